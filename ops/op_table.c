@@ -54,6 +54,7 @@
     X(qdq_op_qlinear_matmul)              \
     X(qdq_op_matmul_integer_to_float)     \
     X(qdq_op_qgemm)                       \
+    X(qdq_op_matmul_nbits)                \
     X(qdq_op_qlinear_conv)                \
     X(qdq_op_qlinear_add)                 \
     X(qdq_op_qlinear_mul)                 \

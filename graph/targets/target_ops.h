@@ -12,7 +12,7 @@
 
 // ONNX's, and two that ONNX Runtime's optimizer makes.
 #define QDQ_INTEGER_PRODUCTS \
-    "MatMulInteger ConvInteger QLinearMatMul QLinearConv MatMulIntegerToFloat QGemm"
+    "MatMulInteger ConvInteger QLinearMatMul QLinearConv MatMulIntegerToFloat QGemm MatMulNBits"
 
 // Ops of ONNX Runtime's own domain.
 #define QDQ_QLINEAR_OPS \

@@ -56,6 +56,7 @@ static const struct {
     {"QLinearMul", "onednn tensorrt tripy ttnn torchao"},
     {"MatMulIntegerToFloat", "tripy ttnn torchao"},
     {"QGemm", "tripy ttnn torchao"},
+    {"MatMulNBits", "tripy ttnn torchao"},
     {"QLinearAveragePool", "onednn tensorrt tripy ttnn torchao"},
     {"QLinearGlobalAveragePool", "onednn tensorrt tripy ttnn torchao"},
     {"QLinearSoftmax", "onednn tensorrt tripy ttnn torchao"},

@@ -51,7 +51,19 @@ def equal_pair(signed):
     return b
 
 
+def reshape_without_zero_points():
+    """DequantizeLinear without a zero point moves behind Reshape, so the product reads codes."""
+    b = builder()
+    b.named_zero = False
+    x = b.dequantize(codes(b, random_codes(1, (2, 12)), 0.02, 0)).name
+    y = b.node("Reshape", [x, b.const(np.array([3, 8], np.int64))])
+    w = np.where(random_codes(2, (8, 5), S8) < 0, -127, 127).astype(S8)  # pairs saturate
+    y = b.node("MatMul", [y, constant(b, w, 0.01)])
+    return finish(b, y, (3, 5), 0.2, 120)
+
+
 EXAMPLES = {
+    "reshape_without_zero_points": reshape_without_zero_points,
     "gemm_alpha": lambda: gemm(1.3),
     "gemm_alpha_to_float": lambda: gemm(1.3, quantized=False),
     "gemm_alpha_and_bias": lambda: gemm(1.3, True),

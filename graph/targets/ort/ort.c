@@ -14,16 +14,21 @@
 #define WARNING_ROW(id, summary, hint, source, ops, check) \
     QDQ_RULE_ROW(WARNING, "ort", id, summary, hint, source, ops, check, 0, 0)
 
-// A product of float activations and constant codes, which becomes MatMulNBits.
+// A product of float activations and constant codes. Codes of two bits stay in MatMul, for which
+// ONNX Runtime has a kernel that is not modelled.
 static void activation_quantized(const qdq_op_context *ctx, const qdq_rule *rule) {
     const qdq_operand *a = &ctx->inputs[0], *b = &ctx->inputs[1];
-    if (b->maker.op && strcmp(b->maker.op->name, "Dequantize") == 0 && b->constant &&
-        b->type.shape.rank == 2 && !a->constant &&
-        !(a->maker.op && strcmp(a->maker.op->name, "Dequantize") == 0))
-        qdq_report_target_violation(ctx, rule, "b",
-                                    "has constant codes, and the other operand none: MatMulNBits "
-                                    "quantizes it to int8 in blocks, which is not computed here",
+    if (qdq_op_context_is(ctx, "MatMulNBits"))
+        qdq_report_target_violation(ctx, rule, "a",
+                                    "becomes int8 in blocks, whose sums are added in the "
+                                    "order of x86-64 with AVX2 and in others elsewhere",
                                     NULL);
+    else if (b->maker.op && strcmp(b->maker.op->name, "Dequantize") == 0 && b->constant &&
+             (b->maker.x_dtype == QDQ_UINT2 || b->maker.x_dtype == QDQ_INT2) &&
+             b->type.shape.rank == 2 && !a->constant)
+        qdq_report_target_violation(
+            ctx, rule, "b", "has constant codes of two bits: MatMulNBits is not computed here",
+            NULL);
 }
 
 // How many elements of x are summed.
@@ -96,7 +101,7 @@ static const qdq_rule rules[] = {
      .ops = "QLinearMatMul QLinearConv QGemm MatMulIntegerToFloat MatMulInteger", .check = u8s8_pairs,
      .versions = "1.31-avx2 1.31-avx512"},
     WARNING_ROW("activation-quantized", "a product of float activations and constant codes quantizes the activations",
-                "set session.qdq_matmulnbits_accuracy_level=0", "DQMatMulToMatMulNBits", "MatMul", activation_quantized),
+                "set session.qdq_matmulnbits_accuracy_level=0", "DQMatMulToMatMulNBits", "MatMul MatMulNBits", activation_quantized),
     WARNING_ROW("bias-scale-ignored", "QGemm adds the codes of its bias whatever their scale and zero point are",
                 "give the bias the product of the operands' scales, and no zero point", "QGemm", "MatMul", NULL),
     WARNING_ROW("softmax-scale", "QLinearSoftmax multiplies by the whole part of 1 / y_scale",

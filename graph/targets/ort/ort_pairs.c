@@ -159,7 +159,7 @@ void ort_build_equal_pair(qdq_rewriter *r, qdq_match *m) {
 bool ort_match_dequantize_later(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     qdq_coder x = qdq_coder_before(r, node->inputs[0].id);
-    if (!is_scalar(&x) || !x.zero_given || !is_byte(&x) || !qdq_node_takes(node, x.dtype) ||
+    if (!is_scalar(&x) || !is_byte(&x) || !qdq_node_takes(node, x.dtype) ||
         !is_read_once(r, x.reals) || r->from->values[node->outputs[0]].returned ||
         qdq_coder_behind(r, node->outputs[0]).given)
         return false;

@@ -57,6 +57,7 @@ static void ort_build_nearest(qdq_rewriter *r, qdq_match *m) { ort_build_moved(r
 #define MULTIPLIER "single multiplier"
 #define ROUNDING "rounding after zero point"
 #define TABLE "table"
+#define ACTIVATIONS "activation quantized to int8"
 
 // clang-format off
 const qdq_pattern qdq_ort_patterns[] = {
@@ -102,6 +103,8 @@ const qdq_pattern qdq_ort_patterns[] = {
     ROW("groups", "codes", "ReduceMax", moved, fuses, NULL),
     ROW("groups", "codes", "ReduceMin", moved, fuses, NULL),
     ROW("groups", "codes", "Interpolate", nearest, fuses, NULL),
+
+    ROW("weight only", "MatMulNBits", "MatMul", nbits, fuses, ACTIVATIONS),
     {.pass = NULL},
 };
 // clang-format on

@@ -48,12 +48,14 @@ void ort_build_matmul_add(qdq_rewriter *r, qdq_match *m);
 bool ort_match_float_weight(const qdq_rewriter *r, qdq_match *m);
 void ort_build_float_weight(qdq_rewriter *r, qdq_match *m);
 
-//---- Groups (ort_groups.c, ort_products.c) ----------------------------------
+//---- Groups (ort_groups.c, ort_products.c, ort_nbits.c) ---------------------
 
 bool ort_match_conv(const qdq_rewriter *r, qdq_match *m);
 void ort_build_conv(qdq_rewriter *r, qdq_match *m);
 bool ort_match_matmul(const qdq_rewriter *r, qdq_match *m);
 void ort_build_matmul(qdq_rewriter *r, qdq_match *m);
+bool ort_match_nbits(const qdq_rewriter *r, qdq_match *m);
+void ort_build_nbits(qdq_rewriter *r, qdq_match *m);
 bool ort_match_binary(const qdq_rewriter *r, qdq_match *m);
 void ort_build_add(qdq_rewriter *r, qdq_match *m);
 void ort_build_multiply(qdq_rewriter *r, qdq_match *m);

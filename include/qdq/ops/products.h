@@ -162,6 +162,23 @@ static inline qdq_value qdq_matmul_integer_to_float(qdq_graph *graph,
     return qdq_add_node(graph, "MatMulIntegerToFloat", &attrs, sizeof attrs);
 }
 
+typedef struct qdq_matmul_nbits_attrs {
+    const char *name;
+    qdq_value a;             // float32 [..., K]
+    qdq_value b;             // int4, uint4, int8 or uint8 [K, N]; K may fill up the last block
+    qdq_value b_scale;       // [] or [1]: one; [N]; or [blocks, N]
+    qdq_value b_zero_point;  // likewise, of b's dtype; default: the middle of the codes
+    qdq_value bias;          // float32 [N]
+    qdq_bool transpose_b;    // b is [N, K], and parameters of blocks [N, blocks]
+    qdq_int block_size;      // of k: a power of two from 16 on, default 32
+} qdq_matmul_nbits_attrs;
+
+// a * dequantized b + bias, float32, with each block of a row of a quantized to int8: MatMulNBits
+// of ONNX Runtime at accuracy level 4 (docs/ops_neural_network.md).
+static inline qdq_value qdq_matmul_nbits(qdq_graph *graph, qdq_matmul_nbits_attrs attrs) {
+    return qdq_add_node(graph, "MatMulNBits", &attrs, sizeof attrs);
+}
+
 typedef struct qdq_qlinear_conv_attrs {
     const char *name;
     qdq_value x, x_scale, x_zero_point;

@@ -9,6 +9,7 @@
 #define QDQ_OPS_KERNELS_GEMM_ORDERS_H
 
 #include "ops/kernels/gemm/gemm.h"
+#include "ops/kernels/gemm/gemm_nbits.h"
 
 enum { QDQ_GEMM_EIGHTS = 8 };
 
@@ -21,6 +22,8 @@ typedef struct qdq_gemm_orders {
     qdq_gemm_part_fn *eights;
     qdq_gemm_lanes_fn *lane_fours;  // a product for each column, as qdq_gemm_lanes_fn
     qdq_gemm_add_fn *add;
+    qdq_nbits_step_fn *nbits_step;
+    qdq_nbits_zero_fn *nbits_zero;
 } qdq_gemm_orders;
 
 #define QDQ_GEMM_DECLARE_ORDERS(ISA, isa) extern const qdq_gemm_orders qdq_gemm_orders_##isa;

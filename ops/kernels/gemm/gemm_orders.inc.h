@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of gemm_orders.h in plain C, which compilers turn into vectors. Each instruction set
 // has a file that defines QDQ_ISA_NAME(name) and includes this one.
+#include "ops/kernels/gemm/gemm_nbits.inc.h"
 #include "ops/kernels/gemm/gemm_orders.h"
 
 enum { ORDER_COLUMNS = QDQ_GEMM_COLUMNS, ORDER_ROW = QDQ_GEMM_ROW_BYTES / sizeof(float) };
@@ -70,6 +71,6 @@ static void order_add(float *sums, size_t stride, const float *more, size_t rows
 }
 
 const qdq_gemm_orders QDQ_ISA_NAME(gemm_orders) = {order_fours, order_eights, order_lane_fours,
-                                                   order_add};
+                                                   order_add,   nbits_step,   nbits_zero};
 
 #undef ORDER_FOURS

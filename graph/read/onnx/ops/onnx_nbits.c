@@ -95,6 +95,23 @@ static qdq_onnx_value *zero_points(qdq_onnx_node *node, const packed *w) {
     return zeros;
 }
 
+// At accuracy level 4 the activations become int8 in blocks.
+static void bind_level_4(qdq_onnx_node *node, const qdq_onnx_op *row, const packed *w,
+                         qdq_onnx_value *codes, qdq_onnx_value *zeros) {
+    qdq_shape grid = {2, {w->n, w->blocks}};
+    const qdq_onnx_term terms[] = {
+        {.name = "codes", .input = codes},
+        {.name = "zeros", .input = zeros},
+        {.name = "scales", .value = qdq_onnx_reshaped(node, node->inputs[2], "scales", grid)},
+        {.name = "block", .number = (double)w->block},
+        {.name = "bias", .input = qdq_onnx_input(node, 5)}};
+    qdq_onnx_bind(node, 0,
+                  qdq_onnx_formula(node, row,
+                                   "MatMulNBits(a, codes, scales, zeros?, bias?, transpose_b: 1, "
+                                   "block_size: block)",
+                                   terms, 5));
+}
+
 void qdq_onnx_matmul_nbits(qdq_onnx_node *node, const qdq_onnx_op *row) {
     packed w;
     if (!read_sizes(node, &w)) return;
@@ -103,10 +120,17 @@ void qdq_onnx_matmul_nbits(qdq_onnx_node *node, const qdq_onnx_op *row) {
         return;
     }
     qdq_onnx_value *codes = as_codes(node, 1, "B", &w, w.n, w.depth);
-    qdq_onnx_value *zeros = codes ? zero_points(node, &w) : NULL;
-    if (!codes || !zeros) return;
+    bool level_4 = qdq_onnx_int(node, "accuracy_level", 0) == 4 && w.bits != 2 &&
+                   qdq_onnx_dtype(node->inputs[0]->elem) == QDQ_FLOAT32;
+    bool wants_zeros = !level_4 || qdq_onnx_input(node, 3);
+    qdq_onnx_value *zeros = codes && wants_zeros ? zero_points(node, &w) : NULL;
+    if (!codes || (wants_zeros && !zeros)) return;
     if ((int64_t)qdq_onnx_count(node->inputs[2]->shape) != w.n * w.blocks) {
         qdq_onnx_refuse(node, "scales", "have another size", "one scale for each block");
+        return;
+    }
+    if (level_4) {
+        bind_level_4(node, row, &w, codes, zeros);
         return;
     }
     qdq_shape grid = {2, {w.n, w.blocks}};

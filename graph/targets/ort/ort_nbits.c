@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of float activations with constant codes, which become MatMulNBits.
+#include "graph/targets/ort/ort_groups.h"
+
+enum { A, B, BIAS };  // ports of MatMul
+
+enum { LEAST_BLOCK = 16, DEFAULT_BLOCK = 32 };  // of k
+
+static bool is_constant(const qdq_rewriter *r, uint32_t id) {
+    return r->from->values[id].kind == QDQ_VALUE_CONSTANT;
+}
+
+static bool is_small_int(qdq_dtype dtype) {
+    return dtype == QDQ_INT4 || dtype == QDQ_UINT4 || dtype == QDQ_INT8 || dtype == QDQ_UINT8;
+}
+
+// The k that share a scale: of blocks along k, else those that the activations are cut into. 0: the
+// scales lie in another way.
+static int64_t block_of(const qdq_rewriter *r, const qdq_coder *w) {
+    const qdq_ints *group = &w->attrs->group_shape;
+    int64_t depth = r->from->values[w->reals].type.shape.dims[0], one = LEAST_BLOCK;
+    if (!w->blocks) return w->count == 1 || w->axis == 1 ? DEFAULT_BLOCK : 0;
+    int64_t block = group->count == 2 && group->data[1] == 1 ? group->data[0] : 0;
+    // The only block of a column ends with it, whatever its size was.
+    while (one < depth) one *= 2;
+    if (block == depth || block == -1) return one;
+    return block >= LEAST_BLOCK && (block & (block - 1)) == 0 ? block : 0;
+}
+
+// A bias has one number for each column.
+static bool fits_bias(const qdq_rewriter *r, const qdq_node *node) {
+    if (node->input_count <= BIAS || !node->inputs[BIAS].id) return true;
+    const qdq_shape *bias = &r->from->values[node->inputs[BIAS].id].type.shape;
+    const qdq_shape *w = &r->from->values[node->inputs[B].id].type.shape;
+    return bias->rank == 1 && bias->dims[0] == w->dims[1];
+}
+
+bool ort_match_nbits(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    const qdq_matmul_attrs *a = node->attrs;
+    qdq_coder w = qdq_coder_before(r, node->inputs[B].id);
+    const qdq_graph_value *x = &r->from->values[node->inputs[A].id];
+    if (!w.given || !w.known || !is_small_int(w.dtype) || !is_constant(r, w.codes) || x->constant ||
+        x->type.dtype != QDQ_FLOAT32 || qdq_coder_before(r, node->inputs[A].id).given ||
+        qdq_coder_behind(r, node->outputs[0]).given)
+        return false;
+    if (r->from->values[w.reals].type.shape.rank != 2 || a->transpose_a == QDQ_TRUE ||
+        a->transpose_b == QDQ_TRUE || !block_of(r, &w) || !fits_bias(r, node))
+        return ort_refuses(m, "MatMulNBits takes a matrix [K, N] with one scale, scales of columns "
+                              "or of blocks of 16 or more k, and a bias of the columns");
+    m->name = "MatMulNBits";
+    qdq_match_reads(r, m, node->inputs[A].id);
+    ort_read_input(r, m, &w);
+    if (node->input_count > BIAS) qdq_match_reads(r, m, node->inputs[BIAS].id);
+    qdq_match_makes(r, m, node->outputs[0]);
+    return true;
+}
+
+void ort_build_nbits(qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    qdq_coder w = qdq_coder_before(r, node->inputs[B].id);
+    bool middle = !w.zero_given && (w.dtype == QDQ_INT4 || w.dtype == QDQ_INT8);
+    m->made[0] = qdq_matmul_nbits(
+        r->to, (qdq_matmul_nbits_attrs){
+                   .name = node->name,
+                   .a = qdq_rewrite_value(r, node->inputs[A].id),
+                   .b = qdq_rewrite_value(r, w.codes),
+                   .b_scale = qdq_coder_scale_value(r, &w),
+                   .b_zero_point = middle ? (qdq_value){0} : qdq_coder_zero_value(r, &w),
+                   .bias = node->input_count > BIAS ? qdq_rewrite_value(r, node->inputs[BIAS].id)
+                                                    : (qdq_value){0},
+                   .block_size = QDQ_INT(block_of(r, &w))});
+}

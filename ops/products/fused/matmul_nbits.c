@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+// MatMulNBits at accuracy level 4, as ONNX Runtime's kernels for AVX2 compute it: rows of a become
+// int8 in blocks of k, whose integer sums with the codes of b are exact. A unit is 32 columns.
+#include <math.h>
+#include <string.h>
+
+#include "ops/chunks.h"
+#include "ops/infer.h"
+#include "ops/kernels/gemm/gemm_orders.h"
+
+typedef qdq_matmul_nbits_attrs attrs_type;
+
+enum { A, B, B_SCALE, B_ZERO, BIAS };
+enum {
+    COLUMNS = QDQ_NBITS_COLUMNS,
+    LANES = QDQ_NBITS_LANES,
+    STEP = QDQ_NBITS_STEP,
+    LEAST_BLOCK = 16,
+    STEP_BLOCKS = STEP / LEAST_BLOCK,
+    ROWS = 8,  // that share unpacked codes
+    DEFAULT_BLOCK = 32,
+};
+
+#define CODES (QDQ_SET(INT4) | QDQ_SET(UINT4) | QDQ_SET(INT8) | QDQ_SET(UINT8))
+
+static const qdq_port_desc inputs[] = {
+    {"a", offsetof(attrs_type, a), false, QDQ_SET(FLOAT32)},
+    {"b", offsetof(attrs_type, b), false, CODES},
+    {"b_scale", offsetof(attrs_type, b_scale), false, QDQ_SET(FLOAT32)},
+    {"b_zero_point", offsetof(attrs_type, b_zero_point), true, CODES},
+    {"bias", offsetof(attrs_type, bias), true, QDQ_SET(FLOAT32)},
+};
+static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET(FLOAT32)}};
+static const qdq_attr_desc attrs[] = {
+    {"transpose_b", QDQ_ATTR_BOOL, offsetof(attrs_type, transpose_b), NULL, "false",
+     "b is [N, K], and parameters of blocks [N, blocks]"},
+    {"block_size", QDQ_ATTR_INT, offsetof(attrs_type, block_size), NULL, "32",
+     "neighbouring k that become int8 with one scale: a power of two from 16 on"},
+};
+
+//---- Shapes -----------------------------------------------------------------
+
+static size_t block_of(const attrs_type *a) {
+    return a->block_size.set ? (size_t)a->block_size.value : DEFAULT_BLOCK;
+}
+
+typedef struct sizes {
+    size_t m, n, k, depth, blocks;  // depth: k that b has
+} sizes;
+
+static sizes sizes_of(const qdq_op_context *ctx) {
+    const attrs_type *a = ctx->attrs;
+    const qdq_shape *x = &ctx->inputs[A].type.shape, *b = &ctx->inputs[B].type.shape;
+    bool transposed = a->transpose_b == QDQ_TRUE;
+    sizes s = {.m = 1, .k = (size_t)x->dims[x->rank - 1]};
+    for (int i = 0; i + 1 < x->rank; i++) s.m *= (size_t)x->dims[i];
+    s.n = (size_t)b->dims[transposed ? 0 : 1];
+    s.depth = (size_t)b->dims[transposed ? 1 : 0];
+    s.blocks = (s.k + block_of(a) - 1) / block_of(a);
+    return s;
+}
+
+// One number, one for each column, or one for each block of a column.
+static bool check_numbers(const qdq_op_context *ctx, size_t port, const sizes *s) {
+    const attrs_type *a = ctx->attrs;
+    const qdq_operand *of = &ctx->inputs[port];
+    const qdq_shape *shape = &of->type.shape;
+    if (!of->given || !of->valid) return true;
+    size_t rows = a->transpose_b == QDQ_TRUE ? s->n : s->blocks;
+    if (qdq_shape_count(*shape) == 1 || (shape->rank == 1 && (size_t)shape->dims[0] == s->n) ||
+        (shape->rank == 2 && (size_t)shape->dims[0] == rows &&
+         qdq_shape_count(*shape) == s->n * s->blocks))
+        return true;
+    qdq_report_shape(ctx, ctx->op->inputs[port].name, *shape,
+                     "one number, one for each column, or one for each block of a column");
+    return false;
+}
+
+static void infer(qdq_op_context *ctx) {
+    const attrs_type *a = ctx->attrs;
+    int64_t block = (int64_t)block_of(a);
+    const qdq_shape *x = &ctx->inputs[A].type.shape, *b = &ctx->inputs[B].type.shape;
+    (void)qdq_check_dtype_as(ctx, B_ZERO, B);
+    if (block < LEAST_BLOCK || block > INT32_MAX || (block & (block - 1))) {
+        qdq_report_violation(ctx, QDQ_RULE_ATTR_VALUE, "block_size",
+                             qdq_text(ctx->findings, "is %lld", (long long)block),
+                             "a power of two from 16 on");
+        return;
+    }
+    if (!qdq_has_input(ctx, B)) return;
+    if (x->rank < 1 || b->rank != 2) {
+        qdq_report_shape(ctx, b->rank != 2 ? "b" : "a", b->rank != 2 ? *b : *x,
+                         b->rank != 2 ? "two dims" : "one dim or more");
+        return;
+    }
+    sizes s = sizes_of(ctx);
+    if (s.depth < s.k || s.depth > s.blocks * (size_t)block) {
+        qdq_report_shape(ctx, "b", *b, "the last dim of a as its depth, or whole blocks");
+        return;
+    }
+    bool fine = check_numbers(ctx, B_SCALE, &s) && check_numbers(ctx, B_ZERO, &s);
+    qdq_check_shape(ctx, BIAS, (qdq_shape){1, {(int64_t)s.n}}, "the columns of b");
+    if (!fine) return;
+    ctx->outputs[0] = (qdq_type){QDQ_FLOAT32, *x};
+    ctx->outputs[0].shape.dims[x->rank - 1] = (int64_t)s.n;
+}
+
+//---- The operands -----------------------------------------------------------
+
+// The place of the number of a block of a column.
+typedef struct numbers {
+    size_t block_stride, column_stride;
+} numbers;
+
+typedef struct nbits {
+    const qdq_gemm_orders *kernel;
+    sizes size;
+    size_t block, b_depth_stride, b_column_stride;
+    numbers scale, zero;
+    bool has_zero, has_bias, inside;  // inside: zeros are subtracted from codes
+    int bits, offset;                 // offset: makes codes unsigned
+} nbits;
+
+// What a unit holds of 32 columns and of one step.
+typedef struct panel {
+    uint8_t codes[STEP * COLUMNS], zeros[STEP_BLOCKS * COLUMNS];
+    float scales[STEP_BLOCKS * COLUMNS];
+    size_t column, columns;
+} panel;
+
+static void unpack(const nbits *p, const qdq_tensors *tensors, size_t k, size_t n, panel *to) {
+    const int8_t *b = tensors->x[B], *zeros = p->has_zero ? tensors->x[B_ZERO] : NULL;
+    const float *scales = tensors->x[B_SCALE];
+    memset(to->codes, 0, sizeof to->codes);
+    memset(to->zeros, 0, sizeof to->zeros);
+    memset(to->scales, 0, sizeof to->scales);
+    for (size_t i = 0; i < n && k + i < p->size.k; i++)
+        for (size_t j = 0; j < to->columns; j++)
+            to->codes[i * COLUMNS + j] =
+                (uint8_t)(b[(k + i) * p->b_depth_stride + (to->column + j) * p->b_column_stride] +
+                          p->offset);
+    for (size_t i = 0; i * p->block < n; i++)
+        for (size_t j = 0; j < to->columns; j++) {
+            size_t block = k / p->block + i, column = to->column + j, at = i * COLUMNS + j;
+            to->scales[at] =
+                scales[block * p->scale.block_stride + column * p->scale.column_stride];
+            to->zeros[at] = (uint8_t)(zeros ? zeros[block * p->zero.block_stride +
+                                                    column * p->zero.column_stride] +
+                                                  p->offset
+                                            : 1 << (p->bits - 1));
+        }
+}
+
+// A row of a: the scale of its block, and its sums.
+typedef struct row {
+    float lanes[LANES * COLUMNS], rest[COLUMNS];
+    float scale, inverse;  // of the block at hand
+    int32_t sum;           // of its q
+} row;
+
+// As x86 converts to int32 and narrows it.
+static int8_t code_of(float v) {
+    v = rintf(v);
+    if (!(fabsf(v) < 0x1p31f)) return INT8_MIN;
+    return (int8_t)(v > INT8_MAX ? INT8_MAX : v < INT8_MIN ? INT8_MIN : v);
+}
+
+// Scale of the block from k on; a NaN makes it one.
+static void begin_block(const nbits *p, const float *a, size_t k, row *r) {
+    size_t end = k + p->block < p->size.k ? k + p->block : p->size.k;
+    float most = 0;
+    for (size_t i = k; i < end; i++) {
+        float size = fabsf(a[i]);
+        most = size > most || isnan(size) ? size : most;
+        if (isnan(most)) break;
+    }
+    r->scale = most / 127.0f;
+    r->inverse = most != 0 ? 127.0f / most : 0;
+    r->sum = 0;
+}
+
+//---- Steps ------------------------------------------------------------------
+
+static const uint8_t eights[LANES] = {0, 8, 32, 40, 16, 24, 48, 56};
+
+// Which k each lane takes of a step of `size` k.
+static void lay_lanes(const nbits *p, size_t size, qdq_nbits_step *s) {
+    bool bytes = p->bits == 8 && p->block >= STEP;
+    s->length = size == STEP ? bytes ? 4 : 8 : size / LANES;
+    s->second = size == STEP && bytes ? STEP / 2 : 0;
+    for (size_t l = 0; l < LANES; l++) {
+        s->first[l] = (uint8_t)(s->length == 8 ? eights[l] : l * s->length);
+        s->block[l] = (uint8_t)(s->first[l] / p->block);
+    }
+}
+
+static size_t step_size(const nbits *p, size_t k) {
+    bool singly = p->block == STEP / 2 && p->inside && p->has_zero;
+    if (p->block >= STEP) return STEP;
+    return !singly && k + STEP <= p->size.blocks * p->block ? STEP : p->block;
+}
+
+// The step of a row: its codes, their products, and the zero points of blocks that end.
+static void run_step(const nbits *p, const panel *o, const float *a, size_t k, size_t size,
+                     row *r) {
+    int8_t q[STEP] = {0};
+    float scales[STEP_BLOCKS];
+    qdq_nbits_step s = {.q = q,
+                        .codes = o->codes,
+                        .a_scales = scales,
+                        .scales = o->scales,
+                        .zeros = p->inside ? o->zeros : NULL};
+    float ends[STEP_BLOCKS] = {0};
+    for (size_t i = 0; i < size; i++) {
+        if ((k + i) % p->block == 0) begin_block(p, a, k + i, r);
+        if (k + i < p->size.k) q[i] = code_of(a[k + i] * r->inverse);
+        r->sum += q[i];
+        scales[i / p->block] = r->scale;
+        ends[i / p->block] = r->scale * (float)r->sum;
+    }
+    lay_lanes(p, size, &s);
+    p->kernel->nbits_step(&s, r->lanes);
+    for (size_t i = 0; i < size && !p->inside; i += p->block)
+        if (p->block <= size || (k + size) % p->block == 0)
+            p->kernel->nbits_zero(ends[i / p->block], o->scales + i / p->block * COLUMNS,
+                                  o->zeros + i / p->block * COLUMNS, r->rest);
+}
+
+static float folded(const float *l, bool together) {
+    enum { N = COLUMNS };
+    if (together)
+        return (((l[0] + l[N]) + l[2 * N]) + l[3 * N]) +
+               (((l[4 * N] + l[5 * N]) + l[6 * N]) + l[7 * N]);
+    return ((l[0] + l[4 * N]) + (l[2 * N] + l[6 * N])) +
+           ((l[N] + l[5 * N]) + (l[3 * N] + l[7 * N]));
+}
+
+// The columns of a row: those of a last few, fewer than four, fold in another order.
+static void finish(const nbits *p, const qdq_tensors *tensors, const panel *o, const row *r,
+                   float *y) {
+    const float *bias = p->has_bias ? tensors->x[BIAS] : NULL;
+    for (size_t j = 0; j < o->columns; j++) {
+        size_t column = o->column + j;
+        float v = folded(r->lanes + j, column < p->size.n / 4 * 4);
+        if (bias) v += bias[column];
+        if (!p->inside) v += r->rest[j];
+        y[j] = isnan(v) ? NAN : v;
+    }
+}
+
+static void run_rows(const nbits *p, const qdq_tensors *tensors, size_t first, size_t count,
+                     panel *o, row *rows) {
+    const float *a = (const float *)tensors->x[A] + first * p->size.k;
+    memset(rows, 0, count * sizeof *rows);
+    for (size_t k = 0, size; k < p->size.blocks * p->block; k += size) {
+        size = step_size(p, k);
+        unpack(p, tensors, k, size, o);
+        for (size_t i = 0; i < count; i++) run_step(p, o, a + i * p->size.k, k, size, &rows[i]);
+    }
+}
+
+static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
+    const nbits *p = params;
+    qdq_chunks chunks;
+    panel o;
+    row rows[ROWS];
+    if (!qdq_chunks_wanted(tensors)) return;
+    qdq_chunks_begin(&chunks, tensors, QDQ_FLOAT32);
+    for (size_t unit = begin; unit < end; unit++) {
+        o.column = unit * COLUMNS;
+        o.columns = p->size.n - o.column < COLUMNS ? p->size.n - o.column : COLUMNS;
+        for (size_t first = 0; first < p->size.m; first += ROWS) {
+            size_t count = p->size.m - first < ROWS ? p->size.m - first : ROWS;
+            run_rows(p, tensors, first, count, &o, rows);
+            for (size_t i = 0; i < count; i++)
+                finish(p, tensors, &o, &rows[i],
+                       qdq_chunks_room(&chunks, (first + i) * p->size.n + o.column, o.columns));
+        }
+    }
+    qdq_chunks_end(&chunks);
+}
+
+//---- Lowering ---------------------------------------------------------------
+
+static numbers numbers_of(const qdq_op_context *ctx, size_t port, const sizes *s) {
+    const attrs_type *a = ctx->attrs;
+    const qdq_shape *shape = &ctx->inputs[port].type.shape;
+    if (!ctx->inputs[port].given || qdq_shape_count(*shape) == 1) return (numbers){0, 0};
+    if (shape->rank == 1) return (numbers){0, 1};
+    return a->transpose_b == QDQ_TRUE ? (numbers){1, s->blocks} : (numbers){s->n, 1};
+}
+
+static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    const attrs_type *a = ctx->attrs;
+    qdq_dtype codes = ctx->inputs[B].type.dtype;
+    bool transposed = a->transpose_b == QDQ_TRUE;
+    nbits *p = QDQ_MEMPOOL_NEW(to->mempool, nbits);
+    if (!p) return 0;
+    *p = (nbits){.kernel = qdq_gemm_orders_find(to->isas),
+                 .size = sizes_of(ctx),
+                 .block = block_of(a),
+                 .has_zero = ctx->inputs[B_ZERO].given,
+                 .has_bias = ctx->inputs[BIAS].given,
+                 .bits = codes == QDQ_INT4 || codes == QDQ_UINT4 ? 4 : 8};
+    p->offset = codes == QDQ_INT4 || codes == QDQ_INT8 ? 1 << (p->bits - 1) : 0;
+    p->inside = p->bits == 4 && p->size.m == 1 && p->block >= 32;
+    p->b_depth_stride = transposed ? 1 : p->size.n;
+    p->b_column_stride = transposed ? p->size.depth : 1;
+    p->scale = numbers_of(ctx, B_SCALE, &p->size);
+    p->zero = numbers_of(ctx, B_ZERO, &p->size);
+    size_t units = (p->size.n + COLUMNS - 1) / COLUMNS;
+    stages[0] = (qdq_stage){.params = p,
+                            .tensor_op = run,
+                            .chunks = true,
+                            .units = units,
+                            .cost = p->size.m * p->size.n * p->size.k};
+    return 1;
+}
+
+const qdq_op qdq_op_matmul_nbits = {
+    .name = "MatMulNBits",
+    .summary = "y = a * (b - b_zero_point) * b_scale + bias, with a as int8 in blocks",
+    .attrs_size = sizeof(attrs_type),
+    QDQ_OP_TABLES(inputs, outputs, attrs),
+    .infer = infer,
+    .lower = lower,
+};

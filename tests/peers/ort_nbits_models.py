@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small models of MatMulNBits at accuracy level 4 for ort_examples.py, by the sizes of blocks, codes and rows."""
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+F32 = np.float32
+
+
+class Weights:
+    """A model with one MatMulNBits and its inputs, as other examples have them."""
+
+    def __init__(self, bits, block, m, n, k, zeros, bias):
+        rng = np.random.default_rng(bits * 1000 + block + m + n + k)
+        blocks = -(-k // block)
+        self.inputs = {"x": (rng.integers(-200, 201, (m, k)) / 64).astype(F32)}
+        values = {"w": rng.integers(0, 256, (n, blocks, block * bits // 8), np.uint8)}
+        values["s"] = (rng.integers(1, 64, n * blocks) / 1000).astype(F32)
+        names = ["x", "w", "s"]
+        if zeros:
+            values["z"] = rng.integers(0, 256, n * -(-blocks * bits // 8), np.uint8)
+        if bias:
+            values["c"] = (rng.integers(-100, 101, n) / 16).astype(F32)
+        names += ["z" if zeros else "", "", "c"] if bias else ["z"] if zeros else []
+        attrs = {"K": k, "N": n, "bits": bits, "block_size": block, "accuracy_level": 4}
+        node = helper.make_node("MatMulNBits", names, ["y"], name="y", domain="com.microsoft", **attrs)
+        made = [numpy_helper.from_array(v, name) for name, v in values.items()]
+        ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in (("x", (m, k)), ("y", (m, n)))]
+        self.graph = helper.make_graph([node], "nbits", ends[:1], ends[1:], made)
+
+    def model(self):
+        opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
+        return helper.make_model(self.graph, opset_imports=opsets, ir_version=10)
+
+
+def random_case(seed):
+    """A case of any size, for counts against ONNX Runtime."""
+    rng = np.random.default_rng(seed)
+    bits, block = int(rng.choice([4, 8])), int(rng.choice([16, 32, 64, 128, 256]))
+    m, n, k = (int(rng.integers(1, most)) for most in (6, 80, 700))
+    return Weights(bits, block, 1 if rng.integers(3) == 0 else m, n, k, bool(rng.integers(2)), bool(rng.integers(2)))
+
+
+# 35 columns are a panel and a rest; rows are more than a chunk once.
+EXAMPLES = {
+    f"nbits_{bits}_{block}_rows_{m}{'_zeros' if zeros else ''}": (lambda a=(bits, block, m, n, k, zeros, bias): Weights(*a))
+    for bits, block, m, n, k, zeros, bias in [
+        (4, 16, 1, 7, 120, False, False), (4, 16, 3, 9, 71, True, True), (8, 16, 1, 6, 120, True, False),
+        (8, 16, 2, 35, 55, False, True), (4, 32, 1, 35, 81, False, True), (4, 32, 1, 7, 161, True, False),
+        (4, 32, 3, 6, 161, True, True), (8, 32, 1, 7, 81, False, False), (8, 32, 2, 35, 40, True, False),
+        (4, 64, 1, 6, 130, True, True), (4, 64, 2, 35, 70, True, False), (8, 64, 1, 7, 129, True, True),
+        (8, 128, 2, 6, 200, False, False), (4, 128, 1, 9, 200, True, False), (4, 256, 9, 5, 300, True, False)]
+}
