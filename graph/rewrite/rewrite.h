@@ -22,7 +22,9 @@ typedef struct qdq_match {
     size_t anchor;      // index of a node
     const char *name;   // of the group, "QLinearConv"; NULL: the name of the pattern
     const char *why;    // why it does not match, if users would like to know
-    const char *found;  // the finding of the pattern's rule; NULL: there is none
+    const char *found;  // a finding, also of nodes that do not match; NULL: there is none
+    const char *rule;   // id of the target's rule that it is about; NULL: the pattern's
+    const char *port;   // that it is about; NULL: the anchor
     qdq_id_list nodes;  // nodes that are replaced, the anchor first
     qdq_id_list reads;  // values that the new nodes read
     qdq_id_list makes;  // values that the new nodes make

@@ -74,15 +74,16 @@ bool qdq_rewrite_note(const qdq_rewriter *r, const qdq_match *m, const char *res
     return !record->mempool.failed;
 }
 
-// Reports a match that the rule of its pattern is about.
+// Reports the finding of a match.
 static void report(const qdq_rewriter *r, const qdq_match *m) {
     const qdq_target *target = r->version->target;
+    const char *rule = m->rule ? m->rule : m->pattern->rule;
     qdq_op_context ctx;
-    if (!m->pattern->rule || !m->found || !r->findings) return;
+    if (!rule || !m->found || !r->findings) return;
     qdq_graph_context(r->from, &r->from->nodes[m->anchor], r->findings, &ctx);
     for (size_t i = 0; i < target->rule_count; i++)
-        if (strcmp(target->rules[i].id, m->pattern->rule) == 0)
-            qdq_report_target_violation(&ctx, &target->rules[i], NULL, m->found, NULL);
+        if (strcmp(target->rules[i].id, rule) == 0)
+            qdq_report_target_violation(&ctx, &target->rules[i], m->port, m->found, NULL);
 }
 
 //---- Matching ---------------------------------------------------------------
@@ -145,8 +146,9 @@ static bool match_node(qdq_rewriter *r, const qdq_pattern *patterns, size_t coun
         r->version = version_for(r, &patterns[i]);
         if (!r->version) continue;
         qdq_match_replaces(r, &m, node);
-        bool fits = patterns[i].match(r, &m) && !overlaps(r, &m);
+        bool matches = patterns[i].match(r, &m), fits = matches && !overlaps(r, &m);
         if (r->mempool->failed) return false;
+        if (!matches) report(r, &m);
         if (fits) {
             *any = true;
             report(r, &m);

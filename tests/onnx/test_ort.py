@@ -20,6 +20,11 @@ NOT_PREDICTED = {
     "broken_bias_zero_point": "refused: int32 codes have no zero point",
     "drawn_74_weight_only": "a column that is one block, whose size the graph does not keep",
 }
+NOT_REFUSED = {
+    "broken_opset_10_float_bias": "a graph has no opset",
+    "broken_opset_11_signed_reduce": "a graph has no opset",
+    "broken_pool_dilations": "dilations are read as other nodes",
+}
 QDQ = None
 
 
@@ -98,6 +103,21 @@ class Results(unittest.TestCase):
                     done = run(Path(folder), name, row["inputs"], outputs, "ort@1.31-avx2", "--isa", "portable")
                     self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(seen, 15)
+
+    def test_target_ort_refuses_what_onnx_runtime_refuses(self):
+        seen = 0
+        for name, row in json.loads((FOLDER / "results.json").read_text()).items():
+            if results_of(row, "all avx2") is not None or not any("all avx2" in r["runs"] for r in row["results"]):
+                continue
+            if name in NOT_REFUSED:
+                continue
+            seen += 1
+            for level, status in (("all", 1), ("disabled", 0)):
+                words = [QDQ, "check", str(FOLDER / f"{name}.onnx"), "--target", f"ort@1.31-avx2:level={level}"]
+                done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+                with self.subTest(name, level=level):
+                    self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        self.assertGreaterEqual(seen, 4)
 
     def differences(self, folder, name, variant):
         """How many elements of each output differ between targets onnx and ort, as compare says."""

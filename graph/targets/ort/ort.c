@@ -62,6 +62,39 @@ static void softmax_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
             NULL);
 }
 
+// Number `i` of a constant scale; 0: it is none.
+static float scale_at(const qdq_op_context *ctx, size_t i) {
+    const float *scale = ctx->inputs[i].data;
+    return scale ? *scale : 0.0f;
+}
+
+// How many elements a mean of a whole image has; 0: of parts of it.
+static double mean_count(const qdq_op_context *ctx) {
+    const qdq_shape *x = &ctx->inputs[0].type.shape;
+    double count = 1;
+    for (int i = 2; i < x->rank; i++) count *= (double)x->dims[i];
+    if (!qdq_op_context_is(ctx, "QLinearAveragePool")) return count;
+    const qdq_qlinear_pool_attrs *a = ctx->attrs;
+    for (size_t i = 0; i < a->kernel.count; i++) {
+        bool pads = (a->pads_begin.count && a->pads_begin.data[i]) ||
+                    (a->pads_end.count && a->pads_end.data[i]);
+        if (pads || a->kernel.data[i] != x->dims[i + 2]) return 0;
+    }
+    return count;
+}
+
+static void pool_range(const qdq_op_context *ctx, const qdq_rule *rule) {
+    float x_scale = scale_at(ctx, 1), y_scale = scale_at(ctx, 3);
+    double count = mean_count(ctx);
+    if (count == 0.0 || x_scale == 0.0f || y_scale == 0.0f) return;
+    float multiplier = x_scale / (y_scale * (float)count);
+    if (count < 0x1p24 && multiplier >= 0x1p-32f && multiplier < 256.0f) return;
+    qdq_report_target_violation(ctx, rule,
+                                qdq_text(ctx->findings, "x_scale / (y_scale * %zu)", (size_t)count),
+                                qdq_text_is(ctx->findings, (double)multiplier),
+                                "2^-32 or more and less than 256, of less than 2^24 elements");
+}
+
 // The pairs of constant weights that can saturate.
 static bool count_pairs(const qdq_op_context *ctx, qdq_pair_count *count) {
     const qdq_mempool *pool = ctx->findings->mempool;
@@ -102,10 +135,19 @@ static const qdq_rule rules[] = {
      .versions = "1.31-avx2 1.31-avx512"},
     WARNING_ROW("activation-quantized", "a product of float activations and constant codes quantizes the activations",
                 "set session.qdq_matmulnbits_accuracy_level=0", "DQMatMulToMatMulNBits", "MatMul MatMulNBits", activation_quantized),
-    WARNING_ROW("bias-scale-ignored", "QGemm adds the codes of its bias whatever their scale and zero point are",
-                "give the bias the product of the operands' scales, and no zero point", "QGemm", "MatMul", NULL),
+    WARNING_ROW("bias-scale-ignored", "QGemm adds the codes of its bias whatever their scale is, QLinearConv if it is within 1e-6 + 1%",
+                "give the bias the product of the operands' scales, and no zero point", "QGemm, QLinearConv", "MatMul Convolution", NULL),
+    QDQ_RULE_ROW(ERROR, "ort", "group-scales", "operands of groups have as many scales as their kernels take",
+                 "quantize with one scale, of no dims; or set session.disable_quant_qdq", "QLinear ops of com.microsoft",
+                 "MatMul Convolution Add Multiply AvgPool ReduceMean SoftMax Sigmoid LeakyReLU Concat Select", NULL, 0, 0),
+    QDQ_RULE_ROW(ERROR, "ort", "pool-range", "QLinearGlobalAveragePool multiplies by at least 2^-32 and less than 256",
+                 "choose a y_scale nearer to x_scale", "MlasQLinearGlobalAveragePoolNchw",
+                 "QLinearGlobalAveragePool QLinearAveragePool", pool_range, 0, 0),
     WARNING_ROW("softmax-scale", "QLinearSoftmax multiplies by the whole part of 1 / y_scale",
                 "use 1/256", "qlinear_softmax.cc", "QLinearSoftmax", softmax_scale),
+    WARNING_ROW("weight-axis", "scales of weights that lie along another dim than output channels are taken for those",
+                "give the weights one scale for each output channel", "QLinearMatMul, QGemm, QLinearConv",
+                "MatMul Convolution", NULL),
     WARNING_ROW("weight-quantized-by-optimizer", "the optimizer quantizes float weights and biases between quantized activations",
                 "quantize the weight in the model", "WeightBiasQuantization", "Convolution ConvTranspose MatMul", NULL),
 };

@@ -12,8 +12,6 @@ static const char *binary_differs(const ort_unit *u) {
     if (!ort_is_byte(a) || !ort_is_byte(b)) return "an operand has codes of other than 8 bits";
     if (a->dtype != b->dtype || a->dtype != y->dtype)
         return "operands and result have codes of different dtypes";
-    if (!ort_is_per_tensor(a) || !ort_is_per_tensor(b) || !ort_is_per_tensor(y))
-        return "an operand or the result has more than one scale";
     return NULL;
 }
 
@@ -23,6 +21,7 @@ bool ort_match_binary(const qdq_rewriter *r, qdq_match *m) {
     if (!u.qdq.x[A].given && !u.qdq.x[B].given) return false;
     const char *why = binary_differs(&u);
     if (why) return ort_refuses(m, why);
+    if (!ort_takes_scales(r, m, &u, A, B, ORT_SCALAR_SCALE)) return false;
     ort_read_input(r, m, &u.qdq.x[A]);
     ort_read_input(r, m, &u.qdq.x[B]);
     ort_replace_unit(r, m, &u);
@@ -62,7 +61,6 @@ static const char *one_differs(const ort_unit *u) {
     if (!y->given) return "the result does not go to one Quantize alone";
     if (!ort_is_byte(x)) return "x has codes of other than 8 bits";
     if (x->dtype != y->dtype) return "x and the result have codes of different dtypes";
-    if (!ort_is_per_tensor(x) || !ort_is_per_tensor(y)) return "x or the result has several scales";
     return NULL;
 }
 
@@ -72,6 +70,8 @@ bool ort_match_one(const qdq_rewriter *r, qdq_match *m) {
     if (!u.qdq.x[X].given) return false;
     const char *why = one_differs(&u);
     if (why) return ort_refuses(m, why);
+    bool pool = qdq_rewrite_is(r, m->anchor, "AvgPool");
+    if (!ort_takes_scales(r, m, &u, X, X, pool ? ORT_SCALAR_SCALE : ORT_ONE_SCALE)) return false;
     ort_read_input(r, m, &u.qdq.x[X]);
     ort_replace_unit(r, m, &u);
     return true;

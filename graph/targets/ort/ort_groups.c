@@ -59,6 +59,61 @@ bool ort_refuses(qdq_match *m, const char *why) {
     return false;
 }
 
+//---- Groups that ONNX Runtime makes, and fails with --------------------------
+
+bool ort_fails(qdq_match *m, const char *port, const char *found) {
+    m->rule = "ort/group-scales";
+    m->port = port;
+    m->found = found;
+    return ort_refuses(m, "ONNX Runtime makes this group and fails");
+}
+
+// Whether the scale or the zero point of a coder is a port with dims.
+static bool has_dims(const qdq_rewriter *r, const qdq_coder *c) {
+    const qdq_value *inputs = r->from->nodes[c->node].inputs;
+    for (size_t i = 1; i <= 2; i++)
+        if (inputs[i].id && r->from->values[inputs[i].id].type.shape.rank) return true;
+    return false;
+}
+
+static bool takes_one(const qdq_rewriter *r, qdq_match *m, const qdq_coder *c, const char *port,
+                      ort_scales wanted) {
+    if (c->count > 1) return ort_fails(m, port, "has more than one scale, and the group takes one");
+    if (wanted == ORT_SCALAR_SCALE && has_dims(r, c))
+        return ort_fails(m, port,
+                         "has a scale or zero point of shape [1], and the group takes a scalar");
+    return true;
+}
+
+bool ort_takes_scales(const qdq_rewriter *r, qdq_match *m, const ort_unit *u, size_t first,
+                      size_t last, ort_scales wanted) {
+    for (size_t i = first; i <= last; i++)
+        if (!takes_one(r, m, &u->qdq.x[i], qdq_op_port(u->qdq.node->op, i)->name, wanted))
+            return false;
+    const char *y = u->qdq.node->op->outputs[0].name;
+    return !u->qdq.y.given || takes_one(r, m, &u->qdq.y, y, wanted);
+}
+
+//---- Ops that become tables of codes ----------------------------------------
+
+// Their groups compute the same codes as the nodes. They are looked at because ONNX Runtime fails
+// with some.
+static bool fails_as_table(const qdq_rewriter *r, qdq_match *m, size_t first) {
+    ort_unit u;
+    ort_unit_of(r, m->anchor, &u);
+    if (!ort_is_byte(&u.qdq.y)) return false;
+    for (size_t i = first; i < u.qdq.node->input_count; i++)
+        if (!u.qdq.x[i].given || u.qdq.x[i].dtype != u.qdq.y.dtype) return false;
+    (void)ort_takes_scales(r, m, &u, first, u.qdq.node->input_count - 1, ORT_ONE_SCALE);
+    return false;
+}
+
+bool ort_match_table(const qdq_rewriter *r, qdq_match *m) { return fails_as_table(r, m, 0); }
+
+bool ort_match_table_where(const qdq_rewriter *r, qdq_match *m) { return fails_as_table(r, m, 1); }
+
+//---- Names ------------------------------------------------------------------
+
 const char *ort_unit_name(const qdq_rewriter *r, const ort_unit *unit) {
     return r->from->nodes[unit->qdq.y.given ? unit->qdq.y.node : unit->last].name;
 }

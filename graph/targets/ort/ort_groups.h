@@ -27,5 +27,16 @@ void ort_read_input(const qdq_rewriter *r, qdq_match *m, const qdq_coder *x);
 const char *ort_unit_name(const qdq_rewriter *r, const ort_unit *unit);
 // Says why a group does not form; returns false.
 bool ort_refuses(qdq_match *m, const char *why);
+// How many scales and zero points a group takes of an operand or the result.
+typedef enum ort_scales {
+    ORT_ONE_SCALE,     // one, also of shape [1]
+    ORT_SCALAR_SCALE,  // a scalar
+} ort_scales;
+// False with a finding if ONNX Runtime makes the group and fails because an operand from `first` to
+// `last`, or the result, has other scales.
+bool ort_takes_scales(const qdq_rewriter *r, qdq_match *m, const ort_unit *unit, size_t first,
+                      size_t last, ort_scales wanted);
+// The finding itself.
+bool ort_fails(qdq_match *m, const char *port, const char *found);
 
 #endif

@@ -54,6 +54,44 @@ static const char *bias_differs(const qdq_rewriter *r, const ort_unit *u, bool c
     return NULL;
 }
 
+// Whether the bias of a group counts as having another scale than it has; the tolerance is for
+// products that were rounded in another order.
+static bool bias_is_other(const qdq_rewriter *r, const ort_unit *u) {
+    const qdq_coder *x = &u->qdq.x[A], *w = &u->qdq.x[B], *b = &u->qdq.x[BIAS];
+    if (!has_input(u->qdq.node, BIAS)) return false;
+    if (!x->known || !w->known || !b->known) return true;
+    for (size_t i = 0; i < b->count || i < w->count; i++) {
+        float wanted = qdq_coder_scale(r, x, 0) * qdq_coder_scale(r, w, w->count == 1 ? 0 : i);
+        float given = qdq_coder_scale(r, b, b->count == 1 ? 0 : i);
+        if (!(fabsf(given - wanted) <= 0x1p-20f * fabsf(wanted))) return true;
+        if (qdq_coder_zero(r, b, b->count == 1 ? 0 : i) != 0) return true;
+    }
+    return false;
+}
+
+static const char bias_found[] =
+    "has a bias whose scale is not the product of the operands' scales, or that has a zero point; "
+    "ONNX Runtime uses its codes as they are";
+
+// Scales of weights: one, or one for each output channel. False if ONNX Runtime fails; a finding
+// if it takes scales along another dim for those of the channels.
+static bool takes_weight_scales(const qdq_rewriter *r, qdq_match *m, const ort_unit *u, int axis,
+                                int rank) {
+    const qdq_coder *w = &u->qdq.x[B];
+    const qdq_shape *shape = &r->from->values[w->codes].type.shape;
+    if (w->count == 1) return true;
+    if (w->blocks || (rank && shape->rank != rank) || (int64_t)w->count != shape->dims[axis])
+        return ort_fails(m, qdq_op_port(u->qdq.node->op, B)->name,
+                         "has scales for other than the output channels of one matrix");
+    if (w->axis != axis) {
+        m->rule = "ort/weight-axis";
+        m->port = qdq_op_port(u->qdq.node->op, B)->name;
+        m->found = "has scales along another dim, as many as output channels, for which ONNX "
+                   "Runtime takes them";
+    }
+    return true;
+}
+
 static void read_all(const qdq_rewriter *r, qdq_match *m, const ort_unit *u) {
     ort_read_input(r, m, &u->qdq.x[A]);
     ort_read_input(r, m, &u->qdq.x[B]);
@@ -73,10 +111,11 @@ bool ort_match_conv(const qdq_rewriter *r, qdq_match *m) {
     if (!why && (a->data_format != QDQ_NCX || a->weights_format != QDQ_OIX))
         why = "ONNX has channels in dim 1, and weights [O, I, spatial...]";
     if (!why) why = dtypes_differ(r, &u, false);
-    if (!why && !(ort_is_per_tensor(&u.qdq.x[A]) && ort_is_per_tensor(&u.qdq.y)))
-        why = "the activations have more than one scale";
     if (!why) why = bias_differs(r, &u, true);
     if (why) return ort_refuses(m, why);
+    if (!ort_takes_scales(r, m, &u, A, A, ORT_ONE_SCALE) || !takes_weight_scales(r, m, &u, 0, 0))
+        return false;
+    if (!m->found && bias_is_other(r, &u)) m->found = bias_found;
     read_all(r, m, &u);
     return true;
 }
@@ -155,6 +194,25 @@ static int form_of(const qdq_rewriter *r, const ort_unit *u) {
     return u->qdq.y.given ? QLINEAR_MATMUL : TO_FLOAT;
 }
 
+// The last dim of weights, or the first one if they are transposed.
+static int column_axis(const qdq_rewriter *r, const qdq_node *node) {
+    const qdq_matmul_attrs *a = node->attrs;
+    int rank = r->from->values[node->inputs[B].id].type.shape.rank;
+    return rank < 1 || a->transpose_b == QDQ_TRUE ? 0 : rank - 1;
+}
+
+// QGemm takes several scales of the columns only; other Gemm stay float.
+static const char *gemm_scales_differ(const qdq_rewriter *r, const ort_unit *u) {
+    const qdq_coder *a = &u->qdq.x[A], *b = &u->qdq.x[B], *y = &u->qdq.y;
+    const qdq_shape *shape = &r->from->values[b->codes].type.shape;
+    if (a->count > 1 || (y->given && y->count > 1))
+        return "the activations have more than one scale";
+    if (b->count > 1 &&
+        (b->blocks || (int64_t)b->count != shape->dims[column_axis(r, u->qdq.node)]))
+        return "the weights have scales for other than columns";
+    return NULL;
+}
+
 // Why a product of codes does not form.
 static const char *product_differs(const qdq_rewriter *r, const ort_unit *u) {
     bool gemm = form_of(r, u) == QGEMM;
@@ -165,7 +223,7 @@ static const char *product_differs(const qdq_rewriter *r, const ort_unit *u) {
     if (!why && gemm && !(u->qdq.x[A].zero_given && u->qdq.x[B].zero_given))
         why = "QGemm wants zero points of both operands";
     if (!why && gemm) why = bias_differs(r, u, false);
-    if (!why && !ort_is_per_tensor(&u->qdq.x[A])) why = "the activations have more than one scale";
+    if (!why && gemm) why = gemm_scales_differ(r, u);
     return why;
 }
 
@@ -177,9 +235,10 @@ bool ort_match_matmul(const qdq_rewriter *r, qdq_match *m) {
     m->form = form_of(r, &u);
     m->name = form_names[m->form];
     if (why) return ort_refuses(m, why);
-    if (m->form == QGEMM && has_input(u.qdq.node, BIAS) && !bias_scale_fits(r, &u))
-        m->found = "has a bias whose scale is not the product of the operands' scales, or that has "
-                   "a zero point; ONNX Runtime uses its codes as they are";
+    if (!ort_takes_scales(r, m, &u, A, A, ORT_ONE_SCALE) ||
+        !takes_weight_scales(r, m, &u, column_axis(r, u.qdq.node), 2))
+        return false;
+    if (!m->found && m->form == QGEMM && bias_is_other(r, &u)) m->found = bias_found;
     if (has_alpha(r, &u)) qdq_match_replaces(r, m, u.last);
     read_all(r, m, &u);
     return true;

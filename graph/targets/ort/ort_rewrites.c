@@ -50,6 +50,10 @@ static void ort_build_nearest(qdq_rewriter *r, qdq_match *m) { ort_build_moved(r
 #define ONE_ROW(name, anchor, function, cause) \
     { "groups", name, anchor, ort_match_one, ort_build_##function, fuses, NULL, false, cause }
 
+// A group that changes no result, and never matches: for the findings about it.
+#define FINDING_ROW(name, anchor, function) \
+    { "groups", name, anchor, ort_match_##function, NULL, fuses, NULL, false, NULL }
+
 // Causes of differences.
 #define REMOVED "removed pair"
 #define QUANTIZED "quantized by the optimizer"
@@ -84,13 +88,17 @@ const qdq_pattern qdq_ort_patterns[] = {
 
     ROW("int8 to uint8", "uint8 pair", "Quantize", s8_to_u8, changes_s8, NULL),
 
-    ROW("groups", "QLinearConv", "Convolution", conv, fuses, MULTIPLIER),
+    RULE_ROW("groups", "QLinearConv", "Convolution", conv, fuses, "ort/bias-scale-ignored", MULTIPLIER),
     RULE_ROW("groups", "QLinearMatMul", "MatMul", matmul, fuses, "ort/bias-scale-ignored", MULTIPLIER),
     BINARY_ROW("QLinearAdd", "Add", add, ROUNDING),
     BINARY_ROW("QLinearMul", "Multiply", multiply, ROUNDING),
     ONE_ROW("QLinearAveragePool", "AvgPool", average_pool, ROUNDING),
     ROW("groups", "QLinearGlobalAveragePool", "ReduceMean", global_pool, fuses, MULTIPLIER),
     ONE_ROW("QLinearSoftmax", "SoftMax", softmax, TABLE),
+    FINDING_ROW("QLinearSigmoid", "Sigmoid", table),
+    FINDING_ROW("QLinearLeakyRelu", "LeakyReLU", table),
+    FINDING_ROW("QLinearConcat", "Concat", table),
+    FINDING_ROW("QLinearWhere", "Select", table_where),
     ROW("groups", "codes", "StaticReshape", moved, fuses, NULL),
     ROW("groups", "codes", "StaticTranspose", moved, fuses, NULL),
     ROW("groups", "codes", "Slice", moved, fuses, NULL),

@@ -64,6 +64,8 @@ bool ort_match_global_pool(const qdq_rewriter *r, qdq_match *m);
 void ort_build_average_pool(qdq_rewriter *r, qdq_match *m);
 void ort_build_global_pool(qdq_rewriter *r, qdq_match *m);
 void ort_build_softmax(qdq_rewriter *r, qdq_match *m);
+bool ort_match_table(const qdq_rewriter *r, qdq_match *m);
+bool ort_match_table_where(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_moved(const qdq_rewriter *r, qdq_match *m);
 void ort_build_moved(qdq_rewriter *r, qdq_match *m);
 
