@@ -29,6 +29,8 @@ typedef struct elements_params {
     qdq_registers registers;
     qdq_dtype y_dtype;
     bool on_chip;  // `fn` computes as a chip does
+    qdq_elementwise_single single;
+    bool plain;  // a link of floats that nothing has to convert
     operand operands[MAX_OPERANDS];
     const operand_layout *layout;  // tensor ops
     // Links: the operand that is x, and the views of the other operands.
@@ -123,8 +125,29 @@ static const void *link_operand(const elements_params *p, size_t which, const qd
     return part;
 }
 
+// Computes all elements where they lie. False: an operand must be laid out.
+static bool run_plain(const elements_params *p, const qdq_view *views, const void *x, void *y,
+                      size_t n) {
+    const void *in[MAX_OPERANDS] = {NULL};
+    qdq_elementwise_single_fn *single = NULL;
+    for (size_t i = 0; i < MAX_OPERANDS; i++) {
+        if (!p->operands[i].given) continue;
+        const qdq_view *view = i == p->x ? NULL : &views[p->view[i]];
+        in[i] = view ? (const void *)view->data : x;
+        if (!view || view->step) continue;
+        single = i == 0 ? p->single.a : i == 1 ? p->single.b : NULL;
+        if (!single) return false;
+    }
+    if (single)
+        single(in[0], in[1], y, n);
+    else
+        p->fn(&p->numbers, in[0], in[1], in[2], y, n);
+    return true;
+}
+
 static void run_link(const void *params, const qdq_view *views, const void *x, void *y, size_t n) {
     const elements_params *p = params;
+    if (p->plain && run_plain(p, views, x, y, n)) return;
     size_t y_size = qdq_dtype_size(p->y_dtype);
     uint64_t parts[MAX_OPERANDS][PART];
     for (size_t at = 0; at < n; at += PART) {
@@ -275,6 +298,16 @@ static bool fits_link(const elements_params *p) {
     return p->x < MAX_OPERANDS && !(wide && p->operands[1].given);
 }
 
+static bool is_plain(const elements_params *p) {
+    if (p->on_chip || p->registers != QDQ_REGISTERS_F32 || p->y_dtype != QDQ_FLOAT32) return false;
+    for (size_t i = 0; i < 2; i++) {
+        const operand *o = &p->operands[i];
+        if (o->given && (i == p->x ? o->dtype != QDQ_FLOAT32 : !qdq_dtype_is_real(o->dtype)))
+            return false;
+    }
+    return true;
+}
+
 // The function of a chip, if it is known for these dtypes.
 static void use_chip(elements_params *p, qdq_elementwise function, const qdq_lowering *to) {
     const operand *a = &p->operands[0], *b = &p->operands[1];
@@ -325,7 +358,9 @@ size_t qdq_lower_elements(const qdq_op_context *ctx, const qdq_lowering *to, con
     }
     p->registers = registers_of(ctx, p);
     p->fn = qdq_elementwise_find(function_of(ctx, to, op->function), p->registers, to->isas);
+    p->single = qdq_elementwise_single_find(op->function, to->isas);
     use_chip(p, op->function, to);
+    p->plain = is_plain(p);
     if (fits_link(p)) return link_stage(p, &layout, to->mempool, &stages[0]) ? 1 : 0;
     layout.row = row_of(&layout, p->operands);
     p->layout = qdq_mempool_copy(to->mempool, &layout, 1, sizeof layout);

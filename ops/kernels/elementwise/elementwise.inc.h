@@ -190,3 +190,21 @@ QDQ_ELEMENTWISE_LIST(LOOPS)
 #define ENTRIES_numbers(name) ENTRIES_reals(name), ENTRIES_integers(name)
 #define ENTRIES(name, operands, registers) {ENTRIES_##registers(name)},
 qdq_elementwise_fns QDQ_ISA_NAME(elementwise) = {QDQ_ELEMENTWISE_LIST(ENTRIES)};
+
+// Loops for a single operand read it once instead of a filled buffer.
+#define SINGLE_LOOPS(name)                                                              \
+    static void QDQ_ISA_NAME(single_a_##name)(const float *a, const float *b, float *y, \
+                                              size_t n) {                               \
+        const float one = *a;                                                           \
+        for (size_t i = 0; i < n; i++) y[i] = quiet(one_##name(one, b[i]));             \
+    }                                                                                   \
+    static void QDQ_ISA_NAME(single_b_##name)(const float *a, const float *b, float *y, \
+                                              size_t n) {                               \
+        const float one = *b;                                                           \
+        for (size_t i = 0; i < n; i++) y[i] = quiet(one_##name(a[i], one));             \
+    }
+QDQ_ELEMENTWISE_SINGLES(SINGLE_LOOPS)
+
+#define SINGLES(name) \
+    [QDQ_ELEMENTWISE_##name] = {QDQ_ISA_NAME(single_a_##name), QDQ_ISA_NAME(single_b_##name)},
+qdq_elementwise_singles QDQ_ISA_NAME(elementwise_singles) = {QDQ_ELEMENTWISE_SINGLES(SINGLES)};

@@ -84,6 +84,10 @@
     X(prelu, a_b, floats)                  \
     X(select, a_b_c, numbers)
 
+// Functions of float operands a and b that have loops for a single a or b, too.
+#define QDQ_ELEMENTWISE_SINGLES(X) \
+    X(add) X(subtract) X(multiply) X(divide) X(minimum) X(maximum) X(prelu)
+
 // The functions that ONNX Runtime computes in its own way: rows above whose names end in _ort.
 #define QDQ_RUNTIME_FUNCTIONS(X) \
     X(hard_swish) X(hard_sigmoid) X(sigmoid) X(tanh) X(exp) X(erf) X(gelu_erf)
@@ -118,12 +122,24 @@ typedef void qdq_elementwise_fn(const qdq_elementwise_numbers *numbers, const vo
                                 const void *b, const uint32_t *c, void *y, size_t n);
 typedef qdq_elementwise_fn *const qdq_elementwise_fns[QDQ_ELEMENTWISE_COUNT][QDQ_REGISTERS_COUNT];
 
-#define QDQ_ELEMENTWISE_DECLARE(ISA, isa) extern qdq_elementwise_fns qdq_elementwise_##isa;
+// The same for floats, where one operand is a single number.
+typedef void qdq_elementwise_single_fn(const float *a, const float *b, float *y, size_t n);
+typedef struct qdq_elementwise_single {
+    qdq_elementwise_single_fn *a, *b;  // the operand that is a single number
+} qdq_elementwise_single;
+typedef const qdq_elementwise_single qdq_elementwise_singles[QDQ_ELEMENTWISE_COUNT];
+
+#define QDQ_ELEMENTWISE_DECLARE(ISA, isa)             \
+    extern qdq_elementwise_fns qdq_elementwise_##isa; \
+    extern qdq_elementwise_singles qdq_elementwise_singles_##isa;
 QDQ_KERNEL_ISAS(QDQ_ELEMENTWISE_DECLARE)
 
 // The best kernel for the instruction sets `isas`; all give the same bits. NULL: the function does
 // not compute in these registers.
 qdq_elementwise_fn *qdq_elementwise_find(qdq_elementwise function, qdq_registers registers,
                                          uint32_t isas);
+
+// The kernels of a function that take a single a or b; both are NULL if it has none.
+qdq_elementwise_single qdq_elementwise_single_find(qdq_elementwise function, uint32_t isas);
 
 #endif
