@@ -10,9 +10,10 @@
 // elementwise.inc.h; the enumerator, the loops and the tables follow from the row. The operands are
 // the body's arguments: elements of a, b and c, and the numbers of the op. The registers are the
 // types that the function computes in: `floats` is float alone; `quick` is too, and has a quick
-// loop (quick.inc.h). `reals` adds double, whose body is f64_<name> in typed.inc.h; `integers` are
-// int32_t, int64_t and uint64_t (i32_<name>, i64_<name>, u64_<name>); `numbers` are all five, and
-// `not_double` are all but double.
+// loop (quick.inc.h); `vectors` has a loop of vectors (runtime_vectors.inc.h). `reals` adds double,
+// whose body is f64_<name> in typed.inc.h; `integers` are int32_t, int64_t and uint64_t
+// (i32_<name>, i64_<name>, u64_<name>); `numbers` are all five, and `not_double` are all but
+// double.
 #define QDQ_ELEMENTWISE_LIST(X)            \
     X(abs, a, numbers)                     \
     X(exp, a, quick)                       \
@@ -26,11 +27,11 @@
     X(round, a, floats)                    \
     X(hard_swish, a, floats)               \
     X(hard_swish_ort, a, floats)           \
-    X(sigmoid_ort, a, floats)              \
-    X(tanh_ort, a, floats)                 \
-    X(exp_ort, a, floats)                  \
-    X(erf_ort, a, floats)                  \
-    X(gelu_erf_ort, a, floats)             \
+    X(sigmoid_ort, a, vectors)             \
+    X(tanh_ort, a, vectors)                \
+    X(exp_ort, a, vectors)                 \
+    X(erf_ort, a, vectors)                 \
+    X(gelu_erf_ort, a, vectors)            \
     X(mish, a, floats)                     \
     X(sign, a, numbers)                    \
     X(floor, a, reals)                     \

@@ -13,6 +13,7 @@
 // bits for the elements of which something is true: quick_between a number in [least, most),
 // quick_below a number below another, or NaN, quick_odd a denormal, not 0, or NaN, and
 // quick_low_zeros a double whose bits, plus `add`, are 0 under `bits`.
+// quick_quiet makes every NaN 0x7FC00000.
 #if defined(__AVX512F__)
 #define QDQ_QUICK_VECTORS
 #include <immintrin.h>
@@ -85,6 +86,31 @@ static inline quick_mask quick_low_zeros(quick_doubles y, int32_t add, int32_t b
         _mm512_permutex2var_epi32(_mm512_castpd_si512(y.low), evens, _mm512_castpd_si512(y.high));
     v = _mm512_add_epi32(v, _mm512_set1_epi32(add));
     return _mm512_testn_epi32_mask(v, _mm512_set1_epi32(bits));
+}
+typedef __m512i quick_ints;
+static inline quick_floats quick_fused(quick_floats a, quick_floats b, quick_floats c) {
+    return _mm512_fmadd_ps(a, b, c);
+}
+static inline quick_ints quick_bits(quick_floats v) { return _mm512_castps_si512(v); }
+static inline quick_floats quick_from_bits(quick_ints v) { return _mm512_castsi512_ps(v); }
+static inline quick_ints quick_ints_same(int32_t v) { return _mm512_set1_epi32(v); }
+static inline quick_ints quick_ints_add(quick_ints a, quick_ints b) {
+    return _mm512_add_epi32(a, b);
+}
+static inline quick_ints quick_ints_subtract(quick_ints a, quick_ints b) {
+    return _mm512_sub_epi32(a, b);
+}
+static inline quick_ints quick_to_exponents(quick_ints v) { return _mm512_slli_epi32(v, 23); }
+static inline quick_ints quick_ints_clamp(quick_ints v, int32_t low, int32_t high) {
+    return _mm512_min_epi32(quick_ints_same(high), _mm512_max_epi32(quick_ints_same(low), v));
+}
+static inline quick_floats quick_pick_less(quick_floats a, float b, quick_floats yes,
+                                           quick_floats no) {
+    return _mm512_mask_mov_ps(no, _mm512_cmp_ps_mask(a, quick_same(b), _CMP_LT_OQ), yes);
+}
+static inline quick_floats quick_quiet(quick_floats v) {
+    return _mm512_mask_mov_ps(v, _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q),
+                              quick_from_bits(quick_ints_same(0x7FC00000)));
 }
 #elif defined(__AVX2__)
 #define QDQ_QUICK_VECTORS
@@ -161,6 +187,31 @@ static inline quick_mask quick_low_zeros(quick_doubles y, int32_t add, int32_t b
         _mm256_shuffle_ps(_mm256_castpd_ps(y.low), _mm256_castpd_ps(y.high), EVENS));
     v = _mm256_and_si256(_mm256_add_epi32(v, _mm256_set1_epi32(add)), _mm256_set1_epi32(bits));
     return _mm256_cmpeq_epi32(v, _mm256_setzero_si256());
+}
+typedef __m256i quick_ints;
+static inline quick_floats quick_fused(quick_floats a, quick_floats b, quick_floats c) {
+    return _mm256_fmadd_ps(a, b, c);
+}
+static inline quick_ints quick_bits(quick_floats v) { return _mm256_castps_si256(v); }
+static inline quick_floats quick_from_bits(quick_ints v) { return _mm256_castsi256_ps(v); }
+static inline quick_ints quick_ints_same(int32_t v) { return _mm256_set1_epi32(v); }
+static inline quick_ints quick_ints_add(quick_ints a, quick_ints b) {
+    return _mm256_add_epi32(a, b);
+}
+static inline quick_ints quick_ints_subtract(quick_ints a, quick_ints b) {
+    return _mm256_sub_epi32(a, b);
+}
+static inline quick_ints quick_to_exponents(quick_ints v) { return _mm256_slli_epi32(v, 23); }
+static inline quick_ints quick_ints_clamp(quick_ints v, int32_t low, int32_t high) {
+    return _mm256_min_epi32(quick_ints_same(high), _mm256_max_epi32(quick_ints_same(low), v));
+}
+static inline quick_floats quick_pick_less(quick_floats a, float b, quick_floats yes,
+                                           quick_floats no) {
+    return _mm256_blendv_ps(no, yes, _mm256_cmp_ps(a, quick_same(b), _CMP_LT_OQ));
+}
+static inline quick_floats quick_quiet(quick_floats v) {
+    return _mm256_blendv_ps(v, quick_from_bits(quick_ints_same(0x7FC00000)),
+                            _mm256_cmp_ps(v, v, _CMP_UNORD_Q));
 }
 #endif
 

@@ -13,8 +13,10 @@
 enum { BLOCK = 1000, STEP = 8009 };  // a prime: over 1000 floats of every exponent and sign
 
 static const qdq_elementwise functions[] = {
-    QDQ_ELEMENTWISE_exp, QDQ_ELEMENTWISE_sigmoid,  QDQ_ELEMENTWISE_tanh,
-    QDQ_ELEMENTWISE_erf, QDQ_ELEMENTWISE_gelu_erf, QDQ_ELEMENTWISE_gelu_tanh,
+    QDQ_ELEMENTWISE_exp,     QDQ_ELEMENTWISE_sigmoid,      QDQ_ELEMENTWISE_tanh,
+    QDQ_ELEMENTWISE_erf,     QDQ_ELEMENTWISE_gelu_erf,     QDQ_ELEMENTWISE_gelu_tanh,
+    QDQ_ELEMENTWISE_exp_ort, QDQ_ELEMENTWISE_sigmoid_ort,  QDQ_ELEMENTWISE_tanh_ort,
+    QDQ_ELEMENTWISE_erf_ort, QDQ_ELEMENTWISE_gelu_erf_ort,
 };
 
 // The definition of each function, in double; elementary.h rounds it to float.
@@ -82,10 +84,11 @@ static void common_numbers_give_the_bits_of_the_definition(void **state) {
 }
 
 static void special_values_and_ends_of_ranges_give_the_bits_of_the_definition(void **state) {
-    static const float ends[] = {0,        FLT_MIN,  FLT_MAX, INFINITY, 4,      9.875f, 10,
-                                 11.5f,    12,       12.9f,   14.2f,    15,     30,     87,
-                                 87.34f,   88.73f,   89,      103.98f,  104,    120,    1e-41f,
-                                 0x1p-23f, 0x1p-25f, 3.925f,  9.02f,    16.64f, 1e30f,  1e-30f};
+    static const float ends[] = {0,      FLT_MIN, FLT_MAX, INFINITY, 4,         9.875f,   10,
+                                 11.5f,  12,      12.9f,   14.2f,    15,        30,       87,
+                                 87.34f, 88.73f,  89,      103.98f,  104,       120,      1e-41f,
+                                 88.37f, 88.776f, 18,      9,        0.921875f, 0x1p-23f, 0x1p-25f,
+                                 3.925f, 9.02f,   16.64f,  1e30f,    1e-30f};
     (void)state;
     float x[BLOCK];
     for (size_t e = 0; e < UNIT_COUNT(ends); e++) {
