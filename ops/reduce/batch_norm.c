@@ -53,23 +53,29 @@ static const qdq_slice_op inference = {
     .maps = true,
 };
 
-// As ONNX Runtime: y = x * a + b with a = gamma * (1 / sqrt(variance + epsilon)) and b = beta -
-// mean
-// * a, every operation rounded to float32.
-static void take_runtime(const qdq_part *part) {
+// As ONNX Runtime: y = x * a + b with a = gamma * (1 / sqrt(variance + epsilon)) and
+// b = beta - mean * a, every operation rounded to float32.
+static void take_runtime_floats(const qdq_part *part, float *y) {
     const inference_params *p = part->params;
     float variance = (float)qdq_norm_number(part->tensors, p->variance, part->slice);
     float mean = (float)qdq_norm_number(part->tensors, p->mean, part->slice);
     float root = sqrtf(variance + (float)p->norm.epsilon);
     float a = (float)qdq_norm_number(part->tensors, p->norm.gamma, part->slice) * (1.0f / root);
     float b = (float)qdq_norm_number(part->tensors, p->norm.beta, part->slice) - mean * a;
-    part->kernels->line(part->x, part->n, a, b, part->work);
+    part->kernels->line(part->x, part->n, a, b, y);
+}
+
+static void take_runtime(const qdq_part *part) {
+    float y[QDQ_SLICE_PART];
+    take_runtime_floats(part, y);
+    for (size_t i = 0; i < part->n; i++) part->work[i] = (double)y[i];
 }
 
 static const qdq_slice_op inference_runtime = {
     .passes = {{NULL, take_runtime, NULL}},
     .pass_count = 1,
     .maps = true,
+    .take_floats = take_runtime_floats,
 };
 
 static void infer_inference(qdq_op_context *ctx) {

@@ -170,17 +170,35 @@ double qdq_norm_variance(const qdq_part *part) {
 
 void qdq_norm_end_variance(const qdq_part *part) { (void)qdq_norm_variance(part); }
 
-void qdq_norm_take_y_by(const qdq_part *part, qdq_normalize_fn *normalize) {
-    enum { PART = QDQ_NORM_PART };
+enum { PART = QDQ_NORM_PART };
+
+// Sets gamma and beta of the elements from number i of a part on; returns how many.
+static size_t set_numbers(const qdq_part *part, size_t i, qdq_normal *normal, float *gamma,
+                          float *beta) {
     const qdq_norm_params *p = part->params;
+    size_t n = part->n - i < PART ? part->n - i : PART;
+    normal->gamma = numbers_of(part, p->gamma, part->at + i, n, gamma);
+    normal->beta = numbers_of(part, p->beta, part->at + i, n, beta);
+    return n;
+}
+
+static void take_parts(const qdq_part *part) {
+    float gamma[PART], beta[PART];
     qdq_normal normal = part->state->normal;
     normal.same = false;
-    for (size_t i = 0; i < part->n; i += PART) {
-        float gamma[PART], beta[PART];
-        size_t n = part->n - i < PART ? part->n - i : PART;
-        normal.gamma = numbers_of(part, p->gamma, part->at + i, n, gamma);
-        normal.beta = numbers_of(part, p->beta, part->at + i, n, beta);
-        normalize(part->x + i, n, &normal, part->work + i);
+    for (size_t i = 0, n; i < part->n; i += n) {
+        n = set_numbers(part, i, &normal, gamma, beta);
+        part->kernels->normalize(part->x + i, n, &normal, part->work + i);
+    }
+}
+
+void qdq_norm_take_floats_by(const qdq_part *part, qdq_normalize_floats_fn *normalize, float *y) {
+    float gamma[PART], beta[PART];
+    qdq_normal normal = part->state->normal;
+    normal.same = false;
+    for (size_t i = 0, n; i < part->n; i += n) {
+        n = set_numbers(part, i, &normal, gamma, beta);
+        normalize(part->x + i, n, &normal, y + i);
     }
 }
 
@@ -207,7 +225,7 @@ void qdq_norm_take_y(const qdq_part *part) {
     if (p->gamma.input && p->run >= LONG_RUN)
         take_runs(part);
     else
-        qdq_norm_take_y_by(part, part->kernels->normalize);
+        take_parts(part);
 }
 
 const qdq_slice_op qdq_norm_slices = {

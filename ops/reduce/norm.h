@@ -104,9 +104,9 @@ void qdq_norm_end_variance(const qdq_part *part);
 double qdq_norm_variance(const qdq_part *part);
 // Sets the scale 1 / sqrt(variance + epsilon).
 void qdq_norm_set_scale(const qdq_part *part, double variance);
-// Computes y, by a function of the kernels or with the same meaning.
+// Computes y: by `normalize` of the kernels, or as floats by a function with the same meaning.
 void qdq_norm_take_y(const qdq_part *part);
-void qdq_norm_take_y_by(const qdq_part *part, qdq_normalize_fn *normalize);
+void qdq_norm_take_floats_by(const qdq_part *part, qdq_normalize_floats_fn *normalize, float *y);
 
 // The three passes: mean, variance, y.
 extern const qdq_slice_op qdq_norm_slices;

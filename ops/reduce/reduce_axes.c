@@ -54,6 +54,7 @@ typedef struct slice_job {
     size_t row_groups;  // groups of a row of neighbours
     size_t groups, unit_groups;
     bool is_quick;       // slices are neighbours, and may be computed without passes
+    bool writes_floats;  // the last pass makes elements of y where they lie
     size_t part, pitch;  // elements loaded at a time; distance of slices in buffers
 } slice_job;
 
@@ -242,9 +243,26 @@ static bool run_quick(const slice_job *job, const slice_group *group, const qdq_
         .x = load(job, group, tensors->x[0], 0, n, x),
         .work = work,
     };
+    if (!tensors->sink)
+        return tensors->y[0] &&
+               job->op->quick(&part, (float *)tensors->y[0] + group->offset + offset);
     if (!job->op->quick(&part, out)) return false;
     memcpy(qdq_chunks_room(y, group->offset + offset, n), out, n * sizeof *out);
     return true;
+}
+
+// Runs the last pass over a part of a slice that is written as it is made.
+static void run_floats(const slice_job *job, const slice_group *group, const qdq_part *all,
+                       qdq_chunks *y) {
+    const qdq_slice_pass *pass = &job->op->passes[job->op->pass_count - 1];
+    if (all->at == 0 && pass->begin) pass->begin(all);
+    size_t offset, stride;
+    for (size_t i = 0, run; i < all->n; i += run) {
+        qdq_part part = *all;
+        run = run_of(&job->slices, all->at + i, all->n - i, &offset, &stride);
+        part.at += i, part.x += i, part.n = run;
+        job->op->take_floats(&part, qdq_chunks_room(y, group->offset + offset, run));
+    }
 }
 
 static void run_group(const slice_job *job, const slice_group *group, const qdq_tensors *tensors,
@@ -267,6 +285,10 @@ static void run_group(const slice_job *job, const slice_group *group, const qdq_
             }
             qdq_part first = {job->params, job->kernels, tensors, states, group->slice, at,
                               n,           all,          x,       work};
+            if (maps && job->writes_floats) {
+                run_floats(job, group, &first, y);
+                continue;
+            }
             run_part(job, group, pass, &first, states);
             if (maps) store(job, group, work, at, n, buffer, y);
         }
@@ -302,6 +324,7 @@ static void set_groups(slice_job *job) {
     job->pitch = job->part + ROOM;
     job->is_quick = job->op->quick && !job->side_by_side && slices->n <= job->part &&
                     job->y_dtype == QDQ_FLOAT32;
+    job->writes_floats = job->op->take_floats && !job->side_by_side && job->y_dtype == QDQ_FLOAT32;
     size_t elements = slices->n * job->together;
     job->unit_groups = elements < QDQ_SLICE_PART ? QDQ_SLICE_PART / elements : 1;
 }

@@ -70,6 +70,8 @@ typedef struct qdq_slice_op {
     qdq_slice_pass passes[QDQ_MAX_PASSES];
     size_t pass_count;
     bool maps;  // the last pass computes y, which has the shape of x
+    // Or NULL: makes the floats that the last pass's `take` makes of a part, where they lie.
+    void (*take_floats)(const qdq_part *part, float *y);
     // Or NULL: computes y of a part that is a whole slice in one go, or returns false, and the
     // passes do. `work` has room for QDQ_SUM_LANES numbers more.
     bool (*quick)(const qdq_part *part, float *y);

@@ -4,6 +4,7 @@
 // uses the float16 conversions there.
 #include <math.h>
 
+#include "ops/kernels/elementwise/runtime_vectors.inc.h"
 #include "ops/kernels/reduce/quick_softmax.inc.h"
 #include "ops/kernels/reduce/reduce_kernels.h"
 #include "runtime/numerics/elementary.h"
@@ -100,8 +101,34 @@ static void slice_add_rows(float *sums, const float *x, size_t rows, size_t stri
 RUNTIME_EXPS(slice_narrow_exps, QDQ_RUNTIME_LANES, false)
 RUNTIME_EXPS(slice_wide_exps, QDQ_RUNTIME_WIDE_LANES, true)
 
+#if defined(QDQ_QUICK_VECTORS)
+enum { QUICK_IS_WIDE = (int)QUICK_LANES == (int)QDQ_RUNTIME_WIDE_LANES };
+
+// As many lanes as a vector has.
+static void slice_vector_exps(const float *x, size_t n, float max, float *sums, float *y) {
+    quick_floats own = quick_load(sums);
+    size_t i = 0;
+    for (; i + QUICK_LANES <= n; i += QUICK_LANES) {
+        quick_floats e = runtime_softmax_exp(quick_load(x + i) - quick_same(max));
+        quick_store(y + i, e);
+        own += e;
+    }
+    quick_store(sums, own);
+    for (size_t l = 0; i + l < n; l++) {
+        y[i + l] = qdq_ort_softmax_exp(x[i + l] - max, QUICK_IS_WIDE);
+        sums[l] += y[i + l];
+    }
+}
+#endif
+
 static void slice_runtime_exps(const float *x, size_t n, float max, bool wide, float *sums,
                                float *y) {
+#if defined(QDQ_QUICK_VECTORS)
+    if (wide == QUICK_IS_WIDE) {
+        slice_vector_exps(x, n, max, sums, y);
+        return;
+    }
+#endif
     if (wide)
         slice_wide_exps(x, n, max, sums, y);
     else
@@ -133,10 +160,12 @@ static void slice_shift(const float *x, size_t n, double max, double log_sum, do
     for (size_t i = 0; i < n; i++) y[i] = ((double)x[i] - max) - log_sum;
 }
 
-static void slice_line(const float *x, size_t n, float a, float b, double *y) {
+static inline float slice_quiet(float v) { return qdq_nan_if(v != v, v); }
+
+static void slice_line(const float *x, size_t n, float a, float b, float *y) {
     for (size_t i = 0; i < n; i++) {
         float product = x[i] * a;
-        y[i] = (double)(product + b);
+        y[i] = slice_quiet(product + b);
     }
 }
 
@@ -176,16 +205,16 @@ static void slice_fused_deviations(qdq_lanes *lanes, const float *x, size_t n, d
     for (size_t l = 0; l < FUSED_LANES; l++) lanes->sums[l] = (double)own[l];
 }
 
-static void slice_fused_normalize(const float *x, size_t n, const qdq_normal *normal, double *y) {
+static void slice_fused_normalize(const float *x, size_t n, const qdq_normal *normal, float *y) {
     const float mean = (float)normal->mean, scale = (float)normal->scale;
     const float *gamma = normal->gamma, *beta = normal->beta;
     if (!gamma)
-        for (size_t i = 0; i < n; i++) y[i] = (double)((x[i] - mean) * scale);
+        for (size_t i = 0; i < n; i++) y[i] = slice_quiet((x[i] - mean) * scale);
     else if (!beta)
-        for (size_t i = 0; i < n; i++) y[i] = (double)(((x[i] - mean) * scale) * gamma[i]);
+        for (size_t i = 0; i < n; i++) y[i] = slice_quiet(((x[i] - mean) * scale) * gamma[i]);
     else
         for (size_t i = 0; i < n; i++)
-            y[i] = (double)fmaf((x[i] - mean) * scale, gamma[i], beta[i]);
+            y[i] = slice_quiet(fmaf((x[i] - mean) * scale, gamma[i], beta[i]));
 }
 
 static void slice_narrow(const double *x, size_t n, float *y) {

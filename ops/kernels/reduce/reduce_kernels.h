@@ -30,6 +30,7 @@ enum { QDQ_RUNTIME_LANES = 8, QDQ_RUNTIME_WIDE_LANES = 16 };
 
 // y of n elements.
 typedef void qdq_normalize_fn(const float *x, size_t n, const qdq_normal *normal, double *y);
+typedef void qdq_normalize_floats_fn(const float *x, size_t n, const qdq_normal *normal, float *y);
 
 typedef struct qdq_slice_kernels {
     qdq_lanes_fn *sum, *squares, *magnitudes, *deviations, *product, *greatest, *least;
@@ -43,9 +44,10 @@ typedef struct qdq_slice_kernels {
     // The norm of ops/reduce/order/layer_norm_order.h, where all numbers are float32: adds
     // (x - mean)^2 to lanes 0 to 7, n being a multiple of 8; and computes y.
     qdq_lanes_fn *fused_deviations;
-    qdq_normalize_fn *fused_normalize;
-    // y[i] = x[i] * a + b, each operation rounded to float32.
-    void (*line)(const float *x, size_t n, float a, float b, double *y);
+    qdq_normalize_floats_fn *fused_normalize;
+    // y[i] = x[i] * a + b, each operation rounded to float32; a NaN is 0x7FC00000, as of the
+    // function above.
+    void (*line)(const float *x, size_t n, float a, float b, float *y);
     // To the nearest float; a NaN becomes 0x7FC00000.
     void (*narrow)(const double *x, size_t n, float *y);
     // To a float that is then rounded to a narrower dtype: rounded to odd, so that the two

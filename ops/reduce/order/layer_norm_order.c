@@ -51,8 +51,14 @@ static void end_squares(const qdq_part *part) {
     part->state->normal.scale = (double)(1.0f / root_of(part, variance));
 }
 
+static void take_fused_floats(const qdq_part *part, float *y) {
+    qdq_norm_take_floats_by(part, part->kernels->fused_normalize, y);
+}
+
 static void take_fused_y(const qdq_part *part) {
-    qdq_norm_take_y_by(part, part->kernels->fused_normalize);
+    float y[QDQ_SLICE_PART];
+    take_fused_floats(part, y);
+    for (size_t i = 0; i < part->n; i++) part->work[i] = (double)y[i];
 }
 
 static const qdq_slice_op of_many = {
@@ -61,6 +67,7 @@ static const qdq_slice_op of_many = {
                {NULL, take_fused_y, NULL}},
     .pass_count = 3,
     .maps = true,
+    .take_floats = take_fused_floats,
 };
 
 //---- Fewer --------------------------------------------------------------------
@@ -80,17 +87,22 @@ static void take_few(const qdq_part *part) {
 }
 
 // `scale` is what is divided by.
-static void divide(const float *x, size_t n, const qdq_normal *normal, double *y) {
+static void divide(const float *x, size_t n, const qdq_normal *normal, float *y) {
     float mean = (float)normal->mean, root = (float)normal->scale;
     for (size_t i = 0; i < n; i++) {
         float own = (x[i] - mean) / root;
         if (normal->gamma) own *= normal->gamma[i];
         if (normal->beta) own += normal->beta[i];
-        y[i] = (double)own;
+        y[i] = own;
     }
 }
 
-static void take_divided_y(const qdq_part *part) { qdq_norm_take_y_by(part, divide); }
+// The whole slice.
+static void take_divided_y(const qdq_part *part) {
+    float y[LANES];
+    qdq_norm_take_floats_by(part, divide, y);
+    for (size_t i = 0; i < part->n; i++) part->work[i] = (double)y[i];
+}
 
 // A part is the whole slice.
 static const qdq_slice_op of_few = {
