@@ -199,10 +199,17 @@ static void put(window *to, const conv_example *e, const tensor *in, bool channe
     to->n = (size_t)(inputs * taps);
 }
 
+// ONNX Runtime's depthwise kernel multiplies without pairs, but takes one zero point of w only.
+static bool is_depthwise(const conv_example *e, const tensor *in) {
+    bool alike = true;
+    for (size_t o = 1; o < tensor_count(&in[W_ZERO]); o++)
+        alike &= value(&in[W_ZERO], o) == value(&in[W_ZERO], 0);
+    return e->inputs == e->groups && e->outputs == e->groups && alike;
+}
+
 static int32_t conv_sum(const conv_example *e, const tensor *in, bool scaled, const int64_t *at,
                         window *to) {
-    bool depthwise = e->inputs == e->groups && e->outputs == e->groups;
-    bool saturates = scaled ? e->x == QDQ_UINT8 && e->w == QDQ_INT8 && !depthwise
+    bool saturates = scaled ? e->x == QDQ_UINT8 && e->w == QDQ_INT8 && !is_depthwise(e, in)
                             : e->x == QDQ_INT8 && e->w == QDQ_UINT8;
     for (int64_t i = 0; i < e->inputs / e->groups; i++)
         for (int64_t ky = 0; ky < e->kernel[0]; ky++)
@@ -263,8 +270,8 @@ static void check_conv(const conv_example *e, bool scaled, weight_size weights) 
     tensors_free(in, CONV_PORTS), free(k.x), free(k.w), free(y.data);
 }
 
-// One product, odd channels that pair across taps, groups of many and of one output, depthwise,
-// groups of one channel with two outputs, strides, dilations, padding at both ends, a window as
+// One product, odd channels that pair across taps, groups of many and of one output, depthwise with
+// several zero points and with one, groups of one channel with two outputs, strides, dilations, padding at both ends, a window as
 // large as two k blocks.
 // clang-format off
 static const conv_example convolutions[] = {
@@ -273,6 +280,7 @@ static const conv_example convolutions[] = {
     {2, 2, 6, 20, {8, 8}, {3, 3}, {1, 2}, {2, 1}, {1, 1}, {2, 0}, QDQ_UINT8, QDQ_INT8, true, false},
     {1, 4, 12, 4, {6, 19}, {2, 3}, {1, 1}, {1, 1}, {0, 1}, {1, 1}, QDQ_UINT8, QDQ_INT8, false, false},
     {1, 6, 6, 6, {6, 9}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, QDQ_UINT8, QDQ_INT8, true, false},
+    {1, 6, 6, 6, {6, 9}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, QDQ_UINT8, QDQ_INT8, false, false},
     {1, 3, 3, 6, {6, 9}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, QDQ_UINT8, QDQ_INT8, true, false},
     {1, 1, 37, 10, {4, 22}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, QDQ_UINT8, QDQ_INT8, false, false},
     {1, 1, 41, 9, {9, 8}, {5, 5}, {1, 1}, {1, 1}, {2, 2}, {2, 2}, QDQ_UINT8, QDQ_INT8, true, false},
