@@ -11,6 +11,8 @@ static bool at_basic(const qdq_target_version *version) {
     return version->options[ORT_LEVEL] <= ORT_BASIC;
 }
 
+static bool at_all(const qdq_target_version *version) { return version->options[ORT_LEVEL] == ORT_ALL; }
+
 static bool removes_double_pairs(const qdq_target_version *version) {
     return at_basic(version) && !version->options[ORT_DISABLE_DOUBLE_QDQ_REMOVER] &&
            !version->options[ORT_DISABLE_QUANT_QDQ];
@@ -54,6 +56,10 @@ static void ort_build_nearest(qdq_rewriter *r, qdq_match *m) { ort_build_moved(r
 #define FINDING_ROW(name, anchor, function) \
     { "groups", name, anchor, ort_match_##function, NULL, fuses, NULL, false, NULL }
 
+// What is not modelled: never matches.
+#define UNMODELLED_ROW(pass, name, anchor, function, applies, rule) \
+    { pass, name, anchor, ort_match_##function, NULL, applies, rule, false, NULL }
+
 // Causes of differences.
 #define REMOVED "removed pair"
 #define QUANTIZED "quantized by the optimizer"
@@ -65,6 +71,10 @@ static void ort_build_nearest(qdq_rewriter *r, qdq_match *m) { ort_build_moved(r
 
 // clang-format off
 const qdq_pattern qdq_ort_patterns[] = {
+    UNMODELLED_ROW("not modelled", "merged Transpose", "StaticTranspose", transposes, at_basic, "ort/transposes-merged"),
+    UNMODELLED_ROW("not modelled", "QLinearAveragePool", "Divide", average_pool_ceil, fuses, "ort/average-pool-ceil"),
+    UNMODELLED_ROW("not modelled", "codes of a bias", "Add", scaled_bias, quantizes, "ort/scaled-bias"),
+
     ROW("double pairs", "one pair", "Quantize", double_pair, removes_double_pairs, REMOVED),
     ROW("double pairs", "codes as they are", "Dequantize", equal_pair, at_basic, NULL),
 
@@ -113,6 +123,8 @@ const qdq_pattern qdq_ort_patterns[] = {
     ROW("groups", "codes", "Interpolate", nearest, fuses, NULL),
 
     ROW("weight only", "MatMulNBits", "MatMul", nbits, fuses, ACTIVATIONS),
+
+    UNMODELLED_ROW("layout", "NCHWc", "Convolution", blocked_conv, at_all, "ort/convolution-order"),
     {.pass = NULL},
 };
 // clang-format on

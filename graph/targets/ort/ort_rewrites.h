@@ -69,4 +69,11 @@ bool ort_match_table_where(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_moved(const qdq_rewriter *r, qdq_match *m);
 void ort_build_moved(qdq_rewriter *r, qdq_match *m);
 
+//---- What is not modelled (ort_unmodelled.c) --------------------------------
+
+bool ort_match_transposes(const qdq_rewriter *r, qdq_match *m);
+bool ort_match_average_pool_ceil(const qdq_rewriter *r, qdq_match *m);
+bool ort_match_scaled_bias(const qdq_rewriter *r, qdq_match *m);
+bool ort_match_blocked_conv(const qdq_rewriter *r, qdq_match *m);
+
 #endif
