@@ -119,7 +119,16 @@ typedef struct nbits {
     numbers scale, zero;
     bool has_zero, has_bias, inside;  // inside: zeros are subtracted from codes
     int bits, offset;                 // offset: makes codes unsigned
+    qdq_dtype a_dtype, scale_dtype, bias_dtype;
 } nbits;
+
+// Element i of floats, which the plan may store as another dtype than the graph declares.
+static inline float real_at(const void *x, qdq_dtype dtype, size_t i) {
+    float v;
+    if (dtype == QDQ_FLOAT32) return ((const float *)x)[i];
+    qdq_widen_float(dtype, (const char *)x + i * qdq_dtype_size(dtype), &v, 1);
+    return v;
+}
 
 // What a unit holds of 32 columns and of one step.
 typedef struct panel {
@@ -130,7 +139,7 @@ typedef struct panel {
 
 static void unpack(const nbits *p, const qdq_tensors *tensors, size_t k, size_t n, panel *to) {
     const int8_t *b = tensors->x[B], *zeros = p->has_zero ? tensors->x[B_ZERO] : NULL;
-    const float *scales = tensors->x[B_SCALE];
+    const void *scales = tensors->x[B_SCALE];
     memset(to->codes, 0, sizeof to->codes);
     memset(to->zeros, 0, sizeof to->zeros);
     memset(to->scales, 0, sizeof to->scales);
@@ -143,7 +152,8 @@ static void unpack(const nbits *p, const qdq_tensors *tensors, size_t k, size_t 
         for (size_t j = 0; j < to->columns; j++) {
             size_t block = k / p->block + i, column = to->column + j, at = i * COLUMNS + j;
             to->scales[at] =
-                scales[block * p->scale.block_stride + column * p->scale.column_stride];
+                real_at(scales, p->scale_dtype,
+                        block * p->scale.block_stride + column * p->scale.column_stride);
             to->zeros[at] = (uint8_t)(zeros ? zeros[block * p->zero.block_stride +
                                                     column * p->zero.column_stride] +
                                                   p->offset
@@ -165,12 +175,12 @@ static int8_t code_of(float v) {
     return (int8_t)(v > INT8_MAX ? INT8_MAX : v < INT8_MIN ? INT8_MIN : v);
 }
 
-// Scale of the block from k on; a NaN makes it one.
-static void begin_block(const nbits *p, const float *a, size_t k, row *r) {
+// Scale of the block from k on, where the row begins at element `at` of a; a NaN makes it one.
+static void begin_block(const nbits *p, const void *a, size_t at, size_t k, row *r) {
     size_t end = k + p->block < p->size.k ? k + p->block : p->size.k;
     float most = 0;
     for (size_t i = k; i < end; i++) {
-        float size = fabsf(a[i]);
+        float size = fabsf(real_at(a, p->a_dtype, at + i));
         most = size > most || isnan(size) ? size : most;
         if (isnan(most)) break;
     }
@@ -201,8 +211,8 @@ static size_t step_size(const nbits *p, size_t k) {
 }
 
 // The step of a row: its codes, their products, and the zero points of blocks that end.
-static void run_step(const nbits *p, const panel *o, const float *a, size_t k, size_t size,
-                     row *r) {
+static void run_step(const nbits *p, const panel *o, const void *a, size_t at, size_t k,
+                     size_t size, row *r) {
     int8_t q[STEP] = {0};
     float scales[STEP_BLOCKS];
     qdq_nbits_step s = {.q = q,
@@ -212,8 +222,9 @@ static void run_step(const nbits *p, const panel *o, const float *a, size_t k, s
                         .zeros = p->inside ? o->zeros : NULL};
     float ends[STEP_BLOCKS] = {0};
     for (size_t i = 0; i < size; i++) {
-        if ((k + i) % p->block == 0) begin_block(p, a, k + i, r);
-        if (k + i < p->size.k) q[i] = code_of(a[k + i] * r->inverse);
+        if ((k + i) % p->block == 0) begin_block(p, a, at, k + i, r);
+        if (k + i < p->size.k)
+            q[i] = code_of(real_at(a, p->a_dtype, at + k + i) * r->inverse);
         r->sum += q[i];
         scales[i / p->block] = r->scale;
         ends[i / p->block] = r->scale * (float)r->sum;
@@ -238,11 +249,11 @@ static float folded(const float *l, bool together) {
 // The columns of a row: those of a last few, fewer than four, fold in another order.
 static void finish(const nbits *p, const qdq_tensors *tensors, const panel *o, const row *r,
                    float *y) {
-    const float *bias = p->has_bias ? tensors->x[BIAS] : NULL;
+    const void *bias = p->has_bias ? tensors->x[BIAS] : NULL;
     for (size_t j = 0; j < o->columns; j++) {
         size_t column = o->column + j;
         float v = folded(r->lanes + j, column < p->size.n / 4 * 4);
-        if (bias) v += bias[column];
+        if (bias) v += real_at(bias, p->bias_dtype, column);
         if (!p->inside) v += r->rest[j];
         y[j] = isnan(v) ? NAN : v;
     }
@@ -250,12 +261,12 @@ static void finish(const nbits *p, const qdq_tensors *tensors, const panel *o, c
 
 static void run_rows(const nbits *p, const qdq_tensors *tensors, size_t first, size_t count,
                      panel *o, row *rows) {
-    const float *a = (const float *)tensors->x[A] + first * p->size.k;
     memset(rows, 0, count * sizeof *rows);
     for (size_t k = 0, size; k < p->size.blocks * p->block; k += size) {
         size = step_size(p, k);
         unpack(p, tensors, k, size, o);
-        for (size_t i = 0; i < count; i++) run_step(p, o, a + i * p->size.k, k, size, &rows[i]);
+        for (size_t i = 0; i < count; i++)
+            run_step(p, o, tensors->x[A], (first + i) * p->size.k, k, size, &rows[i]);
     }
 }
 
@@ -301,6 +312,9 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
                  .block = block_of(a),
                  .has_zero = ctx->inputs[B_ZERO].given,
                  .has_bias = ctx->inputs[BIAS].given,
+                 .a_dtype = ctx->inputs[A].type.dtype,
+                 .scale_dtype = ctx->inputs[B_SCALE].type.dtype,
+                 .bias_dtype = ctx->inputs[BIAS].type.dtype,
                  .bits = codes == QDQ_INT4 || codes == QDQ_UINT4 ? 4 : 8};
     p->offset = codes == QDQ_INT4 || codes == QDQ_INT8 ? 1 << (p->bits - 1) : 0;
     p->inside = p->bits == 4 && p->size.m == 1 && p->block >= 32;
