@@ -6,6 +6,10 @@
 
 //---- Units ------------------------------------------------------------------
 
+bool ort_is_constant(const qdq_rewriter *r, uint32_t value) {
+    return r->from->values[value].kind == QDQ_VALUE_CONSTANT;
+}
+
 bool ort_is_byte(const qdq_coder *c) {
     return c->given && (c->dtype == QDQ_INT8 || c->dtype == QDQ_UINT8);
 }

@@ -16,6 +16,8 @@ typedef struct ort_unit {
 void ort_unit_of(const qdq_rewriter *r, size_t node, ort_unit *unit);
 // Lets the result of a unit be the result of the node `last`.
 void ort_unit_ends(const qdq_rewriter *r, size_t last, ort_unit *unit);
+// Whether a value is a constant.
+bool ort_is_constant(const qdq_rewriter *r, uint32_t value);
 // An int8 or uint8 coder; a coder with one scale.
 bool ort_is_byte(const qdq_coder *c);
 bool ort_is_per_tensor(const qdq_coder *c);

@@ -6,10 +6,6 @@ enum { A, B, BIAS };  // ports of MatMul
 
 enum { LEAST_BLOCK = 16, DEFAULT_BLOCK = 32 };  // of k
 
-static bool is_constant(const qdq_rewriter *r, uint32_t id) {
-    return r->from->values[id].kind == QDQ_VALUE_CONSTANT;
-}
-
 static bool is_small_int(qdq_dtype dtype) {
     return dtype == QDQ_INT4 || dtype == QDQ_UINT4 || dtype == QDQ_INT8 || dtype == QDQ_UINT8;
 }
@@ -40,8 +36,9 @@ bool ort_match_nbits(const qdq_rewriter *r, qdq_match *m) {
     const qdq_matmul_attrs *a = node->attrs;
     qdq_coder w = qdq_coder_before(r, node->inputs[B].id);
     const qdq_graph_value *x = &r->from->values[node->inputs[A].id];
-    if (!w.given || !w.known || !is_small_int(w.dtype) || !is_constant(r, w.codes) || x->constant ||
-        x->type.dtype != QDQ_FLOAT32 || qdq_coder_before(r, node->inputs[A].id).given ||
+    if (!w.given || !w.known || !is_small_int(w.dtype) || !ort_is_constant(r, w.codes) ||
+        x->constant || x->type.dtype != QDQ_FLOAT32 ||
+        qdq_coder_before(r, node->inputs[A].id).given ||
         qdq_coder_behind(r, node->outputs[0]).given)
         return false;
     if (r->from->values[w.reals].type.shape.rank != 2 || a->transpose_a == QDQ_TRUE ||

@@ -11,7 +11,9 @@ static bool at_basic(const qdq_target_version *version) {
     return version->options[ORT_LEVEL] <= ORT_BASIC;
 }
 
-static bool at_all(const qdq_target_version *version) { return version->options[ORT_LEVEL] == ORT_ALL; }
+static bool at_all(const qdq_target_version *version) {
+    return version->options[ORT_LEVEL] == ORT_ALL;
+}
 
 static bool removes_double_pairs(const qdq_target_version *version) {
     return at_basic(version) && !version->options[ORT_DISABLE_DOUBLE_QDQ_REMOVER] &&
@@ -52,12 +54,9 @@ static void ort_build_nearest(qdq_rewriter *r, qdq_match *m) { ort_build_moved(r
 #define ONE_ROW(name, anchor, function, cause) \
     { "groups", name, anchor, ort_match_one, ort_build_##function, fuses, NULL, false, cause }
 
-// A group that changes no result, and never matches: for the findings about it.
-#define FINDING_ROW(name, anchor, function) \
-    { "groups", name, anchor, ort_match_##function, NULL, fuses, NULL, false, NULL }
-
-// What is not modelled: never matches.
-#define UNMODELLED_ROW(pass, name, anchor, function, applies, rule) \
+// A pattern that never matches: for findings about groups that change no result, and about what is
+// not modelled.
+#define FINDING_ROW(pass, name, anchor, function, applies, rule) \
     { pass, name, anchor, ort_match_##function, NULL, applies, rule, false, NULL }
 
 // Causes of differences.
@@ -71,9 +70,9 @@ static void ort_build_nearest(qdq_rewriter *r, qdq_match *m) { ort_build_moved(r
 
 // clang-format off
 const qdq_pattern qdq_ort_patterns[] = {
-    UNMODELLED_ROW("not modelled", "merged Transpose", "StaticTranspose", transposes, at_basic, "ort/transposes-merged"),
-    UNMODELLED_ROW("not modelled", "QLinearAveragePool", "Divide", average_pool_ceil, fuses, "ort/average-pool-ceil"),
-    UNMODELLED_ROW("not modelled", "codes of a bias", "Add", scaled_bias, quantizes, "ort/scaled-bias"),
+    FINDING_ROW("not modelled", "merged Transpose", "StaticTranspose", transposes, at_basic, "ort/transposes-merged"),
+    FINDING_ROW("not modelled", "QLinearAveragePool", "Divide", average_pool_ceil, fuses, "ort/average-pool-ceil"),
+    FINDING_ROW("not modelled", "codes of a bias", "Add", scaled_bias, quantizes, "ort/scaled-bias"),
 
     ROW("double pairs", "one pair", "Quantize", double_pair, removes_double_pairs, REMOVED),
     ROW("double pairs", "codes as they are", "Dequantize", equal_pair, at_basic, NULL),
@@ -105,10 +104,10 @@ const qdq_pattern qdq_ort_patterns[] = {
     ONE_ROW("QLinearAveragePool", "AvgPool", average_pool, ROUNDING),
     ROW("groups", "QLinearGlobalAveragePool", "ReduceMean", global_pool, fuses, MULTIPLIER),
     ONE_ROW("QLinearSoftmax", "SoftMax", softmax, TABLE),
-    FINDING_ROW("QLinearSigmoid", "Sigmoid", table),
-    FINDING_ROW("QLinearLeakyRelu", "LeakyReLU", table),
-    FINDING_ROW("QLinearConcat", "Concat", table),
-    FINDING_ROW("QLinearWhere", "Select", table_where),
+    FINDING_ROW("groups", "QLinearSigmoid", "Sigmoid", table, fuses, NULL),
+    FINDING_ROW("groups", "QLinearLeakyRelu", "LeakyReLU", table, fuses, NULL),
+    FINDING_ROW("groups", "QLinearConcat", "Concat", table, fuses, NULL),
+    FINDING_ROW("groups", "QLinearWhere", "Select", table_where, fuses, NULL),
     ROW("groups", "codes", "StaticReshape", moved, fuses, NULL),
     ROW("groups", "codes", "StaticTranspose", moved, fuses, NULL),
     ROW("groups", "codes", "Slice", moved, fuses, NULL),
@@ -124,7 +123,7 @@ const qdq_pattern qdq_ort_patterns[] = {
 
     ROW("weight only", "MatMulNBits", "MatMul", nbits, fuses, ACTIVATIONS),
 
-    UNMODELLED_ROW("layout", "NCHWc", "Convolution", blocked_conv, at_all, "ort/convolution-order"),
+    FINDING_ROW("layout", "NCHWc", "Convolution", blocked_conv, at_all, "ort/convolution-order"),
     {.pass = NULL},
 };
 // clang-format on

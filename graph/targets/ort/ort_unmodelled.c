@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ONNX Runtime's optimizer does and this target does not: each is a warning at the node. These
 // patterns never match.
-#include <string.h>
-
 #include "graph/targets/ort/ort_groups.h"
 
-enum { X, W };       // ports of Convolution
-enum { BLOCK = 8 };  // channels of NCHWc with AVX2, and a divisor of all others
+enum { W = 1 };      // port of Convolution
+enum { BLOCK = 8 };  // channels of NCHWc with AVX2, and which divides all others
 enum { FOUR = 4 };   // divides the output channels that ONNX Runtime takes for NCHWc
 
-static const qdq_graph_value *input_of(const qdq_rewriter *r, const qdq_node *node, size_t port) {
-    return &r->from->values[node->inputs[port].id];
+static const qdq_type *type_of(const qdq_rewriter *r, uint32_t value) {
+    return &r->from->values[value].type;
+}
+
+static bool is_float_constant(const qdq_rewriter *r, uint32_t value) {
+    return ort_is_constant(r, value) && type_of(r, value)->dtype == QDQ_FLOAT32;
 }
 
 // The node that makes an input of a node, not looking at Quantize and Dequantize in between.
@@ -32,11 +34,12 @@ bool ort_match_transposes(const qdq_rewriter *r, qdq_match *m) {
 // groups of several channels they are if blocks fill them.
 bool ort_match_blocked_conv(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
-    const qdq_graph_value *x = input_of(r, node, X), *w = input_of(r, node, W);
-    if (w->kind != QDQ_VALUE_CONSTANT || w->type.dtype != QDQ_FLOAT32 || x->type.shape.rank != 4)
+    const qdq_convolution_attrs *a = node->attrs;
+    const qdq_shape *w = &type_of(r, node->inputs[W].id)->shape;
+    if (!is_float_constant(r, node->inputs[W].id) || w->rank != 4 || a->data_format != QDQ_NCX ||
+        a->weights_format != QDQ_OIX)
         return false;
-    int64_t outputs = w->type.shape.dims[0], inputs = w->type.shape.dims[1];
-    int64_t groups = x->type.shape.dims[1] / inputs;
+    int64_t outputs = w->dims[0], inputs = w->dims[1], groups = a->groups.set ? a->groups.value : 1;
     bool depthwise = inputs == 1 && outputs == groups;
     bool fills = inputs % BLOCK == 0 && outputs / groups % BLOCK == 0;
     if (outputs % FOUR == 0 && (groups == 1 || depthwise || fills))
@@ -69,15 +72,16 @@ bool ort_match_scaled_bias(const qdq_rewriter *r, qdq_match *m) {
     if (!qdq_rewrite_is(r, scaled, "Multiply")) return false;
     const qdq_node *multiply = &r->from->nodes[scaled];
     size_t product = qdq_rewrite_maker(r, multiply->inputs[0].id);
-    const qdq_graph_value *alpha = input_of(r, multiply, 1), *bias = input_of(r, add, 1);
-    if (!qdq_rewrite_is(r, product, "MatMul") || alpha->kind != QDQ_VALUE_CONSTANT ||
-        bias->kind != QDQ_VALUE_CONSTANT || bias->type.dtype != QDQ_FLOAT32)
+    uint32_t alpha = multiply->inputs[1].id;
+    if (!qdq_rewrite_is(r, product, "MatMul") || !is_float_constant(r, alpha) ||
+        !is_float_constant(r, add->inputs[1].id))
         return false;
     const qdq_node *matmul = &r->from->nodes[product];
     qdq_coder a = qdq_coder_before(r, matmul->inputs[0].id),
               b = qdq_coder_before(r, matmul->inputs[1].id),
               y = qdq_coder_behind(r, add->outputs[0]);
-    if (qdq_shape_count(alpha->type.shape) == 1 && a.given && b.given && y.given)
-        m->found = "adds the float bias of a Gemm with alpha, which ONNX Runtime quantizes to int32";
+    if (qdq_shape_count(type_of(r, alpha)->shape) == 1 && a.given && b.given && y.given)
+        m->found =
+            "adds the float bias of a Gemm with alpha, which ONNX Runtime quantizes to int32";
     return false;
 }

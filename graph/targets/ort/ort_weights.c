@@ -16,15 +16,11 @@ static const qdq_graph_value *value_at(const qdq_rewriter *r, uint32_t id) {
     return &r->from->values[id];
 }
 
-static bool is_constant(const qdq_rewriter *r, uint32_t id) {
-    return value_at(r, id)->kind == QDQ_VALUE_CONSTANT;
-}
-
 // Input `i` of an Add as a bias of the product that makes the other input.
 static bool adds_bias(const qdq_rewriter *r, const qdq_node *add, size_t i, size_t *product) {
     uint32_t bias = add->inputs[i].id, y = add->inputs[1 - i].id;
     size_t maker = qdq_rewrite_maker(r, y);
-    if (!is_constant(r, bias) || !qdq_rewrite_is(r, maker, "MatMul") ||
+    if (!ort_is_constant(r, bias) || !qdq_rewrite_is(r, maker, "MatMul") ||
         qdq_rewrite_only_reader(r, y) == SIZE_MAX)
         return false;
     const qdq_node *node = &r->from->nodes[maker];
@@ -101,8 +97,8 @@ static bool leads_to_quantize(const qdq_rewriter *r, size_t node) {
 
 static bool is_float_constant(const qdq_rewriter *r, const qdq_node *node, size_t port) {
     if (port >= node->input_count || !node->inputs[port].id) return false;
-    const qdq_graph_value *v = value_at(r, node->inputs[port].id);
-    return v->kind == QDQ_VALUE_CONSTANT && v->type.dtype == QDQ_FLOAT32;
+    uint32_t id = node->inputs[port].id;
+    return ort_is_constant(r, id) && value_at(r, id)->type.dtype == QDQ_FLOAT32;
 }
 
 bool ort_match_float_weight(const qdq_rewriter *r, qdq_match *m) {
