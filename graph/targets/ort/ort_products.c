@@ -27,14 +27,15 @@ static const char *operands_missing(const ort_unit *u) {
     return NULL;
 }
 
-// The scale of a bias is that of the sum, about.
-static bool bias_scale_fits(const qdq_rewriter *r, const ort_unit *u) {
+// Whether the scales of a bias are those of the sum, within a tolerance, and it has no zero points.
+static bool bias_scale_within(const qdq_rewriter *r, const ort_unit *u, float absolute,
+                              float relative) {
     const qdq_coder *x = &u->qdq.x[A], *w = &u->qdq.x[B], *b = &u->qdq.x[BIAS];
     if (!x->known || !w->known || !b->known) return false;
     for (size_t i = 0; i < b->count || i < w->count; i++) {
         float wanted = qdq_coder_scale(r, x, 0) * qdq_coder_scale(r, w, w->count == 1 ? 0 : i);
         float given = qdq_coder_scale(r, b, b->count == 1 ? 0 : i);
-        if (!(fabsf(given - wanted) <= 1e-6f + 1e-2f * fabsf(wanted))) return false;
+        if (!(fabsf(given - wanted) <= absolute + relative * fabsf(wanted))) return false;
         if (qdq_coder_zero(r, b, b->count == 1 ? 0 : i) != 0) return false;
     }
     return true;
@@ -48,33 +49,24 @@ static const char *bias_differs(const qdq_rewriter *r, const ort_unit *u, bool c
     if (!has_input(u->qdq.node, BIAS)) return NULL;
     const qdq_coder *b = &u->qdq.x[BIAS];
     if (!b->given || b->dtype != QDQ_INT32) return "the bias is not int32 behind Dequantize";
-    if (checks_scale && !bias_scale_fits(r, u))
+    if (checks_scale && !bias_scale_within(r, u, 1e-6f, 1e-2f))
         return "the bias has another scale than the product of the operands' scales, or a zero "
                "point";
     return NULL;
 }
 
-// Whether the bias of a group counts as having another scale than it has; the tolerance is for
+// Whether the bias of a group counts as having another scale than it has. The tolerance allows for
 // products that were rounded in another order.
 static bool bias_is_other(const qdq_rewriter *r, const ort_unit *u) {
-    const qdq_coder *x = &u->qdq.x[A], *w = &u->qdq.x[B], *b = &u->qdq.x[BIAS];
-    if (!has_input(u->qdq.node, BIAS)) return false;
-    if (!x->known || !w->known || !b->known) return true;
-    for (size_t i = 0; i < b->count || i < w->count; i++) {
-        float wanted = qdq_coder_scale(r, x, 0) * qdq_coder_scale(r, w, w->count == 1 ? 0 : i);
-        float given = qdq_coder_scale(r, b, b->count == 1 ? 0 : i);
-        if (!(fabsf(given - wanted) <= 0x1p-20f * fabsf(wanted))) return true;
-        if (qdq_coder_zero(r, b, b->count == 1 ? 0 : i) != 0) return true;
-    }
-    return false;
+    return has_input(u->qdq.node, BIAS) && !bias_scale_within(r, u, 0, 0x1p-20f);
 }
 
 static const char bias_found[] =
     "has a bias whose scale is not the product of the operands' scales, or that has a zero point; "
     "ONNX Runtime uses its codes as they are";
 
-// Scales of weights: one, or one for each output channel. False if ONNX Runtime fails; a finding
-// if it takes scales along another dim for those of the channels.
+// Weights have one scale, or one for each output channel. Returns false if ONNX Runtime fails. Sets
+// a finding if ONNX Runtime uses scales of another dim as scales of the channels.
 static bool takes_weight_scales(const qdq_rewriter *r, qdq_match *m, const ort_unit *u, int axis,
                                 int rank) {
     const qdq_coder *w = &u->qdq.x[B];
