@@ -65,11 +65,7 @@ static void take_runtime_floats(const qdq_part *part, float *y) {
     part->kernels->line(part->x, part->n, a, b, y);
 }
 
-static void take_runtime(const qdq_part *part) {
-    float y[QDQ_SLICE_PART];
-    take_runtime_floats(part, y);
-    for (size_t i = 0; i < part->n; i++) part->work[i] = (double)y[i];
-}
+static void take_runtime(const qdq_part *part) { qdq_part_take_widened(part, take_runtime_floats); }
 
 static const qdq_slice_op inference_runtime = {
     .passes = {{NULL, take_runtime, NULL}},

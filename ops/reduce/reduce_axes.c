@@ -251,6 +251,12 @@ static bool run_quick(const slice_job *job, const slice_group *group, const qdq_
     return true;
 }
 
+void qdq_part_take_widened(const qdq_part *part, qdq_take_floats_fn *take) {
+    float y[QDQ_SLICE_PART];
+    take(part, y);
+    for (size_t i = 0; i < part->n; i++) part->work[i] = (double)y[i];
+}
+
 // Runs the last pass over a part of a slice that is written as it is made.
 static void run_floats(const slice_job *job, const slice_group *group, const qdq_part *all,
                        qdq_chunks *y) {

@@ -55,11 +55,7 @@ static void take_fused_floats(const qdq_part *part, float *y) {
     qdq_norm_take_floats_by(part, part->kernels->fused_normalize, y);
 }
 
-static void take_fused_y(const qdq_part *part) {
-    float y[QDQ_SLICE_PART];
-    take_fused_floats(part, y);
-    for (size_t i = 0; i < part->n; i++) part->work[i] = (double)y[i];
-}
+static void take_fused_y(const qdq_part *part) { qdq_part_take_widened(part, take_fused_floats); }
 
 static const qdq_slice_op of_many = {
     .passes = {{qdq_norm_begin, qdq_norm_take_sum, end_mean},
@@ -97,11 +93,12 @@ static void divide(const float *x, size_t n, const qdq_normal *normal, float *y)
     }
 }
 
-// The whole slice.
-static void take_divided_y(const qdq_part *part) {
-    float y[LANES];
+static void take_divided_floats(const qdq_part *part, float *y) {
     qdq_norm_take_floats_by(part, divide, y);
-    for (size_t i = 0; i < part->n; i++) part->work[i] = (double)y[i];
+}
+
+static void take_divided_y(const qdq_part *part) {
+    qdq_part_take_widened(part, take_divided_floats);
 }
 
 // A part is the whole slice.
