@@ -7,7 +7,7 @@
 static inline __attribute__((always_inline)) void nbits_add(const qdq_nbits_step *s, size_t k,
                                                             size_t n, int32_t *sums) {
     for (size_t i = k; i < k + n; i++) {
-        int32_t q = s->q[i];
+        int32_t q = (int32_t)s->q[i];
         const uint8_t *codes = s->codes + i * QDQ_NBITS_COLUMNS;
         for (size_t j = 0; j < QDQ_NBITS_COLUMNS; j++) sums[j] += q * codes[j];
     }

@@ -130,7 +130,7 @@ static inline float real_at(const void *x, qdq_dtype dtype, size_t i) {
     return v;
 }
 
-// What a unit holds of 32 columns and of one step.
+// The codes, zero points and scales of a step of 32 columns.
 typedef struct panel {
     uint8_t codes[STEP * COLUMNS], zeros[STEP_BLOCKS * COLUMNS];
     float scales[STEP_BLOCKS * COLUMNS];
@@ -223,8 +223,7 @@ static void run_step(const nbits *p, const panel *o, const void *a, size_t at, s
     float ends[STEP_BLOCKS] = {0};
     for (size_t i = 0; i < size; i++) {
         if ((k + i) % p->block == 0) begin_block(p, a, at, k + i, r);
-        if (k + i < p->size.k)
-            q[i] = code_of(real_at(a, p->a_dtype, at + k + i) * r->inverse);
+        if (k + i < p->size.k) q[i] = code_of(real_at(a, p->a_dtype, at + k + i) * r->inverse);
         r->sum += q[i];
         scales[i / p->block] = r->scale;
         ends[i / p->block] = r->scale * (float)r->sum;
@@ -246,7 +245,8 @@ static float folded(const float *l, bool together) {
            ((l[N] + l[5 * N]) + (l[3 * N] + l[7 * N]));
 }
 
-// The columns of a row: those of a last few, fewer than four, fold in another order.
+// Writes the columns of a row. The last columns, if they are fewer than four, add their lanes in
+// another order.
 static void finish(const nbits *p, const qdq_tensors *tensors, const panel *o, const row *r,
                    float *y) {
     const void *bias = p->has_bias ? tensors->x[BIAS] : NULL;

@@ -271,8 +271,8 @@ static void check_conv(const conv_example *e, bool scaled, weight_size weights) 
 }
 
 // One product, odd channels that pair across taps, groups of many and of one output, depthwise with
-// several zero points and with one, groups of one channel with two outputs, strides, dilations, padding at both ends, a window as
-// large as two k blocks.
+// several zero points and with one, groups of one channel with two outputs, strides, dilations,
+// padding at both ends, a window as large as two k blocks.
 // clang-format off
 static const conv_example convolutions[] = {
     {1, 1, 3, 9, {7, 9}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, QDQ_UINT8, QDQ_INT8, false, false},
