@@ -195,7 +195,7 @@ static void set_columns(const qdq_gemm *g, const qdq_tensors *tensors, const row
     }
     memset(to->bias, 0, sizeof to->bias);
     if (g->bias.port == SIZE_MAX) return;
-    if (g->bias.dtype == QDQ_FLOAT32) {
+    if (g->bias.dtype != QDQ_INT32) {
         floats_along(g, &g->bias, tensors, qdq_gemm_at(g, g->batches.bias, at->batch), at,
                      to->real_bias);
         return;
@@ -254,7 +254,7 @@ void qdq_gemm_epilogue_multiplied(const qdq_gemm *g, const qdq_tensors *tensors,
                                   const qdq_gemm_block *block, void *sums, size_t stride) {
     requantized with;
     size_t n = block->columns;
-    bool biased = g->bias.port != SIZE_MAX && g->bias.dtype == QDQ_FLOAT32;
+    bool biased = g->bias.port != SIZE_MAX && g->bias.dtype != QDQ_INT32;
     bool rows_differ = g->a_scale.row_stride || g->b_scale.row_stride || g->bias.row_stride;
     for (size_t r = 0; r < block->rows; r++) {
         row_part at = row_of(block, r);
