@@ -7,6 +7,11 @@
 
 //---- When a pattern applies -------------------------------------------------
 
+static bool always(const qdq_target_version *version) {
+    (void)version;
+    return true;
+}
+
 static bool at_basic(const qdq_target_version *version) {
     return version->options[ORT_LEVEL] <= ORT_BASIC;
 }
@@ -72,7 +77,7 @@ static void ort_build_nearest(qdq_rewriter *r, qdq_match *m) { ort_build_moved(r
 const qdq_pattern qdq_ort_patterns[] = {
     FINDING_ROW("not modelled", "merged Transpose", "StaticTranspose", transposes, at_basic, "ort/transposes-merged"),
     FINDING_ROW("not modelled", "QLinearAveragePool", "Divide", average_pool_ceil, fuses, "ort/average-pool-ceil"),
-    FINDING_ROW("not modelled", "codes of a bias", "Add", scaled_bias, quantizes, "ort/scaled-bias"),
+    FINDING_ROW("not modelled", "Gemm with alpha", "Add", scaled_gemm, always, "ort/gemm-alpha"),
 
     ROW("double pairs", "one pair", "Quantize", double_pair, removes_double_pairs, REMOVED),
     ROW("double pairs", "codes as they are", "Dequantize", equal_pair, at_basic, NULL),
@@ -124,6 +129,7 @@ const qdq_pattern qdq_ort_patterns[] = {
     ROW("weight only", "MatMulNBits", "MatMul", nbits, fuses, ACTIVATIONS),
 
     FINDING_ROW("layout", "NCHWc", "Convolution", blocked_conv, at_all, "ort/convolution-order"),
+    FINDING_ROW("layout", "AveragePool", "AvgPool", float_pool, always, "ort/average-pool-order"),
     {.pass = NULL},
 };
 // clang-format on

@@ -73,7 +73,8 @@ void ort_build_moved(qdq_rewriter *r, qdq_match *m);
 
 bool ort_match_transposes(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_average_pool_ceil(const qdq_rewriter *r, qdq_match *m);
-bool ort_match_scaled_bias(const qdq_rewriter *r, qdq_match *m);
+bool ort_match_float_pool(const qdq_rewriter *r, qdq_match *m);
+bool ort_match_scaled_gemm(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_blocked_conv(const qdq_rewriter *r, qdq_match *m);
 
 #endif

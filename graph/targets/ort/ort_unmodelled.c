@@ -5,7 +5,6 @@
 
 enum { W = 1 };      // port of Convolution
 enum { BLOCK = 8 };  // channels of NCHWc with AVX2, and which divides all others
-enum { FOUR = 4 };   // divides the output channels that ONNX Runtime takes for NCHWc
 
 static const qdq_type *type_of(const qdq_rewriter *r, uint32_t value) {
     return &r->from->values[value].type;
@@ -42,7 +41,7 @@ bool ort_match_blocked_conv(const qdq_rewriter *r, qdq_match *m) {
     int64_t outputs = w->dims[0], inputs = w->dims[1], groups = a->groups.set ? a->groups.value : 1;
     bool depthwise = inputs == 1 && outputs == groups;
     bool fills = inputs % BLOCK == 0 && outputs / groups % BLOCK == 0;
-    if (outputs % FOUR == 0 && (groups == 1 || depthwise || fills))
+    if (groups == 1 || depthwise || fills)
         m->found = "adds its products in the order of a layout with blocks of channels (NCHWc)";
     return false;
 }
@@ -64,9 +63,18 @@ bool ort_match_average_pool_ceil(const qdq_rewriter *r, qdq_match *m) {
     return false;
 }
 
-// A float bias behind a Gemm with alpha, between quantized activations: the reader makes MatMul,
-// Multiply and Add of it.
-bool ort_match_scaled_bias(const qdq_rewriter *r, qdq_match *m) {
+// AveragePool of floats. The reader has dropped the opset that tells which kernel runs.
+bool ort_match_float_pool(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    if (type_of(r, node->inputs[0].id)->dtype == QDQ_FLOAT32)
+        m->found = "adds the floats of a window row by row, as from opset 19 on; below it ONNX "
+                   "Runtime adds columns first";
+    return false;
+}
+
+// A product times a number, plus a bias: the reader makes these of a Gemm with alpha. Between
+// quantized activations ONNX Runtime quantizes a float bias; otherwise Gemm rounds once less.
+bool ort_match_scaled_gemm(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *add = &r->from->nodes[m->anchor];
     size_t scaled = qdq_rewrite_maker(r, add->inputs[0].id);
     if (!qdq_rewrite_is(r, scaled, "Multiply")) return false;
@@ -74,14 +82,15 @@ bool ort_match_scaled_bias(const qdq_rewriter *r, qdq_match *m) {
     size_t product = qdq_rewrite_maker(r, multiply->inputs[0].id);
     uint32_t alpha = multiply->inputs[1].id;
     if (!qdq_rewrite_is(r, product, "MatMul") || !is_float_constant(r, alpha) ||
-        !is_float_constant(r, add->inputs[1].id))
+        qdq_shape_count(type_of(r, alpha)->shape) != 1)
         return false;
     const qdq_node *matmul = &r->from->nodes[product];
     qdq_coder a = qdq_coder_before(r, matmul->inputs[0].id),
               b = qdq_coder_before(r, matmul->inputs[1].id),
               y = qdq_coder_behind(r, add->outputs[0]);
-    if (qdq_shape_count(type_of(r, alpha)->shape) == 1 && a.given && b.given && y.given)
-        m->found =
-            "adds the float bias of a Gemm with alpha, which ONNX Runtime quantizes to int32";
+    bool quantized = a.given && b.given && y.given && is_float_constant(r, add->inputs[1].id);
+    m->found = quantized
+                   ? "adds the float bias of a Gemm with alpha, which ONNX Runtime quantizes to int32"
+                   : "adds the bias of a Gemm with alpha to a product that is already rounded";
     return false;
 }
