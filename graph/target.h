@@ -22,7 +22,7 @@ typedef struct qdq_target_version qdq_target_version;
 // A pattern of nodes that a backend replaces before it runs a graph (graph/rewrite/rewrite.h).
 typedef struct qdq_pattern qdq_pattern;
 
-enum { QDQ_MAX_TARGET_OPTIONS = 8 };
+enum { QDQ_MAX_TARGET_OPTIONS = 12 };
 
 // The device whose memory a target has unless another one is given.
 typedef struct qdq_target_device {

@@ -25,6 +25,7 @@ NOT_REFUSED = {
     "broken_opset_11_signed_reduce": "a graph has no opset",
     "broken_pool_dilations": "dilations are read as other nodes",
 }
+OPTIONS = ["qdq_matmulnbits_accuracy_level=0", "qdq_matmulnbits_block_size=64", "qdqisint8allowed=1", "x64quantprecision=1"]
 QDQ = None
 
 
@@ -90,6 +91,24 @@ class Results(unittest.TestCase):
                     done = run(Path(folder), name, row["inputs"], outputs, "ort@1.31-avx2")
                     self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertGreater(seen, 70)
+
+    def test_target_ort_predicts_options_of_the_session(self):
+        changed = dict.fromkeys(OPTIONS, 0)
+        with tempfile.TemporaryDirectory() as folder:
+            for name, row in json.loads((FOLDER / "results.json").read_text()).items():
+                plain = results_of(row, "all avx2")
+                for option in OPTIONS:
+                    outputs = results_of(row, f"{option} avx2")
+                    if not outputs or name in NOT_PREDICTED:
+                        continue
+                    done = run(Path(folder), name, row["inputs"], outputs, f"ort@1.31-avx2:{option}")
+                    if "ort/weight-only-order" in done.stderr:
+                        continue  # a warning says that bits may differ
+                    changed[option] += outputs != plain
+                    with self.subTest(name, option=option):
+                        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for option, count in changed.items():
+            self.assertGreater(count, 0, option)
 
     def test_matmul_nbits_has_the_same_bits_on_portable_code(self):
         seen = 0

@@ -25,7 +25,7 @@ import ort_nbits_models as nbits
 import ort_rewrite_models as rewrites
 
 OUT = Path(__file__).resolve().parent.parent / "onnx" / "ort"
-DRAWN = 2, [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 17, 18, 19, 28, 29, 34, 43, 44, 58, 59, 73, 74, 89]
+DRAWN = 2, [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 17, 18, 19, 28, 29, 34, 43, 44, 58, 59, 73, 74, 89, 119, 149]
 
 
 def models():

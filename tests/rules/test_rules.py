@@ -9,8 +9,8 @@ The cases of a target are the array in TARGET.json, ordered by rule id. A case i
 `rule` (the id), `good` and `bad` (graphs, checked as the files good.json and bad.json) and `text`
 (the output for bad.json, as lines). A rule that newer releases of its target lack is checked at the
 last release that has it, a rule of some versions at the first of them; a rule about the memory of a
-device has a `device`, the description that both graphs are checked with (--device); a rule with
-bounds must be found in bad.json at all releases within them,
+device has a `device`, the description that both graphs are checked with (--device); a rule that
+needs options of its target has `options`, which are appended to its name; a rule with bounds must be found in bad.json at all releases within them,
 and at no other.
 """
 
@@ -22,7 +22,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 CASE = {"rule": str, "good": dict, "bad": dict, "text": list}
-DEVICE = {"device": dict}  # of some cases
+MORE = {"device": dict, "options": str}  # of some cases
 KEYS = ["rule", "severity", "node", "target", "message", "hint"]
 TIMEOUT = 30  # seconds before a call counts as hanging
 # No op of today breaks these rules: oneDNN Graph has all ops, or another rule refuses them.
@@ -69,6 +69,11 @@ def profile_of(target, rule):
     return f"{target['name']}@{releases[releases.index(rule['until']) - 1]}"
 
 
+def name_of(target):
+    """The name of a target without its version and options."""
+    return target.split("@")[0].split(":")[0]
+
+
 def read_cases(tests):
     """The cases by rule id. Mistakes in a list of cases fail here; a case without its keys is left
     out."""
@@ -78,7 +83,7 @@ def read_cases(tests):
         for case in json.loads(path.read_text(encoding="utf-8")):
             ids.append(case.get("rule", ""))
             types = {key: type(value) for key, value in case.items()}
-            whole = types in (CASE, CASE | DEVICE)
+            whole = CASE | types == types and MORE | CASE | types == MORE | CASE
             tests.expect(f"{ids[-1]}: the case has its keys", whole, f"it has {list(case)}")
             if whole:
                 cases[ids[-1]] = case
@@ -139,7 +144,7 @@ def test_bad_json(tests, qdq, target, rule, folder, severity):
     for one in own:
         tests.expect(f"{rule}: the severity is {severity}", one.get("severity") == severity,
                      one.get("severity"))
-        name = target.split("@")[0]
+        name = name_of(target)
         tests.expect(f"{rule}: the target is {name}", one.get("target") == name,
                      one.get("target"))
         tests.expect(f"{rule}: there is a hint", bool(one.get("hint")), "it is empty")
@@ -177,10 +182,11 @@ def test_rule(tests, qdq, target, facts, releases, case):
             Path(folder, f"{name}.json").write_text(json.dumps(case[name]), encoding="utf-8")
         if "device" in case:
             Path(folder, "device.json").write_text(json.dumps(case["device"]), encoding="utf-8")
+        target += case.get("options", "")
         test_good(tests, qdq, target, rule, folder)
         test_bad_text(tests, qdq, target, rule, folder, severity, case["text"])
         test_bad_json(tests, qdq, target, rule, folder, severity)
-        test_releases(tests, qdq, target.split("@")[0], facts, releases, folder)
+        test_releases(tests, qdq, name_of(target), facts, releases, folder)
 
 
 def main(words):

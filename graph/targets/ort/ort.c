@@ -158,6 +158,8 @@ static const qdq_rule rules[] = {
     WARNING_ROW("weight-axis", "scales of weights that lie along another dim than output channels are taken for those",
                 "give the weights one scale for each output channel", "QLinearMatMul, QGemm, QLinearConv",
                 "MatMul Convolution", NULL),
+    WARNING_ROW("weight-only-order", "a product of floats and constant codes with one row or column adds in an order that is not modelled",
+                "compare with a tolerance", "MlasQNBitGemm", "MatMul", NULL),
     WARNING_ROW("weight-quantized-by-optimizer", "the optimizer quantizes float weights and biases between quantized activations",
                 "quantize the weight in the model", "WeightBiasQuantization", "Convolution ConvTranspose MatMul", NULL),
 };
@@ -179,6 +181,8 @@ static const qdq_named_version versions[] = {QDQ_RUNTIME_VERSIONS};
 
 static const char *const levels[] = {"all", "extended", "basic", "disabled", NULL};
 static const char *const off_on[] = {"0", "1", NULL};
+static const char *const accuracy_levels[] = {"4", "0", "1", "2", "3", NULL};
+static const char *const block_sizes[] = {"32", "16", "64", "128", "256", NULL};
 
 static const qdq_target_option_info options[ORT_OPTION_COUNT] = {
     [ORT_LEVEL] = {"level", levels, "optimization level"},
@@ -186,6 +190,11 @@ static const qdq_target_option_info options[ORT_OPTION_COUNT] = {
     [ORT_DISABLE_QUANT_QDQ] = {"disable_quant_qdq", off_on, "session.disable_quant_qdq"},
     [ORT_DISABLE_DOUBLE_QDQ_REMOVER] = {"disable_double_qdq_remover", off_on,
                                         "session.disable_double_qdq_remover"},
+    [ORT_X64QUANTPRECISION] = {"x64quantprecision", off_on, "session.x64quantprecision"},
+    [ORT_NBITS_ACCURACY_LEVEL] = {"qdq_matmulnbits_accuracy_level", accuracy_levels,
+                                  "session.qdq_matmulnbits_accuracy_level"},
+    [ORT_NBITS_BLOCK_SIZE] = {"qdq_matmulnbits_block_size", block_sizes,
+                              "session.qdq_matmulnbits_block_size"},
 };
 
 //---- Evidence ---------------------------------------------------------------

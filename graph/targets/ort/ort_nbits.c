@@ -4,7 +4,14 @@
 
 enum { A, B, BIAS };  // ports of MatMul
 
-enum { LEAST_BLOCK = 16, DEFAULT_BLOCK = 32 };  // of k
+enum { LEAST_BLOCK = 16 };  // of k
+
+// By the words of the option.
+static const int64_t block_sizes[] = {32, 16, 64, 128, 256};
+
+static bool multiplies_floats(const qdq_target_version *version) {
+    return version->options[ORT_NBITS_ACCURACY_LEVEL] != ORT_NBITS_INT8;
+}
 
 static bool is_small_int(qdq_dtype dtype) {
     return dtype == QDQ_INT4 || dtype == QDQ_UINT4 || dtype == QDQ_INT8 || dtype == QDQ_UINT8;
@@ -15,7 +22,10 @@ static bool is_small_int(qdq_dtype dtype) {
 static int64_t block_of(const qdq_rewriter *r, const qdq_coder *w) {
     const qdq_ints *group = &w->attrs->group_shape;
     int64_t depth = r->from->values[w->reals].type.shape.dims[0], one = LEAST_BLOCK;
-    if (!w->blocks) return w->count == 1 || w->axis == 1 ? DEFAULT_BLOCK : 0;
+    if (!w->blocks)
+        return w->count == 1 || w->axis == 1
+                   ? block_sizes[r->version->options[ORT_NBITS_BLOCK_SIZE]]
+                   : 0;
     int64_t block = group->count == 2 && group->data[1] == 1 ? group->data[0] : 0;
     // The only block of a column ends with it, whatever its size was.
     while (one < depth) one *= 2;
@@ -45,6 +55,14 @@ bool ort_match_nbits(const qdq_rewriter *r, qdq_match *m) {
         a->transpose_b == QDQ_TRUE || !block_of(r, &w) || !fits_bias(r, node))
         return ort_refuses(m, "MatMulNBits takes a matrix [K, N] with one scale, scales of columns "
                               "or of blocks of 16 or more k, and a bias of the columns");
+    if (multiplies_floats(r->version)) {
+        const qdq_shape *shape = &x->type.shape;
+        bool row = qdq_shape_count(*shape) == (size_t)shape->dims[shape->rank - 1];
+        if (row || r->from->values[w.reals].type.shape.dims[1] == 1)
+            m->found = "multiplies a vector and a matrix, floats and constant codes, in an order "
+                       "of sums of its own";
+        return ort_refuses(m, "MatMulNBits multiplies floats, as MatMul does");
+    }
     m->name = "MatMulNBits";
     qdq_match_reads(r, m, node->inputs[A].id);
     ort_read_input(r, m, &w);

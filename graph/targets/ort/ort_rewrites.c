@@ -33,6 +33,12 @@ static bool fuses(const qdq_target_version *version) {
     return version->options[ORT_LEVEL] <= ORT_EXTENDED && !version->options[ORT_DISABLE_QUANT_QDQ];
 }
 
+// On CPUs whose pairs of uint8 and int8 products saturate.
+static bool avoids_pairs(const qdq_target_version *version) {
+    return fuses(version) && version->options[ORT_X64QUANTPRECISION] &&
+           qdq_runtime_pair_sums(version) != QDQ_PAIR_SUMS_EXACT;
+}
+
 static bool changes_s8(const qdq_target_version *version) {
     return fuses(version) && !ort_is_arm(version) && !version->options[ORT_QDQ_IS_INT8_ALLOWED];
 }
@@ -102,6 +108,9 @@ const qdq_pattern qdq_ort_patterns[] = {
 
     ROW("int8 to uint8", "uint8 pair", "Quantize", s8_to_u8, changes_s8, NULL),
 
+    ROW("int8 to uint8", "uint8 constant", "Dequantize", s8_constant, avoids_pairs, NULL),
+    ROW("int8 to uint8", "uint8 constant", "MatMulInteger", s8_factor, avoids_pairs, NULL),
+
     RULE_ROW("groups", "QLinearConv", "Convolution", conv, fuses, "ort/bias-scale-ignored", MULTIPLIER),
     RULE_ROW("groups", "QLinearMatMul", "MatMul", matmul, fuses, "ort/bias-scale-ignored", MULTIPLIER),
     BINARY_ROW("QLinearAdd", "Add", add, ROUNDING),
@@ -126,7 +135,7 @@ const qdq_pattern qdq_ort_patterns[] = {
     ROW("groups", "codes", "ReduceMin", moved, fuses, NULL),
     ROW("groups", "codes", "Interpolate", nearest, fuses, NULL),
 
-    ROW("weight only", "MatMulNBits", "MatMul", nbits, fuses, ACTIVATIONS),
+    RULE_ROW("weight only", "MatMulNBits", "MatMul", nbits, fuses, "ort/weight-only-order", ACTIVATIONS),
 
     FINDING_ROW("layout", "NCHWc", "Convolution", blocked_conv, at_all, "ort/convolution-order"),
     FINDING_ROW("layout", "AveragePool", "AvgPool", float_pool, always, "ort/average-pool-order"),

@@ -13,9 +13,13 @@ enum {
     ORT_QDQ_IS_INT8_ALLOWED,
     ORT_DISABLE_QUANT_QDQ,
     ORT_DISABLE_DOUBLE_QDQ_REMOVER,
+    ORT_X64QUANTPRECISION,
+    ORT_NBITS_ACCURACY_LEVEL,
+    ORT_NBITS_BLOCK_SIZE,
     ORT_OPTION_COUNT
 };
 enum { ORT_ALL, ORT_EXTENDED, ORT_BASIC, ORT_DISABLED };  // words of ORT_LEVEL
+enum { ORT_NBITS_INT8 };  // first word of ORT_NBITS_ACCURACY_LEVEL, "4"; the others are float
 
 static inline bool ort_is_arm(const qdq_target_version *version) {
     return version->variant >= QDQ_RUNTIME_NEON;
@@ -45,6 +49,10 @@ void ort_build_s8_to_u8(qdq_rewriter *r, qdq_match *m);
 
 bool ort_match_matmul_add(const qdq_rewriter *r, qdq_match *m);
 void ort_build_matmul_add(qdq_rewriter *r, qdq_match *m);
+bool ort_match_s8_constant(const qdq_rewriter *r, qdq_match *m);
+void ort_build_s8_constant(qdq_rewriter *r, qdq_match *m);
+bool ort_match_s8_factor(const qdq_rewriter *r, qdq_match *m);
+void ort_build_s8_factor(qdq_rewriter *r, qdq_match *m);
 bool ort_match_float_weight(const qdq_rewriter *r, qdq_match *m);
 void ort_build_float_weight(qdq_rewriter *r, qdq_match *m);
 

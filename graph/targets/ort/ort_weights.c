@@ -207,3 +207,84 @@ void ort_build_float_weight(qdq_rewriter *r, qdq_match *m) {
         inputs[BIAS] = quantized_bias(r, node, qdq_coder_scale(r, &x, 0), &scales);
     m->made[0] = qdq_copy_node(r->to, node, NULL, inputs);
 }
+
+//---- Constant int8 codes as uint8 -------------------------------------------
+
+enum { SAFE = 64 };  // pairs of weights of this size do not saturate
+
+// Whether a value is constant int8 codes, one of them beyond SAFE.
+static bool may_saturate(const qdq_rewriter *r, uint32_t id) {
+    if (!ort_is_constant(r, id) || value_at(r, id)->type.dtype != QDQ_INT8) return false;
+    const int8_t *codes = qdq_rewrite_data(r, id);
+    size_t count = qdq_shape_count(value_at(r, id)->type.shape);
+    bool safe = true;
+    for (size_t i = 0; codes && i < count; i++)
+        safe = safe && codes[i] >= -SAFE && codes[i] <= SAFE;
+    return !safe;
+}
+
+// Adds a constant of `count` int8 codes, each plus 128.
+static qdq_value shifted(qdq_rewriter *r, const char *stem, const char *ending, qdq_shape shape,
+                         const int8_t *codes) {
+    size_t count = qdq_shape_count(shape);
+    uint8_t *made = qdq_mempool_array(r->mempool, count, 1);
+    if (!codes || !made) return (qdq_value){0};
+    for (size_t i = 0; i < count; i++) made[i] = (uint8_t)(codes[i] + 128);
+    return qdq_rewrite_constant(r, stem, ending, QDQ_UINT8, shape, made);
+}
+
+bool ort_match_s8_constant(const qdq_rewriter *r, qdq_match *m) {
+    qdq_coder w = qdq_coder_of(r, m->anchor, "Dequantize");
+    if (!w.given || !w.known || w.blocks || !may_saturate(r, w.codes)) return false;
+    qdq_coder_reads(r, m, &w);
+    qdq_match_makes(r, m, w.reals);
+    return true;
+}
+
+void ort_build_s8_constant(qdq_rewriter *r, qdq_match *m) {
+    qdq_coder w = qdq_coder_of(r, m->anchor, "Dequantize");
+    const char *name = r->from->nodes[m->anchor].name;
+    qdq_shape of_zeros = w.count == 1 ? (qdq_shape){0} : (qdq_shape){1, {(int64_t)w.count}};
+    int8_t *zeros = qdq_mempool_array(r->mempool, w.count, 1);
+    for (size_t i = 0; zeros && i < w.count; i++) zeros[i] = (int8_t)qdq_coder_zero(r, &w, i);
+    m->made[0] = qdq_dequantize(
+        r->to,
+        shifted(r, name, "_uint8", value_at(r, w.codes)->type.shape, qdq_rewrite_data(r, w.codes)),
+        (qdq_dequantize_attrs){.name = name,
+                               .scale = qdq_coder_scale_value(r, &w),
+                               .zero_point = shifted(r, name, "_zero_point", of_zeros, zeros),
+                               .qtype = w.attrs->qtype,
+                               .axis = w.attrs->axis,
+                               .dtype = QDQ_FLOAT32});
+}
+
+enum { B_ZERO = 3 };  // port of MatMulInteger
+
+bool ort_match_s8_factor(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    uint32_t zero = node->input_count > B_ZERO ? node->inputs[B_ZERO].id : 0;
+    if (!may_saturate(r, node->inputs[B].id) || (zero && !ort_is_constant(r, zero))) return false;
+    for (size_t i = 0; i < node->input_count; i++)
+        if (node->inputs[i].id) qdq_match_reads(r, m, node->inputs[i].id);
+    qdq_match_makes(r, m, node->outputs[0]);
+    return true;
+}
+
+void ort_build_s8_factor(qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    uint32_t b = node->inputs[B].id;
+    uint32_t zero = node->input_count > B_ZERO ? node->inputs[B_ZERO].id : 0;
+    const int8_t none = 0;
+    qdq_value inputs[QDQ_MAX_INPUTS] = {{0}};
+    for (size_t i = 0; i < node->input_count; i++)
+        inputs[i] = qdq_rewrite_value(r, node->inputs[i].id);
+    inputs[B] =
+        shifted(r, node->name, "_uint8", value_at(r, b)->type.shape, qdq_rewrite_data(r, b));
+    inputs[B_ZERO] =
+        shifted(r, node->name, "_zero_point", zero ? value_at(r, zero)->type.shape : (qdq_shape){0},
+                zero ? qdq_rewrite_data(r, zero) : &none);
+    m->made[0] = qdq_matmul_integer(r->to, inputs[0], inputs[B],
+                                    (qdq_matmul_integer_attrs){.name = node->name,
+                                                               .a_zero_point = inputs[2],
+                                                               .b_zero_point = inputs[B_ZERO]});
+}
