@@ -25,7 +25,7 @@ MODELS = [network.convolutions, network.quantized, network.integer_products, rea
           reader.unsorted, bit.float_ops, bit.float_sums, bit.float_products, bit.float_functions, bit.float_softmax, bit.softmax_of_floats, network.attention,
           op.einsum, op.grid_samples, network.fused, network.sequences, op.dilated_pools, network.clipped_codes,
           qlinear.qlinear_pairs, qlinear.qlinear_slices, qlinear.qlinear_tables,
-          product.products_of_codes]  # fmt: skip
+          product.products_of_codes, reader.division_precision]  # fmt: skip
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)

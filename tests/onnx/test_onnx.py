@@ -26,7 +26,7 @@ def qdq(*words, folder=MODELS):
 
 class Results(unittest.TestCase):
     def test_every_model_gives_the_recorded_results(self):
-        names = [p.stem for p in sorted(MODELS.glob("*.onnx")) if p.stem not in ("refused", "names", "growing", "until", "cycle", "forbidden_names", "softmax_of_floats")]
+        names = [p.stem for p in sorted(MODELS.glob("*.onnx")) if p.stem not in ("refused", "names", "growing", "until", "cycle", "forbidden_names", "softmax_of_floats", "division_precision")]
         self.assertGreater(len(names), 10)
         for name in names:
             with self.subTest(name):
@@ -42,6 +42,14 @@ class Results(unittest.TestCase):
                 with self.subTest(name, words=words):
                     done = qdq("run", f"{name}.onnx", "-i", f"{name}.in.safetensors", "-e", f"{name}.out.safetensors", *words)
                     self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_the_text_of_onnx_divides_in_the_precision_that_is_asked_for(self):
+        name = "division_precision"
+        for words in ([], ["--isa", "portable"], ["--tiled"], ["--threads", 2]):
+            with self.subTest(words=words):
+                done = qdq("run", f"{name}.onnx", "-i", f"{name}.in.safetensors", "-e", f"{name}.out.safetensors",
+                           "--target", "onnx@spec", *words)
+                self.assertEqual(done.returncode, 0, done.stdout[-300:] + done.stderr)
 
     def test_softmax_without_avx512_equals_its_peer_in_every_bit(self):
         name = "softmax_of_floats"

@@ -86,6 +86,18 @@ static const qdq_attr_desc *find_attr(qdq_onnx_call *call, const char *attr) {
     return NULL;
 }
 
+void qdq_onnx_port_float32(qdq_onnx_call *call, const char *port, qdq_onnx_value *value) {
+    qdq_onnx_call cast;
+    if (value->elem == ONNX_FLOAT) {
+        qdq_onnx_port(call, port, value);
+        return;
+    }
+    qdq_onnx_begin(&cast, call->node, "Cast", port);
+    qdq_onnx_port(&cast, "x", value);
+    qdq_onnx_set_dtype(&cast, "dtype", QDQ_FLOAT32);
+    qdq_onnx_port_made(call, port, qdq_onnx_end(&cast));
+}
+
 void qdq_onnx_set_int(qdq_onnx_call *call, const char *attr, int64_t value) {
     const qdq_attr_desc *desc = find_attr(call, attr);
     qdq_int number = QDQ_INT(value);

@@ -20,6 +20,8 @@ void qdq_onnx_begin_output(qdq_onnx_call *call, qdq_onnx_node *node, const char 
 void qdq_onnx_port(qdq_onnx_call *call, const char *port,
                    qdq_onnx_value *value);  // NULL: not given
 void qdq_onnx_port_made(qdq_onnx_call *call, const char *port, qdq_value value);
+// The value as float32: itself, or a Cast of it.
+void qdq_onnx_port_float32(qdq_onnx_call *call, const char *port, qdq_onnx_value *value);
 void qdq_onnx_set_int(qdq_onnx_call *call, const char *attr, int64_t value);
 void qdq_onnx_set_real(qdq_onnx_call *call, const char *attr, double value);
 void qdq_onnx_set_bool(qdq_onnx_call *call, const char *attr, bool value);

@@ -26,15 +26,7 @@ static void set_affine(qdq_onnx_call *call, const char *port, size_t i, const qd
         qdq_onnx_port(call, port, wide);
         return;
     }
-    if (value->elem == ONNX_FLOAT) {
-        qdq_onnx_port(call, port, value);
-        return;
-    }
-    qdq_onnx_call cast;
-    qdq_onnx_begin(&cast, node, "Cast", port);
-    qdq_onnx_port(&cast, "x", value);
-    qdq_onnx_set_dtype(&cast, "dtype", QDQ_FLOAT32);
-    qdq_onnx_port_made(call, port, qdq_onnx_end(&cast));
+    qdq_onnx_port_float32(call, port, value);
 }
 
 static void check_stash(qdq_onnx_node *node) {

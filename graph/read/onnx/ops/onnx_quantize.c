@@ -47,7 +47,11 @@ static void set_parameters(qdq_onnx_call *call, int codes) {
     qdq_onnx_value *zero = qdq_onnx_input(node, 2);
     set_granularity(call, node->inputs[0], node->inputs[1]);
     qdq_onnx_port(call, "x", node->inputs[0]);
-    qdq_onnx_port(call, "scale", node->inputs[1]);
+    // Quantize divides in the dtype of its scale.
+    if (qdq_onnx_int(node, "precision", 0) == ONNX_FLOAT)
+        qdq_onnx_port_float32(call, "scale", node->inputs[1]);
+    else
+        qdq_onnx_port(call, "scale", node->inputs[1]);
     if (!zero) return;
     if (codes == ONNX_INT32 || qdq_onnx_elem_is_real(codes)) {  // ONNX gives only 0 a meaning
         if (!is_all_zero(node->im, zero))
