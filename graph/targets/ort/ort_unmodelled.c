@@ -89,8 +89,9 @@ bool ort_match_scaled_gemm(const qdq_rewriter *r, qdq_match *m) {
               b = qdq_coder_before(r, matmul->inputs[1].id),
               y = qdq_coder_behind(r, add->outputs[0]);
     bool quantized = a.given && b.given && y.given && is_float_constant(r, add->inputs[1].id);
-    m->found = quantized
-                   ? "adds the float bias of a Gemm with alpha, which ONNX Runtime quantizes to int32"
-                   : "adds the bias of a Gemm with alpha to a product that is already rounded";
+    m->found =
+        quantized
+            ? "adds the float bias of a Gemm with alpha, which ONNX Runtime quantizes to int32"
+            : "adds the bias of a Gemm with alpha to a product that is already rounded";
     return false;
 }
