@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs quantized tensor graphs the way a given backend would, bit for bit.
+
+    g = qdq.load("model_int8.onnx", dims={"batch": 1})
+    print(g.check("tensorrt"))
+    y = g.run(x=x, target="ort@1.31-avx2")["y"]
+
+docs/python.md has more. Failures are exceptions of qdq.Error.
+"""
+
+from . import testing
+from ._builder import Builder, Value
+from ._functions import dequantize, dynamic_quantize, quantize
+from ._graph import Graph, load, parse
+from ._library import (
+    ArgumentError,
+    Error,
+    FileError,
+    GraphError,
+    LimitError,
+    ParseError,
+    UnsupportedError,
+    targets,
+    version,
+)
+from ._plan import Plan, TensorInfo
+from ._report import Finding, Report
+
+__version__ = version()
+__all__ = [
+    "ArgumentError",
+    "Builder",
+    "Error",
+    "FileError",
+    "Finding",
+    "Graph",
+    "GraphError",
+    "LimitError",
+    "ParseError",
+    "Plan",
+    "Report",
+    "TensorInfo",
+    "UnsupportedError",
+    "Value",
+    "dequantize",
+    "dynamic_quantize",
+    "load",
+    "parse",
+    "quantize",
+    "targets",
+    "testing",
+    "version",
+]

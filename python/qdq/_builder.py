@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Building graphs: every op of the library is a method, by the library's own table of ops."""
+
+import json
+import keyword
+import re
+
+import numpy as np
+
+from . import _dtypes as dtypes
+from ._graph import parse
+from ._library import ArgumentError, lib
+
+
+# Names that are not the words of the op, as in C.
+_NAMES = {"BatchNormInference": "batch_norm", "BatchNormForwardTraining": "batch_norm_training",
+          "StaticReshape": "reshape", "StaticTranspose": "transpose", "MatMulNBits": "matmul_nbits", "QGemm": "qgemm"}  # fmt: skip
+
+
+def _snake(name):
+    """The name of the call in C: "layer_norm" of LayerNorm, with _ behind it if Python has the word."""
+    for word in ("MatMul", "SoftMax", "ReLU", "PRelu", "QLinear", "NaN"):
+        name = name.replace(word, word.capitalize())
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+    return words + "_" if keyword.iskeyword(words) else words
+
+
+class _Op:
+    """An op of the library."""
+
+    def __init__(self, index):
+        info = lib.qdq_op_get(index)
+        self.name, self.summary = info.name.decode(), info.summary.decode()
+        inputs = [lib.qdq_op_input(index, i) for i in range(info.input_count)]
+        self.inputs = [port.name.decode() for port in inputs]
+        self.lists = {port.name.decode() for port in inputs if port.variadic}
+        self.optional = {port.name.decode() for port in inputs if port.optional}
+        self.outputs = [lib.qdq_op_output(index, i).name.decode() for i in range(info.output_count)]
+        self.attrs = {a.name.decode(): a for a in (lib.qdq_op_attr(index, i) for i in range(info.attr_count))}
+
+    def doc(self):
+        lines = [f"{self.name}: {self.summary}.", ""]
+        lines += [f"{port}: {'values' if port in self.lists else 'a value'}{', may be left out' if port in self.optional else ''}."
+                  for port in self.inputs]  # fmt: skip
+        for name, attr in self.attrs.items():
+            default = attr.default_text.decode()
+            lines.append(f"{name}: {attr.type.decode()}{', needed' if attr.required else f', default {default}' if default else ''}; "
+                         f"{attr.summary.decode()}.")  # fmt: skip
+        what = " and ".join(self.outputs)
+        return "\n".join([*lines, f"Returns {what}." if len(self.outputs) == 1 else f"Returns the values {what}."])
+
+
+_OPS = {_NAMES.get(op.name) or _snake(op.name): op for op in map(_Op, range(lib.qdq_op_count()))}
+
+
+class Value:
+    """A value of a graph that is being built."""
+
+    def __init__(self, builder, name):
+        self._builder, self.name = builder, name
+
+    def __repr__(self):
+        return f"<qdq.Value {self.name}>"
+
+
+class Builder:
+    """Builds a graph node by node.
+
+        b = qdq.Builder("net")
+        x = b.input("x", "float32", (4, 8))
+        b.output("y", b.quantize(x, scales=0.02, dtype="int8"))
+        g = b.build()
+
+    Each op is a method: help(qdq.Builder.quantize) lists its ports and attributes. Ports take values, and arrays of
+    numpy, which become constants. The keyword `name` names the node. Mistakes in the graph are found by build and
+    Graph.check, a port or attribute that does not exist by the method, as ArgumentError.
+    """
+
+    def __init__(self, name=""):
+        self._name = name
+        self._inputs, self._constants, self._nodes, self._outputs = [], [], [], []
+        self._taken = set()
+
+    def _unique(self, stem):
+        name, count = stem, 1
+        while name in self._taken:
+            count += 1
+            name = f"{stem}_{count}"
+        return name
+
+    def _take(self, name):
+        if name in self._taken:
+            raise ArgumentError(f"there are two values '{name}'")
+        self._taken.add(name)
+        return name
+
+    def input(self, name, dtype, shape):
+        """Adds an input of the graph and returns its value."""
+        self._inputs.append({"name": self._take(name), "dtype": dtypes.word(dtype), "shape": [int(d) for d in shape]})
+        return Value(self, name)
+
+    def constant(self, array, *, name=None, dtype=None):
+        """Adds a constant with the elements of an array and returns its value. dtype: "int4", ...; by default the
+        array's."""
+        array = np.asarray(array)
+        dtype = dtypes.word(array.dtype if dtype is None else dtype)
+        name = self._take(name or self._unique("constant"))
+        wide = array if array.dtype.kind in "biuf" else array.astype(np.float32)
+        self._constants.append({"name": name, "dtype": dtype, "shape": list(array.shape), "data": wide.ravel().tolist()})
+        return Value(self, name)
+
+    def output(self, name, value):
+        """Makes a value an output of the graph."""
+        self._outputs.append({"name": name, "value": self._named(value)})
+
+    def build(self, *, target=None):
+        """The graph. Raises ArgumentError if it has no outputs, GraphError if it breaks a rule of every target."""
+        made = {"format": "qdq/1", "name": self._name, "inputs": self._inputs, "constants": self._constants,
+                "nodes": self._nodes, "outputs": self._outputs}  # fmt: skip
+        return parse(json.dumps(made), name=self._name or "Builder", target=target)
+
+    def _named(self, value):
+        if not isinstance(value, Value):
+            return self.constant(value).name
+        if value._builder is not self:
+            raise ArgumentError(f"'{value.name}' is a value of another graph")
+        return value.name
+
+    def _add(self, op, values, given):
+        name = given.pop("name", None) or self._unique(_snake(op.name).rstrip("_"))
+        ports = dict(zip(op.inputs, values))
+        if len(values) > len(op.inputs):
+            raise ArgumentError(f"{op.name} has {len(op.inputs)} inputs, found {len(values)}")
+        for key, value in given.items():
+            if key in op.inputs and key in ports:
+                raise ArgumentError(f"{op.name}: '{key}' is given twice")
+            if key in op.inputs:
+                ports[key] = value
+            elif key not in op.attrs:
+                raise ArgumentError(f"{op.name} has no '{key}', wanted one of: {', '.join([*op.inputs, *op.attrs])}")
+        attrs = {k: _plain(v) for k, v in given.items() if k not in op.inputs and v is not None}
+        inputs = {port: [self._named(v) for v in value] if port in op.lists else self._named(value)
+                  for port, value in ports.items() if value is not None}  # fmt: skip
+        self._nodes.append({"op": op.name, "name": self._take(name), "inputs": inputs, "attrs": attrs})
+        made = [Value(self, name if i == 0 else f"{name}.{port}") for i, port in enumerate(op.outputs)]
+        return made[0] if len(made) == 1 else tuple(made)
+
+
+def _plain(value):
+    """An attribute as JSON has it."""
+    if isinstance(value, (str, bool, int, float)):
+        return value
+    if isinstance(value, (np.dtype, type)):
+        return dtypes.word(value)
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if isinstance(value, Value):
+        return value.name
+    return np.asarray(value).tolist()
+
+
+def _method(key, op):
+    def method(self, *values, **given):
+        return self._add(op, values, given)
+
+    method.__name__, method.__qualname__, method.__doc__ = key, f"Builder.{key}", op.doc()
+    return method
+
+
+for _key, _op in _OPS.items():
+    setattr(Builder, _key, _method(_key, _op))

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Element types: the library's, and those of numpy arrays that hold them.
+
+A dtype that numpy lacks is one of ml_dtypes if this is installed, and else its bits as an unsigned integer. Integers
+of fewer than 8 bits are int8 or uint8, and block floats are float32, as in the C API.
+"""
+
+import numpy as np
+
+from ._library import ArgumentError, lib
+
+try:
+    import ml_dtypes
+except ImportError:
+    ml_dtypes = None
+
+_PLAIN = {name: np.dtype(name) for name in ("float32", "float16", "float64", "bool", "int8", "uint8", "int16", "uint16",
+                                            "int32", "uint32", "int64", "uint64")}  # fmt: skip
+_NARROW = {"int4": np.dtype(np.int8), "int2": np.dtype(np.int8), "uint4": np.dtype(np.uint8), "uint2": np.dtype(np.uint8),
+           "bfloat8_b": np.dtype(np.float32), "bfloat4_b": np.dtype(np.float32)}  # fmt: skip
+_EXTENDED = {"bfloat16": "bfloat16", "float8_e4m3fn": "float8_e4m3fn", "float8_e5m2": "float8_e5m2",
+             "float8_e4m3fnuz": "float8_e4m3fnuz", "float8_e5m2fnuz": "float8_e5m2fnuz",
+             "float8_e8m0": "float8_e8m0fnu", "float4_e2m1": "float4_e2m1fn"}  # fmt: skip
+
+
+def name_of(number):
+    """The name of a dtype of the library."""
+    return lib.qdq_dtype_name(number).decode()
+
+
+def numpy_of(name):
+    """The numpy dtype of arrays that hold a dtype of the library."""
+    if name in _PLAIN:
+        return _PLAIN[name]
+    if name in _NARROW:
+        return _NARROW[name]
+    extended = getattr(ml_dtypes, _EXTENDED[name], None) if ml_dtypes else None
+    if extended is not None:
+        return np.dtype(extended)
+    return np.dtype(np.uint16 if name == "bfloat16" else np.uint8)
+
+
+def word(dtype):
+    """The library's name of a dtype: of its name, or of a dtype of numpy, ml_dtypes or torch."""
+    if isinstance(dtype, str) and (dtype in _PLAIN or dtype in _NARROW or dtype in _EXTENDED):
+        return dtype
+    text = str(dtype).rpartition(".")[2] if type(dtype).__module__.partition(".")[0] == "torch" else None
+    if text is None:
+        try:
+            text = np.dtype(dtype).name
+        except TypeError:
+            text = str(dtype)
+    text = {"float8_e8m0fnu": "float8_e8m0", "float4_e2m1fn": "float4_e2m1"}.get(text, text)
+    if text not in _PLAIN and text not in _NARROW and text not in _EXTENDED:
+        raise ArgumentError(f"there is no dtype '{text}', wanted one of: {', '.join([*_PLAIN, *_NARROW, *_EXTENDED])}")
+    return text
+
+
+def imported(given):
+    """`given` as an array, without a copy where that is possible."""
+    return given if isinstance(given, np.ndarray) else _import(given, None)
+
+
+def to_array(given, name, dtype, shape):
+    """`given` as a C-contiguous array for an input of this dtype and shape; not copied if it already is one.
+
+    Arrays, whatever numpy reads (buffers, DLPack) and tensors of torch on the CPU are taken. Numbers of Python take
+    the dtype of the input; an array must have it, or hold its bits as an unsigned integer.
+    """
+    wanted = numpy_of(dtype)
+    if not isinstance(given, np.ndarray):
+        given = _import(given, wanted)
+    if given.shape != shape:
+        raise ArgumentError(f"input '{name}' has shape {list(given.shape)}, wanted {list(shape)}")
+    if given.dtype != wanted:
+        bits = np.dtype(f"u{wanted.itemsize}") if dtype in _EXTENDED else None
+        if bits is None or given.dtype != bits:
+            raise ArgumentError(f"input '{name}' has dtype {given.dtype}, wanted {dtype}"
+                                + (f" (in an array of {wanted})" if str(wanted) != dtype else "")
+                                + f"; convert it with astype({str(wanted)!r})")  # fmt: skip
+    if not given.flags.c_contiguous or not given.flags.aligned:
+        given = np.ascontiguousarray(given)
+    return given
+
+
+def _import(given, wanted):
+    if type(given).__module__.partition(".")[0] == "torch":
+        given = given.detach().cpu().contiguous()
+        if given.dtype.itemsize == wanted.itemsize and str(given.dtype).startswith(("torch.bfloat16", "torch.float8")):
+            import torch
+
+            return given.view(torch.uint8 if wanted.itemsize == 1 else torch.int16).numpy().view(f"u{wanted.itemsize}")
+        return given.numpy()
+    if hasattr(given, "__dlpack__"):
+        return np.from_dlpack(given)
+    if hasattr(given, "__array__") or hasattr(given, "__array_interface__"):
+        return np.asarray(given)
+    if isinstance(given, (bytes, bytearray, memoryview)):
+        return np.asarray(memoryview(given))
+    return np.asarray(given, wanted)

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs: loading, checking, writing, compiling and running them."""
+
+import ctypes
+import os
+import threading
+
+from ._library import (
+    ArgumentError,
+    CCompileOptions,
+    CDimSize,
+    CError,
+    CGraphOptions,
+    CInputShape,
+    CShape,
+    GraphError,
+    UnsupportedError,
+    call,
+    encode,
+    lib,
+    targets,
+)
+from ._plan import Plan
+from ._report import Report
+
+_PLANS = 8  # that Graph.run keeps
+
+
+def load(path, *, target=None, shapes=None, dims=None, until=None):
+    """Loads a qdq/1 file, a oneDNN Graph JSON file or an ONNX model, whatever its name ends in.
+
+    target: "onnx", "ort@1.31-avx2", ...; by default what the file names, "onnx" for ONNX models.
+    shapes: {input: (1, 3, 224, 224)} and dims: {"batch": 1} fill what an ONNX model leaves open.
+    until: the node or value at which an ONNX model shall end.
+    Raises FileError, ParseError, or ArgumentError for dims that stay open. A graph with mistakes is returned:
+    check() lists them.
+    """
+    return Graph._made(lib.qdq_graph_load, [os.fsencode(path)], target, shapes, dims, until)
+
+
+def parse(data, *, name="", folder=None, target=None, shapes=None, dims=None, until=None):
+    """The same from a str or bytes. `name` stands for the file in messages; files that constants name are looked for
+    below `folder`, and refused without one."""
+    data = data.encode() if isinstance(data, str) else bytes(data)
+    where = None if folder is None else os.fsencode(folder)
+    return Graph._made(lib.qdq_graph_parse, [data, len(data), encode(name), where], target, shapes, dims, until)
+
+
+class Graph:
+    """A graph; load and parse make it. It never changes. Calls from several threads take turns, but runs do not."""
+
+    def __init__(self):
+        raise TypeError("qdq.load and qdq.parse make graphs")
+
+    @classmethod
+    def _own(cls, handle):
+        graph = cls.__new__(cls)
+        graph._handle, graph._lock, graph._plans = handle, threading.RLock(), {}
+        return graph
+
+    @classmethod
+    def _made(cls, function, arguments, target, shapes, dims, until):
+        shapes, dims = dict(shapes or {}), dict(dims or {})
+        options = CGraphOptions(target=encode(target), until=encode(until))
+        options.shapes = (CInputShape * len(shapes))(*(CInputShape(encode(n), CShape.of(s)) for n, s in shapes.items()))
+        options.dims = (CDimSize * len(dims))(*(CDimSize(encode(n), int(size)) for n, size in dims.items()))
+        options.shape_count, options.dim_count = len(shapes), len(dims)
+        return cls._own(call(function, *arguments, ctypes.byref(options)))
+
+    def __del__(self):
+        if getattr(self, "_handle", None):
+            lib.qdq_graph_destroy(self._handle)
+
+    @property
+    def name(self):
+        """The name in the file."""
+        return lib.qdq_graph_name(self._handle).decode()
+
+    @property
+    def target(self):
+        """The target that the file or load asked for."""
+        return lib.qdq_graph_target(self._handle).decode()
+
+    def check(self, target=None):
+        """Checks the graph by the rules of a target, of several (a list), or of "all", and returns a Report.
+
+        None: the graph's own target. Raises ArgumentError for an unknown one.
+        """
+        if target == "all":
+            target = list(targets())
+        with self._lock:
+            if isinstance(target, (list, tuple)):
+                return Report.join(self.check(one) for one in target)
+            return Report.of(call(lib.qdq_graph_validate, self._handle, encode(target)).contents)
+
+    def compile(self, target=None, *, values=None, fast=False, tiled=False, isa=None, threads=1):
+        """Compiles the graph for a target and returns a Plan.
+
+        target: None is the graph's own. values: names of values that runs return too, or "all".
+        fast: integer execution, faster with other bits. tiled: hold values in 32x32 tiles, with the same bits.
+        isa: cap the instruction set ("portable", "avx2", ...), with the same bits.
+        threads: of each run; 0 takes every processor.
+        Raises GraphError or UnsupportedError with all findings in `report`, ArgumentError, LimitError or MemoryError.
+        """
+        options = CCompileOptions(target=encode(target), isa=encode(isa), tiled=tiled, fast=fast)
+        if isinstance(values, str) and values != "all":
+            raise ArgumentError(f"values is {values!r}, wanted 'all' or a list of names")
+        if values == "all":
+            options.keep_all = True
+        elif values:
+            options.keep = (ctypes.c_char_p * len(values))(*map(encode, values))
+            options.keep_count = len(values)
+        with self._lock:
+            error = CError()
+            handle = lib.qdq_graph_compile(self._handle, ctypes.byref(options), error)
+            if not handle:
+                failure = error.exception()
+                if isinstance(failure, (GraphError, UnsupportedError)):
+                    failure.report = self.check(target)
+                raise failure
+            return Plan(handle, self._original_value, self._original_output, threads)
+
+    def _original_value(self, name):
+        return lib.qdq_value_original(self._handle, name).decode()
+
+    def _original_output(self, name):
+        return lib.qdq_output_original(self._handle, name).decode()
+
+    def run(self, inputs=None, *, target=None, values=None, fast=False, threads=1, **named):
+        """Compiles the graph once for these options, runs it, and returns {name: array} (see compile and Plan.run)."""
+        kept = values if values is None or isinstance(values, str) else tuple(values)
+        key = (target, kept, fast, threads)
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self.compile(target, values=values, fast=fast, threads=threads)
+            with self._lock:
+                while len(self._plans) >= _PLANS:
+                    del self._plans[next(iter(self._plans))]
+                self._plans[key] = plan
+        return plan.run(inputs, **named)
+
+    def deployed(self, target=None):
+        """The graph that a target really runs: fused, moved and requantized (docs/onnx_deployed.md)."""
+        with self._lock:
+            return Graph._own(call(lib.qdq_graph_deployed, self._handle, encode(target)))
+
+    def write(self, path):
+        """Writes the graph as an ONNX model if the path ends in ".onnx", else as a qdq/1 file with its constants next
+        to it. Files are replaced completely or not at all."""
+        with self._lock:
+            call(lib.qdq_graph_write, self._handle, os.fsencode(path))
+
+    def __repr__(self):
+        return f"<qdq.Graph {self.name!r}: {lib.qdq_graph_node_count(self._handle)} nodes, target {self.target}>"

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The C library: its structs and functions (include/qdq/), and its errors as exceptions."""
+
+import ctypes
+import os
+from ctypes import POINTER, Structure, c_bool, c_char, c_char_p, c_int, c_int64, c_size_t, c_uint64, c_void_p
+from pathlib import Path
+
+MAX_RANK = 8
+
+
+class Error(Exception):
+    """A call failed: the message is one sentence that says where, what was found and what to do."""
+
+
+class ArgumentError(Error, ValueError):
+    """A name, dtype, shape or option is wrong."""
+
+
+class ParseError(Error, ValueError):
+    """A file is not what it claims to be."""
+
+
+class GraphError(Error, ValueError):
+    """The graph breaks a rule that holds for every target. `report` has all findings."""
+
+    report = None
+
+
+class UnsupportedError(Error):
+    """The target refuses the graph, or the library lacks something it needs. `report` has all findings."""
+
+    report = None
+
+
+class FileError(Error, OSError):
+    """A file cannot be opened, read or written."""
+
+
+class LimitError(Error, ValueError):
+    """A cap on memory, elements or operations was hit."""
+
+
+# By qdq_status.
+_KINDS = {1: ArgumentError, 2: ParseError, 3: GraphError, 4: UnsupportedError, 5: FileError, 7: LimitError}
+
+
+class CError(Structure):  # qdq_error
+    _fields_ = [("status", c_int), ("text", c_char * 1024)]
+
+    def exception(self):
+        text = self.text.decode("utf-8", "replace")
+        return MemoryError(text) if self.status == 6 else _KINDS.get(self.status, Error)(text)
+
+
+class CShape(Structure):  # qdq_shape
+    _fields_ = [("rank", c_int), ("dims", c_int64 * MAX_RANK)]
+
+    @classmethod
+    def of(cls, shape):
+        shape = tuple(int(d) for d in shape)
+        if len(shape) > MAX_RANK:
+            raise ArgumentError(f"a shape has {len(shape)} dims, wanted at most {MAX_RANK}")
+        return cls(len(shape), (c_int64 * MAX_RANK)(*shape))
+
+    def tuple(self):
+        return tuple(self.dims[: self.rank])
+
+
+class CTensorInfo(Structure):  # qdq_tensor_info
+    _fields_ = [("name", c_char_p), ("dtype", c_int), ("shape", CShape), ("bytes", c_size_t)]
+
+
+class CLimits(Structure):  # qdq_limits
+    _fields_ = [(n, c_size_t) for n in ("file_bytes", "json_values", "elements", "bytes", "findings", "operations")]
+
+
+class CInputShape(Structure):  # qdq_input_shape
+    _fields_ = [("name", c_char_p), ("shape", CShape), ("tentative", c_bool)]
+
+
+class CDimSize(Structure):  # qdq_dim_size
+    _fields_ = [("name", c_char_p), ("size", c_int64)]
+
+
+class CGraphOptions(Structure):  # qdq_graph_options
+    _fields_ = [
+        ("allocator", c_void_p), ("log_write", c_void_p), ("log_self", c_void_p), ("limits", CLimits),
+        ("target", c_char_p), ("shapes", POINTER(CInputShape)), ("shape_count", c_size_t),
+        ("dims", POINTER(CDimSize)), ("dim_count", c_size_t), ("until", c_char_p),
+    ]  # fmt: skip
+
+
+class CCompileOptions(Structure):  # qdq_compile_options
+    _fields_ = [
+        ("target", c_char_p), ("numerics", c_void_p), ("float_storage", c_int), ("isa", c_char_p),
+        ("tiled", c_bool), ("keep_all", c_bool), ("keep", POINTER(c_char_p)), ("keep_count", c_size_t),
+        ("materialize", c_bool), ("fast", c_bool), ("device", c_void_p),
+    ]  # fmt: skip
+
+
+class CParallel(Structure):  # qdq_parallel
+    _fields_ = [("run", c_void_p), ("self", c_void_p), ("least", c_size_t)]
+
+
+class CExecOptions(Structure):  # qdq_exec_options
+    _fields_ = [("allocator", c_void_p), ("parallel", CParallel), ("poison", c_bool)]
+
+
+_FINDING = ("target", "node", "op", "port", "found", "wanted", "hint", "message", "source")
+
+
+class CFinding(Structure):  # qdq_finding
+    _fields_ = [("rule", c_char_p), ("severity", c_int), *((name, c_char_p) for name in _FINDING)]
+
+
+class CReport(Structure):  # qdq_report
+    _fields_ = [("findings", POINTER(CFinding)), ("count", c_size_t), ("errors", c_size_t), ("warnings", c_size_t)]
+
+
+class CTargetInfo(Structure):  # qdq_target_info
+    _fields_ = [("name", c_char_p), ("summary", c_char_p)] + [
+        (n, c_size_t) for n in ("rules", "releases", "default_release", "options", "evidence")
+    ]
+
+
+class COpInfo(Structure):  # qdq_op_info
+    _fields_ = [("name", c_char_p), ("summary", c_char_p)] + [(n, c_size_t) for n in ("input_count", "output_count", "attr_count")]
+
+
+class CPortInfo(Structure):  # qdq_port_info
+    _fields_ = [("name", c_char_p), ("optional", c_bool), ("dtypes", c_uint64), ("variadic", c_bool), ("fill", c_int)]
+
+
+class CAttrInfo(Structure):  # qdq_attr_info
+    _fields_ = [
+        ("name", c_char_p), ("type", c_char_p), ("words", POINTER(c_char_p)), ("default_text", c_char_p),
+        ("summary", c_char_p), ("required", c_bool),
+    ]  # fmt: skip
+
+
+_INFO, _ERROR, _GRAPH, _PLAN, _EXEC = POINTER(CTensorInfo), POINTER(CError), c_void_p, c_void_p, c_void_p
+_FUNCTIONS = {  # name: result, then parameters
+    "qdq_version": (c_char_p,),
+    "qdq_dtype_from_name": (c_int, c_char_p),
+    "qdq_dtype_name": (c_char_p, c_int),
+    "qdq_graph_load": (_GRAPH, c_char_p, POINTER(CGraphOptions), _ERROR),
+    "qdq_graph_parse": (_GRAPH, c_char_p, c_size_t, c_char_p, c_char_p, POINTER(CGraphOptions), _ERROR),
+    "qdq_graph_write": (c_int, _GRAPH, c_char_p, _ERROR),
+    "qdq_graph_destroy": (None, _GRAPH),
+    "qdq_graph_validate": (POINTER(CReport), _GRAPH, c_char_p, _ERROR),
+    "qdq_graph_name": (c_char_p, _GRAPH),
+    "qdq_graph_target": (c_char_p, _GRAPH),
+    "qdq_graph_node_count": (c_size_t, _GRAPH),
+    "qdq_graph_deployed": (_GRAPH, _GRAPH, c_char_p, _ERROR),
+    "qdq_value_original": (c_char_p, _GRAPH, c_char_p),
+    "qdq_output_original": (c_char_p, _GRAPH, c_char_p),
+    "qdq_graph_compile": (_PLAN, _GRAPH, POINTER(CCompileOptions), _ERROR),
+    "qdq_plan_destroy": (None, _PLAN),
+    "qdq_plan_input_count": (c_size_t, _PLAN),
+    "qdq_plan_output_count": (c_size_t, _PLAN),
+    "qdq_plan_kept_count": (c_size_t, _PLAN),
+    "qdq_plan_input": (_INFO, _PLAN, c_size_t),
+    "qdq_plan_output": (_INFO, _PLAN, c_size_t),
+    "qdq_plan_kept": (_INFO, _PLAN, c_size_t),
+    "qdq_exec_create": (_EXEC, _PLAN, POINTER(CExecOptions), _ERROR),
+    "qdq_exec_destroy": (None, _EXEC),
+    "qdq_exec_bind": (c_int, _EXEC, c_char_p, c_void_p, c_size_t, _ERROR),
+    "qdq_exec_run": (None, _EXEC),
+    "qdq_exec_read": (c_int, _EXEC, c_char_p, c_int, c_void_p, c_size_t, _ERROR),
+    "qdq_threads_create": (c_void_p, c_int, c_void_p, _ERROR),
+    "qdq_threads_destroy": (None, c_void_p),
+    "qdq_parallel_threads": (CParallel, c_void_p),
+    "qdq_op_count": (c_size_t,),
+    "qdq_op_get": (COpInfo, c_size_t),
+    "qdq_op_input": (CPortInfo, c_size_t, c_size_t),
+    "qdq_op_output": (CPortInfo, c_size_t, c_size_t),
+    "qdq_op_attr": (CAttrInfo, c_size_t, c_size_t),
+    "qdq_target_count": (c_size_t,),
+    "qdq_target_get": (CTargetInfo, c_size_t),
+    "qdq_target_release": (c_char_p, c_size_t, c_size_t),
+}
+
+
+def _open():
+    path = os.environ.get("QDQ_LIBRARY") or Path(__file__).with_name("libqdq.so")
+    try:
+        found = ctypes.CDLL(str(path))
+    except OSError as error:
+        raise ImportError(f"the library of qdq cannot be loaded: {error}; install the package with pip, or name "
+                          "a libqdq.so in QDQ_LIBRARY") from None  # fmt: skip
+    for name, (result, *parameters) in _FUNCTIONS.items():
+        function = getattr(found, name)
+        function.restype, function.argtypes = result, parameters
+    return found
+
+
+lib = _open()  # a call releases the interpreter's lock
+
+
+def encode(text):
+    """A str for the library, or None."""
+    return None if text is None else str(text).encode()
+
+
+def call(function, *arguments):
+    """Calls a function whose last parameter is an error, and raises what it reports."""
+    error = CError()
+    result = function(*arguments, error)
+    if error.status:
+        raise error.exception()
+    return result
+
+
+def version():
+    """The version of the library, "MAJOR.MINOR.PATCH"."""
+    return lib.qdq_version().decode()
+
+
+def targets():
+    """Every target with its releases and variants: {"onnx": ["1.29", ...], ...}. The name alone is a target too."""
+    infos = [lib.qdq_target_get(i) for i in range(lib.qdq_target_count())]
+    return {
+        info.name.decode(): [lib.qdq_target_release(i, r).decode() for r in range(info.releases)]
+        for i, info in enumerate(infos)
+    }

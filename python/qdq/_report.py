@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a check finds."""
+
+import html
+from dataclasses import dataclass, fields
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One mistake or surprise in a graph; text that does not apply is "". docs/rules.md lists the rules."""
+
+    rule: str  # "core/axis-range"
+    severity: str  # "error" or "warning"
+    target: str  # the target that has the rule
+    node: str  # the node or value
+    op: str
+    port: str  # the port or attribute in question
+    found: str
+    wanted: str
+    hint: str
+    message: str  # the whole sentence
+    source: str  # where the target states the rule
+
+    def __str__(self):
+        return f"{self.severity}: {self.message}"
+
+
+class Report(tuple):
+    """The findings of a check, in the order found; true if there are errors or warnings.
+
+    `errors` and `warnings` count all, also those beyond the first 100 of each, which a report leaves out.
+    """
+
+    errors = warnings = 0
+
+    @classmethod
+    def of(cls, found):
+        """From a qdq_report of the library."""
+        texts = [field.name for field in fields(Finding) if field.name != "severity"]
+        made = cls(
+            Finding(severity="warning" if one.severity else "error", **{t: getattr(one, t).decode() for t in texts})
+            for one in found.findings[: found.count]
+        )
+        made.errors, made.warnings = found.errors, found.warnings
+        return made
+
+    @classmethod
+    def join(cls, reports):
+        """One report of several; a finding that several have counts once."""
+        reports = list(reports)
+        made = cls(dict.fromkeys(one for report in reports for one in report))
+        made.errors = sum(one.severity == "error" for one in made)
+        made.warnings = len(made) - made.errors
+        return made
+
+    @property
+    def ok(self):
+        """Whether there are no errors."""
+        return self.errors == 0
+
+    def by_rule(self):
+        """{rule: [finding, ...]}."""
+        made = {}
+        for one in self:
+            made.setdefault(one.rule, []).append(one)
+        return made
+
+    def __str__(self):
+        return "\n".join([*map(str, self), f"{self.errors} errors, {self.warnings} warnings"])
+
+    def __repr__(self):
+        return f"<qdq.Report: {self.errors} errors, {self.warnings} warnings>"
+
+    def _repr_html_(self):
+        def row(one):
+            cells = (one.severity, one.target, one.rule, one.node, one.found, one.wanted, one.hint)
+            return "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>"
+
+        head = "".join(f"<th>{h}</th>" for h in ("severity", "target", "rule", "node", "found", "wanted", "hint"))
+        return f"<table><tr>{head}</tr>{''.join(map(row, self))}</table>"

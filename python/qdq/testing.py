@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Comparing results bit by bit, for tests."""
+
+import numpy as np
+
+
+def _bits(array):
+    return np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}")
+
+
+def _order(bits, dtype):
+    """Integers in the order of the numbers, so that neighbours are one step apart."""
+    if dtype.kind in "iu":
+        return bits.view(dtype).astype(object) if dtype.itemsize == 8 else bits.view(dtype).astype(np.int64)
+    width = 8 * dtype.itemsize
+    magnitude = (bits & bits.dtype.type((1 << (width - 1)) - 1)).astype(object if width == 64 else np.int64)
+    return np.where(bits >> bits.dtype.type(width - 1) == 1, -magnitude, magnitude)
+
+
+def _compare(name, got, want):
+    got, want = np.asarray(got), np.asarray(want)
+    if got.dtype != want.dtype or got.shape != want.shape:
+        return f"{name}: found {got.dtype}{list(got.shape)}, wanted {want.dtype}{list(want.shape)}"
+    a, b = np.atleast_1d(_bits(got)), np.atleast_1d(_bits(want))
+    other = a != b
+    if not other.any():
+        return ""
+    steps = np.abs(_order(a, got.dtype) - _order(b, want.dtype)) if got.dtype.kind != "b" else other.astype(int)
+    worst = np.unravel_index(int(np.argmax(steps)), steps.shape)
+    first = tuple(int(i) for i in np.argwhere(other)[0])
+    digits = 2 * got.dtype.itemsize
+
+    def at(index):
+        index = tuple(int(i) for i in index)
+        return (f"{list(index)}: found {np.atleast_1d(got)[index]} (0x{int(a[index]):0{digits}x}), "
+                f"wanted {np.atleast_1d(want)[index]} (0x{int(b[index]):0{digits}x})")  # fmt: skip
+
+    return (f"{name}: {int(other.sum())} of {other.size} elements differ, at most {int(steps[worst])} steps\n"
+            f"  first at {at(first)}\n  worst at {at(worst)}")  # fmt: skip
+
+
+def assert_same_bits(got, want):
+    """Raises AssertionError unless two arrays, or dicts of arrays by name, have the same dtypes, shapes and bits.
+
+    The message says how many elements differ, where the first and the worst are, with their bits, and by how many steps:
+    1 is the next number of the dtype. -0 and 0, and NaNs with other bits, differ.
+    """
+    if isinstance(want, dict):
+        if not isinstance(got, dict) or got.keys() != want.keys():
+            raise AssertionError(f"found {sorted(got) if isinstance(got, dict) else type(got).__name__}, wanted {sorted(want)}")
+        texts = [_compare(name, got[name], want[name]) for name in want]
+    else:
+        texts = [_compare("result", got, want)]
+    texts = [text for text in texts if text]
+    if texts:
+        raise AssertionError("\n".join(texts))
