@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests the Python package, as installed, or as PYTHONPATH and QDQ_LIBRARY name it.
+
+    test_package.py SOURCE_ROOT
+"""
+
+import io
+import os
+import re
+import sys
+import tempfile
+import threading
+import unittest
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import numpy as np
+import qdq
+
+ROOT = None
+X = np.array([[-1.0, -0.5, 0.25, 0.75], [0.01, 0.03, 2.0, 1e9]], np.float32)
+
+
+def built(**attrs):
+    b = qdq.Builder("net")
+    b.output("y", b.quantize(b.input("x", "float32", X.shape), **{"scales": 0.5, "dtype": "int8", **attrs}))
+    return b.build()
+
+
+class Graphs(unittest.TestCase):
+    def test_every_kind_of_file_is_loaded(self):
+        for path in ("models/attention/graph.json", "tests/onnx/models/quantized.onnx"):
+            with self.subTest(path):
+                graph = qdq.load(ROOT / path)
+                self.assertTrue(graph.check().ok)
+                self.assertGreater(len(graph.compile().inputs), 0)
+
+    def test_open_dims_are_given(self):
+        path = ROOT / "tests/onnx/models/quantized.onnx"
+        with self.assertRaisesRegex(qdq.ArgumentError, "nothing"):
+            qdq.load(path, dims={"nothing": 1})
+
+    def test_errors_are_exceptions_with_one_sentence(self):
+        cases = [(qdq.FileError, "missing.json", lambda: qdq.load("missing.json")),
+                 (qdq.ParseError, "", lambda: qdq.parse("{")),
+                 (qdq.ArgumentError, "target 'nothing' is unknown", lambda: built().check("nothing")),
+                 (qdq.ArgumentError, "has no 'scal'", lambda: built(scal=1)),
+                 (qdq.ArgumentError, "no dtype 'int5'", lambda: qdq.Builder().input("x", "int5", (1,))),
+                 (qdq.ArgumentError, "'x' is missing", lambda: built().run()),
+                 (qdq.ArgumentError, "no input 'z'", lambda: built().run(x=X, z=X)),
+                 (qdq.ArgumentError, r"shape \[4, 2\]", lambda: built().run(x=X.T)),
+                 (qdq.ArgumentError, "float64", lambda: built().run(x=X.astype(np.float64))),
+                 (qdq.ArgumentError, "values", lambda: built().run(x=X, values="some"))]  # fmt: skip
+        for kind, text, call in cases:
+            with self.subTest(text), self.assertRaisesRegex(kind, f"(?s){text}"):
+                call()
+
+    def test_a_refusal_has_all_findings(self):
+        b = qdq.Builder()
+        b.output("y", b.quantize(b.input("x", "float32", (4,)), scales=0.5, dtype="uint8", zps=3))
+        with self.assertRaises(qdq.UnsupportedError) as raised:
+            b.build().compile("tensorrt")
+        report = raised.exception.report
+        self.assertFalse(report.ok)
+        self.assertTrue(set(report.by_rule()) > set())
+        self.assertTrue(all(one.rule in str(report) for one in report) or "tensorrt/" in report._repr_html_())
+        self.assertIn("<table>", report._repr_html_())
+
+    def test_a_graph_is_written_and_read_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for ending in ("json", "onnx"):
+                path = Path(folder, f"g.{ending}")
+                built().write(path)
+                qdq.testing.assert_same_bits(qdq.load(path).run(x=X, target="onnx"), built().run(x=X, target="onnx"))
+
+
+class Running(unittest.TestCase):
+    def test_quantize_rounds_ties_to_even_and_saturates(self):
+        wanted = np.array([[-2, -1, 0, 2], [0, 0, 4, 127]], np.int8)
+        qdq.testing.assert_same_bits(built().run(x=X), {"y": wanted})
+
+    def test_arrays_of_any_layout_are_read(self):
+        wanted = built().run(x=X)
+        for x in (np.asfortranarray(X), np.repeat(X, 2, axis=1)[:, ::2], X.tolist(), memoryview(X)):
+            qdq.testing.assert_same_bits(built().run(x=x), wanted)
+
+    def test_all_values_are_returned(self):
+        b = qdq.Builder()
+        q = b.quantize(b.input("x", "float32", X.shape), name="q", scales=0.5, dtype="int8")
+        b.output("y", b.dequantize(q, scales=0.5, dtype="float32"))
+        graph = b.build()
+        self.assertEqual(set(graph.run(x=X, values=["q"])), {"q", "y"})
+        self.assertEqual(graph.run(x=X, values="all")["q"][0, 0], -2)
+
+    def test_threads_run_one_plan_at_once(self):
+        plan = built().compile(threads=2)
+        inputs = [np.full(X.shape, i, np.float32) for i in range(8)]
+        found = [None] * 8
+
+        def work(i):
+            for _ in range(50):
+                found[i] = plan.run(x=inputs[i])["y"]
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for i, y in enumerate(found):
+            qdq.testing.assert_same_bits(y, np.full(X.shape, 2 * i, np.int8))
+
+    def test_a_device_runs_another_arithmetic(self):
+        """torchao multiplies by the reciprocal of the scale, which moves some ties; others divide."""
+        scale = np.float32(0.013)
+        x = np.arange(-250, 250, dtype=np.float32) * (scale * np.float32(0.5))
+        divided = np.clip(np.rint(x / scale), -128, 127).astype(np.int8)
+        times = np.clip(np.rint(x * (np.float32(1) / scale)), -128, 127).astype(np.int8)
+        self.assertGreater(int((divided != times).sum()), 0)
+        qdq.testing.assert_same_bits(qdq.quantize(x, scale, target="onnx"), divided)
+        qdq.testing.assert_same_bits(qdq.quantize(x, scale, 0, target="torchao"), times)
+
+
+class Functions(unittest.TestCase):
+    def test_parameters_of_channels_and_groups(self):
+        scale = np.array([0.5, 0.25], np.float32)
+        wanted = np.clip(np.rint(X / scale[:, None]) + 3, 0, 255).astype(np.uint8)
+        qdq.testing.assert_same_bits(qdq.quantize(X, scale, [3, 3], axis=0, dtype="uint8"), wanted)
+        blocks = np.array([[0.5, 0.25], [1.0, 2.0]], np.float32)
+        wanted = np.clip(np.rint(X / np.repeat(blocks, 2, axis=1)), -8, 7).astype(np.int8)
+        qdq.testing.assert_same_bits(qdq.quantize(X, blocks, group_shape=(1, 2), dtype="int4"), wanted)
+
+    def test_dequantize(self):
+        codes = np.array([0, 3, 255], np.uint8)
+        qdq.testing.assert_same_bits(qdq.dequantize(codes, 0.1, 3), (codes.astype(np.float32) - 3) * np.float32(0.1))
+
+    def test_dynamic_quantize_is_onnx(self):
+        """ONNX: scale = fl(fl(max - min) / 255), zero point = round(-min / scale)."""
+        x = np.array([-1.0, 0.5, 2.0], np.float32)
+        codes, scale, zero = qdq.dynamic_quantize(x, target="onnx")
+        wanted = np.float32(3) / np.float32(255)
+        self.assertEqual((scale, zero), (wanted, 85))
+        qdq.testing.assert_same_bits(codes, np.clip(np.rint(x / wanted) + 85, 0, 255).astype(np.uint8))
+
+    def test_same_bits_says_where(self):
+        want = np.array([0.0, 1.0, np.nan], np.float32)
+        for got, text in ((np.array([-0.0, 1.0, np.nan], np.float32), r"1 of 3 .* at most 0 steps(?s:.*)\[0\]: found -0.0 \(0x80000000\)"),
+                          (np.nextafter(want, np.float32(2)), "at most 1 steps"), (want[:2], r"float32\[2\]"),
+                          (want.astype(np.float64), "float64")):  # fmt: skip
+            with self.assertRaisesRegex(AssertionError, text):
+                qdq.testing.assert_same_bits(got, want)
+        qdq.testing.assert_same_bits({"y": want}, {"y": want.copy()})
+
+
+class Names(unittest.TestCase):
+    def test_methods_have_the_names_of_the_calls_in_c(self):
+        calls = {}
+        for header in (ROOT / "include/qdq/ops").glob("*.h"):
+            text = header.read_text()
+            calls.update((op, name) for name, op in re.findall(r'\(qdq_([a-z0-9_]+), *"(\w+)"', text))
+            for function in re.split(r"(?=static inline )", text):
+                made = re.match(r'static inline \w+ qdq_([a-z0-9_]+)\((?s:.*?)"([A-Z]\w+)"', function)
+                if made:
+                    calls[made[2]] = made[1]
+        self.assertGreater(len(calls), 120)
+        for op, name in calls.items():
+            with self.subTest(op):
+                method = getattr(qdq.Builder, name, None) or getattr(qdq.Builder, name + "_")
+                self.assertTrue(method.__doc__.startswith(f"{op}: "))
+
+
+class Documents(unittest.TestCase):
+    def test_the_page_runs(self):
+        blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/python.md").read_text(), re.S)
+        self.assertGreater(len(blocks), 5)
+        names, here = {}, os.getcwd()
+        os.chdir(ROOT)
+        try:
+            with redirect_stdout(io.StringIO()) as said:
+                for block in blocks:
+                    exec(compile(block, "docs/python.md", "exec"), names)
+        finally:
+            os.chdir(here)
+        self.assertIn("ArgumentError", said.getvalue())
+
+
+if __name__ == "__main__":
+    ROOT = Path(sys.argv.pop(1)).resolve()
+    unittest.main()
