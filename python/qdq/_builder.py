@@ -36,16 +36,18 @@ class _Op:
         self.lists = {port.name.decode() for port in inputs if port.variadic}
         self.optional = {port.name.decode() for port in inputs if port.optional}
         self.outputs = [lib.qdq_op_output(index, i).name.decode() for i in range(info.output_count)]
-        self.attrs = {a.name.decode(): a for a in (lib.qdq_op_attr(index, i) for i in range(info.attr_count))}
+        attrs = [lib.qdq_op_attr(index, i) for i in range(info.attr_count)]
+        self.attrs = {attr.name.decode(): attr for attr in attrs}
 
     def doc(self):
         lines = [f"{self.name}: {self.summary}.", ""]
-        lines += [f"{port}: {'values' if port in self.lists else 'a value'}{', may be left out' if port in self.optional else ''}."
-                  for port in self.inputs]  # fmt: skip
+        for port in self.inputs:
+            what = "values" if port in self.lists else "a value"
+            lines.append(f"{port}: {what}{', may be left out' if port in self.optional else ''}.")
         for name, attr in self.attrs.items():
             default = attr.default_text.decode()
-            lines.append(f"{name}: {attr.type.decode()}{', needed' if attr.required else f', default {default}' if default else ''}; "
-                         f"{attr.summary.decode()}.")  # fmt: skip
+            need = ", needed" if attr.required else f", default {default}" if default else ""
+            lines.append(f"{name}: {attr.type.decode()}{need}; {attr.summary.decode()}.")
         what = " and ".join(self.outputs)
         return "\n".join([*lines, f"Returns {what}." if len(self.outputs) == 1 else f"Returns the values {what}."])
 

@@ -56,7 +56,8 @@ def quantize(x, scale, zero_point=None, *, dtype="int8", axis=None, group_shape=
     """
     scale = np.asarray(scale, np.float32) if not isinstance(scale, np.ndarray) else scale
     zero = None if zero_point is None else np.asarray(zero_point).astype(dtypes.numpy_of(dtypes.word(dtype)))
-    attrs = {"dtype": dtypes.word(dtype), "quant_min": quant_min, "quant_max": quant_max, **_granularity(scale, axis, group_shape)}
+    attrs = {"dtype": dtypes.word(dtype), "quant_min": quant_min, "quant_max": quant_max}
+    attrs.update(_granularity(scale, axis, group_shape))
     return _run("quantize", x, {"scale": scale, "zero_point": zero}, attrs, target)
 
 

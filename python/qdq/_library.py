@@ -125,7 +125,10 @@ class CTargetInfo(Structure):  # qdq_target_info
 
 
 class COpInfo(Structure):  # qdq_op_info
-    _fields_ = [("name", c_char_p), ("summary", c_char_p)] + [(n, c_size_t) for n in ("input_count", "output_count", "attr_count")]
+    _fields_ = [
+        ("name", c_char_p), ("summary", c_char_p),
+        ("input_count", c_size_t), ("output_count", c_size_t), ("attr_count", c_size_t),
+    ]  # fmt: skip
 
 
 class CPortInfo(Structure):  # qdq_port_info

@@ -143,7 +143,8 @@ class Functions(unittest.TestCase):
 
     def test_same_bits_says_where(self):
         want = np.array([0.0, 1.0, np.nan], np.float32)
-        for got, text in ((np.array([-0.0, 1.0, np.nan], np.float32), r"1 of 3 .* at most 0 steps(?s:.*)\[0\]: found -0.0 \(0x80000000\)"),
+        zero = np.array([-0.0, 1.0, np.nan], np.float32)
+        for got, text in ((zero, r"1 of 3 .* at most 0 steps(?s:.*)\[0\]: found -0.0 \(0x80000000\)"),
                           (np.nextafter(want, np.float32(2)), "at most 1 steps"), (want[:2], r"float32\[2\]"),
                           (want.astype(np.float64), "float64")):  # fmt: skip
             with self.assertRaisesRegex(AssertionError, text):
