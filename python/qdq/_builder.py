@@ -14,7 +14,8 @@ from ._library import ArgumentError, lib
 
 # Names that are not the words of the op, as in C.
 _NAMES = {"BatchNormInference": "batch_norm", "BatchNormForwardTraining": "batch_norm_training",
-          "StaticReshape": "reshape", "StaticTranspose": "transpose", "MatMulNBits": "matmul_nbits", "QGemm": "qgemm"}  # fmt: skip
+          "StaticReshape": "reshape", "StaticTranspose": "transpose", "MatMulNBits": "matmul_nbits",
+          "QGemm": "qgemm"}  # fmt: skip
 
 
 def _snake(name):

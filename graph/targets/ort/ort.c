@@ -204,8 +204,9 @@ static const qdq_target_option_info options[ORT_OPTION_COUNT] = {
 
 // clang-format off
 static const qdq_evidence evidence[] = {
+    QDQ_RUN("1.31-avx2", "MatMulNBits", "float activations, constant codes", PEER "a CPU with AVX2", "67,982 elements of 700 models", "2026-11-25"),
     QDQ_RUN("1.31-vnni", DEPLOYED, PEER "a CPU with AVX512-VNNI", "303 of 305 models", "2026-11-24"),
-    QDQ_RUN("1.31-avx2", DEPLOYED, PEER "qemu 7.2 as Haswell", "301 of 302 models", "2026-11-24"),
+    QDQ_RUN("1.31-avx2", DEPLOYED, PEER "a CPU with AVX2", "5,029 of 5,094 models", "2026-11-26"),
     QDQ_READ("1.31-avx512", DEPLOYED, "ONNX Runtime's MLAS"),
     QDQ_RUN("1.31-neon", DEPLOYED, PEER "qemu 7.2 as cortex-a72", "288 of 306 models", "2026-11-24"),
     QDQ_RUN("1.31-dot", DEPLOYED, PEER "qemu 7.2 as cortex-a76", "290 of 306 models", "2026-11-24"),
