@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tools/check/matrix.h"
+#include "tools/check/sarif.h"
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/failure.h"
@@ -129,10 +130,56 @@ static int check_graphs(const options *opt, qdq_json *json) {
     return code;
 }
 
+//---- SARIF ------------------------------------------------------------------
+
+// Adds the findings of a target; of several targets each adds its own, the first those of core too.
+static int sarif_target(sarif *log, qdq_graph *graph, const char *path, const options *opt,
+                        const char *target, bool own) {
+    qdq_error err = {0};
+    size_t errors = 0, warnings = 0;
+    const qdq_report *report = qdq_graph_validate_on(graph, target, device_for(opt, target), &err);
+    if (!report) return report_error(&err);
+    for (size_t i = 0; i < report->count; i++) {
+        const qdq_finding *f = &report->findings[i];
+        if (own && strcmp(f->target, target) != 0) continue;
+        sarif_add(log, path, f);
+        *(f->severity == QDQ_SEVERITY_ERROR ? &errors : &warnings) += 1;
+    }
+    return exit_of(opt, errors, warnings);
+}
+
+static int sarif_graph(sarif *log, const char *path, const options *opt) {
+    int code;
+    qdq_graph *graph = load_graph(path, opt, &code);
+    if (!graph) return code;
+    bool all = opt->target && strcmp(opt->target, "all") == 0;
+    if (!all) code = sarif_target(log, graph, path, opt, opt->target, false);
+    for (size_t t = 0; all && t < qdq_target_count(); t++) {
+        int one = sarif_target(log, graph, path, opt, qdq_target_get(t).name, true);
+        if (one > code) code = one;
+    }
+    qdq_graph_destroy(graph);
+    return code;
+}
+
+static int check_to_sarif(const options *opt) {
+    sarif log;
+    int code = EXIT_OK;
+    if (opt->json) return tell_misuse("check", "--sarif and --json exclude each other");
+    sarif_begin(&log);
+    for (size_t i = 0; i < opt->operands.count; i++) {
+        int one = sarif_graph(&log, opt->operands.items[i], opt);
+        if (one > code) code = one;
+    }
+    sarif_end(&log, code <= EXIT_FINDINGS);
+    return code;
+}
+
 int run_check(const options *opt) {
     qdq_json json;
     int code;
     bool many = opt->operands.count > 1;
+    if (opt->sarif) return check_to_sarif(opt);
     if (opt->json) json_begin(&json);
     if (opt->json && many) {
         qdq_json_key(&json, "graphs");

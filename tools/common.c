@@ -176,9 +176,11 @@ static void to_stdout(void *self, const char *bytes, size_t count) {
     fwrite(bytes, 1, count, stdout);
 }
 
+void json_open(qdq_json *json) { qdq_json_init(json, to_stdout, NULL, 2); }
+
 void json_begin(qdq_json *json) {
     failure_wait();
-    qdq_json_init(json, to_stdout, NULL, 2);
+    json_open(json);
     qdq_json_begin_object(json);
     json_uint_key(json, "version", JSON_VERSION);
 }

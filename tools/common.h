@@ -51,6 +51,8 @@ qdq_shape index_of(qdq_shape shape, size_t at);
 const char *index_text(qdq_shape shape, size_t at, char *out, size_t capacity);
 void json_shape(qdq_json *json, qdq_shape shape);
 
+// A writer to stdout, of any JSON.
+void json_open(qdq_json *json);
 // JSON on stdout, with `version` as its first key. json_end adds a failure that happened meanwhile,
 // and the closing brace.
 void json_begin(qdq_json *json);

@@ -108,6 +108,8 @@ static const option_row rows[] = {
         "print the script that completes command lines in a shell"),
     ROW("json", 0, NULL, FLAG, json, " run check compare plan bench ops targets fingerprint ",
         "print versioned JSON"),
+    ROW("sarif", 0, NULL, FLAG, sarif, " check ",
+        "print findings as SARIF 2.1.0, which code hosts show at files"),
     ROW("max-elements", 0, "N", TEXT, max_elements,
         " run check compare plan bench convert fingerprint ",
         "limit on the elements of one tensor (2^31)"),

@@ -36,7 +36,7 @@ _qdq() {
         ;;
     *:check)
         words=''
-        options='--shape --dim --until --target --all --strict --device --json --max-elements --max-bytes --max-file-bytes --max-values --quiet --help'
+        options='--shape --dim --until --target --all --strict --device --json --sarif --max-elements --max-bytes --max-file-bytes --max-values --quiet --help'
         case $previous in
         --shape) options='' words='' files='' ;;
         --dim) options='' words='' files='' ;;

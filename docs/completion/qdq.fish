@@ -36,6 +36,7 @@ complete -c qdq -n '__fish_seen_subcommand_from check' -l all -d 'list every nod
 complete -c qdq -n '__fish_seen_subcommand_from check' -l strict -d 'exit 1 for warnings as well as for errors'
 complete -c qdq -n '__fish_seen_subcommand_from check' -l device -r -F -d 'lay values out in the memory of a device: n150, n300, p100, p150 or a description (ttnn: its chip\'s; other targets: none); with several targets, for those that have a device'
 complete -c qdq -n '__fish_seen_subcommand_from check' -l json -d 'print versioned JSON'
+complete -c qdq -n '__fish_seen_subcommand_from check' -l sarif -d 'print findings as SARIF 2.1.0, which code hosts show at files'
 complete -c qdq -n '__fish_seen_subcommand_from check' -l max-elements -x -d 'limit on the elements of one tensor (2^31)'
 complete -c qdq -n '__fish_seen_subcommand_from check' -l max-bytes -x -d 'limit on the bytes of constants, arena, inputs, outputs and scratch (8 GiB)'
 complete -c qdq -n '__fish_seen_subcommand_from check' -l max-file-bytes -x -d 'limit on the bytes of a JSON file, or of a model without its tensors (64 MiB)'

@@ -495,5 +495,47 @@ class Findings(Case):
         self.assertRegex(out, r"(?m)^bad +Quantize +refused")
 
 
+class Sarif(Case):
+    """--sarif: the same findings as --json, as SARIF 2.1.0."""
+
+    BAD = graph([quantize(scales=0.5, zps=3, dtype="uint8")])
+
+    def run_of(self, *words, code=1):
+        log = json.loads(self.qdq("check", *words, "--sarif", code=code).out)
+        self.assertEqual(log["version"], "2.1.0")
+        self.assertEqual(len(log["runs"]), 1)
+        return log["runs"][0]
+
+    def test_results_are_the_findings(self):
+        name = self.write("g h%.json", self.BAD)
+        for target in ("tensorrt", "all"):
+            with self.subTest(target):
+                run = self.run_of(name, "--target", target)
+                found = self.json("check", name, "--target", target, code=1)["findings"]
+                self.assertGreater(len(found), 0)
+                self.assertEqual([(r["ruleId"], r["level"], r["message"]["text"]) for r in run["results"]],
+                                 [(f["rule"], f["severity"], f["message"]) for f in found])
+                self.assertEqual({r["id"] for r in run["tool"]["driver"]["rules"]}, {f["rule"] for f in found})
+                for result, one in zip(run["results"], found):
+                    place = result["locations"][0]
+                    self.assertEqual(place["physicalLocation"]["artifactLocation"]["uri"], "g%20h%25.json")
+                    self.assertEqual([at["name"] for at in place.get("logicalLocations", [])], [one["node"]] if one["node"] else [])
+
+    def test_several_files_are_one_run(self):
+        good, bad = self.write("good.json", identity("float32", [2])), self.write("bad.json", self.BAD)
+        run = self.run_of(good, bad, "--target", "tensorrt")
+        uris = {r["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for r in run["results"]}
+        self.assertEqual(uris, {"bad.json"})
+        self.assertTrue(run["invocations"][0]["executionSuccessful"])
+
+    def test_a_file_that_cannot_be_read_is_said(self):
+        run = self.run_of("missing.json", code=3)
+        self.assertFalse(run["invocations"][0]["executionSuccessful"])
+        self.assertEqual(run["results"], [])
+
+    def test_it_excludes_json(self):
+        self.assertIn("exclude", self.qdq("check", "g.json", "--sarif", "--json", code=2).err)
+
+
 if __name__ == "__main__":
     main()

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Findings as SARIF 2.1.0 (OASIS), which code hosts show at the files they are about.
+#ifndef QDQ_TOOLS_CHECK_SARIF_H
+#define QDQ_TOOLS_CHECK_SARIF_H
+
+#include "runtime/base/json_writer.h"
+#include "tools/options.h"
+
+enum { SARIF_MOST_RULES = 512 };
+
+// A log with one run, which is written as findings come. The rules that they break follow them.
+typedef struct sarif {
+    qdq_json json;
+    qdq_rule_info rules[SARIF_MOST_RULES];
+    size_t rule_count;
+} sarif;
+
+// Begins a log on stdout.
+void sarif_begin(sarif *log);
+// Adds a finding about the graph of the file `path`.
+void sarif_add(sarif *log, const char *path, const qdq_finding *finding);
+// Ends the log; `fine` is whether every file could be checked.
+void sarif_end(sarif *log, bool fine);
+
+#endif
