@@ -4,9 +4,12 @@
     test_package.py SOURCE_ROOT
 """
 
+import importlib.metadata
+import importlib.util
 import io
 import os
 import re
+import subprocess
 import sys
 import tempfile
 import threading
@@ -19,6 +22,14 @@ import qdq
 
 ROOT = None
 X = np.array([[-1.0, -0.5, 0.25, 0.75], [0.01, 0.03, 2.0, 1e9]], np.float32)
+
+
+def installed():
+    """Whether qdq is installed, so that pytest finds its plugin."""
+    try:
+        return bool(importlib.metadata.version("qdq"))
+    except importlib.metadata.PackageNotFoundError:
+        return False
 
 
 def built(**attrs):
@@ -150,6 +161,37 @@ class Functions(unittest.TestCase):
             with self.assertRaisesRegex(AssertionError, text):
                 qdq.testing.assert_same_bits(got, want)
         qdq.testing.assert_same_bits({"y": want}, {"y": want.copy()})
+
+
+class Plugin(unittest.TestCase):
+    TEST = """
+import numpy as np
+
+X = np.arange(-4, 4, dtype=np.float32)
+
+def test_bits(qdq_golden):
+    assert qdq_golden.target == "onnx"
+    assert qdq_golden("net.json", x=X)["y"].tolist() == [-8, -6, -4, -2, 0, 2, 4, 6]
+    qdq_golden.check((X * 2).astype(np.int8), "net.json", x=X)
+
+def test_other_bits(qdq_golden):
+    qdq_golden.check({"y": X.astype(np.int8)}, "net.json", x=X)
+"""
+
+    def test_the_fixture_compares_with_the_target_of_the_option(self):
+        b = qdq.Builder()
+        b.output("y", b.quantize(b.input("x", "float32", (8,)), scales=0.5, dtype="int8"))
+        with tempfile.TemporaryDirectory() as folder:
+            b.build().write(Path(folder, "net.json"))
+            Path(folder, "test_net.py").write_text(self.TEST)
+            words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--qdq-target", "onnx"]
+            if importlib.util.find_spec("pytest") is None:
+                self.skipTest("pytest is missing")
+            if not installed():
+                words += ["-p", "qdq.pytest_plugin"]
+            done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+        self.assertIn("1 failed, 1 passed", done.stdout, done.stdout + done.stderr)
+        self.assertIn("7 of 8 elements differ, at most 4 steps", done.stdout)
 
 
 class Names(unittest.TestCase):

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plugin of pytest: the fixture `qdq_golden` and the option --qdq-target."""
+
+import os
+
+import pytest
+
+from ._graph import Graph, load
+from .testing import assert_same_bits
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("qdq")
+    group.addoption("--qdq-target", metavar="TARGET", help="the target of qdq_golden, such as onnx or ort@1.31-avx2")
+
+
+class Golden:
+    """Results of graphs for one target, and comparisons with them."""
+
+    def __init__(self, target):
+        self.target = target  # None: what each graph asks for
+        self._graphs = {}
+
+    def _graph(self, graph):
+        if isinstance(graph, Graph):
+            return graph
+        path = os.fspath(graph)
+        if path not in self._graphs:
+            self._graphs[path] = load(path)
+        return self._graphs[path]
+
+    def __call__(self, graph, inputs=None, **named):
+        """The outputs of a graph, or of the file of one: {name: array}. Inputs as for Plan.run."""
+        return self._graph(graph).run(inputs, target=self.target, **named)
+
+    def check(self, got, graph, inputs=None, **named):
+        """Raises AssertionError unless `got`, an array or {name: array}, has the bits of the outputs. An array is
+        compared with the only output; a dict may lack outputs."""
+        wanted = self(graph, inputs, **named)
+        if not isinstance(got, dict):
+            if len(wanted) != 1:
+                raise AssertionError(f"the graph has outputs {', '.join(wanted)}: give a dict of them")
+            got = {next(iter(wanted)): got}
+        assert_same_bits(got, {name: wanted[name] for name in got if name in wanted})
+
+
+@pytest.fixture(scope="session")
+def qdq_golden(request):
+    """Runs graphs for the target of --qdq-target: `qdq_golden("net.json", x=x)` returns the outputs, and
+    `qdq_golden.check(got, "net.json", x=x)` compares bits."""
+    return Golden(request.config.getoption("--qdq-target"))
