@@ -10,6 +10,7 @@ docs/python.md has more. Failures are exceptions of qdq.Error.
 
 from . import testing
 from ._builder import Builder, Value
+from ._compare import Comparison, Difference
 from ._functions import dequantize, dynamic_quantize, quantize
 from ._graph import Graph, load, parse
 from ._library import (
@@ -30,6 +31,8 @@ __version__ = version()
 __all__ = [
     "ArgumentError",
     "Builder",
+    "Comparison",
+    "Difference",
     "Error",
     "FileError",
     "Finding",

@@ -5,6 +5,7 @@ import ctypes
 import os
 import threading
 
+from ._compare import Comparison
 from ._library import (
     ArgumentError,
     CCompileOptions,
@@ -138,6 +139,19 @@ class Graph:
                     del self._plans[next(iter(self._plans))]
                 self._plans[key] = plan
         return plan.run(inputs, **named)
+
+    def compare(self, targets, inputs=None, *, threads=1, **named):
+        """Runs the graph for each target with all values and returns a Comparison of the first with each other one.
+
+        targets: ["onnx", "ttnn@wormhole", ...]. Values that a target fuses away are not compared. Values behind a
+        difference differ by what they are given; `qdq compare` of the command line also says why.
+        Raises UnsupportedError if a target refuses the graph.
+        """
+        targets = list(targets)
+        if len(targets) < 2:
+            raise ArgumentError(f"targets is {targets}, wanted two or more")
+        results = [self.run(inputs, target=t, values="all", threads=threads, **named) for t in targets]
+        return Comparison.of(targets, results)
 
     def deployed(self, target=None):
         """The graph that a target really runs: fused, moved and requantized (docs/onnx_deployed.md)."""

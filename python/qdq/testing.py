@@ -17,23 +17,37 @@ def _order(bits, dtype):
     return np.where(bits >> bits.dtype.type(width - 1) == 1, -magnitude, magnitude)
 
 
+def differing(got, want):
+    """Of two arrays of one dtype and shape: where bits differ, and by how many steps. Scalars count as one element."""
+    a, b = np.atleast_1d(_bits(got)), np.atleast_1d(_bits(want))
+    other = a != b
+    if got.dtype.kind == "b":
+        return other, other.astype(int)
+    return other, np.abs(_order(a, got.dtype) - _order(b, want.dtype))
+
+
+def index_text(index):
+    """ "[0, 3]" """
+    return str([int(i) for i in index])
+
+
 def _compare(name, got, want):
     got, want = np.asarray(got), np.asarray(want)
     if got.dtype != want.dtype or got.shape != want.shape:
         return f"{name}: found {got.dtype}{list(got.shape)}, wanted {want.dtype}{list(want.shape)}"
-    a, b = np.atleast_1d(_bits(got)), np.atleast_1d(_bits(want))
-    other = a != b
+    other, steps = differing(got, want)
     if not other.any():
         return ""
-    steps = np.abs(_order(a, got.dtype) - _order(b, want.dtype)) if got.dtype.kind != "b" else other.astype(int)
     worst = np.unravel_index(int(np.argmax(steps)), steps.shape)
-    first = tuple(int(i) for i in np.argwhere(other)[0])
+    first = np.argwhere(other)[0]
     digits = 2 * got.dtype.itemsize
 
+    def element(array, index):
+        bits = int(np.atleast_1d(_bits(array))[tuple(index)])
+        return f"{np.atleast_1d(array)[tuple(index)]} (0x{bits:0{digits}x})"
+
     def at(index):
-        index = tuple(int(i) for i in index)
-        return (f"{list(index)}: found {np.atleast_1d(got)[index]} (0x{int(a[index]):0{digits}x}), "
-                f"wanted {np.atleast_1d(want)[index]} (0x{int(b[index]):0{digits}x})")  # fmt: skip
+        return f"{index_text(index)}: found {element(got, index)}, wanted {element(want, index)}"
 
     return (f"{name}: {int(other.sum())} of {other.size} elements differ, at most {int(steps[worst])} steps\n"
             f"  first at {at(first)}\n  worst at {at(worst)}")  # fmt: skip
@@ -47,7 +61,7 @@ def assert_same_bits(got, want):
     """
     if isinstance(want, dict):
         if not isinstance(got, dict) or got.keys() != want.keys():
-            raise AssertionError(f"found {sorted(got) if isinstance(got, dict) else type(got).__name__}, wanted {sorted(want)}")
+            raise AssertionError(f"found {sorted(got) if isinstance(got, dict) else type(got)}, wanted {sorted(want)}")
         texts = [_compare(name, got[name], want[name]) for name in want]
     else:
         texts = [_compare("result", got, want)]

@@ -131,6 +131,27 @@ class Running(unittest.TestCase):
         qdq.testing.assert_same_bits(qdq.quantize(x, scale, 0, target="torchao"), times)
 
 
+class Comparing(unittest.TestCase):
+    def test_the_values_that_differ_are_named(self):
+        """Of ties at half a step torchao moves some by its reciprocal; the second Quantize is given other codes."""
+        scale = np.float32(0.013)
+        x = np.arange(-250, 250, dtype=np.float32) * (scale * np.float32(0.5))
+        divided, times = np.rint(x / scale), np.rint(x * (np.float32(1) / scale))
+        b = qdq.Builder()
+        q = b.quantize(b.input("x", "float32", x.shape), name="q", scales=float(scale), zps=0, dtype="int8")
+        b.output("y", b.dequantize(q, name="d", scales=1.0, zps=0, dtype="float32"))
+        found = b.build().compare(["onnx", "torchao", "core"], x=x)
+        clipped = np.clip(divided, -128, 127) != np.clip(times, -128, 127)
+        self.assertEqual([(one.value, one.targets, one.differing) for one in found if one.value == "q"],
+                         [("q", ("onnx", "torchao"), int(clipped.sum()))])
+        self.assertEqual(found[0].first, (int(np.argmax(clipped)),))
+        self.assertEqual({one.steps for one in found if one.value == "q"}, {1})
+        self.assertIn("differ", str(found))
+        self.assertIn("<table>", found._repr_html_())
+        with self.assertRaisesRegex(qdq.ArgumentError, "two or more"):
+            b.build().compare(["onnx"], x=x)
+
+
 class Functions(unittest.TestCase):
     def test_parameters_of_channels_and_groups(self):
         scale = np.array([0.5, 0.25], np.float32)

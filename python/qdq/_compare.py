@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Comparing the values of a graph as several targets compute them."""
+
+import html
+from dataclasses import dataclass
+
+import numpy as np
+
+from .testing import differing, index_text
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A value that two targets compute differently, in a run of the whole graph for each of them."""
+
+    value: str
+    targets: tuple  # the two
+    differing: int  # elements with other bits
+    count: int  # of elements
+    steps: int  # the largest distance, in numbers of the dtype
+    first: tuple  # index of the first such element
+    found: tuple  # the two elements there
+
+    def __str__(self):
+        a, b = self.targets
+        return (f"{self.value}, {a} and {b}: {self.differing} of {self.count} differ, at most {self.steps} steps; "
+                f"{index_text(self.first)}: {a} {self.found[0]}, {b} {self.found[1]}")  # fmt: skip
+
+
+class Comparison(tuple):
+    """The values that differ, in the order of the graph; true if there are any."""
+
+    targets = compared = ()
+
+    @classmethod
+    def of(cls, targets, results):
+        """results: for each target {value: array} of all values. The first target is compared with each other one."""
+        rows = []
+        for name, a in results[0].items():
+            for target, other in zip(targets[1:], results[1:]):
+                b = other.get(name)
+                if b is None or a.dtype != b.dtype or a.shape != b.shape:
+                    continue
+                where, steps = differing(a, b)
+                if not where.any():
+                    continue
+                first = tuple(int(i) for i in np.argwhere(where)[0])[: a.ndim]
+                rows.append(Difference(name, (targets[0], target), int(where.sum()), int(where.size), int(steps.max()), first,
+                                       (a[first].item(), b[first].item())))  # fmt: skip
+        made = cls(rows)
+        made.targets = tuple(targets)
+        made.compared = tuple(name for name in results[0] if any(name in other for other in results[1:]))
+        return made
+
+    def worst(self, count=10):
+        """The values with the largest share of elements that differ."""
+        return sorted(self, key=lambda row: -row.differing / row.count)[:count]
+
+    def __str__(self):
+        total = f"{len({row.value for row in self})} of {len(self.compared)} values differ"
+        return "\n".join([*map(str, self), total])
+
+    def __repr__(self):
+        return f"<qdq.Comparison of {', '.join(self.targets)}: {len(self)} differences>"
+
+    def _repr_html_(self):
+        def row(one):
+            cells = (one.value, " and ".join(one.targets), f"{one.differing} of {one.count}", one.steps, index_text(one.first),
+                     *one.found)  # fmt: skip
+            return "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in cells) + "</tr>"
+
+        heads = ("value", "targets", "differ", "steps", "first at", "first", "other")
+        head = "".join(f"<th>{h}</th>" for h in heads)
+        return f"<table><tr>{head}</tr>{''.join(map(row, self))}</table>"
