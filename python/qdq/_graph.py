@@ -6,6 +6,7 @@ import os
 import threading
 
 from ._compare import Comparison
+from ._explain import explain
 from ._library import (
     ArgumentError,
     CCompileOptions,
@@ -103,7 +104,12 @@ class Graph:
         threads: of each run; 0 takes every processor.
         Raises GraphError or UnsupportedError with all findings in `report`, ArgumentError, LimitError or MemoryError.
         """
+        return self._compile(target, None, values=values, fast=fast, tiled=tiled, isa=isa, threads=threads)
+
+    def _compile(self, target, numerics, *, values=None, fast=False, tiled=False, isa=None, threads=1):
         options = CCompileOptions(target=encode(target), isa=encode(isa), tiled=tiled, fast=fast)
+        if numerics is not None:
+            options.numerics = ctypes.pointer(numerics)
         if isinstance(values, str) and values != "all":
             raise ArgumentError(f"values is {values!r}, wanted 'all' or a list of names")
         if values == "all":
@@ -152,6 +158,16 @@ class Graph:
             raise ArgumentError(f"targets is {targets}, wanted two or more")
         results = [self.run(inputs, target=t, values="all", threads=threads, **named) for t in targets]
         return Comparison.of(targets, results)
+
+    def explain(self, inputs=None, *, got, target=None, **named):
+        """Says which target, number format or mistake in a node gives what a device gave.
+
+        got: the device's array, or {name: array} of outputs or of any values. target: what it should have computed as;
+        None is the graph's own. Runs the graph as every target and release, with each usual mistake in the nodes that
+        may be at fault, and with each field of their numerics, and compares bits.
+        Returns an Explanation: `node`, `cause`, `target` and a text of a few lines; false if nothing differs.
+        """
+        return explain(self, got, {**(inputs or {}), **named}, target)
 
     def deployed(self, target=None):
         """The graph that a target really runs: fused, moved and requantized (docs/onnx_deployed.md)."""

@@ -31,6 +31,12 @@ def index_text(index):
     return str([int(i) for i in index])
 
 
+def element_text(array, index):
+    """An element and its bits: "0.5 (0x3f000000)"."""
+    bits = int(np.atleast_1d(_bits(array))[tuple(index)])
+    return f"{np.atleast_1d(array)[tuple(index)]} (0x{bits:0{2 * array.dtype.itemsize}x})"
+
+
 def _compare(name, got, want):
     got, want = np.asarray(got), np.asarray(want)
     if got.dtype != want.dtype or got.shape != want.shape:
@@ -40,14 +46,9 @@ def _compare(name, got, want):
         return ""
     worst = np.unravel_index(int(np.argmax(steps)), steps.shape)
     first = np.argwhere(other)[0]
-    digits = 2 * got.dtype.itemsize
-
-    def element(array, index):
-        bits = int(np.atleast_1d(_bits(array))[tuple(index)])
-        return f"{np.atleast_1d(array)[tuple(index)]} (0x{bits:0{digits}x})"
 
     def at(index):
-        return f"{index_text(index)}: found {element(got, index)}, wanted {element(want, index)}"
+        return f"{index_text(index)}: found {element_text(got, index)}, wanted {element_text(want, index)}"
 
     return (f"{name}: {int(other.sum())} of {other.size} elements differ, at most {int(steps[worst])} steps\n"
             f"  first at {at(first)}\n  worst at {at(worst)}")  # fmt: skip

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays in .npz, .npy and .safetensors files."""
+
+import json
+import os
+
+import numpy as np
+
+from . import _dtypes as dtypes
+from ._library import FileError, ParseError
+
+_WORDS = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "I64": "int64", "I32": "int32",
+          "I16": "int16", "I8": "int8", "U64": "uint64", "U32": "uint32", "U16": "uint16", "U8": "uint8", "BOOL": "bool",
+          "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2"}  # fmt: skip
+
+
+def read(path):
+    """{name: array} of a file. A .npy file has one array, whose name is ""."""
+    try:
+        if os.fspath(path).endswith(".safetensors"):
+            return _read_safetensors(path)
+        loaded = np.load(path, allow_pickle=False)
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (ValueError, KeyError, TypeError, EOFError) as error:
+        raise ParseError(f"{path}: is no .npz, .npy or .safetensors file: {error}") from None
+    if isinstance(loaded, np.ndarray):
+        return {"": loaded}
+    with loaded:
+        return {name: loaded[name] for name in loaded.files}
+
+
+def _read_safetensors(path):
+    made = {}
+    with open(path, "rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        if length > os.path.getsize(path):
+            raise ValueError("its header is longer than the file")
+        header = json.loads(file.read(length))
+        body = memoryview(file.read())
+    for name, one in header.items():
+        if name == "__metadata__":
+            continue
+        if one["dtype"] not in _WORDS:
+            raise ValueError(f"'{name}' has dtype {one['dtype']}")
+        begin, end = one["data_offsets"]
+        kind = dtypes.numpy_of(_WORDS[one["dtype"]])
+        made[name] = np.frombuffer(body[begin:end], kind).reshape(one["shape"])
+    return made
