@@ -45,7 +45,6 @@ def _constant(document, name, folder):
             array = _files.read(os.path.join(folder, one["file"]))[one.get("tensor", name)]
             return array.astype(np.float64).reshape(-1)
     return None
-    return None
 
 
 class _Parameters:
