@@ -219,6 +219,22 @@ static const char *product_differs(const qdq_rewriter *r, const ort_unit *u) {
     return why;
 }
 
+// The reader makes MatMul of a Gemm without bias. With int8 activations ONNX Runtime has kernels on
+// x86-64 for Gemm only.
+bool ort_match_int8_gemm(const qdq_rewriter *r, qdq_match *m) {
+    ort_unit u;
+    product_of(r, m->anchor, &u);
+    const qdq_coder *a = &u.qdq.x[A], *b = &u.qdq.x[B];
+    if (!a->given || !b->given || form_of(r, &u) == QGEMM) return false;
+    int rank = r->from->values[a->codes].type.shape.rank;
+    bool two = rank == 2 && r->from->values[b->codes].type.shape.rank == 2;
+    bool int8 = a->dtype == QDQ_INT8 && b->dtype == QDQ_INT8;
+    if (two && int8 && dtypes_differ(r, &u, false) && !dtypes_differ(r, &u, true))
+        m->found = "multiplies int8 activations without a bias: ONNX Runtime makes QGemm of it if "
+                   "it is a Gemm, and nothing if it is a MatMul";
+    return false;
+}
+
 bool ort_match_matmul(const qdq_rewriter *r, qdq_match *m) {
     ort_unit u;
     product_of(r, m->anchor, &u);

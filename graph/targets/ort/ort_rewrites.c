@@ -112,6 +112,7 @@ const qdq_pattern qdq_ort_patterns[] = {
     ROW("int8 to uint8", "uint8 constant", "MatMulInteger", s8_factor, avoids_pairs, NULL),
 
     RULE_ROW("groups", "QLinearConv", "Convolution", conv, fuses, "ort/bias-scale-ignored", MULTIPLIER),
+    FINDING_ROW("groups", "QGemm", "MatMul", int8_gemm, fuses, "ort/int8-gemm"),
     RULE_ROW("groups", "QLinearMatMul", "MatMul", matmul, fuses, "ort/bias-scale-ignored", MULTIPLIER),
     BINARY_ROW("QLinearAdd", "Add", add, ROUNDING),
     BINARY_ROW("QLinearMul", "Multiply", multiply, ROUNDING),
@@ -138,6 +139,7 @@ const qdq_pattern qdq_ort_patterns[] = {
     RULE_ROW("weight only", "MatMulNBits", "MatMul", nbits, fuses, "ort/weight-only-order", ACTIVATIONS),
 
     FINDING_ROW("layout", "NCHWc", "Convolution", blocked_conv, at_all, "ort/convolution-order"),
+    FINDING_ROW("layout", "ConvTranspose", "ConvTranspose", conv_transpose, always, "ort/conv-transpose-order"),
     FINDING_ROW("layout", "AveragePool", "AvgPool", float_pool, always, "ort/average-pool-order"),
     {.pass = NULL},
 };

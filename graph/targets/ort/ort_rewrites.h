@@ -80,6 +80,8 @@ void ort_build_moved(qdq_rewriter *r, qdq_match *m);
 //---- What is not modelled (ort_unmodelled.c) --------------------------------
 
 bool ort_match_transposes(const qdq_rewriter *r, qdq_match *m);
+bool ort_match_conv_transpose(const qdq_rewriter *r, qdq_match *m);
+bool ort_match_int8_gemm(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_average_pool_ceil(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_float_pool(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_scaled_gemm(const qdq_rewriter *r, qdq_match *m);

@@ -14,18 +14,42 @@ static bool is_float_constant(const qdq_rewriter *r, uint32_t value) {
     return ort_is_constant(r, value) && type_of(r, value)->dtype == QDQ_FLOAT32;
 }
 
-// The node that makes an input of a node, not looking at Quantize and Dequantize in between.
-static size_t maker_before_coders(const qdq_rewriter *r, size_t node) {
-    size_t maker = qdq_rewrite_maker(r, r->from->nodes[node].inputs[0].id);
-    while (qdq_rewrite_is(r, maker, "Quantize") || qdq_rewrite_is(r, maker, "Dequantize"))
-        maker = qdq_rewrite_maker(r, r->from->nodes[maker].inputs[0].id);
-    return maker;
+static bool is_coder(const qdq_rewriter *r, size_t node) {
+    return qdq_rewrite_is(r, node, "Quantize") || qdq_rewrite_is(r, node, "Dequantize");
 }
 
-// Transposes that follow each other become one, or none, and pairs between them are removed.
+// Whether a node computes each element from the one in its place, and from constants.
+static bool is_elementwise(const qdq_rewriter *r, size_t node) {
+    if (node == SIZE_MAX) return false;
+    const qdq_node *n = &r->from->nodes[node];
+    for (size_t i = 1; i < n->input_count; i++)
+        if (n->inputs[i].id && !ort_is_constant(r, n->inputs[i].id)) return false;
+    return n->input_count && n->output_count == 1 &&
+           qdq_shape_equal(type_of(r, n->inputs[0].id)->shape, type_of(r, n->outputs[0])->shape);
+}
+
+// Transposes that follow each other become one, or none, and pairs between them are removed. Others
+// are moved through the nodes between them first.
 bool ort_match_transposes(const qdq_rewriter *r, qdq_match *m) {
-    if (qdq_rewrite_is(r, maker_before_coders(r, m->anchor), "StaticTranspose"))
+    size_t maker = qdq_rewrite_maker(r, r->from->nodes[m->anchor].inputs[0].id);
+    while (!qdq_rewrite_is(r, maker, "StaticTranspose") &&
+           (is_coder(r, maker) || is_elementwise(r, maker)))
+        maker = qdq_rewrite_maker(r, r->from->nodes[maker].inputs[0].id);
+    if (qdq_rewrite_is(r, maker, "StaticTranspose"))
         m->found = "follows another Transpose, with which ONNX Runtime merges it";
+    return false;
+}
+
+// A ConvTranspose of images of one position multiplies its weights by vectors.
+bool ort_match_conv_transpose(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    const qdq_conv_transpose_attrs *a = node->attrs;
+    qdq_shape shape = type_of(r, node->inputs[0].id)->shape;
+    int64_t positions = 1;
+    int first = a->data_format == QDQ_NXC ? 1 : 2;
+    for (int i = 0; i < shape.rank - 2; i++) positions *= shape.dims[first + i];
+    if (positions == 1 && type_of(r, node->inputs[0].id)->dtype == QDQ_FLOAT32)
+        m->found = "adds products of a single position in order, ONNX Runtime four at a time";
     return false;
 }
 
@@ -56,8 +80,9 @@ bool ort_match_average_pool_ceil(const qdq_rewriter *r, qdq_match *m) {
     if (!qdq_rewrite_is(r, maker, "Slice")) return false;
     while (qdq_rewrite_is(r, maker, "Slice") || qdq_rewrite_is(r, maker, "Pad"))
         maker = qdq_rewrite_maker(r, r->from->nodes[maker].inputs[0].id);
-    qdq_coder y = qdq_coder_behind(r, node->outputs[0]);
-    if (qdq_rewrite_is(r, maker, "Dequantize") && y.given)
+    ort_unit unit = {0};
+    ort_unit_ends(r, m->anchor, &unit);
+    if (qdq_rewrite_is(r, maker, "Dequantize") && unit.qdq.y.given)
         m->found = "divides the sums of AveragePool with ceil_mode, for which ONNX Runtime makes "
                    "QLinearAveragePool, whose counts are others";
     return false;
