@@ -5,19 +5,7 @@
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/failure.h"
-#include "tools/findings.h"
 #include "tools/io/tensor_io.h"
-
-// Prints all errors of reading, or all that ONNX lacks; EXIT_OK if there are none.
-static int check_graph(qdq_graph *graph, bool model) {
-    qdq_error err = {0};
-    const qdq_report *report =
-        model ? qdq_graph_validate_onnx(graph, &err) : qdq_graph_validate(graph, "core", &err);
-    if (!report) return report_error(&err);
-    if (!report->errors) return EXIT_OK;
-    print_findings(stderr, report, NULL, LIST_ALL);
-    return EXIT_REFUSED;
-}
 
 // Replaces a graph by the one that the target runs.
 static int deploy(qdq_graph **graph, const options *opt) {
@@ -39,9 +27,9 @@ int run_convert(const options *opt) {
     const char *out = opt->outputs.items[0];
     qdq_graph *graph = load_graph(opt->operands.items[0], opt, &code);
     if (!graph) return code;
-    code = check_graph(graph, false);
+    code = check_to_write(graph, false);
     if (code == EXIT_OK && opt->deployed) code = deploy(&graph, opt);
-    if (code == EXIT_OK && has_ending(out, ".onnx")) code = check_graph(graph, true);
+    if (code == EXIT_OK && has_ending(out, ".onnx")) code = check_to_write(graph, true);
     if (code == EXIT_OK && qdq_graph_write(graph, out, &err) != QDQ_OK) code = report_error(&err);
     qdq_graph_destroy(graph);
     return code;

@@ -11,6 +11,7 @@ int run_compare(const options *opt);
 int run_plan(const options *opt);
 int run_bench(const options *opt);
 int run_convert(const options *opt);
+int run_mend(const options *opt);
 int run_fingerprint(const options *opt);
 int run_ops(const options *opt);
 int run_targets(const options *opt);

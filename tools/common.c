@@ -130,6 +130,16 @@ bool compile_options_of(const options *opt, qdq_compile_options *out) {
     return true;
 }
 
+int check_to_write(qdq_graph *graph, bool model) {
+    qdq_error err = {0};
+    const qdq_report *report =
+        model ? qdq_graph_validate_onnx(graph, &err) : qdq_graph_validate(graph, "core", &err);
+    if (!report) return report_error(&err);
+    if (!report->errors) return EXIT_OK;
+    print_findings(stderr, report, NULL, LIST_ALL);
+    return EXIT_REFUSED;
+}
+
 qdq_plan *compile_graph(qdq_graph *graph, const options *opt, int *code) {
     qdq_compile_options compile_options;
     qdq_error err = {0};

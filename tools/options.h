@@ -33,7 +33,7 @@ typedef struct options {
     const char *threads, *repeat, *rows;
     const char *max_elements, *max_bytes, *max_file_bytes, *max_values, *max_operations;
     string_list keep;  // names; "all" alone: every value
-    bool deployed, all, tiled, materialize, literal, fast, json, sarif, markdown, strict, map,
+    bool allow_lossy, deployed, all, tiled, materialize, literal, fast, json, sarif, markdown, strict, map,
         dtypes, schema;
     const char *completion;
     bool vs_copy, steps, compile, quiet, help, man;

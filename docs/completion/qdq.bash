@@ -5,7 +5,7 @@ _qdq() {
     COMPREPLY=()
     case $COMP_CWORD:${COMP_WORDS[1]} in
     1:*)
-        words='run check compare plan bench convert fingerprint ops targets help'
+        words='run check compare plan bench convert mend fingerprint ops targets help'
         options='--help --version'
         ;;
     *:run)
@@ -127,6 +127,23 @@ _qdq() {
         --max-values) options='' words='' files='' ;;
         esac
         ;;
+    *:mend)
+        words=''
+        options='--input --shape --dim --until --output --target --all --fill --allow-lossy --json --max-elements --max-bytes --max-file-bytes --max-values --quiet --help'
+        case $previous in
+        -i | --input) options='' words='' files=yes ;;
+        --shape) options='' words='' files='' ;;
+        --dim) options='' words='' files='' ;;
+        --until) options='' words='' files='' ;;
+        -o | --output) options='' words='' files=yes ;;
+        -t | --target) options='' words='core onnx ort onednn tensorrt tripy ttnn torchao' files='' ;;
+        --fill) options='' words='' files='' ;;
+        --max-elements) options='' words='' files='' ;;
+        --max-bytes) options='' words='' files='' ;;
+        --max-file-bytes) options='' words='' files='' ;;
+        --max-values) options='' words='' files='' ;;
+        esac
+        ;;
     *:fingerprint)
         words=''
         options='--shape --dim --until --target --threads --tiled --materialize --device --seed --expect-fingerprint --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
@@ -160,7 +177,7 @@ _qdq() {
         esac
         ;;
     *:help)
-        words='run check compare plan bench convert fingerprint ops targets help'
+        words='run check compare plan bench convert mend fingerprint ops targets help'
         options='--man --completion --help'
         case $previous in
         --completion) options='' words='bash zsh fish' files='' ;;

@@ -26,23 +26,13 @@ static qdq_status failed(const qdq_graph *graph, qdq_error *err) {
     return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while rewriting the graph");
 }
 
-typedef struct rewriting {
-    const qdq_graph *given;
-    qdq_graph *graph;  // NULL: nothing is rewritten yet
-    const qdq_rewrite_choice *choice;
-    const qdq_pattern *table;
-    qdq_rewrite_record record;
-    qdq_findings *findings;
-    qdq_error *err;
-} rewriting;
-
-// Replaces the graph by a copy with all matches of some patterns. `always`: also if there are none.
-static qdq_status run_pass(rewriting *w, const qdq_pattern *patterns, size_t count, bool always,
-                           bool *any) {
+qdq_status qdq_rewrite_pass(qdq_rewriting *w, const qdq_pattern *patterns, size_t count,
+                            bool always, bool *any) {
     qdq_mempool mempool;
     qdq_mempool_init(&mempool, w->given->allocator);
     qdq_rewriter r = {.from = w->graph ? w->graph : w->given,
                       .first = !w->graph,
+                      .asked = w->asked,
                       .table = w->table,
                       .choice = w->choice,
                       .mempool = &mempool,
@@ -69,23 +59,23 @@ static size_t pass_length(const qdq_pattern *patterns) {
     return n;
 }
 
-static qdq_status run_table(rewriting *w, const qdq_pattern *patterns) {
+static qdq_status run_table(qdq_rewriting *w, const qdq_pattern *patterns) {
     bool any = false;
     w->table = patterns;
     for (size_t i = 0, n; patterns && patterns[i].pass; i += n) {
         n = pass_length(patterns + i);
-        do QDQ_TRY(run_pass(w, patterns + i, n, false, &any));
+        do QDQ_TRY(qdq_rewrite_pass(w, patterns + i, n, false, &any));
         while (any && patterns[i].repeats);
     }
     return QDQ_OK;
 }
 
-static qdq_status run_passes(rewriting *w) {
+static qdq_status run_passes(qdq_rewriting *w) {
     const qdq_pattern *a = w->choice->a->target->patterns, *b = w->choice->b->target->patterns;
     bool any = false;
     QDQ_TRY(run_table(w, a));
     if (b != a) QDQ_TRY(run_table(w, b));
-    return w->graph ? QDQ_OK : run_pass(w, NULL, 0, true, &any);
+    return w->graph ? QDQ_OK : qdq_rewrite_pass(w, NULL, 0, true, &any);
 }
 
 // Gives the record to the graph.
@@ -107,19 +97,22 @@ static bool keep_record(qdq_graph *graph, const qdq_rewrite_record *record) {
     return !pool->failed;
 }
 
+qdq_status qdq_rewrite_end(qdq_rewriting *w, qdq_status status, qdq_graph **out) {
+    if (status == QDQ_OK && !keep_record(w->graph, &w->record)) status = failed(w->graph, w->err);
+    qdq_mempool_release(&w->record.mempool);
+    if (status != QDQ_OK) {
+        qdq_graph_destroy(w->graph);
+        w->graph = NULL;
+    }
+    *out = w->graph;
+    return status;
+}
+
 qdq_status qdq_rewrite_between(const qdq_graph *graph, const qdq_rewrite_choice *choice,
                                qdq_findings *findings, qdq_graph **out, qdq_error *err) {
-    rewriting w = {.given = graph, .choice = choice, .findings = findings, .err = err};
+    qdq_rewriting w = {.given = graph, .choice = choice, .findings = findings, .err = err};
     qdq_mempool_init(&w.record.mempool, graph->allocator);
-    qdq_status status = run_passes(&w);
-    if (status == QDQ_OK && !keep_record(w.graph, &w.record)) status = failed(w.graph, err);
-    qdq_mempool_release(&w.record.mempool);
-    if (status != QDQ_OK) {
-        qdq_graph_destroy(w.graph);
-        w.graph = NULL;
-    }
-    *out = w.graph;
-    return status;
+    return qdq_rewrite_end(&w, run_passes(&w), out);
 }
 
 qdq_status qdq_rewrite(const qdq_graph *graph, const qdq_target_version *version,

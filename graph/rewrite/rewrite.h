@@ -44,7 +44,7 @@ struct qdq_pattern {
     // Whether the pattern applies at a version and its options; NULL: always.
     bool (*applies)(const qdq_target_version *version);
     // Id ("ort/softmax-scale") of the target's rule whose finding a match is, about the anchor;
-    // NULL: none.
+    // NULL: none. A mend (graph/mend/): the rules that it mends, with spaces between them.
     const char *rule;
     bool repeats;  // first pattern of a pass: the pass runs until nothing matches
     // Why results differ where it applies: "single multiplier"; NULL: it changes no number.
@@ -71,6 +71,7 @@ typedef struct qdq_rewrite_choice {
 struct qdq_rewriter {
     const qdq_graph *from;
     bool first;                // `from` is the given graph
+    const char *const *asked;  // by node: the rule to mend there, or NULL; NULL: no mends
     qdq_graph *to;             // NULL while nodes are matched
     const qdq_pattern *table;  // whose patterns the pass has
     const qdq_rewrite_choice *choice;
@@ -119,6 +120,25 @@ bool qdq_rewrite_copy(qdq_rewriter *r);
 // Adds to the record that a match was replaced by `result`, or why it was not.
 bool qdq_rewrite_note(const qdq_rewriter *r, const qdq_match *m, const char *result,
                       const char *why);
+
+// A graph on its way through passes.
+typedef struct qdq_rewriting {
+    const qdq_graph *given;
+    qdq_graph *graph;  // NULL: nothing is rewritten yet
+    const qdq_rewrite_choice *choice;
+    const qdq_pattern *table;
+    const char *const *asked;  // as in qdq_rewriter
+    qdq_rewrite_record record;
+    qdq_findings *findings;
+    qdq_error *err;
+} qdq_rewriting;
+
+// Replaces the graph by a copy with all matches of `count` patterns; *any says whether there were
+// some. `always`: makes a copy also if there were none.
+qdq_status qdq_rewrite_pass(qdq_rewriting *w, const qdq_pattern *patterns, size_t count,
+                            bool always, bool *any);
+// Gives the graph to *out with the record, or destroys it after a failure.
+qdq_status qdq_rewrite_end(qdq_rewriting *w, qdq_status status, qdq_graph **out);
 
 //---- Entry ------------------------------------------------------------------
 

@@ -70,6 +70,7 @@ bool qdq_rewrite_note(const qdq_rewriter *r, const qdq_match *m, const char *res
         .result = result ? qdq_mempool_strdup(&record->mempool, result) : NULL,
         .reason = why ? qdq_mempool_strdup(&record->mempool, why) : NULL,
         .cause = m->pattern->cause,
+        .rule = r->asked ? m->rule : NULL,
     };
     return !record->mempool.failed;
 }
@@ -123,7 +124,8 @@ static bool add_match(qdq_rewriter *r, const qdq_match *m) {
 }
 
 static bool applies(const qdq_rewriter *r, const qdq_pattern *p, const qdq_target_version *v) {
-    return v->target->patterns == r->table && (!p->applies || p->applies(v));
+    bool listed = r->asked || v->target->patterns == r->table;
+    return listed && (!p->applies || p->applies(v));
 }
 
 // The version that decides about a pattern, if it applies there; else NULL.

@@ -157,6 +157,7 @@ typedef struct qdq_rewrite_info {
     const char *reason;  // why the group did not form; NULL: it formed
     // Why results differ where this was done: "single multiplier"; NULL: it changes no number.
     const char *cause;
+    const char *rule;  // qdq_graph_mended: the rule that refused the node; else NULL
 } qdq_rewrite_info;
 
 // A new graph: the nodes that a target ("TARGET", "TARGET@RELEASE", with options behind it; NULL:
@@ -165,6 +166,14 @@ typedef struct qdq_rewrite_info {
 // several nodes has the name of the last one. Returns NULL with `err` set if the target refuses the
 // graph, is unknown, or memory runs out.
 QDQ_API qdq_graph *qdq_graph_deployed(qdq_graph *graph, const char *target, qdq_error *err);
+
+// A new graph, changed where a target ("TARGET", "TARGET@RELEASE"; NULL: the graph's own) refuses
+// nodes and a change is known that it takes: codes of int8 for uint8, a constant bias as floats,
+// one scale for a channel instead of blocks, and others (docs/mend.md). qdq_graph_rewrite lists the
+// changes, with the `rule` of each; those that change numbers have a `cause`. What is left,
+// qdq_graph_validate finds. Names stay as qdq_graph_deployed keeps them. Returns NULL with `err`
+// set if the graph has errors at target "core", the target is unknown, or memory runs out.
+QDQ_API qdq_graph *qdq_graph_mended(qdq_graph *graph, const char *target, qdq_error *err);
 
 // Something between the graphs that targets `a` and `b` run: rewrites whose cause is one of
 // `causes` are made as `b` makes them, all others as `a` does, and those without a cause if one of
@@ -182,8 +191,8 @@ typedef struct qdq_value_source {
 } qdq_value_source;
 QDQ_API qdq_value_source qdq_graph_source(const qdq_graph *deployed, qdq_value value);
 
-// The record of a graph from qdq_graph_deployed; other graphs have none. All zero for an index out
-// of range.
+// The record of a graph from qdq_graph_deployed or qdq_graph_mended; other graphs have none. All
+// zero for an index out of range.
 QDQ_API size_t qdq_graph_rewrite_count(const qdq_graph *deployed);
 QDQ_API qdq_rewrite_info qdq_graph_rewrite(const qdq_graph *deployed, size_t index);
 

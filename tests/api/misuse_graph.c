@@ -308,6 +308,14 @@ CASE(qdq_graph_deployed) {
     qdq_graph_destroy(g);
 }
 
+CASE(qdq_graph_mended) {
+    qdq_graph *g = misuse_small_graph();
+    FAILS(QDQ_ERR_MEMORY, qdq_graph_mended(NULL, NULL, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_mended(g, not_utf8, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_mended(g, "tensort", err));
+    qdq_graph_destroy(g);
+}
+
 CASE(qdq_graph_deployed_between) {
     qdq_graph *g = misuse_small_graph();
     FAILS(QDQ_ERR_MEMORY, qdq_graph_deployed_between(NULL, NULL, NULL, NULL, 0, err));
@@ -370,6 +378,7 @@ const misuse_case misuse_graph[] = {ROW(qdq_graph_create),
                                     ROW(qdq_value_data),
                                     ROW(qdq_graph_numerics),
                                     ROW(qdq_graph_extract),
+                                    ROW(qdq_graph_mended),
                                     ROW(qdq_graph_deployed),
                                     ROW(qdq_graph_deployed_between),
                                     ROW(qdq_graph_source),

@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""mend: each change, whether it is exact, and what is written. Expected codes and scales are worked out by hand from the
+formulas of docs/mend.md."""
+
+import json
+import math
+import struct
+
+from harness import Case, constant, graph, main, node, read_npy, tensor, unpack, value, write_npy
+
+
+def pair(dtype="uint8", scale=0.5, zero=3, x="x", name="", **more):
+    """Quantize and Dequantize of x: nodes q and d."""
+    return [node("Quantize", f"q{name}", x, scales=scale, zps=zero, dtype=dtype, **more),
+            node("Dequantize", f"d{name}", f"q{name}", scales=scale, zps=zero, dtype="float32", **more)]
+
+
+def weights(codes, **attrs):
+    """Dequantize d of constant codes w."""
+    return graph([node("Dequantize", "d", "w", dtype="float32", **attrs),
+                  {"op": "Add", "name": "s", "inputs": {"a": "x", "b": "d"}}],
+                 inputs=[value("x", shape=codes["shape"])], outputs={"y": "s"}, constants=[codes])
+
+
+class Mend(Case):
+    def mend(self, g, target, *words, code=0, out="out.json"):
+        told = self.json("mend", self.write("g.json", g), "-t", target, "-o", out, *words, code=code)
+        return told, json.loads((self.folder / out).read_text()) if (self.folder / out).exists() else None
+
+    def nodes(self, g):
+        return {one["name"]: one for one in g["nodes"]}
+
+    def constants(self, g):
+        return {one["name"]: one for one in g.get("constants", [])}
+
+    def changes(self, told):
+        return [(one["node"], one["mend"], one["exact"]) for one in told["changes"]]
+
+    def run_graph(self, name, x):
+        write_npy(self.folder / "x.npy", x)
+        self.qdq("run", name, "-t", "core", "-i", "x=x.npy", "-o", "y=y.npy")
+        return unpack(read_npy(self.folder / "y.npy"))
+
+    # ---- Pairs ----
+
+    def test_uint8_becomes_int8_with_the_zero_point_128_lower(self):
+        g = graph(pair(zero=128), outputs={"y": "d"})
+        told, out = self.mend(g, "tensorrt")
+        self.assertEqual(self.changes(told), [("q", "signed codes", True)])
+        self.assertEqual((told["errors_before"], told["errors"]), (2 + 2, 0))
+        nodes = self.nodes(out)
+        self.assertEqual(nodes["q"]["attrs"]["dtype"], "int8")
+        self.assertNotIn("zps", nodes["q"]["attrs"])
+        x = tensor("float32", [2, 3], [-100, -0.25, 0.25, 0.75, 63.4, 1000])
+        # Halves to even: -0.5 -> 0, 0.5 -> 0, 1.5 -> 2; the ends are -128 and 127.
+        self.assertEqual(self.run_graph("out.json", x), [-64, 0, 0, 1, 63.5, 63.5])
+        self.assertEqual(self.run_graph("g.json", x), [-64, 0, 0, 1, 63.5, 63.5])
+
+    def test_another_zero_point_makes_a_scale_that_reaches_both_ends(self):
+        g = graph(pair(zero=28), outputs={"y": "d"})
+        told, out = self.mend(g, "tripy", "--allow-lossy")
+        self.assertEqual(self.changes(told), [("q", "signed codes", True), ("q", "one symmetric scale", False)])
+        # Codes 0 and 255 stand for -14 and 113.5: 113.5 / 127 is more than 14 / 128.
+        wanted = struct.unpack("<f", struct.pack("<f", 113.5 / 127))[0]
+        for name in "qd":
+            self.assertAlmostEqual(self.nodes(out)[name]["attrs"]["scales"], wanted, delta=1e-6)
+        self.assertEqual(self.qdq("check", "out.json", "-t", "tripy").code, 0)
+
+    def test_a_quantize_that_clamps_at_zero_gets_a_relu(self):
+        told, out = self.mend(graph(pair(zero=0), outputs={"y": "d"}), "tensorrt", "--allow-lossy")
+        nodes = self.nodes(out)
+        self.assertEqual(nodes["q"]["inputs"]["x"], "q_relu")
+        self.assertEqual(nodes["q_relu"]["op"], "ReLU")
+        self.assertEqual(self.run_graph("out.json", tensor("float32", [2, 3], [-9, -1, 0, 0, -3, -2])), [0] * 6)
+        relu = [node("ReLU", "r", "x"), *pair(zero=0, x="r")]
+        told, out = self.mend(graph(relu, outputs={"y": "d"}), "tensorrt", "--allow-lossy")
+        self.assertEqual([one["op"] for one in out["nodes"]], ["ReLU", "Quantize", "Dequantize"])
+
+    def test_channels_of_activations_get_one_scale(self):
+        g = graph(pair("int8", [0.5, 2, 1], 0, qtype="per_channel", axis=1), outputs={"y": "d"})
+        told, out = self.mend(g, "tensorrt", "--allow-lossy")
+        self.assertEqual(self.changes(told), [("q", "one symmetric scale", False)])
+        self.assertEqual(self.nodes(out)["q"]["attrs"]["scales"], 2)
+
+    def test_decibels_are_of_signal_over_noise(self):
+        g = graph(pair("int8", [0.5, 2, 1], 0, qtype="per_channel", axis=1), outputs={"y": "d"})
+        write_npy(self.folder / "x.npy", tensor("float32", [2, 3], [1.5, 4, 3, -3, 8, 5]))
+        told, _ = self.mend(g, "tensorrt", "--allow-lossy", "-i", "x=x.npy")
+        # With scale 2, halves to even: 1.5, 4, 3, -3, 8, 5 become 2, 4, 4, -4, 8, 4.
+        signal, noise = 1.5**2 + 16 + 9 + 9 + 64 + 25, 0.25 + 1 + 1 + 1
+        wanted = 10 * math.log10(signal / noise)
+        self.assertAlmostEqual(told["changes"][0]["decibels"], wanted, places=5)
+        self.assertEqual(told["outputs"][0]["name"], "y")
+        self.assertAlmostEqual(told["outputs"][0]["decibels"], wanted, places=5)
+
+    def test_codes_that_others_see_stay(self):
+        g = graph(pair(zero=128), outputs={"y": "d", "codes": "q"})
+        told, _ = self.mend(g, "tensorrt", code=1)
+        self.assertEqual((self.changes(told), told["errors"]), ([], 4))
+        self.assertEqual({one["rule"] for one in told["findings"] if one["severity"] == "error"},
+                         {"tensorrt/no-uint8", "tensorrt/zero-point-is-zero"})
+
+    def test_a_clamp_range_is_widened(self):
+        g = graph(pair("int8", 0.5, 0), outputs={"y": "d"})
+        g["nodes"][0]["attrs"]["quant_min"] = -127
+        told, out = self.mend(g, "tensorrt", "--allow-lossy")
+        self.assertEqual(self.changes(told), [("q", "the whole range", False)])
+        self.assertNotIn("quant_min", self.nodes(out)["q"]["attrs"])
+
+    # ---- Constants ----
+
+    def test_an_int32_bias_becomes_floats(self):
+        g = weights(constant("w", "int32", [3], [7, -2, 16777217]), scales=0.25)
+        for target in ("tensorrt", "onednn", "tripy"):
+            told, out = self.mend(g, target)
+            self.assertEqual(self.changes(told), [("d", "float constant", True)])
+            # 16777217 is no float32; Dequantize rounds it to 16777216.
+            self.assertEqual(self.constants(out)["d_float"]["data"], [1.75, -0.5, 4194304])
+
+    def test_constant_uint8_codes_become_int8(self):
+        g = weights(constant("w", "uint8", [2, 2], [0, 128, 255, 130]), scales=0.5, zps=128)
+        told, out = self.mend(g, "tripy")
+        self.assertEqual(self.changes(told), [("d", "signed codes", True)])
+        self.assertEqual(self.constants(out)["d_codes"], constant("d_codes", "int8", [2, 2], [-128, 0, 127, 2]))
+
+    def test_a_zero_point_goes_into_codes_that_have_room(self):
+        g = weights(constant("w", "int8", [2, 2], [-128, 4, 120, 0]), scales=0.5, zps=-5)
+        told, out = self.mend(g, "tripy")
+        self.assertEqual(self.changes(told), [("d", "codes without a zero point", True)])
+        self.assertEqual(self.constants(out)["d_codes"]["data"], [-123, 9, 125, 5])
+
+    def test_codes_without_room_get_another_scale(self):
+        g = weights(constant("w", "int8", [2, 2], [-128, 4, 127, 0]), scales=0.5, zps=-5)
+        told, out = self.mend(g, "tripy", "--allow-lossy")
+        self.assertEqual(self.changes(told), [("d", "symmetric codes", False)])
+        # The reals are -61.5, 4.5, 66 and 2.5; 66 becomes 127.
+        self.assertEqual(self.constants(out)["d_codes"]["data"], [round(v * 127 / 66) for v in (-61.5, 4.5, 66, 2.5)])
+
+    def test_blocks_become_channels(self):
+        codes = [[7, 1], [-4, 2], [3, 3], [5, -7]]
+        flat = [c for row in codes for c in row]
+        g = weights(constant("w", "int4", [4, 2], flat), qtype="per_group", group_shape=[2, 1],
+                    scales=[1, 0.5, 2, 0.25])
+        told, out = self.mend(g, "ttnn", "--allow-lossy")
+        self.assertEqual(self.changes(told), [("d", "one scale for each channel", False)])
+        scales = [[1, 0.5], [1, 0.5], [2, 0.25], [2, 0.25]]
+        reals = [[codes[i][k] * scales[i][k] for k in (0, 1)] for i in range(4)]
+        most = [max(abs(row[k]) for row in reals) for k in (0, 1)]
+        attrs = self.nodes(out)["d"]["attrs"]
+        self.assertEqual((attrs["qtype"], attrs["axis"]), ("per_channel", 1))
+        self.assertEqual(self.constants(out)["d_codes"]["data"],
+                         [round(reals[i][k] * 127 / most[k]) for i in range(4) for k in (0, 1)])
+
+    def test_one_zero_point_is_repeated(self):
+        g = weights(constant("w", "int8", [2, 2], [1, 2, 3, 4]), scales=[0.5, 0.25], zps=1, qtype="per_channel", axis=1)
+        told, out = self.mend(g, "onednn")
+        self.assertEqual(self.changes(told), [("d", "parameters as numbers", True)])
+        self.assertEqual(self.constants(out)["d_zero_point"]["data"], [1, 1])
+
+    # ---- Nodes ----
+
+    def test_bfloat16_is_cast(self):
+        g = graph([node("Quantize", "q", "x", scales=0.5, dtype="int8"),
+                   node("Dequantize", "d", "q", scales=0.5, dtype="bfloat16")],
+                  inputs=[value("x", "bfloat16")], outputs={"y": "d"})
+        told, out = self.mend(g, "onednn")
+        self.assertEqual(self.changes(told), [("q", "Cast before it", True), ("d", "Cast behind it", True)])
+        self.assertEqual([one["op"] for one in out["nodes"]], ["Cast", "Quantize", "Dequantize", "Cast"])
+        self.assertEqual(self.nodes(out)["d"]["attrs"]["dtype"], "bfloat16")
+
+    # ---- The command ----
+
+    def test_nothing_lossy_is_written_without_leave(self):
+        g = self.write("g.json", graph(pair(zero=28), outputs={"y": "d"}))
+        done = self.qdq("mend", g, "-t", "tripy", "-o", "out.json", code=4)
+        self.assertIn("1 change changes numbers, so nothing was written; --allow-lossy writes out.json", done.err)
+        self.assertIn("q: one symmetric scale, lossy, ", done.out)
+        self.assertFalse((self.folder / "out.json").exists())
+        self.assertIsNone(self.mend(graph(pair(zero=28), outputs={"y": "d"}), "tripy", code=4)[0]["out"])
+
+    def test_a_graph_without_errors_is_copied(self):
+        told, out = self.mend(graph(pair("int8", 0.5, 0), outputs={"y": "d"}), "tensorrt")
+        self.assertEqual((told["errors_before"], told["errors"], told["changes"]), (0, 0, []))
+        self.assertEqual(len(out["nodes"]), 2)
+
+    def test_what_has_no_mend_is_listed(self):
+        g = graph([node("DynamicQuantize", "q", "x", dtype="int8")], outputs={"y": "q"})
+        told, out = self.mend(g, "tripy", code=1)
+        self.assertEqual([one["rule"] for one in told["findings"] if one["severity"] == "error"],
+                         ["tripy/no-dynamic-quantize"])
+        self.assertIsNotNone(out)
+
+    def test_wrong_words(self):
+        g = self.write("g.json", graph(pair(), outputs={"y": "d"}))
+        self.assertIn("0 files are given with -o, wanted one", self.qdq("mend", g, code=2).err)
+        self.assertIn("tensort", self.qdq("mend", g, "-t", "tensort", "-o", "o.json", code=2).err)
+        broken = self.write("b.json", graph([node("Quantize", "q", "x")]))
+        self.assertIn("scale", self.qdq("mend", broken, "-o", "o.json", code=4).err)
+        self.assertFalse((self.folder / "o.json").exists())
+
+    def test_onnx_comes_out_as_onnx(self):
+        g = graph(pair(zero=128), outputs={"y": "d"})
+        self.qdq("mend", self.write("g.json", g), "-t", "tensorrt", "-o", "out.onnx")
+        self.qdq("check", "out.onnx", "-t", "tensorrt")
+
+
+if __name__ == "__main__":
+    main()
