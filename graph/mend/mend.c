@@ -8,7 +8,10 @@
 #include "include/qdq/inspect.h"
 #include "runtime/base/fp_environment.h"
 
-enum { MOST_ROUNDS = 8 };  // one mend may make room for another; no chain of mends is longer
+enum {
+    MOST_ROUNDS = 8,         // one mend may make room for another; no chain of mends is longer
+    MOST_FINDINGS = 100000,  // looked at in each check; reports keep fewer
+};
 
 bool qdq_mend_is_asked(const qdq_rewriter *r, qdq_match *m, size_t node) {
     if (!r->asked[node]) return false;
@@ -60,13 +63,22 @@ static const char **asked_of(const qdq_rewriting *w, const qdq_graph *graph,
     return asked;
 }
 
+// Checks a graph, with room for many findings.
+static bool check(qdq_graph *graph, const char *target, qdq_error *err) {
+    size_t most = graph->findings.most;
+    graph->findings.most = MOST_FINDINGS;
+    bool done = qdq_graph_validate(graph, target, err) != NULL;
+    graph->findings.most = most;
+    return done;
+}
+
 // Tries one mend wherever the target has an error that it is for.
 static qdq_status try_mend(qdq_rewriting *w, const char *target, const qdq_pattern *mend,
                            bool *any) {
     qdq_graph *graph = w->graph ? w->graph : (qdq_graph *)w->given;  // its report changes only
     qdq_mempool mempool;
     *any = false;
-    if (!qdq_graph_validate(graph, target, w->err))
+    if (!check(graph, target, w->err))
         return w->err && w->err->status ? w->err->status : QDQ_ERR_MEMORY;
     qdq_mempool_init(&mempool, graph->allocator);
     w->asked = asked_of(w, graph, mend, &mempool, any);

@@ -26,12 +26,13 @@ from ._library import (
     version,
 )
 from ._plan import Plan, TensorInfo
-from ._report import Finding, Report
+from ._report import Change, Finding, Report
 
 __version__ = version()
 __all__ = [
     "ArgumentError",
     "Builder",
+    "Change",
     "Comparison",
     "Difference",
     "Error",

@@ -23,7 +23,7 @@ from ._library import (
     targets,
 )
 from ._plan import Plan
-from ._report import Report
+from ._report import Change, Report
 
 _PLANS = 8  # that Graph.run keeps
 
@@ -173,6 +173,19 @@ class Graph:
         """The graph that a target really runs: fused, moved and requantized (docs/onnx_deployed.md)."""
         with self._lock:
             return Graph._own(call(lib.qdq_graph_deployed, self._handle, encode(target)))
+
+    def mended(self, target=None):
+        """The graph, changed where a target refuses it and a change is known (docs/mend.md); `changes` lists them, and
+        `check` what is left."""
+        with self._lock:
+            return Graph._own(call(lib.qdq_graph_mended, self._handle, encode(target)))
+
+    @property
+    def changes(self):
+        """What was done to make this graph from another one by `deployed` or `mended`: a list of Change."""
+        with self._lock:
+            count = lib.qdq_graph_rewrite_count(self._handle)
+            return [Change.of(lib.qdq_graph_rewrite(self._handle, i)) for i in range(count)]
 
     def write(self, path):
         """Writes the graph as an ONNX model if the path ends in ".onnx", else as a qdq/1 file with its constants next

@@ -145,6 +145,13 @@ class CReport(Structure):  # qdq_report
     _fields_ = [("findings", POINTER(CFinding)), ("count", c_size_t), ("errors", c_size_t), ("warnings", c_size_t)]
 
 
+class CRewrite(Structure):  # qdq_rewrite_info
+    _fields_ = [
+        ("pass", c_char_p), ("group", c_char_p), ("node", c_char_p), ("nodes", POINTER(c_char_p)),
+        ("node_count", c_size_t), ("result", c_char_p), ("reason", c_char_p), ("cause", c_char_p), ("rule", c_char_p),
+    ]  # fmt: skip
+
+
 class CTargetInfo(Structure):  # qdq_target_info
     _fields_ = [("name", c_char_p), ("summary", c_char_p)] + [
         (n, c_size_t) for n in ("rules", "releases", "default_release", "options", "evidence")
@@ -183,6 +190,9 @@ _FUNCTIONS = {  # name: result, then parameters
     "qdq_graph_target": (c_char_p, _GRAPH),
     "qdq_graph_node_count": (c_size_t, _GRAPH),
     "qdq_graph_deployed": (_GRAPH, _GRAPH, c_char_p, _ERROR),
+    "qdq_graph_mended": (_GRAPH, _GRAPH, c_char_p, _ERROR),
+    "qdq_graph_rewrite_count": (c_size_t, _GRAPH),
+    "qdq_graph_rewrite": (CRewrite, _GRAPH, c_size_t),
     "qdq_value_original": (c_char_p, _GRAPH, c_char_p),
     "qdq_output_original": (c_char_p, _GRAPH, c_char_p),
     "qdq_graph_compile": (_PLAN, _GRAPH, POINTER(CCompileOptions), _ERROR),

@@ -25,6 +25,24 @@ class Finding:
         return f"{self.severity}: {self.message}"
 
 
+@dataclass(frozen=True)
+class Change:
+    """What was done to a graph to deploy or mend it, or why it was not; what does not apply is None."""
+
+    name: str  # what formed, or did not: "QLinearConv"; of a mended graph "signed codes"
+    nodes: tuple  # the nodes that were replaced; the first is the one in question
+    result: str  # the value in their place
+    reason: str  # why it did not form
+    cause: str  # why numbers differ; None: they do not
+    rule: str  # of a mended graph: the rule that refused the node
+
+    @classmethod
+    def of(cls, info):
+        """From a qdq_rewrite_info of the library."""
+        texts = [t and t.decode() for t in (info.result, info.reason, info.cause, info.rule)]
+        return cls(info.group.decode(), tuple(n.decode() for n in info.nodes[: info.node_count]), *texts)
+
+
 class Report(tuple):
     """The findings of a check, in the order found; true if there are errors or warnings.
 

@@ -191,6 +191,12 @@ class Mend(Case):
                          ["tripy/no-dynamic-quantize"])
         self.assertIsNotNone(out)
 
+    def test_more_errors_than_a_report_keeps(self):
+        nodes = [node("DynamicQuantize", f"a{i}", "x", dtype="int8") for i in range(150)] + pair(zero=128)
+        told, _ = self.mend(graph(nodes, outputs={**{f"a{i}": f"a{i}" for i in range(150)}, "y": "d"}), "tripy", code=1)
+        self.assertEqual(self.changes(told), [("q", "signed codes", True)])
+        self.assertEqual(told["errors"], 150)
+
     def test_wrong_words(self):
         g = self.write("g.json", graph(pair(), outputs={"y": "d"}))
         self.assertIn("0 files are given with -o, wanted one", self.qdq("mend", g, code=2).err)

@@ -77,6 +77,18 @@ class Graphs(unittest.TestCase):
         self.assertTrue(all(one.rule in str(report) for one in report) or "tensorrt/" in report._repr_html_())
         self.assertIn("<table>", report._repr_html_())
 
+    def test_a_graph_is_mended(self):
+        b = qdq.Builder("net")
+        q = b.quantize(b.input("x", "float32", (4,)), scales=0.5, zps=128, dtype="uint8", name="q")
+        b.output("y", b.dequantize(q, scales=0.5, zps=128, dtype="float32"))
+        mended = b.build().mended("tensorrt")
+        self.assertEqual(mended.check("tensorrt").errors, 0)
+        (change,) = mended.changes
+        self.assertEqual((change.name, change.nodes[0], change.cause, change.rule),
+                         ("signed codes", "q", None, "tensorrt/no-uint8"))
+        y = mended.run(x=np.float32([-64.3, 0.2, 0.3, 99]))["y"]
+        self.assertEqual(y.tolist(), [-64.0, 0.0, 0.5, 63.5])
+
     def test_a_graph_is_written_and_read_again(self):
         with tempfile.TemporaryDirectory() as folder:
             for ending in ("json", "onnx"):
