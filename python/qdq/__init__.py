@@ -27,6 +27,7 @@ from ._library import (
 )
 from ._plan import Plan, TensorInfo
 from ._report import Change, Finding, Report
+from ._torch import from_torch
 
 __version__ = version()
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "Value",
     "dequantize",
     "dynamic_quantize",
+    "from_torch",
     "load",
     "parse",
     "quantize",

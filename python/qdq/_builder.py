@@ -3,14 +3,19 @@
 
 import json
 import keyword
+import os
 import re
+import tempfile
 
 import numpy as np
 
 from . import _dtypes as dtypes
+from . import _files as files
 from ._graph import parse
 from ._library import ArgumentError, lib
 
+
+_INLINE, _FILE = 4096, "constants.safetensors"  # elements of a constant that are written as numbers
 
 # Names that are not the words of the op, as in C.
 _NAMES = {"BatchNormInference": "batch_norm", "BatchNormForwardTraining": "batch_norm_training",
@@ -83,6 +88,7 @@ class Builder:
         self._name = name
         self._inputs, self._constants, self._nodes, self._outputs = [], [], [], []
         self._taken = set()
+        self._large = {}  # {name: (dtype, array)}, which go through a file
 
     def _unique(self, stem):
         name, count = stem, 1
@@ -108,6 +114,10 @@ class Builder:
         array = np.asarray(array)
         dtype = dtypes.word(array.dtype if dtype is None else dtype)
         name = self._take(name or self._unique("constant"))
+        if array.size > _INLINE and array.dtype == dtypes.numpy_of(dtype) and files.stores(dtype):
+            self._large[name] = (dtype, array)
+            self._constants.append({"name": name, "dtype": dtype, "shape": list(array.shape), "file": _FILE, "tensor": name})
+            return Value(self, name)
         wide = array if array.dtype.kind in "biuf" else array.astype(np.float32)
         self._constants.append({"name": name, "dtype": dtype, "shape": list(array.shape), "data": wide.ravel().tolist()})
         return Value(self, name)
@@ -120,7 +130,12 @@ class Builder:
         """The graph. Raises ArgumentError if it has no outputs, GraphError if it breaks a rule of every target."""
         made = {"format": "qdq/1", "name": self._name, "inputs": self._inputs, "constants": self._constants,
                 "nodes": self._nodes, "outputs": self._outputs}  # fmt: skip
-        return parse(json.dumps(made), name=self._name or "Builder", target=target)
+        name = self._name or "Builder"
+        if not self._large:
+            return parse(json.dumps(made), name=name, target=target)
+        with tempfile.TemporaryDirectory(prefix="qdq-") as folder:  # the graph keeps the file open
+            files.write(os.path.join(folder, _FILE), self._large)
+            return parse(json.dumps(made), name=name, folder=folder, target=target)
 
     def _named(self, value):
         if not isinstance(value, Value):

@@ -86,10 +86,12 @@ def to_array(given, name, dtype, shape):
 def _import(given, wanted):
     if type(given).__module__.partition(".")[0] == "torch":
         given = given.detach().cpu().contiguous()
-        if given.dtype.itemsize == wanted.itemsize and str(given.dtype).startswith(("torch.bfloat16", "torch.float8")):
+        size = given.dtype.itemsize
+        if (wanted is None or size == wanted.itemsize) and str(given.dtype).startswith(("torch.bfloat16", "torch.float8")):
             import torch
 
-            return given.view(torch.uint8 if wanted.itemsize == 1 else torch.int16).numpy().view(f"u{wanted.itemsize}")
+            bits = given.view(torch.uint8 if size == 1 else torch.int16).numpy()
+            return bits.view(numpy_of(word(given.dtype)) if wanted is None else f"u{size}")
         return given.numpy()
     if hasattr(given, "__dlpack__"):
         return np.from_dlpack(given)

@@ -14,6 +14,26 @@ _WORDS = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat1
           "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2"}  # fmt: skip
 
 
+def stores(dtype):
+    """Whether a .safetensors file has tensors of this dtype."""
+    return dtype in _WORDS.values()
+
+
+def write(path, tensors):
+    """Writes a .safetensors file. tensors: {name: (dtype, array of it)}."""
+    words = {dtype: word for word, dtype in _WORDS.items()}
+    header, at = {}, 0
+    for name, (dtype, array) in tensors.items():
+        header[name] = {"dtype": words[dtype], "shape": list(array.shape), "data_offsets": [at, at + array.nbytes]}
+        at += array.nbytes
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for _, array in tensors.values():
+            file.write(np.ascontiguousarray(array).tobytes())
+
+
 def read(path):
     """{name: array} of a file. A .npy file has one array, whose name is ""."""
     try:

@@ -228,6 +228,14 @@ def test_other_bits(qdq_golden):
 
 
 class Names(unittest.TestCase):
+    def test_large_constants_are_not_written_as_numbers(self):
+        w = np.random.default_rng(3).integers(-128, 127, (5000,), np.int8)
+        b = qdq.Builder("net")
+        d = b.dequantize(b.constant(w), scales=0.5, dtype="float32")
+        b.output("y", b.add(b.input("x", "float32", (5000,)), d))
+        graph = b.build()
+        np.testing.assert_array_equal(graph.run(x=np.zeros(5000, np.float32))["y"], w * np.float32(0.5))
+
     def test_methods_have_the_names_of_the_calls_in_c(self):
         calls = {}
         for header in (ROOT / "include/qdq/ops").glob("*.h"):

@@ -1,0 +1,641 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs of torch.export: a table of ops of ATen, and of the quantizing ops of PT2E and torchao."""
+
+import numpy as np
+
+from . import _dtypes as dtypes
+from ._builder import Builder, Value
+from ._library import UnsupportedError
+
+_OPS = {}  # "aten.relu.default": function of (translation, node, args)
+
+
+def _op(*names):
+    def add(function):
+        for name in names:
+            _OPS[name] = function
+        return function
+
+    return add
+
+
+def from_torch(program, *, name="", target="torchao"):
+    """The graph of a torch.export.ExportedProgram, whose parameters and buffers become constants.
+
+    PT2E's quantized_decomposed ops and torchao's quantize_affine, dequantize_affine and choose_qparams_affine are Quantize,
+    Dequantize and DynamicQuantize; torchao's quantized weights are their codes and scales, with the ops that use them.
+    Inputs and outputs have the names that the program gives them. Shapes must be fixed.
+    target: of the graph. Raises UnsupportedError that lists every op that has no counterpart.
+    """
+    return _Translation(program).build(name, target)
+
+
+class _Translation:
+    def __init__(self, program):
+        self.b = Builder()
+        self.program = program
+        self.nodes = list(program.graph.nodes)
+        self.values = {}  # by node: a Value, or a tuple of them
+
+    def build(self, name, target):
+        self.b._name = name
+        self._refuse_unknown()
+        self._add_given()
+        for node in self.nodes:
+            if node.op == "call_function":
+                self.values[node] = self._folded(node) or _OPS[str(node.target)](self, node, *node.args)
+        for node in self.nodes:
+            if node.op == "output":
+                self._add_outputs(node.args[0])
+        return self.b.build(target=target)
+
+    def _refuse_unknown(self):
+        unknown = {}
+        for node in self.nodes:
+            if node.op == "call_function" and str(node.target) not in _OPS:
+                unknown.setdefault(str(node.target), []).append(node.name)
+        if unknown:
+            texts = [f"{op} ({', '.join(names[:3])}{', ...' if len(names) > 3 else ''})" for op, names in unknown.items()]
+            raise UnsupportedError("these ops have no counterpart: " + "; ".join(texts)
+                                   + "; write them with other ops, or run_decompositions() of the program")  # fmt: skip
+
+    def _add_given(self):
+        for spec in self.program.graph_signature.input_specs:
+            node = next(n for n in self.nodes if n.op == "placeholder" and n.name == spec.arg.name)
+            if spec.kind.name == "USER_INPUT":
+                of = node.meta["val"]
+                if not all(isinstance(d, int) for d in of.shape):
+                    raise UnsupportedError(f"input '{node.name}' has shape {list(of.shape)}, wanted fixed dims; export it "
+                                           "without dynamic_shapes")  # fmt: skip
+                self.values[node] = self.b.input(node.name, dtypes.word(of.dtype), of.shape)
+            else:
+                tensor = self.program.state_dict.get(spec.target)
+                if tensor is None:
+                    tensor = self.program.constants[spec.target]
+                self.values[node] = _Given(self, node.name, tensor)
+
+    def _folded(self, node):
+        """What a node makes of constants alone, if it is integers or moves elements; None otherwise. Weights that are
+        dequantized stay codes and nodes."""
+        given = [self.values.get(arg) for arg in node.all_input_nodes]
+        name = str(node.target)
+        if name == "export.access_subclass_inner_tensor.default":
+            return _Given(self, node.name, getattr(given[0].tensor, node.args[1]))
+        if not given or not all(isinstance(one, _Given) for one in given) or name in _IGNORED:
+            return None
+        of = node.meta["val"].dtype
+        if (of.is_floating_point and name not in _MOVES) or name == "<built-in function getitem>":
+            return None
+        made = dict(zip(node.all_input_nodes, (one.tensor.detach() for one in given)))
+        args = [made.get(arg, arg) if _is_node(arg) else arg for arg in node.args]
+        return _Given(self, node.name, node.target(*args, **node.kwargs))
+
+    def _add_outputs(self, made):
+        for spec, node in zip(self.program.graph_signature.output_specs, made):
+            if spec.kind.name == "USER_OUTPUT":
+                self.b.output(node.name, self.value(node))
+
+    # ---- For ops ----
+
+    def value(self, node):
+        """The value of a node, or of a constant."""
+        made = self.values[node] if _is_node(node) else node
+        return made.value() if isinstance(made, _Given) else made
+
+    def array(self, node):
+        """The elements of a constant, or None."""
+        made = self.values.get(node) if _is_node(node) else node
+        return made.array() if isinstance(made, _Given) else None
+
+    def operands(self, node, *args):
+        """Values of one dtype; numbers become constants of it."""
+        made = next(a for a in args if _is_node(a) and not isinstance(self.values[a], _Given))
+        kind = dtypes.numpy_of(dtypes.word(made.meta["val"].dtype))
+        values = []
+        for arg in args:
+            array = self.array(arg) if _is_node(arg) else np.asarray(arg, kind)
+            same = array is None or _is_node(arg) and array.dtype == kind
+            values.append(self.value(arg) if same else self.b.constant(array.astype(kind)))
+        return values
+
+
+class _Given:
+    """A parameter, a buffer, or what is made of them. It becomes a constant when it is first used."""
+
+    def __init__(self, translation, name, tensor):
+        self._t, self._name, self.tensor, self._value = translation, name, tensor, None
+
+    def array(self):
+        return dtypes.imported(self.tensor)
+
+    def value(self):
+        if self._value is None:
+            b, dtype = self._t.b, dtypes.word(self.tensor.dtype)
+            self._value = b.constant(self.array(), name=b._unique(self._name), dtype=dtype)
+        return self._value
+
+
+def _is_node(arg):
+    return hasattr(arg, "op") and hasattr(arg, "meta")
+
+
+def _shape(node):
+    return [int(d) for d in node.meta["val"].shape]
+
+
+def _list(value, count):
+    value = [value] if isinstance(value, int) else list(value)
+    return value * count if len(value) == 1 else value
+
+
+# ---- Quantizing ----
+
+
+def _bounds(dtype, low, high):
+    """quant_min and quant_max, if they are not the whole range of the dtype."""
+    info = np.iinfo(dtypes.numpy_of(dtype))
+    return {} if (low, high) == (info.min, info.max) else {"quant_min": low, "quant_max": high}
+
+
+def _numbers(t, parameter, kind):
+    """A number, or the elements of a constant, as an array; a value if it is made at run time."""
+    if not _is_node(parameter):
+        return np.asarray(parameter, kind)
+    array = t.array(parameter)
+    return t.value(parameter) if array is None else array.astype(kind)
+
+
+def _zero(t, zero, kind):
+    """A zero point for a port; None for zeros that are known."""
+    zero = _numbers(t, zero, kind)
+    return zero if isinstance(zero, Value) or np.any(zero) else None
+
+
+@_op("quantized_decomposed.quantize_per_tensor.default", "quantized_decomposed.quantize_per_tensor.tensor")
+def _quantize(t, node, x, scale, zero, low, high, dtype, **_):
+    word = dtypes.word(dtype)
+    return t.b.quantize(t.value(x), name=node.name, scale=_numbers(t, scale, np.float32),
+                        zero_point=_zero(t, zero, dtypes.numpy_of(word)), dtype=word, **_bounds(word, low, high))  # fmt: skip
+
+
+@_op("quantized_decomposed.dequantize_per_tensor.default", "quantized_decomposed.dequantize_per_tensor.tensor")
+def _dequantize(t, node, x, scale, zero, *_):
+    kind = dtypes.numpy_of(dtypes.word(x.meta["val"].dtype))
+    return t.b.dequantize(t.value(x), name=node.name, scale=_numbers(t, scale, np.float32), zero_point=_zero(t, zero, kind),
+                          dtype=dtypes.word(node.meta["val"].dtype))  # fmt: skip
+
+
+@_op("quantized_decomposed.quantize_per_channel.default")
+def _quantize_channels(t, node, x, scales, zeros, axis, low, high, dtype):
+    word = dtypes.word(dtype)
+    return t.b.quantize(t.value(x), name=node.name, scale=_numbers(t, scales, np.float32), qtype="per_channel", axis=axis,
+                        zero_point=_zero(t, zeros, dtypes.numpy_of(word)), dtype=word, **_bounds(word, low, high))  # fmt: skip
+
+
+@_op("quantized_decomposed.dequantize_per_channel.default")
+def _dequantize_channels(t, node, x, scales, zeros, axis, *_):
+    kind = dtypes.numpy_of(dtypes.word(x.meta["val"].dtype))
+    zero = None if zeros is None else _zero(t, zeros, kind)
+    return t.b.dequantize(t.value(x), name=node.name, scale=_numbers(t, scales, np.float32), qtype="per_channel", axis=axis,
+                          zero_point=zero, dtype=dtypes.word(node.meta["val"].dtype))  # fmt: skip
+
+
+@_op("quantized_decomposed.choose_qparams.tensor")
+def _choose(t, node, x, low, high, eps, dtype):
+    word = dtypes.word(dtype)
+    _, scale, zero = t.b.dynamic_quantize(t.value(x), name=node.name, dtype=word, **_bounds(word, low, high))
+    return scale, zero
+
+
+def _blocks(x, block):
+    return {"qtype": "per_group", "group_shape": [int(d) for d in block]} if list(block) != _shape(x) else {}
+
+
+_MAPPINGS = {"SYMMETRIC": "symmetric", "SYMMETRIC_NO_CLIPPING_ERR": "symmetric_no_clipping", "ASYMMETRIC": "asymmetric"}
+
+
+@_op("torchao.choose_qparams_affine.default")
+def _choose_affine(t, node, x, mapping, block, dtype, low=None, high=None, eps=None, *_):
+    word = dtypes.word(dtype)
+    bounds = _bounds(word, low, high) if low is not None else {}
+    _, scale, zero = t.b.dynamic_quantize(t.value(x), name=node.name, dtype=word, scheme=_MAPPINGS[mapping], eps=eps,
+                                          **bounds, **_blocks(x, block))  # fmt: skip
+    shapes = [[int(d) for d in one.shape] for one in node.meta["val"]]
+    return tuple(t.b.reshape(v, shape=shape, special_zero=False) for v, shape in zip((scale, zero), shapes))
+
+
+@_op("torchao.quantize_affine.default")
+def _quantize_affine(t, node, x, block, scale, zero, dtype, low=None, high=None, *_):
+    word = dtypes.word(dtype)
+    bounds = _bounds(word, low, high) if low is not None else {}
+    return t.b.quantize(t.value(x), name=node.name, scale=_grid(t, x, block, scale, np.float32), dtype=word, **bounds,
+                        zero_point=_grid_zero(t, x, block, zero, word), **_blocks(x, block))  # fmt: skip
+
+
+@_op("torchao.dequantize_affine.default")
+def _dequantize_affine(t, node, x, block, scale, zero, dtype, *_, **__):
+    word = dtypes.word(x.meta["val"].dtype)
+    return t.b.dequantize(t.value(x), name=node.name, scale=_grid(t, x, block, scale, np.float32), **_blocks(x, block),
+                          zero_point=_grid_zero(t, x, block, zero, word), dtype=dtypes.word(node.meta["val"].dtype))  # fmt: skip
+
+
+def _grid(t, x, block, parameter, kind):
+    """Parameters in the shape of the grid of blocks."""
+    made = _numbers(t, parameter, kind)
+    grid = [-(-s // g) for s, g in zip(_shape(x), block)]
+    if list(block) == _shape(x):
+        grid = []
+    return t.b.reshape(made, shape=grid, special_zero=False) if isinstance(made, Value) else made.reshape(grid)
+
+
+def _grid_zero(t, x, block, zero, word):
+    if zero is None:
+        return None
+    made = _grid(t, x, block, zero, dtypes.numpy_of(word))
+    return made if isinstance(made, Value) or np.any(made) else None
+
+
+# ---- Products ----
+
+
+def _convolve(t, node, x, weights, bias, stride, padding, dilation, groups):
+    rank = len(_shape(x)) - 2
+    pads = _list(padding, rank)
+    more = {} if bias is None else {"bias": t.value(bias)}
+    return t.b.convolution(t.value(x), t.value(weights), name=node.name, strides=_list(stride, rank),
+                           dilations=_list(dilation, rank), pads_begin=pads, pads_end=pads, groups=groups, data_format="NCX",
+                           weights_format="OIX", **more)  # fmt: skip
+
+
+@_op("aten.conv1d.default", "aten.conv2d.default", "aten.conv3d.default")
+def _conv(t, node, x, weights, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    return _convolve(t, node, x, weights, bias, stride, padding, dilation, groups)
+
+
+@_op("aten.convolution.default")
+def _convolution(t, node, x, weights, bias, stride, padding, dilation, transposed, output_padding, groups):
+    if not transposed:
+        return _convolve(t, node, x, weights, bias, stride, padding, dilation, groups)
+    return _conv_transpose(t, node, x, weights, bias, stride, padding, output_padding, groups, dilation)
+
+
+@_op("aten.conv_transpose1d.default", "aten.conv_transpose2d.input", "aten.conv_transpose3d.input")
+def _conv_transpose(t, node, x, weights, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
+    rank = len(_shape(x)) - 2
+    pads = _list(padding, rank)
+    more = {} if bias is None else {"bias": t.value(bias)}
+    return t.b.conv_transpose(t.value(x), t.value(weights), name=node.name, strides=_list(stride, rank),
+                              dilations=_list(dilation, rank), pads_begin=pads, pads_end=pads, groups=groups,
+                              output_padding=_list(output_padding, rank), data_format="NCX", weights_format="IOX", **more)  # fmt: skip
+
+
+@_op("aten.linear.default")
+def _linear(t, node, x, weights, bias=None):
+    more = {} if bias is None else {"bias": t.value(bias)}
+    return t.b.matmul(t.value(x), t.value(weights), name=node.name, transpose_b=True, **more)
+
+
+@_op("aten.matmul.default", "aten.mm.default", "aten.bmm.default")
+def _matmul(t, node, a, b):
+    return t.b.matmul(t.value(a), t.value(b), name=node.name)
+
+
+@_op("aten.addmm.default")
+def _addmm(t, node, bias, a, b, **_):
+    return t.b.matmul(t.value(a), t.value(b), name=node.name, bias=t.value(bias))
+
+
+@_op("aten.scaled_dot_product_attention.default")
+def _attention(t, node, q, k, v, mask=None, dropout=0.0, causal=False, scale=None, **_):
+    if causal or mask is not None:
+        raise UnsupportedError(f"{node.name}: attention has a mask, wanted none; run_decompositions() writes it as products")
+    scale = (_shape(q)[-1] ** -0.5) if scale is None else scale
+    product = t.b.matmul(t.value(q), t.value(k), transpose_b=True)
+    scaled = t.b.multiply(product, t.b.constant(np.float32(scale)))
+    return t.b.matmul(t.b.softmax(scaled, axis=-1)[0], t.value(v), name=node.name)
+
+
+@_op("aten._int_mm.default")
+def _int_mm(t, node, a, b):
+    return t.b.matmul_integer(t.value(a), t.value(b), name=node.name)
+
+
+# ---- Elements ----
+
+
+def _unary(method, **attrs):
+    return lambda t, node, x, *_: getattr(t.b, method)(t.value(x), name=node.name, **attrs)
+
+
+for _name, _method in {"relu": "relu", "sigmoid": "sigmoid", "tanh": "tanh", "exp": "exp", "log": "log", "sqrt": "sqrt",
+                       "abs": "abs", "reciprocal": "reciprocal", "erf": "erf", "mish": "mish", "sin": "sin", "cos": "cos",
+                       "floor": "floor", "ceil": "ceil", "sign": "sign", "round": "round", "square": "square",
+                       "hardswish": "hard_swish", "softplus": "softplus"}.items():  # fmt: skip
+    _OPS[f"aten.{_name}.default"] = _OPS[f"aten.{_name}_.default"] = _unary(_method)
+_OPS["aten.relu6.default"] = _OPS["aten.relu6_.default"] = _unary("clamp", min=0.0, max=6.0)
+_OPS["aten.hardsigmoid.default"] = _unary("hard_sigmoid", alpha=1 / 6, beta=0.5)
+
+
+@_op("aten.silu.default", "aten.silu_.default")
+def _silu(t, node, x):
+    return t.b.multiply(t.value(x), t.b.sigmoid(t.value(x)), name=node.name)
+
+
+@_op("aten.neg.default")
+def _neg(t, node, x):
+    x, minus = t.operands(node, x, -1)
+    return t.b.multiply(x, minus, name=node.name)
+
+
+@_op("aten.rsqrt.default")
+def _rsqrt(t, node, x):
+    return t.b.reciprocal(t.b.sqrt(t.value(x)), name=node.name)
+
+
+@_op("aten.gelu.default")
+def _gelu(t, node, x, approximate="none"):
+    approximate = node.kwargs.get("approximate", approximate)
+    return t.b.gelu(t.value(x), name=node.name, mode="gelu_tanh" if approximate == "tanh" else "gelu_erf")
+
+
+@_op("aten.hardtanh.default", "aten.hardtanh_.default")
+def _hardtanh(t, node, x, low=-1.0, high=1.0):
+    return t.b.clamp(t.value(x), name=node.name, min=float(low), max=float(high))
+
+
+@_op("aten.clamp.default", "aten.clamp_.default")
+def _clamp(t, node, x, low=None, high=None):
+    low, high = node.kwargs.get("min", low), node.kwargs.get("max", high)
+    most = float(np.finfo(np.float32).max)
+    low, high = -most if low is None else float(low), most if high is None else float(high)
+    return t.b.clamp(t.value(x), name=node.name, min=low, max=high)
+
+
+@_op("aten.leaky_relu.default", "aten.leaky_relu_.default")
+def _leaky_relu(t, node, x, slope=0.01):
+    return t.b.leaky_relu(t.value(x), name=node.name, alpha=slope)
+
+
+@_op("aten.elu.default")
+def _elu(t, node, x, alpha=1.0, *_):
+    return t.b.elu(t.value(x), name=node.name, alpha=alpha)
+
+
+def _binary(method):
+    def add(t, node, a, b):
+        if node.kwargs.get("alpha", 1) != 1:
+            raise UnsupportedError(f"{node.name}: alpha is {node.kwargs['alpha']}, wanted 1")
+        return getattr(t.b, method)(*t.operands(node, a, b), name=node.name)
+
+    return add
+
+
+for _name, _method in {"add": "add", "add_": "add", "sub": "subtract", "sub_": "subtract", "mul": "multiply",
+                       "mul_": "multiply", "div": "divide", "eq": "equal", "gt": "greater", "ge": "greater_equal", "lt": "less", "le": "less_or_equal"}.items():  # fmt: skip
+    _OPS[f"aten.{_name}.Tensor"] = _OPS[f"aten.{_name}.Scalar"] = _binary(_method)
+_OPS["aten.maximum.default"], _OPS["aten.minimum.default"] = _binary("maximum"), _binary("minimum")
+_OPS["aten.pow.Tensor_Scalar"] = _OPS["aten.pow.Tensor_Tensor"] = _binary("pow")
+
+
+@_op("aten.where.self")
+def _where(t, node, condition, a, b):
+    return t.b.select(t.value(condition), *t.operands(node, a, b), name=node.name)
+
+
+# ---- Windows, means, norms ----
+
+
+def _window(t, node, x, kernel, stride, padding, ceil):
+    rank = len(kernel) if not isinstance(kernel, int) else len(_shape(x)) - 2
+    pads = _list(padding, rank)
+    return {"name": node.name, "kernel": _list(kernel, rank), "strides": _list(stride or kernel, rank), "pads_begin": pads,
+            "pads_end": pads, "rounding_type": "ceil" if ceil else "floor", "data_format": "NCX"}  # fmt: skip
+
+
+@_op("aten.max_pool1d.default", "aten.max_pool2d.default", "aten.max_pool3d.default")
+def _max_pool(t, node, x, kernel, stride=(), padding=0, dilation=1, ceil=False):
+    window = _window(t, node, x, kernel, stride, padding, ceil)
+    return t.b.max_pool(t.value(x), dilations=_list(dilation, len(window["kernel"])), **window)
+
+
+@_op("aten.avg_pool1d.default", "aten.avg_pool2d.default", "aten.avg_pool3d.default")
+def _avg_pool(t, node, x, kernel, stride=(), padding=0, ceil=False, count_pad=True, divisor=None):
+    if divisor is not None:
+        raise UnsupportedError(f"{node.name}: divisor_override is {divisor}, wanted none")
+    return t.b.avg_pool(t.value(x), exclude_pad=not count_pad, **_window(t, node, x, kernel, stride, padding, ceil))
+
+
+@_op("aten.adaptive_avg_pool1d.default", "aten.adaptive_avg_pool2d.default", "aten.adaptive_avg_pool3d.default",
+     "aten._adaptive_avg_pool2d.default")  # fmt: skip
+def _adaptive_pool(t, node, x, size):
+    dims = _shape(x)[2:]
+    size = _list(size, len(dims))
+    if any(d % s for d, s in zip(dims, size)):
+        raise UnsupportedError(f"{node.name}: {dims} is pooled to {size}, wanted dims that these divide")
+    if all(s == 1 for s in size):
+        return t.b.reduce_mean(t.value(x), name=node.name, axes=list(range(2, 2 + len(dims))), keep_dims=True)
+    steps = [d // s for d, s in zip(dims, size)]
+    return t.b.avg_pool(t.value(x), name=node.name, kernel=steps, strides=steps, exclude_pad=False, data_format="NCX")
+
+
+def _reduce(method):
+    def add(t, node, x, dims=None, keep=False, **_):
+        dims = list(range(len(_shape(x)))) if not dims and dims != 0 else _list(dims, 1)
+        return getattr(t.b, method)(t.value(x), name=node.name, axes=dims, keep_dims=node.kwargs.get("keepdim", keep))
+
+    return add
+
+
+_OPS["aten.mean.dim"], _OPS["aten.mean.default"] = _reduce("reduce_mean"), _reduce("reduce_mean")
+_OPS["aten.sum.dim_IntList"], _OPS["aten.amax.default"], _OPS["aten.amin.default"] = (
+    _reduce("reduce_sum"), _reduce("reduce_max"), _reduce("reduce_min"))  # fmt: skip
+
+
+@_op("aten.softmax.int", "aten._softmax.default")
+def _softmax(t, node, x, dim, *_):
+    return t.b.softmax(t.value(x), name=node.name, axis=dim)[0]
+
+
+@_op("aten.log_softmax.int", "aten._log_softmax.default")
+def _log_softmax(t, node, x, dim, *_):
+    return t.b.log_softmax(t.value(x), name=node.name, axis=dim)
+
+
+@_op("aten.layer_norm.default")
+def _layer_norm(t, node, x, shape, gamma=None, beta=None, eps=1e-5, *_):
+    made = t.b.layer_norm(t.value(x), name=node.name, begin_norm_axis=-len(shape), epsilon=eps, keep_stats=False,
+                          gamma=None if gamma is None else t.value(gamma), beta=None if beta is None else t.value(beta))  # fmt: skip
+    return made[0]
+
+
+@_op("aten.native_layer_norm.default")
+def _native_layer_norm(t, node, x, shape, gamma, beta, eps):
+    return (_layer_norm(t, node, x, shape, gamma, beta, eps),)
+
+
+@_op("aten.native_group_norm.default")
+def _native_group_norm(t, node, x, gamma, beta, batch, channels, positions, groups, eps):
+    return (_group_norm(t, node, x, groups, gamma, beta, eps),)
+
+
+@_op("aten.max_pool2d_with_indices.default")
+def _max_pool_with_indices(t, node, *args):
+    return (_max_pool(t, node, *args),)
+
+
+@_op("aten.rms_norm.default")
+def _rms_norm(t, node, x, shape, gamma=None, eps=None):
+    eps = float(np.finfo(np.float32).eps) if eps is None else eps
+    return t.b.rms_norm(t.value(x), name=node.name, begin_norm_axis=-len(shape), epsilon=eps,
+                        gamma=None if gamma is None else t.value(gamma))  # fmt: skip
+
+
+@_op("aten.group_norm.default")
+def _group_norm(t, node, x, groups, gamma=None, beta=None, eps=1e-5, *_):
+    made = t.b.group_norm(t.value(x), name=node.name, groups=groups, epsilon=eps, data_format="NCX", keep_stats=False,
+                          gamma=None if gamma is None else t.value(gamma), beta=None if beta is None else t.value(beta))  # fmt: skip
+    return made[0]
+
+
+@_op("aten.batch_norm.default")
+def _batch_norm(t, node, x, gamma, beta, mean, variance, training, momentum, eps, *_):
+    return _batch(t, node, x, gamma, beta, mean, variance, eps)
+
+
+@_op("aten._native_batch_norm_legit_no_training.default")
+def _native_batch_norm(t, node, x, gamma, beta, mean, variance, momentum, eps):
+    return (_batch(t, node, x, gamma, beta, mean, variance, eps),)
+
+
+def _batch(t, node, x, gamma, beta, mean, variance, eps):
+    channels = _shape(x)[1]
+    gamma = t.value(gamma) if gamma is not None else t.b.constant(np.ones(channels, np.float32))
+    beta = t.value(beta) if beta is not None else t.b.constant(np.zeros(channels, np.float32))
+    return t.b.batch_norm(t.value(x), gamma=gamma, beta=beta, mean=t.value(mean), variance=t.value(variance), name=node.name,
+                          epsilon=eps, data_format="NCX")  # fmt: skip
+
+
+# ---- Moving ----
+
+
+@_op("aten.view.default", "aten.reshape.default", "aten._unsafe_view.default", "aten.flatten.using_ints", "aten.squeeze.dim",
+     "aten.squeeze.dims", "aten.squeeze.default", "aten.unsqueeze.default", "aten.unflatten.int")  # fmt: skip
+def _reshape(t, node, x, *_):
+    return t.b.reshape(t.value(x), name=node.name, shape=_shape(node), special_zero=False)
+
+
+@_op("aten.permute.default")
+def _permute(t, node, x, order):
+    return t.b.transpose(t.value(x), name=node.name, order=[int(d) for d in order])
+
+
+@_op("aten.transpose.int")
+def _transpose(t, node, x, a, b):
+    order = list(range(len(_shape(x))))
+    order[a], order[b] = order[b], order[a]
+    return t.b.transpose(t.value(x), name=node.name, order=order)
+
+
+@_op("aten.t.default")
+def _t(t, node, x):
+    return t.b.transpose(t.value(x), name=node.name, order=[1, 0])
+
+
+@_op("aten.cat.default")
+def _cat(t, node, xs, axis=0):
+    return t.b.concat([t.value(x) for x in xs], name=node.name, axis=axis)
+
+
+@_op("aten.slice.Tensor")
+def _slice(t, node, x, dim=0, start=None, end=None, step=1):
+    most = _shape(x)[dim]
+    return t.b.slice(t.value(x), name=node.name, axes=[dim], starts=[start or 0], steps=[step],
+                     ends=[most if end is None else max(-most, min(end, most))])  # fmt: skip
+
+
+@_op("aten.select.int")
+def _select(t, node, x, dim, index):
+    made = t.b.slice(t.value(x), axes=[dim], starts=[index], ends=[index + 1 if index != -1 else _shape(x)[dim]])
+    return t.b.reshape(made, name=node.name, shape=_shape(node), special_zero=False)
+
+
+@_op("aten.expand.default")
+def _expand(t, node, x, *_):
+    return t.b.expand(t.value(x), name=node.name, shape=_shape(node))
+
+
+@_op("aten.embedding.default")
+def _embedding(t, node, weights, indices, *_):
+    return t.b.gather(t.value(weights), t.value(indices), name=node.name, axis=0)
+
+
+@_op("aten.constant_pad_nd.default", "aten.pad.default")
+def _pad(t, node, x, pads, *more):
+    mode, value = ("constant", more[0] if more else 0) if "constant" in str(node.target) else (*more, "constant", None)[:2]
+    if mode not in ("constant", "reflect", "replicate", "circular"):
+        raise UnsupportedError(f"{node.name}: mode is {mode}, wanted constant, reflect, replicate or circular")
+    rank, count = len(_shape(x)), len(pads) // 2
+    axes = [rank - 1 - i for i in range(count)]
+    given = {"value": t.operands(node, x, value)[1]} if value else {}
+    return t.b.pad(t.value(x), name=node.name, axes=axes, pads=[*pads[::2], *pads[1::2]],
+                   mode={"replicate": "edge", "circular": "wrap"}.get(mode, mode), **given)  # fmt: skip
+
+
+@_op("aten.chunk.default")
+def _chunk(t, node, x, count, dim=0):
+    size = -(-_shape(x)[dim] // count)
+    return _pieces(t, x, dim, [size] * count)
+
+
+@_op("aten.split.Tensor")
+def _split(t, node, x, size, dim=0):
+    return _pieces(t, x, dim, [size] * -(-_shape(x)[dim] // size))
+
+
+@_op("aten.split_with_sizes.default")
+def _split_with_sizes(t, node, x, sizes, dim=0):
+    return _pieces(t, x, dim, sizes)
+
+
+def _pieces(t, x, dim, sizes):
+    made, at, most = [], 0, _shape(x)[dim]
+    for size in sizes:
+        if at < most:
+            made.append(t.b.slice(t.value(x), axes=[dim], starts=[at], ends=[min(at + size, most)]))
+        at += size
+    return tuple(made)
+
+
+@_op("<built-in function getitem>")
+def _getitem(t, node, xs, index):
+    made = t.values[xs]
+    if index >= len(made):
+        raise UnsupportedError(f"{node.name}: result {index} of {xs.target} has no counterpart, wanted result 0")
+    return made[index]
+
+
+@_op("aten.to.dtype", "aten._to_copy.default", "aten.type_as.default")
+def _to(t, node, x, *_, **__):
+    if x.meta["val"].dtype == node.meta["val"].dtype:
+        return t.value(x)
+    return t.b.cast(t.value(x), name=node.name, dtype=dtypes.word(node.meta["val"].dtype))
+
+
+_MOVES = {"aten.view.default", "aten.reshape.default", "aten.flatten.using_ints", "aten.squeeze.dim",
+          "aten.unsqueeze.default", "aten.permute.default", "aten.transpose.int", "aten.t.default", "aten.clone.default", "aten.contiguous.default",
+          "aten.detach.default", "aten.detach_.default", "aten.alias.default", "aten.lift_fresh_copy.default"}  # fmt: skip
+_IGNORED = {"aten._assert_tensor_metadata.default"}
+
+
+@_op(*_IGNORED)
+def _nothing(t, node, *_, **__):
+    return None
+
+
+_OPS["export.access_subclass_inner_tensor.default"] = _nothing  # _folded
+
+
+@_op("aten.clone.default", "aten.contiguous.default", "aten.dropout.default", "aten.dropout_.default", "aten.detach.default",
+     "aten.detach_.default", "aten.alias.default", "aten.lift_fresh_copy.default")  # fmt: skip
+def _same(t, node, x, *_, **__):
+    return t.value(x)

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""from_torch on stand-ins for the programs of torch.export; tests/peers/torch_programs.py runs torch itself.
+
+    test_torch.py SOURCE_ROOT
+"""
+
+import sys
+import unittest
+from types import SimpleNamespace
+
+import numpy as np
+import qdq
+
+
+class Dtype(str):
+    @property
+    def is_floating_point(self):
+        return self.startswith("float")
+
+
+class Node:
+    pass
+
+
+class Program:
+    """What from_torch reads of a torch.export.ExportedProgram."""
+
+    def __init__(self, **parameters):
+        self.graph = self.graph_signature = self
+        self.nodes, self.input_specs, self.output_specs, self.constants = [], [], [], {}
+        self.state_dict = parameters
+        self.parameters = {name: self.given(name, w.shape, kind="PARAMETER") for name, w in parameters.items()}
+
+    def given(self, name, shape, dtype="float32", kind="USER_INPUT"):
+        named = SimpleNamespace(name=name)
+        self.input_specs.append(SimpleNamespace(kind=SimpleNamespace(name=kind), arg=named, target=name))
+        return self.add("placeholder", name, name, (), shape, dtype)
+
+    def call(self, target, *args, shape, dtype="float32", **kwargs):
+        return self.add("call_function", f"node{len(self.nodes)}", target, args, shape, dtype, kwargs)
+
+    def add(self, op, name, target, args, shape, dtype, kwargs=None):
+        node = Node()
+        node.op, node.name, node.target, node.args, node.kwargs = op, name, target, args, kwargs or {}
+        node.meta = {"val": SimpleNamespace(shape=shape, dtype=Dtype(dtype))}
+        node.all_input_nodes = [a for a in args if isinstance(a, Node)]
+        self.nodes.append(node)
+        return node
+
+    def run(self, *made, **inputs):
+        self.output_specs = [SimpleNamespace(kind=SimpleNamespace(name="USER_OUTPUT"))] * len(made)
+        self.add("output", "output", "output", (made,), (), "float32")
+        return [y.tolist() for y in qdq.from_torch(self).run(inputs).values()]
+
+
+class FromTorch(unittest.TestCase):
+    def test_quantizing_ops_of_pt2e(self):
+        w = np.float32([[1, 2], [3, -4], [0, 1]])
+        p = Program(w=w)
+        q = p.call("quantized_decomposed.quantize_per_tensor.default", p.given("x", (1, 2)), 0.5, 3, 0, 255, "uint8",
+                   shape=(1, 2), dtype="uint8")  # fmt: skip
+        d = p.call("quantized_decomposed.dequantize_per_tensor.default", q, 0.5, 3, 0, 255, "uint8", shape=(1, 2))
+        y = p.call("aten.relu.default", p.call("aten.linear.default", d, p.parameters["w"], shape=(1, 3)), shape=(1, 3))
+        # 0.3 and 1.9 become the codes 4 and 7: 0.5 and 2.
+        self.assertEqual(p.run(q, y, x=np.float32([[0.3, 1.9]])), [[[4, 7]], [[4.5, 0, 2]]])
+
+    def test_codes_of_channels_have_their_range(self):
+        p = Program(s=np.float32([0.5, 2]), z=np.int64([0, 0]))
+        q = p.call("quantized_decomposed.quantize_per_channel.default", p.given("x", (2, 2)), p.parameters["s"],
+                   p.parameters["z"], 0, -127, 127, "int8", shape=(2, 2), dtype="int8")  # fmt: skip
+        self.assertEqual(p.run(q, x=np.float32([[-99, 1], [-999, 3]])), [[[-127, 2], [-127, 2]]])
+
+    def test_ops_without_a_counterpart_are_listed_all_at_once(self):
+        p = Program()
+        x = p.given("x", (1, 3))
+        y = [p.call(name, x, shape=(1, 3)) for name in ("aten.odd.default", "aten.relu.default", "aten.even.default")]
+        with self.assertRaisesRegex(qdq.UnsupportedError, r"aten.odd.default \(node1\); aten.even.default \(node3\)"):
+            p.run(*y, x=np.zeros((1, 3), np.float32))
+
+    def test_open_dims_are_refused(self):
+        p = Program()
+        x = p.given("x", ("s0", 3))
+        with self.assertRaisesRegex(qdq.UnsupportedError, "input 'x' has shape .*wanted fixed dims"):
+            p.run(p.call("aten.relu.default", x, shape=("s0", 3)))
+
+    def test_numbers_have_the_dtype_of_the_other_operand(self):
+        p = Program()
+        x = p.given("x", (3,), "int32")
+        y = p.call("aten.add.Tensor", x, 128, shape=(3,), dtype="int32")
+        less = p.call("aten.lt.Scalar", x, 2, shape=(3,), dtype="bool")
+        self.assertEqual(p.run(y, less, x=np.int32([1, 2, 3])), [[129, 130, 131], [True, False, False]])
+
+    def test_moves_and_pieces(self):
+        p = Program()
+        x = p.given("x", (2, 4))
+        split = p.call("aten.split_with_sizes.default", x, [1, 3], 1, shape=())
+        last = p.call("<built-in function getitem>", split, 1, shape=(2, 3))
+        flat = p.call("aten.flatten.using_ints", p.call("aten.transpose.int", last, 0, -1, shape=(3, 2)), shape=(6,))
+        picked = p.call("aten.select.int", x, 1, -1, shape=(2,))
+        made = p.run(flat, picked, x=np.arange(8, dtype=np.float32).reshape(2, 4))
+        self.assertEqual(made, [[1, 5, 2, 6, 3, 7], [3, 7]])
+
+    def test_alpha_is_refused(self):
+        p = Program()
+        x = p.given("x", (3,))
+        with self.assertRaisesRegex(qdq.UnsupportedError, "alpha is 2, wanted 1"):
+            p.run(p.call("aten.add.Tensor", x, x, shape=(3,), alpha=2))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
