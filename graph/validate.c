@@ -8,6 +8,7 @@
 #include "graph/memory/layout_rules.h"
 #include "graph/rewrite/rewrite.h"
 #include "graph/targets/checks.h"
+#include "graph/write/c/c_write.h"
 #include "graph/write/onnx/onnx_write.h"
 #include "runtime/base/fp_environment.h"
 
@@ -175,6 +176,15 @@ const qdq_report *qdq_graph_validate_onnx(qdq_graph *graph, qdq_error *err) {
     if (check_built(graph, err) != QDQ_OK) return NULL;
     if (start(graph) && graph->checked.errors == 0 &&
         qdq_onnx_write_check(graph, &graph->checked, err) != QDQ_OK)
+        return NULL;
+    return finish(graph, err) == QDQ_OK ? &graph->report : NULL;
+}
+
+const qdq_report *qdq_graph_validate_c(qdq_graph *graph, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
+    if (check_built(graph, err) != QDQ_OK) return NULL;
+    if (start(graph) && graph->checked.errors == 0 &&
+        qdq_c_write_check(graph, &graph->checked, err) != QDQ_OK)
         return NULL;
     return finish(graph, err) == QDQ_OK ? &graph->report : NULL;
 }

@@ -15,6 +15,9 @@ typedef struct qdq_lowering {
     uint32_t isas;              // instruction sets, of runtime/base/cpu.h
     qdq_mempool *mempool;       // owns everything that stages point to
     bool fast;                  // bits may differ from those of the graph
+    // The stage only describes what it computes, for writers of C (graph/write/c/): nothing is packed
+    // or tabulated, and products are qdq_gemm or qdq_conv as they are.
+    bool plain;
     struct qdq_shared *shared;  // packed constants (ops/products/shared_packs.h); NULL: none
     // The operand that the node's link should take as x, because the chain that makes it can be
     // extended. Any operand if it makes no difference, by convention 0.

@@ -10,6 +10,7 @@
 #include "tools/plan/capture.h"
 #include "tools/plan/device_text.h"
 #include "tools/plan/device_view.h"
+#include "tools/plan/emit_c.h"
 #include "tools/plan/memory_csv.h"
 #include "tools/plan/memory_json.h"
 #include "tools/plan/rewrites.h"
@@ -268,6 +269,11 @@ int run_plan(const options *opt) {
     int code;
     qdq_graph *graph = load_graph(opt->operands.items[0], opt, &code);
     if (!graph) return code;
+    if (opt->emit_c) {
+        code = emit_c(graph, opt);
+        qdq_graph_destroy(graph);
+        return code;
+    }
     qdq_plan *plan = compile_graph(graph, opt, &code);
     qdq_graph *deployed = plan ? deployed_graph(graph, opt, &code) : NULL;
     if (deployed) code = show_plan(plan, deployed, opt);

@@ -85,6 +85,10 @@ static const option_row rows[] = {
     ROW("deployed", 0, NULL, FLAG, deployed, " convert ",
         "write the graph that the target runs, with its groups"),
     ROW("map", 0, NULL, FLAG, map, " plan ", "draw the arena"),
+    ROW("emit-c", 0, "FILE", TEXT, emit_c, " plan ",
+        "write the graph that the target runs as one C file with its constants and kernels, equal "
+        "in "
+        "bits"),
     ROW("pages", 0, "NAME", TEXT, pages, " plan ",
         "list the pages of a value on the device, with bank and address"),
     ROW("memory-csv", 0, "FOLDER", TEXT, memory_csv, " plan ",

@@ -24,7 +24,7 @@ typedef struct options {
     const char *targets;
     const char *float_storage;
     const char *device;
-    const char *pages, *memory_csv, *trace;
+    const char *pages, *memory_csv, *trace, *emit_c;
     qdq_device device_numbers;  // of `device`: see read_device
     const char *isa;
     const char *fill;

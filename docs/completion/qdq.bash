@@ -71,7 +71,7 @@ _qdq() {
         ;;
     *:plan)
         words=''
-        options='--shape --dim --until --target --tiled --keep --materialize --device --fast --literal --float-storage --map --pages --memory-csv --trace --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        options='--shape --dim --until --target --tiled --keep --materialize --device --fast --literal --float-storage --map --emit-c --pages --memory-csv --trace --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
         case $previous in
         --shape) options='' words='' files='' ;;
         --dim) options='' words='' files='' ;;
@@ -80,6 +80,7 @@ _qdq() {
         --keep) options='' words='all NAME,NAME' files='' ;;
         --device) options='' words='' files=yes ;;
         --float-storage) options='' words='bfloat16 declared' files='' ;;
+        --emit-c) options='' words='' files=yes ;;
         --pages) options='' words='' files='' ;;
         --memory-csv) options='' words='' files='' ;;
         --trace) options='' words='' files=yes ;;

@@ -77,6 +77,7 @@ complete -c qdq -n '__fish_seen_subcommand_from plan' -l fast -d 'integer execut
 complete -c qdq -n '__fish_seen_subcommand_from plan' -l literal -d 'the default: compute every node as it is written'
 complete -c qdq -n '__fish_seen_subcommand_from plan' -l float-storage -x -a 'bfloat16 declared' -d 'dtype of float intermediates (declared)'
 complete -c qdq -n '__fish_seen_subcommand_from plan' -l map -d 'draw the arena'
+complete -c qdq -n '__fish_seen_subcommand_from plan' -l emit-c -r -F -d 'write the graph that the target runs as one C file with its constants and kernels, equal in bits'
 complete -c qdq -n '__fish_seen_subcommand_from plan' -l pages -x -d 'list the pages of a value on the device, with bank and address'
 complete -c qdq -n '__fish_seen_subcommand_from plan' -l memory-csv -x -d 'write the device\'s memory at each program as ttnn\'s memory reports do'
 complete -c qdq -n '__fish_seen_subcommand_from plan' -l trace -r -F -d 'write the run on the device as ttnn\'s graph capture does'

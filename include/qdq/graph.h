@@ -122,6 +122,13 @@ QDQ_API qdq_graph *qdq_graph_parse(const char *text, size_t length, const char *
 // or refused with QDQ_ERR_UNSUPPORTED if ONNX lacks something.
 QDQ_API qdq_status qdq_graph_write(const qdq_graph *graph, const char *path, qdq_error *err);
 
+// Writes the graph as one C11 file that computes it with the bits of its target, without allocation or
+// stdio: a function NAME_run and its sizes as macros (docs/emit_c.md). A target's groups are written
+// if `graph` is what qdq_graph_deployed returns. Refuses a graph that has errors, and with
+// QDQ_ERR_UNSUPPORTED one with an op or a dtype that has no such form; a NULL graph is
+// QDQ_ERR_MEMORY.
+QDQ_API qdq_status qdq_graph_write_c(qdq_graph *graph, const char *path, qdq_error *err);
+
 //---- Checking ---------------------------------------------------------------
 
 typedef enum qdq_severity { QDQ_SEVERITY_ERROR = 0, QDQ_SEVERITY_WARNING } qdq_severity;
@@ -165,6 +172,9 @@ QDQ_API const qdq_report *qdq_graph_validate_on(qdq_graph *graph, const char *ta
 // until the next check of this graph. NULL with `err` set when memory runs out, or if this build
 // has no ONNX.
 QDQ_API const qdq_report *qdq_graph_validate_onnx(qdq_graph *graph, qdq_error *err);
+
+// The same about what qdq_graph_write_c refuses.
+QDQ_API const qdq_report *qdq_graph_validate_c(qdq_graph *graph, qdq_error *err);
 
 // The names of the graph and of the target it asks for; "" and "core" for a NULL graph.
 QDQ_API const char *qdq_graph_name(const qdq_graph *graph);

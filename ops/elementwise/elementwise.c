@@ -24,6 +24,7 @@ typedef struct operand_layout {
 } operand_layout;
 
 typedef struct elements_params {
+    qdq_elementwise function;
     qdq_elementwise_fn *fn;
     qdq_elementwise_numbers numbers;
     qdq_registers registers;
@@ -335,6 +336,26 @@ static qdq_elementwise function_of(const qdq_op_context *ctx, const qdq_lowering
     return by_runtime ? function_of_runtime(function) : function;
 }
 
+qdq_elements_shown qdq_elements_show(const qdq_stage *stage) {
+    const elements_params *p = stage->params;
+    qdq_elements_shown shown = {.function = p->function,
+                                .numbers = p->numbers,
+                                .registers = p->registers,
+                                .y_dtype = p->y_dtype,
+                                .on_chip = p->on_chip};
+    if (p->layout) shown.shape = p->layout->shape;
+    for (size_t i = 0; i < MAX_OPERANDS; i++) {
+        const operand *o = &p->operands[i];
+        shown.operands[i] =
+            (qdq_shown_operand){.given = o->given, .dtype = o->dtype, .port = o->port};
+        if (p->layout)
+            shown.operands[i].strides = p->layout->strides[i];
+        else if (o->given && i != p->x)
+            shown.operands[i].param = &stage->stage_params[p->view[i]];
+    }
+    return shown;
+}
+
 bool qdq_elements_are_ieee(const qdq_link *link) {
     const elements_params *p = link->params;
     return !p->on_chip;
@@ -357,7 +378,8 @@ size_t qdq_lower_elements(const qdq_op_context *ctx, const qdq_lowering *to, con
             p->x = i;
     }
     p->registers = registers_of(ctx, p);
-    p->fn = qdq_elementwise_find(function_of(ctx, to, op->function), p->registers, to->isas);
+    p->function = function_of(ctx, to, op->function);
+    p->fn = qdq_elementwise_find(p->function, p->registers, to->isas);
     p->single = qdq_elementwise_single_find(op->function, to->isas);
     use_chip(p, op->function, to);
     p->plain = is_plain(p);

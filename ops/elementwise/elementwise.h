@@ -30,6 +30,33 @@ typedef struct qdq_elements {
 size_t qdq_lower_elements(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_elements *op,
                           qdq_stage *stages);
 
+//---- What a stage computes --------------------------------------------------
+
+enum { QDQ_SHOWN_OPERANDS = 3 };
+
+// An operand: its place for an element of y is the number of its block in the grid of `param`, or
+// its index in `shape` by `strides`, or that of the element.
+typedef struct qdq_shown_operand {
+    bool given;
+    qdq_dtype dtype;
+    size_t port;
+    const qdq_stage_param *param;  // or NULL
+    const size_t *strides;         // or NULL
+} qdq_shown_operand;
+
+// The stage of an elementwise op: y = function(a, b, c) in registers.
+typedef struct qdq_elements_shown {
+    qdq_elementwise function;
+    qdq_elementwise_numbers numbers;
+    qdq_registers registers;
+    qdq_dtype y_dtype;
+    bool on_chip;
+    qdq_shape shape;  // that strides are for
+    qdq_shown_operand operands[QDQ_SHOWN_OPERANDS];
+} qdq_elements_shown;
+
+qdq_elements_shown qdq_elements_show(const qdq_stage *stage);
+
 // Whether a link that qdq_lower_elements made computes as IEEE has it, not as a chip does.
 bool qdq_elements_are_ieee(const qdq_link *link);
 

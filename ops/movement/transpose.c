@@ -183,6 +183,12 @@ size_t qdq_lower_transpose(const qdq_op_context *ctx, const qdq_lowering *to, qd
     return 1;
 }
 
+int qdq_transpose_show(const qdq_stage *stage, size_t *sizes, size_t *x_strides) {
+    const transpose_params *p = stage->params;
+    for (int i = 0; i < p->rank; i++) sizes[i] = p->size[i], x_strides[i] = p->x_stride[i];
+    return p->rank;
+}
+
 static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     int order[QDQ_MAX_RANK] = {0};
     (void)read_order(ctx, order);

@@ -156,6 +156,10 @@ bool qdq_conv_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *
     qdq_gemm *g = &c->gemm;
     bool all, pixels = is_of_pixels(c, &all);
     if (!choose_pair_sums(c, ctx, to) || !set_offsets(c, to->mempool)) return false;
+    if (to->plain) {
+        *stage = (qdq_stage){.params = c};
+        return true;
+    }
     bool saturates = qdq_gemm_saturates(g->kind), direct = false;
     bool lanes = qdq_conv_has_lanes(c) && lanes_fit(g) && !saturates;
     if (!saturates && !qdq_conv_direct_stage(c, ctx, to, stage, &direct)) return false;

@@ -371,6 +371,10 @@ qdq_gemm qdq_gemm_transposed(const qdq_gemm *g) {
 
 bool qdq_gemm_stage(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *to,
                     qdq_stage *stage) {
+    if (to->plain) {
+        *stage = (qdq_stage){.params = g};
+        return qdq_pair_sums_choose(g, ctx, to);
+    }
     if (qdq_gemm_takes_bfloats(g)) g->kind = QDQ_GEMM_BFLOATS;
     if (!qdq_pair_sums_choose(g, ctx, to) || !qdq_gemm_pack_constant(g, ctx, to)) return false;
     if (qdq_gemm_sums_fixed(g)) g->order = (qdq_gemm_order){.sums = QDQ_SUM_FIXED};

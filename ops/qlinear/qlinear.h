@@ -38,4 +38,25 @@ static inline int32_t qdq_qlinear_code(bool is_signed, uint8_t byte) {
     return is_signed ? (int8_t)byte : byte;
 }
 
+//---- What a stage of QLinearAdd and QLinearMul computes ----------------------
+
+typedef struct qdq_qlinear_operand {
+    size_t port;
+    qdq_qlinear_source source;
+    bool whole;                    // it has the shape of y
+    size_t strides[QDQ_MAX_RANK];  // along the dims of y; 0: it is repeated
+} qdq_qlinear_operand;
+
+typedef struct qdq_qlinear_shown {
+    qdq_qlinear_form form;
+    qdq_dtype dtype;
+    bool b_repeats;            // one code of b meets a run of codes of a
+    qdq_qlinear_operand a, b;  // in the order in which they are added
+    qdq_qlinear_source y;
+    int rank;  // of y, with neighbouring dims joined
+    size_t sizes[QDQ_MAX_RANK];
+} qdq_qlinear_shown;
+
+qdq_qlinear_shown qdq_qlinear_show(const qdq_stage *stage);
+
 #endif

@@ -32,13 +32,7 @@ static void infer(qdq_op_context *ctx) {
 
 enum { BLOCK = 4096 };
 
-typedef struct operand {
-    size_t port;
-    qdq_qlinear_source source;
-    bool whole;                    // it has the shape of y
-    size_t strides[QDQ_MAX_RANK];  // along the dims of y; 0: it is repeated
-} operand;
-
+typedef qdq_qlinear_operand operand;
 typedef struct binary_params binary_params;
 
 // Computes n codes of y.
@@ -176,6 +170,19 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
                             .cost = cost * p->count,
                             .chunks = true};
     return 1;
+}
+
+qdq_qlinear_shown qdq_qlinear_show(const qdq_stage *stage) {
+    const binary_params *p = stage->params;
+    qdq_qlinear_shown shown = {.form = p->form,
+                               .dtype = p->dtype,
+                               .b_repeats = p->b_repeats,
+                               .a = p->a,
+                               .b = p->b,
+                               .y = p->y,
+                               .rank = p->rank};
+    memcpy(shown.sizes, p->sizes, sizeof shown.sizes);
+    return shown;
 }
 
 //---- QLinearAdd -------------------------------------------------------------

@@ -123,7 +123,7 @@ static const qdq_stage_param *table_grid(const qdq_stage *stage, size_t size) {
 
 bool qdq_use_lookup(qdq_stage *stage, qdq_dtype x, qdq_dtype y, const qdq_lowering *to) {
     const qdq_stage_param *grid = table_grid(stage, 1);
-    if (!is_byte(x) || !is_byte(y) || !grid) return true;
+    if (!is_byte(x) || !is_byte(y) || !grid || to->plain) return true;
     qdq_lookup_line *lines = lines_for(x, y, grid->count, to->mempool);
     return lines &&
            use_tables(stage, grid, 1, qdq_kernel_find(QDQ_FAMILY_LOOKUP, x, y, NULL, to->isas),
@@ -134,7 +134,7 @@ bool qdq_use_lookup_of_floats(qdq_stage *stage, qdq_dtype x, qdq_dtype y, size_t
                               const qdq_lowering *to) {
     size_t size = qdq_dtype_size(y);
     const qdq_stage_param *grid = table_grid(stage, size);
-    if (qdq_dtype_size(x) != 1 || size == 1 || !grid) return true;
+    if (qdq_dtype_size(x) != 1 || size == 1 || !grid || to->plain) return true;
     qdq_family family = size == 2 ? QDQ_FAMILY_LOOKUP_HALVES : QDQ_FAMILY_LOOKUP_WORDS;
     qdq_tile_fn *fn = qdq_kernel_find(family, x, y, NULL, to->isas);
     bool computed = stage->fn == qdq_dequantize_tile_portable;  // slower than any table

@@ -164,7 +164,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
         qdq_zero_point_param(ctx, &in.zero_point, &g, to->mempool, &stage->stage_params[1]) &&
         qdq_scale_param(ctx, &out.scale, &g, to->mempool, &stage->stage_params[2]) &&
         qdq_zero_point_param(ctx, &out.zero_point, &g, to->mempool, &stage->stage_params[3]);
-    if (!done || (may_part(params) && !use_pair(stage, params, to))) return 0;
+    if (!done || (may_part(params) && !to->plain && !use_pair(stage, params, to))) return 0;
     qdq_drop_unit_scales(&in.scale, to->numerics.unit_scale_tolerance, &stage->stage_params[0]);
     qdq_drop_unit_scales(&out.scale, to->numerics.unit_scale_tolerance, &stage->stage_params[2]);
     return qdq_use_lookup(stage, params->x_dtype, params->y_dtype, to) ? 1 : 0;

@@ -210,6 +210,16 @@ CASE(qdq_graph_validate_on) {
     qdq_graph_destroy(g);
 }
 
+CASE(qdq_graph_validate_c) { FAILS(QDQ_ERR_MEMORY, qdq_graph_validate_c(NULL, err)); }
+
+CASE(qdq_graph_write_c) {
+    qdq_graph *g = misuse_small_graph();
+    FAILS(QDQ_ERR_MEMORY, qdq_graph_write_c(NULL, "out.c", err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_write_c(g, NULL, err));
+    FAILS(QDQ_ERR_IO, qdq_graph_write_c(g, "/nowhere/at/all/out.c", err));
+    qdq_graph_destroy(g);
+}
+
 CASE(qdq_graph_validate_onnx) { FAILS(QDQ_ERR_MEMORY, qdq_graph_validate_onnx(NULL, err)); }
 
 CASE(qdq_graph_validate) {
@@ -363,6 +373,8 @@ const misuse_case misuse_graph[] = {ROW(qdq_graph_create),
                                     ROW(qdq_graph_write),
                                     ROW(qdq_graph_validate),
                                     ROW(qdq_graph_validate_onnx),
+                                    ROW(qdq_graph_validate_c),
+                                    ROW(qdq_graph_write_c),
                                     ROW(qdq_graph_validate_on),
                                     ROW(qdq_graph_name),
                                     ROW(qdq_graph_target),

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/plan/emit_c.h"
+
+#include "tools/common.h"
+#include "tools/failure.h"
+#include "tools/findings.h"
+
+// The option that asks for another plan than the one that is written; NULL: none.
+static const char *other_plan(const options *opt) {
+    if (opt->fast) return "--fast";
+    if (opt->tiled) return "--tiled";
+    if (opt->materialize) return "--materialize";
+    if (opt->float_storage) return "--float-storage";
+    if (opt->keep.count) return "--keep";
+    if (opt->device) return "--device";
+    if (opt->map) return "--map";
+    if (opt->json) return "--json";
+    if (opt->pages) return "--pages";
+    if (opt->memory_csv) return "--memory-csv";
+    return opt->trace ? "--trace" : NULL;
+}
+
+// Prints all that cannot be written; EXIT_OK if there is nothing.
+static int check_graph(qdq_graph *graph) {
+    qdq_error err = {0};
+    const qdq_report *report = qdq_graph_validate_c(graph, &err);
+    if (!report) return report_error(&err);
+    if (!report->errors) return EXIT_OK;
+    print_findings(stderr, report, NULL, LIST_ALL);
+    return EXIT_REFUSED;
+}
+
+int emit_c(qdq_graph *graph, const options *opt) {
+    qdq_error err = {0};
+    const char *other = other_plan(opt);
+    if (other)
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            "--emit-c writes a plan of its own, row-major and node by node; leave "
+                            "out %s",
+                            other);
+    qdq_graph *deployed = qdq_graph_deployed(graph, opt->target, &err);
+    if (!deployed) return report_error(&err);
+    int code = check_graph(deployed);
+    if (code == EXIT_OK && qdq_graph_write_c(deployed, opt->emit_c, &err) != QDQ_OK)
+        code = report_error(&err);
+    qdq_graph_destroy(deployed);
+    return code;
+}

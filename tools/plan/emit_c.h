@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// qdq plan --emit-c: the graph that the target runs as a C file.
+#ifndef QDQ_TOOLS_PLAN_EMIT_C_H
+#define QDQ_TOOLS_PLAN_EMIT_C_H
+
+#include "tools/common.h"
+
+// Writes the file; returns the exit code after telling what failed.
+int emit_c(qdq_graph *graph, const options *opt);
+
+#endif
