@@ -3,6 +3,7 @@
 
 #include "tools/check/evidence_json.h"
 #include "tools/common.h"
+#include "tools/html/formula.h"
 
 static void json_strings(qdq_json *json, const char *key, const char *const *texts, size_t count) {
     qdq_json_key(json, key);
@@ -18,6 +19,19 @@ static void json_cause_evidence(qdq_json *json, const comparison *c, const node_
     qdq_json_begin_array(json);
     json_evidence(json, qdq_evidence_of(c->targets[0], pair->ops[0]));
     json_evidence(json, qdq_evidence_of(c->targets[t + 1], pair->ops[1]));
+    qdq_json_end_array(json);
+}
+
+// "0x3f800000": as many digits as the dtype has bits.
+static void json_bits(qdq_json *json, qdq_dtype dtype, const uint64_t bits[2]) {
+    qdq_json_key(json, "bits");
+    qdq_json_begin_line(json);
+    for (int k = 0; k < 2; k++) {
+        char text[32];
+        snprintf(text, sizeof text, "0x%0*llx", (int)qdq_dtype_size(dtype) * 2,
+                 (unsigned long long)bits[k]);
+        qdq_json_string(json, text);
+    }
     qdq_json_end_array(json);
 }
 
@@ -41,6 +55,7 @@ static void json_cause(qdq_json *json, const comparison *c, const node_compariso
     qdq_json_begin_line(json);
     for (int k = 0; k < 2; k++) json_element(json, info->dtype, v->examples[i].values[k]);
     qdq_json_end_array(json);
+    json_bits(json, info->dtype, v->examples[i].bits);
     json_cause_evidence(json, c, pair, t);
     qdq_json_end_object(json);
 }
@@ -57,6 +72,20 @@ static void json_group(qdq_json *json, const comparison *c, const node_pair *pai
     qdq_json_end_object(json);
 }
 
+// Both formulas, where the two could differ.
+static void json_formulas(qdq_json *json, const comparison *c, const node_comparison *n, size_t t,
+                          size_t output) {
+    const char *op = qdq_graph_node(c->graph, n->node).op;
+    bool bfloat16 =
+        n->outputs[output].info.dtype == QDQ_BFLOAT16 || n->pairs[t].x_dtype == QDQ_BFLOAT16;
+    char text[512];
+    qdq_json_key(json, "formulas");
+    qdq_json_begin_line(json);
+    qdq_json_string(json, formula_text(op, &n->numerics[0], bfloat16, text, sizeof text));
+    qdq_json_string(json, formula_text(op, &n->numerics[t + 1], bfloat16, text, sizeof text));
+    qdq_json_end_array(json);
+}
+
 static void json_pair(qdq_json *json, const comparison *c, const node_comparison *n, size_t t,
                       size_t output) {
     const node_pair *pair = &n->pairs[t];
@@ -64,6 +93,7 @@ static void json_pair(qdq_json *json, const comparison *c, const node_comparison
     qdq_json_begin_object(json);
     json_strings(json, "targets", (const char *const[]){c->targets[0], c->targets[t + 1]}, 2);
     json_strings(json, "numerics", pair->reasons.names, pair->reasons.count);
+    if (pair->reasons.count && n->numerics) json_formulas(json, c, n, t, output);
     json_uint_key(json, "different", v->local.different);
     json_uint_key(json, "steps", (size_t)v->local.steps);
     json_uint_key(json, "nan_count", v->local.nan_count);
@@ -72,6 +102,12 @@ static void json_pair(qdq_json *json, const comparison *c, const node_comparison
     qdq_json_begin_array(json);
     for (size_t i = 0; i < v->local.cause_count; i++) json_cause(json, c, n, t, output, i);
     qdq_json_end_array(json);
+    if (v->spread) {
+        qdq_json_key(json, "histogram");
+        qdq_json_begin_object(json);
+        json_spread(json, v->spread);
+        qdq_json_end_object(json);
+    }
     if (pair->group) json_group(json, c, pair);
     qdq_json_end_object(json);
 }
@@ -104,6 +140,12 @@ void compare_json_node(qdq_json *json, const comparison *c, const node_compariso
         qdq_json_key(json, "shape");
         json_shape(json, info->shape);
         json_uint_key(json, "elements", n->pairs[0].values[i].local.elements);
+        if (n->spreads) {
+            qdq_json_key(json, "histogram");
+            qdq_json_begin_object(json);
+            json_spread(json, &n->spreads[i]);
+            qdq_json_end_object(json);
+        }
         qdq_json_key(json, "pairs");
         qdq_json_begin_array(json);
         for (size_t t = 0; t < n->pair_count; t++)
@@ -113,9 +155,7 @@ void compare_json_node(qdq_json *json, const comparison *c, const node_compariso
     }
 }
 
-void compare_json_start(qdq_json *json, const comparison *c, const char *path) {
-    json_begin(json);
-    json_string_key(json, "graph", path);
+void compare_json_start(qdq_json *json, const comparison *c) {
     json_strings(json, "targets", c->targets, c->target_count);
     json_strings(json, "refused", c->left_out, c->left_out_count);
     qdq_json_key(json, "values");

@@ -6,8 +6,8 @@
 #include "runtime/base/json_writer.h"
 #include "tools/compare/compare_graph.h"
 
-// Begins the object and its list of values, which the caller ends.
-void compare_json_start(qdq_json *json, const comparison *c, const char *path);
+// Writes the targets, and begins the list of values, which the caller ends.
+void compare_json_start(qdq_json *json, const comparison *c);
 // Writes an object for each output of a node.
 void compare_json_node(qdq_json *json, const comparison *c, const node_comparison *n);
 
