@@ -43,7 +43,7 @@ function findingBox(finding) {
     make("div", {class: "muted mono"}, finding.rule),
     finding.hint && make("div", {class: "muted"}, "Mend: ", finding.hint),
     finding.source && make("div", {class: "muted"}, "Source: ", finding.source),
-    make("div", {class: "muted"}, "Evidence: ", evidenceText(finding.evidence)));
+    finding.evidence && make("div", {class: "muted"}, "Evidence: ", evidenceText(finding.evidence)));
 }
 
 //---- compare ----------------------------------------------------------------
