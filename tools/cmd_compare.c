@@ -98,6 +98,7 @@ static int leave_out_refusing(qdq_graph *graph, const options *opt, target_list 
 
 static int compare_nodes(comparison *c, const options *opt, qdq_json *page) {
     compare_list told = {0};
+    evidence_rows rows = {0};
     int code = EXIT_OK;
     qdq_json json;
     if (opt->json) {
@@ -112,8 +113,8 @@ static int compare_nodes(comparison *c, const options *opt, qdq_json *page) {
     for (size_t i = 0; code == EXIT_OK && i < qdq_graph_node_count(c->graph); i++) {
         node_comparison n;
         code = compare_node(c, i, &n);
-        if (code == EXIT_OK && opt->json) compare_json_node(&json, c, &n);
-        if (code == EXIT_OK && page) compare_json_node(page, c, &n);
+        if (code == EXIT_OK && opt->json) compare_json_node(&json, c, &n, NULL);
+        if (code == EXIT_OK && page) compare_json_node(page, c, &n, &rows);
         if (code == EXIT_OK && !compare_list_add(&told, c, &n, !opt->json, opt->all))
             code = tell_failure(QDQ_ERR_MEMORY, "no memory to list %zu nodes", i + 1);
         node_comparison_release(&n);
@@ -121,6 +122,7 @@ static int compare_nodes(comparison *c, const options *opt, qdq_json *page) {
     watch_clear(opt->watch);
     if (page) {
         qdq_json_end_array(page);
+        json_evidence_list(page, &rows);
         qdq_json_end_object(page);
     }
     if (opt->json) {
@@ -131,6 +133,7 @@ static int compare_nodes(comparison *c, const options *opt, qdq_json *page) {
     }
     bool differs = told.counts[NODE_DIFFERS] + told.counts[NODE_INHERITS] > 0;
     compare_list_release(&told);
+    evidence_rows_release(&rows);
     if (code != EXIT_OK) return code;
     return differs ? EXIT_FINDINGS : EXIT_OK;
 }

@@ -14,11 +14,17 @@ static void json_strings(qdq_json *json, const char *key, const char *const *tex
 
 // What the numbers of a result were held against, in the first target and target t + 1.
 static void json_cause_evidence(qdq_json *json, const comparison *c, const node_pair *pair,
-                                size_t t) {
+                                size_t t, evidence_rows *rows) {
+    const char *targets[] = {c->targets[0], c->targets[t + 1]};
     qdq_json_key(json, "evidence");
     qdq_json_begin_array(json);
-    json_evidence(json, qdq_evidence_of(c->targets[0], pair->ops[0]));
-    json_evidence(json, qdq_evidence_of(c->targets[t + 1], pair->ops[1]));
+    for (int k = 0; k < 2; k++) {
+        qdq_evidence row = qdq_evidence_of(targets[k], pair->ops[k]);
+        if (rows)
+            qdq_json_uint(json, evidence_number(rows, row));
+        else
+            json_evidence(json, row);
+    }
     qdq_json_end_array(json);
 }
 
@@ -36,7 +42,7 @@ static void json_bits(qdq_json *json, qdq_dtype dtype, const uint64_t bits[2]) {
 }
 
 static void json_cause(qdq_json *json, const comparison *c, const node_comparison *n, size_t t,
-                       size_t output, size_t i) {
+                       size_t output, size_t i, evidence_rows *rows) {
     const node_pair *pair = &n->pairs[t];
     const value_pair *v = &pair->values[output];
     const qdq_tensor_info *info = &n->outputs[output].info;
@@ -56,7 +62,7 @@ static void json_cause(qdq_json *json, const comparison *c, const node_compariso
     for (int k = 0; k < 2; k++) json_element(json, info->dtype, v->examples[i].values[k]);
     qdq_json_end_array(json);
     json_bits(json, info->dtype, v->examples[i].bits);
-    json_cause_evidence(json, c, pair, t);
+    json_cause_evidence(json, c, pair, t, rows);
     qdq_json_end_object(json);
 }
 
@@ -87,20 +93,21 @@ static void json_formulas(qdq_json *json, const comparison *c, const node_compar
 }
 
 static void json_pair(qdq_json *json, const comparison *c, const node_comparison *n, size_t t,
-                      size_t output) {
+                      size_t output, evidence_rows *rows) {
     const node_pair *pair = &n->pairs[t];
     const value_pair *v = &pair->values[output];
+    bool whole = !rows || v->local.different;
     qdq_json_begin_object(json);
     json_strings(json, "targets", (const char *const[]){c->targets[0], c->targets[t + 1]}, 2);
-    json_strings(json, "numerics", pair->reasons.names, pair->reasons.count);
-    if (pair->reasons.count && n->numerics) json_formulas(json, c, n, t, output);
+    if (whole) json_strings(json, "numerics", pair->reasons.names, pair->reasons.count);
+    if (whole && pair->reasons.count && n->numerics) json_formulas(json, c, n, t, output);
     json_uint_key(json, "different", v->local.different);
     json_uint_key(json, "steps", (size_t)v->local.steps);
     json_uint_key(json, "nan_count", v->local.nan_count);
     json_uint_key(json, "different_overall", v->overall);
     qdq_json_key(json, "causes");
     qdq_json_begin_array(json);
-    for (size_t i = 0; i < v->local.cause_count; i++) json_cause(json, c, n, t, output, i);
+    for (size_t i = 0; i < v->local.cause_count; i++) json_cause(json, c, n, t, output, i, rows);
     qdq_json_end_array(json);
     if (v->spread) {
         qdq_json_key(json, "histogram");
@@ -126,7 +133,8 @@ static bool has_output(const node_comparison *n, size_t output) {
     return false;
 }
 
-void compare_json_node(qdq_json *json, const comparison *c, const node_comparison *n) {
+void compare_json_node(qdq_json *json, const comparison *c, const node_comparison *n,
+                       evidence_rows *rows) {
     qdq_node_info node = qdq_graph_node(c->graph, n->node);
     for (size_t i = 0; i < n->output_count; i++) {
         const qdq_tensor_info *info = &n->outputs[i].info;
@@ -149,7 +157,7 @@ void compare_json_node(qdq_json *json, const comparison *c, const node_compariso
         qdq_json_key(json, "pairs");
         qdq_json_begin_array(json);
         for (size_t t = 0; t < n->pair_count; t++)
-            if (!n->pairs[t].values[i].absent) json_pair(json, c, n, t, i);
+            if (!n->pairs[t].values[i].absent) json_pair(json, c, n, t, i, rows);
         qdq_json_end_array(json);
         qdq_json_end_object(json);
     }

@@ -114,16 +114,24 @@ function judgeFindings(node) {
 
 //---- compare ----------------------------------------------------------------
 
+// The nodes that a target fuses are compared at the node that makes the result.
+function noteGroup(group, node) {
+  for (const name of group.nodes) {
+    const inner = model.byName.get(name);
+    if (inner && inner !== node && !inner.part) inner.part = {op: group.op, node};
+  }
+}
+
 function readComparison() {
+  const rows = report.compare.evidence || [];
   for (const value of report.compare.values) {
     const node = model.byName.get(value.node);
     if (!node) continue;
     node.results.push(value);
-    for (const pair of value.pairs)
-      for (const name of pair.group ? pair.group.nodes : []) {
-        const inner = model.byName.get(name);
-        if (inner && inner !== node && !inner.part) inner.part = {op: pair.group.op, node};
-      }
+    for (const pair of value.pairs) {
+      for (const cause of pair.causes) cause.evidence = (cause.evidence || []).map((row) => rows[row] || {});
+      if (pair.group) noteGroup(pair.group, node);
+    }
   }
 }
 

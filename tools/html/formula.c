@@ -86,14 +86,14 @@ static void add_choices(line *l, const qdq_numerics *n, bool quantizes, bool deq
                                          "bfloat16 without denormals"};
     size_t count = 0;
     if (quantizes) {
-        static const char *const nans[] = {NULL, "the greatest code", "the zero point",
-                                           "by its sign"};
+        static const char *const nans[] = {NULL, "NaN as the greatest code",
+                                           "NaN as the zero point", "NaN by its sign"};
         add_dtype(l, &count, "x in", n->input_dtype);
         add_dtype(l, &count, "the scale in", n->scale_dtype);
         add_dtype(l, &count, "1 / scale in", n->reciprocal_dtype);
         add_dtype(l, &count, "steps in", n->quantize_step_dtype);
-        if (n->nan) add_choice(l, &count, "NaN as", nans[n->nan]);
-        if (n->fold_128) add_choice(l, &count, "128 in the zero point", NULL);
+        if (n->nan) add_choice(l, &count, nans[n->nan], NULL);
+        if (n->fold_128) add_choice(l, &count, "128 folded into the zero point", NULL);
         if (n->narrow) add_choice(l, &count, "a narrow range", NULL);
     }
     if (dequantizes) add_dtype(l, &count, "steps in", n->dequantize_step_dtype);
