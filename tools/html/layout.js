@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Places nodes in layers: a node lies below all nodes that it reads. Four passes move each node to the
 // middle of its neighbours and keep the order in a layer free of overlaps; each pass sorts the layers.
-const BOX = {
-  width: 168,
-  height: 40,
-  gapX: 26,
-  gapY: 40,
-  gutter: 150
-};
+const BOX = {width: 168, height: 40, gapX: 26, gapY: 40, gutter: 150};
+const WIDE = 48;  // nodes in a layer
 
 function findLayers(nodes) {
   const waiting = new Map(nodes.map((node) => [node, node.before.length]));
@@ -22,9 +17,19 @@ function findLayers(nodes) {
   // A node that reads none moves down to the first node that reads it.
   for (const node of nodes)
     if (!node.before.length && node.after.length) node.layer = Math.min(...node.after.map((next) => next.layer)) - 1;
-  const layers = [];
+  return splitWide(nodes);
+}
+
+// A layer with more nodes than a screen shows becomes several of about the same size.
+function splitWide(nodes) {
+  const layers = [], split = [];
   for (const node of nodes) (layers[node.layer] = layers[node.layer] || []).push(node);
-  return Array.from(layers, (layer) => layer || []);
+  for (const layer of Array.from(layers, (one) => one || [])) {
+    const rows = Math.max(1, Math.ceil(layer.length / WIDE)), size = Math.max(1, Math.ceil(layer.length / rows));
+    for (let i = 0; i < rows; i++) split.push(layer.slice(i * size, (i + 1) * size));
+  }
+  split.forEach((layer, i) => layer.forEach((node) => (node.layer = i)));
+  return split;
 }
 
 const middle = (nodes) => nodes.reduce((sum, node) => sum + node.x, 0) / nodes.length;
