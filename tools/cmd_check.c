@@ -8,6 +8,8 @@
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/findings.h"
+#include "tools/html/findings_json.h"
+#include "tools/html/report_file.h"
 
 static int exit_of(const options *opt, size_t errors, size_t warnings) {
     return errors || (opt->strict && warnings) ? EXIT_FINDINGS : EXIT_OK;
@@ -39,7 +41,12 @@ static void json_report(qdq_json *json, const char *path, const char *target,
     qdq_json_end_array(json);
 }
 
-static int check_one(qdq_graph *graph, const char *path, const options *opt, qdq_json *json) {
+static int no_memory_for_page(void) {
+    return tell_failure(QDQ_ERR_MEMORY, "no memory to list the findings");
+}
+
+static int check_one(qdq_graph *graph, const char *path, const options *opt, qdq_json *json,
+                     qdq_json *page) {
     qdq_error err = {0};
     const qdq_report *report = qdq_graph_validate_on(graph, opt->target, device_of(opt), &err);
     if (!report) return report_error(&err);
@@ -50,6 +57,7 @@ static int check_one(qdq_graph *graph, const char *path, const options *opt, qdq
         bool folded = print_findings(stdout, report, NULL, opt->all ? LIST_ALL : LIST_BRIEFLY);
         print_counts(path, target, report->errors, report->warnings, folded);
     }
+    if (page && !html_findings_add(page, target, report, false)) return no_memory_for_page();
     return exit_of(opt, report->errors, report->warnings);
 }
 
@@ -89,7 +97,18 @@ static void json_all(qdq_json *json, qdq_graph *graph, const char *path, const o
     qdq_json_end_array(json);
 }
 
-static int check_all(qdq_graph *graph, const char *path, const options *opt, qdq_json *json) {
+static bool page_all(qdq_json *page, qdq_graph *graph, const options *opt) {
+    bool done = true;
+    for (size_t t = 0; done && t < qdq_target_count(); t++) {
+        const char *target = qdq_target_get(t).name;
+        const qdq_report *report = report_of(graph, opt, target);
+        done = report && html_findings_add(page, target, report, true);
+    }
+    return done;
+}
+
+static int check_all(qdq_graph *graph, const char *path, const options *opt, qdq_json *json,
+                     qdq_json *page) {
     matrix m;
     int code = matrix_open(&m, graph, opt);
     if (code == EXIT_OK) {
@@ -98,6 +117,7 @@ static int check_all(qdq_graph *graph, const char *path, const options *opt, qdq
         else
             print_all(graph, path, opt, &m);
         code = exit_of(opt, m.errors, m.warnings);
+        if (page && !page_all(page, graph, opt)) code = no_memory_for_page();
     }
     matrix_close(&m);
     return code;
@@ -109,8 +129,16 @@ static int check_graph(const char *path, const options *opt, qdq_json *json) {
     int code;
     qdq_graph *graph = load_graph(path, opt, &code);
     if (!graph) return code;
+    report_file file;
+    code = report_file_open(&file, "check", opt, graph);
+    qdq_json *page = report_file_json(&file);
     bool all = opt->target && strcmp(opt->target, "all") == 0;
-    code = all ? check_all(graph, path, opt, json) : check_one(graph, path, opt, json);
+    if (page) html_findings_begin(page);
+    if (code == EXIT_OK)
+        code =
+            all ? check_all(graph, path, opt, json, page) : check_one(graph, path, opt, json, page);
+    if (page) html_findings_end(page);
+    code = report_file_close(&file, code);
     qdq_graph_destroy(graph);
     return code;
 }
@@ -179,6 +207,9 @@ int run_check(const options *opt) {
     qdq_json json;
     int code;
     bool many = opt->operands.count > 1;
+    if (opt->html && (many || opt->sarif))
+        return tell_misuse("check", many ? "--html is the page of one graph, but there are several"
+                                         : "--sarif and --html exclude each other");
     if (opt->sarif) return check_to_sarif(opt);
     if (opt->json) json_begin(&json);
     if (opt->json && many) {

@@ -11,6 +11,7 @@
 #include "tools/compare/compare_text.h"
 #include "tools/failure.h"
 #include "tools/findings.h"
+#include "tools/html/report_file.h"
 #include "tools/io/inputs.h"
 #include "tools/session.h"
 
@@ -95,20 +96,35 @@ static int leave_out_refusing(qdq_graph *graph, const options *opt, target_list 
 
 //---- The command ------------------------------------------------------------
 
-static int compare_nodes(comparison *c, const options *opt) {
+static int compare_nodes(comparison *c, const options *opt, qdq_json *page) {
     compare_list told = {0};
+    evidence_rows rows = {0};
     int code = EXIT_OK;
     qdq_json json;
-    if (opt->json) compare_json_start(&json, c, opt->operands.items[0]);
+    if (opt->json) {
+        json_begin(&json);
+        json_string_key(&json, "graph", opt->operands.items[0]);
+        compare_json_start(&json, c);
+    }
+    if (page) {
+        qdq_json_begin_object(page);
+        compare_json_start(page, c);
+    }
     for (size_t i = 0; code == EXIT_OK && i < qdq_graph_node_count(c->graph); i++) {
         node_comparison n;
         code = compare_node(c, i, &n);
-        if (code == EXIT_OK && opt->json) compare_json_node(&json, c, &n);
+        if (code == EXIT_OK && opt->json) compare_json_node(&json, c, &n, NULL);
+        if (code == EXIT_OK && page) compare_json_node(page, c, &n, &rows);
         if (code == EXIT_OK && !compare_list_add(&told, c, &n, !opt->json, opt->all))
             code = tell_failure(QDQ_ERR_MEMORY, "no memory to list %zu nodes", i + 1);
         node_comparison_release(&n);
     }
     watch_clear(opt->watch);
+    if (page) {
+        qdq_json_end_array(page);
+        json_evidence_list(page, &rows);
+        qdq_json_end_object(page);
+    }
     if (opt->json) {
         qdq_json_end_array(&json);
         json_end(&json);
@@ -117,6 +133,7 @@ static int compare_nodes(comparison *c, const options *opt) {
     }
     bool differs = told.counts[NODE_DIFFERS] + told.counts[NODE_INHERITS] > 0;
     compare_list_release(&told);
+    evidence_rows_release(&rows);
     if (code != EXIT_OK) return code;
     return differs ? EXIT_FINDINGS : EXIT_OK;
 }
@@ -146,7 +163,8 @@ static int compare_session(session *s, const options *opt, const target_list *li
     comparison c = {.graph = s->graph,
                     .target_count = list->count,
                     .left_out_count = list->refused_count,
-                    .watch = opt->watch};
+                    .watch = opt->watch,
+                    .wants_spread = opt->json || opt->html};
     memcpy(c.targets, list->names, sizeof c.targets);
     memcpy(c.left_out, list->refused, sizeof c.left_out);
     c.exec_options = s->exec_options;
@@ -155,8 +173,11 @@ static int compare_session(session *s, const options *opt, const target_list *li
     if (!inputs) return code;
     qdq_exec_destroy(s->exec);
     s->exec = NULL;
+    report_file page = {0};
     code = comparison_open(&c, s->plan, inputs);
-    if (code == EXIT_OK) code = compare_nodes(&c, opt);
+    if (code == EXIT_OK) code = report_file_open(&page, "compare", opt, s->graph);
+    if (code == EXIT_OK) code = compare_nodes(&c, opt, report_file_json(&page));
+    code = report_file_close(&page, code);
     comparison_close(&c);
     free(inputs);
     return code;
@@ -170,6 +191,9 @@ int run_compare(const options *opt) {
     if (opt->fast && opt->device)
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "--fast and --device are both given, wanted one of them");
+    if (opt->fast && opt->html)
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            "--fast and --html are both given, wanted one of them");
     if (opt->fast && !opt->targets) return compare_fast(opt);
     if (opt->fast)
         return tell_failure(QDQ_ERR_ARGUMENT,

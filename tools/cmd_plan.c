@@ -7,6 +7,7 @@
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/failure.h"
+#include "tools/html/report_file.h"
 #include "tools/plan/capture.h"
 #include "tools/plan/device_text.h"
 #include "tools/plan/device_view.h"
@@ -183,36 +184,54 @@ static void json_step(qdq_json *json, const qdq_plan_step *step) {
     qdq_json_end_object(json);
 }
 
+static void json_plan(qdq_json *json, const qdq_plan *plan) {
+    qdq_plan_stats s = qdq_plan_get_stats(plan);
+    json_uint_key(json, "arena_bytes", s.arena_bytes);
+    json_uint_key(json, "peak_live_bytes", s.peak_live_bytes);
+    json_uint_key(json, "padding_bytes", s.padding_bytes);
+    json_uint_key(json, "tiles", s.tiles);
+    qdq_json_key(json, "tiled");
+    qdq_json_bool(json, s.tiled);
+    json_uint_key(json, "page_bytes", s.page_bytes);
+    json_uint_key(json, "io_bytes", s.io_bytes);
+    json_uint_key(json, "constant_bytes", s.constant_bytes);
+    json_uint_key(json, "scratch_bytes", s.scratch_bytes);
+    json_traffic(json, plan);
+    json_uint_key(json, "operations", s.operations);
+    qdq_json_key(json, "values");
+    qdq_json_begin_array(json);
+    for (size_t i = 0; i < s.value_count; i++) json_value(json, plan, i);
+    qdq_json_end_array(json);
+    qdq_json_key(json, "steps");
+    qdq_json_begin_array(json);
+    for (size_t i = 0; i < s.step_count; i++) json_step(json, qdq_plan_get_step(plan, i));
+    qdq_json_end_array(json);
+}
+
 static void print_json(const qdq_plan *plan, const qdq_graph *deployed, const options *opt,
                        size_t paged) {
-    qdq_plan_stats s = qdq_plan_get_stats(plan);
     qdq_json json;
     json_begin(&json);
     json_string_key(&json, "graph", opt->operands.items[0]);
-    json_uint_key(&json, "arena_bytes", s.arena_bytes);
-    json_uint_key(&json, "peak_live_bytes", s.peak_live_bytes);
-    json_uint_key(&json, "padding_bytes", s.padding_bytes);
-    json_uint_key(&json, "tiles", s.tiles);
-    qdq_json_key(&json, "tiled");
-    qdq_json_bool(&json, s.tiled);
-    json_uint_key(&json, "page_bytes", s.page_bytes);
-    json_uint_key(&json, "io_bytes", s.io_bytes);
-    json_uint_key(&json, "constant_bytes", s.constant_bytes);
-    json_uint_key(&json, "scratch_bytes", s.scratch_bytes);
-    json_traffic(&json, plan);
-    json_uint_key(&json, "operations", s.operations);
-    qdq_json_key(&json, "values");
-    qdq_json_begin_array(&json);
-    for (size_t i = 0; i < s.value_count; i++) json_value(&json, plan, i);
-    qdq_json_end_array(&json);
-    qdq_json_key(&json, "steps");
-    qdq_json_begin_array(&json);
-    for (size_t i = 0; i < s.step_count; i++) json_step(&json, qdq_plan_get_step(plan, i));
-    qdq_json_end_array(&json);
+    json_plan(&json, plan);
     json_rewrites(&json, deployed);
     json_device(&json, plan);
     if (paged != SIZE_MAX) json_pages(&json, plan, paged);
     json_end(&json);
+}
+
+static int write_page(const qdq_plan *plan, const qdq_graph *deployed, const options *opt) {
+    report_file page;
+    int code = report_file_open(&page, "plan", opt, deployed);
+    qdq_json *json = report_file_json(&page);
+    if (json) {
+        qdq_json_begin_object(json);
+        json_plan(json, plan);
+        json_rewrites(json, deployed);
+        json_device(json, plan);
+        qdq_json_end_object(json);
+    }
+    return report_file_close(&page, code);
 }
 
 //---- The device -------------------------------------------------------------
@@ -255,7 +274,7 @@ static int show_plan(const qdq_plan *plan, const qdq_graph *deployed, const opti
         print_plan(plan, opt->map);
     if (!opt->json) print_rewrites(deployed);
     if (!opt->json && paged != SIZE_MAX) print_pages(plan, paged);
-    return EXIT_OK;
+    return write_page(plan, deployed, opt);
 }
 
 static qdq_graph *deployed_graph(qdq_graph *graph, const options *opt, int *code) {

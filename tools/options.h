@@ -24,7 +24,7 @@ typedef struct options {
     const char *targets;
     const char *float_storage;
     const char *device;
-    const char *pages, *memory_csv, *trace, *emit_c;
+    const char *pages, *memory_csv, *trace, *emit_c, *html;
     qdq_device device_numbers;  // of `device`: see read_device
     const char *isa;
     const char *fill;
@@ -37,7 +37,8 @@ typedef struct options {
         dtypes, schema;
     const char *completion;
     bool vs_copy, steps, compile, quiet, help, man;
-    watch *watch;  // of the running command
+    watch *watch;      // of the running command
+    const char *call;  // the command line as a shell reads it
 } options;
 
 enum { COMMAND_EXAMPLES = 2 };

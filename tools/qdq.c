@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The entry of the command line: one table row per command.
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -160,6 +161,28 @@ static int flushed(int code) {
     return EXIT_LIMIT;
 }
 
+// The command line as a shell reads it, for reports; NULL if memory runs out. The caller frees it.
+static char *call_text(int argc, char **argv) {
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-";
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return NULL;
+    fputs("qdq", out);
+    for (int i = 1; i < argc; i++) {
+        bool quoted = !*argv[i] || argv[i][strspn(argv[i], plain)];
+        fputs(quoted ? " '" : " ", out);
+        for (const char *c = argv[i]; *c; c++)
+            if (*c == '\'')
+                fputs("'\\''", out);
+            else
+                fputc(*c, out);
+        if (quoted) fputc('\'', out);
+    }
+    return fclose(out) == 0 ? text : NULL;
+}
+
 // Whether --json is given, even if the rest of the command line is wrong.
 static bool asks_for_json(int argc, char **argv) {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
@@ -194,7 +217,8 @@ int main(int argc, char **argv) {
     bool help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0;
     const command_row *command = find_command(help ? "help" : argv[1]);
     if (!command) return flushed(unknown_command(argv[1]));
-    options opt = {0};
+    char *call = call_text(argc, argv);  // before parsing, which reorders and splits words
+    options opt = {.call = call};
     int code = EXIT_OK;
     if (!options_parse(command, argc - 1, argv + 1, &opt))
         code = EXIT_USAGE;
@@ -205,5 +229,6 @@ int main(int argc, char **argv) {
     else
         options_help(command);
     options_release(&opt);
+    free(call);
     return flushed(code);
 }

@@ -36,13 +36,14 @@ _qdq() {
         ;;
     *:check)
         words=''
-        options='--shape --dim --until --target --all --strict --device --json --sarif --max-elements --max-bytes --max-file-bytes --max-values --quiet --help'
+        options='--shape --dim --until --target --all --strict --device --json --sarif --html --max-elements --max-bytes --max-file-bytes --max-values --quiet --help'
         case $previous in
         --shape) options='' words='' files='' ;;
         --dim) options='' words='' files='' ;;
         --until) options='' words='' files='' ;;
         -t | --target) options='' words='core onnx ort onednn tensorrt tripy ttnn torchao all' files='' ;;
         --device) options='' words='' files=yes ;;
+        --html) options='' words='' files=yes ;;
         --max-elements) options='' words='' files='' ;;
         --max-bytes) options='' words='' files='' ;;
         --max-file-bytes) options='' words='' files='' ;;
@@ -51,7 +52,7 @@ _qdq() {
         ;;
     *:compare)
         words=''
-        options='--input --shape --dim --until --targets --all --threads --device --fast --literal --fill --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        options='--input --shape --dim --until --targets --all --threads --device --fast --literal --fill --isa --json --html --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
         case $previous in
         -i | --input) options='' words='' files=yes ;;
         --shape) options='' words='' files='' ;;
@@ -62,6 +63,7 @@ _qdq() {
         --device) options='' words='' files=yes ;;
         --fill) options='' words='' files='' ;;
         --isa) options='' words='' files='' ;;
+        --html) options='' words='' files=yes ;;
         --max-elements) options='' words='' files='' ;;
         --max-bytes) options='' words='' files='' ;;
         --max-operations) options='' words='' files='' ;;
@@ -84,6 +86,7 @@ _qdq() {
         --pages) options='' words='' files='' ;;
         --memory-csv) options='' words='' files='' ;;
         --trace) options='' words='' files=yes ;;
+        --html) options='' words='' files=yes ;;
         --max-elements) options='' words='' files='' ;;
         --max-bytes) options='' words='' files='' ;;
         --max-operations) options='' words='' files='' ;;

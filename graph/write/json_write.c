@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes qdq/1 files, using the same tables as the reader.
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "graph/target.h"
 #include "graph/tensor_file/held_constants.h"
+#include "graph/write/json_attrs_write.h"
 #include "graph/write/json_memory_write.h"
 #include "graph/write/new_file.h"
 #include "graph/write/onnx/onnx_write.h"
@@ -82,67 +82,6 @@ static void write_values(qdq_json *json, const qdq_graph *graph, qdq_value_kind 
 
 //---- Nodes ------------------------------------------------------------------
 
-// Nearly all zero points are integers stored as doubles; write them without a fraction.
-static void write_number(qdq_json *json, double number) {
-    if (number == floor(number) && fabs(number) < 9007199254740992.0)
-        qdq_json_int(json, (int64_t)number);
-    else
-        qdq_json_double(json, number);
-}
-
-static void write_floats(qdq_json *json, const qdq_floats *list) {
-    if (!list->scalar) qdq_json_begin_line(json);
-    for (size_t i = 0; i < list->count; i++) qdq_json_float32(json, list->data[i]);
-    if (!list->scalar) qdq_json_end_array(json);
-}
-
-static void write_numbers(qdq_json *json, const qdq_numbers *list) {
-    if (!list->scalar) qdq_json_begin_line(json);
-    for (size_t i = 0; i < list->count; i++) write_number(json, list->data[i]);
-    if (!list->scalar) qdq_json_end_array(json);
-}
-
-static void write_ints(qdq_json *json, const qdq_ints *list) {
-    qdq_json_begin_line(json);
-    for (size_t i = 0; i < list->count; i++) qdq_json_int(json, list->data[i]);
-    qdq_json_end_array(json);
-}
-
-static qdq_maybe_word maybe_word(const void *field) {
-    qdq_maybe_word word;
-    memcpy(&word, field, sizeof word);
-    return word;
-}
-
-static void write_bound(qdq_json *json, const qdq_int *bound) {
-    if (bound->fraction == 0)
-        qdq_json_int(json, bound->value);
-    else
-        write_number(json, (double)bound->value + bound->fraction);
-}
-
-// Only attributes that differ from their default are written.
-static void write_attr(qdq_json *json, const qdq_graph *graph, const qdq_attr_desc *attr,
-                       const void *field) {
-    if (!qdq_attr_is_set(attr, field)) return;
-    qdq_json_key(json, attr->name);
-    switch (attr->kind) {
-    case QDQ_ATTR_INT: qdq_json_int(json, ((const qdq_int *)field)->value); break;
-    case QDQ_ATTR_BOUND: write_bound(json, field); break;
-    case QDQ_ATTR_FLOAT: write_number(json, ((const qdq_float *)field)->value); break;
-    case QDQ_ATTR_BOOL: qdq_json_bool(json, *(const qdq_bool *)field == QDQ_TRUE); break;
-    case QDQ_ATTR_WORD: qdq_json_string(json, attr->words[*(const int *)field]); break;
-    case QDQ_ATTR_MAYBE_WORD: qdq_json_string(json, attr->words[maybe_word(field).value]); break;
-    case QDQ_ATTR_DTYPE: qdq_json_string(json, qdq_dtype_name(*(const qdq_dtype *)field)); break;
-    case QDQ_ATTR_INTS: write_ints(json, field); break;
-    case QDQ_ATTR_FLOATS: write_floats(json, field); break;
-    case QDQ_ATTR_NUMBERS: write_numbers(json, field); break;
-    case QDQ_ATTR_VALUE:
-        qdq_json_string(json, graph->values[((const qdq_value *)field)->id].name);
-        break;
-    }
-}
-
 static void write_node(qdq_json *json, const qdq_graph *graph, const qdq_node *node) {
     const qdq_op *op = node->op;
     qdq_json_begin_object(json);
@@ -164,10 +103,7 @@ static void write_node(qdq_json *json, const qdq_graph *graph, const qdq_node *n
     }
     qdq_json_end_object(json);
     qdq_json_key(json, "attrs");
-    qdq_json_begin_object(json);
-    for (size_t i = 0; i < op->attr_count; i++)
-        write_attr(json, graph, &op->attrs[i], (const char *)node->attrs + op->attrs[i].offset);
-    qdq_json_end_object(json);
+    qdq_json_write_attrs(json, graph, node, 0);
     if (node->output_count)
         qdq_json_write_memory(json, qdq_graph_given_layout(graph, node->outputs[0]));
     qdq_json_end_object(json);

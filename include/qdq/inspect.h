@@ -111,6 +111,15 @@ QDQ_API qdq_node_info qdq_graph_node(const qdq_graph *graph, size_t index);
 QDQ_API qdq_value qdq_graph_node_input(const qdq_graph *graph, size_t index, size_t port);
 QDQ_API qdq_value qdq_graph_node_output(const qdq_graph *graph, size_t index, size_t port);
 
+// Writes the attributes of a node that differ from their defaults as one line of JSON, as in a
+// file:
+// {"scales":0.5,"dtype":"int8"}. A list of more than `most` numbers is an object with its `count`
+// and the `first` of them; 0: no limit. Returns the length of the whole text, as snprintf does,
+// which ends at `capacity` - 1 bytes; 0, and an empty text, for a NULL graph, an index out of range
+// and a node with errors.
+QDQ_API size_t qdq_graph_node_attrs(const qdq_graph *graph, size_t index, size_t most, char *out,
+                                    size_t capacity);
+
 // The name of a value ("x", "node", "node.port"); "" for no value.
 QDQ_API const char *qdq_value_name(const qdq_graph *graph, qdq_value value);
 // A file may have names that graphs do not allow; its reader then gives values and outputs other

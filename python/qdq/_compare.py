@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from . import _html
 from .testing import differing, index_text
 
 
@@ -30,10 +31,11 @@ class Difference:
 class Comparison(tuple):
     """The values that differ, in the order of the graph; true if there are any."""
 
-    targets = compared = ()
+    targets = compared = results = ()
+    _graph = None
 
     @classmethod
-    def of(cls, targets, results):
+    def of(cls, targets, results, graph=None):
         """results: for each target {value: array} of all values. The first target is compared with each other one."""
         rows = []
         for name, a in results[0].items():
@@ -48,13 +50,19 @@ class Comparison(tuple):
                 rows.append(Difference(name, (targets[0], target), int(where.sum()), int(where.size), int(steps.max()), first,
                                        (a[first].item(), b[first].item())))  # fmt: skip
         made = cls(rows)
-        made.targets = tuple(targets)
+        made.targets, made.results, made._graph = tuple(targets), tuple(results), graph
         made.compared = tuple(name for name in results[0] if any(name in other for other in results[1:]))
         return made
 
     def worst(self, count=10):
         """The values with the largest share of elements that differ."""
         return sorted(self, key=lambda row: -row.differing / row.count)[:count]
+
+    def html(self, path):
+        """Writes the page of `qdq compare --html`: the graph, and for each value both histograms and the first element
+        that differs (docs/report.md). A node counts as differing by itself if all that it reads is equal."""
+        call = f"graph.compare({list(self.targets)})"
+        _html.write(path, "compare", self._graph, call, _html.compare(self._graph, self))
 
     def __str__(self):
         total = f"{len({row.value for row in self})} of {len(self.compared)} values differ"

@@ -92,8 +92,14 @@ class Graph:
             target = list(targets())
         with self._lock:
             if isinstance(target, (list, tuple)):
-                return Report.join(self.check(one) for one in target)
-            return Report.of(call(lib.qdq_graph_validate, self._handle, encode(target)).contents)
+                reports = [self.check(one) for one in target]
+                made = Report.join(reports)
+                made._asked = list(zip(target, reports))
+            else:
+                made = Report.of(call(lib.qdq_graph_validate, self._handle, encode(target)).contents)
+                made._asked = [(target or self.target, made)]
+            made._graph = self
+            return made
 
     def compile(self, target=None, *, values=None, fast=False, tiled=False, isa=None, threads=1):
         """Compiles the graph for a target and returns a Plan.
@@ -157,7 +163,7 @@ class Graph:
         if len(targets) < 2:
             raise ArgumentError(f"targets is {targets}, wanted two or more")
         results = [self.run(inputs, target=t, values="all", threads=threads, **named) for t in targets]
-        return Comparison.of(targets, results)
+        return Comparison.of(targets, results, self)
 
     def explain(self, inputs=None, *, got, target=None, **named):
         """Says which target, number format or mistake in a node gives what a device gave.

@@ -14,6 +14,7 @@ from ctypes import (
     c_int32,
     c_int64,
     c_size_t,
+    c_uint32,
     c_uint64,
     c_void_p,
 )
@@ -158,6 +159,14 @@ class CTargetInfo(Structure):  # qdq_target_info
     ]
 
 
+class CValue(Structure):  # qdq_value
+    _fields_ = [("id", c_uint32)]
+
+
+class CNodeInfo(Structure):  # qdq_node_info
+    _fields_ = [("name", c_char_p), ("op", c_char_p), ("input_count", c_size_t), ("output_count", c_size_t)]
+
+
 class COpInfo(Structure):  # qdq_op_info
     _fields_ = [
         ("name", c_char_p), ("summary", c_char_p),
@@ -189,6 +198,14 @@ _FUNCTIONS = {  # name: result, then parameters
     "qdq_graph_name": (c_char_p, _GRAPH),
     "qdq_graph_target": (c_char_p, _GRAPH),
     "qdq_graph_node_count": (c_size_t, _GRAPH),
+    "qdq_graph_node": (CNodeInfo, _GRAPH, c_size_t),
+    "qdq_graph_node_input": (CValue, _GRAPH, c_size_t, c_size_t),
+    "qdq_graph_node_output": (CValue, _GRAPH, c_size_t, c_size_t),
+    "qdq_graph_node_attrs": (c_size_t, _GRAPH, c_size_t, c_size_t, c_char_p, c_size_t),
+    "qdq_value_name": (c_char_p, _GRAPH, CValue),
+    "qdq_value_type": (c_bool, _GRAPH, CValue, POINTER(c_int), POINTER(CShape)),
+    "qdq_value_is_constant": (c_bool, _GRAPH, CValue),
+    "qdq_value_data": (c_void_p, _GRAPH, CValue),
     "qdq_graph_deployed": (_GRAPH, _GRAPH, c_char_p, _ERROR),
     "qdq_graph_mended": (_GRAPH, _GRAPH, c_char_p, _ERROR),
     "qdq_graph_rewrite_count": (c_size_t, _GRAPH),

@@ -4,6 +4,8 @@
 import html
 from dataclasses import dataclass, fields
 
+from . import _html
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -50,6 +52,7 @@ class Report(tuple):
     """
 
     errors = warnings = 0
+    _graph, _asked = None, ()
 
     @classmethod
     def of(cls, found):
@@ -82,6 +85,12 @@ class Report(tuple):
         for one in self:
             made.setdefault(one.rule, []).append(one)
         return made
+
+    def html(self, path):
+        """Writes the page of `qdq check --html`: verdicts, the graph, and a matrix of rules and nodes (docs/report.md)."""
+        targets = [name for name, _ in self._asked]
+        call = f"graph.check({targets if len(targets) > 1 else targets[0]!r})"
+        _html.write(path, "check", self._graph, call, _html.check(self._asked))
 
     def __str__(self):
         return "\n".join([*map(str, self), f"{self.errors} errors, {self.warnings} warnings"])

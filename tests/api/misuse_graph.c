@@ -356,6 +356,18 @@ CASE(qdq_graph_rewrite) {
     qdq_graph_destroy(g);
 }
 
+CASE(qdq_graph_node_attrs) {
+    char text[8] = "?";
+    qdq_graph *g = misuse_small_graph();
+    EXPECT(qdq_graph_node_attrs(NULL, 0, 0, text, sizeof text) == 0 && !*text);
+    EXPECT(qdq_graph_node_attrs(g, SIZE_MAX, 0, text, sizeof text) == 0 && !*text);
+    size_t length = qdq_graph_node_attrs(g, 0, SIZE_MAX, NULL, SIZE_MAX);
+    EXPECT(length >= 2);
+    EXPECT(qdq_graph_node_attrs(g, 0, 0, text, 0) == length);
+    EXPECT(qdq_graph_node_attrs(g, 0, 0, text, 2) == length && !strcmp(text, "{"));
+    qdq_graph_destroy(g);
+}
+
 const misuse_case misuse_graph[] = {ROW(qdq_graph_create),
                                     ROW(qdq_graph_destroy),
                                     ROW(qdq_input),
@@ -382,6 +394,7 @@ const misuse_case misuse_graph[] = {ROW(qdq_graph_create),
                                     ROW(qdq_graph_node),
                                     ROW(qdq_graph_node_input),
                                     ROW(qdq_graph_node_output),
+                                    ROW(qdq_graph_node_attrs),
                                     ROW(qdq_value_name),
                                     ROW(qdq_value_name_of),
                                     ROW(qdq_output_name_of),

@@ -7,6 +7,7 @@
 import importlib.metadata
 import importlib.util
 import io
+import json
 import os
 import re
 import subprocess
@@ -162,6 +163,66 @@ class Comparing(unittest.TestCase):
         self.assertIn("<table>", found._repr_html_())
         with self.assertRaisesRegex(qdq.ArgumentError, "two or more"):
             b.build().compare(["onnx"], x=x)
+
+
+@unittest.skipUnless(Path(qdq.__file__).with_name("report.html").exists(), "the page is there in an installed package only")
+class Pages(unittest.TestCase):
+    NAME = "</script><b>"
+
+    def page(self, one):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "page.html")
+            one.html(path)
+            text = path.read_text(encoding="utf-8")
+        found = re.findall(r'id="qdq-report">(.*?)</script>', text, re.S)
+        self.assertEqual(len(found), 1)
+        self.assertNotIn(self.NAME, text)
+        return json.loads(found[0])
+
+    def graph(self):
+        b = qdq.Builder("net")
+        q = b.quantize(b.input("x", "float32", (6,)), scales=0.5, zps=1, dtype="int8", name="q")
+        r = b.dequantize(q, scales=0.5, zps=1, dtype="float32", name="r")
+        b.output("y", b.add(r, b.constant(np.float32([1.5] * 6)), name=self.NAME))
+        return b.build()
+
+    def test_a_report_has_the_graph_and_its_findings(self):
+        data = self.page(self.graph().check("tripy"))
+        nodes, values = data["graph"]["nodes"], data["graph"]["values"]
+        named = [(one["name"], one["op"]) for one in nodes]
+        self.assertEqual(named, [("q", "Quantize"), ("r", "Dequantize"), (self.NAME, "Add")])
+        self.assertEqual(json.loads(nodes[0]["attrs"]), {"scales": 0.5, "zps": 1, "dtype": "int8"})
+        added = values[nodes[2]["inputs"]["b"]]
+        self.assertEqual((added["constant"], added["first"], added["shape"]), (True, [1.5] * 6, [6]))
+        target, = data["check"]["targets"]
+        found = {rule["rule"]: [one["node"] for one in rule["findings"]] for rule in target["rules"]}
+        self.assertEqual(found["tripy/no-zero-point"], ["q", "r"])
+        self.assertEqual((data["command"], data["call"], target["errors"] > 0), ("check", "graph.check('tripy')", True))
+
+    def test_of_several_targets_each_has_its_own_findings(self):
+        targets = self.page(self.graph().check("all"))["check"]["targets"]
+        self.assertEqual([one["name"] for one in targets], list(qdq.targets()))
+        for one in targets:
+            self.assertEqual({rule["target"] for rule in one["rules"]} - {one["name"]}, set())
+
+    def test_a_comparison_has_histograms_and_the_first_element(self):
+        # 0.25 / 0.5 is a tie: half to even gives 0, and half away 1; the zero point is added afterwards.
+        x = np.float32([0.25, 1, 2, 3, -100, 100])
+        data = self.page(self.graph().compare(["core", "ttnn"], x=x))["compare"]
+        codes, back, total = data["values"]
+        pair, = codes["pairs"]
+        self.assertEqual((codes["elements"], codes["histogram"]["clipped"]), (6, [2]))
+        self.assertEqual(sum(codes["histogram"]["counts"][0]), 6)
+        self.assertEqual((pair["different"], pair["steps"], pair["causes"][0]["index"]), (1, 1, [0]))
+        self.assertEqual((pair["causes"][0]["results"], pair["causes"][0]["bits"]), ([1, 2], ["0x01", "0x02"]))
+        self.assertEqual([sum(side) for side in pair["histogram"]["counts"]], [6, 6])
+        for one in (back, total):
+            given, = one["pairs"]
+            self.assertEqual((given["different"], given["different_overall"], given["causes"]), (0, 1, []))
+
+    def test_numbers_that_are_not_finite_are_in_json(self):
+        data = self.page(self.graph().compare(["core", "ttnn"], x=np.float32([np.nan, np.inf, -np.inf, 0, 0, 0])))
+        self.assertEqual(data["compare"]["values"][0]["elements"], 6)
 
 
 class Functions(unittest.TestCase):

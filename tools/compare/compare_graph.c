@@ -90,6 +90,13 @@ static double element_of(qdq_dtype dtype, const void *data, size_t at) {
     return value;
 }
 
+static uint64_t bits_of(qdq_dtype dtype, const void *data, size_t at) {
+    uint64_t bits = 0;  // elements are little-endian
+    size_t size = qdq_dtype_size(dtype);
+    memcpy(&bits, (const char *)data + at * size, size);
+    return bits;
+}
+
 static bool take_examples(const comparison *c, const unit *u, size_t node, size_t output,
                           const void *a, const void *b, node_pair *to) {
     value_pair *pair = &to->values[output];
@@ -103,9 +110,18 @@ static bool take_examples(const comparison *c, const unit *u, size_t node, size_
         pair->examples[i] =
             (example){.has_x = data != NULL,
                       .x = data ? element_of(to->x_dtype, data, at) : 0,
-                      .values = {element_of(info->dtype, a, at), element_of(info->dtype, b, at)}};
+                      .values = {element_of(info->dtype, a, at), element_of(info->dtype, b, at)},
+                      .bits = {bits_of(info->dtype, a, at), bits_of(info->dtype, b, at)}};
     }
     return pair->examples != NULL;
+}
+
+static bool take_spread(const comparison *c, const qdq_tensor_info *info, const void *a,
+                        const void *b, value_pair *to) {
+    if (!c->wants_spread || !to->local.different) return true;
+    to->spread = malloc(sizeof *to->spread);
+    if (to->spread) *to->spread = measure_spread(info, (const void *const[]){a, b}, 2);
+    return to->spread != NULL;
 }
 
 //---- A pair of targets ------------------------------------------------------
@@ -148,7 +164,9 @@ static int compare_local(const comparison *c, size_t node, unit *u, node_pair *p
         if (!u->outputs[i].value.id) continue;
         pair->values[i].local = diffs[i];
         pair->values[i].overall = diffs[i].different;
-        if (!take_examples(c, u, node, i, first->items[i], other->items[i], pair))
+        const void *a = first->items[i], *b = other->items[i];
+        if (!take_examples(c, u, node, i, a, b, pair) ||
+            !take_spread(c, &u->outputs[i].info, a, b, &pair->values[i]))
             code = no_memory(c, node);
     }
     free(diffs);
@@ -268,12 +286,28 @@ static bool list_outputs(const comparison *c, node_comparison *n) {
     return n->outputs && n->pairs;
 }
 
+// For JSON: how the first target's results are spread, and how each target computes the node.
+static int describe_first(const comparison *c, node_comparison *n, const buffers *first) {
+    qdq_error err = {0};
+    n->spreads = calloc(n->output_count + 1, sizeof *n->spreads);
+    n->numerics = calloc(c->target_count, sizeof *n->numerics);
+    if (!n->spreads || !n->numerics) return no_memory(c, n->node);
+    for (size_t i = 0; i < n->output_count; i++)
+        n->spreads[i] =
+            measure_spread(&n->outputs[i].info, (const void *const[]){first->items[i]}, 1);
+    for (size_t t = 0; t < c->target_count; t++)
+        if (qdq_graph_numerics(c->graph, c->targets[t], n->node, &n->numerics[t], &err) != QDQ_OK)
+            return report_error(&err);
+    return EXIT_OK;
+}
+
 static int compare_first(const comparison *c, node_comparison *n) {
     buffers first = {0};
     unit u;
     int code = unit_open(&u, &c->pairs[0], &c->given, n->outputs, n->output_count, &c->exec_options,
                          c->isa);
     if (code == EXIT_OK) code = compute(c, n, &u, 0, &first);
+    if (code == EXIT_OK && c->wants_spread) code = describe_first(c, n, &first);
     for (size_t t = 1; code == EXIT_OK && t < c->target_count; t++)
         code = compare_pair(c, n, t, &first);
     if (code == EXIT_OK) keep(c, &u, 0, &first, &first);
@@ -297,10 +331,12 @@ int compare_node(comparison *c, size_t node, node_comparison *out) {
 
 void node_comparison_release(node_comparison *n) {
     for (size_t t = 0; n->pairs && t < n->pair_count; t++) {
-        for (size_t i = 0; n->pairs[t].values && i < n->output_count; i++)
+        for (size_t i = 0; n->pairs[t].values && i < n->output_count; i++) {
             free(n->pairs[t].values[i].examples);
+            free(n->pairs[t].values[i].spread);
+        }
         free(n->pairs[t].values);
         free(n->pairs[t].nodes);
     }
-    free(n->pairs), free(n->outputs);
+    free(n->pairs), free(n->outputs), free(n->spreads), free(n->numerics);
 }

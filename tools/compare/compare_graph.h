@@ -8,11 +8,13 @@
 
 #include "tools/compare/causes.h"
 #include "tools/compare/comparison.h"
+#include "tools/compare/spread.h"
 
 // An example of the elements with one cause.
 typedef struct example {
     bool has_x;  // x has the shape of the value
     double x, values[2];
+    uint64_t bits[2];  // of the values
 } example;
 
 // One output of a node, in the first target and another.
@@ -21,6 +23,7 @@ typedef struct value_pair {
     difference local;   // both computed from the first target's data
     size_t overall;     // elements that differ if each target runs the whole graph
     example *examples;  // one per cause
+    spread *spread;     // of both results, if they differ from the same inputs
 } value_pair;
 
 // A node in the first target and another.
@@ -38,7 +41,9 @@ typedef struct node_comparison {
     size_t node;
     node_value *outputs;  // empty if no other target has a result of the node
     size_t output_count;
-    node_pair *pairs;  // [target - 1]
+    spread *spreads;         // one per output: of the first target
+    qdq_numerics *numerics;  // [target]: of the node
+    node_pair *pairs;        // [target - 1]
     size_t pair_count;
     uint64_t left_out;  // bit i: left_out[i] computes the node differently from the first target
 } node_comparison;

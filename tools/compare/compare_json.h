@@ -4,11 +4,14 @@
 #define QDQ_TOOLS_COMPARE_COMPARE_JSON_H
 
 #include "runtime/base/json_writer.h"
+#include "tools/check/evidence_json.h"
 #include "tools/compare/compare_graph.h"
 
-// Begins the object and its list of values, which the caller ends.
-void compare_json_start(qdq_json *json, const comparison *c, const char *path);
-// Writes an object for each output of a node.
-void compare_json_node(qdq_json *json, const comparison *c, const node_comparison *n);
+// Writes the targets, and begins the list of values, which the caller ends.
+void compare_json_start(qdq_json *json, const comparison *c);
+// Writes an object for each output of a node. With `rows`, for a page, causes have numbers of rows
+// in place of evidence, and what equal elements need not is left out.
+void compare_json_node(qdq_json *json, const comparison *c, const node_comparison *n,
+                       evidence_rows *rows);
 
 #endif

@@ -14,6 +14,7 @@ typedef struct comparison {
     const char *left_out[MAX_TARGETS];  // targets that refuse the graph
     size_t left_out_count;
     watch *watch;
+    bool wants_spread;  // histograms, for JSON
     qdq_exec_options exec_options;
     const char *isa;
     size_t ids;          // greater than any value id

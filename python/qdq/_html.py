@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of `qdq check --html` and `qdq compare --html`, from a report or a comparison (docs/report.md)."""
+
+import ctypes
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+
+from ._dtypes import name_of, numpy_of
+from ._library import CShape, CValue, FileError, lib, version
+
+_SHOWN, _MOST_READ = 8, 4096  # elements: of a list; of a constant that is read
+_BINS = 24
+_ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
+
+
+def write(path, command, graph, call, data):
+    """Writes the page of a command; `data` is the value of the key of its name."""
+    report = {"version": 1, "qdq": version(), "command": command, "call": call, "seed": None, "file": graph.name,
+              "graph": _graph(graph), command: data}  # fmt: skip
+    text = json.dumps(report, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for mark, escape in _ESCAPES.items():
+        text = text.replace(mark, escape)
+    template = Path(__file__).with_name("report.html")
+    try:
+        before, _, after = template.read_text(encoding="utf-8").partition("@DATA@")
+    except OSError as error:
+        raise FileError(f"{template}: cannot be read: {error.strerror}; install the package with pip") from None
+    Path(path).write_text(before + text + after, encoding="utf-8")
+
+
+def number(x):
+    """A number as JSON has it; NaN and the infinities are strings."""
+    x = x.item() if hasattr(x, "item") else x
+    if isinstance(x, (bool, int)):
+        return int(x)
+    x = float(x)
+    return x if math.isfinite(x) else "NaN" if math.isnan(x) else "Infinity" if x > 0 else "-Infinity"
+
+
+# ---- The graph ----
+
+
+def _ports():
+    """{op: (names of its input ports, whether the last one is a list)}."""
+    found = {}
+    for op in range(lib.qdq_op_count()):
+        info = lib.qdq_op_get(op)
+        ports = [lib.qdq_op_input(op, i) for i in range(info.input_count)]
+        found[info.name.decode()] = [port.name.decode() for port in ports], bool(ports and ports[-1].variadic)
+    return found
+
+
+def _value(handle, number_):
+    value, dtype, shape = CValue(number_), ctypes.c_int(), CShape()
+    made = {"name": lib.qdq_value_name(handle, value).decode()}
+    if not lib.qdq_value_type(handle, value, dtype, shape):
+        return made
+    made.update(dtype=name_of(dtype.value), shape=list(shape.tuple()))
+    if lib.qdq_value_is_constant(handle, value):
+        made["constant"] = True
+        count = math.prod(made["shape"])
+        data = lib.qdq_value_data(handle, value) if count <= _MOST_READ else None
+        if data:
+            kind = numpy_of(made["dtype"])
+            raw = ctypes.string_at(data, min(count, _SHOWN) * kind.itemsize)
+            made["first"] = [number(x) for x in np.frombuffer(raw, kind)]
+    return made
+
+
+def _attributes(handle, node):
+    length = lib.qdq_graph_node_attrs(handle, node, _SHOWN, None, 0)
+    text = ctypes.create_string_buffer(length + 1)
+    lib.qdq_graph_node_attrs(handle, node, _SHOWN, text, length + 1)
+    return text.value.decode()
+
+
+def _node(handle, node, ports):
+    info = lib.qdq_graph_node(handle, node)
+    names, listed = ports[info.op.decode()]
+    inputs = {}
+    for i in range(info.input_count):
+        value = lib.qdq_graph_node_input(handle, node, i).id
+        last = listed and i + 1 >= len(names)
+        if value:
+            inputs[f"{names[-1]}[{i + 1 - len(names)}]" if last else names[i]] = value
+    outputs = [lib.qdq_graph_node_output(handle, node, i).id for i in range(info.output_count)]
+    return {"name": info.name.decode(), "op": info.op.decode(), "inputs": inputs, "outputs": outputs,
+            "attrs": _attributes(handle, node)}  # fmt: skip
+
+
+def _graph(graph):
+    with graph._lock:
+        handle, ports = graph._handle, _ports()
+        nodes = [_node(handle, i, ports) for i in range(lib.qdq_graph_node_count(handle))]
+        most = max((max([*node["inputs"].values(), *node["outputs"]], default=0) for node in nodes), default=0)
+        values = [_value(handle, i) for i in range(most + 1)]
+    return {"name": graph.name, "target": graph.target, "values": values, "nodes": nodes}
+
+
+# ---- check ----
+
+
+def _rules(findings):
+    """Findings by rule; texts that are those of the rule are left out of a finding."""
+    rules = {}
+    for one in findings:
+        texts = {name: getattr(one, name) for name in ("op", "port", "found", "wanted")}
+        rule = rules.get(one.rule)
+        if rule is None:
+            rule = {name: getattr(one, name) for name in ("rule", "severity", "target", "hint", "source")}
+            rule = rules[one.rule] = {**rule, **texts, "findings": []}
+        finding = {"node": one.node, **{name: text for name, text in texts.items() if text != rule[name]}}
+        if len(rule["findings"]) < 20:
+            finding["message"] = one.message
+        rule["findings"].append(finding)
+    return list(rules.values())
+
+
+def check(asked):
+    """asked: [(target, Report)]. Of several targets each has the findings of its own rules."""
+    targets = []
+    for name, report in asked:
+        own = [one for one in report if len(asked) == 1 or one.target == name.partition("@")[0]]
+        targets.append({"name": name, "errors": report.errors, "warnings": report.warnings, "rules": _rules(own)})
+    return {"targets": targets}
+
+
+# ---- compare ----
+
+
+def histogram(sides, dtype):
+    """The elements of one or two arrays in the bins of one range, and how many are clipped."""
+    limits = np.iinfo(sides[0].dtype) if sides[0].dtype.kind in "iu" and sides[0].dtype.itemsize <= 2 else None
+    if dtype in ("int4", "uint4", "int2", "uint2"):
+        bits, signed = int(dtype[-1]), dtype[0] == "i"
+        least, greatest = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
+    elif limits:
+        least, greatest = limits.min, limits.max
+    clipped = None if not limits else [int(((side <= least) | (side >= greatest)).sum()) for side in sides]
+    numbers = [np.asarray(side, np.float64).ravel() for side in sides]
+    finite = [side[np.isfinite(side)] for side in numbers]
+    made = {"low": 0, "width": 0, "counts": [[] for _ in sides], "clipped": clipped,
+            "not_finite": [side.size - some.size for side, some in zip(numbers, finite)]}  # fmt: skip
+    every = np.concatenate(finite)
+    if not every.size:
+        return made
+    low, high, whole = every.min(), every.max(), sides[0].dtype.kind in "iub"
+    width = math.ceil((high - low + 1) / _BINS) if whole else (high - low) / _BINS
+    bins = math.ceil((high - low + 1) / width) if whole else _BINS
+    if not width > 0:
+        width, bins = 1, 1
+    places = [np.minimum((some - low) / width, bins - 1).astype(int) for some in finite]
+    return {**made, "low": number(low), "width": number(width),
+            "counts": [np.bincount(some, minlength=bins).tolist() for some in places]}  # fmt: skip
+
+
+def _bits(array, index):
+    array = np.ascontiguousarray(array)
+    return f"0x{int(array.view(f'u{array.dtype.itemsize}').reshape(array.shape)[index]):0{2 * array.dtype.itemsize}x}"
+
+
+def _pair(targets, row, arrays, given, dtype):
+    """A node all of whose inputs are equal differs by itself; of others Python does not know."""
+    made = {"targets": list(targets), "numerics": [], "different": 0, "steps": 0, "nan_count": 0,
+            "different_overall": row.differing if row else 0, "causes": []}  # fmt: skip
+    if row is None or given:
+        return made
+    cause = {"cause": "differs", "elements": row.differing, "index": list(row.first), "results": [number(x) for x in row.found],
+             "bits": [_bits(array, row.first) for array in arrays]}  # fmt: skip
+    return {**made, "different": row.differing, "steps": row.steps, "causes": [cause],
+            "histogram": histogram(arrays, dtype)}  # fmt: skip
+
+
+def compare(graph, comparison):
+    """The values that every two targets have, as `qdq compare` lists them."""
+    data, rows, made = _graph(graph), {(row.value, row.targets): row for row in comparison}, []
+    first, names = comparison.results[0], [value["name"] for value in data["values"]]
+    for node in data["nodes"]:
+        for number_ in node["outputs"]:
+            value = data["values"][number_]
+            name = graph._original_value(value["name"].encode())
+            if name not in comparison.compared:
+                continue
+            dtype, pairs = value.get("dtype", ""), []
+            for target, other in zip(comparison.targets[1:], comparison.results[1:]):
+                targets = comparison.targets[0], target
+                reads = (graph._original_value(names[i].encode()) for i in node["inputs"].values())
+                given = any((one, targets) in rows for one in reads)
+                if name in other:
+                    pairs.append(_pair(targets, rows.get((name, targets)), (first[name], other[name]), given, dtype))
+            made.append({"name": value["name"], "node": node["name"], "op": node["op"], "left_out": [], "dtype": dtype,
+                         "shape": value.get("shape", []), "elements": first[name].size,
+                         "histogram": histogram([first[name]], dtype), "pairs": pairs})  # fmt: skip
+    return {"targets": list(comparison.targets), "refused": [], "values": made}

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""--html: the page has the data of --json, the graph, and nothing that its text can break."""
+
+import json
+import math
+import re
+import unittest
+from collections import Counter
+from pathlib import Path
+
+import harness
+from harness import Case, constant, graph, node, quantize, value, write_npy
+
+
+def quantize_pair(name, x, **attrs):
+    """Quantize to int8 and back."""
+    return [
+        quantize(f"{name}.q", x, dtype="int8", **attrs),
+        node("Dequantize", f"{name}.dq", f"{name}.q", dtype="float32", **attrs),
+    ]
+
+
+class Html(Case):
+    def page(self, *words, code=0):
+        self.qdq(*words, "--html", "page.html", code=code)
+        text = (self.folder / "page.html").read_text(encoding="utf-8")
+        found = re.findall(r'<script type="application/json" id="qdq-report">(.*?)</script>', text, re.S)
+        self.assertEqual(len(found), 1)
+        return json.loads(found[0]), text
+
+    def ties(self):
+        """Eight numbers, of which one is a tie and two are beyond int8."""
+        data = [0.15, 0.75, 2.25, 30, 70, -70, "NaN", 0]
+        return graph(quantize_pair("ties", "x", scales=0.3, zps=3), inputs=[], outputs={"y": "ties.dq"},
+                     constants=[constant("x", "float32", [2, 4], data)])  # fmt: skip
+
+    def test_the_graph_of_a_page_has_every_node_value_and_attribute(self):
+        content = graph(
+            [quantize(ports={"scale": "s"}, axis=1, qtype="per_channel", dtype="int8")],
+            constants=[constant("s", "float32", [3], [1, 2, 0.5])],
+        )
+        data, _ = self.page("check", self.write("g.json", content))
+        self.assertEqual((data["version"], data["command"], data["file"]), (1, "check", "g.json"))
+        self.assertEqual(data["call"], "qdq check g.json --html page.html")
+        values = {one["name"]: one for one in data["graph"]["values"]}
+        self.assertEqual((values["x"]["dtype"], values["x"]["shape"]), ("float32", [2, 3]))
+        self.assertEqual((values["s"]["constant"], values["s"]["first"]), (True, [1, 2, 0.5]))
+        (one,) = data["graph"]["nodes"]
+        self.assertEqual((one["name"], one["op"]), ("q", "Quantize"))
+        names = {port: data["graph"]["values"][number]["name"] for port, number in one["inputs"].items()}
+        self.assertEqual(names, {"x": "x", "scale": "s"})
+        self.assertEqual([data["graph"]["values"][number]["name"] for number in one["outputs"]], ["q"])
+        self.assertEqual(json.loads(one["attrs"]), {"axis": 1, "qtype": "per_channel", "dtype": "int8"})
+
+    def test_long_lists_are_cut(self):
+        scales = [2.0**-k for k in range(20)]
+        content = graph(
+            [quantize(axis=1, qtype="per_channel", scales=scales, dtype="int8")], inputs=[value("x", shape=(2, 20))]
+        )
+        data, _ = self.page("check", self.write("g.json", content))
+        self.assertEqual(json.loads(data["graph"]["nodes"][0]["attrs"])["scales"], {"count": 20, "first": scales[:8]})
+
+    def test_the_findings_of_a_page_are_those_of_json(self):
+        nodes = [
+            one
+            for k in range(30)
+            for one in quantize_pair(f"p{k}", "x" if k == 0 else f"p{k - 1}.dq", scales=0.3, zps=k)
+        ]
+        name = self.write("g.json", graph(nodes, outputs={"y": "p29.dq"}))
+        for words in (["--target", "tripy"], ["--target", "torchao"], ["--target", "all"]):
+            wanted = self.json("check", name, *words, code=None)["findings"]
+            data, _ = self.page("check", name, *words, code=None)
+            found = []
+            for target in data["check"]["targets"]:
+                for rule in target["rules"]:
+                    for one in rule["findings"]:
+                        found.append({**rule, **one})
+            keys = ("rule", "severity", "target", "node", "op", "port", "found", "wanted", "hint", "source")
+            told = [Counter(tuple(one[key] for key in keys) for one in findings) for findings in (found, wanted)]
+            self.assertEqual(*told)
+            messages = {one["message"] for one in wanted}
+            self.assertTrue(all(one["message"] in messages for one in found if "message" in one))
+
+    def test_a_page_of_plan_has_the_data_of_json(self):
+        name = self.write("g.json", self.ties())
+        wanted = self.json("plan", name)
+        data, _ = self.page("plan", name)
+        self.assertEqual({"version": 1, "graph": name, **data["plan"]}, wanted)
+
+    def test_a_page_of_compare_has_the_data_of_json(self):
+        """Evidence once, and of pairs without a difference less."""
+        words = ["compare", self.write("g.json", self.ties()), "--targets", "onnx,onednn,ttnn"]
+        wanted = self.json(*words, code=1)
+        data, _ = self.page(*words, code=1)
+        found, rows = data["compare"], data["compare"].pop("evidence")
+        self.assertLess(len(rows), 4)
+        for value_ in found["values"] + wanted["values"]:
+            for pair in value_["pairs"]:
+                for cause in pair["causes"]:
+                    cause["evidence"] = [rows[one] if isinstance(one, int) else one for one in cause["evidence"]]
+                if not pair["different"]:
+                    pair.pop("numerics", None)
+                    pair.pop("formulas", None)
+        self.assertEqual({"version": 1, "graph": "g.json", **found}, wanted)
+
+    def test_histograms_count_every_element_and_the_clipped_ones(self):
+        result = self.json("compare", self.write("g.json", self.ties()), "--targets", "onnx,onednn", code=1)
+        codes, back = result["values"]
+        # round(x / 0.3) + 3, halves to even, clamped to -128..127; NaN is the least code.
+        self.assertEqual(codes["name"], "ties.q")
+        histogram = codes["histogram"]
+        expected = [3, 5, 10, 103, 127, -128, -128, 3]
+        bins = [0] * len(histogram["counts"][0])
+        for code in expected:
+            bins[math.floor((code - histogram["low"]) / histogram["width"])] += 1
+        self.assertEqual((histogram["counts"], histogram["clipped"], histogram["not_finite"]), ([bins], [3], [0]))
+        self.assertLessEqual(len(bins), 24)
+        both = codes["pairs"][0]["histogram"]
+        self.assertEqual([sum(side) for side in both["counts"]], [8, 8])
+        self.assertNotEqual(*both["counts"])
+        self.assertEqual(sum(back["histogram"]["counts"][0]), 8)
+        self.assertIsNone(back["histogram"]["clipped"])
+
+    def test_the_first_element_has_its_bits_and_both_formulas(self):
+        name = self.write("g.json", self.ties())
+        pair = self.json("compare", name, "--targets", "onnx,onednn", code=1)["values"][0]["pairs"][0]
+        cause = pair["causes"][0]
+        self.assertEqual((cause["results"], cause["bits"]), ([3, 4], ["0x03", "0x04"]))
+        self.assertEqual(pair["formulas"], ["saturate(half_even(x / scale) + zero_point)",
+                                            "saturate(half_even(x * fl(1 / scale) + zero_point))"])  # fmt: skip
+
+    def test_floats_that_are_not_finite_are_counted_apart(self):
+        content = graph([node("ReLU", "r", "x")], inputs=[], outputs={"y": "r"},
+                        constants=[constant("x", "float32", [5], ["NaN", "Infinity", 1, 2, 5])])  # fmt: skip
+        histogram = self.json("compare", self.write("g.json", content), "--targets", "onnx,core", code=None)["values"][
+            0
+        ]["histogram"]
+        self.assertEqual((histogram["not_finite"], sum(histogram["counts"][0]), histogram["low"]), ([2], 3, 1))
+        for text in (["NaN"], [7]):
+            content["constants"] = [constant("x", "float32", [1], text)]
+            histogram = self.json("compare", self.write("g.json", content), "--targets", "onnx,core", code=None)[
+                "values"
+            ][0]["histogram"]
+            self.assertEqual(sum(histogram["counts"][0]), 0 if text == ["NaN"] else 1)
+
+    def test_text_of_files_cannot_end_the_data(self):
+        name = "</script><script>alert(1)//<!--&amp;"
+        data, text = self.page(
+            "check", self.write("<b>.json", graph([quantize(name, scales=1)], outputs={"y": name})), code=None
+        )
+        self.assertEqual(data["graph"]["nodes"][0]["name"], name)
+        self.assertEqual(data["file"], "<b>.json")
+        self.assertEqual(data["call"], "qdq check '<b>.json' --html page.html")
+        self.assertNotIn("alert(1)", text.replace("\\u003cscript\\u003ealert(1)", ""))
+        self.assertNotIn("<b>", text)
+
+    def test_the_page_loads_nothing(self):
+        _, text = self.page("check", self.write("g.json", graph([quantize(scales=1)])))
+        self.assertIn("default-src 'none'", text)
+        self.assertIsNone(re.search(r"""(src|href)=["'](?!#)""", text))
+        self.assertEqual(set(re.findall(r"https?://[^\s\"'`]+", text)), {"http://www.w3.org/2000/svg"})
+
+    def test_what_is_printed_stays_the_same(self):
+        name = self.write("g.json", self.ties())
+        for words in (["check", name, "--target", "all"], ["compare", name, "--targets", "onnx,ttnn"], ["plan", name]):
+            plain = self.qdq(*words, code=None)
+            self.assertEqual(self.qdq(*words, "--html", "page.html", code=None), plain)
+            self.json(*words, "--html", "page.html", code=None)
+
+    def test_graphs_with_errors_have_a_page(self):
+        content = graph(
+            [quantize(scales=1), node("Nonsense", "lost", "q"), node("Add", "sum", "q", {"b": "q"})],
+            outputs={"y": "sum"},
+        )
+        data, _ = self.page("check", self.write("g.json", content), "--target", "all", code=1)
+        core = data["check"]["targets"][0]
+        self.assertIn("lost", [one["node"] for rule in core["rules"] for one in rule["findings"]])
+
+    def test_mistakes_are_told(self):
+        name, other = self.write("g.json", self.ties()), self.write("h.json", self.ties())
+        cases = [(["check", name, other], 2, "one graph"), (["check", name, "--sarif"], 2, "exclude"),
+                 (["compare", name, "--fast"], 2, "--html")]  # fmt: skip
+        for words, code, text in cases:
+            self.assertIn(text, self.qdq(*words, "--html", "page.html", code=code).err)
+            self.assertFalse((self.folder / "page.html").exists())
+        self.assertIn(
+            "none/page.html: cannot be written", self.qdq("check", name, "--html", "none/page.html", code=3).err
+        )
+
+    def test_a_command_that_fails_leaves_no_page_and_no_device_is_removed(self):
+        name = self.write("g.json", graph([quantize(scales=1)]))
+        self.qdq("compare", name, "--targets", "onnx,ttnn", "--html", "page.html", code=2)
+        write_npy(self.folder / "x.npy", harness.tensor("float32", [1], [1]))
+        self.qdq("compare", name, "--targets", "onnx,ttnn", "-i", "x=x.npy", "--html", "page.html", code=None)
+        self.assertFalse((self.folder / "page.html").exists())
+        self.qdq("check", name, "--html", "/dev/null")
+        self.assertTrue(Path("/dev/null").is_char_device())
+        self.assertIn("cannot be written", self.qdq("check", name, "--html", "/dev/full", code=3).err)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The pages of `--html` in a headless Chromium: they load, filter, zoom and search without an error.
+
+    test_html.py QDQ_BINARY [unittest's own arguments]
+
+Exits with 77 where there is no chromium or no chromedriver.
+"""
+
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import browser
+
+SKIPPED = 77
+NODES = 2000
+HOSTILE = "</script><b id=out>&amp;<img src=x onerror=document.title=1>"
+QDQ = None
+
+
+def value(name, shape=(4, 32)):
+    return {"name": name, "dtype": "float32", "shape": list(shape)}
+
+
+def pair(name, x, scale, zero_point=0):
+    attrs = {"scales": scale, "zps": zero_point}
+    return [
+        {"op": "Quantize", "name": f"{name}.q", "inputs": {"x": x}, "attrs": {**attrs, "dtype": "int8"}},
+        {
+            "op": "Dequantize",
+            "name": f"{name}.dq",
+            "inputs": {"x": f"{name}.q"},
+            "attrs": {**attrs, "dtype": "float32"},
+        },
+    ]
+
+
+def large_graph(count=NODES):
+    """Quantized layers in a row with skips over 1 to 40 of them: `count` nodes."""
+    chosen = random.Random(5)
+    nodes, layers, last = [], [], "x"
+    while len(nodes) < count:
+        name = f"block{len(layers) // 20}.layer{len(layers)}"
+        nodes += pair(name, last, 0.05 * (1 + len(layers) % 3), len(layers) % 4)
+        last = f"{name}.dq"
+        if len(layers) % 5 == 4:
+            nodes.append({"op": "Add", "name": f"{name}.add", "inputs": {"a": last, "b": chosen.choice(layers[-40:])}})
+            last = f"{name}.add"
+        layers.append(last)
+    nodes = nodes[:count]
+    return {
+        "format": "qdq/1",
+        "name": "large",
+        "inputs": [value("x")],
+        "nodes": nodes,
+        "outputs": [{"name": "y", "value": nodes[-1]["name"]}],
+    }
+
+
+def small_graph():
+    """Ties that targets round differently; one name is full of markup."""
+    x = {"name": "x", "dtype": "float32", "shape": [2, 4], "data": [0.15, 0.75, 2.25, 30, 70, -70, "NaN", 0]}
+    nodes = pair("ties", "x", 0.3, 3) + pair(HOSTILE, "ties.dq", 0.25)
+    return {
+        "format": "qdq/1",
+        "name": "small",
+        "constants": [x],
+        "nodes": nodes,
+        "outputs": [{"name": "y", "value": f"{HOSTILE}.dq"}],
+    }
+
+
+class Pages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.place = tempfile.TemporaryDirectory(prefix="qdq-html-")
+        cls.folder = Path(cls.place.name)
+        cls.browser = browser.Browser()
+        (cls.folder / "large.json").write_text(json.dumps(large_graph()))
+        (cls.folder / "small.json").write_text(json.dumps(small_graph()))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.close()
+        cls.place.cleanup()
+
+    def page(self, command, graph, *words):
+        """Writes the page of a command, opens it, and returns its path."""
+        path = self.folder / f"{command}_{graph}.html"
+        done = subprocess.run(
+            [QDQ, command, f"{graph}.json", *words, "--html", path], cwd=self.folder, capture_output=True, text=True
+        )
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        self.browser.open(path)
+        self.browser.settle()
+        self.assertGreater(int(self.browser.run("return document.documentElement.dataset.ready || 0")), 0)
+        self.assertEqual(self.browser.console(), [])
+        return path
+
+    def text(self, selector):
+        return self.browser.run("const e = document.querySelector(arguments[0]); return e && e.innerText", selector)
+
+    def count(self, selector):
+        return self.browser.run("return document.querySelectorAll(arguments[0]).length", selector)
+
+    def drawn(self):
+        return self.browser.run("const d = document.querySelector('#graph-view').dataset; return [+d.nodes, +d.scale]")
+
+    def tearDown(self):
+        self.assertEqual(self.browser.console(), [], "the page printed on the console")
+
+    def test_a_graph_of_2000_nodes_is_small_and_draws_only_what_is_in_view(self):
+        path = self.page("check", "large", "--target", "all")
+        self.assertLess(path.stat().st_size, 5_000_000)
+        paths, far = self.drawn()
+        self.assertTrue(0.05 < far < 0.2, f"{far}: a deep graph is folded into columns")
+        self.assertTrue(0 < paths < 10, "from afar there is a path for each colour")
+        self.browser.click("#worst")
+        nodes, near = self.drawn()
+        self.assertGreater(near, 0.4)
+        self.assertTrue(5 < nodes < 200, nodes)
+
+    def test_a_wide_layer_is_drawn_in_rows(self):
+        nodes = [one for k in range(400) for one in pair(f"p{k}", "x", 0.25)]
+        outputs = [{"name": f"y{k}", "value": f"p{k}.dq"} for k in range(400)]
+        graph = {"format": "qdq/1", "name": "wide", "inputs": [value("x")], "nodes": nodes, "outputs": outputs}
+        (self.folder / "wide.json").write_text(json.dumps(graph))
+        self.page("plan", "wide")
+        self.assertGreater(self.drawn()[1], 0.1, "one row of 400 nodes would take 0.018")
+
+    def test_the_matrix_filters_groups_and_opens(self):
+        self.page("check", "large", "--target", "all")
+        rows = self.text("#matrix-count")
+        self.browser.type("#matrix-filter", "layer17.")
+        self.assertEqual(self.text("#matrix-count"), f"2 nodes of {NODES:,}")
+        self.assertIn("block0.layer17.q", self.text("#matrix"))
+        self.browser.run(
+            "const f = document.querySelector('#matrix-filter'); f.value = ''; f.dispatchEvent(new Event('input'))"
+        )
+        self.assertEqual(self.text("#matrix-count"), rows)
+        closed = self.count(".matrix .line")
+        self.browser.click(".matrix .group button")
+        self.assertGreater(self.count(".matrix .line"), closed)
+        self.assertLess(self.count(".matrix .line"), 60, "only rows in view exist")
+
+    def test_a_verdict_chooses_a_target(self):
+        self.page("check", "large", "--target", "all")
+        self.assertIn("refused", self.text("[data-target=tripy]"))
+        both = self.text("#bars")
+        self.browser.click("[data-target=tripy]")
+        self.assertIn("tripy/no-zero-point", self.text("#bars"))
+        self.assertNotIn("tensorrt/", self.text("#bars"))
+        self.assertNotIn("tensorrt/", self.text("#matrix"))
+        self.browser.click("[data-target=tripy]")
+        self.assertEqual(self.text("#bars"), both)
+
+    def test_search_finds_nodes_and_goes_to_them(self):
+        self.page("check", "large", "--target", "all")
+        self.browser.type("#search", "layer170.")
+        found = sum("layer170." in node["name"] for node in large_graph()["nodes"])
+        self.assertEqual(self.text("#search-count"), f"{found} found")
+        self.browser.type("#search", "<Enter>")
+        self.assertEqual(self.text("#search-count"), f"1 of {found}")
+        self.assertIn("block8.layer170.q", self.text("#details"))
+        self.assertEqual(self.count("#graph-view .chosen"), 1)
+
+    def test_the_graph_zooms_and_moves_with_mouse_and_keyboard(self):
+        self.page("check", "large", "--target", "all")
+        before = self.drawn()[1]
+        self.browser.click("#zoom-in")
+        self.assertAlmostEqual(self.drawn()[1], before * 1.4, places=2)
+        self.browser.run(
+            "document.querySelector('#graph-view').dispatchEvent("
+            "new WheelEvent('wheel', {deltaY: 200, clientX: 300, clientY: 600, cancelable: true}))"
+        )
+        self.browser.settle()
+        self.assertLess(self.drawn()[1], before * 1.4)
+        self.browser.type("#graph-view", "+")
+        self.browser.type("#graph-view", "n")
+        chosen = self.text("#details h2")
+        self.browser.type("#graph-view", "<Down>")
+        self.assertNotEqual(self.text("#details h2"), chosen)
+        self.browser.type("#graph-view", "<Escape>")
+        self.assertTrue(self.browser.run("return document.querySelector('#details').hidden"))
+        self.browser.type("#graph-view", "0")
+        self.assertLess(self.drawn()[1], 0.2)
+
+    def test_a_comparison_of_2000_nodes(self):
+        path = self.page("compare", "large", "--targets", "onnx,onednn,torchao,ttnn", "--fill", "1")
+        self.assertLess(path.stat().st_size, 5_000_000)
+        self.assertIn("onnx and torchao", self.text("#verdict"))
+        self.assertIn("Inputs that no file gives are made from seed 1.", self.text("#reproduce"))
+        self.assertIn("qdq compare large.json --targets onnx,onednn,torchao,ttnn --fill 1", self.text("#call"))
+
+    def test_a_node_shows_formulas_bits_and_histograms(self):
+        self.page("compare", "small", "--targets", "onnx,onednn,ttnn,torchao")
+        self.browser.type("#search", "ties.q<Enter>")
+        details = self.text("#details")
+        # 0.15 / 0.3 is a tie in float32: half to even gives 0 + 3; with the zero point added first, 3.5 gives 4.
+        for wanted in (
+            "saturate(half_even(x / scale) + zero_point)",
+            "onnx and onednn",
+            "zero-point order",
+            "0x03",
+            "0x04",
+            "scales\\n0.3",
+            "zps\\n3",
+            "int8 [2, 4]",
+            "clipped",
+        ):
+            self.assertIn(wanted.replace("\\n", "\n"), details)
+        self.assertGreaterEqual(self.count("#details .hist"), 2)
+        self.assertEqual(self.count("#graph-view [class*=s-heat]"), 1)
+
+    def test_names_full_of_markup_are_text(self):
+        for command, words in (("check", ["--target", "all"]), ("compare", ["--targets", "onnx,onednn"]), ("plan", [])):
+            path = self.page(command, "small", *words)
+            self.assertNotIn("<b id=out>", path.read_text())
+            self.assertEqual(self.count("#out, img"), 0)
+            self.browser.type("#search", "img<Enter>")
+            self.assertEqual(self.text("#details h2"), f"{HOSTILE}.q")
+            self.assertNotEqual(self.browser.run("return document.title"), "1")
+
+    def test_a_plan_shows_the_arena_and_the_device(self):
+        path = self.page("plan", "large", "--target", "ttnn", "--device", "n150")
+        self.assertLess(path.stat().st_size, 5_000_000)
+        self.assertIn("Memory of n150", self.text("#memory"))
+        self.assertGreater(self.count("#memory rect.buffer"), NODES)
+        self.browser.run("document.querySelector('#memory rect.buffer').dispatchEvent(new MouseEvent('click'))")
+        self.assertIn("address", self.text("#details"))
+        self.page("plan", "small")
+        self.assertIn("arena", self.text("#verdict"))
+
+    def test_nothing_is_loaded(self):
+        self.page("check", "large", "--target", "all")
+        self.assertEqual(self.browser.run("return performance.getEntriesByType('resource').map((e) => e.name)"), [])
+
+
+class Dark(unittest.TestCase):
+    def test_the_page_is_dark_where_the_system_is(self):
+        graph = small_graph()
+        with tempfile.TemporaryDirectory(prefix="qdq-html-") as name:
+            folder = Path(name)
+            (folder / "small.json").write_text(json.dumps(graph))
+            subprocess.run([QDQ, "check", "small.json", "--html", "page.html"], cwd=folder, capture_output=True)
+            light = {}
+            for dark in (False, True):
+                one = browser.Browser(dark=dark)
+                try:
+                    one.open(folder / "page.html")
+                    colour = one.run("return getComputedStyle(document.body).backgroundColor")
+                finally:
+                    one.close()
+                light[dark] = sum(map(int, colour[4:-1].split(",")))
+            self.assertGreater(light[False], 3 * 200)
+            self.assertLess(light[True], 3 * 60)
+
+
+def main():
+    global QDQ
+    lacking = browser.missing()
+    if lacking:
+        print(f"skipped: {' and '.join(lacking)} are missing; on Debian: apt-get install chromium chromium-driver")
+        return SKIPPED
+    QDQ = str(Path(sys.argv[1]).resolve())
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

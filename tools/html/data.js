@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report: the graph, and what the command found about each node.
+const report = JSON.parse(document.getElementById("qdq-report").textContent);
+
+const model = {
+  values: report.graph.values,
+  nodes: [],
+  byName: new Map(),
+  target: null,  // the chosen target; null: all
+  listeners: [],
+};
+
+function parseAttributes(text) {
+  try {
+    return text ? JSON.parse(text) : {};
+  } catch {
+    return {};
+  }
+}
+
+function addNode(name, op, more) {
+  const node = {
+    index: model.nodes.length,
+    name,
+    op,
+    inputs: [],
+    outputs: [],
+    attrs: {},
+    before: [],
+    after: [],
+    findings: [],
+    results: [],
+    part: null,
+    state: {look: "none", text: ""},
+    ...more
+  };
+  model.nodes.push(node);
+  if (!model.byName.has(name)) model.byName.set(name, node);
+  return node;
+}
+
+// Inputs of the graph, and values that no node reads, are nodes of the picture without an op.
+function addEnds(readers, makers) {
+  model.values.forEach((value, id) => {
+    if (!value.name || value.constant) return;
+    if (!makers.has(id) && readers.has(id)) {
+      const input = addNode(value.name, "", {io: "input", value, outputs: [id]});
+      makers.set(id, input);
+    }
+  });
+  model.values.forEach((value, id) => {
+    if (!value.name || value.constant || readers.has(id) || !makers.has(id) || makers.get(id).io) return;
+    if (makers.get(id).outputs[0] !== id && makers.get(id).outputs.some((other) => readers.has(other))) return;
+    addNode(value.name, "", {io: "output", value, inputs: [{port: "", id}]});
+  });
+}
+
+function readGraph() {
+  const makers = new Map(), readers = new Map();
+  for (const one of report.graph.nodes) {
+    const inputs = Object.entries(one.inputs).map(([port, id]) => ({port, id}));
+    const node = addNode(one.name, one.op, {inputs, outputs: one.outputs, attrs: parseAttributes(one.attrs)});
+    for (const id of one.outputs) makers.set(id, node);
+    for (const {id} of inputs) readers.set(id, true);
+  }
+  model.ops = model.nodes.length;
+  addEnds(readers, makers);
+  for (const node of model.nodes)
+    for (const {id} of node.inputs) {
+      const maker = makers.get(id);
+      if (!maker || maker === node || node.before.includes(maker)) continue;
+      node.before.push(maker);
+      maker.after.push(node);
+    }
+  model.makers = makers;
+}
+
+//---- check ------------------------------------------------------------------
+
+function readFindings() {
+  model.lost = [];  // nodes that could not be read, which only findings name
+  for (const target of report.check.targets)
+    for (const rule of target.rules)
+      for (const one of rule.findings) {
+        const finding = {...rule, ...one, asked: target.name, about: rule};
+        delete finding.findings;
+        let node = model.byName.get(one.node);
+        if (!node && one.node) {
+          node = addNode(one.node, finding.op, {lost: true});
+          model.lost.push(node);
+        }
+        if (node) node.findings.push(finding);
+      }
+}
+
+const isUnknown = (finding) => finding.rule.endsWith("/op-unknown");
+const lookOf = (finding) => (finding.severity === "error" ? "bad" : isUnknown(finding) ? "unknown" : "warn");
+const WORST = {
+  bad: 3,
+  unknown: 2,
+  warn: 1,
+  ok: 0
+};
+const worstLook = (findings) =>
+  findings.reduce((worst, one) => (WORST[lookOf(one)] > WORST[worst] ? lookOf(one) : worst), "ok");
+const isChosen = (finding) => !model.target || finding.asked === model.target;
+
+function judgeFindings(node) {
+  const findings = node.findings.filter(isChosen);
+  const look = worstLook(findings);
+  const words = {bad: "refused", unknown: "unknown op", warn: "warning", ok: "ok"};
+  return {look, weight: findings.length, text: words[look]};
+}
+
+//---- compare ----------------------------------------------------------------
+
+// The nodes that a target fuses are compared at the node that makes the result.
+function noteGroup(group, node) {
+  for (const name of group.nodes) {
+    const inner = model.byName.get(name);
+    if (inner && inner !== node && !inner.part) inner.part = {op: group.op, node};
+  }
+}
+
+function readComparison() {
+  const rows = report.compare.evidence || [];
+  for (const value of report.compare.values) {
+    const node = model.byName.get(value.node);
+    if (!node) continue;
+    node.results.push(value);
+    for (const pair of value.pairs) {
+      for (const cause of pair.causes) cause.evidence = (cause.evidence || []).map((row) => rows[row] || {});
+      if (pair.group) noteGroup(pair.group, node);
+    }
+  }
+}
+
+const chosenPairs = (value) => value.pairs.filter((pair) => !model.target || pair.targets[1] === model.target);
+
+function judgeComparison(node) {
+  let own = 0, overall = 0, steps = 0, compared = false;
+  for (const value of node.results)
+    for (const pair of chosenPairs(value)) {
+      compared = true;
+      own = Math.max(own, pair.different / value.elements);
+      overall = Math.max(overall, pair.different_overall / value.elements);
+      steps = Math.max(steps, pair.steps);
+    }
+  if (own)
+    return {
+      look: `heat${heat(own)}`,
+      weight: own,
+      steps,
+      text: `${percent(own, 1)} differ, at most ${plural(steps, "step")}`
+    };
+  if (overall)
+    return {look: "inherit", weight: overall / 1e6, text: `${percent(overall, 1)} differ by what it is given`};
+  if (compared) return {look: "ok", weight: 0, text: "equal"};
+  return {look: "none", weight: 0, text: node.part ? `part of ${node.part.op}` : "not compared"};
+}
+
+//---- plan -------------------------------------------------------------------
+
+function readPlan() {
+  model.stored = new Map(report.plan.values.map((value) => [value.name, value]));
+  model.buffers = new Map((report.plan.buffers || []).map((buffer) => [buffer.name, buffer]));
+  model.largest = Math.max(1, ...report.plan.values.map((value) => value.bytes));
+}
+
+const storedOf = (node) => node.outputs.map((id) => model.stored.get(model.values[id].name)).filter(Boolean);
+
+function judgePlan(node) {
+  const size = storedOf(node).reduce((sum, value) => sum + value.bytes, 0);
+  if (!size) return {look: "none", weight: 0, text: "not stored in the arena"};
+  return {look: `cool${heat(size / model.largest / 2)}`, weight: size, text: `${bytes(size)} in the arena`};
+}
+
+//---- All --------------------------------------------------------------------
+
+const JUDGES = {
+  check: judgeFindings,
+  compare: judgeComparison,
+  plan: judgePlan
+};
+
+function judgeAll() {
+  const judge = JUDGES[report.command];
+  for (const node of model.nodes)
+    node.state = node.io || !judge ? {look: "none", weight: 0, text: node.io || ""} : judge(node);
+}
+
+function chooseTarget(name) {
+  model.target = model.target === name ? null : name;
+  judgeAll();
+  for (const listener of model.listeners) listener();
+}
+
+readGraph();
+if (report.check) readFindings();
+if (report.compare) readComparison();
+if (report.plan) readPlan();
+judgeAll();

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// All that the report has about one node.
+
+function listText(x) {
+  if (Array.isArray(x)) return `[${x.map(short).join(", ")}]`;
+  if (x && typeof x === "object") return `[${x.first.map(short).join(", ")}, ... ${number(x.count)} in all]`;
+  return short(x);
+}
+
+function valueText(value) {
+  if (!value.dtype) return value.name;
+  const all = value.shape.reduce((product, dim) => product * dim, 1);
+  const data = value.first ? ` = ${value.shape.length ? "[" : ""}${value.first.map(short).join(", ")}${
+                               all > value.first.length ? ", ..." : ""}${value.shape.length ? "]" : ""}` :
+                             "";
+  return `${value.dtype} [${value.shape.join(", ")}]${data}`;
+}
+
+const evidenceText = (e) => [e.kind, e.against, e.compared, e.date].filter(Boolean).join("; ");
+const words = (terms) => make("dl", {}, terms.map(([term, ...text]) => [make("dt", {}, term), make("dd", {}, text)]));
+
+function nodeLink(node, choose) { return make("button", {class: "link", click: () => choose(node)}, node.name); }
+
+function portTerms(node, choose) {
+  const terms = node.inputs.map(({port, id}) => {
+    const value = model.values[id], maker = model.makers.get(id);
+    const name = maker && maker !== node ? nodeLink(maker, choose) : value.name;
+    return [port || "value", name, " ", make("span", {class: "mono muted"}, valueText(value))];
+  });
+  for (const id of node.outputs)
+    terms.push(["makes", model.values[id].name, " ", make("span", {class: "mono muted"}, valueText(model.values[id]))]);
+  return terms;
+}
+
+const attributeTerms = (node) =>
+  Object.entries(node.attrs).map(([name, x]) => [name, make("span", {class: "mono"}, listText(x))]);
+
+//---- check ------------------------------------------------------------------
+
+function findingBox(finding) {
+  const sentence = finding.message || `${finding.port} is ${finding.found}, wanted ${finding.wanted}`;
+  return make("div", {class: `finding ${lookOf(finding)}`}, make("div", {}, sentence),
+    make("div", {class: "muted mono"}, finding.rule),
+    finding.hint && make("div", {class: "muted"}, "Mend: ", finding.hint),
+    finding.source && make("div", {class: "muted"}, "Source: ", finding.source),
+    finding.evidence && make("div", {class: "muted"}, "Evidence: ", evidenceText(finding.evidence)));
+}
+
+//---- compare ----------------------------------------------------------------
+
+function firstElement(cause, targets) {
+  return make("table", {class: "first"},
+    make("tr", {}, make("th", {}, "element"),
+      make(
+        "td", {class: "mono"}, `[${cause.index.join(", ")}]`, cause.x === undefined ? "" : `, x = ${short(cause.x)}`)),
+    targets.map((target, i) => make("tr", {}, make("th", {}, target),
+                  make("td", {class: "mono"}, short(cause.results[i]), cause.bits ? `  ${cause.bits[i]}` : ""))));
+}
+
+function differenceText(value, pair) {
+  const parts = [];
+  if (pair.different) {
+    const share = percent(pair.different, value.elements);
+    parts.push(`${number(pair.different)} of ${number(value.elements)} differ (${share}), at most ${
+      plural(pair.steps, "step")}`);
+    if (pair.nan_count) parts.push(`, ${number(pair.nan_count)} NaN on one side`);
+  } else {
+    parts.push("equal from the same inputs");
+  }
+  if (pair.different_overall !== pair.different)
+    parts.push(`; ${number(pair.different_overall)} when each runs the whole graph`);
+  return parts.join("");
+}
+
+function formulaBoxes(pair) {
+  if (!pair.different || pair.group || !pair.formulas || !pair.formulas.some(Boolean)) return null;
+  const same = pair.formulas[0] === pair.formulas[1];
+  return (same ? [pair.targets.join(" and ")] : pair.targets)
+    .map(
+      (name,
+        i) => [make("span", {class: "muted"}, name), make("code", {class: "formula"}, pair.formulas[i] || "as ONNX")]);
+}
+
+function causeBox(cause, targets) {
+  const evidence = (cause.evidence || []).map((e, i) => `${targets[i]}: ${evidenceText(e)}`).join(". ");
+  return [
+    make("h3", {}, `${cause.cause}: ${plural(cause.elements, "element")}, the first`), firstElement(cause, targets),
+    evidence && make("p", {class: "muted"}, "Evidence: ", evidence)
+  ];
+}
+
+function pairBox(value, pair) {
+  const group = pair.group && `${pair.group.op} in place of ${pair.group.nodes.join(", ")}`;
+  return make("div", {class: "pair"}, make("h3", {}, pair.targets.join(" and ")),
+    make("p", {}, differenceText(value, pair)), group && make("p", {class: "muted"}, group), formulaBoxes(pair),
+    pair.causes.map((cause) => causeBox(cause, pair.targets)),
+    pair.histogram &&
+      [histogram(pair.histogram, pair.targets), histogramNote(pair.histogram, pair.targets, value.elements)]);
+}
+
+function resultBoxes(node, value) {
+  const pairs = [...chosenPairs(value)].sort((a, b) => b.different - a.different);
+  const alone = value.histogram && !pairs.some((pair) => pair.histogram);
+  const first = [report.compare.targets[0]], left = value.left_out || [];
+  return [
+    node.results.length > 1 && make("h3", {}, value.name),
+    alone && [histogram(value.histogram, first), histogramNote(value.histogram, first, value.elements)],
+    left.length > 0 && make("p", {class: "muted"}, `Left out, may differ here: ${left.join(", ")}`),
+    pairs.map((pair) => pairBox(value, pair))
+  ];
+}
+
+function comparisonBoxes(node, choose) {
+  if (node.part && !node.results.length)
+    return make("p", {}, `Part of ${node.part.op}, compared at `, nodeLink(node.part.node, choose), ".");
+  return node.results.map((value) => resultBoxes(node, value));
+}
+
+//---- plan -------------------------------------------------------------------
+
+function planTerms(node) {
+  const terms = [];
+  for (const value of storedOf(node)) {
+    terms.push(["arena", `${bytes(value.bytes)} at ${number(value.offset)}`],
+      ["lives", `step ${value.first_step} to ${value.last_step}`]);
+    const buffer = model.buffers.get(value.name);
+    if (!buffer) continue;
+    terms.push(
+      ["device", `${buffer.pool}, address ${number(buffer.address)}, ${buffer.layout}, ${buffer.memory_layout}`],
+      ["pages", `${number(buffer.pages)} of ${number(buffer.page_bytes)} bytes on ${plural(buffer.banks, "bank")}`],
+      ["in a bank", `${bytes(buffer.bytes_per_bank)}, programs ${buffer.first_program} to ${buffer.last_program}`]);
+  }
+  return terms;
+}
+
+function nodeDetails(node, choose, close) {
+  const findings = node.findings.filter(isChosen);
+  return [
+    make("div", {class: "row"}, make("h2", {}, node.name),
+      make("button", {class: "close", "aria-label": "Close", click: close}, "×")),
+    make("p", {class: "muted"}, node.op || `${node.io} of the graph`,
+      node.state.text && node.state.text !== node.io ? `; ${node.state.text}` : ""),
+    node.lost && make("p", {}, "The file names this node, but it could not be read."),
+    words([...portTerms(node, choose), ...attributeTerms(node), ...(report.plan ? planTerms(node) : [])]),
+    node.after.length > 0 &&
+      make("p", {class: "muted"}, "read by ",
+        node.after.slice(0, 8).map((next, i) => [i ? ", " : "", nodeLink(next, choose)]),
+        node.after.length > 8 ? ", ..." : ""),
+    findings.map(findingBox), report.compare ? comparisonBoxes(node, choose) : null
+  ];
+}

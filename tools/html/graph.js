@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+// The picture of the graph. From afar it is one path for each colour; near, only the nodes in view exist.
+const NEAR = 0.42;  // the scale from which nodes have text
+
+class GraphView {
+  constructor(nodes, onChoose) {
+    this.nodes = nodes;
+    this.onChoose = onChoose;
+    Object.assign(this, layOut(nodes));
+    this.long = [];
+    for (const node of nodes)
+      for (const next of node.after)
+        if (next.layer - node.layer > 3) this.long.push([node, next]);
+    this.chosen = null;
+    this.hits = [];
+    this.at = {x: 0, y: 0, scale: 1};
+    this.edges = draw("g");
+    this.boxes = draw("g");
+    this.marks = draw("g");
+    this.world = draw("g", {}, this.edges, this.boxes, this.marks);
+    this.svg = draw("svg", {
+      tabindex: "0",
+      role: "application",
+      id: "graph-view",
+      "aria-label":
+        "The graph. Arrow keys move, plus and minus zoom, 0 shows all, n and p go to the next and previous " +
+        "node with something to say; with a node chosen, arrow keys go along the graph."
+    },
+      this.world);
+    this.scaleText = make("span", {class: "scale", "aria-hidden": "true"});
+    this.strip =
+      draw("svg", {class: "strip", viewBox: "0 0 10 1000", preserveAspectRatio: "none", "aria-hidden": "true"});
+    this.element = make("div", {class: "canvas"}, this.svg, this.strip, this.scaleText);
+    this.listen();
+    new ResizeObserver(() => this.resized()).observe(this.element);
+  }
+
+  size() { return {width: this.element.clientWidth || 800, height: this.element.clientHeight || 500}; }
+
+  resized() {
+    if (this.shown) return this.render();
+    this.shown = true;
+    this.fit();
+  }
+
+  bounds() {
+    const rows = Math.max(...this.columns.map((column) => column.end - column.first), 1);
+    return {
+      left: 0,
+      right: Math.max(BOX.width, this.columns[this.columns.length - 1]?.right || 0),
+      top: 0,
+      bottom: rows * (BOX.height + BOX.gapY)
+    };
+  }
+
+  fit() {
+    const size = this.size(), b = this.bounds();
+    const scale = Math.min(1.2, (size.width - 40) / (b.right - b.left), (size.height - 60) / (b.bottom - b.top));
+    this.at = {
+      scale,
+      x: size.width / 2 - (scale * (b.left + b.right)) / 2,
+      y: (size.height - scale * (b.bottom - b.top)) / 2
+    };
+    this.render();
+  }
+
+  worst() {
+    return this.nodes.filter((node) => node.state.weight > 0)
+      .sort((a, b) => b.state.weight - a.state.weight || a.index - b.index);
+  }
+
+  center(node, scale = Math.max(this.at.scale, NEAR * 1.6)) {
+    const size = this.size();
+    this.at = {
+      scale,
+      x: size.width / 2 - scale * (node.x + BOX.width / 2),
+      y: size.height / 2 - scale * (node.y + BOX.height / 2)
+    };
+    this.render();
+  }
+
+  zoom(factor, x, y) {
+    const size = this.size(), at = this.at;
+    if (x === undefined) x = size.width / 2, y = size.height / 2;
+    const scale = Math.max(0.002, Math.min(4, at.scale * factor));
+    this.at = {scale, x: x - ((x - at.x) * scale) / at.scale, y: y - ((y - at.y) * scale) / at.scale};
+    this.render();
+  }
+
+  pan(dx, dy) {
+    this.at.x += dx;
+    this.at.y += dy;
+    this.render();
+  }
+
+  //---- Drawing --------------------------------------------------------------
+
+  render() {
+    if (this.waiting) return;
+    this.waiting = true;
+    requestAnimationFrame(() => {
+      this.waiting = false;
+      this.paint();
+    });
+  }
+
+  paint() {
+    const at = this.at, size = this.size();
+    this.world.setAttribute("transform", `translate(${at.x} ${at.y}) scale(${at.scale})`);
+    this.scaleText.textContent = `${Math.round(at.scale * 100)} %`;
+    const view = {left: -at.x / at.scale, top: -at.y / at.scale};
+    view.right = view.left + size.width / at.scale;
+    view.bottom = view.top + size.height / at.scale;
+    if (at.scale < NEAR)
+      this.paintFar();
+    else
+      this.paintNear(view);
+    this.paintMarks();
+    this.paintStrip(view);
+    this.svg.dataset.nodes = this.boxes.childElementCount;
+    this.svg.dataset.scale = at.scale.toFixed(4);
+  }
+
+  // The strip at the right edge is the whole graph, a line for each layer with the look of its worst node.
+  paintStrip(view) {
+    const step = 1000 / this.layers.length;
+    if (!this.stripLines) {
+      const byLook = new Map();
+      this.layers.forEach((nodes, i) => {
+        const worst =
+          nodes.reduce((a, b) => (b.state.weight > a.state.weight ? b : a), nodes[0] || {state: {look: "none"}});
+        const look = worst.state.look;
+        if (look !== "none" && look !== "ok")
+          byLook.set(look, `${byLook.get(look) || ""}M0 ${i * step}h10v${Math.max(step, 1.5)}h-10z`);
+      });
+      this.stripLines = Array.from(byLook, ([look, d]) => draw("path", {class: `far s-${look}`, d}));
+    }
+    const seen = this.inView(view).map((node) => node.layer);
+    const top = step * seen.reduce((a, b) => Math.min(a, b), this.layers.length);
+    const bottom = step * (1 + seen.reduce((a, b) => Math.max(a, b), -1));
+    const height = Math.max(seen.length && 4, bottom - top);
+    this.strip.replaceChildren(
+      ...this.stripLines, draw("rect", {x: 0, y: top, width: 10, height: Math.max(0, height)}));
+  }
+
+  paintFar() {
+    if (this.mode === "far") return;
+    this.mode = "far";
+    const byLook = new Map();
+    let edges = "";
+    for (const node of this.nodes) {
+      const look = node.state.look;
+      byLook.set(look, `${byLook.get(look) || ""}M${node.x} ${node.y}h${BOX.width}v${BOX.height}h${- BOX.width}z`);
+      for (const next of node.after) edges += edgePath(node, next);
+    }
+    this.edges.replaceChildren(draw("path", {class: "edge", d: edges, "vector-effect": "non-scaling-stroke"}));
+    this.boxes.replaceChildren(...Array.from(byLook, ([look, d]) => draw("path", {class: `far s-${look}`, d})));
+  }
+
+  inView(view) {
+    const step = BOX.height + BOX.gapY, found = [];
+    const top = Math.max(0, Math.floor(view.top / step) - 1), bottom = Math.ceil(view.bottom / step);
+    for (const column of this.columns) {
+      if (column.right < view.left || column.left > view.right) continue;
+      for (let i = column.first + top; i <= Math.min(column.end - 1, column.first + bottom); i++)
+        for (const node of this.layers[i])
+          if (node.x + BOX.width >= view.left && node.x <= view.right) found.push(node);
+    }
+    return found;
+  }
+
+  paintNear(view) {
+    this.mode = "near";
+    const nodes = this.inView(view), paths = [], told = new Set();
+    const add = (from, to) => {
+      const key = from.index * this.nodes.length + to.index;
+      if (told.has(key)) return;
+      told.add(key);
+      const near = from === this.chosen || to === this.chosen;
+      paths.push(draw("path", {class: near ? "edge near" : "edge", d: edgePath(from, to)}));
+    };
+    for (const node of nodes) {
+      for (const before of node.before) add(before, node);
+      for (const next of node.after) add(node, next);
+    }
+    for (const [from, to] of this.long)
+      if (from.column === to.column && from.y < view.bottom && to.y > view.top) add(from, to);
+    this.edges.replaceChildren(...paths);
+    const hits = new Set(this.hits);
+    this.boxes.replaceChildren(...nodes.map((node) => this.box(node, hits.has(node))));
+  }
+
+  box(node, hit) {
+    const kind =
+      `node s-${node.state.look}${node.io ? " io" : ""}${hit ? " hit" : ""}${node === this.chosen ? " chosen" : ""}`;
+    const title = `${node.name}${node.op ? ` (${node.op})` : ""}: ${node.state.text}`;
+    return draw("g", {class: kind, transform: `translate(${node.x} ${node.y})`}, draw("title", {}, title),
+      draw("rect", {width: BOX.width, height: BOX.height, rx: node.io ? 20 : 5}),
+      draw("text", {class: "op", x: 10, y: 16}, shorten(node.op || node.io, 22)),
+      draw("text", {class: "name", x: 10, y: 31}, shorten(node.name, 28)));
+  }
+
+  // From afar, rings show the chosen node and those found.
+  paintMarks() {
+    const marks = [], pad = 4 / this.at.scale;
+    const ring = (node, kind) => marks.push(draw("rect", {
+      class: kind,
+      x: node.x - pad,
+      y: node.y - pad,
+      rx: pad,
+      width: BOX.width + 2 * pad,
+      height: BOX.height + 2 * pad
+    }));
+    if (this.mode === "far") {
+      for (const node of this.hits.slice(0, 400)) ring(node, "mark found");
+      if (this.chosen) ring(this.chosen, "mark");
+    }
+    this.marks.replaceChildren(...marks);
+  }
+
+  recolour() {
+    this.mode = "";
+    this.stripLines = null;
+    this.render();
+  }
+
+  //---- Choosing -------------------------------------------------------------
+
+  choose(node, move = true) {
+    this.chosen = node;
+    if (node && move)
+      this.center(node);
+    else
+      this.render();
+    this.onChoose(node);
+  }
+
+  find(text) {
+    const wanted = text.trim().toLowerCase();
+    this.hits = wanted ?
+      this.nodes.filter((node) => node.name.toLowerCase().includes(wanted) || node.op.toLowerCase().includes(wanted)) :
+      [];
+    this.render();
+    return this.hits;
+  }
+
+  nodeAt(x, y) {
+    const at = this.at, wx = (x - at.x) / at.scale, wy = (y - at.y) / at.scale;
+    const inside = (node) => wx >= node.x && wx <= node.x + BOX.width && wy >= node.y && wy <= node.y + BOX.height;
+    return this.inView({left: wx, right: wx, top: wy, bottom: wy}).find(inside) || null;
+  }
+
+  follow(step) {
+    const list = this.nodes.filter((node) => node.state.weight > 0);
+    if (!list.length) return;
+    const from = this.chosen ? this.chosen.index : step > 0 ? -1 : Infinity;
+    const next = step > 0 ? list.find((node) => node.index > from) : list.findLast((node) => node.index < from);
+    this.choose(next || (step > 0 ? list[0] : list[list.length - 1]));
+  }
+
+  walk(key) {
+    const node = this.chosen, layer = this.layers[node.layer], i = layer.indexOf(node);
+    const next = {ArrowUp: node.before[0],
+      ArrowDown: node.after[0],
+      ArrowLeft: layer[i - 1],
+      ArrowRight: layer[i + 1]}[key];
+    if (next) this.choose(next);
+  }
+
+  //---- Mouse and keyboard ---------------------------------------------------
+
+  listen() {
+    const svg = this.svg, pointers = new Map();
+    const place = (event) => {
+      const box = svg.getBoundingClientRect();
+      return {x: event.clientX - box.left, y: event.clientY - box.top};
+    };
+    let moved = 0;
+    svg.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      const p = place(event);
+      this.zoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0015)), p.x, p.y);
+    }, {passive: false});
+    svg.addEventListener("pointerdown", (event) => {
+      svg.setPointerCapture(event.pointerId);
+      pointers.set(event.pointerId, place(event));
+      moved = 0;
+    });
+    svg.addEventListener("pointermove", (event) => {
+      const last = pointers.get(event.pointerId), now = place(event);
+      if (!last) return;
+      moved += Math.abs(now.x - last.x) + Math.abs(now.y - last.y);
+      if (pointers.size === 2) {
+        const [a, b] = pointers.values(), other = last === a ? b : a;
+        const before = Math.hypot(last.x - other.x, last.y - other.y),
+              after = Math.hypot(now.x - other.x, now.y - other.y);
+        if (before && after) this.zoom(after / before, (now.x + other.x) / 2, (now.y + other.y) / 2);
+      } else if (moved > 4) {
+        svg.classList.add("drag");
+        this.pan(now.x - last.x, now.y - last.y);
+      }
+      pointers.set(event.pointerId, now);
+    });
+    const up = (event) => {
+      const p = place(event), click = pointers.delete(event.pointerId) && moved <= 4;
+      svg.classList.remove("drag");
+      if (click && event.type === "pointerup") this.choose(this.nodeAt(p.x, p.y), false);
+    };
+    svg.addEventListener("pointerup", up);
+    svg.addEventListener("pointercancel", up);
+    svg.addEventListener("keydown", (event) => this.press(event));
+    const jump = (event) => {
+      const box = this.strip.getBoundingClientRect(), share = (event.clientY - box.top) / box.height;
+      const layer = this.layers[Math.min(this.layers.length - 1, Math.floor(share * this.layers.length))];
+      if (event.buttons & 1 && layer && layer.length) this.center(layer[0], this.at.scale);
+    };
+    this.strip.addEventListener("pointerdown", jump);
+    this.strip.addEventListener("pointermove", jump);
+  }
+
+  press(event) {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const pans = {ArrowLeft: [80, 0], ArrowRight: [-80, 0], ArrowUp: [0, 80], ArrowDown: [0, -80]};
+    const keys = {
+      "+": () => this.zoom(1.3),
+      "=": () => this.zoom(1.3),
+      "-": () => this.zoom(1 / 1.3),
+      0: () => this.fit(),
+      n: () => this.follow(1),
+      p: () => this.follow(-1),
+      Escape: () => this.choose(null)
+    };
+    if (pans[event.key] && this.chosen && !event.shiftKey)
+      this.walk(event.key);
+    else if (pans[event.key])
+      this.pan(...pans[event.key]);
+    else if (keys[event.key])
+      keys[event.key]();
+    else
+      return;
+    event.preventDefault();
+  }
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph as JSON for a page: every value with its type, every node with its connections.
+#ifndef QDQ_TOOLS_HTML_GRAPH_JSON_H
+#define QDQ_TOOLS_HTML_GRAPH_JSON_H
+
+#include <qdq/qdq.h>
+
+#include "runtime/base/json_writer.h"
+
+void json_graph(qdq_json *json, const qdq_graph *graph);
+
+#endif

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Places nodes in layers: a node lies below all nodes that it reads. Four passes move each node to the
+// middle of its neighbours and keep the order in a layer free of overlaps; each pass sorts the layers.
+const BOX = {width: 168, height: 40, gapX: 26, gapY: 40, gutter: 150};
+const WIDE = 48;  // nodes in a layer
+
+function findLayers(nodes) {
+  const waiting = new Map(nodes.map((node) => [node, node.before.length]));
+  const ready = nodes.filter((node) => node.before.length === 0);
+  for (const node of nodes) node.layer = 0;
+  for (let i = 0; i < ready.length; i++)
+    for (const next of ready[i].after) {
+      next.layer = Math.max(next.layer, ready[i].layer + 1);
+      waiting.set(next, waiting.get(next) - 1);
+      if (waiting.get(next) === 0) ready.push(next);
+    }
+  // A node that reads none moves down to the first node that reads it.
+  for (const node of nodes)
+    if (!node.before.length && node.after.length) node.layer = Math.min(...node.after.map((next) => next.layer)) - 1;
+  return splitWide(nodes);
+}
+
+// A layer with more nodes than a screen shows becomes several of about the same size.
+function splitWide(nodes) {
+  const layers = [], split = [];
+  for (const node of nodes) (layers[node.layer] = layers[node.layer] || []).push(node);
+  for (const layer of Array.from(layers, (one) => one || [])) {
+    const rows = Math.max(1, Math.ceil(layer.length / WIDE)), size = Math.max(1, Math.ceil(layer.length / rows));
+    for (let i = 0; i < rows; i++) split.push(layer.slice(i * size, (i + 1) * size));
+  }
+  split.forEach((layer, i) => layer.forEach((node) => (node.layer = i)));
+  return split;
+}
+
+const middle = (nodes) => nodes.reduce((sum, node) => sum + node.x, 0) / nodes.length;
+
+function spreadLayer(layer, wish) {
+  const step = BOX.width + BOX.gapX;
+  const order = layer.map((node) => ({node, at: wish(node)}));
+  order.sort((a, b) => a.at - b.at || a.node.index - b.node.index);
+  let right = -Infinity, moved = 0;
+  for (const one of order) {
+    one.node.x = Math.max(one.at, right + step);
+    right = one.node.x;
+    moved += one.node.x - one.at;
+  }
+  // Pushing to the right is shared by both sides.
+  for (const one of order) one.node.x -= moved / order.length;
+  layer.splice(0, layer.length, ...order.map((one) => one.node));
+}
+
+function orderLayers(nodes) {
+  const layers = findLayers(nodes);
+  for (const layer of layers) layer.forEach((node, i) => (node.x = i * (BOX.width + BOX.gapX)));
+  for (let pass = 0; pass < 4; pass++) {
+    const down = pass % 2 === 0;
+    for (let i = 0; i < layers.length; i++) {
+      const layer = layers[down ? i : layers.length - 1 - i];
+      spreadLayer(layer, (node) => {
+        const near = down ? node.before : node.after;
+        return near.length ? middle(near) : node.x;
+      });
+    }
+  }
+  return layers;
+}
+
+// The left and right end of some layers.
+function extent(layers) {
+  let left = Infinity, right = -Infinity;
+  for (const layer of layers)
+    for (const node of layer) left = Math.min(left, node.x), right = Math.max(right, node.x + BOX.width);
+  return left < right ? {left, right} : {left: 0, right: BOX.width};
+}
+
+// A deep graph is folded into columns, as a text is, so that the whole of it is about as wide as a screen.
+function layersInColumn(layers) {
+  const step = BOX.height + BOX.gapY, all = extent(layers), width = all.right - all.left;
+  if (layers.length * step < 5 * width || layers.length < 80) return layers.length;
+  const columns = Math.sqrt((1.7 * layers.length * step) / (Math.min(width, 4 * BOX.width) + BOX.gutter));
+  return Math.max(40, Math.ceil(layers.length / Math.max(1, Math.round(columns))));
+}
+
+// Sets x and y of all nodes. Returns the layers, and the columns with the numbers of their layers.
+function layOut(nodes) {
+  const layers = orderLayers(nodes), size = layersInColumn(layers), columns = [];
+  for (let first = 0, left = 0; first < layers.length; first += size) {
+    const part = layers.slice(first, first + size), ends = extent(part), width = ends.right - ends.left;
+    part.forEach((layer, row) => layer.forEach((node) => {
+      node.x += left - ends.left;
+      node.y = row * (BOX.height + BOX.gapY);
+      node.column = columns.length;
+    }));
+    columns.push({first, end: first + part.length, left, right: left + width});
+    left += width + BOX.gutter;
+  }
+  return {layers, columns};
+}
+
+// A curve to a node of another column goes up in the gutter on its left.
+function gutterPath(x1, y1, x2, y2, to) {
+  const gutter = to.x - BOX.gutter / 2, bend = 26;
+  return `M${x1} ${y1}C${x1} ${y1 + bend} ${gutter} ${y1 + bend} ${gutter} ${y1}L${gutter} ${y2}` +
+    `C${gutter} ${y2 - bend} ${x2} ${y2 - bend} ${x2} ${y2}`;
+}
+
+// A curve from the bottom of one node to the top of another. One that passes layers bends aside.
+function edgePath(from, to) {
+  const x1 = from.x + BOX.width / 2, y1 = from.y + BOX.height, x2 = to.x + BOX.width / 2, y2 = to.y;
+  const layers = to.layer - from.layer;
+  if (from.column !== to.column) return gutterPath(x1, y1, x2, y2, to);
+  if (layers <= 1 || Math.abs(x1 - x2) > BOX.width) {
+    const half = (y1 + y2) / 2;
+    return `M${x1} ${y1}C${x1} ${half} ${x2} ${half} ${x2} ${y2}`;
+  }
+  const aside = Math.max(x1, x2) + BOX.width / 2 + 14 + Math.min(60, 4 * layers);
+  return `M${x1} ${y1}C${x1} ${y1 + 30} ${aside} ${y1 + 10} ${aside} ${y1 + 50}L${aside} ${y2 - 50}` +
+    `C${aside} ${y2 - 10} ${x2} ${y2 - 30} ${x2} ${y2}`;
+}

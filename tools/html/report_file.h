@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file of --html: a page whose script shows the JSON that a command writes into it.
+#ifndef QDQ_TOOLS_HTML_REPORT_FILE_H
+#define QDQ_TOOLS_HTML_REPORT_FILE_H
+
+#include <stdio.h>
+
+#include "runtime/base/json_writer.h"
+#include "tools/options.h"
+
+typedef struct report_file {
+    FILE *file;  // NULL: there is no --html
+    const char *path;
+    qdq_json json;  // within the top object: a command adds the key of its name
+} report_file;
+
+// Begins the page of a graph, up to the key of the command. EXIT_OK, or another exit code after a
+// message.
+int report_file_open(report_file *r, const char *command, const options *opt,
+                     const qdq_graph *graph);
+// The writer, or NULL without --html.
+qdq_json *report_file_json(report_file *r);
+// Ends the page of a command with this exit code, and returns the code. A failed command leaves no
+// page.
+int report_file_close(report_file *r, int code);
+
+#endif
