@@ -5,7 +5,7 @@ _qdq() {
     COMPREPLY=()
     case $COMP_CWORD:${COMP_WORDS[1]} in
     1:*)
-        words='run check compare plan bench convert mend fingerprint ops targets help'
+        words='run check compare plan bench convert mend fingerprint calibrate merge ops targets help'
         options='--help --version'
         ;;
     *:run)
@@ -168,6 +168,34 @@ _qdq() {
         --max-values) options='' words='' files='' ;;
         esac
         ;;
+    *:calibrate)
+        words=''
+        options='--shape --dim --until --output --data --shard --resume --checkpoint --target --threads --isa --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        case $previous in
+        --shape) options='' words='' files='' ;;
+        --dim) options='' words='' files='' ;;
+        --until) options='' words='' files='' ;;
+        -o | --output) options='' words='' files=yes ;;
+        --data) options='' words='' files='' ;;
+        --shard) options='' words='' files='' ;;
+        --checkpoint) options='' words='' files='' ;;
+        -t | --target) options='' words='core onnx ort onednn tensorrt tripy ttnn torchao' files='' ;;
+        --threads) options='' words='' files='' ;;
+        --isa) options='' words='' files='' ;;
+        --max-elements) options='' words='' files='' ;;
+        --max-bytes) options='' words='' files='' ;;
+        --max-operations) options='' words='' files='' ;;
+        --max-file-bytes) options='' words='' files='' ;;
+        --max-values) options='' words='' files='' ;;
+        esac
+        ;;
+    *:merge)
+        words=''
+        options='--output --partial --quiet --help'
+        case $previous in
+        -o | --output) options='' words='' files=yes ;;
+        esac
+        ;;
     *:ops)
         words='Quantize Dequantize DynamicQuantize Requantize Cast Abs Exp Log Sqrt Square Tanh Sigmoid ReLU Reciprocal Round IsNaN Not BitwiseNot HardSwish Mish Sign Floor Ceil Erf Softplus Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh IsInf LeakyReLU Elu HardSigmoid Clamp GELU Add Subtract Multiply Divide Minimum Maximum Pow Equal Greater GreaterEqual Less LessOrEqual And Or Xor BitwiseAnd BitwiseOr BitwiseXor BitShift Mod Select BiasAdd PReLU MatMul Convolution ConvTranspose SoftMax LogSoftmax LayerNorm RMSNorm GroupNorm BatchNormInference BatchNormForwardTraining ReduceL1 ReduceL2 ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum CumSum ArgMax ArgMin TopK MatMulInteger ConvInteger QLinearMatMul MatMulIntegerToFloat QGemm MatMulNBits QLinearConv QLinearAdd QLinearMul QLinearAveragePool QLinearGlobalAveragePool QLinearSoftmax AvgPool MaxPool Interpolate Concat StaticReshape StaticTranspose Reorder ToMemoryConfig InterleavedToSharded ShardedToInterleaved Reshard ToLayout GenIndex Slice Pad Expand Tile Gather GatherElements GatherND ScatterElements ScatterND DepthToSpace SpaceToDepth Trilu EyeLike OneHot Dropout'
         options='--dtypes --schema --markdown --json --help'
@@ -181,7 +209,7 @@ _qdq() {
         esac
         ;;
     *:help)
-        words='run check compare plan bench convert mend fingerprint ops targets help'
+        words='run check compare plan bench convert mend fingerprint calibrate merge ops targets help'
         options='--man --completion --help'
         case $previous in
         --completion) options='' words='bash zsh fish' files='' ;;

@@ -4,7 +4,7 @@
 #ifndef QDQ_GRAPH_FINGERPRINT_GRAPH_HASH_H
 #define QDQ_GRAPH_FINGERPRINT_GRAPH_HASH_H
 
-#include "graph/fingerprint/sha256.h"
+#include "runtime/base/hash/sha256.h"
 #include "graph/graph.h"
 #include "graph/target.h"
 

@@ -53,7 +53,7 @@ class Completion(Case):
 
     @unittest.skipUnless(shutil.which("bash"), "there is no bash")
     def test_bash_completes(self):
-        self.assertEqual(self.complete("c"), ["check", "compare", "convert"])
+        self.assertEqual(self.complete("c"), ["check", "compare", "convert", "calibrate"])
         self.assertEqual(self.complete("run", "--ma"), ["--materialize", "--max-elements",
                                                         "--max-bytes", "--max-operations",
                                                         "--max-file-bytes", "--max-values"])

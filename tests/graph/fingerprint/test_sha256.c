@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SHA-256 gives the digests that NIST published, and those of Python's hashlib around the ends of
 // blocks, however the bytes are cut.
-#include "graph/fingerprint/sha256.h"
+#include "runtime/base/hash/sha256.h"
 #include "tests/unit.h"
 
 static void check(const char *text, size_t count, size_t part, const char *wanted) {

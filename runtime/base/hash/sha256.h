@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SHA-256 (FIPS 180-4), for fingerprints that other programs can recompute. No library has it that
 // every system has, and the function never changes.
-#ifndef QDQ_GRAPH_FINGERPRINT_SHA256_H
-#define QDQ_GRAPH_FINGERPRINT_SHA256_H
+#ifndef QDQ_RUNTIME_BASE_HASH_SHA256_H
+#define QDQ_RUNTIME_BASE_HASH_SHA256_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SHA-256 as FIPS 180-4 defines it, block by block.
-#include "graph/fingerprint/sha256.h"
+#include "runtime/base/hash/sha256.h"
 
 #include <string.h>
 

@@ -1,0 +1,440 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""qdq calibrate and qdq merge: statistics against exact sums of fractions, states of shards that merge byte for byte,
+runs that are killed, files that cannot be read, and states that do not belong together."""
+
+import hashlib
+import json
+import math
+import os
+import random
+import signal
+import struct
+import subprocess
+import tempfile
+import time
+import zipfile
+from fractions import Fraction
+from pathlib import Path
+
+import harness
+from harness import Case, Tensor, graph, main, node, npy_bytes, pack, read_safetensors, tensor, value, write_npy
+
+BINS = 4099
+SHAPE = [2, 3]
+CHAIN = graph([node("ReLU", "r", "x"), node("Exp", "e", "r")], outputs={"y": "e"})
+DEFLATED = zipfile.ZIP_DEFLATED
+
+
+def npz(path, compression=zipfile.ZIP_STORED, **tensors):
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, one in tensors.items():
+            archive.writestr(f"{name}.npy", npy_bytes(harness.NPY[one.dtype], one.shape, one.data))
+
+
+def setUpModule():
+    """A build without zlib reads stored members only, and says so."""
+    global DEFLATED
+    with tempfile.TemporaryDirectory(prefix="qdq-cli-") as name:
+        npz(Path(name) / "a.npz", DEFLATED, x=tensor("float32", [1, *SHAPE], [0.0] * 6))
+        (Path(name) / "g.json").write_text(json.dumps(CHAIN), encoding="utf-8")
+        done = subprocess.run([harness.QDQ, "calibrate", "g.json", "--data", "a.npz", "-o", "s"], cwd=name,
+                              capture_output=True, check=False)
+        if b"this build has no zlib" in done.stderr:
+            DEFLATED = zipfile.ZIP_STORED
+
+
+def names(state, tensor_name):
+    return state[tensor_name].data.decode().split("\0")[:-1] if tensor_name in state else []
+
+
+def rows(state, name):
+    one = state[name]
+    numbers = struct.unpack(f"<{len(one.data) // 8}{'d' if one.dtype == 'float64' else 'q'}", one.data)
+    width = one.shape[-1]
+    return dict(zip(names(state, "values"), (numbers[i:i + width] for i in range(0, len(numbers), width))))
+
+
+def number(digits, shift):
+    return Fraction(sum(digit << 32 * i for i, digit in enumerate(digits)), 2**shift)
+
+
+def bin_of(x):
+    """By logarithms of fractions, not by bits."""
+    if abs(x) < 2.0**-32:
+        return BINS // 2
+    fraction, exponent = math.frexp(abs(x))  # 0.5 .. 1
+    side = 2049 if exponent > 32 else (exponent + 31) * 32 + int(fraction * 64) - 32 + 1
+    return BINS // 2 + (side if x > 0 else -side)
+
+
+def reals(count, seed=1):
+    """Numbers of many sizes, as float32."""
+    draw = random.Random(seed)
+    xs = [draw.gauss(0, 1) * 2.0**draw.randint(-40, 40) for _ in range(count)]
+    return [harness.float32_of_bits(struct.unpack("<I", struct.pack("<f", x))[0]) for x in xs]
+
+
+class Calibration(Case):
+    def make_folder(self, count=10, name="data", numbers=6):
+        """A graph g.json and a folder of samples."""
+        self.write("g.json", CHAIN)
+        folder = self.folder / name
+        folder.mkdir()
+        xs = reals(count * numbers)
+        for i in range(count):
+            one = tensor("float32", SHAPE, xs[i * numbers:(i + 1) * numbers])
+            npz(folder / f"{i:04}.npz", DEFLATED if i % 2 else zipfile.ZIP_STORED, x=one)
+        return xs
+
+    def calibrate(self, out, *words, data="data", code=0, file="g.json"):
+        return self.qdq("calibrate", file, "--data", data, "-o", out, *words, code=code)
+
+    def bytes_of(self, name):
+        return (self.folder / name).read_bytes()
+
+    def shards(self, count, *words):
+        out = [f"{i}of{count}.state" for i in range(1, count + 1)]
+        for i, name in enumerate(out, 1):
+            self.calibrate(name, "--shard", f"{i}/{count}", *words)
+        return out
+
+
+class Statistics(Calibration):
+    def assert_statistics(self, state, name, xs):
+        finite = [x for x in xs if math.isfinite(x)]
+        counts = [len(finite), finite.count(0), sum(map(math.isnan, xs)), xs.count(math.inf), xs.count(-math.inf)]
+        self.assertEqual(list(rows(state, "counts")[name]), counts)
+        self.assertEqual(list(rows(state, "ranges")[name]), [min(finite), max(finite)])
+        self.assertEqual(number(rows(state, "sums")[name], 1074), sum(map(Fraction, finite)))
+        self.assertEqual(number(rows(state, "squares")[name], 2148), sum(Fraction(x)**2 for x in finite))
+        bins = [0] * BINS
+        for x in finite:
+            bins[bin_of(x)] += 1
+        self.assertEqual(list(rows(state, "histograms")[name]), bins)
+
+    def run_values(self, dtype, xs):
+        count = len(xs)
+        self.write("g.json", harness.identity(dtype, [count]))
+        (self.folder / "data").mkdir()
+        write_npy(self.folder / "data/a.npy", tensor(dtype, [count], xs))
+        self.calibrate("s.state")
+        self.assert_statistics(read_safetensors(self.folder / "s.state"), "x", xs)
+
+    def test_float32_is_summed_exactly(self):
+        self.run_values("float32", reals(70000) + [0.0, -0.0, math.inf, -math.inf, -math.inf, math.nan,
+                                                   2.0**-149, -2.0**-149, 2.0**-126, -(2 - 2.0**-23) * 2.0**127,
+                                                   2.0**32, 2.0**-32, -(2.0**-32), 2.0**32 - 256])
+
+    def test_float64_is_summed_exactly(self):
+        draw = random.Random(2)
+        xs = [draw.gauss(0, 1) * 2.0**draw.randint(-300, 300) for _ in range(3000)]
+        self.run_values("float64", xs + [5e-324, -5e-324, 2.0**-1022, -1.7976931348623157e308, 1.5, 1e300, math.nan, 0.0])
+
+    def test_smaller_floats_count_as_their_values(self):
+        bits = [harness.bfloat16_bits(x) for x in reals(3000)]
+        self.write("g.json", harness.identity("bfloat16", [3000]))
+        (self.folder / "data").mkdir()
+        (self.folder / "data/a.safetensors").write_bytes(
+            harness.safetensors_bytes({"x": tensor("bfloat16", [3000], bits)}))
+        self.calibrate("s.state")
+        self.assert_statistics(read_safetensors(self.folder / "s.state"), "x",
+                               [harness.float32_of_bits(b << 16) for b in bits])
+
+    def test_every_float_value_is_in_the_state_but_no_constant(self):
+        nodes = [node("ReLU", "r", "x"), harness.quantize("q", "r", scales=0.5), node("Multiply", "m", "r")]
+        nodes[2]["inputs"] = {"a": "r", "b": "c"}
+        self.write("g.json", graph(nodes, constants=[harness.constant("c", "float32", [], 2.0)],
+                                   outputs={"y": "q", "z": "m"}))
+        (self.folder / "data").mkdir()
+        xs = reals(6)
+        write_npy(self.folder / "data/a.npy", tensor("float32", SHAPE, xs))
+        self.calibrate("s.state")
+        state = read_safetensors(self.folder / "s.state")
+        self.assertEqual(names(state, "values"), ["m", "r", "x"])
+        self.assert_statistics(state, "r", [max(x, 0.0) for x in xs])
+
+
+class Data(Calibration):
+    """Where samples come from makes no difference to their statistics."""
+
+    def statistics(self, data):
+        self.calibrate("s.state", data=data)
+        state = read_safetensors(self.folder / "s.state")
+        return {name: state[name] for name in
+                ("samples", "ranges", "counts", "sums", "squares", "histograms", "values")}
+
+    def test_folders_and_files_give_the_same(self):
+        xs = self.make_folder(12)
+        wanted = self.statistics("data")
+        all_x = tensor("float32", [12, *SHAPE], xs)
+        npz(self.folder / "stored.npz", x=all_x, other=tensor("int32", [1], [1]))
+        npz(self.folder / "packed.npz", DEFLATED, x=all_x)
+        write_npy(self.folder / "one.npy", tensor("float32", [24, 3], xs))
+        (self.folder / "one.safetensors").write_bytes(harness.safetensors_bytes({"x": all_x}))
+        for name in ("stored.npz", "packed.npz", "one.npy", "one.safetensors"):
+            self.assertEqual(self.statistics(name), wanted, name)
+
+    def test_the_order_of_samples_makes_no_difference(self):
+        xs = self.make_folder(9)
+        (self.folder / "other").mkdir()
+        for i in range(9):
+            write_npy(self.folder / f"other/{8 - i}.npy", tensor("float32", SHAPE, xs[6 * i:6 * i + 6]))
+        self.assertEqual(self.statistics("other"), self.statistics("data"))
+
+    def test_a_compressed_file_is_read_by_parts(self):
+        count, elements = 40, 100000
+        self.write("g.json", harness.identity("float32", [elements]))
+        data = Tensor("float32", [count, elements], bytes(4 * count * elements))
+        npz(self.folder / "big.npz", DEFLATED, x=data)
+        self.write("small.json", harness.identity("float32", [1]))
+        npz(self.folder / "small.npz", DEFLATED, x=tensor("float32", [1, 1], [0.0]))
+        most = (self.peak_mib("calibrate", "small.json", "--data", "small.npz", "-o", "s") +
+                self.peak_mib("calibrate", "g.json", "--data", "big.npz", "-o", "b")) / 2
+        self.assertTrue((self.folder / "b").exists())
+        small = self.peak_mib("calibrate", "small.json", "--data", "small.npz", "-o", "s")
+        self.assertLess(most, small + 8, "of 15 MiB of samples")
+
+    def test_wrong_data_is_refused(self):
+        self.make_folder(1)
+        (self.folder / "empty").mkdir()
+        npz(self.folder / "shape.npz", x=tensor("float32", [2, 4], [0.0] * 8))
+        npz(self.folder / "name.npz", z=tensor("float32", [2, 2, 3], [0.0] * 12))
+        self.write("text.npz", "no archive")
+        self.write("text.txt", "")
+        for data, text in (("empty", "has no file"), ("absent", "wanted a folder"), ("text.txt", "wanted a folder"),
+                           ("shape.npz", "has shape [2, 4], wanted [N, ...]"), ("name.npz", "has no array 'x'"),
+                           ("text.npz", "directory at the end of the archive is missing"),
+                           ("absent.npz", "cannot be opened")):
+            self.assertIn(text, self.calibrate("s.state", data=data, code=3).err)
+        for shard in ("0/2", "3/2", "1", "1/", "a/2", "1/99999999", "-1/2"):
+            self.assertIn("--shard is", self.calibrate("s.state", "--shard", shard, code=2).err)
+        self.assertIn("--data", self.qdq("calibrate", "g.json", "-o", "s", code=2).err)
+        self.assertIn("-o is missing", self.qdq("calibrate", "g.json", "--data", "data", code=2).err)
+
+    def test_damaged_archives_never_crash(self):
+        self.make_folder(1)
+        whole = self.bytes_of("data/0000.npz")
+        draw = random.Random(3)
+        for i in range(120):
+            data = bytearray(whole[:draw.randint(0, len(whole))] if i % 2 else whole)
+            for _ in range(draw.randint(0, 3) if data else 0):
+                data[draw.randrange(len(data))] = draw.randrange(256)
+            (self.folder / "bad.npz").write_bytes(data)
+            self.calibrate("s.state", data="bad.npz", code=None)
+
+
+class Unreadable(Calibration):
+    def break_files(self):
+        self.make_folder(12)
+        path = self.folder / "data/0003.npz"
+        path.write_bytes(path.read_bytes()[:100])
+        damaged = bytearray((self.folder / "data/0004.npz").read_bytes())
+        damaged[damaged.index(b"NUMPY") + 130] ^= 1
+        (self.folder / "data/0004.npz").write_bytes(damaged)
+        write_npy(self.folder / "data/0005.npy", tensor("float32", [3, 2], [0.0] * 6))
+        npz(self.folder / "data/0006.npz", y=tensor("float32", SHAPE, [0.0] * 6))
+        write_npy(self.folder / "data/0007.npy", tensor("float64", SHAPE, [0.0] * 6))
+        os.symlink("nowhere", self.folder / "data/0008.npy")
+        return ["0003.npz", "0004.npz", "0005.npy", "0006.npz", "0007.npy", "0008.npy"]
+
+    def test_files_that_cannot_be_read_are_named_and_counted(self):
+        bad = self.break_files()
+        err = self.calibrate("s.state", code=1).err
+        state = read_safetensors(self.folder / "s.state")
+        self.assertEqual(names(state, "unreadable"), bad)
+        self.assertEqual(struct.unpack("<5q", state["numbers"].data)[1:3], (15, 9))
+        self.assertIn("6 of 15 samples could not be read", err)
+        for name, reason in zip(bad, ("directory at the end", "CRC", "has shape [3, 2], wanted [2, 3]",
+                                      "has no array 'x'", "float64", "cannot be opened")):
+            self.assertRegex(err, rf"qdq: {name}: .*{reason}".replace("[", r"\[") if "[" not in reason else name)
+            self.assertIn(f"\n  {name}\n", err)
+
+    def test_merged_shards_have_the_same_names(self):
+        self.break_files()
+        self.calibrate("s.state", code=1)
+        parts = [f"{i}.state" for i in range(1, 6)]
+        for i, name in enumerate(parts, 1):
+            self.calibrate(name, "--shard", f"{i}/5", code=None)
+        self.assertIn("0008.npy", self.qdq("merge", *parts[::-1], "-o", "m.state", code=1).err)
+        self.assertEqual(self.bytes_of("m.state"), self.bytes_of("s.state"))
+
+    def test_other_files_of_a_folder_are_mentioned(self):
+        self.make_folder(2)
+        self.write("data/labels.txt", "")
+        self.assertIn("'labels.txt' is no sample", self.calibrate("s.state").err)
+
+
+class Shards(Calibration):
+    def merge_in_pairs(self, parts, draw):
+        """Merges random pairs until one is left."""
+        step = 0
+        while len(parts) > 1:
+            draw.shuffle(parts)
+            a, b, parts = parts[0], parts[1], parts[2:]
+            step += 1
+            self.qdq("merge", "--partial", a, b, "-o", f"t{step}.state")
+            parts.append(f"t{step}.state")
+        return parts[0]
+
+    def test_any_partition_gives_the_bytes_of_one_run(self):
+        self.make_folder(50)
+        self.calibrate("all.state")
+        draw = random.Random(4)
+        for count in (1, 2, 7, 64):
+            parts = self.shards(count, *(["--isa", "portable"] if count == 7 else []))
+            draw.shuffle(parts)
+            self.qdq("merge", *parts, "-o", "m.state")
+            self.assertEqual(self.bytes_of("m.state"), self.bytes_of("all.state"), f"{count} shards")
+            tree = self.merge_in_pairs(parts, draw)
+            self.assertEqual(self.bytes_of(tree), self.bytes_of("all.state"), f"{count} shards in a tree")
+
+    def test_instruction_sets_and_threads_make_no_difference(self):
+        nodes = [node("MatMul", "p", "x"), node("SoftMax", "s", "p")]
+        nodes[0]["inputs"] = {"a": "x", "b": "w"}
+        nodes[1]["attrs"] = {"axis": 1}
+        draw = random.Random(5)
+        weights = [draw.gauss(0, 1) for _ in range(32 * 128)]
+        self.write("g.json", graph(nodes, inputs=[value("x", shape=[640, 32])], outputs={"y": "s"},
+                                   constants=[harness.constant("w", "float32", [32, 128], weights)]))
+        write_npy(self.folder / "x.npy", tensor("float32", [3, 640, 32], [draw.gauss(0, 3) for _ in range(3 * 640 * 32)]))
+        states = set()
+        for words in (["--isa", "portable", "--threads", "1"], ["--isa", "portable", "--threads", "3"],
+                      ["--threads", "1"], ["--threads", "3"]):
+            self.calibrate("s.state", *words, data="x.npy")
+            states.add(self.bytes_of("s.state"))
+        self.assertEqual(len(states), 1)
+
+    def refused(self, *parts, words=()):
+        (self.folder / "m.state").unlink(missing_ok=True)
+        err = self.qdq("merge", *parts, "-o", "m.state", *words, code=3).err
+        self.assertFalse((self.folder / "m.state").exists())
+        return err
+
+    def test_lost_and_doubled_shards_are_named(self):
+        self.make_folder(8)
+        parts = self.shards(5)
+        self.assertIn("2 shards are missing: 2/5, 4/5;", self.refused(parts[0], parts[4], parts[2]))
+        self.assertIn("3of5.state: shard 3/5 is in 3of5.state too", self.refused(*parts, parts[2]))
+        self.qdq("merge", "--partial", parts[0], parts[1], "-o", "p.state")
+        self.assertIn("2of5.state: shard 2/5 is in p.state too", self.refused("p.state", *parts[1:]))
+        self.qdq("merge", "p.state", *parts[2:], "-o", "m.state")
+        self.assertIn("shard 1/1 is in m.state too", self.qdq("merge", "m.state", "m.state", "-o", "n.state", code=3).err)
+
+    def test_foreign_shards_are_named(self):
+        self.make_folder(4)
+        one, two = self.shards(2)
+        self.calibrate("3.state", "--shard", "2/3")
+        self.assertIn("3.state: has another number of shards than 1of2.state", self.refused(one, "3.state"))
+        self.calibrate("t.state", "--shard", "2/2", "--target", "onednn")
+        self.assertIn("t.state: has another target", self.refused(one, "t.state"))
+        self.write("other.json", graph([node("ReLU", "r", "x"), node("Abs", "e", "r")], outputs={"y": "e"}))
+        self.calibrate("g.state", "--shard", "2/2", file="other.json")
+        self.assertIn("g.state: has another graph", self.refused(one, "g.state"))
+        self.make_folder(5, "more")
+        self.calibrate("d.state", "--shard", "2/2", data="more")
+        self.assertIn("d.state: has another set of data", self.refused(one, "d.state"))
+        self.assertIn("g.json: ", self.refused(one, "g.json"))
+        self.assertIn("absent: ", self.refused(one, "absent"))
+
+    def test_a_damaged_state_is_refused(self):
+        self.make_folder(2)
+        one, two = self.shards(2)
+        whole = self.bytes_of(two)
+        header = 8 + struct.unpack("<Q", whole[:8])[0]
+        draw = random.Random(6)
+        for at in [draw.randrange(header, len(whole)) for _ in range(40)]:
+            damaged = bytearray(whole)
+            damaged[at] ^= 1 << draw.randrange(8)
+            (self.folder / "bad.state").write_bytes(damaged)
+            self.assertIn("bad.state", self.qdq("merge", one, "bad.state", "-o", "m.state", code=None).err)
+        for length in (0, 7, header, len(whole) - 1):
+            (self.folder / "bad.state").write_bytes(whole[:length])
+            self.assertIn("bad.state", self.refused(one, "bad.state"))
+
+    def test_the_hash_is_the_one_that_the_document_defines(self):
+        self.make_folder(2)
+        self.calibrate("s.state")
+        data = self.bytes_of("s.state")
+        header = json.loads(data[8:8 + struct.unpack("<Q", data[:8])[0]])
+        state = read_safetensors(self.folder / "s.state")
+        hashed = hashlib.sha256()
+        for name in header:
+            if name != "sha256":
+                hashed.update(name.encode() + b"\0" + state[name].data)
+        self.assertEqual(state["sha256"].data, hashed.digest())
+        self.assertEqual(struct.unpack("<5q", state["numbers"].data), (1, 2, 2, -1, 1))
+        total = 0
+        for sample in range(2):
+            with zipfile.ZipFile(self.folder / f"data/{sample:04}.npz") as archive:
+                elements = archive.read("x.npy")[-24:]
+            text = b"".join(struct.pack("<Q", len(word)) + word for word in (b"x", b"float32"))
+            total += int.from_bytes(hashlib.sha256(text + elements).digest(), "little")
+        self.assertEqual(int.from_bytes(state["samples"].data, "little"), total % 2**256)
+
+
+class Kills(Calibration):
+    def run_killed(self, draw, longest, *words):
+        """Starts a run and kills it after a random time; whether the kill came before the end."""
+        process = subprocess.Popen([harness.QDQ, "calibrate", "g.json", "--data", "data", *words], cwd=self.folder,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(draw.uniform(0, longest))
+        process.kill()
+        return process.wait() == -signal.SIGKILL
+
+    def test_killed_runs_end_with_the_same_bytes(self):
+        self.make_folder(40)
+        start = time.monotonic()
+        self.calibrate("all.state")
+        draw, kills, rounds = random.Random(7), 0, 0
+        longest = max(0.02, 2 * (time.monotonic() - start))
+        while kills < 100:
+            parts = []
+            for i in range(1, 4):
+                out = f"{rounds}-{i}.state"
+                words = ["--shard", f"{i}/3", "-o", out, "--resume", "--checkpoint", "0"]
+                for _ in range(6):
+                    kills += self.run_killed(draw, longest, *words)
+                self.qdq("calibrate", "g.json", "--data", "data", *words)
+                self.assertFalse((self.folder / f"{out}.part").exists())
+                parts.append(out)
+            rounds += 1
+            draw.shuffle(parts)
+            self.qdq("merge", *parts, "-o", "m.state")
+            self.assertEqual(self.bytes_of("m.state"), self.bytes_of("all.state"))
+            self.assertLess(rounds, 50, f"{kills} kills only")
+
+    def test_a_run_goes_on_behind_the_last_checkpoint(self):
+        self.make_folder(30)
+        self.calibrate("all.state")
+        draw = random.Random(8)
+        for _ in range(200):
+            (self.folder / "k.state").unlink(missing_ok=True)
+            self.run_killed(draw, 0.1, "-o", "k.state", "--checkpoint", "0")
+            if (self.folder / "k.state.part").exists():
+                break
+        state = read_safetensors(self.folder / "k.state.part")
+        taken, after = struct.unpack("<5q", state["numbers"].data)[2:4]
+        self.assertEqual(taken, after)
+        self.assertIn("checkpoint of a run that has not ended",
+                      self.qdq("merge", "k.state.part", "-o", "m.state", code=3).err)
+        for i in range(after):  # what is done is not read again
+            path = self.folder / f"data/{i:04}.npz"
+            path.write_bytes(bytes(path.stat().st_size))
+        self.calibrate("k.state", "--resume")
+        self.assertEqual(self.bytes_of("k.state"), self.bytes_of("all.state"))
+        self.calibrate("k.state", "--resume")
+        self.assertEqual(self.bytes_of("k.state"), self.bytes_of("all.state"))
+
+    def test_another_run_is_not_resumed(self):
+        self.make_folder(4)
+        self.calibrate("s.state", "--shard", "1/2")
+        self.assertIn("s.state is of another shard", self.calibrate("s.state", "--shard", "2/2", "--resume", code=3).err)
+        self.assertIn("another number of shards", self.calibrate("s.state", "--resume", code=3).err)
+        self.write("s.state.part", "no state")
+        self.assertIn("s.state.part", self.calibrate("s.state", "--shard", "1/2", "--resume", code=3).err)
+        self.calibrate("s.state", "--shard", "2/2")
+
+
+if __name__ == "__main__":
+    main()

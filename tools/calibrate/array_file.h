@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file of arrays: .npy (one, without a name), .npz or .safetensors. Parts of arrays can be read.
+#ifndef QDQ_TOOLS_CALIBRATE_ARRAY_FILE_H
+#define QDQ_TOOLS_CALIBRATE_ARRAY_FILE_H
+
+#include <qdq/qdq.h>
+
+#include "tools/calibrate/zip_file.h"
+
+typedef struct file_array {
+    char *name;
+    qdq_dtype dtype;
+    qdq_shape shape;
+    byte_source source;
+    uint64_t data_at;             // where elements begin in `source`
+    const qdq_tensor_info *info;  // of a .safetensors file
+    void *loaded;                 // all elements of it, after the first read; else NULL
+    qdq_error problem;            // why it cannot be read
+} file_array;
+
+typedef struct array_file {
+    FILE *file;
+    qdq_tensor_file *tensors;
+    file_array *arrays;
+    size_t count;
+    bool nameless;
+} array_file;
+
+// The endings that array_file_open knows.
+bool is_array_file_name(const char *path);
+
+// Opens a file by its ending and lists its arrays. Errors do not begin with the path. Close it in
+// either case.
+qdq_status array_file_open(array_file *file, const char *path, qdq_error *err);
+void array_file_close(array_file *file);
+
+// The array called `name`, or the only array of an .npy file. NULL with `err` set if there is none
+// or it cannot be read.
+file_array *array_file_find(const array_file *file, const char *name, qdq_error *err);
+
+// Reads `count` elements from element `from` on.
+qdq_status file_array_read(const array_file *file, file_array *array, uint64_t from, void *out,
+                           size_t count, qdq_error *err);
+
+#endif

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes of a file, or of a member of a zip archive, which may be deflated.
+#ifndef QDQ_TOOLS_CALIBRATE_BYTE_SOURCE_H
+#define QDQ_TOOLS_CALIBRATE_BYTE_SOURCE_H
+
+#include <qdq/base.h>
+#include <stdio.h>
+
+struct inflater;
+
+// Where bytes lie. A copy of it is opened by source_read; source_close frees what that made.
+typedef struct byte_source {
+    FILE *file;
+    uint64_t start;   // in the file
+    uint64_t stored;  // bytes in the file
+    uint64_t size;    // bytes that can be read
+    bool deflated;
+    bool has_crc;
+    uint32_t crc;
+    // What has been read in sequence: bytes from 0 to `at`, and their CRC.
+    uint64_t at;
+    uint32_t crc_so_far;
+    struct inflater *inflater;
+} byte_source;
+
+// Sets `err` to one sentence. Returns `status`.
+qdq_status source_fail(qdq_error *err, qdq_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// Opens a regular file; never blocks on a pipe. NULL with `err` set.
+FILE *open_regular_file(const char *path, uint64_t *bytes, qdq_error *err);
+
+// Reads bytes from .. from + count. Deflated bytes are read from the start if `from` lies before
+// the end of the last read, so read forward. The CRC is compared when the last byte was read in
+// sequence.
+qdq_status source_read(byte_source *s, uint64_t from, void *out, size_t count, qdq_error *err);
+void source_close(byte_source *s);
+
+#endif

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adds to integers of many digits, which carry rarely.
+#include "tools/calibrate/exact_sum.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { DIGIT_BITS = 32 };
+static const uint64_t digit_mask = 0xFFFFFFFF;
+static const int64_t digit_base = (int64_t)1 << DIGIT_BITS;
+
+void exact_add(int64_t *digits, uint64_t magnitude, unsigned shift, bool negative) {
+    unsigned within = shift % DIGIT_BITS;
+    int64_t *at = digits + shift / DIGIT_BITS;
+    int64_t low = (int64_t)((magnitude << within) & digit_mask);
+    int64_t middle = (int64_t)((magnitude >> (DIGIT_BITS - within)) & digit_mask);
+    int64_t high = within ? (int64_t)(magnitude >> (2 * DIGIT_BITS - within)) : 0;
+    at[0] += negative ? -low : low;
+    at[1] += negative ? -middle : middle;
+    if (high) at[2] += negative ? -high : high;
+}
+
+void exact_carry(int64_t *digits, size_t count) {
+    int64_t carry = 0;
+    for (size_t i = 0; i + 1 < count; i++) {
+        int64_t digit = digits[i] + carry, rest = digit % digit_base;
+        if (rest < 0) rest += digit_base;
+        digits[i] = rest;
+        carry = (digit - rest) / digit_base;
+    }
+    digits[count - 1] += carry;
+}
+
+double exact_value(const int64_t *digits, size_t count, int shift) {
+    int64_t positive[SQUARE_DIGITS] = {0};
+    bool negative = digits[count - 1] < 0;
+    for (size_t i = 0; i < count; i++) positive[i] = negative ? -digits[i] : digits[i];
+    exact_carry(positive, count);
+    double value = 0;
+    size_t left = 4;  // digits after the first one that is not 0 change no more than 2^-64 of it
+    for (size_t i = count; i-- > 0 && left > 0;) {
+        if (value > 0 || positive[i]) left--;
+        value += ldexp((double)positive[i], (int)i * DIGIT_BITS - shift);
+    }
+    return negative ? -value : value;
+}

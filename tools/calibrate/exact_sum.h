@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums without rounding: integers of digits of 32 bits, wide enough for 2^63 float64 numbers or
+// their squares. A sum depends on the set of its terms only, not on their order or grouping.
+#ifndef QDQ_TOOLS_CALIBRATE_EXACT_SUM_H
+#define QDQ_TOOLS_CALIBRATE_EXACT_SUM_H
+
+#include <qdq/base.h>
+
+// Digit 0 of a sum counts 2^-1074, the least float64; digit 0 of a sum of squares counts 2^-2148.
+enum {
+    SUM_DIGITS = 68,
+    SQUARE_DIGITS = 134,
+    SUM_SHIFT = 1074,
+    SQUARE_SHIFT = 2148,
+};
+
+// Adds magnitude * 2^shift, or subtracts it. Digits may leave their range: exact_carry after at
+// most 2^30 calls brings them back.
+void exact_add(int64_t *digits, uint64_t magnitude, unsigned shift, bool negative);
+
+// Brings all digits but the last into 0 .. 2^32 - 1. The last one has the sign. A number has one
+// such form.
+void exact_carry(int64_t *digits, size_t count);
+
+// The number whose digit 0 counts 2^-shift, within 2^-52 of its magnitude.
+double exact_value(const int64_t *digits, size_t count, int shift);
+
+#endif

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists and loads samples.
+#include "tools/calibrate/samples.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "runtime/base/utf8.h"
+#include "tools/common.h"
+#include "tools/failure.h"
+
+enum { MOST_PATH = 4096, SHOWN_NAME = 512 };
+
+static void hash_number(qdq_sha256 *hash, uint64_t number) {
+    unsigned char bytes[8];
+    for (size_t i = 0; i < 8; i++) bytes[i] = (unsigned char)(number >> 8 * i);
+    qdq_sha256_add(hash, bytes, sizeof bytes);
+}
+
+static void hash_text(qdq_sha256 *hash, const char *text) {
+    hash_number(hash, strlen(text));
+    qdq_sha256_add(hash, text, strlen(text));
+}
+
+static uint64_t file_bytes(const char *path) {
+    struct stat facts;
+    return stat(path, &facts) == 0 ? (uint64_t)facts.st_size : UINT64_MAX;
+}
+
+//---- A folder ---------------------------------------------------------------
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool add_name(samples *s, const char *name) {
+    if (s->count % 256 == 0) {
+        char **more = realloc(s->names, (s->count + 256) * sizeof *more);
+        if (!more) return false;
+        s->names = more;
+    }
+    s->names[s->count] = malloc(strlen(name) + 1);
+    if (!s->names[s->count]) return false;
+    memcpy(s->names[s->count++], name, strlen(name) + 1);
+    return true;
+}
+
+static int no_memory(void) { return tell_failure(QDQ_ERR_MEMORY, "no memory for the samples"); }
+
+static int read_folder(samples *s, DIR *folder, size_t *others, char other[MOST_PATH]) {
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        if (entry->d_name[0] == '.') continue;
+        if (is_array_file_name(entry->d_name)) {
+            if (!add_name(s, entry->d_name)) return no_memory();
+        } else if ((*others)++ == 0 || strcmp(entry->d_name, other) < 0) {
+            snprintf(other, MOST_PATH, "%s", entry->d_name);
+        }
+    }
+    return EXIT_OK;
+}
+
+static int list_folder(samples *s) {
+    char other[MOST_PATH] = "", path[MOST_PATH], shown[SHOWN_NAME];
+    size_t others = 0;
+    DIR *folder = opendir(s->where);
+    if (!folder)
+        return tell_failure(QDQ_ERR_IO, "%s: cannot be opened: %s", s->where, strerror(errno));
+    int code = read_folder(s, folder, &others, other);
+    (void)closedir(folder);
+    if (code != EXIT_OK) return code;
+    qdq_utf8_show(shown, sizeof shown, other, strlen(other));
+    if (others)
+        fprintf(stderr, "qdq: %s: '%s'%s no sample: samples end in .npz, .npy or .safetensors\n",
+                s->where, shown, others > 1 ? " and other entries are" : " is");
+    if (s->count == 0)
+        return tell_failure(QDQ_ERR_PARSE,
+                            "%s: has no file that ends in .npz, .npy or .safetensors", s->where);
+    qsort(s->names, s->count, sizeof *s->names, by_name);
+    qdq_sha256 hash;
+    qdq_sha256_begin(&hash);
+    for (size_t i = 0; i < s->count; i++) {
+        snprintf(path, sizeof path, "%s/%s", s->where, s->names[i]);
+        hash_text(&hash, s->names[i]);
+        hash_number(&hash, file_bytes(path));
+    }
+    qdq_sha256_end(&hash, s->listing);
+    return EXIT_OK;
+}
+
+//---- One file ---------------------------------------------------------------
+
+// How many inputs an array with a leading dim holds: [N, ...] for an input [...], or [N * B, ...]
+// for [B, ...]. 0: none.
+static size_t samples_in(qdq_shape array, qdq_shape input) {
+    int extra = array.rank - input.rank;
+    if (extra != 0 && extra != 1) return 0;
+    for (int i = 1; i < array.rank; i++)
+        if (i - extra >= 0 && (extra || i > 0) && array.dims[i] != input.dims[i - extra]) return 0;
+    if (extra) return (size_t)array.dims[0];
+    if (input.rank == 0 || array.dims[0] % input.dims[0]) return 0;
+    return (size_t)(array.dims[0] / input.dims[0]);
+}
+
+// The array of an input, which may have the name that the file of the graph gives it.
+static file_array *find_array(const samples *s, const array_file *file, const char *input,
+                              qdq_error *err) {
+    qdq_error own = {0};
+    size_t inputs = qdq_plan_input_count(s->plan);
+    const char *original = qdq_value_original(s->graph, input);
+    if (file->nameless && inputs != 1) {
+        (void)source_fail(err, QDQ_ERR_PARSE,
+                          "an .npy file has one array, and the graph %zu inputs; use an .npz file",
+                          inputs);
+        return NULL;
+    }
+    file_array *array = array_file_find(file, input, &own);
+    if (!array && original && strcmp(original, input) != 0)
+        array = array_file_find(file, original, NULL);
+    if (!array) *err = own;
+    return array;
+}
+
+static qdq_status count_samples(samples *s, qdq_error *err) {
+    char has[128], wants[128];
+    size_t inputs = qdq_plan_input_count(s->plan);
+    for (size_t i = 0; i < inputs; i++) {
+        const qdq_tensor_info *input = qdq_plan_input(s->plan, i);
+        const file_array *array = find_array(s, &s->file, input->name, err);
+        if (!array) return err->status;
+        size_t count = samples_in(array->shape, input->shape);
+        if (count == 0)
+            return source_fail(err, QDQ_ERR_PARSE,
+                               "input '%.200s' has shape %s, wanted [N, ...] with samples of shape "
+                               "%s",
+                               input->name, qdq_write_shape(array->shape, has, sizeof has),
+                               qdq_write_shape(input->shape, wants, sizeof wants));
+        if (i > 0 && count != s->count)
+            return source_fail(err, QDQ_ERR_PARSE,
+                               "input '%.200s' has %zu samples, and the inputs before it %zu",
+                               input->name, count, s->count);
+        s->count = count;
+    }
+    return QDQ_OK;
+}
+
+static int open_file(samples *s) {
+    qdq_error err = {0};
+    qdq_sha256 hash;
+    qdq_status status = array_file_open(&s->file, s->where, &err);
+    if (status == QDQ_OK) status = count_samples(s, &err);
+    if (status != QDQ_OK) return tell_failure(status, "%s: %s", s->where, err.text);
+    qdq_sha256_begin(&hash);
+    hash_number(&hash, file_bytes(s->where));
+    hash_number(&hash, s->count);
+    qdq_sha256_end(&hash, s->listing);
+    return EXIT_OK;
+}
+
+//---- Loading ----------------------------------------------------------------
+
+// Whether a shape is the wanted one, or has dims of 1 before it or lacks them.
+static bool has_dims(qdq_shape shape, qdq_shape wanted) {
+    int a = 0, b = 0;
+    while (a < shape.rank && shape.dims[a] == 1) a++;
+    while (b < wanted.rank && wanted.dims[b] == 1) b++;
+    if (shape.rank - a != wanted.rank - b) return false;
+    for (; a < shape.rank; a++, b++)
+        if (shape.dims[a] != wanted.dims[b]) return false;
+    return true;
+}
+
+static qdq_status load_input(samples *s, array_file *file, size_t number, size_t sample,
+                             qdq_exec *exec, qdq_sha256 *hash, qdq_error *err) {
+    const qdq_tensor_info *input = qdq_plan_input(s->plan, number);
+    size_t count = qdq_shape_count(input->shape), size;
+    char has[128], wants[128];
+    qdq_error own = {0};
+    file_array *array = find_array(s, file, input->name, err);
+    if (!array) return err->status;
+    if (s->names && !has_dims(array->shape, input->shape))
+        return source_fail(err, QDQ_ERR_PARSE, "input '%.200s' has shape %s, wanted %s",
+                           input->name, qdq_write_shape(array->shape, has, sizeof has),
+                           qdq_write_shape(input->shape, wants, sizeof wants));
+    size = qdq_dtype_size(array->dtype);
+    qdq_status status =
+        file_array_read(file, array, (uint64_t)sample * count, s->buffers[number], count, err);
+    if (status != QDQ_OK) return status;
+    qdq_dtype dtype = array->dtype;
+    status = qdq_exec_write(exec, input->name, dtype, s->buffers[number], count, &own);
+    if (status != QDQ_OK)
+        return source_fail(err, status == QDQ_ERR_MEMORY ? status : QDQ_ERR_PARSE, "%.900s",
+                           own.text);
+    hash_text(hash, input->name);
+    hash_text(hash, qdq_dtype_name(dtype));
+    qdq_sha256_add(hash, s->buffers[number], count * size);
+    return QDQ_OK;
+}
+
+static qdq_status load_inputs(samples *s, array_file *file, size_t sample, qdq_exec *exec,
+                              unsigned char digest[QDQ_SHA256_BYTES], qdq_error *err) {
+    qdq_sha256 hash;
+    qdq_sha256_begin(&hash);
+    for (size_t i = 0; i < qdq_plan_input_count(s->plan); i++) {
+        qdq_status status = load_input(s, file, i, sample, exec, &hash, err);
+        if (status != QDQ_OK) return status;
+    }
+    qdq_sha256_end(&hash, digest);
+    return QDQ_OK;
+}
+
+qdq_status sample_load(samples *s, size_t index, qdq_exec *exec,
+                       unsigned char digest[QDQ_SHA256_BYTES], qdq_error *err) {
+    char path[MOST_PATH];
+    array_file file;
+    if (!s->names) return load_inputs(s, &s->file, index, exec, digest, err);
+    snprintf(path, sizeof path, "%s/%s", s->where, s->names[index]);
+    qdq_status status = array_file_open(&file, path, err);
+    if (status == QDQ_OK) status = load_inputs(s, &file, 0, exec, digest, err);
+    array_file_close(&file);
+    return status;
+}
+
+//---- Entry ------------------------------------------------------------------
+
+// Elements are stored in at most 8 bytes.
+static int make_buffers(samples *s) {
+    size_t count = qdq_plan_input_count(s->plan);
+    s->buffers = calloc(count + 1, sizeof *s->buffers);
+    if (!s->buffers) return no_memory();
+    for (size_t i = 0; i < count; i++) {
+        s->buffers[i] = calloc(qdq_shape_count(qdq_plan_input(s->plan, i)->shape), 8);
+        if (!s->buffers[i]) return no_memory();
+    }
+    return EXIT_OK;
+}
+
+int samples_open(samples *s, const char *where, const qdq_graph *graph, const qdq_plan *plan) {
+    struct stat facts;
+    *s = (samples){.where = where, .graph = graph, .plan = plan};
+    int code = make_buffers(s);
+    if (code != EXIT_OK) return code;
+    if (stat(where, &facts) == 0 && S_ISDIR(facts.st_mode)) return list_folder(s);
+    if (is_array_file_name(where)) return open_file(s);
+    return tell_failure(QDQ_ERR_PARSE,
+                        "--data is '%s', wanted a folder, or a file that ends in .npz, .npy or "
+                        ".safetensors",
+                        where);
+}
+
+void samples_close(samples *s) {
+    for (size_t i = 0; s->names && i < s->count; i++) free(s->names[i]);
+    for (size_t i = 0; s->buffers && i < qdq_plan_input_count(s->plan); i++) free(s->buffers[i]);
+    free(s->names);
+    free(s->buffers);
+    array_file_close(&s->file);
+}
+
+const char *sample_name(const samples *s, size_t index, char *out, size_t capacity) {
+    if (s->names)
+        snprintf(out, capacity, "%s", s->names[index]);
+    else
+        snprintf(out, capacity, "sample %zu", index);
+    return out;
+}
