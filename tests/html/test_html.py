@@ -236,6 +236,24 @@ class Pages(unittest.TestCase):
         self.page("plan", "small")
         self.assertIn("arena", self.text("#verdict"))
 
+    def test_graphs_without_nodes_and_nodes_that_cannot_be_read(self):
+        (self.folder / "none.json").write_text(
+            json.dumps({"format": "qdq/1", "inputs": [value("x")], "outputs": [{"name": "y", "value": "x"}]})
+        )
+        for command in ("check", "plan"):
+            self.page(command, "none")
+            self.browser.type("#graph-view", "n0")
+        cycle = [{"op": "ReLU", "name": name, "inputs": {"x": other}} for name, other in (("a", "b"), ("b", "a"))]
+        nodes = [*cycle, {"op": "Nonsense", "name": "lost", "inputs": {"x": "x"}}]
+        graph = {"format": "qdq/1", "inputs": [value("x")], "nodes": nodes, "outputs": [{"name": "y", "value": "b"}]}
+        (self.folder / "broken.json").write_text(json.dumps(graph))
+        self.page("check", "broken")
+        self.browser.click("#worst")
+        self.assertIn("it needs its own result", self.text("#details"))
+        self.browser.type("#search", "lost<Enter>")
+        self.assertIn("could not be read", self.text("#details"))
+        self.assertNotIn("undefined", self.text("body"))
+
     def test_nothing_is_loaded(self):
         self.page("check", "large", "--target", "all")
         self.assertEqual(self.browser.run("return performance.getEntriesByType('resource').map((e) => e.name)"), [])

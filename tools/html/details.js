@@ -138,7 +138,7 @@ function nodeDetails(node, choose, close) {
   return [
     make("div", {class: "row"}, make("h2", {}, node.name),
       make("button", {class: "close", "aria-label": "Close", click: close}, "×")),
-    make("p", {class: "muted"}, node.op || `${node.io} of the graph`,
+    make("p", {class: "muted"}, node.op || (node.io ? `${node.io} of the graph` : "not read"),
       node.state.text && node.state.text !== node.io ? `; ${node.state.text}` : ""),
     node.lost && make("p", {}, "The file names this node, but it could not be read."),
     words([...portTerms(node, choose), ...attributeTerms(node), ...(report.plan ? planTerms(node) : [])]),

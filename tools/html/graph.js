@@ -123,7 +123,7 @@ class GraphView {
 
   // The strip at the right edge is the whole graph, a line for each layer with the look of its worst node.
   paintStrip(view) {
-    const step = 1000 / this.layers.length;
+    const step = 1000 / Math.max(1, this.layers.length);
     if (!this.stripLines) {
       const byLook = new Map();
       this.layers.forEach((nodes, i) => {
@@ -196,7 +196,7 @@ class GraphView {
     const title = `${node.name}${node.op ? ` (${node.op})` : ""}: ${node.state.text}`;
     return draw("g", {class: kind, transform: `translate(${node.x} ${node.y})`}, draw("title", {}, title),
       draw("rect", {width: BOX.width, height: BOX.height, rx: node.io ? 20 : 5}),
-      draw("text", {class: "op", x: 10, y: 16}, shorten(node.op || node.io, 22)),
+      draw("text", {class: "op", x: 10, y: 16}, shorten(node.op || node.io || "not read", 22)),
       draw("text", {class: "name", x: 10, y: 31}, shorten(node.name, 28)));
   }
 
