@@ -3,9 +3,11 @@
 #include "graph/symbols.h"
 
 #include <string.h>
+#if !defined(QDQ_BARE)
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
+#endif
 
 #include "runtime/base/error.h"
 #include "runtime/base/mempool.h"
@@ -60,6 +62,12 @@ static void drop(qdq_symbols *symbols, entry *old) {
     give(symbols, old, entry_bytes(old->hh.keylen));
 }
 
+#if defined(QDQ_BARE)
+// Names come from the program itself, so nobody makes them collide.
+static void make_key(unsigned char key[QDQ_SIPHASH_KEY_BYTES]) {
+    memset(key, 0, QDQ_SIPHASH_KEY_BYTES);
+}
+#else
 static void make_key(unsigned char key[QDQ_SIPHASH_KEY_BYTES]) {
     if (getentropy(key, QDQ_SIPHASH_KEY_BYTES) == 0) return;
     struct timespec now = {0};
@@ -68,6 +76,7 @@ static void make_key(unsigned char key[QDQ_SIPHASH_KEY_BYTES]) {
                          (uint64_t)(uintptr_t)key};
     memcpy(key, words, sizeof words);
 }
+#endif
 
 qdq_symbols *qdq_symbols_create(const qdq_allocator *allocator, qdq_error *err) {
     unsigned char key[QDQ_SIPHASH_KEY_BYTES];

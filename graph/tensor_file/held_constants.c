@@ -61,19 +61,3 @@ qdq_value qdq_graph_share_held(qdq_graph *graph, const char *name, const qdq_gra
     if (!file) return (qdq_value){0};
     return qdq_graph_add_held(graph, name, from->type, file, held->at);
 }
-
-bool qdq_graph_copy_elements(const qdq_graph_value *constant, void *out) {
-    size_t bytes = qdq_shape_count(constant->type.shape) * qdq_dtype_size(constant->type.dtype);
-    if (constant->stored) return constant->stored->read(constant->stored, 0, bytes, out);
-    memcpy(out, constant->data, bytes);
-    return true;
-}
-
-bool qdq_graph_load_value(qdq_graph *graph, qdq_graph_value *value) {
-    size_t size = qdq_dtype_size(value->type.dtype);
-    void *data = qdq_mempool_array(&graph->mempool, qdq_shape_count(value->type.shape), size);
-    if (!data || !qdq_graph_copy_elements(value, data)) return false;
-    value->data = data;
-    value->stored = NULL;
-    return true;
-}

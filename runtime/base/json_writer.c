@@ -2,7 +2,6 @@
 // Writes JSON token by token; one bit for each open level says what the level is.
 #include "runtime/base/json_writer.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -163,13 +162,13 @@ void qdq_json_string(qdq_json *json, const char *text) {
 void qdq_json_int(qdq_json *json, int64_t value) {
     char text[QDQ_NUMBER_BYTES];
     if (!begin_value(json)) return;
-    put(json, text, (size_t)snprintf(text, sizeof text, "%" PRId64, value));
+    put(json, text, (size_t)snprintf(text, sizeof text, "%lld", (long long)value));
 }
 
 void qdq_json_uint(qdq_json *json, uint64_t value) {
     char text[QDQ_NUMBER_BYTES];
     if (!begin_value(json)) return;
-    put(json, text, (size_t)snprintf(text, sizeof text, "%" PRIu64, value));
+    put(json, text, (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)value));
 }
 
 void qdq_json_bool(qdq_json *json, bool value) {

@@ -15,10 +15,35 @@ struct qdq_mempool_block {
 
 enum {
     HEADER_BYTES = 64,
+#if defined(QDQ_BARE)
+    USUAL_BLOCK_BYTES = 1024,  // a microcontroller has some tens of kilobytes
+#else
     USUAL_BLOCK_BYTES = 16 * 1024,
+#endif
     HUGE_PAGE = 1 << 21,
 };
 
+#if defined(QDQ_BARE)
+// newlib has no aligned_alloc without an operating system. The pointer to free stands before each
+// block.
+static void *libc_alloc(void *self, size_t size, size_t align) {
+    (void)self;
+    size_t room = align + sizeof(void *);
+    char *whole = size > SIZE_MAX - room ? NULL : malloc(size + room);
+    if (!whole) return NULL;
+    char *memory = whole + room - (uintptr_t)(whole + room) % align;
+    memcpy(memory - sizeof whole, &whole, sizeof whole);
+    return memory;
+}
+
+static void libc_free(void *self, void *ptr, size_t size) {
+    (void)self, (void)size;
+    char *whole;
+    if (!ptr) return;
+    memcpy(&whole, (char *)ptr - sizeof whole, sizeof whole);
+    free(whole);
+}
+#else
 // Without huge pages the kernel takes longer to hand out the packed weights of a network, page by
 // page, than packing does. What the last huge page would hold stays in usual pages.
 static void ask_for_huge_pages(void *memory, size_t size) {
@@ -44,6 +69,8 @@ static void libc_free(void *self, void *ptr, size_t size) {
     (void)self, (void)size;
     free(ptr);
 }
+
+#endif
 
 static const qdq_allocator libc_allocator = {libc_alloc, libc_free, NULL};
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Formats numbers with as few digits as read back exactly. The digits come from snprintf("%e"); the
 // point is the only part of its output that depends on the locale, and it is skipped.
+#if defined(QDQ_BARE)
+#undef snprintf  // bare_format.c has no floats
+#endif
 #include "runtime/base/number.h"
 
 #include <float.h>

@@ -8,9 +8,14 @@
 // How many blocks run as one if no link needs its parameters laid out. Longer strips mean fewer
 // calls of links, and longer pieces of the rows that tiles are cut from.
 enum {
+#if defined(QDQ_BARE)
+    QDQ_STRIP_BLOCKS = 2,  // the buffers lie on a stack of some tens of kilobytes
+    QDQ_CUT_BLOCKS = 1,
+#else
     QDQ_STRIP_BLOCKS = 4,  // of elements of 4 bytes
+    QDQ_CUT_BLOCKS = 2,    // with a parameter that is cut from rows, which needs room in L1 too
+#endif
     QDQ_STRIP_BYTES = QDQ_STRIP_BLOCKS * QDQ_BLOCK_ELEMENTS * 4,
-    QDQ_CUT_BLOCKS = 2,  // with a parameter that is cut from rows, which needs room in L1 too
 };
 _Static_assert(QDQ_BLOCK_ELEMENTS *QDQ_MAX_ELEMENT_BYTES <= QDQ_STRIP_BYTES,
                "a strip holds a block");

@@ -15,6 +15,7 @@ static const char *other_plan(const options *opt) {
     if (opt->device) return "--device";
     if (opt->map) return "--map";
     if (opt->json) return "--json";
+    if (opt->html) return "--html";
     if (opt->pages) return "--pages";
     if (opt->memory_csv) return "--memory-csv";
     return opt->trace ? "--trace" : NULL;

@@ -156,7 +156,7 @@ void qdq_c_declare_numerics(qdq_c_text *text, const qdq_numerics *n) {
     bool any = false;
     qdq_c_put(text, "    static const qdq_numerics n = {");
 #define PUT_FIELD(field, cause)                               \
-    if (n->field) {                                           \
+    if ((double)n->field != 0) {                              \
         qdq_c_put(text, "%s.%s = ", any ? ", " : "", #field); \
         put_field(text, (double)n->field);                    \
         any = true;                                           \
