@@ -110,6 +110,24 @@ class Results(unittest.TestCase):
         for option, count in changed.items():
             self.assertGreater(count, 0, option)
 
+    def test_dynamic_products_have_the_bits_of_each_processor(self):
+        """The bias is added with one rounding on aarch64, and with two on x86-64."""
+        seen = differ = 0
+        with tempfile.TemporaryDirectory() as folder:
+            for name, row in json.loads((FOLDER / "results.json").read_text()).items():
+                if not name.startswith("dynamic"):
+                    continue
+                differ += results_of(row, "all neon") != results_of(row, "all vnni")
+                for level, target in (("all", "ort"), ("disabled", "onnx")):
+                    for variant in VARIANTS:
+                        seen += 1
+                        outputs = results_of(row, f"{level} {variant}")
+                        done = run(Path(folder), name, row["inputs"], outputs, f"{target}@1.31-{variant}")
+                        with self.subTest(name, target=target, variant=variant):
+                            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(seen, 17 * 2 * len(VARIANTS))
+        self.assertGreater(differ, 5)
+
     def test_matmul_nbits_has_the_same_bits_on_portable_code(self):
         seen = 0
         with tempfile.TemporaryDirectory() as folder:

@@ -29,6 +29,10 @@ static bool quantizes(const qdq_target_version *version) {
     return at_basic(version) && !version->options[ORT_DISABLE_QUANT_QDQ];
 }
 
+static bool fuses_dynamic(const qdq_target_version *version) {
+    return version->options[ORT_LEVEL] <= ORT_EXTENDED;
+}
+
 static bool fuses(const qdq_target_version *version) {
     return version->options[ORT_LEVEL] <= ORT_EXTENDED && !version->options[ORT_DISABLE_QUANT_QDQ];
 }
@@ -78,6 +82,7 @@ static void ort_build_nearest(qdq_rewriter *r, qdq_match *m) { ort_build_moved(r
 #define ROUNDING "rounding after zero point"
 #define TABLE "table"
 #define ACTIVATIONS "activation quantized to int8"
+#define BIAS "fused bias"
 
 // clang-format off
 const qdq_pattern qdq_ort_patterns[] = {
@@ -135,6 +140,8 @@ const qdq_pattern qdq_ort_patterns[] = {
     ROW("groups", "codes", "ReduceMax", moved, fuses, NULL),
     ROW("groups", "codes", "ReduceMin", moved, fuses, NULL),
     ROW("groups", "codes", "Interpolate", nearest, fuses, NULL),
+
+    RULE_ROW("dynamic", "MatMulIntegerToFloat", "MatMulInteger", dynamic, fuses_dynamic, "ort/dynamic-scale", BIAS),
 
     RULE_ROW("weight only", "MatMulNBits", "MatMul", nbits, fuses, "ort/weight-only-order", ACTIVATIONS),
 

@@ -56,12 +56,14 @@ void ort_build_s8_factor(qdq_rewriter *r, qdq_match *m);
 bool ort_match_float_weight(const qdq_rewriter *r, qdq_match *m);
 void ort_build_float_weight(qdq_rewriter *r, qdq_match *m);
 
-//---- Groups (ort_groups.c, ort_products.c, ort_nbits.c) ---------------------
+//---- Groups (ort_groups.c, ort_products.c, ort_dynamic.c, ort_nbits.c) ------
 
 bool ort_match_conv(const qdq_rewriter *r, qdq_match *m);
 void ort_build_conv(qdq_rewriter *r, qdq_match *m);
 bool ort_match_matmul(const qdq_rewriter *r, qdq_match *m);
 void ort_build_matmul(qdq_rewriter *r, qdq_match *m);
+bool ort_match_dynamic(const qdq_rewriter *r, qdq_match *m);
+void ort_build_dynamic(qdq_rewriter *r, qdq_match *m);
 bool ort_match_nbits(const qdq_rewriter *r, qdq_match *m);
 void ort_build_nbits(qdq_rewriter *r, qdq_match *m);
 bool ort_match_binary(const qdq_rewriter *r, qdq_match *m);
