@@ -201,6 +201,8 @@ static const qdq_target_option_info options[ORT_OPTION_COUNT] = {
                                   "session.qdq_matmulnbits_accuracy_level"},
     [ORT_NBITS_BLOCK_SIZE] = {"qdq_matmulnbits_block_size", block_sizes,
                               "session.qdq_matmulnbits_block_size"},
+    [ORT_ENABLE_QUANT_QDQ_CLEANUP] = {"enable_quant_qdq_cleanup", off_on,
+                                      "session.enable_quant_qdq_cleanup"},
 };
 
 //---- Evidence ---------------------------------------------------------------
