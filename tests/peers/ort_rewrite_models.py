@@ -79,7 +79,8 @@ def matmul_relu(to_output, bias=False):
     ins = [codes(b, random_codes(1, (3, 40)), 0.02, 120)]
     ins = [b.dequantize(ins[0]).name, constant(b, random_codes(2, (40, 5), S8), 0.0173)]
     if bias:
-        names = [b.const(np.arange(-4000, 6000, 2000).astype(S32)), b.const(F32(0.02) * F32(0.0173)), b.const(np.asarray(0, S32))]
+        names = [b.const(np.arange(-4000, 6000, 2000).astype(S32)), b.const(F32(0.02) * F32(0.0173))]
+        names.append(b.const(np.asarray(0, S32)))
         ins.append(b.node("DequantizeLinear", names))
     y = b.node("Relu", [b.node("Gemm" if bias else "MatMul", ins)])
     b.output(y if to_output else b.node("Abs", [y]), (3, 5), F32)
