@@ -243,9 +243,9 @@ static const qdq_evidence evidence[] = {
     QDQ_RUN("1.31-vnni", DEPLOYED, PEER "a CPU with AVX512-VNNI", "5,317 of 5,509 models", "2026-11-26"),
     QDQ_RUN("1.31-avx2", DEPLOYED, PEER "a CPU with AVX2", "5,029 of 5,094 models", "2026-11-26"),
     QDQ_READ("1.31-avx512", DEPLOYED, "ONNX Runtime's MLAS"),
-    QDQ_RUN("1.31-neon", DEPLOYED, PEER "qemu 7.2 as cortex-a72", "360 of 391 models", "2026-11-26"),
-    QDQ_RUN("1.31-dot", DEPLOYED, PEER "qemu 7.2 as cortex-a76", "363 of 391 models", "2026-11-26"),
-    QDQ_RUN("1.31-i8mm", DEPLOYED, PEER "qemu 7.2 as max without SME", "363 of 391 models", "2026-11-26"),
+    QDQ_RUN("1.31-neon", DEPLOYED, PEER "qemu 7.2 as cortex-a72", "1,568 of 1,669 models", "2026-11-26"),
+    QDQ_RUN("1.31-dot", DEPLOYED, PEER "qemu 7.2 as cortex-a76", "1,579 of 1,669 models", "2026-11-26"),
+    QDQ_RUN("1.31-i8mm", DEPLOYED, PEER "qemu 7.2 as max without SME", "1,579 of 1,669 models", "2026-11-26"),
 };
 // clang-format on
 
