@@ -73,7 +73,7 @@ _qdq() {
         ;;
     *:plan)
         words=''
-        options='--shape --dim --until --target --tiled --keep --materialize --device --fast --literal --float-storage --map --emit-c --pages --memory-csv --trace --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        options='--shape --dim --until --target --tiled --keep --materialize --device --fast --literal --float-storage --map --emit-c --pages --memory-csv --trace --json --html --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
         case $previous in
         --shape) options='' words='' files='' ;;
         --dim) options='' words='' files='' ;;
