@@ -117,6 +117,8 @@ typedef enum qdq_float_ops {
     QDQ_FLOAT_OPS_CORE = 0,
     QDQ_FLOAT_OPS_ONNX_RUNTIME,         // as ONNX Runtime's kernels for x86-64 with FMA
     QDQ_FLOAT_OPS_ONNX_RUNTIME_AVX512,  // the same, and SoftMax as with AVX-512
+    // The same as for x86-64, and MatMulIntegerToFloat adds its bias with one rounding.
+    QDQ_FLOAT_OPS_ONNX_RUNTIME_ARM,
 } qdq_float_ops;
 
 // The integer products of MatMulInteger, QLinearMatMul, ConvInteger and QLinearConv.

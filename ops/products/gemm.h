@@ -105,7 +105,8 @@ struct qdq_gemm {
     // For epilogue_requantized and epilogue_multiplied; epilogue_scaled has b_scale only, the scale
     // of a times the scale of b.
     qdq_gemm_along a_scale, b_scale, y_scale, y_zero;
-    float alpha;  // a factor of a_scale
+    float alpha;      // a factor of a_scale
+    bool fused_bias;  // epilogue_multiplied rounds product and float32 bias once
 };
 
 // Sets what a lowering may leave as it is: one product, no bias, no zero points.

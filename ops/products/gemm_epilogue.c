@@ -250,6 +250,18 @@ void qdq_gemm_epilogue_requantized(const qdq_gemm *g, const qdq_tensors *tensors
     put_rows(g, tensors, block, sums);
 }
 
+// Multiplies sums, and adds the biases of the products.
+static void multiply(const qdq_gemm *g, const requantized *with, bool biased, float *v, size_t n) {
+    if (biased && g->fused_bias) {
+        for (size_t j = 0; j < n; j++) v[j] = fmaf(v[j], with->multiplier[j], with->real_bias[j]);
+    } else {
+        for (size_t j = 0; j < n; j++) v[j] *= with->multiplier[j];
+        for (size_t j = 0; biased && j < n; j++) v[j] += with->real_bias[j];
+    }
+    for (size_t j = 0; j < n; j++)
+        if (isnan(v[j])) v[j] = qdq_float_from_bits(0x7FC00000);
+}
+
 void qdq_gemm_epilogue_multiplied(const qdq_gemm *g, const qdq_tensors *tensors,
                                   const qdq_gemm_block *block, void *sums, size_t stride) {
     requantized with;
@@ -262,11 +274,8 @@ void qdq_gemm_epilogue_multiplied(const qdq_gemm *g, const qdq_tensors *tensors,
         float made[COLUMNS];
         if (r == 0 || rows_differ) set_requantized(g, tensors, &at, &with);
         for (size_t j = 0; j < n; j++)
-            made[j] =
-                (float)(int32_t)((uint32_t)row[j] + (uint32_t)with.bias[j]) * with.multiplier[j];
-        for (size_t j = 0; biased && j < n; j++) made[j] += with.real_bias[j];
-        for (size_t j = 0; j < n; j++)
-            if (isnan(made[j])) made[j] = qdq_float_from_bits(0x7FC00000);
+            made[j] = (float)(int32_t)((uint32_t)row[j] + (uint32_t)with.bias[j]);
+        multiply(g, &with, biased, made, n);
         memcpy((float *)sums + r * n, made, n * sizeof *made);
     }
     put_rows(g, tensors, block, sums);

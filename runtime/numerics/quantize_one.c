@@ -48,7 +48,7 @@ qdq_status qdq_numerics_check(const qdq_numerics *n, qdq_error *err) {
     CHECK_ENUM(multiply_add, QDQ_MULTIPLY_ADD_BLACKHOLE);
     CHECK_ENUM(bfloat16_load, QDQ_BFLOAT16_LOAD_DEVICE);
     CHECK_ENUM(block_float_store, QDQ_BLOCK_FLOAT_PRECISE);
-    CHECK_ENUM(float_ops, QDQ_FLOAT_OPS_ONNX_RUNTIME_AVX512);
+    CHECK_ENUM(float_ops, QDQ_FLOAT_OPS_ONNX_RUNTIME_ARM);
     CHECK_ENUM(pair_sums, QDQ_PAIR_SUMS_SATURATE);
     CHECK_ENUM(qlinear, QDQ_QLINEAR_ARM);
     CHECK_FLOAT(input_dtype);

@@ -6,7 +6,7 @@ causes. Wanted codes come from the formulas of ONNX Runtime's kernels, by hand o
 import json
 import struct
 
-from harness import Case, constant, graph, main, node
+from harness import Case, constant, graph, main, node, npy_bytes
 
 
 def float32(x):
@@ -252,6 +252,28 @@ class Causes(Compare):
                             quantize("q", "c", 1e-9)], "q",
                            [constant("x", "float32", [3], [0, 5e-8, 2e-7])])
         self.assert_causes(g, "ort", [("fused activation", 2, [100, 0])])
+
+    def test_activations_that_become_int8(self):
+        """The greatest of the row is 127, so that its codes have the scale 1: 0.25 becomes 0, and -1.75
+        becomes -2. Each sum is exact: 127 + 0.25 * 64 - 1.75 * 32 and 127 - 2 * 32."""
+        g = graph([dequantize("wf", "w", 1),
+                   {"op": "MatMul", "name": "m", "inputs": {"a": "a", "b": "wf"}}],
+                  inputs=[{"name": "a", "dtype": "float32", "shape": [2, 3]}], outputs={"y": "m"},
+                  constants=[constant("w", "int8", [3, 2], [1, 1, 64, 0, 32, 0])])
+        row = [127, 0.25, -1.75]
+        (self.folder / "a.npy").write_bytes(npy_bytes("<f4", (2, 3), struct.pack("<6f", *row, *row)))
+        given = ("-i", "a=a.npy")
+        for variant in ("avx2", "vnni", "neon"):
+            for targets, results in ((f"onnx,ort@1.31-{variant}", [87, 63]),
+                                     (f"ort@1.31-{variant},onnx", [63, 87])):
+                values = self.compare(g, targets, *given, code=1)
+                (pair,) = [one["pairs"][0] for one in values if one["name"] == "m"]
+                self.assertEqual([(why["cause"], why["elements"], why["results"])
+                                  for why in pair["causes"]],
+                                 [("activation quantized to int8", 2, results)])
+        off = "ort@1.31-avx2:qdq_matmulnbits_accuracy_level=0"
+        values = self.compare(g, f"onnx,{off}", *given, code=0)
+        self.assertEqual({one["pairs"][0]["different"] for one in values}, {0})
 
     def test_codes_that_are_shifted_are_the_same(self):
         """The saturating product with int8 codes, which ort keeps as uint8."""

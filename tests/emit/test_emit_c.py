@@ -235,6 +235,17 @@ class EmittedC(Case):
         self.assertIn("qdq_pair_sum", pairs.text)
         self.assertNotIn("qdq_pair_sum", exact.text)
 
+    def test_dynamic_products_and_their_bias(self):
+        """Rounded twice, on aarch64 once."""
+        nodes = [{"op": "MatMulIntegerToFloat", "name": "m",
+                  "inputs": {"a": "a", "b": "b", "a_scale": "as", "b_scale": "bs", "bias": "c"}}]
+        inputs = {"a": codes("uint8", [7, 33]), "b": codes("int8", [33, 9], 1), "as": floats([1], 2),
+                  "bs": floats([9], 3), "c": floats([9], 4)}
+        twice = self.assert_same(nodes, inputs, "--target", "ort@1.31-vnni")
+        once = self.assert_same(nodes, inputs, "--target", "ort@1.31-neon")
+        self.assertIn("fmaf((float)emitted_int32(sum), multiplier, ", once.text)
+        self.assertNotIn("fmaf((float)", twice.text)
+
     def test_convolutions(self):
         base = {"strides": [2, 1], "dilations": [1, 2], "pads_begin": [1, 2], "pads_end": [0, 1]}
         first = {"data_format": "NCX", "weights_format": "OIX"}

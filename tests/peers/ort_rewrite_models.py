@@ -62,7 +62,42 @@ def reshape_without_zero_points():
     return finish(b, y, (3, 5), 0.2, 120)
 
 
+def where(value, dtype=U8, first=False):
+    """Where chooses codes or a constant, which becomes a code; the float is an output too."""
+    b = builder()
+    x = b.dequantize(codes(b, random_codes(5, (3, 4), dtype), 0.02, 3, dtype)).name
+    chosen = b.const(np.arange(12).reshape(3, 4) % 3 == 0)
+    number = b.const(F32(value))
+    y = b.node("Where", [chosen, number, x] if first else [chosen, x, number])
+    b.output(y, (3, 4), F32)
+    return finish(b, y, (3, 4), 0.02, 5, dtype)
+
+
+def matmul_relu(to_output, bias=False):
+    """A Relu before the end of the graph leaves a product in its group, one before another op does not."""
+    b = builder()
+    ins = [codes(b, random_codes(1, (3, 40)), 0.02, 120)]
+    ins = [b.dequantize(ins[0]).name, constant(b, random_codes(2, (40, 5), S8), 0.0173)]
+    if bias:
+        names = [b.const(np.arange(-4000, 6000, 2000).astype(S32)), b.const(F32(0.02) * F32(0.0173))]
+        names.append(b.const(np.asarray(0, S32)))
+        ins.append(b.node("DequantizeLinear", names))
+    y = b.node("Relu", [b.node("Gemm" if bias else "MatMul", ins)])
+    b.output(y if to_output else b.node("Abs", [y]), (3, 5), F32)
+    return b
+
+
 EXAMPLES = {
+    "where_positive": lambda: where(0.3),
+    "where_negative": lambda: where(-0.1, first=True),
+    "where_signed": lambda: where(0.1, S8),
+    "where_signed_negative": lambda: where(-0.7, S8, True),
+    "where_zero": lambda: where(0.0),
+    "where_denormal": lambda: where(1e-44),
+    "matmul_relu_output": lambda: matmul_relu(True),
+    "matmul_relu_abs": lambda: matmul_relu(False),
+    "gemm_relu_output": lambda: matmul_relu(True, True),
+    "gemm_relu_abs": lambda: matmul_relu(False, True),
     "reshape_without_zero_points": reshape_without_zero_points,
     "gemm_alpha": lambda: gemm(1.3),
     "gemm_alpha_to_float": lambda: gemm(1.3, quantized=False),

@@ -38,6 +38,8 @@ enum { QDQ_RUNTIME_1_29 = 129, QDQ_RUNTIME_1_31 = 131 };
 
 // The kernels of its float ops. Plain `onnx` stands for the CPUs with VNNI that have AVX-512.
 static inline qdq_float_ops qdq_runtime_float_ops(const qdq_target_version *version) {
+    if (version->variant >= QDQ_RUNTIME_NEON && version->variant <= QDQ_RUNTIME_I8MM)
+        return QDQ_FLOAT_OPS_ONNX_RUNTIME_ARM;
     bool wide = version->variant == QDQ_RUNTIME_VNNI || version->variant == QDQ_RUNTIME_AVX512;
     return wide ? QDQ_FLOAT_OPS_ONNX_RUNTIME_AVX512 : QDQ_FLOAT_OPS_ONNX_RUNTIME;
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "graph/targets/ort/ort_arm.h"
 #include "graph/targets/ort/ort_rewrites.h"
 #include "graph/targets/target_ops.h"
 #include "ops/products/pairs/pair_sums.h"
@@ -112,6 +113,15 @@ static bool count_pairs(const qdq_op_context *ctx, qdq_pair_count *count) {
                                       gemm && gemm->transpose_b == QDQ_TRUE, pool, count);
 }
 
+// The mean of an image: its arithmetic is that of the sources, not of the build that people have.
+static void fixed_mean(const qdq_op_context *ctx, const qdq_rule *rule) {
+    if (mean_count(ctx) == 0.0) return;
+    qdq_report_target_violation(ctx, rule, NULL,
+                                "rounds a mean in fixed point, halves away from zero; ONNX Runtime "
+                                "1.31.1 for Linux multiplies float32 and rounds halves to even",
+                                NULL);
+}
+
 static void u8s8_pairs(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_pair_count count = {0};
     if (!count_pairs(ctx, &count) || !count.pairs) return;
@@ -125,6 +135,8 @@ static void u8s8_pairs(const qdq_op_context *ctx, const qdq_rule *rule) {
         NULL);
 }
 
+#define ARM "1.31-neon 1.31-dot 1.31-i8mm"
+
 // clang-format off
 static const qdq_rule rules[] = {
     {.id = "ort/u8s8-pairs", .severity = QDQ_SEVERITY_WARNING, .status = QDQ_ERR_UNSUPPORTED,
@@ -133,6 +145,21 @@ static const qdq_rule rules[] = {
      .source = "MLAS GemmU8S8KernelAvx2, GemmU8S8KernelAvx512Core",
      .ops = "QLinearMatMul QLinearConv QGemm MatMulIntegerToFloat MatMulInteger", .check = u8s8_pairs,
      .versions = "1.31-avx2 1.31-avx512"},
+    {.id = "ort/arm-fixed-mean", .severity = QDQ_SEVERITY_WARNING, .status = QDQ_ERR_UNSUPPORTED,
+     .summary = "on aarch64 means of whole images are in fixed point, as in sources of ONNX Runtime, and in float32 in its build",
+     .hint = "compare with a tolerance of one step", .source = "MlasQLinearGlobalAveragePoolNchw",
+     .ops = "QLinearGlobalAveragePool QLinearAveragePool", .check = fixed_mean, .versions = ARM},
+    {.id = "ort/arm-float-order", .severity = QDQ_SEVERITY_WARNING, .status = QDQ_ERR_UNSUPPORTED,
+     .summary = "the last bits of float32 ops are those of x86-64 on aarch64 too",
+     .hint = "compare with a tolerance", .source = "MLAS for aarch64",
+     .ops = "MatMul Convolution ConvTranspose ReduceSum ReduceMean SoftMax LogSoftmax LayerNorm BatchNormInference HardSigmoid "
+            "HardSwish Sigmoid Tanh Exp Erf GELU",
+     .check = ort_check_float_order, .versions = ARM},
+    {.id = "ort/arm-wrapped-products", .severity = QDQ_SEVERITY_WARNING, .status = QDQ_ERR_UNSUPPORTED,
+     .summary = "on NEON without dot products two products of -128 and -128 wrap around, and are exact here",
+     .hint = "quantize weights without the code -128", .source = "MlasGemmS8S8KernelNeon",
+     .ops = "QLinearMatMul QLinearConv QGemm MatMulIntegerToFloat MatMulInteger", .check = ort_check_wrapped_products,
+     .versions = "1.31-neon"},
     WARNING_ROW("average-pool-ceil", "AveragePool of codes with ceil_mode is computed as the node says, not as the group that is made of it",
                 "set ceil_mode to 0, or session.disable_quant_qdq", "QLinearAveragePool", "Divide", NULL),
     WARNING_ROW("average-pool-order", "the last bits of float AveragePool depend on the opset of the model",
@@ -145,6 +172,8 @@ static const qdq_rule rules[] = {
                 "give the bias the product of the operands' scales, and no zero point", "QGemm, QLinearConv", "MatMul Convolution", NULL),
     WARNING_ROW("conv-transpose-order", "ConvTranspose of one position adds its products in the order of its taps",
                 "compare with a tolerance", "MlasGemm, the kernel for one row", "ConvTranspose", NULL),
+    WARNING_ROW("dynamic-scale", "a dynamic product is multiplied by scales that are neither one nor of the columns after its bias is added",
+                "give b_scale one element, or one for each column", "DynamicQuantizeMatMul, MatMulIntegerToFloat", "MatMulInteger", NULL),
     WARNING_ROW("gemm-alpha", "Gemm with alpha is computed as MatMul, Multiply and Add, with its float bias as it is",
                 "set alpha to 1, or quantize the bias in the model", "MlasGemm, WeightBiasQuantization", "Add", NULL),
     QDQ_RULE_ROW(ERROR, "ort", "group-scales", "operands of groups have as many scales as their kernels take",
@@ -199,6 +228,8 @@ static const qdq_target_option_info options[ORT_OPTION_COUNT] = {
                                   "session.qdq_matmulnbits_accuracy_level"},
     [ORT_NBITS_BLOCK_SIZE] = {"qdq_matmulnbits_block_size", block_sizes,
                               "session.qdq_matmulnbits_block_size"},
+    [ORT_ENABLE_QUANT_QDQ_CLEANUP] = {"enable_quant_qdq_cleanup", off_on,
+                                      "session.enable_quant_qdq_cleanup"},
 };
 
 //---- Evidence ---------------------------------------------------------------
@@ -212,9 +243,9 @@ static const qdq_evidence evidence[] = {
     QDQ_RUN("1.31-vnni", DEPLOYED, PEER "a CPU with AVX512-VNNI", "5,317 of 5,509 models", "2026-11-26"),
     QDQ_RUN("1.31-avx2", DEPLOYED, PEER "a CPU with AVX2", "5,029 of 5,094 models", "2026-11-26"),
     QDQ_READ("1.31-avx512", DEPLOYED, "ONNX Runtime's MLAS"),
-    QDQ_RUN("1.31-neon", DEPLOYED, PEER "qemu 7.2 as cortex-a72", "288 of 306 models", "2026-11-24"),
-    QDQ_RUN("1.31-dot", DEPLOYED, PEER "qemu 7.2 as cortex-a76", "290 of 306 models", "2026-11-24"),
-    QDQ_RUN("1.31-i8mm", DEPLOYED, PEER "qemu 7.2 as max", "286 of 306 models", "2026-11-24"),
+    QDQ_RUN("1.31-neon", DEPLOYED, PEER "qemu 7.2 as cortex-a72", "1,568 of 1,669 models", "2026-11-26"),
+    QDQ_RUN("1.31-dot", DEPLOYED, PEER "qemu 7.2 as cortex-a76", "1,579 of 1,669 models", "2026-11-26"),
+    QDQ_RUN("1.31-i8mm", DEPLOYED, PEER "qemu 7.2 as max without SME", "1,579 of 1,669 models", "2026-11-26"),
 };
 // clang-format on
 

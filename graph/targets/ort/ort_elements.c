@@ -6,7 +6,7 @@ enum { A, B };
 
 static const char *binary_differs(const ort_unit *u) {
     const qdq_coder *a = &u->qdq.x[A], *b = &u->qdq.x[B], *y = &u->qdq.y;
-    if (u->blocked) return "a Relu or Clamp that changes codes stands before Quantize";
+    if (u->blocked) return "only a Relu or Clamp that changes codes reads the result";
     if (!a->given || !b->given) return "an operand does not come from Dequantize";
     if (!y->given) return "the result does not go to one Quantize alone";
     if (!ort_is_byte(a) || !ort_is_byte(b)) return "an operand has codes of other than 8 bits";
@@ -57,7 +57,7 @@ enum { X };
 
 static const char *one_differs(const ort_unit *u) {
     const qdq_coder *x = &u->qdq.x[X], *y = &u->qdq.y;
-    if (u->blocked) return "a Relu or Clamp that changes codes stands before Quantize";
+    if (u->blocked) return "only a Relu or Clamp that changes codes reads the result";
     if (!y->given) return "the result does not go to one Quantize alone";
     if (!ort_is_byte(x)) return "x has codes of other than 8 bits";
     if (x->dtype != y->dtype) return "x and the result have codes of different dtypes";

@@ -18,16 +18,29 @@ bool ort_is_per_tensor(const qdq_coder *c) {
     return c->given && c->count == 1 && c->axis < 0 && !c->blocks;
 }
 
-// Looks through a Relu or Clamp behind the last node.
+// The Relu or Clamp that is the only reader of a value, and whose result one node reads; SIZE_MAX:
+// there is none.
+static size_t clip_behind(const qdq_rewriter *r, uint32_t value) {
+    if (qdq_rewrite_reader_count(r, value) != 1) return SIZE_MAX;
+    size_t clip = qdq_rewrite_reader(r, value, 0);
+    bool is_clip = qdq_rewrite_is(r, clip, "ReLU") || qdq_rewrite_is(r, clip, "Clamp");
+    bool goes_on =
+        is_clip && qdq_rewrite_only_reader(r, r->from->nodes[clip].outputs[0]) != SIZE_MAX;
+    return goes_on ? clip : SIZE_MAX;
+}
+
+// Looks through a Relu or Clamp behind the last node. It keeps the node from any group unless a
+// Quantize comes next whose codes it does not change.
 static void find_clip(const qdq_rewriter *r, ort_unit *unit) {
     unit->clip = SIZE_MAX;
     unit->blocked = false;
     if (unit->qdq.y.given) return;
-    size_t clip = qdq_rewrite_only_reader(r, r->from->nodes[unit->last].outputs[0]);
-    if (!qdq_rewrite_is(r, clip, "ReLU") && !qdq_rewrite_is(r, clip, "Clamp")) return;
+    uint32_t y = r->from->nodes[unit->last].outputs[0];
+    size_t clip = clip_behind(r, y);
+    if (clip == SIZE_MAX) return;
     qdq_coder q = qdq_coder_behind(r, r->from->nodes[clip].outputs[0]);
     unit->blocked = true;
-    if (!q.given || !ort_is_redundant(r, clip, &q)) return;
+    if (!q.given || r->from->values[y].returned || !ort_is_redundant(r, clip, &q)) return;
     unit->blocked = false;
     unit->clip = clip;
     unit->qdq.y = q;
@@ -97,24 +110,6 @@ bool ort_takes_scales(const qdq_rewriter *r, qdq_match *m, const ort_unit *u, si
     const char *y = u->qdq.node->op->outputs[0].name;
     return !u->qdq.y.given || takes_one(r, m, &u->qdq.y, y, wanted);
 }
-
-//---- Ops that become tables of codes ----------------------------------------
-
-// Their groups compute the same codes as the nodes. They are looked at because ONNX Runtime fails
-// with some.
-static bool fails_as_table(const qdq_rewriter *r, qdq_match *m, size_t first) {
-    ort_unit u;
-    ort_unit_of(r, m->anchor, &u);
-    if (!ort_is_byte(&u.qdq.y)) return false;
-    for (size_t i = first; i < u.qdq.node->input_count; i++)
-        if (!u.qdq.x[i].given || u.qdq.x[i].dtype != u.qdq.y.dtype) return false;
-    (void)ort_takes_scales(r, m, &u, first, u.qdq.node->input_count - 1, ORT_ONE_SCALE);
-    return false;
-}
-
-bool ort_match_table(const qdq_rewriter *r, qdq_match *m) { return fails_as_table(r, m, 0); }
-
-bool ort_match_table_where(const qdq_rewriter *r, qdq_match *m) { return fails_as_table(r, m, 1); }
 
 //---- Names ------------------------------------------------------------------
 

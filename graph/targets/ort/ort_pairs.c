@@ -256,6 +256,46 @@ void ort_build_redundant(qdq_rewriter *r, qdq_match *m) {
     m->made[0] = qdq_rewrite_value(r, m->reads.items[0]);
 }
 
+//---- Pairs at the end -------------------------------------------------------
+
+// Whether a node is in a group whose nodes stay (ort_tables.c).
+static bool is_in_group(const qdq_rewriter *r, size_t node) {
+    return !r->version->options[ORT_DISABLE_QUANT_QDQ] && ort_is_table(r, node);
+}
+
+// Whether a Dequantize of the parameters of `q` can go: no group reads its codes.
+static bool is_alone(const qdq_rewriter *r, size_t dequantize, const qdq_coder *q) {
+    qdq_coder dq = qdq_coder_of(r, dequantize, "Dequantize");
+    if (!qdq_coders_equal(r, q, &dq) || !is_scalar(&dq)) return false;
+    for (size_t i = 0; i < qdq_rewrite_reader_count(r, dq.reals); i++) {
+        size_t reader = qdq_rewrite_reader(r, dq.reals, i);
+        if (is_in_group(r, reader) || ort_is_reshaped(r, &r->from->nodes[reader])) return false;
+    }
+    return true;
+}
+
+// Quantize and every Dequantize behind it go, if nothing else reads the codes.
+bool ort_match_unread_codes(const qdq_rewriter *r, qdq_match *m) {
+    qdq_coder q = qdq_coder_of(r, m->anchor, "Quantize");
+    if (!is_scalar(&q) || r->from->values[q.codes].returned ||
+        is_in_group(r, qdq_rewrite_maker(r, q.reals)))
+        return false;
+    size_t count = qdq_rewrite_reader_count(r, q.codes);
+    for (size_t i = 0; i < count; i++) {
+        size_t dequantize = qdq_rewrite_reader(r, q.codes, i);
+        if (!is_alone(r, dequantize, &q)) return false;
+        qdq_match_replaces(r, m, dequantize);
+        qdq_match_makes(r, m, r->from->nodes[dequantize].outputs[0]);
+    }
+    qdq_match_reads(r, m, q.reals);
+    return count > 0;
+}
+
+void ort_build_unread_codes(qdq_rewriter *r, qdq_match *m) {
+    for (size_t i = 0; i < m->makes.count; i++)
+        m->made[i] = qdq_rewrite_value(r, m->reads.items[0]);
+}
+
 //---- int8 activations as uint8 ----------------------------------------------
 
 bool ort_match_s8_to_u8(const qdq_rewriter *r, qdq_match *m) {

@@ -21,7 +21,7 @@ static const char *dtypes_differ(const qdq_rewriter *r, const ort_unit *u, bool 
 }
 
 static const char *operands_missing(const ort_unit *u) {
-    if (u->blocked) return "a Relu or Clamp that changes codes stands before Quantize";
+    if (u->blocked) return "only a Relu or Clamp that changes codes reads the result";
     if (!u->qdq.x[A].given) return "the first operand does not come from Dequantize";
     if (!u->qdq.x[B].given) return "the weights do not come from Dequantize";
     return NULL;
@@ -313,3 +313,13 @@ void ort_build_matmul(qdq_rewriter *r, qdq_match *m) {
     if (m->form == TO_FLOAT) m->made[0] = add_to_float(r, &u);
     if (m->form == QLINEAR_MATMUL) m->made[0] = add_qlinear_matmul(r, &u);
 }
+
+// Passes run until nothing changes: a product whose Relu or Clamp no longer has a Quantize behind
+// it forms a group then.
+bool ort_match_unblocked_matmul(const qdq_rewriter *r, qdq_match *m) {
+    if (ort_match_matmul(r, m)) return true;
+    m->why = m->found = NULL;  // said before
+    return false;
+}
+
+void ort_build_unblocked_matmul(qdq_rewriter *r, qdq_match *m) { ort_build_matmul(r, m); }

@@ -21,16 +21,28 @@ static bool at_all(const qdq_target_version *version) {
 }
 
 static bool removes_double_pairs(const qdq_target_version *version) {
-    return at_basic(version) && !version->options[ORT_DISABLE_DOUBLE_QDQ_REMOVER] &&
-           !version->options[ORT_DISABLE_QUANT_QDQ];
+    return at_basic(version) && !version->options[ORT_DISABLE_DOUBLE_QDQ_REMOVER];
 }
 
 static bool quantizes(const qdq_target_version *version) {
     return at_basic(version) && !version->options[ORT_DISABLE_QUANT_QDQ];
 }
 
+static bool fuses_dynamic(const qdq_target_version *version) {
+    return version->options[ORT_LEVEL] <= ORT_EXTENDED;
+}
+
 static bool fuses(const qdq_target_version *version) {
     return version->options[ORT_LEVEL] <= ORT_EXTENDED && !version->options[ORT_DISABLE_QUANT_QDQ];
+}
+
+static bool cleans_up(const qdq_target_version *version) {
+    return version->options[ORT_LEVEL] <= ORT_EXTENDED &&
+           version->options[ORT_ENABLE_QUANT_QDQ_CLEANUP];
+}
+
+static bool fuses_again(const qdq_target_version *version) {
+    return fuses(version) && cleans_up(version);
 }
 
 // On CPUs whose pairs of uint8 and int8 products saturate.
@@ -78,6 +90,7 @@ static void ort_build_nearest(qdq_rewriter *r, qdq_match *m) { ort_build_moved(r
 #define ROUNDING "rounding after zero point"
 #define TABLE "table"
 #define ACTIVATIONS "activation quantized to int8"
+#define BIAS "fused bias"
 
 // clang-format off
 const qdq_pattern qdq_ort_patterns[] = {
@@ -89,6 +102,8 @@ const qdq_pattern qdq_ort_patterns[] = {
     ROW("double pairs", "codes as they are", "Dequantize", equal_pair, at_basic, NULL),
 
     ROW("matmul add", "Gemm", "Add", matmul_add, at_basic, NULL),
+
+    ROW("where", "code of a constant", "Select", where_constant, quantizes, QUANTIZED),
 
     REPEATED_ROW("propagation", "Dequantize later", "MaxPool", dequantize_later, quantizes, NULL),
     ROW("propagation", "Dequantize later", "StaticReshape", dequantize_later, quantizes, NULL),
@@ -119,10 +134,10 @@ const qdq_pattern qdq_ort_patterns[] = {
     ONE_ROW("QLinearAveragePool", "AvgPool", average_pool, ROUNDING),
     ROW("groups", "QLinearGlobalAveragePool", "ReduceMean", global_pool, fuses, MULTIPLIER),
     ONE_ROW("QLinearSoftmax", "SoftMax", softmax, TABLE),
-    FINDING_ROW("groups", "QLinearSigmoid", "Sigmoid", table, fuses, NULL),
-    FINDING_ROW("groups", "QLinearLeakyRelu", "LeakyReLU", table, fuses, NULL),
-    FINDING_ROW("groups", "QLinearConcat", "Concat", table, fuses, NULL),
-    FINDING_ROW("groups", "QLinearWhere", "Select", table_where, fuses, NULL),
+    ROW("groups", "QLinearSigmoid", "Sigmoid", table, fuses, NULL),
+    ROW("groups", "QLinearLeakyRelu", "LeakyReLU", table, fuses, NULL),
+    ROW("groups", "QLinearConcat", "Concat", table, fuses, NULL),
+    ROW("groups", "QLinearWhere", "Select", table, fuses, NULL),
     ROW("groups", "codes", "StaticReshape", moved, fuses, NULL),
     ROW("groups", "codes", "StaticTranspose", moved, fuses, NULL),
     ROW("groups", "codes", "Slice", moved, fuses, NULL),
@@ -136,7 +151,12 @@ const qdq_pattern qdq_ort_patterns[] = {
     ROW("groups", "codes", "ReduceMin", moved, fuses, NULL),
     ROW("groups", "codes", "Interpolate", nearest, fuses, NULL),
 
+    RULE_ROW("dynamic", "MatMulIntegerToFloat", "MatMulInteger", dynamic, fuses_dynamic, "ort/dynamic-scale", BIAS),
+
     RULE_ROW("weight only", "MatMulNBits", "MatMul", nbits, fuses, "ort/weight-only-order", ACTIVATIONS),
+
+    ROW("final cleanup", "no pair", "Quantize", unread_codes, cleans_up, REMOVED),
+    ROW("groups again", "MatMulIntegerToFloat", "MatMul", unblocked_matmul, fuses_again, MULTIPLIER),
 
     FINDING_ROW("layout", "NCHWc", "Convolution", blocked_conv, at_all, "ort/convolution-order"),
     FINDING_ROW("layout", "ConvTranspose", "ConvTranspose", conv_transpose, always, "ort/conv-transpose-order"),

@@ -16,6 +16,7 @@ enum {
     ORT_X64QUANTPRECISION,
     ORT_NBITS_ACCURACY_LEVEL,
     ORT_NBITS_BLOCK_SIZE,
+    ORT_ENABLE_QUANT_QDQ_CLEANUP,
     ORT_OPTION_COUNT
 };
 enum { ORT_ALL, ORT_EXTENDED, ORT_BASIC, ORT_DISABLED };  // words of ORT_LEVEL
@@ -45,8 +46,23 @@ void ort_build_redundant(qdq_rewriter *r, qdq_match *m);
 bool ort_match_s8_to_u8(const qdq_rewriter *r, qdq_match *m);
 void ort_build_s8_to_u8(qdq_rewriter *r, qdq_match *m);
 
+bool ort_match_unread_codes(const qdq_rewriter *r, qdq_match *m);
+void ort_build_unread_codes(qdq_rewriter *r, qdq_match *m);
+
+//---- Tables (ort_tables.c) --------------------------------------------------
+
+bool ort_match_table(const qdq_rewriter *r, qdq_match *m);
+void ort_build_table(qdq_rewriter *r, qdq_match *m);
+// Whether a node and the Quantize behind it are such a group.
+bool ort_is_table(const qdq_rewriter *r, size_t node);
+bool ort_match_where_constant(const qdq_rewriter *r, qdq_match *m);
+void ort_build_where_constant(qdq_rewriter *r, qdq_match *m);
+
 //---- Weights (ort_weights.c) ------------------------------------------------
 
+// Whether a node is a MatMul with a bias, and has other operands than matrices: a MatMul and an Add
+// that became Gemm, which has matrices only.
+bool ort_is_reshaped(const qdq_rewriter *r, const qdq_node *node);
 bool ort_match_matmul_add(const qdq_rewriter *r, qdq_match *m);
 void ort_build_matmul_add(qdq_rewriter *r, qdq_match *m);
 bool ort_match_s8_constant(const qdq_rewriter *r, qdq_match *m);
@@ -56,12 +72,16 @@ void ort_build_s8_factor(qdq_rewriter *r, qdq_match *m);
 bool ort_match_float_weight(const qdq_rewriter *r, qdq_match *m);
 void ort_build_float_weight(qdq_rewriter *r, qdq_match *m);
 
-//---- Groups (ort_groups.c, ort_products.c, ort_nbits.c) ---------------------
+//---- Groups (ort_groups.c, ort_products.c, ort_dynamic.c, ort_nbits.c) ------
 
 bool ort_match_conv(const qdq_rewriter *r, qdq_match *m);
 void ort_build_conv(qdq_rewriter *r, qdq_match *m);
 bool ort_match_matmul(const qdq_rewriter *r, qdq_match *m);
 void ort_build_matmul(qdq_rewriter *r, qdq_match *m);
+bool ort_match_dynamic(const qdq_rewriter *r, qdq_match *m);
+void ort_build_dynamic(qdq_rewriter *r, qdq_match *m);
+bool ort_match_unblocked_matmul(const qdq_rewriter *r, qdq_match *m);
+void ort_build_unblocked_matmul(qdq_rewriter *r, qdq_match *m);
 bool ort_match_nbits(const qdq_rewriter *r, qdq_match *m);
 void ort_build_nbits(qdq_rewriter *r, qdq_match *m);
 bool ort_match_binary(const qdq_rewriter *r, qdq_match *m);
@@ -72,8 +92,6 @@ bool ort_match_global_pool(const qdq_rewriter *r, qdq_match *m);
 void ort_build_average_pool(qdq_rewriter *r, qdq_match *m);
 void ort_build_global_pool(qdq_rewriter *r, qdq_match *m);
 void ort_build_softmax(qdq_rewriter *r, qdq_match *m);
-bool ort_match_table(const qdq_rewriter *r, qdq_match *m);
-bool ort_match_table_where(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_moved(const qdq_rewriter *r, qdq_match *m);
 void ort_build_moved(qdq_rewriter *r, qdq_match *m);
 

@@ -81,6 +81,10 @@ static bool is_reshaped(const qdq_rewriter *r, const qdq_node *node) {
            value_at(r, node->inputs[A].id)->type.shape.rank != 2;
 }
 
+bool ort_is_reshaped(const qdq_rewriter *r, const qdq_node *node) {
+    return is_reshaped(r, node) && node->input_count > BIAS && node->inputs[BIAS].id;
+}
+
 // Whether the only way of a node's result is to a Quantize, also through Relu and Clamp.
 static bool leads_to_quantize(const qdq_rewriter *r, size_t node) {
     if (is_reshaped(r, &r->from->nodes[node])) {

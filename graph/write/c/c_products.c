@@ -224,6 +224,19 @@ static void put_multiplier(const product *p) {
     }
 }
 
+// The product and its float32 bias, rounded once or twice.
+static void put_multiplied_result(const product *p) {
+    const qdq_gemm *g = p->g;
+    qdq_c_text *text = p->step->body;
+    bool biased = has(&g->bias) && g->bias.dtype != QDQ_INT32, fused = biased && g->fused_bias;
+    qdq_c_put(text, fused ? "                float y = fmaf((float)emitted_int32(sum), multiplier, "
+                          : "                float y = (float)emitted_int32(sum) * multiplier");
+    if (biased && !fused) qdq_c_put(text, ";\n                y += ");
+    if (biased) put_along(p, &g->bias, "at_bias", true);
+    qdq_c_put(text, fused ? ");\n" : ";\n");
+    qdq_c_put(text, "                store_float32(y0, at, emitted_quiet(y));\n");
+}
+
 static void put_scaled_result(const product *p) {
     const qdq_gemm *g = p->g;
     qdq_c_text *text = p->step->body;
@@ -241,13 +254,7 @@ static void put_scaled_result(const product *p) {
         qdq_c_put(text, "));\n");
         return;
     }
-    qdq_c_put(text, "                float y = (float)emitted_int32(sum) * multiplier;\n");
-    if (has(&g->bias) && g->bias.dtype != QDQ_INT32) {
-        qdq_c_put(text, "                y += ");
-        put_along(p, &g->bias, "at_bias", true);
-        qdq_c_put(text, ";\n");
-    }
-    qdq_c_put(text, "                store_float32(y0, at, emitted_quiet(y));\n");
+    put_multiplied_result(p);
 }
 
 //---- Entry ------------------------------------------------------------------

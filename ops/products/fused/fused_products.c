@@ -80,6 +80,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     qdq_gemm *g = product_of(ctx, to, &float_ports, &dims);
     if (!g) return 0;
     if (ctx->inputs[BIAS].given) qdq_matmul_along(ctx, &dims, BIAS, &g->bias, g->batches.bias);
+    g->fused_bias = to->numerics.float_ops == QDQ_FLOAT_OPS_ONNX_RUNTIME_ARM;
     return stage_of(g, ctx, to, &float_ports, &dims, stages);
 }
 
@@ -93,6 +94,7 @@ const qdq_op qdq_op_matmul_integer_to_float = {
     .output_count = 1,
     .infer = infer,
     .looks_at = 1u << A_SCALE | 1u << B_SCALE | 1u << A_ZERO | 1u << B_ZERO,
+    .by_float_ops = true,
     .by_pair_sums = true,
     .lower = lower,
 };

@@ -13,6 +13,7 @@ typedef struct example {
     qdq_dtype a, b, y;  // y QDQ_FLOAT32: no y_scale
     bias_shape bias;
     bool gemm, transpose_a, transpose_b, per_column, no_zeros, saturates, powers;
+    bool fused;  // the bias is added with one rounding
     double alpha;
 } example;
 
@@ -101,13 +102,15 @@ static double wanted(const example *e, const tensor *in, size_t r, size_t c) {
         return requantized(wrapped(sum), a, of_index(&in[B_SCALE], c), tensor_at(&in[Y_SCALE], 0),
                            (int64_t)zero, e->y);
     double m = oracle_mul(a, of_index(&in[B_SCALE], c));
-    double y = oracle_mul(oracle_of_integer(wrapped(sum)), m);
+    double of_sum = oracle_of_integer(wrapped(sum)), y = oracle_mul(of_sum, m);
+    if (e->fused && e->bias) return oracle_fma(of_sum, m, bias);
     return e->gemm || !e->bias ? y : oracle_add(y, bias);
 }
 
 static void check(const example *e) {
-    const qdq_numerics numerics = {.pair_sums =
-                                       e->saturates ? QDQ_PAIR_SUMS_SATURATE : QDQ_PAIR_SUMS_EXACT};
+    const qdq_numerics numerics = {
+        .pair_sums = e->saturates ? QDQ_PAIR_SUMS_SATURATE : QDQ_PAIR_SUMS_EXACT,
+        .float_ops = e->fused ? QDQ_FLOAT_OPS_ONNX_RUNTIME_ARM : QDQ_FLOAT_OPS_ONNX_RUNTIME};
     tensor in[FUSED_PORTS] = {{0}}, y = tensor_of("y", e->y, shape_of(e->m, e->n, false));
     set_inputs(e, in);
     for (size_t i = 0; i < tensor_count(&y); i++)
@@ -124,7 +127,7 @@ static const qdq_dtype bytes[2] = {QDQ_INT8, QDQ_UINT8};
 static const double alphas[] = {1, 0.3, -2};
 
 // Every fourth run saturates, and so on, so that all choices meet.
-static void check_all(bool gemm) {
+static void check_all(bool gemm, bool fused) {
     unsigned how = 0;
     for (size_t i = 0; i < UNIT_COUNT(sizes); i++)
         for (int bias = 0; bias < BIAS_SHAPES; bias++, how += 7) {
@@ -140,7 +143,8 @@ static void check_all(bool gemm) {
                          .no_zeros = how % 5 == 4,
                          .saturates = how & 2,
                          .powers = how % 3 == 2,
-                         .alpha = 1};
+                         .alpha = 1,
+                         .fused = fused};
             if (gemm) {
                 e.transpose_a = how & 8, e.transpose_b = how & 1;
                 e.alpha = alphas[how % 3];
@@ -153,12 +157,17 @@ static void check_all(bool gemm) {
 
 static void qgemm_scales_sums_and_their_bias(void **state) {
     (void)state;
-    check_all(true);
+    check_all(true, false);
 }
 
 static void matmul_integer_to_float_adds_the_bias_last(void **state) {
     (void)state;
-    check_all(false);
+    check_all(false, false);
+}
+
+static void on_aarch64_matmul_integer_to_float_rounds_once(void **state) {
+    (void)state;
+    check_all(false, true);
 }
 
 static void a_zero_point_of_y_wants_a_scale(void **state) {
@@ -178,6 +187,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(qgemm_scales_sums_and_their_bias),
         cmocka_unit_test(matmul_integer_to_float_adds_the_bias_last),
+        cmocka_unit_test(on_aarch64_matmul_integer_to_float_rounds_once),
         cmocka_unit_test(a_zero_point_of_y_wants_a_scale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

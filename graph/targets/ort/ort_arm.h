@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of rules of target ort about aarch64.
+#ifndef QDQ_GRAPH_TARGETS_ORT_ORT_ARM_H
+#define QDQ_GRAPH_TARGETS_ORT_ORT_ARM_H
+
+#include "graph/targets/checks.h"
+
+// Products of signed bytes that NEON without dot products lets wrap around.
+void ort_check_wrapped_products(const qdq_op_context *ctx, const qdq_rule *rule);
+// Float ops whose order on aarch64 is another.
+void ort_check_float_order(const qdq_op_context *ctx, const qdq_rule *rule);
+
+#endif
