@@ -5,7 +5,7 @@ _qdq() {
     COMPREPLY=()
     case $COMP_CWORD:${COMP_WORDS[1]} in
     1:*)
-        words='run check compare plan bench convert mend fingerprint ops targets help'
+        words='run check compare explain bisect plan bench convert mend fingerprint ops targets help'
         options='--help --version'
         ;;
     *:run)
@@ -60,6 +60,47 @@ _qdq() {
         --targets) options='' words='' files='' ;;
         --threads) options='' words='' files='' ;;
         --device) options='' words='' files=yes ;;
+        --fill) options='' words='' files='' ;;
+        --isa) options='' words='' files='' ;;
+        --max-elements) options='' words='' files='' ;;
+        --max-bytes) options='' words='' files='' ;;
+        --max-operations) options='' words='' files='' ;;
+        --max-file-bytes) options='' words='' files='' ;;
+        --max-values) options='' words='' files='' ;;
+        esac
+        ;;
+    *:explain)
+        words=''
+        options='--input --shape --dim --until --got --output --target --threads --fill --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        case $previous in
+        -i | --input) options='' words='' files=yes ;;
+        --shape) options='' words='' files='' ;;
+        --dim) options='' words='' files='' ;;
+        --until) options='' words='' files='' ;;
+        --got) options='' words='' files=yes ;;
+        -o | --output) options='' words='' files=yes ;;
+        -t | --target) options='' words='core onnx ort onednn tensorrt tripy ttnn torchao' files='' ;;
+        --threads) options='' words='' files='' ;;
+        --fill) options='' words='' files='' ;;
+        --isa) options='' words='' files='' ;;
+        --max-elements) options='' words='' files='' ;;
+        --max-bytes) options='' words='' files='' ;;
+        --max-operations) options='' words='' files='' ;;
+        --max-file-bytes) options='' words='' files='' ;;
+        --max-values) options='' words='' files='' ;;
+        esac
+        ;;
+    *:bisect)
+        words=''
+        options='--input --shape --dim --until --target --targets --threads --fill --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        case $previous in
+        -i | --input) options='' words='' files=yes ;;
+        --shape) options='' words='' files='' ;;
+        --dim) options='' words='' files='' ;;
+        --until) options='' words='' files='' ;;
+        -t | --target) options='' words='core onnx ort onednn tensorrt tripy ttnn torchao' files='' ;;
+        --targets) options='' words='' files='' ;;
+        --threads) options='' words='' files='' ;;
         --fill) options='' words='' files='' ;;
         --isa) options='' words='' files='' ;;
         --max-elements) options='' words='' files='' ;;
@@ -177,7 +218,7 @@ _qdq() {
         esac
         ;;
     *:help)
-        words='run check compare plan bench convert mend fingerprint ops targets help'
+        words='run check compare explain bisect plan bench convert mend fingerprint ops targets help'
         options='--man --completion --help'
         case $previous in
         --completion) options='' words='bash zsh fish' files='' ;;
