@@ -65,35 +65,6 @@ static bool take_graph(given_values *given, const session *s, const session *fro
     return true;
 }
 
-//---- Inputs of the other graph ----------------------------------------------
-
-static int copy_input(const session *s, const given_values *given, const session *from,
-                      given_values *out, const qdq_tensor_info *info) {
-    qdq_dtype dtype;
-    qdq_shape shape;
-    qdq_value own = qdq_graph_find(s->graph, info->name);
-    const void *data = own.id < given->ids ? given->inputs[own.id] : NULL;
-    if (!data || !qdq_value_type(s->graph, own, &dtype, &shape) || dtype != info->dtype ||
-        !qdq_shape_equal(shape, info->shape))
-        return tell_failure(QDQ_ERR_ARGUMENT,
-                            "the second graph has input '%s', wanted inputs of the names and types "
-                            "of the first graph",
-                            info->name);
-    uint32_t id = qdq_graph_find(from->graph, info->name).id;
-    out->inputs[id] = malloc(info->bytes + 1);
-    if (!out->inputs[id]) return no_memory();
-    memcpy(out->inputs[id], data, info->bytes);
-    return EXIT_OK;
-}
-
-static int copy_inputs(const session *s, const given_values *given, const session *from,
-                       given_values *out) {
-    int code = given_open(out, from->graph, from->plan);
-    for (size_t i = 0; code == EXIT_OK && i < qdq_plan_input_count(from->plan); i++)
-        code = copy_input(s, given, from, out, qdq_plan_input(from->plan, i));
-    return code;
-}
-
 //---- The two kinds ----------------------------------------------------------
 
 static int tell(const session *s, const options *opt, const char *target, const char *other,
@@ -122,7 +93,7 @@ static int bisect_targets(session *s, const options *opt, const char *a, const c
     int second = given_open(&inputs, s->graph, s->plan);
     if (code == EXIT_OK) code = second;
     if (code == EXIT_OK) code = given_take_inputs(&given, s, opt);
-    if (code == EXIT_OK) code = copy_inputs(s, &given, s, &inputs);
+    if (code == EXIT_OK) code = given_copy_inputs(&inputs, s, s, &given);
     if (code == EXIT_OK &&
         replay_open(&other, s->graph, b, &inputs, &s->exec_options, isa_of(opt), &err) != QDQ_OK)
         code = report_error(&err);
@@ -144,7 +115,7 @@ static int bisect_graphs(session *s, session *from, const options *opt) {
     qdq_error err = {0};
     int code = given_open(&given, s->graph, s->plan);
     if (code == EXIT_OK) code = given_take_inputs(&given, s, opt);
-    if (code == EXIT_OK) code = copy_inputs(s, &given, from, &inputs);
+    if (code == EXIT_OK) code = given_copy_inputs(&inputs, from, s, &given);
     if (code == EXIT_OK && replay_open(&other, from->graph, target_of(from, opt), &inputs,
                                        &s->exec_options, isa_of(opt), &err) != QDQ_OK)
         code = report_error(&err);

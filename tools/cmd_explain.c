@@ -4,6 +4,7 @@
 
 #include "tools/commands.h"
 #include "tools/common.h"
+#include "tools/explain/accuracy/against.h"
 #include "tools/explain/explain_report.h"
 #include "tools/explain/reproduction.h"
 #include "tools/failure.h"
@@ -42,6 +43,11 @@ static int explain_session(session *s, const options *opt) {
 
 int run_explain(const options *opt) {
     session s;
+    if (opt->against && (opt->gots.count || opt->outputs.count))
+        return tell_failure(
+            QDQ_ERR_ARGUMENT,
+            "--against is given with --got or -o, wanted one of --against and --got");
+    if (opt->against) return explain_against(opt);
     if (!opt->gots.count)
         return tell_failure(
             QDQ_ERR_ARGUMENT,

@@ -46,6 +46,8 @@ static const option_row rows[] = {
         "write an output (-: to standard output); without NAME all of them to one .safetensors"),
     ROW("got", 0, "[NAME=]FILE", LIST, gots, " explain ",
         "what the device gave, by the names of values: .npz, .npy or .safetensors"),
+    ROW("against", 0, "GRAPH", TEXT, against, " explain ",
+        "show the accuracy of each node against this float model, in place of --got"),
     ROW("output", 'o', "FILE.json", LIST, outputs, " explain ",
         "write a graph of one node and at most 64 elements that shows the difference, and what the "
         "device gave for it to FILE.got.safetensors"),

@@ -21,7 +21,7 @@ typedef struct options {
     string_list shapes, dims;  // NAME=N,N,...; NAME=N
     const char *until;
     const char *target;
-    const char *targets;
+    const char *targets, *against;
     const char *float_storage;
     const char *device;
     const char *pages, *memory_csv, *trace;

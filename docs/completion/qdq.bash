@@ -71,13 +71,14 @@ _qdq() {
         ;;
     *:explain)
         words=''
-        options='--input --shape --dim --until --got --output --target --threads --fill --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        options='--input --shape --dim --until --got --against --output --target --threads --fill --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
         case $previous in
         -i | --input) options='' words='' files=yes ;;
         --shape) options='' words='' files='' ;;
         --dim) options='' words='' files='' ;;
         --until) options='' words='' files='' ;;
         --got) options='' words='' files=yes ;;
+        --against) options='' words='' files='' ;;
         -o | --output) options='' words='' files=yes ;;
         -t | --target) options='' words='core onnx ort onednn tensorrt tripy ttnn torchao' files='' ;;
         --threads) options='' words='' files='' ;;

@@ -70,6 +70,7 @@ complete -c qdq -n '__fish_seen_subcommand_from explain' -l shape -x -d 'the sha
 complete -c qdq -n '__fish_seen_subcommand_from explain' -l dim -x -d 'the size of a dim that an ONNX model names'
 complete -c qdq -n '__fish_seen_subcommand_from explain' -l until -x -d 'end an ONNX model at a node, or the node that makes this value; its results are the outputs'
 complete -c qdq -n '__fish_seen_subcommand_from explain' -l got -r -F -d 'what the device gave, by the names of values: .npz, .npy or .safetensors'
+complete -c qdq -n '__fish_seen_subcommand_from explain' -l against -x -d 'show the accuracy of each node against this float model, in place of --got'
 complete -c qdq -n '__fish_seen_subcommand_from explain' -l output -s o -r -F -d 'write a graph of one node and at most 64 elements that shows the difference, and what the device gave for it to FILE.got.safetensors'
 complete -c qdq -n '__fish_seen_subcommand_from explain' -l target -s t -x -a 'core onnx ort onednn tensorrt tripy ttnn torchao' -d 'use the rules and numerics of a backend; see `qdq targets`'
 complete -c qdq -n '__fish_seen_subcommand_from explain' -l threads -x -d 'use at most N threads (all)'

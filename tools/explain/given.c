@@ -274,6 +274,35 @@ int given_take_inputs(given_values *given, session *s, const options *opt) {
     return code;
 }
 
+//---- Inputs of another graph ------------------------------------------------
+
+static int copy_input(given_values *out, const session *to, const session *from,
+                      const given_values *given, const qdq_tensor_info *info) {
+    qdq_dtype dtype;
+    qdq_shape shape;
+    qdq_value own = qdq_graph_find(from->graph, info->name);
+    const void *data = own.id < given->ids ? given->inputs[own.id] : NULL;
+    if (!data || !qdq_value_type(from->graph, own, &dtype, &shape) || dtype != info->dtype ||
+        !qdq_shape_equal(shape, info->shape))
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            "the second graph has input '%s', wanted inputs of the names and types "
+                            "of the first graph",
+                            info->name);
+    uint32_t id = qdq_graph_find(to->graph, info->name).id;
+    out->inputs[id] = malloc(info->bytes + 1);
+    if (!out->inputs[id]) return tell_failure(QDQ_ERR_MEMORY, "no memory for '%s'", info->name);
+    memcpy(out->inputs[id], data, info->bytes);
+    return EXIT_OK;
+}
+
+int given_copy_inputs(given_values *out, const session *to, const session *from,
+                      const given_values *given) {
+    int code = given_open(out, to->graph, to->plan);
+    for (size_t i = 0; code == EXIT_OK && i < qdq_plan_input_count(to->plan); i++)
+        code = copy_input(out, to, from, given, qdq_plan_input(to->plan, i));
+    return code;
+}
+
 void given_release(given_values *given) {
     for (size_t i = 0; i < given->ids; i++) {
         if (given->data) free(given->data[i]);

@@ -25,6 +25,10 @@ int given_read(given_values *given, const qdq_graph *graph, const qdq_plan *plan
 // Takes the inputs of the graph, as the options give them, from -i or from among the values of
 // --got. EXIT_OK, or another exit code after a message.
 int given_take_inputs(given_values *given, session *s, const options *opt);
+// Opens values of another graph with copies of the inputs of `from`. EXIT_OK, or another exit code
+// after a message; release it in either case.
+int given_copy_inputs(given_values *out, const session *to, const session *from,
+                      const given_values *given);
 void given_release(given_values *given);
 
 // How many ids cover all values of a graph with its inputs.
