@@ -158,6 +158,12 @@ const char *qdq_value_original(const qdq_graph *graph, const char *name) {
     return value.id && graph->values[value.id].original ? graph->values[value.id].original : name;
 }
 
+qdq_value qdq_output_value(const qdq_graph *graph, const char *name) {
+    size_t index;
+    if (!graph || !name || !qdq_graph_find_output(graph, name, &index)) return (qdq_value){0};
+    return graph->outputs[index].value;
+}
+
 const char *qdq_output_original(const qdq_graph *graph, const char *name) {
     size_t index;
     if (!graph || !name || !qdq_graph_find_output(graph, name, &index)) return name;

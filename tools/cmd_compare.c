@@ -138,26 +138,6 @@ static int compare_nodes(comparison *c, const options *opt, qdq_json *page) {
     return differs ? EXIT_FINDINGS : EXIT_OK;
 }
 
-// Copies the elements of all inputs to memory that outlives the session's exec. NULL after a
-// message.
-static void **read_inputs(session *s, const options *opt, int *code) {
-    size_t count = qdq_plan_input_count(s->plan);
-    void **inputs = calloc(count + 1, sizeof *inputs);
-    qdq_error err = {0};
-    bool bound = inputs != NULL;
-    for (size_t i = 0; bound && i < count; i++) {
-        const qdq_tensor_info *info = qdq_plan_input(s->plan, i);
-        inputs[i] = malloc(info->bytes);
-        bound = inputs[i] && qdq_exec_bind(s->exec, info->name, inputs[i], info->bytes, &err) == 0;
-    }
-    *code = bound ? give_inputs(s->graph, s->plan, s->exec, opt)
-                  : tell_failure(QDQ_ERR_MEMORY, "no memory for the inputs");
-    if (*code == EXIT_OK) return inputs;
-    for (size_t i = 0; inputs && i < count; i++) free(inputs[i]);
-    free(inputs);
-    return NULL;
-}
-
 static int compare_session(session *s, const options *opt, const target_list *list) {
     int code;
     comparison c = {.graph = s->graph,
@@ -169,7 +149,7 @@ static int compare_session(session *s, const options *opt, const target_list *li
     memcpy(c.left_out, list->refused, sizeof c.left_out);
     c.exec_options = s->exec_options;
     c.isa = isa_of(opt);
-    void **inputs = read_inputs(s, opt, &code);
+    void **inputs = session_take_inputs(s, opt, &code);
     if (!inputs) return code;
     qdq_exec_destroy(s->exec);
     s->exec = NULL;

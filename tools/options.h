@@ -6,7 +6,7 @@
 #include <qdq/qdq.h>
 #include <stdio.h>
 
-#include "tools/watch.h"
+#include "tools/io/watch.h"
 
 // The values of an option that may be given several times; options_release frees `items`.
 typedef struct string_list {
@@ -17,11 +17,11 @@ typedef struct string_list {
 // The values of all options of all commands. All zero is the default.
 typedef struct options {
     string_list operands;  // words that are no options: graphs, an op, a target
-    string_list inputs, outputs, expects;
+    string_list inputs, outputs, expects, gots;
     string_list shapes, dims;  // NAME=N,N,...; NAME=N
     const char *until;
     const char *target;
-    const char *targets;
+    const char *targets, *against;
     const char *float_storage;
     const char *device;
     const char *pages, *memory_csv, *trace, *emit_c, *html;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "tools/common.h"
+#include "tools/failure.h"
 #include "tools/io/inputs.h"
 
 // OpenMP binds the thread of main() to a processor when one of these variables is set, and threads
@@ -27,15 +28,19 @@ static int start_threads(session *s, int count) {
     return s->threads ? EXIT_OK : report_error(&err);
 }
 
-int session_start(session *s, const options *opt) {
+int session_start(session *s, const options *opt) { return session_start_as(s, opt, opt->target); }
+
+int session_start_as(session *s, const options *opt, const char *target) {
     int code;
+    options compile = *opt;
+    compile.target = target;
     size_t threads;
     qdq_error err = {0};
     *s = (session){0};
     if (!options_number("threads", opt->threads, 1, 0, &threads)) return EXIT_USAGE;
     s->graph = load_graph(opt->operands.items[0], opt, &code);
     if (!s->graph) return code;
-    s->plan = compile_graph(s->graph, opt, &code);
+    s->plan = compile_graph(s->graph, &compile, &code);
     if (!s->plan) return code;
     code = start_threads(s, threads > 1024 ? 1024 : (int)threads);
     if (code != EXIT_OK) return code;
@@ -58,6 +63,24 @@ int session_open_mode(session *s, const session *of, const options *opt, bool fa
     s->plan = qdq_graph_compile(of->graph, &compile, &err);
     s->exec = qdq_exec_create(s->plan, &s->exec_options, &err);
     return s->exec ? give_inputs(of->graph, s->plan, s->exec, opt) : report_error(&err);
+}
+
+void **session_take_inputs(session *s, const options *opt, int *code) {
+    size_t count = qdq_plan_input_count(s->plan);
+    void **inputs = calloc(count + 1, sizeof *inputs);
+    qdq_error err = {0};
+    bool bound = inputs != NULL;
+    for (size_t i = 0; bound && i < count; i++) {
+        const qdq_tensor_info *info = qdq_plan_input(s->plan, i);
+        inputs[i] = malloc(info->bytes);
+        bound = inputs[i] && qdq_exec_bind(s->exec, info->name, inputs[i], info->bytes, &err) == 0;
+    }
+    *code = bound ? give_inputs(s->graph, s->plan, s->exec, opt)
+                  : tell_failure(QDQ_ERR_MEMORY, "no memory for the inputs");
+    if (*code == EXIT_OK) return inputs;
+    for (size_t i = 0; inputs && i < count; i++) free(inputs[i]);
+    free(inputs);
+    return NULL;
 }
 
 void session_run(const session *s, const options *opt) {

@@ -17,12 +17,17 @@ typedef struct session {
 // Loads and compiles the graph of the options. EXIT_OK, or another exit code after a message; close
 // it in either case.
 int session_start(session *s, const options *opt);
-// The same, and fills the inputs from files or by --fill.
+// The same, compiled for another target than that of the options.
+int session_start_as(session *s, const options *opt, const char *target);
+// The same as session_start, and fills the inputs from files or by --fill.
 int session_open(session *s, const options *opt);
 // A session of the same graph and inputs, compiled with integer execution if `fast`, without
 // otherwise. It borrows the graph and must be closed first. EXIT_OK, or another exit code after a
 // message; close it in either case.
 int session_open_mode(session *s, const session *of, const options *opt, bool fast);
+// Copies the elements of all inputs, which are filled as the options say, to memory that outlives
+// the exec. NULL after a message.
+void **session_take_inputs(session *s, const options *opt, int *code);
 // Runs the exec once its inputs are filled, step by step if progress is shown.
 void session_run(const session *s, const options *opt);
 void session_close(session *s);

@@ -5,7 +5,7 @@ _qdq() {
     COMPREPLY=()
     case $COMP_CWORD:${COMP_WORDS[1]} in
     1:*)
-        words='run check compare plan bench convert mend fingerprint calibrate merge ops targets help'
+        words='run check compare explain bisect plan bench convert mend fingerprint calibrate merge ops targets help'
         options='--help --version'
         ;;
     *:run)
@@ -64,6 +64,48 @@ _qdq() {
         --fill) options='' words='' files='' ;;
         --isa) options='' words='' files='' ;;
         --html) options='' words='' files=yes ;;
+        --max-elements) options='' words='' files='' ;;
+        --max-bytes) options='' words='' files='' ;;
+        --max-operations) options='' words='' files='' ;;
+        --max-file-bytes) options='' words='' files='' ;;
+        --max-values) options='' words='' files='' ;;
+        esac
+        ;;
+    *:explain)
+        words=''
+        options='--input --shape --dim --until --got --against --output --target --threads --fill --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        case $previous in
+        -i | --input) options='' words='' files=yes ;;
+        --shape) options='' words='' files='' ;;
+        --dim) options='' words='' files='' ;;
+        --until) options='' words='' files='' ;;
+        --got) options='' words='' files=yes ;;
+        --against) options='' words='' files='' ;;
+        -o | --output) options='' words='' files=yes ;;
+        -t | --target) options='' words='core onnx ort onednn tensorrt tripy ttnn torchao' files='' ;;
+        --threads) options='' words='' files='' ;;
+        --fill) options='' words='' files='' ;;
+        --isa) options='' words='' files='' ;;
+        --max-elements) options='' words='' files='' ;;
+        --max-bytes) options='' words='' files='' ;;
+        --max-operations) options='' words='' files='' ;;
+        --max-file-bytes) options='' words='' files='' ;;
+        --max-values) options='' words='' files='' ;;
+        esac
+        ;;
+    *:bisect)
+        words=''
+        options='--input --shape --dim --until --target --targets --threads --fill --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        case $previous in
+        -i | --input) options='' words='' files=yes ;;
+        --shape) options='' words='' files='' ;;
+        --dim) options='' words='' files='' ;;
+        --until) options='' words='' files='' ;;
+        -t | --target) options='' words='core onnx ort onednn tensorrt tripy ttnn torchao' files='' ;;
+        --targets) options='' words='' files='' ;;
+        --threads) options='' words='' files='' ;;
+        --fill) options='' words='' files='' ;;
+        --isa) options='' words='' files='' ;;
         --max-elements) options='' words='' files='' ;;
         --max-bytes) options='' words='' files='' ;;
         --max-operations) options='' words='' files='' ;;
@@ -209,7 +251,7 @@ _qdq() {
         esac
         ;;
     *:help)
-        words='run check compare plan bench convert mend fingerprint calibrate merge ops targets help'
+        words='run check compare explain bisect plan bench convert mend fingerprint calibrate merge ops targets help'
         options='--man --completion --help'
         case $previous in
         --completion) options='' words='bash zsh fish' files='' ;;

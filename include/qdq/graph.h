@@ -80,6 +80,9 @@ QDQ_API qdq_value qdq_port(qdq_graph *graph, qdq_value value, const char *port);
 // The value called `name` ("x", "node", "node.port"); no value if there is none or `name` is NULL.
 QDQ_API qdq_value qdq_graph_find(const qdq_graph *graph, const char *name);
 
+// The value that is the output called `name`; no value if there is none or `name` is NULL.
+QDQ_API qdq_value qdq_output_value(const qdq_graph *graph, const char *name);
+
 // The dtype and the shape of a value; either pointer may be NULL. Returns false, and leaves *dtype
 // and *shape untouched, if `value` is no value or is marked invalid.
 QDQ_API bool qdq_value_type(const qdq_graph *graph, qdq_value value, qdq_dtype *dtype,

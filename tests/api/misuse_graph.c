@@ -80,6 +80,15 @@ CASE(qdq_graph_find) {
     qdq_graph_destroy(g);
 }
 
+CASE(qdq_output_value) {
+    qdq_graph *g = misuse_small_graph();
+    EXPECT(!qdq_output_value(NULL, "y").id);
+    EXPECT(!qdq_output_value(g, NULL).id);
+    EXPECT(!qdq_output_value(g, not_utf8).id);
+    EXPECT(!qdq_output_value(g, "no such output").id);
+    qdq_graph_destroy(g);
+}
+
 CASE(qdq_value_type) {
     qdq_dtype dtype = QDQ_BOOL;
     qdq_shape shape = {0};
@@ -375,6 +384,7 @@ const misuse_case misuse_graph[] = {ROW(qdq_graph_create),
                                     ROW(qdq_output),
                                     ROW(qdq_port),
                                     ROW(qdq_graph_find),
+                                    ROW(qdq_output_value),
                                     ROW(qdq_value_type),
                                     ROW(qdq_set_memory_config),
                                     ROW(qdq_set_layout),

@@ -222,7 +222,7 @@ class BadFiles(Case):
         for name in ("d.npy", "d.safetensors", "nowhere.npy", "nowhere.safetensors"):
             self.assertIn(name, self.qdq("run", "g.json", "-i", f"x={name}", code=3).err)
         err = self.qdq("run", "g.json", "-i", "x=x.txt", code=2).err
-        self.assertIn(".npy or .safetensors", err)
+        self.assertIn(".npy, .npz or .safetensors", err)
 
     def test_a_file_given_without_a_name_is_checked_too(self):
         self.write("bad.safetensors", b"bad")

@@ -185,7 +185,6 @@ def zipped(name):
 WRONG = {
     "onnx": (b"\x08\x08\x12\x07pytorch\x1a\x052.1.0:\x10", "an ONNX model", ""),
     "onnx that begins with its opsets": (b"\x08\x0aB\x04\x0a\x00\x10\x15", "an ONNX model", ""),
-    "npz": (zipped("weight.npy"), "a .npz archive", "numpy.save"),
     "torch": (zipped("archive/data.pkl"), "a PyTorch file", "ONNX"),
     "old torch": (pickle.dumps({"weight": 1}, protocol=2), "a Python pickle", "ONNX"),
     "zip": (zipped("readme.txt"), "a zip archive", "unpack"),
@@ -222,7 +221,7 @@ class WrongKind(Case):
                               ["--fill", "1", "-e", f"y={file}"], ["--fill", "1", "-e", file]):
                     err = self.qdq("run", "g.json", *words, code=3).err
                     self.assertIn(f"{file}: is {what}", err, (name, words))
-                    self.assertIn(", wanted a .npy or .safetensors file; ", err)
+                    self.assertIn(", wanted a .npy, .npz or .safetensors file; ", err)
 
     def test_tensors_are_known_by_their_content(self):
         self.write("g.json", GRAPH)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "tools/watch.h"
+#include "tools/io/watch.h"
 
 // Seconds per run: the median and the quartiles around it.
 typedef struct spread {

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#ifdef QDQ_HAS_ZLIB
+#ifdef QDQ_ZLIB
 #include <zlib.h>
 #endif
 
@@ -70,7 +70,7 @@ static qdq_status read_file(byte_source *s, uint64_t from, void *out, size_t cou
 
 //---- Deflated bytes ---------------------------------------------------------
 
-#ifdef QDQ_HAS_ZLIB
+#ifdef QDQ_ZLIB
 struct inflater {
     z_stream z;
     uint64_t taken;  // of the stored bytes
@@ -168,7 +168,7 @@ qdq_status source_read(byte_source *s, uint64_t from, void *out, size_t count, q
 }
 
 void source_close(byte_source *s) {
-#ifdef QDQ_HAS_ZLIB
+#ifdef QDQ_ZLIB
     if (s->inflater) (void)inflateEnd(&s->inflater->z);
 #endif
     free(s->inflater);

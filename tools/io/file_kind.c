@@ -19,8 +19,7 @@ static const kind_row rows[KIND_COUNT] = {
     [KIND_NPY] = {"a .npy array", "give it to an input with -i NAME=FILE", NULL},
     [KIND_SAFETENSORS] = {"a .safetensors file", "give its tensors to inputs with -i FILE", NULL},
     [KIND_ONNX] = {"an ONNX model", NULL, "save its tensors with numpy.save"},
-    [KIND_NPZ] = {"a .npz archive of arrays", "save each array with numpy.save, for -i NAME=FILE",
-                  "save each array to its own file with numpy.save"},
+    [KIND_NPZ] = {"a .npz archive of arrays", "give its arrays to inputs with -i FILE", NULL},
     [KIND_TORCH] = {"a PyTorch file", EXPORT_ONNX,
                     "save its tensors with safetensors.torch.save_file"},
     [KIND_PICKLE] = {"a Python pickle, as old PyTorch files are", EXPORT_ONNX,
@@ -137,6 +136,6 @@ bool is_no_graph(const char *path, qdq_error *err) {
 bool is_no_tensor_file(const char *path, qdq_error *err) {
     file_kind kind = file_kind_of(path);
     if (!rows[kind].as_tensors) return false;
-    tell(path, kind, "a .npy or .safetensors file", rows[kind].as_tensors, err);
+    tell(path, kind, "a .npy, .npz or .safetensors file", rows[kind].as_tensors, err);
     return true;
 }

@@ -52,24 +52,23 @@ static int unknown_input(const qdq_plan *plan, const char *name) {
     return code;
 }
 
-// A file without NAME must be a .safetensors file with a tensor for some input.
+// A file without NAME must be a .safetensors or .npz file with a tensor for some input.
 static int check_nameless(const qdq_graph *graph, const qdq_plan *plan, const tensor_spec *spec) {
     size_t count = qdq_plan_input_count(plan);
     qdq_error err = {0};
     if (is_no_tensor_file(stream_path(spec->file), &err)) return report_error(&err);
     if (!holds_named_tensors(spec->file))
-        return tell_failure(QDQ_ERR_ARGUMENT,
-                            "--input is '%s', wanted NAME=%s, or a .safetensors file for all",
-                            spec->file, spec->file);
-    qdq_tensor_file *file = tensor_file_open(spec->file, &err);
-    if (!file) return report_error(&err);
+        return tell_failure(
+            QDQ_ERR_ARGUMENT,
+            "--input is '%s', wanted NAME=%s, or a .safetensors or .npz file for all", spec->file,
+            spec->file);
+    if (!tensor_file_opens(spec->file, &err)) return report_error(&err);
     bool used = false;
     for (size_t i = 0; i < count; i++) {
         const char *name = qdq_plan_input(plan, i)->name;
-        used |= qdq_tensor_file_find(file, name) ||
-                qdq_tensor_file_find(file, qdq_value_original(graph, name));
+        used |= tensor_file_has(spec->file, name) ||
+                tensor_file_has(spec->file, qdq_value_original(graph, name));
     }
-    qdq_tensor_file_close(file);
     if (used) return EXIT_OK;
     return tell_failure(QDQ_ERR_PARSE,
                         "%s has no tensor with the name of an input; use -i NAME=%s#TENSOR",

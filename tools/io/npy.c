@@ -64,7 +64,7 @@ static qdq_status read_header(FILE *stream, size_t bytes, npy_tensor *out, qdq_e
     return status;
 }
 
-static qdq_status read_stream(FILE *stream, uint64_t file_bytes, npy_tensor *out, qdq_error *err) {
+static qdq_status read_parts(FILE *stream, uint64_t file_bytes, npy_tensor *out, qdq_error *err) {
     size_t header_bytes = 0, used = 0;
     qdq_status status = read_preamble(stream, &header_bytes, &used, err);
     if (status == QDQ_OK) status = read_header(stream, header_bytes, out, err);
@@ -98,6 +98,13 @@ static qdq_status open_regular(const char *path, FILE **out, uint64_t *bytes, qd
     return status;
 }
 
+qdq_status npy_read_stream(FILE *stream, uint64_t bytes, npy_tensor *out, qdq_error *err) {
+    *out = (npy_tensor){0};
+    qdq_status status = read_parts(stream, bytes, out, err);
+    if (status != QDQ_OK) npy_release(out);
+    return status;
+}
+
 qdq_status npy_read(const char *path, npy_tensor *out, qdq_error *err) {
     FILE *stream = NULL;
     uint64_t bytes = 0;
@@ -105,11 +112,10 @@ qdq_status npy_read(const char *path, npy_tensor *out, qdq_error *err) {
     *out = (npy_tensor){0};
     qdq_status status = open_regular(path, &stream, &bytes, &own);
     if (status == QDQ_OK) {
-        status = read_stream(stream, bytes, out, &own);
+        status = npy_read_stream(stream, bytes, out, &own);
         (void)fclose(stream);
     }
     if (status == QDQ_OK) return QDQ_OK;
-    npy_release(out);
     return npy_fail(err, status, "%s: %s", path, own.text);
 }
 

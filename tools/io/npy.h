@@ -4,6 +4,7 @@
 #define QDQ_TOOLS_IO_NPY_H
 
 #include <qdq/base.h>
+#include <stdio.h>
 
 // An array in memory from malloc; npy_release frees it. All zero is empty.
 typedef struct npy_tensor {
@@ -17,6 +18,8 @@ typedef struct npy_tensor {
 // row-major, dims of at least 1, no extra bytes. On failure `out` is all zero. Errors begin with
 // the path.
 qdq_status npy_read(const char *path, npy_tensor *out, qdq_error *err);
+// The same from a stream that holds `bytes` bytes. Errors lack the path.
+qdq_status npy_read_stream(FILE *stream, uint64_t bytes, npy_tensor *out, qdq_error *err);
 void npy_release(npy_tensor *tensor);
 
 // Writes a file of format 1 under a temporary name and renames it to `path`, so `path` has the old

@@ -145,7 +145,8 @@ int streams_take(streams *s, const command_row *command, options *opt) {
     if (strncmp(command->operands, "GRAPH", 5) != 0) return EXIT_OK;
     int code = take_graphs(s, opt);
     if (code == EXIT_OK) code = take_tensors(s, &opt->inputs);
-    return code == EXIT_OK ? take_tensors(s, &opt->expects) : code;
+    if (code == EXIT_OK) code = take_tensors(s, &opt->expects);
+    return code == EXIT_OK ? take_tensors(s, &opt->gots) : code;
 }
 
 void streams_close(streams *s) {

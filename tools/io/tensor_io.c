@@ -8,6 +8,7 @@
 
 #include "tools/io/file_kind.h"
 #include "tools/io/npy.h"
+#include "tools/io/npz.h"
 #include "tools/io/stream_out.h"
 #include "tools/io/streams.h"
 
@@ -70,21 +71,40 @@ static qdq_status load_from(const qdq_tensor_file *file, const tensor_spec *spec
     return qdq_tensor_file_read(file, info, out->data, err);
 }
 
-// KIND_NPY or KIND_SAFETENSORS by content, or by name if the content is neither; otherwise unknown.
+// KIND_NPY, KIND_NPZ or KIND_SAFETENSORS by content, or by name if the content is none of them;
+// otherwise unknown.
 static file_kind tensor_kind(const char *path) {
     file_kind kind = file_kind_of(path);
-    if (kind == KIND_NPY || kind == KIND_SAFETENSORS) return kind;
+    if (kind == KIND_NPY || kind == KIND_NPZ || kind == KIND_SAFETENSORS) return kind;
     if (has_ending(path, ".npy")) return KIND_NPY;
+    if (has_ending(path, ".npz")) return KIND_NPZ;
     return has_ending(path, ".safetensors") ? KIND_SAFETENSORS : KIND_UNKNOWN;
 }
 
 bool holds_named_tensors(const char *file) {
-    return tensor_kind(stream_path(file)) == KIND_SAFETENSORS;
+    file_kind kind = tensor_kind(stream_path(file));
+    return kind == KIND_SAFETENSORS || kind == KIND_NPZ;
 }
 
 qdq_tensor_file *tensor_file_open(const char *file, qdq_error *err) {
     const char *path = stream_path(file);
     return is_no_tensor_file(path, err) ? NULL : qdq_tensor_file_open(path, NULL, err);
+}
+
+static qdq_status load_from_npz(const tensor_spec *spec, const char *name, loaded_tensor *out,
+                                qdq_error *err) {
+    const char *wanted = *spec->tensor ? spec->tensor : name;
+    npz_file *file = npz_open(stream_path(spec->file), err);
+    if (!file) return err->status;
+    npy_tensor npy = {0};
+    size_t index = npz_find(file, wanted), count = npz_count(file);
+    if (index == count && !*spec->tensor && *spec->name && count == 1) index = 0;
+    qdq_status status = index < count
+                            ? npz_read(file, index, &npy, err)
+                            : fail(err, QDQ_ERR_PARSE, spec->file, "there is no tensor ", wanted);
+    if (status == QDQ_OK) *out = (loaded_tensor){npy.dtype, npy.shape, npy.data};
+    npz_close(file);
+    return status;
 }
 
 qdq_status tensor_load(const tensor_spec *spec, const char *name, loaded_tensor *out,
@@ -99,9 +119,10 @@ qdq_status tensor_load(const tensor_spec *spec, const char *name, loaded_tensor 
         if (status == QDQ_OK) *out = (loaded_tensor){npy.dtype, npy.shape, npy.data};
         return status;
     }
+    if (kind == KIND_NPZ) return load_from_npz(spec, name, out, err);
     if (kind == KIND_UNKNOWN)
         return fail(err, QDQ_ERR_ARGUMENT, path,
-                    "a tensor file is .npy or .safetensors; needed for ", name);
+                    "a tensor file is .npy, .npz or .safetensors; needed for ", name);
     qdq_tensor_file *file = tensor_file_open(spec->file, err);
     if (!file) return err->status;
     qdq_status status = load_from(file, spec, name, out, err);
@@ -120,9 +141,27 @@ bool are_codes_of(qdq_dtype dtype, qdq_dtype stored, const char *file) {
            strcmp(qdq_dtype_get(dtype)->safetensors, qdq_dtype_get(stored)->safetensors) == 0;
 }
 
+bool tensor_file_opens(const char *file, qdq_error *err) {
+    if (tensor_kind(stream_path(file)) == KIND_NPZ) {
+        npz_file *npz = npz_open(stream_path(file), err);
+        npz_close(npz);
+        return npz != NULL;
+    }
+    qdq_tensor_file *tensors = tensor_file_open(file, err);
+    qdq_tensor_file_close(tensors);
+    return tensors != NULL;
+}
+
 bool tensor_file_has(const char *path, const char *name) {
     qdq_error unused = {0};
-    if (!holds_named_tensors(path)) return false;
+    file_kind kind = tensor_kind(stream_path(path));
+    if (kind == KIND_NPZ) {
+        npz_file *file = npz_open(stream_path(path), &unused);
+        bool has = file && npz_find(file, name) < npz_count(file);
+        npz_close(file);
+        return has;
+    }
+    if (kind != KIND_SAFETENSORS) return false;
     qdq_tensor_file *file = tensor_file_open(path, &unused);
     bool has = file && qdq_tensor_file_find(file, name);
     qdq_tensor_file_close(file);

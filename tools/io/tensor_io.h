@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors of the command line: "[NAME=]FILE[#TENSOR]", in .npy and .safetensors files.
+// Tensors of the command line: "[NAME=]FILE[#TENSOR]", in .npy, .npz and .safetensors files.
 #ifndef QDQ_TOOLS_IO_TENSOR_IO_H
 #define QDQ_TOOLS_IO_TENSOR_IO_H
 
@@ -25,13 +25,13 @@ typedef struct loaded_tensor {
     void *data;
 } loaded_tensor;
 
-// Whether a file is .safetensors, by content, otherwise by name.
+// Whether a file is .safetensors or .npz, by content, otherwise by name.
 bool holds_named_tensors(const char *file);
-// Opens such a file. NULL with `err` set, which names the kind of the file if it is known.
+// Opens a .safetensors file. NULL with `err` set, which names the kind of the file if it is known.
 qdq_tensor_file *tensor_file_open(const char *file, qdq_error *err);
 
-// Reads the tensor for `name`: an .npy file completely; from a .safetensors file the tensor that
-// the spec names, or else `name`, or else its only tensor.
+// Reads the tensor for `name`: an .npy file completely; from another file the tensor that the spec
+// names, or else `name`, or else its only tensor.
 qdq_status tensor_load(const tensor_spec *spec, const char *name, loaded_tensor *out,
                        qdq_error *err);
 void tensor_release(loaded_tensor *tensor);
@@ -39,6 +39,8 @@ void tensor_release(loaded_tensor *tensor);
 // word.
 bool are_codes_of(qdq_dtype dtype, qdq_dtype stored, const char *file);
 
+// Whether a file of named tensors can be read. False with `err` set.
+bool tensor_file_opens(const char *file, qdq_error *err);
 // Whether a file given without NAME has a tensor called `name`.
 bool tensor_file_has(const char *file, const char *name);
 

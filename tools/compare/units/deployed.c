@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/compare/units/deployed.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,6 +117,27 @@ bool deployed_open(deployed *d, const qdq_graph *given, size_t ids, qdq_graph *o
     if (!d->sources || !d->makers || !d->own || !d->seen) return false;
     note_values(d, given, ids);
     return !owned || note_rewritten(d, given);
+}
+
+static bool is_rewritten(const qdq_graph *graph) {
+    for (size_t i = 0; i < qdq_graph_rewrite_count(graph); i++)
+        if (!qdq_graph_rewrite(graph, i).reason) return true;
+    return false;
+}
+
+qdq_status deployed_open_target(deployed *d, qdq_graph *given, size_t ids, const char *target,
+                                qdq_error *err) {
+    *d = (deployed){0};
+    qdq_graph *graph = qdq_graph_deployed(given, target, err);
+    if (!graph) return err->status;
+    if (!is_rewritten(graph)) {
+        qdq_graph_destroy(graph);
+        graph = NULL;
+    }
+    if (deployed_open(d, given, ids, graph)) return QDQ_OK;
+    *err = (qdq_error){.status = QDQ_ERR_MEMORY};
+    snprintf(err->text, sizeof err->text, "no memory for the graph of target %s", target);
+    return err->status;
 }
 
 void deployed_close(deployed *d) {

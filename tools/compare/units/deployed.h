@@ -30,6 +30,10 @@ size_t count_values(const qdq_graph *graph);
 // given graph itself. `ids`: as count_values of the given graph. False if memory runs out; close it
 // in either case.
 bool deployed_open(deployed *d, const qdq_graph *given, size_t ids, qdq_graph *owned);
+// Looks at the graph that a target runs: the given graph itself, with the nodes that no output
+// needs, if the target does not rewrite it. Close it in either case.
+qdq_status deployed_open_target(deployed *d, qdq_graph *given, size_t ids, const char *target,
+                                qdq_error *err);
 void deployed_close(deployed *d);
 
 // The entries of `rewritten` for a node of the given graph.

@@ -50,6 +50,8 @@ void node_close(node_run *node) {
     free(node->outputs);
 }
 
+//---- Running ----------------------------------------------------------------
+
 // The plan has the inputs and outputs of the node, in the same order.
 static qdq_status bind(qdq_exec *exec, const qdq_plan *plan, void *const *inputs,
                        void *const *outputs, qdq_error *err) {
@@ -66,14 +68,34 @@ static qdq_status bind(qdq_exec *exec, const qdq_plan *plan, void *const *inputs
     return QDQ_OK;
 }
 
+qdq_status node_compile(node_program *program, qdq_graph *graph, const qdq_numerics *numerics,
+                        const qdq_exec_options *exec_options, const char *isa, qdq_error *err) {
+    qdq_compile_options compile = {.target = "core", .numerics = numerics, .isa = isa};
+    *program = (node_program){.plan = qdq_graph_compile(graph, &compile, err)};
+    program->exec = qdq_exec_create(program->plan, exec_options, err);
+    return err->status;
+}
+
+qdq_status node_program_run(const node_program *program, void *const *inputs, void *const *outputs,
+                            qdq_error *err) {
+    qdq_status status = bind(program->exec, program->plan, inputs, outputs, err);
+    if (status == QDQ_OK) qdq_exec_run(program->exec);
+    return status;
+}
+
+void node_program_close(node_program *program) {
+    qdq_exec_destroy(program->exec);
+    qdq_plan_destroy(program->plan);
+    *program = (node_program){0};
+}
+
 int node_compute(const node_run *node, const qdq_numerics *numerics, void *const *inputs,
                  void *const *outputs) {
     qdq_error err = {0};
-    qdq_compile_options compile = {.target = "core", .numerics = numerics, .isa = node->isa};
-    qdq_plan *plan = qdq_graph_compile(node->graph, &compile, &err);
-    qdq_exec *exec = qdq_exec_create(plan, &node->exec_options, &err);
-    if (exec && bind(exec, plan, inputs, outputs, &err) == QDQ_OK) qdq_exec_run(exec);
-    qdq_exec_destroy(exec);
-    qdq_plan_destroy(plan);
+    node_program program;
+    if (node_compile(&program, node->graph, numerics, &node->exec_options, node->isa, &err) ==
+        QDQ_OK)
+        (void)node_program_run(&program, inputs, outputs, &err);
+    node_program_close(&program);
     return err.status == QDQ_OK ? EXIT_OK : report_error(&err);
 }

@@ -27,8 +27,22 @@ int node_open(node_run *node, const qdq_graph *graph, size_t index,
               const qdq_exec_options *exec_options, const char *isa);
 void node_close(node_run *node);
 
-// Runs the node; `inputs` and `outputs` are the row-major memory of its values. EXIT_OK, or another
-// exit code after a message.
+// A node that is compiled once and run often.
+typedef struct node_program {
+    qdq_plan *plan;
+    qdq_exec *exec;
+} node_program;
+
+// Compiles a graph of one node under some numerics. Close it in either case.
+qdq_status node_compile(node_program *program, qdq_graph *graph, const qdq_numerics *numerics,
+                        const qdq_exec_options *exec_options, const char *isa, qdq_error *err);
+// Runs it; `inputs` and `outputs` are the row-major memory of its values.
+qdq_status node_program_run(const node_program *program, void *const *inputs, void *const *outputs,
+                            qdq_error *err);
+void node_program_close(node_program *program);
+
+// Compiles the node and runs it once; `inputs` and `outputs` are the row-major memory of its
+// values. EXIT_OK, or another exit code after a message.
 int node_compute(const node_run *node, const qdq_numerics *numerics, void *const *inputs,
                  void *const *outputs);
 

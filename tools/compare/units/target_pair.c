@@ -13,22 +13,10 @@ static int no_memory(void) {
 
 //---- Opening ----------------------------------------------------------------
 
-static bool is_rewritten(const qdq_graph *graph) {
-    for (size_t i = 0; i < qdq_graph_rewrite_count(graph); i++)
-        if (!qdq_graph_rewrite(graph, i).reason) return true;
-    return false;
-}
-
-// A graph that is not rewritten is compared as it is given, with the nodes that no output needs.
 static int open_own(target_pair *p, const char *target) {
     qdq_error err = {0};
-    qdq_graph *graph = qdq_graph_deployed(p->given, target, &err);
-    if (!graph) return report_error(&err);
-    if (!is_rewritten(graph)) {
-        qdq_graph_destroy(graph);
-        graph = NULL;
-    }
-    return deployed_open(&p->own, p->given, p->ids, graph) ? EXIT_OK : no_memory();
+    qdq_status status = deployed_open_target(&p->own, p->given, p->ids, target, &err);
+    return status == QDQ_OK ? EXIT_OK : report_error(&err);
 }
 
 uint32_t target_pair_cause(const target_pair *p, const char *cause) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements the watch with a thread that waits for signals and for the clock.
-#include "tools/watch.h"
+#include "tools/io/watch.h"
 
 #include <pthread.h>
 #include <signal.h>

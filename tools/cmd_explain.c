@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// qdq explain: why a device gave other results than a graph.
+#include <stdio.h>
+
+#include "tools/commands.h"
+#include "tools/common.h"
+#include "tools/explain/accuracy/against.h"
+#include "tools/explain/explain_report.h"
+#include "tools/explain/reproduction.h"
+#include "tools/failure.h"
+
+static int tell(const session *s, const options *opt, const replay *base, const explanation *e,
+                const char *target) {
+    char command[4096], against[128];
+    const report_title title = {command, against, "given"};
+    snprintf(against, sizeof against, "target %s", target);
+    (void)explain_command("explain", opt, command, sizeof command);
+    int code = EXIT_OK;
+    if (e->differs && opt->outputs.count)
+        code = write_reproduction(base, e, target, opt->outputs.items[0], command, sizeof command);
+    if (opt->json)
+        explain_json(s, base, e, &title);
+    else
+        explain_text(s, base, e, &title);
+    if (code != EXIT_OK) return code;
+    return e->differs ? EXIT_FINDINGS : EXIT_OK;
+}
+
+static int explain_session(session *s, const options *opt) {
+    given_values given;
+    replay base = {0};
+    explanation e = {0};
+    const char *target = opt->target ? opt->target : qdq_graph_target(s->graph);
+    int code = given_read(&given, s->graph, s->plan, &opt->gots);
+    if (code == EXIT_OK) code = given_take_inputs(&given, s, opt);
+    if (code == EXIT_OK) code = explain(s, opt, target, NULL, &given, &base, &e);
+    if (code == EXIT_OK) code = tell(s, opt, &base, &e, target);
+    explanation_release(&e);
+    replay_close(&base);
+    given_release(&given);
+    return code;
+}
+
+int run_explain(const options *opt) {
+    session s;
+    if (opt->against && (opt->gots.count || opt->outputs.count))
+        return tell_failure(
+            QDQ_ERR_ARGUMENT,
+            "--against is given with --got or -o, wanted one of --against and --got");
+    if (opt->against) return explain_against(opt);
+    if (!opt->gots.count)
+        return tell_failure(
+            QDQ_ERR_ARGUMENT,
+            "--got is missing, wanted what the device gave, as in --got device.npz");
+    if (opt->outputs.count > 1)
+        return tell_failure(QDQ_ERR_ARGUMENT, "-o is given %zu times, wanted one file",
+                            opt->outputs.count);
+    int code = session_start_as(&s, opt, "core");
+    if (code == EXIT_OK) code = explain_session(&s, opt);
+    session_close(&s);
+    return code;
+}

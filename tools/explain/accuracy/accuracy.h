@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the accuracy of a quantized graph goes: the error that each node adds, and the one that it
+// is given.
+#ifndef QDQ_TOOLS_EXPLAIN_ACCURACY_ACCURACY_H
+#define QDQ_TOOLS_EXPLAIN_ACCURACY_ACCURACY_H
+
+#include "tools/explain/accuracy/reference.h"
+
+typedef enum accuracy_kind { KIND_ACTIVATIONS, KIND_WEIGHTS, KIND_OPERATION } accuracy_kind;
+
+// The error of a node's first result. Ratios are in decibels, infinite without an error.
+typedef struct node_accuracy {
+    size_t node;  // of the form
+    accuracy_kind kind;
+    double own;        // on exact inputs, against the float model
+    double inherited;  // on inherited inputs, against exact ones
+    double total;      // on inherited inputs, against the float model
+    // Of codes, if it is a Dequantize.
+    bool has_codes;
+    size_t elements, clipped;   // elements beyond the range
+    double codes, unused;       // how many there are, and lie outside of those that occur
+    char cause[32], mend[160];  // of the worst
+    double mended;              // the ratio with it; NaN: not known
+} node_accuracy;
+
+typedef struct accuracy {
+    node_accuracy *nodes;  // in the order of the graph; owned
+    size_t count;
+    size_t unmatched;  // weights that the float model does not have
+} accuracy;
+
+// Measures all nodes, and looks for causes of the `worst` nodes of each kind. EXIT_OK, or another
+// exit code after a message; release it in either case.
+int accuracy_measure(const reference *ref, size_t worst, accuracy *out);
+void accuracy_release(accuracy *a);
+
+// The numbers of the nodes of a kind with an error of their own, worst first. How many there are.
+size_t accuracy_worst(const accuracy *a, accuracy_kind kind, size_t *out, size_t most);
+
+// 10 log10(sum of a^2 / sum of (a - b)^2).
+double decibels(const double *a, const double *b, size_t count);
+
+#endif

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/explain/accuracy/against.h"
+
+#include <stdlib.h>
+
+#include "tools/common.h"
+#include "tools/explain/accuracy/accuracy_report.h"
+#include "tools/failure.h"
+
+// Runs the float model, then measures the nodes of the quantized graph.
+static int measure(const session *s, const session *real, const options *opt,
+                   const given_values *given, const given_values *inputs) {
+    replay quantized = {0}, model = {0};
+    reference ref = {0};
+    accuracy a = {0};
+    qdq_error err = {0};
+    bool differs = false;
+    const char *target = opt->target ? opt->target : qdq_graph_target(s->graph);
+    if (replay_open(&quantized, s->graph, target, given, &s->exec_options, isa_of(opt), &err) ==
+            QDQ_OK &&
+        replay_open(&model, real->graph, "core", inputs, &s->exec_options, isa_of(opt), &err) ==
+            QDQ_OK)
+        (void)reference_open(&ref, &quantized, &model, &err);
+    int code = err.status == QDQ_OK ? EXIT_OK : report_error(&err);
+    if (code == EXIT_OK) code = accuracy_measure(&ref, WORST_NODES, &a);
+    if (code == EXIT_OK) {
+        const accuracy_title title = {opt->operands.items[0], opt->against, target};
+        differs = opt->json ? accuracy_json(s, real, &ref, &a, &title)
+                            : accuracy_text(s, real, &ref, &a, &title);
+    }
+    accuracy_release(&a);
+    reference_close(&ref);
+    replay_close(&model);
+    replay_close(&quantized);
+    return code == EXIT_OK && differs ? EXIT_FINDINGS : code;
+}
+
+int explain_against(const options *opt) {
+    session s = {0}, real = {0};
+    given_values given = {0}, inputs = {0};
+    options second = *opt;
+    second.operands = (string_list){.items = &second.against, .count = 1};
+    second.target = NULL;
+    int code = session_start_as(&s, opt, "core");
+    if (code == EXIT_OK) code = session_start_as(&real, &second, "core");
+    if (code == EXIT_OK) code = given_open(&given, s.graph, s.plan);
+    if (code == EXIT_OK) code = given_take_inputs(&given, &s, opt);
+    if (code == EXIT_OK) code = given_copy_inputs(&inputs, &real, &s, &given);
+    if (code == EXIT_OK) code = measure(&s, &real, opt, &given, &inputs);
+    given_release(&inputs);
+    given_release(&given);
+    session_close(&real);
+    session_close(&s);
+    return code;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads .npz files: zip archives of .npy files, stored or, in builds with zlib, deflated.
+#ifndef QDQ_TOOLS_IO_NPZ_H
+#define QDQ_TOOLS_IO_NPZ_H
+
+#include "tools/io/npy.h"
+
+typedef struct npz_file npz_file;
+
+// Reads the names of the arrays. NULL with `err` set, which begins with the path.
+npz_file *npz_open(const char *path, qdq_error *err);
+void npz_close(npz_file *file);
+
+size_t npz_count(const npz_file *file);
+// The name of an array, without ".npy".
+const char *npz_name(const npz_file *file, size_t index);
+// The array of this name; npz_count(file) if there is none.
+size_t npz_find(const npz_file *file, const char *name);
+// Reads an array; npy_release frees it.
+qdq_status npz_read(npz_file *file, size_t index, npy_tensor *out, qdq_error *err);
+
+#endif
