@@ -5,7 +5,7 @@
 
 #include <qdq/qdq.h>
 
-#include "tools/calibrate/zip_file.h"
+#include "tools/io/zip/zip_file.h"
 
 typedef struct file_array {
     char *name;

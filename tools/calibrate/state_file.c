@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/calibrate/byte_source.h"
+#include "tools/io/zip/byte_source.h"
 
 // Numbers of a state that are stored in one tensor, in this order.
 enum { NUMBER_VERSION, NUMBER_SAMPLES, NUMBER_TAKEN, NUMBER_NEXT, NUMBER_SHARDS, NUMBERS };

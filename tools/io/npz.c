@@ -1,110 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
-// The directory at the end of the archive says where each file begins and how long it is; headers
-// of the files are only skipped. Archives of more than 4 GiB have another directory and are
-// refused.
 #include "tools/io/npz.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/io/npy_header.h"
+#include "tools/io/zip/zip_file.h"
 
-#ifdef QDQ_ZLIB
-#include <zlib.h>
-#endif
-
-enum {
-    END_BYTES = 22,     // the record that ends the archive
-    ENTRY_BYTES = 46,   // of the directory, without the name
-    HEADER_BYTES = 30,  // before a file, without the name
-    MOST_COMMENT = 65535,
-    MOST_NAME = 1023,
-    STORED = 0,
-    DEFLATED = 8,
-    MOST_RATIO = 1100,  // deflate cannot shrink data more
-};
+enum { MOST_RATIO = 1100 };  // deflate cannot shrink data more
 
 typedef struct member {
     char *name;  // owned
-    unsigned method;
-    uint32_t packed, bytes, offset;
+    byte_source source;
 } member;
 
 struct npz_file {
     FILE *stream;
     char *path;
-    uint64_t bytes;
     member *members;
     size_t count;
 };
 
-static uint32_t u16(const unsigned char *p) { return (uint32_t)p[0] | (uint32_t)p[1] << 8; }
-static uint32_t u32(const unsigned char *p) { return u16(p) | u16(p + 2) << 16; }
-
-static qdq_status broken(const npz_file *f, qdq_error *err) {
-    return npy_fail(err, QDQ_ERR_PARSE, "%s: is no whole .npz file; save it again with numpy.savez",
-                    f->path);
+static qdq_status failed(const npz_file *f, qdq_status status, const qdq_error *own,
+                         qdq_error *err) {
+    return npy_fail(err, status, "%s: %s", f->path, own->text);
 }
 
-static bool read_at(const npz_file *f, uint64_t at, void *out, size_t bytes) {
-    return at <= f->bytes && bytes <= f->bytes - at && fseek(f->stream, (long)at, SEEK_SET) == 0 &&
-           (bytes == 0 || fread(out, bytes, 1, f->stream) == 1);
+static qdq_status no_memory(const npz_file *f, qdq_error *err) {
+    return npy_fail(err, QDQ_ERR_MEMORY, "%s: out of memory", f->path);
 }
 
 //---- The directory ----------------------------------------------------------
 
-// Finds the end record, which a comment may follow, and copies it.
-static bool find_end(const npz_file *f, unsigned char end[END_BYTES]) {
-    size_t most = f->bytes < END_BYTES + MOST_COMMENT ? (size_t)f->bytes : END_BYTES + MOST_COMMENT;
-    unsigned char *tail = malloc(most + 1);
-    bool found = tail && most >= END_BYTES && read_at(f, f->bytes - most, tail, most);
-    size_t at = found ? most - END_BYTES + 1 : 0;
-    while (at > 0 && memcmp(tail + at - 1, "PK\5\6", 4) != 0) at--;
-    if (at > 0) memcpy(end, tail + at - 1, END_BYTES);
-    free(tail);
-    return at > 0;
-}
-
-// Adds an entry and moves `at` to the next one.
-static bool add_entry(npz_file *f, uint64_t *at) {
-    unsigned char entry[ENTRY_BYTES];
-    char name[MOST_NAME + 1];
-    if (!read_at(f, *at, entry, sizeof entry) || memcmp(entry, "PK\1\2", 4) != 0) return false;
-    size_t length = u16(entry + 28);
-    if (length > MOST_NAME || !read_at(f, *at + ENTRY_BYTES, name, length)) return false;
-    name[length] = '\0';
-    *at += ENTRY_BYTES + length + u16(entry + 30) + u16(entry + 32);
-    if (length < 4 || strcmp(name + length - 4, ".npy") != 0) return true;
-    name[length - 4] = '\0';
-    member m = {.name = malloc(length),
-                .method = u16(entry + 10),
-                .packed = u32(entry + 20),
-                .bytes = u32(entry + 24),
-                .offset = u32(entry + 42)};
+// Adds a member called "NAME.npy".
+static bool add_member(npz_file *f, const char *name, const byte_source *source) {
+    size_t length = strlen(name);
+    if (f->count % 16 == 0) {
+        member *more = realloc(f->members, (f->count + 16) * sizeof *more);
+        if (!more) return false;
+        f->members = more;
+    }
+    member m = {.name = malloc(length + 1), .source = *source};
     if (!m.name) return false;
-    memcpy(m.name, name, length - 3);
+    memcpy(m.name, name, length + 1);
+    m.name[length - strlen(".npy")] = '\0';
     f->members[f->count++] = m;
     return true;
 }
 
-static qdq_status read_directory(npz_file *f, qdq_error *err) {
-    unsigned char end[END_BYTES];
-    if (!find_end(f, end)) return broken(f, err);
-    size_t count = u16(end + 10);
-    uint64_t at = u32(end + 16);
-    if (at == UINT32_MAX || count == 0xFFFF)
-        return npy_fail(err, QDQ_ERR_UNSUPPORTED,
-                        "%s: the archive is larger than 4 GiB; save its arrays one by one",
-                        f->path);
-    f->members = calloc(count + 1, sizeof *f->members);
-    if (!f->members) return npy_fail(err, QDQ_ERR_MEMORY, "%s: out of memory", f->path);
-    for (size_t i = 0; i < count; i++)
-        if (!add_entry(f, &at)) return broken(f, err);
-    return QDQ_OK;
+static bool is_array(const char *name) {
+    size_t length = strlen(name);
+    return length >= 4 && strcmp(name + length - 4, ".npy") == 0;
+}
+
+static qdq_status list_members(npz_file *f, uint64_t bytes, qdq_error *err) {
+    zip_file zip = {0};
+    char name[ZIP_NAME];
+    byte_source source;
+    bool more = true;
+    qdq_error own = {0};
+    qdq_status status = zip_open(&zip, f->stream, bytes, &own);
+    while (status == QDQ_OK && more && f->count < ZIP_MEMBERS) {
+        status = zip_next(&zip, name, &source, &more, &own);
+        if (status != QDQ_OK || !more || !is_array(name)) continue;
+        if (!add_member(f, name, &source)) status = source_fail(&own, QDQ_ERR_MEMORY, "no memory");
+    }
+    zip_close(&zip);
+    return status == QDQ_OK ? QDQ_OK : failed(f, status, &own, err);
 }
 
 npz_file *npz_open(const char *path, qdq_error *err) {
+    uint64_t bytes = 0;
+    qdq_error own = {0};
     npz_file *f = calloc(1, sizeof *f);
     if (f) f->path = malloc(strlen(path) + 1);
     if (!f || !f->path) {
@@ -113,13 +80,8 @@ npz_file *npz_open(const char *path, qdq_error *err) {
         return NULL;
     }
     memcpy(f->path, path, strlen(path) + 1);
-    f->stream = fopen(path, "rb");
-    long bytes = -1;
-    if (f->stream && fseek(f->stream, 0, SEEK_END) == 0) bytes = ftell(f->stream);
-    f->bytes = bytes > 0 ? (uint64_t)bytes : 0;
-    qdq_status status =
-        bytes >= 0 ? read_directory(f, err)
-                   : npy_fail(err, QDQ_ERR_IO, "%s: cannot be opened: %s", path, strerror(errno));
+    f->stream = open_regular_file(path, &bytes, &own);
+    qdq_status status = f->stream ? list_members(f, bytes, err) : failed(f, own.status, &own, err);
     if (status == QDQ_OK) return f;
     npz_close(f);
     return NULL;
@@ -145,64 +107,29 @@ size_t npz_find(const npz_file *file, const char *name) {
 
 //---- Reading ----------------------------------------------------------------
 
-#ifdef QDQ_ZLIB
-static bool inflate_all(unsigned char *packed, size_t count, unsigned char *out, size_t bytes) {
-    z_stream z = {.next_in = packed, .avail_in = (uInt)count};
-    if (inflateInit2(&z, -MAX_WBITS) != Z_OK) return false;
-    z.next_out = out;
-    z.avail_out = (uInt)bytes;
-    int code = inflate(&z, Z_FINISH);
-    bool whole = code == Z_STREAM_END && z.avail_out == 0;
-    (void)inflateEnd(&z);
-    return whole;
-}
-#endif
-
-static qdq_status unpack(const npz_file *f, const member *m, unsigned char *packed,
-                         unsigned char **out, qdq_error *err) {
-#ifdef QDQ_ZLIB
-    if (m->bytes / MOST_RATIO > m->packed) return broken(f, err);
-    *out = malloc((size_t)m->bytes + 1);
-    if (!*out) return npy_fail(err, QDQ_ERR_MEMORY, "%s: no memory for '%s'", f->path, m->name);
-    return inflate_all(packed, m->packed, *out, m->bytes) ? QDQ_OK : broken(f, err);
-#else
-    (void)packed, (void)out;
-    return npy_fail(err, QDQ_ERR_UNSUPPORTED,
-                    "%s: '%s' is compressed, and this build has no zlib; save it with numpy.savez",
-                    f->path, m->name);
-#endif
-}
-
-static qdq_status parse(const npz_file *f, const member *m, unsigned char *data, npy_tensor *out,
-                        qdq_error *err) {
-    qdq_error own = {0};
-    FILE *stream = m->bytes ? fmemopen(data, m->bytes, "rb") : NULL;
-    if (!stream) return broken(f, err);
-    qdq_status status = npy_read_stream(stream, m->bytes, out, &own);
+static qdq_status parse(unsigned char *data, size_t bytes, npy_tensor *out, qdq_error *err) {
+    FILE *stream = bytes ? fmemopen(data, bytes, "rb") : NULL;
+    if (!stream) return source_fail(err, QDQ_ERR_PARSE, "is empty");
+    qdq_status status = npy_read_stream(stream, bytes, out, err);
     (void)fclose(stream);
-    if (status == QDQ_OK) return QDQ_OK;
-    return npy_fail(err, status, "%s: '%s': %s", f->path, m->name, own.text);
+    return status;
 }
 
 qdq_status npz_read(npz_file *file, size_t index, npy_tensor *out, qdq_error *err) {
     const member *m = &file->members[index];
-    unsigned char header[HEADER_BYTES], *packed = NULL, *data = NULL;
+    byte_source source = m->source;
+    qdq_error own = {0};
     *out = (npy_tensor){0};
-    if (!read_at(file, m->offset, header, sizeof header) || memcmp(header, "PK\3\4", 4) != 0 ||
-        m->packed > file->bytes || (m->method == STORED && m->packed != m->bytes))
-        return broken(file, err);
-    uint64_t at = (uint64_t)m->offset + HEADER_BYTES + u16(header + 26) + u16(header + 28);
-    packed = malloc((size_t)m->packed + 1);
-    if (!packed)
-        return npy_fail(err, QDQ_ERR_MEMORY, "%s: no memory for '%s'", file->path, m->name);
-    qdq_status status = read_at(file, at, packed, m->packed) ? QDQ_OK : broken(file, err);
-    if (status == QDQ_OK && m->method == DEFLATED) status = unpack(file, m, packed, &data, err);
-    if (status == QDQ_OK && m->method != STORED && m->method != DEFLATED)
-        status =
-            npy_fail(err, QDQ_ERR_UNSUPPORTED, "%s: '%s' is compressed by method %u, wanted 0 or 8",
-                     file->path, m->name, m->method);
-    if (status == QDQ_OK) status = parse(file, m, data ? data : packed, out, err);
-    free(packed);
+    if (source.size / MOST_RATIO > source.stored)
+        return npy_fail(err, QDQ_ERR_PARSE, "%s: '%s' claims more bytes than it can hold",
+                        file->path, m->name);
+    size_t bytes = (size_t)source.size;
+    unsigned char *data = malloc(bytes + 1);
+    if (!data) return no_memory(file, err);
+    qdq_status status = source_read(&source, 0, data, bytes, &own);
+    source_close(&source);
+    if (status == QDQ_OK) status = parse(data, bytes, out, &own);
     free(data);
-    return status;
+    if (status == QDQ_OK) return QDQ_OK;
+    return npy_fail(err, status, "%s: '%s': %s", file->path, m->name, own.text);
 }

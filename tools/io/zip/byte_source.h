@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bytes of a file, or of a member of a zip archive, which may be deflated.
-#ifndef QDQ_TOOLS_CALIBRATE_BYTE_SOURCE_H
-#define QDQ_TOOLS_CALIBRATE_BYTE_SOURCE_H
+#ifndef QDQ_TOOLS_IO_ZIP_BYTE_SOURCE_H
+#define QDQ_TOOLS_IO_ZIP_BYTE_SOURCE_H
 
 #include <qdq/base.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The members of a zip archive, as numpy writes .npz files: stored or deflated, of any size.
-#ifndef QDQ_TOOLS_CALIBRATE_ZIP_FILE_H
-#define QDQ_TOOLS_CALIBRATE_ZIP_FILE_H
+#ifndef QDQ_TOOLS_IO_ZIP_ZIP_FILE_H
+#define QDQ_TOOLS_IO_ZIP_ZIP_FILE_H
 
-#include "tools/calibrate/byte_source.h"
+#include "tools/io/zip/byte_source.h"
 
 enum { ZIP_NAME = 1024, ZIP_MEMBERS = 65536 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads bytes of files and of deflated members, and checks their CRC.
-#include "tools/calibrate/byte_source.h"
+#include "tools/io/zip/byte_source.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the directory of a zip archive (APPNOTE 6.3, sections 4.3 and 4.5.3): every number in it is
 // checked against the size of the file.
-#include "tools/calibrate/zip_file.h"
+#include "tools/io/zip/zip_file.h"
 
 #include <stdlib.h>
 #include <string.h>
