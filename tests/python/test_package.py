@@ -315,14 +315,15 @@ class Names(unittest.TestCase):
 
 class Documents(unittest.TestCase):
     def test_the_page_runs(self):
-        blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/python.md").read_text(), re.S)
+        pages = [(ROOT / "docs" / name).read_text() for name in ("python.md", "start_torchao.md")]
+        blocks = re.findall(r"```python\n(.*?)```", "\n".join(pages), re.S)
         self.assertGreater(len(blocks), 5)
         names, here = {}, os.getcwd()
         os.chdir(ROOT)
         try:
             with redirect_stdout(io.StringIO()) as said:
                 for block in blocks:
-                    exec(compile(block, "docs/python.md", "exec"), names)
+                    exec(compile(block, "docs", "exec"), names)
         finally:
             os.chdir(here)
         self.assertIn("ArgumentError", said.getvalue())
