@@ -5,7 +5,7 @@
 #ifndef QDQ_GRAPH_MEND_MEND_H
 #define QDQ_GRAPH_MEND_MEND_H
 
-#include "graph/rewrite/node_unit.h"
+#include "graph/rewrite/coder_params.h"
 
 // In the order in which they are tried. Ends with a row without a name.
 extern const qdq_pattern qdq_mends[];
@@ -45,31 +45,5 @@ bool qdq_mend_match_dropout(const qdq_rewriter *r, qdq_match *m);
 void qdq_mend_build_dropout(qdq_rewriter *r, qdq_match *m);
 bool qdq_mend_match_full_range(const qdq_rewriter *r, qdq_match *m);
 void qdq_mend_build_full_range(qdq_rewriter *r, qdq_match *m);
-
-//---- Parameters (mend_params.c) ----------------------------------------------
-
-// Scales and zero points of a coder that is `known`, one of each for each block of its grid.
-typedef struct qdq_mend_params {
-    float *scales;
-    int32_t *zeros;
-    size_t count;
-} qdq_mend_params;
-
-// False if memory runs out.
-bool qdq_mend_read(const qdq_rewriter *r, const qdq_coder *c, qdq_mend_params *out);
-
-// The attributes of a coder in the new graph, except x, and with these parameters: as numbers if
-// there is one of each, as constants otherwise; zero points that are all 0 are left out. `codes`:
-// the dtype of the codes from now on.
-qdq_quantize_attrs qdq_mend_attrs(const qdq_rewriter *r, const qdq_coder *c, qdq_dtype codes,
-                                  const qdq_mend_params *p);
-
-// The numbers that constant codes stand for: codes minus zero points, and reals. NULL: no memory,
-// or the codes cannot be read.
-int64_t *qdq_mend_steps(const qdq_rewriter *r, const qdq_coder *c, const qdq_mend_params *p);
-float *qdq_mend_reals(const qdq_rewriter *r, const qdq_coder *c, const qdq_mend_params *p);
-
-// By element of the codes: which parameter it has. NULL: no memory.
-uint32_t *qdq_mend_blocks(const qdq_rewriter *r, const qdq_coder *c);
 
 #endif

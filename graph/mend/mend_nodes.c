@@ -31,9 +31,9 @@ static bool match_coder(const qdq_rewriter *r, qdq_match *m, qdq_coder *c) {
 static void build_coder(qdq_rewriter *r, qdq_match *m, bool whole_range) {
     const qdq_node *node = node_at(r, m);
     qdq_coder c = qdq_coder_of(r, m->anchor, node->op->name);
-    qdq_mend_params p;
-    if (!qdq_mend_read(r, &c, &p)) return;
-    qdq_quantize_attrs attrs = qdq_mend_attrs(r, &c, c.dtype, &p);
+    qdq_coder_params p;
+    if (!qdq_coder_read_params(r, &c, &p)) return;
+    qdq_quantize_attrs attrs = qdq_coder_attrs(r, &c, c.dtype, &p);
     if (whole_range) attrs.quant_min = attrs.quant_max = (qdq_int){0};
     attrs.x = qdq_rewrite_value(r, node->inputs[X].id);
     m->made[0] = qdq_add_node(r->to, node->op->name, &attrs, sizeof attrs);
@@ -41,8 +41,8 @@ static void build_coder(qdq_rewriter *r, qdq_match *m, bool whole_range) {
 
 bool qdq_mend_match_numbers(const qdq_rewriter *r, qdq_match *m) {
     qdq_coder c;
-    qdq_mend_params p;
-    if (!match_coder(r, m, &c) || c.blocks || !qdq_mend_read(r, &c, &p)) return false;
+    qdq_coder_params p;
+    if (!match_coder(r, m, &c) || c.blocks || !qdq_coder_read_params(r, &c, &p)) return false;
     for (size_t i = 0; i < p.count; i++)
         if (p.zeros[i] && strcmp(m->rule, "ttnn/zero-point-dtype") == 0) return false;
     return true;

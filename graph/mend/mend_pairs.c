@@ -32,18 +32,18 @@ static bool match_pair(const qdq_rewriter *r, qdq_match *m, qdq_coder *q) {
 // Adds a Quantize of `x` and its readers to the new graph, each with parameters that `change` makes
 // of its own.
 static void build_pair(qdq_rewriter *r, qdq_match *m, qdq_value x, qdq_dtype codes,
-                       void (*change)(const qdq_rewriter *r, qdq_coder *c, qdq_mend_params *p)) {
+                       void (*change)(const qdq_rewriter *r, qdq_coder *c, qdq_coder_params *p)) {
     qdq_coder q = qdq_coder_of(r, m->anchor, "Quantize"), c = q;
-    qdq_mend_params p;
-    if (!qdq_mend_read(r, &c, &p)) return;
+    qdq_coder_params p;
+    if (!qdq_coder_read_params(r, &c, &p)) return;
     change(r, &c, &p);
-    qdq_quantize_attrs attrs = qdq_mend_attrs(r, &c, codes, &p);
+    qdq_quantize_attrs attrs = qdq_coder_attrs(r, &c, codes, &p);
     qdq_value made = qdq_quantize(r->to, x, attrs);
     for (size_t i = 0; i < m->makes.count; i++) {
         c = reader_at(r, &q, i);
-        if (!qdq_mend_read(r, &c, &p)) return;
+        if (!qdq_coder_read_params(r, &c, &p)) return;
         change(r, &c, &p);
-        m->made[i] = qdq_dequantize(r->to, made, qdq_mend_attrs(r, &c, codes, &p));
+        m->made[i] = qdq_dequantize(r->to, made, qdq_coder_attrs(r, &c, codes, &p));
     }
 }
 
@@ -55,7 +55,7 @@ bool qdq_mend_match_signed_pair(const qdq_rewriter *r, qdq_match *m) {
     return !q.attrs->quant_min.set && !q.attrs->quant_max.set;
 }
 
-static void shift(const qdq_rewriter *r, qdq_coder *c, qdq_mend_params *p) {
+static void shift(const qdq_rewriter *r, qdq_coder *c, qdq_coder_params *p) {
     (void)r;
     int32_t middle = c->dtype == QDQ_UINT8 ? 128 : 8;
     for (size_t i = 0; i < p->count; i++) p->zeros[i] -= middle;
@@ -83,7 +83,7 @@ bool qdq_mend_match_symmetric_pair(const qdq_rewriter *r, qdq_match *m) {
 }
 
 // The least scale whose codes reach the ends of all ranges.
-static void make_symmetric(const qdq_rewriter *r, qdq_coder *c, qdq_mend_params *p) {
+static void make_symmetric(const qdq_rewriter *r, qdq_coder *c, qdq_coder_params *p) {
     const qdq_dtype_info *info = qdq_dtype_get(c->dtype);
     float scale = 0;
     (void)r;

@@ -22,21 +22,21 @@ static bool match_constant(const qdq_rewriter *r, qdq_match *m, qdq_coder *w) {
 
 // Adds a Dequantize of other codes in place of the anchor.
 static void build(qdq_rewriter *r, qdq_match *m, const qdq_coder *w, qdq_dtype dtype,
-                  const int32_t *codes, const qdq_mend_params *p) {
+                  const int32_t *codes, const qdq_coder_params *p) {
     qdq_shape shape = codes_type(r, w)->shape;
     size_t count = qdq_shape_count(shape);
     char *data = qdq_mempool_array(r->mempool, count, qdq_dtype_size(dtype));
     if (!codes || !data) return;
     qdq_encode_int(dtype, codes, data, count);
-    qdq_quantize_attrs attrs = qdq_mend_attrs(r, w, dtype, p);
+    qdq_quantize_attrs attrs = qdq_coder_attrs(r, w, dtype, p);
     qdq_value x = qdq_rewrite_constant(r, attrs.name, "_codes", dtype, shape, data);
     m->made[0] = qdq_dequantize(r->to, x, attrs);
 }
 
 // Codes minus zero points.
-static int32_t *moved(const qdq_rewriter *r, const qdq_coder *w, const qdq_mend_params *p) {
+static int32_t *moved(const qdq_rewriter *r, const qdq_coder *w, const qdq_coder_params *p) {
     size_t count = qdq_shape_count(codes_type(r, w)->shape);
-    const int64_t *steps = qdq_mend_steps(r, w, p);
+    const int64_t *steps = qdq_coder_steps(r, w, p);
     int32_t *codes = qdq_mempool_array(r->mempool, count, sizeof *codes);
     for (size_t i = 0; steps && codes && i < count; i++) codes[i] = (int32_t)steps[i];
     return steps ? codes : NULL;
@@ -52,10 +52,10 @@ bool qdq_mend_match_signed_codes(const qdq_rewriter *r, qdq_match *m) {
 void qdq_mend_build_signed_codes(qdq_rewriter *r, qdq_match *m) {
     qdq_coder w = qdq_coder_of(r, m->anchor, "Dequantize");
     int32_t middle = w.dtype == QDQ_UINT8 ? 128 : 8, same[] = {middle};
-    qdq_mend_params p, plain = {.zeros = same, .count = 1};
+    qdq_coder_params p, plain = {.zeros = same, .count = 1};
     qdq_coder whole = w;
     whole.count = 1;
-    if (!qdq_mend_read(r, &w, &p)) return;
+    if (!qdq_coder_read_params(r, &w, &p)) return;
     const int32_t *codes = moved(r, &whole, &plain);
     for (size_t i = 0; i < p.count; i++) p.zeros[i] -= middle;
     build(r, m, &w, w.dtype == QDQ_UINT8 ? QDQ_INT8 : QDQ_INT4, codes, &p);
@@ -63,7 +63,7 @@ void qdq_mend_build_signed_codes(qdq_rewriter *r, qdq_match *m) {
 
 //---- Codes without a zero point ---------------------------------------------
 
-static bool has_zero_point(const qdq_mend_params *p) {
+static bool has_zero_point(const qdq_coder_params *p) {
     for (size_t i = 0; i < p->count; i++)
         if (p->zeros[i]) return true;
     return false;
@@ -71,12 +71,12 @@ static bool has_zero_point(const qdq_mend_params *p) {
 
 bool qdq_mend_match_shifted_codes(const qdq_rewriter *r, qdq_match *m) {
     qdq_coder w;
-    qdq_mend_params p;
+    qdq_coder_params p;
     if (!match_constant(r, m, &w) || (w.dtype != QDQ_INT8 && w.dtype != QDQ_INT4) ||
-        !qdq_mend_read(r, &w, &p) || !has_zero_point(&p))
+        !qdq_coder_read_params(r, &w, &p) || !has_zero_point(&p))
         return false;
     const qdq_dtype_info *info = qdq_dtype_get(w.dtype);
-    const int64_t *steps = qdq_mend_steps(r, &w, &p);
+    const int64_t *steps = qdq_coder_steps(r, &w, &p);
     size_t count = qdq_shape_count(codes_type(r, &w)->shape);
     for (size_t i = 0; steps && i < count; i++)
         if (steps[i] < info->least || steps[i] > info->greatest) return false;
@@ -85,8 +85,8 @@ bool qdq_mend_match_shifted_codes(const qdq_rewriter *r, qdq_match *m) {
 
 void qdq_mend_build_shifted_codes(qdq_rewriter *r, qdq_match *m) {
     qdq_coder w = qdq_coder_of(r, m->anchor, "Dequantize");
-    qdq_mend_params p;
-    if (!qdq_mend_read(r, &w, &p)) return;
+    qdq_coder_params p;
+    if (!qdq_coder_read_params(r, &w, &p)) return;
     const int32_t *codes = moved(r, &w, &p);
     for (size_t i = 0; i < p.count; i++) p.zeros[i] = 0;
     build(r, m, &w, w.dtype, codes, &p);
@@ -96,9 +96,9 @@ void qdq_mend_build_shifted_codes(qdq_rewriter *r, qdq_match *m) {
 
 // Codes and scales of reals, symmetric, with the blocks that `w` has.
 static int32_t *quantized(const qdq_rewriter *r, const qdq_coder *w, qdq_dtype dtype,
-                          const float *reals, qdq_mend_params *p) {
+                          const float *reals, qdq_coder_params *p) {
     size_t count = qdq_shape_count(codes_type(r, w)->shape);
-    const uint32_t *blocks = qdq_mend_blocks(r, w);
+    const uint32_t *blocks = qdq_coder_blocks(r, w);
     int32_t *codes = qdq_mempool_array(r->mempool, count, sizeof *codes);
     qdq_numerics plain = {0};
     qdq_range range = qdq_range_of(dtype, NULL, NULL, &plain);
@@ -118,16 +118,16 @@ static int32_t *quantized(const qdq_rewriter *r, const qdq_coder *w, qdq_dtype d
 
 bool qdq_mend_match_symmetric_codes(const qdq_rewriter *r, qdq_match *m) {
     qdq_coder w;
-    qdq_mend_params p;
+    qdq_coder_params p;
     return match_constant(r, m, &w) && (w.dtype == QDQ_INT8 || w.dtype == QDQ_INT4) &&
-           qdq_mend_read(r, &w, &p) && has_zero_point(&p);
+           qdq_coder_read_params(r, &w, &p) && has_zero_point(&p);
 }
 
 void qdq_mend_build_symmetric_codes(qdq_rewriter *r, qdq_match *m) {
     qdq_coder w = qdq_coder_of(r, m->anchor, "Dequantize");
-    qdq_mend_params p, made;
-    if (!qdq_mend_read(r, &w, &p)) return;
-    const int32_t *codes = quantized(r, &w, w.dtype, qdq_mend_reals(r, &w, &p), &made);
+    qdq_coder_params p, made;
+    if (!qdq_coder_read_params(r, &w, &p)) return;
+    const int32_t *codes = quantized(r, &w, w.dtype, qdq_coder_reals(r, &w, &p), &made);
     build(r, m, &w, w.dtype, codes, &made);
 }
 
@@ -151,9 +151,9 @@ bool qdq_mend_match_channels(const qdq_rewriter *r, qdq_match *m) {
 
 void qdq_mend_build_channels(qdq_rewriter *r, qdq_match *m) {
     qdq_coder w = qdq_coder_of(r, m->anchor, "Dequantize");
-    qdq_mend_params p, made;
-    if (!qdq_mend_read(r, &w, &p)) return;
-    const float *reals = qdq_mend_reals(r, &w, &p);
+    qdq_coder_params p, made;
+    if (!qdq_coder_read_params(r, &w, &p)) return;
+    const float *reals = qdq_coder_reals(r, &w, &p);
     w.axis = channel_dim(r, &w);
     w.blocks = false;
     w.count = w.axis < 0 ? 1 : (size_t)codes_type(r, &w)->shape.dims[w.axis];
@@ -170,9 +170,9 @@ bool qdq_mend_match_float_bias(const qdq_rewriter *r, qdq_match *m) {
 
 void qdq_mend_build_float_bias(qdq_rewriter *r, qdq_match *m) {
     qdq_coder w = qdq_coder_of(r, m->anchor, "Dequantize");
-    qdq_mend_params p;
-    if (!qdq_mend_read(r, &w, &p)) return;
-    const float *reals = qdq_mend_reals(r, &w, &p);
+    qdq_coder_params p;
+    if (!qdq_coder_read_params(r, &w, &p)) return;
+    const float *reals = qdq_coder_reals(r, &w, &p);
     if (reals)
         m->made[0] = qdq_rewrite_constant(r, r->from->nodes[m->anchor].name, "_float", QDQ_FLOAT32,
                                           codes_type(r, &w)->shape, reals);

@@ -3,6 +3,8 @@
 """Groups of target ort that keep their nodes, the constants that Where chooses, and pairs that an
 option removes: what `qdq plan` says, and numbers that are worked out by hand."""
 
+import json
+
 from harness import Case, constant, graph, main, node
 
 
@@ -185,6 +187,31 @@ class Cleanup(Case):
                                                           [abs(x) for x in self.X])):
             out = self.json("run", self.write("g.json", g), "-t", target)["outputs"][0]["first"]
             self.assertEqual([round(v, 6) for v in out], wanted, target)
+
+    def test_a_relu_goes_with_its_pair_also_without_groups(self):
+        """Quantize with zero point 0 of uint8 stands for the Relu, and then goes itself."""
+        g = graph([node("Tanh", "t", "x"), node("ReLU", "r", "t"),
+                   node("Quantize", "q", "r", scales=0.5, zps=0, dtype="uint8"),
+                   node("Dequantize", "y", "q", scales=0.5, zps=0, dtype="float32")],
+                  inputs=[], outputs={"y": "y"}, constants=[constant("x", "float32", [3], self.X)])
+        target = "ort:enable_quant_qdq_cleanup=1:disable_quant_qdq=1"
+        rows = self.json("plan", self.write("g.json", g), "-t", target)["rewrites"]
+        self.assertEqual([row["group"] for row in rows], ["no Relu", "no pair"])
+        out = self.json("run", "g.json", "-t", target)["outputs"][0]["first"]
+        self.assertLess(out[1], 0)
+
+    def test_constant_codes_without_groups_are_a_constant(self):
+        """Its product adds in the order of constants, as ONNX Runtime packs it."""
+        g = graph([dequantize("wf", "w", 0.1, 3),
+                   {"op": "MatMul", "name": "m", "inputs": {"a": "x", "b": "wf"}}],
+                  inputs=[codes("x", "float32")], outputs={"y": "m"},
+                  constants=[constant("w", "int8", [4, 1], [1, 2, 3, 4])])
+        source = self.write("g.json", g)
+        self.qdq("convert", source, "--deployed", "-t", "ort:disable_quant_qdq=1", "-o", "d.json")
+        written = json.loads((self.folder / "d.json").read_text())
+        self.assertEqual([one["op"] for one in written["nodes"]], ["MatMul"])
+        wanted = [float32(float32(0.1) * k) for k in (-2, -1, 0, 1)]
+        self.assertEqual([float32(v) for v in written["constants"][0]["data"]], wanted)
 
     def test_a_product_whose_relu_loses_its_quantize_forms_a_group(self):
         g = graph([dequantize("xf", "x", 0.1), dequantize("wf", "w", 0.1, 0),

@@ -263,13 +263,17 @@ static bool is_in_group(const qdq_rewriter *r, size_t node) {
     return !r->version->options[ORT_DISABLE_QUANT_QDQ] && ort_is_table(r, node);
 }
 
-// Whether a Dequantize of the parameters of `q` can go: no group reads its codes.
+// Whether a Dequantize of the parameters of `q` can go: no group reads its codes, and it was not
+// moved past the Reshape of a Gemm, as the only reader of its codes is.
 static bool is_alone(const qdq_rewriter *r, size_t dequantize, const qdq_coder *q) {
     qdq_coder dq = qdq_coder_of(r, dequantize, "Dequantize");
     if (!qdq_coders_equal(r, q, &dq) || !is_scalar(&dq)) return false;
     for (size_t i = 0; i < qdq_rewrite_reader_count(r, dq.reals); i++) {
         size_t reader = qdq_rewrite_reader(r, dq.reals, i);
-        if (is_in_group(r, reader) || ort_is_reshaped(r, &r->from->nodes[reader])) return false;
+        bool moved = !r->version->options[ORT_DISABLE_QUANT_QDQ] &&
+                     qdq_rewrite_reader_count(r, q->codes) == 1 &&
+                     ort_is_reshaped(r, &r->from->nodes[reader]);
+        if (is_in_group(r, reader) || moved) return false;
     }
     return true;
 }

@@ -16,12 +16,20 @@ static bool at_basic(const qdq_target_version *version) {
     return version->options[ORT_LEVEL] <= ORT_BASIC;
 }
 
+static bool at_extended(const qdq_target_version *version) {
+    return version->options[ORT_LEVEL] <= ORT_EXTENDED;
+}
+
 static bool at_all(const qdq_target_version *version) {
     return version->options[ORT_LEVEL] == ORT_ALL;
 }
 
 static bool removes_double_pairs(const qdq_target_version *version) {
     return at_basic(version) && !version->options[ORT_DISABLE_DOUBLE_QDQ_REMOVER];
+}
+
+static bool folds_constants(const qdq_target_version *version) {
+    return at_basic(version) && version->options[ORT_DISABLE_QUANT_QDQ];
 }
 
 static bool quantizes(const qdq_target_version *version) {
@@ -101,6 +109,8 @@ const qdq_pattern qdq_ort_patterns[] = {
     ROW("double pairs", "one pair", "Quantize", double_pair, removes_double_pairs, REMOVED),
     ROW("double pairs", "codes as they are", "Dequantize", equal_pair, at_basic, NULL),
 
+    ROW("constants", "float constant", "Dequantize", folded, folds_constants, NULL),
+
     ROW("matmul add", "Gemm", "Add", matmul_add, at_basic, NULL),
 
     ROW("where", "code of a constant", "Select", where_constant, quantizes, QUANTIZED),
@@ -118,8 +128,8 @@ const qdq_pattern qdq_ort_patterns[] = {
     RULE_ROW("weights", "codes of weights", "ConvTranspose", float_weight, quantizes, "ort/weight-quantized-by-optimizer", QUANTIZED),
     RULE_ROW("weights", "codes of weights", "MatMul", float_weight, quantizes, "ort/weight-quantized-by-optimizer", QUANTIZED),
 
-    ROW("relu", "no Relu", "ReLU", redundant, fuses, ACTIVATION),
-    ROW("relu", "no Clip", "Clamp", redundant, fuses, ACTIVATION),
+    ROW("relu", "no Relu", "ReLU", redundant, at_extended, ACTIVATION),
+    ROW("relu", "no Clip", "Clamp", redundant, at_extended, ACTIVATION),
 
     ROW("int8 to uint8", "uint8 pair", "Quantize", s8_to_u8, changes_s8, NULL),
 
@@ -157,8 +167,10 @@ const qdq_pattern qdq_ort_patterns[] = {
 
     ROW("final cleanup", "no pair", "Quantize", unread_codes, cleans_up, REMOVED),
     ROW("groups again", "MatMulIntegerToFloat", "MatMul", unblocked_matmul, fuses_again, MULTIPLIER),
+    RULE_ROW("groups again", "MatMulNBits", "MatMul", nbits, fuses_again, "ort/weight-only-order", ACTIVATIONS),
 
     FINDING_ROW("layout", "NCHWc", "Convolution", blocked_conv, at_all, "ort/convolution-order"),
+    FINDING_ROW("layout", "NCHWc", "ReduceMean", blocked_mean, at_all, "ort/convolution-order"),
     FINDING_ROW("layout", "ConvTranspose", "ConvTranspose", conv_transpose, always, "ort/conv-transpose-order"),
     FINDING_ROW("layout", "AveragePool", "AvgPool", float_pool, always, "ort/average-pool-order"),
     {.pass = NULL},

@@ -65,6 +65,8 @@ void ort_build_where_constant(qdq_rewriter *r, qdq_match *m);
 bool ort_is_reshaped(const qdq_rewriter *r, const qdq_node *node);
 bool ort_match_matmul_add(const qdq_rewriter *r, qdq_match *m);
 void ort_build_matmul_add(qdq_rewriter *r, qdq_match *m);
+bool ort_match_folded(const qdq_rewriter *r, qdq_match *m);
+void ort_build_folded(qdq_rewriter *r, qdq_match *m);
 bool ort_match_s8_constant(const qdq_rewriter *r, qdq_match *m);
 void ort_build_s8_constant(qdq_rewriter *r, qdq_match *m);
 bool ort_match_s8_factor(const qdq_rewriter *r, qdq_match *m);
@@ -103,6 +105,7 @@ bool ort_match_int8_gemm(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_average_pool_ceil(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_float_pool(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_scaled_gemm(const qdq_rewriter *r, qdq_match *m);
+bool ort_match_blocked_mean(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_blocked_conv(const qdq_rewriter *r, qdq_match *m);
 
 #endif

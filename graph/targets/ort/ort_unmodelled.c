@@ -70,6 +70,19 @@ bool ort_match_blocked_conv(const qdq_rewriter *r, qdq_match *m) {
     return false;
 }
 
+// A mean of float32 images over their positions, as the reader makes of GlobalAveragePool, is
+// computed on blocks of channels as well.
+bool ort_match_blocked_mean(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    const qdq_type *x = type_of(r, node->inputs[0].id);
+    const qdq_reduce_attrs *a = node->attrs;
+    bool spatial = a->keep_dims == QDQ_TRUE && a->axes.count == 2 && a->axes.data[0] == 2 &&
+                   a->axes.data[1] == 3;
+    if (x->dtype == QDQ_FLOAT32 && x->shape.rank == 4 && spatial && x->shape.dims[1] % BLOCK == 0)
+        m->found = "adds its elements in the order of a layout with blocks of channels (NCHWc)";
+    return false;
+}
+
 // The reader makes a sum of slices of AveragePool with ceil_mode, divided by counts.
 bool ort_match_average_pool_ceil(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];

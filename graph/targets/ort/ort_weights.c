@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "graph/copy.h"
+#include "graph/rewrite/coder_params.h"
 #include "graph/targets/ort/ort_groups.h"
 #include "runtime/numerics/quantize_one.h"
 
@@ -210,6 +211,25 @@ void ort_build_float_weight(qdq_rewriter *r, qdq_match *m) {
     if (is_float_constant(r, node, BIAS))
         inputs[BIAS] = quantized_bias(r, node, qdq_coder_scale(r, &x, 0), &scales);
     m->made[0] = qdq_copy_node(r->to, node, NULL, inputs);
+}
+
+//---- Constant codes as floats ------------------------------------------------
+
+// Without integer groups, Dequantize of constants is folded like any other node.
+bool ort_match_folded(const qdq_rewriter *r, qdq_match *m) {
+    qdq_coder w = qdq_coder_of(r, m->anchor, "Dequantize");
+    if (!w.given || !w.known || !ort_is_constant(r, w.codes)) return false;
+    qdq_match_makes(r, m, w.reals);
+    return true;
+}
+
+void ort_build_folded(qdq_rewriter *r, qdq_match *m) {
+    qdq_coder w = qdq_coder_of(r, m->anchor, "Dequantize");
+    qdq_coder_params p;
+    const float *reals = qdq_coder_read_params(r, &w, &p) ? qdq_coder_reals(r, &w, &p) : NULL;
+    if (reals)
+        m->made[0] = qdq_rewrite_constant(r, r->from->nodes[m->anchor].name, "_float", QDQ_FLOAT32,
+                                          value_at(r, w.codes)->type.shape, reals);
 }
 
 //---- Constant int8 codes as uint8 -------------------------------------------

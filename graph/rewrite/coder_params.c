@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of a coder for mends: read, changed, and given to the node that takes its place.
-#include "graph/mend/mend.h"
+#include "graph/rewrite/coder_params.h"
+
 #include "runtime/numerics/dtype.h"
 #include "runtime/numerics/quantize_one.h"
 #include "runtime/tiles/grid.h"
 
-bool qdq_mend_read(const qdq_rewriter *r, const qdq_coder *c, qdq_mend_params *out) {
-    *out = (qdq_mend_params){.scales = qdq_mempool_array(r->mempool, c->count, sizeof(float)),
-                             .zeros = qdq_mempool_array(r->mempool, c->count, sizeof(int32_t)),
-                             .count = c->count};
+bool qdq_coder_read_params(const qdq_rewriter *r, const qdq_coder *c, qdq_coder_params *out) {
+    *out = (qdq_coder_params){.scales = qdq_mempool_array(r->mempool, c->count, sizeof(float)),
+                              .zeros = qdq_mempool_array(r->mempool, c->count, sizeof(int32_t)),
+                              .count = c->count};
     if (!out->scales || !out->zeros) return false;
     for (size_t i = 0; i < c->count; i++) {
         out->scales[i] = qdq_coder_scale(r, c, i);
@@ -31,7 +31,7 @@ static void extents_of(const qdq_rewriter *r, const qdq_coder *c, int64_t *exten
     }
 }
 
-uint32_t *qdq_mend_blocks(const qdq_rewriter *r, const qdq_coder *c) {
+uint32_t *qdq_coder_blocks(const qdq_rewriter *r, const qdq_coder *c) {
     qdq_shape shape = shape_of(r, c);
     size_t count = qdq_shape_count(shape), run;
     uint32_t *blocks = qdq_mempool_array(r->mempool, count, sizeof *blocks);
@@ -57,14 +57,14 @@ static qdq_shape params_shape(const qdq_rewriter *r, const qdq_coder *c) {
     return shape;
 }
 
-static bool all_zero(const qdq_mend_params *p) {
+static bool all_zero(const qdq_coder_params *p) {
     for (size_t i = 0; i < p->count; i++)
         if (p->zeros[i]) return false;
     return true;
 }
 
 static void set_constants(const qdq_rewriter *r, const qdq_coder *c, qdq_dtype codes,
-                          const qdq_mend_params *p, qdq_quantize_attrs *attrs) {
+                          const qdq_coder_params *p, qdq_quantize_attrs *attrs) {
     qdq_shape shape = params_shape(r, c);
     attrs->scale = qdq_rewrite_constant(r, attrs->name, "_scale", QDQ_FLOAT32, shape, p->scales);
     if (all_zero(p)) return;
@@ -75,7 +75,7 @@ static void set_constants(const qdq_rewriter *r, const qdq_coder *c, qdq_dtype c
             qdq_rewrite_constant(r, attrs->name, "_zero_point", codes, shape, zeros);
 }
 
-static void set_numbers(const qdq_rewriter *r, const qdq_mend_params *p,
+static void set_numbers(const qdq_rewriter *r, const qdq_coder_params *p,
                         qdq_quantize_attrs *attrs) {
     double *zero = qdq_mempool_array(r->mempool, 1, sizeof *zero);
     attrs->scales = (qdq_floats){p->scales, 1, true};
@@ -84,8 +84,8 @@ static void set_numbers(const qdq_rewriter *r, const qdq_mend_params *p,
     attrs->zps = (qdq_numbers){zero, 1, true};
 }
 
-qdq_quantize_attrs qdq_mend_attrs(const qdq_rewriter *r, const qdq_coder *c, qdq_dtype codes,
-                                  const qdq_mend_params *p) {
+qdq_quantize_attrs qdq_coder_attrs(const qdq_rewriter *r, const qdq_coder *c, qdq_dtype codes,
+                                   const qdq_coder_params *p) {
     bool quantizes = c->reals == r->from->nodes[c->node].inputs[0].id;
     qdq_quantize_attrs attrs = {
         .name = r->from->nodes[c->node].name,
@@ -105,10 +105,10 @@ qdq_quantize_attrs qdq_mend_attrs(const qdq_rewriter *r, const qdq_coder *c, qdq
     return attrs;
 }
 
-int64_t *qdq_mend_steps(const qdq_rewriter *r, const qdq_coder *c, const qdq_mend_params *p) {
+int64_t *qdq_coder_steps(const qdq_rewriter *r, const qdq_coder *c, const qdq_coder_params *p) {
     size_t count = qdq_shape_count(shape_of(r, c));
     const void *data = qdq_rewrite_data(r, c->codes);
-    const uint32_t *blocks = qdq_mend_blocks(r, c);
+    const uint32_t *blocks = qdq_coder_blocks(r, c);
     int64_t *steps = qdq_mempool_array(r->mempool, count, sizeof *steps);
     if (!data || !blocks || !steps) return NULL;
     qdq_widen_int64(c->dtype, data, steps, count);
@@ -116,10 +116,10 @@ int64_t *qdq_mend_steps(const qdq_rewriter *r, const qdq_coder *c, const qdq_men
     return steps;
 }
 
-float *qdq_mend_reals(const qdq_rewriter *r, const qdq_coder *c, const qdq_mend_params *p) {
+float *qdq_coder_reals(const qdq_rewriter *r, const qdq_coder *c, const qdq_coder_params *p) {
     size_t count = qdq_shape_count(shape_of(r, c));
-    const int64_t *steps = qdq_mend_steps(r, c, p);
-    const uint32_t *blocks = qdq_mend_blocks(r, c);
+    const int64_t *steps = qdq_coder_steps(r, c, p);
+    const uint32_t *blocks = qdq_coder_blocks(r, c);
     float *reals = qdq_mempool_array(r->mempool, count, sizeof *reals);
     qdq_numerics plain = {0};
     if (!steps || !blocks || !reals) return NULL;
