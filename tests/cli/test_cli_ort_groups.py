@@ -4,8 +4,13 @@
 option removes: what `qdq plan` says, and numbers that are worked out by hand."""
 
 import json
+import struct
 
 from harness import Case, constant, graph, main, node
+
+
+def float32(x):
+    return struct.unpack("<f", struct.pack("<f", x))[0]
 
 
 def dequantize(name, x, scale, zero=3):
@@ -115,10 +120,6 @@ class WhereConstant(Case):
         return self.json("run", self.write("g.json", g), "-t", target)["outputs"][0]["first"]
 
     def test_a_constant_becomes_a_code(self):
-        import struct
-
-        def float32(x):
-            return struct.unpack("<f", struct.pack("<f", x))[0]
 
         for dtype, greatest, least in (("uint8", 128, -127), ("int8", 127, -128)):
             for value in (0.1, 0.3, -0.3, -0.7, 12.9, 0.0, 1e-44, -3e-43):
