@@ -120,7 +120,6 @@ class WhereConstant(Case):
         return self.json("run", self.write("g.json", g), "-t", target)["outputs"][0]["first"]
 
     def test_a_constant_becomes_a_code(self):
-
         for dtype, greatest, least in (("uint8", 128, -127), ("int8", 127, -128)):
             for value in (0.1, 0.3, -0.3, -0.7, 12.9, 0.0, 1e-44, -3e-43):
                 code = greatest if value > 0 else least
