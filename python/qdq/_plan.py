@@ -35,7 +35,7 @@ class Plan:
 
     def __init__(self, handle, original_value, original_output, threads):
         self._handle = handle
-        self._idle = []  # execs that no run uses; append and pop are atomic
+        self._idle = []  # (exec, error) that no run uses; append and pop are atomic
         self._all = []
         self._threads = None
         self._inputs = self._list(lib.qdq_plan_input_count, lib.qdq_plan_input, original_value)
@@ -76,26 +76,27 @@ class Plan:
         input's dtype and shape is read where it lies. Other threads may run meanwhile, but must not write to it.
         Raises ArgumentError if an input is missing, unknown, or has another dtype or shape.
         """
-        given = {**(inputs or {}), **named}
+        given = {**inputs, **named} if inputs else named
         if given.keys() != self._names:
             self._refuse(given)
         try:
-            handle = self._idle.pop()
+            idle = handle, error = self._idle.pop()
         except IndexError:
-            handle = self._new_exec()
-        error = CError()
+            idle = handle, error = self._new_exec(), CError()
+        bind = lib.qdq_exec_bind
         try:
             arrays = []  # alive until the run ends
             for info, key, _, size, _ in self._inputs:
                 array = dtypes.to_array(given[info.name], info.name, info.dtype, info.shape)
                 arrays.append(array)
-                lib.qdq_exec_bind(handle, key, array.__array_interface__["data"][0], size, error)
+                bind(handle, key, array.__array_interface__["data"][0], size, error)
             made = {}
             for info, key, _, size, _ in self._outputs:
                 made[info.name] = array = np.empty(info.shape, info.numpy)
-                lib.qdq_exec_bind(handle, key, array.__array_interface__["data"][0], size, error)
+                bind(handle, key, array.__array_interface__["data"][0], size, error)
             if error.status:
-                raise error.exception()
+                failure, error.status = error.exception(), 0
+                raise failure
             lib.qdq_exec_run(handle)
             for info, key, number, _, count in self._kept:
                 if info.name not in made:
@@ -103,7 +104,7 @@ class Plan:
                     call(lib.qdq_exec_read, handle, key, number, array.ctypes.data, count)
             return made
         finally:
-            self._idle.append(handle)
+            self._idle.append(idle)
 
     def _refuse(self, given):
         missing = [tensor.info.name for tensor in self._inputs if tensor.info.name not in given]
