@@ -84,14 +84,12 @@ static int tell(const session *s, const options *opt, const char *target, const 
 }
 
 static int bisect_targets(session *s, const options *opt, const char *a, const char *b) {
-    given_values given, inputs;
+    given_values given, inputs = {0};
     replay other = {0};
     qdq_error err = {0};
     char against[128];
     snprintf(against, sizeof against, "target %s", a);
     int code = given_open(&given, s->graph, s->plan);
-    int second = given_open(&inputs, s->graph, s->plan);
-    if (code == EXIT_OK) code = second;
     if (code == EXIT_OK) code = given_take_inputs(&given, s, opt);
     if (code == EXIT_OK) code = given_copy_inputs(&inputs, s, s, &given);
     if (code == EXIT_OK &&

@@ -8,6 +8,20 @@
 #include "tools/explain/explain_report.h"
 #include "tools/explain/reproduction.h"
 #include "tools/failure.h"
+#include "tools/html/report_file.h"
+
+// Writes the page of --html.
+static int write_page(const session *s, const options *opt, const replay *base,
+                      const explanation *e, const report_title *title) {
+    report_file page;
+    int code = report_file_open(&page, "explain", opt, s->graph);
+    qdq_json *json = report_file_json(&page);
+    if (!json) return code;
+    qdq_json_begin_object(json);
+    json_explanation(json, s, base, e, title);
+    qdq_json_end_object(json);
+    return report_file_close(&page, code);
+}
 
 static int tell(const session *s, const options *opt, const replay *base, const explanation *e,
                 const char *target) {
@@ -22,6 +36,7 @@ static int tell(const session *s, const options *opt, const replay *base, const 
         explain_json(s, base, e, &title);
     else
         explain_text(s, base, e, &title);
+    if (code == EXIT_OK) code = write_page(s, opt, base, e, &title);
     if (code != EXIT_OK) return code;
     return e->differs ? EXIT_FINDINGS : EXIT_OK;
 }

@@ -139,7 +139,7 @@ static const option_row rows[] = {
         "print versioned JSON"),
     ROW("sarif", 0, NULL, FLAG, sarif, " check ",
         "print findings as SARIF 2.1.0, which code hosts show at files"),
-    ROW("html", 0, "FILE", TEXT, html, " check compare plan ",
+    ROW("html", 0, "FILE", TEXT, html, " check compare explain plan ",
         "also write a page for browsers: verdicts, the graph, each node; one file that loads "
         "nothing"),
     ROW("max-elements", 0, "N", TEXT, max_elements,

@@ -73,7 +73,7 @@ _qdq() {
         ;;
     *:explain)
         words=''
-        options='--input --shape --dim --until --got --against --output --target --threads --fill --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        options='--input --shape --dim --until --got --against --output --target --threads --fill --isa --json --html --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
         case $previous in
         -i | --input) options='' words='' files=yes ;;
         --shape) options='' words='' files='' ;;
@@ -86,6 +86,7 @@ _qdq() {
         --threads) options='' words='' files='' ;;
         --fill) options='' words='' files='' ;;
         --isa) options='' words='' files='' ;;
+        --html) options='' words='' files=yes ;;
         --max-elements) options='' words='' files='' ;;
         --max-bytes) options='' words='' files='' ;;
         --max-operations) options='' words='' files='' ;;

@@ -79,6 +79,7 @@ complete -c qdq -n '__fish_seen_subcommand_from explain' -l threads -x -d 'use a
 complete -c qdq -n '__fish_seen_subcommand_from explain' -l fill -x -d 'fill inputs that are not given with data made from SEED'
 complete -c qdq -n '__fish_seen_subcommand_from explain' -l isa -x -d 'cap the instruction set: portable; avx2, avx_vnni, avx512, avx512_bf16, amx; neon, neon_dot (or QDQ_ISA)'
 complete -c qdq -n '__fish_seen_subcommand_from explain' -l json -d 'print versioned JSON'
+complete -c qdq -n '__fish_seen_subcommand_from explain' -l html -r -F -d 'also write a page for browsers: verdicts, the graph, each node; one file that loads nothing'
 complete -c qdq -n '__fish_seen_subcommand_from explain' -l max-elements -x -d 'limit on the elements of one tensor (2^31)'
 complete -c qdq -n '__fish_seen_subcommand_from explain' -l max-bytes -x -d 'limit on the bytes of constants, arena, inputs, outputs and scratch (8 GiB)'
 complete -c qdq -n '__fish_seen_subcommand_from explain' -l max-operations -x -d 'limit on the operations of a run (none)'

@@ -103,6 +103,17 @@ class Html(Case):
                     pair.pop("formulas", None)
         self.assertEqual({"version": 1, "graph": "g.json", **found}, wanted)
 
+    def test_a_page_of_explain_has_the_data_of_json(self):
+        """Of a device that rounds halves away from zero, and of a float model."""
+        source = self.write("g.json", self.ties())
+        self.qdq("run", source, "--target", "ttnn@ieee", "-o", "y=got.npy")
+        model = graph([], inputs=[], outputs={"y": "x"}, constants=self.ties()["constants"])
+        for words in (["--got", "y=got.npy"], ["--against", self.write("f.json", model)]):
+            wanted = self.json("explain", source, *words, code=1)
+            data, _ = self.page("explain", source, *words, code=1)
+            self.assertEqual(data["command"], "explain")
+            self.assertEqual({"version": 1, **data["explain"]}, wanted)
+
     def test_histograms_count_every_element_and_the_clipped_ones(self):
         result = self.json("compare", self.write("g.json", self.ties()), "--targets", "onnx,onednn", code=1)
         codes, back = result["values"]

@@ -236,6 +236,40 @@ class Pages(unittest.TestCase):
         self.page("plan", "small")
         self.assertIn("arena", self.text("#verdict"))
 
+    def test_an_explanation_goes_to_the_node_at_fault(self):
+        got = self.folder / "got.safetensors"
+        subprocess.run([QDQ, "run", "small.json", "--target", "ttnn@ieee", "-o", got], cwd=self.folder, check=True,
+                       capture_output=True)  # fmt: skip
+        self.page("explain", "small", "--got", got)
+        told = subprocess.run([QDQ, "explain", "small.json", "--got", got, "--json"], cwd=self.folder, check=False,
+                              capture_output=True, text=True)  # fmt: skip
+        found = json.loads(told.stdout)
+        self.assertIn(found["node"], self.text("#verdict"))
+        self.assertIn(found["cause"], self.text("#verdict"))
+        self.assertEqual(self.text("#details h2"), found["node"])
+        self.assertIn(found["examples"][0]["given_bits"], self.text("#details"))
+
+    def test_the_accuracy_of_2000_nodes(self):
+        """Against the same graph without its quantizing nodes; a bar leads to its node."""
+        quiet = large_graph()
+        names = {one["name"]: one["inputs"]["x"] for one in quiet["nodes"] if one["op"] != "Add"}
+
+        def before(name):
+            while name in names:
+                name = names[name]
+            return name
+
+        quiet["nodes"] = [one for one in quiet["nodes"] if one["op"] == "Add"]
+        for one in quiet["nodes"]:
+            one["inputs"] = {port: before(name) for port, name in one["inputs"].items()}
+        quiet["outputs"][0]["value"] = before(quiet["outputs"][0]["value"])
+        (self.folder / "quiet.json").write_text(json.dumps(quiet))
+        path = self.page("explain", "large", "--against", "quiet.json", "--fill", "1")
+        self.assertLess(path.stat().st_size, 5e6)
+        self.assertRegex(self.text("#verdict"), r"dB|exact|unknown")
+        self.browser.run("document.querySelector('#noise button').click()")
+        self.assertIn("own error", self.text("#details"))
+
     def test_graphs_without_nodes_and_nodes_that_cannot_be_read(self):
         (self.folder / "none.json").write_text(
             json.dumps({"format": "qdq/1", "inputs": [value("x")], "outputs": [{"name": "y", "value": "x"}]})

@@ -213,28 +213,33 @@ static void json_candidates(qdq_json *json, const replay *r, const explanation *
     qdq_json_end_array(json);
 }
 
+void json_explanation(qdq_json *json, const session *s, const replay *base, const explanation *e,
+                      const report_title *title) {
+    json_string_key(json, "graph", qdq_graph_name(s->graph));
+    json_string_key(json, "against", title->against);
+    json_text_or_null(json, "node", e->differs ? e->node : NULL);
+    json_text_or_null(json, "op", e->differs ? e->op : NULL);
+    json_text_or_null(json, "value", e->differs ? e->value : NULL);
+    json_text_or_null(json, "cause", e->differs ? e->cause : NULL);
+    json_text_or_null(json, "detail", e->differs ? e->detail : NULL);
+    json_text_or_null(json, "target", e->target_count ? e->names[0] : NULL);
+    json_uint_key(json, "elements", e->elements);
+    json_uint_key(json, "differing", e->differing);
+    json_uint_key(json, "left", e->left);
+    json_uint_key(json, "tried", e->tried);
+    json_uint_key(json, "later", e->later);
+    qdq_json_key(json, "stopped");
+    qdq_json_bool(json, e->stopped);
+    json_candidates(json, base, e);
+    json_elements(json, base, e);
+    json_string_key(json, "command", title->command);
+}
+
 void explain_json(const session *s, const replay *base, const explanation *e,
                   const report_title *title) {
     qdq_json json;
     json_begin(&json);
-    json_string_key(&json, "graph", qdq_graph_name(s->graph));
-    json_string_key(&json, "against", title->against);
-    json_text_or_null(&json, "node", e->differs ? e->node : NULL);
-    json_text_or_null(&json, "op", e->differs ? e->op : NULL);
-    json_text_or_null(&json, "value", e->differs ? e->value : NULL);
-    json_text_or_null(&json, "cause", e->differs ? e->cause : NULL);
-    json_text_or_null(&json, "detail", e->differs ? e->detail : NULL);
-    json_text_or_null(&json, "target", e->target_count ? e->names[0] : NULL);
-    json_uint_key(&json, "elements", e->elements);
-    json_uint_key(&json, "differing", e->differing);
-    json_uint_key(&json, "left", e->left);
-    json_uint_key(&json, "tried", e->tried);
-    json_uint_key(&json, "later", e->later);
-    qdq_json_key(&json, "stopped");
-    qdq_json_bool(&json, e->stopped);
-    json_candidates(&json, base, e);
-    json_elements(&json, base, e);
-    json_string_key(&json, "command", title->command);
+    json_explanation(&json, s, base, e, title);
     json_end(&json);
 }
 

@@ -3,6 +3,7 @@
 #ifndef QDQ_TOOLS_EXPLAIN_EXPLAIN_REPORT_H
 #define QDQ_TOOLS_EXPLAIN_EXPLAIN_REPORT_H
 
+#include "runtime/base/json_writer.h"
 #include "tools/explain/explain.h"
 
 // The other side of an explanation.
@@ -14,6 +15,9 @@ typedef struct report_title {
 
 void explain_text(const session *s, const replay *base, const explanation *e,
                   const report_title *title);
+// Writes the keys of an explanation into an object.
+void json_explanation(qdq_json *json, const session *s, const replay *base, const explanation *e,
+                      const report_title *title);
 void explain_json(const session *s, const replay *base, const explanation *e,
                   const report_title *title);
 

@@ -175,12 +175,39 @@ function judgePlan(node) {
   return {look: `cool${heat(size / model.largest / 2)}`, weight: size, text: `${bytes(size)} in the arena`};
 }
 
+//---- explain ----------------------------------------------------------------
+
+const hasAccuracy = () => Array.isArray(report.explain.nodes);
+
+function readExplanation() {
+  for (const one of hasAccuracy() ? report.explain.nodes : []) {
+    const node = model.byName.get(one.node);
+    if (node) node.accuracy = one;
+  }
+}
+
+const decibels = (x) => (x === null ? "unknown" : x === "Infinity" ? "exact" : `${x.toFixed(1)} dB`);
+// From 0 for no noise to 5 for a signal that is no louder.
+const noiseLevel = (x) => (typeof x === "number" ? Math.min(5, Math.max(1, 5 - Math.floor(x / 12))) : 0);
+
+function judgeExplanation(node) {
+  if (!hasAccuracy()) {
+    const {node: guilty, cause} = report.explain;
+    return node.name === guilty ? {look: "bad", weight: 1, text: cause} : {look: "none", weight: 0, text: ""};
+  }
+  if (!node.accuracy) return {look: "none", weight: 0, text: "not measured"};
+  const {own, cause} = node.accuracy, level = noiseLevel(own);
+  const text = `own error ${decibels(own)}${cause ? `, ${cause}` : ""}`;
+  return {look: level ? `heat${level}` : "ok", weight: level ? Math.max(1, 400 - own) : 0, text};
+}
+
 //---- All --------------------------------------------------------------------
 
 const JUDGES = {
   check: judgeFindings,
   compare: judgeComparison,
-  plan: judgePlan
+  plan: judgePlan,
+  explain: judgeExplanation
 };
 
 function judgeAll() {
@@ -199,4 +226,5 @@ readGraph();
 if (report.check) readFindings();
 if (report.compare) readComparison();
 if (report.plan) readPlan();
+if (report.explain) readExplanation();
 judgeAll();

@@ -133,6 +133,36 @@ function planTerms(node) {
   return terms;
 }
 
+//---- explain ----------------------------------------------------------------
+
+function accuracyTerms({own, inherited, total, elements, clipped, codes, unused, cause, mend, mended}) {
+  const terms = [
+    ["own error", decibels(own)], ["inherited", decibels(inherited)], ["both", decibels(total)],
+    ["clipped", `${number(clipped)} of ${number(elements)} elements`]
+  ];
+  if (typeof unused === "number") terms.push(["codes unused", `${number(unused)} of ${number(codes)}`]);
+  if (cause) terms.push(["cause", cause]);
+  if (mend) terms.push(["mend", mend, typeof mended === "number" ? `: ${decibels(mended)}` : ""]);
+  return terms;
+}
+
+function explanationBoxes(node) {
+  const e = report.explain;
+  if (node.accuracy) return words(accuracyTerms(node.accuracy));
+  if (node.name !== e.node) return null;
+  const cell = (one, key) => make("td", {class: "mono"}, one[key] === undefined ? "" : short(one[key]), " ",
+                               make("span", {class: "muted"}, one[`${key}_bits`] || ""));
+  const ports = e.examples.some((one) => one.x !== undefined) ? ["given", "computed", "x"] : ["given", "computed"];
+  const others = e.candidates.filter((one) => one.detail !== e.detail).map((one) => `${one.cause} (${one.detail})`);
+  return make("div", {class: "pair"}, make("h3", {}, e.cause), e.detail && make("p", {}, e.detail),
+    e.targets.length > 0 && make("p", {}, `Gives all bits as ${e.targets.join(", ")}.`),
+    others.length > 0 && make("p", {class: "muted"}, `Also: ${others.join("; ")}`),
+    make("table", {class: "first"},
+      make("tr", {}, ["element", ...ports].map((text) => make("th", {}, text))),
+      e.examples.map((one) => make("tr", {}, make("td", {class: "mono"}, `[${one.index.join(", ")}]`),
+                        ports.map((key) => cell(one, key))))));
+}
+
 function nodeDetails(node, choose, close) {
   const findings = node.findings.filter(isChosen);
   return [
@@ -146,6 +176,7 @@ function nodeDetails(node, choose, close) {
       make("p", {class: "muted"}, "read by ",
         node.after.slice(0, 8).map((next, i) => [i ? ", " : "", nodeLink(next, choose)]),
         node.after.length > 8 ? ", ..." : ""),
-    findings.map(findingBox), report.compare ? comparisonBoxes(node, choose) : null
+    findings.map(findingBox), report.compare ? comparisonBoxes(node, choose) : null,
+    report.explain ? explanationBoxes(node) : null
   ];
 }

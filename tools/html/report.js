@@ -74,8 +74,23 @@ function planCards() {
   ];
 }
 
+function explainCards() {
+  const e = report.explain;
+  if (hasAccuracy())
+    return e.outputs.map((one) => card(noiseLevel(one.total) > 2 ? "warn" : "ok", `output ${one.name}`,
+                           decibels(one.total), [`against ${e.against}`]));
+  if (!e.node) return [card("ok", `against ${e.against}`, "no element differs", [`${plural(e.tried, "trial")}`])];
+  const which = e.target ? `as ${e.target}` : e.detail || "";
+  return [
+    card("bad", `${e.op} ${e.node}`, e.cause, [which]),
+    card("", `value ${e.value}`, `${number(e.differing)} of ${number(e.elements)} differ`, [`against ${e.against}`]),
+    card(e.left ? "warn" : "ok", "with the cause", e.left ? `${number(e.left)} elements left` : "all bits given",
+      [`${plural(e.tried, "trial")}${e.later ? `, ${plural(e.later, "later value")} differ too` : ""}`])
+  ];
+}
+
 function showVerdict() {
-  const cards = {check: checkCards, compare: compareCards, plan: planCards}[report.command];
+  const cards = {check: checkCards, compare: compareCards, plan: planCards, explain: explainCards}[report.command];
   if (cards)
     section("verdict", report.command === "plan" ? "Figures" : "Verdict", make("div", {class: "cards"}, cards()));
   model.listeners.push(() => {
@@ -204,6 +219,7 @@ const LEGENDS = {
   ],
   plan:
     [["cool1", "stored: few bytes"], ["cool3", ""], ["cool5", "many bytes"], ["none", "not stored: fused or streamed"]],
+  explain: [["bad", "first difference"], ["heat1", "own error: small"], ["heat3", ""], ["heat5", "large"], ["ok", "exact"]],
 };
 
 function showGraph() {
@@ -285,6 +301,22 @@ function showSteps(onChoose) {
   }))));
 }
 
+// The nodes by the noise that they add: a bar is the noise in a signal of power 1, on a logarithmic scale.
+function showNoise(onChoose) {
+  const rows = model.nodes.filter((node) => node.accuracy && typeof node.accuracy.own === "number")
+                 .sort((a, b) => a.accuracy.own - b.accuracy.own);
+  section("noise", "Nodes by their own error", barChart(rows.slice(0, 20).map((node) => {
+    const {own, inherited, cause, mend} = node.accuracy;
+    return {
+      label: node.name,
+      about: mend || "",
+      value: Math.max(1, 150 - own),
+      text: `${decibels(own)}, inherited ${decibels(inherited)}${cause ? `; ${cause}` : ""}`,
+      click: () => onChoose(node)
+    };
+  })));
+}
+
 function showMatrix(kind, choose) {
   const matrix = new Matrix({
     columns: kind.columns(),
@@ -329,6 +361,8 @@ function show() {
     });
   view = showGraph();
   if (kind) matrix = showMatrix(kind, choose);
+  if (report.explain && hasAccuracy()) showNoise(choose);
+  if (report.explain && report.explain.node) view.choose(model.byName.get(report.explain.node) || null);
   if (report.plan) {
     showSteps(choose);
     const byName = (name) => choose(

@@ -149,30 +149,36 @@ static void json_node(qdq_json *json, const replay *r, const node_accuracy *n) {
     qdq_json_end_object(json);
 }
 
-bool accuracy_json(const session *s, const session *real, const reference *ref, const accuracy *a,
-                   const accuracy_title *title) {
+bool json_accuracy(qdq_json *json, const session *s, const session *real, const reference *ref,
+                   const accuracy *a, const accuracy_title *title) {
     bool differs = false;
-    qdq_json json;
-    json_begin(&json);
-    json_string_key(&json, "graph", title->graph);
-    json_string_key(&json, "against", title->model);
-    json_string_key(&json, "target", title->target);
-    qdq_json_key(&json, "outputs");
-    qdq_json_begin_array(&json);
+    json_string_key(json, "graph", title->graph);
+    json_string_key(json, "against", title->model);
+    json_string_key(json, "target", title->target);
+    qdq_json_key(json, "outputs");
+    qdq_json_begin_array(json);
     for (size_t i = 0; i < qdq_plan_output_count(s->plan); i++) {
         output_accuracy o = measure_output(s, real, ref, i);
         differs |= !o.known || o.ratio != INFINITY;
-        qdq_json_begin_object(&json);
-        json_string_key(&json, "name", o.name);
-        json_double(&json, "total", o.known ? o.ratio : NAN);
-        qdq_json_end_object(&json);
+        qdq_json_begin_object(json);
+        json_string_key(json, "name", o.name);
+        json_double(json, "total", o.known ? o.ratio : NAN);
+        qdq_json_end_object(json);
     }
-    qdq_json_end_array(&json);
-    json_uint_key(&json, "unmatched", a->unmatched);
-    qdq_json_key(&json, "nodes");
-    qdq_json_begin_array(&json);
-    for (size_t i = 0; i < a->count; i++) json_node(&json, ref->quantized, &a->nodes[i]);
-    qdq_json_end_array(&json);
+    qdq_json_end_array(json);
+    json_uint_key(json, "unmatched", a->unmatched);
+    qdq_json_key(json, "nodes");
+    qdq_json_begin_array(json);
+    for (size_t i = 0; i < a->count; i++) json_node(json, ref->quantized, &a->nodes[i]);
+    qdq_json_end_array(json);
+    return differs;
+}
+
+bool accuracy_json(const session *s, const session *real, const reference *ref, const accuracy *a,
+                   const accuracy_title *title) {
+    qdq_json json;
+    json_begin(&json);
+    bool differs = json_accuracy(&json, s, real, ref, a, title);
     json_end(&json);
     return differs;
 }

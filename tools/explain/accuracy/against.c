@@ -6,6 +6,20 @@
 #include "tools/common.h"
 #include "tools/explain/accuracy/accuracy_report.h"
 #include "tools/failure.h"
+#include "tools/html/report_file.h"
+
+// Writes the page of --html.
+static int write_page(const session *s, const session *real, const reference *ref,
+                      const accuracy *a, const accuracy_title *title, const options *opt) {
+    report_file page;
+    int code = report_file_open(&page, "explain", opt, s->graph);
+    qdq_json *json = report_file_json(&page);
+    if (!json) return code;
+    qdq_json_begin_object(json);
+    (void)json_accuracy(json, s, real, ref, a, title);
+    qdq_json_end_object(json);
+    return report_file_close(&page, code);
+}
 
 // Runs the float model, then measures the nodes of the quantized graph.
 static int measure(const session *s, const session *real, const options *opt,
@@ -27,6 +41,7 @@ static int measure(const session *s, const session *real, const options *opt,
         const accuracy_title title = {opt->operands.items[0], opt->against, target};
         differs = opt->json ? accuracy_json(s, real, &ref, &a, &title)
                             : accuracy_text(s, real, &ref, &a, &title);
+        code = write_page(s, real, &ref, &a, &title, opt);
     }
     accuracy_release(&a);
     reference_close(&ref);
