@@ -56,6 +56,7 @@ struct qdq_graph {
     const char *name;
     const char *file;  // prefix of messages; "" for graphs built in C
     const char *target;
+    int64_t opset;      // of ai.onnx in the model that it was read from; 0: unknown
     bool target_given;  // by the options; the target that a file names is then ignored
     struct qdq_held_file
         *files;          // files that constants are read from (graph/tensor_file/held_constants.h)

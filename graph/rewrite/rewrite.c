@@ -13,6 +13,7 @@ static qdq_graph *new_graph(const qdq_graph *like) {
                                  .limits = like->limits,
                                  .target = like->target};
     qdq_graph *graph = qdq_graph_create(like->name, &options);
+    if (graph) graph->opset = like->opset;
     if (graph) graph->file = qdq_mempool_strdup(&graph->mempool, like->file);
     return graph;
 }

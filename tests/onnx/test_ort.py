@@ -20,11 +20,7 @@ NOT_PREDICTED = {
     "broken_bias_zero_point": "refused: int32 codes have no zero point",
     "drawn_74_weight_only": "a column that is one block, whose size the graph does not keep",
 }
-NOT_REFUSED = {
-    "broken_opset_10_float_bias": "a graph has no opset",
-    "broken_opset_11_signed_reduce": "a graph has no opset",
-    "broken_pool_dilations": "dilations are read as other nodes",
-}
+NOT_REFUSED = {}
 OPTIONS = ["qdq_matmulnbits_accuracy_level=0", "qdq_matmulnbits_block_size=64", "qdqisint8allowed=1", "x64quantprecision=1"]
 QDQ = None
 

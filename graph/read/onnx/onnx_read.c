@@ -16,11 +16,13 @@
 
 //---- Versions and functions -------------------------------------------------
 
+// Keeps the opset of ai.onnx, which tells what a runtime may make of the model.
 static qdq_status check_opset(const qdq_onnx_import *im) {
     const qdq_onnx_opsets *all = &im->model.opsets;
     for (size_t i = 0; i < all->count; i++) {
         const qdq_onnx_opset *opset = &all->items[i];
         if (*opset->domain && strcmp(opset->domain, "ai.onnx") != 0) continue;
+        im->graph->opset = opset->version;
         if (opset->version >= QDQ_ONNX_FIRST && opset->version <= QDQ_ONNX_LAST) return QDQ_OK;
         return qdq_fail(im->err, QDQ_ERR_UNSUPPORTED,
                         "the model has opset %lld, wanted %d to %d; onnx.version_converter can "

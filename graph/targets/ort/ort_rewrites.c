@@ -104,6 +104,7 @@ static void ort_build_nearest(qdq_rewriter *r, qdq_match *m) { ort_build_moved(r
 const qdq_pattern qdq_ort_patterns[] = {
     FINDING_ROW("not modelled", "merged Transpose", "StaticTranspose", transposes, at_basic, "ort/transposes-merged"),
     FINDING_ROW("not modelled", "QLinearAveragePool", "Divide", average_pool_ceil, fuses, "ort/average-pool-ceil"),
+    FINDING_ROW("not modelled", "QLinearAveragePool", "Divide", dilated_pool, fuses, "ort/pool-dilations"),
     FINDING_ROW("not modelled", "Gemm with alpha", "Add", scaled_gemm, always, "ort/gemm-alpha"),
 
     ROW("double pairs", "one pair", "Quantize", double_pair, removes_double_pairs, REMOVED),
@@ -155,8 +156,11 @@ const qdq_pattern qdq_ort_patterns[] = {
     ROW("groups", "codes", "GatherElements", moved, fuses, NULL),
     ROW("groups", "codes", "Expand", moved, fuses, NULL),
     ROW("groups", "codes", "Tile", moved, fuses, NULL),
+    FINDING_ROW("groups", "codes", "DepthToSpace", old_move, fuses, "ort/old-opset"),
     ROW("groups", "codes", "DepthToSpace", moved, fuses, NULL),
     ROW("groups", "codes", "MaxPool", moved, fuses, NULL),
+    FINDING_ROW("groups", "codes", "ReduceMax", old_move, fuses, "ort/old-opset"),
+    FINDING_ROW("groups", "codes", "ReduceMin", old_move, fuses, "ort/old-opset"),
     ROW("groups", "codes", "ReduceMax", moved, fuses, NULL),
     ROW("groups", "codes", "ReduceMin", moved, fuses, NULL),
     ROW("groups", "codes", "Interpolate", nearest, fuses, NULL),

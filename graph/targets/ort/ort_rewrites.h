@@ -28,6 +28,11 @@ static inline bool ort_is_arm(const qdq_target_version *version) {
 
 extern const qdq_pattern qdq_ort_patterns[];
 
+// Whether the graph comes from a model whose opset is known and older than this one.
+static inline bool ort_is_older(const qdq_rewriter *r, int64_t opset) {
+    return r->from->opset && r->from->opset < opset;
+}
+
 // Whether a Relu or Clamp changes no code of the Quantize behind it.
 bool ort_is_redundant(const qdq_rewriter *r, size_t node, const qdq_coder *q);
 
@@ -102,6 +107,8 @@ void ort_build_moved(qdq_rewriter *r, qdq_match *m);
 bool ort_match_transposes(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_conv_transpose(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_int8_gemm(const qdq_rewriter *r, qdq_match *m);
+bool ort_match_old_move(const qdq_rewriter *r, qdq_match *m);
+bool ort_match_dilated_pool(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_average_pool_ceil(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_float_pool(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_scaled_gemm(const qdq_rewriter *r, qdq_match *m);

@@ -83,28 +83,76 @@ bool ort_match_blocked_mean(const qdq_rewriter *r, qdq_match *m) {
     return false;
 }
 
-// The reader makes a sum of slices of AveragePool with ceil_mode, divided by counts.
-bool ort_match_average_pool_ceil(const qdq_rewriter *r, qdq_match *m) {
-    const qdq_node *node = &r->from->nodes[m->anchor];
-    size_t maker = qdq_rewrite_maker(r, node->inputs[0].id);
-    if (!qdq_rewrite_is(r, maker, "Add")) return false;
+// Whether several nodes read what is made of the codes behind a node: the reader makes slices of
+// Split, which counts as one reader.
+static bool is_split(const qdq_rewriter *r, size_t node) {
+    qdq_coder y = qdq_coder_behind(r, r->from->nodes[node].outputs[0]);
+    qdq_coder dq = qdq_coder_of(r, qdq_rewrite_only_reader(r, y.codes), "Dequantize");
+    return dq.given && qdq_rewrite_reader_count(r, dq.reals) > 1;
+}
+
+// ReduceMax and ReduceMin take codes from opset 12 on, and DepthToSpace has a kernel for them from
+// opset 11 on. ONNX Runtime makes such nodes of older ones too.
+bool ort_match_old_move(const qdq_rewriter *r, qdq_match *m) {
+    int64_t opset = qdq_rewrite_is(r, m->anchor, "DepthToSpace") ? 11 : 12;
+    if (!ort_is_older(r, opset) || !ort_match_moved(r, m) || is_split(r, m->anchor)) return false;
+    m->found = opset == 11 ? "is computed on codes, for which there is a kernel from opset 11 on; "
+                             "ONNX Runtime refuses the model"
+                           : "is computed on codes, which the op takes from opset 12 on; ONNX "
+                             "Runtime refuses the model";
+    return false;
+}
+
+// The reader makes a sum of slices, divided by counts, of AveragePool with ceil_mode or dilations.
+// Returns the distance between neighbouring elements of the window, in the dim where it is
+// greatest; 0: the node divides no such sum, or not one of codes on the way to codes.
+static int64_t distance_of_sum(const qdq_rewriter *r, size_t anchor) {
+    int64_t least[QDQ_MAX_RANK] = {0}, most = 1;
+    size_t maker = qdq_rewrite_maker(r, r->from->nodes[anchor].inputs[0].id);
+    const qdq_slice_attrs *first = NULL, *next;
+    if (!qdq_rewrite_is(r, maker, "Add")) return 0;
     while (qdq_rewrite_is(r, maker, "Add"))
         maker = qdq_rewrite_maker(r, r->from->nodes[maker].inputs[0].id);
-    if (!qdq_rewrite_is(r, maker, "Slice")) return false;
+    if (!qdq_rewrite_is(r, maker, "Slice")) return 0;
+    first = r->from->nodes[maker].attrs;
+    for (size_t add = qdq_rewrite_maker(r, r->from->nodes[anchor].inputs[0].id); add != maker;
+         add = qdq_rewrite_maker(r, r->from->nodes[add].inputs[0].id)) {
+        size_t slice = qdq_rewrite_maker(r, r->from->nodes[add].inputs[1].id);
+        if (!qdq_rewrite_is(r, slice, "Slice")) return 0;
+        next = r->from->nodes[slice].attrs;
+        for (size_t i = 0; i < next->starts.count && i < first->starts.count; i++) {
+            int64_t distance = next->starts.data[i] - first->starts.data[i];
+            if (distance > 0 && (!least[i] || distance < least[i])) least[i] = distance;
+        }
+    }
     while (qdq_rewrite_is(r, maker, "Slice") || qdq_rewrite_is(r, maker, "Pad"))
         maker = qdq_rewrite_maker(r, r->from->nodes[maker].inputs[0].id);
     ort_unit unit = {0};
-    ort_unit_ends(r, m->anchor, &unit);
-    if (qdq_rewrite_is(r, maker, "Dequantize") && unit.qdq.y.given)
+    ort_unit_ends(r, anchor, &unit);
+    if (!qdq_rewrite_is(r, maker, "Dequantize") || !unit.qdq.y.given) return 0;
+    for (int i = 0; i < QDQ_MAX_RANK; i++) most = least[i] > most ? least[i] : most;
+    return most;
+}
+
+bool ort_match_average_pool_ceil(const qdq_rewriter *r, qdq_match *m) {
+    if (distance_of_sum(r, m->anchor) == 1)
         m->found = "divides the sums of AveragePool with ceil_mode, for which ONNX Runtime makes "
                    "QLinearAveragePool, whose counts are others";
     return false;
 }
 
-// AveragePool of floats. The reader has dropped the opset that tells which kernel runs.
+bool ort_match_dilated_pool(const qdq_rewriter *r, qdq_match *m) {
+    if (distance_of_sum(r, m->anchor) > 1)
+        m->found = "divides the sums of AveragePool with dilations, which QLinearAveragePool does "
+                   "not have; ONNX Runtime refuses the model";
+    return false;
+}
+
+// AveragePool of floats. The opset tells which kernel runs, if it is known.
 bool ort_match_float_pool(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
-    if (type_of(r, node->inputs[0].id)->dtype == QDQ_FLOAT32)
+    bool known = r->from->opset && !ort_is_older(r, 19);
+    if (type_of(r, node->inputs[0].id)->dtype == QDQ_FLOAT32 && !known)
         m->found = "adds the floats of a window row by row, as from opset 19 on; below it ONNX "
                    "Runtime adds columns first";
     return false;

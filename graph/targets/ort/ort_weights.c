@@ -117,6 +117,12 @@ bool ort_match_float_weight(const qdq_rewriter *r, qdq_match *m) {
         return false;
     for (size_t i = 0; i < node->input_count; i++) qdq_match_reads(r, m, node->inputs[i].id);
     qdq_match_makes(r, m, node->outputs[0]);
+    if (bias && ort_is_older(r, 11)) {
+        m->rule = "ort/old-opset";
+        m->found = "has a float bias, which ONNX Runtime quantizes with Round, an op from opset 11 "
+                   "on; it refuses the model";
+        return true;
+    }
     m->found = weight ? "has a float weight, which is quantized to int8 with one scale"
                       : "has a float bias, which is quantized to int32";
     return true;
