@@ -18,7 +18,7 @@
 #include "tools/failure.h"
 #include "tools/io/tensor_io.h"
 
-static const double MOST_SECONDS = 8, NEAR = 0.02;
+static const double most_seconds = 8, near_fit = 0.02;
 
 typedef struct search {
     const session *s;
@@ -341,7 +341,8 @@ static void name_candidate(search *f, const candidate *c) {
 
 static void choose(search *f) {
     explanation *e = f->e;
-    bool near = *e->nearest.cause && (double)e->nearest.left.first <= NEAR * (double)e->differing;
+    bool near =
+        *e->nearest.cause && (double)e->nearest.left.first <= near_fit * (double)e->differing;
     if (e->found_count) {
         name_candidate(f, &e->found[0]);
     } else if (near) {
@@ -372,7 +373,7 @@ static int look(search *f, const char *other) {
 int explain(const session *s, const options *opt, const char *target, const char *other,
             const given_values *given, replay *base, explanation *e) {
     qdq_error err = {0};
-    search f = {.s = s, .opt = opt, .r = base, .e = e, .until = now() + MOST_SECONDS};
+    search f = {.s = s, .opt = opt, .r = base, .e = e, .until = now() + most_seconds};
     *e = (explanation){0};
     if (replay_open(base, s->graph, target, given, &s->exec_options, isa_of(opt), &err) != QDQ_OK)
         return report_error(&err);

@@ -84,9 +84,10 @@
     X("codes from -127 on, half away", n->narrow = true; n->quant_min = -127; n->quant_max = 127; \
       n->rounding = QDQ_ROUND_HALF_AWAY)
 
-#define COUNT(detail, assign) +1
-enum { FIELD_COUNT = 0 FIELDS(COUNT) };
-#undef COUNT
+#define NAME(detail, assign) detail,
+static const char *const field_names[] = {FIELDS(NAME)};
+#undef NAME
+enum { FIELD_COUNT = sizeof field_names / sizeof *field_names };
 
 // Applies row `index` of FIELDS and returns what a reader sees.
 static const char *apply(size_t index, qdq_numerics *n) {
@@ -94,11 +95,10 @@ static const char *apply(size_t index, qdq_numerics *n) {
 #define APPLY(detail, assign) \
     if (at++ == index) {      \
         assign;               \
-        return detail;        \
     }
     FIELDS(APPLY)
 #undef APPLY
-    return "";
+    return field_names[index];
 }
 
 void numerics_cause(const qdq_numerics *from, const qdq_numerics *to, bool makes_int, char *out,

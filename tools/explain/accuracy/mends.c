@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double GAIN = 1, HALF_BIT = 3;  // decibels below which nothing is said
+static const double gain = 1, half_bit = 3;  // decibels below which nothing is said
 
 static double quantized(const quantized_numbers *q, double x, double scale, double zero) {
     double code = nearbyint(x / scale) + zero;
@@ -93,7 +93,7 @@ static void say(node_accuracy *out, const char *cause, double mended) {
 static bool mend_channels(const quantized_numbers *q, node_accuracy *out, double least) {
     double ratio;
     int axis = best_axis(q, &ratio);
-    if (axis < 0 || ratio < least + HALF_BIT) return false;
+    if (axis < 0 || ratio < least + half_bit) return false;
     say(out, "per-tensor", ratio);
     snprintf(out->mend, sizeof out->mend, "a scale for each index of axis %d", axis);
     return true;
@@ -106,7 +106,7 @@ static bool mend_zero_point(const quantized_numbers *q, node_accuracy *out, doub
     double scale = (high - low) / (q->greatest - q->least);
     if (!(scale > 0)) return false;
     double zero = nearbyint(q->least - low / scale), ratio = ratio_with(q, scale, zero);
-    if (ratio < least + HALF_BIT) return false;
+    if (ratio < least + half_bit) return false;
     say(out, "zero point", ratio);
     snprintf(out->mend, sizeof out->mend, "scale %.6g and zero point %.0f", scale, zero);
     return true;
@@ -122,11 +122,11 @@ void find_mend(const quantized_numbers *q, node_accuracy *out) {
     double scale = q->per_tensor ? best_scale(q, q->zero, &ratio) : 0;
     if (q->per_tensor && q->weights && mend_channels(q, out, fmax(ratio, out->own))) return;
     if (q->per_tensor && mend_zero_point(q, out, fmax(ratio, out->own))) return;
-    if (q->per_tensor && ratio > out->own + GAIN) {
+    if (q->per_tensor && ratio > out->own + gain) {
         say(out, scale > q->scale ? "scale too small" : "scale too large", ratio);
         snprintf(out->mend, sizeof out->mend, "scale %.6g instead of %.6g", scale, q->scale);
         return;
     }
     say(out, "resolution", NAN);
-    snprintf(out->mend, sizeof out->mend, "more bits: no other scale is better by %.0f dB", GAIN);
+    snprintf(out->mend, sizeof out->mend, "more bits: no other scale is better by %.0f dB", gain);
 }
