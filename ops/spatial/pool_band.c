@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A band is computed in blocks of positions and channels that fit the L1 cache. Elements of x that
-// a block needs are packed, with padding as the identity (0 for a sum, the least key for a maximum,
-// neither changes a result). They are sorted by phase, position % stride in both dims:
+// a block needs are packed, with padding as 0. They are sorted by phase, position % stride in both
+// dims:
 //
 //     [phase along the row][phase of the row][row][position][channel]
 //
 // Windows that are neighbours in y then read neighbours: tap (i, j) of all windows of the block is
-// one line of the packed elements, whatever the stride, the dilation and the borders. Sums add
-// whole taps in row-major order, so each window adds its elements in this order. A maximum may take
-// elements in any order: first along rows, then rows.
+// one line of the packed elements, whatever the stride, the dilation and the borders. Whole taps
+// are added in row-major order, so each window adds its elements in this order.
 #include "ops/spatial/pool_band.h"
 
 #include "ops/blocking.h"
@@ -53,7 +52,6 @@ typedef struct scratch {
     // Elements of any kind.
     _Alignas(64) double packed[PACKED + QDQ_POOL_ROOM];
     _Alignas(64) double joined[JOINED + QDQ_POOL_ROOM];
-    _Alignas(64) int32_t along[PACKED + QDQ_POOL_ROOM];  // greatest along rows
     double divisors[LANES];
     float results[LANES];
 } scratch;
@@ -62,26 +60,21 @@ static void *element(const qdq_pool_params *p, void *of, size_t at) {
     return (char *)of + at * p->packed_size;
 }
 
-static void fill(const qdq_pool_params *p, void *y, size_t n) {
-    if (p->kind == QDQ_POOL_KEYS)
-        for (size_t i = 0; i < n; i++) ((int32_t *)y)[i] = INT32_MIN;
-    else
-        memset(y, 0, n * p->packed_size);
-}
+static void fill(const qdq_pool_params *p, void *y, size_t n) { memset(y, 0, n * p->packed_size); }
 
 // Packs n elements of x that are `step` apart.
 static void load(const qdq_pool_params *p, const char *x, size_t step, void *y, size_t n) {
     qdq_pool_load_fn *fn = p->kernels->load[p->kind];
     float wide[DECODED];
-    if (p->kind == QDQ_POOL_BYTES || p->x_dtype == QDQ_FLOAT32) {
-        fn(x, step, p->sign, y, n);
+    if (p->x_dtype == QDQ_FLOAT32) {
+        fn((const void *)x, step, y, n);
         return;
     }
     size_t most = (DECODED - 1) / step + 1;
     for (size_t i = 0, count; i < n; i += count) {
         count = lesser(n - i, most);
         qdq_decode_float(p->x_dtype, x + i * step * p->x_size, wide, (count - 1) * step + 1);
-        fn(wide, step, p->sign, element(p, y, i), count);
+        fn(wide, step, element(p, y, i), count);
     }
 }
 
@@ -131,9 +124,8 @@ static void pack_pair(const block *b, const char *row, const stretch *pair, void
         if (in->last < extent) fill(p, element(p, to, in->last), extent - in->last);
     }
     if (first < last)
-        p->kernels->load_pairs[p->kind](
-            row + (pair[0].pixel + 2 * (first - pair[0].first)) * p->x_size, p->sign,
-            element(p, y, first), element(p, z, first), last - first);
+        p->kernels->pairs[p->kind](row + (pair[0].pixel + 2 * (first - pair[0].first)) * p->x_size,
+                                   element(p, y, first), element(p, z, first), last - first);
 }
 
 // Packs the rows of plane `depth` of x for taps i0.. and j0.. of the windows.
@@ -142,8 +134,7 @@ static void pack(const block *b, size_t depth, size_t i0, size_t j0, void *packe
     const qdq_pool_axis *h = &p->axes[1], *w = &p->axes[2];
     size_t row_bytes = w->in * p->channels * p->x_size;
     stretch along[TAPS];
-    bool pairs = w->stride == 2 && w->phases == 2 && p->channels == 1 &&
-                 (p->kind == QDQ_POOL_BYTES || p->x_dtype == QDQ_FLOAT32);
+    bool pairs = w->stride == 2 && w->phases == 2 && p->channels == 1 && p->x_dtype == QDQ_FLOAT32;
     for (size_t k = 0; k < w->phases; k++)
         along[k] = stretch_of(b, b->column * w->stride + j0 * w->dilation + w->residue[k]);
     for (size_t hp = 0; hp < h->phases; hp++)
@@ -179,14 +170,6 @@ static void join(const block *b, scratch *s, size_t taps_h, size_t taps_w, bool 
     const qdq_pool_params *p = b->p;
     qdq_pool_join_fn *fn = p->kernels->join[p->kind];
     size_t offsets[MOST_TAPS], n = (b->rows - 1) * b->pitch + b->count * b->channels;
-    if (p->kind == QDQ_POOL_KEYS || p->kind == QDQ_POOL_BYTES) {
-        for (size_t j = 0; j < taps_w; j++) offsets[j] = column_offset(b, j);
-        fn(s->packed, offsets, taps_w, true, s->along,
-           b->plane - b->pitch + b->count * b->channels);
-        for (size_t i = 0; i < taps_h; i++) offsets[i] = row_offset(b, i);
-        fn(s->along, offsets, taps_h, fresh, s->joined, n);
-        return;
-    }
     for (size_t i = 0; i < taps_h; i++)
         for (size_t j = 0; j < taps_w; j++)
             offsets[i * taps_w + j] = row_offset(b, i) + column_offset(b, j);
@@ -229,28 +212,15 @@ static void store_run(const qdq_pool_params *p, const void *from, qdq_chunks *y,
         qdq_encode_float(p->y_dtype, from, room, n, NULL);
 }
 
-// Stores a row of windows, `from` on, to y, where the row begins at element `at`.
-static void store_row(const block *b, const void *from, qdq_chunks *y, size_t at) {
-    const qdq_pool_params *p = b->p;
-    if (b->channels == p->channels) {
-        store_run(p, from, y, at, b->count * b->channels);
+void qdq_pool_store(const qdq_pool_params *p, const void *from, qdq_chunks *y, size_t at,
+                    size_t count, size_t channels) {
+    if (channels == p->channels) {
+        store_run(p, from, y, at, count * channels);
         return;
     }
-    for (size_t k = 0; k < b->count; k++) {
-        const char *run = (const char *)from + k * b->channels * p->result_size;
-        store_run(p, run, y, at + k * p->channels, b->channels);
-    }
-}
-
-// Elements of y, before they are encoded, from joined windows. Returns where they are.
-static const void *greatest(const block *b, scratch *s) {
-    const qdq_pool_params *p = b->p;
-    size_t n = (b->rows - 1) * b->pitch + b->count * b->channels;
-    if (p->kind == QDQ_POOL_KEYS)
-        p->kernels->from_keys((const void *)s->joined, p->lowest, (void *)s->along, n);
-    else
-        p->kernels->load[p->kind](s->joined, 1, p->sign, s->along, n);
-    return s->along;
+    for (size_t k = 0; k < count; k++)
+        store_run(p, (const char *)from + k * channels * p->result_size, y, at + k * p->channels,
+                  channels);
 }
 
 // Stores a row of means, to y directly if they need no encoding.
@@ -264,30 +234,20 @@ static void store_means(const block *b, scratch *s, size_t row, qdq_chunks *y, s
         p->kernels->divide_floats(sums, s->divisors, to, n);
     else
         p->kernels->divide_doubles(sums, s->divisors, to, n);
-    if (!direct) store_row(b, to, y, at);
+    if (!direct) qdq_pool_store(p, to, y, at, b->count, b->channels);
 }
 
 static void store(const block *b, scratch *s, qdq_chunks *y, size_t plane) {
     const qdq_pool_params *p = b->p;
     const qdq_pool_axis *a = p->axes;
-    bool sums = p->kind == QDQ_POOL_FLOATS || p->kind == QDQ_POOL_DOUBLES;
     size_t row = (plane * a[0].out + b->depth) * a[1].out + b->row;
     size_t at = (row * a[2].out + b->column) * p->channels + b->channel;
-    size_t step = a[2].out * p->channels;
-    const char *from = sums ? NULL : greatest(b, s);
-    if (!sums && b->pitch == step && b->count * b->channels == step) {
-        store_run(p, from, y, at, b->rows * step);
-        return;
-    }
     double others = -1.0;
-    for (size_t i = 0; i < b->rows; i++, at += step) {
-        double seen = sums ? a[0].seen[b->depth] * a[1].seen[b->row + i] : others;
+    for (size_t i = 0; i < b->rows; i++, at += a[2].out * p->channels) {
+        double seen = a[0].seen[b->depth] * a[1].seen[b->row + i];
         if (seen != others) set_divisors(b, seen, s->divisors);
         others = seen;
-        if (sums)
-            store_means(b, s, i, y, at);
-        else
-            store_row(b, from + i * b->pitch * p->result_size, y, at);
+        store_means(b, s, i, y, at);
     }
 }
 
@@ -313,7 +273,7 @@ static void run_band(const qdq_pool_params *p, const void *x, scratch *s, qdq_ch
         }
 }
 
-void qdq_pool_run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
+void qdq_pool_run_mean(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const qdq_pool_params *p = params;
     qdq_chunks y;
     scratch s;

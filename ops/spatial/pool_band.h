@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs AvgPool and MaxPool band by band: the windows of some neighbouring rows of y.
+// Runs AvgPool band by band, the windows of some neighbouring rows of y, and MaxPool row by row.
 #ifndef QDQ_OPS_SPATIAL_POOL_BAND_H
 #define QDQ_OPS_SPATIAL_POOL_BAND_H
 
+#include "ops/chunks.h"
 #include "ops/kernels/pool/pool.h"
 #include "ops/spatial/window.h"
 
@@ -43,10 +44,14 @@ qdq_pool_range qdq_pool_inside(const qdq_pool_axis *axis, size_t at);
 // Sizes the bands of params whose other fields are set. False: memory runs out.
 bool qdq_pool_set_bands(qdq_mempool *mempool, qdq_pool_params *p);
 
-// Bands of one plane of y. A unit is a band; planes are numbered by batch and channel, or by batch
-// if channels are last.
+// Bands of one plane of y; a band of a maximum is a row. A unit is a band; planes are numbered by
+// batch and channel, or by batch if channels are last.
 size_t qdq_pool_bands(const qdq_pool_params *p);
 
-qdq_tensor_op_fn qdq_pool_run;
+// Stores `count` windows, of `channels` channels each, from element `at` of y on.
+void qdq_pool_store(const qdq_pool_params *p, const void *from, qdq_chunks *y, size_t at,
+                    size_t count, size_t channels);
+
+qdq_tensor_op_fn qdq_pool_run_mean, qdq_pool_run_max;
 
 #endif

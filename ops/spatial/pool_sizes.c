@@ -22,6 +22,8 @@ qdq_pool_range qdq_pool_inside(const qdq_pool_axis *a, size_t at) {
 
 //---- Sizes ------------------------------------------------------------------
 
+static size_t lesser(size_t a, size_t b) { return a < b ? a : b; }
+
 // Phases that taps 0..taps - 1 fall into: (k * dilation) % stride repeats with stride / gcd.
 static size_t phases_of(const qdq_pool_axis *a, size_t taps) {
     size_t n = a->stride, rest = a->dilation;
@@ -43,6 +45,16 @@ static bool fits(const qdq_pool_params *p) {
     size_t rows = qdq_size_times(extent_of(h), phases_of(h, h->taps));
     return qdq_size_times(qdq_size_times(rows, row), phases_of(w, w->taps)) <= QDQ_POOL_PACKED &&
            qdq_size_times(h->span, row) <= QDQ_POOL_JOINED;
+}
+
+// The same for a row of a maximum, which packs the positions between its taps too.
+static bool row_fits(const qdq_pool_params *p) {
+    const qdq_pool_axis *w = &p->axes[2];
+    size_t extent = extent_of(w), residue = lesser(w->stride - 1, (w->taps - 1) * w->dilation);
+    size_t line = qdq_size_add(qdq_size_times(extent - 1, w->stride), residue + 1);
+    size_t phases = qdq_size_times(extent, phases_of(w, w->taps));
+    return qdq_size_times(line, p->part) <= QDQ_POOL_PACKED &&
+           qdq_size_times(phases, p->part) <= QDQ_POOL_PACKED;
 }
 
 static bool count_seen(qdq_mempool *mempool, qdq_pool_axis *a) {
@@ -71,8 +83,6 @@ static bool set_taps(qdq_mempool *mempool, qdq_pool_axis *a) {
     return true;
 }
 
-static size_t lesser(size_t a, size_t b) { return a < b ? a : b; }
-
 bool qdq_pool_set_bands(qdq_mempool *mempool, qdq_pool_params *p) {
     qdq_pool_axis *h = &p->axes[1], *w = &p->axes[2];
     static const size_t sizes[QDQ_POOL_KINDS] = {sizeof(int32_t), 1, sizeof(float), sizeof(double)};
@@ -81,13 +91,14 @@ bool qdq_pool_set_bands(qdq_mempool *mempool, qdq_pool_params *p) {
     p->part = lesser(p->channels, QDQ_POOL_CHANNELS);
     h->taps = lesser(h->kernel, QDQ_POOL_TAPS), w->taps = lesser(w->kernel, QDQ_POOL_TAPS);
     h->span = 1, w->span = lesser(w->out, QDQ_POOL_LANES / p->part);
-    while (!fits(p)) {
+    bool sums = p->kind == QDQ_POOL_FLOATS || p->kind == QDQ_POOL_DOUBLES;
+    if (!sums) h->taps = 1;
+    while (!(sums ? fits(p) : row_fits(p))) {
         size_t *most = h->taps > 1 ? &h->taps : w->taps > 1 ? &w->taps : &w->span;
         *most = (*most + 1) / 2;
     }
-    while (h->span < h->out && (h->span++, fits(p))) continue;
-    if (!fits(p)) h->span--;
-    bool sums = p->kind == QDQ_POOL_FLOATS || p->kind == QDQ_POOL_DOUBLES;
+    while (sums && h->span < h->out && (h->span++, fits(p))) continue;
+    if (sums && !fits(p)) h->span--;
     for (int i = 0; sums && i < QDQ_MAX_SPATIAL; i++)
         if (!count_seen(mempool, &p->axes[i])) return false;
     return set_taps(mempool, h) && set_taps(mempool, w);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // AvgPool and MaxPool: their description, and how they are lowered. AvgPool adds the elements of a
 // window in row-major order, in double, or in float32 as ONNX Runtime does. MaxPool also takes int8
-// and uint8. pool_band.c computes the windows.
+// and uint8. pool_band.c computes means, max_rows.c maxima.
 #include <float.h>
 
 #include "ops/spatial/pool_band.h"
@@ -119,7 +119,7 @@ static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, qdq_st
     if (!qdq_pool_set_bands(to->mempool, p)) return 0;
     for (int i = 0; i < QDQ_MAX_SPATIAL; i++) volume = qdq_size_times(volume, p->axes[i].kernel);
     stages[0] = (qdq_stage){.params = p,
-                            .tensor_op = qdq_pool_run,
+                            .tensor_op = max ? qdq_pool_run_max : qdq_pool_run_mean,
                             .units = image.batch * (last ? 1 : image.channels) * qdq_pool_bands(p),
                             .cost = qdq_size_times(qdq_shape_count(ctx->outputs[0].shape), volume),
                             .chunks = true};

@@ -6,7 +6,7 @@
 
 static const char *identity_of(const qdq_pool_params *p) {
     switch (p->kind) {
-    case QDQ_POOL_KEYS: return "int32_t joined = INT32_MIN";
+    case QDQ_POOL_KEYS: return "uint32_t joined = 0";
     case QDQ_POOL_BYTES: return p->sign ? "int32_t joined = -128" : "int32_t joined = 0";
     case QDQ_POOL_FLOATS: return "float joined = 0.0f";
     default: return "double joined = 0.0";
@@ -18,7 +18,9 @@ static void put_join(qdq_c_step *step, const qdq_pool_params *p) {
     const char *x = qdq_dtype_name(p->x_dtype);
     qdq_c_text *text = step->body;
     switch (p->kind) {
-    case QDQ_POOL_KEYS: qdq_c_put(text, "const int32_t v = pool_key(load_%s(x0, at));\n", x); break;
+    case QDQ_POOL_KEYS:
+        qdq_c_put(text, "const uint32_t v = pool_key(load_%s(x0, at));\n", x);
+        break;
     case QDQ_POOL_BYTES: qdq_c_put(text, "const int32_t v = load_%s(x0, at);\n", x); break;
     case QDQ_POOL_FLOATS: qdq_c_put(text, "joined += load_%s(x0, at);\n", x); return;
     default: qdq_c_put(text, "joined += (double)load_%s(x0, at);\n", x); return;
@@ -31,7 +33,7 @@ static void put_result(qdq_c_step *step, const qdq_pool_params *p) {
     const qdq_pool_axis *a = p->axes;
     switch (p->kind) {
     case QDQ_POOL_KEYS:
-        qdq_c_put(text, "        const float y = joined == INT32_MIN ? ");
+        qdq_c_put(text, "        const float y = joined == 0 ? ");
         qdq_c_put_float(text, p->lowest);
         qdq_c_put(text, " : pool_float(joined);\n        ");
         break;

@@ -4,15 +4,14 @@
 #include "ops/kernels/pool/pool.h"
 #include "runtime/numerics/elementary.h"
 
-// Comparing keys as integers orders the floats.
-static inline int32_t pool_key(float v) {
-    uint32_t bits = qdq_float_bits(v), flip = (0 - (bits >> 31)) & 0x7FFFFFFFu;
-    return v != v ? 0x7FC00000 : (int32_t)(bits ^ flip);
+// Comparing keys as unsigned integers orders the floats. 0 is the key of none.
+static inline uint32_t pool_key(float v) {
+    uint32_t bits = qdq_float_bits(v);
+    return v != v ? 0xFFC00000u : bits ^ ((0 - (bits >> 31)) | 0x80000000u);
 }
 
-static inline float pool_float(int32_t key) {
-    uint32_t bits = (uint32_t)key;
-    return qdq_float_from_bits(bits ^ ((0 - (bits >> 31)) & 0x7FFFFFFFu));
+static inline float pool_float(uint32_t key) {
+    return qdq_float_from_bits(key ^ (((key >> 31) - 1) | 0x80000000u));
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): `type` and `from` are types
@@ -42,48 +41,36 @@ static inline float pool_float(int32_t key) {
 
 //---- Load -------------------------------------------------------------------
 
-#define POOL_LOAD(name, from, type, result)                                                       \
-    static void QDQ_ISA_NAME(pool_load_##name)(const void *restrict x, size_t step, uint8_t sign, \
-                                               void *restrict to, size_t n) {                     \
-        const from *restrict v = x;                                                               \
-        type *restrict y = to;                                                                    \
-        (void)sign;                                                                               \
-        if (step == 1)                                                                            \
-            POOL_ALL(n, result##_1)                                                               \
-        else                                                                                      \
-            for (size_t i = 0; i < n; i++) result##_any(i)                                        \
+#define POOL_LOAD(name, type)                                                        \
+    static void QDQ_ISA_NAME(pool_load_##name)(const float *restrict x, size_t step, \
+                                               void *restrict to, size_t n) {        \
+        type *restrict y = to;                                                       \
+        if (step == 1)                                                               \
+            POOL_ALL(n, LOAD_NEXT)                                                   \
+        else                                                                         \
+            for (size_t i = 0; i < n; i++) y[i] = x[step * i];                       \
     }
-#define LOAD_KEY_1(i) y[i] = pool_key(v[i]);
-#define LOAD_KEY_any(i) y[i] = pool_key(v[step * (i)]);
-#define LOAD_BYTE_1(i) y[i] = (uint8_t)(v[i] ^ sign);
-#define LOAD_BYTE_any(i) y[i] = (uint8_t)(v[step * (i)] ^ sign);
-#define LOAD_FLOAT_1(i) y[i] = v[i];
-#define LOAD_FLOAT_any(i) y[i] = v[step * (i)];
-POOL_LOAD(keys, float, int32_t, LOAD_KEY)
-POOL_LOAD(bytes, uint8_t, uint8_t, LOAD_BYTE)
-POOL_LOAD(floats, float, float, LOAD_FLOAT)
-POOL_LOAD(doubles, float, double, LOAD_FLOAT)
+#define LOAD_NEXT(i) y[i] = x[i];
+POOL_LOAD(floats, float)
+POOL_LOAD(doubles, double)
 
 // Both phases of a stride of 2 at once, so that no load skips elements.
-#define POOL_LOAD_PAIRS(name, from, type, convert)                                                 \
-    static void QDQ_ISA_NAME(pool_load_pairs_##name)(                                              \
-        const void *restrict x, uint8_t sign, void *restrict to, void *restrict other, size_t n) { \
-        const from *restrict v = x;                                                                \
-        type *restrict y = to, *restrict z = other;                                                \
-        (void)sign;                                                                                \
-        POOL_ALL(n, convert)                                                                       \
+#define POOL_PAIRS(name, from, type)                                                       \
+    static void QDQ_ISA_NAME(pool_pairs_##name)(const void *restrict x, void *restrict to, \
+                                                void *restrict other, size_t n) {          \
+        const from *restrict v = x;                                                        \
+        type *restrict y = to, *restrict z = other;                                        \
+        POOL_ALL(n, LOAD_PAIR)                                                             \
     }
-#define LOAD_KEYS(i) y[i] = pool_key(v[2 * (i)]), z[i] = pool_key(v[2 * (i) + 1]);
-#define LOAD_BYTES(i) y[i] = (uint8_t)(v[2 * (i)] ^ sign), z[i] = (uint8_t)(v[2 * (i) + 1] ^ sign);
-#define LOAD_FLOATS(i) y[i] = v[2 * (i)], z[i] = v[2 * (i) + 1];
-POOL_LOAD_PAIRS(keys, float, int32_t, LOAD_KEYS)
-POOL_LOAD_PAIRS(bytes, uint8_t, uint8_t, LOAD_BYTES)
-POOL_LOAD_PAIRS(floats, float, float, LOAD_FLOATS)
-POOL_LOAD_PAIRS(doubles, float, double, LOAD_FLOATS)
+#define LOAD_PAIR(i) y[i] = v[2 * (i)], z[i] = v[2 * (i) + 1];
+POOL_PAIRS(keys, uint32_t, uint32_t)
+POOL_PAIRS(bytes, uint8_t, uint8_t)
+POOL_PAIRS(floats, float, float)
+POOL_PAIRS(doubles, float, double)
 
 //---- Join -------------------------------------------------------------------
 
-static inline int32_t pool_most(int32_t a, int32_t b) { return a > b ? a : b; }
+static inline uint32_t pool_most(uint32_t a, uint32_t b) { return a > b ? a : b; }
 static inline uint8_t pool_most_byte(uint8_t a, uint8_t b) { return a > b ? a : b; }
 #define POOL_SUM(a, b) ((a) + (b))
 
@@ -119,19 +106,50 @@ static inline uint8_t pool_most_byte(uint8_t a, uint8_t b) { return a > b ? a : 
         if (taps == 2) join_2_##name(x + at[0], x + at[1], y, n);                               \
         if (taps == 1) join_1_##name(x + at[0], y, n);                                          \
     }
-POOL_JOIN(keys, int32_t, INT32_MIN, pool_most)
+POOL_JOIN(keys, uint32_t, 0, pool_most)
 POOL_JOIN(bytes, uint8_t, 0, pool_most_byte)
 POOL_JOIN(floats, float, 0.0f, POOL_SUM)
 POOL_JOIN(doubles, double, 0.0, POOL_SUM)
+
+// Up to three rows at a time, so that y is loaded and stored once for them.
+#define POOL_ROWS(name, from, type)                                                              \
+    static void QDQ_ISA_NAME(pool_rows_##name)(const void *const *x, size_t count, uint8_t sign, \
+                                               void *to, size_t n) {                             \
+        type *restrict y = to;                                                                   \
+        (void)sign;                                                                              \
+        for (; count >= 3; x += 3, count -= 3) {                                                 \
+            const from *restrict a = x[0], *restrict b = x[1], *restrict c = x[2];               \
+            POOL_ALL(n, JOIN_3_##name)                                                           \
+        }                                                                                        \
+        for (; count; x++, count--) {                                                            \
+            const from *restrict a = x[0];                                                       \
+            POOL_ALL(n, JOIN_1_##name)                                                           \
+        }                                                                                        \
+    }
+#define JOIN_1_keys(i) y[i] = pool_most(y[i], pool_key(a[i]));
+#define JOIN_3_keys(i) \
+    y[i] = pool_most(pool_most(pool_most(y[i], pool_key(a[i])), pool_key(b[i])), pool_key(c[i]));
+#define JOIN_1_bytes(i) y[i] = pool_most_byte(y[i], (uint8_t)(a[i] ^ sign));
+#define JOIN_3_bytes(i)                                                 \
+    y[i] = pool_most_byte(pool_most_byte(y[i], (uint8_t)(a[i] ^ sign)), \
+                          pool_most_byte((uint8_t)(b[i] ^ sign), (uint8_t)(c[i] ^ sign)));
+POOL_ROWS(keys, float, uint32_t)
+POOL_ROWS(bytes, uint8_t, uint8_t)
 
 // NOLINTEND(bugprone-macro-parentheses)
 
 //---- Finish -----------------------------------------------------------------
 
-static void QDQ_ISA_NAME(pool_from_keys)(const int32_t *restrict keys, float lowest,
+static void QDQ_ISA_NAME(pool_from_keys)(const uint32_t *restrict keys, float lowest,
                                          float *restrict y, size_t n) {
-#define FROM_KEY(i) y[i] = qdq_pick(keys[i] == INT32_MIN, lowest, pool_float(keys[i]));
+#define FROM_KEY(i) y[i] = qdq_pick(keys[i] == 0, lowest, pool_float(keys[i]));
     POOL_ALL(n, FROM_KEY)
+}
+
+static void QDQ_ISA_NAME(pool_from_bytes)(const uint8_t *restrict keys, uint8_t sign,
+                                          uint8_t *restrict y, size_t n) {
+#define FROM_BYTE(i) y[i] = (uint8_t)(keys[i] ^ sign);
+    POOL_ALL(n, FROM_BYTE)
 }
 
 static inline float pool_quiet(float v) { return qdq_nan_if(v != v, v); }
@@ -150,16 +168,19 @@ static void QDQ_ISA_NAME(pool_divide_doubles)(const double *restrict sums,
     POOL_ALL(n, DIVIDE_DOUBLE)
 }
 
-#define POOL_ENTRIES(part)                                                          \
-    {                                                                               \
-        QDQ_ISA_NAME(pool_##part##_keys), QDQ_ISA_NAME(pool_##part##_bytes),        \
-            QDQ_ISA_NAME(pool_##part##_floats), QDQ_ISA_NAME(pool_##part##_doubles) \
-    }
+#define POOL_MAX(part)                                                     \
+    [QDQ_POOL_KEYS] = QDQ_ISA_NAME(pool_##part##_keys), [QDQ_POOL_BYTES] = \
+                                                            QDQ_ISA_NAME(pool_##part##_bytes)
+#define POOL_MEAN(part)                                                                        \
+    [QDQ_POOL_FLOATS] = QDQ_ISA_NAME(pool_##part##_floats), [QDQ_POOL_DOUBLES] = QDQ_ISA_NAME( \
+                                                                pool_##part##_doubles)
 const qdq_pool_kernels QDQ_ISA_NAME(pool) = {
-    POOL_ENTRIES(load),
-    POOL_ENTRIES(load_pairs),
-    POOL_ENTRIES(join),
-    QDQ_ISA_NAME(pool_from_keys),
-    QDQ_ISA_NAME(pool_divide_floats),
-    QDQ_ISA_NAME(pool_divide_doubles),
+    .load = {POOL_MEAN(load)},
+    .rows = {POOL_MAX(rows)},
+    .pairs = {POOL_MAX(pairs), POOL_MEAN(pairs)},
+    .join = {POOL_MAX(join), POOL_MEAN(join)},
+    .from_keys = QDQ_ISA_NAME(pool_from_keys),
+    .from_bytes = QDQ_ISA_NAME(pool_from_bytes),
+    .divide_floats = QDQ_ISA_NAME(pool_divide_floats),
+    .divide_doubles = QDQ_ISA_NAME(pool_divide_doubles),
 };
