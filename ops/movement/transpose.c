@@ -51,7 +51,7 @@ static void infer(qdq_op_context *ctx) {
 
 //---- Copying ----------------------------------------------------------------
 
-enum { BLOCK = QDQ_TRANSPOSE_BLOCK };
+enum { BLOCK = QDQ_TRANSPOSE_BLOCK, NEAR = 2 * BLOCK };
 
 // The dims of y; neighbours that stay together are merged. x is contiguous along `lead`. Unless
 // `lead` is the last dim, blocks of BLOCK rows along it and BLOCK columns of the last dim are
@@ -91,7 +91,9 @@ static void copy_rows(const transpose_params *p, const void *x, qdq_chunks *y, p
                        p->y_dtype, y, at.y + row * p->y_stride[p->lead], p->size[p->rank - 1]);
 }
 
-// To rows of y that are `step` elements apart in `out`.
+// To rows of y that are `step` elements apart in `out`. Rows that lie close together stay in the
+// cache while the block is written; rows far apart may fall into the same sets of it, so that they
+// are written one by one.
 static void copy_block(const transpose_params *p, const qdq_tensors *tensors, place at,
                        size_t columns, char *out, size_t step) {
     uint64_t block[BLOCK * BLOCK];
@@ -100,6 +102,10 @@ static void copy_block(const transpose_params *p, const qdq_tensors *tensors, pl
     qdq_scratch_drop(tensors->poison, block, BLOCK * BLOCK * size);
     for (size_t column = 0; column < columns; column++)
         lines[column] = qdq_at(tensors->x[0], p->x_dtype, at.x + column * stride);
+    if (p->x_dtype == p->y_dtype && step <= NEAR) {
+        qdq_transpose_block(size, lines, columns, at.rows, out, step);
+        return;
+    }
     qdq_transpose_block(size, lines, columns, at.rows, block, BLOCK);
     for (size_t row = 0; row < at.rows; row++)
         qdq_move(p->x_dtype, (const char *)block + row * BLOCK * size, p->y_dtype,
