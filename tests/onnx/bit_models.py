@@ -118,7 +118,8 @@ def float_functions():
     parts = [points, own.uniform(-5, 5, 500), own.uniform(-20, 20, 300), own.uniform(-106, 90, 700)]
     x = np.concatenate(parts).astype(np.float32)
     names = ("Sigmoid", "Tanh", "Exp", "Erf", "Gelu")
-    made = model([N(n, ["x"], [n.lower()]) for n in names], [info("x", x.shape)], [n.lower() for n in names], opset=20)
+    nodes = [N(n, ["x"], [n.lower()]) for n in names] + [N("Gelu", ["x"], ["gelu_tanh"], approximate="tanh")]
+    made = model(nodes, [info("x", x.shape)], [n.lower() for n in names] + ["gelu_tanh"], opset=20)
     keep("float_functions", made, {"x": x})
 
 

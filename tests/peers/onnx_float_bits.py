@@ -162,15 +162,15 @@ def softmax():
         yield Case("Softmax", [with_special(x) if spread == 60 else x], axis=axis)
 
 
-def functions(op, opset=22):
+def functions(op, opset=22, **attrs):
     def cases():
-        yield Case(op, [np.concatenate([points(20), points(105), points(4)])], opset=opset)
+        yield Case(op, [np.concatenate([points(20), points(105), points(4)])], opset=opset, **attrs)
 
     return cases
 
 
 OPS = {"MatMul": matmul, "Gemm": gemm, "Conv": conv, "AveragePool": windows, "GlobalAveragePool": means, "ReduceSum": sums("ReduceSum"), "ReduceMean": sums("ReduceMean"), "LayerNormalization": layer_norms, "Softmax": softmax, "BatchNormalization": norms, "HardSwish": hard_swish,
-       "HardSigmoid": hard_sigmoid, **{op: functions(op) for op in ("Sigmoid", "Tanh", "Exp", "Erf", "Gelu")}}  # fmt: skip
+       "HardSigmoid": hard_sigmoid, **{op: functions(op) for op in ("Sigmoid", "Tanh", "Exp", "Erf", "Gelu")}, "Gelu by tanh": functions("Gelu", approximate="tanh")}  # fmt: skip
 
 
 def of_runtime(case):

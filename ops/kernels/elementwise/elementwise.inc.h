@@ -50,6 +50,11 @@ static inline float one_erf_ort(float a) { return qdq_ort_erf(a); }
 static inline float one_gelu_erf_ort(float a) {
     return a * 0.5f * (qdq_ort_erf(a * 0x1.6a09e6p-1f) + 1.0f);
 }
+// sqrt(2 / pi) * (a + 0.044715 * a^3) is a * (0.0356... * a^2 + 0.797...).
+static inline float one_gelu_tanh_ort(float a) {
+    float u = a * (0.035677408136300125f * a * a + 0.7978845608028654f);
+    return a * 0.5f * (qdq_ort_tanh(u) + 1.0f);
+}
 // With u = 1 + e^a: tanh(ln u) = (u^2 - 1) / (u^2 + 1), where u^2 - 1 = e^a * (e^a + 2).
 static inline float one_mish(float a) {
     double e = qdq_exp_near64(qdq_clamp64((double)a, -120.0, 40.0));

@@ -32,6 +32,7 @@
     X(exp_ort, a, vectors)                 \
     X(erf_ort, a, vectors)                 \
     X(gelu_erf_ort, a, vectors)            \
+    X(gelu_tanh_ort, a, vectors)           \
     X(mish, a, floats)                     \
     X(sign, a, numbers)                    \
     X(floor, a, reals)                     \
@@ -91,7 +92,7 @@
 
 // The functions that ONNX Runtime computes in its own way: rows above whose names end in _ort.
 #define QDQ_RUNTIME_FUNCTIONS(X) \
-    X(hard_swish) X(hard_sigmoid) X(sigmoid) X(tanh) X(exp) X(erf) X(gelu_erf)
+    X(hard_swish) X(hard_sigmoid) X(sigmoid) X(tanh) X(exp) X(erf) X(gelu_erf) X(gelu_tanh)
 
 typedef enum qdq_elementwise {
 #define QDQ_ELEMENTWISE_ENUMERATOR(name, operands, registers) QDQ_ELEMENTWISE_##name,

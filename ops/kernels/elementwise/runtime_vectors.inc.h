@@ -95,6 +95,12 @@ static inline quick_floats runtime_gelu_erf_ort(quick_floats a) {
     return a * quick_same(0.5f) * (e + quick_same(1.0f));
 }
 
+static inline quick_floats runtime_gelu_tanh_ort(quick_floats a) {
+    quick_floats cube = quick_same(0.035677408136300125f) * a * a + quick_same(0.7978845608028654f);
+    quick_floats t = runtime_tanh_ort(a * cube);
+    return a * quick_same(0.5f) * (t + quick_same(1.0f));
+}
+
 // e^a of Softmax, for a <= 0.
 static inline quick_floats runtime_softmax_exp(quick_floats a) {
     enum { WIDE = QUICK_LANES == 16 };

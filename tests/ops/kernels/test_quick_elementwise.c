@@ -16,7 +16,7 @@ static const qdq_elementwise functions[] = {
     QDQ_ELEMENTWISE_exp,     QDQ_ELEMENTWISE_sigmoid,      QDQ_ELEMENTWISE_tanh,
     QDQ_ELEMENTWISE_erf,     QDQ_ELEMENTWISE_gelu_erf,     QDQ_ELEMENTWISE_gelu_tanh,
     QDQ_ELEMENTWISE_exp_ort, QDQ_ELEMENTWISE_sigmoid_ort,  QDQ_ELEMENTWISE_tanh_ort,
-    QDQ_ELEMENTWISE_erf_ort, QDQ_ELEMENTWISE_gelu_erf_ort,
+    QDQ_ELEMENTWISE_erf_ort, QDQ_ELEMENTWISE_gelu_erf_ort, QDQ_ELEMENTWISE_gelu_tanh_ort,
 };
 
 // The definition of each function, in double; elementary.h rounds it to float.
