@@ -70,23 +70,27 @@ void qdq_gemm_column(const qdq_gemm *g, const qdq_gemm_source *from, size_t colu
         g->kernel->widen(g->weights.dtype, raw, out, n);
 }
 
-// Packs two k whose columns are neighbours in memory.
+// The codes of columns that are neighbours in memory, minus the zero point of each.
+static void subtract_zeros(qdq_dtype dtype, const void *x, const int16_t *zeros, size_t n,
+                           int16_t *out) {
+    const int8_t *signs = x;
+    const uint8_t *codes = x;
+    if (dtype == QDQ_INT8)
+        for (size_t j = 0; j < n; j++) out[j] = (int16_t)(signs[j] - zeros[j]);
+    else
+        for (size_t j = 0; j < n; j++) out[j] = (int16_t)(codes[j] - zeros[j]);
+}
+
+// Packs two k whose columns are neighbours in memory. `zeros`: of each column.
 static void pack_pair(const qdq_gemm *g, const qdq_gemm_source *from, const qdq_gemm_block *part,
-                      size_t k, size_t rows, int16_t *pairs) {
+                      size_t k, size_t rows, const int16_t *zeros, int16_t *pairs) {
     int16_t row[2][COLUMNS] = {{0}};
-    const qdq_gemm_weights *w = &g->weights;
-    bool alike = !from->zeros || !g->b_zero.column_stride;
-    int32_t zero = alike ? qdq_gemm_column_zero(g, from, 0) : 0;
     for (size_t i = 0; i < rows; i++) {
         const void *of_k = qdq_gemm_source_at(g, from, k + i, part->column);
         if (g->kind == QDQ_GEMM_BFLOATS)
             memcpy(row[i], of_k, part->columns * sizeof row[i][0]);
         else
-            qdq_gemm_less(w->dtype, of_k, zero, row[i], part->columns);
-    }
-    for (size_t j = 0; !alike && j < part->columns; j++) {
-        int16_t own = (int16_t)qdq_gemm_column_zero(g, from, part->column + j);
-        for (size_t i = 0; i < rows; i++) row[i][j] = (int16_t)(row[i][j] - own);
+            subtract_zeros(g->weights.dtype, of_k, zeros, part->columns, row[i]);
     }
     for (size_t j = 0; j < COLUMNS; j++) pairs[j * 2] = row[0][j], pairs[j * 2 + 1] = row[1][j];
 }
@@ -95,8 +99,11 @@ static void pack_pair(const qdq_gemm *g, const qdq_gemm_source *from, const qdq_
 static void pack_pairs(const qdq_gemm *g, const qdq_gemm_source *from, const qdq_gemm_block *part,
                        size_t k, size_t n, int16_t *panel) {
     if (g->weights.column_stride == 1 && part->columns > 1) {
+        int16_t zeros[COLUMNS];
+        for (size_t j = 0; j < part->columns; j++)
+            zeros[j] = (int16_t)qdq_gemm_column_zero(g, from, part->column + j);
         for (size_t i = 0; i < n; i += 2)
-            pack_pair(g, from, part, k + i, n - i < 2 ? 1 : 2, panel + i * COLUMNS);
+            pack_pair(g, from, part, k + i, n - i < 2 ? 1 : 2, zeros, panel + i * COLUMNS);
         return;
     }
     int16_t column[DEPTH + 1];

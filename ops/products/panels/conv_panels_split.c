@@ -9,31 +9,45 @@
 
 enum { STEP = QDQ_GEMM_STEP_BYTES, PAIR = 2, MOST = 128 };
 
-// Takes the rest of a pair out of `pair`, and returns whether there is one.
-static bool split_pair(int8_t *pair, int8_t *rest) {
+// Whether a pair of a step has a rest. It has no branches, so that a loop that counts becomes
+// vectors.
+static uint32_t has_rest(const int8_t *step) {
+    int32_t word;
+    memcpy(&word, step, STEP);
+    int32_t first = (int32_t)((uint32_t)word << 24) >> 24,
+            second = (int32_t)((uint32_t)word << 16) >> 24;
+    int32_t third = (int32_t)((uint32_t)word << 8) >> 24, fourth = word >> 24;
+    uint32_t most = 2 * MOST;
+    return (uint32_t)((uint32_t)(first + second + MOST) > most) |
+           (uint32_t)((uint32_t)(third + fourth + MOST) > most);
+}
+
+// Takes the rest of a pair, which may be 0, out of `pair`.
+static void split_pair(int8_t *pair, int8_t *rest) {
     int sum = pair[0] + pair[1];
     int excess = sum > MOST ? sum - MOST : sum < -MOST ? sum + MOST : 0;
     size_t larger = excess > 0 ? pair[1] > pair[0] : pair[1] < pair[0];
     rest[0] = rest[1] = 0;
     rest[larger] = (int8_t)excess;
     pair[larger] = (int8_t)(pair[larger] - excess);
-    return excess != 0;
 }
 
-// The steps of n weights of a row that have a rest. `to` NULL: they are counted only.
+// The steps of n weights of a row that have a rest.
+static size_t count_row(const int8_t *row, size_t n) {
+    uint32_t count = 0;
+    for (size_t k = 0; k < n; k += STEP) count += has_rest(row + k);
+    return count;
+}
+
+// Splits n weights of a row, and returns the number of steps that have a rest.
 static size_t split_row(int8_t *row, size_t n, qdq_gemm_rest_step *to) {
     size_t count = 0;
     for (size_t k = 0; k < n; k += STEP) {
-        int8_t own[STEP], rest[STEP];
-        bool has = false;
-        memcpy(own, row + k, STEP);
-        for (size_t i = 0; i < STEP; i += PAIR) has |= split_pair(own + i, rest + i);
-        if (!has) continue;
-        if (to) {
-            memcpy(row + k, own, STEP);
-            to[count].step = (uint32_t)(k / STEP);
-            memcpy(&to[count].word, rest, STEP);
-        }
+        int8_t rest[STEP];
+        if (!has_rest(row + k)) continue;
+        for (size_t i = 0; i < STEP; i += PAIR) split_pair(row + k + i, rest + i);
+        to[count].step = (uint32_t)(k / STEP);
+        memcpy(&to[count].word, rest, STEP);
         count++;
     }
     return count;
@@ -49,7 +63,8 @@ static size_t split_rows(const qdq_panels_params *p, qdq_gemm_rest_step *to, uin
         for (size_t column = 0; column < g->columns; column++)
             for (size_t block = 0; block < blocks; block++) {
                 int8_t *codes = (int8_t *)qdq_panels_row(p, matrix, block, column);
-                count += split_row(codes, qdq_panels_k(&p->conv, block), to ? to + count : NULL);
+                size_t n = qdq_panels_k(&p->conv, block);
+                count += to ? split_row(codes, n, to + count) : count_row(codes, n);
                 ends[++row] = (uint32_t)count;
             }
     return count;
