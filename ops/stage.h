@@ -11,14 +11,15 @@ enum { QDQ_MAX_STAGES = 2 };  // of a node
 
 // The compiler's input to an op's `lower`.
 typedef struct qdq_lowering {
-    qdq_numerics numerics;      // how the target computes this node
-    uint32_t isas;              // instruction sets, of runtime/base/cpu.h
-    qdq_mempool *mempool;       // owns everything that stages point to
-    bool fast;                  // bits may differ from those of the graph
-    // The stage only describes what it computes, for writers of C (graph/write/c/): nothing is packed
-    // or tabulated, and products are qdq_gemm or qdq_conv as they are.
+    qdq_numerics numerics;  // how the target computes this node
+    uint32_t isas;          // instruction sets, of runtime/base/cpu.h
+    qdq_mempool *mempool;   // owns everything that stages point to
+    bool fast;              // bits may differ from those of the graph
+    // The stage only describes what it computes, for writers of C (graph/write/c/): nothing is
+    // packed or tabulated, and products are qdq_gemm or qdq_conv as they are.
     bool plain;
-    struct qdq_shared *shared;  // packed constants (ops/products/shared_packs.h); NULL: none
+    const qdq_parallel *parallel;  // packs large constants; NULL: serial
+    struct qdq_shared *shared;     // packed constants (ops/products/shared_packs.h); NULL: none
     // The operand that the node's link should take as x, because the chain that makes it can be
     // extended. Any operand if it makes no difference, by convention 0.
     size_t follows;

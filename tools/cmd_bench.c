@@ -365,6 +365,7 @@ int run_bench(const options *opt) {
         !compile_options_of(opt, &b.compile_options))
         return EXIT_USAGE;
     int code = session_open(&b.session, &filled);
+    b.compile_options.parallel = b.session.exec_options.parallel;
     const qdq_compile_options *c = &b.compile_options;
     bool one_mode = c->materialize || c->tiled || c->keep_all || c->keep_count ||
                     c->float_storage || qdq_plan_device(b.session.plan);

@@ -140,11 +140,12 @@ int check_to_write(qdq_graph *graph, bool model) {
     return EXIT_REFUSED;
 }
 
-qdq_plan *compile_graph(qdq_graph *graph, const options *opt, int *code) {
+qdq_plan *compile_graph(qdq_graph *graph, const options *opt, qdq_parallel parallel, int *code) {
     qdq_compile_options compile_options;
     qdq_error err = {0};
     *code = EXIT_USAGE;
     if (!compile_options_of(opt, &compile_options)) return NULL;
+    compile_options.parallel = parallel;
     watch_tell(opt->watch, "compiling %s", opt->operands.items[0]);
     qdq_plan *plan = qdq_graph_compile(graph, &compile_options, &err);
     const qdq_device *device = opt->fast ? qdq_device_find("none", NULL) : device_of(opt);

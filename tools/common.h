@@ -41,12 +41,13 @@ const qdq_device *device_of(const options *opt);
 const qdq_device *device_for(const options *opt, const char *target);
 // Loads a graph. NULL after a message, with the exit code in *code.
 qdq_graph *load_graph(const char *path, const options *opt, int *code);
-// Prints all errors of reading, or, of a model to be written, all that ONNX lacks; EXIT_OK if there are none.
+// Prints all errors of reading, or, of a model to be written, all that ONNX lacks; EXIT_OK if there
+// are none.
 int check_to_write(qdq_graph *graph, bool model);
 // The instruction set of --isa, or else of QDQ_ISA; NULL: no cap.
 const char *isa_of(const options *opt);
 // Compiles the graph with the options; prints the findings that stop it.
-qdq_plan *compile_graph(qdq_graph *graph, const options *opt, int *code);
+qdq_plan *compile_graph(qdq_graph *graph, const options *opt, qdq_parallel parallel, int *code);
 
 // The index of element `at` of a tensor, as a shape and as text.
 qdq_shape index_of(qdq_shape shape, size_t at);

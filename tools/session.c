@@ -40,10 +40,10 @@ int session_start_as(session *s, const options *opt, const char *target) {
     if (!options_number("threads", opt->threads, 1, 0, &threads)) return EXIT_USAGE;
     s->graph = load_graph(opt->operands.items[0], opt, &code);
     if (!s->graph) return code;
-    s->plan = compile_graph(s->graph, &compile, &code);
-    if (!s->plan) return code;
     code = start_threads(s, threads > 1024 ? 1024 : (int)threads);
     if (code != EXIT_OK) return code;
+    s->plan = compile_graph(s->graph, &compile, s->exec_options.parallel, &code);
+    if (!s->plan) return code;
     s->exec = qdq_exec_create(s->plan, &s->exec_options, &err);
     return s->exec ? EXIT_OK : report_error(&err);
 }
@@ -59,6 +59,7 @@ int session_open_mode(session *s, const session *of, const options *opt, bool fa
     *s = (session){.exec_options = of->exec_options};
     if (!compile_options_of(opt, &compile)) return EXIT_USAGE;
     compile.fast = fast;
+    compile.parallel = s->exec_options.parallel;
     if (of->plan && !qdq_plan_device(of->plan)) compile.device = qdq_device_find("none", NULL);
     s->plan = qdq_graph_compile(of->graph, &compile, &err);
     s->exec = qdq_exec_create(s->plan, &s->exec_options, &err);

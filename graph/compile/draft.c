@@ -85,5 +85,6 @@ qdq_lowering qdq_draft_lowering(const qdq_draft *draft, const qdq_op_context *ct
         .isas = draft->isas,
         .mempool = mempool,
         .fast = draft->options.fast,
+        .parallel = &draft->options.parallel,
     };
 }

@@ -42,6 +42,7 @@ typedef struct qdq_compile_options {
     // device, which only ttnn has; qdq_device_find("none"): no device. A graph that does not fit is
     // QDQ_ERR_UNSUPPORTED. Copied. `fast` without a device means none.
     const qdq_device *device;
+    qdq_parallel parallel;  // packs large constants, and is not used later; all zero: serial
 } qdq_compile_options;
 
 // A compiled graph: steps in order, and a place for every value. Immutable: any number of threads

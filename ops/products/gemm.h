@@ -177,7 +177,7 @@ bool qdq_gemm_use_quantized(qdq_gemm *gemm, const qdq_op_context *ctx, size_t ma
 bool qdq_gemm_takes_weight_codes(const qdq_gemm *gemm, const qdq_weight_codes *weight_codes);
 // Packs all of B as codes. False when memory runs out.
 bool qdq_gemm_pack_weight_codes(qdq_gemm *gemm, const qdq_weight_codes *weight_codes,
-                                qdq_mempool *mempool);
+                                const qdq_lowering *to);
 // Decodes k..k + n of a panel; panels of all matrices are counted.
 void qdq_gemm_decode(const qdq_gemm *gemm, size_t panel, size_t k, size_t n, void *b);
 // Whether a row of A can be multiplied by weight codes without decoding them to memory.

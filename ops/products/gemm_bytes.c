@@ -60,24 +60,23 @@ static uint32_t pack_column(const qdq_gemm *g, const qdq_gemm_source *from,
 }
 
 // Whether columns are neighbours in memory and need no other zero point.
-static bool has_lines(const qdq_gemm *g, const qdq_gemm_source *from) {
+static bool has_lines(const qdq_gemm *g, const qdq_gemm_source *from,
+                      const qdq_gemm_part_of_b *part) {
     const qdq_gemm_weights *w = &g->weights;
     bool lines = w->column_stride == 1 && w->taps == 1 && w->dtype == QDQ_INT8;
-    for (size_t j = 0; lines && from->zeros && j < g->columns; j++)
-        lines = !qdq_gemm_column_zero(g, from, j);
+    for (size_t j = 0; lines && from->zeros && j < part->columns; j++)
+        lines = !qdq_gemm_column_zero(g, from, part->column + j);
     return lines;
 }
 
 // Packs some k of up to 32 columns that are neighbours in memory and adds up the columns.
 static void pack_lines(const qdq_gemm *g, const qdq_gemm_source *from,
-                       const qdq_gemm_part_of_b *part, size_t column, int8_t *panel,
-                       uint32_t *sums) {
-    size_t offsets[DEPTH], left = part->column + part->columns - column;
-    size_t columns = left < COLUMNS ? left : COLUMNS;
+                       const qdq_gemm_part_of_b *part, int8_t *panel, uint32_t *sums) {
+    size_t offsets[DEPTH], columns = part->columns;
     uint32_t mask = ~0U >> (COLUMNS - columns);
     for (size_t done = 0; done < part->n; done += DEPTH) {
         size_t k = part->k + done, n = part->n - done < DEPTH ? part->n - done : DEPTH;
-        const int8_t *x = qdq_gemm_source_at(g, from, k, column);
+        const int8_t *x = qdq_gemm_source_at(g, from, k, part->column);
         int32_t own[COLUMNS] = {0};
         for (size_t i = 0; i < n; i++) {
             offsets[i] = i * g->weights.depth_stride;
@@ -96,37 +95,35 @@ static void pack_lines(const qdq_gemm *g, const qdq_gemm_source *from,
     }
 }
 
-// Packs some k of the columns of a panel.
-static void pack_panel(const qdq_gemm *g, const qdq_gemm_source *from,
-                       const qdq_gemm_part_of_b *part, size_t column, bool lines, int8_t *panel,
-                       uint32_t *sums) {
-    size_t end = part->column + part->columns;
-    memset(sums, 0, COLUMNS * sizeof *sums);
-    if (lines) pack_lines(g, from, part, column, panel, sums);
-    for (size_t j = 0; !lines && j < COLUMNS && column + j < end; j++)
-        sums[j] = pack_column(g, from, part, column + j, panel);
-}
-
 void qdq_gemm_pack_byte_panel(const qdq_gemm *g, const qdq_gemm_source *from,
                               const qdq_gemm_part_of_b *part, int8_t *panel, uint32_t *sums) {
-    pack_panel(g, from, part, part->column, has_lines(g, from), panel, sums);
-}
-
-// Packs a part of B and adds the sums of its columns, times `factor`, to the sums of all columns.
-static void pack_part(const qdq_gemm *g, const qdq_gemm_source *from,
-                      const qdq_gemm_part_of_b *part, uint32_t factor, int8_t *packed,
-                      uint32_t *of_columns) {
-    bool lines = has_lines(g, from);
-    size_t end = part->column + part->columns, bytes = qdq_gemm_panel_bytes(g);
-    for (size_t column = part->column; column < end; column += COLUMNS) {
-        size_t number = part->matrix * qdq_gemm_panels(g) + column / COLUMNS;
-        uint32_t sums[COLUMNS];
-        pack_panel(g, from, part, column, lines, packed + number * bytes + part->k * COLUMNS, sums);
-        for (size_t j = 0; j < COLUMNS; j++) of_columns[number * COLUMNS + j] += factor * sums[j];
+    memset(sums, 0, COLUMNS * sizeof *sums);
+    if (has_lines(g, from, part)) {
+        pack_lines(g, from, part, panel, sums);
+        return;
     }
+    for (size_t j = 0; j < part->columns; j++)
+        sums[j] = pack_column(g, from, part, part->column + j, panel);
 }
 
-bool qdq_gemm_pack_bytes(qdq_gemm *g, const qdq_gemm_known *all, qdq_mempool *mempool) {
+// Panels that are packed, and the sums of their columns times `factor`.
+typedef struct packing {
+    const qdq_gemm *gemm;
+    int8_t *packed;
+    uint32_t *sums, factor;
+} packing;
+
+static void pack_and_add(void *self, const qdq_gemm_source *from, const qdq_gemm_part_of_b *part) {
+    const packing *to = self;
+    const qdq_gemm *g = to->gemm;
+    size_t number = part->matrix * qdq_gemm_panels(g) + part->column / COLUMNS;
+    uint32_t sums[COLUMNS];
+    qdq_gemm_pack_byte_panel(
+        g, from, part, to->packed + number * qdq_gemm_panel_bytes(g) + part->k * COLUMNS, sums);
+    for (size_t j = 0; j < COLUMNS; j++) to->sums[number * COLUMNS + j] += to->factor * sums[j];
+}
+
+bool qdq_gemm_pack_bytes(qdq_gemm *g, const qdq_gemm_known *all, const qdq_lowering *to) {
     bool saturates = qdq_gemm_saturates(g->kind);
     qdq_gemm_known known = *all;
     if (saturates)
@@ -134,18 +131,13 @@ bool qdq_gemm_pack_bytes(qdq_gemm *g, const qdq_gemm_known *all, qdq_mempool *me
     else
         g->kind = QDQ_GEMM_BYTES;
     size_t count = g->weights.matrices * qdq_gemm_panels(g), bytes = qdq_gemm_panel_bytes(g);
-    int8_t *packed = qdq_mempool_array(mempool, count, bytes);
-    uint32_t *sums = qdq_mempool_array(mempool, count, COLUMNS * sizeof *sums);
+    int8_t *packed = qdq_mempool_array(to->mempool, count, bytes);
+    uint32_t *sums = qdq_mempool_array(to->mempool, count, COLUMNS * sizeof *sums);
     if (!packed || !sums) return false;
-    qdq_gemm_reader reader = qdq_gemm_reader_of(&known, qdq_dtype_size(g->weights.dtype), mempool);
-    qdq_gemm_part_of_b part = {0};
-    while (qdq_gemm_reader_next(&reader, g, &part)) {
-        qdq_gemm_source from = qdq_gemm_reader_source(&reader, g, &known, part.matrix);
-        pack_part(g, &from, &part, saturates ? 1 : 0 - zero_of_a(g), packed, sums);
-    }
-    qdq_gemm_reader_close(&reader);
     g->packed = packed;
     g->packed_bytes = count * (bytes + COLUMNS * sizeof *sums);
     *(saturates ? &g->column_sums : &g->first_sums) = (const int32_t *)sums;
-    return !reader.failed;
+    packing all_panels = {g, packed, sums, saturates ? 1 : 0 - zero_of_a(g)};
+    return qdq_gemm_each_panel(g, &known, qdq_dtype_size(g->weights.dtype), to->mempool,
+                               to->parallel, pack_and_add, &all_panels);
 }

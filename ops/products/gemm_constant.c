@@ -59,10 +59,10 @@ typedef struct result {
 } result;
 
 static bool pack(qdq_gemm *g, const qdq_weight_codes *weight_codes, const qdq_gemm_known *known,
-                 qdq_mempool *mempool) {
-    if (weight_codes) return qdq_gemm_pack_weight_codes(g, weight_codes, mempool);
+                 const qdq_lowering *to) {
+    if (weight_codes) return qdq_gemm_pack_weight_codes(g, weight_codes, to);
     bool bytes = qdq_gemm_saturates(g->kind) || qdq_gemm_takes_bytes(g, known->zeros);
-    return (bytes ? qdq_gemm_pack_bytes : qdq_gemm_pack_all)(g, known, mempool);
+    return (bytes ? qdq_gemm_pack_bytes : qdq_gemm_pack_all)(g, known, to);
 }
 
 bool qdq_gemm_pack_constant(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *to) {
@@ -77,7 +77,7 @@ bool qdq_gemm_pack_constant(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lo
         g->first_sums = same->first_sums, g->column_sums = same->column_sums;
         return true;
     }
-    if (!pack(g, weight_codes, &known, to->mempool)) return false;
+    if (!pack(g, weight_codes, &known, to)) return false;
     result made = {g->kind, g->packed, g->weight_codes, g->first_sums, g->column_sums};
     const result *kept = qdq_mempool_copy(to->mempool, &made, 1, sizeof made);
     return kept && qdq_gemm_add_packed(&before, ctx, to, &known, form, kept);

@@ -151,32 +151,29 @@ size_t qdq_gemm_panel_bytes(const qdq_gemm *g) {
     return qdq_gemm_steps(g->kind, g->depth) * COLUMNS * QDQ_GEMM_STEP_BYTES;
 }
 
-// Packs a part of B, which begins with a panel and a k block.
-static void pack_part(const qdq_gemm *g, const qdq_gemm_source *from,
-                      const qdq_gemm_part_of_b *part, char *packed) {
-    size_t most = qdq_gemm_depth(g), bytes = qdq_gemm_panel_bytes(g), end = part->k + part->n;
-    for (size_t column = part->column; column < part->column + part->columns; column += COLUMNS) {
-        char *panel = packed + (part->matrix * qdq_gemm_panels(g) + column / COLUMNS) * bytes;
-        for (size_t k = part->k; k < end; k += most)
-            qdq_gemm_pack(g, from, column, k, end - k < most ? end - k : most,
-                          panel + k * COLUMNS * qdq_gemm_size(g->kind));
-    }
+// Panels that are packed.
+typedef struct packing {
+    const qdq_gemm *gemm;
+    char *packed;
+} packing;
+
+static void pack_panel(void *self, const qdq_gemm_source *from, const qdq_gemm_part_of_b *part) {
+    const packing *to = self;
+    const qdq_gemm *g = to->gemm;
+    size_t number = part->matrix * qdq_gemm_panels(g) + part->column / COLUMNS;
+    qdq_gemm_pack(g, from, part->column, part->k, part->n,
+                  to->packed + number * qdq_gemm_panel_bytes(g) +
+                      part->k * COLUMNS * qdq_gemm_size(g->kind));
 }
 
-bool qdq_gemm_pack_all(qdq_gemm *g, const qdq_gemm_known *known, qdq_mempool *mempool) {
+bool qdq_gemm_pack_all(qdq_gemm *g, const qdq_gemm_known *known, const qdq_lowering *to) {
     size_t count = g->weights.matrices * qdq_gemm_panels(g), bytes = qdq_gemm_panel_bytes(g);
-    char *packed = qdq_mempool_array(mempool, count, bytes);
+    char *packed = qdq_mempool_array(to->mempool, count, bytes);
     if (!packed) return false;
-    qdq_gemm_reader reader = qdq_gemm_reader_of(known, qdq_dtype_size(g->weights.dtype), mempool);
-    qdq_gemm_part_of_b part = {0};
-    while (qdq_gemm_reader_next(&reader, g, &part)) {
-        qdq_gemm_source from = qdq_gemm_reader_source(&reader, g, known, part.matrix);
-        pack_part(g, &from, &part, packed);
-    }
-    qdq_gemm_reader_close(&reader);
     g->packed = packed;
     g->packed_bytes = count * bytes;
-    return !reader.failed;
+    return qdq_gemm_each_panel(g, known, qdq_dtype_size(g->weights.dtype), to->mempool,
+                               to->parallel, pack_panel, &(packing){g, packed});
 }
 
 bool qdq_gemm_constant_weights(const qdq_gemm *g, const qdq_op_context *ctx,

@@ -3,6 +3,9 @@
 // next.
 #include "ops/products/gemm_read.h"
 
+#include "runtime/base/fp_environment.h"
+#include "runtime/base/threads/parallel_run.h"
+
 // The elements from the first to the last of a part of B, with some between them that do not belong
 // to it.
 typedef struct span {
@@ -70,22 +73,12 @@ static bool read_span(qdq_gemm_reader *r, span wanted) {
     return !r->failed;
 }
 
-//---- Entry ------------------------------------------------------------------
-
-qdq_gemm_reader qdq_gemm_reader_of(const qdq_gemm_known *known, size_t size,
-                                   const qdq_mempool *mempool) {
-    return (qdq_gemm_reader){.data = known->data,
-                             .stored = known->data ? NULL : known->stored,
-                             .size = size,
-                             .allocator = mempool->allocator};
-}
-
 // Columns first, then k, then matrices.
 static bool advance(const qdq_gemm *g, qdq_gemm_part_of_b *part) {
     qdq_gemm_part_of_b sizes = part_sizes(g);
     if (part->n) {
-        part->column += sizes.columns;
-        if (part->column >= g->columns) part->column = 0, part->k += sizes.n;
+        part->column += part->columns;
+        if (part->column >= g->columns) part->column = 0, part->k += part->n;
         if (part->k >= g->depth) part->k = 0, part->matrix++;
     }
     part->columns = g->columns - part->column;
@@ -95,9 +88,27 @@ static bool advance(const qdq_gemm *g, qdq_gemm_part_of_b *part) {
     return part->matrix < g->weights.matrices;
 }
 
-bool qdq_gemm_reader_next(qdq_gemm_reader *r, const qdq_gemm *g, qdq_gemm_part_of_b *part) {
+// Sets *part to the part of B after it ({0}: the first) and `data` to its elements: a matrix if all
+// of it is in memory. Parts begin with a panel and a k block, and together are B. False after the
+// last one or on failure.
+static bool next(qdq_gemm_reader *r, const qdq_gemm *g, qdq_gemm_part_of_b *part) {
     if (!advance(g, part)) return false;
-    return !r->stored || has(r, span_of(g, part)) || read_span(r, span_to_read(g, part));
+    if (r->stored && !has(r, span_of(g, part)) && !read_span(r, span_to_read(g, part)))
+        return false;
+    qdq_gemm_part_of_b matrix = all_of(g, part->matrix);
+    bool first = !part->column && !part->k;
+    if (first && (!r->stored || has(r, span_of(g, &matrix)))) *part = matrix;
+    return true;
+}
+
+//---- Entry ------------------------------------------------------------------
+
+qdq_gemm_reader qdq_gemm_reader_of(const qdq_gemm_known *known, size_t size,
+                                   const qdq_mempool *mempool) {
+    return (qdq_gemm_reader){.data = known->data,
+                             .stored = known->data ? NULL : known->stored,
+                             .size = size,
+                             .allocator = mempool->allocator};
 }
 
 bool qdq_gemm_reader_read_all(qdq_gemm_reader *r, size_t count) {
@@ -114,4 +125,47 @@ void qdq_gemm_reader_close(qdq_gemm_reader *r) {
     qdq_free_array(r->allocator, r->room, r->room_bytes, 1);
     r->room = NULL;
     r->room_bytes = 0;
+}
+
+//---- Panels -----------------------------------------------------------------
+
+// A part of B whose panels are packed.
+typedef struct work {
+    const qdq_gemm *gemm;
+    qdq_gemm_source from;
+    qdq_gemm_part_of_b part;
+    qdq_gemm_panel_fn *fn;
+    void *self;
+} work;
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+// k blocks outside, so that the panels read neighbours in memory.
+static void pack_panels(void *context, size_t begin, size_t end) {
+    QDQ_FIXED_ENVIRONMENT;
+    const work *w = context;
+    qdq_gemm_part_of_b panel = {.matrix = w->part.matrix};
+    size_t end_of_k = w->part.k + w->part.n, last = w->part.column + w->part.columns;
+    for (panel.k = w->part.k; panel.k < end_of_k; panel.k += panel.n) {
+        panel.n = least(qdq_gemm_depth(w->gemm), end_of_k - panel.k);
+        for (size_t i = begin; i < end; i++) {
+            panel.column = w->part.column + i * QDQ_GEMM_COLUMNS;
+            panel.columns = least(QDQ_GEMM_COLUMNS, last - panel.column);
+            w->fn(w->self, &w->from, &panel);
+        }
+    }
+}
+
+bool qdq_gemm_each_panel(const qdq_gemm *g, const qdq_gemm_known *known, size_t size,
+                         const qdq_mempool *mempool, const qdq_parallel *parallel,
+                         qdq_gemm_panel_fn *fn, void *self) {
+    qdq_gemm_reader reader = qdq_gemm_reader_of(known, size, mempool);
+    work w = {.gemm = g, .fn = fn, .self = self};
+    while (next(&reader, g, &w.part)) {
+        size_t panels = (w.part.columns + QDQ_GEMM_COLUMNS - 1) / QDQ_GEMM_COLUMNS;
+        w.from = qdq_gemm_reader_source(&reader, g, known, w.part.matrix);
+        qdq_parallel_run(parallel, w.part.columns * w.part.n, panels, pack_panels, &w);
+    }
+    qdq_gemm_reader_close(&reader);
+    return !reader.failed;
 }

@@ -33,7 +33,7 @@ bool qdq_gemm_add_packed(const qdq_gemm *gemm, const qdq_op_context *ctx, const 
                          const qdq_gemm_known *known, size_t form, const void *packed);
 
 // Packs all of B. False when memory runs out or B cannot be read.
-bool qdq_gemm_pack_all(qdq_gemm *gemm, const qdq_gemm_known *known, qdq_mempool *mempool);
+bool qdq_gemm_pack_all(qdq_gemm *gemm, const qdq_gemm_known *known, const qdq_lowering *to);
 
 // Sets *known to B and the zero points of its columns. False unless both are known when the graph
 // is compiled.
@@ -46,7 +46,7 @@ bool qdq_gemm_fits_bytes(const qdq_gemm *gemm, const void *zero_points);
 // Whether the kernel also takes no longer for them.
 bool qdq_gemm_takes_bytes(const qdq_gemm *gemm, const void *zero_points);
 // Packs all of B as bytes. False when memory runs out.
-bool qdq_gemm_pack_bytes(qdq_gemm *gemm, const qdq_gemm_known *known, qdq_mempool *mempool);
+bool qdq_gemm_pack_bytes(qdq_gemm *gemm, const qdq_gemm_known *known, const qdq_lowering *to);
 
 //---- Reading B --------------------------------------------------------------
 
@@ -73,9 +73,6 @@ typedef struct qdq_gemm_reader {
 qdq_gemm_reader qdq_gemm_reader_of(const qdq_gemm_known *known, size_t size,
                                    const qdq_mempool *mempool);
 
-// Sets *part to the part of B after it ({0}: the first) and `data` to its elements. Parts begin
-// with a panel and a k block, and together are B. False after the last one or on failure.
-bool qdq_gemm_reader_next(qdq_gemm_reader *reader, const qdq_gemm *gemm, qdq_gemm_part_of_b *part);
 // Sets `data` to all of B, which has `count` elements.
 bool qdq_gemm_reader_read_all(qdq_gemm_reader *reader, size_t count);
 
@@ -83,5 +80,17 @@ qdq_gemm_source qdq_gemm_reader_source(const qdq_gemm_reader *reader, const qdq_
                                        const qdq_gemm_known *known, size_t matrix);
 // Gives the memory back.
 void qdq_gemm_reader_close(qdq_gemm_reader *reader);
+
+// Packs a panel: at most 32 columns, and at most a k block of them.
+typedef void qdq_gemm_panel_fn(void *self, const qdq_gemm_source *from,
+                               const qdq_gemm_part_of_b *part);
+
+// Reads B, whose elements have `size` bytes, part by part, and calls `fn` for all of its panels:
+// for those of the same columns one after the other, in the order of k, for others on several
+// threads if there are many elements (parallel NULL or all zero: serial). False when memory runs
+// out or B cannot be read.
+bool qdq_gemm_each_panel(const qdq_gemm *gemm, const qdq_gemm_known *known, size_t size,
+                         const qdq_mempool *mempool, const qdq_parallel *parallel,
+                         qdq_gemm_panel_fn *fn, void *self);
 
 #endif

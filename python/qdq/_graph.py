@@ -107,7 +107,7 @@ class Graph:
         target: None is the graph's own. values: names of values that runs return too, or "all".
         fast: integer execution, faster with other bits. tiled: hold values in 32x32 tiles, with the same bits.
         isa: cap the instruction set ("portable", "avx2", ...), with the same bits.
-        threads: of each run; 0 takes every processor.
+        threads: of compiling and of each run; 0 takes every processor.
         Raises GraphError or UnsupportedError with all findings in `report`, ArgumentError, LimitError or MemoryError.
         """
         return self._compile(target, None, values=values, fast=fast, tiled=tiled, isa=isa, threads=threads)
@@ -123,15 +123,20 @@ class Graph:
         elif values:
             options.keep = (ctypes.c_char_p * len(values))(*map(encode, values))
             options.keep_count = len(values)
+        pool = None
+        if threads != 1:
+            pool = call(lib.qdq_threads_create, threads or 0, None)
+            options.parallel = lib.qdq_parallel_threads(pool)
         with self._lock:
             error = CError()
             handle = lib.qdq_graph_compile(self._handle, ctypes.byref(options), error)
             if not handle:
+                lib.qdq_threads_destroy(pool)
                 failure = error.exception()
                 if isinstance(failure, (GraphError, UnsupportedError)):
                     failure.report = self.check(target)
                 raise failure
-            return Plan(handle, self._original_value, self._original_output, threads)
+            return Plan(handle, self._original_value, self._original_output, pool)
 
     def _original_value(self, name):
         return lib.qdq_value_original(self._handle, name).decode()

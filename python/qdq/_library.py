@@ -119,16 +119,16 @@ class CNumerics(Structure):  # qdq_numerics
     ]  # fmt: skip
 
 
+class CParallel(Structure):  # qdq_parallel
+    _fields_ = [("run", c_void_p), ("self", c_void_p), ("least", c_size_t)]
+
+
 class CCompileOptions(Structure):  # qdq_compile_options
     _fields_ = [
         ("target", c_char_p), ("numerics", POINTER(CNumerics)), ("float_storage", c_int), ("isa", c_char_p),
         ("tiled", c_bool), ("keep_all", c_bool), ("keep", POINTER(c_char_p)), ("keep_count", c_size_t),
-        ("materialize", c_bool), ("fast", c_bool), ("device", c_void_p),
+        ("materialize", c_bool), ("fast", c_bool), ("device", c_void_p), ("parallel", CParallel),
     ]  # fmt: skip
-
-
-class CParallel(Structure):  # qdq_parallel
-    _fields_ = [("run", c_void_p), ("self", c_void_p), ("least", c_size_t)]
 
 
 class CExecOptions(Structure):  # qdq_exec_options

@@ -33,17 +33,15 @@ class Plan:
     Made by Graph.compile. Runs of several threads at once each take memory of their own, which the plan keeps.
     """
 
-    def __init__(self, handle, original_value, original_output, threads):
+    def __init__(self, handle, original_value, original_output, pool):
         self._handle = handle
         self._idle = []  # (exec, error) that no run uses; append and pop are atomic
         self._all = []
-        self._threads = None
+        self._threads = pool  # qdq_threads, destroyed with the plan; None: one thread
         self._inputs = self._list(lib.qdq_plan_input_count, lib.qdq_plan_input, original_value)
         self._outputs = self._list(lib.qdq_plan_output_count, lib.qdq_plan_output, original_output)
         self._kept = self._list(lib.qdq_plan_kept_count, lib.qdq_plan_kept, original_value)
         self._names = {tensor.info.name for tensor in self._inputs}
-        if threads != 1:
-            self._threads = call(lib.qdq_threads_create, threads or 0, None)
 
     def _list(self, count, get, original):
         made = []

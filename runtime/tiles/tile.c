@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/base/fp_environment.h"
+#include "runtime/base/threads/parallel_run.h"
 #include "runtime/numerics/block_float.h"
 #include "runtime/numerics/dtype.h"
 #include "runtime/tiles/kernels/nontemporal.h"
@@ -327,10 +328,7 @@ static void run_move(const qdq_parallel *parallel, move *m,
                      void (*task)(void *context, size_t begin, size_t end)) {
     const qdq_tiling *t = &m->tiling;
     if (!qdq_dtype_get(m->dtype) || !m->from || !m->to) return;
-    if (parallel && parallel->run && t->planes * t->rows * t->cols >= parallel->least)
-        parallel->run(parallel->self, t->tiles, task, m);
-    else
-        task(m, 0, t->tiles);
+    qdq_parallel_run(parallel, t->planes * t->rows * t->cols, t->tiles, task, m);
 }
 
 void qdq_tilize_parallel(qdq_dtype dtype, qdq_shape shape, const void *rows, void *tiles,

@@ -112,6 +112,7 @@ static inline void large_run_once(const large_graph *c, const char *isa, const l
     qdq_exec_options run = {.poison = true, .parallel = qdq_parallel_openmp(way->threads)};
     if (way->out_of_order) run.parallel.run = large_ranges;
     run.parallel.least = 1;
+    options.parallel = run.parallel;
     qdq_plan *plan = qdq_graph_compile(c->graph, &options, &err);
     if (!plan) fail_msg("%s: %s", c->what, err.text);
     qdq_exec *exec = qdq_exec_create(plan, &run, &err);

@@ -113,13 +113,16 @@ static inline void product_run_as(const tensor *in, size_t count, unsigned const
                         : qdq_input(g, in[i].name, in[i].dtype, in[i].shape);
     }
     qdq_output(g, "result", build(g, values, self));
-    qdq_plan *plan = qdq_graph_compile(g, options, &err);
+    qdq_exec_options run = {.poison = true, .parallel = qdq_parallel_openmp(threads)};
+    qdq_compile_options compile = {0};
+    if (options) compile = *options;
+    run.parallel.least = 1;
+    compile.parallel = run.parallel;
+    qdq_plan *plan = qdq_graph_compile(g, &compile, &err);
     if (!plan) fail_msg("compile: %s", err.text);
     const qdq_tensor_info *info = qdq_plan_output(plan, 0);
     assert_int_equal(info->dtype, out->dtype);
     assert_true(qdq_shape_equal(info->shape, out->shape));
-    qdq_exec_options run = {.poison = true, .parallel = qdq_parallel_openmp(threads)};
-    run.parallel.least = 1;
     qdq_exec *exec = qdq_exec_create(plan, &run, &err);
     if (!exec) fail_msg("exec: %s", err.text);
     for (size_t i = 0; i < count; i++)

@@ -29,14 +29,20 @@ static size_t pairs_of(const qdq_gemm *g, const qdq_gemm_source *from, size_t co
     return pairs;
 }
 
-static void count_part(const qdq_gemm *g, const qdq_gemm_source *from,
-                       const qdq_gemm_part_of_b *part, uint32_t *of_columns) {
+// The counts of pairs of all columns.
+typedef struct counting {
+    const qdq_gemm *gemm;
+    uint32_t *of_columns;
+} counting;
+
+static void count_panel(void *self, const qdq_gemm_source *from, const qdq_gemm_part_of_b *part) {
+    const counting *to = self;
     for (size_t j = 0; j < part->columns; j++)
         for (size_t done = 0; done < part->n; done += QDQ_GEMM_DEPTH) {
             size_t n = part->n - done < QDQ_GEMM_DEPTH ? part->n - done : QDQ_GEMM_DEPTH;
             size_t column = part->column + j;
-            of_columns[part->matrix * g->columns + column] +=
-                (uint32_t)pairs_of(g, from, column, part->k + done, n);
+            to->of_columns[part->matrix * to->gemm->columns + column] +=
+                (uint32_t)pairs_of(to->gemm, from, column, part->k + done, n);
         }
 }
 
@@ -57,16 +63,11 @@ bool qdq_pair_sums_count(const qdq_gemm *g, const qdq_gemm_known *known, const q
     uint32_t *of_columns = qdq_alloc_array(mempool->allocator, columns, sizeof *of_columns, 64);
     if (!of_columns) return false;
     memset(of_columns, 0, columns * sizeof *of_columns);
-    qdq_gemm_reader reader = qdq_gemm_reader_of(&codes, 1, mempool);
-    qdq_gemm_part_of_b part = {0};
-    while (qdq_gemm_reader_next(&reader, g, &part)) {
-        qdq_gemm_source from = qdq_gemm_reader_source(&reader, g, &codes, part.matrix);
-        count_part(g, &from, &part, of_columns);
-    }
-    qdq_gemm_reader_close(&reader);
+    bool done =
+        qdq_gemm_each_panel(g, &codes, 1, mempool, NULL, count_panel, &(counting){g, of_columns});
     *count = summed(of_columns, columns);
     qdq_free_array(mempool->allocator, of_columns, columns, sizeof *of_columns);
-    return !reader.failed;
+    return done;
 }
 
 // The same for weights of an operand, whose strides are set.

@@ -12,6 +12,8 @@
 #include <math.h>
 
 #include "ops/products/gemm_read.h"
+#include "runtime/base/fp_environment.h"
+#include "runtime/base/threads/parallel_run.h"
 #include "runtime/numerics/dtype.h"
 
 enum {
@@ -221,11 +223,45 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
 
 //---- Laying out -------------------------------------------------------------
 
-static bool pack(panels_params *p, const qdq_gemm_known *known, qdq_mempool *mempool,
-                 size_t *bytes) {
+// The rows of weights that are packed.
+typedef struct packing {
+    const panels_params *p;
+    const qdq_gemm_known *known;
+    const qdq_gemm_reader *reader;
+    qdq_panels_seen *seen;  // of each row
+} packing;
+
+static void pack_rows(void *context, size_t begin, size_t end) {
+    QDQ_FIXED_ENVIRONMENT;
+    const packing *of = context;
+    const panels_params *p = of->p;
     const qdq_conv *c = &p->conv;
     const qdq_gemm *g = &c->gemm;
-    size_t count = g->weights.matrices * g->columns, most = qdq_gemm_depth(g);
+    for (size_t i = begin; i < end; i++) {
+        size_t matrix = i / g->columns, channel = i % g->columns, k = 0;
+        qdq_gemm_source from = qdq_gemm_reader_source(of->reader, g, of->known, matrix);
+        of->seen[i] = (qdq_panels_seen){.finite = true, .least = (double)INFINITY};
+        for (size_t b = 0; b < qdq_panels_k_blocks(c); b++, k += qdq_gemm_depth(g))
+            p->form->pack_row(g, &from, channel, k, qdq_panels_k(c, b),
+                              qdq_panels_row(p, matrix, b, channel), &of->seen[i]);
+    }
+}
+
+static void keep_seen(packed_rows *to, const qdq_panels_seen *seen, size_t count) {
+    to->finite = true;
+    to->least = (double)INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        if (to->first_sums) to->first_sums[i] = seen[i].first_sum;
+        to->finite &= seen[i].finite;
+        if (seen[i].least < to->least) to->least = seen[i].least;
+    }
+}
+
+static bool pack(panels_params *p, const qdq_gemm_known *known, const qdq_lowering *lowering,
+                 size_t *bytes) {
+    const qdq_gemm *g = &p->conv.gemm;
+    qdq_mempool *mempool = lowering->mempool;
+    size_t count = g->weights.matrices * g->columns;
     packed_rows *to = QDQ_MEMPOOL_NEW(mempool, packed_rows);
     char *rows = qdq_mempool_array(mempool, g->weights.matrices * p->slots, QDQ_GEMM_ROW_BYTES);
     uint32_t *sums = NULL;
@@ -233,19 +269,18 @@ static bool pack(panels_params *p, const qdq_gemm_known *known, qdq_mempool *mem
     if (of_bytes) sums = qdq_mempool_array(mempool, count, sizeof *sums);
     if (!to || !rows || (of_bytes && !sums)) return false;
     *bytes = g->weights.matrices * p->slots * QDQ_GEMM_ROW_BYTES;
-    *to =
-        (packed_rows){.rows = rows, .first_sums = sums, .finite = true, .least = (double)INFINITY};
+    *to = (packed_rows){.rows = rows, .first_sums = sums};
     p->weights = to;
+    qdq_panels_seen *seen = qdq_alloc_array(mempool->allocator, count, sizeof *seen, 64);
     qdq_gemm_reader w = qdq_gemm_reader_of(known, qdq_dtype_size(g->weights.dtype), mempool);
-    bool done = qdq_gemm_reader_read_all(&w, count * g->depth);
-    for (size_t i = 0; done && i < count; i++) {
-        size_t matrix = i / g->columns, channel = i % g->columns;
-        qdq_gemm_source from = qdq_gemm_reader_source(&w, g, known, matrix);
-        for (size_t b = 0; b < qdq_panels_k_blocks(c); b++)
-            p->form->pack_row(to, g, &from, channel, b * most, qdq_panels_k(c, b),
-                              qdq_panels_row(p, matrix, b, channel));
+    bool done = seen && qdq_gemm_reader_read_all(&w, count * g->depth);
+    if (done) {
+        qdq_parallel_run(lowering->parallel, count * g->depth, count, pack_rows,
+                         &(packing){p, known, &w, seen});
+        keep_seen(to, seen, count);
     }
     qdq_gemm_reader_close(&w);
+    qdq_free_array(mempool->allocator, seen, count, sizeof *seen);
     if (done && g->kind == QDQ_GEMM_SPLIT_CODES) done = qdq_panels_split(p, to, mempool, bytes);
     return done;
 }
@@ -338,7 +373,7 @@ bool qdq_conv_panels_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_low
     set_slots(p);
     p->weights = qdq_gemm_find_packed(g, ctx, to, &known, QDQ_PACKED_ROWS);
     if (!p->weights) {
-        if (!pack(p, &known, to->mempool, &packed_bytes) ||
+        if (!pack(p, &known, to, &packed_bytes) ||
             !qdq_gemm_add_packed(g, ctx, to, &known, QDQ_PACKED_ROWS, p->weights))
             return false;
     }

@@ -27,15 +27,22 @@ typedef struct qdq_panels_weights {
     double least;  // magnitude that is not 0
 } qdq_panels_weights;
 
+// What packing sees of the weights of an output channel.
+typedef struct qdq_panels_seen {
+    uint32_t first_sum;  // int32_t, of bytes
+    bool finite;
+    double least;
+} qdq_panels_seen;
+
 struct qdq_panels_job;
 
 // How the elements of a kind become rows and panels.
 typedef struct qdq_panels_form {
     // Packs a k block of all panels of a unit.
     void (*pack)(const struct qdq_panels_job *job, size_t k_block, size_t panels);
-    // Packs a k block of the weights of an output channel.
-    void (*pack_row)(qdq_panels_weights *to, const qdq_gemm *gemm, const qdq_gemm_source *from,
-                     size_t channel, size_t k, size_t n, void *row);
+    // Packs a k block of the weights of an output channel, and adds what it sees to `of_row`.
+    void (*pack_row)(const qdq_gemm *gemm, const qdq_gemm_source *from, size_t channel, size_t k,
+                     size_t n, void *row, qdq_panels_seen *of_row);
     size_t least_positions;
 } qdq_panels_form;
 

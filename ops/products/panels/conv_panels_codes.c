@@ -163,8 +163,8 @@ static bool is_copied(const qdq_gemm *g, const qdq_gemm_source *from, size_t cha
     return dense && w->dtype == QDQ_INT8 && !qdq_gemm_column_zero(g, from, channel);
 }
 
-static void pack_bytes(qdq_panels_weights *to, const qdq_gemm *g, const qdq_gemm_source *from,
-                       size_t channel, size_t k, size_t n, int8_t *row) {
+static void pack_bytes(const qdq_gemm *g, const qdq_gemm_source *from, size_t channel, size_t k,
+                       size_t n, int8_t *row, qdq_panels_seen *of_row) {
     if (is_copied(g, from, channel)) {
         memcpy(row, qdq_gemm_source_at(g, from, k, channel), n);
     } else {
@@ -174,15 +174,15 @@ static void pack_bytes(qdq_panels_weights *to, const qdq_gemm *g, const qdq_gemm
     }
     int32_t sum = 0, zero = form_of(g, zero_point(g, g->a_zero.known)).zero;
     for (size_t i = 0; i < n; i++) sum += row[i];
-    to->first_sums[from->matrix * g->columns + channel] -= (uint32_t)zero * (uint32_t)sum;
+    of_row->first_sum -= (uint32_t)zero * (uint32_t)sum;
 }
 
-static void pack_row(qdq_panels_weights *to, const qdq_gemm *g, const qdq_gemm_source *from,
-                     size_t channel, size_t k, size_t n, void *row) {
+static void pack_row(const qdq_gemm *g, const qdq_gemm_source *from, size_t channel, size_t k,
+                     size_t n, void *row, qdq_panels_seen *of_row) {
     if (g->kind == QDQ_GEMM_INTEGERS)
         qdq_gemm_column(g, from, channel, k, n, row);
     else
-        pack_bytes(to, g, from, channel, k, n, row);
+        pack_bytes(g, from, channel, k, n, row, of_row);
 }
 
 const qdq_panels_form qdq_panels_codes = {pack, pack_row, QDQ_CONV_PANELS_LEAST_CODES};

@@ -27,7 +27,7 @@ static void pack(const qdq_panels_job *j, size_t k_block, size_t panels) {
 //---- Weights ----------------------------------------------------------------
 
 // Sees how small and large weights are, by their bits, which compare like magnitudes.
-static void see(qdq_panels_weights *to, const float *weights, size_t n) {
+static void see(qdq_panels_seen *to, const float *weights, size_t n) {
     uint32_t most = 0, least = UINT32_MAX;  // least: that is not 0, less 1
     for (size_t i = 0; i < n; i++) {
         uint32_t bits = qdq_float_bits(weights[i]) & 0x7FFFFFFF, less = bits - 1;
@@ -40,10 +40,10 @@ static void see(qdq_panels_weights *to, const float *weights, size_t n) {
     if (magnitude < to->least) to->least = magnitude;
 }
 
-static void pack_row(qdq_panels_weights *to, const qdq_gemm *g, const qdq_gemm_source *from,
-                     size_t channel, size_t k, size_t n, void *row) {
+static void pack_row(const qdq_gemm *g, const qdq_gemm_source *from, size_t channel, size_t k,
+                     size_t n, void *row, qdq_panels_seen *of_row) {
     qdq_gemm_column(g, from, channel, k, n, row);
-    see(to, row, n);
+    see(of_row, row, n);
 }
 
 const qdq_panels_form qdq_panels_floats = {pack, pack_row, QDQ_CONV_PANELS_LEAST};

@@ -132,18 +132,17 @@ static int32_t bias_of(qdq_dtype dtype) { return has_sign(dtype) ? is_half(dtype
 
 // Row k of a panel. Missing columns may hold any number, because their sums are not used.
 static void read_row(const qdq_gemm *g, const qdq_weight_codes *weight_codes,
-                     const qdq_gemm_reader *reader, size_t matrix, size_t column, size_t k,
+                     const qdq_gemm_source *from, const qdq_gemm_part_of_b *part, size_t k,
                      uint8_t *row) {
-    const uint8_t *from = reader->data;
+    const uint8_t *x = from->data;  // bytes, whatever the dtype of B
+    x += qdq_gemm_element(&g->weights, part->matrix, k, part->column) - from->first;
     uint8_t bias = (uint8_t)bias_of(weight_codes->dtype), mask = 255;
     if (is_half(weight_codes->dtype)) mask = 15;
-    size_t n = g->columns - column < COLUMNS ? g->columns - column : COLUMNS;
-    size_t stride = g->weights.column_stride;
-    from += qdq_gemm_element(&g->weights, matrix, k, column) - reader->first;
+    size_t n = part->columns, stride = g->weights.column_stride;
     if (stride == 1)
-        memcpy(row, from, n);
+        memcpy(row, x, n);
     else
-        for (size_t j = 0; j < n; j++) row[j] = from[j * stride];
+        for (size_t j = 0; j < n; j++) row[j] = x[j * stride];
     for (size_t j = 0; j < COLUMNS; j++) row[j] = (uint8_t)(row[j] + bias) & mask;
 }
 
@@ -162,15 +161,23 @@ static void pack_line(bool halves, uint8_t (*rows)[COLUMNS], uint8_t *out) {
         for (size_t i = 0; i < 4; i++) out[j * 4 + i] = rows[i][j];
 }
 
-static void pack_panel_part(const qdq_gemm *g, const qdq_weight_codes *weight_codes,
-                            const qdq_gemm_reader *reader, const qdq_gemm_part_of_b *part,
-                            size_t column, uint8_t *panel) {
+// Panels of codes that are packed.
+typedef struct packing {
+    const qdq_gemm *gemm;
+    const qdq_weight_codes *weight_codes;
+    uint8_t *codes;
+} packing;
+
+static void pack_panel(void *self, const qdq_gemm_source *from, const qdq_gemm_part_of_b *part) {
+    const packing *to = self;
+    const qdq_gemm *g = to->gemm;
     const struct qdq_gemm_weight_codes *c = g->weight_codes;
-    uint8_t rows[8][COLUMNS] = {0};
+    size_t number = part->matrix * qdq_gemm_panels(g) + part->column / COLUMNS;
+    uint8_t rows[8][COLUMNS] = {0}, *panel = to->codes + number * c->panel_bytes;
     size_t step = !c->lines ? 1 : c->halves ? 8 : 4;
     for (size_t k = part->k; k < part->k + part->n; k += step) {
         for (size_t i = 0; i < step && k + i < part->k + part->n; i++)
-            read_row(g, weight_codes, reader, part->matrix, column, k + i, rows[i]);
+            read_row(g, to->weight_codes, from, part, k + i, rows[i]);
         if (c->lines)
             pack_line(c->halves, rows, panel + k / step * QDQ_GEMM_LINE_BYTES);
         else
@@ -179,20 +186,14 @@ static void pack_panel_part(const qdq_gemm *g, const qdq_weight_codes *weight_co
 }
 
 static const uint8_t *pack_codes(const qdq_gemm *g, const qdq_weight_codes *weight_codes,
-                                 qdq_mempool *mempool) {
-    const struct qdq_gemm_weight_codes *c = g->weight_codes;
-    size_t panels = qdq_gemm_panels(g), count = g->weights.matrices * panels;
-    uint8_t *codes = qdq_mempool_array(mempool, count, c->panel_bytes);
+                                 const qdq_lowering *to) {
+    size_t count = g->weights.matrices * qdq_gemm_panels(g);
+    uint8_t *codes = qdq_mempool_array(to->mempool, count, g->weight_codes->panel_bytes);
     if (!codes) return NULL;
     qdq_gemm_known known = {.data = weight_codes->data, .stored = weight_codes->stored};
-    qdq_gemm_reader reader = qdq_gemm_reader_of(&known, 1, mempool);
-    qdq_gemm_part_of_b part = {0};
-    while (qdq_gemm_reader_next(&reader, g, &part))
-        for (size_t j = part.column; j < part.column + part.columns; j += COLUMNS)
-            pack_panel_part(g, weight_codes, &reader, &part, j,
-                            codes + (part.matrix * panels + j / COLUMNS) * c->panel_bytes);
-    qdq_gemm_reader_close(&reader);
-    return reader.failed ? NULL : codes;
+    packing panels = {g, weight_codes, codes};
+    return qdq_gemm_each_panel(g, &known, 1, to->mempool, to->parallel, pack_panel, &panels) ? codes
+                                                                                             : NULL;
 }
 
 static size_t panel_bytes(const qdq_gemm *g, const struct qdq_gemm_weight_codes *c) {
@@ -205,7 +206,8 @@ bool qdq_gemm_row_is_fixed(const qdq_gemm *g) {
 }
 
 bool qdq_gemm_pack_weight_codes(qdq_gemm *g, const qdq_weight_codes *weight_codes,
-                                qdq_mempool *mempool) {
+                                const qdq_lowering *to) {
+    qdq_mempool *mempool = to->mempool;
     struct qdq_gemm_weight_codes *c = QDQ_MEMPOOL_NEW(mempool, struct qdq_gemm_weight_codes);
     qdq_stage_param scale = joined(weight_codes->scale), zero = joined(weight_codes->zero_point);
     int32_t bias = bias_of(weight_codes->dtype);
@@ -216,7 +218,7 @@ bool qdq_gemm_pack_weight_codes(qdq_gemm *g, const qdq_weight_codes *weight_code
     c->row_bytes = c->halves ? HALF : COLUMNS;
     c->lines = qdq_gemm_row_is_fixed(g) && c->in_eights;
     c->panel_bytes = panel_bytes(g, c);
-    c->codes = pack_codes(g, weight_codes, mempool);
+    c->codes = pack_codes(g, weight_codes, to);
     if (!c->codes) return false;
     g->packed_bytes = g->weights.matrices * qdq_gemm_panels(g) * c->panel_bytes +
                       c->stretch_count * sizeof *c->stretches;
