@@ -332,7 +332,10 @@ static qdq_elementwise function_of_runtime(qdq_elementwise function) {
 
 static qdq_elementwise function_of(const qdq_op_context *ctx, const qdq_lowering *to,
                                    qdq_elementwise function) {
-    bool by_runtime = to->numerics.float_ops && ctx->inputs[0].type.dtype == QDQ_FLOAT32;
+    qdq_float_ops ops = to->numerics.float_ops;
+    bool by_runtime = ops && ctx->inputs[0].type.dtype == QDQ_FLOAT32;
+    // FMAX of aarch64 makes +0 of -0.
+    if (function == QDQ_ELEMENTWISE_relu && ops == QDQ_FLOAT_OPS_ONNX_RUNTIME_ARM) return function;
     return by_runtime ? function_of_runtime(function) : function;
 }
 

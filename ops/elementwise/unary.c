@@ -40,10 +40,10 @@ PORTS(bool_bool, QDQ_SET(BOOL), QDQ_SET(BOOL))
 #define INFER_bool_bool infer_bool
 
 // Whether ONNX Runtime computes a function in its own way.
-#define OF_RUNTIME(function)                                                              \
-    ((function) == QDQ_ELEMENTWISE_hard_swish || (function) == QDQ_ELEMENTWISE_sigmoid || \
-     (function) == QDQ_ELEMENTWISE_tanh || (function) == QDQ_ELEMENTWISE_exp ||           \
-     (function) == QDQ_ELEMENTWISE_erf)
+#define OF_RUNTIME(function)                                                           \
+    ((function) == QDQ_ELEMENTWISE_relu || (function) == QDQ_ELEMENTWISE_hard_swish || \
+     (function) == QDQ_ELEMENTWISE_sigmoid || (function) == QDQ_ELEMENTWISE_tanh ||    \
+     (function) == QDQ_ELEMENTWISE_exp || (function) == QDQ_ELEMENTWISE_erf)
 
 static const qdq_op_fusion relu_fusion = {.cuts_negative = qdq_elements_are_ieee};
 

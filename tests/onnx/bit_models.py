@@ -117,7 +117,7 @@ def float_functions():
               0.921875, -0.921875, 18, -18, 18.1, 17.807888, 9, -9, 9.1]  # fmt: skip
     parts = [points, own.uniform(-5, 5, 500), own.uniform(-20, 20, 300), own.uniform(-106, 90, 700)]
     x = np.concatenate(parts).astype(np.float32)
-    names = ("Sigmoid", "Tanh", "Exp", "Erf", "Gelu")
+    names = ("Relu", "Sigmoid", "Tanh", "Exp", "Erf", "Gelu")
     nodes = [N(n, ["x"], [n.lower()]) for n in names] + [N("Gelu", ["x"], ["gelu_tanh"], approximate="tanh")]
     made = model(nodes, [info("x", x.shape)], [n.lower() for n in names] + ["gelu_tanh"], opset=20)
     keep("float_functions", made, {"x": x})

@@ -170,7 +170,7 @@ def functions(op, opset=22, **attrs):
 
 
 OPS = {"MatMul": matmul, "Gemm": gemm, "Conv": conv, "AveragePool": windows, "GlobalAveragePool": means, "ReduceSum": sums("ReduceSum"), "ReduceMean": sums("ReduceMean"), "LayerNormalization": layer_norms, "Softmax": softmax, "BatchNormalization": norms, "HardSwish": hard_swish,
-       "HardSigmoid": hard_sigmoid, **{op: functions(op) for op in ("Sigmoid", "Tanh", "Exp", "Erf", "Gelu")}, "Gelu by tanh": functions("Gelu", approximate="tanh")}  # fmt: skip
+       "HardSigmoid": hard_sigmoid, **{op: functions(op) for op in ("Relu", "Sigmoid", "Tanh", "Exp", "Erf", "Gelu")}, "Gelu by tanh": functions("Gelu", approximate="tanh")}  # fmt: skip
 
 
 def of_runtime(case):

@@ -43,6 +43,8 @@ static inline float one_hard_swish(float a) {
 static inline float one_hard_swish_ort(float a) {
     return a * qdq_ort_clamp(a * (1.0f / 6.0f) + 0.5f, 0.0f, 1.0f);
 }
+// -0 stays.
+static inline float one_relu_ort(float a) { return a < 0.0f ? 0.0f : a; }
 static inline float one_sigmoid_ort(float a) { return qdq_ort_sigmoid(a); }
 static inline float one_tanh_ort(float a) { return qdq_ort_tanh(a); }
 static inline float one_exp_ort(float a) { return qdq_ort_exp(a); }

@@ -23,6 +23,7 @@
     X(tanh, a, quick)                      \
     X(sigmoid, a, quick)                   \
     X(relu, a, floats)                     \
+    X(relu_ort, a, floats)                 \
     X(reciprocal, a, floats)               \
     X(round, a, floats)                    \
     X(hard_swish, a, floats)               \
@@ -92,6 +93,7 @@
 
 // The functions that ONNX Runtime computes in its own way: rows above whose names end in _ort.
 #define QDQ_RUNTIME_FUNCTIONS(X) \
+    X(relu)                      \
     X(hard_swish) X(hard_sigmoid) X(sigmoid) X(tanh) X(exp) X(erf) X(gelu_erf) X(gelu_tanh)
 
 typedef enum qdq_elementwise {
