@@ -190,6 +190,8 @@ static const qdq_rule rules[] = {
     QDQ_RULE_ROW(ERROR, "ort", "pool-range", "QLinearGlobalAveragePool multiplies by at least 2^-32 and less than 256",
                  "choose a y_scale nearer to x_scale", "MlasQLinearGlobalAveragePoolNchw",
                  "QLinearGlobalAveragePool QLinearAveragePool", pool_range, 0, 0),
+    WARNING_ROW("qdq-cleanup", "with enable_quant_qdq_cleanup a pair that no group takes is removed; groups that form without it are not all modelled",
+                "leave session.enable_quant_qdq_cleanup at 0", "QDQFinalCleanupTransformer", "Quantize", NULL),
     WARNING_ROW("softmax-scale", "QLinearSoftmax multiplies by the whole part of 1 / y_scale",
                 "use 1/256", "qlinear_softmax.cc", "QLinearSoftmax", softmax_scale),
     WARNING_ROW("transposes-merged", "Transposes that follow each other, with codes in between, are computed as the graph says",

@@ -169,7 +169,7 @@ const qdq_pattern qdq_ort_patterns[] = {
 
     RULE_ROW("weight only", "MatMulNBits", "MatMul", nbits, fuses, "ort/weight-only-order", ACTIVATIONS),
 
-    ROW("final cleanup", "no pair", "Quantize", unread_codes, cleans_up, REMOVED),
+    RULE_ROW("final cleanup", "no pair", "Quantize", unread_codes, cleans_up, "ort/qdq-cleanup", REMOVED),
     ROW("groups again", "MatMulIntegerToFloat", "MatMul", unblocked_matmul, fuses_again, MULTIPLIER),
     RULE_ROW("groups again", "MatMulNBits", "MatMul", nbits, fuses_again, "ort/weight-only-order", ACTIVATIONS),
 
