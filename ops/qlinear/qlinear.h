@@ -5,6 +5,7 @@
 #define QDQ_OPS_QLINEAR_QLINEAR_H
 
 #include "ops/infer.h"
+#include "ops/spatial/window.h"
 #include "runtime/numerics/qlinear_one.h"
 
 #define QDQ_SET_BYTES (QDQ_SET(INT8) | QDQ_SET(UINT8))
@@ -58,5 +59,30 @@ typedef struct qdq_qlinear_shown {
 } qdq_qlinear_shown;
 
 qdq_qlinear_shown qdq_qlinear_show(const qdq_stage *stage);
+
+//---- The parameters of stages of means and softmax ---------------------------
+
+// A spatial dim; missing dims, which come first, have one element.
+typedef struct qdq_qlinear_axis {
+    size_t in, out, kernel, stride, pad;
+} qdq_qlinear_axis;
+
+typedef struct qdq_qlinear_pool_params {
+    qdq_dtype dtype;
+    qdq_qlinear_form form;
+    qdq_qlinear_source x, y;
+    qdq_image image;
+    bool of_images;  // a mean is of a whole image, and `axes` are not set
+    bool channels_last, exclude_pad;
+    qdq_qlinear_axis axes[QDQ_MAX_SPATIAL];
+    size_t windows, count;  // of a plane; codes of y
+} qdq_qlinear_pool_params;
+
+typedef struct qdq_qlinear_softmax_params {
+    qdq_dtype dtype;
+    bool arm;
+    qdq_qlinear_source x, y;
+    size_t length, stride;  // of a row: its codes, and the distance from one to the next
+} qdq_qlinear_softmax_params;
 
 #endif

@@ -79,20 +79,8 @@ static void infer_global(qdq_op_context *ctx) {
 
 //---- Blocks -----------------------------------------------------------------
 
-// A spatial dim; missing dims, which come first, have one element.
-typedef struct axis {
-    size_t in, out, kernel, stride, pad;
-} axis;
-
-typedef struct pool_params {
-    qdq_dtype dtype;
-    qdq_qlinear_form form;
-    qdq_qlinear_source x, y;
-    qdq_image image;
-    bool channels_last, exclude_pad;
-    axis axes[QDQ_MAX_SPATIAL];
-    size_t windows, count;  // of a plane; codes of y
-} pool_params;
+typedef qdq_qlinear_axis axis;
+typedef qdq_qlinear_pool_params pool_params;
 
 typedef struct place {
     const uint8_t *plane;  // the first code of the batch and channel in x
@@ -207,6 +195,7 @@ static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, qdq_st
                        .y = qdq_qlinear_source_of(ctx, Y_SCALE),
                        .image = *image,
                        .channels_last = channels_last,
+                       .of_images = !window,
                        .exclude_pad = window && a->exclude_pad == QDQ_TRUE,
                        .windows = 1,
                        .count = qdq_shape_count(ctx->outputs[0].shape)};

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // QLinearSoftmax. A unit is a row: the codes that a sum runs over. The exponentials of all 256
 // distances from the greatest code of a row are a table.
-#include <float.h>
-
 #include "ops/chunks.h"
 #include "ops/qlinear/qlinear.h"
-#include "runtime/numerics/elementary64.h"
 
-enum { X, X_SCALE, X_ZERO, Y_SCALE, Y_ZERO, CODES = 256, DEFAULT_AXIS = -1 };
+enum { X, X_SCALE, X_ZERO, Y_SCALE, Y_ZERO, CODES = QDQ_QLINEAR_CODES, DEFAULT_AXIS = -1 };
 
 typedef qdq_qlinear_softmax_attrs attrs;
 
@@ -31,21 +28,7 @@ static void infer(qdq_op_context *ctx) {
     ctx->outputs[0] = ctx->inputs[X].type;
 }
 
-typedef struct softmax_params {
-    qdq_dtype dtype;
-    bool arm;
-    qdq_qlinear_source x, y;
-    size_t length, stride;  // of a row: its codes, and the distance from one to the next
-} softmax_params;
-
-// The largest exponential is as large as sums of `length` of them allow, less a factor of e^5; the
-// logarithm is rounded to float.
-static void fill_table(float scale, size_t length, float *table) {
-    double room = (double)(float)qdq_log64((double)(FLT_MAX / (float)length)) - 5.0;
-    double shift = (room > 0 ? room : 0) / (double)scale;
-    for (int i = 0; i < CODES; i++)
-        table[i] = (float)qdq_exp64(((double)i - 255 + shift) * (double)scale);
-}
+typedef qdq_qlinear_softmax_params softmax_params;
 
 // Where the row is: `codes` and `results` are `stride` apart.
 static void one_row(const softmax_params *p, const float *table, float inverse, int32_t zero,
@@ -69,7 +52,7 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
     const softmax_params *p = params;
     qdq_qlinear_quant x = qdq_qlinear_read(&p->x, tensors), y = qdq_qlinear_read(&p->y, tensors);
     float table[CODES];
-    fill_table(x.scale, p->length, table);
+    qdq_qlinear_exponentials(x.scale, p->length, table);
     for (size_t row = begin; row < end; row++) {
         size_t at = row / p->stride * p->length * p->stride + row % p->stride;
         one_row(p, table, floorf(1.0f / y.scale), y.zero_point, (const uint8_t *)tensors->x[X] + at,

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Interpolate: positions are computed in float32, as oneDNN does, and the weighted mean in double.
 // The nearest elements of int8 and uint8 are copied.
+#include "ops/spatial/interpolate.h"
+
 #include <math.h>
 
 #include "ops/blocking.h"
 #include "ops/chunks.h"
 #include "ops/kernels/resize/resize.h"
-#include "ops/spatial/window.h"
 #include "runtime/numerics/dtype.h"
 
 #define CODES (QDQ_SET(INT8) | QDQ_SET(UINT8))
@@ -95,26 +96,8 @@ static void infer(qdq_op_context *ctx) {
 
 //---- Positions --------------------------------------------------------------
 
-// A position between element at[0] and element at[1]; `weight` is the weight of at[1]. Weight 0:
-// at[0] alone.
-typedef struct position {
-    size_t at[2];
-    double weight;
-} position;
-
-typedef struct interpolate_params {
-    qdq_dtype x_dtype, y_dtype;
-    bool nearest, align_corners;
-    bool codes;       // the dtypes are of a byte, which is copied
-    size_t channels;  // neighbours in memory: 1 unless they are last
-    const qdq_resize_kernels *kernels;
-    size_t in[QDQ_MAX_SPATIAL], out[QDQ_MAX_SPATIAL];  // missing dims are 1
-    const position *at[QDQ_MAX_SPATIAL];               // positions along each dim
-    // Along the last dim, if channels are not neighbours: the same as arrays.
-    const size_t *before, *after;
-    const double *weights;
-    bool twice;  // positions 2 * i and 2 * i + 1 of the last dim are element before[0] + i
-} interpolate_params;
+typedef qdq_position position;
+typedef qdq_interpolate_params interpolate_params;
 
 static float position_of(const interpolate_params *p, size_t out, size_t in, size_t o) {
     if (p->align_corners) return out == 1 ? 0.0f : (float)o * (float)(in - 1) / (float)(out - 1);

@@ -6,6 +6,9 @@
 #ifndef QDQ_RUNTIME_NUMERICS_QLINEAR_ONE_H
 #define QDQ_RUNTIME_NUMERICS_QLINEAR_ONE_H
 
+#include <float.h>
+
+#include "runtime/numerics/elementary64.h"
 #include "runtime/numerics/quantize_one.h"
 
 // What codes of one tensor stand for: (code - zero_point) * scale.
@@ -204,6 +207,18 @@ static inline int32_t qdq_qlinear_window_one(const qdq_qlinear_mean_params *p, f
 }
 
 //---- Softmax ----------------------------------------------------------------
+
+enum { QDQ_QLINEAR_CODES = 256 };
+
+// The exponentials of all 256 distances from the greatest code of a row of `length` codes. The
+// largest is as large as sums of `length` of them allow, less a factor of e^5; the logarithm is
+// rounded to float.
+static inline void qdq_qlinear_exponentials(float scale, size_t length, float *table) {
+    double room = (double)(float)qdq_log64((double)(FLT_MAX / (float)length)) - 5.0;
+    double shift = (room > 0 ? room : 0) / (double)scale;
+    for (int i = 0; i < QDQ_QLINEAR_CODES; i++)
+        table[i] = (float)qdq_exp64(((double)i - 255 + shift) * (double)scale);
+}
 
 // One element from its exponential, the sum of the row and floor(1 / y_scale). A row whose product
 // overflows has no code: the CPU's conversion decides.

@@ -297,6 +297,26 @@ class EmittedC(Case):
             self.assert_same(nodes, {"x": floats([2, 3, 6, 6], 4, 3.0)}, "--target", target,
                              constants=[weights], outputs={"y": "sd"})
 
+    def test_means_and_softmax_of_codes(self):
+        """Windows at borders and over a whole image, channels first and last, rows along each dim."""
+        base = {"kernel": [3, 2], "strides": [2, 1], "pads_begin": [1, 0], "pads_end": [1, 1]}
+        scales = {"x_scale": "s", "x_zero_point": "z", "y_scale": "t", "y_zero_point": "v"}
+        nodes = [node("QLinearAveragePool", "seen", "x", scales, **base, data_format="NCX", exclude_pad=True),
+                 node("QLinearAveragePool", "all", "x", scales, **base, data_format="NXC", exclude_pad=False),
+                 node("QLinearAveragePool", "whole", "x", scales, kernel=[6, 5], strides=[1, 1], data_format="NCX",
+                      exclude_pad=False),
+                 node("QLinearGlobalAveragePool", "image", "x", scales, data_format="NCX"),
+                 node("QLinearGlobalAveragePool", "last", "x", scales, data_format="NXC"),
+                 node("QLinearSoftmax", "rows", "x", {**scales, "y_scale": "u"}, axis=-1),
+                 node("QLinearSoftmax", "columns", "x", {**scales, "y_scale": "u"}, axis=1),
+                 node("QLinearSoftmax", "flat", "x", {**scales, "y_scale": "u"}, axis=2, flatten=True)]
+        for dtype, zeros in (("uint8", (100, 7)), ("int8", (-3, 5))):
+            inputs = {"x": codes(dtype, [2, 3, 6, 5]), "s": tensor("float32", [], [0.021]),
+                      "t": tensor("float32", [], [0.013]), "u": tensor("float32", [], [1 / 256]),
+                      "z": tensor(dtype, [], [zeros[0]]), "v": tensor(dtype, [], [zeros[1]])}
+            for target in ("onnx", "onnx@1.31-neon"):
+                self.assert_same(nodes, inputs, "--target", target)
+
     # ---- Windows, slices, movement ----
 
     def test_pooling(self):
@@ -311,6 +331,27 @@ class EmittedC(Case):
         for target in ("core", "ort"):
             self.assert_same(nodes, {"x": edge_tensor([2, 3, 6, 5]), "c": codes("int8", [2, 3, 6, 5])},
                              "--target", target)
+
+    def test_interpolation(self):
+        """To larger and smaller images, of floats, halves and codes, with 1 to 3 spatial dims."""
+        nodes = [node("Interpolate", f"{kind}{i}", name, mode=mode, data_format=form, **more)
+                 for i, (name, form, more) in enumerate((
+                     ("x", "NCX", {"sizes": [9, 7]}), ("x", "NXC", {"sizes": [3, 11]}), ("h", "NCX", {"sizes": [5, 4]}),
+                     ("x", "NCX", {"sizes": [8, 3], "coordinate_transformation_mode": "align_corners"}),
+                     ("l", "NCX", {"scales": [2.5]}), ("v", "NCX", {"sizes": [3, 5, 2]})))
+                 for kind, mode in (("near", "nearest"), ("mean", "linear"))]
+        nodes.append(node("Interpolate", "codes", "c", mode="nearest", data_format="NCX", scales=[2.0, 3.0]))
+        halves = [harness.bfloat16_bits(x) for x in edges(24)]
+        inputs = {"x": edge_tensor([2, 4, 5, 3]), "l": floats([1, 2, 9], 1), "v": floats([1, 2, 2, 3, 4], 2),
+                  "c": codes("int8", [1, 2, 3, 4]), "h": tensor("bfloat16", [1, 2, 4, 3], halves)}
+        self.assert_same(nodes, inputs)
+
+    def test_gather(self):
+        nodes = [node("Gather", f"{kind}{axis}", "x", {"indices": kind}, axis=axis)
+                 for kind in ("narrow", "wide") for axis in (0, 1, -1)]
+        nodes.append(node("Gather", "codes", "c", {"indices": "narrow"}, axis=1))
+        self.assert_same(nodes, {"x": edge_tensor([3, 4, 5]), "narrow": tensor("int32", [2, 2], [0, -1, 2, 9]),
+                                 "wide": tensor("int64", [3], [-3, 1, -2**40]), "c": codes("uint8", [2, 7])})
 
     def test_softmax(self):
         nodes = [node("SoftMax", "a", "x", axis=1), node("SoftMax", "b", "x", axis=-1, mode="inf_as_zero"),

@@ -19,6 +19,30 @@ void qdq_c_write_transpose(qdq_c_step *step) {
     qdq_c_put(step->body, ") * %zu, %zu);\n    }\n", size, size);
 }
 
+// The indices are read when the graph runs.
+void qdq_c_write_gather(qdq_c_step *step) {
+    const qdq_gather_attrs *a = step->ctx->attrs;
+    const qdq_type *x = &step->ctx->inputs[0].type, *indices = &step->ctx->inputs[1].type;
+    int axis = (int)(a->axis.set ? a->axis.value : 0);
+    size_t size = qdq_dtype_size(x->dtype), count = qdq_shape_count(indices->shape), n = 1;
+    if (axis < 0) axis += x->shape.rank;
+    for (int d = axis + 1; d < x->shape.rank; d++) n *= (size_t)x->shape.dims[d];
+    if (indices->dtype != QDQ_INT32 && indices->dtype != QDQ_INT64) {
+        qdq_c_cannot(step, "indices",
+                     qdq_text(step->findings, "is %s", qdq_dtype_name(indices->dtype)),
+                     "int32 or int64");
+        return;
+    }
+    qdq_c_put_each(step, 0);
+    qdq_c_put(step->body,
+              "        const size_t outer = i / %zu, number = i / %zu %% %zu;\n"
+              "        const size_t index = emitted_index(x1, number, %s, %zu);\n"
+              "        const size_t from = (outer * %zu + index) * %zu + i %% %zu;\n"
+              "        memcpy((char *)y0 + i * %zu, (const char *)x0 + from * %zu, %zu);\n    }\n",
+              n * count, n, count, indices->dtype == QDQ_INT64 ? "true" : "false",
+              (size_t)x->shape.dims[axis], (size_t)x->shape.dims[axis], n, n, size, size, size);
+}
+
 //---- Runs -------------------------------------------------------------------
 
 // "from + (i0 - begin) * step" for the run that holds the index of a dim.

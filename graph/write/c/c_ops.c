@@ -38,8 +38,12 @@ static const writer_row rows[] = {
     {"QLinearConv", qdq_c_write_convolution},
     {"QLinearAdd", qdq_c_write_qlinear_binary},
     {"QLinearMul", qdq_c_write_qlinear_binary},
+    {"QLinearAveragePool", qdq_c_write_qlinear_pool},
+    {"QLinearGlobalAveragePool", qdq_c_write_qlinear_pool},
+    {"QLinearSoftmax", qdq_c_write_qlinear_softmax},
     {"AvgPool", qdq_c_write_pool},
     {"MaxPool", qdq_c_write_pool},
+    {"Interpolate", qdq_c_write_interpolate},
     {"SoftMax", qdq_c_write_softmax},
     {"LogSoftmax", qdq_c_write_log_softmax},
     {"ReduceL1", qdq_c_write_reduce},
@@ -59,6 +63,7 @@ static const writer_row rows[] = {
     {"Expand", qdq_c_write_runs},
     {"Tile", qdq_c_write_runs},
     {"Concat", qdq_c_write_runs},
+    {"Gather", qdq_c_write_gather},
 };
 
 qdq_c_writer *qdq_c_writer_of(const qdq_op *op) {

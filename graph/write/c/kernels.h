@@ -310,4 +310,30 @@ static inline double emitted_exp(float x, double max) {
     return e;
 }
 
+//---- Places -----------------------------------------------------------------
+
+// A position between elements `before` and `after`; `weight` is the weight of `after`.
+typedef struct emitted_position {
+    size_t before, after;
+    double weight;
+} emitted_position;
+
+static inline double emitted_mean(double before, double after, double weight) {
+    return weight == 0.0 ? before : before * (1.0 - weight) + after * weight;
+}
+
+// The index on a dim of `size` elements that element i of int32 or int64 indices stands for.
+static inline size_t emitted_index(const void *indices, size_t i, bool wide, size_t size) {
+    int64_t index, dim = (int64_t)size;
+    int32_t narrow_index;
+    if (wide) {
+        memcpy(&index, (const char *)indices + i * sizeof index, sizeof index);
+    } else {
+        memcpy(&narrow_index, (const char *)indices + i * sizeof narrow_index, sizeof narrow_index);
+        index = narrow_index;
+    }
+    if (index < 0) index = index < -dim ? 0 : index + dim;
+    return (size_t)(index < dim ? index : dim - 1);
+}
+
 #endif
