@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Calls qdq.quantize, dequantize and dynamic_quantize in place of torchao's functions and of onnx's reference, on random
-arrays with ties, and counts the elements that differ. Needs torch, torchao, onnx and qdq.
+"""Calls qdq.quantize, dequantize and dynamic_quantize in place of torchao's functions, of onnx's reference and of ttnn's
+golden functions, on random arrays with ties, and counts the elements that differ. Needs torch, torchao, onnx and qdq.
+
+Golden functions of ttnn have no bounds and round half to even, round(x / scale + zero_point); the chip clips to -127..127
+and rounds half away from 0. The chip multiplies by the reciprocal of the scale, too. So qdq, which computes as the chip, may differ by a step in ties,
+and within 1e-4 of one.
 
     python_functions.py
 """
@@ -82,9 +86,25 @@ def onnx_reference():
                    reference("DequantizeLinear", want, np.asarray(scale), np.asarray(zero), **attrs))  # fmt: skip
 
 
+def ttnn():
+    for chip in ("wormhole", "blackhole"):
+        for scale, zero in ((0.25, 0), (0.25, 3), (2.0, -7), (0.1, 5), (0.037, -2)):
+            x = numbers(scale)
+            exact = torch.div(torch.tensor(x), scale) + zero
+            want = torch.round(exact).to(torch.int32).clip(-127, 127).numpy()
+            got = qdq.quantize(x, scale, zero, dtype="int32", target=f"ttnn@{chip}")
+            tie = (np.abs(exact.numpy() % 1 - 0.5) < 1e-4) & (np.abs(got - want) == 1)
+            report(f"ttnn.quantize, {chip}, scale {scale}, zero point {zero}, {int(tie.sum())} ties aside",
+                   np.where(tie, want, got), want)  # fmt: skip
+            back = (torch.tensor(got) - zero) * scale
+            report(f"ttnn.dequantize, {chip}, scale {scale}, zero point {zero}",
+                   qdq.dequantize(got, scale, zero, target=f"ttnn@{chip}"), back)  # fmt: skip
+
+
 def main():
     torchao()
     onnx_reference()
+    ttnn()
     print("all equal" if not FAILED else f"{len(FAILED)} differ")
     return 1 if FAILED else 0
 
