@@ -110,11 +110,12 @@ class Builder:
 
     def constant(self, array, *, name=None, dtype=None):
         """Adds a constant with the elements of an array and returns its value. dtype: "int4", ...; by default the
-        array's."""
+        array's. Unsigned integers of its size are the bits of a dtype that numpy lacks."""
         array = np.asarray(array)
         dtype = dtypes.word(array.dtype if dtype is None else dtype)
         name = self._take(name or self._unique("constant"))
-        if array.size > _INLINE and array.dtype == dtypes.numpy_of(dtype) and files.stores(dtype):
+        bits = dtypes.holds_bits(array.dtype, dtype)
+        if bits or array.size > _INLINE and array.dtype == dtypes.numpy_of(dtype):
             self._large[name] = (dtype, array)
             self._constants.append({"name": name, "dtype": dtype, "shape": list(array.shape), "file": _FILE, "tensor": name})
             return Value(self, name)

@@ -56,6 +56,11 @@ def word(dtype):
     return text
 
 
+def holds_bits(kind, dtype):
+    """Whether an array of numpy dtype `kind` holds the bits of a dtype that numpy lacks."""
+    return dtype in _EXTENDED and kind == np.dtype(f"u{numpy_of(dtype).itemsize}")
+
+
 def imported(given):
     """`given` as an array, without a copy where that is possible."""
     return given if isinstance(given, np.ndarray) else _import(given, None)
@@ -73,8 +78,7 @@ def to_array(given, name, dtype, shape):
     if given.shape != shape:
         raise ArgumentError(f"input '{name}' has shape {list(given.shape)}, wanted {list(shape)}")
     if given.dtype != wanted:
-        bits = np.dtype(f"u{wanted.itemsize}") if dtype in _EXTENDED else None
-        if bits is None or given.dtype != bits:
+        if not holds_bits(given.dtype, dtype):
             raise ArgumentError(f"input '{name}' has dtype {given.dtype}, wanted {dtype}"
                                 + (f" (in an array of {wanted})" if str(wanted) != dtype else "")
                                 + f"; convert it with astype({str(wanted)!r})")  # fmt: skip

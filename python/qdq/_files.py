@@ -11,17 +11,15 @@ from ._library import FileError, ParseError
 
 _WORDS = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "I64": "int64", "I32": "int32",
           "I16": "int16", "I8": "int8", "U64": "uint64", "U32": "uint32", "U16": "uint16", "U8": "uint8", "BOOL": "bool",
-          "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2"}  # fmt: skip
-
-
-def stores(dtype):
-    """Whether a .safetensors file has tensors of this dtype."""
-    return dtype in _WORDS.values()
+          "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2", "F8_E8M0": "float8_e8m0",
+          "F8_E4M3FNUZ": "float8_e4m3fnuz", "F8_E5M2FNUZ": "float8_e5m2fnuz"}  # fmt: skip
+_HELD = {"int4": "I8", "int2": "I8", "uint4": "U8", "uint2": "U8", "float4_e2m1": "U8",
+         "bfloat8_b": "F32", "bfloat4_b": "F32"}  # fmt: skip
 
 
 def write(path, tensors):
-    """Writes a .safetensors file. tensors: {name: (dtype, array of it)}."""
-    words = {dtype: word for word, dtype in _WORDS.items()}
+    """Writes a .safetensors file. tensors: {name: (dtype, array of it)}; narrow dtypes take a byte for each element."""
+    words = {**{dtype: word for word, dtype in _WORDS.items()}, **_HELD}
     header, at = {}, 0
     for name, (dtype, array) in tensors.items():
         header[name] = {"dtype": words[dtype], "shape": list(array.shape), "data_offsets": [at, at + array.nbytes]}

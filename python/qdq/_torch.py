@@ -126,9 +126,11 @@ class _Given:
         self._t, self._name, self.tensor, self._value = translation, name, tensor, None
 
     def array(self):
-        return dtypes.imported(self.tensor)
+        return None if _is_mx(self.tensor) else dtypes.imported(self.tensor)
 
     def value(self):
+        if self._value is None and _is_mx(self.tensor):
+            self._value = _mx_weights(self._t.b, self._name, self.tensor)
         if self._value is None:
             b, dtype = self._t.b, dtypes.word(self.tensor.dtype)
             self._value = b.constant(self.array(), name=b._unique(self._name), dtype=dtype)
@@ -255,6 +257,54 @@ def _grid_zero(t, x, block, zero, word):
     return made if isinstance(made, Value) or np.any(made) else None
 
 
+# ---- MX ----
+
+
+def _is_mx(tensor):
+    return type(tensor).__name__ == "MXTensor"
+
+
+def _mx_blocks(rank, size):
+    return {"qtype": "per_group", "group_shape": [1] * (rank - 1) + [size]}
+
+
+def _unswizzled(scale, rows, columns):
+    """Scales in the order of the blocks. They come in tiles of 128 rows and 4 columns, in which row q * 32 + r is the q-th
+    part of line r, as NVIDIA's products of block-scaled operands take them."""
+    tiles = scale.reshape(-(-rows // 128), -(-columns // 4), 32, 4, 4)
+    return tiles.transpose(0, 3, 2, 1, 4).reshape(-(-rows // 128) * 128, -1)[:rows, :columns]
+
+
+def _mx_weights(b, name, tensor):
+    """Codes and scales of torchao's MXTensor: blocks of the last dim share a scale, a power of two."""
+    codes, word = dtypes.imported(tensor.qdata), dtypes.word(tensor.elem_dtype) if "float8" in str(tensor.elem_dtype) else None
+    if word is None:  # two codes of float4_e2m1 in a byte, the first in its low bits
+        bits = codes.view(np.uint8)
+        word = "float4_e2m1"
+        codes = np.stack([bits & 15, bits >> 4], -1).reshape(*bits.shape[:-1], -1).view(dtypes.numpy_of(word))
+    scale, count = dtypes.imported(tensor.scale), codes.shape[-1] // tensor.block_size
+    if getattr(tensor, "is_swizzled_scales", False):
+        scale = _unswizzled(scale, codes.size // codes.shape[-1], count)
+    scale = np.ascontiguousarray(scale).reshape(*codes.shape[:-1], count)
+    return b.dequantize(b.constant(codes, name=b._unique(name), dtype=word), name=b._unique(name + "_mx"),
+                        scale=b.constant(scale, name=b._unique(name + "_scale"), dtype="float8_e8m0"),
+                        dtype=dtypes.word(tensor.dtype), **_mx_blocks(codes.ndim, tensor.block_size))  # fmt: skip
+
+
+def _mx_activation(t, node, x, weights):
+    """x rounded to the blocks that torchao quantizes it to, if `weights` ask for it."""
+    given = t.values.get(weights)
+    how = getattr(given.tensor, "act_quant_kwargs", None) if isinstance(given, _Given) and _is_mx(given.tensor) else None
+    value = t.value(x)
+    if how is None:
+        return value
+    word = dtypes.word(how.elem_dtype) if "float8" in str(how.elem_dtype) else "float4_e2m1"
+    blocks = _mx_blocks(len(_shape(x)), how.block_size)
+    codes, scale, *_ = t.b.dynamic_quantize(value, name=f"{node.name}_x", dtype=word, scheme=f"mx_{how.scaling_mode.value}",
+                                            **blocks)  # fmt: skip
+    return t.b.dequantize(codes, scale=scale, dtype=dtypes.word(x.meta["val"].dtype), **blocks)
+
+
 # ---- Products ----
 
 
@@ -292,7 +342,7 @@ def _conv_transpose(t, node, x, weights, bias=None, stride=1, padding=0, output_
 @_op("aten.linear.default")
 def _linear(t, node, x, weights, bias=None):
     more = {} if bias is None else {"bias": t.value(bias)}
-    return t.b.matmul(t.value(x), t.value(weights), name=node.name, transpose_b=True, **more)
+    return t.b.matmul(_mx_activation(t, node, x, weights), t.value(weights), name=node.name, transpose_b=True, **more)
 
 
 @_op("aten.matmul.default", "aten.mm.default", "aten.bmm.default")

@@ -16,11 +16,14 @@ import torchao
 import torchao.quantization as ao
 from torch import nn
 from torch.nn import functional
+from torchao.prototype.mx_formats.config import ScaleCalculationMode
+from torchao.prototype.mx_formats.inference_workflow import MXDynamicActivationMXWeightConfig
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 from torchao.quantization.pt2e.quantizer.x86_inductor_quantizer import (
     X86InductorQuantizer,
     get_default_x86_inductor_quantization_config,
 )
+from torchao.quantization.quantize_.common import KernelPreference
 
 
 class Images(nn.Module):
@@ -65,6 +68,17 @@ class Lines(nn.Module):
         return self.layers(x)
 
 
+class Wide(nn.Module):
+    """Scales of MX lie in tiles of 128 rows and 4 columns, whose borders these cross."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(320, 288), nn.ReLU(), nn.Linear(288, 40))
+
+    def forward(self, x):
+        return self.layers(x)
+
+
 def pt2e(model, x):
     prepared = prepare_pt2e(torch.export.export(model, (x,)).module(),
                             X86InductorQuantizer().set_global(get_default_x86_inductor_quantization_config()))  # fmt: skip
@@ -78,6 +92,13 @@ def quantized(config):
         return model
 
     return make
+
+
+def mx(kind, mode):
+    """Weights and activations in blocks of 32, multiplied in bfloat16."""
+    config = MXDynamicActivationMXWeightConfig(activation_dtype=kind, weight_dtype=kind, scaling_mode=mode,
+                                               kernel_preference=KernelPreference.EMULATED)  # fmt: skip
+    return lambda model, x: quantized(config)(model.to(torch.bfloat16), x)
 
 
 def unchanged(model, x):
@@ -98,6 +119,10 @@ PROGRAMS = [
     ("lines, Int8DynamicActivationIntxWeight int4", Lines,
      quantized(ao.Int8DynamicActivationIntxWeightConfig(weight_dtype=torch.int4, weight_granularity=ao.PerGroup(32))),
      torch.randn(8, 64)),
+    ("wide lines, IntxWeightOnly int4", Wide,
+     quantized(ao.IntxWeightOnlyConfig(weight_dtype=torch.int4, granularity=ao.PerGroup(32))), torch.randn(6, 320)),
+    *((f"wide lines, MX, {kind} by {mode.value}", Wide, mx(getattr(torch, kind), mode), torch.randn(6, 320, dtype=torch.bfloat16))
+      for kind in ("float8_e4m3fn", "float8_e5m2", "float4_e2m1fn_x2") for mode in ScaleCalculationMode),
 ]  # fmt: skip
 
 
@@ -107,9 +132,10 @@ def main():
     for name, kind, change, x in PROGRAMS:
         torch.manual_seed(0)
         program = torch.export.export(change(kind().eval(), x), (x,))
-        wanted = program.module()(x).detach().numpy()
+        wanted = program.module()(x).detach().float().numpy()
         graph = qdq.from_torch(program)
         (got,) = graph.run({graph.compile().inputs[0].name: x}).values()
+        got = np.asarray(got).astype(np.float32)
         largest = float(np.abs(got - wanted).max() / np.abs(wanted).max())
         print(f"{name}: {int((got != wanted).sum())} of {wanted.size} elements differ, by {largest:.1e} of the largest")
         worst = max(worst, largest)

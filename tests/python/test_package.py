@@ -297,6 +297,20 @@ class Names(unittest.TestCase):
         graph = b.build()
         np.testing.assert_array_equal(graph.run(x=np.zeros(5000, np.float32))["y"], w * np.float32(0.5))
 
+    def test_large_constants_of_narrow_dtypes(self):
+        """Codes of fewer than 8 bits, and the bits of floats that numpy lacks."""
+        numbers = np.arange(5000) % 4
+        floats = {"float4_e2m1": [0, 0.5, 1, 1.5], "float8_e5m2fnuz": [0, 2**-17, 2**-16, 3 * 2**-17]}  # of codes 0 to 3
+        for dtype in ("int4", "int2", "uint4", "uint2", *floats):
+            bits, wanted = numbers.astype(np.uint8), numbers.astype(np.float32)
+            if dtype in floats:
+                wanted = np.float32(floats[dtype])[numbers]
+            elif dtype.startswith("int"):
+                bits, wanted = numbers.astype(np.int8) - np.int8(2), wanted - 2
+            b = qdq.Builder("net")
+            b.output("y", b.dequantize(b.constant(bits, dtype=dtype), scales=2.0, dtype="float32"))
+            np.testing.assert_array_equal(b.build().run()["y"], wanted * 2, dtype)
+
     def test_methods_have_the_names_of_the_calls_in_c(self):
         calls = {}
         for header in (ROOT / "include/qdq/ops").glob("*.h"):

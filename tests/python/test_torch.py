@@ -22,6 +22,14 @@ class Node:
     pass
 
 
+class MXTensor:
+    """What from_torch reads of torchao's: codes, and scales as the bits of float8_e8m0."""
+
+    def __init__(self, qdata, **fields):
+        self.qdata, self.shape, self.dtype, self.is_swizzled_scales = qdata, qdata.shape, "float32", True
+        vars(self).update(fields)
+
+
 class Program:
     """What from_torch reads of a torch.export.ExportedProgram."""
 
@@ -69,6 +77,30 @@ class FromTorch(unittest.TestCase):
         q = p.call("quantized_decomposed.quantize_per_channel.default", p.given("x", (2, 2)), p.parameters["s"],
                    p.parameters["z"], 0, -127, 127, "int8", shape=(2, 2), dtype="int8")  # fmt: skip
         self.assertEqual(p.run(q, x=np.float32([[-99, 1], [-999, 3]])), [[[-127, 2], [-127, 2]]])
+
+    def test_mx_weights_and_activations(self):
+        """Weights 1 and 2, one scale 2: 32 * 1 + 31 * 2 * 2 + 0.0625 * 2 * 2. The smallest of x, 17 steps of 2^-8, lies halfway
+        between float8 numbers, and becomes 16 steps."""
+        codes = np.full((2, 64), 0x38, np.uint8)  # 1
+        codes[1, 32:] = 0x40  # 2
+        scale = np.full(512, 127, np.uint8)
+        scale[17] = 128  # row 1, block 1: a tile has 16 bytes for each of 32 lines
+        how = SimpleNamespace(elem_dtype=Dtype("float8_e4m3fn"), block_size=32, scaling_mode=SimpleNamespace(value="floor"))
+        w = MXTensor(qdata=codes, scale=scale, block_size=32, elem_dtype=Dtype("float8_e4m3fn"), act_quant_kwargs=how)
+        x = np.ones((1, 64), np.float32)
+        x[0, 63] = 17 / 256
+        for given, y in ((how, [63.0625, 156.25]), (None, [63 + 17 / 256, 156 + 17 / 64])):
+            w.act_quant_kwargs = given
+            p = Program(w=w)
+            made = p.call("aten.linear.default", p.given("x", (1, 64)), p.parameters["w"], shape=(1, 2))
+            self.assertEqual(p.run(made, x=x), [[y]])
+
+    def test_packed_mx_codes(self):
+        w = MXTensor(qdata=np.full((1, 16), 0x42, np.uint8), scale=np.uint8([[127]]), block_size=32, is_swizzled_scales=False,
+                     elem_dtype=Dtype("float4_e2m1fn_x2"), act_quant_kwargs=None)  # fmt: skip
+        p = Program(w=w)
+        made = p.call("aten.linear.default", p.given("x", (1, 32)), p.parameters["w"], shape=(1, 1))
+        self.assertEqual(p.run(made, x=np.arange(32, dtype=np.float32)[None]), [[[240 + 2 * 256]]])  # 1 of even, 2 of odd ones
 
     def test_ops_without_a_counterpart_are_listed_all_at_once(self):
         p = Program()
