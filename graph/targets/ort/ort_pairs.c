@@ -292,7 +292,8 @@ bool ort_match_unread_codes(const qdq_rewriter *r, qdq_match *m) {
         qdq_match_makes(r, m, r->from->nodes[dequantize].outputs[0]);
     }
     qdq_match_reads(r, m, q.reals);
-    m->found = "and the Dequantize behind it are removed, and groups may form that are not modelled";
+    m->found =
+        "and the Dequantize behind it are removed, and groups may form that are not modelled";
     return count > 0;
 }
 
