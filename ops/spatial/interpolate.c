@@ -249,6 +249,8 @@ static void store(const interpolate_params *p, const lanes *l, qdq_chunks *y, si
     for (size_t i = 0; i < l->n; i += n, at += step)
         if (p->codes)
             memcpy(qdq_chunks_room(y, at, n), (const uint8_t *)l->result + i, n);
+        else if (p->y_dtype == QDQ_FLOAT32)
+            memcpy(qdq_chunks_room(y, at, n), l->result + i, n * sizeof(float));
         else
             qdq_encode_float(p->y_dtype, l->result + i, qdq_chunks_room(y, at, n), n, NULL);
 }
