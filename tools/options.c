@@ -54,7 +54,9 @@ static const option_row rows[] = {
     ROW("output", 'o', "FILE", LIST, outputs, " convert mend ",
         "the file to write: an ONNX model if it ends in .onnx, else a graph file, whose large "
         "constants go to a .safetensors file in the same folder"),
-    ROW("output", 'o', "FILE", LIST, outputs, " calibrate merge ", "the state to write"),
+    ROW("output", 'o', "FILE", LIST, outputs, " calibrate ", "the state to write"),
+    ROW("output", 'o', "FILE", LIST, outputs, " merge ",
+        "the state to write; without it print the report of the merged state"),
     ROW("data", 0, "WHERE", TEXT, data, " calibrate ",
         "the samples: a folder of .npz, .npy and .safetensors files, or one file whose arrays have "
         "a dim of samples first"),
@@ -135,7 +137,7 @@ static const option_row rows[] = {
     ROW("completion", 0, "bash|zsh|fish", TEXT, completion, " help ",
         "print the script that completes command lines in a shell"),
     ROW("json", 0, NULL, FLAG, json,
-        " run check compare explain bisect plan bench mend ops targets fingerprint ",
+        " run check compare explain bisect plan bench mend ops targets fingerprint merge ",
         "print versioned JSON"),
     ROW("sarif", 0, NULL, FLAG, sarif, " check ",
         "print findings as SARIF 2.1.0, which code hosts show at files"),

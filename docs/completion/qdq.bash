@@ -234,7 +234,7 @@ _qdq() {
         ;;
     *:merge)
         words=''
-        options='--output --partial --quiet --help'
+        options='--output --partial --json --quiet --help'
         case $previous in
         -o | --output) options='' words='' files=yes ;;
         esac

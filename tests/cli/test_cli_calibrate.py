@@ -305,6 +305,20 @@ class Shards(Calibration):
             states.add(self.bytes_of("s.state"))
         self.assertEqual(len(states), 1)
 
+    def test_merge_without_a_file_prints_the_statistics(self):
+        xs = self.make_folder(9)
+        parts = self.shards(2)
+        (line,) = [line for line in self.qdq("merge", *parts).out.splitlines() if line.startswith("x (float32)")]
+        mean = float(sum(map(Fraction, xs)) / len(xs))
+        square = float(sum(Fraction(x)**2 for x in xs) / len(xs))
+        self.assertEqual(line, f"x (float32): {min(xs):.6g} to {max(xs):.6g}, mean {mean:.6g}, "
+                               f"deviation {math.sqrt(square - mean**2):.6g}, 54 elements")
+        report = json.loads(self.qdq("merge", *parts, "--json").out)
+        self.assertEqual([report[key] for key in ("kind", "samples", "shards", "shard_count")], ["calibrate", 9, [1], 1])
+        one = {row["name"]: row for row in report["values"]}["r"]
+        self.assertEqual([one["least"], one["greatest"]], [0, max(xs)])
+        self.assertIn("both given", self.qdq("merge", *parts, "--json", "-o", "m", code=2).err)
+
     def refused(self, *parts, words=()):
         (self.folder / "m.state").unlink(missing_ok=True)
         err = self.qdq("merge", *parts, "-o", "m.state", *words, code=3).err
@@ -363,7 +377,7 @@ class Shards(Calibration):
             if name != "sha256":
                 hashed.update(name.encode() + b"\0" + state[name].data)
         self.assertEqual(state["sha256"].data, hashed.digest())
-        self.assertEqual(struct.unpack("<5q", state["numbers"].data), (1, 2, 2, -1, 1))
+        self.assertEqual(struct.unpack("<5q", state["numbers"].data), (2, 2, 2, -1, 1))
         total = 0
         for sample in range(2):
             with zipfile.ZipFile(self.folder / f"data/{sample:04}.npz") as archive:

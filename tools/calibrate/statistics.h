@@ -4,7 +4,7 @@
 #ifndef QDQ_TOOLS_CALIBRATE_STATISTICS_H
 #define QDQ_TOOLS_CALIBRATE_STATISTICS_H
 
-#include "tools/calibrate/exact_sum.h"
+#include "tools/dataset/exact_sum.h"
 
 // Bins: each power of two from 2^-32 on has 32 bins of equal width, up to 2^32, for each sign. The
 // bin in the middle has |x| < 2^-32, the first and the last |x| >= 2^32. Bins lie in the order of

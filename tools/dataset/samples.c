@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists and loads samples.
-#include "tools/calibrate/samples.h"
+#include "tools/dataset/samples.h"
 
 #include <dirent.h>
 #include <errno.h>

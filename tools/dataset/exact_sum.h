@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums without rounding: integers of digits of 32 bits, wide enough for 2^63 float64 numbers or
 // their squares. A sum depends on the set of its terms only, not on their order or grouping.
-#ifndef QDQ_TOOLS_CALIBRATE_EXACT_SUM_H
-#define QDQ_TOOLS_CALIBRATE_EXACT_SUM_H
+#ifndef QDQ_TOOLS_DATASET_EXACT_SUM_H
+#define QDQ_TOOLS_DATASET_EXACT_SUM_H
 
 #include <qdq/base.h>
 

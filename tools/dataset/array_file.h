@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file of arrays: .npy (one, without a name), .npz or .safetensors. Parts of arrays can be read.
-#ifndef QDQ_TOOLS_CALIBRATE_ARRAY_FILE_H
-#define QDQ_TOOLS_CALIBRATE_ARRAY_FILE_H
+#ifndef QDQ_TOOLS_DATASET_ARRAY_FILE_H
+#define QDQ_TOOLS_DATASET_ARRAY_FILE_H
 
 #include <qdq/qdq.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists the arrays of .npy, .npz and .safetensors files, and reads parts of them.
-#include "tools/calibrate/array_file.h"
+#include "tools/dataset/array_file.h"
 
 #include <stdlib.h>
 #include <string.h>

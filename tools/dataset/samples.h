@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The samples of --data: the files of a folder, sorted by name, or the entries of the leading dim
 // of one file. A sample has every input of a graph.
-#ifndef QDQ_TOOLS_CALIBRATE_SAMPLES_H
-#define QDQ_TOOLS_CALIBRATE_SAMPLES_H
+#ifndef QDQ_TOOLS_DATASET_SAMPLES_H
+#define QDQ_TOOLS_DATASET_SAMPLES_H
 
 #include "runtime/base/hash/sha256.h"
-#include "tools/calibrate/array_file.h"
+#include "tools/dataset/array_file.h"
 
 typedef struct samples {
     const char *where;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses --shard, and reports the samples that a state lacks.
-#include "tools/calibrate/shard.h"
+#include "tools/dataset/shard.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ int report_unreadable(const state *s) {
     if (s->unreadable.count == 0) return EXIT_OK;
     fprintf(stderr, "qdq: %zu of %" PRId64 " samples could not be read and are not in the state:\n",
             s->unreadable.count, s->taken + (int64_t)s->unreadable.count);
-    for (const char *t = NULL; (t = text_list_next(&s->unreadable, t));)
-        fprintf(stderr, "  %s\n", shown_name(t, shown, sizeof shown));
+    for (size_t i = 0; i < s->unreadable.count; i++)
+        fprintf(stderr, "  %s\n", shown_name(s->unreadable.items[i], shown, sizeof shown));
     return EXIT_FINDINGS;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adds to integers of many digits, which carry rarely.
-#include "tools/calibrate/exact_sum.h"
+#include "tools/dataset/exact_sum.h"
 
 #include <math.h>
 #include <string.h>

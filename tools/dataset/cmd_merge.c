@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// qdq merge: adds the states of shards up to the state of all samples.
+// qdq merge: adds the states of shards up to the state of all samples, of any kind, and writes it
+// or prints its report.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/calibrate/shard.h"
-#include "tools/calibrate/state_file.h"
 #include "tools/commands.h"
 #include "tools/common.h"
+#include "tools/dataset/data_run.h"
+#include "tools/dataset/shard.h"
+#include "tools/dataset/state_file.h"
 #include "tools/failure.h"
 
 enum { NAMED_SHARDS = 20 };
@@ -43,8 +45,12 @@ static int check_state(merging *m, const state *s, const state *first, size_t op
     if (s->next != COMPLETE)
         return tell_failure(QDQ_ERR_PARSE,
                             "%s: is a checkpoint of a run that has not ended; end it with "
-                            "qdq calibrate --resume",
-                            path_of(m, operand));
+                            "qdq %s --resume",
+                            path_of(m, operand), s->kind->command);
+    if (s->kind != first->kind)
+        return tell_failure(QDQ_ERR_PARSE, "%s: is a state of qdq %s, and %s one of qdq %s",
+                            path_of(m, operand), s->kind->command, path_of(m, 0),
+                            first->kind->command);
     if (differs)
         return tell_failure(QDQ_ERR_PARSE, "%s: has another %s than %s", path_of(m, operand),
                             differs, path_of(m, 0));
@@ -101,24 +107,25 @@ static int add_states(merging *m) {
 
 static int write_sum(const merging *m) {
     const char *out = m->opt->outputs.items[0];
-    qdq_error err = {0};
-    watch_hold_signals(m->opt->watch);
-    qdq_status status = state_write(&m->sum, out, &err);
-    watch_release_signals(m->opt->watch);
-    if (status != QDQ_OK) return report_error(&err);
-    printf("%s: %zu values, %" PRId64 " samples, %zu of %" PRId64 " shard%s\n", out,
-           m->sum.values.count, m->sum.taken, m->sum.shards_held, m->sum.shard_count,
-           m->sum.shard_count == 1 ? "" : "s");
-    return report_unreadable(&m->sum);
+    const state *s = &m->sum;
+    int code = write_state(s, out, m->opt);
+    if (code != EXIT_OK) return code;
+    printf("%s: %zu %s, %" PRId64 " samples, %zu of %" PRId64 " shard%s\n", out, s->tables[0].rows,
+           s->kind->rows, s->taken, s->shards_held, s->shard_count, s->shard_count == 1 ? "" : "s");
+    return EXIT_OK;
 }
 
 int run_merge(const options *opt) {
     merging m = {.opt = opt};
-    if (opt->outputs.count != 1)
-        return tell_failure(QDQ_ERR_ARGUMENT, "%zu files are given with -o, wanted one: -o STATE",
-                            opt->outputs.count);
+    if (opt->outputs.count > 1 || (opt->outputs.count == 1 && opt->json))
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            opt->json ? "-o and --json are both given, wanted one of them"
+                                      : "-o is given twice, wanted one file");
     int code = add_states(&m);
-    if (code == EXIT_OK) code = write_sum(&m);
+    if (code == EXIT_OK)
+        code = opt->outputs.count ? write_sum(&m) : m.sum.kind->report(&m.sum, opt);
+    if ((code == EXIT_OK || code == EXIT_FINDINGS) && report_unreadable(&m.sum) != EXIT_OK)
+        code = EXIT_FINDINGS;
     state_release(&m.sum);
     free(m.owners);
     return code;

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kinds of state. Each is described next to the command that writes it.
+#ifndef QDQ_TOOLS_DATASET_KINDS_H
+#define QDQ_TOOLS_DATASET_KINDS_H
+
+#include "tools/dataset/state.h"
+
+extern const state_kind calibrate_kind;  // tools/calibrate/calibrate_kind.c
+
+// The kind that a command writes; NULL: none.
+const state_kind *state_kind_find(const char *command);
+
+#endif
