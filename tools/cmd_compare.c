@@ -9,6 +9,7 @@
 #include "tools/compare/compare_fast.h"
 #include "tools/compare/compare_json.h"
 #include "tools/compare/compare_text.h"
+#include "tools/compare/data/compare_data.h"
 #include "tools/failure.h"
 #include "tools/findings.h"
 #include "tools/html/report_file.h"
@@ -138,55 +139,78 @@ static int compare_nodes(comparison *c, const options *opt, qdq_json *page) {
     return differs ? EXIT_FINDINGS : EXIT_OK;
 }
 
-static int compare_session(session *s, const options *opt, const target_list *list) {
+static int compare_sample(comparison *c, session *s, const options *opt) {
     int code;
-    comparison c = {.graph = s->graph,
-                    .target_count = list->count,
-                    .left_out_count = list->refused_count,
-                    .watch = opt->watch,
-                    .wants_spread = opt->json || opt->html};
-    memcpy(c.targets, list->names, sizeof c.targets);
-    memcpy(c.left_out, list->refused, sizeof c.left_out);
-    c.exec_options = s->exec_options;
-    c.isa = isa_of(opt);
     void **inputs = session_take_inputs(s, opt, &code);
     if (!inputs) return code;
     qdq_exec_destroy(s->exec);
     s->exec = NULL;
     report_file page = {0};
-    code = comparison_open(&c, s->plan, inputs);
+    code = comparison_open(c, s->plan);
+    comparison_give(c, s->plan, inputs);
     if (code == EXIT_OK) code = report_file_open(&page, "compare", opt, s->graph);
-    if (code == EXIT_OK) code = compare_nodes(&c, opt, report_file_json(&page));
+    if (code == EXIT_OK) code = compare_nodes(c, opt, report_file_json(&page));
     code = report_file_close(&page, code);
-    comparison_close(&c);
+    comparison_close(c);
     free(inputs);
     return code;
+}
+
+static int compare_session(session *s, const options *opt, const target_list *list,
+                           const data_run_plan *data) {
+    comparison c = {.graph = s->graph,
+                    .target_count = list->count,
+                    .left_out_count = list->refused_count,
+                    .watch = opt->watch,
+                    .wants_spread = (opt->json || opt->html) && !opt->data};
+    memcpy(c.targets, list->names, sizeof c.targets);
+    memcpy(c.left_out, list->refused, sizeof c.left_out);
+    c.exec_options = s->exec_options;
+    c.isa = isa_of(opt);
+    return opt->data ? compare_data(&c, data, s) : compare_sample(&c, s, opt);
+}
+
+// Options that exclude each other.
+static int check_options(const options *opt) {
+    const struct {
+        bool given;
+        const char *names[2];
+    } both[] = {
+        {opt->fast && opt->device, {"--fast", "--device"}},
+        {opt->fast && opt->html, {"--fast", "--html"}},
+        {opt->fast && opt->targets, {"--fast", "--targets"}},
+        {opt->fast && opt->data, {"--fast", "--data"}},
+        {opt->data && opt->html, {"--data", "--html"}},
+        {opt->data && opt->inputs.count, {"--data", "-i"}},
+        {opt->data && opt->fill, {"--data", "--fill"}},
+    };
+    for (size_t i = 0; i < sizeof both / sizeof *both; i++)
+        if (both[i].given)
+            return tell_failure(QDQ_ERR_ARGUMENT, "%s and %s are both given, wanted one of them",
+                                both[i].names[0], both[i].names[1]);
+    return data_options_check(opt);
 }
 
 int run_compare(const options *opt) {
     target_list list = {0};
     session s;
+    data_run_plan data = {0};
     options core = *opt;
     core.target = "core", core.device = NULL;
-    if (opt->fast && opt->device)
-        return tell_failure(QDQ_ERR_ARGUMENT,
-                            "--fast and --device are both given, wanted one of them");
-    if (opt->fast && opt->html)
-        return tell_failure(QDQ_ERR_ARGUMENT,
-                            "--fast and --html are both given, wanted one of them");
-    if (opt->fast && !opt->targets) return compare_fast(opt);
-    if (opt->fast)
-        return tell_failure(QDQ_ERR_ARGUMENT,
-                            "--fast and --targets are both given, wanted one of them");
+    int code = check_options(opt);
+    if (code != EXIT_OK) return code;
+    if (opt->fast) return compare_fast(opt);
     if (!opt->targets)
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "--targets is missing, wanted two or more, as in --targets onnx,ttnn");
+    if (opt->data) code = data_run_plan_read(opt, &data);
+    if (code != EXIT_OK) return code;
     bool listed = split_targets(opt->targets, &list) && has_use_for_device(opt, &list);
-    int code = listed ? EXIT_OK : EXIT_USAGE;
+    code = listed ? EXIT_OK : EXIT_USAGE;
     if (code == EXIT_OK) {
         code = session_start(&s, &core);
         if (code == EXIT_OK) code = leave_out_refusing(s.graph, opt, &list);
-        if (code == EXIT_OK) code = compare_session(&s, opt, &list);
+        if (code == EXIT_OK) code = compare_session(&s, opt, &list, &data);
         session_close(&s);
     }
     free(list.words);

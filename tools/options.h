@@ -34,8 +34,8 @@ typedef struct options {
     const char *threads, *repeat, *rows;
     const char *max_elements, *max_bytes, *max_file_bytes, *max_values, *max_operations;
     string_list keep;  // names; "all" alone: every value
-    bool allow_lossy, deployed, all, tiled, materialize, literal, fast, json, sarif, markdown, strict, map,
-        dtypes, schema;
+    bool allow_lossy, deployed, all, tiled, materialize, literal, fast, json, sarif, markdown,
+        strict, map, dtypes, schema;
     const char *completion;
     bool resume, partial;
     bool vs_copy, steps, compile, quiet, help, man;

@@ -66,7 +66,12 @@ int session_open_mode(session *s, const session *of, const options *opt, bool fa
     return s->exec ? give_inputs(of->graph, s->plan, s->exec, opt) : report_error(&err);
 }
 
-void **session_take_inputs(session *s, const options *opt, int *code) {
+void session_free_inputs(const session *s, void **inputs) {
+    for (size_t i = 0; inputs && i < qdq_plan_input_count(s->plan); i++) free(inputs[i]);
+    free(inputs);
+}
+
+void **session_bind_inputs(const session *s, int *code) {
     size_t count = qdq_plan_input_count(s->plan);
     void **inputs = calloc(count + 1, sizeof *inputs);
     qdq_error err = {0};
@@ -76,11 +81,18 @@ void **session_take_inputs(session *s, const options *opt, int *code) {
         inputs[i] = malloc(info->bytes);
         bound = inputs[i] && qdq_exec_bind(s->exec, info->name, inputs[i], info->bytes, &err) == 0;
     }
-    *code = bound ? give_inputs(s->graph, s->plan, s->exec, opt)
-                  : tell_failure(QDQ_ERR_MEMORY, "no memory for the inputs");
+    *code = bound ? EXIT_OK : tell_failure(QDQ_ERR_MEMORY, "no memory for the inputs");
+    if (bound) return inputs;
+    session_free_inputs(s, inputs);
+    return NULL;
+}
+
+void **session_take_inputs(session *s, const options *opt, int *code) {
+    void **inputs = session_bind_inputs(s, code);
+    if (!inputs) return NULL;
+    *code = give_inputs(s->graph, s->plan, s->exec, opt);
     if (*code == EXIT_OK) return inputs;
-    for (size_t i = 0; inputs && i < count; i++) free(inputs[i]);
-    free(inputs);
+    session_free_inputs(s, inputs);
     return NULL;
 }
 

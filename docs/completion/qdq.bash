@@ -52,12 +52,16 @@ _qdq() {
         ;;
     *:compare)
         words=''
-        options='--input --shape --dim --until --targets --all --threads --device --fast --literal --fill --isa --json --html --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        options='--input --shape --dim --until --output --data --shard --resume --checkpoint --targets --all --threads --device --fast --literal --fill --isa --json --html --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
         case $previous in
         -i | --input) options='' words='' files=yes ;;
         --shape) options='' words='' files='' ;;
         --dim) options='' words='' files='' ;;
         --until) options='' words='' files='' ;;
+        -o | --output) options='' words='' files=yes ;;
+        --data) options='' words='' files='' ;;
+        --shard) options='' words='' files='' ;;
+        --checkpoint) options='' words='' files='' ;;
         --targets) options='' words='' files='' ;;
         --threads) options='' words='' files='' ;;
         --device) options='' words='' files=yes ;;
@@ -234,7 +238,7 @@ _qdq() {
         ;;
     *:merge)
         words=''
-        options='--output --partial --json --quiet --help'
+        options='--output --partial --all --json --quiet --help'
         case $previous in
         -o | --output) options='' words='' files=yes ;;
         esac

@@ -16,6 +16,7 @@ from pathlib import Path
 
 TIMEOUT = 30  # seconds before a call counts as hanging
 QDQ = MODELS = None  # from the command line
+LONG = False  # --long: repeat what depends on chance more often
 
 # Struct letters of each dtype. A bfloat16 is passed as its bits.
 LETTERS = {"float32": "f", "bfloat16": "H", "int8": "b", "uint8": "B", "int32": "i",
@@ -245,13 +246,15 @@ class Case(unittest.TestCase):
 
 
 def main():
-    """Runs the tests of a file: FILE QDQ_BINARY MODELS_DIR [unittest's own arguments]."""
+    """Runs the tests of a file: FILE QDQ_BINARY MODELS_DIR [--long] [unittest's own arguments]."""
     take_arguments()
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
 
 
 def take_arguments():
-    global QDQ, MODELS
+    global QDQ, MODELS, LONG
+    LONG = "--long" in sys.argv
+    sys.argv = [word for word in sys.argv if word != "--long"]
     if len(sys.argv) < 3:
         sys.exit(f"usage: {sys.argv[0]} QDQ_BINARY MODELS_DIR")
     QDQ, MODELS = str(Path(sys.argv[1]).resolve()), str(Path(sys.argv[2]).resolve())

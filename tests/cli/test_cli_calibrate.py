@@ -1,62 +1,33 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""qdq calibrate and qdq merge: statistics against exact sums of fractions, states of shards that merge byte for byte,
-runs that are killed, files that cannot be read, and states that do not belong together."""
+"""qdq calibrate: statistics against exact sums of fractions, where samples come from, and files that cannot be read."""
 
-import hashlib
 import json
 import math
 import os
 import random
-import signal
 import struct
-import subprocess
-import tempfile
-import time
 import zipfile
 from fractions import Fraction
 from pathlib import Path
 
+import datasets
 import harness
-from harness import Case, Tensor, graph, main, node, npy_bytes, pack, read_safetensors, tensor, value, write_npy
+from datasets import SHAPE, exact, names, npz, numbers
+from harness import Case, Tensor, graph, main, node, read_safetensors, tensor, write_npy
 
 BINS = 4099
-SHAPE = [2, 3]
 CHAIN = graph([node("ReLU", "r", "x"), node("Exp", "e", "r")], outputs={"y": "e"})
 DEFLATED = zipfile.ZIP_DEFLATED
 
 
-def npz(path, compression=zipfile.ZIP_STORED, **tensors):
-    with zipfile.ZipFile(path, "w", compression) as archive:
-        for name, one in tensors.items():
-            archive.writestr(f"{name}.npy", npy_bytes(harness.NPY[one.dtype], one.shape, one.data))
-
-
 def setUpModule():
-    """A build without zlib reads stored members only, and says so."""
     global DEFLATED
-    with tempfile.TemporaryDirectory(prefix="qdq-cli-") as name:
-        npz(Path(name) / "a.npz", DEFLATED, x=tensor("float32", [1, *SHAPE], [0.0] * 6))
-        (Path(name) / "g.json").write_text(json.dumps(CHAIN), encoding="utf-8")
-        done = subprocess.run([harness.QDQ, "calibrate", "g.json", "--data", "a.npz", "-o", "s"], cwd=name,
-                              capture_output=True, check=False)
-        if b"this build has no zlib" in done.stderr:
-            DEFLATED = zipfile.ZIP_STORED
-
-
-def names(state, tensor_name):
-    return state[tensor_name].data.decode().split("\0")[:-1] if tensor_name in state else []
+    DEFLATED = datasets.compression()
 
 
 def rows(state, name):
-    one = state[name]
-    numbers = struct.unpack(f"<{len(one.data) // 8}{'d' if one.dtype == 'float64' else 'q'}", one.data)
-    width = one.shape[-1]
-    return dict(zip(names(state, "values"), (numbers[i:i + width] for i in range(0, len(numbers), width))))
-
-
-def number(digits, shift):
-    return Fraction(sum(digit << 32 * i for i, digit in enumerate(digits)), 2**shift)
+    return dict(zip(names(state, "values"), numbers(state, name)))
 
 
 def bin_of(x):
@@ -106,8 +77,8 @@ class Statistics(Calibration):
         counts = [len(finite), finite.count(0), sum(map(math.isnan, xs)), xs.count(math.inf), xs.count(-math.inf)]
         self.assertEqual(list(rows(state, "counts")[name]), counts)
         self.assertEqual(list(rows(state, "ranges")[name]), [min(finite), max(finite)])
-        self.assertEqual(number(rows(state, "sums")[name], 1074), sum(map(Fraction, finite)))
-        self.assertEqual(number(rows(state, "squares")[name], 2148), sum(Fraction(x)**2 for x in finite))
+        self.assertEqual(exact(rows(state, "sums")[name], 1074), sum(map(Fraction, finite)))
+        self.assertEqual(exact(rows(state, "squares")[name], 2148), sum(Fraction(x)**2 for x in finite))
         bins = [0] * BINS
         for x in finite:
             bins[bin_of(x)] += 1
@@ -153,6 +124,21 @@ class Statistics(Calibration):
         state = read_safetensors(self.folder / "s.state")
         self.assertEqual(names(state, "values"), ["m", "r", "x"])
         self.assert_statistics(state, "r", [max(x, 0.0) for x in xs])
+
+
+    def test_merge_without_a_file_prints_the_statistics(self):
+        xs = self.make_folder(9)
+        parts = self.shards(2)
+        (line,) = [line for line in self.qdq("merge", *parts).out.splitlines() if line.startswith("x (float32)")]
+        mean = float(sum(map(Fraction, xs)) / len(xs))
+        square = float(sum(Fraction(x)**2 for x in xs) / len(xs))
+        self.assertEqual(line, f"x (float32): {min(xs):.6g} to {max(xs):.6g}, mean {mean:.6g}, "
+                               f"deviation {math.sqrt(square - mean**2):.6g}, 54 elements")
+        report = json.loads(self.qdq("merge", *parts, "--json").out)
+        self.assertEqual([report[key] for key in ("kind", "samples", "shards", "shard_count")], ["calibrate", 9, [1], 1])
+        one = {row["name"]: row for row in report["values"]}["r"]
+        self.assertEqual([one["least"], one["greatest"]], [0, max(xs)])
+        self.assertIn("both given", self.qdq("merge", *parts, "--json", "-o", "m", code=2).err)
 
 
 class Data(Calibration):
@@ -263,191 +249,6 @@ class Unreadable(Calibration):
         self.make_folder(2)
         self.write("data/labels.txt", "")
         self.assertIn("'labels.txt' is no sample", self.calibrate("s.state").err)
-
-
-class Shards(Calibration):
-    def merge_in_pairs(self, parts, draw):
-        """Merges random pairs until one is left."""
-        step = 0
-        while len(parts) > 1:
-            draw.shuffle(parts)
-            a, b, parts = parts[0], parts[1], parts[2:]
-            step += 1
-            self.qdq("merge", "--partial", a, b, "-o", f"t{step}.state")
-            parts.append(f"t{step}.state")
-        return parts[0]
-
-    def test_any_partition_gives_the_bytes_of_one_run(self):
-        self.make_folder(50)
-        self.calibrate("all.state")
-        draw = random.Random(4)
-        for count in (1, 2, 7, 64):
-            parts = self.shards(count, *(["--isa", "portable"] if count == 7 else []))
-            draw.shuffle(parts)
-            self.qdq("merge", *parts, "-o", "m.state")
-            self.assertEqual(self.bytes_of("m.state"), self.bytes_of("all.state"), f"{count} shards")
-            tree = self.merge_in_pairs(parts, draw)
-            self.assertEqual(self.bytes_of(tree), self.bytes_of("all.state"), f"{count} shards in a tree")
-
-    def test_instruction_sets_and_threads_make_no_difference(self):
-        nodes = [node("MatMul", "p", "x"), node("SoftMax", "s", "p")]
-        nodes[0]["inputs"] = {"a": "x", "b": "w"}
-        nodes[1]["attrs"] = {"axis": 1}
-        draw = random.Random(5)
-        weights = [draw.gauss(0, 1) for _ in range(32 * 128)]
-        self.write("g.json", graph(nodes, inputs=[value("x", shape=[640, 32])], outputs={"y": "s"},
-                                   constants=[harness.constant("w", "float32", [32, 128], weights)]))
-        write_npy(self.folder / "x.npy", tensor("float32", [3, 640, 32], [draw.gauss(0, 3) for _ in range(3 * 640 * 32)]))
-        states = set()
-        for words in (["--isa", "portable", "--threads", "1"], ["--isa", "portable", "--threads", "3"],
-                      ["--threads", "1"], ["--threads", "3"]):
-            self.calibrate("s.state", *words, data="x.npy")
-            states.add(self.bytes_of("s.state"))
-        self.assertEqual(len(states), 1)
-
-    def test_merge_without_a_file_prints_the_statistics(self):
-        xs = self.make_folder(9)
-        parts = self.shards(2)
-        (line,) = [line for line in self.qdq("merge", *parts).out.splitlines() if line.startswith("x (float32)")]
-        mean = float(sum(map(Fraction, xs)) / len(xs))
-        square = float(sum(Fraction(x)**2 for x in xs) / len(xs))
-        self.assertEqual(line, f"x (float32): {min(xs):.6g} to {max(xs):.6g}, mean {mean:.6g}, "
-                               f"deviation {math.sqrt(square - mean**2):.6g}, 54 elements")
-        report = json.loads(self.qdq("merge", *parts, "--json").out)
-        self.assertEqual([report[key] for key in ("kind", "samples", "shards", "shard_count")], ["calibrate", 9, [1], 1])
-        one = {row["name"]: row for row in report["values"]}["r"]
-        self.assertEqual([one["least"], one["greatest"]], [0, max(xs)])
-        self.assertIn("both given", self.qdq("merge", *parts, "--json", "-o", "m", code=2).err)
-
-    def refused(self, *parts, words=()):
-        (self.folder / "m.state").unlink(missing_ok=True)
-        err = self.qdq("merge", *parts, "-o", "m.state", *words, code=3).err
-        self.assertFalse((self.folder / "m.state").exists())
-        return err
-
-    def test_lost_and_doubled_shards_are_named(self):
-        self.make_folder(8)
-        parts = self.shards(5)
-        self.assertIn("2 shards are missing: 2/5, 4/5;", self.refused(parts[0], parts[4], parts[2]))
-        self.assertIn("3of5.state: shard 3/5 is in 3of5.state too", self.refused(*parts, parts[2]))
-        self.qdq("merge", "--partial", parts[0], parts[1], "-o", "p.state")
-        self.assertIn("2of5.state: shard 2/5 is in p.state too", self.refused("p.state", *parts[1:]))
-        self.qdq("merge", "p.state", *parts[2:], "-o", "m.state")
-        self.assertIn("shard 1/1 is in m.state too", self.qdq("merge", "m.state", "m.state", "-o", "n.state", code=3).err)
-
-    def test_foreign_shards_are_named(self):
-        self.make_folder(4)
-        one, two = self.shards(2)
-        self.calibrate("3.state", "--shard", "2/3")
-        self.assertIn("3.state: has another number of shards than 1of2.state", self.refused(one, "3.state"))
-        self.calibrate("t.state", "--shard", "2/2", "--target", "onednn")
-        self.assertIn("t.state: has another target", self.refused(one, "t.state"))
-        self.write("other.json", graph([node("ReLU", "r", "x"), node("Abs", "e", "r")], outputs={"y": "e"}))
-        self.calibrate("g.state", "--shard", "2/2", file="other.json")
-        self.assertIn("g.state: has another graph", self.refused(one, "g.state"))
-        self.make_folder(5, "more")
-        self.calibrate("d.state", "--shard", "2/2", data="more")
-        self.assertIn("d.state: has another set of data", self.refused(one, "d.state"))
-        self.assertIn("g.json: ", self.refused(one, "g.json"))
-        self.assertIn("absent: ", self.refused(one, "absent"))
-
-    def test_a_damaged_state_is_refused(self):
-        self.make_folder(2)
-        one, two = self.shards(2)
-        whole = self.bytes_of(two)
-        header = 8 + struct.unpack("<Q", whole[:8])[0]
-        draw = random.Random(6)
-        for at in [draw.randrange(header, len(whole)) for _ in range(40)]:
-            damaged = bytearray(whole)
-            damaged[at] ^= 1 << draw.randrange(8)
-            (self.folder / "bad.state").write_bytes(damaged)
-            self.assertIn("bad.state", self.qdq("merge", one, "bad.state", "-o", "m.state", code=None).err)
-        for length in (0, 7, header, len(whole) - 1):
-            (self.folder / "bad.state").write_bytes(whole[:length])
-            self.assertIn("bad.state", self.refused(one, "bad.state"))
-
-    def test_the_hash_is_the_one_that_the_document_defines(self):
-        self.make_folder(2)
-        self.calibrate("s.state")
-        data = self.bytes_of("s.state")
-        header = json.loads(data[8:8 + struct.unpack("<Q", data[:8])[0]])
-        state = read_safetensors(self.folder / "s.state")
-        hashed = hashlib.sha256()
-        for name in header:
-            if name != "sha256":
-                hashed.update(name.encode() + b"\0" + state[name].data)
-        self.assertEqual(state["sha256"].data, hashed.digest())
-        self.assertEqual(struct.unpack("<5q", state["numbers"].data), (2, 2, 2, -1, 1))
-        total = 0
-        for sample in range(2):
-            with zipfile.ZipFile(self.folder / f"data/{sample:04}.npz") as archive:
-                elements = archive.read("x.npy")[-24:]
-            text = b"".join(struct.pack("<Q", len(word)) + word for word in (b"x", b"float32"))
-            total += int.from_bytes(hashlib.sha256(text + elements).digest(), "little")
-        self.assertEqual(int.from_bytes(state["samples"].data, "little"), total % 2**256)
-
-
-class Kills(Calibration):
-    def run_killed(self, draw, longest, *words):
-        """Starts a run and kills it after a random time; whether the kill came before the end."""
-        process = subprocess.Popen([harness.QDQ, "calibrate", "g.json", "--data", "data", *words], cwd=self.folder,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(draw.uniform(0, longest))
-        process.kill()
-        return process.wait() == -signal.SIGKILL
-
-    def test_killed_runs_end_with_the_same_bytes(self):
-        self.make_folder(40)
-        start = time.monotonic()
-        self.calibrate("all.state")
-        draw, kills, rounds = random.Random(7), 0, 0
-        longest = max(0.02, 2 * (time.monotonic() - start))
-        while kills < 100:
-            parts = []
-            for i in range(1, 4):
-                out = f"{rounds}-{i}.state"
-                words = ["--shard", f"{i}/3", "-o", out, "--resume", "--checkpoint", "0"]
-                for _ in range(6):
-                    kills += self.run_killed(draw, longest, *words)
-                self.qdq("calibrate", "g.json", "--data", "data", *words)
-                self.assertFalse((self.folder / f"{out}.part").exists())
-                parts.append(out)
-            rounds += 1
-            draw.shuffle(parts)
-            self.qdq("merge", *parts, "-o", "m.state")
-            self.assertEqual(self.bytes_of("m.state"), self.bytes_of("all.state"))
-            self.assertLess(rounds, 50, f"{kills} kills only")
-
-    def test_a_run_goes_on_behind_the_last_checkpoint(self):
-        self.make_folder(30)
-        self.calibrate("all.state")
-        draw = random.Random(8)
-        for _ in range(200):
-            (self.folder / "k.state").unlink(missing_ok=True)
-            self.run_killed(draw, 0.1, "-o", "k.state", "--checkpoint", "0")
-            if (self.folder / "k.state.part").exists():
-                break
-        state = read_safetensors(self.folder / "k.state.part")
-        taken, after = struct.unpack("<5q", state["numbers"].data)[2:4]
-        self.assertEqual(taken, after)
-        self.assertIn("checkpoint of a run that has not ended",
-                      self.qdq("merge", "k.state.part", "-o", "m.state", code=3).err)
-        for i in range(after):  # what is done is not read again
-            path = self.folder / f"data/{i:04}.npz"
-            path.write_bytes(bytes(path.stat().st_size))
-        self.calibrate("k.state", "--resume")
-        self.assertEqual(self.bytes_of("k.state"), self.bytes_of("all.state"))
-        self.calibrate("k.state", "--resume")
-        self.assertEqual(self.bytes_of("k.state"), self.bytes_of("all.state"))
-
-    def test_another_run_is_not_resumed(self):
-        self.make_folder(4)
-        self.calibrate("s.state", "--shard", "1/2")
-        self.assertIn("s.state is of another shard", self.calibrate("s.state", "--shard", "2/2", "--resume", code=3).err)
-        self.assertIn("another number of shards", self.calibrate("s.state", "--resume", code=3).err)
-        self.write("s.state.part", "no state")
-        self.assertIn("s.state.part", self.calibrate("s.state", "--shard", "1/2", "--resume", code=3).err)
-        self.calibrate("s.state", "--shard", "2/2")
 
 
 if __name__ == "__main__":

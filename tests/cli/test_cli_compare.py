@@ -409,7 +409,7 @@ class Words(Case):
         self.qdq("compare", "g.json", "--targets", "core,onnx", "--fill", 3)
 
     def test_options_of_other_commands_are_unknown(self):
-        for word in ("--expect", "--output", "--materialize", "--strict"):
+        for word in ("--expect", "--tolerance", "--materialize", "--strict"):
             self.assert_usage("unknown option", "--targets", "core,onnx", word, "x")
 
     def test_a_graph_with_errors_is_reported_once(self):

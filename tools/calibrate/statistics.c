@@ -14,7 +14,6 @@ enum {
     DOUBLE_BIAS = 1023,
     DOUBLE_FRACTION = 52,
     BINS_PER_OCTAVE = 1 << BINS_PER_OCTAVE_BITS,
-    LOW_BITS = 27,
 };
 
 void statistics_clear(const statistics *s) {
@@ -109,12 +108,8 @@ static void add_double(const statistics *s, double x) {
         return;
     }
     uint64_t mantissa = fraction | (e ? (uint64_t)1 << DOUBLE_FRACTION : 0);
-    uint64_t high = mantissa >> LOW_BITS, low = mantissa & (((uint64_t)1 << LOW_BITS) - 1);
-    unsigned scale = (e ? e : 1) - 1;
-    exact_add(s->sum, mantissa, scale, negative);
-    exact_add(s->squares, high * high, 2 * scale + 2 * LOW_BITS, false);
-    exact_add(s->squares, high * low, 2 * scale + LOW_BITS + 1, false);
-    exact_add(s->squares, low * low, 2 * scale, false);
+    exact_add(s->sum, mantissa, (e ? e : 1) - 1, negative);
+    exact_add_square(s->squares, x);
     s->counts[COUNT_FINITE]++;
     s->counts[COUNT_ZERO] += mantissa == 0;
     widen_range(s, x, x);

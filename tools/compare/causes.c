@@ -58,7 +58,7 @@ difference measure_difference(const qdq_tensor_info *info, const void *a, const 
         }
         int64_t from = ordinal(info->dtype, x), to = ordinal(info->dtype, y);
         uint64_t steps = from < to ? (uint64_t)to - (uint64_t)from : (uint64_t)from - (uint64_t)to;
-        if (steps > d.steps) d.steps = steps;
+        if (steps > d.steps) d.steps = steps, d.steps_at = i;
     }
     return d;
 }

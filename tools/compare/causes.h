@@ -22,6 +22,7 @@ typedef struct difference {
     size_t different;  // NaN equals NaN; zeros of different sign differ
     size_t nan_count;  // how many of these are NaN on one side only
     uint64_t steps;    // the largest distance of the others, in representable values
+    size_t steps_at;   // the first element with it
     cause causes[MAX_CAUSES];
     size_t cause_count;
 } difference;

@@ -174,32 +174,50 @@ static int compare_local(const comparison *c, size_t node, unit *u, node_pair *p
 }
 
 static int compare_overall(const comparison *c, const node_comparison *n, const unit *u,
-                           size_t target, const buffers *first) {
-    buffers own = {0};
+                           size_t target, const buffers *first, buffers *own) {
     node_pair *pair = &n->pairs[target - 1];
-    int code = compute(c, n, u, target, &own);
+    int code = compute(c, n, u, target, own);
     for (size_t i = 0; code == EXIT_OK && i < n->output_count; i++)
         if (u->outputs[i].value.id)
             pair->values[i].overall =
-                measure_difference(&n->outputs[i].info, first->items[i], own.items[i]).different;
-    if (code == EXIT_OK) keep(c, u, target, first, &own);
-    release_buffers(&own);
+                measure_difference(&n->outputs[i].info, first->items[i], own->items[i]).different;
     return code;
 }
 
+// The results of a unit in the other target; without items they are the first target's.
+typedef struct unit_results {
+    buffers local, own;
+} unit_results;
+
 static int compare_unit(const comparison *c, const node_comparison *n, unit *u, size_t target,
-                        const buffers *first) {
+                        const buffers *first, unit_results *out) {
     node_pair *pair = &n->pairs[target - 1];
-    bool own_inputs = has_own_inputs(c, u, target);
-    buffers local = {0};
     int code = EXIT_OK;
     if (u->reasons.count || !u->same_form) {
-        code = compute(c, n, u, 0, &local);
-        if (code == EXIT_OK) code = compare_local(c, n->node, u, pair, first, &local);
-        if (code == EXIT_OK && !own_inputs) keep(c, u, target, first, &local);
+        code = compute(c, n, u, 0, &out->local);
+        if (code == EXIT_OK) code = compare_local(c, n->node, u, pair, first, &out->local);
     }
-    release_buffers(&local);
-    return code == EXIT_OK && own_inputs ? compare_overall(c, n, u, target, first) : code;
+    if (code == EXIT_OK && has_own_inputs(c, u, target))
+        code = compare_overall(c, n, u, target, first, &out->own);
+    return code;
+}
+
+// Sets the dtype of x of examples without computing them.
+static void describe_unit(const comparison *c, size_t node, const unit *u, node_pair *pair) {
+    for (size_t i = 0; i < u->output_count; i++)
+        if (u->outputs[i].value.id) (void)find_x(c, u, node, &u->outputs[i].info, &pair->x_dtype);
+}
+
+static int tell_sink(const comparison *c, const node_comparison *n, const unit *u, size_t target,
+                     const buffers *first, const unit_results *other) {
+    int code = EXIT_OK;
+    for (size_t i = 0; c->sink.take && code == EXIT_OK && i < u->output_count; i++) {
+        const void *a = first->items ? first->items[i] : NULL;
+        const void *local = other->local.items ? other->local.items[i] : a;
+        const void *own = other->own.items ? other->own.items[i] : local;
+        if (u->outputs[i].value.id) code = c->sink.take(c->sink.with, n, target, i, a, local, own);
+    }
+    return code;
 }
 
 // Notes the group, and takes the list of its nodes from the unit.
@@ -245,11 +263,18 @@ static int compare_pair(const comparison *c, const node_comparison *n, size_t ta
     tell_progress(c, n->node, target);
     if (code == EXIT_OK && choose_outputs(c, n, target, outputs)) {
         unit u;
+        unit_results other = {0};
         code = unit_open(&u, &c->pairs[target], &c->given, outputs, n->output_count,
                          &c->exec_options, c->isa);
-        if (code == EXIT_OK) code = compare_unit(c, n, &u, target, first);
+        if (code == EXIT_OK && c->describes) describe_unit(c, n->node, &u, pair);
+        if (code == EXIT_OK && !c->describes) code = compare_unit(c, n, &u, target, first, &other);
         pair->reasons = u.reasons;
         if (code == EXIT_OK) note_group(c, n->node, &u, pair);
+        if (code == EXIT_OK) code = tell_sink(c, n, &u, target, first, &other);
+        buffers *last = other.own.items ? &other.own : &other.local;
+        if (code == EXIT_OK && last->items) keep(c, &u, target, first, last);
+        release_buffers(&other.local);
+        release_buffers(&other.own);
         unit_close(&u);
     }
     free(outputs);
@@ -306,11 +331,11 @@ static int compare_first(const comparison *c, node_comparison *n) {
     unit u;
     int code = unit_open(&u, &c->pairs[0], &c->given, n->outputs, n->output_count, &c->exec_options,
                          c->isa);
-    if (code == EXIT_OK) code = compute(c, n, &u, 0, &first);
-    if (code == EXIT_OK && c->wants_spread) code = describe_first(c, n, &first);
+    if (code == EXIT_OK && !c->describes) code = compute(c, n, &u, 0, &first);
+    if (code == EXIT_OK && first.items && c->wants_spread) code = describe_first(c, n, &first);
     for (size_t t = 1; code == EXIT_OK && t < c->target_count; t++)
         code = compare_pair(c, n, t, &first);
-    if (code == EXIT_OK) keep(c, &u, 0, &first, &first);
+    if (code == EXIT_OK && first.items) keep(c, &u, 0, &first, &first);
     release_buffers(&first);
     unit_close(&u);
     return code;

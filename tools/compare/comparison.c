@@ -81,7 +81,19 @@ static int open_pairs(comparison *c) {
     return code;
 }
 
-int comparison_open(comparison *c, const qdq_plan *plan, void *const *inputs) {
+void comparison_give(comparison *c, const qdq_plan *plan, void *const *inputs) {
+    for (size_t i = 0; i < qdq_plan_input_count(plan); i++) {
+        qdq_value value = qdq_graph_find(c->graph, qdq_plan_input(plan, i)->name);
+        if (!c->data) {
+            free(inputs[i]);
+            continue;
+        }
+        drop(c, value);  // of inputs that no node reads, which nothing has dropped
+        *comparison_slot(c, 0, value) = inputs[i];
+    }
+}
+
+int comparison_open(comparison *c, const qdq_plan *plan) {
     size_t nodes = qdq_graph_node_count(c->graph);
     c->ids = count_values(c->graph);
     for (size_t i = 0; i < qdq_plan_input_count(plan); i++) {
@@ -92,13 +104,6 @@ int comparison_open(comparison *c, const qdq_plan *plan, void *const *inputs) {
     c->pairs = calloc(c->target_count, sizeof *c->pairs);
     c->ends = calloc(nodes + 1, sizeof *c->ends);
     c->next_end = calloc(c->ids, sizeof *c->next_end);
-    for (size_t i = 0; i < qdq_plan_input_count(plan); i++) {
-        if (c->data)
-            *comparison_slot(c, 0, qdq_graph_find(c->graph, qdq_plan_input(plan, i)->name)) =
-                inputs[i];
-        else
-            free(inputs[i]);
-    }
     bool done = c->data && c->pairs && c->ends && c->next_end &&
                 deployed_open(&c->given, c->graph, c->ids, NULL);
     int code = done ? open_pairs(c) : EXIT_OK;

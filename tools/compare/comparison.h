@@ -7,6 +7,17 @@
 #include "tools/compare/units/target_pair.h"
 #include "tools/options.h"
 
+struct node_comparison;
+
+// Sees the results of each output of a node in the first target and another one that both have:
+// from the first target's data, and if each target runs the whole graph. Equal pointers: equal
+// elements. All NULL: nothing is computed. EXIT_OK, or another exit code after a message.
+typedef struct comparison_sink {
+    int (*take)(void *with, const struct node_comparison *n, size_t target, size_t output,
+                const void *first, const void *local, const void *overall);
+    void *with;
+} comparison_sink;
+
 typedef struct comparison {
     qdq_graph *graph;
     const char *targets[MAX_TARGETS];
@@ -14,7 +25,9 @@ typedef struct comparison {
     const char *left_out[MAX_TARGETS];  // targets that refuse the graph
     size_t left_out_count;
     watch *watch;
-    bool wants_spread;  // histograms, for JSON
+    bool wants_spread;     // histograms, for JSON
+    bool describes;        // compute nothing: only what the targets do at nodes is of interest
+    comparison_sink sink;  // all zero: none
     qdq_exec_options exec_options;
     const char *isa;
     size_t ids;          // greater than any value id
@@ -25,10 +38,12 @@ typedef struct comparison {
     uint32_t *ends, *next_end;
 } comparison;
 
-// Begins with the elements of the graph's inputs, in the order of the plan, and takes ownership of
-// them. EXIT_OK, or another exit code after a message; close it in either case.
-int comparison_open(comparison *c, const qdq_plan *plan, void *const *inputs);
+// EXIT_OK, or another exit code after a message; close it in either case.
+int comparison_open(comparison *c, const qdq_plan *plan);
 void comparison_close(comparison *c);
+// Gives the elements of the graph's inputs, in the order of the plan, and takes ownership of them,
+// whether the comparison could be opened or not.
+void comparison_give(comparison *c, const qdq_plan *plan, void *const *inputs);
 
 // The memory that a target has for a value; NULL: the same elements as the first target.
 void **comparison_slot(const comparison *c, size_t target, qdq_value value);

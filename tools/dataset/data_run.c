@@ -120,6 +120,16 @@ static int add_samples(data_run *w) {
 
 //---- Entry ------------------------------------------------------------------
 
+int data_options_check(const options *opt) {
+    const char *alone = opt->outputs.count ? "-o"
+                        : opt->shard       ? "--shard"
+                        : opt->resume      ? "--resume"
+                        : opt->checkpoint  ? "--checkpoint"
+                                           : NULL;
+    if (!alone || opt->data) return EXIT_OK;
+    return tell_failure(QDQ_ERR_ARGUMENT, "%s is given without --data; add --data WHERE", alone);
+}
+
 int data_run_plan_read(const options *opt, data_run_plan *out) {
     *out = (data_run_plan){.opt = opt};
     if (opt->outputs.count != 1 || !opt->data)

@@ -29,6 +29,10 @@ typedef struct data_run_plan {
     size_t interval;  // seconds between checkpoints
 } data_run_plan;
 
+// Refuses -o, --shard, --resume and --checkpoint without --data, for commands that have a use
+// without a data set. EXIT_OK, or another exit code after a message.
+int data_options_check(const options *opt);
+
 // Reads and checks --data, --shard, --checkpoint and -o. EXIT_OK, or another exit code after a
 // message.
 int data_run_plan_read(const options *opt, data_run_plan *out);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { DIGIT_BITS = 32 };
+enum { DIGIT_BITS = 32, DOUBLE_FRACTION = 52, LOW_BITS = 27 };
 static const uint64_t digit_mask = 0xFFFFFFFF;
 static const int64_t digit_base = (int64_t)1 << DIGIT_BITS;
 
@@ -18,6 +18,20 @@ void exact_add(int64_t *digits, uint64_t magnitude, unsigned shift, bool negativ
     at[0] += negative ? -low : low;
     at[1] += negative ? -middle : middle;
     if (high) at[2] += negative ? -high : high;
+}
+
+void exact_add_square(int64_t *squares, double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    unsigned e = (unsigned)(bits >> DOUBLE_FRACTION & 0x7FF);
+    uint64_t fraction = bits & (((uint64_t)1 << DOUBLE_FRACTION) - 1);
+    uint64_t mantissa = fraction | (e ? (uint64_t)1 << DOUBLE_FRACTION : 0);
+    uint64_t high = mantissa >> LOW_BITS, low = mantissa & (((uint64_t)1 << LOW_BITS) - 1);
+    unsigned scale = (e ? e : 1) - 1;
+    exact_add(squares, high * high, 2 * scale + 2 * LOW_BITS, false);
+    if (!low) return;
+    exact_add(squares, high * low, 2 * scale + LOW_BITS + 1, false);
+    exact_add(squares, low * low, 2 * scale, false);
 }
 
 void exact_carry(int64_t *digits, size_t count) {
@@ -43,4 +57,18 @@ double exact_value(const int64_t *digits, size_t count, int shift) {
         value += ldexp((double)positive[i], (int)i * DIGIT_BITS - shift);
     }
     return negative ? -value : value;
+}
+
+// The logarithm to the base 2 of a sum of squares, whatever its size; -infinity of 0.
+static double log2_of(const int64_t *squares) {
+    size_t top = SQUARE_DIGITS - 1;
+    while (top > 0 && !squares[top]) top--;
+    int scale = (int)top * DIGIT_BITS;  // so that the digit `top` counts 1
+    return log2(exact_value(squares, SQUARE_DIGITS, scale)) + (double)(scale - SQUARE_SHIFT);
+}
+
+double exact_decibels(const int64_t *signal, const int64_t *noise) {
+    static const double decibels_of_2 = 3.0102999566398120;
+    double other = log2_of(noise);
+    return other == -INFINITY ? INFINITY : decibels_of_2 * (log2_of(signal) - other);
 }

@@ -18,11 +18,17 @@ enum {
 // most 2^30 calls brings them back.
 void exact_add(int64_t *digits, uint64_t magnitude, unsigned shift, bool negative);
 
+// Adds the square of a finite number to a sum of squares: three calls of exact_add.
+void exact_add_square(int64_t *squares, double x);
+
 // Brings all digits but the last into 0 .. 2^32 - 1. The last one has the sign. A number has one
 // such form.
 void exact_carry(int64_t *digits, size_t count);
 
 // The number whose digit 0 counts 2^-shift, within 2^-52 of its magnitude.
 double exact_value(const int64_t *digits, size_t count, int shift);
+
+// 10 log10(signal / noise) of two sums of squares; infinity if `noise` is 0.
+double exact_decibels(const int64_t *signal, const int64_t *noise);
 
 #endif

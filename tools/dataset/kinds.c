@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-enum { KINDS = 1 };
+enum { KINDS = 2 };
 
-static const state_kind *const kinds[KINDS] = {&calibrate_kind};
+static const state_kind *const kinds[KINDS] = {&calibrate_kind, &compare_kind};
 
 const state_kind *state_kind_find(const char *command) {
     for (size_t i = 0; i < KINDS; i++)

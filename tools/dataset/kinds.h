@@ -6,6 +6,7 @@
 #include "tools/dataset/state.h"
 
 extern const state_kind calibrate_kind;  // tools/calibrate/calibrate_kind.c
+extern const state_kind compare_kind;    // tools/compare/data/pair_state.c
 
 // The kind that a command writes; NULL: none.
 const state_kind *state_kind_find(const char *command);

@@ -41,3 +41,7 @@ void json_double_key(qdq_json *json, const char *key, double value) {
     else
         qdq_json_double(json, value);
 }
+
+void json_ratio_key(qdq_json *json, const char *key, double decibels) {
+    json_double_key(json, key, isfinite(decibels) ? nearbyint(decibels * 1000) / 1000 : decibels);
+}

@@ -12,6 +12,9 @@ void print_samples(const state *s);
 // "shard_count".
 void json_samples(qdq_json *json, const state *s);
 
+// Writes null for NaN.
 void json_double_key(qdq_json *json, const char *key, double value);
+// A ratio in decibels, to a thousandth: logarithms may differ in the last bit between machines.
+void json_ratio_key(qdq_json *json, const char *key, double decibels);
 
 #endif

@@ -68,7 +68,8 @@ int find_first_difference(const session *s, const options *opt, const given_valu
                     .isa = isa_of(opt)};
     void **inputs = copy_inputs(s, given);
     if (!inputs) return tell_failure(QDQ_ERR_MEMORY, "no memory for the inputs");
-    int code = comparison_open(&c, s->plan, inputs);
+    int code = comparison_open(&c, s->plan);
+    comparison_give(&c, s->plan, inputs);
     if (code == EXIT_OK) code = compare_until(&c, out);
     comparison_close(&c);
     free(inputs);

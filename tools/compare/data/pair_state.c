@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adds and merges differences. Where two samples have the same greatest difference, the first
+// sample of the data is named, so that the order of shards makes no difference.
+#include "tools/compare/data/pair_state.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/compare/data/pair_report.h"
+#include "tools/dataset/exact_sum.h"
+#include "tools/io/tensor_io.h"
+
+static const state_column pair_columns[PAIR_COLUMNS] = {
+    [PAIR_VALUE] = {"values", QDQ_UINT8, 1},
+    [PAIR_NODE] = {"nodes", QDQ_UINT8, 1},
+    [PAIR_OP] = {"ops", QDQ_UINT8, 1},
+    [PAIR_GROUP] = {"groups", QDQ_UINT8, 1},
+    [PAIR_OTHER] = {"others", QDQ_UINT8, 1},
+    [PAIR_DTYPE] = {"dtypes", QDQ_UINT8, 1},
+    [PAIR_X_DTYPE] = {"x_dtypes", QDQ_UINT8, 1},
+    [PAIR_NUMERICS] = {"numerics", QDQ_UINT8, 1},
+    [PAIR_LEFT_OUT] = {"left_out", QDQ_UINT8, 1},
+    [PAIR_SHAPE] = {"shapes", QDQ_UINT8, 1},
+    [PAIR_COUNTS] = {"counts", QDQ_INT64, PAIR_COUNTERS},
+    [PAIR_STEPS] = {"steps", QDQ_INT64, 3},
+    [PAIR_GREATEST] = {"greatest", QDQ_FLOAT64, 3},
+    [PAIR_AT] = {"greatest_at", QDQ_INT64, 2},
+    [PAIR_SIGNALS] = {"signals", QDQ_INT64, SQUARE_DIGITS},
+    [PAIR_NOISES] = {"noises", QDQ_INT64, SQUARE_DIGITS},
+    [PAIR_OVERALL_NOISES] = {"overall_noises", QDQ_INT64, SQUARE_DIGITS},
+};
+
+static const state_column cause_columns[CAUSE_COLUMNS] = {
+    [CAUSE_TEXT] = {"causes", QDQ_UINT8, 1},           [CAUSE_PAIR] = {"cause_pairs", QDQ_INT64, 1},
+    [CAUSE_COUNTS] = {"cause_counts", QDQ_INT64, 2},   [CAUSE_AT] = {"cause_at", QDQ_INT64, 3},
+    [CAUSE_VALUES] = {"cause_values", QDQ_FLOAT64, 3},
+};
+
+qdq_shape pair_shape(const state_table *pairs, size_t row) {
+    const char *text = state_text(pairs, PAIR_SHAPE, row);
+    qdq_shape shape = {0};
+    for (char *end; shape.rank < QDQ_MAX_RANK; text = end) {
+        long long dim = strtoll(text + strcspn(text, "123456789"), &end, 10);
+        if (dim < 1) break;
+        shape.dims[shape.rank++] = dim;
+    }
+    return shape;
+}
+
+static bool is_before(int64_t sample, int64_t other) {
+    return sample != NO_SAMPLE && (other == NO_SAMPLE || sample < other);
+}
+
+//---- Greatest differences ---------------------------------------------------
+
+// Both take the other's place if it is greater, or as great and of an earlier sample.
+static void raise_steps(int64_t *into, const int64_t *from) {
+    uint64_t a = (uint64_t)into[0], b = (uint64_t)from[0];
+    if (b > a || (b == a && is_before(from[1], into[1]))) memcpy(into, from, 3 * sizeof *into);
+}
+
+static void raise_greatest(double *into, int64_t *into_at, const double *from,
+                           const int64_t *from_at) {
+    if (from[0] < into[0] || (from[0] == into[0] && !is_before(from_at[0], into_at[0]))) return;
+    memcpy(into, from, 3 * sizeof *into);
+    memcpy(into_at, from_at, 2 * sizeof *into_at);
+}
+
+//---- Adding -----------------------------------------------------------------
+
+// All NaN count as one.
+static double one_nan(double x) { return isnan(x) ? NAN : x; }
+
+static void add_digits(int64_t *into, const int64_t *from) {
+    for (size_t i = 0; i < SQUARE_DIGITS; i++) into[i] += from[i];
+    exact_carry(into, SQUARE_DIGITS);
+}
+
+static void add_signal(int64_t *digits, const double *a, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (a[i] != 0 && isfinite(a[i])) exact_add_square(digits, a[i]);
+    exact_carry(digits, SQUARE_DIGITS);
+}
+
+// Adds the squares of differences, and finds the greatest.
+static void add_noise(int64_t *digits, const double *a, const double *b, size_t count,
+                      int64_t sample, double greatest[3], int64_t at[2]) {
+    for (size_t i = 0; i < count; i++) {
+        double far = a[i] == b[i] ? 0 : fabs(a[i] - b[i]);
+        if (!(far > 0)) continue;
+        if (isfinite(far)) exact_add_square(digits, far);
+        if (far <= greatest[0]) continue;
+        greatest[0] = far, greatest[1] = a[i], greatest[2] = b[i];
+        at[0] = sample, at[1] = (int64_t)i;
+    }
+    exact_carry(digits, SQUARE_DIGITS);
+}
+
+static void add_numbers(const state_table *t, size_t row, const pair_results *r) {
+    size_t count = r->pair->local.elements;
+    double *a = r->scratch, *b = a + count, greatest[3] = {0};
+    int64_t noise[SQUARE_DIGITS] = {0}, at[2] = {NO_SAMPLE, 0};
+    to_doubles(r->info->dtype, r->first, count, a);
+    add_signal(state_ints(t, PAIR_SIGNALS, row), a, count);
+    if (r->pair->local.different) {
+        to_doubles(r->info->dtype, r->local, count, b);
+        add_noise(noise, a, b, count, r->sample, greatest, at);
+        add_digits(state_ints(t, PAIR_NOISES, row), noise);
+        raise_greatest(state_reals(t, PAIR_GREATEST, row), state_ints(t, PAIR_AT, row), greatest,
+                       at);
+    }
+    if (r->overall == r->local) {
+        add_digits(state_ints(t, PAIR_OVERALL_NOISES, row), noise);
+    } else if (r->pair->overall) {
+        to_doubles(r->info->dtype, r->overall, count, b);
+        add_noise(state_ints(t, PAIR_OVERALL_NOISES, row), a, b, count, r->sample, greatest, at);
+    }
+}
+
+static bool add_cause(state *s, size_t row, const pair_results *r, size_t number) {
+    const cause *why = &r->pair->local.causes[number];
+    const example *e = &r->pair->examples[number];
+    state_table *t = &s->tables[1];
+    char name[1024];
+    size_t own =
+        state_row(t, (int64_t)row, cause_text(r->reasons, why->switches, name, sizeof name));
+    if (own == SIZE_MAX) return false;
+    int64_t *counts = state_ints(t, CAUSE_COUNTS, own), *at = state_ints(t, CAUSE_AT, own);
+    double *values = state_reals(t, CAUSE_VALUES, own);
+    counts[0] += (int64_t)why->count;
+    counts[1]++;
+    if (!is_before(r->sample, at[0])) return true;
+    at[0] = r->sample, at[1] = (int64_t)why->first, at[2] = e->has_x;
+    values[0] = e->has_x ? one_nan(e->x) : 0;
+    values[1] = one_nan(e->values[0]), values[2] = one_nan(e->values[1]);
+    return true;
+}
+
+bool pair_state_add(state *s, size_t row, const pair_results *r) {
+    const state_table *t = &s->tables[0];
+    const difference *d = &r->pair->local;
+    int64_t *counts = state_ints(t, PAIR_COUNTS, row);
+    counts[COUNT_ELEMENTS] += (int64_t)d->elements;
+    counts[COUNT_DIFFERENT] += (int64_t)d->different;
+    counts[COUNT_NAN_ON_ONE_SIDE] += (int64_t)d->nan_count;
+    counts[COUNT_SAMPLES] += d->different > 0;
+    counts[COUNT_OVERALL] += (int64_t)r->pair->overall;
+    const int64_t steps[3] = {(int64_t)d->steps, r->sample, (int64_t)d->steps_at};
+    if (d->steps) raise_steps(state_ints(t, PAIR_STEPS, row), steps);
+    add_numbers(t, row, r);
+    for (size_t i = 0; i < d->cause_count; i++)
+        if (!add_cause(s, row, r, i)) return false;
+    return true;
+}
+
+//---- Merging ----------------------------------------------------------------
+
+static void clear_pair(const state_table *t, size_t row) {
+    state_ints(t, PAIR_STEPS, row)[1] = NO_SAMPLE;
+    state_ints(t, PAIR_AT, row)[0] = NO_SAMPLE;
+}
+
+static void merge_pair(const state_table *into, size_t row, const state_table *from,
+                       size_t from_row) {
+    static const pair_column sums[] = {PAIR_SIGNALS, PAIR_NOISES, PAIR_OVERALL_NOISES};
+    for (size_t i = 0; i < PAIR_COUNTERS; i++)
+        state_ints(into, PAIR_COUNTS, row)[i] += state_ints(from, PAIR_COUNTS, from_row)[i];
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+        add_digits(state_ints(into, sums[i], row), state_ints(from, sums[i], from_row));
+    raise_steps(state_ints(into, PAIR_STEPS, row), state_ints(from, PAIR_STEPS, from_row));
+    raise_greatest(state_reals(into, PAIR_GREATEST, row), state_ints(into, PAIR_AT, row),
+                   state_reals(from, PAIR_GREATEST, from_row), state_ints(from, PAIR_AT, from_row));
+}
+
+static void clear_cause(const state_table *t, size_t row) {
+    state_ints(t, CAUSE_AT, row)[0] = NO_SAMPLE;
+}
+
+static void merge_cause(const state_table *into, size_t row, const state_table *from,
+                        size_t from_row) {
+    int64_t *at = state_ints(into, CAUSE_AT, row);
+    const int64_t *from_at = state_ints(from, CAUSE_AT, from_row);
+    for (size_t i = 0; i < 2; i++)
+        state_ints(into, CAUSE_COUNTS, row)[i] += state_ints(from, CAUSE_COUNTS, from_row)[i];
+    if (!is_before(from_at[0], at[0])) return;
+    memcpy(at, from_at, 3 * sizeof *at);
+    memcpy(state_reals(into, CAUSE_VALUES, row), state_reals(from, CAUSE_VALUES, from_row),
+           3 * sizeof(double));
+}
+
+static const state_table_kind tables[] = {
+    {.columns = pair_columns,
+     .column_count = PAIR_COLUMNS,
+     .clear = clear_pair,
+     .merge = merge_pair},
+    {.columns = cause_columns,
+     .column_count = CAUSE_COLUMNS,
+     .grows = true,
+     .clear = clear_cause,
+     .merge = merge_cause},
+};
+
+const state_kind compare_kind = {
+    .command = "compare",
+    .rows = "pairs of values",
+    .tables = tables,
+    .table_count = sizeof tables / sizeof *tables,
+    .report = pair_report,
+};
