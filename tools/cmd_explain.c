@@ -5,6 +5,7 @@
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/explain/accuracy/against.h"
+#include "tools/explain/accuracy/data/against_data.h"
 #include "tools/explain/explain_report.h"
 #include "tools/explain/reproduction.h"
 #include "tools/failure.h"
@@ -58,10 +59,18 @@ static int explain_session(session *s, const options *opt) {
 
 int run_explain(const options *opt) {
     session s;
-    if (opt->against && (opt->gots.count || opt->outputs.count))
-        return tell_failure(
-            QDQ_ERR_ARGUMENT,
-            "--against is given with --got or -o, wanted one of --against and --got");
+    if (opt->data &&
+        (!opt->against || opt->gots.count || opt->inputs.count || opt->fill || opt->html))
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            "--data is given %s, wanted --against MODEL --data WHERE -o STATE "
+                            "without --got, -i, --fill or --html",
+                            opt->against ? "with one of these" : "without --against");
+    if (opt->data) return explain_against_data(opt);
+    if (opt->shard || opt->resume || opt->checkpoint || (opt->against && opt->outputs.count))
+        return data_options_check(opt);
+    if (opt->against && opt->gots.count)
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            "--against and --got are both given, wanted one of them");
     if (opt->against) return explain_against(opt);
     if (!opt->gots.count)
         return tell_failure(

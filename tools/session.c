@@ -78,7 +78,7 @@ void **session_bind_inputs(const session *s, int *code) {
     bool bound = inputs != NULL;
     for (size_t i = 0; bound && i < count; i++) {
         const qdq_tensor_info *info = qdq_plan_input(s->plan, i);
-        inputs[i] = malloc(info->bytes);
+        inputs[i] = calloc(1, info->bytes);
         bound = inputs[i] && qdq_exec_bind(s->exec, info->name, inputs[i], info->bytes, &err) == 0;
     }
     *code = bound ? EXIT_OK : tell_failure(QDQ_ERR_MEMORY, "no memory for the inputs");

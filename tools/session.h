@@ -25,8 +25,8 @@ int session_open(session *s, const options *opt);
 // otherwise. It borrows the graph and must be closed first. EXIT_OK, or another exit code after a
 // message; close it in either case.
 int session_open_mode(session *s, const session *of, const options *opt, bool fast);
-// Binds memory for the elements of all inputs to the exec, which must not outlive it. NULL after a
-// message; session_free_inputs frees it.
+// Binds memory for the elements of all inputs, all 0, to the exec, which must not outlive it. NULL
+// after a message; session_free_inputs frees it.
 void **session_bind_inputs(const session *s, int *code);
 void session_free_inputs(const session *s, void **inputs);
 // Copies the elements of all inputs, which are filled as the options say, to memory that outlives

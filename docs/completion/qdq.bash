@@ -77,7 +77,7 @@ _qdq() {
         ;;
     *:explain)
         words=''
-        options='--input --shape --dim --until --got --against --output --target --threads --fill --isa --json --html --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        options='--input --shape --dim --until --got --against --output --data --shard --resume --checkpoint --target --threads --fill --isa --json --html --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
         case $previous in
         -i | --input) options='' words='' files=yes ;;
         --shape) options='' words='' files='' ;;
@@ -86,6 +86,9 @@ _qdq() {
         --got) options='' words='' files=yes ;;
         --against) options='' words='' files='' ;;
         -o | --output) options='' words='' files=yes ;;
+        --data) options='' words='' files='' ;;
+        --shard) options='' words='' files='' ;;
+        --checkpoint) options='' words='' files='' ;;
         -t | --target) options='' words='core onnx ort onednn tensorrt tripy ttnn torchao' files='' ;;
         --threads) options='' words='' files='' ;;
         --fill) options='' words='' files='' ;;

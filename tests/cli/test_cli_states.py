@@ -26,6 +26,8 @@ KINDS = {
     "calibrate": Kind(["calibrate", "g.json"], 0, False, ["calibrate", "g.json", "--target", "onnx"]),
     "compare": Kind(["compare", "g.json", "--targets", "core,ttnn"], 1, True,
                     ["compare", "g.json", "--targets", "core,onnx"]),
+    "explain": Kind(["explain", "g.json", "--against", "f.json"], 1, True,
+                    ["explain", "g.json", "--against", "f.json", "--target", "onnx"]),
 }
 DEFLATED = zipfile.ZIP_DEFLATED
 QUANTIZED = graph([quantize("q", scales=1), node("Dequantize", "d", "q", scales=1, dtype="float32"), node("ReLU", "r", "d"), node("Exp", "e", "r")],
@@ -184,6 +186,13 @@ class Refusals(States):
         self.assertIn("g.json: ", self.refused(one, "g.json"))
         self.assertIn("absent: ", self.refused(one, "absent"))
 
+    def test_another_float_model_is_named(self):
+        self.make_folder(4)
+        one, _ = self.shards("explain", 2)
+        self.write("f.json", {**FLOAT, "nodes": [FLOAT["nodes"][0], node("Tanh", "e", "r")]})
+        self.run_kind("explain", "2.state", "--shard", "2/2")
+        self.assertIn("2.state: has another float model", self.refused(one, "2.state"))
+
     def test_states_of_different_kinds_are_named(self):
         self.make_folder(2)
         parts = {kind: self.shards(kind, 2) for kind in KINDS}
@@ -222,9 +231,9 @@ class Refusals(States):
         self.assertIn("another number of shards", self.run_kind(kind, "s.state", "--resume", code=3).err)
         self.write("s.state.part", "no state")
         self.assertIn("s.state.part", self.run_kind(kind, "s.state", "--shard", "1/2", "--resume", code=3).err)
-        self.run_kind(kind, "s.state", "--shard", "2/2")
+        self.qdq(*KINDS[kind].words, "--data", "data", "-o", "s.state", "--shard", "2/2", code=None)
         other = "compare" if kind == "calibrate" else "calibrate"
-        self.run_kind(other, "s.state", "--shard", "2/2")
+        self.run_kind(other, "s.state")
         self.assertIn("s.state is of another kind", self.run_kind(kind, "s.state", "--resume", code=3).err)
 
     def test_wrong_options_are_refused(self, kind):
@@ -238,7 +247,7 @@ class Refusals(States):
         for option in (["-o", "s"], ["--shard", "1/2"], ["--resume"], ["--checkpoint", "1"]):
             self.assertIn(f"{option[0]} is given without --data", self.qdq(*words, *option, "--fill", 1, code=2).err)
         for option in (["--fill", "1"], ["-i", "x=x.npy"], ["--html", "page.html"]):
-            self.assertIn("both given", self.run_kind(kind, "s", *option, code=2).err)
+            self.assertRegex(self.run_kind(kind, "s", *option, code=2).err, "both given|one of these")
         self.run_kind(kind, "s.state")
         self.assertIn("both given", self.qdq("merge", "s.state", "--json", "-o", "m", code=2).err)
 

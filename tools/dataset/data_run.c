@@ -51,6 +51,22 @@ static int begin_state(data_run *w) {
     return w->task->begin(w->with, s);
 }
 
+int data_run_add_target(state *s, qdq_graph *graph, const char *target, const options *opt,
+                        const qdq_exec_options *exec_options) {
+    qdq_compile_options compile;
+    qdq_error err = {0};
+    if (!compile_options_of(opt, &compile)) return EXIT_USAGE;
+    compile.target = target;
+    compile.device = qdq_device_find("none", NULL);
+    qdq_plan *plan = qdq_graph_compile(graph, &compile, &err);
+    if (!plan) return report_error(&err);
+    qdq_exec *exec = qdq_exec_create(plan, exec_options, &err);
+    int code = exec ? state_add_graph(s, graph, target, exec) : report_error(&err);
+    qdq_exec_destroy(exec);
+    qdq_plan_destroy(plan);
+    return code;
+}
+
 //---- Resuming ---------------------------------------------------------------
 
 // Takes over the state of a file that a run of the same shard has left.

@@ -43,6 +43,11 @@ int data_run_plan_read(const options *opt, data_run_plan *out);
 int data_run_start(const data_run_plan *plan, const data_run_task *task, const session *s,
                    void *with);
 
+// Compiles a graph for a target, in rows and without a device, and adds both to a state. EXIT_OK,
+// or another exit code after a message.
+int data_run_add_target(state *s, qdq_graph *graph, const char *target, const options *opt,
+                        const qdq_exec_options *exec_options);
+
 // Writes a state while signals wait. EXIT_OK, or another exit code after a message.
 int write_state(const state *s, const char *path, const options *opt);
 

@@ -45,6 +45,23 @@ void exact_carry(int64_t *digits, size_t count) {
     digits[count - 1] += carry;
 }
 
+void exact_add_squares(int64_t *squares, const double *a, const double *b, size_t count) {
+    static const size_t carried = (size_t)1 << 28;  // each square is three calls of exact_add
+    for (size_t from = 0; from < count; from += carried) {
+        size_t end = count - from < carried ? count : from + carried;
+        for (size_t i = from; i < end; i++) {
+            double x = !b ? a[i] : a[i] == b[i] ? 0 : a[i] - b[i];
+            if (x != 0 && isfinite(x)) exact_add_square(squares, x);
+        }
+        exact_carry(squares, SQUARE_DIGITS);
+    }
+}
+
+void exact_add_sum(int64_t *squares, const int64_t *other) {
+    for (size_t i = 0; i < SQUARE_DIGITS; i++) squares[i] += other[i];
+    exact_carry(squares, SQUARE_DIGITS);
+}
+
 double exact_value(const int64_t *digits, size_t count, int shift) {
     int64_t positive[SQUARE_DIGITS] = {0};
     bool negative = digits[count - 1] < 0;

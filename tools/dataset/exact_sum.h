@@ -21,6 +21,12 @@ void exact_add(int64_t *digits, uint64_t magnitude, unsigned shift, bool negativ
 // Adds the square of a finite number to a sum of squares: three calls of exact_add.
 void exact_add_square(int64_t *squares, double x);
 
+// Adds the squares of finite numbers a[i], or of finite differences a[i] - b[i] in float64, and
+// carries. `b`: NULL, or as many numbers.
+void exact_add_squares(int64_t *squares, const double *a, const double *b, size_t count);
+// Adds another sum of squares and carries.
+void exact_add_sum(int64_t *squares, const int64_t *other);
+
 // Brings all digits but the last into 0 .. 2^32 - 1. The last one has the sign. A number has one
 // such form.
 void exact_carry(int64_t *digits, size_t count);

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-enum { KINDS = 2 };
+enum { KINDS = 3 };
 
-static const state_kind *const kinds[KINDS] = {&calibrate_kind, &compare_kind};
+static const state_kind *const kinds[KINDS] = {&calibrate_kind, &compare_kind, &explain_kind};
 
 const state_kind *state_kind_find(const char *command) {
     for (size_t i = 0; i < KINDS; i++)

@@ -7,6 +7,7 @@
 
 extern const state_kind calibrate_kind;  // tools/calibrate/calibrate_kind.c
 extern const state_kind compare_kind;    // tools/compare/data/pair_state.c
+extern const state_kind explain_kind;    // tools/explain/accuracy/data/accuracy_state.c
 
 // The kind that a command writes; NULL: none.
 const state_kind *state_kind_find(const char *command);

@@ -42,6 +42,10 @@ void json_double_key(qdq_json *json, const char *key, double value) {
         qdq_json_double(json, value);
 }
 
+double thousandths(double decibels) {
+    return isfinite(decibels) ? nearbyint(decibels * 1000) / 1000 : decibels;
+}
+
 void json_ratio_key(qdq_json *json, const char *key, double decibels) {
-    json_double_key(json, key, isfinite(decibels) ? nearbyint(decibels * 1000) / 1000 : decibels);
+    json_double_key(json, key, thousandths(decibels));
 }

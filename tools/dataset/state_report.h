@@ -14,7 +14,8 @@ void json_samples(qdq_json *json, const state *s);
 
 // Writes null for NaN.
 void json_double_key(qdq_json *json, const char *key, double value);
-// A ratio in decibels, to a thousandth: logarithms may differ in the last bit between machines.
+// A ratio in decibels to a thousandth, as logarithms may differ in the last bit between machines.
+double thousandths(double decibels);
 void json_ratio_key(qdq_json *json, const char *key, double decibels);
 
 #endif

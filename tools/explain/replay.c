@@ -21,13 +21,22 @@ qdq_value replay_source(const replay *r, qdq_value value) {
 
 static void note(replay *r, const node_value *value) { r->values[value->value.id] = *value; }
 
+static void *given_data(const replay *r, uint32_t source) {
+    return r->given->data[source] ? r->given->data[source] : r->given->inputs[source];
+}
+
+static void shift(const replay *r, const node_value *v, const unsigned char *data,
+                  unsigned char *codes) {
+    int32_t offset = r->form.sources[v->value.id].offset;
+    for (size_t i = 0; i < v->info.bytes; i++)
+        codes[i] = (unsigned char)(data[i] + (unsigned)offset);
+}
+
 // The elements of a value of the given graph as the form has them.
 static void *in_codes(replay *r, const node_value *v, void *data) {
-    int32_t offset = r->form.sources[v->value.id].offset;
-    if (!data || !offset) return data;
+    if (!data || !r->form.sources[v->value.id].offset) return data;
     unsigned char *codes = malloc(v->info.bytes + 1);
-    for (size_t i = 0; codes && i < v->info.bytes; i++)
-        codes[i] = (unsigned char)(((unsigned char *)data)[i] + (unsigned)offset);
+    if (codes) shift(r, v, data, codes);
     r->shifted[v->value.id] = codes;
     return codes;
 }
@@ -35,8 +44,7 @@ static void *in_codes(replay *r, const node_value *v, void *data) {
 static void use(replay *r, const node_value *v) {
     uint32_t source = replay_source(r, v->value).id;
     if (r->used[v->value.id] || !source || source >= r->given->ids) return;
-    void *data = r->given->data[source] ? r->given->data[source] : r->given->inputs[source];
-    r->used[v->value.id] = in_codes(r, v, data);
+    r->used[v->value.id] = in_codes(r, v, given_data(r, source));
 }
 
 const void *replay_given(const replay *r, qdq_value value) {
@@ -127,6 +135,27 @@ qdq_status replay_open(replay *r, qdq_graph *graph, const char *target, const gi
         return no_memory(err);
     qdq_status status = QDQ_OK;
     for (size_t n = 0; status == QDQ_OK && n < r->node_count; n++) status = open_node(r, n, err);
+    return status;
+}
+
+static qdq_status run_again(replay *r, size_t node, qdq_error *err) {
+    const node_run *run = &r->nodes[node].run;
+    void **outputs = calloc(run->output_count + 1, sizeof *outputs);
+    if (!outputs) return no_memory(err);
+    for (size_t i = 0; i < run->output_count; i++)
+        outputs[i] = r->computed[run->outputs[i].value.id];
+    qdq_status status = run_node(r, node, outputs, err);
+    free(outputs);
+    return status;
+}
+
+qdq_status replay_again(replay *r, qdq_error *err) {
+    qdq_status status = QDQ_OK;
+    for (uint32_t v = 0; v < r->form.value_count; v++)
+        if (r->shifted[v])
+            shift(r, &r->values[v], given_data(r, replay_source(r, (qdq_value){v}).id),
+                  r->shifted[v]);
+    for (size_t n = 0; status == QDQ_OK && n < r->node_count; n++) status = run_again(r, n, err);
     return status;
 }
 

@@ -33,6 +33,9 @@ typedef struct replay {
 qdq_status replay_open(replay *r, qdq_graph *graph, const char *target, const given_values *given,
                        const qdq_exec_options *exec_options, const char *isa, qdq_error *err);
 void replay_close(replay *r);
+// Runs it once more, after elements of the given values or inputs have changed in place. The memory
+// of all elements stays where it is.
+qdq_status replay_again(replay *r, qdq_error *err);
 
 // The device's elements for a value of the form, in its codes; NULL: not given.
 const void *replay_given(const replay *r, qdq_value value);

@@ -123,28 +123,13 @@ static int pass_nodes(const data_comparison *d) {
 
 //---- The task ---------------------------------------------------------------
 
-// Compiles the graph for a target, so that the state knows what it computes.
-static int add_target(const data_comparison *d, state *s, const char *target) {
-    qdq_compile_options compile;
-    qdq_error err = {0};
-    if (!compile_options_of(d->plan->opt, &compile)) return EXIT_USAGE;
-    compile.target = target;
-    compile.device = qdq_device_find("none", NULL);
-    qdq_plan *plan = qdq_graph_compile(d->session->graph, &compile, &err);
-    if (!plan) return report_error(&err);
-    qdq_exec *exec = qdq_exec_create(plan, &d->session->exec_options, &err);
-    int code = exec ? state_add_graph(s, d->session->graph, target, exec) : report_error(&err);
-    qdq_exec_destroy(exec);
-    qdq_plan_destroy(plan);
-    return code;
-}
-
 static int begin(void *with, state *s) {
     data_comparison *d = with;
     int code = EXIT_OK;
     d->state = s;
     for (size_t t = 0; code == EXIT_OK && t < d->c->target_count; t++)
-        code = add_target(d, s, d->c->targets[t]);
+        code = data_run_add_target(s, d->session->graph, d->c->targets[t], d->plan->opt,
+                                   &d->session->exec_options);
     for (size_t i = 0; i < d->c->left_out_count; i++)
         if (!text_list_add(&s->refused, d->c->left_out[i])) return no_memory();
     if (code == EXIT_OK) code = comparison_open(d->c, d->session->plan);

@@ -72,29 +72,14 @@ static void raise_greatest(double *into, int64_t *into_at, const double *from,
 // All NaN count as one.
 static double one_nan(double x) { return isnan(x) ? NAN : x; }
 
-static void add_digits(int64_t *into, const int64_t *from) {
-    for (size_t i = 0; i < SQUARE_DIGITS; i++) into[i] += from[i];
-    exact_carry(into, SQUARE_DIGITS);
-}
-
-static void add_signal(int64_t *digits, const double *a, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (a[i] != 0 && isfinite(a[i])) exact_add_square(digits, a[i]);
-    exact_carry(digits, SQUARE_DIGITS);
-}
-
-// Adds the squares of differences, and finds the greatest.
-static void add_noise(int64_t *digits, const double *a, const double *b, size_t count,
-                      int64_t sample, double greatest[3], int64_t at[2]) {
+static void find_greatest(const double *a, const double *b, size_t count, int64_t sample,
+                          double greatest[3], int64_t at[2]) {
     for (size_t i = 0; i < count; i++) {
         double far = a[i] == b[i] ? 0 : fabs(a[i] - b[i]);
-        if (!(far > 0)) continue;
-        if (isfinite(far)) exact_add_square(digits, far);
-        if (far <= greatest[0]) continue;
+        if (!(far > greatest[0])) continue;
         greatest[0] = far, greatest[1] = a[i], greatest[2] = b[i];
         at[0] = sample, at[1] = (int64_t)i;
     }
-    exact_carry(digits, SQUARE_DIGITS);
 }
 
 static void add_numbers(const state_table *t, size_t row, const pair_results *r) {
@@ -102,19 +87,20 @@ static void add_numbers(const state_table *t, size_t row, const pair_results *r)
     double *a = r->scratch, *b = a + count, greatest[3] = {0};
     int64_t noise[SQUARE_DIGITS] = {0}, at[2] = {NO_SAMPLE, 0};
     to_doubles(r->info->dtype, r->first, count, a);
-    add_signal(state_ints(t, PAIR_SIGNALS, row), a, count);
+    exact_add_squares(state_ints(t, PAIR_SIGNALS, row), a, NULL, count);
     if (r->pair->local.different) {
         to_doubles(r->info->dtype, r->local, count, b);
-        add_noise(noise, a, b, count, r->sample, greatest, at);
-        add_digits(state_ints(t, PAIR_NOISES, row), noise);
+        exact_add_squares(noise, a, b, count);
+        exact_add_sum(state_ints(t, PAIR_NOISES, row), noise);
+        find_greatest(a, b, count, r->sample, greatest, at);
         raise_greatest(state_reals(t, PAIR_GREATEST, row), state_ints(t, PAIR_AT, row), greatest,
                        at);
     }
     if (r->overall == r->local) {
-        add_digits(state_ints(t, PAIR_OVERALL_NOISES, row), noise);
+        exact_add_sum(state_ints(t, PAIR_OVERALL_NOISES, row), noise);
     } else if (r->pair->overall) {
         to_doubles(r->info->dtype, r->overall, count, b);
-        add_noise(state_ints(t, PAIR_OVERALL_NOISES, row), a, b, count, r->sample, greatest, at);
+        exact_add_squares(state_ints(t, PAIR_OVERALL_NOISES, row), a, b, count);
     }
 }
 
@@ -167,7 +153,7 @@ static void merge_pair(const state_table *into, size_t row, const state_table *f
     for (size_t i = 0; i < PAIR_COUNTERS; i++)
         state_ints(into, PAIR_COUNTS, row)[i] += state_ints(from, PAIR_COUNTS, from_row)[i];
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
-        add_digits(state_ints(into, sums[i], row), state_ints(from, sums[i], from_row));
+        exact_add_sum(state_ints(into, sums[i], row), state_ints(from, sums[i], from_row));
     raise_steps(state_ints(into, PAIR_STEPS, row), state_ints(from, PAIR_STEPS, from_row));
     raise_greatest(state_reals(into, PAIR_GREATEST, row), state_ints(into, PAIR_AT, row),
                    state_reals(from, PAIR_GREATEST, from_row), state_ints(from, PAIR_AT, from_row));

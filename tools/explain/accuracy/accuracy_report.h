@@ -5,21 +5,19 @@
 
 #include "runtime/base/json_writer.h"
 #include "tools/explain/accuracy/accuracy.h"
-#include "tools/session.h"
 
 enum { WORST_NODES = 10 };
 
 typedef struct accuracy_title {
-    const char *graph, *model, *target;
+    const char *graph, *model;  // NULL: not known
+    const char *target;
 } accuracy_title;
 
-// All return whether an output differs from the float model's. json_accuracy writes the keys into
-// an object.
-bool json_accuracy(qdq_json *json, const session *s, const session *real, const reference *ref,
-                   const accuracy *a, const accuracy_title *title);
-bool accuracy_text(const session *s, const session *real, const reference *ref, const accuracy *a,
-                   const accuracy_title *title);
-bool accuracy_json(const session *s, const session *real, const reference *ref, const accuracy *a,
-                   const accuracy_title *title);
+// Whether an output differs from the float model's.
+bool accuracy_differs(const accuracy *a);
+void accuracy_text(const accuracy *a, const accuracy_title *title);
+void accuracy_json(const accuracy *a, const accuracy_title *title);
+// Writes the keys into an object.
+void json_accuracy(qdq_json *json, const accuracy *a, const accuracy_title *title);
 
 #endif

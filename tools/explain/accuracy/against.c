@@ -9,14 +9,14 @@
 #include "tools/html/report_file.h"
 
 // Writes the page of --html.
-static int write_page(const session *s, const session *real, const reference *ref,
-                      const accuracy *a, const accuracy_title *title, const options *opt) {
+static int write_page(const session *s, const accuracy *a, const accuracy_title *title,
+                      const options *opt) {
     report_file page;
     int code = report_file_open(&page, "explain", opt, s->graph);
     qdq_json *json = report_file_json(&page);
     if (!json) return code;
     qdq_json_begin_object(json);
-    (void)json_accuracy(json, s, real, ref, a, title);
+    json_accuracy(json, a, title);
     qdq_json_end_object(json);
     return report_file_close(&page, code);
 }
@@ -29,6 +29,7 @@ static int measure(const session *s, const session *real, const options *opt,
     accuracy a = {0};
     qdq_error err = {0};
     bool differs = false;
+    const accuracy_graphs graphs = {s, real};
     const char *target = opt->target ? opt->target : qdq_graph_target(s->graph);
     if (replay_open(&quantized, s->graph, target, given, &s->exec_options, isa_of(opt), &err) ==
             QDQ_OK &&
@@ -36,12 +37,15 @@ static int measure(const session *s, const session *real, const options *opt,
             QDQ_OK)
         (void)reference_open(&ref, &quantized, &model, &err);
     int code = err.status == QDQ_OK ? EXIT_OK : report_error(&err);
-    if (code == EXIT_OK) code = accuracy_measure(&ref, WORST_NODES, &a);
+    if (code == EXIT_OK) code = accuracy_measure(&ref, &graphs, WORST_NODES, &a);
     if (code == EXIT_OK) {
         const accuracy_title title = {opt->operands.items[0], opt->against, target};
-        differs = opt->json ? accuracy_json(s, real, &ref, &a, &title)
-                            : accuracy_text(s, real, &ref, &a, &title);
-        code = write_page(s, real, &ref, &a, &title, opt);
+        differs = accuracy_differs(&a);
+        if (opt->json)
+            accuracy_json(&a, &title);
+        else
+            accuracy_text(&a, &title);
+        code = write_page(s, &a, &title, opt);
     }
     accuracy_release(&a);
     reference_close(&ref);

@@ -8,8 +8,8 @@
 
 // What is quantized, and how.
 typedef struct quantized_numbers {
-    const double *x;      // exact
-    const double *codes;  // that the node makes of them
+    double *x;      // exact
+    double *codes;  // that the node makes of them
     size_t count;
     qdq_shape shape;
     double scale, zero;  // if there is one of each

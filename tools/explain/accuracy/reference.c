@@ -105,10 +105,10 @@ static void note_pair(reference *ref, size_t node) {
         note(ref, y, reference_of(ref, x));
 }
 
-static qdq_status run_exact(reference *ref, size_t node, qdq_error *err) {
+static qdq_status run_exact(const reference *ref, size_t node, void *const *outputs,
+                            qdq_error *err) {
     const replay_node *n = &ref->quantized->nodes[node];
     void **inputs = calloc(n->run.input_count + 1, sizeof *inputs);
-    void **outputs = replay_outputs(ref->quantized, node);
     qdq_status status = inputs && outputs ? QDQ_OK : no_memory(err);
     for (size_t i = 0; status == QDQ_OK && i < n->run.input_count; i++) {
         // Only read by the run.
@@ -116,10 +116,30 @@ static qdq_status run_exact(reference *ref, size_t node, qdq_error *err) {
         if (!inputs[i]) status = no_memory(err);
     }
     if (status == QDQ_OK) status = node_program_run(&n->program, inputs, outputs, err);
-    for (size_t i = 0; outputs && i < n->run.output_count; i++)
-        ref->exact[n->run.outputs[i].value.id] = outputs[i];
-    free(outputs);
     free(inputs);
+    return status;
+}
+
+static qdq_status open_exact(reference *ref, size_t node, qdq_error *err) {
+    const node_run *run = &ref->quantized->nodes[node].run;
+    void **outputs = replay_outputs(ref->quantized, node);
+    qdq_status status = run_exact(ref, node, outputs, err);
+    for (size_t i = 0; outputs && i < run->output_count; i++)
+        ref->exact[run->outputs[i].value.id] = outputs[i];
+    free(outputs);
+    return status;
+}
+
+qdq_status reference_again(reference *ref, qdq_error *err) {
+    qdq_status status = QDQ_OK;
+    for (size_t n = 0; status == QDQ_OK && n < ref->quantized->node_count; n++) {
+        const node_run *run = &ref->quantized->nodes[n].run;
+        void **outputs = calloc(run->output_count + 1, sizeof *outputs);
+        for (size_t i = 0; outputs && i < run->output_count; i++)
+            outputs[i] = ref->exact[run->outputs[i].value.id];
+        status = run_exact(ref, n, outputs, err);
+        free(outputs);
+    }
     return status;
 }
 
@@ -133,7 +153,7 @@ qdq_status reference_open(reference *ref, const replay *quantized, const replay 
     for (size_t n = 0; n < quantized->node_count; n++) note_node(ref, n);
     qdq_status status = QDQ_OK;
     for (size_t n = 0; status == QDQ_OK && n < quantized->node_count; n++) {
-        status = run_exact(ref, n, err);
+        status = open_exact(ref, n, err);
         note_pair(ref, n);
     }
     return status;

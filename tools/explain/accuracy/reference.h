@@ -17,6 +17,8 @@ typedef struct reference {
 qdq_status reference_open(reference *ref, const replay *quantized, const replay *real,
                           qdq_error *err);
 void reference_close(reference *ref);
+// Runs the nodes once more, after replay_again of both graphs.
+qdq_status reference_again(reference *ref, qdq_error *err);
 
 // The float model's elements for a value, else those that its node makes of exact inputs; NULL:
 // codes of an input or a constant.

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""qdq explain --against --data: sums of errors over samples, against fractions that are computed here."""
+
+import math
+import random
+from fractions import Fraction
+
+from datasets import exact, names, numbers
+from harness import Case, constant, graph, main, node, quantize, read_safetensors, tensor, value, write_npy
+
+SAMPLES, ELEMENTS = 30, 6
+
+
+def squares(a, b=None):
+    return sum((p - (b[i] if b else 0))**2 for i, p in enumerate(a))
+
+
+class ExplainData(Case):
+    """The model is y = 2 * relu(x); the graph quantizes x and the result. All numbers are short binary fractions, so that the
+    backend's float32 arithmetic is exact, and codes are rounded half to even."""
+
+    def setUp(self):
+        super().setUp()
+        draw = random.Random(1)
+        self.x = [Fraction(draw.randint(-700, 700), 16) for _ in range(SAMPLES * ELEMENTS)]
+        flat = [float(x) for x in self.x]
+        write_npy(self.folder / "x.npy", tensor("float32", [SAMPLES, 2, 3], flat))
+        two = [constant("two", "float32", [], 2.0)]
+        dequantize = node("Dequantize", "d", "q", scales=0.25, zps=3, dtype="float32")
+        last = node("Dequantize", "dy", "qy", scales=0.5, dtype="float32")
+        relu, relu_d = node("ReLU", "r", "x"), node("ReLU", "r", "d")
+        product = {"op": "Multiply", "name": "m", "inputs": {"a": "r", "b": "two"}}
+        inputs = [value("x", shape=[2, 3])]
+        self.write("f.json", graph([relu, product], inputs=inputs, outputs={"y": "m"}, constants=two))
+        nodes = [quantize("q", scales=0.25, zps=3), dequantize, relu_d, product, quantize("qy", "m", scales=0.5), last]
+        self.write("g.json", graph(nodes, inputs=inputs, outputs={"y": "dy"}, constants=two))
+
+    def explain(self, *words, code=1):
+        self.qdq("explain", "g.json", "--against", "f.json", "--data", "x.npy", "-o", "s.state", *words, code=code)
+        return read_safetensors(self.folder / "s.state")
+
+    @staticmethod
+    def pair(xs, scale, zero):
+        """The numbers that codes stand for, the codes, and how many are clipped: more than half a code beyond the range."""
+        codes = [min(max(round(x / scale) + zero, -128), 127) for x in xs]
+        clipped = sum(abs(x / scale + zero + Fraction(1, 2)) > 128 for x in xs)
+        return [(one - zero) * scale for one in codes], codes, clipped
+
+    def test_errors_are_summed_exactly(self):
+        state = self.explain()
+        made, codes, clipped = self.pair(self.x, Fraction(1, 4), 3)
+        truth = [2 * max(x, 0) for x in self.x]
+        given = [2 * max(x, 0) for x in made]
+        result, result_codes, result_clipped = self.pair(given, Fraction(1, 2), 0)
+        alone, alone_codes, alone_clipped = self.pair(truth, Fraction(1, 2), 0)
+        self.assertGreater(clipped, 0)
+        self.assertNotEqual(alone, result)
+        rows = {name: {column: exact(numbers(state, column)[i], 2148) for column in
+                       ("truths", "exacts", "own_noises", "inherited_noises", "total_noises")}
+                for i, name in enumerate(names(state, "nodes"))}
+        self.assertEqual(rows["d"], {"truths": squares(self.x), "exacts": squares(made), "inherited_noises": 0,
+                                     "own_noises": squares(self.x, made), "total_noises": squares(self.x, made)})
+        self.assertEqual(rows["dy"], {"truths": squares(truth), "exacts": squares(alone), "own_noises": squares(truth, alone),
+                                      "inherited_noises": squares(alone, result), "total_noises": squares(truth, result)})
+        self.assertEqual(rows["m"], {"truths": squares(truth), "exacts": squares(truth), "own_noises": 0,
+                                     "inherited_noises": squares(truth, given), "total_noises": squares(truth, given)})
+        place = {name: i for i, name in enumerate(names(state, "nodes"))}
+        count = SAMPLES * ELEMENTS
+        self.assertEqual(numbers(state, "counts")[place["d"]], (count, clipped))
+        self.assertEqual(numbers(state, "codes")[place["d"]], (256, min(codes), max(codes)))
+        self.assertEqual(numbers(state, "counts")[place["dy"]], (count, alone_clipped))
+        self.assertEqual(numbers(state, "codes")[place["dy"]], (256, min(alone_codes), max(alone_codes)))
+        self.assertEqual(exact(numbers(state, "output_signals")[0], 2148), squares(truth))
+        self.assertEqual(exact(numbers(state, "output_noises")[0], 2148), squares(truth, result))
+
+    def test_the_report_is_made_of_the_sums(self):
+        self.explain()
+        made, codes, clipped = self.pair(self.x, Fraction(1, 4), 3)
+        own = 10 * math.log10(squares(self.x) / squares(self.x, made))
+        text = self.qdq("merge", "s.state", code=1).out
+        self.assertIn(f"  d (codes: q): own {own:.1f} dB, inherited exact, both {own:.1f} dB; {clipped} of 180 clipped, "
+                      f"{256 - (max(codes) - min(codes) + 1)} of 256 codes unused\n", text)
+        self.assertTrue(text.endswith("30 of 30 samples, 1 of 1 shard\n"))
+        report = self.json("merge", "s.state", code=1)
+        (row,) = [row for row in report["nodes"] if row["node"] == "d"]
+        self.assertAlmostEqual(row["own"], own, places=3)
+        self.assertEqual([row[key] for key in ("kind", "codes_of", "elements", "clipped", "cause")],
+                         ["activations", "q", 180, clipped, None])
+
+    def test_one_sample_has_the_errors_of_explain_without_data(self):
+        write_npy(self.folder / "x.npy", tensor("float32", [1, 2, 3], [float(x) for x in self.x[:6]]))
+        self.explain(code=None)
+        report = self.json("merge", "s.state", code=None)
+        write_npy(self.folder / "one.npy", tensor("float32", [2, 3], [float(x) for x in self.x[:6]]))
+        wanted = self.json("explain", "g.json", "--against", "f.json", "-i", "x=one.npy", code=None)
+        self.assertEqual([row["node"] for row in report["nodes"]], [row["node"] for row in wanted["nodes"]])
+        for row, one in zip(report["nodes"], wanted["nodes"]):
+            for key in ("own", "inherited", "total"):
+                if isinstance(one[key], str):
+                    self.assertEqual(row[key], one[key])
+                else:
+                    self.assertAlmostEqual(row[key], one[key], places=3)
+            for key in ("op", "codes_of", "kind", "elements", "clipped", "codes", "unused"):
+                self.assertEqual(row[key], one[key], key)
+
+    def test_weights_count_once_for_each_sample(self):
+        draw = random.Random(2)
+        w = [Fraction(draw.randint(-100, 100), 64) for _ in range(9)]
+        codes = [round(8 * one) for one in w]
+        inputs = [value("x", shape=[2, 3])]
+        product = {"op": "MatMul", "name": "m", "inputs": {"a": "x", "b": "w"}}
+        weights = constant("w", "float32", [3, 3], [float(one) for one in w])
+        self.write("f.json", graph([product], inputs=inputs, outputs={"y": "m"}, constants=[weights]))
+        nodes = [node("Dequantize", "dw", "c", scales=0.125, dtype="float32"), {**product, "inputs": {"a": "x", "b": "dw"}}]
+        self.write("g.json", graph(nodes, inputs=inputs, outputs={"y": "m"}, constants=[constant("c", "int8", [3, 3], codes)]))
+        state = self.explain()
+        made = [Fraction(one, 8) for one in codes]
+        self.assertEqual(names(state, "node_kinds"), ["weights", "operation"])
+        self.assertEqual(numbers(state, "counts")[0], (9 * SAMPLES, 0))
+        self.assertEqual(exact(numbers(state, "truths")[0], 2148), SAMPLES * squares(w))
+        self.assertEqual(exact(numbers(state, "own_noises")[0], 2148), SAMPLES * squares(w, made))
+        self.assertEqual(numbers(state, "codes")[0], (256, min(codes), max(codes)))
+
+    def test_equal_graphs_exit_with_0(self):
+        self.qdq("explain", "f.json", "--against", "f.json", "--data", "x.npy", "-o", "s.state")
+        self.assertIn("output 'y': exact\n", self.qdq("merge", "s.state").out)
+
+
+if __name__ == "__main__":
+    main()
