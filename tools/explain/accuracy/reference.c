@@ -109,7 +109,11 @@ static qdq_status run_exact(const reference *ref, size_t node, void *const *outp
                             qdq_error *err) {
     const replay_node *n = &ref->quantized->nodes[node];
     void **inputs = calloc(n->run.input_count + 1, sizeof *inputs);
-    qdq_status status = inputs && outputs ? QDQ_OK : no_memory(err);
+    if (!inputs || !outputs) {
+        free(inputs);
+        return no_memory(err);
+    }
+    qdq_status status = QDQ_OK;
     for (size_t i = 0; status == QDQ_OK && i < n->run.input_count; i++) {
         // Only read by the run.
         inputs[i] = (void *)(uintptr_t)reference_of(ref, n->run.inputs[i].value);
