@@ -38,19 +38,29 @@ static void expand(const unsigned char *block, uint32_t *w) {
     }
 }
 
+// One round. `v` has the working variables a to h, and `a` is the place of a: rounds turn the names
+// of the variables instead of moving eight numbers.
+static inline void add_word(uint32_t *v, size_t a, uint32_t word) {
+    uint32_t *d = &v[(a + 3) & 7], *h = &v[(a + 7) & 7];
+    uint32_t b = v[(a + 1) & 7], c = v[(a + 2) & 7];
+    uint32_t e = v[(a + 4) & 7], f = v[(a + 5) & 7], g = v[(a + 6) & 7];
+    uint32_t s1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
+    uint32_t t1 = *h + s1 + ((e & f) ^ (~e & g)) + word;
+    uint32_t s0 = rotate(v[a], 2) ^ rotate(v[a], 13) ^ rotate(v[a], 22);
+    *d += t1;
+    *h = t1 + s0 + ((v[a] & b) ^ (v[a] & c) ^ (b & c));
+}
+
 static void add_block(uint32_t *state, const unsigned char *block) {
-    uint32_t w[64] = {0}, v[8];  // v: the working variables a to h
+    uint32_t w[64] = {0}, v[8];
     expand(block, w);
     memcpy(v, state, sizeof v);
-    for (size_t i = 0; i < 64; i++) {
-        uint32_t s1 = rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25);
-        uint32_t choice = (v[4] & v[5]) ^ (~v[4] & v[6]);
-        uint32_t t1 = v[7] + s1 + choice + constants[i] + w[i];
-        uint32_t s0 = rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22);
-        uint32_t majority = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
-        memmove(v + 1, v, 7 * sizeof v[0]);
-        v[4] += t1;
-        v[0] = t1 + s0 + majority;
+    for (size_t i = 0; i < 64; i++) w[i] += constants[i];
+    for (size_t i = 0; i < 64; i += 8) {
+        add_word(v, 0, w[i]), add_word(v, 7, w[i + 1]);
+        add_word(v, 6, w[i + 2]), add_word(v, 5, w[i + 3]);
+        add_word(v, 4, w[i + 4]), add_word(v, 3, w[i + 5]);
+        add_word(v, 2, w[i + 6]), add_word(v, 1, w[i + 7]);
     }
     for (size_t i = 0; i < 8; i++) state[i] += v[i];
 }
