@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A state: what a command has found on the samples of a shard, and what it was made from. States of
-// shards merge into the state of all samples, byte for byte (docs/calibrate.md).
+// shards merge into the state of all samples, byte for byte (docs/datasets.md).
 #ifndef QDQ_TOOLS_DATASET_STATE_H
 #define QDQ_TOOLS_DATASET_STATE_H
 
@@ -48,7 +48,7 @@ typedef struct state_kind {
     const char *rows;  // the name of the rows of table 0 in messages
     const state_table_kind *tables;
     size_t table_count;
-    // Prints a report as text or JSON. EXIT_OK, or EXIT_FINDINGS as docs/calibrate.md says.
+    // Prints a report as text or JSON. EXIT_OK, or EXIT_FINDINGS as docs/datasets.md says.
     int (*report)(const state *s, const options *opt);
 } state_kind;
 
