@@ -17,8 +17,8 @@ def squares(a, b=None):
 
 
 class ExplainData(Case):
-    """The model is y = 2 * relu(x); the graph quantizes x and the result. All numbers are short binary fractions, so that the
-    backend's float32 arithmetic is exact, and codes are rounded half to even."""
+    """The model is y = 2 * relu(x); the graph quantizes x and the result. All numbers are short binary fractions, so that
+    arithmetic in float32 is exact, and codes are rounded half to even."""
 
     def setUp(self):
         super().setUp()
@@ -61,8 +61,9 @@ class ExplainData(Case):
                 for i, name in enumerate(names(state, "nodes"))}
         self.assertEqual(rows["d"], {"truths": squares(self.x), "exacts": squares(made), "inherited_noises": 0,
                                      "own_noises": squares(self.x, made), "total_noises": squares(self.x, made)})
-        self.assertEqual(rows["dy"], {"truths": squares(truth), "exacts": squares(alone), "own_noises": squares(truth, alone),
-                                      "inherited_noises": squares(alone, result), "total_noises": squares(truth, result)})
+        self.assertEqual(rows["dy"], {"truths": squares(truth), "exacts": squares(alone),
+                                      "own_noises": squares(truth, alone), "inherited_noises": squares(alone, result),
+                                      "total_noises": squares(truth, result)})
         self.assertEqual(rows["m"], {"truths": squares(truth), "exacts": squares(truth), "own_noises": 0,
                                      "inherited_noises": squares(truth, given), "total_noises": squares(truth, given)})
         place = {name: i for i, name in enumerate(names(state, "nodes"))}
@@ -113,7 +114,8 @@ class ExplainData(Case):
         weights = constant("w", "float32", [3, 3], [float(one) for one in w])
         self.write("f.json", graph([product], inputs=inputs, outputs={"y": "m"}, constants=[weights]))
         nodes = [node("Dequantize", "dw", "c", scales=0.125, dtype="float32"), {**product, "inputs": {"a": "x", "b": "dw"}}]
-        self.write("g.json", graph(nodes, inputs=inputs, outputs={"y": "m"}, constants=[constant("c", "int8", [3, 3], codes)]))
+        coded = constant("c", "int8", [3, 3], codes)
+        self.write("g.json", graph(nodes, inputs=inputs, outputs={"y": "m"}, constants=[coded]))
         state = self.explain()
         made = [Fraction(one, 8) for one in codes]
         self.assertEqual(names(state, "node_kinds"), ["weights", "operation"])

@@ -30,8 +30,8 @@ KINDS = {
                     ["explain", "g.json", "--against", "f.json", "--target", "onnx"]),
 }
 DEFLATED = zipfile.ZIP_DEFLATED
-QUANTIZED = graph([quantize("q", scales=1), node("Dequantize", "d", "q", scales=1, dtype="float32"), node("ReLU", "r", "d"), node("Exp", "e", "r")],
-                  outputs={"y": "e"})
+QUANTIZED = graph([quantize("q", scales=1), node("Dequantize", "d", "q", scales=1, dtype="float32"), node("ReLU", "r", "d"),
+                   node("Exp", "e", "r")], outputs={"y": "e"})
 FLOAT = graph([node("ReLU", "r", "x"), node("Exp", "e", "r")], outputs={"y": "e"})
 
 
@@ -118,8 +118,8 @@ class Merging(States):
             self.assertEqual(self.bytes_of(tree), self.bytes_of("all.state"), f"{count} shards in a tree")
 
     def test_instruction_sets_and_threads_make_no_difference(self, kind):
-        nodes = [quantize("q", scales=1 / 16), node("Dequantize", "d", "q", scales=1 / 16, dtype="float32"), node("MatMul", "p", "d"),
-                 node("SoftMax", "s", "p", axis=1)]
+        nodes = [quantize("q", scales=1 / 16), node("Dequantize", "d", "q", scales=1 / 16, dtype="float32"),
+                 node("MatMul", "p", "d"), node("SoftMax", "s", "p", axis=1)]
         nodes[2]["inputs"] = {"a": "d", "b": "w"}
         draw = random.Random(5)
         weights = constant("w", "float32", [32, 128], [draw.gauss(0, 1) for _ in range(32 * 128)])
@@ -227,7 +227,8 @@ class Refusals(States):
     def test_another_run_is_not_resumed(self, kind):
         self.make_folder(4)
         self.run_kind(kind, "s.state", "--shard", "1/2")
-        self.assertIn("s.state is of another shard", self.run_kind(kind, "s.state", "--shard", "2/2", "--resume", code=3).err)
+        self.assertIn("s.state is of another shard",
+                      self.run_kind(kind, "s.state", "--shard", "2/2", "--resume", code=3).err)
         self.assertIn("another number of shards", self.run_kind(kind, "s.state", "--resume", code=3).err)
         self.write("s.state.part", "no state")
         self.assertIn("s.state.part", self.run_kind(kind, "s.state", "--shard", "1/2", "--resume", code=3).err)
