@@ -12,13 +12,13 @@
 enum { VALUE_NAME, VALUE_DTYPE, RANGES, VALUE_COUNTS, SUMS, SQUARES, HISTOGRAMS };
 
 static const state_column columns[] = {
-    {"values", QDQ_UINT8, 1},
-    {"dtypes", QDQ_UINT8, 1},
-    {"ranges", QDQ_FLOAT64, 2},
-    {"counts", QDQ_INT64, COUNTS},
-    {"sums", QDQ_INT64, SUM_DIGITS},
-    {"squares", QDQ_INT64, SQUARE_DIGITS},
-    {"histograms", QDQ_INT64, HISTOGRAM_BINS},
+    {"values", 1, QDQ_UINT8, false},
+    {"dtypes", 1, QDQ_UINT8, false},
+    {"ranges", 2, QDQ_FLOAT64, false},
+    {"counts", COUNTS, QDQ_INT64, false},
+    {"sums", SUM_DIGITS, QDQ_INT64, true},
+    {"squares", SQUARE_DIGITS, QDQ_INT64, true},
+    {"histograms", HISTOGRAM_BINS, QDQ_INT64, false},
 };
 
 statistics calibrate_statistics(const state_table *values, size_t row) {
@@ -60,8 +60,9 @@ static moments moments_of(const statistics *s) {
 static void print_value(const state *s, size_t row) {
     const state_table *t = &s->tables[0];
     statistics v = calibrate_statistics(t, row);
-    int64_t finite = v.counts[COUNT_FINITE],
-            infinite = v.counts[COUNT_POSITIVE_INFINITY] + v.counts[COUNT_NEGATIVE_INFINITY];
+    int64_t finite = v.counts[COUNT_FINITE];
+    int64_t infinite = v.counts[COUNT_POSITIVE_INFINITY];
+    state_add_counts(&infinite, &v.counts[COUNT_NEGATIVE_INFINITY], 1);
     printf("%s (%s): ", state_text(t, VALUE_NAME, row), state_text(t, VALUE_DTYPE, row));
     if (finite) {
         moments m = moments_of(&v);

@@ -143,7 +143,7 @@ void statistics_add(const statistics *s, qdq_dtype dtype, const void *data, size
 }
 
 static void add_all(int64_t *into, const int64_t *from, size_t count) {
-    for (size_t i = 0; i < count; i++) into[i] += from[i];
+    for (size_t i = 0; i < count; i++) into[i] = (int64_t)((uint64_t)into[i] + (uint64_t)from[i]);
 }
 
 void statistics_merge(const statistics *into, const statistics *from) {

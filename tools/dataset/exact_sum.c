@@ -62,6 +62,13 @@ void exact_add_sum(int64_t *squares, const int64_t *other) {
     exact_carry(squares, SQUARE_DIGITS);
 }
 
+bool exact_is_carried(const int64_t *digits, size_t count) {
+    static const int64_t most = (int64_t)1 << 40;
+    for (size_t i = 0; i + 1 < count; i++)
+        if (digits[i] < 0 || digits[i] >= digit_base) return false;
+    return digits[count - 1] > -most && digits[count - 1] < most;
+}
+
 double exact_value(const int64_t *digits, size_t count, int shift) {
     int64_t positive[SQUARE_DIGITS] = {0};
     bool negative = digits[count - 1] < 0;

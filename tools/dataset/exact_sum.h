@@ -34,6 +34,9 @@ void exact_carry(int64_t *digits, size_t count);
 // The number whose digit 0 counts 2^-shift, within 2^-52 of its magnitude.
 double exact_value(const int64_t *digits, size_t count, int shift);
 
+// Whether digits are in the form of exact_carry, and of a sum that can still be added to.
+bool exact_is_carried(const int64_t *digits, size_t count);
+
 // 10 log10(signal / noise) of two sums of squares; infinity if `noise` is 0.
 double exact_decibels(const int64_t *signal, const int64_t *noise);
 

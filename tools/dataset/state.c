@@ -27,6 +27,10 @@ const char *state_text(const state_table *t, size_t column, size_t row) {
     return t->texts[column].items[row];
 }
 
+void state_add_counts(int64_t *into, const int64_t *from, size_t count) {
+    for (size_t i = 0; i < count; i++) into[i] = (int64_t)((uint64_t)into[i] + (uint64_t)from[i]);
+}
+
 static bool grow(state_table *t) {
     if (t->rows < t->capacity) return true;
     size_t capacity = t->capacity ? 2 * t->capacity : 16;

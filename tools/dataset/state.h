@@ -26,8 +26,9 @@ typedef struct state_table state_table;
 // A column of a table, and a tensor of the file: [rows, width], or a list of texts.
 typedef struct state_column {
     const char *name;
-    qdq_dtype dtype;  // QDQ_INT64, QDQ_FLOAT64; QDQ_UINT8: a text for each row, equal in all shards
     size_t width;     // numbers of a row
+    qdq_dtype dtype;  // QDQ_INT64, QDQ_FLOAT64; QDQ_UINT8: a text for each row, equal in all shards
+    bool digits;      // the numbers are the digits of an exact sum
 } state_column;
 
 // A table. Column 0 has texts. The rows of a table follow from the graph, unless the table grows:
@@ -91,6 +92,8 @@ size_t state_row(state_table *t, int64_t number, const char *text);
 int64_t *state_ints(const state_table *t, size_t column, size_t row);
 double *state_reals(const state_table *t, size_t column, size_t row);
 const char *state_text(const state_table *t, size_t column, size_t row);
+// Adds counts, modulo 2^64 if a file that another program has made has too many.
+void state_add_counts(int64_t *into, const int64_t *from, size_t count);
 
 // Adds the fingerprint of a graph at the target that its exec computes. EXIT_OK, or another exit
 // code after a message.

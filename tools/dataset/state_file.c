@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/dataset/exact_sum.h"
 #include "tools/dataset/kinds.h"
 #include "tools/io/zip/byte_source.h"
 
@@ -223,6 +224,9 @@ static bool read_column(const reader *r, state_table *t, size_t c) {
     }
     if (t->rows == 0) return true;
     t->numbers[c] = read_tensor(r, column->name, column->dtype, column->width * t->rows, NULL);
+    for (size_t row = 0; t->numbers[c] && column->digits && row < t->rows; row++)
+        if (!exact_is_carried(state_ints(t, c, row), column->width))
+            return is_wrong(r, column->name);
     return t->numbers[c] != NULL;
 }
 
@@ -253,7 +257,8 @@ static bool check_fingerprints(const reader *r, const state *s) {
         if (strlen(text) != QDQ_FINGERPRINT_TEXT - 1 || !strchr(text, '-'))
             return is_wrong(r, "fingerprints");
     }
-    return s->fingerprints.count == s->targets.count || is_wrong(r, "targets");
+    bool named = s->targets.count > 0 && s->fingerprints.count == s->targets.count;
+    return named || is_wrong(r, "targets");
 }
 
 static bool read_all(const reader *r, state *s) {

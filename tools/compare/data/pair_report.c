@@ -27,7 +27,9 @@ static double ratio_of(const state *s, size_t row, pair_column noise) {
 }
 
 static qdq_dtype dtype_of(const state *s, size_t row, pair_column column) {
-    return qdq_dtype_from_name(state_text(pairs_of(s), column, row));
+    // Of a file that another program has made the name may be unknown.
+    qdq_dtype dtype = qdq_dtype_from_name(state_text(pairs_of(s), column, row));
+    return dtype == QDQ_DTYPE_NONE ? QDQ_FLOAT64 : dtype;
 }
 
 // The line `number` of a text; NULL: it has fewer.
@@ -189,10 +191,20 @@ static void json_place(qdq_json *json, const state *s, size_t row, int64_t sampl
     json_shape(json, index_of(pair_shape(pairs_of(s), row), (size_t)element));
 }
 
+// A number of a state; one that another program has made may have no such integer.
+static void json_number(qdq_json *json, qdq_dtype dtype, double value) {
+    static const double most = 4611686018427387904.0;  // 2^62
+    bool fits = value > -most && value < most;
+    if (fits || qdq_dtype_is_real(dtype))
+        json_element(json, dtype, value);
+    else
+        qdq_json_double(json, value);
+}
+
 static void json_results(qdq_json *json, qdq_dtype dtype, const double *values) {
     qdq_json_key(json, "results");
     qdq_json_begin_line(json);
-    for (size_t i = 0; i < 2; i++) json_element(json, dtype, values[i]);
+    for (size_t i = 0; i < 2; i++) json_number(json, dtype, values[i]);
     qdq_json_end_array(json);
 }
 
@@ -227,7 +239,7 @@ static void json_cause(qdq_json *json, const state *s, size_t row, size_t own) {
     json_place(json, s, row, at[0], at[1]);
     if (at[2]) {
         qdq_json_key(json, "x");
-        json_element(json, dtype_of(s, row, PAIR_X_DTYPE), values[0]);
+        json_number(json, dtype_of(s, row, PAIR_X_DTYPE), values[0]);
     }
     json_results(json, dtype_of(s, row, PAIR_DTYPE), values + 1);
     qdq_json_end_object(json);

@@ -12,29 +12,31 @@
 #include "tools/io/tensor_io.h"
 
 static const state_column pair_columns[PAIR_COLUMNS] = {
-    [PAIR_VALUE] = {"values", QDQ_UINT8, 1},
-    [PAIR_NODE] = {"nodes", QDQ_UINT8, 1},
-    [PAIR_OP] = {"ops", QDQ_UINT8, 1},
-    [PAIR_GROUP] = {"groups", QDQ_UINT8, 1},
-    [PAIR_OTHER] = {"others", QDQ_UINT8, 1},
-    [PAIR_DTYPE] = {"dtypes", QDQ_UINT8, 1},
-    [PAIR_X_DTYPE] = {"x_dtypes", QDQ_UINT8, 1},
-    [PAIR_NUMERICS] = {"numerics", QDQ_UINT8, 1},
-    [PAIR_LEFT_OUT] = {"left_out", QDQ_UINT8, 1},
-    [PAIR_SHAPE] = {"shapes", QDQ_UINT8, 1},
-    [PAIR_COUNTS] = {"counts", QDQ_INT64, PAIR_COUNTERS},
-    [PAIR_STEPS] = {"steps", QDQ_INT64, 3},
-    [PAIR_GREATEST] = {"greatest", QDQ_FLOAT64, 3},
-    [PAIR_AT] = {"greatest_at", QDQ_INT64, 2},
-    [PAIR_SIGNALS] = {"signals", QDQ_INT64, SQUARE_DIGITS},
-    [PAIR_NOISES] = {"noises", QDQ_INT64, SQUARE_DIGITS},
-    [PAIR_OVERALL_NOISES] = {"overall_noises", QDQ_INT64, SQUARE_DIGITS},
+    [PAIR_VALUE] = {"values", 1, QDQ_UINT8, false},
+    [PAIR_NODE] = {"nodes", 1, QDQ_UINT8, false},
+    [PAIR_OP] = {"ops", 1, QDQ_UINT8, false},
+    [PAIR_GROUP] = {"groups", 1, QDQ_UINT8, false},
+    [PAIR_OTHER] = {"others", 1, QDQ_UINT8, false},
+    [PAIR_DTYPE] = {"dtypes", 1, QDQ_UINT8, false},
+    [PAIR_X_DTYPE] = {"x_dtypes", 1, QDQ_UINT8, false},
+    [PAIR_NUMERICS] = {"numerics", 1, QDQ_UINT8, false},
+    [PAIR_LEFT_OUT] = {"left_out", 1, QDQ_UINT8, false},
+    [PAIR_SHAPE] = {"shapes", 1, QDQ_UINT8, false},
+    [PAIR_COUNTS] = {"counts", PAIR_COUNTERS, QDQ_INT64, false},
+    [PAIR_STEPS] = {"steps", 3, QDQ_INT64, false},
+    [PAIR_GREATEST] = {"greatest", 3, QDQ_FLOAT64, false},
+    [PAIR_AT] = {"greatest_at", 2, QDQ_INT64, false},
+    [PAIR_SIGNALS] = {"signals", SQUARE_DIGITS, QDQ_INT64, true},
+    [PAIR_NOISES] = {"noises", SQUARE_DIGITS, QDQ_INT64, true},
+    [PAIR_OVERALL_NOISES] = {"overall_noises", SQUARE_DIGITS, QDQ_INT64, true},
 };
 
 static const state_column cause_columns[CAUSE_COLUMNS] = {
-    [CAUSE_TEXT] = {"causes", QDQ_UINT8, 1},           [CAUSE_PAIR] = {"cause_pairs", QDQ_INT64, 1},
-    [CAUSE_COUNTS] = {"cause_counts", QDQ_INT64, 2},   [CAUSE_AT] = {"cause_at", QDQ_INT64, 3},
-    [CAUSE_VALUES] = {"cause_values", QDQ_FLOAT64, 3},
+    [CAUSE_TEXT] = {"causes", 1, QDQ_UINT8, false},
+    [CAUSE_PAIR] = {"cause_pairs", 1, QDQ_INT64, false},
+    [CAUSE_COUNTS] = {"cause_counts", 2, QDQ_INT64, false},
+    [CAUSE_AT] = {"cause_at", 3, QDQ_INT64, false},
+    [CAUSE_VALUES] = {"cause_values", 3, QDQ_FLOAT64, false},
 };
 
 qdq_shape pair_shape(const state_table *pairs, size_t row) {
@@ -150,8 +152,8 @@ static void clear_pair(const state_table *t, size_t row) {
 static void merge_pair(const state_table *into, size_t row, const state_table *from,
                        size_t from_row) {
     static const pair_column sums[] = {PAIR_SIGNALS, PAIR_NOISES, PAIR_OVERALL_NOISES};
-    for (size_t i = 0; i < PAIR_COUNTERS; i++)
-        state_ints(into, PAIR_COUNTS, row)[i] += state_ints(from, PAIR_COUNTS, from_row)[i];
+    state_add_counts(state_ints(into, PAIR_COUNTS, row), state_ints(from, PAIR_COUNTS, from_row),
+                     PAIR_COUNTERS);
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
         exact_add_sum(state_ints(into, sums[i], row), state_ints(from, sums[i], from_row));
     raise_steps(state_ints(into, PAIR_STEPS, row), state_ints(from, PAIR_STEPS, from_row));
@@ -167,8 +169,8 @@ static void merge_cause(const state_table *into, size_t row, const state_table *
                         size_t from_row) {
     int64_t *at = state_ints(into, CAUSE_AT, row);
     const int64_t *from_at = state_ints(from, CAUSE_AT, from_row);
-    for (size_t i = 0; i < 2; i++)
-        state_ints(into, CAUSE_COUNTS, row)[i] += state_ints(from, CAUSE_COUNTS, from_row)[i];
+    state_add_counts(state_ints(into, CAUSE_COUNTS, row), state_ints(from, CAUSE_COUNTS, from_row),
+                     2);
     if (!is_before(from_at[0], at[0])) return;
     memcpy(at, from_at, 3 * sizeof *at);
     memcpy(state_reals(into, CAUSE_VALUES, row), state_reals(from, CAUSE_VALUES, from_row),

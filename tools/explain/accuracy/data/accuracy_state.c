@@ -13,24 +13,24 @@
 #include "tools/failure.h"
 
 static const state_column node_columns[NODE_COLUMNS] = {
-    [NODE_NAME] = {"nodes", QDQ_UINT8, 1},
-    [NODE_OP] = {"ops", QDQ_UINT8, 1},
-    [NODE_CODES_OF] = {"codes_of", QDQ_UINT8, 1},
-    [NODE_KIND] = {"node_kinds", QDQ_UINT8, 1},
-    [NODE_COUNTS] = {"counts", QDQ_INT64, 2},
-    [NODE_CODES] = {"codes", QDQ_INT64, 3},
-    [NODE_TRUTHS] = {"truths", QDQ_INT64, SQUARE_DIGITS},
-    [NODE_EXACTS] = {"exacts", QDQ_INT64, SQUARE_DIGITS},
-    [NODE_OWN_NOISES] = {"own_noises", QDQ_INT64, SQUARE_DIGITS},
-    [NODE_INHERITED_NOISES] = {"inherited_noises", QDQ_INT64, SQUARE_DIGITS},
-    [NODE_TOTAL_NOISES] = {"total_noises", QDQ_INT64, SQUARE_DIGITS},
+    [NODE_NAME] = {"nodes", 1, QDQ_UINT8, false},
+    [NODE_OP] = {"ops", 1, QDQ_UINT8, false},
+    [NODE_CODES_OF] = {"codes_of", 1, QDQ_UINT8, false},
+    [NODE_KIND] = {"node_kinds", 1, QDQ_UINT8, false},
+    [NODE_COUNTS] = {"counts", 2, QDQ_INT64, false},
+    [NODE_CODES] = {"codes", 3, QDQ_INT64, false},
+    [NODE_TRUTHS] = {"truths", SQUARE_DIGITS, QDQ_INT64, true},
+    [NODE_EXACTS] = {"exacts", SQUARE_DIGITS, QDQ_INT64, true},
+    [NODE_OWN_NOISES] = {"own_noises", SQUARE_DIGITS, QDQ_INT64, true},
+    [NODE_INHERITED_NOISES] = {"inherited_noises", SQUARE_DIGITS, QDQ_INT64, true},
+    [NODE_TOTAL_NOISES] = {"total_noises", SQUARE_DIGITS, QDQ_INT64, true},
 };
 
 static const state_column output_columns[OUTPUT_COLUMNS] = {
-    [OUTPUT_NAME] = {"outputs", QDQ_UINT8, 1},
-    [OUTPUT_KNOWN] = {"outputs_known", QDQ_UINT8, 1},
-    [OUTPUT_SIGNALS] = {"output_signals", QDQ_INT64, SQUARE_DIGITS},
-    [OUTPUT_NOISES] = {"output_noises", QDQ_INT64, SQUARE_DIGITS},
+    [OUTPUT_NAME] = {"outputs", 1, QDQ_UINT8, false},
+    [OUTPUT_KNOWN] = {"outputs_known", 1, QDQ_UINT8, false},
+    [OUTPUT_SIGNALS] = {"output_signals", SQUARE_DIGITS, QDQ_INT64, true},
+    [OUTPUT_NOISES] = {"output_noises", SQUARE_DIGITS, QDQ_INT64, true},
 };
 
 static void clear_node(const state_table *t, size_t row) {
@@ -43,7 +43,7 @@ static void merge_node(const state_table *into, size_t row, const state_table *f
     int64_t *counts = state_ints(into, NODE_COUNTS, row),
             *codes = state_ints(into, NODE_CODES, row);
     const int64_t *others = state_ints(from, NODE_CODES, from_row);
-    for (size_t i = 0; i < 2; i++) counts[i] += state_ints(from, NODE_COUNTS, from_row)[i];
+    state_add_counts(counts, state_ints(from, NODE_COUNTS, from_row), 2);
     if (others[1] < codes[1]) codes[1] = others[1];
     if (others[2] > codes[2]) codes[2] = others[2];
     for (size_t c = NODE_TRUTHS; c < NODE_COLUMNS; c++)
