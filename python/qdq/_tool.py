@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command-line tool qdq, which the package has inside: the command `qdq`, and calls from Python."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from ._library import ArgumentError, Error, FileError, GraphError, LimitError, ParseError, UnsupportedError
+
+# By the exit code and by the kind of an error in JSON (docs/command_line.md).
+_CODES = {2: ArgumentError, 3: ParseError, 4: UnsupportedError, 5: LimitError}
+_KINDS = {"argument": ArgumentError, "parse": ParseError, "graph": GraphError, "unsupported": UnsupportedError,
+          "io": FileError, "memory": MemoryError, "limit": LimitError}  # fmt: skip
+
+
+def path():
+    """The path of the tool: QDQ_TOOL, tools/qdq next to the library that QDQ_LIBRARY names, or the one in the package.
+
+    Raises FileError if there is none.
+    """
+    library = os.environ.get("QDQ_LIBRARY")
+    folder, name = (Path(library).parent, "tools/qdq") if library else (Path(__file__).parent, "bin/qdq")
+    found = os.environ.get("QDQ_TOOL") or str(folder / name)
+    if not os.access(found, os.X_OK) or os.path.isdir(found):
+        raise FileError(f"{found}: the command-line tool qdq is missing here; install the package with pip, or name a qdq in "
+                        "QDQ_TOOL")  # fmt: skip
+    return found
+
+
+def _failure(code, out, err, kinds):
+    """The exception of a call: its sentence is the first one on stderr, without "qdq: "."""
+    if code < 0:
+        return Error(f"qdq was ended by {signal.Signals(-code).name}: {err.strip() or 'it has printed nothing'}")
+    text = next((line for line in err.splitlines() if line.startswith("qdq")), err.strip() or f"qdq exits with {code}")
+    made = kinds.get(code) or _CODES.get(code, Error)
+    try:
+        error = json.loads(out)["error"]
+        text, made = error["message"], kinds.get(code) or _KINDS.get(error["kind"], made)
+    except (ValueError, KeyError, TypeError):
+        pass
+    return made(text.removeprefix("qdq: "))
+
+
+def run(*words, kinds=None):
+    """Runs the tool with these words and returns (exit code, stdout, stderr) for the exit codes 0 and 1; raises the
+    exception of other ones, with the tool's sentence. kinds: {exit code: class} before those of qdq.Error."""
+    done = subprocess.run([path(), *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          encoding="utf-8", errors="replace", check=False)  # fmt: skip
+    if done.returncode not in (0, 1):
+        raise _failure(done.returncode, done.stdout, done.stderr, kinds or {})
+    return done.returncode, done.stdout, done.stderr
+
+
+def main():
+    """The command `qdq`: becomes the tool, so that signals, streams and the exit code are its own."""
+    try:
+        os.execv(path(), ["qdq", *sys.argv[1:]])
+    except FileError as error:
+        print(f"qdq: {error}", file=sys.stderr)
+        return 3
