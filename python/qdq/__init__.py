@@ -11,7 +11,7 @@ docs/python.md has more. Failures are exceptions of qdq.Error.
 from . import testing
 from ._builder import Builder, Value
 from ._compare import Comparison, Difference
-from ._explain import Explanation
+from ._explain import Explanation, bisect
 from ._functions import dequantize, dynamic_quantize, quantize
 from ._graph import Graph, load, parse
 from ._library import (
@@ -49,6 +49,7 @@ __all__ = [
     "TensorInfo",
     "UnsupportedError",
     "Value",
+    "bisect",
     "dequantize",
     "dynamic_quantize",
     "from_torch",

@@ -66,8 +66,9 @@ def imported(given):
     return given if isinstance(given, np.ndarray) else _import(given, None)
 
 
-def to_array(given, name, dtype, shape):
-    """`given` as a C-contiguous array for an input of this dtype and shape; not copied if it already is one.
+def to_array(given, name, dtype, shape, what="input"):
+    """`given` as a C-contiguous array for an input of this dtype and shape; not copied if it already is one. `what`
+    stands for "input" in messages.
 
     Arrays, whatever numpy reads (buffers, DLPack) and tensors of torch on the CPU are taken. Numbers of Python take
     the dtype of the input; an array must have it, or hold its bits as an unsigned integer.
@@ -76,10 +77,10 @@ def to_array(given, name, dtype, shape):
     if not isinstance(given, np.ndarray):
         given = _import(given, wanted)
     if given.shape != shape:
-        raise ArgumentError(f"input '{name}' has shape {list(given.shape)}, wanted {list(shape)}")
+        raise ArgumentError(f"{what} '{name}' has shape {list(given.shape)}, wanted {list(shape)}")
     if given.dtype != wanted:
         if not holds_bits(given.dtype, dtype):
-            raise ArgumentError(f"input '{name}' has dtype {given.dtype}, wanted {dtype}"
+            raise ArgumentError(f"{what} '{name}' has dtype {given.dtype}, wanted {dtype}"
                                 + (f" (in an array of {wanted})" if str(wanted) != dtype else "")
                                 + f"; convert it with astype({str(wanted)!r})")  # fmt: skip
     if not given.flags.c_contiguous or not given.flags.aligned:

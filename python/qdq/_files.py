@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays in .npz, .npy and .safetensors files."""
+"""Arrays in .safetensors files, which the library and the tool read and write."""
 
 import json
 import os
@@ -33,35 +33,24 @@ def write(path, tensors):
 
 
 def read(path):
-    """{name: array} of a file. A .npy file has one array, whose name is ""."""
+    """{name: array} of a .safetensors file. Raises FileError or ParseError."""
     try:
-        if os.fspath(path).endswith(".safetensors"):
-            return _read_safetensors(path)
-        loaded = np.load(path, allow_pickle=False)
+        with open(path, "rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            if length > os.path.getsize(path):
+                raise ValueError("its header is longer than the file")
+            header = json.loads(file.read(length))
+            body = memoryview(file.read())
+        return {name: _array(name, one, body) for name, one in header.items() if name != "__metadata__"}
     except OSError as error:
         raise FileError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except (ValueError, KeyError, TypeError, EOFError) as error:
-        raise ParseError(f"{path}: is no .npz, .npy or .safetensors file: {error}") from None
-    if isinstance(loaded, np.ndarray):
-        return {"": loaded}
-    with loaded:
-        return {name: loaded[name] for name in loaded.files}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ParseError(f"{path}: is no .safetensors file: {error}") from None
 
 
-def _read_safetensors(path):
-    made = {}
-    with open(path, "rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        if length > os.path.getsize(path):
-            raise ValueError("its header is longer than the file")
-        header = json.loads(file.read(length))
-        body = memoryview(file.read())
-    for name, one in header.items():
-        if name == "__metadata__":
-            continue
-        if one["dtype"] not in _WORDS:
-            raise ValueError(f"'{name}' has dtype {one['dtype']}")
-        begin, end = one["data_offsets"]
-        kind = dtypes.numpy_of(_WORDS[one["dtype"]])
-        made[name] = np.frombuffer(body[begin:end], kind).reshape(one["shape"])
-    return made
+def _array(name, one, body):
+    if one["dtype"] not in _WORDS:
+        raise ValueError(f"'{name}' has dtype {one['dtype']}")
+    begin, end = one["data_offsets"]
+    kind = dtypes.numpy_of(_WORDS[one["dtype"]])
+    return np.frombuffer(body[begin:end], kind).reshape(one["shape"])

@@ -110,12 +110,7 @@ class Graph:
         threads: of compiling and of each run; 0 takes every processor.
         Raises GraphError or UnsupportedError with all findings in `report`, ArgumentError, LimitError or MemoryError.
         """
-        return self._compile(target, None, values=values, fast=fast, tiled=tiled, isa=isa, threads=threads)
-
-    def _compile(self, target, numerics, *, values=None, fast=False, tiled=False, isa=None, threads=1):
         options = CCompileOptions(target=encode(target), isa=encode(isa), tiled=tiled, fast=fast)
-        if numerics is not None:
-            options.numerics = ctypes.pointer(numerics)
         if isinstance(values, str) and values != "all":
             raise ArgumentError(f"values is {values!r}, wanted 'all' or a list of names")
         if values == "all":
@@ -173,10 +168,10 @@ class Graph:
     def explain(self, inputs=None, *, got, target=None, **named):
         """Says which target, number format or mistake in a node gives what a device gave.
 
-        got: the device's array, or {name: array} of outputs or of any values. target: what it should have computed as;
-        None is the graph's own. Runs the graph as every target and release, with each usual mistake in the nodes that
-        may be at fault, and with each field of their numerics, and compares bits.
+        got: the device's array, or {name: array} of outputs or of any values, each of the value's dtype and shape.
+        target: what it should have computed as; None is the graph's own. Runs `qdq explain` (docs/explain.md).
         Returns an Explanation: `node`, `cause`, `target` and a text of a few lines; false if nothing differs.
+        Raises ArgumentError for a name or an array that does not fit, and FileError if the tool is missing.
         """
         return explain(self, got, {**(inputs or {}), **named}, target)
 

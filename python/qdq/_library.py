@@ -105,27 +105,13 @@ class CGraphOptions(Structure):  # qdq_graph_options
     ]  # fmt: skip
 
 
-class CNumerics(Structure):  # qdq_numerics
-    _fields_ = [
-        ("rounding", c_int), ("scaling", c_int), ("zero_point_order", c_int), ("overflow", c_int), ("nan", c_int),
-        ("subtraction", c_int), ("requantize_form", c_int), ("bfloat16_store", c_int), ("float_overflow", c_int),
-        ("choice", c_int), ("input_dtype", c_int), ("scale_dtype", c_int), ("reciprocal_dtype", c_int),
-        ("middle_dtype", c_int), ("quantize_step_dtype", c_int), ("dequantize_step_dtype", c_int),
-        ("requantize_dtype", c_int), ("code_bias", c_int32), ("flush_denormals", c_bool), ("multiply_add", c_int),
-        ("bfloat16_load", c_int), ("fold_128", c_bool), ("sign_magnitude", c_bool), ("unit_scale_tolerance", c_float),
-        ("least_scale", c_float), ("cast_quantizes", c_bool), ("device_typecast", c_bool), ("block_float_store", c_int),
-        ("float_ops", c_int), ("pair_sums", c_int), ("qlinear", c_int), ("narrow", c_bool), ("quant_min", c_int32),
-        ("quant_max", c_int32),
-    ]  # fmt: skip
-
-
 class CParallel(Structure):  # qdq_parallel
     _fields_ = [("run", c_void_p), ("self", c_void_p), ("least", c_size_t)]
 
 
 class CCompileOptions(Structure):  # qdq_compile_options
     _fields_ = [
-        ("target", c_char_p), ("numerics", POINTER(CNumerics)), ("float_storage", c_int), ("isa", c_char_p),
+        ("target", c_char_p), ("numerics", c_void_p), ("float_storage", c_int), ("isa", c_char_p),
         ("tiled", c_bool), ("keep_all", c_bool), ("keep", POINTER(c_char_p)), ("keep_count", c_size_t),
         ("materialize", c_bool), ("fast", c_bool), ("device", c_void_p), ("parallel", CParallel),
     ]  # fmt: skip

@@ -76,7 +76,7 @@ class Plan:
         """
         given = {**inputs, **named} if inputs else named
         if given.keys() != self._names:
-            self._refuse(given)
+            self.refuse(given)
         try:
             idle = handle, error = self._idle.pop()
         except IndexError:
@@ -104,7 +104,8 @@ class Plan:
         finally:
             self._idle.append(idle)
 
-    def _refuse(self, given):
+    def refuse(self, given):
+        """Raises the ArgumentError for inputs that are missing or unknown. given: {name: array}."""
         missing = [tensor.info.name for tensor in self._inputs if tensor.info.name not in given]
         unknown = [str(name) for name in given if name not in self._names]
         parts = [f"input '{missing[0]}' is missing"] if missing else []
