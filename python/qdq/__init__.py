@@ -10,6 +10,7 @@ docs/python.md has more. Failures are exceptions of qdq.Error.
 
 from . import testing
 from ._builder import Builder, Value
+from ._calibrate import calibrate
 from ._compare import Comparison, Difference
 from ._explain import Explanation, bisect
 from ._functions import dequantize, dynamic_quantize, quantize
@@ -27,6 +28,7 @@ from ._library import (
 )
 from ._plan import Plan, TensorInfo
 from ._report import Change, Finding, Report
+from ._state import State, StateError, Statistics, histogram_edges, merge
 from ._torch import from_torch
 
 __version__ = version()
@@ -46,14 +48,20 @@ __all__ = [
     "ParseError",
     "Plan",
     "Report",
+    "State",
+    "StateError",
+    "Statistics",
     "TensorInfo",
     "UnsupportedError",
     "Value",
     "bisect",
+    "calibrate",
     "dequantize",
     "dynamic_quantize",
     "from_torch",
+    "histogram_edges",
     "load",
+    "merge",
     "parse",
     "quantize",
     "targets",

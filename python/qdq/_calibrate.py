@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statistics of the values of a graph over a data set: `qdq calibrate` on files, or on samples that Python makes."""
+
+import contextlib
+import os
+import tempfile
+from typing import Any, Iterable, Mapping, Optional, Tuple, Union
+
+import numpy as np
+
+from . import _dtypes as dtypes
+from . import _files as files
+from ._graph import Graph
+from ._library import ArgumentError
+from ._state import Path, State, call, shard_word
+
+Samples = Iterable[Union[Mapping[str, Any], Any]]
+
+
+def _write_sample(folder, index, sample):
+    path = os.path.join(folder, f"{index:012}")
+    if isinstance(sample, Mapping):
+        if not sample:
+            raise ArgumentError(f"sample {index} of data has no arrays")
+        arrays = {name: dtypes.imported(array) for name, array in sample.items()}
+        files.write(path + ".safetensors", {name: (dtypes.word(array.dtype), array) for name, array in arrays.items()})
+        return
+    array = dtypes.imported(sample)
+    if array.dtype.kind not in "biuf":
+        raise ArgumentError(f"sample {index} of data is an array of {array.dtype}, wanted a dict, {{input: array}}")
+    np.save(path + ".npy", array)
+
+
+@contextlib.contextmanager
+def _folder_of(data):
+    """A folder or file of samples: `data` if it is a path, else a temporary folder with a file for each sample."""
+    if isinstance(data, (str, os.PathLike)):
+        yield os.fspath(data)
+        return
+    with tempfile.TemporaryDirectory(prefix="qdq-data-") as folder:
+        index = -1
+        for index, sample in enumerate(data):
+            _write_sample(folder, index, sample)
+        if index < 0:
+            raise ArgumentError("data has no samples")
+        yield folder
+
+
+@contextlib.contextmanager
+def _model_file(model):
+    """The path of a model. A Graph is written to a temporary file."""
+    if not isinstance(model, Graph):
+        yield os.fspath(model)
+        return
+    with tempfile.TemporaryDirectory(prefix="qdq-") as folder:
+        path = os.path.join(folder, "graph.json")
+        model.write(path)
+        yield path
+
+
+def options(target=None, shapes=None, dims=None, until=None, threads=None) -> list:
+    """Words of options that load and run a model, as of qdq.load."""
+    words = [] if target is None else ["--target", target]
+    for name, shape in (shapes or {}).items():
+        words += ["--shape", f"{name}={','.join(map(str, shape))}"]
+    for name, size in (dims or {}).items():
+        words += ["--dim", f"{name}={size}"]
+    words += [] if until is None else ["--until", until]
+    return words + ([] if threads is None else ["--threads", str(threads)])
+
+
+def calibrate(model: Union[Graph, Path], data: Union[Path, Samples], *, state: Path, shard: Optional[Tuple[int, int]] = None,
+              resume: bool = False, threads: Optional[int] = None, target: Optional[str] = None,
+              shapes: Optional[Mapping[str, Iterable[int]]] = None, dims: Optional[Mapping[str, int]] = None,
+              until: Optional[str] = None) -> State:  # fmt: skip
+    """Runs a graph on every sample of a data set and writes exact statistics of its float values to the file `state`.
+
+    model: a Graph, or the path of a model, for which target, shapes, dims and until are those of qdq.load.
+    data: a folder of .npz, .npy and .safetensors files, or one such file whose arrays have a dim of samples first
+    (docs/calibrate.md); or an iterable of samples, {input: array} each, or arrays for a graph with one input. An
+    iterable's samples are written to a folder in the temporary directory (TMPDIR) one by one before the run, and removed
+    after it: memory holds one sample, and the disk holds all of them.
+    shard: (i, n) takes samples i, i + n, i + 2n, ..., counted from 1. resume: go on from the checkpoint `state`.part that
+    an ended run has left. threads: of each run; None takes every processor.
+    Returns a State. Samples that cannot be read are left out and named in a warning. Raises StateError if data or a
+    checkpoint does not fit, ArgumentError, UnsupportedError or LimitError with the tool's sentence.
+    """
+    with _model_file(model) as file, _folder_of(data) as folder:
+        words = ["calibrate", file, "--data", folder, *shard_word(shard), *(["--resume"] if resume else [])]
+        if isinstance(model, Graph):
+            target = target or model.target
+        return call([*words, *options(target, shapes, dims, until, threads)], state)

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""States of data sets, which `qdq calibrate` and `qdq merge` write (docs/calibrate.md): reading and merging them."""
+
+import functools
+import hashlib
+import math
+import os
+import warnings
+from dataclasses import dataclass
+from typing import Dict, Iterable, Optional, Tuple, Union
+
+import numpy as np
+
+from . import _files as files
+from . import _tool as tool
+from ._library import ParseError
+
+Path = Union[str, "os.PathLike[str]"]
+
+_LEAST_POWER, _POWERS, _BINS_A_POWER = -32, 64, 32
+_SUM_BITS, _SQUARE_BITS = 1074, 2148  # sums are integers times 2^-bits
+
+
+class StateError(ParseError):
+    """A state, a checkpoint or a data set cannot be used: damaged, of another run, or a shard is missing or given twice.
+
+    The command line exits with 3 for it, and for a model that cannot be read.
+    """
+
+
+def histogram_edges() -> np.ndarray:
+    """The edges of the bins of every histogram, float64 [4100], from -inf to inf: each power of two from 2^-32 to 2^32 has
+    32 bins for each sign. A bin has its edge next to zero, and not the other one."""
+    powers = np.ldexp(1.0, np.arange(_LEAST_POWER, _LEAST_POWER + _POWERS))
+    side = (powers[:, None] * (1 + np.arange(_BINS_A_POWER) / _BINS_A_POWER)).ravel()
+    side = np.concatenate([side, [2.0 ** (_LEAST_POWER + _POWERS), np.inf]])
+    return np.concatenate([-side[::-1], side])
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Of the elements of a value over all samples. NaN and infinities count apart and are in nothing else."""
+
+    dtype: str  # "float32"
+    min: float  # least finite element, inf if there is none
+    max: float  # greatest finite element, -inf if there is none
+    mean: float  # of the exact sum, rounded once; NaN without finite elements
+    std: float  # of all finite elements, from the exact sum of squares
+    count: int  # finite elements
+    zeros: int
+    nans: int
+    infinities: Tuple[int, int]  # +inf, -inf
+    histogram: np.ndarray  # int64 [4099], the counts between histogram_edges()
+
+
+def _integer(digits):
+    """The integer of digits to the base 2^32, least first; the last has the sign."""
+    low = int.from_bytes(digits[:-1].astype("<u4").tobytes(), "little")
+    return low + (int(digits[-1]) << 32 * (len(digits) - 1))
+
+
+def _moments(total, squares, count):
+    """Mean and standard deviation of an exact sum and an exact sum of squares. Divisions of integers round once."""
+    if not count:
+        return math.nan, math.nan
+    variance = squares * count - total * total
+    return total / (count << _SUM_BITS), math.sqrt(variance / (count * count << _SQUARE_BITS))
+
+
+def _texts(tensors, name):
+    return tensors[name].tobytes().decode("utf-8", "replace").split("\0")[:-1] if name in tensors else []
+
+
+class State:
+    """The statistics of a shard of a data set, of several shards, or of the whole; in a file that it never changes.
+
+    `qdq.calibrate` and `qdq.merge` return one, and `State(path)` reads one. The file is read when its content is first
+    asked for; a damaged one raises StateError, a missing one FileError.
+    """
+
+    def __init__(self, path: Path):
+        self.path = os.fspath(path)
+
+    @functools.cached_property
+    def _tensors(self):
+        try:
+            tensors = files.read(self.path)
+            told = tensors["sha256"].tobytes()
+            digest = hashlib.sha256()
+            for name, array in tensors.items():
+                if name != "sha256":
+                    digest.update(name.encode() + b"\0" + array.tobytes())
+        except (ParseError, KeyError):
+            raise StateError(f"{self.path}: is no state of qdq, or not a whole one; calibrate the shard again") from None
+        if digest.digest() != told:
+            raise StateError(f"{self.path}: is damaged: its checksum is another one; calibrate the shard again")
+        return tensors
+
+    @property
+    def samples(self) -> int:
+        """Samples in the statistics."""
+        return int(self._tensors["numbers"][2])
+
+    @property
+    def shard(self) -> Tuple[Tuple[int, ...], int]:
+        """The numbers of the shards in it, from 1, and of how many: ((2,), 8) is shard 2/8, ((1,), 1) the whole."""
+        return tuple(int(number) for number in self._tensors["shards"]), int(self._tensors["numbers"][4])
+
+    @property
+    def target(self) -> str:
+        """The target with version and options."""
+        return self._tensors["target"].tobytes().decode()
+
+    @property
+    def fingerprint(self) -> str:
+        """The fingerprint of the graph at the target."""
+        return self._tensors["fingerprint"].tobytes().decode()
+
+    @property
+    def unreadable(self) -> Tuple[str, ...]:
+        """Names of samples that could not be read and are not in the statistics."""
+        return tuple(_texts(self._tensors, "unreadable"))
+
+    @functools.cached_property
+    def values(self) -> Dict[str, Statistics]:
+        """{name: Statistics} of all float values but constants, by name."""
+        t, made = self._tensors, {}
+        for i, (name, dtype) in enumerate(zip(_texts(t, "values"), _texts(t, "dtypes"))):
+            (least, greatest), (count, zeros, nans, plus, minus) = map(float, t["ranges"][i]), map(int, t["counts"][i])
+            mean, std = _moments(_integer(t["sums"][i]), _integer(t["squares"][i]), count)
+            made[name] = Statistics(dtype, least, greatest, mean, std, count, zeros, nans, (plus, minus), t["histograms"][i])
+        return made
+
+    def merge(self, others: Iterable[Union["State", Path]], out: Path, *, partial: bool = False) -> "State":
+        """See qdq.merge, of this state and others."""
+        return merge([self, *others], out, partial=partial)
+
+    def __eq__(self, other):
+        """Whether both files have the same bytes."""
+        if not isinstance(other, State):
+            return NotImplemented
+        with open(self.path, "rb") as a, open(other.path, "rb") as b:
+            return a.read() == b.read()
+
+    __hash__ = None
+
+    def __repr__(self):
+        return f"<qdq.State {self.path!r}>"
+
+
+def call(words, out) -> State:
+    """Runs `qdq calibrate` or `qdq merge` and returns the State of the file `out`. Samples that could not be read are
+    named in a warning."""
+    code, _, err = tool.run(*words, "-o", out, kinds={3: StateError})
+    if code == 1:
+        warnings.warn(err.replace("qdq: ", "").strip(), stacklevel=3)
+    return State(out)
+
+
+def merge(states: Iterable[Union[State, Path]], out: Path, *, partial: bool = False) -> State:
+    """Adds up the states of shards, in any order, and writes the state of all to `out`: the same bytes as of one run.
+
+    states: states or paths, two of which are in memory at a time. partial: shards may be missing, to be merged later.
+    Raises StateError if a shard is missing or given twice, or a state is of another graph, target, data or number of
+    shards; the sentence names it.
+    """
+    paths = [one.path if isinstance(one, State) else os.fspath(one) for one in states]
+    return call(["merge", *paths, *(["--partial"] if partial else [])], out)
+
+
+def shard_word(shard: Optional[Tuple[int, int]]) -> list:
+    """The words of --shard."""
+    return [] if shard is None else ["--shard", "{}/{}".format(*shard)]
