@@ -65,7 +65,8 @@ def _explanation(found):
     if found["value"] is None:
         return Explanation(text="all values are equal")
     causes = [one["cause"] for one in found["candidates"][1:]]
-    also = tuple(dict.fromkeys(one for one in [*found["targets"][1:], *causes] if one not in (found["target"], found["cause"])))
+    own = (found["target"], found["cause"])
+    also = tuple(dict.fromkeys(one for one in [*found["targets"][1:], *causes] if one not in own))
     same = {key: found[key] for key in ("value", "node", "cause", "target", "left", "differing", "elements")}
     return Explanation(**same, detail=found["detail"] or "", also=also, text=_text(found, also))
 

@@ -25,8 +25,8 @@ def path():
     folder, name = (Path(library).parent, "tools/qdq") if library else (Path(__file__).parent, "bin/qdq")
     found = os.environ.get("QDQ_TOOL") or str(folder / name)
     if not os.access(found, os.X_OK) or os.path.isdir(found):
-        raise FileError(f"{found}: the command-line tool qdq is missing here; install the package with pip, or name a qdq in "
-                        "QDQ_TOOL")  # fmt: skip
+        raise FileError(f"{found}: the command-line tool qdq is missing here; install the package with pip, or name a "
+                        "qdq in QDQ_TOOL")  # fmt: skip
     return found
 
 
@@ -44,11 +44,12 @@ def _failure(code, out, err, kinds):
     return made(text.removeprefix("qdq: "))
 
 
-def run(*words, kinds=None):
+def run(*words, kinds=None, before=None):
     """Runs the tool with these words and returns (exit code, stdout, stderr) for the exit codes 0 and 1; raises the
-    exception of other ones, with the tool's sentence. kinds: {exit code: class} before those of qdq.Error."""
+    exception of other ones, with the tool's sentence. kinds: {exit code: class} before those of qdq.Error. before: called
+    in the new process."""
     done = subprocess.run([path(), *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          encoding="utf-8", errors="replace", check=False)  # fmt: skip
+                          encoding="utf-8", errors="replace", check=False, preexec_fn=before)  # fmt: skip
     if done.returncode not in (0, 1):
         raise _failure(done.returncode, done.stdout, done.stderr, kinds or {})
     return done.returncode, done.stdout, done.stderr

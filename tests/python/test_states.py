@@ -114,7 +114,7 @@ class Shards(States):
                  (qdq.StateError, "shard 1/2 is in", lambda: qdq.merge([first, first], out)),
                  (qdq.StateError, "cut.state", lambda: qdq.merge([second, self.folder / "cut.state"], out)),
                  (qdq.StateError, "none', wanted a folder", lambda: self.calibrate(data=self.folder / "none")),
-                 (qdq.StateError, "cut.state: is no state of qdq, or not a whole one", lambda: qdq.State(self.folder / "cut.state").samples),
+                 (qdq.StateError, "cut.state: is no state", lambda: qdq.State(self.folder / "cut.state").samples),
                  (qdq.StateError, "other.state: is damaged", lambda: qdq.State(self.folder / "other.state").values),
                  (qdq.FileError, "none.state", lambda: qdq.State(self.folder / "none.state").values),
                  (qdq.ArgumentError, "3/2", lambda: self.calibrate(shard=(3, 2))),

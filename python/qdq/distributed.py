@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Data sets on many machines, over Dask: `pip install qdq[distributed]` (docs/distributed.md).
+
+    state = qdq.distributed.calibrate("model.onnx", "images", scheduler="tcp://10.0.0.1:8786", out="all.state")
+
+Each shard is a task that runs the command-line tool on a worker and returns the bytes of its state; the states are merged
+in a tree on the workers. The result has the bytes of one run on one machine.
+"""
+
+import contextlib
+import ctypes
+import os
+import re
+import signal
+import sys
+import tempfile
+import warnings
+from typing import Any, Callable, Iterable, Mapping, Optional, Union
+
+from . import _tool as tool
+from ._calibrate import options
+from ._library import ArgumentError
+from ._state import Path, State, StateError
+
+_SHARDS_A_THREAD = 4  # so that slow machines take fewer
+_MERGED = 8  # states that a task merges
+_LINES = 20  # of a warning
+_SUMMARY = re.compile(r"\d+ of \d+ samples could not be read")  # follows the reasons
+
+Progress = Union[bool, Callable[[int, int], None], None]
+
+
+def _dask():
+    try:
+        import distributed
+    except ImportError as error:
+        raise ImportError(f"qdq.distributed needs dask: pip install 'qdq[distributed]' ({error})") from None
+    return distributed
+
+
+# ---- Tasks on the workers ----
+
+
+_PR_SET_PDEATHSIG = 1
+
+
+def _end_with_worker():
+    """Runs in the tool's process before the tool: Linux ends it if the worker is killed, so that no run is left behind."""
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+_libc = ctypes.CDLL(None)
+
+
+def _state_of(folder, *words):
+    """The bytes of the state that a call writes, and what it tells about samples that could not be read."""
+    out = os.path.join(folder, "out.state")
+    code, _, err = tool.run(*words, "-o", out, kinds={3: StateError}, before=_end_with_worker)
+    with open(out, "rb") as file:
+        return file.read(), err if code == 1 else ""
+
+
+def _run_shard(words, shard, count):
+    with tempfile.TemporaryDirectory(prefix="qdq-shard-") as folder:
+        state, told = _state_of(folder, *words, "--shard", f"{shard}/{count}")
+    reasons = told.replace("qdq: ", "").splitlines()
+    end = next((i for i, line in enumerate(reasons) if _SUMMARY.match(line)), len(reasons))
+    return state, reasons[: min(end, _LINES)]
+
+
+def _merge(states, partial):
+    told = []
+    with tempfile.TemporaryDirectory(prefix="qdq-merge-") as folder:
+        paths = []
+        for i, (state, lines) in enumerate(states):
+            paths.append(os.path.join(folder, f"{i}.state"))
+            told += lines
+            with open(paths[-1], "wb") as file:
+                file.write(state)
+        state, _ = _state_of(folder, "merge", *paths, *(["--partial"] if partial else []))
+    return state, sorted(told)[:_LINES]
+
+
+# ---- The client ----
+
+
+@contextlib.contextmanager
+def _client_of(scheduler):
+    """A client of a scheduler's address, of a cluster, or of a LocalCluster that lasts for the call; a client itself."""
+    distributed = _dask()
+    if isinstance(scheduler, distributed.Client):
+        yield scheduler
+    elif scheduler is None:
+        with distributed.LocalCluster(threads_per_worker=1, dashboard_address=None) as cluster, \
+                distributed.Client(cluster) as client:  # fmt: skip
+            yield client
+    else:
+        with distributed.Client(scheduler, set_as_default=False) as client:
+            yield client
+
+
+def _tree(client, words, count):
+    """Futures of the shards, and of the state of all. States of neighbours are merged as soon as all are there."""
+    shards = level = [client.submit(_run_shard, words, i + 1, count, pure=False) for i in range(count)]
+    while len(level) > 1 or level is shards:
+        groups = [level[i : i + _MERGED] for i in range(0, len(level), _MERGED)]
+        level = [client.submit(_merge, group, len(groups) > 1, pure=False) for group in groups]
+    return shards, level[0]
+
+
+def _show(done, count):
+    end = "\n" if done == count else ""
+    print(f"\rshard {done} of {count}", end=end, file=sys.stderr, flush=True)
+
+
+def _watch(client, shards, progress):
+    """Waits for the shards, and drops each: its state stays in memory only until it is merged."""
+    distributed = _dask()
+    tell = _show if progress is True else progress or (lambda done, count: None)
+    count = len(shards)
+    waiting = distributed.as_completed(shards, loop=client.loop)
+    shards.clear()
+    for done, future in enumerate(waiting, 1):
+        if future.status != "finished":
+            future.result()  # raises what the task has raised
+        tell(done, count)
+
+
+def _write(out, state):
+    """Replaces the file when the new one is complete."""
+    made = f"{os.fspath(out)}.{os.getpid()}"
+    with open(made, "wb") as file:
+        file.write(state)
+    os.replace(made, out)
+
+
+def _run_all(words, scheduler, shards, progress, out) -> State:
+    """Runs a command that takes --data, --shard and -o, and writes the state of all shards."""
+    if shards is not None and shards < 1:
+        raise ArgumentError(f"shards is {shards}, wanted 1 or more")
+    if progress is None:
+        progress = sys.stderr.isatty()
+    with _client_of(scheduler) as client:
+        client.wait_for_workers(1)
+        count = shards or _SHARDS_A_THREAD * max(1, sum(client.nthreads().values()))
+        futures, whole = _tree(client, words, count)
+        _watch(client, futures, progress)
+        state, told = whole.result()
+    _write(out, state)
+    made = State(out)
+    if made.unreadable:
+        count = len(made.unreadable)
+        warnings.warn("\n".join([f"{count} samples could not be read and are not in the state", *told]), stacklevel=3)
+    return made
+
+
+def calibrate(model: Path, data: Path, scheduler: Any = None, shards: Optional[int] = None, *, out: Path,
+              progress: Progress = None, threads: int = 1, target: Optional[str] = None,
+              shapes: Optional[Mapping[str, Iterable[int]]] = None, dims: Optional[Mapping[str, int]] = None,
+              until: Optional[str] = None) -> State:  # fmt: skip
+    """qdq.calibrate on the workers of a Dask cluster; writes the state of the whole data set to `out`.
+
+    model, data: paths that every worker can read; qdq is installed there. target, shapes, dims, until: as of qdq.load.
+    scheduler: an address, a cluster or a client of Dask; None makes a LocalCluster with a worker for each processor.
+    shards: None makes four for each thread of the workers. threads: of each run; a worker runs as many as it has threads.
+    progress: called with (shards that are done, shards); True prints a line; None does so on a terminal.
+    A shard whose worker dies runs again on another one, as Dask's `allowed-failures` says. Returns a State. Raises what
+    qdq.calibrate raises, and ImportError without dask.
+    """
+    words = ["calibrate", os.path.abspath(model), "--data", os.path.abspath(data)]
+    return _run_all([*words, *options(target, shapes, dims, until, threads)], scheduler, shards, progress, out)

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests qdq.distributed on clusters of this machine; they are skipped without dask.
+
+    test_distributed.py SOURCE_ROOT
+"""
+
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import warnings
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import qdq
+from qdq import _tool, distributed
+
+SHAPE = (4, 5)
+COUNT = 45
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.model, self.data = self.folder / "net.json", self.folder / "data"
+        b = qdq.Builder("net")
+        b.output("y", b.exp(b.relu(b.input("x", "float32", SHAPE), name="r"), name="e"))
+        b.build().write(self.model)
+        self.data.mkdir()
+        rng = np.random.default_rng(5)
+        for i in range(COUNT):
+            np.save(self.data / f"{i:03}.npy", rng.normal(0, 3, SHAPE).astype(np.float32))
+
+    def single(self):
+        """One process, one thread, no shards."""
+        return qdq.calibrate(self.model, self.data, state=self.folder / "single.state", threads=1)
+
+    def calibrate(self, scheduler=None, shards=None, data=None, **options):
+        out = self.folder / "all.state"
+        return distributed.calibrate(self.model, data or self.data, scheduler, shards, out=out, **options)
+
+    def slow_tool(self):
+        """A tool that notes each call in a file and takes half a second longer."""
+        log, tool = self.folder / "calls", self.folder / "qdq"
+        tool.write_text(f'#!/bin/sh\necho "$*" >>{log}\nsleep 0.5\nexec {_tool.path()} "$@"\n')
+        tool.chmod(0o755)
+        patched = mock.patch.dict(os.environ, QDQ_TOOL=str(tool))
+        patched.start()
+        self.addCleanup(patched.stop)
+        return log
+
+
+class Missing(Folder):
+    def test_without_dask_the_error_says_what_to_install(self):
+        with mock.patch.dict(sys.modules, distributed=None), self.assertRaisesRegex(ImportError, r"pip install 'qdq\[dist"):
+            self.calibrate()
+
+
+@unittest.skipUnless(importlib.util.find_spec("distributed"), "dask is not installed (pip install 'dask[distributed]')")
+class Threads(Folder):
+    """Two workers in threads of this process."""
+
+    @classmethod
+    def setUpClass(cls):
+        from distributed import LocalCluster
+
+        cls.cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None)
+        cls.addClassCleanup(cls.cluster.close)
+
+    def test_any_number_of_shards_has_the_bytes_of_one_run(self):
+        whole = self.single()
+        for shards in (1, 3, 8, 9, 70):  # 8 states are merged at once; 70 are more than there are samples
+            with self.subTest(shards=shards):
+                self.assertEqual(self.calibrate(self.cluster, shards), whole)
+                self.assertEqual(sorted(os.listdir(self.folder)), ["all.state", "data", "net.json", "single.state"])
+
+    def test_a_scheduler_is_found_by_its_address_and_shards_are_counted(self):
+        told = []
+        made = self.calibrate(self.cluster.scheduler_address, progress=lambda done, count: told.append((done, count)))
+        self.assertEqual(made, self.single())
+        self.assertEqual(told, [(i, 8) for i in range(1, 9)])
+
+    def test_a_client_stays_open(self):
+        from distributed import Client
+
+        with Client(self.cluster, set_as_default=False) as client:
+            self.calibrate(client, 2)
+            self.assertEqual(client.submit(len, "abc").result(), 3)
+
+    def test_errors_have_the_sentence_of_the_tool(self):
+        for kind, text, options in ((qdq.StateError, "none', wanted a folder", {"data": self.folder / "none"}),
+                                    (qdq.ArgumentError, "nothing", {"target": "nothing"}),
+                                    (qdq.ArgumentError, "shards is 0", {"shards": 0})):  # fmt: skip
+            with self.subTest(text), self.assertRaisesRegex(kind, text):
+                self.calibrate(self.cluster, **options)
+            self.assertFalse((self.folder / "all.state").exists())
+
+    def test_samples_that_do_not_fit_are_named_once(self):
+        for i in (7, 30):
+            (self.data / f"{i:03}.npy").write_bytes(b"no array")
+        with self.assertWarnsRegex(UserWarning, r"(?s)\A2 samples could not be read.*007\.npy: .*030\.npy: ") as caught:
+            made = self.calibrate(self.cluster, 5)
+        self.assertEqual(caught.filename, __file__)
+        self.assertEqual(made.unreadable, ("007.npy", "030.npy"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.assertEqual(made, self.single())
+
+
+@unittest.skipUnless(importlib.util.find_spec("distributed"), "dask is not installed (pip install 'dask[distributed]')")
+class Processes(Folder):
+    def test_without_a_scheduler_a_local_cluster_is_made(self):
+        self.assertEqual(self.calibrate(), self.single())
+
+    def test_shards_of_a_killed_worker_run_again(self):
+        from distributed import Client, LocalCluster
+
+        whole, log, killed = self.single(), self.slow_tool(), []
+        with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+            victim = sorted(client.run(os.getpid).values())[0]
+
+            def kill(done, count):
+                if done == 2:
+                    # Both workers have begun the next shards, which take half a second.
+                    time.sleep(0.2)
+                    os.kill(victim, signal.SIGKILL)
+                    killed.append(victim)
+
+            made = self.calibrate(client, 8, progress=kill)
+        self.assertEqual(killed, [victim])
+        calls = log.read_text().splitlines()
+        shards = [call.split("--shard ")[1].split()[0] for call in calls if call.startswith("calibrate")]
+        self.assertEqual(set(shards), {f"{i}/8" for i in range(1, 9)})
+        self.assertGreater(len(shards), 8, "no shard ran twice")
+        self.assertEqual(made, whole)
+
+    def test_a_killed_worker_leaves_no_run_behind(self):
+        from distributed import Client, LocalCluster
+
+        sleeper = self.folder / "qdq"
+        sleeper.write_text(f"#!/bin/sh\necho $$ >>{self.folder}/pid\nexec sleep 60\n")
+        sleeper.chmod(0o755)
+        with mock.patch.dict(os.environ, QDQ_TOOL=str(sleeper)), \
+                LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster, \
+                Client(cluster) as client:  # fmt: skip
+            worker, = client.run(os.getpid).values()
+            task = client.submit(distributed._run_shard, ["calibrate"], 1, 1)
+            pids = self.folder / "pid"
+            while not pids.exists() or not pids.read_text():
+                time.sleep(0.05)
+            pid = pids.read_text().split()[0]
+            os.kill(worker, signal.SIGKILL)
+            deadline = time.monotonic() + 20
+            while time.monotonic() < deadline and alive(pid):
+                time.sleep(0.05)
+            self.assertFalse(alive(pid))
+            del task
+
+
+def alive(pid):
+    done = subprocess.run(["ps", "-o", "stat=", "-p", pid], capture_output=True, text=True, check=False)
+    return bool(done.stdout.strip()) and not done.stdout.startswith("Z")
+
+
+if __name__ == "__main__":
+    sys.argv.pop(1)
+    unittest.main()
