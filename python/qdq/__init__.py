@@ -8,7 +8,7 @@
 docs/python.md has more. Failures are exceptions of qdq.Error.
 """
 
-from . import testing
+from . import distributed, testing
 from ._builder import Builder, Value
 from ._calibrate import calibrate
 from ._compare import Comparison, Difference
@@ -57,6 +57,7 @@ __all__ = [
     "bisect",
     "calibrate",
     "dequantize",
+    "distributed",
     "dynamic_quantize",
     "from_torch",
     "histogram_edges",

@@ -106,15 +106,19 @@ class State:
         """The numbers of the shards in it, from 1, and of how many: ((2,), 8) is shard 2/8, ((1,), 1) the whole."""
         return tuple(int(number) for number in self._tensors["shards"]), int(self._tensors["numbers"][4])
 
+    def _text(self, *names):
+        found = next(self._tensors[name] for name in names if name in self._tensors)
+        return found.tobytes().decode("utf-8", "replace").partition("\0")[0]
+
     @property
     def target(self) -> str:
         """The target with version and options."""
-        return self._tensors["target"].tobytes().decode()
+        return self._text("targets", "target")
 
     @property
     def fingerprint(self) -> str:
         """The fingerprint of the graph at the target."""
-        return self._tensors["fingerprint"].tobytes().decode()
+        return self._text("fingerprints", "fingerprint")
 
     @property
     def unreadable(self) -> Tuple[str, ...]:

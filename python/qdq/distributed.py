@@ -108,6 +108,12 @@ def _tree(client, words, count):
     return shards, level[0]
 
 
+def _path(what, given):
+    if not isinstance(given, (str, os.PathLike)):
+        raise ArgumentError(f"{what} is a {type(given).__name__}, wanted a path that every worker can read")
+    return os.path.abspath(given)
+
+
 def _show(done, count):
     end = "\n" if done == count else ""
     print(f"\rshard {done} of {count}", end=end, file=sys.stderr, flush=True)
@@ -167,5 +173,5 @@ def calibrate(model: Path, data: Path, scheduler: Any = None, shards: Optional[i
     A shard whose worker dies runs again on another one, as Dask's `allowed-failures` says. Returns a State. Raises what
     qdq.calibrate raises, and ImportError without dask.
     """
-    words = ["calibrate", os.path.abspath(model), "--data", os.path.abspath(data)]
+    words = ["calibrate", _path("model", model), "--data", _path("data", data)]
     return _run_all([*words, *options(target, shapes, dims, until, threads)], scheduler, shards, progress, out)

@@ -5,6 +5,7 @@
 """
 
 import importlib.util
+import logging
 import os
 import signal
 import subprocess
@@ -71,7 +72,8 @@ class Threads(Folder):
     def setUpClass(cls):
         from distributed import LocalCluster
 
-        cls.cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None)
+        cls.cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None,
+                                   silence_logs=logging.CRITICAL)  # fmt: skip
         cls.addClassCleanup(cls.cluster.close)
 
     def test_any_number_of_shards_has_the_bytes_of_one_run(self):
@@ -97,6 +99,7 @@ class Threads(Folder):
     def test_errors_have_the_sentence_of_the_tool(self):
         for kind, text, options in ((qdq.StateError, "none', wanted a folder", {"data": self.folder / "none"}),
                                     (qdq.ArgumentError, "nothing", {"target": "nothing"}),
+                                    (qdq.ArgumentError, "data is a list, wanted a path", {"data": [1]}),
                                     (qdq.ArgumentError, "shards is 0", {"shards": 0})):  # fmt: skip
             with self.subTest(text), self.assertRaisesRegex(kind, text):
                 self.calibrate(self.cluster, **options)

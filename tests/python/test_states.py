@@ -5,6 +5,7 @@
 """
 
 import os
+import subprocess
 import sys
 import tempfile
 import tracemalloc
@@ -44,6 +45,7 @@ class States(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
         self.xs = numbers(12)
+        network().write(self.folder / "g.json")
         (self.folder / "data").mkdir()
         for i, x in enumerate(self.xs):
             np.savez(self.folder / f"data/{i:03}.npz", x=x)
@@ -59,6 +61,10 @@ class Values(States):
     def test_statistics_are_those_of_numpy(self):
         state = self.calibrate()
         self.assertEqual((list(state.values), state.samples, state.shard), (["e", "r", "x"], 12, ((1,), 1)))
+        self.assertEqual((state.target, state.unreadable), ("core", ()))
+        done = subprocess.run([sys.executable, "-m", "qdq", "fingerprint", "g.json"], cwd=self.folder, capture_output=True,
+                              text=True, check=True)  # fmt: skip
+        self.assertIn(state.fingerprint, done.stdout)
         finite = self.xs[np.isfinite(self.xs)]
         x = state.values["x"]
         self.assertEqual((x.dtype, x.min, x.max, x.count), ("float32", finite.min(), finite.max(), finite.size))
