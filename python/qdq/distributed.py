@@ -23,7 +23,7 @@ from ._library import ArgumentError
 from ._state import Path, State, StateError
 
 _SHARDS_A_THREAD = 4  # so that slow machines take fewer
-_MERGED = 8  # states that a task merges
+_MERGED = 4  # states that a task merges; few, as they wait in memory for each other
 _LINES = 20  # of a warning
 _SUMMARY = re.compile(r"\d+ of \d+ samples could not be read")  # follows the reasons
 
@@ -100,11 +100,14 @@ def _client_of(scheduler):
 
 
 def _tree(client, words, count):
-    """Futures of the shards, and of the state of all. States of neighbours are merged as soon as all are there."""
+    """Futures of the shards, and of the state of all. A merge goes before shards that have not begun, so that memory
+    holds states of the order of the logarithm of `count`."""
     shards = level = [client.submit(_run_shard, words, i + 1, count, pure=False) for i in range(count)]
+    priority = 0
     while len(level) > 1 or level is shards:
+        priority += 1
         groups = [level[i : i + _MERGED] for i in range(0, len(level), _MERGED)]
-        level = [client.submit(_merge, group, len(groups) > 1, pure=False) for group in groups]
+        level = [client.submit(_merge, group, len(groups) > 1, pure=False, priority=priority) for group in groups]
     return shards, level[0]
 
 

@@ -78,7 +78,7 @@ class Threads(Folder):
 
     def test_any_number_of_shards_has_the_bytes_of_one_run(self):
         whole = self.single()
-        for shards in (1, 3, 8, 9, 70):  # 8 states are merged at once; 70 are more than there are samples
+        for shards in (1, 3, 4, 5, 17, 70):  # 4 states are merged at once; 70 are more than there are samples
             with self.subTest(shards=shards):
                 self.assertEqual(self.calibrate(self.cluster, shards), whole)
                 self.assertEqual(sorted(os.listdir(self.folder)), ["all.state", "data", "net.json", "single.state"])
@@ -88,6 +88,17 @@ class Threads(Folder):
         made = self.calibrate(self.cluster.scheduler_address, progress=lambda done, count: told.append((done, count)))
         self.assertEqual(made, self.single())
         self.assertEqual(told, [(i, 8) for i in range(1, 9)])
+
+    def test_states_are_merged_before_more_shards_begin(self):
+        log = self.slow_tool()
+        self.calibrate(self.cluster, 24)
+        waiting = most = 0
+        for call in log.read_text().splitlines():
+            # A merge reads all of its states but the last word.
+            waiting += 1 if call.startswith("calibrate") else 2 - call.count(".state")
+            most = max(most, waiting)
+        self.assertEqual(waiting, 1)
+        self.assertLess(most, 12)
 
     def test_a_client_stays_open(self):
         from distributed import Client
