@@ -100,9 +100,9 @@ def _client_of(scheduler):
 
 
 def _tree(client, words, count):
-    """Futures of the shards, and of the state of all. A merge goes before shards that have not begun, so that memory
-    holds states of the order of the logarithm of `count`."""
-    shards = level = [client.submit(_run_shard, words, i + 1, count, pure=False) for i in range(count)]
+    """Futures of the shards, and of the state of all. Shards begin in their order, and a merge goes before shards that
+    have not begun, so that memory holds states of the order of the logarithm of `count`."""
+    shards = level = [client.submit(_run_shard, words, i + 1, count, pure=False, priority=-i) for i in range(count)]
     priority = 0
     while len(level) > 1 or level is shards:
         priority += 1

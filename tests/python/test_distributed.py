@@ -90,8 +90,15 @@ class Threads(Folder):
         self.assertEqual(told, [(i, 8) for i in range(1, 9)])
 
     def test_states_are_merged_before_more_shards_begin(self):
+        """Also where the scheduler hands all shards to the workers at once."""
+        import dask
+        from distributed import LocalCluster
+
         log = self.slow_tool()
-        self.calibrate(self.cluster, 24)
+        with dask.config.set({"distributed.scheduler.worker-saturation": float("inf")}), \
+                LocalCluster(n_workers=2, threads_per_worker=1, processes=False,
+                             dashboard_address=None, silence_logs=logging.CRITICAL) as cluster:  # fmt: skip
+            self.calibrate(cluster, 24)
         waiting = most = 0
         for call in log.read_text().splitlines():
             # A merge reads all of its states but the last word.
