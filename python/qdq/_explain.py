@@ -6,12 +6,15 @@ import json
 import os
 import tempfile
 from dataclasses import dataclass
-from typing import Optional
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
 
 from . import _dtypes as dtypes
 from . import _files as files
 from . import _tool as tool
 from ._library import ArgumentError
+
+if TYPE_CHECKING:
+    from ._graph import Graph
 
 _ALSO = 6  # other causes in the text
 
@@ -111,7 +114,8 @@ def explain(graph, got, inputs, target):
     return _call([graph], inputs, got, ["explain", "--target", target or graph.target])
 
 
-def bisect(first, second=None, inputs=None, *, targets=None, **named):
+def bisect(first: "Graph", second: Optional["Graph"] = None, inputs: Optional[Mapping[str, Any]] = None, *,
+           targets: Optional[Sequence[str]] = None, **named: Any) -> Explanation:  # fmt: skip
     """Says where two graphs, or two targets of one graph, first compute something else, and why.
 
     second: a graph whose values of the same names and types take the place of a device's. targets: instead of it two

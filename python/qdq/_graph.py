@@ -4,9 +4,10 @@
 import ctypes
 import os
 import threading
+from typing import Any, Mapping, Optional
 
 from ._compare import Comparison
-from ._explain import explain
+from ._explain import Explanation, explain
 from ._library import (
     ArgumentError,
     CCompileOptions,
@@ -165,7 +166,8 @@ class Graph:
         results = [self.run(inputs, target=t, values="all", threads=threads, **named) for t in targets]
         return Comparison.of(targets, results, self)
 
-    def explain(self, inputs=None, *, got, target=None, **named):
+    def explain(self, inputs: Optional[Mapping[str, Any]] = None, *, got: Any, target: Optional[str] = None,
+                **named: Any) -> Explanation:  # fmt: skip
         """Says which target, number format or mistake in a node gives what a device gave.
 
         got: the device's array, or {name: array} of outputs or of any values, each of the value's dtype and shape.
