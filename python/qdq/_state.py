@@ -3,17 +3,18 @@
 
 import functools
 import hashlib
+import json
 import math
 import os
 import warnings
 from dataclasses import dataclass
-from typing import Dict, Iterable, Optional, Tuple, Union
+from typing import Any, Dict, Iterable, Optional, Tuple, Union
 
 import numpy as np
 
 from . import _files as files
 from . import _tool as tool
-from ._library import ParseError
+from ._library import ArgumentError, ParseError
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -125,9 +126,21 @@ class State:
         """Names of samples that could not be read and are not in the statistics."""
         return tuple(_texts(self._tensors, "unreadable"))
 
+    @property
+    def kind(self) -> str:
+        """The command that wrote it: "calibrate", "compare" or "explain"."""
+        return self._text("kind") if "kind" in self._tensors else "calibrate"
+
+    def report(self) -> Dict[str, Any]:
+        """What `qdq merge STATE --json` prints: a dict of the rows of any kind of state, and of what is missing."""
+        return json.loads(tool.run("merge", self.path, "--partial", "--json", kinds={3: StateError})[1])
+
     @functools.cached_property
     def values(self) -> Dict[str, Statistics]:
-        """{name: Statistics} of all float values but constants, by name."""
+        """{name: Statistics} of all float values but constants, by name. ArgumentError for a state of another kind, which
+        has a report only."""
+        if self.kind != "calibrate":
+            raise ArgumentError(f"{self.path}: is a state of qdq {self.kind}, which has no statistics; take its report()")
         t, made = self._tensors, {}
         for i, (name, dtype) in enumerate(zip(_texts(t, "values"), _texts(t, "dtypes"))):
             (least, greatest), (count, zeros, nans, plus, minus) = map(float, t["ranges"][i]), map(int, t["counts"][i])

@@ -15,7 +15,7 @@ import signal
 import sys
 import tempfile
 import warnings
-from typing import Any, Callable, Iterable, Mapping, Optional, Union
+from typing import Any, Callable, Optional, Sequence, Union
 
 from . import _tool as tool
 from ._calibrate import options
@@ -163,10 +163,11 @@ def _run_all(words, scheduler, shards, progress, out) -> State:
     return made
 
 
+# Each command is a function: its words, and the keywords of `load`, which are target, shapes, dims and until of qdq.load.
+
+
 def calibrate(model: Path, data: Path, scheduler: Any = None, shards: Optional[int] = None, *, out: Path,
-              progress: Progress = None, threads: int = 1, target: Optional[str] = None,
-              shapes: Optional[Mapping[str, Iterable[int]]] = None, dims: Optional[Mapping[str, int]] = None,
-              until: Optional[str] = None) -> State:  # fmt: skip
+              progress: Progress = None, threads: int = 1, **load: Any) -> State:  # fmt: skip
     """qdq.calibrate on the workers of a Dask cluster; writes the state of the whole data set to `out`.
 
     model, data: paths that every worker can read; qdq is installed there. target, shapes, dims, until: as of qdq.load.
@@ -177,4 +178,20 @@ def calibrate(model: Path, data: Path, scheduler: Any = None, shards: Optional[i
     qdq.calibrate raises, and ImportError without dask.
     """
     words = ["calibrate", _path("model", model), "--data", _path("data", data)]
-    return _run_all([*words, *options(target, shapes, dims, until, threads)], scheduler, shards, progress, out)
+    return _run_all([*words, *options(threads=threads, **load)], scheduler, shards, progress, out)
+
+
+def compare(model: Path, targets: Sequence[str], data: Path, scheduler: Any = None, shards: Optional[int] = None, *,
+            out: Path, progress: Progress = None, threads: int = 1, **load: Any) -> State:  # fmt: skip
+    """`qdq compare --targets --data` in the same way: how each target differs from the first one. `report()` of the State
+    has the rows."""
+    words = ["compare", _path("model", model), "--targets", ",".join(targets), "--data", _path("data", data)]
+    return _run_all([*words, *options(threads=threads, **load)], scheduler, shards, progress, out)
+
+
+def explain(model: Path, against: Path, data: Path, scheduler: Any = None, shards: Optional[int] = None, *,
+            out: Path, progress: Progress = None, threads: int = 1, **load: Any) -> State:  # fmt: skip
+    """`qdq explain --against --data` in the same way: the error that each node adds to a float model, the file `against`.
+    `report()` of the State has the rows."""
+    words = ["explain", _path("model", model), "--against", _path("against", against), "--data", _path("data", data)]
+    return _run_all([*words, *options(threads=threads, **load)], scheduler, shards, progress, out)

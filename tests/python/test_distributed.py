@@ -135,6 +135,56 @@ class Threads(Folder):
             self.assertEqual(made, self.single())
 
 
+def has_data(command):
+    """Whether a command of the tool goes over data sets."""
+    return "--data" in _tool.run("help", command)[1]
+
+
+@unittest.skipUnless(importlib.util.find_spec("distributed"), "dask is not installed (pip install 'dask[distributed]')")
+@unittest.skipUnless(has_data("compare") and has_data("explain"), "this qdq has no compare --data and explain --data")
+class Kinds(Folder):
+    """Commands whose states have rows of another kind. Samples are ties of a scale of 2."""
+
+    def setUp(self):
+        super().setUp()
+        from distributed import LocalCluster
+
+        self.cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None,
+                                    silence_logs=logging.CRITICAL)  # fmt: skip
+        self.addCleanup(self.cluster.close)
+        self.xs = np.random.default_rng(3).integers(-20, 20, (COUNT, *SHAPE)).astype(np.float32)
+        for i, x in enumerate(self.xs):
+            np.save(self.data / f"{i:03}.npy", x)
+        for name, quantized in (("codes", True), ("plain", False)):
+            b = qdq.Builder(name)
+            x = b.input("x", "float32", SHAPE)
+            q = b.quantize(x, name="q", scales=2.0, dtype="int8") if quantized else None
+            b.output("y", b.abs(b.dequantize(q, name="d", scales=2.0, dtype="float32") if quantized else x, name="a"))
+            b.build().write(self.folder / f"{name}.json")
+
+    def single(self, *words):
+        _tool.run(*words, "--data", self.data, "-o", self.folder / "single.state")
+        return qdq.State(self.folder / "single.state")
+
+    def test_compare_counts_the_ties_of_all_samples(self):
+        codes, targets = self.folder / "codes.json", ["core", "ttnn"]
+        made = distributed.compare(codes, targets, self.data, self.cluster, 5, out=self.folder / "all.state")
+        self.assertEqual(made, self.single("compare", codes, "--targets", "core,ttnn"))
+        half = self.xs / 2
+        up = np.floor(half + 0.5)  # ttnn
+        report = made.report()
+        self.assertEqual((made.kind, report["kind"], report["samples"]), ("compare", "compare", COUNT))
+        self.assertEqual({row["name"]: row["different"] for row in report["values"]}["q"], int((up != np.rint(half)).sum()))
+        with self.assertRaisesRegex(qdq.ArgumentError, r"state of qdq compare, .* report\(\)"):
+            made.values
+
+    def test_explain_has_the_error_of_all_samples(self):
+        codes, plain = self.folder / "codes.json", self.folder / "plain.json"
+        made = distributed.explain(codes, plain, self.data, self.cluster, 5, out=self.folder / "all.state")
+        self.assertEqual(made, self.single("explain", codes, "--against", plain))
+        self.assertEqual((made.kind, made.report()["kind"]), ("explain", "explain"))
+
+
 @unittest.skipUnless(importlib.util.find_spec("distributed"), "dask is not installed (pip install 'dask[distributed]')")
 class Processes(Folder):
     def test_without_a_scheduler_a_local_cluster_is_made(self):
