@@ -150,9 +150,10 @@ def _run_all(words, scheduler, shards, progress, out) -> State:
     if progress is None:
         progress = sys.stderr.isatty()
     with _client_of(scheduler) as client:
-        client.wait_for_workers(1)
-        count = shards or _SHARDS_A_THREAD * max(1, sum(client.nthreads().values()))
-        futures, whole = _tree(client, words, count)
+        if shards is None:
+            client.wait_for_workers(1)
+            shards = _SHARDS_A_THREAD * sum(client.nthreads().values())
+        futures, whole = _tree(client, words, max(1, shards))
         _watch(client, futures, progress)
         state, told = whole.result()
     _write(out, state)
@@ -172,7 +173,8 @@ def calibrate(model: Path, data: Path, scheduler: Any = None, shards: Optional[i
 
     model, data: paths that every worker can read; qdq is installed there. target, shapes, dims, until: as of qdq.load.
     scheduler: an address, a cluster or a client of Dask; None makes a LocalCluster with a worker for each processor.
-    shards: None makes four for each thread of the workers. threads: of each run; a worker runs as many as it has threads.
+    shards: None makes four for each thread of the workers that are there; give a number where a cluster grows with its
+    tasks. threads: of each run; a worker has as many runs at a time as it has threads.
     progress: called with (shards that are done, shards); True prints a line; None does so on a terminal.
     A shard whose worker dies runs again on another one, as Dask's `allowed-failures` says. Returns a State. Raises what
     qdq.calibrate raises, and ImportError without dask.

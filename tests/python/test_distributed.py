@@ -107,6 +107,14 @@ class Threads(Folder):
         self.assertEqual(waiting, 1)
         self.assertLess(most, 12)
 
+    def test_a_cluster_may_grow_with_its_tasks(self):
+        from distributed import LocalCluster
+
+        with LocalCluster(n_workers=0, threads_per_worker=1, processes=False, dashboard_address=None,
+                          silence_logs=logging.CRITICAL) as cluster:  # fmt: skip
+            cluster.adapt(minimum=0, maximum=2, interval="100ms")
+            self.assertEqual(self.calibrate(cluster, 4), self.single())
+
     def test_a_client_stays_open(self):
         from distributed import Client
 
