@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""States of data sets, which `qdq calibrate` and `qdq merge` write (docs/calibrate.md): reading and merging them."""
+"""States of data sets, which `qdq calibrate`, `compare`, `explain` and `merge` write (docs/datasets.md): reading and
+merging them."""
 
 import functools
 import hashlib
@@ -107,19 +108,18 @@ class State:
         """The numbers of the shards in it, from 1, and of how many: ((2,), 8) is shard 2/8, ((1,), 1) the whole."""
         return tuple(int(number) for number in self._tensors["shards"]), int(self._tensors["numbers"][4])
 
-    def _text(self, *names):
-        found = next(self._tensors[name] for name in names if name in self._tensors)
-        return found.tobytes().decode("utf-8", "replace").partition("\0")[0]
+    def _text(self, name):
+        return self._tensors[name].tobytes().decode("utf-8", "replace").partition("\0")[0]
 
     @property
     def target(self) -> str:
-        """The target with version and options."""
-        return self._text("targets", "target")
+        """The target with version and options; the first one of a comparison."""
+        return self._text("targets")
 
     @property
     def fingerprint(self) -> str:
         """The fingerprint of the graph at the target."""
-        return self._text("fingerprints", "fingerprint")
+        return self._text("fingerprints")
 
     @property
     def unreadable(self) -> Tuple[str, ...]:
@@ -129,7 +129,7 @@ class State:
     @property
     def kind(self) -> str:
         """The command that wrote it: "calibrate", "compare" or "explain"."""
-        return self._text("kind") if "kind" in self._tensors else "calibrate"
+        return self._text("kind")
 
     def report(self) -> Dict[str, Any]:
         """What `qdq merge STATE --json` prints: a dict of the rows of any kind of state, and of what is missing."""

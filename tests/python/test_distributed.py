@@ -143,11 +143,6 @@ class Threads(Folder):
             self.assertEqual(made, self.single())
 
 
-def has_data(command):
-    """Whether a command of the tool goes over data sets."""
-    return "--data" in _tool.run("help", command)[1]
-
-
 @unittest.skipUnless(importlib.util.find_spec("distributed"), "dask is not installed (pip install 'dask[distributed]')")
 class Kinds(Folder):
     """Commands whose states have rows of another kind. Samples are ties of a scale of 2."""
@@ -156,9 +151,6 @@ class Kinds(Folder):
         super().setUp()
         from distributed import LocalCluster
 
-        # Here, as processes of a cluster import this file.
-        if not has_data("compare") or not has_data("explain"):
-            self.skipTest("this qdq has no compare --data and explain --data")
         self.cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None,
                                     silence_logs=logging.CRITICAL)  # fmt: skip
         self.addCleanup(self.cluster.close)
