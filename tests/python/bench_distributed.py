@@ -2,7 +2,8 @@
 """Times qdq.distributed.calibrate on a LocalCluster of two workers against one run with one thread, and watches memory.
 It wrote the figures of docs/distributed.md.
 
-    OMP_NUM_THREADS=1 setsid -w python bench_distributed.py MODEL.onnx [--images 5000] [--shape 3,48,192] [--repeat 3] [--shards N]
+    OMP_NUM_THREADS=1 setsid -w python bench_distributed.py MODEL.onnx [--images 5000] [--shape 3,48,192]
+        [--repeat 3] [--shards N]
 
 Needs qdq with dask and psutil. Images are made in a temporary folder: float32, one .npy file each.
 """
@@ -48,7 +49,7 @@ class Memory(threading.Thread):
         """The medians of the four quarters of the run, in MiB."""
         values = [row[column] for row in self.rows]
         step = max(1, len(values) // 4)
-        return [round(statistics.median(values[i : i + step])) for i in range(0, 4 * step, step)]
+        return [round(statistics.median(values[i : i + step] or [0])) for i in range(0, 4 * step, step)]
 
 
 def cpu_seconds():
@@ -69,8 +70,9 @@ def timed(name, call):
     seconds = time.monotonic() - started
     memory.stopped.set()
     memory.join()
-    print(f"{name}: {seconds:.1f} s, {cpu_seconds() - used:.1f} s of CPU, load before {load:.1f}, MiB of all processes by quarters {memory.quarters(0)}, "
-          f"of the largest qdq {memory.quarters(1)}", flush=True)  # fmt: skip
+    print(f"{name}: {seconds:.1f} s, {cpu_seconds() - used:.1f} s of CPU, load before {load:.1f}, "
+          f"MiB of all processes by quarters {memory.quarters(0)}, of the largest qdq {memory.quarters(1)}",
+          flush=True)  # fmt: skip
     return seconds, state
 
 
