@@ -1,9 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/copy.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "graph/names.h"
 #include "graph/tensor_file/held_constants.h"
+
+qdq_graph *qdq_copy_empty(const qdq_graph *like) {
+    qdq_graph_options options = {.allocator = like->allocator,
+                                 .log = like->log,
+                                 .limits = like->limits,
+                                 .target = like->target};
+    qdq_graph *graph = qdq_graph_create(like->name, &options);
+    if (graph) graph->opset = like->opset;
+    if (graph) graph->file = qdq_mempool_strdup(&graph->mempool, like->file);
+    return graph;
+}
+
+const char *qdq_copy_name(qdq_mempool *mempool, const qdq_graph *from, const qdq_graph *to,
+                          const char *stem, const char *ending) {
+    char name[QDQ_MAX_NAME_BYTES + 1];
+    for (size_t i = 0;; i++) {
+        char number[24] = "";
+        if (i) snprintf(number, sizeof number, "_%zu", i);
+        int room = QDQ_MAX_NAME_BYTES - (int)strlen(ending) - (int)strlen(number);
+        snprintf(name, sizeof name, "%.*s%s%s", room, stem, ending, number);
+        if (qdq_graph_name_is_free(to, name) && qdq_graph_name_is_free(from, name))
+            return qdq_mempool_strdup(mempool, name);
+    }
+}
 
 qdq_value qdq_copy_given(qdq_graph *to, const char *name, const qdq_graph_value *from) {
     if (from->stored) return qdq_graph_share_held(to, name, from);

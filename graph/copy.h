@@ -5,6 +5,14 @@
 
 #include "graph/graph.h"
 
+// A graph without values, with the name, the file and the options of `like`. NULL: no memory.
+qdq_graph *qdq_copy_empty(const qdq_graph *like);
+
+// A name for something new in a copy: `stem` and `ending` if that is free in both graphs, else with
+// a number. NULL: no memory.
+const char *qdq_copy_name(qdq_mempool *mempool, const qdq_graph *from, const qdq_graph *to,
+                          const char *stem, const char *ending);
+
 // Adds a constant as it is, and any other value as an input.
 qdq_value qdq_copy_given(qdq_graph *to, const char *name, const qdq_graph_value *from);
 

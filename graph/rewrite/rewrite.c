@@ -4,19 +4,9 @@
 
 #include <string.h>
 
+#include "graph/copy.h"
 #include "include/qdq/inspect.h"
 #include "runtime/base/fp_environment.h"
-
-static qdq_graph *new_graph(const qdq_graph *like) {
-    qdq_graph_options options = {.allocator = like->allocator,
-                                 .log = like->log,
-                                 .limits = like->limits,
-                                 .target = like->target};
-    qdq_graph *graph = qdq_graph_create(like->name, &options);
-    if (graph) graph->opset = like->opset;
-    if (graph) graph->file = qdq_mempool_strdup(&graph->mempool, like->file);
-    return graph;
-}
 
 static qdq_status failed(const qdq_graph *graph, qdq_error *err) {
     if (graph && graph->broken.status)
@@ -44,7 +34,7 @@ qdq_status qdq_rewrite_pass(qdq_rewriting *w, const qdq_pattern *patterns, size_
     bool ok = r.copies && r.matches && qdq_rewrite_match(&r, patterns, count, any);
     bool copies = ok && (*any || always);
     if (copies) {
-        r.to = new_graph(r.from);
+        r.to = qdq_copy_empty(r.from);
         ok = r.to && qdq_rewrite_copy(&r) && !r.to->findings.errors && !r.to->broken.status;
     }
     qdq_mempool_release(&mempool);

@@ -15,15 +15,7 @@ qdq_value qdq_rewrite_value(const qdq_rewriter *r, uint32_t value) {
 }
 
 const char *qdq_rewrite_name(const qdq_rewriter *r, const char *stem, const char *ending) {
-    char name[QDQ_MAX_NAME_BYTES + 1];
-    for (size_t i = 0;; i++) {
-        char number[24] = "";
-        if (i) snprintf(number, sizeof number, "_%zu", i);
-        int room = QDQ_MAX_NAME_BYTES - (int)strlen(ending) - (int)strlen(number);
-        snprintf(name, sizeof name, "%.*s%s%s", room, stem, ending, number);
-        if (qdq_graph_name_is_free(r->to, name) && qdq_graph_name_is_free(r->from, name))
-            return qdq_mempool_strdup(r->mempool, name);
-    }
+    return qdq_copy_name(r->mempool, r->from, r->to, stem, ending);
 }
 
 const char *qdq_rewrite_name_of(const qdq_rewriter *r, uint32_t value) {

@@ -335,6 +335,29 @@ CASE(qdq_graph_mended) {
     qdq_graph_destroy(g);
 }
 
+CASE(qdq_graph_quantized) {
+    qdq_graph *g = misuse_small_graph();
+    const qdq_value x = qdq_graph_node_input(g, 0, 0);
+    const qdq_node_port readers[] = {{0, 0}, {0, 0}, {SIZE_MAX, 0}, {0, SIZE_MAX}};
+    const qdq_quantize_attrs attrs = {.scales = QDQ_SCALE(0.5F), .dtype = QDQ_INT8};
+    qdq_coding coding = {.value = x, .attrs = attrs};
+    FAILS(QDQ_ERR_MEMORY, qdq_graph_quantized(NULL, NULL, 0, err));
+    qdq_graph *copy = qdq_graph_quantized(g, NULL, 0, NULL);
+    EXPECT(copy && qdq_graph_node_count(copy) == qdq_graph_node_count(g));
+    qdq_graph_destroy(copy);
+    for (size_t i = 2; i < 4; i++) {
+        coding.readers = &readers[i], coding.reader_count = 1;
+        FAILS(QDQ_ERR_ARGUMENT, qdq_graph_quantized(g, &coding, 1, err));
+    }
+    coding.readers = readers, coding.reader_count = 2;
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_quantized(g, &coding, 1, err));
+    coding.value.id = UINT32_MAX, coding.reader_count = 0;
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_quantized(g, &coding, 1, err));
+    coding.value = x, coding.codes = readers;
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_quantized(g, &coding, 1, err));
+    qdq_graph_destroy(g);
+}
+
 CASE(qdq_graph_deployed_between) {
     qdq_graph *g = misuse_small_graph();
     FAILS(QDQ_ERR_MEMORY, qdq_graph_deployed_between(NULL, NULL, NULL, NULL, 0, err));
@@ -414,6 +437,7 @@ const misuse_case misuse_graph[] = {ROW(qdq_graph_create),
                                     ROW(qdq_graph_numerics),
                                     ROW(qdq_graph_extract),
                                     ROW(qdq_graph_mended),
+                                    ROW(qdq_graph_quantized),
                                     ROW(qdq_graph_deployed),
                                     ROW(qdq_graph_deployed_between),
                                     ROW(qdq_graph_source),

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Putting codes into a graph: who reads them, names, and what does not fit. Wanted numbers are
+// worked out by hand.
+#include "include/qdq/qdq.h"
+#include "tests/unit.h"
+
+// y = x * w, z = x + x; x is read by three ports.
+static qdq_graph *small(void) {
+    static const float weights[2] = {0.5F, -1.0F};
+    qdq_graph *g = qdq_graph_create("g", NULL);
+    qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(2));
+    qdq_value w = qdq_constant(g, "w", QDQ_FLOAT32, QDQ_SHAPE(2), weights);
+    qdq_output(g, "y", qdq_multiply(g, x, w, (qdq_binary_attrs){.name = "product"}));
+    qdq_output(g, "z", qdq_add(g, x, x, (qdq_binary_attrs){.name = "sum"}));
+    qdq_output(g, "same", x);
+    return g;
+}
+
+static void run(qdq_graph *g, const char *output, float x0, float x1, float out[2]) {
+    qdq_error err = {0};
+    const float x[2] = {x0, x1};
+    qdq_plan *plan = qdq_graph_compile(g, NULL, &err);
+    qdq_exec *exec = qdq_exec_create(plan, NULL, &err);
+    assert_string_equal(err.text, "");
+    assert_int_equal(qdq_exec_write(exec, "x", QDQ_FLOAT32, x, 2, &err), QDQ_OK);
+    qdq_exec_run(exec);
+    assert_int_equal(qdq_exec_read(exec, output, QDQ_FLOAT32, out, 2, &err), QDQ_OK);
+    qdq_exec_destroy(exec);
+    qdq_plan_destroy(plan);
+}
+
+static void ports_of_a_coding_read_codes_and_others_the_value(void **state) {
+    (void)state;
+    qdq_graph *g = small();
+    const qdq_node_port readers[] = {{0, 0}, {1, 1}};
+    qdq_coding coding = {.value = qdq_graph_find(g, "x"), .readers = readers, .reader_count = 2};
+    coding.attrs = (qdq_quantize_attrs){.scales = QDQ_SCALE(0.5F), .dtype = QDQ_INT8};
+    qdq_graph *q = qdq_graph_quantized(g, &coding, 1, NULL);
+    float out[2];
+    assert_int_equal(qdq_graph_node_count(q), 4);
+    run(q, "y", 1.3F, 100.0F, out);  // 1.5 and 127 * 0.5
+    assert_true(out[0] == 0.75F && out[1] == -63.5F);
+    run(q, "z", 1.3F, 100.0F, out);
+    assert_true(out[0] == 1.3F + 1.5F && out[1] == 163.5F);
+    run(q, "same", 1.3F, 100.0F, out);
+    assert_true(out[0] == 1.3F && out[1] == 100.0F);
+    qdq_graph_destroy(q);
+    qdq_graph_destroy(g);
+}
+
+static void codes_take_the_place_of_a_constant(void **state) {
+    (void)state;
+    static const int8_t codes[2] = {3, -2};
+    qdq_graph *g = small();
+    const qdq_node_port reader = {0, 1};
+    qdq_coding coding = {.value = qdq_graph_find(g, "w"), .codes = codes, .readers = &reader};
+    coding.attrs = (qdq_quantize_attrs){.dtype = QDQ_INT8,
+                                        .qtype = QDQ_PER_CHANNEL,
+                                        .axis = QDQ_INT(0),
+                                        .scales = QDQ_SCALES(0.25F, 0.5F)};
+    coding.reader_count = 1;
+    qdq_graph *q = qdq_graph_quantized(g, &coding, 1, NULL);
+    float out[2];
+    assert_int_equal(qdq_graph_find(q, "w").id, 0);
+    assert_true(qdq_value_is_constant(q, qdq_graph_find(q, "w_quantized")));
+    run(q, "y", 4.0F, 2.0F, out);
+    assert_true(out[0] == 3.0F && out[1] == -2.0F);
+    qdq_graph_destroy(q);
+    qdq_graph_destroy(g);
+}
+
+static void names_stay_and_new_ones_are_free(void **state) {
+    (void)state;
+    qdq_graph *g = qdq_graph_create("g", NULL);
+    qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(2));
+    qdq_value y = qdq_relu(g, x, (qdq_unary_attrs){.name = "x_quantized"});
+    qdq_output(g, "y", qdq_relu(g, y, (qdq_unary_attrs){.name = "x_dequantized"}));
+    const qdq_node_port reader = {0, 0};
+    qdq_coding coding = {.value = x, .readers = &reader, .reader_count = 1};
+    coding.attrs = (qdq_quantize_attrs){.scales = QDQ_SCALE(0.5F), .dtype = QDQ_INT8};
+    qdq_graph *q = qdq_graph_quantized(g, &coding, 1, NULL);
+    static const char *const names[] = {"x_quantized_1", "x_dequantized_1", "x_quantized",
+                                        "x_dequantized"};
+    for (size_t i = 0; i < 4; i++) assert_string_equal(qdq_graph_node(q, i).name, names[i]);
+    qdq_graph_destroy(q);
+    qdq_graph_destroy(g);
+}
+
+static void assert_refused(qdq_graph *g, const qdq_coding *codings, size_t count,
+                           const char *text) {
+    qdq_error err = {0};
+    assert_null(qdq_graph_quantized(g, codings, count, &err));
+    assert_int_equal(err.status, QDQ_ERR_ARGUMENT);
+    assert_string_equal(err.text, text);
+}
+
+static void a_coding_that_does_not_fit_is_an_error(void **state) {
+    (void)state;
+    qdq_graph *g = small();
+    const qdq_node_port reader = {0, 0}, other = {0, 1};
+    qdq_coding codings[2] = {{.value = qdq_graph_find(g, "x"), .readers = &reader}};
+    codings[0].reader_count = 1;
+    codings[0].attrs = (qdq_quantize_attrs){.scales = QDQ_SCALE(0.5F), .dtype = QDQ_INT8};
+    codings[1] = codings[0];
+    assert_refused(g, codings, 2, "codings 0 and 1 are both for port 0 of node 'product'");
+    codings[0].readers = &other;
+    assert_refused(g, codings, 1, "coding 0: port 1 of node 'product' does not read value 'x'");
+    codings[0].codes = "ab";
+    assert_refused(g, codings, 1,
+                   "coding 0: codes are given, but value 'x' is no constant: leave them out");
+    codings[0] = codings[1];
+    codings[0].attrs.scales = QDQ_SCALES(0.5F, 0.25F);
+    qdq_error err = {0};
+    assert_null(qdq_graph_quantized(g, codings, 1, &err));
+    assert_non_null(strstr(err.text, "node 'x_quantized': Quantize: scales"));
+    qdq_graph_destroy(g);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ports_of_a_coding_read_codes_and_others_the_value),
+        cmocka_unit_test(codes_take_the_place_of_a_constant),
+        cmocka_unit_test(names_stay_and_new_ones_are_free),
+        cmocka_unit_test(a_coding_that_does_not_fit_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
