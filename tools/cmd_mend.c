@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // qdq mend: writes a graph that a target takes, and says what it changed and how exact that is.
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,9 +21,7 @@ typedef struct mending {
 } mending;
 
 static const noise *noise_of(const mending *m, const char *name) {
-    for (size_t i = 0; name && i < m->noise_count; i++)
-        if (strcmp(m->noises[i].name, name) == 0) return &m->noises[i];
-    return NULL;
+    return noise_find(m->noises, m->noise_count, name);
 }
 
 //---- Mending ----------------------------------------------------------------
@@ -67,14 +64,6 @@ static int mend(mending *m, const options *opt) {
 
 //---- Printing ---------------------------------------------------------------
 
-static void print_decibels(const noise *n) {
-    if (!n) return;
-    if (isinf(n->decibels))
-        printf(", no element differs");
-    else
-        printf(", %.1f dB", n->decibels);
-}
-
 static void print_text(const mending *m, const options *opt) {
     size_t changes = qdq_graph_rewrite_count(m->mended), errors = m->left->errors;
     printf("%s for %s: %zu error%s; %zu after %zu change%s\n", opt->operands.items[0],
@@ -83,23 +72,15 @@ static void print_text(const mending *m, const options *opt) {
     for (size_t i = 0; i < changes; i++) {
         qdq_rewrite_info change = qdq_graph_rewrite(m->mended, i);
         printf("  %s: %s, %s", change.node, change.group, change.cause ? "lossy" : "exact");
-        if (change.cause) print_decibels(noise_of(m, change.result));
+        if (change.cause) noise_print(noise_of(m, change.result));
         printf(" [%s]\n", change.rule);
     }
     for (size_t i = m->lossy; m->lossy && i < m->noise_count; i++) {
         printf("output %s", m->noises[i].name);
-        print_decibels(&m->noises[i]);
+        noise_print(&m->noises[i]);
         printf("\n");
     }
     print_findings(stdout, m->left, NULL, opt->all ? LIST_ALL : LIST_BRIEFLY);
-}
-
-static void json_decibels(qdq_json *json, const noise *n) {
-    qdq_json_key(json, "decibels");
-    if (!n || isinf(n->decibels))
-        qdq_json_null(json);
-    else
-        qdq_json_double(json, n->decibels);
 }
 
 static void json_change(qdq_json *json, const mending *m, qdq_rewrite_info change) {
@@ -110,7 +91,7 @@ static void json_change(qdq_json *json, const mending *m, qdq_rewrite_info chang
     qdq_json_key(json, "exact");
     qdq_json_bool(json, !change.cause);
     if (change.cause) json_string_key(json, "cause", change.cause);
-    if (change.cause) json_decibels(json, noise_of(m, change.result));
+    if (change.cause) noise_json(json, noise_of(m, change.result));
     qdq_json_end_object(json);
 }
 
@@ -137,7 +118,7 @@ static void print_json(const mending *m, const options *opt, bool writes) {
     for (size_t i = m->lossy; m->lossy && i < m->noise_count; i++) {
         qdq_json_begin_object(&json);
         json_string_key(&json, "name", m->noises[i].name);
-        json_decibels(&json, &m->noises[i]);
+        noise_json(&json, &m->noises[i]);
         qdq_json_end_object(&json);
     }
     qdq_json_end_array(&json);

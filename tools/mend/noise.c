@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/dataset/samples.h"
 #include "tools/common.h"
 #include "tools/failure.h"
+#include "tools/io/tensor_io.h"
 #include "tools/session.h"
 
 static bool is_float(qdq_dtype dtype) {
@@ -23,38 +25,47 @@ static const qdq_tensor_info *find(const qdq_plan *plan, const char *name) {
     return NULL;
 }
 
-static double decibels_of(const float *y, const float *changed, size_t count) {
-    double signal = 0, error = 0;
+void noise_sum_add(noise_sum *sum, const double *y, const double *changed, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        double difference = (double)y[i] - (double)changed[i];
-        if (!isfinite(y[i]) || !isfinite(changed[i])) continue;
-        signal += (double)y[i] * (double)y[i];
-        error += difference * difference;
+        double error = y[i] - changed[i];
+        if (!isfinite(error)) continue;
+        sum->signal += y[i] * y[i], sum->error += error * error;
     }
-    return error > 0 ? 10 * log10(signal / error) : INFINITY;
 }
 
-static int measure(const session *before, const session *after, const char *name, noise *out,
-                   bool *measured) {
+double noise_sum_decibels(const noise_sum *sum) {
+    return sum->error > 0 ? 10 * log10(sum->signal / sum->error) : INFINITY;
+}
+
+//---- Measuring --------------------------------------------------------------
+
+static int add_value(const session *before, const session *after, const char *name, noise *out) {
     const qdq_tensor_info *a = find(before->plan, name), *b = find(after->plan, name);
     qdq_error err = {0};
-    *measured = a && b && is_float(a->dtype) && is_float(b->dtype) &&
-                qdq_shape_count(a->shape) == qdq_shape_count(b->shape);
-    if (!*measured) return EXIT_OK;
+    if (!a || !b || !is_float(a->dtype) || !is_float(b->dtype) ||
+        qdq_shape_count(a->shape) != qdq_shape_count(b->shape))
+        return EXIT_OK;
     size_t count = qdq_shape_count(a->shape);
-    float *y = malloc(2 * count * sizeof *y);
-    if (!y) return tell_failure(QDQ_ERR_MEMORY, "no memory for value '%s'", name);
-    qdq_status status = qdq_exec_read(before->exec, name, QDQ_FLOAT32, y, count, &err);
+    float *read = malloc((count + 1) * sizeof *read);
+    double *y = malloc((2 * count + 1) * sizeof *y);
+    qdq_status status = read && y ? QDQ_OK : QDQ_ERR_MEMORY;
     if (status == QDQ_OK)
-        status = qdq_exec_read(after->exec, name, QDQ_FLOAT32, y + count, count, &err);
-    if (status == QDQ_OK) out->decibels = decibels_of(y, y + count, count);
-    snprintf(out->name, sizeof out->name, "%s", name);
+        status = qdq_exec_read(before->exec, name, QDQ_FLOAT32, read, count, &err);
+    if (status == QDQ_OK) to_doubles(QDQ_FLOAT32, read, count, y);
+    if (status == QDQ_OK) status = qdq_exec_read(after->exec, name, QDQ_FLOAT32, read, count, &err);
+    if (status == QDQ_OK) {
+        to_doubles(QDQ_FLOAT32, read, count, y + count);
+        noise_sum_add(&out->sum, y, y + count, count);
+        snprintf(out->name, sizeof out->name, "%s", name);
+    }
+    free(read);
     free(y);
+    if (status == QDQ_ERR_MEMORY) return tell_failure(status, "no memory for value '%s'", name);
     return status == QDQ_OK ? EXIT_OK : report_error(&err);
 }
 
-// Runs a graph with the values of the options' `keep` that it has.
-static int run(session *s, qdq_graph *graph, const options *opt) {
+// Opens a graph with the values of the options' `keep` that it has, and its inputs.
+static int open_kept(session *s, qdq_graph *graph, const options *opt) {
     const session of = {.graph = graph};
     options own = *opt;
     size_t count = 0;
@@ -64,38 +75,108 @@ static int run(session *s, qdq_graph *graph, const options *opt) {
         if (qdq_graph_find(graph, opt->keep.items[i]).id) keep[count++] = opt->keep.items[i];
     own.keep = (string_list){.items = keep, .count = count};
     int code = session_open_mode(s, &of, &own, false);
-    if (code == EXIT_OK) session_run(s, &own);
     free(keep);
     return code;
 }
 
-static int measure_all(const session *before, const session *after, const char *const *names,
-                       size_t count, noise *out, size_t *out_count) {
-    size_t outputs = qdq_plan_output_count(before->plan);
-    for (size_t i = 0; i < count + outputs; i++) {
-        const char *name = i < count ? names[i] : qdq_plan_output(before->plan, i - count)->name;
-        bool measured = false;
-        int code = measure(before, after, name, &out[*out_count], &measured);
+// Values before and after a change.
+typedef struct comparison {
+    session before, after;
+    const options *opt;
+    const char *const *names;
+    size_t count, outputs;
+    noise *out;  // of `count` values, then of the outputs
+} comparison;
+
+// Runs both graphs and adds all values.
+static int add_run(comparison *c) {
+    session_run(&c->before, c->opt);
+    session_run(&c->after, c->opt);
+    for (size_t i = 0; i < c->count + c->outputs; i++) {
+        const char *name =
+            i < c->count ? c->names[i] : qdq_plan_output(c->before.plan, i - c->count)->name;
+        int code = add_value(&c->before, &c->after, name, &c->out[i]);
         if (code != EXIT_OK) return code;
-        *out_count += measured;
     }
     return EXIT_OK;
 }
 
+static int add_samples(comparison *c, const qdq_graph *before) {
+    unsigned char digest[QDQ_SHA256_BYTES];
+    samples data = {0};
+    qdq_error err = {0};
+    size_t used = 0;
+    int code = samples_open(&data, c->opt->data, before, c->before.plan);
+    for (size_t i = 0; code == EXIT_OK && i < data.count; i++) {
+        watch_tell(c->opt->watch, "sample %zu of %zu", i + 1, data.count);
+        // A sample that cannot be read was named when it was calibrated.
+        if (sample_load(&data, i, c->before.exec, digest, &err) != QDQ_OK ||
+            sample_load(&data, i, c->after.exec, digest, &err) != QDQ_OK)
+            continue;
+        used++;
+        code = add_run(c);
+    }
+    watch_clear(c->opt->watch);
+    samples_close(&data);
+    if (code == EXIT_OK && !used)
+        return tell_failure(QDQ_ERR_IO, "%s: no sample can be read", c->opt->data);
+    return code;
+}
+
+// Leaves out what was not measured.
+static void finish(comparison *c, size_t *out_count) {
+    for (size_t i = 0; i < c->count + c->outputs; i++) {
+        noise n = c->out[i];
+        if (!*n.name) continue;
+        n.decibels = noise_sum_decibels(&n.sum);
+        c->out[(*out_count)++] = n;
+    }
+}
+
 int measure_noise(qdq_graph *before, qdq_graph *after, const options *opt, const char *const *names,
                   size_t count, noise **out, size_t *out_count) {
-    session a = {0}, b = {0};
     options own = *opt;
     own.target = "core", own.device = NULL;
     if (!own.inputs.count && !own.fill) own.fill = "1";
     own.keep = (string_list){.items = (const char **)names, .count = count};
-    int code = run(&a, before, &own);
-    if (code == EXIT_OK) code = run(&b, after, &own);
+    comparison c = {.opt = &own, .names = names, .count = count};
+    int code = open_kept(&c.before, before, &own);
+    if (code == EXIT_OK) code = open_kept(&c.after, after, &own);
     *out_count = 0;
-    *out = a.plan ? calloc(count + qdq_plan_output_count(a.plan) + 1, sizeof **out) : NULL;
-    if (code == EXIT_OK && !*out) code = tell_failure(QDQ_ERR_MEMORY, "no memory for results");
-    if (code == EXIT_OK) code = measure_all(&a, &b, names, count, *out, out_count);
-    session_close(&b);
-    session_close(&a);
+    if (code == EXIT_OK) {
+        c.outputs = qdq_plan_output_count(c.before.plan);
+        c.out = calloc(count + c.outputs + 1, sizeof *c.out);
+        code = !c.out      ? tell_failure(QDQ_ERR_MEMORY, "no memory for results")
+               : opt->data ? add_samples(&c, before)
+                           : add_run(&c);
+    }
+    if (code == EXIT_OK) finish(&c, out_count);
+    *out = c.out;
+    session_close(&c.after);
+    session_close(&c.before);
     return code;
+}
+
+//---- Printing ---------------------------------------------------------------
+
+const noise *noise_find(const noise *noises, size_t count, const char *name) {
+    for (size_t i = 0; name && i < count; i++)
+        if (strcmp(noises[i].name, name) == 0) return &noises[i];
+    return NULL;
+}
+
+void noise_print(const noise *n) {
+    if (!n) return;
+    if (isinf(n->decibels))
+        printf(", no element differs");
+    else
+        printf(", %.1f dB", n->decibels);
+}
+
+void noise_json(qdq_json *json, const noise *n) {
+    qdq_json_key(json, "decibels");
+    if (!n || isinf(n->decibels))
+        qdq_json_null(json);
+    else
+        qdq_json_double(json, n->decibels);
 }

@@ -3,18 +3,36 @@
 #ifndef QDQ_TOOLS_MEND_NOISE_H
 #define QDQ_TOOLS_MEND_NOISE_H
 
+#include "runtime/base/json_writer.h"
 #include "tools/options.h"
+
+// Sums over elements, of y^2 and of (y - changed y)^2. Elements whose difference is not finite are
+// left out.
+typedef struct noise_sum {
+    double signal, error;
+} noise_sum;
+
+void noise_sum_add(noise_sum *sum, const double *y, const double *changed, size_t count);
+// 10 log10(signal / error); infinite without an error.
+double noise_sum_decibels(const noise_sum *sum);
 
 // A float value with one name in both graphs.
 typedef struct noise {
     char name[256];
-    double decibels;  // 10 log10(sum of y^2 / sum of (y - changed y)^2); infinite: equal
+    noise_sum sum;
+    double decibels;
 } noise;
 
-// Runs both graphs as target core on the inputs of the options, and measures `count` values, then
-// the outputs. A value is left out if it is no float in both. Sets *out, which free() frees.
-// EXIT_OK, or another exit code after a message.
+// Runs both graphs as target core on the inputs of the options, or on each sample of `data`, and
+// measures `count` values, then the outputs. A value is left out if it is no float in both. Sets
+// *out, which free() frees. EXIT_OK, or another exit code after a message.
 int measure_noise(qdq_graph *before, qdq_graph *after, const options *opt, const char *const *names,
                   size_t count, noise **out, size_t *out_count);
+
+// The measured value of this name; NULL: it was left out, or `name` is NULL.
+const noise *noise_find(const noise *noises, size_t count, const char *name);
+// Prints ", 12.3 dB", nothing for NULL; writes a number, null for NULL and if nothing differs.
+void noise_print(const noise *n);
+void noise_json(qdq_json *json, const noise *n);
 
 #endif

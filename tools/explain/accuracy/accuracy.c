@@ -11,17 +11,14 @@
 #include "tools/explain/accuracy/code_parameters.h"
 #include "tools/failure.h"
 #include "tools/io/tensor_io.h"
+#include "tools/mend/noise.h"
 
 const char *const accuracy_kind_names[ACCURACY_KINDS] = {"activations", "weights", "operation"};
 
 double decibels(const double *a, const double *b, size_t count) {
-    double signal = 0, noise = 0;
-    for (size_t i = 0; i < count; i++) {
-        double error = a[i] - b[i];
-        if (!isfinite(error)) continue;
-        signal += a[i] * a[i], noise += error * error;
-    }
-    return noise > 0 ? 10 * log10(signal / noise) : INFINITY;
+    noise_sum sum = {0};
+    noise_sum_add(&sum, a, b, count);
+    return noise_sum_decibels(&sum);
 }
 
 double *numbers_of(const node_value *v, const void *data) {
