@@ -16,6 +16,7 @@ int run_convert(const options *opt);
 int run_mend(const options *opt);
 int run_fingerprint(const options *opt);
 int run_calibrate(const options *opt);
+int run_quantize(const options *opt);
 int run_merge(const options *opt);
 int run_ops(const options *opt);
 int run_targets(const options *opt);

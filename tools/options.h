@@ -31,6 +31,8 @@ typedef struct options {
     const char *seed, *expect_fingerprint;
     const char *tolerance;
     const char *data, *shard, *checkpoint;
+    const char *state, *method, *percentile, *weights, *group;
+    bool symmetric, per_tensor;
     const char *threads, *repeat, *rows;
     const char *max_elements, *max_bytes, *max_file_bytes, *max_values, *max_operations;
     string_list keep;  // names; "all" alone: every value

@@ -5,7 +5,7 @@ _qdq() {
     COMPREPLY=()
     case $COMP_CWORD:${COMP_WORDS[1]} in
     1:*)
-        words='run check compare explain bisect plan bench convert mend fingerprint calibrate merge ops targets help'
+        words='run check compare explain bisect plan bench convert mend fingerprint calibrate merge quantize ops targets help'
         options='--help --version'
         ;;
     *:run)
@@ -246,6 +246,33 @@ _qdq() {
         -o | --output) options='' words='' files=yes ;;
         esac
         ;;
+    *:quantize)
+        words=''
+        options='--input --shape --dim --until --output --state --method --percentile --symmetric --weights --per-tensor --group --keep --data --target --all --threads --fill --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        case $previous in
+        -i | --input) options='' words='' files=yes ;;
+        --shape) options='' words='' files='' ;;
+        --dim) options='' words='' files='' ;;
+        --until) options='' words='' files='' ;;
+        -o | --output) options='' words='' files=yes ;;
+        --state) options='' words='' files='' ;;
+        --method) options='' words='' files='' ;;
+        --percentile) options='' words='' files='' ;;
+        --weights) options='' words='' files='' ;;
+        --group) options='' words='' files='' ;;
+        --keep) options='' words='' files='' ;;
+        --data) options='' words='' files='' ;;
+        -t | --target) options='' words='core onnx ort onednn tensorrt tripy ttnn torchao' files='' ;;
+        --threads) options='' words='' files='' ;;
+        --fill) options='' words='' files='' ;;
+        --isa) options='' words='' files='' ;;
+        --max-elements) options='' words='' files='' ;;
+        --max-bytes) options='' words='' files='' ;;
+        --max-operations) options='' words='' files='' ;;
+        --max-file-bytes) options='' words='' files='' ;;
+        --max-values) options='' words='' files='' ;;
+        esac
+        ;;
     *:ops)
         words='Quantize Dequantize DynamicQuantize Requantize Cast Abs Exp Log Sqrt Square Tanh Sigmoid ReLU Reciprocal Round IsNaN Not BitwiseNot HardSwish Mish Sign Floor Ceil Erf Softplus Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh IsInf LeakyReLU Elu HardSigmoid Clamp GELU Add Subtract Multiply Divide Minimum Maximum Pow Equal Greater GreaterEqual Less LessOrEqual And Or Xor BitwiseAnd BitwiseOr BitwiseXor BitShift Mod Select BiasAdd PReLU MatMul Convolution ConvTranspose SoftMax LogSoftmax LayerNorm RMSNorm GroupNorm BatchNormInference BatchNormForwardTraining ReduceL1 ReduceL2 ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum CumSum ArgMax ArgMin TopK MatMulInteger ConvInteger QLinearMatMul MatMulIntegerToFloat QGemm MatMulNBits QLinearConv QLinearAdd QLinearMul QLinearAveragePool QLinearGlobalAveragePool QLinearSoftmax AvgPool MaxPool Interpolate Concat StaticReshape StaticTranspose Reorder ToMemoryConfig InterleavedToSharded ShardedToInterleaved Reshard ToLayout GenIndex Slice Pad Expand Tile Gather GatherElements GatherND ScatterElements ScatterND DepthToSpace SpaceToDepth Trilu EyeLike OneHot Dropout'
         options='--dtypes --schema --markdown --json --help'
@@ -259,7 +286,7 @@ _qdq() {
         esac
         ;;
     *:help)
-        words='run check compare explain bisect plan bench convert mend fingerprint calibrate merge ops targets help'
+        words='run check compare explain bisect plan bench convert mend fingerprint calibrate merge quantize ops targets help'
         options='--man --completion --help'
         case $previous in
         --completion) options='' words='bash zsh fish' files='' ;;

@@ -150,7 +150,7 @@ int measure_noise(qdq_graph *before, qdq_graph *after, const options *opt, const
                : opt->data ? add_samples(&c, before)
                            : add_run(&c);
     }
-    if (code == EXIT_OK) finish(&c, out_count);
+    if (code == EXIT_OK && c.out) finish(&c, out_count);
     *out = c.out;
     session_close(&c.after);
     session_close(&c.before);

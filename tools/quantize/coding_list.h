@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The codings of a graph while they are collected, with the memory that they point to.
+#ifndef QDQ_TOOLS_QUANTIZE_CODING_LIST_H
+#define QDQ_TOOLS_QUANTIZE_CODING_LIST_H
+
+#include <qdq/qdq.h>
+
+typedef struct coding_list {
+    const qdq_graph *graph;
+    qdq_coding *codings;
+    size_t count, capacity;
+    size_t *first;     // by node: its first entry in `coded`, which has one for each input port
+    size_t *coded;     // 1 + the coding that the port reads; 0: none
+    size_t *of_value;  // by value: 1 + the coding of an activation; 0: none
+    bool *returned;    // by value: an output of the graph
+    size_t *maker;     // by value: the node that makes it; SIZE_MAX: none
+    size_t values;     // numbers of values are less
+    void **owned;
+    size_t owned_count, owned_capacity;
+    bool failed;  // memory ran out
+} coding_list;
+
+// Begins a list for a graph, whose outputs are those of `plan`. False: no memory; release it in
+// either case.
+bool coding_list_open(coding_list *list, const qdq_graph *graph, const qdq_plan *plan);
+void coding_list_release(coding_list *list);
+
+// Zeroed memory that lives as long as the list; NULL sets `failed`.
+void *coding_list_memory(coding_list *list, size_t count, size_t size);
+// Adds a coding without readers and returns its number.
+size_t coding_list_add(coding_list *list, qdq_coding coding);
+// Lets a port read a coding, unless it reads one already.
+void coding_list_read(coding_list *list, size_t coding, size_t node, size_t port);
+// The coding that a port reads; NULL: none.
+const qdq_coding *coding_list_at(const coding_list *list, size_t node, size_t port);
+// Sets the readers of all codings, once all are read.
+void coding_list_close(coding_list *list);
+
+#endif
