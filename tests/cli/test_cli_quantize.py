@@ -321,6 +321,35 @@ class Places(Quantize):
         self.quantize(target="torchao")
         self.assertEqual(self.reads()["s"], ["d", "c"])
 
+    def test_each_target_takes_products_of_every_form(self):
+        transposed = {**self.CONV, "weights_format": "IOX"}
+        weights = constant("v", "float32", [2, 4, 3], normal(24)), constant("t", "float32", [2, 3, 2, 2], normal(24))
+        def of(op, name, x, w, **attrs):
+            ports = ("a", "b") if op == "MatMul" else ("x", "weights")
+            return {"op": op, "name": name, "inputs": dict(zip(ports, (x, w))), "attrs": attrs}
+        graphs = {
+            "stacked": [of("MatMul", "y", "x", "v")],
+            "transposed": [of("ConvTranspose", "y", "x", "t", **transposed)],
+            "two activations": [of("MatMul", "s", "x", "x", transpose_b=True), node("SoftMax", "p", "s", axis=-1),
+                                of("MatMul", "y", "p", "x")]}
+        shape = [1, 2, 4, 4]
+        for name, nodes in graphs.items():
+            self.write("g.json", graph(nodes, inputs=[value("x", shape=shape)], outputs={"y": "y"},
+                                       constants=[w for w in weights if any(w["name"] in n["inputs"].values() for n in nodes)]))
+            (self.folder / "x.safetensors").write_bytes(harness.safetensors_bytes(
+                {"x": tensor("float32", [4, *shape[1:]], normal(4 * math.prod(shape)))}))
+            self.qdq("calibrate", "g.json", "--data", "x.safetensors", "-o", "s.state")
+            for target in TARGETS:
+                with self.subTest(name=name, target=target):
+                    told = self.quantize("--data", "x.safetensors", target=target)
+                    self.assertGreater(told["outputs"][0]["decibels"], 20)
+                    self.assertEqual(self.json("check", "q.json", "-t", target)["errors"], 0)
+            told = {one["value"]: one for one in self.quantize(target="ort")["values"]}
+            if name == "stacked":  # ONNX Runtime takes scales for the channels of one matrix
+                self.assertEqual(told["v"]["scales"], 1)
+            if name == "two activations":  # its kernel for SoftMax makes numbers of 1 / 256
+                self.assertEqual((told["p"]["scale"], told["p"]["zero_point"]), (1 / 256, 0))
+
     def test_a_kept_node_reads_floats(self):
         self.network([self.conv("c", "x"), node("ReLU", "r", "c"), self.conv("d", "r")], "d")
         told = self.quantize("--keep", "d", target="ort")

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // qdq quantize: puts codes into a float graph for a target, with scales from a calibration.
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +10,6 @@
 #include "tools/common.h"
 #include "tools/dataset/state_file.h"
 #include "tools/failure.h"
-#include "tools/findings.h"
 #include "tools/io/tensor_io.h"
 #include "tools/quantize/quantize_report.h"
 #include "tools/session.h"

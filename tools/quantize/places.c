@@ -101,11 +101,20 @@ static bool attr_is(const placing *p, size_t node, const char *text) {
 
 //---- Activations ------------------------------------------------------------
 
+// Whether a value has the parameters that a kernel of the target wants.
+static bool is_fixed(const placing *p, qdq_value v, const code_range *codes) {
+    size_t maker = p->list->maker[v.id];
+    return p->choice->row->softmax && !codes->symmetric && maker != SIZE_MAX &&
+           strcmp(node_at(p, maker).op, "SoftMax") == 0;
+}
+
 static qdq_coding activation(placing *p, qdq_value v, const statistics *s) {
     const target_row *row = p->choice->row;
     code_range codes = code_range_of(row->activations, row->symmetric || p->choice->symmetric);
     chosen_params chosen =
-        choose_activation(s, p->choice->activations, p->choice->percentile, &codes);
+        is_fixed(p, v, &codes)
+            ? (chosen_params){1.0F / 256, codes.least}
+            : choose_activation(s, p->choice->activations, p->choice->percentile, &codes);
     float *scale = coding_list_memory(p->list, 1, sizeof *scale);
     double *zero = coding_list_memory(p->list, 1, sizeof *zero);
     qdq_coding coding = {.value = v};
@@ -154,6 +163,7 @@ static int channel_of(const placing *p, size_t node, size_t port) {
     const char *op = node_at(p, node).op;
     int rank = shape_of(p, input(p, node, port)).rank;
     if (port != WEIGHTS || rank < 2) return -1;
+    if (strcmp(op, "MatMul") == 0 && rank > 2 && !p->choice->row->stacks) return -1;
     if (strcmp(op, "MatMul") == 0)
         return attr_is(p, node, "\"transpose_b\":true") ? rank - 2 : rank - 1;
     if (strcmp(op, "Convolution") == 0)

@@ -8,15 +8,15 @@
 
 // clang-format off
 static const target_row rows[] = {
-    // target    ops       channels  moves  qtype            activations weights   bias         residual         symmetric zero_points results groups
-    {"core",      PRODUCTS, PRODUCTS, "",    QDQ_PER_CHANNEL, QDQ_UINT8,  QDQ_INT8, QDQ_FLOAT32, RESIDUAL_FLOAT,  false,    true,       false,  true},
-    {"onnx",      PRODUCTS, PRODUCTS, MOVES, QDQ_PER_CHANNEL, QDQ_UINT8,  QDQ_INT8, QDQ_INT32,   RESIDUAL_BOTH,   false,    true,       true,   true},
-    {"ort",       PRODUCTS, PRODUCTS, MOVES, QDQ_PER_CHANNEL, QDQ_UINT8,  QDQ_INT8, QDQ_INT32,   RESIDUAL_BOTH,   false,    true,       true,   false},
-    {"onednn",    PRODUCTS, PRODUCTS, "",    QDQ_PER_CHANNEL, QDQ_UINT8,  QDQ_INT8, QDQ_FLOAT32, RESIDUAL_BRANCH, false,    true,       false,  false},
-    {"tensorrt",  PRODUCTS, PRODUCTS, "",    QDQ_PER_CHANNEL, QDQ_INT8,   QDQ_INT8, QDQ_FLOAT32, RESIDUAL_BRANCH, true,     false,      false,  false},
-    {"tripy",     PRODUCTS, PRODUCTS, "",    QDQ_PER_CHANNEL, QDQ_INT8,   QDQ_INT8, QDQ_FLOAT32, RESIDUAL_BRANCH, true,     false,      false,  false},
-    {"torchao",   PRODUCTS, PRODUCTS, "",    QDQ_PER_CHANNEL, QDQ_INT8,   QDQ_INT8, QDQ_FLOAT32, RESIDUAL_FLOAT,  false,    true,       false,  true},
-    {"ttnn",      PRODUCTS, PRODUCTS, "",    QDQ_PER_CHANNEL, QDQ_INT8,   QDQ_INT8, QDQ_FLOAT32, RESIDUAL_FLOAT,  false,    true,       false,  false},
+    // target    ops       channels  moves  qtype            activations weights   bias         residual         symmetric zero_points results groups stacks softmax
+    {"core",      PRODUCTS, PRODUCTS, "",    QDQ_PER_CHANNEL, QDQ_UINT8,  QDQ_INT8, QDQ_FLOAT32, RESIDUAL_FLOAT,  false,    true,       false,  true,  true,  false},
+    {"onnx",      PRODUCTS, PRODUCTS, MOVES, QDQ_PER_CHANNEL, QDQ_UINT8,  QDQ_INT8, QDQ_INT32,   RESIDUAL_BOTH,   false,    true,       true,   true,  false, false},
+    {"ort",       PRODUCTS, PRODUCTS, MOVES, QDQ_PER_CHANNEL, QDQ_UINT8,  QDQ_INT8, QDQ_INT32,   RESIDUAL_BOTH,   false,    true,       true,   false, false, true},
+    {"onednn",    PRODUCTS, PRODUCTS, "",    QDQ_PER_CHANNEL, QDQ_UINT8,  QDQ_INT8, QDQ_FLOAT32, RESIDUAL_BRANCH, false,    true,       false,  false, true,  false},
+    {"tensorrt",  PRODUCTS, PRODUCTS, "",    QDQ_PER_CHANNEL, QDQ_INT8,   QDQ_INT8, QDQ_FLOAT32, RESIDUAL_BRANCH, true,     false,      false,  false, true,  false},
+    {"tripy",     PRODUCTS, PRODUCTS, "",    QDQ_PER_CHANNEL, QDQ_INT8,   QDQ_INT8, QDQ_FLOAT32, RESIDUAL_BRANCH, true,     false,      false,  false, true,  false},
+    {"torchao",   PRODUCTS, PRODUCTS, "",    QDQ_PER_CHANNEL, QDQ_INT8,   QDQ_INT8, QDQ_FLOAT32, RESIDUAL_FLOAT,  false,    true,       false,  true,  true,  false},
+    {"ttnn",      PRODUCTS, PRODUCTS, "",    QDQ_PER_CHANNEL, QDQ_INT8,   QDQ_INT8, QDQ_FLOAT32, RESIDUAL_FLOAT,  false,    true,       false,  false, true,  false},
 };
 // clang-format on
 

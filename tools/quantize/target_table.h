@@ -26,6 +26,8 @@ typedef struct target_row {
     bool zero_points;  // a zero point of 0 is written as well
     bool results;      // results of these ops become codes, for groups of Dequantize, op, Quantize
     bool groups;       // weights of MatMul may have scales for groups of a column
+    bool stacks;       // weights of MatMul with several matrices may have scales for channels
+    bool softmax;  // asymmetric codes of a SoftMax have the scale 1 / 256, which its kernel takes
 } target_row;
 
 // The row of "TARGET", "TARGET@RELEASE" or with options behind it; NULL: there is none.
