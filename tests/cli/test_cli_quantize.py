@@ -418,6 +418,18 @@ class Digits(Quantize):
         self.assertIn(f"\noutput scores, {ratio:.1f} dB\n", text)
         self.assertIn("3 of 3 nodes on codes", text)
 
+    def test_a_sample_that_cannot_be_read_is_named_and_left_out(self):
+        samples = self.folder / "samples"
+        samples.mkdir()
+        (samples / "a.npz").write_bytes(b"PK")
+        (samples / "b.safetensors").write_bytes(self.data.read_bytes())
+        words = "quantize", self.model, "--state", "s.state", "-t", "ort", "-o", "q.json", "--json"
+        told = self.qdq(*words, "--data", "samples")
+        self.assertRegex(told.err, "qdq: a.npz: ")
+        self.assertEqual(json.loads(told.out)["outputs"], json.loads(self.qdq(*words, "-i", self.data).out)["outputs"])
+        (samples / "b.safetensors").unlink()
+        self.assertIn("samples: no sample can be read", self.qdq(*words, "--data", "samples", code=3).err)
+
     def test_a_model_has_the_same_numbers_as_the_graph(self):
         probe = self.qdq("quantize", self.model, "--state", "s.state", "-t", "ort", "-o", "q.onnx", code=None)
         if "without ONNX" in probe.err:

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tools/dataset/samples.h"
+#include "tools/dataset/shard.h"
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/io/tensor_io.h"
@@ -101,20 +102,29 @@ static int add_run(comparison *c) {
     return EXIT_OK;
 }
 
-static int add_samples(comparison *c, const qdq_graph *before) {
+// Runs both graphs on a sample. One that cannot be read is named and left out.
+static int add_sample(comparison *c, samples *data, size_t index, size_t *used) {
     unsigned char digest[QDQ_SHA256_BYTES];
-    samples data = {0};
+    char name[SHOWN_BYTES], shown[SHOWN_BYTES];
     qdq_error err = {0};
+    qdq_status status = sample_load(data, index, c->before.exec, digest, &err);
+    if (status == QDQ_OK) status = sample_load(data, index, c->after.exec, digest, &err);
+    if (status == QDQ_ERR_MEMORY) return report_error(&err);
+    *used += status == QDQ_OK;
+    if (status == QDQ_OK) return add_run(c);
+    watch_clear(c->opt->watch);
+    (void)sample_name(data, index, name, sizeof name);
+    fprintf(stderr, "qdq: %s: %s\n", shown_name(name, shown, sizeof shown), err.text);
+    return EXIT_OK;
+}
+
+static int add_samples(comparison *c, const qdq_graph *before) {
+    samples data = {0};
     size_t used = 0;
     int code = samples_open(&data, c->opt->data, before, c->before.plan);
     for (size_t i = 0; code == EXIT_OK && i < data.count; i++) {
         watch_tell(c->opt->watch, "sample %zu of %zu", i + 1, data.count);
-        // A sample that cannot be read was named when it was calibrated.
-        if (sample_load(&data, i, c->before.exec, digest, &err) != QDQ_OK ||
-            sample_load(&data, i, c->after.exec, digest, &err) != QDQ_OK)
-            continue;
-        used++;
-        code = add_run(c);
+        code = add_sample(c, &data, i, &used);
     }
     watch_clear(c->opt->watch);
     samples_close(&data);

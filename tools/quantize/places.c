@@ -90,7 +90,8 @@ static bool statistics_of(const placing *p, qdq_value v, statistics *out) {
     const named_row *found = bsearch(&key, p->rows, values->rows, sizeof key, by_name);
     if (!found) return false;
     *out = calibrate_statistics(values, found->row);
-    return out->counts[COUNT_FINITE] > 0;
+    return out->counts[COUNT_FINITE] > 0 && isfinite(out->range[0]) && isfinite(out->range[1]) &&
+           out->range[0] <= out->range[1];
 }
 
 static bool attr_is(const placing *p, size_t node, const char *text) {
