@@ -185,6 +185,24 @@ class Methods(Quantize):
         self.assertLess(error(*self.chosen(xs, "--method", "mse", target="tensorrt"), -128, 127), 1.02 * least_error)
         self.assertLess(error(*self.chosen(xs, "--method", "mse"), 0, 255), 1.02 * least_error)
 
+    def test_mse_takes_the_end_with_the_least_error_of_evenly_filled_bins(self):
+        # Elements in four bins, of which the last ends at the greatest element. Each is summed at many points.
+        filled = {0.02: 4001, 0.3: 3000, 1.0: 500, 3.0: 2}
+        xs = [x for x, count in filled.items() for _ in range(count)] + [3.03]
+        points = []
+        for x, count in filled.items():
+            high = min(edge_above(x), 3.03)
+            low = x if x == 3.0 else high - 2.0 ** (math.frexp(x)[1] - 6)
+            count += x == 3.0
+            points += [(low + (high - low) * (i + 0.5) / 400, count / 400) for i in range(400)]
+        def error(high):
+            scale, zero = params(0, high, False, 0, 255)
+            return sum(count * error_of([x], scale, zero, 0, 255) for x, count in points)
+        best = min((float32(3.03) * k / 128 for k in range(128, 7, -1)), key=error)
+        self.assertLess(best, 3)
+        scale, zero = self.chosen(xs, "--method", "mse")
+        self.assertEqual((scale, zero), params(0, best, False, 0, 255))
+
     def test_mse_cuts_nothing_of_evenly_spread_numbers(self):
         draw = random.Random(3)
         xs = [float32(draw.uniform(-1, 3)) for _ in range(4000)]
@@ -334,8 +352,9 @@ class Places(Quantize):
                                 of("MatMul", "y", "p", "x")]}
         shape = [1, 2, 4, 4]
         for name, nodes in graphs.items():
+            read = {x for one in nodes for x in one["inputs"].values()}
             self.write("g.json", graph(nodes, inputs=[value("x", shape=shape)], outputs={"y": "y"},
-                                       constants=[w for w in weights if any(w["name"] in n["inputs"].values() for n in nodes)]))
+                                       constants=[w for w in weights if w["name"] in read]))
             (self.folder / "x.safetensors").write_bytes(harness.safetensors_bytes(
                 {"x": tensor("float32", [4, *shape[1:]], normal(4 * math.prod(shape)))}))
             self.qdq("calibrate", "g.json", "--data", "x.safetensors", "-o", "s.state")

@@ -25,6 +25,24 @@ static void note_values(coding_list *list, size_t node, bool outputs, size_t cou
     }
 }
 
+// Sorts the input ports of all nodes by what they read.
+static void sort_readers(coding_list *list, size_t ports) {
+    const qdq_graph *graph = list->graph;
+    size_t nodes = qdq_graph_node_count(graph);
+    list->first_reader = coding_list_memory(list, list->values + 1, sizeof(size_t));
+    list->readers = coding_list_memory(list, ports, sizeof(qdq_node_port));
+    size_t *next = coding_list_memory(list, list->values + 1, sizeof *next);
+    if (list->failed) return;
+    for (size_t n = 0; n < nodes; n++)
+        for (size_t i = 0; i < qdq_graph_node(graph, n).input_count; i++)
+            list->first_reader[qdq_graph_node_input(graph, n, i).id + 1]++;
+    for (size_t v = 0; v < list->values; v++)
+        next[v + 1] = list->first_reader[v + 1] += list->first_reader[v];
+    for (size_t n = 0; n < nodes; n++)
+        for (size_t i = 0; i < qdq_graph_node(graph, n).input_count; i++)
+            list->readers[next[qdq_graph_node_input(graph, n, i).id]++] = (qdq_node_port){n, i};
+}
+
 bool coding_list_open(coding_list *list, const qdq_graph *graph, const qdq_plan *plan) {
     size_t nodes = qdq_graph_node_count(graph), ports = 0;
     *list = (coding_list){.graph = graph, .values = 1};
@@ -44,6 +62,7 @@ bool coding_list_open(coding_list *list, const qdq_graph *graph, const qdq_plan 
     list->of_value = coding_list_memory(list, list->values, sizeof *list->of_value);
     list->returned = coding_list_memory(list, list->values, sizeof *list->returned);
     list->maker = coding_list_memory(list, list->values, sizeof *list->maker);
+    sort_readers(list, ports);
     if (list->failed) return false;
     for (size_t i = 0; i < list->values; i++) list->maker[i] = SIZE_MAX;
     for (size_t i = 0; i < qdq_plan_output_count(plan); i++)

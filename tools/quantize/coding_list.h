@@ -9,12 +9,14 @@ typedef struct coding_list {
     const qdq_graph *graph;
     qdq_coding *codings;
     size_t count, capacity;
-    size_t *first;     // by node: its first entry in `coded`, which has one for each input port
-    size_t *coded;     // 1 + the coding that the port reads; 0: none
-    size_t *of_value;  // by value: 1 + the coding of an activation; 0: none
-    bool *returned;    // by value: an output of the graph
-    size_t *maker;     // by value: the node that makes it; SIZE_MAX: none
-    size_t values;     // numbers of values are less
+    size_t *first;         // by node: its first entry in `coded`, which has one for each input port
+    size_t *coded;         // 1 + the coding that the port reads; 0: none
+    size_t *of_value;      // by value: 1 + the coding of an activation; 0: none
+    bool *returned;        // by value: an output of the graph
+    size_t *maker;         // by value: the node that makes it; SIZE_MAX: none
+    size_t values;         // numbers of values are less
+    size_t *first_reader;  // by value, and one more: its first entry in `readers`
+    qdq_node_port *readers;  // of all values, in the order of nodes
     void **owned;
     size_t owned_count, owned_capacity;
     bool failed;  // memory ran out

@@ -68,15 +68,10 @@ static bool is_float32(const placing *p, qdq_value v) {
 
 // The only node that reads a value, which is no output of the graph; SIZE_MAX: none, or several.
 static size_t only_reader(const placing *p, qdq_value v) {
-    size_t found = SIZE_MAX;
-    if (p->list->returned[v.id]) return SIZE_MAX;
-    for (size_t n = 0; n < qdq_graph_node_count(p->list->graph); n++)
-        for (size_t i = 0; i < node_at(p, n).input_count; i++) {
-            if (input(p, n, i).id != v.id) continue;
-            if (found != SIZE_MAX) return SIZE_MAX;
-            found = n;
-        }
-    return found;
+    const coding_list *list = p->list;
+    size_t first = list->first_reader[v.id];
+    bool one = list->first_reader[v.id + 1] == first + 1 && !list->returned[v.id];
+    return one ? list->readers[first].node : SIZE_MAX;
 }
 
 static int by_name(const void *a, const void *b) {
@@ -142,9 +137,10 @@ static void place(placing *p, qdq_value v, size_t node, size_t port) {
 
 // Lets all nodes but kept ones read the codes of a value.
 static void place_for_all(placing *p, qdq_value v) {
-    for (size_t n = 0; n < qdq_graph_node_count(p->list->graph); n++)
-        for (size_t i = 0; !p->choice->kept[n] && i < node_at(p, n).input_count; i++)
-            if (input(p, n, i).id == v.id) place(p, v, n, i);
+    const coding_list *list = p->list;
+    for (size_t i = list->first_reader[v.id]; i < list->first_reader[v.id + 1]; i++)
+        if (!p->choice->kept[list->readers[i].node])
+            place(p, v, list->readers[i].node, list->readers[i].port);
 }
 
 // The result of a node becomes codes, behind a ReLU that alone reads it.
