@@ -481,6 +481,8 @@ class Refusals(Quantize):
                 (("--percentile", "99"), "--percentile is given with --method minmax, wanted --method percentile"),
                 (("--group", "1"), "--group is '1'"),
                 (("--group", "32", "--per-tensor"), "--group and --per-tensor exclude each other; give one of them"),
+                (("--data", "x.safetensors", "--fill", "1"),
+                 "--data and --fill exclude each other; give the samples or one run"),
                 (("-o", "r.json"), "2 files are given with -o, wanted one: -o OUT.json or -o OUT.onnx")):
             with self.subTest(words=words):
                 self.assertIn(text, self.refused(*words))

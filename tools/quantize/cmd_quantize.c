@@ -82,6 +82,10 @@ static int parse_options(quantization *q) {
     if (!opt->target)
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "--target is missing; `qdq targets` lists the targets");
+    if (opt->data && (opt->inputs.count || opt->fill))
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            "--data and %s exclude each other; give the samples or one run",
+                            opt->inputs.count ? "-i" : "--fill");
     choice->symmetric = opt->symmetric;
     choice->per_tensor = opt->per_tensor;
     int code = parse_method("method", opt->method, &choice->activations);
