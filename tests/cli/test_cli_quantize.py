@@ -186,22 +186,24 @@ class Methods(Quantize):
         self.assertLess(error(*self.chosen(xs, "--method", "mse"), 0, 255), 1.02 * least_error)
 
     def test_mse_takes_the_end_with_the_least_error_of_evenly_filled_bins(self):
-        # Elements in four bins, of which the last ends at the greatest element. Each is summed at many points.
-        filled = {0.02: 4001, 0.3: 3000, 1.0: 500, 3.0: 2}
-        xs = [x for x, count in filled.items() for _ in range(count)] + [3.03]
-        points = []
-        for x, count in filled.items():
-            high = min(edge_above(x), 3.03)
-            low = x if x == 3.0 else high - 2.0 ** (math.frexp(x)[1] - 6)
-            count += x == 3.0
-            points += [(low + (high - low) * (i + 0.5) / 400, count / 400) for i in range(400)]
-        def error(high):
-            scale, zero = params(0, high, False, 0, 255)
-            return sum(count * error_of([x], scale, zero, 0, 255) for x, count in points)
-        best = min((float32(3.03) * k / 128 for k in range(128, 7, -1)), key=error)
-        self.assertLess(best, 3)
-        scale, zero = self.chosen(xs, "--method", "mse")
-        self.assertEqual((scale, zero), params(0, best, False, 0, 255))
+        # Elements in each bin from 1 to 2 and in two beyond, of which the last ends at the greatest element. Each bin is
+        # summed at many points.
+        for tail in (2, 20):
+            filled = {**{1 + i / 32: 6000 for i in range(32)}, 2.5: tail, 3.0: 2}
+            xs = [x for x, count in filled.items() for _ in range(count)]
+            xs += [3.03] + [0.0] * ((len(xs) + 1) % 2)
+            last = xs.count(3.0) + xs.count(3.03)
+            points = []
+            for x, count in filled.items():
+                high = min(edge_above(x), float32(3.03))
+                low = x if x == 3.0 else high - 2.0 ** (math.frexp(x)[1] - 6)
+                count = last if x == 3.0 else count
+                points += [(low + (high - low) * (i + 0.5) / 100, count / 100) for i in range(100)]
+            def error(high):
+                scale, zero = params(0, high, False, 0, 255)
+                return sum(count * error_of([x], scale, zero, 0, 255) for x, count in points)
+            best = min((float32(3.03) * k / 128 for k in range(128, 7, -1)), key=error)
+            self.assertEqual(self.chosen(xs, "--method", "mse"), params(0, best, False, 0, 255), (tail, best))
 
     def test_mse_cuts_nothing_of_evenly_spread_numbers(self):
         draw = random.Random(3)
