@@ -521,6 +521,11 @@ class Refusals(Quantize):
         self.assertIn("x.safetensors: is no state", self.refused(state="x.safetensors", code=3))
         self.assertIn("none.state: ", self.refused(state="none.state", code=3))
 
+    def test_a_state_of_another_command_is_refused(self):
+        self.qdq("compare", "g.json", "--targets", "core,onnx", "--data", "x.safetensors", "-o", "c.state", code=None)
+        self.assertIn("c.state: is a state of qdq compare, wanted one of qdq calibrate",
+                      self.refused(state="c.state", code=3))
+
     def test_a_graph_that_the_target_refuses_is_not_written(self):
         nodes = [{"op": "MatMul", "name": "m", "inputs": {"a": "x", "b": "w"}},
                  harness.quantize("d", "m", scales=0.5, dtype="uint8")]

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/common.h"
 #include "tools/dataset/samples.h"
 #include "tools/dataset/shard.h"
-#include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/io/tensor_io.h"
 #include "tools/session.h"
