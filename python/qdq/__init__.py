@@ -27,6 +27,7 @@ from ._library import (
     version,
 )
 from ._plan import Plan, TensorInfo
+from ._quantize import Quantized, QuantizedNode, quantize_graph
 from ._report import Change, Finding, Report
 from ._state import State, StateError, Statistics, histogram_edges, merge
 from ._torch import from_torch
@@ -47,6 +48,8 @@ __all__ = [
     "LimitError",
     "ParseError",
     "Plan",
+    "Quantized",
+    "QuantizedNode",
     "Report",
     "State",
     "StateError",
@@ -65,6 +68,7 @@ __all__ = [
     "merge",
     "parse",
     "quantize",
+    "quantize_graph",
     "targets",
     "testing",
     "version",

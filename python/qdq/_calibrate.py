@@ -32,7 +32,7 @@ def _write_sample(folder, index, sample):
 
 
 @contextlib.contextmanager
-def _folder_of(data):
+def folder_of(data):
     """A folder or file of samples: `data` if it is a path, else a temporary folder with a file for each sample."""
     if isinstance(data, (str, os.PathLike)):
         yield os.fspath(data)
@@ -47,7 +47,7 @@ def _folder_of(data):
 
 
 @contextlib.contextmanager
-def _model_file(model):
+def model_file(model):
     """The path of a model. A Graph is written to a temporary file."""
     if not isinstance(model, Graph):
         yield os.fspath(model)
@@ -85,7 +85,7 @@ def calibrate(model: Union[Graph, Path], data: Union[Path, Samples], *, state: P
     Returns a State. Samples that cannot be read are left out and named in a warning. Raises StateError if data or a
     checkpoint does not fit, ArgumentError, UnsupportedError or LimitError with the tool's sentence.
     """
-    with _model_file(model) as file, _folder_of(data) as folder:
+    with model_file(model) as file, folder_of(data) as folder:
         words = ["calibrate", file, "--data", folder, *shard_word(shard), *(["--resume"] if resume else [])]
         if isinstance(model, Graph):
             target = target or model.target

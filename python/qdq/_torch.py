@@ -264,6 +264,10 @@ def _is_mx(tensor):
     return type(tensor).__name__ == "MXTensor"
 
 
+def _mx_word(dtype):
+    return "float4_e2m1" if "float4" in str(dtype) else dtypes.word(dtype)
+
+
 def _mx_blocks(rank, size):
     return {"qtype": "per_group", "group_shape": [1] * (rank - 1) + [size]}
 
@@ -277,10 +281,9 @@ def _unswizzled(scale, rows, columns):
 
 def _mx_weights(b, name, tensor):
     """Codes and scales of torchao's MXTensor: blocks of the last dim share a scale, a power of two."""
-    codes, word = dtypes.imported(tensor.qdata), dtypes.word(tensor.elem_dtype) if "float8" in str(tensor.elem_dtype) else None
-    if word is None:  # two codes of float4_e2m1 in a byte, the first in its low bits
+    codes, word = dtypes.imported(tensor.qdata), _mx_word(tensor.elem_dtype)
+    if word == "float4_e2m1":  # two codes in a byte, the first in its low bits
         bits = codes.view(np.uint8)
-        word = "float4_e2m1"
         codes = np.stack([bits & 15, bits >> 4], -1).reshape(*bits.shape[:-1], -1).view(dtypes.numpy_of(word))
     scale, count = dtypes.imported(tensor.scale), codes.shape[-1] // tensor.block_size
     if getattr(tensor, "is_swizzled_scales", False):
@@ -298,7 +301,7 @@ def _mx_activation(t, node, x, weights):
     value = t.value(x)
     if how is None:
         return value
-    word = dtypes.word(how.elem_dtype) if "float8" in str(how.elem_dtype) else "float4_e2m1"
+    word = _mx_word(how.elem_dtype)
     blocks = _mx_blocks(len(_shape(x)), how.block_size)
     codes, scale, *_ = t.b.dynamic_quantize(value, name=f"{node.name}_x", dtype=word, scheme=f"mx_{how.scaling_mode.value}",
                                             **blocks)  # fmt: skip

@@ -57,6 +57,63 @@ class States(unittest.TestCase):
         return [self.calibrate(f"{i}.state", shard=(i, count)) for i in range(1, count + 1)]
 
 
+def product():
+    """y = x * w, where w has columns of 1 and of -2 and 0.5, and z, the sums of x."""
+    b = qdq.Builder("product")
+    w = b.constant(F32([[1, -2], [1, 0.5], [1, 0.5]]), name="w")
+    x = b.input("x", "float32", SHAPE)
+    b.output("y", b.matmul(x, w, name="main"))
+    b.output("z", b.matmul(x, b.constant(np.ones((3, 1), F32), name="ones"), name="sums"))
+    return b.build()
+
+
+class Quantizing(States):
+    """x from -3 to 2 has scale 5 / 255 and zero point 153; with one scale for both signs 3 / 127 and 128."""
+
+    XS = (F32([[-3, 1, 2], [0, 0.5, 1]]), F32([[1, 1, 1], [2, -1, 0.25]]))
+
+    def quantized(self, **options):
+        state = qdq.calibrate(product(), self.XS, state=self.folder / "product.state")
+        return qdq.quantize_graph(product(), state, target="onnx", data=self.XS, **options)
+
+    def wanted(self, x, scale, zero, weights):
+        codes = np.clip(np.rint(x / F32(scale)) + zero, 0, 255)
+        return ((codes - zero).astype(F32) * F32(scale)) @ weights
+
+    def test_codes_have_the_range_of_the_samples(self):
+        half = F32(32) * F32(F32(2) / F32(127))  # 0.5 becomes code 32
+        weights = F32([[1, -2], [1, half], [1, half]])
+        for scale, zero, options in ((F32(5) / F32(255), 153, {}), (F32(3) / F32(127), 128, {"symmetric": True})):
+            made = self.quantized(**options)
+            for x in self.XS:
+                got = made.graph.run(x=x)["y"]
+                np.testing.assert_allclose(got, self.wanted(x, scale, zero, weights), rtol=1e-6)
+
+    def test_the_report_has_the_noise_of_the_samples(self):
+        made = self.quantized()
+        exact = np.concatenate([x @ F32([[1, -2], [1, 0.5], [1, 0.5]]) for x in self.XS]).astype(np.float64)
+        noise = exact - np.concatenate([made.graph.run(x=x)["y"] for x in self.XS])
+        ratio = 10 * np.log10((exact**2).sum() / (noise**2).sum())
+        self.assertAlmostEqual(made.outputs["y"], ratio, places=2)
+        self.assertEqual([(n.name, n.op, n.quantized) for n in made.nodes], [("main", "MatMul", True), ("sums", "MatMul", True)])
+        self.assertIn("main: MatMul, ", str(made))
+
+    def test_a_node_can_stay_in_float(self):
+        made = self.quantized(keep="main")
+        self.assertEqual([(n.quantized, n.reason) for n in made.nodes], [(False, "--keep"), (True, "")])
+        self.assertIsNone(made.outputs["y"])
+        self.assertIn("main: MatMul, float: --keep, exact", str(made))
+        np.testing.assert_array_equal(made.graph.run(x=self.XS[0])["y"], product().run(x=self.XS[0])["y"])
+
+    def test_bad_arguments_are_refused(self):
+        with self.assertRaisesRegex(qdq.ArgumentError, "has no node 'mian'; did you mean 'main'"):
+            self.quantized(keep=["mian"])
+        with self.assertRaisesRegex(qdq.ArgumentError, "wanted 'percentile'"):
+            self.quantized(percentile=99)
+        with self.assertRaisesRegex(qdq.StateError, "is of another graph than"):
+            qdq.quantize_graph(product(), self.calibrate(), target="onnx")
+
+
 class Values(States):
     def test_statistics_are_those_of_numpy(self):
         state = self.calibrate()
