@@ -246,8 +246,13 @@ static double weight_error(const float *w, size_t count, float scale, const code
 
 float choose_weight_scale(const float *w, size_t count, choose_method method,
                           const code_range *codes) {
-    double greatest = 0, least = INFINITY;
-    for (size_t i = 0; i < count; i++) greatest = fmax(greatest, fabs((double)w[i]));
+    double least = INFINITY;
+    float most = 0;
+    for (size_t i = 0; i < count; i++) {
+        float size = fabsf(w[i]);
+        if (size > most) most = size;
+    }
+    double greatest = (double)most;
     float best = scale_of(greatest, codes->greatest);
     if (method != CHOOSE_MSE || greatest <= 0) return best;
     for (int k = CANDIDATES; k >= LEAST_CANDIDATE; k--) {
