@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "tools/dataset/spill.h"
 #include "tools/failure.h"
 #include "tools/findings.h"
 #include "tools/io/input_shapes.h"
@@ -39,9 +40,16 @@ int report_error(const qdq_error *err) { return tell_failure(err->status, "%s", 
 
 //---- Loading and compiling --------------------------------------------------
 
+// With --spill the limit is that of the process.
+static bool read_max_bytes(const options *opt, qdq_limits *limits) {
+    if (!options_number("max-bytes", opt->max_bytes, 1, 0, &limits->bytes)) return false;
+    if (opt->spill) limits->bytes = SIZE_MAX / 4;
+    return true;
+}
+
 static bool read_limits(const options *opt, qdq_limits *limits) {
     return options_number("max-elements", opt->max_elements, 1, 0, &limits->elements) &&
-           options_number("max-bytes", opt->max_bytes, 1, 0, &limits->bytes) &&
+           read_max_bytes(opt, limits) &&
            options_number("max-operations", opt->max_operations, 1, 0, &limits->operations) &&
            options_number("max-file-bytes", opt->max_file_bytes, 1, 0, &limits->file_bytes) &&
            options_number("max-values", opt->max_values, 1, 0, &limits->json_values);
@@ -51,8 +59,10 @@ static bool read_limits(const options *opt, qdq_limits *limits) {
 enum { KEPT_FINDINGS = 100000 };
 
 bool graph_options_of(const options *opt, const char *graph, qdq_graph_options *out) {
-    *out = (qdq_graph_options){
-        .target = opt->target, .limits.findings = KEPT_FINDINGS, .until = opt->until};
+    *out = (qdq_graph_options){.allocator = spill_allocator(opt->spill),
+                               .target = opt->target,
+                               .limits.findings = KEPT_FINDINGS,
+                               .until = opt->until};
     if (opt->target && strcmp(opt->target, "all") == 0) out->target = "core";
     if (read_limits(opt, &out->limits) && input_shapes_of(opt, graph, out)) return true;
     input_shapes_release(out);

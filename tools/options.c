@@ -172,6 +172,9 @@ static const option_row rows[] = {
     ROW("max-bytes", 0, "N", TEXT, max_bytes,
         " run check compare explain bisect plan bench convert mend fingerprint calibrate quantize ",
         "limit on the bytes of constants, arena, inputs, outputs and scratch (8 GiB)"),
+    ROW("spill", 0, "DIR", TEXT, spill_folder, " compare calibrate ",
+        "for what is larger than memory: --max-bytes limits the memory of the process, and the "
+        "rest lies in files of DIR"),
     ROW("max-operations", 0, "N", TEXT, max_operations,
         " run compare explain bisect plan bench fingerprint calibrate quantize ",
         "limit on the operations of a run (none)"),

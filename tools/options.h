@@ -6,6 +6,7 @@
 #include <qdq/qdq.h>
 #include <stdio.h>
 
+#include "tools/dataset/spill.h"
 #include "tools/io/watch.h"
 
 // The values of an option that may be given several times; options_release frees `items`.
@@ -34,6 +35,7 @@ typedef struct options {
     const char *state, *method, *percentile, *weights, *group;
     bool symmetric, per_tensor;
     const char *threads, *repeat, *rows;
+    const char *spill_folder;
     const char *max_elements, *max_bytes, *max_file_bytes, *max_values, *max_operations;
     string_list keep;  // names; "all" alone: every value
     bool allow_lossy, deployed, all, tiled, materialize, literal, fast, json, sarif, markdown,
@@ -42,6 +44,7 @@ typedef struct options {
     bool resume, partial;
     bool vs_copy, steps, compile, quiet, help, man;
     watch *watch;      // of the running command
+    spill *spill;      // likewise, of `spill_folder`; NULL: none
     const char *call;  // the command line as a shell reads it
 } options;
 

@@ -6,6 +6,7 @@
 
 #include "tools/commands.h"
 #include "tools/common.h"
+#include "tools/dataset/spill.h"
 #include "tools/failure.h"
 #include "tools/io/streams.h"
 #include "tools/manual/manual.h"
@@ -229,16 +230,29 @@ static bool asks_for_json(int argc, char **argv) {
     return false;
 }
 
+// Memory in the folder of --spill, if it is given.
+static int open_spill(options *opt) {
+    enum { DEFAULT_GIB = 8 };
+    size_t limit;
+    if (!opt->spill_folder) return EXIT_OK;
+    if (!options_number("max-bytes", opt->max_bytes, 1, (size_t)DEFAULT_GIB << 30, &limit))
+        return EXIT_USAGE;
+    opt->spill = spill_open(opt->spill_folder, limit);
+    return opt->spill ? EXIT_OK : EXIT_BAD_FILE;
+}
+
 static int run_command(const command_row *command, options *opt) {
     streams taken = {.count = 0};
     int code;
     if (!read_device(opt, &code)) return code;
     code = streams_take(&taken, command, opt);
+    if (code == EXIT_OK) code = open_spill(opt);
     if (code == EXIT_OK) {
         opt->watch = watch_start(!opt->quiet && isatty(STDERR_FILENO));
         code = command->run(opt);
         watch_clear(opt->watch);
     }
+    spill_close(opt->spill);
     streams_close(&taken);
     return code;
 }

@@ -52,7 +52,7 @@ _qdq() {
         ;;
     *:compare)
         words=''
-        options='--input --shape --dim --until --output --data --shard --resume --checkpoint --targets --all --threads --device --fast --literal --fill --isa --json --html --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        options='--input --shape --dim --until --output --data --shard --resume --checkpoint --targets --all --threads --device --fast --literal --fill --isa --json --html --max-elements --max-bytes --spill --max-operations --max-file-bytes --max-values --quiet --help'
         case $previous in
         -i | --input) options='' words='' files=yes ;;
         --shape) options='' words='' files='' ;;
@@ -70,6 +70,7 @@ _qdq() {
         --html) options='' words='' files=yes ;;
         --max-elements) options='' words='' files='' ;;
         --max-bytes) options='' words='' files='' ;;
+        --spill) options='' words='' files='' ;;
         --max-operations) options='' words='' files='' ;;
         --max-file-bytes) options='' words='' files='' ;;
         --max-values) options='' words='' files='' ;;
@@ -220,7 +221,7 @@ _qdq() {
         ;;
     *:calibrate)
         words=''
-        options='--shape --dim --until --output --data --shard --resume --checkpoint --target --threads --isa --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        options='--shape --dim --until --output --data --shard --resume --checkpoint --target --threads --isa --max-elements --max-bytes --spill --max-operations --max-file-bytes --max-values --quiet --help'
         case $previous in
         --shape) options='' words='' files='' ;;
         --dim) options='' words='' files='' ;;
@@ -234,6 +235,7 @@ _qdq() {
         --isa) options='' words='' files='' ;;
         --max-elements) options='' words='' files='' ;;
         --max-bytes) options='' words='' files='' ;;
+        --spill) options='' words='' files='' ;;
         --max-operations) options='' words='' files='' ;;
         --max-file-bytes) options='' words='' files='' ;;
         --max-values) options='' words='' files='' ;;

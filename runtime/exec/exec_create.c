@@ -4,6 +4,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/fp_environment.h"
+#include "runtime/base/threads/parallel_run.h"
 #include "runtime/exec/exec.h"
 #include "runtime/memory/memory_plan.h"
 
@@ -47,6 +48,15 @@ size_t qdq_exec_measure(const qdq_plan *plan) {
     return l.overflow ? SIZE_MAX : l.at;
 }
 
+enum { ZEROED = 1 << 16 };  // bytes at a time
+
+// The arena of an exec, on the caller's threads.
+static void zero_arena(void *context, size_t begin, size_t end) {
+    const qdq_exec *exec = context;
+    size_t bytes = exec->plan->stats.arena_bytes, first = begin * ZEROED, last = end * ZEROED;
+    memset(exec->arena + first, 0, (last < bytes ? last : bytes) - first);
+}
+
 qdq_exec *qdq_exec_create(const qdq_plan *plan, const qdq_exec_options *options, qdq_error *err) {
     QDQ_FIXED_ENVIRONMENT;
     if (!plan) {
@@ -74,7 +84,8 @@ qdq_exec *qdq_exec_create(const qdq_plan *plan, const qdq_exec_options *options,
     lay_out(&l, plan, exec);
     for (size_t i = 0; i < plan->output_count; i++)
         memset(exec->outputs[i].own, 0, plan->outputs[i].bytes);
-    if (plan->kept_count) memset(exec->arena, 0, plan->stats.arena_bytes);
+    size_t arena = plan->kept_count ? plan->stats.arena_bytes : 0;
+    qdq_parallel_run(&exec->parallel, arena, (arena + ZEROED - 1) / ZEROED, zero_arena, exec);
     return exec;
 }
 

@@ -7,6 +7,7 @@
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/dataset/data_run.h"
+#include "tools/dataset/spill.h"
 #include "tools/failure.h"
 
 typedef struct calibration {
@@ -35,7 +36,7 @@ static int begin(void *with, state *s) {
         return tell_failure(QDQ_ERR_GRAPH,
                             "%s has no float value, so there is nothing to calibrate",
                             c->opt->operands.items[0]);
-    c->elements = malloc(most);
+    c->elements = spill_take(c->opt->spill, most);
     return c->elements ? EXIT_OK : no_memory("the elements of a value");
 }
 
@@ -55,6 +56,7 @@ static int add(void *with, state *s, size_t index) {
             return report_error(&err);
         statistics one = calibrate_statistics(&s->tables[0], value++);
         statistics_add(&one, info->dtype, c->elements, count);
+        spill_trim(c->opt->spill);
     }
     return EXIT_OK;
 }
@@ -79,6 +81,6 @@ int run_calibrate(const options *opt) {
     code = session_start(&c.session, &own);
     if (code == EXIT_OK) code = data_run_start(&plan, &task, &c.session, &c);
     session_close(&c.session);
-    free(c.elements);
+    spill_give_back(opt->spill, c.elements);
     return code;
 }

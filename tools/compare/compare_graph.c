@@ -25,17 +25,17 @@ typedef struct buffers {
     size_t count;
 } buffers;
 
-static bool make_outputs(const node_comparison *n, buffers *out) {
+static bool make_outputs(const comparison *c, const node_comparison *n, buffers *out) {
     *out = (buffers){calloc(n->output_count + 1, sizeof *out->items), n->output_count};
     for (size_t i = 0; out->items && i < out->count; i++) {
-        out->items[i] = malloc(n->outputs[i].info.bytes + 1);
+        out->items[i] = spill_take(c->spill, n->outputs[i].info.bytes + 1);
         if (!out->items[i]) return false;
     }
     return out->items != NULL;
 }
 
-static void release_buffers(buffers *b) {
-    for (size_t i = 0; b->items && i < b->count; i++) free(b->items[i]);
+static void release_buffers(const comparison *c, buffers *b) {
+    for (size_t i = 0; b->items && i < b->count; i++) spill_give_back(c->spill, b->items[i]);
     free(b->items);
     *b = (buffers){0};
 }
@@ -51,8 +51,8 @@ static int compute(const comparison *c, const node_comparison *n, const unit *u,
                    buffers *outputs) {
     target_data data = {c, of};
     feed from = comparison_feed(&data);
-    return make_outputs(n, outputs) ? unit_run_other(u, &from, outputs->items)
-                                    : no_memory(c, n->node);
+    return make_outputs(c, n, outputs) ? unit_run_other(u, &from, outputs->items)
+                                       : no_memory(c, n->node);
 }
 
 // Passes the outputs to the target, except those equal to the first target's.
@@ -273,8 +273,8 @@ static int compare_pair(const comparison *c, const node_comparison *n, size_t ta
         if (code == EXIT_OK) code = tell_sink(c, n, &u, target, first, &other);
         buffers *last = other.own.items ? &other.own : &other.local;
         if (code == EXIT_OK && last->items) keep(c, &u, target, first, last);
-        release_buffers(&other.local);
-        release_buffers(&other.own);
+        release_buffers(c, &other.local);
+        release_buffers(c, &other.own);
         unit_close(&u);
     }
     free(outputs);
@@ -336,7 +336,7 @@ static int compare_first(const comparison *c, node_comparison *n) {
     for (size_t t = 1; code == EXIT_OK && t < c->target_count; t++)
         code = compare_pair(c, n, t, &first);
     if (code == EXIT_OK && first.items) keep(c, &u, 0, &first, &first);
-    release_buffers(&first);
+    release_buffers(c, &first);
     unit_close(&u);
     return code;
 }

@@ -24,7 +24,7 @@ feed comparison_feed(const target_data *of) { return (feed){fed, of}; }
 
 static void drop(comparison *c, qdq_value value) {
     for (size_t t = 0; t < c->target_count; t++) {
-        free(*comparison_slot(c, t, value));
+        spill_give_back(c->spill, *comparison_slot(c, t, value));
         *comparison_slot(c, t, value) = NULL;
     }
 }
@@ -113,7 +113,8 @@ int comparison_open(comparison *c, const qdq_plan *plan) {
 }
 
 void comparison_close(comparison *c) {
-    for (size_t i = 0; c->data && i < c->ids * c->target_count; i++) free(c->data[i]);
+    for (size_t i = 0; c->data && i < c->ids * c->target_count; i++)
+        spill_give_back(c->spill, c->data[i]);
     for (size_t t = 0; c->pairs && t < c->target_count; t++) target_pair_close(&c->pairs[t]);
     deployed_close(&c->given);
     free(c->data), free(c->pairs), free(c->ends), free(c->next_end);

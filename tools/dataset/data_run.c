@@ -58,6 +58,7 @@ int data_run_add_target(state *s, qdq_graph *graph, const char *target, const op
     if (!compile_options_of(opt, &compile)) return EXIT_USAGE;
     compile.target = target;
     compile.device = qdq_device_find("none", NULL);
+    compile.parallel = exec_options->parallel;
     qdq_plan *plan = qdq_graph_compile(graph, &compile, &err);
     if (!plan) return report_error(&err);
     qdq_exec *exec = qdq_exec_create(plan, exec_options, &err);
