@@ -160,7 +160,7 @@ static void list_exit_codes(FILE *out) {
 static void list_commands(FILE *out) {
     fprintf(out, "usage: qdq COMMAND ...\n\n" TOOL_SUMMARY "\n\n");
     for (int i = 0; i < COMMANDS; i++)
-        fprintf(out, "  %-12s%-10s%s\n", commands[i].name, commands[i].operands,
+        fprintf(out, "  %-12s%-9s %s\n", commands[i].name, commands[i].operands,
                 commands[i].summary);
     fprintf(out, "\n`qdq help COMMAND` lists its options; `qdq --version` prints the version.\n");
     list_exit_codes(out);

@@ -4,6 +4,7 @@
 import json
 import os
 import tempfile
+import warnings
 from dataclasses import dataclass
 from typing import Iterable, Mapping, Optional, Tuple, Union
 
@@ -72,10 +73,12 @@ def quantize_graph(model: Union[Graph, Path], state: Union[State, Path], *, targ
         made = os.path.join(folder, "quantized.json")
         words = ["quantize", file, *words, *options(target, shapes, dims, until, threads), "-o", made, "--json"]
         if data is None:
-            _, out, _ = tool.run(*words, kinds={3: StateError})
+            _, out, err = tool.run(*words, kinds={3: StateError})
         else:
             with folder_of(data) as samples:
-                _, out, _ = tool.run(*words, "--data", samples, kinds={3: StateError})
+                _, out, err = tool.run(*words, "--data", samples, kinds={3: StateError})
+        if "samples could not be read" in err:
+            warnings.warn(err.replace("qdq: ", "").strip(), stacklevel=2)
         graph = load(made, target=target)
     found = json.loads(out)
     nodes = tuple(QuantizedNode(n["node"], n["op"], n["quantized"], n.get("decibels"), n.get("reason", ""))

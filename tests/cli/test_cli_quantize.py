@@ -475,7 +475,7 @@ class Refusals(Quantize):
         for words, text in (
                 (("--method", "mxe"), "there is no method 'mxe', wanted one of: minmax percentile entropy mse; "
                                       "did you mean 'mse'?"),
-                (("--weights", "entropy"), "--weights is 'entropy', wanted minmax or mse"),
+                (("--weights", "entropy"), "there is no method of --weights 'entropy', wanted one of: minmax mse"),
                 (("--method", "percentile", "--percentile", "0"),
                  "--percentile is '0', wanted a number above 0 and at most 100"),
                 (("--method", "percentile", "--percentile", "99x"),

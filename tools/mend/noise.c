@@ -127,9 +127,13 @@ static int add_samples(comparison *c, const qdq_graph *before) {
         code = add_sample(c, &data, i, &used);
     }
     watch_clear(c->opt->watch);
+    size_t count = data.count;
     samples_close(&data);
     if (code == EXIT_OK && !used)
         return tell_failure(QDQ_ERR_IO, "%s: no sample can be read", c->opt->data);
+    if (code == EXIT_OK && used < count)
+        fprintf(stderr, "qdq: %s: %zu of %zu samples could not be read, and are left out\n",
+                c->opt->data, count - used, count);
     return code;
 }
 

@@ -47,11 +47,11 @@ static int parse_percentile(const options *opt, quantize_choice *choice) {
 }
 
 static int parse_weights(const options *opt, quantize_choice *choice) {
-    int code = parse_method("method of --weights", opt->weights, &choice->weights);
-    if (code == EXIT_OK && choice->weights != CHOOSE_MINMAX && choice->weights != CHOOSE_MSE)
-        return tell_failure(QDQ_ERR_ARGUMENT, "--weights is '%s', wanted minmax or mse",
-                            opt->weights);
-    return code;
+    static const char *const names[] = {"minmax", "mse"};
+    if (!opt->weights || strcmp(opt->weights, names[0]) == 0) return EXIT_OK;
+    choice->weights = CHOOSE_MSE;
+    if (strcmp(opt->weights, names[1]) == 0) return EXIT_OK;
+    return tell_unknown("method of --weights", opt->weights, names, 2);
 }
 
 static int parse_group(const options *opt, quantize_choice *choice, const char *target) {
@@ -118,7 +118,7 @@ static int check_state(const quantization *q, const state *s, qdq_exec *exec) {
     if (strncmp(s->fingerprints.items[0], print.text, strlen("qdq1") + QDQ_FINGERPRINT_PART) != 0)
         return tell_failure(QDQ_ERR_PARSE,
                             "%s: is of another graph than %s; calibrate this graph, with the same "
-                            "--shape and --dim",
+                            "--shape, --dim and --until",
                             file, q->opt->operands.items[0]);
     return EXIT_OK;
 }
