@@ -40,7 +40,7 @@ int report_error(const qdq_error *err) { return tell_failure(err->status, "%s", 
 
 //---- Loading and compiling --------------------------------------------------
 
-// With --spill the limit is that of the process.
+// With --spill, --max-bytes limits the resident memory of the process instead of the plan.
 static bool read_max_bytes(const options *opt, qdq_limits *limits) {
     if (!options_number("max-bytes", opt->max_bytes, 1, 0, &limits->bytes)) return false;
     if (opt->spill) limits->bytes = SIZE_MAX / 4;

@@ -18,15 +18,15 @@ static bool openmp_binds_threads(void) {
     return false;
 }
 
-static int start_threads(session *s, int count, spill *beyond) {
+static int start_threads(session *s, int count, spill *spilled) {
     qdq_error err = {0};
-    s->exec_options.allocator = spill_allocator(beyond);
+    s->exec_options.allocator = spill_allocator(spilled);
     if (openmp_binds_threads()) {
-        s->exec_options.parallel = spill_parallel(beyond, qdq_parallel_openmp(count));
+        s->exec_options.parallel = spill_parallel(spilled, qdq_parallel_openmp(count));
         return EXIT_OK;
     }
     s->threads = qdq_threads_create(count, NULL, &err);
-    s->exec_options.parallel = spill_parallel(beyond, qdq_parallel_threads(s->threads));
+    s->exec_options.parallel = spill_parallel(spilled, qdq_parallel_threads(s->threads));
     return s->threads ? EXIT_OK : report_error(&err);
 }
 

@@ -85,10 +85,10 @@ void qdq_gemm_reader_close(qdq_gemm_reader *reader);
 typedef void qdq_gemm_panel_fn(void *self, const qdq_gemm_source *from,
                                const qdq_gemm_part_of_b *part);
 
-// Reads B, whose elements have `size` bytes, part by part, and calls `fn` for all of its panels:
-// for those of the same columns one after the other, in the order of k, for others on several
-// threads if there are many elements (parallel NULL or all zero: serial). False when memory runs
-// out or B cannot be read.
+// Reads B, whose elements have `size` bytes, part by part, and calls `fn` for each panel. Panels of
+// the same columns come one after the other, in the order of k; panels of other columns may run on
+// other threads if there are many elements (parallel NULL or all zero: serial). False when memory
+// runs out or B cannot be read.
 bool qdq_gemm_each_panel(const qdq_gemm *gemm, const qdq_gemm_known *known, size_t size,
                          const qdq_mempool *mempool, const qdq_parallel *parallel,
                          qdq_gemm_panel_fn *fn, void *self);

@@ -125,8 +125,7 @@ static void *alloc(void *self, size_t size, size_t align) {
 }
 
 static void release(void *self, void *ptr, size_t size) {
-    (void)size;
-    spill_give_back(self, ptr);
+    if (size < LEAST_BYTES || !free_mapped(self, ptr)) free(ptr);  // few of very many are mapped
 }
 
 void *spill_take(spill *s, size_t bytes) {

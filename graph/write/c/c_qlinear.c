@@ -56,7 +56,7 @@ void qdq_c_write_qlinear_binary(qdq_c_step *step) {
 
 //---- Means ------------------------------------------------------------------
 
-// Where the plane of element i begins in x, and its window in the plane of y.
+// Declares `plane`, the place in x where the plane of element i begins.
 static void declare_plane(qdq_c_step *step, const qdq_qlinear_pool_params *p) {
     const qdq_image *image = &p->image;
     size_t inner = p->channels_last ? image->channels : p->windows;

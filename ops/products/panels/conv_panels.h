@@ -27,7 +27,7 @@ typedef struct qdq_panels_weights {
     double least;  // magnitude that is not 0
 } qdq_panels_weights;
 
-// What packing sees of the weights of an output channel.
+// Facts about the weights of an output channel, found while they are packed.
 typedef struct qdq_panels_seen {
     uint32_t first_sum;  // int32_t, of bytes
     bool finite;
