@@ -54,5 +54,10 @@ qdq_value qdq_copy_node(qdq_graph *to, const qdq_node *node, const char *name,
     for (size_t i = 0; i < op->attr_count; i++)
         if (op->attrs[i].kind == QDQ_ATTR_VALUE)
             memset(attrs + op->attrs[i].offset, 0, sizeof(qdq_value));
-    return qdq_graph_add_node(to, op, attrs, op->attrs_size);
+    qdq_value made = qdq_graph_add_node(to, op, attrs, op->attrs_size);
+    if (!made.id) return made;
+    qdq_node *copy = &to->nodes[to->node_count - 1];
+    copy->names_dtype = node->names_dtype;
+    if (node->original_op) copy->original_op = qdq_mempool_strdup(&to->mempool, node->original_op);
+    return made;
 }

@@ -32,10 +32,12 @@ typedef struct qdq_graph_value {
 typedef struct qdq_node {
     const qdq_op *op;
     const char *name;
-    const char *original;  // what the file that it was read from calls it; NULL: unknown
-    void *attrs;           // the op's attribute struct; the pool owns its arrays
-    qdq_value *inputs;     // in the order of the op's ports; id 0: not connected
-    size_t input_count;    // exceeds the number of ports if the last port is variadic
+    const char *original;     // what the file that it was read from calls it; NULL: unknown
+    const char *original_op;  // op in an ONNX model that it was read from, "Flatten"; NULL: unknown
+    bool names_dtype;         // it has output_dtype there
+    void *attrs;              // the op's attribute struct; the pool owns its arrays
+    qdq_value *inputs;        // in the order of the op's ports; id 0: not connected
+    size_t input_count;       // exceeds the number of ports if the last port is variadic
     uint32_t outputs[QDQ_MAX_OUTPUTS];  // value ids
     size_t output_count;
     bool valid;

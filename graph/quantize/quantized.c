@@ -101,6 +101,8 @@ static const char *new_name(copying *c, const char *stem, const char *ending) {
     return qdq_copy_name(&c->mempool, c->from, c->to, stem, ending);
 }
 
+static const double no_offset;
+
 // Adds the nodes of a coding, once.
 static qdq_value decoded(copying *c, size_t index) {
     const qdq_coding *coding = &c->codings[index];
@@ -109,6 +111,9 @@ static qdq_value decoded(copying *c, size_t index) {
     qdq_quantize_attrs attrs = coding->attrs;
     attrs.scale = attrs.zero_point = attrs.output_tensor = (qdq_value){0};
     attrs.name = new_name(c, v->name, "_quantized");
+    // Said, because ONNX Runtime takes codes without a zero point for uint8 (ort/zero-point-missing).
+    if (!coding->codes && !attrs.zps.count && attrs.dtype == QDQ_INT8)
+        attrs.zps = (qdq_numbers){&no_offset, 1, true};
     qdq_value codes =
         coding->codes ? qdq_constant(c->to, attrs.name, attrs.dtype, v->type.shape, coding->codes)
                       : qdq_quantize(c->to, copy_value(c, coding->value.id), attrs);

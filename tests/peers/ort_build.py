@@ -19,6 +19,7 @@ class Codes:
     scale: np.float32
     zero: int
     rms: float  # of the reals, estimated
+    moves: tuple = ()  # float nodes behind each DequantizeLinear, which make `shape`: op, more inputs, attributes
 
     def params(self):
         return self.dtype, self.scale, self.zero
@@ -42,6 +43,9 @@ class Builder:
         self.serial, self.ops = 0, []
         self.tie = rng.random() < 0.25  # scales are powers of two: many results lie between two codes
         self.named_zero = rng.random() < 0.93  # give zero points of 0 too
+        self.omits_zero = False  # leave out zero points of 0 of int8 as well
+        self.reals = {}  # by codes: a float that several nodes may read
+        self.moves_floats = False  # leave out the QuantizeLinear behind nodes that only move elements
 
     def chance(self, probability):
         return self.rng.random() < probability
@@ -75,6 +79,8 @@ class Builder:
     def zero(self, dtype):
         info = np.iinfo(dtype)
         middle = 128 if dtype == U8 else 0
+        if self.omits_zero and self.chance(0.8):
+            return 0
         odd = int(self.rng.integers(info.min, info.max + 1)) | 1
         return self.pick(middle, info.min, odd, odd, int(self.rng.integers(info.min, info.max + 1)))
 
@@ -119,10 +125,12 @@ class Builder:
         name = self.const(self.random_codes(dtype, shape), "k")
         return Codes(name, tuple(shape), dtype, scale, zero, float(scale) * 90)
 
-    def params(self, dtype, scale, zero):
+    def params(self, dtype, scale, zero, default=U8):
+        """The scale, and the zero point unless it is 0 and may be left out; `default` is the type of codes without one."""
         names = [self.const(np.asarray(scale, F32), "s")]
         zero = np.asarray(zero)
-        if self.named_zero or zero.any() or dtype != U8:
+        left_out = self.chance(0.5) if self.omits_zero else not self.named_zero and dtype == U8
+        if not left_out or zero.any() or dtype != default:
             names.append(self.const(zero.astype(dtype), "z"))
         return names
 
@@ -131,13 +139,24 @@ class Builder:
         dtype = dtype or self.activation_type()
         scale = self.scale(real.rms / (spread or self.rng.uniform(30, 90))) if scale is None else scale
         zero = self.zero(dtype) if zero is None else zero
-        name = self.node("QuantizeLinear", [real.name, *self.params(dtype, scale, zero)])
+        named = self.omits_zero and self.opset >= 21 and self.chance(0.5)
+        attrs = {"output_dtype": helper.np_dtype_to_tensor_dtype(dtype)} if named else {}
+        params = self.params(dtype, scale, zero, dtype if named else U8)
+        name = self.node("QuantizeLinear", [real.name, *params], **attrs)
         rms = min(real.rms, float(scale) * 150)
         return Codes(name, real.shape, dtype, scale, zero, rms)
 
     def dequantize(self, codes, axis=None):
         attrs = {} if axis is None or self.opset < 13 else {"axis": axis}
-        name = self.node("DequantizeLinear", [codes.name, *self.params(*codes.params())], **attrs)
+        shared = self.moves_floats and self.chance(0.4)
+        key = codes.name, str(codes.moves)
+        if shared and key in self.reals:
+            return Real(self.reals[key], codes.shape, codes.rms)
+        name = self.node("DequantizeLinear", [codes.name, *self.params(*codes.params(), codes.dtype)], **attrs)
+        for op, inputs, more in codes.moves:
+            name = self.node(op, [name, *inputs], **more)
+        if shared:
+            self.reals[key] = name
         return Real(name, codes.shape, codes.rms)
 
     # The end.

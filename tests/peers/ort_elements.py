@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random quantized elementwise ops, pools, softmax and data movement for ort_graphs.py."""
 
+from dataclasses import replace
+
 import numpy as np
 from ort_build import F32, S8, U8, Real
 
@@ -164,6 +166,8 @@ def global_pool(b, x, pool):
 
 def moved(b, x, op, inputs, shape, **attrs):
     b.group(op)
+    if b.moves_floats and b.chance(0.6):
+        return replace(x, shape=tuple(int(s) for s in shape), moves=(*x.moves, (op, inputs, attrs)))
     y = Real(b.node(op, [b.dequantize(x).name, *inputs], **attrs), tuple(int(s) for s in shape), x.rms)
     if b.chance(0.8):
         return b.quantize(y, x.dtype, x.scale, x.zero)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes random quantized ONNX models, and inputs for them, to compare qdq with ONNX Runtime's fused kernels.
 
-    python3 ort_graphs.py FOLDER [--count N] [--seed N] [--only KIND]
+    python3 ort_graphs.py FOLDER [--count N] [--seed N] [--only KIND] [--omit] [--float-moves]
 
-Model I of a seed is the same whatever the count. Writes FOLDER/NAME.onnx, FOLDER/NAME.npz (inputs by name) and
+Model I of a seed is the same whatever the count. With --omit most zero points are 0, and half of these are left out. With --float-moves some nodes that only move elements
+have no QuantizeLinear behind them, and several nodes may read what a DequantizeLinear makes. Writes FOLDER/NAME.onnx, FOLDER/NAME.npz (inputs by name) and
 FOLDER/models.json, which lists for each model its kind, opset and groups. Needs numpy and onnx.
 """
 
@@ -90,6 +91,7 @@ def one_group(b, x, pool, choices):
             del b.nodes[mark[0] :], b.ops[mark[1] :], b.constants[mark[2] :]
             b.inputs = {name: b.inputs[name] for name in mark[3]}
             made = {name for n in b.nodes for name in n.output} | set(b.inputs)
+            b.reals = {codes: real for codes, real in b.reals.items() if real in made}
             made |= {c.name for c in b.constants}
             pool[:] = [c for c in pool if c.name in made]
             continue
@@ -106,7 +108,7 @@ def end(b, pool):
             continue
         if codes.name in read and not b.chance(0.06):
             continue
-        if b.chance(0.5):
+        if b.chance(0.5) and not codes.moves:
             b.output(codes.name, codes.shape, codes.dtype)
         else:
             real = b.dequantize(codes)
@@ -116,6 +118,8 @@ def end(b, pool):
 def chain(b, count, choices, image):
     x = b.input_codes(first_shape(b, image))
     pool = [x]
+    if b.moves_floats:
+        choices = choices + elements.MOVES
     for _ in range(count):
         y = one_group(b, x, pool, choices)
         if y is None:
@@ -181,7 +185,7 @@ WEIGHTS = {"matrix": 4, "image": 4, "element": 3, "softmax": 1, "join": 1, "move
 WEIGHTS |= {"residual": 1, "dynamic": 2, "integer": 1, "weight_only": 1}
 
 
-def make(seed, index, only=None):
+def make(seed, index, only=None, omit=False, float_moves=False):
     """Model `index` of a seed: its builder and its kind."""
     rng = np.random.default_rng([seed, index])
     while True:
@@ -193,6 +197,7 @@ def make(seed, index, only=None):
         if kind == "weight_only" and opset < 21 and rng.random() < 0.7:
             opset = 21
         b = Builder(rng, opset, ["u8", "u8", "s8", "any"][int(rng.integers(4))])
+        b.omits_zero, b.moves_floats = omit, float_moves
         KINDS[kind](b)
         if b.outputs:
             return b, kind
@@ -204,11 +209,13 @@ def main():
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", choices=KINDS)
+    parser.add_argument("--omit", action="store_true", help="leave out zero points of 0")
+    parser.add_argument("--float-moves", action="store_true", help="leave floats behind nodes that move elements")
     args = parser.parse_args()
     args.folder.mkdir(parents=True, exist_ok=True)
     listed = {}
     for index in range(args.count):
-        b, kind = make(args.seed, index, args.only)
+        b, kind = make(args.seed, index, args.only, args.omit, args.float_moves)
         name = f"{args.seed:03}_{index:05}_{kind}"
         onnx.save(b.model(), args.folder / f"{name}.onnx")
         np.savez(args.folder / f"{name}.npz", **b.inputs)

@@ -87,7 +87,87 @@ def matmul_relu(to_output, bias=False):
     return b
 
 
+def moved(opset, zeros, dtype=S8):
+    """What DequantizeLinear makes of int8 is transposed and multiplied. Below opset 21 the codes behind Transpose are uint8 if
+    no zero point says that they are int8."""
+    b = builder(opset)
+    x = codes(b, random_codes(1, (7, 5), dtype), 0.125, 0, dtype)
+    params = [b.const(F32(0.125)), *([b.const(np.asarray(0, dtype))] if zeros else [])]
+    y = b.node("Transpose", [b.node("DequantizeLinear", [x.name, *params])], perm=[1, 0])
+    y = b.node("MatMul", [y, constant(b, random_codes(2, (7, 3), S8), 0.0625)])
+    return finish(b, y, (5, 3), 32, 120)
+
+
+def reshaped_product():
+    """MatMul and Add of a cube become Gemm between two Reshape; no zero point says that the codes behind the first one are
+    int8."""
+    b = builder()
+    x = codes(b, random_codes(1, (2, 3, 8), S8), 0.125, 0, S8)
+    y = b.node("DequantizeLinear", [x.name, b.const(F32(0.125))])
+    y = b.node("MatMul", [y, constant(b, random_codes(2, (8, 5), S8), 0.0625)])
+    return finish(b, b.node("Add", [y, b.const(BIAS)]), (2, 3, 5), 32, 120)
+
+
+def moved_twice():
+    """The second node is before a Quantize with a zero point, so nothing becomes uint8."""
+    b = builder()
+    x = codes(b, random_codes(1, (3, 4, 5), S8), 0.125, 0, S8)
+    y = b.node("Transpose", [b.node("DequantizeLinear", [x.name, b.const(F32(0.125))])], perm=[2, 0, 1])
+    y = b.node("Reshape", [y, b.const(np.array([15, 4], np.int64))])
+    return finish(b, y, (15, 4), 0.125, 0, S8)
+
+
+def pair_without_zero_point():
+    """QuantizeLinear to int8 has a zero point, the DequantizeLinear behind it has none: both are uint8 on x86-64."""
+    b = builder()
+    x = b.quantize(Real(b.float_input((3, 4)), (3, 4), 1.0), S8, F32(0.02), 0)
+    y = b.node("Softmax", [b.node("DequantizeLinear", [x.name, b.const(F32(0.02))])], axis=-1)
+    return finish(b, y, (3, 4), 1 / 256, -128, S8)
+
+
+def flattened():
+    """No codes move past Flatten, so that Softmax stays a float."""
+    b = builder()
+    y = b.node("Flatten", [b.dequantize(codes(b, random_codes(1, (2, 3, 4)), 0.02, 3)).name], axis=1)
+    return finish(b, b.node("Softmax", [y], axis=-1), (2, 12), 1 / 256, 0)
+
+
+def signed_gemm(op):
+    """Gemm of int8 is QGemm on each CPU, MatMul stays a float on x86-64."""
+    b = builder()
+    x = codes(b, random_codes(3, (3, 7), S8), 0.02, 5, S8)
+    y = b.node(op, [b.dequantize(x).name, constant(b, random_codes(4, (7, 5), S8), 0.0173)])
+    return finish(b, y, (3, 5), 0.31, -3, S8)
+
+
+def named(zero):
+    """QuantizeLinear with output_dtype, which stays int8 where its zero point becomes uint8; or without a zero point, where
+    a group has one of uint8."""
+    b = builder(21)
+    if zero:
+        x = [b.float_input((3, 4)), b.const(F32(0.02)), b.const(np.int8(3))]
+        y = b.node("DequantizeLinear", [b.node("QuantizeLinear", x, output_dtype=3), *x[1:]])
+        b.output(b.node("Abs", [y]), (3, 4), F32)
+        return b
+    y = b.node("Sigmoid", [b.dequantize(codes(b, random_codes(1, (3, 4), S8), 0.02, 3, S8)).name])
+    b.output(b.node("QuantizeLinear", [y, b.const(F32(0.01))], output_dtype=3), (3, 4), S8)
+    return b
+
+
 EXAMPLES = {
+    "moved_without_zero_point": lambda: moved(13, False),
+    "moved_uint8_without_zero_point": lambda: moved(13, False, U8),
+    "moved_with_zero_point": lambda: moved(13, True),
+    "moved_in_opset_21": lambda: moved(21, False),
+    "broken_moved_in_opset_21": lambda: moved(21, True),
+    "reshaped_product": reshaped_product,
+    "moved_twice": moved_twice,
+    "pair_without_zero_point": pair_without_zero_point,
+    "flattened": flattened,
+    "signed_gemm": lambda: signed_gemm("Gemm"),
+    "signed_matmul": lambda: signed_gemm("MatMul"),
+    "broken_named_dtype": lambda: named(True),
+    "broken_named_dtype_of_group": lambda: named(False),
     "where_positive": lambda: where(0.3),
     "where_negative": lambda: where(-0.1, first=True),
     "where_signed": lambda: where(0.1, S8),

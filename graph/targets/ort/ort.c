@@ -184,6 +184,10 @@ static const qdq_rule rules[] = {
     QDQ_RULE_ROW(ERROR, "ort", "old-opset", "what the optimizer makes of a model is in its opset",
                  "convert the model to opset 13 or later, as onnx.version_converter does", "WeightBiasQuantization, DropQDQNodesRules",
                  "MatMul Convolution ReduceMax ReduceMin DepthToSpace", NULL, 0, 0),
+    QDQ_RULE_ROW(ERROR, "ort", "output-dtype", "the optimizer keeps the dtype of codes that QuantizeLinear names in output_dtype",
+                 "use opset 20 or older, leave out output_dtype and give a zero point, quantize to uint8, or set session.disable_quant_qdq",
+                 "QDQPropagationTransformer, QDQS8ToU8Transformer, QLinear ops of com.microsoft",
+                 "Quantize MaxPool StaticReshape StaticTranspose Slice MatMul Convolution Add Multiply AvgPool ReduceMean SoftMax Sigmoid LeakyReLU Concat Select", NULL, 0, 0),
     QDQ_RULE_ROW(ERROR, "ort", "pool-dilations", "AveragePool between codes has no dilations",
                  "set session.disable_quant_qdq, or leave its result unquantized", "QLinearAveragePool of com.microsoft",
                  "AvgPool", NULL, 0, 0),
@@ -203,6 +207,8 @@ static const qdq_rule rules[] = {
                 "compare with a tolerance", "MlasQNBitGemm", "MatMul", NULL),
     WARNING_ROW("weight-quantized-by-optimizer", "the optimizer quantizes float weights and biases between quantized activations",
                 "quantize the weight in the model", "WeightBiasQuantization", "Convolution ConvTranspose MatMul", NULL),
+    WARNING_ROW("zero-point-missing", "codes without a zero point that are dequantized and moved become uint8 below opset 21",
+                "give DequantizeLinear its zero point of 0", "QDQPropagationTransformer", "MaxPool StaticReshape StaticTranspose Slice MatMul", NULL),
 };
 // clang-format on
 

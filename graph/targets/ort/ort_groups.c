@@ -10,6 +10,10 @@ bool ort_is_constant(const qdq_rewriter *r, uint32_t value) {
     return r->from->values[value].kind == QDQ_VALUE_CONSTANT;
 }
 
+bool ort_is_scalar(const qdq_coder *c) {
+    return c->given && c->known && c->count == 1 && c->axis < 0 && !c->blocks;
+}
+
 bool ort_is_byte(const qdq_coder *c) {
     return c->given && (c->dtype == QDQ_INT8 || c->dtype == QDQ_UINT8);
 }
@@ -58,7 +62,27 @@ void ort_unit_ends(const qdq_rewriter *r, size_t last, ort_unit *unit) {
     find_clip(r, unit);
 }
 
+size_t ort_reader_count(const qdq_rewriter *r, uint32_t value) {
+    size_t all = qdq_rewrite_reader_count(r, value), slices = 0;
+    for (size_t i = 0; i < all; i++)
+        slices += ort_was(&r->from->nodes[qdq_rewrite_reader(r, value, i)], "Split");
+    return slices ? all - slices + 1 : all;
+}
+
+bool ort_is_read_once(const qdq_rewriter *r, uint32_t value) {
+    return ort_reader_count(r, value) + r->from->values[value].returned == 1;
+}
+
+// A group gives its result a zero point if it has none, of uint8.
+static void find_uint8(const qdq_rewriter *r, qdq_match *m, const qdq_coder *y) {
+    if (!y->given || y->zero_given || y->dtype == QDQ_UINT8 || !ort_names_dtype(r)) return;
+    m->rule = "ort/output-dtype";
+    m->found = "goes to a QuantizeLinear with an output_dtype and no zero point; ONNX Runtime "
+               "fuses them with a zero point of uint8, and refuses the model";
+}
+
 void ort_replace_unit(const qdq_rewriter *r, qdq_match *m, const ort_unit *unit) {
+    find_uint8(r, m, &unit->qdq.y);
     if (unit->clip != SIZE_MAX) qdq_match_replaces(r, m, unit->clip);
     if (unit->qdq.y.given) qdq_match_replaces(r, m, unit->qdq.y.node);
     if (unit->qdq.y.given) qdq_coder_reads(r, m, &unit->qdq.y);

@@ -18,6 +18,11 @@ void ort_unit_of(const qdq_rewriter *r, size_t node, ort_unit *unit);
 void ort_unit_ends(const qdq_rewriter *r, size_t last, ort_unit *unit);
 // Whether a value is a constant.
 bool ort_is_constant(const qdq_rewriter *r, uint32_t value);
+// A coder with one constant scale and zero point.
+bool ort_is_scalar(const qdq_coder *c);
+// Whether one node or output of the graph reads a value. ONNX Runtime gives each reader of a
+// Dequantize one of its own, so that more readers are more readers of the codes as well.
+bool ort_is_read_once(const qdq_rewriter *r, uint32_t value);
 // An int8 or uint8 coder; a coder with one scale.
 bool ort_is_byte(const qdq_coder *c);
 bool ort_is_per_tensor(const qdq_coder *c);

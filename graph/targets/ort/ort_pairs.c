@@ -1,26 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Patterns of ONNX Runtime that add, move, merge and remove quantizing nodes.
+// Patterns of ONNX Runtime that merge, change and remove pairs of Quantize and Dequantize.
 #include <math.h>
 #include <string.h>
 
-#include "graph/copy.h"
-#include "graph/targets/ort/ort_rewrites.h"
+#include "graph/targets/ort/ort_groups.h"
 #include "runtime/numerics/dtype.h"
 
 static const qdq_dtype_info *info_of(const qdq_coder *c) { return qdq_dtype_get(c->dtype); }
-
-static bool is_byte(const qdq_coder *c) { return c->dtype == QDQ_INT8 || c->dtype == QDQ_UINT8; }
-
-// One constant scale and zero point.
-static bool is_scalar(const qdq_coder *c) {
-    return c->given && c->known && c->count == 1 && c->axis < 0 && !c->blocks;
-}
-
-// Whether one node or output of the graph reads a value. ONNX Runtime gives each reader of a
-// Dequantize one of its own, so that more readers are more readers of the codes as well.
-static bool is_read_once(const qdq_rewriter *r, uint32_t value) {
-    return qdq_rewrite_reader_count(r, value) + r->from->values[value].returned == 1;
-}
 
 //---- New coders -------------------------------------------------------------
 
@@ -67,16 +53,17 @@ static qdq_coder dq2_at(const qdq_rewriter *r, const double_pair *p, size_t i) {
 
 static bool double_pair_at(const qdq_rewriter *r, size_t node, double_pair *p) {
     *p = (double_pair){.q1 = qdq_coder_of(r, node, "Quantize")};
-    if (!is_scalar(&p->q1) || !is_byte(&p->q1)) return false;
+    if (!ort_is_scalar(&p->q1) || !ort_is_byte(&p->q1)) return false;
     p->dq1 = qdq_coder_of(r, qdq_rewrite_only_reader(r, p->q1.codes), "Dequantize");
-    if (!is_scalar(&p->dq1) || !qdq_coders_equal(r, &p->q1, &p->dq1)) return false;
+    if (!ort_is_scalar(&p->dq1) || !qdq_coders_equal(r, &p->q1, &p->dq1)) return false;
     p->q2 = qdq_coder_behind(r, p->dq1.reals);
-    if (!is_scalar(&p->q2) || p->q2.dtype != p->q1.dtype || r->from->values[p->q2.codes].returned)
+    if (!ort_is_scalar(&p->q2) || p->q2.dtype != p->q1.dtype ||
+        r->from->values[p->q2.codes].returned)
         return false;
     p->dq2_count = qdq_rewrite_reader_count(r, p->q2.codes);
     for (size_t i = 0; i < p->dq2_count; i++) {
         qdq_coder dq2 = dq2_at(r, p, i);
-        if (!is_scalar(&dq2) || !qdq_coders_equal(r, &p->q2, &dq2)) return false;
+        if (!ort_is_scalar(&dq2) || !qdq_coders_equal(r, &p->q2, &dq2)) return false;
     }
     return p->dq2_count > 0;
 }
@@ -140,9 +127,9 @@ void ort_build_double_pair(qdq_rewriter *r, qdq_match *m) {
 // Dequantize and Quantize of equal parameters: the codes stay, if nothing else reads them.
 bool ort_match_equal_pair(const qdq_rewriter *r, qdq_match *m) {
     qdq_coder dq = qdq_coder_of(r, m->anchor, "Dequantize");
-    if (!is_scalar(&dq) || !is_byte(&dq) || !is_read_once(r, dq.codes)) return false;
+    if (!ort_is_scalar(&dq) || !ort_is_byte(&dq) || !ort_is_read_once(r, dq.codes)) return false;
     qdq_coder q = qdq_coder_behind(r, dq.reals);
-    if (!is_scalar(&q) || !qdq_coders_equal(r, &dq, &q)) return false;
+    if (!ort_is_scalar(&q) || !qdq_coders_equal(r, &dq, &q)) return false;
     qdq_match_replaces(r, m, q.node);
     qdq_match_reads(r, m, dq.codes);
     qdq_match_makes(r, m, q.codes);
@@ -151,63 +138,6 @@ bool ort_match_equal_pair(const qdq_rewriter *r, qdq_match *m) {
 
 void ort_build_equal_pair(qdq_rewriter *r, qdq_match *m) {
     m->made[0] = qdq_rewrite_value(r, m->reads.items[0]);
-}
-
-//---- Moving pairs past nodes that only move elements -------------------------
-
-// Dequantize, move: the codes are moved, and the Dequantize comes later.
-bool ort_match_dequantize_later(const qdq_rewriter *r, qdq_match *m) {
-    const qdq_node *node = &r->from->nodes[m->anchor];
-    qdq_coder x = qdq_coder_before(r, node->inputs[0].id);
-    if (!is_scalar(&x) || !is_byte(&x) || !qdq_node_takes(node, x.dtype) ||
-        !is_read_once(r, x.reals) || r->from->values[node->outputs[0]].returned ||
-        qdq_coder_behind(r, node->outputs[0]).given)
-        return false;
-    qdq_match_reads(r, m, x.codes);
-    qdq_coder_reads(r, m, &x);
-    qdq_match_makes(r, m, node->outputs[0]);
-    return true;
-}
-
-static qdq_value move(qdq_rewriter *r, const qdq_node *node, const char *name, qdq_value x) {
-    qdq_value inputs[QDQ_MAX_INPUTS] = {x};
-    for (size_t i = 1; i < node->input_count; i++)
-        inputs[i] = qdq_rewrite_value(r, node->inputs[i].id);
-    return qdq_copy_node(r->to, node, name, inputs);
-}
-
-void ort_build_dequantize_later(qdq_rewriter *r, qdq_match *m) {
-    const qdq_node *node = &r->from->nodes[m->anchor];
-    qdq_coder x = qdq_coder_before(r, node->inputs[0].id);
-    const char *codes = qdq_rewrite_name(r, node->name, "_codes");
-    new_coder c = {.name = node->name, .dtype = x.dtype};
-    c.x = move(r, node, codes, qdq_rewrite_value(r, x.codes));
-    c.scale = qdq_coder_scale_value(r, &x), c.zero_point = qdq_coder_zero_value(r, &x);
-    m->made[0] = add_dequantize(r, &c);
-}
-
-// Move, Quantize: quantized first, then the codes are moved.
-bool ort_match_quantize_earlier(const qdq_rewriter *r, qdq_match *m) {
-    const qdq_node *node = &r->from->nodes[m->anchor];
-    qdq_coder y = qdq_coder_behind(r, node->outputs[0]);
-    if (!is_scalar(&y) || !y.zero_given || !is_byte(&y) || !qdq_node_takes(node, y.dtype) ||
-        qdq_rewrite_maker(r, node->inputs[0].id) == SIZE_MAX ||
-        qdq_coder_before(r, node->inputs[0].id).given)
-        return false;
-    qdq_match_replaces(r, m, y.node);
-    qdq_match_reads(r, m, node->inputs[0].id);
-    qdq_coder_reads(r, m, &y);
-    qdq_match_makes(r, m, y.codes);
-    return true;
-}
-
-void ort_build_quantize_earlier(qdq_rewriter *r, qdq_match *m) {
-    const qdq_node *node = &r->from->nodes[m->anchor];
-    qdq_coder y = qdq_coder_behind(r, node->outputs[0]);
-    new_coder c = {.name = qdq_rewrite_name(r, node->name, "_quantized"), .dtype = y.dtype};
-    c.x = qdq_rewrite_value(r, node->inputs[0].id);
-    c.scale = qdq_coder_scale_value(r, &y), c.zero_point = qdq_coder_zero_value(r, &y);
-    m->made[0] = move(r, node, name_at(r, y.node), add_quantize(r, &c));
 }
 
 //---- Relu and Clamp before Quantize -----------------------------------------
@@ -233,7 +163,7 @@ static bool clamp_has_end_codes(const qdq_rewriter *r, const qdq_clamp_attrs *a,
 }
 
 bool ort_is_redundant(const qdq_rewriter *r, size_t node, const qdq_coder *q) {
-    if (!is_scalar(q) || !is_byte(q)) return false;
+    if (!ort_is_scalar(q) || !ort_is_byte(q)) return false;
     const void *attrs = r->from->nodes[node].attrs;
     if (qdq_rewrite_is(r, node, "ReLU")) return relu_is_redundant(r, q);
     return qdq_rewrite_is(r, node, "Clamp") &&
@@ -243,7 +173,7 @@ bool ort_is_redundant(const qdq_rewriter *r, size_t node, const qdq_coder *q) {
 bool ort_match_redundant(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     qdq_coder q = qdq_coder_behind(r, node->outputs[0]);
-    if (!is_scalar(&q) || !is_byte(&q)) return false;
+    if (!ort_is_scalar(&q) || !ort_is_byte(&q)) return false;
     if (qdq_rewrite_is(r, m->anchor, "ReLU") ? !relu_is_redundant(r, &q)
                                              : !clamp_is_redundant(r, node->attrs, &q))
         return false;
@@ -267,7 +197,7 @@ static bool is_in_group(const qdq_rewriter *r, size_t node) {
 // moved past the Reshape of a Gemm, as the only reader of its codes is.
 static bool is_alone(const qdq_rewriter *r, size_t dequantize, const qdq_coder *q) {
     qdq_coder dq = qdq_coder_of(r, dequantize, "Dequantize");
-    if (!qdq_coders_equal(r, q, &dq) || !is_scalar(&dq)) return false;
+    if (!qdq_coders_equal(r, q, &dq) || !ort_is_scalar(&dq)) return false;
     for (size_t i = 0; i < qdq_rewrite_reader_count(r, dq.reals); i++) {
         size_t reader = qdq_rewrite_reader(r, dq.reals, i);
         bool moved = !r->version->options[ORT_DISABLE_QUANT_QDQ] &&
@@ -281,7 +211,7 @@ static bool is_alone(const qdq_rewriter *r, size_t dequantize, const qdq_coder *
 // Quantize and every Dequantize behind it go, if nothing else reads the codes.
 bool ort_match_unread_codes(const qdq_rewriter *r, qdq_match *m) {
     qdq_coder q = qdq_coder_of(r, m->anchor, "Quantize");
-    if (!is_scalar(&q) || r->from->values[q.codes].returned ||
+    if (!ort_is_scalar(&q) || r->from->values[q.codes].returned ||
         is_in_group(r, qdq_rewrite_maker(r, q.reals)))
         return false;
     size_t count = qdq_rewrite_reader_count(r, q.codes);
@@ -306,11 +236,15 @@ void ort_build_unread_codes(qdq_rewriter *r, qdq_match *m) {
 
 bool ort_match_s8_to_u8(const qdq_rewriter *r, qdq_match *m) {
     qdq_coder q = qdq_coder_of(r, m->anchor, "Quantize");
-    if (!is_scalar(&q) || q.dtype != QDQ_INT8 || !q.zero_given) return false;
+    if (!ort_is_scalar(&q) || q.dtype != QDQ_INT8 || !q.zero_given) return false;
     qdq_coder dq = qdq_coder_of(r, qdq_rewrite_only_reader(r, q.codes), "Dequantize");
-    if (!is_scalar(&dq) || !dq.zero_given || !is_read_once(r, dq.reals) ||
+    if (!ort_is_scalar(&dq) || !ort_is_read_once(r, dq.reals) ||
         qdq_coder_zero(r, &q, 0) != qdq_coder_zero(r, &dq, 0))
         return false;
+    if (r->from->nodes[q.node].names_dtype)
+        m->found =
+            "names int8 in output_dtype; ONNX Runtime makes its zero point uint8, and refuses "
+            "the model";
     qdq_match_replaces(r, m, dq.node);
     qdq_match_reads(r, m, q.reals);
     qdq_match_reads(r, m, r->from->nodes[q.node].inputs[1].id);

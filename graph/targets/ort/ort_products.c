@@ -147,7 +147,8 @@ static const char *const form_names[] = {"QLinearMatMul", "MatMulIntegerToFloat"
 // ONNX's Gemm: a MatMul with a bias or transposed operands.
 static bool is_gemm(const qdq_node *node) {
     const qdq_matmul_attrs *a = node->attrs;
-    return has_input(node, BIAS) || a->transpose_a == QDQ_TRUE || a->transpose_b == QDQ_TRUE;
+    return ort_was(node, "Gemm") || has_input(node, BIAS) || a->transpose_a == QDQ_TRUE ||
+           a->transpose_b == QDQ_TRUE;
 }
 
 // The reader of ONNX makes of a Gemm whose alpha or beta is not 1 the nodes NAME/product,
@@ -229,7 +230,8 @@ bool ort_match_int8_gemm(const qdq_rewriter *r, qdq_match *m) {
     int rank = r->from->values[a->codes].type.shape.rank;
     bool two = rank == 2 && r->from->values[b->codes].type.shape.rank == 2;
     bool int8 = a->dtype == QDQ_INT8 && b->dtype == QDQ_INT8;
-    if (two && int8 && dtypes_differ(r, &u, false) && !dtypes_differ(r, &u, true))
+    if (two && int8 && !u.qdq.node->original_op && dtypes_differ(r, &u, false) &&
+        !dtypes_differ(r, &u, true))
         m->found = "multiplies int8 activations without a bias: ONNX Runtime makes QGemm of it if "
                    "it is a Gemm, and nothing if it is a MatMul";
     return false;

@@ -59,7 +59,7 @@ static bool avoids_pairs(const qdq_target_version *version) {
            qdq_runtime_pair_sums(version) != QDQ_PAIR_SUMS_EXACT;
 }
 
-static bool changes_s8(const qdq_target_version *version) {
+bool ort_changes_s8(const qdq_target_version *version) {
     return fuses(version) && !ort_is_arm(version) && !version->options[ORT_QDQ_IS_INT8_ALLOWED];
 }
 
@@ -116,14 +116,19 @@ const qdq_pattern qdq_ort_patterns[] = {
 
     ROW("where", "code of a constant", "Select", where_constant, quantizes, QUANTIZED),
 
-    REPEATED_ROW("propagation", "Dequantize later", "MaxPool", dequantize_later, quantizes, NULL),
-    ROW("propagation", "Dequantize later", "StaticReshape", dequantize_later, quantizes, NULL),
-    ROW("propagation", "Dequantize later", "StaticTranspose", dequantize_later, quantizes, NULL),
-    ROW("propagation", "Dequantize later", "Slice", dequantize_later, quantizes, NULL),
-    ROW("propagation", "Quantize earlier", "MaxPool", quantize_earlier, quantizes, NULL),
-    ROW("propagation", "Quantize earlier", "StaticReshape", quantize_earlier, quantizes, NULL),
-    ROW("propagation", "Quantize earlier", "StaticTranspose", quantize_earlier, quantizes, NULL),
-    ROW("propagation", "Quantize earlier", "Slice", quantize_earlier, quantizes, NULL),
+    REPEATED_ROW("backward propagation", "pair", "MaxPool", quantize_earlier, quantizes, NULL),
+    ROW("backward propagation", "pair", "StaticReshape", quantize_earlier, quantizes, NULL),
+    ROW("backward propagation", "pair", "StaticTranspose", quantize_earlier, quantizes, NULL),
+    ROW("backward propagation", "pair", "Slice", quantize_earlier, quantizes, NULL),
+    REPEATED_ROW("forward propagation", "pair", "MaxPool", dequantize_later, quantizes, NULL),
+    ROW("forward propagation", "pair", "StaticReshape", dequantize_later, quantizes, NULL),
+    ROW("forward propagation", "pair", "StaticTranspose", dequantize_later, quantizes, NULL),
+    ROW("forward propagation", "pair", "Slice", dequantize_later, quantizes, NULL),
+    RULE_ROW("forward propagation", "uint8 pair", "MaxPool", uint8_later, quantizes, "ort/zero-point-missing", QUANTIZED),
+    RULE_ROW("forward propagation", "uint8 pair", "StaticReshape", uint8_later, quantizes, "ort/zero-point-missing", QUANTIZED),
+    RULE_ROW("forward propagation", "uint8 pair", "StaticTranspose", uint8_later, quantizes, "ort/zero-point-missing", QUANTIZED),
+    RULE_ROW("forward propagation", "uint8 pair", "Slice", uint8_later, quantizes, "ort/zero-point-missing", QUANTIZED),
+    RULE_ROW("forward propagation", "uint8 pair", "MatMul", uint8_reshaped, quantizes, "ort/zero-point-missing", QUANTIZED),
 
     RULE_ROW("weights", "codes of weights", "Convolution", float_weight, quantizes, "ort/weight-quantized-by-optimizer", QUANTIZED),
     RULE_ROW("weights", "codes of weights", "ConvTranspose", float_weight, quantizes, "ort/weight-quantized-by-optimizer", QUANTIZED),
@@ -132,7 +137,7 @@ const qdq_pattern qdq_ort_patterns[] = {
     ROW("relu", "no Relu", "ReLU", redundant, at_extended, ACTIVATION),
     ROW("relu", "no Clip", "Clamp", redundant, at_extended, ACTIVATION),
 
-    ROW("int8 to uint8", "uint8 pair", "Quantize", s8_to_u8, changes_s8, NULL),
+    RULE_ROW("int8 to uint8", "uint8 pair", "Quantize", s8_to_u8, ort_changes_s8, "ort/output-dtype", NULL),
 
     ROW("int8 to uint8", "uint8 constant", "Dequantize", s8_constant, avoids_pairs, NULL),
     ROW("int8 to uint8", "uint8 constant", "MatMulInteger", s8_factor, avoids_pairs, NULL),

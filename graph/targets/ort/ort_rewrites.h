@@ -4,6 +4,8 @@
 #ifndef QDQ_GRAPH_TARGETS_ORT_ORT_REWRITES_H
 #define QDQ_GRAPH_TARGETS_ORT_ORT_REWRITES_H
 
+#include <string.h>
+
 #include "graph/rewrite/node_unit.h"
 #include "graph/targets/onnx/runtime_versions.h"
 
@@ -26,12 +28,28 @@ static inline bool ort_is_arm(const qdq_target_version *version) {
     return version->variant >= QDQ_RUNTIME_NEON;
 }
 
+// Whether codes of int8 become uint8.
+bool ort_changes_s8(const qdq_target_version *version);
+
 extern const qdq_pattern qdq_ort_patterns[];
 
 // Whether the graph comes from a model whose opset is known and older than this one.
 static inline bool ort_is_older(const qdq_rewriter *r, int64_t opset) {
     return r->from->opset && r->from->opset < opset;
 }
+
+// Whether QuantizeLinear can name the dtype of its codes; else only a zero point has it, and they
+// are uint8 without one. An unknown opset counts as an older one, because `qdq convert` writes the
+// oldest that a graph can have.
+static inline bool ort_names_dtype(const qdq_rewriter *r) { return r->from->opset >= 21; }
+
+// Whether the model is known to have `op` where the graph has `node`: "Flatten" for StaticReshape.
+static inline bool ort_was(const qdq_node *node, const char *op) {
+    return node->original_op && strcmp(node->original_op, op) == 0;
+}
+
+// How many nodes of the model read a value: Slices that the reader makes of one Split count as one.
+size_t ort_reader_count(const qdq_rewriter *r, uint32_t value);
 
 // Whether a Relu or Clamp changes no code of the Quantize behind it.
 bool ort_is_redundant(const qdq_rewriter *r, size_t node, const qdq_coder *q);
@@ -42,10 +60,6 @@ bool ort_match_double_pair(const qdq_rewriter *r, qdq_match *m);
 void ort_build_double_pair(qdq_rewriter *r, qdq_match *m);
 bool ort_match_equal_pair(const qdq_rewriter *r, qdq_match *m);
 void ort_build_equal_pair(qdq_rewriter *r, qdq_match *m);
-bool ort_match_dequantize_later(const qdq_rewriter *r, qdq_match *m);
-void ort_build_dequantize_later(qdq_rewriter *r, qdq_match *m);
-bool ort_match_quantize_earlier(const qdq_rewriter *r, qdq_match *m);
-void ort_build_quantize_earlier(qdq_rewriter *r, qdq_match *m);
 bool ort_match_redundant(const qdq_rewriter *r, qdq_match *m);
 void ort_build_redundant(qdq_rewriter *r, qdq_match *m);
 bool ort_match_s8_to_u8(const qdq_rewriter *r, qdq_match *m);
@@ -53,6 +67,17 @@ void ort_build_s8_to_u8(qdq_rewriter *r, qdq_match *m);
 
 bool ort_match_unread_codes(const qdq_rewriter *r, qdq_match *m);
 void ort_build_unread_codes(qdq_rewriter *r, qdq_match *m);
+
+//---- Propagation (ort_propagation.c) ----------------------------------------
+
+bool ort_match_dequantize_later(const qdq_rewriter *r, qdq_match *m);
+void ort_build_dequantize_later(qdq_rewriter *r, qdq_match *m);
+bool ort_match_uint8_later(const qdq_rewriter *r, qdq_match *m);
+void ort_build_uint8_later(qdq_rewriter *r, qdq_match *m);
+bool ort_match_uint8_reshaped(const qdq_rewriter *r, qdq_match *m);
+void ort_build_uint8_reshaped(qdq_rewriter *r, qdq_match *m);
+bool ort_match_quantize_earlier(const qdq_rewriter *r, qdq_match *m);
+void ort_build_quantize_earlier(qdq_rewriter *r, qdq_match *m);
 
 //---- Tables (ort_tables.c) --------------------------------------------------
 

@@ -90,7 +90,7 @@ bool ort_is_reshaped(const qdq_rewriter *r, const qdq_node *node) {
 static bool leads_to_quantize(const qdq_rewriter *r, size_t node) {
     if (is_reshaped(r, &r->from->nodes[node])) {
         qdq_coder y = qdq_coder_behind(r, r->from->nodes[node].outputs[0]);
-        return has_known_scales(&y) && y.count == 1 && y.zero_given;
+        return has_known_scales(&y) && y.count == 1;
     }
     for (;;) {
         size_t next = qdq_rewrite_only_reader(r, r->from->nodes[node].outputs[0]);

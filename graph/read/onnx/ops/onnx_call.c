@@ -162,11 +162,18 @@ static void note_node_name(const qdq_onnx_call *call) {
         qdq_graph_set_node_original(graph, graph->node_count - 1, model);
 }
 
+static void note_op(const qdq_onnx_call *call) {
+    qdq_graph *graph = call->node->im->graph;
+    qdq_node *made = &graph->nodes[graph->node_count - 1];
+    made->original_op = qdq_mempool_strdup(&graph->mempool, call->node->proto->op);
+    made->names_dtype = qdq_onnx_int(call->node, "output_dtype", 0) != 0;
+}
+
 qdq_value qdq_onnx_end(qdq_onnx_call *call) {
     qdq_value made = {0};
     if (call->failed || call->node->refused) return made;
     made = qdq_graph_add_node(call->node->im->graph, call->op, call->fields, call->op->attrs_size);
-    if (made.id) note_node_name(call);
+    if (made.id) note_node_name(call), note_op(call);
     return qdq_value_type(call->node->im->graph, made, NULL, NULL) ? made : (qdq_value){0};
 }
 

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Patterns of ONNX Runtime that add pairs of Quantize and Dequantize around nodes that only move
+// elements, so that these nodes move codes.
+#include "graph/copy.h"
+#include "graph/targets/ort/ort_groups.h"
+
+// Whether pairs move past a node. They do not past Flatten and Split, which are StaticReshape and
+// Slice here.
+static bool lets_pairs_past(const qdq_rewriter *r, const qdq_node *node) {
+    return !ort_was(node, "Flatten") && !ort_was(node, "Split") &&
+           !(ort_was(node, "MaxPool") && ort_is_older(r, 12));
+}
+
+// Whether the model has a node that moves elements, and not another op of which the reader makes
+// such a node and more.
+static bool is_of_model(const qdq_node *node) {
+    static const char *const ops[] = {"MaxPool", "Reshape",   "Transpose",
+                                      "Squeeze", "Unsqueeze", "Slice"};
+    if (!node->original_op) return true;
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
+        if (ort_was(node, ops[i])) return true;
+    return false;
+}
+
+static qdq_value move(qdq_rewriter *r, const qdq_node *node, const char *name, qdq_value x) {
+    qdq_value inputs[QDQ_MAX_INPUTS] = {x};
+    for (size_t i = 1; i < node->input_count; i++)
+        inputs[i] = qdq_rewrite_value(r, node->inputs[i].id);
+    return qdq_copy_node(r->to, node, name, inputs);
+}
+
+static void move_reads(const qdq_rewriter *r, qdq_match *m, const qdq_coder *c) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    for (size_t i = 0; i < node->input_count; i++) qdq_match_reads(r, m, node->inputs[i].id);
+    qdq_coder_reads(r, m, c);
+}
+
+// Adds Quantize and Dequantize with the scale of `like`, and its zero point if it has one.
+static qdq_value add_pair(qdq_rewriter *r, const char *stem, const char *name, qdq_value x,
+                          const qdq_coder *like, qdq_dtype dtype) {
+    qdq_quantize_attrs a = {.name = qdq_rewrite_name(r, stem, "_quantized"),
+                            .scale = qdq_coder_scale_value(r, like),
+                            .dtype = dtype};
+    if (like->zero_given) a.zero_point = qdq_coder_zero_value(r, like);
+    qdq_value codes = qdq_quantize(r->to, x, a);
+    a.name = name, a.dtype = QDQ_FLOAT32;
+    return qdq_dequantize(r->to, codes, a);
+}
+
+// A new Quantize that names int8, and whose codes one Dequantize reads, gets a zero point of uint8
+// on x86-64.
+static void find_int8(const qdq_rewriter *r, qdq_match *m, const qdq_coder *like) {
+    if (like->dtype != QDQ_INT8 || !like->zero_given || !ort_changes_s8(r->version)) return;
+    m->rule = "ort/output-dtype";
+    m->found = "is between int8 and floats; ONNX Runtime adds a QuantizeLinear with output_dtype "
+               "int8, makes its zero point uint8, and refuses the model";
+}
+
+// Move, Quantize: quantized before it is moved too.
+bool ort_match_quantize_earlier(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    uint32_t x = node->inputs[0].id;
+    qdq_coder y = qdq_coder_behind(r, node->outputs[0]);
+    if (!ort_is_scalar(&y) || !ort_is_byte(&y) || !qdq_node_takes(node, y.dtype) ||
+        !lets_pairs_past(r, node) || qdq_rewrite_maker(r, x) == SIZE_MAX ||
+        !ort_is_read_once(r, x) || qdq_coder_before(r, x).given)
+        return false;
+    if (is_of_model(node) && r->from->nodes[y.node].names_dtype) find_int8(r, m, &y);
+    move_reads(r, m, &y);
+    qdq_match_makes(r, m, node->outputs[0]);
+    return true;
+}
+
+void ort_build_quantize_earlier(qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    qdq_coder y = qdq_coder_behind(r, node->outputs[0]);
+    const char *floats = qdq_rewrite_name(r, node->name, "_floats");
+    m->made[0] = move(
+        r, node, node->name,
+        add_pair(r, node->name, floats, qdq_rewrite_value(r, node->inputs[0].id), &y, y.dtype));
+}
+
+// The Quantize that ONNX Runtime adds behind a node that moves what a Dequantize makes has its zero
+// point, and names the dtype if it can.
+static qdq_dtype dtype_again(const qdq_rewriter *r, const qdq_coder *x) {
+    return ort_names_dtype(r) || x->zero_given ? x->dtype : QDQ_UINT8;
+}
+
+// How many nodes read a value, none of them a Quantize; an output of the graph that no node reads
+// counts as one. 0: ONNX Runtime adds no pair there.
+static size_t float_readers(const qdq_rewriter *r, uint32_t value) {
+    size_t count = qdq_rewrite_reader_count(r, value), returned = r->from->values[value].returned;
+    for (size_t i = 0; i < count; i++)
+        if (qdq_rewrite_is(r, qdq_rewrite_reader(r, value, i), "Quantize")) return 0;
+    if (count && returned) return 0;
+    return count ? ort_reader_count(r, value) : returned;
+}
+
+// The codes before a node behind which they are made again.
+static qdq_coder made_again(const qdq_rewriter *r, const qdq_node *node) {
+    qdq_coder x = qdq_coder_before(r, node->inputs[0].id);
+    bool forms =
+        ort_is_scalar(&x) && lets_pairs_past(r, node) && float_readers(r, node->outputs[0]);
+    return forms ? x : (qdq_coder){0};
+}
+
+static const char uint8_found[] =
+    "moves what a Dequantize without a zero point makes; ONNX Runtime quantizes it again, to "
+    "uint8, so that numbers below 0 become 0";
+
+// Dequantize, move: quantized and dequantized again.
+bool ort_match_dequantize_later(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    qdq_coder x = made_again(r, node);
+    bool of_model = is_of_model(node);
+    if (!x.given || (of_model && dtype_again(r, &x) != x.dtype)) return false;
+    if (of_model && ort_names_dtype(r) && float_readers(r, node->outputs[0]) == 1)
+        find_int8(r, m, &x);
+    if (!ort_is_byte(&x) || !qdq_node_takes(node, x.dtype)) return false;
+    move_reads(r, m, &x);
+    qdq_match_reads(r, m, x.codes);
+    qdq_match_makes(r, m, node->outputs[0]);
+    return true;
+}
+
+// Codes without a zero point are moved as they are: ONNX Runtime moves floats, as there is no group
+// without zero points, and has the same results.
+static qdq_value move_codes(qdq_rewriter *r, const qdq_node *node, const qdq_coder *x) {
+    qdq_quantize_attrs a = {
+        .name = node->name, .scale = qdq_coder_scale_value(r, x), .dtype = QDQ_FLOAT32};
+    qdq_value codes =
+        move(r, node, qdq_rewrite_name(r, node->name, "_codes"), qdq_rewrite_value(r, x->codes));
+    return qdq_dequantize(r->to, codes, a);
+}
+
+static qdq_value quantize_again(qdq_rewriter *r, const qdq_node *node, const qdq_coder *x,
+                                qdq_dtype dtype) {
+    qdq_value moved = move(r, node, qdq_rewrite_name(r, node->name, "_floats"),
+                           qdq_rewrite_value(r, node->inputs[0].id));
+    return add_pair(r, node->name, node->name, moved, x, dtype);
+}
+
+void ort_build_dequantize_later(qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    qdq_coder x = made_again(r, node);
+    m->made[0] = x.zero_given ? quantize_again(r, node, &x, x.dtype) : move_codes(r, node, &x);
+}
+
+// The same, of codes that become others.
+bool ort_match_uint8_later(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    qdq_coder x = made_again(r, node);
+    if (!x.given || !is_of_model(node) || dtype_again(r, &x) == x.dtype) return false;
+    m->found = uint8_found;
+    move_reads(r, m, &x);
+    qdq_match_makes(r, m, node->outputs[0]);
+    return true;
+}
+
+void ort_build_uint8_later(qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    qdq_coder x = made_again(r, node);
+    m->made[0] = quantize_again(r, node, &x, QDQ_UINT8);
+}
+
+// Dequantize, Gemm of a MatMul and an Add: the same behind the Reshape before it. Codes that stay
+// what they are need no nodes.
+bool ort_match_uint8_reshaped(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    qdq_coder x = qdq_coder_before(r, node->inputs[0].id);
+    if (!ort_is_scalar(&x) || !ort_is_reshaped(r, node)) return false;
+    if (dtype_again(r, &x) == x.dtype) {
+        if (ort_names_dtype(r)) find_int8(r, m, &x);
+        return false;
+    }
+    m->found = uint8_found;
+    move_reads(r, m, &x);
+    qdq_match_makes(r, m, node->outputs[0]);
+    return true;
+}
+
+void ort_build_uint8_reshaped(qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    qdq_coder x = qdq_coder_before(r, node->inputs[0].id);
+    const char *floats = qdq_rewrite_name(r, node->name, "_floats");
+    qdq_value a = qdq_rewrite_value(r, node->inputs[0].id);
+    m->made[0] = move(r, node, node->name, add_pair(r, node->name, floats, a, &x, QDQ_UINT8));
+}
