@@ -140,6 +140,20 @@ def signed_gemm(op):
     return finish(b, y, (3, 5), 0.31, -3, S8)
 
 
+def conv_sum():
+    """A convolution adds its bias after the image that the Add behind it adds. Its products are exact."""
+    b = builder()
+    rng = np.random.default_rng(5)
+    shape = (1, 8, 5, 6)
+    image = b.float_input(shape, 30.0)
+    x = b.float_input((1, 4, 5, 6))
+    b.inputs[x] = np.round(b.inputs[x] * 3)
+    w = np.round(rng.normal(0, 3, (8, 2, 3, 3))).astype(F32)
+    y = b.node("Conv", [x, b.const(w), b.const(rng.normal(0, 5, 8).astype(F32))], group=2, pads=[1, 1, 1, 1])
+    b.output(b.node("Add", [image, y]), shape, F32)
+    return b
+
+
 def named(zero):
     """QuantizeLinear with output_dtype, which stays int8 where its zero point becomes uint8; or without a zero point, where
     a group has one of uint8."""
@@ -166,6 +180,7 @@ EXAMPLES = {
     "flattened": flattened,
     "signed_gemm": lambda: signed_gemm("Gemm"),
     "signed_matmul": lambda: signed_gemm("MatMul"),
+    "conv_sum": conv_sum,
     "broken_named_dtype": lambda: named(True),
     "broken_named_dtype_of_group": lambda: named(False),
     "where_positive": lambda: where(0.3),

@@ -178,6 +178,7 @@ const qdq_pattern qdq_ort_patterns[] = {
     ROW("groups again", "MatMulIntegerToFloat", "MatMul", unblocked_matmul, fuses_again, MULTIPLIER),
     RULE_ROW("groups again", "MatMulNBits", "MatMul", nbits, fuses_again, "ort/weight-only-order", ACTIVATIONS),
 
+    ROW("layout", "FusedConv", "Convolution", conv_sum, at_all, BIAS),
     FINDING_ROW("layout", "NCHWc", "Convolution", blocked_conv, at_all, "ort/convolution-order"),
     FINDING_ROW("layout", "NCHWc", "ReduceMean", blocked_mean, at_all, "ort/convolution-order"),
     FINDING_ROW("layout", "ConvTranspose", "ConvTranspose", conv_transpose, always, "ort/conv-transpose-order"),

@@ -108,6 +108,8 @@ void ort_build_float_weight(qdq_rewriter *r, qdq_match *m);
 
 bool ort_match_conv(const qdq_rewriter *r, qdq_match *m);
 void ort_build_conv(qdq_rewriter *r, qdq_match *m);
+bool ort_match_conv_sum(const qdq_rewriter *r, qdq_match *m);
+void ort_build_conv_sum(qdq_rewriter *r, qdq_match *m);
 bool ort_match_matmul(const qdq_rewriter *r, qdq_match *m);
 void ort_build_matmul(qdq_rewriter *r, qdq_match *m);
 bool ort_match_dynamic(const qdq_rewriter *r, qdq_match *m);
@@ -138,6 +140,7 @@ bool ort_match_average_pool_ceil(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_float_pool(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_scaled_gemm(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_blocked_mean(const qdq_rewriter *r, qdq_match *m);
+bool ort_is_blocked(const qdq_rewriter *r, const qdq_node *convolution);
 bool ort_match_blocked_conv(const qdq_rewriter *r, qdq_match *m);
 
 #endif

@@ -55,8 +55,7 @@ bool ort_match_conv_transpose(const qdq_rewriter *r, qdq_match *m) {
 
 // Convolutions of float32 on images with constant weights are computed on blocks of channels. In
 // groups of several channels they are if blocks fill them.
-bool ort_match_blocked_conv(const qdq_rewriter *r, qdq_match *m) {
-    const qdq_node *node = &r->from->nodes[m->anchor];
+bool ort_is_blocked(const qdq_rewriter *r, const qdq_node *node) {
     const qdq_convolution_attrs *a = node->attrs;
     const qdq_shape *w = &type_of(r, node->inputs[W].id)->shape;
     if (!is_float_constant(r, node->inputs[W].id) || w->rank != 4 || a->data_format != QDQ_NCX ||
@@ -65,7 +64,11 @@ bool ort_match_blocked_conv(const qdq_rewriter *r, qdq_match *m) {
     int64_t outputs = w->dims[0], inputs = w->dims[1], groups = a->groups.set ? a->groups.value : 1;
     bool depthwise = inputs == 1 && outputs == groups;
     bool fills = inputs % BLOCK == 0 && outputs / groups % BLOCK == 0;
-    if (groups == 1 || depthwise || fills)
+    return groups == 1 || depthwise || fills;
+}
+
+bool ort_match_blocked_conv(const qdq_rewriter *r, qdq_match *m) {
+    if (ort_is_blocked(r, &r->from->nodes[m->anchor]))
         m->found = "adds its products in the order of a layout with blocks of channels (NCHWc)";
     return false;
 }
