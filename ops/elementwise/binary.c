@@ -107,8 +107,9 @@ static void infer_comparison(qdq_op_context *ctx) {
     QDQ_OP_TABLES(number_inputs, number_outputs, mixed_attrs), .infer = infer_mixed, .by_chip = true
 #define BINARY_number_alike \
     QDQ_OP_TABLES(number_inputs, number_outputs, alike_attrs), .infer = infer_alike, .by_chip = true
-#define BINARY_power_alike \
-    QDQ_OP_TABLES(power_inputs, power_outputs, alike_attrs), .infer = infer_alike
+#define BINARY_power_alike                                                         \
+    QDQ_OP_TABLES(power_inputs, power_outputs, alike_attrs), .infer = infer_alike, \
+                                                             .by_float_ops = true
 #define BINARY_number_bool \
     QDQ_OP_TABLES(compared_inputs, bool_outputs, alike_attrs), .infer = infer_comparison
 #define BINARY_any_bool \

@@ -330,12 +330,23 @@ static qdq_elementwise function_of_runtime(qdq_elementwise function) {
     }
 }
 
+// Whether Pow has one exponent for ONNX Runtime, which then multiplies for a cube: a single
+// element, and along the dims of both (the last one, for a scalar) x has more.
+static bool has_one_exponent(const qdq_op_context *ctx) {
+    const qdq_shape *x = &ctx->inputs[0].type.shape, *exponent = &ctx->inputs[1].type.shape;
+    int common = exponent->rank ? exponent->rank : 1;
+    bool more = false;
+    for (int i = 1; i <= common && i <= x->rank; i++) more |= x->dims[x->rank - i] > 1;
+    return more && qdq_shape_count(*exponent) == 1;
+}
+
 static qdq_elementwise function_of(const qdq_op_context *ctx, const qdq_lowering *to,
                                    qdq_elementwise function) {
     qdq_float_ops ops = to->numerics.float_ops;
     bool by_runtime = ops && ctx->inputs[0].type.dtype == QDQ_FLOAT32;
     // FMAX of aarch64 makes +0 of -0.
     if (function == QDQ_ELEMENTWISE_relu && ops == QDQ_FLOAT_OPS_ONNX_RUNTIME_ARM) return function;
+    if (function == QDQ_ELEMENTWISE_pow && !has_one_exponent(ctx)) return function;
     return by_runtime ? function_of_runtime(function) : function;
 }
 

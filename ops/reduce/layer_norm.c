@@ -4,18 +4,20 @@
 #include "ops/reduce/norm.h"
 #include "ops/reduce/order/layer_norm_order.h"
 
-// Lowers a norm whose gamma and beta go with the elements of a slice. `op` NULL: LayerNorm as ONNX
-// Runtime computes it.
-static size_t lower_from(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_slice_op *op,
-                         qdq_int begin, qdq_norm_params value, qdq_stage *stages) {
+static qdq_reduce_axes slices_from(const qdq_op_context *ctx, qdq_int begin) {
     qdq_shape shape = ctx->inputs[0].type.shape;
     int64_t axis = begin.set ? begin.value : -1;
     uint32_t before = (1u << (axis < 0 ? axis + shape.rank : axis)) - 1;
-    qdq_reduce_axes slices = qdq_reduce_axes_of(shape, ~before);
+    return qdq_reduce_axes_of(shape, ~before);
+}
+
+// Lowers a norm whose gamma and beta go with the elements of a slice.
+static size_t lower_from(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_slice_op *op,
+                         qdq_int begin, qdq_norm_params value, qdq_stage *stages) {
+    qdq_reduce_axes slices = slices_from(ctx, begin);
     qdq_norm_params *params = QDQ_MEMPOOL_NEW(to->mempool, qdq_norm_params);
     value.width = slices.n;
     if (params) *params = value;
-    if (!op) op = qdq_layer_norm_order_of(slices.n);
     return qdq_slice_stage(ctx, to, op, slices, params, 4, stages);
 }
 
@@ -43,6 +45,8 @@ static const qdq_attr_desc layer_attrs[] = {
     {"begin_norm_axis", QDQ_ATTR_INT, offsetof(qdq_layer_norm_attrs, begin_norm_axis), NULL, "-1",
      "the first of the dims that are normalized together"},
     QDQ_NORM_ATTRS(qdq_layer_norm_attrs),
+    {"one_pass", QDQ_ATTR_BOOL, offsetof(qdq_layer_norm_attrs, one_pass), NULL, "false",
+     "targets onnx and ort: float32 as SkipLayerNormalization, by Welford's method"},
 };
 
 static void infer_layer_norm(qdq_op_context *ctx) {
@@ -59,8 +63,11 @@ static size_t lower_layer_norm(const qdq_op_context *ctx, const qdq_lowering *to
                                qdq_stage *stages) {
     const qdq_layer_norm_attrs *a = ctx->attrs;
     bool by_runtime = to->numerics.float_ops && ctx->inputs[0].type.dtype == QDQ_FLOAT32;
-    return lower_from(ctx, to, by_runtime ? NULL : &qdq_norm_slices, a->begin_norm_axis,
-                      qdq_norm_stats_params(ctx, a->epsilon), stages);
+    size_t n = slices_from(ctx, a->begin_norm_axis).n;
+    const qdq_slice_op *op =
+        by_runtime ? qdq_layer_norm_order_of(n, a->one_pass == QDQ_TRUE) : &qdq_norm_slices;
+    return lower_from(ctx, to, op, a->begin_norm_axis, qdq_norm_stats_params(ctx, a->epsilon),
+                      stages);
 }
 
 const qdq_op qdq_op_layer_norm = {
@@ -112,8 +119,11 @@ static void infer_rms_norm(qdq_op_context *ctx) {
 
 static size_t lower_rms_norm(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_rms_norm_attrs *a = ctx->attrs;
-    return lower_from(ctx, to, &rms_norm, a->begin_norm_axis,
-                      qdq_norm_params_of(ctx, a->epsilon, QDQ_NORM_GAMMA, 0), stages);
+    bool by_runtime = to->numerics.float_ops && ctx->inputs[0].type.dtype == QDQ_FLOAT32;
+    size_t n = slices_from(ctx, a->begin_norm_axis).n;
+    return lower_from(ctx, to, by_runtime ? qdq_rms_norm_order_of(n) : &rms_norm,
+                      a->begin_norm_axis, qdq_norm_params_of(ctx, a->epsilon, QDQ_NORM_GAMMA, 0),
+                      stages);
 }
 
 const qdq_op qdq_op_rms_norm = {
@@ -123,4 +133,5 @@ const qdq_op qdq_op_rms_norm = {
     QDQ_OP_TABLES(rms_inputs, rms_outputs, rms_attrs),
     .infer = infer_rms_norm,
     .lower = lower_rms_norm,
+    .by_float_ops = true,
 };

@@ -123,6 +123,30 @@ def float_functions():
     keep("float_functions", made, {"x": x})
 
 
+def float_norms():
+    """SkipLayerNormalization and RMS normalization of rows that have few elements, lanes with each kind of remainder, and more
+    than a part of 4,096; Pow by a single exponent, which is a product where x has several elements along the dims of both."""
+    own = np.random.default_rng(23)
+    feeds, nodes, known, outputs = {}, [], [], []
+    for n in (1, 5, 15, 16, 23, 29, 4107):
+        feeds[f"x{n}"] = (own.standard_normal((2, 3, n)) * 3).astype(np.float32)
+        known += [constant(f"{part}{n}", own.standard_normal(n).astype(np.float32)) for part in ("g", "b", "c")]
+        nodes += [N("SkipLayerNormalization", [f"x{n}", f"x{n}", f"g{n}", f"b{n}"], [f"skip{n}"], domain="com.microsoft", epsilon=1e-5),
+                  N("SkipLayerNormalization", [f"x{n}", f"x{n}", f"g{n}", f"b{n}", f"c{n}"], [f"bias{n}"],
+                    domain="com.microsoft", epsilon=1e-12),
+                  N("SimplifiedLayerNormalization", [f"x{n}", f"g{n}"], [f"rms{n}"], epsilon=1e-5)]  # fmt: skip
+        outputs += [f"skip{n}", f"bias{n}", f"rms{n}"]
+    feeds["x5"].flat[[3, 11, 17]] = np.nan, np.inf, -0.0
+    feeds["x29"].flat[[30, 60, 100]] = np.nan, -np.inf, -0.0
+    for i, (name, shape) in enumerate((("x29", ()), ("x29", (1, 1)), ("x1", ()), ("x1", (1,)), ("x1", (1, 1)), ("x16", (1,)))):
+        known.append(constant(f"three{i}", np.full(shape, 3, np.float32)))
+        nodes.append(N("Pow", [name, f"three{i}"], [f"cube{i}"]))
+        outputs.append(f"cube{i}")
+    made = model(nodes, [info(k, a.shape) for k, a in feeds.items()], outputs, known, opset=17)
+    made.opset_import.append(onnx.helper.make_opsetid("com.microsoft", 1))
+    keep("float_norms", made, feeds)
+
+
 def float_softmax():
     """Softmax of float16 and bfloat16, by ONNX's reference. Slices are longer than buffers and parts, and partly masked."""
     own = np.random.default_rng(18)

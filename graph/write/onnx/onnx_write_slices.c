@@ -70,11 +70,37 @@ static qdq_shape last_dims(qdq_onnx_writer *w, int64_t *axis) {
     return shape;
 }
 
+// LayerNorm in one pass is SkipLayerNormalization, which adds -0 here: x + -0 is x.
+static void write_skip_norm(qdq_onnx_writer *w, int64_t axis, const char *gamma, const char *beta) {
+    qdq_type x = qdq_onnx_at_port(w, "x")->type;
+    bool last = axis == -1 || axis == x.shape.rank - 1;
+    if (!last || (x.shape.rank != 2 && x.shape.rank != 3)) {
+        qdq_onnx_cannot(w, "one_pass", "is true",
+                        "false, or two or three dims and the last one normalized",
+                        "set it to false for LayerNormalization, which has other last bits");
+        return;
+    }
+    qdq_onnx_new_node *n = qdq_onnx_emit(w, "SkipLayerNormalization", 1, NULL);
+    n->domain = QDQ_ONNX_MICROSOFT;
+    w->draft->microsoft = true;
+    qdq_onnx_add_port(w, n, "x");
+    qdq_onnx_add_input(w, n, qdq_onnx_new_fill(w, "skip", x, -0.0));
+    qdq_onnx_add_input(w, n, gamma);
+    qdq_onnx_add_input(w, n, beta);
+    qdq_onnx_add_real(w, n, "epsilon", qdq_onnx_given_real(w, "epsilon", 1e-5));
+    qdq_onnx_yield(w, n, 0);
+}
+
 void qdq_onnx_write_layer_norm(qdq_onnx_writer *w, const char *name) {
     int64_t axis;
     qdq_shape shape = last_dims(w, &axis);
     (void)qdq_onnx_given_bool(w, "keep_stats"), (void)qdq_onnx_given_bool(w, "use_affine");
+    bool one_pass = qdq_onnx_has(w, "one_pass") && qdq_onnx_given_bool(w, "one_pass");
     const char *gamma = affine(w, "gamma", shape, 1), *beta = affine(w, "beta", shape, 0);
+    if (one_pass) {
+        write_skip_norm(w, axis, gamma, beta);
+        return;
+    }
     qdq_onnx_new_node *n = qdq_onnx_emit(w, name, 17, NULL);
     qdq_onnx_add_port(w, n, "x");
     qdq_onnx_add_input(w, n, gamma);

@@ -52,6 +52,8 @@ typedef struct qdq_layer_norm_attrs {
     qdq_bool use_affine;      // default true; no effect: gamma and beta are used if given
     qdq_bool keep_stats;      // also makes `mean` and `variance` (biased), with the dims before
                               // begin_norm_axis; float32 or gamma's dtype. Default true
+    qdq_bool one_pass;        // targets onnx and ort, float32: as ONNX Runtime's
+                              // SkipLayerNormalization, by Welford's method. Default false
 } qdq_layer_norm_attrs;
 
 static inline qdq_value qdq_layer_norm(qdq_graph *graph, qdq_value x, qdq_layer_norm_attrs attrs) {

@@ -134,6 +134,7 @@ static inline float one_is_inf(float a, const qdq_elementwise_numbers *p) {
     return (a > FLT_MAX ? p->alpha : 0.0f) + (a < -FLT_MAX ? p->beta : 0.0f);
 }
 static inline float one_pow(float a, float b) { return qdq_powf(a, b); }
+static inline float one_pow_ort(float a, float b) { return b == 3.0f ? a * a * a : one_pow(a, b); }
 // fmodf is exact, so every C library has its bits.
 static inline float one_fmod(float a, float b) { return fmodf(a, b); }
 static inline float one_mod(float a, float b) {

@@ -82,6 +82,7 @@
     X(shift_left, a_b, integers)           \
     X(shift_right, a_b, integers)          \
     X(pow, a_b, not_double)                \
+    X(pow_ort, a_b, floats)                \
     X(mod, a_b, numbers)                   \
     X(fmod, a_b, numbers)                  \
     X(prelu, a_b, floats)                  \
@@ -93,7 +94,7 @@
 
 // The functions that ONNX Runtime computes in its own way: rows above whose names end in _ort.
 #define QDQ_RUNTIME_FUNCTIONS(X) \
-    X(relu)                      \
+    X(relu) X(pow)               \
     X(hard_swish) X(hard_sigmoid) X(sigmoid) X(tanh) X(exp) X(erf) X(gelu_erf) X(gelu_tanh)
 
 typedef enum qdq_elementwise {

@@ -66,19 +66,27 @@ static const qdq_slice_op of_many = {
     .take_floats = take_fused_floats,
 };
 
-//---- Fewer --------------------------------------------------------------------
+//---- One pass -----------------------------------------------------------------
 
-static void take_few(const qdq_part *part) {
-    float mean = 0, squares = 0;
+// The state has the mean and, as its scale, the sum of squares of the elements so far.
+static void begin_one_pass(const qdq_part *part) {
+    part->state->normal.mean = part->state->normal.scale = 0;
+}
+
+static void take_one_pass(const qdq_part *part) {
+    float mean = (float)part->state->normal.mean, squares = (float)part->state->normal.scale;
     for (size_t i = 0; i < part->n; i++) {
         float delta = part->x[i] - mean;
-        mean += delta / (float)(i + 1);
+        mean += delta / (float)(part->at + i + 1);
         float product = delta * (part->x[i] - mean);
         squares += product;
     }
-    float variance = squares / (float)part->slice_n;
-    end_stats(part, mean, variance);
-    part->state->normal.mean = (double)mean;
+    part->state->normal.mean = (double)mean, part->state->normal.scale = (double)squares;
+}
+
+static void end_one_pass(const qdq_part *part) {
+    float variance = (float)part->state->normal.scale / (float)part->slice_n;
+    end_stats(part, (float)part->state->normal.mean, variance);
     part->state->normal.scale = (double)root_of(part, variance);
 }
 
@@ -101,11 +109,45 @@ static void take_divided_y(const qdq_part *part) {
     qdq_part_take_widened(part, take_divided_floats);
 }
 
-// A part is the whole slice.
-static const qdq_slice_op of_few = {
-    .passes = {{NULL, take_few, NULL}, {NULL, take_divided_y, NULL}},
+static const qdq_slice_op one_pass = {
+    .passes = {{begin_one_pass, take_one_pass, end_one_pass}, {NULL, take_divided_y, NULL}},
     .pass_count = 2,
     .maps = true,
 };
 
-const qdq_slice_op *qdq_layer_norm_order_of(size_t n) { return n < LANES ? &of_few : &of_many; }
+//---- RMSNorm ------------------------------------------------------------------
+
+static void begin_squares(const qdq_part *part) {
+    qdq_norm_begin(part);
+    part->state->normal.mean = 0;
+}
+
+static const qdq_slice_op rms_of_many = {
+    .passes = {{begin_squares, take_squares, end_squares}, {NULL, take_fused_y, NULL}},
+    .pass_count = 2,
+    .maps = true,
+    .take_floats = take_fused_floats,
+};
+
+static void take_few_squares(const qdq_part *part) {
+    float squares = (float)part->state->normal.scale;
+    for (size_t i = 0; i < part->n; i++) {
+        float square = part->x[i] * part->x[i];
+        squares += square;
+    }
+    part->state->normal.scale = (double)squares;
+}
+
+static const qdq_slice_op rms_of_few = {
+    .passes = {{begin_one_pass, take_few_squares, end_one_pass}, {NULL, take_divided_y, NULL}},
+    .pass_count = 2,
+    .maps = true,
+};
+
+const qdq_slice_op *qdq_rms_norm_order_of(size_t n) {
+    return n < 2 * LANES ? &rms_of_few : &rms_of_many;
+}
+
+const qdq_slice_op *qdq_layer_norm_order_of(size_t n, bool in_one_pass) {
+    return in_one_pass || n < LANES ? &one_pass : &of_many;
+}

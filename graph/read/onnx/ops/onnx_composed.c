@@ -38,7 +38,7 @@ static void bind_norm(qdq_onnx_node *node, const qdq_onnx_op *row, qdq_ints axes
     double p = norm_order(node);
     char text[160];
     const qdq_onnx_term terms[] = {{.name = "axes", .ints = axes},
-                                   {.name = "p", .number = p},
+                                   qdq_onnx_exponent(node, p),
                                    {.name = "root", .number = 1.0 / p}};
     if (!(p > 0.0)) {
         qdq_onnx_refuse(node, "p", qdq_text_is(&node->im->graph->findings, p), "a positive number");

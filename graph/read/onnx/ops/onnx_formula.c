@@ -341,6 +341,16 @@ qdq_onnx_value *qdq_onnx_list_value(qdq_onnx_node *node, const char *name, int e
     return value->ints || value->reals ? value : NULL;
 }
 
+qdq_onnx_term qdq_onnx_exponent(qdq_onnx_node *node, double p) {
+    qdq_shape x = node->inputs[0]->shape;
+    size_t count = x.rank ? (size_t)x.dims[x.rank - 1] : 1;
+    double *all = qdq_mempool_array(node->im->mempool, count, sizeof *all);
+    for (size_t i = 0; all && i < count; i++) all[i] = p;
+    qdq_onnx_term term = {.name = "p", .number = p};
+    if (all) term.input = qdq_onnx_list_value(node, "p", node->inputs[0]->elem, all, count);
+    return term;
+}
+
 void qdq_onnx_compose(qdq_onnx_node *node, const qdq_onnx_op *row) {
     qdq_onnx_bind(node, 0, qdq_onnx_formula(node, row, row->ours, NULL, 0));
 }

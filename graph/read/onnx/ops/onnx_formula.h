@@ -34,6 +34,10 @@ qdq_value qdq_onnx_formula(qdq_onnx_node *node, const qdq_onnx_op *row, const ch
 qdq_onnx_value *qdq_onnx_list_value(qdq_onnx_node *node, const char *name, int elem,
                                     const double *numbers, size_t count);
 
+// A term p, the exponent of the node's first input: one for each element of its last dim. ONNX
+// Runtime multiplies for Pow by a single 3, and not for ops that take powers.
+qdq_onnx_term qdq_onnx_exponent(qdq_onnx_node *node, double p);
+
 // Converts a row whose `ours` is a formula.
 void qdq_onnx_compose(qdq_onnx_node *node, const qdq_onnx_op *row);
 

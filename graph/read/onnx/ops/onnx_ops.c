@@ -209,7 +209,7 @@ static const qdq_onnx_op rows[] = {
     {MS, "FastGelu", 1, 1, "GELU(Add(x, bias?), mode: gelu_tanh)", qdq_onnx_compose, {"x", "bias"}, {{0}}},
     {MS, "FusedMatMul", 1, 2, NULL, qdq_onnx_fused_matmul, AB, {{"alpha", NULL, 'f', 1}, {"transA", NULL, 'i', 0}, {"transB", NULL, 'i', 0}}},
     {MS, "SkipLayerNormalization", 1, 3, "out3 = Add(Add(x, skip), bias?); LayerNorm(out3, gamma, "
-     "beta, begin_norm_axis: -1, epsilon: epsilon, keep_stats: 0)", qdq_onnx_skip_norm, {"x",
+     "beta, begin_norm_axis: -1, epsilon: epsilon, keep_stats: 0, one_pass: 1)", qdq_onnx_skip_norm, {"x",
      "skip", "gamma", "beta", "bias"}, {{"epsilon", NULL, 'f', 1e-12f}}},
     {MS, "SkipSimplifiedLayerNormalization", 1, 3, "out3 = Add(Add(x, skip), bias?); RMSNorm(out3, "
      "gamma, begin_norm_axis: -1, epsilon: epsilon)", qdq_onnx_compose, {"x", "skip", "gamma", "bias"},

@@ -262,7 +262,7 @@ static void bind_pool(qdq_onnx_node *node, const qdq_onnx_op *row, const window 
                                    {.name = "dilations", .ints = {w->dilations, w->spatial}},
                                    {.name = "rule", .word = by_rule},
                                    {.name = "exclude", .number = exclude ? 1.0 : 0.0},
-                                   {.name = "p", .number = p},
+                                   qdq_onnx_exponent(node, p),
                                    {.name = "root", .number = 1.0 / p},
                                    {.name = "elements", .number = elements}};
     qdq_onnx_bind(node, 0, qdq_onnx_formula(node, row, text, terms, sizeof terms / sizeof *terms));
@@ -296,7 +296,7 @@ void qdq_onnx_lp_pool(qdq_onnx_node *node, const qdq_onnx_op *row) {
         int64_t counted[QDQ_MAX_RANK];
         const qdq_onnx_sum_pool pool = sum_pool(node, row, &w, counted, false);
         qdq_onnx_term terms[] = {
-            {.name = "p", .number = p}, {.name = "root", .number = 1.0 / p}, {.name = "sum"}};
+            qdq_onnx_exponent(node, p), {.name = "root", .number = 1.0 / p}, {.name = "sum"}};
         terms[2].value = qdq_onnx_sum_windows(
             &pool, qdq_onnx_formula(node, row, "power = Pow(Abs(x), p)", terms, 1));
         if (terms[2].value.id)
