@@ -21,6 +21,7 @@ import numpy as np
 import onnx
 import ort_dynamic_models as dynamic
 import ort_example_models as examples
+import ort_float_models as floats
 import ort_groups
 import ort_nbits_models as nbits
 import ort_rewrite_models as rewrites
@@ -31,7 +32,7 @@ DRAWN = 2, [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 17, 18, 19, 28, 29, 3
 
 def models():
     """Name, model and inputs of each."""
-    for name, make in {**examples.EXAMPLES, **rewrites.EXAMPLES, **dynamic.EXAMPLES, **nbits.EXAMPLES}.items():
+    for name, make in {**examples.EXAMPLES, **rewrites.EXAMPLES, **dynamic.EXAMPLES, **nbits.EXAMPLES, **floats.EXAMPLES}.items():
         b = make()
         yield name, b.model(), b.inputs
     seed, indices = DRAWN

@@ -174,6 +174,8 @@ static const qdq_rule rules[] = {
                 "compare with a tolerance", "MlasGemm, the kernel for one row", "ConvTranspose", NULL),
     WARNING_ROW("dynamic-scale", "a dynamic product is multiplied by scales that are neither one nor of the columns after its bias is added",
                 "give b_scale one element, or one for each column", "DynamicQuantizeMatMul, MatMulIntegerToFloat", "MatMulInteger", NULL),
+    WARNING_ROW("fused-matmul-order", "FusedMatMul of one row or column, or of several chunks of k, multiplies by its scalar within its sums",
+                "compare with a tolerance, or set level=basic", "MatMulScaleFusion, MlasGemm", "MatMul", NULL),
     WARNING_ROW("gemm-alpha", "Gemm with alpha is computed as MatMul, Multiply and Add, with its float bias as it is",
                 "set alpha to 1, or quantize the bias in the model", "MlasGemm, WeightBiasQuantization", "Add", NULL),
     QDQ_RULE_ROW(ERROR, "ort", "group-scales", "operands of groups have as many scales as their kernels take",

@@ -99,6 +99,8 @@ static void ort_build_nearest(qdq_rewriter *r, qdq_match *m) { ort_build_moved(r
 #define TABLE "table"
 #define ACTIVATIONS "activation quantized to int8"
 #define BIAS "fused bias"
+#define FOLDED "folded weights"
+#define FLOAT_OP "fused float op"
 
 // clang-format off
 const qdq_pattern qdq_ort_patterns[] = {
@@ -111,6 +113,13 @@ const qdq_pattern qdq_ort_patterns[] = {
     ROW("double pairs", "codes as they are", "Dequantize", equal_pair, at_basic, NULL),
 
     ROW("constants", "float constant", "Dequantize", folded, folds_constants, NULL),
+
+    REPEATED_ROW("folding", "new weights", "BatchNormInference", folded_norm, at_basic, FOLDED),
+    ROW("folding", "new weights", "Multiply", folded_mul, at_basic, FOLDED),
+    ROW("folding", "new weights", "Add", folded_add, at_basic, FOLDED),
+
+    ROW("float ops", "LayerNormalization", "Add", layer_norm, at_basic, FLOAT_OP),
+    ROW("float ops", "Div", "Multiply", divided, at_basic, FLOAT_OP),
 
     ROW("matmul add", "Gemm", "Add", matmul_add, at_basic, NULL),
 
@@ -173,6 +182,11 @@ const qdq_pattern qdq_ort_patterns[] = {
     RULE_ROW("dynamic", "MatMulIntegerToFloat", "MatMulInteger", dynamic, fuses_dynamic, "ort/dynamic-scale", BIAS),
 
     RULE_ROW("weight only", "MatMulNBits", "MatMul", nbits, fuses, "ort/weight-only-order", ACTIVATIONS),
+
+    REPEATED_ROW("fused float ops", "Gelu", "Multiply", gelu, at_extended, FLOAT_OP),
+    ROW("fused float ops", "SimplifiedLayerNormalization", "Multiply", rms_norm, at_extended, FLOAT_OP),
+    ROW("fused sums", "SkipLayerNormalization", "LayerNorm", skip_norm, at_extended, FLOAT_OP),
+    RULE_ROW("fused products", "FusedMatMul", "MatMul", scaled_product, at_extended, "ort/fused-matmul-order", FLOAT_OP),
 
     RULE_ROW("final cleanup", "no pair", "Quantize", unread_codes, cleans_up, "ort/qdq-cleanup", REMOVED),
     ROW("groups again", "MatMulIntegerToFloat", "MatMul", unblocked_matmul, fuses_again, MULTIPLIER),

@@ -104,6 +104,30 @@ void ort_build_s8_factor(qdq_rewriter *r, qdq_match *m);
 bool ort_match_float_weight(const qdq_rewriter *r, qdq_match *m);
 void ort_build_float_weight(qdq_rewriter *r, qdq_match *m);
 
+//---- Folding (ort_folding.c) ------------------------------------------------
+
+bool ort_match_folded_norm(const qdq_rewriter *r, qdq_match *m);
+void ort_build_folded_norm(qdq_rewriter *r, qdq_match *m);
+bool ort_match_folded_mul(const qdq_rewriter *r, qdq_match *m);
+void ort_build_folded_mul(qdq_rewriter *r, qdq_match *m);
+bool ort_match_folded_add(const qdq_rewriter *r, qdq_match *m);
+void ort_build_folded_add(qdq_rewriter *r, qdq_match *m);
+
+//---- Float ops (ort_floats.c) ------------------------------------------------
+
+bool ort_match_scaled_product(const qdq_rewriter *r, qdq_match *m);
+void ort_build_scaled_product(qdq_rewriter *r, qdq_match *m);
+bool ort_match_gelu(const qdq_rewriter *r, qdq_match *m);
+void ort_build_gelu(qdq_rewriter *r, qdq_match *m);
+bool ort_match_layer_norm(const qdq_rewriter *r, qdq_match *m);
+void ort_build_layer_norm(qdq_rewriter *r, qdq_match *m);
+bool ort_match_skip_norm(const qdq_rewriter *r, qdq_match *m);
+void ort_build_skip_norm(qdq_rewriter *r, qdq_match *m);
+bool ort_match_rms_norm(const qdq_rewriter *r, qdq_match *m);
+void ort_build_rms_norm(qdq_rewriter *r, qdq_match *m);
+bool ort_match_divided(const qdq_rewriter *r, qdq_match *m);
+void ort_build_divided(qdq_rewriter *r, qdq_match *m);
+
 //---- Groups (ort_groups.c, ort_products.c, ort_dynamic.c, ort_nbits.c) ------
 
 bool ort_match_conv(const qdq_rewriter *r, qdq_match *m);

@@ -17,20 +17,31 @@ static const qdq_graph_value *value_at(const qdq_rewriter *r, uint32_t id) {
     return &r->from->values[id];
 }
 
+// Whether Gemm takes a bias of this shape: of the columns, or for a product of two matrices also of
+// its rows, or of all its elements.
+static bool gemm_takes(const qdq_shape *bias, const qdq_shape *a, const qdq_shape *y) {
+    int64_t columns = y->dims[y->rank - 1];
+    if (bias->rank == 1) return bias->dims[0] == columns;
+    if (a->rank != 2 || bias->rank != 2) return false;
+    return (bias->dims[0] == 1 && bias->dims[1] == columns) ||
+           (bias->dims[0] == a->dims[0] && (bias->dims[1] == 1 || bias->dims[1] == columns));
+}
+
 // Input `i` of an Add as a bias of the product that makes the other input.
 static bool adds_bias(const qdq_rewriter *r, const qdq_node *add, size_t i, size_t *product) {
     uint32_t bias = add->inputs[i].id, y = add->inputs[1 - i].id;
     size_t maker = qdq_rewrite_maker(r, y);
-    if (!ort_is_constant(r, bias) || !qdq_rewrite_is(r, maker, "MatMul") ||
-        qdq_rewrite_only_reader(r, y) == SIZE_MAX)
+    if (!qdq_rewrite_is(r, maker, "MatMul") || qdq_rewrite_only_reader(r, y) == SIZE_MAX)
         return false;
     const qdq_node *node = &r->from->nodes[maker];
+    const qdq_matmul_attrs *attrs = node->attrs;
     const qdq_shape *a = &value_at(r, node->inputs[A].id)->type.shape,
-                    *b = &value_at(r, node->inputs[B].id)->type.shape,
-                    *c = &value_at(r, bias)->type.shape;
+                    *b = &value_at(r, node->inputs[B].id)->type.shape;
     *product = maker;
-    return !node->inputs[BIAS].id && a->rank >= 1 && b->rank == 2 && c->rank == 1 &&
-           c->dims[0] == b->dims[1] && value_at(r, y)->type.dtype == QDQ_FLOAT32;
+    return !node->inputs[BIAS].id && attrs->transpose_a != QDQ_TRUE &&
+           attrs->transpose_b != QDQ_TRUE && !ort_was(node, "Gemm") && a->rank >= 1 &&
+           b->rank == 2 && value_at(r, y)->type.dtype == QDQ_FLOAT32 &&
+           gemm_takes(&value_at(r, bias)->type.shape, a, &value_at(r, y)->type.shape);
 }
 
 bool ort_match_matmul_add(const qdq_rewriter *r, qdq_match *m) {
