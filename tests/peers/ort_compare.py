@@ -6,7 +6,7 @@
 FOLDER is from ort_graphs.py, FOLDER/VARIANT from ort_run.py. TARGET may hold {}, which becomes VARIANT
 (ort@1.31-{}). A model is
 
-    equal     every bit of every output is the same
+    equal     every bit of every output is the same; a NaN is as good as another
     warned    other bits, or a refusal, and `qdq check` has a finding that says so
     failed    ONNX Runtime refuses it: whether qdq has a finding is printed
     different other bits and no finding, or qdq refuses it without one
@@ -61,6 +61,8 @@ def differences(found, wanted):
             continue
         bits = f"u{want.dtype.itemsize}"
         other = np.atleast_1d(np.ascontiguousarray(got)).view(bits) != np.atleast_1d(want).view(bits)
+        if want.dtype.kind == "f":
+            other &= ~(np.atleast_1d(np.isnan(got)) & np.atleast_1d(np.isnan(want)))
         if other.any():
             at = tuple(int(i) for i in np.argwhere(other)[0])
             pair = np.atleast_1d(got)[at], np.atleast_1d(want)[at]

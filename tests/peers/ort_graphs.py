@@ -16,6 +16,7 @@ import numpy as np
 import onnx
 import ort_dynamic as dynamic
 import ort_elements as elements
+import ort_floats
 import ort_products as products
 from ort_build import F32, S8, U8, Builder, Codes, Real
 
@@ -180,9 +181,10 @@ KINDS = {
     "dynamic": dynamic.dynamic,
     "integer": dynamic.integer_product,
     "weight_only": dynamic.weight_only,
+    "float": ort_floats.floats,
 }
 WEIGHTS = {"matrix": 4, "image": 4, "element": 3, "softmax": 1, "join": 1, "move": 2, "mixed": 4, "network": 4}
-WEIGHTS |= {"residual": 1, "dynamic": 2, "integer": 1, "weight_only": 1}
+WEIGHTS |= {"residual": 1, "dynamic": 2, "integer": 1, "weight_only": 1, "float": 0}  # 0: with --only alone
 
 
 def make(seed, index, only=None, omit=False, float_moves=False):
