@@ -78,7 +78,7 @@ typedef struct qdq_gemm_part {
     // For floats and bfloats bit r of keep[k] says whether row r has a product k; other products
     // are left out, and there are at most 12 rows. NULL: all rows have all products.
     const uint16_t *keep;
-    bool half;  // without `keep`: the last 16 columns may be left out
+    bool half;  // without `keep`: the last 16 columns may be left out, with any sums
     // For codes, instead of `start`: a sum for each row, which all of its columns start from; or
     // NULL.
     const int32_t *row_start;

@@ -47,33 +47,12 @@ static void run_kept(const qdq_gemm_part *p, size_t row, size_t j) {
 
 FEW_ROWS(floats, floats, 1, 1, 1)
 MORE_ROWS(floats, floats)
-
-#if defined(__AVX512F__)
-#define HALF(R) TILE_OF(floats_half, floats, floats, R, 1, COLUMNS / 2)
-HALF(1)
-HALF(2)
-HALF(3)
-HALF(4)
-HALF(5)
-HALF(6)
-HALF(7)
-HALF(8)
-HALF(9)
-HALF(10)
-HALF(11)
-HALF(12)
-static tile_fn *const float_halves[] = {
-    NULL,           floats_half_1,  floats_half_2, floats_half_3, floats_half_4,
-    floats_half_5,  floats_half_6,  floats_half_7, floats_half_8, floats_half_9,
-    floats_half_10, floats_half_11, floats_half_12};
-#else
-static tile_fn *const *const float_halves = NULL;
-#endif
+HALF_ROWS(floats, floats)
 
 void QDQ_ISA_NAME(gemm_floats)(const qdq_gemm_part *p) {
     static tile_fn *const tiles[] = {FEW_NAMES(floats) MORE_NAMES(floats)};
     if (!p->keep) {
-        run_tiles(tiles, float_halves, p);
+        run_tiles(tiles, floats_halves, p);
         return;
     }
     for (size_t row = 0; row < p->rows; row += TILE_ROWS)

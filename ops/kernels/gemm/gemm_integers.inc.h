@@ -60,10 +60,11 @@ qdq_gemm_part_fn QDQ_ISA_NAME(gemm_codes);
 
 FEW_ROWS(codes, ints, 4, 2, 2)
 MORE_ROWS(codes, ints)
+HALF_ROWS(codes, ints)
 
 void QDQ_ISA_NAME(gemm_codes)(const qdq_gemm_part *p) {
     static tile_fn *const tiles[] = {FEW_NAMES(codes) MORE_NAMES(codes)};
-    run_tiles(tiles, NULL, p);
+    run_tiles(tiles, codes_halves, p);
 }
 
 #endif

@@ -26,6 +26,19 @@ static inline void ask_for(const int32_t *b) {
 
 //---- Tiles --------------------------------------------------------------------
 
+// As `start_stride`: start[r] is the sum that all columns of row r start from. The kinds of
+// multiply-add whose tiles may be asked for it:
+#define BY_ROW SIZE_MAX
+enum {
+    floats_by_row = 0,
+    bfloats_by_row = 0,
+    pairs_by_row = 0,
+    fours_by_row = 0,
+    saturated_by_row = 0,
+    codes_by_row = 1,
+    saturated_codes_by_row = 1,
+};
+
 // R rows of WIDTH columns. KIND names the multiply-add, TYPE the vectors. A small tile has too few
 // chains of additions to hide their latency, so integers, whose order is free, are added to SETS
 // sets of sums.
@@ -35,10 +48,14 @@ static inline void ask_for(const int32_t *b) {
                            size_t steps) {                                                         \
         enum { VECS = (WIDTH) / LANES };                                                           \
         gemm_##TYPE sum[SETS][R][VECS], of_b[VECS];                                                \
-        UNROLLED for (size_t r = 0; r < (R); r++) UNROLLED for (size_t v = 0; v < VECS; v++) {     \
-            sum[0][r][v] = TYPE##_load(start + r * start_stride + v * LANES);                      \
-            UNROLLED for (size_t s = 1; s < (SETS); s++) sum[s][r][v] = TYPE##_all(0);             \
-        }                                                                                          \
+        if (KIND##_by_row && start_stride == BY_ROW)                                               \
+            UNROLLED for (size_t r = 0; r < (R); r++) UNROLLED for (size_t v = 0; v < VECS; v++)   \
+                sum[0][r][v] = TYPE##_all(start[r]);                                               \
+        else                                                                                       \
+            UNROLLED for (size_t r = 0; r < (R); r++) UNROLLED for (size_t v = 0; v < VECS; v++)   \
+                sum[0][r][v] = TYPE##_load(start + r * start_stride + v * LANES);                  \
+        UNROLLED for (size_t s = 1; s < (SETS); s++) UNROLLED for (size_t r = 0; r < (R); r++)     \
+            UNROLLED for (size_t v = 0; v < VECS; v++) sum[s][r][v] = TYPE##_all(0);               \
         size_t k = 0;                                                                              \
         for (; k + (SETS) <= steps; k += (SETS)) UNROLLED for (size_t s = 0; s < (SETS); s++) {    \
                 ask_for(b + (k + s) * COLUMNS);                                                    \
@@ -88,17 +105,30 @@ typedef void tile_fn(const int32_t *a, const int32_t *b, const int32_t *start, s
     TILE(KIND, TYPE, 12, 1)
 #define MORE_NAMES(KIND) \
     , KIND##_tile_7, KIND##_tile_8, KIND##_tile_9, KIND##_tile_10, KIND##_tile_11, KIND##_tile_12
+// Tiles of the first 16 columns of a panel.
+#define HALF_ROWS(KIND, TYPE)                                                        \
+    TILE_OF(KIND##_half, KIND, TYPE, 1, 1, COLUMNS / 2)                              \
+    TILE_OF(KIND##_half, KIND, TYPE, 2, 1, COLUMNS / 2)                              \
+    TILE_OF(KIND##_half, KIND, TYPE, 3, 1, COLUMNS / 2)                              \
+    TILE_OF(KIND##_half, KIND, TYPE, 4, 1, COLUMNS / 2)                              \
+    TILE_OF(KIND##_half, KIND, TYPE, 5, 1, COLUMNS / 2)                              \
+    TILE_OF(KIND##_half, KIND, TYPE, 6, 1, COLUMNS / 2)                              \
+    TILE_OF(KIND##_half, KIND, TYPE, 7, 1, COLUMNS / 2)                              \
+    TILE_OF(KIND##_half, KIND, TYPE, 8, 1, COLUMNS / 2)                              \
+    TILE_OF(KIND##_half, KIND, TYPE, 9, 1, COLUMNS / 2)                              \
+    TILE_OF(KIND##_half, KIND, TYPE, 10, 1, COLUMNS / 2)                             \
+    TILE_OF(KIND##_half, KIND, TYPE, 11, 1, COLUMNS / 2)                             \
+    TILE_OF(KIND##_half, KIND, TYPE, 12, 1, COLUMNS / 2)                             \
+    static tile_fn *const KIND##_halves[] = {                                        \
+        NULL,           KIND##_half_1,  KIND##_half_2, KIND##_half_3, KIND##_half_4, \
+        KIND##_half_5,  KIND##_half_6,  KIND##_half_7, KIND##_half_8, KIND##_half_9, \
+        KIND##_half_10, KIND##_half_11, KIND##_half_12};
 #else
 #define MORE_ROWS(KIND, TYPE)
 #define MORE_NAMES(KIND)
+// A tile has 16 columns anyway.
+#define HALF_ROWS(KIND, TYPE) static tile_fn *const *const KIND##_halves = NULL;
 #endif
-
-// Makes the sums of a tile its rows' first sums, which the tile then reads from the cache.
-static inline void start_rows(const int32_t *of_rows, int32_t *c, size_t c_stride, size_t rows) {
-    for (size_t r = 0; r < rows; r++)
-        UNROLLED for (size_t v = 0; v < TILE_COLUMNS / LANES; v++)
-            ints_store(c + r * c_stride + v * LANES, ints_all(of_rows[r]));
-}
 
 // `halves`: tiles of half a panel, or NULL.
 static inline void run_tiles(tile_fn *const *tiles, tile_fn *const *halves,
@@ -112,9 +142,10 @@ static inline void run_tiles(tile_fn *const *tiles, tile_fn *const *halves,
         for (size_t j = 0; j < columns; j += TILE_COLUMNS) {
             int32_t *c = (int32_t *)p->c + row * p->c_stride + j;
             const int32_t *start = p->start ? (const int32_t *)p->start + j : c;
-            if (p->row_start) start_rows(p->row_start + row, c, p->c_stride, rows);
-            tiles[rows](a, (const int32_t *)p->b + j, start, p->start ? 0 : p->c_stride, c,
-                        p->c_stride, p->steps);
+            size_t start_stride = p->start ? 0 : p->c_stride;
+            if (p->row_start) start = p->row_start + row, start_stride = BY_ROW;
+            tiles[rows](a, (const int32_t *)p->b + j, start, start_stride, c, p->c_stride,
+                        p->steps);
         }
     }
 }

@@ -159,7 +159,7 @@ static void ask_for_next(const job *j, size_t k_block, size_t next, size_t p, si
 }
 
 static void add_k_block(const job *j, size_t k_block, size_t panels) {
-    j->p->form->pack(j, k_block, panels);
+    if (!j->is_packed) j->p->form->pack(j, k_block, panels);
     for (size_t row = 0, rows; row < j->block.rows; row += rows) {
         rows = group_rows(j, row);
         for (size_t p = 0; p < panels; p++) {
@@ -182,11 +182,21 @@ static void end_block(const job *j) {
     }
 }
 
+// Drops what earlier units left, but not the panels that this one uses again.
+static void drop(const job *j) {
+    bool poison = j->tensors->poison;
+    qdq_scratch_drop(poison, j->w->sums, sizeof j->w->sums);
+    qdq_scratch_drop(poison, j->w->chunk, sizeof j->w->chunk);
+    if (j->is_packed) return;
+    qdq_scratch_drop(poison, j->w->b, sizeof j->w->b);
+    qdq_scratch_drop(poison, j->w->panels, sizeof j->w->panels);
+}
+
 static void run_block(const job *j) {
     const panels_params *p = j->p;
     size_t panels = (j->block.columns + COLUMNS - 1) / COLUMNS;
-    qdq_scratch_drop(j->tensors->poison, j->w, sizeof *j->w);
-    for (size_t i = 0; i < panels; i++) {
+    drop(j);
+    for (size_t i = 0; !j->is_packed && i < panels; i++) {
         size_t left = j->block.columns - i * COLUMNS;
         set_panel(p, j->block.column + i * COLUMNS, left < COLUMNS ? left : COLUMNS,
                   &j->w->panels[i]);
@@ -197,7 +207,8 @@ static void run_block(const job *j) {
     end_block(j);
 }
 
-// Row blocks of the same positions follow each other.
+// Row blocks of the same positions follow each other. If panels hold all k, the first of them packs
+// the panels for all.
 static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const panels_params *p = params;
     const qdq_gemm *g = &p->conv.gemm;
@@ -207,6 +218,7 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
         size_t column = rest % p->position_blocks * POSITIONS, batch = rest / p->position_blocks;
         size_t size = qdq_dtype_size(g->a_dtype), first = qdq_gemm_at(g, g->batches.a, batch);
         job j = {.p = p, .tensors = tensors, .w = &w};
+        j.is_packed = row && unit > begin && qdq_panels_k_blocks(&p->conv) == 1;
         j.x = (const char *)tensors->x[g->a_port] + first * size;
         j.x_bytes = (p->x_count - first) * size;
         j.matrix = qdq_gemm_at(g, g->batches.b, batch);

@@ -85,6 +85,7 @@ typedef struct qdq_panels_job {
     size_t x_bytes;  // from there to the end of x
     size_t matrix;
     qdq_gemm_block block;
+    bool is_packed;  // the panels are those of the unit before
     qdq_panels_workspace *w;
 } qdq_panels_job;
 

@@ -53,6 +53,28 @@ static void rows_of_codes_start_from_sums_of_their_own(void **state) {
     }
 }
 
+// The other columns may have any sums.
+static void halves_of_codes_are_the_first_columns(void **state) {
+    static work w;
+    uint64_t seed = 15;
+    size_t count;
+    const qdq_gemm_kernel *kernels = qdq_gemm_kernels(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        if (!(qdq_cpu_isas() >> kernels[i].isa & 1) || !kernels[i].part[QDQ_GEMM_CODES]) continue;
+        for (size_t round = 0; round < 3 * ROWS; round++) {
+            fill(&w, &seed, any_word, round % 2 ? end_word : any_word);
+            qdq_gemm_part p = part_of(&w, round, w.c[0]);
+            kernels[i].part[QDQ_GEMM_CODES](&p);
+            p.c = w.c[1], p.half = true;
+            kernels[i].part[QDQ_GEMM_CODES](&p);
+            for (size_t r = 0; r < p.rows; r++)
+                check_same(kernels[i].name, w.c[0] + r * STRIDE, w.c[1] + r * STRIDE,
+                           COLUMNS / 2 * sizeof w.c[0][0]);
+        }
+    }
+}
+
 enum { CODE_LINES = 37, CODE_TAPS = 5, CODE_ROOM = 300, CODE_BASE = 40 };
 
 // Random lines of which some begin before x or end after it.
@@ -163,6 +185,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_of_codes_are_exact),
         cmocka_unit_test(rows_of_codes_start_from_sums_of_their_own),
+        cmocka_unit_test(halves_of_codes_are_the_first_columns),
         cmocka_unit_test(lines_of_codes_are_codes_or_padding),
         cmocka_unit_test(runs_of_codes_are_codes_or_padding),
     };
