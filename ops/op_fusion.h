@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Optional hooks of an op, by which graph/compile/ changes more than one node at a time: it
 // computes nodes on integers instead of dequantized floats (integer_execution.c), packs constant
-// weights ahead of the run (fold.c), and drops a ReLU that the next node makes redundant
-// (compile_steps.c).
+// weights ahead of the run (fold.c), drops a ReLU that the next node makes redundant, and lets a
+// tensor op quantize its results (compile_steps.c).
 #ifndef QDQ_OPS_OP_FUSION_H
 #define QDQ_OPS_OP_FUSION_H
 
@@ -71,6 +71,10 @@ typedef struct qdq_op_fusion {
     bool (*cuts_negative)(const qdq_link *link);
     // Whether the link makes of every x below 0 the y that it makes of 0.
     bool (*ignores_negative)(const qdq_link *link);
+
+    // Describes a link that quantizes float32 to bytes with one known scale and zero point; else
+    // false.
+    bool (*quantizes)(const qdq_link *link, qdq_stage_quantize *quantize);
 } qdq_op_fusion;
 
 #endif

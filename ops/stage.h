@@ -37,6 +37,15 @@ typedef struct qdq_stage_param {
     size_t port;             // QDQ_FROM_INPUT, QDQ_FROM_OUTPUT
 } qdq_stage_param;
 
+// A Quantize to bytes, with one known scale and zero point, that a tensor op computes on its first
+// result while it lies in registers or in L1. The op then hands over codes.
+typedef struct qdq_stage_quantize {
+    qdq_tile_fn *fn;  // NULL: the op hands over its results
+    const void *params;
+    qdq_view views[2];
+    qdq_dtype dtype;  // of the codes
+} qdq_stage_quantize;
+
 // One of three: a link (`fn`) from input port `x` to output port `y`; a reduction (`reduce`) of
 // input port `x` to the output ports `results`; a tensor op (`tensor_op`) on all inputs and
 // outputs, in `units`.
@@ -58,6 +67,8 @@ typedef struct qdq_stage {
     // does not read these inputs.
     uint64_t packed;
     size_t packed_bytes;
+    // Of a tensor op that can compute a Quantize; the compiler sets it. NULL: it cannot.
+    qdq_stage_quantize *quantize;
     bool chunks;        // the tensor op hands output 0 to a sink in chunks if it is given one
     bool scales_later;  // `fast`: the tensor op multiplies codes and scales their sums
 } qdq_stage;

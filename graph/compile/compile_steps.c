@@ -270,6 +270,26 @@ static bool set_links(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *st
     return true;
 }
 
+// Lets a tensor op compute the Quantize that reads its result, if nothing else does. Links that
+// only cut what the Quantize ignores are already skipped.
+static void quantize_result(const qdq_draft *of, const qdq_draft_step *draft, qdq_step *step,
+                            qdq_tensor_op *tensor_op) {
+    qdq_stage_quantize *quantize = draft->tensor_op->quantize;
+    size_t i = 0;
+    if (!quantize || step->x.place.kind || of->storage.tiled) return;
+    while (i < step->link_count && !step->links[i].fn) i++;
+    if (i == step->link_count || !draft->links[i].node) return;
+    const qdq_op_fusion *fusion = qdq_fusion_of(draft->links[i].node->op);
+    qdq_link *link = &step->links[i];
+    if (!fusion->quantizes || !fusion->quantizes(link, quantize)) return;
+    step->x.dtype = tensor_op->y[0].dtype = link->y_dtype;
+    step->x.place = tensor_op->y[0].place = link->store;
+    link->fn = NULL;
+    link->store = (qdq_place){0};
+    tensor_op->sinks = false;
+    for (; i < step->link_count; i++) tensor_op->sinks |= step->links[i].fn != NULL;
+}
+
 // Whether the one link of a step goes from row-major memory to row-major memory, with parameters
 // that need not be decoded block by block.
 static bool is_direct(const qdq_step *step) {
@@ -309,7 +329,9 @@ static bool build_tensor_op(qdq_compiler *c, const qdq_draft_step *draft, qdq_st
     step->tiling = qdq_tiling_of(step->x.shape);
     step->elements = qdq_shape_count(step->x.shape);
     tensor_op->cost += draft->link_count * step->elements;
-    return set_links(c, draft, step);
+    if (!set_links(c, draft, step)) return false;
+    quantize_result(&c->draft, draft, step, tensor_op);
+    return true;
 }
 
 static qdq_status build_step(qdq_compiler *c, const qdq_draft_step *draft, const qdq_located *from,

@@ -221,6 +221,7 @@ bool qdq_conv_lanes_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowe
     }
     *stage = (qdq_stage){.params = c,
                          .tensor_op = run,
+                         .quantize = qdq_gemm_offer_quantize(g, to->mempool),
                          .chunks = true,
                          .units = g->batch * block_count(c) * ((g->rows + ROWS - 1) / ROWS),
                          .cost = g->batch * g->rows * g->columns * g->depth,

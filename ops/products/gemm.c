@@ -385,6 +385,7 @@ bool qdq_gemm_stage(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *
                        b_bytes * row_blocks(g) > a_bytes * column_blocks(g);
     *stage = (qdq_stage){.params = g,
                          .tensor_op = run,
+                         .quantize = qdq_gemm_offer_quantize(g, to->mempool),
                          .chunks = true,
                          .units = g->batch * row_blocks(g) * column_blocks(g),
                          .cost = g->batch * g->rows * g->columns * g->depth,

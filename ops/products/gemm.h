@@ -105,8 +105,9 @@ struct qdq_gemm {
     // For epilogue_requantized and epilogue_multiplied; epilogue_scaled has b_scale only, the scale
     // of a times the scale of b.
     qdq_gemm_along a_scale, b_scale, y_scale, y_zero;
-    float alpha;      // a factor of a_scale
-    bool fused_bias;  // epilogue_multiplied rounds product and float32 bias once
+    const qdq_stage_quantize *quantize;  // of epilogue_float and epilogue_scaled; or NULL
+    float alpha;                         // a factor of a_scale
+    bool fused_bias;                     // epilogue_multiplied rounds product and float32 bias once
 };
 
 // Sets what a lowering may leave as it is: one product, no bias, no zero points.
@@ -210,6 +211,16 @@ void qdq_gemm_begin_with_bias(const qdq_gemm *gemm, const qdq_tensors *tensors,
                               const qdq_gemm_block *block, float *sums, size_t stride);
 
 //---- Epilogues --------------------------------------------------------------
+
+// What the epilogue of a product can quantize by, for its stage, which is then in `quantize` too.
+// NULL: it cannot, or memory runs out.
+qdq_stage_quantize *qdq_gemm_offer_quantize(qdq_gemm *gemm, qdq_mempool *mempool);
+
+// Whether the epilogue makes codes of reals, and whether it leaves the sums as they are then.
+static inline bool qdq_gemm_quantizes(const qdq_gemm *gemm) {
+    return gemm->quantize && gemm->quantize->fn;
+}
+bool qdq_gemm_quantizes_sums(const qdq_gemm *gemm);
 
 // y = round(sum + bias); a NaN becomes the quiet NaN without a sign.
 qdq_gemm_epilogue_fn qdq_gemm_epilogue_float;

@@ -47,8 +47,18 @@ static void floats_along(const qdq_gemm *g, const qdq_gemm_along *of, const qdq_
 
 //---- To y ---------------------------------------------------------------------
 
+// The dtype of the results that an epilogue hands on.
+static qdq_dtype result_dtype(const qdq_gemm *g) {
+    return qdq_gemm_quantizes(g) ? g->quantize->dtype : g->y.dtype;
+}
+
+static size_t place_of(const qdq_gemm *g, const qdq_gemm_block *block) {
+    return qdq_gemm_at(g, g->batches.y, block->batch) + block->row * g->y.row_stride +
+           block->column * g->y.column_stride;
+}
+
 static void sink(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_chunk *chunk) {
-    size_t size = qdq_dtype_size(g->y.dtype);
+    size_t size = qdq_dtype_size(result_dtype(g));
     if (tensors->sink) {
         tensors->sink(tensors->sink_self, chunk);
         return;
@@ -62,9 +72,8 @@ static void sink(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_chunk 
 static void put_rows(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_gemm_block *block,
                      const void *rows) {
     uint32_t out[ROWS * COLUMNS];
-    size_t size = qdq_dtype_size(g->y.dtype), n = block->columns;
-    size_t at = qdq_gemm_at(g, g->batches.y, block->batch) + block->row * g->y.row_stride +
-                block->column * g->y.column_stride;
+    size_t size = qdq_dtype_size(result_dtype(g)), n = block->columns;
+    size_t at = place_of(g, block);
     if (g->y.column_stride == 1 || n == 1) {
         sink(g, tensors, &(qdq_chunk){at, n, block->rows, g->y.row_stride, rows});
         return;
@@ -109,13 +118,18 @@ static void floats_of_rows(const qdq_gemm *g, const qdq_gemm_along *of, const qd
     floats_along(g, &turned, tensors, base, &rows, out);
 }
 
+static void set_row_reals(const qdq_gemm *g, const qdq_tensors *tensors,
+                          const qdq_gemm_block *block, reals *to) {
+    size_t of_bias = qdq_gemm_at(g, g->batches.bias, block->batch);
+    size_t of_scale = qdq_gemm_at(g, g->batches.b, block->batch) * g->weights.scale_stride;
+    if (to->biased) floats_of_rows(g, &g->bias, tensors, of_bias, block, to->bias);
+    if (to->scaled) floats_of_rows(g, &g->b_scale, tensors, of_scale, block, to->scale);
+}
+
 // Rows have scales and biases of their own, columns have not.
 static void rows_to_reals(const qdq_gemm *g, const qdq_tensors *tensors,
                           const qdq_gemm_block *block, void *sums, size_t stride, reals *of) {
-    size_t of_bias = qdq_gemm_at(g, g->batches.bias, block->batch);
-    size_t of_scale = qdq_gemm_at(g, g->batches.b, block->batch) * g->weights.scale_stride;
-    if (of->biased) floats_of_rows(g, &g->bias, tensors, of_bias, block, of->bias);
-    if (of->scaled) floats_of_rows(g, &g->b_scale, tensors, of_scale, block, of->scale);
+    set_row_reals(g, tensors, block, of);
     g->kernel->real_rows(&(qdq_gemm_real_rows){.sums = sums,
                                                .stride = stride,
                                                .rows = block->rows,
@@ -136,6 +150,67 @@ static void columns_to_reals(const qdq_gemm *g, const qdq_tensors *tensors,
     }
 }
 
+//---- Codes ----------------------------------------------------------------------
+
+qdq_stage_quantize *qdq_gemm_offer_quantize(qdq_gemm *g, qdq_mempool *mempool) {
+    bool of_reals =
+        g->epilogue == qdq_gemm_epilogue_float || g->epilogue == qdq_gemm_epilogue_scaled;
+    if (!of_reals || g->y.dtype != QDQ_FLOAT32) return NULL;
+    qdq_stage_quantize *quantize = QDQ_MEMPOOL_NEW(mempool, qdq_stage_quantize);
+    g->quantize = quantize;
+    return quantize;
+}
+
+// Rows that the kernel makes codes of by the Quantize of a product.
+static qdq_gemm_code_rows code_rows_of(const qdq_gemm *g) {
+    const qdq_stage_quantize *by = g->quantize;
+    return (qdq_gemm_code_rows){.fn = by->fn, .params = by->params, .views = by->views};
+}
+
+bool qdq_gemm_quantizes_sums(const qdq_gemm *g) {
+    if (!qdq_gemm_quantizes(g) || !g->kernel->code_rows) return false;
+    qdq_gemm_code_rows none = code_rows_of(g);
+    return !g->bias.column_stride && !g->b_scale.column_stride && g->kernel->code_rows(&none);
+}
+
+// Makes codes of sums in registers, without a float in memory. False if the kernel does not.
+static bool sums_to_codes(const qdq_gemm *g, const qdq_tensors *tensors,
+                          const qdq_gemm_block *block, const void *sums, size_t stride,
+                          bool by_column, reals *of, void *out, size_t out_stride) {
+    row_part first = row_of(block, 0);
+    qdq_gemm_code_rows rows = code_rows_of(g);
+    if (!g->kernel->code_rows || (by_column && of->biased && g->bias.row_stride)) return false;
+    if (by_column)
+        set_reals(g, tensors, &first, of);
+    else
+        set_row_reals(g, tensors, block, of);
+    rows.sums = sums, rows.stride = stride;
+    rows.rows = block->rows, rows.n = block->columns;
+    rows.scale = of->scaled ? of->scale : NULL;
+    rows.bias = of->biased ? of->bias : NULL;
+    rows.by_column = by_column;
+    rows.out = out, rows.out_stride = out_stride;
+    return g->kernel->code_rows(&rows);
+}
+
+// Codes go to y as they are made if its rows lie in memory as those of the block do.
+static void epilogue_codes(const qdq_gemm *g, const qdq_tensors *tensors,
+                           const qdq_gemm_block *block, void *sums, size_t stride, bool by_column,
+                           reals *of) {
+    const qdq_stage_quantize *by = g->quantize;
+    char codes[ROWS * COLUMNS];
+    bool in_place = !tensors->sink && g->y.column_stride == 1;
+    void *out = in_place ? (char *)tensors->y[0] + place_of(g, block) : codes;
+    size_t n = block->columns;
+    if (!sums_to_codes(g, tensors, block, sums, stride, by_column, of, out,
+                       in_place ? g->y.row_stride : n)) {
+        (by_column ? columns_to_reals : rows_to_reals)(g, tensors, block, sums, stride, of);
+        by->fn(by->params, by->views, sums, codes, block->rows * n);
+        in_place = false;
+    }
+    if (!in_place) put_rows(g, tensors, block, codes);
+}
+
 // Converts rows to the dtype of y and moves them together in place: none is longer than its sums. A
 // row that ends within a panel writes to the end of the panel, which the next row then overwrites.
 static void epilogue_reals(const qdq_gemm *g, const qdq_tensors *tensors,
@@ -144,6 +219,10 @@ static void epilogue_reals(const qdq_gemm *g, const qdq_tensors *tensors,
     reals of = {.scaled = scaled, .biased = biased};
     bool by_column = (biased && g->bias.column_stride) || (scaled && g->b_scale.column_stride);
     size_t n = block->columns, size = qdq_dtype_size(g->y.dtype);
+    if (qdq_gemm_quantizes(g)) {
+        epilogue_codes(g, tensors, block, sums, stride, by_column, &of);
+        return;
+    }
     (by_column ? columns_to_reals : rows_to_reals)(g, tensors, block, sums, stride, &of);
     for (size_t r = 0; r < block->rows && g->y.dtype != QDQ_FLOAT32; r++) {
         uint16_t made[COLUMNS];

@@ -43,7 +43,18 @@ static bool ignores_negative(const qdq_link *link) {
     return true;
 }
 
-static const qdq_op_fusion fusion = {.ignores_negative = ignores_negative};
+static bool quantizes(const qdq_link *link, qdq_stage_quantize *to) {
+    const qdq_quant_params *p = link->params;
+    const qdq_param *scale = &link->stage_params[0], *zero = &link->stage_params[1];
+    bool bytes = p->y_dtype == QDQ_INT8 || p->y_dtype == QDQ_UINT8;
+    if (!bytes || p->x_dtype != QDQ_FLOAT32 || link->stage_param_count != 2 || !are_known(scale) ||
+        !are_known(zero) || scale->count != 1 || zero->count != 1)
+        return false;
+    *to = (qdq_stage_quantize){link->fn, p, {{scale->values, 0}, {zero->values, 0}}, p->y_dtype};
+    return true;
+}
+
+static const qdq_op_fusion fusion = {.ignores_negative = ignores_negative, .quantizes = quantizes};
 
 const qdq_op qdq_op_quantize = {
     .name = "Quantize",

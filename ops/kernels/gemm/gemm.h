@@ -15,6 +15,7 @@
 #include "include/qdq/base.h"
 #include "ops/kernels/best_row.h"
 #include "ops/kernels/gemm/gemm_fixed.h"
+#include "runtime/exec/plan.h"
 
 enum {
     QDQ_GEMM_ROWS = 12,        // most rows of a tile
@@ -195,6 +196,23 @@ typedef struct qdq_gemm_real_rows {
 
 typedef void qdq_gemm_real_rows_fn(const qdq_gemm_real_rows *rows);
 
+// Sums to reals, as qdq_gemm_reals_fn has them, and reals to bytes: a Quantize by one scale and
+// zero point. Rows of n codes are out_stride apart.
+typedef struct qdq_gemm_code_rows {
+    const void *sums;
+    size_t stride, rows, n;
+    const float *scale, *bias;  // of each row or column; NULL: as there
+    bool by_column;
+    qdq_tile_fn *fn;  // of Quantize, its parameters, and the views of scale and zero point
+    const void *params;
+    const qdq_view *views;
+    void *out;
+    size_t out_stride;
+} qdq_gemm_code_rows;
+
+// False: it has not the arithmetic of this function, and does nothing.
+typedef bool qdq_gemm_code_rows_fn(const qdq_gemm_code_rows *rows);
+
 // n elements of float32, float16 or bfloat16 as float32. A NaN stays a NaN.
 typedef void qdq_gemm_widen_fn(qdq_dtype dtype, const void *x, float *out, size_t n);
 
@@ -242,6 +260,7 @@ typedef struct qdq_gemm_kernel {
     qdq_gemm_code_runs_fn *code_runs;
     qdq_gemm_reals_fn *reals;
     qdq_gemm_real_rows_fn *real_rows;
+    qdq_gemm_code_rows_fn *code_rows;  // NULL: none
     qdq_gemm_widen_fn *widen;
     qdq_gemm_narrow_fn *narrow;
     qdq_gemm_decode_fn *decode, *multiply_codes;

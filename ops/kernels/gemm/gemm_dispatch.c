@@ -9,11 +9,17 @@ QDQ_GEMM_DECLARE_INTEGERS(avx_vnni)
 extern qdq_gemm_part_fn qdq_gemm_codes_avx_vnni, qdq_gemm_codes_avx512;
 QDQ_GEMM_DECLARE(avx512)
 extern qdq_gemm_part_fn qdq_gemm_bfloats_avx512_bf16;
+extern qdq_gemm_code_rows_fn qdq_gemm_code_rows_avx2, qdq_gemm_code_rows_avx512;
 #elif defined(QDQ_SIMD_NEON)
 QDQ_GEMM_DECLARE(neon)
 QDQ_GEMM_DECLARE_INTEGERS(neon_dot)
 extern qdq_gemm_part_fn qdq_gemm_codes_neon_dot;
 #endif
+
+#define CODE_ROWS_portable NULL
+#define CODE_ROWS_avx2 qdq_gemm_code_rows_avx2
+#define CODE_ROWS_avx512 qdq_gemm_code_rows_avx512
+#define CODE_ROWS_neon NULL
 
 // A row takes its functions from several instruction sets: `integers`, `bytes` and `bfloats` say
 // from which it has the products of those elements, `integers` also those in fixed point, and
@@ -32,7 +38,7 @@ extern qdq_gemm_part_fn qdq_gemm_codes_neon_dot;
      [QDQ_GEMM_SATURATED_CODES] = qdq_gemm_saturated_codes_##base, [QDQ_GEMM_SPLIT_CODES] = split}, rest, \
     qdq_gemm_lanes_##base, qdq_gemm_bfloat_lanes_##base, qdq_gemm_integer_lanes_##base, \
     qdq_gemm_lines_##base, qdq_gemm_byte_lines_##base, qdq_gemm_pair_lines_##base, \
-    qdq_gemm_code_runs_##base, qdq_gemm_reals_##base, qdq_gemm_real_rows_##base, \
+    qdq_gemm_code_runs_##base, qdq_gemm_reals_##base, qdq_gemm_real_rows_##base, CODE_ROWS_##base, \
     qdq_gemm_widen_##base, qdq_gemm_narrow_##base, \
      qdq_gemm_decode_##base, qdq_gemm_multiply_codes_##base, \
      qdq_gemm_fix_##integers, qdq_gemm_fixed_##integers, __VA_ARGS__}

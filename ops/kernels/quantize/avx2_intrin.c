@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantize to bytes with AVX2 intrinsics, for the core's numerics and one scale. avx512_intrin.c
+// Quantize to bytes with AVX2 intrinsics, for the core's numerics and one scale, of floats and of
+// the sums of products. avx512_intrin.c
 // explains the arithmetic and why it is exact.
 #include <immintrin.h>
 
+#include "ops/kernels/gemm/gemm.h"
 #include "ops/kernels/quantize/kernel_list.h"
 
 enum { LANES = 8, GROUP = 32, NEAR = 3 };  // NEAR: parts of 2^-16
@@ -15,6 +17,8 @@ typedef struct factors {
     __m256i z, z_words;            // as int32, as int16
     __m256i quant_min, quant_max;  // bytes
 } factors;
+
+qdq_gemm_code_rows_fn qdq_gemm_code_rows_avx2;
 
 static inline __m256 all(float v) { return _mm256_set1_ps(v); }
 
@@ -60,15 +64,21 @@ static inline __m256i exact(const factors *f, __m256 x) {
     return _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(q), f->z), 16);
 }
 
-static inline void words_of_float32(const factors *f, const void *x, size_t at, __m256i words[2]) {
-    const float *from = (const float *)x + at;
+static inline void words_of_vectors(const factors *f, const __m256 x[4], __m256i words[2]) {
     __m256i sums[4];
-    for (size_t i = 0; i < 4; i++) sums[i] = approximate(f, _mm256_loadu_ps(from + i * LANES));
+    for (size_t i = 0; i < 4; i++) sums[i] = approximate(f, x[i]);
     if (__builtin_expect(any_near(sums), 0))
-        for (size_t i = 0; i < 4; i++) sums[i] = exact(f, _mm256_loadu_ps(from + i * LANES));
+        for (size_t i = 0; i < 4; i++) sums[i] = exact(f, x[i]);
     for (size_t i = 0; i < 2; i++)
         words[i] = _mm256_packs_epi32(_mm256_srai_epi32(sums[2 * i], 16),
                                       _mm256_srai_epi32(sums[2 * i + 1], 16));
+}
+
+static inline void words_of_float32(const factors *f, const void *x, size_t at, __m256i words[2]) {
+    const float *from = (const float *)x + at;
+    __m256 v[4];
+    for (size_t i = 0; i < 4; i++) v[i] = _mm256_loadu_ps(from + i * LANES);
+    words_of_vectors(f, v, words);
 }
 
 static inline __m256i quotients(const factors *f, __m256i bits) {
@@ -133,3 +143,68 @@ QUANTIZE(float32, int8, qdq_quantize_float32_int8_core_avx2)
 QUANTIZE(float32, uint8, qdq_quantize_float32_uint8_core_avx2)
 QUANTIZE(bfloat16, int8, qdq_quantize_bfloat16_int8_core_avx2)
 QUANTIZE(bfloat16, uint8, qdq_quantize_bfloat16_uint8_core_avx2)
+
+//---- Sums of products --------------------------------------------------------
+
+// The numbers of a group: each has the place of the first.
+typedef struct group {
+    const int32_t *sums;
+    const float *scale, *bias;
+    char *out;
+} group;
+
+// What differs from qdq_gemm_real_rows does not change a code: the sign of a zero and the bits of a
+// NaN.
+static inline __m256 real_of(const group *g, bool by_column, size_t j) {
+    const float *sums = (const float *)(const void *)g->sums;
+    __m256 v = _mm256_loadu_ps(sums + j);
+    if (g->scale)
+        v = _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_castps_si256(v)),
+                          by_column ? _mm256_loadu_ps(g->scale + j) : all(*g->scale));
+    if (g->bias) v = _mm256_add_ps(v, by_column ? _mm256_loadu_ps(g->bias + j) : all(*g->bias));
+    return v;
+}
+
+static inline void code_group(const group *g, const factors *f, bool by_column, bool is_signed) {
+    __m256 v[4];
+    __m256i words[2];
+    for (size_t i = 0; i < 4; i++) v[i] = real_of(g, by_column, i * LANES);
+    words_of_vectors(f, v, words);
+    _mm256_storeu_si256((void *)g->out,
+                        order_of_float32(is_signed ? to_int8(f, words) : to_uint8(f, words)));
+}
+
+// The last group of a row, of fewer columns.
+static void code_end(const group *of, const factors *f, bool by_column, bool is_signed, size_t n) {
+    int32_t sums[GROUP] = {0};
+    float scale[GROUP] = {0}, bias[GROUP] = {0};
+    char out[GROUP];
+    group g = *of;
+    memcpy(sums, g.sums, n * sizeof *sums);
+    g.sums = sums, g.out = out;
+    if (by_column && g.scale) g.scale = memcpy(scale, g.scale, n * sizeof *scale);
+    if (by_column && g.bias) g.bias = memcpy(bias, g.bias, n * sizeof *bias);
+    code_group(&g, f, by_column, is_signed);
+    memcpy(of->out, out, n);
+}
+
+bool qdq_gemm_code_rows_avx2(const qdq_gemm_code_rows *c) {
+    float s = qdq_float_from_bits(c->views[0].data[0]);
+    int32_t z = (int32_t)c->views[1].data[0];
+    bool is_signed = c->fn == qdq_quantize_float32_int8_hot_avx2;
+    if (!is_signed && c->fn != qdq_quantize_float32_uint8_hot_avx2) return false;
+    if (!may_multiply(c->params, s, z)) return false;
+    factors f = factors_of(c->params, s, z);
+    for (size_t r = 0; r < c->rows; r++)
+        for (size_t j = 0; j < c->n; j += GROUP) {
+            size_t at = c->by_column ? j : r, left = c->n - j;
+            group g = {(const int32_t *)c->sums + r * c->stride + j,
+                       c->scale ? c->scale + at : NULL, c->bias ? c->bias + at : NULL,
+                       (char *)c->out + r * c->out_stride + j};
+            if (left < GROUP)
+                code_end(&g, &f, c->by_column, is_signed, left);
+            else
+                code_group(&g, &f, c->by_column, is_signed);
+        }
+    return true;
+}

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // AVX-512 intrinsics, where compilers reach less than half of the speed: Quantize to bytes for the
-// core's numerics, and lookup in tables of bytes.
+// core's numerics, of floats and of the sums of products, and lookup in tables of bytes.
 //
 // Below, q is the quotient x / s rounded to float32, n is q rounded half to even, and z is the zero
 // point. The sum n + z steps where q is a tie, k + 1/2. Only ties of magnitude up to 255.5 matter,
 // because z and the result are bytes of y.
 #include <immintrin.h>
 
+#include "ops/kernels/gemm/gemm.h"
 #include "ops/kernels/quantize/kernel_list.h"
 
 enum { LANES = 16, GROUP = 64 };
@@ -21,6 +22,8 @@ typedef struct factors {
     __m512i quant_min, quant_max;  // bytes
     bool clamps;                   // the range is less than all bytes
 } factors;
+
+qdq_gemm_code_rows_fn qdq_gemm_code_rows_avx512;
 
 static inline __m512 all(float v) { return _mm512_set1_ps(v); }
 
@@ -100,13 +103,19 @@ static inline __m512 load(source from, const factors *f, const void *x, size_t i
     return from == SCALED ? _mm512_mul_ps(v, f->in) : v;
 }
 
+static inline void quantize_vectors(const factors *f, const __m512 x[4], __m512i words[2]) {
+    __m512i sums[4];
+    for (size_t i = 0; i < 4; i++) sums[i] = approximate(f, x[i]);
+    if (__builtin_expect(any_near(sums[0], sums[1], sums[2], sums[3]), 0))
+        for (size_t i = 0; i < 4; i++) sums[i] = exact(f, x[i]);
+    upper_halves(sums, words);
+}
+
 static inline void quantize_group(source from, const factors *f, const void *x, size_t at,
                                   __m512i words[2]) {
-    __m512i sums[4];
-    for (size_t i = 0; i < 4; i++) sums[i] = approximate(f, load(from, f, x, at + i * LANES));
-    if (__builtin_expect(any_near(sums[0], sums[1], sums[2], sums[3]), 0))
-        for (size_t i = 0; i < 4; i++) sums[i] = exact(f, load(from, f, x, at + i * LANES));
-    upper_halves(sums, words);
+    __m512 v[4];
+    for (size_t i = 0; i < 4; i++) v[i] = load(from, f, x, at + i * LANES);
+    quantize_vectors(f, v, words);
 }
 
 //---- bfloat16 ---------------------------------------------------------------
@@ -274,6 +283,76 @@ QUANTIZE_CHANNELS(quantize_float32,  uint8, qdq_quantize_float32_uint8_core_avx5
 QUANTIZE_CHANNELS(quantize_bfloat16, int8,  qdq_quantize_bfloat16_int8_core_avx512,  BFLOAT16)
 QUANTIZE_CHANNELS(quantize_bfloat16, uint8, qdq_quantize_bfloat16_uint8_core_avx512, BFLOAT16)
 // clang-format on
+
+//---- Sums of products --------------------------------------------------------
+
+// The scale or bias of a vector of columns, or of a row.
+static inline __m512 along(const float *of, bool by_column, size_t j, __mmask16 mask) {
+    if (!of) return _mm512_setzero_ps();
+    return by_column ? _mm512_maskz_loadu_ps(mask, of + j) : all(*of);
+}
+
+typedef struct code_row {
+    const int32_t *sums;
+    const float *scale, *bias;  // of the row, or of all columns; NULL: none
+    char *out;
+} code_row;
+
+// Makes codes of up to 64 columns from number j on. What differs from qdq_gemm_real_rows does not
+// change a code: the sign of a zero and the bits of a NaN.
+static inline __m512i code_group(const factors *f, code_row row, bool scaled, bool by_column,
+                                 bool is_signed, size_t j, __mmask64 mask) {
+    __m512i order = _mm512_loadu_si512(order_of_words), words[2];
+    __m512 v[4];
+    for (size_t i = 0; i < 4; i++) {
+        __mmask16 own = (__mmask16)(mask >> i * LANES);
+        size_t at = j + i * LANES;
+        __m512i sum = _mm512_maskz_loadu_epi32(own, row.sums + at);
+        v[i] = scaled ? _mm512_mul_ps(_mm512_cvtepi32_ps(sum), along(row.scale, by_column, at, own))
+                      : _mm512_castsi512_ps(sum);
+        v[i] = _mm512_add_ps(v[i], along(row.bias, by_column, at, own));
+    }
+    quantize_vectors(f, v, words);
+    return is_signed ? to_int8(f, words, order) : to_uint8(f, words, order);
+}
+
+static inline __attribute__((always_inline)) void code_rows(const qdq_gemm_code_rows *c,
+                                                            const factors *given, bool scaled,
+                                                            bool by_column, bool is_signed) {
+    factors f = *given;
+    size_t rows = c->rows, n = c->n, whole = n / GROUP * GROUP;
+    size_t stride = c->stride, out_stride = c->out_stride, step = !by_column;
+    __mmask64 mask = n > whole ? ~0ULL >> (GROUP - (n - whole)) : 0;
+    code_row row = {c->sums, c->scale, c->bias, c->out};
+    for (size_t r = 0; r < rows; r++) {
+        for (size_t j = 0; j < whole; j += GROUP)
+            _mm512_storeu_si512(row.out + j,
+                                code_group(&f, row, scaled, by_column, is_signed, j, ~0ULL));
+        if (mask)
+            _mm512_mask_storeu_epi8(row.out + whole, mask,
+                                    code_group(&f, row, scaled, by_column, is_signed, whole, mask));
+        row.sums += stride;
+        row.out += out_stride;
+        if (row.scale) row.scale += step;
+        if (row.bias) row.bias += step;
+    }
+}
+
+bool qdq_gemm_code_rows_avx512(const qdq_gemm_code_rows *c) {
+    float s = qdq_float_from_bits(c->views[0].data[0]);
+    int32_t z = (int32_t)c->views[1].data[0];
+    bool is_signed = c->fn == qdq_quantize_float32_int8_channels_avx512;
+    if (!is_signed && c->fn != qdq_quantize_float32_uint8_channels_avx512) return false;
+    if (!may_multiply(c->params, s, z)) return false;
+    factors f = factors_of(c->params, 1.0f, s, z);
+    if (c->scale && c->by_column)
+        code_rows(c, &f, true, true, is_signed);
+    else if (c->scale)
+        code_rows(c, &f, true, false, is_signed);
+    else
+        code_rows(c, &f, false, c->by_column, is_signed);
+    return true;
+}
 
 //---- Tables of bytes --------------------------------------------------------
 

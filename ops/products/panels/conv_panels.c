@@ -24,6 +24,7 @@ enum {
     TAPS = QDQ_CONV_PANELS_TAPS,
     GROUP = QDQ_GEMM_BLOCK_ROWS,  // rows whose k block stays in L1
     LAST_ROWS = 16,               // rows that the epilogue takes at a time
+    ENDED = 2,                    // panels whose sums become codes together
 };
 
 typedef qdq_panels_params panels_params;
@@ -158,13 +159,34 @@ static void ask_for_next(const job *j, size_t k_block, size_t next, size_t p, si
         __builtin_prefetch(weights + i * LINE, 0, 2);
 }
 
+// Makes codes of a group of rows while their sums are in the cache: of the last `count` panels up
+// to number p.
+static void end_group(const job *j, size_t row, size_t rows, size_t p, size_t count) {
+    qdq_gemm_block part = j->block;
+    size_t first = (p + 1 - count) * COLUMNS, left = j->block.columns - first;
+    part.row += row, part.rows = rows;
+    part.column += first, part.columns = left < count * COLUMNS ? left : count * COLUMNS;
+    j->p->conv.gemm.epilogue(&j->p->transposed_gemm, j->tensors, &part,
+                             j->w->sums + row * j->p->stride + first, j->p->stride);
+}
+
+// Whether rows of a group become codes as soon as their sums are complete. Links would get runs
+// that are too short.
+static bool ends_groups(const job *j) {
+    return !j->tensors->sink && !j->p->leaves_out &&
+           qdq_gemm_quantizes_sums(&j->p->transposed_gemm);
+}
+
 static void add_k_block(const job *j, size_t k_block, size_t panels) {
+    bool ends = ends_groups(j) && k_block + 1 == qdq_panels_k_blocks(&j->p->conv);
     if (!j->is_packed) j->p->form->pack(j, k_block, panels);
     for (size_t row = 0, rows; row < j->block.rows; row += rows) {
         rows = group_rows(j, row);
         for (size_t p = 0; p < panels; p++) {
             ask_for_next(j, k_block, row + rows, p, panels);
             add_tiles(j, p, k_block, row, rows);
+            if (ends && (p % ENDED == ENDED - 1 || p == panels - 1))
+                end_group(j, row, rows, p, p % ENDED + 1);
         }
     }
 }
@@ -204,7 +226,7 @@ static void run_block(const job *j) {
     for (size_t k_block = 0; k_block < qdq_panels_k_blocks(&p->conv); k_block++)
         add_k_block(j, k_block, panels);
     if (p->leaves_out) qdq_panels_mend_zeros(j, panels);
-    end_block(j);
+    if (!ends_groups(j)) end_block(j);
 }
 
 // Row blocks of the same positions follow each other. If panels hold all k, the first of them packs
@@ -374,6 +396,7 @@ bool qdq_conv_panels_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_low
     if (!p || !qdq_gemm_constant_weights(g, ctx, &known)) return false;
     p->form = form_of(g);
     g->kind = kind_of(g, &known);
+    qdq_stage_quantize *quantize = qdq_gemm_offer_quantize(g, to->mempool);
     p->conv = *c;
     p->transposed_gemm = qdq_gemm_transposed(g);
     p->x_count = qdq_shape_count(ctx->inputs[g->a_port].type.shape);
@@ -391,6 +414,7 @@ bool qdq_conv_panels_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_low
     }
     *stage = (qdq_stage){.params = p,
                          .tensor_op = run,
+                         .quantize = quantize,
                          .chunks = true,
                          .units = g->batch * p->row_blocks * p->position_blocks,
                          .cost = g->batch * g->rows * g->columns * g->depth,

@@ -70,15 +70,22 @@ static inline double large_round(qdq_dtype dtype, int64_t value) {
 
 //---- Links ------------------------------------------------------------------
 
-// The nodes after the product: float results take the first four, integer results the first and the
-// last.
-typedef enum large_link { PLAIN, RELU, QUANTIZE, RELU_QUANTIZE, DEQUANTIZE } large_link;
+// The nodes after the product: float results take the first five, integer results the first and the
+// last. QUANTIZE_BACK is Quantize and Dequantize.
+typedef enum large_link {
+    PLAIN,
+    RELU,
+    QUANTIZE,
+    RELU_QUANTIZE,
+    QUANTIZE_BACK,
+    DEQUANTIZE
+} large_link;
 
 // One of the links that may follow a product of this kind.
 static inline large_link large_link_after(large_kind kind, size_t choice) {
-    static const large_link floats[] = {PLAIN, QUANTIZE, RELU, RELU_QUANTIZE};
+    static const large_link floats[] = {PLAIN, QUANTIZE, RELU, RELU_QUANTIZE, QUANTIZE_BACK};
     if (large_is_integer(kind)) return choice % 2 ? DEQUANTIZE : PLAIN;
-    return floats[choice % 4];
+    return floats[choice % 5];
 }
 
 typedef struct large_after {
@@ -88,7 +95,7 @@ typedef struct large_after {
 
 static inline qdq_dtype large_dtype(qdq_dtype made, const large_after *after) {
     if (after->link == QUANTIZE || after->link == RELU_QUANTIZE) return QDQ_INT8;
-    return after->link == DEQUANTIZE ? QDQ_FLOAT32 : made;
+    return after->link == DEQUANTIZE || after->link == QUANTIZE_BACK ? QDQ_FLOAT32 : made;
 }
 
 static inline qdq_value large_follow(qdq_graph *g, qdq_value y, const large_after *after) {
@@ -96,23 +103,28 @@ static inline qdq_value large_follow(qdq_graph *g, qdq_value y, const large_afte
     qdq_quantize_attrs attrs = {.name = "after",
                                 .scales = {.data = &after->scale, .count = 1},
                                 .zps = {.data = &zero, .count = 1},
-                                .dtype = large_dtype(QDQ_FLOAT32, after)};
+                                .dtype = QDQ_INT8};
     if (after->link == DEQUANTIZE) {
-        attrs.zps = (qdq_numbers){0};
+        attrs.zps = (qdq_numbers){0}, attrs.dtype = QDQ_FLOAT32;
         return qdq_dequantize(g, y, attrs);
     }
     if (after->link == RELU || after->link == RELU_QUANTIZE)
         y = qdq_relu(g, y, (qdq_unary_attrs){.name = "relu"});
-    return after->link == RELU || after->link == PLAIN ? y : qdq_quantize(g, y, attrs);
+    if (after->link == RELU || after->link == PLAIN) return y;
+    y = qdq_quantize(g, y, attrs);
+    if (after->link != QUANTIZE_BACK) return y;
+    attrs.name = "back", attrs.dtype = QDQ_FLOAT32;
+    return qdq_dequantize(g, y, attrs);
 }
 
 static inline double large_followed(double y, const large_after *after) {
     if (after->link == PLAIN) return y;
     if (after->link == DEQUANTIZE) return (double)(float)y * (double)after->scale;
-    if (after->link != QUANTIZE && y < 0) y = 0;
+    if ((after->link == RELU || after->link == RELU_QUANTIZE) && y < 0) y = 0;
     if (after->link == RELU) return y;
     double q = rint(y / (double)after->scale) + LARGE_ZERO;
-    return q < -128 ? -128 : q > 127 ? 127 : q;
+    q = q < -128 ? -128 : q > 127 ? 127 : q;
+    return after->link == QUANTIZE_BACK ? (q - LARGE_ZERO) * (double)after->scale : q;
 }
 
 //---- Modes ------------------------------------------------------------------
