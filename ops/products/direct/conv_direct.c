@@ -312,6 +312,7 @@ bool qdq_conv_direct_stage(const qdq_conv *c, const qdq_op_context *ctx, const q
     *done = true;
     *stage = (qdq_stage){.params = d,
                          .tensor_op = qdq_direct_run,
+                         .quantize = qdq_gemm_offer_quantize(&d->conv.gemm, to->mempool),
                          .chunks = true,
                          .units = g->batches.dims[0] * c->out[0] * d->channel_blocks * d->bands[0] *
                                   d->bands[1],

@@ -5,8 +5,14 @@
 
 enum { LAST = QDQ_MAX_SPATIAL - 1 };
 
+// Bytes of a result as it is handed over.
+static size_t result_size(const qdq_direct_unit *u) {
+    const qdq_gemm *g = &u->d->conv.gemm;
+    return qdq_dtype_size(qdq_gemm_quantizes(g) ? g->quantize->dtype : g->y.dtype);
+}
+
 static void put(const qdq_direct_unit *u, const qdq_chunk *chunk) {
-    size_t size = qdq_dtype_size(u->d->conv.gemm.y.dtype);
+    size_t size = result_size(u);
     if (u->tensors->sink) {
         u->tensors->sink(u->tensors->sink_self, chunk);
         return;
@@ -26,10 +32,13 @@ static void put_pixels(const qdq_direct_unit *u, size_t at, size_t first, size_t
                        const void *data, void *out) {
     const qdq_gemm *g = &u->d->conv.gemm;
     size_t positions = u->results[1] * u->results[LAST];
-    if (qdq_dtype_size(g->y.dtype) == 4) {
+    size_t size = result_size(u);
+    if (size == 4) {
         TRANSPOSE(uint32_t)
-    } else {
+    } else if (size == 2) {
         TRANSPOSE(uint16_t)
+    } else {
+        TRANSPOSE(uint8_t)
     }
     put(u, &(qdq_chunk){at, u->channels, n, g->y.row_stride, out});
 }
@@ -38,10 +47,14 @@ static void put_pixels(const qdq_direct_unit *u, size_t at, size_t first, size_t
 static void put_reals(const qdq_direct_unit *u, size_t at) {
     const qdq_gemm *g = &u->d->conv.gemm;
     size_t rows = u->results[1], n = u->results[LAST], width = u->d->conv.out[LAST];
-    size_t positions = rows * n, size = qdq_dtype_size(g->y.dtype);
+    size_t positions = rows * n, size = result_size(u);
     const char *data = (const char *)u->s->results;
     void *out = u->s->other;
-    if (g->y.dtype != QDQ_FLOAT32) {
+    if (qdq_gemm_quantizes(g)) {
+        const qdq_stage_quantize *by = g->quantize;
+        by->fn(by->params, by->views, data, out, u->channels * positions);
+        data = out, out = u->s->results;
+    } else if (g->y.dtype != QDQ_FLOAT32) {
         g->kernel->narrow(g->y.dtype, u->s->results, out, u->channels * positions);
         data = out, out = u->s->results;
     }

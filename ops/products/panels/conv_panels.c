@@ -218,7 +218,8 @@ static void run_block(const job *j) {
     const panels_params *p = j->p;
     size_t panels = (j->block.columns + COLUMNS - 1) / COLUMNS;
     drop(j);
-    for (size_t i = 0; !j->is_packed && i < panels; i++) {
+    bool read = !j->is_packed && (p->linear || !p->form->stages);
+    for (size_t i = 0; read && i < panels; i++) {
         size_t left = j->block.columns - i * COLUMNS;
         set_panel(p, j->block.column + i * COLUMNS, left < COLUMNS ? left : COLUMNS,
                   &j->w->panels[i]);
@@ -229,16 +230,25 @@ static void run_block(const job *j) {
     if (!ends_groups(j)) end_block(j);
 }
 
-// Row blocks of the same positions follow each other. If panels hold all k, the first of them packs
-// the panels for all.
+// How many of the units from `unit` to `end` are row blocks of the same positions that run as one.
+static size_t units_together(const panels_params *p, size_t unit, size_t end) {
+    size_t left = p->row_blocks - unit % p->row_blocks;
+    if (left > end - unit) left = end - unit;
+    return left < p->together ? left : p->together;
+}
+
+// Row blocks of the same positions follow each other, and those that one thread runs share panels:
+// all of them if panels hold all k, else as many as there is room for.
 static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const panels_params *p = params;
     const qdq_gemm *g = &p->conv.gemm;
     workspace w;
-    for (size_t unit = begin; unit < end; unit++) {
+    for (size_t unit = begin, count; unit < end; unit += count) {
         size_t row = unit % p->row_blocks * p->block_rows, rest = unit / p->row_blocks;
         size_t column = rest % p->position_blocks * POSITIONS, batch = rest / p->position_blocks;
         size_t size = qdq_dtype_size(g->a_dtype), first = qdq_gemm_at(g, g->batches.a, batch);
+        count = units_together(p, unit, end);
+        size_t rows = count * p->block_rows, left = g->columns - row;
         job j = {.p = p, .tensors = tensors, .w = &w};
         j.is_packed = row && unit > begin && qdq_panels_k_blocks(&p->conv) == 1;
         j.x = (const char *)tensors->x[g->a_port] + first * size;
@@ -247,7 +257,7 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
         j.block = (qdq_gemm_block){
             .batch = batch,
             .row = row,
-            .rows = g->columns - row < p->block_rows ? g->columns - row : p->block_rows,
+            .rows = left < rows ? left : rows,
             .column = column,
             .columns = g->rows - column < POSITIONS ? g->rows - column : POSITIONS,
         };
@@ -356,6 +366,7 @@ static void set_row_blocks(panels_params *p) {
     while (count * others < QDQ_CONV_PANELS_UNITS && g->columns / (count + 1) >= GROUP) count++;
     size_t tiles = (g->columns + count * QDQ_GEMM_ROWS - 1) / (count * QDQ_GEMM_ROWS);
     p->block_rows = tiles * QDQ_GEMM_ROWS < most ? tiles * QDQ_GEMM_ROWS : most;
+    p->together = most / p->block_rows;
     p->row_blocks = (g->columns + p->block_rows - 1) / p->block_rows;
 }
 

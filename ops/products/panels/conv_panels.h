@@ -44,6 +44,7 @@ typedef struct qdq_panels_form {
     void (*pack_row)(const qdq_gemm *gemm, const qdq_gemm_source *from, size_t channel, size_t k,
                      size_t n, void *row, qdq_panels_seen *of_row);
     size_t least_positions;
+    bool stages;  // does not read qdq_panel unless positions are neighbours
 } qdq_panels_form;
 
 extern const qdq_panels_form qdq_panels_floats, qdq_panels_codes;
@@ -59,7 +60,8 @@ typedef struct qdq_panels_params {
     bool leaves_out;     // products beyond the border
     size_t ways, slots;  // slots: of all k blocks of a group
     size_t row_blocks, block_rows, position_blocks;
-    size_t stride;  // from one row of sums to the next
+    size_t together;  // row blocks that there is room for
+    size_t stride;    // from one row of sums to the next
 } qdq_panels_params;
 
 // A panel of a unit: its place in x, and which of its columns have an element under each tap.

@@ -185,4 +185,4 @@ static void pack_row(const qdq_gemm *g, const qdq_gemm_source *from, size_t chan
         pack_bytes(g, from, channel, k, n, row, of_row);
 }
 
-const qdq_panels_form qdq_panels_codes = {pack, pack_row, QDQ_CONV_PANELS_LEAST_CODES};
+const qdq_panels_form qdq_panels_codes = {pack, pack_row, QDQ_CONV_PANELS_LEAST_CODES, true};

@@ -46,4 +46,4 @@ static void pack_row(const qdq_gemm *g, const qdq_gemm_source *from, size_t chan
     see(of_row, row, n);
 }
 
-const qdq_panels_form qdq_panels_floats = {pack, pack_row, QDQ_CONV_PANELS_LEAST};
+const qdq_panels_form qdq_panels_floats = {pack, pack_row, QDQ_CONV_PANELS_LEAST, false};
