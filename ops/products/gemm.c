@@ -365,6 +365,7 @@ qdq_gemm qdq_gemm_transposed(const qdq_gemm *g) {
     swap(&t.rows, &t.columns);
     swap(&t.y.row_stride, &t.y.column_stride);
     swap(&t.bias.row_stride, &t.bias.column_stride);
+    swap(&t.a_scale.row_stride, &t.a_scale.column_stride);
     swap(&t.b_scale.row_stride, &t.b_scale.column_stride);
     return t;
 }
@@ -376,7 +377,9 @@ bool qdq_gemm_stage(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *
         return qdq_pair_sums_choose(g, ctx, to);
     }
     if (qdq_gemm_takes_bfloats(g)) g->kind = QDQ_GEMM_BFLOATS;
-    if (!qdq_pair_sums_choose(g, ctx, to) || !qdq_gemm_pack_constant(g, ctx, to)) return false;
+    if (!qdq_pair_sums_choose(g, ctx, to)) return false;
+    if (qdq_gemm_has_code_panels(g, ctx)) return qdq_gemm_code_panels_stage(g, ctx, to, stage);
+    if (!qdq_gemm_pack_constant(g, ctx, to)) return false;
     if (qdq_gemm_sums_fixed(g)) g->order = (qdq_gemm_order){.sums = QDQ_SUM_FIXED};
     // The bytes that each order reads.
     size_t b_bytes = qdq_gemm_panels(g) * qdq_gemm_panel_bytes(g);

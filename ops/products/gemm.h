@@ -124,6 +124,13 @@ size_t qdq_gemm_at(const qdq_gemm *gemm, const size_t *strides, size_t batch);
 bool qdq_gemm_stage(qdq_gemm *gemm, const qdq_op_context *ctx, const qdq_lowering *to,
                     qdq_stage *stage);
 
+// The form for rows of codes and constant weights where the kernel has no exact product of bytes
+// but one of split weights (panels/conv_panels_split.c): weights are the rows of the product, and
+// rows of A its columns.
+bool qdq_gemm_has_code_panels(const qdq_gemm *gemm, const qdq_op_context *ctx);
+bool qdq_gemm_code_panels_stage(const qdq_gemm *gemm, const qdq_op_context *ctx,
+                                const qdq_lowering *to, qdq_stage *stage);
+
 // Whether A and B have the dtypes of products of bfloat16.
 bool qdq_gemm_takes_bfloats(const qdq_gemm *gemm);
 

@@ -59,9 +59,8 @@ static uint32_t pack_column(const qdq_gemm *g, const qdq_gemm_source *from,
     return (uint32_t)(uint64_t)sum;
 }
 
-// Whether columns are neighbours in memory and need no other zero point.
-static bool has_lines(const qdq_gemm *g, const qdq_gemm_source *from,
-                      const qdq_gemm_part_of_b *part) {
+bool qdq_gemm_has_byte_lines(const qdq_gemm *g, const qdq_gemm_source *from,
+                             const qdq_gemm_part_of_b *part) {
     const qdq_gemm_weights *w = &g->weights;
     bool lines = w->column_stride == 1 && w->taps == 1 && w->dtype == QDQ_INT8;
     for (size_t j = 0; lines && from->zeros && j < part->columns; j++)
@@ -98,7 +97,7 @@ static void pack_lines(const qdq_gemm *g, const qdq_gemm_source *from,
 void qdq_gemm_pack_byte_panel(const qdq_gemm *g, const qdq_gemm_source *from,
                               const qdq_gemm_part_of_b *part, int8_t *panel, uint32_t *sums) {
     memset(sums, 0, COLUMNS * sizeof *sums);
-    if (has_lines(g, from, part)) {
+    if (qdq_gemm_has_byte_lines(g, from, part)) {
         pack_lines(g, from, part, panel, sums);
         return;
     }

@@ -287,7 +287,7 @@ static void set_columns(const qdq_gemm *g, const qdq_tensors *tensors, const row
 static void set_requantized(const qdq_gemm *g, const qdq_tensors *tensors, const row_part *at,
                             requantized *to) {
     row_part own = *at;
-    bool differ = g->bias.column_stride || g->b_scale.column_stride;
+    bool differ = g->bias.column_stride || g->a_scale.column_stride || g->b_scale.column_stride;
     if (!differ) own.n = 1;
     set_columns(g, tensors, &own, to);
     for (size_t j = own.n; j < at->n; j++)

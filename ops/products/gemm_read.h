@@ -55,6 +55,10 @@ typedef struct qdq_gemm_part_of_b {
     size_t matrix, column, columns, k, n;
 } qdq_gemm_part_of_b;
 
+// Whether columns of int8 are neighbours in memory and have zero points of 0.
+bool qdq_gemm_has_byte_lines(const qdq_gemm *gemm, const qdq_gemm_source *from,
+                             const qdq_gemm_part_of_b *part);
+
 // Packs some k of at most 32 columns of B as bytes in a panel of them. `sums`: of the 32 columns.
 void qdq_gemm_pack_byte_panel(const qdq_gemm *gemm, const qdq_gemm_source *from,
                               const qdq_gemm_part_of_b *part, int8_t *panel, uint32_t *sums);

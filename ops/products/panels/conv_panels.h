@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The units of a dense convolution whose positions are columns: conv_panels.c computes them by one
-// of two forms, for float32 (conv_panels_floats.c) and for codes (conv_panels_codes.c), and
-// conv_panels_border.c mends sums of floats next to a border.
+// The units of a dense convolution whose positions are columns: conv_panels.c computes them by a
+// form, for float32 (conv_panels_floats.c) or for codes (conv_panels_codes.c), and
+// conv_panels_border.c mends sums of floats next to a border. The rows of a matrix A of codes are
+// positions too, of a kernel of 1.
 #ifndef QDQ_OPS_PRODUCTS_PANELS_CONV_PANELS_H
 #define QDQ_OPS_PRODUCTS_PANELS_CONV_PANELS_H
 
 #include "ops/products/conv_lowering.h"
 
 struct qdq_gemm_known;
+struct qdq_gemm_part_of_b;
 
 enum {
     QDQ_PANELS = QDQ_CONV_PANELS_POSITIONS / QDQ_GEMM_COLUMNS,
@@ -40,14 +42,15 @@ struct qdq_panels_job;
 typedef struct qdq_panels_form {
     // Packs a k block of all panels of a unit.
     void (*pack)(const struct qdq_panels_job *job, size_t k_block, size_t panels);
-    // Packs a k block of the weights of an output channel, and adds what it sees to `of_row`.
-    void (*pack_row)(const qdq_gemm *gemm, const qdq_gemm_source *from, size_t channel, size_t k,
-                     size_t n, void *row, qdq_panels_seen *of_row);
+    // Packs a k block of the weights of some output channels, and adds what it sees to `of_rows`.
+    void (*pack_rows)(const qdq_gemm *gemm, const struct qdq_gemm_part_of_b *channels,
+                      const qdq_gemm_source *from, char *const *rows, qdq_panels_seen *of_rows);
     size_t least_positions;
     bool stages;  // does not read qdq_panel unless positions are neighbours
 } qdq_panels_form;
 
-extern const qdq_panels_form qdq_panels_floats, qdq_panels_codes;
+// code_rows: the k of a position are neighbours in memory.
+extern const qdq_panels_form qdq_panels_floats, qdq_panels_codes, qdq_panels_code_rows;
 
 typedef struct qdq_panels_params {
     qdq_conv conv;             // first
@@ -117,6 +120,9 @@ static inline char *qdq_panels_row(const qdq_panels_params *p, size_t matrix, si
 static inline size_t qdq_panels_index(const qdq_conv *c, int d, size_t o, size_t t) {
     return o * c->stride[d] + t * c->dilation[d] - c->pad[d];
 }
+
+// Runs units of qdq_panels_params.
+qdq_tensor_op_fn qdq_panels_run;
 
 // Splits the packed rows so that no pair of weights can saturate, and adds the bytes of the rest to
 // *bytes. False when memory runs out.

@@ -10,6 +10,8 @@
 //
 // Positions that are not neighbours (strides, a result narrower than x) are first staged: some
 // lines of all positions of the unit are copied, row by row of the result.
+#include "ops/kernels/transpose_block.h"
+#include "ops/products/gemm_read.h"
 #include "ops/products/panels/conv_panels.h"
 #include "runtime/numerics/dtype.h"
 
@@ -149,6 +151,29 @@ static void pack_staged(const qdq_panels_job *j, size_t k_block, size_t panels) 
     }
 }
 
+//---- Rows of a matrix -------------------------------------------------------
+
+// Packs positions whose k are neighbours. The k of a step are a word, so that words change places.
+static void pack_rows(const qdq_panels_job *j, size_t k_block, size_t panels) {
+    enum { STEPS = QDQ_GEMM_ROW_BYTES / QDQ_GEMM_STEP_BYTES };
+    const qdq_conv *c = &j->p->conv;
+    size_t n = qdq_panels_k(c, k_block), steps = qdq_gemm_steps(c->gemm.kind, n);
+    const uint8_t *x = (const uint8_t *)j->x + k_block * qdq_gemm_depth(&c->gemm);
+    uint32_t words[COLUMNS][STEPS], flip = 0x01010101U * form_at_run(j).flip;
+    const void *rows[COLUMNS];
+    for (size_t i = 0; i < COLUMNS; i++) rows[i] = words[i];
+    for (size_t p = 0; p < panels; p++) {
+        size_t column = p * COLUMNS, left = j->block.columns - column;
+        for (size_t i = 0; i < COLUMNS; i++) {
+            size_t row = j->block.column + column + (i < left ? i : 0);
+            words[i][steps - 1] = 0;
+            memcpy(words[i], x + row * c->x_stride[LAST], n);
+            for (size_t k = 0; flip && k < steps; k++) words[i][k] ^= flip;
+        }
+        qdq_transpose_block(sizeof words[0][0], rows, COLUMNS, steps, j->w->b[p], COLUMNS);
+    }
+}
+
 static void pack(const qdq_panels_job *j, size_t k_block, size_t panels) {
     (j->p->linear ? pack_linear : pack_staged)(j, k_block, panels);
 }
@@ -177,12 +202,40 @@ static void pack_bytes(const qdq_gemm *g, const qdq_gemm_source *from, size_t ch
     of_row->first_sum -= (uint32_t)zero * (uint32_t)sum;
 }
 
-static void pack_row(const qdq_gemm *g, const qdq_gemm_source *from, size_t channel, size_t k,
-                     size_t n, void *row, qdq_panels_seen *of_row) {
-    if (g->kind == QDQ_GEMM_INTEGERS)
-        qdq_gemm_column(g, from, channel, k, n, row);
-    else
-        pack_bytes(g, from, channel, k, n, row, of_row);
+// The same for channels that are neighbours in memory.
+static void pack_lines_of_bytes(const qdq_gemm *g, const qdq_gemm_part_of_b *of,
+                                const qdq_gemm_source *from, char *const *rows,
+                                qdq_panels_seen *of_rows) {
+    enum { MOST = 8 };
+    int32_t zero = form_of(g, zero_point(g, g->a_zero.known)).zero;
+    for (size_t done = 0; done < of->columns; done += MOST) {
+        size_t count = of->columns - done < MOST ? of->columns - done : MOST;
+        int8_t codes[MOST][QDQ_GEMM_ROW_BYTES];
+        const void *lines[QDQ_GEMM_ROW_BYTES];
+        for (size_t k = 0; k < of->n; k++)
+            lines[k] = qdq_gemm_source_at(g, from, of->k + k, of->column + done);
+        qdq_transpose_block(1, lines, of->n, count, codes, QDQ_GEMM_ROW_BYTES);
+        for (size_t r = 0; r < count; r++) {
+            int32_t sum = 0;
+            for (size_t k = 0; k < of->n; k++) sum += codes[r][k];
+            of_rows[done + r].first_sum -= (uint32_t)zero * (uint32_t)sum;
+            memcpy(rows[done + r], codes[r], of->n);
+        }
+    }
 }
 
-const qdq_panels_form qdq_panels_codes = {pack, pack_row, QDQ_CONV_PANELS_LEAST_CODES, true};
+static void pack_weights(const qdq_gemm *g, const qdq_gemm_part_of_b *of,
+                         const qdq_gemm_source *from, char *const *rows, qdq_panels_seen *of_rows) {
+    if (g->kind != QDQ_GEMM_INTEGERS && qdq_gemm_has_byte_lines(g, from, of)) {
+        pack_lines_of_bytes(g, of, from, rows, of_rows);
+        return;
+    }
+    for (size_t r = 0; r < of->columns; r++)
+        if (g->kind == QDQ_GEMM_INTEGERS)
+            qdq_gemm_column(g, from, of->column + r, of->k, of->n, rows[r]);
+        else
+            pack_bytes(g, from, of->column + r, of->k, of->n, (int8_t *)rows[r], &of_rows[r]);
+}
+
+const qdq_panels_form qdq_panels_codes = {pack, pack_weights, QDQ_CONV_PANELS_LEAST_CODES, true};
+const qdq_panels_form qdq_panels_code_rows = {pack_rows, pack_weights, QDQ_GEMM_WIDE_ROWS, true};

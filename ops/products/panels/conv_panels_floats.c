@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dense convolutions of float32 on positions as columns: a k of a panel is a line of x, with zeros
 // for elements beyond the border.
+#include "ops/products/gemm_read.h"
 #include "ops/products/panels/conv_panels.h"
 #include "runtime/numerics/dtype.h"
 
@@ -40,10 +41,13 @@ static void see(qdq_panels_seen *to, const float *weights, size_t n) {
     if (magnitude < to->least) to->least = magnitude;
 }
 
-static void pack_row(const qdq_gemm *g, const qdq_gemm_source *from, size_t channel, size_t k,
-                     size_t n, void *row, qdq_panels_seen *of_row) {
-    qdq_gemm_column(g, from, channel, k, n, row);
-    see(of_row, row, n);
+static void pack_rows(const qdq_gemm *g, const qdq_gemm_part_of_b *of, const qdq_gemm_source *from,
+                      char *const *rows, qdq_panels_seen *of_rows) {
+    for (size_t r = 0; r < of->columns; r++) {
+        float *row = (float *)(void *)rows[r];
+        qdq_gemm_column(g, from, of->column + r, of->k, of->n, row);
+        see(&of_rows[r], row, of->n);
+    }
 }
 
-const qdq_panels_form qdq_panels_floats = {pack, pack_row, QDQ_CONV_PANELS_LEAST, false};
+const qdq_panels_form qdq_panels_floats = {pack, pack_rows, QDQ_CONV_PANELS_LEAST, false};

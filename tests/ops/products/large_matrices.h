@@ -15,6 +15,7 @@ typedef struct product {
     size_t size;           // bytes of an element in the kernel's operands
     large_blocks blocks;
     bool zeros, wide;  // zeros: zero points other than 0; wide: codes of the whole range
+    bool ends;         // codes of a are the greatest, of b the least and the greatest
     bool b_shared, transpose_a, transpose_b, bias, by_row, same_scales;
     size_t batch, m, k, n, block_k, block_n;  // batch 0: no batch dim
     large_after after;
@@ -110,7 +111,8 @@ static inline void product_fill_a(product *p, uint64_t *state) {
     for (size_t i = 0; i < batch * size; i++) {
         size_t r = i / p->k % p->m, k = i % p->k;
         int zero = product_row_zero(p, r);
-        int x = large_number(state, p->a, zero, p->wide ? 255 : 3);
+        int x = p->ends ? product_least(p->a) + product_codes(p->a) - 1
+                        : large_number(state, p->a, zero, p->wide ? 255 : 3);
         large_put(&p->in[A], p->transpose_a ? i / size * size + k * p->m + r : i, x);
         p->of_a[i] = x - zero;
     }
@@ -128,6 +130,7 @@ static inline void product_fill_b(product *p, uint64_t *state) {
         size_t k = i / p->n % p->k, j = i % p->n, block = product_block(p, k, j);
         int zero = (int)p->zps[block], scale = p->kind == WEIGHTS ? (int)p->scales[block] : 1;
         int x = large_number(state, p->b, zero, reach > 255 ? 255 : reach);
+        if (p->ends) x = product_least(p->b) + (large_pick(state, 2) ? product_codes(p->b) - 1 : 0);
         large_put(&p->in[B], p->transpose_b ? i / size * size + j * p->k + k : i, x);
         p->of_b[(i / p->n) * p->stride + j] = (x - zero) * scale;
     }

@@ -13,7 +13,7 @@
 // * operands unfit for integer execution (test_integer_execution.c);
 // * constants read from a file, and weights shared by two nodes (tests/graph/tensor_file);
 // * a depth of more than 2^32.
-#include "ops/products/gemm.h"
+#include "ops/products/conv_lowering.h"
 #include "tests/ops/products/large_matrices.h"
 
 enum {
@@ -162,12 +162,13 @@ static void run(const product *p, const char *isa, large_way way) {
 
 //---- Shapes around the block sizes ------------------------------------------
 
-enum { SHAPES = 7 };
+enum { SHAPES = 8, PANELS_SHAPE = 7 };
 
 // Each dim crosses its block size twice. Shape 0: rows in the outer loop. 1: columns in the outer
 // loop, as B exceeds the cache. 2: the same, with room for the last rows only. 3: a batch. 4: few
 // rows, so the row buffer holds more k blocks. 5: more k blocks than the row buffer holds for any
 // number of rows. 6: B exceeds the cache, but has so few columns that rows are in the outer loop.
+// PANELS_SHAPE: the same for rows of codes as columns of panels.
 static void set_shape(product *p, int shape) {
     size_t k_block = QDQ_GEMM_ROW_BYTES / p->size;
     p->m = 2 * BLOCK_ROWS + ROWS + 1, p->k = 2 * k_block + 5,
@@ -185,6 +186,10 @@ static void set_shape(product *p, int shape) {
     if (shape == 5) p->m = 2, p->k = MOST_K_BLOCKS * k_block + 3, p->n = COLUMNS + 3;
     if (shape == 6)
         p->m = 2 * BLOCK_ROWS, p->k = CACHE / (p->size * COLUMNS) + 5, p->n = COLUMNS - 9;
+    if (shape == PANELS_SHAPE) {
+        p->m = 2 * QDQ_CONV_PANELS_POSITIONS + COLUMNS + 1, p->k = k_block + 6;
+        p->n = 2 * QDQ_CONV_PANELS_ROWS + ROWS + 1;
+    }
     p->block_k = k_block / 2 + 1, p->block_n = shape % 2 ? 1 : COLUMNS / 2 + 1;
 }
 
@@ -212,6 +217,30 @@ static void products_cross_every_block_size(void **state) {
                 run(&p, isas[i], large_ways[turn % LARGE_WAYS]);
                 if (i) run(&p, isas[i], large_ways[(turn + LARGE_WAYS / 2) % LARGE_WAYS]);
             }
+            product_free(&p);
+        }
+}
+
+// Products of the greatest uint8 and pairs of the least and the greatest int8 exceed 16 bits.
+static void pairs_at_the_ends_of_int8_do_not_saturate(void **state) {
+    (void)state;
+    const char *isas[32];
+    static const large_way fast[] = {
+        {.threads = 1, .fast = true, .constant = ~1u},
+        {.threads = 3, .fast = true, .constant = ~1u},
+    };
+    size_t isa_count = large_isas(isas);
+    for (size_t v = 0; v < UNIT_COUNT(variants); v++)
+        for (size_t turned = 0; turned < 2; turned++) {
+            uint64_t random = large_state(v);
+            product p = variants[v];
+            if (p.kind != CODES || p.a != U8 || p.b != I8) continue;
+            p.ends = true, p.transpose_b = turned;
+            set_shape(&p, PANELS_SHAPE);
+            set_link(&p, 1 + 3 * turned);
+            make(&p, &random);
+            for (size_t i = 0; i < isa_count * UNIT_COUNT(fast); i++)
+                run(&p, isas[i / UNIT_COUNT(fast)], fast[i % UNIT_COUNT(fast)]);
             product_free(&p);
         }
 }
@@ -276,6 +305,7 @@ static void random_products_are_exact(void **unused) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_cross_every_block_size),
+        cmocka_unit_test(pairs_at_the_ends_of_int8_do_not_saturate),
         cmocka_unit_test(random_products_are_exact),
     };
     large_begin(argc, argv);
