@@ -76,8 +76,28 @@ static void read_params_by_strips(qdq_step *step) {
         }
 }
 
+// The link that makes a parameter again. Its own parameters are known.
+static const qdq_link *link_through(qdq_compiler *c, const qdq_draft_link *draft) {
+    qdq_mempool *mempool = &c->plan->mempool;
+    const qdq_stage *stage = draft->stage;
+    qdq_link *link = QDQ_MEMPOOL_NEW(mempool, qdq_link);
+    qdq_param *known = qdq_mempool_array(mempool, stage->stage_param_count + 1, sizeof *known);
+    if (!link || !known) return NULL;
+    for (size_t k = 0; k < stage->stage_param_count; k++) {
+        const qdq_stage_param *from = &stage->stage_params[k];
+        known[k] = (qdq_param){
+            .is_int = from->is_int, .grid = from->grid, .count = 1, .values = from->values};
+    }
+    *link = (qdq_link){.fn = stage->fn,
+                       .params = stage->params,
+                       .y_dtype = c->located[draft->y].dtype,
+                       .stage_param_count = stage->stage_param_count,
+                       .stage_params = known};
+    return link;
+}
+
 static void set_params(qdq_compiler *c, const qdq_stage *stage, const uint32_t *sources,
-                       qdq_shape x, qdq_param *stage_params) {
+                       const qdq_draft_link *const *through, qdq_shape x, qdq_param *stage_params) {
     for (size_t k = 0; k < stage->stage_param_count; k++) {
         const qdq_stage_param *from = &stage->stage_params[k];
         stage_params[k] = (qdq_param){.is_int = from->is_int,
@@ -87,6 +107,11 @@ static void set_params(qdq_compiler *c, const qdq_stage *stage, const uint32_t *
         if (!sources[k]) continue;
         stage_params[k].source = c->located[sources[k]];
         stage_params[k].tiling = qdq_tiling_of(stage_params[k].source.shape);
+        if (through && through[k]) {
+            stage_params[k].fetch = QDQ_FETCH_THROUGH;
+            stage_params[k].through = link_through(c, through[k]);
+            continue;
+        }
         stage_params[k].fetch = fetch_of(&stage_params[k], &c->draft.values[sources[k]], x);
         if (stage_params[k].fetch == QDQ_FETCH_LIST)
             stage_params[k].exec_offset = reserve(c, from->count, 4 + QDQ_MAX_ELEMENT_BYTES);
@@ -130,7 +155,8 @@ static qdq_link link_of(qdq_compiler *c, const qdq_draft_link *draft, uint32_t x
         qdq_mempool_array(&c->plan->mempool, stage_params, sizeof *link.stage_params);
     if (!link.stage_params) return link;
     link.stage_param_count = stage_params;
-    set_params(c, draft->stage, draft->sources, c->draft.values[x].type.shape, link.stage_params);
+    set_params(c, draft->stage, draft->sources, draft->through, c->draft.values[x].type.shape,
+               link.stage_params);
     return link;
 }
 
@@ -144,7 +170,7 @@ static const qdq_reduce *reduce_of(qdq_compiler *c, const qdq_draft_step *draft,
                            .stage_param_count = stage->stage_param_count,
                            .grid = stage->grid,
                            .result_count = stage->result_count};
-    set_params(c, stage, draft->reduce_sources, (qdq_shape){0}, reduce->stage_params);
+    set_params(c, stage, draft->reduce_sources, NULL, (qdq_shape){0}, reduce->stage_params);
     size_t bytes = stage->grid->count * stage->reduce->state_bytes;
     reduce->partials = blocks < MAX_PARTIALS ? blocks : MAX_PARTIALS;
     if (reduce->partials > MAX_STATE_BYTES / bytes)
@@ -255,6 +281,13 @@ static void drop_cuts(const qdq_draft_step *draft, qdq_step *step) {
     }
 }
 
+// The last links are skipped if nothing is stored of what they make.
+static void drop_unread(const qdq_compiler *c, const qdq_draft_step *draft, qdq_step *step) {
+    if (c->draft.storage.tiled || draft->reduce_node) return;
+    for (size_t i = step->link_count; i-- > 0 && !step->links[i].store.kind;)
+        step->links[i].fn = NULL;
+}
+
 static bool set_links(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *step) {
     step->links = qdq_mempool_array(&c->plan->mempool, draft->link_count, sizeof *step->links);
     if (!step->links) return false;
@@ -267,6 +300,7 @@ static bool set_links(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *st
     }
     if (!join_links(c, step)) return false;
     drop_cuts(draft, step);
+    drop_unread(c, draft, step);
     return true;
 }
 
@@ -299,6 +333,7 @@ static bool is_direct(const qdq_step *step) {
         return false;
     for (size_t k = 0; k < link->stage_param_count; k++)
         if (link->stage_params[k].fetch == QDQ_FETCH_BLOCK ||
+            link->stage_params[k].fetch == QDQ_FETCH_THROUGH ||
             link->stage_params[k].fetch == QDQ_FETCH_TILES)
             return false;
     return true;

@@ -36,6 +36,8 @@ typedef struct qdq_draft_link {
     const qdq_node *node;  // NULL: a copy
     const qdq_stage *stage;
     uint32_t sources[QDQ_MAX_STAGE_PARAMS];
+    // The links that make the parameters of the sources again (graph/compile/recompute.c), or NULL.
+    const struct qdq_draft_link *through[QDQ_MAX_STAGE_PARAMS];
     uint32_t y;     // 0: it only copies to an output
     size_t output;  // index of the output it copies to; SIZE_MAX: none
 } qdq_draft_link;
@@ -149,6 +151,10 @@ bool qdq_draft_integer_execution(qdq_draft *draft);
 // Computes the inputs that a node packs, if they depend on constants alone (graph/compile/fold.c).
 // False if compiling cannot go on.
 bool qdq_draft_fold(qdq_draft *draft, size_t index);
+
+// Lets steps make values again instead of reading them from memory, once all steps are known
+// (graph/compile/recompute.c). False if memory runs out.
+bool qdq_draft_recompute(qdq_draft *draft);
 
 // Whether the caller's copy of a value is all that a tiled plan stores of it.
 bool qdq_draft_is_only_returned(const qdq_draft *draft, uint32_t id);

@@ -177,6 +177,7 @@ qdq_grid_values qdq_exec_param(const qdq_exec *exec, const qdq_param *v) {
                                  qdq_exec_is_read_as_is(v) ? QDQ_DTYPE_NONE : v->source.dtype};
     case QDQ_FETCH_BLOCK:
         return (qdq_grid_values){qdq_exec_place(exec, v->source.place), v->source.dtype};
+    case QDQ_FETCH_THROUGH:
     case QDQ_FETCH_KNOWN:
     default: return (qdq_grid_values){.data = v->values};
     }
@@ -231,6 +232,18 @@ static qdq_view view_of_rows(const qdq_exec *exec, const qdq_step *step, const q
     return (qdq_view){out, 1};
 }
 
+// Makes the parameters of n elements from number `at` on of what their source has.
+static qdq_view view_through(const qdq_exec *exec, const qdq_param *v, size_t at, size_t n,
+                             uint32_t *out) {
+    const qdq_link *link = v->through;
+    qdq_view views[QDQ_MAX_STAGE_PARAMS];
+    for (size_t k = 0; k < link->stage_param_count; k++)
+        views[k] = (qdq_view){link->stage_params[k].values, 0};
+    const char *elements = qdq_exec_place(exec, v->source.place);
+    link->fn(link->params, views, elements + at * qdq_dtype_size(v->source.dtype), out, n);
+    return (qdq_view){out, 1};
+}
+
 // Views of the parameters of whole tiles, or of n elements from `at` on; runtime/exec/exec.c says
 // how many may run at once.
 static void view_params(const qdq_exec *exec, const qdq_step *step, const qdq_link *link, size_t at,
@@ -241,6 +254,8 @@ static void view_params(const qdq_exec *exec, const qdq_step *step, const qdq_li
         if (v->count > 1) qdq_scratch_drop(exec->poison, l1->params[k], sizeof l1->params[k]);
         if (v->count == 1)
             views[k] = (qdq_view){values.data, 0};
+        else if (v->fetch == QDQ_FETCH_THROUGH)
+            views[k] = view_through(exec, v, at, n, l1->params[k]);
         else if (v->fetch == QDQ_FETCH_TILES)
             views[k] = view_of_tiles(exec, step, v, at, n, l1->params[k]);
         else if (step->tiled && v->fetch == QDQ_FETCH_CUT)
@@ -268,7 +283,8 @@ static qdq_view lay_out_runs(const qdq_exec *exec, const qdq_step *step, const q
     uint32_t *run = out;
     for (size_t i = first; i < first + count; i++, run += chunk->n) {
         size_t at = chunk->at + i * chunk->stride;
-        qdq_view view = v->fetch == QDQ_FETCH_TILES
+        qdq_view view = v->fetch == QDQ_FETCH_THROUGH ? view_through(exec, v, at, chunk->n, run)
+                        : v->fetch == QDQ_FETCH_TILES
                             ? view_of_tiles(exec, step, v, at, chunk->n, run)
                             : qdq_grid_strip(v->grid, values, at, chunk->n, run);
         if (view.step && view.data != run) memcpy(run, view.data, chunk->n * sizeof *run);

@@ -58,6 +58,7 @@ typedef enum qdq_fetch {
     QDQ_FETCH_BLOCK,      // decoded from row-major memory for each block
     QDQ_FETCH_TILES,      // one for each element, from tiles of the arena, for each block
     QDQ_FETCH_CUT,        // one for each element, from row-major memory cut like x, for each block
+    QDQ_FETCH_THROUGH,    // one for each element, made of row-major memory by `through`
 } qdq_fetch;
 
 // Numbers that go with the elements of x: scales (float), zero points (int32_t), the other operand
@@ -71,6 +72,8 @@ typedef struct qdq_param {
     qdq_located source;      // the others
     qdq_tiling tiling;       // of the source
     size_t exec_offset;      // QDQ_FETCH_LIST: where the exec keeps them
+    // QDQ_FETCH_THROUGH: reads elements of the source. Its own parameters are known single numbers.
+    const struct qdq_link *through;
 } qdq_param;
 
 //---- Chains -----------------------------------------------------------------

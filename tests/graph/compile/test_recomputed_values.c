@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Floats that steps make again of bytes have no memory, and sums of them have the bits that numpy's
+// arithmetic gives: sizes that cross strips and rows of convolutions, in every mode.
+#include "runtime/exec/plan.h"
+#include "tests/ops/large_links.h"
+
+enum { CHANNELS = 5 };
+
+static const float scales[] = {0.25f, 0.5f, 2.0f};
+static const double zeros[] = {-128, 127, 3};
+
+typedef struct residual {
+    large_graph c;
+    qdq_value first, second;         // floats that two chains make of codes
+    tensor first_reals, sum, codes;  // what they and the end must be
+} residual;
+
+static float code_of(double x, size_t i) {
+    double q = rint(x / (double)scales[i]) + zeros[i];
+    return (float)(q < -128 ? -128 : q > 127 ? 127 : q);
+}
+
+static qdq_quantize_attrs attrs_of(size_t i, qdq_dtype dtype) {
+    return (qdq_quantize_attrs){
+        .scales = {&scales[i], 1, true}, .zps = {&zeros[i], 1, true}, .dtype = dtype};
+}
+
+static qdq_value through_codes(qdq_graph *g, qdq_value x, size_t i) {
+    qdq_value codes = qdq_quantize(g, x, attrs_of(i, QDQ_INT8));
+    qdq_quantize_attrs attrs = attrs_of(i, QDQ_FLOAT32);
+    attrs.name = i ? "second" : "first";
+    return qdq_dequantize(g, codes, attrs);
+}
+
+// The value as the product with an identity matrix, whose chunks are runs of columns.
+static qdq_value product_of(large_graph *c, qdq_value x, qdq_shape shape) {
+    tensor *identity;
+    size_t n = (size_t)shape.dims[shape.rank - 1];
+    qdq_value b = large_input(c, QDQ_FLOAT32, QDQ_SHAPE((int64_t)n, (int64_t)n), &identity);
+    for (size_t i = 0; i < n * n; i++) large_put(identity, i, i % (n + 1) == 0);
+    return qdq_matmul(c->graph, x, b, (qdq_matmul_attrs){0});
+}
+
+// Quantize and Dequantize of two inputs, the sum of both, and its codes as an output.
+static void residual_begin(residual *r, const char *what, qdq_shape shape, uint64_t seed,
+                           bool product) {
+    uint64_t state = large_state(seed);
+    tensor *in[2];
+    large_graph_begin(&r->c, what);
+    for (size_t i = 0; i < 2; i++) {
+        qdq_value x = large_input(&r->c, QDQ_FLOAT32, shape, &in[i]);
+        if (i && product) x = product_of(&r->c, x, shape);
+        *(i ? &r->second : &r->first) = through_codes(r->c.graph, x, i);
+        for (size_t at = 0; at < tensor_count(in[i]); at++)
+            large_put(in[i], at, (double)(int)large_pick(&state, 4096) / 16 - 128);
+    }
+    r->first_reals = large_like(in[0], QDQ_FLOAT32);
+    r->sum = large_like(in[0], QDQ_FLOAT32);
+    r->codes = large_like(in[0], QDQ_INT8);
+    for (size_t at = 0; at < tensor_count(&r->sum); at++) {
+        float reals[2];
+        for (size_t i = 0; i < 2; i++)
+            reals[i] = (code_of(tensor_at(in[i], at), i) - (float)zeros[i]) * scales[i];
+        large_put(&r->first_reals, at, (double)reals[0]);
+        large_put(&r->sum, at, (double)(reals[0] + reals[1]));
+        large_put(&r->codes, at, (double)code_of((double)(reals[0] + reals[1]), 2));
+    }
+    qdq_value sum = qdq_add(r->c.graph, r->second, r->first, (qdq_binary_attrs){0});
+    large_output(&r->c, qdq_quantize(r->c.graph, sum, attrs_of(2, QDQ_INT8)), r->codes);
+}
+
+// Bytes of an element of value "first" in the arena; 0: it has no memory.
+static size_t bytes_of_first(const residual *r, const char *keep) {
+    qdq_error err;
+    qdq_compile_options options = {.keep = &keep, .keep_count = keep != NULL};
+    qdq_plan *plan = qdq_graph_compile(r->c.graph, &options, &err);
+    size_t bytes = 0;
+    assert_non_null(plan);
+    for (size_t i = 0; i < qdq_plan_get_stats(plan).value_count; i++)
+        if (!strcmp(qdq_plan_get_value(plan, i)->name, "first"))
+            bytes = qdq_dtype_size(qdq_plan_get_value(plan, i)->dtype);
+    qdq_plan_destroy(plan);
+    return bytes;
+}
+
+static void residual_end(residual *r) {
+    free(r->sum.data);
+    large_graph_check(&r->c, 0);
+}
+
+static void operands_of_sums_are_made_again_of_their_codes(void **state) {
+    (void)state;
+    const qdq_shape shapes[] = {
+        QDQ_SHAPE(2 * QDQ_BLOCK_ELEMENTS + 5),
+        QDQ_SHAPE(5, 7),
+        QDQ_SHAPE(2, CHANNELS, 19, 37),
+        QDQ_SHAPE(3, 2 * 4096 + 1),
+    };
+    for (size_t i = 0; i < UNIT_COUNT(shapes); i++) {
+        residual r;
+        residual_begin(&r, "sum of dequantized values", shapes[i], i, false);
+        assert_int_equal(bytes_of_first(&r, NULL), 0);
+        free(r.first_reals.data);
+        residual_end(&r);
+    }
+}
+
+static void sums_that_follow_products_make_them_by_runs(void **state) {
+    (void)state;
+    const int64_t sizes[][2] = {{130, 70}, {7, 1}, {61, 600}};
+    for (size_t i = 0; i < UNIT_COUNT(sizes); i++) {
+        residual r;
+        residual_begin(&r, "sum behind a product", QDQ_SHAPE(sizes[i][0], sizes[i][1]), 9 + i,
+                       true);
+        assert_int_equal(bytes_of_first(&r, NULL), 0);
+        free(r.first_reals.data);
+        residual_end(&r);
+    }
+}
+
+// Other readers need the floats: an output, the caller, a step that reads them as its x.
+static void floats_with_other_readers_are_stored(void **state) {
+    (void)state;
+    residual r;
+    residual_begin(&r, "a value that is an output", QDQ_SHAPE(3, 700), 5, false);
+    large_output(&r.c, r.first, r.first_reals);
+    residual_end(&r);
+    residual_begin(&r, "a value that is kept", QDQ_SHAPE(3, 700), 6, false);
+    assert_int_equal(bytes_of_first(&r, "first"), sizeof(float));
+    free(r.first_reals.data);
+    residual_end(&r);
+    residual_begin(&r, "a value that is transposed", QDQ_SHAPE(70, 33), 7, false);
+    qdq_value turned = qdq_transpose(r.c.graph, r.first, (qdq_transpose_attrs){0});
+    tensor want = tensor_of(NULL, QDQ_FLOAT32, QDQ_SHAPE(33, 70));
+    for (size_t at = 0; at < 70 * (size_t)33; at++)
+        large_put(&want, at % 33 * 70 + at / 33, tensor_at(&r.first_reals, at));
+    large_output(&r.c, turned, want);
+    free(r.first_reals.data);
+    residual_end(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(operands_of_sums_are_made_again_of_their_codes),
+        cmocka_unit_test(sums_that_follow_products_make_them_by_runs),
+        cmocka_unit_test(floats_with_other_readers_are_stored),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
