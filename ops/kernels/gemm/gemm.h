@@ -87,6 +87,18 @@ typedef struct qdq_gemm_part {
 
 typedef void qdq_gemm_part_fn(const qdq_gemm_part *part);
 
+// A part of codes with few columns, each of whose k are neighbours: c[r][j] = start + a * b, by dot
+// products along k. Columns are QDQ_GEMM_ROW_BYTES apart, with zeros from the last k to a multiple
+// of 64.
+typedef struct qdq_gemm_code_columns {
+    const void *a, *b;
+    const int32_t *row_start;  // of each row; NULL: the sums in c
+    int32_t *c;
+    size_t c_stride, rows, columns, steps;
+} qdq_gemm_code_columns;
+
+typedef void qdq_gemm_code_columns_fn(const qdq_gemm_code_columns *part);
+
 // Four int8_t that a step of a row of A leaves out.
 typedef struct qdq_gemm_rest_step {
     uint32_t step;
@@ -252,7 +264,8 @@ typedef struct qdq_gemm_kernel {
     bool signs_codes;   // codes are int8_t, not uint8_t
     const char *name;
     qdq_gemm_part_fn *part[QDQ_GEMM_KINDS];
-    qdq_gemm_rest_fn *rest;  // with QDQ_GEMM_SPLIT_CODES; else NULL
+    qdq_gemm_rest_fn *rest;                  // with QDQ_GEMM_SPLIT_CODES; else NULL
+    qdq_gemm_code_columns_fn *code_columns;  // NULL: tiles are as fast
     qdq_gemm_lanes_fn *lanes, *bfloat_lanes;
     qdq_gemm_integer_lanes_fn *integer_lanes;
     qdq_gemm_lines_fn *lines;

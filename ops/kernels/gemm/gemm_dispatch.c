@@ -9,6 +9,7 @@ QDQ_GEMM_DECLARE_INTEGERS(avx_vnni)
 extern qdq_gemm_part_fn qdq_gemm_codes_avx_vnni, qdq_gemm_codes_avx512;
 QDQ_GEMM_DECLARE(avx512)
 extern qdq_gemm_part_fn qdq_gemm_bfloats_avx512_bf16;
+extern qdq_gemm_code_columns_fn qdq_gemm_code_columns_avx512;
 extern qdq_gemm_code_rows_fn qdq_gemm_code_rows_avx2, qdq_gemm_code_rows_avx512;
 #elif defined(QDQ_SIMD_NEON)
 QDQ_GEMM_DECLARE(neon)
@@ -16,6 +17,10 @@ QDQ_GEMM_DECLARE_INTEGERS(neon_dot)
 extern qdq_gemm_part_fn qdq_gemm_codes_neon_dot;
 #endif
 
+#define CODE_COLUMNS_portable NULL
+#define CODE_COLUMNS_avx2 NULL
+#define CODE_COLUMNS_avx512 qdq_gemm_code_columns_avx512
+#define CODE_COLUMNS_neon NULL
 #define CODE_ROWS_portable NULL
 #define CODE_ROWS_avx2 qdq_gemm_code_rows_avx2
 #define CODE_ROWS_avx512 qdq_gemm_code_rows_avx512
@@ -36,6 +41,7 @@ extern qdq_gemm_part_fn qdq_gemm_codes_neon_dot;
      [QDQ_GEMM_BYTES] = qdq_gemm_bytes_##bytes, [QDQ_GEMM_BFLOATS] = qdq_gemm_bfloats_##bfloats, \
      [QDQ_GEMM_CODES] = codes, [QDQ_GEMM_SATURATED_BYTES] = qdq_gemm_saturated_bytes_##base, \
      [QDQ_GEMM_SATURATED_CODES] = qdq_gemm_saturated_codes_##base, [QDQ_GEMM_SPLIT_CODES] = split}, rest, \
+    CODE_COLUMNS_##base, \
     qdq_gemm_lanes_##base, qdq_gemm_bfloat_lanes_##base, qdq_gemm_integer_lanes_##base, \
     qdq_gemm_lines_##base, qdq_gemm_byte_lines_##base, qdq_gemm_pair_lines_##base, \
     qdq_gemm_code_runs_##base, qdq_gemm_reals_##base, qdq_gemm_real_rows_##base, CODE_ROWS_##base, \

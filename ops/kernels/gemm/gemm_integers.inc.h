@@ -67,4 +67,26 @@ void QDQ_ISA_NAME(gemm_codes)(const qdq_gemm_part *p) {
     run_tiles(tiles, codes_halves, p);
 }
 
+#if defined(__AVX512F__)
+
+qdq_gemm_code_columns_fn QDQ_ISA_NAME(gemm_code_columns);
+
+void QDQ_ISA_NAME(gemm_code_columns)(const qdq_gemm_code_columns *p) {
+    enum { BYTES = LANES * QDQ_GEMM_STEP_BYTES };
+    size_t depth = p->steps * QDQ_GEMM_STEP_BYTES;
+    for (size_t r = 0; r < p->rows; r++)
+        for (size_t j = 0; j < p->columns; j++) {
+            const char *a = (const char *)p->a + r * QDQ_GEMM_ROW_BYTES;
+            const char *b = (const char *)p->b + j * QDQ_GEMM_ROW_BYTES;
+            int32_t *c = p->c + r * p->c_stride + j;
+            gemm_ints sum = ints_all(0);
+            for (size_t k = 0; k < depth; k += BYTES)
+                sum = codes_madd(sum, ints_load(a + k), ints_load(b + k));
+            uint32_t start = (uint32_t)(p->row_start ? p->row_start[r] : *c);
+            *c = (int32_t)(start + (uint32_t)_mm512_reduce_add_epi32(sum));
+        }
+}
+
+#endif
+
 #endif

@@ -104,12 +104,25 @@ static void add_rest(const job *j, size_t k_block, size_t row, const qdq_gemm_pa
                          .rows = part->rows});
 }
 
+static size_t panel_columns(const job *j, size_t p) {
+    size_t left = j->block.columns - p * COLUMNS;
+    return left < COLUMNS ? left : COLUMNS;
+}
+
+// The last columns of a panel that are dot products, because a tile would compute 16 for them.
+static size_t few_of(const job *j, size_t p) {
+    const qdq_gemm *g = &j->p->conv.gemm;
+    size_t few = panel_columns(j, p) % (COLUMNS / 2);
+    bool dots = g->kind == QDQ_GEMM_CODES && g->kernel->code_columns;
+    return dots && few <= QDQ_PANELS_FEW ? few : 0;
+}
+
 static void add_group(const job *j, size_t p, size_t k_block, size_t row, size_t rows) {
     static const float zeros[COLUMNS];
     const qdq_gemm *g = &j->p->conv.gemm;
     workspace *w = j->w;
     float *sums = w->sums + row * j->p->stride + p * COLUMNS;
-    size_t columns = j->block.columns - p * COLUMNS;
+    size_t columns = panel_columns(j, p) - few_of(j, p);
     bool chunk = g->order.sums == QDQ_SUM_CHUNKS && k_block;
     const uint32_t *first_sums = k_block ? NULL : j->p->weights->first_sums;
     if (first_sums) first_sums += j->matrix * g->columns + j->block.row + row;
@@ -129,12 +142,45 @@ static void add_group(const job *j, size_t p, size_t k_block, size_t row, size_t
     if (chunk) g->orders->add(sums, j->p->stride, w->chunk, rows);
 }
 
+// Takes the last columns of a packed panel apart.
+static void take_columns(const job *j, size_t p, size_t k_block) {
+    enum { LINE = 64 / QDQ_GEMM_STEP_BYTES };
+    const qdq_conv *c = &j->p->conv;
+    size_t steps = qdq_gemm_steps(c->gemm.kind, qdq_panels_k(c, k_block)), few = few_of(j, p);
+    size_t first = panel_columns(j, p) - few;
+    const uint32_t *words = (const uint32_t *)(const void *)j->w->b[p];
+    for (size_t i = 0; i < few; i++) {
+        for (size_t k = 0; k < steps; k++) j->w->few[i][k] = words[k * COLUMNS + first + i];
+        for (size_t k = steps; k % LINE; k++) j->w->few[i][k] = 0;
+    }
+}
+
+static void add_few(const job *j, size_t p, size_t k_block, size_t row, size_t rows) {
+    const qdq_conv *c = &j->p->conv;
+    const uint32_t *first_sums = k_block ? NULL : j->p->weights->first_sums;
+    size_t few = few_of(j, p), column = p * COLUMNS + panel_columns(j, p) - few;
+    if (first_sums) first_sums += j->matrix * c->gemm.columns + j->block.row + row;
+    c->gemm.kernel->code_columns(
+        &(qdq_gemm_code_columns){.a = qdq_panels_row(j->p, j->matrix, k_block, j->block.row + row),
+                                 .b = j->w->few,
+                                 .row_start = (const int32_t *)first_sums,
+                                 .c = (int32_t *)(void *)(j->w->sums + row * j->p->stride + column),
+                                 .c_stride = j->p->stride,
+                                 .rows = rows,
+                                 .columns = few,
+                                 .steps = qdq_gemm_steps(c->gemm.kind, qdq_panels_k(c, k_block))});
+}
+
 // Tiles that share slots are not neighbours, and are added one by one.
 static void add_tiles(const job *j, size_t p, size_t k_block, size_t row, size_t rows) {
     bool last = k_block + 1 == qdq_panels_k_blocks(&j->p->conv);
     size_t most = last && j->p->ways > 1 ? QDQ_GEMM_ROWS : rows;
-    for (size_t r = 0; r < rows; r += most)
-        add_group(j, p, k_block, row + r, rows - r < most ? rows - r : most);
+    size_t few = few_of(j, p);
+    for (size_t r = 0; r < rows; r += most) {
+        size_t n = rows - r < most ? rows - r : most;
+        if (few < panel_columns(j, p)) add_group(j, p, k_block, row + r, n);
+        if (few) add_few(j, p, k_block, row + r, n);
+    }
 }
 
 // The rows of a block from `row` on whose k block stays in L1.
@@ -175,6 +221,7 @@ static bool ends_groups(const job *j) {
 static void add_k_block(const job *j, size_t k_block, size_t panels) {
     bool ends = ends_groups(j) && k_block + 1 == qdq_panels_k_blocks(&j->p->conv);
     if (!j->is_packed) j->p->form->pack(j, k_block, panels);
+    take_columns(j, panels - 1, k_block);
     for (size_t row = 0, rows; row < j->block.rows; row += rows) {
         rows = group_rows(j, row);
         for (size_t p = 0; p < panels; p++) {
@@ -206,6 +253,7 @@ static void drop(const job *j) {
     bool poison = j->tensors->poison;
     qdq_scratch_drop(poison, j->w->sums, sizeof j->w->sums);
     qdq_scratch_drop(poison, j->w->chunk, sizeof j->w->chunk);
+    qdq_scratch_drop(poison, j->w->few, sizeof j->w->few);
     if (j->is_packed) return;
     qdq_scratch_drop(poison, j->w->b, sizeof j->w->b);
     qdq_scratch_drop(poison, j->w->panels, sizeof j->w->panels);

@@ -13,6 +13,7 @@ struct qdq_gemm_part_of_b;
 
 enum {
     QDQ_PANELS = QDQ_CONV_PANELS_POSITIONS / QDQ_GEMM_COLUMNS,
+    QDQ_PANELS_FEW = 4,  // columns of the last panel that are dot products along k
     QDQ_PANELS_SUMS = QDQ_CONV_PANELS_ROWS * (QDQ_PANELS + 1) * QDQ_GEMM_COLUMNS,
 };
 
@@ -80,6 +81,7 @@ typedef struct qdq_panels_workspace {
     _Alignas(64) char b[QDQ_PANELS][QDQ_GEMM_ROW_BYTES * QDQ_GEMM_COLUMNS];
     _Alignas(64) float sums[QDQ_PANELS_SUMS];                          // or int32_t
     _Alignas(64) float chunk[QDQ_GEMM_BLOCK_ROWS * QDQ_GEMM_COLUMNS];  // sums of a chunk of k
+    _Alignas(64) uint32_t few[QDQ_PANELS_FEW][QDQ_GEMM_ROW_BYTES / QDQ_GEMM_STEP_BYTES];
     qdq_panel panels[QDQ_PANELS];
 } qdq_panels_workspace;
 

@@ -75,6 +75,49 @@ static void halves_of_codes_are_the_first_columns(void **state) {
     }
 }
 
+// A column apart, with zeros from its last step to a multiple of 64 bytes.
+static void take_column(const work *w, size_t steps, size_t j, uint32_t *column) {
+    for (size_t k = 0; k < steps; k++) column[k] = w->b[k * COLUMNS + j];
+    for (size_t k = steps; k % 16; k++) column[k] = 0;
+}
+
+static void few_columns_are_dot_products(void **state) {
+    enum { FEW = 5 };
+    static work w;
+    static _Alignas(64) uint32_t columns[FEW][STEPS];
+    uint64_t seed = 16;
+    size_t count;
+    const qdq_gemm_kernel *kernels = qdq_gemm_kernels(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        if (!(qdq_cpu_isas() >> kernels[i].isa & 1) || !kernels[i].code_columns) continue;
+        for (size_t round = 0; round < 3 * ROWS; round++) {
+            int32_t starts[ROWS];
+            fill(&w, &seed, round % 2 ? end_word : any_word, any_word);
+            for (size_t r = 0; r < ROWS; r++) starts[r] = (int32_t)any_word(&seed);
+            qdq_gemm_part p = part_of(&w, round, w.c[0]);
+            p.start = NULL, p.row_start = round % 3 ? starts : NULL;
+            qdq_gemm_code_columns few = {.a = w.a,
+                                         .b = columns,
+                                         .row_start = p.row_start,
+                                         .c = (int32_t *)w.c[1],
+                                         .c_stride = STRIDE,
+                                         .rows = p.rows,
+                                         .columns = 1 + round % FEW,
+                                         .steps = p.steps};
+            for (size_t j = 0; j < few.columns; j++) take_column(&w, p.steps, j, columns[j]);
+            kernels[i].part[QDQ_GEMM_CODES](&p);
+            kernels[i].code_columns(&few);
+            for (size_t r = 0; r < p.rows; r++) {
+                check_same(kernels[i].name, w.c[0] + r * STRIDE, w.c[1] + r * STRIDE,
+                           few.columns * sizeof w.c[0][0]);
+                check_same(kernels[i].name, w.c[2] + r * STRIDE + few.columns,
+                           w.c[1] + r * STRIDE + few.columns, sizeof w.c[0][0]);
+            }
+        }
+    }
+}
+
 enum { CODE_LINES = 37, CODE_TAPS = 5, CODE_ROOM = 300, CODE_BASE = 40 };
 
 // Random lines of which some begin before x or end after it.
@@ -186,6 +229,7 @@ int main(void) {
         cmocka_unit_test(tiles_of_codes_are_exact),
         cmocka_unit_test(rows_of_codes_start_from_sums_of_their_own),
         cmocka_unit_test(halves_of_codes_are_the_first_columns),
+        cmocka_unit_test(few_columns_are_dot_products),
         cmocka_unit_test(lines_of_codes_are_codes_or_padding),
         cmocka_unit_test(runs_of_codes_are_codes_or_padding),
     };

@@ -253,6 +253,32 @@ static void pairs_at_the_ends_of_int8_do_not_saturate(void **unused) {
         }
 }
 
+// Positions that exceed 16 or 32 columns by 1 to 5, with k blocks and row blocks.
+static void few_positions_beyond_a_panel_are_exact(void **unused) {
+    (void)unused;
+    static const int64_t images[][2] = {{7, 7},  {14, 14}, {1, 33}, {3, 12},
+                                        {1, 50}, {11, 3},  {1, 85}};
+    const char *isas[32];
+    size_t isa_count = large_isas(isas);
+    for (size_t v = 0; v < UNIT_COUNT(variants); v++)
+        for (size_t image = 0; image < UNIT_COUNT(images); image++) {
+            uint64_t random = large_state(v * 100 + image);
+            window p = variants[v];
+            if (p.kind != CODES || p.size != 1) continue;
+            p.e.batch = 2, p.block = 5, p.ends = image % 2;
+            set_image(&p.e, images[image][0], images[image][1], 3);
+            set_channels(&p.e, 1, 2 * QDQ_GEMM_ROW_BYTES / 9 + 5, 2 * BLOCK_ROWS + 5);
+            for (int d = 0; d < 2; d++) p.e.begin[d] = p.e.end[d] = 1;
+            set_layout(&p, 2);
+            set_link(&p, image);
+            make(&p, &random);
+            for (size_t i = 0; i < isa_count; i++)
+                run(&p, isas[i],
+                    (large_way){.threads = i % 2 ? 3 : 1, .fast = true, .constant = ~1u});
+            destroy(&p);
+        }
+}
+
 // Windows with many neighbouring elements are copied by loops of their own; others one by one.
 static void windows_of_every_width_are_copied(void **unused) {
     (void)unused;
@@ -384,6 +410,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(convolutions_cross_every_block_size),
         cmocka_unit_test(pairs_at_the_ends_of_int8_do_not_saturate),
+        cmocka_unit_test(few_positions_beyond_a_panel_are_exact),
         cmocka_unit_test(windows_of_every_width_are_copied),
         cmocka_unit_test(groups_may_begin_within_a_block_of_weights),
         cmocka_unit_test(random_convolutions_are_exact),
