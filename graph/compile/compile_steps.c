@@ -2,10 +2,12 @@
 // Turns the steps of a draft into the steps of a plan: tile functions with the addresses of their
 // operands.
 //
-// Two peepholes shorten a chain. Two links that turn bytes into bytes, with a value between them
-// that lives in L1 only and known per-tensor parameters, become one lookup table (qdq_join_links):
-// the first link stays in the plan and is skipped. A ReLU in front of a Quantize whose lowest code
-// is the code of 0 is skipped too (`cuts_negative`, `ignores_negative`).
+// Four peepholes shorten a chain; links that they make redundant stay in the plan and are skipped.
+// Two links that turn bytes into bytes, with a value between them that lives in L1 only and known
+// per-tensor parameters, become one lookup table (qdq_join_links), and the first is skipped. So are
+// a ReLU in front of a Quantize whose lowest code is the code of 0 (`cuts_negative`,
+// `ignores_negative`), a last link whose result has no place because other steps make it again
+// (recompute.c), and a Quantize that the tensor op computes itself (qdq_stage_quantize).
 #include <string.h>
 
 #include "graph/compile/compile.h"

@@ -8,7 +8,8 @@
 // Saturating products (pairs/pair_sums.h) have the codes of B as they are, and need their sums.
 //
 // AVX2 has no exact product of bytes, and widening them in every tile takes longer than reading
-// twice the memory: products of many rows take int16_t there.
+// twice the memory: products of many rows take int16_t there, or weights that are split
+// (qdq_gemm_has_code_panels).
 #include "ops/products/gemm_read.h"
 
 enum { COLUMNS = QDQ_GEMM_COLUMNS, DEPTH = QDQ_GEMM_DEPTH, FOUR = QDQ_GEMM_STEP_BYTES };
