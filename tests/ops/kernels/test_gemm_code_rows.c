@@ -60,10 +60,12 @@ static void check_rows(const qdq_gemm_kernel *kernel, qdq_isa isa, uint64_t *see
     bool is_signed = round & 1, floats = round >> 2 & 1, clamps = unit_random(seed) % 4 == 0;
     int32_t least = is_signed ? -128 : 0, z = least + (int32_t)(unit_random(seed) % 256);
     if (round % 5 == 0) z = round % 2 ? least : least + 255;
-    qdq_quant_params p = {
-        .x_dtype = QDQ_FLOAT32,
-        .y_dtype = is_signed ? QDQ_INT8 : QDQ_UINT8,
-        .range = {least, least + 255, least + clamps * 9, least + 255 - clamps * 7}};
+    qdq_quant_params p = {.x_dtype = QDQ_FLOAT32,
+                          .y_dtype = is_signed ? QDQ_INT8 : QDQ_UINT8,
+                          .range = {.least = least,
+                                    .greatest = least + 255,
+                                    .quant_min = least + clamps * 9,
+                                    .quant_max = least + 255 - clamps * 7}};
     float s = floats ? 1.0f / 8 : any_scale(seed) * 0x1p8f;
     qdq_view views[] = {{(const uint32_t *)(const void *)&s, 0}, {(const uint32_t *)&z, 0}};
     fill_rows(&w, seed, floats);
@@ -111,8 +113,9 @@ static void other_arithmetic_is_refused(void **state) {
     (void)state;
     for (size_t i = 0; i < count; i++) {
         if (!(qdq_cpu_isas() >> kernels[i].isa & 1) || !kernels[i].code_rows) continue;
-        qdq_quant_params p = {
-            .x_dtype = QDQ_FLOAT32, .y_dtype = QDQ_UINT8, .range = {0, 255, 0, 255}};
+        qdq_quant_params p = {.x_dtype = QDQ_FLOAT32,
+                              .y_dtype = QDQ_UINT8,
+                              .range = {.greatest = 255, .quant_max = 255}};
         float s = 0x1p-140f;
         int32_t z = 3;
         qdq_view views[] = {{(const uint32_t *)(const void *)&s, 0}, {(const uint32_t *)&z, 0}};
