@@ -10,6 +10,7 @@
 #include "tools/explain/reproduction.h"
 #include "tools/failure.h"
 #include "tools/html/report_file.h"
+#include "tools/io/tensor_io.h"
 
 // Writes the page of --html.
 static int write_page(const session *s, const options *opt, const replay *base,
@@ -79,6 +80,9 @@ int run_explain(const options *opt) {
     if (opt->outputs.count > 1)
         return tell_failure(QDQ_ERR_ARGUMENT, "-o is given %zu times, wanted one file",
                             opt->outputs.count);
+    if (opt->outputs.count && !has_ending(opt->outputs.items[0], ".json"))
+        return tell_failure(QDQ_ERR_ARGUMENT, "-o is '%s', wanted a file that ends in .json",
+                            opt->outputs.items[0]);
     int code = session_start_as(&s, opt, "core");
     if (code == EXIT_OK) code = explain_session(&s, opt);
     session_close(&s);

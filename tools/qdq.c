@@ -8,6 +8,7 @@
 #include "tools/common.h"
 #include "tools/dataset/spill.h"
 #include "tools/failure.h"
+#include "tools/io/output_places.h"
 #include "tools/io/streams.h"
 #include "tools/manual/manual.h"
 
@@ -245,7 +246,8 @@ static int run_command(const command_row *command, options *opt) {
     streams taken = {.count = 0};
     int code;
     if (!read_device(opt, &code)) return code;
-    code = streams_take(&taken, command, opt);
+    code = places_check(command, opt);
+    if (code == EXIT_OK) code = streams_take(&taken, command, opt);
     if (code == EXIT_OK) code = open_spill(opt);
     if (code == EXIT_OK) {
         opt->watch = watch_start(!opt->quiet && isatty(STDERR_FILENO));

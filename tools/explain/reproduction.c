@@ -218,8 +218,6 @@ int write_reproduction(const replay *r, const explanation *e, const char *target
     const char *base = getenv("TMPDIR");
     snprintf(folder, sizeof folder, "%s/qdq-XXXXXX", base && *base ? base : "/tmp");
     size_t node = node_called(r, e->node);
-    if (!has_ending(path, ".json"))
-        return tell_failure(QDQ_ERR_ARGUMENT, "-o is '%s', wanted a file that ends in .json", path);
     if (node == r->node_count) return cannot_cut(e, path, "is made by a rewrite of the target");
     if (!mkdtemp(folder))
         return tell_failure(QDQ_ERR_IO, "%s: no folder can be made there", folder);

@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tools/common.h"
 #include "tools/compare/compare.h"
 #include "tools/failure.h"
 #include "tools/io/file_kind.h"
+#include "tools/io/output_places.h"
 #include "tools/io/stream_out.h"
 #include "tools/io/streams.h"
 #include "tools/io/tensor_io.h"
@@ -33,20 +33,6 @@ static int check_name(const qdq_plan *plan, const char *name) {
 
 //---- Files to write ---------------------------------------------------------
 
-// Creates nothing: a run that fails later leaves no file.
-static int check_place(const char *file) {
-    struct stat facts;
-    char folder[4096 + 2];
-    const char *slash = strrchr(file, '/');
-    snprintf(folder, sizeof folder, "%.*s.", slash ? (int)(slash - file) + 1 : 0, file);
-    if (lstat(file, &facts) == 0 && !S_ISREG(facts.st_mode))
-        return tell_failure(QDQ_ERR_IO, "%s: is not a regular file, wanted a new or a regular one",
-                            file);
-    if (access(folder, W_OK | X_OK) == 0) return EXIT_OK;
-    return tell_failure(QDQ_ERR_IO, "%s: a new file cannot be made in its folder: %s", file,
-                        strerror(errno));
-}
-
 static int check_output(const qdq_graph *graph, const qdq_plan *plan, const char *text) {
     tensor_spec spec;
     if (!tensor_spec_of_result(graph, text, &spec) || *spec.tensor)
@@ -62,7 +48,7 @@ static int check_output(const qdq_graph *graph, const qdq_plan *plan, const char
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "%s: a tensor file ends in .npy or .safetensors; needed for '%s'",
                             spec.file, spec.name);
-    return check_place(spec.file);
+    return place_check(spec.file);
 }
 
 //---- Files to read ----------------------------------------------------------

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Files to write: a place that takes no file is found before a command reads its graph."""
+
+import os
+import unittest
+
+from harness import Case, graph, main, quantize
+
+# Commands that write a file, with words that let them begin. The graph is missing, so a command that looks at it
+# first fails because of it.
+WRITING = {
+    "convert": ["convert", "missing.json", "-o"],
+    "mend": ["mend", "missing.json", "-o"],
+    "quantize": ["quantize", "missing.json", "--state", "s", "--target", "ort", "-o"],
+    "calibrate": ["calibrate", "missing.json", "--data", "d", "-o"],
+    "compare": ["compare", "missing.json", "--targets", "core,onnx", "--data", "d", "-o"],
+    "explain": ["explain", "missing.json", "--got", "g.npz", "-o"],
+    "explain --data": ["explain", "missing.json", "--against", "m.json", "--data", "d", "-o"],
+    "merge": ["merge", "missing.state", "-o"],
+    "--html": ["check", "missing.json", "--html"],
+    "--trace": ["plan", "missing.json", "--trace"],
+    "--emit-c": ["plan", "missing.json", "--emit-c"],
+}
+GRAPH = graph([quantize(scales=1, dtype="int8")])
+
+
+class Places(Case):
+    def test_a_missing_folder_is_found_first(self):
+        for name, words in WRITING.items():
+            with self.subTest(name):
+                self.assertEqual(self.qdq(*words, "none/out.json", code=3).err,
+                                 "qdq: none/out.json: a new file cannot be made in its folder: "
+                                 "No such file or directory\n")
+
+    def test_a_folder_is_no_file(self):
+        (self.folder / "out.json").mkdir()
+        for name, words in WRITING.items():
+            with self.subTest(name):
+                self.assertIn("out.json: ", self.qdq(*words, "out.json", code=3).err)
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write anywhere")
+    def test_a_folder_without_permission_is_found_first(self):
+        (self.folder / "closed").mkdir(mode=0o500)
+        for name, words in WRITING.items():
+            with self.subTest(name):
+                self.assertIn("Permission denied", self.qdq(*words, "closed/out.json", code=3).err)
+
+    def test_an_old_file_stays_if_the_command_fails(self):
+        for name, words in WRITING.items():
+            with self.subTest(name):
+                self.write("out.json", "old")
+                self.qdq(*words, "out.json", code=3)
+                self.assertEqual((self.folder / "out.json").read_text(), "old")
+
+    def test_a_reproduction_ends_in_json(self):
+        self.assertIn("wanted a file that ends in .json", self.qdq(*WRITING["explain"], "r.txt", code=2).err)
+
+
+class Words(Case):
+    def test_only_run_writes_to_standard_output(self):
+        for name, words in WRITING.items():
+            with self.subTest(name):
+                option = words[-1]
+                self.assertIn(f"{option} is '-', but only `qdq run` writes to standard output",
+                              self.qdq(*words, "-", code=2).err)
+                self.assertFalse((self.folder / "-").exists())
+        self.write("g.json", GRAPH)
+        self.qdq("convert", "g.json", "-o", "./-")
+        self.assertTrue((self.folder / "-").exists())
+
+    def test_an_empty_name_is_refused(self):
+        for name, words in WRITING.items():
+            with self.subTest(name):
+                self.assertIn(f"{words[-1]} is empty, wanted the file to write", self.qdq(*words, "", code=2).err)
+        self.write("g.json", GRAPH)
+        self.assertIn("wanted [NAME=]FILE", self.qdq("run", "g.json", "--fill", "1", "-o", "", code=2).err)
+
+
+if __name__ == "__main__":
+    main()
