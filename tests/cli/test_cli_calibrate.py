@@ -245,6 +245,43 @@ class Unreadable(Calibration):
         self.assertIn("0008.npy", self.qdq("merge", *parts[::-1], "-o", "m.state", code=1).err)
         self.assertEqual(self.bytes_of("m.state"), self.bytes_of("s.state"))
 
+    def test_data_without_a_readable_sample_is_refused(self):
+        self.make_folder(0)
+        for i in range(3):
+            npz(self.folder / f"data/{i}.npz", x=tensor("float64", SHAPE, [0.0] * 6))
+        err = self.calibrate("s.state", "--checkpoint", "0", code=3).err
+        self.assertEqual(err.splitlines()[-1],
+                         "qdq: data: none of 3 samples could be read; the first: 0.npz: input 'x' has dtype float64, "
+                         "wanted float32; convert it in numpy with x.astype('float32')")
+        self.assertFalse((self.folder / "s.state").exists())
+        self.assertIn("none of 3 samples", self.calibrate("s.state", "--resume", code=3).err)
+
+    def test_merging_shards_without_a_readable_sample_is_refused(self):
+        self.make_folder(0)
+        for i in range(3):
+            self.write(f"data/{i}.npz", "no archive")
+        parts = ["1.state", "2.state"]
+        for i, name in enumerate(parts, 1):
+            self.calibrate(name, "--shard", f"{i}/2", code=1)
+        self.assertIn("1.state: none of 3 samples could be read; the first is 0.npz",
+                      self.qdq("merge", *parts, "-o", "m.state", code=3).err)
+        self.assertFalse((self.folder / "m.state").exists())
+
+    def test_a_file_of_another_dtype_is_known_from_its_header(self):
+        self.make_folder(0)
+        npz(self.folder / "all.npz", x=tensor("float64", [4, *SHAPE], [0.0] * 24))
+        self.assertEqual(self.calibrate("s.state", data="all.npz", code=3).err,
+                         "qdq: all.npz: input 'x' has dtype float64, wanted float32; convert it in numpy with "
+                         "x.astype('float32')\n")
+
+    def test_samples_of_a_file_are_listed_by_number(self):
+        self.write("g.json", graph([node("Cast", "r", "x", dtype="float32")], [harness.value("x", "int4", [2])], {"y": "r"}))
+        good, bad = [1, 1], [99, 1]
+        write_npy(self.folder / "x.npy", tensor("int8", [12, 2], sum([bad if i in (2, 9, 10) else good for i in range(12)], [])))
+        self.calibrate("s.state", data="x.npy", code=1)
+        self.assertEqual(names(read_safetensors(self.folder / "s.state"), "unreadable"),
+                         ["sample 2", "sample 9", "sample 10"])
+
     def test_other_files_of_a_folder_are_mentioned(self):
         self.make_folder(2)
         self.write("data/labels.txt", "")

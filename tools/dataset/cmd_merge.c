@@ -122,6 +122,9 @@ int run_merge(const options *opt) {
                             opt->json ? "-o and --json are both given, wanted one of them"
                                       : "-o is given twice, wanted one file");
     int code = add_states(&m);
+    bool complete = m.sum.shards_held == 1 && m.sum.shard_count == 1;
+    if (code == EXIT_OK && complete && !m.sum.taken && m.sum.unreadable.count)
+        code = refuse_unreadable(&m.sum, path_of(&m, 0));
     if (code == EXIT_OK)
         code = opt->outputs.count ? write_sum(&m) : m.sum.kind->report(&m.sum, opt);
     if ((code == EXIT_OK || code == EXIT_FINDINGS) && report_unreadable(&m.sum) != EXIT_OK)

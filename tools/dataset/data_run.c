@@ -100,14 +100,13 @@ static int resume(data_run *w) {
 
 static int add_sample(data_run *w, size_t index) {
     unsigned char digest[QDQ_SHA256_BYTES];
-    char name[SHOWN_BYTES], shown[SHOWN_BYTES];
+    char name[SHOWN_BYTES];
     qdq_error err = {0};
     qdq_status status = sample_load(&w->data, index, w->session->exec, digest, &err);
     if (status == QDQ_ERR_MEMORY) return report_error(&err);
     if (status != QDQ_OK) {
+        sample_tell(&w->data, index, &err, w->plan->opt->watch);
         (void)sample_name(&w->data, index, name, sizeof name);
-        watch_clear(w->plan->opt->watch);
-        fprintf(stderr, "qdq: %s: %s\n", shown_name(name, shown, sizeof shown), err.text);
         return state_add_unreadable(&w->state, name) ? EXIT_OK : no_memory("the names of samples");
     }
     state_add_digest(w->state.samples, digest);
@@ -172,9 +171,18 @@ static int prepare(data_run *w) {
     return code == EXIT_OK ? resume(w) : code;
 }
 
+// A shard may have unreadable samples only, and be of use to the states that it is merged with.
+static int check_samples(const data_run *w) {
+    const state *s = &w->state;
+    if (s->shard_count > 1 || s->taken || !s->unreadable.count) return EXIT_OK;
+    if (w->data.problem.status == QDQ_OK) return refuse_unreadable(s, w->plan->opt->data);
+    return samples_refuse(&w->data, s->unreadable.count);
+}
+
 static int finish(const data_run *w) {
     const state *s = &w->state;
-    int code = write_state(s, w->plan->out, w->plan->opt);
+    int code = check_samples(w);
+    if (code == EXIT_OK) code = write_state(s, w->plan->out, w->plan->opt);
     if (code != EXIT_OK) return code;
     if (unlink(w->checkpoint) != 0 && errno != ENOENT)
         return tell_failure(QDQ_ERR_IO, "%s: cannot be removed: %s", w->checkpoint,

@@ -123,6 +123,19 @@ static file_array *find_array(const samples *s, const array_file *file, const ch
     return array;
 }
 
+// An array has the dtype of its input, or float32 for narrower floats, or bytes for integers of
+// fewer bits, which are checked when they are written.
+static qdq_status check_dtype(const qdq_tensor_info *input, qdq_dtype dtype, qdq_error *err) {
+    qdq_dtype wanted = input->dtype;
+    bool narrow = qdq_dtype_is_real(wanted) && wanted != QDQ_FLOAT64;
+    bool is_byte = dtype == QDQ_INT8 || dtype == QDQ_UINT8;
+    bool few_bits = qdq_dtype_get(wanted)->kind == QDQ_KIND_INT && is_byte;
+    if (dtype == wanted || (narrow && dtype == QDQ_FLOAT32) || few_bits) return QDQ_OK;
+    return source_fail(err, QDQ_ERR_PARSE, "input '%.200s' has dtype %s, wanted %s%s", input->name,
+                       qdq_dtype_name(dtype), qdq_dtype_name(wanted),
+                       narrow ? "; convert it in numpy with x.astype('float32')" : "");
+}
+
 static qdq_status count_samples(samples *s, qdq_error *err) {
     char has[128], wants[128];
     size_t inputs = qdq_plan_input_count(s->plan);
@@ -130,6 +143,7 @@ static qdq_status count_samples(samples *s, qdq_error *err) {
         const qdq_tensor_info *input = qdq_plan_input(s->plan, i);
         const file_array *array = find_array(s, &s->file, input->name, err);
         if (!array) return err->status;
+        if (check_dtype(input, array->dtype, err) != QDQ_OK) return err->status;
         size_t count = samples_in(array->shape, input->shape);
         if (count == 0)
             return source_fail(err, QDQ_ERR_PARSE,
@@ -184,9 +198,10 @@ static qdq_status load_input(samples *s, array_file *file, size_t number, size_t
         return source_fail(err, QDQ_ERR_PARSE, "input '%.200s' has shape %s, wanted %s",
                            input->name, qdq_write_shape(array->shape, has, sizeof has),
                            qdq_write_shape(input->shape, wants, sizeof wants));
+    qdq_status status = check_dtype(input, array->dtype, err);
+    if (status != QDQ_OK) return status;
     size = qdq_dtype_size(array->dtype);
-    qdq_status status =
-        file_array_read(file, array, (uint64_t)sample * count, s->buffers[number], count, err);
+    status = file_array_read(file, array, (uint64_t)sample * count, s->buffers[number], count, err);
     if (status != QDQ_OK) return status;
     qdq_dtype dtype = array->dtype;
     status = qdq_exec_write(exec, input->name, dtype, s->buffers[number], count, &own);
@@ -264,4 +279,22 @@ const char *sample_name(const samples *s, size_t index, char *out, size_t capaci
     else
         snprintf(out, capacity, "sample %zu", index);
     return out;
+}
+
+//---- Samples that cannot be read --------------------------------------------
+
+void sample_tell(samples *s, size_t index, const qdq_error *err, watch *progress) {
+    char name[SHOWN_NAME], shown[SHOWN_NAME];
+    qdq_error told = {0};
+    (void)sample_name(s, index, name, sizeof name);
+    qdq_utf8_show(shown, sizeof shown, name, strlen(name));
+    (void)source_fail(&told, err->status, "%s: %.480s", shown, err->text);
+    watch_clear(progress);
+    fprintf(stderr, "qdq: %s: %s\n", shown, err->text);
+    if (s->problem.status == QDQ_OK) s->problem = told;
+}
+
+int samples_refuse(const samples *s, size_t count) {
+    return tell_failure(QDQ_ERR_IO, "%s: none of %zu sample%s could be read; the first: %s",
+                        s->where, count, count == 1 ? "" : "s", s->problem.text);
 }

@@ -6,6 +6,7 @@
 
 #include "runtime/base/hash/sha256.h"
 #include "tools/dataset/array_file.h"
+#include "tools/io/watch.h"
 
 typedef struct samples {
     const char *where;
@@ -18,6 +19,7 @@ typedef struct samples {
     // A hash of the names and sizes of the files, or of the size of the file and its samples: equal
     // on each machine, so that shards of other data are noticed.
     unsigned char listing[QDQ_SHA256_BYTES];
+    qdq_error problem;  // of the first sample that could not be read, with its name
 } samples;
 
 // Lists the samples for the inputs of a plan. EXIT_OK, or another exit code after a message; close
@@ -27,6 +29,11 @@ void samples_close(samples *s);
 
 // The name of a sample: its file in the folder, or "sample N", counted from 0.
 const char *sample_name(const samples *s, size_t index, char *out, size_t capacity);
+
+// Says on stderr that a sample could not be read, and why.
+void sample_tell(samples *s, size_t index, const qdq_error *err, watch *progress);
+// Reports that none of `count` samples could be read, and the first reason. Returns the exit code.
+int samples_refuse(const samples *s, size_t count);
 
 // Writes a sample to the inputs of an exec, and a hash of its arrays to `digest`. The error does
 // not begin with the name.

@@ -32,6 +32,13 @@ const char *shown_name(const char *name, char *out, size_t capacity) {
     return qdq_utf8_show(out, capacity, name, strlen(name));
 }
 
+int refuse_unreadable(const state *s, const char *where) {
+    char shown[SHOWN_BYTES];
+    return tell_failure(QDQ_ERR_IO, "%s: none of %zu sample%s could be read; the first is %s",
+                        where, s->unreadable.count, s->unreadable.count == 1 ? "" : "s",
+                        shown_name(s->unreadable.items[0], shown, sizeof shown));
+}
+
 int report_unreadable(const state *s) {
     char shown[SHOWN_BYTES];
     if (s->unreadable.count == 0) return EXIT_OK;

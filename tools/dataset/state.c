@@ -134,9 +134,26 @@ void state_add_digest(unsigned char sum[QDQ_SHA256_BYTES],
     }
 }
 
+// The number of a "sample N" of one file; -1: the name of a file.
+static int64_t number_of_sample(const char *name) {
+    static const char word[] = "sample ";
+    size_t length = sizeof word - 1, digits;
+    if (strncmp(name, word, length) != 0) return -1;
+    digits = strspn(name + length, "0123456789");
+    bool number = digits > 0 && digits < 19 && !name[length + digits];
+    return number ? strtoll(name + length, NULL, 10) : -1;
+}
+
+// The order of samples: by number, or by name.
+static int compare_samples(const char *a, const char *b) {
+    int64_t one = number_of_sample(a), two = number_of_sample(b);
+    if (one < 0 || two < 0 || one == two) return strcmp(a, b);
+    return one < two ? -1 : 1;
+}
+
 bool state_add_unreadable(state *s, const char *name) {
     size_t place = s->unreadable.count;
-    while (place > 0 && strcmp(name, s->unreadable.items[place - 1]) < 0) place--;
+    while (place > 0 && compare_samples(name, s->unreadable.items[place - 1]) < 0) place--;
     return text_list_insert(&s->unreadable, place, name);
 }
 

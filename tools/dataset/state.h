@@ -75,7 +75,7 @@ struct state {
     int64_t shard_count;
     int64_t *shards;  // numbers 1 .. shard_count, ascending
     size_t shards_held;
-    text_list unreadable;  // names of samples, sorted
+    text_list unreadable;  // names of samples, in their order
     state_table tables[MOST_TABLES];
 };
 
@@ -101,7 +101,7 @@ int state_add_graph(state *s, qdq_graph *graph, const char *target, qdq_exec *ex
 
 void state_add_digest(unsigned char sum[QDQ_SHA256_BYTES],
                       const unsigned char digest[QDQ_SHA256_BYTES]);
-// Adds a name at its place in the order. False: no memory.
+// Adds the name of a sample at its place in the order. False: no memory.
 bool state_add_unreadable(state *s, const char *name);
 
 // Adds the samples of `from`, which must be a state of other shards of the same run

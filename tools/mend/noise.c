@@ -8,7 +8,6 @@
 
 #include "tools/common.h"
 #include "tools/dataset/samples.h"
-#include "tools/dataset/shard.h"
 #include "tools/failure.h"
 #include "tools/io/tensor_io.h"
 #include "tools/session.h"
@@ -105,16 +104,13 @@ static int add_run(comparison *c) {
 // Runs both graphs on a sample. One that cannot be read is named and left out.
 static int add_sample(comparison *c, samples *data, size_t index, size_t *used) {
     unsigned char digest[QDQ_SHA256_BYTES];
-    char name[SHOWN_BYTES], shown[SHOWN_BYTES];
     qdq_error err = {0};
     qdq_status status = sample_load(data, index, c->before.exec, digest, &err);
     if (status == QDQ_OK) status = sample_load(data, index, c->after.exec, digest, &err);
     if (status == QDQ_ERR_MEMORY) return report_error(&err);
     *used += status == QDQ_OK;
     if (status == QDQ_OK) return add_run(c);
-    watch_clear(c->opt->watch);
-    (void)sample_name(data, index, name, sizeof name);
-    fprintf(stderr, "qdq: %s: %s\n", shown_name(name, shown, sizeof shown), err.text);
+    sample_tell(data, index, &err, c->opt->watch);
     return EXIT_OK;
 }
 
@@ -128,9 +124,8 @@ static int add_samples(comparison *c, const qdq_graph *before) {
     }
     watch_clear(c->opt->watch);
     size_t count = data.count;
+    if (code == EXIT_OK && !used) code = samples_refuse(&data, count);
     samples_close(&data);
-    if (code == EXIT_OK && !used)
-        return tell_failure(QDQ_ERR_IO, "%s: no sample can be read", c->opt->data);
     if (code == EXIT_OK && used < count)
         fprintf(stderr, "qdq: %s: %zu of %zu samples could not be read, and are left out\n",
                 c->opt->data, count - used, count);
