@@ -43,9 +43,12 @@ typedef struct options {
     const char *completion;
     bool resume, partial;
     bool vs_copy, steps, compile, quiet, help, man;
-    watch *watch;      // of the running command
-    spill *spill;      // likewise, of `spill_folder`; NULL: none
-    const char *call;  // the command line as a shell reads it
+    // Of commands with two models, for loading one of them.
+    const struct session *sizes_of;  // gives open dims their sizes; NULL: none
+    bool loose_dims;                 // --dim may name dims that only the other model has
+    watch *watch;                    // of the running command
+    spill *spill;                    // likewise, of `spill_folder`; NULL: none
+    const char *call;                // the command line as a shell reads it
 } options;
 
 enum { COMMAND_EXAMPLES = 2 };

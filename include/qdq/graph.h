@@ -34,6 +34,7 @@ typedef struct qdq_input_shape {
 typedef struct qdq_dim_size {
     const char *name;
     int64_t size;
+    bool tentative;  // ignored unless an input of the model has such a dim
 } qdq_dim_size;
 
 typedef struct qdq_graph_options {
@@ -125,9 +126,9 @@ QDQ_API qdq_graph *qdq_graph_parse(const char *text, size_t length, const char *
 // or refused with QDQ_ERR_UNSUPPORTED if ONNX lacks something.
 QDQ_API qdq_status qdq_graph_write(const qdq_graph *graph, const char *path, qdq_error *err);
 
-// Writes the graph as one C11 file that computes it with the bits of its target, without allocation or
-// stdio: a function NAME_run and its sizes as macros (docs/emit_c.md). A target's groups are written
-// if `graph` is what qdq_graph_deployed returns. Refuses a graph that has errors, and with
+// Writes the graph as one C11 file that computes it with the bits of its target, without allocation
+// or stdio: a function NAME_run and its sizes as macros (docs/emit_c.md). A target's groups are
+// written if `graph` is what qdq_graph_deployed returns. Refuses a graph that has errors, and with
 // QDQ_ERR_UNSUPPORTED one with an op or a dtype that has no such form; a NULL graph is
 // QDQ_ERR_MEMORY.
 QDQ_API qdq_status qdq_graph_write_c(qdq_graph *graph, const char *path, qdq_error *err);

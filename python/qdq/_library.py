@@ -92,7 +92,7 @@ class CInputShape(Structure):  # qdq_input_shape
 
 
 class CDimSize(Structure):  # qdq_dim_size
-    _fields_ = [("name", c_char_p), ("size", c_int64)]
+    _fields_ = [("name", c_char_p), ("size", c_int64), ("tentative", c_bool)]
 
 
 class CGraphOptions(Structure):  # qdq_graph_options

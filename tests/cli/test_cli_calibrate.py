@@ -188,7 +188,7 @@ class Data(Calibration):
         npz(self.folder / "name.npz", z=tensor("float32", [2, 2, 3], [0.0] * 12))
         self.write("text.npz", "no archive")
         self.write("text.txt", "")
-        for data, text in (("empty", "has no file"), ("absent", "wanted a folder"), ("text.txt", "wanted a folder"),
+        for data, text in (("empty", "has no file"), ("absent", "no file of this name"), ("text.txt", "wanted a folder"),
                            ("shape.npz", "has shape [2, 4], wanted [N, ...]"), ("name.npz", "has no array 'x'"),
                            ("text.npz", "directory at the end of the archive is missing"),
                            ("absent.npz", "cannot be opened")):

@@ -327,12 +327,24 @@ class Shapes(unittest.TestCase):
         done = qdq("check", "shapes.onnx")
         self.assertEqual(done.returncode, 2)
         self.assertEqual(done.stderr, "qdq: shapes.onnx: dims of inputs are open: 'x' is [rows, columns]; give sizes with "
-                                      "--dim NAME=N or --shape INPUT=N,N,..., or inputs with -i\n")  # fmt: skip
+                                      "--dim NAME=N or --shape INPUT=N,N,...\n")  # fmt: skip
 
     def test_dims_are_given_by_name_or_by_shape(self):
         for words in (["--dim", "rows=4", "--dim", "columns=5"], ["--shape", "x=4,5"]):
             done = qdq("check", "shapes.onnx", *words)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_a_float_model_has_the_sizes_of_the_quantized_graph(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "fixed.json"
+            self.assertEqual(qdq("convert", "forbidden_names.onnx", "--dim", "n=3", "-o", path).returncode, 0)
+            words = ["explain", path, "--against", "forbidden_names.onnx", "--fill", "1"]
+            for more in ([], ["--dim", "n=3"]):
+                done = qdq(*words, *more)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+            done = qdq(*words, "--dim", "m=3")
+            self.assertIn("a size is given for dim 'm', which no input of the model has", done.stderr)
+            self.assertEqual(done.returncode, 2)
 
     def test_wrong_shapes_are_usage_errors(self):
         for words, wanted in (

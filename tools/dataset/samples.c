@@ -257,12 +257,13 @@ int samples_open(samples *s, const char *where, const qdq_graph *graph, const qd
     *s = (samples){.where = where, .graph = graph, .plan = plan};
     int code = make_buffers(s);
     if (code != EXIT_OK) return code;
-    if (stat(where, &facts) == 0 && S_ISDIR(facts.st_mode)) return list_folder(s);
+    bool exists = stat(where, &facts) == 0;
+    if (exists && S_ISDIR(facts.st_mode)) return list_folder(s);
     if (is_array_file_name(where)) return open_file(s);
     return tell_failure(QDQ_ERR_PARSE,
-                        "--data is '%s', wanted a folder, or a file that ends in .npz, .npy or "
-                        ".safetensors",
-                        where);
+                        "--data is '%s', wanted a folder of .npz, .npy or .safetensors files, each "
+                        "a sample, or one such file whose arrays have a dim of samples first%s",
+                        where, exists ? "" : "; there is no file of this name");
 }
 
 void samples_close(samples *s) {

@@ -10,6 +10,7 @@
 #include "tools/io/file_kind.h"
 #include "tools/io/streams.h"
 #include "tools/io/tensor_io.h"
+#include "tools/session.h"
 
 // Lists in the making; names are copies.
 typedef struct collected {
@@ -62,7 +63,7 @@ static bool take_shape(collected *all, const char *text) {
     return false;
 }
 
-static bool take_dim(collected *all, const char *text) {
+static bool take_dim(collected *all, const char *text, bool tentative) {
     const char *equals = strrchr(text, '='), *end = "x";
     int64_t size = equals && equals > text ? read_dim(equals + 1, &end) : 0;
     if (!size || *end) {
@@ -74,7 +75,7 @@ static bool take_dim(collected *all, const char *text) {
     all->dims = dims;
     char *copy = strndup(text, (size_t)(equals - text));
     if (!copy) return no_memory();
-    dims[all->dim_count++] = (qdq_dim_size){copy, size};
+    dims[all->dim_count++] = (qdq_dim_size){copy, size, tentative};
     return true;
 }
 
@@ -101,6 +102,18 @@ static bool take_file(collected *all, const char *text) {
     return add_shape(all, spec.name, strlen(spec.name), shape, true);
 }
 
+// Open dims have the sizes that another graph has.
+static bool take_graph(collected *all, const session *other) {
+    bool fine = true;
+    for (size_t i = 0; fine && i < qdq_plan_input_count(other->plan); i++) {
+        const qdq_tensor_info *info = qdq_plan_input(other->plan, i);
+        const char *original = qdq_value_original(other->graph, info->name);
+        fine = add_shape(all, original, strlen(original), info->shape, true) &&
+               add_shape(all, info->name, strlen(info->name), info->shape, true);
+    }
+    return fine;
+}
+
 //---- All --------------------------------------------------------------------
 
 static void store(const collected *all, qdq_graph_options *out) {
@@ -113,7 +126,9 @@ bool input_shapes_of(const options *opt, const char *graph, qdq_graph_options *o
     bool fine = true;
     for (size_t i = 0; fine && i < opt->shapes.count; i++)
         fine = take_shape(&all, opt->shapes.items[i]);
-    for (size_t i = 0; fine && i < opt->dims.count; i++) fine = take_dim(&all, opt->dims.items[i]);
+    for (size_t i = 0; fine && i < opt->dims.count; i++)
+        fine = take_dim(&all, opt->dims.items[i], opt->loose_dims);
+    if (fine && opt->sizes_of) fine = take_graph(&all, opt->sizes_of);
     bool model = fine && opt->inputs.count && file_kind_of(stream_path(graph)) == KIND_ONNX;
     for (size_t i = 0; model && fine && i < opt->inputs.count; i++)
         fine = take_file(&all, opt->inputs.items[i]);

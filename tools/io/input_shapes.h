@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of the inputs of a model that leaves dims open: those of --shape and --dim, and of the
-// files of --input.
+// files of --input, or of another graph.
 #ifndef QDQ_TOOLS_IO_INPUT_SHAPES_H
 #define QDQ_TOOLS_IO_INPUT_SHAPES_H
 

@@ -25,7 +25,7 @@ static bool add_size(dim_sizes *sizes, const char *name, int64_t size) {
                                            &sizes->all.capacity, sizeof *items);
     if (!items) return false;
     sizes->all.items = items;
-    items[sizes->all.count++] = (qdq_dim_size){name, size};
+    items[sizes->all.count++] = (qdq_dim_size){.name = name, .size = size};
     return true;
 }
 
@@ -75,7 +75,7 @@ static qdq_status check_options(const qdq_onnx_import *im) {
                             "a shape is given for '%.200s', which is no input of the model",
                             options->shapes[i].name);
     for (size_t i = 0; options && i < options->dim_count; i++) {
-        if (!names_dim(&im->model.graph, options->dims[i].name))
+        if (!options->dims[i].tentative && !names_dim(&im->model.graph, options->dims[i].name))
             return qdq_fail(im->err, QDQ_ERR_ARGUMENT,
                             "a size is given for dim '%.200s', which no input of the model has",
                             options->dims[i].name);
@@ -220,7 +220,7 @@ qdq_status qdq_onnx_add_inputs(qdq_onnx_scope *scope) {
     if (open.count)
         return qdq_fail(im->err, QDQ_ERR_ARGUMENT,
                         "dims of inputs are open: %.400s; give sizes with --dim NAME=N or "
-                        "--shape INPUT=N,N,..., or inputs with -i",
+                        "--shape INPUT=N,N,...",
                         open.text);
     for (size_t i = 0; i < inputs->count; i++)
         if (!inputs->items[i].left_out && !is_constant(scope, inputs->items[i].name))

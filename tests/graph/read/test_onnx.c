@@ -132,7 +132,7 @@ static void options_give_the_dims_that_a_model_leaves_open(void **state) {
     check_refused("shapes", NULL, QDQ_ERR_ARGUMENT,
                   "dims of inputs are open: 'x' is [rows, columns]");
     qdq_input_shape shape = {"x", QDQ_SHAPE(4, 5), false}, other = {"z", QDQ_SHAPE(1), true};
-    qdq_dim_size dims[] = {{"rows", 4}, {"columns", 5}};
+    qdq_dim_size dims[] = {{.name = "rows", .size = 4}, {.name = "columns", .size = 5}};
     qdq_input_shape both[] = {other, shape};
     qdq_graph_options by_shape = {.shapes = both, .shape_count = 2};
     qdq_graph_options by_dims = {.dims = dims, .dim_count = 2};

@@ -54,14 +54,20 @@ static int measure(const session *s, const session *real, const options *opt,
     return code == EXIT_OK && differs ? EXIT_FINDINGS : code;
 }
 
+int against_sessions(const options *opt, session *quantized, session *real) {
+    options first = *opt, second = *opt;
+    first.loose_dims = true;
+    second.operands = (string_list){.items = &second.against, .count = 1};
+    second.target = NULL;
+    second.sizes_of = quantized;
+    int code = session_start_as(quantized, &first, "core");
+    return code == EXIT_OK ? session_start_as(real, &second, "core") : code;
+}
+
 int explain_against(const options *opt) {
     session s = {0}, real = {0};
     given_values given = {0}, inputs = {0};
-    options second = *opt;
-    second.operands = (string_list){.items = &second.against, .count = 1};
-    second.target = NULL;
-    int code = session_start_as(&s, opt, "core");
-    if (code == EXIT_OK) code = session_start_as(&real, &second, "core");
+    int code = against_sessions(opt, &s, &real);
     if (code == EXIT_OK) code = given_open(&given, s.graph, s.plan);
     if (code == EXIT_OK) code = given_take_inputs(&given, &s, opt);
     if (code == EXIT_OK) code = given_copy_inputs(&inputs, &real, &s, &given);

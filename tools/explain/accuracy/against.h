@@ -3,7 +3,12 @@
 #ifndef QDQ_TOOLS_EXPLAIN_ACCURACY_AGAINST_H
 #define QDQ_TOOLS_EXPLAIN_ACCURACY_AGAINST_H
 
-#include "tools/options.h"
+#include "tools/session.h"
+
+// Starts the sessions of the quantized graph and of the float model of --against, whose open dims
+// have the sizes that the quantized graph has. EXIT_OK, or another exit code after a message; close
+// both in either case.
+int against_sessions(const options *opt, session *quantized, session *real);
 
 // Returns an exit code: EXIT_FINDINGS if an output differs from the float model's.
 int explain_against(const options *opt);

@@ -10,6 +10,7 @@
 
 #include "tools/common.h"
 #include "tools/dataset/exact_sum.h"
+#include "tools/explain/accuracy/against.h"
 #include "tools/explain/accuracy/code_parameters.h"
 #include "tools/explain/accuracy/data/accuracy_state.h"
 #include "tools/failure.h"
@@ -219,11 +220,7 @@ static int add(void *with, state *s, size_t index) {
 }
 
 static int open_sessions(data_accuracy *d) {
-    options second = *d->opt;
-    second.operands = (string_list){.items = &second.against, .count = 1};
-    second.target = NULL;
-    int code = session_start_as(&d->quantized, d->opt, "core");
-    if (code == EXIT_OK) code = session_start_as(&d->real, &second, "core");
+    int code = against_sessions(d->opt, &d->quantized, &d->real);
     if (code == EXIT_OK)
         d->target = d->opt->target ? d->opt->target : qdq_graph_target(d->quantized.graph);
     return code;
