@@ -6,6 +6,7 @@ and the threads, after runs that are killed; states that do not belong together 
 import functools
 import hashlib
 import json
+import os
 import random
 import signal
 import struct
@@ -191,7 +192,12 @@ class Refusals(States):
         self.make_folder(5, f"more-{kind}")
         self.qdq(*KINDS[kind].words, "--data", f"more-{kind}", "-o", "d.state", "--shard", "2/2", code=None)
         self.assertIn("d.state: has another set of data", self.refused(one, "d.state"))
-        self.assertIn("g.json: ", self.refused(one, "g.json"))
+        self.write("noise", b"none at all")
+        for name, what in (("g.json", "JSON text"), (f"data/{os.listdir(self.folder / 'data')[0]}", "a .npz archive of arrays"),
+                           ("noise", "of no kind that qdq knows")):
+            for parts in ((one, name), (name, one)):
+                self.assertEqual(self.refused(*parts), f"qdq: {name}: is {what}, wanted a state, which qdq calibrate, compare "
+                                                       "or explain writes\n")
         self.assertIn("absent: ", self.refused(one, "absent"))
 
     def test_another_float_model_is_named(self):

@@ -9,6 +9,7 @@
 
 #include "tools/dataset/exact_sum.h"
 #include "tools/dataset/kinds.h"
+#include "tools/io/file_kind.h"
 #include "tools/io/zip/byte_source.h"
 
 // Numbers of a state that are stored in one tensor, in this order.
@@ -273,6 +274,7 @@ static bool read_all(const reader *r, state *s) {
 qdq_status state_read(state *out, const char *path, qdq_error *err) {
     qdq_error own = {0};
     *out = (state){0};
+    if (is_no_state_file(path, err)) return err->status;
     reader r = {qdq_tensor_file_open(path, NULL, err), &own};
     if (!r.file) return err->status;
     bool good = read_all(&r, out);

@@ -107,14 +107,20 @@ static file_kind kind_of_head(const head *h) {
     return i < h->count && h->bytes[i] == '{' ? KIND_JSON : KIND_UNKNOWN;
 }
 
-file_kind file_kind_of(const char *path) {
-    head h = {.count = 0};
+// Reads the first bytes of a file. False if it has none or cannot be read.
+static bool read_head(const char *path, head *h) {
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor < 0) return KIND_UNKNOWN;
-    ssize_t got = read(descriptor, h.bytes, sizeof h.bytes);
+    *h = (head){.count = 0};
+    if (descriptor < 0) return false;
+    ssize_t got = read(descriptor, h->bytes, sizeof h->bytes);
     close(descriptor);
-    h.count = got > 0 ? (size_t)got : 0;
-    return kind_of_head(&h);
+    h->count = got > 0 ? (size_t)got : 0;
+    return got > 0;
+}
+
+file_kind file_kind_of(const char *path) {
+    head h;
+    return read_head(path, &h) ? kind_of_head(&h) : KIND_UNKNOWN;
 }
 
 //---- Telling ----------------------------------------------------------------
@@ -137,5 +143,16 @@ bool is_no_tensor_file(const char *path, qdq_error *err) {
     file_kind kind = file_kind_of(path);
     if (!rows[kind].as_tensors) return false;
     tell(path, kind, "a .npy, .npz or .safetensors file", rows[kind].as_tensors, err);
+    return true;
+}
+
+bool is_no_state_file(const char *path, qdq_error *err) {
+    head h;
+    file_kind kind = read_head(path, &h) ? kind_of_head(&h) : KIND_SAFETENSORS;
+    if (kind == KIND_SAFETENSORS) return false;
+    err->status = QDQ_ERR_PARSE;
+    snprintf(err->text, sizeof err->text,
+             "%.512s: is %s, wanted a state, which qdq calibrate, compare or explain writes", path,
+             rows[kind].what ? rows[kind].what : "of no kind that qdq knows");
     return true;
 }

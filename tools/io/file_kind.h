@@ -33,4 +33,8 @@ file_kind file_kind_of(const char *path);
 bool is_no_graph(const char *path, qdq_error *err);
 bool is_no_tensor_file(const char *path, qdq_error *err);
 
+// If a file is no .safetensors file, as states are, sets `err` likewise, also for kinds that are
+// not known, and returns true. A file that cannot be read is left to its reader.
+bool is_no_state_file(const char *path, qdq_error *err);
+
 #endif
