@@ -11,6 +11,7 @@
 #include "tools/findings.h"
 #include "tools/io/input_shapes.h"
 #include "tools/io/streams.h"
+#include "tools/io/tensor_io.h"
 
 const char *const exit_code_texts[] = {
     [EXIT_OK] = "ok",
@@ -70,8 +71,7 @@ bool graph_options_of(const options *opt, const char *graph, qdq_graph_options *
 }
 
 static bool is_file_name(const char *text) {
-    size_t length = strlen(text);
-    return strchr(text, '/') || (length > 5 && strcmp(text + length - 5, ".json") == 0);
+    return strchr(text, '/') || has_ending(text, ".json");
 }
 
 bool read_device(options *opt, int *code) {

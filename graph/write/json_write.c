@@ -15,6 +15,7 @@
 #include "runtime/base/fp_environment.h"
 #include "runtime/base/json_writer.h"
 #include "runtime/base/utf8.h"
+#include "runtime/base/words.h"
 #include "runtime/numerics/dtype.h"
 
 //---- Values -----------------------------------------------------------------
@@ -229,11 +230,49 @@ static qdq_status write_tensors(const qdq_graph *graph, const char *path, qdq_me
 // Replaces the extension: "a/b.json" becomes "a/b" + suffix.
 static char *sibling(qdq_mempool *mempool, const char *path, const char *suffix) {
     size_t stem = strlen(path);
-    if (stem > 5 && strcmp(path + stem - 5, ".json") == 0) stem -= 5;
+    if (stem > 5 && qdq_has_ending(path, ".json")) stem -= 5;
     size_t bytes = stem + strlen(suffix) + 1;
     char *out = qdq_mempool_array(mempool, bytes, 1);
     if (out) snprintf(out, bytes, "%.*s%s", (int)stem, path, suffix);
     return out;
+}
+
+// Whether a graph file names a file of constants in its folder.
+static bool names_file(const char *path, const char *name) {
+    char word[4096 + 3], part[2 * sizeof word];
+    int length = snprintf(word, sizeof word, "\"%s\"", name);
+    FILE *file = length < (int)sizeof word ? fopen(path, "rb") : NULL;
+    bool found = false;
+    size_t kept = 0, got;
+    while (file && !found && (got = fread(part + kept, 1, sizeof part - 1 - kept, file)) > 0) {
+        kept += got;
+        for (size_t i = 0; i < kept; i++)
+            if (!part[i]) part[i] = ' ';  // strstr reads to the end
+        part[kept] = '\0';
+        found = strstr(part, word) != NULL;
+        size_t rest = kept < (size_t)length ? kept : (size_t)length - 1;
+        memmove(part, part + kept - rest, rest);
+        kept = rest;
+    }
+    if (file) (void)fclose(file);
+    return found;
+}
+
+// A file of constants is replaced if the graph file that is replaced names it.
+static qdq_status check_tensors(const qdq_graph *graph, const char *path, const char *tensors,
+                                qdq_error *err) {
+    const char *slash = strrchr(tensors, '/');
+    bool needed = false;
+    for (size_t i = 1; i < graph->value_count; i++)
+        needed |= graph->values[i].kind == QDQ_VALUE_CONSTANT && !is_inline(&graph->values[i]);
+    FILE *old = needed ? fopen(tensors, "rb") : NULL;
+    if (!old) return QDQ_OK;
+    (void)fclose(old);
+    if (names_file(path, slash ? slash + 1 : tensors)) return QDQ_OK;
+    return qdq_fail(err, QDQ_ERR_IO,
+                    "%.400s: is there already and is not of %.400s, whose constants would go to "
+                    "it; remove it, or choose another name",
+                    tensors, path);
 }
 
 static qdq_status write_files(const qdq_graph *graph, const char *path, qdq_mempool *scratch,
@@ -241,6 +280,7 @@ static qdq_status write_files(const qdq_graph *graph, const char *path, qdq_memp
     char *tensors = sibling(scratch, path, ".safetensors");
     if (!tensors) return qdq_fail_memory(err, strlen(path) + 16);
     const char *slash = strrchr(tensors, '/');
+    QDQ_TRY(check_tensors(graph, path, tensors, err));
     QDQ_TRY(write_tensors(graph, tensors, scratch, err));
     qdq_error own = {0};
     qdq_status status = write_json(graph, path, slash ? slash + 1 : tensors, &own);
@@ -260,7 +300,7 @@ qdq_status qdq_graph_write(const qdq_graph *graph, const char *path, qdq_error *
     qdq_target_version version;
     if (!path) return qdq_fail(err, QDQ_ERR_ARGUMENT, "the path of a graph is NULL");
     if (!qdq_target_version_find(graph->target, &version, err)) return QDQ_ERR_ARGUMENT;
-    if (qdq_onnx_is_model_path(path)) return qdq_onnx_write(graph, path, QDQ_ONNX_MOST_BYTES, err);
+    if (qdq_has_ending(path, ".onnx")) return qdq_onnx_write(graph, path, QDQ_ONNX_MOST_BYTES, err);
     qdq_mempool scratch;
     qdq_mempool_init(&scratch, graph->allocator);
     qdq_status status = write_files(graph, path, &scratch, err);

@@ -121,9 +121,10 @@ QDQ_API qdq_graph *qdq_graph_parse(const char *text, size_t length, const char *
 
 // Writes the graph as a qdq/1 file; loading the file gives the same graph. Constants of more than
 // 4096 elements go to a .safetensors file in the same folder, with the same stem. Files are
-// replaced completely or not at all. Refuses a graph that has errors or an unknown target; a NULL
-// graph is QDQ_ERR_MEMORY. A path that ends in ".onnx" is written as an ONNX model (docs/onnx.md),
-// or refused with QDQ_ERR_UNSUPPORTED if ONNX lacks something.
+// replaced completely or not at all; a .safetensors file that the old graph file does not name is
+// not replaced: QDQ_ERR_IO. Refuses a graph that has errors or an unknown target; a NULL
+// graph is QDQ_ERR_MEMORY. A path that ends in ".onnx", in any case, is written as an ONNX model
+// (docs/onnx.md), or refused with QDQ_ERR_UNSUPPORTED if ONNX lacks something.
 QDQ_API qdq_status qdq_graph_write(const qdq_graph *graph, const char *path, qdq_error *err);
 
 // Writes the graph as one C11 file that computes it with the bits of its target, without allocation

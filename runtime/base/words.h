@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of words in a string: "Quantize Dequantize".
+// Lists of words in a string: "Quantize Dequantize"; endings of file names.
 #ifndef QDQ_RUNTIME_BASE_WORDS_H
 #define QDQ_RUNTIME_BASE_WORDS_H
 
@@ -16,6 +16,19 @@ static inline bool qdq_has_word(const char *words, const char *word) {
         words += strspn(words, " ");
     }
     return false;
+}
+
+// Whether a file name has an ending such as ".onnx", which is given in lower case. The name may
+// have it in any case.
+static inline bool qdq_has_ending(const char *name, const char *ending) {
+    size_t length = strlen(name), size = strlen(ending);
+    if (length < size) return false;
+    for (size_t i = 0; i < size; i++) {
+        char c = name[length - size + i];
+        if (c >= 'A' && c <= 'Z') c = (char)(c - 'A' + 'a');
+        if (c != ending[i]) return false;
+    }
+    return true;
 }
 
 #endif

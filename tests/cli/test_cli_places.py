@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files to write: a place that takes no file is found before a command reads its graph."""
 
+import json
 import os
 import unittest
 
-from harness import Case, graph, main, quantize
+from harness import Case, graph, main, quantize, read_safetensors, safetensors_bytes, tensor, value
 
 # Commands that write a file, with words that let them begin. The graph is missing, so a command that looks at it
 # first fails because of it.
@@ -75,6 +76,60 @@ class Words(Case):
                 self.assertIn(f"{words[-1]} is empty, wanted the file to write", self.qdq(*words, "", code=2).err)
         self.write("g.json", GRAPH)
         self.assertIn("wanted [NAME=]FILE", self.qdq("run", "g.json", "--fill", "1", "-o", "", code=2).err)
+
+    def test_endings_may_have_any_case(self):
+        self.write("g.json", GRAPH)
+        if "without ONNX" not in self.qdq("convert", "g.json", "-o", "g.onnx", code=None).err:
+            self.qdq("convert", "g.json", "-o", "w.ONNX")
+            self.assertEqual((self.folder / "w.ONNX").read_bytes(), (self.folder / "g.onnx").read_bytes())
+        self.qdq("run", "g.json", "--fill", "1", "-o", "y=y.NPY")
+        self.assertEqual((self.folder / "y.NPY").read_bytes()[:6], b"\x93NUMPY")
+
+
+class Constants(Case):
+    """Large constants of x.json go to x.safetensors."""
+
+    def setUp(self):
+        super().setUp()
+        elements = list(range(4097))
+        self.write("c.safetensors", safetensors_bytes({"c": tensor("float32", [4097], elements)}))
+        large = {**value("c", "float32", [4097]), "file": "c.safetensors", "tensor": "c"}
+        self.write("g.json", graph([{"op": "Add", "name": "q", "inputs": {"a": "x", "b": "c"}, "attrs": {}}], [value("x", "float32", [4097])],
+                                   constants=[large]))
+
+    def convert(self, out="x.json", code=0):
+        return self.qdq("convert", "g.json", "-o", out, code=code).err
+
+    def test_a_file_that_is_not_of_the_graph_stays(self):
+        self.write("x.safetensors", "mine")
+        for old in (None, json.dumps(GRAPH)):
+            if old:
+                self.write("x.json", old)
+            self.assertEqual(self.convert(code=3),
+                             "qdq: x.safetensors: is there already and is not of x.json, whose constants would go to it; "
+                             "remove it, or choose another name\n")
+            self.assertEqual((self.folder / "x.safetensors").read_text(), "mine")
+            self.assertEqual((self.folder / "x.json").exists(), bool(old))
+
+    def test_a_file_of_the_graph_is_replaced(self):
+        for out in ("x.json", "x.JSON"):
+            self.convert(out)
+            self.convert(out)
+            self.assertEqual(list(read_safetensors(self.folder / "x.safetensors")), ["c"])
+            (self.folder / "x.safetensors").unlink()
+
+    def test_the_name_is_found_anywhere_in_a_long_file(self):
+        for spaces in range(8100, 8300, 7):
+            self.convert()
+            text = (self.folder / "x.json").read_text()
+            self.write("x.json", " " * spaces + text)
+            self.convert()
+
+    def test_small_graphs_need_no_such_file(self):
+        self.write("x.safetensors", "mine")
+        self.write("g.json", GRAPH)
+        self.convert()
+        self.assertEqual((self.folder / "x.safetensors").read_text(), "mine")
 
 
 if __name__ == "__main__":

@@ -6,16 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/words.h"
 #include "tools/io/file_kind.h"
 #include "tools/io/npy.h"
 #include "tools/io/npz.h"
 #include "tools/io/stream_out.h"
 #include "tools/io/streams.h"
 
-bool has_ending(const char *text, const char *ending) {
-    size_t n = strlen(text), k = strlen(ending);
-    return n >= k && strcmp(text + n - k, ending) == 0;
-}
+bool has_ending(const char *text, const char *ending) { return qdq_has_ending(text, ending); }
 
 static bool copy_part(char *out, size_t capacity, const char *text, size_t length) {
     if (length >= capacity) return false;

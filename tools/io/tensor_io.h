@@ -54,6 +54,7 @@ void to_doubles(qdq_dtype dtype, const void *data, size_t n, double *out);
 // An element as text: integers exactly, other numbers with nine digits.
 const char *element_text(qdq_dtype dtype, double value, char out[32]);
 
+// Whether a file name has an ending, which is given in lower case, in any case.
 bool has_ending(const char *text, const char *ending);
 
 #endif

@@ -15,11 +15,6 @@
 
 enum { LEAST_EXTERNAL = 1024, EXTERNAL_ALIGN = 4096 };  // bytes of a tensor in a file of its own
 
-bool qdq_onnx_is_model_path(const char *path) {
-    size_t length = strlen(path);
-    return length > 5 && strcmp(path + length - 5, ".onnx") == 0;
-}
-
 //---- Opsets -----------------------------------------------------------------
 
 // The first opset in which ops take a dtype.

@@ -9,9 +9,6 @@
 // A protobuf file has less than 2 GiB.
 #define QDQ_ONNX_MOST_BYTES (UINT64_C(0x7FFFFFFF) - (1 << 20))
 
-// Whether a graph is written to this path as a model.
-bool qdq_onnx_is_model_path(const char *path);
-
 // Writes the graph, which has no errors. Elements of large constants go to a file beside the model,
 // if this would have more than `most` bytes. QDQ_ERR_UNSUPPORTED with the first of the findings, if
 // ONNX lacks something.

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands in for the writer of ONNX models where it is not built.
-#include <string.h>
-
 #include "graph/write/onnx/onnx_write.h"
 #include "runtime/base/error.h"
-
-bool qdq_onnx_is_model_path(const char *path) {
-    size_t length = strlen(path);
-    return length > 5 && strcmp(path + length - 5, ".onnx") == 0;
-}
 
 qdq_status qdq_onnx_write(const qdq_graph *graph, const char *path, uint64_t most, qdq_error *err) {
     (void)graph, (void)most;
