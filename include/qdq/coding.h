@@ -21,8 +21,8 @@ typedef struct qdq_coding {
     // The codes of a constant, qdq_shape_count elements of attrs.dtype, which take its place. NULL:
     // a Quantize node makes them.
     const void *codes;
-    // Of the Quantize, and of the Dequantize behind it, which makes the dtype of `value`.
-    // Parameters are numbers (`scales`, `zps`); `name` and the ports are ignored.
+    // The attributes of the Quantize, and of the Dequantize that reads it and makes the dtype of
+    // `value`. Parameters are numbers (`scales`, `zps`); `name` and the ports are ignored.
     qdq_quantize_attrs attrs;
     const qdq_node_port *readers;  // the ports that read the Dequantize; each reads `value` now
     size_t reader_count;

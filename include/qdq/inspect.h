@@ -99,7 +99,8 @@ typedef struct qdq_node_info {
     const char *name;
     const char *op;
     size_t input_count;  // ports of its op, connected or not; a variadic port counts once per value
-    size_t output_count;  // values that it makes
+    size_t output_count;   // values that it makes
+    const char *original;  // its name in the file, as of values; the same as `name` otherwise
 } qdq_node_info;
 
 // Nodes are numbered so that each comes after the nodes that make its inputs. A NULL graph has no

@@ -148,7 +148,8 @@ class CValue(Structure):  # qdq_value
 
 
 class CNodeInfo(Structure):  # qdq_node_info
-    _fields_ = [("name", c_char_p), ("op", c_char_p), ("input_count", c_size_t), ("output_count", c_size_t)]
+    _fields_ = [("name", c_char_p), ("op", c_char_p), ("input_count", c_size_t), ("output_count", c_size_t),
+                ("original", c_char_p)]  # fmt: skip
 
 
 class COpInfo(Structure):  # qdq_op_info

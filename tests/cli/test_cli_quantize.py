@@ -252,6 +252,15 @@ class Weights(Quantize):
         self.assertEqual([float32(s) for s in attrs["scales"]], [float32(s / 127) for s in (1, 3, 4, 0.5)])
         self.assert_codes(self.constants()["w_quantized"]["data"], attrs["scales"], lambda i: i // 4 * 2 + i % 2)
 
+    def test_groups_that_fit_no_weights_are_an_error(self):
+        g, rows, _ = product(self.W, [3, 2])
+        self.calibrate(g, normal(30), rows)
+        for group in ("2", "3", "4"):
+            err = self.qdq("quantize", "g.json", "--state", "s.state", "-t", "core", "-o", "q.json", "--group", group,
+                           code=2).err
+            self.assertEqual(err, f"qdq: g.json: --group {group} fits no weights, wanted those of a product of matrices, of "
+                                  "two dims, with a larger multiple of it in a column; there are 'w' [3, 2]\n")
+
     def test_mse_of_weights_has_no_more_error_than_minmax(self):
         # Column 0 has 128 and integers below it, which are exact with a scale of 1, at which only 128 is clipped.
         self.W = [w for i, x in enumerate(normal(128)) for w in (float(128 - i), x)]
@@ -458,6 +467,21 @@ class Digits(Quantize):
         self.qdq("quantize", self.model, "--state", "s.state", "-t", "ort", "-o", "q.json")
         self.qdq("check", "q.onnx", "-t", "ort")
         self.assertEqual(self.scores("q.onnx", "-t", "ort"), self.scores("q.json", "-t", "ort"))
+
+
+class Names(Quantize):
+    def test_keep_takes_the_name_of_the_graph_or_of_the_model(self):
+        g, rows, _ = product([0.5, -1.0], [2, 1])
+        g["nodes"].append({"op": "MatMul", "name": "n", "inputs": {"a": "m", "b": "u"}, "attrs": {}})
+        g["constants"].append(constant("u", "float32", [1, 1], [2.0]))
+        g["outputs"] = [{"name": "y", "value": "n"}]
+        self.calibrate({**g, "originals": {"nodes": {"m": "/fc 1/MatMul"}}}, normal(20), rows)
+        for name in ("m", "/fc 1/MatMul"):
+            kept = {one["node"]: one["quantized"] for one in self.quantize("--keep", name)["nodes"]}
+            self.assertEqual(kept, {"m": False, "n": True})
+        told = self.qdq("quantize", "g.json", "--state", "s.state", "-t", "core", "-o", "q.json", "--keep",
+                        "/fc 2/MatMul", code=2)
+        self.assertEqual(told.err, "qdq: --keep: g.json has no node '/fc 2/MatMul'; did you mean '/fc 1/MatMul'?\n")
 
 
 class Refusals(Quantize):

@@ -127,23 +127,69 @@ static int check_state(const quantization *q, const state *s, qdq_exec *exec) {
 
 static int find_kept(quantization *q, bool *kept) {
     size_t nodes = qdq_graph_node_count(q->graph);
-    const char **names = calloc(nodes + 1, sizeof *names);
+    const char **names = calloc(2 * nodes + 1, sizeof *names);
     int code = EXIT_OK;
     if (!names) return no_memory("the names of nodes");
-    for (size_t n = 0; n < nodes; n++) names[n] = qdq_graph_node(q->graph, n).name;
+    for (size_t n = 0; n < nodes; n++) {
+        qdq_node_info info = qdq_graph_node(q->graph, n);
+        names[n] = info.name, names[nodes + n] = info.original;
+    }
     for (size_t i = 0; code == EXIT_OK && i < q->opt->keep.count; i++) {
         const char *word = q->opt->keep.items[i], *name = qdq_value_name_of(q->graph, word);
         bool found = false;
         for (size_t n = 0; n < nodes; n++)
-            if (strcmp(names[n], name) == 0) kept[n] = found = true;
+            if (strcmp(names[n], name) == 0 || strcmp(names[nodes + n], word) == 0)
+                kept[n] = found = true;
         if (found) continue;
-        const char *nearest = qdq_did_you_mean(word, names, nodes);
+        const char *nearest = qdq_did_you_mean(word, names, 2 * nodes);
         code = tell_failure(QDQ_ERR_ARGUMENT, "--keep: %s has no node '%s'%s%s%s",
                             q->opt->operands.items[0], word, nearest ? "; did you mean '" : "",
                             nearest ? nearest : "", nearest ? "'?" : "");
     }
     free(names);
     return code;
+}
+
+// The weights of a product of matrices; no value: it has none that are codes.
+static qdq_value weights_of(const quantization *q, size_t node, bool *grouped) {
+    const qdq_coding *coding = coding_list_at(&q->list, node, 1);
+    bool matrices = strcmp(qdq_graph_node(q->graph, node).op, "MatMul") == 0;
+    if (q->fates[node] != NODE_QUANTIZED || !matrices || !coding || !coding->codes)
+        return (qdq_value){0};
+    *grouped = coding->attrs.qtype == QDQ_PER_GROUP;
+    return coding->value;
+}
+
+// Names the weights that --group does not fit; an error if it fits none.
+static int check_group(const quantization *q) {
+    char text[512] = "", shape[128];
+    size_t at = 0, fits = 0, others = 0, named = 0;
+    for (size_t n = 0; q->choice.group && n < qdq_graph_node_count(q->graph); n++) {
+        bool grouped;
+        qdq_shape dims = {0};
+        qdq_value w = weights_of(q, n, &grouped);
+        if (!w.id) continue;
+        *(grouped ? &fits : &others) += 1;
+        if (grouped || at + 2 * sizeof shape > sizeof text) continue;
+        (void)qdq_value_type(q->graph, w, NULL, &dims);
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s'%.100s' %s", named++ ? ", " : "",
+                               qdq_value_original(q->graph, qdq_value_name(q->graph, w)),
+                               qdq_write_shape(dims, shape, sizeof shape));
+    }
+    const char *file = q->opt->operands.items[0], *more = others > named ? ", ..." : "";
+    if (!q->choice.group || (fits && !others)) return EXIT_OK;
+    if (!fits)
+        return tell_failure(
+            QDQ_ERR_ARGUMENT,
+            "%s: --group %" PRId64 " fits no weights, wanted those of a product of "
+            "matrices, of two dims, with a larger multiple of it in a column; there "
+            "%s%s%s",
+            file, q->choice.group, others ? "are " : "are none", text, more);
+    fprintf(stderr,
+            "qdq: %s: --group %" PRId64 " does not divide the columns of %zu weights, which get "
+            "scales of channels: %s%s\n",
+            file, q->choice.group, others, text, more);
+    return EXIT_OK;
 }
 
 static int place(quantization *q, const state *s, const qdq_plan *plan) {
@@ -167,6 +213,8 @@ static int place(quantization *q, const state *s, const qdq_plan *plan) {
                             "%s has no node that can be quantized, wanted float32 products of an "
                             "operand with statistics; --keep leaves out nodes",
                             q->opt->operands.items[0]);
+    code = check_group(q);
+    if (code != EXIT_OK) return code;
     q->quantized = qdq_graph_quantized(q->graph, q->list.codings, q->list.count, &err);
     return q->quantized ? EXIT_OK : report_error(&err);
 }

@@ -88,7 +88,8 @@ const char *qdq_onnx_tensor_shape(qdq_onnx_import *im, const qdq_onnx_tensor *te
         if (dim < 0) return qdq_text(f, "has the dim %lld", (long long)dim);
         if (__builtin_mul_overflow(count, (size_t)dim, &count) ||
             count > im->graph->limits.elements)
-            return qdq_text(f, "has more than %zu elements", im->graph->limits.elements);
+            return qdq_text(f, "has more than %zu elements, the limit of a tensor (--max-elements)",
+                            im->graph->limits.elements);
         out->dims[i] = dim;
     }
     out->rank = (int)tensor->dims.count;
