@@ -8,7 +8,7 @@
 #include "tools/failure.h"
 #include "tools/findings.h"
 #include "tools/io/tensor_io.h"
-#include "tools/mend/noise.h"
+#include "tools/compare/noise.h"
 
 // A graph before and after it was mended.
 typedef struct mending {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tools/dataset/spill.h"
 #include "tools/failure.h"
@@ -248,4 +249,11 @@ double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+int make_folder(char *out, size_t capacity) {
+    const char *base = getenv("TMPDIR");
+    snprintf(out, capacity, "%s/qdq-XXXXXX", base && *base ? base : "/tmp");
+    if (mkdtemp(out)) return EXIT_OK;
+    return tell_failure(QDQ_ERR_IO, "%s: no folder can be made there", out);
 }

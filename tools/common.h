@@ -69,6 +69,10 @@ void json_traffic(qdq_json *json, const qdq_plan *plan);
 // Writes an integer for integer dtypes, otherwise a float32.
 void json_element(qdq_json *json, qdq_dtype dtype, double value);
 
+// Makes a folder in TMPDIR, or else /tmp, for files that live shortly; the caller removes it.
+// EXIT_OK, or another exit code after a message.
+int make_folder(char *out, size_t capacity);
+
 // Seconds of a monotonic clock.
 double now(void);
 

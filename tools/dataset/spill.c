@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "runtime/base/threads/thread_pool.h"
 #include "tools/failure.h"
 
 enum {
@@ -56,7 +57,9 @@ static void *map_file(const spill *s, size_t bytes) {
     int file = make_file(s, bytes);
     if (file < 0) return NULL;
     void *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    int failure = errno;
     close(file);
+    errno = failure;
     return data == MAP_FAILED ? NULL : data;
 }
 
@@ -169,7 +172,7 @@ static void run(void *self, size_t count, void (*task)(void *context, size_t beg
 qdq_parallel spill_parallel(spill *s, qdq_parallel inner) {
     if (!s) return inner;
     s->inner = inner;
-    return (qdq_parallel){run, s, inner.run ? inner.least : 1 << 16};
+    return (qdq_parallel){run, s, inner.run ? inner.least : QDQ_PARALLEL_LEAST};
 }
 
 //---- Opening ----------------------------------------------------------------

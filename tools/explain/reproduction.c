@@ -215,14 +215,12 @@ int write_reproduction(const replay *r, const explanation *e, const char *target
                        char *command, size_t capacity) {
     char folder[4096];
     qdq_error err = {0};
-    const char *base = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/qdq-XXXXXX", base && *base ? base : "/tmp");
     size_t node = node_called(r, e->node);
     if (node == r->node_count) return cannot_cut(e, path, "is made by a rewrite of the target");
-    if (!mkdtemp(folder))
-        return tell_failure(QDQ_ERR_IO, "%s: no folder can be made there", folder);
+    int code = make_folder(folder, sizeof folder);
+    if (code != EXIT_OK) return code;
     node_document *d = document_open(r, node, folder, &err);
-    int code = d ? reproduce(d, r, e, node, target, path, command, capacity) : report_error(&err);
+    code = d ? reproduce(d, r, e, node, target, path, command, capacity) : report_error(&err);
     document_close(d);
     (void)rmdir(folder);
     return code;

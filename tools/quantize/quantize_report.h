@@ -3,7 +3,7 @@
 #ifndef QDQ_TOOLS_QUANTIZE_QUANTIZE_REPORT_H
 #define QDQ_TOOLS_QUANTIZE_QUANTIZE_REPORT_H
 
-#include "tools/mend/noise.h"
+#include "tools/compare/noise.h"
 #include "tools/quantize/places.h"
 
 // A graph before and after it was quantized.

@@ -11,7 +11,7 @@
 #include "tools/explain/accuracy/code_parameters.h"
 #include "tools/failure.h"
 #include "tools/io/tensor_io.h"
-#include "tools/mend/noise.h"
+#include "tools/compare/noise.h"
 
 const char *const accuracy_kind_names[ACCURACY_KINDS] = {"activations", "weights", "operation"};
 

@@ -2,9 +2,7 @@
 #include "tools/explain/accuracy/code_parameters.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "tools/common.h"
 #include "tools/explain/parameters.h"
@@ -12,13 +10,6 @@
 #include "tools/io/tensor_io.h"
 
 //---- Parameters -------------------------------------------------------------
-
-int make_folder(char *out, size_t capacity) {
-    const char *base = getenv("TMPDIR");
-    snprintf(out, capacity, "%s/qdq-XXXXXX", base && *base ? base : "/tmp");
-    if (mkdtemp(out)) return EXIT_OK;
-    return tell_failure(QDQ_ERR_IO, "%s: no folder can be made there", out);
-}
 
 static qdq_value changing_value(const node_document *d, const char *port) {
     qdq_value value = document_value(d, port);

@@ -14,10 +14,6 @@ typedef struct code_parameters {
     qdq_value scale_value, zero_value;
 } code_parameters;
 
-// Makes a folder of files that live shortly, for code_parameters_read; the caller removes it.
-// EXIT_OK, or another exit code after a message.
-int make_folder(char *out, size_t capacity);
-
 // Reads the parameters of a Dequantize, by way of a file in `folder`. False with `err` set.
 bool code_parameters_read(const replay *r, size_t node, const char *folder, code_parameters *out,
                           qdq_error *err);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How far the values of a changed graph are from the same values of the graph before the change.
-#ifndef QDQ_TOOLS_MEND_NOISE_H
-#define QDQ_TOOLS_MEND_NOISE_H
+#ifndef QDQ_TOOLS_COMPARE_NOISE_H
+#define QDQ_TOOLS_COMPARE_NOISE_H
 
 #include "runtime/base/json_writer.h"
 #include "tools/options.h"

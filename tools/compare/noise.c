@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/mend/noise.h"
+#include "tools/compare/noise.h"
 
 #include <math.h>
 #include <stdio.h>
