@@ -6,6 +6,7 @@ import functools
 import hashlib
 import json
 import math
+import operator
 import os
 import warnings
 from dataclasses import dataclass
@@ -181,10 +182,18 @@ def merge(states: Iterable[Union[State, Path]], out: Path, *, partial: bool = Fa
     Raises StateError if a shard is missing or given twice, or a state is of another graph, target, data or number of
     shards; the sentence names it.
     """
+    if isinstance(states, (str, bytes, os.PathLike, State)):
+        raise TypeError(f"states is {states!r}, wanted a list of states or paths, as in merge([{states!r}], out)")
     paths = [one.path if isinstance(one, State) else os.fspath(one) for one in states]
     return call(["merge", *paths, *(["--partial"] if partial else [])], out)
 
 
-def shard_word(shard: Optional[Tuple[int, int]]) -> list:
-    """The words of --shard."""
-    return [] if shard is None else ["--shard", "{}/{}".format(*shard)]
+def shard_word(shard: Union[Tuple[int, int], str, None]) -> list:
+    """The words of --shard. The command checks the numbers."""
+    if shard is None or isinstance(shard, str):
+        return [] if shard is None else ["--shard", shard]
+    try:
+        number, count = (operator.index(part) for part in shard)
+    except (TypeError, ValueError):
+        raise TypeError(f"shard is {shard!r}, wanted (number, count) or 'number/count', as in (1, 4) or '1/4'") from None
+    return ["--shard", f"{number}/{count}"]

@@ -148,6 +148,9 @@ class Values(States):
 
 
 class Shards(States):
+    def test_a_shard_may_be_a_text(self):
+        self.assertEqual(self.calibrate("text.state", shard="2/3"), self.calibrate("pair.state", shard=(2, 3)))
+
     def test_merged_shards_have_the_bytes_of_one_run(self):
         whole, shards = self.calibrate(), self.shards(3)
         self.assertEqual([one.shard for one in shards], [((i,), 3) for i in (1, 2, 3)])
@@ -181,6 +184,11 @@ class Shards(States):
                  (qdq.StateError, "other.state: is damaged", lambda: qdq.State(self.folder / "other.state").values),
                  (qdq.FileError, "none.state", lambda: qdq.State(self.folder / "none.state").values),
                  (qdq.ArgumentError, "3/2", lambda: self.calibrate(shard=(3, 2))),
+                 (qdq.ArgumentError, "--shard is '2', wanted i/n", lambda: self.calibrate(shard="2")),
+                 (TypeError, r"shard is 3, wanted \(number, count\) or 'number/count'", lambda: self.calibrate(shard=3)),
+                 (TypeError, "shard is .1, 2, 3., wanted", lambda: self.calibrate(shard=(1, 2, 3))),
+                 (TypeError, "states is 'first.state', wanted a list", lambda: qdq.merge("first.state", out)),
+                 (TypeError, "wanted a list", lambda: qdq.merge(first, out)),
                  (qdq.ArgumentError, "nothing", lambda: self.calibrate(target="nothing"))]  # fmt: skip
         for kind, text, do in cases:
             with self.subTest(text), self.assertRaisesRegex(kind, text) as raised:
