@@ -61,3 +61,13 @@ qdq_value qdq_copy_node(qdq_graph *to, const qdq_node *node, const char *name,
     if (node->original_op) copy->original_op = qdq_mempool_strdup(&to->mempool, node->original_op);
     return made;
 }
+
+bool qdq_copy_whole_node(qdq_graph *to, const qdq_node *node, const qdq_value *inputs,
+                         qdq_value *copies) {
+    if (!qdq_copy_node(to, node, NULL, inputs).id) return false;
+    size_t last = to->node_count - 1;
+    if (node->original) qdq_graph_set_node_original(to, last, node->original);
+    for (size_t i = 0; i < node->output_count; i++)
+        copies[node->outputs[i]] = (qdq_value){to->nodes[last].outputs[i]};
+    return true;
+}

@@ -21,4 +21,9 @@ qdq_value qdq_copy_given(qdq_graph *to, const char *name, const qdq_graph_value 
 qdq_value qdq_copy_node(qdq_graph *to, const qdq_node *node, const char *name,
                         const qdq_value *inputs);
 
+// The same with the node's own name and its name in the model. Sets copies[id] for each of its
+// outputs, by ids of the other graph. False if it cannot be added.
+bool qdq_copy_whole_node(qdq_graph *to, const qdq_node *node, const qdq_value *inputs,
+                         qdq_value *copies);
+
 #endif

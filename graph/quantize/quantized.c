@@ -131,13 +131,8 @@ static void copy_node(copying *c, size_t index) {
     const qdq_node *node = &c->from->nodes[index];
     qdq_value inputs[QDQ_MAX_INPUTS];
     for (size_t i = 0; i < node->input_count; i++) inputs[i] = operand(c, index, i);
-    if (!qdq_copy_node(c->to, node, NULL, inputs).id) return;
-    size_t last = c->to->node_count - 1;
-    if (node->original) qdq_graph_set_node_original(c->to, last, node->original);
-    for (size_t i = 0; i < node->output_count; i++) {
-        c->copies[node->outputs[i]] = (qdq_value){c->to->nodes[last].outputs[i]};
-        keep_name(c, node->outputs[i]);
-    }
+    if (!qdq_copy_whole_node(c->to, node, inputs, c->copies)) return;
+    for (size_t i = 0; i < node->output_count; i++) keep_name(c, node->outputs[i]);
 }
 
 static qdq_status copy(copying *c, qdq_error *err) {

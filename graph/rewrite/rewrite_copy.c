@@ -106,13 +106,8 @@ static void copy_node(qdq_rewriter *r, size_t index) {
     qdq_value inputs[QDQ_MAX_INPUTS];
     for (size_t i = 0; i < node->input_count; i++)
         inputs[i] = qdq_rewrite_value(r, node->inputs[i].id);
-    if (!qdq_copy_node(r->to, node, NULL, inputs).id) return;
-    size_t last = r->to->node_count - 1;
-    if (node->original) qdq_graph_set_node_original(r->to, last, node->original);
-    for (size_t i = 0; i < node->output_count; i++) {
-        r->copies[node->outputs[i]] = (qdq_value){r->to->nodes[last].outputs[i]};
-        keep_identity(r, node->outputs[i]);
-    }
+    if (!qdq_copy_whole_node(r->to, node, inputs, r->copies)) return;
+    for (size_t i = 0; i < node->output_count; i++) keep_identity(r, node->outputs[i]);
 }
 
 static bool build(qdq_rewriter *r, qdq_match *m) {
