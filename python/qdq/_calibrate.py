@@ -81,8 +81,8 @@ def calibrate(model: Union[Graph, Path], data: Union[Path, Samples], *, state: P
     (docs/datasets.md); or an iterable of samples, {input: array} each, or arrays for a graph with one input. An
     iterable's samples are written to a folder in the temporary directory (TMPDIR) one by one before the run, and removed
     after it: memory holds one sample, and the disk holds all of them.
-    shard: (i, n) or 'i/n' takes samples i, i + n, i + 2n, ..., counted from 1. resume: go on from the checkpoint `state`.part that
-    an ended run has left. threads: of each run; None takes every processor.
+    shard: (i, n) or 'i/n' takes samples i, i + n, i + 2n, ..., counted from 1. resume: go on
+    from the checkpoint `state`.part that an ended run has left. threads: of each run; None takes every processor.
     Returns a State. Samples that cannot be read are left out and named in a warning. Raises StateError if data or a
     checkpoint does not fit, ArgumentError, UnsupportedError or LimitError with the tool's sentence.
     """

@@ -275,9 +275,11 @@ class Unreadable(Calibration):
                          "x.astype('float32')\n")
 
     def test_samples_of_a_file_are_listed_by_number(self):
-        self.write("g.json", graph([node("Cast", "r", "x", dtype="float32")], [harness.value("x", "int4", [2])], {"y": "r"}))
+        cast = node("Cast", "r", "x", dtype="float32")
+        self.write("g.json", graph([cast], [harness.value("x", "int4", [2])], {"y": "r"}))
         good, bad = [1, 1], [99, 1]
-        write_npy(self.folder / "x.npy", tensor("int8", [12, 2], sum([bad if i in (2, 9, 10) else good for i in range(12)], [])))
+        xs = sum([bad if i in (2, 9, 10) else good for i in range(12)], [])
+        write_npy(self.folder / "x.npy", tensor("int8", [12, 2], xs))
         self.calibrate("s.state", data="x.npy", code=1)
         self.assertEqual(names(read_safetensors(self.folder / "s.state"), "unreadable"),
                          ["sample 2", "sample 9", "sample 10"])

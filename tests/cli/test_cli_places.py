@@ -94,8 +94,8 @@ class Constants(Case):
         elements = list(range(4097))
         self.write("c.safetensors", safetensors_bytes({"c": tensor("float32", [4097], elements)}))
         large = {**value("c", "float32", [4097]), "file": "c.safetensors", "tensor": "c"}
-        self.write("g.json", graph([{"op": "Add", "name": "q", "inputs": {"a": "x", "b": "c"}, "attrs": {}}], [value("x", "float32", [4097])],
-                                   constants=[large]))
+        add = {"op": "Add", "name": "q", "inputs": {"a": "x", "b": "c"}, "attrs": {}}
+        self.write("g.json", graph([add], [value("x", "float32", [4097])], constants=[large]))
 
     def convert(self, out="x.json", code=0):
         return self.qdq("convert", "g.json", "-o", out, code=code).err

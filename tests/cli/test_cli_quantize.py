@@ -458,7 +458,8 @@ class Digits(Quantize):
         self.assertRegex(told.err, "qdq: a.npz: ")
         self.assertEqual(json.loads(told.out)["outputs"], json.loads(self.qdq(*words, "-i", self.data).out)["outputs"])
         (samples / "b.safetensors").unlink()
-        self.assertIn("samples: none of 1 sample could be read; the first: a.npz: ", self.qdq(*words, "--data", "samples", code=3).err)
+        self.assertIn("samples: none of 1 sample could be read; the first: a.npz: ",
+                      self.qdq(*words, "--data", "samples", code=3).err)
 
     def test_a_model_has_the_same_numbers_as_the_graph(self):
         probe = self.qdq("quantize", self.model, "--state", "s.state", "-t", "ort", "-o", "q.onnx", code=None)

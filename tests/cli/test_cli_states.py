@@ -193,11 +193,12 @@ class Refusals(States):
         self.qdq(*KINDS[kind].words, "--data", f"more-{kind}", "-o", "d.state", "--shard", "2/2", code=None)
         self.assertIn("d.state: has another set of data", self.refused(one, "d.state"))
         self.write("noise", b"none at all")
-        for name, what in (("g.json", "JSON text"), (f"data/{os.listdir(self.folder / 'data')[0]}", "a .npz archive of arrays"),
+        archive = f"data/{os.listdir(self.folder / 'data')[0]}"
+        for name, what in (("g.json", "JSON text"), (archive, "a .npz archive of arrays"),
                            ("noise", "of no kind that qdq knows")):
             for parts in ((one, name), (name, one)):
-                self.assertEqual(self.refused(*parts), f"qdq: {name}: is {what}, wanted a state, which qdq calibrate, compare "
-                                                       "or explain writes\n")
+                self.assertEqual(self.refused(*parts), f"qdq: {name}: is {what}, wanted a state, which qdq calibrate, "
+                                                       "compare or explain writes\n")
         self.assertIn("absent: ", self.refused(one, "absent"))
 
     def test_another_float_model_is_named(self):
