@@ -256,7 +256,7 @@ static const qdq_target_option_info options[ORT_OPTION_COUNT] = {
 // clang-format off
 static const qdq_evidence evidence[] = {
     QDQ_RUN("1.31-avx2", "MatMulNBits", "float activations, constant codes", PEER "a CPU with AVX2", "67,982 elements of 700 models", "2026-11-25"),
-    QDQ_RUN("1.31-vnni", DEPLOYED, PEER "a CPU with AVX512-VNNI", "5,317 of 5,509 models", "2026-11-26"),
+    QDQ_RUN("1.31-vnni", DEPLOYED, PEER "a CPU with AVX512-VNNI", "9,287 of 9,509 models", "2026-11-27"),
     QDQ_RUN("1.31-avx2", DEPLOYED, PEER "a CPU with AVX2", "5,029 of 5,094 models", "2026-11-26"),
     QDQ_READ("1.31-avx512", DEPLOYED, "ONNX Runtime's MLAS"),
     QDQ_RUN("1.31-neon", DEPLOYED, PEER "qemu 7.2 as cortex-a72", "1,568 of 1,669 models", "2026-11-26"),
