@@ -8,6 +8,7 @@
 
 #include "ops/kernels/elementwise/elementwise_kernels.h"
 #include "ops/kernels/elementwise/quick.inc.h"
+#include "ops/kernels/elementwise/quick_pairs.inc.h"
 #include "ops/kernels/elementwise/runtime_vectors.inc.h"
 #include "ops/kernels/elementwise/typed.inc.h"
 #include "runtime/numerics/elementary.h"
@@ -177,12 +178,17 @@ static inline float quiet(float v) { return qdq_nan_if(v != v, v); }
 #define LOOPS_quick(name, operands) \
     LOOPS_floats(name, operands) QUICK_LOOP(name, QDQ_ISA_NAME(elementwise_##name##_F32))
 #define ENTRIES_quick(name) [QDQ_REGISTERS_F32] = QDQ_ISA_NAME(quick_##name)
+#define LOOPS_pairs(name, operands) \
+    LOOPS_quick(name, operands) PAIR_LOOP(name, QDQ_ISA_NAME(quick_##name))
+#define ENTRIES_pairs(name) [QDQ_REGISTERS_F32] = QDQ_ISA_NAME(pair_##name)
 #define LOOPS_vectors(name, operands) \
     LOOPS_floats(name, operands) RUNTIME_LOOP(name, QDQ_ISA_NAME(elementwise_##name##_F32))
 #define ENTRIES_vectors(name) [QDQ_REGISTERS_F32] = QDQ_ISA_NAME(vectors_##name)
 #else
 #define LOOPS_vectors LOOPS_floats
 #define ENTRIES_vectors ENTRIES_floats
+#define LOOPS_pairs LOOPS_floats
+#define ENTRIES_pairs ENTRIES_floats
 #define LOOPS_quick LOOPS_floats
 #define ENTRIES_quick ENTRIES_floats
 #endif

@@ -10,18 +10,18 @@
 // elementwise.inc.h; the enumerator, the loops and the tables follow from the row. The operands are
 // the body's arguments: elements of a, b and c, and the numbers of the op. The registers are the
 // types that the function computes in: `floats` is float alone; `quick` is too, and has a quick
-// loop (quick.inc.h); `vectors` has a loop of vectors (runtime_vectors.inc.h). `reals` adds double,
-// whose body is f64_<name> in typed.inc.h; `integers` are int32_t, int64_t and uint64_t
-// (i32_<name>, i64_<name>, u64_<name>); `numbers` are all five, and `not_double` are all but
-// double.
+// loop (quick.inc.h); `pairs` also has a quicker one (quick_pairs.inc.h); `vectors` has a loop of
+// vectors (runtime_vectors.inc.h). `reals` adds double, whose body is f64_<name> in typed.inc.h;
+// `integers` are int32_t, int64_t and uint64_t (i32_<name>, i64_<name>, u64_<name>); `numbers` are
+// all five, and `not_double` are all but double.
 #define QDQ_ELEMENTWISE_LIST(X)            \
     X(abs, a, numbers)                     \
-    X(exp, a, quick)                       \
+    X(exp, a, pairs)                       \
     X(log, a, floats)                      \
     X(sqrt, a, reals)                      \
     X(square, a, floats)                   \
-    X(tanh, a, quick)                      \
-    X(sigmoid, a, quick)                   \
+    X(tanh, a, pairs)                      \
+    X(sigmoid, a, pairs)                   \
     X(relu, a, floats)                     \
     X(relu_ort, a, floats)                 \
     X(reciprocal, a, floats)               \

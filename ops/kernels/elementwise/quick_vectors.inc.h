@@ -13,7 +13,10 @@
 // bits for the elements of which something is true: quick_between a number in [least, most),
 // quick_below a number below another, or NaN, quick_odd a denormal, not 0, or NaN, and
 // quick_low_zeros a double whose bits, plus `add`, are 0 under `bits`.
-// quick_quiet makes every NaN 0x7FC00000.
+// quick_quiet makes every NaN 0x7FC00000. mask_both: both are true for all elements.
+// quick_estimate_floats is 1 / d, off by 2^-11 at most. A table has QUICK_LANES floats:
+// quick_lookup takes table[k % QUICK_LANES], and quick_table_exponents is k / QUICK_LANES, rounded
+// down, as what to add to the bits of a float to multiply it by that power of 2.
 #if defined(__AVX512F__)
 #define QDQ_QUICK_VECTORS
 #include <immintrin.h>
@@ -30,6 +33,9 @@ static inline quick_half half_load(const double *x) { return _mm512_loadu_pd(x);
 static inline void half_store(double *y, quick_half v) { _mm512_storeu_pd(y, v); }
 static inline quick_floats quick_greater(quick_floats a, quick_floats b) {
     return _mm512_max_ps(a, b);
+}
+static inline quick_floats quick_lesser(quick_floats a, quick_floats b) {
+    return _mm512_min_ps(a, b);
 }
 static inline quick_half half_at_least(quick_half v, double least) {
     return _mm512_max_pd(_mm512_set1_pd(least), v);
@@ -49,6 +55,7 @@ static inline quick_floats quick_if_less(quick_floats a, float b, float yes, qui
 static inline quick_mask mask_none(void) { return 0; }
 static inline bool mask_any(quick_mask m) { return m != 0; }
 static inline quick_mask mask_or(quick_mask a, quick_mask b) { return a | b; }
+static inline bool mask_both(quick_mask a, quick_mask b) { return (a & b) == 0xFFFF; }
 static inline quick_mask quick_between(quick_floats a, float least, float most) {
     quick_mask above = _mm512_cmp_ps_mask(a, quick_same(least), _CMP_GE_OQ);
     return _mm512_mask_cmp_ps_mask(above, a, quick_same(most), _CMP_LT_OQ);
@@ -101,6 +108,16 @@ static inline quick_ints quick_ints_subtract(quick_ints a, quick_ints b) {
     return _mm512_sub_epi32(a, b);
 }
 static inline quick_ints quick_to_exponents(quick_ints v) { return _mm512_slli_epi32(v, 23); }
+static inline quick_floats quick_lookup(const float *table, quick_ints i) {
+    return _mm512_permutexvar_ps(i, quick_load(table));
+}
+static inline quick_ints quick_table_exponents(quick_ints k) {
+    return _mm512_slli_epi32(_mm512_andnot_si512(quick_ints_same(QUICK_LANES - 1), k), 19);
+}
+static inline quick_floats quick_estimate_floats(quick_floats d) { return _mm512_rcp14_ps(d); }
+static inline quick_mask quick_equal(quick_floats a, quick_floats b) {
+    return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ);
+}
 static inline quick_ints quick_ints_clamp(quick_ints v, int32_t low, int32_t high) {
     return _mm512_min_epi32(quick_ints_same(high), _mm512_max_epi32(quick_ints_same(low), v));
 }
@@ -129,6 +146,9 @@ static inline void half_store(double *y, quick_half v) { _mm256_storeu_pd(y, v);
 static inline quick_floats quick_greater(quick_floats a, quick_floats b) {
     return _mm256_max_ps(a, b);
 }
+static inline quick_floats quick_lesser(quick_floats a, quick_floats b) {
+    return _mm256_min_ps(a, b);
+}
 static inline quick_half half_at_least(quick_half v, double least) {
     return _mm256_max_pd(_mm256_set1_pd(least), v);
 }
@@ -148,6 +168,9 @@ static inline quick_floats quick_if_less(quick_floats a, float b, float yes, qui
 static inline quick_mask mask_none(void) { return _mm256_setzero_si256(); }
 static inline bool mask_any(quick_mask m) { return !_mm256_testz_si256(m, m); }
 static inline quick_mask mask_or(quick_mask a, quick_mask b) { return _mm256_or_si256(a, b); }
+static inline bool mask_both(quick_mask a, quick_mask b) {
+    return _mm256_movemask_epi8(_mm256_and_si256(a, b)) == -1;
+}
 static inline quick_mask quick_between(quick_floats a, float least, float most) {
     __m256 above = _mm256_cmp_ps(a, quick_same(least), _CMP_GE_OQ);
     __m256 below = _mm256_cmp_ps(a, quick_same(most), _CMP_LT_OQ);
@@ -202,6 +225,16 @@ static inline quick_ints quick_ints_subtract(quick_ints a, quick_ints b) {
     return _mm256_sub_epi32(a, b);
 }
 static inline quick_ints quick_to_exponents(quick_ints v) { return _mm256_slli_epi32(v, 23); }
+static inline quick_floats quick_lookup(const float *table, quick_ints i) {
+    return _mm256_permutevar8x32_ps(quick_load(table), i);
+}
+static inline quick_ints quick_table_exponents(quick_ints k) {
+    return _mm256_slli_epi32(_mm256_andnot_si256(quick_ints_same(QUICK_LANES - 1), k), 20);
+}
+static inline quick_floats quick_estimate_floats(quick_floats d) { return _mm256_rcp_ps(d); }
+static inline quick_mask quick_equal(quick_floats a, quick_floats b) {
+    return _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_EQ_OQ));
+}
 static inline quick_ints quick_ints_clamp(quick_ints v, int32_t low, int32_t high) {
     return _mm256_min_epi32(quick_ints_same(high), _mm256_max_epi32(quick_ints_same(low), v));
 }

@@ -102,6 +102,47 @@ static void special_values_and_ends_of_ranges_give_the_bits_of_the_definition(vo
     on_every_instruction_set(x, BLOCK);
 }
 
+// Floats from 2^-6 to 20 whose results are nearest to halfway between two floats, within 2^-24 of
+// an ulp, and the results by mpmath with 300 bits.
+static const struct {
+    qdq_elementwise function;
+    float x, y;
+} near_ties[] = {
+    {QDQ_ELEMENTWISE_exp, -0x1.d2259ap+3f, 0x1.fa6636p-22f},
+    {QDQ_ELEMENTWISE_exp, 0x1.344e9cp-5f, 0x1.09d174p+0f},
+    {QDQ_ELEMENTWISE_exp, 0x1.036492p+1f, 0x1.e59a28p+2f},
+    {QDQ_ELEMENTWISE_exp, 0x1.62b666p+1f, 0x1.ff48fap+3f},
+    {QDQ_ELEMENTWISE_exp, 0x1.cce332p+0f, 0x1.834f4cp+2f},
+    {QDQ_ELEMENTWISE_exp, -0x1.f02a66p+1f, 0x1.53997p-6f},
+    {QDQ_ELEMENTWISE_sigmoid, -0x1.2082ep-3f, 0x1.dbfeep-2f},
+    {QDQ_ELEMENTWISE_sigmoid, 0x1.437902p-5f, 0x1.050db8p-1f},
+    {QDQ_ELEMENTWISE_sigmoid, -0x1.32c9ap-1f, 0x1.6b0962p-2f},
+    {QDQ_ELEMENTWISE_sigmoid, -0x1.46c7e8p-4f, 0x1.eb9646p-2f},
+    {QDQ_ELEMENTWISE_sigmoid, 0x1.1bff5ep-2f, 0x1.23461ep-1f},
+    {QDQ_ELEMENTWISE_sigmoid, -0x1.c9bb96p+3f, 0x1.49596cp-21f},
+    {QDQ_ELEMENTWISE_tanh, -0x1.dc0accp-2f, -0x1.bc797cp-2f},
+    {QDQ_ELEMENTWISE_tanh, 0x1.dc0accp-2f, 0x1.bc797cp-2f},
+    {QDQ_ELEMENTWISE_tanh, -0x1.a83722p-6f, -0x1.a81eep-6f},
+    {QDQ_ELEMENTWISE_tanh, 0x1.5969ap+2f, 0x1.fffaap-1f},
+    {QDQ_ELEMENTWISE_tanh, -0x1.8bd194p+2f, -0x1.fffee2p-1f},
+    {QDQ_ELEMENTWISE_tanh, -0x1.f860aap-5f, -0x1.f7bdc2p-5f},
+};
+
+// One such float in a vector, whose other results are certain.
+static void results_near_ties_are_rounded_right_in_every_lane(void **state) {
+    enum { LENGTH = 67 };
+    (void)state;
+    for (size_t k = 0; k < UNIT_COUNT(near_ties); k++)
+        for (int isa = 0; isa < 32; isa++)
+            for (size_t at = 0; at < LENGTH && (qdq_cpu_isas() >> isa & 1); at++) {
+                float x[LENGTH], want[LENGTH];
+                for (size_t i = 0; i < LENGTH; i++) x[i] = i == at ? near_ties[k].x : 0;
+                for (size_t i = 0; i < LENGTH; i++)
+                    want[i] = i == at ? near_ties[k].y : define(near_ties[k].function, 0);
+                check(near_ties[k].function, 1u << isa | 1u << QDQ_ISA_PORTABLE, x, want, LENGTH);
+            }
+}
+
 // Lengths around vectors, and a result that overwrites its operand.
 static void every_length_gives_its_elements_alone_also_in_place(void **state) {
     (void)state;
@@ -126,6 +167,7 @@ int main(void) {
         cmocka_unit_test(floats_of_every_exponent_give_the_bits_of_the_definition),
         cmocka_unit_test(common_numbers_give_the_bits_of_the_definition),
         cmocka_unit_test(special_values_and_ends_of_ranges_give_the_bits_of_the_definition),
+        cmocka_unit_test(results_near_ties_are_rounded_right_in_every_lane),
         cmocka_unit_test(every_length_gives_its_elements_alone_also_in_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
