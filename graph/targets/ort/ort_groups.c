@@ -10,6 +10,20 @@ bool ort_is_constant(const qdq_rewriter *r, uint32_t value) {
     return r->from->values[value].kind == QDQ_VALUE_CONSTANT;
 }
 
+const qdq_node *ort_made_by(const qdq_rewriter *r, uint32_t value, const char *op) {
+    size_t maker = qdq_rewrite_maker(r, value);
+    bool fits = qdq_rewrite_is(r, maker, op) && qdq_rewrite_only_reader(r, value) != SIZE_MAX;
+    return fits ? &r->from->nodes[maker] : NULL;
+}
+
+const float *ort_scalar_of(const qdq_rewriter *r, uint32_t value) {
+    if (!value || !ort_is_constant(r, value)) return NULL;
+    const qdq_type *type = &r->from->values[value].type;
+    return type->dtype == QDQ_FLOAT32 && qdq_shape_count(type->shape) == 1
+               ? qdq_rewrite_data(r, value)
+               : NULL;
+}
+
 bool ort_is_scalar(const qdq_coder *c) {
     return c->given && c->known && c->count == 1 && c->axis < 0 && !c->blocks;
 }

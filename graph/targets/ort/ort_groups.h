@@ -16,6 +16,10 @@ typedef struct ort_unit {
 void ort_unit_of(const qdq_rewriter *r, size_t node, ort_unit *unit);
 // Lets the result of a unit be the result of the node `last`.
 void ort_unit_ends(const qdq_rewriter *r, size_t last, ort_unit *unit);
+// The node that makes a value, if it is `op` and one port alone reads the value; else NULL.
+const qdq_node *ort_made_by(const qdq_rewriter *r, uint32_t value, const char *op);
+// A constant float32 of one element; NULL: it is none.
+const float *ort_scalar_of(const qdq_rewriter *r, uint32_t value);
 // Whether a value is a constant.
 bool ort_is_constant(const qdq_rewriter *r, uint32_t value);
 // A coder with one constant scale and zero point.

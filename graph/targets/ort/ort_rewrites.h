@@ -119,14 +119,17 @@ bool ort_match_scaled_product(const qdq_rewriter *r, qdq_match *m);
 void ort_build_scaled_product(qdq_rewriter *r, qdq_match *m);
 bool ort_match_gelu(const qdq_rewriter *r, qdq_match *m);
 void ort_build_gelu(qdq_rewriter *r, qdq_match *m);
+bool ort_match_divided(const qdq_rewriter *r, qdq_match *m);
+void ort_build_divided(qdq_rewriter *r, qdq_match *m);
+
+//---- Norms (ort_norms.c) -----------------------------------------------------
+
 bool ort_match_layer_norm(const qdq_rewriter *r, qdq_match *m);
 void ort_build_layer_norm(qdq_rewriter *r, qdq_match *m);
 bool ort_match_skip_norm(const qdq_rewriter *r, qdq_match *m);
 void ort_build_skip_norm(qdq_rewriter *r, qdq_match *m);
 bool ort_match_rms_norm(const qdq_rewriter *r, qdq_match *m);
 void ort_build_rms_norm(qdq_rewriter *r, qdq_match *m);
-bool ort_match_divided(const qdq_rewriter *r, qdq_match *m);
-void ort_build_divided(qdq_rewriter *r, qdq_match *m);
 
 //---- Groups (ort_groups.c, ort_products.c, ort_dynamic.c, ort_nbits.c) ------
 

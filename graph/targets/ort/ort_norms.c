@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Patterns of ONNX Runtime that make one normalization of several float nodes.
+#include "graph/targets/ort/ort_groups.h"
+
+static const qdq_graph_value *value_at(const qdq_rewriter *r, uint32_t id) {
+    return &r->from->values[id];
+}
+
+static const qdq_node *node_at(const qdq_rewriter *r, size_t index) {
+    return &r->from->nodes[index];
+}
+
+//---- LayerNormalization -----------------------------------------------------
+
+static bool is_last_mean(const qdq_rewriter *r, const qdq_node *mean) {
+    const qdq_reduce_attrs *a = mean ? mean->attrs : NULL;
+    if (!mean || a->axes.count != 1 || a->keep_dims != QDQ_TRUE) return false;
+    int rank = value_at(r, mean->inputs[0].id)->type.shape.rank;
+    return a->axes.data[0] == -1 || a->axes.data[0] == rank - 1;
+}
+
+static const qdq_node *maker_if(const qdq_rewriter *r, uint32_t value, const char *op) {
+    size_t maker = qdq_rewrite_maker(r, value);
+    return qdq_rewrite_is(r, maker, op) ? node_at(r, maker) : NULL;
+}
+
+// What is subtracted from its mean: x; 0: it is none.
+static uint32_t centered(const qdq_rewriter *r, uint32_t value) {
+    const qdq_node *minus = maker_if(r, value, "Subtract");
+    const qdq_node *mean = minus ? maker_if(r, minus->inputs[1].id, "ReduceMean") : NULL;
+    bool fits = is_last_mean(r, mean) && mean->inputs[0].id == minus->inputs[0].id;
+    return fits ? minus->inputs[0].id : 0;
+}
+
+// The operand of an Add or Multiply next to constants of one dim, whose value is *constant.
+static uint32_t beside_row(const qdq_rewriter *r, const qdq_node *node, uint32_t *constant) {
+    for (size_t i = 0; node && i < 2; i++) {
+        uint32_t id = node->inputs[i].id;
+        if (!ort_is_constant(r, id) || value_at(r, id)->type.shape.rank != 1) continue;
+        *constant = id;
+        return node->inputs[1 - i].id;
+    }
+    return 0;
+}
+
+typedef struct layer_norm {
+    uint32_t x, gamma, beta;
+    float epsilon;
+} layer_norm;
+
+// mean((x - mean(x))^2) + epsilon behind a value.
+static bool variance_at(const qdq_rewriter *r, uint32_t value, layer_norm *n, uint32_t *x) {
+    const qdq_node *add = ort_made_by(r, value, "Add");
+    for (size_t i = 0; add && i < 2; i++) {
+        const float *epsilon = ort_scalar_of(r, add->inputs[i].id);
+        const qdq_node *mean = epsilon ? ort_made_by(r, add->inputs[1 - i].id, "ReduceMean") : NULL;
+        const qdq_node *pow =
+            is_last_mean(r, mean) ? ort_made_by(r, mean->inputs[0].id, "Pow") : NULL;
+        const float *two = pow ? ort_scalar_of(r, pow->inputs[1].id) : NULL;
+        if (!two || *two != 2.0f) continue;
+        n->epsilon = *epsilon;
+        *x = pow->inputs[0].id;
+        return true;
+    }
+    return false;
+}
+
+static bool layer_norm_at(const qdq_rewriter *r, const qdq_node *last, layer_norm *n) {
+    uint32_t scaled = beside_row(r, last, &n->beta), squared = 0;
+    const qdq_node *multiply = scaled ? ort_made_by(r, scaled, "Multiply") : NULL;
+    uint32_t normal = beside_row(r, multiply, &n->gamma);
+    const qdq_node *divide = normal ? ort_made_by(r, normal, "Divide") : NULL;
+    const qdq_node *root = divide ? ort_made_by(r, divide->inputs[1].id, "Sqrt") : NULL;
+    if (!root || !variance_at(r, root->inputs[0].id, n, &squared)) return false;
+    n->x = centered(r, divide->inputs[0].id);
+    const qdq_type *type = &value_at(r, n->x)->type;
+    return n->x && centered(r, squared) == n->x && type->dtype == QDQ_FLOAT32 &&
+           value_at(r, n->gamma)->type.shape.dims[0] == type->shape.dims[type->shape.rank - 1];
+}
+
+bool ort_match_layer_norm(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *last = node_at(r, m->anchor);
+    layer_norm n;
+    if (!layer_norm_at(r, last, &n)) return false;
+    qdq_match_reads(r, m, n.x);
+    qdq_match_reads(r, m, n.gamma);
+    qdq_match_reads(r, m, n.beta);
+    qdq_match_makes(r, m, last->outputs[0]);
+    return true;
+}
+
+void ort_build_layer_norm(qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *last = node_at(r, m->anchor);
+    layer_norm n;
+    if (!layer_norm_at(r, last, &n)) return;
+    m->made[0] = qdq_layer_norm(r->to, qdq_rewrite_value(r, n.x),
+                                (qdq_layer_norm_attrs){.name = last->name,
+                                                       .gamma = qdq_rewrite_value(r, n.gamma),
+                                                       .beta = qdq_rewrite_value(r, n.beta),
+                                                       .epsilon = {true, n.epsilon},
+                                                       .keep_stats = QDQ_FALSE});
+}
+
+//---- LayerNormalization of a sum --------------------------------------------
+
+// A sum of images [N, L, H], in this order: a + b, then the bias of H.
+typedef struct skipped_sum {
+    uint32_t a, b, bias;
+} skipped_sum;
+
+// An operand that is itself x + constants of the last dim, which only the sum reads.
+static bool take_bias(const qdq_rewriter *r, uint32_t *operand, uint32_t *bias) {
+    const qdq_node *add = ort_made_by(r, *operand, "Add");
+    if (!add || !ort_is_constant(r, add->inputs[1].id) ||
+        value_at(r, add->inputs[1].id)->type.shape.rank != 1)
+        return false;
+    *operand = add->inputs[0].id, *bias = add->inputs[1].id;
+    return true;
+}
+
+static bool skipped_sum_at(const qdq_rewriter *r, const qdq_node *node, skipped_sum *s) {
+    const qdq_layer_norm_attrs *a = node->attrs;
+    const qdq_type *x = &value_at(r, node->inputs[0].id)->type;
+    const qdq_node *add = ort_made_by(r, node->inputs[0].id, "Add");
+    int64_t axis = a->begin_norm_axis.set ? a->begin_norm_axis.value : -1;
+    if (!add || a->one_pass == QDQ_TRUE || x->dtype != QDQ_FLOAT32 || x->shape.rank != 3 ||
+        (axis != -1 && axis != 2) || a->keep_stats != QDQ_FALSE)
+        return false;
+    for (size_t i = 0; i < 2; i++)
+        if (!qdq_shape_equal(value_at(r, add->inputs[i].id)->type.shape, x->shape)) return false;
+    *s = (skipped_sum){.a = add->inputs[0].id, .b = add->inputs[1].id};
+    if (!take_bias(r, &s->a, &s->bias)) (void)take_bias(r, &s->b, &s->bias);
+    return true;
+}
+
+bool ort_match_skip_norm(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = node_at(r, m->anchor);
+    skipped_sum s;
+    if (!skipped_sum_at(r, node, &s)) return false;
+    qdq_match_replaces(r, m, qdq_rewrite_maker(r, node->inputs[0].id));
+    qdq_match_reads(r, m, s.a);
+    qdq_match_reads(r, m, s.b);
+    qdq_match_reads(r, m, s.bias);
+    for (size_t i = 1; i < node->input_count; i++) qdq_match_reads(r, m, node->inputs[i].id);
+    qdq_match_makes(r, m, node->outputs[0]);
+    return true;
+}
+
+void ort_build_skip_norm(qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = node_at(r, m->anchor);
+    qdq_layer_norm_attrs a = *(const qdq_layer_norm_attrs *)node->attrs;
+    skipped_sum s;
+    if (!skipped_sum_at(r, node, &s)) return;
+    const char *stem = node_at(r, m->nodes.items[1])->name;
+    qdq_value sum = qdq_add(r->to, qdq_rewrite_value(r, s.a), qdq_rewrite_value(r, s.b),
+                            (qdq_binary_attrs){.name = qdq_rewrite_name(r, stem, "_sum")});
+    if (s.bias)
+        sum = qdq_add(r->to, sum, qdq_rewrite_value(r, s.bias),
+                      (qdq_binary_attrs){.name = qdq_rewrite_name(r, stem, "_biased")});
+    a.gamma = qdq_rewrite_value(r, node->inputs[1].id);
+    a.beta = qdq_rewrite_value(r, node->inputs[2].id);
+    a.one_pass = QDQ_TRUE;
+    m->made[0] = qdq_layer_norm(r->to, sum, a);
+}
+
+//---- RMS normalization ------------------------------------------------------
+
+// x / sqrt(mean(x^2) + epsilon) * gamma.
+static bool rms_norm_at(const qdq_rewriter *r, const qdq_node *last, layer_norm *n) {
+    uint32_t squared = 0, normal = beside_row(r, last, &n->gamma);
+    const qdq_node *divide = normal ? ort_made_by(r, normal, "Divide") : NULL;
+    const qdq_node *root = divide ? ort_made_by(r, divide->inputs[1].id, "Sqrt") : NULL;
+    if (!root || !variance_at(r, root->inputs[0].id, n, &squared)) return false;
+    n->x = divide->inputs[0].id;
+    const qdq_type *type = &value_at(r, n->x)->type;
+    return squared == n->x && type->dtype == QDQ_FLOAT32 &&
+           value_at(r, n->gamma)->type.shape.dims[0] == type->shape.dims[type->shape.rank - 1];
+}
+
+bool ort_match_rms_norm(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *last = node_at(r, m->anchor);
+    layer_norm n;
+    if (!rms_norm_at(r, last, &n)) return false;
+    qdq_match_reads(r, m, n.x);
+    qdq_match_reads(r, m, n.gamma);
+    qdq_match_makes(r, m, last->outputs[0]);
+    return true;
+}
+
+void ort_build_rms_norm(qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *last = node_at(r, m->anchor);
+    layer_norm n;
+    if (!rms_norm_at(r, last, &n)) return;
+    m->made[0] = qdq_rms_norm(r->to, qdq_rewrite_value(r, n.x),
+                              (qdq_rms_norm_attrs){.name = last->name,
+                                                   .gamma = qdq_rewrite_value(r, n.gamma),
+                                                   .epsilon = {true, n.epsilon}});
+}
