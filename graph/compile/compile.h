@@ -41,4 +41,22 @@ void qdq_choose_blocks(const qdq_compiler *c, qdq_step *step);
 // the places made before values were assigned to the arena.
 qdq_status qdq_compile_steps(qdq_compiler *c, const qdq_located *from);
 
+//---- Links of steps (step_links.c) -------------------------------------------
+
+// Reserves exec scratch and returns its offset.
+size_t qdq_reserve_scratch(qdq_compiler *c, size_t count, size_t size);
+bool qdq_place_is_row_major(qdq_place place);
+// The place in which a step stores a value that it makes. In a tiled plan a tile that only later
+// links of the same step read, or the caller alone, is not stored: it stays in L1. Its slot is
+// planned all the same, like the slot of an input whose tiles each reader cuts.
+qdq_place qdq_place_of_made(const qdq_compiler *c, uint32_t id);
+// Sets where the parameters of a stage come from; `x` is the shape of the elements that they go
+// with, `through` NULL or for each parameter the link that makes it again.
+void qdq_set_params(qdq_compiler *c, const qdq_stage *stage, const uint32_t *sources,
+                    const qdq_draft_link *const *through, qdq_shape x, qdq_param *stage_params);
+// `x` is the value that the link reads.
+qdq_link qdq_link_of(qdq_compiler *c, const qdq_draft_link *draft, uint32_t x);
+// Strips read row-major parameters where they lie.
+void qdq_read_params_by_strips(qdq_step *step);
+
 #endif

@@ -8,8 +8,6 @@
 // a ReLU in front of a Quantize whose lowest code is the code of 0 (`cuts_negative`,
 // `ignores_negative`), a last link whose result has no place because other steps make it again
 // (recompute.c), and a Quantize that the tensor op computes itself (qdq_stage_quantize).
-#include <string.h>
-
 #include "graph/compile/compile.h"
 #include "graph/plan_text.h"
 #include "graph/plan_traffic.h"
@@ -19,19 +17,6 @@
 #include "runtime/numerics/dtype.h"
 #include "runtime/tiles/kernels/nontemporal.h"
 
-// Reserves exec scratch and returns its offset.
-static size_t reserve(qdq_compiler *c, size_t count, size_t size) {
-    size_t at = c->plan->param_bytes;
-    size_t bytes = qdq_arena_aligned(qdq_size_times(count, size));
-    c->plan->param_bytes = qdq_size_add(at, bytes);
-    return at;
-}
-
-static void copy_tile(const void *params, const qdq_view *views, const void *x, void *y, size_t n) {
-    (void)views;
-    memcpy(y, x, n * qdq_dtype_size(*(const qdq_dtype *)params));
-}
-
 // A copy into the arena reads x from its original place; every other step reads x from its final
 // place.
 static qdq_located x_of(const qdq_compiler *c, const qdq_draft_step *step,
@@ -39,127 +24,6 @@ static qdq_located x_of(const qdq_compiler *c, const qdq_draft_step *step,
     const qdq_draft_link *first = step->link_count ? &step->links[0] : NULL;
     bool is_load = first && !first->node && first->output == SIZE_MAX;
     return is_load ? from[step->x] : c->located[step->x];
-}
-
-static bool is_row_major(qdq_place place) {
-    return place.kind != QDQ_PLACE_NONE && place.kind != QDQ_PLACE_ARENA;
-}
-
-// Whether each element of x has a parameter of its own, at the same place in a tile if both are
-// stacked or neither.
-static bool matches_tiles(const qdq_param *v, qdq_shape source, qdq_shape x) {
-    qdq_tiling a = qdq_tiling_of(source), b = qdq_tiling_of(x);
-    return v->count == qdq_shape_count(x) && qdq_tile_is_plain(v->source.dtype) &&
-           a.rows == b.rows && a.cols == b.cols;
-}
-
-static qdq_fetch fetch_from_rows(const qdq_param *v) {
-    if (v->source.dtype == (v->is_int ? QDQ_INT32 : QDQ_FLOAT32)) return QDQ_FETCH_IN_PLACE;
-    return v->count > QDQ_BLOCK_ELEMENTS ? QDQ_FETCH_BLOCK : QDQ_FETCH_LIST;
-}
-
-// `x` is the shape of the elements that the parameters go with.
-static qdq_fetch fetch_of(const qdq_param *v, const qdq_draft_value *source, qdq_shape x) {
-    bool in_arena = v->source.place.kind == QDQ_PLACE_ARENA;
-    bool matches = matches_tiles(v, source->type.shape, x);
-    if (in_arena && v->count > QDQ_BLOCK_ELEMENTS && matches) return QDQ_FETCH_TILES;
-    if (source->cut && v->count > 1 && matches) return QDQ_FETCH_CUT;
-    return is_row_major(v->source.place) ? fetch_from_rows(v) : QDQ_FETCH_LIST;
-}
-
-// Strips read row-major parameters where they lie.
-static void read_params_by_strips(qdq_step *step) {
-    for (size_t i = 0; i < step->link_count; i++)
-        for (size_t k = 0; k < step->links[i].stage_param_count; k++) {
-            qdq_param *v = &step->links[i].stage_params[k];
-            if (v->fetch != QDQ_FETCH_CUT) continue;
-            v->fetch = fetch_from_rows(v);
-            if (v->fetch == QDQ_FETCH_LIST) v->fetch = QDQ_FETCH_BLOCK;  // no list is reserved
-        }
-}
-
-// The link that makes a parameter again. Its own parameters are known.
-static const qdq_link *link_through(qdq_compiler *c, const qdq_draft_link *draft) {
-    qdq_mempool *mempool = &c->plan->mempool;
-    const qdq_stage *stage = draft->stage;
-    qdq_link *link = QDQ_MEMPOOL_NEW(mempool, qdq_link);
-    qdq_param *known = qdq_mempool_array(mempool, stage->stage_param_count + 1, sizeof *known);
-    if (!link || !known) return NULL;
-    for (size_t k = 0; k < stage->stage_param_count; k++) {
-        const qdq_stage_param *from = &stage->stage_params[k];
-        known[k] = (qdq_param){
-            .is_int = from->is_int, .grid = from->grid, .count = 1, .values = from->values};
-    }
-    *link = (qdq_link){.fn = stage->fn,
-                       .params = stage->params,
-                       .y_dtype = c->located[draft->y].dtype,
-                       .stage_param_count = stage->stage_param_count,
-                       .stage_params = known};
-    return link;
-}
-
-static void set_params(qdq_compiler *c, const qdq_stage *stage, const uint32_t *sources,
-                       const qdq_draft_link *const *through, qdq_shape x, qdq_param *stage_params) {
-    for (size_t k = 0; k < stage->stage_param_count; k++) {
-        const qdq_stage_param *from = &stage->stage_params[k];
-        stage_params[k] = (qdq_param){.is_int = from->is_int,
-                                      .grid = from->grid,
-                                      .count = from->count,
-                                      .values = from->values};
-        if (!sources[k]) continue;
-        stage_params[k].source = c->located[sources[k]];
-        stage_params[k].tiling = qdq_tiling_of(stage_params[k].source.shape);
-        if (through && through[k]) {
-            stage_params[k].fetch = QDQ_FETCH_THROUGH;
-            stage_params[k].through = link_through(c, through[k]);
-            continue;
-        }
-        stage_params[k].fetch = fetch_of(&stage_params[k], &c->draft.values[sources[k]], x);
-        if (stage_params[k].fetch == QDQ_FETCH_LIST)
-            stage_params[k].exec_offset = reserve(c, from->count, 4 + QDQ_MAX_ELEMENT_BYTES);
-    }
-}
-
-// The place in which a step stores a value that it makes. In a tiled plan a tile that only later
-// links of the same step read, or the caller alone, is not stored: it stays in L1. Its slot is
-// planned all the same, like the slot of an input whose tiles each reader cuts.
-static qdq_place place_of_made(const qdq_compiler *c, uint32_t id) {
-    const qdq_draft_value *v = &c->draft.values[id];
-    const qdq_storage *storage = &c->draft.storage;
-    if (qdq_draft_is_only_returned(&c->draft, id) && v->output != SIZE_MAX)
-        return (qdq_place){QDQ_PLACE_OUTPUT, v->output};
-    bool unread = storage->tiled && !storage->node_by_node && !v->read && !v->kept;
-    return unread || v->cut ? (qdq_place){0} : c->located[id].place;
-}
-
-// `x` is the value that the link reads.
-static qdq_link link_of(qdq_compiler *c, const qdq_draft_link *draft, uint32_t x) {
-    uint32_t y = draft->y ? draft->y : x;
-    qdq_link link = {.fn = draft->stage->fn,
-                     .params = draft->stage->params,
-                     .y_dtype = c->located[y].dtype,
-                     .tiling = qdq_tiling_of(c->located[y].shape),
-                     .block_float_store = draft->stage->block_float_store};
-    size_t stage_params = draft->stage->stage_param_count;
-    if (!draft->node) {
-        link.fn = copy_tile;
-        link.copies = true;
-        link.params =
-            qdq_mempool_copy(&c->plan->mempool, &c->located[x].dtype, 1, sizeof(qdq_dtype));
-    }
-    if (draft->output != SIZE_MAX)
-        link.store = (qdq_place){QDQ_PLACE_OUTPUT, draft->output};
-    else
-        link.store = place_of_made(c, y);
-    if (link.copies && !link.store.kind) link.fn = NULL;
-    if (!stage_params) return link;
-    link.stage_params =
-        qdq_mempool_array(&c->plan->mempool, stage_params, sizeof *link.stage_params);
-    if (!link.stage_params) return link;
-    link.stage_param_count = stage_params;
-    set_params(c, draft->stage, draft->sources, draft->through, c->draft.values[x].type.shape,
-               link.stage_params);
-    return link;
 }
 
 static const qdq_reduce *reduce_of(qdq_compiler *c, const qdq_draft_step *draft, size_t blocks) {
@@ -172,16 +36,16 @@ static const qdq_reduce *reduce_of(qdq_compiler *c, const qdq_draft_step *draft,
                            .stage_param_count = stage->stage_param_count,
                            .grid = stage->grid,
                            .result_count = stage->result_count};
-    set_params(c, stage, draft->reduce_sources, NULL, (qdq_shape){0}, reduce->stage_params);
+    qdq_set_params(c, stage, draft->reduce_sources, NULL, (qdq_shape){0}, reduce->stage_params);
     size_t bytes = stage->grid->count * stage->reduce->state_bytes;
     reduce->partials = blocks < MAX_PARTIALS ? blocks : MAX_PARTIALS;
     if (reduce->partials > MAX_STATE_BYTES / bytes)
         reduce->partials = MAX_STATE_BYTES / bytes ? MAX_STATE_BYTES / bytes : 1;
-    reduce->states_offset = reserve(c, reduce->partials, bytes);
+    reduce->states_offset = qdq_reserve_scratch(c, reduce->partials, bytes);
     for (size_t k = 0; k < stage->result_count; k++) {
         reduce->results[k] = c->located[draft->results[k]];
-        reduce->results[k].place = place_of_made(c, draft->results[k]);
-        reduce->results_offset[k] = reserve(c, stage->grid->count, 4);
+        reduce->results[k].place = qdq_place_of_made(c, draft->results[k]);
+        reduce->results_offset[k] = qdq_reserve_scratch(c, stage->grid->count, 4);
     }
     return reduce;
 }
@@ -197,7 +61,7 @@ static bool needs_tiles(qdq_place place, qdq_dtype dtype) {
 static bool sinks(const qdq_compiler *c, const qdq_draft_step *draft) {
     uint32_t y = draft->tensor_op_node->outputs[0];
     return draft->link_count ||
-           (draft->tensor_op->chunks && place_of_made(c, y).kind == QDQ_PLACE_ARENA &&
+           (draft->tensor_op->chunks && qdq_place_of_made(c, y).kind == QDQ_PLACE_ARENA &&
             qdq_tile_is_plain(c->located[y].dtype));
 }
 
@@ -206,7 +70,7 @@ static bool sinks(const qdq_compiler *c, const qdq_draft_step *draft) {
 static void set_operand(const qdq_compiler *c, uint32_t id, bool made, qdq_located *operand,
                         size_t *flat, size_t *bytes) {
     *operand = c->located[id];
-    operand->place = made ? place_of_made(c, id) : operand->place;
+    operand->place = made ? qdq_place_of_made(c, id) : operand->place;
     if (operand->place.kind != QDQ_PLACE_ARENA) return;
     *flat = *bytes;
     size_t own = qdq_shape_count(operand->shape) * qdq_dtype_size(operand->dtype);
@@ -238,7 +102,7 @@ static qdq_tensor_op *tensor_op_of(qdq_compiler *c, const qdq_draft_step *draft)
                         &tensor_op->x_flat[i], &bytes);
     tensor_op->sinks = sinks(c, draft);
     tensor_op->y[0] = c->located[node->outputs[0]];
-    tensor_op->y[0].place = place_of_made(c, node->outputs[0]);
+    tensor_op->y[0].place = qdq_place_of_made(c, node->outputs[0]);
     for (size_t i = tensor_op->sinks; i < node->output_count; i++)
         set_operand(c, node->outputs[i], true, &tensor_op->y[i], &tensor_op->y_flat[i], &bytes);
     tensor_op->flat_bytes = bytes;
@@ -297,7 +161,7 @@ static bool set_links(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *st
     for (size_t i = 0; i < draft->link_count; i++) {
         uint32_t x = i ? draft->links[i - 1].y : draft->x;
         if (!i && draft->tensor_op_node) x = draft->tensor_op_node->outputs[0];
-        step->links[i] = link_of(c, &draft->links[i], x);
+        step->links[i] = qdq_link_of(c, &draft->links[i], x);
         step->computes_padding |= needs_tiles(step->links[i].store, step->links[i].y_dtype);
     }
     if (!join_links(c, step)) return false;
@@ -330,8 +194,8 @@ static void quantize_result(const qdq_draft *of, const qdq_draft_step *draft, qd
 // that need not be decoded block by block.
 static bool is_direct(const qdq_step *step) {
     const qdq_link *link = &step->links[0];
-    if (step->tiled || step->link_count != 1 || !is_row_major(link->store) ||
-        !is_row_major(step->x.place))
+    if (step->tiled || step->link_count != 1 || !qdq_place_is_row_major(link->store) ||
+        !qdq_place_is_row_major(step->x.place))
         return false;
     for (size_t k = 0; k < link->stage_param_count; k++)
         if (link->stage_params[k].fetch == QDQ_FETCH_BLOCK ||
@@ -376,7 +240,7 @@ static qdq_status build_step(qdq_compiler *c, const qdq_draft_step *draft, const
     bool on_device = c->draft.storage.on_device;
     if (draft->tensor_op_node) {
         if (!build_tensor_op(c, draft, step)) return qdq_draft_stopped(&c->draft, c->err);
-        read_params_by_strips(step);
+        qdq_read_params_by_strips(step);
         step->defines_padding = on_device;
         return QDQ_OK;
     }
@@ -385,7 +249,7 @@ static qdq_status build_step(qdq_compiler *c, const qdq_draft_step *draft, const
     step->computes_padding = needs_tiles(step->x.place, step->x.dtype);
     if (!set_links(c, draft, step)) return qdq_draft_stopped(&c->draft, c->err);
     qdq_choose_blocks(c, step);
-    if (!step->tiled) read_params_by_strips(step);
+    if (!step->tiled) qdq_read_params_by_strips(step);
     for (size_t i = 0; i < draft->link_count; i++)
         step->links[i].streams = streams(step, &step->links[i]);
     if (draft->reduce_node) {
