@@ -236,6 +236,15 @@ class Unreadable(Calibration):
             self.assertRegex(err, rf"qdq: {name}: .*{reason}".replace("[", r"\[") if "[" not in reason else name)
             self.assertIn(f"\n  {name}\n", err)
 
+    def test_elements_that_are_not_finite_are_a_warning(self):
+        self.make_folder(0)
+        npz(self.folder / "data/0001.npz", x=tensor("float32", SHAPE, [1.0, -2.0, 0.5, 0.0, 2.0, -1.0]))
+        self.assertNotIn("finite", self.calibrate("s.state").err)
+        npz(self.folder / "data/0002.npz", x=tensor("float32", SHAPE, [1.0, math.nan, math.inf, -math.inf, 2.0, math.nan]))
+        self.assertRegex(self.calibrate("s.state").err,
+                         r"^warning: s.state: \d of \d values have elements that are not finite, which count for no range: "
+                         r"'\w+' has 2 NaN and 2 infinite ones; look at the samples\n$")
+
     def test_merged_shards_have_the_same_names(self):
         self.break_files()
         self.calibrate("s.state", code=1)

@@ -77,6 +77,26 @@ static void print_value(const state *s, size_t row) {
     printf("\n");
 }
 
+// NaN and infinity spread from value to value; the one that has most of them is named.
+static void warn_not_finite(const state *s, const char *file) {
+    const state_table *t = &s->tables[0];
+    size_t count = 0, row = 0;
+    int64_t most = 0, nans = 0;
+    for (size_t i = 0; i < t->rows; i++) {
+        const int64_t *counts = calibrate_statistics(t, i).counts;
+        int64_t found = counts[COUNT_NAN];
+        state_add_counts(&found, &counts[COUNT_POSITIVE_INFINITY], 1);
+        state_add_counts(&found, &counts[COUNT_NEGATIVE_INFINITY], 1);
+        count += found > 0;
+        if (found > most) most = found, nans = counts[COUNT_NAN], row = i;
+    }
+    if (!count) return;
+    fprintf(stderr,
+            "warning: %s: %zu of %zu values have elements that are not finite, which count for no "
+            "range: '%s' has %" PRId64 " NaN and %" PRId64 " infinite ones; look at the samples\n",
+            file, count, t->rows, state_text(t, VALUE_NAME, row), nans, most - nans);
+}
+
 static void json_value(qdq_json *json, const state *s, size_t row) {
     const state_table *t = &s->tables[0];
     statistics v = calibrate_statistics(t, row);
@@ -119,4 +139,5 @@ const state_kind calibrate_kind = {
     .tables = &values,
     .table_count = 1,
     .report = report,
+    .warn = warn_not_finite,
 };

@@ -193,6 +193,7 @@ static int finish(const data_run *w) {
         printf("%s: %zu %s, %" PRId64 " samples, shard %" PRId64 "/%" PRId64 "\n", w->plan->out,
                s->tables[0].rows, s->kind->rows, s->taken, w->plan->shard.number,
                w->plan->shard.count);
+    if (s->kind->warn) s->kind->warn(s, w->plan->out);
     return report_unreadable(s) == EXIT_OK ? code : EXIT_FINDINGS;
 }
 

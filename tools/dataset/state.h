@@ -51,6 +51,8 @@ typedef struct state_kind {
     size_t table_count;
     // Prints a report as text or JSON. EXIT_OK, or EXIT_FINDINGS as docs/datasets.md says.
     int (*report)(const state *s, const options *opt);
+    // Warns on stderr of what the state in a file cannot be used for; NULL: nothing.
+    void (*warn)(const state *s, const char *file);
 } state_kind;
 
 //---- States -----------------------------------------------------------------

@@ -249,6 +249,7 @@ static int quantize(quantization *q, const session *s) {
     qdq_error err = {0};
     if (state_read(&st, q->opt->state, &err) != QDQ_OK) return report_error(&err);
     int code = check_state(q, &st, s->exec);
+    if (code == EXIT_OK) st.kind->warn(&st, q->opt->state);
     if (code == EXIT_OK) code = place(q, &st, s->plan);
     state_release(&st);
     if (code == EXIT_OK) code = measure(q, s->plan);
