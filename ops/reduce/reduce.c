@@ -5,9 +5,9 @@
 //
 //     L1 sum |x|    L2 sqrt(sum x^2)    Mean (sum x) / n    Prod    Sum
 //
-// ReduceMean of all spatial dims of [N, C, spatial...] is ONNX Runtime's GlobalAveragePool if the
-// target's float ops are ONNX Runtime's (ops/reduce/order/global_pool.h). Other sums and means of
-// float32 then have the orders of ops/reduce/order/sum_order.h.
+// ReduceMean that keeps all spatial dims of [N, C, H, W...] is ONNX Runtime's GlobalAveragePool if
+// the target's float ops are ONNX Runtime's (ops/reduce/order/global_pool.h). Other sums and means
+// of float32 then have the orders of ops/reduce/order/sum_order.h.
 //
 // Max and Min are exact, and also take int8 and uint8. NaN wins; +0 is greater than -0.
 #include <math.h>
@@ -132,7 +132,9 @@ static size_t lower_runtime(const qdq_op_context *ctx, const qdq_lowering *to, b
                             qdq_stage *stages) {
     qdq_shape shape = ctx->inputs[0].type.shape;
     uint32_t dims = dims_of(ctx);
-    if (is_mean && shape.rank > 2 && dims == (1u << shape.rank) - 4)
+    const qdq_reduce_attrs *a = ctx->attrs;
+    bool pool = is_mean && shape.rank > 3 && a->keep_dims == QDQ_TRUE;
+    if (pool && dims == (1u << shape.rank) - 4)
         return qdq_global_pool_stage(ctx, to, stages) ? 1 : 0;
     qdq_reduce_axes slices = qdq_reduce_axes_of(shape, dims);
     qdq_sum_order *order = QDQ_MEMPOOL_NEW(to->mempool, qdq_sum_order);

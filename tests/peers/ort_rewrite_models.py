@@ -154,6 +154,14 @@ def conv_sum():
     return b
 
 
+def mean(op):
+    """GlobalAveragePool has a group that rounds once, ReduceMean of the same dims has none: its means are ties here."""
+    b = builder()
+    x = b.dequantize(codes(b, random_codes(1, (2, 40, 2, 2)), 0.1, 3)).name
+    y = b.node(op, [x], **({"axes": [2, 3]} if op == "ReduceMean" else {}))
+    return finish(b, y, (2, 40, 1, 1), 0.1, 1)
+
+
 def named(zero):
     """QuantizeLinear with output_dtype, which stays int8 where its zero point becomes uint8; or without a zero point, where
     a group has one of uint8."""
@@ -181,6 +189,8 @@ EXAMPLES = {
     "signed_gemm": lambda: signed_gemm("Gemm"),
     "signed_matmul": lambda: signed_gemm("MatMul"),
     "conv_sum": conv_sum,
+    "reduce_mean_of_image": lambda: mean("ReduceMean"),
+    "global_mean_of_image": lambda: mean("GlobalAveragePool"),
     "broken_named_dtype": lambda: named(True),
     "broken_named_dtype_of_group": lambda: named(False),
     "where_positive": lambda: where(0.3),

@@ -32,6 +32,38 @@ static void activation_quantized(const qdq_op_context *ctx, const qdq_rule *rule
             NULL);
 }
 
+// Whether an exponent gives the bits of ONNX Runtime: 0 to 3, for all elements.
+static bool is_small_power(const qdq_operand *b) {
+    const float *exponent = b->data;
+    return exponent && b->type.dtype == QDQ_FLOAT32 && qdq_shape_count(b->type.shape) == 1 &&
+           (*exponent == 0.0f || *exponent == 1.0f || *exponent == 2.0f || *exponent == 3.0f);
+}
+
+// Whether windows of a ConvTranspose overlap, so that sums are made of several products.
+static bool overlaps(const qdq_op_context *ctx) {
+    const qdq_conv_transpose_attrs *a = ctx->attrs;
+    const qdq_shape *w = &ctx->inputs[1].type.shape;
+    int first = a->weights_format == QDQ_IOX ? 2 : 0;
+    for (size_t i = 0; i < a->strides.count; i++)
+        if ((w->dims[first + (int)i] - 1) * a->dilations.data[i] + 1 > a->strides.data[i])
+            return true;
+    return false;
+}
+
+static bool has_bits_of_runtime(const qdq_op_context *ctx) {
+    if (qdq_op_context_is(ctx, "Pow")) return is_small_power(&ctx->inputs[1]);
+    if (qdq_op_context_is(ctx, "ConvTranspose")) return !overlaps(ctx);
+    if (qdq_op_context_is(ctx, "Interpolate"))
+        return ((const qdq_interpolate_attrs *)ctx->attrs)->mode.value == QDQ_NEAREST;
+    return false;  // ort_match_other_bits finds ops that the reader makes several nodes of
+}
+
+static void float_bits(const qdq_op_context *ctx, const qdq_rule *rule) {
+    if (ctx->inputs[0].type.dtype != QDQ_FLOAT32 || has_bits_of_runtime(ctx)) return;
+    qdq_report_target_violation(
+        ctx, rule, NULL, "rounds float32 as it is defined; ONNX Runtime has another formula", NULL);
+}
+
 // How many elements of x are summed.
 static size_t softmax_length(const qdq_op_context *ctx) {
     const qdq_qlinear_softmax_attrs *a = ctx->attrs;
@@ -174,6 +206,10 @@ static const qdq_rule rules[] = {
                 "compare with a tolerance", "MlasGemm, the kernel for one row", "ConvTranspose", NULL),
     WARNING_ROW("dynamic-scale", "a dynamic product is multiplied by scales that are neither one nor of the columns after its bias is added",
                 "give b_scale one element, or one for each column", "DynamicQuantizeMatMul, MatMulIntegerToFloat", "MatMulInteger", NULL),
+    WARNING_ROW("float-bits", "these float32 ops are rounded as they are defined, and by other formulas in ONNX Runtime",
+                "compare with a tolerance", "MLAS, Eigen and libm",
+                "Log Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh Softplus Elu Mish LogSoftmax Pow GroupNorm Interpolate "
+                "ReduceL1 ReduceL2 ReduceProd ConvTranspose", float_bits),
     WARNING_ROW("fused-matmul-order", "FusedMatMul of one row or column, or of several chunks of k, multiplies by its scalar within its sums",
                 "compare with a tolerance, or set level=basic", "MatMulScaleFusion, MlasGemm", "MatMul", NULL),
     WARNING_ROW("gemm-alpha", "Gemm with alpha is computed as MatMul, Multiply and Add, with its float bias as it is",

@@ -108,6 +108,11 @@ const qdq_pattern qdq_ort_patterns[] = {
     FINDING_ROW("not modelled", "QLinearAveragePool", "Divide", average_pool_ceil, fuses, "ort/average-pool-ceil"),
     FINDING_ROW("not modelled", "QLinearAveragePool", "Divide", dilated_pool, fuses, "ort/pool-dilations"),
     FINDING_ROW("not modelled", "Gemm with alpha", "Add", scaled_gemm, always, "ort/gemm-alpha"),
+    FINDING_ROW("not modelled", "another formula", "ReduceMean", other_bits, always, "ort/float-bits"),
+    FINDING_ROW("not modelled", "another formula", "ReduceSum", other_bits, always, "ort/float-bits"),
+    FINDING_ROW("not modelled", "another formula", "Divide", other_bits, always, "ort/float-bits"),
+    FINDING_ROW("not modelled", "another formula", "Sigmoid", other_bits, always, "ort/float-bits"),
+    FINDING_ROW("not modelled", "another formula", "Tanh", other_bits, always, "ort/float-bits"),
 
     ROW("double pairs", "one pair", "Quantize", double_pair, removes_double_pairs, REMOVED),
     ROW("double pairs", "codes as they are", "Dequantize", equal_pair, at_basic, NULL),

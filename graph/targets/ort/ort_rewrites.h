@@ -165,6 +165,7 @@ bool ort_match_old_move(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_dilated_pool(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_average_pool_ceil(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_float_pool(const qdq_rewriter *r, qdq_match *m);
+bool ort_match_other_bits(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_scaled_gemm(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_blocked_mean(const qdq_rewriter *r, qdq_match *m);
 bool ort_is_blocked(const qdq_rewriter *r, const qdq_node *convolution);

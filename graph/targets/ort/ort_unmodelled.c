@@ -14,6 +14,16 @@ static bool is_float_constant(const qdq_rewriter *r, uint32_t value) {
     return ort_is_constant(r, value) && type_of(r, value)->dtype == QDQ_FLOAT32;
 }
 
+// Whether a ReduceMean keeps all dims of an image from the third one on, each of one element.
+static bool is_spatial(const qdq_rewriter *r, const qdq_node *node) {
+    const qdq_reduce_attrs *a = node->attrs;
+    int rank = type_of(r, node->inputs[0].id)->shape.rank;
+    uint32_t dims = 0;
+    for (size_t i = 0; i < a->axes.count; i++)
+        dims |= 1u << (a->axes.data[i] < 0 ? a->axes.data[i] + rank : a->axes.data[i]);
+    return a->keep_dims == QDQ_TRUE && rank > 2 && dims == (1u << rank) - 4;
+}
+
 static bool is_coder(const qdq_rewriter *r, size_t node) {
     return qdq_rewrite_is(r, node, "Quantize") || qdq_rewrite_is(r, node, "Dequantize");
 }
@@ -53,6 +63,29 @@ bool ort_match_conv_transpose(const qdq_rewriter *r, qdq_match *m) {
     return false;
 }
 
+// Nodes that the reader makes of ops whose kernels have formulas of their own, and ReduceMean of
+// the spatial dims of images, which adds as GlobalAveragePool here.
+bool ort_match_other_bits(const qdq_rewriter *r, qdq_match *m) {
+    static const char *const ops[] = {"LSTM",
+                                      "DynamicQuantizeLSTM",
+                                      "GRU",
+                                      "RNN",
+                                      "Softsign",
+                                      "Mean",
+                                      "LpNormalization",
+                                      "MeanVarianceNormalization",
+                                      "ReduceSumSquare"};
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    const qdq_type *x = type_of(r, node->inputs[0].id);
+    if (x->dtype != QDQ_FLOAT32) return false;
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
+        if (ort_was(node, ops[i]))
+            m->found = "is part of an op that has another formula in ONNX Runtime";
+    if (ort_was(node, "ReduceMean") && x->shape.rank > 3 && is_spatial(r, node))
+        m->found = "adds as GlobalAveragePool, and in ONNX Runtime as ReduceMean";
+    return false;
+}
+
 // Convolutions of float32 on images with constant weights are computed on blocks of channels. In
 // groups of several channels they are if blocks fill them.
 bool ort_is_blocked(const qdq_rewriter *r, const qdq_node *node) {
@@ -78,10 +111,8 @@ bool ort_match_blocked_conv(const qdq_rewriter *r, qdq_match *m) {
 bool ort_match_blocked_mean(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     const qdq_type *x = type_of(r, node->inputs[0].id);
-    const qdq_reduce_attrs *a = node->attrs;
-    bool spatial = a->keep_dims == QDQ_TRUE && a->axes.count == 2 && a->axes.data[0] == 2 &&
-                   a->axes.data[1] == 3;
-    if (x->dtype == QDQ_FLOAT32 && x->shape.rank == 4 && spatial && x->shape.dims[1] % BLOCK == 0)
+    if (x->dtype == QDQ_FLOAT32 && x->shape.rank == 4 && is_spatial(r, node) &&
+        x->shape.dims[1] % BLOCK == 0 && !ort_was(node, "ReduceMean"))
         m->found = "adds its elements in the order of a layout with blocks of channels (NCHWc)";
     return false;
 }
