@@ -171,8 +171,10 @@ static uint32_t gelu_of(const qdq_rewriter *r, const qdq_node *last) {
     return 0;
 }
 
+// Below opset 20, which brought the op, level basic does not make it.
 bool ort_match_gelu(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *last = node_at(r, m->anchor);
+    if (r->from->opset < 20 && r->version->options[ORT_LEVEL] == ORT_BASIC) return false;
     uint32_t x = gelu_of(r, last);
     if (!x || value_at(r, x)->type.dtype != QDQ_FLOAT32) return false;
     qdq_match_reads(r, m, x);

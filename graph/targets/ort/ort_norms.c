@@ -78,9 +78,11 @@ static bool layer_norm_at(const qdq_rewriter *r, const qdq_node *last, layer_nor
            value_at(r, n->gamma)->type.shape.dims[0] == type->shape.dims[type->shape.rank - 1];
 }
 
+// Below opset 17, which brought the op, level basic does not make it.
 bool ort_match_layer_norm(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *last = node_at(r, m->anchor);
     layer_norm n;
+    if (r->from->opset < 17 && r->version->options[ORT_LEVEL] == ORT_BASIC) return false;
     if (!layer_norm_at(r, last, &n)) return false;
     qdq_match_reads(r, m, n.x);
     qdq_match_reads(r, m, n.gamma);

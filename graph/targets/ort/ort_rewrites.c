@@ -188,7 +188,7 @@ const qdq_pattern qdq_ort_patterns[] = {
 
     RULE_ROW("weight only", "MatMulNBits", "MatMul", nbits, fuses, "ort/weight-only-order", ACTIVATIONS),
 
-    REPEATED_ROW("fused float ops", "Gelu", "Multiply", gelu, at_extended, FLOAT_OP),
+    REPEATED_ROW("fused float ops", "Gelu", "Multiply", gelu, at_basic, FLOAT_OP),
     ROW("fused float ops", "SimplifiedLayerNormalization", "Multiply", rms_norm, at_extended, FLOAT_OP),
     ROW("fused sums", "SkipLayerNormalization", "LayerNorm", skip_norm, at_extended, FLOAT_OP),
     RULE_ROW("fused products", "FusedMatMul", "MatMul", scaled_product, at_extended, "ort/fused-matmul-order", FLOAT_OP),
