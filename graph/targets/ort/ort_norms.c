@@ -24,23 +24,42 @@ static const qdq_node *maker_if(const qdq_rewriter *r, uint32_t value, const cha
     return qdq_rewrite_is(r, maker, op) ? node_at(r, maker) : NULL;
 }
 
-// What is subtracted from its mean: x; 0: it is none.
-static uint32_t centered(const qdq_rewriter *r, uint32_t value) {
+static bool is_read_by(const qdq_rewriter *r, uint32_t value, size_t ports) {
+    return qdq_rewrite_reader_count(r, value) == ports && !value_at(r, value)->returned;
+}
+
+// What is subtracted from its mean: x; 0: it is none. `values` read the mean and nothing else does.
+static uint32_t centered(const qdq_rewriter *r, uint32_t value, size_t values) {
     const qdq_node *minus = maker_if(r, value, "Subtract");
     const qdq_node *mean = minus ? maker_if(r, minus->inputs[1].id, "ReduceMean") : NULL;
-    bool fits = is_last_mean(r, mean) && mean->inputs[0].id == minus->inputs[0].id;
+    bool fits = is_last_mean(r, mean) && mean->inputs[0].id == minus->inputs[0].id &&
+                is_read_by(r, mean->outputs[0], values);
     return fits ? minus->inputs[0].id : 0;
 }
 
-// The operand of an Add or Multiply next to constants of one dim, whose value is *constant.
-static uint32_t beside_row(const qdq_rewriter *r, const qdq_node *node, uint32_t *constant) {
+// The operand of an Add or Multiply next to an input or constants of one dim, which are *row.
+static uint32_t beside_row(const qdq_rewriter *r, const qdq_node *node, uint32_t *row) {
     for (size_t i = 0; node && i < 2; i++) {
         uint32_t id = node->inputs[i].id;
-        if (!ort_is_constant(r, id) || value_at(r, id)->type.shape.rank != 1) continue;
-        *constant = id;
+        if (qdq_rewrite_maker(r, id) != SIZE_MAX || value_at(r, id)->type.shape.rank != 1) continue;
+        *row = id;
         return node->inputs[1 - i].id;
     }
     return 0;
+}
+
+static int64_t row_length(const qdq_rewriter *r, uint32_t row) {
+    return value_at(r, row)->type.shape.dims[0];
+}
+
+// Whether gamma has an element for each of the last dim of x. One for all is a norm for ONNX
+// Runtime as well, in a form of its own.
+static bool fits_row(const qdq_rewriter *r, qdq_match *m, uint32_t row, uint32_t x) {
+    const qdq_shape *shape = &value_at(r, x)->type.shape;
+    if (row_length(r, row) == shape->dims[shape->rank - 1]) return true;
+    m->rule = "ort/float-bits";
+    m->found = "becomes a normalization with one gamma, and is computed node by node";
+    return false;
 }
 
 typedef struct layer_norm {
@@ -65,17 +84,23 @@ static bool variance_at(const qdq_rewriter *r, uint32_t value, layer_norm *n, ui
     return false;
 }
 
-static bool layer_norm_at(const qdq_rewriter *r, const qdq_node *last, layer_norm *n) {
+static bool layer_norm_at(const qdq_rewriter *r, qdq_match *m, layer_norm *n) {
+    const qdq_node *last = node_at(r, m->anchor);
     uint32_t scaled = beside_row(r, last, &n->beta), squared = 0;
     const qdq_node *multiply = scaled ? ort_made_by(r, scaled, "Multiply") : NULL;
     uint32_t normal = beside_row(r, multiply, &n->gamma);
     const qdq_node *divide = normal ? ort_made_by(r, normal, "Divide") : NULL;
     const qdq_node *root = divide ? ort_made_by(r, divide->inputs[1].id, "Sqrt") : NULL;
     if (!root || !variance_at(r, root->inputs[0].id, n, &squared)) return false;
-    n->x = centered(r, divide->inputs[0].id);
-    const qdq_type *type = &value_at(r, n->x)->type;
-    return n->x && centered(r, squared) == n->x && type->dtype == QDQ_FLOAT32 &&
-           value_at(r, n->gamma)->type.shape.dims[0] == type->shape.dims[type->shape.rank - 1];
+    // The difference is one value, or the same one twice.
+    uint32_t normed = divide->inputs[0].id;
+    bool twice = squared != normed;
+    if (!is_read_by(r, normed, twice ? 1 : 2) || !is_read_by(r, squared, twice ? 1 : 2))
+        return false;
+    n->x = centered(r, normed, twice ? 2 : 1);
+    return n->x && centered(r, squared, twice ? 2 : 1) == n->x &&
+           value_at(r, n->x)->type.dtype == QDQ_FLOAT32 &&
+           row_length(r, n->gamma) == row_length(r, n->beta) && fits_row(r, m, n->gamma, n->x);
 }
 
 // Below opset 17, which brought the op, level basic does not make it.
@@ -83,7 +108,7 @@ bool ort_match_layer_norm(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *last = node_at(r, m->anchor);
     layer_norm n;
     if (r->from->opset < 17 && r->version->options[ORT_LEVEL] == ORT_BASIC) return false;
-    if (!layer_norm_at(r, last, &n)) return false;
+    if (!layer_norm_at(r, m, &n)) return false;
     qdq_match_reads(r, m, n.x);
     qdq_match_reads(r, m, n.gamma);
     qdq_match_reads(r, m, n.beta);
@@ -94,7 +119,7 @@ bool ort_match_layer_norm(const qdq_rewriter *r, qdq_match *m) {
 void ort_build_layer_norm(qdq_rewriter *r, qdq_match *m) {
     const qdq_node *last = node_at(r, m->anchor);
     layer_norm n;
-    if (!layer_norm_at(r, last, &n)) return;
+    if (!layer_norm_at(r, m, &n)) return;
     m->made[0] = qdq_layer_norm(r->to, qdq_rewrite_value(r, n.x),
                                 (qdq_layer_norm_attrs){.name = last->name,
                                                        .gamma = qdq_rewrite_value(r, n.gamma),
@@ -168,21 +193,21 @@ void ort_build_skip_norm(qdq_rewriter *r, qdq_match *m) {
 //---- RMS normalization ------------------------------------------------------
 
 // x / sqrt(mean(x^2) + epsilon) * gamma.
-static bool rms_norm_at(const qdq_rewriter *r, const qdq_node *last, layer_norm *n) {
+static bool rms_norm_at(const qdq_rewriter *r, qdq_match *m, layer_norm *n) {
+    const qdq_node *last = node_at(r, m->anchor);
     uint32_t squared = 0, normal = beside_row(r, last, &n->gamma);
     const qdq_node *divide = normal ? ort_made_by(r, normal, "Divide") : NULL;
     const qdq_node *root = divide ? ort_made_by(r, divide->inputs[1].id, "Sqrt") : NULL;
     if (!root || !variance_at(r, root->inputs[0].id, n, &squared)) return false;
     n->x = divide->inputs[0].id;
-    const qdq_type *type = &value_at(r, n->x)->type;
-    return squared == n->x && type->dtype == QDQ_FLOAT32 &&
-           value_at(r, n->gamma)->type.shape.dims[0] == type->shape.dims[type->shape.rank - 1];
+    return squared == n->x && value_at(r, n->x)->type.dtype == QDQ_FLOAT32 &&
+           fits_row(r, m, n->gamma, n->x);
 }
 
 bool ort_match_rms_norm(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *last = node_at(r, m->anchor);
     layer_norm n;
-    if (!rms_norm_at(r, last, &n)) return false;
+    if (!rms_norm_at(r, m, &n)) return false;
     qdq_match_reads(r, m, n.x);
     qdq_match_reads(r, m, n.gamma);
     qdq_match_makes(r, m, last->outputs[0]);
@@ -192,7 +217,7 @@ bool ort_match_rms_norm(const qdq_rewriter *r, qdq_match *m) {
 void ort_build_rms_norm(qdq_rewriter *r, qdq_match *m) {
     const qdq_node *last = node_at(r, m->anchor);
     layer_norm n;
-    if (!rms_norm_at(r, last, &n)) return;
+    if (!rms_norm_at(r, m, &n)) return;
     m->made[0] = qdq_rms_norm(r->to, qdq_rewrite_value(r, n.x),
                               (qdq_rms_norm_attrs){.name = last->name,
                                                    .gamma = qdq_rewrite_value(r, n.gamma),
