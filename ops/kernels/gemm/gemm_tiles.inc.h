@@ -29,15 +29,13 @@ static inline void ask_for(const int32_t *b) {
 // As `start_stride`: start[r] is the sum that all columns of row r start from. The kinds of
 // multiply-add whose tiles may be asked for it:
 #define BY_ROW SIZE_MAX
-enum {
-    floats_by_row = 0,
-    bfloats_by_row = 0,
-    pairs_by_row = 0,
-    fours_by_row = 0,
-    saturated_by_row = 0,
-    codes_by_row = 1,
-    saturated_codes_by_row = 1,
-};
+#define floats_by_row false
+#define bfloats_by_row false
+#define pairs_by_row false
+#define fours_by_row false
+#define saturated_by_row false
+#define codes_by_row true
+#define saturated_codes_by_row true
 
 // R rows of WIDTH columns. KIND names the multiply-add, TYPE the vectors. A small tile has too few
 // chains of additions to hide their latency, so integers, whose order is free, are added to SETS
