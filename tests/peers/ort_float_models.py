@@ -74,12 +74,14 @@ def scaled(before, behind, k=24):
 
 
 def gelu(form):
+    """Gelu as exporters write it; `wide`: one constant is a matrix of one element, and ONNX Runtime forms no Gelu."""
     m = Floats()
     x = m.input(6, 40)
     if form == "biased":
         x = m.node("Add", x, m.const(40))
     y = m.node("Mul", x, m.scalar(1 / ROOT)) if form == "multiplied" else m.node("Div", x, m.scalar(ROOT))
-    y = m.node("Add", m.node("Erf", y), m.scalar(1))
+    one = m.b.const(np.ones((1, 1), F32)) if form == "wide" else m.scalar(1)
+    y = m.node("Add", m.node("Erf", y), one)
     if form == "half first":
         return m.finish(m.node("Mul", m.node("Mul", x, m.scalar(0.5)), y), 6, 40)
     return m.finish(m.node("Mul", m.node("Mul", x, y), m.scalar(0.5)), 6, 40)
@@ -144,6 +146,7 @@ EXAMPLES = {
     "float_gelu": lambda: gelu("plain"),
     "float_gelu_half_first": lambda: gelu("half first"),
     "float_gelu_multiplied": lambda: gelu("multiplied"),
+    "float_gelu_wide_constant": lambda: gelu("wide"),
     "float_gelu_biased": lambda: gelu("biased"),
     "float_norm": lambda: norm_of_nodes(29),
     "float_norm_of_five": lambda: norm_of_nodes(5),

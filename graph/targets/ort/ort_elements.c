@@ -112,14 +112,7 @@ void ort_build_average_pool(qdq_rewriter *r, qdq_match *m) {
 // GlobalAveragePool is the mean over all spatial dims; ReduceMean of the same dims has no group.
 bool ort_match_global_pool(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
-    const qdq_reduce_attrs *a = node->attrs;
-    int rank = r->from->values[node->inputs[X].id].type.shape.rank;
-    uint32_t dims = 0;
-    for (size_t i = 0; i < a->axes.count; i++)
-        dims |= 1u << (a->axes.data[i] < 0 ? a->axes.data[i] + rank : a->axes.data[i]);
-    if (rank < 3 || a->keep_dims != QDQ_TRUE || dims != (1u << rank) - 4 ||
-        ort_was(node, "ReduceMean"))
-        return false;
+    if (ort_was(node, "ReduceMean") || !ort_is_spatial_mean(r, node)) return false;
     return ort_match_one(r, m);
 }
 

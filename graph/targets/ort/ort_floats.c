@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Patterns of ONNX Runtime that make one float op of several: a product with a scalar
-// (FusedMatMul), Gelu (also BiasGelu, which has its bits), LayerNormalization, the same of a sum,
-// RMS normalization, and a reciprocal that is multiplied.
+// (FusedMatMul), Gelu (also BiasGelu, which has its bits), and a reciprocal that is multiplied.
 #include <math.h>
-#include <string.h>
 
 #include "graph/copy.h"
 #include "graph/targets/ort/ort_groups.h"
@@ -19,14 +17,17 @@ static const qdq_node *node_at(const qdq_rewriter *r, size_t index) {
     return &r->from->nodes[index];
 }
 
-static bool is_about(const float *v, float wanted) {
-    return v && fabsf(*v - wanted) <= 1e-8f + 1e-5f * fabsf(wanted);
+// Whether a value is a constant close to `wanted`, a scalar or of shape [1].
+static bool is_about(const qdq_rewriter *r, uint32_t value, float wanted) {
+    const float *v = ort_scalar_of(r, value);
+    return v && value_at(r, value)->type.shape.rank <= 1 &&
+           fabsf(*v - wanted) <= 1e-8f + 1e-5f * fabsf(wanted);
 }
 
 // The port of a node with two inputs whose other one is the constant `wanted`; -1: there is none.
-static int beside_constant(const qdq_rewriter *r, const qdq_node *node, float wanted) {
+static int port_next_to(const qdq_rewriter *r, const qdq_node *node, float wanted) {
     for (int i = 0; i < 2; i++)
-        if (is_about(ort_scalar_of(r, node->inputs[1 - i].id), wanted)) return i;
+        if (is_about(r, node->inputs[1 - i].id, wanted)) return i;
     return -1;
 }
 
@@ -61,7 +62,7 @@ typedef struct scaled_product {
 static bool is_product(const qdq_rewriter *r, size_t index) {
     if (!qdq_rewrite_is(r, index, "MatMul")) return false;
     const qdq_node *node = node_at(r, index);
-    return !(node->input_count > BIAS && node->inputs[BIAS].id) && !ort_was(node, "Gemm") &&
+    return !ort_has_input(node, BIAS) && !ort_was(node, "Gemm") &&
            value_at(r, node->outputs[0])->type.dtype == QDQ_FLOAT32;
 }
 
@@ -143,18 +144,16 @@ void ort_build_scaled_product(qdq_rewriter *r, qdq_match *m) {
 // x, of erf(x / sqrt 2) + 1 behind a value; 0: it is none.
 static uint32_t erf_and_one(const qdq_rewriter *r, uint32_t value) {
     const qdq_node *add = ort_made_by(r, value, "Add");
-    int port = add ? beside_constant(r, add, 1) : -1;
+    int port = add ? port_next_to(r, add, 1) : -1;
     const qdq_node *erf = port < 0 ? NULL : ort_made_by(r, add->inputs[port].id, "Erf");
     const qdq_node *divide = erf ? ort_made_by(r, erf->inputs[0].id, "Divide") : NULL;
-    return divide && is_about(ort_scalar_of(r, divide->inputs[1].id), 1.41421356f)
-               ? divide->inputs[0].id
-               : 0;
+    return divide && is_about(r, divide->inputs[1].id, 1.41421356f) ? divide->inputs[0].id : 0;
 }
 
 // The value whose Gelu a Multiply makes; 0: none. It is x * 0.5 * (erf + 1), or x * (erf + 1) * 0.5
 // if no Multiply makes x.
 static uint32_t gelu_of(const qdq_rewriter *r, const qdq_node *last) {
-    int port = beside_constant(r, last, 0.5f);
+    int port = port_next_to(r, last, 0.5f);
     const qdq_node *inner = port < 0 ? NULL : ort_made_by(r, last->inputs[port].id, "Multiply");
     for (size_t i = 0; inner && i < 2; i++) {
         uint32_t x = erf_and_one(r, inner->inputs[i].id);
@@ -165,7 +164,7 @@ static uint32_t gelu_of(const qdq_rewriter *r, const qdq_node *last) {
     for (size_t i = 0; i < 2; i++) {
         uint32_t x = erf_and_one(r, last->inputs[i].id);
         const qdq_node *half = x ? ort_made_by(r, last->inputs[1 - i].id, "Multiply") : NULL;
-        int of = half ? beside_constant(r, half, 0.5f) : -1;
+        int of = half ? port_next_to(r, half, 0.5f) : -1;
         if (of >= 0 && half->inputs[of].id == x) return x;
     }
     return 0;

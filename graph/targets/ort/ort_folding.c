@@ -2,7 +2,6 @@
 // Patterns of ONNX Runtime that fold what follows a node with float weights into its weights and
 // bias: a BatchNormalization, or a Mul or Add of a constant of the channels.
 #include <math.h>
-#include <string.h>
 
 #include "graph/copy.h"
 #include "graph/targets/ort/ort_groups.h"
@@ -12,10 +11,6 @@ enum { GAMMA = 1, BETA, MEAN, VARIANCE };  // ports of BatchNormInference
 
 static const qdq_type *type_of(const qdq_rewriter *r, uint32_t value) {
     return &r->from->values[value].type;
-}
-
-static bool is_float_constant(const qdq_rewriter *r, uint32_t value) {
-    return value && ort_is_constant(r, value) && type_of(r, value)->dtype == QDQ_FLOAT32;
 }
 
 //---- The node before it -----------------------------------------------------
@@ -59,8 +54,7 @@ static bool transposed_weights(weighted *c, const qdq_shape *w) {
 static bool matmul_weights(const qdq_rewriter *r, weighted *c, const qdq_shape *w) {
     const qdq_matmul_attrs *a = c->node->attrs;
     if (w->rank != 2 || type_of(r, c->node->inputs[X].id)->shape.rank != 2 ||
-        a->transpose_a == QDQ_TRUE || a->transpose_b == QDQ_TRUE ||
-        (c->node->input_count > BIAS && c->node->inputs[BIAS].id))
+        a->transpose_a == QDQ_TRUE || a->transpose_b == QDQ_TRUE || ort_has_input(c->node, BIAS))
         return false;
     c->channels = c->outputs = (size_t)w->dims[1];
     c->inner = 1;
@@ -68,21 +62,19 @@ static bool matmul_weights(const qdq_rewriter *r, weighted *c, const qdq_shape *
     return true;
 }
 
-static bool has_bias(const weighted *c) {
-    return c->node->input_count > BIAS && c->node->inputs[BIAS].id;
-}
-
 static bool weighted_at(const qdq_rewriter *r, uint32_t y, weighted *c) {
     size_t maker = qdq_rewrite_maker(r, y);
     if (maker == SIZE_MAX || qdq_rewrite_only_reader(r, y) == SIZE_MAX) return false;
     *c = (weighted){.index = maker, .node = &r->from->nodes[maker]};
-    if (c->node->input_count <= W || !is_float_constant(r, c->node->inputs[W].id)) return false;
+    if (!ort_has_input(c->node, W) || !ort_is_float_constant(r, c->node->inputs[W].id))
+        return false;
     const qdq_shape *w = &type_of(r, c->node->inputs[W].id)->shape;
     bool fits = qdq_rewrite_is(r, maker, "Convolution")     ? conv_weights(c, w)
                 : qdq_rewrite_is(r, maker, "ConvTranspose") ? transposed_weights(c, w)
                 : qdq_rewrite_is(r, maker, "MatMul")        ? matmul_weights(r, c, w)
                                                             : false;
-    return fits && (!has_bias(c) || is_float_constant(r, c->node->inputs[BIAS].id));
+    return fits &&
+           (!ort_has_input(c->node, BIAS) || ort_is_float_constant(r, c->node->inputs[BIAS].id));
 }
 
 static void replace_both(const qdq_rewriter *r, qdq_match *m, const weighted *c) {
@@ -135,7 +127,7 @@ bool ort_match_folded_norm(const qdq_rewriter *r, qdq_match *m) {
     if (!weighted_at(r, norm->inputs[X].id, &c)) return false;
     if (a->data_format != QDQ_NCX && type_of(r, norm->inputs[X].id)->shape.rank != 2) return false;
     for (size_t i = GAMMA; i <= VARIANCE; i++)
-        if (!is_float_constant(r, norm->inputs[i].id)) return false;
+        if (!ort_is_float_constant(r, norm->inputs[i].id)) return false;
     replace_both(r, m, &c);
     return true;
 }
@@ -147,7 +139,7 @@ void ort_build_folded_norm(qdq_rewriter *r, qdq_match *m) {
     weighted c;
     if (!weighted_at(r, norm->inputs[X].id, &c)) return;
     for (size_t i = GAMMA; i <= VARIANCE; i++) p[i] = qdq_rewrite_data(r, norm->inputs[i].id);
-    if (has_bias(&c)) b = qdq_rewrite_data(r, c.node->inputs[BIAS].id);
+    if (ort_has_input(c.node, BIAS)) b = qdq_rewrite_data(r, c.node->inputs[BIAS].id);
     float *scale = new_floats(r, c.channels), *bias = new_floats(r, c.channels);
     if (!scale || !bias) return;
     for (size_t i = 0; i < c.channels; i++) {
@@ -170,7 +162,7 @@ void ort_build_folded_norm(qdq_rewriter *r, qdq_match *m) {
 static bool channel_operand(const qdq_rewriter *r, const qdq_match *m, bool scalar, weighted *c) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     if (!weighted_at(r, node->inputs[0].id, c) || !qdq_rewrite_is(r, c->index, "Convolution") ||
-        !is_float_constant(r, node->inputs[1].id))
+        !ort_is_float_constant(r, node->inputs[1].id))
         return false;
     const qdq_shape *k = &type_of(r, node->inputs[1].id)->shape,
                     *y = &type_of(r, node->inputs[0].id)->shape;
@@ -194,7 +186,7 @@ void ort_build_folded_mul(qdq_rewriter *r, qdq_match *m) {
     const float *by = qdq_rewrite_data(r, operand), *b = NULL;
     size_t count = qdq_shape_count(type_of(r, operand)->shape);
     float *bias = NULL;
-    if (has_bias(&c)) {
+    if (ort_has_input(c.node, BIAS)) {
         b = qdq_rewrite_data(r, c.node->inputs[BIAS].id);
         bias = new_floats(r, c.channels);
         for (size_t i = 0; bias && i < c.channels; i++) bias[i] = b[i] * by[count == 1 ? 0 : i];
@@ -214,7 +206,8 @@ void ort_build_folded_add(qdq_rewriter *r, qdq_match *m) {
     weighted c;
     if (!channel_operand(r, m, false, &c)) return;
     const float *by = qdq_rewrite_data(r, r->from->nodes[m->anchor].inputs[1].id);
-    const float *b = has_bias(&c) ? qdq_rewrite_data(r, c.node->inputs[BIAS].id) : NULL;
+    const float *b =
+        ort_has_input(c.node, BIAS) ? qdq_rewrite_data(r, c.node->inputs[BIAS].id) : NULL;
     float *bias = new_floats(r, c.channels);
     for (size_t i = 0; bias && i < c.channels; i++) bias[i] = b ? b[i] + by[i] : by[i];
     build_folded(r, m, &c, NULL, bias);

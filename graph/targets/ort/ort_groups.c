@@ -17,11 +17,27 @@ const qdq_node *ort_made_by(const qdq_rewriter *r, uint32_t value, const char *o
 }
 
 const float *ort_scalar_of(const qdq_rewriter *r, uint32_t value) {
-    if (!value || !ort_is_constant(r, value)) return NULL;
-    const qdq_type *type = &r->from->values[value].type;
-    return type->dtype == QDQ_FLOAT32 && qdq_shape_count(type->shape) == 1
+    return ort_is_float_constant(r, value) &&
+                   qdq_shape_count(r->from->values[value].type.shape) == 1
                ? qdq_rewrite_data(r, value)
                : NULL;
+}
+
+bool ort_is_float_constant(const qdq_rewriter *r, uint32_t value) {
+    return value && ort_is_constant(r, value) && r->from->values[value].type.dtype == QDQ_FLOAT32;
+}
+
+bool ort_is_spatial_mean(const qdq_rewriter *r, const qdq_node *mean) {
+    const qdq_reduce_attrs *a = mean->attrs;
+    int rank = r->from->values[mean->inputs[0].id].type.shape.rank;
+    uint32_t dims = 0;
+    for (size_t i = 0; i < a->axes.count; i++)
+        dims |= 1u << (a->axes.data[i] < 0 ? a->axes.data[i] + rank : a->axes.data[i]);
+    return a->keep_dims == QDQ_TRUE && rank > 2 && dims == (1u << rank) - 4;
+}
+
+bool ort_has_input(const qdq_node *node, size_t port) {
+    return port < node->input_count && node->inputs[port].id;
 }
 
 bool ort_is_scalar(const qdq_coder *c) {

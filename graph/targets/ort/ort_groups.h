@@ -18,6 +18,13 @@ void ort_unit_of(const qdq_rewriter *r, size_t node, ort_unit *unit);
 void ort_unit_ends(const qdq_rewriter *r, size_t last, ort_unit *unit);
 // The node that makes a value, if it is `op` and one port alone reads the value; else NULL.
 const qdq_node *ort_made_by(const qdq_rewriter *r, uint32_t value, const char *op);
+// Whether a value is given, constant and float32.
+bool ort_is_float_constant(const qdq_rewriter *r, uint32_t value);
+// Whether a ReduceMean keeps all dims of an image [N, C, ...] from the third one on, each of one
+// element.
+bool ort_is_spatial_mean(const qdq_rewriter *r, const qdq_node *mean);
+// Whether something is connected to a port.
+bool ort_has_input(const qdq_node *node, size_t port);
 // A constant float32 of one element; NULL: it is none.
 const float *ort_scalar_of(const qdq_rewriter *r, uint32_t value);
 // Whether a value is a constant.

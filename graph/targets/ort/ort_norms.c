@@ -28,17 +28,17 @@ static bool is_read_by(const qdq_rewriter *r, uint32_t value, size_t ports) {
     return qdq_rewrite_reader_count(r, value) == ports && !value_at(r, value)->returned;
 }
 
-// What is subtracted from its mean: x; 0: it is none. `values` read the mean and nothing else does.
-static uint32_t centered(const qdq_rewriter *r, uint32_t value, size_t values) {
+// The x of x - mean(x) behind a value, if `readers` ports read the mean; else 0.
+static uint32_t centered(const qdq_rewriter *r, uint32_t value, size_t readers) {
     const qdq_node *minus = maker_if(r, value, "Subtract");
     const qdq_node *mean = minus ? maker_if(r, minus->inputs[1].id, "ReduceMean") : NULL;
     bool fits = is_last_mean(r, mean) && mean->inputs[0].id == minus->inputs[0].id &&
-                is_read_by(r, mean->outputs[0], values);
+                is_read_by(r, mean->outputs[0], readers);
     return fits ? minus->inputs[0].id : 0;
 }
 
 // The operand of an Add or Multiply next to an input or constants of one dim, which are *row.
-static uint32_t beside_row(const qdq_rewriter *r, const qdq_node *node, uint32_t *row) {
+static uint32_t next_to_row(const qdq_rewriter *r, const qdq_node *node, uint32_t *row) {
     for (size_t i = 0; node && i < 2; i++) {
         uint32_t id = node->inputs[i].id;
         if (qdq_rewrite_maker(r, id) != SIZE_MAX || value_at(r, id)->type.shape.rank != 1) continue;
@@ -86,13 +86,13 @@ static bool variance_at(const qdq_rewriter *r, uint32_t value, layer_norm *n, ui
 
 static bool layer_norm_at(const qdq_rewriter *r, qdq_match *m, layer_norm *n) {
     const qdq_node *last = node_at(r, m->anchor);
-    uint32_t scaled = beside_row(r, last, &n->beta), squared = 0;
+    uint32_t scaled = next_to_row(r, last, &n->beta), squared = 0;
     const qdq_node *multiply = scaled ? ort_made_by(r, scaled, "Multiply") : NULL;
-    uint32_t normal = beside_row(r, multiply, &n->gamma);
+    uint32_t normal = next_to_row(r, multiply, &n->gamma);
     const qdq_node *divide = normal ? ort_made_by(r, normal, "Divide") : NULL;
     const qdq_node *root = divide ? ort_made_by(r, divide->inputs[1].id, "Sqrt") : NULL;
     if (!root || !variance_at(r, root->inputs[0].id, n, &squared)) return false;
-    // The difference is one value, or the same one twice.
+    // Older exporters compute the difference twice.
     uint32_t normed = divide->inputs[0].id;
     bool twice = squared != normed;
     if (!is_read_by(r, normed, twice ? 1 : 2) || !is_read_by(r, squared, twice ? 1 : 2))
@@ -195,7 +195,7 @@ void ort_build_skip_norm(qdq_rewriter *r, qdq_match *m) {
 // x / sqrt(mean(x^2) + epsilon) * gamma.
 static bool rms_norm_at(const qdq_rewriter *r, qdq_match *m, layer_norm *n) {
     const qdq_node *last = node_at(r, m->anchor);
-    uint32_t squared = 0, normal = beside_row(r, last, &n->gamma);
+    uint32_t squared = 0, normal = next_to_row(r, last, &n->gamma);
     const qdq_node *divide = normal ? ort_made_by(r, normal, "Divide") : NULL;
     const qdq_node *root = divide ? ort_made_by(r, divide->inputs[1].id, "Sqrt") : NULL;
     if (!root || !variance_at(r, root->inputs[0].id, n, &squared)) return false;

@@ -42,12 +42,8 @@ static bool bias_scale_within(const qdq_rewriter *r, const ort_unit *u, float ab
     return true;
 }
 
-static bool has_input(const qdq_node *node, size_t port) {
-    return port < node->input_count && node->inputs[port].id;
-}
-
 static const char *bias_differs(const qdq_rewriter *r, const ort_unit *u, bool checks_scale) {
-    if (!has_input(u->qdq.node, BIAS)) return NULL;
+    if (!ort_has_input(u->qdq.node, BIAS)) return NULL;
     const qdq_coder *b = &u->qdq.x[BIAS];
     if (!b->given || b->dtype != QDQ_INT32) return "the bias is not int32 behind Dequantize";
     if (checks_scale && !bias_scale_within(r, u, 1e-6f, 1e-2f))
@@ -59,7 +55,7 @@ static const char *bias_differs(const qdq_rewriter *r, const ort_unit *u, bool c
 // Whether the bias of a group counts as having another scale than it has. The tolerance allows for
 // products that were rounded in another order.
 static bool bias_is_other(const qdq_rewriter *r, const ort_unit *u) {
-    return has_input(u->qdq.node, BIAS) && !bias_scale_within(r, u, 0, 0x1p-20f);
+    return ort_has_input(u->qdq.node, BIAS) && !bias_scale_within(r, u, 0, 0x1p-20f);
 }
 
 static const char bias_found[] =
@@ -88,7 +84,7 @@ static bool takes_weight_scales(const qdq_rewriter *r, qdq_match *m, const ort_u
 static void read_all(const qdq_rewriter *r, qdq_match *m, const ort_unit *u) {
     ort_read_input(r, m, &u->qdq.x[A]);
     ort_read_input(r, m, &u->qdq.x[B]);
-    if (has_input(u->qdq.node, BIAS)) qdq_match_reads(r, m, u->qdq.x[BIAS].codes);
+    if (ort_has_input(u->qdq.node, BIAS)) qdq_match_reads(r, m, u->qdq.x[BIAS].codes);
     ort_replace_unit(r, m, u);
 }
 
@@ -128,7 +124,7 @@ void ort_build_conv(qdq_rewriter *r, qdq_match *m) {
                                         .w_zero_point = qdq_coder_zero_value(r, w),
                                         .y_scale = qdq_coder_scale_value(r, y),
                                         .y_zero_point = qdq_coder_zero_value(r, y),
-                                        .bias = has_input(u.qdq.node, BIAS)
+                                        .bias = ort_has_input(u.qdq.node, BIAS)
                                                     ? qdq_rewrite_value(r, u.qdq.x[BIAS].codes)
                                                     : (qdq_value){0},
                                         .strides = a->strides,
@@ -146,7 +142,7 @@ bool ort_match_conv_sum(const qdq_rewriter *r, qdq_match *m) {
     const qdq_convolution_attrs *a = node->attrs;
     const qdq_type *y = &r->from->values[node->outputs[0]].type;
     size_t sum = qdq_rewrite_only_reader(r, node->outputs[0]);
-    if (!has_input(node, BIAS) || y->dtype != QDQ_FLOAT32 || y->shape.rank != 4 ||
+    if (!ort_has_input(node, BIAS) || y->dtype != QDQ_FLOAT32 || y->shape.rank != 4 ||
         a->data_format != QDQ_NCX || a->weights_format != QDQ_OIX || ort_is_blocked(r, node) ||
         !qdq_rewrite_is(r, sum, "Add"))
         return false;
@@ -191,7 +187,7 @@ static const char *const form_names[] = {"QLinearMatMul", "MatMulIntegerToFloat"
 // ONNX's Gemm: a MatMul with a bias or transposed operands.
 static bool is_gemm(const qdq_node *node) {
     const qdq_matmul_attrs *a = node->attrs;
-    return ort_was(node, "Gemm") || has_input(node, BIAS) || a->transpose_a == QDQ_TRUE ||
+    return ort_was(node, "Gemm") || ort_has_input(node, BIAS) || a->transpose_a == QDQ_TRUE ||
            a->transpose_b == QDQ_TRUE;
 }
 
@@ -334,7 +330,7 @@ static qdq_float alpha_of(const qdq_rewriter *r, const ort_unit *u) {
 static qdq_value add_qgemm(qdq_rewriter *r, const ort_unit *u) {
     const qdq_coder *a = &u->qdq.x[A], *b = &u->qdq.x[B], *y = &u->qdq.y;
     const qdq_matmul_attrs *attrs = u->qdq.node->attrs;
-    bool bias = has_input(u->qdq.node, BIAS);
+    bool bias = ort_has_input(u->qdq.node, BIAS);
     return qdq_qgemm(r->to,
                      (qdq_qgemm_attrs){
                          .name = ort_unit_name(r, u),

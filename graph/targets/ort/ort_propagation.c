@@ -71,13 +71,18 @@ bool ort_match_quantize_earlier(const qdq_rewriter *r, qdq_match *m) {
     return true;
 }
 
+// The node with a pair before it.
+static qdq_value with_pair(qdq_rewriter *r, const qdq_node *node, const qdq_coder *like,
+                           qdq_dtype dtype) {
+    const char *floats = qdq_rewrite_name(r, node->name, "_floats");
+    qdq_value x = qdq_rewrite_value(r, node->inputs[0].id);
+    return move(r, node, node->name, add_pair(r, node->name, floats, x, like, dtype));
+}
+
 void ort_build_quantize_earlier(qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     qdq_coder y = qdq_coder_behind(r, node->outputs[0]);
-    const char *floats = qdq_rewrite_name(r, node->name, "_floats");
-    m->made[0] = move(
-        r, node, node->name,
-        add_pair(r, node->name, floats, qdq_rewrite_value(r, node->inputs[0].id), &y, y.dtype));
+    m->made[0] = with_pair(r, node, &y, y.dtype);
 }
 
 // The Quantize that ONNX Runtime adds behind a node that moves what a Dequantize makes has its zero
@@ -182,7 +187,5 @@ bool ort_match_uint8_reshaped(const qdq_rewriter *r, qdq_match *m) {
 void ort_build_uint8_reshaped(qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     qdq_coder x = qdq_coder_before(r, node->inputs[0].id);
-    const char *floats = qdq_rewrite_name(r, node->name, "_floats");
-    qdq_value a = qdq_rewrite_value(r, node->inputs[0].id);
-    m->made[0] = move(r, node, node->name, add_pair(r, node->name, floats, a, &x, QDQ_UINT8));
+    m->made[0] = with_pair(r, node, &x, QDQ_UINT8);
 }

@@ -10,20 +10,6 @@ static const qdq_type *type_of(const qdq_rewriter *r, uint32_t value) {
     return &r->from->values[value].type;
 }
 
-static bool is_float_constant(const qdq_rewriter *r, uint32_t value) {
-    return ort_is_constant(r, value) && type_of(r, value)->dtype == QDQ_FLOAT32;
-}
-
-// Whether a ReduceMean keeps all dims of an image from the third one on, each of one element.
-static bool is_spatial(const qdq_rewriter *r, const qdq_node *node) {
-    const qdq_reduce_attrs *a = node->attrs;
-    int rank = type_of(r, node->inputs[0].id)->shape.rank;
-    uint32_t dims = 0;
-    for (size_t i = 0; i < a->axes.count; i++)
-        dims |= 1u << (a->axes.data[i] < 0 ? a->axes.data[i] + rank : a->axes.data[i]);
-    return a->keep_dims == QDQ_TRUE && rank > 2 && dims == (1u << rank) - 4;
-}
-
 static bool is_coder(const qdq_rewriter *r, size_t node) {
     return qdq_rewrite_is(r, node, "Quantize") || qdq_rewrite_is(r, node, "Dequantize");
 }
@@ -81,7 +67,7 @@ bool ort_match_other_bits(const qdq_rewriter *r, qdq_match *m) {
     for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
         if (ort_was(node, ops[i]))
             m->found = "is part of an op that has another formula in ONNX Runtime";
-    if (ort_was(node, "ReduceMean") && x->shape.rank > 3 && is_spatial(r, node))
+    if (ort_was(node, "ReduceMean") && x->shape.rank > 3 && ort_is_spatial_mean(r, node))
         m->found = "adds as GlobalAveragePool, and in ONNX Runtime as ReduceMean";
     return false;
 }
@@ -91,8 +77,8 @@ bool ort_match_other_bits(const qdq_rewriter *r, qdq_match *m) {
 bool ort_is_blocked(const qdq_rewriter *r, const qdq_node *node) {
     const qdq_convolution_attrs *a = node->attrs;
     const qdq_shape *w = &type_of(r, node->inputs[W].id)->shape;
-    if (!is_float_constant(r, node->inputs[W].id) || w->rank != 4 || a->data_format != QDQ_NCX ||
-        a->weights_format != QDQ_OIX)
+    if (!ort_is_float_constant(r, node->inputs[W].id) || w->rank != 4 ||
+        a->data_format != QDQ_NCX || a->weights_format != QDQ_OIX)
         return false;
     int64_t outputs = w->dims[0], inputs = w->dims[1], groups = a->groups.set ? a->groups.value : 1;
     bool depthwise = inputs == 1 && outputs == groups;
@@ -111,7 +97,7 @@ bool ort_match_blocked_conv(const qdq_rewriter *r, qdq_match *m) {
 bool ort_match_blocked_mean(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     const qdq_type *x = type_of(r, node->inputs[0].id);
-    if (x->dtype == QDQ_FLOAT32 && x->shape.rank == 4 && is_spatial(r, node) &&
+    if (x->dtype == QDQ_FLOAT32 && x->shape.rank == 4 && ort_is_spatial_mean(r, node) &&
         x->shape.dims[1] % BLOCK == 0 && !ort_was(node, "ReduceMean"))
         m->found = "adds its elements in the order of a layout with blocks of channels (NCHWc)";
     return false;
@@ -201,14 +187,14 @@ bool ort_match_scaled_gemm(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *multiply = &r->from->nodes[scaled];
     size_t product = qdq_rewrite_maker(r, multiply->inputs[0].id);
     uint32_t alpha = multiply->inputs[1].id;
-    if (!qdq_rewrite_is(r, product, "MatMul") || !is_float_constant(r, alpha) ||
+    if (!qdq_rewrite_is(r, product, "MatMul") || !ort_is_float_constant(r, alpha) ||
         qdq_shape_count(type_of(r, alpha)->shape) != 1)
         return false;
     const qdq_node *matmul = &r->from->nodes[product];
     qdq_coder a = qdq_coder_before(r, matmul->inputs[0].id),
               b = qdq_coder_before(r, matmul->inputs[1].id),
               y = qdq_coder_behind(r, add->outputs[0]);
-    bool quantized = a.given && b.given && y.given && is_float_constant(r, add->inputs[1].id);
+    bool quantized = a.given && b.given && y.given && ort_is_float_constant(r, add->inputs[1].id);
     m->found =
         quantized
             ? "adds the float bias of a Gemm with alpha, which ONNX Runtime quantizes to int32"

@@ -94,7 +94,7 @@ static bool is_reshaped(const qdq_rewriter *r, const qdq_node *node) {
 }
 
 bool ort_is_reshaped(const qdq_rewriter *r, const qdq_node *node) {
-    return is_reshaped(r, node) && node->input_count > BIAS && node->inputs[BIAS].id;
+    return is_reshaped(r, node) && ort_has_input(node, BIAS);
 }
 
 // Whether the only way of a node's result is to a Quantize, also through Relu and Clamp.
@@ -111,17 +111,15 @@ static bool leads_to_quantize(const qdq_rewriter *r, size_t node) {
     }
 }
 
-static bool is_float_constant(const qdq_rewriter *r, const qdq_node *node, size_t port) {
-    if (port >= node->input_count || !node->inputs[port].id) return false;
-    uint32_t id = node->inputs[port].id;
-    return ort_is_constant(r, id) && value_at(r, id)->type.dtype == QDQ_FLOAT32;
+static bool has_floats(const qdq_rewriter *r, const qdq_node *node, size_t port) {
+    return ort_has_input(node, port) && ort_is_float_constant(r, node->inputs[port].id);
 }
 
 bool ort_match_float_weight(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     qdq_coder x = qdq_coder_before(r, node->inputs[A].id),
               w = qdq_coder_before(r, node->inputs[B].id);
-    bool weight = is_float_constant(r, node, B), bias = is_float_constant(r, node, BIAS);
+    bool weight = has_floats(r, node, B), bias = has_floats(r, node, BIAS);
     if (!has_known_scales(&x) || x.count != 1 || (!weight && !bias) ||
         (!weight && !has_known_scales(&w)) || !leads_to_quantize(r, m->anchor) ||
         (is_reshaped(r, node) && !x.zero_given))
@@ -221,11 +219,11 @@ void ort_build_float_weight(qdq_rewriter *r, qdq_match *m) {
     weight_scales scales = {&own, 1};
     for (size_t i = 0; i < node->input_count; i++)
         inputs[i] = qdq_rewrite_value(r, node->inputs[i].id);
-    if (is_float_constant(r, node, B))
+    if (has_floats(r, node, B))
         inputs[B] = quantized_weight(r, node, &own);
     else if (!scales_of(r, &w, &scales))
         return;
-    if (is_float_constant(r, node, BIAS))
+    if (has_floats(r, node, BIAS))
         inputs[BIAS] = quantized_bias(r, node, qdq_coder_scale(r, &x, 0), &scales);
     m->made[0] = qdq_copy_node(r->to, node, NULL, inputs);
 }
