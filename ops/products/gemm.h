@@ -219,8 +219,8 @@ void qdq_gemm_begin_with_bias(const qdq_gemm *gemm, const qdq_tensors *tensors,
 
 //---- Epilogues --------------------------------------------------------------
 
-// What the epilogue of a product can quantize by, for its stage, which is then in `quantize` too.
-// NULL: it cannot, or memory runs out.
+// Offers the compiler to let the epilogue quantize: the result goes into the stage, and `quantize`
+// points to it. NULL: the epilogue cannot, or memory runs out.
 qdq_stage_quantize *qdq_gemm_offer_quantize(qdq_gemm *gemm, qdq_mempool *mempool);
 
 // Whether the epilogue makes codes of reals, and whether it leaves the sums as they are then.

@@ -193,7 +193,7 @@ static bool sums_to_codes(const qdq_gemm *g, const qdq_tensors *tensors,
     return g->kernel->code_rows(&rows);
 }
 
-// Codes go to y as they are made if its rows lie in memory as those of the block do.
+// Writes codes into y itself if the rows of y have the layout of the block.
 static void epilogue_codes(const qdq_gemm *g, const qdq_tensors *tensors,
                            const qdq_gemm_block *block, void *sums, size_t stride, bool by_column,
                            reals *of) {

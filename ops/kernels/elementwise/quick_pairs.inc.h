@@ -25,8 +25,9 @@ typedef struct pair_exp_parts {
     quick_floats power, rest, square, low;
 } pair_exp_parts;
 
-// Relative tolerances of exp and sigmoid, that of tanh as a multiple of `square`, and
-// 2^(j / QUICK_LANES) rounded to float, and what rounding took away, divided by the float.
+// pair_tolerance is the relative tolerance of exp and sigmoid, pair_tolerance_square the tolerance of
+// tanh as a multiple of `square`. pair_powers has 2^(j / QUICK_LANES) rounded to float,
+// pair_powers_low the rounding error divided by this float.
 #if defined(__AVX512F__)
 static const float pair_tolerance = 0x1p-34f, pair_tolerance_square = 0x1.7p-23f;
 static const float pair_powers[] = {0x1p+0f,        0x1.0b5586p+0f, 0x1.172b84p+0f, 0x1.2387a6p+0f,

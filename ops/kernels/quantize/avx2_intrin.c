@@ -153,8 +153,8 @@ typedef struct group {
     char *out;
 } group;
 
-// What differs from qdq_gemm_real_rows does not change a code: the sign of a zero and the bits of a
-// NaN.
+// Zeros may have another sign than qdq_gemm_real_rows gives them, and NaNs other bits; codes are the
+// same.
 static inline __m256 real_of(const group *g, bool by_column, size_t j) {
     const float *sums = (const float *)(const void *)g->sums;
     __m256 v = _mm256_loadu_ps(sums + j);

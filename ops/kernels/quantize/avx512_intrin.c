@@ -298,8 +298,8 @@ typedef struct code_row {
     char *out;
 } code_row;
 
-// Makes codes of up to 64 columns from number j on. What differs from qdq_gemm_real_rows does not
-// change a code: the sign of a zero and the bits of a NaN.
+// Makes codes of up to 64 columns from number j on. Zeros may have another sign than
+// qdq_gemm_real_rows gives them, and NaNs other bits; codes are the same.
 static inline __m512i code_group(const factors *f, code_row row, bool scaled, bool by_column,
                                  bool is_signed, size_t j, __mmask64 mask) {
     __m512i order = _mm512_loadu_si512(order_of_words), words[2];
