@@ -78,19 +78,33 @@ static inline void picked(const float *x, const qdq_gemm_lines_panel *of, uint32
 
 #endif
 
-// Addresses are integers here: a line may begin before x. Panels that are neighbours read a line of
-// x in order.
-void QDQ_ISA_NAME(gemm_lines)(const qdq_gemm_lines *l) {
-    size_t tap = l->tap, taps = l->taps;
-    for (size_t k = 0; k < l->n; k++) {
-        for (const qdq_gemm_lines_panel *p = l->panels; p < l->panels + l->count; p++) {
-            uintptr_t at = (uintptr_t)l->x + (p->base + l->offsets[k]) * sizeof(float);
-            const float *x = (const float *)at;  // NOLINT(performance-no-int-to-ptr)
-            if (p->at)
-                picked(x, p, p->masks[tap], p->out + k * COLUMNS);
-            else
-                line(x, p->masks[tap], p->out + k * COLUMNS);
-        }
-        if (++tap == taps) tap = 0;
+// Addresses are integers here: a line may begin before x.
+static inline const float *line_at(const qdq_gemm_lines *l, const qdq_gemm_lines_panel *p,
+                                   size_t k) {
+    uintptr_t at = (uintptr_t)l->x + (p->base + l->offsets[k]) * sizeof(float);
+    return (const float *)at;  // NOLINT(performance-no-int-to-ptr)
+}
+
+static void pack_lines(const qdq_gemm_lines *l, const qdq_gemm_lines_panel *p) {
+    const qdq_gemm_lines lines = *l;
+    const qdq_gemm_lines_panel panel = *p;
+    size_t tap = lines.tap;
+    for (size_t k = 0; k < lines.n; k++) {
+        const float *x = line_at(&lines, &panel, k);
+        line(x, panel.masks[tap], panel.out + k * COLUMNS);
+        if (++tap == lines.taps) tap = 0;
     }
+}
+
+static void pack_picked(const qdq_gemm_lines *l, const qdq_gemm_lines_panel *p) {
+    size_t tap = l->tap;
+    for (size_t k = 0; k < l->n; k++) {
+        picked(line_at(l, p, k), p, p->masks[tap], p->out + k * COLUMNS);
+        if (++tap == l->taps) tap = 0;
+    }
+}
+
+void QDQ_ISA_NAME(gemm_lines)(const qdq_gemm_lines *l) {
+    for (const qdq_gemm_lines_panel *p = l->panels; p < l->panels + l->count; p++)
+        (p->at ? pack_picked : pack_lines)(l, p);
 }
