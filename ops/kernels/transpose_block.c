@@ -27,6 +27,7 @@ static inline void store_halves(char *low, char *high, vec v) {
     _mm_storel_epi64((vec *)(void *)high, _mm_unpackhi_epi64(v, v));
 }
 #define LOW8(a, b) _mm_unpacklo_epi8(a, b)
+#define HIGH8(a, b) _mm_unpackhi_epi8(a, b)
 #define LOW16(a, b) _mm_unpacklo_epi16(a, b)
 #define HIGH16(a, b) _mm_unpackhi_epi16(a, b)
 #define LOW32(a, b) _mm_unpacklo_epi32(a, b)
@@ -49,6 +50,7 @@ static inline void store_halves(char *low, char *high, vec v) {
 }
 #define AS(bits, v) vreinterpretq_u##bits##_u8(v)
 #define LOW8(a, b) vzip1q_u8(a, b)
+#define HIGH8(a, b) vzip2q_u8(a, b)
 #define LOW16(a, b) vreinterpretq_u8_u16(vzip1q_u16(AS(16, a), AS(16, b)))
 #define HIGH16(a, b) vreinterpretq_u8_u16(vzip2q_u16(AS(16, a), AS(16, b)))
 #define LOW32(a, b) vreinterpretq_u8_u32(vzip1q_u32(AS(32, a), AS(32, b)))
@@ -130,6 +132,33 @@ TRANSPOSE_BLOCK(1, uint8_t)
 
 #endif
 
+//---- Two rows ---------------------------------------------------------------
+
+// Elements of two rows take turns in y.
+// NOLINTBEGIN(bugprone-macro-parentheses): `type` is a type
+#if HAS_VECTORS
+#define INTERLEAVE_VECTORS(LOW, HIGH)                                          \
+    for (size_t whole = sizeof(vec) / sizeof *y; j + whole <= n; j += whole) { \
+        vec a = load(first + j), b = load(second + j);                         \
+        store(y + 2 * j, LOW(a, b));                                           \
+        store(y + 2 * j + whole, HIGH(a, b));                                  \
+    }
+#else
+#define INTERLEAVE_VECTORS(LOW, HIGH)
+#endif
+#define INTERLEAVE(size, type, LOW, HIGH)                                   \
+    static void interleave##size(const void *const *x, size_t n, type *y) { \
+        const type *first = x[0], *second = x[1];                           \
+        size_t j = 0;                                                       \
+        INTERLEAVE_VECTORS(LOW, HIGH)                                       \
+        for (; j < n; j++) y[2 * j] = first[j], y[2 * j + 1] = second[j];   \
+    }
+
+INTERLEAVE(4, uint32_t, LOW32, HIGH32)
+INTERLEAVE(2, uint16_t, LOW16, HIGH16)
+INTERLEAVE(1, uint8_t, LOW8, HIGH8)
+// NOLINTEND(bugprone-macro-parentheses)
+
 //---- Entry ------------------------------------------------------------------
 
 // Rows often lie far apart, and the next block goes on behind this one. Blocks take turns, so that
@@ -175,8 +204,15 @@ TRANSPOSE(1, uint8_t)
 
 void qdq_transpose_block(size_t size, const void *const *x, size_t rows, size_t n, void *y,
                          size_t stride) {
+    bool pairs = rows == 2 && stride == 2;
     if (size == 8)
         transpose_all8(x, rows, n, y, stride);
+    else if (pairs && size == 4)
+        interleave4(x, n, y);
+    else if (pairs && size == 2)
+        interleave2(x, n, y);
+    else if (pairs)
+        interleave1(x, n, y);
     else if (size == 4)
         transpose_all4(x, rows, n, y, stride);
     else if (size == 2)

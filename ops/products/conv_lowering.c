@@ -160,10 +160,11 @@ bool qdq_conv_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *
         *stage = (qdq_stage){.params = c};
         return true;
     }
-    bool saturates = qdq_gemm_saturates(g->kind), direct = false;
+    bool saturates = qdq_gemm_saturates(g->kind), done = false;
     bool lanes = qdq_conv_has_lanes(c) && lanes_fit(g) && !saturates;
-    if (!saturates && !qdq_conv_direct_stage(c, ctx, to, stage, &direct)) return false;
-    if (direct) return true;
+    if (!saturates && !qdq_conv_phases_stage(c, ctx, to, stage, &done)) return false;
+    if (!done && !saturates && !qdq_conv_direct_stage(c, ctx, to, stage, &done)) return false;
+    if (done) return true;
     if (!lanes && g->kind == QDQ_GEMM_INTEGERS && c->channel_stride == 1) {
         put_taps_first(c);
         if (!set_offsets(c, to->mempool)) return false;

@@ -84,6 +84,13 @@ typedef struct qdq_conv {
     bool pairs;                // lanes multiply bfloat16, the second k of each pair first
 } qdq_conv;
 
+// Phases of y under the strides of a transposed convolution: for each position of x, `stride`
+// results in each dim.
+typedef struct qdq_conv_phases {
+    size_t count;  // of an output channel
+    size_t in[QDQ_MAX_SPATIAL], stride[QDQ_MAX_SPATIAL];
+} qdq_conv_phases;
+
 // A convolution whose product lacks only bias, zero points and epilogue. NULL when memory runs out.
 qdq_conv *qdq_conv_new(const qdq_op_context *ctx, const qdq_conv_attrs *attrs,
                        const qdq_lowering *to, bool integer);
@@ -112,6 +119,11 @@ bool qdq_conv_has_lanes(const qdq_conv *conv);
 // lanes are output channels of many groups.
 bool qdq_conv_lanes_stage(qdq_conv *conv, const qdq_op_context *ctx, const qdq_lowering *to,
                           qdq_stage *stage);
+
+// The stage of a transposed convolution as a product of phases (conv_phases.c). *done is false if
+// it does not suit. False when memory runs out.
+bool qdq_conv_phases_stage(const qdq_conv *conv, const qdq_op_context *ctx, const qdq_lowering *to,
+                           qdq_stage *stage, bool *done);
 
 // The stage of direct convolution (conv_direct.h). *done is false if it does not suit. False when
 // memory runs out.

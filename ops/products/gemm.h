@@ -102,6 +102,10 @@ struct qdq_gemm {
     qdq_gemm_pack_a_fn *pack_a;
     qdq_gemm_epilogue_fn *epilogue;
     qdq_gemm_along y, bias, a_zero, b_zero;
+    // Columns are the phases of output channels (conv_phases.c), or NULL. `shared` columns, one
+    // after the other, have a bias, scale, zero point and stride of y together; 0: one.
+    const struct qdq_conv_phases *phases;
+    size_t shared;
     // For epilogue_requantized and epilogue_multiplied; epilogue_scaled has b_scale only, the scale
     // of a times the scale of b.
     qdq_gemm_along a_scale, b_scale, y_scale, y_zero;
@@ -228,6 +232,18 @@ static inline bool qdq_gemm_quantizes(const qdq_gemm *gemm) {
     return gemm->quantize && gemm->quantize->fn;
 }
 bool qdq_gemm_quantizes_sums(const qdq_gemm *gemm);
+
+// The dtype of the results that an epilogue of reals hands on.
+static inline qdq_dtype qdq_gemm_result_dtype(const qdq_gemm *gemm) {
+    return qdq_gemm_quantizes(gemm) ? gemm->quantize->dtype : gemm->y.dtype;
+}
+
+// Hands results to the sink, or writes them into y.
+void qdq_gemm_put_chunk(const qdq_gemm *gemm, const qdq_tensors *tensors, const qdq_chunk *chunk);
+
+// The same with a block of results whose rows, one after the other, are phases of output channels.
+void qdq_conv_put_phases(const qdq_gemm *gemm, const qdq_tensors *tensors,
+                         const qdq_gemm_block *block, const void *rows);
 
 // y = round(sum + bias); a NaN becomes the quiet NaN without a sign.
 qdq_gemm_epilogue_fn qdq_gemm_epilogue_float;

@@ -31,8 +31,8 @@ static const void *along(const qdq_gemm_along *of, const qdq_tensors *tensors, s
 }
 
 // The same as floats. Beyond n, to the end of a panel, they are 0.
-static void floats_along(const qdq_gemm *g, const qdq_gemm_along *of, const qdq_tensors *tensors,
-                         size_t base, const row_part *at, float *out) {
+static void own_floats(const qdq_gemm *g, const qdq_gemm_along *of, const qdq_tensors *tensors,
+                       size_t base, const row_part *at, float *out) {
     uint32_t raw[COLUMNS];
     if (!of->column_stride) {
         row_part first = *at;
@@ -45,20 +45,28 @@ static void floats_along(const qdq_gemm *g, const qdq_gemm_along *of, const qdq_
     for (size_t j = at->n; j % PANEL; j++) out[j] = 0;
 }
 
-//---- To y ---------------------------------------------------------------------
-
-// The dtype of the results that an epilogue hands on.
-static qdq_dtype result_dtype(const qdq_gemm *g) {
-    return qdq_gemm_quantizes(g) ? g->quantize->dtype : g->y.dtype;
+static void floats_along(const qdq_gemm *g, const qdq_gemm_along *of, const qdq_tensors *tensors,
+                         size_t base, const row_part *at, float *out) {
+    if (g->shared <= 1) {
+        own_floats(g, of, tensors, base, at, out);
+        return;
+    }
+    float numbers[COLUMNS];
+    size_t first = at->column / g->shared, end = (at->column + at->n - 1) / g->shared + 1;
+    own_floats(g, of, tensors, base, &(row_part){at->batch, at->row, first, end - first}, numbers);
+    for (size_t j = 0; j < at->n; j++) out[j] = numbers[(at->column + j) / g->shared - first];
+    for (size_t j = at->n; j % PANEL; j++) out[j] = 0;
 }
+
+//---- To y ---------------------------------------------------------------------
 
 static size_t place_of(const qdq_gemm *g, const qdq_gemm_block *block) {
     return qdq_gemm_at(g, g->batches.y, block->batch) + block->row * g->y.row_stride +
            block->column * g->y.column_stride;
 }
 
-static void sink(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_chunk *chunk) {
-    size_t size = qdq_dtype_size(result_dtype(g));
+void qdq_gemm_put_chunk(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_chunk *chunk) {
+    size_t size = qdq_dtype_size(qdq_gemm_result_dtype(g));
     if (tensors->sink) {
         tensors->sink(tensors->sink_self, chunk);
         return;
@@ -72,16 +80,20 @@ static void sink(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_chunk 
 static void put_rows(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_gemm_block *block,
                      const void *rows) {
     uint32_t out[ROWS * COLUMNS];
-    size_t size = qdq_dtype_size(result_dtype(g)), n = block->columns;
+    size_t size = qdq_dtype_size(qdq_gemm_result_dtype(g)), n = block->columns;
+    if (g->phases) {
+        qdq_conv_put_phases(g, tensors, block, rows);
+        return;
+    }
     size_t at = place_of(g, block);
     if (g->y.column_stride == 1 || n == 1) {
-        sink(g, tensors, &(qdq_chunk){at, n, block->rows, g->y.row_stride, rows});
+        qdq_gemm_put_chunk(g, tensors, &(qdq_chunk){at, n, block->rows, g->y.row_stride, rows});
         return;
     }
     const void *from[ROWS];
     for (size_t r = 0; r < block->rows; r++) from[r] = (const char *)rows + r * n * size;
     qdq_transpose_block(size, from, block->rows, n, out, block->rows);
-    sink(g, tensors, &(qdq_chunk){at, block->rows, n, g->y.column_stride, out});
+    qdq_gemm_put_chunk(g, tensors, &(qdq_chunk){at, block->rows, n, g->y.column_stride, out});
 }
 
 //---- Reals --------------------------------------------------------------------
@@ -199,7 +211,7 @@ static void epilogue_codes(const qdq_gemm *g, const qdq_tensors *tensors,
                            reals *of) {
     const qdq_stage_quantize *by = g->quantize;
     char codes[ROWS * COLUMNS];
-    bool in_place = !tensors->sink && g->y.column_stride == 1;
+    bool in_place = !tensors->sink && g->y.column_stride == 1 && !g->phases;
     void *out = in_place ? (char *)tensors->y[0] + place_of(g, block) : codes;
     size_t n = block->columns;
     if (!sums_to_codes(g, tensors, block, sums, stride, by_column, of, out,

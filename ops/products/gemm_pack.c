@@ -55,7 +55,8 @@ static void gather_column(const qdq_gemm *g, const qdq_gemm_source *from, size_t
 int32_t qdq_gemm_column_zero(const qdq_gemm *g, const qdq_gemm_source *from, size_t column) {
     if (!from->zeros) return 0;
     return qdq_gemm_integer_at(g->b_zero.dtype, from->zeros,
-                               from->zero_at + column * g->b_zero.column_stride);
+                               from->zero_at +
+                                   column / (g->shared ? g->shared : 1) * g->b_zero.column_stride);
 }
 
 void qdq_gemm_column(const qdq_gemm *g, const qdq_gemm_source *from, size_t column, size_t k,

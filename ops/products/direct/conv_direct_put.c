@@ -5,21 +5,8 @@
 
 enum { LAST = QDQ_MAX_SPATIAL - 1 };
 
-// Bytes of a result as it is handed over.
-static size_t result_size(const qdq_direct_unit *u) {
-    const qdq_gemm *g = &u->d->conv.gemm;
-    return qdq_dtype_size(qdq_gemm_quantizes(g) ? g->quantize->dtype : g->y.dtype);
-}
-
 static void put(const qdq_direct_unit *u, const qdq_chunk *chunk) {
-    size_t size = result_size(u);
-    if (u->tensors->sink) {
-        u->tensors->sink(u->tensors->sink_self, chunk);
-        return;
-    }
-    for (size_t i = 0; i < chunk->count; i++)
-        memcpy((char *)u->tensors->y[0] + (chunk->at + i * chunk->stride) * size,
-               (const char *)chunk->data + i * chunk->n * size, chunk->n * size);
+    qdq_gemm_put_chunk(&u->d->conv.gemm, u->tensors, chunk);
 }
 
 #define TRANSPOSE(type)                      \
@@ -32,7 +19,7 @@ static void put_pixels(const qdq_direct_unit *u, size_t at, size_t first, size_t
                        const void *data, void *out) {
     const qdq_gemm *g = &u->d->conv.gemm;
     size_t positions = u->results[1] * u->results[LAST];
-    size_t size = result_size(u);
+    size_t size = qdq_dtype_size(qdq_gemm_result_dtype(g));
     if (size == 4) {
         TRANSPOSE(uint32_t)
     } else if (size == 2) {
@@ -47,7 +34,7 @@ static void put_pixels(const qdq_direct_unit *u, size_t at, size_t first, size_t
 static void put_reals(const qdq_direct_unit *u, size_t at) {
     const qdq_gemm *g = &u->d->conv.gemm;
     size_t rows = u->results[1], n = u->results[LAST], width = u->d->conv.out[LAST];
-    size_t positions = rows * n, size = result_size(u);
+    size_t positions = rows * n, size = qdq_dtype_size(qdq_gemm_result_dtype(g));
     const char *data = (const char *)u->s->results;
     void *out = u->s->other;
     if (qdq_gemm_quantizes(g)) {

@@ -238,13 +238,13 @@ static void add_k_block(const job *j, size_t k_block, size_t panels) {
 // Results whose channels are neighbours are transposed, in longer runs.
 static void end_block(const job *j) {
     const qdq_gemm_block *block = &j->block;
-    size_t most = j->p->transposed_gemm.y.column_stride == 1 ? LAST_ROWS : GROUP;
+    const qdq_gemm *g = &j->p->transposed_gemm;
+    size_t most = g->y.column_stride == 1 && !g->phases ? LAST_ROWS : GROUP;
     for (size_t r = 0; r < block->rows; r += most) {
         qdq_gemm_block rows = *block;
         rows.row += r;
         rows.rows = block->rows - r < most ? block->rows - r : most;
-        j->p->conv.gemm.epilogue(&j->p->transposed_gemm, j->tensors, &rows,
-                                 j->w->sums + r * j->p->stride, j->p->stride);
+        g->epilogue(g, j->tensors, &rows, j->w->sums + r * j->p->stride, j->p->stride);
     }
 }
 
