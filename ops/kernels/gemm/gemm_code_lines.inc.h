@@ -52,11 +52,6 @@ static inline code_vector codes(const qdq_gemm_code_lines *l, const uint8_t *x, 
 
 #endif
 
-static inline void store_code_halves(uint8_t *out, __m256i halves, size_t apart) {
-    _mm_storeu_si128((__m128i *)(void *)out, _mm256_castsi256_si128(halves));
-    _mm_storeu_si128((__m128i *)(void *)(out + apart), _mm256_extracti128_si256(halves, 1));
-}
-
 // Half of a vector lies 16 columns after the other.
 static inline void interleave_bytes(const code_vector *x, const qdq_gemm_code_lines *l,
                                     uint8_t *out) {
@@ -67,8 +62,13 @@ static inline void interleave_bytes(const code_vector *x, const qdq_gemm_code_li
     __m256i fours[] = {_mm256_unpacklo_epi16(low_01, low_23), _mm256_unpackhi_epi16(low_01, low_23),
                        _mm256_unpacklo_epi16(high_01, high_23),
                        _mm256_unpackhi_epi16(high_01, high_23)};
-    UNROLLED for (size_t i = 0; i < 4; i++)
-        store_code_halves(out + i * 16, _mm256_xor_si256(fours[i], flip), HALF);
+    UNROLLED for (size_t i = 0; i < 4; i += 2) {
+        __m256i low = _mm256_permute2x128_si256(fours[i], fours[i + 1], 0x20);
+        __m256i high = _mm256_permute2x128_si256(fours[i], fours[i + 1], 0x31);
+        __m256i *to = (__m256i *)(void *)(out + i * 16);
+        _mm256_storeu_si256(to, _mm256_xor_si256(low, flip));
+        _mm256_storeu_si256(to + HALF / sizeof *to, _mm256_xor_si256(high, flip));
+    }
 }
 
 static inline void interleave_pairs(const code_vector *x, const qdq_gemm_code_lines *l,
@@ -114,19 +114,27 @@ static inline void interleave_pairs(const code_vector *x, const qdq_gemm_code_li
 #endif
 
 // Lines beyond the last repeat the first line of the last step: their weights are zeros.
+// The copy of the struct tells the compiler that stores of bytes do not change it.
 #define CODE_LINES(NAME, LINES, INTERLEAVE)                                            \
-    void QDQ_ISA_NAME(NAME)(const qdq_gemm_code_lines *l) {                            \
-        size_t tap = l->tap;                                                           \
-        uint8_t *out = l->out;                                                         \
-        for (size_t k = 0; k < l->n; k += (LINES), out += (size_t)COLUMNS * FOUR) {    \
+    void QDQ_ISA_NAME(NAME)(const qdq_gemm_code_lines *lines) {                        \
+        const qdq_gemm_code_lines l = *lines;                                          \
+        size_t tap = l.tap, k = 0;                                                     \
+        uint8_t *out = l.out;                                                          \
+        for (; k + (LINES) <= l.n; k += (LINES), out += (size_t)COLUMNS * FOUR) {      \
             code_vector x[LINES];                                                      \
-            size_t last = l->n - k - 1;                                                \
             UNROLLED for (size_t i = 0; i < (LINES); i++) {                            \
-                x[i] = i > last ? x[0] : codes(l, code_line(l, k + i), l->masks[tap]); \
-                if (++tap == l->taps) tap = 0;                                         \
+                x[i] = codes(&l, code_line(&l, k + i), l.masks[tap]);                  \
+                if (++tap == l.taps) tap = 0;                                          \
             }                                                                          \
-            INTERLEAVE(x, l, out);                                                     \
+            INTERLEAVE(x, &l, out);                                                    \
         }                                                                              \
+        if (k == l.n) return;                                                          \
+        code_vector x[LINES] = {codes(&l, code_line(&l, k), l.masks[tap])};            \
+        for (size_t i = 1; i < (LINES); i++) {                                         \
+            if (++tap == l.taps) tap = 0;                                              \
+            x[i] = k + i < l.n ? codes(&l, code_line(&l, k + i), l.masks[tap]) : x[0]; \
+        }                                                                              \
+        INTERLEAVE(x, &l, out);                                                        \
     }
 
 CODE_LINES(gemm_byte_lines, FOUR, interleave_bytes)

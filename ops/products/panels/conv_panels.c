@@ -43,24 +43,49 @@ static uint8_t step_of(const int32_t *at) {
     return step == 1 || step == 2 ? (uint8_t)step : 0;
 }
 
-static void set_dim_masks(const qdq_conv *c, size_t position, size_t n, panel *to,
+// A bit for each number from `begin` to `end`, of those below 32.
+static inline uint32_t bits_of(size_t begin, size_t end) {
+    uint64_t below = ((uint64_t)1 << (end < 32 ? end : 32)) - 1;
+    return begin < 32 ? (uint32_t)(below >> begin << begin) : 0;
+}
+
+// The place in x of position o, modulo 2^64.
+static size_t place_of(const qdq_conv *c, const size_t *o) {
+    size_t place = 0;
+    for (int d = 0; d < DIMS; d++) place += qdq_panels_index(c, d, o[d], 0) * c->x_stride[d];
+    return place;
+}
+
+// The columns from `first` on that are positions of one row of the result, `o` the first of them.
+static void add_run(const panels_params *p, const size_t *o, size_t first, size_t n, panel *to,
+                    dim_masks *masks) {
+    const qdq_conv *c = &p->conv;
+    uint32_t all = bits_of(first, first + n);
+    size_t at = place_of(c, o) - to->base, step = c->stride[LAST] * c->x_stride[LAST];
+    for (size_t j = 0; j < n; j++) to->at[first + j] = (int32_t)(at + j * step);
+    for (int d = 0; d < LAST; d++)
+        for (size_t t = 0; t < c->kernel[d]; t++)
+            if (qdq_panels_index(c, d, o[d], t) < c->in[d]) masks->of[d][t] |= all;
+    for (size_t t = 0; t < c->kernel[LAST]; t++) {
+        const qdq_panels_ends *ends = &p->ends[t];
+        size_t begin = ends->begin > o[LAST] ? ends->begin - o[LAST] : 0;
+        size_t end = ends->end > o[LAST] ? ends->end - o[LAST] : 0;
+        if (begin < end) masks->of[LAST][t] |= bits_of(first + begin, first + end) & all;
+    }
+}
+
+static void set_dim_masks(const panels_params *p, size_t position, size_t n, panel *to,
                           dim_masks *masks) {
-    size_t o[DIMS], row = position;
-    for (int d = DIMS; d-- > 0; row /= c->out[d]) o[d] = row % c->out[d];
+    const qdq_conv *c = &p->conv;
     for (int d = 0; d < DIMS; d++) memset(masks->of[d], 0, c->kernel[d] * sizeof masks->of[d][0]);
-    to->base = 0;
-    for (int d = 0; d < DIMS; d++) to->base += qdq_panels_index(c, d, o[d], 0) * c->x_stride[d];
     memset(to->at, 0, sizeof to->at);
-    for (size_t j = 0; j < n; j++) {
-        size_t at = 0;
-        for (int d = 0; d < DIMS; d++) {
-            at += qdq_panels_index(c, d, o[d], 0) * c->x_stride[d];
-            for (size_t t = 0; t < c->kernel[d]; t++)
-                masks->of[d][t] |= (uint32_t)(qdq_panels_index(c, d, o[d], t) < c->in[d]) << j;
-        }
-        to->at[j] = (int32_t)(at - to->base);
-        for (int d = DIMS; d-- > 0; o[d] = 0)
-            if (++o[d] < c->out[d]) break;
+    for (size_t j = 0, count; j < n; j += count) {
+        size_t o[DIMS], row = position + j;
+        for (int d = DIMS; d-- > 0; row /= c->out[d]) o[d] = row % c->out[d];
+        if (!j) to->base = place_of(c, o);
+        count = c->out[LAST] - o[LAST];
+        if (count > n - j) count = n - j;
+        add_run(p, o, j, count, to, masks);
     }
     for (size_t i = 0; i < COLUMNS / QDQ_GEMM_STEPPED; i++)
         to->steps[i] = step_of(to->at + i * QDQ_GEMM_STEPPED);
@@ -77,7 +102,7 @@ static void set_panel(const panels_params *p, size_t position, size_t n, panel *
         for (size_t t = 0; t < c->taps; t++) mask[t] = to->inside;
         return;
     }
-    set_dim_masks(c, position, n, to, &masks);
+    set_dim_masks(p, position, n, to, &masks);
     to->inside = ~0U;
     for (size_t z = 0; z < c->kernel[0]; z++)
         for (size_t y = 0; y < c->kernel[1]; y++)

@@ -53,6 +53,11 @@ typedef struct qdq_panels_form {
 // code_rows: the k of a position are neighbours in memory.
 extern const qdq_panels_form qdq_panels_floats, qdq_panels_codes, qdq_panels_code_rows;
 
+// The positions of the last dim that have an element under a tap.
+typedef struct qdq_panels_ends {
+    size_t begin, end;
+} qdq_panels_ends;
+
 typedef struct qdq_panels_params {
     qdq_conv conv;             // first
     qdq_gemm transposed_gemm;  // rows are output channels, columns positions
@@ -66,6 +71,7 @@ typedef struct qdq_panels_params {
     size_t row_blocks, block_rows, position_blocks;
     size_t together;  // row blocks that there is room for
     size_t stride;    // from one row of sums to the next
+    qdq_panels_ends ends[QDQ_CONV_PANELS_TAPS];  // of each tap of the last dim
 } qdq_panels_params;
 
 // A panel of a unit: its place in x, and which of its columns have an element under each tap.

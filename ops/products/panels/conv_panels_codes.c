@@ -78,13 +78,6 @@ static void pack_linear(const qdq_panels_job *j, size_t k_block, size_t panels) 
 
 //---- Staged lines -----------------------------------------------------------
 
-// Sets the part of a row that is not beyond its border under tap `tap` of the last dim.
-static void set_ends(const qdq_conv *c, size_t tap, qdq_gemm_code_runs *k) {
-    size_t reach = tap * c->dilation[LAST], pad = c->pad[LAST], stride = c->stride[LAST];
-    k->begin = pad > reach ? (pad - reach + stride - 1) / stride : 0;
-    k->end = c->in[LAST] + pad > reach ? (c->in[LAST] + pad - reach - 1) / stride + 1 : 0;
-}
-
 // Cuts the positions of a unit into rows of the result.
 static size_t set_runs(const qdq_panels_job *j, qdq_gemm_run *runs) {
     const qdq_conv *c = &j->p->conv;
@@ -101,14 +94,15 @@ static size_t set_runs(const qdq_panels_job *j, qdq_gemm_run *runs) {
 }
 
 // Stages n lines from k on.
-static void stage_lines(const qdq_conv *c, qdq_gemm_code_runs *runs, size_t k, size_t n,
+static void stage_lines(const qdq_panels_params *p, qdq_gemm_code_runs *runs, size_t k, size_t n,
                         uint8_t *lines) {
+    const qdq_conv *c = &p->conv;
     size_t tap[DIMS], rest = k % c->taps;
     for (int d = DIMS; d-- > 0; rest /= c->kernel[d]) tap[d] = rest % c->kernel[d];
     for (size_t i = 0; i < n; i++) {
         runs->offset = c->offsets[k + i];
         for (int d = 0; d < LAST; d++) runs->step[d] = tap[d] * c->dilation[d];
-        if (i == 0 || c->kernel[LAST] > 1) set_ends(c, tap[LAST], runs);
+        runs->begin = p->ends[tap[LAST]].begin, runs->end = p->ends[tap[LAST]].end;
         runs->out = lines + i * POSITIONS;
         c->gemm.kernel->code_runs(runs);
         for (int d = DIMS; d-- > 0; tap[d] = 0)
@@ -142,7 +136,7 @@ static void pack_staged(const qdq_panels_job *j, size_t k_block, size_t panels) 
     for (size_t i = 0; i < STAGED; i++) offsets[i] = i * POSITIONS;
     for (size_t done = 0; done < depth; done += STAGED) {
         part.n = depth - done < STAGED ? depth - done : STAGED;
-        stage_lines(c, &runs, k_block * qdq_gemm_depth(g) + done, part.n, lines);
+        stage_lines(j->p, &runs, k_block * qdq_gemm_depth(g) + done, part.n, lines);
         for (size_t p = 0; p < panels; p++) {
             part.x = lines + p * COLUMNS;
             part.out = j->w->b[p] + done * COLUMNS * qdq_gemm_size(g->kind);

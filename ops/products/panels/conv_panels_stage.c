@@ -126,6 +126,16 @@ static bool has_border(const qdq_conv *c) {
     return false;
 }
 
+static void set_ends(panels_params *p) {
+    const qdq_conv *c = &p->conv;
+    size_t pad = c->pad[LAST], stride = c->stride[LAST];
+    for (size_t t = 0; t < c->kernel[LAST]; t++) {
+        size_t reach = t * c->dilation[LAST], all = c->in[LAST] + pad;
+        p->ends[t].begin = pad > reach ? (pad - reach + stride - 1) / stride : 0;
+        p->ends[t].end = all > reach ? (all - reach - 1) / stride + 1 : 0;
+    }
+}
+
 // Sets the rows of a unit and how far apart their sums are: not a power of two. A few units more
 // let threads share a small image.
 static void set_row_blocks(panels_params *p) {
@@ -186,6 +196,7 @@ bool qdq_conv_panels_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_low
     p->bordered = has_border(c);
     p->leaves_out = g->kind == QDQ_GEMM_FLOATS && g->order.sums == QDQ_SUM_CHAIN && p->bordered;
     p->position_blocks = (g->rows + POSITIONS - 1) / POSITIONS;
+    set_ends(p);
     set_row_blocks(p);
     set_slots(p);
     p->weights = qdq_gemm_find_packed(g, ctx, to, &known, QDQ_PACKED_ROWS);
