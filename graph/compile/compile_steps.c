@@ -3,11 +3,12 @@
 // operands.
 //
 // Four peepholes shorten a chain; links that they make redundant stay in the plan and are skipped.
-// Two links that turn bytes into bytes, with a value between them that lives in L1 only and known
-// per-tensor parameters, become one lookup table (qdq_join_links), and the first is skipped. So are
-// a ReLU in front of a Quantize whose lowest code is the code of 0 (`cuts_negative`,
-// `ignores_negative`), a last link whose result has no place because other steps make it again
-// (recompute.c), and a Quantize that the tensor op computes itself (qdq_stage_quantize).
+// Links that turn bytes into bytes, with values between them that live in L1 only and known
+// per-tensor parameters, become one lookup table (qdq_join_links), and all but the last are
+// skipped. So are a ReLU in front of a Quantize whose lowest code is the code of 0
+// (`cuts_negative`, `ignores_negative`), a last link whose result has no place because other steps
+// make it again (recompute.c), and a Quantize that the tensor op computes itself
+// (qdq_stage_quantize).
 #include "graph/compile/compile.h"
 #include "graph/plan_text.h"
 #include "graph/plan_traffic.h"
@@ -118,17 +119,17 @@ static bool streams(const qdq_step *step, const qdq_link *link) {
            step->elements * qdq_dtype_size(link->y_dtype) >= QDQ_STREAM_BYTES;
 }
 
-// Joins a Dequantize and a Quantize of bytes into a lookup table, unless the tensor is so small
-// that filling the table costs more.
+// Joins links that map bytes to bytes into lookup tables, such as a Dequantize, a function and a
+// Quantize, unless the tensor is so small that filling a table costs more.
 static bool join_links(const qdq_compiler *c, qdq_step *step) {
     enum { LEAST_ELEMENTS = 4096 };
     qdq_dtype x = step->x.dtype;
-    for (size_t i = 1; i < step->link_count && step->elements >= LEAST_ELEMENTS; i++) {
-        qdq_link *first = &step->links[i - 1];
-        if (first->copies) continue;
-        if (!qdq_join_links(first, &step->links[i], x, &c->plan->mempool, c->draft.isas))
+    if (step->elements < LEAST_ELEMENTS) return true;
+    for (size_t i = 0, joined; i < step->link_count; i += joined ? joined : 1) {
+        if (!qdq_join_links(&step->links[i], step->link_count - i, x, &c->plan->mempool,
+                            c->draft.isas, &joined))
             return false;
-        if (first->fn) x = first->y_dtype;  // otherwise x stays: a joined table still reads it
+        x = step->links[i + (joined ? joined - 1 : 0)].y_dtype;
     }
     return true;
 }

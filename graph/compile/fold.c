@@ -6,8 +6,9 @@
 // are extracted (qdq_graph_extract), compiled and run once. A Dequantize by the plain formula
 // (`weight_codes`) stays as codes if the op can pack codes (`packs_weight_codes`). A stage does
 // not read the inputs it has packed (`packed`), so the plan keeps no second copy; `constant_bytes`
-// counts the packed form. Folding has a budget (`operations_left`): a node that exceeds it runs at
-// run time.
+// counts the packed form. A small constant that is dequantized becomes a constant of the plan,
+// which all of its readers read. Folding has a budget (`operations_left`): a node that exceeds it
+// runs at run time.
 #include <string.h>
 
 #include "graph/compile/lower.h"
@@ -214,11 +215,26 @@ static bool fold_input(qdq_draft *draft, size_t index, size_t input, qdq_draft_k
     return !on_integers || take_quantized(draft, index, input, known->data);
 }
 
+// Computes an input that dequantizes a small constant, such as a bias, once instead of in each run.
+// Large ones would take memory, and other nodes may compute on integers if `fast`.
+static bool fold_small(qdq_draft *draft, uint32_t id) {
+    enum { MOST_ELEMENTS = 4096 };
+    const qdq_graph_value *v = &draft->graph->values[id];
+    if (!id || v->kind != QDQ_VALUE_MADE || !v->constant || draft->values[id].live ||
+        !qdq_fusion_of(draft->graph->nodes[v->node].op)->quantized_input ||
+        qdq_shape_count(v->type.shape) > MOST_ELEMENTS)
+        return true;
+    return fold(draft, id, 1, &draft->values[id].is_constant);
+}
+
 bool qdq_draft_fold(qdq_draft *draft, size_t index) {
     const qdq_node *node = &draft->graph->nodes[index];
     uint64_t packs = qdq_fusion_of(node->op)->packs;
-    if (draft->storage.node_by_node || draft->options.float_storage != QDQ_FLOAT_DECLARED || !packs)
+    if (draft->storage.node_by_node || draft->options.float_storage != QDQ_FLOAT_DECLARED)
         return true;
+    for (size_t i = 0; i < node->input_count; i++)
+        if (!(packs >> i & 1) && !fold_small(draft, draft->nodes[index].inputs[i].id)) return false;
+    if (!packs) return true;
     qdq_draft_known *known = qdq_mempool_array(draft->mempool, node->input_count, sizeof *known);
     if (!known) return false;
     draft->nodes[index].known = known;

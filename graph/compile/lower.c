@@ -34,7 +34,7 @@ static bool reads_value(const qdq_draft *draft, const qdq_draft_node *node, size
     uint32_t id = node->inputs[input].id;
     const qdq_draft_value *v = &draft->values[id];
     bool folded_quantized = v->folded && v->type.dtype != draft->graph->values[id].type.dtype;
-    return !folded_quantized && !qdq_draft_is_known(node, input);
+    return !v->is_constant && !folded_quantized && !qdq_draft_is_known(node, input);
 }
 
 // Goes from the last node to the first: a node's liveness is known before its inputs are visited.

@@ -71,6 +71,7 @@ typedef struct qdq_storage {
 typedef struct qdq_draft_value {
     qdq_type type;       // as stored: the dtype of --float-storage, or of the quantized form
     const void *folded;  // elements computed while compiling, or NULL
+    bool is_constant;    // readers read `folded`, and no step makes it
     const qdq_weight_codes *weight_codes;  // the codes that it dequantizes, once `asked`
     bool asked;
     bool left;            // folding found it too expensive, so the run computes it

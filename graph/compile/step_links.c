@@ -73,6 +73,19 @@ static const qdq_link *link_through(qdq_compiler *c, const qdq_draft_link *draft
     return link;
 }
 
+// The number of a parameter that is a constant, in the form that links read; NULL: it is none, or
+// memory runs out.
+static const uint32_t *known_number(const qdq_compiler *c, const qdq_param *v) {
+    if (v->count != 1 || v->source.place.kind != QDQ_PLACE_CONSTANT) return NULL;
+    const char *element = (const char *)c->plan->constants + v->source.place.at;
+    uint32_t *number = QDQ_MEMPOOL_NEW(&c->plan->mempool, uint32_t);
+    if (number && v->is_int)
+        qdq_decode_int(v->source.dtype, element, (int32_t *)(void *)number, 1);
+    else if (number)
+        qdq_decode_float(v->source.dtype, element, (float *)(void *)number, 1);
+    return number;
+}
+
 void qdq_set_params(qdq_compiler *c, const qdq_stage *stage, const uint32_t *sources,
                     const qdq_draft_link *const *through, qdq_shape x, qdq_param *stage_params) {
     for (size_t k = 0; k < stage->stage_param_count; k++) {
@@ -90,6 +103,7 @@ void qdq_set_params(qdq_compiler *c, const qdq_stage *stage, const uint32_t *sou
             continue;
         }
         stage_params[k].fetch = fetch_of(&stage_params[k], &c->draft.values[sources[k]], x);
+        stage_params[k].values = known_number(c, &stage_params[k]);
         if (stage_params[k].fetch == QDQ_FETCH_LIST)
             stage_params[k].exec_offset =
                 qdq_reserve_scratch(c, from->count, 4 + QDQ_MAX_ELEMENT_BYTES);

@@ -46,14 +46,15 @@ static size_t lower_of(const qdq_op_context *ctx, const qdq_conv_attrs *attrs,
     return qdq_conv_stage(conv, ctx, to, &stages[0]) ? 1 : 0;
 }
 
-// Weights that are used often, for many positions, and the few of lanes are packed as floats: they
-// take more memory, but codes would be decoded again in each unit.
+// Lanes have few weights, which are packed as floats. So are weights of transposed convolutions
+// with many positions: phases and direct forms take no codes.
 static bool packs_weight_codes_of(const qdq_op_context *ctx, const qdq_conv_attrs *attrs) {
     qdq_conv_sizes sizes;
     if (!qdq_conv_sizes_of(ctx, attrs, &sizes)) return false;
     qdq_conv conv = {.groups = sizes.groups, .group_outputs = sizes.group_outputs};
     qdq_conv_set_product(&conv.gemm, ctx, &sizes);
-    return conv.gemm.rows < QDQ_CONV_PANELS_LEAST && !qdq_conv_has_lanes(&conv) &&
+    bool direct = attrs->transposed && conv.gemm.rows >= QDQ_CONV_PANELS_LEAST;
+    return !direct && !qdq_conv_has_lanes(&conv) &&
            qdq_gemm_takes_weight_codes(&conv.gemm, ctx->inputs[WEIGHTS].weight_codes);
 }
 

@@ -3,8 +3,11 @@
 // fills a table with them when the graph is compiled, so the table is right for any numerics.
 // Requantize uses tables if they fit in cache. Dequantize uses them only if a lookup is faster
 // than its kernel: to 16 bits with one scale and AVX-512, or if it has only the portable kernel
-// and enough elements to pay for filling the table.
+// and enough elements to pay for filling the table. Links of a chain that map bytes to bytes share
+// a table, whatever they compute in between.
 #include "ops/quantize/lookup_stages.h"
+
+#include <string.h>
 
 #include "ops/kernels/kernel.h"
 #include "runtime/numerics/block_float.h"
@@ -144,7 +147,7 @@ bool qdq_use_lookup_of_floats(qdq_stage *stage, qdq_dtype x, qdq_dtype y, size_t
     return use_tables(stage, grid, size, fn, NULL, to->mempool);
 }
 
-//---- Two links --------------------------------------------------------------
+//---- Links --------------------------------------------------------------------
 
 // Whether each parameter is one known number; points the views at them.
 static bool all_known(const qdq_link *link, qdq_view *views) {
@@ -155,35 +158,64 @@ static bool all_known(const qdq_link *link, qdq_view *views) {
     return true;
 }
 
-bool qdq_join_links(qdq_link *first, qdq_link *second, qdq_dtype x, qdq_mempool *mempool,
-                    uint32_t isas) {
+// How many links from the first on, of which at least two compute, can be one table: as many as
+// possible.
+static size_t count_joined(const qdq_link *links, size_t count) {
+    qdq_view views[QDQ_MAX_STAGE_PARAMS];
+    size_t joined = 0;
+    for (size_t i = 0; i < count; i++) {
+        const qdq_link *link = &links[i];
+        if (link->copies || !link->fn || qdq_dtype_is_block_float(link->y_dtype) ||
+            !all_known(link, views))
+            break;
+        if (i && qdq_dtype_size(link->y_dtype) == 1) joined = i + 1;
+        if (link->store.kind != QDQ_PLACE_NONE) break;
+    }
+    return joined;
+}
+
+// Fills the table of links by running them on all bytes.
+static void fill_through(const qdq_link *links, size_t count, uint8_t *table) {
+    uint64_t values[2][256];
+    qdq_view views[QDQ_MAX_STAGE_PARAMS];
+    uint8_t *codes = (uint8_t *)values[0];
+    for (size_t i = 0; i < 256; i++) codes[i] = (uint8_t)i;
+    for (size_t i = 0; i < count; i++) {
+        (void)all_known(&links[i], views);
+        links[i].fn(links[i].params, views, values[i % 2], values[(i + 1) % 2], 256);
+    }
+    memcpy(table, values[count % 2], 256);
+}
+
+bool qdq_join_links(qdq_link *links, size_t count, qdq_dtype x, qdq_mempool *mempool, uint32_t isas,
+                    size_t *joined) {
     static const uint32_t the_only[1] = {0};
     qdq_view views[2][QDQ_MAX_STAGE_PARAMS];
-    qdq_tile_fn *fn = qdq_kernel_find(QDQ_FAMILY_LOOKUP, x, second->y_dtype, NULL, isas);
-    // Two vectorized links are faster than a portable lookup.
-    if (fn == qdq_lookup_bytes_portable && isas != 1u << QDQ_ISA_PORTABLE) return true;
-    if (!is_byte(x) || qdq_dtype_size(second->y_dtype) != 1 ||
-        first->store.kind != QDQ_PLACE_NONE || qdq_dtype_is_block_float(first->y_dtype) ||
-        !all_known(first, views[0]) || !all_known(second, views[1]))
+    size_t n = *joined = is_byte(x) ? count_joined(links, count) : 0;
+    if (!n) return true;
+    qdq_link *last = &links[n - 1];
+    qdq_tile_fn *fn = qdq_kernel_find(QDQ_FAMILY_LOOKUP, x, last->y_dtype, NULL, isas);
+    // Vectorized links are faster than a portable lookup.
+    if (fn == qdq_lookup_bytes_portable && isas != 1u << QDQ_ISA_PORTABLE) {
+        *joined = 0;
         return true;
+    }
     uint8_t *table = qdq_mempool_array(mempool, 256, 1);
     qdq_lookup_params *params = QDQ_MEMPOOL_NEW(mempool, qdq_lookup_params);
     qdq_param *stage_params = QDQ_MEMPOOL_NEW(mempool, qdq_param);
-    qdq_lookup_line *line = lines_for(x, second->y_dtype, 1, mempool);
+    qdq_lookup_line *line = lines_for(x, last->y_dtype, 1, mempool);
     if (!table || !params || !stage_params || !line) return false;
-    uint8_t codes[256];
-    uint32_t middle[256];
-    for (size_t i = 0; i < 256; i++) codes[i] = (uint8_t)i;
-    first->fn(first->params, views[0], codes, middle, 256);
-    second->fn(second->params, views[1], middle, table, 256);
+    fill_through(links, n, table);
     *params = (qdq_lookup_params){table, line};
-    if (first->stage_param_count == 2 && second->stage_param_count == 2)
+    if (n == 2 && links->stage_param_count == 2 && last->stage_param_count == 2) {
+        (void)all_known(links, views[0]), (void)all_known(last, views[1]);
         find_line(line, table, scale_pair_of(views[0], views[1]));
-    first->fn = NULL;
-    second->fn = fn;
-    second->params = params;
-    second->stage_param_count = 1;
-    second->stage_params = stage_params;
+    }
+    for (size_t i = 0; i + 1 < n; i++) links[i].fn = NULL;
+    last->fn = fn;
+    last->params = params;
+    last->stage_param_count = 1;
+    last->stage_params = stage_params;
     *stage_params =
         (qdq_param){.is_int = true, .grid = &qdq_grid_whole, .count = 1, .values = the_only};
     return true;

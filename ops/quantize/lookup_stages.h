@@ -6,12 +6,12 @@
 
 #include "ops/op.h"
 
-// Joins two links that together map bytes x to bytes through one table, if that is faster: the
-// second link becomes the lookup and the first computes nothing. Needs a result of the first that
-// no one else reads, and known parameters that are the same for all elements. False when memory
-// runs out.
-bool qdq_join_links(qdq_link *first, qdq_link *second, qdq_dtype x, qdq_mempool *mempool,
-                    uint32_t isas);
+// Joins the first of `count` links that together map bytes x to bytes through one table, if that is
+// faster: the last of them becomes the lookup and the others compute nothing. Needs results in
+// between that no one else reads, and known parameters that are the same for all elements. *joined:
+// how many, or 0. False when memory runs out.
+bool qdq_join_links(qdq_link *links, size_t count, qdq_dtype x, qdq_mempool *mempool, uint32_t isas,
+                    size_t *joined);
 
 // Turns a stage from bytes to bytes whose parameters are all known into a lookup; leaves others as
 // they are. False when memory runs out.

@@ -57,6 +57,73 @@ static void long_chains_give_the_bits_of_their_single_nodes(void **state) {
     }
 }
 
+// Codes to codes through functions: with scales of powers of two every step is exact, and ties go
+// to even. The factor is a dequantized constant. With `seen` the codes in between are an output.
+enum { BY_TABLE = 9001 };
+
+static qdq_graph *chain_of_functions(int64_t count, bool seen) {
+    static const int8_t factor[] = {3};
+    qdq_graph *g = qdq_graph_create("functions", NULL);
+    qdq_value x = qdq_input(g, "x", QDQ_UINT8, QDQ_SHAPE(count));
+    qdq_value f = qdq_constant(g, "factor", QDQ_INT8, (qdq_shape){0}, factor);
+    qdq_dequantize_attrs of_x = {.scales = QDQ_SCALE(0.25f), .zps = QDQ_ZP(100)};
+    qdq_dequantize_attrs of_factor = {.scales = QDQ_SCALE(0.5f)};
+    qdq_quantize_attrs to_middle = {
+        .scales = QDQ_SCALE(0.5f), .zps = QDQ_ZP(-7), .dtype = QDQ_INT8};
+    qdq_dequantize_attrs of_middle = {.scales = QDQ_SCALE(0.5f), .zps = QDQ_ZP(-7)};
+    qdq_quantize_attrs to_y = {.scales = QDQ_SCALE(0.75f), .zps = QDQ_ZP(3), .dtype = QDQ_UINT8};
+    of_x.dtype = of_factor.dtype = of_middle.dtype = QDQ_FLOAT32;
+    qdq_value product = qdq_multiply(g, qdq_dequantize(g, x, of_x), qdq_dequantize(g, f, of_factor),
+                                     (qdq_binary_attrs){0});
+    qdq_value middle = qdq_quantize(g, product, to_middle);
+    if (seen) qdq_output(g, "seen", middle);
+    qdq_clamp_attrs bounds = {.min = QDQ_FLOAT(-6), .max = QDQ_FLOAT(37.5f)};
+    qdq_value cut = qdq_clamp(g, qdq_dequantize(g, middle, of_middle), bounds);
+    qdq_output(g, "y", qdq_quantize(g, cut, to_y));
+    return g;
+}
+
+static double bounded(double x, double least, double greatest) {
+    return x < least ? least : x > greatest ? greatest : x;
+}
+
+static int middle_code(int x) { return (int)bounded(nearbyint((x - 100) * 0.75) - 7, -128, 127); }
+
+static int last_code(int middle) {
+    double real = bounded((middle + 7) * 0.5, -6, 37.5);
+    return (int)bounded(nearbyint(real / 0.75) + 3, 0, 255);
+}
+
+static void chains_of_functions_map_codes_to_codes(void **state) {
+    static const int64_t counts[] = {1, 4095, 4096, BY_TABLE};
+    static const char *const isas[] = {NULL, "avx2", "portable"};
+    static uint8_t x[BY_TABLE], y[BY_TABLE];
+    static int8_t seen[BY_TABLE];
+    (void)state;
+    for (size_t i = 0; i < BY_TABLE; i++) x[i] = (uint8_t)(i * 7);
+    for (size_t i = 0; i < UNIT_COUNT(counts) * 2 * UNIT_COUNT(isas); i++) {
+        size_t count = (size_t)counts[i / 6];
+        qdq_graph *g = chain_of_functions(counts[i / 6], i % 2);
+        qdq_compile_options options = {.isa = isas[i / 2 % 3]};
+        qdq_plan *plan = qdq_graph_compile(g, &options, NULL);
+        qdq_graph_destroy(g);
+        if (!plan && options.isa) continue;  // another kind of machine
+        qdq_exec *exec = qdq_exec_create(plan, NULL, NULL);
+        assert_non_null(exec);
+        qdq_exec_write(exec, "x", QDQ_UINT8, x, count, NULL);
+        qdq_exec_run(exec);
+        assert_int_equal(qdq_exec_read(exec, "y", QDQ_UINT8, y, count, NULL), QDQ_OK);
+        if (i % 2)
+            assert_int_equal(qdq_exec_read(exec, "seen", QDQ_INT8, seen, count, NULL), QDQ_OK);
+        for (size_t k = 0; k < count; k++) {
+            int middle = middle_code(x[k]);
+            assert_int_equal(y[k], last_code(middle));
+            if (i % 2) assert_int_equal(seen[k], middle);
+        }
+        qdq_exec_destroy(exec), qdq_plan_destroy(plan);
+    }
+}
+
 // A ReLU before a Quantize can be dropped if the least code stands for 0. Not with another zero
 // point, a negative scale, scales given at run time, or another rounding.
 typedef struct cut {
@@ -158,6 +225,7 @@ static void a_relu_cuts_negative_values_before_any_quantize(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(long_chains_give_the_bits_of_their_single_nodes),
+        cmocka_unit_test(chains_of_functions_map_codes_to_codes),
         cmocka_unit_test(a_relu_cuts_negative_values_before_any_quantize),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
