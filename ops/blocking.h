@@ -13,6 +13,7 @@ enum {
     QDQ_POOL_TAPS = 16,           // elements of a window that are joined together, in each dim
     QDQ_POOL_PACKED = 4096,       // elements of x packed at a time
     QDQ_POOL_JOINED = 2048,       // windows of a block, with a margin at the end of each row
+    QDQ_POOL_ROWS = 8,            // rows of y whose small windows are computed together
     QDQ_INTERPOLATE_LANES = 256,  // elements of a row of y computed together
     QDQ_INTERPOLATE_ROWS = 16,    // rows of y in a unit
     QDQ_TRANSPOSE_BLOCK = 64,     // rows and columns of a block that is transposed in cache

@@ -18,9 +18,10 @@ static size_t lesser(size_t a, size_t b) { return a < b ? a : b; }
 // Windows of a row of y, and channels.
 typedef struct block {
     const qdq_pool_params *p;
-    const char *x;         // the plane
-    size_t depth, row;     // where the windows begin, counted from the padding
-    size_t column, count;  // of y
+    const char *x;                // the plane
+    size_t depth, row;            // where the windows begin, counted from the padding
+    qdq_pool_range depths, rows;  // of the windows, which lie in x
+    size_t column, count;         // of y
     size_t channel, channels;
 } block;
 
@@ -38,38 +39,49 @@ static void *element(const qdq_pool_params *p, void *of, size_t at) {
 
 //---- Rows -------------------------------------------------------------------
 
-// Joins n elements of each row with y.
-static void join_rows(const qdq_pool_params *p, const void *const *rows, size_t count, scratch *s,
-                      void *y, size_t n) {
+// Joins n elements of each row with y; `fresh`: y holds nothing yet.
+static void join_rows(const qdq_pool_params *p, const void *const *rows, size_t count, bool fresh,
+                      scratch *s, void *y, size_t n) {
     qdq_pool_rows_fn *fn = p->kernels->rows[p->kind];
     if (p->kind == QDQ_POOL_BYTES || p->x_dtype == QDQ_FLOAT32) {
-        fn(rows, count, p->sign, y, n);
+        fn(rows, count, p->sign, fresh, y, n);
         return;
     }
     const void *wide = s->phases;  // which nothing needs yet
     for (size_t k = 0; k < count; k++) {
         qdq_decode_float(p->x_dtype, rows[k], (float *)(void *)s->phases, n);
-        fn(&wide, 1, p->sign, y, n);
+        fn(&wide, 1, p->sign, fresh && k == 0, y, n);
     }
 }
 
-// Joins n elements from pixel `pixel` on, of each row that the windows see, with y.
+// Joins n elements from pixel `pixel` on, of each row that the windows see, to y.
 static void join_pixels(const block *b, scratch *s, size_t pixel, void *y, size_t n) {
     const qdq_pool_params *p = b->p;
     const qdq_pool_axis *d = &p->axes[0], *h = d + 1, *w = d + 2;
-    qdq_pool_range depths = qdq_pool_inside(d, b->depth), in = qdq_pool_inside(h, b->row);
     size_t line = w->in * p->channels * p->x_size, count = 0;
     const char *x = b->x + (pixel * p->channels + b->channel) * p->x_size;
     const void *rows[QDQ_POOL_TAPS];
-    for (size_t k = depths.begin; k < depths.end; k++)
-        for (size_t i = in.begin; i < in.end; i++) {
+    bool fresh = true;
+    for (size_t k = b->depths.begin; k < b->depths.end; k++)
+        for (size_t i = b->rows.begin; i < b->rows.end; i++) {
             size_t plane = b->depth + k * d->dilation - d->pad;
             rows[count++] = x + (plane * h->in + b->row + i * h->dilation - h->pad) * line;
             if (count < QDQ_POOL_TAPS) continue;
-            join_rows(p, rows, count, s, y, n);
-            count = 0;
+            join_rows(p, rows, count, fresh, s, y, n);
+            count = 0, fresh = false;
         }
-    if (count) join_rows(p, rows, count, s, y, n);
+    if (count)
+        join_rows(p, rows, count, fresh, s, y, n);
+    else if (fresh)
+        memset(y, 0, n * p->packed_size);
+}
+
+// Padding: most lines begin and end with an element or two of it, or none.
+static void pad(const qdq_pool_params *p, void *y, size_t n) {
+    if (p->packed_size == sizeof(uint32_t))
+        for (uint32_t *to = y; n; n--) *to++ = 0;
+    else
+        for (uint8_t *to = y; n; n--) *to++ = 0;
 }
 
 // Fills the line: `positions` pixels of the channels, from position `at` on.
@@ -80,7 +92,8 @@ static void fill_line(const block *b, scratch *s, size_t at, size_t positions) {
     size_t first = at < w->pad ? lesser(w->pad - at, positions) : 0;
     size_t last = at < end ? lesser(end - at, positions) : 0;
     if (last < first) last = first;
-    memset(s->line, 0, positions * n * p->packed_size);
+    pad(p, s->line, first * n);
+    pad(p, element(p, s->line, last * n), (positions - last) * n);
     if (last > first && n == p->channels)
         join_pixels(b, s, at + first - w->pad, element(p, s->line, first * n), (last - first) * n);
     else
@@ -133,6 +146,17 @@ static void join_taps(const block *b, scratch *s, size_t j0) {
 
 //---- Entry ------------------------------------------------------------------
 
+// Windows without an element give the lowest float. Of bytes it is what padding gives.
+static void fill_empty(const block *b, float *y) {
+    const qdq_pool_axis *w = &b->p->axes[2];
+    bool none = b->depths.begin == b->depths.end || b->rows.begin == b->rows.end;
+    for (size_t i = 0; i < b->count; i++, y += b->channels) {
+        qdq_pool_range in = qdq_pool_inside(w, (b->column + i) * w->stride);
+        for (size_t c = 0; (none || in.begin == in.end) && c < b->channels; c++)
+            y[c] = b->p->lowest;
+    }
+}
+
 static void run_block(const block *b, scratch *s, qdq_chunks *y, size_t row) {
     const qdq_pool_params *p = b->p;
     const qdq_pool_axis *w = &p->axes[2];
@@ -140,9 +164,10 @@ static void run_block(const block *b, scratch *s, qdq_chunks *y, size_t row) {
     qdq_scratch_drop(y->tensors->poison, s, sizeof *s);
     for (size_t j = 0; j < w->kernel; j += w->taps) join_taps(b, s, j);
     if (p->kind == QDQ_POOL_KEYS)
-        p->kernels->from_keys(s->joined, p->lowest, (void *)s->results, n);
+        p->kernels->from_keys(s->joined, (void *)s->results, n);
     else
         p->kernels->from_bytes((const void *)s->joined, p->sign, (void *)s->results, n);
+    if (p->kind == QDQ_POOL_KEYS && p->has_empty) fill_empty(b, (void *)s->results);
     qdq_pool_store(p, s->results, y, (row * w->out + b->column) * p->channels + b->channel,
                    b->count, b->channels);
 }
@@ -150,14 +175,16 @@ static void run_block(const block *b, scratch *s, qdq_chunks *y, size_t row) {
 void qdq_pool_run_max(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const qdq_pool_params *p = params;
     const qdq_pool_axis *d = &p->axes[0], *h = d + 1, *w = d + 2;
+    size_t plane_size = d->in * h->in * w->in * p->channels * p->x_size;
     qdq_chunks y;
     scratch s;
     qdq_chunks_begin(&y, tensors, p->y_dtype);
     for (size_t row = begin; row < end; row++) {
-        size_t plane = row / h->out / d->out;
+        size_t of = row / h->out;
         block b = {
-            .p = p, .depth = row / h->out % d->out * d->stride, .row = row % h->out * h->stride};
-        b.x = (const char *)tensors->x[0] + plane * d->in * h->in * w->in * p->channels * p->x_size;
+            .p = p, .depth = of % d->out * d->stride, .row = (row - of * h->out) * h->stride};
+        b.x = (const char *)tensors->x[0] + of / d->out * plane_size;
+        b.depths = qdq_pool_inside(d, b.depth), b.rows = qdq_pool_inside(h, b.row);
         for (b.column = 0; b.column < w->out; b.column += b.count)
             for (b.channel = 0; b.channel < p->channels; b.channel += b.channels) {
                 b.count = lesser(w->span, w->out - b.column);

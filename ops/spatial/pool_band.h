@@ -34,12 +34,22 @@ typedef struct qdq_pool_params {
     qdq_pool_axis axes[QDQ_MAX_SPATIAL];
     float lowest;  // of y
     uint8_t sign;  // XOR with it maps codes to unsigned numbers of the same order
+    // Of a maximum: whether windows may have no element, and the kernel of qdq_pool_run_peaks, NULL
+    // if there is none. Set by qdq_pool_set_bands.
+    bool has_empty;
+    qdq_pool_peaks_fn *peaks;
     // The bytes of an element: in x, packed, before it is encoded. Set by qdq_pool_set_bands.
     size_t x_size, packed_size, result_size;
 } qdq_pool_params;
 
 // The part of the window at position `at`, counted from the start of the padding, that lies in x.
 qdq_pool_range qdq_pool_inside(const qdq_pool_axis *axis, size_t at);
+
+// Whether each window has an element in x.
+bool qdq_pool_none_is_empty(const qdq_pool_axis *axes);
+
+// The kernel for small windows over planes, which needs no bands; NULL if there is none.
+qdq_pool_peaks_fn *qdq_pool_peaks_of(const qdq_pool_params *p);
 
 // Sizes the bands of params whose other fields are set. False: memory runs out.
 bool qdq_pool_set_bands(qdq_mempool *mempool, qdq_pool_params *p);
@@ -52,6 +62,6 @@ size_t qdq_pool_bands(const qdq_pool_params *p);
 void qdq_pool_store(const qdq_pool_params *p, const void *from, qdq_chunks *y, size_t at,
                     size_t count, size_t channels);
 
-qdq_tensor_op_fn qdq_pool_run_mean, qdq_pool_run_max;
+qdq_tensor_op_fn qdq_pool_run_mean, qdq_pool_run_max, qdq_pool_run_peaks;
 
 #endif

@@ -20,6 +20,15 @@ qdq_pool_range qdq_pool_inside(const qdq_pool_axis *a, size_t at) {
     return r;
 }
 
+bool qdq_pool_none_is_empty(const qdq_pool_axis *axes) {
+    for (int i = 0; i < QDQ_MAX_SPATIAL; i++)
+        for (size_t o = 0; o < axes[i].out; o++) {
+            qdq_pool_range r = qdq_pool_inside(&axes[i], o * axes[i].stride);
+            if (r.begin == r.end) return false;
+        }
+    return true;
+}
+
 //---- Sizes ------------------------------------------------------------------
 
 static size_t lesser(size_t a, size_t b) { return a < b ? a : b; }
@@ -92,7 +101,11 @@ bool qdq_pool_set_bands(qdq_mempool *mempool, qdq_pool_params *p) {
     h->taps = lesser(h->kernel, QDQ_POOL_TAPS), w->taps = lesser(w->kernel, QDQ_POOL_TAPS);
     h->span = 1, w->span = lesser(w->out, QDQ_POOL_LANES / p->part);
     bool sums = p->kind == QDQ_POOL_FLOATS || p->kind == QDQ_POOL_DOUBLES;
-    if (!sums) h->taps = 1;
+    if (!sums) {
+        h->taps = 1;
+        p->has_empty = !qdq_pool_none_is_empty(p->axes);
+        p->peaks = qdq_pool_peaks_of(p);
+    }
     while (!(sums ? fits(p) : row_fits(p))) {
         size_t *most = h->taps > 1 ? &h->taps : w->taps > 1 ? &w->taps : &w->span;
         *most = (*most + 1) / 2;

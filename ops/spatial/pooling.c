@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // AvgPool and MaxPool: their description, and how they are lowered. AvgPool adds the elements of a
 // window in row-major order, in double, or in float32 as ONNX Runtime does. MaxPool also takes int8
-// and uint8. pool_band.c computes means, max_rows.c maxima.
+// and uint8. pool_band.c computes means, max_rows.c maxima, peak_rows.c those of small windows.
 #include <float.h>
 
 #include "ops/spatial/pool_band.h"
@@ -118,8 +118,11 @@ static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, qdq_st
     set_axes(&w, p->axes);
     if (!qdq_pool_set_bands(to->mempool, p)) return 0;
     for (int i = 0; i < QDQ_MAX_SPATIAL; i++) volume = qdq_size_times(volume, p->axes[i].kernel);
+    qdq_tensor_op_fn *run = p->peaks ? qdq_pool_run_peaks
+                            : max    ? qdq_pool_run_max
+                                     : qdq_pool_run_mean;
     stages[0] = (qdq_stage){.params = p,
-                            .tensor_op = max ? qdq_pool_run_max : qdq_pool_run_mean,
+                            .tensor_op = run,
                             .units = image.batch * (last ? 1 : image.channels) * qdq_pool_bands(p),
                             .cost = qdq_size_times(qdq_shape_count(ctx->outputs[0].shape), volume),
                             .chunks = true};
@@ -141,12 +144,7 @@ static bool none_is_empty(const qdq_op_context *ctx) {
     qdq_pool_axis axes[QDQ_MAX_SPATIAL];
     if (!read_window(ctx, &image, &window)) return false;
     set_axes(&window, axes);
-    for (int i = 0; i < QDQ_MAX_SPATIAL; i++)
-        for (size_t o = 0; o < axes[i].out; o++) {
-            qdq_pool_range r = qdq_pool_inside(&axes[i], o * axes[i].stride);
-            if (r.begin == r.end) return false;
-        }
-    return true;
+    return qdq_pool_none_is_empty(axes);
 }
 
 // With a scale above 0, fl((code - zero_point) * scale) never falls as the code rises, so the

@@ -7,7 +7,7 @@
 
 static const char *identity_of(const qdq_pool_params *p) {
     switch (p->kind) {
-    case QDQ_POOL_KEYS: return "uint32_t joined = 0";
+    case QDQ_POOL_KEYS: return "uint64_t joined = 0";  // a key plus 1; 0: no element
     case QDQ_POOL_BYTES: return p->sign ? "int32_t joined = -128" : "int32_t joined = 0";
     case QDQ_POOL_FLOATS: return "float joined = 0.0f";
     default: return "double joined = 0.0";
@@ -20,7 +20,7 @@ static void put_join(qdq_c_step *step, const qdq_pool_params *p) {
     qdq_c_text *text = step->body;
     switch (p->kind) {
     case QDQ_POOL_KEYS:
-        qdq_c_put(text, "const uint32_t v = pool_key(load_%s(x0, at));\n", x);
+        qdq_c_put(text, "const uint64_t v = (uint64_t)pool_key(load_%s(x0, at)) + 1;\n", x);
         break;
     case QDQ_POOL_BYTES: qdq_c_put(text, "const int32_t v = load_%s(x0, at);\n", x); break;
     case QDQ_POOL_FLOATS: qdq_c_put(text, "joined += load_%s(x0, at);\n", x); return;
@@ -36,7 +36,7 @@ static void put_result(qdq_c_step *step, const qdq_pool_params *p) {
     case QDQ_POOL_KEYS:
         qdq_c_put(text, "        const float y = joined == 0 ? ");
         qdq_c_put_float(text, p->lowest);
-        qdq_c_put(text, " : pool_float(joined);\n        ");
+        qdq_c_put(text, " : pool_float((uint32_t)(joined - 1));\n        ");
         break;
     case QDQ_POOL_BYTES:
         qdq_c_put(text, "        store_%s(y0, i, joined);\n", qdq_dtype_name(p->y_dtype));

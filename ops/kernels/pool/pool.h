@@ -12,7 +12,7 @@ enum { QDQ_POOL_ROOM = 128 };
 
 // The packed form of elements of x, and how windows join them.
 typedef enum qdq_pool_kind {
-    QDQ_POOL_KEYS,     // uint32_t in the order of the floats, -0 below +0, NaN above all: greatest
+    QDQ_POOL_KEYS,     // uint32_t in the order of the floats, see pool_key: greatest
     QDQ_POOL_BYTES,    // codes as unsigned bytes of the same order: greatest
     QDQ_POOL_FLOATS,   // sum in float32
     QDQ_POOL_DOUBLES,  // sum in double
@@ -22,10 +22,15 @@ typedef enum qdq_pool_kind {
 // y[i] = x[i * step], for n elements of a sum.
 typedef void qdq_pool_load_fn(const float *x, size_t step, void *y, size_t n);
 
-// Joins each of `count` rows with y: y[i] = max(y[i], key of rows[k][i]). Rows are float32, or
-// bytes that `sign` maps to unsigned ones by XOR. Touches n elements, no more.
-typedef void qdq_pool_rows_fn(const void *const *rows, size_t count, uint8_t sign, void *y,
-                              size_t n);
+// Joins each of `count` rows, at least one, with y: y[i] = max(y[i], key of rows[k][i]). `fresh`:
+// y[i] counts as the least. Rows are float32, or bytes that `sign` maps to unsigned ones by XOR.
+// Touches n elements, no more.
+typedef void qdq_pool_rows_fn(const void *const *rows, size_t count, uint8_t sign, bool fresh,
+                              void *y, size_t n);
+
+// y[i] = the greatest of some neighbours of the line, from element i * stride on, as a float or a
+// byte. Reads up to QDQ_POOL_ROOM elements more.
+typedef void qdq_pool_peaks_fn(const void *line, uint8_t sign, void *y, size_t n);
 
 // y[i] = x[2 * i] and z[i] = x[2 * i + 1]. x holds keys, bytes, or the float32 elements of a sum.
 typedef void qdq_pool_pairs_fn(const void *x, void *y, void *z, size_t n);
@@ -37,10 +42,10 @@ typedef void qdq_pool_join_fn(const void *x, const size_t *offsets, size_t count
 typedef struct qdq_pool_kernels {
     qdq_pool_load_fn *load[QDQ_POOL_KINDS];  // of sums
     qdq_pool_rows_fn *rows[QDQ_POOL_KINDS];  // of maxima
+    qdq_pool_peaks_fn *peaks[2][2][2];       // of maxima: by kind, stride - 1, neighbours - 2
     qdq_pool_pairs_fn *pairs[QDQ_POOL_KINDS];
     qdq_pool_join_fn *join[QDQ_POOL_KINDS];
-    // Keys to floats; 0, of a window without elements, becomes `lowest`.
-    void (*from_keys)(const uint32_t *keys, float lowest, float *y, size_t n);
+    void (*from_keys)(const uint32_t *keys, float *y, size_t n);  // NaN as 0x7FC00000
     void (*from_bytes)(const uint8_t *keys, uint8_t sign, uint8_t *y, size_t n);
     // Sums divided by one divisor each, NaN as 0x7FC00000.
     void (*divide_floats)(const float *sums, const double *divisors, float *y, size_t n);

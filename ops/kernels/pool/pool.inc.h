@@ -2,16 +2,24 @@
 // The kernels of pooling in plain C, which compilers turn into vectors. Each instruction set has a
 // file that defines QDQ_ISA_NAME(name) and includes this one.
 #include "ops/kernels/pool/pool.h"
+#include "ops/kernels/pool/pool_vectors.inc.h"
 #include "runtime/numerics/elementary.h"
 
-// Comparing keys as unsigned integers orders the floats. 0 is the key of none.
+// Comparing keys as unsigned integers orders the floats: from -infinity, whose key is 0, to NaN.
+// The first step alone leaves NaN with a sign bit below -infinity; the subtraction wraps it to the
+// top.
+enum { POOL_BELOW = 0x007FFFFF };
+
 static inline uint32_t pool_key(float v) {
     uint32_t bits = qdq_float_bits(v);
-    return v != v ? 0xFFC00000u : bits ^ ((0 - (bits >> 31)) | 0x80000000u);
+    return (bits ^ ((0 - (bits >> 31)) | 0x80000000u)) - POOL_BELOW;
 }
 
+static inline float pool_quiet(float v) { return qdq_nan_if(v != v, v); }
+
 static inline float pool_float(uint32_t key) {
-    return qdq_float_from_bits(key ^ (((key >> 31) - 1) | 0x80000000u));
+    key += POOL_BELOW;
+    return pool_quiet(qdq_float_from_bits(key ^ (((key >> 31) - 1) | 0x80000000u)));
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): `type` and `from` are types
@@ -72,67 +80,68 @@ POOL_PAIRS(doubles, float, double)
 
 static inline uint32_t pool_most(uint32_t a, uint32_t b) { return a > b ? a : b; }
 static inline uint8_t pool_most_byte(uint8_t a, uint8_t b) { return a > b ? a : b; }
-#define POOL_SUM(a, b) ((a) + (b))
-
-// Up to four taps at a time, which are loaded and stored once, in whole vectors: n is a multiple of
-// 32. Loops with one array each for y and the taps become vectors in every compiler.
-#define POOL_JOIN(name, type, identity, with)                                                   \
-    static inline void join_1_##name(const type *restrict a, type *restrict y, size_t n) {      \
-        for (size_t i = 0; i < n; i++) y[i] = with(y[i], a[i]);                                 \
-    }                                                                                           \
-    static inline void join_2_##name(const type *restrict a, const type *restrict b,            \
-                                     type *restrict y, size_t n) {                              \
-        for (size_t i = 0; i < n; i++) y[i] = with(with(y[i], a[i]), b[i]);                     \
-    }                                                                                           \
-    static inline void join_3_##name(const type *restrict a, const type *restrict b,            \
-                                     const type *restrict c, type *restrict y, size_t n) {      \
-        for (size_t i = 0; i < n; i++) y[i] = with(with(with(y[i], a[i]), b[i]), c[i]);         \
-    }                                                                                           \
-    static inline void join_4_##name(const type *restrict a, const type *restrict b,            \
-                                     const type *restrict c, const type *restrict d,            \
-                                     type *restrict y, size_t n) {                              \
-        for (size_t i = 0; i < n; i++)                                                          \
-            y[i] = with(with(with(with(y[i], a[i]), b[i]), c[i]), d[i]);                        \
-    }                                                                                           \
-    static void QDQ_ISA_NAME(pool_join_##name)(const void *from, const size_t *at, size_t taps, \
+// All taps of some vectors at once, in registers.
+#define POOL_UNROLLED _Pragma("GCC unroll 16")
+#define POOL_JOIN(form, type)                                                                   \
+    static void QDQ_ISA_NAME(pool_join_##form)(const void *from, const size_t *at, size_t taps, \
                                                bool fresh, void *to, size_t n) {                \
+        enum { ONE = POOL_LANES_##form, STEP = POOL_VECTORS * ONE };                            \
         const type *x = from;                                                                   \
         type *y = to;                                                                           \
-        n = (n + 31) / 32 * 32;                                                                 \
-        for (size_t i = 0; fresh && i < n; i++) y[i] = identity;                                \
-        for (; taps >= 4; taps -= 4, at += 4)                                                   \
-            join_4_##name(x + at[0], x + at[1], x + at[2], x + at[3], y, n);                    \
-        if (taps == 3) join_3_##name(x + at[0], x + at[1], x + at[2], y, n);                    \
-        if (taps == 2) join_2_##name(x + at[0], x + at[1], y, n);                               \
-        if (taps == 1) join_1_##name(x + at[0], y, n);                                          \
+        for (size_t i = 0; i < n; i += STEP, x += STEP, y += STEP) {                            \
+            pool_vector_##form all[POOL_VECTORS];                                               \
+            POOL_UNROLLED for (size_t v = 0; v < POOL_VECTORS; v++) all[v] =                    \
+                fresh ? pool_zero_##form() : pool_load_##form(y + v * ONE);                     \
+            for (size_t k = 0; k < taps; k++)                                                   \
+                POOL_UNROLLED for (size_t v = 0; v < POOL_VECTORS; v++) all[v] =                \
+                    pool_with_##form(all[v], pool_load_##form(x + at[k] + v * ONE));            \
+            POOL_UNROLLED for (size_t v = 0; v < POOL_VECTORS; v++)                             \
+                pool_store_##form(y + v * ONE, all[v]);                                         \
+        }                                                                                       \
     }
-POOL_JOIN(keys, uint32_t, 0, pool_most)
-POOL_JOIN(bytes, uint8_t, 0, pool_most_byte)
-POOL_JOIN(floats, float, 0.0f, POOL_SUM)
-POOL_JOIN(doubles, double, 0.0, POOL_SUM)
+POOL_JOIN(keys, uint32_t)
+POOL_JOIN(bytes, uint8_t)
+POOL_JOIN(floats, float)
+POOL_JOIN(doubles, double)
 
 // Up to three rows at a time, so that y is loaded and stored once for them.
 #define POOL_ROWS(name, from, type)                                                              \
     static void QDQ_ISA_NAME(pool_rows_##name)(const void *const *x, size_t count, uint8_t sign, \
-                                               void *to, size_t n) {                             \
+                                               bool fresh, void *to, size_t n) {                 \
         type *restrict y = to;                                                                   \
         (void)sign;                                                                              \
-        for (; count >= 3; x += 3, count -= 3) {                                                 \
-            const from *restrict a = x[0], *restrict b = x[1], *restrict c = x[2];               \
-            POOL_ALL(n, JOIN_3_##name)                                                           \
-        }                                                                                        \
-        for (; count; x++, count--) {                                                            \
+        for (size_t some; count; x += some, count -= some, fresh = false) {                      \
+            some = count >= 3 ? 3 : fresh ? count : 1;                                           \
             const from *restrict a = x[0];                                                       \
-            POOL_ALL(n, JOIN_1_##name)                                                           \
+            const from *restrict b = x[some > 1], *restrict c = x[some > 2 ? 2 : 0];             \
+            if (fresh && some == 3)                                                              \
+                POOL_ALL(n, FIRST_3_##name)                                                      \
+            else if (fresh && some == 2)                                                         \
+                POOL_ALL(n, FIRST_2_##name)                                                      \
+            else if (fresh)                                                                      \
+                POOL_ALL(n, FIRST_1_##name)                                                      \
+            else if (some == 3)                                                                  \
+                POOL_ALL(n, JOIN_3_##name)                                                       \
+            else                                                                                 \
+                POOL_ALL(n, JOIN_1_##name)                                                       \
         }                                                                                        \
     }
-#define JOIN_1_keys(i) y[i] = pool_most(y[i], pool_key(a[i]));
-#define JOIN_3_keys(i) \
-    y[i] = pool_most(pool_most(pool_most(y[i], pool_key(a[i])), pool_key(b[i])), pool_key(c[i]));
-#define JOIN_1_bytes(i) y[i] = pool_most_byte(y[i], (uint8_t)(a[i] ^ sign));
-#define JOIN_3_bytes(i)                                                 \
-    y[i] = pool_most_byte(pool_most_byte(y[i], (uint8_t)(a[i] ^ sign)), \
-                          pool_most_byte((uint8_t)(b[i] ^ sign), (uint8_t)(c[i] ^ sign)));
+#define MOST_1_keys(i) pool_key(a[i])
+#define MOST_2_keys(i) pool_most(pool_key(a[i]), pool_key(b[i]))
+#define MOST_3_keys(i) pool_most(MOST_2_keys(i), pool_key(c[i]))
+#define FIRST_1_keys(i) y[i] = MOST_1_keys(i);
+#define FIRST_2_keys(i) y[i] = MOST_2_keys(i);
+#define FIRST_3_keys(i) y[i] = MOST_3_keys(i);
+#define JOIN_1_keys(i) y[i] = pool_most(y[i], MOST_1_keys(i));
+#define JOIN_3_keys(i) y[i] = pool_most(y[i], MOST_3_keys(i));
+#define MOST_1_bytes(i) (uint8_t)(a[i] ^ sign)
+#define MOST_2_bytes(i) pool_most_byte((uint8_t)(a[i] ^ sign), (uint8_t)(b[i] ^ sign))
+#define MOST_3_bytes(i) pool_most_byte(MOST_2_bytes(i), (uint8_t)(c[i] ^ sign))
+#define FIRST_1_bytes(i) y[i] = MOST_1_bytes(i);
+#define FIRST_2_bytes(i) y[i] = MOST_2_bytes(i);
+#define FIRST_3_bytes(i) y[i] = MOST_3_bytes(i);
+#define JOIN_1_bytes(i) y[i] = pool_most_byte(y[i], MOST_1_bytes(i));
+#define JOIN_3_bytes(i) y[i] = pool_most_byte(y[i], MOST_3_bytes(i));
 POOL_ROWS(keys, float, uint32_t)
 POOL_ROWS(bytes, uint8_t, uint8_t)
 
@@ -140,9 +149,9 @@ POOL_ROWS(bytes, uint8_t, uint8_t)
 
 //---- Finish -----------------------------------------------------------------
 
-static void QDQ_ISA_NAME(pool_from_keys)(const uint32_t *restrict keys, float lowest,
-                                         float *restrict y, size_t n) {
-#define FROM_KEY(i) y[i] = qdq_pick(keys[i] == 0, lowest, pool_float(keys[i]));
+static void QDQ_ISA_NAME(pool_from_keys)(const uint32_t *restrict keys, float *restrict y,
+                                         size_t n) {
+#define FROM_KEY(i) y[i] = pool_float(keys[i]);
     POOL_ALL(n, FROM_KEY)
 }
 
@@ -152,7 +161,49 @@ static void QDQ_ISA_NAME(pool_from_bytes)(const uint8_t *restrict keys, uint8_t 
     POOL_ALL(n, FROM_BYTE)
 }
 
-static inline float pool_quiet(float v) { return qdq_nan_if(v != v, v); }
+// NOLINTBEGIN(bugprone-macro-parentheses): `type` and `out` are types
+
+// Windows of two or three neighbours, one or two elements apart. Whole vectors: the last one
+// overlaps the one before, or is more than there is room for.
+#define POOL_PEAK(form, type)                                                                      \
+    static inline pool_vector_##form pool_peak_##form(const type *x, size_t stride, size_t most) { \
+        enum { ONE = POOL_LANES_##form };                                                          \
+        pool_vector_##form a = pool_load_##form(x), b = pool_load_##form(x + 1), c;                \
+        c = pool_load_##form(x + 2);                                                               \
+        if (stride == 2) {                                                                         \
+            pool_vector_##form d = pool_load_##form(x + ONE), e = pool_load_##form(x + ONE + 2);   \
+            b = pool_odds_##form(a, d), a = pool_evens_##form(a, d), c = pool_evens_##form(c, e);  \
+        }                                                                                          \
+        a = pool_with_##form(a, b);                                                                \
+        return most == 2 ? a : pool_with_##form(a, c);                                             \
+    }
+#define POOL_PEAKS(form, type, out, stride, most, FINISH)                             \
+    static void QDQ_ISA_NAME(pool_peaks_##form##_##stride##_##most)(                  \
+        const void *line, uint8_t sign, void *to, size_t n) {                         \
+        enum { ONE = POOL_LANES_##form };                                             \
+        const type *x = line;                                                         \
+        type peaks[ONE];                                                              \
+        out *y = to, spare[ONE];                                                      \
+        (void)sign;                                                                   \
+        for (size_t i = 0; i < n; i += ONE) {                                         \
+            if (i && n - i < ONE) i = n - ONE;                                        \
+            out *room = n < ONE ? spare : y + i;                                      \
+            pool_store_##form(peaks, pool_peak_##form(x + (stride)*i, stride, most)); \
+            for (size_t k = 0; k < ONE; k++) room[k] = FINISH(peaks[k]);              \
+        }                                                                             \
+        if (n < ONE) memcpy(y, spare, n * sizeof *y);                                 \
+    }
+#define POOL_ALL_PEAKS(form, type, out, FINISH) \
+    POOL_PEAK(form, type)                       \
+    POOL_PEAKS(form, type, out, 1, 2, FINISH)   \
+    POOL_PEAKS(form, type, out, 1, 3, FINISH)   \
+    POOL_PEAKS(form, type, out, 2, 2, FINISH)   \
+    POOL_PEAKS(form, type, out, 2, 3, FINISH)
+#define POOL_BYTE(key) (uint8_t)((key) ^ sign)
+POOL_ALL_PEAKS(keys, uint32_t, float, pool_float)
+POOL_ALL_PEAKS(bytes, uint8_t, uint8_t, POOL_BYTE)
+
+// NOLINTEND(bugprone-macro-parentheses)
 
 static void QDQ_ISA_NAME(pool_divide_floats)(const float *restrict sums,
                                              const double *restrict divisors, float *restrict y,
@@ -174,10 +225,17 @@ static void QDQ_ISA_NAME(pool_divide_doubles)(const double *restrict sums,
 #define POOL_MEAN(part)                                                                        \
     [QDQ_POOL_FLOATS] = QDQ_ISA_NAME(pool_##part##_floats), [QDQ_POOL_DOUBLES] = QDQ_ISA_NAME( \
                                                                 pool_##part##_doubles)
+#define POOL_PEAKS_ROW(form)                                                              \
+    {                                                                                     \
+        {QDQ_ISA_NAME(pool_peaks_##form##_1_2), QDQ_ISA_NAME(pool_peaks_##form##_1_3)}, { \
+            QDQ_ISA_NAME(pool_peaks_##form##_2_2), QDQ_ISA_NAME(pool_peaks_##form##_2_3)  \
+        }                                                                                 \
+    }
 const qdq_pool_kernels QDQ_ISA_NAME(pool) = {
     .load = {POOL_MEAN(load)},
     .rows = {POOL_MAX(rows)},
     .pairs = {POOL_MAX(pairs), POOL_MEAN(pairs)},
+    .peaks = {POOL_PEAKS_ROW(keys), POOL_PEAKS_ROW(bytes)},
     .join = {POOL_MAX(join), POOL_MEAN(join)},
     .from_keys = QDQ_ISA_NAME(pool_from_keys),
     .from_bytes = QDQ_ISA_NAME(pool_from_bytes),

@@ -136,6 +136,18 @@ static void check_pooled_codes(pool *p, uint64_t *state, uint64_t seed) {
     large_graph_check(&c, seed);
 }
 
+// Numbers that an order of floats may get wrong.
+static void put_odd_numbers(tensor *x, uint64_t *state) {
+    static const double odd[] = {-INFINITY, (double)NAN, -(double)NAN, -0.0, 0.0};
+    for (size_t i = 0; i < tensor_count(x); i += 1 + large_pick(state, 200)) {
+        double v = odd[large_pick(state, UNIT_COUNT(odd))];
+        if (x->dtype == QDQ_FLOAT32)
+            tensor_put(x, i, v);  // which keeps the sign of NaN
+        else
+            large_put(x, i, v);
+    }
+}
+
 // The caller sets p->dtype; every third maximum is of codes instead.
 static void check_pool(pool *p, uint64_t *state, uint64_t seed) {
     large_graph c;
@@ -152,9 +164,7 @@ static void check_pool(pool *p, uint64_t *state, uint64_t seed) {
         large_fill_whole(x, state, 100);
     else
         large_fill_reals(x, state);
-    if (!large_pick(state, 3))
-        for (size_t i = 0; i < tensor_count(x); i += 1 + large_pick(state, 200))
-            large_put(x, i, i % 3 ? -INFINITY : (double)NAN);
+    if (!large_pick(state, 3)) put_odd_numbers(x, state);
     double *numbers = numbers_of(x);
     p->numbers = numbers;
     tensor y = large_image_of(&p->y, p->dtype, pool_element, p);
@@ -386,6 +396,37 @@ static void pools_cross_their_bands(void **unused) {
     }
 }
 
+// Windows of two or three elements of a row, over more rows of y than are computed together, and
+// rows around the lengths of vectors. Some rows are too long for the kernels of small windows.
+static void small_windows_cross_their_rows(void **unused) {
+    static const size_t widths[] = {5, 16, 31, 33, 64, 129, QDQ_POOL_PACKED};
+    (void)unused;
+    for (uint64_t i = 0; i < 8 * UNIT_COUNT(widths); i++) {
+        uint64_t state = large_state(i);
+        size_t width = widths[i / 8];
+        pool p = {.max = true,
+                  .dtype = QDQ_FLOAT32,
+                  .x = {.format = QDQ_NCX,
+                        .spatial = 2,
+                        .batch = 1 + i % 2,
+                        .channels = 2,
+                        .size = {1, ACROSS(QDQ_POOL_ROWS), large_near(&state, width)}},
+                  .kernel = {1, 1 + (int64_t)large_pick(&state, 4), 2 + (int64_t)(i / 4 % 2)},
+                  .stride = {1, 1 + (int64_t)large_pick(&state, 3), 1 + (int64_t)(i / 2 % 2)},
+                  .dilation = {1, 1 + (int64_t)large_pick(&state, 2), 1}};
+        p.x.size[1] *= (size_t)p.stride[1];
+        for (int d = 1; d < LARGE_DIMS; d++) {
+            p.before[d] = (int64_t)large_pick(&state, (size_t)p.kernel[d]);
+            p.after[d] = (int64_t)large_pick(&state, (size_t)p.kernel[d]);
+        }
+        if (width == QDQ_POOL_PACKED) p.x.size[1] = 4 + (size_t)p.kernel[1];
+        if (i % 4 == 3)
+            check_pool_of_codes(&p, &state, i);
+        else
+            check_pool(&p, &state, i);
+    }
+}
+
 // Floats that are stored as bfloat16: x is float32 and y bfloat16, or the other way round. Means of
 // four multiples of 4 are bfloat16 numbers.
 static void pools_read_and_store_other_floats(void **unused) {
@@ -532,6 +573,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(pools_cross_their_lanes_of_positions),
         cmocka_unit_test(windows_cross_their_taps),
         cmocka_unit_test(pools_cross_their_bands),
+        cmocka_unit_test(small_windows_cross_their_rows),
         cmocka_unit_test(pools_read_and_store_other_floats),
         cmocka_unit_test(windows_reach_over_short_rows),
         cmocka_unit_test(interpolations_cross_their_lanes),
