@@ -220,7 +220,7 @@ static void nearest_row(const interpolate_params *p, const void *x, size_t plane
         return;
     }
     if (p->twice && p->x_dtype == QDQ_FLOAT32) {
-        p->kernels->quiet_twice((const float *)x + row + l->before[0], l->result, l->n / 2);
+        p->kernels->quiet_twice((const float *)x + row + l->before[0], l->result, NULL, l->n / 2);
         return;
     }
     gather(p, x, row, l->before, l->n, found);
@@ -255,6 +255,16 @@ static void store(const interpolate_params *p, const lanes *l, qdq_chunks *y, si
             qdq_encode_float(p->y_dtype, l->result + i, qdq_chunks_room(y, at, n), n, NULL);
 }
 
+// Doubles a row of x of one channel to y, where it may be two rows. Returns their number.
+static size_t double_row(const interpolate_params *p, const float *x, const lanes *l, qdq_chunks *y,
+                         size_t to, const position *at, size_t rows) {
+    size_t count = rows > 1 && same(&at[0], &at[1]) ? 2 : 1, step;
+    float *room = qdq_chunks_block(y, to, l->n, count, p->out[2], &step);
+    x += at->at[0] * p->in[2] + l->before[0];
+    p->kernels->quiet_twice(x, room, count == 2 ? room + step : NULL, l->n / 2);
+    return count;
+}
+
 // A unit is some neighbouring rows of y: of one channel, or of all channels if they are last.
 static void run_band(const interpolate_params *p, const void *x, lanes *l, qdq_chunks *y,
                      size_t unit) {
@@ -262,6 +272,8 @@ static void run_band(const interpolate_params *p, const void *x, lanes *l, qdq_c
     size_t begin = unit % bands * ROWS, end = p->out[1] - begin < ROWS ? p->out[1] : begin + ROWS;
     size_t plane = of / p->out[0] * p->in[0] * p->in[1] * p->in[2] * p->channels;
     position at[2] = {p->at[0][of % p->out[0]]};
+    bool doubles = p->twice && p->x_dtype == QDQ_FLOAT32 && p->y_dtype == QDQ_FLOAT32;
+    const float *from = (const float *)x + plane + at[0].at[0] * p->in[1] * p->in[2];
     size_t part = p->channels < LANES ? p->channels : LANES, span = LANES / part;
     for (size_t w = 0, count = 0; w < p->out[2]; w += count)
         for (size_t c = 0, channels; c < p->channels; c += channels) {
@@ -270,9 +282,13 @@ static void run_band(const interpolate_params *p, const void *x, lanes *l, qdq_c
             qdq_scratch_drop(y->tensors->poison, l, sizeof *l);
             set_lanes(p, l, w, count, c, channels);
             bool together = channels == p->channels;
-            for (size_t h = begin; h < end; h++) {
+            for (size_t h = begin, rows; h < end; h += rows) {
                 size_t to = ((of * p->out[1] + h) * p->out[2] + w) * p->channels + c;
-                at[1] = p->at[1][h];
+                at[1] = p->at[1][h], rows = 1;
+                if (doubles) {
+                    rows = double_row(p, from, l, y, to, &p->at[1][h], end - h);
+                    continue;
+                }
                 run_row(p, x, plane, at, l);
                 store(p, l, y, to, together ? l->n : channels, p->channels);
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of pooling in plain C, which compilers turn into vectors. Each instruction set has a
 // file that defines QDQ_ISA_NAME(name) and includes this one.
+#include "ops/kernels/each.h"
 #include "ops/kernels/pool/pool.h"
 #include "ops/kernels/pool/pool_vectors.inc.h"
 #include "runtime/numerics/elementary.h"
@@ -24,29 +25,6 @@ static inline float pool_float(uint32_t key) {
 
 // NOLINTBEGIN(bugprone-macro-parentheses): `type` and `from` are types
 
-//---- Loops ------------------------------------------------------------------
-
-// EACH(i) for all i < n, in blocks of constant length, which compilers turn into vectors. The last
-// block overlaps the one before: functions of single elements may compute an element twice.
-#define POOL_BLOCK(length, from, EACH) \
-    for (size_t j = 0, first = (from); j < (length); j++) EACH(first + j)
-#define POOL_ALL(n, EACH)                                      \
-    {                                                          \
-        size_t i = 0;                                          \
-        for (; i + 16 <= (n); i += 16) POOL_BLOCK(16, i, EACH) \
-        if (i < (n) && (n) >= 16) {                            \
-            POOL_BLOCK(16, (n)-16, EACH)                       \
-        } else if ((n) >= 8 && i < (n)) {                      \
-            POOL_BLOCK(8, 0, EACH)                             \
-            POOL_BLOCK(8, (n)-8, EACH)                         \
-        } else if ((n) >= 4 && i < (n)) {                      \
-            POOL_BLOCK(4, 0, EACH)                             \
-            POOL_BLOCK(4, (n)-4, EACH)                         \
-        } else {                                               \
-            for (; i < (n); i++) EACH(i)                       \
-        }                                                      \
-    }
-
 //---- Load -------------------------------------------------------------------
 
 #define POOL_LOAD(name, type)                                                        \
@@ -54,7 +32,7 @@ static inline float pool_float(uint32_t key) {
                                                void *restrict to, size_t n) {        \
         type *restrict y = to;                                                       \
         if (step == 1)                                                               \
-            POOL_ALL(n, LOAD_NEXT)                                                   \
+            QDQ_EACH(n, LOAD_NEXT)                                                   \
         else                                                                         \
             for (size_t i = 0; i < n; i++) y[i] = x[step * i];                       \
     }
@@ -68,7 +46,7 @@ POOL_LOAD(doubles, double)
                                                 void *restrict other, size_t n) {          \
         const from *restrict v = x;                                                        \
         type *restrict y = to, *restrict z = other;                                        \
-        POOL_ALL(n, LOAD_PAIR)                                                             \
+        QDQ_EACH(n, LOAD_PAIR)                                                             \
     }
 #define LOAD_PAIR(i) y[i] = v[2 * (i)], z[i] = v[2 * (i) + 1];
 POOL_PAIRS(keys, uint32_t, uint32_t)
@@ -115,15 +93,15 @@ POOL_JOIN(doubles, double)
             const from *restrict a = x[0];                                                       \
             const from *restrict b = x[some > 1], *restrict c = x[some > 2 ? 2 : 0];             \
             if (fresh && some == 3)                                                              \
-                POOL_ALL(n, FIRST_3_##name)                                                      \
+                QDQ_EACH(n, FIRST_3_##name)                                                      \
             else if (fresh && some == 2)                                                         \
-                POOL_ALL(n, FIRST_2_##name)                                                      \
+                QDQ_EACH(n, FIRST_2_##name)                                                      \
             else if (fresh)                                                                      \
-                POOL_ALL(n, FIRST_1_##name)                                                      \
+                QDQ_EACH(n, FIRST_1_##name)                                                      \
             else if (some == 3)                                                                  \
-                POOL_ALL(n, JOIN_3_##name)                                                       \
+                QDQ_EACH(n, JOIN_3_##name)                                                       \
             else                                                                                 \
-                POOL_ALL(n, JOIN_1_##name)                                                       \
+                QDQ_EACH(n, JOIN_1_##name)                                                       \
         }                                                                                        \
     }
 #define MOST_1_keys(i) pool_key(a[i])
@@ -152,13 +130,13 @@ POOL_ROWS(bytes, uint8_t, uint8_t)
 static void QDQ_ISA_NAME(pool_from_keys)(const uint32_t *restrict keys, float *restrict y,
                                          size_t n) {
 #define FROM_KEY(i) y[i] = pool_float(keys[i]);
-    POOL_ALL(n, FROM_KEY)
+    QDQ_EACH(n, FROM_KEY)
 }
 
 static void QDQ_ISA_NAME(pool_from_bytes)(const uint8_t *restrict keys, uint8_t sign,
                                           uint8_t *restrict y, size_t n) {
 #define FROM_BYTE(i) y[i] = (uint8_t)(keys[i] ^ sign);
-    POOL_ALL(n, FROM_BYTE)
+    QDQ_EACH(n, FROM_BYTE)
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): `type` and `out` are types
@@ -209,14 +187,14 @@ static void QDQ_ISA_NAME(pool_divide_floats)(const float *restrict sums,
                                              const double *restrict divisors, float *restrict y,
                                              size_t n) {
 #define DIVIDE_FLOAT(i) y[i] = pool_quiet(sums[i] / (float)divisors[i]);
-    POOL_ALL(n, DIVIDE_FLOAT)
+    QDQ_EACH(n, DIVIDE_FLOAT)
 }
 
 static void QDQ_ISA_NAME(pool_divide_doubles)(const double *restrict sums,
                                               const double *restrict divisors, float *restrict y,
                                               size_t n) {
 #define DIVIDE_DOUBLE(i) y[i] = pool_quiet((float)(sums[i] / divisors[i]));
-    POOL_ALL(n, DIVIDE_DOUBLE)
+    QDQ_EACH(n, DIVIDE_DOUBLE)
 }
 
 #define POOL_MAX(part)                                                     \

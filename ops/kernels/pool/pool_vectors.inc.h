@@ -92,10 +92,12 @@ enum { POOL_VECTORS = 8 };
 #define POOL_SET(y, v) (*(y) = (v))
 #define POOL_MOST(a, b) ((a) > (b) ? (a) : (b))
 #define POOL_SUM(a, b) ((a) + (b))
+// NOLINTBEGIN(bugprone-sizeof-expression): a vector is one element
 POOL_VECTOR(keys, uint32_t, uint32_t, uint32_t, POOL_GET, POOL_SET, POOL_MOST)
 POOL_VECTOR(bytes, uint8_t, uint8_t, uint8_t, POOL_GET, POOL_SET, POOL_MOST)
 POOL_VECTOR(floats, float, float, float, POOL_GET, POOL_SET, POOL_SUM)
 POOL_VECTOR(doubles, double, double, double, POOL_GET, POOL_SET, POOL_SUM)
+// NOLINTEND(bugprone-sizeof-expression)
 static inline uint32_t pool_evens_keys(uint32_t a, uint32_t b) { return (void)b, a; }
 static inline uint32_t pool_odds_keys(uint32_t a, uint32_t b) { return (void)a, b; }
 static inline uint8_t pool_evens_bytes(uint8_t a, uint8_t b) { return (void)b, a; }

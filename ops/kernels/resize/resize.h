@@ -14,8 +14,8 @@ typedef struct qdq_resize_kernels {
     // Floats, NaN as 0x7FC00000.
     void (*to_floats)(const double *a, float *y, size_t n);
     void (*quiet)(const float *a, float *y, size_t n);
-    // y[2 * i] = y[2 * i + 1] = a[i], NaN as 0x7FC00000.
-    void (*quiet_twice)(const float *a, float *y, size_t n);
+    // y[2 * i] = y[2 * i + 1] = a[i], NaN as 0x7FC00000, and the same to z unless it is NULL.
+    void (*quiet_twice)(const float *a, float *y, float *z, size_t n);
 } qdq_resize_kernels;
 
 #define QDQ_RESIZE_DECLARE(ISA, isa) extern const qdq_resize_kernels qdq_resize_##isa;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of Interpolate in plain C, which compilers turn into vectors. Each instruction set
 // has a file that defines QDQ_ISA_NAME(name) and includes this one.
+#include "ops/kernels/each.h"
 #include "ops/kernels/resize/resize.h"
 #include "runtime/numerics/elementary.h"
 
@@ -29,8 +30,15 @@ static void QDQ_ISA_NAME(resize_quiet)(const float *restrict a, float *restrict 
     for (size_t i = 0; i < n; i++) y[i] = resize_quiet(a[i]);
 }
 
-static void QDQ_ISA_NAME(resize_quiet_twice)(const float *restrict a, float *restrict y, size_t n) {
-    for (size_t i = 0; i < n; i++) y[2 * i] = y[2 * i + 1] = resize_quiet(a[i]);
+static void QDQ_ISA_NAME(resize_quiet_twice)(const float *restrict a, float *restrict y,
+                                             float *restrict z, size_t n) {
+#define DOUBLE(i) y[2 * (i)] = y[2 * (i) + 1] = resize_quiet(a[i]);
+#define DOUBLE_ROWS(i) \
+    y[2 * (i)] = y[2 * (i) + 1] = z[2 * (i)] = z[2 * (i) + 1] = resize_quiet(a[i]);
+    if (!z)
+        QDQ_EACH(n, DOUBLE)
+    else
+        QDQ_EACH(n, DOUBLE_ROWS)
 }
 
 const qdq_resize_kernels QDQ_ISA_NAME(resize) = {

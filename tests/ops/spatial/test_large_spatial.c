@@ -263,14 +263,11 @@ static double resize_element(const void *self, size_t batch, size_t channel, con
     return (double)(float)mean_at(r, batch, channel, places, from, 0);
 }
 
-static void check_resize(resize *r, uint64_t *state, uint64_t seed) {
-    qdq_dtype dtype = dtypes[large_pick(state, 3)];
+static void check_resize_of(resize *r, qdq_dtype dtype, uint64_t *state, uint64_t seed) {
     large_graph c;
     tensor *x;
     int64_t sizes[LARGE_DIMS];
-    r->nearest = !large_pick(state, 3), r->align = large_pick(state, 2);
-    bool codes = r->nearest && large_pick(state, 2);
-    if (codes) dtype = large_pick(state, 2) ? QDQ_INT8 : QDQ_UINT8;
+    bool codes = !large_is_float(dtype);
     large_graph_begin(&c, r->nearest ? "nearest" : "linear");
     large_say(&c, r->align ? ", align_corners, " : ", ", large_image_shape(&r->x), dtype);
     large_say(&c, " to ", large_image_shape(&r->y), dtype);
@@ -279,6 +276,7 @@ static void check_resize(resize *r, uint64_t *state, uint64_t seed) {
         fill_codes(x, state);
     else
         large_fill_reals(x, state);
+    if (r->nearest && !codes) put_odd_numbers(x, state);
     double *numbers = numbers_of(x);
     r->numbers = numbers;
     tensor y = large_image_of(&r->y, dtype, resize_element, r);
@@ -291,6 +289,13 @@ static void check_resize(resize *r, uint64_t *state, uint64_t seed) {
     large_links(&c, state, (large_value){qdq_interpolate(c.graph, v, attrs), y}, 0);
     free(numbers);
     large_graph_check(&c, seed);
+}
+
+static void check_resize(resize *r, uint64_t *state, uint64_t seed) {
+    qdq_dtype dtype = dtypes[large_pick(state, 3)];
+    r->nearest = !large_pick(state, 3), r->align = large_pick(state, 2);
+    if (r->nearest && large_pick(state, 2)) dtype = large_pick(state, 2) ? QDQ_INT8 : QDQ_UINT8;
+    check_resize_of(r, dtype, state, seed);
 }
 
 //---- Tests ------------------------------------------------------------------
@@ -525,6 +530,23 @@ static void interpolations_cross_their_rows(void **unused) {
     }
 }
 
+// Nearest elements of float32 that are doubled along rows, over more rows than a unit and more
+// elements than the lanes have; in the other dim they are doubled, tripled, or as they were.
+static void doubled_rows_cross_their_lanes(void **unused) {
+    static const size_t widths[] = {3, 8, 17, 28, QDQ_INTERPOLATE_LANES / 2};
+    (void)unused;
+    for (uint64_t i = 0; i < 6 * UNIT_COUNT(widths); i++) {
+        uint64_t state = large_state(i);
+        resize r = {.nearest = true,
+                    .x = {.format = QDQ_NCX, .spatial = 2, .batch = 1 + i % 2, .channels = 2}};
+        r.x.size[0] = 1, r.x.size[1] = ACROSS(QDQ_INTERPOLATE_ROWS / 2);
+        r.x.size[2] = i % 2 ? ACROSS(widths[i / 6]) : widths[i / 6];
+        r.y = r.x;
+        r.y.size[1] *= 1 + i % 3, r.y.size[2] *= 2;
+        check_resize_of(&r, QDQ_FLOAT32, &state, i);
+    }
+}
+
 // Width, or channels if they are neighbours, lie around these sizes.
 static void random_image(large_image *x, uint64_t *state, size_t width, size_t channels) {
     *x = (large_image){.format = large_pick(state, 2) ? QDQ_NCX : QDQ_NXC,
@@ -578,6 +600,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(windows_reach_over_short_rows),
         cmocka_unit_test(interpolations_cross_their_lanes),
         cmocka_unit_test(interpolations_cross_their_rows),
+        cmocka_unit_test(doubled_rows_cross_their_lanes),
         cmocka_unit_test(random_windows_agree),
     };
     large_begin(argc, argv);
