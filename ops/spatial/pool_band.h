@@ -38,6 +38,7 @@ typedef struct qdq_pool_params {
     // if there is none. Set by qdq_pool_set_bands.
     bool has_empty;
     qdq_pool_peaks_fn *peaks;
+    bool by_rows;  // qdq_pool_run_means runs a mean, by single rows of y
     // The bytes of an element: in x, packed, before it is encoded. Set by qdq_pool_set_bands.
     size_t x_size, packed_size, result_size;
 } qdq_pool_params;
@@ -51,6 +52,9 @@ bool qdq_pool_none_is_empty(const qdq_pool_axis *axes);
 // The kernel for small windows over planes, which needs no bands; NULL if there is none.
 qdq_pool_peaks_fn *qdq_pool_peaks_of(const qdq_pool_params *p);
 
+// Whether qdq_pool_run_means takes windows of a mean, which need no bands.
+bool qdq_pool_means_rows(const qdq_pool_params *p);
+
 // Sizes the bands of params whose other fields are set. False: memory runs out.
 bool qdq_pool_set_bands(qdq_mempool *mempool, qdq_pool_params *p);
 
@@ -62,6 +66,6 @@ size_t qdq_pool_bands(const qdq_pool_params *p);
 void qdq_pool_store(const qdq_pool_params *p, const void *from, qdq_chunks *y, size_t at,
                     size_t count, size_t channels);
 
-qdq_tensor_op_fn qdq_pool_run_mean, qdq_pool_run_max, qdq_pool_run_peaks;
+qdq_tensor_op_fn qdq_pool_run_mean, qdq_pool_run_means, qdq_pool_run_max, qdq_pool_run_peaks;
 
 #endif

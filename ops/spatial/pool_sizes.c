@@ -110,8 +110,9 @@ bool qdq_pool_set_bands(qdq_mempool *mempool, qdq_pool_params *p) {
         size_t *most = h->taps > 1 ? &h->taps : w->taps > 1 ? &w->taps : &w->span;
         *most = (*most + 1) / 2;
     }
-    while (sums && h->span < h->out && (h->span++, fits(p))) continue;
-    if (sums && !fits(p)) h->span--;
+    p->by_rows = sums && qdq_pool_means_rows(p);
+    while (sums && !p->by_rows && h->span < h->out && (h->span++, fits(p))) continue;
+    if (sums && !p->by_rows && !fits(p)) h->span--;
     for (int i = 0; sums && i < QDQ_MAX_SPATIAL; i++)
         if (!count_seen(mempool, &p->axes[i])) return false;
     return set_taps(mempool, h) && set_taps(mempool, w);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // AvgPool and MaxPool: their description, and how they are lowered. AvgPool adds the elements of a
 // window in row-major order, in double, or in float32 as ONNX Runtime does. MaxPool also takes int8
-// and uint8. pool_band.c computes means, max_rows.c maxima, peak_rows.c those of small windows.
+// and uint8. mean_rows.c and peak_rows.c compute the usual windows, pool_band.c and max_rows.c all
+// others.
 #include <float.h>
 
 #include "ops/spatial/pool_band.h"
@@ -118,11 +119,10 @@ static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, qdq_st
     set_axes(&w, p->axes);
     if (!qdq_pool_set_bands(to->mempool, p)) return 0;
     for (int i = 0; i < QDQ_MAX_SPATIAL; i++) volume = qdq_size_times(volume, p->axes[i].kernel);
-    qdq_tensor_op_fn *run = p->peaks ? qdq_pool_run_peaks
-                            : max    ? qdq_pool_run_max
-                                     : qdq_pool_run_mean;
+    qdq_tensor_op_fn *sums = p->by_rows ? qdq_pool_run_means : qdq_pool_run_mean;
+    qdq_tensor_op_fn *maxima = p->peaks ? qdq_pool_run_peaks : qdq_pool_run_max;
     stages[0] = (qdq_stage){.params = p,
-                            .tensor_op = run,
+                            .tensor_op = max ? maxima : sums,
                             .units = image.batch * (last ? 1 : image.channels) * qdq_pool_bands(p),
                             .cost = qdq_size_times(qdq_shape_count(ctx->outputs[0].shape), volume),
                             .chunks = true};

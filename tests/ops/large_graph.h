@@ -19,6 +19,7 @@ typedef struct large_graph {
     char names[LARGE_INPUTS + LARGE_OUTPUTS][12];
     // all values are bfloat16 numbers, so that bfloat16 storage changes nothing
     bool short_numbers;
+    const char *target;  // NULL: core
 } large_graph;
 
 static inline void large_graph_begin(large_graph *c, const char *what) {
@@ -104,7 +105,8 @@ static inline void large_compare(const large_graph *c, const tensor *want, const
 static inline void large_run_once(const large_graph *c, const char *isa, const large_way *way,
                                   uint64_t seed) {
     qdq_error err = {0};
-    qdq_compile_options options = {.isa = isa,
+    qdq_compile_options options = {.target = c->target,
+                                   .isa = isa,
                                    .materialize = way->materialize,
                                    .fast = way->fast,
                                    .float_storage =

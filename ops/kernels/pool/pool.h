@@ -39,6 +39,18 @@ typedef void qdq_pool_pairs_fn(const void *x, void *y, void *z, size_t n);
 typedef void qdq_pool_join_fn(const void *x, const size_t *offsets, size_t count, bool fresh,
                               void *y, size_t n);
 
+// The taps of windows over packed rows: tap (i, j) of window k is x[i * pitch + columns[j] + k].
+typedef struct qdq_pool_taps {
+    size_t rows, count, pitch;
+    const size_t *columns;  // `count` of them
+} qdq_pool_taps;
+
+// Means of n windows, of the kind's type: each adds its taps in row-major order, from 0, and is
+// divided by its divisor; NaN as 0x7FC00000. z, unless NULL, gets the means of windows one packed
+// row below. Reads up to QDQ_POOL_ROOM elements more.
+typedef void qdq_pool_mean_fn(const void *x, const qdq_pool_taps *taps, const void *divisors,
+                              float *y, float *z, size_t n);
+
 typedef struct qdq_pool_kernels {
     qdq_pool_load_fn *load[QDQ_POOL_KINDS];  // of sums
     qdq_pool_rows_fn *rows[QDQ_POOL_KINDS];  // of maxima
@@ -47,6 +59,7 @@ typedef struct qdq_pool_kernels {
     qdq_pool_join_fn *join[QDQ_POOL_KINDS];
     void (*from_keys)(const uint32_t *keys, float *y, size_t n);  // NaN as 0x7FC00000
     void (*from_bytes)(const uint8_t *keys, uint8_t sign, uint8_t *y, size_t n);
+    qdq_pool_mean_fn *mean[QDQ_POOL_KINDS];  // NULL without vectors
     // Sums divided by one divisor each, NaN as 0x7FC00000.
     void (*divide_floats)(const float *sums, const double *divisors, float *y, size_t n);
     void (*divide_doubles)(const double *sums, const double *divisors, float *y, size_t n);

@@ -183,6 +183,70 @@ POOL_ALL_PEAKS(bytes, uint8_t, uint8_t, POOL_BYTE)
 
 // NOLINTEND(bugprone-macro-parentheses)
 
+// Of vectors: one element at a time, taps of a row at once are faster.
+#if POOL_HAS_VECTORS
+// NOLINTBEGIN(bugprone-macro-parentheses): `type` is a type
+
+static inline void pool_finish_floats(pool_vector_floats sums, const float *divisors, float *y) {
+    pool_store_floats(y, pool_mean_vector(sums, divisors));
+}
+
+static inline void pool_finish_doubles(pool_vector_doubles sums, const double *divisors, float *y) {
+    enum { ONE = POOL_LANES_doubles };
+    double all[ONE];
+    pool_store_doubles(all, sums);
+    for (size_t k = 0; k < ONE; k++) y[k] = pool_quiet((float)(all[k] / divisors[k]));
+}
+
+// Two rows of y share the loads of the rows of x that both see. `rows` and `count` are constant for
+// the usual windows. Whole vectors: the last one overlaps the one before, or is cut.
+#define POOL_MEAN_OF(form, type)                                                                 \
+    static inline void pool_mean_of_##form(const type *x, const qdq_pool_taps *t, size_t rows,   \
+                                           size_t count, pool_vector_##form *sums, bool both) {  \
+        pool_vector_##form a = pool_zero_##form(), b = pool_zero_##form();                       \
+        for (size_t j = 0; j < count; j++)                                                       \
+            a = pool_with_##form(a, pool_load_##form(x + t->columns[j]));                        \
+        for (size_t i = 1; i < rows; i++)                                                        \
+            for (size_t j = 0; j < count; j++) {                                                 \
+                pool_vector_##form v = pool_load_##form(x + i * t->pitch + t->columns[j]);       \
+                a = pool_with_##form(a, v);                                                      \
+                if (both) b = pool_with_##form(b, v);                                            \
+            }                                                                                    \
+        for (size_t j = 0; both && j < count; j++)                                               \
+            b = pool_with_##form(b, pool_load_##form(x + rows * t->pitch + t->columns[j]));      \
+        sums[0] = a, sums[1] = b;                                                                \
+    }                                                                                            \
+    static inline void pool_means_##form(const type *x, const qdq_pool_taps *t, size_t rows,     \
+                                         size_t count, const type *divisors, float *y, float *z, \
+                                         size_t n) {                                             \
+        enum { ONE = POOL_LANES_##form };                                                        \
+        pool_vector_##form sums[2];                                                              \
+        float spare[2 * ONE];                                                                    \
+        bool few = n < ONE;                                                                      \
+        for (size_t i = 0; i < n; i += ONE) {                                                    \
+            if (i && n - i < ONE) i = n - ONE;                                                   \
+            pool_mean_of_##form(x + i, t, rows, count, sums, z);                                 \
+            pool_finish_##form(sums[0], divisors + i, few ? spare : y + i);                      \
+            if (z) pool_finish_##form(sums[1], divisors + i, few ? spare + ONE : z + i);         \
+        }                                                                                        \
+        if (few) memcpy(y, spare, n * sizeof *y);                                                \
+        if (few && z) memcpy(z, spare + ONE, n * sizeof *z);                                     \
+    }                                                                                            \
+    static void QDQ_ISA_NAME(pool_mean_##form)(const void *x, const qdq_pool_taps *t,            \
+                                               const void *by, float *y, float *z, size_t n) {   \
+        if (t->rows == 3 && t->count == 3)                                                       \
+            pool_means_##form(x, t, 3, 3, by, y, z, n);                                          \
+        else if (t->rows == 2 && t->count == 2)                                                  \
+            pool_means_##form(x, t, 2, 2, by, y, z, n);                                          \
+        else                                                                                     \
+            pool_means_##form(x, t, t->rows, t->count, by, y, z, n);                             \
+    }
+POOL_MEAN_OF(floats, float)
+POOL_MEAN_OF(doubles, double)
+
+// NOLINTEND(bugprone-macro-parentheses)
+#endif
+
 static void QDQ_ISA_NAME(pool_divide_floats)(const float *restrict sums,
                                              const double *restrict divisors, float *restrict y,
                                              size_t n) {
@@ -217,6 +281,9 @@ const qdq_pool_kernels QDQ_ISA_NAME(pool) = {
     .join = {POOL_MAX(join), POOL_MEAN(join)},
     .from_keys = QDQ_ISA_NAME(pool_from_keys),
     .from_bytes = QDQ_ISA_NAME(pool_from_bytes),
+#if POOL_HAS_VECTORS
+    .mean = {POOL_MEAN(mean)},
+#endif
     .divide_floats = QDQ_ISA_NAME(pool_divide_floats),
     .divide_doubles = QDQ_ISA_NAME(pool_divide_doubles),
 };

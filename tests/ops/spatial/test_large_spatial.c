@@ -11,6 +11,7 @@ typedef struct pool {
     const double *numbers;  // the elements of x
     qdq_dtype dtype;
     bool max, exclude_pad, ceil;
+    bool float_sums;  // in float32, as target onnx adds; the graph is the pool alone
     qdq_auto_pad auto_pad;
     int64_t kernel[LARGE_DIMS], stride[LARGE_DIMS], dilation[LARGE_DIMS], before[LARGE_DIMS],
         after[LARGE_DIMS];
@@ -64,7 +65,8 @@ static double pool_element(const void *self, size_t batch, size_t channel, const
         }
         if (!inside) continue;
         double v = p->numbers[large_image_at(&p->x, batch, channel, from)];
-        sum += v, seen++;
+        sum = p->float_sums ? (double)((float)sum + (float)v) : sum + v;
+        seen++;
         most = seen == 1 ? v : greater(most, v);
     }
     if (p->max) return seen ? most : lowest(p->dtype);
@@ -168,7 +170,12 @@ static void check_pool(pool *p, uint64_t *state, uint64_t seed) {
     double *numbers = numbers_of(x);
     p->numbers = numbers;
     tensor y = large_image_of(&p->y, p->dtype, pool_element, p);
-    large_links(&c, state, (large_value){add_pool(p, c.graph, v), y}, 0);
+    if (p->float_sums) {
+        c.target = "onnx";
+        large_output(&c, add_pool(p, c.graph, v), y);
+    } else {
+        large_links(&c, state, (large_value){add_pool(p, c.graph, v), y}, 0);
+    }
     free(numbers);
     large_graph_check(&c, seed);
 }
@@ -432,6 +439,31 @@ static void small_windows_cross_their_rows(void **unused) {
     }
 }
 
+// Means over more rows of y than are computed together, and rows around the lengths of vectors.
+static void means_cross_their_rows(void **unused) {
+    static const size_t widths[] = {3, 9, 16, 31, 66, QDQ_POOL_LANES};
+    (void)unused;
+    for (uint64_t i = 0; i < 10 * UNIT_COUNT(widths); i++) {
+        uint64_t state = large_state(i);
+        int64_t kernel = 1 + (int64_t)(i % 5);
+        pool p = {.dtype = QDQ_FLOAT32,
+                  .exclude_pad = i % 2,
+                  .float_sums = i / 2 % 2,
+                  .x = {.format = QDQ_NCX, .spatial = 2, .batch = 1 + i % 2, .channels = 2},
+                  .kernel = {1, i % 3 ? kernel : 1 + (int64_t)large_pick(&state, 5), kernel},
+                  .stride = {1, 1 + (int64_t)(i / 4 % 2), 1 + (int64_t)(i / 3 % 2)},
+                  .dilation = {1, 1, 1}};
+        p.x.size[0] = 1;
+        p.x.size[1] = ACROSS(QDQ_POOL_ROWS) * (size_t)p.stride[1];
+        p.x.size[2] = widths[i / 10] * (size_t)p.stride[2] + large_pick(&state, 4);
+        for (int d = 1; d < LARGE_DIMS; d++) {
+            p.before[d] = (int64_t)large_pick(&state, (size_t)p.kernel[d] + 1);
+            p.after[d] = (int64_t)large_pick(&state, (size_t)p.kernel[d] + 1);
+        }
+        check_pool(&p, &state, i);
+    }
+}
+
 // Floats that are stored as bfloat16: x is float32 and y bfloat16, or the other way round. Means of
 // four multiples of 4 are bfloat16 numbers.
 static void pools_read_and_store_other_floats(void **unused) {
@@ -596,6 +628,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(windows_cross_their_taps),
         cmocka_unit_test(pools_cross_their_bands),
         cmocka_unit_test(small_windows_cross_their_rows),
+        cmocka_unit_test(means_cross_their_rows),
         cmocka_unit_test(pools_read_and_store_other_floats),
         cmocka_unit_test(windows_reach_over_short_rows),
         cmocka_unit_test(interpolations_cross_their_lanes),
