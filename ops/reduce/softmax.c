@@ -158,15 +158,8 @@ static void take_runtime_quotients(const qdq_part *part) {
 
 static bool take_all_of_runtime(const qdq_part *part, float *y) {
     const softmax_params *params = part->params;
-    float lanes[QDQ_RUNTIME_WIDE_LANES] = {0};
-    qdq_lanes greatest;
-    qdq_lanes_fill_keys(&greatest, INT32_MIN);
-    part->kernels->greatest(&greatest, part->x, part->n, 0);
-    float max = qdq_lanes_greatest(&greatest);
-    if (params->inf_as_zero && max == -INFINITY) return false;
-    part->kernels->runtime_exps(part->x, part->n, max, params->wide, lanes, y);
-    part->kernels->runtime_scale(y, part->n, runtime_factor(lanes, params->wide));
-    return true;
+    return part->kernels->runtime_softmax &&
+           part->kernels->runtime_softmax(part->x, part->n, params->wide, y);
 }
 
 //---- Ops on slices ----------------------------------------------------------

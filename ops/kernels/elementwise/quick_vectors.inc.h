@@ -14,7 +14,11 @@
 // quick_below a number below another, or NaN, quick_odd a denormal, not 0, or NaN, and
 // quick_low_zeros a double whose bits, plus `add`, are 0 under `bits`.
 // quick_quiet makes every NaN 0x7FC00000. mask_both: both are true for all elements.
-// quick_estimate_floats is 1 / d, off by 2^-11 at most. A table has QUICK_LANES floats:
+// The first n elements, n < QUICK_LANES: quick_load_first loads them, and `fill` for the others,
+// quick_store_first stores them, and quick_keep_first makes the others 0. quick_most is the
+// greatest element, if none is NaN. quick_lower and quick_upper are the first and the last 8
+// elements, for AVX2 both are all. quick_sum_pairs is ((l0 + l1) + (l2 + l3)) + ((l4 + l5) + (l6 +
+// l7)). quick_estimate_floats is 1 / d, off by 2^-11 at most. A table has QUICK_LANES floats:
 // quick_lookup takes table[k % QUICK_LANES], and quick_table_exponents is k / QUICK_LANES, rounded
 // down, as what to add to the bits of a float to multiply it by that power of 2.
 #if defined(__AVX512F__)
@@ -129,6 +133,19 @@ static inline quick_floats quick_quiet(quick_floats v) {
     return _mm512_mask_mov_ps(v, _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q),
                               quick_from_bits(quick_ints_same(0x7FC00000)));
 }
+static inline quick_mask quick_first(size_t n) { return (quick_mask)((1u << n) - 1); }
+static inline quick_floats quick_load_first(const float *x, size_t n, float fill) {
+    return _mm512_mask_loadu_ps(quick_same(fill), quick_first(n), x);
+}
+static inline void quick_store_first(float *y, size_t n, quick_floats v) {
+    _mm512_mask_storeu_ps(y, quick_first(n), v);
+}
+static inline quick_floats quick_keep_first(quick_floats v, size_t n) {
+    return _mm512_maskz_mov_ps(quick_first(n), v);
+}
+static inline float quick_most(quick_floats v) { return _mm512_reduce_max_ps(v); }
+static inline __m256 quick_lower(quick_floats v) { return _mm512_castps512_ps256(v); }
+static inline __m256 quick_upper(quick_floats v) { return _mm512_extractf32x8_ps(v, 1); }
 #elif defined(__AVX2__)
 #define QDQ_QUICK_VECTORS
 #include <immintrin.h>
@@ -245,6 +262,36 @@ static inline quick_floats quick_pick_less(quick_floats a, float b, quick_floats
 static inline quick_floats quick_quiet(quick_floats v) {
     return _mm256_blendv_ps(v, quick_from_bits(quick_ints_same(0x7FC00000)),
                             _mm256_cmp_ps(v, v, _CMP_UNORD_Q));
+}
+static inline quick_mask quick_first(size_t n) {
+    const __m256i numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), numbers);
+}
+static inline quick_floats quick_load_first(const float *x, size_t n, float fill) {
+    quick_mask first = quick_first(n);
+    return _mm256_blendv_ps(quick_same(fill), _mm256_maskload_ps(x, first),
+                            _mm256_castsi256_ps(first));
+}
+static inline void quick_store_first(float *y, size_t n, quick_floats v) {
+    _mm256_maskstore_ps(y, quick_first(n), v);
+}
+static inline quick_floats quick_keep_first(quick_floats v, size_t n) {
+    return _mm256_and_ps(v, _mm256_castsi256_ps(quick_first(n)));
+}
+static inline float quick_most(quick_floats v) {
+    v = _mm256_max_ps(v, _mm256_permute2f128_ps(v, v, 1));
+    v = _mm256_max_ps(v, _mm256_permute_ps(v, 0x4E));
+    return _mm256_cvtss_f32(_mm256_max_ps(v, _mm256_permute_ps(v, 0xB1)));
+}
+static inline __m256 quick_lower(quick_floats v) { return v; }
+static inline __m256 quick_upper(quick_floats v) { return v; }
+#endif
+
+#if defined(QDQ_QUICK_VECTORS)
+static inline float quick_sum_pairs(__m256 l) {
+    l = _mm256_add_ps(l, _mm256_permute_ps(l, 0xB1));
+    l = _mm256_add_ps(l, _mm256_permute_ps(l, 0x4E));
+    return _mm_cvtss_f32(_mm_add_ss(_mm256_castps256_ps128(l), _mm256_extractf128_ps(l, 1)));
 }
 #endif
 

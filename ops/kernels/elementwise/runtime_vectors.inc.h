@@ -21,24 +21,40 @@ static inline quick_floats runtime_polynomial(quick_floats x, const float *c, si
 }
 #define RUNTIME_POLYNOMIAL(x, c) runtime_polynomial(x, c, sizeof(c) / sizeof *(c))
 
-// x = m * ln 2 + rest; `exponent` is m in the place of an exponent.
+// x = whole * ln 2 + rest; `power` has the bits of 2^whole, for whole from -126 to 127.
+//
+// The bias of the exponent is added with the constant that rounds to a whole number. This could
+// change the rounding of ties alone. There are none: the factor of x has 24 bits, the last one odd,
+// so a multiple of it by an integer below 2^24 is not an odd number below 2^23.
 typedef struct runtime_exp_parts {
-    quick_ints exponent;
-    quick_floats rest;
+    quick_ints power;
+    quick_floats whole, rest;
 } runtime_exp_parts;
 
 static inline runtime_exp_parts runtime_exp_split(quick_floats x) {
-    quick_floats to_whole = quick_same(0x1.8p23f);
+    quick_floats to_whole = quick_same(0x1.8p23f + 127.0f);
     quick_floats biased = quick_fused(x, quick_same(1.44269504088896341f), to_whole);
     quick_floats m = biased - to_whole;
     quick_floats rest = quick_fused(m, quick_same(-6.93145752e-1f), x);
-    return (runtime_exp_parts){quick_to_exponents(quick_bits(biased)),
+    return (runtime_exp_parts){quick_to_exponents(quick_bits(biased)), m,
                                quick_fused(m, quick_same(-1.42860677e-6f), rest)};
 }
 
 static const float runtime_exp_c[] = {
     0x1.694000p-10f, 0x1.125edcp-7f, 0x1.555b5ap-5f, 0x1.555450p-3f, 0x1.fffff6p-2f, 1.0f, 1.0f};
-enum { RUNTIME_EXP_TERMS = 7, RUNTIME_BIAS = 0x3F800000 };
+
+// y * 2^whole, rounded once, for y near 1 and whole from -150 to 128. Of two factors the first one
+// changes the exponent alone.
+static inline quick_floats runtime_scaled(quick_floats y, runtime_exp_parts e) {
+#if defined(__AVX512F__)
+    return _mm512_scalef_ps(y, e.whole);
+#else
+    quick_ints last = quick_ints_clamp(e.power, 0x00800000, 0x7F000000);
+    quick_ints first = quick_ints_subtract(e.power, last);
+    y = y * quick_from_bits(quick_ints_add(first, quick_ints_same(0x3F800000)));
+    return y * quick_from_bits(last);
+#endif
+}
 
 //---- Functions --------------------------------------------------------------
 
@@ -64,12 +80,7 @@ static inline quick_floats runtime_tanh_ort(quick_floats a) {
 
 static inline quick_floats runtime_exp_ort(quick_floats a) {
     runtime_exp_parts e = runtime_exp_split(quick_clamp(a, -103.9720840454f, 88.7762626647950f));
-    quick_ints bias = quick_ints_same(RUNTIME_BIAS),
-               one = quick_ints_clamp(e.exponent, -0x3F000000, RUNTIME_BIAS);
-    quick_floats factor =
-        quick_from_bits(quick_ints_add(quick_ints_subtract(e.exponent, one), bias));
-    quick_floats p = runtime_polynomial(e.rest, runtime_exp_c, RUNTIME_EXP_TERMS - 1);
-    return quick_fused(p, e.rest * factor, factor) * quick_from_bits(quick_ints_add(one, bias));
+    return runtime_scaled(RUNTIME_POLYNOMIAL(e.rest, runtime_exp_c), e);
 }
 
 static inline quick_floats runtime_erf_ort(quick_floats a) {
@@ -83,9 +94,7 @@ static inline quick_floats runtime_erf_ort(quick_floats a) {
     quick_floats small = quick_fused(RUNTIME_POLYNOMIAL(s, below), x, x);
     quick_floats large = -quick_fused(RUNTIME_POLYNOMIAL(x, above), x, x);
     runtime_exp_parts e = runtime_exp_split(large);
-    quick_floats factor =
-        quick_from_bits(quick_ints_add(e.exponent, quick_ints_same(RUNTIME_BIAS)));
-    quick_floats e_large = RUNTIME_POLYNOMIAL(e.rest, power) * factor;
+    quick_floats e_large = RUNTIME_POLYNOMIAL(e.rest, power) * quick_from_bits(e.power);
     quick_floats y = quick_pick_less(x, 0.921875f, small, quick_same(1.0f) - e_large);
     return quick_sign_of(a, y);
 }
@@ -102,16 +111,12 @@ static inline quick_floats runtime_gelu_tanh_ort(quick_floats a) {
 }
 
 // e^a of Softmax, for a <= 0.
-static inline quick_floats runtime_softmax_exp(quick_floats a) {
-    enum { WIDE = QUICK_LANES == 16 };
-    quick_floats least = quick_same(WIDE ? -103.9720840454f : -88.3762626647949f);
+static inline quick_floats runtime_softmax_exp(quick_floats a, bool wide) {
+    quick_floats least = quick_same(wide ? -103.9720840454f : -88.3762626647949f);
     runtime_exp_parts e = runtime_exp_split(quick_greater(least, a));
-    quick_ints bias = quick_ints_same(RUNTIME_BIAS);
     quick_floats p = RUNTIME_POLYNOMIAL(e.rest, runtime_exp_c);
-    if (!WIDE) return p * quick_from_bits(quick_ints_add(e.exponent, bias));
-    quick_ints one = quick_ints_clamp(e.exponent, -0x32000000, INT32_MAX);
-    quick_floats near = p * quick_from_bits(quick_ints_add(one, bias));
-    return near * quick_from_bits(quick_ints_add(quick_ints_subtract(e.exponent, one), bias));
+    if (wide) return runtime_scaled(p, e);
+    return p * quick_from_bits(e.power);
 }
 
 //---- Loops ------------------------------------------------------------------

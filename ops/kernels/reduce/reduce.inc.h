@@ -4,9 +4,9 @@
 // uses the float16 conversions there.
 #include <math.h>
 
-#include "ops/kernels/elementwise/runtime_vectors.inc.h"
 #include "ops/kernels/reduce/quick_softmax.inc.h"
 #include "ops/kernels/reduce/reduce_kernels.h"
+#include "ops/kernels/reduce/runtime_softmax.inc.h"
 #include "runtime/numerics/elementary.h"
 #include "runtime/numerics/onnx_runtime.h"
 
@@ -101,34 +101,8 @@ static void slice_add_rows(float *sums, const float *x, size_t rows, size_t stri
 RUNTIME_EXPS(slice_narrow_exps, QDQ_RUNTIME_LANES, false)
 RUNTIME_EXPS(slice_wide_exps, QDQ_RUNTIME_WIDE_LANES, true)
 
-#if defined(QDQ_QUICK_VECTORS)
-enum { QUICK_IS_WIDE = (int)QUICK_LANES == (int)QDQ_RUNTIME_WIDE_LANES };
-
-// As many lanes as a vector has.
-static void slice_vector_exps(const float *x, size_t n, float max, float *sums, float *y) {
-    quick_floats own = quick_load(sums);
-    size_t i = 0;
-    for (; i + QUICK_LANES <= n; i += QUICK_LANES) {
-        quick_floats e = runtime_softmax_exp(quick_load(x + i) - quick_same(max));
-        quick_store(y + i, e);
-        own += e;
-    }
-    quick_store(sums, own);
-    for (size_t l = 0; i + l < n; l++) {
-        y[i + l] = qdq_ort_softmax_exp(x[i + l] - max, QUICK_IS_WIDE);
-        sums[l] += y[i + l];
-    }
-}
-#endif
-
 static void slice_runtime_exps(const float *x, size_t n, float max, bool wide, float *sums,
                                float *y) {
-#if defined(QDQ_QUICK_VECTORS)
-    if (wide == QUICK_IS_WIDE) {
-        slice_vector_exps(x, n, max, sums, y);
-        return;
-    }
-#endif
     if (wide)
         slice_wide_exps(x, n, max, sums, y);
     else
@@ -300,5 +274,6 @@ const qdq_slice_kernels QDQ_ISA_NAME(slice_kernels) = {
     .add_rows = slice_add_rows,
     .runtime_exps = slice_runtime_exps,
     .runtime_scale = slice_runtime_scale,
+    .runtime_softmax = slice_runtime_softmax,
     .softmax = slice_softmax,
 };

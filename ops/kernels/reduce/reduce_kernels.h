@@ -65,6 +65,9 @@ typedef struct qdq_slice_kernels {
     void (*runtime_exps)(const float *x, size_t n, float max, bool wide, float *sums, float *y);
     // y[i] = y[i] * by, in float32.
     void (*runtime_scale)(float *y, size_t n, float by);
+    // The SoftMax of both, of a whole slice. False: the sum is NaN, or the kernel has other lanes.
+    // NULL: there is no such kernel.
+    bool (*runtime_softmax)(const float *x, size_t n, bool wide, float *y);
     // SoftMax of n elements, a whole slice; e has room for n doubles and QDQ_SUM_LANES more. False:
     // a result is uncertain, NaN or denormal. NULL: there is no such kernel.
     bool (*softmax)(const float *x, size_t n, double *e, float *y);
