@@ -144,6 +144,7 @@ static inline quick_floats quick_keep_first(quick_floats v, size_t n) {
     return _mm512_maskz_mov_ps(quick_first(n), v);
 }
 static inline float quick_most(quick_floats v) { return _mm512_reduce_max_ps(v); }
+static inline double half_sum(quick_half v) { return _mm512_reduce_add_pd(v); }
 static inline __m256 quick_lower(quick_floats v) { return _mm512_castps512_ps256(v); }
 static inline __m256 quick_upper(quick_floats v) { return _mm512_extractf32x8_ps(v, 1); }
 #elif defined(__AVX2__)
@@ -282,6 +283,10 @@ static inline float quick_most(quick_floats v) {
     v = _mm256_max_ps(v, _mm256_permute2f128_ps(v, v, 1));
     v = _mm256_max_ps(v, _mm256_permute_ps(v, 0x4E));
     return _mm256_cvtss_f32(_mm256_max_ps(v, _mm256_permute_ps(v, 0xB1)));
+}
+static inline double half_sum(quick_half v) {
+    __m128d sums = _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(sums, _mm_unpackhi_pd(sums, sums)));
 }
 static inline __m256 quick_lower(quick_floats v) { return v; }
 static inline __m256 quick_upper(quick_floats v) { return v; }

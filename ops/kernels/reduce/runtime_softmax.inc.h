@@ -3,21 +3,9 @@
 // greatest element, exponentials and their sum, and the quotients, without leaving registers
 // between them. Short slices take longer in passes, which keep lanes in memory.
 #include "ops/kernels/elementwise/runtime_vectors.inc.h"
-#include "ops/kernels/reduce/reduce_kernels.h"
+#include "ops/kernels/reduce/quick_softmax.inc.h"
 
 #if defined(QDQ_QUICK_VECTORS)
-
-// A NaN may get lost, but it makes the sum NaN.
-static inline float slice_most(const float *x, size_t n) {
-    size_t i = 0, rest = n % QUICK_LANES;
-    quick_floats most = quick_load_first(x + n - rest, rest, -INFINITY), other = most;
-    for (; i + 2 * QUICK_LANES <= n; i += 2 * QUICK_LANES) {
-        most = quick_greater(most, quick_load(x + i));
-        other = quick_greater(other, quick_load(x + i + QUICK_LANES));
-    }
-    if (i + QUICK_LANES <= n) most = quick_greater(most, quick_load(x + i));
-    return quick_most(quick_greater(most, other));
-}
 
 static inline quick_floats softmax_exps(const float *x, quick_floats max, bool wide, float *y) {
     quick_floats e = runtime_softmax_exp(quick_load(x) - max, wide);
