@@ -57,7 +57,7 @@
     X(hard_sigmoid_ort, a_numbers, floats) \
     X(clamp, a_numbers, floats)            \
     X(gelu_erf, a, quick)                  \
-    X(gelu_tanh, a, quick)                 \
+    X(gelu_tanh, a, pairs)                 \
     X(is_nan, a, reals)                    \
     X(is_inf, a_numbers, reals)            \
     X(logical_not, a, integers)            \

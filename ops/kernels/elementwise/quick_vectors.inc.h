@@ -11,16 +11,16 @@
 // quick_clamp and half_at_least pass on NaN. quick_estimate is 1 / d for 2^-126 <= d < 2^126, off
 // by 2^-11 at most. half_scaled is y * 2^k, where the low bits of t hold the integer k. A mask has
 // bits for the elements of which something is true: quick_between a number in [least, most),
-// quick_below a number below another, or NaN, quick_odd a denormal, not 0, or NaN, and
-// quick_low_zeros a double whose bits, plus `add`, are 0 under `bits`.
-// quick_quiet makes every NaN 0x7FC00000. mask_both: both are true for all elements.
+// quick_at_or_above one that is not less, quick_below a number below another, or NaN, quick_odd a
+// denormal, not 0, or NaN, and quick_low_zeros a double whose bits, plus `add`, are 0 under `bits`.
+// quick_quiet makes every NaN 0x7FC00000. mask_all: true for all elements.
 // The first n elements, n < QUICK_LANES: quick_load_first loads them, and `fill` for the others,
 // quick_store_first stores them, and quick_keep_first makes the others 0. quick_most is the
 // greatest element, if none is NaN. quick_lower and quick_upper are the first and the last 8
 // elements, for AVX2 both are all. quick_sum_pairs is ((l0 + l1) + (l2 + l3)) + ((l4 + l5) + (l6 +
 // l7)). quick_estimate_floats is 1 / d, off by 2^-11 at most. A table has QUICK_LANES floats:
-// quick_lookup takes table[k % QUICK_LANES], and quick_table_exponents is k / QUICK_LANES, rounded
-// down, as what to add to the bits of a float to multiply it by that power of 2.
+// quick_lookup takes table[k % QUICK_LANES], and quick_table_exponents is k / QUICK_LANES in the
+// place of an exponent, whose last bits lie in the fraction.
 #if defined(__AVX512F__)
 #define QDQ_QUICK_VECTORS
 #include <immintrin.h>
@@ -59,7 +59,11 @@ static inline quick_floats quick_if_less(quick_floats a, float b, float yes, qui
 static inline quick_mask mask_none(void) { return 0; }
 static inline bool mask_any(quick_mask m) { return m != 0; }
 static inline quick_mask mask_or(quick_mask a, quick_mask b) { return a | b; }
-static inline bool mask_both(quick_mask a, quick_mask b) { return (a & b) == 0xFFFF; }
+static inline quick_mask mask_and(quick_mask a, quick_mask b) { return a & b; }
+static inline bool mask_all(quick_mask m) { return m == 0xFFFF; }
+static inline quick_mask quick_at_or_above(quick_floats a, float least) {
+    return _mm512_cmp_ps_mask(a, quick_same(least), _CMP_GE_OQ);
+}
 static inline quick_mask quick_between(quick_floats a, float least, float most) {
     quick_mask above = _mm512_cmp_ps_mask(a, quick_same(least), _CMP_GE_OQ);
     return _mm512_mask_cmp_ps_mask(above, a, quick_same(most), _CMP_LT_OQ);
@@ -102,6 +106,9 @@ typedef __m512i quick_ints;
 static inline quick_floats quick_fused(quick_floats a, quick_floats b, quick_floats c) {
     return _mm512_fmadd_ps(a, b, c);
 }
+static inline quick_floats quick_fused_less(quick_floats a, quick_floats b, quick_floats c) {
+    return _mm512_fnmadd_ps(a, b, c);
+}
 static inline quick_ints quick_bits(quick_floats v) { return _mm512_castps_si512(v); }
 static inline quick_floats quick_from_bits(quick_ints v) { return _mm512_castsi512_ps(v); }
 static inline quick_ints quick_ints_same(int32_t v) { return _mm512_set1_epi32(v); }
@@ -115,9 +122,7 @@ static inline quick_ints quick_to_exponents(quick_ints v) { return _mm512_slli_e
 static inline quick_floats quick_lookup(const float *table, quick_ints i) {
     return _mm512_permutexvar_ps(i, quick_load(table));
 }
-static inline quick_ints quick_table_exponents(quick_ints k) {
-    return _mm512_slli_epi32(_mm512_andnot_si512(quick_ints_same(QUICK_LANES - 1), k), 19);
-}
+static inline quick_ints quick_table_exponents(quick_ints k) { return _mm512_slli_epi32(k, 19); }
 static inline quick_floats quick_estimate_floats(quick_floats d) { return _mm512_rcp14_ps(d); }
 static inline quick_mask quick_equal(quick_floats a, quick_floats b) {
     return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ);
@@ -186,8 +191,10 @@ static inline quick_floats quick_if_less(quick_floats a, float b, float yes, qui
 static inline quick_mask mask_none(void) { return _mm256_setzero_si256(); }
 static inline bool mask_any(quick_mask m) { return !_mm256_testz_si256(m, m); }
 static inline quick_mask mask_or(quick_mask a, quick_mask b) { return _mm256_or_si256(a, b); }
-static inline bool mask_both(quick_mask a, quick_mask b) {
-    return _mm256_movemask_epi8(_mm256_and_si256(a, b)) == -1;
+static inline quick_mask mask_and(quick_mask a, quick_mask b) { return _mm256_and_si256(a, b); }
+static inline bool mask_all(quick_mask m) { return _mm256_movemask_epi8(m) == -1; }
+static inline quick_mask quick_at_or_above(quick_floats a, float least) {
+    return _mm256_castps_si256(_mm256_cmp_ps(a, quick_same(least), _CMP_GE_OQ));
 }
 static inline quick_mask quick_between(quick_floats a, float least, float most) {
     __m256 above = _mm256_cmp_ps(a, quick_same(least), _CMP_GE_OQ);
@@ -233,6 +240,9 @@ typedef __m256i quick_ints;
 static inline quick_floats quick_fused(quick_floats a, quick_floats b, quick_floats c) {
     return _mm256_fmadd_ps(a, b, c);
 }
+static inline quick_floats quick_fused_less(quick_floats a, quick_floats b, quick_floats c) {
+    return _mm256_fnmadd_ps(a, b, c);
+}
 static inline quick_ints quick_bits(quick_floats v) { return _mm256_castps_si256(v); }
 static inline quick_floats quick_from_bits(quick_ints v) { return _mm256_castsi256_ps(v); }
 static inline quick_ints quick_ints_same(int32_t v) { return _mm256_set1_epi32(v); }
@@ -246,9 +256,7 @@ static inline quick_ints quick_to_exponents(quick_ints v) { return _mm256_slli_e
 static inline quick_floats quick_lookup(const float *table, quick_ints i) {
     return _mm256_permutevar8x32_ps(quick_load(table), i);
 }
-static inline quick_ints quick_table_exponents(quick_ints k) {
-    return _mm256_slli_epi32(_mm256_andnot_si256(quick_ints_same(QUICK_LANES - 1), k), 20);
-}
+static inline quick_ints quick_table_exponents(quick_ints k) { return _mm256_slli_epi32(k, 20); }
 static inline quick_floats quick_estimate_floats(quick_floats d) { return _mm256_rcp_ps(d); }
 static inline quick_mask quick_equal(quick_floats a, quick_floats b) {
     return _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_EQ_OQ));

@@ -88,7 +88,8 @@ static void special_values_and_ends_of_ranges_give_the_bits_of_the_definition(vo
                                  11.5f,  12,      12.9f,   14.2f,    15,        30,       87,
                                  87.34f, 88.73f,  89,      103.98f,  104,       120,      1e-41f,
                                  88.37f, 88.776f, 18,      9,        0.921875f, 0x1p-23f, 0x1p-25f,
-                                 3.925f, 9.02f,   16.64f,  1e30f,    1e-30f};
+                                 3.925f, 9.02f,   16.64f,  1e30f,    1e-30f,    6.5f,     9.5f,
+                                 77,     88,      20,      0x1p-60f, 0x1p-126f};
     (void)state;
     float x[BLOCK];
     for (size_t e = 0; e < UNIT_COUNT(ends); e++) {
@@ -143,6 +144,29 @@ static void results_near_ties_are_rounded_right_in_every_lane(void **state) {
             }
 }
 
+// Uncertain results are collected from blocks of 32 vectors, of 8 or 16 floats, and computed again:
+// all of them, every other one, and one of each 37, over two blocks of 512 and a rest, in place.
+static void many_uncertain_results_are_rounded_right_where_they_lie(void **state) {
+    enum { LENGTH = 2 * 512 + 53 };
+    static const size_t steps[] = {1, 2, 37};
+    (void)state;
+    qdq_elementwise_numbers numbers = {0};
+    for (size_t k = 0; k < UNIT_COUNT(near_ties) * UNIT_COUNT(steps); k++) {
+        const size_t tie = k / UNIT_COUNT(steps), step = steps[k % UNIT_COUNT(steps)];
+        const qdq_elementwise function = near_ties[tie].function;
+        for (int isa = 0; isa < 32; isa++) {
+            float y[LENGTH];
+            if (!(qdq_cpu_isas() >> isa & 1)) continue;
+            for (size_t i = 0; i < LENGTH; i++) y[i] = i % step ? (float)i / 64 : near_ties[tie].x;
+            qdq_elementwise_find(function, QDQ_REGISTERS_F32, 1u << isa | 1u << QDQ_ISA_PORTABLE)(
+                &numbers, y, NULL, NULL, y, LENGTH);
+            for (size_t i = 0; i < LENGTH; i++)
+                assert_true(y[i] ==
+                            (i % step ? define(function, (float)i / 64) : near_ties[tie].y));
+        }
+    }
+}
+
 // Lengths around vectors, and a result that overwrites its operand.
 static void every_length_gives_its_elements_alone_also_in_place(void **state) {
     (void)state;
@@ -168,6 +192,7 @@ int main(void) {
         cmocka_unit_test(common_numbers_give_the_bits_of_the_definition),
         cmocka_unit_test(special_values_and_ends_of_ranges_give_the_bits_of_the_definition),
         cmocka_unit_test(results_near_ties_are_rounded_right_in_every_lane),
+        cmocka_unit_test(many_uncertain_results_are_rounded_right_where_they_lie),
         cmocka_unit_test(every_length_gives_its_elements_alone_also_in_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
