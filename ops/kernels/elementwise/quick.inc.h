@@ -87,25 +87,27 @@ static inline quick_mask suspect_erf(quick_floats a, quick_floats y) {
 static inline quick_mask hard_erf(quick_floats a) { return (void)a, mask_none(); }
 
 // The tail erfc(x / sqrt 2) / 2 = e^(-x^2 / 2) * u * p(t) with u = 1 / (x + 5), t = 1 - 10 * u. The
-// polynomial p is off by 2^-39.6.
-static inline quick_doubles quick_tail(quick_doubles x) {
+// polynomial p is off by 2^-39.6. `a` is x in floats, which the estimate of u is made of.
+static inline quick_doubles quick_tail(quick_floats a, quick_doubles x) {
     static const double c[] = {
         0x1.89d3abe1f9692p-1,  -0x1.54ad03f264808p-1,  0x1.fb316537c854ep-2,
         -0x1.410ed604b171ep-2, 0x1.51f632e60b811p-3,   -0x1.1b1c216ad784dp-4,
         0x1.54b4b4077736ap-6,  -0x1.885deb63de3a0p-9,  -0x1.a2391e91522bbp-11,
         0x1.1e1b7e600ebebp-11, -0x1.f412c0b38df1ep-15, -0x1.b5370de61e386p-15,
         0x1.072e00d9161bdp-16, 0x1.bf562e89ed1b3p-18};
-    quick_doubles u = quick_inverse(quick_add(x, quick_all(5.0)));
+    quick_doubles near = quick_widen(quick_estimate_floats(a + quick_same(5.0f)));
+    quick_doubles u = quick_inverse_from(quick_add(x, quick_all(5.0)), near);
     quick_doubles t = quick_fma(u, quick_all(-10.0), quick_all(1.0));
-    quick_doubles e = quick_exp(quick_multiply(quick_multiply(x, x), quick_all(-0.5)));
+    quick_doubles e = quick_exp_of_half(quick_multiply(x, x));
     return quick_multiply(e, quick_multiply(u, quick_polynomial(t, c, sizeof c / sizeof *c)));
 }
 
 // max(a, 0) - |a| * tail
 #define QUICK_WINDOW_gelu_erf 16
 static inline quick_doubles near_gelu_erf(quick_floats a) {
-    quick_doubles x = quick_widen(quick_clamp(quick_size(a), 0.0f, 15.0f));
-    return quick_fnma(x, quick_tail(x), quick_widen(quick_clamp(a, 0.0f, INFINITY)));
+    quick_floats size = quick_lesser(quick_same(15.0f), quick_size(a));
+    quick_doubles x = quick_widen(size);
+    return quick_fnma(x, quick_tail(size, x), quick_widen(quick_greater(quick_same(0.0f), a)));
 }
 static inline quick_floats end_gelu_erf(quick_floats a, quick_floats y) {
     return quick_sign_of(a, y);

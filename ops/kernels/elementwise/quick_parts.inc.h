@@ -56,11 +56,17 @@ static inline quick_doubles quick_polynomial(quick_doubles x, const double *c, s
     return y;
 }
 
-// 1 / d for 2^-126 <= d < 2^126: with e = 1 - d * y, y * (1 + e) * (1 + e^2). Off by 2^-44.
-static inline quick_doubles quick_inverse(quick_doubles d) {
-    quick_doubles y = quick_estimate(d), e = quick_fnma(d, y, quick_all(1.0));
+// 1 / d from an estimate y, off by 2^-11: with e = 1 - d * y, y * (1 + e) * (1 + e^2). Off by
+// 2^-44.
+static inline quick_doubles quick_inverse_from(quick_doubles d, quick_doubles y) {
+    quick_doubles e = quick_fnma(d, y, quick_all(1.0));
     y = quick_fma(y, e, y);
     return quick_fma(y, quick_multiply(e, e), y);
+}
+
+// For 2^-126 <= d < 2^126.
+static inline quick_doubles quick_inverse(quick_doubles d) {
+    return quick_inverse_from(d, quick_estimate(d));
 }
 
 // x = exponent * ln 2 + rest, where the low bits of `exponent` hold the exponent and the rest is at
@@ -69,12 +75,14 @@ typedef struct quick_exp_parts {
     quick_doubles exponent, rest, quotient;
 } quick_exp_parts;
 
-// For |x| <= 700, with the polynomial c for the quotient.
-static inline quick_exp_parts quick_exp_split_by(quick_doubles x, const double *c, size_t n) {
+// Of `factor` times x, a power of 2, for at most 700 of it, with the polynomial c for the quotient.
+// The rest and the quotient are those of x: the polynomial includes the factor.
+static inline quick_exp_parts quick_exp_split_by(quick_doubles x, double factor, const double *c,
+                                                 size_t n) {
     quick_doubles to_whole = quick_all(QDQ_TO_WHOLE);
-    quick_doubles t = quick_fma(x, quick_all(0x1.71547652b82fep+0), to_whole);
+    quick_doubles t = quick_fma(x, quick_all(0x1.71547652b82fep+0 * factor), to_whole);
     quick_doubles whole = quick_subtract(t, to_whole);
-    quick_doubles r = quick_fnma(whole, quick_all(0x1.62e42fefa39efp-1), x);
+    quick_doubles r = quick_fnma(whole, quick_all(0x1.62e42fefa39efp-1 / factor), x);
     return (quick_exp_parts){t, r, quick_polynomial(r, c, n)};
 }
 
@@ -83,7 +91,7 @@ static inline quick_exp_parts quick_exp_split(quick_doubles x) {
     static const double c[] = {0x1.fffffffff61fdp-1,  0x1.fffffffffe069p-2, 0x1.5555557e71355p-3,
                                0x1.55555565c5602p-5,  0x1.1110a62213e0dp-7, 0x1.6c166be7451fep-10,
                                0x1.a17df318bb0c4p-13, 0x1.a136b08f4d167p-16};
-    return quick_exp_split_by(x, c, sizeof c / sizeof *c);
+    return quick_exp_split_by(x, 1.0, c, sizeof c / sizeof *c);
 }
 
 static inline quick_doubles quick_exp_join(quick_exp_parts e) {
@@ -95,12 +103,21 @@ static inline quick_doubles quick_exp(quick_doubles x) {
     return quick_exp_join(quick_exp_split(x));
 }
 
+// e^(-x / 2), off by 2^-38.7: the coefficients above, times powers of -1/2.
+static inline quick_doubles quick_exp_of_half(quick_doubles x) {
+    static const double c[] = {-0x1.fffffffff61fdp-2,  0x1.fffffffffe069p-4,
+                               -0x1.5555557e71355p-6,  0x1.55555565c5602p-9,
+                               -0x1.1110a62213e0dp-12, 0x1.6c166be7451fep-16,
+                               -0x1.a17df318bb0c4p-20, 0x1.a136b08f4d167p-24};
+    return quick_exp_join(quick_exp_split_by(x, -0.5, c, sizeof c / sizeof *c));
+}
+
 // e^x, off by 2^-44.
 static inline quick_doubles quick_close_exp(quick_doubles x) {
     static const double c[] = {0x1.0000000000000p+0,  0x1.fffffffff71cfp-2,  0x1.5555555553b7dp-3,
                                0x1.5555557428e4ap-5,  0x1.1111111c45d9fp-7,  0x1.6c164df426e43p-10,
                                0x1.a019adabe6699p-13, 0x1.a15a4fc103094p-16, 0x1.72c720d005e4bp-19};
-    return quick_exp_join(quick_exp_split_by(x, c, sizeof c / sizeof *c));
+    return quick_exp_join(quick_exp_split_by(x, 1.0, c, sizeof c / sizeof *c));
 }
 
 // Whether a point halfway between two floats lies within 2^window units in the last place of y: the
