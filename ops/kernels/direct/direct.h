@@ -7,6 +7,7 @@
 
 #include "include/qdq/base.h"
 #include "ops/kernels/best_row.h"
+#include "ops/kernels/direct/depthwise.h"
 #include "runtime/numerics/dtype.h"
 
 // Kernels read and write up to this many elements beyond the end of planes, sums and rows; a half
@@ -103,6 +104,8 @@ typedef struct qdq_direct_kernels {
     qdq_direct_finish_fn *finish;
     qdq_direct_channels_fn *channels;
     qdq_direct_least_fn *least;
+    qdq_depthwise_fn *depthwise[QDQ_DEPTHWISE_COUNT];  // NULL: none
+    size_t lanes;                                      // of a vector
 } qdq_direct_kernels;
 
 #define QDQ_DIRECT_DECLARE(ISA, isa) extern const qdq_direct_kernels qdq_direct_kernels_##isa;
@@ -110,5 +113,8 @@ QDQ_KERNEL_ISAS(QDQ_DIRECT_DECLARE)
 
 // The best kernels for the instruction sets `isas`; all give the same bits.
 const qdq_direct_kernels *qdq_direct_find(uint32_t isas);
+
+// The best kernel of a depthwise convolution with `columns` in a row; NULL: none.
+qdq_depthwise_fn *qdq_depthwise_find(uint32_t isas, size_t size, size_t stride, size_t columns);
 
 #endif

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ops/kernels/direct/depthwise.inc.h"
 #include "ops/kernels/direct/direct.h"
 #include "ops/kernels/direct/direct_fill.inc.h"
 #include "ops/kernels/direct/direct_vectors.inc.h"
@@ -234,7 +235,13 @@ static float QDQ_ISA_NAME(direct_least)(const float *x, size_t n) {
 }
 
 const qdq_direct_kernels QDQ_ISA_NAME(direct_kernels) = {
-    QDQ_ISA_NAME(direct_chain), QDQ_ISA_NAME(direct_fours),  QDQ_ISA_NAME(direct_fill),
-    QDQ_ISA_NAME(direct_flat),  QDQ_ISA_NAME(direct_finish), QDQ_ISA_NAME(direct_channels),
+    QDQ_ISA_NAME(direct_chain),
+    QDQ_ISA_NAME(direct_fours),
+    QDQ_ISA_NAME(direct_fill),
+    QDQ_ISA_NAME(direct_flat),
+    QDQ_ISA_NAME(direct_finish),
+    QDQ_ISA_NAME(direct_channels),
     QDQ_ISA_NAME(direct_least),
+    {QDQ_DEPTHWISE_SHAPES(DEPTHWISE_KERNEL)},
+    DIRECT_LANES,
 };

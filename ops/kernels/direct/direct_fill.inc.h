@@ -35,12 +35,10 @@ static inline direct_floats direct_floats_1(const float *x, size_t n) {
     return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), x);
 }
 static inline direct_floats direct_floats_2(const float *x, size_t n) {
-    const __m512i even =
-        _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
     uint32_t mask = (uint32_t)((1ull << n) - 1);
     __m512 low = _mm512_maskz_loadu_ps((__mmask16)mask, x);
     __m512 high = _mm512_maskz_loadu_ps((__mmask16)(mask >> 16), x + DIRECT_LANES);
-    return _mm512_permutex2var_ps(low, even, high);
+    return direct_even(low, high);
 }
 static inline direct_floats direct_and(direct_floats v, const uint32_t *mask) {
     return _mm512_and_ps(v, _mm512_loadu_ps((const float *)mask));
@@ -91,8 +89,7 @@ static inline direct_floats direct_floats_2(const float *x, size_t n) {
     size_t more = n > DIRECT_LANES ? n - DIRECT_LANES : 0;
     __m256 low = _mm256_maskload_ps(x, direct_lanes(n));
     __m256 high = _mm256_maskload_ps(x + DIRECT_LANES, direct_lanes(more));
-    __m256d even = _mm256_castps_pd(_mm256_shuffle_ps(low, high, 0x88));
-    return _mm256_castpd_ps(_mm256_permute4x64_pd(even, 0xD8));
+    return direct_even(low, high);
 }
 static inline direct_floats direct_and(direct_floats v, const uint32_t *mask) {
     return _mm256_and_ps(v, _mm256_loadu_ps((const float *)mask));

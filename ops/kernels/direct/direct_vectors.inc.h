@@ -16,7 +16,10 @@
 #define DIRECT_UNROLLED _Pragma("GCC unroll 16")
 
 // direct_zeros: nonzero if a lane is 0. direct_spread: stores lanes to y[0], y[2], y[4], ..., and
-// may write y[2 * DIRECT_LANES - 1] and the elements between as they were.
+// may write y[2 * DIRECT_LANES - 1] and the elements between as they were. For depthwise.inc.h,
+// with AVX2: direct_lanes_of: the lanes begin..end, which may lie beyond a vector;
+// direct_load_some: zeros in other lanes, whose memory is not read; direct_store_some: the first n
+// lanes, not all; direct_even, direct_odd: elements 0, 2, 4, ... and 1, 3, 5, ... of two vectors.
 #if defined(__AVX512F__)
 enum { DIRECT_LANES = 16 };
 #define DIRECT_MOST_OUTPUTS 8
@@ -46,6 +49,26 @@ static inline void direct_spread(float *y, direct_floats v) {
     __m512i high = _mm512_add_epi32(low, _mm512_set1_epi32(8));
     _mm512_mask_storeu_ps(y, 0x5555, _mm512_permutexvar_ps(low, v));
     _mm512_mask_storeu_ps(y + DIRECT_LANES, 0x5555, _mm512_permutexvar_ps(high, v));
+}
+typedef __mmask16 direct_mask;
+static inline direct_mask direct_lanes_of(ptrdiff_t begin, ptrdiff_t end) {
+    uint32_t low = begin <= 0 ? 0 : begin < DIRECT_LANES ? (1u << begin) - 1 : 0xFFFF;
+    uint32_t high = end <= 0 ? 0 : end < DIRECT_LANES ? (1u << end) - 1 : 0xFFFF;
+    return (direct_mask)(high & ~low);
+}
+static inline direct_floats direct_load_some(const float *x, direct_mask mask) {
+    return _mm512_maskz_loadu_ps(mask, x);
+}
+static inline void direct_store_some(float *y, direct_floats v, size_t n) {
+    _mm512_mask_storeu_ps(y, (__mmask16)((1u << n) - 1), v);
+}
+static inline direct_floats direct_even(direct_floats low, direct_floats high) {
+    __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    return _mm512_permutex2var_ps(low, even, high);
+}
+static inline direct_floats direct_odd(direct_floats low, direct_floats high) {
+    __m512i odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+    return _mm512_permutex2var_ps(low, odd, high);
 }
 #elif defined(__AVX2__)
 enum { DIRECT_LANES = 8 };
@@ -77,6 +100,39 @@ static inline void direct_spread(float *y, direct_floats v) {
     direct_store(y, _mm256_blend_ps(direct_load(y), low, 0x55));
     y += DIRECT_LANES;
     direct_store(y, _mm256_blend_ps(direct_load(y), high, 0x55));
+}
+typedef __m256i direct_mask;
+static inline direct_mask direct_lanes_of(ptrdiff_t begin, ptrdiff_t end) {
+    __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    int low = begin < 0 ? 0 : begin < DIRECT_LANES ? (int)begin : DIRECT_LANES;
+    int high = end < 0 ? 0 : end < DIRECT_LANES ? (int)end : DIRECT_LANES;
+    return _mm256_andnot_si256(_mm256_cmpgt_epi32(_mm256_set1_epi32(low), lanes),
+                               _mm256_cmpgt_epi32(_mm256_set1_epi32(high), lanes));
+}
+static inline direct_floats direct_load_some(const float *x, direct_mask mask) {
+    return _mm256_maskload_ps(x, mask);
+}
+// Two stores that may overlap, because masked ones are slow on some CPUs.
+static inline void direct_store_some(float *y, direct_floats v, size_t n) {
+    __m128 low = _mm256_castps256_ps128(v);
+    if (n >= 4) {
+        __m256i from = _mm256_add_epi32(_mm256_set1_epi32((int)n - 4),
+                                        _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+        _mm_storeu_ps(y, low);
+        _mm_storeu_ps(y + n - 4, _mm256_castps256_ps128(_mm256_permutevar8x32_ps(v, from)));
+        return;
+    }
+    if (n >= 2) _mm_storel_pi((__m64 *)(void *)y, low);
+    if (n == 3) _mm_store_ss(y + 2, _mm_movehl_ps(low, low));
+    if (n == 1) _mm_store_ss(y, low);
+}
+static inline direct_floats direct_even(direct_floats low, direct_floats high) {
+    __m256d even = _mm256_castps_pd(_mm256_shuffle_ps(low, high, 0x88));
+    return _mm256_castpd_ps(_mm256_permute4x64_pd(even, 0xD8));
+}
+static inline direct_floats direct_odd(direct_floats low, direct_floats high) {
+    __m256d odd = _mm256_castps_pd(_mm256_shuffle_ps(low, high, 0xDD));
+    return _mm256_castpd_ps(_mm256_permute4x64_pd(odd, 0xD8));
 }
 #elif defined(__aarch64__)
 enum { DIRECT_LANES = 4 };

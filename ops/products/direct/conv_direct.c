@@ -293,6 +293,18 @@ static bool lay_out(qdq_direct *d, const qdq_conv *c, const qdq_lowering *to) {
     return true;
 }
 
+// Finds a kernel that needs no planes of floats.
+static void set_depthwise(qdq_direct *d, uint32_t isas) {
+    const qdq_conv *c = &d->conv;
+    bool square = c->kernel[1] == c->kernel[LAST] && c->stride[1] == c->stride[LAST];
+    bool codes = c->gemm.kind == QDQ_GEMM_INTEGERS;
+    size_t rows = (d->axes[1].band - 1) * c->stride[1] + c->kernel[1];
+    if (!d->alone || !square || c->kernel[0] != 1 || c->dilation[1] != 1 || c->dilation[LAST] != 1)
+        return;
+    if (codes && rows * c->in[LAST] > QDQ_DIRECT_PLANES) return;
+    d->depthwise = qdq_depthwise_find(isas, c->kernel[1], c->stride[1], d->axes[LAST].band);
+}
+
 bool qdq_conv_direct_stage(const qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *to,
                            qdq_stage *stage, bool *done) {
     const qdq_gemm *g = &c->gemm;
@@ -309,6 +321,7 @@ bool qdq_conv_direct_stage(const qdq_conv *c, const qdq_op_context *ctx, const q
     if (constant && !set_weights(d, ctx, to, &known, &packed_bytes)) return false;
     if (constant && !sums_are_exact(d)) return true;
     d->alone = constant && c->group_inputs == 1 && c->group_outputs == 1 && !c->transposed;
+    set_depthwise(d, to->isas);
     *done = true;
     *stage = (qdq_stage){.params = d,
                          .tensor_op = qdq_direct_run,

@@ -72,6 +72,7 @@ typedef struct qdq_direct {
     const float *weights;  // [group][k][output]; NULL: not constant
     const bool *odd;       // of constant weights: a channel has one that is infinite or a NaN
     bool alone;            // each channel is a group, with constant weights
+    qdq_depthwise_fn *depthwise;  // of channels that are alone; NULL: planes
     bool flat;
     const uint32_t *masks;      // of flat planes: what each tap keeps of the rows
     size_t start;               // floats of a flat plane before its padding, which align its rows

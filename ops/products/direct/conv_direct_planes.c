@@ -65,6 +65,11 @@ void qdq_direct_begin_planes(qdq_direct_unit *u) {
     set_slices(u);
     u->slots = d->axes[1].slots * d->axes[LAST].slots;
     for (size_t slot = 0; slot < (d->flat ? 1 : u->slots); slot++) set_place(u, slot);
+    u->filled_group = NOWHERE;
+}
+
+void qdq_direct_zero_planes(qdq_direct_unit *u) {
+    const qdq_direct *d = u->d;
     size_t planes = d->inputs * u->slices * u->slots;
     memset(u->s->planes, 0, planes * d->plane * sizeof *u->s->planes);
     u->filled_group = NOWHERE;

@@ -77,16 +77,25 @@ static void put_integers(const qdq_direct_unit *u, size_t channel, size_t positi
     }
 }
 
+// The number of the first position of a unit.
+static size_t first_position(const qdq_direct_unit *u) {
+    const size_t *out = u->d->conv.out;
+    return (u->plane * out[1] + u->out[1]) * out[LAST] + u->out[LAST];
+}
+
+size_t qdq_direct_place_in_y(const qdq_direct_unit *u) {
+    const qdq_gemm *g = &u->d->conv.gemm;
+    size_t own = u->d->conv.group_outputs;
+    return u->image * g->batches.y[0] + u->channel / own * g->batches.y[1] +
+           u->channel % own * g->y.column_stride + first_position(u) * g->y.row_stride;
+}
+
 void qdq_direct_put(const qdq_direct_unit *u) {
     const qdq_direct *d = u->d;
     const qdq_conv *c = &d->conv;
-    const qdq_gemm *g = &c->gemm;
-    size_t positions = u->results[1] * u->results[LAST], own = c->group_outputs;
-    size_t position = (u->plane * c->out[1] + u->out[1]) * c->out[LAST] + u->out[LAST];
-    size_t at = u->image * g->batches.y[0] + u->channel / own * g->batches.y[1] +
-                u->channel % own * g->y.column_stride + position * g->y.row_stride;
+    size_t positions = u->results[1] * u->results[LAST], position = first_position(u);
     if (d->of_reals) {
-        put_reals(u, at);
+        put_reals(u, qdq_direct_place_in_y(u));
         return;
     }
     for (size_t j = 0; j < u->channels; j++)

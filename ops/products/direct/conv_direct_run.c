@@ -247,7 +247,7 @@ static void run_outputs(qdq_direct_unit *u, outputs *of, float *results) {
 static void set_channels_part(qdq_direct_unit *u, const outputs *of, qdq_direct_channels *to) {
     const qdq_direct *d = u->d;
     const qdq_gemm *g = &d->conv.gemm;
-    size_t rows = u->results[1], n = u->results[LAST], first = u->channel;
+    size_t rows = u->results[1], n = u->results[LAST];
     qdq_direct_view_planes(u, to);
     to->count = u->channels, to->w_next = g->depth;
     to->part = (qdq_direct_part){
@@ -273,16 +273,7 @@ static void set_channels_part(qdq_direct_unit *u, const outputs *of, qdq_direct_
                                        d->flat ? rows * n : n,
                                        1};
     to->y_next = rows * n;
-    if (d->of_reals && g->b_scale.port != SIZE_MAX) {
-        const float *scales = qdq_gemm_numbers(&g->b_scale, u->tensors);
-        to->scale_next = g->weights.scale_stride;
-        to->results.scale = scales + first * to->scale_next;
-    }
-    if (!d->of_reals || g->bias.port == SIZE_MAX) return;
-    const char *bias = qdq_gemm_numbers(&g->bias, u->tensors);
-    g->kernel->widen(g->bias.dtype, bias + first * qdq_dtype_size(g->bias.dtype), u->s->bias,
-                     u->channels);
-    to->results.bias = u->s->bias;
+    qdq_direct_view_reals(u, &to->results.scale, &to->scale_next, &to->results.bias);
 }
 
 // Runs a unit whose groups have one input and one output.
@@ -304,6 +295,11 @@ static void run_channels(qdq_direct_unit *u) {
         finish(u, &one, 0, phases, u->s->results + at * channels.y_next);
         at++;
     }
+}
+
+void qdq_direct_run_channel(qdq_direct_unit *u, size_t channel, float *results) {
+    qdq_direct_zero_planes(u);
+    run_outputs(u, &(outputs){.group = channel, .n = 1}, results);
 }
 
 static void set_band(qdq_direct_unit *u, int dim, size_t band) {
@@ -335,6 +331,11 @@ static void run_unit(qdq_direct_unit *u) {
     u->listed[1] = NOWHERE;
     qdq_direct_begin_planes(u);
     bool alone = d->alone && u->slices == 1 && u->s->slices[0].at != NOWHERE;
+    if (alone && d->depthwise) {
+        qdq_direct_run_depthwise(u);
+        return;
+    }
+    qdq_direct_zero_planes(u);
     if (alone) run_channels(u);
     for (size_t j = alone ? u->channels : 0; j < u->channels;) {
         outputs of = {.group = (u->channel + j) / own, .first = (u->channel + j) % own};

@@ -44,8 +44,11 @@ typedef struct qdq_direct_unit {
     size_t listed[QDQ_MAX_SPATIAL], depth;  // the phase that k has, and its k
 } qdq_direct_unit;
 
-// Finds the planes under the windows of a unit, and makes them zeros.
+// Finds the planes under the windows of a unit.
 void qdq_direct_begin_planes(qdq_direct_unit *unit);
+
+// Makes them zeros.
+void qdq_direct_zero_planes(qdq_direct_unit *unit);
 
 // How the planes of each channel are filled, if channels are groups of their own.
 void qdq_direct_view_planes(qdq_direct_unit *unit, qdq_direct_channels *to);
@@ -53,6 +56,19 @@ void qdq_direct_view_planes(qdq_direct_unit *unit, qdq_direct_channels *to);
 // Fills the planes of the input channels begin..end of a group. What lies beyond the border stays
 // zeros.
 void qdq_direct_fill_planes(qdq_direct_unit *unit, size_t group, size_t begin, size_t end);
+
+// The scales and biases of a unit whose groups have one output each; NULL: none.
+void qdq_direct_view_reals(qdq_direct_unit *unit, const float **scale, size_t *scale_next,
+                           const float **bias);
+
+// Runs a unit whose groups have one input and one output without planes, and hands it over.
+void qdq_direct_run_depthwise(qdq_direct_unit *unit);
+
+// Computes such a channel with planes.
+void qdq_direct_run_channel(qdq_direct_unit *unit, size_t channel, float *results);
+
+// The place in y of the first result of a unit.
+size_t qdq_direct_place_in_y(const qdq_direct_unit *unit);
 
 // Hands over all results.
 void qdq_direct_put(const qdq_direct_unit *unit);

@@ -130,6 +130,47 @@ static void padding_of_long_lines_keeps_infinities_and_negative_zeros(void **sta
     check_line((double[]){-tiny, -tiny, 1, 1, -tiny, -tiny}, 0, zeros, zeros, zeros);
 }
 
+// The same in windows of channels that are groups. x is tiny everywhere.
+static void padding_of_windows_keeps_infinities_and_negative_zeros(void **state) {
+    enum { ROWS = 5, CHANNELS = 3 };
+    (void)state;
+    for (int64_t n = 5; n < 40; n += 17) {
+        const double tiny = 0x1p-100;
+        example e = {.spatial = 2,
+                     .batch = 1,
+                     .groups = CHANNELS,
+                     .inputs = CHANNELS,
+                     .outputs = CHANNELS,
+                     .in = {ROWS, n},
+                     .kernel = {3, 3},
+                     .strides = ONES,
+                     .dilations = ONES,
+                     .begin = {1, 1},
+                     .end = {1, 1},
+                     .format = QDQ_NCX,
+                     .spatial_last = true,
+                     .dtype = QDQ_FLOAT32};
+        tensor in[3] = {tensor_of("x", QDQ_FLOAT32, QDQ_SHAPE(1, CHANNELS, ROWS, n)),
+                        tensor_of("w", QDQ_FLOAT32, QDQ_SHAPE(CHANNELS, 1, 3, 3)),
+                        {0}};
+        tensor y = tensor_of("y", QDQ_FLOAT32, QDQ_SHAPE(1, CHANNELS, ROWS, n));
+        for (size_t i = 0; i < tensor_count(&y); i++) tensor_put(&in[0], i, tiny);
+        for (size_t i = 0; i < (size_t)CHANNELS * 9; i++) tensor_put(&in[1], i, i < 18 ? -tiny : 1);
+        // The last tap of channel 0 makes its sum tiny, the first one of channel 1 infinite.
+        tensor_put(&in[1], 8, 1), tensor_put(&in[1], 9, (double)INFINITY);
+        for (int64_t i = 0; i < ROWS * n; i++) {
+            bool top = i < n, bottom = i >= (ROWS - 1) * n, left = i % n == 0,
+                 right = (i + 1) % n == 0;
+            double rows = 3 - top - bottom, columns = 3 - left - right;
+            tensor_put(&y, (size_t)i, bottom || right ? -0.0 : tiny);
+            tensor_put(&y, (size_t)(ROWS * n + i), top || left ? -0.0 : (double)INFINITY);
+            tensor_put(&y, (size_t)(2 * ROWS * n + i), rows * columns * tiny);
+        }
+        product_check("windows", in, 3, build, &e, &y);
+        tensors_free(in, 3), free(y.data);
+    }
+}
+
 static void one_to_three_spatial_dims_and_every_dtype(void **state) {
     (void)state;
     static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_FLOAT16, QDQ_BFLOAT16};
@@ -204,6 +245,8 @@ static void borders_divide_runs_of_neighbours(void **state) {
         int64_t in[2], kernel[2], strides[2], dilations[2], begin[2], end[2];
     } windows[] = {
         {{5, 37}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+        {{8, 69}, {5, 5}, {2, 2}, {1, 1}, {2, 2}, {2, 2}},
+        {{7, 11}, {3, 3}, {2, 2}, {1, 1}, {1, 0}, {1, 2}},
         {{4, 23}, {2, 5}, {1, 1}, {2, 3}, {3, 7}, {0, 9}},
         {{6, 9}, {5, 9}, {1, 1}, {1, 1}, {2, 4}, {2, 4}},
         {{3, 4}, {3, 9}, {1, 1}, {1, 1}, {1, 4}, {1, 4}},
@@ -321,6 +364,7 @@ int main(void) {
         cmocka_unit_test(padding_contributes_no_product),
         cmocka_unit_test(padding_keeps_infinities_and_negative_zeros),
         cmocka_unit_test(padding_of_long_lines_keeps_infinities_and_negative_zeros),
+        cmocka_unit_test(padding_of_windows_keeps_infinities_and_negative_zeros),
         cmocka_unit_test(one_to_three_spatial_dims_and_every_dtype),
         cmocka_unit_test(groups_have_weights_of_their_own),
         cmocka_unit_test(an_infinite_element_affects_its_own_windows_only),

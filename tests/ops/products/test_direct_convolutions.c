@@ -138,6 +138,24 @@ static void strides_of_rows_of_every_width_are_exact(void **unused) {
         }
 }
 
+// Square windows, which take x where it lies, around all counts of vectors in a row, and with sums
+// of 0 and bands of rows.
+static void square_windows_of_every_width_are_exact(void **unused) {
+    (void)unused;
+    enum { ROWS = 2 * QDQ_DIRECT_RESULTS / 40 + 3 };
+    for (size_t v = 0; v < UNIT_COUNT(kinds); v++)
+        for (int64_t width = 1; width < 72; width++) {
+            window p = kinds[v];
+            int64_t kernel = 3 + width / 2 % 2 * 2, stride = 1 + width % 2;
+            set_image(&p.e, width == 40 ? ROWS : 5 + width % 4, width, kernel);
+            set_channels(&p.e, width == 40 ? 2 : 5, 1, 1);
+            p.e.strides[0] = p.e.strides[1] = stride;
+            p.e.begin[0] = p.e.begin[1] = p.e.end[0] = kernel / 2, p.e.end[1] = kernel - 1;
+            p.e.batch = 1 + width % 2;
+            check_window(&p, (uint64_t)width);
+        }
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_of_the_greatest_codes_are_exact),
@@ -145,6 +163,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(narrow_images_are_exact),
         cmocka_unit_test(bands_and_groups_of_narrow_images_are_exact),
         cmocka_unit_test(strides_of_rows_of_every_width_are_exact),
+        cmocka_unit_test(square_windows_of_every_width_are_exact),
         cmocka_unit_test(groups_of_codes_with_many_outputs_are_exact),
     };
     large_begin(argc, argv);
