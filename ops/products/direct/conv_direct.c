@@ -68,7 +68,7 @@ static bool bands_fit(qdq_direct *d, size_t rows, size_t columns) {
     d->plane = (rows + d->axes[1].reach) * d->plane_width;
     if (d->flat) d->plane = up(d->start + d->plane + d->axes[LAST].reach) + QDQ_DIRECT_FLAT_ROOM;
     return d->plane_width <= QDQ_DIRECT_PLANES && d->plane <= QDQ_DIRECT_PLANES &&
-           channel_planes(d) <= QDQ_DIRECT_PLANES &&
+           d->inputs_wanted * channel_planes(d) <= QDQ_DIRECT_PLANES &&
            d->outputs * (rows * d->plane_width + QDQ_DIRECT_GAP) <= QDQ_DIRECT_SUMS &&
            d->outputs * results(d) <= QDQ_DIRECT_RESULTS;
 }
@@ -131,11 +131,21 @@ static void set_channels(qdq_direct *d) {
     }
 }
 
+// Phases of y take the same planes: makes bands so low that the planes of all inputs stay for all
+// phases, if they do for whole rows.
+static void want_inputs(qdq_direct *d) {
+    bool phases = d->axes[1].out_step > 1 || d->axes[LAST].out_step > 1;
+    if (phases) d->inputs_wanted = d->conv.group_inputs;
+    if (!bands_fit(d, 1, d->axes[LAST].count)) d->inputs_wanted = 1;
+}
+
 static bool set_sizes(qdq_direct *d) {
     const qdq_conv *c = &d->conv;
     d->outputs = least(c->group_outputs, QDQ_DIRECT_OUTPUTS);
     d->slices = c->kernel[0];
+    d->inputs_wanted = 1;
     set_flat(d);
+    want_inputs(d);
     if (d->axes[1].slots * d->axes[LAST].slots > QDQ_DIRECT_SLOTS) return false;
     if (c->taps > QDQ_DIRECT_K || !set_bands(d)) return false;
     set_channels(d);

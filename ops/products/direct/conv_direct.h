@@ -79,6 +79,7 @@ typedef struct qdq_direct {
     size_t plane_width, plane;  // floats
     size_t slices;              // most planes of the first dim under a window
     size_t inputs;              // channels whose planes lie in L1 together
+    size_t inputs_wanted;       // the least of them that bands leave room for
     size_t outputs;             // of a group, computed together
     size_t unit_channels;       // output channels
     size_t channel_blocks, bands[2];  // units

@@ -156,6 +156,19 @@ static void square_windows_of_every_width_are_exact(void **unused) {
         }
 }
 
+// Phases of y with as many inputs as planes have room for, and one more or less; one to three rows.
+static void phases_share_the_planes_of_all_inputs(void **unused) {
+    (void)unused;
+    enum { WIDTH = 50 };
+    for (size_t i = 0; i < 9 * (UNIT_COUNT(kinds) - 1); i++) {  // QLinearConv is last
+        window p = kinds[i / 9];
+        set_image(&p.e, 7, WIDTH, 2);
+        set_channels(&p.e, 1, QDQ_DIRECT_PLANES / WIDTH / (i % 3 + 1) + i / 3 % 3 - 1, 1);
+        p.e.strides[0] = p.e.strides[1] = 2, p.e.transposed = true;
+        check_window(&p, i);
+    }
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_of_the_greatest_codes_are_exact),
@@ -164,6 +177,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(bands_and_groups_of_narrow_images_are_exact),
         cmocka_unit_test(strides_of_rows_of_every_width_are_exact),
         cmocka_unit_test(square_windows_of_every_width_are_exact),
+        cmocka_unit_test(phases_share_the_planes_of_all_inputs),
         cmocka_unit_test(groups_of_codes_with_many_outputs_are_exact),
     };
     large_begin(argc, argv);
