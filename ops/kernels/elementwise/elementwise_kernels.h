@@ -94,8 +94,8 @@
 
 // The functions that ONNX Runtime computes in its own way: rows above whose names end in _ort.
 #define QDQ_RUNTIME_FUNCTIONS(X) \
-    X(relu) X(pow)               \
-    X(hard_swish) X(hard_sigmoid) X(sigmoid) X(tanh) X(exp) X(erf) X(gelu_erf) X(gelu_tanh)
+    X(relu)                      \
+    X(pow) X(hard_swish) X(hard_sigmoid) X(sigmoid) X(tanh) X(exp) X(erf) X(gelu_erf) X(gelu_tanh)
 
 typedef enum qdq_elementwise {
 #define QDQ_ELEMENTWISE_ENUMERATOR(name, operands, registers) QDQ_ELEMENTWISE_##name,

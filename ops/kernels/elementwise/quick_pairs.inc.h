@@ -204,10 +204,10 @@ static inline pair_bounds pair_tanh(quick_two a) {
     return (pair_bounds){y, two_subtract(rest, tolerance), two_add(rest, tolerance)};
 }
 
-#define PAIR_GELU_C -0x1.98845p+0f
-#define PAIR_GELU_C_LOW -0x1.9e9e8cp-23f
-#define PAIR_GELU_D -0x1.2444f2p-4f
-#define PAIR_GELU_D_LOW -0x1.49a866p-29f
+static const float pair_gelu_c = -0x1.98845p+0f;
+static const float pair_gelu_c_low = -0x1.9e9e8cp-23f;
+static const float pair_gelu_d = -0x1.2444f2p-4f;
+static const float pair_gelu_d_low = -0x1.49a866p-29f;
 
 // a / (1 + e^(a * (c + d * a^2))). The higher part of c is a multiple of 2^-20, so that its
 // difference from the sum is exact.
@@ -216,11 +216,11 @@ static inline quick_mask pair_sure_gelu_tanh(quick_floats a, quick_mask same) {
 }
 static inline pair_bounds pair_gelu_tanh(quick_two a) {
     quick_two x = two_lesser(two_same(9.5f), a), square = two_multiply(x, x);
-    quick_two c = two_same(PAIR_GELU_C), d = two_same(PAIR_GELU_D);
+    quick_two c = two_same(pair_gelu_c), d = two_same(pair_gelu_d);
     quick_two u = two_fused(square, d, c), u_low = two_fused(square, d, two_subtract(c, u));
     quick_two square_low = two_less(x, x, square);  // its opposite
-    quick_two lost = two_less(square_low, d, two_same(PAIR_GELU_C_LOW));
-    u_low = two_add(u_low, two_fused(square, two_same(PAIR_GELU_D_LOW), lost));
+    quick_two lost = two_less(square_low, d, two_same(pair_gelu_c_low));
+    u_low = two_add(u_low, two_fused(square, two_same(pair_gelu_d_low), lost));
     quick_two product = two_multiply(x, u);
     quick_two low = two_subtract(two_multiply(x, u_low), two_less(x, u, product));
     quick_pair y = pair_logistic(product, &low);
