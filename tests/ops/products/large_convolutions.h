@@ -28,6 +28,20 @@ typedef struct window {
     int64_t extents[DIMS + 2];
 } window;
 
+// Kinds of operands that several tests run.
+#define WINDOW_OF_FLOATS \
+    { .name = "float32", .x = F32, .w = F32, .real = F32, .size = 4 }
+#define WINDOW_OF_BYTES                                                                     \
+    {                                                                                       \
+        .name = "codes, of bytes", .kind = CODES, .x = U8, .w = I8, .real = F32, .size = 1, \
+        .blocks = PER_COLUMN, .wide = true                                                  \
+    }
+#define WINDOW_OF_INT8_WEIGHTS                                                              \
+    {                                                                                       \
+        .name = "int8 weights", .kind = WEIGHTS, .x = F32, .w = I8, .real = F32, .size = 4, \
+        .blocks = PER_COLUMN                                                                \
+    }
+
 static inline int64_t window_volume(const int64_t *size) { return size[0] * size[1] * size[2]; }
 
 //---- Nodes ------------------------------------------------------------------

@@ -13,7 +13,7 @@ enum {
 };
 
 static const window variants[] = {
-    {.name = "float32", .x = F32, .w = F32, .real = F32, .size = 4},
+    WINDOW_OF_FLOATS,
     {.name = "float16", .x = F16, .w = F16, .real = F16, .size = 4},
     {.name = "bfloat16", .x = BF16, .w = BF16, .real = BF16, .size = 2},
     {.name = "ConvInteger of bytes", .kind = INTEGERS, .x = U8, .w = I8, .size = 1, .wide = true},
@@ -33,19 +33,11 @@ static const window variants[] = {
      .blocks = PER_COLUMN,
      .zeros = true,
      .wide = true},
-    {.name = "codes, of bytes",
-     .kind = CODES,
-     .x = U8,
-     .w = I8,
-     .real = F32,
-     .size = 1,
-     .blocks = PER_COLUMN,
-     .wide = true},
+    WINDOW_OF_BYTES,
     // clang-format off
     {.name = "codes, int4", .kind = CODES, .x = I8, .w = QDQ_INT4, .real = F32, .size = 1,
      .zeros = true},
-    {.name = "int8 weights", .kind = WEIGHTS, .x = F32, .w = I8, .real = F32, .size = 4,
-     .blocks = PER_COLUMN},
+    WINDOW_OF_INT8_WEIGHTS,
     // clang-format on
     {.name = "int4 weights",
      .kind = WEIGHTS,

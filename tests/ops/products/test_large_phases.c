@@ -8,16 +8,9 @@
 enum { ROWS = QDQ_GEMM_ROWS, BLOCK_ROWS = QDQ_GEMM_BLOCK_ROWS };
 
 static const window variants[] = {
-    {.name = "float32", .x = F32, .w = F32, .real = F32, .size = 4},
+    WINDOW_OF_FLOATS,
     {.name = "bfloat16", .x = BF16, .w = BF16, .real = BF16, .size = 2},
-    {.name = "codes, of bytes",
-     .kind = CODES,
-     .x = U8,
-     .w = I8,
-     .real = F32,
-     .size = 1,
-     .blocks = PER_COLUMN,
-     .wide = true},
+    WINDOW_OF_BYTES,
     {.name = "codes with zero points",
      .kind = CODES,
      .x = I8,
@@ -26,13 +19,7 @@ static const window variants[] = {
      .size = 2,
      .blocks = PER_COLUMN,
      .zeros = true},
-    {.name = "int8 weights",
-     .kind = WEIGHTS,
-     .x = F32,
-     .w = I8,
-     .real = F32,
-     .size = 4,
-     .blocks = PER_COLUMN},
+    WINDOW_OF_INT8_WEIGHTS,
 };
 
 typedef struct shape {
