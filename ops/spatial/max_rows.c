@@ -11,8 +11,6 @@
 #include "ops/spatial/pool_band.h"
 #include "runtime/numerics/dtype.h"
 
-static size_t lesser(size_t a, size_t b) { return a < b ? a : b; }
-
 //---- A block ----------------------------------------------------------------
 
 // Windows of a row of y, and channels.
@@ -89,8 +87,8 @@ static void fill_line(const block *b, scratch *s, size_t at, size_t positions) {
     const qdq_pool_params *p = b->p;
     const qdq_pool_axis *w = &p->axes[2];
     size_t end = w->pad + w->in, n = b->channels;
-    size_t first = at < w->pad ? lesser(w->pad - at, positions) : 0;
-    size_t last = at < end ? lesser(end - at, positions) : 0;
+    size_t first = at < w->pad ? qdq_pool_lesser(w->pad - at, positions) : 0;
+    size_t last = at < end ? qdq_pool_lesser(end - at, positions) : 0;
     if (last < first) last = first;
     pad(p, s->line, first * n);
     pad(p, element(p, s->line, last * n), (positions - last) * n);
@@ -133,7 +131,8 @@ static void split(const block *b, scratch *s, size_t extent) {
 static void join_taps(const block *b, scratch *s, size_t j0) {
     const qdq_pool_params *p = b->p;
     const qdq_pool_axis *w = &p->axes[2];
-    size_t taps = lesser(w->taps, w->kernel - j0), extent = b->count + w->most_shift, last = 0;
+    size_t taps = qdq_pool_lesser(w->taps, w->kernel - j0), extent = b->count + w->most_shift,
+           last = 0;
     size_t offsets[QDQ_POOL_TAPS];
     for (size_t k = 0; k < w->phases; k++) last = w->residue[k] > last ? w->residue[k] : last;
     fill_line(b, s, b->column * w->stride + j0 * w->dilation, (extent - 1) * w->stride + last + 1);
@@ -187,8 +186,8 @@ void qdq_pool_run_max(const void *params, const qdq_tensors *tensors, size_t beg
         b.depths = qdq_pool_inside(d, b.depth), b.rows = qdq_pool_inside(h, b.row);
         for (b.column = 0; b.column < w->out; b.column += b.count)
             for (b.channel = 0; b.channel < p->channels; b.channel += b.channels) {
-                b.count = lesser(w->span, w->out - b.column);
-                b.channels = lesser(p->part, p->channels - b.channel);
+                b.count = qdq_pool_lesser(w->span, w->out - b.column);
+                b.channels = qdq_pool_lesser(p->part, p->channels - b.channel);
                 run_block(&b, &s, &y, row);
             }
     }

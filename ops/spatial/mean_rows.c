@@ -7,14 +7,9 @@
 #include "ops/chunks.h"
 #include "ops/spatial/pool_band.h"
 
-static size_t lesser(size_t a, size_t b) { return a < b ? a : b; }
-
-// Elements of a packed row that windows read.
-static size_t extent_of(const qdq_pool_axis *w) { return (w->out - 1) * w->stride + w->kernel; }
-
 // Elements of a phase, rounded up to cache lines.
 static size_t phase_of(const qdq_pool_axis *w) {
-    return (extent_of(w) / w->stride + 1 + 15) / 16 * 16;
+    return (qdq_pool_extent(w) / w->stride + 1 + 15) / 16 * 16;
 }
 
 // Packed rows for a number of rows of y.
@@ -23,13 +18,12 @@ static size_t rows_of(const qdq_pool_axis *h, size_t count) {
 }
 
 bool qdq_pool_means_rows(const qdq_pool_params *p) {
-    const qdq_pool_axis *d = &p->axes[0], *h = d + 1, *w = d + 2;
-    if (!p->kernels->mean[p->kind]) return false;
+    const qdq_pool_axis *h = &p->axes[1], *w = &p->axes[2];
+    if (!p->kernels->mean[p->kind] || !qdq_pool_is_of_planes(p)) return false;
     if (p->channels > 1 || p->x_dtype != QDQ_FLOAT32 || p->y_dtype != QDQ_FLOAT32) return false;
-    if (d->kernel > 1 || d->stride > 1 || d->pad || d->in != d->out) return false;
     if (h->dilation > 1 || w->dilation > 1 || w->stride > 2) return false;
     if (h->kernel > QDQ_POOL_TAPS || w->kernel > QDQ_POOL_TAPS) return false;
-    if (w->out > QDQ_POOL_LANES || w->pad >= extent_of(w)) return false;
+    if (w->out > QDQ_POOL_LANES || w->pad >= qdq_pool_extent(w)) return false;
     return rows_of(h, 2) * phase_of(w) * w->stride <= QDQ_POOL_PACKED;
 }
 
@@ -123,14 +117,14 @@ void qdq_pool_run_means(const void *params, const qdq_tensors *tensors, size_t b
     rows r = {.p = p, .phase = phase_of(w), .seen = -1.0, .s = &s};
     for (size_t j = 0; j < w->kernel; j++) columns[j] = j % w->stride * r.phase + j / w->stride;
     r.taps = (qdq_pool_taps){h->kernel, w->kernel, r.phase * w->stride, columns};
-    r.n = lesser(w->in, extent_of(w) - w->pad);
+    r.n = qdq_pool_lesser(w->in, qdq_pool_extent(w) - w->pad);
     while (rows_of(h, most) * r.taps.pitch > QDQ_POOL_PACKED) most--;
     qdq_scratch_drop(tensors->poison, &s, sizeof s);
     memset(s.packed, 0, rows_of(h, most) * r.taps.pitch * p->packed_size);  // the padding stays
     qdq_chunks_begin(&y, tensors, p->y_dtype);
     for (size_t row = begin, count; row < end; row += count) {
         size_t plane = row / h->out, first = row - plane * h->out;
-        count = lesser(lesser(end - row, h->out - first), most);
+        count = qdq_pool_lesser(qdq_pool_lesser(end - row, h->out - first), most);
         pack(&r, (const float *)tensors->x[0] + plane * h->in * w->in, first * h->stride,
              rows_of(h, count));
         store(&r, &y, first, row * w->out, count);

@@ -6,18 +6,13 @@
 #include "ops/chunks.h"
 #include "ops/spatial/pool_band.h"
 
-static size_t lesser(size_t a, size_t b) { return a < b ? a : b; }
-
-// Elements of a line that windows read, padding too.
-static size_t extent_of(const qdq_pool_axis *w) { return (w->out - 1) * w->stride + w->kernel; }
-
 qdq_pool_peaks_fn *qdq_pool_peaks_of(const qdq_pool_params *p) {
-    const qdq_pool_axis *d = &p->axes[0], *h = d + 1, *w = d + 2;
+    const qdq_pool_axis *h = &p->axes[1], *w = &p->axes[2];
     bool floats = p->x_dtype == QDQ_FLOAT32 && p->y_dtype == QDQ_FLOAT32;
     if (p->channels > 1 || !(floats || p->kind == QDQ_POOL_BYTES)) return NULL;
-    if (d->kernel > 1 || d->stride > 1 || d->pad || d->in != d->out) return NULL;
+    if (!qdq_pool_is_of_planes(p)) return NULL;
     if (h->kernel > QDQ_POOL_TAPS || w->dilation > 1 || w->stride > 2) return NULL;
-    if (w->kernel < 2 || w->kernel > 3 || extent_of(w) > QDQ_POOL_PACKED) return NULL;
+    if (w->kernel < 2 || w->kernel > 3 || qdq_pool_extent(w) > QDQ_POOL_PACKED) return NULL;
     return qdq_pool_none_is_empty(p->axes)
                ? p->kernels->peaks[p->kind][w->stride - 1][w->kernel - 2]
                : NULL;
@@ -38,8 +33,9 @@ void qdq_pool_run_peaks(const void *params, const qdq_tensors *tensors, size_t b
     const qdq_pool_params *p = params;
     const qdq_pool_axis *h = &p->axes[1], *w = &p->axes[2];
     _Alignas(64) char lines[(QDQ_POOL_PACKED + QDQ_POOL_ROOM) * sizeof(uint32_t)];
-    size_t extent = extent_of(w), n = lesser(w->in, extent - w->pad), size = p->packed_size;
-    size_t most = lesser(QDQ_POOL_PACKED / extent, QDQ_POOL_ROWS), pitch = extent * size;
+    size_t extent = qdq_pool_extent(w), n = qdq_pool_lesser(w->in, extent - w->pad),
+           size = p->packed_size;
+    size_t most = qdq_pool_lesser(QDQ_POOL_PACKED / extent, QDQ_POOL_ROWS), pitch = extent * size;
     qdq_chunks y;
     qdq_scratch_drop(tensors->poison, lines, sizeof lines);
     qdq_chunks_begin(&y, tensors, p->y_dtype);
@@ -47,7 +43,7 @@ void qdq_pool_run_peaks(const void *params, const qdq_tensors *tensors, size_t b
     for (size_t row = begin, count; row < end; row += count) {
         size_t plane = row / h->out, first = row - plane * h->out;
         const char *x = (const char *)tensors->x[0] + plane * h->in * w->in * p->x_size;
-        count = lesser(lesser(end - row, h->out - first), most);
+        count = qdq_pool_lesser(qdq_pool_lesser(end - row, h->out - first), most);
         for (size_t i = 0; i < count; i++)
             join_rows(p, x, (first + i) * h->stride, n, lines + i * pitch + w->pad * size);
         for (size_t i = 0; i < count; i++)

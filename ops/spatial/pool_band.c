@@ -26,8 +26,6 @@ enum {
 // n / by, rounded up. Most windows need no division, and a division would dominate their cost.
 static size_t steps(size_t n, size_t by) { return by == 1 ? n : (n + by - 1) / by; }
 
-static size_t lesser(size_t a, size_t b) { return a < b ? a : b; }
-
 //---- A block ----------------------------------------------------------------
 
 // Windows rows x columns of a plane, and channels.
@@ -72,7 +70,7 @@ static void load(const qdq_pool_params *p, const char *x, size_t step, void *y, 
     }
     size_t most = (DECODED - 1) / step + 1;
     for (size_t i = 0, count; i < n; i += count) {
-        count = lesser(n - i, most);
+        count = qdq_pool_lesser(n - i, most);
         qdq_decode_float(p->x_dtype, x + i * step * p->x_size, wide, (count - 1) * step + 1);
         fn(wide, step, element(p, y, i), count);
     }
@@ -84,7 +82,7 @@ static stretch stretch_of(const block *b, size_t at) {
     size_t extent = b->count + w->most_shift, end = w->pad + w->in;
     size_t first = at < w->pad ? steps(w->pad - at, w->stride) : 0;
     size_t last = at < end ? steps(end - at, w->stride) : 0;
-    last = lesser(last, extent), first = lesser(first, last);
+    last = qdq_pool_lesser(last, extent), first = qdq_pool_lesser(first, last);
     return (stretch){first, last, at + first * w->stride - w->pad};
 }
 
@@ -111,11 +109,11 @@ static void pack_pair(const block *b, const char *row, const stretch *pair, void
     const qdq_pool_params *p = b->p;
     size_t extent = b->count + p->axes[2].most_shift;
     size_t first = pair[0].first > pair[1].first ? pair[0].first : pair[1].first;
-    size_t last = lesser(pair[0].last, pair[1].last);
+    size_t last = qdq_pool_lesser(pair[0].last, pair[1].last);
     for (size_t k = 0; k < 2; k++) {
         const stretch *in = &pair[k];
         void *to = k ? z : y;
-        size_t before = lesser(first, in->last) - in->first;
+        size_t before = qdq_pool_lesser(first, in->last) - in->first;
         if (in->first) fill(p, to, in->first);
         if (before) load(p, row + in->pixel * p->x_size, 2, element(p, to, in->first), before);
         if (last < in->last && last >= first)
@@ -185,7 +183,8 @@ static void join_all(const block *b, scratch *s) {
         for (size_t i = 0; i < h->kernel; i += h->taps)
             for (size_t j = 0; j < w->kernel; j += w->taps, fresh = false) {
                 pack(b, b->depth * d->stride + k * d->dilation - d->pad, i, j, s->packed);
-                join(b, s, lesser(h->taps, h->kernel - i), lesser(w->taps, w->kernel - j), fresh);
+                join(b, s, qdq_pool_lesser(h->taps, h->kernel - i),
+                     qdq_pool_lesser(w->taps, w->kernel - j), fresh);
             }
 }
 
@@ -259,12 +258,12 @@ static void run_band(const qdq_pool_params *p, const void *x, scratch *s, qdq_ch
     size_t bands = qdq_pool_bands(p), plane = unit / bands, band = unit % bands;
     size_t of_depth = bands / a[0].out;
     block b = {.p = p, .depth = band / of_depth, .row = band % of_depth * h->span};
-    b.rows = lesser(h->span, h->out - b.row), b.extent = b.rows + h->most_shift;
+    b.rows = qdq_pool_lesser(h->span, h->out - b.row), b.extent = b.rows + h->most_shift;
     b.x = (const char *)x + plane * a[0].in * h->in * w->in * p->channels * p->x_size;
     for (b.column = 0; b.column < w->out; b.column += b.count)
         for (b.channel = 0; b.channel < p->channels; b.channel += b.channels) {
-            b.count = lesser(w->span, w->out - b.column);
-            b.channels = lesser(p->part, p->channels - b.channel);
+            b.count = qdq_pool_lesser(w->span, w->out - b.column);
+            b.channels = qdq_pool_lesser(p->part, p->channels - b.channel);
             b.pitch = (b.count + w->most_shift) * b.channels;
             b.plane = h->phases * b.extent * b.pitch;
             qdq_scratch_drop(y->tensors->poison, s, sizeof *s);

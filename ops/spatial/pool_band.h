@@ -34,14 +34,28 @@ typedef struct qdq_pool_params {
     qdq_pool_axis axes[QDQ_MAX_SPATIAL];
     float lowest;  // of y
     uint8_t sign;  // XOR with it maps codes to unsigned numbers of the same order
-    // Of a maximum: whether windows may have no element, and the kernel of qdq_pool_run_peaks, NULL
-    // if there is none. Set by qdq_pool_set_bands.
+    // Set by qdq_pool_set_bands. A maximum: has_empty tells that windows may have no element, and
+    // qdq_pool_run_peaks runs it if `peaks` is not NULL. A mean: by_rows tells that
+    // qdq_pool_run_means runs it, and that a band is a row of y.
     bool has_empty;
     qdq_pool_peaks_fn *peaks;
-    bool by_rows;  // qdq_pool_run_means runs a mean, by single rows of y
+    bool by_rows;
     // The bytes of an element: in x, packed, before it is encoded. Set by qdq_pool_set_bands.
     size_t x_size, packed_size, result_size;
 } qdq_pool_params;
+
+static inline size_t qdq_pool_lesser(size_t a, size_t b) { return a < b ? a : b; }
+
+// Elements along a dim from the first window to the end of the last, padding too, without dilation.
+static inline size_t qdq_pool_extent(const qdq_pool_axis *a) {
+    return (a->out - 1) * a->stride + a->kernel;
+}
+
+// Whether windows slide within planes: they see one place of the first dim.
+static inline bool qdq_pool_is_of_planes(const qdq_pool_params *p) {
+    const qdq_pool_axis *d = &p->axes[0];
+    return d->kernel == 1 && d->stride == 1 && !d->pad && d->in == d->out;
+}
 
 // The part of the window at position `at`, counted from the start of the padding, that lies in x.
 qdq_pool_range qdq_pool_inside(const qdq_pool_axis *axis, size_t at);

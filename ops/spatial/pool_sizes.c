@@ -31,8 +31,6 @@ bool qdq_pool_none_is_empty(const qdq_pool_axis *axes) {
 
 //---- Sizes ------------------------------------------------------------------
 
-static size_t lesser(size_t a, size_t b) { return a < b ? a : b; }
-
 // Phases that taps 0..taps - 1 fall into: (k * dilation) % stride repeats with stride / gcd.
 static size_t phases_of(const qdq_pool_axis *a, size_t taps) {
     size_t n = a->stride, rest = a->dilation;
@@ -59,7 +57,8 @@ static bool fits(const qdq_pool_params *p) {
 // The same for a row of a maximum, which packs the positions between its taps too.
 static bool row_fits(const qdq_pool_params *p) {
     const qdq_pool_axis *w = &p->axes[2];
-    size_t extent = extent_of(w), residue = lesser(w->stride - 1, (w->taps - 1) * w->dilation);
+    size_t extent = extent_of(w),
+           residue = qdq_pool_lesser(w->stride - 1, (w->taps - 1) * w->dilation);
     size_t line = qdq_size_add(qdq_size_times(extent - 1, w->stride), residue + 1);
     size_t phases = qdq_size_times(extent, phases_of(w, w->taps));
     return qdq_size_times(line, p->part) <= QDQ_POOL_PACKED &&
@@ -97,9 +96,10 @@ bool qdq_pool_set_bands(qdq_mempool *mempool, qdq_pool_params *p) {
     static const size_t sizes[QDQ_POOL_KINDS] = {sizeof(int32_t), 1, sizeof(float), sizeof(double)};
     p->x_size = qdq_dtype_size(p->x_dtype), p->packed_size = sizes[p->kind];
     p->result_size = p->kind == QDQ_POOL_BYTES ? 1 : sizeof(float);
-    p->part = lesser(p->channels, QDQ_POOL_CHANNELS);
-    h->taps = lesser(h->kernel, QDQ_POOL_TAPS), w->taps = lesser(w->kernel, QDQ_POOL_TAPS);
-    h->span = 1, w->span = lesser(w->out, QDQ_POOL_LANES / p->part);
+    p->part = qdq_pool_lesser(p->channels, QDQ_POOL_CHANNELS);
+    h->taps = qdq_pool_lesser(h->kernel, QDQ_POOL_TAPS),
+    w->taps = qdq_pool_lesser(w->kernel, QDQ_POOL_TAPS);
+    h->span = 1, w->span = qdq_pool_lesser(w->out, QDQ_POOL_LANES / p->part);
     bool sums = p->kind == QDQ_POOL_FLOATS || p->kind == QDQ_POOL_DOUBLES;
     if (!sums) {
         h->taps = 1;

@@ -68,7 +68,7 @@ typedef struct qdq_param {
     const qdq_grid *grid;  // in the mempool of the plan, or qdq_grid_whole
     size_t count;          // 1 (for all elements), or grid->count
     qdq_fetch fetch;
-    const uint32_t *values;  // QDQ_FETCH_KNOWN
+    const uint32_t *values;  // QDQ_FETCH_KNOWN; also of another fetch, if it is one constant number
     qdq_located source;      // the others
     qdq_tiling tiling;       // of the source
     size_t exec_offset;      // QDQ_FETCH_LIST: where the exec keeps them

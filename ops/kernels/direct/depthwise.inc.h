@@ -22,7 +22,7 @@ typedef struct depthwise_form {
 enum {
     DEPTHWISE_MOST = 5,  // size of a window
     DEPTHWISE_VECTORS = 2,
-    // Of a form that is not narrow: as many as there are registers for.
+    // Strips that registers have room for. A narrow form has one.
     DEPTHWISE_WIDE = DIRECT_LANES == 16 ? 2 : 1,
     DEPTHWISE_PLANE = 4096,                              // floats of rows of codes that stay in L1
     DEPTHWISE_READ = 2 * DIRECT_LANES + DEPTHWISE_MOST,  // most elements of a row in hand

@@ -19,7 +19,7 @@ const qdq_direct_kernels *qdq_direct_find(uint32_t isas) {
 #define SHAPE(size, stride) {size, stride},
 static const struct { size_t size, stride; } shapes[] = {QDQ_DEPTHWISE_SHAPES(SHAPE)};
 
-// What a kernel of depthwise convolution is for.
+// A number of QDQ_DEPTHWISE_SHAPES, and the columns of y.
 typedef struct shape {
     size_t number, columns;
 } shape;

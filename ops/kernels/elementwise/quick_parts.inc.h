@@ -75,8 +75,8 @@ typedef struct quick_exp_parts {
     quick_doubles exponent, rest, quotient;
 } quick_exp_parts;
 
-// Of `factor` times x, a power of 2, for at most 700 of it, with the polynomial c for the quotient.
-// The rest and the quotient are those of x: the polynomial includes the factor.
+// Splits factor * x, which is at most 700. The factor is a power of 2. The rest is divided by it,
+// and the polynomial c of this rest has the factor in its coefficients.
 static inline quick_exp_parts quick_exp_split_by(quick_doubles x, double factor, const double *c,
                                                  size_t n) {
     quick_doubles to_whole = quick_all(QDQ_TO_WHOLE);

@@ -183,7 +183,7 @@ POOL_ALL_PEAKS(bytes, uint8_t, uint8_t, POOL_BYTE)
 
 // NOLINTEND(bugprone-macro-parentheses)
 
-// Of vectors: one element at a time, taps of a row at once are faster.
+// Only where vectors have several elements: without them, bands (pool_band.c) are faster.
 #if POOL_HAS_VECTORS
 // NOLINTBEGIN(bugprone-macro-parentheses): `type` is a type
 
