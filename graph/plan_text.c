@@ -52,7 +52,10 @@ static void describe_tensor_op(const qdq_draft *of, const qdq_draft_step *draft,
     if (draft->on_integers) append(l, " ", "", "on codes");
     info->on_integers = draft->on_integers;
     info->scales_later = draft->tensor_op->scales_later;
-    info->node = info->on_integers || info->scales_later ? (size_t)(node - graph->nodes) : 0;
+    info->winograd = draft->tensor_op->winograd;
+    bool other = info->on_integers || info->scales_later || info->winograd;
+    info->node = other ? (size_t)(node - graph->nodes) : 0;
+    if (info->winograd) append(l, " ", "", "by Winograd");
     describe_known(of, draft, l);
     if (info->scales_later) append(l, ", ", "", "scaled later");
     for (size_t i = 0; i < tensor_op->y_count; i++) {

@@ -71,6 +71,7 @@ typedef struct qdq_stage {
     qdq_stage_quantize *quantize;
     bool chunks;        // the tensor op hands output 0 to a sink in chunks if it is given one
     bool scales_later;  // `fast`: the tensor op multiplies codes and scales their sums
+    bool winograd;      // `fast`: it is a Winograd convolution
 } qdq_stage;
 
 #endif

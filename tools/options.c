@@ -115,7 +115,7 @@ static const option_row rows[] = {
         "lay values out in the memory of a device: n150, n300, p100, p150 or a description (ttnn: "
         "its chip's; other targets: none); with several targets, for those that have a device"),
     ROW("fast", 0, NULL, FLAG, fast, " run plan compare bench ",
-        "integer execution: faster, other bits (compare: how far from the graph's bits)"),
+        "integer execution, Winograd: faster, other bits (compare: how far from the graph's bits)"),
     ROW("literal", 0, NULL, FLAG, literal, " run plan compare bench ",
         "the default: compute every node as it is written"),
     ROW("float-storage", 0, "bfloat16|declared", TEXT, float_storage, " run plan bench ",

@@ -34,8 +34,10 @@ typedef struct qdq_compile_options {
     size_t keep_count;
     bool materialize;  // `tiled` and `keep_all`: stores every value, and no nodes fuse
     // Integer execution: computes products of dequantized operands on their integers, which rounds
-    // less than the graph says. Combined with `tiled`, `keep_all`, `keep`, `materialize`, `device`
-    // or a `float_storage` it is refused with QDQ_ERR_ARGUMENT.
+    // less than the graph says. Also scales sums of weight codes afterwards, and computes 3x3
+    // convolutions of float32 by Winograd's algorithm (docs/ops_neural_network.md, section 10).
+    // Combined with `tiled`, `keep_all`, `keep`, `materialize`, `device` or a `float_storage` it is
+    // refused with QDQ_ERR_ARGUMENT.
     bool fast;
     // Gives every value a buffer in the memory of this device (qdq/device_plan.h), and runs node by
     // node on tiles, with each value's memory reused after its last use. NULL: the target's own

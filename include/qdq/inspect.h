@@ -46,6 +46,7 @@ typedef struct qdq_plan_step {
     size_t scratch_bytes;  // row-major copies of operands in tiles, for a tensor op
     bool on_integers;      // integer execution: `node` reads integers, not their dequantized values
     bool scales_later;     // fast: `node` multiplies a row by weight codes and scales their sums
+    bool winograd;         // fast: `node` is a convolution by Winograd's algorithm
     size_t node;           // the number of this node in the graph
     // Why the step was not fused with the one that makes the value `apart_from`: a name
     // ("read-before") and the end of a sentence. NULL: there is no such step.

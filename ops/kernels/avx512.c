@@ -17,3 +17,4 @@
 #include "ops/kernels/quantize/general.inc.h"
 #include "ops/kernels/reduce/reduce.inc.h"
 #include "ops/kernels/resize/resize.inc.h"
+#include "ops/kernels/winograd/winograd.inc.h"

@@ -164,6 +164,7 @@ bool qdq_conv_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *
     bool lanes = qdq_conv_has_lanes(c) && lanes_fit(g) && !saturates;
     if (!saturates && !qdq_conv_phases_stage(c, ctx, to, stage, &done)) return false;
     if (!done && !saturates && !qdq_conv_direct_stage(c, ctx, to, stage, &done)) return false;
+    if (!done && !qdq_conv_winograd_stage(c, ctx, to, stage, &done)) return false;
     if (done) return true;
     if (!lanes && g->kind == QDQ_GEMM_INTEGERS && c->channel_stride == 1) {
         put_taps_first(c);

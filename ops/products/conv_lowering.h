@@ -3,7 +3,7 @@
 // for each image and group. Its rows are the positions of the result and its columns the output
 // channels. Its k are the elements under the window: input channel outermost, then the spatial dims
 // of the kernel in order. Elements beyond the border have no product at all; in a transposed
-// convolution, neither do positions between the strides. Three forms replace this product where
+// convolution, neither do positions between the strides. Other forms replace this product where
 // they suit a shape better; qdq_conv_stage chooses.
 #ifndef QDQ_OPS_PRODUCTS_CONV_LOWERING_H
 #define QDQ_OPS_PRODUCTS_CONV_LOWERING_H
@@ -124,6 +124,11 @@ bool qdq_conv_lanes_stage(qdq_conv *conv, const qdq_op_context *ctx, const qdq_l
 // it does not suit. False when memory runs out.
 bool qdq_conv_phases_stage(const qdq_conv *conv, const qdq_op_context *ctx, const qdq_lowering *to,
                            qdq_stage *stage, bool *done);
+
+// The stage of Winograd's convolution (winograd/conv_winograd.h), with `fast`. *done is false if it
+// does not suit. False when memory runs out.
+bool qdq_conv_winograd_stage(const qdq_conv *conv, const qdq_op_context *ctx,
+                             const qdq_lowering *to, qdq_stage *stage, bool *done);
 
 // The stage of direct convolution (conv_direct.h). *done is false if it does not suit. False when
 // memory runs out.

@@ -22,7 +22,8 @@ enum {
     QDQ_PACKED_DIRECT,
     QDQ_PACKED_LANES,
     QDQ_PACKED_ROWS,
-    QDQ_PACKED_LINES,  // weight codes for a row in fixed point
+    QDQ_PACKED_LINES,     // weight codes for a row in fixed point
+    QDQ_PACKED_WINOGRAD,  // and more: by the tiles of a unit
 };
 
 // B in a form that an earlier stage packed, NULL if none did.

@@ -106,7 +106,8 @@ class Graph:
         """Compiles the graph for a target and returns a Plan.
 
         target: None is the graph's own. values: names of values that runs return too, or "all".
-        fast: integer execution, faster with other bits. tiled: hold values in 32x32 tiles, with the same bits.
+        fast: integer execution and Winograd convolutions, faster with other bits. tiled: hold values in 32x32 tiles, with the
+        same bits.
         isa: cap the instruction set ("portable", "avx2", ...), with the same bits.
         threads: of compiling and of each run; 0 takes every processor.
         Raises GraphError or UnsupportedError with all findings in `report`, ArgumentError, LimitError or MemoryError.

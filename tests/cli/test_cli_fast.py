@@ -189,6 +189,24 @@ class Fast(Case):
         lines = self.qdq("compare", name, "--fast", code=1).out.splitlines()
         self.assertTrue(lines[0].endswith("; sums of codes are scaled"), lines[0])
 
+    def test_a_3x3_convolution_is_a_winograd_convolution(self):
+        """Weights of a third, so that results round."""
+        weights = [(i * 7 % 23 - 11) / 3 for i in range(16 * 16 * 9)]
+        name = self.write("g.json", graph(
+            [node("Convolution", "c", "x", {"weights": "w"}, pads_begin=[1, 1], pads_end=[1, 1], data_format="NCX",
+                  weights_format="OIX", strides=[1, 1], dilations=[1, 1])],
+            inputs=[{"name": "x", "dtype": "float32", "shape": [1, 16, 12, 11]}], outputs={"y": "c"},
+            constants=[constant("w", "float32", [16, 16, 3, 3], weights)]))
+        self.assertEqual([s["chain"] for s in self.json("plan", name, "--fast")["steps"]],
+                         ["x, w -> Convolution c by Winograd -> output y"])
+        self.assertEqual([s["chain"] for s in self.json("plan", name)["steps"]],
+                         ["x, w -> Convolution c -> output y"])
+        found = self.json("compare", name, "--fast", "--fill", "1", code=1)
+        self.assertEqual([(n["node"], n["causes"]) for n in found["nodes"]], [("c", ["Winograd convolution"])])
+        self.assertLess(found["outputs"][0]["largest"], 1e-3)
+        lines = self.qdq("compare", name, "--fast", "--fill", "1", code=1).out.splitlines()
+        self.assertTrue(lines[0].endswith("; computed by Winograd's algorithm"), lines[0])
+
     def test_compare_says_when_all_is_equal(self):
         result = self.qdq("compare", self.write("g.json", product(0.5)), "--fast")
         self.assertEqual(result.out, "y: all 4 elements equal\n")

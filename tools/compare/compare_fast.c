@@ -25,13 +25,14 @@ static double largest_of(const double *a, const double *b, size_t count) {
 //---- What is looked at ------------------------------------------------------
 
 // How --fast computes a node.
-typedef enum fast_way { LITERALLY = 0, ON_INTEGERS, SCALES_LATER } fast_way;
+typedef enum fast_way { LITERALLY = 0, ON_INTEGERS, SCALES_LATER, BY_WINOGRAD } fast_way;
 
 // The name of the cause in JSON, and the words for it.
 static const struct {
     const char *cause, *text;
 } ways[] = {[ON_INTEGERS] = {"integer execution", "computed on integers"},
-            [SCALES_LATER] = {"scales of sums", "sums of codes are scaled"}};
+            [SCALES_LATER] = {"scales of sums", "sums of codes are scaled"},
+            [BY_WINOGRAD] = {"Winograd convolution", "computed by Winograd's algorithm"}};
 
 // A value to compare in both runs. `given`: an input of its node already differs.
 typedef struct look {
@@ -95,6 +96,7 @@ static void find_looks(fast_nodes *n, const qdq_graph *graph, const qdq_plan *pl
     for (size_t i = 0; i < qdq_plan_get_stats(plan).step_count; i++) {
         const qdq_plan_step *step = qdq_plan_get_step(plan, i);
         if (step->scales_later) n->ways[step->node] = SCALES_LATER;
+        if (step->winograd) n->ways[step->node] = BY_WINOGRAD;
         if (!step->on_integers) continue;
         n->ways[step->node] = ON_INTEGERS;
         for (size_t k = 0; k < qdq_graph_node(graph, step->node).input_count; k++)

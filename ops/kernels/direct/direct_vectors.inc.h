@@ -4,6 +4,7 @@
 #define QDQ_OPS_KERNELS_DIRECT_VECTORS_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -16,10 +17,11 @@
 #define DIRECT_UNROLLED _Pragma("GCC unroll 16")
 
 // direct_zeros: nonzero if a lane is 0. direct_spread: stores lanes to y[0], y[2], y[4], ..., and
-// may write y[2 * DIRECT_LANES - 1] and the elements between as they were. For depthwise.inc.h,
-// with AVX2: direct_lanes_of: the lanes begin..end, which may lie beyond a vector;
-// direct_load_some: zeros in other lanes, whose memory is not read; direct_store_some: the first n
-// lanes, not all; direct_even, direct_odd: elements 0, 2, 4, ... and 1, 3, 5, ... of two vectors.
+// may write y[2 * DIRECT_LANES - 1] and the elements between as they were. direct_lanes_of: the
+// lanes begin..end, which may lie beyond a vector. direct_load_some: zeros in other lanes, whose
+// memory is not read. direct_even, direct_odd: elements 0, 2, 4, ... and 1, 3, 5, ... of two
+// vectors; direct_zip: two vectors with these elements. direct_store_some: the first n lanes, not
+// all.
 #if defined(__AVX512F__)
 enum { DIRECT_LANES = 16 };
 #define DIRECT_MOST_OUTPUTS 8
@@ -36,6 +38,9 @@ static inline direct_floats direct_mul(direct_floats x, direct_floats y) {
 }
 static inline direct_floats direct_add(direct_floats x, direct_floats y) {
     return _mm512_add_ps(x, y);
+}
+static inline direct_floats direct_sub(direct_floats x, direct_floats y) {
+    return _mm512_sub_ps(x, y);
 }
 static inline direct_floats direct_quiet(direct_floats x) {
     __m512 nan = _mm512_castsi512_ps(_mm512_set1_epi32(0x7FC00000));
@@ -70,6 +75,12 @@ static inline direct_floats direct_odd(direct_floats low, direct_floats high) {
     __m512i odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
     return _mm512_permutex2var_ps(low, odd, high);
 }
+static inline void direct_zip(direct_floats even, direct_floats odd, direct_floats *low,
+                              direct_floats *high) {
+    __m512i first = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    *low = _mm512_permutex2var_ps(even, first, odd);
+    *high = _mm512_permutex2var_ps(even, _mm512_add_epi32(first, _mm512_set1_epi32(8)), odd);
+}
 #elif defined(__AVX2__)
 enum { DIRECT_LANES = 8 };
 #define DIRECT_MOST_OUTPUTS 4
@@ -86,6 +97,9 @@ static inline direct_floats direct_mul(direct_floats x, direct_floats y) {
 }
 static inline direct_floats direct_add(direct_floats x, direct_floats y) {
     return _mm256_add_ps(x, y);
+}
+static inline direct_floats direct_sub(direct_floats x, direct_floats y) {
+    return _mm256_sub_ps(x, y);
 }
 static inline direct_floats direct_quiet(direct_floats x) {
     __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32(0x7FC00000));
@@ -134,6 +148,12 @@ static inline direct_floats direct_odd(direct_floats low, direct_floats high) {
     __m256d odd = _mm256_castps_pd(_mm256_shuffle_ps(low, high, 0xDD));
     return _mm256_castpd_ps(_mm256_permute4x64_pd(odd, 0xD8));
 }
+static inline void direct_zip(direct_floats even, direct_floats odd, direct_floats *low,
+                              direct_floats *high) {
+    __m256 first = _mm256_unpacklo_ps(even, odd), second = _mm256_unpackhi_ps(even, odd);
+    *low = _mm256_permute2f128_ps(first, second, 0x20);
+    *high = _mm256_permute2f128_ps(first, second, 0x31);
+}
 #elif defined(__aarch64__)
 enum { DIRECT_LANES = 4 };
 #define DIRECT_MOST_OUTPUTS 4
@@ -147,6 +167,7 @@ static inline direct_floats direct_madd(direct_floats sum, direct_floats x, dire
 }
 static inline direct_floats direct_mul(direct_floats x, direct_floats y) { return vmulq_f32(x, y); }
 static inline direct_floats direct_add(direct_floats x, direct_floats y) { return vaddq_f32(x, y); }
+static inline direct_floats direct_sub(direct_floats x, direct_floats y) { return vsubq_f32(x, y); }
 static inline direct_floats direct_quiet(direct_floats x) {
     return vbslq_f32(vceqq_f32(x, x), x, vreinterpretq_f32_u32(vdupq_n_u32(0x7FC00000)));
 }
@@ -155,6 +176,33 @@ static inline void direct_spread(float *y, direct_floats v) {
     float32x4x2_t both = vld2q_f32(y);
     both.val[0] = v;
     vst2q_f32(y, both);
+}
+typedef struct direct_mask {
+    ptrdiff_t begin, end;
+} direct_mask;
+static inline direct_mask direct_lanes_of(ptrdiff_t begin, ptrdiff_t end) {
+    return (direct_mask){begin < 0 ? 0 : begin, end < DIRECT_LANES ? end : DIRECT_LANES};
+}
+static inline direct_floats direct_load_some(const float *x, direct_mask mask) {
+    float some[DIRECT_LANES] = {0};
+    if (mask.begin == 0 && mask.end == DIRECT_LANES) return vld1q_f32(x);
+    for (ptrdiff_t i = mask.begin; i < mask.end; i++) some[i] = x[i];
+    return vld1q_f32(some);
+}
+static inline void direct_store_some(float *y, direct_floats v, size_t n) {
+    float all[DIRECT_LANES];
+    vst1q_f32(all, v);
+    for (size_t i = 0; i < n; i++) y[i] = all[i];
+}
+static inline direct_floats direct_even(direct_floats low, direct_floats high) {
+    return vuzp1q_f32(low, high);
+}
+static inline direct_floats direct_odd(direct_floats low, direct_floats high) {
+    return vuzp2q_f32(low, high);
+}
+static inline void direct_zip(direct_floats even, direct_floats odd, direct_floats *low,
+                              direct_floats *high) {
+    *low = vzip1q_f32(even, odd), *high = vzip2q_f32(even, odd);
 }
 #else
 enum { DIRECT_LANES = 1 };
@@ -169,9 +217,32 @@ static inline direct_floats direct_madd(direct_floats sum, direct_floats x, dire
 }
 static inline direct_floats direct_mul(direct_floats x, direct_floats y) { return x * y; }
 static inline direct_floats direct_add(direct_floats x, direct_floats y) { return x + y; }
+static inline direct_floats direct_sub(direct_floats x, direct_floats y) { return x - y; }
 static inline direct_floats direct_quiet(direct_floats x) { return isnan(x) ? NAN : x; }
 static inline unsigned direct_zeros(direct_floats x) { return x == 0; }
 static inline void direct_spread(float *y, direct_floats v) { *y = v; }
+typedef bool direct_mask;
+static inline direct_mask direct_lanes_of(ptrdiff_t begin, ptrdiff_t end) {
+    return begin <= 0 && end > 0;
+}
+static inline direct_floats direct_load_some(const float *x, direct_mask mask) {
+    return mask ? *x : 0;
+}
+static inline void direct_store_some(float *y, direct_floats v, size_t n) {
+    if (n) *y = v;
+}
+static inline direct_floats direct_even(direct_floats low, direct_floats high) {
+    (void)high;
+    return low;
+}
+static inline direct_floats direct_odd(direct_floats low, direct_floats high) {
+    (void)low;
+    return high;
+}
+static inline void direct_zip(direct_floats even, direct_floats odd, direct_floats *low,
+                              direct_floats *high) {
+    *low = even, *high = odd;
+}
 #endif
 
 #endif

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The transforms of Winograd's convolution F(2x2, 3x3): ops/products/winograd/conv_winograd.h says
+// what it computes. A tile is 4x4 elements of x that overlap those of the next tile by two, and
+// makes 2x2 results. Its transform has 16 points, row by row.
+//
+// Vectors run over tiles. Each kernel computes the same sums in the same order.
+#ifndef QDQ_OPS_KERNELS_WINOGRAD_H
+#define QDQ_OPS_KERNELS_WINOGRAD_H
+
+#include "include/qdq/base.h"
+#include "ops/kernels/best_row.h"
+
+enum {
+    QDQ_WINOGRAD_SIDE = 4,  // of a tile
+    QDQ_WINOGRAD_POINTS = QDQ_WINOGRAD_SIDE * QDQ_WINOGRAD_SIDE,
+    QDQ_WINOGRAD_RUN = 32,    // most tiles that are transformed together
+    QDQ_WINOGRAD_PITCH = 32,  // points of a channel: a row of a panel of ops/kernels/gemm/gemm.h
+    QDQ_WINOGRAD_ROOM = 16,   // floats that `end` may read and write after the last tile
+};
+
+// Neighbouring tiles of a plane, in each of `channels` planes.
+typedef struct qdq_winograd_tiles {
+    const float *x;  // the first element of the first plane
+    size_t channels, channel_stride, row_stride;
+    size_t rows, columns;   // of a plane
+    ptrdiff_t row, column;  // of the first tile's first element; beyond the plane x counts as 0
+    size_t n, room;         // tiles, and up to how many may be written; at most QDQ_WINOGRAD_RUN
+    // Point p of tile j of channel k is points[p * point_stride + k * QDQ_WINOGRAD_PITCH + j].
+    float *points;
+    size_t point_stride;
+} qdq_winograd_tiles;
+
+// t0 = d0 - d2, t1 = d1 + d2, t2 = d2 - d1, t3 = d1 - d3 of the rows of each tile, then of the
+// columns.
+typedef void qdq_winograd_begin_fn(const qdq_winograd_tiles *tiles);
+
+// Sums of the points of n tiles: point p of tile j is sums[p * point_stride + j].
+typedef struct qdq_winograd_sums {
+    const float *sums;
+    size_t point_stride, n;
+    float *upper, *lower;  // 2 n results: the first and the second row of all tiles
+} qdq_winograd_sums;
+
+// y0 = (m0 + m1) + m2, y1 = (m1 - m2) - m3 of the rows of each tile, then of the columns. Reads and
+// writes whole vectors. Returns whether all results are finite.
+typedef bool qdq_winograd_end_fn(const qdq_winograd_sums *sums);
+
+typedef struct qdq_winograd_kernels {
+    qdq_winograd_begin_fn *begin;
+    qdq_winograd_end_fn *end;
+} qdq_winograd_kernels;
+
+#define QDQ_WINOGRAD_DECLARE(ISA, isa) extern const qdq_winograd_kernels qdq_winograd_##isa;
+QDQ_KERNEL_ISAS(QDQ_WINOGRAD_DECLARE)
+
+// The best kernels for the instruction sets `isas`; all give the same bits.
+const qdq_winograd_kernels *qdq_winograd_find(uint32_t isas);
+
+#endif

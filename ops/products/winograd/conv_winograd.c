@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses and prepares Winograd's convolution: units, and the transformed weights.
+#include "ops/products/winograd/conv_winograd.h"
+
+#include "ops/products/gemm_read.h"
+#include "runtime/base/fp_environment.h"
+#include "runtime/base/threads/parallel_run.h"
+
+enum {
+    DIMS = QDQ_MAX_SPATIAL,
+    LAST = DIMS - 1,
+    SIDE = QDQ_WINOGRAD_SIDE,
+    POINTS = QDQ_WINOGRAD_POINTS,
+    TILES = QDQ_WINOGRAD_TILES,
+    WINDOW = 3,
+    HALF = QDQ_GEMM_COLUMNS / 2,
+};
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+static size_t parts(size_t n, size_t of) { return (n + of - 1) / of; }
+
+//---- Weights ----------------------------------------------------------------
+
+static void transform_three(const double *g, size_t step, double *u, size_t u_step) {
+    double outer = g[0] + g[2 * step];
+    u[0] = g[0];
+    u[u_step] = (outer + g[step]) / 2;
+    u[2 * u_step] = (outer - g[step]) / 2;
+    u[3 * u_step] = g[2 * step];
+}
+
+static void transform(const float *weights, float u[POINTS]) {
+    double g[WINDOW * WINDOW], rows[SIDE * WINDOW], all[POINTS];
+    for (size_t i = 0; i < WINDOW * WINDOW; i++) g[i] = (double)weights[i];
+    for (size_t c = 0; c < WINDOW; c++) transform_three(g + c, WINDOW, rows + c, WINDOW);
+    for (size_t r = 0; r < SIDE; r++) transform_three(rows + r * WINDOW, 1, all + r * SIDE, 1);
+    for (size_t p = 0; p < POINTS; p++) u[p] = (float)all[p];
+}
+
+typedef struct packing {
+    const qdq_winograd *w;
+    const qdq_gemm_known *known;
+    const qdq_gemm_reader *reader;
+    float *rows;
+} packing;
+
+static void pack_channel(const packing *of, size_t group, size_t channel) {
+    const qdq_winograd *w = of->w;
+    const qdq_gemm *g = &w->conv.gemm;
+    qdq_gemm_source from = qdq_gemm_reader_source(of->reader, g, of->known, group);
+    size_t row_block = channel / w->block_rows, row = channel % w->block_rows;
+    for (size_t i = 0; i < w->conv.group_inputs; i++) {
+        float weights[WINDOW * WINDOW], u[POINTS];
+        qdq_gemm_column(g, &from, channel, i * WINDOW * WINDOW, WINDOW * WINDOW, weights);
+        transform(weights, u);
+        for (size_t p = 0; p < POINTS; p++)
+            of->rows[qdq_winograd_row(w, group, row_block, i / w->k, p, row) + i % w->k] = u[p];
+    }
+}
+
+static void pack_channels(void *context, size_t begin, size_t end) {
+    QDQ_FIXED_ENVIRONMENT;
+    const packing *of = context;
+    size_t outputs = of->w->conv.group_outputs;
+    for (size_t i = begin; i < end; i++) pack_channel(of, i / outputs, i % outputs);
+}
+
+static bool pack(qdq_winograd *w, const qdq_gemm_known *known, const qdq_lowering *to,
+                 size_t *bytes) {
+    const qdq_conv *c = &w->conv;
+    size_t floats = qdq_winograd_row(w, c->groups, 0, 0, 0, 0),
+           count = c->groups * c->group_outputs;
+    float *rows = qdq_mempool_array(to->mempool, floats, sizeof *rows);
+    qdq_gemm_reader reader = qdq_gemm_reader_of(known, sizeof *rows, to->mempool);
+    bool done = rows && qdq_gemm_reader_read_all(&reader, count * c->gemm.depth);
+    if (done)
+        qdq_parallel_run(to->parallel, count * c->gemm.depth, count, pack_channels,
+                         &(packing){w, known, &reader, rows});
+    qdq_gemm_reader_close(&reader);
+    *bytes = floats * sizeof *rows;
+    w->rows = rows;
+    return done;
+}
+
+//---- Units ------------------------------------------------------------------
+
+// What the products of a unit of n tiles cost: a panel takes 16 tiles at a time, and the more tiles
+// a unit has, the fewer output channels share their transforms.
+static size_t cost_of(size_t n) {
+    enum { WHOLE = 1024 };
+    return parts(n, HALF) * HALF * (WHOLE + n);
+}
+
+// Chooses the tiles of a unit: whole rows, or a part of a row that is too long.
+static void set_tiles(qdq_winograd *w) {
+    size_t rows = w->tile_rows, columns = w->tile_columns, best = SIZE_MAX;
+    w->unit_rows = 1;
+    w->unit_columns =
+        columns <= TILES ? columns : parts(columns, parts(columns, TILES) * HALF) * HALF;
+    for (size_t n = 1; n <= rows && n * columns <= TILES; n++) {
+        size_t cost = rows / n * cost_of(n * columns) + cost_of(rows % n * columns);
+        if (cost < best) best = cost, w->unit_rows = n;
+    }
+    w->row_units = parts(rows, w->unit_rows);
+    w->column_units = parts(columns, w->unit_columns);
+    size_t tiles = w->unit_rows * w->unit_columns;
+    w->columns = parts(tiles, QDQ_GEMM_COLUMNS) * QDQ_GEMM_COLUMNS;
+}
+
+static void set_blocks(qdq_winograd *w) {
+    const qdq_conv *c = &w->conv;
+    size_t most = QDQ_WINOGRAD_AREA / w->columns;
+    w->k_blocks = parts(c->group_inputs, least(most, QDQ_WINOGRAD_DEPTH));
+    w->k = parts(c->group_inputs, w->k_blocks);
+    w->ways = 1;
+    while (w->ways < POINTS && 2 * w->ways * w->k <= QDQ_WINOGRAD_DEPTH) w->ways *= 2;
+    w->row_blocks = parts(c->group_outputs, least(most, QDQ_WINOGRAD_OUTPUTS));
+    w->block_rows = parts(c->group_outputs, w->row_blocks);
+}
+
+//---- The stage --------------------------------------------------------------
+
+// Whether the shape is one that tiles of 4x4 make faster.
+static bool suits(const qdq_conv *c, const qdq_op_context *ctx) {
+    const qdq_gemm *g = &c->gemm;
+    bool flat = c->kernel[0] == 1 && c->stride[0] == 1 && !c->pad[0] && c->out[0] == c->in[0];
+    for (int d = 1; d < DIMS; d++)
+        flat &= c->kernel[d] == WINDOW && c->stride[d] == 1 && c->dilation[d] == 1;
+    size_t tiles = parts(c->out[1], 2) * parts(c->out[LAST], 2);
+    return flat && g->kind == QDQ_GEMM_FLOATS && g->a_dtype == QDQ_FLOAT32 &&
+           g->weights.dtype == QDQ_FLOAT32 && g->y.dtype == QDQ_FLOAT32 &&
+           tiles >= QDQ_WINOGRAD_LEAST_TILES && c->group_inputs >= QDQ_WINOGRAD_LEAST_CHANNELS &&
+           c->group_outputs >= QDQ_WINOGRAD_LEAST_CHANNELS && qdq_conv_has_panels(c, ctx);
+}
+
+bool qdq_conv_winograd_stage(const qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *to,
+                             qdq_stage *stage, bool *done) {
+    const qdq_gemm *g = &c->gemm;
+    qdq_gemm_known known;
+    size_t packed_bytes = 0;
+    *done = to->fast && suits(c, ctx) && qdq_gemm_constant_weights(g, ctx, &known);
+    if (!*done) return true;
+    qdq_winograd *w = QDQ_MEMPOOL_NEW(to->mempool, qdq_winograd);
+    if (!w) return false;
+    w->conv = *c;
+    w->kernels = qdq_winograd_find(to->isas);
+    w->tile_rows = parts(c->out[1], 2), w->tile_columns = parts(c->out[LAST], 2);
+    set_tiles(w);
+    set_blocks(w);
+    qdq_stage_quantize *quantize = qdq_gemm_offer_quantize(&w->conv.gemm, to->mempool);
+    w->transposed_gemm = qdq_gemm_transposed(&w->conv.gemm);
+    w->rows = qdq_gemm_find_packed(g, ctx, to, &known, QDQ_PACKED_WINOGRAD + w->columns);
+    if (!w->rows &&
+        (!pack(w, &known, to, &packed_bytes) ||
+         !qdq_gemm_add_packed(g, ctx, to, &known, QDQ_PACKED_WINOGRAD + w->columns, w->rows)))
+        return false;
+    size_t planes = g->batch * c->out[0];
+    *stage = (qdq_stage){.params = w,
+                         .tensor_op = qdq_winograd_run,
+                         .quantize = quantize,
+                         .chunks = true,
+                         .winograd = true,
+                         .units = planes * w->row_units * w->column_units * w->row_blocks,
+                         .cost = planes * w->tile_rows * w->tile_columns * POINTS *
+                                 c->group_inputs * c->group_outputs,
+                         .packed_bytes = packed_bytes};
+    return true;
+}
