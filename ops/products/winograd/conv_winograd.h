@@ -26,7 +26,7 @@
 
 // Sizes of units, whose buffers lie on the stack. Tests take their sizes from these.
 enum {
-    QDQ_WINOGRAD_LEAST_TILES = 32,     // of an image
+    QDQ_WINOGRAD_LEAST_TILES = 20,     // of an image
     QDQ_WINOGRAD_LEAST_CHANNELS = 16,  // input and output channels of a group
     QDQ_WINOGRAD_TILES = 64,           // of a unit
     QDQ_WINOGRAD_AREA = 4096,          // most tiles times k, and tiles times output channels

@@ -325,7 +325,7 @@ static void fast_convolutions_that_suit_are_winograds(void **unused) {
     assert_false(is_winograd(&other, true, true));
     other = e, other.outputs = LEAST - 1;
     assert_false(is_winograd(&other, true, true));
-    other = e, other.in[0] = other.in[1] = 2 * 5;  // 25 tiles
+    other = e, other.in[0] = other.in[1] = 2 * 4;  // 16 tiles
     assert_false(is_winograd(&other, true, true));
 }
 
