@@ -17,8 +17,8 @@ the exact peer. Then qdq and the peers take turns, a few runs each; a cell is th
 
 --threads times qdq alone, in turn on one thread and on two, and writes another table: how many times as fast two are.
 
---isa caps the instruction set of qdq alone. --into replaces the table of docs/performance.md for a CPU like this one, with
-AVX-512 or without.
+--isa caps the instruction set of qdq alone; ort_avx2.py caps that of ONNX Runtime. --into replaces the table of
+docs/performance.md for a CPU like this one, with AVX-512, or for AVX2: without it, or where both are capped.
 """
 
 import argparse
@@ -38,6 +38,7 @@ import onnx
 import onnx_packages
 import onnxruntime as ort
 from onnxruntime import quantization
+from ort_avx2 import is_capped
 
 BUILT = {
     "ResNet-50": networks.resnet50,
@@ -229,13 +230,15 @@ def machine(options):
     found = f"Machine: {model} ({', '.join(sets)}), load {os.getloadavg()[0]:.1f}"
     if options.threads:
         return found + (f"; qdq with --isa {options.isa}." if options.isa else ".")
-    capped = f"; qdq with --isa {options.isa}, ONNX Runtime with all that the CPU has" if options.isa else ""
+    peer = "without AVX-512" if is_capped(ort) else "with all that the CPU has"
+    capped = f"; qdq with --isa {options.isa}, ONNX Runtime {peer}" if options.isa else ""
     return f"{found}; ONNX Runtime {ort.__version__}; one thread{capped}."
 
 
-def put_into(path, lines, table):
-    """Replaces the lines between the marks of this table for CPUs like this one."""
-    table += ", AVX-512" if "avx512f" in instruction_sets()[0] else ", AVX2"
+def put_into(options, lines, table):
+    """Replaces the lines between the marks of this table for CPUs like this one, or like one that both are capped to."""
+    path, capped = options.into, options.isa == "avx2" and (is_capped(ort) or options.threads)
+    table += ", AVX-512" if "avx512f" in instruction_sets()[0] and not capped else ", AVX2"
     start, end = f"<!-- {table} -->", f"<!-- end of {table} -->"
     page = path.read_text(encoding="utf-8")
     before, _, rest = page.partition(start)
@@ -274,7 +277,7 @@ def main():
                     lines.append(thread_row(*case) if options.threads else row_of(measure(*case)))
                 print(lines[-1], flush=True)
     if options.into:
-        put_into(options.into, lines, "threads" if options.threads else "networks")
+        put_into(options, lines, "threads" if options.threads else "networks")
 
 
 if __name__ == "__main__":

@@ -231,7 +231,7 @@ def main():
     if len(lines) == 3:
         sys.exit(f"no op has '{options.only}' in its name")
     if options.into:
-        put_into(options.into, lines, "single ops")
+        put_into(options, lines, "single ops")
 
 
 if __name__ == "__main__":
