@@ -21,20 +21,28 @@ static size_t parts(size_t n, size_t of) { return (n + of - 1) / of; }
 
 //---- Weights ----------------------------------------------------------------
 
-static void transform_three(const double *g, size_t step, double *u, size_t u_step) {
-    double outer = g[0] + g[2 * step];
-    u[0] = g[0];
-    u[u_step] = (outer + g[step]) / 2;
-    u[2 * u_step] = (outer - g[step]) / 2;
-    u[3 * u_step] = g[2 * step];
+// Weights of some input channels at a time: element e of channel i is [e][i].
+enum { TOGETHER = QDQ_GEMM_DEPTH / (WINDOW * WINDOW) };
+typedef double together[TOGETHER];
+
+// G times three elements that lie `step` and, of the results, `u_step` apart.
+static void transform_three(together *g, size_t step, together *u, size_t u_step, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        double outer = g[0][i] + g[2 * step][i], middle = g[step][i];
+        u[0][i] = g[0][i];
+        u[u_step][i] = (outer + middle) / 2;
+        u[2 * u_step][i] = (outer - middle) / 2;
+        u[3 * u_step][i] = g[2 * step][i];
+    }
 }
 
-static void transform(const float *weights, float u[POINTS]) {
-    double g[WINDOW * WINDOW], rows[SIDE * WINDOW], all[POINTS];
-    for (size_t i = 0; i < WINDOW * WINDOW; i++) g[i] = (double)weights[i];
-    for (size_t c = 0; c < WINDOW; c++) transform_three(g + c, WINDOW, rows + c, WINDOW);
-    for (size_t r = 0; r < SIDE; r++) transform_three(rows + r * WINDOW, 1, all + r * SIDE, 1);
-    for (size_t p = 0; p < POINTS; p++) u[p] = (float)all[p];
+// G g G' of n input channels, whose weights follow each other.
+static void transform(const float *weights, size_t n, together u[POINTS]) {
+    together g[WINDOW * WINDOW], rows[SIDE * WINDOW];
+    for (size_t e = 0; e < WINDOW * WINDOW; e++)
+        for (size_t i = 0; i < n; i++) g[e][i] = (double)weights[i * WINDOW * WINDOW + e];
+    for (size_t c = 0; c < WINDOW; c++) transform_three(g + c, WINDOW, rows + c, WINDOW, n);
+    for (size_t r = 0; r < SIDE; r++) transform_three(rows + r * WINDOW, 1, u + r * SIDE, 1, n);
 }
 
 typedef struct packing {
@@ -49,12 +57,17 @@ static void pack_channel(const packing *of, size_t group, size_t channel) {
     const qdq_gemm *g = &w->conv.gemm;
     qdq_gemm_source from = qdq_gemm_reader_source(of->reader, g, of->known, group);
     size_t row_block = channel / w->block_rows, row = channel % w->block_rows;
-    for (size_t i = 0; i < w->conv.group_inputs; i++) {
-        float weights[WINDOW * WINDOW], u[POINTS];
-        qdq_gemm_column(g, &from, channel, i * WINDOW * WINDOW, WINDOW * WINDOW, weights);
-        transform(weights, u);
-        for (size_t p = 0; p < POINTS; p++)
-            of->rows[qdq_winograd_row(w, group, row_block, i / w->k, p, row) + i % w->k] = u[p];
+    for (size_t i = 0, n; i < w->conv.group_inputs; i += n) {
+        size_t k_block = i / w->k, k = i % w->k;
+        float weights[TOGETHER * WINDOW * WINDOW];
+        together u[POINTS];
+        n = least(qdq_winograd_k(w, k_block) - k, TOGETHER);
+        qdq_gemm_column(g, &from, channel, i * WINDOW * WINDOW, n * WINDOW * WINDOW, weights);
+        transform(weights, n, u);
+        for (size_t p = 0; p < POINTS; p++) {
+            float *to = of->rows + qdq_winograd_row(w, group, row_block, k_block, p, row) + k;
+            for (size_t j = 0; j < n; j++) to[j] = (float)u[p][j];
+        }
     }
 }
 
