@@ -82,8 +82,20 @@ POOL_JOIN(bytes, uint8_t)
 POOL_JOIN(floats, float)
 POOL_JOIN(doubles, double)
 
+// QDQ_EACH for bytes. Compilers unroll blocks of 16 before they look for vectors, and then find
+// none.
+#define POOL_EACH_BYTE(n, EACH)                                    \
+    {                                                              \
+        size_t i = 0;                                              \
+        for (; i + 32 <= (n); i += 32) QDQ_EACH_BLOCK(32, i, EACH) \
+        if (i < (n) && (n) >= 32)                                  \
+            QDQ_EACH_BLOCK(32, (n)-32, EACH)                       \
+        else                                                       \
+            for (; i < (n); i++) EACH(i)                           \
+    }
+
 // Up to three rows at a time, so that y is loaded and stored once for them.
-#define POOL_ROWS(name, from, type)                                                              \
+#define POOL_ROWS(name, from, type, EACH)                                                        \
     static void QDQ_ISA_NAME(pool_rows_##name)(const void *const *x, size_t count, uint8_t sign, \
                                                bool fresh, void *to, size_t n) {                 \
         type *restrict y = to;                                                                   \
@@ -93,15 +105,15 @@ POOL_JOIN(doubles, double)
             const from *restrict a = x[0];                                                       \
             const from *restrict b = x[some > 1], *restrict c = x[some > 2 ? 2 : 0];             \
             if (fresh && some == 3)                                                              \
-                QDQ_EACH(n, FIRST_3_##name)                                                      \
+                EACH(n, FIRST_3_##name)                                                          \
             else if (fresh && some == 2)                                                         \
-                QDQ_EACH(n, FIRST_2_##name)                                                      \
+                EACH(n, FIRST_2_##name)                                                          \
             else if (fresh)                                                                      \
-                QDQ_EACH(n, FIRST_1_##name)                                                      \
+                EACH(n, FIRST_1_##name)                                                          \
             else if (some == 3)                                                                  \
-                QDQ_EACH(n, JOIN_3_##name)                                                       \
+                EACH(n, JOIN_3_##name)                                                           \
             else                                                                                 \
-                QDQ_EACH(n, JOIN_1_##name)                                                       \
+                EACH(n, JOIN_1_##name)                                                           \
         }                                                                                        \
     }
 #define MOST_1_keys(i) pool_key(a[i])
@@ -120,8 +132,8 @@ POOL_JOIN(doubles, double)
 #define FIRST_3_bytes(i) y[i] = MOST_3_bytes(i);
 #define JOIN_1_bytes(i) y[i] = pool_most_byte(y[i], MOST_1_bytes(i));
 #define JOIN_3_bytes(i) y[i] = pool_most_byte(y[i], MOST_3_bytes(i));
-POOL_ROWS(keys, float, uint32_t)
-POOL_ROWS(bytes, uint8_t, uint8_t)
+POOL_ROWS(keys, float, uint32_t, QDQ_EACH)
+POOL_ROWS(bytes, uint8_t, uint8_t, POOL_EACH_BYTE)
 
 // NOLINTEND(bugprone-macro-parentheses)
 
