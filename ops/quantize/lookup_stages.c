@@ -13,6 +13,13 @@
 #include "runtime/numerics/block_float.h"
 #include "runtime/numerics/dtype.h"
 
+static const uint32_t the_only[1] = {0};
+static const qdq_stage_param the_only_table = {.is_int = true,
+                                               .grid = &qdq_grid_whole,
+                                               .count = 1,
+                                               .origin = QDQ_FROM_NUMBERS,
+                                               .values = the_only};
+
 static bool is_byte(qdq_dtype dtype) { return dtype == QDQ_INT8 || dtype == QDQ_UINT8; }
 
 // The parameter whose grid numbers the tables: all parameters with more than one number must agree
@@ -79,6 +86,18 @@ static qdq_lookup_line *lines_for(qdq_dtype x, qdq_dtype y, size_t count, qdq_me
 
 //---- Stages -----------------------------------------------------------------
 
+static qdq_stage stage_of_tables(const qdq_stage *from, qdq_tile_fn *fn,
+                                 const qdq_lookup_params *params, const qdq_stage_param *numbers) {
+    return (qdq_stage){
+        .x = from->x,
+        .y = from->y,
+        .params = params,
+        .fn = fn,
+        .stage_params = {*numbers},
+        .stage_param_count = 1,
+    };
+}
+
 // Turns the stage into a lookup of results of `size` bytes, one table per block of the grid. Finds
 // the lines of the tables unless `lines` is NULL.
 static bool use_tables(qdq_stage *stage, const qdq_stage_param *grid, size_t size, qdq_tile_fn *fn,
@@ -96,18 +115,12 @@ static bool use_tables(qdq_stage *stage, const qdq_stage_param *grid, size_t siz
         find_line(&lines[i], (const uint8_t *)tables + i * 256, scale_pair_of(views, views + 2));
     }
     *params = (qdq_lookup_params){tables, lines};
-    *stage = (qdq_stage){
-        .x = stage->x,
-        .y = stage->y,
-        .params = params,
-        .fn = fn,
-        .stage_params = {{.is_int = true,
-                          .grid = grid->grid,
-                          .count = grid->count,
-                          .origin = QDQ_FROM_NUMBERS,
-                          .values = numbers}},
-        .stage_param_count = 1,
-    };
+    *stage = stage_of_tables(stage, fn, params,
+                             &(qdq_stage_param){.is_int = true,
+                                                .grid = grid->grid,
+                                                .count = grid->count,
+                                                .origin = QDQ_FROM_NUMBERS,
+                                                .values = numbers});
     return true;
 }
 
@@ -145,6 +158,58 @@ bool qdq_use_lookup_of_floats(qdq_stage *stage, qdq_dtype x, qdq_dtype y, size_t
     // A table takes as long to fill as 256 elements to compute.
     if ((!computed && !by_hand) || elements / 256 < grid->count) return true;
     return use_tables(stage, grid, size, fn, NULL, to->mempool);
+}
+
+// Turns the stage into a lookup in the one table that `params` has.
+static void use_the_only(qdq_stage *stage, const qdq_lookup_params *params, qdq_dtype x,
+                         qdq_dtype y, uint32_t isas) {
+    qdq_tile_fn *fn = qdq_kernel_find(QDQ_FAMILY_LOOKUP, x, y, NULL, isas);
+    *stage = stage_of_tables(stage, fn, params, &the_only_table);
+}
+
+// Parameters of one table, which is filled in later. NULL when memory runs out.
+static qdq_lookup_params *one_table(qdq_dtype x, qdq_dtype y, uint8_t **table,
+                                    qdq_lookup_line **line, qdq_mempool *mempool) {
+    qdq_lookup_params *params = QDQ_MEMPOOL_NEW(mempool, qdq_lookup_params);
+    *line = lines_for(x, y, 1, mempool);
+    *table = qdq_mempool_array(mempool, 256, 1);
+    if (!params || !*line || !*table) return NULL;
+    *params = (qdq_lookup_params){*table, *line};
+    return params;
+}
+
+// The differences are exact, so that the product alone rounds, as in Dequantize
+// (qdq_quantized_given).
+bool qdq_use_lookup_of_codes(qdq_stage *stage, const qdq_quantized *x, qdq_dtype y,
+                             const qdq_lowering *to) {
+    qdq_lookup_line *line;
+    uint8_t *table;
+    qdq_lookup_params *params = one_table(x->dtype, y, &table, &line, to->mempool);
+    float reals[256];
+    qdq_view views[QDQ_MAX_STAGE_PARAMS];
+    if (!params) return false;
+    for (int i = 0; i < 256; i++) {
+        int32_t code = x->dtype == QDQ_INT8 ? (int8_t)i : i;
+        reals[i] = (float)(code - x->zero_points[0]) * x->scales[0];
+    }
+    views_of(stage, 0, views);
+    stage->fn(stage->params, views, reals, table, 256);
+    find_line(line, table,
+              (scale_pair){x->scales[0], qdq_float_from_bits(views[0].data[0]), x->zero_points[0],
+                           (int32_t)views[1].data[0]});
+    use_the_only(stage, params, x->dtype, y, to->isas);
+    return true;
+}
+
+bool qdq_use_table(qdq_stage *stage, const uint8_t *results, qdq_dtype x, qdq_dtype y,
+                   uint32_t isas, qdq_mempool *mempool) {
+    qdq_lookup_line *line;
+    uint8_t *table;
+    qdq_lookup_params *params = one_table(x, y, &table, &line, mempool);
+    if (!params) return false;
+    memcpy(table, results, 256);
+    use_the_only(stage, params, x, y, isas);
+    return true;
 }
 
 //---- Links --------------------------------------------------------------------
@@ -189,7 +254,6 @@ static void fill_through(const qdq_link *links, size_t count, uint8_t *table) {
 
 bool qdq_join_links(qdq_link *links, size_t count, qdq_dtype x, qdq_mempool *mempool, uint32_t isas,
                     size_t *joined) {
-    static const uint32_t the_only[1] = {0};
     qdq_view views[2][QDQ_MAX_STAGE_PARAMS];
     size_t n = *joined = is_byte(x) ? count_joined(links, count) : 0;
     if (!n) return true;
@@ -200,13 +264,12 @@ bool qdq_join_links(qdq_link *links, size_t count, qdq_dtype x, qdq_mempool *mem
         *joined = 0;
         return true;
     }
-    uint8_t *table = qdq_mempool_array(mempool, 256, 1);
-    qdq_lookup_params *params = QDQ_MEMPOOL_NEW(mempool, qdq_lookup_params);
+    uint8_t *table;
+    qdq_lookup_line *line;
+    qdq_lookup_params *params = one_table(x, last->y_dtype, &table, &line, mempool);
     qdq_param *stage_params = QDQ_MEMPOOL_NEW(mempool, qdq_param);
-    qdq_lookup_line *line = lines_for(x, last->y_dtype, 1, mempool);
-    if (!table || !params || !stage_params || !line) return false;
+    if (!params || !stage_params) return false;
     fill_through(links, n, table);
-    *params = (qdq_lookup_params){table, line};
     if (n == 2 && links->stage_param_count == 2 && last->stage_param_count == 2) {
         (void)all_known(links, views[0]), (void)all_known(last, views[1]);
         find_line(line, table, scale_pair_of(views[0], views[1]));

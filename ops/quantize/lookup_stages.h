@@ -21,4 +21,14 @@ bool qdq_use_lookup(qdq_stage *stage, qdq_dtype x, qdq_dtype y, const qdq_loweri
 bool qdq_use_lookup_of_floats(qdq_stage *stage, qdq_dtype x, qdq_dtype y, size_t elements,
                               const qdq_lowering *to);
 
+// Makes a stage that quantizes float32 to bytes y take the codes that stand for the floats. All
+// parameters are known single numbers. False when memory runs out.
+bool qdq_use_lookup_of_codes(qdq_stage *stage, const qdq_quantized *x, qdq_dtype y,
+                             const qdq_lowering *to);
+
+// Turns a stage from bytes x to bytes y into a lookup in a table of its 256 results. False when
+// memory runs out.
+bool qdq_use_table(qdq_stage *stage, const uint8_t *results, qdq_dtype x, qdq_dtype y,
+                   uint32_t isas, qdq_mempool *mempool);
+
 #endif

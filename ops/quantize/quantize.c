@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "ops/kernels/kernel.h"
+#include "ops/quantize/lookup_stages.h"
 #include "ops/quantize/quant_params.h"
 #include "runtime/numerics/dtype.h"
 
@@ -19,7 +20,40 @@ static void infer(qdq_op_context *ctx) {
     qdq_infer_given(ctx, a, y, y);
 }
 
+//---- Codes ------------------------------------------------------------------
+
+static bool is_byte(qdq_dtype dtype) { return dtype == QDQ_INT8 || dtype == QDQ_UINT8; }
+
+static bool is_known_number(const qdq_op_context *ctx, size_t port, size_t attr_count) {
+    const qdq_operand *v = &ctx->inputs[port];
+    if (!v->given) return attr_count == 1 || (port == QDQ_PORT_ZERO_POINT && !attr_count);
+    return v->data && qdq_shape_count(v->type.shape) == 1;
+}
+
+// Codes that an op moved, or chose by their order, become other codes by a table. Those that come
+// straight from a Dequantize need no such help, because its link joins the one of this op.
+static uint64_t accepts_quantized(const qdq_op_context *ctx) {
+    const qdq_quantize_attrs *a = ctx->attrs;
+    const qdq_operand *x = &ctx->inputs[QDQ_PORT_X];
+    bool moved = x->maker.op && qdq_fusion_of(x->maker.op)->passes_quantized;
+    return moved && x->quantized && x->quantized->count == 1 && is_byte(x->quantized->dtype) &&
+           is_byte(ctx->outputs[0].dtype) && a->zero_point_domain != QDQ_DOMAIN_FLOAT &&
+           is_known_number(ctx, QDQ_PORT_SCALE, a->scales.count) &&
+           is_known_number(ctx, QDQ_PORT_ZERO_POINT, a->zps.count);
+}
+
+static bool lower_on_codes(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stage) {
+    qdq_op_context of_reals = *ctx;
+    of_reals.inputs[QDQ_PORT_X].type.dtype = QDQ_FLOAT32;
+    return qdq_lower_given(&of_reals, ctx->attrs, QDQ_FAMILY_QUANTIZE, to, stage) &&
+           qdq_use_lookup_of_codes(stage, ctx->inputs[QDQ_PORT_X].quantized, ctx->outputs[0].dtype,
+                                   to);
+}
+
+//---- Lowering ---------------------------------------------------------------
+
 static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    if (ctx->inputs[QDQ_PORT_X].quantized) return lower_on_codes(ctx, to, &stages[0]) ? 1 : 0;
     return qdq_lower_given(ctx, ctx->attrs, QDQ_FAMILY_QUANTIZE, to, &stages[0]) ? 1 : 0;
 }
 
@@ -30,6 +64,7 @@ static bool ignores_negative(const qdq_link *link) {
     const qdq_quant_params *p = link->params;
     const qdq_param *scale = &link->stage_params[0], *zero = &link->stage_params[1];
     qdq_numerics plain = {0}, own;
+    if (link->stage_param_count != 2) return false;  // a table
     own = qdq_numerics_that_matter(QDQ_FAMILY_QUANTIZE, p->y_dtype, &p->numerics);
     if (qdq_dtype_get(p->y_dtype)->kind != QDQ_KIND_INT || p->float_zero_point || p->scales_twice ||
         !qdq_numerics_equal(&own, &plain) || !are_known(scale) || !are_known(zero))
@@ -46,15 +81,16 @@ static bool ignores_negative(const qdq_link *link) {
 static bool quantizes(const qdq_link *link, qdq_stage_quantize *to) {
     const qdq_quant_params *p = link->params;
     const qdq_param *scale = &link->stage_params[0], *zero = &link->stage_params[1];
-    bool bytes = p->y_dtype == QDQ_INT8 || p->y_dtype == QDQ_UINT8;
-    if (!bytes || p->x_dtype != QDQ_FLOAT32 || link->stage_param_count != 2 || !are_known(scale) ||
-        !are_known(zero) || scale->count != 1 || zero->count != 1)
+    if (link->stage_param_count != 2 || !is_byte(p->y_dtype) || p->x_dtype != QDQ_FLOAT32 ||
+        !are_known(scale) || !are_known(zero) || scale->count != 1 || zero->count != 1)
         return false;
     *to = (qdq_stage_quantize){link->fn, p, {{scale->values, 0}, {zero->values, 0}}, p->y_dtype};
     return true;
 }
 
-static const qdq_op_fusion fusion = {.ignores_negative = ignores_negative, .quantizes = quantizes};
+static const qdq_op_fusion fusion = {.accepts_quantized = accepts_quantized,
+                                     .ignores_negative = ignores_negative,
+                                     .quantizes = quantizes};
 
 const qdq_op qdq_op_quantize = {
     .name = "Quantize",

@@ -304,6 +304,17 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
     qdq_chunks_end(&y);
 }
 
+//---- Codes ------------------------------------------------------------------
+
+static bool passes_quantized(const qdq_op_context *ctx, qdq_quantized *quantized) {
+    const qdq_interpolate_attrs *a = ctx->attrs;
+    *quantized = *ctx->inputs[0].quantized;
+    return a->mode.value == QDQ_NEAREST && quantized->axis < 0 &&
+           qdq_set_has(CODES, quantized->dtype);
+}
+
+static const qdq_op_fusion fusion = {.passes_quantized = passes_quantized};
+
 //---- Entry ------------------------------------------------------------------
 
 static bool set_positions(qdq_mempool *mempool, interpolate_params *p) {
@@ -365,4 +376,5 @@ const qdq_op qdq_op_interpolate = {
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,
     .lower = lower,
+    .fusion = &fusion,
 };
