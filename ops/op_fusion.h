@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Optional hooks of an op, by which graph/compile/ changes more than one node at a time: it
 // computes nodes on integers instead of dequantized floats (integer_execution.c), packs constant
-// weights ahead of the run (fold.c), drops a ReLU that the next node makes redundant, and lets a
-// tensor op quantize its results (compile_steps.c).
+// weights ahead of the run (fold.c), drops a ReLU that the next node makes redundant, lets a
+// tensor op quantize its results (compile_steps.c), and adds codes in registers (code_sums.c).
 #ifndef QDQ_OPS_OP_FUSION_H
 #define QDQ_OPS_OP_FUSION_H
 
 #include "ops/stage.h"
 
+struct qdq_code_operand;
 struct qdq_op_context;
 
 // A constant whose elements are still in their file.
@@ -75,6 +76,11 @@ typedef struct qdq_op_fusion {
     // Describes a link that quantizes float32 to bytes with one known scale and zero point; else
     // false.
     bool (*quantizes)(const qdq_link *link, qdq_stage_quantize *quantize);
+    // Describes a link that dequantizes bytes to float32 by the plain formula, with one known scale
+    // and zero point; else false.
+    bool (*dequantizes)(const qdq_link *link, struct qdq_code_operand *operand);
+    // Whether y of the link is fl(x + its parameter) in float32.
+    bool (*adds)(const qdq_link *link);
 } qdq_op_fusion;
 
 #endif

@@ -56,6 +56,8 @@ void qdq_set_params(qdq_compiler *c, const qdq_stage *stage, const uint32_t *sou
                     const qdq_draft_link *const *through, qdq_shape x, qdq_param *stage_params);
 // `x` is the value that the link reads.
 qdq_link qdq_link_of(qdq_compiler *c, const qdq_draft_link *draft, uint32_t x);
+// Joins sums of codes (code_sums.c). False if memory runs out.
+bool qdq_join_sums(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *step);
 // Strips read row-major parameters where they lie.
 void qdq_read_params_by_strips(qdq_step *step);
 

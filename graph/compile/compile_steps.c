@@ -2,13 +2,13 @@
 // Turns the steps of a draft into the steps of a plan: tile functions with the addresses of their
 // operands.
 //
-// Four peepholes shorten a chain; links that they make redundant stay in the plan and are skipped.
+// Five peepholes shorten a chain; links that they make redundant stay in the plan and are skipped.
 // Links that turn bytes into bytes, with values between them that live in L1 only and known
 // per-tensor parameters, become one lookup table (qdq_join_links), and all but the last are
 // skipped. So are a ReLU in front of a Quantize whose lowest code is the code of 0
 // (`cuts_negative`, `ignores_negative`), a last link whose result has no place because other steps
-// make it again (recompute.c), and a Quantize that the tensor op computes itself
-// (qdq_stage_quantize).
+// make it again (recompute.c), a Quantize that the tensor op computes itself (qdq_stage_quantize),
+// and the links around an Add of codes (code_sums.c).
 #include "graph/compile/compile.h"
 #include "graph/plan_text.h"
 #include "graph/plan_traffic.h"
@@ -167,6 +167,7 @@ static bool set_links(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *st
     }
     if (!join_links(c, step)) return false;
     drop_cuts(draft, step);
+    if (!qdq_join_sums(c, draft, step)) return false;
     drop_unread(c, draft, step);
     return true;
 }
@@ -201,6 +202,7 @@ static bool is_direct(const qdq_step *step) {
     for (size_t k = 0; k < link->stage_param_count; k++)
         if (link->stage_params[k].fetch == QDQ_FETCH_BLOCK ||
             link->stage_params[k].fetch == QDQ_FETCH_THROUGH ||
+            link->stage_params[k].fetch == QDQ_FETCH_BYTES ||
             link->stage_params[k].fetch == QDQ_FETCH_TILES)
             return false;
     return true;

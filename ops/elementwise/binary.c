@@ -88,6 +88,8 @@ static void infer_comparison(qdq_op_context *ctx) {
     infer_shape(ctx, QDQ_BOOL);
 }
 
+static const qdq_op_fusion fusion = {.adds = qdq_elements_add};
+
 #define BINARY(function_name, op_name, what, kind)                                           \
     static size_t lower_##function_name(const qdq_op_context *ctx, const qdq_lowering *to,   \
                                         qdq_stage *stages) {                                 \
@@ -101,6 +103,7 @@ static void infer_comparison(qdq_op_context *ctx) {
         .attrs_size = sizeof(qdq_binary_attrs),                                              \
         BINARY_##kind,                                                                       \
         .lower = lower_##function_name,                                                      \
+        .fusion = &fusion,                                                                   \
     };
 
 #define BINARY_number_mixed \

@@ -375,6 +375,11 @@ bool qdq_elements_are_ieee(const qdq_link *link) {
     return !p->on_chip;
 }
 
+bool qdq_elements_add(const qdq_link *link) {
+    const elements_params *p = link->params;
+    return p->plain && p->function == QDQ_ELEMENTWISE_add && link->stage_param_count == 1;
+}
+
 size_t qdq_lower_elements(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_elements *op,
                           qdq_stage *stages) {
     elements_params *p = QDQ_MEMPOOL_NEW(to->mempool, elements_params);

@@ -59,5 +59,7 @@ qdq_elements_shown qdq_elements_show(const qdq_stage *stage);
 
 // Whether a link that qdq_lower_elements made computes as IEEE has it, not as a chip does.
 bool qdq_elements_are_ieee(const qdq_link *link);
+// Whether the link adds its parameter to x in float32.
+bool qdq_elements_add(const qdq_link *link);
 
 #endif

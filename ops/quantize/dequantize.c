@@ -38,6 +38,7 @@ static bool weight_codes(const qdq_op_context *ctx, const qdq_lowering *to,
 static const qdq_op_fusion fusion = {
     .quantized_input = quantized_input,
     .weight_codes = weight_codes,
+    .dequantizes = qdq_dequantizes_given,
 };
 
 const qdq_op qdq_op_dequantize = {

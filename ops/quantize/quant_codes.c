@@ -63,6 +63,22 @@ bool qdq_quantized_given(const qdq_op_context *ctx, const qdq_quantize_attrs *at
     return c->scales && c->zero_points && scales_are_finite(c) && zero_points_are_codes(c);
 }
 
+//---- Links ------------------------------------------------------------------
+
+bool qdq_dequantizes_given(const qdq_link *link, qdq_code_operand *operand) {
+    const qdq_quant_params *p = link->params;
+    const qdq_param *scale = &link->stage_params[0], *zero = &link->stage_params[1];
+    if (link->stage_param_count != 2 || p->y_dtype != QDQ_FLOAT32 || p->float_zero_point ||
+        (p->x_dtype != QDQ_INT8 && p->x_dtype != QDQ_UINT8) || !is_plain(&p->numerics) ||
+        scale->count != 1 || zero->count != 1 || scale->fetch != QDQ_FETCH_KNOWN ||
+        zero->fetch != QDQ_FETCH_KNOWN || !scale->values || !zero->values)
+        return false;
+    *operand = (qdq_code_operand){p->x_dtype, qdq_float_from_bits(scale->values[0]),
+                                  (int32_t)zero->values[0]};
+    return isfinite(operand->scale) && operand->zero_point >= p->range.least &&
+           operand->zero_point <= p->range.greatest;
+}
+
 //---- Constants --------------------------------------------------------------
 
 // Within this bound code - zero_point does not round.

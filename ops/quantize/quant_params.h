@@ -4,6 +4,7 @@
 #ifndef QDQ_OPS_QUANTIZE_QUANT_PARAMS_H
 #define QDQ_OPS_QUANTIZE_QUANT_PARAMS_H
 
+#include "ops/kernels/quantize/sums/code_sum.h"
 #include "ops/kernels/quantize/params.h"
 #include "ops/op.h"
 
@@ -130,6 +131,10 @@ qdq_quant_params *qdq_quant_params_of(const qdq_op_context *ctx, const qdq_lower
                                       qdq_dtype y_dtype, qdq_int quant_min, qdq_int quant_max);
 
 //---- Ops with given parameters ----------------------------------------------
+
+// Describes a link that dequantizes bytes to float32 by the plain formula, with one known scale and
+// zero point; else false.
+bool qdq_dequantizes_given(const qdq_link *link, qdq_code_operand *operand);
 
 // Quantize, Dequantize, and DynamicQuantize with a scale: checks all of `attrs` and sets the type
 // of y. `quantized` is the dtype of the quantized side.

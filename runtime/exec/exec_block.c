@@ -178,6 +178,7 @@ qdq_grid_values qdq_exec_param(const qdq_exec *exec, const qdq_param *v) {
     case QDQ_FETCH_BLOCK:
         return (qdq_grid_values){qdq_exec_place(exec, v->source.place), v->source.dtype};
     case QDQ_FETCH_THROUGH:
+    case QDQ_FETCH_BYTES:
     case QDQ_FETCH_KNOWN:
     default: return (qdq_grid_values){.data = v->values};
     }
@@ -244,6 +245,12 @@ static qdq_view view_through(const qdq_exec *exec, const qdq_param *v, size_t at
     return (qdq_view){out, 1};
 }
 
+// Bytes from element `at` on, which the link reads as bytes.
+static qdq_view view_of_bytes(const qdq_exec *exec, const qdq_param *v, size_t at) {
+    const char *elements = qdq_exec_place(exec, v->source.place);
+    return (qdq_view){(const uint32_t *)(const void *)(elements + at), 1};
+}
+
 // Views of the parameters of whole tiles, or of n elements from `at` on; runtime/exec/exec.c says
 // how many may run at once.
 static void view_params(const qdq_exec *exec, const qdq_step *step, const qdq_link *link, size_t at,
@@ -254,6 +261,8 @@ static void view_params(const qdq_exec *exec, const qdq_step *step, const qdq_li
         if (v->count > 1) qdq_scratch_drop(exec->poison, l1->params[k], sizeof l1->params[k]);
         if (v->count == 1)
             views[k] = (qdq_view){values.data, 0};
+        else if (v->fetch == QDQ_FETCH_BYTES)
+            views[k] = view_of_bytes(exec, v, at);
         else if (v->fetch == QDQ_FETCH_THROUGH)
             views[k] = view_through(exec, v, at, n, l1->params[k]);
         else if (v->fetch == QDQ_FETCH_TILES)
@@ -281,6 +290,10 @@ static qdq_view lay_out_runs(const qdq_exec *exec, const qdq_step *step, const q
                              const qdq_chunk *chunk, size_t first, size_t count, uint32_t *out) {
     qdq_grid_values values = qdq_exec_param(exec, v);
     uint32_t *run = out;
+    for (size_t i = 0; v->fetch == QDQ_FETCH_BYTES && i < count; i++)
+        memcpy((char *)out + i * chunk->n,
+               view_of_bytes(exec, v, chunk->at + (first + i) * chunk->stride).data, chunk->n);
+    if (v->fetch == QDQ_FETCH_BYTES) return (qdq_view){out, 1};
     for (size_t i = first; i < first + count; i++, run += chunk->n) {
         size_t at = chunk->at + i * chunk->stride;
         qdq_view view = v->fetch == QDQ_FETCH_THROUGH ? view_through(exec, v, at, chunk->n, run)

@@ -59,6 +59,7 @@ typedef enum qdq_fetch {
     QDQ_FETCH_TILES,      // one for each element, from tiles of the arena, for each block
     QDQ_FETCH_CUT,        // one for each element, from row-major memory cut like x, for each block
     QDQ_FETCH_THROUGH,    // one for each element, made of row-major memory by `through`
+    QDQ_FETCH_BYTES,      // one for each element: row-major bytes as they are
 } qdq_fetch;
 
 // Numbers that go with the elements of x: scales (float), zero points (int32_t), the other operand
