@@ -53,7 +53,7 @@ typedef struct slice_job {
     size_t together;    // how many of them are walked together
     size_t row_groups;  // groups of a row of neighbours
     size_t groups, unit_groups;
-    bool is_quick;       // slices are neighbours, and may be computed without passes
+    bool is_quick;       // slices may be computed without passes
     bool writes_floats;  // the last pass makes elements of y where they lie
     size_t part, pitch;  // elements loaded at a time; distance of slices in buffers
 } slice_job;
@@ -226,28 +226,42 @@ static void run_part(const slice_job *job, const slice_group *group, const qdq_s
     }
 }
 
-// Computes a slice of neighbours without passes. False: passes are needed.
+// Computes the slices of a group without passes, into y or, side by side, into `out`.
+static bool run_quick_slices(const slice_job *job, const slice_group *group,
+                             const qdq_tensors *tensors, const float *x, float *out) {
+    double work[BUFFER];
+    for (size_t c = 0; c < group->count; c++) {
+        const qdq_part part = {
+            .params = job->params,
+            .kernels = job->kernels,
+            .tensors = tensors,
+            .slice = group->slice + c,
+            .n = job->slices.n,
+            .slice_n = job->slices.n,
+            .x = x + c * job->pitch,
+            .work = work,
+        };
+        if (!job->op->quick(&part, out + c * job->pitch)) return false;
+    }
+    return true;
+}
+
+// Computes a group without passes. False: passes are needed.
 static bool run_quick(const slice_job *job, const slice_group *group, const qdq_tensors *tensors,
                       qdq_chunks *y) {
-    float x[BUFFER], out[BUFFER];
-    double work[BUFFER];
+    float buffer[BUFFER], out[BUFFER];
     size_t n = job->slices.n, offset, stride;
-    if (run_of(&job->slices, 0, n, &offset, &stride) < n) return false;
-    const qdq_part part = {
-        .params = job->params,
-        .kernels = job->kernels,
-        .tensors = tensors,
-        .slice = group->slice,
-        .n = n,
-        .slice_n = n,
-        .x = load(job, group, tensors->x[0], 0, n, x),
-        .work = work,
-    };
-    if (!tensors->sink)
-        return tensors->y[0] &&
-               job->op->quick(&part, (float *)tensors->y[0] + group->offset + offset);
-    if (!job->op->quick(&part, out)) return false;
-    memcpy(qdq_chunks_room(y, group->offset + offset, n), out, n * sizeof *out);
+    if (run_of(&job->slices, 0, n, &offset, &stride) < n || !qdq_chunks_wanted(tensors))
+        return false;
+    size_t at = group->offset + offset;
+    bool in_place = !tensors->sink && !job->side_by_side;
+    float *to = in_place ? (float *)tensors->y[0] + at : out;
+    const float *x = load(job, group, tensors->x[0], 0, n, buffer);
+    if (!run_quick_slices(job, group, tensors, x, to)) return false;
+    if (job->side_by_side)
+        store_columns(job, group, out, stride, n, at, tensors);
+    else if (!in_place)
+        memcpy(qdq_chunks_room(y, at, n), out, n * sizeof *out);
     return true;
 }
 
@@ -328,8 +342,7 @@ static void set_groups(slice_job *job) {
     }
     job->part = QDQ_SLICE_PART / job->together / QDQ_SUM_LANES * QDQ_SUM_LANES;
     job->pitch = job->part + ROOM;
-    job->is_quick = job->op->quick && !job->side_by_side && slices->n <= job->part &&
-                    job->y_dtype == QDQ_FLOAT32;
+    job->is_quick = job->op->quick && slices->n <= job->part && job->y_dtype == QDQ_FLOAT32;
     job->writes_floats = job->op->take_floats && !job->side_by_side && job->y_dtype == QDQ_FLOAT32;
     size_t elements = slices->n * job->together;
     job->unit_groups = elements < QDQ_SLICE_PART ? QDQ_SLICE_PART / elements : 1;

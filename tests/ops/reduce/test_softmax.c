@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SoftMax and LogSoftmax against their formulas in long double, over shapes, axes and dtypes;
 // infinities and NaN; attributes and refusals.
+#include "ops/reduce/reduce_axes.h"
 #include "tests/ops/reduce/slices_model.h"
 
 enum { MOST = 20000 };
@@ -122,28 +123,47 @@ static float runtime_exp(float a) {
     float m = rintf(fmaf(v, 1.44269504088896341f, 0x1.8p23f) - 0x1.8p23f);
     float r = fmaf(m, -6.93145752e-1f, v);
     r = fmaf(m, -1.42860677e-6f, r);
-    static const float c[] = {0x1.694000p-10f, 0x1.125edcp-7f, 0x1.555b5ap-5f, 0x1.555450p-3f,
-                              0x1.fffff6p-2f,  1.0f,           1.0f};
+    static const float c[] = {0x1.694000p-10f,
+                              0x1.125edcp-7f,
+                              0x1.555b5ap-5f,
+                              0x1.555450p-3f,
+                              0x1.fffff6p-2f,
+                              1.0f,
+                              1.0f};
     float p = c[0];
     for (size_t i = 1; i < UNIT_COUNT(c); i++) p = fmaf(p, r, c[i]);
     return ldexpf(p, (int)m);
 }
 
-static void check_runtime_row(const char *isa, int threads, size_t rows, size_t n) {
+// Transposes a matrix in place.
+static void turn(float *matrix, size_t rows, size_t columns) {
+    float *copy = malloc(rows * columns * sizeof *copy);
+    assert_non_null(copy);
+    memcpy(copy, matrix, rows * columns * sizeof *copy);
+    for (size_t i = 0; i < rows * columns; i++) matrix[i % columns * rows + i / columns] = copy[i];
+    free(copy);
+}
+
+// Slices of n elements; `columns`: they lie side by side.
+static void check_runtime_row(const char *isa, int threads, size_t rows, size_t n, bool columns) {
     enum { LANES = 16 };
     qdq_compile_options options = {.target = "onnx@1.31-avx512", .isa = isa};
     qdq_exec_options how = {.poison = true, .parallel = qdq_parallel_openmp(threads)};
     qdq_error err = {0};
     how.parallel.least = 1;
     qdq_graph *g = qdq_graph_create("softmax", NULL);
-    qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE((int64_t)rows, (int64_t)n));
-    qdq_output(g, "y", qdq_softmax(g, v, (qdq_softmax_attrs){.axis = QDQ_INT(1)}));
+    qdq_shape shape =
+        columns ? QDQ_SHAPE((int64_t)n, (int64_t)rows) : QDQ_SHAPE((int64_t)rows, (int64_t)n);
+    qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, shape);
+    qdq_output(g, "y", qdq_softmax(g, v, (qdq_softmax_attrs){.axis = QDQ_INT(!columns)}));
     qdq_plan *plan = qdq_graph_compile(g, &options, &err);
     qdq_exec *exec = qdq_exec_create(plan, &how, &err);
     if (!exec) fail_msg("%s", err.text);
     assert_int_equal(qdq_exec_bind(exec, "x", x, rows * n * sizeof *x, &err), QDQ_OK);
     assert_int_equal(qdq_exec_bind(exec, "y", y, rows * n * sizeof *y, &err), QDQ_OK);
+    if (columns) turn(x, rows, n);
     qdq_exec_run(exec);
+    if (columns) turn(x, n, rows), turn(y, n, rows);
     qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
     for (size_t row = 0; row < rows; row++) {
         const float *in = x + row * n;
@@ -170,7 +190,20 @@ static void float32_on_target_onnx_has_the_lanes_of_avx512(void **state) {
         model_fill(x, rows * n, QDQ_FLOAT32, -4, k % 2 ? 6 : 3, n);
         for (size_t isa = 0; qdq_isa_get(isa).name; isa++)
             for (int threads = 1; qdq_isa_get(isa).available && threads <= 3; threads += 2)
-                check_runtime_row(qdq_isa_get(isa).name, threads, rows, n);
+                check_runtime_row(qdq_isa_get(isa).name, threads, rows, n, false);
+    }
+}
+
+// The same for slices side by side, of which 16 or fewer are walked together, with a rest.
+static void columns_on_target_onnx_have_the_lanes_of_avx512(void **state) {
+    static const size_t lengths[] = {1, 5, 16, 17, 33, 255, 256, 257, 1030, 4097};
+    (void)state;
+    for (size_t k = 0; k < UNIT_COUNT(lengths); k++) {
+        size_t n = lengths[k], columns = n > 1000 ? 3 : 2 * QDQ_SLICES_AT_ONCE + 5;
+        model_fill(x, columns * n, QDQ_FLOAT32, -4, k % 2 ? 6 : 3, n);
+        for (size_t isa = 0; qdq_isa_get(isa).name; isa++)
+            for (int threads = 1; qdq_isa_get(isa).available && threads <= 3; threads += 2)
+                check_runtime_row(qdq_isa_get(isa).name, threads, columns, n, true);
     }
 }
 
@@ -376,6 +409,7 @@ int main(void) {
         cmocka_unit_test(rows_of_every_length_follow_the_formula_without_stats),
         cmocka_unit_test(softmax_follows_its_formula_for_every_pair_of_dtypes),
         cmocka_unit_test(float32_on_target_onnx_has_the_lanes_of_avx512),
+        cmocka_unit_test(columns_on_target_onnx_have_the_lanes_of_avx512),
         cmocka_unit_test(log_softmax_follows_its_formula),
         cmocka_unit_test(equal_elements_give_one_over_their_count),
         cmocka_unit_test(elements_far_below_the_greatest_give_denormals_and_zero),
