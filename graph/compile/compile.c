@@ -310,7 +310,8 @@ static qdq_status compile(qdq_compiler *c) {
     qdq_located *from = qdq_mempool_array(&c->scratch, graph->value_count, sizeof *from);
     if (!c->located || !from) return qdq_draft_stopped(&c->draft, c->err);
     QDQ_TRY(qdq_lower(&c->draft, c->err));
-    if (!qdq_draft_recompute(&c->draft)) return qdq_draft_stopped(&c->draft, c->err);
+    if (!qdq_draft_join_bytes(&c->draft) || !qdq_draft_recompute(&c->draft))
+        return qdq_draft_stopped(&c->draft, c->err);
     qdq_draft_stack(&c->draft);
     for (size_t i = 0; i < graph->value_count; i++) {
         c->located[i].dtype = c->draft.values[i].type.dtype;

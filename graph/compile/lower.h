@@ -153,6 +153,17 @@ bool qdq_draft_integer_execution(qdq_draft *draft);
 // False if compiling cannot go on.
 bool qdq_draft_fold(qdq_draft *draft, size_t index);
 
+// Lets steps that make bytes of values which all come from the same bytes look them up, once all
+// steps are known (graph/compile/byte_tables.c). False if memory runs out.
+bool qdq_draft_join_bytes(qdq_draft *draft);
+
+// The link of a step that makes a value; SIZE_MAX: there is none.
+size_t qdq_draft_link_that_makes(const qdq_draft_step *step, uint32_t id);
+// The value that link i reads as its x.
+uint32_t qdq_draft_x_of(const qdq_draft_step *step, size_t i);
+// Whether each parameter is one number that is known.
+bool qdq_draft_has_known_numbers(const qdq_stage *stage);
+
 // Lets steps make values again instead of reading them from memory, once all steps are known
 // (graph/compile/recompute.c). False if memory runs out.
 bool qdq_draft_recompute(qdq_draft *draft);

@@ -6,20 +6,18 @@
 // is skipped if nothing in its chain follows it. Bits stay the same, because the link does.
 #include "graph/compile/lower.h"
 
-// The link of a step that makes a value; SIZE_MAX: there is none.
-static size_t link_that_makes(const qdq_draft_step *step, uint32_t id) {
+size_t qdq_draft_link_that_makes(const qdq_draft_step *step, uint32_t id) {
     for (size_t i = 0; i < step->link_count; i++)
         if (step->links[i].y == id && step->links[i].node) return i;
     return SIZE_MAX;
 }
 
-// The value that link i reads as its x.
-static uint32_t x_of(const qdq_draft_step *step, size_t i) {
+uint32_t qdq_draft_x_of(const qdq_draft_step *step, size_t i) {
     if (i) return step->links[i - 1].y;
     return step->tensor_op_node ? step->tensor_op_node->outputs[0] : step->x;
 }
 
-static bool has_known_numbers(const qdq_stage *stage) {
+bool qdq_draft_has_known_numbers(const qdq_stage *stage) {
     for (size_t k = 0; k < stage->stage_param_count; k++)
         if (stage->stage_params[k].origin != QDQ_FROM_NUMBERS || stage->stage_params[k].count != 1)
             return false;
@@ -33,10 +31,10 @@ static bool may_be_made_again(const qdq_draft *draft, uint32_t id) {
         v->type.dtype != QDQ_FLOAT32)
         return false;
     const qdq_draft_step *step = &draft->steps[v->made_step];
-    size_t i = link_that_makes(step, id);
+    size_t i = qdq_draft_link_that_makes(step, id);
     if (i == SIZE_MAX || (!i && !step->tensor_op_node)) return false;
-    qdq_dtype x = draft->values[x_of(step, i)].type.dtype;
-    return (x == QDQ_INT8 || x == QDQ_UINT8) && has_known_numbers(step->links[i].stage);
+    qdq_dtype x = draft->values[qdq_draft_x_of(step, i)].type.dtype;
+    return (x == QDQ_INT8 || x == QDQ_UINT8) && qdq_draft_has_known_numbers(step->links[i].stage);
 }
 
 // Whether parameter k of a link has an element of the value for each element of the link.
@@ -45,7 +43,7 @@ static bool is_for_each(const qdq_draft *draft, const qdq_draft_step *step, size
     const qdq_stage_param *param = &step->links[i].stage->stage_params[k];
     qdq_shape shape = draft->values[id].type.shape;
     return !param->is_int && param->count == qdq_shape_count(shape) && param->count > 1 &&
-           qdq_shape_equal(shape, draft->values[x_of(step, i)].type.shape);
+           qdq_shape_equal(shape, draft->values[qdq_draft_x_of(step, i)].type.shape);
 }
 
 // Clears the mark of values that a step reads in another way.
@@ -65,8 +63,8 @@ static void mark_other_readers(const qdq_draft *draft, const qdq_draft_step *ste
 static void read_bytes(qdq_draft *draft, size_t number, qdq_draft_link *link, size_t k) {
     qdq_draft_value *v = &draft->values[link->sources[k]];
     const qdq_draft_step *maker = &draft->steps[v->made_step];
-    size_t made = link_that_makes(maker, link->sources[k]);
-    uint32_t bytes = x_of(maker, made);
+    size_t made = qdq_draft_link_that_makes(maker, link->sources[k]);
+    uint32_t bytes = qdq_draft_x_of(maker, made);
     qdq_draft_value *source = &draft->values[bytes];
     link->through[k] = &maker->links[made];
     link->sources[k] = bytes;

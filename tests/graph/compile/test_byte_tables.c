@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// A step that combines what another step made of the same bytes looks its codes up: x * f(x) of a
+// dequantized x, with f(x) quantized in between. Expected codes come from float32 arithmetic.
+#include "runtime/exec/plan.h"
+#include "tests/ops/large_links.h"
+
+static const float scales[] = {0.25f, 0.375f, 0.7f};
+static const double zeros[] = {-3, 100, 7};
+
+static float code_of(float x, size_t i) {
+    float q = rintf(x / scales[i]) + (float)zeros[i];
+    return q < -128 ? -128 : q > 127 ? 127 : q;
+}
+
+static float real_of(float code, size_t i) { return (code - (float)zeros[i]) * scales[i]; }
+
+static qdq_quantize_attrs attrs_of(size_t i, qdq_dtype dtype) {
+    return (qdq_quantize_attrs){
+        .scales = {&scales[i], 1, true}, .zps = {&zeros[i], 1, true}, .dtype = dtype};
+}
+
+static qdq_value through_codes(qdq_graph *g, qdq_value x, size_t i) {
+    return qdq_dequantize(g, qdq_quantize(g, x, attrs_of(i, QDQ_INT8)), attrs_of(i, QDQ_FLOAT32));
+}
+
+// Codes of x + |x| or x * |x|, or of the same with exchanged operands.
+typedef struct form {
+    bool sum, exchanged;
+    bool returns_x, returns_other;  // the floats are outputs too
+    bool relu;                      // in front of the last Quantize
+} form;
+
+typedef struct built {
+    large_graph c;
+    qdq_value x, other, y;
+    tensor reals, others, codes;
+} built;
+
+static void build(built *b, const form *f, qdq_shape shape) {
+    tensor *in;
+    uint64_t state = large_state(qdq_shape_count(shape));
+    large_graph_begin(&b->c, f->sum ? "x + |x|" : "x * |x|");
+    qdq_graph *g = b->c.graph;
+    qdq_value x = large_input(&b->c, QDQ_FLOAT32, shape, &in);
+    b->x = through_codes(g, x, 0);
+    b->other = through_codes(g, qdq_abs(g, b->x, (qdq_unary_attrs){0}), 1);
+    qdq_value first = f->exchanged ? b->other : b->x, second = f->exchanged ? b->x : b->other;
+    qdq_value y = f->sum ? qdq_add(g, first, second, (qdq_binary_attrs){0})
+                         : qdq_multiply(g, first, second, (qdq_binary_attrs){0});
+    if (f->relu) y = qdq_relu(g, y, (qdq_unary_attrs){0});
+    b->y = qdq_quantize(g, y, attrs_of(2, QDQ_INT8));
+    b->reals = large_like(in, QDQ_FLOAT32), b->others = large_like(in, QDQ_FLOAT32);
+    b->codes = large_like(in, QDQ_INT8);
+    for (size_t i = 0; i < tensor_count(in); i++) {
+        float v = (float)(int)large_pick(&state, 1024) / 8 - 64;
+        large_put(in, i, (double)v);
+        v = real_of(code_of(v, 0), 0);
+        float w = real_of(code_of(fabsf(v), 1), 1), z = f->sum ? v + w : v * w;
+        large_put(&b->reals, i, (double)v), large_put(&b->others, i, (double)w);
+        large_put(&b->codes, i, (double)code_of(f->relu ? fmaxf(z, 0) : z, 2));
+    }
+    large_output(&b->c, b->y, b->codes);
+}
+
+// How many values of floats lie in memory.
+static size_t floats_in_memory(const built *b) {
+    qdq_error err;
+    size_t count = 0;
+    qdq_plan *plan = qdq_graph_compile(b->c.graph, NULL, &err);
+    assert_non_null(plan);
+    for (size_t i = 0; i < qdq_plan_get_stats(plan).value_count; i++)
+        count += qdq_plan_get_value(plan, i)->dtype == QDQ_FLOAT32;
+    qdq_plan_destroy(plan);
+    return count;
+}
+
+static void check(const form *f, qdq_shape shape, size_t floats) {
+    built b;
+    build(&b, f, shape);
+    if (f->returns_x)
+        large_output(&b.c, b.x, b.reals);
+    else
+        free(b.reals.data);
+    if (f->returns_other)
+        large_output(&b.c, b.other, b.others);
+    else
+        free(b.others.data);
+    assert_int_equal(floats_in_memory(&b), floats);
+    large_graph_check(&b.c, 0);
+}
+
+// From 4,096 elements on; 64 are a vector of codes.
+static void operands_of_the_same_bytes_are_looked_up(void **state) {
+    const form forms[] = {{0}, {.exchanged = true}, {.sum = true}, {.relu = true}};
+    (void)state;
+    for (size_t i = 0; i < UNIT_COUNT(forms); i++) {
+        check(&forms[i], QDQ_SHAPE(4096), 0);
+        check(&forms[i], QDQ_SHAPE(5, 13, 64 + 3), 0);
+        check(&forms[i], QDQ_SHAPE(3, 2 * 4096 + 1), 0);
+        check(&forms[i], QDQ_SHAPE(4095), 1);
+    }
+}
+
+// An output has memory of its own, and the table is used all the same.
+static void floats_that_are_outputs_stay(void **state) {
+    (void)state;
+    check(&(form){.returns_x = true}, QDQ_SHAPE(2, 4099), 0);
+    check(&(form){.returns_other = true}, QDQ_SHAPE(2, 4099), 0);
+    check(&(form){.returns_x = true, .returns_other = true, .exchanged = true}, QDQ_SHAPE(2, 4099),
+          0);
+}
+
+// A step that reads a float besides the sum still finds it.
+static void floats_with_other_readers_are_stored(void **state) {
+    (void)state;
+    for (int which = 0; which < 2; which++) {
+        built b;
+        build(&b, &(form){0}, QDQ_SHAPE(70, 65));
+        const tensor *reals = which ? &b.others : &b.reals;
+        tensor want = tensor_of(NULL, QDQ_FLOAT32, QDQ_SHAPE(65, 70));
+        qdq_value turned =
+            qdq_transpose(b.c.graph, which ? b.other : b.x, (qdq_transpose_attrs){0});
+        for (size_t i = 0; i < tensor_count(&want); i++)
+            large_put(&want, i, tensor_at(reals, i % 70 * 65 + i / 70));
+        large_output(&b.c, turned, want);
+        free(b.reals.data), free(b.others.data);
+        assert_int_equal(floats_in_memory(&b), 1);
+        large_graph_check(&b.c, 0);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(operands_of_the_same_bytes_are_looked_up),
+        cmocka_unit_test(floats_that_are_outputs_stay),
+        cmocka_unit_test(floats_with_other_readers_are_stored),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
