@@ -64,8 +64,8 @@ qdq_conv *qdq_conv_new(const qdq_op_context *ctx, const qdq_conv_attrs *attrs,
     return c;
 }
 
-// Orders k by taps first, so that more elements are neighbours. Only for integers, whose sums do
-// not depend on the order.
+// Orders k by taps first, so that more elements are neighbours. Only for sums of integers, which do
+// not depend on the order, and for sums of taps.
 static void put_taps_first(qdq_conv *c) {
     qdq_gemm_weights *w = &c->gemm.weights;
     size_t tap_stride = w->tap_stride;
@@ -119,7 +119,27 @@ static bool is_transposed_image(const qdq_conv *c) {
     return plain && c->kernel[LAST] == c->in[LAST];
 }
 
-void qdq_conv_set_runtime_order(qdq_conv *c) {
+// ONNX Runtime multiplies the weights of a group, [inputs, outputs * taps], by x, and adds the
+// products where windows meet. It transposes weights beforehand if they are an initializer.
+static void set_order_by_taps(qdq_conv *c, bool initial) {
+    size_t n = 1, m = c->group_outputs * c->taps, k = c->group_inputs;
+    for (int d = 0; d < DIMS; d++) n *= c->in[d];
+    c->gemm.order = qdq_gemm_order_of(&(qdq_runtime_product){
+        .m = m,
+        .n = n,
+        .k = k,
+        .transpose_a = !initial || m == 1 || k == 1,
+        .together = true,
+        .m_is_columns = true,
+    });
+    c->gemm.order.by_taps = true;
+}
+
+void qdq_conv_set_runtime_order(qdq_conv *c, bool initial) {
+    if (c->transposed) {
+        set_order_by_taps(c, initial);
+        return;
+    }
     bool transposed = is_transposed_image(c);
     c->gemm.order = qdq_gemm_order_of(&(qdq_runtime_product){
         .m = c->group_outputs,
@@ -155,7 +175,9 @@ bool qdq_conv_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *
                     qdq_stage *stage) {
     qdq_gemm *g = &c->gemm;
     bool all, pixels = is_of_pixels(c, &all);
-    if (!choose_pair_sums(c, ctx, to) || !set_offsets(c, to->mempool)) return false;
+    if (!choose_pair_sums(c, ctx, to)) return false;
+    if (to->plain && g->order.by_taps) put_taps_first(c);
+    if (!set_offsets(c, to->mempool)) return false;
     if (to->plain) {
         *stage = (qdq_stage){.params = c};
         return true;
@@ -163,6 +185,10 @@ bool qdq_conv_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *
     bool saturates = qdq_gemm_saturates(g->kind), done = false;
     bool lanes = qdq_conv_has_lanes(c) && lanes_fit(g) && !saturates;
     if (!saturates && !qdq_conv_phases_stage(c, ctx, to, stage, &done)) return false;
+    if (!done && g->order.by_taps) {
+        put_taps_first(c);
+        return qdq_conv_taps_stage(c, ctx, to, stage);
+    }
     if (!done && !saturates && !qdq_conv_direct_stage(c, ctx, to, stage, &done)) return false;
     if (!done && !qdq_conv_winograd_stage(c, ctx, to, stage, &done)) return false;
     if (done) return true;

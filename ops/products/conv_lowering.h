@@ -98,8 +98,9 @@ qdq_conv *qdq_conv_new(const qdq_op_context *ctx, const qdq_conv_attrs *attrs,
 // Sizes and strides of the product.
 void qdq_conv_set_product(qdq_gemm *gemm, const qdq_op_context *ctx, const qdq_conv_sizes *sizes);
 
-// Makes the product add in the order of ONNX Runtime.
-void qdq_conv_set_runtime_order(qdq_conv *conv);
+// Makes the product add in the order of ONNX Runtime. initial: the weights are a constant of the
+// graph.
+void qdq_conv_set_runtime_order(qdq_conv *conv, bool initial);
 
 // Packs the rows of A.
 qdq_gemm_pack_a_fn qdq_conv_im2col;
@@ -134,6 +135,11 @@ bool qdq_conv_winograd_stage(const qdq_conv *conv, const qdq_op_context *ctx,
 // memory runs out.
 bool qdq_conv_direct_stage(const qdq_conv *conv, const qdq_op_context *ctx, const qdq_lowering *to,
                            qdq_stage *stage, bool *done);
+
+// The stage of a transposed convolution whose order is by taps (taps/conv_taps.h). Its k are taps,
+// then input channels. False when memory runs out.
+bool qdq_conv_taps_stage(const qdq_conv *conv, const qdq_op_context *ctx, const qdq_lowering *to,
+                         qdq_stage *stage);
 
 // The stage for dense float32 or codes with constant weights whose positions are neighbours in
 // memory: rows of the product are output channels, and panels are lines of x.

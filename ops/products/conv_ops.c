@@ -39,8 +39,9 @@ static size_t lower_of(const qdq_op_context *ctx, const qdq_conv_attrs *attrs,
     // In a transposed convolution all groups have the same scales.
     size_t own = attrs->transposed ? 0 : conv->group_outputs;
     if (quantized && !qdq_gemm_use_quantized(&conv->gemm, ctx, own, to->mempool)) return 0;
-    if (!attrs->transposed && qdq_adds_as_runtime(ctx, to, X, WEIGHTS))
-        qdq_conv_set_runtime_order(conv);
+    const qdq_operand *w = &ctx->inputs[WEIGHTS];
+    if (qdq_adds_as_runtime(ctx, to, X, WEIGHTS))
+        qdq_conv_set_runtime_order(conv, w->constant && !w->maker.op);
     if (ctx->inputs[BIAS].given)
         conv->gemm.bias = (qdq_gemm_along){BIAS, ctx->inputs[BIAS].type.dtype, 0, 1, NULL};
     return qdq_conv_stage(conv, ctx, to, &stages[0]) ? 1 : 0;
@@ -187,5 +188,6 @@ const qdq_op qdq_op_conv_transpose = {
     QDQ_OP_TABLES(transposed_inputs, outputs, transposed_attrs),
     .infer = infer_transposed,
     .lower = lower_transposed,
+    .by_float_ops = true,
     .fusion = &transposed_fusion,
 };

@@ -96,6 +96,15 @@ static bool is_apart(const qdq_conv *c) {
     return apart;
 }
 
+// Sums by taps are added to 0, so that a sum of -0 becomes +0. A bias does that unless it is -0
+// itself, which the epilogue sees to; a product without a bias gets a bias of 0.
+static void begin_at_zero(qdq_gemm *g) {
+    static const float zero = 0;
+    if (!g->order.by_taps || g->bias.port != SIZE_MAX) return;
+    g->bias = (qdq_gemm_along){.dtype = QDQ_FLOAT32, .known = &zero};
+    memset(g->batches.bias, 0, sizeof g->batches.bias);
+}
+
 // The convolution of a kernel of 1 whose output channels are the phases.
 static bool set_phases(qdq_conv *c, qdq_mempool *mempool) {
     qdq_gemm *g = &c->gemm;
@@ -115,6 +124,7 @@ static bool set_phases(qdq_conv *c, qdq_mempool *mempool) {
     g->columns *= c->taps, g->depth = c->group_inputs;
     g->weights.column_stride = g->weights.taps = 1;
     g->shared = c->taps;
+    begin_at_zero(g);
     c->group_outputs *= c->taps;
     c->taps = c->run = 1;
     c->transposed = false;

@@ -136,6 +136,8 @@ static void set_row_reals(const qdq_gemm *g, const qdq_tensors *tensors,
     size_t of_scale = qdq_gemm_at(g, g->batches.b, block->batch) * g->weights.scale_stride;
     if (to->biased) floats_of_rows(g, &g->bias, tensors, of_bias, block, to->bias);
     if (to->scaled) floats_of_rows(g, &g->b_scale, tensors, of_scale, block, to->scale);
+    for (size_t r = 0; to->biased && g->order.by_taps && r < block->rows; r++)
+        to->bias[r] += 0.0f;  // no sum of taps is -0
 }
 
 // Rows have scales and biases of their own, columns have not.

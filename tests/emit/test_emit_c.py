@@ -202,6 +202,17 @@ class EmittedC(Case):
                 self.assert_same(nodes, {"a": floats([rows, 301], 1), "b": floats([301, columns], 2),
                                          "c": floats([columns], 3)}, "--target", "ort")
 
+    def test_transposed_convolutions_in_the_orders_of_a_runtime(self):
+        """Tap by tap, of one position too."""
+        for positions in ([4, 3], [1, 1], [9, 17]):
+            nodes = [node("ConvTranspose", "y", "x", {"weights": "w", "bias": "b"}, strides=[2, 1], dilations=[1, 2],
+                          pads_begin=[1, 2], pads_end=[0, 1], groups=2, data_format="NCX", weights_format="IOX"),
+                     node("ConvTranspose", "apart", "x", {"weights": "w"}, strides=[3, 3], dilations=[1, 1],
+                          pads_begin=[0, 0], pads_end=[0, 0], groups=2, data_format="NCX", weights_format="IOX")]
+            inputs = {"x": floats([1, 2 * 261, *positions], 1), "w": floats([2 * 261, 3, 3, 3], 2), "b": floats([6], 3)}
+            with self.subTest(positions):
+                self.assert_same(nodes, inputs, "--target", "onnx")
+
     def test_integer_products(self):
         zero = {"a_zero_point": "az", "b_zero_point": "bz"}
         nodes = [node("MatMulInteger", "i", None, {"a": "a", "b": "b", **zero}),
@@ -262,7 +273,7 @@ class EmittedC(Case):
                   "u": floats([2, 3, 3, 4], 6), "l": floats([1, 2, 9], 7), "m": floats([3, 2, 4], 8)}
         for target in ("core", "ort"):
             with self.subTest(target):
-                some = nodes if target == "core" else [nodes[0], nodes[1], nodes[4]]
+                some = nodes if target == "core" else [*nodes[:3], nodes[4]]
                 used = {port for one in some for port in one["inputs"].values()}
                 self.assert_same(some, {name: one for name, one in inputs.items() if name in used},
                                  "--target", target)

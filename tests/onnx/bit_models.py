@@ -107,6 +107,12 @@ def float_products():
     product("Conv", made(1, 6, 9, 11), initial(6, 1, 3, 11), group=6)
     product("Conv", made(1, 40, 90), initial(3, 40, 7), pads=[3, 3])
     x = own.standard_normal(997).astype(np.float32)
+    for sizes, attrs in (((2, 200, 3, 5), {}), ((1, 200, 12, 30), {}), ((1, 200, 1, 1), {}), ((1, 40, 9, 11), {"group": 2}),
+                         ((1, 130, 9, 8), {"kernel_shape": [2, 2]})):  # fmt: skip
+        kernel = attrs.get("kernel_shape", [3, 3])
+        attrs = {"strides": [2, 2], **({} if "kernel_shape" in attrs else {"pads": [1, 1, 1, 0]}), **attrs}
+        for weights in (made, initial):
+            product("ConvTranspose", made(*sizes), weights(sizes[1], 2, *kernel), initial(2 * attrs.get("group", 1)), **attrs)
     keep("float_products", model(nodes, [info("x", [997])], outputs, known, opset=20), {"x": x})
 
 

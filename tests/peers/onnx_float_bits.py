@@ -126,6 +126,21 @@ def conv():
                    dilations=[dilation] * dims, group=groups)  # fmt: skip
 
 
+def conv_transpose():
+    sizes = (  # x, outputs of a group, kernel, stride, padding, dilation, groups
+        ((1, 64, 30, 30), 8, 2, 2, 0, 1, 1), ((2, 300, 9, 9), 40, 2, 2, 0, 1, 1), ((1, 64, 14, 14), 33, 3, 2, 1, 1, 1), ((2, 257, 6, 7), 5, 4, 2, 1, 1, 1),
+        ((1, 300, 5, 6), 17, 3, 1, 1, 2, 1), ((1, 520, 4, 4), 3, 3, 2, 1, 1, 1), ((1, 1030, 3, 4), 3, 3, 2, 0, 1, 1), ((2, 300, 1, 1), 7, 3, 1, 0, 1, 1),
+        ((2, 96, 1, 1), 5, 4, 1, 1, 1, 3), ((1, 32, 20, 20), 1, 4, 2, 1, 1, 32), ((1, 64, 12, 12), 16, 5, 3, 2, 1, 4), ((1, 1, 20, 20), 6, 5, 2, 0, 1, 1),
+        ((1, 300, 20), 4, 3, 2, 1, 1, 1), ((1, 40, 4, 5, 6), 6, 3, 2, 1, 1, 2), ((1, 300, 9, 9), 1, 1, 1, 0, 1, 1), ((1, 300, 9, 9), 1, 1, 3, 0, 1, 1))  # fmt: skip
+    for (x, m, kernel, stride, pad, dilation, groups), bias, known in itertools.product(sizes, (0, 1), ((), (1, 2))):
+        dims = len(x) - 2
+        weights, image = some(x[1], m, *[kernel] * dims), some(*x)
+        if bias and known:
+            weights.flat[3] = np.inf  # taps beyond the border have no product
+        yield Case("ConvTranspose", [image, weights] + ([some(m * groups)] if bias else []), known, strides=[stride] * dims,
+                   pads=[pad] * 2 * dims, dilations=[dilation] * dims, group=groups)  # fmt: skip
+
+
 def sums(op):
     def cases():
         shapes = (((37, 41), (1,)), ((50, 4099), (1,)), ((9, 8200), (1,)), ((40, 3), (1,)), ((40, 6), (-1,)), ((33, 16), (1,)), ((21, 27), (1,)),
@@ -169,7 +184,7 @@ def functions(op, opset=22, **attrs):
     return cases
 
 
-OPS = {"MatMul": matmul, "Gemm": gemm, "Conv": conv, "AveragePool": windows, "GlobalAveragePool": means, "ReduceSum": sums("ReduceSum"), "ReduceMean": sums("ReduceMean"), "LayerNormalization": layer_norms, "Softmax": softmax, "BatchNormalization": norms, "HardSwish": hard_swish,
+OPS = {"MatMul": matmul, "Gemm": gemm, "Conv": conv, "ConvTranspose": conv_transpose, "AveragePool": windows, "GlobalAveragePool": means, "ReduceSum": sums("ReduceSum"), "ReduceMean": sums("ReduceMean"), "LayerNormalization": layer_norms, "Softmax": softmax, "BatchNormalization": norms, "HardSwish": hard_swish,
        "HardSigmoid": hard_sigmoid, **{op: functions(op) for op in ("Relu", "Sigmoid", "Tanh", "Exp", "Erf", "Gelu")}, "Gelu by tanh": functions("Gelu", approximate="tanh")}  # fmt: skip
 
 

@@ -39,20 +39,8 @@ static bool is_small_power(const qdq_operand *b) {
            (*exponent == 0.0f || *exponent == 1.0f || *exponent == 2.0f || *exponent == 3.0f);
 }
 
-// Whether windows of a ConvTranspose overlap, so that sums are made of several products.
-static bool overlaps(const qdq_op_context *ctx) {
-    const qdq_conv_transpose_attrs *a = ctx->attrs;
-    const qdq_shape *w = &ctx->inputs[1].type.shape;
-    int first = a->weights_format == QDQ_IOX ? 2 : 0;
-    for (size_t i = 0; i < a->strides.count; i++)
-        if ((w->dims[first + (int)i] - 1) * a->dilations.data[i] + 1 > a->strides.data[i])
-            return true;
-    return false;
-}
-
 static bool has_bits_of_runtime(const qdq_op_context *ctx) {
     if (qdq_op_context_is(ctx, "Pow")) return is_small_power(&ctx->inputs[1]);
-    if (qdq_op_context_is(ctx, "ConvTranspose")) return !overlaps(ctx);
     if (qdq_op_context_is(ctx, "Interpolate"))
         return ((const qdq_interpolate_attrs *)ctx->attrs)->mode.value == QDQ_NEAREST;
     return false;  // ort_match_other_bits finds ops that the reader makes several nodes of
@@ -202,14 +190,12 @@ static const qdq_rule rules[] = {
                 "set session.qdq_matmulnbits_accuracy_level=0", "DQMatMulToMatMulNBits", "MatMul MatMulNBits", activation_quantized),
     WARNING_ROW("bias-scale-ignored", "QGemm adds the codes of its bias whatever their scale is, QLinearConv if it is within 1e-6 + 1%",
                 "give the bias the product of the operands' scales, and no zero point", "QGemm, QLinearConv", "MatMul Convolution", NULL),
-    WARNING_ROW("conv-transpose-order", "ConvTranspose of one position adds its products in the order of its taps",
-                "compare with a tolerance", "MlasGemm, the kernel for one row", "ConvTranspose", NULL),
     WARNING_ROW("dynamic-scale", "a dynamic product is multiplied by scales that are neither one nor of the columns after its bias is added",
                 "give b_scale one element, or one for each column", "DynamicQuantizeMatMul, MatMulIntegerToFloat", "MatMulInteger", NULL),
     WARNING_ROW("float-bits", "these float32 ops are rounded as they are defined, and by other formulas in ONNX Runtime",
                 "compare with a tolerance", "MLAS, Eigen and libm",
                 "Log Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh Softplus Elu Mish LogSoftmax Pow GroupNorm Interpolate "
-                "ReduceL1 ReduceL2 ReduceProd ConvTranspose", float_bits),
+                "ReduceL1 ReduceL2 ReduceProd", float_bits),
     WARNING_ROW("fused-matmul-order", "FusedMatMul of one row or column, or of several chunks of k, multiplies by its scalar within its sums",
                 "compare with a tolerance, or set level=basic", "MatMulScaleFusion, MlasGemm", "MatMul", NULL),
     WARNING_ROW("gemm-alpha", "Gemm with alpha is computed as MatMul, Multiply and Add, with its float bias as it is",

@@ -200,7 +200,6 @@ const qdq_pattern qdq_ort_patterns[] = {
     ROW("layout", "FusedConv", "Convolution", conv_sum, at_all, BIAS),
     FINDING_ROW("layout", "NCHWc", "Convolution", blocked_conv, at_all, "ort/convolution-order"),
     FINDING_ROW("layout", "NCHWc", "ReduceMean", blocked_mean, at_all, "ort/convolution-order"),
-    FINDING_ROW("layout", "ConvTranspose", "ConvTranspose", conv_transpose, always, "ort/conv-transpose-order"),
     FINDING_ROW("layout", "AveragePool", "AvgPool", float_pool, always, "ort/average-pool-order"),
     {.pass = NULL},
 };

@@ -159,7 +159,6 @@ void ort_build_moved(qdq_rewriter *r, qdq_match *m);
 //---- What is not modelled (ort_unmodelled.c) --------------------------------
 
 bool ort_match_transposes(const qdq_rewriter *r, qdq_match *m);
-bool ort_match_conv_transpose(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_int8_gemm(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_old_move(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_dilated_pool(const qdq_rewriter *r, qdq_match *m);

@@ -36,19 +36,6 @@ bool ort_match_transposes(const qdq_rewriter *r, qdq_match *m) {
     return false;
 }
 
-// A ConvTranspose of images of one position multiplies its weights by vectors.
-bool ort_match_conv_transpose(const qdq_rewriter *r, qdq_match *m) {
-    const qdq_node *node = &r->from->nodes[m->anchor];
-    const qdq_conv_transpose_attrs *a = node->attrs;
-    qdq_shape shape = type_of(r, node->inputs[0].id)->shape;
-    int64_t positions = 1;
-    int first = a->data_format == QDQ_NXC ? 1 : 2;
-    for (int i = 0; i < shape.rank - 2; i++) positions *= shape.dims[first + i];
-    if (positions == 1 && type_of(r, node->inputs[0].id)->dtype == QDQ_FLOAT32)
-        m->found = "adds products of a single position in order, ONNX Runtime four at a time";
-    return false;
-}
-
 // Nodes that the reader makes of ops whose kernels have formulas of their own, and ReduceMean of
 // the spatial dims of images, which adds as GlobalAveragePool here.
 bool ort_match_other_bits(const qdq_rewriter *r, qdq_match *m) {

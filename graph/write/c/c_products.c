@@ -143,6 +143,48 @@ static void put_float_sum(const product *p) {
                   order->by_rows ? "r" : "c", order->count);
 }
 
+// Of a transposed convolution: the sum of each tap over its input channels, in the order of the
+// product, is added to the whole. Taps beyond the border have none.
+static void put_tap_sums(const product *p) {
+    const qdq_gemm_order *order = &p->g->order;
+    size_t inputs = p->conv->group_inputs, taps = p->conv->taps;
+    qdq_c_text *text = p->step->body;
+    const char *indent = "                ";
+    bool chunks = order->sums == QDQ_SUM_CHUNKS, fours = order->sums == QDQ_SUM_FOURS;
+    qdq_c_put(text, "%sfloat sum = 0.0f;\n%s%s;\n", indent, indent,
+              chunks  ? "float tap = 0.0f, chunk = 0.0f"
+              : fours ? "emitted_fours fours = {0.0f, {0}, 0}"
+                      : "float lanes[8] = {0}");
+    put_places(p, false);
+    put_factors(p, "float", NULL);
+    qdq_c_put(text, "    %sconst size_t i = k %% %zu;\n", indent, inputs);
+    if (chunks) {
+        qdq_c_put(text, "    %schunk = fmaf(v, w, chunk);\n", indent);
+        qdq_c_put(text, "    %sif (i %% %zu != %zu && i != %zu) continue;\n", indent, order->chunk,
+                  order->chunk - 1, inputs - 1);
+        qdq_c_put(text, "    %stap = i < %zu ? chunk : tap + chunk;\n    %schunk = 0.0f;\n", indent,
+                  order->chunk, indent);
+        qdq_c_put(text, "    %sif (i == %zu) sum += tap;\n%s}\n", indent, inputs - 1, indent);
+        return;
+    }
+    qdq_c_put(text,
+              fours ? "    %semitted_add_fours(&fours, v * w);\n"
+                    : "    %slanes[i %% 8] += v * w;\n",
+              indent);
+    qdq_c_put(text, "    %sif (i != %zu) continue;\n", indent, inputs - 1);
+    if (fours)
+        qdq_c_put(text,
+                  "    %ssum += emitted_end_fours(&fours);\n"
+                  "    %sfours = (emitted_fours){0.0f, {0}, 0};\n",
+                  indent, indent);
+    else
+        qdq_c_put(text,
+                  "    %ssum += qdq_gemm_fold_eights(lanes, 1, c * %zu + k / %zu, %zu);\n"
+                  "    %smemset(lanes, 0, sizeof lanes);\n",
+                  indent, taps, inputs, order->count, indent);
+    qdq_c_put(text, "%s}\n", indent);
+}
+
 static void put_zero(const product *p, const char *name, const qdq_gemm_along *zero,
                      const char *base) {
     qdq_c_put(p->step->body, "                const int32_t %s = ", name);
@@ -283,6 +325,8 @@ static void put_product(const product *p) {
     qdq_c_put(text, "            for (size_t c = 0; c < %zu; c++) {\n", g->columns);
     if (is_integer(g))
         put_integer_sum(p);
+    else if (g->order.by_taps)
+        put_tap_sums(p);
     else
         put_float_sum(p);
     qdq_c_put(text, "                const size_t at = at_y + r * %zu + c * %zu;\n",

@@ -75,6 +75,15 @@ typedef struct qdq_direct_results {
 // is 1; rows are written in order.
 typedef bool qdq_direct_finish_fn(const qdq_direct_results *results);
 
+// Rows of sums that are added to rows of results: n elements of each.
+typedef struct qdq_direct_row_sums {
+    const float *sums;
+    float *results;
+    size_t sums_stride, results_stride, rows, n;
+} qdq_direct_row_sums;
+
+typedef void qdq_direct_add_rows_fn(const qdq_direct_row_sums *rows);
+
 // Channels that are groups of their own, one after the other through the same planes and sums:
 // planes are filled, sums added and finished. Pointers point to the first channel.
 typedef struct qdq_direct_channels {
@@ -102,6 +111,7 @@ typedef struct qdq_direct_kernels {
     qdq_direct_fill_fn *fill;
     qdq_direct_flat_fn *flat;
     qdq_direct_finish_fn *finish;
+    qdq_direct_add_rows_fn *add_rows;
     qdq_direct_channels_fn *channels;
     qdq_direct_least_fn *least;
     qdq_depthwise_fn *depthwise[QDQ_DEPTHWISE_COUNT];  // NULL: none

@@ -188,6 +188,17 @@ static bool QDQ_ISA_NAME(direct_finish)(const qdq_direct_results *p) {
     return zeros;
 }
 
+static void QDQ_ISA_NAME(direct_add_rows)(const qdq_direct_row_sums *p) {
+    for (size_t r = 0; r < p->rows; r++) {
+        const float *sums = p->sums + r * p->sums_stride;
+        float *to = p->results + r * p->results_stride;
+        size_t i = 0;
+        for (; i + DIRECT_LANES <= p->n; i += DIRECT_LANES)
+            direct_store(to + i, direct_add(direct_load(to + i), direct_load(sums + i)));
+        for (; i < p->n; i++) to[i] += sums[i];
+    }
+}
+
 //---- Channels ---------------------------------------------------------------
 
 static inline void direct_fill_channel(const qdq_direct_channels *p, size_t x) {
@@ -240,6 +251,7 @@ const qdq_direct_kernels QDQ_ISA_NAME(direct_kernels) = {
     QDQ_ISA_NAME(direct_fill),
     QDQ_ISA_NAME(direct_flat),
     QDQ_ISA_NAME(direct_finish),
+    QDQ_ISA_NAME(direct_add_rows),
     QDQ_ISA_NAME(direct_channels),
     QDQ_ISA_NAME(direct_least),
     {QDQ_DEPTHWISE_SHAPES(DEPTHWISE_KERNEL)},

@@ -5,21 +5,15 @@
 
 enum { LAST = QDQ_MAX_SPATIAL - 1 };
 
-static void put(const qdq_direct_unit *u, const qdq_chunk *chunk) {
-    qdq_gemm_put_chunk(&u->d->conv.gemm, u->tensors, chunk);
-}
-
 #define TRANSPOSE(type)                      \
-    for (size_t j = 0; j < u->channels; j++) \
+    for (size_t j = 0; j < b->channels; j++) \
         for (size_t i = 0; i < n; i++)       \
-            ((type *)out)[i * u->channels + j] = ((const type *)data)[j * positions + first + i];
+            ((type *)out)[i * b->channels + j] = ((const type *)data)[j * positions + first + i];
 
-// Hands over n positions of y from number `first` of the unit on, whose channels are neighbours.
-static void put_pixels(const qdq_direct_unit *u, size_t at, size_t first, size_t n,
+// Hands over n positions of y from number `first` of the block on, whose channels are neighbours.
+static void put_pixels(const qdq_direct_block *b, size_t at, size_t first, size_t n,
                        const void *data, void *out) {
-    const qdq_gemm *g = &u->d->conv.gemm;
-    size_t positions = u->results[1] * u->results[LAST];
-    size_t size = qdq_dtype_size(qdq_gemm_result_dtype(g));
+    size_t positions = b->rows * b->n, size = qdq_dtype_size(qdq_gemm_result_dtype(b->gemm));
     if (size == 4) {
         TRANSPOSE(uint32_t)
     } else if (size == 2) {
@@ -27,37 +21,39 @@ static void put_pixels(const qdq_direct_unit *u, size_t at, size_t first, size_t
     } else {
         TRANSPOSE(uint8_t)
     }
-    put(u, &(qdq_chunk){at, u->channels, n, g->y.row_stride, out});
+    qdq_gemm_put_chunk(b->gemm, b->tensors,
+                       &(qdq_chunk){at, b->channels, n, b->gemm->y.row_stride, out});
 }
 
-// Hands over the results of a unit. at: the place of the first one in y.
-static void put_reals(const qdq_direct_unit *u, size_t at) {
-    const qdq_gemm *g = &u->d->conv.gemm;
-    size_t rows = u->results[1], n = u->results[LAST], width = u->d->conv.out[LAST];
-    size_t positions = rows * n, size = qdq_dtype_size(qdq_gemm_result_dtype(g));
-    const char *data = (const char *)u->s->results;
-    void *out = u->s->other;
+void qdq_direct_put_reals(const qdq_direct_block *b) {
+    const qdq_gemm *g = b->gemm;
+    size_t rows = b->rows, n = b->n, positions = rows * n;
+    size_t size = qdq_dtype_size(qdq_gemm_result_dtype(g));
+    const char *data = (const char *)b->results;
+    void *out = b->other;
     if (qdq_gemm_quantizes(g)) {
         const qdq_stage_quantize *by = g->quantize;
-        by->fn(by->params, by->views, data, out, u->channels * positions);
-        data = out, out = u->s->results;
+        by->fn(by->params, by->views, data, out, b->channels * positions);
+        data = out, out = b->results;
     } else if (g->y.dtype != QDQ_FLOAT32) {
-        g->kernel->narrow(g->y.dtype, u->s->results, out, u->channels * positions);
-        data = out, out = u->s->results;
+        g->kernel->narrow(g->y.dtype, b->results, out, b->channels * positions);
+        data = out, out = b->results;
     }
-    if (n == width) n *= rows, rows = 1;
+    if (n == b->width) n *= rows, rows = 1;
     if (g->y.row_stride != 1) {
         for (size_t r = 0; r < rows; r++)
-            put_pixels(u, at + r * width * g->y.row_stride, r * n, n, data, out);
+            put_pixels(b, b->at + r * b->width * g->y.row_stride, r * n, n, data, out);
         return;
     }
     if (rows == 1) {
-        put(u, &(qdq_chunk){at, n, u->channels, g->y.column_stride, data});
+        qdq_gemm_put_chunk(g, b->tensors,
+                           &(qdq_chunk){b->at, n, b->channels, g->y.column_stride, data});
         return;
     }
-    for (size_t j = 0; j < u->channels; j++)
-        put(u,
-            &(qdq_chunk){at + j * g->y.column_stride, n, rows, width, data + j * positions * size});
+    for (size_t j = 0; j < b->channels; j++)
+        qdq_gemm_put_chunk(g, b->tensors,
+                           &(qdq_chunk){b->at + j * g->y.column_stride, n, rows, b->width,
+                                        data + j * positions * size});
 }
 
 // Takes n results of a channel that are sums of integers through the epilogue of products.
@@ -95,7 +91,17 @@ void qdq_direct_put(const qdq_direct_unit *u) {
     const qdq_conv *c = &d->conv;
     size_t positions = u->results[1] * u->results[LAST], position = first_position(u);
     if (d->of_reals) {
-        put_reals(u, qdq_direct_place_in_y(u));
+        qdq_direct_put_reals(&(qdq_direct_block){
+            .gemm = &c->gemm,
+            .tensors = u->tensors,
+            .at = qdq_direct_place_in_y(u),
+            .channels = u->channels,
+            .rows = u->results[1],
+            .n = u->results[LAST],
+            .width = c->out[LAST],
+            .results = u->s->results,
+            .other = u->s->other,
+        });
         return;
     }
     for (size_t j = 0; j < u->channels; j++)

@@ -70,6 +70,20 @@ void qdq_direct_run_channel(qdq_direct_unit *unit, size_t channel, float *result
 // The place in y of the first result of a unit.
 size_t qdq_direct_place_in_y(const qdq_direct_unit *unit);
 
+// Results of some output channels, one channel after the other, each with rows of a plane of y.
+typedef struct qdq_direct_block {
+    const qdq_gemm *gemm;
+    const qdq_tensors *tensors;
+    size_t at;                 // the place of the first one in y
+    size_t channels, rows, n;  // n: of a row
+    size_t width;              // of the plane
+    float *results;            // may be overwritten
+    void *other;               // memory for them in another form
+} qdq_direct_block;
+
+// Hands over results that are reals.
+void qdq_direct_put_reals(const qdq_direct_block *block);
+
 // Hands over all results.
 void qdq_direct_put(const qdq_direct_unit *unit);
 

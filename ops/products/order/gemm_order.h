@@ -22,6 +22,9 @@ typedef struct qdq_gemm_order {
     bool by_rows;     // EIGHTS: the number of the row decides, not that of the column
     size_t count;     // EIGHTS: how many rows or columns there are
     bool bias_first;  // sums begin with the bias
+    // Of a transposed convolution: k are the input channels of a tap, and the sums of taps are
+    // added in order, from 0 on.
+    bool by_taps;
 } qdq_gemm_order;
 
 // A product as ONNX Runtime sees it: [m, k] x [k, n].
