@@ -58,8 +58,9 @@ POOL_PAIRS(doubles, float, double)
 
 static inline uint32_t pool_most(uint32_t a, uint32_t b) { return a > b ? a : b; }
 static inline uint8_t pool_most_byte(uint8_t a, uint8_t b) { return a > b ? a : b; }
-// All taps of some vectors at once, in registers.
 #define POOL_UNROLLED _Pragma("GCC unroll 16")
+#if POOL_HAS_VECTORS
+// All taps of some vectors at once, in registers.
 #define POOL_JOIN(form, type)                                                                   \
     static void QDQ_ISA_NAME(pool_join_##form)(const void *from, const size_t *at, size_t taps, \
                                                bool fresh, void *to, size_t n) {                \
@@ -77,6 +78,35 @@ static inline uint8_t pool_most_byte(uint8_t a, uint8_t b) { return a > b ? a : 
                 pool_store_##form(y + v * ONE, all[v]);                                         \
         }                                                                                       \
     }
+#else
+// Up to four taps at a time, whose results are loaded and stored once. Compilers make vectors of
+// loops with one array each for y and the taps.
+#define POOL_JOIN_LOOP(form, type, taps, EACH, ...)                                         \
+    static inline void pool_join_##taps##_##form(type *restrict y, size_t n, __VA_ARGS__) { \
+        for (size_t i = 0; i < n; i++) y[i] = EACH;                                         \
+    }
+#define POOL_JOIN(form, type)                                                                    \
+    POOL_JOIN_LOOP(form, type, 1, pool_with_##form(y[i], a[i]), const type *restrict a)          \
+    POOL_JOIN_LOOP(form, type, 2, pool_with_##form(pool_with_##form(y[i], a[i]), b[i]),          \
+                   const type *restrict a, const type *restrict b)                               \
+    POOL_JOIN_LOOP(                                                                              \
+        form, type, 4,                                                                           \
+        pool_with_##form(                                                                        \
+            pool_with_##form(pool_with_##form(pool_with_##form(y[i], a[i]), b[i]), c[i]), d[i]), \
+        const type *restrict a, const type *restrict b, const type *restrict c,                  \
+        const type *restrict d)                                                                  \
+    static void QDQ_ISA_NAME(pool_join_##form)(const void *from, const size_t *at, size_t taps,  \
+                                               bool fresh, void *to, size_t n) {                 \
+        const type *x = from;                                                                    \
+        type *y = to;                                                                            \
+        n = (n + 31) / 32 * 32;                                                                  \
+        if (fresh) memset(y, 0, n * sizeof *y);                                                  \
+        for (; taps >= 4; taps -= 4, at += 4)                                                    \
+            pool_join_4_##form(y, n, x + at[0], x + at[1], x + at[2], x + at[3]);                \
+        for (; taps >= 2; taps -= 2, at += 2) pool_join_2_##form(y, n, x + at[0], x + at[1]);    \
+        if (taps) pool_join_1_##form(y, n, x + at[0]);                                           \
+    }
+#endif
 POOL_JOIN(keys, uint32_t)
 POOL_JOIN(bytes, uint8_t)
 POOL_JOIN(floats, float)
