@@ -40,34 +40,47 @@ static void slice_sum_exps(qdq_lanes *lanes, const double *e, size_t n) {
     qdq_sum_add64(lanes->sums, e, n);
 }
 
-// A key: an integer that orders as the floats do, -inf, ..., -0, +0, ..., inf. NaN becomes `nan`.
-static inline int32_t slice_key(float v, int32_t nan) {
+// A key: an integer that orders as the floats do, -inf, ..., -0, +0, ..., inf. NaN without a sign
+// lies beyond inf, and NaN with one beyond -inf.
+static inline uint32_t slice_key(float v) {
     uint32_t bits = qdq_float_bits(v);
-    uint32_t key = bits ^ ((0 - (bits >> 31)) >> 1);
-    uint32_t is_nan = 0 - (uint32_t)((bits & 0x7FFFFFFFu) > 0x7F800000u);
-    return (int32_t)((key & ~is_nan) | ((uint32_t)nan & is_nan));
+    return bits ^ ((0 - (bits >> 31)) >> 1);
 }
 
-#define SLICE_EXTREME(name, better, nan)                                         \
-    static void name(qdq_lanes *lanes, const float *x, size_t n, double about) { \
-        int32_t own[QDQ_SUM_LANES];                                              \
-        size_t i = 0;                                                            \
-        (void)about;                                                             \
-        for (size_t l = 0; l < QDQ_SUM_LANES; l++) own[l] = lanes->keys[l];      \
-        for (; i + QDQ_SUM_LANES <= n; i += QDQ_SUM_LANES)                       \
-            for (size_t l = 0; l < QDQ_SUM_LANES; l++) {                         \
-                int32_t key = slice_key(x[i + l], nan);                          \
-                own[l] = key better own[l] ? key : own[l];                       \
-            }                                                                    \
-        for (size_t l = 0; l < n % QDQ_SUM_LANES; l++) {                         \
-            int32_t key = slice_key(x[i + l], nan);                              \
-            own[l] = key better own[l] ? key : own[l];                           \
-        }                                                                        \
-        for (size_t l = 0; l < QDQ_SUM_LANES; l++) lanes->keys[l] = own[l];      \
+// The key of infinity, of -infinity, and how many keys lie beyond either.
+#define SLICE_INFINITY 0x7F800000
+#define SLICE_MINUS_INFINITY (-SLICE_INFINITY - 1)
+#define SLICE_BEYOND 0x7FFFFFu
+
+// Keys are moved by as many as lie beyond `worst`, the infinity that is the worst of them: all NaN
+// are better then than `best`, the other infinity. lanes->keys has `nan` for NaN.
+#define SLICE_EXTREME(name, better, nan, worst, best, moved)                             \
+    static void name(qdq_lanes *lanes, const float *x, size_t n, double about) {         \
+        int32_t own[QDQ_SUM_LANES];                                                      \
+        size_t i = 0;                                                                    \
+        (void)about;                                                                     \
+        for (size_t l = 0; l < QDQ_SUM_LANES; l++) {                                     \
+            int32_t key = lanes->keys[l];                                                \
+            own[l] = (int32_t)((uint32_t)((worst)better key ? (worst) : key) + (moved)); \
+        }                                                                                \
+        for (; i + QDQ_SUM_LANES <= n; i += QDQ_SUM_LANES)                               \
+            for (size_t l = 0; l < QDQ_SUM_LANES; l++) {                                 \
+                int32_t key = (int32_t)(slice_key(x[i + l]) + (moved));                  \
+                own[l] = key better own[l] ? key : own[l];                               \
+            }                                                                            \
+        for (size_t l = 0; l < n % QDQ_SUM_LANES; l++) {                                 \
+            int32_t key = (int32_t)(slice_key(x[i + l]) + (moved));                      \
+            own[l] = key better own[l] ? key : own[l];                                   \
+        }                                                                                \
+        for (size_t l = 0; l < QDQ_SUM_LANES; l++) {                                     \
+            int32_t key = (int32_t)((uint32_t)own[l] - (moved));                         \
+            bool is_nan = own[l] better(int32_t)((uint32_t)(best) + (moved));            \
+            lanes->keys[l] = is_nan ? (nan) : key;                                       \
+        }                                                                                \
     }
 
-SLICE_EXTREME(slice_greatest, >, INT32_MAX)
-SLICE_EXTREME(slice_least, <, INT32_MIN)
+SLICE_EXTREME(slice_greatest, >, INT32_MAX, SLICE_MINUS_INFINITY, SLICE_INFINITY, 0u - SLICE_BEYOND)
+SLICE_EXTREME(slice_least, <, INT32_MIN, SLICE_INFINITY, SLICE_MINUS_INFINITY, SLICE_BEYOND)
 
 static void slice_add_rows(float *sums, const float *x, size_t rows, size_t stride, size_t n) {
     enum { AT_ONCE = 4 };
