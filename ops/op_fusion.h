@@ -2,7 +2,8 @@
 // Optional hooks of an op, by which graph/compile/ changes more than one node at a time: it
 // computes nodes on integers instead of dequantized floats (integer_execution.c), packs constant
 // weights ahead of the run (fold.c), drops a ReLU that the next node makes redundant, lets a
-// tensor op quantize its results (compile_steps.c), and adds codes in registers (code_sums.c).
+// tensor op compute links on its results (compile_steps.c), and adds codes in registers
+// (code_sums.c).
 #ifndef QDQ_OPS_OP_FUSION_H
 #define QDQ_OPS_OP_FUSION_H
 
@@ -81,6 +82,8 @@ typedef struct qdq_op_fusion {
     bool (*dequantizes)(const qdq_link *link, struct qdq_code_operand *operand);
     // Whether y of the link is fl(x + its parameter) in float32.
     bool (*adds)(const qdq_link *link);
+    // Adds a link to what a tensor op computes on its results. False: it does not fit.
+    bool (*finishes)(const qdq_link *link, qdq_stage_finish *finish);
 } qdq_op_fusion;
 
 #endif

@@ -5,6 +5,7 @@
 #define QDQ_OPS_STAGE_H
 
 #include "include/qdq/numerics.h"
+#include "ops/kernels/bounds.h"
 #include "runtime/exec/plan.h"
 
 enum { QDQ_MAX_STAGES = 2 };  // of a node
@@ -46,6 +47,14 @@ typedef struct qdq_stage_quantize {
     qdq_dtype dtype;  // of the codes
 } qdq_stage_quantize;
 
+// What a tensor op computes on its first result, float32, while it lies in registers, in place of
+// links: the sum with another operand (qdq_tensors) that has an element for each, then the bounds.
+typedef struct qdq_stage_finish {
+    bool finishes;  // false: the op hands over its results
+    bool adds, bounded;
+    qdq_bounds bounds;
+} qdq_stage_finish;
+
 // One of three: a link (`fn`) from input port `x` to output port `y`; a reduction (`reduce`) of
 // input port `x` to the output ports `results`; a tensor op (`tensor_op`) on all inputs and
 // outputs, in `units`.
@@ -69,6 +78,7 @@ typedef struct qdq_stage {
     size_t packed_bytes;
     // Of a tensor op that can compute a Quantize; the compiler sets it. NULL: it cannot.
     qdq_stage_quantize *quantize;
+    qdq_stage_finish *finish;  // likewise
     bool chunks;        // the tensor op hands output 0 to a sink in chunks if it is given one
     bool scales_later;  // `fast`: the tensor op multiplies codes and scales their sums
     bool winograd;      // `fast`: it is a Winograd convolution

@@ -8,7 +8,8 @@
 // skipped. So are a ReLU in front of a Quantize whose lowest code is the code of 0
 // (`cuts_negative`, `ignores_negative`), a last link whose result has no place because other steps
 // make it again (recompute.c), a Quantize that the tensor op computes itself (qdq_stage_quantize),
-// and the links around an Add of codes (code_sums.c).
+// all links of a step that it computes on its results in registers (qdq_stage_finish), and the
+// links around an Add of codes (code_sums.c).
 #include "graph/compile/compile.h"
 #include "graph/plan_text.h"
 #include "graph/plan_traffic.h"
@@ -192,6 +193,42 @@ static void quantize_result(const qdq_draft *of, const qdq_draft_step *draft, qd
     for (; i < step->link_count; i++) tensor_op->sinks |= step->links[i].fn != NULL;
 }
 
+// Adds the links of a step to what its tensor op computes on its results. False: one does not fit.
+static bool add_links(const qdq_draft_step *draft, const qdq_step *step, qdq_stage_finish *finish,
+                      const qdq_link **last, qdq_place *addend) {
+    for (size_t i = 0; i < step->link_count; i++) {
+        const qdq_link *link = &step->links[i];
+        const qdq_node *node = draft->links[i].node;
+        if (!link->fn) continue;
+        if (*last && (*last)->store.kind) return false;
+        const qdq_op_fusion *fusion = node ? qdq_fusion_of(node->op) : NULL;
+        if (!fusion || !fusion->finishes || !fusion->finishes(link, finish)) return false;
+        if (link->stage_param_count) {
+            if (link->stage_params[0].count != step->elements) return false;
+            *addend = link->stage_params[0].source.place;
+        }
+        *last = link;
+    }
+    return *last != NULL;
+}
+
+// Lets a tensor op compute all links of its step on its results, if it can.
+static void finish_result(const qdq_draft *of, const qdq_draft_step *draft, qdq_step *step,
+                          qdq_tensor_op *tensor_op) {
+    qdq_stage_finish *to = draft->tensor_op->finish, finish = {.finishes = true};
+    const qdq_link *last = NULL;
+    qdq_place addend = {0};
+    if (!to || step->x.place.kind || of->storage.tiled || !tensor_op->sinks ||
+        !add_links(draft, step, &finish, &last, &addend))
+        return;
+    *to = finish;
+    step->x.place = tensor_op->y[0].place = last->store;
+    for (size_t i = 0; i < step->link_count; i++)
+        step->links[i].fn = NULL, step->links[i].store = (qdq_place){0};
+    tensor_op->addend = addend;
+    tensor_op->sinks = false;
+}
+
 // Whether the one link of a step goes from row-major memory to row-major memory, with parameters
 // that need not be decoded block by block.
 static bool is_direct(const qdq_step *step) {
@@ -235,6 +272,7 @@ static bool build_tensor_op(qdq_compiler *c, const qdq_draft_step *draft, qdq_st
     tensor_op->cost += draft->link_count * step->elements;
     if (!set_links(c, draft, step)) return false;
     quantize_result(&c->draft, draft, step, tensor_op);
+    finish_result(&c->draft, draft, step, tensor_op);
     return true;
 }
 

@@ -88,7 +88,7 @@ static void infer_comparison(qdq_op_context *ctx) {
     infer_shape(ctx, QDQ_BOOL);
 }
 
-static const qdq_op_fusion fusion = {.adds = qdq_elements_add};
+static const qdq_op_fusion fusion = {.adds = qdq_elements_add, .finishes = qdq_elements_finish};
 
 #define BINARY(function_name, op_name, what, kind)                                           \
     static size_t lower_##function_name(const qdq_op_context *ctx, const qdq_lowering *to,   \

@@ -370,6 +370,12 @@ qdq_elements_shown qdq_elements_show(const qdq_stage *stage) {
     return shown;
 }
 
+qdq_elementwise qdq_elements_plain(const qdq_link *link, qdq_elementwise_numbers *numbers) {
+    const elements_params *p = link->params;
+    *numbers = p->numbers;
+    return p->plain ? p->function : QDQ_ELEMENTWISE_COUNT;
+}
+
 bool qdq_elements_are_ieee(const qdq_link *link) {
     const elements_params *p = link->params;
     return !p->on_chip;

@@ -57,6 +57,13 @@ typedef struct qdq_elements_shown {
 
 qdq_elements_shown qdq_elements_show(const qdq_stage *stage);
 
+// The function of a link of floats that nothing has to convert, and its numbers.
+// QDQ_ELEMENTWISE_COUNT: it is none.
+qdq_elementwise qdq_elements_plain(const qdq_link *link, qdq_elementwise_numbers *numbers);
+
+// qdq_op_fusion.finishes of Add, ReLU and Clamp.
+bool qdq_elements_finish(const qdq_link *link, qdq_stage_finish *finish);
+
 // Whether a link that qdq_lower_elements made computes as IEEE has it, not as a chip does.
 bool qdq_elements_are_ieee(const qdq_link *link);
 // Whether the link adds its parameter to x in float32.

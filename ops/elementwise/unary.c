@@ -45,7 +45,8 @@ PORTS(bool_bool, QDQ_SET(BOOL), QDQ_SET(BOOL))
      (function) == QDQ_ELEMENTWISE_sigmoid || (function) == QDQ_ELEMENTWISE_tanh ||    \
      (function) == QDQ_ELEMENTWISE_exp || (function) == QDQ_ELEMENTWISE_erf)
 
-static const qdq_op_fusion relu_fusion = {.cuts_negative = qdq_elements_are_ieee};
+static const qdq_op_fusion relu_fusion = {.cuts_negative = qdq_elements_are_ieee,
+                                          .finishes = qdq_elements_finish};
 
 #define UNARY(function, op_name, what, kind)                                                \
     static size_t lower_##function(const qdq_op_context *ctx, const qdq_lowering *to,       \
@@ -190,6 +191,8 @@ static size_t lower_clamp(const qdq_op_context *ctx, const qdq_lowering *to, qdq
                     (qdq_elementwise_numbers){(float)a->min.value, (float)a->max.value});
 }
 
+static const qdq_op_fusion clamp_fusion = {.finishes = qdq_elements_finish};
+
 const qdq_op qdq_op_clamp = {
     .name = "Clamp",
     .summary = "y = min(max(x, min), max)",
@@ -197,6 +200,7 @@ const qdq_op qdq_op_clamp = {
     QDQ_OP_TABLES(clamp_inputs, outputs, clamp_attrs),
     .infer = infer_clamp,
     .lower = lower_clamp,
+    .fusion = &clamp_fusion,
 };
 
 //---- GELU -------------------------------------------------------------------

@@ -110,6 +110,7 @@ struct qdq_gemm {
     // of a times the scale of b.
     qdq_gemm_along a_scale, b_scale, y_scale, y_zero;
     const qdq_stage_quantize *quantize;  // of epilogue_float and epilogue_scaled; or NULL
+    const qdq_stage_finish *finish;      // of a form that makes results in registers; or NULL
     float alpha;                         // a factor of a_scale
     bool fused_bias;                     // epilogue_multiplied rounds product and float32 bias once
 };
@@ -226,6 +227,9 @@ void qdq_gemm_begin_with_bias(const qdq_gemm *gemm, const qdq_tensors *tensors,
 // Offers the compiler to let the epilogue quantize: the result goes into the stage, and `quantize`
 // points to it. NULL: the epilogue cannot, or memory runs out.
 qdq_stage_quantize *qdq_gemm_offer_quantize(qdq_gemm *gemm, qdq_mempool *mempool);
+
+// Offers the compiler to let a form that makes results in registers finish them, likewise.
+qdq_stage_finish *qdq_gemm_offer_finish(qdq_gemm *gemm, qdq_mempool *mempool);
 
 // Whether the epilogue makes codes of reals, and whether it leaves the sums as they are then.
 static inline bool qdq_gemm_quantizes(const qdq_gemm *gemm) {

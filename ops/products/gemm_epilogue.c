@@ -175,6 +175,14 @@ qdq_stage_quantize *qdq_gemm_offer_quantize(qdq_gemm *g, qdq_mempool *mempool) {
     return quantize;
 }
 
+qdq_stage_finish *qdq_gemm_offer_finish(qdq_gemm *g, qdq_mempool *mempool) {
+    if (g->epilogue != qdq_gemm_epilogue_float || g->y.dtype != QDQ_FLOAT32 || g->phases)
+        return NULL;
+    qdq_stage_finish *finish = QDQ_MEMPOOL_NEW(mempool, qdq_stage_finish);
+    g->finish = finish;
+    return finish;
+}
+
 // Rows that the kernel makes codes of by the Quantize of a product.
 static qdq_gemm_code_rows code_rows_of(const qdq_gemm *g) {
     const qdq_stage_quantize *by = g->quantize;

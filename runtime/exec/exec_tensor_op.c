@@ -90,6 +90,8 @@ void qdq_exec_run_tensor_op(const qdq_exec *exec, const qdq_step *step) {
                             step,
                             step->link_count ? qdq_exec_strip_elements(step) : 0,
                             {.x = x, .y = y, .poison = exec->poison}};
+    if (tensor_op->addend.kind)
+        context.tensors.addend = (const void *)qdq_exec_place(exec, tensor_op->addend);
     for (size_t i = 0; i < tensor_op->x_count; i++)
         x[i] = qdq_exec_rows(exec, &tensor_op->x[i], exec->flat + tensor_op->x_flat[i]);
     for (size_t i = 0; i < tensor_op->y_count; i++)

@@ -150,7 +150,8 @@ typedef struct qdq_tensors {
     void *const *y;
     qdq_sink_fn *sink;  // takes the chunks of the first result; NULL: y[0] is written
     void *sink_self;
-    bool poison;  // for qdq_scratch_drop
+    const float *addend;  // of a tensor op that adds it to its first result, in its order; or NULL
+    bool poison;          // for qdq_scratch_drop
 } qdq_tensors;
 
 // Does units begin..end. Units are independent: no unit reads or writes what another one makes.
@@ -169,6 +170,7 @@ typedef struct qdq_tensor_op {
     qdq_located *x, *y;       // place NONE: not connected, or not wanted
     size_t *x_flat, *y_flat;  // of operands in tiles: where in `flat` the row-major copies lie
     size_t flat_bytes;        // of these copies
+    qdq_place addend;         // of qdq_tensors; NONE: there is none
     bool sinks;               // the first result goes to a sink: to links, or to its tiles
 } qdq_tensor_op;
 

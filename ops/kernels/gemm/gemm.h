@@ -14,6 +14,7 @@
 
 #include "include/qdq/base.h"
 #include "ops/kernels/best_row.h"
+#include "ops/kernels/bounds.h"
 #include "ops/kernels/gemm/gemm_fixed.h"
 #include "runtime/exec/plan.h"
 
@@ -86,6 +87,26 @@ typedef struct qdq_gemm_part {
 } qdq_gemm_part;
 
 typedef void qdq_gemm_part_fn(const qdq_gemm_part *part);
+
+// A part of a product of floats, as qdq_gemm_part has it, of which up to 32 columns are stored. The
+// chain of a sum starts from its element of `before`, or with `adds` from 0 and is then added to
+// it. Afterwards come + bias and + addend, each rounded, and the bounds. Operands that are NULL are
+// left out, but a chain without `before` starts from 0. A NaN becomes 0x7FC00000.
+typedef struct qdq_gemm_results {
+    const void *a, *b;
+    size_t rows, columns, steps;
+    const float *before;
+    size_t before_stride;  // from one row to the next, in elements; whole panels may be read
+    bool adds;
+    const float *bias;    // of each row
+    const float *addend;  // of each result
+    size_t addend_stride;
+    const qdq_bounds *bounds;
+    float *y;
+    size_t y_stride;
+} qdq_gemm_results;
+
+typedef void qdq_gemm_results_fn(const qdq_gemm_results *results);
 
 // A part of codes with few columns, each of whose k are neighbours: c[r][j] = start + a * b, by dot
 // products along k. Columns are QDQ_GEMM_ROW_BYTES apart, with zeros from the last k to a multiple
@@ -264,6 +285,7 @@ typedef struct qdq_gemm_kernel {
     bool signs_codes;   // codes are int8_t, not uint8_t
     const char *name;
     qdq_gemm_part_fn *part[QDQ_GEMM_KINDS];
+    qdq_gemm_results_fn *results;
     qdq_gemm_rest_fn *rest;                  // with QDQ_GEMM_SPLIT_CODES; else NULL
     qdq_gemm_code_columns_fn *code_columns;  // NULL: tiles are as fast
     qdq_gemm_lanes_fn *lanes, *bfloat_lanes;
@@ -295,6 +317,7 @@ const qdq_gemm_kernel *qdq_gemm_kernel_find(uint32_t isas);
     extern qdq_gemm_fixed_fn qdq_gemm_fixed_##isa;
 #define QDQ_GEMM_DECLARE(isa)                                      \
     extern qdq_gemm_part_fn qdq_gemm_floats_##isa;                 \
+    extern qdq_gemm_results_fn qdq_gemm_results_##isa;             \
     QDQ_GEMM_DECLARE_INTEGERS(isa)                                 \
     extern qdq_gemm_part_fn qdq_gemm_saturated_bytes_##isa;        \
     extern qdq_gemm_part_fn qdq_gemm_saturated_codes_##isa;        \

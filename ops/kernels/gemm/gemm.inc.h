@@ -4,6 +4,7 @@
 #include "ops/kernels/gemm/gemm_code_lines.inc.h"
 #include "ops/kernels/gemm/gemm_integers.inc.h"
 #include "ops/kernels/gemm/gemm_lines.inc.h"
+#include "ops/kernels/gemm/gemm_results.inc.h"
 #include "ops/kernels/gemm/gemm_saturated.inc.h"
 #include "ops/kernels/gemm/gemm_tiles.inc.h"
 
@@ -121,12 +122,6 @@ void QDQ_ISA_NAME(gemm_reals)(const void *sums, const float *scale, const float 
         floats_store((float *)out + j, real_of((const int32_t *)sums + j, scale ? &of_scale : NULL,
                                                bias ? &of_bias : NULL));
     }
-}
-
-static inline gemm_floats floats_from(const float *x) {
-    int32_t word;
-    memcpy(&word, x, sizeof word);
-    return floats_all(word);
 }
 
 void QDQ_ISA_NAME(gemm_real_rows)(const qdq_gemm_real_rows *rows) {

@@ -40,7 +40,8 @@ extern qdq_gemm_part_fn qdq_gemm_codes_neon_dot;
     {[QDQ_GEMM_FLOATS] = qdq_gemm_floats_##base, [QDQ_GEMM_INTEGERS] = qdq_gemm_integers_##integers, \
      [QDQ_GEMM_BYTES] = qdq_gemm_bytes_##bytes, [QDQ_GEMM_BFLOATS] = qdq_gemm_bfloats_##bfloats, \
      [QDQ_GEMM_CODES] = codes, [QDQ_GEMM_SATURATED_BYTES] = qdq_gemm_saturated_bytes_##base, \
-     [QDQ_GEMM_SATURATED_CODES] = qdq_gemm_saturated_codes_##base, [QDQ_GEMM_SPLIT_CODES] = split}, rest, \
+     [QDQ_GEMM_SATURATED_CODES] = qdq_gemm_saturated_codes_##base, [QDQ_GEMM_SPLIT_CODES] = split}, \
+    qdq_gemm_results_##base, rest, \
     CODE_COLUMNS_##base, \
     qdq_gemm_lanes_##base, qdq_gemm_bfloat_lanes_##base, qdq_gemm_integer_lanes_##base, \
     qdq_gemm_lines_##base, qdq_gemm_byte_lines_##base, qdq_gemm_pair_lines_##base, \

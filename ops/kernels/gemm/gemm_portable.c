@@ -20,6 +20,32 @@ void qdq_gemm_floats_portable(const qdq_gemm_part *p) {
     }
 }
 
+// The result of a sum, of element [r, j].
+static float result_of(const qdq_gemm_results *p, size_t r, size_t j, float sum) {
+    if (p->before && p->adds) sum = p->before[r * p->before_stride + j] + sum;
+    if (p->bias) sum += p->bias[r];
+    if (p->addend) sum += p->addend[r * p->addend_stride + j];
+    if (isnan(sum)) return qdq_float_from_bits(0x7FC00000);
+    if (!p->bounds) return sum;
+    if (sum < p->bounds->least) sum = p->bounds->least;
+    if (sum > p->bounds->most) sum = p->bounds->most;
+    return p->bounds->no_minus ? sum + 0.0f : sum;
+}
+
+void qdq_gemm_results_portable(const qdq_gemm_results *p) {
+    const float *b = p->b;
+    for (size_t r = 0; r < p->rows; r++) {
+        const float *a = (const float *)(const void *)((const char *)p->a + r * QDQ_GEMM_ROW_BYTES);
+        float sums[COLUMNS] = {0};
+        for (size_t j = 0; p->before && !p->adds && j < p->columns; j++)
+            sums[j] = p->before[r * p->before_stride + j];
+        for (size_t k = 0; k < p->steps; k++)
+            for (size_t j = 0; j < COLUMNS; j++) sums[j] = fmaf(a[k], b[k * COLUMNS + j], sums[j]);
+        for (size_t j = 0; j < p->columns; j++)
+            p->y[r * p->y_stride + j] = result_of(p, r, j, sums[j]);
+    }
+}
+
 // Unsigned, because sums wrap around.
 static void add_to(int32_t *sum, int32_t product) {
     *sum = (int32_t)((uint32_t)*sum + (uint32_t)product);

@@ -3,6 +3,7 @@
 #ifndef QDQ_OPS_KERNELS_GEMM_VECTORS_H
 #define QDQ_OPS_KERNELS_GEMM_VECTORS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #if defined(__AVX2__)
@@ -11,6 +12,7 @@
 #include <arm_neon.h>
 #endif
 
+// floats_at_least is x < least ? least : x, and nans_of has the lanes in which x or y is NaN.
 // KIND_madd(sum, x, b) adds to each lane of a sum the products of a step. codes_madd, whose x is
 // signed, exists where one instruction does it. saturated_codes_madd has a signed x, too.
 #if defined(__AVX512F__)
@@ -31,6 +33,18 @@ static inline gemm_floats floats_add(gemm_floats x, gemm_floats y) { return _mm5
 static inline gemm_floats floats_sub(gemm_floats x, gemm_floats y) { return _mm512_sub_ps(x, y); }
 static inline gemm_floats floats_quiet(gemm_floats x) {
     return _mm512_mask_mov_ps(x, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), floats_all(0x7FC00000));
+}
+typedef __mmask16 gemm_nans;
+static inline gemm_nans nans_of(gemm_floats x, gemm_floats y) {
+    return _mm512_cmp_ps_mask(x, y, _CMP_UNORD_Q);
+}
+static inline gemm_nans nans_or(gemm_nans x, gemm_nans y) { return _mm512_kor(x, y); }
+static inline bool nans_any(gemm_nans x) { return x != 0; }
+static inline gemm_floats floats_at_least(gemm_floats x, gemm_floats least) {
+    return _mm512_max_ps(least, x);
+}
+static inline gemm_floats floats_at_most(gemm_floats x, gemm_floats most) {
+    return _mm512_min_ps(most, x);
 }
 static inline gemm_ints ints_load(const void *x) { return _mm512_loadu_si512(x); }
 static inline void ints_store(void *y, gemm_ints v) { _mm512_storeu_si512(y, v); }
@@ -70,6 +84,18 @@ static inline gemm_floats floats_add(gemm_floats x, gemm_floats y) { return _mm2
 static inline gemm_floats floats_sub(gemm_floats x, gemm_floats y) { return _mm256_sub_ps(x, y); }
 static inline gemm_floats floats_quiet(gemm_floats x) {
     return _mm256_blendv_ps(x, floats_all(0x7FC00000), _mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+}
+typedef __m256 gemm_nans;
+static inline gemm_nans nans_of(gemm_floats x, gemm_floats y) {
+    return _mm256_cmp_ps(x, y, _CMP_UNORD_Q);
+}
+static inline gemm_nans nans_or(gemm_nans x, gemm_nans y) { return _mm256_or_ps(x, y); }
+static inline bool nans_any(gemm_nans x) { return _mm256_movemask_ps(x) != 0; }
+static inline gemm_floats floats_at_least(gemm_floats x, gemm_floats least) {
+    return _mm256_max_ps(least, x);
+}
+static inline gemm_floats floats_at_most(gemm_floats x, gemm_floats most) {
+    return _mm256_min_ps(most, x);
 }
 static inline gemm_ints ints_load(const void *x) { return _mm256_loadu_si256(x); }
 static inline void ints_store(void *y, gemm_ints v) { _mm256_storeu_si256(y, v); }
@@ -123,6 +149,18 @@ static inline gemm_floats floats_sub(gemm_floats x, gemm_floats y) { return vsub
 static inline gemm_floats floats_quiet(gemm_floats x) {
     return vbslq_f32(vceqq_f32(x, x), x, floats_all(0x7FC00000));
 }
+typedef uint32x4_t gemm_nans;
+static inline gemm_nans nans_of(gemm_floats x, gemm_floats y) {
+    return vmvnq_u32(vandq_u32(vceqq_f32(x, x), vceqq_f32(y, y)));
+}
+static inline gemm_nans nans_or(gemm_nans x, gemm_nans y) { return vorrq_u32(x, y); }
+static inline bool nans_any(gemm_nans x) { return vmaxvq_u32(x) != 0; }
+static inline gemm_floats floats_at_least(gemm_floats x, gemm_floats least) {
+    return vbslq_f32(vcltq_f32(x, least), least, x);
+}
+static inline gemm_floats floats_at_most(gemm_floats x, gemm_floats most) {
+    return vbslq_f32(vcgtq_f32(x, most), most, x);
+}
 static inline gemm_ints ints_load(const void *x) { return vld1q_s32(x); }
 static inline void ints_store(void *y, gemm_ints v) { vst1q_s32(y, v); }
 static inline gemm_ints ints_all(int32_t word) { return vdupq_n_s32(word); }
@@ -169,5 +207,11 @@ static inline gemm_ints saturated_codes_madd(gemm_ints sum, gemm_ints x, gemm_in
                      vmulq_s16(x16, vreinterpretq_s16_u16(vmovl_high_u8(b8))));
 }
 #endif
+
+static inline gemm_floats floats_from(const float *x) {
+    int32_t word;
+    memcpy(&word, x, sizeof word);
+    return floats_all(word);
+}
 
 #endif

@@ -143,20 +143,17 @@ static size_t few_of(const job *j, size_t p) {
 }
 
 static void add_group(const job *j, size_t p, size_t k_block, size_t row, size_t rows) {
-    static const float zeros[COLUMNS];
+    static const int32_t zeros[COLUMNS];
     const qdq_gemm *g = &j->p->conv.gemm;
-    workspace *w = j->w;
-    float *sums = w->sums + row * j->p->stride + p * COLUMNS;
     size_t columns = panel_columns(j, p) - few_of(j, p);
-    bool chunk = g->order.sums == QDQ_SUM_CHUNKS && k_block;
     const uint32_t *first_sums = k_block ? NULL : j->p->weights->first_sums;
     if (first_sums) first_sums += j->matrix * g->columns + j->block.row + row;
     qdq_gemm_part part = {
         .a = qdq_panels_row(j->p, j->matrix, k_block, j->block.row + row),
-        .b = w->b[p],
-        .start = chunk || (!k_block && !first_sums) ? zeros : NULL,
-        .c = chunk ? w->chunk : sums,
-        .c_stride = chunk ? COLUMNS : j->p->stride,
+        .b = j->w->b[p],
+        .start = !k_block && !first_sums ? zeros : NULL,
+        .c = j->w->sums + row * j->p->stride + p * COLUMNS,
+        .c_stride = j->p->stride,
         .rows = rows,
         .steps = qdq_gemm_steps(g->kind, qdq_panels_k(&j->p->conv, k_block)),
         .half = columns <= COLUMNS / 2,
@@ -164,7 +161,6 @@ static void add_group(const job *j, size_t p, size_t k_block, size_t row, size_t
     };
     g->kernel->part[g->kind](&part);
     if (g->kind == QDQ_GEMM_SPLIT_CODES) add_rest(j, k_block, row, &part);
-    if (chunk) g->orders->add(sums, j->p->stride, w->chunk, rows);
 }
 
 // Takes the last columns of a packed panel apart.
@@ -203,7 +199,10 @@ static void add_tiles(const job *j, size_t p, size_t k_block, size_t row, size_t
     size_t few = few_of(j, p);
     for (size_t r = 0; r < rows; r += most) {
         size_t n = rows - r < most ? rows - r : most;
-        if (few < panel_columns(j, p)) add_group(j, p, k_block, row + r, n);
+        if (j->p->conv.gemm.kind == QDQ_GEMM_FLOATS)
+            qdq_panels_add_floats(j, p, k_block, row + r, n);
+        else if (few < panel_columns(j, p))
+            add_group(j, p, k_block, row + r, n);
         if (few) add_few(j, p, k_block, row + r, n);
     }
 }
@@ -277,14 +276,14 @@ static void end_block(const job *j) {
 static void drop(const job *j) {
     bool poison = j->tensors->poison;
     qdq_scratch_drop(poison, j->w->sums, sizeof j->w->sums);
-    qdq_scratch_drop(poison, j->w->chunk, sizeof j->w->chunk);
+    qdq_scratch_drop(poison, j->w->bias, sizeof j->w->bias);
     qdq_scratch_drop(poison, j->w->few, sizeof j->w->few);
     if (j->is_packed) return;
     qdq_scratch_drop(poison, j->w->b, sizeof j->w->b);
     qdq_scratch_drop(poison, j->w->panels, sizeof j->w->panels);
 }
 
-static void run_block(const job *j) {
+static void run_block(job *j) {
     const panels_params *p = j->p;
     size_t panels = (j->block.columns + COLUMNS - 1) / COLUMNS;
     drop(j);
@@ -294,10 +293,13 @@ static void run_block(const job *j) {
         set_panel(p, j->block.column + i * COLUMNS, left < COLUMNS ? left : COLUMNS,
                   &j->w->panels[i]);
     }
+    bool results = qdq_panels_makes_results(j);
+    if (results) qdq_panels_set_results(j);
     for (size_t k_block = 0; k_block < qdq_panels_k_blocks(&p->conv); k_block++)
         add_k_block(j, k_block, panels);
     if (p->leaves_out) qdq_panels_mend_zeros(j, panels);
-    if (!ends_groups(j)) end_block(j);
+    if (results && p->leaves_out) qdq_panels_finish(j, panels);
+    if (!results && !ends_groups(j)) end_block(j);
 }
 
 // How many of the units from `unit` to `end` are row blocks of the same positions that run as one.

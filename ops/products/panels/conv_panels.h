@@ -69,8 +69,8 @@ typedef struct qdq_panels_params {
     bool leaves_out;     // products beyond the border
     size_t ways, slots;  // slots: of all k blocks of a group
     size_t row_blocks, block_rows, position_blocks;
-    size_t together;  // row blocks that there is room for
-    size_t stride;    // from one row of sums to the next
+    size_t together;                             // row blocks that there is room for
+    size_t stride;                               // from one row of sums to the next
     qdq_panels_ends ends[QDQ_CONV_PANELS_TAPS];  // of each tap of the last dim
 } qdq_panels_params;
 
@@ -85,8 +85,8 @@ typedef struct qdq_panel {
 
 typedef struct qdq_panels_workspace {
     _Alignas(64) char b[QDQ_PANELS][QDQ_GEMM_ROW_BYTES * QDQ_GEMM_COLUMNS];
-    _Alignas(64) float sums[QDQ_PANELS_SUMS];                          // or int32_t
-    _Alignas(64) float chunk[QDQ_GEMM_BLOCK_ROWS * QDQ_GEMM_COLUMNS];  // sums of a chunk of k
+    _Alignas(64) float sums[QDQ_PANELS_SUMS];  // or int32_t
+    float bias[QDQ_PANELS_SUMS / QDQ_GEMM_COLUMNS];
     _Alignas(64) uint32_t few[QDQ_PANELS_FEW][QDQ_GEMM_ROW_BYTES / QDQ_GEMM_STEP_BYTES];
     qdq_panel panels[QDQ_PANELS];
 } qdq_panels_workspace;
@@ -98,7 +98,8 @@ typedef struct qdq_panels_job {
     size_t x_bytes;  // from there to the end of x
     size_t matrix;
     qdq_gemm_block block;
-    bool is_packed;  // the panels are those of the unit before
+    bool is_packed;            // the panels are those of the unit before
+    qdq_gemm_results results;  // of the whole block; y is NULL if tiles make none
     qdq_panels_workspace *w;
 } qdq_panels_job;
 
@@ -128,6 +129,15 @@ static inline char *qdq_panels_row(const qdq_panels_params *p, size_t matrix, si
 static inline size_t qdq_panels_index(const qdq_conv *c, int d, size_t o, size_t t) {
     return o * c->stride[d] + t * c->dilation[d] - c->pad[d];
 }
+
+// Adds a k block of rows of a panel of floats to their sums, or makes results of them.
+void qdq_panels_add_floats(const qdq_panels_job *job, size_t panel, size_t k_block, size_t row,
+                           size_t rows);
+// Whether tiles make results of floats. They need the `results` of a job, and sums that were mended
+// need qdq_panels_finish.
+bool qdq_panels_makes_results(const qdq_panels_job *job);
+void qdq_panels_set_results(qdq_panels_job *job);
+void qdq_panels_finish(const qdq_panels_job *job, size_t panels);
 
 // Runs units of qdq_panels_params.
 qdq_tensor_op_fn qdq_panels_run;

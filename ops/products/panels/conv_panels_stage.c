@@ -189,6 +189,8 @@ bool qdq_conv_panels_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_low
     p->form = c->offsets ? form_of(g) : &qdq_panels_code_rows;
     g->kind = kind_of(g, &known);
     qdq_stage_quantize *quantize = qdq_gemm_offer_quantize(g, to->mempool);
+    qdq_stage_finish *finish =
+        g->kind == QDQ_GEMM_FLOATS ? qdq_gemm_offer_finish(g, to->mempool) : NULL;
     p->conv = *c;
     p->transposed_gemm = qdq_gemm_transposed(g);
     p->x_count = qdq_shape_count(ctx->inputs[g->a_port].type.shape);
@@ -208,6 +210,7 @@ bool qdq_conv_panels_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_low
     *stage = (qdq_stage){.params = p,
                          .tensor_op = qdq_panels_run,
                          .quantize = quantize,
+                         .finish = finish,
                          .chunks = true,
                          .units = g->batch * p->row_blocks * p->position_blocks,
                          .cost = g->batch * g->rows * g->columns * g->depth,
