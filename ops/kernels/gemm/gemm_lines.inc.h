@@ -13,12 +13,51 @@ static inline void line(const float *x, uint32_t mask, float *out) {
     _mm512_storeu_ps(out + 16, _mm512_maskz_loadu_ps((__mmask16)(mask >> 16), x + 16));
 }
 
+// The lanes of a mask twice as wide that lie two apart.
+static inline uint32_t spread(uint32_t mask) {
+    mask = (mask | mask << 8) & 0x00FF00FF;
+    mask = (mask | mask << 4) & 0x0F0F0F0F;
+    mask = (mask | mask << 2) & 0x33333333;
+    return (mask | mask << 1) & 0x55555555;
+}
+
+// Sixteen elements that lie two apart, or eight. Nothing is read where the mask has no bit.
+static inline __m512 every_second(const float *x, uint32_t mask) {
+    const __m512i even =
+        _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    uint32_t wide = spread(mask);
+    return _mm512_permutex2var_ps(_mm512_maskz_loadu_ps((__mmask16)wide, x), even,
+                                  _mm512_maskz_loadu_ps((__mmask16)(wide >> 16), x + 16));
+}
+
+static inline __m256 every_second_of_eight(const float *x, uint32_t mask) {
+    __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 0, 0, 0, 0, 0, 0, 0, 0);
+    __m512 all = _mm512_maskz_loadu_ps((__mmask16)spread(mask), x);
+    return _mm512_castps512_ps256(_mm512_permutexvar_ps(even, all));
+}
+
+static inline __m256 picked_eight(const float *x, const int32_t *at, size_t step, uint32_t mask) {
+    if (step == 1) return _mm256_maskz_loadu_ps((__mmask8)mask, x + at[0]);
+    if (step == 2) return every_second_of_eight(x + at[0], mask & 0xFF);
+    return _mm256_mmask_i32gather_ps(_mm256_setzero_ps(), (__mmask8)mask,
+                                     _mm256_loadu_si256((const __m256i *)(const void *)at), x, 4);
+}
+
 static inline void picked(const float *x, const qdq_gemm_lines_panel *of, uint32_t mask,
                           float *out) {
-    for (size_t j = 0; j < COLUMNS; j += 16)
-        _mm512_storeu_ps(out + j,
-                         _mm512_mask_i32gather_ps(_mm512_setzero_ps(), (__mmask16)(mask >> j),
-                                                  _mm512_loadu_si512(of->at + j), x, 4));
+    for (size_t j = 0; j < COLUMNS; j += 16, mask >>= 16) {
+        const int32_t *at = of->at + j;
+        const uint8_t *steps = of->steps + j / QDQ_GEMM_STEPPED;
+        if (steps[0] == 2 && steps[1] == 2 && at[8] - at[0] == 16) {
+            _mm512_storeu_ps(out + j, every_second(x + at[0], mask & 0xFFFF));
+        } else if (!steps[0] && !steps[1]) {
+            _mm512_storeu_ps(out + j, _mm512_mask_i32gather_ps(_mm512_setzero_ps(), (__mmask16)mask,
+                                                               _mm512_loadu_si512(at), x, 4));
+        } else {
+            _mm256_storeu_ps(out + j, picked_eight(x, at, steps[0], mask));
+            _mm256_storeu_ps(out + j + 8, picked_eight(x, at + 8, steps[1], mask >> 8));
+        }
+    }
 }
 
 #elif defined(__AVX2__)

@@ -27,6 +27,11 @@ static void set_columns(lines_case *c, size_t p, size_t kind, uint64_t *seed) {
             c->at[p][i * QDQ_GEMM_STEPPED + j] =
                 (int32_t)(step ? first + j * step : unit_random(seed) % 99);
     }
+    if (kind != 2 || unit_random(seed) % 2) return;
+    for (size_t j = 0; j < COLUMNS; j++) {  // rows of 16 columns, two apart
+        c->steps[p][j / QDQ_GEMM_STEPPED] = 2;
+        c->at[p][j] = (int32_t)(j % 16 * 2 + j / 16 * 45);
+    }
 }
 
 static void set_lines(lines_case *c, size_t round, uint64_t *seed) {
