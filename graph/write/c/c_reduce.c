@@ -39,7 +39,8 @@ static void begin_pass(qdq_c_step *step, const qdq_reduce_axes *s) {
 static void put_greatest(qdq_c_step *step, const qdq_reduce_axes *s, bool most) {
     qdq_c_put(step->body, "        int32_t key = INT32_%s;\n", most ? "MIN" : "MAX");
     begin_pass(step, s);
-    qdq_c_put(step->body, "            const int32_t own = slice_key(x, INT32_%s);\n",
+    qdq_c_put(step->body,
+              "            const int32_t own = isnan(x) ? INT32_%s : (int32_t)slice_key(x);\n",
               most ? "MAX" : "MIN");
     qdq_c_put(step->body, "            key = own %s key ? own : key;\n        }\n",
               most ? ">" : "<");
