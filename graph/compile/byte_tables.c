@@ -5,6 +5,7 @@
 // the same, because the links themselves fill the table.
 #include "graph/compile/lower.h"
 #include "ops/quantize/lookup_stages.h"
+#include "runtime/numerics/block_float.h"
 
 enum { LEAST_ELEMENTS = 4096 };  // fewer are faster computed than a table is filled
 
@@ -26,6 +27,13 @@ static bool is_float(const qdq_draft *draft, uint32_t id) {
     return draft->values[id].type.dtype == QDQ_FLOAT32;
 }
 
+// Whether a table can have the results of a link. A block float is rounded with its tile, after
+// the link.
+static bool fits_table(const qdq_draft *draft, const qdq_draft_link *link) {
+    return link->node && qdq_draft_has_known_numbers(link->stage) &&
+           !qdq_dtype_is_block_float(draft->values[link->y].type.dtype);
+}
+
 // The first link of the chain that finds its operands among what the maker makes of bytes.
 static bool find_bytes(const qdq_draft *draft, pair *p) {
     size_t x = qdq_draft_link_that_makes(p->maker, p->x);
@@ -37,8 +45,7 @@ static bool find_bytes(const qdq_draft *draft, pair *p) {
         if (!p->first--) return false;
     p->bytes = qdq_draft_x_of(p->maker, p->first);
     for (size_t i = p->first; i <= p->last; i++)
-        if (!p->maker->links[i].node || !qdq_draft_has_known_numbers(p->maker->links[i].stage))
-            return false;
+        if (!fits_table(draft, &p->maker->links[i])) return false;
     return true;
 }
 
@@ -48,8 +55,8 @@ static bool find_end(const qdq_draft *draft, pair *p) {
     for (p->end = 0; p->end + 1 < p->step->link_count;) {
         const qdq_draft_value *y = &draft->values[p->step->links[p->end].y];
         const qdq_draft_link *next = &p->step->links[++p->end];
-        if (y->read || y->kept || y->output != SIZE_MAX || !next->node ||
-            !qdq_draft_has_known_numbers(next->stage))
+        if (y->read || y->kept || y->output != SIZE_MAX || !fits_table(draft, next) ||
+            qdq_dtype_is_block_float(y->type.dtype))
             return false;
         if (is_byte(draft, next->y)) return true;
     }

@@ -2,7 +2,7 @@
 // Turns the steps of a draft into the steps of a plan: tile functions with the addresses of their
 // operands.
 //
-// Five peepholes shorten a chain; links that they make redundant stay in the plan and are skipped.
+// Six peepholes shorten a chain; links that they make redundant stay in the plan and are skipped.
 // Links that turn bytes into bytes, with values between them that live in L1 only and known
 // per-tensor parameters, become one lookup table (qdq_join_links), and all but the last are
 // skipped. So are a ReLU in front of a Quantize whose lowest code is the code of 0

@@ -372,6 +372,7 @@ qdq_elements_shown qdq_elements_show(const qdq_stage *stage) {
 
 qdq_elementwise qdq_elements_plain(const qdq_link *link, qdq_elementwise_numbers *numbers) {
     const elements_params *p = link->params;
+    if (link->fn != run_link) return QDQ_ELEMENTWISE_COUNT;  // a table
     *numbers = p->numbers;
     return p->plain ? p->function : QDQ_ELEMENTWISE_COUNT;
 }
@@ -382,8 +383,9 @@ bool qdq_elements_are_ieee(const qdq_link *link) {
 }
 
 bool qdq_elements_add(const qdq_link *link) {
-    const elements_params *p = link->params;
-    return p->plain && p->function == QDQ_ELEMENTWISE_add && link->stage_param_count == 1;
+    qdq_elementwise_numbers numbers;
+    return qdq_elements_plain(link, &numbers) == QDQ_ELEMENTWISE_add &&
+           link->stage_param_count == 1;
 }
 
 size_t qdq_lower_elements(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_elements *op,

@@ -15,7 +15,7 @@ enum {
     QDQ_WINOGRAD_POINTS = QDQ_WINOGRAD_SIDE * QDQ_WINOGRAD_SIDE,
     QDQ_WINOGRAD_RUN = 32,    // most tiles that are transformed together
     QDQ_WINOGRAD_PITCH = 32,  // points of a channel: a row of a panel of ops/kernels/gemm/gemm.h
-    QDQ_WINOGRAD_ROOM = 16,   // floats that `end` may read and write after the last tile
+    QDQ_WINOGRAD_ROOM = 32,   // floats that `end` may write after the last result
 };
 
 // Neighbouring tiles of a plane, in each of `channels` planes.
@@ -41,8 +41,8 @@ typedef struct qdq_winograd_sums {
     float *upper, *lower;  // 2 n results: the first and the second row of all tiles
 } qdq_winograd_sums;
 
-// y0 = (m0 + m1) + m2, y1 = (m1 - m2) - m3 of the rows of each tile, then of the columns. Reads and
-// writes whole vectors. Returns whether all results are finite.
+// y0 = (m0 + m1) + m2, y1 = (m1 - m2) - m3 of the rows of each tile, then of the columns. Reads
+// whole vectors of sums. Returns whether all results are finite.
 typedef bool qdq_winograd_end_fn(const qdq_winograd_sums *sums);
 
 typedef struct qdq_winograd_kernels {

@@ -82,6 +82,8 @@ void qdq_panels_add_floats(const job *j, size_t p, size_t k_block, size_t row, s
 void qdq_panels_finish(const job *j, size_t panels) {
     for (size_t p = 0; p < panels; p++) {
         qdq_gemm_results part = results_of(j, p, 0, j->block.rows);
+        part.a = qdq_panels_row(j->p, j->matrix, 0, j->block.row);  // of which no step is taken
+        part.b = j->w->b[p];
         part.before = j->w->sums + p * COLUMNS;
         part.before_stride = j->p->stride;
         j->p->conv.gemm.kernel->results(&part);

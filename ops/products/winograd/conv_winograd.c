@@ -133,7 +133,8 @@ static void set_blocks(qdq_winograd *w) {
 
 //---- The stage --------------------------------------------------------------
 
-// Whether the shape is one that tiles of 4x4 make faster.
+// Whether the shape is one that tiles of 4x4 make faster. qdq_conv_has_panels also wants
+// QDQ_CONV_PANELS_LEAST results.
 static bool suits(const qdq_conv *c, const qdq_op_context *ctx) {
     const qdq_gemm *g = &c->gemm;
     bool flat = c->kernel[0] == 1 && c->stride[0] == 1 && !c->pad[0] && c->out[0] == c->in[0];

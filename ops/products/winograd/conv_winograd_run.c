@@ -15,7 +15,7 @@ enum {
     STEP = 2,  // results of a tile in each dim
     GAP = 16,  // floats between points: the same place of all points would be one set of a cache
     POINT = QDQ_WINOGRAD_AREA + GAP,
-    LINE = STEP * TILES + PANEL,  // a row of results of all tiles, and what kernels write after it
+    LINE = STEP * TILES + QDQ_WINOGRAD_ROOM,  // a row of results of all tiles
 };
 
 typedef struct workspace {

@@ -129,11 +129,60 @@ static void floats_with_other_readers_are_stored(void **state) {
     }
 }
 
+//---- Block floats -----------------------------------------------------------
+
+enum { ROWS = 64, COLUMNS = 128 };
+
+static qdq_value through_blocks(qdq_graph *g, qdq_value x) {
+    qdq_value blocks = qdq_cast(g, x, (qdq_cast_attrs){.dtype = QDQ_BFLOAT8_B});
+    return qdq_cast(g, blocks, (qdq_cast_attrs){.dtype = QDQ_FLOAT32});
+}
+
+// Codes of x * f(x), where f or the product passes through block floats.
+static qdq_value with_blocks(qdq_graph *g, qdq_value x, bool between) {
+    qdq_value real = qdq_dequantize(g, x, attrs_of(0, QDQ_FLOAT32));
+    qdq_value other = between ? through_blocks(g, real) : qdq_abs(g, real, (qdq_unary_attrs){0});
+    qdq_value y = qdq_multiply(g, real, other, (qdq_binary_attrs){0});
+    if (!between) y = through_blocks(g, y);
+    return qdq_quantize(g, y, attrs_of(2, QDQ_INT8));
+}
+
+static void run_codes(qdq_graph *g, bool materialize, const int8_t *x, int8_t *y) {
+    qdq_error err = {0};
+    qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.materialize = materialize}, &err);
+    if (!plan) fail_msg("%s", err.text);
+    qdq_exec *exec = qdq_exec_create(plan, NULL, &err);
+    assert_non_null(exec);
+    assert_int_equal(qdq_exec_bind(exec, "x", (void *)x, ROWS * COLUMNS, &err), QDQ_OK);
+    assert_int_equal(qdq_exec_bind(exec, "y", y, ROWS * COLUMNS, &err), QDQ_OK);
+    qdq_exec_run(exec);
+    qdq_exec_destroy(exec);
+    qdq_plan_destroy(plan);
+}
+
+// A block float is rounded with the others of its tile, which no table of one byte has. Node by
+// node there are no tables.
+static void block_floats_are_computed(void **state) {
+    (void)state;
+    for (int between = 0; between < 2; between++) {
+        qdq_graph *g = qdq_graph_create("blocks", NULL);
+        static int8_t x[ROWS * COLUMNS], y[2][ROWS * COLUMNS];
+        uint64_t random = large_state((uint64_t)between);
+        for (size_t i = 0; i < sizeof x; i++) x[i] = (int8_t)((int)large_pick(&random, 256) - 128);
+        qdq_value in = qdq_input(g, "x", QDQ_INT8, QDQ_SHAPE(ROWS, COLUMNS));
+        qdq_output(g, "y", with_blocks(g, in, between));
+        for (int way = 0; way < 2; way++) run_codes(g, way, x, y[way]);
+        assert_memory_equal(y[0], y[1], sizeof y[0]);
+        qdq_graph_destroy(g);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operands_of_the_same_bytes_are_looked_up),
         cmocka_unit_test(floats_that_are_outputs_stay),
         cmocka_unit_test(floats_with_other_readers_are_stored),
+        cmocka_unit_test(block_floats_are_computed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
