@@ -108,7 +108,8 @@ static void run_ways(const example *e, const tensor *in, bool initial, const ten
                                            .materialize = ways[way].materialize};
             product_run_as(in, 3, initial ? ~1u : 0, build, e, &options, ways[way].threads, &out);
             for (size_t i = 0; i < tensor_count(want); i++)
-                if (memcmp((float *)out.data + i, (float *)want->data + i, sizeof(float)) != 0)
+                if (memcmp((char *)out.data + i * sizeof(float),
+                           (char *)want->data + i * sizeof(float), sizeof(float)) != 0)
                     fail_msg("%s, way %zu, format %d, weights %d, constant %d, element %zu of %zu: "
                              "got %.9g, want %.9g",
                              options.isa, way, (int)e->format, e->spatial_last, initial, i,
