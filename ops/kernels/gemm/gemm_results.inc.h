@@ -5,7 +5,7 @@
 
 qdq_gemm_results_fn QDQ_ISA_NAME(gemm_results);
 
-// What follows the products of a tile. The strides of operands that are NULL are not read.
+// The operands of a tile and of its results. Strides of operands that are NULL are not read.
 typedef struct results_tile {
     const int32_t *a, *b;
     size_t steps;

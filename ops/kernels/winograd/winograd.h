@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transforms of Winograd's convolution F(2x2, 3x3): ops/products/winograd/conv_winograd.h says
-// what it computes. A tile is 4x4 elements of x that overlap those of the next tile by two, and
-// makes 2x2 results. Its transform has 16 points, row by row.
+// The transforms of Winograd's convolution F(2x2, 3x3); ops/products/winograd/conv_winograd.h has
+// the formula. A tile is 4x4 elements of x, shares two columns with the next tile, and makes 2x2
+// results. Its transform has 16 points, row by row.
 //
 // Vectors run over tiles. Each kernel computes the same sums in the same order.
 #ifndef QDQ_OPS_KERNELS_WINOGRAD_H

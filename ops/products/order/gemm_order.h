@@ -22,8 +22,8 @@ typedef struct qdq_gemm_order {
     bool by_rows;     // EIGHTS: the number of the row decides, not that of the column
     size_t count;     // EIGHTS: how many rows or columns there are
     bool bias_first;  // sums begin with the bias
-    // Of a transposed convolution: k are the input channels of a tap, and the sums of taps are
-    // added in order, from 0 on.
+    // A transposed convolution adds the input channels of each tap in this order, and then the sums
+    // of its taps, from 0 on.
     bool by_taps;
 } qdq_gemm_order;
 

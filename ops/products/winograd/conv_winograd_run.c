@@ -32,7 +32,7 @@ typedef struct job {
     size_t rows;                 // output channels
     size_t tile_row, tile_rows;  // of the unit
     size_t tile_column, tile_columns;
-    bool is_packed;  // points are those of the unit before
+    bool is_packed;  // the unit before had the same points
     workspace *space;
 } job;
 
