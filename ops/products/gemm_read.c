@@ -6,6 +6,8 @@
 #include "runtime/base/fp_environment.h"
 #include "runtime/base/threads/parallel_run.h"
 
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
 // The elements from the first to the last of a part of B, with some between them that do not belong
 // to it.
 typedef struct span {
@@ -127,6 +129,46 @@ void qdq_gemm_reader_close(qdq_gemm_reader *r) {
     r->room_bytes = 0;
 }
 
+//---- Columns ----------------------------------------------------------------
+
+typedef struct columns_work {
+    qdq_gemm_columns_fn *fn;
+    void *self;
+    size_t first;
+} columns_work;
+
+static void pack_columns(void *context, size_t begin, size_t end) {
+    QDQ_FIXED_ENVIRONMENT;
+    const columns_work *w = context;
+    w->fn(w->self, w->first + begin, w->first + end);
+}
+
+// Whether the elements of column i are those from i * depth on.
+static bool has_whole_columns(const qdq_gemm *g) {
+    const qdq_gemm_weights *w = &g->weights;
+    return w->column_stride == g->depth &&
+           qdq_gemm_element(w, 0, g->depth - 1, 0) == g->depth - 1 &&
+           (w->matrices == 1 || w->matrix_stride == g->columns * g->depth);
+}
+
+static size_t columns_at_once(const qdq_gemm *g, const qdq_gemm_reader *r, size_t count) {
+    if (!r->stored || !has_whole_columns(g)) return count;
+    size_t some = QDQ_GEMM_COLUMNS_ROOM / r->size / g->depth / QDQ_GEMM_COLUMNS * QDQ_GEMM_COLUMNS;
+    return some ? some : QDQ_GEMM_COLUMNS;
+}
+
+bool qdq_gemm_each_column(const qdq_gemm *g, qdq_gemm_reader *r, const qdq_parallel *parallel,
+                          qdq_gemm_columns_fn *fn, void *self) {
+    size_t all = g->weights.matrices * g->columns, some = columns_at_once(g, r, all);
+    columns_work w = {.fn = fn, .self = self};
+    for (; w.first < all; w.first += some) {
+        size_t count = least(some, all - w.first);
+        if (r->stored && !read_span(r, (span){w.first * g->depth, count * g->depth})) return false;
+        qdq_parallel_run(parallel, count * g->depth, count, pack_columns, &w);
+    }
+    return true;
+}
+
 //---- Panels -----------------------------------------------------------------
 
 // A part of B whose panels are packed.
@@ -137,8 +179,6 @@ typedef struct work {
     qdq_gemm_panel_fn *fn;
     void *self;
 } work;
-
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 // k blocks outside, so that the panels read neighbours in memory.
 static void pack_panels(void *context, size_t begin, size_t end) {

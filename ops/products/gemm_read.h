@@ -81,6 +81,19 @@ qdq_gemm_reader qdq_gemm_reader_of(const qdq_gemm_known *known, size_t size,
 // Sets `data` to all of B, which has `count` elements.
 bool qdq_gemm_reader_read_all(qdq_gemm_reader *reader, size_t count);
 
+// Packs columns begin..end of B, counted through its matrices. The source is the reader's.
+typedef void qdq_gemm_columns_fn(void *self, size_t begin, size_t end);
+
+// Bytes of columns that are read at a time: what is packed next is in the cache, and needs little
+// memory.
+enum { QDQ_GEMM_COLUMNS_ROOM = 1 << 19 };
+
+// Reads the columns of B, some at a time if they follow each other in memory, and calls `fn` for
+// all of them, on several threads if there are many elements (parallel NULL or all zero: serial).
+// False when memory runs out or B cannot be read.
+bool qdq_gemm_each_column(const qdq_gemm *gemm, qdq_gemm_reader *reader,
+                          const qdq_parallel *parallel, qdq_gemm_columns_fn *fn, void *self);
+
 qdq_gemm_source qdq_gemm_reader_source(const qdq_gemm_reader *reader, const qdq_gemm *gemm,
                                        const qdq_gemm_known *known, size_t matrix);
 // Gives the memory back.

@@ -5,8 +5,6 @@
 
 #include "ops/products/gemm_read.h"
 #include "ops/products/panels/conv_panels.h"
-#include "runtime/base/fp_environment.h"
-#include "runtime/base/threads/parallel_run.h"
 
 enum {
     DIMS = QDQ_MAX_SPATIAL,
@@ -48,9 +46,8 @@ static void pack_channels(const packing *of, size_t i, size_t count) {
     }
 }
 
-static void pack_rows(void *context, size_t begin, size_t end) {
-    QDQ_FIXED_ENVIRONMENT;
-    const packing *of = context;
+static void pack_rows(void *self, size_t begin, size_t end) {
+    const packing *of = self;
     size_t columns = of->p->conv.gemm.columns;
     for (size_t i = begin, count; i < end; i += count) {
         count = columns - i % columns;
@@ -86,12 +83,9 @@ static bool pack(panels_params *p, const qdq_gemm_known *known, const qdq_loweri
     p->weights = to;
     qdq_panels_seen *seen = qdq_alloc_array(mempool->allocator, count, sizeof *seen, 64);
     qdq_gemm_reader w = qdq_gemm_reader_of(known, qdq_dtype_size(g->weights.dtype), mempool);
-    bool done = seen && qdq_gemm_reader_read_all(&w, count * g->depth);
-    if (done) {
-        qdq_parallel_run(lowering->parallel, count * g->depth, count, pack_rows,
-                         &(packing){p, known, &w, seen});
-        keep_seen(to, seen, count);
-    }
+    bool done = seen && qdq_gemm_each_column(g, &w, lowering->parallel, pack_rows,
+                                             &(packing){p, known, &w, seen});
+    if (done) keep_seen(to, seen, count);
     qdq_gemm_reader_close(&w);
     qdq_free_array(mempool->allocator, seen, count, sizeof *seen);
     if (done && g->kind == QDQ_GEMM_SPLIT_CODES) done = qdq_panels_split(p, to, mempool, bytes);

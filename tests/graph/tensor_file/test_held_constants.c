@@ -5,11 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ops/products/gemm_read.h"
 #include "tests/unit.h"
 
 //---- The same bits ----------------------------------------------------------
 
-enum { MOST = 1 << 17 };
+enum { MOST = 1 << 19 };
 
 static uint32_t state_of_noise = 1;
 
@@ -140,6 +141,22 @@ static qdq_value few_channels(qdq_graph *g) {
     return convolve(g, QDQ_SHAPE(1, 1400, 4, 4), QDQ_SHAPE(700, 2, 3, 3), QDQ_OIX, 700);
 }
 
+// Output channels that are read in three parts. With two groups a part has channels of both.
+enum {
+    INPUTS = 48,
+    PART = QDQ_GEMM_COLUMNS_ROOM / sizeof(float) / (INPUTS * 9),
+    PARTS = 2 * PART + 94
+};
+
+static qdq_value channels_in_parts(qdq_graph *g) {
+    return convolve(g, QDQ_SHAPE(1, INPUTS, 12, 12), QDQ_SHAPE(PARTS, INPUTS, 3, 3), QDQ_OIX, 1);
+}
+
+static qdq_value groups_in_parts(qdq_graph *g) {
+    return convolve(g, QDQ_SHAPE(1, 2 * INPUTS, 12, 12), QDQ_SHAPE(PARTS, INPUTS, 3, 3), QDQ_OIX,
+                    2);
+}
+
 static qdq_value no_weights(qdq_graph *g) {
     qdq_value w = many(g, "w", QDQ_FLOAT32, QDQ_SHAPE(9000));
     qdq_output(g, "w", w);
@@ -147,9 +164,9 @@ static qdq_value no_weights(qdq_graph *g) {
 }
 
 static qdq_value (*const makers[])(qdq_graph *) = {
-    rows_of_k,     columns_of_k,   matrices,       bfloats,      coded_rows,
-    coded_columns, integers,       integer_op,     taps_last,    taps_first,
-    groups_apart,  groups_between, channels_alone, few_channels, no_weights};
+    rows_of_k,      columns_of_k, matrices,          bfloats,         coded_rows,   coded_columns,
+    integers,       integer_op,   taps_last,         taps_first,      groups_apart, groups_between,
+    channels_alone, few_channels, channels_in_parts, groups_in_parts, no_weights};
 
 // The elements of a graph's first output; the caller frees them.
 static void *results(qdq_graph *g, const qdq_compile_options *options, size_t *bytes) {
