@@ -118,16 +118,18 @@ static void *take(qdq_mempool *pool, size_t bytes, size_t align) {
     return (char *)block + HEADER_BYTES;
 }
 
-void *qdq_mempool_array(qdq_mempool *pool, size_t count, size_t size) {
+void *qdq_mempool_uncleared(qdq_mempool *pool, size_t count, size_t size) {
     size_t bytes;
     void *ptr = NULL;
     if (!__builtin_mul_overflow(count, size, &bytes))
         ptr = take(pool, bytes ? bytes : 1, bytes >= 64 ? 64 : 16);
-    if (!ptr) {
-        pool->failed = true;
-        return NULL;
-    }
-    return memset(ptr, 0, bytes ? bytes : 1);
+    if (!ptr) pool->failed = true;
+    return ptr;
+}
+
+void *qdq_mempool_array(qdq_mempool *pool, size_t count, size_t size) {
+    void *ptr = qdq_mempool_uncleared(pool, count, size);
+    return ptr ? memset(ptr, 0, count * size) : NULL;
 }
 
 void *qdq_mempool_copy(qdq_mempool *pool, const void *data, size_t count, size_t size) {

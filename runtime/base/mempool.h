@@ -33,6 +33,8 @@ void qdq_mempool_release(qdq_mempool *mempool);
 // aligned from 64 bytes on); NULL on overflow or out of memory. If count * size is 0 the pointer is
 // valid, but must not be read.
 void *qdq_mempool_array(qdq_mempool *mempool, size_t count, size_t size);
+// The same without zeroing it, for large arrays that are written as a whole.
+void *qdq_mempool_uncleared(qdq_mempool *mempool, size_t count, size_t size);
 #define QDQ_MEMPOOL_NEW(mempool, type) ((type *)qdq_mempool_array((mempool), 1, sizeof(type)))
 
 // Copies; NULL when memory runs out. `text` need not be terminated.

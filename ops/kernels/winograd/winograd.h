@@ -13,6 +13,7 @@
 enum {
     QDQ_WINOGRAD_SIDE = 4,  // of a tile
     QDQ_WINOGRAD_POINTS = QDQ_WINOGRAD_SIDE * QDQ_WINOGRAD_SIDE,
+    QDQ_WINOGRAD_WINDOW = 3,
     QDQ_WINOGRAD_RUN = 32,    // most tiles that are transformed together
     QDQ_WINOGRAD_PITCH = 32,  // points of a channel: a row of a panel of ops/kernels/gemm/gemm.h
     QDQ_WINOGRAD_ROOM = 32,   // floats that `end` may write after the last result
@@ -45,9 +46,15 @@ typedef struct qdq_winograd_sums {
 // whole vectors of sums. Returns whether all results are finite.
 typedef bool qdq_winograd_end_fn(const qdq_winograd_sums *sums);
 
+// G g G' of the 3x3 weights g of n input channels, which follow each other: point p of channel i is
+// points[p][i]. Computed in double, and rounded once.
+typedef void qdq_winograd_weights_fn(const float *weights, size_t n,
+                                     float *const points[QDQ_WINOGRAD_POINTS]);
+
 typedef struct qdq_winograd_kernels {
     qdq_winograd_begin_fn *begin;
     qdq_winograd_end_fn *end;
+    qdq_winograd_weights_fn *weights;
 } qdq_winograd_kernels;
 
 #define QDQ_WINOGRAD_DECLARE(ISA, isa) extern const qdq_winograd_kernels qdq_winograd_##isa;

@@ -122,4 +122,45 @@ static bool winograd_end(const qdq_winograd_sums *s) {
     return any == 0;
 }
 
-const qdq_winograd_kernels QDQ_ISA_NAME(winograd) = {winograd_begin, winograd_end};
+// An element of the weights or of their transform, of some input channels.
+enum { WINOGRAD_WEIGHTS = 8 };
+typedef struct winograd_weight {
+    double of[WINOGRAD_WEIGHTS];
+} winograd_weight;
+
+// G times three elements that lie `step` and, of the results, `u_step` apart.
+static inline void winograd_weights_three(const winograd_weight *g, size_t step, winograd_weight *u,
+                                          size_t u_step) {
+    for (size_t i = 0; i < WINOGRAD_WEIGHTS; i++) {
+        double outer = g[0].of[i] + g[2 * step].of[i], middle = g[step].of[i];
+        u[0].of[i] = g[0].of[i];
+        u[u_step].of[i] = (outer + middle) / 2;
+        u[2 * u_step].of[i] = (outer - middle) / 2;
+        u[3 * u_step].of[i] = g[2 * step].of[i];
+    }
+}
+
+static void winograd_weights(const float *weights, size_t n, float *const points[]) {
+    enum { WINDOW = QDQ_WINOGRAD_WINDOW, ELEMENTS = WINDOW * WINDOW };
+    winograd_weight g[ELEMENTS] = {0}, rows[WINOGRAD_SIDE * WINDOW], u[QDQ_WINOGRAD_POINTS];
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < WINOGRAD_WEIGHTS ? n - i : WINOGRAD_WEIGHTS;
+        for (size_t j = 0; j < some; j++)
+            for (size_t e = 0; e < ELEMENTS; e++)
+                g[e].of[j] = (double)weights[(i + j) * ELEMENTS + e];
+        for (size_t c = 0; c < WINDOW; c++) winograd_weights_three(g + c, WINDOW, rows + c, WINDOW);
+        for (size_t r = 0; r < WINOGRAD_SIDE; r++)
+            winograd_weights_three(rows + r * WINDOW, 1, u + r * WINOGRAD_SIDE, 1);
+        for (size_t p = 0; p < QDQ_WINOGRAD_POINTS; p++) {
+            float made[WINOGRAD_WEIGHTS];
+            for (size_t j = 0; j < WINOGRAD_WEIGHTS; j++) made[j] = (float)u[p].of[j];
+            if (some == WINOGRAD_WEIGHTS)
+                memcpy(points[p] + i, made, sizeof made);
+            else
+                memcpy(points[p] + i, made, some * sizeof *made);
+        }
+    }
+}
+
+const qdq_winograd_kernels QDQ_ISA_NAME(winograd) = {winograd_begin, winograd_end,
+                                                     winograd_weights};

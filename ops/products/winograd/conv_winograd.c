@@ -3,16 +3,13 @@
 #include "ops/products/winograd/conv_winograd.h"
 
 #include "ops/products/gemm_read.h"
-#include "runtime/base/fp_environment.h"
-#include "runtime/base/threads/parallel_run.h"
 
 enum {
     DIMS = QDQ_MAX_SPATIAL,
     LAST = DIMS - 1,
-    SIDE = QDQ_WINOGRAD_SIDE,
     POINTS = QDQ_WINOGRAD_POINTS,
     TILES = QDQ_WINOGRAD_TILES,
-    WINDOW = 3,
+    WINDOW = QDQ_WINOGRAD_WINDOW,
     HALF = QDQ_GEMM_COLUMNS / 2,
 };
 
@@ -20,30 +17,6 @@ static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 static size_t parts(size_t n, size_t of) { return (n + of - 1) / of; }
 
 //---- Weights ----------------------------------------------------------------
-
-// Weights of some input channels at a time: element e of channel i is [e][i].
-enum { TOGETHER = QDQ_GEMM_DEPTH / (WINDOW * WINDOW) };
-typedef double together[TOGETHER];
-
-// G times three elements that lie `step` and, of the results, `u_step` apart.
-static void transform_three(together *g, size_t step, together *u, size_t u_step, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        double outer = g[0][i] + g[2 * step][i], middle = g[step][i];
-        u[0][i] = g[0][i];
-        u[u_step][i] = (outer + middle) / 2;
-        u[2 * u_step][i] = (outer - middle) / 2;
-        u[3 * u_step][i] = g[2 * step][i];
-    }
-}
-
-// G g G' of n input channels, whose weights follow each other.
-static void transform(const float *weights, size_t n, together u[POINTS]) {
-    together g[WINDOW * WINDOW], rows[SIDE * WINDOW];
-    for (size_t e = 0; e < WINDOW * WINDOW; e++)
-        for (size_t i = 0; i < n; i++) g[e][i] = (double)weights[i * WINDOW * WINDOW + e];
-    for (size_t c = 0; c < WINDOW; c++) transform_three(g + c, WINDOW, rows + c, WINDOW, n);
-    for (size_t r = 0; r < SIDE; r++) transform_three(rows + r * WINDOW, 1, u + r * SIDE, 1, n);
-}
 
 typedef struct packing {
     const qdq_winograd *w;
@@ -58,22 +31,19 @@ static void pack_channel(const packing *of, size_t group, size_t channel) {
     qdq_gemm_source from = qdq_gemm_reader_source(of->reader, g, of->known, group);
     size_t row_block = channel / w->block_rows, row = channel % w->block_rows;
     for (size_t i = 0, n; i < w->conv.group_inputs; i += n) {
+        enum { ELEMENTS = WINDOW * WINDOW, TOGETHER = QDQ_GEMM_DEPTH / ELEMENTS };
         size_t k_block = i / w->k, k = i % w->k;
-        float weights[TOGETHER * WINDOW * WINDOW];
-        together u[POINTS];
+        float weights[TOGETHER * ELEMENTS], *points[POINTS];
         n = least(qdq_winograd_k(w, k_block) - k, TOGETHER);
-        qdq_gemm_column(g, &from, channel, i * WINDOW * WINDOW, n * WINDOW * WINDOW, weights);
-        transform(weights, n, u);
-        for (size_t p = 0; p < POINTS; p++) {
-            float *to = of->rows + qdq_winograd_row(w, group, row_block, k_block, p, row) + k;
-            for (size_t j = 0; j < n; j++) to[j] = (float)u[p][j];
-        }
+        qdq_gemm_column(g, &from, channel, i * ELEMENTS, n * ELEMENTS, weights);
+        for (size_t p = 0; p < POINTS; p++)
+            points[p] = of->rows + qdq_winograd_row(w, group, row_block, k_block, p, row) + k;
+        w->kernels->weights(weights, n, points);
     }
 }
 
-static void pack_channels(void *context, size_t begin, size_t end) {
-    QDQ_FIXED_ENVIRONMENT;
-    const packing *of = context;
+static void pack_channels(void *self, size_t begin, size_t end) {
+    const packing *of = self;
     size_t outputs = of->w->conv.group_outputs;
     for (size_t i = begin; i < end; i++) pack_channel(of, i / outputs, i % outputs);
 }
@@ -81,14 +51,11 @@ static void pack_channels(void *context, size_t begin, size_t end) {
 static bool pack(qdq_winograd *w, const qdq_gemm_known *known, const qdq_lowering *to,
                  size_t *bytes) {
     const qdq_conv *c = &w->conv;
-    size_t floats = qdq_winograd_row(w, c->groups, 0, 0, 0, 0),
-           count = c->groups * c->group_outputs;
-    float *rows = qdq_mempool_array(to->mempool, floats, sizeof *rows);
+    size_t floats = qdq_winograd_row(w, c->groups, 0, 0, 0, 0);
+    float *rows = qdq_mempool_uncleared(to->mempool, floats, sizeof *rows);
     qdq_gemm_reader reader = qdq_gemm_reader_of(known, sizeof *rows, to->mempool);
-    bool done = rows && qdq_gemm_reader_read_all(&reader, count * c->gemm.depth);
-    if (done)
-        qdq_parallel_run(to->parallel, count * c->gemm.depth, count, pack_channels,
-                         &(packing){w, known, &reader, rows});
+    bool done = rows && qdq_gemm_each_column(&c->gemm, &reader, to->parallel, pack_channels,
+                                             &(packing){w, known, &reader, rows});
     qdq_gemm_reader_close(&reader);
     *bytes = floats * sizeof *rows;
     w->rows = rows;
