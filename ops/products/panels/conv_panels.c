@@ -18,9 +18,9 @@ enum {
     COLUMNS = QDQ_GEMM_COLUMNS,
     POSITIONS = QDQ_CONV_PANELS_POSITIONS,  // of a unit
     TAPS = QDQ_CONV_PANELS_TAPS,
-    GROUP = QDQ_GEMM_BLOCK_ROWS,  // rows whose k block stays in L1
-    LAST_ROWS = 16,               // rows that the epilogue takes at a time
-    ENDED = 2,                    // panels whose sums become codes together
+    GROUP = QDQ_PANELS_GROUP,
+    LAST_ROWS = 16,  // rows that the epilogue takes at a time
+    ENDED = 2,       // panels whose sums become codes together
 };
 
 typedef qdq_panels_params panels_params;
@@ -219,7 +219,7 @@ static void ask_for_next(const job *j, size_t k_block, size_t next, size_t p, si
     if (k_block == qdq_panels_k_blocks(&j->p->conv)) return;
     const char *weights = qdq_panels_row(j->p, j->matrix, k_block, j->block.row + next);
     bool last = k_block + 1 == qdq_panels_k_blocks(&j->p->conv);
-    size_t lines = group_rows(j, next) * QDQ_GEMM_ROW_BYTES / LINE / (last ? j->p->ways : 1);
+    size_t lines = group_rows(j, next) * j->p->row_bytes / LINE / (last ? j->p->ways : 1);
     for (size_t i = lines * p / panels; i < lines * (p + 1) / panels; i++)
         __builtin_prefetch(weights + i * LINE, 0, 2);
 }
@@ -248,6 +248,8 @@ static void add_k_block(const job *j, size_t k_block, size_t panels) {
     take_columns(j, panels - 1, k_block);
     for (size_t row = 0, rows; row < j->block.rows; row += rows) {
         rows = group_rows(j, row);
+        if (j->p->weights->scales)
+            qdq_panels_decode(j->p, j->matrix, k_block, j->block.row + row, rows, j->w->decoded);
         for (size_t p = 0; p < panels; p++) {
             ask_for_next(j, k_block, row + rows, p, panels);
             add_tiles(j, p, k_block, row, rows);
@@ -277,6 +279,7 @@ static void drop(const job *j) {
     bool poison = j->tensors->poison;
     qdq_scratch_drop(poison, j->w->sums, sizeof j->w->sums);
     qdq_scratch_drop(poison, j->w->bias, sizeof j->w->bias);
+    qdq_scratch_drop(poison, j->w->decoded, sizeof j->w->decoded);
     qdq_scratch_drop(poison, j->w->few, sizeof j->w->few);
     if (j->is_packed) return;
     qdq_scratch_drop(poison, j->w->b, sizeof j->w->b);

@@ -9,18 +9,25 @@
 #include "ops/products/conv_lowering.h"
 
 struct qdq_gemm_known;
+struct qdq_weight_codes;
 struct qdq_gemm_part_of_b;
 
 enum {
     QDQ_PANELS = QDQ_CONV_PANELS_POSITIONS / QDQ_GEMM_COLUMNS,
     QDQ_PANELS_FEW = 4,  // columns of the last panel that are dot products along k
+    QDQ_PANELS_GROUP = QDQ_GEMM_BLOCK_ROWS,  // rows whose k block stays in L1
+    QDQ_PANELS_CODE_ROW_BYTES = QDQ_GEMM_ROW_BYTES / sizeof(float),  // a k block of weight codes
+    QDQ_PANELS_CODE_PARTS = QDQ_PANELS_CODE_ROW_BYTES / QDQ_GEMM_COLUMNS,
     QDQ_PANELS_SUMS = QDQ_CONV_PANELS_ROWS * (QDQ_PANELS + 1) * QDQ_GEMM_COLUMNS,
 };
 
 // The weights of all groups: a k block of all output channels, then the next k block. In the last k
-// block, `ways` tiles of rows share their slots of QDQ_GEMM_ROW_BYTES, one after the other.
+// block, `ways` tiles of rows share their slots of `row_bytes`, one after the other.
 typedef struct qdq_panels_weights {
     char *rows;
+    // If rows are weight codes, the scale and zero point of each output channel, once for each 32 k
+    // of a row, as the kernels take them (ops/kernels/gemm/gemm.h). NULL: they are not.
+    const float *scales, *zeros;
     uint32_t *first_sums;  // of each output channel, int32_t; NULL: zeros
     // The steps that split rows leave out, by output channel and k block. rest_ends[i + 1] is the
     // end of the steps of block i of all channels. NULL: rows are not split.
@@ -36,6 +43,9 @@ typedef struct qdq_panels_seen {
     bool finite;
     double least;
 } qdq_panels_seen;
+
+// Adds what it sees of n weights of an output channel.
+void qdq_panels_see(qdq_panels_seen *to, const float *weights, size_t n);
 
 struct qdq_panels_job;
 
@@ -68,6 +78,7 @@ typedef struct qdq_panels_params {
     bool bordered;       // some windows reach beyond the border
     bool leaves_out;     // products beyond the border
     size_t ways, slots;  // slots: of all k blocks of a group
+    size_t row_bytes;    // of a slot
     size_t row_blocks, block_rows, position_blocks;
     size_t together;                             // row blocks that there is room for
     size_t stride;                               // from one row of sums to the next
@@ -87,6 +98,7 @@ typedef struct qdq_panels_workspace {
     _Alignas(64) char b[QDQ_PANELS][QDQ_GEMM_ROW_BYTES * QDQ_GEMM_COLUMNS];
     _Alignas(64) float sums[QDQ_PANELS_SUMS];  // or int32_t
     float bias[QDQ_PANELS_SUMS / QDQ_GEMM_COLUMNS];
+    _Alignas(64) float decoded[QDQ_PANELS_GROUP * QDQ_PANELS_CODE_ROW_BYTES];  // rows of a group
     _Alignas(64) uint32_t few[QDQ_PANELS_FEW][QDQ_GEMM_ROW_BYTES / QDQ_GEMM_STEP_BYTES];
     qdq_panel panels[QDQ_PANELS];
 } qdq_panels_workspace;
@@ -118,11 +130,9 @@ static inline char *qdq_panels_row(const qdq_panels_params *p, size_t matrix, si
                                    size_t row) {
     const qdq_conv *c = &p->conv;
     size_t slot = matrix * p->slots + k_block * c->group_outputs, tile = row / QDQ_GEMM_ROWS;
-    if (k_block + 1 < qdq_panels_k_blocks(c))
-        return p->weights->rows + (slot + row) * QDQ_GEMM_ROW_BYTES;
+    if (k_block + 1 < qdq_panels_k_blocks(c)) return p->weights->rows + (slot + row) * p->row_bytes;
     slot += tile / p->ways * QDQ_GEMM_ROWS + row % QDQ_GEMM_ROWS;
-    return p->weights->rows + slot * QDQ_GEMM_ROW_BYTES +
-           tile % p->ways * (QDQ_GEMM_ROW_BYTES / p->ways);
+    return p->weights->rows + slot * p->row_bytes + tile % p->ways * (p->row_bytes / p->ways);
 }
 
 // The element of dim d of x under tap t, modulo 2^64.
@@ -141,6 +151,16 @@ void qdq_panels_finish(const qdq_panels_job *job, size_t panels);
 
 // Runs units of qdq_panels_params.
 qdq_tensor_op_fn qdq_panels_run;
+
+// Packs weight codes of bytes whose parameters are the same for all k of an output channel. False
+// when memory runs out or the codes cannot be read.
+bool qdq_panels_pack_codes(const qdq_panels_params *params, const struct qdq_weight_codes *codes,
+                           const qdq_lowering *to, qdq_panels_weights *weights,
+                           qdq_panels_seen *seen);
+// The k block of some rows of codes as floats, QDQ_GEMM_ROW_BYTES apart. What lies after the last k
+// of a row may be any number.
+void qdq_panels_decode(const qdq_panels_params *params, size_t matrix, size_t k_block, size_t row,
+                       size_t rows, float *to);
 
 // Splits the packed rows so that no pair of weights can saturate, and adds the bytes of the rest to
 // *bytes. False when memory runs out.

@@ -32,8 +32,12 @@ static float sum_inside(const job *j, size_t row, size_t position) {
     const float *x = (const float *)(const void *)j->x;
     float sum = 0;
     for (size_t k = 0; k < c->gemm.depth; k += DEPTH) {
-        const float *by =
-            (const float *)(const void *)qdq_panels_row(j->p, j->matrix, k / DEPTH, row);
+        float decoded[DEPTH];
+        const float *by = decoded;
+        if (j->p->weights->scales)
+            qdq_panels_decode(j->p, j->matrix, k / DEPTH, row, 1, decoded);
+        else
+            by = (const float *)(const void *)qdq_panels_row(j->p, j->matrix, k / DEPTH, row);
         size_t from[DEPTH], n = qdq_panels_k(c, k / DEPTH);
         qdq_conv_sources(c, position, k, n, from);
         for (size_t i = 0; i < n; i++)

@@ -27,8 +27,8 @@ static void pack(const qdq_panels_job *j, size_t k_block, size_t panels) {
 
 //---- Weights ----------------------------------------------------------------
 
-// Sees how small and large weights are, by their bits, which compare like magnitudes.
-static void see(qdq_panels_seen *to, const float *weights, size_t n) {
+// Compares magnitudes by their bits.
+void qdq_panels_see(qdq_panels_seen *to, const float *weights, size_t n) {
     uint32_t most = 0, least = UINT32_MAX;  // least: that is not 0, less 1
     for (size_t i = 0; i < n; i++) {
         uint32_t bits = qdq_float_bits(weights[i]) & 0x7FFFFFFF, less = bits - 1;
@@ -46,7 +46,7 @@ static void pack_rows(const qdq_gemm *g, const qdq_gemm_part_of_b *of, const qdq
     for (size_t r = 0; r < of->columns; r++) {
         float *row = (float *)(void *)rows[r];
         qdq_gemm_column(g, from, of->column + r, of->k, of->n, row);
-        see(&of_rows[r], row, of->n);
+        qdq_panels_see(&of_rows[r], row, of->n);
     }
 }
 

@@ -70,7 +70,10 @@ void qdq_panels_add_floats(const job *j, size_t p, size_t k_block, size_t row, s
                              .y = sums,
                              .y_stride = j->p->stride};
     if (last && j->results.y && !j->p->leaves_out) part = results_of(j, p, row, rows);
-    part.a = qdq_panels_row(j->p, j->matrix, k_block, j->block.row + row);
+    part.a =
+        j->p->weights->scales
+            ? (const void *)(j->w->decoded + row % QDQ_PANELS_GROUP * QDQ_PANELS_CODE_ROW_BYTES)
+            : qdq_panels_row(j->p, j->matrix, k_block, j->block.row + row);
     part.b = j->w->b[p];
     part.steps = qdq_panels_k(c, k_block);
     part.before = k_block ? sums : NULL;

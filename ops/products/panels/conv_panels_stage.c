@@ -37,8 +37,6 @@ static void pack_channels(const packing *of, size_t i, size_t count) {
     size_t matrix = i / g->columns, channel = i % g->columns, k = 0;
     qdq_gemm_source from = qdq_gemm_reader_source(of->reader, g, of->known, matrix);
     char *rows[CHANNELS];
-    for (size_t r = 0; r < count; r++)
-        of->seen[i + r] = (qdq_panels_seen){.finite = true, .least = (double)INFINITY};
     for (size_t b = 0; b < qdq_panels_k_blocks(c); b++, k += qdq_gemm_depth(g)) {
         for (size_t r = 0; r < count; r++) rows[r] = qdq_panels_row(p, matrix, b, channel + r);
         p->form->pack_rows(g, &(qdq_gemm_part_of_b){matrix, channel, count, k, qdq_panels_k(c, b)},
@@ -67,24 +65,30 @@ static void keep_seen(packed_rows *to, const qdq_panels_seen *seen, size_t count
     }
 }
 
-static bool pack(panels_params *p, const qdq_gemm_known *known, const qdq_lowering *lowering,
+// weight_codes: NULL if weights are not kept as codes.
+static bool pack(panels_params *p, const qdq_gemm_known *known,
+                 const qdq_weight_codes *weight_codes, const qdq_lowering *lowering,
                  size_t *bytes) {
     const qdq_gemm *g = &p->conv.gemm;
     qdq_mempool *mempool = lowering->mempool;
     size_t count = g->weights.matrices * g->columns;
     packed_rows *to = QDQ_MEMPOOL_NEW(mempool, packed_rows);
-    char *rows = qdq_mempool_array(mempool, g->weights.matrices * p->slots, QDQ_GEMM_ROW_BYTES);
+    char *rows = qdq_mempool_array(mempool, g->weights.matrices * p->slots, p->row_bytes);
     uint32_t *sums = NULL;
     bool of_bytes = qdq_gemm_size(g->kind) == 1;
     if (of_bytes) sums = qdq_mempool_array(mempool, count, sizeof *sums);
     if (!to || !rows || (of_bytes && !sums)) return false;
-    *bytes = g->weights.matrices * p->slots * QDQ_GEMM_ROW_BYTES;
+    *bytes = g->weights.matrices * p->slots * p->row_bytes;
     *to = (packed_rows){.rows = rows, .first_sums = sums};
     p->weights = to;
     qdq_panels_seen *seen = qdq_alloc_array(mempool->allocator, count, sizeof *seen, 64);
     qdq_gemm_reader w = qdq_gemm_reader_of(known, qdq_dtype_size(g->weights.dtype), mempool);
-    bool done = seen && qdq_gemm_each_column(g, &w, lowering->parallel, pack_rows,
-                                             &(packing){p, known, &w, seen});
+    for (size_t i = 0; seen && i < count; i++)
+        seen[i] = (qdq_panels_seen){.finite = true, .least = (double)INFINITY};
+    packing of = {p, known, &w, seen};
+    bool done =
+        seen && (weight_codes ? qdq_panels_pack_codes(p, weight_codes, lowering, to, seen)
+                              : qdq_gemm_each_column(g, &w, lowering->parallel, pack_rows, &of));
     if (done) keep_seen(to, seen, count);
     qdq_gemm_reader_close(&w);
     qdq_free_array(mempool->allocator, seen, count, sizeof *seen);
@@ -102,14 +106,16 @@ static bool is_linear(const qdq_conv *c) {
     return true;
 }
 
-// Sets how many tiles share the slots of the last k block.
-static void set_slots(panels_params *p) {
+// Sets how many tiles share the slots of the last k block. Rows of weight codes are decoded as a
+// whole.
+static void set_slots(panels_params *p, bool of_codes) {
     const qdq_conv *c = &p->conv;
     size_t blocks = qdq_panels_k_blocks(c), most = qdq_gemm_depth(&c->gemm);
     size_t last = qdq_panels_k(c, blocks - 1);
     size_t tiles = (c->group_outputs + QDQ_GEMM_ROWS - 1) / QDQ_GEMM_ROWS;
     p->ways = 1;
-    while (p->ways < QDQ_CONV_PANELS_WAYS && last * 2 * p->ways <= most) p->ways *= 2;
+    p->row_bytes = of_codes ? QDQ_PANELS_CODE_ROW_BYTES : QDQ_GEMM_ROW_BYTES;
+    while (!of_codes && p->ways < QDQ_CONV_PANELS_WAYS && last * 2 * p->ways <= most) p->ways *= 2;
     p->slots = (blocks - 1) * c->group_outputs + (tiles + p->ways - 1) / p->ways * QDQ_GEMM_ROWS;
 }
 
@@ -154,14 +160,22 @@ static const qdq_panels_form *form_of(const qdq_gemm *g) {
     return floats && ordered && !g->order.bias_first ? &qdq_panels_floats : NULL;
 }
 
+// Sets *known to the weights. False unless they are constant. Weight codes, for which it is empty,
+// must be bytes that stand for float32.
+static bool find_weights(const qdq_gemm *g, const qdq_op_context *ctx, qdq_gemm_known *known) {
+    *known = (qdq_gemm_known){0};
+    const qdq_weight_codes *codes = ctx->inputs[g->weights.port].weight_codes;
+    if (codes) return g->weights.dtype == QDQ_FLOAT32 && qdq_gemm_has_byte_columns(g, codes);
+    return qdq_gemm_constant_weights(g, ctx, known);
+}
+
 bool qdq_conv_has_panels(const qdq_conv *c, const qdq_op_context *ctx) {
     const qdq_gemm *g = &c->gemm;
     const qdq_panels_form *form = form_of(g);
     qdq_gemm_known known;
     return form && !c->transposed && g->y.row_stride == 1 && c->x_stride[LAST] == 1 &&
            !c->taps_first && c->taps <= TAPS && g->rows >= form->least_positions &&
-           c->channel_stride <= INT32_MAX && !ctx->inputs[g->weights.port].weight_codes &&
-           qdq_gemm_constant_weights(g, ctx, &known);
+           c->channel_stride <= INT32_MAX && find_weights(g, ctx, &known);
 }
 
 // Codes are multiplied as bytes if the weights fit and an instruction does it, exactly or for
@@ -177,9 +191,10 @@ bool qdq_conv_panels_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_low
                            qdq_stage *stage) {
     qdq_gemm *g = &c->gemm;
     panels_params *p = QDQ_MEMPOOL_NEW(to->mempool, panels_params);
+    const qdq_weight_codes *weight_codes = ctx->inputs[g->weights.port].weight_codes;
     qdq_gemm_known known;
     size_t packed_bytes = 0;
-    if (!p || !qdq_gemm_constant_weights(g, ctx, &known)) return false;
+    if (!p || !find_weights(g, ctx, &known)) return false;
     p->form = c->offsets ? form_of(g) : &qdq_panels_code_rows;
     g->kind = kind_of(g, &known);
     qdq_stage_quantize *quantize = qdq_gemm_offer_quantize(g, to->mempool);
@@ -194,10 +209,10 @@ bool qdq_conv_panels_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_low
     p->position_blocks = (g->rows + POSITIONS - 1) / POSITIONS;
     set_ends(p);
     set_row_blocks(p);
-    set_slots(p);
+    set_slots(p, weight_codes);
     p->weights = qdq_gemm_find_packed(g, ctx, to, &known, QDQ_PACKED_ROWS);
     if (!p->weights) {
-        if (!pack(p, &known, to, &packed_bytes) ||
+        if (!pack(p, &known, weight_codes, to, &packed_bytes) ||
             !qdq_gemm_add_packed(g, ctx, to, &known, QDQ_PACKED_ROWS, p->weights))
             return false;
     }

@@ -248,6 +248,12 @@ bool qdq_gemm_takes_weight_codes(const qdq_gemm *g, const qdq_weight_codes *weig
     return g->depth <= UINT32_MAX && g->depth * (32 - bits) > scales * 32 + zeros * 16;
 }
 
+bool qdq_gemm_has_byte_columns(const qdq_gemm *g, const qdq_weight_codes *codes) {
+    qdq_stage_param scale = joined(codes->scale), zero = joined(codes->zero_point);
+    return !is_half(codes->dtype) && count_rows(&g->weights, &scale, g->depth) == 1 &&
+           count_rows(&g->weights, &zero, g->depth) == 1;
+}
+
 //---- Floats -----------------------------------------------------------------
 
 // The scales of all columns in row `row` of a panel.

@@ -109,8 +109,9 @@ static bool suits(const qdq_conv *c, const qdq_op_context *ctx) {
         flat &= c->kernel[d] == WINDOW && c->stride[d] == 1 && c->dilation[d] == 1;
     size_t tiles = parts(c->out[1], 2) * parts(c->out[LAST], 2);
     return flat && g->kind == QDQ_GEMM_FLOATS && g->a_dtype == QDQ_FLOAT32 &&
-           g->weights.dtype == QDQ_FLOAT32 && g->y.dtype == QDQ_FLOAT32 &&
-           tiles >= QDQ_WINOGRAD_LEAST_TILES && c->group_inputs >= QDQ_WINOGRAD_LEAST_CHANNELS &&
+           g->weights.dtype == QDQ_FLOAT32 && !ctx->inputs[g->weights.port].weight_codes &&
+           g->y.dtype == QDQ_FLOAT32 && tiles >= QDQ_WINOGRAD_LEAST_TILES &&
+           c->group_inputs >= QDQ_WINOGRAD_LEAST_CHANNELS &&
            c->group_outputs >= QDQ_WINOGRAD_LEAST_CHANNELS && qdq_conv_has_panels(c, ctx);
 }
 
