@@ -55,10 +55,7 @@ static inline quick_doubles near_tanh(quick_floats a) {
         quick_fma(power, quick_multiply(e.rest, e.quotient), quick_subtract(power, one));
     return quick_multiply(t, quick_inverse(quick_add(t, quick_all(2.0))));
 }
-// tanh(a) of a tiny a is a. Pairs would lose their lower floats, which are denormal.
-static inline quick_floats end_tanh(quick_floats a, quick_floats y) {
-    return quick_pick_less(quick_size(a), 0x1p-60f, a, quick_sign_of(a, y));
-}
+static inline quick_floats end_tanh(quick_floats a, quick_floats y) { return quick_sign_of(a, y); }
 static inline quick_mask suspect_tanh(quick_floats a, quick_floats y) {
     return (void)a, (void)y, quick_below(quick_size(y), 0.0f);
 }
@@ -126,7 +123,7 @@ static inline quick_doubles near_gelu_tanh(quick_floats a) {
     quick_doubles below = quick_add(quick_all(1.0), quick_exp(quick_multiply(x, u)));
     return quick_multiply(quick_widen(a), quick_inverse(below));
 }
-// GELU of a tiny a is a / 2, which pairs need as tanh does.
+// GELU of a tiny a is a / 2. Pairs would lose their lower floats, which are denormal.
 static inline quick_floats end_gelu_tanh(quick_floats a, quick_floats y) {
     y = quick_pick_less(quick_size(a), 0x1p-60f, a * quick_same(0.5f), y);
     return quick_if_less(a, -11.5f, -0.0f, y);

@@ -13,7 +13,8 @@
 // bits for the elements of which something is true: quick_between a number in [least, most),
 // quick_at_or_above one that is not less, quick_below a number below another, or NaN, quick_odd a
 // denormal, not 0, or NaN, and quick_low_zeros a double whose bits, plus `add`, are 0 under `bits`.
-// quick_quiet makes every NaN 0x7FC00000. mask_all: true for all elements.
+// quick_quiet makes every NaN 0x7FC00000. mask_all: true for all elements; mask_bits: bit k is that
+// of element k.
 // The first n elements, n < QUICK_LANES: quick_load_first loads them, and `fill` for the others,
 // quick_store_first stores them, and quick_keep_first makes the others 0. quick_most is the
 // greatest element, if none is NaN. quick_lower and quick_upper are the first and the last 8
@@ -61,6 +62,7 @@ static inline bool mask_any(quick_mask m) { return m != 0; }
 static inline quick_mask mask_or(quick_mask a, quick_mask b) { return a | b; }
 static inline quick_mask mask_and(quick_mask a, quick_mask b) { return a & b; }
 static inline bool mask_all(quick_mask m) { return m == 0xFFFF; }
+static inline uint32_t mask_bits(quick_mask m) { return m; }
 static inline quick_mask quick_at_or_above(quick_floats a, float least) {
     return _mm512_cmp_ps_mask(a, quick_same(least), _CMP_GE_OQ);
 }
@@ -193,6 +195,9 @@ static inline bool mask_any(quick_mask m) { return !_mm256_testz_si256(m, m); }
 static inline quick_mask mask_or(quick_mask a, quick_mask b) { return _mm256_or_si256(a, b); }
 static inline quick_mask mask_and(quick_mask a, quick_mask b) { return _mm256_and_si256(a, b); }
 static inline bool mask_all(quick_mask m) { return _mm256_movemask_epi8(m) == -1; }
+static inline uint32_t mask_bits(quick_mask m) {
+    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(m));
+}
 static inline quick_mask quick_at_or_above(quick_floats a, float least) {
     return _mm256_castps_si256(_mm256_cmp_ps(a, quick_same(least), _CMP_GE_OQ));
 }

@@ -144,10 +144,11 @@ static void results_near_ties_are_rounded_right_in_every_lane(void **state) {
             }
 }
 
-// Uncertain results are collected from blocks of 32 vectors, of 8 or 16 floats, and computed again:
-// all of them, every other one, and one of each 37, over two blocks of 512 and a rest, in place.
+// Uncertain results are collected from blocks of 256 floats, computed again as soon as more than
+// 256 of them are there, and at the end: all, every other one, and one of each 37, over four blocks
+// and a rest, in place.
 static void many_uncertain_results_are_rounded_right_where_they_lie(void **state) {
-    enum { LENGTH = 2 * 512 + 53 };
+    enum { LENGTH = 4 * 256 + 53 };
     static const size_t steps[] = {1, 2, 37};
     (void)state;
     qdq_elementwise_numbers numbers = {0};
