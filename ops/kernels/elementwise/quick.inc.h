@@ -9,10 +9,14 @@
 // points are others, if it is NaN, or if an operand is hard_<name>. suspect_<name> is a cheaper
 // test, true for these and for a few others. end_<name> mends the float result.
 //
+// A function has two halves, which are loops of their own over a block: begin_<name> stores what
+// near_<name> reads. A processor looks ahead less far than the chain of operations of a function.
+//
 // The coefficients interpolate the function at Chebyshev nodes, as in
 // runtime/numerics/elementary64.h. All 2^32 floats were compared with the body, by AVX2 and by
 // AVX-512 kernels: no result differs.
 #include <float.h>
+#include <string.h>
 
 #include "ops/kernels/elementwise/quick_parts.inc.h"
 
@@ -21,8 +25,11 @@
 //---- Functions --------------------------------------------------------------
 
 #define QUICK_WINDOW_exp 15
-static inline quick_doubles near_exp(quick_floats a) {
-    return quick_exp(quick_widen(quick_clamp(a, -104.0f, 89.0f)));
+static inline void begin_exp(quick_two a, double *middle) {
+    quick_store_doubles(middle, quick_exp(quick_widen(two_clamp(a, -104.0f, 89.0f))));
+}
+static inline quick_doubles near_exp(quick_two a, const double *middle) {
+    return (void)a, quick_load_doubles(middle);
 }
 static inline quick_floats end_exp(quick_floats a, quick_floats y) { return (void)a, y; }
 static inline quick_mask suspect_exp(quick_floats a, quick_floats y) {
@@ -31,9 +38,12 @@ static inline quick_mask suspect_exp(quick_floats a, quick_floats y) {
 static inline quick_mask hard_exp(quick_floats a) { return (void)a, mask_none(); }
 
 #define QUICK_WINDOW_sigmoid 16
-static inline quick_doubles near_sigmoid(quick_floats a) {
-    quick_doubles x = quick_widen(-quick_clamp(a, -87.0f, 104.0f));
-    return quick_inverse(quick_add(quick_all(1.0), quick_exp(x)));
+static inline void begin_sigmoid(quick_two a, double *middle) {
+    quick_two x = two_clamp((quick_two){-a.a, -a.b}, -104.0f, 87.0f);
+    quick_store_doubles(middle, quick_exp(quick_widen(x)));
+}
+static inline quick_doubles near_sigmoid(quick_two a, const double *middle) {
+    return (void)a, quick_inverse(quick_add(quick_all(1.0), quick_load_doubles(middle)));
 }
 static inline quick_floats end_sigmoid(quick_floats a, quick_floats y) {
     return quick_if_less(a, -104.0f, 0.0f, y);
@@ -47,13 +57,15 @@ static inline quick_mask hard_sigmoid(quick_floats a) {
 
 // t / (t + 2) with t = e^(2x) - 1
 #define QUICK_WINDOW_tanh 16
-static inline quick_doubles near_tanh(quick_floats a) {
-    quick_doubles x = quick_widen(quick_clamp(a, -10.0f, 10.0f));
+static inline void begin_tanh(quick_two a, double *middle) {
+    quick_doubles x = quick_widen(two_clamp(a, -10.0f, 10.0f)), one = quick_all(1.0);
     quick_exp_parts e = quick_exp_split(quick_add(x, x));
-    quick_doubles one = quick_all(1.0), power = quick_scaled(one, e.exponent);
-    quick_doubles t =
-        quick_fma(power, quick_multiply(e.rest, e.quotient), quick_subtract(power, one));
-    return quick_multiply(t, quick_inverse(quick_add(t, quick_all(2.0))));
+    quick_doubles power = quick_scaled(one, e.exponent), part = quick_multiply(e.rest, e.quotient);
+    quick_store_doubles(middle, quick_fma(power, part, quick_subtract(power, one)));
+}
+static inline quick_doubles near_tanh(quick_two a, const double *middle) {
+    quick_doubles t = quick_load_doubles(middle);
+    return (void)a, quick_multiply(t, quick_inverse(quick_add(t, quick_all(2.0))));
 }
 static inline quick_floats end_tanh(quick_floats a, quick_floats y) { return quick_sign_of(a, y); }
 static inline quick_mask suspect_tanh(quick_floats a, quick_floats y) {
@@ -63,7 +75,7 @@ static inline quick_mask hard_tanh(quick_floats a) { return (void)a, mask_none()
 
 // a times a quotient of polynomials in a^2, off by 2^-40.7; all coefficients are positive.
 #define QUICK_WINDOW_erf 14
-static inline quick_doubles near_erf(quick_floats a) {
+static inline void begin_erf(quick_two a, double *middle) {
     static const double above[] = {
         0x1.20dd7504290bdp+0,  0x1.cb4d988eb6140p-3,  0x1.083a0c27f1bfep-4,  0x1.b373c8dc39b41p-8,
         0x1.8403b6261221ep-11, 0x1.7c0b6824cf85cp-15, 0x1.44689184fd943p-19, 0x1.52b1a3666666dp-24,
@@ -72,10 +84,15 @@ static inline quick_doubles near_erf(quick_floats a) {
         0x1.0000000000000p+0,  0x1.106da92550a96p-1,  0x1.13852ed63926dp-3,  0x1.5d85c3265dabep-6,
         0x1.346613ee91c6ap-9,  0x1.8b409cf0f50fbp-13, 0x1.725ba9ac99b80p-17, 0x1.ea089a6138186p-22,
         0x1.9acaa9c3d1673p-27, 0x1.8d72e2172b44cp-34};
-    quick_doubles x = quick_widen(quick_clamp(a, -4.0f, 4.0f)), z = quick_multiply(x, x);
-    quick_doubles q = quick_inverse(quick_polynomial(z, below, sizeof below / sizeof *below));
-    return quick_multiply(quick_multiply(x, q),
-                          quick_polynomial(z, above, sizeof above / sizeof *above));
+    quick_doubles x = quick_widen(two_clamp(a, -4.0f, 4.0f)), z = quick_multiply(x, x);
+    quick_doubles p = quick_polynomial(z, above, sizeof above / sizeof *above);
+    quick_store_doubles(middle, quick_multiply(x, p));
+    p = quick_polynomial(z, below, sizeof below / sizeof *below);
+    quick_store_doubles(middle + QUICK_TWO, p);
+}
+static inline quick_doubles near_erf(quick_two a, const double *middle) {
+    quick_doubles q = quick_inverse(quick_load_doubles(middle + QUICK_TWO));
+    return (void)a, quick_multiply(quick_load_doubles(middle), q);
 }
 static inline quick_floats end_erf(quick_floats a, quick_floats y) { return quick_sign_of(a, y); }
 static inline quick_mask suspect_erf(quick_floats a, quick_floats y) {
@@ -83,44 +100,47 @@ static inline quick_mask suspect_erf(quick_floats a, quick_floats y) {
 }
 static inline quick_mask hard_erf(quick_floats a) { return (void)a, mask_none(); }
 
-// The tail erfc(x / sqrt 2) / 2 = e^(-x^2 / 2) * u * p(t) with u = 1 / (x + 5), t = 1 - 10 * u. The
-// polynomial p is off by 2^-39.6. `a` is x in floats, which the estimate of u is made of.
-static inline quick_doubles quick_tail(quick_floats a, quick_doubles x) {
-    static const double c[] = {
-        0x1.89d3abe1f9692p-1,  -0x1.54ad03f264808p-1,  0x1.fb316537c854ep-2,
-        -0x1.410ed604b171ep-2, 0x1.51f632e60b811p-3,   -0x1.1b1c216ad784dp-4,
-        0x1.54b4b4077736ap-6,  -0x1.885deb63de3a0p-9,  -0x1.a2391e91522bbp-11,
-        0x1.1e1b7e600ebebp-11, -0x1.f412c0b38df1ep-15, -0x1.b5370de61e386p-15,
-        0x1.072e00d9161bdp-16, 0x1.bf562e89ed1b3p-18};
-    quick_doubles near = quick_widen(quick_estimate_floats(a + quick_same(5.0f)));
-    quick_doubles u = quick_inverse_from(quick_add(x, quick_all(5.0)), near);
-    quick_doubles t = quick_fma(u, quick_all(-10.0), quick_all(1.0));
-    quick_doubles e = quick_exp_of_half(quick_multiply(x, x));
-    return quick_multiply(e, quick_multiply(u, quick_polynomial(t, c, sizeof c / sizeof *c)));
-}
-
-// max(a, 0) - |a| * tail
+// max(a, 0) - x * tail with x = |a| and the tail erfc(x / sqrt 2) / 2 = e^(-x^2 / 2) * u * p(u),
+// where u = 1 / (x + 5.25). The polynomial p is off by 2^-37.6 for x up to 8. From there on the
+// tail does not change the result.
 #define QUICK_WINDOW_gelu_erf 16
-static inline quick_doubles near_gelu_erf(quick_floats a) {
-    quick_floats size = quick_lesser(quick_same(15.0f), quick_size(a));
+static inline void begin_gelu_erf(quick_two a, double *middle) {
+    quick_two size = two_lesser(two_same(8.0f), two_size(a));
+    quick_two near = two_add(size, two_same(5.25f));
     quick_doubles x = quick_widen(size);
-    return quick_fnma(x, quick_tail(size, x), quick_widen(quick_greater(quick_same(0.0f), a)));
+    quick_doubles u = quick_inverse_near(quick_add(x, quick_all(5.25)), near);
+    quick_doubles e = quick_exp_of_half(quick_multiply(x, x));
+    quick_store_doubles(middle, u);
+    quick_store_doubles(middle + QUICK_TWO, quick_multiply(quick_multiply(x, u), e));
+}
+static inline quick_doubles near_gelu_erf(quick_two a, const double *middle) {
+    static const double c[] = {
+        0x1.982e21dd6210fp-2,   0x1.108568e95484cp+1,   0x1.1e1d50a92a953p+3,
+        0x1.8bd1460e2b524p+6,   -0x1.4fa5a11650e3bp+9,  0x1.9e4dba4b7bee5p+13,
+        -0x1.b9e5490a1988dp+16, 0x1.92c0a1d12d44ep+19,  -0x1.d55bccb596309p+21,
+        0x1.8120ca6630ef0p+23,  -0x1.5ad28e9905d85p+24, 0x1.f76738a779ce5p+23};
+    quick_doubles u = quick_load_doubles(middle), factor = quick_load_doubles(middle + QUICK_TWO);
+    quick_doubles p = quick_polynomial(u, c, sizeof c / sizeof *c);
+    return quick_fnma(factor, p, quick_widen(two_greater(two_same(0.0f), a)));
 }
 static inline quick_floats end_gelu_erf(quick_floats a, quick_floats y) {
-    return quick_sign_of(a, y);
+    return quick_if_less(a, -14.5f, -0.0f, quick_sign_of(a, y));
 }
 static inline quick_mask suspect_gelu_erf(quick_floats a, quick_floats y) {
-    return (void)a, (void)y, quick_below(quick_size(y), FLT_MIN);
+    return mask_or(quick_below(a, -8.0f), quick_below(quick_size(y), FLT_MIN));
 }
-static inline quick_mask hard_gelu_erf(quick_floats a) { return (void)a, mask_none(); }
+static inline quick_mask hard_gelu_erf(quick_floats a) { return quick_between(a, -14.5f, -8.0f); }
 
 // a / (1 + e^(-2u)), where -2u = x * (c + d * x^2)
 #define QUICK_WINDOW_gelu_tanh 16
-static inline quick_doubles near_gelu_tanh(quick_floats a) {
+static inline void begin_gelu_tanh(quick_two a, double *middle) {
     const double c = -2.0 * 0.7978845608, d = c * 0.044715;
-    quick_doubles x = quick_widen(quick_clamp(a, -9.875f, 12.0f));
+    quick_doubles x = quick_widen(two_clamp(a, -9.875f, 12.0f));
     quick_doubles u = quick_fma(quick_multiply(x, x), quick_all(d), quick_all(c));
-    quick_doubles below = quick_add(quick_all(1.0), quick_exp(quick_multiply(x, u)));
+    quick_store_doubles(middle, quick_exp(quick_multiply(x, u)));
+}
+static inline quick_doubles near_gelu_tanh(quick_two a, const double *middle) {
+    quick_doubles below = quick_add(quick_all(1.0), quick_load_doubles(middle));
     return quick_multiply(quick_widen(a), quick_inverse(below));
 }
 // GELU of a tiny a is a / 2. Pairs would lose their lower floats, which are denormal.
@@ -137,25 +157,45 @@ static inline quick_mask hard_gelu_tanh(quick_floats a) {
 
 //---- Loops ------------------------------------------------------------------
 
-// A loop over floats; `body` is the loop with the body.
-#define QUICK_LOOP(name, body)                                                                 \
-    static void QDQ_ISA_NAME(quick_##name)(const qdq_elementwise_numbers *numbers,             \
-                                           const void *from, const void *b, const uint32_t *c, \
-                                           void *to, size_t n) {                               \
-        const float *x = from;                                                                 \
-        float *y = to;                                                                         \
-        for (; n >= QUICK_LANES; n -= QUICK_LANES, x += QUICK_LANES, y += QUICK_LANES) {       \
-            quick_floats a = quick_load(x);                                                    \
-            quick_doubles near = near_##name(a);                                               \
-            quick_floats v = quick_narrow(near);                                               \
-            quick_mask doubtful = quick_doubtful(near, QUICK_WINDOW_##name);                   \
-            if (mask_any(mask_or(doubtful, suspect_##name(a, v))) &&                           \
-                mask_any(mask_or(doubtful, mask_or(hard_##name(a), quick_odd(v)))))            \
-                body(numbers, x, b, c, y, QUICK_LANES);                                        \
-            else                                                                               \
-                quick_store(y, end_##name(a, v));                                              \
-        }                                                                                      \
-        body(numbers, x, b, c, y, n);                                                          \
+// A loop over floats; `body` is the loop with the body. The first half of a function stores one or
+// two doubles for each element of a block.
+enum { QUICK_BLOCK = 128 };
+#define QUICK_LOOP(name, body)                                                                     \
+    static inline void QDQ_ISA_NAME(quick_end_##name)(quick_floats a, quick_wide near, float *y) { \
+        quick_floats v = wide_narrow(near);                                                        \
+        quick_mask doubtful = quick_doubtful(near, QUICK_WINDOW_##name);                           \
+        quick_store(y, end_##name(a, v));                                                          \
+        if (!mask_any(mask_or(doubtful, suspect_##name(a, v)))) return;                            \
+        if (!mask_any(mask_or(doubtful, mask_or(hard_##name(a), quick_odd(v))))) return;           \
+        quick_store(y, a);                                                                         \
+        body(NULL, y, NULL, NULL, y, QUICK_LANES);                                                 \
+    }                                                                                              \
+    static void QDQ_ISA_NAME(quick_block_##name)(const float *x, float *y, size_t n) {             \
+        _Alignas(64) double middle[2 * QUICK_BLOCK];                                               \
+        for (size_t i = 0; i < n; i += QUICK_TWO) begin_##name(two_load(x + i), middle + 2 * i);   \
+        for (size_t i = 0; i < n; i += QUICK_TWO) {                                                \
+            quick_two a = two_load(x + i);                                                         \
+            quick_doubles near = near_##name(a, middle + 2 * i);                                   \
+            QDQ_ISA_NAME(quick_end_##name)(a.a, near.a, y + i);                                    \
+            QDQ_ISA_NAME(quick_end_##name)(a.b, near.b, y + i + QUICK_LANES);                      \
+        }                                                                                          \
+    }                                                                                              \
+    static void QDQ_ISA_NAME(quick_##name)(const qdq_elementwise_numbers *numbers,                 \
+                                           const void *from, const void *b, const uint32_t *c,     \
+                                           void *to, size_t n) {                                   \
+        const float *x = from;                                                                     \
+        float *y = to, last[QUICK_TWO] = {0};                                                      \
+        const size_t rest = n % QUICK_TWO;                                                         \
+        (void)numbers, (void)b, (void)c;                                                           \
+        for (n -= rest; n > 0;) {                                                                  \
+            const size_t part = n < QUICK_BLOCK ? n : QUICK_BLOCK;                                 \
+            QDQ_ISA_NAME(quick_block_##name)(x, y, part);                                          \
+            n -= part, x += part, y += part;                                                       \
+        }                                                                                          \
+        if (!rest) return;                                                                         \
+        memcpy(last, x, rest * sizeof *x);                                                         \
+        QDQ_ISA_NAME(quick_block_##name)(last, last, QUICK_TWO);                                   \
+        memcpy(y, last, rest * sizeof *y);                                                         \
     }
 
 #endif

@@ -1,67 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of the loops of quick_pairs.inc.h: two vectors of floats side by side, and pairs of them.
-//
-// A pair is the sum of two floats, high + low, where low is small.
+// Parts of the loops of quick_pairs.inc.h. A pair is the sum of two floats, high + low, where low
+// is small.
 #ifndef QDQ_OPS_KERNELS_ELEMENTWISE_QUICK_PAIR_PARTS_H
 #define QDQ_OPS_KERNELS_ELEMENTWISE_QUICK_PAIR_PARTS_H
 
 #include <stddef.h>
 
-#include "ops/kernels/elementwise/quick_vectors.inc.h"
+#include "ops/kernels/elementwise/quick_two.inc.h"
 
 #if defined(QDQ_QUICK_VECTORS)
-
-//---- Two vectors ------------------------------------------------------------
-
-// Two vectors, on which every operation is done side by side: the operations of a function wait for
-// each other, and a processor looks ahead less far than to the next chain of them.
-typedef struct quick_two {
-    quick_floats a, b;
-} quick_two;
-
-enum { QUICK_TWO = 2 * QUICK_LANES };
-
-static inline quick_two two_load(const float *x) {
-    return (quick_two){quick_load(x), quick_load(x + QUICK_LANES)};
-}
-static inline void two_store(float *y, quick_two v) {
-    quick_store(y, v.a);
-    quick_store(y + QUICK_LANES, v.b);
-}
-static inline quick_two two_same(float v) { return (quick_two){quick_same(v), quick_same(v)}; }
-static inline quick_two two_add(quick_two x, quick_two y) {
-    return (quick_two){x.a + y.a, x.b + y.b};
-}
-static inline quick_two two_subtract(quick_two x, quick_two y) {
-    return (quick_two){x.a - y.a, x.b - y.b};
-}
-static inline quick_two two_multiply(quick_two x, quick_two y) {
-    return (quick_two){x.a * y.a, x.b * y.b};
-}
-// x * y + z, and z - x * y
-static inline quick_two two_fused(quick_two x, quick_two y, quick_two z) {
-    return (quick_two){quick_fused(x.a, y.a, z.a), quick_fused(x.b, y.b, z.b)};
-}
-static inline quick_two two_less(quick_two x, quick_two y, quick_two z) {
-    return (quick_two){quick_fused_less(x.a, y.a, z.a), quick_fused_less(x.b, y.b, z.b)};
-}
-// x * y - z
-static inline quick_two two_fused_minus(quick_two x, quick_two y, quick_two z) {
-    return (quick_two){quick_fused(x.a, y.a, -z.a), quick_fused(x.b, y.b, -z.b)};
-}
-static inline quick_two two_divide(quick_two x, quick_two y) {
-    return (quick_two){x.a / y.a, x.b / y.b};
-}
-// 1 / d, off by 2^-11.
-static inline quick_two two_estimate(quick_two d) {
-    return (quick_two){quick_estimate_floats(d.a), quick_estimate_floats(d.b)};
-}
-static inline quick_two two_greater(quick_two x, quick_two y) {
-    return (quick_two){quick_greater(x.a, y.a), quick_greater(x.b, y.b)};
-}
-static inline quick_two two_lesser(quick_two x, quick_two y) {
-    return (quick_two){quick_lesser(x.a, y.a), quick_lesser(x.b, y.b)};
-}
 
 //---- Pairs ------------------------------------------------------------------
 

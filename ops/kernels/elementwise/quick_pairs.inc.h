@@ -129,9 +129,9 @@ static inline void pair_keep(pair_again *again, const float *x, size_t i, quick_
     }
 }
 
-// Computes what was kept; `quick` takes whole vectors.
+// Computes what was kept; `quick` takes whole pairs of vectors.
 static inline void pair_again_compute(pair_again *again, qdq_elementwise_fn *quick, float *y) {
-    size_t n = again->count, rest = -n % QUICK_LANES;
+    size_t n = again->count, rest = -n % QUICK_TWO;
     for (size_t i = n; i < n + rest; i++) again->x[i] = again->x[0];
     quick(NULL, again->x, NULL, NULL, again->x, n + rest);
     for (size_t i = 0; i < n; i++) y[again->places[i]] = again->x[i];

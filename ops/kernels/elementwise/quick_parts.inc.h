@@ -7,47 +7,10 @@
 #ifndef QDQ_OPS_KERNELS_ELEMENTWISE_QUICK_PARTS_H
 #define QDQ_OPS_KERNELS_ELEMENTWISE_QUICK_PARTS_H
 
-#include "ops/kernels/elementwise/quick_vectors.inc.h"
+#include "ops/kernels/elementwise/quick_two.inc.h"
 #include "runtime/numerics/elementary64.h"
 
 #if defined(QDQ_QUICK_VECTORS)
-
-//---- Two vectors ------------------------------------------------------------
-
-static inline quick_doubles quick_all(double v) {
-    return (quick_doubles){half_all(v), half_all(v)};
-}
-static inline quick_doubles quick_add(quick_doubles a, quick_doubles b) {
-    return (quick_doubles){a.low + b.low, a.high + b.high};
-}
-static inline quick_doubles quick_subtract(quick_doubles a, quick_doubles b) {
-    return (quick_doubles){a.low - b.low, a.high - b.high};
-}
-static inline quick_doubles quick_multiply(quick_doubles a, quick_doubles b) {
-    return (quick_doubles){a.low * b.low, a.high * b.high};
-}
-// a * b + c, and c - a * b
-static inline quick_doubles quick_fma(quick_doubles a, quick_doubles b, quick_doubles c) {
-    return (quick_doubles){half_fma(a.low, b.low, c.low), half_fma(a.high, b.high, c.high)};
-}
-static inline quick_doubles quick_fnma(quick_doubles a, quick_doubles b, quick_doubles c) {
-    return (quick_doubles){half_fma(-a.low, b.low, c.low), half_fma(-a.high, b.high, c.high)};
-}
-static inline quick_doubles quick_at_least(quick_doubles v, double least) {
-    return (quick_doubles){half_at_least(v.low, least), half_at_least(v.high, least)};
-}
-static inline quick_doubles quick_load_doubles(const double *x) {
-    return (quick_doubles){half_load(x), half_load(x + QUICK_LANES / 2)};
-}
-static inline void quick_store_doubles(double *y, quick_doubles v) {
-    half_store(y, v.low);
-    half_store(y + QUICK_LANES / 2, v.high);
-}
-static inline quick_doubles quick_scaled(quick_doubles y, quick_doubles t) {
-    return (quick_doubles){half_scaled(y.low, t.low), half_scaled(y.high, t.high)};
-}
-
-//---- Parts ------------------------------------------------------------------
 
 // c[0] + c[1] * x + ... + c[n - 1] * x^(n - 1)
 static inline quick_doubles quick_polynomial(quick_doubles x, const double *c, size_t n) {
@@ -56,17 +19,12 @@ static inline quick_doubles quick_polynomial(quick_doubles x, const double *c, s
     return y;
 }
 
-// 1 / d from an estimate y, off by 2^-11: with e = 1 - d * y, y * (1 + e) * (1 + e^2). Off by
-// 2^-44.
-static inline quick_doubles quick_inverse_from(quick_doubles d, quick_doubles y) {
-    quick_doubles e = quick_fnma(d, y, quick_all(1.0));
+// 1 / d, off by 2^-44, for 2^-126 <= d < 2^126. From an estimate y, off by 2^-11: with
+// e = 1 - d * y, y * (1 + e) * (1 + e^2).
+static inline quick_doubles quick_inverse(quick_doubles d) {
+    quick_doubles y = quick_estimate(d), e = quick_fnma(d, y, quick_all(1.0));
     y = quick_fma(y, e, y);
     return quick_fma(y, quick_multiply(e, e), y);
-}
-
-// For 2^-126 <= d < 2^126.
-static inline quick_doubles quick_inverse(quick_doubles d) {
-    return quick_inverse_from(d, quick_estimate(d));
 }
 
 // x = exponent * ln 2 + rest, where the low bits of `exponent` hold the exponent and the rest is at
@@ -103,6 +61,14 @@ static inline quick_doubles quick_exp(quick_doubles x) {
     return quick_exp_join(quick_exp_split(x));
 }
 
+// 1 / d, off by 2^-44. An estimate of the float near it is made better in floats first.
+static inline quick_doubles quick_inverse_near(quick_doubles d, quick_two near) {
+    quick_two y = two_estimate(near);
+    y = two_fused(y, two_less(near, y, two_same(1.0f)), y);
+    quick_doubles u = quick_widen(y);
+    return quick_fma(u, quick_fnma(d, u, quick_all(1.0)), u);
+}
+
 // e^(-x / 2), off by 2^-38.7: the coefficients above, times powers of -1/2.
 static inline quick_doubles quick_exp_of_half(quick_doubles x) {
     static const double c[] = {-0x1.fffffffff61fdp-2,  0x1.fffffffffe069p-4,
@@ -122,9 +88,9 @@ static inline quick_doubles quick_close_exp(quick_doubles x) {
 
 // Whether a point halfway between two floats lies within 2^window units in the last place of y: the
 // low 29 bits of such a double are 2^28, plus or minus 2^window.
-static inline quick_mask quick_doubtful(quick_doubles y, int window) {
+static inline quick_mask quick_doubtful(quick_wide y, int window) {
     const int32_t half = 1 << 28, size = 1 << window;
-    return quick_low_zeros(y, half + size, 2 * half - 2 * size);
+    return wide_low_zeros(y, half + size, 2 * half - 2 * size);
 }
 
 #endif

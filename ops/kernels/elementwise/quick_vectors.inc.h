@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The vector operations that the quick loops of elementary functions are written with, for each
 // instruction set that has them. A vector of floats corresponds to two vectors of doubles, low and
-// high, on which every operation is done side by side.
+// high.
 #ifndef QDQ_OPS_KERNELS_ELEMENTWISE_QUICK_VECTORS_H
 #define QDQ_OPS_KERNELS_ELEMENTWISE_QUICK_VECTORS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-// quick_clamp and half_at_least pass on NaN. quick_estimate is 1 / d for 2^-126 <= d < 2^126, off
+// quick_clamp and half_at_least pass on NaN. wide_estimate is 1 / d for 2^-126 <= d < 2^126, off
 // by 2^-11 at most. half_scaled is y * 2^k, where the low bits of t hold the integer k. A mask has
 // bits for the elements of which something is true: quick_between a number in [least, most),
 // quick_at_or_above one that is not less, quick_below a number below another, or NaN, quick_odd a
-// denormal, not 0, or NaN, and quick_low_zeros a double whose bits, plus `add`, are 0 under `bits`.
+// denormal, not 0, or NaN, and wide_low_zeros a double whose bits, plus `add`, are 0 under `bits`.
 // quick_quiet makes every NaN 0x7FC00000. mask_all: true for all elements; mask_bits: bit k is that
 // of element k.
 // The first n elements, n < QUICK_LANES: quick_load_first loads them, and `fill` for the others,
@@ -28,9 +28,9 @@
 enum { QUICK_LANES = 16 };
 typedef __m512 quick_floats;
 typedef __m512d quick_half;
-typedef struct quick_doubles {
+typedef struct quick_wide {
     __m512d low, high;
-} quick_doubles;
+} quick_wide;
 typedef __mmask16 quick_mask;
 static inline quick_floats quick_load(const float *x) { return _mm512_loadu_ps(x); }
 static inline void quick_store(float *y, quick_floats v) { _mm512_storeu_ps(y, v); }
@@ -78,16 +78,16 @@ static inline quick_mask quick_odd(quick_floats y) {
     return _mm512_fpclass_ps_mask(y, NANS | DENORMALS);
 }
 static inline quick_half half_all(double v) { return _mm512_set1_pd(v); }
-static inline quick_doubles quick_widen(quick_floats v) {
-    return (quick_doubles){_mm512_cvtps_pd(_mm512_castps512_ps256(v)),
-                           _mm512_cvtps_pd(_mm512_extractf32x8_ps(v, 1))};
+static inline quick_wide wide_of(quick_floats v) {
+    return (quick_wide){_mm512_cvtps_pd(_mm512_castps512_ps256(v)),
+                        _mm512_cvtps_pd(_mm512_extractf32x8_ps(v, 1))};
 }
-static inline quick_floats quick_narrow(quick_doubles v) {
+static inline quick_floats wide_narrow(quick_wide v) {
     __m512 low = _mm512_castps256_ps512(_mm512_cvtpd_ps(v.low));
     return _mm512_insertf32x8(low, _mm512_cvtpd_ps(v.high), 1);
 }
-static inline quick_doubles quick_estimate(quick_doubles d) {
-    return (quick_doubles){_mm512_rcp14_pd(d.low), _mm512_rcp14_pd(d.high)};
+static inline quick_wide wide_estimate(quick_wide d) {
+    return (quick_wide){_mm512_rcp14_pd(d.low), _mm512_rcp14_pd(d.high)};
 }
 static inline quick_half half_fma(quick_half a, quick_half b, quick_half c) {
     return _mm512_fmadd_pd(a, b, c);
@@ -96,7 +96,7 @@ static inline quick_half half_scaled(quick_half y, quick_half t) {
     __m512i power = _mm512_slli_epi64(_mm512_castpd_si512(t), 52);
     return _mm512_castsi512_pd(_mm512_add_epi64(_mm512_castpd_si512(y), power));
 }
-static inline quick_mask quick_low_zeros(quick_doubles y, int32_t add, int32_t bits) {
+static inline quick_mask wide_low_zeros(quick_wide y, int32_t add, int32_t bits) {
     const __m512i evens =
         _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
     __m512i v =
@@ -160,9 +160,9 @@ static inline __m256 quick_upper(quick_floats v) { return _mm512_extractf32x8_ps
 enum { QUICK_LANES = 8 };
 typedef __m256 quick_floats;
 typedef __m256d quick_half;
-typedef struct quick_doubles {
+typedef struct quick_wide {
     __m256d low, high;
-} quick_doubles;
+} quick_wide;
 typedef __m256i quick_mask;
 static inline quick_floats quick_load(const float *x) { return _mm256_loadu_ps(x); }
 static inline void quick_store(float *y, quick_floats v) { _mm256_storeu_ps(y, v); }
@@ -216,16 +216,16 @@ static inline quick_mask quick_odd(quick_floats y) {
     return _mm256_or_si256(_mm256_and_si256(small, size), nan);
 }
 static inline quick_half half_all(double v) { return _mm256_set1_pd(v); }
-static inline quick_doubles quick_widen(quick_floats v) {
-    return (quick_doubles){_mm256_cvtps_pd(_mm256_castps256_ps128(v)),
-                           _mm256_cvtps_pd(_mm256_extractf128_ps(v, 1))};
+static inline quick_wide wide_of(quick_floats v) {
+    return (quick_wide){_mm256_cvtps_pd(_mm256_castps256_ps128(v)),
+                        _mm256_cvtps_pd(_mm256_extractf128_ps(v, 1))};
 }
-static inline quick_floats quick_narrow(quick_doubles v) {
+static inline quick_floats wide_narrow(quick_wide v) {
     __m256 low = _mm256_castps128_ps256(_mm256_cvtpd_ps(v.low));
     return _mm256_insertf128_ps(low, _mm256_cvtpd_ps(v.high), 1);
 }
-static inline quick_doubles quick_estimate(quick_doubles d) {
-    return quick_widen(_mm256_rcp_ps(quick_narrow(d)));
+static inline quick_wide wide_estimate(quick_wide d) {
+    return wide_of(_mm256_rcp_ps(wide_narrow(d)));
 }
 static inline quick_half half_fma(quick_half a, quick_half b, quick_half c) {
     return _mm256_fmadd_pd(a, b, c);
@@ -234,7 +234,7 @@ static inline quick_half half_scaled(quick_half y, quick_half t) {
     __m256i power = _mm256_slli_epi64(_mm256_castpd_si256(t), 52);
     return _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(y), power));
 }
-static inline quick_mask quick_low_zeros(quick_doubles y, int32_t add, int32_t bits) {
+static inline quick_mask wide_low_zeros(quick_wide y, int32_t add, int32_t bits) {
     enum { EVENS = 0x88 };
     __m256i v = _mm256_castps_si256(
         _mm256_shuffle_ps(_mm256_castpd_ps(y.low), _mm256_castpd_ps(y.high), EVENS));

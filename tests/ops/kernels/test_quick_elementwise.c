@@ -89,7 +89,7 @@ static void special_values_and_ends_of_ranges_give_the_bits_of_the_definition(vo
                                  87.34f, 88.73f,  89,      103.98f,  104,       120,      1e-41f,
                                  88.37f, 88.776f, 18,      9,        0.921875f, 0x1p-23f, 0x1p-25f,
                                  3.925f, 9.02f,   16.64f,  1e30f,    1e-30f,    6.5f,     9.5f,
-                                 77,     88,      20,      0x1p-60f, 0x1p-126f};
+                                 77,     88,      20,      0x1p-60f, 0x1p-126f, 8,        14.5f};
     (void)state;
     float x[BLOCK];
     for (size_t e = 0; e < UNIT_COUNT(ends); e++) {
@@ -103,7 +103,7 @@ static void special_values_and_ends_of_ranges_give_the_bits_of_the_definition(vo
     on_every_instruction_set(x, BLOCK);
 }
 
-// Floats from 2^-6 to 20 whose results are nearest to halfway between two floats, within 2^-24 of
+// Floats from 2^-6 to 20 whose results are nearest to halfway between two floats, within 2^-21 of
 // an ulp, and the results by mpmath with 300 bits.
 static const struct {
     qdq_elementwise function;
@@ -127,6 +127,17 @@ static const struct {
     {QDQ_ELEMENTWISE_tanh, 0x1.5969ap+2f, 0x1.fffaap-1f},
     {QDQ_ELEMENTWISE_tanh, -0x1.8bd194p+2f, -0x1.fffee2p-1f},
     {QDQ_ELEMENTWISE_tanh, -0x1.f860aap-5f, -0x1.f7bdc2p-5f},
+    {QDQ_ELEMENTWISE_erf, -0x1.7c77b2p-5f, -0x1.ad00dp-5f},
+    {QDQ_ELEMENTWISE_erf, 0x1.6cab96p-6f, 0x1.9b6b1cp-6f},
+    {QDQ_ELEMENTWISE_erf, 0x1.9c4dd8p-2f, 0x1.b94568p-2f},
+    {QDQ_ELEMENTWISE_gelu_erf, -0x1.24b10ap+2f, -0x1.705c0cp-17f},
+    {QDQ_ELEMENTWISE_gelu_erf, -0x1.fbc95ep+1f, -0x1.2ea82p-13f},
+    {QDQ_ELEMENTWISE_gelu_erf, 0x1.d3411ap+0f, 0x1.c35ff8p+0f},
+    {QDQ_ELEMENTWISE_gelu_erf, -0x1.cdfc5cp-4f, -0x1.a47f9p-5f},
+    {QDQ_ELEMENTWISE_gelu_tanh, 0x1.0f167p+2f, 0x1.0f1616p+2f},
+    {QDQ_ELEMENTWISE_gelu_tanh, 0x1.f25becp-5f, 0x1.05445cp-5f},
+    {QDQ_ELEMENTWISE_gelu_tanh, -0x1.f398eep-1f, -0x1.4934a6p-3f},
+    {QDQ_ELEMENTWISE_gelu_tanh, 0x1.0cbcc2p-3f, 0x1.28caecp-4f},
 };
 
 // One such float in a vector, whose other results are certain.
