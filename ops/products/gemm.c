@@ -3,12 +3,13 @@
 //
 // A unit is a block of 48 rows (the last one up to 60) and 256 columns. The rows of A are packed
 // once for all columns, in k blocks of 512 bytes that stay in L1. B is in panels of 32 columns,
-// packed when the graph is compiled if B is known by then. For every kind of element
-// (qdq_gemm_kind: float32, pairs of bfloat16, pairs of int16, groups of four bytes) one iteration
-// of a kernel takes four bytes of each row and column, so kinds differ in the multiply-add only
-// (gemm_vectors.inc.h, gemm_tiles.inc.h). Columns are the inner loop unless B is larger than the
-// cache. An epilogue turns the sums into y and hands rows to the links. AMX multiplies bytes in
-// tiles of 16 rows and 64 k; the sums are exact, so the result is the same.
+// packed when the graph is compiled if B is known by then; else each unit packs them, or takes
+// those of the unit before. For every kind of element (qdq_gemm_kind: float32, pairs of bfloat16,
+// pairs of int16, groups of four bytes) one iteration of a kernel takes four bytes of each row and
+// column, so kinds differ in the multiply-add only (gemm_vectors.inc.h, gemm_tiles.inc.h). Columns
+// are the inner loop unless B is larger than the cache. An epilogue turns the sums into y and hands
+// rows to the links. AMX multiplies bytes in tiles of 16 rows and 64 k; the sums are exact, so the
+// result is the same.
 #include "ops/products/gemm_read.h"
 #include "ops/products/pairs/pair_sums.h"
 #include "ops/products/weight_codes/gemm_fixed.h"
@@ -16,17 +17,9 @@
 enum {
     ROWS = QDQ_GEMM_ROWS,
     COLUMNS = QDQ_GEMM_COLUMNS,
-    BLOCK_ROWS = QDQ_GEMM_BLOCK_ROWS,
     MOST_ROWS = QDQ_GEMM_MOST_ROWS,
     BLOCK_COLUMNS = QDQ_GEMM_BLOCK_COLUMNS,
 };
-
-size_t qdq_gemm_at(const qdq_gemm *gemm, const size_t *strides, size_t batch) {
-    const qdq_gemm_batches *b = &gemm->batches;
-    size_t at = 0;
-    for (int i = b->rank; i-- > 0; batch /= b->dims[i]) at += batch % b->dims[i] * strides[i];
-    return at;
-}
 
 //---- A block ----------------------------------------------------------------
 
@@ -36,18 +29,22 @@ enum {
     MOST_K_BLOCKS = QDQ_GEMM_MOST_K_BLOCKS,
     K_BLOCK_BYTES = MOST_ROWS * QDQ_GEMM_ROW_BYTES,
     SUMS_STRIDE = BLOCK_COLUMNS + COLUMNS,
+    PANELS = BLOCK_COLUMNS / COLUMNS,
+    PANEL_BYTES = QDQ_GEMM_ROW_BYTES * COLUMNS,  // of a k block
 };
 
 // The memory of a block: rows of A (with all of their depth if there is room, then for all
-// columns), a panel of B, sums.
+// columns), a panel of B or all of its columns, sums.
 typedef struct workspace {
     _Alignas(64) char a[K_BLOCKS * K_BLOCK_BYTES];
-    _Alignas(64) char b[QDQ_GEMM_DEPTH * COLUMNS];
+    _Alignas(64) char b[PANELS * PANEL_BYTES];
     _Alignas(64) int32_t sums[MOST_ROWS * SUMS_STRIDE];
     _Alignas(64) float chunk[MOST_ROWS * COLUMNS];  // sums of a chunk of k
     uint16_t keep[K_BLOCKS][QDQ_GEMM_TILES][QDQ_GEMM_KEEP];
     unsigned skips[MOST_K_BLOCKS];
     qdq_gemm_block rows;  // the rows that `a` and `fixed` hold; none at first
+    // The panels that `b` holds, of a matrix from a column on, if blocks keep panels.
+    size_t panels, matrix, column;
     qdq_gemm_fixed fixed;
     qdq_pair_zeros zeros;
 } workspace;
@@ -105,6 +102,30 @@ static void pack_a(const job *j, size_t k_block, size_t at) {
                                 k_block_of(j, at), &w->zeros);
 }
 
+// Whether the panels of a block stay for the next block of its columns: B is packed by blocks, and
+// its depth is one k block.
+static bool keeps_panels(const qdq_gemm *g) {
+    return !g->packed && !g->weight_codes && !qdq_gemm_saturates(g->kind) && k_blocks(g) == 1;
+}
+
+// Forgets panels of other columns.
+static void begin_panels(const job *j) {
+    workspace *w = j->w;
+    if (keeps_panels(j->g) && w->matrix == j->matrix && w->column == j->block->column) return;
+    w->panels = 0, w->matrix = j->matrix, w->column = j->block->column;
+    qdq_scratch_drop(j->tensors->poison, w->b, sizeof w->b);
+}
+
+// Panel p of a block that keeps its panels.
+static const char *kept_panel(const job *j, size_t p) {
+    const qdq_gemm *g = j->g;
+    char *panel = j->w->b + p * PANEL_BYTES;
+    if (p < j->w->panels) return panel;
+    qdq_gemm_pack(g, &j->from, j->block->column + p * COLUMNS, 0, g->depth, panel);
+    j->w->panels = p + 1;
+    return panel;
+}
+
 static const char *panel_part(const job *j, size_t p, size_t k_block) {
     const qdq_gemm *g = j->g;
     size_t column = j->block->column + p * COLUMNS, k = k_block * qdq_gemm_depth(g);
@@ -112,6 +133,7 @@ static const char *panel_part(const job *j, size_t p, size_t k_block) {
         return (const char *)g->packed +
                (j->matrix * qdq_gemm_panels(g) + column / COLUMNS) * qdq_gemm_panel_bytes(g) +
                k * COLUMNS * qdq_gemm_size(g->kind);
+    if (keeps_panels(g)) return kept_panel(j, p);
     qdq_scratch_drop(j->tensors->poison, j->w->b, sizeof j->w->b);
     if (g->weight_codes)
         qdq_gemm_decode(g, j->matrix * qdq_gemm_panels(g) + column / COLUMNS, k,
@@ -290,6 +312,7 @@ static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_g
                                matrix * g->weights.zero_stride, 0};
     qdq_scratch_drop(tensors->poison, w->sums, sizeof w->sums);
     if (!same_rows(&w->rows, block)) forget_rows(tensors, w);
+    begin_panels(&j);
     if (g->order.bias_first)
         qdq_gemm_begin_with_bias(g, tensors, block, (float *)(void *)w->sums, SUMS_STRIDE);
     if (g->order.sums == QDQ_SUM_EIGHTS)
@@ -303,41 +326,17 @@ static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_g
     g->epilogue(g, tensors, block, w->sums, SUMS_STRIDE);
 }
 
-//---- Units ------------------------------------------------------------------
-
-static size_t row_blocks(const qdq_gemm *g) {
-    size_t count = g->rows / BLOCK_ROWS, left = g->rows % BLOCK_ROWS;
-    return count && left <= MOST_ROWS - BLOCK_ROWS ? count : count + 1;
-}
-static size_t column_blocks(const qdq_gemm *g) {
-    return (g->columns + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS;
-}
-
-// Orders units so that shared operands are read from memory as rarely as possible: rows of A serve
-// all columns, unless B is large and rows are cheap to pack again.
-static qdq_gemm_block block_of(const qdq_gemm *g, size_t unit) {
-    size_t rows = row_blocks(g), columns = column_blocks(g);
-    size_t inner = g->columns_outer ? rows : columns, outer = g->columns_outer ? columns : rows;
-    size_t i = unit % inner, o = unit / inner % outer;
-    size_t number = g->columns_outer ? i : o, row = number * BLOCK_ROWS;
-    size_t column = (g->columns_outer ? o : i) * BLOCK_COLUMNS;
-    return (qdq_gemm_block){
-        .batch = unit / (rows * columns),
-        .row = row,
-        .rows = number == rows - 1 ? g->rows - row : BLOCK_ROWS,
-        .column = column,
-        .columns = g->columns - column < BLOCK_COLUMNS ? g->columns - column : BLOCK_COLUMNS,
-    };
-}
+//---- Stage ------------------------------------------------------------------
 
 static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const qdq_gemm *g = params;
     bool enters = g->kind == QDQ_GEMM_BYTES && g->kernel->enter;
     workspace w;
     forget_rows(tensors, &w);
+    w.panels = w.matrix = w.column = 0;
     if (enters) g->kernel->enter();
     for (size_t unit = begin; unit < end; unit++) {
-        qdq_gemm_block block = block_of(g, unit);
+        qdq_gemm_block block = qdq_gemm_block_of(g, unit);
         run_block(g, tensors, &block, &w);
     }
     if (enters) g->kernel->leave();
@@ -385,12 +384,12 @@ bool qdq_gemm_stage(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *
     size_t b_bytes = qdq_gemm_panels(g) * qdq_gemm_panel_bytes(g);
     size_t a_bytes = g->rows * g->depth * qdq_gemm_size(g->kind);
     g->columns_outer = g->pack_a == qdq_gemm_pack_rows && b_bytes > QDQ_GEMM_CACHE_BYTES &&
-                       b_bytes * row_blocks(g) > a_bytes * column_blocks(g);
+                       b_bytes * qdq_gemm_row_blocks(g) > a_bytes * qdq_gemm_column_blocks(g);
     *stage = (qdq_stage){.params = g,
                          .tensor_op = run,
                          .quantize = qdq_gemm_offer_quantize(g, to->mempool),
                          .chunks = true,
-                         .units = g->batch * row_blocks(g) * column_blocks(g),
+                         .units = g->batch * qdq_gemm_row_blocks(g) * qdq_gemm_column_blocks(g),
                          .cost = g->batch * g->rows * g->columns * g->depth,
                          .packed = (uint64_t)(g->packed || g->weight_codes) << g->weights.port,
                          .scales_later = g->order.sums == QDQ_SUM_FIXED,

@@ -90,7 +90,7 @@ struct qdq_gemm {
     qdq_dtype a_dtype;
     size_t a_row_stride, a_depth_stride;  // of a plain matrix A
     qdq_gemm_weights weights;
-    const void *packed;  // all of B, or NULL: packed in every unit
+    const void *packed;  // all of B, or NULL: units pack it
     // All of B as weight codes (weight_codes/gemm_weight_codes.h), or NULL.
     const struct qdq_gemm_weight_codes *weight_codes;
     bool fast;                   // a row may add in QDQ_SUM_FIXED
@@ -123,6 +123,11 @@ qdq_gemm qdq_gemm_transposed(const qdq_gemm *gemm);
 
 // The offset of a product of the batch in elements, by strides of gemm->batches.
 size_t qdq_gemm_at(const qdq_gemm *gemm, const size_t *strides, size_t batch);
+
+// Units: how many blocks there are of rows and of columns of a product, and the block of a unit.
+size_t qdq_gemm_row_blocks(const qdq_gemm *gemm);
+size_t qdq_gemm_column_blocks(const qdq_gemm *gemm);
+qdq_gemm_block qdq_gemm_block_of(const qdq_gemm *gemm, size_t unit);
 
 // Makes the stage. B is packed if `data` and `zero_points` (if there is such an operand) are
 // constant. False when memory runs out. The params of the stage begin with a qdq_gemm.

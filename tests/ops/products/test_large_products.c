@@ -162,13 +162,14 @@ static void run(const product *p, const char *isa, large_way way) {
 
 //---- Shapes around the block sizes ------------------------------------------
 
-enum { SHAPES = 8, PANELS_SHAPE = 7 };
+enum { SHAPES = 9, PANELS_SHAPE = 7, KEPT_SHAPE = 8 };
 
 // Each dim crosses its block size twice. Shape 0: rows in the outer loop. 1: columns in the outer
 // loop, as B exceeds the cache. 2: the same, with room for the last rows only. 3: a batch. 4: few
 // rows, so the row buffer holds more k blocks. 5: more k blocks than the row buffer holds for any
 // number of rows. 6: B exceeds the cache, but has so few columns that rows are in the outer loop.
-// PANELS_SHAPE: the same for rows of codes as columns of panels.
+// PANELS_SHAPE: the same for rows of codes as columns of panels. KEPT_SHAPE: blocks that take the
+// panels of the block before, in a batch, with the greatest depth for which they do.
 static void set_shape(product *p, int shape) {
     size_t k_block = QDQ_GEMM_ROW_BYTES / p->size;
     p->m = 2 * BLOCK_ROWS + ROWS + 1, p->k = 2 * k_block + 5,
@@ -189,6 +190,10 @@ static void set_shape(product *p, int shape) {
     if (shape == PANELS_SHAPE) {
         p->m = 2 * QDQ_CONV_PANELS_POSITIONS + COLUMNS + 1, p->k = k_block + 6;
         p->n = 2 * QDQ_CONV_PANELS_ROWS + ROWS + 1;
+    }
+    if (shape == KEPT_SHAPE) {
+        p->batch = 3, p->m = 2 * BLOCK_ROWS + ROWS + 1, p->k = k_block;
+        p->n = BLOCK_COLUMNS - COLUMNS / 2;
     }
     p->block_k = k_block / 2 + 1, p->block_n = shape % 2 ? 1 : COLUMNS / 2 + 1;
 }
