@@ -135,8 +135,8 @@ bool qdq_gemm_stage(qdq_gemm *gemm, const qdq_op_context *ctx, const qdq_lowerin
                     qdq_stage *stage);
 
 // The form for rows of codes and constant weights where the kernel has no exact product of bytes
-// but one of split weights (panels/conv_panels_split.c): weights are the rows of the product, and
-// rows of A its columns.
+// but one of split weights (kernels/gemm/weights/gemm_weights.c): weights are the rows of the
+// product, and rows of A its columns.
 bool qdq_gemm_has_code_panels(const qdq_gemm *gemm, const qdq_op_context *ctx);
 bool qdq_gemm_code_panels_stage(const qdq_gemm *gemm, const qdq_op_context *ctx,
                                 const qdq_lowering *to, qdq_stage *stage);

@@ -10,6 +10,7 @@
 // AVX2 has no exact product of bytes, and widening them in every tile takes longer than reading
 // twice the memory: products of many rows take int16_t there, or weights that are split
 // (qdq_gemm_has_code_panels).
+#include "ops/kernels/gemm/weights/gemm_weights.h"
 #include "ops/products/gemm_read.h"
 
 enum { COLUMNS = QDQ_GEMM_COLUMNS, DEPTH = QDQ_GEMM_DEPTH, FOUR = QDQ_GEMM_STEP_BYTES };
@@ -78,10 +79,8 @@ static void pack_lines(const qdq_gemm *g, const qdq_gemm_source *from,
         size_t k = part->k + done, n = part->n - done < DEPTH ? part->n - done : DEPTH;
         const int8_t *x = qdq_gemm_source_at(g, from, k, part->column);
         int32_t own[COLUMNS] = {0};
-        for (size_t i = 0; i < n; i++) {
-            offsets[i] = i * g->weights.depth_stride;
-            for (size_t j = 0; j < columns; j++) own[j] += x[offsets[i] + j];
-        }
+        for (size_t i = 0; i < n; i++) offsets[i] = i * g->weights.depth_stride;
+        qdq_gemm_sum_weight_lines(x, g->weights.depth_stride, n, columns, own);
         for (size_t j = 0; j < columns; j++) sums[j] += (uint32_t)own[j];
         g->kernel->byte_lines(&(qdq_gemm_code_lines){
             .x = (const uint8_t *)x,

@@ -10,6 +10,7 @@
 //
 // Positions that are not neighbours (strides, a result narrower than x) are first staged: some
 // lines of all positions of the unit are copied, row by row of the result.
+#include "ops/kernels/gemm/weights/gemm_weights.h"
 #include "ops/kernels/transpose_block.h"
 #include "ops/products/gemm_read.h"
 #include "ops/products/panels/conv_panels.h"
@@ -191,9 +192,8 @@ static void pack_bytes(const qdq_gemm *g, const qdq_gemm_source *from, size_t ch
         qdq_gemm_column(g, from, channel, k, n, codes);
         for (size_t i = 0; i < n; i++) row[i] = (int8_t)codes[i];
     }
-    int32_t sum = 0, zero = form_of(g, zero_point(g, g->a_zero.known)).zero;
-    for (size_t i = 0; i < n; i++) sum += row[i];
-    of_row->first_sum -= (uint32_t)zero * (uint32_t)sum;
+    int32_t zero = form_of(g, zero_point(g, g->a_zero.known)).zero;
+    of_row->first_sum -= (uint32_t)zero * (uint32_t)qdq_gemm_sum_weights(row, n);
 }
 
 // The same for channels that are neighbours in memory.
@@ -206,13 +206,12 @@ static void pack_lines_of_bytes(const qdq_gemm *g, const qdq_gemm_part_of_b *of,
         size_t count = of->columns - done < MOST ? of->columns - done : MOST;
         int8_t codes[MOST][QDQ_GEMM_ROW_BYTES];
         const void *lines[QDQ_GEMM_ROW_BYTES];
-        for (size_t k = 0; k < of->n; k++)
-            lines[k] = qdq_gemm_source_at(g, from, of->k + k, of->column + done);
+        const int8_t *first = qdq_gemm_source_at(g, from, of->k, of->column + done);
+        for (size_t k = 0; k < of->n; k++) lines[k] = first + k * g->weights.depth_stride;
         qdq_transpose_block(1, lines, of->n, count, codes, QDQ_GEMM_ROW_BYTES);
         for (size_t r = 0; r < count; r++) {
-            int32_t sum = 0;
-            for (size_t k = 0; k < of->n; k++) sum += codes[r][k];
-            of_rows[done + r].first_sum -= (uint32_t)zero * (uint32_t)sum;
+            uint32_t sum = (uint32_t)qdq_gemm_sum_weights(codes[r], of->n);
+            of_rows[done + r].first_sum -= (uint32_t)zero * sum;
             memcpy(rows[done + r], codes[r], of->n);
         }
     }
