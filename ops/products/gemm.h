@@ -231,6 +231,10 @@ void qdq_gemm_begin_with_bias(const qdq_gemm *gemm, const qdq_tensors *tensors,
 
 //---- Epilogues --------------------------------------------------------------
 
+// The scales and biases of the rows of a block, to the end of a panel; NULL: not wanted.
+void qdq_gemm_row_reals(const qdq_gemm *gemm, const qdq_tensors *tensors,
+                        const qdq_gemm_block *block, float *scale, float *bias);
+
 // Offers the compiler to let the epilogue quantize: the result goes into the stage, and `quantize`
 // points to it. NULL: the epilogue cannot, or memory runs out.
 qdq_stage_quantize *qdq_gemm_offer_quantize(qdq_gemm *gemm, qdq_mempool *mempool);

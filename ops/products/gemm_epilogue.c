@@ -130,14 +130,20 @@ static void floats_of_rows(const qdq_gemm *g, const qdq_gemm_along *of, const qd
     floats_along(g, &turned, tensors, base, &rows, out);
 }
 
-static void set_row_reals(const qdq_gemm *g, const qdq_tensors *tensors,
-                          const qdq_gemm_block *block, reals *to) {
+void qdq_gemm_row_reals(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_gemm_block *block,
+                        float *scale, float *bias) {
     size_t of_bias = qdq_gemm_at(g, g->batches.bias, block->batch);
     size_t of_scale = qdq_gemm_at(g, g->batches.b, block->batch) * g->weights.scale_stride;
-    if (to->biased) floats_of_rows(g, &g->bias, tensors, of_bias, block, to->bias);
-    if (to->scaled) floats_of_rows(g, &g->b_scale, tensors, of_scale, block, to->scale);
-    for (size_t r = 0; to->biased && g->order.by_taps && r < block->rows; r++)
-        to->bias[r] += 0.0f;  // no sum of taps is -0
+    if (bias) floats_of_rows(g, &g->bias, tensors, of_bias, block, bias);
+    if (scale) floats_of_rows(g, &g->b_scale, tensors, of_scale, block, scale);
+    for (size_t r = 0; bias && g->order.by_taps && r < block->rows; r++)
+        bias[r] += 0.0f;  // no sum of taps is -0
+}
+
+static void set_row_reals(const qdq_gemm *g, const qdq_tensors *tensors,
+                          const qdq_gemm_block *block, reals *to) {
+    qdq_gemm_row_reals(g, tensors, block, to->scaled ? to->scale : NULL,
+                       to->biased ? to->bias : NULL);
 }
 
 // Rows have scales and biases of their own, columns have not.

@@ -126,13 +126,14 @@ typedef struct qdq_gemm_rest_step {
     int32_t word;
 } qdq_gemm_rest_step;
 
-// A part of codes, to whose sums the rest of A is added: c += rest * b. Row r has the steps
-// ends[r * ends_stride - 1] to ends[r * ends_stride].
+// The rest of the rows of A: c = start + rest * b. Row r has the steps ends[r * ends_stride - 1] to
+// ends[r * ends_stride].
 typedef struct qdq_gemm_rest {
     const qdq_gemm_rest_step *steps;
     const uint32_t *ends;
     size_t ends_stride;
     const void *b;
+    const int32_t *row_start;  // of each row; NULL: the sums in c
     int32_t *c;
     size_t c_stride, rows;
 } qdq_gemm_rest;
@@ -246,6 +247,24 @@ typedef struct qdq_gemm_code_rows {
 // False: it has not the arithmetic of this function, and does nothing.
 typedef bool qdq_gemm_code_rows_fn(const qdq_gemm_code_rows *rows);
 
+// What a kernel finds out about a Quantize once for all parts.
+typedef struct qdq_gemm_code_factors {
+    _Alignas(64) char of[1024];
+} qdq_gemm_code_factors;
+
+typedef void qdq_gemm_code_factors_fn(const qdq_gemm_code_rows *codes, qdq_gemm_code_factors *to);
+
+// A part of QDQ_GEMM_SPLIT_CODES whose sums become codes in registers. The sums in part.c are read
+// and not written. `codes` has a scale and a bias for each row, and of a panel at most 32 columns;
+// what code_rows returns for it says whether there is the arithmetic.
+typedef struct qdq_gemm_code_results {
+    qdq_gemm_part part;
+    qdq_gemm_code_rows codes;
+    const qdq_gemm_code_factors *factors;
+} qdq_gemm_code_results;
+
+typedef void qdq_gemm_code_results_fn(const qdq_gemm_code_results *results);
+
 // n elements of float32, float16 or bfloat16 as float32. A NaN stays a NaN.
 typedef void qdq_gemm_widen_fn(qdq_dtype dtype, const void *x, float *out, size_t n);
 
@@ -295,7 +314,9 @@ typedef struct qdq_gemm_kernel {
     qdq_gemm_code_runs_fn *code_runs;
     qdq_gemm_reals_fn *reals;
     qdq_gemm_real_rows_fn *real_rows;
-    qdq_gemm_code_rows_fn *code_rows;  // NULL: none
+    qdq_gemm_code_rows_fn *code_rows;        // NULL: none
+    qdq_gemm_code_factors_fn *code_factors;  // of code_results
+    qdq_gemm_code_results_fn *code_results;  // with QDQ_GEMM_SPLIT_CODES; else NULL
     qdq_gemm_widen_fn *widen;
     qdq_gemm_narrow_fn *narrow;
     qdq_gemm_decode_fn *decode, *multiply_codes;

@@ -11,6 +11,8 @@ QDQ_GEMM_DECLARE(avx512)
 extern qdq_gemm_part_fn qdq_gemm_bfloats_avx512_bf16;
 extern qdq_gemm_code_columns_fn qdq_gemm_code_columns_avx512;
 extern qdq_gemm_code_rows_fn qdq_gemm_code_rows_avx2, qdq_gemm_code_rows_avx512;
+extern qdq_gemm_code_factors_fn qdq_gemm_code_factors_avx2;
+extern qdq_gemm_code_results_fn qdq_gemm_code_results_avx2;
 #elif defined(QDQ_SIMD_NEON)
 QDQ_GEMM_DECLARE(neon)
 QDQ_GEMM_DECLARE_INTEGERS(neon_dot)
@@ -30,12 +32,13 @@ extern qdq_gemm_part_fn qdq_gemm_codes_neon_dot;
 // from which it has the products of those elements, `integers` also those in fixed point, and
 // `base` says it for all other functions. The last columns are `widens_bytes`, `signs_codes`, the
 // products of codes (NULL: products of integers are as fast), products of split codes, the function
-// that adds the rest of split codes, `enter` and `leave`.
+// that adds the rest of split codes, `code_factors`, `code_results`, `enter` and `leave`.
 //
 // The AMX row multiplies bfloat16 as AVX512 does: on the machine with AMX that was measured,
 // VDPBF16PS takes longer than the multiply-adds that it stands for.
 // clang-format off
-#define GEMM(ISA, isa, integers, bytes, bfloats, base, widens_bytes, signs_codes, codes, split, rest, ...) \
+#define GEMM(ISA, isa, integers, bytes, bfloats, base, widens_bytes, signs_codes, codes, split, rest, \
+             factors, results, ...) \
     {QDQ_ISA_##ISA, widens_bytes, signs_codes, "qdq_gemm_" #isa, \
     {[QDQ_GEMM_FLOATS] = qdq_gemm_floats_##base, [QDQ_GEMM_INTEGERS] = qdq_gemm_integers_##integers, \
      [QDQ_GEMM_BYTES] = qdq_gemm_bytes_##bytes, [QDQ_GEMM_BFLOATS] = qdq_gemm_bfloats_##bfloats, \
@@ -46,23 +49,24 @@ extern qdq_gemm_part_fn qdq_gemm_codes_neon_dot;
     qdq_gemm_lanes_##base, qdq_gemm_bfloat_lanes_##base, qdq_gemm_integer_lanes_##base, \
     qdq_gemm_lines_##base, qdq_gemm_byte_lines_##base, qdq_gemm_pair_lines_##base, \
     qdq_gemm_code_runs_##base, qdq_gemm_reals_##base, qdq_gemm_real_rows_##base, CODE_ROWS_##base, \
+    factors, results, \
     qdq_gemm_widen_##base, qdq_gemm_narrow_##base, \
      qdq_gemm_decode_##base, qdq_gemm_multiply_codes_##base, \
      qdq_gemm_fix_##integers, qdq_gemm_fixed_##integers, __VA_ARGS__}
 static const qdq_gemm_kernel gemms[] = {
-    GEMM(PORTABLE, portable, portable, portable, portable, portable, false, false, NULL, NULL, NULL, NULL, NULL),
+    GEMM(PORTABLE, portable, portable, portable, portable, portable, false, false, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
 #if defined(QDQ_SIMD_X86)
     GEMM(AVX2, avx2, avx2, avx2, avx2, avx2, true, false, NULL, qdq_gemm_saturated_codes_avx2, qdq_gemm_rest_avx2,
-         NULL, NULL),
+         qdq_gemm_code_factors_avx2, qdq_gemm_code_results_avx2, NULL, NULL),
     GEMM(AVX_VNNI, avx_vnni, avx_vnni, avx_vnni, avx2, avx2, false, false, qdq_gemm_codes_avx_vnni, NULL, NULL,
-         NULL, NULL),
-    GEMM(AVX512, avx512, avx512, avx512, avx512, avx512, false, false, qdq_gemm_codes_avx512, NULL, NULL, NULL, NULL),
-    GEMM(AVX512_BF16, avx512_bf16, avx512, avx512, avx512_bf16, avx512, false, false, qdq_gemm_codes_avx512, NULL, NULL, NULL, NULL),
+         NULL, NULL, NULL, NULL),
+    GEMM(AVX512, avx512, avx512, avx512, avx512, avx512, false, false, qdq_gemm_codes_avx512, NULL, NULL, NULL, NULL, NULL, NULL),
+    GEMM(AVX512_BF16, avx512_bf16, avx512, avx512, avx512_bf16, avx512, false, false, qdq_gemm_codes_avx512, NULL, NULL, NULL, NULL, NULL, NULL),
     GEMM(AMX, amx, avx512, amx, avx512, avx512, false, false, qdq_gemm_codes_avx512, NULL, NULL,
-         qdq_gemm_enter_amx, qdq_gemm_leave_amx),
+         NULL, NULL, qdq_gemm_enter_amx, qdq_gemm_leave_amx),
 #elif defined(QDQ_SIMD_NEON)
-    GEMM(NEON, neon, neon, neon, neon, neon, false, false, NULL, NULL, NULL, NULL, NULL),
-    GEMM(NEON_DOT, neon_dot, neon_dot, neon_dot, neon, neon, false, true, qdq_gemm_codes_neon_dot, NULL, NULL, NULL, NULL),
+    GEMM(NEON, neon, neon, neon, neon, neon, false, false, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+    GEMM(NEON_DOT, neon_dot, neon_dot, neon_dot, neon, neon, false, true, qdq_gemm_codes_neon_dot, NULL, NULL, NULL, NULL, NULL, NULL),
 #endif
 };
 // clang-format on

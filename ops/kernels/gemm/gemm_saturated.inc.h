@@ -32,10 +32,13 @@ void QDQ_ISA_NAME(gemm_rest)(const qdq_gemm_rest *p) {
     const uint32_t *end = p->ends;
     for (size_t r = 0; r < p->rows; r++, end += p->ends_stride) {
         const qdq_gemm_rest_step *step = p->steps + end[-1], *last = p->steps + end[0];
-        if (step == last) continue;
+        if (step == last && !p->row_start) continue;
         int32_t *c = p->c + r * p->c_stride;
         gemm_ints sum[VECS];
-        UNROLLED for (size_t v = 0; v < VECS; v++) sum[v] = ints_load(c + v * LANES);
+        if (p->row_start)
+            UNROLLED for (size_t v = 0; v < VECS; v++) sum[v] = ints_all(p->row_start[r]);
+        else
+            UNROLLED for (size_t v = 0; v < VECS; v++) sum[v] = ints_load(c + v * LANES);
         for (; step < last; step++) {
             const int32_t *b = (const int32_t *)p->b + step->step * COLUMNS;
             gemm_ints x = ints_all(step->word);

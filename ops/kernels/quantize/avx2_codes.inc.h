@@ -5,7 +5,7 @@
 
 #include "ops/kernels/quantize/kernel_list.h"
 
-enum { LANES = 8, GROUP = 32, NEAR = 3 };  // NEAR: parts of 2^-16
+enum { REALS = 8, GROUP = 32, NEAR = 3 };  // NEAR: parts of 2^-16
 
 typedef struct factors {
     __m256 scale, inverse;         // s, fl(1/s)
@@ -82,4 +82,12 @@ static inline __m256i to_int8(const factors *f, const __m256i words[2]) {
 static inline __m256i to_uint8(const factors *f, const __m256i words[2]) {
     __m256i y = _mm256_packus_epi16(words[0], words[1]);
     return _mm256_min_epu8(_mm256_max_epu8(y, f->quant_min), f->quant_max);
+}
+
+// Stores the codes of a group of reals.
+static inline void store_codes(const factors *f, const __m256 x[4], bool is_signed, uint8_t *y) {
+    __m256i words[2];
+    words_of_vectors(f, x, words);
+    _mm256_storeu_si256((__m256i *)(void *)y,
+                        order_of_float32(is_signed ? to_int8(f, words) : to_uint8(f, words)));
 }

@@ -9,7 +9,7 @@ qdq_gemm_code_rows_fn qdq_gemm_code_rows_avx2;
 static inline void words_of_float32(const factors *f, const void *x, size_t at, __m256i words[2]) {
     const float *from = (const float *)x + at;
     __m256 v[4];
-    for (size_t i = 0; i < 4; i++) v[i] = _mm256_loadu_ps(from + i * LANES);
+    for (size_t i = 0; i < 4; i++) v[i] = _mm256_loadu_ps(from + i * REALS);
     words_of_vectors(f, v, words);
 }
 
@@ -20,7 +20,7 @@ static inline __m256i quotients(const factors *f, __m256i bits) {
 
 static inline void words_of_bfloat16(const factors *f, const void *x, size_t at, __m256i words[2]) {
     for (size_t i = 0; i < 2; i++) {
-        const void *from = (const uint16_t *)x + at + i * 2 * LANES;
+        const void *from = (const uint16_t *)x + at + i * 2 * REALS;
         __m256i pairs = _mm256_loadu_si256(from);
         __m256i even = quotients(f, _mm256_slli_epi32(pairs, 16));
         __m256i odd = quotients(f, _mm256_and_si256(pairs, _mm256_set1_epi32((int)0xFFFF0000)));
@@ -85,11 +85,8 @@ static inline __m256 real_of(const group *g, bool by_column, size_t j) {
 
 static inline void code_group(const group *g, const factors *f, bool by_column, bool is_signed) {
     __m256 v[4];
-    __m256i words[2];
-    for (size_t i = 0; i < 4; i++) v[i] = real_of(g, by_column, i * LANES);
-    words_of_vectors(f, v, words);
-    _mm256_storeu_si256((void *)g->out,
-                        order_of_float32(is_signed ? to_int8(f, words) : to_uint8(f, words)));
+    for (size_t i = 0; i < 4; i++) v[i] = real_of(g, by_column, i * REALS);
+    store_codes(f, v, is_signed, (uint8_t *)g->out);
 }
 
 // The last group of a row, of fewer columns.

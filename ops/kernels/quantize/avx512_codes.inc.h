@@ -9,7 +9,7 @@
 
 #include "ops/kernels/quantize/kernel_list.h"
 
-enum { LANES = 16, GROUP = 64 };
+enum { REALS = 16, GROUP = 64 };
 
 typedef struct factors {
     __m512 scale, inverse;         // s, fl(1/s)
@@ -109,4 +109,11 @@ static inline __m512i to_int8(const factors *f, const __m512i words[2], __m512i 
 static inline __m512i to_uint8(const factors *f, const __m512i words[2], __m512i order) {
     __m512i y = _mm512_permutexvar_epi8(order, _mm512_packus_epi16(words[0], words[1]));
     return f->clamps ? _mm512_min_epu8(_mm512_max_epu8(y, f->quant_min), f->quant_max) : y;
+}
+
+// Stores the codes of a group of reals.
+static inline void store_codes(const factors *f, const __m512 x[4], bool is_signed, uint8_t *y) {
+    __m512i words[2], order = _mm512_loadu_si512(order_of_words);
+    quantize_vectors(f, x, words);
+    _mm512_storeu_si512(y, is_signed ? to_int8(f, words, order) : to_uint8(f, words, order));
 }

@@ -22,7 +22,7 @@ static inline __m512 load(source from, const factors *f, const void *x, size_t i
 static inline void quantize_group(source from, const factors *f, const void *x, size_t at,
                                   __m512i words[2]) {
     __m512 v[4];
-    for (size_t i = 0; i < 4; i++) v[i] = load(from, f, x, at + i * LANES);
+    for (size_t i = 0; i < 4; i++) v[i] = load(from, f, x, at + i * REALS);
     quantize_vectors(f, v, words);
 }
 
@@ -81,18 +81,18 @@ static inline void quantize_channels(source from, const factors *f, const void *
     const uint32_t *zs = views[1].data + at * views[1].step;
     __m512i s[4], sums[4];
     for (size_t i = 0; i < 4; i++) {
-        s[i] = _mm512_loadu_si512(views[0].data + at + i * LANES);
-        sums[i] = approximate_channels(load(from, f, x, at + i * LANES), _mm512_castsi512_ps(s[i]));
+        s[i] = _mm512_loadu_si512(views[0].data + at + i * REALS);
+        sums[i] = approximate_channels(load(from, f, x, at + i * REALS), _mm512_castsi512_ps(s[i]));
     }
     if (__builtin_expect(any_near(sums[0], sums[1], sums[2], sums[3]) || any_large(s), 0))
         for (size_t i = 0; i < 4; i++)
-            sums[i] = exact_channels(load(from, f, x, at + i * LANES), _mm512_castsi512_ps(s[i]));
+            sums[i] = exact_channels(load(from, f, x, at + i * REALS), _mm512_castsi512_ps(s[i]));
     upper_halves(sums, words);
     for (size_t i = 0; i < 2; i++) {
         __m512i z = f->z_words;
         if (views[1].step)
-            z = _mm512_mask_shuffle_epi8(_mm512_loadu_si512(zs + 2 * i * LANES), 0xCCCCCCCCCCCCCCCC,
-                                         _mm512_loadu_si512(zs + (2 * i + 1) * LANES), up);
+            z = _mm512_mask_shuffle_epi8(_mm512_loadu_si512(zs + 2 * i * REALS), 0xCCCCCCCCCCCCCCCC,
+                                         _mm512_loadu_si512(zs + (2 * i + 1) * REALS), up);
         words[i] = _mm512_adds_epi16(words[i], z);
     }
 }
@@ -161,7 +161,7 @@ static void leave(qdq_tile_fn *fn, const void *params, const qdq_view *views, si
 #define GROUP_OF(source) quantize_group(source, &f, x, at, words)
 #define GROUP_OF_PAIRS                    \
     words[0] = quantize_pairs(&f, x, at); \
-    words[1] = quantize_pairs(&f, x, at + 2 * LANES)
+    words[1] = quantize_pairs(&f, x, at + 2 * REALS)
 
 // clang-format off
 QUANTIZE(quantize_float32,  int8,  qdq_quantize_float32_int8_core_avx512,   2, order_of_words, GROUP_OF(FLOAT32))
@@ -200,8 +200,8 @@ static inline __m512i code_group(const factors *f, code_row row, bool scaled, bo
     __m512i order = _mm512_loadu_si512(order_of_words), words[2];
     __m512 v[4];
     for (size_t i = 0; i < 4; i++) {
-        __mmask16 own = (__mmask16)(mask >> i * LANES);
-        size_t at = j + i * LANES;
+        __mmask16 own = (__mmask16)(mask >> i * REALS);
+        size_t at = j + i * REALS;
         __m512i sum = _mm512_maskz_loadu_epi32(own, row.sums + at);
         v[i] = scaled ? _mm512_mul_ps(_mm512_cvtepi32_ps(sum), along(row.scale, by_column, at, own))
                       : _mm512_castsi512_ps(sum);

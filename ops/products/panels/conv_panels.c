@@ -114,8 +114,8 @@ static void set_panel(const panels_params *p, size_t position, size_t n, panel *
 
 //---- Sums -------------------------------------------------------------------
 
-// Adds what the rows of a part leave out.
-static void add_rest(const job *j, size_t k_block, size_t row, const qdq_gemm_part *part) {
+// Makes the sums of a part begin with what its rows leave out.
+static void add_rest(const job *j, size_t k_block, size_t row, qdq_gemm_part *part) {
     const qdq_gemm *g = &j->p->conv.gemm;
     size_t k_blocks = qdq_panels_k_blocks(&j->p->conv);
     size_t channel = j->matrix * g->columns + j->block.row + row;
@@ -124,9 +124,11 @@ static void add_rest(const job *j, size_t k_block, size_t row, const qdq_gemm_pa
                          .ends = j->p->weights->rest_ends + channel * k_blocks + k_block + 1,
                          .ends_stride = k_blocks,
                          .b = part->b,
+                         .row_start = part->row_start,
                          .c = part->c,
                          .c_stride = part->c_stride,
                          .rows = part->rows});
+    part->row_start = NULL;
 }
 
 static size_t panel_columns(const job *j, size_t p) {
@@ -159,8 +161,11 @@ static void add_group(const job *j, size_t p, size_t k_block, size_t row, size_t
         .half = columns <= COLUMNS / 2,
         .row_start = (const int32_t *)first_sums,
     };
-    g->kernel->part[g->kind](&part);
     if (g->kind == QDQ_GEMM_SPLIT_CODES) add_rest(j, k_block, row, &part);
+    if (j->codes.out && k_block + 1 == qdq_panels_k_blocks(&j->p->conv))
+        qdq_panels_add_codes(j, p, row, columns, &part);
+    else
+        g->kernel->part[g->kind](&part);
 }
 
 // Takes the last columns of a packed panel apart.
@@ -243,7 +248,7 @@ static bool ends_groups(const job *j) {
 }
 
 static void add_k_block(const job *j, size_t k_block, size_t panels) {
-    bool ends = ends_groups(j) && k_block + 1 == qdq_panels_k_blocks(&j->p->conv);
+    bool ends = ends_groups(j) && !j->codes.out && k_block + 1 == qdq_panels_k_blocks(&j->p->conv);
     if (!j->is_packed) j->p->form->pack(j, k_block, panels);
     take_columns(j, panels - 1, k_block);
     for (size_t row = 0, rows; row < j->block.rows; row += rows) {
@@ -280,6 +285,7 @@ static void drop(const job *j) {
     qdq_scratch_drop(poison, j->w->sums, sizeof j->w->sums);
     qdq_scratch_drop(poison, j->w->bias, sizeof j->w->bias);
     qdq_scratch_drop(poison, j->w->decoded, sizeof j->w->decoded);
+    qdq_scratch_drop(poison, j->w->scale, sizeof j->w->scale);
     qdq_scratch_drop(poison, j->w->few, sizeof j->w->few);
     if (j->is_packed) return;
     qdq_scratch_drop(poison, j->w->b, sizeof j->w->b);
@@ -298,6 +304,7 @@ static void run_block(job *j) {
     }
     bool results = qdq_panels_makes_results(j);
     if (results) qdq_panels_set_results(j);
+    if (qdq_panels_makes_codes(j)) qdq_panels_set_codes(j);
     for (size_t k_block = 0; k_block < qdq_panels_k_blocks(&p->conv); k_block++)
         add_k_block(j, k_block, panels);
     if (p->leaves_out) qdq_panels_mend_zeros(j, panels);

@@ -96,11 +96,13 @@ typedef struct qdq_panel {
 
 typedef struct qdq_panels_workspace {
     _Alignas(64) char b[QDQ_PANELS][QDQ_GEMM_ROW_BYTES * QDQ_GEMM_COLUMNS];
-    _Alignas(64) float sums[QDQ_PANELS_SUMS];  // or int32_t
-    float bias[QDQ_PANELS_SUMS / QDQ_GEMM_COLUMNS];
+    _Alignas(64) float sums[QDQ_PANELS_SUMS];        // or int32_t
+    float bias[QDQ_PANELS_SUMS / QDQ_GEMM_COLUMNS];  // of each row of the block
+    float scale[QDQ_PANELS_SUMS / QDQ_GEMM_COLUMNS];
     _Alignas(64) float decoded[QDQ_PANELS_GROUP * QDQ_PANELS_CODE_ROW_BYTES];  // rows of a group
     _Alignas(64) uint32_t few[QDQ_PANELS_FEW][QDQ_GEMM_ROW_BYTES / QDQ_GEMM_STEP_BYTES];
     qdq_panel panels[QDQ_PANELS];
+    qdq_gemm_code_factors factors;  // of the codes of a job
 } qdq_panels_workspace;
 
 typedef struct qdq_panels_job {
@@ -112,6 +114,7 @@ typedef struct qdq_panels_job {
     qdq_gemm_block block;
     bool is_packed;            // the panels are those of the unit before
     qdq_gemm_results results;  // of the whole block; y is NULL if tiles make none
+    qdq_gemm_code_rows codes;  // likewise; out is NULL if tiles make none
     qdq_panels_workspace *w;
 } qdq_panels_job;
 
@@ -148,6 +151,13 @@ void qdq_panels_add_floats(const qdq_panels_job *job, size_t panel, size_t k_blo
 bool qdq_panels_makes_results(const qdq_panels_job *job);
 void qdq_panels_set_results(qdq_panels_job *job);
 void qdq_panels_finish(const qdq_panels_job *job, size_t panels);
+
+// Whether tiles make codes of sums. They need the `codes` of a job.
+bool qdq_panels_makes_codes(const qdq_panels_job *job);
+void qdq_panels_set_codes(qdq_panels_job *job);
+// Makes codes of the last k block of rows of a panel, and of `columns` of it.
+void qdq_panels_add_codes(const qdq_panels_job *job, size_t panel, size_t row, size_t columns,
+                          const qdq_gemm_part *part);
 
 // Runs units of qdq_panels_params.
 qdq_tensor_op_fn qdq_panels_run;

@@ -27,13 +27,4 @@ static inline __m256 reals_of(const code_operand *o, const uint8_t *codes, bool 
 
 static inline __m256 add(__m256 a, __m256 b) { return _mm256_add_ps(a, b); }
 
-#define STORE(dtype)                                                                       \
-    static inline void store_##dtype(const factors *f, const __m256 v[4], uint8_t *y) {    \
-        __m256i words[2];                                                                  \
-        words_of_vectors(f, v, words);                                                     \
-        _mm256_storeu_si256((__m256i *)(void *)y, order_of_float32(to_##dtype(f, words))); \
-    }
-STORE(int8)
-STORE(uint8)
-
 #include "ops/kernels/quantize/sums/code_sum.inc.h"

@@ -27,13 +27,4 @@ static inline __m512 reals_of(const code_operand *o, const uint8_t *codes, bool 
 
 static inline __m512 add(__m512 a, __m512 b) { return _mm512_add_ps(a, b); }
 
-#define STORE(dtype)                                                                      \
-    static inline void store_##dtype(const factors *f, const __m512 v[4], uint8_t *y) {   \
-        __m512i words[2];                                                                 \
-        quantize_vectors(f, v, words);                                                    \
-        _mm512_storeu_si512(y, to_##dtype(f, words, _mm512_loadu_si512(order_of_words))); \
-    }
-STORE(int8)
-STORE(uint8)
-
 #include "ops/kernels/quantize/sums/code_sum.inc.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loop of qdq_code_sum, included by the file of an instruction set, which says how reals are
-// made of a vector of codes (`reals_of`), and how codes of a group of reals are stored
-// (`store_int8`, `store_uint8`).
+// made of a vector of codes (`reals_of`).
 #include <string.h>
 
 #include "ops/kernels/quantize/sums/code_sum.h"
@@ -17,9 +16,9 @@ bool QDQ_ISA_NAME(code_sum_takes)(const qdq_code_sum *sum) {
                                          const uint8_t *x, const uint8_t *other, uint8_t *y) {    \
         real_vector v[4];                                                                         \
         for (size_t i = 0; i < 4; i++)                                                            \
-            v[i] = add(reals_of(&operands[0], x + i * LANES, is_signed),                          \
-                       reals_of(&operands[1], other + i * LANES, is_signed));                     \
-        store_##dtype(f, v, y);                                                                   \
+            v[i] = add(reals_of(&operands[0], x + i * REALS, is_signed),                          \
+                       reals_of(&operands[1], other + i * REALS, is_signed));                     \
+        store_codes(f, v, is_signed, y);                                                          \
     }                                                                                             \
     qdq_tile_fn QDQ_ISA_NAME(code_sum_##dtype);                                                   \
     void QDQ_ISA_NAME(code_sum_##dtype)(const void *params, const qdq_view *views, const void *x, \
