@@ -21,6 +21,7 @@
 enum {
     QDQ_GEMM_ROWS = 12,        // most rows of a tile
     QDQ_GEMM_COLUMNS = 32,     // of a panel of B, padded with zeros
+    QDQ_GEMM_NARROW = 8,       // columns of the narrowest tiles of floats
     QDQ_GEMM_ROW_BYTES = 512,  // from one row of A to the next: a k block
     QDQ_GEMM_DEPTH = 512,      // most k of a k block, of any kind
     QDQ_GEMM_KEEP = 256,       // most k of a k block that may leave out products
@@ -94,6 +95,7 @@ typedef void qdq_gemm_part_fn(const qdq_gemm_part *part);
 // left out, but a chain without `before` starts from 0. A NaN becomes 0x7FC00000.
 typedef struct qdq_gemm_results {
     const void *a, *b;
+    size_t b_stride;  // elements of B from one step to the next
     size_t rows, columns, steps;
     const float *before;
     size_t before_stride;  // from one row to the next, in elements; whole panels may be read
@@ -104,6 +106,8 @@ typedef struct qdq_gemm_results {
     const qdq_bounds *bounds;
     float *y;
     size_t y_stride;
+    const void *ahead;  // bytes that later parts read, which come into the L2 cache meanwhile
+    size_t ahead_bytes;
 } qdq_gemm_results;
 
 typedef void qdq_gemm_results_fn(const qdq_gemm_results *results);

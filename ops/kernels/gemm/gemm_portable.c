@@ -40,7 +40,8 @@ void qdq_gemm_results_portable(const qdq_gemm_results *p) {
         for (size_t j = 0; p->before && !p->adds && j < p->columns; j++)
             sums[j] = p->before[r * p->before_stride + j];
         for (size_t k = 0; k < p->steps; k++)
-            for (size_t j = 0; j < COLUMNS; j++) sums[j] = fmaf(a[k], b[k * COLUMNS + j], sums[j]);
+            for (size_t j = 0; j < p->columns; j++)
+                sums[j] = fmaf(a[k], b[k * p->b_stride + j], sums[j]);
         for (size_t j = 0; j < p->columns; j++)
             p->y[r * p->y_stride + j] = result_of(p, r, j, sums[j]);
     }

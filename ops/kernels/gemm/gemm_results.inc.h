@@ -8,101 +8,116 @@ qdq_gemm_results_fn QDQ_ISA_NAME(gemm_results);
 // The operands of a tile and of its results. Strides of operands that are NULL are not read.
 typedef struct results_tile {
     const int32_t *a, *b;
-    size_t steps;
+    size_t b_stride, steps;
     const float *before, *bias, *addend;
     size_t before_stride, addend_stride;
     bool adds;
     const qdq_bounds *bounds;
     float *y;
     size_t y_stride;
+    const char *ahead;  // bytes that each step goes on by
+    size_t ahead_step;
 } results_tile;
 
-// The addend and the results of a tile may lie in no cache when its products begin. A line in which
-// rows begin but do not end is that of the tile to the left.
-static inline void ask_for_rows(const float *x, size_t stride, size_t rows, size_t columns) {
+// Prefetches a row of a tile. A line in which it begins but does not end is that of the tile to the
+// left.
+static inline void ask_for_row(const void *x, size_t columns) {
     enum { LINE = 16 };
-    for (size_t r = 0; r < rows; r++, x += stride) {
-        for (size_t j = LINE; j <= columns; j += LINE) __builtin_prefetch(x + j - 1);
-    }
+    const float *row = x;
+    UNROLLED for (size_t j = 0; j < columns; j += LINE)
+        __builtin_prefetch(row + (columns - j < LINE ? columns : j + LINE) - 1);
+}
+
+// The addend and the results of a tile may lie in no cache when its products begin. A step asks for
+// a row of them: all at once would keep loads of the first steps waiting.
+static inline void ask_for_results(const results_tile *t, size_t row, size_t columns) {
+    if (t->addend) ask_for_row(t->addend + row * t->addend_stride, columns);
+    ask_for_row(t->y + row * t->y_stride, columns);
 }
 
 // Runs over the R x VECS vectors of a tile.
 #define EACH(R) UNROLLED for (size_t r = 0; r < (R); r++) UNROLLED for (size_t v = 0; v < VECS; v++)
 
-#define RESULTS_TILE(NAME, R, WIDTH)                                                               \
-    static void NAME##_##R(const results_tile *t) {                                                \
-        enum { VECS = (WIDTH) / LANES };                                                           \
-        const int32_t *restrict a = t->a, *restrict b = t->b;                                      \
-        const float *before = t->before, *addend = t->addend, *bias = t->bias;                     \
-        gemm_floats sum[R][VECS], of_b[VECS];                                                      \
-        if (addend) ask_for_rows(addend, t->addend_stride, R, WIDTH);                              \
-        ask_for_rows(t->y, t->y_stride, R, WIDTH);                                                 \
-        if (before && !t->adds)                                                                    \
-            EACH(R) sum[r][v] = floats_load(before + r * t->before_stride + v * LANES);            \
-        else                                                                                       \
-            EACH(R) sum[r][v] = floats_all(0);                                                     \
-        for (size_t k = 0, steps = t->steps; k < steps; k++) {                                     \
-            ask_for(b + k * COLUMNS);                                                              \
-            UNROLLED for (size_t v = 0; v < VECS; v++) of_b[v] =                                   \
-                floats_load(b + k * COLUMNS + v * LANES);                                          \
-            UNROLLED for (size_t r = 0; r < (R); r++) {                                            \
-                gemm_floats x = floats_all(word_of(a, r * ROW_WORDS + k));                         \
-                UNROLLED for (size_t v = 0; v < VECS; v++) sum[r][v] =                             \
-                    floats_madd(sum[r][v], x, of_b[v]);                                            \
-            }                                                                                      \
-        }                                                                                          \
-        if (before && t->adds) EACH(R)                                                             \
-        sum[r][v] = floats_add(floats_load(before + r * t->before_stride + v * LANES), sum[r][v]); \
-        if (bias) EACH(R) sum[r][v] = floats_add(sum[r][v], floats_from(bias + r));                \
-        if (addend) EACH(R)                                                                        \
-        sum[r][v] = floats_add(sum[r][v], floats_load(addend + r * t->addend_stride + v * LANES)); \
-        gemm_nans nans = nans_of(sum[0][0], sum[0][VECS - 1]);                                     \
-        UNROLLED for (size_t r = 0; r < (R); r++) UNROLLED for (size_t v = 0; v < VECS; v += 2)    \
-            nans = nans_or(nans, nans_of(sum[r][v], sum[r][VECS - 1 - v]));                        \
-        if (nans_any(nans)) EACH(R) sum[r][v] = floats_quiet(sum[r][v]);                           \
-        if (t->bounds) {                                                                           \
-            gemm_floats least = floats_from(&t->bounds->least);                                    \
-            gemm_floats most = floats_from(&t->bounds->most);                                      \
-            EACH(R) sum[r][v] = floats_at_most(floats_at_least(sum[r][v], least), most);           \
-            if (t->bounds->no_minus) EACH(R) sum[r][v] = floats_add(sum[r][v], floats_all(0));     \
-        }                                                                                          \
-        EACH(R) floats_store(t->y + r * t->y_stride + v * LANES, sum[r][v]);                       \
+// A step prefetches its columns of B for later steps, and some of what later tiles read.
+#define RESULTS_TILE(NAME, TYPE, R, WIDTH)                                                      \
+    static void NAME##_##R(const results_tile *t) {                                             \
+        enum { LANES_OF = sizeof(gemm_##TYPE) / sizeof(float), VECS = (WIDTH) / LANES_OF };     \
+        const int32_t *restrict a = t->a, *restrict b = t->b;                                   \
+        const float *before = t->before, *addend = t->addend, *bias = t->bias;                  \
+        const size_t b_stride = t->b_stride, ahead_step = t->ahead_step;                        \
+        const char *restrict ahead = t->ahead;                                                  \
+        gemm_##TYPE sum[R][VECS], of_b[VECS];                                                   \
+        if (before && !t->adds)                                                                 \
+            EACH(R) sum[r][v] = TYPE##_load(before + r * t->before_stride + v * LANES_OF);      \
+        else                                                                                    \
+            EACH(R) sum[r][v] = TYPE##_all(0);                                                  \
+        for (size_t k = 0, steps = t->steps; k < steps; k++, b += b_stride) {                   \
+            ask_for_row(b + AHEAD * b_stride, WIDTH);                                           \
+            __builtin_prefetch(ahead + k * ahead_step, 0, 2);                                   \
+            if (k < (R)) ask_for_results(t, k, WIDTH);                                          \
+            UNROLLED for (size_t v = 0; v < VECS; v++) of_b[v] = TYPE##_load(b + v * LANES_OF); \
+            UNROLLED for (size_t r = 0; r < (R); r++) {                                         \
+                gemm_##TYPE x = TYPE##_all(word_of(a, r * ROW_WORDS + k));                      \
+                UNROLLED for (size_t v = 0; v < VECS; v++) sum[r][v] =                          \
+                    TYPE##_madd(sum[r][v], x, of_b[v]);                                         \
+            }                                                                                   \
+        }                                                                                       \
+        if (before && t->adds) EACH(R)                                                          \
+        sum[r][v] =                                                                             \
+            TYPE##_add(TYPE##_load(before + r * t->before_stride + v * LANES_OF), sum[r][v]);   \
+        if (bias) EACH(R) sum[r][v] = TYPE##_add(sum[r][v], TYPE##_from(bias + r));             \
+        if (addend) EACH(R)                                                                     \
+        sum[r][v] =                                                                             \
+            TYPE##_add(sum[r][v], TYPE##_load(addend + r * t->addend_stride + v * LANES_OF));   \
+        gemm_nans nans = TYPE##_nans(sum[0][0], sum[0][VECS - 1]);                              \
+        UNROLLED for (size_t r = 0; r < (R); r++) UNROLLED for (size_t v = 0; v < VECS; v += 2) \
+            nans = nans_or(nans, TYPE##_nans(sum[r][v], sum[r][VECS - 1 - v]));                 \
+        if (nans_any(nans)) EACH(R) sum[r][v] = TYPE##_quiet(sum[r][v]);                        \
+        if (t->bounds) {                                                                        \
+            gemm_##TYPE least = TYPE##_from(&t->bounds->least);                                 \
+            gemm_##TYPE most = TYPE##_from(&t->bounds->most);                                   \
+            EACH(R) sum[r][v] = TYPE##_at_most(TYPE##_at_least(sum[r][v], least), most);        \
+            if (t->bounds->no_minus) EACH(R) sum[r][v] = TYPE##_add(sum[r][v], TYPE##_all(0));  \
+        }                                                                                       \
+        EACH(R) TYPE##_store(t->y + r * t->y_stride + v * LANES_OF, sum[r][v]);                 \
     }
 
-#define RESULTS_FEW(NAME, WIDTH) \
-    RESULTS_TILE(NAME, 1, WIDTH) \
-    RESULTS_TILE(NAME, 2, WIDTH) \
-    RESULTS_TILE(NAME, 3, WIDTH) \
-    RESULTS_TILE(NAME, 4, WIDTH) \
-    RESULTS_TILE(NAME, 5, WIDTH) \
-    RESULTS_TILE(NAME, 6, WIDTH)
+// Tiles of each count of rows, and their list.
+#define RESULTS_FEW(NAME, TYPE, WIDTH) \
+    RESULTS_TILE(NAME, TYPE, 1, WIDTH) \
+    RESULTS_TILE(NAME, TYPE, 2, WIDTH) \
+    RESULTS_TILE(NAME, TYPE, 3, WIDTH) \
+    RESULTS_TILE(NAME, TYPE, 4, WIDTH) \
+    RESULTS_TILE(NAME, TYPE, 5, WIDTH) \
+    RESULTS_TILE(NAME, TYPE, 6, WIDTH)
+#define RESULTS_FEW_NAMES(NAME) NULL, NAME##_1, NAME##_2, NAME##_3, NAME##_4, NAME##_5, NAME##_6
 #if defined(__AVX512F__)
-#define RESULTS_MORE(NAME, WIDTH) \
-    RESULTS_TILE(NAME, 7, WIDTH)  \
-    RESULTS_TILE(NAME, 8, WIDTH)  \
-    RESULTS_TILE(NAME, 9, WIDTH)  \
-    RESULTS_TILE(NAME, 10, WIDTH) \
-    RESULTS_TILE(NAME, 11, WIDTH) \
-    RESULTS_TILE(NAME, 12, WIDTH)
+#define RESULTS_TILES(NAME, TYPE, WIDTH)             \
+    RESULTS_FEW(NAME, TYPE, WIDTH)                   \
+    RESULTS_TILE(NAME, TYPE, 7, WIDTH)               \
+    RESULTS_TILE(NAME, TYPE, 8, WIDTH)               \
+    RESULTS_TILE(NAME, TYPE, 9, WIDTH)               \
+    RESULTS_TILE(NAME, TYPE, 10, WIDTH)              \
+    RESULTS_TILE(NAME, TYPE, 11, WIDTH)              \
+    RESULTS_TILE(NAME, TYPE, 12, WIDTH)              \
+    static results_tile_fn *const NAME##_tiles[] = { \
+        RESULTS_FEW_NAMES(NAME), NAME##_7, NAME##_8, NAME##_9, NAME##_10, NAME##_11, NAME##_12};
 #else
-#define RESULTS_MORE(NAME, WIDTH)
+#define RESULTS_TILES(NAME, TYPE, WIDTH) \
+    RESULTS_FEW(NAME, TYPE, WIDTH)       \
+    static results_tile_fn *const NAME##_tiles[] = {RESULTS_FEW_NAMES(NAME)};
 #endif
 
-RESULTS_FEW(results, TILE_COLUMNS)
-RESULTS_MORE(results, TILE_COLUMNS)
-#if defined(__AVX512F__)
-RESULTS_FEW(half_results, TILE_COLUMNS / 2)
-RESULTS_MORE(half_results, TILE_COLUMNS / 2)
-#endif
+enum { AHEAD = 16, NARROW = QDQ_GEMM_NARROW };  // AHEAD: steps
 
 typedef void results_tile_fn(const results_tile *tile);
 
-#define RESULTS_NAMES(NAME) \
-    NULL, NAME##_1, NAME##_2, NAME##_3, NAME##_4, NAME##_5, NAME##_6 RESULTS_MORE_NAMES(NAME)
+RESULTS_TILES(results, floats, TILE_COLUMNS)
 #if defined(__AVX512F__)
-#define RESULTS_MORE_NAMES(NAME) , NAME##_7, NAME##_8, NAME##_9, NAME##_10, NAME##_11, NAME##_12
+RESULTS_TILES(half_results, floats, TILE_COLUMNS / 2)
+RESULTS_TILES(narrow_results, eights, NARROW)
 #else
-#define RESULTS_MORE_NAMES(NAME)
+RESULTS_TILES(narrow_results, floats, NARROW)
 #endif
 
 // Runs a tile of which only n columns are there: its addend and results are laid out apart.
@@ -120,20 +135,31 @@ static void run_narrow(results_tile_fn *fn, results_tile tile, size_t rows, size
     for (size_t r = 0; r < rows; r++) memcpy(to + r * stride, y + r * TILE_COLUMNS, n * sizeof *to);
 }
 
-static void run_results(const results_tile *tile, size_t rows, size_t n) {
-    static results_tile_fn *const tiles[] = {RESULTS_NAMES(results)};
+// The columns of the tile that takes the first of n columns.
+static size_t width_of(size_t n) {
+    if (n <= NARROW) return NARROW;
+    bool halves = TILE_COLUMNS / 2 > NARROW && n <= TILE_COLUMNS / 2 + NARROW;
+    return halves ? TILE_COLUMNS / 2 : TILE_COLUMNS;
+}
+
+static void run_results(const results_tile *tile, size_t rows, size_t width, size_t n) {
+    results_tile_fn *fn = (width == NARROW ? narrow_results_tiles : results_tiles)[rows];
 #if defined(__AVX512F__)
-    static results_tile_fn *const halves[] = {RESULTS_NAMES(half_results)};
-    results_tile_fn *fn = (n <= TILE_COLUMNS / 2 ? halves : tiles)[rows];
-    bool whole = n == TILE_COLUMNS || n == TILE_COLUMNS / 2;
-#else
-    results_tile_fn *fn = tiles[rows];
-    bool whole = n == TILE_COLUMNS;
+    if (width == TILE_COLUMNS / 2) fn = half_results_tiles[rows];
 #endif
-    if (whole)
+    if (n == width)
         fn(tile);
     else
         run_narrow(fn, *tile, rows, n);
+}
+
+// A tile of the first columns asks for its part of what is ahead; others ask for their A.
+static void set_ahead(const qdq_gemm_results *p, size_t row, size_t rows, size_t j,
+                      results_tile *tile) {
+    tile->ahead = (const char *)tile->a, tile->ahead_step = 0;
+    if (j || !p->ahead_bytes || !p->steps) return;
+    tile->ahead = (const char *)p->ahead + p->ahead_bytes * row / p->rows;
+    tile->ahead_step = p->ahead_bytes * rows / (p->rows * p->steps);
 }
 
 // Cuts a part into tiles of nearly the same number of rows, as run_tiles does.
@@ -142,6 +168,7 @@ void QDQ_ISA_NAME(gemm_results)(const qdq_gemm_results *p) {
     for (size_t row = 0, rows; row < p->rows; row += rows, left--) {
         rows = (p->rows - row + left - 1) / left;
         results_tile t = {.a = (const int32_t *)p->a + row * ROW_WORDS,
+                          .b_stride = p->b_stride,
                           .steps = p->steps,
                           .before_stride = p->before_stride,
                           .addend_stride = p->addend_stride,
@@ -149,13 +176,14 @@ void QDQ_ISA_NAME(gemm_results)(const qdq_gemm_results *p) {
                           .bias = p->bias ? p->bias + row : NULL,
                           .bounds = p->bounds,
                           .y_stride = p->y_stride};
-        for (size_t j = 0; j < p->columns; j += TILE_COLUMNS) {
-            size_t n = p->columns - j < TILE_COLUMNS ? p->columns - j : TILE_COLUMNS;
+        for (size_t j = 0, width; j < p->columns; j += width) {
+            width = width_of(p->columns - j);
             t.b = (const int32_t *)p->b + j;
             t.before = p->before ? p->before + row * p->before_stride + j : NULL;
             t.addend = p->addend ? p->addend + row * p->addend_stride + j : NULL;
             t.y = p->y + row * p->y_stride + j;
-            run_results(&t, rows, n);
+            set_ahead(p, row, rows, j, &t);
+            run_results(&t, rows, width, p->columns - j < width ? p->columns - j : width);
         }
     }
 }

@@ -12,7 +12,7 @@
 #include <arm_neon.h>
 #endif
 
-// floats_at_least is x < least ? least : x, and nans_of has the lanes in which x or y is NaN.
+// floats_at_least is x < least ? least : x, and floats_nans has the lanes in which x or y is NaN.
 // KIND_madd(sum, x, b) adds to each lane of a sum the products of a step. codes_madd, whose x is
 // signed, exists where one instruction does it. saturated_codes_madd has a signed x, too.
 #if defined(__AVX512F__)
@@ -35,7 +35,7 @@ static inline gemm_floats floats_quiet(gemm_floats x) {
     return _mm512_mask_mov_ps(x, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), floats_all(0x7FC00000));
 }
 typedef __mmask16 gemm_nans;
-static inline gemm_nans nans_of(gemm_floats x, gemm_floats y) {
+static inline gemm_nans floats_nans(gemm_floats x, gemm_floats y) {
     return _mm512_cmp_ps_mask(x, y, _CMP_UNORD_Q);
 }
 static inline gemm_nans nans_or(gemm_nans x, gemm_nans y) { return _mm512_kor(x, y); }
@@ -86,7 +86,7 @@ static inline gemm_floats floats_quiet(gemm_floats x) {
     return _mm256_blendv_ps(x, floats_all(0x7FC00000), _mm256_cmp_ps(x, x, _CMP_UNORD_Q));
 }
 typedef __m256 gemm_nans;
-static inline gemm_nans nans_of(gemm_floats x, gemm_floats y) {
+static inline gemm_nans floats_nans(gemm_floats x, gemm_floats y) {
     return _mm256_cmp_ps(x, y, _CMP_UNORD_Q);
 }
 static inline gemm_nans nans_or(gemm_nans x, gemm_nans y) { return _mm256_or_ps(x, y); }
@@ -150,7 +150,7 @@ static inline gemm_floats floats_quiet(gemm_floats x) {
     return vbslq_f32(vceqq_f32(x, x), x, floats_all(0x7FC00000));
 }
 typedef uint32x4_t gemm_nans;
-static inline gemm_nans nans_of(gemm_floats x, gemm_floats y) {
+static inline gemm_nans floats_nans(gemm_floats x, gemm_floats y) {
     return vmvnq_u32(vandq_u32(vceqq_f32(x, x), vceqq_f32(y, y)));
 }
 static inline gemm_nans nans_or(gemm_nans x, gemm_nans y) { return vorrq_u32(x, y); }
@@ -213,5 +213,32 @@ static inline gemm_floats floats_from(const float *x) {
     memcpy(&word, x, sizeof word);
     return floats_all(word);
 }
+
+#if defined(__AVX512F__)
+// The same for half of the lanes.
+typedef __m256 gemm_eights;
+static inline gemm_eights eights_load(const void *x) { return _mm256_loadu_ps(x); }
+static inline void eights_store(void *y, gemm_eights v) { _mm256_storeu_ps(y, v); }
+static inline gemm_eights eights_all(int32_t word) {
+    return _mm256_castsi256_ps(_mm256_set1_epi32(word));
+}
+static inline gemm_eights eights_from(const float *x) { return _mm256_broadcast_ss(x); }
+static inline gemm_eights eights_madd(gemm_eights sum, gemm_eights x, gemm_eights b) {
+    return _mm256_fmadd_ps(x, b, sum);
+}
+static inline gemm_eights eights_add(gemm_eights x, gemm_eights y) { return _mm256_add_ps(x, y); }
+static inline gemm_eights eights_quiet(gemm_eights x) {
+    return _mm256_mask_mov_ps(x, _mm256_cmp_ps_mask(x, x, _CMP_UNORD_Q), eights_all(0x7FC00000));
+}
+static inline gemm_nans eights_nans(gemm_eights x, gemm_eights y) {
+    return _mm256_cmp_ps_mask(x, y, _CMP_UNORD_Q);
+}
+static inline gemm_eights eights_at_least(gemm_eights x, gemm_eights least) {
+    return _mm256_max_ps(least, x);
+}
+static inline gemm_eights eights_at_most(gemm_eights x, gemm_eights most) {
+    return _mm256_min_ps(most, x);
+}
+#endif
 
 #endif

@@ -131,15 +131,10 @@ static void add_rest(const job *j, size_t k_block, size_t row, qdq_gemm_part *pa
     part->row_start = NULL;
 }
 
-static size_t panel_columns(const job *j, size_t p) {
-    size_t left = j->block.columns - p * COLUMNS;
-    return left < COLUMNS ? left : COLUMNS;
-}
-
 // The last columns of a panel that are dot products, because a tile would compute 16 for them.
 static size_t few_of(const job *j, size_t p) {
     const qdq_gemm *g = &j->p->conv.gemm;
-    size_t few = panel_columns(j, p) % (COLUMNS / 2);
+    size_t few = qdq_panels_columns(j, p) % (COLUMNS / 2);
     bool dots = g->kind == QDQ_GEMM_CODES && g->kernel->code_columns;
     return dots && few <= QDQ_PANELS_FEW ? few : 0;
 }
@@ -147,7 +142,7 @@ static size_t few_of(const job *j, size_t p) {
 static void add_group(const job *j, size_t p, size_t k_block, size_t row, size_t rows) {
     static const int32_t zeros[COLUMNS];
     const qdq_gemm *g = &j->p->conv.gemm;
-    size_t columns = panel_columns(j, p) - few_of(j, p);
+    size_t columns = qdq_panels_columns(j, p) - few_of(j, p);
     const uint32_t *first_sums = k_block ? NULL : j->p->weights->first_sums;
     if (first_sums) first_sums += j->matrix * g->columns + j->block.row + row;
     qdq_gemm_part part = {
@@ -173,7 +168,7 @@ static void take_columns(const job *j, size_t p, size_t k_block) {
     enum { LINE = 64 / QDQ_GEMM_STEP_BYTES };
     const qdq_conv *c = &j->p->conv;
     size_t steps = qdq_gemm_steps(c->gemm.kind, qdq_panels_k(c, k_block)), few = few_of(j, p);
-    size_t first = panel_columns(j, p) - few;
+    size_t first = qdq_panels_columns(j, p) - few;
     const uint32_t *words = (const uint32_t *)(const void *)j->w->b[p];
     for (size_t i = 0; i < few; i++) {
         for (size_t k = 0; k < steps; k++) j->w->few[i][k] = words[k * COLUMNS + first + i];
@@ -184,7 +179,7 @@ static void take_columns(const job *j, size_t p, size_t k_block) {
 static void add_few(const job *j, size_t p, size_t k_block, size_t row, size_t rows) {
     const qdq_conv *c = &j->p->conv;
     const uint32_t *first_sums = k_block ? NULL : j->p->weights->first_sums;
-    size_t few = few_of(j, p), column = p * COLUMNS + panel_columns(j, p) - few;
+    size_t few = few_of(j, p), column = p * COLUMNS + qdq_panels_columns(j, p) - few;
     if (first_sums) first_sums += j->matrix * c->gemm.columns + j->block.row + row;
     c->gemm.kernel->code_columns(
         &(qdq_gemm_code_columns){.a = qdq_panels_row(j->p, j->matrix, k_block, j->block.row + row),
@@ -197,16 +192,20 @@ static void add_few(const job *j, size_t p, size_t k_block, size_t row, size_t r
                                  .steps = qdq_gemm_steps(c->gemm.kind, qdq_panels_k(c, k_block))});
 }
 
-// Tiles that share slots are not neighbours, and are added one by one.
-static void add_tiles(const job *j, size_t p, size_t k_block, size_t row, size_t rows) {
+// Tiles that share slots are not neighbours, and are added one by one. Floats ask for what is ahead
+// while they are added.
+static void add_tiles(const job *j, size_t p, size_t k_block, size_t row, size_t rows,
+                      qdq_panels_ahead ahead) {
     bool last = k_block + 1 == qdq_panels_k_blocks(&j->p->conv);
     size_t most = last && j->p->ways > 1 ? QDQ_GEMM_ROWS : rows;
     size_t few = few_of(j, p);
     for (size_t r = 0; r < rows; r += most) {
         size_t n = rows - r < most ? rows - r : most;
         if (j->p->conv.gemm.kind == QDQ_GEMM_FLOATS)
-            qdq_panels_add_floats(j, p, k_block, row + r, n);
-        else if (few < panel_columns(j, p))
+            qdq_panels_add_floats(
+                j, p, k_block, row + r, n,
+                (qdq_panels_ahead){ahead.at + ahead.bytes * r / rows, ahead.bytes * n / rows});
+        else if (few < qdq_panels_columns(j, p))
             add_group(j, p, k_block, row + r, n);
         if (few) add_few(j, p, k_block, row + r, n);
     }
@@ -217,16 +216,21 @@ static size_t group_rows(const job *j, size_t row) {
     return j->block.rows - row < GROUP ? j->block.rows - row : GROUP;
 }
 
-// Asks for part p of the weights that follow a group.
-static void ask_for_next(const job *j, size_t k_block, size_t next, size_t p, size_t panels) {
-    enum { LINE = 64 };
+// Part p of the weights that follow a group, which ends before row `next`.
+static qdq_panels_ahead part_of_next(const job *j, size_t k_block, size_t next, size_t p,
+                                     size_t panels) {
     if (next == j->block.rows) next = 0, k_block++;
-    if (k_block == qdq_panels_k_blocks(&j->p->conv)) return;
+    if (k_block == qdq_panels_k_blocks(&j->p->conv)) return (qdq_panels_ahead){0};
     const char *weights = qdq_panels_row(j->p, j->matrix, k_block, j->block.row + next);
     bool last = k_block + 1 == qdq_panels_k_blocks(&j->p->conv);
-    size_t lines = group_rows(j, next) * j->p->row_bytes / LINE / (last ? j->p->ways : 1);
-    for (size_t i = lines * p / panels; i < lines * (p + 1) / panels; i++)
-        __builtin_prefetch(weights + i * LINE, 0, 2);
+    size_t bytes = group_rows(j, next) * j->p->row_bytes / (last ? j->p->ways : 1);
+    size_t first = bytes * p / panels, end = bytes * (p + 1) / panels;
+    return (qdq_panels_ahead){weights + first, end - first};
+}
+
+static void ask_for(qdq_panels_ahead ahead) {
+    enum { LINE = 64 };
+    for (size_t i = 0; i < ahead.bytes; i += LINE) __builtin_prefetch(ahead.at + i, 0, 2);
 }
 
 // Makes codes of a group of rows while their sums are in the cache: of the last `count` panels up
@@ -256,8 +260,9 @@ static void add_k_block(const job *j, size_t k_block, size_t panels) {
         if (j->p->weights->scales)
             qdq_panels_decode(j->p, j->matrix, k_block, j->block.row + row, rows, j->w->decoded);
         for (size_t p = 0; p < panels; p++) {
-            ask_for_next(j, k_block, row + rows, p, panels);
-            add_tiles(j, p, k_block, row, rows);
+            qdq_panels_ahead ahead = part_of_next(j, k_block, row + rows, p, panels);
+            if (j->p->conv.gemm.kind != QDQ_GEMM_FLOATS) ask_for(ahead);
+            add_tiles(j, p, k_block, row, rows, ahead);
             if (ends && (p % ENDED == ENDED - 1 || p == panels - 1))
                 end_group(j, row, rows, p, p % ENDED + 1);
         }

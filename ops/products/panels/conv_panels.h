@@ -77,6 +77,7 @@ typedef struct qdq_panels_params {
     bool linear;         // position i begins i elements after the first
     bool bordered;       // some windows reach beyond the border
     bool leaves_out;     // products beyond the border
+    bool in_place;       // a k of a whole panel is a line of x, which tiles read where it lies
     size_t ways, slots;  // slots: of all k blocks of a group
     size_t row_bytes;    // of a slot
     size_t row_blocks, block_rows, position_blocks;
@@ -138,14 +139,32 @@ static inline char *qdq_panels_row(const qdq_panels_params *p, size_t matrix, si
     return p->weights->rows + slot * p->row_bytes + tile % p->ways * (p->row_bytes / p->ways);
 }
 
+// The columns of a panel that are positions.
+static inline size_t qdq_panels_columns(const qdq_panels_job *j, size_t panel) {
+    size_t left = j->block.columns - panel * QDQ_GEMM_COLUMNS;
+    return left < QDQ_GEMM_COLUMNS ? left : QDQ_GEMM_COLUMNS;
+}
+
+// Whether tiles read a panel in x.
+static inline bool qdq_panels_in_place(const qdq_panels_job *j, size_t panel) {
+    return j->p->in_place && qdq_panels_columns(j, panel) == QDQ_GEMM_COLUMNS;
+}
+
 // The element of dim d of x under tap t, modulo 2^64.
 static inline size_t qdq_panels_index(const qdq_conv *c, int d, size_t o, size_t t) {
     return o * c->stride[d] + t * c->dilation[d] - c->pad[d];
 }
 
-// Adds a k block of rows of a panel of floats to their sums, or makes results of them.
+// Weights that are read later.
+typedef struct qdq_panels_ahead {
+    const char *at;
+    size_t bytes;
+} qdq_panels_ahead;
+
+// Adds a k block of rows of a panel of floats to their sums, or makes results of them, and asks for
+// what is ahead.
 void qdq_panels_add_floats(const qdq_panels_job *job, size_t panel, size_t k_block, size_t row,
-                           size_t rows);
+                           size_t rows, qdq_panels_ahead ahead);
 // Whether tiles make results of floats. They need the `results` of a job, and sums that were mended
 // need qdq_panels_finish.
 bool qdq_panels_makes_results(const qdq_panels_job *job);

@@ -9,10 +9,12 @@ static void pack(const qdq_panels_job *j, size_t k_block, size_t panels) {
     const qdq_conv *c = &j->p->conv;
     size_t k = k_block * qdq_gemm_depth(&c->gemm);
     qdq_gemm_lines_panel to[QDQ_PANELS];
+    size_t count = 0;
     for (size_t p = 0; p < panels; p++) {
         const qdq_panel *of = &j->w->panels[p];
-        to[p] = (qdq_gemm_lines_panel){of->base, j->p->linear ? NULL : of->at, of->steps, of->masks,
-                                       (float *)(void *)j->w->b[p]};
+        if (qdq_panels_in_place(j, p)) continue;
+        to[count++] = (qdq_gemm_lines_panel){of->base, j->p->linear ? NULL : of->at, of->steps,
+                                             of->masks, (float *)(void *)j->w->b[p]};
     }
     c->gemm.kernel->lines(&(qdq_gemm_lines){
         .x = (const float *)(const void *)j->x,
@@ -21,7 +23,7 @@ static void pack(const qdq_panels_job *j, size_t k_block, size_t panels) {
         .taps = c->taps,
         .n = qdq_panels_k(c, k_block),
         .panels = to,
-        .count = panels,
+        .count = count,
     });
 }
 

@@ -5,7 +5,7 @@
 // border are yet to be mended.
 #include "ops/products/panels/conv_panels.h"
 
-enum { COLUMNS = QDQ_GEMM_COLUMNS };
+enum { COLUMNS = QDQ_GEMM_COLUMNS, NARROW = QDQ_GEMM_NARROW };
 
 typedef qdq_panels_job job;
 
@@ -43,30 +43,36 @@ void qdq_panels_set_results(job *j) {
     j->results.bounds = finish->bounded ? &finish->bounds : NULL;
 }
 
-// The columns of a panel that are positions.
-static size_t columns_of(const job *j, size_t p) {
-    size_t left = j->block.columns - p * COLUMNS;
-    return left < COLUMNS ? left : COLUMNS;
-}
-
 // Rows of a panel that become results.
 static qdq_gemm_results results_of(const job *j, size_t p, size_t row, size_t rows) {
     qdq_gemm_results part = j->results;
     size_t at = row * part.y_stride + p * COLUMNS;
     part.rows = rows;
-    part.columns = columns_of(j, p);
+    part.columns = qdq_panels_columns(j, p);
     part.y += at;
     if (part.addend) part.addend += at;
     if (part.bias) part.bias += row;
     return part;
 }
 
-void qdq_panels_add_floats(const job *j, size_t p, size_t k_block, size_t row, size_t rows) {
+// A panel is packed, or lies in x.
+static void set_b(const job *j, size_t p, size_t k_block, qdq_gemm_results *part) {
+    const qdq_conv *c = &j->p->conv;
+    part->b = j->w->b[p];
+    part->b_stride = COLUMNS;
+    if (!qdq_panels_in_place(j, p)) return;
+    size_t first = k_block * qdq_gemm_depth(&c->gemm);
+    part->b = (const float *)(const void *)j->x + j->block.column + p * COLUMNS + c->offsets[first];
+    part->b_stride = c->channel_stride;
+}
+
+void qdq_panels_add_floats(const job *j, size_t p, size_t k_block, size_t row, size_t rows,
+                           qdq_panels_ahead ahead) {
     const qdq_conv *c = &j->p->conv;
     float *sums = j->w->sums + row * j->p->stride + p * COLUMNS;
     bool last = k_block + 1 == qdq_panels_k_blocks(c);
     qdq_gemm_results part = {.rows = rows,
-                             .columns = columns_of(j, p) > COLUMNS / 2 ? COLUMNS : COLUMNS / 2,
+                             .columns = (qdq_panels_columns(j, p) + NARROW - 1) / NARROW * NARROW,
                              .y = sums,
                              .y_stride = j->p->stride};
     if (last && j->results.y && !j->p->leaves_out) part = results_of(j, p, row, rows);
@@ -74,10 +80,11 @@ void qdq_panels_add_floats(const job *j, size_t p, size_t k_block, size_t row, s
         j->p->weights->scales
             ? (const void *)(j->w->decoded + row % QDQ_PANELS_GROUP * QDQ_PANELS_CODE_ROW_BYTES)
             : qdq_panels_row(j->p, j->matrix, k_block, j->block.row + row);
-    part.b = j->w->b[p];
+    set_b(j, p, k_block, &part);
     part.steps = qdq_panels_k(c, k_block);
     part.before = k_block ? sums : NULL;
     part.before_stride = j->p->stride;
+    part.ahead = ahead.at, part.ahead_bytes = ahead.bytes;
     part.adds = c->gemm.order.sums == QDQ_SUM_CHUNKS;
     c->gemm.kernel->results(&part);
 }

@@ -205,6 +205,8 @@ bool qdq_conv_panels_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_low
     p->x_count = qdq_shape_count(ctx->inputs[g->a_port].type.shape);
     p->linear = is_linear(c);
     p->bordered = has_border(c);
+    p->in_place = g->kind == QDQ_GEMM_FLOATS && p->linear && !p->bordered && c->taps == 1 &&
+                  g->columns <= QDQ_CONV_PANELS_IN_PLACE;
     p->leaves_out = g->kind == QDQ_GEMM_FLOATS && g->order.sums == QDQ_SUM_CHAIN && p->bordered;
     p->position_blocks = (g->rows + POSITIONS - 1) / POSITIONS;
     set_ends(p);

@@ -2,11 +2,14 @@
 // Every kernel makes results of the sums of floats, by a plain loop in the order of
 // ops/kernels/gemm/gemm.h: every number of rows and columns, sums of earlier chunks that a
 // chain goes on from or that are added, and each operand there or not, with NaN, infinities and
-// zeros of both signs.
+// zeros of both signs. B is a panel, or rows that lie further apart.
 #include "tests/ops/kernels/gemm_parts.h"
+
+enum { APART = 2 * COLUMNS + 5 };  // from one row of B to the next
 
 typedef struct results_case {
     work w;  // a, b and c[2]: the sums before
+    float apart[(STEPS - 1) * APART + COLUMNS];
     float bias[ROWS], addend[ROWS * STRIDE], y[2][ROWS * STRIDE];
     qdq_bounds bounds;
 } results_case;
@@ -24,6 +27,7 @@ static void fill_case(results_case *c, size_t round, uint64_t *seed) {
     static const qdq_bounds bounds[] = {
         {0, INFINITY, true}, {0, INFINITY, false}, {0, 6, false}, {-1, 0x1p-3f, false}};
     fill(&c->w, seed, word, word);
+    for (size_t i = 0; i < UNIT_COUNT(c->apart); i++) c->apart[i] = number(seed);
     for (size_t i = 0; i < ROWS; i++) c->bias[i] = round % 7 ? number(seed) : -0.0f;
     for (size_t i = 0; i < ROWS * STRIDE; i++) {
         c->addend[i] = any_number(seed);
@@ -35,7 +39,8 @@ static void fill_case(results_case *c, size_t round, uint64_t *seed) {
 
 static qdq_gemm_results results_of(const results_case *c, size_t round) {
     return (qdq_gemm_results){.a = c->w.a,
-                              .b = c->w.b,
+                              .b = round % 6 < 3 ? (const void *)c->w.b : c->apart,
+                              .b_stride = round % 6 < 3 ? COLUMNS : APART,
                               .rows = round % ROWS + 1,
                               .columns = round * 5 % COLUMNS + 1,
                               .steps = round % 11 ? round % STEPS : 0,
@@ -46,14 +51,16 @@ static qdq_gemm_results results_of(const results_case *c, size_t round) {
                               .addend = round / 5 & 1 ? c->addend : NULL,
                               .addend_stride = 2 * COLUMNS + 3,
                               .bounds = round / 2 % 5 ? &c->bounds : NULL,
-                              .y_stride = STRIDE - 1};
+                              .y_stride = STRIDE - 1,
+                              .ahead = c->w.c[2],
+                              .ahead_bytes = round % 5 * sizeof c->w.c[2] / 4};
 }
 
 static float wanted(const qdq_gemm_results *p, size_t r, size_t j) {
     const float *a = (const float *)p->a + r * STEPS, *b = (const float *)p->b + j;
     float before = p->before ? p->before[r * p->before_stride + j] : 0;
     float sum = p->adds ? 0 : before;
-    for (size_t k = 0; k < p->steps; k++) sum = fmaf(a[k], b[k * COLUMNS], sum);
+    for (size_t k = 0; k < p->steps; k++) sum = fmaf(a[k], b[k * p->b_stride], sum);
     if (p->adds && p->before) sum = before + sum;
     if (p->bias) sum = sum + p->bias[r];
     if (p->addend) sum = sum + p->addend[r * p->addend_stride + j];
