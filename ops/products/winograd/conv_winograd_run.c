@@ -10,6 +10,7 @@ enum {
     LAST = DIMS - 1,
     POINTS = QDQ_WINOGRAD_POINTS,
     PANEL = QDQ_GEMM_COLUMNS,
+    NARROW = QDQ_GEMM_NARROW,
     TILES = QDQ_WINOGRAD_TILES,
     GROUP = QDQ_WINOGRAD_GROUP,
     STEP = 2,  // results of a tile in each dim
@@ -70,27 +71,42 @@ static void set_points(const job *j, size_t k_block) {
     }
 }
 
-// Adds the products of a k block to the sums of all points.
-static void add_k_block(const job *j, size_t k_block) {
-    static const float zeros[PANEL];
+// The weights that are read after those of point p, if they lie in slots of their own.
+static const float *rows_after(const job *j, size_t k_block, size_t p) {
     const qdq_winograd *w = j->w;
+    if ((p + 1) % w->ways) return NULL;
+    if (p + 1 == POINTS) k_block++;
+    if (k_block == w->k_blocks) return NULL;
+    return w->rows + qdq_winograd_row(w, j->group, j->row_block, k_block, (p + 1) % POINTS, 0);
+}
+
+// Adds the products of a k block to the sums of a point, of a panel of tiles.
+static void add_panel(const job *j, size_t k_block, size_t p, size_t panel) {
+    const qdq_winograd *w = j->w;
+    float *sums = j->space->sums + p * sum_floats(j) + panel * PANEL;
+    size_t columns = least(tile_count(j) - panel * PANEL, PANEL);
+    qdq_gemm_results part = {
+        .a = w->rows + qdq_winograd_row(w, j->group, j->row_block, k_block, p, 0),
+        .b = j->space->points + p * point_floats(j) + panel * panel_floats(j),
+        .b_stride = PANEL,
+        .rows = j->rows,
+        .columns = (columns + NARROW - 1) / NARROW * NARROW,
+        .steps = qdq_winograd_k(w, k_block),
+        .before = k_block ? sums : NULL,
+        .before_stride = w->columns,
+        .y = sums,
+        .y_stride = w->columns,
+    };
+    const float *ahead = rows_after(j, k_block, p);
+    size_t floats = j->rows * QDQ_WINOGRAD_DEPTH / panels(j);
+    if (ahead) part.ahead = ahead + panel * floats, part.ahead_bytes = floats * sizeof *ahead;
+    w->conv.gemm.kernel->results(&part);
+}
+
+static void add_k_block(const job *j, size_t k_block) {
     if (!j->is_packed) set_points(j, k_block);
-    for (size_t p = 0; p < POINTS; p++) {
-        const float *rows = w->rows + qdq_winograd_row(w, j->group, j->row_block, k_block, p, 0);
-        for (size_t i = 0; i * PANEL < tile_count(j); i++) {
-            qdq_gemm_part part = {
-                .a = rows,
-                .b = j->space->points + p * point_floats(j) + i * panel_floats(j),
-                .start = k_block ? NULL : zeros,
-                .c = j->space->sums + p * sum_floats(j) + i * PANEL,
-                .c_stride = w->columns,
-                .rows = j->rows,
-                .steps = qdq_winograd_k(w, k_block),
-                .half = tile_count(j) - i * PANEL <= PANEL / 2,
-            };
-            w->conv.gemm.kernel->part[QDQ_GEMM_FLOATS](&part);
-        }
-    }
+    for (size_t p = 0; p < POINTS; p++)
+        for (size_t i = 0; i * PANEL < tile_count(j); i++) add_panel(j, k_block, p, i);
 }
 
 //---- Results that are not finite ----------------------------------------------
