@@ -8,7 +8,7 @@ qdq_gemm_results_fn QDQ_ISA_NAME(gemm_results);
 // The operands of a tile and of its results. Strides of operands that are NULL are not read.
 typedef struct results_tile {
     const int32_t *a, *b;
-    size_t b_stride, steps;
+    size_t b_stride, b_ahead, steps;  // b_ahead: elements from B to what a step asks for
     const float *before, *bias, *addend;
     size_t before_stride, addend_stride;
     bool adds;
@@ -44,7 +44,7 @@ static inline void ask_for_results(const results_tile *t, size_t row, size_t col
         enum { LANES_OF = sizeof(gemm_##TYPE) / sizeof(float), VECS = (WIDTH) / LANES_OF };     \
         const int32_t *restrict a = t->a, *restrict b = t->b;                                   \
         const float *before = t->before, *addend = t->addend, *bias = t->bias;                  \
-        const size_t b_stride = t->b_stride, ahead_step = t->ahead_step;                        \
+        const size_t b_stride = t->b_stride, b_ahead = t->b_ahead, ahead_step = t->ahead_step;  \
         const char *restrict ahead = t->ahead;                                                  \
         gemm_##TYPE sum[R][VECS], of_b[VECS];                                                   \
         if (before && !t->adds)                                                                 \
@@ -52,7 +52,7 @@ static inline void ask_for_results(const results_tile *t, size_t row, size_t col
         else                                                                                    \
             EACH(R) sum[r][v] = TYPE##_all(0);                                                  \
         for (size_t k = 0, steps = t->steps; k < steps; k++, b += b_stride) {                   \
-            ask_for_row(b + AHEAD * b_stride, WIDTH);                                           \
+            ask_for_row(b + b_ahead, WIDTH);                                                    \
             __builtin_prefetch(ahead + k * ahead_step, 0, 2);                                   \
             if (k < (R)) ask_for_results(t, k, WIDTH);                                          \
             UNROLLED for (size_t v = 0; v < VECS; v++) of_b[v] = TYPE##_load(b + v * LANES_OF); \
@@ -162,6 +162,13 @@ static void set_ahead(const qdq_gemm_results *p, size_t row, size_t rows, size_t
     tile->ahead_step = p->ahead_bytes * rows / (p->rows * p->steps);
 }
 
+// A tile asks for the steps that follow. If it has few, and B is rows of x, it asks for those to
+// the right, which the next panel has.
+static size_t b_ahead_of(const qdq_gemm_results *p) {
+    bool next = p->b_stride != COLUMNS && p->steps <= 2 * AHEAD;
+    return next ? COLUMNS : AHEAD * p->b_stride;
+}
+
 // Cuts a part into tiles of nearly the same number of rows, as run_tiles does.
 void QDQ_ISA_NAME(gemm_results)(const qdq_gemm_results *p) {
     size_t left = (p->rows + TILE_ROWS - 1) / TILE_ROWS;
@@ -169,6 +176,7 @@ void QDQ_ISA_NAME(gemm_results)(const qdq_gemm_results *p) {
         rows = (p->rows - row + left - 1) / left;
         results_tile t = {.a = (const int32_t *)p->a + row * ROW_WORDS,
                           .b_stride = p->b_stride,
+                          .b_ahead = b_ahead_of(p),
                           .steps = p->steps,
                           .before_stride = p->before_stride,
                           .addend_stride = p->addend_stride,
