@@ -192,8 +192,14 @@ static void add_few(const job *j, size_t p, size_t k_block, size_t row, size_t r
                                  .steps = qdq_gemm_steps(c->gemm.kind, qdq_panels_k(c, k_block))});
 }
 
-// Tiles that share slots are not neighbours, and are added one by one. Floats ask for what is ahead
-// while they are added.
+// The part of `ahead` that rows from `r` on ask for.
+static qdq_panels_ahead part_of(qdq_panels_ahead ahead, size_t r, size_t n, size_t rows) {
+    if (!ahead.bytes) return ahead;
+    return (qdq_panels_ahead){ahead.at + ahead.bytes * r / rows, ahead.bytes * n / rows};
+}
+
+// Tiles that share slots are not neighbours, and are added one by one. Tiles of floats ask for the
+// next weights step by step.
 static void add_tiles(const job *j, size_t p, size_t k_block, size_t row, size_t rows,
                       qdq_panels_ahead ahead) {
     bool last = k_block + 1 == qdq_panels_k_blocks(&j->p->conv);
@@ -202,9 +208,7 @@ static void add_tiles(const job *j, size_t p, size_t k_block, size_t row, size_t
     for (size_t r = 0; r < rows; r += most) {
         size_t n = rows - r < most ? rows - r : most;
         if (j->p->conv.gemm.kind == QDQ_GEMM_FLOATS)
-            qdq_panels_add_floats(
-                j, p, k_block, row + r, n,
-                (qdq_panels_ahead){ahead.at + ahead.bytes * r / rows, ahead.bytes * n / rows});
+            qdq_panels_add_floats(j, p, k_block, row + r, n, part_of(ahead, r, n, rows));
         else if (few < qdq_panels_columns(j, p))
             add_group(j, p, k_block, row + r, n);
         if (few) add_few(j, p, k_block, row + r, n);

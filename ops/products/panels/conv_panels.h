@@ -25,8 +25,8 @@ enum {
 // block, `ways` tiles of rows share their slots of `row_bytes`, one after the other.
 typedef struct qdq_panels_weights {
     char *rows;
-    // If rows are weight codes, the scale and zero point of each output channel, once for each 32 k
-    // of a row, as the kernels take them (ops/kernels/gemm/gemm.h). NULL: they are not.
+    // Of weight codes: the scale and zero point of each output channel, once for each 32 k of a
+    // row. A row has all k of a block. NULL: rows are no weight codes.
     const float *scales, *zeros;
     uint32_t *first_sums;  // of each output channel, int32_t; NULL: zeros
     // The steps that split rows leave out, by output channel and k block. rest_ends[i + 1] is the
@@ -161,8 +161,7 @@ typedef struct qdq_panels_ahead {
     size_t bytes;
 } qdq_panels_ahead;
 
-// Adds a k block of rows of a panel of floats to their sums, or makes results of them, and asks for
-// what is ahead.
+// Adds a k block of rows of a panel of floats to their sums, or makes results of them.
 void qdq_panels_add_floats(const qdq_panels_job *job, size_t panel, size_t k_block, size_t row,
                            size_t rows, qdq_panels_ahead ahead);
 // Whether tiles make results of floats. They need the `results` of a job, and sums that were mended
@@ -178,16 +177,14 @@ void qdq_panels_set_codes(qdq_panels_job *job);
 void qdq_panels_add_codes(const qdq_panels_job *job, size_t panel, size_t row, size_t columns,
                           const qdq_gemm_part *part);
 
-// Runs units of qdq_panels_params.
 qdq_tensor_op_fn qdq_panels_run;
 
-// Packs weight codes of bytes whose parameters are the same for all k of an output channel. False
-// when memory runs out or the codes cannot be read.
+// Packs bytes of weight codes with one scale and zero point for each output channel, and adds the
+// bytes of these to *bytes. False when memory runs out or the codes cannot be read.
 bool qdq_panels_pack_codes(const qdq_panels_params *params, const struct qdq_weight_codes *codes,
                            const qdq_lowering *to, qdq_panels_weights *weights,
-                           qdq_panels_seen *seen);
-// The k block of some rows of codes as floats, QDQ_GEMM_ROW_BYTES apart. What lies after the last k
-// of a row may be any number.
+                           qdq_panels_seen *seen, size_t *bytes);
+// Decodes a k block of rows of codes to floats, QDQ_GEMM_ROW_BYTES apart. Rows end with any values.
 void qdq_panels_decode(const qdq_panels_params *params, size_t matrix, size_t k_block, size_t row,
                        size_t rows, float *to);
 

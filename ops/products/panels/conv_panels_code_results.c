@@ -4,7 +4,7 @@
 // would take longer to store and load than to add up.
 #include "ops/products/panels/conv_panels.h"
 
-enum { COLUMNS = QDQ_GEMM_COLUMNS, GROUP = QDQ_GEMM_BLOCK_ROWS };
+enum { COLUMNS = QDQ_GEMM_COLUMNS, GROUP = QDQ_PANELS_GROUP };
 
 bool qdq_panels_makes_codes(const qdq_panels_job *j) {
     const qdq_gemm *g = &j->p->transposed_gemm;

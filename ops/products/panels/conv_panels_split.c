@@ -4,6 +4,9 @@
 #include "ops/kernels/gemm/weights/gemm_weights.h"
 #include "ops/products/panels/conv_panels.h"
 
+_Static_assert(QDQ_GEMM_ROW_BYTES / QDQ_CONV_PANELS_WAYS % QDQ_GEMM_WEIGHTS_STRETCH == 0,
+               "a row of a shared slot ends with a stretch");
+
 // Splits all rows, or counts at least their steps. The steps of k block b of row r end at number
 // r * blocks + b + 1 of `ends`.
 static size_t split_rows(const qdq_panels_params *p, qdq_gemm_rest_step *to, uint32_t *ends) {

@@ -12,7 +12,7 @@ enum {
     COLUMNS = QDQ_GEMM_COLUMNS,
     POSITIONS = QDQ_CONV_PANELS_POSITIONS,  // of a unit
     TAPS = QDQ_CONV_PANELS_TAPS,
-    GROUP = QDQ_GEMM_BLOCK_ROWS,
+    GROUP = QDQ_PANELS_GROUP,
     CHANNELS = 32,  // whose weights are packed together
 };
 
@@ -87,7 +87,7 @@ static bool pack(panels_params *p, const qdq_gemm_known *known,
         seen[i] = (qdq_panels_seen){.finite = true, .least = (double)INFINITY};
     packing of = {p, known, &w, seen};
     bool done =
-        seen && (weight_codes ? qdq_panels_pack_codes(p, weight_codes, lowering, to, seen)
+        seen && (weight_codes ? qdq_panels_pack_codes(p, weight_codes, lowering, to, seen, bytes)
                               : qdq_gemm_each_column(g, &w, lowering->parallel, pack_rows, &of));
     if (done) keep_seen(to, seen, count);
     qdq_gemm_reader_close(&w);

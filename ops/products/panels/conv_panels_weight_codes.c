@@ -78,7 +78,7 @@ static void pack_panels(void *context, size_t begin, size_t end) {
 
 bool qdq_panels_pack_codes(const qdq_panels_params *p, const qdq_weight_codes *codes,
                            const qdq_lowering *to, qdq_panels_weights *weights,
-                           qdq_panels_seen *seen) {
+                           qdq_panels_seen *seen, size_t *bytes) {
     qdq_mempool temporary;
     qdq_lowering own = *to;
     qdq_gemm g = p->conv.gemm;
@@ -87,6 +87,7 @@ bool qdq_panels_pack_codes(const qdq_panels_params *p, const qdq_weight_codes *c
     packing of = {p, &g, qdq_mempool_array(to->mempool, count, sizeof(float)),
                   qdq_mempool_array(to->mempool, count, sizeof(float)), seen};
     weights->scales = of.scales, weights->zeros = of.zeros;
+    *bytes += 2 * count * sizeof(float);
     qdq_mempool_init(&temporary, to->mempool->allocator);
     own.mempool = &temporary;
     bool done = of.scales && of.zeros && qdq_gemm_pack_weight_codes(&g, codes, &own);

@@ -89,8 +89,8 @@ static inline void window_parameters(window *p, uint64_t *state) {
     p->scales = oracle_memory(p->count * sizeof *p->scales);
     p->zps = oracle_memory(p->count * sizeof *p->zps);
     for (size_t i = 0; i < p->count; i++) {
-        // No block size is a multiple of 11.
-        p->scales[i] = (float)(1 << (i % 11 % 3)), p->zps[i] = 0;
+        // No block size is a multiple of 13.
+        p->scales[i] = (float)(1 << (i % 13 % 3)), p->zps[i] = 0;
         if (p->zeros && codes)
             p->zps[i] = product_least(p->w) + (int)large_pick(state, (size_t)codes);
     }

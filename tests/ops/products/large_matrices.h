@@ -93,7 +93,7 @@ static inline void product_parameters(product *p, uint64_t *state) {
     p->a_scale = p->kind == QLINEAR ? 1.0f : 0.25f;
     int codes = product_codes(p->b);
     for (size_t i = 0; i < p->count; i++) {
-        p->scales[i] = p->same_scales ? 2.0f : (float)(1 << (i % 11 % 3));
+        p->scales[i] = p->same_scales ? 2.0f : (float)(1 << (i % 13 % 3));
         p->zps[i] =
             p->zeros && codes ? product_least(p->b) + (int)large_pick(state, (size_t)codes) : 0;
     }
@@ -159,7 +159,7 @@ static inline double product_result(const product *p, size_t row, size_t j) {
     if (p->kind == INTEGERS) return sum;
     if (p->kind == CODES) return (double)((float)sum * scale + (float)bias);
     if (p->kind != QLINEAR) return large_round(p->real, sum + (int64_t)bias);
-    if (p->by_row) scale *= (float)(1 << (row % p->m % 11 % 2));
+    if (p->by_row) scale *= (float)(1 << (row % p->m % 13 % 2));
     return large_requantized(p->a, sum, scale / p->y_scale);
 }
 

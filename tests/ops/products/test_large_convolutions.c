@@ -38,6 +38,8 @@ static const window variants[] = {
     {.name = "codes, int4", .kind = CODES, .x = I8, .w = QDQ_INT4, .real = F32, .size = 1,
      .zeros = true},
     WINDOW_OF_INT8_WEIGHTS,
+    {.name = "uint8 weights", .kind = WEIGHTS, .x = F32, .w = U8, .real = F32, .size = 4,
+     .blocks = PER_COLUMN, .zeros = true},
     // clang-format on
     {.name = "int4 weights",
      .kind = WEIGHTS,
@@ -51,7 +53,14 @@ static const window variants[] = {
 
 //---- Shapes around the block sizes ------------------------------------------
 
-enum { SHAPES = 24, LANES_SHAPE = 6, LAST_LANES_SHAPE = 11, PANELS_SHAPE = 14, DIRECT_SHAPE = 20 };
+enum {
+    SHAPES = 26,
+    LANES_SHAPE = 6,
+    LAST_LANES_SHAPE = 11,
+    PANELS_SHAPE = 14,
+    IN_PLACE_SHAPE = 20,
+    DIRECT_SHAPE = 22
+};
 
 // Positions, k and output channels cross their block sizes twice.
 static void set_product_shape(window *p, int shape) {
@@ -111,6 +120,12 @@ static void set_panels_shape(window *p, int shape) {
     } else if (shape == 18) {  // rows of one position and a stride of 3; the fewest positions
         set_image(e, 2 * POSITIONS + 9, 5, 3), set_channels(e, 2, 3, ROWS + 1);
         e->strides[0] = 2, e->strides[1] = 3, e->begin[0] = 2;
+    } else if (shape >= IN_PLACE_SHAPE) {  // 1x1, with the most outputs that read panels in x
+        size_t k_block = QDQ_GEMM_ROW_BYTES / p->size;
+        set_image(e, 19, POSITIONS / 19 + 2, 1);
+        bool many = shape > IN_PLACE_SHAPE;
+        set_channels(e, many ? 1 : 2, 2 * k_block + 3, QDQ_CONV_PANELS_IN_PLACE + many);
+        e->batch = 1 + many, e->begin[0] = e->begin[1] = e->end[0] = e->end[1] = 0;
     } else if (shape > 18 && large_is_integer(p->kind)) {
         set_image(e, 3, QDQ_CONV_PANELS_LEAST_CODES / 3, 1), set_channels(e, 1, 70, COLUMNS + 5);
     } else if (shape > 18) {
@@ -155,15 +170,15 @@ static void set_lanes_shape(window *p, int shape) {
 static void set_direct_shape(window *p, int shape) {
     example *e = &p->e;
     int64_t width = 101, rows = 2 * QDQ_DIRECT_RESULTS / width + 2;
-    if (shape == 20) {  // three bands of rows, and an odd stride
+    if (shape == 22) {  // three bands of rows, and an odd stride
         set_image(e, rows, width, 3);
         set_channels(e, 2, 1, 1);
         e->begin[0] = e->end[1] = 1, e->strides[1] = 3;
-    } else if (shape == 21) {  // bands of parts of rows
+    } else if (shape == 23) {  // bands of parts of rows
         set_image(e, 5, 2 * QDQ_DIRECT_RESULTS + 77, 2);
         set_channels(e, 2, 1, 1);
         e->begin[1] = e->end[1] = 1;
-    } else if (shape == 22) {  // blocks of input channels, and more outputs than fit together
+    } else if (shape == 24) {  // blocks of input channels, and more outputs than fit together
         set_image(e, 22, 26, 3);
         set_channels(e, 2, 2 * QDQ_DIRECT_PLANES / (22 * 26) + 3, 2 * QDQ_DIRECT_OUTPUTS + 5);
         e->strides[0] = 2, e->strides[1] = 2, e->begin[0] = 1, e->end[1] = 1;
@@ -182,10 +197,11 @@ static void set_layout(window *p, size_t choice) {
         p->e.format = QDQ_NCX, p->e.spatial_last = true, p->e.transposed = false;
 }
 
-// Direct convolutions are tested on float32, panels on codes as well.
+// Direct convolutions are tested on float32, panels on codes and on bytes of weights as well.
 static int shapes_of(const window *p) {
     if (p == variants) return SHAPES;
-    return large_is_integer(p->kind) || p->kind == CODES ? DIRECT_SHAPE : PANELS_SHAPE;
+    if (p->kind == WEIGHTS) return p->w == U8 ? DIRECT_SHAPE : PANELS_SHAPE;
+    return large_is_integer(p->kind) || p->kind == CODES ? IN_PLACE_SHAPE : PANELS_SHAPE;
 }
 
 // Two layouts of each shape and kind; two modes of each instruction set, one of the portable
@@ -231,7 +247,7 @@ static void pairs_at_the_ends_of_int8_do_not_saturate(void **unused) {
     };
     size_t isa_count = large_isas(isas);
     for (size_t v = 0; v < UNIT_COUNT(variants); v++)
-        for (int shape = PANELS_SHAPE; shape < DIRECT_SHAPE; shape++) {
+        for (int shape = PANELS_SHAPE; shape < IN_PLACE_SHAPE; shape++) {
             uint64_t random = large_state(v * SHAPES + (size_t)shape);
             window p = variants[v];
             if (p.kind != CODES || p.x != U8 || p.w != I8) continue;

@@ -125,7 +125,7 @@ static void fill_ports(product *p, uint64_t *state) {
         p->in[Y_SCALE] = along("y_scale", QDQ_FLOAT32, 1);
         p->in[Y_ZERO] = along("y_zero", p->a, 1);
         for (size_t i = 0; i < tensor_count(&p->in[A_SCALE]); i++)
-            tensor_put(&p->in[A_SCALE], i, p->by_row ? (double)(1 << (i % 11 % 2)) : 1.0);
+            tensor_put(&p->in[A_SCALE], i, p->by_row ? (double)(1 << (i % 13 % 2)) : 1.0);
         for (size_t i = 0; i < p->count; i++) tensor_put(&p->in[B_SCALE], i, (double)p->scales[i]);
         tensor_put(&p->in[Y_SCALE], 0, (double)p->y_scale),
             tensor_put(&p->in[Y_ZERO], 0, LARGE_ZERO);
@@ -193,7 +193,7 @@ static void set_shape(product *p, int shape) {
     }
     if (shape == KEPT_SHAPE) {
         p->batch = 3, p->m = 2 * BLOCK_ROWS + ROWS + 1, p->k = k_block;
-        p->n = BLOCK_COLUMNS - COLUMNS / 2;
+        p->n = p->kind == FLOATS ? BLOCK_COLUMNS + COLUMNS / 2 : BLOCK_COLUMNS - COLUMNS / 2;
     }
     p->block_k = k_block / 2 + 1, p->block_n = shape % 2 ? 1 : COLUMNS / 2 + 1;
 }

@@ -18,7 +18,7 @@ enum {
     STEP = QDQ_GEMM_STEP_BYTES,
     PAIR = 2,
     MOST = 128,
-    STRETCH = 64,  // weights whose steps have a bit in 16
+    STRETCH = QDQ_GEMM_WEIGHTS_STRETCH,  // weights whose steps have a bit in 16
 };
 
 //---- Sums -------------------------------------------------------------------

@@ -5,6 +5,8 @@
 
 #include "ops/kernels/gemm/gemm.h"
 
+enum { QDQ_GEMM_WEIGHTS_STRETCH = 64 };  // bytes that are split together
+
 // The sum of n weights, at most 2^24.
 int32_t qdq_gemm_sum_weights(const int8_t *x, size_t n);
 
@@ -18,7 +20,7 @@ void qdq_gemm_sum_weight_lines(const int8_t *x, size_t stride, size_t rows, size
 size_t qdq_gemm_count_rest(const int8_t *row, size_t n);
 
 // Splits n weights of a row (gemm_weights.c) and returns the number of steps that have a rest.
-// Zeros follow them, up to a multiple of 64.
+// Zeros follow them, up to a multiple of QDQ_GEMM_WEIGHTS_STRETCH.
 size_t qdq_gemm_split_row(int8_t *row, size_t n, qdq_gemm_rest_step *rest);
 
 #endif
