@@ -84,8 +84,8 @@ bool qdq_gemm_reader_read_all(qdq_gemm_reader *reader, size_t count);
 // Packs columns begin..end of B, counted through its matrices. The source is the reader's.
 typedef void qdq_gemm_columns_fn(void *self, size_t begin, size_t end);
 
-// Bytes of columns that are read at a time: what is packed next is in the cache, and needs little
-// memory.
+// Bytes of columns that are read at a time, or 32 columns: what is packed next is in the cache, and
+// needs little memory.
 enum { QDQ_GEMM_COLUMNS_ROOM = 1 << 19 };
 
 // Reads the columns of B, some at a time if they follow each other in memory, and calls `fn` for

@@ -54,7 +54,7 @@ static const float pair_powers_low[] = {0,
                                         0x1.61428ep-28f};
 #else
 static const float pair_tolerance = 0x1p-32f, pair_tolerance_square = 0x1p-23f,
-                   pair_tolerance_quotient = 0x1p-34f;
+                   pair_tolerance_quotient = 0x1.4p-34f;
 static const float pair_exp_c[] = {0x1.111434p-7f, 0x1.555ad2p-5f, 0x1.555556p-3f, 0.5f};
 static const float pair_powers[] = {0x1p+0f,        0x1.f72b84p-1f, 0x1.f06fep-1f,  0x1.ebfdaep-1f,
                                     0x1.ea09e6p-1f, 0x1.eace54p-1f, 0x1.ee89fap-1f, 0x1.f5818ep-1f};
@@ -106,7 +106,7 @@ static inline quick_pair pair_normal(quick_pair v) {
     return (quick_pair){high, two_subtract(v.low, two_subtract(high, v.high))};
 }
 
-// What a function that is computed as a pair can be: from high + least to high + most.
+// Bounds of a result: from high + least to high + most.
 typedef struct pair_bounds {
     quick_two high, least, most;
 } pair_bounds;

@@ -251,7 +251,7 @@ typedef struct qdq_gemm_code_rows {
 // False: it has not the arithmetic of this function, and does nothing.
 typedef bool qdq_gemm_code_rows_fn(const qdq_gemm_code_rows *rows);
 
-// What a kernel finds out about a Quantize once for all parts.
+// Facts about a Quantize that a kernel finds once for all parts.
 typedef struct qdq_gemm_code_factors {
     _Alignas(64) char of[1024];
 } qdq_gemm_code_factors;

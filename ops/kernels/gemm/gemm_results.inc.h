@@ -19,8 +19,8 @@ typedef struct results_tile {
     size_t ahead_step;
 } results_tile;
 
-// Prefetches a row of a tile. A line in which it begins but does not end is that of the tile to the
-// left.
+// Prefetches a row of a tile. The tile to the left asks for the line that the row begins in, unless
+// the row also ends in it.
 static inline void ask_for_row(const void *x, size_t columns) {
     enum { LINE = 16 };
     const float *row = x;
@@ -162,8 +162,8 @@ static void set_ahead(const qdq_gemm_results *p, size_t row, size_t rows, size_t
     tile->ahead_step = p->ahead_bytes * rows / (p->rows * p->steps);
 }
 
-// A tile asks for the steps that follow. If it has few, and B is rows of x, it asks for those to
-// the right, which the next panel has.
+// A tile asks for later steps of its panel. If it has few steps, and B is rows of x, it asks for
+// the same steps of the next panel, which lies to the right.
 static size_t b_ahead_of(const qdq_gemm_results *p) {
     bool next = p->b_stride != COLUMNS && p->steps <= 2 * AHEAD;
     return next ? COLUMNS : AHEAD * p->b_stride;

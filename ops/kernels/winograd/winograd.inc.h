@@ -154,7 +154,7 @@ static void winograd_weights(const float *weights, size_t n, float *const points
         for (size_t p = 0; p < QDQ_WINOGRAD_POINTS; p++) {
             float made[WINOGRAD_WEIGHTS];
             for (size_t j = 0; j < WINOGRAD_WEIGHTS; j++) made[j] = (float)u[p].of[j];
-            if (some == WINOGRAD_WEIGHTS)
+            if (some == WINOGRAD_WEIGHTS)  // a copy of known size is one store
                 memcpy(points[p] + i, made, sizeof made);
             else
                 memcpy(points[p] + i, made, some * sizeof *made);

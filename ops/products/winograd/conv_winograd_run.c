@@ -71,7 +71,7 @@ static void set_points(const job *j, size_t k_block) {
     }
 }
 
-// The weights that are read after those of point p, if they lie in slots of their own.
+// The weights that are read after point p, if they lie in slots of their own.
 static const float *rows_after(const job *j, size_t k_block, size_t p) {
     const qdq_winograd *w = j->w;
     if ((p + 1) % w->ways) return NULL;

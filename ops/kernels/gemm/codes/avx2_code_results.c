@@ -33,6 +33,7 @@ static inline gemm_floats result_of(gemm_ints sum, float scale, float bias) {
 }
 
 // Stores the first n codes of a row.
+// A copy of known size is one store.
 static inline void put_codes(uint8_t *out, const uint8_t *codes, size_t n) {
     if (n >= TILE_COLUMNS)
         memcpy(out, codes, TILE_COLUMNS);
