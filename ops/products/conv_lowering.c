@@ -171,38 +171,36 @@ bool qdq_conv_has_lanes(const qdq_conv *c) {
     return c->groups > 1 && c->group_outputs < QDQ_CONV_LANES_OUTPUTS;
 }
 
-bool qdq_conv_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *to,
-                    qdq_stage *stage) {
+//---- Ways -------------------------------------------------------------------
+
+static bool add_by_taps(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *to,
+                        qdq_stage *stage, bool *done) {
+    *done = c->gemm.order.by_taps;
+    if (!*done) return true;
+    put_taps_first(c);
+    return qdq_conv_taps_stage(c, ctx, to, stage);
+}
+
+static bool run_lanes(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *to,
+                      qdq_stage *stage, bool *done) {
+    *done = qdq_conv_has_lanes(c) && lanes_fit(&c->gemm);
+    if (!*done) return true;
+    join_groups(&c->gemm, c->groups);
+    return qdq_conv_lanes_stage(c, ctx, to, stage);
+}
+
+static bool run_panels(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *to,
+                       qdq_stage *stage, bool *done) {
+    *done = qdq_conv_has_panels(c, ctx);
+    return !*done || qdq_conv_panels_stage(c, ctx, to, stage);
+}
+
+// Positions are rows of the product.
+static bool run_rows(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *to,
+                     qdq_stage *stage, bool *done) {
     qdq_gemm *g = &c->gemm;
     bool all, pixels = is_of_pixels(c, &all);
-    if (!choose_pair_sums(c, ctx, to)) return false;
-    if (to->plain && g->order.by_taps) put_taps_first(c);
-    if (!set_offsets(c, to->mempool)) return false;
-    if (to->plain) {
-        *stage = (qdq_stage){.params = c};
-        return true;
-    }
-    bool saturates = qdq_gemm_saturates(g->kind), done = false;
-    bool lanes = qdq_conv_has_lanes(c) && lanes_fit(g) && !saturates;
-    if (!saturates && !qdq_conv_phases_stage(c, ctx, to, stage, &done)) return false;
-    if (!done && g->order.by_taps) {
-        put_taps_first(c);
-        return qdq_conv_taps_stage(c, ctx, to, stage);
-    }
-    if (!done && !saturates && !qdq_conv_direct_stage(c, ctx, to, stage, &done)) return false;
-    if (!done && !qdq_conv_winograd_stage(c, ctx, to, stage, &done)) return false;
-    if (done) return true;
-    if (!lanes && g->kind == QDQ_GEMM_INTEGERS && c->channel_stride == 1) {
-        put_taps_first(c);
-        if (!set_offsets(c, to->mempool)) return false;
-    }
-    c->positions = !c->transposed && c->x_stride[LAST] == 1 && c->stride[LAST] == 1 &&
-                   c->taps <= QDQ_CONV_FEW_TAPS;
-    if (lanes) {
-        join_groups(g, c->groups);
-        return qdq_conv_lanes_stage(c, ctx, to, stage);
-    }
-    if (qdq_conv_has_panels(c, ctx)) return qdq_conv_panels_stage(c, ctx, to, stage);
+    *done = true;
     c->channels = !c->transposed && c->channel_stride == 1 && c->run == 1 && !c->taps_first &&
                   c->taps < g->depth / 4;
     if (pixels && all && c->channel_stride == 1) {
@@ -210,4 +208,49 @@ bool qdq_conv_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *
         g->a_row_stride = c->x_stride[LAST], g->a_depth_stride = 1;
     }
     return qdq_gemm_stage(g, ctx, to, stage);
+}
+
+// Integer sums are the same in any order, so k takes the order in which x lies.
+static bool reorder_integers(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *to,
+                             qdq_stage *stage, bool *done) {
+    (void)ctx, (void)stage;
+    *done = false;
+    if (c->gemm.kind != QDQ_GEMM_INTEGERS || c->channel_stride != 1) return true;
+    put_taps_first(c);
+    return set_offsets(c, to->mempool);
+}
+
+// All ways to compute a convolution, in the order in which they are tried: the last one suits every
+// shape.
+static const struct {
+    qdq_conv_way_fn *make;
+    bool saturated;  // also for pairs that saturate
+} ways[] = {
+    {qdq_conv_phases_stage, false},
+    {add_by_taps, true},
+    {qdq_conv_direct_stage, false},
+    {qdq_conv_winograd_stage, true},
+    {run_lanes, false},
+    {reorder_integers, true},
+    {run_panels, true},
+    {run_rows, true},
+};
+
+bool qdq_conv_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *to,
+                    qdq_stage *stage) {
+    qdq_gemm *g = &c->gemm;
+    if (!choose_pair_sums(c, ctx, to)) return false;
+    if (to->plain && g->order.by_taps) put_taps_first(c);
+    if (!set_offsets(c, to->mempool)) return false;
+    if (to->plain) {
+        *stage = (qdq_stage){.params = c};
+        return true;
+    }
+    c->positions = !c->transposed && c->x_stride[LAST] == 1 && c->stride[LAST] == 1 &&
+                   c->taps <= QDQ_CONV_FEW_TAPS;
+    bool done = false, saturates = qdq_gemm_saturates(g->kind);
+    for (size_t i = 0; !done; i++)
+        if ((ways[i].saturated || !saturates) && !ways[i].make(c, ctx, to, stage, &done))
+            return false;
+    return true;
 }

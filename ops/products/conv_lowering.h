@@ -117,25 +117,22 @@ bool qdq_conv_stage(qdq_conv *conv, const qdq_op_context *ctx, const qdq_lowerin
 // Whether groups have so few output channels that lanes serve them.
 bool qdq_conv_has_lanes(const qdq_conv *conv);
 
+// A way to compute a convolution: makes its stage, or leaves *done false if it does not suit the
+// shape. False when memory runs out.
+typedef bool qdq_conv_way_fn(qdq_conv *conv, const qdq_op_context *ctx, const qdq_lowering *to,
+                             qdq_stage *stage, bool *done);
+
+// A transposed convolution as a product of phases (conv_phases.c).
+qdq_conv_way_fn qdq_conv_phases_stage;
+// Winograd's convolution (winograd/conv_winograd.h), with `fast`.
+qdq_conv_way_fn qdq_conv_winograd_stage;
+// Direct convolution (direct/conv_direct.h).
+qdq_conv_way_fn qdq_conv_direct_stage;
+
 // The stage for groups of few output channels, where a product of matrices would have little to do:
 // lanes are output channels of many groups.
 bool qdq_conv_lanes_stage(qdq_conv *conv, const qdq_op_context *ctx, const qdq_lowering *to,
                           qdq_stage *stage);
-
-// The stage of a transposed convolution as a product of phases (conv_phases.c). *done is false if
-// it does not suit. False when memory runs out.
-bool qdq_conv_phases_stage(const qdq_conv *conv, const qdq_op_context *ctx, const qdq_lowering *to,
-                           qdq_stage *stage, bool *done);
-
-// The stage of Winograd's convolution (winograd/conv_winograd.h), with `fast`. *done is false if it
-// does not suit. False when memory runs out.
-bool qdq_conv_winograd_stage(const qdq_conv *conv, const qdq_op_context *ctx,
-                             const qdq_lowering *to, qdq_stage *stage, bool *done);
-
-// The stage of direct convolution (conv_direct.h). *done is false if it does not suit. False when
-// memory runs out.
-bool qdq_conv_direct_stage(const qdq_conv *conv, const qdq_op_context *ctx, const qdq_lowering *to,
-                           qdq_stage *stage, bool *done);
 
 // The stage of a transposed convolution whose order is by taps (taps/conv_taps.h). Its k are taps,
 // then input channels. False when memory runs out.

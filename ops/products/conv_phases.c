@@ -132,7 +132,7 @@ static bool set_phases(qdq_conv *c, qdq_mempool *mempool) {
     return true;
 }
 
-bool qdq_conv_phases_stage(const qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *to,
+bool qdq_conv_phases_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *to,
                            qdq_stage *stage, bool *done) {
     const qdq_gemm *g = &c->gemm;
     bool of_reals =

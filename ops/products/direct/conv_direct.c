@@ -315,7 +315,7 @@ static void set_depthwise(qdq_direct *d, uint32_t isas) {
     d->depthwise = qdq_depthwise_find(isas, c->kernel[1], c->stride[1], d->axes[LAST].band);
 }
 
-bool qdq_conv_direct_stage(const qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *to,
+bool qdq_conv_direct_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *to,
                            qdq_stage *stage, bool *done) {
     const qdq_gemm *g = &c->gemm;
     qdq_gemm_known known;

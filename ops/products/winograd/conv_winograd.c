@@ -115,7 +115,7 @@ static bool suits(const qdq_conv *c, const qdq_op_context *ctx) {
            c->group_outputs >= QDQ_WINOGRAD_LEAST_CHANNELS && qdq_conv_has_panels(c, ctx);
 }
 
-bool qdq_conv_winograd_stage(const qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *to,
+bool qdq_conv_winograd_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *to,
                              qdq_stage *stage, bool *done) {
     const qdq_gemm *g = &c->gemm;
     qdq_gemm_known known;
