@@ -164,6 +164,8 @@ typedef struct qdq_panels_ahead {
 // Adds a k block of rows of a panel of floats to their sums, or makes results of them.
 void qdq_panels_add_floats(const qdq_panels_job *job, size_t panel, size_t k_block, size_t row,
                            size_t rows, qdq_panels_ahead ahead);
+// Sets the scale and the bias of each row of the block.
+void qdq_panels_set_reals(const qdq_panels_job *job, bool scaled, bool biased);
 // Whether tiles make results of floats. They need the `results` of a job, and sums that were mended
 // need qdq_panels_finish.
 bool qdq_panels_makes_results(const qdq_panels_job *job);
@@ -178,7 +180,6 @@ void qdq_panels_add_codes(const qdq_panels_job *job, size_t panel, size_t row, s
                           const qdq_gemm_part *part);
 
 qdq_tensor_op_fn qdq_panels_run;
-
 // Packs bytes of weight codes with one scale and zero point for each output channel, and adds the
 // bytes of these to *bytes. False when memory runs out or the codes cannot be read.
 bool qdq_panels_pack_codes(const qdq_panels_params *params, const struct qdq_weight_codes *codes,
@@ -193,8 +194,7 @@ void qdq_panels_decode(const qdq_panels_params *params, size_t matrix, size_t k_
 bool qdq_panels_split(const qdq_panels_params *params, qdq_panels_weights *weights,
                       qdq_mempool *mempool, size_t *bytes);
 
-// Computes sums that are 0 next to a border again, if products that are left out there could have
-// changed their sign.
+// Computes sums of 0 next to a border again if products left out there may have changed their sign.
 void qdq_panels_mend_zeros(const qdq_panels_job *job, size_t panels);
 
 #endif

@@ -4,7 +4,7 @@
 // would take longer to store and load than to add up.
 #include "ops/products/panels/conv_panels.h"
 
-enum { COLUMNS = QDQ_GEMM_COLUMNS, GROUP = QDQ_PANELS_GROUP };
+enum { COLUMNS = QDQ_GEMM_COLUMNS };
 
 bool qdq_panels_makes_codes(const qdq_panels_job *j) {
     const qdq_gemm *g = &j->p->transposed_gemm;
@@ -17,11 +17,7 @@ void qdq_panels_set_codes(qdq_panels_job *j) {
     const qdq_gemm *g = &j->p->transposed_gemm;
     const qdq_stage_quantize *by = g->quantize;
     bool biased = g->bias.port != SIZE_MAX;
-    qdq_gemm_block part = j->block;
-    for (size_t r = 0; r < j->block.rows; r += part.rows, part.row += part.rows) {
-        part.rows = j->block.rows - r < GROUP ? j->block.rows - r : GROUP;
-        qdq_gemm_row_reals(g, j->tensors, &part, j->w->scale + r, biased ? j->w->bias + r : NULL);
-    }
+    qdq_panels_set_reals(j, true, biased);
     if (!biased) memset(j->w->bias, 0, j->block.rows * sizeof j->w->bias[0]);
     size_t at = qdq_gemm_at(g, g->batches.y, j->block.batch) + j->block.row * g->y.row_stride +
                 j->block.column;

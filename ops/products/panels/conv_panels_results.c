@@ -5,20 +5,17 @@
 // border are yet to be mended.
 #include "ops/products/panels/conv_panels.h"
 
-enum { COLUMNS = QDQ_GEMM_COLUMNS, NARROW = QDQ_GEMM_NARROW };
+enum { COLUMNS = QDQ_GEMM_COLUMNS, NARROW = QDQ_GEMM_NARROW, GROUP = QDQ_PANELS_GROUP };
 
 typedef qdq_panels_job job;
 
-static void set_bias(const job *j) {
-    enum { MOST = QDQ_GEMM_BLOCK_COLUMNS };
-    const qdq_gemm *g = &j->p->conv.gemm;
-    for (size_t r = 0; r < j->block.rows; r += MOST) {
-        size_t left = j->block.rows - r;
-        qdq_gemm_block part = {.batch = j->block.batch,
-                               .rows = 1,
-                               .column = j->block.row + r,
-                               .columns = left < MOST ? left : MOST};
-        qdq_gemm_begin_with_bias(g, j->tensors, &part, j->w->bias + r, 0);
+void qdq_panels_set_reals(const job *j, bool scaled, bool biased) {
+    const qdq_gemm *g = &j->p->transposed_gemm;
+    qdq_gemm_block part = j->block;
+    for (size_t r = 0; r < j->block.rows; r += part.rows, part.row += part.rows) {
+        part.rows = j->block.rows - r < GROUP ? j->block.rows - r : GROUP;
+        qdq_gemm_row_reals(g, j->tensors, &part, scaled ? j->w->scale + r : NULL,
+                           biased ? j->w->bias + r : NULL);
     }
 }
 
@@ -36,7 +33,7 @@ void qdq_panels_set_results(job *j) {
     j->results = (qdq_gemm_results){.bias = g->bias.port == SIZE_MAX ? NULL : j->w->bias,
                                     .y = (float *)j->tensors->y[0] + at,
                                     .y_stride = g->y.row_stride};
-    if (j->results.bias) set_bias(j);
+    if (j->results.bias) qdq_panels_set_reals(j, false, true);
     if (!finish || !finish->finishes) return;
     j->results.addend = finish->adds ? j->tensors->addend + at : NULL;
     j->results.addend_stride = g->y.row_stride;
