@@ -66,7 +66,7 @@ def compile_helpers(build, onednn, folder):
             f"-Wl,-rpath,{build}"]
     subprocess.run([*compiler, HERE / "bench_loop.c", "-o", folder / "loop.so"], check=True)
     subprocess.run([*compiler, "-DSTREAM_ISA=native", HERE / "bench_qdq.c",
-                    ROOT / "tools" / "kernels" / "stream.c", *ours, "-o", folder / "qdq.so"],
+                    ROOT / "tools" / "bench" / "kernels" / "bandwidth_passes.c", *ours, "-o", folder / "qdq.so"],
                    check=True)
     subprocess.run([*compiler, HERE / "bench_product.c", *ours, "-o", folder / "product.so"],
                    check=True)
