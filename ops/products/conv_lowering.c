@@ -220,8 +220,8 @@ static bool reorder_integers(qdq_conv *c, const qdq_op_context *ctx, const qdq_l
     return set_offsets(c, to->mempool);
 }
 
-// All ways to compute a convolution, in the order in which they are tried: the last one suits every
-// shape.
+// All ways to compute a convolution, in the order in which they are tried. reorder_integers only
+// prepares the two after it, and the last one suits every shape.
 static const struct {
     qdq_conv_way_fn *make;
     bool saturated;  // also for pairs that saturate

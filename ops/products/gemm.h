@@ -193,7 +193,7 @@ bool qdq_gemm_use_quantized(qdq_gemm *gemm, const qdq_op_context *ctx, size_t ma
 
 // Whether B takes less memory as codes than as floats. The shape and strides of B are set before.
 bool qdq_gemm_takes_weight_codes(const qdq_gemm *gemm, const qdq_weight_codes *weight_codes);
-// Whether codes are bytes, and those of a column have one scale and one zero point.
+// Whether codes are bytes, and each column has one scale and one zero point.
 bool qdq_gemm_has_byte_columns(const qdq_gemm *gemm, const qdq_weight_codes *weight_codes);
 // Packs all of B as codes. False when memory runs out.
 bool qdq_gemm_pack_weight_codes(qdq_gemm *gemm, const qdq_weight_codes *weight_codes,

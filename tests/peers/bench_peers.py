@@ -66,8 +66,8 @@ def compile_helpers(build, onednn, folder):
             f"-Wl,-rpath,{build}"]
     subprocess.run([*compiler, HERE / "bench_loop.c", "-o", folder / "loop.so"], check=True)
     subprocess.run([*compiler, "-DSTREAM_ISA=native", HERE / "bench_qdq.c",
-                    ROOT / "tools" / "bench" / "kernels" / "bandwidth_passes.c", *ours, "-o", folder / "qdq.so"],
-                   check=True)
+                    ROOT / "tools" / "bench" / "kernels" / "bandwidth_passes.c", *ours,
+                    "-o", folder / "qdq.so"], check=True)
     subprocess.run([*compiler, HERE / "bench_product.c", *ours, "-o", folder / "product.so"],
                    check=True)
     if onednn:

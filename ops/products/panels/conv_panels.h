@@ -25,8 +25,8 @@ enum {
 // block, `ways` tiles of rows share their slots of `row_bytes`, one after the other.
 typedef struct qdq_panels_weights {
     char *rows;
-    // Of weight codes: the scale and zero point of each output channel, once for each 32 k of a
-    // row. A row has all k of a block. NULL: rows are no weight codes.
+    // If rows are weight codes: the scale and zero point of each output channel, once for each 32 k
+    // of a row, which then takes a whole k block. Else NULL.
     const float *scales, *zeros;
     uint32_t *first_sums;  // of each output channel, int32_t; NULL: zeros
     // The steps that split rows leave out, by output channel and k block. rest_ends[i + 1] is the
