@@ -35,8 +35,8 @@ const void *qdq_exec_rows(const qdq_exec *exec, const qdq_located *value, void *
 
 //---- Row-major to row-major -------------------------------------------------
 
-// Prefetches the bytes that are read four parts from now. Without this, memory would be idle while
-// a part is computed and stored past the cache.
+// Prefetches the bytes that are read four parts from now, on CPUs whose memory would else be idle
+// while a part is computed and stored past the cache.
 static void fetch_ahead(const char *x, size_t at, size_t end, size_t part) {
     enum { PARTS = 4, LINE = 64 };
     size_t begin = at + PARTS * part, stop = begin + part < end ? begin + part : end;
@@ -54,6 +54,7 @@ static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t begin,
     char *y = qdq_exec_place(exec, link->store);
     size_t x_size = qdq_dtype_size(step->x.dtype), y_size = qdq_dtype_size(link->y_dtype);
     qdq_stream_fn *copy = qdq_stream_find();
+    bool ahead = link->streams && qdq_stream_wants_prefetch();
     const uint32_t *values[QDQ_MAX_STAGE_PARAMS];
     qdq_grid_walk walks[QDQ_MAX_STAGE_PARAMS];
     qdq_view views[QDQ_MAX_STAGE_PARAMS];
@@ -69,7 +70,7 @@ static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t begin,
             views[k] = (qdq_view){values[k] + walks[k].block, walks[k].step};
         }
         char *out = y + first * y_size, *made = link->streams ? (char *)l1->block[0] : out;
-        if (link->streams) fetch_ahead(x, first * x_size, end * x_size, n * x_size);
+        if (ahead) fetch_ahead(x, first * x_size, end * x_size, n * x_size);
         link->fn(link->params, views, x + first * x_size, made, n);
         if (link->streams) copy(out, made, n * y_size);
         for (size_t k = 0; k < link->stage_param_count; k++) qdq_grid_walk_on(&walks[k], n);

@@ -26,11 +26,13 @@ void qdq_stream_copy(void *y, const void *x, size_t bytes) {
 }
 
 void qdq_stream_fence(void) { _mm_sfence(); }
+bool qdq_stream_wants_prefetch(void) { return __builtin_cpu_is("intel"); }
 
 #else
 
 void qdq_stream_copy(void *y, const void *x, size_t bytes) { memcpy(y, x, bytes); }
 void qdq_stream_fence(void) {}
+bool qdq_stream_wants_prefetch(void) { return false; }
 
 #endif
 
