@@ -367,7 +367,7 @@ static const void *run_link(const qdq_exec *exec, const qdq_step *step, const qd
     call(exec, step, link, chunk, x, x_size, y, l1);
     round_block(step, link->y_dtype, link->block_float_store, chunk->at / QDQ_BLOCK_ELEMENTS, y);
     if (link->streams)
-        qdq_stream_copy(stored, y, chunk->n * qdq_dtype_size(link->y_dtype));
+        qdq_stream_find()(stored, y, chunk->n * qdq_dtype_size(link->y_dtype));
     else if (y != stored)
         store(exec, step, link, chunk, y);
     return y;
