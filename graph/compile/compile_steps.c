@@ -252,6 +252,26 @@ static bool is_move(const qdq_step *step) {
     return from == QDQ_PLACE_ARENA ? to == QDQ_PLACE_OUTPUT : to == QDQ_PLACE_ARENA;
 }
 
+// The numbers of a parameter that are known now, as links read them. NULL: they are not.
+static const void *known_numbers(const qdq_compiler *c, const qdq_param *v) {
+    if (v->fetch == QDQ_FETCH_KNOWN || v->count == 1) return v->values;
+    bool known = v->fetch == QDQ_FETCH_IN_PLACE && v->source.place.kind == QDQ_PLACE_CONSTANT;
+    return known ? (const char *)c->plan->constants + v->source.place.at : NULL;
+}
+
+// Prepares a link with one scale, and perhaps one zero point, for each element of a row. False:
+// memory runs out.
+static bool prepare_scales(const qdq_compiler *c, qdq_link *link) {
+    if (link->stage_param_count != 2) return true;
+    const qdq_param *scale = &link->stage_params[0], *zero = &link->stage_params[1];
+    if (scale->count == 1 || !qdq_grid_walk_from(scale->grid, 0).step ||
+        (zero->count != 1 && zero->count != scale->count))
+        return true;
+    const float *scales = known_numbers(c, scale);
+    const int32_t *zeros = known_numbers(c, zero);
+    return !scales || !zeros || qdq_quantize_prepare(link, scales, zeros, &c->plan->mempool);
+}
+
 static qdq_step_shape shape_of(const qdq_step *step) {
     if (step->tensor_op) return QDQ_STEP_TENSOR_OP;
     if (step->reduce) return QDQ_STEP_REDUCE;
@@ -293,6 +313,8 @@ static qdq_status build_step(qdq_compiler *c, const qdq_draft_step *draft, const
     if (!step->tiled) qdq_read_params_by_strips(step);
     for (size_t i = 0; i < draft->link_count; i++)
         step->links[i].streams = streams(step, &step->links[i]);
+    if (is_direct(step) && !prepare_scales(c, &step->links[0]))
+        return qdq_draft_stopped(&c->draft, c->err);
     if (draft->reduce_node) {
         step->reduce = reduce_of(c, draft, step->blocks);
         if (!step->reduce) return qdq_draft_stopped(&c->draft, c->err);

@@ -57,23 +57,29 @@ static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t begin,
     bool ahead = link->streams && qdq_stream_wants_prefetch();
     const uint32_t *values[QDQ_MAX_STAGE_PARAMS];
     qdq_grid_walk walks[QDQ_MAX_STAGE_PARAMS];
+    size_t walk_count = 0, walk_of[QDQ_MAX_STAGE_PARAMS];  // parameters of one grid share a walk
     qdq_view views[QDQ_MAX_STAGE_PARAMS];
     for (size_t k = 0; k < link->stage_param_count; k++) {
-        values[k] = qdq_exec_param(exec, &link->stage_params[k]).data;
-        walks[k] = qdq_grid_walk_from(link->stage_params[k].grid, first);
+        const qdq_param *v = &link->stage_params[k];
+        values[k] = qdq_exec_param(exec, v).data;
+        for (walk_of[k] = 0; walk_of[k] < walk_count; walk_of[k]++)
+            if (walks[walk_of[k]].grid == v->grid) break;
+        if (walk_of[k] == walk_count) walks[walk_count++] = qdq_grid_walk_from(v->grid, first);
     }
     while (first < end) {
         size_t n = end - first;
         if (link->streams && n > QDQ_BLOCK_ELEMENTS) n = QDQ_BLOCK_ELEMENTS;
+        for (size_t i = 0; i < walk_count; i++)
+            if (walks[i].run < n) n = walks[i].run;
         for (size_t k = 0; k < link->stage_param_count; k++) {
-            if (walks[k].run < n) n = walks[k].run;
-            views[k] = (qdq_view){values[k] + walks[k].block, walks[k].step};
+            const qdq_grid_walk *walk = &walks[walk_of[k]];
+            views[k] = (qdq_view){values[k] + walk->block, walk->step};
         }
         char *out = y + first * y_size, *made = link->streams ? (char *)l1->block[0] : out;
         if (ahead) fetch_ahead(x, first * x_size, end * x_size, n * x_size);
         link->fn(link->params, views, x + first * x_size, made, n);
         if (link->streams) copy(out, made, n * y_size);
-        for (size_t k = 0; k < link->stage_param_count; k++) qdq_grid_walk_on(&walks[k], n);
+        for (size_t i = 0; i < walk_count; i++) qdq_grid_walk_on(&walks[i], n);
         first += n;
     }
 }

@@ -5,7 +5,7 @@
 
 #include "ops/kernels/quantize/kernel_list.h"
 
-enum { REALS = 8, GROUP = 32, NEAR = 3 };  // NEAR: parts of 2^-16
+enum { REALS = 8, GROUP = 32, NEAR = QDQ_NEAR_TIE };
 
 typedef struct factors {
     __m256 scale, inverse;         // s, fl(1/s)
@@ -17,10 +17,6 @@ typedef struct factors {
 } factors;
 
 static inline __m256 all(float v) { return _mm256_set1_ps(v); }
-
-static inline bool may_multiply(const qdq_quant_params *p, float s, int32_t z) {
-    return s > 0x1p-60f && s < 0x1p60f && z >= p->range.least && z <= p->range.greatest;
-}
 
 static inline factors factors_of(const qdq_quant_params *p, float s, int32_t z) {
     float inverse = 1.0f / s;
@@ -60,14 +56,19 @@ static inline __m256i exact(const factors *f, __m256 x) {
     return _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(q), f->z), 16);
 }
 
+// The upper halves of four vectors as words.
+static inline void words_of_sums(const __m256i sums[4], __m256i words[2]) {
+    for (size_t i = 0; i < 2; i++)
+        words[i] = _mm256_packs_epi32(_mm256_srai_epi32(sums[2 * i], 16),
+                                      _mm256_srai_epi32(sums[2 * i + 1], 16));
+}
+
 static inline void words_of_vectors(const factors *f, const __m256 x[4], __m256i words[2]) {
     __m256i sums[4];
     for (size_t i = 0; i < 4; i++) sums[i] = approximate(f, x[i]);
     if (__builtin_expect(any_near(sums), 0))
         for (size_t i = 0; i < 4; i++) sums[i] = exact(f, x[i]);
-    for (size_t i = 0; i < 2; i++)
-        words[i] = _mm256_packs_epi32(_mm256_srai_epi32(sums[2 * i], 16),
-                                      _mm256_srai_epi32(sums[2 * i + 1], 16));
+    words_of_sums(sums, words);
 }
 
 // Brings packed bytes into the order of their elements. Packing leaves groups of four, from one

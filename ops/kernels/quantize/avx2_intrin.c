@@ -34,6 +34,16 @@ static inline __m256i order_of_bfloat16(__m256i bytes) {
     return _mm256_permute4x64_epi64(_mm256_shuffle_epi8(bytes, turns), 0xD8);
 }
 
+// Elements after the last group go to `rest`.
+static void leave(qdq_tile_fn *rest, const void *params, const qdq_view *views, const void *x,
+                  void *y, size_t at, size_t n) {
+    const qdq_quant_params *p = params;
+    qdq_view left[2] = {{views[0].data + at * views[0].step, views[0].step},
+                        {views[1].data + at * views[1].step, views[1].step}};
+    if (at == n) return;
+    rest(p, left, (const char *)x + at * qdq_dtype_size(p->x_dtype), (char *)y + at, n - at);
+}
+
 #define QUANTIZE(x_name, y_name, rest)                                                          \
     void qdq_quantize_##x_name##_##y_name##_hot_avx2(const void *params, const qdq_view *views, \
                                                      const void *x, void *y, size_t n) {        \
@@ -41,7 +51,7 @@ static inline __m256i order_of_bfloat16(__m256i bytes) {
         float s = qdq_float_from_bits(views[0].data[0]);                                        \
         int32_t z = (int32_t)views[1].data[0];                                                  \
         size_t at = 0;                                                                          \
-        if (!views[0].step && !views[1].step && may_multiply(p, s, z)) {                        \
+        if (!views[0].step && !views[1].step && qdq_may_multiply(p, s, z)) {                    \
             factors f = factors_of(p, s, z);                                                    \
             for (; at + GROUP <= n; at += GROUP) {                                              \
                 __m256i words[2];                                                               \
@@ -50,17 +60,73 @@ static inline __m256i order_of_bfloat16(__m256i bytes) {
                                     order_of_##x_name(to_##y_name(&f, words)));                 \
             }                                                                                   \
         }                                                                                       \
-        qdq_view left[2] = {{views[0].data + at * views[0].step, views[0].step},                \
-                            {views[1].data + at * views[1].step, views[1].step}};               \
-        if (at < n)                                                                             \
-            rest(p, left, (const char *)x + at * qdq_dtype_size(p->x_dtype), (char *)y + at,    \
-                 n - at);                                                                       \
+        leave(rest, params, views, x, y, at, n);                                                \
     }
 
 QUANTIZE(float32, int8, qdq_quantize_float32_int8_core_avx2)
 QUANTIZE(float32, uint8, qdq_quantize_float32_uint8_core_avx2)
 QUANTIZE(bfloat16, int8, qdq_quantize_bfloat16_int8_core_avx2)
 QUANTIZE(bfloat16, uint8, qdq_quantize_bfloat16_uint8_core_avx2)
+
+//---- A scale for each element -------------------------------------------------
+
+static inline __m256 float32_at(const void *x, size_t at) {
+    return _mm256_loadu_ps((const float *)x + at);
+}
+
+static inline __m256 bfloat16_at(const void *x, size_t at) {
+    const void *from = (const uint16_t *)x + at;
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128(from)), 16));
+}
+
+// n + z in the upper half, for any x. NaN becomes the least.
+static inline __m256i exact_unit(__m256 x, const qdq_view *views, size_t at) {
+    const void *z = views[1].data + at * views[1].step;
+    __m256i zero = views[1].step ? _mm256_loadu_si256(z) : _mm256_set1_epi32(*(const int32_t *)z);
+    __m256 s = _mm256_loadu_ps((const float *)(const void *)views[0].data + at);
+    __m256 q = _mm256_max_ps(_mm256_div_ps(x, s), all(-0x1p14f));
+    __m256i n = _mm256_cvtps_epi32(_mm256_min_ps(q, all(0x1p14f)));
+    return _mm256_slli_epi32(_mm256_add_epi32(n, zero), 16);
+}
+
+// Views 2 and 3 are those that qdq_quantize_prepare adds.
+static inline void words_of_units(const __m256 x[4], const qdq_view *views, size_t at,
+                                  __m256i words[2]) {
+    const float *unit = (const float *)(const void *)views[2].data + at;
+    const float *start = (const float *)(const void *)views[3].data + at;
+    __m256i sums[4];
+    for (size_t i = 0; i < 4; i++)
+        sums[i] = _mm256_cvtps_epi32(_mm256_fmadd_ps(x[i], _mm256_loadu_ps(unit + i * REALS),
+                                                     _mm256_loadu_ps(start + i * REALS)));
+    if (__builtin_expect(any_near(sums), 0))
+        for (size_t i = 0; i < 4; i++) sums[i] = exact_unit(x[i], views, at + i * REALS);
+    words_of_sums(sums, words);
+}
+
+#define QUANTIZE_UNITS(x_name, y_name, rest)                                                      \
+    void qdq_quantize_##x_name##_##y_name##_units_avx2(const void *params, const qdq_view *views, \
+                                                       const void *x, void *y, size_t n) {        \
+        size_t at = 0;                                                                            \
+        if (!views[0].step) {                                                                     \
+            qdq_quantize_##x_name##_##y_name##_hot_avx2(params, views, x, y, n);                  \
+            return;                                                                               \
+        }                                                                                         \
+        factors f = factors_of(params, 1.0f, 0);                                                  \
+        for (; at + GROUP <= n; at += GROUP) {                                                    \
+            __m256 v[4];                                                                          \
+            __m256i words[2];                                                                     \
+            for (size_t i = 0; i < 4; i++) v[i] = x_name##_at(x, at + i * REALS);                 \
+            words_of_units(v, views, at, words);                                                  \
+            _mm256_storeu_si256((void *)((char *)y + at),                                         \
+                                order_of_float32(to_##y_name(&f, words)));                        \
+        }                                                                                         \
+        leave(rest, params, views, x, y, at, n);                                                  \
+    }
+
+QUANTIZE_UNITS(float32, int8, qdq_quantize_float32_int8_core_avx2)
+QUANTIZE_UNITS(float32, uint8, qdq_quantize_float32_uint8_core_avx2)
+QUANTIZE_UNITS(bfloat16, int8, qdq_quantize_bfloat16_int8_core_avx2)
+QUANTIZE_UNITS(bfloat16, uint8, qdq_quantize_bfloat16_uint8_core_avx2)
 
 //---- Sums of products --------------------------------------------------------
 
@@ -108,7 +174,7 @@ bool qdq_gemm_code_rows_avx2(const qdq_gemm_code_rows *c) {
     int32_t z = (int32_t)c->views[1].data[0];
     bool is_signed = c->fn == qdq_quantize_float32_int8_hot_avx2;
     if (!is_signed && c->fn != qdq_quantize_float32_uint8_hot_avx2) return false;
-    if (!may_multiply(c->params, s, z)) return false;
+    if (!qdq_may_multiply(c->params, s, z)) return false;
     factors f = factors_of(c->params, s, z);
     for (size_t r = 0; r < c->rows; r++)
         for (size_t j = 0; j < c->n; j += GROUP) {

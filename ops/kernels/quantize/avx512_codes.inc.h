@@ -24,12 +24,7 @@ typedef struct factors {
 
 static inline __m512 all(float v) { return _mm512_set1_ps(v); }
 
-// Whether no number that matters here overflows or is denormal, and z is a byte of y.
-static inline bool may_multiply(const qdq_quant_params *p, float s, int32_t z) {
-    return s > 0x1p-60f && s < 0x1p60f && z >= p->range.least && z <= p->range.greatest;
-}
-
-enum { NEAR = 3 };  // parts of 2^-16
+enum { NEAR = QDQ_NEAR_TIE };
 
 static inline factors factors_of(const qdq_quant_params *p, float in, float s, int32_t z) {
     float inverse = 1.0f / s;

@@ -97,6 +97,28 @@ static inline void quantize_channels(source from, const factors *f, const void *
     }
 }
 
+// The same with 1 / s and z + 1/2 in parts of 2^-16 as views 2 and 3.
+static inline void quantize_units(source from, const factors *f, const void *x, size_t at,
+                                  const qdq_view *views, __m512i words[2]) {
+    const uint32_t *zs = views[1].data + at * views[1].step;
+    __m512i sums[4];
+    for (size_t i = 0; i < 4; i++) {
+        __m512 unit = _mm512_loadu_ps(views[2].data + at + i * REALS);
+        __m512 start = _mm512_loadu_ps(views[3].data + at + i * REALS);
+        sums[i] =
+            _mm512_cvtps_epi32(_mm512_fmadd_ps(load(from, f, x, at + i * REALS), unit, start));
+    }
+    if (__builtin_expect(any_near(sums[0], sums[1], sums[2], sums[3]), 0))
+        for (size_t i = 0; i < 4; i++) {
+            __m512 s = _mm512_loadu_ps(views[0].data + at + i * REALS);
+            __m512i z =
+                views[1].step ? _mm512_loadu_si512(zs + i * REALS) : _mm512_set1_epi32((int)*zs);
+            sums[i] = _mm512_add_epi32(exact_channels(load(from, f, x, at + i * REALS), s),
+                                       _mm512_slli_epi32(z, 16));
+        }
+    upper_halves(sums, words);
+}
+
 static bool all_bytes(const qdq_quant_params *p, qdq_view z, size_t n) {
     uint32_t beyond = 0, least = (uint32_t)p->range.least,
              width = (uint32_t)p->range.greatest - least;
@@ -134,7 +156,7 @@ static void leave(qdq_tile_fn *fn, const void *params, const qdq_view *views, si
         int32_t z = (int32_t)views[LAST + 1].data[0];                                    \
         size_t steps = 0, at = 0;                                                        \
         for (int k = 0; k < (view_count); k++) steps |= views[k].step;                   \
-        if (!steps && may_multiply(params, s, z) && (!LAST || !views[1].data[0])) {      \
+        if (!steps && qdq_may_multiply(params, s, z) && (!LAST || !views[1].data[0])) {  \
             factors f = factors_of(params, qdq_float_from_bits(views[0].data[0]), s, z); \
             STORE_GROUPS(y_name, order_of, GET)                                          \
         }                                                                                \
@@ -158,6 +180,20 @@ static void leave(qdq_tile_fn *fn, const void *params, const qdq_view *views, si
         leave(rest, params, views, 2, x, y, at, n);                                         \
     }
 
+// The same with numbers that qdq_quantize_prepare added.
+#define QUANTIZE_UNITS(name, y_name, rest, source)                                            \
+    void qdq_##name##_##y_name##_units_avx512(const void *params, const qdq_view *views,      \
+                                              const void *x, void *y, size_t n) {             \
+        size_t at = 0;                                                                        \
+        if (!views[0].step) {                                                                 \
+            qdq_##name##_##y_name##_hot_avx512(params, views, x, y, n);                       \
+            return;                                                                           \
+        }                                                                                     \
+        factors f = factors_of(params, 1.0f, 1.0f, 0);                                        \
+        STORE_GROUPS(y_name, order_of_words, quantize_units(source, &f, x, at, views, words)) \
+        leave(rest, params, views, 2, x, y, at, n);                                           \
+    }
+
 #define GROUP_OF(source) quantize_group(source, &f, x, at, words)
 #define GROUP_OF_PAIRS                    \
     words[0] = quantize_pairs(&f, x, at); \
@@ -177,6 +213,11 @@ QUANTIZE_CHANNELS(quantize_float32,  int8,  qdq_quantize_float32_int8_core_avx51
 QUANTIZE_CHANNELS(quantize_float32,  uint8, qdq_quantize_float32_uint8_core_avx512,  FLOAT32)
 QUANTIZE_CHANNELS(quantize_bfloat16, int8,  qdq_quantize_bfloat16_int8_core_avx512,  BFLOAT16)
 QUANTIZE_CHANNELS(quantize_bfloat16, uint8, qdq_quantize_bfloat16_uint8_core_avx512, BFLOAT16)
+
+QUANTIZE_UNITS(quantize_float32,  int8,  qdq_quantize_float32_int8_core_avx512,   FLOAT32)
+QUANTIZE_UNITS(quantize_float32,  uint8, qdq_quantize_float32_uint8_core_avx512,  FLOAT32)
+QUANTIZE_UNITS(quantize_bfloat16, int8,  qdq_quantize_bfloat16_int8_core_avx512,  BFLOAT16)
+QUANTIZE_UNITS(quantize_bfloat16, uint8, qdq_quantize_bfloat16_uint8_core_avx512, BFLOAT16)
 // clang-format on
 
 //---- Sums of products --------------------------------------------------------
@@ -238,7 +279,7 @@ bool qdq_gemm_code_rows_avx512(const qdq_gemm_code_rows *c) {
     int32_t z = (int32_t)c->views[1].data[0];
     bool is_signed = c->fn == qdq_quantize_float32_int8_channels_avx512;
     if (!is_signed && c->fn != qdq_quantize_float32_uint8_channels_avx512) return false;
-    if (!may_multiply(c->params, s, z)) return false;
+    if (!qdq_may_multiply(c->params, s, z)) return false;
     factors f = factors_of(c->params, 1.0f, s, z);
     if (c->scale && c->by_column)
         code_rows(c, &f, true, true, is_signed);

@@ -160,6 +160,18 @@ static const qdq_numerics numerics_ttnn_db_int8 = {
     X(lookup_halves_avx512,                    LOOKUP_HALVES, any,      any,   NULL)           \
     X(lookup_words_avx512,                     LOOKUP_WORDS,  any,      any,   NULL)
 
+// X(name, kernel): the function qdq_<name>, which takes over from qdq_<kernel> if scales are known
+// when a graph is compiled: qdq_quantize_prepare.
+#define QDQ_PREPARED_LIST(X) \
+    X(quantize_float32_int8_units_avx2,     quantize_float32_int8_hot_avx2)         \
+    X(quantize_float32_uint8_units_avx2,    quantize_float32_uint8_hot_avx2)        \
+    X(quantize_bfloat16_int8_units_avx2,    quantize_bfloat16_int8_hot_avx2)        \
+    X(quantize_bfloat16_uint8_units_avx2,   quantize_bfloat16_uint8_hot_avx2)       \
+    X(quantize_float32_int8_units_avx512,   quantize_float32_int8_channels_avx512)  \
+    X(quantize_float32_uint8_units_avx512,  quantize_float32_uint8_channels_avx512) \
+    X(quantize_bfloat16_int8_units_avx512,  quantize_bfloat16_int8_channels_avx512) \
+    X(quantize_bfloat16_uint8_units_avx512, quantize_bfloat16_uint8_channels_avx512)
+
 #define QDQ_NEON_LIST(X) \
     X(lookup_bytes_neon, LOOKUP, any, any, NULL)
 // clang-format on
@@ -185,5 +197,6 @@ QDQ_RANGE_LIST(QDQ_DECLARE_RANGE)
 QDQ_AVX2_LIST(QDQ_DECLARE_INTRIN)
 QDQ_AVX512_LIST(QDQ_DECLARE_INTRIN)
 QDQ_NEON_LIST(QDQ_DECLARE_INTRIN)
+QDQ_PREPARED_LIST(QDQ_DECLARE_INTRIN)
 
 #endif

@@ -173,9 +173,35 @@ typedef struct tie_case {
     qdq_quant_params params;
 } tie_case;
 
+// Fails unless y[1] is y[0].
+static void same_codes(const char *name, const tie_case *c, const work *w, size_t n, size_t size,
+                       size_t x_size) {
+    for (size_t i = 0; i < n && memcmp(w->y[0], w->y[1], n * size) != 0; i++) {
+        uint32_t x = 0;
+        memcpy(&x, w->x + i * x_size, x_size);
+        if (memcmp(w->y[0] + i * size, w->y[1] + i * size, size) != 0)
+            fail_msg("%s: x %#x, s %a, z %d: got %#x, want %#x", name, x, (double)c->scale,
+                     (int)c->zero_point, w->y[1][i * size], w->y[0][i * size]);
+    }
+}
+
+// The form of a kernel that takes constant scales, or NULL; views[2] and views[3] become what it
+// reads besides.
+static qdq_tile_fn *prepared_form(const qdq_kernel *k, const qdq_quant_params *p, qdq_view *views,
+                                  size_t n, qdq_mempool *mempool) {
+    qdq_param given[2] = {{.count = n}, {.is_int = true, .count = views[1].step ? n : 1}};
+    qdq_link link = {.fn = k->fn, .params = p, .stage_param_count = 2, .stage_params = given};
+    if (!views[0].step) return NULL;
+    assert_true(qdq_quantize_prepare(&link, (const float *)(const void *)views[0].data,
+                                     (const int32_t *)(const void *)views[1].data, mempool));
+    if (link.fn == k->fn) return NULL;
+    for (int i = 2; i < 4; i++) views[i] = (qdq_view){link.stage_params[i].values, 1};
+    return link.fn;
+}
+
 // Checks that the kernel gives the portable bits for the first n elements of w->x, with parameters
-// as single numbers and as lists. Elements repeat after `period`. For Requantize `scale` is the
-// scale of y; x has scale 1.
+// as single numbers and as lists, also as its form for constant scales. Elements repeat after
+// `period`. For Requantize `scale` is the scale of y; x has scale 1.
 static void same_as_portable(const qdq_kernel *k, const tie_case *c, work *w, size_t n,
                              size_t period) {
     uint32_t s = qdq_float_bits(c->scale), z = (uint32_t)c->zero_point;
@@ -194,14 +220,16 @@ static void same_as_portable(const qdq_kernel *k, const tie_case *c, work *w, si
                 memcpy(w->y[0] + i * size, w->y[0], (n - i < period ? n - i : period) * size);
         }
         k->fn(&c->params, views, w->x, w->y[1], n);
-        if (memcmp(w->y[0], w->y[1], n * size) == 0) continue;
-        for (size_t i = 0; i < n; i++) {
-            uint32_t x = 0;
-            memcpy(&x, w->x + i * x_size, x_size);
-            if (memcmp(w->y[0] + i * size, w->y[1] + i * size, size) != 0)
-                fail_msg("%s: x %#x, s %a, z %d: got %#x, want %#x", k->name, x, (double)c->scale,
-                         (int)c->zero_point, w->y[1][i * size], w->y[0][i * size]);
+        same_codes(k->name, c, w, n, size, x_size);
+        qdq_mempool mempool;
+        qdq_mempool_init(&mempool, NULL);
+        qdq_tile_fn *prepared = prepared_form(k, &c->params, views, n, &mempool);
+        if (prepared) {
+            memset(w->y[1], 0xA5, n * size);
+            prepared(&c->params, views, w->x, w->y[1], n);
+            same_codes(k->name, c, w, n, size, x_size);
         }
+        qdq_mempool_release(&mempool);
     }
 }
 
@@ -273,6 +301,46 @@ static void kernels_to_bytes_are_exact_next_to_ties(void **state) {
             fill_ties(&w, kernels[i].x_dtype, scale, first);
             same_as_portable(&kernels[i], &c, &w, MOST, MOST);
         }
+}
+
+// Forms for constant scales, with other scales and zero points for each element, at every length.
+// Both instruction sets have one for each dtype of x and y.
+static void kernels_for_constant_scales_give_the_portable_bits(void **state) {
+    static work w;
+    uint64_t seed = 23;
+    size_t count, forms = 0;
+    const qdq_kernel *kernels = qdq_kernels(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        for (unsigned round = 0; makes_bytes(&kernels[i]) && round < 8 * LENGTHS; round++) {
+            const qdq_kernel *k = &kernels[i];
+            if (k->family != QDQ_FAMILY_QUANTIZE) continue;
+            tie_case c = tie_case_of(k, 1.0f, unit_random(&seed) >> 3);
+            size_t n = lengths[round % LENGTHS], size = qdq_dtype_size(k->x_dtype);
+            qdq_view views[4] = {{w.params[0], 1}, {w.params[1], round & 1}};
+            for (size_t j = 0; j < MOST; j++) {
+                uint64_t r = unit_random(&seed);
+                float scale = ldexpf((float)(r >> 40 | 1), (int)(r & 63) - 60);
+                w.params[0][j] = qdq_float_bits(scale);
+                w.params[1][j] = (uint32_t)((int32_t)c.params.range.least + (int32_t)(r >> 8 & 15));
+                put_real(&w, k->x_dtype, j, make_float(r >> 3, scale));
+            }
+            qdq_mempool mempool;
+            qdq_mempool_init(&mempool, NULL);
+            qdq_tile_fn *prepared = prepared_form(k, &c.params, views, n, &mempool);
+            memset(w.y, 0xA5, sizeof w.y);
+            if (prepared) {
+                size_t at = round % 3;
+                memmove(w.x + at * size, w.x, n * size);
+                portable_of(k->family)(&c.params, views, w.x + at * size, w.y[0] + GUARD + at, n);
+                prepared(&c.params, views, w.x + at * size, w.y[1] + GUARD + at, n);
+                compare_bytes(k, &w, GUARD + at, n, round);
+                forms += round == 0;
+            }
+            qdq_mempool_release(&mempool);
+        }
+    bool avx2 = qdq_cpu_has_avx2(), avx512 = qdq_cpu_has_avx512();
+    assert_int_equal(forms, 4 * (avx2 + avx512));
 }
 
 // The inverse of odd m modulo 2^64.
@@ -466,6 +534,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kernel_gives_the_bits_of_the_portable_one),
         cmocka_unit_test(kernels_to_bytes_are_exact_next_to_ties),
+        cmocka_unit_test(kernels_for_constant_scales_give_the_portable_bits),
         cmocka_unit_test(kernels_to_bytes_are_exact_for_the_hardest_quotients),
         cmocka_unit_test(kernels_of_bfloat16_are_exact_for_the_hardest_quotients),
         cmocka_unit_test(every_lookup_gives_the_results_of_the_tables),

@@ -7,8 +7,8 @@
 
 qdq_code_sum_takes_fn QDQ_ISA_NAME(code_sum_takes);
 bool QDQ_ISA_NAME(code_sum_takes)(const qdq_code_sum *sum) {
-    return may_multiply(sum->params, qdq_float_from_bits(sum->views[0].data[0]),
-                        (int32_t)sum->views[1].data[0]);
+    return qdq_may_multiply(sum->params, qdq_float_from_bits(sum->views[0].data[0]),
+                            (int32_t)sum->views[1].data[0]);
 }
 
 #define CODE_SUM(dtype, is_signed)                                                                \
