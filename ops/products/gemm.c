@@ -8,10 +8,12 @@
 // bfloat16, pairs of int16, groups of four bytes) one iteration of a kernel takes four bytes of
 // each row and column, so kinds differ in the multiply-add only (gemm_vectors.inc.h,
 // gemm_tiles.inc.h). Columns are the inner loop unless B is larger than the cache. An epilogue
-// turns the sums into y and hands rows to the links. AMX multiplies bytes in tiles of 16 rows and
-// 64 k; the sums are exact, so the result is the same.
+// turns the sums into y and hands rows to the links; without links, tiles of floats store their
+// results into y (results/gemm_results.c). AMX multiplies bytes in tiles of 16 rows and 64 k; the
+// sums are exact, so the result is the same.
 #include "ops/products/gemm_read.h"
 #include "ops/products/pairs/pair_sums.h"
+#include "ops/products/results/gemm_results.h"
 #include "ops/products/weight_codes/gemm_fixed.h"
 
 enum {
@@ -56,6 +58,8 @@ typedef struct job {
     qdq_gemm_source from;
     size_t matrix;
     workspace *w;
+    qdq_gemm_results results;  // of the block, unless an epilogue makes them
+    bool last_makes_results;
 } job;
 
 static size_t k_blocks(const qdq_gemm *g) {
@@ -201,6 +205,21 @@ static void add_codes(const job *j, size_t p, size_t k_block, size_t at) {
                             (const float *)(const void *)k_block_of(j, at), sums);
 }
 
+// Multiplies the last k block of A, in place number `at`, by a panel, and stores the results.
+static void add_results(const job *j, size_t p, size_t k_block, size_t at) {
+    qdq_gemm_part part = part_of(j, p, k_block, at);
+    qdq_gemm_store_results(j->g, &j->results, j->block, p, k_block, &part);
+}
+
+// Stores the results of sums that are complete.
+static void finish_results(const job *j, size_t panels) {
+    qdq_gemm_part part = {.a = j->w->a, .b = j->w->b, .c_stride = SUMS_STRIDE};
+    for (size_t p = 0; p < panels; p++) {
+        part.c = j->w->sums + p * COLUMNS;
+        qdq_gemm_store_results(j->g, &j->results, j->block, p, k_blocks(j->g), &part);
+    }
+}
+
 // Multiplies the k block of A in place number `at` by the same k of a panel.
 static void add_panel(const job *j, size_t p, size_t k_block, size_t at) {
     const qdq_gemm *g = j->g;
@@ -208,6 +227,10 @@ static void add_panel(const job *j, size_t p, size_t k_block, size_t at) {
     unsigned skips = w->skips[at];
     if (j->block->rows == 1 && !skips && qdq_gemm_multiplies_codes(g)) {
         add_codes(j, p, k_block, at);
+        return;
+    }
+    if (j->last_makes_results && k_block + 1 == k_blocks(g)) {
+        add_results(j, p, k_block, at);
         return;
     }
     qdq_gemm_part part = part_of(j, p, k_block, at);
@@ -301,12 +324,23 @@ static void add_fixed(const job *j, size_t panels) {
     w->rows = *j->block;
 }
 
+// Adds the products of a block in the order of the sums.
+static void add_products(const job *j, size_t panels) {
+    if (j->g->order.sums == QDQ_SUM_EIGHTS)
+        add_eights(j, panels);
+    else if (j->g->order.sums == QDQ_SUM_FIXED)
+        add_fixed(j, panels);
+    else
+        add_k_blocks(j, panels);
+}
+
 static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_gemm_block *block,
                       workspace *w) {
+    float bias[MOST_ROWS + COLUMNS];
     size_t count = (block->columns + COLUMNS - 1) / COLUMNS;
     bool has_zeros = g->b_zero.port != SIZE_MAX;
     size_t matrix = qdq_gemm_at(g, g->batches.b, block->batch);
-    job j = {g, tensors, block, {0}, matrix, w};
+    job j = {.g = g, .tensors = tensors, .block = block, .matrix = matrix, .w = w};
     j.from = (qdq_gemm_source){tensors->x[g->weights.port],
                                has_zeros ? qdq_gemm_numbers(&g->b_zero, tensors) : NULL, matrix,
                                matrix * g->weights.zero_stride, 0};
@@ -315,20 +349,22 @@ static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_g
     begin_panels(&j);
     if (g->order.bias_first)
         qdq_gemm_begin_with_bias(g, tensors, block, (float *)(void *)w->sums, SUMS_STRIDE);
-    if (g->order.sums == QDQ_SUM_EIGHTS)
-        add_eights(&j, count);
-    else if (g->order.sums == QDQ_SUM_FIXED)
-        add_fixed(&j, count);
-    else
-        add_k_blocks(&j, count);
+    if (qdq_gemm_stores_results(g, tensors)) {
+        j.results = qdq_gemm_results_of_block(g, tensors, block, bias);
+        j.last_makes_results = qdq_gemm_last_makes_results(g);
+        add_products(&j, count);
+        if (!j.last_makes_results) finish_results(&j, count);
+        return;
+    }
+    add_products(&j, count);
     if (qdq_gemm_saturates(g->kind))
         qdq_pair_zeros_remove(g, tensors, block, &w->zeros, w->sums, SUMS_STRIDE);
     g->epilogue(g, tensors, block, w->sums, SUMS_STRIDE);
 }
 
-//---- Stage ------------------------------------------------------------------
+//---- Units ------------------------------------------------------------------
 
-static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
+void qdq_gemm_run_units(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const qdq_gemm *g = params;
     bool enters = g->kind == QDQ_GEMM_BYTES && g->kernel->enter;
     workspace w;
@@ -340,59 +376,4 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
         run_block(g, tensors, &block, &w);
     }
     if (enters) g->kernel->leave();
-}
-
-void qdq_gemm_init(qdq_gemm *g, const qdq_lowering *to, bool integer) {
-    const qdq_gemm_along none = {.port = SIZE_MAX};
-    g->kernel = qdq_gemm_kernel_find(to->isas);
-    g->orders = qdq_gemm_orders_find(to->isas);
-    g->kind = integer ? QDQ_GEMM_INTEGERS : QDQ_GEMM_FLOATS;
-    g->batch = 1;
-    g->weights.taps = g->weights.matrices = 1;
-    g->y = g->bias = g->a_zero = g->b_zero = none;
-    g->a_scale = g->b_scale = g->y_scale = g->y_zero = none;
-    g->alpha = 1;
-}
-
-static void swap(size_t *a, size_t *b) {
-    size_t was = *a;
-    *a = *b, *b = was;
-}
-
-qdq_gemm qdq_gemm_transposed(const qdq_gemm *g) {
-    qdq_gemm t = *g;
-    swap(&t.rows, &t.columns);
-    swap(&t.y.row_stride, &t.y.column_stride);
-    swap(&t.bias.row_stride, &t.bias.column_stride);
-    swap(&t.a_scale.row_stride, &t.a_scale.column_stride);
-    swap(&t.b_scale.row_stride, &t.b_scale.column_stride);
-    return t;
-}
-
-bool qdq_gemm_stage(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *to,
-                    qdq_stage *stage) {
-    if (to->plain) {
-        *stage = (qdq_stage){.params = g};
-        return qdq_pair_sums_choose(g, ctx, to);
-    }
-    if (qdq_gemm_takes_bfloats(g)) g->kind = QDQ_GEMM_BFLOATS;
-    if (!qdq_pair_sums_choose(g, ctx, to)) return false;
-    if (qdq_gemm_has_code_panels(g, ctx)) return qdq_gemm_code_panels_stage(g, ctx, to, stage);
-    if (!qdq_gemm_pack_constant(g, ctx, to)) return false;
-    if (qdq_gemm_sums_fixed(g)) g->order = (qdq_gemm_order){.sums = QDQ_SUM_FIXED};
-    // The bytes that each order reads.
-    size_t b_bytes = qdq_gemm_panels(g) * qdq_gemm_panel_bytes(g);
-    size_t a_bytes = g->rows * g->depth * qdq_gemm_size(g->kind);
-    g->columns_outer = g->pack_a == qdq_gemm_pack_rows && b_bytes > QDQ_GEMM_CACHE_BYTES &&
-                       b_bytes * qdq_gemm_row_blocks(g) > a_bytes * qdq_gemm_column_blocks(g);
-    *stage = (qdq_stage){.params = g,
-                         .tensor_op = run,
-                         .quantize = qdq_gemm_offer_quantize(g, to->mempool),
-                         .chunks = true,
-                         .units = g->batch * qdq_gemm_row_blocks(g) * qdq_gemm_column_blocks(g),
-                         .cost = g->batch * g->rows * g->columns * g->depth,
-                         .packed = (uint64_t)(g->packed || g->weight_codes) << g->weights.port,
-                         .scales_later = g->order.sums == QDQ_SUM_FIXED,
-                         .packed_bytes = g->packed_bytes};
-    return true;
 }

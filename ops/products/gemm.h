@@ -134,6 +134,9 @@ qdq_gemm_block qdq_gemm_block_of(const qdq_gemm *gemm, size_t unit);
 bool qdq_gemm_stage(qdq_gemm *gemm, const qdq_op_context *ctx, const qdq_lowering *to,
                     qdq_stage *stage);
 
+// Runs the blocks of a product.
+qdq_tensor_op_fn qdq_gemm_run_units;
+
 // The form for rows of codes and constant weights where the kernel has no exact product of bytes
 // but one of split weights (kernels/gemm/weights/gemm_weights.c): weights are the rows of the
 // product, and rows of A its columns.
