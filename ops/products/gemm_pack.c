@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packs rows of A of a product, and B in panels of 32 columns, as the kernels take them.
+#include "ops/kernels/transpose_block.h"
 #include "ops/products/gemm_read.h"
 #include "runtime/numerics/dtype.h"
 
@@ -56,6 +57,12 @@ void qdq_gemm_pack_row(const qdq_gemm *g, int32_t zero, const void *raw, size_t 
     memset(to + used, 0, qdq_gemm_steps(g->kind, n) * QDQ_GEMM_STEP_BYTES - used);
 }
 
+// Rows of float32, whose k are neighbours in memory.
+static void copy_rows(const char *x, size_t stride, size_t rows, size_t n, char *a) {
+    for (size_t r = 0; r < rows; r++)
+        memcpy(a + r * QDQ_GEMM_ROW_BYTES, x + r * stride, n * sizeof(float));
+}
+
 unsigned qdq_gemm_pack_rows(const qdq_gemm *g, const qdq_tensors *tensors,
                             const qdq_gemm_block *block, size_t k, size_t n, void *a,
                             uint16_t (*keep)[QDQ_GEMM_KEEP]) {
@@ -63,6 +70,11 @@ unsigned qdq_gemm_pack_rows(const qdq_gemm *g, const qdq_tensors *tensors,
     size_t size = qdq_dtype_size(g->a_dtype);
     const char *x = (const char *)tensors->x[g->a_port] +
                     (qdq_gemm_at(g, g->batches.a, block->batch) + k * g->a_depth_stride) * size;
+    if (g->kind == QDQ_GEMM_FLOATS && g->a_dtype == QDQ_FLOAT32 && g->a_depth_stride == 1) {
+        copy_rows(x + block->row * g->a_row_stride * size, g->a_row_stride * size, block->rows, n,
+                  a);
+        return 0;
+    }
     size_t zeros = qdq_gemm_at(g, g->batches.a_zero, block->batch);
     for (size_t r = 0; r < block->rows; r++) {
         size_t row = block->row + r;
@@ -166,9 +178,28 @@ static void pack_pairs(const qdq_gemm *g, const qdq_gemm_source *from, const qdq
     }
 }
 
+// float32 whose columns or k are neighbours in memory. Rows of a whole panel have a known length.
+static bool copy_floats(const qdq_gemm *g, const qdq_gemm_source *from, const qdq_gemm_block *part,
+                        size_t k, size_t n, float *panel) {
+    const qdq_gemm_weights *w = &g->weights;
+    const float *x = qdq_gemm_source_at(g, from, k, part->column);
+    const void *columns[COLUMNS];
+    if (w->dtype != QDQ_FLOAT32 || w->taps != 1) return false;
+    if (w->column_stride == 1 && part->columns == COLUMNS) {
+        for (size_t i = 0; i < n; i++)
+            memcpy(panel + i * COLUMNS, x + i * w->depth_stride, COLUMNS * sizeof *panel);
+        return true;
+    }
+    if (w->depth_stride != 1) return false;
+    for (size_t j = 0; j < part->columns; j++) columns[j] = x + j * w->column_stride;
+    qdq_transpose_block(sizeof *panel, columns, part->columns, n, panel, COLUMNS);
+    return true;
+}
+
 static void pack_floats(const qdq_gemm *g, const qdq_gemm_source *from, const qdq_gemm_block *part,
                         size_t k, size_t n, float *panel) {
     const qdq_gemm_weights *w = &g->weights;
+    if (copy_floats(g, from, part, k, n, panel)) return;
     if (w->column_stride == 1 && part->columns > 1) {
         for (size_t i = 0; i < n; i++)
             g->kernel->widen(w->dtype, qdq_gemm_source_at(g, from, k + i, part->column),
