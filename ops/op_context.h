@@ -34,6 +34,8 @@ typedef struct qdq_operand {
     // these codes. NULL: neither.
     const qdq_quantized *quantized;
     const qdq_weight_codes *weight_codes;  // likewise; `type` stays the type of the floats
+    // Dim i of `type` is dim order[i] of what lies in memory. NULL: it lies as `type` says.
+    const int *order;
 } qdq_operand;
 
 typedef struct qdq_op_context {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Optional hooks of an op, by which graph/compile/ changes more than one node at a time: it
-// computes nodes on integers instead of dequantized floats (integer_execution.c), packs constant
-// weights ahead of the run (fold.c), drops a ReLU that the next node makes redundant, lets a
-// tensor op compute links on its results (compile_steps.c), and adds codes in registers
-// (code_sums.c).
+// computes nodes on integers instead of dequantized floats (integer_execution.c), reads operands
+// where a transpose found them (read_transposed.c), packs constant weights ahead of the run
+// (fold.c), drops a ReLU that the next node makes redundant, lets a tensor op compute links on its
+// results (compile_steps.c), and adds codes in registers (code_sums.c).
 #ifndef QDQ_OPS_OP_FUSION_H
 #define QDQ_OPS_OP_FUSION_H
 
@@ -68,6 +68,13 @@ typedef struct qdq_op_fusion {
     // Whether the op can pack the codes of the input whose operand has `weight_codes` set, and
     // dequantize them while it runs.
     bool (*packs_weight_codes)(const struct qdq_op_context *ctx);
+
+    // Transposed operands. `transposes`: whether the op only moves the dims of its first input, and
+    // dim i of the result is dim order[i] of the input. `reads_transposed`: whether the op can read
+    // its inputs in the `order` of their operands, about as fast as if they lay in the order of
+    // their types.
+    bool (*transposes)(const struct qdq_op_context *ctx, int *order);
+    bool (*reads_transposed)(const struct qdq_op_context *ctx, const qdq_lowering *to);
 
     // ReLU in front of Quantize. Whether y of the link is x if x is above 0 or NaN, else 0.
     bool (*cuts_negative)(const qdq_link *link);

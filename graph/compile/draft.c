@@ -68,6 +68,7 @@ void qdq_draft_context(const qdq_draft *draft, size_t index, qdq_findings *findi
             ctx->inputs[i].quantized = &quantized[i];
             ctx->inputs[i].type.dtype = quantized[i].dtype;
         }
+        if (draft->nodes[index].orders) ctx->inputs[i].order = draft->nodes[index].orders[i];
         if (!known) continue;
         ctx->inputs[i].weight_codes = known[i].weight_codes;
         if (known[i].data) ctx->inputs[i].data = known[i].data;

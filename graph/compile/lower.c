@@ -60,9 +60,11 @@ static bool mark_live(qdq_draft *draft, bool folds) {
     return true;
 }
 
-// Integer execution needs to know what is live, and makes some Dequantize nodes dead.
-static bool choose_integer_execution(qdq_draft *draft) {
-    return mark_live(draft, false) && qdq_draft_integer_execution(draft) && mark_live(draft, true);
+// Both need to know what is live. Integer execution makes some Dequantize nodes dead, and reading
+// what lies transposed makes some transposes dead.
+static bool choose_inputs(qdq_draft *draft) {
+    return mark_live(draft, false) && qdq_draft_integer_execution(draft) &&
+           mark_live(draft, false) && qdq_draft_read_transposed(draft) && mark_live(draft, true);
 }
 
 static bool node_is_live(const qdq_draft *draft, const qdq_node *node) {
@@ -388,7 +390,7 @@ static bool load_early(qdq_draft *draft) {
 }
 
 qdq_status qdq_lower(qdq_draft *draft, qdq_error *err) {
-    bool done = qdq_draft_start(draft) && choose_integer_execution(draft) && load_early(draft);
+    bool done = qdq_draft_start(draft) && choose_inputs(draft) && load_early(draft);
     for (size_t i = 0; done && i < draft->graph->node_count; i++)
         if (node_is_live(draft, &draft->graph->nodes[i])) done = lower_node(draft, i);
     done = done && lower_outputs(draft);

@@ -100,6 +100,9 @@ typedef struct qdq_draft_node {
     const qdq_value *inputs;  // the node's own, or the values that hold their quantized forms
     const qdq_quantized *quantized;  // per input, empty where not quantized; NULL: no input is
     qdq_draft_known *known;          // per input; NULL: folding has not run
+    // Per input, the order of dims that `inputs` names in place of a transposed value, or NULL;
+    // NULL: no input has one.
+    const int **orders;
 } qdq_draft_node;
 
 typedef struct qdq_draft {
@@ -148,6 +151,10 @@ qdq_lowering qdq_draft_lowering(const qdq_draft *draft, const qdq_op_context *ct
 // Decides which nodes compute on quantized inputs (graph/compile/integer_execution.c). Expects
 // `live` as it is without integer execution. False if compiling cannot go on.
 bool qdq_draft_integer_execution(qdq_draft *draft);
+
+// Lets nodes read operands where a transpose found them (graph/compile/read_transposed.c). Expects
+// `live`. False if memory runs out.
+bool qdq_draft_read_transposed(qdq_draft *draft);
 
 // Computes the inputs that a node packs, if they depend on constants alone (graph/compile/fold.c).
 // False if compiling cannot go on.

@@ -211,7 +211,10 @@ static bool passes_quantized(const qdq_op_context *ctx, qdq_quantized *quantized
     return true;
 }
 
-static const qdq_op_fusion fusion = {.passes_quantized = passes_quantized};
+static const qdq_op_fusion fusion = {
+    .passes_quantized = passes_quantized,
+    .transposes = read_order,
+};
 
 const qdq_op qdq_op_transpose = {
     .name = "StaticTranspose",

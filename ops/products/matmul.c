@@ -117,6 +117,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     bool quantized = ctx->inputs[A].quantized != NULL;
     qdq_gemm_init(gemm, to, quantized);
     qdq_matmul_lay_out(ctx, &ports, &dims, gemm);
+    (void)qdq_matmul_read_transposed(ctx, &ports, &dims, gemm);
     if (!quantized && !ctx->inputs[B].weight_codes && to->numerics.multiply_add &&
         ctx->inputs[A].type.dtype != QDQ_FLOAT16)
         return lower_on_chip(ctx, to, &dims, gemm, &stages[0]);
@@ -124,13 +125,24 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     if (quantized && !qdq_gemm_use_quantized(gemm, ctx, 0, to->mempool)) return 0;
     if (ctx->inputs[BIAS].given)
         qdq_matmul_along(ctx, &dims, BIAS, &gemm->bias, gemm->batches.bias);
-    qdq_matmul_join_batch(&ports, &dims, gemm);
+    if (!ctx->inputs[A].order) qdq_matmul_join_batch(&ports, &dims, gemm);
     gemm->fast = to->fast;
     if (qdq_adds_as_runtime(ctx, to, A, B)) set_order(ctx, &ports, &dims, gemm);
     return qdq_gemm_stage(gemm, ctx, to, &stages[0]) ? 1 : 0;
 }
 
+// A chip takes its operands as they are.
+static bool reads_transposed(const qdq_op_context *ctx, const qdq_lowering *to) {
+    qdq_matmul_ports ports = ports_of(ctx->attrs);
+    qdq_matmul_dims dims;
+    qdq_gemm gemm = {.kind = QDQ_GEMM_FLOATS};
+    if (to->numerics.multiply_add || !qdq_matmul_dims_of(ctx, &ports, &dims)) return false;
+    qdq_matmul_lay_out(ctx, &ports, &dims, &gemm);
+    return qdq_matmul_read_transposed(ctx, &ports, &dims, &gemm);
+}
+
 static const qdq_op_fusion fusion = {
+    .reads_transposed = reads_transposed,
     .accepts_quantized = accepts_quantized,
     .packs = 1u << B,
     .packs_weight_codes = packs_weight_codes,

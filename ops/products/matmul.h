@@ -27,6 +27,11 @@ bool qdq_matmul_dims_of(const qdq_op_context *ctx, const qdq_matmul_ports *ports
 void qdq_matmul_lay_out(const qdq_op_context *ctx, const qdq_matmul_ports *ports,
                         const qdq_matmul_dims *dims, qdq_gemm *gemm);
 
+// Sets the strides of float32 operands that lie in an `order` of dims. False if the product cannot
+// read them so, or would take longer. No operand has one: true.
+bool qdq_matmul_read_transposed(const qdq_op_context *ctx, const qdq_matmul_ports *ports,
+                                const qdq_matmul_dims *dims, qdq_gemm *gemm);
+
 // The strides of an input that is broadcast onto y.
 void qdq_matmul_along(const qdq_op_context *ctx, const qdq_matmul_dims *dims, size_t port,
                       qdq_gemm_along *along, size_t *batch_strides);

@@ -109,6 +109,54 @@ void qdq_matmul_lay_out(const qdq_op_context *ctx, const qdq_matmul_ports *ports
     g->y = (qdq_gemm_along){0, ctx->outputs[0].dtype, d->n, 1, NULL};
 }
 
+// The strides of the dims of an operand that lies in memory in its order of dims.
+static void strides_in_order(const qdq_operand *x, size_t *strides) {
+    int rank = x->type.shape.rank, at[QDQ_MAX_RANK] = {0};
+    size_t unit = 1;
+    for (int i = 0; i < rank; i++) at[x->order[i]] = i;
+    for (int m = rank; m-- > 0; unit *= (size_t)x->type.shape.dims[at[m]]) strides[at[m]] = unit;
+}
+
+static bool read_a(const qdq_operand *a, bool transposed, qdq_gemm *g) {
+    size_t strides[QDQ_MAX_RANK] = {0};
+    int rank = a->type.shape.rank, batch = g->batches.rank;
+    strides_in_order(a, strides);
+    g->a_row_stride = strides[rank - (transposed ? 1 : 2)];
+    g->a_depth_stride = strides[rank - (transposed ? 2 : 1)];
+    for (int i = 0; i < rank - 2; i++)
+        g->batches.a[batch - (rank - 2) + i] = a->type.shape.dims[i] == 1 ? 0 : strides[i];
+    return g->a_depth_stride == 1;
+}
+
+// Matrices have to lie evenly apart. Those with more than a k block are packed for each block of
+// rows, so their columns have to be neighbours.
+static bool read_b(const qdq_operand *b, bool transposed, qdq_gemm *g) {
+    qdq_gemm_weights *w = &g->weights;
+    size_t strides[QDQ_MAX_RANK] = {0}, next = 0;
+    int rank = b->type.shape.rank;
+    strides_in_order(b, strides);
+    w->depth_stride = strides[rank - (transposed ? 1 : 2)];
+    w->column_stride = strides[rank - (transposed ? 2 : 1)];
+    for (int i = rank - 2; i-- > 0;) {
+        size_t size = (size_t)b->type.shape.dims[i];
+        if (size == 1) continue;
+        if (next && strides[i] != next) return false;
+        if (!next) w->matrix_stride = strides[i];
+        next = strides[i] * size;
+    }
+    return w->column_stride == 1 || (w->depth_stride == 1 && g->depth <= qdq_gemm_depth(g));
+}
+
+bool qdq_matmul_read_transposed(const qdq_op_context *ctx, const qdq_matmul_ports *ports,
+                                const qdq_matmul_dims *d, qdq_gemm *g) {
+    const qdq_operand *a = &ctx->inputs[ports->a], *b = &ctx->inputs[ports->b];
+    if (!a->order && !b->order) return true;
+    return !d->a_vector && !d->b_vector && a->type.dtype == QDQ_FLOAT32 &&
+           b->type.dtype == QDQ_FLOAT32 && !a->quantized && !b->quantized && !b->weight_codes &&
+           (!a->order || read_a(a, ports->transpose_a, g)) &&
+           (!b->order || read_b(b, ports->transpose_b, g));
+}
+
 void qdq_matmul_along(const qdq_op_context *ctx, const qdq_matmul_dims *d, size_t port,
                       qdq_gemm_along *along, size_t *batch_strides) {
     size_t strides[QDQ_MAX_RANK] = {0};
