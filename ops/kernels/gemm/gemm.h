@@ -95,7 +95,10 @@ typedef void qdq_gemm_part_fn(const qdq_gemm_part *part);
 // left out, but a chain without `before` starts from 0. A NaN becomes 0x7FC00000.
 typedef struct qdq_gemm_results {
     const void *a, *b;
-    size_t b_stride;  // elements of B from one step to the next
+    // Tiles of QDQ_GEMM_ROWS rows that share their rows of A, one after the other: the first tile
+    // is number `way` of them. At most 1: none share.
+    size_t ways, way;
+    const size_t *b_at;  // elements from b to each step: qdq_gemm_panel_at for a panel
     size_t rows, columns, steps;
     const float *before;
     size_t before_stride;  // from one row to the next, in elements; whole panels may be read
@@ -109,6 +112,9 @@ typedef struct qdq_gemm_results {
     const void *ahead;  // bytes that later parts read, which come into the L2 cache meanwhile
     size_t ahead_bytes;
 } qdq_gemm_results;
+
+// The steps of floats in a panel.
+extern const size_t qdq_gemm_panel_at[QDQ_GEMM_ROW_BYTES / QDQ_GEMM_STEP_BYTES];
 
 typedef void qdq_gemm_results_fn(const qdq_gemm_results *results);
 

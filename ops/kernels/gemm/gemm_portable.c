@@ -32,16 +32,31 @@ static float result_of(const qdq_gemm_results *p, size_t r, size_t j, float sum)
     return p->bounds->no_minus ? sum + 0.0f : sum;
 }
 
+#define FOUR(k) (k) * COLUMNS, ((k) + 1) * COLUMNS, ((k) + 2) * COLUMNS, ((k) + 3) * COLUMNS
+#define SIXTEEN(k) FOUR(k), FOUR((k) + 4), FOUR((k) + 8), FOUR((k) + 12)
+
+const size_t qdq_gemm_panel_at[] = {
+    SIXTEEN(0),  SIXTEEN(16), SIXTEEN(32), SIXTEEN(48),
+    SIXTEEN(64), SIXTEEN(80), SIXTEEN(96), SIXTEEN(112),
+};
+
+static const float *row_of_a(const qdq_gemm_results *p, size_t r) {
+    size_t ways = p->ways ? p->ways : 1, tile = p->way + r / QDQ_GEMM_ROWS;
+    size_t row = tile / ways * QDQ_GEMM_ROWS + r % QDQ_GEMM_ROWS;
+    const char *at = (const char *)p->a + row * QDQ_GEMM_ROW_BYTES;
+    return (const float *)(const void *)(at + tile % ways * (QDQ_GEMM_ROW_BYTES / ways));
+}
+
 void qdq_gemm_results_portable(const qdq_gemm_results *p) {
     const float *b = p->b;
     for (size_t r = 0; r < p->rows; r++) {
-        const float *a = (const float *)(const void *)((const char *)p->a + r * QDQ_GEMM_ROW_BYTES);
+        const float *a = row_of_a(p, r);
         float sums[COLUMNS] = {0};
         for (size_t j = 0; p->before && !p->adds && j < p->columns; j++)
             sums[j] = p->before[r * p->before_stride + j];
         for (size_t k = 0; k < p->steps; k++)
             for (size_t j = 0; j < p->columns; j++)
-                sums[j] = fmaf(a[k], b[k * p->b_stride + j], sums[j]);
+                sums[j] = fmaf(a[k], b[p->b_at[k] + j], sums[j]);
         for (size_t j = 0; j < p->columns; j++)
             p->y[r * p->y_stride + j] = result_of(p, r, j, sums[j]);
     }

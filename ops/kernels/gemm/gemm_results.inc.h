@@ -8,7 +8,8 @@ qdq_gemm_results_fn QDQ_ISA_NAME(gemm_results);
 // The operands of a tile and of its results. Strides of operands that are NULL are not read.
 typedef struct results_tile {
     const int32_t *a, *b;
-    size_t b_stride, b_ahead, steps;  // b_ahead: elements from B to what a step asks for
+    const size_t *b_at;
+    size_t b_ahead, steps;  // b_ahead: elements from B to what a step asks for
     const float *before, *bias, *addend;
     size_t before_stride, addend_stride;
     bool adds;
@@ -42,16 +43,18 @@ static inline void ask_for_results(const results_tile *t, size_t row, size_t col
 #define RESULTS_TILE(NAME, TYPE, R, WIDTH)                                                      \
     static void NAME##_##R(const results_tile *t) {                                             \
         enum { LANES_OF = sizeof(gemm_##TYPE) / sizeof(float), VECS = (WIDTH) / LANES_OF };     \
-        const int32_t *restrict a = t->a, *restrict b = t->b;                                   \
+        const int32_t *restrict a = t->a, *restrict all_b = t->b;                               \
         const float *before = t->before, *addend = t->addend, *bias = t->bias;                  \
-        const size_t b_stride = t->b_stride, b_ahead = t->b_ahead, ahead_step = t->ahead_step;  \
+        const size_t *restrict b_at = t->b_at;                                                  \
+        const size_t b_ahead = t->b_ahead, ahead_step = t->ahead_step;                          \
         const char *restrict ahead = t->ahead;                                                  \
         gemm_##TYPE sum[R][VECS], of_b[VECS];                                                   \
         if (before && !t->adds)                                                                 \
             EACH(R) sum[r][v] = TYPE##_load(before + r * t->before_stride + v * LANES_OF);      \
         else                                                                                    \
             EACH(R) sum[r][v] = TYPE##_all(0);                                                  \
-        for (size_t k = 0, steps = t->steps; k < steps; k++, b += b_stride) {                   \
+        for (size_t k = 0, steps = t->steps; k < steps; k++) {                                  \
+            const int32_t *b = all_b + b_at[k];                                                 \
             ask_for_row(b + b_ahead, WIDTH);                                                    \
             __builtin_prefetch(ahead + k * ahead_step, 0, 2);                                   \
             if (k < (R)) ask_for_results(t, k, WIDTH);                                          \
@@ -165,33 +168,52 @@ static void set_ahead(const qdq_gemm_results *p, size_t row, size_t rows, size_t
 // A tile asks for later steps of its panel. If it has few steps, and B is rows of x, it asks for
 // the same steps of the next panel, which lies to the right.
 static size_t b_ahead_of(const qdq_gemm_results *p) {
-    bool next = p->b_stride != COLUMNS && p->steps <= 2 * AHEAD;
-    return next ? COLUMNS : AHEAD * p->b_stride;
+    if (p->b_at != qdq_gemm_panel_at && p->steps <= 2 * AHEAD) return COLUMNS;
+    return p->steps > AHEAD ? p->b_at[AHEAD] - p->b_at[0] : 0;
 }
 
-// Cuts a part into tiles of nearly the same number of rows, as run_tiles does.
+// The tiles of some rows, beside each other. Members are set one by one: an initializer would clear
+// all of them first, which takes longer than some tiles do.
+static void run_row_of_tiles(const qdq_gemm_results *p, const int32_t *a, size_t row, size_t rows) {
+    results_tile t;
+    t.a = a;
+    t.b_at = p->b_at, t.b_ahead = b_ahead_of(p);
+    t.steps = p->steps;
+    t.before_stride = p->before_stride, t.addend_stride = p->addend_stride;
+    t.adds = p->adds;
+    t.bias = p->bias ? p->bias + row : NULL;
+    t.bounds = p->bounds;
+    t.y_stride = p->y_stride;
+    for (size_t j = 0, width; j < p->columns; j += width) {
+        width = width_of(p->columns - j);
+        t.b = (const int32_t *)p->b + j;
+        t.before = p->before ? p->before + row * p->before_stride + j : NULL;
+        t.addend = p->addend ? p->addend + row * p->addend_stride + j : NULL;
+        t.y = p->y + row * p->y_stride + j;
+        set_ahead(p, row, rows, j, &t);
+        run_results(&t, rows, width, p->columns - j < width ? p->columns - j : width);
+    }
+}
+
+// Cuts rows into tiles of nearly the same number of rows, as run_tiles does. `a`: of the first.
+static void run_rows(const qdq_gemm_results *p, const int32_t *a, size_t first, size_t end) {
+    size_t left = (end - first + TILE_ROWS - 1) / TILE_ROWS;
+    for (size_t row = first, rows; row < end; row += rows, left--) {
+        rows = (end - row + left - 1) / left;
+        run_row_of_tiles(p, a + (row - first) * ROW_WORDS, row, rows);
+    }
+}
+
 void QDQ_ISA_NAME(gemm_results)(const qdq_gemm_results *p) {
-    size_t left = (p->rows + TILE_ROWS - 1) / TILE_ROWS;
-    for (size_t row = 0, rows; row < p->rows; row += rows, left--) {
-        rows = (p->rows - row + left - 1) / left;
-        results_tile t = {.a = (const int32_t *)p->a + row * ROW_WORDS,
-                          .b_stride = p->b_stride,
-                          .b_ahead = b_ahead_of(p),
-                          .steps = p->steps,
-                          .before_stride = p->before_stride,
-                          .addend_stride = p->addend_stride,
-                          .adds = p->adds,
-                          .bias = p->bias ? p->bias + row : NULL,
-                          .bounds = p->bounds,
-                          .y_stride = p->y_stride};
-        for (size_t j = 0, width; j < p->columns; j += width) {
-            width = width_of(p->columns - j);
-            t.b = (const int32_t *)p->b + j;
-            t.before = p->before ? p->before + row * p->before_stride + j : NULL;
-            t.addend = p->addend ? p->addend + row * p->addend_stride + j : NULL;
-            t.y = p->y + row * p->y_stride + j;
-            set_ahead(p, row, rows, j, &t);
-            run_results(&t, rows, width, p->columns - j < width ? p->columns - j : width);
-        }
+    const int32_t *a = p->a;
+    if (p->ways <= 1) {
+        run_rows(p, a, 0, p->rows);
+        return;
+    }
+    size_t part = ROW_WORDS / p->ways;
+    for (size_t row = 0, way = p->way, end; row < p->rows; row = end) {
+        end = p->rows - row < QDQ_GEMM_ROWS ? p->rows : row + QDQ_GEMM_ROWS;
+        run_rows(p, a + way * part, row, end);
+        if (++way == p->ways) way = 0, a += (size_t)QDQ_GEMM_ROWS * ROW_WORDS;
     }
 }

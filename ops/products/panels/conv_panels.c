@@ -192,25 +192,26 @@ static void add_few(const job *j, size_t p, size_t k_block, size_t row, size_t r
                                  .steps = qdq_gemm_steps(c->gemm.kind, qdq_panels_k(c, k_block))});
 }
 
-// The part of `ahead` that rows from `r` on ask for.
-static qdq_panels_ahead part_of(qdq_panels_ahead ahead, size_t r, size_t n, size_t rows) {
-    if (!ahead.bytes) return ahead;
-    return (qdq_panels_ahead){ahead.at + ahead.bytes * r / rows, ahead.bytes * n / rows};
+static void ask_for(qdq_panels_ahead ahead) {
+    enum { LINE = 64 };
+    for (size_t i = 0; i < ahead.bytes; i += LINE) __builtin_prefetch(ahead.at + i, 0, 2);
 }
 
-// Tiles that share slots are not neighbours, and are added one by one. Tiles of floats ask for the
-// next weights step by step.
+// Tiles of codes that share slots are not neighbours, and are added one by one. Tiles of floats ask
+// for the next weights step by step.
 static void add_tiles(const job *j, size_t p, size_t k_block, size_t row, size_t rows,
                       qdq_panels_ahead ahead) {
+    if (j->p->conv.gemm.kind == QDQ_GEMM_FLOATS) {
+        qdq_panels_add_floats(j, p, k_block, row, rows, ahead);
+        return;
+    }
     bool last = k_block + 1 == qdq_panels_k_blocks(&j->p->conv);
     size_t most = last && j->p->ways > 1 ? QDQ_GEMM_ROWS : rows;
     size_t few = few_of(j, p);
+    ask_for(ahead);
     for (size_t r = 0; r < rows; r += most) {
         size_t n = rows - r < most ? rows - r : most;
-        if (j->p->conv.gemm.kind == QDQ_GEMM_FLOATS)
-            qdq_panels_add_floats(j, p, k_block, row + r, n, part_of(ahead, r, n, rows));
-        else if (few < qdq_panels_columns(j, p))
-            add_group(j, p, k_block, row + r, n);
+        if (few < qdq_panels_columns(j, p)) add_group(j, p, k_block, row + r, n);
         if (few) add_few(j, p, k_block, row + r, n);
     }
 }
@@ -230,11 +231,6 @@ static qdq_panels_ahead part_of_next(const job *j, size_t k_block, size_t next, 
     size_t bytes = group_rows(j, next) * j->p->row_bytes / (last ? j->p->ways : 1);
     size_t first = bytes * p / panels, end = bytes * (p + 1) / panels;
     return (qdq_panels_ahead){weights + first, end - first};
-}
-
-static void ask_for(qdq_panels_ahead ahead) {
-    enum { LINE = 64 };
-    for (size_t i = 0; i < ahead.bytes; i += LINE) __builtin_prefetch(ahead.at + i, 0, 2);
 }
 
 // Makes codes of a group of rows while their sums are in the cache: of the last `count` panels up
@@ -265,7 +261,6 @@ static void add_k_block(const job *j, size_t k_block, size_t panels) {
             qdq_panels_decode(j->p, j->matrix, k_block, j->block.row + row, rows, j->w->decoded);
         for (size_t p = 0; p < panels; p++) {
             qdq_panels_ahead ahead = part_of_next(j, k_block, row + rows, p, panels);
-            if (j->p->conv.gemm.kind != QDQ_GEMM_FLOATS) ask_for(ahead);
             add_tiles(j, p, k_block, row, rows, ahead);
             if (ends && (p % ENDED == ENDED - 1 || p == panels - 1))
                 end_group(j, row, rows, p, p % ENDED + 1);

@@ -7,6 +7,7 @@
 
 enum { COLUMNS = QDQ_GEMM_COLUMNS, NARROW = QDQ_GEMM_NARROW, GROUP = QDQ_PANELS_GROUP };
 
+typedef qdq_panels_params panels_params;
 typedef qdq_panels_job job;
 
 void qdq_panels_set_reals(const job *j, bool scaled, bool biased) {
@@ -40,27 +41,38 @@ void qdq_panels_set_results(job *j) {
     j->results.bounds = finish->bounded ? &finish->bounds : NULL;
 }
 
-// Rows of a panel that become results.
-static qdq_gemm_results results_of(const job *j, size_t p, size_t row, size_t rows) {
-    qdq_gemm_results part = j->results;
-    size_t at = row * part.y_stride + p * COLUMNS;
-    part.rows = rows;
-    part.columns = qdq_panels_columns(j, p);
-    part.y += at;
-    if (part.addend) part.addend += at;
-    if (part.bias) part.bias += row;
-    return part;
+// Makes results of the block those of some rows of a panel.
+static void set_results(const job *j, size_t p, size_t row, size_t rows, qdq_gemm_results *part) {
+    size_t at = row * part->y_stride + p * COLUMNS;
+    part->rows = rows;
+    part->columns = qdq_panels_columns(j, p);
+    part->y += at;
+    if (part->addend) part->addend += at;
+    if (part->bias) part->bias += row;
+}
+
+// Weights that were codes are decoded; in the last k block, tiles of others share their rows.
+static void set_a(const job *j, size_t k_block, size_t row, qdq_gemm_results *part) {
+    const panels_params *p = j->p;
+    size_t first = j->block.row + row, tile = first / QDQ_GEMM_ROWS;
+    if (p->weights->scales) {
+        part->a = j->w->decoded + row % GROUP * QDQ_PANELS_CODE_ROW_BYTES;
+        return;
+    }
+    part->a = qdq_panels_row(p, j->matrix, k_block, first);
+    if (p->ways == 1 || k_block + 1 < qdq_panels_k_blocks(&p->conv)) return;
+    part->ways = p->ways, part->way = tile % p->ways;
+    part->a = (const char *)part->a - part->way * (p->row_bytes / p->ways);
 }
 
 // A panel is packed, or lies in x.
 static void set_b(const job *j, size_t p, size_t k_block, qdq_gemm_results *part) {
     const qdq_conv *c = &j->p->conv;
     part->b = j->w->b[p];
-    part->b_stride = COLUMNS;
+    part->b_at = qdq_gemm_panel_at;
     if (!qdq_panels_in_place(j, p)) return;
-    size_t first = k_block * qdq_gemm_depth(&c->gemm);
-    part->b = (const float *)(const void *)j->x + j->block.column + p * COLUMNS + c->offsets[first];
-    part->b_stride = c->channel_stride;
+    part->b = (const float *)(const void *)j->x + j->block.column + p * COLUMNS;
+    part->b_at = c->offsets + k_block * qdq_gemm_depth(&c->gemm);
 }
 
 void qdq_panels_add_floats(const job *j, size_t p, size_t k_block, size_t row, size_t rows,
@@ -68,29 +80,31 @@ void qdq_panels_add_floats(const job *j, size_t p, size_t k_block, size_t row, s
     const qdq_conv *c = &j->p->conv;
     float *sums = j->w->sums + row * j->p->stride + p * COLUMNS;
     bool last = k_block + 1 == qdq_panels_k_blocks(c);
-    qdq_gemm_results part = {.rows = rows,
-                             .columns = (qdq_panels_columns(j, p) + NARROW - 1) / NARROW * NARROW,
-                             .y = sums,
-                             .y_stride = j->p->stride};
-    if (last && j->results.y && !j->p->leaves_out) part = results_of(j, p, row, rows);
-    part.a =
-        j->p->weights->scales
-            ? (const void *)(j->w->decoded + row % QDQ_PANELS_GROUP * QDQ_PANELS_CODE_ROW_BYTES)
-            : qdq_panels_row(j->p, j->matrix, k_block, j->block.row + row);
-    set_b(j, p, k_block, &part);
+    qdq_gemm_results part = j->results;
+    if (last && part.y && !j->p->leaves_out) {
+        set_results(j, p, row, rows, &part);
+    } else {
+        part.rows = rows;
+        part.columns = (qdq_panels_columns(j, p) + NARROW - 1) / NARROW * NARROW;
+        part.y = sums, part.y_stride = j->p->stride;
+        part.bias = part.addend = NULL, part.bounds = NULL;
+    }
+    set_a(j, k_block, row, &part);
     part.steps = qdq_panels_k(c, k_block);
     part.before = k_block ? sums : NULL;
     part.before_stride = j->p->stride;
     part.ahead = ahead.at, part.ahead_bytes = ahead.bytes;
     part.adds = c->gemm.order.sums == QDQ_SUM_CHUNKS;
+    set_b(j, p, k_block, &part);
     c->gemm.kernel->results(&part);
 }
 
 void qdq_panels_finish(const job *j, size_t panels) {
     for (size_t p = 0; p < panels; p++) {
-        qdq_gemm_results part = results_of(j, p, 0, j->block.rows);
+        qdq_gemm_results part = j->results;
+        set_results(j, p, 0, j->block.rows, &part);
         part.a = qdq_panels_row(j->p, j->matrix, 0, j->block.row);  // of which no step is taken
-        part.b = j->w->b[p];
+        part.b = j->w->b[p], part.b_at = qdq_gemm_panel_at;
         part.before = j->w->sums + p * COLUMNS;
         part.before_stride = j->p->stride;
         j->p->conv.gemm.kernel->results(&part);

@@ -2,14 +2,15 @@
 // Every kernel makes results of the sums of floats, by a plain loop in the order of
 // ops/kernels/gemm/gemm.h: every number of rows and columns, sums of earlier chunks that a
 // chain goes on from or that are added, and each operand there or not, with NaN, infinities and
-// zeros of both signs. B is a panel, or rows that lie further apart.
+// zeros of both signs. B is a panel, or rows that lie anywhere. Tiles of rows may share rows of A.
 #include "tests/ops/kernels/gemm_parts.h"
 
-enum { APART = 2 * COLUMNS + 5 };  // from one row of B to the next
+enum { APART = 2 * COLUMNS + 5 };  // from one row of B to another
 
 typedef struct results_case {
     work w;  // a, b and c[2]: the sums before
-    float apart[(STEPS - 1) * APART + COLUMNS];
+    float apart[STEPS * APART];
+    size_t apart_at[STEPS];
     float bias[ROWS], addend[ROWS * STRIDE], y[2][ROWS * STRIDE];
     qdq_bounds bounds;
 } results_case;
@@ -28,6 +29,7 @@ static void fill_case(results_case *c, size_t round, uint64_t *seed) {
         {0, INFINITY, true}, {0, INFINITY, false}, {0, 6, false}, {-1, 0x1p-3f, false}};
     fill(&c->w, seed, word, word);
     for (size_t i = 0; i < UNIT_COUNT(c->apart); i++) c->apart[i] = number(seed);
+    for (size_t k = 0; k < STEPS; k++) c->apart_at[k] = (k * 37 + round) % STEPS * APART + k % 5;
     for (size_t i = 0; i < ROWS; i++) c->bias[i] = round % 7 ? number(seed) : -0.0f;
     for (size_t i = 0; i < ROWS * STRIDE; i++) {
         c->addend[i] = any_number(seed);
@@ -39,12 +41,17 @@ static void fill_case(results_case *c, size_t round, uint64_t *seed) {
 
 static qdq_gemm_results results_of(const results_case *c, size_t round) {
     bool apart = round / ROWS & 1;
+    size_t ways = (size_t)1 << round / 2 % 4, steps = round % 11 ? round % STEPS : 0;
+    if (round % 5 == 0) steps = STEPS;
+    while (steps * ways > STEPS) ways /= 2;
     return (qdq_gemm_results){.a = c->w.a,
                               .b = apart ? (const void *)c->apart : c->w.b,
-                              .b_stride = apart ? APART : COLUMNS,
+                              .ways = ways == 1 ? round % 2 : ways,
+                              .way = round / 3 % ways,
+                              .b_at = apart ? c->apart_at : qdq_gemm_panel_at,
                               .rows = round % ROWS + 1,
                               .columns = round * 5 % COLUMNS + 1,
-                              .steps = round % 11 ? round % STEPS : 0,
+                              .steps = steps,
                               .before = round % 4 ? (const float *)(const void *)c->w.c[2] : NULL,
                               .before_stride = STRIDE,
                               .adds = round & 1,
@@ -58,10 +65,12 @@ static qdq_gemm_results results_of(const results_case *c, size_t round) {
 }
 
 static float wanted(const qdq_gemm_results *p, size_t r, size_t j) {
-    const float *a = (const float *)p->a + r * STEPS, *b = (const float *)p->b + j;
+    const float *a = (const float *)p->a, *b = (const float *)p->b + j;
+    size_t ways = p->ways ? p->ways : 1, tile = p->way + r / QDQ_GEMM_ROWS;
+    a += (tile / ways * QDQ_GEMM_ROWS + r % QDQ_GEMM_ROWS) * STEPS + tile % ways * (STEPS / ways);
     float before = p->before ? p->before[r * p->before_stride + j] : 0;
     float sum = p->adds ? 0 : before;
-    for (size_t k = 0; k < p->steps; k++) sum = fmaf(a[k], b[k * p->b_stride], sum);
+    for (size_t k = 0; k < p->steps; k++) sum = fmaf(a[k], b[p->b_at[k]], sum);
     if (p->adds && p->before) sum = before + sum;
     if (p->bias) sum = sum + p->bias[r];
     if (p->addend) sum = sum + p->addend[r * p->addend_stride + j];
