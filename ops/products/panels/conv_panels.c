@@ -301,6 +301,7 @@ static void run_block(job *j) {
     size_t panels = (j->block.columns + COLUMNS - 1) / COLUMNS;
     drop(j);
     bool read = !j->is_packed && (p->linear || !p->form->stages);
+    if (p->planes.at && !p->leaves_out) read = false;
     for (size_t i = 0; read && i < panels; i++) {
         size_t left = j->block.columns - i * COLUMNS;
         set_panel(p, j->block.column + i * COLUMNS, left < COLUMNS ? left : COLUMNS,

@@ -6,6 +6,7 @@
 #ifndef QDQ_OPS_PRODUCTS_PANELS_CONV_PANELS_H
 #define QDQ_OPS_PRODUCTS_PANELS_CONV_PANELS_H
 
+#include "ops/kernels/direct/direct.h"
 #include "ops/products/conv_lowering.h"
 
 struct qdq_gemm_known;
@@ -68,16 +69,24 @@ typedef struct qdq_panels_ends {
     size_t begin, end;
 } qdq_panels_ends;
 
+// Planes that tiles read in place of panels (conv_panels_planes.c).
+typedef struct qdq_panels_planes {
+    const size_t *at;  // each k, from the first position on; NULL: no planes
+    size_t phases, rows, pitch;
+    qdq_direct_fill_fn *fill;
+} qdq_panels_planes;
+
 typedef struct qdq_panels_params {
     qdq_conv conv;             // first
     qdq_gemm transposed_gemm;  // rows are output channels, columns positions
     const qdq_panels_form *form;
     const qdq_panels_weights *weights;
-    size_t x_count;      // elements of x
-    bool linear;         // position i begins i elements after the first
-    bool bordered;       // some windows reach beyond the border
-    bool leaves_out;     // products beyond the border
-    bool in_place;       // a k of a whole panel is a line of x, which tiles read where it lies
+    size_t x_count;   // elements of x
+    bool linear;      // position i begins i elements after the first
+    bool bordered;    // some windows reach beyond the border
+    bool leaves_out;  // products beyond the border
+    bool in_place;    // a k of a whole panel is a line of x, which tiles read where it lies
+    qdq_panels_planes planes;
     size_t ways, slots;  // slots: of all k blocks of a group
     size_t row_bytes;    // of a slot
     size_t row_blocks, block_rows, position_blocks;
@@ -96,8 +105,8 @@ typedef struct qdq_panel {
 } qdq_panel;
 
 typedef struct qdq_panels_workspace {
-    _Alignas(64) char b[QDQ_PANELS][QDQ_GEMM_ROW_BYTES * QDQ_GEMM_COLUMNS];
-    _Alignas(64) float sums[QDQ_PANELS_SUMS];        // or int32_t
+    _Alignas(64) char b[QDQ_PANELS][QDQ_GEMM_ROW_BYTES * QDQ_GEMM_COLUMNS];  // or planes
+    _Alignas(64) float sums[QDQ_PANELS_SUMS + QDQ_GEMM_COLUMNS];             // or int32_t
     float bias[QDQ_PANELS_SUMS / QDQ_GEMM_COLUMNS];  // of each row of the block
     float scale[QDQ_PANELS_SUMS / QDQ_GEMM_COLUMNS];
     _Alignas(64) float decoded[QDQ_PANELS_GROUP * QDQ_PANELS_CODE_ROW_BYTES];  // rows of a group
@@ -144,6 +153,14 @@ static inline size_t qdq_panels_columns(const qdq_panels_job *j, size_t panel) {
     size_t left = j->block.columns - panel * QDQ_GEMM_COLUMNS;
     return left < QDQ_GEMM_COLUMNS ? left : QDQ_GEMM_COLUMNS;
 }
+
+// Lays out planes, if the shape suits them. False when memory runs out.
+bool qdq_panels_set_planes(qdq_panels_params *params, const qdq_lowering *to);
+// Fills the planes of a k block.
+void qdq_panels_fill_planes(const qdq_panels_job *job, size_t k_block);
+// How many positions from a column of the block on lie in one row of y. Sets *first to where the
+// planes of the first one begin.
+size_t qdq_panels_plane_run(const qdq_panels_job *job, size_t column, const float **first);
 
 // Whether tiles read a panel in x.
 static inline bool qdq_panels_in_place(const qdq_panels_job *j, size_t panel) {

@@ -10,6 +10,10 @@ static void pack(const qdq_panels_job *j, size_t k_block, size_t panels) {
     size_t k = k_block * qdq_gemm_depth(&c->gemm);
     qdq_gemm_lines_panel to[QDQ_PANELS];
     size_t count = 0;
+    if (j->p->planes.at) {
+        qdq_panels_fill_planes(j, k_block);
+        return;
+    }
     for (size_t p = 0; p < panels; p++) {
         const qdq_panel *of = &j->w->panels[p];
         if (qdq_panels_in_place(j, p)) continue;

@@ -75,6 +75,24 @@ static void set_b(const job *j, size_t p, size_t k_block, qdq_gemm_results *part
     part->b_at = c->offsets + k_block * qdq_gemm_depth(&c->gemm);
 }
 
+// Cuts a panel where a row of y ends: planes are read row by row.
+static void add_from_planes(const job *j, size_t p, size_t k_block, qdq_gemm_results *part) {
+    const qdq_conv *c = &j->p->conv;
+    size_t columns = part->columns;
+    part->b_at = j->p->planes.at + k_block * qdq_gemm_depth(&c->gemm);
+    for (size_t i = 0; i < columns; i += part->columns) {
+        const float *first;
+        size_t run = qdq_panels_plane_run(j, p * COLUMNS + i, &first);
+        part->b = first;
+        part->columns = run < columns - i ? run : columns - i;
+        c->gemm.kernel->results(part);
+        part->y += part->columns;
+        if (part->before) part->before += part->columns;
+        if (part->addend) part->addend += part->columns;
+        part->ahead_bytes = 0;
+    }
+}
+
 void qdq_panels_add_floats(const job *j, size_t p, size_t k_block, size_t row, size_t rows,
                            qdq_panels_ahead ahead) {
     const qdq_conv *c = &j->p->conv;
@@ -85,7 +103,8 @@ void qdq_panels_add_floats(const job *j, size_t p, size_t k_block, size_t row, s
         set_results(j, p, row, rows, &part);
     } else {
         part.rows = rows;
-        part.columns = (qdq_panels_columns(j, p) + NARROW - 1) / NARROW * NARROW;
+        part.columns = qdq_panels_columns(j, p);
+        if (!j->p->planes.at) part.columns = (part.columns + NARROW - 1) / NARROW * NARROW;
         part.y = sums, part.y_stride = j->p->stride;
         part.bias = part.addend = NULL, part.bounds = NULL;
     }
@@ -95,6 +114,10 @@ void qdq_panels_add_floats(const job *j, size_t p, size_t k_block, size_t row, s
     part.before_stride = j->p->stride;
     part.ahead = ahead.at, part.ahead_bytes = ahead.bytes;
     part.adds = c->gemm.order.sums == QDQ_SUM_CHUNKS;
+    if (j->p->planes.at) {
+        add_from_planes(j, p, k_block, &part);
+        return;
+    }
     set_b(j, p, k_block, &part);
     c->gemm.kernel->results(&part);
 }

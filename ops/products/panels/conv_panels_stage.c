@@ -211,6 +211,7 @@ bool qdq_conv_panels_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_low
     p->position_blocks = (g->rows + POSITIONS - 1) / POSITIONS;
     set_ends(p);
     set_row_blocks(p);
+    if (!qdq_panels_set_planes(p, to)) return false;
     set_slots(p, weight_codes);
     p->weights = qdq_gemm_find_packed(g, ctx, to, &known, QDQ_PACKED_ROWS);
     if (!p->weights) {

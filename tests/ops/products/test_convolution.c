@@ -88,36 +88,43 @@ static void padding_keeps_infinities_and_negative_zeros(void **state) {
                    (double[]){inf, inf, -0.0, 0, inf, inf});
 }
 
-// The same in a line that is long enough for positions to be columns of panels. x is `x` at every
-// position; the results within are `within`.
-static void check_line(const double *w, double x, const double *first, const double *within,
-                       const double *last) {
+// The same in a line that is long enough for positions to be columns of panels or planes, with any
+// stride. x is `x` at every position; the results within are `within`.
+static void check_strided_line(int64_t stride, const double *w, double x, const double *first,
+                               const double *within, const double *last) {
     enum { N = QDQ_CONV_PANELS_POSITIONS + QDQ_CONV_PANELS_LEAST, OUTPUTS = 9 };
+    size_t length = (N - 1) * (size_t)stride + 1;
     example e = {.spatial = 1,
                  .batch = 1,
                  .groups = 1,
                  .inputs = 1,
                  .outputs = OUTPUTS,
-                 .in = {N},
+                 .in = {(int64_t)length},
                  .kernel = {3},
-                 .strides = ONES,
+                 .strides = {stride, 1, 1},
                  .dilations = ONES,
                  .begin = {1},
                  .end = {1},
                  .format = QDQ_NCX,
                  .spatial_last = true,
                  .dtype = QDQ_FLOAT32};
-    tensor in[3] = {tensor_of("x", QDQ_FLOAT32, QDQ_SHAPE(1, 1, N)),
+    tensor in[3] = {tensor_of("x", QDQ_FLOAT32, QDQ_SHAPE(1, 1, (int64_t)length)),
                     tensor_of("w", QDQ_FLOAT32, QDQ_SHAPE(OUTPUTS, 1, 3)),
                     {0}};
     tensor y = tensor_of("y", QDQ_FLOAT32, QDQ_SHAPE(1, OUTPUTS, N));
-    for (size_t i = 0; i < N; i++) tensor_put(&in[0], i, x);
+    for (size_t i = 0; i < length; i++) tensor_put(&in[0], i, x);
     for (size_t i = 0; i < (size_t)OUTPUTS * 3; i++) tensor_put(&in[1], i, w[i % 6]);
     for (size_t o = 0; o < OUTPUTS; o++)
         for (size_t i = 0; i < N; i++)
             tensor_put(&y, o * N + i, (i == 0 ? first : i == N - 1 ? last : within)[o % 2]);
     product_check("a long line", in, 3, build, &e, &y);
     tensors_free(in, 3), free(y.data);
+}
+
+static void check_line(const double *w, double x, const double *first, const double *within,
+                       const double *last) {
+    for (int64_t stride = 1; stride < 4; stride++)
+        check_strided_line(stride, w, x, first, within, last);
 }
 
 static void padding_of_long_lines_keeps_infinities_and_negative_zeros(void **state) {
