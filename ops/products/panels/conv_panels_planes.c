@@ -106,7 +106,7 @@ static void fill_plane(const job *j, const float *x, size_t phase, size_t row, s
     zero(to, in_rows.begin * pitch);
     of->fill(&(qdq_direct_rows){
         .dtype = QDQ_FLOAT32,
-        .x = x + (row + in_rows.begin) * c->x_stride[1] + column + first * step,
+        .x = x + ((row + in_rows.begin) * c->x_stride[1] + column + first * step),
         .row_stride = c->x_stride[1],
         .step = step,
         .rows = count,
