@@ -9,7 +9,8 @@ qdq_gemm_results_fn QDQ_ISA_NAME(gemm_results);
 typedef struct results_tile {
     const int32_t *a, *b;
     const size_t *b_at;
-    size_t b_ahead, steps;  // b_ahead: elements from B to what a step asks for
+    ptrdiff_t b_ahead;  // elements from B to what a step asks for
+    size_t steps;
     const float *before, *bias, *addend;
     size_t before_stride, addend_stride;
     bool adds;
@@ -46,7 +47,8 @@ static inline void ask_for_results(const results_tile *t, size_t row, size_t col
         const int32_t *restrict a = t->a, *restrict all_b = t->b;                               \
         const float *before = t->before, *addend = t->addend, *bias = t->bias;                  \
         const size_t *restrict b_at = t->b_at;                                                  \
-        const size_t b_ahead = t->b_ahead, ahead_step = t->ahead_step;                          \
+        const ptrdiff_t b_ahead = t->b_ahead;                                                   \
+        const size_t ahead_step = t->ahead_step;                                                \
         const char *restrict ahead = t->ahead;                                                  \
         gemm_##TYPE sum[R][VECS], of_b[VECS];                                                   \
         if (before && !t->adds)                                                                 \
@@ -167,9 +169,9 @@ static void set_ahead(const qdq_gemm_results *p, size_t row, size_t rows, size_t
 
 // A tile asks for later steps of its panel. If it has few steps, and B is rows of x, it asks for
 // the same steps of the next panel, which lies to the right.
-static size_t b_ahead_of(const qdq_gemm_results *p) {
+static ptrdiff_t b_ahead_of(const qdq_gemm_results *p) {
     if (p->b_at != qdq_gemm_panel_at && p->steps <= 2 * AHEAD) return COLUMNS;
-    return p->steps > AHEAD ? p->b_at[AHEAD] - p->b_at[0] : 0;
+    return p->steps > AHEAD ? (ptrdiff_t)(p->b_at[AHEAD] - p->b_at[0]) : 0;
 }
 
 // The tiles of some rows, beside each other. Members are set one by one: an initializer would clear
