@@ -43,6 +43,39 @@ static void fetch_ahead(const char *x, size_t at, size_t end, size_t part) {
     for (size_t i = begin; i < stop; i += LINE) __builtin_prefetch(x + i);
 }
 
+// Where the parameters of a link are while it goes along its elements. Those of one grid share a
+// walk.
+typedef struct param_walks {
+    size_t param_count, walk_count;
+    const uint32_t *values[QDQ_MAX_STAGE_PARAMS];
+    size_t walk_of[QDQ_MAX_STAGE_PARAMS];
+    qdq_grid_walk walks[QDQ_MAX_STAGE_PARAMS];
+} param_walks;
+
+static void start_walks(const qdq_exec *exec, const qdq_link *link, size_t first, param_walks *p) {
+    p->param_count = link->stage_param_count;
+    p->walk_count = 0;
+    for (size_t k = 0; k < p->param_count; k++) {
+        const qdq_param *v = &link->stage_params[k];
+        size_t w = 0;
+        while (w < p->walk_count && p->walks[w].grid != v->grid) w++;
+        if (w == p->walk_count) p->walks[p->walk_count++] = qdq_grid_walk_from(v->grid, first);
+        p->values[k] = qdq_exec_param(exec, v).data;
+        p->walk_of[k] = w;
+    }
+}
+
+// Sets views for the next run of at most n elements, and returns its length.
+static size_t next_run(const param_walks *p, size_t n, qdq_view *views) {
+    for (size_t w = 0; w < p->walk_count; w++)
+        if (p->walks[w].run < n) n = p->walks[w].run;
+    for (size_t k = 0; k < p->param_count; k++) {
+        const qdq_grid_walk *walk = &p->walks[p->walk_of[k]];
+        views[k] = (qdq_view){p->values[k] + walk->block, walk->step};
+    }
+    return n;
+}
+
 // Runs the link on the elements of blocks begin..end, in runs whose parameters are one item or side
 // by side. A parameter with one number serves all elements; a walk finds the others.
 static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end_block,
@@ -55,31 +88,18 @@ static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t begin,
     size_t x_size = qdq_dtype_size(step->x.dtype), y_size = qdq_dtype_size(link->y_dtype);
     qdq_stream_fn *copy = qdq_stream_find();
     bool ahead = link->streams && qdq_stream_wants_prefetch();
-    const uint32_t *values[QDQ_MAX_STAGE_PARAMS];
-    qdq_grid_walk walks[QDQ_MAX_STAGE_PARAMS];
-    size_t walk_count = 0, walk_of[QDQ_MAX_STAGE_PARAMS];  // parameters of one grid share a walk
+    param_walks params;
     qdq_view views[QDQ_MAX_STAGE_PARAMS];
-    for (size_t k = 0; k < link->stage_param_count; k++) {
-        const qdq_param *v = &link->stage_params[k];
-        values[k] = qdq_exec_param(exec, v).data;
-        for (walk_of[k] = 0; walk_of[k] < walk_count; walk_of[k]++)
-            if (walks[walk_of[k]].grid == v->grid) break;
-        if (walk_of[k] == walk_count) walks[walk_count++] = qdq_grid_walk_from(v->grid, first);
-    }
+    start_walks(exec, link, first, &params);
     while (first < end) {
         size_t n = end - first;
         if (link->streams && n > QDQ_BLOCK_ELEMENTS) n = QDQ_BLOCK_ELEMENTS;
-        for (size_t i = 0; i < walk_count; i++)
-            if (walks[i].run < n) n = walks[i].run;
-        for (size_t k = 0; k < link->stage_param_count; k++) {
-            const qdq_grid_walk *walk = &walks[walk_of[k]];
-            views[k] = (qdq_view){values[k] + walk->block, walk->step};
-        }
+        n = next_run(&params, n, views);
         char *out = y + first * y_size, *made = link->streams ? (char *)l1->block[0] : out;
         if (ahead) fetch_ahead(x, first * x_size, end * x_size, n * x_size);
         link->fn(link->params, views, x + first * x_size, made, n);
         if (link->streams) copy(out, made, n * y_size);
-        for (size_t i = 0; i < walk_count; i++) qdq_grid_walk_on(&walks[i], n);
+        for (size_t w = 0; w < params.walk_count; w++) qdq_grid_walk_on(&params.walks[w], n);
         first += n;
     }
 }
