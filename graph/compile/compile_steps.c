@@ -259,13 +259,14 @@ static const void *known_numbers(const qdq_compiler *c, const qdq_param *v) {
     return known ? (const char *)c->plan->constants + v->source.place.at : NULL;
 }
 
-// Prepares a link with one scale, and perhaps one zero point, for each element of a row. False:
-// memory runs out.
-static bool prepare_scales(const qdq_compiler *c, qdq_link *link) {
-    if (link->stage_param_count != 2) return true;
+// Prepares the one link of a step from rows to rows, if it has one scale, and perhaps one zero
+// point, for each element of a row. False: memory runs out.
+static bool prepare_scales(const qdq_compiler *c, qdq_step *step) {
+    qdq_link *link = &step->links[0];
+    if (step->link_count != 1 || link->stage_param_count != 2) return true;
     const qdq_param *scale = &link->stage_params[0], *zero = &link->stage_params[1];
-    if (scale->count == 1 || !qdq_grid_walk_from(scale->grid, 0).step ||
-        (zero->count != 1 && zero->count != scale->count))
+    if (scale->count == 1 || (zero->count != 1 && zero->count != scale->count) ||
+        !is_direct(step) || !qdq_grid_walk_from(scale->grid, 0).step)
         return true;
     const float *scales = known_numbers(c, scale);
     const int32_t *zeros = known_numbers(c, zero);
@@ -313,8 +314,7 @@ static qdq_status build_step(qdq_compiler *c, const qdq_draft_step *draft, const
     if (!step->tiled) qdq_read_params_by_strips(step);
     for (size_t i = 0; i < draft->link_count; i++)
         step->links[i].streams = streams(step, &step->links[i]);
-    if (is_direct(step) && !prepare_scales(c, &step->links[0]))
-        return qdq_draft_stopped(&c->draft, c->err);
+    if (!prepare_scales(c, step)) return qdq_draft_stopped(&c->draft, c->err);
     if (draft->reduce_node) {
         step->reduce = reduce_of(c, draft, step->blocks);
         if (!step->reduce) return qdq_draft_stopped(&c->draft, c->err);

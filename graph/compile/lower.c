@@ -60,11 +60,21 @@ static bool mark_live(qdq_draft *draft, bool folds) {
     return true;
 }
 
+static bool may_read_transposed(const qdq_draft *draft) {
+    const qdq_graph *graph = draft->graph;
+    size_t i = 0;
+    while (i < graph->node_count && !qdq_fusion_of(graph->nodes[i].op)->reads_transposed) i++;
+    return i < graph->node_count;
+}
+
 // Both need to know what is live. Integer execution makes some Dequantize nodes dead, and reading
 // what lies transposed makes some transposes dead.
 static bool choose_inputs(qdq_draft *draft) {
-    return mark_live(draft, false) && qdq_draft_integer_execution(draft) &&
-           mark_live(draft, false) && qdq_draft_read_transposed(draft) && mark_live(draft, true);
+    if (!mark_live(draft, false) || !qdq_draft_integer_execution(draft)) return false;
+    if (may_read_transposed(draft) &&
+        (!mark_live(draft, false) || !qdq_draft_read_transposed(draft)))
+        return false;
+    return mark_live(draft, true);
 }
 
 static bool node_is_live(const qdq_draft *draft, const qdq_node *node) {
