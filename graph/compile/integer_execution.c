@@ -72,12 +72,6 @@ static void join_inputs(search *s, const qdq_node *node, uint64_t reads, uint32_
 
 //---- What is wanted ---------------------------------------------------------
 
-static bool is_live(const search *s, const qdq_node *node) {
-    bool live = false;
-    for (size_t k = 0; k < node->output_count; k++) live |= s->draft->values[node->outputs[k]].live;
-    return live;
-}
-
 static bool mark_wanted(search *s) {
     const qdq_graph *graph = s->draft->graph;
     bool any = false;
@@ -85,7 +79,7 @@ static bool mark_wanted(search *s) {
         const qdq_node *node = &graph->nodes[i];
         const qdq_op_fusion *fusion = qdq_fusion_of(node->op);
         bool moves = fusion->passes_quantized && s->wanted[node->outputs[0]];
-        if (!(fusion->accepts_quantized || moves) || !is_live(s, node)) continue;
+        if (!(fusion->accepts_quantized || moves) || !qdq_draft_is_live(s->draft, node)) continue;
         for (size_t k = 0; k < node->input_count; k++) s->wanted[node->inputs[k].id] = true;
         any = true;
     }
@@ -245,8 +239,8 @@ bool qdq_draft_integer_execution(qdq_draft *draft) {
     if (!mark_wanted(&s)) return true;
     for (uint32_t id = 0; id < graph->value_count; id++) s.values[id].group = id;
     for (size_t i = 0; i < graph->node_count; i++)
-        if (is_live(&s, &graph->nodes[i]) && !look_at(&s, i)) return false;
+        if (qdq_draft_is_live(draft, &graph->nodes[i]) && !look_at(&s, i)) return false;
     for (size_t i = 0; i < graph->node_count; i++)
-        if (is_live(&s, &graph->nodes[i]) && !settle(&s, i)) return false;
+        if (qdq_draft_is_live(draft, &graph->nodes[i]) && !settle(&s, i)) return false;
     return !draft->mempool->failed;
 }

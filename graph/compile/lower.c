@@ -48,10 +48,7 @@ static bool mark_live(qdq_draft *draft, bool folds) {
         if (draft->values[i].kept) draft->values[i].live = true;
     for (size_t i = graph->node_count; i-- > 0;) {
         const qdq_node *node = &graph->nodes[i];
-        bool live = false;
-        for (size_t k = 0; k < node->output_count; k++)
-            live |= draft->values[node->outputs[k]].live;
-        if (!live) continue;
+        if (!qdq_draft_is_live(draft, node)) continue;
         if (folds && !qdq_draft_fold(draft, i)) return false;
         for (size_t k = 0; k < node->input_count; k++)
             if (reads_value(draft, &draft->nodes[i], k))
@@ -60,27 +57,14 @@ static bool mark_live(qdq_draft *draft, bool folds) {
     return true;
 }
 
-static bool may_read_transposed(const qdq_draft *draft) {
-    const qdq_graph *graph = draft->graph;
-    size_t i = 0;
-    while (i < graph->node_count && !qdq_fusion_of(graph->nodes[i].op)->reads_transposed) i++;
-    return i < graph->node_count;
-}
-
 // Both need to know what is live. Integer execution makes some Dequantize nodes dead, and reading
 // what lies transposed makes some transposes dead.
 static bool choose_inputs(qdq_draft *draft) {
     if (!mark_live(draft, false) || !qdq_draft_integer_execution(draft)) return false;
-    if (may_read_transposed(draft) &&
+    if (qdq_draft_may_read_transposed(draft) &&
         (!mark_live(draft, false) || !qdq_draft_read_transposed(draft)))
         return false;
     return mark_live(draft, true);
-}
-
-static bool node_is_live(const qdq_draft *draft, const qdq_node *node) {
-    for (size_t k = 0; k < node->output_count; k++)
-        if (draft->values[node->outputs[k]].live) return true;
-    return false;
 }
 
 //---- Steps ------------------------------------------------------------------
@@ -402,7 +386,7 @@ static bool load_early(qdq_draft *draft) {
 qdq_status qdq_lower(qdq_draft *draft, qdq_error *err) {
     bool done = qdq_draft_start(draft) && choose_inputs(draft) && load_early(draft);
     for (size_t i = 0; done && i < draft->graph->node_count; i++)
-        if (node_is_live(draft, &draft->graph->nodes[i])) done = lower_node(draft, i);
+        if (qdq_draft_is_live(draft, &draft->graph->nodes[i])) done = lower_node(draft, i);
     done = done && lower_outputs(draft);
     return done ? QDQ_OK : qdq_draft_stopped(draft, err);
 }

@@ -152,8 +152,9 @@ qdq_lowering qdq_draft_lowering(const qdq_draft *draft, const qdq_op_context *ct
 // `live` as it is without integer execution. False if compiling cannot go on.
 bool qdq_draft_integer_execution(qdq_draft *draft);
 
-// Lets nodes read operands where a transpose found them (graph/compile/read_transposed.c). Expects
-// `live`. False if memory runs out.
+// Whether a node may read an operand where a transpose found it (graph/compile/read_transposed.c).
+bool qdq_draft_may_read_transposed(const qdq_draft *draft);
+// Lets nodes do so. Expects `live`. False if memory runs out.
 bool qdq_draft_read_transposed(qdq_draft *draft);
 
 // Computes the inputs that a node packs, if they depend on constants alone (graph/compile/fold.c).
@@ -177,6 +178,13 @@ bool qdq_draft_recompute(qdq_draft *draft);
 
 // Whether the caller's copy of a value is all that a tiled plan stores of it.
 bool qdq_draft_is_only_returned(const qdq_draft *draft, uint32_t id);
+
+// Whether a result of a node is `live`.
+static inline bool qdq_draft_is_live(const qdq_draft *draft, const qdq_node *node) {
+    for (size_t k = 0; k < node->output_count; k++)
+        if (draft->values[node->outputs[k]].live) return true;
+    return false;
+}
 
 // Whether an input that a node makes is already known while compiling.
 static inline bool qdq_draft_is_known(const qdq_draft_node *node, size_t input) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lets a node read an operand where a transpose found it. A product packs its operands anyway, so
 // it can pack them from memory in another order of dims, and the transpose needs neither time nor
-// memory. It is dropped if the node is its only reader. The elements are the same, so bits are.
+// memory. It is dropped if the node is its only reader. The elements are the same, and so are the
+// bits.
 //
 // Two hooks of an op take part: `transposes` says how the dims of its result lie in its input,
 // `reads_transposed` whether an op can read an operand so.
@@ -12,12 +13,6 @@ typedef struct search {
     size_t *readers;  // of each value, among live nodes
     qdq_findings silent;
 } search;
-
-static bool is_live(const qdq_draft *draft, const qdq_node *node) {
-    bool live = false;
-    for (size_t k = 0; k < node->output_count; k++) live |= draft->values[node->outputs[k]].live;
-    return live;
-}
 
 // Whether nothing but one node needs a value that a node makes.
 static bool has_one_reader(const search *s, uint32_t id) {
@@ -80,20 +75,35 @@ static bool read_input(search *s, size_t index, size_t i) {
     return true;
 }
 
+static void count_readers(const search *s) {
+    const qdq_graph *graph = s->draft->graph;
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const qdq_node *node = &graph->nodes[i];
+        if (!qdq_draft_is_live(s->draft, node)) continue;
+        for (size_t k = 0; k < node->input_count; k++)
+            s->readers[s->draft->nodes[i].inputs[k].id]++;
+    }
+}
+
+bool qdq_draft_may_read_transposed(const qdq_draft *draft) {
+    const qdq_graph *graph = draft->graph;
+    size_t i = 0;
+    if (draft->storage.tiled || draft->storage.node_by_node) return false;
+    while (i < graph->node_count && !qdq_fusion_of(graph->nodes[i].op)->reads_transposed) i++;
+    return i < graph->node_count;
+}
+
 bool qdq_draft_read_transposed(qdq_draft *draft) {
     const qdq_graph *graph = draft->graph;
-    if (draft->storage.tiled || draft->storage.node_by_node) return true;
     search s = {.draft = draft,
                 .readers = qdq_mempool_array(draft->mempool, graph->value_count, sizeof(size_t)),
                 .silent = {.mempool = draft->mempool}};
     if (!s.readers) return false;
-    for (size_t i = 0; i < graph->node_count; i++)
-        for (size_t k = 0; k < graph->nodes[i].input_count && is_live(draft, &graph->nodes[i]); k++)
-            s.readers[draft->nodes[i].inputs[k].id]++;
+    count_readers(&s);
     for (size_t i = 0; i < graph->node_count; i++) {
         const qdq_node *node = &graph->nodes[i];
         if (!qdq_fusion_of(node->op)->reads_transposed || draft->nodes[i].quantized ||
-            !is_live(draft, node))
+            !qdq_draft_is_live(draft, node))
             continue;
         for (size_t k = 0; k < node->input_count; k++)
             if (!read_input(&s, i, k)) return false;

@@ -181,40 +181,42 @@ static void products_read_operands_before_their_transposes(void **unused) {
     }
 }
 
+// A case with the output x * transpose(x). Returns the transpose, named "b", and its numbers.
+static qdq_value add_product_with_transpose(large_graph *c, const char *what, uint64_t seed,
+                                            tensor *b) {
+    const operand plain = {{HEADS, ROWS, SHALLOW}, {0}, false, false};
+    uint64_t state = large_state(seed);
+    tensor a;
+    large_graph_begin(c, what);
+    qdq_value x = add_operand(c, &plain, "x", &state, &a);
+    *b = transposed(&a, (int64_t[]){0, 2, 1});
+    qdq_transpose_attrs attrs = {.name = "b", .order = QDQ_INTS(0, 2, 1)};
+    qdq_value y = qdq_transpose(c->graph, x, attrs);
+    large_output(c, qdq_matmul(c->graph, x, y, (qdq_matmul_attrs){0}), product_of(&a, b));
+    free(a.data);
+    return y;
+}
+
 static void a_product_with_its_transpose_reads_one_value(void **unused) {
     (void)unused;
-    const operand plain = {{HEADS, ROWS, SHALLOW}, {0}, false, false};
-    uint64_t state = large_state(3);
     large_graph c;
-    tensor a;
-    large_graph_begin(&c, "x times its transpose");
-    qdq_value x = add_operand(&c, &plain, "x", &state, &a);
-    tensor b = transposed(&a, (int64_t[]){0, 2, 1});
-    qdq_transpose_attrs attrs = {.name = "b", .order = QDQ_INTS(0, 2, 1)};
-    qdq_value y = qdq_transpose(c.graph, x, attrs);
-    large_output(&c, qdq_matmul(c.graph, x, y, (qdq_matmul_attrs){0}), product_of(&a, &b));
+    tensor b;
+    (void)add_product_with_transpose(&c, "x times its transpose", 3, &b);
     assert_false(has_memory(&c, "b"));
-    free(a.data), free(b.data);
+    free(b.data);
     large_graph_check(&c, 0);
 }
 
 static void a_transpose_with_other_readers_is_stored(void **unused) {
     (void)unused;
-    const operand plain = {{HEADS, ROWS, SHALLOW}, {0}, false, false};
-    uint64_t state = large_state(4);
     large_graph c;
-    tensor a;
-    large_graph_begin(&c, "a transpose that a sum reads too");
-    qdq_value x = add_operand(&c, &plain, "x", &state, &a);
-    tensor b = transposed(&a, (int64_t[]){0, 2, 1});
-    qdq_transpose_attrs attrs = {.name = "b", .order = QDQ_INTS(0, 2, 1)};
-    qdq_value y = qdq_transpose(c.graph, x, attrs);
-    large_output(&c, qdq_matmul(c.graph, x, y, (qdq_matmul_attrs){0}), product_of(&a, &b));
+    tensor b;
+    qdq_value y = add_product_with_transpose(&c, "a transpose that a sum reads too", 4, &b);
     tensor twice = large_like(&b, QDQ_FLOAT32);
     for (size_t i = 0; i < tensor_count(&b); i++) tensor_put(&twice, i, 2 * tensor_at(&b, i));
     large_output(&c, qdq_add(c.graph, y, y, (qdq_binary_attrs){0}), twice);
     assert_true(has_memory(&c, "b"));
-    free(a.data), free(b.data);
+    free(b.data);
     large_graph_check(&c, 0);
 }
 
