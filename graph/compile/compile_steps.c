@@ -252,25 +252,15 @@ static bool is_move(const qdq_step *step) {
     return from == QDQ_PLACE_ARENA ? to == QDQ_PLACE_OUTPUT : to == QDQ_PLACE_ARENA;
 }
 
-// The numbers of a parameter that are known now, as links read them. NULL: they are not.
-static const void *known_numbers(const qdq_compiler *c, const qdq_param *v) {
-    if (v->fetch == QDQ_FETCH_KNOWN || v->count == 1) return v->values;
-    bool known = v->fetch == QDQ_FETCH_IN_PLACE && v->source.place.kind == QDQ_PLACE_CONSTANT;
-    return known ? (const char *)c->plan->constants + v->source.place.at : NULL;
-}
-
 // Prepares the one link of a step from rows to rows, if it has one scale, and perhaps one zero
 // point, for each element of a row. False: memory runs out.
 static bool prepare_scales(const qdq_compiler *c, qdq_step *step) {
     qdq_link *link = &step->links[0];
     if (step->link_count != 1 || link->stage_param_count != 2) return true;
-    const qdq_param *scale = &link->stage_params[0], *zero = &link->stage_params[1];
-    if (scale->count == 1 || (zero->count != 1 && zero->count != scale->count) ||
-        !is_direct(step) || !qdq_grid_walk_from(scale->grid, 0).step)
-        return true;
-    const float *scales = known_numbers(c, scale);
-    const int32_t *zeros = known_numbers(c, zero);
-    return !scales || !zeros || qdq_quantize_prepare(link, scales, zeros, &c->plan->mempool);
+    const qdq_param *scale = &link->stage_params[0];
+    bool along_rows =
+        scale->count > 1 && is_direct(step) && qdq_grid_walk_from(scale->grid, 0).step;
+    return !along_rows || qdq_quantize_prepare(link, &c->plan->mempool);
 }
 
 static qdq_step_shape shape_of(const qdq_step *step) {

@@ -40,12 +40,11 @@ qdq_tile_fn qdq_quantize_tile_portable;
 qdq_tile_fn qdq_dequantize_tile_portable;
 qdq_tile_fn qdq_requantize_tile_portable;
 
-// Prepares a link that quantizes with a constant scale for each element of a row, whose numbers are
-// `scales`, and one zero point or as many as scales. If its kernel has a form that needs no
-// division, the link takes it, with two more parameters. They are 1 / s and
-// z + 1/2, both in parts of 2^-16. False: memory runs out.
-bool qdq_quantize_prepare(qdq_link *link, const float *scales, const int32_t *zeros,
-                          qdq_mempool *mempool);
+// Prepares a link that quantizes with a scale for each element of a row, and one zero point or as
+// many as scales. If they are known and its kernel has a form that needs no division, the link
+// takes that form, with two more parameters: 1 / s and z + 1/2, both in parts of 2^-16. False:
+// memory runs out.
+bool qdq_quantize_prepare(qdq_link *link, qdq_mempool *mempool);
 
 // Requantize by way of bfloat16: Dequantize with `first`, then Quantize with `second`.
 typedef struct qdq_pair_params {

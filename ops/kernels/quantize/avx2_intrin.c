@@ -44,21 +44,23 @@ static void leave(qdq_tile_fn *rest, const void *params, const qdq_view *views, 
     rest(p, left, (const char *)x + at * qdq_dtype_size(p->x_dtype), (char *)y + at, n - at);
 }
 
+// Stores groups of codes, in order, of the words that WORDS sets.
+#define STORE_GROUPS(y_name, order_of, WORDS)                                            \
+    for (; at + GROUP <= n; at += GROUP) {                                               \
+        __m256i words[2];                                                                \
+        WORDS;                                                                           \
+        _mm256_storeu_si256((void *)((char *)y + at), order_of(to_##y_name(&f, words))); \
+    }
+
 #define QUANTIZE(x_name, y_name, rest)                                                          \
     void qdq_quantize_##x_name##_##y_name##_hot_avx2(const void *params, const qdq_view *views, \
                                                      const void *x, void *y, size_t n) {        \
-        const qdq_quant_params *p = params;                                                     \
         float s = qdq_float_from_bits(views[0].data[0]);                                        \
         int32_t z = (int32_t)views[1].data[0];                                                  \
         size_t at = 0;                                                                          \
-        if (!views[0].step && !views[1].step && qdq_may_multiply(p, s, z)) {                    \
-            factors f = factors_of(p, s, z);                                                    \
-            for (; at + GROUP <= n; at += GROUP) {                                              \
-                __m256i words[2];                                                               \
-                words_of_##x_name(&f, x, at, words);                                            \
-                _mm256_storeu_si256((void *)((char *)y + at),                                   \
-                                    order_of_##x_name(to_##y_name(&f, words)));                 \
-            }                                                                                   \
+        if (!views[0].step && !views[1].step && qdq_may_multiply(params, s, z)) {               \
+            factors f = factors_of(params, s, z);                                               \
+            STORE_GROUPS(y_name, order_of_##x_name, words_of_##x_name(&f, x, at, words))        \
         }                                                                                       \
         leave(rest, params, views, x, y, at, n);                                                \
     }
@@ -89,17 +91,22 @@ static inline __m256i exact_unit(__m256 x, const qdq_view *views, size_t at) {
     return _mm256_slli_epi32(_mm256_add_epi32(n, zero), 16);
 }
 
+typedef __m256 load_fn(const void *x, size_t at);
+
 // Views 2 and 3 are those that qdq_quantize_prepare adds.
-static inline void words_of_units(const __m256 x[4], const qdq_view *views, size_t at,
-                                  __m256i words[2]) {
+static inline __attribute__((always_inline)) void
+words_of_units(load_fn *load, const void *x, size_t at, const qdq_view *views, __m256i words[2]) {
     const float *unit = (const float *)(const void *)views[2].data + at;
     const float *start = (const float *)(const void *)views[3].data + at;
+    __m256 v[4];
     __m256i sums[4];
-    for (size_t i = 0; i < 4; i++)
-        sums[i] = _mm256_cvtps_epi32(_mm256_fmadd_ps(x[i], _mm256_loadu_ps(unit + i * REALS),
+    for (size_t i = 0; i < 4; i++) {
+        v[i] = load(x, at + i * REALS);
+        sums[i] = _mm256_cvtps_epi32(_mm256_fmadd_ps(v[i], _mm256_loadu_ps(unit + i * REALS),
                                                      _mm256_loadu_ps(start + i * REALS)));
+    }
     if (__builtin_expect(any_near(sums), 0))
-        for (size_t i = 0; i < 4; i++) sums[i] = exact_unit(x[i], views, at + i * REALS);
+        for (size_t i = 0; i < 4; i++) sums[i] = exact_unit(v[i], views, at + i * REALS);
     words_of_sums(sums, words);
 }
 
@@ -112,14 +119,7 @@ static inline void words_of_units(const __m256 x[4], const qdq_view *views, size
             return;                                                                               \
         }                                                                                         \
         factors f = factors_of(params, 1.0f, 0);                                                  \
-        for (; at + GROUP <= n; at += GROUP) {                                                    \
-            __m256 v[4];                                                                          \
-            __m256i words[2];                                                                     \
-            for (size_t i = 0; i < 4; i++) v[i] = x_name##_at(x, at + i * REALS);                 \
-            words_of_units(v, views, at, words);                                                  \
-            _mm256_storeu_si256((void *)((char *)y + at),                                         \
-                                order_of_float32(to_##y_name(&f, words)));                        \
-        }                                                                                         \
+        STORE_GROUPS(y_name, order_of_float32, words_of_units(x_name##_at, x, at, views, words))  \
         leave(rest, params, views, x, y, at, n);                                                  \
     }
 

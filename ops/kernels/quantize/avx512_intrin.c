@@ -163,36 +163,27 @@ static void leave(qdq_tile_fn *fn, const void *params, const qdq_view *views, si
         leave(rest, params, views, view_count, x, y, at, n);                             \
     }
 
-// The same, also with a scale for each element: channels along rows.
-#define QUANTIZE_CHANNELS(name, y_name, rest, source)                                       \
-    void qdq_##name##_##y_name##_channels_avx512(const void *params, const qdq_view *views, \
-                                                 const void *x, void *y, size_t n) {        \
-        size_t at = 0;                                                                      \
-        if (!views[0].step) {                                                               \
-            qdq_##name##_##y_name##_hot_avx512(params, views, x, y, n);                     \
-            return;                                                                         \
-        }                                                                                   \
-        if (all_bytes(params, views[1], n)) {                                               \
-            factors f = factors_of(params, 1.0f, 1.0f, (int32_t)views[1].data[0]);          \
-            STORE_GROUPS(y_name, order_of_words,                                            \
-                         quantize_channels(source, &f, x, at, views, words))                \
-        }                                                                                   \
-        leave(rest, params, views, 2, x, y, at, n);                                         \
+// The same, also with a scale for each element, channels along rows, by quantize_<form>.
+#define QUANTIZE_EACH(name, y_name, form, rest, source, TAKES)                                     \
+    void qdq_##name##_##y_name##_##form##_avx512(const void *params, const qdq_view *views,        \
+                                                 const void *x, void *y, size_t n) {               \
+        size_t at = 0;                                                                             \
+        if (!views[0].step) {                                                                      \
+            qdq_##name##_##y_name##_hot_avx512(params, views, x, y, n);                            \
+            return;                                                                                \
+        }                                                                                          \
+        if (TAKES) {                                                                               \
+            factors f = factors_of(params, 1.0f, 1.0f, (int32_t)views[1].data[0]);                 \
+            STORE_GROUPS(y_name, order_of_words, quantize_##form(source, &f, x, at, views, words)) \
+        }                                                                                          \
+        leave(rest, params, views, 2, x, y, at, n);                                                \
     }
 
-// The same with numbers that qdq_quantize_prepare added.
-#define QUANTIZE_UNITS(name, y_name, rest, source)                                            \
-    void qdq_##name##_##y_name##_units_avx512(const void *params, const qdq_view *views,      \
-                                              const void *x, void *y, size_t n) {             \
-        size_t at = 0;                                                                        \
-        if (!views[0].step) {                                                                 \
-            qdq_##name##_##y_name##_hot_avx512(params, views, x, y, n);                       \
-            return;                                                                           \
-        }                                                                                     \
-        factors f = factors_of(params, 1.0f, 1.0f, 0);                                        \
-        STORE_GROUPS(y_name, order_of_words, quantize_units(source, &f, x, at, views, words)) \
-        leave(rest, params, views, 2, x, y, at, n);                                           \
-    }
+// By channels, whose zero points have to be bytes, and by units, which qdq_quantize_prepare has
+// checked.
+#define QUANTIZE_CHANNELS(name, y_name, rest, source)                                   \
+    QUANTIZE_EACH(name, y_name, channels, rest, source, all_bytes(params, views[1], n)) \
+    QUANTIZE_EACH(name, y_name, units, rest, source, true)
 
 #define GROUP_OF(source) quantize_group(source, &f, x, at, words)
 #define GROUP_OF_PAIRS                    \
@@ -213,11 +204,6 @@ QUANTIZE_CHANNELS(quantize_float32,  int8,  qdq_quantize_float32_int8_core_avx51
 QUANTIZE_CHANNELS(quantize_float32,  uint8, qdq_quantize_float32_uint8_core_avx512,  FLOAT32)
 QUANTIZE_CHANNELS(quantize_bfloat16, int8,  qdq_quantize_bfloat16_int8_core_avx512,  BFLOAT16)
 QUANTIZE_CHANNELS(quantize_bfloat16, uint8, qdq_quantize_bfloat16_uint8_core_avx512, BFLOAT16)
-
-QUANTIZE_UNITS(quantize_float32,  int8,  qdq_quantize_float32_int8_core_avx512,   FLOAT32)
-QUANTIZE_UNITS(quantize_float32,  uint8, qdq_quantize_float32_uint8_core_avx512,  FLOAT32)
-QUANTIZE_UNITS(quantize_bfloat16, int8,  qdq_quantize_bfloat16_int8_core_avx512,  BFLOAT16)
-QUANTIZE_UNITS(quantize_bfloat16, uint8, qdq_quantize_bfloat16_uint8_core_avx512, BFLOAT16)
 // clang-format on
 
 //---- Sums of products --------------------------------------------------------

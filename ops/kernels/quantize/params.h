@@ -34,10 +34,9 @@ typedef struct qdq_quant_params {
     float low, high;
 } qdq_quant_params;
 
-// Kernels that make bytes of one scale and zero point multiply by 1 / s, in parts of 2^-16: x / s +
-// z
-// + 1/2 + QDQ_NEAR_TIE parts. A sum whose lower half is less than 2 * QDQ_NEAR_TIE is computed
-// again (ops/kernels/quantize/avx512_codes.inc.h).
+// Kernels that make bytes multiply by 1 / s. They sum x / s, z + 1/2 and QDQ_NEAR_TIE, in parts of
+// 2^-16, and compute an element anew if the lower half of its sum is less than 2 * QDQ_NEAR_TIE:
+// ops/kernels/quantize/avx512_codes.inc.h says why.
 enum { QDQ_NEAR_TIE = 3 };
 
 // Whether no number that matters to them overflows or is denormal, and z is a byte of y.

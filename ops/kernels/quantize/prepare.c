@@ -22,21 +22,33 @@ static qdq_tile_fn *prepared_of(qdq_tile_fn *kernel) {
     return row->prepared;
 }
 
-bool qdq_quantize_prepare(qdq_link *link, const float *scales, const int32_t *zeros,
-                          qdq_mempool *mempool) {
+// Whether all numbers are known and may be multiplied by.
+static bool suits(const qdq_link *link) {
+    const qdq_param *scale = &link->stage_params[0], *zero = &link->stage_params[1];
+    if (!scale->values || !zero->values || (zero->count != 1 && zero->count != scale->count))
+        return false;
+    for (size_t i = 0; i < scale->count; i++) {
+        uint32_t z = zero->values[zero->count > 1 ? i : 0];
+        if (!qdq_may_multiply(link->params, qdq_float_from_bits(scale->values[i]), (int32_t)z))
+            return false;
+    }
+    return true;
+}
+
+bool qdq_quantize_prepare(qdq_link *link, qdq_mempool *mempool) {
     qdq_tile_fn *prepared = prepared_of(link->fn);
-    if (!prepared) return true;
+    if (!prepared || !suits(link)) return true;
     const qdq_param *given = link->stage_params;
     size_t count = given[0].count, zero_step = given[1].count > 1;
-    for (size_t i = 0; i < count; i++)
-        if (!qdq_may_multiply(link->params, scales[i], zeros[i * zero_step])) return true;
     uint32_t *units = qdq_mempool_array(mempool, count, sizeof *units);
     uint32_t *starts = qdq_mempool_array(mempool, count, sizeof *starts);
     qdq_param *params = qdq_mempool_array(mempool, 4, sizeof *params);
     if (!units || !starts || !params) return false;
     for (size_t i = 0; i < count; i++) {
-        units[i] = qdq_float_bits(1.0f / scales[i] * 0x1p16f);
-        starts[i] = qdq_float_bits((float)zeros[i * zero_step] * 0x1p16f + 0x1p15f + QDQ_NEAR_TIE);
+        float s = qdq_float_from_bits(given[0].values[i]);
+        float z = (float)(int32_t)given[1].values[i * zero_step];
+        units[i] = qdq_float_bits(1.0f / s * 0x1p16f);
+        starts[i] = qdq_float_bits(z * 0x1p16f + 0x1p15f + QDQ_NEAR_TIE);
     }
     params[0] = given[0], params[1] = given[1];
     params[2] = params[3] =

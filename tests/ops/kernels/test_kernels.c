@@ -189,11 +189,12 @@ static void same_codes(const char *name, const tie_case *c, const work *w, size_
 // reads besides.
 static qdq_tile_fn *prepared_form(const qdq_kernel *k, const qdq_quant_params *p, qdq_view *views,
                                   size_t n, qdq_mempool *mempool) {
-    qdq_param given[2] = {{.count = n}, {.is_int = true, .count = views[1].step ? n : 1}};
+    qdq_param given[2] = {
+        {.count = n, .values = views[0].data},
+        {.is_int = true, .count = views[1].step ? n : 1, .values = views[1].data}};
     qdq_link link = {.fn = k->fn, .params = p, .stage_param_count = 2, .stage_params = given};
     if (!views[0].step) return NULL;
-    assert_true(qdq_quantize_prepare(&link, (const float *)(const void *)views[0].data,
-                                     (const int32_t *)(const void *)views[1].data, mempool));
+    assert_true(qdq_quantize_prepare(&link, mempool));
     if (link.fn == k->fn) return NULL;
     for (int i = 2; i < 4; i++) views[i] = (qdq_view){link.stage_params[i].values, 1};
     return link.fn;
