@@ -43,8 +43,7 @@ static void fetch_ahead(const char *x, size_t at, size_t end, size_t part) {
     for (size_t i = begin; i < stop; i += LINE) __builtin_prefetch(x + i);
 }
 
-// Where the parameters of a link are while it goes along its elements. Those of one grid share a
-// walk.
+// The parameters of a link, found run by run. Parameters of one grid share a walk.
 typedef struct param_walks {
     size_t param_count, walk_count;
     const uint32_t *values[QDQ_MAX_STAGE_PARAMS];

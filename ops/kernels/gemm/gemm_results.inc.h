@@ -174,8 +174,8 @@ static ptrdiff_t b_ahead_of(const qdq_gemm_results *p) {
     return p->steps > AHEAD ? (ptrdiff_t)(p->b_at[AHEAD] - p->b_at[0]) : 0;
 }
 
-// The tiles of some rows, beside each other. Members are set one by one: an initializer would clear
-// all of them first, which takes longer than some tiles do.
+// The tiles of some rows, from left to right. Members are set one by one: an initializer would
+// clear all of them first, which takes longer than some tiles do.
 static void run_row_of_tiles(const qdq_gemm_results *p, const int32_t *a, size_t row, size_t rows) {
     results_tile t;
     t.a = a;

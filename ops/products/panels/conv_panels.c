@@ -300,8 +300,8 @@ static void run_block(job *j) {
     const panels_params *p = j->p;
     size_t panels = (j->block.columns + COLUMNS - 1) / COLUMNS;
     drop(j);
-    bool read = !j->is_packed && (p->linear || !p->form->stages);
-    if (p->planes.at && !p->leaves_out) read = false;
+    bool planes = p->planes.at && !p->leaves_out;  // need no places of elements
+    bool read = !j->is_packed && !planes && (p->linear || !p->form->stages);
     for (size_t i = 0; read && i < panels; i++) {
         size_t left = j->block.columns - i * COLUMNS;
         set_panel(p, j->block.column + i * COLUMNS, left < COLUMNS ? left : COLUMNS,

@@ -4,9 +4,8 @@
 // tap of neighbouring positions are then neighbours in the row of a phase, whichever tap it is,
 // while a panel would pick them again for each tap.
 //
-// Planes hold the rows under the windows of a unit: those of the first phase of an input channel,
-// then of the other phases, then of the next channel.
-#include "ops/kernels/direct/direct.h"
+// The planes of a unit lie channel by channel, and in a channel phase by phase. Each has the rows
+// under the windows of the unit.
 #include "ops/products/panels/conv_panels.h"
 
 enum {

@@ -41,7 +41,7 @@ void qdq_panels_set_results(job *j) {
     j->results.bounds = finish->bounded ? &finish->bounds : NULL;
 }
 
-// Makes results of the block those of some rows of a panel.
+// Narrows the results of the block to some rows of panel p.
 static void set_results(const job *j, size_t p, size_t row, size_t rows, qdq_gemm_results *part) {
     size_t at = row * part->y_stride + p * COLUMNS;
     part->rows = rows;

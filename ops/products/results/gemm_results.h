@@ -16,8 +16,8 @@ bool qdq_gemm_last_makes_results(const qdq_gemm *gemm);
 qdq_gemm_results qdq_gemm_results_of_block(const qdq_gemm *gemm, const qdq_tensors *tensors,
                                            const qdq_gemm_block *block, float *bias);
 
-// Adds a part of the products of panel p of the block, that of the last k block, and stores their
-// results. Without steps the sums at part->c are already complete.
+// Adds the products of the last k block of panel p, and stores the results of the panel. If the
+// part has no steps, the sums at part->c are complete.
 void qdq_gemm_store_results(const qdq_gemm *gemm, const qdq_gemm_results *results,
                             const qdq_gemm_block *block, size_t p, size_t k_block,
                             const qdq_gemm_part *part);
