@@ -89,7 +89,7 @@ typedef struct qdq_gemm_part {
 
 typedef void qdq_gemm_part_fn(const qdq_gemm_part *part);
 
-// A part of a product of floats, as qdq_gemm_part has it, of which up to 32 columns are stored. The
+// A part of a product of floats, as qdq_gemm_part has it, of which so many columns are stored. The
 // chain of a sum starts from its element of `before`, or with `adds` from 0 and is then added to
 // it. Afterwards come + bias and + addend, each rounded, and the bounds. Operands that are NULL are
 // left out, but a chain without `before` starts from 0. A NaN becomes 0x7FC00000.
@@ -98,7 +98,8 @@ typedef struct qdq_gemm_results {
     // Tiles of QDQ_GEMM_ROWS rows that share their rows of A, one after the other: the first tile
     // is number `way` of them. At most 1: none share.
     size_t ways, way;
-    const size_t *b_at;  // elements from b to each step: qdq_gemm_panel_at for a panel
+    size_t b_step;       // elements from a step of b to the next
+    const size_t *b_at;  // or from b to each step, if they lie unevenly; else NULL
     size_t rows, columns, steps;
     const float *before;
     size_t before_stride;  // from one row to the next, in elements; whole panels may be read
@@ -112,9 +113,6 @@ typedef struct qdq_gemm_results {
     const void *ahead;  // bytes that later parts read, which come into the L2 cache meanwhile
     size_t ahead_bytes;
 } qdq_gemm_results;
-
-// The steps of floats in a panel.
-extern const size_t qdq_gemm_panel_at[QDQ_GEMM_ROW_BYTES / QDQ_GEMM_STEP_BYTES];
 
 typedef void qdq_gemm_results_fn(const qdq_gemm_results *results);
 

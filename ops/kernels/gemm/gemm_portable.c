@@ -32,14 +32,6 @@ static float result_of(const qdq_gemm_results *p, size_t r, size_t j, float sum)
     return p->bounds->no_minus ? sum + 0.0f : sum;
 }
 
-#define FOUR(k) (k) * COLUMNS, ((k) + 1) * COLUMNS, ((k) + 2) * COLUMNS, ((k) + 3) * COLUMNS
-#define SIXTEEN(k) FOUR(k), FOUR((k) + 4), FOUR((k) + 8), FOUR((k) + 12)
-
-const size_t qdq_gemm_panel_at[] = {
-    SIXTEEN(0),  SIXTEEN(16), SIXTEEN(32), SIXTEEN(48),
-    SIXTEEN(64), SIXTEEN(80), SIXTEEN(96), SIXTEEN(112),
-};
-
 static const float *row_of_a(const qdq_gemm_results *p, size_t r) {
     size_t ways = p->ways ? p->ways : 1, tile = p->way + r / QDQ_GEMM_ROWS;
     size_t row = tile / ways * QDQ_GEMM_ROWS + r % QDQ_GEMM_ROWS;
@@ -47,18 +39,23 @@ static const float *row_of_a(const qdq_gemm_results *p, size_t r) {
     return (const float *)(const void *)(at + tile % ways * (QDQ_GEMM_ROW_BYTES / ways));
 }
 
+// Up to 32 columns of a row, from column j on.
+static void add_columns(const qdq_gemm_results *p, const float *a, size_t r, size_t j) {
+    size_t n = p->columns - j < COLUMNS ? p->columns - j : COLUMNS;
+    float sums[COLUMNS] = {0};
+    for (size_t i = 0; p->before && !p->adds && i < n; i++)
+        sums[i] = p->before[r * p->before_stride + j + i];
+    for (size_t k = 0; k < p->steps; k++) {
+        const float *b = (const float *)p->b + (p->b_at ? p->b_at[k] : k * p->b_step) + j;
+        for (size_t i = 0; i < n; i++) sums[i] = fmaf(a[k], b[i], sums[i]);
+    }
+    for (size_t i = 0; i < n; i++) p->y[r * p->y_stride + j + i] = result_of(p, r, j + i, sums[i]);
+}
+
 void qdq_gemm_results_portable(const qdq_gemm_results *p) {
-    const float *b = p->b;
     for (size_t r = 0; r < p->rows; r++) {
         const float *a = row_of_a(p, r);
-        float sums[COLUMNS] = {0};
-        for (size_t j = 0; p->before && !p->adds && j < p->columns; j++)
-            sums[j] = p->before[r * p->before_stride + j];
-        for (size_t k = 0; k < p->steps; k++)
-            for (size_t j = 0; j < p->columns; j++)
-                sums[j] = fmaf(a[k], b[p->b_at[k] + j], sums[j]);
-        for (size_t j = 0; j < p->columns; j++)
-            p->y[r * p->y_stride + j] = result_of(p, r, j, sums[j]);
+        for (size_t j = 0; j < p->columns; j += COLUMNS) add_columns(p, a, r, j);
     }
 }
 

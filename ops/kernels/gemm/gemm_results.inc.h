@@ -8,8 +8,10 @@ qdq_gemm_results_fn QDQ_ISA_NAME(gemm_results);
 // The operands of a tile and of its results. Strides of operands that are NULL are not read.
 typedef struct results_tile {
     const int32_t *a, *b;
-    const size_t *b_at;
-    ptrdiff_t b_ahead;  // elements from B to what a step asks for
+    size_t b_step;
+    const size_t *b_at;  // with b_step 0, or NULL
+    ptrdiff_t b_ahead;   // elements from B to what a step asks for
+    bool first;          // of the tiles that read these columns of B
     size_t steps;
     const float *before, *bias, *addend;
     size_t before_stride, addend_stride;
@@ -17,8 +19,6 @@ typedef struct results_tile {
     const qdq_bounds *bounds;
     float *y;
     size_t y_stride;
-    const char *ahead;  // bytes that each step goes on by
-    size_t ahead_step;
 } results_tile;
 
 // Prefetches a row of a tile. The tile to the left asks for the line that the row begins in, unless
@@ -30,61 +30,90 @@ static inline void ask_for_row(const void *x, size_t columns) {
         __builtin_prefetch(row + (columns - j < LINE ? columns : j + LINE) - 1);
 }
 
-// The addend and the results of a tile may lie in no cache when its products begin. A step asks for
-// a row of them: all at once would keep loads of the first steps waiting.
+// The addend and the results of a tile may lie in no cache when its products begin.
 static inline void ask_for_results(const results_tile *t, size_t row, size_t columns) {
     if (t->addend) ask_for_row(t->addend + row * t->addend_stride, columns);
     ask_for_row(t->y + row * t->y_stride, columns);
 }
 
+// With four steps at once gcc has too few registers.
+enum { RESULTS_AT_ONCE = STEPS_AT_ONCE < 3 ? STEPS_AT_ONCE : 3 };
+
+// Tiles of many rows ask for a row of results in each step: all at once would keep loads of the
+// first steps waiting.
+enum { ASKS_BY_STEP = STEPS_AT_ONCE == 1 };
+
 // Runs over the R x VECS vectors of a tile.
 #define EACH(R) UNROLLED for (size_t r = 0; r < (R); r++) UNROLLED for (size_t v = 0; v < VECS; v++)
 
-// A step prefetches its columns of B for later steps, and some of what later tiles read.
-#define RESULTS_TILE(NAME, TYPE, R, WIDTH)                                                      \
-    static void NAME##_##R(const results_tile *t) {                                             \
-        enum { LANES_OF = sizeof(gemm_##TYPE) / sizeof(float), VECS = (WIDTH) / LANES_OF };     \
-        const int32_t *restrict a = t->a, *restrict all_b = t->b;                               \
-        const float *before = t->before, *addend = t->addend, *bias = t->bias;                  \
-        const size_t *restrict b_at = t->b_at;                                                  \
-        const ptrdiff_t b_ahead = t->b_ahead;                                                   \
-        const size_t ahead_step = t->ahead_step;                                                \
-        const char *restrict ahead = t->ahead;                                                  \
-        gemm_##TYPE sum[R][VECS], of_b[VECS];                                                   \
-        if (before && !t->adds)                                                                 \
-            EACH(R) sum[r][v] = TYPE##_load(before + r * t->before_stride + v * LANES_OF);      \
-        else                                                                                    \
-            EACH(R) sum[r][v] = TYPE##_all(0);                                                  \
-        for (size_t k = 0, steps = t->steps; k < steps; k++) {                                  \
-            const int32_t *b = all_b + b_at[k];                                                 \
-            ask_for_row(b + b_ahead, WIDTH);                                                    \
-            __builtin_prefetch(ahead + k * ahead_step, 0, 2);                                   \
-            if (k < (R)) ask_for_results(t, k, WIDTH);                                          \
-            UNROLLED for (size_t v = 0; v < VECS; v++) of_b[v] = TYPE##_load(b + v * LANES_OF); \
-            UNROLLED for (size_t r = 0; r < (R); r++) {                                         \
-                gemm_##TYPE x = TYPE##_all(word_of(a, r * ROW_WORDS + k));                      \
-                UNROLLED for (size_t v = 0; v < VECS; v++) sum[r][v] =                          \
-                    TYPE##_madd(sum[r][v], x, of_b[v]);                                         \
-            }                                                                                   \
-        }                                                                                       \
-        if (before && t->adds) EACH(R)                                                          \
-        sum[r][v] =                                                                             \
-            TYPE##_add(TYPE##_load(before + r * t->before_stride + v * LANES_OF), sum[r][v]);   \
-        if (bias) EACH(R) sum[r][v] = TYPE##_add(sum[r][v], TYPE##_from(bias + r));             \
-        if (addend) EACH(R)                                                                     \
-        sum[r][v] =                                                                             \
-            TYPE##_add(sum[r][v], TYPE##_load(addend + r * t->addend_stride + v * LANES_OF));   \
-        gemm_nans nans = TYPE##_nans(sum[0][0], sum[0][VECS - 1]);                              \
-        UNROLLED for (size_t r = 0; r < (R); r++) UNROLLED for (size_t v = 0; v < VECS; v += 2) \
-            nans = nans_or(nans, TYPE##_nans(sum[r][v], sum[r][VECS - 1 - v]));                 \
-        if (nans_any(nans)) EACH(R) sum[r][v] = TYPE##_quiet(sum[r][v]);                        \
-        if (t->bounds) {                                                                        \
-            gemm_##TYPE least = TYPE##_from(&t->bounds->least);                                 \
-            gemm_##TYPE most = TYPE##_from(&t->bounds->most);                                   \
-            EACH(R) sum[r][v] = TYPE##_at_most(TYPE##_at_least(sum[r][v], least), most);        \
-            if (t->bounds->no_minus) EACH(R) sum[r][v] = TYPE##_add(sum[r][v], TYPE##_all(0));  \
-        }                                                                                       \
-        EACH(R) TYPE##_store(t->y + r * t->y_stride + v * LANES_OF, sum[r][v]);                 \
+// A step of R rows.
+#define RESULTS_STEP(TYPE, R, A, B)                                                           \
+    do {                                                                                      \
+        UNROLLED for (size_t v = 0; v < VECS; v++) of_b[v] = TYPE##_load((B) + v * LANES_OF); \
+        UNROLLED for (size_t r = 0; r < (R); r++) {                                           \
+            gemm_##TYPE x = TYPE##_all(word_of(A, r * ROW_WORDS));                            \
+            UNROLLED for (size_t v = 0; v < VECS; v++) sum[r][v] =                            \
+                TYPE##_madd(sum[r][v], x, of_b[v]);                                           \
+        }                                                                                     \
+    } while (0)
+
+// Groups of steps. If it ASKS, a step prefetches its columns of B for later steps.
+#define RESULTS_GROUPS(TYPE, R, WIDTH, B_OF, ASKS)                     \
+    for (; left >= RESULTS_AT_ONCE; left -= RESULTS_AT_ONCE) {         \
+        UNROLLED for (size_t i = 0; i < RESULTS_AT_ONCE; i++) {        \
+            size_t k = (size_t)(a - t->a) + i;                         \
+            if (ASKS) ask_for_row(B_OF(i) + b_ahead, WIDTH);           \
+            if (ASKS_BY_STEP && k < (R)) ask_for_results(t, k, WIDTH); \
+            RESULTS_STEP(TYPE, R, a + i, B_OF(i));                     \
+        }                                                              \
+        a += RESULTS_AT_ONCE, b += RESULTS_AT_ONCE * b_step;           \
+    }
+
+#define EVEN_B(i) (b + (i)*b_step)
+#define ANY_B(i) (b + b_at[(size_t)(a - t->a) + (i)])
+
+#define RESULTS_TILE(NAME, TYPE, R, WIDTH)                                                         \
+    static void NAME##_##R(const results_tile *t) {                                                \
+        enum { LANES_OF = sizeof(gemm_##TYPE) / sizeof(float), VECS = (WIDTH) / LANES_OF };        \
+        const int32_t *restrict a = t->a, *restrict b = t->b;                                      \
+        const float *before = t->before, *addend = t->addend, *bias = t->bias;                     \
+        const size_t before_stride = t->before_stride, addend_stride = t->addend_stride;           \
+        float *y = t->y;                                                                           \
+        const size_t y_stride = t->y_stride;                                                       \
+        const size_t *restrict b_at = t->b_at;                                                     \
+        const size_t b_step = t->b_step;                                                           \
+        const ptrdiff_t b_ahead = t->b_ahead;                                                      \
+        gemm_##TYPE sum[R][VECS], of_b[VECS];                                                      \
+        if (before && !t->adds)                                                                    \
+            EACH(R) sum[r][v] = TYPE##_load(before + r * before_stride + v * LANES_OF);            \
+        else                                                                                       \
+            EACH(R) sum[r][v] = TYPE##_all(0);                                                     \
+        size_t left = t->steps;                                                                    \
+        UNROLLED for (size_t r = 0; !ASKS_BY_STEP && r < (R); r++) ask_for_results(t, r, WIDTH);   \
+        if (b_at)                                                                                  \
+            RESULTS_GROUPS(TYPE, R, WIDTH, ANY_B, true)                                            \
+        else if (ASKS(t->first))                                                                   \
+            RESULTS_GROUPS(TYPE, R, WIDTH, EVEN_B, true)                                           \
+        else                                                                                       \
+            RESULTS_GROUPS(TYPE, R, WIDTH, EVEN_B, false)                                          \
+        for (; RESULTS_AT_ONCE > 1 && left; left--, a++, b += b_step)                              \
+            RESULTS_STEP(TYPE, R, a, b_at ? ANY_B(0) : b);                                         \
+        if (before && t->adds) EACH(R)                                                             \
+        sum[r][v] = TYPE##_add(TYPE##_load(before + r * before_stride + v * LANES_OF), sum[r][v]); \
+        if (bias) EACH(R) sum[r][v] = TYPE##_add(sum[r][v], TYPE##_from(bias + r));                \
+        if (addend) EACH(R)                                                                        \
+        sum[r][v] = TYPE##_add(sum[r][v], TYPE##_load(addend + r * addend_stride + v * LANES_OF)); \
+        gemm_nans nans = TYPE##_nans(sum[0][0], sum[0][VECS - 1]);                                 \
+        UNROLLED for (size_t r = 0; r < (R); r++) UNROLLED for (size_t v = 0; v < VECS; v += 2)    \
+            nans = nans_or(nans, TYPE##_nans(sum[r][v], sum[r][VECS - 1 - v]));                    \
+        if (nans_any(nans)) EACH(R) sum[r][v] = TYPE##_quiet(sum[r][v]);                           \
+        if (t->bounds) {                                                                           \
+            gemm_##TYPE least = TYPE##_from(&t->bounds->least);                                    \
+            gemm_##TYPE most = TYPE##_from(&t->bounds->most);                                      \
+            EACH(R) sum[r][v] = TYPE##_at_most(TYPE##_at_least(sum[r][v], least), most);           \
+            if (t->bounds->no_minus) EACH(R) sum[r][v] = TYPE##_add(sum[r][v], TYPE##_all(0));     \
+        }                                                                                          \
+        EACH(R) TYPE##_store(y + r * y_stride + v * LANES_OF, sum[r][v]);                          \
     }
 
 // Tiles of each count of rows, and their list.
@@ -158,20 +187,23 @@ static void run_results(const results_tile *tile, size_t rows, size_t width, siz
         run_narrow(fn, *tile, rows, n);
 }
 
-// A tile of the first columns asks for its part of what is ahead; others ask for their A.
-static void set_ahead(const qdq_gemm_results *p, size_t row, size_t rows, size_t j,
-                      results_tile *tile) {
-    tile->ahead = (const char *)tile->a, tile->ahead_step = 0;
-    if (j || !p->ahead_bytes || !p->steps) return;
-    tile->ahead = (const char *)p->ahead + p->ahead_bytes * row / p->rows;
-    tile->ahead_step = p->ahead_bytes * rows / (p->rows * p->steps);
+// Prefetches the part of what is ahead that goes with a tile.
+static void ask_for_ahead(const qdq_gemm_results *p, size_t row, size_t rows, size_t j,
+                          size_t width) {
+    enum { LINE = 64 };
+    size_t all = p->rows * p->columns, before = row * p->columns + rows * j;
+    const char *ahead = p->ahead;
+    size_t end = p->ahead_bytes * (before + rows * width) / all;
+    for (size_t i = p->ahead_bytes * before / all; i < end; i += LINE)
+        __builtin_prefetch(ahead + i, 0, 2);
 }
 
 // A tile asks for later steps of its panel. If it has few steps, and B is rows of x, it asks for
 // the same steps of the next panel, which lies to the right.
 static ptrdiff_t b_ahead_of(const qdq_gemm_results *p) {
-    if (p->b_at != qdq_gemm_panel_at && p->steps <= 2 * AHEAD) return COLUMNS;
-    return p->steps > AHEAD ? (ptrdiff_t)(p->b_at[AHEAD] - p->b_at[0]) : 0;
+    if ((p->b_at || p->b_step != COLUMNS) && p->steps <= 2 * AHEAD) return COLUMNS;
+    if (p->steps <= AHEAD) return 0;
+    return (ptrdiff_t)(p->b_at ? p->b_at[AHEAD] - p->b_at[0] : AHEAD * p->b_step);
 }
 
 // The tiles of some rows, from left to right. Members are set one by one: an initializer would
@@ -179,7 +211,8 @@ static ptrdiff_t b_ahead_of(const qdq_gemm_results *p) {
 static void run_row_of_tiles(const qdq_gemm_results *p, const int32_t *a, size_t row, size_t rows) {
     results_tile t;
     t.a = a;
-    t.b_at = p->b_at, t.b_ahead = b_ahead_of(p);
+    t.b_step = p->b_at ? 0 : p->b_step, t.b_at = p->b_at, t.b_ahead = b_ahead_of(p);
+    t.first = row == 0;
     t.steps = p->steps;
     t.before_stride = p->before_stride, t.addend_stride = p->addend_stride;
     t.adds = p->adds;
@@ -192,7 +225,7 @@ static void run_row_of_tiles(const qdq_gemm_results *p, const int32_t *a, size_t
         t.before = p->before ? p->before + row * p->before_stride + j : NULL;
         t.addend = p->addend ? p->addend + row * p->addend_stride + j : NULL;
         t.y = p->y + row * p->y_stride + j;
-        set_ahead(p, row, rows, j, &t);
+        ask_for_ahead(p, row, rows, j, width);
         run_results(&t, rows, width, p->columns - j < width ? p->columns - j : width);
     }
 }

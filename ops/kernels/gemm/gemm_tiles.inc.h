@@ -18,11 +18,23 @@ static inline int32_t word_of(const int32_t *a, size_t at) {
     return word;
 }
 
+// Steps that a tile of floats takes at once. A step of AVX2 has so few multiply-adds that counting
+// steps is a sixth of its instructions: nothing to a core, but a third of the time of two threads
+// that share it. Integers have more instructions in a step, and too few registers for two.
+#if defined(__AVX2__) && !defined(__AVX512F__)
+enum { STEPS_AT_ONCE = 4 };
+#else
+enum { STEPS_AT_ONCE = 1 };
+#endif
+
 // A step prefetches B for later steps: a panel lies in L2 at best when its first tile reads it.
-static inline void ask_for(const int32_t *b) {
+static inline void ask_for(const int32_t *b, size_t columns) {
     enum { AHEAD = 512, LINE = 16 };
-    UNROLLED for (size_t i = 0; i < COLUMNS; i += LINE) __builtin_prefetch(b + AHEAD + i);
+    UNROLLED for (size_t i = 0; i < columns; i += LINE) __builtin_prefetch(b + AHEAD + i);
 }
+
+// With AVX2 prefetching is left to the first tile of a panel.
+#define ASKS(first) (STEPS_AT_ONCE == 1 || (first))
 
 //---- Tiles --------------------------------------------------------------------
 
@@ -37,14 +49,44 @@ static inline void ask_for(const int32_t *b) {
 #define codes_by_row true
 #define saturated_codes_by_row true
 
-// R rows of WIDTH columns. KIND names the multiply-add, TYPE the vectors. A small tile has too few
-// chains of additions to hide their latency, so integers, whose order is free, are added to SETS
-// sets of sums.
+// How many steps they take at once.
+#define floats_at_once STEPS_AT_ONCE
+#define bfloats_at_once 1
+#define pairs_at_once 1
+#define fours_at_once 1
+#define saturated_at_once 1
+#define codes_at_once 1
+#define saturated_codes_at_once 1
+
+// A step of R rows, which adds to a set of sums. KIND names the multiply-add, TYPE the vectors.
+#define TILE_STEP(KIND, TYPE, R, SET, k)                                 \
+    do {                                                                 \
+        UNROLLED for (size_t v = 0; v < VECS; v++) of_b[v] =             \
+            TYPE##_load(b + (k)*COLUMNS + v * LANES);                    \
+        UNROLLED for (size_t r = 0; r < (R); r++) {                      \
+            gemm_##TYPE x = TYPE##_all(word_of(a, r * ROW_WORDS + (k))); \
+            UNROLLED for (size_t v = 0; v < VECS; v++)(SET)[r][v] =      \
+                KIND##_madd((SET)[r][v], x, of_b[v]);                    \
+        }                                                                \
+    } while (0)
+
+// Groups of steps. If it asks, a step prefetches B for later steps.
+#define TILE_GROUPS(KIND, TYPE, R, SETS, WIDTH, IF, asks)                          \
+    for (; (IF) && left >= GROUP; left -= GROUP, a += GROUP, b += GROUP * COLUMNS) \
+        UNROLLED for (size_t s = 0; s < GROUP; s++) {                              \
+            if (asks) ask_for(b + s * COLUMNS, WIDTH);                             \
+            TILE_STEP(KIND, TYPE, R, sum[s % (SETS)], s);                          \
+        }
+
+// R rows of WIDTH columns. A small tile has too few chains of additions to hide their latency, so
+// integers, whose order is free, are added to SETS sets of sums. The first tile of a panel asks for
+// B.
 #define TILE_OF(NAME, KIND, TYPE, R, SETS, WIDTH)                                                  \
     static void NAME##_##R(const int32_t *restrict a, const int32_t *restrict b,                   \
                            const int32_t *start, size_t start_stride, int32_t *c, size_t c_stride, \
-                           size_t steps) {                                                         \
+                           size_t steps, bool first) {                                             \
         enum { VECS = (WIDTH) / LANES };                                                           \
+        enum { GROUP = (SETS) > KIND##_at_once ? (SETS) : KIND##_at_once };                        \
         gemm_##TYPE sum[SETS][R][VECS], of_b[VECS];                                                \
         if (KIND##_by_row && start_stride == BY_ROW)                                               \
             UNROLLED for (size_t r = 0; r < (R); r++) UNROLLED for (size_t v = 0; v < VECS; v++)   \
@@ -54,22 +96,10 @@ static inline void ask_for(const int32_t *b) {
                 sum[0][r][v] = TYPE##_load(start + r * start_stride + v * LANES);                  \
         UNROLLED for (size_t s = 1; s < (SETS); s++) UNROLLED for (size_t r = 0; r < (R); r++)     \
             UNROLLED for (size_t v = 0; v < VECS; v++) sum[s][r][v] = TYPE##_all(0);               \
-        size_t k = 0;                                                                              \
-        for (; k + (SETS) <= steps; k += (SETS)) UNROLLED for (size_t s = 0; s < (SETS); s++) {    \
-                ask_for(b + (k + s) * COLUMNS);                                                    \
-                UNROLLED for (size_t v = 0; v < VECS; v++) of_b[v] =                               \
-                    TYPE##_load(b + (k + s) * COLUMNS + v * LANES);                                \
-                UNROLLED for (size_t r = 0; r < (R); r++) {                                        \
-                    gemm_##TYPE x = TYPE##_all(word_of(a, r * ROW_WORDS + k + s));                 \
-                    UNROLLED for (size_t v = 0; v < VECS; v++) sum[s][r][v] =                      \
-                        KIND##_madd(sum[s][r][v], x, of_b[v]);                                     \
-                }                                                                                  \
-            }                                                                                      \
-        for (; (SETS) > 1 && k < steps; k++)                                                       \
-            UNROLLED for (size_t r = 0; r < (R); r++) UNROLLED for (size_t v = 0; v < VECS; v++)   \
-                sum[0][r][v] =                                                                     \
-                    KIND##_madd(sum[0][r][v], TYPE##_all(word_of(a, r * ROW_WORDS + k)),           \
-                                TYPE##_load(b + k * COLUMNS + v * LANES));                         \
+        size_t left = steps;                                                                       \
+        TILE_GROUPS(KIND, TYPE, R, SETS, WIDTH, ASKS(first), true)                                 \
+        TILE_GROUPS(KIND, TYPE, R, SETS, WIDTH, !ASKS(first), false)                               \
+        for (; GROUP > 1 && left; left--, a++, b += COLUMNS) TILE_STEP(KIND, TYPE, R, sum[0], 0);  \
         UNROLLED for (size_t r = 0; r < (R); r++) UNROLLED for (size_t v = 0; v < VECS; v++) {     \
             UNROLLED for (size_t s = 1; s < (SETS); s++) sum[0][r][v] =                            \
                 TYPE##_add(sum[0][r][v], sum[s][r][v]);                                            \
@@ -82,7 +112,7 @@ static inline void ask_for(const int32_t *b) {
 // Tiles for each count of rows, and run_tiles, which cuts a part into tiles of nearly the same
 // count.
 typedef void tile_fn(const int32_t *a, const int32_t *b, const int32_t *start, size_t start_stride,
-                     int32_t *c, size_t c_stride, size_t steps);
+                     int32_t *c, size_t c_stride, size_t steps, bool first);
 
 #define FEW_ROWS(KIND, TYPE, SETS_1, SETS_2, SETS_4) \
     TILE(KIND, TYPE, 1, SETS_1)                      \
@@ -142,8 +172,8 @@ static inline void run_tiles(tile_fn *const *tiles, tile_fn *const *halves,
             const int32_t *start = p->start ? (const int32_t *)p->start + j : c;
             size_t start_stride = p->start ? 0 : p->c_stride;
             if (p->row_start) start = p->row_start + row, start_stride = BY_ROW;
-            tiles[rows](a, (const int32_t *)p->b + j, start, start_stride, c, p->c_stride,
-                        p->steps);
+            tiles[rows](a, (const int32_t *)p->b + j, start, start_stride, c, p->c_stride, p->steps,
+                        row == 0);
         }
     }
 }

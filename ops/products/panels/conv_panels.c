@@ -198,11 +198,11 @@ static void ask_for(qdq_panels_ahead ahead) {
 }
 
 // Tiles of codes that share slots are not neighbours, and are added one by one. Tiles of floats ask
-// for the next weights step by step.
-static void add_tiles(const job *j, size_t p, size_t k_block, size_t row, size_t rows,
+// for the next weights step by step, and may take several panels.
+static void add_tiles(const job *j, size_t p, size_t count, size_t k_block, size_t row, size_t rows,
                       qdq_panels_ahead ahead) {
     if (j->p->conv.gemm.kind == QDQ_GEMM_FLOATS) {
-        qdq_panels_add_floats(j, p, k_block, row, rows, ahead);
+        qdq_panels_add_floats(j, p, count, k_block, row, rows, ahead);
         return;
     }
     bool last = k_block + 1 == qdq_panels_k_blocks(&j->p->conv);
@@ -221,15 +221,15 @@ static size_t group_rows(const job *j, size_t row) {
     return j->block.rows - row < GROUP ? j->block.rows - row : GROUP;
 }
 
-// Part p of the weights that follow a group, which ends before row `next`.
+// The part of the weights that follow a group, which ends before row `next`, for `count` panels.
 static qdq_panels_ahead part_of_next(const job *j, size_t k_block, size_t next, size_t p,
-                                     size_t panels) {
+                                     size_t count, size_t panels) {
     if (next == j->block.rows) next = 0, k_block++;
     if (k_block == qdq_panels_k_blocks(&j->p->conv)) return (qdq_panels_ahead){0};
     const char *weights = qdq_panels_row(j->p, j->matrix, k_block, j->block.row + next);
     bool last = k_block + 1 == qdq_panels_k_blocks(&j->p->conv);
     size_t bytes = group_rows(j, next) * j->p->row_bytes / (last ? j->p->ways : 1);
-    size_t first = bytes * p / panels, end = bytes * (p + 1) / panels;
+    size_t first = bytes * p / panels, end = bytes * (p + count) / panels;
     return (qdq_panels_ahead){weights + first, end - first};
 }
 
@@ -259,9 +259,10 @@ static void add_k_block(const job *j, size_t k_block, size_t panels) {
         rows = group_rows(j, row);
         if (j->p->weights->scales)
             qdq_panels_decode(j->p, j->matrix, k_block, j->block.row + row, rows, j->w->decoded);
-        for (size_t p = 0; p < panels; p++) {
-            qdq_panels_ahead ahead = part_of_next(j, k_block, row + rows, p, panels);
-            add_tiles(j, p, k_block, row, rows, ahead);
+        for (size_t p = 0, count; p < panels; p += count) {
+            count = ends ? 1 : qdq_panels_at_once(j, p, k_block);
+            qdq_panels_ahead ahead = part_of_next(j, k_block, row + rows, p, count, panels);
+            add_tiles(j, p, count, k_block, row, rows, ahead);
             if (ends && (p % ENDED == ENDED - 1 || p == panels - 1))
                 end_group(j, row, rows, p, p % ENDED + 1);
         }

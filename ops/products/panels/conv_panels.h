@@ -164,7 +164,7 @@ size_t qdq_panels_plane_run(const qdq_panels_job *job, size_t column, const floa
 
 // Whether tiles read a panel in x.
 static inline bool qdq_panels_in_place(const qdq_panels_job *j, size_t panel) {
-    return j->p->in_place && qdq_panels_columns(j, panel) == QDQ_GEMM_COLUMNS;
+    return j->p->in_place && (panel + 1) * QDQ_GEMM_COLUMNS <= j->block.columns;
 }
 
 // The element of dim d of x under tap t, modulo 2^64.
@@ -178,9 +178,12 @@ typedef struct qdq_panels_ahead {
     size_t bytes;
 } qdq_panels_ahead;
 
-// Adds a k block of rows of a panel of floats to their sums, or makes results of them.
-void qdq_panels_add_floats(const qdq_panels_job *job, size_t panel, size_t k_block, size_t row,
-                           size_t rows, qdq_panels_ahead ahead);
+// How many panels from one on a tile kernel takes in a call: one, or as many that lie in x as L1
+// holds.
+size_t qdq_panels_at_once(const qdq_panels_job *job, size_t panel, size_t k_block);
+// Adds a k block of rows of so many panels of floats to their sums, or makes results of them.
+void qdq_panels_add_floats(const qdq_panels_job *job, size_t panel, size_t count, size_t k_block,
+                           size_t row, size_t rows, qdq_panels_ahead ahead);
 // Sets the scale and the bias of each row of the block.
 void qdq_panels_set_reals(const qdq_panels_job *job, bool scaled, bool biased);
 // Whether tiles make results of floats. They need the `results` of a job, and sums that were mended

@@ -69,10 +69,11 @@ static void set_a(const job *j, size_t k_block, size_t row, qdq_gemm_results *pa
 static void set_b(const job *j, size_t p, size_t k_block, qdq_gemm_results *part) {
     const qdq_conv *c = &j->p->conv;
     part->b = j->w->b[p];
-    part->b_at = qdq_gemm_panel_at;
+    part->b_step = COLUMNS;
     if (!qdq_panels_in_place(j, p)) return;
-    part->b = (const float *)(const void *)j->x + j->block.column + p * COLUMNS;
-    part->b_at = c->offsets + k_block * qdq_gemm_depth(&c->gemm);
+    size_t first = k_block * qdq_gemm_depth(&c->gemm) * c->channel_stride;
+    part->b = (const float *)(const void *)j->x + first + j->block.column + p * COLUMNS;
+    part->b_step = c->channel_stride;
 }
 
 // Cuts a panel where a row of y ends: planes are read row by row.
@@ -93,8 +94,17 @@ static void add_from_planes(const job *j, size_t p, size_t k_block, qdq_gemm_res
     }
 }
 
-void qdq_panels_add_floats(const job *j, size_t p, size_t k_block, size_t row, size_t rows,
-                           qdq_panels_ahead ahead) {
+// Where few steps make a result, y is written in runs that are as long as possible, and a call
+// costs as much as some tiles.
+size_t qdq_panels_at_once(const job *j, size_t p, size_t k_block) {
+    enum { L1_BYTES = 1 << 14, LINE_BYTES = COLUMNS * sizeof(float) };
+    size_t most = L1_BYTES / (LINE_BYTES * qdq_panels_k(&j->p->conv, k_block)), count = 1;
+    while (count < most && qdq_panels_in_place(j, p) && qdq_panels_in_place(j, p + count)) count++;
+    return count;
+}
+
+void qdq_panels_add_floats(const job *j, size_t p, size_t count, size_t k_block, size_t row,
+                           size_t rows, qdq_panels_ahead ahead) {
     const qdq_conv *c = &j->p->conv;
     float *sums = j->w->sums + row * j->p->stride + p * COLUMNS;
     bool last = k_block + 1 == qdq_panels_k_blocks(c);
@@ -119,6 +129,7 @@ void qdq_panels_add_floats(const job *j, size_t p, size_t k_block, size_t row, s
         return;
     }
     set_b(j, p, k_block, &part);
+    if (count > 1) part.columns = count * COLUMNS;
     c->gemm.kernel->results(&part);
 }
 
@@ -127,7 +138,7 @@ void qdq_panels_finish(const job *j, size_t panels) {
         qdq_gemm_results part = j->results;
         set_results(j, p, 0, j->block.rows, &part);
         part.a = qdq_panels_row(j->p, j->matrix, 0, j->block.row);  // of which no step is taken
-        part.b = j->w->b[p], part.b_at = qdq_gemm_panel_at;
+        part.b = j->w->b[p], part.b_step = COLUMNS;
         part.before = j->w->sums + p * COLUMNS;
         part.before_stride = j->p->stride;
         j->p->conv.gemm.kernel->results(&part);

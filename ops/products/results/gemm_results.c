@@ -51,7 +51,7 @@ void qdq_gemm_store_results(const qdq_gemm *g, const qdq_gemm_results *results,
     qdq_gemm_results to = *results;
     const qdq_gemm_order *order = &g->order;
     size_t left = block->columns - p * COLUMNS, chunk = order->chunk / qdq_gemm_depth(g);
-    to.a = part->a, to.b = part->b, to.b_at = qdq_gemm_panel_at;
+    to.a = part->a, to.b = part->b, to.b_step = COLUMNS;
     to.steps = part->steps;
     to.rows = block->rows;
     to.columns = left < COLUMNS ? left : COLUMNS;

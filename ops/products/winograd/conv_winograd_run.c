@@ -88,7 +88,7 @@ static void add_panel(const job *j, size_t k_block, size_t p, size_t panel) {
     qdq_gemm_results part = {
         .a = w->rows + qdq_winograd_row(w, j->group, j->row_block, k_block, p, 0),
         .b = j->space->points + p * point_floats(j) + panel * panel_floats(j),
-        .b_at = qdq_gemm_panel_at,
+        .b_step = PANEL,
         .rows = j->rows,
         .columns = (columns + NARROW - 1) / NARROW * NARROW,
         .steps = qdq_winograd_k(w, k_block),

@@ -40,7 +40,7 @@ static void fill_case(results_case *c, size_t round, uint64_t *seed) {
 }
 
 static qdq_gemm_results results_of(const results_case *c, size_t round) {
-    bool apart = round / ROWS & 1;
+    bool apart = round / ROWS & 1, even = apart && round / ROWS & 2;
     size_t ways = (size_t)1 << round / 2 % 4, steps = round % 11 ? round % STEPS : 0;
     if (round % 5 == 0) steps = STEPS;
     while (steps * ways > STEPS) ways /= 2;
@@ -48,9 +48,10 @@ static qdq_gemm_results results_of(const results_case *c, size_t round) {
                               .b = apart ? (const void *)c->apart : c->w.b,
                               .ways = ways == 1 ? round % 2 : ways,
                               .way = round / 3 % ways,
-                              .b_at = apart ? c->apart_at : qdq_gemm_panel_at,
+                              .b_step = even ? APART : COLUMNS,
+                              .b_at = apart && !even ? c->apart_at : NULL,
                               .rows = round % ROWS + 1,
-                              .columns = round * 5 % COLUMNS + 1,
+                              .columns = round * 5 % (apart ? 2 * COLUMNS : COLUMNS) + 1,
                               .steps = steps,
                               .before = round % 4 ? (const float *)(const void *)c->w.c[2] : NULL,
                               .before_stride = STRIDE,
@@ -70,7 +71,8 @@ static float wanted(const qdq_gemm_results *p, size_t r, size_t j) {
     a += (tile / ways * QDQ_GEMM_ROWS + r % QDQ_GEMM_ROWS) * STEPS + tile % ways * (STEPS / ways);
     float before = p->before ? p->before[r * p->before_stride + j] : 0;
     float sum = p->adds ? 0 : before;
-    for (size_t k = 0; k < p->steps; k++) sum = fmaf(a[k], b[p->b_at[k]], sum);
+    for (size_t k = 0; k < p->steps; k++)
+        sum = fmaf(a[k], b[p->b_at ? p->b_at[k] : k * p->b_step], sum);
     if (p->adds && p->before) sum = before + sum;
     if (p->bias) sum = sum + p->bias[r];
     if (p->addend) sum = sum + p->addend[r * p->addend_stride + j];

@@ -21,6 +21,7 @@ void qdq_gemm_code_factors_avx2(const qdq_gemm_code_rows *codes, qdq_gemm_code_f
 typedef struct codes_tile {
     const int32_t *a, *b, *start;
     size_t start_stride, steps;
+    bool first;                 // of the tiles that read these columns of B
     const float *scale, *bias;  // of each row
     const factors *by;
     bool is_signed;
@@ -49,16 +50,12 @@ static inline void put_codes(uint8_t *out, const uint8_t *codes, size_t n) {
         gemm_ints sum[R][VECS], of_b[VECS];                                                        \
         UNROLLED for (size_t r = 0; r < (R); r++) UNROLLED for (size_t v = 0; v < VECS; v++)       \
             sum[r][v] = ints_load(t->start + r * t->start_stride + v * LANES);                     \
-        for (size_t k = 0, steps = t->steps; k < steps; k++) {                                     \
-            ask_for(b + k * COLUMNS);                                                              \
-            UNROLLED for (size_t v = 0; v < VECS; v++) of_b[v] =                                   \
-                ints_load(b + k * COLUMNS + v * LANES);                                            \
-            UNROLLED for (size_t r = 0; r < (R); r++) {                                            \
-                gemm_ints x = ints_all(word_of(a, r * ROW_WORDS + k));                             \
-                UNROLLED for (size_t v = 0; v < VECS; v++) sum[r][v] =                             \
-                    saturated_codes_madd(sum[r][v], x, of_b[v]);                                   \
-            }                                                                                      \
+        size_t left = t->steps;                                                                    \
+        for (; t->first && left; left--, a++, b += COLUMNS) {                                      \
+            ask_for(b, TILE_COLUMNS);                                                              \
+            TILE_STEP(saturated_codes, ints, R, sum, 0);                                           \
         }                                                                                          \
+        for (; left; left--, a++, b += COLUMNS) TILE_STEP(saturated_codes, ints, R, sum, 0);       \
         UNROLLED for (size_t r = 0; r < (R); r += ROWS) {                                          \
             gemm_floats real[VECTORS];                                                             \
             uint8_t codes[GROUP];                                                                  \
@@ -96,6 +93,7 @@ void qdq_gemm_code_results_avx2(const qdq_gemm_code_results *p) {
     for (size_t row = 0, rows; row < part->rows; row += rows, left--) {
         rows = (part->rows - row + left - 1) / left;
         t.a = (const int32_t *)part->a + row * ROW_WORDS;
+        t.first = row == 0;
         t.scale = to->scale + row, t.bias = to->bias + row;
         for (size_t j = 0; j < to->n; j += TILE_COLUMNS) {
             t.b = (const int32_t *)part->b + j;
