@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stage of a product: which block a unit is, and where its product of the batch lies. Units are
 // ordered so that shared operands are read from memory as rarely as possible: rows of A serve all
-// columns, unless B is large and rows are cheap to pack again.
+// columns, unless B is large and rows are cheap to pack again. Every other row of blocks is walked
+// backwards, so that it begins with the operand that was read last.
 #include "ops/products/gemm_read.h"
 #include "ops/products/pairs/pair_sums.h"
 #include "ops/products/weight_codes/gemm_fixed.h"
@@ -33,6 +34,7 @@ qdq_gemm_block qdq_gemm_block_of(const qdq_gemm *g, size_t unit) {
     size_t rows = qdq_gemm_row_blocks(g), columns = qdq_gemm_column_blocks(g);
     size_t inner = g->columns_outer ? rows : columns, outer = g->columns_outer ? columns : rows;
     size_t i = unit % inner, o = unit / inner % outer;
+    if (o % 2) i = inner - 1 - i;
     size_t number = g->columns_outer ? i : o, row = number * BLOCK_ROWS;
     size_t column = (g->columns_outer ? o : i) * BLOCK_COLUMNS;
     return (qdq_gemm_block){
