@@ -99,6 +99,7 @@ typedef struct qdq_gemm_results {
     // is number `way` of them. At most 1: none share.
     size_t ways, way;
     size_t b_step;       // elements from a step of b to the next
+    size_t b_panel;      // from the first 32 columns to the next 32, if there are more
     const size_t *b_at;  // or from b to each step, if they lie unevenly; else NULL
     size_t rows, columns, steps;
     const float *before;

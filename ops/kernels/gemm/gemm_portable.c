@@ -46,7 +46,8 @@ static void add_columns(const qdq_gemm_results *p, const float *a, size_t r, siz
     for (size_t i = 0; p->before && !p->adds && i < n; i++)
         sums[i] = p->before[r * p->before_stride + j + i];
     for (size_t k = 0; k < p->steps; k++) {
-        const float *b = (const float *)p->b + (p->b_at ? p->b_at[k] : k * p->b_step) + j;
+        const float *b = (const float *)p->b + (p->b_at ? p->b_at[k] : k * p->b_step);
+        b += j / COLUMNS * p->b_panel;
         for (size_t i = 0; i < n; i++) sums[i] = fmaf(a[k], b[i], sums[i]);
     }
     for (size_t i = 0; i < n; i++) p->y[r * p->y_stride + j + i] = result_of(p, r, j + i, sums[i]);

@@ -58,7 +58,7 @@ enum { ASKS_BY_STEP = STEPS_AT_ONCE == 1 };
     } while (0)
 
 // Groups of steps. If it ASKS, a step prefetches its columns of B for later steps.
-#define RESULTS_GROUPS(TYPE, R, WIDTH, B_OF, ASKS)                     \
+#define RESULTS_GROUPS(TYPE, R, WIDTH, B_OF, B_STEP, ASKS)             \
     for (; left >= RESULTS_AT_ONCE; left -= RESULTS_AT_ONCE) {         \
         UNROLLED for (size_t i = 0; i < RESULTS_AT_ONCE; i++) {        \
             size_t k = (size_t)(a - t->a) + i;                         \
@@ -66,9 +66,10 @@ enum { ASKS_BY_STEP = STEPS_AT_ONCE == 1 };
             if (ASKS_BY_STEP && k < (R)) ask_for_results(t, k, WIDTH); \
             RESULTS_STEP(TYPE, R, a + i, B_OF(i));                     \
         }                                                              \
-        a += RESULTS_AT_ONCE, b += RESULTS_AT_ONCE * b_step;           \
+        a += RESULTS_AT_ONCE, b += RESULTS_AT_ONCE * (B_STEP);         \
     }
 
+#define PANEL_B(i) (b + (i)*COLUMNS)
 #define EVEN_B(i) (b + (i)*b_step)
 #define ANY_B(i) (b + b_at[(size_t)(a - t->a) + (i)])
 
@@ -91,11 +92,13 @@ enum { ASKS_BY_STEP = STEPS_AT_ONCE == 1 };
         size_t left = t->steps;                                                                    \
         UNROLLED for (size_t r = 0; !ASKS_BY_STEP && r < (R); r++) ask_for_results(t, r, WIDTH);   \
         if (b_at)                                                                                  \
-            RESULTS_GROUPS(TYPE, R, WIDTH, ANY_B, true)                                            \
+            RESULTS_GROUPS(TYPE, R, WIDTH, ANY_B, 0, true)                                         \
+        else if (b_step != COLUMNS)                                                                \
+            RESULTS_GROUPS(TYPE, R, WIDTH, EVEN_B, b_step, true)                                   \
         else if (ASKS(t->first))                                                                   \
-            RESULTS_GROUPS(TYPE, R, WIDTH, EVEN_B, true)                                           \
+            RESULTS_GROUPS(TYPE, R, WIDTH, PANEL_B, COLUMNS, true)                                 \
         else                                                                                       \
-            RESULTS_GROUPS(TYPE, R, WIDTH, EVEN_B, false)                                          \
+            RESULTS_GROUPS(TYPE, R, WIDTH, PANEL_B, COLUMNS, false)                                \
         for (; RESULTS_AT_ONCE > 1 && left; left--, a++, b += b_step)                              \
             RESULTS_STEP(TYPE, R, a, b_at ? ANY_B(0) : b);                                         \
         if (before && t->adds) EACH(R)                                                             \
@@ -187,14 +190,12 @@ static void run_results(const results_tile *tile, size_t rows, size_t width, siz
         run_narrow(fn, *tile, rows, n);
 }
 
-// Prefetches the part of what is ahead that goes with a tile.
-static void ask_for_ahead(const qdq_gemm_results *p, size_t row, size_t rows, size_t j,
-                          size_t width) {
+// Prefetches the part of what is ahead that goes with some rows of p->rows.
+static void ask_for_ahead(const qdq_gemm_results *p, size_t row, size_t rows) {
     enum { LINE = 64 };
-    size_t all = p->rows * p->columns, before = row * p->columns + rows * j;
     const char *ahead = p->ahead;
-    size_t end = p->ahead_bytes * (before + rows * width) / all;
-    for (size_t i = p->ahead_bytes * before / all; i < end; i += LINE)
+    size_t of_row = (p->ahead_bytes + p->rows - 1) / p->rows, end = (row + rows) * of_row;
+    for (size_t i = row * of_row; i < end && i < p->ahead_bytes; i += LINE)
         __builtin_prefetch(ahead + i, 0, 2);
 }
 
@@ -206,49 +207,55 @@ static ptrdiff_t b_ahead_of(const qdq_gemm_results *p) {
     return (ptrdiff_t)(p->b_at ? p->b_at[AHEAD] - p->b_at[0] : AHEAD * p->b_step);
 }
 
-// The tiles of some rows, from left to right. Members are set one by one: an initializer would
-// clear all of them first, which takes longer than some tiles do.
-static void run_row_of_tiles(const qdq_gemm_results *p, const int32_t *a, size_t row, size_t rows) {
-    results_tile t;
-    t.a = a;
-    t.b_step = p->b_at ? 0 : p->b_step, t.b_at = p->b_at, t.b_ahead = b_ahead_of(p);
-    t.first = row == 0;
-    t.steps = p->steps;
-    t.before_stride = p->before_stride, t.addend_stride = p->addend_stride;
-    t.adds = p->adds;
-    t.bias = p->bias ? p->bias + row : NULL;
-    t.bounds = p->bounds;
-    t.y_stride = p->y_stride;
+// What the tiles of a part have in common. Members are set one by one: an initializer would clear
+// all of them first, which takes longer than some tiles do.
+static void set_part(const qdq_gemm_results *p, results_tile *t) {
+    t->b_step = p->b_at ? 0 : p->b_step, t->b_at = p->b_at, t->b_ahead = b_ahead_of(p);
+    t->steps = p->steps;
+    t->before_stride = p->before_stride, t->addend_stride = p->addend_stride;
+    t->adds = p->adds;
+    t->bounds = p->bounds;
+    t->y_stride = p->y_stride;
+}
+
+// The tiles of some rows, from left to right.
+static void run_row_of_tiles(const qdq_gemm_results *p, size_t row, size_t rows, results_tile *t) {
+    t->first = row == 0;
+    t->bias = p->bias ? p->bias + row : NULL;
+    if (p->ahead_bytes) ask_for_ahead(p, row, rows);
     for (size_t j = 0, width; j < p->columns; j += width) {
         width = width_of(p->columns - j);
-        t.b = (const int32_t *)p->b + j;
-        t.before = p->before ? p->before + row * p->before_stride + j : NULL;
-        t.addend = p->addend ? p->addend + row * p->addend_stride + j : NULL;
-        t.y = p->y + row * p->y_stride + j;
-        ask_for_ahead(p, row, rows, j, width);
-        run_results(&t, rows, width, p->columns - j < width ? p->columns - j : width);
+        t->b = (const int32_t *)p->b + j / COLUMNS * p->b_panel + j % COLUMNS;
+        t->before = p->before ? p->before + row * p->before_stride + j : NULL;
+        t->addend = p->addend ? p->addend + row * p->addend_stride + j : NULL;
+        t->y = p->y + row * p->y_stride + j;
+        run_results(t, rows, width, p->columns - j < width ? p->columns - j : width);
     }
 }
 
 // Cuts rows into tiles of nearly the same number of rows, as run_tiles does. `a`: of the first.
-static void run_rows(const qdq_gemm_results *p, const int32_t *a, size_t first, size_t end) {
+static void run_rows(const qdq_gemm_results *p, const int32_t *a, size_t first, size_t end,
+                     results_tile *t) {
     size_t left = (end - first + TILE_ROWS - 1) / TILE_ROWS;
     for (size_t row = first, rows; row < end; row += rows, left--) {
         rows = (end - row + left - 1) / left;
-        run_row_of_tiles(p, a + (row - first) * ROW_WORDS, row, rows);
+        t->a = a + (row - first) * ROW_WORDS;
+        run_row_of_tiles(p, row, rows, t);
     }
 }
 
 void QDQ_ISA_NAME(gemm_results)(const qdq_gemm_results *p) {
     const int32_t *a = p->a;
+    results_tile t;
+    set_part(p, &t);
     if (p->ways <= 1) {
-        run_rows(p, a, 0, p->rows);
+        run_rows(p, a, 0, p->rows, &t);
         return;
     }
     size_t part = ROW_WORDS / p->ways;
     for (size_t row = 0, way = p->way, end; row < p->rows; row = end) {
         end = p->rows - row < QDQ_GEMM_ROWS ? p->rows : row + QDQ_GEMM_ROWS;
-        run_rows(p, a + way * part, row, end);
+        run_rows(p, a + way * part, row, end, &t);
         if (++way == p->ways) way = 0, a += (size_t)QDQ_GEMM_ROWS * ROW_WORDS;
     }
 }

@@ -252,6 +252,7 @@ static bool ends_groups(const job *j) {
 }
 
 static void add_k_block(const job *j, size_t k_block, size_t panels) {
+    bool floats = j->p->conv.gemm.kind == QDQ_GEMM_FLOATS;
     bool ends = ends_groups(j) && !j->codes.out && k_block + 1 == qdq_panels_k_blocks(&j->p->conv);
     if (!j->is_packed) j->p->form->pack(j, k_block, panels);
     take_columns(j, panels - 1, k_block);
@@ -260,7 +261,7 @@ static void add_k_block(const job *j, size_t k_block, size_t panels) {
         if (j->p->weights->scales)
             qdq_panels_decode(j->p, j->matrix, k_block, j->block.row + row, rows, j->w->decoded);
         for (size_t p = 0, count; p < panels; p += count) {
-            count = ends ? 1 : qdq_panels_at_once(j, p, k_block);
+            count = floats && !ends ? qdq_panels_at_once(j, p, k_block, panels) : 1;
             qdq_panels_ahead ahead = part_of_next(j, k_block, row + rows, p, count, panels);
             add_tiles(j, p, count, k_block, row, rows, ahead);
             if (ends && (p % ENDED == ENDED - 1 || p == panels - 1))

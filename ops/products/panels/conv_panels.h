@@ -178,9 +178,8 @@ typedef struct qdq_panels_ahead {
     size_t bytes;
 } qdq_panels_ahead;
 
-// How many panels from one on a tile kernel takes in a call: one, or as many that lie in x as L1
-// holds.
-size_t qdq_panels_at_once(const qdq_panels_job *job, size_t panel, size_t k_block);
+// How many panels of floats from one on the kernel takes in a call.
+size_t qdq_panels_at_once(const qdq_panels_job *job, size_t panel, size_t k_block, size_t panels);
 // Adds a k block of rows of so many panels of floats to their sums, or makes results of them.
 void qdq_panels_add_floats(const qdq_panels_job *job, size_t panel, size_t count, size_t k_block,
                            size_t row, size_t rows, qdq_panels_ahead ahead);

@@ -41,11 +41,17 @@ void qdq_panels_set_results(job *j) {
     j->results.bounds = finish->bounded ? &finish->bounds : NULL;
 }
 
-// Narrows the results of the block to some rows of panel p.
-static void set_results(const job *j, size_t p, size_t row, size_t rows, qdq_gemm_results *part) {
+// The columns of some panels that are positions.
+static size_t columns_of(const job *j, size_t p, size_t count) {
+    return (count - 1) * COLUMNS + qdq_panels_columns(j, p + count - 1);
+}
+
+// Narrows the results of the block to some rows of `count` panels.
+static void set_results(const job *j, size_t p, size_t count, size_t row, size_t rows,
+                        qdq_gemm_results *part) {
     size_t at = row * part->y_stride + p * COLUMNS;
     part->rows = rows;
-    part->columns = qdq_panels_columns(j, p);
+    part->columns = columns_of(j, p, count);
     part->y += at;
     if (part->addend) part->addend += at;
     if (part->bias) part->bias += row;
@@ -69,11 +75,11 @@ static void set_a(const job *j, size_t k_block, size_t row, qdq_gemm_results *pa
 static void set_b(const job *j, size_t p, size_t k_block, qdq_gemm_results *part) {
     const qdq_conv *c = &j->p->conv;
     part->b = j->w->b[p];
-    part->b_step = COLUMNS;
+    part->b_step = COLUMNS, part->b_panel = sizeof j->w->b[p] / sizeof(float);
     if (!qdq_panels_in_place(j, p)) return;
     size_t first = k_block * qdq_gemm_depth(&c->gemm) * c->channel_stride;
     part->b = (const float *)(const void *)j->x + first + j->block.column + p * COLUMNS;
-    part->b_step = c->channel_stride;
+    part->b_step = c->channel_stride, part->b_panel = COLUMNS;
 }
 
 // Cuts a panel where a row of y ends: planes are read row by row.
@@ -94,12 +100,15 @@ static void add_from_planes(const job *j, size_t p, size_t k_block, qdq_gemm_res
     }
 }
 
-// Where few steps make a result, y is written in runs that are as long as possible, and a call
-// costs as much as some tiles.
-size_t qdq_panels_at_once(const job *j, size_t p, size_t k_block) {
-    enum { L1_BYTES = 1 << 14, LINE_BYTES = COLUMNS * sizeof(float) };
+// Rows of y and of its addend are read and written in runs that are as long as L1 has room for B:
+// pieces of 128 bytes, a row apart, take twice as long to come from the L3 cache.
+size_t qdq_panels_at_once(const job *j, size_t p, size_t k_block, size_t panels) {
+    enum { L1_BYTES = 1 << 15, LINE_BYTES = COLUMNS * sizeof(float) };
     size_t most = L1_BYTES / (LINE_BYTES * qdq_panels_k(&j->p->conv, k_block)), count = 1;
-    while (count < most && qdq_panels_in_place(j, p) && qdq_panels_in_place(j, p + count)) count++;
+    bool in_place = qdq_panels_in_place(j, p);
+    if (j->p->planes.at) return 1;
+    while (count < most && p + count < panels && qdq_panels_in_place(j, p + count) == in_place)
+        count++;
     return count;
 }
 
@@ -110,10 +119,10 @@ void qdq_panels_add_floats(const job *j, size_t p, size_t count, size_t k_block,
     bool last = k_block + 1 == qdq_panels_k_blocks(c);
     qdq_gemm_results part = j->results;
     if (last && part.y && !j->p->leaves_out) {
-        set_results(j, p, row, rows, &part);
+        set_results(j, p, count, row, rows, &part);
     } else {
         part.rows = rows;
-        part.columns = qdq_panels_columns(j, p);
+        part.columns = columns_of(j, p, count);
         if (!j->p->planes.at) part.columns = (part.columns + NARROW - 1) / NARROW * NARROW;
         part.y = sums, part.y_stride = j->p->stride;
         part.bias = part.addend = NULL, part.bounds = NULL;
@@ -129,14 +138,13 @@ void qdq_panels_add_floats(const job *j, size_t p, size_t count, size_t k_block,
         return;
     }
     set_b(j, p, k_block, &part);
-    if (count > 1) part.columns = count * COLUMNS;
     c->gemm.kernel->results(&part);
 }
 
 void qdq_panels_finish(const job *j, size_t panels) {
     for (size_t p = 0; p < panels; p++) {
         qdq_gemm_results part = j->results;
-        set_results(j, p, 0, j->block.rows, &part);
+        set_results(j, p, 1, 0, j->block.rows, &part);
         part.a = qdq_panels_row(j->p, j->matrix, 0, j->block.row);  // of which no step is taken
         part.b = j->w->b[p], part.b_step = COLUMNS;
         part.before = j->w->sums + p * COLUMNS;

@@ -2,7 +2,8 @@
 // Every kernel makes results of the sums of floats, by a plain loop in the order of
 // ops/kernels/gemm/gemm.h: every number of rows and columns, sums of earlier chunks that a
 // chain goes on from or that are added, and each operand there or not, with NaN, infinities and
-// zeros of both signs. B is a panel, or rows that lie anywhere. Tiles of rows may share rows of A.
+// zeros of both signs. B is panels, or rows that lie evenly or anywhere. Tiles of rows may share
+// rows of A.
 #include "tests/ops/kernels/gemm_parts.h"
 
 enum { APART = 2 * COLUMNS + 5 };  // from one row of B to another
@@ -44,14 +45,16 @@ static qdq_gemm_results results_of(const results_case *c, size_t round) {
     size_t ways = (size_t)1 << round / 2 % 4, steps = round % 11 ? round % STEPS : 0;
     if (round % 5 == 0) steps = STEPS;
     while (steps * ways > STEPS) ways /= 2;
+    bool two = apart || 2 * steps <= STEPS;  // panels
     return (qdq_gemm_results){.a = c->w.a,
                               .b = apart ? (const void *)c->apart : c->w.b,
                               .ways = ways == 1 ? round % 2 : ways,
                               .way = round / 3 % ways,
                               .b_step = even ? APART : COLUMNS,
+                              .b_panel = apart ? COLUMNS : steps * COLUMNS,
                               .b_at = apart && !even ? c->apart_at : NULL,
                               .rows = round % ROWS + 1,
-                              .columns = round * 5 % (apart ? 2 * COLUMNS : COLUMNS) + 1,
+                              .columns = round * 5 % (two ? 2 * COLUMNS : COLUMNS) + 1,
                               .steps = steps,
                               .before = round % 4 ? (const float *)(const void *)c->w.c[2] : NULL,
                               .before_stride = STRIDE,
@@ -66,7 +69,8 @@ static qdq_gemm_results results_of(const results_case *c, size_t round) {
 }
 
 static float wanted(const qdq_gemm_results *p, size_t r, size_t j) {
-    const float *a = (const float *)p->a, *b = (const float *)p->b + j;
+    const float *a = (const float *)p->a;
+    const float *b = (const float *)p->b + j / COLUMNS * p->b_panel + j % COLUMNS;
     size_t ways = p->ways ? p->ways : 1, tile = p->way + r / QDQ_GEMM_ROWS;
     a += (tile / ways * QDQ_GEMM_ROWS + r % QDQ_GEMM_ROWS) * STEPS + tile % ways * (STEPS / ways);
     float before = p->before ? p->before[r * p->before_stride + j] : 0;
