@@ -52,7 +52,8 @@ DEPTHWISE_INLINE direct_floats depthwise_load(depthwise_form form, const float *
     return form.masked ? direct_load_some(x, *mask) : direct_load(x);
 }
 
-// Loads a row of strip v. x: its element under the first tap.
+// Loads a row of strip v. x: its element under the first tap. With a stride of 2 lanes get their
+// order when sums are complete.
 DEPTHWISE_INLINE void depthwise_load_row(depthwise_form form, const depthwise_strip *strip,
                                          const float *x, size_t v,
                                          direct_floats (*taps)[DEPTHWISE_VECTORS]) {
@@ -61,8 +62,8 @@ DEPTHWISE_INLINE void depthwise_load_row(depthwise_form form, const depthwise_st
         taps[t][v] = low;
         if (form.stride == 1) continue;
         direct_floats high = depthwise_load(form, x + t + DIRECT_LANES, &strip->masks[t + 1]);
-        taps[t][v] = direct_even(low, high);
-        if (t + 1 < form.size) taps[t + 1][v] = direct_odd(low, high);
+        taps[t][v] = direct_evens(low, high);
+        if (t + 1 < form.size) taps[t + 1][v] = direct_odds(low, high);
     }
 }
 
@@ -149,6 +150,7 @@ DEPTHWISE_INLINE unsigned depthwise_walk(depthwise_form form, const qdq_depthwis
         DIRECT_UNROLLED for (size_t v = 0; v < form.vectors; v++) {
             if (i < oldest) continue;
             direct_floats sum = sums[oldest][v].all;
+            if (form.stride > 1) sum = direct_in_order(sum);
             if (!form.fours && odd) zeros |= direct_zeros(sum);
             sum = depthwise_finish(&reals, sum);
             if (form.narrow)

@@ -20,8 +20,9 @@
 // may write y[2 * DIRECT_LANES - 1] and the elements between as they were. direct_lanes_of: the
 // lanes begin..end, which may lie beyond a vector. direct_load_some: zeros in other lanes, whose
 // memory is not read. direct_even, direct_odd: elements 0, 2, 4, ... and 1, 3, 5, ... of two
-// vectors; direct_zip: two vectors with these elements. direct_store_some: the first n lanes, not
-// all.
+// vectors; direct_zip: two vectors with these elements. direct_evens, direct_odds: the same in the
+// order that costs least, which direct_in_order mends (on x86). direct_store_some: the first n
+// lanes, not all.
 #if defined(__AVX512F__)
 enum { DIRECT_LANES = 16 };
 #define DIRECT_MOST_OUTPUTS 8
@@ -75,6 +76,13 @@ static inline direct_floats direct_odd(direct_floats low, direct_floats high) {
     __m512i odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
     return _mm512_permutex2var_ps(low, odd, high);
 }
+static inline direct_floats direct_evens(direct_floats low, direct_floats high) {
+    return direct_even(low, high);
+}
+static inline direct_floats direct_odds(direct_floats low, direct_floats high) {
+    return direct_odd(low, high);
+}
+static inline direct_floats direct_in_order(direct_floats x) { return x; }
 static inline void direct_zip(direct_floats even, direct_floats odd, direct_floats *low,
                               direct_floats *high) {
     __m512i first = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
@@ -140,13 +148,20 @@ static inline void direct_store_some(float *y, direct_floats v, size_t n) {
     if (n == 3) _mm_store_ss(y + 2, _mm_movehl_ps(low, low));
     if (n == 1) _mm_store_ss(y, low);
 }
+static inline direct_floats direct_evens(direct_floats low, direct_floats high) {
+    return _mm256_shuffle_ps(low, high, 0x88);
+}
+static inline direct_floats direct_odds(direct_floats low, direct_floats high) {
+    return _mm256_shuffle_ps(low, high, 0xDD);
+}
+static inline direct_floats direct_in_order(direct_floats x) {
+    return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(x), 0xD8));
+}
 static inline direct_floats direct_even(direct_floats low, direct_floats high) {
-    __m256d even = _mm256_castps_pd(_mm256_shuffle_ps(low, high, 0x88));
-    return _mm256_castpd_ps(_mm256_permute4x64_pd(even, 0xD8));
+    return direct_in_order(direct_evens(low, high));
 }
 static inline direct_floats direct_odd(direct_floats low, direct_floats high) {
-    __m256d odd = _mm256_castps_pd(_mm256_shuffle_ps(low, high, 0xDD));
-    return _mm256_castpd_ps(_mm256_permute4x64_pd(odd, 0xD8));
+    return direct_in_order(direct_odds(low, high));
 }
 static inline void direct_zip(direct_floats even, direct_floats odd, direct_floats *low,
                               direct_floats *high) {
