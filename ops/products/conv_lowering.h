@@ -62,7 +62,7 @@ enum {
     QDQ_CONV_PANELS_POSITIONS = 8 * QDQ_GEMM_COLUMNS,  // of a unit
     QDQ_CONV_PANELS_IN_PLACE = 128,                    // most output channels that read panels in x
     QDQ_CONV_PLANES_WIDTH = 48,                        // of rows of results that read planes
-    QDQ_CONV_PANELS_LEAST = 48,                        // positions
+    QDQ_CONV_PANELS_LEAST = 65,                        // positions
     QDQ_CONV_PANELS_LEAST_CODES = 33,                  // positions, of codes
     QDQ_CONV_PANELS_STAGED = 32,                       // k of codes that are staged together
     QDQ_CONV_PANELS_TAPS = 128,                        // most taps

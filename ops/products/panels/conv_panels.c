@@ -315,7 +315,7 @@ static void run_block(job *j) {
     for (size_t k_block = 0; k_block < qdq_panels_k_blocks(&p->conv); k_block++)
         add_k_block(j, k_block, panels);
     if (p->leaves_out) qdq_panels_mend_zeros(j, panels);
-    if (results && qdq_panels_finishes_apart(p)) qdq_panels_finish(j, panels);
+    if (results && p->leaves_out) qdq_panels_finish(j, panels);
     if (!results && !ends_groups(j)) end_block(j);
 }
 

@@ -90,9 +90,8 @@ typedef struct qdq_panels_params {
     size_t ways, slots;  // slots: of all k blocks of a group
     size_t row_bytes;    // of a slot
     size_t row_blocks, block_rows, position_blocks;
-    size_t together;         // row blocks that there is room for
-    size_t stride;           // from one row of sums to the next
-    size_t chunk, chunk_at;  // k blocks of a chunk; from sums of all chunks to those of one
+    size_t together;                             // row blocks that there is room for
+    size_t stride;                               // from one row of sums to the next
     qdq_panels_ends ends[QDQ_CONV_PANELS_TAPS];  // of each tap of the last dim
 } qdq_panels_params;
 
@@ -137,12 +136,6 @@ static inline size_t qdq_panels_k_blocks(const qdq_conv *c) {
 static inline size_t qdq_panels_k(const qdq_conv *c, size_t k_block) {
     size_t most = qdq_gemm_depth(&c->gemm), left = c->gemm.depth - k_block * most;
     return left < most ? left : most;
-}
-
-// Whether tiles make results of sums in a pass of their own: products next to a border are mended
-// first, and a tile that ends a chunk of several k blocks already adds earlier sums.
-static inline bool qdq_panels_finishes_apart(const qdq_panels_params *p) {
-    return p->leaves_out || (p->chunk > 1 && qdq_panels_k_blocks(&p->conv) > p->chunk);
 }
 
 // The k block of a row. The rows after it follow; in the last k block only the rows of its tile.

@@ -112,27 +112,13 @@ size_t qdq_panels_at_once(const job *j, size_t p, size_t k_block, size_t panels)
     return count;
 }
 
-// A chunk of several k blocks that is not the first has sums of its own, next to those of all
-// chunks, to which its last k block adds them.
-static void set_chunk(const job *j, size_t k_block, qdq_gemm_results *part) {
-    size_t chunk = j->p->chunk, in_chunk = k_block % chunk;
-    bool ends = in_chunk + 1 == chunk || k_block + 1 == qdq_panels_k_blocks(&j->p->conv);
-    float *own = part->y + j->p->chunk_at;
-    part->before = in_chunk ? own : NULL;
-    part->adds = false;
-    if (ends)
-        part->addend = part->y, part->addend_stride = part->y_stride;
-    else
-        part->y = own;
-}
-
 void qdq_panels_add_floats(const job *j, size_t p, size_t count, size_t k_block, size_t row,
                            size_t rows, qdq_panels_ahead ahead) {
     const qdq_conv *c = &j->p->conv;
     float *sums = j->w->sums + row * j->p->stride + p * COLUMNS;
     bool last = k_block + 1 == qdq_panels_k_blocks(c);
     qdq_gemm_results part = j->results;
-    if (last && part.y && !qdq_panels_finishes_apart(j->p)) {
+    if (last && part.y && !j->p->leaves_out) {
         set_results(j, p, count, row, rows, &part);
     } else {
         part.rows = rows;
@@ -146,8 +132,7 @@ void qdq_panels_add_floats(const job *j, size_t p, size_t count, size_t k_block,
     part.before = k_block ? sums : NULL;
     part.before_stride = j->p->stride;
     part.ahead = ahead.at, part.ahead_bytes = ahead.bytes;
-    part.adds = c->gemm.order.sums == QDQ_SUM_CHUNKS && j->p->chunk == 1;
-    if (j->p->chunk > 1 && k_block >= j->p->chunk) set_chunk(j, k_block, &part);
+    part.adds = c->gemm.order.sums == QDQ_SUM_CHUNKS;
     if (j->p->planes.at) {
         add_from_planes(j, p, k_block, &part);
         return;

@@ -141,9 +141,7 @@ static void set_ends(panels_params *p) {
 static void set_row_blocks(panels_params *p) {
     const qdq_gemm *g = &p->conv.gemm;
     size_t panels = (g->rows + COLUMNS - 1) / COLUMNS, others = g->batch * p->position_blocks;
-    size_t wide = panels < QDQ_PANELS ? panels + 1 : QDQ_PANELS;
-    if (p->chunk > 1) p->chunk_at = panels * COLUMNS, wide += panels;
-    p->stride = (wide | 1) * COLUMNS;  // odd panels
+    p->stride = ((panels < QDQ_PANELS ? panels + 1 : QDQ_PANELS) | 1) * COLUMNS;  // odd panels
     size_t most = QDQ_PANELS_SUMS / p->stride / QDQ_GEMM_ROWS * QDQ_GEMM_ROWS;
     size_t count = (g->columns + most - 1) / most;
     while (count * others < QDQ_CONV_PANELS_UNITS && g->columns / (count + 1) >= GROUP) count++;
@@ -153,15 +151,10 @@ static void set_row_blocks(panels_params *p) {
     p->row_blocks = (g->columns + p->block_rows - 1) / p->block_rows;
 }
 
-// K blocks of a chunk: one, or several of few positions, whose sums there is room for. Else 0.
-static size_t chunk_of(const qdq_gemm *g) {
-    size_t chunk = g->order.sums == QDQ_SUM_CHUNKS ? g->order.chunk / qdq_gemm_depth(g) : 0;
-    return chunk <= 1 || 2 * g->rows <= POSITIONS ? chunk : 0;
-}
-
 // NULL: neither form takes the elements.
 static const qdq_panels_form *form_of(const qdq_gemm *g) {
-    bool ordered = g->order.sums == QDQ_SUM_CHAIN || chunk_of(g);
+    bool ordered = g->order.sums == QDQ_SUM_CHAIN ||
+                   (g->order.sums == QDQ_SUM_CHUNKS && g->order.chunk == qdq_gemm_depth(g));
     if (g->kind == QDQ_GEMM_INTEGERS) return &qdq_panels_codes;
     bool floats = g->kind == QDQ_GEMM_FLOATS && g->a_dtype == QDQ_FLOAT32;
     return floats && ordered && !g->order.bias_first ? &qdq_panels_floats : NULL;
@@ -216,7 +209,6 @@ bool qdq_conv_panels_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_low
                   g->columns <= QDQ_CONV_PANELS_IN_PLACE;
     p->leaves_out = g->kind == QDQ_GEMM_FLOATS && g->order.sums == QDQ_SUM_CHAIN && p->bordered;
     p->position_blocks = (g->rows + POSITIONS - 1) / POSITIONS;
-    p->chunk = chunk_of(g);
     set_ends(p);
     set_row_blocks(p);
     if (!qdq_panels_set_planes(p, to)) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions of float32 with few positions on target onnx, whose chunks take several k blocks of
-// panels, against a plain loop in the order of docs/onnx.md.
+// Convolutions of float32 with few positions on target onnx, whose chunks are longer than a k
+// block, against a plain loop in the order of docs/onnx.md.
 #include "ops/products/conv_lowering.h"
 #include "tests/ops/products/convolutions.h"
 
@@ -86,7 +86,7 @@ static void check_chunks(const example *e) {
 // Less than two chunks of 256; two and a k; one more that ends with its first k block.
 static const int64_t depths[] = {2 * K_BLOCK + 1, 4 * K_BLOCK + 1, 5 * K_BLOCK};
 static const int64_t images[][2] = {
-    {QDQ_CONV_PANELS_LEAST / 8, 8}, {7, 7}, {8, 8}, {5, 13}, {3, 7}};
+    {5, QDQ_CONV_PANELS_LEAST / 5}, {8, 8}, {7, 7}, {3, 11}, {4, 8}, {3, 7}, {4, 4}};
 
 static void sums_of_few_positions_have_longer_chunks(void **unused) {
     (void)unused;
