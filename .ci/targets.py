@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the ninja targets that some suites of tests need, and what is installed: targets.py BUILD SUITE..."""
+"""Prints the ninja targets that some suites of tests need, and what is installed: targets.py BUILD SUITE...
+
+BUILD is fresh: a file that is there already was made by meson, and has no target.
+"""
 
 import json
 import sys

@@ -62,8 +62,8 @@ DEPTHWISE_INLINE void depthwise_load_row(depthwise_form form, const depthwise_st
         taps[t][v] = low;
         if (form.stride == 1) continue;
         direct_floats high = depthwise_load(form, x + t + DIRECT_LANES, &strip->masks[t + 1]);
-        taps[t][v] = direct_evens(low, high);
-        if (t + 1 < form.size) taps[t + 1][v] = direct_odds(low, high);
+        taps[t][v] = direct_even_mixed(low, high);
+        if (t + 1 < form.size) taps[t + 1][v] = direct_odd_mixed(low, high);
     }
 }
 

@@ -20,9 +20,9 @@
 // may write y[2 * DIRECT_LANES - 1] and the elements between as they were. direct_lanes_of: the
 // lanes begin..end, which may lie beyond a vector. direct_load_some: zeros in other lanes, whose
 // memory is not read. direct_even, direct_odd: elements 0, 2, 4, ... and 1, 3, 5, ... of two
-// vectors; direct_zip: two vectors with these elements. direct_evens, direct_odds: the same in the
-// order that costs least, which direct_in_order mends (on x86). direct_store_some: the first n
-// lanes, not all.
+// vectors; direct_zip: two vectors with these elements. direct_even_mixed, direct_odd_mixed: the
+// same in another order of lanes that costs less, which direct_in_order mends (on x86 only).
+// direct_store_some: the first n lanes, not all.
 #if defined(__AVX512F__)
 enum { DIRECT_LANES = 16 };
 #define DIRECT_MOST_OUTPUTS 8
@@ -76,10 +76,10 @@ static inline direct_floats direct_odd(direct_floats low, direct_floats high) {
     __m512i odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
     return _mm512_permutex2var_ps(low, odd, high);
 }
-static inline direct_floats direct_evens(direct_floats low, direct_floats high) {
+static inline direct_floats direct_even_mixed(direct_floats low, direct_floats high) {
     return direct_even(low, high);
 }
-static inline direct_floats direct_odds(direct_floats low, direct_floats high) {
+static inline direct_floats direct_odd_mixed(direct_floats low, direct_floats high) {
     return direct_odd(low, high);
 }
 static inline direct_floats direct_in_order(direct_floats x) { return x; }
@@ -148,20 +148,20 @@ static inline void direct_store_some(float *y, direct_floats v, size_t n) {
     if (n == 3) _mm_store_ss(y + 2, _mm_movehl_ps(low, low));
     if (n == 1) _mm_store_ss(y, low);
 }
-static inline direct_floats direct_evens(direct_floats low, direct_floats high) {
+static inline direct_floats direct_even_mixed(direct_floats low, direct_floats high) {
     return _mm256_shuffle_ps(low, high, 0x88);
 }
-static inline direct_floats direct_odds(direct_floats low, direct_floats high) {
+static inline direct_floats direct_odd_mixed(direct_floats low, direct_floats high) {
     return _mm256_shuffle_ps(low, high, 0xDD);
 }
 static inline direct_floats direct_in_order(direct_floats x) {
     return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(x), 0xD8));
 }
 static inline direct_floats direct_even(direct_floats low, direct_floats high) {
-    return direct_in_order(direct_evens(low, high));
+    return direct_in_order(direct_even_mixed(low, high));
 }
 static inline direct_floats direct_odd(direct_floats low, direct_floats high) {
-    return direct_in_order(direct_odds(low, high));
+    return direct_in_order(direct_odd_mixed(low, high));
 }
 static inline void direct_zip(direct_floats even, direct_floats odd, direct_floats *low,
                               direct_floats *high) {

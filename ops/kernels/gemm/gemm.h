@@ -89,9 +89,9 @@ typedef struct qdq_gemm_part {
 
 typedef void qdq_gemm_part_fn(const qdq_gemm_part *part);
 
-// A part of a product of floats, as qdq_gemm_part has it, of which so many columns are stored. The
-// chain of a sum starts from its element of `before`, or with `adds` from 0 and is then added to
-// it. Afterwards come + bias and + addend, each rounded, and the bounds. Operands that are NULL are
+// A part of a product of floats, as qdq_gemm_part has it, but of any number of columns. The chain
+// of a sum starts from its element of `before`, or with `adds` from 0 and is then added to it.
+// Afterwards come + bias and + addend, each rounded, and the bounds. Operands that are NULL are
 // left out, but a chain without `before` starts from 0. A NaN becomes 0x7FC00000.
 typedef struct qdq_gemm_results {
     const void *a, *b;

@@ -39,8 +39,8 @@ static const float *row_of_a(const qdq_gemm_results *p, size_t r) {
     return (const float *)(const void *)(at + tile % ways * (QDQ_GEMM_ROW_BYTES / ways));
 }
 
-// Up to 32 columns of a row, from column j on.
-static void add_columns(const qdq_gemm_results *p, const float *a, size_t r, size_t j) {
+// Makes up to 32 results of a row, from column j on.
+static void make_results(const qdq_gemm_results *p, const float *a, size_t r, size_t j) {
     size_t n = p->columns - j < COLUMNS ? p->columns - j : COLUMNS;
     float sums[COLUMNS] = {0};
     for (size_t i = 0; p->before && !p->adds && i < n; i++)
@@ -56,7 +56,7 @@ static void add_columns(const qdq_gemm_results *p, const float *a, size_t r, siz
 void qdq_gemm_results_portable(const qdq_gemm_results *p) {
     for (size_t r = 0; r < p->rows; r++) {
         const float *a = row_of_a(p, r);
-        for (size_t j = 0; j < p->columns; j += COLUMNS) add_columns(p, a, r, j);
+        for (size_t j = 0; j < p->columns; j += COLUMNS) make_results(p, a, r, j);
     }
 }
 

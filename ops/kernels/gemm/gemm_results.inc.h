@@ -46,25 +46,14 @@ enum { ASKS_BY_STEP = STEPS_AT_ONCE == 1 };
 // Runs over the R x VECS vectors of a tile.
 #define EACH(R) UNROLLED for (size_t r = 0; r < (R); r++) UNROLLED for (size_t v = 0; v < VECS; v++)
 
-// A step of R rows.
-#define RESULTS_STEP(TYPE, R, A, B)                                                           \
-    do {                                                                                      \
-        UNROLLED for (size_t v = 0; v < VECS; v++) of_b[v] = TYPE##_load((B) + v * LANES_OF); \
-        UNROLLED for (size_t r = 0; r < (R); r++) {                                           \
-            gemm_##TYPE x = TYPE##_all(word_of(A, r * ROW_WORDS));                            \
-            UNROLLED for (size_t v = 0; v < VECS; v++) sum[r][v] =                            \
-                TYPE##_madd(sum[r][v], x, of_b[v]);                                           \
-        }                                                                                     \
-    } while (0)
-
-// Groups of steps. If it ASKS, a step prefetches its columns of B for later steps.
-#define RESULTS_GROUPS(TYPE, R, WIDTH, B_OF, B_STEP, ASKS)             \
+// Groups of steps, which prefetch their columns of B for later steps if `asks`.
+#define RESULTS_GROUPS(TYPE, R, WIDTH, B_OF, B_STEP, asks)             \
     for (; left >= RESULTS_AT_ONCE; left -= RESULTS_AT_ONCE) {         \
         UNROLLED for (size_t i = 0; i < RESULTS_AT_ONCE; i++) {        \
             size_t k = (size_t)(a - t->a) + i;                         \
-            if (ASKS) ask_for_row(B_OF(i) + b_ahead, WIDTH);           \
+            if (asks) ask_for_row(B_OF(i) + b_ahead, WIDTH);           \
             if (ASKS_BY_STEP && k < (R)) ask_for_results(t, k, WIDTH); \
-            RESULTS_STEP(TYPE, R, a + i, B_OF(i));                     \
+            TILE_STEP(TYPE, TYPE, R, sum, a + i, B_OF(i));             \
         }                                                              \
         a += RESULTS_AT_ONCE, b += RESULTS_AT_ONCE * (B_STEP);         \
     }
@@ -95,12 +84,12 @@ enum { ASKS_BY_STEP = STEPS_AT_ONCE == 1 };
             RESULTS_GROUPS(TYPE, R, WIDTH, ANY_B, 0, true)                                         \
         else if (b_step != COLUMNS)                                                                \
             RESULTS_GROUPS(TYPE, R, WIDTH, EVEN_B, b_step, true)                                   \
-        else if (ASKS(t->first))                                                                   \
+        else if (ASKS_FOR_B(t->first))                                                             \
             RESULTS_GROUPS(TYPE, R, WIDTH, PANEL_B, COLUMNS, true)                                 \
         else                                                                                       \
             RESULTS_GROUPS(TYPE, R, WIDTH, PANEL_B, COLUMNS, false)                                \
         for (; RESULTS_AT_ONCE > 1 && left; left--, a++, b += b_step)                              \
-            RESULTS_STEP(TYPE, R, a, b_at ? ANY_B(0) : b);                                         \
+            TILE_STEP(TYPE, TYPE, R, sum, a, b_at ? ANY_B(0) : b);                                 \
         if (before && t->adds) EACH(R)                                                             \
         sum[r][v] = TYPE##_add(TYPE##_load(before + r * before_stride + v * LANES_OF), sum[r][v]); \
         if (bias) EACH(R) sum[r][v] = TYPE##_add(sum[r][v], TYPE##_from(bias + r));                \
@@ -207,9 +196,9 @@ static ptrdiff_t b_ahead_of(const qdq_gemm_results *p) {
     return (ptrdiff_t)(p->b_at ? p->b_at[AHEAD] - p->b_at[0] : AHEAD * p->b_step);
 }
 
-// What the tiles of a part have in common. Members are set one by one: an initializer would clear
-// all of them first, which takes longer than some tiles do.
-static void set_part(const qdq_gemm_results *p, results_tile *t) {
+// Sets the members that are equal in all tiles of a part, one by one: an initializer would clear
+// every member first, which takes longer than some tiles do.
+static void set_shared(const qdq_gemm_results *p, results_tile *t) {
     t->b_step = p->b_at ? 0 : p->b_step, t->b_at = p->b_at, t->b_ahead = b_ahead_of(p);
     t->steps = p->steps;
     t->before_stride = p->before_stride, t->addend_stride = p->addend_stride;
@@ -247,7 +236,7 @@ static void run_rows(const qdq_gemm_results *p, const int32_t *a, size_t first, 
 void QDQ_ISA_NAME(gemm_results)(const qdq_gemm_results *p) {
     const int32_t *a = p->a;
     results_tile t;
-    set_part(p, &t);
+    set_shared(p, &t);
     if (p->ways <= 1) {
         run_rows(p, a, 0, p->rows, &t);
         return;

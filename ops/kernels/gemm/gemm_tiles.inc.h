@@ -18,9 +18,10 @@ static inline int32_t word_of(const int32_t *a, size_t at) {
     return word;
 }
 
-// Steps that a tile of floats takes at once. A step of AVX2 has so few multiply-adds that counting
-// steps is a sixth of its instructions: nothing to a core, but a third of the time of two threads
-// that share it. Integers have more instructions in a step, and too few registers for two.
+// Steps that a tile of floats takes at once. With AVX2 a step has 12 multiply-adds, and counting
+// steps was a fifth of its instructions. A core by itself hides them; where two threads shared it,
+// tiles took 1.4 times as long. Integers have more instructions in a step, and too few registers
+// for two.
 #if defined(__AVX2__) && !defined(__AVX512F__)
 enum { STEPS_AT_ONCE = 4 };
 #else
@@ -33,8 +34,8 @@ static inline void ask_for(const int32_t *b, size_t columns) {
     UNROLLED for (size_t i = 0; i < columns; i += LINE) __builtin_prefetch(b + AHEAD + i);
 }
 
-// With AVX2 prefetching is left to the first tile of a panel.
-#define ASKS(first) (STEPS_AT_ONCE == 1 || (first))
+// Whether a tile asks for B: with AVX2 only the first one that reads its columns.
+#define ASKS_FOR_B(first) (STEPS_AT_ONCE == 1 || (first))
 
 //---- Tiles --------------------------------------------------------------------
 
@@ -58,29 +59,30 @@ static inline void ask_for(const int32_t *b, size_t columns) {
 #define codes_at_once 1
 #define saturated_codes_at_once 1
 
-// A step of R rows, which adds to a set of sums. KIND names the multiply-add, TYPE the vectors.
-#define TILE_STEP(KIND, TYPE, R, SET, k)                                 \
-    do {                                                                 \
-        UNROLLED for (size_t v = 0; v < VECS; v++) of_b[v] =             \
-            TYPE##_load(b + (k)*COLUMNS + v * LANES);                    \
-        UNROLLED for (size_t r = 0; r < (R); r++) {                      \
-            gemm_##TYPE x = TYPE##_all(word_of(a, r * ROW_WORDS + (k))); \
-            UNROLLED for (size_t v = 0; v < VECS; v++)(SET)[r][v] =      \
-                KIND##_madd((SET)[r][v], x, of_b[v]);                    \
-        }                                                                \
+// A step of R rows of A, which adds to a set of sums. KIND names the multiply-add, TYPE the
+// vectors.
+#define TILE_STEP(KIND, TYPE, R, SET, A, B)                                                     \
+    do {                                                                                        \
+        enum { STEP_LANES = sizeof(gemm_##TYPE) / QDQ_GEMM_STEP_BYTES };                        \
+        UNROLLED for (size_t v = 0; v < VECS; v++) of_b[v] = TYPE##_load((B) + v * STEP_LANES); \
+        UNROLLED for (size_t r = 0; r < (R); r++) {                                             \
+            gemm_##TYPE x = TYPE##_all(word_of(A, r * ROW_WORDS));                              \
+            UNROLLED for (size_t v = 0; v < VECS; v++)(SET)[r][v] =                             \
+                KIND##_madd((SET)[r][v], x, of_b[v]);                                           \
+        }                                                                                       \
     } while (0)
 
-// Groups of steps. If it asks, a step prefetches B for later steps.
-#define TILE_GROUPS(KIND, TYPE, R, SETS, WIDTH, IF, asks)                          \
-    for (; (IF) && left >= GROUP; left -= GROUP, a += GROUP, b += GROUP * COLUMNS) \
-        UNROLLED for (size_t s = 0; s < GROUP; s++) {                              \
-            if (asks) ask_for(b + s * COLUMNS, WIDTH);                             \
-            TILE_STEP(KIND, TYPE, R, sum[s % (SETS)], s);                          \
+// Groups of steps, which prefetch B for later steps if `asks`.
+#define TILE_GROUPS(KIND, TYPE, R, SETS, WIDTH, asks)                          \
+    for (; left >= GROUP; left -= GROUP, a += GROUP, b += GROUP * COLUMNS)     \
+        UNROLLED for (size_t s = 0; s < GROUP; s++) {                          \
+            if (asks) ask_for(b + s * COLUMNS, WIDTH);                         \
+            TILE_STEP(KIND, TYPE, R, sum[s % (SETS)], a + s, b + s * COLUMNS); \
         }
 
 // R rows of WIDTH columns. A small tile has too few chains of additions to hide their latency, so
-// integers, whose order is free, are added to SETS sets of sums. The first tile of a panel asks for
-// B.
+// integers, whose order is free, are added to SETS sets of sums. `first`: of
+// the tiles that read these columns of B.
 #define TILE_OF(NAME, KIND, TYPE, R, SETS, WIDTH)                                                  \
     static void NAME##_##R(const int32_t *restrict a, const int32_t *restrict b,                   \
                            const int32_t *start, size_t start_stride, int32_t *c, size_t c_stride, \
@@ -97,9 +99,12 @@ static inline void ask_for(const int32_t *b, size_t columns) {
         UNROLLED for (size_t s = 1; s < (SETS); s++) UNROLLED for (size_t r = 0; r < (R); r++)     \
             UNROLLED for (size_t v = 0; v < VECS; v++) sum[s][r][v] = TYPE##_all(0);               \
         size_t left = steps;                                                                       \
-        TILE_GROUPS(KIND, TYPE, R, SETS, WIDTH, ASKS(first), true)                                 \
-        TILE_GROUPS(KIND, TYPE, R, SETS, WIDTH, !ASKS(first), false)                               \
-        for (; GROUP > 1 && left; left--, a++, b += COLUMNS) TILE_STEP(KIND, TYPE, R, sum[0], 0);  \
+        if (ASKS_FOR_B(first))                                                                     \
+            TILE_GROUPS(KIND, TYPE, R, SETS, WIDTH, true)                                          \
+        else                                                                                       \
+            TILE_GROUPS(KIND, TYPE, R, SETS, WIDTH, false)                                         \
+        for (; GROUP > 1 && left; left--, a++, b += COLUMNS)                                       \
+            TILE_STEP(KIND, TYPE, R, sum[0], a, b);                                                \
         UNROLLED for (size_t r = 0; r < (R); r++) UNROLLED for (size_t v = 0; v < VECS; v++) {     \
             UNROLLED for (size_t s = 1; s < (SETS); s++) sum[0][r][v] =                            \
                 TYPE##_add(sum[0][r][v], sum[s][r][v]);                                            \

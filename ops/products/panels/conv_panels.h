@@ -180,7 +180,8 @@ typedef struct qdq_panels_ahead {
 
 // How many panels of floats from one on the kernel takes in a call.
 size_t qdq_panels_at_once(const qdq_panels_job *job, size_t panel, size_t k_block, size_t panels);
-// Adds a k block of rows of so many panels of floats to their sums, or makes results of them.
+// Adds a k block to the sums of some rows and of `count` panels of floats, or makes results of
+// them.
 void qdq_panels_add_floats(const qdq_panels_job *job, size_t panel, size_t count, size_t k_block,
                            size_t row, size_t rows, qdq_panels_ahead ahead);
 // Sets the scale and the bias of each row of the block.

@@ -3,24 +3,9 @@
 // block, against a plain loop in the order of docs/onnx.md.
 #include "ops/products/conv_lowering.h"
 #include "tests/ops/products/convolutions.h"
+#include "tests/ops/products/runtime_chunks.h"
 
 enum { K_BLOCK = QDQ_GEMM_ROW_BYTES / (int)sizeof(float), MOST = 9 * K_BLOCK };
-
-// K of a chunk of `positions` sums of depth `k`.
-static size_t chunk_of(size_t positions, size_t k) {
-    if (positions >= k || positions > 64) return 128;
-    return positions > 32 ? 256 : positions > 16 ? 512 : 1024;
-}
-
-static float chunks(const float *x, const float *w, size_t k, size_t chunk) {
-    float sum = 0;
-    for (size_t i = 0; i < k; i += chunk) {
-        float own = 0;
-        for (size_t j = i; j < k && j < i + chunk; j++) own = fmaf(x[j], w[j], own);
-        sum = i ? sum + own : own;
-    }
-    return sum;
-}
 
 // x beyond the border is 0.
 static float result_at(const example *e, const tensor *in, const int64_t *begin, size_t positions,
@@ -39,7 +24,8 @@ static float result_at(const example *e, const tensor *in, const int64_t *begin,
             w[count++] = (float)tensor_at(&in[1], weight_at(e, in[1].shape, g, i, c % outputs, k));
         } while (next(e->spatial, e->kernel, k));
     }
-    return chunks(x, w, count, chunk_of(positions, count)) + (float)tensor_at(&in[2], (size_t)c);
+    return runtime_sum(x, w, count, runtime_chunk(positions, count)) +
+           (float)tensor_at(&in[2], (size_t)c);
 }
 
 static void expect(const example *e, const tensor *in, const int64_t *begin, const int64_t *out,

@@ -4,6 +4,7 @@
 // Channels, rows and columns cross the units of ops/products/taps/ twice.
 #include "ops/products/taps/conv_taps.h"
 #include "tests/ops/products/convolutions.h"
+#include "tests/ops/products/runtime_chunks.h"
 
 //---- The order --------------------------------------------------------------
 
@@ -12,21 +13,6 @@ typedef struct runtime_order {
     size_t m, n, k;
     bool transposed;
 } runtime_order;
-
-static size_t chunk_of(const runtime_order *o) {
-    if (o->transposed || o->n >= o->k || o->n > 64) return 128;
-    return o->n > 32 ? 256 : o->n > 16 ? 512 : 1024;
-}
-
-static float chunks(const float *x, const float *w, size_t k, size_t chunk) {
-    float sum = 0;
-    for (size_t i = 0; i < k; i += chunk) {
-        float own = 0;
-        for (size_t j = i; j < k && j < i + chunk; j++) own = fmaf(x[j], w[j], own);
-        sum = i ? sum + own : own;
-    }
-    return sum;
-}
 
 static float fours(const float *x, const float *w, size_t k) {
     float sum = 0;
@@ -50,7 +36,7 @@ static float eights(const float *x, const float *w, size_t k, size_t row, size_t
 }
 
 static float tap_sum(const runtime_order *o, const float *x, const float *w, size_t row) {
-    if (o->n > 1) return chunks(x, w, o->k, chunk_of(o));
+    if (o->n > 1) return runtime_sum(x, w, o->k, o->transposed ? 128 : runtime_chunk(o->n, o->k));
     return o->transposed ? fours(x, w, o->k) : eights(x, w, o->k, row, o->m);
 }
 

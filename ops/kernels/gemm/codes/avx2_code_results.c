@@ -53,9 +53,9 @@ static inline void put_codes(uint8_t *out, const uint8_t *codes, size_t n) {
         size_t left = t->steps;                                                                    \
         for (; t->first && left; left--, a++, b += COLUMNS) {                                      \
             ask_for(b, TILE_COLUMNS);                                                              \
-            TILE_STEP(saturated_codes, ints, R, sum, 0);                                           \
+            TILE_STEP(saturated_codes, ints, R, sum, a, b);                                        \
         }                                                                                          \
-        for (; left; left--, a++, b += COLUMNS) TILE_STEP(saturated_codes, ints, R, sum, 0);       \
+        for (; left; left--, a++, b += COLUMNS) TILE_STEP(saturated_codes, ints, R, sum, a, b);    \
         UNROLLED for (size_t r = 0; r < (R); r += ROWS) {                                          \
             gemm_floats real[VECTORS];                                                             \
             uint8_t codes[GROUP];                                                                  \
