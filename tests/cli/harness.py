@@ -17,6 +17,12 @@ from pathlib import Path
 TIMEOUT = 30  # seconds before a call counts as hanging
 QDQ = MODELS = None  # from the command line
 LONG = False  # --long: repeat what depends on chance more often
+# Prints the peak memory of a command in KiB. A process begins with the peak of the one that started it, so
+# that one is small.
+PEAK_KIB = """import resource, subprocess, sys
+resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"""
 
 # Struct letters of each dtype. A bfloat16 is passed as its bits.
 LETTERS = {"float32": "f", "bfloat16": "H", "int8": "b", "uint8": "B", "int32": "i",
@@ -238,11 +244,9 @@ class Case(unittest.TestCase):
     def peak_mib(self, *words):
         """The peak memory of a call of qdq. A sanitizer must not keep freed memory."""
         options = os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"
-        script = 'ulimit -t 60; cd "$1"; shift; exec "$@" >/dev/null 2>&1'
-        pid = os.spawnve(os.P_NOWAIT, "/bin/sh",
-                         ["sh", "-c", script, "sh", str(self.folder), QDQ, *map(str, words)],
-                         {**os.environ, "ASAN_OPTIONS": options})
-        return os.wait4(pid, 0)[2].ru_maxrss / 1024
+        found = subprocess.run([sys.executable, "-S", "-c", PEAK_KIB, QDQ, *map(str, words)], cwd=self.folder,
+                               env={**os.environ, "ASAN_OPTIONS": options}, stdout=subprocess.PIPE, check=True)
+        return int(found.stdout) / 1024
 
 
 def main():
