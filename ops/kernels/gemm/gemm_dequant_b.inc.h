@@ -14,18 +14,15 @@ qdq_gemm_decode_fn QDQ_ISA_NAME(gemm_decode), QDQ_ISA_NAME(gemm_multiply_codes);
 // NaN of a scale is 0x7FC00000, products keep it, and adding to its bits does not reach the upper
 // half.
 #if defined(__AVX512F__)
-static inline __m128i raw_16(const uint8_t *x) {
-    return _mm_loadu_si128((const __m128i *)(const void *)x);
+static inline __m512i raw_words(const uint8_t *x) {
+    return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)x));
 }
-static inline gemm_floats code_widen(__m128i x) {
-    return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(x));
-}
-static inline gemm_floats raw_bytes(const uint8_t *x) { return code_widen(raw_16(x)); }
+static inline gemm_floats raw_bytes(const uint8_t *x) { return floats_of(raw_words(x)); }
 static inline gemm_floats raw_low(const uint8_t *x) {
-    return code_widen(_mm_and_si128(raw_16(x), _mm_set1_epi8(15)));
+    return floats_of(_mm512_and_si512(raw_words(x), _mm512_set1_epi32(15)));
 }
 static inline gemm_floats raw_high(const uint8_t *x) {
-    return code_widen(_mm_and_si128(_mm_srli_epi16(raw_16(x), 4), _mm_set1_epi8(15)));
+    return floats_of(_mm512_srli_epi32(raw_words(x), 4));
 }
 static inline gemm_floats code_as_bfloat16(gemm_floats v) {
     __m512i bits = _mm512_castps_si512(v);
@@ -37,18 +34,15 @@ static inline gemm_floats code_as_float16(gemm_floats v) {
     return _mm512_cvtph_ps(_mm512_cvtps_ph(v, 0));
 }
 #elif defined(__AVX2__)
-static inline __m128i raw_8(const uint8_t *x) {
-    return _mm_loadl_epi64((const __m128i *)(const void *)x);
+static inline __m256i raw_words(const uint8_t *x) {
+    return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)x));
 }
-static inline gemm_floats code_widen(__m128i x) {
-    return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(x));
-}
-static inline gemm_floats raw_bytes(const uint8_t *x) { return code_widen(raw_8(x)); }
+static inline gemm_floats raw_bytes(const uint8_t *x) { return floats_of(raw_words(x)); }
 static inline gemm_floats raw_low(const uint8_t *x) {
-    return code_widen(_mm_and_si128(raw_8(x), _mm_set1_epi8(15)));
+    return floats_of(_mm256_and_si256(raw_words(x), _mm256_set1_epi32(15)));
 }
 static inline gemm_floats raw_high(const uint8_t *x) {
-    return code_widen(_mm_and_si128(_mm_srli_epi16(raw_8(x), 4), _mm_set1_epi8(15)));
+    return floats_of(_mm256_srli_epi32(raw_words(x), 4));
 }
 static inline gemm_floats code_as_bfloat16(gemm_floats v) {
     __m256i bits = _mm256_castps_si256(v);
@@ -95,77 +89,67 @@ static inline gemm_floats code_real(gemm_floats q, gemm_floats zero, gemm_floats
 
 enum {
     CODE_COLUMNS = QDQ_GEMM_COLUMNS,
-    CODE_HALF = CODE_COLUMNS / 2,  // columns at a time, whose parameters stay in registers
+    CODE_HALF = CODE_COLUMNS / 2,  // columns that share bytes with the others
     CODE_VECS = CODE_HALF / LANES,
+    CODE_ALL_VECS = 2 * CODE_VECS,
 };
-#define CODE_EACH _Pragma("GCC unroll 4") for (size_t v = 0; v < CODE_VECS; v++)
+#define CODE_EACH_OF_ALL _Pragma("GCC unroll 8") for (size_t v = 0; v < CODE_ALL_VECS; v++)
+#define CODE_INLINE static inline __attribute__((always_inline))
 
-#define DECODE(dtype, form)                                                                    \
-    static void decode_##dtype##_##form(const qdq_gemm_weight_part *p, size_t stride,          \
-                                        size_t first, size_t column) {                         \
-        const uint8_t *codes = p->codes + first;                                               \
-        float *b = p->b + column;                                                              \
-        gemm_floats scale[CODE_VECS], zero[CODE_VECS];                                         \
-        CODE_EACH scale[v] = floats_load(p->scale + column + v * LANES);                       \
-        CODE_EACH zero[v] = floats_load(p->zero + column + v * LANES);                         \
-        for (size_t r = 0; r < p->rows; r++, codes += stride, b += CODE_COLUMNS)               \
-            CODE_EACH floats_store(                                                            \
-                b + v * LANES,                                                                 \
-                code_as_##dtype(code_real(raw_##form(codes + v * LANES), zero[v], scale[v]))); \
-    }                                                                                          \
-    static void decode_rows_##dtype##_##form(const qdq_gemm_weight_part *p, size_t stride,     \
-                                             size_t first, size_t column) {                    \
-        const uint8_t *codes = p->codes + first;                                               \
-        float *b = p->b + column;                                                              \
-        for (size_t r = 0; r < p->rows; r++, codes += stride, b += CODE_COLUMNS) {             \
-            gemm_floats scale = code_all(p->scale[r]), zero = code_all(p->zero[r]);            \
-            CODE_EACH floats_store(                                                            \
-                b + v * LANES,                                                                 \
-                code_as_##dtype(code_real(raw_##form(codes + v * LANES), zero, scale)));       \
-        }                                                                                      \
+// Vector v of a row of codes: half bytes hold the first half of the columns, then the second.
+CODE_INLINE gemm_floats code_vec(const uint8_t *codes, size_t v, bool halves) {
+    if (!halves) return raw_bytes(codes + v * LANES);
+    return v < CODE_VECS ? raw_low(codes + v * LANES) : raw_high(codes + (v - CODE_VECS) * LANES);
+}
+
+CODE_INLINE gemm_floats code_as(qdq_dtype dtype, gemm_floats v) {
+    if (dtype == QDQ_BFLOAT16) return code_as_bfloat16(v);
+    return dtype == QDQ_FLOAT16 ? code_as_float16(v) : v;
+}
+
+// Compiled for each form of codes and parameters, and each dtype.
+CODE_INLINE void code_decode(const qdq_gemm_weight_part *p, bool halves, bool by_row,
+                             qdq_dtype dtype) {
+    const uint8_t *codes = p->codes;
+    float *b = p->b;
+    gemm_floats scale[CODE_ALL_VECS], zero[CODE_ALL_VECS], q[CODE_ALL_VECS];
+    CODE_EACH_OF_ALL scale[v] = by_row ? code_all(0) : floats_load(p->scale + v * LANES);
+    CODE_EACH_OF_ALL zero[v] = by_row ? code_all(0) : floats_load(p->zero + v * LANES);
+    for (size_t r = 0; r < p->rows; r++, codes += halves ? CODE_HALF : CODE_COLUMNS) {
+        if (by_row) CODE_EACH_OF_ALL scale[v] = code_all(p->scale[r]);
+        if (by_row) CODE_EACH_OF_ALL zero[v] = code_all(p->zero[r]);
+        CODE_EACH_OF_ALL q[v] = code_vec(codes, v, halves);
+        CODE_EACH_OF_ALL floats_store(b + v * LANES,
+                                      code_as(dtype, code_real(q[v], zero[v], scale[v])));
+        b += CODE_COLUMNS;
     }
+}
 
-#define DECODE_TO(dtype) \
-    DECODE(dtype, bytes) \
-    DECODE(dtype, low)   \
-    DECODE(dtype, high)
-
-DECODE_TO(float32)
-DECODE_TO(bfloat16)
-DECODE_TO(float16)
-
-// Both halves of the columns: the two halves of each byte, or bytes of their own.
-#define DECODE_BY(fn, dtype)                                      \
-    if (p->halves) {                                              \
-        fn##dtype##_low(p, CODE_HALF, 0, 0);                      \
-        fn##dtype##_high(p, CODE_HALF, 0, CODE_HALF);             \
-    } else {                                                      \
-        fn##dtype##_bytes(p, CODE_COLUMNS, 0, 0);                 \
-        fn##dtype##_bytes(p, CODE_COLUMNS, CODE_HALF, CODE_HALF); \
-    }
-#define DECODE_AS(dtype)               \
-    if (p->by_row) {                   \
-        DECODE_BY(decode_rows_, dtype) \
-    } else {                           \
-        DECODE_BY(decode_, dtype)      \
-    }
+#define DECODE_AS(dtype)                    \
+    if (p->halves && p->by_row)             \
+        code_decode(p, true, true, dtype);  \
+    else if (p->halves)                     \
+        code_decode(p, true, false, dtype); \
+    else if (p->by_row)                     \
+        code_decode(p, false, true, dtype); \
+    else                                    \
+        code_decode(p, false, false, dtype);
 
 void QDQ_ISA_NAME(gemm_decode)(const qdq_gemm_weight_part *p) {
     if (p->dtype == QDQ_BFLOAT16) {
-        DECODE_AS(bfloat16)
+        DECODE_AS(QDQ_BFLOAT16)
     } else if (p->dtype == QDQ_FLOAT16) {
-        DECODE_AS(float16)
+        DECODE_AS(QDQ_FLOAT16)
     } else {
-        DECODE_AS(float32)
+        DECODE_AS(QDQ_FLOAT32)
     }
 }
 
 //---- A row of A -------------------------------------------------------------
 
 // All columns at a time if there are registers for their sums, scales and zero points.
-enum { CODE_ALL_VECS = 2 * CODE_VECS, CODE_AT_ONCE = LANES == 16 ? CODE_ALL_VECS : CODE_VECS };
+enum { CODE_AT_ONCE = LANES == 16 ? CODE_ALL_VECS : CODE_VECS };
 #define CODE_EACH_AT_ONCE _Pragma("GCC unroll 4") for (size_t v = 0; v < CODE_AT_ONCE; v++)
-#define CODE_INLINE static inline __attribute__((always_inline))
 
 // The functions below are compiled for each form.
 typedef struct code_form {
@@ -193,7 +177,7 @@ CODE_INLINE code_table code_table_of(float zero) {
     return floats_sub(floats_of(codes), code_all(zero));
 }
 CODE_INLINE code_row code_chosen(const uint8_t *codes, code_table table) {
-    __m512i both = _mm512_cvtepu8_epi32(raw_16(codes));
+    __m512i both = raw_words(codes);
     return (code_row){{_mm512_permutexvar_ps(both, table),
                        _mm512_permutexvar_ps(_mm512_srli_epi32(both, 4), table)}};
 }
@@ -221,11 +205,6 @@ CODE_INLINE code_columns code_columns_of(const qdq_gemm_weight_part *p, code_for
     CODE_EACH_AT_ONCE of.scale.v[v] = floats_load(p->scale + (form.first + v) * LANES);
     CODE_EACH_AT_ONCE of.zero.v[v] = floats_load(p->zero + (form.first + v) * LANES);
     return of;
-}
-
-CODE_INLINE gemm_floats code_vec(const uint8_t *codes, size_t v, bool halves) {
-    if (!halves) return raw_bytes(codes + v * LANES);
-    return v < CODE_VECS ? raw_low(codes + v * LANES) : raw_high(codes + (v - CODE_VECS) * LANES);
 }
 
 // The codes of row r less their zero points.
@@ -298,7 +277,7 @@ CODE_INLINE void code_multiply(const qdq_gemm_weight_part *p, code_form form) {
 CODE_INLINE void code_multiply_all(const qdq_gemm_weight_part *p, code_form form) {
     code_multiply(p, form);
     form.first = CODE_AT_ONCE;
-    if (CODE_AT_ONCE < CODE_ALL_VECS) code_multiply(p, form);
+    if ((int)CODE_AT_ONCE < (int)CODE_ALL_VECS) code_multiply(p, form);
 }
 
 // Compiles a function for each order.
