@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a product block by block: rows of A, panels of B, sums.
 //
-// A unit is a block of 48 rows (the last one up to 60) and 256 columns. The rows of A are packed
-// once for all columns, in k blocks of 512 bytes that stay in L1. B is in panels of 32 columns,
-// packed when the graph is compiled if B is known by then; else each unit packs them, or takes
-// the panels of the unit before. For every kind of element (qdq_gemm_kind: float32, pairs of
-// bfloat16, pairs of int16, groups of four bytes) one iteration of a kernel takes four bytes of
-// each row and column, so kinds differ in the multiply-add only (gemm_vectors.inc.h,
-// gemm_tiles.inc.h). Columns are the inner loop unless B is larger than the cache. An epilogue
-// turns the sums into y and hands rows to the links; without links, tiles of floats store their
-// results into y (results/gemm_results.c). AMX multiplies bytes in tiles of 16 rows and 64 k; the
-// sums are exact, so the result is the same.
+// A unit is a block of 48 rows (the last one up to 60) and 256 columns; up to three blocks of the
+// same columns are joined if B is decoded. The rows of A are packed once for all columns, in k
+// blocks of 512 bytes that stay in L1. B is in panels of 32 columns, packed when the graph is
+// compiled if B is known by then; else each unit packs them, or takes the panels of the unit
+// before. For every kind of element (qdq_gemm_kind: float32, pairs of bfloat16, pairs of int16,
+// groups of four bytes) one iteration of a kernel takes four bytes of each row and column, so kinds
+// differ in the multiply-add only (gemm_vectors.inc.h, gemm_tiles.inc.h). Columns are the inner
+// loop unless B is larger than the cache. An epilogue turns the sums into y and hands rows to the
+// links; without links, tiles of floats store their results into y (results/gemm_results.c). AMX
+// multiplies bytes in tiles of 16 rows and 64 k; the sums are exact, so the result is the same.
 #include "ops/products/gemm_read.h"
 #include "ops/products/pairs/pair_sums.h"
 #include "ops/products/results/gemm_results.h"
@@ -20,6 +20,7 @@ enum {
     ROWS = QDQ_GEMM_ROWS,
     COLUMNS = QDQ_GEMM_COLUMNS,
     MOST_ROWS = QDQ_GEMM_MOST_ROWS,
+    JOINED_ROWS = QDQ_GEMM_JOINED_ROWS,
     BLOCK_COLUMNS = QDQ_GEMM_BLOCK_COLUMNS,
 };
 
@@ -33,16 +34,18 @@ enum {
     SUMS_STRIDE = BLOCK_COLUMNS + COLUMNS,
     PANELS = BLOCK_COLUMNS / COLUMNS,
     PANEL_BYTES = QDQ_GEMM_ROW_BYTES * COLUMNS,  // of a k block
+    SUM_ROW_BYTES = SUMS_STRIDE * (int)sizeof(int32_t),
+    KEEPS = K_BLOCKS * (MOST_ROWS / ROWS + 1),  // tiles of the k blocks that `a` has room for
 };
 
 // The memory of a block: rows of A (with all of their depth if there is room, then for all
-// columns), a panel of B or all of its columns, sums.
+// columns), a panel of B or all of its columns, sums. Joined blocks have one panel, and sums follow
+// it.
 typedef struct workspace {
     _Alignas(64) char a[K_BLOCKS * K_BLOCK_BYTES];
-    _Alignas(64) char b[PANELS * PANEL_BYTES];
-    _Alignas(64) int32_t sums[MOST_ROWS * SUMS_STRIDE];
-    _Alignas(64) float chunk[MOST_ROWS * COLUMNS];  // sums of a chunk of k
-    uint16_t keep[K_BLOCKS][QDQ_GEMM_TILES][QDQ_GEMM_KEEP];
+    _Alignas(64) char b[PANELS * PANEL_BYTES + MOST_ROWS * SUM_ROW_BYTES];
+    _Alignas(64) float chunk[JOINED_ROWS * COLUMNS];  // sums of a chunk of k
+    uint16_t keep[KEEPS][QDQ_GEMM_KEEP];
     unsigned skips[MOST_K_BLOCKS];
     qdq_gemm_block rows;  // the rows that `a` and `fixed` hold; none at first
     // The panels that `b` holds, of a matrix from a column on, if blocks keep panels.
@@ -50,6 +53,7 @@ typedef struct workspace {
     qdq_gemm_fixed fixed;
     qdq_pair_zeros zeros;
 } workspace;
+_Static_assert(PANEL_BYTES + JOINED_ROWS * SUM_ROW_BYTES <= sizeof(((workspace *)NULL)->b), "room");
 
 typedef struct job {
     const qdq_gemm *g;
@@ -58,6 +62,7 @@ typedef struct job {
     qdq_gemm_source from;
     size_t matrix;
     workspace *w;
+    int32_t *sums;
     qdq_gemm_results results;  // of the block, unless an epilogue makes them
     bool last_makes_results;
 } job;
@@ -68,9 +73,19 @@ static size_t k_blocks(const qdq_gemm *g) {
 
 // Whether there is room for the full depth of a block.
 static bool fits(const qdq_gemm *g, const qdq_gemm_block *block) {
-    if (k_blocks(g) <= K_BLOCKS) return true;
-    return k_blocks(g) <= MOST_K_BLOCKS && k_blocks(g) * block->rows <= K_BLOCKS * MOST_ROWS &&
-           g->pack_a == qdq_gemm_pack_rows;
+    if (k_blocks(g) * block->rows > K_BLOCKS * MOST_ROWS) return false;
+    return k_blocks(g) <= K_BLOCKS ||
+           (k_blocks(g) <= MOST_K_BLOCKS && g->pack_a == qdq_gemm_pack_rows);
+}
+
+static size_t b_bytes(const qdq_gemm *g) {
+    return g->weight_codes ? PANEL_BYTES : PANELS * PANEL_BYTES;
+}
+
+static size_t tiles(const job *j) { return (j->block->rows + ROWS - 1) / ROWS; }
+
+static uint16_t (*keep_of(const job *j, size_t at))[QDQ_GEMM_KEEP] {
+    return j->w->keep + at * tiles(j);
 }
 
 static char *k_block_of(const job *j, size_t at) {
@@ -97,10 +112,10 @@ static void pack_a(const job *j, size_t k_block, size_t at) {
     workspace *w = j->w;
     bool skips = qdq_gemm_keeps(g->kind) && at < K_BLOCKS && !g->order.sums;
     qdq_scratch_drop(j->tensors->poison, k_block_of(j, at), j->block->rows * QDQ_GEMM_ROW_BYTES);
-    if (skips) memset(w->keep[at], 0xFF, sizeof w->keep[at]);
+    if (skips) memset(keep_of(j, at), 0xFF, tiles(j) * sizeof *w->keep);
     w->skips[at] =
         g->pack_a(g, j->tensors, j->block, k_block * qdq_gemm_depth(g), k_block_depth(g, k_block),
-                  k_block_of(j, at), skips ? w->keep[at] : NULL);
+                  k_block_of(j, at), skips ? keep_of(j, at) : NULL);
     if (qdq_gemm_saturates(g->kind))
         qdq_pair_zeros_add_rows(g, j->block->rows, k_block_depth(g, k_block), k_block == 0,
                                 k_block_of(j, at), &w->zeros);
@@ -117,7 +132,7 @@ static void begin_panels(const job *j) {
     workspace *w = j->w;
     if (keeps_panels(j->g) && w->matrix == j->matrix && w->column == j->block->column) return;
     w->panels = 0, w->matrix = j->matrix, w->column = j->block->column;
-    qdq_scratch_drop(j->tensors->poison, w->b, sizeof w->b);
+    qdq_scratch_drop(j->tensors->poison, w->b, b_bytes(j->g));
 }
 
 // Panel p of a block that keeps its panels.
@@ -138,7 +153,7 @@ static const char *panel_part(const job *j, size_t p, size_t k_block) {
                (j->matrix * qdq_gemm_panels(g) + column / COLUMNS) * qdq_gemm_panel_bytes(g) +
                k * COLUMNS * qdq_gemm_size(g->kind);
     if (keeps_panels(g)) return kept_panel(j, p);
-    qdq_scratch_drop(j->tensors->poison, j->w->b, sizeof j->w->b);
+    qdq_scratch_drop(j->tensors->poison, j->w->b, b_bytes(g));
     if (g->weight_codes)
         qdq_gemm_decode(g, j->matrix * qdq_gemm_panels(g) + column / COLUMNS, k,
                         k_block_depth(g, k_block), j->w->b);
@@ -165,7 +180,7 @@ static qdq_gemm_part part_of(const job *j, size_t p, size_t k_block, size_t at) 
         .a = k_block_of(j, at),
         .b = panel_part(j, p, k_block),
         .start = k_block ? NULL : first_sums(j, p),
-        .c = j->w->sums + p * COLUMNS,
+        .c = j->sums + p * COLUMNS,
         .c_stride = SUMS_STRIDE,
         .rows = j->block->rows,
         .steps = qdq_gemm_steps(g->kind, k_block_depth(g, k_block)),
@@ -191,7 +206,7 @@ static void add_panel_in_order(const job *j, size_t p, qdq_gemm_part *part, size
     if (!in_chunk) part->start = first_sums(j, p);
     g->kernel->part[g->kind](part);
     if (apart && last)
-        g->orders->add((float *)(void *)j->w->sums + p * COLUMNS, SUMS_STRIDE, j->w->chunk,
+        g->orders->add((float *)(void *)j->sums + p * COLUMNS, SUMS_STRIDE, j->w->chunk,
                        part->rows);
 }
 
@@ -199,7 +214,7 @@ static void add_panel_in_order(const job *j, size_t p, qdq_gemm_part *part, size
 static void add_codes(const job *j, size_t p, size_t k_block, size_t at) {
     const qdq_gemm *g = j->g;
     size_t panel = j->matrix * qdq_gemm_panels(g) + j->block->column / COLUMNS + p;
-    float *sums = (float *)(void *)j->w->sums + p * COLUMNS;
+    float *sums = (float *)(void *)j->sums + p * COLUMNS;
     if (!k_block && !g->order.bias_first) memcpy(sums, first_sums(j, p), COLUMNS * sizeof *sums);
     qdq_gemm_multiply_codes(g, panel, k_block * qdq_gemm_depth(g), k_block_depth(g, k_block),
                             (const float *)(const void *)k_block_of(j, at), sums);
@@ -215,7 +230,7 @@ static void add_results(const job *j, size_t p, size_t k_block, size_t at) {
 static void finish_results(const job *j, size_t panels) {
     qdq_gemm_part part = {.a = j->w->a, .b = j->w->b, .c_stride = SUMS_STRIDE};
     for (size_t p = 0; p < panels; p++) {
-        part.c = j->w->sums + p * COLUMNS;
+        part.c = j->sums + p * COLUMNS;
         qdq_gemm_store_results(j->g, &j->results, j->block, p, k_blocks(j->g), &part);
     }
 }
@@ -245,9 +260,9 @@ static void add_panel(const job *j, size_t p, size_t k_block, size_t at) {
     for (size_t t = 0; t * ROWS < j->block->rows; t++) {
         size_t left = j->block->rows - t * ROWS;
         part.a = k_block_of(j, at) + t * ROWS * QDQ_GEMM_ROW_BYTES;
-        part.c = w->sums + t * ROWS * SUMS_STRIDE + p * COLUMNS;
+        part.c = j->sums + t * ROWS * SUMS_STRIDE + p * COLUMNS;
         part.rows = left < ROWS ? left : ROWS;
-        part.keep = skips >> t & 1 ? w->keep[at][t] : NULL;
+        part.keep = skips >> t & 1 ? keep_of(j, at)[t] : NULL;
         g->kernel->part[g->kind](&part);
     }
 }
@@ -256,7 +271,7 @@ static void add_panel(const job *j, size_t p, size_t k_block, size_t at) {
 static void add_eights(const job *j, size_t panels) {
     enum { ROW = QDQ_GEMM_EIGHTS * COLUMNS };
     const qdq_gemm *g = j->g;
-    float lanes[MOST_ROWS * ROW], *sums = (float *)(void *)j->w->sums;
+    float lanes[MOST_ROWS * ROW], *sums = (float *)(void *)j->sums;
     for (size_t p = 0; p < panels; p++) {
         memset(lanes, 0, j->block->rows * ROW * sizeof *lanes);
         for (size_t c = 0; c < k_blocks(g); c++) {
@@ -306,7 +321,7 @@ static void add_fixed(const job *j, size_t panels) {
     const qdq_gemm *g = j->g;
     workspace *w = j->w;
     size_t all = k_blocks(g), first = j->matrix * qdq_gemm_panels(g) + j->block->column / COLUMNS;
-    float *sums = (float *)(void *)w->sums;
+    float *sums = (float *)(void *)j->sums;
     const float *a = (const float *)(const void *)w->a;
     for (size_t p = 0; p < panels; p++)
         memcpy(sums + p * COLUMNS, first_sums(j, p), COLUMNS * sizeof *sums);
@@ -334,21 +349,33 @@ static void add_products(const job *j, size_t panels) {
         add_k_blocks(j, panels);
 }
 
+// Makes y of the sums of a block, or of the blocks that it was joined from.
+static void finish_rows(const job *j) {
+    qdq_gemm_block part = *j->block;
+    size_t end = part.row + part.rows;
+    for (; part.row < end; part.row += part.rows) {
+        part.rows = end - part.row <= MOST_ROWS ? end - part.row : QDQ_GEMM_BLOCK_ROWS;
+        j->g->epilogue(j->g, j->tensors, &part, j->sums + (part.row - j->block->row) * SUMS_STRIDE,
+                       SUMS_STRIDE);
+    }
+}
+
 static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_gemm_block *block,
                       workspace *w) {
-    float bias[MOST_ROWS + COLUMNS];
+    float bias[JOINED_ROWS + COLUMNS];
     size_t count = (block->columns + COLUMNS - 1) / COLUMNS;
     bool has_zeros = g->b_zero.port != SIZE_MAX;
     size_t matrix = qdq_gemm_at(g, g->batches.b, block->batch);
     job j = {.g = g, .tensors = tensors, .block = block, .matrix = matrix, .w = w};
+    j.sums = (int32_t *)(void *)(w->b + b_bytes(g));
     j.from = (qdq_gemm_source){tensors->x[g->weights.port],
                                has_zeros ? qdq_gemm_numbers(&g->b_zero, tensors) : NULL, matrix,
                                matrix * g->weights.zero_stride, 0};
-    qdq_scratch_drop(tensors->poison, w->sums, sizeof w->sums);
+    qdq_scratch_drop(tensors->poison, j.sums, block->rows * SUM_ROW_BYTES);
     if (!same_rows(&w->rows, block)) forget_rows(tensors, w);
     begin_panels(&j);
     if (g->order.bias_first)
-        qdq_gemm_begin_with_bias(g, tensors, block, (float *)(void *)w->sums, SUMS_STRIDE);
+        qdq_gemm_begin_with_bias(g, tensors, block, (float *)(void *)j.sums, SUMS_STRIDE);
     if (qdq_gemm_stores_results(g, tensors)) {
         j.results = qdq_gemm_results_of_block(g, tensors, block, bias);
         j.last_makes_results = qdq_gemm_last_makes_results(g);
@@ -358,11 +385,30 @@ static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_g
     }
     add_products(&j, count);
     if (qdq_gemm_saturates(g->kind))
-        qdq_pair_zeros_remove(g, tensors, block, &w->zeros, w->sums, SUMS_STRIDE);
-    g->epilogue(g, tensors, block, w->sums, SUMS_STRIDE);
+        qdq_pair_zeros_remove(g, tensors, block, &w->zeros, j.sums, SUMS_STRIDE);
+    finish_rows(&j);
 }
 
 //---- Units ------------------------------------------------------------------
+
+// The most rows of joined blocks, whose k blocks of a chunk have room; 0: blocks are not joined.
+static size_t most_joined(const qdq_gemm *g) {
+    bool in_turn = g->columns_outer || qdq_gemm_column_blocks(g) == 1;
+    if (!g->weight_codes || !in_turn || g->order.sums == QDQ_SUM_EIGHTS) return 0;
+    size_t room = K_BLOCKS * MOST_ROWS / (g->order.chunk ? chunk_blocks(g) : 1);
+    return room < JOINED_ROWS ? room : JOINED_ROWS;
+}
+
+// Adds the rows of the next block if it lies above or below in the same columns.
+static bool join(qdq_gemm_block *block, qdq_gemm_block next, size_t most) {
+    bool above = next.row + next.rows == block->row, below = block->row + block->rows == next.row;
+    if (next.batch != block->batch || next.column != block->column || (!above && !below) ||
+        block->rows + next.rows > most)
+        return false;
+    if (above) block->row = next.row;
+    block->rows += next.rows;
+    return true;
+}
 
 void qdq_gemm_run_units(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const qdq_gemm *g = params;
@@ -371,8 +417,10 @@ void qdq_gemm_run_units(const void *params, const qdq_tensors *tensors, size_t b
     forget_rows(tensors, &w);
     w.panels = w.matrix = w.column = 0;
     if (enters) g->kernel->enter();
-    for (size_t unit = begin; unit < end; unit++) {
-        qdq_gemm_block block = qdq_gemm_block_of(g, unit);
+    size_t most = most_joined(g);
+    for (size_t unit = begin; unit < end;) {
+        qdq_gemm_block block = qdq_gemm_block_of(g, unit++);
+        while (unit < end && join(&block, qdq_gemm_block_of(g, unit), most)) unit++;
         run_block(g, tensors, &block, &w);
     }
     if (enters) g->kernel->leave();

@@ -15,7 +15,8 @@ enum {
     // The last block has room for one more tile, which by itself would read all of B again.
     QDQ_GEMM_MOST_ROWS = QDQ_GEMM_BLOCK_ROWS + QDQ_GEMM_ROWS,
     QDQ_GEMM_BLOCK_COLUMNS = 8 * QDQ_GEMM_COLUMNS,
-    QDQ_GEMM_TILES = QDQ_GEMM_MOST_ROWS / QDQ_GEMM_ROWS,
+    // Of blocks that are computed together, as their columns of B are decoded for each block.
+    QDQ_GEMM_JOINED_ROWS = 2 * QDQ_GEMM_BLOCK_ROWS + QDQ_GEMM_MOST_ROWS,
     QDQ_GEMM_K_BLOCKS = 8,                   // of a block of all rows that there is room for
     QDQ_GEMM_MOST_K_BLOCKS = 64,             // of a block of fewer rows that there is room for
     QDQ_GEMM_WIDE_ROWS = 2 * QDQ_GEMM_ROWS,  // for which B may take twice the bytes

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stage of a product: which block a unit is, and where its product of the batch lies. Units are
 // ordered so that shared operands are read from memory as rarely as possible: rows of A serve all
-// columns, unless B is large and rows are cheap to pack again. Every other row of blocks is walked
-// backwards, so that it begins with the operand that was read last.
+// columns, unless B is large or decoded, and rows are cheap to pack again. Every other row of
+// blocks is walked backwards, so that it begins with the operand that was read last.
 #include "ops/products/gemm_read.h"
 #include "ops/products/pairs/pair_sums.h"
 #include "ops/products/weight_codes/gemm_fixed.h"
@@ -89,8 +89,9 @@ bool qdq_gemm_stage(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *
     // The bytes that each order reads.
     size_t b_bytes = qdq_gemm_panels(g) * qdq_gemm_panel_bytes(g);
     size_t a_bytes = g->rows * g->depth * qdq_gemm_size(g->kind);
-    g->columns_outer = g->pack_a == qdq_gemm_pack_rows && b_bytes > QDQ_GEMM_CACHE_BYTES &&
-                       b_bytes * qdq_gemm_row_blocks(g) > a_bytes * qdq_gemm_column_blocks(g);
+    bool large = b_bytes > QDQ_GEMM_CACHE_BYTES &&
+                 b_bytes * qdq_gemm_row_blocks(g) > a_bytes * qdq_gemm_column_blocks(g);
+    g->columns_outer = g->pack_a == qdq_gemm_pack_rows && (large || g->weight_codes);
     *stage = (qdq_stage){.params = g,
                          .tensor_op = qdq_gemm_run_units,
                          .quantize = qdq_gemm_offer_quantize(g, to->mempool),
