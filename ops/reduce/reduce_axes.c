@@ -35,8 +35,9 @@ qdq_reduce_axes qdq_reduce_axes_of(qdq_shape shape, uint32_t within) {
 static size_t offset_of(const qdq_slice_dim *dims, int rank, size_t index) {
     size_t offset = 0;
     for (int i = 0; i < rank; i++) {
-        offset += index % dims[i].size * dims[i].stride;
-        index /= dims[i].size;
+        bool last = i + 1 == rank;
+        offset += (last ? index : index % dims[i].size) * dims[i].stride;
+        if (!last) index /= dims[i].size;
     }
     return offset;
 }

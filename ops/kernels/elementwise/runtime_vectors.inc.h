@@ -110,12 +110,17 @@ static inline quick_floats runtime_gelu_tanh_ort(quick_floats a) {
     return a * quick_same(0.5f) * (t + quick_same(1.0f));
 }
 
-// e^a of Softmax, for a <= 0.
-static inline quick_floats runtime_softmax_exp(quick_floats a, bool wide) {
-    quick_floats least = quick_same(wide ? -103.9720840454f : -88.3762626647949f);
-    runtime_exp_parts e = runtime_exp_split(quick_greater(least, a));
+// e^a of Softmax, for a <= 0. Near 0, where a is at least runtime_softmax_near, no bound and no
+// denormal result makes a difference between the forms.
+typedef enum { RUNTIME_SOFTMAX_NARROW, RUNTIME_SOFTMAX_WIDE, RUNTIME_SOFTMAX_NEAR } runtime_softmax;
+static const float runtime_softmax_near = -87.0f;
+
+static inline quick_floats runtime_softmax_exp(quick_floats a, runtime_softmax form) {
+    if (form == RUNTIME_SOFTMAX_WIDE) a = quick_greater(quick_same(-103.9720840454f), a);
+    if (form == RUNTIME_SOFTMAX_NARROW) a = quick_greater(quick_same(-88.3762626647949f), a);
+    runtime_exp_parts e = runtime_exp_split(a);
     quick_floats p = RUNTIME_POLYNOMIAL(e.rest, runtime_exp_c);
-    if (wide) return runtime_scaled(p, e);
+    if (form == RUNTIME_SOFTMAX_WIDE) return runtime_scaled(p, e);
     return p * quick_from_bits(e.power);
 }
 
