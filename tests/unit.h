@@ -23,9 +23,9 @@
 
 #include "include/qdq/base.h"
 
-// Whether an emulator runs the test (tests/cross/run says so). Long loops over all values take a
-// part of them there; the machine itself goes through all.
-static inline bool unit_emulated(void) { return getenv("QDQ_EMULATED") != NULL; }
+// Whether an emulator or sanitizers run the test (tests/cross/run and .ci/run say so). Long loops
+// over all values or random cases take a part of them there; other builds go through all.
+static inline bool unit_slow(void) { return getenv("QDQ_SLOW") != NULL; }
 
 //---- Allocation -------------------------------------------------------------
 

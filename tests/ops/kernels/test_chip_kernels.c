@@ -94,7 +94,7 @@ static void every_bfloat16_gives_the_bits_of_the_definition(void **state) {
         x[i] = (uint16_t)i;
         real[i] = qdq_float_from_bits(qdq_chip_load_bfloat16((uint16_t)i));
     }
-    size_t step = unit_emulated() ? 5 : 1;
+    size_t step = unit_slow() ? 5 : 1;
     for (size_t set = 0; set < SETS; set += step) compare_all(QDQ_BFLOAT16, x, real, ALL, set);
 }
 
@@ -104,7 +104,7 @@ static void float32_next_to_ties_gives_the_bits_of_the_definition(void **state) 
     enum { COUNT = 4096 };
     static float x[COUNT];
     uint64_t seed = 7;
-    for (size_t set = 0; set < SETS; set++) {
+    for (size_t set = 0; set < SETS; set += unit_slow() ? 5 : 1) {
         for (size_t i = 0; i < COUNT; i++) {
             uint64_t r = unit_random(&seed);
             float tie = ((float)((int)(r & 511) - 200) + 0.5f - (float)sets[set].zero_point);
@@ -129,7 +129,7 @@ static void requantize_gives_the_bits_of_the_definition(void **state) {
     static int32_t x[COUNT], got[COUNT];
     static uint8_t y[COUNT * 4];
     uint64_t seed = 5;
-    for (int kind = 0; kind < 12 * SETS; kind++) {
+    for (int kind = 0; kind < 12 * SETS; kind += unit_slow() ? 5 : 1) {
         qdq_multiply_add chip = kind & 1 ? QDQ_MULTIPLY_ADD_BLACKHOLE : QDQ_MULTIPLY_ADD_WORMHOLE;
         qdq_quant_params p = {.x_dtype = QDQ_INT32, .y_dtype = codes[kind % 12 / 4]};
         p.numerics = numerics_of(chip, kind & 2, false, p.y_dtype);
@@ -182,7 +182,7 @@ static void the_multiply_add_without_branches_is_sfpmad(void **state) {
     (void)state;
     enum { COUNT = 3000000 };
     uint64_t seed = 3;
-    for (int i = 0; i < COUNT; i++) {
+    for (int i = 0; i < COUNT; i += unit_slow() ? 7 : 1) {
         uint32_t x, y, z;
         operands(&seed, i, &x, &y, &z);
         int of_x = (int)(x >> 23 & 0xFF), of_y = (int)(y >> 23 & 0xFF),

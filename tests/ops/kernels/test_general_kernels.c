@@ -170,7 +170,7 @@ static void all_numerics_give_the_bits_of_the_portable_kernel(void **state) {
     static work w;
     size_t count;
     const qdq_kernel *kernels = qdq_kernels(&count);
-    unsigned rounds = unit_emulated() ? ROUNDS / 10 : ROUNDS;
+    unsigned rounds = unit_slow() ? ROUNDS / 10 : ROUNDS;
     (void)state;
     for (size_t i = 0; i < count; i++)
         for (unsigned round = 0; is_general(&kernels[i]) && round < rounds; round++)

@@ -158,7 +158,7 @@ static void every_kernel_gives_the_bits_of_the_portable_one(void **state) {
     for (size_t i = 0; i < count; i++) {
         if (has_twin(rows, i, rows[i])) continue;  // checked with it
         // 180 rounds have every length with every offset and form of the parameters.
-        unsigned rounds = unit_emulated() ? 180 : 720;
+        unsigned rounds = unit_slow() ? 180 : 720;
         for (unsigned round = 0; round < rounds; round++)
             check_twins(rows + i, count - i, round, &w);
     }

@@ -59,7 +59,7 @@ static void on_every_instruction_set(const float *x, size_t n) {
 static void floats_of_every_exponent_give_the_bits_of_the_definition(void **state) {
     (void)state;
     float x[BLOCK];
-    const uint64_t step = unit_emulated() ? 64 * STEP : STEP;
+    const uint64_t step = unit_slow() ? 64 * STEP : STEP;
     for (uint64_t bits = 0; bits < (uint64_t)1 << 32;) {
         size_t n = 0;
         for (; n < BLOCK && bits < (uint64_t)1 << 32; n++, bits += step)
@@ -73,7 +73,7 @@ static void common_numbers_give_the_bits_of_the_definition(void **state) {
     (void)state;
     float x[BLOCK];
     uint64_t seed = 1;
-    for (size_t k = 0; k < (unit_emulated() ? 10u : 300u); k++) {
+    for (size_t k = 0; k < (unit_slow() ? 10u : 300u); k++) {
         for (size_t i = 0; i < BLOCK; i++) {
             uint64_t r = unit_random(&seed);
             float size = ldexpf(1 + (float)(r & 0x7FFFFF) / 0x1p23f, (int)(r >> 32) % 14 - 10);

@@ -43,7 +43,7 @@ static void rows_have_the_bits_of_the_definition_on_every_instruction_set(void *
     for (int isa = 0; isa < 32; isa++) {
         if (!(qdq_cpu_isas() >> isa & 1)) continue;
         const qdq_slice_kernels *kernels = qdq_slice_kernels_find(1u << isa | 1u);
-        size_t computed = 0, rows = unit_emulated() ? 100 : ROWS;
+        size_t computed = 0, rows = unit_slow() ? 100 : ROWS;
         for (size_t r = 0; kernels->softmax && r < rows; r++) {
             size_t n = 1 + unit_random(&seed) % (r % 100 ? 200 : MOST - 1);
             float scale = (float)(unit_random(&seed) % 1000) / 0x1p30f;
@@ -121,7 +121,7 @@ static void runtime_rows_have_the_bits_of_the_definition_on_every_instruction_se
     for (int isa = 0; isa < 32; isa++) {
         if (!(qdq_cpu_isas() >> isa & 1)) continue;
         const qdq_slice_kernels *kernels = qdq_slice_kernels_find(1u << isa | 1u);
-        size_t computed = 0, longest = unit_emulated() ? 20 : 150;
+        size_t computed = 0, longest = unit_slow() ? 20 : 150;
         for (size_t n = 1; kernels->runtime_softmax && n < longest; n++)
             for (size_t k = 0; k < 2 * UNIT_COUNT(spreads); k++) {
                 for (size_t i = 0; i < n; i++)

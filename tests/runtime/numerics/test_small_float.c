@@ -172,7 +172,8 @@ static void any_float32_becomes_the_nearest_code_of_each_type(void **state) {
         if (i % 4 == 3) bits ^= 0x70000000;  // 2 to 2^33
         in[i] = unit_float_of_bits(bits);
     }
-    for (size_t k = 0; k < SMALL_FORMATS; k++) check_encode(&small_formats[k], in, COUNT);
+    const size_t count = unit_slow() ? COUNT / 8 : COUNT;
+    for (size_t k = 0; k < SMALL_FORMATS; k++) check_encode(&small_formats[k], in, count);
 }
 
 static void no_length_is_special(void **state) {
