@@ -7,6 +7,7 @@
 #include "ops/chunks.h"
 #include "ops/infer.h"
 #include "ops/kernels/gemm/gemm_orders.h"
+#include "runtime/numerics/dtype.h"
 
 typedef qdq_matmul_nbits_attrs attrs_type;
 
@@ -119,7 +120,7 @@ typedef struct nbits {
     numbers scale, zero;
     bool has_zero, has_bias, inside;  // inside: zeros are subtracted from codes
     int bits, offset;                 // offset: makes codes unsigned
-    qdq_dtype a_dtype, scale_dtype, bias_dtype;
+    qdq_dtype a_dtype, scale_dtype, bias_dtype, y_dtype;
 } nbits;
 
 // Element i of floats, which the plan may store as another dtype than the graph declares.
@@ -248,15 +249,17 @@ static float folded(const float *l, bool together) {
 // Writes the columns of a row. The last columns, if they are fewer than four, add their lanes in
 // another order.
 static void finish(const nbits *p, const qdq_tensors *tensors, const panel *o, const row *r,
-                   float *y) {
+                   void *y) {
     const void *bias = p->has_bias ? tensors->x[BIAS] : NULL;
+    float results[COLUMNS];
     for (size_t j = 0; j < o->columns; j++) {
         size_t column = o->column + j;
         float v = folded(r->lanes + j, column < p->size.n / 4 * 4);
         if (bias) v += real_at(bias, p->bias_dtype, column);
         if (!p->inside) v += r->rest[j];
-        y[j] = isnan(v) ? NAN : v;
+        results[j] = isnan(v) ? NAN : v;
     }
+    qdq_encode_float(p->y_dtype, results, y, o->columns, NULL);
 }
 
 static void run_rows(const nbits *p, const qdq_tensors *tensors, size_t first, size_t count,
@@ -276,7 +279,7 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
     panel o;
     row rows[ROWS];
     if (!qdq_chunks_wanted(tensors)) return;
-    qdq_chunks_begin(&chunks, tensors, QDQ_FLOAT32);
+    qdq_chunks_begin(&chunks, tensors, p->y_dtype);
     for (size_t unit = begin; unit < end; unit++) {
         o.column = unit * COLUMNS;
         o.columns = p->size.n - o.column < COLUMNS ? p->size.n - o.column : COLUMNS;
@@ -315,6 +318,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
                  .a_dtype = ctx->inputs[A].type.dtype,
                  .scale_dtype = ctx->inputs[B_SCALE].type.dtype,
                  .bias_dtype = ctx->inputs[BIAS].type.dtype,
+                 .y_dtype = ctx->outputs[0].dtype,
                  .bits = codes == QDQ_INT4 || codes == QDQ_UINT4 ? 4 : 8};
     p->offset = codes == QDQ_INT4 || codes == QDQ_INT8 ? 1 << (p->bits - 1) : 0;
     p->inside = p->bits == 4 && p->size.m == 1 && p->block >= 32;

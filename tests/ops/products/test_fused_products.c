@@ -183,8 +183,51 @@ static void a_zero_point_of_y_wants_a_scale(void **state) {
                     "given; connect it under \"inputs\"");
 }
 
+//---- MatMulNBits ------------------------------------------------------------
+
+static qdq_value build_nbits(qdq_graph *g, const qdq_value *v, const void *self) {
+    (void)self;
+    qdq_matmul_nbits_attrs attrs = {
+        .a = v[0], .b = v[1], .b_scale = v[2], .block_size = QDQ_INT(16)};
+    return qdq_reorder(g, qdq_matmul_nbits(g, attrs), (qdq_unary_attrs){0});
+}
+
+// Each row of a has a 127, so its scale is 1 and its sums are integers, most of which bfloat16 must
+// round.
+static void results_of_matmul_nbits_have_the_dtype_of_their_storage(void **unused) {
+    enum { M = 5, K = 16, N = 37 };
+    (void)unused;
+    uint64_t seed = 9;
+    tensor in[3] = {tensor_of("a", QDQ_FLOAT32, QDQ_SHAPE(M, K)),
+                    tensor_of("b", QDQ_UINT8, QDQ_SHAPE(K, N)),
+                    tensor_of("b_scale", QDQ_FLOAT32, QDQ_SHAPE(1))};
+    tensor want = tensor_of("y", QDQ_FLOAT32, QDQ_SHAPE(M, N));
+    tensor got = tensor_of("out", QDQ_FLOAT32, want.shape);
+    for (size_t i = 0; i < M * K; i++)
+        tensor_put(&in[0], i, i % K ? (double)(unit_random(&seed) % 255) - 127 : 127);
+    for (size_t i = 0; i < K * N; i++) tensor_put(&in[1], i, (double)(unit_random(&seed) % 256));
+    tensor_put(&in[2], 0, 1);
+    const small_format *f = small_format_of(QDQ_BFLOAT16);
+    for (size_t i = 0; i < M * N; i++) {
+        double sum = 0;
+        for (size_t k = 0; k < K; k++)
+            sum += tensor_at(&in[0], i / N * K + k) * (tensor_at(&in[1], k * N + i % N) - 128);
+        tensor_put(&want, i, small_value(f, small_encode(f, sum, QDQ_FLOAT_OVERFLOW)));
+    }
+    for (int way = 0; way < 4; way++) {
+        qdq_compile_options options = {.float_storage = QDQ_FLOAT_BFLOAT16, .materialize = way & 1};
+        product_run_as(in, 3, 0, build_nbits, NULL, &options, way & 2 ? 3 : 1, &got);
+        for (size_t i = 0; i < M * N; i++)
+            if (tensor_at(&got, i) != tensor_at(&want, i))
+                fail_msg("way %d, element %zu: got %.9g, want %.9g", way, i, tensor_at(&got, i),
+                         tensor_at(&want, i));
+    }
+    tensors_free(in, 3), free(want.data), free(got.data);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(results_of_matmul_nbits_have_the_dtype_of_their_storage),
         cmocka_unit_test(qgemm_scales_sums_and_their_bias),
         cmocka_unit_test(matmul_integer_to_float_adds_the_bias_last),
         cmocka_unit_test(on_aarch64_matmul_integer_to_float_rounds_once),
