@@ -15,7 +15,7 @@ enum {
     // The last block has room for one more tile, which by itself would read all of B again.
     QDQ_GEMM_MOST_ROWS = QDQ_GEMM_BLOCK_ROWS + QDQ_GEMM_ROWS,
     QDQ_GEMM_BLOCK_COLUMNS = 8 * QDQ_GEMM_COLUMNS,
-    // Of blocks that are computed together, as their columns of B are decoded for each block.
+    // The most rows of blocks that are joined, so that their columns of B are decoded once.
     QDQ_GEMM_JOINED_ROWS = 2 * QDQ_GEMM_BLOCK_ROWS + QDQ_GEMM_MOST_ROWS,
     QDQ_GEMM_K_BLOCKS = 8,                   // of a block of all rows that there is room for
     QDQ_GEMM_MOST_K_BLOCKS = 64,             // of a block of fewer rows that there is room for
