@@ -372,7 +372,7 @@ static void multiply(const qdq_gemm *g, const requantized *with, bool biased, fl
 void qdq_gemm_epilogue_multiplied(const qdq_gemm *g, const qdq_tensors *tensors,
                                   const qdq_gemm_block *block, void *sums, size_t stride) {
     requantized with;
-    size_t n = block->columns;
+    size_t n = block->columns, size = qdq_dtype_size(g->y.dtype);
     bool biased = g->bias.port != SIZE_MAX && g->bias.dtype != QDQ_INT32;
     bool rows_differ = g->a_scale.row_stride || g->b_scale.row_stride || g->bias.row_stride;
     for (size_t r = 0; r < block->rows; r++) {
@@ -383,7 +383,7 @@ void qdq_gemm_epilogue_multiplied(const qdq_gemm *g, const qdq_tensors *tensors,
         for (size_t j = 0; j < n; j++)
             made[j] = (float)(int32_t)((uint32_t)row[j] + (uint32_t)with.bias[j]);
         multiply(g, &with, biased, made, n);
-        memcpy((float *)sums + r * n, made, n * sizeof *made);
+        g->kernel->narrow(g->y.dtype, made, (char *)sums + r * n * size, n);
     }
     put_rows(g, tensors, block, sums);
 }

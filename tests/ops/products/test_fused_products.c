@@ -183,7 +183,46 @@ static void a_zero_point_of_y_wants_a_scale(void **state) {
                     "given; connect it under \"inputs\"");
 }
 
-//---- MatMulNBits ------------------------------------------------------------
+//---- Storage ----------------------------------------------------------------
+
+static qdq_value build_to_float(qdq_graph *g, const qdq_value *v, const void *self) {
+    (void)self;
+    qdq_matmul_integer_to_float_attrs attrs = {
+        .a = v[0], .b = v[1], .a_scale = v[2], .b_scale = v[2]};
+    return qdq_reorder(g, qdq_matmul_integer_to_float(g, attrs), (qdq_unary_attrs){0});
+}
+
+// Scales are 1, so sums are integers, most of which bfloat16 must round.
+static void results_of_matmul_integer_to_float_have_the_dtype_of_their_storage(void **unused) {
+    enum { M = 5, K = 16, N = 37 };
+    (void)unused;
+    uint64_t seed = 9;
+    tensor in[3] = {tensor_of("a", QDQ_INT8, QDQ_SHAPE(M, K)),
+                    tensor_of("b", QDQ_INT8, QDQ_SHAPE(K, N)),
+                    tensor_of("scale", QDQ_FLOAT32, QDQ_SHAPE(1))};
+    tensor want = tensor_of("y", QDQ_FLOAT32, QDQ_SHAPE(M, N));
+    tensor got = tensor_of("out", QDQ_FLOAT32, want.shape);
+    for (int t = 0; t < 2; t++)
+        for (size_t i = 0; i < tensor_count(&in[t]); i++)
+            tensor_put(&in[t], i, (double)(unit_random(&seed) % 256) - 128);
+    tensor_put(&in[2], 0, 1);
+    const small_format *f = small_format_of(QDQ_BFLOAT16);
+    for (size_t i = 0; i < M * N; i++) {
+        double sum = 0;
+        for (size_t k = 0; k < K; k++)
+            sum += tensor_at(&in[0], i / N * K + k) * tensor_at(&in[1], k * N + i % N);
+        tensor_put(&want, i, small_value(f, small_encode(f, sum, QDQ_FLOAT_OVERFLOW)));
+    }
+    for (int way = 0; way < 4; way++) {
+        qdq_compile_options options = {.float_storage = QDQ_FLOAT_BFLOAT16, .materialize = way & 1};
+        product_run_as(in, 3, 0, build_to_float, NULL, &options, way & 2 ? 3 : 1, &got);
+        for (size_t i = 0; i < M * N; i++)
+            if (tensor_at(&got, i) != tensor_at(&want, i))
+                fail_msg("way %d, element %zu: got %.9g, want %.9g", way, i, tensor_at(&got, i),
+                         tensor_at(&want, i));
+    }
+    tensors_free(in, 3), free(want.data), free(got.data);
+}
 
 static qdq_value build_nbits(qdq_graph *g, const qdq_value *v, const void *self) {
     (void)self;
@@ -227,6 +266,7 @@ static void results_of_matmul_nbits_have_the_dtype_of_their_storage(void **unuse
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(results_of_matmul_integer_to_float_have_the_dtype_of_their_storage),
         cmocka_unit_test(results_of_matmul_nbits_have_the_dtype_of_their_storage),
         cmocka_unit_test(qgemm_scales_sums_and_their_bias),
         cmocka_unit_test(matmul_integer_to_float_adds_the_bias_last),
