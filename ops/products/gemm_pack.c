@@ -268,5 +268,6 @@ bool qdq_gemm_constant_weights(const qdq_gemm *g, const qdq_op_context *ctx,
 }
 
 bool qdq_gemm_takes_bfloats(const qdq_gemm *g) {
-    return g->kind == QDQ_GEMM_FLOATS && g->a_dtype == QDQ_BFLOAT16;  // then B is, too
+    return g->kind == QDQ_GEMM_FLOATS && g->a_dtype == QDQ_BFLOAT16 &&
+           g->weights.dtype == QDQ_BFLOAT16;
 }
