@@ -30,13 +30,9 @@ static void check_parameter(const qdq_op_context *ctx, const qdq_conv_sizes *s, 
                     "the output channels, or one element");
 }
 
-static qdq_gemm_along one(const qdq_op_context *ctx, size_t port) {
-    return (qdq_gemm_along){port, ctx->inputs[port].type.dtype, 0, 0, NULL};
-}
-
 static qdq_gemm_along of_channels(const qdq_op_context *ctx, const qdq_conv *c, size_t port,
                                   size_t *matrix_stride) {
-    qdq_gemm_along along = one(ctx, port);
+    qdq_gemm_along along = qdq_gemm_one(ctx, port);
     if (qdq_shape_count(ctx->inputs[port].type.shape) == 1) return along;
     along.column_stride = 1;
     *matrix_stride = c->group_outputs;
@@ -77,7 +73,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     if (!c) return 0;
     c->gemm.epilogue = qdq_gemm_epilogue_int32;
     qdq_pair_sums_init(&c->gemm, to, true);
-    if (ctx->inputs[X_ZERO].given) c->gemm.a_zero = one(ctx, X_ZERO);
+    if (ctx->inputs[X_ZERO].given) c->gemm.a_zero = qdq_gemm_one(ctx, X_ZERO);
     if (ctx->inputs[W_ZERO].given)
         c->gemm.b_zero = of_channels(ctx, c, W_ZERO, &c->gemm.weights.zero_stride);
     return qdq_conv_stage(c, ctx, to, &stages[0]) ? 1 : 0;
@@ -142,10 +138,10 @@ static size_t q_lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_sta
     g->epilogue = qdq_gemm_epilogue_requantized;
     if (!qdq_pair_sums_none(c->group_inputs, c->group_outputs, &ctx->inputs[Q_W_ZERO]))
         qdq_pair_sums_init(g, to, false);
-    g->a_scale = one(ctx, Q_X_SCALE), g->a_zero = one(ctx, Q_X_ZERO);
+    g->a_scale = qdq_gemm_one(ctx, Q_X_SCALE), g->a_zero = qdq_gemm_one(ctx, Q_X_ZERO);
     g->b_scale = of_channels(ctx, c, Q_W_SCALE, &g->weights.scale_stride);
     g->b_zero = of_channels(ctx, c, Q_W_ZERO, &g->weights.zero_stride);
-    g->y_scale = one(ctx, Q_Y_SCALE), g->y_zero = one(ctx, Q_Y_ZERO);
+    g->y_scale = qdq_gemm_one(ctx, Q_Y_SCALE), g->y_zero = qdq_gemm_one(ctx, Q_Y_ZERO);
     if (ctx->inputs[Q_BIAS].given) g->bias = (qdq_gemm_along){Q_BIAS, QDQ_INT32, 0, 1, NULL};
     return qdq_conv_stage(c, ctx, to, &stages[0]) ? 1 : 0;
 }

@@ -45,6 +45,11 @@ typedef struct qdq_gemm_along {
     const void *known;  // the numbers, if not the operand of the port itself
 } qdq_gemm_along;
 
+// An operand of one number, which goes with every row and column.
+static inline qdq_gemm_along qdq_gemm_one(const qdq_op_context *ctx, size_t port) {
+    return (qdq_gemm_along){.port = port, .dtype = ctx->inputs[port].type.dtype};
+}
+
 static inline const void *qdq_gemm_numbers(const qdq_gemm_along *of, const qdq_tensors *tensors) {
     return of->known ? of->known : tensors->x[of->port];
 }

@@ -106,8 +106,7 @@ static size_t q_lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_sta
     qdq_matmul_row_parameter(ctx, &dims, Q_A_SCALE, &g->a_scale, g->batches.a_scale);
     qdq_matmul_column_parameter(ctx, &dims, Q_B_ZERO, &g->b_zero, &g->weights.zero_stride);
     qdq_matmul_column_parameter(ctx, &dims, Q_B_SCALE, &g->b_scale, &g->weights.scale_stride);
-    g->y_scale = (qdq_gemm_along){Q_Y_SCALE, ctx->inputs[Q_Y_SCALE].type.dtype, 0, 0, NULL};
-    g->y_zero = (qdq_gemm_along){Q_Y_ZERO, ctx->inputs[Q_Y_ZERO].type.dtype, 0, 0, NULL};
+    g->y_scale = qdq_gemm_one(ctx, Q_Y_SCALE), g->y_zero = qdq_gemm_one(ctx, Q_Y_ZERO);
     qdq_matmul_join_batch(&ports, &dims, g);
     return qdq_gemm_stage(g, ctx, to, &stages[0]) ? 1 : 0;
 }

@@ -158,10 +158,9 @@ static size_t q_lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_sta
     if (ctx->inputs[Q_BIAS].given) qdq_matmul_along(ctx, &dims, Q_BIAS, &g->bias, g->batches.bias);
     if (ctx->inputs[Q_Y_SCALE].given) {
         g->epilogue = qdq_gemm_epilogue_requantized;
-        g->y_scale = (qdq_gemm_along){Q_Y_SCALE, QDQ_FLOAT32, 0, 0, NULL};
+        g->y_scale = qdq_gemm_one(ctx, Q_Y_SCALE);
     }
-    if (ctx->inputs[Q_Y_ZERO].given)
-        g->y_zero = (qdq_gemm_along){Q_Y_ZERO, ctx->inputs[Q_Y_ZERO].type.dtype, 0, 0, NULL};
+    if (ctx->inputs[Q_Y_ZERO].given) g->y_zero = qdq_gemm_one(ctx, Q_Y_ZERO);
     return stage_of(g, ctx, to, &ports, &dims, stages);
 }
 

@@ -185,43 +185,13 @@ static void a_zero_point_of_y_wants_a_scale(void **state) {
 
 //---- Storage ----------------------------------------------------------------
 
+enum { M = 5, K = 16, N = 37 };
+
 static qdq_value build_to_float(qdq_graph *g, const qdq_value *v, const void *self) {
     (void)self;
     qdq_matmul_integer_to_float_attrs attrs = {
         .a = v[0], .b = v[1], .a_scale = v[2], .b_scale = v[2]};
     return qdq_reorder(g, qdq_matmul_integer_to_float(g, attrs), (qdq_unary_attrs){0});
-}
-
-// Scales are 1, so sums are integers, most of which bfloat16 must round.
-static void results_of_matmul_integer_to_float_have_the_dtype_of_their_storage(void **unused) {
-    enum { M = 5, K = 16, N = 37 };
-    (void)unused;
-    uint64_t seed = 9;
-    tensor in[3] = {tensor_of("a", QDQ_INT8, QDQ_SHAPE(M, K)),
-                    tensor_of("b", QDQ_INT8, QDQ_SHAPE(K, N)),
-                    tensor_of("scale", QDQ_FLOAT32, QDQ_SHAPE(1))};
-    tensor want = tensor_of("y", QDQ_FLOAT32, QDQ_SHAPE(M, N));
-    tensor got = tensor_of("out", QDQ_FLOAT32, want.shape);
-    for (int t = 0; t < 2; t++)
-        for (size_t i = 0; i < tensor_count(&in[t]); i++)
-            tensor_put(&in[t], i, (double)(unit_random(&seed) % 256) - 128);
-    tensor_put(&in[2], 0, 1);
-    const small_format *f = small_format_of(QDQ_BFLOAT16);
-    for (size_t i = 0; i < M * N; i++) {
-        double sum = 0;
-        for (size_t k = 0; k < K; k++)
-            sum += tensor_at(&in[0], i / N * K + k) * tensor_at(&in[1], k * N + i % N);
-        tensor_put(&want, i, small_value(f, small_encode(f, sum, QDQ_FLOAT_OVERFLOW)));
-    }
-    for (int way = 0; way < 4; way++) {
-        qdq_compile_options options = {.float_storage = QDQ_FLOAT_BFLOAT16, .materialize = way & 1};
-        product_run_as(in, 3, 0, build_to_float, NULL, &options, way & 2 ? 3 : 1, &got);
-        for (size_t i = 0; i < M * N; i++)
-            if (tensor_at(&got, i) != tensor_at(&want, i))
-                fail_msg("way %d, element %zu: got %.9g, want %.9g", way, i, tensor_at(&got, i),
-                         tensor_at(&want, i));
-    }
-    tensors_free(in, 3), free(want.data), free(got.data);
 }
 
 static qdq_value build_nbits(qdq_graph *g, const qdq_value *v, const void *self) {
@@ -231,43 +201,71 @@ static qdq_value build_nbits(qdq_graph *g, const qdq_value *v, const void *self)
     return qdq_reorder(g, qdq_matmul_nbits(g, attrs), (qdq_unary_attrs){0});
 }
 
-// Each row of a has a 127, so its scale is 1 and its sums are integers, most of which bfloat16 must
-// round.
-static void results_of_matmul_nbits_have_the_dtype_of_their_storage(void **unused) {
-    enum { M = 5, K = 16, N = 37 };
-    (void)unused;
+// y_scale is a value between nodes.
+static qdq_value build_requantized(qdq_graph *g, const qdq_value *v, const void *self) {
+    (void)self;
+    qdq_qgemm_attrs attrs = {.a = v[0],
+                             .b = v[1],
+                             .a_scale = v[2],
+                             .b_scale = v[2],
+                             .y_scale = qdq_abs(g, v[3], (qdq_unary_attrs){0})};
+    return qdq_qgemm(g, attrs);
+}
+
+// Compares a * (b - b_zero), as bfloat16 or divided by 2048 to int8, with a graph whose floats are
+// stored as bfloat16. Scales are 1, so sums are integers, most of which bfloat16 must round.
+static void check_stored(qdq_dtype a, qdq_dtype b, int b_zero, product_build *add, qdq_dtype y) {
     uint64_t seed = 9;
-    tensor in[3] = {tensor_of("a", QDQ_FLOAT32, QDQ_SHAPE(M, K)),
-                    tensor_of("b", QDQ_UINT8, QDQ_SHAPE(K, N)),
-                    tensor_of("b_scale", QDQ_FLOAT32, QDQ_SHAPE(1))};
-    tensor want = tensor_of("y", QDQ_FLOAT32, QDQ_SHAPE(M, N));
-    tensor got = tensor_of("out", QDQ_FLOAT32, want.shape);
+    tensor in[4] = {tensor_of("a", a, QDQ_SHAPE(M, K)), tensor_of("b", b, QDQ_SHAPE(K, N)),
+                    tensor_of("scale", QDQ_FLOAT32, QDQ_SHAPE(1)),
+                    tensor_of("y_scale", QDQ_FLOAT32, QDQ_SHAPE(1))};
+    tensor want = tensor_of("y", y, QDQ_SHAPE(M, N)), got = tensor_of("out", y, want.shape);
+    // MatMulNBits quantizes rows of floats: with a 127 in each, their scales are 1.
     for (size_t i = 0; i < M * K; i++)
         tensor_put(&in[0], i, i % K ? (double)(unit_random(&seed) % 255) - 127 : 127);
-    for (size_t i = 0; i < K * N; i++) tensor_put(&in[1], i, (double)(unit_random(&seed) % 256));
-    tensor_put(&in[2], 0, 1);
+    for (size_t i = 0; i < K * N; i++)
+        tensor_put(&in[1], i, (double)(unit_random(&seed) % 256) - 128 + b_zero);
+    tensor_put(&in[2], 0, 1), tensor_put(&in[3], 0, 2048);
     const small_format *f = small_format_of(QDQ_BFLOAT16);
     for (size_t i = 0; i < M * N; i++) {
         double sum = 0;
         for (size_t k = 0; k < K; k++)
-            sum += tensor_at(&in[0], i / N * K + k) * (tensor_at(&in[1], k * N + i % N) - 128);
-        tensor_put(&want, i, small_value(f, small_encode(f, sum, QDQ_FLOAT_OVERFLOW)));
+            sum += tensor_at(&in[0], i / N * K + k) * (tensor_at(&in[1], k * N + i % N) - b_zero);
+        tensor_put(&want, i,
+                   y == QDQ_INT8 ? fmax(-128, fmin(127, rint(sum / 2048)))
+                                 : small_value(f, small_encode(f, sum, QDQ_FLOAT_OVERFLOW)));
     }
     for (int way = 0; way < 4; way++) {
         qdq_compile_options options = {.float_storage = QDQ_FLOAT_BFLOAT16, .materialize = way & 1};
-        product_run_as(in, 3, 0, build_nbits, NULL, &options, way & 2 ? 3 : 1, &got);
+        product_run_as(in, y == QDQ_INT8 ? 4 : 3, 0, add, NULL, &options, way & 2 ? 3 : 1, &got);
         for (size_t i = 0; i < M * N; i++)
             if (tensor_at(&got, i) != tensor_at(&want, i))
                 fail_msg("way %d, element %zu: got %.9g, want %.9g", way, i, tensor_at(&got, i),
                          tensor_at(&want, i));
     }
-    tensors_free(in, 3), free(want.data), free(got.data);
+    tensors_free(in, 4), free(want.data), free(got.data);
+}
+
+static void results_of_matmul_integer_to_float_have_the_dtype_of_their_storage(void **unused) {
+    (void)unused;
+    check_stored(QDQ_INT8, QDQ_INT8, 0, build_to_float, QDQ_FLOAT32);
+}
+
+static void results_of_matmul_nbits_have_the_dtype_of_their_storage(void **unused) {
+    (void)unused;
+    check_stored(QDQ_FLOAT32, QDQ_UINT8, 128, build_nbits, QDQ_FLOAT32);
+}
+
+static void the_y_scale_of_qgemm_has_the_dtype_of_its_storage(void **unused) {
+    (void)unused;
+    check_stored(QDQ_INT8, QDQ_INT8, 0, build_requantized, QDQ_INT8);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_of_matmul_integer_to_float_have_the_dtype_of_their_storage),
         cmocka_unit_test(results_of_matmul_nbits_have_the_dtype_of_their_storage),
+        cmocka_unit_test(the_y_scale_of_qgemm_has_the_dtype_of_its_storage),
         cmocka_unit_test(qgemm_scales_sums_and_their_bias),
         cmocka_unit_test(matmul_integer_to_float_adds_the_bias_last),
         cmocka_unit_test(on_aarch64_matmul_integer_to_float_rounds_once),
