@@ -15,7 +15,8 @@ typedef struct qdq_choose_params {
     double low, high;  // the same clamp range with its fractions
     float eps;         // least scale; 0: none
     bool has_global_scale;
-    qdq_dtype scale_dtype;  // of the stored scale
+    qdq_dtype scale_dtype;         // the scale is rounded to it,
+    qdq_dtype stored_scale_dtype;  // and stored as this
 } qdq_choose_params;
 
 typedef struct qdq_qparams {

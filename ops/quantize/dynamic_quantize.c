@@ -180,10 +180,11 @@ static void finish(const void *params, const qdq_view *views, const void *state,
     const qdq_choose_params *p = params;
     float global_scale = p->has_global_scale ? qdq_float_from_bits(views[0].data[0]) : 1.0f;
     qdq_qparams chosen = qdq_choose_qparams(p, state, global_scale);
-    void *scale = (char *)y[0] + index * qdq_dtype_size(p->scale_dtype);
+    void *scale = (char *)y[0] + index * qdq_dtype_size(p->stored_scale_dtype);
     void *zero_point = (char *)y[1] + index * qdq_dtype_size(p->y_dtype);
     float zero = 0;
-    qdq_encode_float(p->scale_dtype, &chosen.scale, scale, 1, NULL);
+    chosen.scale = qdq_round_to_dtype(p->scale_dtype, chosen.scale, NULL);
+    qdq_encode_float(p->stored_scale_dtype, &chosen.scale, scale, 1, NULL);
     if (qdq_dtype_is_int(p->y_dtype))
         qdq_encode_int(p->y_dtype, &chosen.zero_point, zero_point, 1);
     else
@@ -199,8 +200,9 @@ static double real_bound(qdq_int bound, int64_t whole) {
     return bound.fraction != 0 ? qdq_bound_value(bound) : (double)whole;
 }
 
-static qdq_choose_params *choose_params(const attrs_type *a, const qdq_lowering *to,
+static qdq_choose_params *choose_params(const qdq_op_context *ctx, const qdq_lowering *to,
                                         const qdq_quant_params *quant, bool has_global) {
+    const attrs_type *a = ctx->attrs;
     qdq_choose_params *params = QDQ_MEMPOOL_NEW(to->mempool, qdq_choose_params);
     if (!params) return NULL;
     *params = (qdq_choose_params){
@@ -215,6 +217,7 @@ static qdq_choose_params *choose_params(const attrs_type *a, const qdq_lowering 
         .eps = a->eps.set ? (float)a->eps.value : to->numerics.least_scale,
         .has_global_scale = has_global,
         .scale_dtype = scale_dtype_of(a),
+        .stored_scale_dtype = ctx->outputs[OUT_SCALE].dtype,
     };
     return params;
 }
@@ -231,7 +234,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     qdq_stage_param global = {0};
     qdq_quant_params *quant =
         qdq_quant_params_of(ctx, to, y, a->quantize.quant_min, a->quantize.quant_max);
-    qdq_choose_params *choose = quant ? choose_params(a, to, quant, has_global) : NULL;
+    qdq_choose_params *choose = quant ? choose_params(ctx, to, quant, has_global) : NULL;
     const qdq_grid *grid = qdq_grid_copy(&granularity.grid, to->mempool);
     if (!choose || !grid ||
         (has_global && !qdq_scale_param(ctx, &slot, &one, to->mempool, &global)))

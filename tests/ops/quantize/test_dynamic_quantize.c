@@ -3,6 +3,7 @@
 // on shapes whose tiles have padding, and the form with given parameters.
 #include <fenv.h>
 
+#include "tests/network.h"
 #include "tests/ops/oracle.h"
 
 enum { MOST = 20000 };
@@ -385,6 +386,35 @@ static void given_parameters_of_any_dtype_quantize_as_quantize_does(void **state
     }
 }
 
+// The computed scale is 127 / 127 or 129 / 127, of which the second is rounded to bfloat16 before x
+// is divided by it.
+static void a_computed_scale_has_the_dtype_of_its_storage(void **state) {
+    (void)state;
+    enum { ROWS = 37 };
+    static float x[ROWS * 2], y[ROWS * 2];
+    for (size_t i = 0; i < ROWS; i++) x[2 * i] = i & 1 ? 129 : 127, x[2 * i + 1] = -3;
+    qdq_graph *g = qdq_graph_create("storage", NULL);
+    qdq_quantize_attrs rows = {.qtype = QDQ_PER_CHANNEL, .axis = QDQ_INT(0)};
+    qdq_dynamic_quantize_attrs attrs = {.quantize = rows, .scheme = QDQ_SYMMETRIC};
+    attrs.quantize.dtype = QDQ_INT8;
+    qdq_value q =
+        qdq_dynamic_quantize(g, qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(ROWS, 2)), attrs);
+    rows.scale = qdq_port(g, q, "scale"), rows.dtype = QDQ_FLOAT32;
+    qdq_output(g, "y", qdq_dequantize(g, q, rows));
+    network_tensor in = {"x", QDQ_FLOAT32, x, UNIT_COUNT(x)};
+    for (int materialize = 0; materialize < 2; materialize++) {
+        qdq_compile_options options = {.float_storage = QDQ_FLOAT_BFLOAT16,
+                                       .materialize = materialize};
+        network_run_once(g, &options, NULL, &in, 1,
+                         &(network_tensor){"y", QDQ_FLOAT32, y, UNIT_COUNT(y)});
+        for (size_t i = 0; i < ROWS; i++) {
+            float scale = i & 1 ? 1.015625F : 1;  // 130 / 128
+            assert_true(y[2 * i] == 127 * scale && y[2 * i + 1] == -3 * scale);
+        }
+    }
+    qdq_graph_destroy(g);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(per_tensor_parameters_equal_the_oracle_whatever_the_padding),
@@ -395,6 +425,7 @@ int main(void) {
         cmocka_unit_test(tile_padding_never_counts),
         cmocka_unit_test(rows_measured_on_onnx_runtime_come_out),
         cmocka_unit_test(computed_parameters_do_not_depend_on_the_rounding_mode_of_the_caller),
+        cmocka_unit_test(a_computed_scale_has_the_dtype_of_its_storage),
         cmocka_unit_test(given_parameters_of_any_dtype_quantize_as_quantize_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
