@@ -141,8 +141,9 @@ static size_t lower_runtime(const qdq_op_context *ctx, const qdq_lowering *to, b
     if (!order) return 0;
     const qdq_slice_op *ordered = qdq_sum_order_of(&slices, order);
     order->divisor = is_mean ? (float)slices.n : 1.0f;
+    order->dtype = ctx->outputs[0].dtype;
     if (qdq_column_sums_fit(&slices))
-        return qdq_column_sums_stage(to, &slices, order->divisor, stages);
+        return qdq_column_sums_stage(to, &slices, order->divisor, order->dtype, stages);
     return qdq_slice_stage(ctx, to, ordered, slices, order, 1, stages);
 }
 

@@ -12,8 +12,9 @@ enum { QDQ_COLUMN_SUMS = 512 };  // columns of a unit
 // Whether the slices are the columns of a matrix.
 bool qdq_column_sums_fit(const qdq_reduce_axes *slices);
 
-// Writes the stage: each sum is divided by `divisor`. False when memory runs out.
+// Writes the stage: each sum is divided by `divisor`, and stored as `dtype`. False when memory runs
+// out.
 bool qdq_column_sums_stage(const qdq_lowering *to, const qdq_reduce_axes *slices, float divisor,
-                           qdq_stage *stage);
+                           qdq_dtype dtype, qdq_stage *stage);
 
 #endif

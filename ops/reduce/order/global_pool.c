@@ -4,10 +4,12 @@
 #include <math.h>
 
 #include "runtime/base/mempool.h"
+#include "runtime/numerics/dtype.h"
 
 typedef struct global_pool {
     size_t channels, n;    // of all images; elements of a channel
     size_t unit_channels;  // of a unit
+    qdq_dtype dtype;       // of y
 } global_pool;
 
 static float mean(const float *x, size_t n) {
@@ -23,11 +25,15 @@ static float mean(const float *x, size_t n) {
 static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const global_pool *p = params;
     const float *x = tensors->x[0];
-    float *y = tensors->y[0];
+    char *y = tensors->y[0];
+    size_t size = qdq_dtype_size(p->dtype);
     size_t first = begin * p->unit_channels, last = end * p->unit_channels;
     if (!y) return;
     if (last > p->channels) last = p->channels;
-    for (size_t c = first; c < last; c++) y[c] = mean(x + c * p->n, p->n);
+    for (size_t c = first; c < last; c++) {
+        float result = mean(x + c * p->n, p->n);
+        qdq_encode_float(p->dtype, &result, y + c * size, 1, NULL);
+    }
 }
 
 bool qdq_global_pool_stage(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stage) {
@@ -35,7 +41,9 @@ bool qdq_global_pool_stage(const qdq_op_context *ctx, const qdq_lowering *to, qd
     size_t channels = (size_t)(shape.dims[0] * shape.dims[1]);
     global_pool *p = QDQ_MEMPOOL_NEW(to->mempool, global_pool);
     if (!p) return false;
-    *p = (global_pool){.channels = channels, .n = qdq_shape_count(shape) / channels};
+    *p = (global_pool){.channels = channels,
+                       .n = qdq_shape_count(shape) / channels,
+                       .dtype = ctx->outputs[0].dtype};
     p->unit_channels = (QDQ_GLOBAL_POOL_UNIT + p->n - 1) / p->n;
     *stage = (qdq_stage){
         .params = p,

@@ -5,7 +5,7 @@
 
 static void store(const qdq_part *part, float sum) {
     const qdq_sum_order *order = part->params;
-    qdq_slice_store(part->tensors, 0, QDQ_FLOAT32, part->slice, (double)(sum / order->divisor));
+    qdq_slice_store(part->tensors, 0, order->dtype, part->slice, (double)(sum / order->divisor));
 }
 
 //---- In order -----------------------------------------------------------------

@@ -10,7 +10,8 @@
 // in memory; row r of slice s begins at element r * row_stride + s * width of x.
 typedef struct qdq_sum_order {
     size_t width, row_stride;
-    float divisor;  // of the result
+    float divisor;    // of the result
+    qdq_dtype dtype;  // of output 0
 } qdq_sum_order;
 
 // Passes that add the elements of a slice, divide, and store output 0. K stands for dims that stay,

@@ -5,6 +5,7 @@
 #include "ops/reduce/reduce_axes.h"
 #include "tests/network.h"
 #include "tests/ops/reduce/slices_model.h"
+#include "tests/small_floats.h"
 
 enum { MOST = 30000 };
 
@@ -183,6 +184,45 @@ static void narrow_results_are_rounded_once(void **state) {
 enum { MOST_CODES = 90000 };
 
 // ReduceMax and ReduceMin of int8 or uint8 over the dims of `within`.
+// Sums of few small integers are exact in every order, so that the order of the target does not
+// matter. Most are odd numbers above 256, which bfloat16 rounds.
+static void check_stored(kind k, qdq_shape shape, int64_t axis, size_t slices) {
+    const small_format *f = small_format_of(QDQ_BFLOAT16);
+    qdq_graph *g = qdq_graph_create("storage", NULL);
+    qdq_reduce_attrs attrs = {.axes = {&axis, 1}, .keep_dims = QDQ_TRUE};
+    int64_t spatial[] = {2, 3};
+    if (shape.rank == 4) attrs.axes = (qdq_ints){spatial, 2};
+    qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, shape);
+    qdq_output(g, "y", qdq_reorder(g, reduce(g, k, v, attrs), (qdq_unary_attrs){0}));
+    for (size_t i = 0; i < qdq_shape_count(shape); i++) x[i] = (float)(200 + i * 7 % 61);
+    model_reduce(k, shape, shape.rank == 4 ? 12 : 1u << axis);
+    network_tensor in = {"x", QDQ_FLOAT32, x, qdq_shape_count(shape)};
+    for (int materialize = 0; materialize < 2; materialize++) {
+        qdq_compile_options options = {
+            .target = "onnx", .float_storage = QDQ_FLOAT_BFLOAT16, .materialize = materialize};
+        network_run_once(g, &options, NULL, &in, 1, &(network_tensor){"y", QDQ_FLOAT32, y, slices});
+        for (size_t s = 0; s < slices; s++) {
+            float sum = (float)wanted[s];
+            double want = small_value(f, small_encode(f, sum, QDQ_FLOAT_OVERFLOW));
+            if ((double)y[s] != want)
+                fail_msg("%s over dim %d, slice %zu: got %.9g, want %.9g", names[k], (int)axis, s,
+                         y[s], want);
+        }
+    }
+    qdq_graph_destroy(g);
+}
+
+// Each order in which target onnx adds: rows, columns, rows within columns, images.
+static void sums_of_a_target_have_the_dtype_of_their_storage(void **state) {
+    (void)state;
+    for (kind k = MEAN; k <= SUM; k += SUM - MEAN) {
+        check_stored(k, QDQ_SHAPE(37, 9), 1, 37);
+        check_stored(k, QDQ_SHAPE(9, 37), 0, 37);
+        check_stored(k, QDQ_SHAPE(5, 9, 7), 1, 35);
+        check_stored(k, QDQ_SHAPE(3, 5, 3, 3), 0, 15);
+    }
+}
+
 static void check_codes(qdq_shape shape, uint32_t within, bool is_signed) {
     static uint8_t stored[MOST_CODES], got[2][MOST_CODES];
     static int most[MOST_CODES], least[MOST_CODES];
@@ -321,6 +361,7 @@ int main(void) {
         cmocka_unit_test(reductions_of_integers_are_exact),
         cmocka_unit_test(intermediate_sums_are_exact),
         cmocka_unit_test(narrow_results_are_rounded_once),
+        cmocka_unit_test(sums_of_a_target_have_the_dtype_of_their_storage),
         cmocka_unit_test(nan_wins_at_every_place),
         cmocka_unit_test(infinities_are_greatest_and_least),
         cmocka_unit_test(zero_is_greater_than_minus_zero),
