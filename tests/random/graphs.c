@@ -29,6 +29,18 @@ static qdq_value add_operand(random_graph *g, const random_operand *o) {
     return value;
 }
 
+// Notes a result of a node. Returns what other nodes read.
+static qdq_value note_made(random_graph *g, qdq_value value) {
+    qdq_type type;
+    if (g->made_count == RANDOM_MAX_MADE) abort();
+    g->made[g->made_count++] = value;
+    if (!g->rounded || !qdq_value_type(g->graph, value, &type.dtype, &type.shape) ||
+        type.dtype != QDQ_FLOAT32)
+        return value;
+    value = qdq_cast(g->graph, value, (qdq_cast_attrs){.dtype = QDQ_BFLOAT16});
+    return qdq_cast(g->graph, value, (qdq_cast_attrs){.dtype = QDQ_FLOAT32});
+}
+
 // Adds Dequantize results, which integer execution and weight packing look for.
 static qdq_value add_dequantized(random_graph *g, const random_operand *o) {
     static const qdq_dtype codes[] = {QDQ_INT8, QDQ_UINT8, QDQ_INT4, QDQ_UINT4};
@@ -44,7 +56,7 @@ static qdq_value add_dequantized(random_graph *g, const random_operand *o) {
     }
     random_elements(&g->source, g->taste, QDQ_FLOAT32, QDQ_FILL_SCALE, scales, count);
     attrs.scales = (qdq_floats){scales, count, false};
-    return qdq_dequantize(g->graph, add_operand(g, &code), attrs);
+    return note_made(g, qdq_dequantize(g->graph, add_operand(g, &code), attrs));
 }
 
 static bool may_be_dequantized(const random_operand *o) {
@@ -106,7 +118,8 @@ static void note_outputs(random_graph *g, qdq_value first, bool last) {
            outputs = qdq_graph_node(g->graph, node).output_count;
     for (size_t i = 0; i < outputs; i++) {
         qdq_value y = qdq_graph_node_output(g->graph, node, i);
-        if (g->value_count < RANDOM_MAX_VALUES) g->values[g->value_count++] = y;
+        qdq_value read = note_made(g, y);
+        if (g->value_count < RANDOM_MAX_VALUES) g->values[g->value_count++] = read;
         char name[32];
         snprintf(name, sizeof name, "y%zu_%zu", node, i);
         if ((last && y.id == first.id) || random_in(&g->source, 30)) qdq_output(g->graph, name, y);
@@ -200,8 +213,8 @@ static bool grow(random_graph *g, const qdq_op *op, bool broken, bool last) {
     return false;
 }
 
-random_graph random_graph_make(uint64_t seed, random_taste taste, bool broken) {
-    random_graph g = {.source = {seed}, .taste = taste};
+static random_graph make(uint64_t seed, random_taste taste, bool broken, bool rounded) {
+    random_graph g = {.source = {seed}, .taste = taste, .rounded = rounded};
     char name[32];
     snprintf(name, sizeof name, "random %llu", (unsigned long long)seed);
     g.graph = qdq_graph_create(name, NULL);
@@ -217,4 +230,12 @@ random_graph random_graph_make(uint64_t seed, random_taste taste, bool broken) {
     for (size_t op = first + 1; !broken && !g.value_count; op++)
         (void)grow(&g, qdq_op_find(qdq_op_get(op % qdq_op_count()).name), false, true);
     return g;
+}
+
+random_graph random_graph_make(uint64_t seed, random_taste taste, bool broken) {
+    return make(seed, taste, broken, false);
+}
+
+random_graph random_graph_make_rounded(uint64_t seed, random_taste taste) {
+    return make(seed, taste, false, true);
 }

@@ -69,7 +69,7 @@ void random_node_make(random_node *node, const qdq_op *op, random_graph *g);
 
 //---- Graphs -----------------------------------------------------------------
 
-enum { RANDOM_MAX_VALUES = 64, RANDOM_MAX_ELEMENTS = 4096 };
+enum { RANDOM_MAX_VALUES = 64, RANDOM_MAX_MADE = 256, RANDOM_MAX_ELEMENTS = 4096 };
 
 typedef struct random_input {
     char name[16];
@@ -86,11 +86,18 @@ struct random_graph {
     size_t value_count;
     random_input inputs[RANDOM_MAX_VALUES];
     size_t input_count, constant_count;
+    qdq_value made[RANDOM_MAX_MADE];  // what nodes make, in their order
+    size_t made_count;
+    bool rounded;
 };
 
 // The graph of number `seed`, with 1 to 8 nodes. The ops that it tries last start with op number
 // `seed` modulo the number of ops, so consecutive seeds cover all ops. With `broken`, nodes are
 // added unchecked; otherwise the graph has no errors. The caller destroys `graph`.
 random_graph random_graph_make(uint64_t seed, random_taste taste, bool broken);
+
+// The same valid graph, in which nodes read the float32 results of others after two casts: to
+// bfloat16 and back. `made` has the results before the casts.
+random_graph random_graph_make_rounded(uint64_t seed, random_taste taste);
 
 #endif

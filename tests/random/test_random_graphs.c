@@ -2,13 +2,16 @@
 // Random graphs of all ops give the same bits fused, node by node and on devices, in rows and in
 // tiles, on one to three threads, with every instruction set and plain C, and after being written
 // and read again. Kept values have the bits that they have as outputs. Where scales are powers of
-// two, fast execution gives the same bits too. Buffers on a device never overlap, and all but
+// two, fast execution gives the same bits too. With floats stored as bfloat16, each node computes its
+// own numbers, rounded. Buffers on a device never overlap, and all but
 // outputs are freed. Broken graphs are refused.
 //
 //     test_random_graphs [--seed N] [--count N] [--write FOLDER] [--digest]
 //
 // --write only writes the graphs as files; --digest prints one line for each graph, so that two
 // builds can be compared. A failure names the seed of its graph.
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,24 +157,20 @@ static bool check_ways(const random_graph *g, uint64_t seed, const results *want
 
 //---- Kept values ------------------------------------------------------------
 
-enum { MOST_KEPT = 256 };
-
 // The values that nodes make, and their outputs in a graph that returns them all.
 typedef struct every_value {
-    const char *names[MOST_KEPT];
-    char outputs[MOST_KEPT][64];
+    const char *names[RANDOM_MAX_MADE];
+    char outputs[RANDOM_MAX_MADE][16];
     size_t count;
 } every_value;
 
-static void list_values(const random_graph *g, qdq_graph *returning, every_value *all) {
-    for (size_t n = 0; n < qdq_graph_node_count(g->graph); n++)
-        for (size_t i = 0; i < qdq_graph_node(g->graph, n).output_count; i++) {
-            if (all->count == MOST_KEPT) abort();
-            snprintf(all->outputs[all->count], 64, "every%zu_%zu", n, i);
-            qdq_output(returning, all->outputs[all->count], qdq_graph_node_output(returning, n, i));
-            all->names[all->count++] =
-                qdq_value_name(g->graph, qdq_graph_node_output(g->graph, n, i));
-        }
+static void list_values(const random_graph *g, const random_graph *returning, every_value *all) {
+    for (size_t i = 0; i < g->made_count; i++) {
+        snprintf(all->outputs[i], sizeof all->outputs[i], "every%zu", i);
+        qdq_output(returning->graph, all->outputs[i], returning->made[i]);
+        all->names[i] = qdq_value_name(g->graph, g->made[i]);
+    }
+    all->count = g->made_count;
 }
 
 static qdq_exec *run_exec(const random_graph *g, uint64_t seed, const qdq_plan *plan) {
@@ -214,8 +213,8 @@ static bool check_kept(const random_graph *g, uint64_t seed) {
     qdq_error err = {0};
     every_value all = {0};
     random_graph returning = random_graph_make(seed, g->taste, false);
-    list_values(g, returning.graph, &all);
-    const char *third[MOST_KEPT];
+    list_values(g, &returning, &all);
+    const char *third[RANDOM_MAX_MADE];
     size_t count = 0;
     for (size_t i = 0; i < all.count; i += 3) third[count++] = all.names[i];
     const qdq_compile_options ways[] = {
@@ -242,6 +241,115 @@ static bool check_kept(const random_graph *g, uint64_t seed) {
     qdq_graph_destroy(returning.graph);
     return same;
 }
+
+//---- Stored as bfloat16 -----------------------------------------------------
+
+// A run that stores floats as bfloat16, and one that returns every value, in float32.
+typedef struct stored_runs {
+    const random_graph *g;
+    uint64_t seed;
+    const qdq_plan *plain;
+    const qdq_exec *wanted, *stored;
+    every_value all;
+    bool equal[RANDOM_MAX_MADE];  // whether nodes read the same elements in both
+} stored_runs;
+
+// The place of a value in `all`; its count for inputs and constants.
+static size_t made_index(const stored_runs *r, qdq_value value) {
+    size_t i = 0;
+    while (i < r->all.count && r->g->made[i].id != value.id) i++;
+    return i;
+}
+
+// Whether a node has the same operands in both runs: none that another node makes, or with
+// `chained` those that are equal. A scatter that adds rounds each sum to the dtype of y, and is
+// left out.
+static bool can_be_compared(const stored_runs *r, size_t node, bool chained) {
+    bool same = strncmp(qdq_graph_node(r->g->graph, node).op, "Scatter", 7) != 0;
+    for (size_t i = 0; i < qdq_graph_node(r->g->graph, node).input_count; i++) {
+        size_t made = made_index(r, qdq_graph_node_input(r->g->graph, node, i));
+        same &= made == r->all.count || (chained && r->equal[made]);
+    }
+    return same;
+}
+
+// Whether a bfloat16 is within its rounding of a float32, or both are below normal numbers. The
+// wide number that was rounded to either may lie between them, so this is not exact.
+static bool is_near(float got, float number) {
+    if (!isfinite(number) || !isfinite(got)) return true;
+    return fabsf(got - number) <= fabsf(number) * 0x1.01p-8F + FLT_MIN;
+}
+
+static bool compare_numbers(const stored_runs *r, const char *name, const float *numbers,
+                            const float *got, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        char text[160];
+        snprintf(text, sizeof text, "%s, element %zu: got %a, its number is %a", name, i,
+                 (double)got[i], (double)numbers[i]);
+        if (!is_near(got[i], numbers[i])) return told(r->seed, "stored as bfloat16", text);
+    }
+    return true;
+}
+
+// Compares a value of both runs, and notes whether nodes read the same.
+static bool compare_stored(stored_runs *r, size_t made, bool comparable) {
+    const qdq_tensor_info *info = output_info(r->plain, r->all.outputs[made]);
+    const char *name = r->all.names[made];
+    bool is_float = qdq_dtype_get(info->dtype)->kind == QDQ_KIND_FLOAT, same = true;
+    qdq_dtype dtype = is_float ? QDQ_FLOAT32 : info->dtype;
+    size_t count = qdq_shape_count(info->shape);
+    void *wanted = calloc(count + 1, QDQ_MAX_ELEMENT_BYTES);
+    void *got = calloc(count + 1, QDQ_MAX_ELEMENT_BYTES);
+    if (!wanted || !got || qdq_exec_read(r->wanted, info->name, dtype, wanted, count, NULL) ||
+        qdq_exec_read(r->stored, name, dtype, got, count, NULL))
+        abort();
+    float *numbers = wanted;
+    if (info->dtype == QDQ_FLOAT32) {
+        same = !comparable || compare_numbers(r, name, numbers, got, count);
+        for (size_t i = 0; i < count; i++)
+            numbers[i] = qdq_round_to_dtype(QDQ_BFLOAT16, numbers[i], NULL);
+    }
+    r->equal[made] = memcmp(wanted, got, count * qdq_dtype_size(dtype)) == 0;
+    free(wanted), free(got);
+    return same;
+}
+
+// With floats stored as bfloat16, a node computes from the same operands the numbers that it
+// computes without, rounded. With the numerics of an imaginary backend, which every second graph
+// has, only nodes that read no results are compared: orders of sums may go by the dtype of an
+// operand.
+static bool check_stored(const random_graph *g, uint64_t seed) {
+    qdq_error err = {0};
+    stored_runs r = {.g = g, .seed = seed};
+    random_source numbers = {seed ^ 0x570E};
+    qdq_numerics numerics = random_numerics(&numbers);
+    numerics.bfloat16_store = 0, numerics.float_overflow = 0;
+    bool chained = seed & 1;
+    random_graph rounded = random_graph_make_rounded(seed, g->taste);
+    list_values(g, &rounded, &r.all);
+    qdq_compile_options declared = {.numerics = chained ? NULL : &numerics}, narrow = declared;
+    narrow.float_storage = QDQ_FLOAT_BFLOAT16, narrow.keep_all = true;
+    qdq_plan *plain = qdq_graph_compile(rounded.graph, &declared, &err);
+    qdq_plan *plan = plain ? qdq_graph_compile(g->graph, &narrow, &err) : NULL;
+    if (!plan) {
+        qdq_plan_destroy(plain), qdq_graph_destroy(rounded.graph);
+        return told(seed, "stored as bfloat16", err.text);
+    }
+    qdq_exec *wanted = run_exec(&rounded, seed, plain), *stored = run_exec(g, seed, plan);
+    r.plain = plain, r.wanted = wanted, r.stored = stored;
+    bool same = true;
+    for (size_t n = 0, made = 0; n < qdq_graph_node_count(g->graph); n++) {
+        bool comparable = can_be_compared(&r, n, chained);
+        for (size_t i = 0; i < qdq_graph_node(g->graph, n).output_count; i++, made++)
+            same &= compare_stored(&r, made, comparable);
+    }
+    qdq_exec_destroy(stored), qdq_exec_destroy(wanted);
+    qdq_plan_destroy(plan), qdq_plan_destroy(plain);
+    qdq_graph_destroy(rounded.graph);
+    return same;
+}
+
+//---- Other options ----------------------------------------------------------
 
 // Options that change the results, though in the same way in every mode: floats between nodes
 // stored as bfloat16, and the numerics of an imaginary backend.
@@ -305,6 +413,7 @@ static bool check_valid(uint64_t seed, bool digest) {
         fine &= check_kept(&g, seed);
         fine &= check_fast(&g, seed, &wanted);
         fine &= check_others(&g, seed);
+        fine &= check_stored(&g, seed);
     }
     free(wanted.bytes);
     qdq_graph_destroy(g.graph);
