@@ -2,9 +2,9 @@
 // Random graphs of all ops give the same bits fused, node by node and on devices, in rows and in
 // tiles, on one to three threads, with every instruction set and plain C, and after being written
 // and read again. Kept values have the bits that they have as outputs. Where scales are powers of
-// two, fast execution gives the same bits too. With floats stored as bfloat16, each node computes its
-// own numbers, rounded. Buffers on a device never overlap, and all but
-// outputs are freed. Broken graphs are refused.
+// two, fast execution gives the same bits too. With floats stored as bfloat16, each node computes
+// its own numbers, rounded. Buffers on a device never overlap, and all but outputs are freed. Broken
+// graphs are refused.
 //
 //     test_random_graphs [--seed N] [--count N] [--write FOLDER] [--digest]
 //
