@@ -22,7 +22,8 @@ static qdq_value add_operand(random_graph *g, const random_operand *o) {
     }
     char *data = calloc(count, QDQ_MAX_ELEMENT_BYTES);
     if (!data) abort();
-    random_elements(&g->source, g->taste, o->dtype, o->fill, data, count);
+    random_source r = {o->seed};  // the same in a trial as in the graph
+    random_elements(&r, g->taste, o->dtype, o->fill, data, count);
     snprintf(name, sizeof name, "c%zu", g->constant_count++);
     qdq_value value = qdq_constant(g->graph, name, o->dtype, o->shape, data);
     free(data);

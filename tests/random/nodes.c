@@ -91,7 +91,7 @@ static void connect(maker *m, const qdq_port_desc *port, random_operand *o) {
     bool first = o == m->node->operands;
     qdq_fill fill = qdq_fill_of(m->node->op->name, port->name);
     bool is_parameter = fill == QDQ_FILL_SCALE || fill == QDQ_FILL_ZERO_POINT;
-    *o = (random_operand){.fill = fill};
+    *o = (random_operand){.fill = fill, .seed = random_next(m->r)};
     if (port->optional && chance(m, is_parameter ? 75 : 50)) return;
     if (chance(m, first ? 70 : is_parameter ? 10 : 35)) o->value = existing(m, port);
     if (o->value.id) {

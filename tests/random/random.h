@@ -48,6 +48,7 @@ typedef struct random_operand {
     qdq_shape shape;
     qdq_fill fill;
     bool constant;
+    uint64_t seed;  // of the elements of a constant
 } random_operand;
 
 // A random node, with everything that its struct points to.
