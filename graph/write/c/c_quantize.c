@@ -170,8 +170,9 @@ static void declare_choice(qdq_c_text *text, const qdq_choose_params *p) {
     qdq_c_put_double(text, p->high);
     qdq_c_put(text, ", ");
     qdq_c_put_float(text, p->eps);
-    qdq_c_put(text, ", %s, (qdq_dtype)%d};\n", p->has_global_scale ? "true" : "false",
-              (int)p->scale_dtype);
+    qdq_c_put(text, ", %s, (qdq_dtype)%d, (qdq_dtype)%d};\n",
+              p->has_global_scale ? "true" : "false", (int)p->scale_dtype,
+              (int)p->stored_scale_dtype);
 }
 
 // Chooses the scale and the zero point of each block from its range, which lies in scratch.
