@@ -24,7 +24,7 @@ static void fill(tensor *t, uint64_t *seed) {
         tensor_put(t, i, (double)(unit_random(seed) % 9) - 4);
 }
 
-// Every set of made operands, with the other weights as an input or a constant.
+// Every set of made operands, with weights that are an input or a constant.
 static void check_sets(const example *convolution, const tensor *in, const tensor *want) {
     tensor got = tensor_of("y", QDQ_FLOAT32, want->shape);
     for (unsigned how = 0; how < 16; how++) {
