@@ -17,7 +17,6 @@ LAYERS = ["include", "runtime/base", "runtime/numerics", "runtime/tiles", "runti
 # tools/ is a program on the public headers; it also includes the text helpers of the lowest layer.
 TOOLS_INCLUDE = ("tools", "include", "runtime/base")
 FOLDERS = ["include", "runtime", "ops", "graph", "tools"]
-MAX_FILES = 24  # in a folder
 # The files that may include a library's header.
 ONLY_IN = {
     "cJSON.h": {"graph/read/json_tree.c", "graph/tensor_file/safetensors_header.c",
@@ -55,12 +54,6 @@ def wrong_include(name: str, quote: str, header: str) -> str:
     return ""
 
 
-def crowded_folders(names: list) -> list:
-    counts = collections.Counter(name.rsplit("/", 1)[0] for name in names)
-    return [f"{folder}/ has {count} files, wanted at most {MAX_FILES}: make folders of it"
-            for folder, count in sorted(counts.items()) if count > MAX_FILES]
-
-
 def same_names(names: list) -> list:
     places = collections.defaultdict(list)
     for name in names:
@@ -89,7 +82,7 @@ def main() -> int:
                 error = wrong_include(name, quote, header)
                 if error:
                     errors.append(error)
-    errors += crowded_folders(names) + same_names(names)
+    errors += same_names(names)
     for error in errors:
         print(error)
     print(f"{len(names)} files, {len(errors)} errors")

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of direct convolution. The file of an instruction set defines QDQ_ISA_NAME(name) and
-// includes this one.
+// The kernels of direct convolution.
 #include <math.h>
 #include <string.h>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bodies of the elementwise functions and the loops around them. Each instruction set has a
-// file that defines QDQ_ISA_NAME(name) and includes this one. A body is one expression of IEEE
-// operations without branches, so that compilers turn its loop into vectors and every instruction
-// set gives the same bits.
+// The bodies of the elementwise functions and the loops around them. A body is one expression of
+// IEEE operations without branches, so that compilers turn its loop into vectors and every
+// instruction set gives the same bits.
 #include <float.h>
 #include <math.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products. The file of an instruction set includes this one after quantize.inc.h.
+// Matrix products.
 #include "ops/kernels/gemm/gemm_bfloats.inc.h"
 #include "ops/kernels/gemm/gemm_code_lines.inc.h"
 #include "ops/kernels/gemm/gemm_integers.inc.h"
@@ -7,6 +7,8 @@
 #include "ops/kernels/gemm/gemm_results.inc.h"
 #include "ops/kernels/gemm/gemm_saturated.inc.h"
 #include "ops/kernels/gemm/gemm_tiles.inc.h"
+#include "ops/kernels/quantize/halves.inc.h"
+#include "ops/kernels/quantize/lanes.inc.h"
 
 qdq_gemm_part_fn QDQ_ISA_NAME(gemm_floats);
 qdq_gemm_lanes_fn QDQ_ISA_NAME(gemm_lanes), QDQ_ISA_NAME(gemm_bfloat_lanes);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decodes weight codes of B to floats, and multiplies a row of A by them. The file of an
-// instruction set includes this one after quantize.inc.h. It is written with vector operations,
-// because compilers would vectorize over rows.
+// Decodes weight codes of B to floats, and multiplies a row of A by them. It is written with
+// vector operations, because compilers would vectorize over rows.
 #include "ops/kernels/gemm/gemm.h"
 #include "ops/kernels/gemm/gemm_vectors.inc.h"
 

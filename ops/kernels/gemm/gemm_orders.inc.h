@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of gemm_orders.h in plain C, which compilers turn into vectors. Each instruction set
-// has a file that defines QDQ_ISA_NAME(name) and includes this one.
+// The kernels of gemm_orders.h in plain C, which compilers turn into vectors.
 #include "ops/kernels/gemm/gemm_nbits.inc.h"
 #include "ops/kernels/gemm/gemm_orders.h"
 

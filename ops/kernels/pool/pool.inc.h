@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of pooling in plain C, which compilers turn into vectors. Each instruction set has a
-// file that defines QDQ_ISA_NAME(name) and includes this one.
+// The kernels of pooling in plain C, which compilers turn into vectors.
 #include "ops/kernels/each.h"
 #include "ops/kernels/pool/pool.h"
 #include "ops/kernels/pool/pool_vectors.inc.h"

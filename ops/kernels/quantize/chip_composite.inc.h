@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantize with a zero point that is a tensor, which a Tenstorrent chip computes with several ops:
 // a product or quotient, a sum and a cast, each of the dtype of x. In plain C that compilers turn
-// into vectors; runtime/numerics/quantize_device.c is the definition. Included after chip.inc.h,
-// once for each instruction set.
+// into vectors; runtime/numerics/quantize_device.c is the definition.
 //
 // The lanes take scales between 2^-90 and 2^91, zero points up to 2^20, and finite float32. Numbers
 // too small for them do not change an integer. All else goes to the portable kernel.
 #include "ops/kernels/quantize/chip_bfloat16.inc.h"
+#include "ops/kernels/quantize/lanes.inc.h"
 
 // The parameters of a part of PART elements, and its elements.
 typedef struct composite_part {

@@ -4,6 +4,7 @@
 // stay in the L1 cache; a field chooses a step before its loop. Dtypes, parameters and elements for
 // which a step is not exact go to the portable kernel.
 #include "ops/kernels/quantize/general_steps.inc.h"
+#include "ops/kernels/quantize/lanes.inc.h"
 #include "runtime/numerics/block_float.h"
 
 //---- Parameters -------------------------------------------------------------

@@ -2,6 +2,8 @@
 // The steps of general.inc.h: each is a loop over some elements with one choice of a field of
 // qdq_numerics, which is made before the loop. The formulas stand in
 // runtime/numerics/quantize_one.h.
+#include "ops/kernels/quantize/halves.inc.h"
+#include "ops/kernels/quantize/lanes.inc.h"
 
 enum { GENERAL_PART = 256 };  // elements that pass through all steps together
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The vector kernels of Quantize, Dequantize and Requantize. A kernel is a row here and the
-// function that the row names, in quantize.inc.h; one that is written with intrinsics is a row of
+// function of lanes.inc.h that the row names; one that is written with intrinsics is a row of
 // the list of its instruction set and a function in *_intrin.c. Declarations and dispatch tables
 // follow from the rows.
 #ifndef QDQ_OPS_KERNELS_QUANTIZE_KERNEL_LIST_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of reduce_kernels.h in plain C, which compilers turn into vectors. Each instruction
-// set has a file that defines QDQ_ISA_NAME(name) and includes this one; after quantize.inc.h it
-// uses the float16 conversions there.
+// The kernels of reduce_kernels.h in plain C, which compilers turn into vectors. After
+// halves.inc.h they convert float16 with instructions.
 #include <math.h>
 
 #include "ops/kernels/reduce/quick_softmax.inc.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of winograd.h. Each instruction set has a file that defines QDQ_ISA_NAME(name) and
-// includes this one.
+// The kernels of winograd.h.
 #include "ops/kernels/direct/direct_vectors.inc.h"
 #include "ops/kernels/winograd/winograd.h"
 
