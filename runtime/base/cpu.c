@@ -3,6 +3,7 @@
 #include "runtime/base/cpu.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/did_you_mean.h"
@@ -110,14 +111,31 @@ static uint32_t known(void) { return 0; }
 
 #endif
 
-uint32_t qdq_cpu_isas(void) { return BIT(PORTABLE) | known() | asked(); }
-
-bool qdq_cpu_has_avx2(void) { return known() & BIT(AVX2); }
-bool qdq_cpu_has_avx512(void) { return known() & BIT(AVX512); }
-
 //---- Names ------------------------------------------------------------------
 
 static bool is_here(int isa) { return !rows[isa].machine || !strcmp(rows[isa].machine, MACHINE); }
+
+// The sets that a cap of this name allows; 0 if machines of this kind have no such set.
+static uint32_t allowed(const char *name) {
+    for (int i = 0; i < QDQ_ISA_COUNT; i++)
+        if (is_here(i) && strcmp(rows[i].name, name) == 0) return rows[i].contains | 1u << i;
+    return 0;
+}
+
+// Builds with assertions take a cap from QDQ_ISA too, so that tests run as on a lesser CPU.
+static uint32_t cap_of_tests(void) {
+#if !defined(NDEBUG) && !defined(QDQ_BARE)
+    const char *name = getenv("QDQ_ISA");
+    uint32_t cap = name ? allowed(name) : 0;
+    if (cap) return cap;
+#endif
+    return ~(uint32_t)0;
+}
+
+uint32_t qdq_cpu_isas(void) { return (BIT(PORTABLE) | known() | asked()) & cap_of_tests(); }
+
+bool qdq_cpu_has_avx2(void) { return known() & BIT(AVX2) & cap_of_tests(); }
+bool qdq_cpu_has_avx512(void) { return known() & BIT(AVX512) & cap_of_tests(); }
 
 static bool refuse(const char *name, qdq_error *err) {
     const char *here[QDQ_ISA_COUNT] = {NULL}, *other = NULL;
@@ -141,12 +159,9 @@ static bool refuse(const char *name, qdq_error *err) {
 bool qdq_cpu_cap(const char *name, uint32_t *isas, qdq_error *err) {
     *isas = qdq_cpu_isas();
     if (!name) return true;
-    for (int i = 0; i < QDQ_ISA_COUNT; i++) {
-        if (!is_here(i) || strcmp(rows[i].name, name) != 0) continue;
-        *isas &= rows[i].contains | 1u << i;
-        return true;
-    }
-    return refuse(name, err);
+    uint32_t cap = allowed(name);
+    *isas &= cap;
+    return cap || refuse(name, err);
 }
 
 qdq_isa_info qdq_isa_get(size_t isa) {

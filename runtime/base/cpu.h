@@ -19,8 +19,9 @@ typedef enum qdq_isa {
     QDQ_ISA_COUNT,
 } qdq_isa;
 
-// The sets that this CPU runs and this build has, a bit 1 << isa each. Linux gives a process the
-// tiles of AMX only on request; this function makes the request.
+// The sets that this CPU runs and this build has, a bit 1 << isa each. In a build with assertions
+// the environment variable QDQ_ISA caps them, as qdq_cpu_cap does. Linux gives a process the tiles
+// of AMX only on request, which this function makes.
 uint32_t qdq_cpu_isas(void);
 
 // Whether AVX2 or AVX512 is one of them. Fast enough to be called during a run.

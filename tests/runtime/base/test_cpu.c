@@ -94,8 +94,26 @@ static void names_of_other_machines_differ_from_unknown_names(void **state) {
                                   "; did you mean 'portable'?");
 }
 
+static void a_build_with_assertions_takes_a_cap_from_the_environment(void **state) {
+    (void)state;
+    uint32_t all = qdq_cpu_isas();
+    const char *name = getenv("QDQ_ISA");
+    char before[32] = "";
+    if (name) snprintf(before, sizeof before, "%s", name);
+    assert_int_equal(setenv("QDQ_ISA", "portable", 1), 0);
+#if defined(NDEBUG)
+    assert_int_equal(qdq_cpu_isas(), all);
+#else
+    assert_int_equal(qdq_cpu_isas(), 1);
+    assert_false(qdq_cpu_has_avx2() || qdq_cpu_has_avx512());
+#endif
+    assert_int_equal(setenv("QDQ_ISA", before, 1), 0);
+    assert_int_equal(qdq_cpu_isas(), all);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_build_with_assertions_takes_a_cap_from_the_environment),
         cmocka_unit_test(a_name_allows_its_instruction_set_and_those_it_includes),
         cmocka_unit_test(included_instruction_sets_are_available),
         cmocka_unit_test(a_machine_has_instruction_sets_of_its_own_kind_only),
