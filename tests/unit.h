@@ -23,9 +23,18 @@
 
 #include "include/qdq/base.h"
 
-// Whether an emulator or sanitizers run the test (tests/cross/run and .ci/run say so). Long loops
-// over all values or random cases take a part of them there; other builds go through all.
+// True where sanitizers or an emulator run the tests: .ci/run and tests/cross/run set QDQ_SLOW.
+// Long loops over values or random cases take a part of them there; other runs take all.
 static inline bool unit_slow(void) { return getenv("QDQ_SLOW") != NULL; }
+
+// True if a slow run leaves out this turn of a loop: it takes a quarter of the turns, others for
+// each value of QDQ_SLOW, a number.
+static inline bool unit_left_out(uint64_t turn) {
+    const char *slow = getenv("QDQ_SLOW");
+    if (!slow) return false;
+    uint64_t mixed = (turn + 1 + 1000003 * strtoull(slow, NULL, 10)) * 0x9E3779B97F4A7C15u;
+    return mixed >> 62 != 0;
+}
 
 //---- Allocation -------------------------------------------------------------
 

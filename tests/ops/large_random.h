@@ -9,7 +9,7 @@
 
 // How many random cases to run, and the seed of the first. Case n has the seed of the first plus n,
 // so its own seed and a count of 1 repeat it. Both come from the arguments COUNT and SEED, or from
-// QDQ_RANDOM and QDQ_SEED. Slow runs (unit_slow) and builds without optimization take a tenth.
+// QDQ_RANDOM and QDQ_SEED. Slow runs (unit_slow) and builds without optimization take a quarter.
 typedef struct large_random {
     uint64_t count, seed;
 } large_random;
@@ -18,9 +18,9 @@ static large_random large_cases;
 
 static inline void large_begin(int argc, char **argv) {
 #ifdef __OPTIMIZE__
-    large_cases.count = unit_slow() ? 20 : 200;
+    large_cases.count = unit_slow() ? 50 : 200;
 #else
-    large_cases.count = 20;
+    large_cases.count = 50;
 #endif
     large_cases.seed = (uint64_t)time(NULL) * 1000000;
     const char *count = argc > 1 ? argv[1] : getenv("QDQ_RANDOM");

@@ -314,6 +314,7 @@ static void chains_after_tensor_ops_give_the_bits_of_single_nodes(void **state) 
         r.scales[i] = 0.01f + 0.001f * (float)(i % 70);
     for (size_t h = 0; h < UNIT_COUNT(heads); h++)
         for (size_t i = 0; i < 42; i++) {
+            if (unit_left_out(100 * h + i)) continue;
             const int64_t *dims = shapes[i % UNIT_COUNT(shapes)];
             build(&r, heads[h], QDQ_SHAPE(dims[0], dims[1], dims[2]));
             check(&r);
@@ -330,6 +331,7 @@ static void rows_longer_than_a_chunk_give_the_same_bits(void **state) {
         r.scales[i] = 0.01f + 0.001f * (float)(i % 70);
     for (size_t h = 0; h < UNIT_COUNT(heads); h++)
         for (size_t i = 0; heads[h] != convolution && i < 9; i++) {
+            if (unit_left_out(100 * h + i)) continue;
             const int64_t *dims = shapes[i % UNIT_COUNT(shapes)];
             build(&r, heads[h], QDQ_SHAPE(dims[0], dims[1], dims[2]));
             check(&r);

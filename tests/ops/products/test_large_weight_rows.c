@@ -206,6 +206,7 @@ static void a_row_adds_as_its_target_does(void **unused) {
     static const int64_t blocks[] = {32, 128, 6, 33, 8, 72, 256};  // two end within fours
     (void)unused;
     for (uint64_t i = 0; i < 56; i++) {
+        if (unit_left_out(i)) continue;
         uint64_t state = large_state(i);
         row_case c = {
             .dtype = dtypes[i % 4],

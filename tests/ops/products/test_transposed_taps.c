@@ -130,6 +130,7 @@ static void check_one(const example *e, double scale) {
 // In every layout, and with a bias or without.
 static void check_all(example e) {
     for (int i = 0; i < 4; i++) {
+        if (unit_left_out((uint64_t)(i + e.in[0]))) continue;
         e.transposed = true, e.dtype = QDQ_FLOAT32;
         e.spatial_last = i & 1, e.format = i & 2 ? QDQ_NXC : QDQ_NCX, e.bias = (i + 1) & 2;
         check_one(&e, 1);
@@ -293,6 +294,7 @@ static void no_result_is_minus_zero(void **unused) {
                  .spatial_last = true,
                  .format = QDQ_NCX};
     for (int i = 0; i < 8; i++) {
+        if (unit_left_out((uint64_t)i)) continue;
         e.bias = i & 1, e.strides[1] = i & 2 ? 1 : 2, e.inputs = i & 4 ? 2 : 2 * DEPTH;
         check_one(&e, 1);
         check_one(&e, 0x1p-80);

@@ -158,6 +158,7 @@ static void each_bfloat16_store_rounds_every_float32_as_it_says(void **state) {
                             {"y", y, ALL * sizeof *y},
                             {"b", b, ALL * sizeof *b}};
     for (size_t k = 0; k < 3 * UNIT_COUNT(low) * UNIT_COUNT(codes); k++) {
+        if (unit_left_out(k)) continue;
         qdq_numerics n = {.bfloat16_store = (qdq_bfloat16_store)(k % 3)};
         memset(x, codes[k / 3 % 2], ALL);
         for (uint32_t i = 0; i < ALL; i++) s[i] = unit_float_of_bits(i << 16 | low[k / 6]);

@@ -55,6 +55,7 @@ static void fan_free(fan *f) {
 // Runs NODES Quantizes with each of the scales.
 static void check_family(qdq_dtype dtype, qdq_shape shape, void *x, bool materialize) {
     for (size_t s = 0; s < ORACLE_SCALES; s++) {
+        if (unit_left_out(s)) continue;
         float scale = oracle_scale(s);
         fan f;
         fan_make(&f, dtype, shape, x);
@@ -84,6 +85,7 @@ static void check_ties(qdq_dtype dtype, void *x, size_t count) {
     static const double ks[] = {0, 1, 2, 7, 63, 126, 127, 254};
     float *scales = oracle_memory(count * sizeof *scales);
     for (size_t k = 0; k < UNIT_COUNT(ks); k++) {
+        if (unit_left_out(k)) continue;
         fan f;
         tie_scales(scales, dtype, x, count, ks[k]);
         fan_make(&f, dtype, QDQ_SHAPE((int64_t)count), x);
@@ -222,6 +224,7 @@ static void quantize_of_float32_around_every_tie_equals_the_oracle(void **state)
     (void)state;
     float *x = oracle_memory(4096 * sizeof *x);
     for (size_t s = 0; s < ORACLE_SCALES; s++) {
+        if (unit_left_out(s)) continue;
         float scale = oracle_scale(s);
         size_t count = float_inputs(x, scale);
         assert_true(count <= 4096);

@@ -75,7 +75,9 @@ static void requantize_of_float32_equals_the_oracle(void **state) {
         if (i % 4 == 3) x[i] = unit_float_of_bits((uint32_t)unit_random(&seed));
     }
     for (size_t s = 0; s < ORACLE_SCALES; s++)
-        check_floats(QDQ_FLOAT32, x, COUNT, oracle_scale(s), oracle_scale(s * 7 % 20), s % 2 != 0);
+        if (!unit_left_out(s))
+            check_floats(QDQ_FLOAT32, x, COUNT, oracle_scale(s), oracle_scale(s * 7 % 20),
+                         s % 2 != 0);
     free(x);
 }
 

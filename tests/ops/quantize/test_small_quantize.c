@@ -47,6 +47,7 @@ static void check_source(qdq_dtype from, unsigned number) {
         for (size_t g = 0; g < UNIT_COUNT(grains); g++)
             for (unsigned k = 0; k < 11; k++) {
                 const example *e = make_example(number++, from, results[t], &grains[g]);
+                if (unit_left_out(number)) continue;
                 bool overflows = e->saturate == QDQ_FALSE;
                 check_example(e, NULL, overflows ? QDQ_FLOAT_OVERFLOW : QDQ_FLOAT_SATURATE);
             }
@@ -76,6 +77,7 @@ static void int32_to_every_type_and_back_equals_the_oracle(void **state) {
 static void numerics_decide_overflow_if_saturate_is_unset(void **state) {
     (void)state;
     for (unsigned k = 0; k < 120; k++) {
+        if (unit_left_out(k)) continue;
         qdq_numerics n = {.float_overflow = (qdq_float_overflow)(k / 5 % 3)};
         example *e = make_example(40000 + k, floats[k % 3], small_results[k % 5], &grains[k % 9]);
         bool through = n.float_overflow == QDQ_FLOAT_THROUGH_FLOAT16;
@@ -272,6 +274,7 @@ static void every_code_of_16_bit_integers_dequantizes_as_the_oracle_does(void **
     static uint32_t y[ALL];
     for (size_t i = 0; i < ALL; i++) x[i] = (uint16_t)i;
     for (unsigned k = 0; k < 36; k++) {
+        if (unit_left_out(k)) continue;
         qdq_dtype from = k % 2 ? QDQ_INT16 : QDQ_UINT16, to = floats[k / 2 % 3];
         parameter p = {(double)oracle_scale(k * 7 % ORACLE_SCALES),
                        (int)(k / 6 % 3) * 30000 - 27232, true};

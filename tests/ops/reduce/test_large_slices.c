@@ -182,8 +182,9 @@ static void shapes_cross_every_block_size(void **unused) {
         };
         for (size_t i = 0; i < UNIT_COUNT(cases); i++)
             for (int both = has_format(k); both >= 0; both--)
-                check(k, cases[i].shape, cases[i].within, both ? QDQ_NCX : QDQ_NXC,
-                      1000 * (uint64_t)k + i);
+                if (!unit_left_out(100 * (uint64_t)k + 2 * i + (uint64_t)both))
+                    check(k, cases[i].shape, cases[i].within, both ? QDQ_NCX : QDQ_NXC,
+                          1000 * (uint64_t)k + i);
     }
 }
 

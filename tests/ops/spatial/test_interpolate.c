@@ -118,10 +118,12 @@ static void check_case(const interpolate_case *c, qdq_interpolate_mode mode, boo
 static void elements_are_nearest_or_means_of_neighbours(void **state) {
     (void)state;
     static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_BFLOAT16, QDQ_FLOAT16};
+    uint64_t turn = 0;
     for (size_t c = 0; c < UNIT_COUNT(cases); c++)
         for (qdq_interpolate_mode mode = QDQ_NEAREST; mode <= QDQ_TRILINEAR; mode++)
             for (int align = 0; align < 2; align++)
                 for (size_t d = 0; d < UNIT_COUNT(dtypes); d++) {
+                    if (unit_left_out(turn++)) continue;
                     check_case(&cases[c], mode, align, QDQ_NCX, dtypes[d]);
                     check_case(&cases[c], mode, align, QDQ_NXC, dtypes[d]);
                 }

@@ -132,6 +132,7 @@ static void every_error_stays_within_its_bound(void **state) {
     for (size_t f = 0; f < UNIT_COUNT(functions); f++)
         for (uint64_t bits = 1; bits < (uint64_t)1 << 32;) {
             size_t n = next_block(&bits, x);
+            if (unit_left_out(bits)) continue;
             functions[f].many(x, y, n);
             // long double runs in software
             if (LDBL_MANT_DIG > 64) bits += 15 * (uint64_t)BLOCK * STEP;

@@ -210,6 +210,7 @@ static void quantize_per_channel_equals_the_oracle(void **state) {
     add_quantize_channels(b, QDQ_FLOAT32, p, CHANNELS);
     batch_finish(b, &t);
     for (size_t k = 0; k < 8; k++) {  // the middle element of each row is a tie
+        if (unit_left_out(k)) continue;
         for (size_t i = 0; i < WIDE * 32; i++) h[i] = (uint16_t)i;
         for (size_t i = 0; i < WIDE; i++) {
             double at = fabs(oracle_of_bfloat16(h[i * 32 + 15]));
@@ -282,6 +283,7 @@ static void dequantize_equals_the_oracle(void **state) {
         batch_finish(b, &t);
     }
     for (size_t i = 0; i < 64; i++) {  // scalars and tensors of one element
+        if (unit_left_out(i)) continue;
         fill_codes(1, i);
         batch *b = start_codes(1);
         for (size_t n = 0; n < 144; n++) {
@@ -309,6 +311,7 @@ static bool legal(size_t kinds, qdq_dtype from, qdq_dtype to) {
 static void check_requantize(size_t batches, size_t most_kinds, tally *t) {
     ttnn_side in, out;
     for (size_t i = 0; i < batches; i++) {
+        if (unit_left_out(i)) continue;
         fill_codes(1, i);
         batch *b = start_codes(1);
         for (size_t n = 0; n < 144; n++) {

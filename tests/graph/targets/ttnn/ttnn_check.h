@@ -92,7 +92,8 @@ static inline void batch_finish(batch *b, tally *t) {
 // Ends a test: fails unless at least `at_least` elements were compared, all of them right.
 static inline void tally_settle(tally t, size_t at_least) {
     if (t.wrong) fail_msg("%zu of %zu elements are wrong", t.wrong, t.seen);
-    if (t.seen < at_least) fail_msg("%zu elements were compared, not %zu", t.seen, at_least);
+    if (t.seen < (unit_slow() ? at_least / 10 : at_least))
+        fail_msg("%zu elements were compared, not %zu", t.seen, at_least);
 }
 
 #endif
