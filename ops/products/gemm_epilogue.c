@@ -5,6 +5,7 @@
 #include "ops/kernels/transpose_block.h"
 #include "ops/products/gemm.h"
 #include "runtime/numerics/dtype.h"
+#include "runtime/numerics/fma.h"
 
 enum { ROWS = QDQ_GEMM_MOST_ROWS, COLUMNS = QDQ_GEMM_BLOCK_COLUMNS, PANEL = QDQ_GEMM_COLUMNS };
 
@@ -360,7 +361,8 @@ void qdq_gemm_epilogue_requantized(const qdq_gemm *g, const qdq_tensors *tensors
 // Multiplies sums, and adds the biases of the products.
 static void multiply(const qdq_gemm *g, const requantized *with, bool biased, float *v, size_t n) {
     if (biased && g->fused_bias) {
-        for (size_t j = 0; j < n; j++) v[j] = fmaf(v[j], with->multiplier[j], with->real_bias[j]);
+        for (size_t j = 0; j < n; j++)
+            v[j] = qdq_fmaf(v[j], with->multiplier[j], with->real_bias[j]);
     } else {
         for (size_t j = 0; j < n; j++) v[j] *= with->multiplier[j];
         for (size_t j = 0; biased && j < n; j++) v[j] += with->real_bias[j];

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "runtime/numerics/elementary.h"
+#include "runtime/numerics/fma.h"
 
 static inline float qdq_ort_clamp(float v, float least, float most) {
     v = v < least ? least : v;
@@ -16,30 +17,30 @@ static inline float qdq_ort_clamp(float v, float least, float most) {
 
 static inline float qdq_ort_sigmoid(float a) {
     float x = qdq_ort_clamp(a, -18.0f, 18.0f), s = x * x;
-    float p = fmaf(s, 4.37031012579801e-11f, 1.15627324459942e-07f);
-    p = fmaf(p, s, 6.08574864600143e-05f);
-    p = fmaf(p, s, 8.51377133304701e-03f);
-    p = fmaf(p, s, 2.48287947061529e-01f);
-    float q = fmaf(s, 6.10247389755681e-13f, 5.76102136993427e-09f);
-    q = fmaf(q, s, 6.29106785017040e-06f);
-    q = fmaf(q, s, 1.70198817374094e-03f);
-    q = fmaf(q, s, 1.16817656904453e-01f);
-    q = fmaf(q, s, 9.93151921023180e-01f);
+    float p = qdq_fmaf(s, 4.37031012579801e-11f, 1.15627324459942e-07f);
+    p = qdq_fmaf(p, s, 6.08574864600143e-05f);
+    p = qdq_fmaf(p, s, 8.51377133304701e-03f);
+    p = qdq_fmaf(p, s, 2.48287947061529e-01f);
+    float q = qdq_fmaf(s, 6.10247389755681e-13f, 5.76102136993427e-09f);
+    q = qdq_fmaf(q, s, 6.29106785017040e-06f);
+    q = qdq_fmaf(q, s, 1.70198817374094e-03f);
+    q = qdq_fmaf(q, s, 1.16817656904453e-01f);
+    q = qdq_fmaf(q, s, 9.93151921023180e-01f);
     float y = p * x / q + 0.5f;
     return y < 0.0f ? 0.0f : y;
 }
 
 static inline float qdq_ort_tanh(float a) {
     float x = qdq_ort_clamp(a, -9.0f, 9.0f), s = x * x;
-    float p = fmaf(s, -2.76076847742355e-16f, 2.00018790482477e-13f);
-    p = fmaf(p, s, -8.60467152213735e-11f);
-    p = fmaf(p, s, 5.12229709037114e-08f);
-    p = fmaf(p, s, 1.48572235717979e-05f);
-    p = fmaf(p, s, 6.37261928875436e-04f);
-    p = fmaf(p, s, 4.89352455891786e-03f);
-    float q = fmaf(s, 1.19825839466702e-06f, 1.18534705686654e-04f);
-    q = fmaf(q, s, 2.26843463243900e-03f);
-    q = fmaf(q, s, 4.89352518554385e-03f);
+    float p = qdq_fmaf(s, -2.76076847742355e-16f, 2.00018790482477e-13f);
+    p = qdq_fmaf(p, s, -8.60467152213735e-11f);
+    p = qdq_fmaf(p, s, 5.12229709037114e-08f);
+    p = qdq_fmaf(p, s, 1.48572235717979e-05f);
+    p = qdq_fmaf(p, s, 6.37261928875436e-04f);
+    p = qdq_fmaf(p, s, 4.89352455891786e-03f);
+    float q = qdq_fmaf(s, 1.19825839466702e-06f, 1.18534705686654e-04f);
+    q = qdq_fmaf(q, s, 2.26843463243900e-03f);
+    q = qdq_fmaf(q, s, 4.89352518554385e-03f);
     return p * x / q;
 }
 
@@ -48,18 +49,18 @@ static inline float qdq_ort_tanh(float a) {
 static inline float qdq_ort_exp(float a) {
     const uint32_t bias = 0x3F800000u;
     float x = qdq_ort_clamp(a, -103.9720840454f, 88.7762626647950f);
-    float biased = fmaf(x, 1.44269504088896341f, 0x1.8p23f), m = biased - 0x1.8p23f;
-    float r = fmaf(m, -1.42860677e-6f, fmaf(m, -6.93145752e-1f, x));
+    float biased = qdq_fmaf(x, 1.44269504088896341f, 0x1.8p23f), m = biased - 0x1.8p23f;
+    float r = qdq_fmaf(m, -1.42860677e-6f, qdq_fmaf(m, -6.93145752e-1f, x));
     int32_t all = (int32_t)(qdq_float_bits(biased) << 23), one = all;
     one = one > (int32_t)bias ? (int32_t)bias : one;
     one = one < -0x3F000000 ? -0x3F000000 : one;
     float rest = qdq_float_from_bits((uint32_t)all - (uint32_t)one + bias);
-    float p = fmaf(0x1.694000p-10f, r, 0x1.125edcp-7f);
-    p = fmaf(p, r, 0x1.555b5ap-5f);
-    p = fmaf(p, r, 0x1.555450p-3f);
-    p = fmaf(p, r, 0x1.fffff6p-2f);
-    p = fmaf(p, r, 1.0f);
-    return fmaf(p, r * rest, rest) * qdq_float_from_bits((uint32_t)one + bias);
+    float p = qdq_fmaf(0x1.694000p-10f, r, 0x1.125edcp-7f);
+    p = qdq_fmaf(p, r, 0x1.555b5ap-5f);
+    p = qdq_fmaf(p, r, 0x1.555450p-3f);
+    p = qdq_fmaf(p, r, 0x1.fffff6p-2f);
+    p = qdq_fmaf(p, r, 1.0f);
+    return qdq_fmaf(p, r * rest, rest) * qdq_float_from_bits((uint32_t)one + bias);
 }
 
 // e^a of Softmax, for a <= 0: p * 2^m with the polynomial p of e^r above. `wide` is the kernel for
@@ -67,14 +68,14 @@ static inline float qdq_ort_exp(float a) {
 static inline float qdq_ort_softmax_exp(float a, bool wide) {
     const uint32_t bias = 0x3F800000u;
     float least = wide ? -103.9720840454f : -88.3762626647949f, x = a < least ? least : a;
-    float biased = fmaf(x, 1.44269504088896341f, 0x1.8p23f), m = biased - 0x1.8p23f;
-    float r = fmaf(m, -1.42860677e-6f, fmaf(m, -6.93145752e-1f, x));
-    float p = fmaf(0x1.694000p-10f, r, 0x1.125edcp-7f);
-    p = fmaf(p, r, 0x1.555b5ap-5f);
-    p = fmaf(p, r, 0x1.555450p-3f);
-    p = fmaf(p, r, 0x1.fffff6p-2f);
-    p = fmaf(p, r, 1.0f);
-    p = fmaf(p, r, 1.0f);
+    float biased = qdq_fmaf(x, 1.44269504088896341f, 0x1.8p23f), m = biased - 0x1.8p23f;
+    float r = qdq_fmaf(m, -1.42860677e-6f, qdq_fmaf(m, -6.93145752e-1f, x));
+    float p = qdq_fmaf(0x1.694000p-10f, r, 0x1.125edcp-7f);
+    p = qdq_fmaf(p, r, 0x1.555b5ap-5f);
+    p = qdq_fmaf(p, r, 0x1.555450p-3f);
+    p = qdq_fmaf(p, r, 0x1.fffff6p-2f);
+    p = qdq_fmaf(p, r, 1.0f);
+    p = qdq_fmaf(p, r, 1.0f);
     uint32_t all = qdq_float_bits(biased) << 23;  // m as an exponent; m = -127 makes the factor 0
     if (!wide) return p * qdq_float_from_bits(all + bias);
     // Two factors, of which the first one makes no denormal, so that one product rounds.
@@ -88,27 +89,27 @@ static inline float qdq_ort_erf(float a) {
     float x = fabsf(a), s;
     x = x > 3.925f ? 3.925f : x;
     s = x * x;
-    float small = fmaf(-5.99104969e-4f, s, 4.99339588e-3f);
-    small = fmaf(small, s, -2.67667342e-2f);
-    small = fmaf(small, s, 1.12818025e-1f);
-    small = fmaf(small, s, -3.76124859e-1f);
-    small = fmaf(small, s, 1.28379151e-1f);
-    small = fmaf(small, x, x);
-    float large = fmaf(1.72948930e-5f, x, -3.83208680e-4f);
-    large = fmaf(large, x, 3.88393435e-3f);
-    large = fmaf(large, x, -2.42545605e-2f);
-    large = fmaf(large, x, 1.06777847e-1f);
-    large = fmaf(large, x, 6.34846687e-1f);
-    large = fmaf(large, x, 1.28717512e-1f);
-    large = -fmaf(large, x, x);
-    float biased = fmaf(1.44269504088896341f, large, 0x1.8p23f), m = biased - 0x1.8p23f;
-    float r = fmaf(m, -1.42860677e-6f, fmaf(-6.93145752e-1f, m, large));
-    float p = fmaf(1.38319808e-3f, r, 8.37550033e-3f);
-    p = fmaf(p, r, 4.16689515e-2f);
-    p = fmaf(p, r, 1.66664466e-1f);
-    p = fmaf(p, r, 4.99999851e-1f);
-    p = fmaf(p, r, 1.0f);
-    p = fmaf(p, r, 1.0f);
+    float small = qdq_fmaf(-5.99104969e-4f, s, 4.99339588e-3f);
+    small = qdq_fmaf(small, s, -2.67667342e-2f);
+    small = qdq_fmaf(small, s, 1.12818025e-1f);
+    small = qdq_fmaf(small, s, -3.76124859e-1f);
+    small = qdq_fmaf(small, s, 1.28379151e-1f);
+    small = qdq_fmaf(small, x, x);
+    float large = qdq_fmaf(1.72948930e-5f, x, -3.83208680e-4f);
+    large = qdq_fmaf(large, x, 3.88393435e-3f);
+    large = qdq_fmaf(large, x, -2.42545605e-2f);
+    large = qdq_fmaf(large, x, 1.06777847e-1f);
+    large = qdq_fmaf(large, x, 6.34846687e-1f);
+    large = qdq_fmaf(large, x, 1.28717512e-1f);
+    large = -qdq_fmaf(large, x, x);
+    float biased = qdq_fmaf(1.44269504088896341f, large, 0x1.8p23f), m = biased - 0x1.8p23f;
+    float r = qdq_fmaf(m, -1.42860677e-6f, qdq_fmaf(-6.93145752e-1f, m, large));
+    float p = qdq_fmaf(1.38319808e-3f, r, 8.37550033e-3f);
+    p = qdq_fmaf(p, r, 4.16689515e-2f);
+    p = qdq_fmaf(p, r, 1.66664466e-1f);
+    p = qdq_fmaf(p, r, 4.99999851e-1f);
+    p = qdq_fmaf(p, r, 1.0f);
+    p = qdq_fmaf(p, r, 1.0f);
     float power = qdq_float_from_bits((qdq_float_bits(biased) << 23) + 0x3F800000u);
     float y = x < 0.921875f ? small : 1.0f - p * power;
     return copysignf(y, a);

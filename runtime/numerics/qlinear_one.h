@@ -9,6 +9,7 @@
 #include <float.h>
 
 #include "runtime/numerics/elementary64.h"
+#include "runtime/numerics/fma.h"
 #include "runtime/numerics/quantize_one.h"
 
 // What codes of one tensor stand for: (code - zero_point) * scale.
@@ -86,7 +87,7 @@ static inline qdq_qlinear_add_params qdq_qlinear_add_of(qdq_qlinear_form form, q
         p.fixed = (float)y.zero_point - (p.a_ratio * a_zero + b_zero);
     } else {
         p.sum = QDQ_QLINEAR_SUM_FMA;
-        p.fixed = (float)y.zero_point - fmaf(p.a_ratio, a_zero, b_zero);
+        p.fixed = (float)y.zero_point - qdq_fmaf(p.a_ratio, a_zero, b_zero);
     }
     return p;
 }
@@ -101,7 +102,7 @@ static inline int32_t qdq_qlinear_add_fixed(const qdq_qlinear_add_params *p, int
 
 static inline int32_t qdq_qlinear_add_raw(const qdq_qlinear_add_params *p, int32_t a, int32_t b) {
     float zero = (float)p->y.zero_point;
-    float v = fmaf(p->a.scale, (float)a, p->b.scale * (float)b) / p->y.scale;
+    float v = qdq_fmaf(p->a.scale, (float)a, p->b.scale * (float)b) / p->y.scale;
     float least = (float)p->range.least - zero, most = (float)p->range.most - zero;
     v = v < least ? least : v > most ? most : v;
     return qdq_qlinear_to_int32_arm(v + zero);
@@ -112,7 +113,7 @@ static inline int32_t qdq_qlinear_add_one(const qdq_qlinear_add_params *p, int32
     int32_t a_off = a - p->a.zero_point, b_off = b - p->b.zero_point, sum = 0;
     switch (p->sum) {
     case QDQ_QLINEAR_SUM_FMA:
-        sum = qdq_qlinear_to_int32(fmaf(x, p->a_ratio, fmaf(z, p->b_ratio, p->fixed)));
+        sum = qdq_qlinear_to_int32(qdq_fmaf(x, p->a_ratio, qdq_fmaf(z, p->b_ratio, p->fixed)));
         break;
     case QDQ_QLINEAR_SUM_A_FIRST:
         sum = qdq_qlinear_to_int32((p->fixed + x * p->a_ratio) + z * p->b_ratio);
@@ -151,7 +152,7 @@ static inline qdq_qlinear_mul_params qdq_qlinear_mul_of(qdq_qlinear_form form, q
 // round(product * ratio + zero point), rounded after each operation, or on aarch64 once.
 static inline int32_t qdq_qlinear_mul_one(const qdq_qlinear_mul_params *p, int32_t a, int32_t b) {
     float product = (float)((a - p->a_zero) * (b - p->b_zero)), zero = (float)p->y_zero;
-    int32_t v = p->arm ? qdq_qlinear_to_int32_arm(fmaf(product, p->ratio, zero))
+    int32_t v = p->arm ? qdq_qlinear_to_int32_arm(qdq_fmaf(product, p->ratio, zero))
                        : qdq_qlinear_to_int32(product * p->ratio + zero);
     return qdq_qlinear_saturate(v, p->range);
 }

@@ -4,6 +4,7 @@
 // (docs/device_arithmetic.md 4). The multiply-add may be IEEE's as well.
 #include "runtime/numerics/quantize_device.h"
 
+#include "runtime/numerics/fma.h"
 #include "runtime/numerics/tenstorrent/eltwise.h"
 #include "runtime/numerics/tenstorrent/sfpmad.h"
 #include "runtime/numerics/tenstorrent/sfpu.h"
@@ -19,8 +20,8 @@ static float float_of(uint32_t v) { return qdq_float_from_bits(v); }
 
 static uint32_t multiply_add(const qdq_numerics *n, uint32_t x, uint32_t y, uint32_t z) {
     if (n->multiply_add != QDQ_MULTIPLY_ADD_IEEE) return qdq_sfpmad(n->multiply_add, x, y, z);
-    float sum =
-        fmaf(qdq_flushed(n, float_of(x)), qdq_flushed(n, float_of(y)), qdq_flushed(n, float_of(z)));
+    float sum = qdq_fmaf(qdq_flushed(n, float_of(x)), qdq_flushed(n, float_of(y)),
+                         qdq_flushed(n, float_of(z)));
     return bits_of(qdq_flushed(n, sum));
 }
 

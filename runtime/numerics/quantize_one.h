@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "runtime/numerics/dtype.h"
+#include "runtime/numerics/fma.h"
 
 // QDQ_ERR_ARGUMENT if an enumerator is out of range, or if a dtype of an intermediate result is
 // neither none nor a float dtype.
@@ -195,7 +196,7 @@ static inline int32_t qdq_quantize_one(const qdq_numerics *n, float x, float s, 
     }
     case QDQ_ZERO_POINT_FMA: {
         float inverse = qdq_reciprocal_one(n, qdq_quantize_scale(n, s));
-        float sum = fmaf(qdq_quantize_input(n, x), inverse, (float)z);
+        float sum = qdq_fmaf(qdq_quantize_input(n, x), inverse, (float)z);
         return qdq_to_integer(n, qdq_quantize_step(n, sum), 0, z, range);
     }
     case QDQ_ZERO_POINT_AFTER:
@@ -268,7 +269,7 @@ static inline int32_t qdq_requantize_one(const qdq_numerics *n, float x, int32_t
     float shift = qdq_flushed(n, (float)((int64_t)p->in_zero_point + n->code_bias) * ratio);
     float offset = qdq_flushed(n, (float)p->out_zero_point - shift);
     if (n->code_bias) x = (float)((int64_t)whole + n->code_bias);
-    float v = n->requantize_form == QDQ_REQUANTIZE_FUSED ? fmaf(x, ratio, offset)
+    float v = n->requantize_form == QDQ_REQUANTIZE_FUSED ? qdq_fmaf(x, ratio, offset)
                                                          : qdq_flushed(n, x * ratio) + offset;
     v = qdq_flushed(n, v);
     return qdq_to_integer(n, v, 0, p->out_zero_point, range);

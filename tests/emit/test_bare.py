@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The library itself is built for a Cortex-M3 without an operating system (tests/cross/arm-none-eabi.ini), and a
-program that builds a graph in C (cortex_m/graph_in_c.c) runs in an emulator with 64 KB of RAM.
+program that builds a graph in C (cortex_m/graph_in_c.c) runs in an emulator with 64 KB of RAM. Another one
+(cortex_m/sum_in_c.c) needs a multiply-add that rounds once.
 
     test_bare.py
 
@@ -19,7 +20,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
 from test_cortex_m import GCC, HERE, QEMU, missing
 
 ROOT = Path(__file__).resolve().parents[2]
-FLASH, RAM = 4 << 20, 64 << 10
+FLASH, RAM, RAM_OF_PRODUCTS = 4 << 20, 64 << 10, 4 << 20
+SUMS = "sums ed48a42a ed48a42b"  # the exact sums, rounded: a tie, and a little more or less
 # Codes of 0.5 after ReLU: -1, 0.25 (a tie), 0.75 (a tie), 1.25 (a tie), beyond the range twice, -0.25, 0.
 WANTED = "00000000 00000000 3f800000 3f800000 427e0000 427e0000 00000000 00000000"
 
@@ -30,23 +32,30 @@ def run(*call):
     return done.stdout + done.stderr
 
 
-def build(folder):
+def build_library(folder):
     run("meson", "setup", folder / "build", ROOT, "--cross-file", ROOT / "tests/cross/arm-none-eabi.ini")
     run("ninja", "-C", folder / "build")
-    image = folder / "graph.elf"
+
+
+def run_program(folder, name, ram):
+    """Returns what the program prints, and its image."""
+    image = folder / f"{name}.elf"
     run(GCC, "-mcpu=cortex-m3", "-mthumb", "-std=c11", "-Os", "-ffp-contract=off", "-fno-short-enums", "-Wall",
         "-Wextra", "-Werror", "-nostartfiles", "--specs=nosys.specs", f"-I{HERE}", f"-I{ROOT / 'include'}",
-        f"-Wl,-T,{HERE / 'link.ld'},--defsym=FLASH_BYTES={FLASH},--defsym=RAM_BYTES={RAM}",
+        f"-Wl,-T,{HERE / 'link.ld'},--defsym=FLASH_BYTES={FLASH},--defsym=RAM_BYTES={ram}",
         "-Wl,--gc-sections,--no-enum-size-warning,--no-warn-rwx-segments", HERE / "startup.c",
-        HERE / "graph_in_c.c", folder / "build/libqdq.a", "-lm", "-o", image)
-    return image
+        HERE / f"{name}.c", folder / "build/libqdq.a", "-lm", "-o", image)
+    return run(QEMU, "-M", "mps2-an385", "-nographic", "-semihosting-config", "enable=on,target=native",
+               "-kernel", image), image
 
 
 def main():
     with tempfile.TemporaryDirectory(prefix="qdq-bare-") as name:
-        image = build(Path(name))
-        told = run(QEMU, "-M", "mps2-an385", "-nographic", "-semihosting-config", "enable=on,target=native",
-                   "-kernel", image)
+        folder = Path(name)
+        build_library(folder)
+        told, _ = run_program(folder, "sum_in_c", RAM_OF_PRODUCTS)
+        assert SUMS in told, told
+        told, image = run_program(folder, "graph_in_c", RAM)
         lines = dict(line.strip().rpartition(" ")[::2] for line in told.split("\n") if line.strip())
         assert WANTED in told, told
         size = [int(word) for word in run("arm-none-eabi-size", image).split("\n")[1].split()[:3]]

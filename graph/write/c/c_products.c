@@ -127,13 +127,13 @@ static void put_float_sum(const product *p) {
     case QDQ_SUM_FOURS: qdq_c_put(text, "    %semitted_add_fours(&fours, v * w);\n", indent); break;
     case QDQ_SUM_EIGHTS: qdq_c_put(text, "    %slanes[k %% 8] += v * w;\n", indent); break;
     case QDQ_SUM_CHUNKS:
-        qdq_c_put(text, "    %schunk = fmaf(v, w, chunk);\n", indent);
+        qdq_c_put(text, "    %schunk = qdq_fmaf(v, w, chunk);\n", indent);
         qdq_c_put(text, "    %sif (k %% %zu != %zu && k != %zu) continue;\n", indent, order->chunk,
                   order->chunk - 1, p->g->depth - 1);
         qdq_c_put(text, "    %ssum = k < %zu%s ? chunk : sum + chunk;\n    %schunk = 0.0f;\n",
                   indent, order->chunk, order->bias_first ? " && false" : "", indent);
         break;
-    default: qdq_c_put(text, "    %ssum = fmaf(v, w, sum);\n", indent);
+    default: qdq_c_put(text, "    %ssum = qdq_fmaf(v, w, sum);\n", indent);
     }
     qdq_c_put(text, "%s}\n", indent);
     if (order->sums == QDQ_SUM_FOURS)
@@ -159,7 +159,7 @@ static void put_tap_sums(const product *p) {
     put_factors(p, "float", NULL);
     qdq_c_put(text, "    %sconst size_t i = k %% %zu;\n", indent, inputs);
     if (chunks) {
-        qdq_c_put(text, "    %schunk = fmaf(v, w, chunk);\n", indent);
+        qdq_c_put(text, "    %schunk = qdq_fmaf(v, w, chunk);\n", indent);
         qdq_c_put(text, "    %sif (i %% %zu != %zu && i != %zu) continue;\n", indent, order->chunk,
                   order->chunk - 1, inputs - 1);
         qdq_c_put(text, "    %stap = i < %zu ? chunk : tap + chunk;\n    %schunk = 0.0f;\n", indent,
@@ -271,7 +271,7 @@ static void put_multiplied_result(const product *p) {
     const qdq_gemm *g = p->g;
     qdq_c_text *text = p->step->body;
     bool biased = has(&g->bias) && g->bias.dtype != QDQ_INT32, fused = biased && g->fused_bias;
-    qdq_c_put(text, fused ? "                float y = fmaf((float)emitted_int32(sum), multiplier, "
+    qdq_c_put(text, fused ? "                float y = qdq_fmaf((float)emitted_int32(sum), multiplier, "
                           : "                float y = (float)emitted_int32(sum) * multiplier");
     if (biased && !fused) qdq_c_put(text, ";\n                y += ");
     if (biased) put_along(p, &g->bias, "at_bias", true);

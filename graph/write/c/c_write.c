@@ -448,8 +448,6 @@ static bool put_file(FILE *out, c_draft *d) {
     bool *done = qdq_mempool_array(d->mempool, qdq_c_item_count, sizeof *done);
     if (!done) return false;
     put_head(out, d);
-    put_items(out, "emitted_fmaf", done);
-    fprintf(out, "#undef fmaf\n#define fmaf emitted_fmaf\n\n");
     put_items(out, d->steps.data, done);
     for (size_t i = 1; i < d->graph->value_count; i++)
         if (d->values[i].kind == AS_CONSTANT)

@@ -8,27 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-//---- fma --------------------------------------------------------------------
-
-// x * y + z, rounded once. Not every C library rounds once. The product is exact in double. The sum
-// is rounded to odd: if it is inexact, of the two doubles around it the one whose last bit is 1.
-// Rounding that to float gives the result of one rounding.
-static inline float emitted_fmaf(float x, float y, float z) {
-#if defined(FP_FAST_FMAF) || defined(__FP_FAST_FMAF)
-    return fmaf(x, y, z);
-#else
-    double product = (double)x * (double)y, sum = product + (double)z;
-    double part = sum - product, lost = (product - (sum - part)) + ((double)z - part);
-    if (sum - sum == 0.0 && lost != 0.0) {
-        uint64_t bits;
-        memcpy(&bits, &sum, sizeof bits);
-        if (!(bits & 1)) bits = (lost > 0.0) == (sum > 0.0) ? bits + 1 : bits - 1;
-        memcpy(&sum, &bits, sizeof sum);
-    }
-    return (float)sum;
-#endif
-}
-
 //---- Elements in memory -----------------------------------------------------
 
 static inline float load_float32(const void *x, size_t i) {

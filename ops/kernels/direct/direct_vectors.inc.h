@@ -14,6 +14,8 @@
 #include <arm_neon.h>
 #endif
 
+#include "runtime/numerics/fma.h"
+
 #define DIRECT_UNROLLED _Pragma("GCC unroll 16")
 
 // direct_zeros: nonzero if a lane is 0. direct_spread: stores lanes to y[0], y[2], y[4], ..., and
@@ -228,7 +230,7 @@ static inline direct_floats direct_load(const float *x) { return *x; }
 static inline void direct_store(float *y, direct_floats v) { *y = v; }
 static inline direct_floats direct_all(const float *x) { return *x; }
 static inline direct_floats direct_madd(direct_floats sum, direct_floats x, direct_floats w) {
-    return fmaf(x, w, sum);
+    return qdq_fmaf(x, w, sum);
 }
 static inline direct_floats direct_mul(direct_floats x, direct_floats y) { return x * y; }
 static inline direct_floats direct_add(direct_floats x, direct_floats y) { return x + y; }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decodes weight codes of B to floats, and multiplies them, on any machine: the definition that
 // other kernels equal.
-#include <math.h>
 
 #include "ops/kernels/gemm/gemm.h"
 #include "runtime/numerics/dtype.h"
+#include "runtime/numerics/fma.h"
 
 enum { COLUMNS = QDQ_GEMM_COLUMNS, HALF = COLUMNS / 2 };
 
@@ -29,7 +29,7 @@ void qdq_gemm_decode_portable(const qdq_gemm_weight_part *part) {
 static size_t add_products(const qdq_gemm_weight_part *p, size_t r, size_t j, float *sum) {
     size_t n = p->rows - r;
     if (p->order == QDQ_CODES_CHAIN) {
-        *sum = fmaf(p->a[r], real_at(p, r, j), *sum);
+        *sum = qdq_fmaf(p->a[r], real_at(p, r, j), *sum);
         return 1;
     }
     n = n >= 4 ? 4 : n >= 2 ? 2 : 1;

@@ -4,6 +4,7 @@
 
 #include "ops/kernels/gemm/gemm_portable.h"
 #include "runtime/numerics/dtype.h"
+#include "runtime/numerics/fma.h"
 #include "runtime/numerics/pair_sum.h"
 
 enum { COLUMNS = QDQ_GEMM_COLUMNS };
@@ -19,7 +20,7 @@ static float widened(uint16_t x) { return flushed(qdq_float_from_bits((uint32_t)
 // double can tell.
 static float fused(float a, float b, float sum) {
     sum = flushed(sum);
-    float y = fmaf(a, b, sum);
+    float y = qdq_fmaf(a, b, sum);
     bool less = fabsf(y) < 0x1p-126f;
     if (fabsf(y) == 0x1p-126f)
         less = fabs((double)a * (double)b + (double)sum) < 0x1p-126 - 0x1p-151;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ops/kernels/gemm/gemm.h"
+#include "runtime/numerics/fma.h"
 
 enum { COLUMNS = QDQ_GEMM_COLUMNS };
 
@@ -42,9 +43,9 @@ static void add_group(const qdq_gemm_fixed_row *r, const qdq_gemm_fixed_group *g
     for (size_t k = 0; k < (size_t)g->lines * (r->halves ? 8 : 4); k++)
         for (size_t i = 0; i < QDQ_GEMM_DIGITS; i++)
             sums[i] += g->block->digits[i][g->first + k] * (code_at(r, codes, k, j) - zero);
-    float value = fmaf((float)sums[2], 65536, fmaf((float)sums[1], 256, (float)sums[0]));
+    float value = qdq_fmaf((float)sums[2], 65536, qdq_fmaf((float)sums[1], 256, (float)sums[0]));
     float scale = r->scales[g->scale * r->scale_columns + j % r->scale_columns];
-    r->sums[j] = fmaf(scale, value * g->block->unit, r->sums[j]);
+    r->sums[j] = qdq_fmaf(scale, value * g->block->unit, r->sums[j]);
 }
 
 void qdq_gemm_fixed_portable(const qdq_gemm_fixed_row *r) {

@@ -2,6 +2,7 @@
 // A step of MatMulNBits, included by the file of an instruction set and by gemm_orders.c, whose
 // function is the definition.
 #include "ops/kernels/gemm/gemm_nbits.h"
+#include "runtime/numerics/fma.h"
 
 // Adds the products of `n` k to the sums of all columns.
 static inline __attribute__((always_inline)) void nbits_add(const qdq_nbits_step *s, size_t k,
@@ -28,7 +29,7 @@ static inline __attribute__((always_inline)) void nbits_lane(const qdq_nbits_ste
         for (size_t j = 0; j < QDQ_NBITS_COLUMNS; j++) sums[j] -= all * zeros[j];
     }
     for (size_t j = 0; j < QDQ_NBITS_COLUMNS; j++)
-        to[j] = __builtin_fmaf((float)sums[j], of_a * scales[j], to[j]);
+        to[j] = qdq_fmaf((float)sums[j], of_a * scales[j], to[j]);
 }
 
 static void nbits_step(const qdq_nbits_step *s, float *lanes) {
@@ -37,5 +38,5 @@ static void nbits_step(const qdq_nbits_step *s, float *lanes) {
 
 static void nbits_zero(float of_a, const float *scales, const uint8_t *zeros, float *rest) {
     for (size_t j = 0; j < QDQ_NBITS_COLUMNS; j++)
-        rest[j] = __builtin_fmaf(of_a, -(scales[j] * (float)zeros[j]), rest[j]);
+        rest[j] = qdq_fmaf(of_a, -(scales[j] * (float)zeros[j]), rest[j]);
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "runtime/numerics/dtype.h"
+#include "runtime/numerics/fma.h"
 
 enum { COLUMNS = QDQ_GEMM_COLUMNS };
 
@@ -15,7 +16,7 @@ void qdq_gemm_floats_portable(const qdq_gemm_part *p) {
         float *c = qdq_gemm_sums(p, r);
         for (size_t k = 0; k < p->steps; k++) {
             if (p->keep && !(p->keep[k] >> r & 1)) continue;
-            for (size_t j = 0; j < COLUMNS; j++) c[j] = fmaf(a[k], b[k * COLUMNS + j], c[j]);
+            for (size_t j = 0; j < COLUMNS; j++) c[j] = qdq_fmaf(a[k], b[k * COLUMNS + j], c[j]);
         }
     }
 }
@@ -48,7 +49,7 @@ static void make_results(const qdq_gemm_results *p, const float *a, size_t r, si
     for (size_t k = 0; k < p->steps; k++) {
         const float *b = (const float *)p->b + (p->b_at ? p->b_at[k] : k * p->b_step);
         b += j / COLUMNS * p->b_panel;
-        for (size_t i = 0; i < n; i++) sums[i] = fmaf(a[k], b[i], sums[i]);
+        for (size_t i = 0; i < n; i++) sums[i] = qdq_fmaf(a[k], b[i], sums[i]);
     }
     for (size_t i = 0; i < n; i++) p->y[r * p->y_stride + j + i] = result_of(p, r, j + i, sums[i]);
 }
@@ -82,7 +83,7 @@ void qdq_gemm_integers_portable(const qdq_gemm_part *p) {
 void qdq_gemm_lanes_portable(const float *a, const float *b, float *c, size_t depth) {
     for (size_t k = 0; k < depth; k++)
         for (size_t j = 0; j < COLUMNS; j++)
-            c[j] = fmaf(a[k * COLUMNS + j], b[k * COLUMNS + j], c[j]);
+            c[j] = qdq_fmaf(a[k * COLUMNS + j], b[k * COLUMNS + j], c[j]);
 }
 
 void qdq_gemm_integer_lanes_portable(const int16_t *a, const int16_t *b, int32_t *c, size_t depth) {

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "ops/kernels/kernel.h"
+#include "runtime/numerics/fma.h"
 
 // Result number i of the table, and its code, as signed bytes.
 static int32_t code_of(const qdq_lookup_line *line, int i) {
@@ -47,7 +48,7 @@ static bool find_words(qdq_lookup_line *line, const uint8_t *table, float slope,
 
 static bool floats_fit(const qdq_lookup_line *line, const uint8_t *table) {
     for (int i = 0; i < 256; i++) {
-        float v = fmaf((float)code_of(line, i), line->slope, line->offset);
+        float v = qdq_fmaf((float)code_of(line, i), line->slope, line->offset);
         if (!(fabsf(v) < 0x1p30f)) return false;
         int32_t q = (int32_t)rintf(v) + line->after;
         if (clamped(q, line->least, line->most) != result_of(line, table, i)) return false;

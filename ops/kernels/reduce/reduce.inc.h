@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of reduce_kernels.h in plain C, which compilers turn into vectors. After
 // halves.inc.h they convert float16 with instructions.
-#include <math.h>
 
 #include "ops/kernels/reduce/quick_softmax.inc.h"
 #include "ops/kernels/reduce/reduce_kernels.h"
 #include "ops/kernels/reduce/runtime_softmax.inc.h"
 #include "runtime/numerics/elementary.h"
+#include "runtime/numerics/fma.h"
 #include "runtime/numerics/onnx_runtime.h"
 
 //---- Into lanes -------------------------------------------------------------
@@ -186,7 +186,7 @@ static void slice_fused_deviations(qdq_lanes *lanes, const float *x, size_t n, d
     for (size_t i = 0; i < n; i += FUSED_LANES)
         for (size_t l = 0; l < FUSED_LANES; l++) {
             float c = x[i + l] - mean;
-            own[l] = fmaf(c, c, own[l]);
+            own[l] = qdq_fmaf(c, c, own[l]);
         }
     for (size_t l = 0; l < FUSED_LANES; l++) lanes->sums[l] = (double)own[l];
 }
@@ -200,7 +200,7 @@ static void slice_fused_normalize(const float *x, size_t n, const qdq_normal *no
         for (size_t i = 0; i < n; i++) y[i] = slice_quiet(((x[i] - mean) * scale) * gamma[i]);
     else
         for (size_t i = 0; i < n; i++)
-            y[i] = slice_quiet(fmaf((x[i] - mean) * scale, gamma[i], beta[i]));
+            y[i] = slice_quiet(qdq_fmaf((x[i] - mean) * scale, gamma[i], beta[i]));
 }
 
 static void slice_narrow(const double *x, size_t n, float *y) {

@@ -5,6 +5,7 @@
 
 #include "ops/products/direct/conv_direct_unit.h"
 #include "runtime/numerics/dtype.h"
+#include "runtime/numerics/fma.h"
 
 enum { DIMS = QDQ_MAX_SPATIAL, LAST = DIMS - 1, ROOM = QDQ_DIRECT_ROOM };
 #define NOWHERE SIZE_MAX
@@ -90,7 +91,7 @@ static float sum_inside(const qdq_direct_unit *u, const outputs *of, size_t outp
         qdq_conv_sources(c, position, k, n, from);
         for (size_t i = 0; i < n; i++)
             if (from[i] != NOWHERE)
-                sum = fmaf(x[from[i]], of->weights[(k + i) * c->group_outputs + output], sum);
+                sum = qdq_fmaf(x[from[i]], of->weights[(k + i) * c->group_outputs + output], sum);
     }
     return sum;
 }

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "ops/products/panels/conv_panels.h"
+#include "runtime/numerics/fma.h"
 
 enum { COLUMNS = QDQ_GEMM_COLUMNS, DEPTH = QDQ_GEMM_ROW_BYTES / sizeof(float) };
 
@@ -41,7 +42,7 @@ static float sum_inside(const job *j, size_t row, size_t position) {
         size_t from[DEPTH], n = qdq_panels_k(c, k / DEPTH);
         qdq_conv_sources(c, position, k, n, from);
         for (size_t i = 0; i < n; i++)
-            if (from[i] != SIZE_MAX) sum = fmaf(by[i], x[from[i]], sum);
+            if (from[i] != SIZE_MAX) sum = qdq_fmaf(by[i], x[from[i]], sum);
     }
     return sum;
 }

@@ -3,9 +3,8 @@
 // NaN have no digits: their weights become floats.
 #include "ops/products/weight_codes/gemm_fixed.h"
 
-#include <math.h>
-
 #include "ops/products/weight_codes/gemm_weight_codes.h"
+#include "runtime/numerics/fma.h"
 
 enum { COLUMNS = QDQ_GEMM_COLUMNS, BLOCK = QDQ_GEMM_FIXED_DEPTH, EIGHTH = QDQ_GEMM_EIGHTH };
 
@@ -82,7 +81,7 @@ static void add_floats(const qdq_gemm_fixed_row *r, size_t n, const float *a) {
             float scale = r->scales[group->scale * r->scale_columns + j % r->scale_columns];
             int zero = r->zeros[group->zero * r->zero_columns + j % r->zero_columns];
             for (size_t k = group->first; k < end; k++)
-                r->sums[j] = fmaf(a[k], (float)(code_at(r, k, j) - zero) * scale, r->sums[j]);
+                r->sums[j] = qdq_fmaf(a[k], (float)(code_at(r, k, j) - zero) * scale, r->sums[j]);
         }
     }
 }

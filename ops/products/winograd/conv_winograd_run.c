@@ -4,6 +4,7 @@
 
 #include "ops/products/winograd/conv_winograd.h"
 #include "runtime/base/scratch.h"
+#include "runtime/numerics/fma.h"
 
 enum {
     DIMS = QDQ_MAX_SPATIAL,
@@ -123,7 +124,7 @@ static float chain_of(const job *j, size_t channel, const size_t at[DIMS]) {
         size_t column = at[LAST] + tap % c->kernel[LAST] - c->pad[LAST];
         if (row >= c->in[1] || column >= c->in[LAST]) continue;
         float x = j->x[k / c->taps * c->channel_stride + row * c->x_stride[1] + column];
-        sum = fmaf(x, weights[qdq_gemm_element(&g->weights, j->group, k, channel)], sum);
+        sum = qdq_fmaf(x, weights[qdq_gemm_element(&g->weights, j->group, k, channel)], sum);
     }
     return sum;
 }

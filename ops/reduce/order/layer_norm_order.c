@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "runtime/numerics/fma.h"
+
 enum { LANES = 8, FOUR = 4 };
 
 static void end_stats(const qdq_part *part, float mean, float variance) {
@@ -43,7 +45,7 @@ static void end_squares(const qdq_part *part) {
             float square = c * c;
             own[0] += square;
         } else {
-            own[0] = fmaf(c, c, own[0]);
+            own[0] = qdq_fmaf(c, c, own[0]);
         }
     }
     float variance = own[0] / (float)part->slice_n;
