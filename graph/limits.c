@@ -32,10 +32,12 @@ static bool check_shape(qdq_graph *graph, qdq_shape shape, qdq_subject subject) 
             "at most 8 dims, each at least 1");
         return false;
     }
-    size_t count = 1;
+    // In 64 bits: a size_t may be narrower than a dim.
+    uint64_t count = 1;
+    bool countable = true;
     for (int i = 0; i < shape.rank; i++)
-        if (__builtin_mul_overflow(count, (size_t)shape.dims[i], &count)) count = SIZE_MAX;
-    if (count <= graph->limits.elements) return true;
+        countable &= !__builtin_mul_overflow(count, (uint64_t)shape.dims[i], &count);
+    if (countable && count <= graph->limits.elements) return true;
     qdq_graph_report_core(
         graph, QDQ_RULE_SIZE, subject,
         qdq_text(&graph->findings, "is %s", qdq_shape_text(&graph->findings, shape)),
@@ -43,7 +45,7 @@ static bool check_shape(qdq_graph *graph, qdq_shape shape, qdq_subject subject) 
     return false;
 }
 
-// Bytes of a tensor row-major and in tiles; SIZE_MAX if an address cannot count them.
+// Bytes of a tensor row-major; SIZE_MAX if an address cannot count them.
 static size_t row_bytes(qdq_type type) {
     size_t bytes;
     return __builtin_mul_overflow(qdq_shape_count(type.shape), qdq_dtype_size(type.dtype), &bytes)
@@ -51,14 +53,9 @@ static size_t row_bytes(qdq_type type) {
                : bytes;
 }
 
-static size_t tiled_bytes(qdq_type type) {
-    size_t bytes, tile = qdq_tile_bytes(type.dtype);
-    return __builtin_mul_overflow(qdq_tiling_of(type.shape).tiles, tile, &bytes) ? SIZE_MAX : bytes;
-}
-
 bool qdq_graph_check_type(qdq_graph *graph, qdq_type type, qdq_subject subject) {
     if (!check_shape(graph, type.shape, subject)) return false;
-    if (row_bytes(type) != SIZE_MAX && tiled_bytes(type) != SIZE_MAX) return true;
+    if (row_bytes(type) != SIZE_MAX) return true;
     qdq_graph_report_core(
         graph, QDQ_RULE_SIZE, subject,
         qdq_text(&graph->findings, "is %s", qdq_shape_text(&graph->findings, type.shape)),

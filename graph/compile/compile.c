@@ -136,8 +136,8 @@ static void describe_slot(qdq_compiler *c, size_t id, size_t slot) {
     bool rows = lies_in_rows(c, id);
     qdq_tiling tiling = rows ? (qdq_tiling){0} : qdq_tiling_of(c->located[id].shape);
     size_t elements = qdq_shape_count(v->type.shape);
-    size_t bytes = rows ? elements * qdq_dtype_size(v->type.dtype)
-                        : tiling.tiles * qdq_tile_bytes(v->type.dtype);
+    size_t bytes = rows ? qdq_size_times(elements, qdq_dtype_size(v->type.dtype))
+                        : qdq_size_times(tiling.tiles, qdq_tile_bytes(v->type.dtype));
     size_t last_step = v->kept ? c->draft.step_count - 1 : v->last_step;
     c->slot_of[id] = slot;
     c->lifetimes[slot] =
@@ -153,9 +153,11 @@ static void describe_slot(qdq_compiler *c, size_t id, size_t slot) {
         .last_step = last_step,
     };
     c->plan->stats.tiles += tiling.tiles;
-    size_t used = elements * qdq_tile_bytes(v->type.dtype);
-    if (!rows)
-        c->plan->stats.padding_bytes += bytes - (used + QDQ_TILE_ELEMENTS - 1) / QDQ_TILE_ELEMENTS;
+    // Elements that share bytes, or an exponent, share them in groups that divide a tile.
+    size_t tile = qdq_tile_bytes(v->type.dtype), group = elements % QDQ_TILE_ELEMENTS;
+    size_t used = elements / QDQ_TILE_ELEMENTS * tile +
+                  (group * tile + QDQ_TILE_ELEMENTS - 1) / QDQ_TILE_ELEMENTS;
+    if (!rows) c->plan->stats.padding_bytes += bytes - used;
 }
 
 // Whether a link reads value `id` as a parameter, not as its x.
@@ -235,6 +237,11 @@ static qdq_status plan_arena(qdq_compiler *c) {
     for (size_t id = 0; id < graph->value_count; id++) c->slot_of[id] = SIZE_MAX;
 
     describe_slots(c);
+    for (size_t slot = 0; slot < count; slot++)
+        if (c->lifetimes[slot].bytes == SIZE_MAX)
+            return qdq_fail(c->err, QDQ_ERR_LIMIT,
+                            "value '%s' takes more bytes %sthan an address can count",
+                            plan->values[slot].name, plan->values[slot].tiles ? "in tiles " : "");
     for (size_t i = 0; i < c->draft.step_count; i++) make_in_place(c, i);
 
     qdq_memory_plan memory;

@@ -232,6 +232,39 @@ static void tensors_beyond_the_caps_are_refused(void **state) {
     qdq_graph_destroy(g);
 }
 
+// A tensor whose tiles no address can count is good as long as it is not tiled, as on machines of
+// 32 bits a weight [2048, 512, 1, 1] is.
+static void only_what_is_tiled_must_fit_in_tiles(void **state) {
+    (void)state;
+    qdq_graph_options options = {.limits = {.elements = SIZE_MAX, .bytes = SIZE_MAX}};
+    qdq_graph *g = qdq_graph_create(NULL, &options);
+    qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE((int64_t)1 << 57, 1, 1));
+    qdq_output(g, "y",
+               qdq_relu(g, qdq_relu(g, x, (qdq_unary_attrs){.name = "r"}),
+                        (qdq_unary_attrs){.name = "s"}));
+    qdq_error err = {0};
+    qdq_plan *plan = qdq_graph_compile(g, NULL, &err);
+    if (!plan) fail_msg("%s", err.text);
+    qdq_plan_destroy(plan);
+    assert_null(
+        qdq_graph_compile(g, &(qdq_compile_options){.tiled = true, .materialize = true}, &err));
+    assert_non_null(strstr(err.text, "takes more bytes in tiles than an address can count"));
+    assert_int_equal(err.status, QDQ_ERR_LIMIT);
+    qdq_graph_destroy(g);
+}
+
+// The product of the dims has more than 64 bits, also where the limit is the greatest number.
+static void elements_beyond_64_bits_are_refused_at_any_limit(void **state) {
+    (void)state;
+    qdq_graph_options options = {.limits = {.elements = SIZE_MAX, .bytes = SIZE_MAX}};
+    qdq_graph *g = qdq_graph_create(NULL, &options);
+    (void)qdq_input(g, "a", QDQ_INT4, QDQ_SHAPE(65552, 281406274007041));
+    const qdq_report *report = qdq_graph_validate(g, NULL, NULL);
+    assert_true(report->errors >= 1);  // a graph without outputs is another
+    assert_string_equal(report->findings[0].rule, "core/size");
+    qdq_graph_destroy(g);
+}
+
 static void an_invalid_rank_is_reported(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create(NULL, NULL);
@@ -280,6 +313,8 @@ int main(void) {
         cmocka_unit_test(inputs_outputs_and_constants_are_counted_row_major),
         cmocka_unit_test(results_keep_to_the_limit_of_elements),
         cmocka_unit_test(tensors_beyond_the_caps_are_refused),
+        cmocka_unit_test(only_what_is_tiled_must_fit_in_tiles),
+        cmocka_unit_test(elements_beyond_64_bits_are_refused_at_any_limit),
         cmocka_unit_test(an_invalid_rank_is_reported),
         cmocka_unit_test(the_text_of_a_step_is_cut_between_characters),
     };
