@@ -34,6 +34,12 @@ class Comparison(tuple):
     targets = compared = results = ()
     _graph = None
 
+    def __copy__(self):
+        return self
+
+    def __getstate__(self):  # what is pickled: data, without the graph
+        return {name: value for name, value in self.__dict__.items() if name != "_graph"}
+
     @classmethod
     def of(cls, targets, results, graph=None):
         """results: for each target {value: array} of all values. The first target is compared with each other one."""
@@ -62,7 +68,7 @@ class Comparison(tuple):
         """Writes the page of `qdq compare --html`: the graph, and for each value both histograms and the first element
         that differs (docs/report.md). A node counts as differing by itself if all that it reads is equal."""
         call = f"graph.compare({list(self.targets)})"
-        _html.write(path, "compare", self._graph, call, _html.compare(self._graph, self))
+        _html.write(path, "compare", _html.graph_of(self), call, _html.compare(self._graph, self))
 
     def __str__(self):
         total = f"{len({row.value for row in self})} of {len(self.compared)} values differ"

@@ -3,6 +3,7 @@
 
 import ctypes
 import os
+import tempfile
 import threading
 from typing import Any, Mapping, Optional
 
@@ -23,7 +24,8 @@ from ._library import (
     lib,
     targets,
 )
-from ._plan import Plan
+from ._owner import Owner, Owning, forks
+from ._plan import Plan, new_threads
 from ._report import Change, Report
 
 _PLANS = 8  # that Graph.run keeps
@@ -49,8 +51,33 @@ def parse(data, *, name="", folder=None, target=None, shapes=None, dims=None, un
     return Graph._made(lib.qdq_graph_parse, [data, len(data), encode(name), where], target, shapes, dims, until)
 
 
-class Graph:
-    """A graph; load and parse make it. It never changes. Calls from several threads take turns, but runs do not."""
+class _Loaded(Owner):
+    """A graph of the library. It takes one call at a time."""
+
+    def __init__(self, handle):
+        super().__init__(handle, lib.qdq_graph_destroy)
+        self._lock = threading.RLock()
+
+    @property
+    def lock(self):
+        if self.forked:  # the thread that held it may not be here
+            self._lock, self._forks = threading.RLock(), forks()
+        return self._lock
+
+
+def _unpickled(files, target):
+    with tempfile.TemporaryDirectory(prefix="qdq-") as folder:
+        for name, content in files.items():
+            with open(os.path.join(folder, name), "wb") as file:
+                file.write(content)
+        return load(os.path.join(folder, "graph.json"), target=target)
+
+
+class Graph(Owning):
+    """A graph; load and parse make it. It never changes. Calls from several threads take turns, but runs do not.
+
+    A copy shares the memory of the original. Pickling writes the graph and its constants as a qdq/1 file has them.
+    """
 
     def __init__(self):
         raise TypeError("qdq.load and qdq.parse make graphs")
@@ -58,7 +85,7 @@ class Graph:
     @classmethod
     def _own(cls, handle):
         graph = cls.__new__(cls)
-        graph._handle, graph._lock, graph._plans = handle, threading.RLock(), {}
+        graph._owner, graph._plans = _Loaded(handle), {}
         return graph
 
     @classmethod
@@ -70,9 +97,22 @@ class Graph:
         options.shape_count, options.dim_count = len(shapes), len(dims)
         return cls._own(call(function, *arguments, ctypes.byref(options)))
 
-    def __del__(self):
-        if getattr(self, "_handle", None):
-            lib.qdq_graph_destroy(self._handle)
+    def close(self):
+        super().close()
+        self._plans = {}
+
+    @property
+    def _lock(self):
+        return self._handle.lock
+
+    def __reduce__(self):
+        with tempfile.TemporaryDirectory(prefix="qdq-") as folder:
+            self.write(os.path.join(folder, "graph.json"))
+            files = {}
+            for name in sorted(os.listdir(folder)):
+                with open(os.path.join(folder, name), "rb") as file:
+                    files[name] = file.read()
+        return _unpickled, (files, self.target)
 
     @property
     def name(self):
@@ -122,18 +162,17 @@ class Graph:
             options.keep_count = len(values)
         pool = None
         if threads != 1:
-            pool = call(lib.qdq_threads_create, threads or 0, None)
+            pool = new_threads(threads)
             options.parallel = lib.qdq_parallel_threads(pool)
         with self._lock:
             error = CError()
             handle = lib.qdq_graph_compile(self._handle, ctypes.byref(options), error)
             if not handle:
-                lib.qdq_threads_destroy(pool)
                 failure = error.exception()
                 if isinstance(failure, (GraphError, UnsupportedError)):
                     failure.report = self.check(target)
                 raise failure
-            return Plan(handle, self._original_value, self._original_output, pool)
+            return Plan(handle, self._original_value, self._original_output, threads, pool)
 
     def _original_value(self, name):
         return lib.qdq_value_original(self._handle, name).decode()

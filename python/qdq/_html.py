@@ -9,11 +9,18 @@ from pathlib import Path
 import numpy as np
 
 from ._dtypes import name_of, numpy_of
-from ._library import CShape, CValue, FileError, lib, version
+from ._library import ArgumentError, CShape, CValue, FileError, lib, version
 
 _SHOWN, _MOST_READ = 8, 4096  # elements: of a list; of a constant that is read
 _BINS = 24
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
+
+
+def graph_of(owner):
+    """The graph of a report or comparison. Raises ArgumentError if it was unpickled, which leaves the graph behind."""
+    if owner._graph is None:
+        raise ArgumentError("what was unpickled has no graph, so there is no page of it; check or compare again")
+    return owner._graph
 
 
 def write(path, command, graph, call, data):

@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _dtypes as dtypes
 from ._library import ArgumentError, CError, CExecOptions, call, lib
+from ._owner import Owner, Owning
 
 
 class TensorInfo(NamedTuple):
@@ -27,17 +28,62 @@ class _Tensor(NamedTuple):
     count: int
 
 
-class Plan:
+class _Compiled(Owner):
+    """A plan of the library, the execs of its runs, and its threads: how many a run takes; 0 takes every processor."""
+
+    def __init__(self, handle, threads, pool):
+        super().__init__(handle, lib.qdq_plan_destroy)
+        self._threads, self._pool = threads, pool  # the pool has a qdq_threads; None: one thread
+        self.idle = []  # (exec, error) that no run uses; append and pop are atomic
+
+    def new_exec(self):
+        if self._pool and self._pool.forked:
+            self._pool = new_threads(self._threads)
+        options = CExecOptions()
+        if self._pool:
+            options.parallel = lib.qdq_parallel_threads(self._pool)
+        made = Owner(call(lib.qdq_exec_create, self, ctypes.byref(options)), lib.qdq_exec_destroy)
+        made.pool = self._pool  # which outlives it
+        return made
+
+    def pop(self):
+        """An exec that no run uses, and its error. The parent's execs run on threads that a forked child lacks."""
+        while True:
+            try:
+                idle = self.idle.pop()
+            except IndexError:
+                return self.new_exec(), CError()
+            if not idle[0].pool or not idle[0].forked:
+                return idle
+
+    def __del__(self):
+        self.idle.clear()
+        super().__del__()
+
+
+class _Threads(Owner):
+    """A qdq_threads."""
+
+    def __del__(self):
+        if self.forked:
+            self._as_parameter_ = None  # there are none to end
+        super().__del__()
+
+
+def new_threads(count):
+    """The threads of a plan, as an argument of qdq_parallel_threads."""
+    return _Threads(call(lib.qdq_threads_create, count or 0, None), lib.qdq_threads_destroy)
+
+
+class Plan(Owning):
     """A graph that is compiled for a target: run it as often as you like, from any thread.
 
-    Made by Graph.compile. Runs of several threads at once each take memory of their own, which the plan keeps.
+    Made by Graph.compile. Runs of several threads at once each take memory of their own, which the plan keeps. A copy
+    shares the memory of the original; a forked process has both. A plan cannot be pickled.
     """
 
-    def __init__(self, handle, original_value, original_output, pool):
-        self._handle = handle
-        self._idle = []  # (exec, error) that no run uses; append and pop are atomic
-        self._all = []
-        self._threads = pool  # qdq_threads, destroyed with the plan; None: one thread
+    def __init__(self, handle, original_value, original_output, threads, pool):
+        self._owner = _Compiled(handle, threads, pool)
         self._inputs = self._list(lib.qdq_plan_input_count, lib.qdq_plan_input, original_value)
         self._outputs = self._list(lib.qdq_plan_output_count, lib.qdq_plan_output, original_output)
         self._kept = self._list(lib.qdq_plan_kept_count, lib.qdq_plan_kept, original_value)
@@ -77,10 +123,9 @@ class Plan:
         given = {**inputs, **named} if inputs else named
         if given.keys() != self._names:
             self.refuse(given)
-        try:
-            idle = handle, error = self._idle.pop()
-        except IndexError:
-            idle = handle, error = self._new_exec(), CError()
+        owner = self._handle
+        idle = owner.pop()
+        handle, error = idle[0]._as_parameter_, idle[1]
         bind = lib.qdq_exec_bind
         try:
             arrays = []  # alive until the run ends
@@ -102,7 +147,7 @@ class Plan:
                     call(lib.qdq_exec_read, handle, key, number, array.ctypes.data, count)
             return made
         finally:
-            self._idle.append(idle)
+            owner.idle.append(idle)
 
     def refuse(self, given):
         """Raises the ArgumentError for inputs that are missing or unknown. given: {name: array}."""
@@ -112,24 +157,11 @@ class Plan:
         parts += [f"there is no input '{unknown[0]}'"] if unknown else []
         raise ArgumentError("; ".join(parts) + f"; the graph has {', '.join(sorted(self._names)) or 'no inputs'}")
 
-    def _new_exec(self):
-        options = CExecOptions()
-        if self._threads:
-            options.parallel = lib.qdq_parallel_threads(self._threads)
-        handle = call(lib.qdq_exec_create, self._handle, ctypes.byref(options))
-        self._all.append(handle)
-        return handle
+    def __reduce__(self):
+        raise TypeError("a qdq.Plan cannot be pickled or sent to another process; pickle its Graph, and compile it there")
 
     def __repr__(self):
         def text(tensors):
             return ", ".join(f"{t.name} {t.dtype}{list(t.shape)}" for t in tensors)
 
         return f"<qdq.Plan: {text(self.inputs)} -> {text(self.outputs)}>"
-
-    def __del__(self):
-        for handle in getattr(self, "_all", ()):
-            lib.qdq_exec_destroy(handle)
-        if getattr(self, "_threads", None):
-            lib.qdq_threads_destroy(self._threads)
-        if getattr(self, "_handle", None):
-            lib.qdq_plan_destroy(self._handle)

@@ -54,6 +54,12 @@ class Report(tuple):
     errors = warnings = 0
     _graph, _asked = None, ()
 
+    def __copy__(self):
+        return self
+
+    def __getstate__(self):  # what is pickled: data, without the graph
+        return {name: value for name, value in self.__dict__.items() if name != "_graph"}
+
     @classmethod
     def of(cls, found):
         """From a qdq_report of the library."""
@@ -90,7 +96,7 @@ class Report(tuple):
         """Writes the page of `qdq check --html`: verdicts, the graph, and a matrix of rules and nodes (docs/report.md)."""
         targets = [name for name, _ in self._asked]
         call = f"graph.check({targets if len(targets) > 1 else targets[0]!r})"
-        _html.write(path, "check", self._graph, call, _html.check(self._asked))
+        _html.write(path, "check", _html.graph_of(self), call, _html.check(self._asked))
 
     def __str__(self):
         return "\n".join([*map(str, self), f"{self.errors} errors, {self.warnings} warnings"])

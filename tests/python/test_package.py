@@ -4,16 +4,22 @@
     test_package.py SOURCE_ROOT
 """
 
+import copy
+import gc
 import importlib.metadata
 import importlib.util
 import io
 import json
+import multiprocessing
 import os
+import pickle
 import re
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -142,6 +148,128 @@ class Running(unittest.TestCase):
         self.assertGreater(int((divided != times).sum()), 0)
         qdq.testing.assert_same_bits(qdq.quantize(x, scale, target="onnx"), divided)
         qdq.testing.assert_same_bits(qdq.quantize(x, scale, 0, target="torchao"), times)
+
+
+def run_sent(graph):
+    """In another process: what the pickled graph computes there."""
+    return graph.run(x=X)["y"]
+
+
+class Lifetimes(unittest.TestCase):
+    def test_a_copy_outlives_its_original(self):
+        for copied in (copy.copy, copy.deepcopy):
+            graph = built()
+            plan, want = graph.compile(threads=2), graph.run(x=X)["y"]
+            other_graph, other_plan = copied(graph), copied(plan)
+            graph.close(), plan.close()
+            del graph, plan
+            gc.collect()
+            for got in (other_graph.run(x=X)["y"], other_plan.run(x=X)["y"]):
+                np.testing.assert_array_equal(got, want)
+
+    def test_closed_objects_say_so(self):
+        for end in (lambda o: o.close(), lambda o: o.__del__(), lambda o: o.__exit__(None, None, None)):
+            graph = built()
+            plan = graph.compile()
+            plan.run(x=X)
+            end(plan), end(plan), end(graph), end(graph)
+            for use in (lambda: plan.run(x=X), lambda: graph.run(x=X), graph.check, graph.compile, lambda: graph.name,
+                        lambda: repr(graph), lambda: copy.copy(graph), lambda: graph.write("g.json"),
+                        lambda: pickle.dumps(graph), lambda: graph.deployed("ort")):  # fmt: skip
+                with self.assertRaisesRegex(qdq.ArgumentError, "this qdq.(Plan|Graph) is closed"):
+                    use()
+
+    def test_a_run_that_goes_on_is_not_freed(self):
+        b = qdq.Builder()
+        x = b.input("x", "float32", (512, 512))
+        b.output("y", b.matmul(b.matmul(x, x), x))
+        plan, ones = b.build().compile(), np.ones((512, 512), np.float32)
+        results = []
+        threads = [threading.Thread(target=lambda: results.append(plan.run(x=ones)["y"][0, 0])) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        while not plan._owner.idle and not results:  # one has begun
+            pass
+        plan.close()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(set(results), {512.0 * 512})
+
+    def test_a_graph_is_pickled_by_value(self):
+        for path in ("models/attention/graph.json", "tests/onnx/models/quantized.onnx", "models/digits/int8.json"):
+            graph = qdq.load(ROOT / path)
+            sent = pickle.loads(pickle.dumps(graph))
+            self.assertEqual((sent.name, sent.target, repr(sent)), (graph.name, graph.target, repr(graph)))
+            inputs = {info.name: np.zeros(info.shape, info.numpy) for info in graph.compile().inputs}
+            want, got = graph.run(inputs), sent.run(inputs)
+            for name in want:
+                np.testing.assert_array_equal(got[name], want[name])
+
+    def test_a_plan_is_not_pickled(self):
+        plan = built().compile()
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+            with self.assertRaisesRegex(TypeError, "a qdq.Plan cannot be pickled"):
+                pickle.dumps(plan, protocol)
+
+    def test_results_are_pickled_as_data(self):
+        graph = built(scales=[0.5, 0.25])
+        report, comparison = graph.check("all"), built().compare(["onnx", "torchao"], x=X)
+        self.assertTrue(report)
+        for made in (report, comparison):
+            sent = pickle.loads(pickle.dumps(made))
+            self.assertEqual((tuple(sent), str(sent), repr(sent)), (tuple(made), str(made), repr(made)))
+            with self.assertRaisesRegex(qdq.ArgumentError, "was unpickled"):
+                sent.html("page.html")
+            self.assertIs(copy.copy(made), made)
+        made = qdq.Explanation(value="y", cause="unknown")
+        self.assertEqual(pickle.loads(pickle.dumps(made)), made)
+
+    def test_processes_take_graphs(self):
+        graph, plan = built(), built().compile()
+        want = plan.run(x=X)["y"]
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            np.testing.assert_array_equal(pool.apply(run_sent, (graph,)), want)
+            with self.assertRaisesRegex(TypeError, "cannot be pickled"):
+                pool.apply(run_sent, (plan,))
+
+    @unittest.skipUnless(hasattr(os, "fork"), "there is no fork")
+    def test_a_forked_process_runs_the_plans_of_its_parent(self):
+        graph = built()
+        plans = [graph.compile(threads=n) for n in (1, 2, 0)]
+        want = [plan.run(x=X)["y"].tobytes() for plan in plans]
+        with graph._lock:  # as if another thread held it
+            child = os.fork()
+            if child == 0:
+                good = False
+                try:
+                    good = graph.check().ok and [p.run(x=X)["y"].tobytes() for p in plans + plans] == want + want
+                    plans.clear()
+                finally:
+                    os._exit(0 if good else 1)
+        for _ in range(600):
+            done, status = os.waitpid(child, os.WNOHANG)
+            if done:
+                break
+            time.sleep(0.05)
+        else:
+            os.kill(child, signal.SIGKILL)
+            self.fail("the child hangs")
+        self.assertEqual(status, 0)
+        self.assertEqual([p.run(x=X)["y"].tobytes() for p in plans], want)
+
+    def test_the_interpreter_exits_while_a_thread_runs(self):
+        script = ("import numpy as np, threading, qdq\n"
+                  "b = qdq.Builder()\n"
+                  "x = b.input('x', 'float32', (256, 256))\n"
+                  "b.output('y', b.matmul(x, x))\n"
+                  "plan = b.build().compile(threads=2)\n"
+                  "def loop():\n"
+                  "    while True: plan.run(x=np.ones((256, 256), np.float32))\n"
+                  "threading.Thread(target=loop, daemon=True).start()\n"
+                  "plan.run(x=np.ones((256, 256), np.float32))\n")
+        for _ in range(5):
+            done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
 
 
 class Comparing(unittest.TestCase):

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Objects of the library: each is destroyed once, after the last Python object and the last call that use it."""
+
+import os
+
+from ._library import ArgumentError
+
+_forks = 0  # of which this process is the child, in a row
+
+
+def _forked():
+    global _forks
+    _forks += 1
+
+
+def forks():
+    return _forks
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
+
+
+class Owner:
+    """Owns an object of the library. ctypes takes it where a function takes the object, which thus lives until the call
+    returns, whoever closes it meanwhile. Copies of an object that owns one share it."""
+
+    def __init__(self, handle, destroy):
+        self._as_parameter_, self._destroy = handle, destroy
+        self._forks = _forks
+
+    @property
+    def forked(self):
+        """True in a child process that was forked after the object was made: the object has no threads there."""
+        return self._forks != _forks
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        raise TypeError("objects of the library cannot be pickled")
+
+    def __del__(self):
+        handle, self._as_parameter_ = getattr(self, "_as_parameter_", None), None
+        if handle:
+            self._destroy(handle)
+
+
+class Owning:
+    """A class whose objects own one of the library: `_owner`, None once it is closed."""
+
+    _owner = None
+
+    @property
+    def _handle(self):
+        owner = self._owner
+        if owner is None:
+            raise ArgumentError(f"this qdq.{type(self).__name__} is closed")
+        return owner
+
+    def close(self):
+        """Gives the memory back now, or when the last call that uses it in another thread has returned. Later calls raise
+        ArgumentError. Without it, the memory is given back with the last reference."""
+        self._owner = None
+
+    def __copy__(self):
+        self._handle  # raises if there is nothing to share
+        made = type(self).__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        return made
+
+    def __deepcopy__(self, memo):
+        return self.__copy__()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __del__(self):
+        self._owner = None
