@@ -107,7 +107,7 @@ static size_t samples_in(qdq_shape array, qdq_shape input) {
 // The array of an input, which may have the name that the file of the graph gives it.
 static file_array *find_array(const samples *s, const array_file *file, const char *input,
                               qdq_error *err) {
-    qdq_error own = {0};
+    qdq_error own = {0}, by_original = {0};
     size_t inputs = qdq_plan_input_count(s->plan);
     const char *original = qdq_value_original(s->graph, input);
     if (file->nameless && inputs != 1) {
@@ -118,7 +118,7 @@ static file_array *find_array(const samples *s, const array_file *file, const ch
     }
     file_array *array = array_file_find(file, input, &own);
     if (!array && original && strcmp(original, input) != 0)
-        array = array_file_find(file, original, NULL);
+        array = array_file_find(file, original, &by_original);
     if (!array) *err = own;
     return array;
 }

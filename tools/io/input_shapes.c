@@ -84,9 +84,10 @@ static bool take_dim(collected *all, const char *text, bool tentative) {
 // A file that cannot be read is reported where it is read for a run.
 static bool take_file(collected *all, const char *text) {
     tensor_spec spec;
+    qdq_error ignored = {0};
     if (!tensor_spec_parse(text, &spec)) return true;
     if (!*spec.name && holds_named_tensors(spec.file)) {
-        qdq_tensor_file *file = tensor_file_open(spec.file, NULL);
+        qdq_tensor_file *file = tensor_file_open(spec.file, &ignored);
         bool fine = true;
         for (size_t i = 0; fine && i < qdq_tensor_file_count(file); i++) {
             const qdq_tensor_info *info = qdq_tensor_file_at(file, i);
@@ -96,7 +97,7 @@ static bool take_file(collected *all, const char *text) {
         return fine;
     }
     loaded_tensor tensor;
-    if (!*spec.name || tensor_load(&spec, spec.name, &tensor, NULL) != QDQ_OK) return true;
+    if (!*spec.name || tensor_load(&spec, spec.name, &tensor, &ignored) != QDQ_OK) return true;
     qdq_shape shape = tensor.shape;
     tensor_release(&tensor);
     return add_shape(all, spec.name, strlen(spec.name), shape, true);

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Wrong files of tensors: each gives one sentence, with a graph of JSON and with an ONNX model, whose open dims are taken
+from the file before it is read."""
+
+import io
+import itertools
+import json
+import struct
+import zipfile
+from pathlib import Path
+
+from harness import Case, graph, identity, main, npy_bytes, value
+
+MODEL = Path(__file__).resolve().parents[1] / "onnx/models/quantized.onnx"
+
+
+def npz(**arrays):
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        for name, content in arrays.items():
+            archive.writestr(f"{name}.npy", content)
+    return data.getvalue()
+
+
+def safetensors(header):
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text
+
+
+EMPTY = npy_bytes("<f4", [0, 3], b"")
+FILES = {
+    "empty.npy": EMPTY, "empty.npz": npz(x=EMPTY), "no_array.npz": npz(), "zero_bytes.npy": b"", "zero_bytes.npz": b"",
+    "zero_bytes.safetensors": b"", "cut.npy": EMPTY[:40], "cut.npz": npz(x=EMPTY)[:60], "text.csv": b"1,2\n",
+    "objects.npy": npy_bytes("|O", [1], b"\x80\x04N."), "strings.npy": npy_bytes("<U2", [1], bytes(8)),
+    "complex.npy": npy_bytes("<c8", [1], bytes(8)), "empty.safetensors": safetensors(
+        {"x": {"dtype": "F32", "shape": [0, 3], "data_offsets": [0, 0]}}), "no_tensor.safetensors": safetensors({}),
+}  # fmt: skip
+MISSING = ["typo", "typo.npy", "typo.npz", "typo.safetensors", ".", "folder.npz", "/dev/null", ""]
+
+
+class WrongFiles(Case):
+    def setUp(self):
+        super().setUp()
+        for name, content in FILES.items():
+            (self.folder / name).write_bytes(content)
+        (self.folder / "folder.npz").mkdir()
+        self.write("g.json", identity("float32", [2, 3]))
+
+    def check_refused(self, *words):
+        for name, prefix in itertools.product([*FILES, *MISSING], ["", "x="]):
+            for file in ("g.json", MODEL):
+                with self.subTest(" ".join(map(str, (*words, prefix + name, file)))):
+                    done = self.qdq(words[0], file, *words[1:], prefix + name, code=None)
+                    self.assertIn(done.code, (2, 3, 4))
+                    self.assertRegex(done.err, r"\Aqdq: [^\n]+\n\Z")
+
+    def test_as_inputs(self):
+        self.check_refused("run", "-i")
+
+    def test_as_inputs_of_a_comparison(self):
+        self.check_refused("compare", "--targets", "onnx,core", "-i")
+
+    def test_as_expected_results(self):
+        self.check_refused("run", "--fill", "1", "--expect")
+
+    def test_as_the_results_of_a_device(self):
+        self.check_refused("explain", "--fill", "1", "--got")
+
+
+class EmptyTensors(Case):
+    def test_no_dim_of_a_graph_is_0(self):
+        for made in (graph([], [value("x", "float32", [0])], {"y": "x"}),
+                     graph([], [value("x", "float32", [2])], {"y": "x"},
+                           constants=[{**value("c", "float32", [0, 3]), "data": []}])):  # fmt: skip
+            self.assertIn("core/shape", [one["rule"] for one in self.check(made)])
+
+    def test_no_constant_of_a_file_is_empty(self):
+        (self.folder / "empty.safetensors").write_bytes(FILES["empty.safetensors"])
+        for shape in ([0, 3], [2, 3]):
+            constant = {**value("c", "float32", shape), "file": "empty.safetensors", "tensor": "x"}
+            self.assert_refused(graph([], [value("x")], {"y": "x"}, constants=[constant]),
+                                "dim 0 of shape is 0")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
