@@ -19,7 +19,8 @@ from fractions import Fraction
 import datasets
 import harness
 from datasets import SHAPE, exact, names, npz, numbers
-from harness import Case, Tensor, constant, graph, main, node, quantize, read_safetensors, tensor, value, write_npy
+from harness import (Case, Tensor, constant, graph, identity, main, node, quantize, read_safetensors, safetensors_bytes,
+                     tensor, value, write_npy)
 
 # A command over a data set: its words before --data, its exit code on the data below, and whether its runs print a report.
 Kind = namedtuple("Kind", "words code reports other_target")
@@ -201,6 +202,49 @@ class Refusals(States):
                                                        "compare or explain writes\n")
         self.assertIn("absent: ", self.refused(one, "absent"))
 
+    def test_other_content_of_the_same_size_is_other_data(self):
+        self.make_folder(4)
+        xs = {name: [i * step for i in range(4 * 6)] for name, step in (("one", 1.0), ("two", 2.0))}
+        forms = {"npy": lambda path, one: write_npy(path, one), "npz": lambda path, one: npz(path, x=one),
+                 "safetensors": lambda path, one: path.write_bytes(safetensors_bytes({"x": one})),
+                 "": lambda path, one: (path.mkdir(), npz(path / "a.npz", x=Tensor("float32", SHAPE, one.data[:24])),
+                                        npz(path / "b.npz", x=Tensor("float32", SHAPE, one.data[24:48])))}  # fmt: skip
+        for form, write in forms.items():
+            with self.subTest(form or "folder"):
+                end = f".{form}" if form else ""
+                for name, numbers_ in xs.items():
+                    write(self.folder / f"{name}{end}", tensor("float32", [4, *SHAPE], numbers_))
+                words = KINDS["calibrate"].words
+                self.qdq(*words, "--data", f"one{end}", "-o", "1.state", "--shard", "1/2")
+                self.qdq(*words, "--data", f"two{end}", "-o", "2.state", "--shard", "2/2")
+                self.assertIn("2.state: has another set of data", self.refused("1.state", "2.state"))
+                told = self.qdq(*words, "--data", f"two{end}", "-o", "1.state", "--shard", "1/2", "--resume", code=3).err
+                self.assertIn("1.state is of another set of data", told)
+
+    def test_the_digest_of_the_data(self):
+        """By the words of docs/datasets.md; of one file less than all blocks long, and of a folder longer than they are."""
+        block, blocks = 1 << 16, 256
+        self.write("g.json", identity("float32", [1, 1 << 19]))
+        (self.folder / "data").mkdir()
+        files = {}
+        for i in range(9):  # of 2 MiB each, so that a block crosses from one to the next
+            name = f"{i}.npy"
+            write_npy(self.folder / "data" / name,
+                      tensor("float32", [1, 1 << 19], [float(i * j % 1013) for j in range(1 << 19)]))
+            files[name] = (self.folder / "data" / name).read_bytes()
+        for where, listed in (("data", files), ("data/3.npy", {"": files["3.npy"]})):
+            self.qdq("calibrate", "g.json", "--data", where, "-o", "s.state")
+            want = hashlib.sha256()
+            for name, content in listed.items():
+                want.update(struct.pack("<Q", len(name)) + name.encode() + struct.pack("<Q", len(content)))
+            content = b"".join(listed.values())
+            places = [i * (len(content) - block) // (blocks - 1) for i in range(blocks)]
+            if len(content) <= block * blocks:
+                want.update(content)
+            for at in places if len(content) > block * blocks else []:
+                want.update(content[at:at + block])
+            self.assertEqual(read_safetensors(self.folder / "s.state")["listing"].data, want.digest(), where)
+
     def test_another_float_model_is_named(self):
         self.make_folder(4)
         one, _ = self.shards("explain", 2)
@@ -319,7 +363,7 @@ class Format(States):
                 hashed.update(name.encode() + b"\0" + state[name].data)
         self.assertEqual(state["sha256"].data, hashed.digest())
         self.assertEqual(state["kind"].data.decode(), kind)
-        self.assertEqual(numbers(state, "numbers"), [(2, 2, 2, -1, 1)])
+        self.assertEqual(numbers(state, "numbers"), [(3, 2, 2, -1, 1)])
         total = 0
         text = b"".join(struct.pack("<Q", len(word)) + word for word in (b"x", b"float32"))
         for sample in range(2):
@@ -379,9 +423,12 @@ class Kills(States):
         self.assertEqual(taken, after)
         self.assertIn(f"checkpoint of a run that has not ended; end it with qdq {kind} --resume",
                       self.qdq("merge", "k.state.part", "-o", "m.state", code=3).err)
-        for i in range(after):  # what is done is not read again
-            path = self.folder / f"{kind}/{i:04}.npz"
-            path.write_bytes(bytes(path.stat().st_size))
+        path = self.folder / f"{kind}/0000.npz"
+        content = path.read_bytes()
+        path.write_bytes(content[:-1] + b"!")  # was done
+        told = self.run_kind(kind, "k.state", "--resume", data=kind, code=3).err
+        self.assertIn("is of another set of data, so it cannot be resumed", told)
+        path.write_bytes(content)
         for _ in range(2):
             self.run_kind(kind, "k.state", "--resume", data=kind)
             self.assertEqual(self.bytes_of("k.state"), self.bytes_of("all.state"))

@@ -10,6 +10,7 @@
 
 #include "runtime/base/utf8.h"
 #include "tools/common.h"
+#include "tools/dataset/data_digest.h"
 #include "tools/failure.h"
 
 enum { MOST_PATH = 4096, SHOWN_NAME = 512 };
@@ -23,11 +24,6 @@ static void hash_number(qdq_sha256 *hash, uint64_t number) {
 static void hash_text(qdq_sha256 *hash, const char *text) {
     hash_number(hash, strlen(text));
     qdq_sha256_add(hash, text, strlen(text));
-}
-
-static uint64_t file_bytes(const char *path) {
-    struct stat facts;
-    return stat(path, &facts) == 0 ? (uint64_t)facts.st_size : UINT64_MAX;
 }
 
 //---- A folder ---------------------------------------------------------------
@@ -63,7 +59,7 @@ static int read_folder(samples *s, DIR *folder, size_t *others, char other[MOST_
 }
 
 static int list_folder(samples *s) {
-    char other[MOST_PATH] = "", path[MOST_PATH], shown[SHOWN_NAME];
+    char other[MOST_PATH] = "", shown[SHOWN_NAME];
     size_t others = 0;
     DIR *folder = opendir(s->where);
     if (!folder)
@@ -79,14 +75,7 @@ static int list_folder(samples *s) {
         return tell_failure(QDQ_ERR_PARSE,
                             "%s: has no file that ends in .npz, .npy or .safetensors", s->where);
     qsort(s->names, s->count, sizeof *s->names, by_name);
-    qdq_sha256 hash;
-    qdq_sha256_begin(&hash);
-    for (size_t i = 0; i < s->count; i++) {
-        snprintf(path, sizeof path, "%s/%s", s->where, s->names[i]);
-        hash_text(&hash, s->names[i]);
-        hash_number(&hash, file_bytes(path));
-    }
-    qdq_sha256_end(&hash, s->listing);
+    data_digest(s->where, s->names, s->count, s->listing);
     return EXIT_OK;
 }
 
@@ -162,14 +151,10 @@ static qdq_status count_samples(samples *s, qdq_error *err) {
 
 static int open_file(samples *s) {
     qdq_error err = {0};
-    qdq_sha256 hash;
     qdq_status status = array_file_open(&s->file, s->where, &err);
     if (status == QDQ_OK) status = count_samples(s, &err);
     if (status != QDQ_OK) return tell_failure(status, "%s: %s", s->where, err.text);
-    qdq_sha256_begin(&hash);
-    hash_number(&hash, file_bytes(s->where));
-    hash_number(&hash, s->count);
-    qdq_sha256_end(&hash, s->listing);
+    data_digest(NULL, &(char *){(char *)(uintptr_t)s->where}, 1, s->listing);
     return EXIT_OK;
 }
 

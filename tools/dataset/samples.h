@@ -16,9 +16,7 @@ typedef struct samples {
     char **names;     // of the files of a folder; NULL: one file
     array_file file;  // that one file
     void **buffers;   // of the inputs of the plan
-    // A hash of the names and sizes of the files, or of the size of the file and its samples: equal
-    // on each machine, so that shards of other data are noticed.
-    unsigned char listing[QDQ_SHA256_BYTES];
+    unsigned char listing[QDQ_SHA256_BYTES];  // data_digest of the files
     qdq_error problem;  // of the first sample that could not be read, with its name
 } samples;
 

@@ -11,7 +11,7 @@
 #include "tools/options.h"
 
 enum {
-    STATE_VERSION = 2,
+    STATE_VERSION = 3,
     MOST_SHARDS = 1000000,
     COMPLETE = -1,
     MOST_COLUMNS = 20,
