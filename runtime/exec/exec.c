@@ -7,6 +7,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/fp_environment.h"
+#include "runtime/base/threads/parallel_run.h"
 #include "runtime/exec/exec_block.h"
 #include "runtime/memory/memory_plan.h"
 #include "runtime/numerics/dtype.h"
@@ -305,7 +306,7 @@ static void compute_step(const qdq_exec *exec, const qdq_step *step) {
         memset(qdq_exec_states(exec, step->reduce, 0), 0,
                partials * step->reduce->grid->count * step->reduce->fns->state_bytes);
     if (parallel)
-        exec->parallel.run(exec->parallel.self, count, run_task, &context);
+        qdq_parallel_share(&exec->parallel, count, run_task, &context);
     else
         run_task(&context, 0, count);
     if (step->reduce) qdq_exec_finish_reduction(exec, step->reduce, partials);

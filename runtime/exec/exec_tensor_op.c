@@ -25,6 +25,7 @@
 // all runs if they repeat from run to run, as a bias does. Reductions, block floats and a second
 // reader are steps of their own.
 #include "runtime/base/fp_environment.h"
+#include "runtime/base/threads/parallel_run.h"
 #include "runtime/exec/exec_block.h"
 #include "runtime/numerics/dtype.h"
 
@@ -104,7 +105,7 @@ void qdq_exec_run_tensor_op(const qdq_exec *exec, const qdq_step *step) {
         y[0] = NULL;
     }
     if (exec->parallel.run && tensor_op->units > 1 && tensor_op->cost >= exec->parallel.least)
-        exec->parallel.run(exec->parallel.self, tensor_op->units, run_units, &context);
+        qdq_parallel_share(&exec->parallel, tensor_op->units, run_units, &context);
     else
         run_units(&context, 0, tensor_op->units);
     for (size_t i = tensor_op->sinks; i < tensor_op->y_count; i++)

@@ -81,13 +81,15 @@ static const large_way large_ways[] = {
     {.name = "stored as bfloat16", .threads = 3, .as_bfloat16 = true},
 };
 
-// A parallel runner with more parts than any machine has threads, the last part first.
+// A parallel runner with more parts than any machine has threads, the last part first. Parts have
+// ceil(count / 7) units, so that the last may be empty, and begin at the end or beyond it.
 static inline void large_ranges(void *self, size_t count,
                                 void (*task)(void *context, size_t begin, size_t end),
                                 void *context) {
-    size_t parts = count < 7 ? count : 7;
+    size_t parts = 7, most = (count + parts - 1) / parts;
     (void)self;
-    for (size_t i = parts; i-- > 0;) task(context, count * i / parts, count * (i + 1) / parts);
+    for (size_t i = parts; i-- > 0;)
+        task(context, i * most, (i + 1) * most < count ? (i + 1) * most : count);
 }
 
 static inline void large_compare(const large_graph *c, const tensor *want, const tensor *got,
