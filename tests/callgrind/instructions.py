@@ -5,7 +5,7 @@
     instructions.py QDQ_BINARY             compares; a case that is off by more than 3 % fails
     instructions.py QDQ_BINARY --record    writes the baseline anew
 
-The baseline is from a release build with the compiler that baseline.json names. valgrind has no
+The baseline is from the build of `./dev test`, with assertions and the compiler that baseline.json names. valgrind has no
 AVX-512, so the vector kernels are counted as AVX2.
 """
 
