@@ -105,6 +105,8 @@ static void every_model_gives_its_expected_outputs(void **state) {
                                         {.materialize = true},
                                         {.device = none, .keep_all = true},
                                         {.device = qdq_device_find("n150", NULL)}};
+    static const char *const commands[] = {"", "--tiled", "--materialize --threads 2"};
+    uint64_t turn = 0;
     DIR *dir = opendir(models);
     assert_non_null(dir);
     for (struct dirent *entry; (entry = readdir(dir));) {
@@ -112,10 +114,9 @@ static void every_model_gives_its_expected_outputs(void **state) {
         printf("%s\n", entry->d_name);
         for (size_t i = 0; i < UNIT_COUNT(ways); i++)
             for (int threads = 1; threads <= 3; threads += 2)
-                run_model(entry->d_name, ways[i], threads);
-        run_command(entry->d_name, "");
-        run_command(entry->d_name, "--tiled");
-        run_command(entry->d_name, "--materialize --threads 2");
+                if (!unit_left_out(turn++)) run_model(entry->d_name, ways[i], threads);
+        for (size_t i = 0; i < UNIT_COUNT(commands); i++)
+            if (!unit_left_out(turn++)) run_command(entry->d_name, commands[i]);
         count++;
     }
     closedir(dir);

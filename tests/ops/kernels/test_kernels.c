@@ -157,10 +157,11 @@ static void every_kernel_gives_the_bits_of_the_portable_one(void **state) {
     }
     for (size_t i = 0; i < count; i++) {
         if (has_twin(rows, i, rows[i])) continue;  // checked with it
-        // 180 rounds have every length with every offset and form of the parameters.
+        // 180 rounds have every length with every offset and form of the parameters. Slow runs take
+        // other ones for each kernel.
         unsigned rounds = unit_slow() ? 180 : 720;
         for (unsigned round = 0; round < rounds; round++)
-            check_twins(rows + i, count - i, round, &w);
+            if (!unit_left_out(i * 720 + round)) check_twins(rows + i, count - i, round, &w);
     }
     print_message("%zu of %zu kernels\n", count, total);
 }
