@@ -251,7 +251,8 @@ static const char *node_name(qdq_graph *graph, const qdq_op *op, const char *giv
     char name[QDQ_MAX_NAME_BYTES + 1];
     for (size_t i = graph->node_count;; i++) {
         snprintf(name, sizeof name, "%s_%zu", op->name, i);
-        if (qdq_graph_name_is_free(graph, name)) return qdq_mempool_strdup(&graph->mempool, name);
+        if (qdq_graph_node_name_is_free(graph, op, name))
+            return qdq_mempool_strdup(&graph->mempool, name);
     }
 }
 
@@ -357,7 +358,7 @@ static void add_outputs(qdq_graph *graph, qdq_node *node, const qdq_op_context *
                 (qdq_subject){node->name, node->op->name, node->op->outputs[i].name, NULL});
         node->outputs[i] = add_value(graph, value);
         if (!node->outputs[i]) return;
-        if (i == 0) qdq_graph_enter_name(graph, node->name, node->outputs[i], subject);
+        qdq_graph_enter_name(graph, value.name, node->outputs[i], subject);
     }
 }
 

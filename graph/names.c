@@ -23,6 +23,16 @@ bool qdq_graph_name_is_free(const qdq_graph *graph, const char *name) {
     return !qdq_symbols_find(graph->symbols, name, strlen(name), &id);
 }
 
+bool qdq_graph_node_name_is_free(const qdq_graph *graph, const qdq_op *op, const char *name) {
+    if (!qdq_graph_name_is_free(graph, name)) return false;
+    for (size_t i = 1; i < op->output_count; i++) {
+        char full[2 * QDQ_MAX_NAME_BYTES];
+        int length = snprintf(full, sizeof full, "%s.%s", name, op->outputs[i].name);
+        if (length < (int)sizeof full && !qdq_graph_name_is_free(graph, full)) return false;
+    }
+    return true;
+}
+
 static const char *control_character(const char *name) {
     for (const char *c = name; *c; c++)
         if ((unsigned char)*c < 0x20 || *c == 0x7F ||

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names in a graph: their form and their lookup. Inputs, constants and nodes share one set of
-// names; outputs have their own. "node.port" means an output of a node unless a value has exactly
-// this name.
+// Names in a graph: their form and their lookup. Inputs, constants, nodes and the further outputs
+// of nodes, which are called "node.port", share one set of names; outputs of the graph have their
+// own. "node.port" means the first output of a node too, unless a value has exactly this name.
 #ifndef QDQ_GRAPH_NAMES_H
 #define QDQ_GRAPH_NAMES_H
 
@@ -18,6 +18,8 @@ void qdq_graph_check_own_name(qdq_graph *graph);
 void qdq_graph_enter_name(qdq_graph *graph, const char *name, uint32_t id, qdq_subject subject);
 void qdq_graph_enter_output_name(qdq_graph *graph, const char *name);
 bool qdq_graph_name_is_free(const qdq_graph *graph, const char *name);
+// The same for a node, whose further outputs need names too.
+bool qdq_graph_node_name_is_free(const qdq_graph *graph, const qdq_op *op, const char *name);
 
 // Notes the name that a value, an output or a node has in the file that the graph was read from. If
 // several have the same original name, the first is found by it.

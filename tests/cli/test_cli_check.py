@@ -418,10 +418,10 @@ class Findings(Case):
         self.assertEqual(*found)
 
     def test_an_input_may_have_the_name_of_a_port_of_the_node_that_reads_it(self):
-        computed = node("DynamicQuantize", "d", "x", {"x": "d.scale"})
+        computed = node("DynamicQuantize", "d", "x", {"x": "d.scale"})  # and so makes another d.scale
+        self.assertEqual(self.rules(graph([computed], [value("d.scale")], {"y": "d"}), code=1), ["core/name-duplicate"])
         given = node("DynamicQuantize", "d", "x", {"scale": "d.scale"})
-        for content in (graph([computed], [value("d.scale")], {"y": "d"}),
-                        graph([given], [value("x"), value("d.scale", shape=[])], {"y": "d"}),
+        for content in (graph([given], [value("x"), value("d.scale", shape=[])], {"y": "d"}),
                         graph([given], [value("x")], {"y": "d"},
                               constants=[constant("d.scale", "float32", [], [1])])):
             self.assertEqual(self.check(content, code=0), [])

@@ -232,6 +232,52 @@ static void tensors_beyond_the_caps_are_refused(void **state) {
     qdq_graph_destroy(g);
 }
 
+// What a file calls "d.scale" would be the input or node of this name, not the scale of d.
+static void a_further_output_of_a_node_shares_its_name_with_no_value(void **state) {
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        qdq_graph *g = qdq_graph_create(NULL, NULL);
+        qdq_value x = qdq_input(g, i == 0 ? "d.scale" : "x", QDQ_FLOAT32, QDQ_SHAPE(4));
+        if (i == 1) (void)qdq_relu(g, x, (qdq_unary_attrs){.name = "d.scale"});
+        qdq_dynamic_quantize_attrs attrs = {.quantize = {.name = "d"}};
+        qdq_value d = qdq_dynamic_quantize(g, x, attrs);
+        qdq_value r = qdq_relu(g, x, (qdq_unary_attrs){.name = i == 2 ? "d.scale" : "r"});
+        qdq_output(g, "s", qdq_port(g, d, "scale"));
+        qdq_output(g, "y", r);
+        const qdq_report *report = qdq_graph_validate(g, NULL, NULL);
+        bool found = false;
+        for (size_t k = 0; k < report->count; k++)
+            found |= strcmp(report->findings[k].rule, "core/name-duplicate") == 0 &&
+                     strstr(report->findings[k].message, "name 'd.scale' is given twice") != NULL;
+        assert_true(found);
+        qdq_graph_destroy(g);
+    }
+}
+
+// The name of the first output is the node's, so "q.y" may be another value.
+static void the_first_output_leaves_its_port_name_free(void **state) {
+    (void)state;
+    qdq_graph *g = qdq_graph_create(NULL, NULL);
+    qdq_value x = qdq_input(g, "q.y", QDQ_FLOAT32, QDQ_SHAPE(4));
+    qdq_value q = qdq_quantize(g, x, (qdq_quantize_attrs){.name = "q", .scales = QDQ_SCALE(1)});
+    qdq_output(g, "y", q);
+    assert_int_equal(qdq_graph_validate(g, NULL, NULL)->errors, 0);
+    assert_int_equal(qdq_graph_find(g, "q.y").id, x.id);
+    assert_int_equal(qdq_graph_find(g, "q").id, q.id);
+    qdq_graph_destroy(g);
+}
+
+static void a_node_without_a_name_gets_one_whose_outputs_are_free(void **state) {
+    (void)state;
+    qdq_graph *g = qdq_graph_create(NULL, NULL);
+    qdq_value x = qdq_input(g, "DynamicQuantize_0.scale", QDQ_FLOAT32, QDQ_SHAPE(4));
+    qdq_value d = qdq_dynamic_quantize(g, x, (qdq_dynamic_quantize_attrs){0});
+    qdq_output(g, "s", qdq_port(g, d, "scale"));
+    assert_int_equal(qdq_graph_validate(g, NULL, NULL)->errors, 0);
+    assert_string_equal(qdq_value_name(g, d), "DynamicQuantize_1");
+    qdq_graph_destroy(g);
+}
+
 // A tensor whose tiles no address can count is good as long as it is not tiled, as on machines of
 // 32 bits a weight [2048, 512, 1, 1] is.
 static void only_what_is_tiled_must_fit_in_tiles(void **state) {
@@ -313,6 +359,9 @@ int main(void) {
         cmocka_unit_test(inputs_outputs_and_constants_are_counted_row_major),
         cmocka_unit_test(results_keep_to_the_limit_of_elements),
         cmocka_unit_test(tensors_beyond_the_caps_are_refused),
+        cmocka_unit_test(a_further_output_of_a_node_shares_its_name_with_no_value),
+        cmocka_unit_test(the_first_output_leaves_its_port_name_free),
+        cmocka_unit_test(a_node_without_a_name_gets_one_whose_outputs_are_free),
         cmocka_unit_test(only_what_is_tiled_must_fit_in_tiles),
         cmocka_unit_test(elements_beyond_64_bits_are_refused_at_any_limit),
         cmocka_unit_test(an_invalid_rank_is_reported),

@@ -241,21 +241,8 @@ static void a_value_at_two_ports_becomes_one_input(void **state) {
     check_io(g, 0, (const char *const[]){"x", NULL}, (const char *const[]){"q", NULL});
 }
 
-// "d.scale" is an input here, a port of d, and a node.
 static void names_that_would_clash_become_port_names(void **state) {
     (void)state;
-    for (int i = 0; i < 2; i++) {
-        qdq_graph *g = qdq_graph_create(NULL, NULL);
-        qdq_value x = qdq_input(g, i ? "x" : "d.scale", QDQ_FLOAT32, QDQ_SHAPE(1));
-        qdq_value d =
-            qdq_dynamic_quantize(g, x, (qdq_dynamic_quantize_attrs){.quantize = {.name = "d"}});
-        qdq_output(g, "y",
-                   qdq_quantize(g, x,
-                                (qdq_quantize_attrs){.name = i ? "d.scale" : "q",
-                                                     .scale = qdq_port(g, d, "scale")}));
-        check_io(g, 1, (const char *const[]){i ? "x" : "d.scale", "scale", NULL},
-                 (const char *const[]){i ? "d.scale" : "q", NULL});
-    }
     char name[256] = "";  // 255 bytes, so that "NAME.scale" is too long
     memset(name, 'n', sizeof name - 1);
     for (size_t n = 0; n < 2; n++) {

@@ -60,27 +60,66 @@ static qdq_status each_name(qdq_onnx_import *im,
     return QDQ_OK;
 }
 
-// Legal names are taken first, so that no replacement is one of them.
+// Where a name may stand for an output of a node, "node.port": the dot. NULL: it cannot. The first
+// output has the name of the node.
+static const char *dot_before_port(const char *name) {
+    const char *dot = strrchr(name, '.');
+    for (size_t i = 0; dot && i < qdq_op_count(); i++)
+        for (size_t k = 1; k < qdq_op_get(i).output_count; k++)
+            if (strcmp(qdq_op_output(i, k).name, dot + 1) == 0) return dot;
+    return NULL;
+}
+
+// Legal names are taken first, so that no replacement is one of them. Of these, names that may
+// stand for an output of a node come after the others.
 static qdq_status claim_legal(qdq_onnx_import *im, const char *name) {
     return qdq_graph_name_is_legal(name) ? claim(im, name, 0) : QDQ_OK;
 }
 
-static qdq_status replace_illegal(qdq_onnx_import *im, const char *name) {
-    if (qdq_graph_name_is_legal(name) || !*name || is_claimed(im, name)) return QDQ_OK;
+static qdq_status claim_plain(qdq_onnx_import *im, const char *name) {
+    return dot_before_port(name) ? QDQ_OK : claim_legal(im, name);
+}
+
+// A further output of a node that is named after the first one is this output in the graph too.
+static qdq_status claim_own_outputs(qdq_onnx_import *im) {
+    for (size_t i = 0; i < im->model.graph.nodes.count; i++) {
+        const qdq_onnx_strings *outputs = &im->model.graph.nodes.items[i].outputs;
+        for (size_t k = 1; k < outputs->count; k++) {
+            const char *name = outputs->items[k], *dot = dot_before_port(name);
+            size_t length = strlen(outputs->items[0]);
+            if (dot && length == (size_t)(dot - name) && !memcmp(name, outputs->items[0], length))
+                QDQ_TRY(claim_legal(im, name));
+        }
+    }
+    return QDQ_OK;
+}
+
+static qdq_status claim_dotted(qdq_onnx_import *im, const char *name) {
+    const char *dot = qdq_graph_name_is_legal(name) ? dot_before_port(name) : NULL;
+    bool of_node = dot && qdq_symbols_find(im->claimed, name, (size_t)(dot - name), NULL);
+    return dot && !of_node ? claim(im, name, 0) : QDQ_OK;
+}
+
+static qdq_status replace_others(qdq_onnx_import *im, const char *name) {
+    if (!*name || is_claimed(im, name)) return QDQ_OK;
     const char **all = qdq_mempool_grow(im->mempool, im->others.items, im->others.count,
                                         &im->others.capacity, sizeof *all);
     if (!all) return qdq_fail_memory(im->err, sizeof *all);
     im->others.items = all;
-    const char *other = numbered(im, legal_name(im, name));
-    if (!other) return qdq_fail_memory(im->err, 1);
+    char *legal = legal_name(im, name);
+    if (!legal) return qdq_fail_memory(im->err, 1);
+    if (strcmp(legal, name) == 0) snprintf(legal + strlen(legal), 16, "~%u", ++im->renamed);
+    const char *other = numbered(im, legal);
     all[im->others.count++] = other;
     QDQ_TRY(claim(im, name, (uint32_t)im->others.count));
     return claim(im, other, 0);
 }
 
 qdq_status qdq_onnx_claim_names(qdq_onnx_import *im) {
-    QDQ_TRY(each_name(im, claim_legal));
-    return each_name(im, replace_illegal);
+    QDQ_TRY(each_name(im, claim_plain));
+    QDQ_TRY(claim_own_outputs(im));
+    QDQ_TRY(each_name(im, claim_dotted));
+    return each_name(im, replace_others);
 }
 
 const char *qdq_onnx_graph_name(const qdq_onnx_import *im, const char *name) {
