@@ -215,9 +215,24 @@ static const void *copy_list(qdq_graph *graph, const void *data, size_t *count, 
     return data ? qdq_mempool_copy(&graph->mempool, data, *count, size) : NULL;
 }
 
+// True if a struct of `size` bytes can be read: an older one ends between two fields, and a newer
+// one has only zeros beyond the fields that are known here.
+static bool fits_struct(const qdq_op *op, const char *attrs, size_t size) {
+    for (size_t i = op->attrs_size; i < size; i++)
+        if (attrs[i]) return false;
+    return qdq_op_has_whole_fields(op, size);
+}
+
 // Copies an op's attribute struct and everything it points to into the pool. NULL if memory runs
-// out.
+// out, or if the struct is another one.
 static void *copy_attrs(qdq_graph *graph, const qdq_op *op, const void *attrs, size_t size) {
+    if (attrs && !fits_struct(op, attrs, size)) {
+        qdq_fail(&graph->broken, QDQ_ERR_ARGUMENT,
+                 "attrs of %s have %zu bytes, wanted %zu; pass sizeof of the struct of the op, by "
+                 "the header of this library",
+                 op->name, size, op->attrs_size);
+        return NULL;
+    }
     char *copy = qdq_mempool_array(&graph->mempool, op->attrs_size, 1);
     if (!copy) return NULL;
     if (attrs) memcpy(copy, attrs, size < op->attrs_size ? size : op->attrs_size);

@@ -103,6 +103,8 @@ static inline bool qdq_port_is_variadic(const qdq_op *op, const qdq_port_desc *i
     .outputs = (output_table), .output_count = sizeof(output_table) / sizeof(output_table)[0], \
     .attrs = (attr_table), .attr_count = sizeof(attr_table) / sizeof(attr_table)[0]
 
+// True if the first `size` bytes of the op's struct hold no part of a field without the rest.
+bool qdq_op_has_whole_fields(const qdq_op *op, size_t size);
 // Whether an attribute differs from its default; `field` is where it lies in the op's struct.
 bool qdq_attr_is_set(const qdq_attr_desc *attr, const void *field);
 // The op with this name, or NULL.

@@ -164,6 +164,36 @@ qdq_attr_info qdq_op_attr(size_t op, size_t index) {
                            attr->default_text, attr->summary,         required};
 }
 
+static size_t attr_bytes(qdq_attr_kind kind) {
+    switch (kind) {
+    case QDQ_ATTR_INT:
+    case QDQ_ATTR_BOUND: return sizeof(qdq_int);
+    case QDQ_ATTR_MAYBE_WORD: return sizeof(qdq_maybe_word);
+    case QDQ_ATTR_FLOAT: return sizeof(qdq_float);
+    case QDQ_ATTR_BOOL: return sizeof(qdq_bool);
+    case QDQ_ATTR_WORD: return sizeof(int);
+    case QDQ_ATTR_DTYPE: return sizeof(qdq_dtype);
+    case QDQ_ATTR_INTS: return sizeof(qdq_ints);
+    case QDQ_ATTR_FLOATS: return sizeof(qdq_floats);
+    case QDQ_ATTR_NUMBERS: return sizeof(qdq_numbers);
+    case QDQ_ATTR_VALUE: return sizeof(qdq_value);
+    }
+    return 0;
+}
+
+static bool is_cut(size_t at, size_t bytes, size_t size) { return at < size && size < at + bytes; }
+
+bool qdq_op_has_whole_fields(const qdq_op *op, size_t size) {
+    bool cut = is_cut(0, sizeof(const char *), size);
+    for (size_t i = 0; i < op->input_count; i++) {
+        bool list = op->variadic && i + 1 == op->input_count;
+        cut |= is_cut(op->inputs[i].offset, list ? sizeof(qdq_values) : sizeof(qdq_value), size);
+    }
+    for (size_t i = 0; i < op->attr_count; i++)
+        cut |= is_cut(op->attrs[i].offset, attr_bytes(op->attrs[i].kind), size);
+    return !cut;
+}
+
 bool qdq_attr_is_set(const qdq_attr_desc *attr, const void *field) {
     qdq_maybe_word word;
     switch (attr->kind) {

@@ -91,6 +91,35 @@ static void an_older_smaller_struct_is_accepted(void **state) {
     qdq_graph_destroy(g);
 }
 
+static void check_attrs_size(const void *attrs, size_t size, bool good) {
+    qdq_error err = {0};
+    qdq_graph *g = qdq_graph_create(NULL, NULL);
+    qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(4));
+    assert_int_equal(x.id, 1);
+    qdq_output(g, "y", qdq_add_node(g, "Quantize", attrs, size));
+    qdq_plan *plan = qdq_graph_compile(g, NULL, &err);
+    if (good != (plan != NULL)) fail_msg("%zu bytes: %s", size, err.text);
+    if (!good) assert_non_null(strstr(err.text, "pass sizeof of the struct of the op"));
+    qdq_plan_destroy(plan), qdq_graph_destroy(g);
+}
+
+// A part of a pointer would be read as a pointer, and a field that is not known here would be lost.
+static void a_struct_that_ends_within_a_field_is_refused(void **state) {
+    (void)state;
+    struct {
+        qdq_quantize_attrs known;
+        size_t newer;
+    } attrs = {.known = {.name = "q", .x = {1}, .scales = QDQ_SCALE(0.5f)}};
+    check_attrs_size(&attrs, sizeof attrs.known, true);
+    check_attrs_size(&attrs, sizeof attrs, true);
+    for (size_t size = 1; size < sizeof attrs.known.name; size++)
+        check_attrs_size(&attrs, size, false);
+    check_attrs_size(&attrs, offsetof(qdq_quantize_attrs, scales) + sizeof(void *), false);
+    check_attrs_size(&attrs, offsetof(qdq_quantize_attrs, axis) + 1, false);
+    attrs.newer = 1;
+    check_attrs_size(&attrs, sizeof attrs, false);
+}
+
 static void a_null_graph_is_reported_once_at_the_end(void **state) {
     (void)state;
     qdq_value x = qdq_input(NULL, "x", QDQ_FLOAT32, QDQ_SHAPE(4));
@@ -351,6 +380,7 @@ int main(void) {
         cmocka_unit_test(nodes_without_names_get_free_ones),
         cmocka_unit_test(every_output_of_a_node_can_be_reached),
         cmocka_unit_test(an_older_smaller_struct_is_accepted),
+        cmocka_unit_test(a_struct_that_ends_within_a_field_is_refused),
         cmocka_unit_test(a_null_graph_is_reported_once_at_the_end),
         cmocka_unit_test(a_value_of_another_graph_is_refused),
         cmocka_unit_test(unknown_ops_and_targets_are_named),
