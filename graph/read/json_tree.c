@@ -33,11 +33,32 @@ static const char *find_number(const char *at, size_t *length) {
     return at;
 }
 
-// Whether an integer exceeds 2^53, written without fraction or exponent.
-static bool is_long(const char *number, size_t length) {
-    for (size_t i = 0; i < length; i++)
-        if (number[i] == '.' || number[i] == 'e' || number[i] == 'E') return false;
-    return length > 15;
+enum { EXACT_DIGITS = 15, MOST_DIGITS = 24 };  // a double has; an integer may have and be refused
+
+// Writes the digits of a whole number that a double may not hold: 9007199254740993, with .0 or as
+// 9007199254740993e0. 0 if the number is short, not whole, or longer than any integer.
+static size_t whole_digits(const char *number, size_t length, char out[MOST_DIGITS + 2]) {
+    size_t used = 0, digits = 0, fraction = 0, i = 0;
+    if (length <= EXACT_DIGITS) return 0;
+    if (number[0] == '-') out[used++] = number[i++];
+    for (bool behind = false; i < length && number[i] != 'e' && number[i] != 'E'; i++) {
+        if (number[i] == '.') behind = true;
+        if (number[i] == '.' || (number[i] == '0' && !digits && !behind)) continue;
+        if (digits < MOST_DIGITS) out[used + digits] = number[i];
+        digits++, fraction += behind;
+    }
+    long power = i < length ? strtol(number + i + 1, NULL, 10) : 0;
+    for (; power > 0 && fraction; power--) fraction--;
+    for (; power < 0 && fraction <= MOST_DIGITS; power++) fraction++;
+    // Digits of the fraction must be 0. Those beyond MOST_DIGITS were not kept.
+    for (size_t k = 0; k < fraction; k++)
+        if (k >= digits || digits - 1 - k >= MOST_DIGITS || out[used + digits - 1 - k] != '0')
+            return 0;
+    digits -= fraction;
+    for (; power > 0 && digits && digits < MOST_DIGITS; power--) out[used + digits++] = '0';
+    if (digits <= EXACT_DIGITS || digits >= MOST_DIGITS) return 0;
+    out[used + digits] = '\0';
+    return used + digits;
 }
 
 // Walks the tree and its text together and keeps the digits of integers beyond 2^53. They go to the
@@ -46,12 +67,13 @@ static bool is_long(const char *number, size_t length) {
 static bool keep_long_numbers(cJSON *item, const char **at) {
     if (cJSON_IsNumber(item)) {
         size_t length;
+        char digits[MOST_DIGITS + 2];
         *at = find_number(*at, &length);
-        if (is_long(*at, length)) {
-            item->valuestring = cJSON_malloc(length + 1);
+        size_t bytes = whole_digits(*at, length, digits);
+        if (bytes) {
+            item->valuestring = cJSON_malloc(bytes + 1);
             if (!item->valuestring) return false;
-            memcpy(item->valuestring, *at, length);
-            item->valuestring[length] = '\0';
+            memcpy(item->valuestring, digits, bytes + 1);
         }
         *at += length;
     }
