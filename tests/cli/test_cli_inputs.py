@@ -6,7 +6,10 @@ from the file before it is read."""
 import io
 import itertools
 import json
+import os
+import resource
 import struct
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -66,6 +69,46 @@ class WrongFiles(Case):
 
     def test_as_the_results_of_a_device(self):
         self.check_refused("explain", "--fill", "1", "--got")
+
+
+class LongNames(Case):
+    def test_an_archive_is_known_whatever_the_length_of_its_first_name(self):
+        for length in (1, 94, 95, 96, 255):
+            name = "n" * length
+            (self.folder / "a.npz").write_bytes(npz(**{name: npy_bytes("<f4", [2], bytes(8))}))
+            self.write("g.json", graph([], [value(name, "float32", [2])], {"y": name}))
+            self.qdq("run", "g.json", "-i", "a.npz")
+
+
+class DoubleMembers(Case):
+    def test_an_archive_with_a_member_twice_is_refused(self):
+        data = io.BytesIO()
+        with warnings.catch_warnings(), zipfile.ZipFile(data, "w") as archive:
+            warnings.simplefilter("ignore")  # zipfile's
+            for number in (b"\0", b"\1"):
+                archive.writestr("x.npy", npy_bytes("<f4", [2, 3], number * 24))
+                archive.writestr("y.npy" if number == b"\0" else "z.npy", EMPTY)
+        (self.folder / "two.npz").write_bytes(data.getvalue())
+        self.write("g.json", identity("float32", [2, 3]))
+        for words in (["run", "-i", "two.npz"], ["run", "--fill", "1", "--expect", "two.npz"],
+                      ["calibrate", "-o", "s.state", "--data", "two.npz"]):
+            told = self.qdq(words[0], "g.json", *words[1:], code=3).err
+            self.assertIn("two.npz: has two members 'x.npy', wanted one", told)
+
+
+class LimitedFiles(Case):
+    def test_a_file_that_may_not_grow_is_an_error_with_a_sentence(self):
+        self.write("g.json", identity("float32", [1000]))
+        limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))}
+        before = sorted(os.listdir(self.folder))
+        for words in (["run", "g.json", "--fill", "1", "-o", "y.safetensors"], ["run", "g.json", "--fill", "1", "-o", "y=y.npy"],
+                      ["convert", "g.json", "-o", "c.json"], ["plan", "g.json", "--emit-c", "p.c"],
+                      ["check", "g.json", "--html", "p.html"]):
+            with self.subTest(" ".join(words)):
+                done = self.qdq(*words, code=None, **limit)
+                self.assertGreaterEqual(done.code, 2)
+                self.assertIn("File too large", done.err)
+                self.assertEqual(sorted(os.listdir(self.folder)), before)
 
 
 class EmptyTensors(Case):

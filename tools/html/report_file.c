@@ -61,10 +61,12 @@ int report_file_close(report_file *r, int code) {
         qdq_json_end_object(&r->json);
         fwrite(html_page_end, 1, html_page_end_bytes, r->file);
     }
-    bool broken = ferror(r->file);
+    bool broken = fflush(r->file) != 0 || ferror(r->file);
+    int why = errno;
     broken = fclose(r->file) != 0 || broken;
     r->file = NULL;
     if (good && !broken) return code;
     remove_page(r->path);
-    return good ? tell_failure(QDQ_ERR_IO, "%s: cannot be written", r->path) : code;
+    return good ? tell_failure(QDQ_ERR_IO, "%s: cannot be written: %s", r->path, strerror(why))
+                : code;
 }

@@ -37,7 +37,7 @@ static const kind_row rows[KIND_COUNT] = {
 
 //---- Recognising ------------------------------------------------------------
 
-enum { HEAD_BYTES = 128 };
+enum { HEAD_BYTES = 1200 };  // with a name of 1,024 bytes in a zip archive
 
 typedef struct head {
     unsigned char bytes[HEAD_BYTES];

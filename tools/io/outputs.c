@@ -78,6 +78,7 @@ static int check_expect(const qdq_graph *graph, const qdq_plan *plan, const opti
     for (size_t i = 0; !found && i < qdq_plan_output_count(plan); i++)
         found = tensor_file_has(spec.file, qdq_plan_output(plan, i)->name);
     if (found) return EXIT_OK;
+    if (!tensor_file_opens(spec.file, &err)) return report_error(&err);
     return tell_failure(QDQ_ERR_PARSE, "%s has no tensor with the name of an output", spec.file);
 }
 

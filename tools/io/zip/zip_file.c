@@ -80,6 +80,45 @@ static qdq_status find_end(const zip_file *zip, uint64_t *size, uint64_t *offset
     return status;
 }
 
+typedef struct member_name {
+    const char *text;
+    size_t bytes;
+} member_name;
+
+static int by_name(const void *a, const void *b) {
+    const member_name *one = a, *two = b;
+    size_t least = one->bytes < two->bytes ? one->bytes : two->bytes;
+    int order = memcmp(one->text, two->text, least);
+    return order ? order : (one->bytes > two->bytes) - (one->bytes < two->bytes);
+}
+
+// Programs differ in the member that they take of two with one name. Ends before a damaged entry,
+// which zip_next reports.
+static qdq_status refuse_doubles(const zip_file *zip, qdq_error *err) {
+    char shown[SHOWN_BYTES];
+    size_t most = zip->directory_bytes / ENTRY_BYTES, count = 0, at = 0;
+    member_name *names = malloc((most + 1) * sizeof *names);
+    if (!names) return source_fail(err, QDQ_ERR_MEMORY, "out of memory: a directory");
+    while (zip->directory_bytes - at >= ENTRY_BYTES) {
+        const unsigned char *entry = zip->directory + at;
+        size_t bytes = (size_t)number(entry + 28, 2),
+               left = zip->directory_bytes - at - ENTRY_BYTES;
+        if (!is_record(entry, 1, 2) || bytes > left) break;
+        names[count++] = (member_name){(const char *)entry + ENTRY_BYTES, bytes};
+        bytes += (size_t)number(entry + 30, 2) + (size_t)number(entry + 32, 2);
+        if (bytes > left) break;
+        at += ENTRY_BYTES + bytes;
+    }
+    qsort(names, count, sizeof *names, by_name);
+    qdq_status status = QDQ_OK;
+    for (size_t i = 1; i < count && status == QDQ_OK; i++)
+        if (by_name(&names[i - 1], &names[i]) == 0)
+            status = source_fail(err, QDQ_ERR_PARSE, "has two members '%s', wanted one",
+                                 qdq_utf8_show(shown, sizeof shown, names[i].text, names[i].bytes));
+    free(names);
+    return status;
+}
+
 qdq_status zip_open(zip_file *zip, FILE *file, uint64_t bytes, qdq_error *err) {
     uint64_t size = 0, offset = 0;
     *zip = (zip_file){.file = file, .bytes = bytes};
@@ -90,7 +129,8 @@ qdq_status zip_open(zip_file *zip, FILE *file, uint64_t bytes, qdq_error *err) {
     zip->directory = malloc((size_t)size + 1);
     zip->directory_bytes = (size_t)size;
     if (!zip->directory) return source_fail(err, QDQ_ERR_MEMORY, "out of memory: a directory");
-    return read_at(zip, offset, zip->directory, (size_t)size, err);
+    status = read_at(zip, offset, zip->directory, (size_t)size, err);
+    return status == QDQ_OK ? refuse_doubles(zip, err) : status;
 }
 
 void zip_close(zip_file *zip) {
