@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The entry of the command line: one table row per command.
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -260,6 +261,7 @@ static int run_command(const command_row *command, options *opt) {
 }
 
 int main(int argc, char **argv) {
+    signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write
     if (argc < 2) {
         list_commands(stderr);
         return EXIT_USAGE;

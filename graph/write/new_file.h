@@ -6,12 +6,13 @@
 #include <stdio.h>
 
 #include "include/qdq/base.h"
+#include "runtime/base/file_draft.h"
 
 typedef struct qdq_new_file {
     FILE *stream;  // write here
     const qdq_allocator *allocator;
-    char *draft;  // the path of the temporary file
-    size_t draft_bytes;
+    qdq_file_draft draft;
+    char *name;  // of the draft
 } qdq_new_file;
 
 // Begins a file that will replace `path`: a new one, or an existing regular file, whose mode it
@@ -19,7 +20,7 @@ typedef struct qdq_new_file {
 qdq_status qdq_new_file_open(qdq_new_file *file, const char *path, const qdq_allocator *allocator,
                              qdq_error *err);
 
-// Renames the draft to `path`, or removes it if `written` is an error or renaming fails. Returns
+// Puts the draft at `path`, or removes it if `written` is an error or renaming fails. Returns
 // `written` or the new error.
 qdq_status qdq_new_file_close(qdq_new_file *file, const char *path, qdq_status written,
                               qdq_error *err);

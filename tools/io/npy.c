@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/file_draft.h"
 #include "tools/io/npy_header.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "little-endian data is not converted");
@@ -19,8 +20,6 @@ enum {
     PREAMBLE_BYTES = 8,  // magic and version
     MOST_HEADER_BYTES = 64 * 1024,
     HEADER_ALIGN = 64,
-    MOST_DRAFTS = 100,
-    MODE_BITS = 07777,
 };
 static const unsigned char magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
 
@@ -146,46 +145,36 @@ static size_t make_header(char out[4 * HEADER_ALIGN], const char *descr, qdq_sha
     return bytes + padding;
 }
 
-// Creates a file next to `path` under an unused name. open() applies the user's umask to new files;
-// mkstemp() would not. A file that replaces an existing one has the same mode from the start.
-static qdq_status open_draft(const char *path, char *draft, size_t capacity, FILE **out,
+static qdq_status open_draft(const char *path, qdq_file_draft *draft, char *name, FILE **out,
                              qdq_error *err) {
-    const char *slash = strrchr(path, '/');
-    int folder = slash ? (int)(slash - path) + 1 : 0;
-    int descriptor = -1;
-    struct stat old;
-    bool exists = stat(path, &old) == 0;
-    for (int i = 0; i < MOST_DRAFTS && descriptor < 0; i++) {
-        (void)snprintf(draft, capacity, "%.*s.qdq-%ld-%d", folder, path, (long)getpid(), i);
-        descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? 0600 : 0666);
-        if (descriptor < 0 && errno != EEXIST) break;
-    }
-    if (descriptor >= 0 && exists)
-        (void)!fchmod(descriptor, old.st_mode & MODE_BITS);  // some file systems have no modes
-    if (descriptor < 0)
+    if (!qdq_file_draft_open(draft, path, name))
         return npy_fail(err, QDQ_ERR_IO, "a new file cannot be made in its folder: %s",
                         strerror(errno));
-    *out = fdopen(descriptor, "wb");
+    *out = fdopen(draft->descriptor, "wb");
     if (*out) return QDQ_OK;
-    close(descriptor);
-    unlink(draft);
+    close(draft->descriptor);
+    qdq_file_draft_drop(draft);
     return npy_fail(err, QDQ_ERR_MEMORY, "out of memory: a stream to write to");
 }
 
-static qdq_status write_draft(const char *path, char *draft, size_t capacity, const char *header,
-                              size_t header_bytes, const void *data, size_t bytes, qdq_error *err) {
+static qdq_status write_draft(const char *path, char *name, const char *header, size_t header_bytes,
+                              const void *data, size_t bytes, qdq_error *err) {
     FILE *stream = NULL;
-    qdq_status status = open_draft(path, draft, capacity, &stream, err);
+    qdq_file_draft draft;
+    qdq_status status = open_draft(path, &draft, name, &stream, err);
     if (status != QDQ_OK) return status;
     bool done = fwrite(header, header_bytes, 1, stream) == 1 &&
                 fwrite(data, bytes, 1, stream) == 1 && fflush(stream) == 0 &&
                 fsync(fileno(stream)) == 0;
     if (!done) status = npy_fail(err, QDQ_ERR_IO, "cannot be written: %s", strerror(errno));
+    if (done && !qdq_file_draft_link(&draft, path))
+        status = npy_fail(err, QDQ_ERR_IO, "a new file cannot be made in its folder: %s",
+                          strerror(errno));
     if (fclose(stream) != 0 && status == QDQ_OK)
         status = npy_fail(err, QDQ_ERR_IO, "cannot be written: %s", strerror(errno));
-    if (status == QDQ_OK && rename(draft, path) != 0)
+    if (status == QDQ_OK && !qdq_file_draft_place(&draft, path))
         status = npy_fail(err, QDQ_ERR_IO, "cannot be replaced: %s", strerror(errno));
-    if (status != QDQ_OK) unlink(draft);
+    if (status != QDQ_OK) qdq_file_draft_drop(&draft);
     return status;
 }
 
@@ -225,11 +214,11 @@ static qdq_status write_file(const char *path, qdq_dtype dtype, qdq_shape shape,
     if (status != QDQ_OK) return status;
     char header[4 * HEADER_ALIGN];
     size_t header_bytes = make_header(header, qdq_dtype_get(dtype)->npy, shape);
-    size_t capacity = strlen(path) + 64;
-    char *draft = malloc(capacity);
-    if (!draft) return npy_fail(err, QDQ_ERR_MEMORY, "out of memory: %zu bytes", capacity);
-    status = write_draft(path, draft, capacity, header, header_bytes, data, bytes, err);
-    free(draft);
+    size_t capacity = strlen(path) + QDQ_FILE_DRAFT_NAME;
+    char *name = malloc(capacity);
+    if (!name) return npy_fail(err, QDQ_ERR_MEMORY, "out of memory: %zu bytes", capacity);
+    status = write_draft(path, name, header, header_bytes, data, bytes, err);
+    free(name);
     return status;
 }
 
