@@ -40,7 +40,7 @@ typedef enum qdq_attr_kind {
 
 // The layout of qdq_maybe_qtype and its like, whatever their enum.
 typedef struct qdq_maybe_word {
-    bool set;
+    float set;
     int value;
 } qdq_maybe_word;
 

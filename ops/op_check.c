@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ops/op.h"
+#include "runtime/base/number.h"
 #include "runtime/base/words.h"
 #include "runtime/numerics/dtype.h"
 
@@ -83,7 +84,7 @@ static bool check_attr(const qdq_op_context *ctx, const qdq_attr_desc *attr) {
     } else if (attr->kind == QDQ_ATTR_BOOL) {
         qdq_bool flag;
         memcpy(&flag, field, sizeof flag);
-        value = (int64_t)flag, end = QDQ_TRUE + 1;
+        value = (int64_t)flag, end = QDQ_FALSE + 1;
     } else {
         return true;
     }
@@ -91,6 +92,29 @@ static bool check_attr(const qdq_op_context *ctx, const qdq_attr_desc *attr) {
     qdq_report_violation(ctx, QDQ_RULE_ATTR_VALUE, attr->name,
                          qdq_text(ctx->findings, "is %lld", (long long)value),
                          qdq_text(ctx->findings, "0 to %lld", (long long)end - 1));
+    return false;
+}
+
+// A bare number in a field that only a macro sets, as in `.axis = 1`, is in the place of the mark.
+static bool check_mark(const qdq_op_context *ctx, const qdq_attr_desc *attr) {
+    const void *field = (const char *)ctx->attrs + attr->offset;
+    const char *macro = strcmp(attr->name, "qtype") == 0 ? "QDQ_QTYPE" : "QDQ_MODE";
+    double mark = 0;
+    qdq_maybe_word word;
+    char number[QDQ_NUMBER_BYTES];
+    if (attr->kind == QDQ_ATTR_INT || attr->kind == QDQ_ATTR_BOUND) {
+        mark = ((const qdq_int *)field)->set, macro = "QDQ_INT";
+    } else if (attr->kind == QDQ_ATTR_FLOAT) {
+        mark = ((const qdq_float *)field)->set, macro = "QDQ_FLOAT";
+    } else if (attr->kind == QDQ_ATTR_MAYBE_WORD) {
+        memcpy(&word, field, sizeof word);
+        mark = (double)word.set;
+    }
+    if (mark == 0 || mark == QDQ_GIVEN) return true;
+    const char *text = qdq_number_text(number, mark, false);
+    qdq_report_violation(ctx, QDQ_RULE_ATTRIBUTE_NOT_SET, attr->name,
+                         qdq_text(ctx->findings, "is a bare %s, which sets nothing", text),
+                         qdq_text(ctx->findings, "%s(%s)", macro, text));
     return false;
 }
 
@@ -110,7 +134,10 @@ bool qdq_op_check(qdq_op_context *ctx) {
         check_port(ctx, qdq_op_port(op, i), &ctx->inputs[i]);
     bool readable = true;
     for (size_t i = 0; i < op->attr_count; i++) {
-        readable &= check_attr(ctx, &op->attrs[i]);
+        if (check_mark(ctx, &op->attrs[i]))
+            readable &= check_attr(ctx, &op->attrs[i]);
+        else
+            readable = false;
         check_queue(ctx, &op->attrs[i]);
     }
     ctx->output_count = op->output_count;

@@ -60,6 +60,9 @@ typedef struct qdq_rule {
       "see `qdq ops OP`")                                                                          \
     X(ATTR_VALUE, "attr-value", ERROR, GRAPH, "an attribute has a value that the op accepts",  \
       "see `qdq ops OP`")                                                                          \
+    X(ATTRIBUTE_NOT_SET, "attribute-not-set", ERROR, GRAPH,                                        \
+      "an optional number of the C API is written with its macro",                                 \
+      "a bare number, as in `.axis = 1`, is not in the field `value`")                             \
     X(DTYPE_UNKNOWN, "dtype-unknown", ERROR, GRAPH, "every dtype is one that `qdq ops --dtypes` lists",            \
       "see `qdq ops --dtypes`")                                                                    \
     X(DTYPE_RESULT, "dtype-result", ERROR, GRAPH, "`dtype` is one that the op can make",           \

@@ -65,7 +65,7 @@ static void hash_int(qdq_sha256 *hash, const qdq_int *number) {
 }
 
 static const char *word_of(const qdq_attr_desc *attr, const void *field) {
-    qdq_maybe_word word = {true, *(const int *)field};
+    qdq_maybe_word word = {QDQ_GIVEN, *(const int *)field};
     if (attr->kind == QDQ_ATTR_MAYBE_WORD) memcpy(&word, field, sizeof word);
     return attr->words[word.value];
 }

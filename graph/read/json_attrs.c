@@ -151,7 +151,7 @@ static void read_attr(attr_reader *a, const qdq_attr_desc *attr, const qdq_json_
         memcpy(field, &word, sizeof word);
         break;
     case QDQ_ATTR_MAYBE_WORD: {
-        qdq_maybe_word maybe = {true, read_word(a, attr, json)};
+        qdq_maybe_word maybe = {QDQ_GIVEN, read_word(a, attr, json)};
         memcpy(field, &maybe, sizeof maybe);
         break;
     }

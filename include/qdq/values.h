@@ -9,22 +9,28 @@
 extern "C" {
 #endif
 
+// Marks an optional field as given. Only QDQ_INT, QDQ_REAL, QDQ_FLOAT, QDQ_QTYPE and QDQ_MODE write it.
+// A bare number, as in `.axis = 1`, lands in `set` and not in `value`; the node then has the finding
+// core/attribute-not-set.
+#define QDQ_GIVEN (-10974577)
+
 // An integer that can be unset, for attributes where 0 is not the default. quant_min and quant_max
 // stand for value + fraction (QDQ_REAL takes any number below 2^63 in magnitude); other attributes
 // ignore the fraction.
 typedef struct qdq_int {
-    bool set;
+    double set;  // 0 or QDQ_GIVEN
     int64_t value;
     double fraction;
 } qdq_int;
 
 // A number that can be unset.
 typedef struct qdq_float {
-    bool set;
+    double set;  // 0 or QDQ_GIVEN
     double value;
 } qdq_float;
 
-typedef enum qdq_bool { QDQ_UNSET = 0, QDQ_FALSE, QDQ_TRUE } qdq_bool;
+// `true` of C is QDQ_TRUE; `false` is QDQ_UNSET, the default of the attribute.
+typedef enum qdq_bool { QDQ_UNSET = 0, QDQ_TRUE = 1, QDQ_FALSE = 2 } qdq_bool;
 
 // Lists; the data is copied when the node is added. `scalar` marks a single number, as opposed to a
 // list of one: some targets compute the two differently.
@@ -52,9 +58,9 @@ typedef struct qdq_values {
 // its thread, and each pass through its line of code overwrites it.
 #ifndef __cplusplus
 
-#define QDQ_INT(v) ((qdq_int){true, (v), 0})
-#define QDQ_REAL(v) ((qdq_int){true, (int64_t)(v), (double)(v) - (double)(int64_t)(v)})
-#define QDQ_FLOAT(v) ((qdq_float){true, (v)})
+#define QDQ_INT(v) ((qdq_int){QDQ_GIVEN, (v), 0})
+#define QDQ_REAL(v) ((qdq_int){QDQ_GIVEN, (int64_t)(v), (double)(v) - (double)(int64_t)(v)})
+#define QDQ_FLOAT(v) ((qdq_float){QDQ_GIVEN, (v)})
 #define QDQ_SCALE(s) ((qdq_floats){(const float[]){(s)}, 1, true})
 #define QDQ_SCALES(...)                         \
     ((qdq_floats){(const float[]){__VA_ARGS__}, \
@@ -72,11 +78,11 @@ typedef struct qdq_values {
 
 #else
 
-#define QDQ_INT(v) (qdq_int{true, static_cast<int64_t>(v), 0})
+#define QDQ_INT(v) (qdq_int{QDQ_GIVEN, static_cast<int64_t>(v), 0})
 #define QDQ_REAL(v)                         \
-    (qdq_int{true, static_cast<int64_t>(v), \
+    (qdq_int{QDQ_GIVEN, static_cast<int64_t>(v), \
              static_cast<double>(v) - static_cast<double>(static_cast<int64_t>(v))})
-#define QDQ_FLOAT(v) (qdq_float{true, static_cast<double>(v)})
+#define QDQ_FLOAT(v) (qdq_float{QDQ_GIVEN, static_cast<double>(v)})
 #define QDQ_LIST(list, element, ...)                                    \
     ([](auto... qdq_given) {                                            \
         static thread_local element qdq_kept[sizeof...(qdq_given)];     \

@@ -162,7 +162,7 @@ CASE(qdq_add_node) {
                 if (a == op->attr_count) {
                     (void)qdq_add_node(g, op->name, NULL, k ? 1024 : 0);
                 } else if (op->attrs[a].kind == QDQ_ATTR_MAYBE_WORD) {
-                    const qdq_maybe_word word = {true, (int)misuse_numbers[k]};
+                    const qdq_maybe_word word = {QDQ_GIVEN, (int)misuse_numbers[k]};
                     memcpy(attrs + op->attrs[a].offset, &word, sizeof word);
                 } else if (op->attrs[a].kind == QDQ_ATTR_WORD ||
                            op->attrs[a].kind == QDQ_ATTR_DTYPE ||

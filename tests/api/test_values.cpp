@@ -24,8 +24,8 @@ static void single_values() {
                                             shape.dims[1] == 3 && shape.dims[2] == 4 &&
                                             shape.dims[3] == 0);
     expect("an integer is set",
-           QDQ_INT(-1).set && QDQ_INT(-1).value == -1 && QDQ_INT(cols).value == 3);
-    expect("a number is set", QDQ_FLOAT(1).set && QDQ_FLOAT(0.5f).value == 0.5);
+           QDQ_INT(-1).set == QDQ_GIVEN && QDQ_INT(-1).value == -1 && QDQ_INT(cols).value == 3);
+    expect("a number is set", QDQ_FLOAT(1).set == QDQ_GIVEN && QDQ_FLOAT(0.5f).value == 0.5);
 }
 
 static void lists() {

@@ -160,7 +160,7 @@ static void set_word(maker *m, const qdq_attr_desc *attr, void *field) {
     size_t count = 0;
     while (attr->words[count]) count++;
     int word = (int)below(m, count);
-    const qdq_maybe_word maybe = {true, word};
+    const qdq_maybe_word maybe = {QDQ_GIVEN, word};
     if (attr->kind == QDQ_ATTR_MAYBE_WORD)
         memcpy(field, &maybe, sizeof maybe);
     else

@@ -100,7 +100,7 @@ static qdq_quantize_attrs attrs_of(coding_list *list, const block_grid *grid, co
         attrs.scales.scalar = false;
     } else if (form->channel >= 0) {
         attrs.qtype = QDQ_PER_CHANNEL;
-        attrs.axis = (qdq_int){.set = true, .value = form->channel};
+        attrs.axis = QDQ_INT(form->channel);
     }
     return attrs;
 }
@@ -150,7 +150,7 @@ size_t code_bias(coding_list *list, qdq_value bias, float data_scale, size_t wei
     qdq_quantize_attrs attrs = {.dtype = QDQ_INT32, .scales = {scales, given.count, given.scalar}};
     if (!given.scalar) {
         attrs.qtype = QDQ_PER_CHANNEL;
-        attrs.axis = (qdq_int){.set = true, .value = shape.rank - 1};
+        attrs.axis = QDQ_INT(shape.rank - 1);
     }
     return coding_list_add(list, (qdq_coding){.value = bias, .codes = codes, .attrs = attrs});
 }

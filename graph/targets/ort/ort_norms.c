@@ -124,7 +124,7 @@ void ort_build_layer_norm(qdq_rewriter *r, qdq_match *m) {
                                 (qdq_layer_norm_attrs){.name = last->name,
                                                        .gamma = qdq_rewrite_value(r, n.gamma),
                                                        .beta = qdq_rewrite_value(r, n.beta),
-                                                       .epsilon = {true, n.epsilon},
+                                                       .epsilon = QDQ_FLOAT(n.epsilon),
                                                        .keep_stats = QDQ_FALSE});
 }
 
@@ -221,5 +221,5 @@ void ort_build_rms_norm(qdq_rewriter *r, qdq_match *m) {
     m->made[0] = qdq_rms_norm(r->to, qdq_rewrite_value(r, n.x),
                               (qdq_rms_norm_attrs){.name = last->name,
                                                    .gamma = qdq_rewrite_value(r, n.gamma),
-                                                   .epsilon = {true, n.epsilon}});
+                                                   .epsilon = QDQ_FLOAT(n.epsilon)});
 }

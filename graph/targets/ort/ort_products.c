@@ -324,7 +324,7 @@ static qdq_value add_to_float(qdq_rewriter *r, const ort_unit *u) {
 static qdq_float alpha_of(const qdq_rewriter *r, const ort_unit *u) {
     const float *alpha =
         has_alpha(r, u) ? qdq_rewrite_data(r, r->from->nodes[u->last].inputs[1].id) : NULL;
-    return alpha ? (qdq_float){true, (double)*alpha} : (qdq_float){0};
+    return alpha ? QDQ_FLOAT((double)*alpha) : (qdq_float){0};
 }
 
 static qdq_value add_qgemm(qdq_rewriter *r, const ort_unit *u) {

@@ -100,14 +100,14 @@ static inline qdq_value qdq_dynamic_quantize(qdq_graph *graph, qdq_value x,
 
 // A qtype that may be left out: QDQ_QTYPE(QDQ_PER_CHANNEL).
 typedef struct qdq_maybe_qtype {
-    bool set;
+    float set;  // 0 or QDQ_GIVEN
     qdq_qtype value;
 } qdq_maybe_qtype;
 
 #ifndef __cplusplus
-#define QDQ_QTYPE(v) ((qdq_maybe_qtype){true, (v)})
+#define QDQ_QTYPE(v) ((qdq_maybe_qtype){QDQ_GIVEN, (v)})
 #else
-#define QDQ_QTYPE(v) (qdq_maybe_qtype{true, (v)})
+#define QDQ_QTYPE(v) (qdq_maybe_qtype{QDQ_GIVEN, (v)})
 #endif
 
 // Converts from one set of parameters to another. Each side is per tensor (one element) or per

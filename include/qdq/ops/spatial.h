@@ -43,14 +43,14 @@ typedef enum qdq_interpolate_mode {
 
 // A mode that may be left out: QDQ_MODE(QDQ_LINEAR).
 typedef struct qdq_maybe_interpolate_mode {
-    bool set;
+    float set;  // 0 or QDQ_GIVEN
     qdq_interpolate_mode value;
 } qdq_maybe_interpolate_mode;
 
 #ifndef __cplusplus
-#define QDQ_MODE(v) ((qdq_maybe_interpolate_mode){true, (v)})
+#define QDQ_MODE(v) ((qdq_maybe_interpolate_mode){QDQ_GIVEN, (v)})
 #else
-#define QDQ_MODE(v) (qdq_maybe_interpolate_mode{true, (v)})
+#define QDQ_MODE(v) (qdq_maybe_interpolate_mode{QDQ_GIVEN, (v)})
 #endif
 
 typedef enum qdq_coordinates { QDQ_HALF_PIXEL = 0, QDQ_ALIGN_CORNERS } qdq_coordinates;

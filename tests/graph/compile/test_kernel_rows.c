@@ -46,7 +46,7 @@ static qdq_graph *one_node(qdq_family family, qdq_dtype x_dtype, qdq_dtype y_dty
                                                   .in_zps = attrs.zps,
                                                   .out_scales = attrs.scales,
                                                   .out_zps = attrs.zps,
-                                                  .axis = {.set = all},
+                                                  .axis = {.set = all ? QDQ_GIVEN : 0},
                                                   .dtype = y_dtype});
     qdq_output(g, "y", y);
     return g;

@@ -49,7 +49,7 @@ static void check_from(qdq_dtype from) {
         bool power = to == QDQ_FLOAT8_E8M0;
         bool saturates = power || (small_format_of(to) && small_is_result(small_format_of(to)));
         for (int mode = QDQ_CAST_ROUND_UP; mode <= (power ? QDQ_CAST_ROUND_NEAREST : 0); mode++)
-            for (int s = QDQ_UNSET; s <= (saturates ? QDQ_TRUE : QDQ_UNSET); s++)
+            for (int s = QDQ_UNSET; s <= (saturates ? QDQ_FALSE : QDQ_UNSET); s++)
                 check_case(&(cast_case){from, to, (qdq_bool)s, (qdq_cast_rounding)mode}, list);
     }
 }

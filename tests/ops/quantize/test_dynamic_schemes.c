@@ -205,17 +205,17 @@ static void symmetric_without_clipping_takes_the_greater_of_both_sides(void **st
     static const struct {
         qdq_dtype to;
         qdq_int least, most;
-    } results[] = {{QDQ_INT8, {0}, {0}},
-                   {QDQ_UINT8, {0}, {0}},
-                   {QDQ_INT4, {0}, {0}},
-                   {QDQ_INT16, {0}, {0}},
-                   {QDQ_INT32, {0}, {0}},
-                   {QDQ_INT2, {0}, {0}},
-                   {QDQ_UINT4, {0}, {0}},
-                   {QDQ_INT8, {true, -127, 0}, {0}},
-                   {QDQ_INT8, {true, -8, 0}, {true, 7, 0}},
-                   {QDQ_INT8, {true, -3, 0}, {true, 100, 0}},
-                   {QDQ_INT8, {true, 5, 0}, {true, 90, 0}}};
+    } results[] = {{QDQ_INT8, {.set = 0}, {.set = 0}},
+                   {QDQ_UINT8, {.set = 0}, {.set = 0}},
+                   {QDQ_INT4, {.set = 0}, {.set = 0}},
+                   {QDQ_INT16, {.set = 0}, {.set = 0}},
+                   {QDQ_INT32, {.set = 0}, {.set = 0}},
+                   {QDQ_INT2, {.set = 0}, {.set = 0}},
+                   {QDQ_UINT4, {.set = 0}, {.set = 0}},
+                   {QDQ_INT8, {QDQ_GIVEN, -127, 0}, {.set = 0}},
+                   {QDQ_INT8, {QDQ_GIVEN, -8, 0}, {QDQ_GIVEN, 7, 0}},
+                   {QDQ_INT8, {QDQ_GIVEN, -3, 0}, {QDQ_GIVEN, 100, 0}},
+                   {QDQ_INT8, {QDQ_GIVEN, 5, 0}, {QDQ_GIVEN, 90, 0}}};
     uint64_t seed = 3000;
     for (size_t g = 0; g < UNIT_COUNT(shapes); g++)
         for (size_t f = 0; f < UNIT_COUNT(floats); f++)

@@ -259,7 +259,7 @@ static void unsupported_batch_norms_are_refused(void **state) {
 
 static void stats_are_kept_unless_keep_stats_is_false(void **state) {
     (void)state;
-    for (int keep = QDQ_UNSET; keep <= QDQ_TRUE; keep++) {
+    for (int keep = QDQ_UNSET; keep <= QDQ_FALSE; keep++) {
         qdq_graph *g = qdq_graph_create("norm", NULL);
         qdq_value v = qdq_input(g, "x", F32, QDQ_SHAPE(2, 3));
         qdq_value group = qdq_group_norm(

@@ -133,7 +133,7 @@ void qdq_onnx_set_word(qdq_onnx_call *call, const char *attr, const char *word) 
         call->failed = true;
         return;
     }
-    qdq_maybe_word maybe = {true, at};
+    qdq_maybe_word maybe = {QDQ_GIVEN, at};
     if (desc->kind == QDQ_ATTR_MAYBE_WORD)
         memcpy(call->fields + desc->offset, &maybe, sizeof maybe);
     else

@@ -114,7 +114,7 @@ static inline qdq_value batch_node(batch *b, const cell *c, qdq_value x) {
                                       .out_zero_point = out.zp,
                                       .out_scales = out.scales,
                                       .out_zps = out.zps,
-                                      .axis = {.set = c->axis},
+                                      .axis = {.set = c->axis ? QDQ_GIVEN : 0},
                                       .dtype = c->to};
         return qdq_requantize(b->graph, x, attrs);
     }
@@ -123,7 +123,7 @@ static inline qdq_value batch_node(batch *b, const cell *c, qdq_value x) {
                                 .scales = in.scales,
                                 .zps = in.zps,
                                 .qtype = c->axis ? QDQ_PER_CHANNEL : QDQ_PER_TENSOR,
-                                .axis = {.set = c->axis},
+                                .axis = {.set = c->axis ? QDQ_GIVEN : 0},
                                 .dtype = c->to};
     return c->op == CELL_QUANTIZE ? qdq_quantize(b->graph, x, attrs)
                                   : qdq_dequantize(b->graph, x, attrs);
