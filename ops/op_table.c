@@ -198,9 +198,9 @@ bool qdq_attr_is_set(const qdq_attr_desc *attr, const void *field) {
     qdq_maybe_word word;
     switch (attr->kind) {
     case QDQ_ATTR_INT:
-    case QDQ_ATTR_BOUND: return ((const qdq_int *)field)->set;
-    case QDQ_ATTR_MAYBE_WORD: memcpy(&word, field, sizeof word); return word.set;
-    case QDQ_ATTR_FLOAT: return ((const qdq_float *)field)->set;
+    case QDQ_ATTR_BOUND: return ((const qdq_int *)field)->set != 0;
+    case QDQ_ATTR_MAYBE_WORD: memcpy(&word, field, sizeof word); return word.set != 0;
+    case QDQ_ATTR_FLOAT: return ((const qdq_float *)field)->set != 0;
     case QDQ_ATTR_BOOL: return *(const qdq_bool *)field != QDQ_UNSET;
     case QDQ_ATTR_WORD: return *(const int *)field != 0;
     case QDQ_ATTR_DTYPE: return *(const qdq_dtype *)field != QDQ_DTYPE_NONE;

@@ -108,7 +108,7 @@ static const qdq_attr_desc alpha_attrs[] = {{"alpha", QDQ_ATTR_FLOAT,
 
 static void infer_alpha(qdq_op_context *ctx) {
     const qdq_alpha_attrs *a = ctx->attrs;
-    (void)qdq_require_attr(ctx, "alpha", a->alpha.set);
+    (void)qdq_require_attr(ctx, "alpha", a->alpha.set != 0);
     infer(ctx);
 }
 
@@ -143,8 +143,8 @@ static const qdq_attr_desc hard_sigmoid_attrs[] = {
 
 static void infer_hard_sigmoid(qdq_op_context *ctx) {
     const qdq_hard_sigmoid_attrs *a = ctx->attrs;
-    (void)qdq_require_attr(ctx, "alpha", a->alpha.set);
-    (void)qdq_require_attr(ctx, "beta", a->beta.set);
+    (void)qdq_require_attr(ctx, "alpha", a->alpha.set != 0);
+    (void)qdq_require_attr(ctx, "beta", a->beta.set != 0);
     infer(ctx);
 }
 
@@ -175,8 +175,8 @@ static const qdq_attr_desc clamp_attrs[] = {
 
 static void infer_clamp(qdq_op_context *ctx) {
     const qdq_clamp_attrs *a = ctx->attrs;
-    bool given = qdq_require_attr(ctx, "min", a->min.set);
-    given &= qdq_require_attr(ctx, "max", a->max.set);
+    bool given = qdq_require_attr(ctx, "min", a->min.set != 0);
+    given &= qdq_require_attr(ctx, "max", a->max.set != 0);
     if (given && !(a->min.value <= a->max.value))
         qdq_report_violation(ctx, QDQ_RULE_ATTR_VALUE, "min",
                              qdq_text_is(ctx->findings, a->min.value),

@@ -21,7 +21,7 @@ static const qdq_attr_desc space_attrs[] = {BLOCKSIZE_ATTR};
 static bool check(const qdq_op_context *ctx, bool channels) {
     const qdq_blocks_attrs *a = ctx->attrs;
     qdq_shape x = ctx->inputs[0].type.shape;
-    if (!qdq_require_attr(ctx, "blocksize", a->blocksize.set)) return false;
+    if (!qdq_require_attr(ctx, "blocksize", a->blocksize.set != 0)) return false;
     if (x.rank != 4) {
         qdq_report_shape(ctx, "x", x, "4 dims: [N, C, H, W]");
         return false;

@@ -34,7 +34,7 @@ static bool check_input(const qdq_op_context *ctx, size_t i, int axis) {
 static void infer(qdq_op_context *ctx) {
     const qdq_concat_attrs *a = ctx->attrs;
     qdq_type y = ctx->inputs[0].type;
-    if (!qdq_require_attr(ctx, "axis", a->axis.set)) return;
+    if (!qdq_require_attr(ctx, "axis", a->axis.set != 0)) return;
     int axis = qdq_check_axis(ctx, "axis", a->axis.value, y.shape.rank);
     if (axis < 0) return;
     for (size_t i = 1; i < ctx->input_count; i++) {

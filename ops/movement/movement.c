@@ -218,7 +218,7 @@ typedef struct gen_index_params {
 static void infer_gen_index(qdq_op_context *ctx) {
     const qdq_gen_index_attrs *a = ctx->attrs;
     qdq_shape x = ctx->inputs[0].type.shape;
-    if (!qdq_require_attr(ctx, "axis", a->axis.set) ||
+    if (!qdq_require_attr(ctx, "axis", a->axis.set != 0) ||
         qdq_check_axis(ctx, "axis", a->axis.value, x.rank) < 0)
         return;
     ctx->outputs[0] = (qdq_type){QDQ_INT32, x};

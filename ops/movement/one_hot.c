@@ -27,7 +27,7 @@ static void infer(qdq_op_context *ctx) {
     qdq_shape x = ctx->inputs[IN_INDICES].type.shape;
     qdq_type y = {.dtype = ctx->inputs[IN_VALUES].type.dtype};
     int axis = axis_of(ctx);
-    if (axis < 0 || !qdq_require_attr(ctx, "depth", a->depth.set)) return;
+    if (axis < 0 || !qdq_require_attr(ctx, "depth", a->depth.set != 0)) return;
     if (a->depth.value < 1) {
         qdq_report_violation(ctx, QDQ_RULE_ATTR_VALUE, "depth",
                              qdq_text(ctx->findings, "is %lld", (long long)a->depth.value),

@@ -77,7 +77,7 @@ static const qdq_slice_op inference_runtime = {
 static void infer_inference(qdq_op_context *ctx) {
     const qdq_batch_norm_attrs *a = ctx->attrs;
     qdq_check_channels(ctx, a->data_format);
-    qdq_require_attr(ctx, "epsilon", a->epsilon.set);
+    qdq_require_attr(ctx, "epsilon", a->epsilon.set != 0);
     qdq_check_epsilon(ctx, a->epsilon);
     qdq_check_norm_dtypes(ctx, 1, ctx->input_count);
     ctx->outputs[0] = ctx->inputs[0].type;
@@ -167,7 +167,7 @@ static void infer_training(qdq_op_context *ctx) {
     const qdq_batch_norm_training_attrs *a = ctx->attrs;
     qdq_shape x = ctx->inputs[0].type.shape;
     qdq_check_channels(ctx, a->data_format);
-    qdq_require_attr(ctx, "epsilon", a->epsilon.set);
+    qdq_require_attr(ctx, "epsilon", a->epsilon.set != 0);
     qdq_check_epsilon(ctx, a->epsilon);
     qdq_check_both(ctx, 3, 4);
     qdq_check_norm_dtypes(ctx, 1, ctx->input_count);

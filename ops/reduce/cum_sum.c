@@ -22,7 +22,7 @@ static const qdq_attr_desc attrs[] = {
 
 static void infer(qdq_op_context *ctx) {
     const qdq_cum_sum_attrs *a = ctx->attrs;
-    if (qdq_require_attr(ctx, "axis", a->axis.set))
+    if (qdq_require_attr(ctx, "axis", a->axis.set != 0))
         qdq_check_axis(ctx, "axis", a->axis.value, ctx->inputs[0].type.shape.rank);
     ctx->outputs[0] = ctx->inputs[0].type;
 }

@@ -14,7 +14,7 @@ static const qdq_attr_desc attrs[] = {
 };
 
 static void check_groups(const qdq_op_context *ctx, qdq_int groups, int64_t channels) {
-    if (!qdq_require_attr(ctx, "groups", groups.set)) return;
+    if (!qdq_require_attr(ctx, "groups", groups.set != 0)) return;
     if (groups.value > 0 && channels % groups.value == 0) return;
     qdq_report_violation(
         ctx, QDQ_RULE_ATTR_VALUE, "groups",

@@ -175,7 +175,7 @@ static void infer_arg(qdq_op_context *ctx) {
     const qdq_arg_attrs *a = ctx->attrs;
     qdq_shape x = ctx->inputs[0].type.shape;
     ctx->outputs[0] = (qdq_type){.dtype = QDQ_INT64};
-    if (!qdq_require_attr(ctx, "axis", a->axis.set)) return;
+    if (!qdq_require_attr(ctx, "axis", a->axis.set != 0)) return;
     int axis = qdq_check_axis(ctx, "axis", a->axis.value, x.rank);
     if (axis < 0) return;
     qdq_shape *y = &ctx->outputs[0].shape;
@@ -218,7 +218,7 @@ static void infer_top(qdq_op_context *ctx) {
     const qdq_top_k_attrs *a = ctx->attrs;
     qdq_type y = ctx->inputs[0].type;
     int axis = qdq_check_axis(ctx, "axis", top_axis(a), y.shape.rank);
-    if (!qdq_require_attr(ctx, "k", a->k.set) || axis < 0) return;
+    if (!qdq_require_attr(ctx, "k", a->k.set != 0) || axis < 0) return;
     if (a->k.value < 1 || a->k.value > y.shape.dims[axis]) {
         qdq_report_violation(ctx, QDQ_RULE_ATTR_VALUE, "k",
                              qdq_text(ctx->findings, "is %lld", (long long)a->k.value),

@@ -60,7 +60,7 @@ static bool scale_sizes(const qdq_op_context *ctx, const qdq_interpolate_attrs *
 
 static bool read_sizes(const qdq_op_context *ctx, qdq_image *image, size_t *size) {
     const qdq_interpolate_attrs *a = ctx->attrs;
-    if (!qdq_require_attr(ctx, "mode", a->mode.set)) return false;
+    if (!qdq_require_attr(ctx, "mode", a->mode.set != 0)) return false;
     if (!a->sizes.count == !a->scales.count) {
         qdq_report_violation(ctx, QDQ_RULE_ATTR_REQUIRED, "sizes",
                              a->sizes.count ? "is given, and scales as well"

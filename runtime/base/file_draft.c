@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Drafts of files: without a name by O_TMPFILE on Linux, else under an unused name.
 #if defined(__linux__) && !defined(_GNU_SOURCE)
-#define _GNU_SOURCE  // O_TMPFILE
+#define _GNU_SOURCE  // O_TMPFILE; NOLINT(bugprone-reserved-identifier)
 #endif
 #include "runtime/base/file_draft.h"
 
@@ -83,7 +83,8 @@ bool qdq_file_draft_open(qdq_file_draft *draft, const char *path, char *name) {
     struct stat old;
     bool exists = stat(path, &old) == 0;
     mode_t mode = exists ? 0600 : 0666;
-    *draft = (qdq_file_draft){.name = name, .capacity = strlen(path) + QDQ_FILE_DRAFT_NAME};
+    *draft = (qdq_file_draft){.capacity = strlen(path) + QDQ_FILE_DRAFT_NAME};
+    draft->name = name;
     draft->descriptor = open_unnamed(draft, path, mode);
     draft->named = draft->descriptor < 0;
     if (draft->named) draft->descriptor = open_named(draft, path, mode);

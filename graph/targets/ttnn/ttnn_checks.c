@@ -26,7 +26,7 @@ static const char *const requantize_ports[] = {"in_scale", "in_zero_point", "out
                                                "out_zero_point"};
 
 static bool has_axis(const qdq_op_context *ctx) {
-    return ((const qdq_requantize_attrs *)ctx->attrs)->axis.set;
+    return ((const qdq_requantize_attrs *)ctx->attrs)->axis.set != 0;
 }
 
 qdq_ttnn_way qdq_ttnn_path(const qdq_op_context *ctx) {

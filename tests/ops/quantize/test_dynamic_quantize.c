@@ -60,7 +60,7 @@ static size_t block_count(const dynamic_case *c) {
 }
 
 static oracle_range range_of(const dynamic_case *c) {
-    qdq_numerics n = {.narrow = c->attrs.quantize.quant_min.set,
+    qdq_numerics n = {.narrow = c->attrs.quantize.quant_min.set != 0,
                       .quant_min = (int32_t)c->attrs.quantize.quant_min.value,
                       .quant_max = (int32_t)c->attrs.quantize.quant_max.value};
     return oracle_range_of(c->attrs.quantize.dtype, &n);
