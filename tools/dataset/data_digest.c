@@ -21,10 +21,15 @@ typedef struct reader {
     qdq_sha256 hash;
 } reader;
 
-static void hash_number(qdq_sha256 *hash, uint64_t number) {
+void hash_number(qdq_sha256 *hash, uint64_t number) {
     unsigned char bytes[8];
     for (size_t i = 0; i < 8; i++) bytes[i] = (unsigned char)(number >> 8 * i);
     qdq_sha256_add(hash, bytes, sizeof bytes);
+}
+
+void hash_text(qdq_sha256 *hash, const char *text) {
+    hash_number(hash, strlen(text));
+    qdq_sha256_add(hash, text, strlen(text));
 }
 
 static void put_path(const reader *r, size_t index, char path[MOST_PATH]) {
@@ -76,10 +81,8 @@ void data_digest(const char *folder, char *const *names, size_t count,
     r.sizes = calloc(count, sizeof *r.sizes);
     qdq_sha256_begin(&r.hash);
     for (size_t i = 0; i < count; i++) {
-        const char *name = folder ? names[i] : "";
         uint64_t size = size_of(&r, i), held = size == UINT64_MAX ? 0 : size;
-        hash_number(&r.hash, strlen(name));
-        qdq_sha256_add(&r.hash, name, strlen(name));
+        hash_text(&r.hash, folder ? names[i] : "");
         hash_number(&r.hash, size);
         if (r.sizes) r.sizes[i] = held;
         total += held;

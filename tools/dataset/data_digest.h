@@ -11,6 +11,11 @@
 // At most this many bytes of content are read: DIGEST_BLOCKS blocks of DIGEST_BLOCK bytes.
 enum { DIGEST_BLOCK = 1 << 16, DIGEST_BLOCKS = 256 };
 
+// Adds a number in 8 bytes, little-endian.
+void hash_number(qdq_sha256 *hash, uint64_t number);
+// Adds the length of a text, then the text.
+void hash_text(qdq_sha256 *hash, const char *text);
+
 // SHA-256 of the name and size of each file, in the order given, and of their content. The content
 // is one run of bytes, all files after each other. If it is longer than all blocks, block i of
 // DIGEST_BLOCKS is read at i * (length - DIGEST_BLOCK) / (DIGEST_BLOCKS - 1): the first bytes and

@@ -15,17 +15,6 @@
 
 enum { MOST_PATH = 4096, SHOWN_NAME = 512 };
 
-static void hash_number(qdq_sha256 *hash, uint64_t number) {
-    unsigned char bytes[8];
-    for (size_t i = 0; i < 8; i++) bytes[i] = (unsigned char)(number >> 8 * i);
-    qdq_sha256_add(hash, bytes, sizeof bytes);
-}
-
-static void hash_text(qdq_sha256 *hash, const char *text) {
-    hash_number(hash, strlen(text));
-    qdq_sha256_add(hash, text, strlen(text));
-}
-
 //---- A folder ---------------------------------------------------------------
 
 static int by_name(const void *a, const void *b) {
