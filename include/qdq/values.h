@@ -9,9 +9,9 @@
 extern "C" {
 #endif
 
-// Marks an optional field as given. Only QDQ_INT, QDQ_REAL, QDQ_FLOAT, QDQ_QTYPE and QDQ_MODE write it.
-// A bare number, as in `.axis = 1`, lands in `set` and not in `value`; the node then has the finding
-// core/attribute-not-set.
+// Marks an optional field as given. Only QDQ_INT, QDQ_REAL, QDQ_FLOAT, QDQ_QTYPE and QDQ_MODE write
+// it. A bare number, as in `.axis = 1`, lands in `set` and not in `value`; the node then has the
+// finding core/attribute-not-set.
 #define QDQ_GIVEN (-10974577)
 
 // An integer that can be unset, for attributes where 0 is not the default. quant_min and quant_max
@@ -79,7 +79,7 @@ typedef struct qdq_values {
 #else
 
 #define QDQ_INT(v) (qdq_int{QDQ_GIVEN, static_cast<int64_t>(v), 0})
-#define QDQ_REAL(v)                         \
+#define QDQ_REAL(v)                              \
     (qdq_int{QDQ_GIVEN, static_cast<int64_t>(v), \
              static_cast<double>(v) - static_cast<double>(static_cast<int64_t>(v))})
 #define QDQ_FLOAT(v) (qdq_float{QDQ_GIVEN, static_cast<double>(v)})

@@ -60,8 +60,8 @@ static qdq_status each_name(qdq_onnx_import *im,
     return QDQ_OK;
 }
 
-// Where a name may stand for an output of a node, "node.port": the dot. NULL: it cannot. The first
-// output has the name of the node.
+// Returns the dot of a name that may stand for an output of a node, "node.port"; else NULL. The
+// first output has the name of the node.
 static const char *dot_before_port(const char *name) {
     const char *dot = strrchr(name, '.');
     for (size_t i = 0; dot && i < qdq_op_count(); i++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a quantizing kernel does with one element, in plain C without branches, which compilers turn
-// into vectors: loads and stores, parameters, and `lane_*`, the formula of
+// The arithmetic of quantizing kernels for one element, in plain C without branches, which
+// compilers turn into vectors: loads and stores, parameters, and `lane_*`, the formula of
 // runtime/numerics/quantize_one.h for one choice of numerics. A comment says why they are the same.
 #ifndef QDQ_OPS_KERNELS_QUANTIZE_LANES_INC_H
 #define QDQ_OPS_KERNELS_QUANTIZE_LANES_INC_H
@@ -21,7 +21,7 @@ static inline qdq_view body_from(qdq_view view, size_t at) {
     return (qdq_view){view.data + at * view.step, view.step};
 }
 
-// Whether the range of y and all zero points are small enough for exact sums.
+// True if the range of y and all zero points are small enough for exact sums.
 static inline bool body_small_zeros(qdq_view z, size_t n) {
     uint32_t beyond = 0;
     size_t count = z.step ? n : 1;
@@ -219,7 +219,7 @@ static inline lane lane_of(const qdq_quant_params *p, float s, int32_t z, bool f
                   .high = (float)p->range.quant_max};
 }
 
-// Whether x * fl(1/s) may stand for x / s. The two then differ by less than 3 * 2^-24 of the
+// True if x * fl(1/s) may stand for x / s. The two then differ by less than 3 * 2^-24 of the
 // quotient, which up to 2^10 is less than 0.0002. If neither is that close to a tie, both round to
 // the same number; if the quotient is larger, both are beyond the bounds.
 enum { FAST = 64 };  // elements that are searched for ties together
@@ -228,7 +228,7 @@ static inline bool lane_may_multiply(lane p) {
     return size > 0x1p-60f && size < 0x1p60f && p.low - p.z > -1000 && p.high - p.z < 1000;
 }
 
-// Whether 1/s is exact, and so the product the quotient.
+// True if 1/s is exact, and so the product the quotient.
 static inline bool lane_is_power(lane p) { return !(qdq_float_bits(p.s) & 0x7FFFFF); }
 
 static inline int32_t lane_multiplied(lane p, float r) {

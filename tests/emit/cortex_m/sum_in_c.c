@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A MatMul on a Cortex-M of which a sum is wrong if a multiply-add rounds twice: the second with
+// A MatMul on a Cortex-M; one of its sums is wrong if a multiply-add rounds twice: the second with
 // newlib's fmaf, the first with musl's where there are no rounding modes. Prints the bits. Products
 // take more RAM than graph_in_c.c has; nothing is given back here.
 #include <qdq/qdq.h>
