@@ -75,7 +75,7 @@ static bool check_attr(const qdq_op_context *ctx, const qdq_attr_desc *attr) {
     } else if (attr->kind == QDQ_ATTR_MAYBE_WORD) {
         qdq_maybe_word word;
         memcpy(&word, field, sizeof word);
-        if (!word.set) return true;
+        if (word.set == 0) return true;
         value = word.value, end = (int64_t)count_words(attr->words);
     } else if (attr->kind == QDQ_ATTR_DTYPE) {
         qdq_dtype dtype;
@@ -121,7 +121,7 @@ static bool check_mark(const qdq_op_context *ctx, const qdq_attr_desc *attr) {
 // ttnn's command queues decide when an op runs, never what it computes or where.
 static void check_queue(const qdq_op_context *ctx, const qdq_attr_desc *attr) {
     const qdq_int *queue = (const void *)((const char *)ctx->attrs + attr->offset);
-    if (strcmp(attr->name, "queue_id") == 0 && queue->set)
+    if (strcmp(attr->name, "queue_id") == 0 && queue->set != 0)
         qdq_report_violation(
             ctx, QDQ_RULE_QUEUE_IGNORED, attr->name,
             qdq_text(ctx->findings, "is %lld, and is ignored", (long long)queue->value), NULL);

@@ -52,7 +52,7 @@ void qdq_mend_build_numbers(qdq_rewriter *r, qdq_match *m) { build_coder(r, m, f
 
 bool qdq_mend_match_full_range(const qdq_rewriter *r, qdq_match *m) {
     qdq_coder c;
-    return match_coder(r, m, &c) && (c.attrs->quant_min.set || c.attrs->quant_max.set);
+    return match_coder(r, m, &c) && (c.attrs->quant_min.set != 0 || c.attrs->quant_max.set != 0);
 }
 
 void qdq_mend_build_full_range(qdq_rewriter *r, qdq_match *m) { build_coder(r, m, true); }

@@ -52,7 +52,7 @@ static void build_pair(qdq_rewriter *r, qdq_match *m, qdq_value x, qdq_dtype cod
 bool qdq_mend_match_signed_pair(const qdq_rewriter *r, qdq_match *m) {
     qdq_coder q;
     if (!match_pair(r, m, &q) || (q.dtype != QDQ_UINT8 && q.dtype != QDQ_UINT4)) return false;
-    return !q.attrs->quant_min.set && !q.attrs->quant_max.set;
+    return q.attrs->quant_min.set == 0 && q.attrs->quant_max.set == 0;
 }
 
 static void shift(const qdq_rewriter *r, qdq_coder *c, qdq_coder_params *p) {

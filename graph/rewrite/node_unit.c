@@ -28,7 +28,7 @@ static size_t scale_count(const qdq_rewriter *r, const qdq_node *node,
 
 static int axis_of(const qdq_coder *c, int rank) {
     if (c->attrs->qtype != QDQ_PER_CHANNEL) return -1;
-    int64_t axis = c->attrs->axis.set ? c->attrs->axis.value : 1;
+    int64_t axis = c->attrs->axis.set != 0 ? c->attrs->axis.value : 1;
     return (int)(axis < 0 ? axis + rank : axis);
 }
 

@@ -43,9 +43,9 @@ int qdq_channel_axis(const qdq_op_context *ctx) {
     const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
     const qdq_requantize_attrs *r = qdq_op_context_is(ctx, "Requantize") ? ctx->attrs : NULL;
     int rank = ctx->inputs[QDQ_PORT_X].type.shape.rank;
-    if (a ? a->qtype != QDQ_PER_CHANNEL : !r || !r->axis.set) return -1;
+    if (a ? a->qtype != QDQ_PER_CHANNEL : !r || r->axis.set == 0) return -1;
     qdq_int axis = a ? a->axis : r->axis;
-    int64_t at = axis.set ? axis.value : 1;
+    int64_t at = axis.set != 0 ? axis.value : 1;
     return (int)(at < 0 ? at + rank : at);
 }
 
@@ -262,9 +262,9 @@ void qdq_check_whole_range(const qdq_op_context *ctx, const qdq_rule *rule) {
     const qdq_dtype_info *info = qdq_dtype_get(ctx->outputs[0].dtype);
     if (!a && !r) return;
     qdq_int least = a ? a->quant_min : r->quant_min, most = a ? a->quant_max : r->quant_max;
-    if (least.set && least.value != info->least)
+    if (least.set != 0 && least.value != info->least)
         report_bound(ctx, rule, "quant_min", least, info->least);
-    else if (most.set && most.value != info->greatest)
+    else if (most.set != 0 && most.value != info->greatest)
         report_bound(ctx, rule, "quant_max", most, info->greatest);
 }
 
@@ -300,7 +300,7 @@ void qdq_check_axis_from_front(const qdq_op_context *ctx, const qdq_rule *rule) 
     int at = qdq_channel_axis(ctx);
     if (at < 0) return;
     qdq_int axis = a ? a->axis : ((const qdq_requantize_attrs *)ctx->attrs)->axis;
-    if (axis.set && axis.value < 0)
+    if (axis.set != 0 && axis.value < 0)
         qdq_report_target_violation(ctx, rule, "axis",
                                     qdq_text(ctx->findings, "is %lld", (long long)axis.value),
                                     qdq_text(ctx->findings, "%d, the same dim from the front", at));

@@ -35,7 +35,7 @@ void qdq_check_weight_axis(const qdq_op_context *ctx, const qdq_rule *rule) {
     const qdq_quantize_attrs *a = dequantize_of(ctx, WEIGHTS);
     int wanted = output_channels(ctx);
     if (!a || a->qtype != QDQ_PER_CHANNEL || wanted < 0) return;
-    int64_t axis = a->axis.set ? a->axis.value : 1;
+    int64_t axis = a->axis.set != 0 ? a->axis.value : 1;
     if (axis < 0) axis += ctx->inputs[WEIGHTS].type.shape.rank;
     if (axis != wanted)
         qdq_report_target_violation(

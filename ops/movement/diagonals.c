@@ -114,7 +114,7 @@ static void infer_trilu(qdq_op_context *ctx) {
 
 static size_t lower_trilu(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_trilu_attrs *a = ctx->attrs;
-    int64_t k = a->k.set ? a->k.value : 0;
+    int64_t k = a->k.set != 0 ? a->k.value : 0;
     return a->upper == QDQ_FALSE ? lower_diagonal(ctx, to, k, FILL_X, FILL_X, FILL_ZERO, stages)
                                  : lower_diagonal(ctx, to, k, FILL_ZERO, FILL_X, FILL_X, stages);
 }
@@ -170,7 +170,7 @@ static void infer_eye(qdq_op_context *ctx) {
 
 static size_t lower_eye(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_eye_attrs *a = ctx->attrs;
-    return lower_diagonal(ctx, to, a->k.set ? a->k.value : 0, FILL_ZERO, FILL_ONE, FILL_ZERO,
+    return lower_diagonal(ctx, to, a->k.set != 0 ? a->k.value : 0, FILL_ZERO, FILL_ONE, FILL_ZERO,
                           stages);
 }
 

@@ -107,7 +107,7 @@ static const qdq_attr_desc gather_attrs[] = {{"axis", QDQ_ATTR_INT,
 
 static int axis_of(const qdq_op_context *ctx) {
     const qdq_gather_attrs *a = ctx->attrs;
-    return qdq_check_axis(ctx, "axis", a->axis.set ? a->axis.value : 0,
+    return qdq_check_axis(ctx, "axis", a->axis.set != 0 ? a->axis.value : 0,
                           ctx->inputs[IN_X].type.shape.rank);
 }
 
@@ -215,7 +215,7 @@ static void infer_nd(qdq_op_context *ctx) {
     qdq_shape x = ctx->inputs[IN_X].type.shape;
     if (!qdq_has_input(ctx, IN_INDICES)) return;
     qdq_shape indices = ctx->inputs[IN_INDICES].type.shape;
-    int64_t batch = a->batch_dims.set ? a->batch_dims.value : 0;
+    int64_t batch = a->batch_dims.set != 0 ? a->batch_dims.value : 0;
     int least = x.rank < indices.rank ? x.rank : indices.rank;
     if (batch < 0 || batch >= least) {
         qdq_report_violation(
@@ -235,7 +235,7 @@ static void infer_nd(qdq_op_context *ctx) {
 
 static size_t lower_nd(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_gather_nd_attrs *a = ctx->attrs;
-    int batch = a->batch_dims.set ? (int)a->batch_dims.value : 0;
+    int batch = a->batch_dims.set != 0 ? (int)a->batch_dims.value : 0;
     return lower_places(
         ctx, to,
         qdq_places_of_tuples(ctx->inputs[IN_X].type.shape, &ctx->inputs[IN_INDICES].type, batch),

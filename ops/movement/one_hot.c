@@ -18,7 +18,7 @@ static const qdq_attr_desc attrs[] = {{"depth", QDQ_ATTR_INT, offsetof(qdq_one_h
 
 static int axis_of(const qdq_op_context *ctx) {
     const qdq_one_hot_attrs *a = ctx->attrs;
-    return qdq_check_axis(ctx, "axis", a->axis.set ? a->axis.value : -1,
+    return qdq_check_axis(ctx, "axis", a->axis.set != 0 ? a->axis.value : -1,
                           ctx->inputs[IN_INDICES].type.shape.rank + 1);
 }
 

@@ -181,7 +181,7 @@ static const qdq_attr_desc element_attrs[] = {{"axis", QDQ_ATTR_INT,
 
 static int axis_of(const qdq_op_context *ctx) {
     const qdq_scatter_attrs *a = ctx->attrs;
-    return qdq_check_axis(ctx, "axis", a->axis.set ? a->axis.value : 0,
+    return qdq_check_axis(ctx, "axis", a->axis.set != 0 ? a->axis.value : 0,
                           ctx->inputs[IN_X].type.shape.rank);
 }
 

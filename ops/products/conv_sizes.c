@@ -103,7 +103,7 @@ static bool transposed_window(const qdq_op_context *ctx, const qdq_conv_attrs *a
 }
 
 static bool check_groups(const qdq_op_context *ctx, const qdq_conv_attrs *a, qdq_conv_sizes *s) {
-    int64_t groups = a->groups.set ? a->groups.value : 1;
+    int64_t groups = a->groups.set != 0 ? a->groups.value : 1;
     if (groups >= 1 && s->x.channels % (size_t)groups == 0) {
         s->groups = (size_t)groups;
         return true;

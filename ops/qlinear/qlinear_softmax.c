@@ -18,7 +18,7 @@ static const qdq_attr_desc attr_descs[] = {
 
 static int64_t axis_of(const qdq_op_context *ctx) {
     const attrs *a = ctx->attrs;
-    return a->axis.set ? a->axis.value : DEFAULT_AXIS;
+    return a->axis.set != 0 ? a->axis.value : DEFAULT_AXIS;
 }
 
 static void infer(qdq_op_context *ctx) {

@@ -61,7 +61,7 @@ static qdq_dtype_set results_of(qdq_scheme scheme) {
 }
 
 static void check_eps(const qdq_op_context *ctx, const attrs_type *a) {
-    if (!a->eps.set) return;
+    if (a->eps.set == 0) return;
     if (a->scheme >= QDQ_MX_FLOOR)
         qdq_report_violation(
             ctx, QDQ_RULE_ATTR_VALUE, "eps",
@@ -118,7 +118,7 @@ static void check_computed(const qdq_op_context *ctx, const attrs_type *a, qdq_d
     if (!qdq_dtype_is_int(y) && !qdq_check_whole_bounds(ctx, y)) return;
     qdq_int most = a->quantize.quant_max;
     bool symmetric = a->scheme == QDQ_SYMMETRIC || a->scheme == QDQ_SYMMETRIC_NO_CLIPPING;
-    if (qdq_check_quant_range(ctx, a->quantize.quant_min, most, y) && symmetric && most.set &&
+    if (qdq_check_quant_range(ctx, a->quantize.quant_min, most, y) && symmetric && most.set != 0 &&
         most.value < 1)
         qdq_report_violation(
             ctx, QDQ_RULE_QUANT_RANGE, "quant_max",
@@ -214,7 +214,7 @@ static qdq_choose_params *choose_params(const qdq_op_context *ctx, const qdq_low
         .range = quant->range,
         .low = real_bound(a->quantize.quant_min, quant->range.quant_min),
         .high = real_bound(a->quantize.quant_max, quant->range.quant_max),
-        .eps = a->eps.set ? (float)a->eps.value : to->numerics.least_scale,
+        .eps = a->eps.set != 0 ? (float)a->eps.value : to->numerics.least_scale,
         .has_global_scale = has_global,
         .scale_dtype = scale_dtype_of(a),
         .stored_scale_dtype = ctx->outputs[OUT_SCALE].dtype,

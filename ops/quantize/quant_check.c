@@ -254,17 +254,17 @@ bool qdq_check_quant_range(const qdq_op_context *ctx, qdq_int quant_min, qdq_int
                            qdq_dtype dtype) {
     const qdq_dtype_info *info = qdq_dtype_get(dtype);
     bool is_int = info && info->kind == QDQ_KIND_INT;
-    if (!info || (!is_int && !quant_min.set && !quant_max.set)) return true;
+    if (!info || (!is_int && quant_min.set == 0 && quant_max.set == 0)) return true;
     if (!is_int && !qdq_set_has(QDQ_SET_FLOAT8, dtype)) {
-        find_bound_of_float(ctx, quant_min.set ? "quant_min" : "quant_max", info);
+        find_bound_of_float(ctx, quant_min.set != 0 ? "quant_min" : "quant_max", info);
         return false;
     }
     double least = is_int ? (double)info->least : -(double)qdq_small_float_largest(dtype);
     double greatest = is_int ? (double)info->greatest : -least;
-    double low = quant_min.set ? qdq_bound_value(quant_min) : least;
-    double high = quant_max.set ? qdq_bound_value(quant_max) : greatest;
+    double low = quant_min.set != 0 ? qdq_bound_value(quant_min) : least;
+    double high = quant_max.set != 0 ? qdq_bound_value(quant_max) : greatest;
     if (low >= least && high <= greatest && low < high) return true;
-    bool blame_most = quant_max.set && (!quant_min.set || high > greatest);
+    bool blame_most = quant_max.set != 0 && (quant_min.set == 0 || high > greatest);
     qdq_report_violation(ctx, QDQ_RULE_QUANT_RANGE, blame_most ? "quant_max" : "quant_min",
                          qdq_text(ctx->findings, "makes the range %s", range_text(ctx, low, high)),
                          qdq_text(ctx->findings, "quant_min < quant_max within %s of %s",
@@ -277,7 +277,7 @@ bool qdq_check_whole_bounds(const qdq_op_context *ctx, qdq_dtype quantized) {
     for (size_t i = 0; info && i < ctx->op->attr_count; i++) {
         const qdq_attr_desc *attr = &ctx->op->attrs[i];
         const qdq_int *bound = (const void *)((const char *)ctx->attrs + attr->offset);
-        if (attr->kind != QDQ_ATTR_BOUND || !bound->set) continue;
+        if (attr->kind != QDQ_ATTR_BOUND || bound->set == 0) continue;
         if (info->kind != QDQ_KIND_INT) {
             find_bound_of_float(ctx, attr->name, info);
             return false;

@@ -39,7 +39,7 @@ static bool set_axis(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
     c->axis = -1;
     if (c->count == 1) return true;
     if (attrs->qtype != QDQ_PER_CHANNEL) return false;
-    c->axis = attrs->axis.set ? (int)attrs->axis.value : 1;
+    c->axis = attrs->axis.set != 0 ? (int)attrs->axis.value : 1;
     if (c->axis < 0) c->axis += rank;
     return true;
 }

@@ -22,14 +22,14 @@ qdq_granularity qdq_granularity_per_tensor(void) {
 qdq_granularity qdq_granularity_per_channel(const qdq_op_context *ctx, qdq_int axis,
                                             int64_t default_axis) {
     qdq_shape shape = ctx->inputs[0].type.shape;
-    int64_t at = axis.set ? axis.value : default_axis;
+    int64_t at = axis.set != 0 ? axis.value : default_axis;
     if (at < -shape.rank || at >= shape.rank) {
-        qdq_report_violation(
-            ctx, QDQ_RULE_AXIS_RANGE, "axis",
-            qdq_text(ctx->findings, "is %lld%s", (long long)at, axis.set ? "" : " (the default)"),
-            shape.rank ? qdq_text(ctx->findings, "%d to %d, as x has rank %d", -shape.rank,
-                                  shape.rank - 1, shape.rank)
-                       : "an x of rank 1 or more");
+        qdq_report_violation(ctx, QDQ_RULE_AXIS_RANGE, "axis",
+                             qdq_text(ctx->findings, "is %lld%s", (long long)at,
+                                      axis.set != 0 ? "" : " (the default)"),
+                             shape.rank ? qdq_text(ctx->findings, "%d to %d, as x has rank %d",
+                                                   -shape.rank, shape.rank - 1, shape.rank)
+                                        : "an x of rank 1 or more");
         return (qdq_granularity){0};
     }
     if (at < 0) at += shape.rank;
@@ -182,8 +182,8 @@ static int64_t whole_bound(qdq_int bound, const qdq_numerics *numerics) {
 static qdq_range range_of(qdq_dtype quantized, qdq_int quant_min, qdq_int quant_max,
                           const qdq_numerics *numerics) {
     int64_t least = whole_bound(quant_min, numerics), most = whole_bound(quant_max, numerics);
-    qdq_range range = qdq_range_of(quantized, quant_min.set ? &least : NULL,
-                                   quant_max.set ? &most : NULL, numerics);
+    qdq_range range = qdq_range_of(quantized, quant_min.set != 0 ? &least : NULL,
+                                   quant_max.set != 0 ? &most : NULL, numerics);
     if (quant_min.fraction != 0) range.fractions += qdq_bound_value(quant_min) - (double)least;
     if (quant_max.fraction != 0) range.fractions += qdq_bound_value(quant_max) - (double)most;
     return range;
@@ -191,8 +191,8 @@ static qdq_range range_of(qdq_dtype quantized, qdq_int quant_min, qdq_int quant_
 
 static void set_bounds(qdq_quant_params *params, qdq_int quant_min, qdq_int quant_max) {
     double largest = (double)qdq_small_float_largest(params->y_dtype);
-    double low = quant_min.set ? qdq_bound_value(quant_min) : -largest;
-    double high = quant_max.set ? qdq_bound_value(quant_max) : largest;
+    double low = quant_min.set != 0 ? qdq_bound_value(quant_min) : -largest;
+    double high = quant_max.set != 0 ? qdq_bound_value(quant_max) : largest;
     params->bounded = true;
     params->low = qdq_bound_step(&params->numerics, low);
     params->high = qdq_bound_step(&params->numerics, high);
@@ -208,7 +208,7 @@ qdq_quant_params *qdq_quant_params_of(const qdq_op_context *ctx, const qdq_lower
     qdq_dtype quantized = qdq_dtype_is_int(y_dtype) ? y_dtype : params->x_dtype;
     if (qdq_dtype_is_int(quantized))
         params->range = range_of(quantized, quant_min, quant_max, &to->numerics);
-    else if (qdq_set_has(QDQ_SET_FLOAT8, y_dtype) && (quant_min.set || quant_max.set))
+    else if (qdq_set_has(QDQ_SET_FLOAT8, y_dtype) && (quant_min.set != 0 || quant_max.set != 0))
         set_bounds(params, quant_min, quant_max);
     return params;
 }
@@ -232,7 +232,8 @@ void qdq_infer_given(qdq_op_context *ctx, const qdq_quantize_attrs *attrs, qdq_d
     qdq_scale_slot scale = scale_of(attrs);
     qdq_zero_point_slot zero_point = zero_point_of(attrs);
     qdq_check_scale(ctx, &scale, &granularity);
-    zero_point.any = y_dtype == quantized && (attrs->quant_min.set || attrs->quant_max.set);
+    zero_point.any =
+        y_dtype == quantized && (attrs->quant_min.set != 0 || attrs->quant_max.set != 0);
     qdq_check_zero_point(ctx, &zero_point, &granularity, quantized);
     qdq_check_quant_range(ctx, attrs->quant_min, attrs->quant_max, quantized);
     ctx->outputs[0] = (qdq_type){y_dtype, ctx->inputs[0].type.shape};

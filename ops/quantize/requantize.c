@@ -84,7 +84,7 @@ static void check_side(const qdq_op_context *ctx, const side *s, const qdq_granu
 }
 
 static void check_qtype(const qdq_op_context *ctx, const attrs_type *a, bool channels) {
-    if (!a->qtype.set) return;
+    if (a->qtype.set == 0) return;
     if ((a->qtype.value == QDQ_PER_CHANNEL) != channels)
         qdq_report_violation(ctx, QDQ_RULE_QTYPE_COUNT, "qtype",
                              channels ? "is per_tensor, but a side has more than one element"
@@ -93,8 +93,8 @@ static void check_qtype(const qdq_op_context *ctx, const attrs_type *a, bool cha
 }
 
 static qdq_granularity channels_of(const qdq_op_context *ctx, const attrs_type *a, bool needed) {
-    if (!needed && !a->axis.set) return (qdq_granularity){0};
-    if (!a->axis.set) {
+    if (!needed && a->axis.set == 0) return (qdq_granularity){0};
+    if (a->axis.set == 0) {
         qdq_report_violation(ctx, QDQ_RULE_AXIS_REQUIRED, "axis",
                              "is missing, but a side has more than one element", NULL);
         return (qdq_granularity){0};

@@ -187,7 +187,7 @@ static size_t lower_training(const qdq_op_context *ctx, const qdq_lowering *to, 
         .old_variance = {2, ctx->inputs[2].type.dtype},
         .mean_dtype = ctx->outputs[RUNNING_MEAN].dtype,
         .variance_dtype = ctx->outputs[RUNNING_VARIANCE].dtype,
-        .momentum = (double)(float)(a->momentum.set ? a->momentum.value : 0.5),
+        .momentum = (double)(float)(a->momentum.set != 0 ? a->momentum.value : 0.5),
     };
     params->norm.mean = BATCH_MEAN, params->norm.variance = BATCH_VARIANCE;
     params->norm.mean_dtype = ctx->outputs[BATCH_MEAN].dtype;

@@ -6,7 +6,7 @@
 
 static qdq_reduce_axes slices_from(const qdq_op_context *ctx, qdq_int begin) {
     qdq_shape shape = ctx->inputs[0].type.shape;
-    int64_t axis = begin.set ? begin.value : -1;
+    int64_t axis = begin.set != 0 ? begin.value : -1;
     uint32_t before = (1u << (axis < 0 ? axis + shape.rank : axis)) - 1;
     return qdq_reduce_axes_of(shape, ~before);
 }
@@ -25,7 +25,7 @@ static size_t lower_from(const qdq_op_context *ctx, const qdq_lowering *to, cons
 // there on, or as many elements in one dim.
 static int check_begin(const qdq_op_context *ctx, qdq_int begin) {
     qdq_shape x = ctx->inputs[0].type.shape;
-    int axis = qdq_check_axis(ctx, "begin_norm_axis", begin.set ? begin.value : -1, x.rank);
+    int axis = qdq_check_axis(ctx, "begin_norm_axis", begin.set != 0 ? begin.value : -1, x.rank);
     if (axis < 0) return axis;
     qdq_shape rest = {.rank = x.rank - axis};
     for (int i = 0; i < rest.rank; i++) rest.dims[i] = x.dims[axis + i];

@@ -9,7 +9,7 @@
 //---- Checks -----------------------------------------------------------------
 
 void qdq_check_epsilon(const qdq_op_context *ctx, qdq_float epsilon) {
-    if (!epsilon.set || (epsilon.value >= 0 && isfinite((float)epsilon.value))) return;
+    if (epsilon.set == 0 || (epsilon.value >= 0 && isfinite((float)epsilon.value))) return;
     qdq_report_violation(ctx, QDQ_RULE_ATTR_VALUE, "epsilon",
                          qdq_text_is(ctx->findings, epsilon.value), "0 or more, as a float32");
 }
@@ -84,7 +84,7 @@ static qdq_along along_of(const qdq_op_context *ctx, size_t input) {
 qdq_norm_params qdq_norm_params_of(const qdq_op_context *ctx, qdq_float epsilon, size_t gamma,
                                    size_t beta) {
     return (qdq_norm_params){
-        .epsilon = (double)(float)(epsilon.set ? epsilon.value : 1e-5),
+        .epsilon = (double)(float)(epsilon.set != 0 ? epsilon.value : 1e-5),
         .gamma = along_of(ctx, gamma),
         .beta = along_of(ctx, beta),
         .across = 1,

@@ -209,7 +209,7 @@ static size_t lower_along(const qdq_op_context *ctx, const qdq_lowering *to, con
                           qdq_int given, int64_t otherwise, softmax_params value,
                           qdq_stage *stages) {
     qdq_shape shape = ctx->inputs[0].type.shape;
-    int64_t axis = given.set ? given.value : otherwise;
+    int64_t axis = given.set != 0 ? given.value : otherwise;
     softmax_params *params = QDQ_MEMPOOL_NEW(to->mempool, softmax_params);
     if (params) *params = value;
     qdq_reduce_axes slices = qdq_reduce_axes_of(shape, 1u << (axis < 0 ? axis + shape.rank : axis));
@@ -243,7 +243,7 @@ static void infer_softmax(qdq_op_context *ctx) {
     const qdq_softmax_attrs *a = ctx->attrs;
     qdq_type x = ctx->inputs[0].type;
     int axis =
-        qdq_check_axis(ctx, "axis", a->axis.set ? a->axis.value : SOFTMAX_AXIS, x.shape.rank);
+        qdq_check_axis(ctx, "axis", a->axis.set != 0 ? a->axis.value : SOFTMAX_AXIS, x.shape.rank);
     qdq_dtype y = a->dtype ? a->dtype : x.dtype;
     bool is_float = y < QDQ_DTYPE_COUNT && qdq_set_has(QDQ_SET_FLOATS, y);
     if (y != x.dtype && !(is_float && (y == QDQ_FLOAT32 || x.dtype == QDQ_FLOAT32)))
@@ -299,7 +299,7 @@ static const qdq_attr_desc log_attrs[] = {
 
 static void infer_log_softmax(qdq_op_context *ctx) {
     const qdq_log_softmax_attrs *a = ctx->attrs;
-    qdq_check_axis(ctx, "axis", a->axis.set ? a->axis.value : LOG_SOFTMAX_AXIS,
+    qdq_check_axis(ctx, "axis", a->axis.set != 0 ? a->axis.value : LOG_SOFTMAX_AXIS,
                    ctx->inputs[0].type.shape.rank);
     ctx->outputs[0] = ctx->inputs[0].type;
 }

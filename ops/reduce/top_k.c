@@ -212,7 +212,7 @@ static const qdq_attr_desc top_attrs[] = {
     {"largest", QDQ_ATTR_BOOL, offsetof(qdq_top_k_attrs, largest), NULL, "true",
      "the greatest, else the least"}};
 
-static int64_t top_axis(const qdq_top_k_attrs *a) { return a->axis.set ? a->axis.value : -1; }
+static int64_t top_axis(const qdq_top_k_attrs *a) { return a->axis.set != 0 ? a->axis.value : -1; }
 
 static void infer_top(qdq_op_context *ctx) {
     const qdq_top_k_attrs *a = ctx->attrs;

@@ -202,7 +202,7 @@ static void one_dim(const qdq_op_context *ctx, const qdq_rule *rule) {
 static void negative_axis(const qdq_op_context *ctx, const qdq_rule *rule) {
     const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
     int at = qdq_channel_axis(ctx);
-    if (at >= 0 && a->axis.set && a->axis.value < 0)
+    if (at >= 0 && a->axis.set != 0 && a->axis.value < 0)
         qdq_report_target_violation(
             ctx, rule, "axis",
             qdq_text(ctx->findings,

@@ -45,7 +45,7 @@ void qdq_onednn_norm_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
 void qdq_onednn_norm_axis(const qdq_op_context *ctx, const qdq_rule *rule) {
     const qdq_layer_norm_attrs *a = ctx->attrs;
     int rank = ctx->inputs[0].type.shape.rank;
-    int64_t axis = a->begin_norm_axis.set ? a->begin_norm_axis.value : -1;
+    int64_t axis = a->begin_norm_axis.set != 0 ? a->begin_norm_axis.value : -1;
     if (axis != -1 && axis != rank - 1)
         qdq_report_target_violation(ctx, rule, "begin_norm_axis",
                                     qdq_text(ctx->findings, "is %lld", (long long)axis), "-1");

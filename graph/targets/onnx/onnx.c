@@ -103,7 +103,7 @@ static void dynamic_form(const qdq_op_context *ctx, const qdq_rule *rule) {
         port = "qtype", found = qdq_qtype_words[a->quantize.qtype], wanted = "per_tensor";
     else if (a->scheme != QDQ_ASYMMETRIC)
         port = "scheme", found = qdq_scheme_word(ctx), wanted = "asymmetric";
-    else if (a->eps.set)
+    else if (a->eps.set != 0)
         port = "eps", found = "given", wanted = "none";
     else if (ctx->outputs[1].dtype != QDQ_FLOAT32)
         port = "scale_dtype", found = qdq_dtype_name(ctx->outputs[1].dtype), wanted = "float32";

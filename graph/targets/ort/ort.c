@@ -56,7 +56,7 @@ static void float_bits(const qdq_op_context *ctx, const qdq_rule *rule) {
 static size_t softmax_length(const qdq_op_context *ctx) {
     const qdq_qlinear_softmax_attrs *a = ctx->attrs;
     qdq_shape shape = ctx->inputs[0].type.shape;
-    int64_t axis = a->axis.set ? a->axis.value : -1;
+    int64_t axis = a->axis.set != 0 ? a->axis.value : -1;
     if (axis < 0) axis += shape.rank;
     int64_t length = shape.dims[axis];
     for (int64_t i = axis + 1; a->flatten == QDQ_TRUE && i < shape.rank; i++)
@@ -121,7 +121,7 @@ static bool count_pairs(const qdq_op_context *ctx, qdq_pair_count *count) {
     const qdq_mempool *pool = ctx->findings->mempool;
     if (qdq_op_context_is(ctx, "QLinearConv")) {
         const qdq_qlinear_conv_attrs *a = ctx->attrs;
-        size_t groups = a->groups.set ? (size_t)a->groups.value : 1;
+        size_t groups = a->groups.set != 0 ? (size_t)a->groups.value : 1;
         return ctx->inputs[0].type.dtype == QDQ_UINT8 &&
                qdq_pair_sums_count_window(&ctx->inputs[3], &ctx->inputs[5], groups, pool, count);
     }

@@ -131,8 +131,8 @@ static const char *find_scales(const qdq_rewriter *r, dynamic_product *d) {
 
 static bool is_plain(const qdq_dynamic_quantize_attrs *a) {
     const qdq_quantize_attrs *q = &a->quantize;
-    return a->scheme == QDQ_ASYMMETRIC && q->qtype == QDQ_PER_TENSOR && !q->quant_min.set &&
-           !q->quant_max.set && !a->eps.set && q->dtype == QDQ_UINT8;
+    return a->scheme == QDQ_ASYMMETRIC && q->qtype == QDQ_PER_TENSOR && q->quant_min.set == 0 &&
+           q->quant_max.set == 0 && a->eps.set == 0 && q->dtype == QDQ_UINT8;
 }
 
 // The DynamicQuantize whose three results only this product reads, its scale as the first factor.

@@ -127,5 +127,5 @@ void ort_build_softmax(qdq_rewriter *r, qdq_match *m) {
     one_input i = input_of(r, m);
     m->made[0] = qdq_qlinear_softmax(
         r->to,
-        (qdq_qlinear_softmax_attrs){PORTS_OF(i), .axis = a->axis.set ? a->axis : QDQ_INT(1)});
+        (qdq_qlinear_softmax_attrs){PORTS_OF(i), .axis = a->axis.set != 0 ? a->axis : QDQ_INT(1)});
 }

@@ -42,7 +42,7 @@ static bool conv_weights(weighted *c, const qdq_shape *w) {
 
 static bool transposed_weights(weighted *c, const qdq_shape *w) {
     const qdq_conv_transpose_attrs *a = c->node->attrs;
-    int64_t groups = a->groups.set ? a->groups.value : 1;
+    int64_t groups = a->groups.set != 0 ? a->groups.value : 1;
     if (a->data_format != QDQ_NCX || a->weights_format != QDQ_IOX) return false;
     c->channels = (size_t)(w->dims[1] * groups);
     c->outputs = (size_t)w->dims[1];

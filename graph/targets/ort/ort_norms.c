@@ -149,7 +149,7 @@ static bool skipped_sum_at(const qdq_rewriter *r, const qdq_node *node, skipped_
     const qdq_layer_norm_attrs *a = node->attrs;
     const qdq_type *x = &value_at(r, node->inputs[0].id)->type;
     const qdq_node *add = ort_made_by(r, node->inputs[0].id, "Add");
-    int64_t axis = a->begin_norm_axis.set ? a->begin_norm_axis.value : -1;
+    int64_t axis = a->begin_norm_axis.set != 0 ? a->begin_norm_axis.value : -1;
     if (!add || a->one_pass == QDQ_TRUE || x->dtype != QDQ_FLOAT32 || x->shape.rank != 3 ||
         (axis != -1 && axis != 2) || a->keep_stats != QDQ_FALSE)
         return false;

@@ -149,7 +149,7 @@ bool ort_match_conv_sum(const qdq_rewriter *r, qdq_match *m) {
     add = &r->from->nodes[sum];
     uint32_t image = add->inputs[add->inputs[0].id == node->outputs[0]].id;
     if (!qdq_shape_equal(r->from->values[image].type.shape, y->shape)) return false;
-    if (y->shape.dims[1] == (a->groups.set ? a->groups.value : 1)) {
+    if (y->shape.dims[1] == (a->groups.set != 0 ? a->groups.value : 1)) {
         m->rule = "ort/convolution-order";
         m->found = "adds its products to the image behind it, one by one";
         return false;

@@ -67,7 +67,8 @@ bool ort_is_blocked(const qdq_rewriter *r, const qdq_node *node) {
     if (!ort_is_float_constant(r, node->inputs[W].id) || w->rank != 4 ||
         a->data_format != QDQ_NCX || a->weights_format != QDQ_OIX)
         return false;
-    int64_t outputs = w->dims[0], inputs = w->dims[1], groups = a->groups.set ? a->groups.value : 1;
+    int64_t outputs = w->dims[0], inputs = w->dims[1],
+            groups = a->groups.set != 0 ? a->groups.value : 1;
     bool depthwise = inputs == 1 && outputs == groups;
     bool fills = inputs % BLOCK == 0 && outputs / groups % BLOCK == 0;
     return groups == 1 || depthwise || fills;

@@ -194,7 +194,7 @@ void qdq_trt_channels_of_weights(const qdq_op_context *ctx, const qdq_rule *rule
 
 void qdq_trt_axis_alone(const qdq_op_context *ctx, const qdq_rule *rule) {
     const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
-    if (a && a->axis.set && a->qtype != QDQ_PER_CHANNEL)
+    if (a && a->axis.set != 0 && a->qtype != QDQ_PER_CHANNEL)
         qdq_report_target_violation(
             ctx, rule, "axis",
             qdq_text(ctx->findings, "is given, but qtype is %s", qdq_qtype_words[a->qtype]),

@@ -65,7 +65,7 @@ void qdq_trt_computed_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
 }
 
 void qdq_trt_no_eps(const qdq_op_context *ctx, const qdq_rule *rule) {
-    if (qdq_is_computed(ctx) && attrs_of(ctx)->eps.set)
+    if (qdq_is_computed(ctx) && attrs_of(ctx)->eps.set != 0)
         qdq_report_target_violation(ctx, rule, "eps",
                                     qdq_text_is(ctx->findings, attrs_of(ctx)->eps.value), "none");
 }

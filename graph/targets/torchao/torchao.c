@@ -36,7 +36,8 @@ static qdq_dtype unless_float32(qdq_dtype dtype) {
 // no bounds.
 static bool is_affine(const qdq_op_context *ctx) {
     const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
-    return qdq_dtype_is_int(ctx->outputs[0].dtype) || (a && (a->quant_min.set || a->quant_max.set));
+    return qdq_dtype_is_int(ctx->outputs[0].dtype) ||
+           (a && (a->quant_min.set != 0 || a->quant_max.set != 0));
 }
 
 static void quantize_as(qdq_numerics *n, const qdq_op_context *ctx) {

@@ -23,7 +23,7 @@ void qdq_c_write_transpose(qdq_c_step *step) {
 void qdq_c_write_gather(qdq_c_step *step) {
     const qdq_gather_attrs *a = step->ctx->attrs;
     const qdq_type *x = &step->ctx->inputs[0].type, *indices = &step->ctx->inputs[1].type;
-    int axis = (int)(a->axis.set ? a->axis.value : 0);
+    int axis = (int)(a->axis.set != 0 ? a->axis.value : 0);
     size_t size = qdq_dtype_size(x->dtype), count = qdq_shape_count(indices->shape), n = 1;
     if (axis < 0) axis += x->shape.rank;
     for (int d = axis + 1; d < x->shape.rank; d++) n *= (size_t)x->shape.dims[d];

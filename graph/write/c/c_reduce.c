@@ -57,7 +57,7 @@ static void put_rounded(qdq_c_step *step, const char *index, const char *value) 
 
 static qdq_reduce_axes along(const qdq_c_step *step, qdq_int given, int64_t otherwise) {
     qdq_shape shape = step->ctx->inputs[0].type.shape;
-    int64_t axis = given.set ? given.value : otherwise;
+    int64_t axis = given.set != 0 ? given.value : otherwise;
     return qdq_reduce_axes_of(shape, 1u << (axis < 0 ? axis + shape.rank : axis));
 }
 

@@ -63,7 +63,7 @@ int64_t qdq_onnx_given_int(qdq_onnx_writer *w, const char *attr) {
     const qdq_attr_desc *desc = look_at(w, attr, &field);
     if (!desc) return 0;
     const qdq_int *number = field;
-    return number->set ? number->value : strtoll(desc->default_text, NULL, 10);
+    return number->set != 0 ? number->value : strtoll(desc->default_text, NULL, 10);
 }
 
 double qdq_onnx_given_real(qdq_onnx_writer *w, const char *attr, double otherwise) {
@@ -90,7 +90,7 @@ const char *qdq_onnx_given_word(qdq_onnx_writer *w, const char *attr) {
     if (desc->kind == QDQ_ATTR_WORD) return desc->words[*(const int *)field];
     qdq_maybe_word word;
     memcpy(&word, field, sizeof word);
-    return word.set ? desc->words[word.value] : NULL;
+    return word.set != 0 ? desc->words[word.value] : NULL;
 }
 
 qdq_dtype qdq_onnx_given_dtype(qdq_onnx_writer *w, const char *attr) {

@@ -154,7 +154,7 @@ static size_t q_lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_sta
     qdq_matmul_dims dims;
     qdq_gemm *g = product_of(ctx, to, &ports, &dims);
     if (!g) return 0;
-    if (attrs->alpha.set) g->alpha = (float)attrs->alpha.value;
+    if (attrs->alpha.set != 0) g->alpha = (float)attrs->alpha.value;
     if (ctx->inputs[Q_BIAS].given) qdq_matmul_along(ctx, &dims, Q_BIAS, &g->bias, g->batches.bias);
     if (ctx->inputs[Q_Y_SCALE].given) {
         g->epilogue = qdq_gemm_epilogue_requantized;

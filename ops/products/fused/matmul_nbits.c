@@ -42,7 +42,7 @@ static const qdq_attr_desc attrs[] = {
 //---- Shapes -----------------------------------------------------------------
 
 static size_t block_of(const attrs_type *a) {
-    return a->block_size.set ? (size_t)a->block_size.value : DEFAULT_BLOCK;
+    return a->block_size.set != 0 ? (size_t)a->block_size.value : DEFAULT_BLOCK;
 }
 
 typedef struct sizes {

@@ -88,8 +88,8 @@ static void numbers_and_words_are_read_as_declared(void **state) {
                              "1e-05},'mode':{'type':'string','value':'linear'}}",
                              1, &got, pads));
     assert_int_equal(got.flag, QDQ_TRUE);
-    assert_true(got.epsilon.set && got.epsilon.value == (double)1e-5f);  // not 1e-5
-    assert_true(got.mode.set && got.mode.value == 1);
+    assert_true(got.epsilon.set != 0 && got.epsilon.value == (double)1e-5f);  // not 1e-5
+    assert_true(got.mode.set != 0 && got.mode.value == 1);
     assert_true(read_made_up(
         "{'flag':{'type':'bool','value':0},'epsilon':{'type':'f32','value':2}}", 1, &got, pads));
     assert_int_equal(got.flag, QDQ_FALSE);

@@ -186,7 +186,7 @@ static void scales_must_stay_along_the_columns(void **state) {
             w = flat(g, "w2", w, 4);
         }
         ws[0] = ws[1] = w;
-        if (twice.axis.set) w = qdq_concat(g, twice);
+        if (twice.axis.set != 0) w = qdq_concat(g, twice);
         static const int64_t depth[] = {6, 6, 3, 6, 3, 4};
         qdq_output(g, "y", product(g, "m", real(g, "x", quarter, QDQ_SHAPE(5, depth[way])), w));
         assert_string_equal(on_integers(g, true), want[way]);

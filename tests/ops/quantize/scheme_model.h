@@ -78,8 +78,8 @@ typedef struct scheme_facts {
 static inline oracle_range scheme_range(const scheme_case *c) {
     oracle_range r = range_of(c->to);
     if (c->to == QDQ_INT32) r = oracle_range_of(c->to, &oracle_core);
-    if (c->least.set) r.least = c->least.value;
-    if (c->most.set) r.greatest = c->most.value;
+    if (c->least.set != 0) r.least = c->least.value;
+    if (c->most.set != 0) r.greatest = c->most.value;
     return r;
 }
 

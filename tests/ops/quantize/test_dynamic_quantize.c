@@ -94,7 +94,7 @@ static void check_case(const char *what, const dynamic_case *c, void *x) {
         memset(y, 0x55, sizeof y), memset(scale, 0x55, sizeof scale), memset(zp, 0x55, sizeof zp);
         oracle_run(g, &(qdq_compile_options){.materialize = materialize}, bound, 4);
         for (size_t b = 0; b < blocks; b++) {
-            double eps = c->attrs.eps.set ? c->attrs.eps.value : 0;
+            double eps = c->attrs.eps.set != 0 ? c->attrs.eps.value : 0;
             oracle_side want = oracle_parameters(lo[b], hi[b], c->attrs.scheme, eps, range);
             double z = oracle_at(to, zp, b);
             if ((double)scale[b] != want.scale || z != (double)want.zp)

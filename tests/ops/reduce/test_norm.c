@@ -64,7 +64,8 @@ static void check_layer(layer_case c, qdq_shape shape, int axis) {
     for (size_t s = 0; c.rms && s < slices; s++)
         model_mean[s] = 0, model_variance[s] = model_square[s];
     for (size_t i = 0; i < n; i++)
-        check_y(i, i / each, i % each, c.epsilon.set ? c.epsilon.value : 1e-5, c.affine, c.dtype);
+        check_y(i, i / each, i % each, c.epsilon.set != 0 ? c.epsilon.value : 1e-5, c.affine,
+                c.dtype);
 }
 
 static void norms_follow_their_formulas_from_every_axis_on(void **state) {

@@ -122,7 +122,7 @@ static void check_inference(batch_case c) {
 
 static void check_running(const float *got, const float *old, const long double *batch,
                           const batch_case *c, size_t channels, const char *what) {
-    long double momentum = c->momentum.set ? (long double)(float)c->momentum.value : 0.5L;
+    long double momentum = c->momentum.set != 0 ? (long double)(float)c->momentum.value : 0.5L;
     for (size_t s = 0; s < channels; s++) {
         long double want = momentum * (long double)old[s] + (1 - momentum) * batch[s];
         model_check(got[s], want, c->aux, (fabsl((long double)old[s]) + 100) * 1e-13L, what, s);
