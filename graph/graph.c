@@ -392,6 +392,7 @@ qdq_value qdq_graph_add_node(qdq_graph *graph, const qdq_op *op, const void *att
     qdq_graph_connect_output_tensor(graph, &node);
     qdq_op_context ctx;
     qdq_graph_context(graph, &node, &graph->findings, &ctx);
+    node.inferred = op->complete && op->complete(&ctx, node.attrs, &graph->mempool);
     node.valid = qdq_op_check(&ctx);
     for (size_t i = 0; i < node.input_count; i++)
         node.valid &= !ctx.inputs[i].given || ctx.inputs[i].valid;

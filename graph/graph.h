@@ -40,6 +40,7 @@ typedef struct qdq_node {
     size_t input_count;       // exceeds the number of ports if the last port is variadic
     uint32_t outputs[QDQ_MAX_OUTPUTS];  // value ids
     size_t output_count;
+    bool inferred;  // the op filled in attributes, a qtype
     bool valid;
 } qdq_node;
 

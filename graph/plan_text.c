@@ -22,6 +22,24 @@ static void append(line *l, const char *arrow, const char *op, const char *name)
     l->at += n > 0 ? (size_t)n : 0;
 }
 
+// Appends " (per_channel 0)" or " (per_group [1, 32])" to a node whose qtype was inferred.
+static void append_node(line *l, const qdq_node *node) {
+    const qdq_quantize_attrs *attrs = node->attrs;
+    char text[256];
+    int n = 0;
+    append(l, " -> ", node->op->name, node->name);
+    if (!node->inferred) return;
+    if (attrs->qtype == QDQ_PER_CHANNEL)
+        n = snprintf(text, sizeof text, "per_channel %lld", (long long)attrs->axis.value);
+    else
+        n = snprintf(text, sizeof text, "per_group [");
+    for (size_t i = 0; attrs->qtype == QDQ_PER_GROUP && i < attrs->group_shape.count; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "%s%lld", i ? ", " : "",
+                      (long long)attrs->group_shape.data[i]);
+    append(l, " (", "", text);
+    append(l, "", "", attrs->qtype == QDQ_PER_GROUP ? "])" : ")");
+}
+
 // How a step says that it stores an output. Strips that stream are never tiles.
 static const char *to_caller(const qdq_draft *of, const qdq_plan_step *info) {
     return of->storage.tiled && !info->streamed ? "untilize" : "output";
@@ -48,7 +66,7 @@ static void describe_tensor_op(const qdq_draft *of, const qdq_draft_step *draft,
         if (draft->tensor_op_inputs[i].id)
             append(l, l->at ? ", " : "", "", graph->values[draft->tensor_op_inputs[i].id].name);
     }
-    append(l, " -> ", node->op->name, node->name);
+    append_node(l, node);
     if (draft->on_integers) append(l, " ", "", "on codes");
     info->on_integers = draft->on_integers;
     info->scales_later = draft->tensor_op->scales_later;
@@ -73,7 +91,7 @@ static void describe_links(const qdq_draft *of, const qdq_draft_step *draft, con
         const qdq_draft_link *from = &draft->links[i];
         const qdq_link *link = &step->links[i];
         if (from->node)
-            append(l, " -> ", from->node->op->name, from->node->name);
+            append_node(l, from->node);
         else if (from->output != SIZE_MAX)
             append(l, " -> ", to_caller(of, info), graph->outputs[from->output].name);
         else if (!info->streamed)

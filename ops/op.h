@@ -69,6 +69,9 @@ typedef struct qdq_op {
     // Checks what the tables cannot say, and fills in the types of the outputs. Called if the first
     // input is valid; other inputs may be invalid.
     void (*infer)(qdq_op_context *ctx);
+    // Fills in attributes of the node that its operands decide, and returns true if it did. Called
+    // once, before the node is checked. NULL: there are none.
+    bool (*complete)(const qdq_op_context *ctx, void *attrs, qdq_mempool *mempool);
     // A bit for each input whose elements, if constant, are read before the graph is compiled.
     uint64_t looks_at;
     // Writes the stages of a node without findings, at most QDQ_MAX_STAGES, and returns how many;

@@ -71,6 +71,9 @@ typedef struct qdq_rule {
       "Cast has a `dtype`, and so does Requantize of a float", "give the dtype of the result")         \
     X(AXIS_RANGE, "axis-range", ERROR, GRAPH, "`axis` lies in [-rank, rank - 1] of x",             \
       "count dims from 0, or from the end with -1")                                                \
+    X(AXIS_IGNORED, "axis-ignored", WARNING, GRAPH,                                                \
+      "DynamicQuantize that computes one scale for all of x has no axis",                          \
+      "give qtype per_channel for a scale of each index of the axis")                              \
     X(INDEX_RANGE, "index-range", ERROR, GRAPH,                                                    \
       "a constant index lies in [-dim, dim - 1] of the dim that it is for",                        \
       "an index that is no constant is clamped to this range")                                     \
@@ -105,8 +108,11 @@ typedef struct qdq_rule {
     X(GROUP_SHAPE, "group-shape", ERROR, GRAPH,                                                    \
       "`group_shape` is for per_group only, with an entry in 1..dim (or -1) for each dim of x",    \
       "use -1 for a whole dim")                                                               \
-    X(QTYPE_COUNT, "qtype-count", ERROR, GRAPH, "`qtype` of Requantize agrees with the number of scales and zero points",    \
+    X(QTYPE_COUNT, "qtype-count", ERROR, GRAPH, "`qtype` agrees with the number of scales and zero points",    \
       "leave qtype out: the counts decide it")                                                        \
+    X(QTYPE_AMBIGUOUS, "qtype-ambiguous", ERROR, GRAPH,                                            \
+      "a scale beside an `axis` without a qtype fits channels or blocks, not both",                \
+      "give qtype per_channel with a flat scale, or per_group with group_shape")                                                                                \
     X(QUANT_RANGE, "quant-range", ERROR, GRAPH,                                                    \
       "quant_min < quant_max, both in the range of the result's dtype; they are whole numbers and for integer dtypes, unless the target accepts others", \
       "leave them out for the full range") \

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "ops/quantize/quant_params.h"
+
 static const qdq_attr_desc *attr_called(const qdq_op *op, const char *name) {
     for (size_t i = 0; i < op->attr_count; i++)
         if (strcmp(op->attrs[i].name, name) == 0) return &op->attrs[i];
@@ -49,6 +51,42 @@ static bool block_grid(const qdq_graph *graph, const qdq_op *op, const char *fie
         grid->dims[i] = (grid->dims[i] - 1) / extent + 1;
     }
     return true;
+}
+
+//---- Blocks of a nested scale -----------------------------------------------
+
+static const qdq_json_item *item_called(const qdq_json_item *attrs, const char *name) {
+    QDQ_JSON_EACH(json, attrs) if (strcmp(qdq_json_name(json), name) == 0) return json;
+    return NULL;
+}
+
+void qdq_json_infer_blocks(const qdq_graph *graph, qdq_mempool *mempool, const qdq_op *op,
+                           const qdq_json_item *attrs, char *fields) {
+    const qdq_attr_desc *group_shape = attr_called(op, "group_shape");
+    const qdq_json_item *scales = item_called(attrs, "scales");
+    int64_t extents[QDQ_MAX_RANK];
+    qdq_shape x, scale;
+    qdq_dtype dtype;
+    qdq_value of_x;
+    if (!group_shape || !scales || !nested_shape(scales, &scale)) return;
+    if (item_called(attrs, "qtype") || item_called(attrs, "axis") ||
+        item_called(attrs, "group_shape"))
+        return;
+    memcpy(&of_x, fields + op->inputs[0].offset, sizeof of_x);
+    if (!qdq_value_type(graph, of_x, &dtype, &x) || !qdq_blocks_of(x, scale, extents)) return;
+    qdq_ints groups = {qdq_mempool_copy(mempool, extents, (size_t)x.rank, sizeof *extents),
+                       (size_t)x.rank};
+    if (groups.data) memcpy(fields + group_shape->offset, &groups, sizeof groups);
+}
+
+void qdq_json_check_qtype(qdq_graph *graph, qdq_value y, const qdq_json_item *attrs) {
+    if (!y.id || !graph->nodes[graph->values[y.id].node].inferred || !item_called(attrs, "qtype"))
+        return;
+    const qdq_node *node = &graph->nodes[graph->values[y.id].node];
+    qdq_graph_report_core(graph, QDQ_RULE_QTYPE_COUNT,
+                          (qdq_subject){node->name, node->op->name, "qtype", NULL},
+                          "is per_tensor, but the node has several scales or a group_shape",
+                          "per_channel or per_group");
 }
 
 //---- Lists ------------------------------------------------------------------

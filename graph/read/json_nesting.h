@@ -12,4 +12,12 @@
 void qdq_json_check_nesting(qdq_graph *graph, const qdq_op *op, const char *node,
                             const qdq_json_item *attrs, const char *fields);
 
+// Gives a node without qtype, axis and group_shape the group_shape that nested `scales` of the rank
+// of x say. `attrs` may be NULL.
+void qdq_json_infer_blocks(const qdq_graph *graph, qdq_mempool *mempool, const qdq_op *op,
+                           const qdq_json_item *attrs, char *fields);
+
+// Reports `attrs` that name the qtype per_tensor if the node that makes `y` got another one.
+void qdq_json_check_qtype(qdq_graph *graph, qdq_value y, const qdq_json_item *attrs);
+
 #endif

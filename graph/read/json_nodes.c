@@ -251,8 +251,10 @@ static qdq_status add_node(const qdq_node_list *list, const qdq_node_text *node)
         }
         if (r->mempool->failed) return qdq_fail_memory(r->err, op->attrs_size);
         if (fine) {
+            qdq_json_infer_blocks(r->graph, r->mempool, op, node->attrs, fields);
             qdq_json_check_nesting(r->graph, op, node->name, node->attrs, fields);
             qdq_value y = qdq_graph_add_node(r->graph, op, fields, op->attrs_size);
+            qdq_json_check_qtype(r->graph, y, node->attrs);
             if (node->memory) qdq_json_give_memory(r->graph, y, node->memory);
         } else {
             note_uses(list, op, fields);

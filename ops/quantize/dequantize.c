@@ -11,6 +11,10 @@ static const qdq_attr_desc attrs[] = {
     QDQ_QUANTIZE_ATTRS(qdq_dequantize_attrs, , "bfloat16", QDQ_REQUIRED),
     QDQ_TTNN_ATTRS(qdq_dequantize_attrs)};
 
+static bool complete(const qdq_op_context *ctx, void *attributes, qdq_mempool *mempool) {
+    return qdq_infer_qtype(ctx, attributes, mempool);
+}
+
 static void infer(qdq_op_context *ctx) {
     const qdq_dequantize_attrs *a = ctx->attrs;
     qdq_dtype y = qdq_check_result(ctx, a->dtype ? a->dtype : QDQ_BFLOAT16, QDQ_SET_REALS);
@@ -46,6 +50,7 @@ const qdq_op qdq_op_dequantize = {
     .summary = "y = (x - zero_point) * scale",
     .attrs_size = sizeof(qdq_dequantize_attrs),
     QDQ_OP_TABLES(inputs, outputs, attrs),
+    .complete = complete,
     .infer = infer,
     .looks_at = 1u << QDQ_PORT_SCALE | 1u << QDQ_PORT_ZERO_POINT,
     .lower = lower,

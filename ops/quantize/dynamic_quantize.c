@@ -114,6 +114,11 @@ static void check_computed(const qdq_op_context *ctx, const attrs_type *a, qdq_d
                              qdq_text(ctx->findings, "is %s, but the zero point is computed",
                                       qdq_domain_words[a->quantize.zero_point_domain]),
                              "int");
+    if (a->quantize.axis.set != 0 && a->quantize.qtype != QDQ_PER_CHANNEL)
+        qdq_report_violation(ctx, QDQ_RULE_AXIS_IGNORED, "axis",
+                             qdq_text(ctx->findings, "is given, but qtype is %s",
+                                      qdq_qtype_words[a->quantize.qtype]),
+                             NULL);
     check_eps(ctx, a);
     if (!qdq_dtype_is_int(y) && !qdq_check_whole_bounds(ctx, y)) return;
     qdq_int most = a->quantize.quant_max;
@@ -124,6 +129,11 @@ static void check_computed(const qdq_op_context *ctx, const attrs_type *a, qdq_d
             ctx, QDQ_RULE_QUANT_RANGE, "quant_max",
             qdq_text(ctx->findings, "is %lld", (long long)most.value),
             qdq_text(ctx->findings, "1 or more, as scheme is %s", schemes[a->scheme]));
+}
+
+static bool complete(const qdq_op_context *ctx, void *attributes, qdq_mempool *mempool) {
+    attrs_type *a = attributes;
+    return qdq_infer_qtype(ctx, &a->quantize, mempool);
 }
 
 static void infer(qdq_op_context *ctx) {
@@ -264,6 +274,7 @@ const qdq_op qdq_op_dynamic_quantize = {
     .summary = "Quantize with a scale given at run time, or computed from x",
     .attrs_size = sizeof(attrs_type),
     QDQ_OP_TABLES(inputs, outputs, attrs),
+    .complete = complete,
     .infer = infer,
     .looks_at = 1u << QDQ_PORT_SCALE | 1u << QDQ_PORT_ZERO_POINT | 1u << PORT_GLOBAL_SCALE,
     .lower = lower,

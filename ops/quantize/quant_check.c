@@ -41,24 +41,28 @@ static void check_count(const qdq_op_context *ctx, qdq_core_rule rule, const sou
                  g->grid.count, g->reason));
 }
 
-// A port with more than one parameter has their shape, [dim] or the block grid, apart from dims of
-// 1.
+// True if the shapes are equal or, when their ranks differ, equal without dims of 1.
+static bool has_shape(qdq_shape shape, qdq_shape wanted) {
+    int k = 0;
+    if (shape.rank == wanted.rank) return qdq_shape_equal(shape, wanted);
+    for (int i = 0; i < shape.rank; i++) {
+        if (shape.dims[i] == 1) continue;
+        while (k < wanted.rank && wanted.dims[k] == 1) k++;
+        if (k >= wanted.rank || wanted.dims[k++] != shape.dims[i]) return false;
+    }
+    return true;
+}
+
+// A port with more than one parameter has their shape, [dim] or the block grid.
 static void check_port_shape(const qdq_op_context *ctx, qdq_core_rule rule, size_t port,
                              const qdq_granularity *g) {
     const qdq_operand *in = &ctx->inputs[port];
     if (!in->given || !in->valid || !g->valid) return;
     if (qdq_shape_count(in->type.shape) != g->grid.count || g->grid.count == 1) return;
-    int k = 0;
-    for (int i = 0; i < in->type.shape.rank; i++) {
-        if (in->type.shape.dims[i] == 1) continue;
-        while (k < g->shape.rank && g->shape.dims[k] == 1) k++;
-        if (k >= g->shape.rank || g->shape.dims[k++] != in->type.shape.dims[i]) {
-            qdq_report_violation(ctx, rule, port_name(ctx, port),
-                                 "has its elements along other dims than the parameters of x",
-                                 g->shape.rank == 1 ? "a list" : "the shape of the block grid");
-            return;
-        }
-    }
+    if (has_shape(in->type.shape, g->shape)) return;
+    qdq_report_violation(ctx, rule, port_name(ctx, port),
+                         "has its elements along other dims than the parameters of x",
+                         g->shape.rank == 1 ? "a list" : "the shape of the block grid");
 }
 
 // Checks one scale. The first wrong scale ends the check; the first negative scale is a warning.

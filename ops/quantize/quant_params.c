@@ -19,19 +19,22 @@ qdq_granularity qdq_granularity_per_tensor(void) {
         .valid = true, .grid = qdq_grid_whole, .reason = "for the whole of x; qtype is per_tensor"};
 }
 
+static bool check_axis(const qdq_op_context *ctx, int64_t axis, const char *origin) {
+    int rank = ctx->inputs[0].type.shape.rank;
+    if (axis >= -rank && axis < rank) return true;
+    qdq_report_violation(
+        ctx, QDQ_RULE_AXIS_RANGE, "axis",
+        qdq_text(ctx->findings, "is %lld%s", (long long)axis, origin),
+        rank ? qdq_text(ctx->findings, "%d to %d, as x has rank %d", -rank, rank - 1, rank)
+             : "an x of rank 1 or more");
+    return false;
+}
+
 qdq_granularity qdq_granularity_per_channel(const qdq_op_context *ctx, qdq_int axis,
                                             int64_t default_axis) {
     qdq_shape shape = ctx->inputs[0].type.shape;
     int64_t at = axis.set != 0 ? axis.value : default_axis;
-    if (at < -shape.rank || at >= shape.rank) {
-        qdq_report_violation(ctx, QDQ_RULE_AXIS_RANGE, "axis",
-                             qdq_text(ctx->findings, "is %lld%s", (long long)at,
-                                      axis.set != 0 ? "" : " (the default)"),
-                             shape.rank ? qdq_text(ctx->findings, "%d to %d, as x has rank %d",
-                                                   -shape.rank, shape.rank - 1, shape.rank)
-                                        : "an x of rank 1 or more");
-        return (qdq_granularity){0};
-    }
+    if (!check_axis(ctx, at, axis.set != 0 ? "" : " (the default)")) return (qdq_granularity){0};
     if (at < 0) at += shape.rank;
     qdq_granularity g = {.valid = true, .shape = {.rank = 1, .dims = {shape.dims[at]}}};
     int64_t extents[QDQ_MAX_RANK];
@@ -77,6 +80,8 @@ qdq_granularity qdq_granularity_of(const qdq_op_context *ctx, const qdq_quantize
             qdq_text(ctx->findings, "is given with qtype %s",
                      attrs->qtype == QDQ_PER_CHANNEL ? "per_channel" : "per_tensor"),
             "qtype per_group");
+    if (attrs->qtype != QDQ_PER_CHANNEL && attrs->axis.set != 0)
+        (void)check_axis(ctx, attrs->axis.value, "");
     switch (attrs->qtype) {
     case QDQ_PER_CHANNEL: return qdq_granularity_per_channel(ctx, attrs->axis, 1);
     case QDQ_PER_GROUP: return per_group(ctx, attrs->group_shape);

@@ -91,6 +91,13 @@ qdq_granularity qdq_granularity_per_channel(const qdq_op_context *ctx, qdq_int a
                                             int64_t default_axis);
 qdq_granularity qdq_granularity_of(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs);
 
+// Sets the qtype of a node that names none: per_group if it has a group_shape, per_channel if it
+// has an axis and several scales, and per_group if it has no axis and the scale has the rank of x,
+// 2 or more, and divides each dim. False if it stays per_tensor.
+bool qdq_infer_qtype(const qdq_op_context *ctx, qdq_quantize_attrs *attrs, qdq_mempool *mempool);
+// The extents of the blocks of x that share a scale. False if the scale is no grid of equal blocks.
+bool qdq_blocks_of(qdq_shape x, qdq_shape scale, int64_t *extents);
+
 // The number of scales of the attribute or the port; 0 if neither is given or known.
 size_t qdq_scale_count(const qdq_op_context *ctx, const qdq_scale_slot *slot);
 

@@ -14,6 +14,10 @@ static const qdq_attr_desc attrs[] = {
     QDQ_QUANTIZE_ATTRS(qdq_quantize_attrs, , "int8", QDQ_REQUIRED),
     QDQ_TTNN_ATTRS(qdq_quantize_attrs)};
 
+static bool complete(const qdq_op_context *ctx, void *attributes, qdq_mempool *mempool) {
+    return qdq_infer_qtype(ctx, attributes, mempool);
+}
+
 static void infer(qdq_op_context *ctx) {
     const qdq_quantize_attrs *a = ctx->attrs;
     qdq_dtype y = qdq_check_result(ctx, a->dtype ? a->dtype : QDQ_INT8, QDQ_SET_QUANTIZED);
@@ -97,6 +101,7 @@ const qdq_op qdq_op_quantize = {
     .summary = "y = clamp(round(x / scale) + zero_point)",
     .attrs_size = sizeof(qdq_quantize_attrs),
     QDQ_OP_TABLES(inputs, outputs, attrs),
+    .complete = complete,
     .infer = infer,
     .looks_at = 1u << QDQ_PORT_SCALE | 1u << QDQ_PORT_ZERO_POINT,
     .lower = lower,

@@ -122,6 +122,15 @@ static bool read_attr(const qdq_onednn *file, const qdq_op *op, const qdq_attr_d
     return true;
 }
 
+// Drops the axis of an op that is not per_channel, where oneDNN ignores it.
+static void drop_axis(const qdq_onednn_op *from, char *fields) {
+    const qdq_attr_desc *qtype = find_attr(from->op, "qtype"), *axis = find_attr(from->op, "axis");
+    qdq_qtype word;
+    if (!qtype || !axis) return;
+    memcpy(&word, fields + qtype->offset, sizeof word);
+    if (word != QDQ_PER_CHANNEL) memset(fields + axis->offset, 0, sizeof(qdq_int));
+}
+
 // Sets attributes from the file's outputs: the dtype of the first, and which optional outputs
 // exist.
 static void set_by_outputs(const qdq_onednn_op *from, qdq_dtype dtype, char *fields) {
@@ -149,6 +158,7 @@ bool qdq_onednn_read_attrs(const qdq_onednn *file, const qdq_onednn_op *from, qd
             fine = false;
         }
     }
+    drop_axis(from, fields);
     set_by_outputs(from, dtype, fields);
     return fine;
 }

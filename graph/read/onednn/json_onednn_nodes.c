@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/read/json_nesting.h"
 #include "graph/read/onednn/json_onednn.h"
 
 //---- Inputs -----------------------------------------------------------------
@@ -172,7 +173,8 @@ static qdq_status add_known(const qdq_onednn *file, const qdq_onednn_op *op) {
         return QDQ_OK;
     }
     size_t before = r->graph->node_count;
-    (void)qdq_graph_add_node(r->graph, op->op, fields, op->op->attrs_size);
+    qdq_value y = qdq_graph_add_node(r->graph, op->op, fields, op->op->attrs_size);
+    qdq_json_check_qtype(r->graph, y, op->attrs);
     if (r->graph->node_count > before) take_outputs(file, op, declared);
     return QDQ_OK;  // otherwise memory ran out, and the graph records it
 }

@@ -60,7 +60,8 @@ static int scale_rank(const qdq_op_context *ctx, const qdq_argument *s) {
 static form form_of(const qdq_op_context *ctx, const qdq_argument *s) {
     // A side of Requantize with channels has one dim.
     bool pair = qdq_op_context_is(ctx, "Requantize");
-    bool has_dim = pair ? s->count > 1 : qdq_channel_axis(ctx) >= 0;
+    bool has_dim = pair ? s->count > 1
+                        : qdq_channel_axis(ctx) >= 0 || qdq_quantize_attrs_of(ctx)->axis.set != 0;
     int rank = scale_rank(ctx, s);
     if (has_dim) return rank == 1 ? FINE : CHANNELS_WANT_LIST;
     if (rank == 2 && ctx->inputs[QDQ_PORT_X].type.shape.rank != 2) return BLOCKS_WANT_MATRIX;

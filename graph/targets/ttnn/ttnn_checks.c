@@ -116,27 +116,17 @@ void qdq_ttnn_cast_to_unsigned(const qdq_op_context *ctx, const qdq_rule *rule) 
 
 //---- Rules: per channel -----------------------------------------------------
 
-// Whether the node gets an axis in the way that ttnn's functions do.
+// True if the call has an axis. One beside a single scale is an error of quantize and dequantize.
 static bool along_axis(const qdq_op_context *ctx) {
-    return is_requantize(ctx) ? has_axis(ctx)
-                              : qdq_quantize_attrs_of(ctx)->qtype == QDQ_PER_CHANNEL;
+    if (is_requantize(ctx)) return has_axis(ctx);
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
+    return a->qtype == QDQ_PER_CHANNEL || a->axis.set != 0;
 }
 
 void qdq_ttnn_narrow_output(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_dtype y = ctx->outputs[0].dtype;
     if (along_axis(ctx) && (y == QDQ_INT8 || y == QDQ_UINT8))
         (void)qdq_expect_dtype(ctx, rule, "dtype", y, QDQ_SET(INT32));
-}
-
-void qdq_ttnn_channel_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument s = qdq_ttnn_argument(ctx, "scale");
-    if (!along_axis(ctx)) return;
-    if (s.scalar)
-        qdq_report_target_violation(ctx, rule, s.name, "is a single number",
-                                    "a list, even of one number");
-    else if (s.shape.rank != 1)
-        qdq_report_target_violation(ctx, rule, s.name,
-                                    qdq_text(ctx->findings, "has rank %d", s.shape.rank), "rank 1");
 }
 
 // A tensor that goes with an axis has one element per channel.
@@ -152,12 +142,30 @@ static bool expect_channels(const qdq_op_context *ctx, const qdq_rule *rule, con
 }
 
 static int64_t channels_of(const qdq_op_context *ctx) {
-    return ctx->inputs[QDQ_PORT_X].type.shape.dims[qdq_channel_axis(ctx)];
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
+    qdq_shape x = ctx->inputs[QDQ_PORT_X].type.shape;
+    int64_t axis = a && a->axis.set != 0 ? a->axis.value : qdq_channel_axis(ctx);
+    return x.dims[axis < 0 ? axis + x.rank : axis];
+}
+
+void qdq_ttnn_channel_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_argument s = qdq_ttnn_argument(ctx, "scale");
+    if (!along_axis(ctx)) return;
+    if (s.scalar)
+        qdq_report_target_violation(ctx, rule, s.name, "is a single number",
+                                    "a list, even of one number");
+    else if (!is_requantize(ctx))
+        (void)expect_channels(ctx, rule, &s, channels_of(ctx));
+    else if (s.shape.rank != 1)
+        qdq_report_target_violation(ctx, rule, s.name,
+                                    qdq_text(ctx->findings, "has rank %d", s.shape.rank), "rank 1");
 }
 
 void qdq_ttnn_channel_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument z = qdq_ttnn_argument(ctx, "zero_point");
-    if (along_axis(ctx) && !z.scalar) (void)expect_channels(ctx, rule, &z, channels_of(ctx));
+    bool one_scale = qdq_ttnn_argument(ctx, "scale").scalar;  // qdq_ttnn_channel_scale reports it
+    if (along_axis(ctx) && !z.scalar && !one_scale)
+        (void)expect_channels(ctx, rule, &z, channels_of(ctx));
 }
 
 //---- Rules: Requantize ------------------------------------------------------

@@ -11,7 +11,9 @@ extern "C" {
 
 //---- Quantize, Dequantize, DynamicQuantize ----------------------------------
 
-// Which elements share a scale and a zero point.
+// Which elements share a scale and a zero point. QDQ_PER_TENSOR says nothing: an axis beside several
+// scales then means per_channel; a group_shape, or a scale without axis that has the rank of x and
+// divides its dims, means per_group.
 typedef enum qdq_qtype {
     QDQ_PER_TENSOR = 0,
     QDQ_PER_CHANNEL,  // elements with the same index on `axis`

@@ -143,6 +143,24 @@ static void computed_zero_points_are_of_the_int_domain(void **state) {
         "core/zero-point-domain", "is none, but the zero point is computed, wanted int");
 }
 
+static void parameters_decide_the_qtype_of_c(void **state) {
+    static const float scales[] = {0.5f, 0.25f};
+    (void)state;
+    takes(quantized((qdq_quantize_attrs){.axis = QDQ_INT(0), .scales = {scales, 2, false}}));
+    takes(quantized(
+        (qdq_quantize_attrs){.group_shape = QDQ_INTS(1, 4), .scales = {scales, 2, false}}));
+    network_refuses(quantized((qdq_quantize_attrs){.scales = {scales, 2, false}}),
+                    "core/scale-count", "scales has 2 elements");
+    network_refuses(
+        quantized((qdq_quantize_attrs){.axis = QDQ_INT(2), .scales = {scales, 1, true}}),
+        "core/axis-range", "axis is 2, wanted -2 to 1, as x has rank 2");
+    qdq_graph *g = qdq_graph_create("checks", NULL);
+    qdq_value scale = qdq_constant(g, "s", QDQ_FLOAT32, QDQ_SHAPE(2, 1), scales);
+    qdq_quantize_attrs attrs = {.name = "q", .scale = scale};
+    qdq_output(g, "y", qdq_quantize(g, input(g, QDQ_FLOAT32), attrs));
+    takes(g);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(zero_points_of_the_float_domain_are_finite),
@@ -150,6 +168,7 @@ int main(void) {
         cmocka_unit_test(a_zero_point_of_a_small_float_at_run_time_changes_nothing),
         cmocka_unit_test(groups_need_their_shape),
         cmocka_unit_test(the_least_scale_is_a_number_above_0),
+        cmocka_unit_test(parameters_decide_the_qtype_of_c),
         cmocka_unit_test(computed_zero_points_are_of_the_int_domain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
