@@ -176,6 +176,36 @@ def recurrent():
     keep("recurrent", model(nodes, [info(n, a.shape) for n, a in feeds.items()], outputs, known), feeds)
 
 
+def long_sequences():
+    """RNN, GRU and LSTM of 80 steps: more than a Concat has inputs."""
+    random = np.random.default_rng(38)
+    numbers = lambda *shape: (random.standard_normal(shape) * 0.5).astype(np.float32)
+    steps, wide, hidden = 80, 2, 3
+    nodes, known, outputs, feeds = [], [], [], {"x": numbers(steps, 2, wide)}
+    for op, gates in ("RNN", 1), ("GRU", 3), ("LSTM", 4):
+        known += [constant(f"w{op}", numbers(2, gates * hidden, wide)), constant(f"r{op}", numbers(2, gates * hidden, hidden))]
+        nodes.append(N(op, ["x", f"w{op}", f"r{op}"], [f"y{op}", f"last{op}"], hidden_size=hidden, direction="bidirectional"))
+        outputs += [info(f"y{op}", None), info(f"last{op}", None)]
+    keep("long_sequences", model(nodes, [info("x", feeds["x"].shape)], outputs, known), feeds)
+
+
+def many_parts():
+    """Concat of 65 and of 4,097 inputs, along the last and the first dim, and QLinearConcat of 65 parts."""
+    random = np.random.default_rng(39)
+    feeds = {"a": random.integers(-9, 9, (1, 2)).astype(np.float32), "b": random.integers(-9, 9, (1, 2)).astype(np.float32),
+             "c": random.integers(-128, 128, (2, 1), np.int8)}  # fmt: skip
+    parts = lambda count: ["b" if i % 7 == 0 or i + 1 == count else "a" for i in range(count)]
+    known = [constant("zero", np.int8(3)), *(constant(f"scale{i}", np.float32(i / 8)) for i in range(1, 67))]
+    coded = [name for i in range(2, 67) for name in ("c", f"scale{i}", "zero")]
+    nodes = [
+        N("Concat", parts(65), ["y0"], axis=-1), N("Concat", parts(4097), ["y1"], axis=0),
+        N("QLinearConcat", ["scale1", "zero", *coded], ["y2"], axis=1, domain="com.microsoft"),
+    ]  # fmt: skip
+    inputs = [info(n, a.shape, h.np_dtype_to_tensor_dtype(a.dtype)) for n, a in feeds.items()]
+    outputs = [info("y0", None), info("y1", None), info("y2", None, T.INT8)]
+    keep("many_parts", model(nodes, inputs, outputs, known), feeds)
+
+
 def pooled_codes():
     """MaxPool of int8 and uint8: padding whose bytes would win or lose if they were codes, and windows of padding alone.
     The greatest, least and nearest of codes."""

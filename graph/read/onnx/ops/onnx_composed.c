@@ -130,28 +130,28 @@ void qdq_onnx_qlinear_softmax(qdq_onnx_node *node, const qdq_onnx_op *row) {
 
 // Scale and zero point of y, then element, scale and zero point of each part.
 void qdq_onnx_qlinear_concat(qdq_onnx_node *node, const qdq_onnx_op *row) {
-    qdq_onnx_call call;
     size_t parts = node->input_count > 2 ? (node->input_count - 2) / 3 : 0;
     if (parts == 0 || node->input_count != 2 + 3 * parts) {
         qdq_onnx_refuse(node, NULL, ONNX_TEXT(node, "has %zu inputs", node->input_count),
                         "2, and 3 for each part");
         return;
     }
-    qdq_onnx_begin(&call, node, "Concat", "reals");
-    for (size_t i = 0; i < parts; i++) {
+    qdq_value *reals = qdq_mempool_array(node->im->mempool, parts, sizeof *reals);
+    for (size_t i = 0; reals && i < parts; i++) {
         const qdq_onnx_term terms[] = {{.name = "part", .input = node->inputs[2 + 3 * i]},
                                        {.name = "scale", .input = node->inputs[3 + 3 * i]},
                                        {.name = "zero", .input = node->inputs[4 + 3 * i]}};
-        qdq_onnx_port_made(&call, "xs",
-                           qdq_onnx_formula(node, row,
-                                            "real = Dequantize(part, scale, zero?, dtype: float32)",
-                                            terms, 3));
+        reals[i] = qdq_onnx_formula(
+            node, row, "real = Dequantize(part, scale, zero?, dtype: float32)", terms, 3);
+        if (!reals[i].id) return;
     }
-    qdq_onnx_set_int(&call, "axis", qdq_onnx_int(node, "axis", 0));
-    const qdq_onnx_term terms[] = {{.name = "reals", .value = qdq_onnx_end(&call)},
-                                   {.name = "x", .input = node->inputs[2]},
-                                   {.name = "scale", .input = node->inputs[0]},
-                                   {.name = "zero", .input = node->inputs[1]}};
+    if (!reals) return;
+    int64_t axis = qdq_onnx_int(node, "axis", 0);
+    const qdq_onnx_term terms[] = {
+        {.name = "reals", .value = qdq_onnx_join(node, "reals", reals, parts, axis)},
+        {.name = "x", .input = node->inputs[2]},
+        {.name = "scale", .input = node->inputs[0]},
+        {.name = "zero", .input = node->inputs[1]}};
     if (terms[0].value.id)
         bind_formula(node, row, "Quantize(reals, scale, zero?, dtype: x)", terms, 4);
 }

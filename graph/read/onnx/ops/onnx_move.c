@@ -32,16 +32,20 @@ bool qdq_onnx_list_of(qdq_onnx_node *node, size_t i, const char *name, qdq_ints 
 
 // Parts without elements are left out, unless all are.
 void qdq_onnx_concat(qdq_onnx_node *node, const qdq_onnx_op *row) {
-    qdq_onnx_call call;
+    (void)row;
     bool some = false;
+    size_t count = 0;
+    qdq_value *parts = qdq_mempool_array(node->im->mempool, node->input_count, sizeof *parts);
     for (size_t i = 0; i < node->input_count; i++)
         some = some || (node->inputs[i] && qdq_onnx_count(node->inputs[i]->shape) > 0);
-    qdq_onnx_begin(&call, node, row->ours, NULL);
-    for (size_t i = 0; i < node->input_count; i++)
-        if (!some || (node->inputs[i] && qdq_onnx_count(node->inputs[i]->shape) > 0))
-            qdq_onnx_port(&call, "xs", node->inputs[i]);
-    qdq_onnx_set_int(&call, "axis", qdq_onnx_int(node, "axis", 1));
-    qdq_onnx_finish(&call);
+    for (size_t i = 0; parts && i < node->input_count; i++) {
+        qdq_onnx_value *part = node->inputs[i];
+        if (part && (!some || qdq_onnx_count(part->shape) > 0))
+            parts[count++] = qdq_onnx_ref(node, part);
+    }
+    if (parts)
+        qdq_onnx_bind(node, 0,
+                      qdq_onnx_join(node, NULL, parts, count, qdq_onnx_int(node, "axis", 1)));
 }
 
 //---- Shapes -----------------------------------------------------------------

@@ -158,26 +158,17 @@ static void run_direction(qdq_onnx_direction *d, qdq_value x, qdq_value *y) {
 
 //---- Outputs ----------------------------------------------------------------
 
-static qdq_value joined(qdq_onnx_node *node, const qdq_value *parts, size_t count, int64_t axis) {
-    qdq_onnx_call call;
-    if (count == 1) return parts[0];
-    qdq_onnx_begin(&call, node, "Concat", "all");
-    for (size_t i = 0; i < count; i++) qdq_onnx_port_made(&call, "xs", parts[i]);
-    qdq_onnx_set_int(&call, "axis", axis);
-    return qdq_onnx_end(&call);
-}
-
 static bool is_read(const qdq_onnx_node *node, size_t i) {
     return i < node->output_count && node->outputs[i];
 }
 
 // Makes output i, with these dims, of the values of all directions. The batch comes first if the
 // node says so.
-static void bind(const qdq_onnx_direction *d, size_t i, const qdq_value *parts, size_t count,
+static void bind(const qdq_onnx_direction *d, size_t i, qdq_value *parts, size_t count,
                  const qdq_ints *dims) {
     if (!is_read(d->node, i)) return;
     const qdq_onnx_term terms[] = {
-        {.name = "all", .value = joined(d->node, parts, count, i == 0 ? 1 : 0)},
+        {.name = "all", .value = qdq_onnx_join(d->node, "all", parts, count, i == 0 ? 1 : 0)},
         {.name = "dims", .ints = *dims}};
     static const char *const orders[] = {"[2, 0, 1, 3]", "[1, 0, 2]", "[1, 0, 2]"};
     char text[MOST_TEXT];
@@ -193,16 +184,16 @@ static void bind(const qdq_onnx_direction *d, size_t i, const qdq_value *parts, 
 }
 
 // The hidden states of all steps of a direction: [steps, 1, batch, H].
-static qdq_value series_of(const qdq_onnx_direction *d, const qdq_value *y) {
+static qdq_value series_of(const qdq_onnx_direction *d, qdq_value *y) {
     int64_t dims[] = {d->steps, 1, -1, d->hidden};
     const qdq_onnx_term terms[] = {
-        {.name = "all", .value = joined(d->node, y, (size_t)d->steps, 0)},
+        {.name = "all", .value = qdq_onnx_join(d->node, "all", y, (size_t)d->steps, 0)},
         {.name = "dims", .ints = {dims, 4}}};
     return qdq_onnx_compute(d, "all = StaticReshape(all, shape: dims, special_zero: 0)", terms, 2);
 }
 
 // `y` has the hidden states of all steps of all directions, [1, batch, H] each.
-static void bind_outputs(const qdq_onnx_direction *all, size_t count, const qdq_value *y) {
+static void bind_outputs(const qdq_onnx_direction *all, size_t count, qdq_value *y) {
     const qdq_onnx_direction *d = &all[0];
     int64_t states[] = {(int64_t)count, -1, d->hidden};
     int64_t series[] = {d->steps, (int64_t)count, -1, d->hidden};
