@@ -186,7 +186,7 @@ def long_sequences():
         known += [constant(f"w{op}", numbers(2, gates * hidden, wide)), constant(f"r{op}", numbers(2, gates * hidden, hidden))]
         nodes.append(N(op, ["x", f"w{op}", f"r{op}"], [f"y{op}", f"last{op}"], hidden_size=hidden, direction="bidirectional"))
         outputs += [info(f"y{op}", None), info(f"last{op}", None)]
-    keep("long_sequences", model(nodes, [info("x", feeds["x"].shape)], outputs, known), feeds)
+    keep("long_sequences", model(nodes, [info("x", ["steps", 2, wide])], outputs, known), feeds)
 
 
 def many_parts():

@@ -245,7 +245,7 @@ def forms():
 
 class Written(unittest.TestCase):
     GIVEN = {"forbidden_names": ["--dim", "n=3"], "shapes": ["--dim", "rows=4", "--dim", "columns=5"],
-             "convolutions": ["--dim", "batch=2"], "until": ["--until", "middle"]}  # fmt: skip
+             "convolutions": ["--dim", "batch=2"], "long_sequences": ["--dim", "steps=80"], "until": ["--until", "middle"]}  # fmt: skip
 
     def results(self, model, folder, *words):
         out = Path(folder) / "out.safetensors"
@@ -431,6 +431,17 @@ class Hostile(unittest.TestCase):
         done = qdq("check", "growing.onnx", "--max-values", "100000")
         self.assertEqual(done.returncode, 5)
         self.assertIn("the model has more than 25000 nodes with functions inlined", done.stderr)
+
+    def test_steps_that_do_not_fit_into_the_graph_are_an_error_before_they_are_made(self):
+        for steps, values in ((2048, 100_000), (1 << 40, 1_000_000)):
+            done = qdq("check", "long_sequences.onnx", "--dim", f"steps={steps}", "--max-values", values, "--max-elements", 1 << 50, "--max-bytes", 1 << 50)
+            self.assertEqual(done.returncode, 5)
+            self.assertRegex(done.stderr, rf": (RNN|GRU): brings the graph to at least \d+ nodes, wanted at most {values // 4}, a "
+                                          r"quarter of the limit of values \(--max-values\)\n$")  # fmt: skip
+
+    def test_sequences_of_2048_steps_fit(self):
+        done = qdq("check", "long_sequences.onnx", "--dim", "steps=2048")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
 
     def test_a_branch_without_its_result_is_refused(self):
         head, _, tail = (MODELS / "branches.onnx").read_bytes().rpartition(b"then_y")

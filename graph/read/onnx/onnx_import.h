@@ -81,6 +81,14 @@ void qdq_onnx_refuse(qdq_onnx_node *node, const char *port, const char *found, c
 void qdq_onnx_refuse_hint(qdq_onnx_node *node, const char *port, const char *found,
                           const char *wanted, const char *hint);
 
+// Limit of the nodes that are converted, and of the nodes that they become.
+static inline size_t qdq_onnx_most_nodes(const qdq_onnx_import *im) {
+    return im->graph->limits.json_values / 4;
+}
+
+// True if the graph may have `more` nodes; else reading ends with an error.
+bool qdq_onnx_has_room(qdq_onnx_node *node, size_t more);
+
 // Text for findings.
 #define ONNX_TEXT(node, ...) qdq_text(&(node)->im->graph->findings, __VA_ARGS__)
 

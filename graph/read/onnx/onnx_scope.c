@@ -307,7 +307,7 @@ static bool is_made(const qdq_onnx_node *node) {
 static qdq_status add_node(qdq_onnx_scope *scope, const qdq_onnx_proto *proto) {
     qdq_onnx_import *im = scope->im;
     qdq_onnx_node node;
-    const size_t most = im->graph->limits.json_values / 4;
+    const size_t most = qdq_onnx_most_nodes(im);
     if (++im->nodes > most)
         return qdq_fail(im->err, QDQ_ERR_LIMIT,
                         "the model has more than %zu nodes with functions inlined, wanted at most "

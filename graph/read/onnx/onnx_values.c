@@ -11,6 +11,18 @@
 
 //---- Refusals ---------------------------------------------------------------
 
+bool qdq_onnx_has_room(qdq_onnx_node *node, size_t more) {
+    const qdq_onnx_import *im = node->im;
+    size_t has = im->graph->node_count, most = qdq_onnx_most_nodes(im);
+    if (has <= most && more <= most - has) return true;
+    node->refused = true;
+    qdq_fail(im->err, QDQ_ERR_LIMIT,
+             "node '%.200s': %.64s: brings the graph to at least %zu nodes, wanted at most %zu, a "
+             "quarter of the limit of values (--max-values)",
+             node->name, node->proto->op, has + more, most);
+    return false;
+}
+
 // Names the node as the model does, where the graph has another name for it.
 static const char *refusal_hint(const qdq_onnx_node *node, const char *hint) {
     const qdq_onnx_proto *proto = node->proto;

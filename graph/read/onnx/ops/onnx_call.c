@@ -171,7 +171,7 @@ static void note_op(const qdq_onnx_call *call) {
 
 qdq_value qdq_onnx_end(qdq_onnx_call *call) {
     qdq_value made = {0};
-    if (call->failed || call->node->refused) return made;
+    if (call->failed || call->node->refused || !qdq_onnx_has_room(call->node, 1)) return made;
     made = qdq_graph_add_node(call->node->im->graph, call->op, call->fields, call->op->attrs_size);
     if (made.id) note_node_name(call), note_op(call);
     return qdq_value_type(call->node->im->graph, made, NULL, NULL) ? made : (qdq_value){0};

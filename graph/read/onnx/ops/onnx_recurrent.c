@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MOST_STEPS = 2048, MOST_TEXT = 256 };
+enum { MOST_TEXT = 256 };
 
 enum {
     X,
@@ -146,6 +146,7 @@ static void prepare(qdq_onnx_direction *d, qdq_value x) {
 static void run_direction(qdq_onnx_direction *d, qdq_value x, qdq_value *y) {
     prepare(d, x);
     for (int64_t i = 0; i < d->steps && !d->node->refused; i++) {
+        size_t before = d->node->im->graph->node_count;
         int64_t t = d->reverse ? d->steps - 1 - i : i;
         qdq_onnx_run_step(d, t);
         const qdq_onnx_term terms[] = {{.name = "lengths", .value = d->lengths},
@@ -153,6 +154,8 @@ static void run_direction(qdq_onnx_direction *d, qdq_value x, qdq_value *y) {
         y[t] = d->lengths.id
                    ? qdq_onnx_compute(d, "y = Select(Greater(lengths, t), h, 0)", terms, 2)
                    : d->h;
+        size_t made = d->node->im->graph->node_count - before;
+        if (i == 0 && !qdq_onnx_has_room(d->node, made * (size_t)(d->steps - 1))) return;
     }
 }
 
@@ -349,11 +352,11 @@ static bool read_directions(qdq_onnx_node *node, const qdq_onnx_op *row, qdq_onn
     bool reverse = strcmp(qdq_onnx_word(node, "direction", "forward"), "reverse") == 0;
     qdq_shape x = node->inputs[X]->shape;
     int64_t steps = x.rank == 3 ? x.dims[batch_first] : 1;
-    if (steps < 1 || steps > MOST_STEPS) {
-        qdq_onnx_refuse(node, "X", ONNX_TEXT(node, "has %lld steps", (long long)steps),
-                        ONNX_TEXT(node, "1 to %d, as each becomes nodes", MOST_STEPS));
+    if (steps < 1) {
+        qdq_onnx_refuse(node, "X", ONNX_TEXT(node, "has %lld steps", (long long)steps), "1 or more");
         return false;
     }
+    if (!qdq_onnx_has_room(node, (size_t)steps)) return false;  // each becomes at least a node
     for (size_t k = 0; k < count; k++) {
         all[k] = (qdq_onnx_direction){.node = node,
                                       .row = row,
