@@ -58,6 +58,12 @@ class Bytes(Case):
         result = self.qdq("run", "g.json", "--fill", "1")
         self.assertEqual(result.out.count("\n"), 600_000)
 
+    def test_findings_at_nodes_of_one_name_are_told_in_little_time(self):
+        nodes = [node("ReLU", "y", "x") for _ in range(32_000)]  # each finding at each node takes minutes
+        self.write("g.json", graph(nodes, [value("x", "float32", [1])], {"y": "y"}))
+        result = self.qdq("check", "g.json", "--target", "all", code=1)
+        self.assertRegex(result.out, r"(?m)^y and 31999 more +ReLU( +refused)+$")
+
     def test_the_process_stays_within_the_limit_and_some_room(self):
         constants, nodes = large_constant("large")
         nodes += [product(f"y{i}", "x", "large", transpose_b=i % 2 == 1) for i in range(2)]

@@ -75,12 +75,20 @@ static verdict verdict_of(const qdq_finding *f) {
     return rule && strcmp(rule, unknown) == 0 ? VERDICT_UNKNOWN : VERDICT_WARNING;
 }
 
+// Notes a finding in the first row of its name; copy_verdicts fills the others.
 static void note_finding(matrix *m, size_t target, const qdq_finding *f) {
-    if (!*f->node) return;
-    for (size_t i = place_of(m, f->node); i < m->count; i++) {
-        if (strcmp(m->by_name[i].name, f->node) != 0) return;
-        unsigned char *cell = &m->cells[m->by_name[i].row * m->targets + target];
-        if (verdict_of(f) > *cell) *cell = (unsigned char)verdict_of(f);
+    size_t place = *f->node ? place_of(m, f->node) : m->count;
+    if (place == m->count || strcmp(m->by_name[place].name, f->node) != 0) return;
+    unsigned char *cell = &m->cells[m->by_name[place].row * m->targets + target];
+    if (verdict_of(f) > *cell) *cell = (unsigned char)verdict_of(f);
+}
+
+// Gives rows of one name the verdicts of the first of them.
+static void copy_verdicts(matrix *m) {
+    for (size_t i = 1; i < m->count; i++) {
+        const named_row *from = &m->by_name[i - 1], *to = &m->by_name[i];
+        if (strcmp(from->name, to->name) == 0)
+            memcpy(&m->cells[to->row * m->targets], &m->cells[from->row * m->targets], m->targets);
     }
 }
 
@@ -114,6 +122,7 @@ int matrix_open(matrix *m, qdq_graph *graph, const options *opt) {
         watch_tell(opt->watch, "target %zu of %zu, %s", t + 1, m->targets, qdq_target_get(t).name);
         code = fill_column(m, graph, opt, t);
     }
+    copy_verdicts(m);
     watch_clear(opt->watch);
     return code;
 }
