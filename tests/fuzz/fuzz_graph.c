@@ -4,7 +4,7 @@
 // take long.
 #include <qdq/qdq.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static void run_plan(qdq_graph *graph, const qdq_compile_options *options) {
     qdq_error err = {0};
@@ -21,7 +21,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         .limits = {
             .elements = 1 << 16, .bytes = 1 << 22, .json_values = 10000, .operations = 1 << 22}};
     qdq_error err = {0};
+    fuzz_bound_growth(size, 1 << 23, 256);
     qdq_graph *graph = qdq_graph_parse((const char *)data, size, "fuzz.json", NULL, &options, &err);
+    fuzz_free_growth();
     for (size_t t = 0; graph && t < qdq_target_count(); t++)
         (void)qdq_graph_validate(graph, qdq_target_get(t).name, &err);
     for (size_t i = 0; graph && i < sizeof ways / sizeof ways[0]; i++) run_plan(graph, &ways[i]);

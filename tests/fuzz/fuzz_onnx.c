@@ -3,7 +3,7 @@
 // loads is checked for every target, compiled and, within a limit of operations, run.
 #include <qdq/qdq.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 // The models among the seeds have these inputs.
 static qdq_graph *read(const uint8_t *data, size_t size, const qdq_input_shape *shape) {
@@ -15,7 +15,10 @@ static qdq_graph *read(const uint8_t *data, size_t size, const qdq_input_shape *
         .shapes = shape,
         .shape_count = shape ? 1 : 0,
     };
-    return qdq_graph_parse((const char *)data, size, "fuzz.onnx", NULL, &options, NULL);
+    fuzz_bound_growth(size, 1 << 23, 256);
+    qdq_graph *graph = qdq_graph_parse((const char *)data, size, "fuzz.onnx", NULL, &options, NULL);
+    fuzz_free_growth();
+    return graph;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
