@@ -181,12 +181,24 @@ def long_sequences():
     random = np.random.default_rng(38)
     numbers = lambda *shape: (random.standard_normal(shape) * 0.5).astype(np.float32)
     steps, wide, hidden = 80, 2, 3
-    nodes, known, outputs, feeds = [], [], [], {"x": numbers(steps, 2, wide)}
+    nodes, known, outputs, feeds = [], [], [], {"x": numbers(steps, 1, wide)}
     for op, gates in ("RNN", 1), ("GRU", 3), ("LSTM", 4):
         known += [constant(f"w{op}", numbers(2, gates * hidden, wide)), constant(f"r{op}", numbers(2, gates * hidden, hidden))]
         nodes.append(N(op, ["x", f"w{op}", f"r{op}"], [f"y{op}", f"last{op}"], hidden_size=hidden, direction="bidirectional"))
         outputs += [info(f"y{op}", None), info(f"last{op}", None)]
-    keep("long_sequences", model(nodes, [info("x", ["steps", 2, wide])], outputs, known), feeds)
+    keep("long_sequences", model(nodes, [info("x", ["steps", 1, wide])], outputs, known), feeds)
+
+
+def lstm_bits():
+    """LSTM of one row without biases, whose constant weights ONNX Runtime packs: equal in every bit."""
+    random = np.random.default_rng(40)
+    numbers = lambda *shape: (random.standard_normal(shape) * 0.5).astype(np.float32)
+    feeds, nodes, known, outputs = {"x": numbers(20, 1, 5)}, [], [], []
+    for i, (direction, both, hidden) in enumerate([("forward", 1, 16), ("bidirectional", 2, 7)]):
+        known += [constant(f"w{i}", numbers(both, 4 * hidden, 5)), constant(f"r{i}", numbers(both, 4 * hidden, hidden))]
+        nodes.append(N("LSTM", ["x", f"w{i}", f"r{i}"], [f"y{i}", f"h{i}", f"c{i}"], hidden_size=hidden, direction=direction))
+        outputs += [info(f"{name}{i}", None) for name in "yhc"]
+    keep("lstm_bits", model(nodes, [info("x", feeds["x"].shape)], outputs, known), feeds)
 
 
 def many_parts():

@@ -24,8 +24,10 @@ typedef struct qdq_onnx_value {
     // The elements, if they are known and were needed; one of the two, by qdq_onnx_elem_is_real.
     const int64_t *ints;
     const double *reals;
-    struct qdq_onnx_value *same;  // the constant that it is another name for; NULL
-    qdq_value ref;                // in the graph; id 0: not yet added
+    struct qdq_onnx_value *same;          // the constant that it is another name for; NULL
+    qdq_value ref;                        // in the graph; id 0: not yet added
+    size_t first;                         // of a part: where it begins in `tensor`
+    struct qdq_onnx_value *parts, *next;  // parts that are constants; the next one
 } qdq_onnx_value;
 
 // A file that tensors lie in.
@@ -117,6 +119,10 @@ qdq_onnx_value *qdq_onnx_new_value(qdq_onnx_import *im, const char *name);
 // The value in the graph; adds a constant at its first use. Refuses the node if it has a dtype that
 // the graph lacks.
 qdq_value qdq_onnx_ref(qdq_onnx_node *node, qdq_onnx_value *value);
+
+// The elements of a constant from `first` on as a constant of this shape, the same one whenever it
+// is asked for. Id 0: the value is no constant, or the node is refused.
+qdq_value qdq_onnx_constant_part(qdq_onnx_node *node, qdq_onnx_value *value, size_t first, qdq_shape shape);
 
 // Reads the numbers of a small constant; false if it is not constant, large, or not of numbers.
 bool qdq_onnx_known(qdq_onnx_import *im, qdq_onnx_value *value);

@@ -259,7 +259,8 @@ static void unpack(qdq_dtype dtype, const unsigned char *packed, unsigned char *
     memcpy(out + full, last, count - full);
 }
 
-// Reads `count` elements in the form of graphs: row-major, packed types in a byte each.
+// Reads `count` elements, all of them, in the form of graphs: row-major, packed types in a byte
+// each.
 static qdq_status read_elements(qdq_onnx_import *im, const qdq_onnx_tensor *tensor, size_t count,
                                 unsigned char *out) {
     int elem = legal(tensor->elem);
@@ -300,28 +301,47 @@ static bool may_stay(const qdq_onnx_import *im, const qdq_onnx_tensor *tensor, s
            tensor->elem != ONNX_BOOL && elems[legal(tensor->elem)].bits >= 8;
 }
 
+static size_t elements_of(const qdq_onnx_tensor *tensor) {
+    size_t count = 1;
+    for (size_t i = 0; i < tensor->dims.count; i++) count *= (size_t)tensor->dims.items[i];
+    return count;
+}
+
 static qdq_status hold(qdq_onnx_import *im, const char *name, const qdq_onnx_tensor *tensor,
-                       qdq_shape shape, qdq_value *out) {
+                       size_t first, qdq_shape shape, qdq_value *out) {
+    qdq_dtype dtype = elems[legal(tensor->elem)].dtype;
     place from;
-    QDQ_TRY(find_raw(im, tensor, qdq_onnx_count(shape), &from));
+    QDQ_TRY(find_raw(im, tensor, elements_of(tensor), &from));
     qdq_onnx_file *file = from.file;
     if (file && !file->held)
         file->held = qdq_hold_file(im->graph, &file->open, file->name, im->err);
     if (!file || !file->held) return im->err->status;
-    *out = qdq_graph_add_held(im->graph, name, (qdq_type){elems[legal(tensor->elem)].dtype, shape},
-                              file->held, from.at);
+    *out = qdq_graph_add_held(im->graph, name, (qdq_type){dtype, shape}, file->held,
+                              from.at + first * qdq_dtype_size(dtype));
+    return QDQ_OK;
+}
+
+// Reads all elements and keeps `count` of them.
+static qdq_status read_part(qdq_onnx_import *im, const qdq_onnx_tensor *tensor, size_t first,
+                            size_t count, unsigned char *out) {
+    size_t all = elements_of(tensor), size = qdq_dtype_size(elems[legal(tensor->elem)].dtype);
+    if (count == all) return read_elements(im, tensor, all, out);
+    unsigned char *whole = qdq_mempool_array(im->mempool, all, size);
+    if (!whole) return qdq_fail_memory(im->err, all * size);
+    QDQ_TRY(read_elements(im, tensor, all, whole));
+    memcpy(out, whole + first * size, count * size);
     return QDQ_OK;
 }
 
 qdq_status qdq_onnx_tensor_add(qdq_onnx_import *im, const char *name, const qdq_onnx_tensor *tensor,
-                               qdq_shape shape, qdq_value *out) {
+                               size_t first, qdq_shape shape, qdq_value *out) {
     size_t count = qdq_onnx_count(shape);
-    if (may_stay(im, tensor, count)) return hold(im, name, tensor, shape, out);
+    if (may_stay(im, tensor, count)) return hold(im, name, tensor, first, shape, out);
     if (is_raw(tensor)) {  // before memory is taken for elements that are not there
         place from;
-        QDQ_TRY(find_raw(im, tensor, count, &from));
+        QDQ_TRY(find_raw(im, tensor, elements_of(tensor), &from));
     }
     void *memory =
         qdq_graph_add_constant(im->graph, name, elems[legal(tensor->elem)].dtype, shape, out);
-    return memory ? read_elements(im, tensor, count, memory) : QDQ_OK;
+    return memory ? read_part(im, tensor, first, count, memory) : QDQ_OK;
 }

@@ -23,8 +23,9 @@ const char *qdq_onnx_tensor_shape(qdq_onnx_import *im, const qdq_onnx_tensor *te
 qdq_status qdq_onnx_tensor_numbers(qdq_onnx_import *im, const qdq_onnx_tensor *tensor, size_t count,
                                    int64_t *ints, double *reals);
 
-// Adds the tensor to the graph as a constant. Large ones stay in their file.
+// Adds elements of the tensor to the graph as a constant of this shape: all, or those from `first`
+// on. Large ones stay in their file.
 qdq_status qdq_onnx_tensor_add(qdq_onnx_import *im, const char *name, const qdq_onnx_tensor *tensor,
-                               qdq_shape shape, qdq_value *out);
+                               size_t first, qdq_shape shape, qdq_value *out);
 
 #endif

@@ -167,7 +167,7 @@ static qdq_value add_constant(qdq_onnx_import *im, const qdq_onnx_value *value) 
     qdq_value made = {0};
     if (!name) return made;
     if (value->tensor) {
-        (void)qdq_onnx_tensor_add(im, name, value->tensor, value->shape, &made);
+        (void)qdq_onnx_tensor_add(im, name, value->tensor, value->first, value->shape, &made);
         return made;
     }
     char *memory = qdq_graph_add_constant(im->graph, name, dtype, value->shape, &made);
@@ -198,4 +198,26 @@ qdq_value qdq_onnx_ref(qdq_onnx_node *node, qdq_onnx_value *value) {
     value->ref = add_constant(node->im, value);
     qdq_onnx_note_original(node->im, value);
     return value->ref;
+}
+
+qdq_value qdq_onnx_constant_part(qdq_onnx_node *node, qdq_onnx_value *value, size_t first,
+                                 qdq_shape shape) {
+    while (value->same) value = value->same;
+    if (!value->tensor && !value->ints && !value->reals) return (qdq_value){0};
+    qdq_onnx_value *part = value->parts;
+    while (part && (part->first != first || !qdq_shape_equal(part->shape, shape)))
+        part = part->next;
+    if (part) return qdq_onnx_ref(node, part);
+    part = qdq_onnx_new_value(node->im, ONNX_TEXT(node, "%.200s/part", value->name));
+    if (!part) return (qdq_value){0};
+    *part = (qdq_onnx_value){.name = part->name,
+                             .elem = value->elem,
+                             .shape = shape,
+                             .tensor = value->tensor,
+                             .ints = value->ints ? value->ints + first : NULL,
+                             .reals = value->reals ? value->reals + first : NULL,
+                             .first = first,
+                             .next = value->parts};
+    value->parts = part;
+    return qdq_onnx_ref(node, part);
 }

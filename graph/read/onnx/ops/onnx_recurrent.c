@@ -26,12 +26,6 @@ enum {
 
 //---- Weights and states -----------------------------------------------------
 
-// The part of an input that belongs to this direction: [1, ...].
-static qdq_value part_of(const qdq_onnx_direction *d, size_t input) {
-    const qdq_onnx_term terms[] = {{.name = "all", .input = d->node->inputs[input]}};
-    return qdq_onnx_compute(d, "part = Slice(all, starts: this, ends: next, axes: [0])", terms, 1);
-}
-
 // Columns begin to end, in gates, of the direction's part of B or P, as a list.
 static qdq_value gates_of(const qdq_onnx_direction *d, qdq_value part, int64_t begin, int64_t end) {
     int64_t from = begin * d->hidden, to = end * d->hidden;
@@ -96,49 +90,41 @@ static void set_recurrence(qdq_onnx_direction *d) {
         d->quantized_r = codes_of(d, R, R_SCALE);
         return;
     }
-    const qdq_onnx_term all[] = {{.name = "part", .value = part_of(d, R)}};
-    d->r = qdq_onnx_compute(d, "r = StaticReshape(part, shape: rows, special_zero: 0)", all, 1);
-    if (d->kind != QDQ_ONNX_GRU) return;
-    const qdq_onnx_term terms[] = {{.name = "both", .value = d->r}};
-    d->r_last = qdq_onnx_compute(d, "new = Slice(both, starts: g2, ends: g3, axes: [0])", terms, 1);
-    d->r = qdq_onnx_compute(d, "zr = Slice(both, starts: g0, ends: g2, axes: [0])", terms, 1);
+    int64_t most = d->kind == QDQ_ONNX_GRU ? d->gates - 1 : d->gates;
+    d->r = qdq_onnx_rows_of(d, R, 0, most);
+    if (most < d->gates) d->r_last = qdq_onnx_rows_of(d, R, most, d->gates);
 }
 
 // B has the bias of W, then the bias of R. Returns the first one; id 0: there is none.
 static qdq_value set_biases(qdq_onnx_direction *d) {
     if (!qdq_onnx_input(d->node, B)) return (qdq_value){0};
     int64_t gates = d->gates, most = d->kind == QDQ_ONNX_GRU ? gates - 1 : gates;
-    qdq_value part = part_of(d, B);
+    qdq_value part = qdq_onnx_part_of(d, B);
     d->rb = gates_of(d, part, gates, gates + most);
     if (most < gates) d->rb_last = gates_of(d, part, gates + most, 2 * gates);
     return gates_of(d, part, 0, gates);
 }
 
 static void prepare(qdq_onnx_direction *d, qdq_value x) {
-    int64_t flat[] = {-1, d->node->inputs[W]->shape.dims[2]};
     qdq_value bias = set_biases(d);
-    qdq_value part = d->quantized ? (qdq_value){0} : part_of(d, W);
+    qdq_value w = d->quantized ? (qdq_value){0} : qdq_onnx_rows_of(d, W, 0, d->gates);
     const qdq_onnx_codes codes =
         d->quantized ? codes_of(d, W, W_SCALE) : (qdq_onnx_codes){{0}, {0}, {0}};
     const qdq_onnx_term terms[] = {
         {.name = "x", .value = x},
-        {.name = "part", .value = part},
-        {.name = "flat", .ints = {flat, 2}},
+        {.name = "w", .value = w},
         {.name = "wb", .value = bias},
         {.name = "product",
          .value = d->quantized ? qdq_onnx_dynamic_product(d, x, &codes) : (qdq_value){0}}};
     d->xw = qdq_onnx_compute(
-        d,
-        d->quantized ? "xw = Add(product, wb?)"
-                     : "xw = Add(MatMul(x, StaticReshape(part, shape: flat, special_zero: 0), "
-                       "transpose_b: 1), wb?)",
-        terms, 5);
+        d, d->quantized ? "xw = Add(product, wb?)" : "xw = Add(MatMul(x, w, transpose_b: 1), wb?)",
+        terms, 4);
     set_recurrence(d);
     d->h = initial(d, INITIAL_H);
     if (d->kind != QDQ_ONNX_LSTM) return;
     d->c = initial(d, INITIAL_C);
     if (!qdq_onnx_input(d->node, PEEPHOLES)) return;
-    qdq_value all = part_of(d, PEEPHOLES);
+    qdq_value all = qdq_onnx_part_of(d, PEEPHOLES);
     for (int i = 0; i < 3; i++) d->peephole[i] = gates_of(d, all, i, i + 1);
 }
 
@@ -353,7 +339,8 @@ static bool read_directions(qdq_onnx_node *node, const qdq_onnx_op *row, qdq_onn
     qdq_shape x = node->inputs[X]->shape;
     int64_t steps = x.rank == 3 ? x.dims[batch_first] : 1;
     if (steps < 1) {
-        qdq_onnx_refuse(node, "X", ONNX_TEXT(node, "has %lld steps", (long long)steps), "1 or more");
+        qdq_onnx_refuse(node, "X", ONNX_TEXT(node, "has %lld steps", (long long)steps),
+                        "1 or more");
         return false;
     }
     if (!qdq_onnx_has_room(node, (size_t)steps)) return false;  // each becomes at least a node

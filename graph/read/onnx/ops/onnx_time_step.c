@@ -87,14 +87,40 @@ qdq_value qdq_onnx_compute(const qdq_onnx_direction *d, const char *text, const 
     return qdq_onnx_formula(d->node, d->row, expanded, terms, n);
 }
 
+//---- Parts of inputs --------------------------------------------------------
+
+qdq_value qdq_onnx_part_of(const qdq_onnx_direction *d, size_t input) {
+    const qdq_onnx_term terms[] = {{.name = "all", .input = d->node->inputs[input]}};
+    return qdq_onnx_compute(d, "part = Slice(all, starts: this, ends: next, axes: [0])", terms, 1);
+}
+
+qdq_value qdq_onnx_rows_of(const qdq_onnx_direction *d, size_t input, int64_t begin, int64_t end) {
+    qdq_onnx_value *all = d->node->inputs[input];
+    int64_t columns = all->shape.dims[2], from = begin * d->hidden, to = end * d->hidden;
+    int64_t matrix[] = {-1, columns}, first = (d->at * d->gates * d->hidden + from) * columns;
+    qdq_value rows =
+        qdq_onnx_constant_part(d->node, all, (size_t)first, (qdq_shape){2, {to - from, columns}});
+    if (rows.id || d->node->refused) return rows;
+    const qdq_onnx_term terms[] = {{.name = "part", .value = qdq_onnx_part_of(d, input)},
+                                   {.name = "matrix", .ints = {matrix, 2}},
+                                   {.name = "from", .ints = {&from, 1}},
+                                   {.name = "to", .ints = {&to, 1}}};
+    return qdq_onnx_compute(d,
+                            to - from == d->gates * d->hidden
+                                ? "rows = StaticReshape(part, shape: matrix, special_zero: 0)"
+                                : "rows = Slice(StaticReshape(part, shape: matrix, special_zero: "
+                                  "0), starts: from, ends: to, axes: [0])",
+                            terms, 4);
+}
+
+//---- Steps ------------------------------------------------------------------
+
 static qdq_value clipped(const qdq_onnx_direction *d, qdq_value value) {
     const qdq_onnx_term terms[] = {{.name = "gate", .value = value}};
     return d->clips && !clips_gates(d)
                ? qdq_onnx_compute(d, "clipped = Minimum(Maximum(gate, low), clip)", terms, 1)
                : value;
 }
-
-//---- Steps ------------------------------------------------------------------
 
 // A gate's product with a peephole; id 0: it has none.
 static qdq_value peek(const qdq_onnx_direction *d, int gate) {
