@@ -194,7 +194,7 @@ def lstm_bits():
     random = np.random.default_rng(40)
     numbers = lambda *shape: (random.standard_normal(shape) * 0.5).astype(np.float32)
     feeds, nodes, known, outputs = {"x": numbers(20, 1, 5)}, [], [], []
-    for i, (direction, both, hidden) in enumerate([("forward", 1, 16), ("bidirectional", 2, 7)]):
+    for i, (direction, both, hidden) in enumerate([("forward", 1, 16), ("bidirectional", 2, 33)]):
         known += [constant(f"w{i}", numbers(both, 4 * hidden, 5)), constant(f"r{i}", numbers(both, 4 * hidden, hidden))]
         nodes.append(N("LSTM", ["x", f"w{i}", f"r{i}"], [f"y{i}", f"h{i}", f"c{i}"], hidden_size=hidden, direction=direction))
         outputs += [info(f"{name}{i}", None) for name in "yhc"]
