@@ -162,12 +162,74 @@ static void names_that_graphs_do_not_allow_are_changed(void **state) {
     qdq_graph_destroy(graph);
 }
 
+//---- Many inputs --------------------------------------------------------------
+
+// Bytes that were asked for, freed ones too.
+typedef struct counted_memory {
+    qdq_allocator allocator;
+    size_t bytes;
+} counted_memory;
+
+static void *counted_alloc(void *self, size_t size, size_t align) {
+    void *memory = NULL;
+    ((counted_memory *)self)->bytes += size;
+    assert_int_equal(posix_memalign(&memory, align < 64 ? 64 : align, size), 0);
+    return memory;
+}
+
+static void counted_free(void *self, void *memory, size_t size) {
+    (void)self, (void)size;
+    free(memory);
+}
+
+// A model whose only node, a Concat along dim 0, has `count` inputs x of shape [1], in bytes from
+// malloc: lengths of the graph and of the node have four bytes.
+static unsigned char *concat_model(size_t count, size_t *length) {
+    static const unsigned char head[] = {0x08, 8, 0x42, 2, 0x10, 13, 0x3A};
+    static const unsigned char tail[] = "\x12\1y\x22\6Concat\x2A\x0B\x0A\4axis\x18\0\xA0\1\2";
+    static const unsigned char ends[] = "\x5A\x0F\x0A\1x\x12\x0A\x0A\x08\x08\1\x12\4\x0A\2\x08\1"
+                                        "\x62\3\x0A\1y";
+    const size_t node = 3 * count + sizeof tail - 1, graph = 5 + node + sizeof ends - 1;
+    const size_t lengths[] = {graph, node};
+    unsigned char *bytes = malloc(sizeof head + 4 + graph), *to = bytes;
+    memcpy(to, head, sizeof head), to += sizeof head;
+    for (int i = 0; i < 2; i++) {
+        if (i == 1) *to++ = 0x0A;
+        for (size_t b = 0; b < 4; b++)
+            *to++ = (unsigned char)((lengths[i] >> 7 * b & 127) | (size_t)(b < 3) << 7);
+    }
+    for (size_t i = 0; i < count; i++, to += 3) memcpy(to, "\x0A\1x", 3);
+    memcpy(to, tail, sizeof tail - 1), to += sizeof tail - 1;
+    memcpy(to, ends, sizeof ends - 1), to += sizeof ends - 1;
+    *length = (size_t)(to - bytes);
+    return bytes;
+}
+
+static void a_concat_of_many_inputs_takes_memory_for_each_once(void **state) {
+    (void)state;
+    enum { COUNT = 20000, MOST_FOR_EACH = 500 };
+    counted_memory memory = {.allocator = {counted_alloc, counted_free, &memory}};
+    qdq_graph_options options = {.allocator = &memory.allocator};
+    qdq_error err = {0};
+    size_t length;
+    qdq_shape shape;
+    unsigned char *bytes = concat_model(COUNT, &length);
+    qdq_graph *graph = qdq_graph_parse((const char *)bytes, length, "m.onnx", NULL, &options, &err);
+    assert_string_equal(err.text, "");
+    assert_true(qdq_value_type(graph, qdq_output_value(graph, "y"), NULL, &shape));
+    assert_true(qdq_shape_equal(shape, QDQ_SHAPE(COUNT)));
+    assert_in_range(memory.bytes, 1, COUNT * MOST_FOR_EACH);
+    qdq_graph_destroy(graph);
+    free(bytes);
+}
+
 int main(int argc, char **argv) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(a_model_with_any_byte_changed_is_read_or_refused),
         cmocka_unit_test(limits_bound_the_values_and_bytes_of_a_model),
         cmocka_unit_test(graphs_within_graphs_have_a_limit),
+        cmocka_unit_test(a_concat_of_many_inputs_takes_memory_for_each_once),
         cmocka_unit_test(options_give_the_dims_that_a_model_leaves_open),
         cmocka_unit_test(names_that_graphs_do_not_allow_are_changed),
     };
