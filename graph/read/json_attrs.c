@@ -186,6 +186,7 @@ bool qdq_json_read_attrs(qdq_graph *graph, qdq_mempool *mempool, const qdq_op *o
         a.subject = (qdq_subject){node, op->name, NULL, NULL};
         for (size_t i = 0; i < op->attr_count && !attr; i++)
             if (strcmp(op->attrs[i].name, qdq_json_name(json)) == 0) attr = &op->attrs[i];
+        if (attr && qdq_json_is_null(json)) continue;  // absent
         if (attr) {
             a.subject.port = attr->name;
             read_attr(&a, attr, json, fields + attr->offset);

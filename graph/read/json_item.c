@@ -18,6 +18,7 @@ qdq_status qdq_item_member(const qdq_reader *r, const qdq_item *object, const ch
     out->json = qdq_json_find(object->json, key);
     snprintf(out->where, sizeof out->where, "%.60s%s%.30s", object->where,
              *object->where ? "." : "", key);
+    if (!required && out->json && qdq_json_is_null(out->json)) out->json = NULL;
     if (out->json || !required) return QDQ_OK;
     return qdq_fail(r->err, QDQ_ERR_PARSE, "%s%skey '%s' is missing", object->where,
                     *object->where ? ": " : "", key);

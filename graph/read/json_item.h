@@ -21,6 +21,7 @@ typedef struct qdq_reader {
         const struct qdq_held_file *held;  // set once a constant stays in the file
     } files[QDQ_MAX_TENSOR_FILES];         // every file that a constant has named so far
     size_t file_count;
+    const qdq_graph_options *options;  // NULL: all defaults
     qdq_error *err;
 } qdq_reader;
 
@@ -33,7 +34,7 @@ typedef struct qdq_item {
 // These functions fail with QDQ_ERR_PARSE: the file does not have the form of a graph file.
 qdq_status qdq_item_wrong_kind(const qdq_reader *r, const qdq_item *at, const char *wanted);
 // Finds the member called `key`. A missing one is an error if required; otherwise out->json is
-// NULL.
+// NULL, as it is for an optional member that is null.
 qdq_status qdq_item_member(const qdq_reader *r, const qdq_item *object, const char *key,
                            bool required, qdq_item *out);
 qdq_status qdq_item_string(const qdq_reader *r, const qdq_item *object, const char *key,

@@ -56,7 +56,8 @@ static bool block_grid(const qdq_graph *graph, const qdq_op *op, const char *fie
 //---- Blocks of a nested scale -----------------------------------------------
 
 static const qdq_json_item *item_called(const qdq_json_item *attrs, const char *name) {
-    QDQ_JSON_EACH(json, attrs) if (strcmp(qdq_json_name(json), name) == 0) return json;
+    QDQ_JSON_EACH(json, attrs)
+    if (strcmp(qdq_json_name(json), name) == 0) return qdq_json_is_null(json) ? NULL : json;
     return NULL;
 }
 

@@ -55,7 +55,7 @@ static qdq_status read_text(qdq_node_list *list, const qdq_item *at, qdq_node_te
     node->inputs = inputs.json;
     node->attrs = attrs.json;
     QDQ_JSON_EACH(port, node->inputs) {
-        bool legal = qdq_json_text(port) || qdq_json_is_array(port);
+        bool legal = qdq_json_text(port) || qdq_json_is_array(port) || qdq_json_is_null(port);
         QDQ_JSON_EACH(item, port) legal = legal && qdq_json_text(item);
         if (legal) continue;
         qdq_item value = {.json = port};
@@ -65,8 +65,9 @@ static qdq_status read_text(qdq_node_list *list, const qdq_item *at, qdq_node_te
     return QDQ_OK;
 }
 
-// A port is one name or a list of names.
+// A port is one name or a list of names; null is no connection.
 static size_t count_names(const qdq_json_item *port) {
+    if (qdq_json_is_null(port)) return 0;
     return qdq_json_is_array(port) ? qdq_json_count(port) : 1;
 }
 static const qdq_json_item *first_name(const qdq_json_item *port) {
@@ -199,6 +200,7 @@ static bool read_ports(const qdq_node_list *list, const qdq_op *op, const qdq_no
         const char *name = qdq_json_name(json);
         qdq_subject subject = {node->name, op ? op->name : node->op, name, NULL};
         size_t count = count_names(json);
+        if (qdq_json_is_null(json) && find_port(op, name)) continue;
         qdq_value *values = resolve_port(list, json, subject, count);
         if (!values) return false;
         const qdq_port_desc *port = find_port(op, name);

@@ -87,6 +87,29 @@ static qdq_status read_names(qdq_reader *r, const qdq_item *top) {
     return QDQ_OK;
 }
 
+// Refuses shapes and dims of the options that belong to no input.
+static qdq_status check_options(const qdq_reader *r, bool onednn) {
+    const qdq_graph_options *options = r->options;
+    for (size_t i = 0; options && i < options->dim_count; i++)
+        if (!options->dims[i].tentative)
+            return qdq_fail(r->err, QDQ_ERR_ARGUMENT,
+                            "a size is given for dim '%.200s', and only ONNX models name dims; "
+                            "give the shape of an input",
+                            options->dims[i].name);
+    for (size_t i = 0; options && i < options->shape_count; i++) {
+        const qdq_input_shape *given = &options->shapes[i];
+        qdq_value value = qdq_graph_find(r->graph, given->name);
+        bool is_input = r->graph->values[value.id].kind == QDQ_VALUE_INPUT;
+        if (given->tentative || (value.id && is_input && !onednn)) continue;
+        return qdq_fail(r->err, QDQ_ERR_ARGUMENT,
+                        onednn ? "a shape is given for '%.200s', and a oneDNN Graph file has all "
+                                 "shapes; change it there"
+                               : "a shape is given for '%.200s', which is no input of the graph",
+                        given->name);
+    }
+    return QDQ_OK;
+}
+
 static qdq_status read_graph(qdq_reader *r, const qdq_json_item *json) {
     static const char *const keys[] = {"$schema",   "format", "name",    "target",    "inputs",
                                        "constants", "nodes",  "outputs", "originals", NULL};
@@ -95,10 +118,14 @@ static qdq_status read_graph(qdq_reader *r, const qdq_json_item *json) {
     if (!qdq_json_is_object(json))
         return qdq_fail(r->err, QDQ_ERR_PARSE, "the file is %s, wanted an object",
                         qdq_json_kind_text(json));
-    if (qdq_json_is_onednn(json)) return qdq_json_read_onednn(r, &top);
+    if (qdq_json_is_onednn(json)) {
+        QDQ_TRY(check_options(r, true));
+        return qdq_json_read_onednn(r, &top);
+    }
     QDQ_TRY(qdq_item_check_keys(r, &top, keys));
     QDQ_TRY(read_names(r, &top));
     QDQ_TRY(read_list(r, &top, "inputs", qdq_json_read_input));
+    QDQ_TRY(check_options(r, false));
     QDQ_TRY(read_list(r, &top, "constants", qdq_json_read_constant));
     list.names = qdq_symbols_create(r->graph->allocator, r->err);
     if (!list.names) return r->err->status;
@@ -111,13 +138,14 @@ static qdq_status read_graph(qdq_reader *r, const qdq_json_item *json) {
 
 // Reads `text`, which has a NUL after its `length` bytes, into a new graph.
 static qdq_status read_text(qdq_graph *graph, const char *text, size_t length, const char *folder,
-                            qdq_error *err) {
+                            const qdq_graph_options *options, qdq_error *err) {
     qdq_json_item *json =
         qdq_json_tree_parse(text, length, graph->allocator, graph->limits.json_values, err);
     if (!json) return err->status;
     qdq_mempool scratch;
     qdq_mempool_init(&scratch, graph->allocator);
-    qdq_reader r = {.graph = graph, .mempool = &scratch, .folder = folder, .err = err};
+    qdq_reader r = {
+        .graph = graph, .mempool = &scratch, .folder = folder, .options = options, .err = err};
     qdq_status status = read_graph(&r, json);
     for (size_t i = 0; i < r.file_count; i++) qdq_tensor_file_close(r.files[i].file);
     qdq_mempool_release(&scratch);
@@ -139,8 +167,9 @@ static qdq_status read_contents(qdq_graph *graph, const contents *from,
         return qdq_fail(err, QDQ_ERR_ARGUMENT,
                         "only an ONNX model can end at '%.200s'; this is a graph file",
                         options->until);
-    qdq_status status = from->onnx ? qdq_onnx_read(graph, from->onnx, options, err)
-                                   : read_text(graph, from->text, from->length, from->folder, err);
+    qdq_status status =
+        from->onnx ? qdq_onnx_read(graph, from->onnx, options, err)
+                   : read_text(graph, from->text, from->length, from->folder, options, err);
     if (status == QDQ_OK && graph->mempool.failed) status = qdq_fail_memory(err, 1);
     if (status == QDQ_OK && graph->broken.status)
         status = qdq_fail(err, graph->broken.status, "%s", graph->broken.text);

@@ -108,6 +108,8 @@ qdq_json_item *qdq_json_tree_parse(const char *text, size_t length, const qdq_al
 
 void qdq_json_tree_free(qdq_json_item *tree) { cJSON_Delete(tree); }
 
+bool qdq_json_is_null(const qdq_json_item *item) { return cJSON_IsNull(item); }
+
 bool qdq_json_is_object(const qdq_json_item *item) { return cJSON_IsObject(item); }
 
 bool qdq_json_is_array(const qdq_json_item *item) { return cJSON_IsArray(item); }

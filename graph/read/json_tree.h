@@ -15,6 +15,7 @@ qdq_json_item *qdq_json_tree_parse(const char *text, size_t length, const qdq_al
                                    size_t max_values, qdq_error *err);
 void qdq_json_tree_free(qdq_json_item *tree);
 
+bool qdq_json_is_null(const qdq_json_item *item);
 bool qdq_json_is_object(const qdq_json_item *item);
 bool qdq_json_is_array(const qdq_json_item *item);
 bool qdq_json_is_bool(const qdq_json_item *item);

@@ -33,11 +33,20 @@ static qdq_status read_declaration(const qdq_reader *r, const qdq_item *at, cons
     return QDQ_OK;
 }
 
+// Replaces the shape of an input by the one that the options give.
+static void take_given_shape(const qdq_reader *r, declaration *input) {
+    const qdq_graph_options *options = r->options;
+    for (size_t i = 0; options && i < options->shape_count; i++)
+        if (!options->shapes[i].tentative && strcmp(options->shapes[i].name, input->name) == 0)
+            input->shape = options->shapes[i].shape;
+}
+
 qdq_status qdq_json_read_input(qdq_reader *r, const qdq_item *at) {
     static const char *const keys[] = {"name", "dtype", "shape", QDQ_JSON_MEMORY_KEYS, NULL};
     declaration d;
     QDQ_TRY(qdq_item_check_keys(r, at, keys));
     QDQ_TRY(read_declaration(r, at, "input", &d));
+    take_given_shape(r, &d);
     if (d.dtype == QDQ_DTYPE_NONE)
         (void)qdq_graph_add_invalid(r->graph, d.name);
     else

@@ -23,7 +23,8 @@ typedef struct qdq_value {
     uint32_t id;
 } qdq_value;
 
-// The shape of an input of an ONNX model, whose file may leave dims open.
+// The shape of an input: of an ONNX model whose file leaves dims open, or of a graph file in place
+// of the one there. Types of nodes follow from it.
 typedef struct qdq_input_shape {
     const char *name;
     qdq_shape shape;
@@ -42,10 +43,9 @@ typedef struct qdq_graph_options {
     qdq_logger log;
     qdq_limits limits;
     const char *target;  // NULL: the "target" of the file that is loaded, else "core"
-    // For ONNX models; other files have all shapes.
-    const qdq_input_shape *shapes;
+    const qdq_input_shape *shapes;  // oneDNN Graph files take none
     size_t shape_count;
-    const qdq_dim_size *dims;
+    const qdq_dim_size *dims;  // ONNX models only
     size_t dim_count;
     // NULL: the whole model. Otherwise it ends at the node of this name, or the node that makes the
     // value of this name, and its results are the outputs.

@@ -196,7 +196,7 @@ def build(name, about, p, x, weights, activation):
         v = g.node("ReLU", f"relu{k}", {"x": v})
         v = activation(g, v, f"relu{k}")
         v = g.node("MaxPool", f"pool{k}", {"x": v}, **POOL)
-    v = g.node("StaticReshape", "flat", {"x": v}, shape=[len(x), 128], special_zero=False)
+    v = g.node("StaticReshape", "flat", {"x": v}, shape=[-1, 128], special_zero=False)
     w = weights(g, "dense.weights")
     bias = g.constant("dense.bias", "float32", p["dense.bias"])
     v = g.node("MatMul", "dense", {"a": v, "b": w, "bias": bias})
