@@ -153,6 +153,38 @@ def shapes():
          {"x": floats(4, 5)})  # fmt: skip
 
 
+def large_folds():
+    """Results that are known before a run, but too large to compute while the model is read; and short lists of floats."""
+    half = constant("half", np.array([0.5], np.float32))
+    nodes = [
+        N("ConstantOfShape", ["size"], ["halves"], value=half), N("MatMul", ["x", "halves"], ["product"]),
+        N("ConstantOfShape", ["size"], ["zeros"]), N("MatMul", ["x", "zeros"], ["nothing"]),
+        N("ConstantOfShape", ["size"], ["ones"], value=longs("ones", 1)), N("Gather", ["ones", "at"], ["some"], axis=1),
+        N("Range", ["f0", "f1", "f2"], ["tenths"]), N("Gather", ["tenths", "at"], ["late"]),
+        N("Range", ["i0", "i1", "i2"], ["threes"]), N("Gather", ["threes", "at"], ["down"]),
+        N("Expand", ["three", "size"], ["spread"]), N("Gather", ["spread", "at"], ["column"], axis=1),
+        N("Tile", ["three", "many"], ["tiled"]), N("Gather", ["tiled", "at"], ["ends"]),
+        N("Range", ["f0", "near", "f2"], ["short"]),
+    ]  # fmt: skip
+    known = [longs("size", 3, 100000), longs("at", 0, 7, 65535, 65536, 99999), longs("three", 3), longs("many", 100000),
+             constant("f0", np.float32(0.1)), constant("f1", np.float32(30000)), constant("f2", np.float32(0.3)),
+             constant("near", np.float32(300)), constant("i0", np.array(7)), constant("i1", np.array(-299993)),
+             constant("i2", np.array(-3))]  # fmt: skip
+    pick = [N("Gather", ["product", "at"], ["p"], axis=1), N("Gather", ["nothing", "at"], ["z"], axis=1)]
+    outputs = ["p", "z", "some", "late", "down", "column", "ends", "short"]
+    keep("large_folds", model(nodes + pick, [info("x", [1, 3])], outputs, known), {"x": np.array([[1, 2, 4]], np.float32)})
+
+
+def ended_folds():
+    """Shapes that are known before a run, but have too many numbers."""
+    nodes = [N("Range", ["zero", "far", "one"], ["dims"]), N("ConstantOfShape", ["dims"], ["y"]),
+             N("Tile", ["single", "far1"], ["list"]), N("Reshape", ["x", "list"], ["z"])]  # fmt: skip
+    known = [constant("zero", np.array(0)), constant("far", np.array(65537)), constant("one", np.array(1)),
+             longs("single", 1), longs("far1", 65537)]  # fmt: skip
+    made = model(nodes, [info("x", [1])], [info("y", None), info("z", None)], known)
+    (FOLDER / "ended_folds.onnx").write_bytes(made.SerializeToString())
+
+
 def inputs_that_are_constants():
     made = model([N("Add", ["x", "w"], ["y"])], [info("x", [2]), info("w", [2])], ["y"], [constant("w", floats(2))])
     keep("inputs_that_are_constants", made, {"x": floats(2)})

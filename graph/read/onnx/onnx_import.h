@@ -74,6 +74,7 @@ typedef struct qdq_onnx_node {
     const char *name;  // of the node of the graph: its first output
     bool inner;        // in a function or a branch
     bool refused;
+    const char *unfolded;  // the budget that kept the node from being computed; NULL
 } qdq_onnx_node;
 
 // Adds a finding that the node cannot be converted: `port`, an attribute or NULL, FOUND, wanted
@@ -126,6 +127,10 @@ qdq_value qdq_onnx_constant_part(qdq_onnx_node *node, qdq_onnx_value *value, siz
 
 // Reads the numbers of a small constant; false if it is not constant, large, or not of numbers.
 bool qdq_onnx_known(qdq_onnx_import *im, qdq_onnx_value *value);
+// Takes `count` numbers from the budget of all values; false if it has fewer.
+bool qdq_onnx_take_numbers(qdq_onnx_import *im, size_t count);
+// Returns the reason why the numbers of a value are not known, as in "which depends on inputs".
+const char *qdq_onnx_why_unknown(const qdq_onnx_node *node, const qdq_onnx_value *value);
 // Number i of a known value.
 int64_t qdq_onnx_int_at(const qdq_onnx_value *value, size_t i);
 double qdq_onnx_real_at(const qdq_onnx_value *value, size_t i);

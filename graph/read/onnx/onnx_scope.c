@@ -278,6 +278,12 @@ static void convert(qdq_onnx_node *node) {
     if (row) drop_empty_inputs(node, row->least);
     if (computes && qdq_onnx_fold(node, row != NULL)) return;
     if (node->refused) return;
+    if (!row && node->unfolded) {
+        qdq_onnx_refuse(node, NULL, node->unfolded,
+                        ONNX_TEXT(node, "at most %d of a value, and %d of all",
+                                  QDQ_ONNX_MOST_NUMBERS, QDQ_ONNX_MOST_IN_ALL));
+        return;
+    }
     if (!row) {
         qdq_onnx_refuse(node, NULL, "is read only where its inputs are known before a run", NULL);
         return;

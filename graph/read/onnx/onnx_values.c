@@ -128,12 +128,26 @@ void qdq_onnx_bind_numbers(qdq_onnx_node *node, size_t i, int elem, qdq_shape sh
 
 //---- Constants --------------------------------------------------------------
 
+bool qdq_onnx_take_numbers(qdq_onnx_import *im, size_t count) {
+    if (count > QDQ_ONNX_MOST_IN_ALL - im->numbers) return false;
+    im->numbers += count;
+    return true;
+}
+
+const char *qdq_onnx_why_unknown(const qdq_onnx_node *node, const qdq_onnx_value *value) {
+    bool computed = value->ref.id && node->im->graph->values[value->ref.id].constant;
+    if (!value->tensor && !computed) return "which depends on inputs";
+    return ONNX_TEXT(node,
+                     "which has %zu elements and is left to the run: reading computes at most %d "
+                     "numbers of a value, and %d of all",
+                     qdq_onnx_count(value->shape), QDQ_ONNX_MOST_NUMBERS, QDQ_ONNX_MOST_IN_ALL);
+}
+
 bool qdq_onnx_known(qdq_onnx_import *im, qdq_onnx_value *value) {
     size_t count = qdq_onnx_count(value->shape);
     if (value->ints || value->reals) return true;
     if (!value->tensor || count > QDQ_ONNX_MOST_NUMBERS) return false;
-    im->numbers += count;
-    if (im->numbers > QDQ_ONNX_MOST_IN_ALL) return false;
+    if (!qdq_onnx_take_numbers(im, count)) return false;
     bool real = qdq_onnx_elem_is_real(value->elem);
     int64_t *ints = real ? NULL : qdq_mempool_array(im->mempool, count, sizeof *ints);
     double *reals = real ? qdq_mempool_array(im->mempool, count, sizeof *reals) : NULL;

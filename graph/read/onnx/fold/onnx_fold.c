@@ -24,9 +24,12 @@ qdq_onnx_value *qdq_onnx_make_numbers(qdq_onnx_node *node, size_t i, int elem, q
         fits = shape.dims[k] >= 0 &&
                !__builtin_mul_overflow(count, (size_t)shape.dims[k], &count) &&
                count <= QDQ_ONNX_MOST_NUMBERS;
-    if (!fits || i >= node->output_count || !node->outputs[i]) return NULL;
-    im->numbers += count;
-    if (im->numbers > QDQ_ONNX_MOST_IN_ALL) return NULL;
+    if (i >= node->output_count || !node->outputs[i]) return NULL;
+    if (!fits || !qdq_onnx_take_numbers(im, count)) {
+        node->unfolded = ONNX_TEXT(node, "would compute %s numbers while the model is read",
+                                   qdq_shape_text(&im->graph->findings, shape));
+        return NULL;
+    }
     bool real = qdq_onnx_elem_is_real(elem);
     int64_t *ints = real ? NULL : qdq_mempool_array(im->mempool, count, sizeof *ints);
     double *reals = real ? qdq_mempool_array(im->mempool, count, sizeof *reals) : NULL;

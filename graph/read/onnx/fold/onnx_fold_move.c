@@ -231,44 +231,58 @@ static bool fold_tile(qdq_onnx_node *node) {
     return out != NULL;
 }
 
+// Counts as ONNX Runtime does: the distance in double, rounded up.
+bool qdq_onnx_range_count(qdq_onnx_node *node, int64_t *count) {
+    qdq_onnx_value *given[3];
+    for (size_t i = 0; i < 3; i++) {
+        given[i] = qdq_onnx_input(node, i);
+        if (!given[i] || given[i]->elem != given[0]->elem ||
+            qdq_onnx_count(given[i]->shape) != 1 || !qdq_onnx_known(node->im, given[i]))
+            return false;
+    }
+    double by = qdq_onnx_real_at(given[2], 0);
+    double steps = ceil((qdq_onnx_real_at(given[1], 0) - qdq_onnx_real_at(given[0], 0)) / by);
+    if (by == 0.0 || !(steps < 0x1p62)) return false;
+    *count = steps > 0.0 ? (int64_t)steps : 0;
+    return true;
+}
+
+// Each element is the one before it plus `delta`, rounded to the type.
 static bool fold_range(qdq_onnx_node *node) {
-    const qdq_onnx_value *start = node->inputs[0], *limit = qdq_onnx_input(node, 1);
-    const qdq_onnx_value *delta = qdq_onnx_input(node, 2);
-    if (!limit || !delta || limit->elem != start->elem || delta->elem != start->elem) return false;
-    if (qdq_onnx_count(start->shape) * qdq_onnx_count(limit->shape) *
-            qdq_onnx_count(delta->shape) !=
-        1)
-        return false;
-    double from = qdq_onnx_real_at(start, 0), by = qdq_onnx_real_at(delta, 0);
-    double count = ceil((qdq_onnx_real_at(limit, 0) - from) / by);
-    if (by == 0.0 || !(count <= QDQ_ONNX_MOST_NUMBERS)) return false;
-    qdq_shape shape = {1, {count > 0.0 ? (int64_t)count : 0}};
+    const qdq_onnx_value *start = node->inputs[0], *delta = qdq_onnx_input(node, 2);
+    qdq_shape shape = {.rank = 1};
+    if (!qdq_onnx_range_count(node, &shape.dims[0])) return false;
     const qdq_onnx_value *out = qdq_onnx_make_numbers(node, 0, start->elem, shape);
-    for (int64_t i = 0; out && i < shape.dims[0]; i++) {
-        if (out->ints)
-            qdq_onnx_put_int(
-                out, (size_t)i,
-                (int64_t)((uint64_t)start->ints[0] + (uint64_t)i * (uint64_t)delta->ints[0]));
+    for (size_t i = 0; out && i < (size_t)shape.dims[0]; i++) {
+        if (i == 0)
+            copy(out, i, start, 0);
+        else if (out->ints)
+            qdq_onnx_put_int(out, i,
+                             (int64_t)((uint64_t)out->ints[i - 1] + (uint64_t)delta->ints[0]));
         else
-            qdq_onnx_put_real(out, (size_t)i, from + (double)i * by);
+            qdq_onnx_put_real(out, i, out->reals[i - 1] + delta->reals[0]);
     }
     return out != NULL;
 }
 
-static bool fold_constant_of_shape(qdq_onnx_node *node) {
-    const qdq_onnx_attr *attr = qdq_onnx_attr_find(node, "value");
-    qdq_onnx_value value = {.name = "value", .elem = ONNX_FLOAT};
+bool qdq_onnx_repeated(qdq_onnx_node *node, qdq_onnx_value *value) {
     static const double zero = 0;
-    qdq_ints dims;
+    const qdq_onnx_attr *attr = qdq_onnx_attr_find(node, "value");
+    const char *name = value->name;
+    *value = (qdq_onnx_value){.name = name, .elem = ONNX_FLOAT, .reals = &zero};
+    if (!attr || !attr->t) return true;
+    qdq_shape shape;
+    if (qdq_onnx_tensor_shape(node->im, attr->t, &shape) || qdq_onnx_count(shape) != 1)
+        return false;
+    *value = (qdq_onnx_value){.name = name, .elem = attr->t->elem, .tensor = attr->t};
+    return true;
+}
+
+static bool fold_constant_of_shape(qdq_onnx_node *node) {
+    qdq_onnx_value value = {.name = "value"};
+    qdq_ints dims = {0};
     qdq_shape shape = {0};
-    value.reals = &zero;
-    if (attr && attr->t) {
-        value = (qdq_onnx_value){.name = "value", .elem = attr->t->elem, .tensor = attr->t};
-        if (qdq_onnx_tensor_shape(node->im, attr->t, &value.shape)) return false;
-        if (qdq_onnx_count(value.shape) != 1 || !qdq_onnx_known(node->im, &value)) return false;
-    }
-    qdq_ints none = {0};
-    dims = none;
+    if (!qdq_onnx_repeated(node, &value) || !qdq_onnx_known(node->im, &value)) return false;
     if (!qdq_onnx_list_of(node, 0, "shape", &dims) || dims.count > QDQ_MAX_RANK) return false;
     for (size_t i = 0; i < dims.count; i++) shape.dims[shape.rank++] = dims.data[i];
     const qdq_onnx_value *out = qdq_onnx_make_numbers(node, 0, value.elem, shape);
@@ -299,8 +313,7 @@ static bool fold_reduce(qdq_onnx_node *node) {
     qdq_ints axes;
     if (!x->ints || x->shape.rank > 1 || !qdq_onnx_list_of(node, 1, "axes", &axes)) return false;
     size_t count = qdq_onnx_count(x->shape);
-    node->im->numbers += count;
-    if (count == 0 || node->im->numbers > QDQ_ONNX_MOST_IN_ALL) return false;
+    if (count == 0 || !qdq_onnx_take_numbers(node->im, count)) return false;
     qdq_shape shape = {qdq_onnx_int(node, "keepdims", 1) ? x->shape.rank : 0, {1}};
     const qdq_onnx_value *out = qdq_onnx_make_numbers(node, 0, x->elem, shape);
     uint64_t sum = 0, product = 1;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts ONNX's ops that move elements by their index and have shapes, axes or numbers as inputs,
-// which are attributes here: Slice, Split, Pad, Expand, Tile, Trilu, EyeLike, OneHot, CumSum.
+// which are attributes here: Slice, Split, Pad, Expand, Tile, Trilu, EyeLike, OneHot, CumSum;
+// ConstantOfShape and Range with results that are too large to compute while reading.
 #include <math.h>
 #include <string.h>
 
+#include "graph/read/onnx/fold/onnx_fold_move.h"
 #include "graph/read/onnx/ops/onnx_ops.h"
 
 // Sets an attribute to a list; an empty list is the default.
@@ -19,8 +21,11 @@ bool qdq_onnx_int_at_input(qdq_onnx_node *node, size_t i, const char *name, int6
         *out = qdq_onnx_int_at(value, 0);
         return true;
     }
-    qdq_onnx_refuse(node, name, ONNX_TEXT(node, "is '%.128s'", value->name),
-                    "a whole number that is known before a run");
+    const char *found = qdq_onnx_known(node->im, value)
+                            ? ONNX_TEXT(node, "is '%.128s'", value->name)
+                            : ONNX_TEXT(node, "is '%.128s', %s", value->name,
+                                        qdq_onnx_why_unknown(node, value));
+    qdq_onnx_refuse(node, name, found, "a whole number that is known before a run");
     return false;
 }
 
@@ -171,6 +176,52 @@ void qdq_onnx_expand(qdq_onnx_node *node, const qdq_onnx_op *row) {
 
 void qdq_onnx_tile(qdq_onnx_node *node, const qdq_onnx_op *row) {
     convert_list(node, row, "repeats");
+}
+
+// The run repeats one element.
+void qdq_onnx_constant_of_shape(qdq_onnx_node *node, const qdq_onnx_op *row) {
+    qdq_onnx_value *value = qdq_onnx_new_value(node->im, ONNX_TEXT(node, "%s/value", node->name));
+    qdq_ints dims;
+    qdq_onnx_call call;
+    (void)row;
+    if (!value || !qdq_onnx_list_of(node, 0, "shape", &dims)) return;
+    if (!qdq_onnx_repeated(node, value)) {
+        qdq_onnx_refuse(node, "value", "is no tensor of one number", NULL);
+        return;
+    }
+    if (!dims.count) {
+        qdq_onnx_alias(node, 0, value);
+        return;
+    }
+    qdq_onnx_begin(&call, node, "Expand", NULL);
+    qdq_onnx_port(&call, "x", value);
+    qdq_onnx_set_ints(&call, "shape", dims.data, dims.count);
+    qdq_onnx_finish(&call);
+}
+
+// The run adds `delta` to `start` again and again, as ONNX Runtime does.
+void qdq_onnx_range(qdq_onnx_node *node, const qdq_onnx_op *row) {
+    int64_t count, one = 1, left;
+    qdq_onnx_call steps, all, sum;
+    (void)row;
+    if (!qdq_onnx_range_count(node, &count) || count < 2) {
+        qdq_onnx_refuse(node, NULL, "has no start, limit and delta that make a list",
+                        "single numbers of one dtype that are known before a run");
+        return;
+    }
+    left = count - 1;
+    qdq_onnx_begin(&steps, node, "Expand", "steps");
+    qdq_onnx_port(&steps, "x", node->inputs[2]);
+    qdq_onnx_set_ints(&steps, "shape", &left, 1);
+    qdq_onnx_begin(&all, node, "Concat", "terms");
+    qdq_onnx_port_made(
+        &all, "xs", qdq_onnx_reshaped(node, node->inputs[0], "start", (qdq_shape){1, {one}}));
+    qdq_onnx_port_made(&all, "xs", qdq_onnx_end(&steps));
+    qdq_onnx_set_int(&all, "axis", 0);
+    qdq_onnx_begin(&sum, node, "CumSum", NULL);
+    qdq_onnx_port_made(&sum, "x", qdq_onnx_end(&all));
+    qdq_onnx_set_int(&sum, "axis", 0);
+    qdq_onnx_finish(&sum);
 }
 
 // New versions have modes; ours is the first of them.

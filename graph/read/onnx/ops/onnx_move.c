@@ -22,7 +22,8 @@ bool qdq_onnx_list_of(qdq_onnx_node *node, size_t i, const char *name, qdq_ints 
     }
     if (!qdq_onnx_known(node->im, value) || !value->ints) {
         qdq_onnx_refuse(node, name,
-                        ONNX_TEXT(node, "are '%.128s', which depends on inputs", value->name),
+                        ONNX_TEXT(node, "are '%.128s', %s", value->name,
+                                  qdq_onnx_why_unknown(node, value)),
                         "whole numbers that are known before a run");
         return false;
     }

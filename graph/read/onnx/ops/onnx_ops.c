@@ -182,6 +182,8 @@ static const qdq_onnx_op rows[] = {
     {"", "Pad", 2, 1, "Pad", qdq_onnx_pad, {0}, {{0}}},
     {"", "Pad", 11, 2, "Pad", qdq_onnx_pad, {0}, {{0}}},
     {"", "Expand", 8, 2, "Expand", qdq_onnx_expand, {0}, {{0}}},
+    {"", "ConstantOfShape", 9, 1, NULL, qdq_onnx_constant_of_shape, {0}, {{0}}},
+    {"", "Range", 11, 3, NULL, qdq_onnx_range, {0}, {{0}}},
     {"", "Tile", 6, 2, "Tile", qdq_onnx_tile, {0}, {{0}}},
     {"", "DepthToSpace", 1, 1, "DepthToSpace", NULL, X, {{"blocksize", NULL, 'i', 0}, {"mode", NULL,
      'w', 0}}},

@@ -67,7 +67,8 @@ qdq_onnx_convert qdq_onnx_concat, qdq_onnx_reshape, qdq_onnx_transpose, qdq_onnx
     qdq_onnx_dropout;
 // onnx_index.c
 qdq_onnx_convert qdq_onnx_slice, qdq_onnx_split, qdq_onnx_pad, qdq_onnx_expand, qdq_onnx_tile,
-    qdq_onnx_space_to_depth, qdq_onnx_trilu, qdq_onnx_eye_like, qdq_onnx_one_hot, qdq_onnx_cum_sum;
+    qdq_onnx_space_to_depth, qdq_onnx_trilu, qdq_onnx_eye_like, qdq_onnx_one_hot, qdq_onnx_cum_sum,
+    qdq_onnx_constant_of_shape, qdq_onnx_range;
 // onnx_windows.c
 qdq_onnx_convert qdq_onnx_conv, qdq_onnx_fused_conv, qdq_onnx_conv_transpose, qdq_onnx_max_pool,
     qdq_onnx_average_pool, qdq_onnx_lp_pool, qdq_onnx_qlinear_average_pool;
