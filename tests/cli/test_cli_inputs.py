@@ -13,6 +13,7 @@ import warnings
 import zipfile
 from pathlib import Path
 
+from datasets import compression
 from harness import Case, graph, identity, main, node, npy_bytes, value
 
 MODEL = Path(__file__).resolve().parents[1] / "onnx/models/quantized.onnx"
@@ -69,6 +70,33 @@ class WrongFiles(Case):
 
     def test_as_the_results_of_a_device(self):
         self.check_refused("explain", "--fill", "1", "--got")
+
+
+class LargeFiles(Case):
+    COUNT = 48 << 20  # float32 elements that a header promises
+
+    def setUp(self):
+        super().setUp()
+        header = npy_bytes("<f4", [self.COUNT], b"")
+        with zipfile.ZipFile(self.folder / "big.npz", "w", compression()) as archive, archive.open("x.npy", "w") as out:
+            out.write(header)
+            for _ in range(0, 4 * self.COUNT, 1 << 20):
+                out.write(bytes(1 << 20))
+        tensors = {"x": {"dtype": "F32", "shape": [self.COUNT], "data_offsets": [0, 4 * self.COUNT]}}
+        for name, start in (("big.npy", header), ("big.safetensors", safetensors(tensors))):
+            (self.folder / name).write_bytes(start)
+            os.truncate(self.folder / name, len(start) + 4 * self.COUNT)
+        self.write("g.json", identity("float32", [4]))
+
+    def test_another_shape_takes_no_memory_for_its_elements(self):
+        most = self.peak_mib("run", "g.json", "--fill", 1) + 32
+        for name in ("big.npy", "big.npz", "big.safetensors"):
+            for words in (["run", "g.json", "-i", f"x={name}"], ["compare", "g.json", "--targets", "core,onnx", "-i", f"x={name}"],
+                          ["run", "g.json", "--fill", 1, "-e", f"y={name}"],
+                          ["explain", "g.json", "--fill", 1, "--got", f"y={name}"], ["run", MODEL, "-i", f"x={name}"]):
+                with self.subTest(" ".join(map(str, words))):
+                    self.assertIn(f"[{self.COUNT}]", self.qdq(*words, code=None).err)
+                    self.assertLess(self.peak_mib(*words), most)
 
 
 class LongNames(Case):

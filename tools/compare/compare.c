@@ -147,7 +147,8 @@ int compare_output(const qdq_tensor *tensor, const tensor_spec *spec, const opti
                    qdq_json *json) {
     qdq_error err = {0};
     loaded_tensor expected;
-    if (tensor_load(spec, tensor->name, &expected, &err) != QDQ_OK) return report_error(&err);
+    if (tensor_load(spec, tensor->name, tensor->shape, &expected, &err) != QDQ_OK)
+        return report_error(&err);
     if (are_codes_of(tensor->dtype, expected.dtype, spec->file)) expected.dtype = tensor->dtype;
     int code = compare_loaded(tensor, &expected, opt, json);
     tensor_release(&expected);

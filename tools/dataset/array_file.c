@@ -5,10 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/io/npy_header.h"
+#include "tools/io/npy_source.h"
 #include "tools/io/tensor_io.h"
-
-enum { PREAMBLE_BYTES = 8, MOST_HEADER_BYTES = 64 * 1024 };
 
 bool is_array_file_name(const char *path) {
     return has_ending(path, ".npy") || has_ending(path, ".npz") || has_ending(path, ".safetensors");
@@ -32,41 +30,10 @@ static file_array *add_array(array_file *file, const char *name, size_t name_byt
 
 //---- .npy -------------------------------------------------------------------
 
-static qdq_status read_dict(file_array *array, uint64_t at, size_t bytes, qdq_error *err) {
-    if (bytes > MOST_HEADER_BYTES)
-        return source_fail(err, QDQ_ERR_PARSE, "the header has %zu bytes, wanted at most %d", bytes,
-                           (int)MOST_HEADER_BYTES);
-    char *text = malloc(bytes + 1);
-    if (!text) return source_fail(err, QDQ_ERR_MEMORY, "out of memory: %zu bytes", bytes);
-    qdq_status status = source_read(&array->source, at, text, bytes, err);
-    if (status == QDQ_OK) status = npy_header_read(text, bytes, &array->dtype, &array->shape, err);
-    free(text);
-    array->data_at = at + bytes;
-    return status;
-}
-
-// Reads the header of an .npy file of format 1, 2 or 3.
 static qdq_status read_header(file_array *array, qdq_error *err) {
-    unsigned char start[PREAMBLE_BYTES], length[4] = {0};
-    size_t bytes = 0;
-    qdq_status status = source_read(&array->source, 0, start, sizeof start, err);
-    if (status != QDQ_OK) return status;
-    if (memcmp(start, "\x93NUMPY", 6) != 0)
-        return source_fail(err, QDQ_ERR_PARSE, "does not begin like an .npy file");
-    if (start[6] < 1 || start[6] > 3 || start[7] != 0)
-        return source_fail(err, QDQ_ERR_UNSUPPORTED, "the format is %d.%d, wanted 1.0, 2.0 or 3.0",
-                           start[6], start[7]);
-    size_t length_bytes = start[6] == 1 ? 2 : 4;
-    status = source_read(&array->source, sizeof start, length, length_bytes, err);
-    if (status != QDQ_OK) return status;
-    for (size_t i = 4; i-- > 0;) bytes = bytes << 8 | length[i];
-    status = read_dict(array, sizeof start + length_bytes, bytes, err);
-    if (status == QDQ_OK) status = npy_bytes(array->dtype, array->shape, &bytes, err);
-    if (status == QDQ_OK && array->source.size - array->data_at != bytes)
-        return source_fail(err, QDQ_ERR_PARSE,
-                           "has %llu bytes of data, but its shape and type take %zu",
-                           (unsigned long long)(array->source.size - array->data_at), bytes);
-    return status;
+    size_t bytes;
+    return npy_source_header(&array->source, &array->dtype, &array->shape, &bytes, &array->data_at,
+                             err);
 }
 
 static qdq_status open_npy(array_file *file, const char *path, qdq_error *err) {

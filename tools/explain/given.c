@@ -119,6 +119,15 @@ static qdq_value value_called(const qdq_graph *graph, const char *name) {
     return value.id ? value : qdq_graph_find(graph, qdq_value_name_of(graph, name));
 }
 
+// Loads the tensor for a value, without data if it has another shape.
+static qdq_status load_value(const qdq_graph *graph, const tensor_spec *spec, const char *name,
+                             qdq_value value, loaded_tensor *out, qdq_error *err) {
+    qdq_dtype dtype;
+    qdq_shape shape = {0};
+    (void)qdq_value_type(graph, value, &dtype, &shape);
+    return tensor_load(spec, name, shape, out, err);
+}
+
 // Takes the elements of one value.
 static int take(given_values *given, const qdq_graph *graph, const char *name, qdq_value value,
                 const char *file, const loaded_tensor *t) {
@@ -162,7 +171,7 @@ static int take_named(given_values *given, const qdq_graph *graph, const tensor_
         return EXIT_OK;
     }
     snprintf(spec.tensor, sizeof spec.tensor, "%s", name);
-    if (tensor_load(&spec, name, &t, &err) != QDQ_OK) return report_error(&err);
+    if (load_value(graph, &spec, name, value, &t, &err) != QDQ_OK) return report_error(&err);
     int code = take(given, graph, name, value, spec.file, &t);
     tensor_release(&t);
     return code;
@@ -208,7 +217,7 @@ static int take_file(given_values *given, const qdq_graph *graph, const qdq_plan
     if (!*spec.name) snprintf(spec.name, sizeof spec.name, "%s", qdq_plan_output(plan, 0)->name);
     qdq_value value = value_called(graph, spec.name);
     if (!value.id) return unknown_value(graph, spec.name);
-    if (tensor_load(&spec, spec.name, &t, &err) != QDQ_OK) return report_error(&err);
+    if (load_value(graph, &spec, spec.name, value, &t, &err) != QDQ_OK) return report_error(&err);
     int code = take(given, graph, spec.name, value, spec.file, &t);
     tensor_release(&t);
     return code;

@@ -96,10 +96,8 @@ static bool take_file(collected *all, const char *text) {
         qdq_tensor_file_close(file);
         return fine;
     }
-    loaded_tensor tensor;
-    if (!*spec.name || tensor_load(&spec, spec.name, &tensor, &ignored) != QDQ_OK) return true;
-    qdq_shape shape = tensor.shape;
-    tensor_release(&tensor);
+    qdq_shape shape;
+    if (!*spec.name || tensor_shape(&spec, spec.name, &shape, &ignored) != QDQ_OK) return true;
     return add_shape(all, spec.name, strlen(spec.name), shape, true);
 }
 

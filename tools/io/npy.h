@@ -18,8 +18,9 @@ typedef struct npy_tensor {
 // row-major, dims of at least 1, no extra bytes. On failure `out` is all zero. Errors begin with
 // the path.
 qdq_status npy_read(const char *path, npy_tensor *out, qdq_error *err);
-// The same from a stream that holds `bytes` bytes. Errors lack the path.
-qdq_status npy_read_stream(FILE *stream, uint64_t bytes, npy_tensor *out, qdq_error *err);
+// The same; but if `wanted` is given and the header has another shape, `out` has that shape and no
+// data.
+qdq_status npy_read_as(const char *path, const qdq_shape *wanted, npy_tensor *out, qdq_error *err);
 void npy_release(npy_tensor *tensor);
 
 // Writes a file of format 1 under a temporary name and renames it to `path`, so `path` has the old

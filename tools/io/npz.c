@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/io/npy_header.h"
+#include "tools/io/npy_source.h"
 #include "tools/io/zip/zip_file.h"
 
 enum { MOST_RATIO = 1100 };  // deflate cannot shrink data more
@@ -24,10 +25,6 @@ struct npz_file {
 static qdq_status failed(const npz_file *f, qdq_status status, const qdq_error *own,
                          qdq_error *err) {
     return npy_fail(err, status, "%s: %s", f->path, own->text);
-}
-
-static qdq_status no_memory(const npz_file *f, qdq_error *err) {
-    return npy_fail(err, QDQ_ERR_MEMORY, "%s: out of memory", f->path);
 }
 
 //---- The directory ----------------------------------------------------------
@@ -107,15 +104,20 @@ size_t npz_find(const npz_file *file, const char *name) {
 
 //---- Reading ----------------------------------------------------------------
 
-static qdq_status parse(unsigned char *data, size_t bytes, npy_tensor *out, qdq_error *err) {
-    FILE *stream = bytes ? fmemopen(data, bytes, "rb") : NULL;
-    if (!stream) return source_fail(err, QDQ_ERR_PARSE, "is empty");
-    qdq_status status = npy_read_stream(stream, bytes, out, err);
-    (void)fclose(stream);
-    return status;
+static qdq_status read_array(byte_source *source, const qdq_shape *wanted, npy_tensor *out,
+                             qdq_error *err) {
+    uint64_t at = 0;
+    qdq_status status =
+        npy_source_header(source, &out->dtype, &out->shape, &out->bytes, &at, err);
+    if (status != QDQ_OK || (wanted && !qdq_shape_equal(*wanted, out->shape))) return status;
+    out->data = malloc(out->bytes + 1);
+    if (!out->data)
+        return source_fail(err, QDQ_ERR_MEMORY, "out of memory: %zu bytes", out->bytes);
+    return source_read(source, at, out->data, out->bytes, err);
 }
 
-qdq_status npz_read(npz_file *file, size_t index, npy_tensor *out, qdq_error *err) {
+qdq_status npz_read(npz_file *file, size_t index, const qdq_shape *wanted, npy_tensor *out,
+                    qdq_error *err) {
     const member *m = &file->members[index];
     byte_source source = m->source;
     qdq_error own = {0};
@@ -123,13 +125,9 @@ qdq_status npz_read(npz_file *file, size_t index, npy_tensor *out, qdq_error *er
     if (source.size / MOST_RATIO > source.stored)
         return npy_fail(err, QDQ_ERR_PARSE, "%s: '%s' claims more bytes than it can hold",
                         file->path, m->name);
-    size_t bytes = (size_t)source.size;
-    unsigned char *data = malloc(bytes + 1);
-    if (!data) return no_memory(file, err);
-    qdq_status status = source_read(&source, 0, data, bytes, &own);
+    qdq_status status = read_array(&source, wanted, out, &own);
     source_close(&source);
-    if (status == QDQ_OK) status = parse(data, bytes, out, &own);
-    free(data);
     if (status == QDQ_OK) return QDQ_OK;
+    npy_release(out);
     return npy_fail(err, status, "%s: '%s': %s", file->path, m->name, own.text);
 }

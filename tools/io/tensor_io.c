@@ -58,13 +58,15 @@ static qdq_status fail(qdq_error *err, qdq_status status, const char *file, cons
 }
 
 static qdq_status load_from(const qdq_tensor_file *file, const tensor_spec *spec, const char *name,
-                            loaded_tensor *out, qdq_error *err) {
+                            qdq_shape shape, loaded_tensor *out, qdq_error *err) {
     const char *wanted = *spec->tensor ? spec->tensor : name;
     const qdq_tensor_info *info = qdq_tensor_file_find(file, wanted);
     if (!info && !*spec->tensor && *spec->name && qdq_tensor_file_count(file) == 1)
         info = qdq_tensor_file_at(file, 0);
     if (!info) return fail(err, QDQ_ERR_PARSE, spec->file, "there is no tensor ", wanted);
-    *out = (loaded_tensor){info->dtype, info->shape, malloc(info->bytes ? info->bytes : 1)};
+    *out = (loaded_tensor){.dtype = info->dtype, .shape = info->shape};
+    if (!qdq_shape_equal(shape, info->shape)) return QDQ_OK;
+    out->data = malloc(info->bytes ? info->bytes : 1);
     if (!out->data) return fail(err, QDQ_ERR_MEMORY, spec->file, "no memory for tensor ", wanted);
     return qdq_tensor_file_read(file, info, out->data, err);
 }
@@ -89,8 +91,8 @@ qdq_tensor_file *tensor_file_open(const char *file, qdq_error *err) {
     return is_no_tensor_file(path, err) ? NULL : qdq_tensor_file_open(path, NULL, err);
 }
 
-static qdq_status load_from_npz(const tensor_spec *spec, const char *name, loaded_tensor *out,
-                                qdq_error *err) {
+static qdq_status load_from_npz(const tensor_spec *spec, const char *name, qdq_shape shape,
+                                loaded_tensor *out, qdq_error *err) {
     const char *wanted = *spec->tensor ? spec->tensor : name;
     npz_file *file = npz_open(stream_path(spec->file), err);
     if (!file) return err->status;
@@ -98,34 +100,43 @@ static qdq_status load_from_npz(const tensor_spec *spec, const char *name, loade
     size_t index = npz_find(file, wanted), count = npz_count(file);
     if (index == count && !*spec->tensor && *spec->name && count == 1) index = 0;
     qdq_status status = index < count
-                            ? npz_read(file, index, &npy, err)
+                            ? npz_read(file, index, &shape, &npy, err)
                             : fail(err, QDQ_ERR_PARSE, spec->file, "there is no tensor ", wanted);
     if (status == QDQ_OK) *out = (loaded_tensor){npy.dtype, npy.shape, npy.data};
     npz_close(file);
     return status;
 }
 
-qdq_status tensor_load(const tensor_spec *spec, const char *name, loaded_tensor *out,
-                       qdq_error *err) {
+qdq_status tensor_load(const tensor_spec *spec, const char *name, qdq_shape wanted,
+                       loaded_tensor *out, qdq_error *err) {
     const char *path = stream_path(spec->file);
     file_kind kind = tensor_kind(path);
     *out = (loaded_tensor){0};
     if (is_no_tensor_file(path, err)) return err->status;
     if (kind == KIND_NPY) {
         npy_tensor npy;
-        qdq_status status = npy_read(path, &npy, err);
+        qdq_status status = npy_read_as(path, &wanted, &npy, err);
         if (status == QDQ_OK) *out = (loaded_tensor){npy.dtype, npy.shape, npy.data};
         return status;
     }
-    if (kind == KIND_NPZ) return load_from_npz(spec, name, out, err);
+    if (kind == KIND_NPZ) return load_from_npz(spec, name, wanted, out, err);
     if (kind == KIND_UNKNOWN)
         return fail(err, QDQ_ERR_ARGUMENT, path,
                     "a tensor file is .npy, .npz or .safetensors; needed for ", name);
     qdq_tensor_file *file = tensor_file_open(spec->file, err);
     if (!file) return err->status;
-    qdq_status status = load_from(file, spec, name, out, err);
+    qdq_status status = load_from(file, spec, name, wanted, out, err);
     qdq_tensor_file_close(file);
     if (status != QDQ_OK) tensor_release(out);
+    return status;
+}
+
+qdq_status tensor_shape(const tensor_spec *spec, const char *name, qdq_shape *out, qdq_error *err) {
+    static const qdq_shape none = {.rank = -1};  // which no tensor has
+    loaded_tensor tensor;
+    qdq_status status = tensor_load(spec, name, none, &tensor, err);
+    *out = tensor.shape;
+    tensor_release(&tensor);
     return status;
 }
 

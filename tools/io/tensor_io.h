@@ -31,9 +31,12 @@ bool holds_named_tensors(const char *file);
 qdq_tensor_file *tensor_file_open(const char *file, qdq_error *err);
 
 // Reads the tensor for `name`: an .npy file completely; from another file the tensor that the spec
-// names, or else `name`, or else its only tensor.
-qdq_status tensor_load(const tensor_spec *spec, const char *name, loaded_tensor *out,
-                       qdq_error *err);
+// names, or else `name`, or else its only tensor. If it has another shape than `wanted`, `out` has
+// that shape and no data: a header takes no memory for elements that nobody can use.
+qdq_status tensor_load(const tensor_spec *spec, const char *name, qdq_shape wanted,
+                       loaded_tensor *out, qdq_error *err);
+// Reads its shape alone.
+qdq_status tensor_shape(const tensor_spec *spec, const char *name, qdq_shape *out, qdq_error *err);
 void tensor_release(loaded_tensor *tensor);
 // Whether integers of a .safetensors file are codes of `dtype`, a float for which the format has no
 // word.

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The header of an .npy array whose bytes lie in a file, or in a member of an archive.
+#ifndef QDQ_TOOLS_IO_NPY_SOURCE_H
+#define QDQ_TOOLS_IO_NPY_SOURCE_H
+
+#include "tools/io/zip/byte_source.h"
+
+// Reads a header of format 1, 2 or 3, and inflates nothing behind it. Sets *bytes to the size of
+// the elements, of which the source has as many, and *at to their place.
+qdq_status npy_source_header(byte_source *source, qdq_dtype *dtype, qdq_shape *shape, size_t *bytes,
+                             uint64_t *at, qdq_error *err);
+
+#endif
