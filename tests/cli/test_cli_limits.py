@@ -6,7 +6,7 @@ fails."""
 
 import random
 
-from harness import Case, Tensor, constant, graph, identity, main, node, safetensors_bytes, value
+from harness import Case, Tensor, constant, graph, identity, main, node, safetensors_bytes, tensor, value, write_npy
 
 MIB = 1 << 20
 ROOM = 256  # MiB that a process may take on top of --max-bytes
@@ -125,6 +125,18 @@ class Operations(Case):
                  node("StaticReshape", "flat", "pool", shape=[3097, 3097], special_zero=False)]
         self.assert_ends(codes, [1, 3097], product("y", "x", "flat"))
         self.qdq("plan", "g.json", "--fast")
+
+    def test_a_block_longer_than_its_rows_ends_with_them(self):
+        """Each row of b is 1 - 8, and x is 1: y is -7 * 32."""
+        constants = [constant("b", "uint4", [32, 2], [1] * 64), constant("s", "float32", [1, 2], [1, 1])]
+        for name, shape, number in (("x", [1, 32], 1.0), ("y", [1, 2], -224.0)):
+            write_npy(self.folder / f"{name}.npy", tensor("float32", shape, [number] * shape[1]))
+        for block in (32, 256, 1 << 30):
+            nbits = {"op": "MatMulNBits", "name": "y", "inputs": {"a": "x", "b": "b", "b_scale": "s"},
+                     "attrs": {"block_size": block}}
+            self.write("g.json", graph([nbits], [value("x", "float32", [1, 32])], {"y": "y"}, constants=constants))
+            self.assertLessEqual(self.json("plan", "g.json")["operations"], 2 * 256)
+            self.qdq("run", "g.json", "-i", "x=x.npy", "-e", "y=y.npy", "--tolerance", "1e-5")
 
     def test_a_limit_accepts_its_own_number(self):
         nodes = [node("ReLU", "r", "x"), product("y", "r", "w")]

@@ -7,6 +7,7 @@
 #include "ops/chunks.h"
 #include "ops/infer.h"
 #include "ops/kernels/gemm/gemm_orders.h"
+#include "runtime/base/size.h"
 #include "runtime/numerics/dtype.h"
 
 typedef qdq_matmul_nbits_attrs attrs_type;
@@ -304,6 +305,14 @@ static numbers numbers_of(const qdq_op_context *ctx, size_t port, const sizes *s
     return a->transpose_b == QDQ_TRUE ? (numbers){1, s->blocks} : (numbers){s->n, 1};
 }
 
+// Returns the block to run with. A block that holds all of k ends where a smaller one does; 256 is
+// the largest that ONNX Runtime has.
+static size_t block_to_run(size_t block, size_t k) {
+    enum { MOST = 256 };
+    while (block / 2 >= MOST && block / 2 >= k) block /= 2;
+    return block;
+}
+
 static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     const attrs_type *a = ctx->attrs;
     qdq_dtype codes = ctx->inputs[B].type.dtype;
@@ -312,7 +321,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     if (!p) return 0;
     *p = (nbits){.kernel = qdq_gemm_orders_find(to->isas),
                  .size = sizes_of(ctx),
-                 .block = block_of(a),
+                 .block = block_to_run(block_of(a), sizes_of(ctx).k),
                  .has_zero = ctx->inputs[B_ZERO].given,
                  .has_bias = ctx->inputs[BIAS].given,
                  .a_dtype = ctx->inputs[A].type.dtype,
@@ -331,7 +340,8 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
                             .tensor_op = run,
                             .chunks = true,
                             .units = units,
-                            .cost = p->size.m * p->size.n * p->size.k};
+                            .cost = qdq_size_times(qdq_size_times(p->size.m, p->size.n),
+                                                   p->size.blocks * p->block)};
     return 1;
 }
 
