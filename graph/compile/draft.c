@@ -3,8 +3,7 @@
 #include "graph/compile/lower.h"
 #include "runtime/numerics/dtype.h"
 
-// The budget for constant folding: some passes over the constants, at least as much as a short run.
-static size_t operations_for(const qdq_graph *graph) {
+size_t qdq_fold_operations(const qdq_graph *graph) {
     enum { PASSES = 16, LEAST = 1 << 26 };
     size_t all = LEAST;
     for (size_t i = 1; i < graph->value_count; i++)
@@ -18,7 +17,7 @@ bool qdq_draft_start(qdq_draft *draft) {
     const qdq_graph *graph = draft->graph;
     draft->values = qdq_mempool_array(draft->mempool, graph->value_count, sizeof *draft->values);
     draft->nodes = qdq_mempool_array(draft->mempool, graph->node_count, sizeof *draft->nodes);
-    draft->operations_left = operations_for(graph);
+    draft->operations_left = qdq_fold_operations(graph);
     draft->shared = QDQ_MEMPOOL_NEW(draft->mempool, qdq_shared);
     if (!draft->values || !draft->nodes || !draft->shared) return false;
     for (size_t i = 0; i < graph->node_count; i++)

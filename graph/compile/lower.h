@@ -136,6 +136,10 @@ void qdq_draft_stack(qdq_draft *draft);
 // The shape that is cut into tiles: [rows, cols] for a stacked value.
 qdq_shape qdq_draft_shape_in_tiles(const qdq_draft_value *v);
 
+// Returns the budget for constant folding, in operations: some passes over the constants, at least
+// as much as a short run.
+size_t qdq_fold_operations(const qdq_graph *graph);
+
 // Fills in everything from `values` to `operations_left`. False if memory runs out.
 bool qdq_draft_start(qdq_draft *draft);
 

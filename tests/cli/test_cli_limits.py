@@ -138,6 +138,16 @@ class Operations(Case):
             self.assertLessEqual(self.json("plan", "g.json")["operations"], 2 * 256)
             self.qdq("run", "g.json", "-i", "x=x.npy", "-e", "y=y.npy", "--tolerance", "1e-5")
 
+    def test_constants_of_emitted_c_have_a_budget(self):
+        side, cost = 1024, 2**30  # of the product; Expand computes nothing
+        one = constant("c", "float32", [1, 1], [1])
+        nodes = [node("Expand", "e", "c", shape=[side, side]), product("p", "e", "e"), product("y", "x", "p")]
+        self.write("g.json", graph(nodes, [value("x", "float32", [1, side])], {"y": "y"}, constants=[one]))
+        err = self.qdq("plan", "g.json", "--emit-c", "y.c", code=5).err
+        self.assertIn(f"values that depend on constants alone take {cost} operations up to node 'p', wanted at most "
+                      f"{2**26 + 16}; store them as constants, or raise the limit of operations", err)  # fmt: skip
+        self.qdq("plan", "g.json", "--emit-c", "y.c", "--max-operations", 2 * cost)
+
     def test_a_limit_accepts_its_own_number(self):
         nodes = [node("ReLU", "r", "x"), product("y", "r", "w")]
         w = constant("w", "float32", [3, 5], list(range(15)))

@@ -11,13 +11,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/compile/lower.h"
 #include "graph/target.h"
 #include "graph/validate.h"
 #include "graph/write/c/c_draft.h"
 #include "graph/write/c/c_items.h"
 #include "graph/write/new_file.h"
 #include "include/qdq/exec.h"
+#include "include/qdq/inspect.h"
 #include "runtime/base/fp_environment.h"
+#include "runtime/base/size.h"
 #include "runtime/memory/memory_plan.h"
 #include "runtime/numerics/dtype.h"
 
@@ -211,6 +214,45 @@ static qdq_status read_made(c_draft *d, const qdq_exec *exec, qdq_error *err) {
     return QDQ_OK;
 }
 
+static bool is_folded(const c_draft *d, const qdq_node *node) {
+    for (size_t i = 0; i < node->output_count; i++)
+        if (d->values[node->outputs[i]].kind == AS_CONSTANT) return true;
+    return false;
+}
+
+// Adds the operations of a node that is compiled alone.
+static qdq_status add_operations(const c_draft *d, size_t index, size_t *total, qdq_error *err) {
+    const qdq_graph_options silent = {.allocator = d->graph->allocator,
+                                      .limits = d->graph->limits,
+                                      .target = d->graph->target};
+    qdq_graph *alone = qdq_graph_extract(d->graph, index, &silent, err);
+    qdq_plan *plan = alone ? qdq_graph_compile(alone, NULL, err) : NULL;
+    qdq_graph_destroy(alone);
+    if (!plan) return err->status;
+    *total = qdq_size_add(*total, qdq_plan_get_stats(plan).operations);
+    qdq_plan_destroy(plan);
+    return QDQ_OK;
+}
+
+// Refuses constants that take more operations than a plan may fold, or than the caller allows.
+static qdq_status check_operations(const c_draft *d, qdq_error *err) {
+    const qdq_graph *graph = d->graph;
+    size_t most = qdq_fold_operations(graph), total = 0;
+    if (graph->limits.operations != SIZE_MAX && graph->limits.operations > most)
+        most = graph->limits.operations;
+    for (size_t i = 0; i < graph->node_count && total <= most; i++) {
+        if (!is_folded(d, &graph->nodes[i])) continue;
+        QDQ_TRY(add_operations(d, i, &total, err));
+        if (total > most)
+            return qdq_fail(err, QDQ_ERR_LIMIT,
+                            "values that depend on constants alone take %zu operations up to node "
+                            "'%s', wanted at most %zu; store them as constants, or raise the limit "
+                            "of operations",
+                            total, graph->nodes[i].name, most);
+    }
+    return QDQ_OK;
+}
+
 // Computes what depends on constants alone, by a run whose inputs are zeros.
 static qdq_status set_constants(c_draft *d, qdq_error *err) {
     const char **names = qdq_mempool_array(d->mempool, d->graph->value_count, sizeof *names);
@@ -218,6 +260,7 @@ static qdq_status set_constants(c_draft *d, qdq_error *err) {
     if (!names) return out_of_memory(err);
     QDQ_TRY(read_constants(d, names, &count, err));
     if (!count) return QDQ_OK;
+    QDQ_TRY(check_operations(d, err));
     const qdq_device *none = qdq_device_find("none", err);
     qdq_plan *plan = qdq_graph_compile(
         d->graph, &(qdq_compile_options){.keep = names, .keep_count = count, .device = none}, err);
