@@ -173,7 +173,8 @@ static const option_row rows[] = {
         "limit on the elements of one tensor (2^31)"),
     ROW("max-bytes", 0, "N", TEXT, max_bytes,
         " run check compare explain bisect plan bench convert mend fingerprint calibrate quantize ",
-        "limit on the bytes of constants, arena, inputs, outputs and scratch (8 GiB)"),
+        "limit on the bytes of constants, arena, inputs, outputs and scratch (8 GiB; on 32-bit "
+        "machines 2 GiB)"),
     ROW("spill", 0, "DIR", TEXT, spill_folder, " compare calibrate ",
         "for what is larger than memory: --max-bytes limits the memory of the process, and the "
         "rest lies in files of DIR"),
@@ -390,11 +391,16 @@ bool options_number(const char *name, const char *text, size_t least, size_t fal
     char *end;
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
-    if (errno == 0 && *end == '\0' && *text >= '0' && *text <= '9' && value >= least) {
+    bool whole = *end == '\0' && *text >= '0' && *text <= '9';
+    if (errno == 0 && whole && value >= least && value <= SIZE_MAX) {
         *out = (size_t)value;
         return true;
     }
-    (void)tell_failure(QDQ_ERR_ARGUMENT, "--%s is '%s', wanted a whole number of at least %zu",
-                       name, text, least);
+    if (whole && value > least)
+        (void)tell_failure(QDQ_ERR_ARGUMENT, "--%s is '%s', wanted a whole number of %zu to %zu",
+                           name, text, least, SIZE_MAX);
+    else
+        (void)tell_failure(QDQ_ERR_ARGUMENT, "--%s is '%s', wanted a whole number of at least %zu",
+                           name, text, least);
     return false;
 }

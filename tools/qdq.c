@@ -234,10 +234,10 @@ static bool asks_for_json(int argc, char **argv) {
 
 // Memory in the folder of --spill, if it is given.
 static int open_spill(options *opt) {
-    enum { DEFAULT_GIB = 8 };
-    size_t limit;
+    const uint64_t most = (uint64_t)8 << 30;
+    size_t limit, usual = most < SIZE_MAX / 2 ? (size_t)most : SIZE_MAX / 2;
     if (!opt->spill_folder) return EXIT_OK;
-    if (!options_number("max-bytes", opt->max_bytes, 1, (size_t)DEFAULT_GIB << 30, &limit))
+    if (!options_number("max-bytes", opt->max_bytes, 1, usual, &limit))
         return EXIT_USAGE;
     opt->spill = spill_open(opt->spill_folder, limit);
     return opt->spill ? EXIT_OK : EXIT_BAD_FILE;

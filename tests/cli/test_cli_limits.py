@@ -5,6 +5,7 @@ small files cannot keep the memory planner busy. A call that takes longer than h
 fails."""
 
 import random
+import sys
 
 from harness import Case, Tensor, constant, graph, identity, main, node, safetensors_bytes, tensor, value, write_npy
 
@@ -85,6 +86,17 @@ class Bytes(Case):
         words = ["plan", "g.json", "--max-bytes", 160 * MIB]
         self.assertIn("limit of bytes", self.qdq(*words, code=5).err)
         self.assertLess(self.peak_mib(*words), 160 + ROOM)
+
+
+class Numbers(Case):
+    def test_a_limit_that_an_address_cannot_count_is_refused(self):
+        """sys.maxsize is half of what a size_t counts, if Python and qdq have addresses of one size."""
+        most = 2 * sys.maxsize + 1
+        self.write("g.json", identity("float32", [4]))
+        for name in ("elements", "bytes", "file-bytes", "values", "operations"):
+            self.qdq("run", "g.json", "--fill", 1, f"--max-{name}", most)
+            err = self.qdq("run", "g.json", "--fill", 1, f"--max-{name}", most + 2, code=2).err
+            self.assertEqual(err, f"qdq: --max-{name} is '{most + 2}', wanted a whole number of 1 to {most}\n")
 
 
 class Operations(Case):
