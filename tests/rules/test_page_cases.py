@@ -91,6 +91,12 @@ ONNX = [
      without_dtype("Dequantize", CODES, scale=ones(F16, [])), ["default-dtype"]),
     ("bfloat16 is that of a scale of it, as here",
      without_dtype("Dequantize", CODES, scale=ones(BF16, [])), []),
+    ("int32 has a zero point in ONNX Runtime, and none in the text",
+     one("Dequantize", given("int32", [2, 4]), {"scales": 0.5, "dtype": F32},
+         zero_point=given("int32", [])), ["int32-zero-point"]),
+    ("zeros count as none",
+     one("Dequantize", given("int32", [2, 4]), {"scales": 0.5, "dtype": F32},
+         zero_point=ones("int32", [], 0)), []),
 ]
 
 TORCHAO = [

@@ -65,16 +65,18 @@ static void zero_point_range(const qdq_op_context *ctx, const qdq_rule *rule) {
     }
 }
 
+// ONNX's text says that int32 has no zero point. Its checker and ONNX Runtime take one, and ONNX
+// Runtime subtracts int32 numbers.
 static void int32_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
-    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
-    if (ctx->inputs[QDQ_PORT_X].type.dtype != QDQ_INT32) return;
-    for (size_t i = 0; i < a->zps.count; i++)
-        if (a->zps.data[i] != 0) {
-            qdq_report_target_violation(ctx, rule, "zps",
-                                        qdq_text_number(ctx->findings, a->zps.data[i], i, false),
-                                        "0, as x is int32");
-            return;
-        }
+    qdq_argument z = qdq_argument_of(ctx, "zero_point");
+    if (ctx->inputs[QDQ_PORT_X].type.dtype != QDQ_INT32 || !z.given) return;
+    size_t i = z.known ? qdq_argument_first_nonzero(&z) : 0;
+    if (z.known && i == z.count) return;
+    if (z.known)
+        qdq_report_number(ctx, rule, &z, i, "0, as x is int32");
+    else
+        qdq_report_target_violation(ctx, rule, z.name, "is known at run time only",
+                                    "0, as x is int32");
 }
 
 static void one_blocked_axis(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -175,8 +177,8 @@ static const qdq_rule rules[] = {
     ERROR_ROW("zero-point-range", "a zero point lies in the range of the quantized type",
               "use a zero point in this range, as ONNX stores it in the quantized type", "QuantizeLinear-25, DequantizeLinear-25",
               "Quantize Dequantize DynamicQuantize", zero_point_range),
-    ERROR_ROW("int32-zero-point", "DequantizeLinear of int32 has no zero point", "subtract it first",
-              "DequantizeLinear-25", "Dequantize", int32_zero_point),
+    WARNING_ROW("int32-zero-point", "by ONNX's text DequantizeLinear of int32 has no zero point; ONNX Runtime subtracts one, and a difference beyond int32, which wraps around there, is exact here",
+                "subtract it first, or keep x - zero_point within int32", "DequantizeLinear-25; run of ONNX Runtime 1.32", "Dequantize", int32_zero_point),
     ERROR_ROW("one-blocked-axis", "blocks lie along one axis", "use a group_shape of 1 elsewhere",
               "QuantizeLinear-25, DequantizeLinear-25, block_size",
               "Quantize Dequantize DynamicQuantize", one_blocked_axis),
@@ -204,8 +206,11 @@ static const qdq_rule rules[] = {
 };
 // clang-format on
 
-// QuantizeLinear divides in the type of y_scale.
+// QuantizeLinear divides in the type of y_scale. The reference subtracts floats, which for int32 is
+// another number.
 static qdq_numerics text_numerics(const qdq_op_context *ctx) {
+    if (qdq_op_context_is(ctx, "Dequantize") && qdq_quantized_dtype(ctx) == QDQ_INT32)
+        return (qdq_numerics){.subtraction = QDQ_SUBTRACT_FLOAT};
     bool quantizes = qdq_op_context_is(ctx, "Quantize") ||
                      (qdq_op_context_is(ctx, "DynamicQuantize") && !qdq_is_computed(ctx));
     if (!quantizes) return (qdq_numerics){0};

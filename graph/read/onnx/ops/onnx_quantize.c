@@ -53,14 +53,13 @@ static void set_parameters(qdq_onnx_call *call, int codes) {
     else
         qdq_onnx_port(call, "scale", node->inputs[1]);
     if (!zero) return;
-    if (codes == ONNX_INT32 || qdq_onnx_elem_is_real(codes)) {  // ONNX gives only 0 a meaning
-        if (!is_all_zero(node->im, zero))
-            qdq_onnx_refuse(
-                node, "zero_point",
-                ONNX_TEXT(node, "is no constant 0, and is for %s", qdq_onnx_elem_name(codes)),
-                "0 or none");
-        if (codes == ONNX_INT32) return;
-    }
+    bool zeros = is_all_zero(node->im, zero);
+    if (codes == ONNX_INT32 && zeros) return;  // as biases have it
+    if (qdq_onnx_elem_is_real(codes) && !zeros)  // ONNX gives only 0 a meaning
+        qdq_onnx_refuse(
+            node, "zero_point",
+            ONNX_TEXT(node, "is no constant 0, and is for %s", qdq_onnx_elem_name(codes)),
+            "0 or none");
     qdq_onnx_port(call, "zero_point", zero);
 }
 
