@@ -53,6 +53,8 @@ static inline qdq_pair_sums qdq_runtime_pair_sums(const qdq_target_version *vers
 // How its kernels round to integers, and what becomes of numbers beyond int32.
 void qdq_runtime_quantize(const qdq_op_context *ctx, const qdq_target_version *version,
                           qdq_numerics *n);
+// Reports a scale or a zero point of a shape that it refuses.
+void qdq_runtime_check_shapes(const qdq_op_context *ctx, const qdq_rule *rule);
 // Whether runs of int4 that share a scale begin or end in the middle of a byte: the codes there
 // come from another kernel than the rest.
 bool qdq_runtime_splits_runs(const qdq_op_context *ctx);
