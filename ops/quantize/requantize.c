@@ -10,7 +10,7 @@ enum { IN_SCALE = 1, IN_ZERO_POINT, OUT_SCALE, OUT_ZERO_POINT };
 
 static const qdq_port_desc inputs[] = {
     // NOLINTNEXTLINE(misc-redundant-expression): both sets come from one list
-    {"x", offsetof(attrs_type, x), false, QDQ_SET_INTS | QDQ_SET_FLOATS},
+    {"x", offsetof(attrs_type, x), false, QDQ_SET_INTS | QDQ_SET_REALS},
     {"in_scale", offsetof(attrs_type, in_scale), true, QDQ_SET_FLOATS},
     {"in_zero_point", offsetof(attrs_type, in_zero_point), true, QDQ_SET_INTS},
     {"out_scale", offsetof(attrs_type, out_scale), true, QDQ_SET_FLOATS},

@@ -77,6 +77,11 @@ TTNN = [
      one("Requantize", CODES, {"in_scales": 1, "out_scales": 2}), ["default-dtype"]),
     ("requantize makes int32 of int32",
      one("Requantize", given("int32", [2, 4]), {"in_scales": 1, "out_scales": 2}), ["int32-range"]),
+    *((f"requantize of {dtype}, as its page has it",
+       one("Requantize", given(dtype, [2, 4]), {"in_scales": 1, "out_scales": 2, "dtype": I8}),
+       ["page-shows-bfloat16"]) for dtype in (BF16, "bfloat8_b", "bfloat4_b")),
+    ("nor float16", one("Requantize", given(F16, [2, 4]),
+                        {"in_scales": 1, "out_scales": 2, "dtype": I8}), ["requantize-input-dtype"]),
     ("typecast has no rank on its page", one("Cast", given(F32, [2]), {"dtype": "int32"}), []),
 ]
 
@@ -174,7 +179,7 @@ TRIPY = [
 
 CASES = {"onednn": ONEDNN, "ttnn": TTNN, "onnx": ONNX, "torchao": TORCHAO, "tripy": TRIPY}
 ERRORS = {"tripy/blocks-divide", "tripy/block-columns", "onednn/first-dims",
-          "onednn/dynamic-scale-rank", "onednn/quantize-output-dtype", "onnx/parameter-shape"}
+          "onednn/dynamic-scale-rank", "onednn/quantize-output-dtype", "onnx/parameter-shape", "ttnn/requantize-input-dtype"}
 
 
 def main(words):

@@ -165,7 +165,7 @@ static const qdq_rule rules[] = {
               "QuantizeLinear-25", "Quantize DynamicQuantize", result_dtype),
     ERROR_ROW("no-block-float", "ONNX has no block floats", "use bfloat16, or quantize to an integer or a float8",
               "QuantizeLinear-25, DequantizeLinear-25",
-              "Quantize Dequantize DynamicQuantize Cast", no_block_float),
+              "Quantize Dequantize DynamicQuantize Requantize Cast", no_block_float),
     ERROR_ROW("no-clamp-range", "QuantizeLinear clamps to the full range of its dtype", "leave it out",
               "QuantizeLinear-25", "Quantize DynamicQuantize Requantize", qdq_check_whole_range),
     ERROR_ROW("scale-dtype", "a scale is float32, float16, bfloat16 or float8_e8m0",

@@ -204,7 +204,7 @@ static const qdq_rule rules[] = {
     ERROR_ROW("no-clamp-range", "results use the full range of their dtype", "leave it out", CODE "all three", "Quantize DynamicQuantize Requantize", qdq_check_whole_range),
     ERROR_ROW("int-domain", "a zero point is an integer", "leave zero_point_domain out and give an integer", CODE "all three", GIVEN, qdq_check_no_float_domain),
     ERROR_ROW("no-computed-parameters", "the backend has no op that computes scales", "compute the scale outside the graph and give it", "ttnn has none", "DynamicQuantize", qdq_check_not_computed),
-    WARNING_ROW("page-shows-bfloat16", "the page of requantize shows a bfloat16 input, but the code refuses it", "quantize x first",
+    WARNING_ROW("page-shows-bfloat16", "the page of requantize shows bfloat16, and in the layout TILE block floats, but the code refuses them", "quantize x first",
               "page of ttnn.requantize; " CODE "requantize", "Requantize", qdq_ttnn_page_shows_bfloat16),
     WARNING_ROW("composite-truncates", "with a zero point that is a tensor, quantize truncates and does not saturate", "give the zero point as a single number",
               "tt-metal #51304, #57500", "Quantize DynamicQuantize", qdq_ttnn_composite_truncates),

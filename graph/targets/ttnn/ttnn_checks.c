@@ -45,13 +45,19 @@ static bool zero_point_is_tensor(const qdq_op_context *ctx) {
 #define INTEGERS (QDQ_SET(INT32) | QDQ_SET(INT8) | QDQ_SET(UINT8))
 #define FLOATS (QDQ_SET(FLOAT32) | QDQ_SET(BFLOAT16))
 
+// True for dtypes that the page of requantize shows and the code refuses: the table has bfloat16,
+// and the layout TILE has block floats too.
+static bool is_shown(qdq_dtype x) {
+    return x == QDQ_BFLOAT16 || qdq_set_has(QDQ_SET_BLOCK_FLOATS, x);
+}
+
 void qdq_ttnn_quantize_input(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_expect_x(ctx, rule, FLOATS | QDQ_SET_BLOCK_FLOATS);
 }
 
 void qdq_ttnn_integer_input(const qdq_op_context *ctx, const qdq_rule *rule) {
-    bool as_shown = is_requantize(ctx) && ctx->inputs[QDQ_PORT_X].type.dtype == QDQ_BFLOAT16;
-    if (!as_shown) qdq_expect_x(ctx, rule, INTEGERS);  // bfloat16 has a rule of its own
+    bool as_shown = is_requantize(ctx) && is_shown(ctx->inputs[QDQ_PORT_X].type.dtype);
+    if (!as_shown) qdq_expect_x(ctx, rule, INTEGERS);  // the others have page-shows-bfloat16
 }
 
 void qdq_ttnn_integer_output(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -80,10 +86,13 @@ void qdq_ttnn_zero_point_dtype(const qdq_op_context *ctx, const qdq_rule *rule) 
 }
 
 void qdq_ttnn_page_shows_bfloat16(const qdq_op_context *ctx, const qdq_rule *rule) {
-    if (ctx->inputs[QDQ_PORT_X].type.dtype == QDQ_BFLOAT16)
+    qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype;
+    if (is_shown(x))
         qdq_report_target_violation(
             ctx, rule, "x",
-            "is bfloat16, which the page of ttnn.requantize shows but the code refuses",
+            qdq_text(ctx->findings,
+                     "is %s, which the page of ttnn.requantize shows but the code refuses",
+                     qdq_dtype_name(x)),
             "int32, int8 or uint8");
 }
 
