@@ -13,7 +13,7 @@ from ._builder import Builder, Value
 from ._calibrate import calibrate
 from ._compare import Comparison, Difference
 from ._explain import Explanation, bisect
-from ._functions import dequantize, dynamic_quantize, quantize
+from ._functions import dequantize, dynamic_quantize, quantize, requantize
 from ._graph import Graph, load, parse
 from ._library import (
     ArgumentError,
@@ -69,6 +69,7 @@ __all__ = [
     "parse",
     "quantize",
     "quantize_graph",
+    "requantize",
     "targets",
     "testing",
     "version",

@@ -61,6 +61,18 @@ class _Op:
 _OPS = {_NAMES.get(op.name) or _snake(op.name): op for op in map(_Op, range(lib.qdq_op_count()))}
 
 
+# The attributes that hold the numbers of a port.
+_NUMBERS = {"scale": "scales", "zero_point": "zps", "in_scale": "in_scales", "in_zero_point": "in_zps",
+            "out_scale": "out_scales", "out_zero_point": "out_zps", "global_scale": "global_scales"}  # fmt: skip
+
+
+def is_number(value):
+    """True for numbers, lists of them, and arrays of numpy's default types, none of which choose a dtype."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.dtype in (np.float64, np.int64)
+    return isinstance(value, (bool, int, float, list, tuple))
+
+
 class Value:
     """A value of a graph that is being built."""
 
@@ -80,7 +92,8 @@ class Builder:
         g = b.build()
 
     Each op is a method: help(qdq.Builder.quantize) lists its ports and attributes. Ports take values, and arrays of
-    numpy, which become constants. The keyword `name` names the node. Mistakes in the graph are found by build and
+    numpy, which become constants. Numbers, lists, float64 and int64 arrays for `scale` and `zero_point` are the
+    attributes `scales` and `zps`. The keyword `name` names the node. Mistakes in the graph are found by build and
     Graph.check, a port or attribute that does not exist by the method, as ArgumentError.
     """
 
@@ -157,7 +170,10 @@ class Builder:
                 ports[key] = value
             elif key not in op.attrs:
                 raise ArgumentError(f"{op.name} has no '{key}', wanted one of: {', '.join([*op.inputs, *op.attrs])}")
-        attrs = {k: _plain(v) for k, v in given.items() if k not in op.inputs and v is not None}
+        attrs = {k: plain(v) for k, v in given.items() if k not in op.inputs and v is not None}
+        for port, attr in _NUMBERS.items():
+            if attr in op.attrs and attr not in attrs and port in ports and is_number(ports[port]):
+                attrs[attr] = plain(ports.pop(port))
         inputs = {port: [self._named(v) for v in value] if port in op.lists else self._named(value)
                   for port, value in ports.items() if value is not None}  # fmt: skip
         self._nodes.append({"op": op.name, "name": self._take(name), "inputs": inputs, "attrs": attrs})
@@ -165,14 +181,14 @@ class Builder:
         return made[0] if len(made) == 1 else tuple(made)
 
 
-def _plain(value):
+def plain(value):
     """An attribute as JSON has it."""
     if isinstance(value, (str, bool, int, float)):
         return value
     if isinstance(value, (np.dtype, type)):
         return dtypes.word(value)
     if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
+        return [plain(v) for v in value]
     if isinstance(value, Value):
         return value.name
     return np.asarray(value).tolist()

@@ -16,7 +16,7 @@ except ImportError:
 
 _PLAIN = {name: np.dtype(name) for name in ("float32", "float16", "float64", "bool", "int8", "uint8", "int16", "uint16",
                                             "int32", "uint32", "int64", "uint64")}  # fmt: skip
-_NARROW = {"int4": np.dtype(np.int8), "int2": np.dtype(np.int8), "uint4": np.dtype(np.uint8), "uint2": np.dtype(np.uint8),
+NARROW = {"int4": np.dtype(np.int8), "int2": np.dtype(np.int8), "uint4": np.dtype(np.uint8), "uint2": np.dtype(np.uint8),
            "bfloat8_b": np.dtype(np.float32), "bfloat4_b": np.dtype(np.float32)}  # fmt: skip
 _EXTENDED = {"bfloat16": "bfloat16", "float8_e4m3fn": "float8_e4m3fn", "float8_e5m2": "float8_e5m2",
              "float8_e4m3fnuz": "float8_e4m3fnuz", "float8_e5m2fnuz": "float8_e5m2fnuz",
@@ -32,8 +32,8 @@ def numpy_of(name):
     """The numpy dtype of arrays that hold a dtype of the library."""
     if name in _PLAIN:
         return _PLAIN[name]
-    if name in _NARROW:
-        return _NARROW[name]
+    if name in NARROW:
+        return NARROW[name]
     extended = getattr(ml_dtypes, _EXTENDED[name], None) if ml_dtypes else None
     if extended is not None:
         return np.dtype(extended)
@@ -42,7 +42,7 @@ def numpy_of(name):
 
 def word(dtype):
     """The library's name of a dtype: of its name, or of a dtype of numpy, ml_dtypes or torch."""
-    if isinstance(dtype, str) and (dtype in _PLAIN or dtype in _NARROW or dtype in _EXTENDED):
+    if isinstance(dtype, str) and (dtype in _PLAIN or dtype in NARROW or dtype in _EXTENDED):
         return dtype
     text = str(dtype).rpartition(".")[2] if type(dtype).__module__.partition(".")[0] == "torch" else None
     if text is None:
@@ -51,8 +51,8 @@ def word(dtype):
         except TypeError:
             text = str(dtype)
     text = {"float8_e8m0fnu": "float8_e8m0", "float4_e2m1fn": "float4_e2m1"}.get(text, text)
-    if text not in _PLAIN and text not in _NARROW and text not in _EXTENDED:
-        raise ArgumentError(f"there is no dtype '{text}', wanted one of: {', '.join([*_PLAIN, *_NARROW, *_EXTENDED])}")
+    if text not in _PLAIN and text not in NARROW and text not in _EXTENDED:
+        raise ArgumentError(f"there is no dtype '{text}', wanted one of: {', '.join([*_PLAIN, *NARROW, *_EXTENDED])}")
     return text
 
 

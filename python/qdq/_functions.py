@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Single quantizing ops on arrays."""
+"""Single quantizing ops on arrays: each call builds a graph of one node by Builder and runs it.
+
+Arguments, checks and findings are Builder's. The functions add a cache of plans, and the dtype of x.
+"""
 
 from collections import OrderedDict
 from threading import Lock
@@ -7,69 +10,129 @@ from threading import Lock
 import numpy as np
 
 from . import _dtypes as dtypes
-from ._builder import Builder
+from ._builder import Builder, is_number, plain
+from ._library import UnsupportedError
 
-_PLANS = OrderedDict()  # by op, types, parameters and target; the last ones used
+_PLANS = OrderedDict()  # by op, types, arguments and target; the last ones used
 _MOST = 64
 _LOCK = Lock()
+_ZERO_POINTS = ("zero_point", "in_zero_point", "out_zero_point")
 
 
-def _run(op, x, parameters, attrs, target, wanted=None):
-    """Runs a graph of one node. parameters: {port: array or None}."""
+def _argument(value):
+    """A tensor of another package as an array."""
+    return dtypes.imported(value) if hasattr(value, "__dlpack__") else value
+
+
+def _key(value):
+    """Returns a key for a value: equal keys mean equal arguments."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.shape, value.dtype.str, value.tobytes()
+    return repr(plain(value))
+
+
+def _granularity(given):
+    """The qtype that scales and group_shape imply if none is given."""
+    scale = given["scales"] if given.get("scale") is None else given["scale"]
+    if given.get("qtype") is not None:
+        return {}
+    if given.get("group_shape") is not None:
+        return {"qtype": "per_group"}
+    many = scale is not None and np.size(scale) > 1 and np.ndim(scale) == 1
+    return {"qtype": "per_channel"} if many or given.get("axis") is not None and np.ndim(scale) else {}
+
+
+def _graph(op, dtype, shape, given, quantized, inside):
+    """The graph of one node, and the names of its results. inside: a Dequantize follows, and the codes are no output."""
+    b = Builder(op)
+    given = dict(given)
+    for port in _ZERO_POINTS:  # numpy holds int4 in int8
+        array = given.get(port)
+        holds = isinstance(array, (np.ndarray, np.generic)) and array.dtype == dtypes.numpy_of(quantized)
+        if holds and quantized in dtypes.NARROW:
+            given[port] = b.constant(array, dtype=quantized)
+    made = getattr(b, op)(b.input("x", dtype, shape), name="y", **given)
+    if inside:
+        shared = ("scale", "zero_point", "scales", "zps", "qtype", "axis", "group_shape", "zero_point_domain")
+        again = {key: value for key, value in given.items() if key in shared}
+        b.output("reals", b.dequantize(made, dtype=dtype, **again))
+        return b.build(), ["y"]
+    made = made if isinstance(made, tuple) else (made,)
+    for i, value in enumerate(made):
+        b.output(f"y{i}", value)
+    return b.build(), [f"y{i}" for i in range(len(made))]
+
+
+def _compiled(op, dtype, shape, given, quantized, target):
+    """A plan and the names of its results. Codes that a target lets no graph return are read behind the node, where a
+    Dequantize sees them."""
+    graph, names = _graph(op, dtype, shape, given, quantized, False)
+    try:
+        return graph.compile(target), names
+    except UnsupportedError:
+        if op != "quantize" or quantized not in dtypes.NARROW:
+            raise
+        graph, names = _graph(op, dtype, shape, given, quantized, True)
+        if not graph.check(target).ok:
+            raise
+        return graph.compile(target, values=names), names
+
+
+def _run(op, x, given, quantized, target, x_dtype=None):
+    """Runs a graph of one node. quantized: the dtype of zero points, by default that of x."""
     x = dtypes.imported(x)
-    given = {port: np.asarray(array) for port, array in parameters.items() if array is not None}
-    key = (op, target, x.shape, x.dtype, wanted, repr(sorted(attrs.items())),
-           *((port, a.shape, a.dtype, a.tobytes()) for port, a in given.items()))  # fmt: skip
+    dtype = dtypes.word(x_dtype or x.dtype)
+    quantized = dtype if quantized is None else dtypes.word(quantized)
+    given = {name: _argument(value) for name, value in given.items() if value is not None}
+    key = (op, target, x.shape, dtype, tuple(sorted((name, _key(value)) for name, value in given.items())))
     with _LOCK:
-        plan = _PLANS.get(key)
-        if plan:
+        found = _PLANS.get(key)
+        if found:
             _PLANS.move_to_end(key)
-    if not plan:
-        b = Builder(op)
-        value = b.input("x", wanted or dtypes.word(x.dtype), x.shape)
-        constants = {port: b.constant(a) for port, a in given.items()}
-        made = getattr(b, op)(value, **constants, **{k: v for k, v in attrs.items() if v is not None})
-        for i, one in enumerate(made if isinstance(made, tuple) else (made,)):
-            b.output(f"y{i}", one)
-        plan = b.build().compile(target)
+    if not found:
+        found = _compiled(op, dtype, x.shape, given, quantized, target)
         with _LOCK:
-            _PLANS[key] = plan
+            _PLANS[key] = found
             while len(_PLANS) > _MOST:
                 _PLANS.popitem(last=False)
+    plan, names = found
     made = plan.run(x=x)
-    return made["y0"] if len(made) == 1 else tuple(made.values())
+    made = [made[name] for name in names]
+    return made[0] if len(made) == 1 else tuple(made)
 
 
-def _granularity(scale, axis, group_shape):
-    if group_shape is not None:
-        return {"qtype": "per_group", "group_shape": tuple(group_shape)}
-    return {} if np.ndim(scale) == 0 or np.size(scale) == 1 and axis is None else {"qtype": "per_channel", "axis": axis}
-
-
-def quantize(x, scale, zero_point=None, *, dtype="int8", axis=None, group_shape=None, quant_min=None, quant_max=None,
-             target=None):  # fmt: skip
+def quantize(x, scale=None, zero_point=None, *, dtype="int8", target=None, x_dtype=None, **attrs):
     """clamp(round(x / scale) + zero_point), as the target rounds, clamps and converts.
 
-    x: array of float32, float16 or bfloat16. scale, zero_point: numbers, or arrays with one element for each index of
-    `axis`, or for each block of `group_shape`. dtype: of the result. Returns an array of x's shape.
+    x: array of float32, float16, bfloat16 or int32; x_dtype names the dtype if x holds its bits. scale, zero_point:
+    as for Builder.quantize; several are for the indices of `axis`, or the blocks of `group_shape`. dtype: of the
+    result. attrs: further attributes of help(qdq.Builder.quantize). Returns an array of x's shape; int4 codes are
+    returned where a target only lets a Dequantize read them (tripy).
     Raises ArgumentError, GraphError or UnsupportedError.
     """
-    scale = np.asarray(scale, np.float32) if not isinstance(scale, np.ndarray) else scale
-    zero = None if zero_point is None else np.asarray(zero_point).astype(dtypes.numpy_of(dtypes.word(dtype)))
-    attrs = {"dtype": dtypes.word(dtype), "quant_min": quant_min, "quant_max": quant_max}
-    attrs.update(_granularity(scale, axis, group_shape))
-    return _run("quantize", x, {"scale": scale, "zero_point": zero}, attrs, target)
+    given = {"scale": scale, "zero_point": zero_point, "scales": None, "dtype": dtype, **attrs}
+    return _run("quantize", x, {**given, **_granularity(given)}, dtype, target, x_dtype)
 
 
-def dequantize(x, scale, zero_point=None, *, dtype="float32", axis=None, group_shape=None, target=None):
-    """(x - zero_point) * scale in `dtype`, as the target computes it. x: array of codes. As quantize otherwise."""
-    x = dtypes.imported(x)
-    scale = np.asarray(scale, np.float32) if not isinstance(scale, np.ndarray) else scale
-    zero = None if zero_point is None else np.asarray(zero_point).astype(x.dtype)
-    attrs = {"dtype": dtypes.word(dtype), **_granularity(scale, axis, group_shape)}
-    return _run("dequantize", x, {"scale": scale, "zero_point": zero}, attrs, target)
+def dequantize(x, scale=None, zero_point=None, *, dtype="float32", target=None, x_dtype=None, **attrs):
+    """(x - zero_point) * scale in `dtype`, as the target computes it. x: array of codes; x_dtype: "int4" for an int8
+    array that holds int4, for example. attrs: further attributes of help(qdq.Builder.dequantize)."""
+    given = {"scale": scale, "zero_point": zero_point, "scales": None, "dtype": dtype, **attrs}
+    return _run("dequantize", x, {**given, **_granularity(given)}, None, target, x_dtype)
 
 
-def dynamic_quantize(x, *, dtype="uint8", scheme="asymmetric", target=None):
-    """Quantizes with a scale computed from x: returns the codes, the scale and the zero point."""
-    return _run("dynamic_quantize", x, {}, {"dtype": dtypes.word(dtype), "scheme": scheme}, target)
+def dynamic_quantize(x, scale=None, zero_point=None, *, dtype="uint8", target=None, x_dtype=None, **attrs):
+    """Quantizes with a scale computed from x: returns the codes, the scale and the zero point. With a scale: only the
+    codes. attrs: `scheme`, `axis`, `group_shape`, `eps`, ... of help(qdq.Builder.dynamic_quantize)."""
+    given = {"scale": scale, "zero_point": zero_point, "scales": None, "dtype": dtype, **attrs}
+    if given["scale"] is None and given["scales"] is None and given.get("axis") is not None:
+        given.setdefault("qtype", "per_channel")
+    return _run("dynamic_quantize", x, {**given, **_granularity(given)}, dtype, target, x_dtype)
+
+
+def requantize(x, in_scale=None, in_zero_point=None, out_scale=None, out_zero_point=None, *, dtype=None, target=None,
+               x_dtype=None, **attrs):  # fmt: skip
+    """Converts codes of one scale and zero point to those of another. dtype: of the result, by default x's. attrs:
+    further attributes of help(qdq.Builder.requantize)."""
+    given = {"in_scale": in_scale, "in_zero_point": in_zero_point, "out_scale": out_scale, "out_zero_point": out_zero_point}
+    return _run("requantize", x, {**given, "dtype": dtype, **attrs}, None, target, x_dtype)

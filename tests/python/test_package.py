@@ -374,6 +374,78 @@ class Functions(unittest.TestCase):
         self.assertEqual((scale, zero), (wanted, 85))
         qdq.testing.assert_same_bits(codes, np.clip(np.rint(x / wanted) + 85, 0, 255).astype(np.uint8))
 
+    def test_zero_points_do_not_wrap(self):
+        """torchao clamps 10 * x + zero_point to the range of int8; ONNX stores zero points in the quantized type."""
+        x = np.float32([-1, 0.5, 2])
+        for zero, dtype in ((200, "int8"), (-1, "uint8"), (300, "uint8"), (np.array(300), "uint8")):
+            bounds = np.iinfo(dtype)
+            wanted = np.clip(np.float32([-10, 5, 20]) + zero, bounds.min, bounds.max).astype(dtype)
+            qdq.testing.assert_same_bits(qdq.quantize(x, 0.1, zero, dtype=dtype, target="torchao"), wanted)
+            with self.assertRaisesRegex(qdq.UnsupportedError, "the range of"):
+                qdq.quantize(x, 0.1, zero, dtype=dtype, target="onnx")
+            with self.assertRaisesRegex(qdq.UnsupportedError, "the range of"):
+                qdq.dequantize(np.zeros(3, dtype), 0.1, zero, target="onnx")
+        for zero in (2.7, np.array([2.7])):
+            with self.assertRaisesRegex(qdq.GraphError, "2.7 at index 0, wanted a whole number"):
+                qdq.quantize(x, 0.1, zero, target="torchao")
+
+    def test_functions_find_what_a_builder_finds(self):
+        def of_builder(**given):
+            b = qdq.Builder("quantize")
+            b.output("y0", b.quantize(b.input("x", "float32", X.shape), name="y", **given))
+            return b.build().run(x=X, target="onnx")["y0"]
+
+        for given in ({"scale": 0.5, "zero_point": 200}, {"scale": 0.5, "zero_point": np.int32(3)}, {"scale": [1, 2, 3], "qtype": "per_channel"},
+                      {"scale": 0.5, "quant_min": 9, "quant_max": 3}, {"scale": 0.5, "nothing": 1}):  # fmt: skip
+            texts = []
+            for run in (of_builder, lambda **g: qdq.quantize(X, target="onnx", **g)):
+                with self.assertRaises(qdq.Error) as raised:
+                    run(**given)
+                texts.append(str(raised.exception))
+            self.assertEqual(texts[0], texts[1])
+
+    def test_numbers_of_an_argument(self):
+        """Python's and numpy's numbers of 64 bits are the nearest float32."""
+        wanted = np.clip(np.rint(X / np.float32([[0.1], [0.2]])), -128, 127).astype(np.int8)
+        for scale in ([0.1, 0.2], np.array([0.1, 0.2]), np.float32([0.1, 0.2])):
+            qdq.testing.assert_same_bits(qdq.quantize(X, scale, axis=0), wanted)
+
+    def test_int4_zero_points(self):
+        wanted = np.clip(np.rint(X / np.float32(0.5)) - 3, -8, 7).astype(np.int8)
+        for zero in (-3, np.int8(-3), np.array(-3, np.int8)):
+            codes = qdq.quantize(X, 0.5, zero, dtype="int4", target="onnx")
+            qdq.testing.assert_same_bits(codes, wanted)
+            reals = qdq.dequantize(codes, 0.5, zero, x_dtype="int4", target="onnx")
+            qdq.testing.assert_same_bits(reals, (wanted.astype(np.float32) + 3) * np.float32(0.5))
+
+    def test_codes_that_no_output_of_the_target_may_have(self):
+        """Tripy dequantizes int4 before an output: the function returns the codes that dequantize reads."""
+        wanted = np.clip(np.rint(X / np.float32(0.5)), -8, 7).astype(np.int8)
+        qdq.testing.assert_same_bits(qdq.quantize(X, 0.5, dtype="int4", target="tripy"), wanted)
+        with self.assertRaisesRegex(qdq.UnsupportedError, "wanted none"):
+            qdq.quantize(X, 0.5, 1, dtype="int4", target="tripy")
+
+    def test_zero_points_may_be_reals(self):
+        """torchao's float domain: round((x - (zero_point - scale * middle)) / scale), of middle 8 for 0 to 15."""
+        x = np.float32([0, 1, 2, 3])
+        codes = qdq.quantize(x, 0.5, 2.0, dtype="uint8", zero_point_domain="float", quant_min=0, quant_max=15, target="torchao")
+        qdq.testing.assert_same_bits(codes, np.uint8([4, 6, 8, 10]))
+
+    def test_dynamic_quantize_takes_all_attributes(self):
+        codes, scale, zero = qdq.dynamic_quantize(X[:, :3], dtype="int8", scheme="symmetric", axis=0, quant_min=-127,
+                                                  quant_max=127, scale_dtype="float16", eps=1e-3)  # fmt: skip
+        largest = np.abs(X[:, :3]).max(axis=1)
+        self.assertEqual((scale.dtype.name, scale.tolist()), ("float16", (largest / 127).astype(np.float16).tolist()))
+        self.assertEqual((zero.tolist(), codes.shape), ([0, 0], (2, 3)))
+        _, scale, _ = qdq.dynamic_quantize(X, dtype="int8", group_shape=(1, 2), eps=0.01, scheme="symmetric")
+        wanted = np.maximum(np.abs(X).reshape(2, 2, 2).max(axis=2) / np.float32(127), np.float32(0.01))
+        qdq.testing.assert_same_bits(scale, wanted)
+
+    def test_requantize(self):
+        codes = np.int8([-100, 0, 33, 127])
+        wanted = np.clip(np.rint((codes.astype(np.float32) - 3) * np.float32(0.5)) - 7, -128, 127).astype(np.int8)
+        qdq.testing.assert_same_bits(qdq.requantize(codes, 0.25, 3, 0.5, -7), wanted)
+
     def test_same_bits_says_where(self):
         want = np.array([0.0, 1.0, np.nan], np.float32)
         zero = np.array([-0.0, 1.0, np.nan], np.float32)
