@@ -11,7 +11,9 @@ import json
 import math
 import random
 import re
+import shutil
 import struct
+import subprocess
 import sys
 from pathlib import Path
 
@@ -432,6 +434,55 @@ class EmittedC(Case):
         self.assert_same([node("Abs", "a", "x"), node("Abs", "b", "half")], {"x": edge_tensor([4])},
                          constants=[half],
                          outputs={"1": "x", "double": "a", "again": "a", "y.z": "half", "y_z": "b"})
+
+    # ---- Names ----
+
+    def known_words(self):
+        """Words that a C or C++ compiler knows: its macros and those of the headers, and keywords of both."""
+        head = "".join(f"#include <{name}>\n" for name in sorted(emitted.ALLOWED))
+        macros = set()
+        for words in (["-std=c11"], ["-std=gnu11"], ["-x", "c++"]):
+            done = subprocess.run([*emitted.COMPILER, "-E", "-dM", "-xc", *words, "-"], input=head, capture_output=True,
+                                  text=True, check=False)
+            macros |= set(re.findall(r"^#define (\w+)", done.stdout, re.M))
+        self.assertGreater(len(macros), 100)
+        return sorted(macros) + """auto break case char const continue default do double else enum extern float for goto if
+            inline int long register restrict return short signed sizeof static struct switch typedef union unsigned void
+            volatile while _Alignas _Alignof _Atomic _Bool _Complex _Generic _Imaginary _Noreturn _Static_assert
+            _Thread_local asm typeof class catch delete new template this throw try typename using virtual and or not xor
+            bitand compl nullptr operator private public namespace friend mutable explicit constexpr thread_local
+            __attribute__ __func__ __asm__ __COUNTER__ __DATE__ __FILE__ __LINE__ _Pragma defined memcpy memset sqrtf
+            fmaf isnan errno step_0 step_1 constant_1 arena place net_run NET_A_ELEMENTS NET_ARENA_BYTES a A a_2
+            1 _1 x\\ x\u202e \u202e \u2066 ??/ abc*/ é""".split()
+
+    def test_every_name_compiles(self):
+        names = sorted(set(self.known_words()))
+        content = graph([node("Abs", f"n{i}", name) for i, name in enumerate(names)],
+                        [value(name, "float32", [1 + i % 3]) for i, name in enumerate(names)],
+                        {**{f"n{i}": f"n{i}" for i in range(len(names))}, "copy": names[0], "memmove": names[-1]}, name="net")
+        path = self.write("g.json", content)
+        text = self.emit(path).text
+        self.assertEqual(len(emitted.prototype(text)[1]), len(names))
+        for compiler, words in (("gcc", ["-std=c11"]), ("gcc", ["-std=gnu11"]), ("clang", ["-std=c11"]),
+                                ("clang-14", ["-std=c11"]), ("g++", ["-x", "c++"])):  # fmt: skip
+            if not shutil.which(compiler):
+                continue
+            given = text if words[0] != "-x" else text[text.index("#define NET"):text.index(");\n") + 3]
+            given = given if words[0] != "-x" else f"#include <stdint.h>\n{given}"
+            done = subprocess.run([compiler, "-xc", *words, "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-"], input=given,
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual((compiler, words, done.returncode), (compiler, words, 0), done.stderr[:2000])
+
+    def test_names_of_nodes_do_not_turn_comments(self):
+        """Controls of bidirectional text would let a reader see other code than the compiler."""
+        hidden = "".join(map(chr, [0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]))
+        add = {"op": "Add", "name": "s", "inputs": {"a": f"n{hidden}", "b": f"c{hidden}"}}
+        content = graph([node("Abs", f"n{hidden}", "x"), add],
+                        [value("x", "float32", [2])], {"y": "s"},
+                        constants=[constant(f"c{hidden}", "float32", [2], [1, 2])])  # fmt: skip
+        text = self.emit(self.write("g.json", content)).text
+        self.assertEqual([one for one in hidden if one in text], [])
+        self.assertIn("'n??", text)
 
     def test_what_cannot_be_written_is_refused_all_at_once(self):
         content = graph([node("Cast", "c", "x", dtype="float16"), node("Abs", "a", "c"),

@@ -16,6 +16,7 @@
 #include "graph/validate.h"
 #include "graph/write/c/c_draft.h"
 #include "graph/write/c/c_items.h"
+#include "graph/write/c/c_names.h"
 #include "graph/write/new_file.h"
 #include "include/qdq/exec.h"
 #include "include/qdq/inspect.h"
@@ -53,31 +54,30 @@ typedef struct c_draft {
 //---- Names ------------------------------------------------------------------
 
 static bool is_taken(const c_draft *d, const char *name) {
-    static const char *const words[] = {
-        "auto",  "bool",     "break",  "case",     "char",   "const",    "continue", "default",
-        "do",    "double",   "else",   "enum",     "extern", "false",    "float",    "for",
-        "goto",  "if",       "inline", "int",      "long",   "register", "restrict", "return",
-        "short", "signed",   "sizeof", "static",   "struct", "switch",   "true",     "typedef",
-        "union", "unsigned", "void",   "volatile", "while",  "arena"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(words[i], name) == 0) return true;
     for (size_t i = 0; i < d->input_count; i++)
-        if (d->inputs[i] && strcmp(d->inputs[i], name) == 0) return true;
+        if (d->inputs[i] && qdq_c_names_clash(d->inputs[i], name)) return true;
     for (size_t i = 0; i < d->graph->output_count; i++)
-        if (d->outputs[i] && strcmp(d->outputs[i], name) == 0) return true;
+        if (d->outputs[i] && qdq_c_names_clash(d->outputs[i], name)) return true;
     return false;
 }
 
-// The letters and digits of a name, with _ for anything else, and a number if it is taken.
+// Returns the letters and digits of a name, with _ for anything else: behind `otherwise` if C has
+// the name, and with a number if it is taken.
 static const char *c_name(const c_draft *d, const char *from, const char *otherwise) {
-    size_t length = strlen(from) + strlen(otherwise), room = length + 24;
+    size_t length = strlen(from) + 2 * strlen(otherwise), room = length + 25;
     char *name = qdq_mempool_array(d->mempool, room, 1), *at = name;
     if (!name) return otherwise;
     if (!*from) from = otherwise;
     if (isdigit((unsigned char)*from)) *at++ = '_';
     for (; *from; from++)
         *at++ = isalnum((unsigned char)*from) && (unsigned char)*from < 128 ? *from : '_';
-    size_t stem = (size_t)(at - name);
+    size_t stem = (size_t)(at - name), prefix = strlen(otherwise);
+    if (qdq_c_is_reserved(name)) {
+        memmove(name + prefix + 1, name, stem + 1);
+        memcpy(name, otherwise, prefix);
+        name[prefix] = '_';
+        stem += prefix + 1;
+    }
     for (size_t i = 2; is_taken(d, name); i++) snprintf(name + stem, room - stem, "_%zu", i);
     return name;
 }
@@ -332,7 +332,8 @@ static bool write_node(c_draft *d, size_t index) {
     writer(&step);
     if (!body.data) return false;
     if (step.scratch) d->scratch[index] = add_lifetime(d, index, step.scratch);
-    qdq_c_put(&d->steps, "\n// %s '%s'\nstatic void step_%zu", node->op->name, node->name, index);
+    qdq_c_put(&d->steps, "\n// %s '%s'\nstatic void step_%zu", node->op->name,
+              qdq_c_comment(d->mempool, node->name), index);
     put_parameters(d, node, step.scratch > 0);
     qdq_c_put(&d->steps, "%s}\n", body.data);
     return !d->mempool->failed;
@@ -426,9 +427,12 @@ static void put_items(FILE *out, const char *text, bool *done) {
     }
 }
 
-static void put_constant(FILE *out, size_t id, const qdq_graph_value *v, const void *data) {
+static void put_constant(FILE *out, size_t id, const c_draft *d) {
+    const qdq_graph_value *v = &d->graph->values[id];
+    const char *name = qdq_c_comment(d->mempool, v->name);
+    const void *data = d->values[id].data;
     size_t size = qdq_dtype_size(v->type.dtype), count = qdq_shape_count(v->type.shape);
-    fprintf(out, "\n// %s: %s\nstatic const uint%zu_t constant_%zu[%zu] = {", v->name,
+    fprintf(out, "\n// %s: %s\nstatic const uint%zu_t constant_%zu[%zu] = {", name ? name : "",
             qdq_dtype_name(v->type.dtype), size * 8, id, count);
     for (size_t i = 0; i < count; i++) {
         uint64_t bits = 0;
@@ -493,8 +497,7 @@ static bool put_file(FILE *out, c_draft *d) {
     put_head(out, d);
     put_items(out, d->steps.data, done);
     for (size_t i = 1; i < d->graph->value_count; i++)
-        if (d->values[i].kind == AS_CONSTANT)
-            put_constant(out, i, &d->graph->values[i], d->values[i].data);
+        if (d->values[i].kind == AS_CONSTANT) put_constant(out, i, d);
     fprintf(out, "%s\n", d->steps.data);
     put_prototype(out, d, " {\n");
     if (d->plan.arena_bytes)
