@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shared by the scripts that make the folders of models/."""
 
 from pathlib import Path

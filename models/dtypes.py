@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Element types: their names, how files store them, and rounding to them."""
 
 import ml_dtypes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Computes all values of a graph by the formulas of its target."""
 
 import reference

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The folder of a model: graph.json, the input tensors and the expected output tensors."""
 
 import json

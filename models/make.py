@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes every model folder except digits/ and digits_pixels/, and checks them against published or
 known numbers."""
 

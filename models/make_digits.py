@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes variants of digits_pixels/ that pass its images through int4 blocks, float8 and NVFP4."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes a block of attention and a gated MLP, as in a transformer, with seeded numbers.
 
 The seed is the first one with which no result is in doubt (reference_network.py), so that the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes the models of target onednn: DynamicDequantize per group, and float8 that overflows."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes the models of targets tensorrt and tripy: 4-bit blocks, float8, NVFP4 and MXFP8."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes the models of target torchao: granularities, computed parameters, MX and NVFP4."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes the models of target ttnn: Requantize on each of its paths, Quantize and Dequantize; on both
 chips, and with ideal arithmetic."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes the models of target ttnn that are about the memory of a device. It needs no numpy: results are
 exact by the choice of the numbers, or far from a tie.
 

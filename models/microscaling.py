@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Blocks that share a small scale: MX as in torchao and TensorRT, and NVFP4."""
 
 import ml_dtypes

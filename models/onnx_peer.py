@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Computes nodes with ONNX Runtime.
 
 Nodes without a counterpart in ONNX are left out: int32 and float4 results, zero points that the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compares the reference with another implementation, node by node and bit for bit."""
 
 import onnx_peer

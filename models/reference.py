@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A reference of the quantizing ops, written from their definitions alone.
 
 Every step is one float32 operation on whole arrays. Each is done again in float64 and rounded:

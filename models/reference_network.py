@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A reference of the ops between quantizing ops, written from their definitions in float64.
 
 A result is rounded once to its dtype. qdq adds and divides in float32, so near the middle of two

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A reference of oneDNN Graph on an x86-64 CPU."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A reference of torchao 0.18 on the CPU: arithmetic in the dtype that PyTorch promotes to.
 
 A step in a 16-bit float is the float32 operation, rounded once more. float32 has more than twice

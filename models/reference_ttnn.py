@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A reference of ttnn's kernels (mid-2026) with ideal arithmetic. A parameter is a scalar if it is a number in an
 attribute or absent, and a tensor if it is a list or a port. Which of the parameters are tensors
 decides the path of a node. `reference_ttnn_chip.py` has the arithmetic of the chips."""

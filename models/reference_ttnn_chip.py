@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A reference of ttnn's kernels on Wormhole and Blackhole (merged kernels of summer 2026), instruction
 by instruction and element by element. `reference_ttnn.py` has the idealised ones."""
 

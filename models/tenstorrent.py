@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Instructions of Tenstorrent's chips in exact integers, on patterns of float32, written from their
 description alone (docs/device_arithmetic.md). `chip` is "wormhole" or "blackhole"."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Computes nodes with torchao. Left out: the zero points of schemes that have none."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reports how well the networks of this folder read the held-out images.
 
     python3 models/digits/report.py QDQ_BINARY [RUNS]

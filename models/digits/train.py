@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trains a small convolutional network on scikit-learn's digits and writes it as qdq/1 graphs.
 
     python3 -m venv venv && venv/bin/pip install numpy scikit-learn safetensors ml_dtypes

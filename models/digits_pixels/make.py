@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes graph.json, inputs.safetensors and expected.safetensors of this folder."""
 
 import sys
