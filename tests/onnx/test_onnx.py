@@ -316,6 +316,32 @@ class Written(unittest.TestCase):
             self.assertEqual(out.read_text(), "old")
             self.assertEqual(sorted(p.name for p in Path(folder).iterdir()), ["g.json", "g.onnx"])
 
+    def test_a_zero_point_beyond_its_dtype_is_refused(self):
+        sides = {"Quantize": ("float32", "zps"), "Dequantize": (None, "zps"), "in": (None, "in_zps"), "out": (None, "out_zps")}
+        ranges = {"int8": (-128, 127), "uint8": (0, 255), "int4": (-8, 7), "uint4": (0, 15), "int2": (-2, 1), "int16": (-2**15, 2**15 - 1), "uint16": (0, 2**16 - 1)}
+        for side, (x, zps) in sides.items():
+            for dtype, (least, greatest) in ranges.items():
+                for zero, count in ((least - 1, 1), (greatest + 1, 1), (greatest + 1, 3), (least, 3), (greatest, 1)):
+                    numbers = [zero] + [0] * (count - 1)
+                    attrs = {"scales": [1.0] * count, "zps": numbers, "axis": 0, "qtype": "per_channel" if count > 1 else "per_tensor"}
+                    if side in ("in", "out"):
+                        attrs = {"in_scales": [1.0] * count, "out_scales": [1.0] * count, zps: numbers, "axis": 0}
+                    attrs |= {} if side == "Dequantize" else {"dtype": dtype}
+                    op = side if side in ("Quantize", "Dequantize") else "Requantize"
+                    graph = {"format": "qdq/1", "inputs": [{"name": "x", "dtype": x or dtype, "shape": [3, 2]}],
+                             "nodes": [{"op": op, "name": "n", "inputs": {"x": "x"}, "attrs": attrs}], "outputs": [{"name": "y", "value": "n"}]}  # fmt: skip
+                    with self.subTest(side=side, dtype=dtype, zps=numbers), tempfile.TemporaryDirectory() as folder:
+                        path, out = Path(folder) / "g.json", Path(folder) / "g.onnx"
+                        path.write_text(json.dumps(graph))
+                        done = qdq("convert", path, "-o", out)
+                        if least <= zero <= greatest:
+                            self.assertEqual(done.returncode, 0, done.stderr)
+                            self.assertEqual(self.results(out, folder, "--fill", "7"), self.results(path, folder, "--fill", "7"))
+                        else:
+                            self.assertEqual(done.returncode, 4, done.stderr)
+                            self.assertIn(f"{op}: {zps} has {zero}, which {dtype} cannot hold, wanted {least}..{greatest}", done.stderr)
+                            self.assertFalse(out.exists())
+
     def test_a_folder_that_is_not_there_is_an_error(self):
         done = qdq("convert", "quantized.onnx", "-o", "/nowhere/at/all.onnx")
         self.assertEqual(done.returncode, 3)

@@ -106,6 +106,24 @@ static const char *list_zero_point(qdq_onnx_writer *w, const params *p, const qd
     return codes ? qdq_onnx_new_constant(w, p->zps_new, type, codes) : NULL;
 }
 
+// Reports the first zero point of the list that the dtype of the codes, which is the dtype of a zero
+// point in ONNX, cannot hold.
+static bool check_list_range(qdq_onnx_writer *w, const params *p, const qdq_numbers *list) {
+    const qdq_dtype_info *info = qdq_dtype_get(p->codes);
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->data[i] >= (double)info->least && list->data[i] <= (double)info->greatest)
+            continue;
+        qdq_onnx_cannot(w, p->zps,
+                        WRITE_TEXT(w, "has %lld, which %s cannot hold", (long long)list->data[i],
+                                   info->name),
+                        WRITE_TEXT(w, "%lld..%lld", (long long)info->least,
+                                   (long long)info->greatest),
+                        "a zero point of ONNX has the dtype of the codes");
+        return false;
+    }
+    return true;
+}
+
 // The zero point; NULL: none. ONNX has none but 0 for int32 and floats.
 static const char *zero_point_of(qdq_onnx_writer *w, const params *p, bool needed) {
     const qdq_graph_value *v = qdq_onnx_at_port(w, p->zero_point);
@@ -124,7 +142,7 @@ static const char *zero_point_of(qdq_onnx_writer *w, const params *p, bool neede
         return NULL;
     }
     if (p->codes == QDQ_INT32 || (!list && !needed)) return NULL;
-    if (list) return list_zero_point(w, p, list);
+    if (list) return only_zero || check_list_range(w, p, list) ? list_zero_point(w, p, list) : NULL;
     return qdq_onnx_new_fill(w, p->zps_new, (qdq_type){p->codes, p->grid}, 0);
 }
 
