@@ -6,6 +6,7 @@ command line with models: shapes, refusals, broken files.
 """
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -315,6 +316,26 @@ class Written(unittest.TestCase):
             self.assertEqual(len(done.stderr.splitlines()), 7, done.stderr)
             self.assertEqual(out.read_text(), "old")
             self.assertEqual(sorted(p.name for p in Path(folder).iterdir()), ["g.json", "g.onnx"])
+
+    def test_dtypes_of_x_and_scale_choose_the_opset_of_the_schemas(self):
+        # QuantizeLinear: y_scale is float32 before 19, has the dtype of x before 23, and is free from 23 on.
+        # DequantizeLinear: x_scale is float32 before 19, and is the dtype of y before 23.
+        first = {"float32": 13, "float16": 19, "bfloat16": 22}  # bfloat16 raises all models to 22
+        for x in first:
+            for scale in first:
+                opset = first[x] if x == scale else 23
+                for op, source, made, wanted in (("Quantize", x, "int8", opset), ("Quantize", x, "int16", max(opset, 21)),
+                                                 ("DynamicQuantize", x, "uint8", opset), ("Dequantize", "int8", x, opset)):
+                    graph = {"format": "qdq/1", "inputs": [{"name": "x", "dtype": source, "shape": [2, 4]}],
+                             "constants": [{"name": "s", "dtype": scale, "shape": [], "data": [0.5]}],
+                             "nodes": [{"op": op, "name": "n", "inputs": {"x": "x", "scale": "s"}, "attrs": {"dtype": made}}],
+                             "outputs": [{"name": "y", "value": "n"}]}  # fmt: skip
+                    with self.subTest(op=op, x=source, scale=scale, y=made), tempfile.TemporaryDirectory() as folder:
+                        path, out = Path(folder) / "g.json", Path(folder) / "g.onnx"
+                        path.write_text(json.dumps(graph))
+                        self.assertEqual(qdq("convert", path, "-o", out).stderr, "")
+                        opset_import = re.search(rb"B\x04\n\0\x10(.)", out.read_bytes(), re.S)  # field 8: domain "", version
+                        self.assertEqual(opset_import[1][0], wanted)
 
     def test_a_zero_point_beyond_its_dtype_is_refused(self):
         sides = {"Quantize": ("float32", "zps"), "Dequantize": (None, "zps"), "in": (None, "in_zps"), "out": (None, "out_zps")}

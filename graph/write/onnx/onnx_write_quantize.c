@@ -193,7 +193,8 @@ void qdq_onnx_write_quantize(qdq_onnx_writer *w, const char *name) {
     if (!check_form(w, p.codes) || !find_granularity(w, qdq_onnx_at_port(w, "x")->type.shape, &p))
         return;
     const char *scale = scale_of(w, &p, &of_scale), *zero = zero_point_of(w, &p, true);
-    if (x != QDQ_FLOAT32) qdq_onnx_need_opset(w->draft, of_scale == x ? 19 : 23);
+    if (x != QDQ_FLOAT32 || of_scale != QDQ_FLOAT32)
+        qdq_onnx_need_opset(w->draft, of_scale == x ? 19 : 23);
     qdq_onnx_new_node *n = emit_pair(w, name, &p, NULL, qdq_onnx_port_name(w, "x"), scale, zero);
     if (!saturates && is_float_code(p.codes)) qdq_onnx_add_int(w, n, "saturate", 0);
     qdq_onnx_yield(w, n, 0);
