@@ -71,9 +71,6 @@ typedef struct qdq_rule {
       "Cast has a `dtype`, and so does Requantize of a float", "give the dtype of the result")         \
     X(AXIS_RANGE, "axis-range", ERROR, GRAPH, "`axis` lies in [-rank, rank - 1] of x",             \
       "count dims from 0, or from the end with -1")                                                \
-    X(AXIS_IGNORED, "axis-ignored", WARNING, GRAPH,                                                \
-      "DynamicQuantize that computes one scale for all of x has no axis",                          \
-      "give qtype per_channel for a scale of each index of the axis")                              \
     X(INDEX_RANGE, "index-range", ERROR, GRAPH,                                                    \
       "a constant index lies in [-dim, dim - 1] of the dim that it is for",                        \
       "an index that is no constant is clamped to this range")                                     \
@@ -138,6 +135,8 @@ typedef struct qdq_rule {
       "results never depend on it; target ttnn has a device")                                      \
     X(QUEUE_IGNORED, "queue-ignored", WARNING, GRAPH, "`queue_id` is left out",                    \
       "leave it out: a run has no command queues, and newer releases of ttnn no longer have the keyword") \
+    X(ATTRIBUTE_IGNORED, "attribute-ignored", WARNING, GRAPH,                                      \
+      "an attribute of a quantizing op that is given has an effect", "leave it out")                           \
     X(OUTPUT_MISSING, "output-missing", ERROR, GRAPH, "a graph has at least one output",           \
       "name a value under \"outputs\"")                                                            \
     X(VALUE_UNUSED, "value-unused", WARNING, GRAPH, "every value is used",                         \

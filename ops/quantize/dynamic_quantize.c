@@ -115,10 +115,8 @@ static void check_computed(const qdq_op_context *ctx, const attrs_type *a, qdq_d
                                       qdq_domain_words[a->quantize.zero_point_domain]),
                              "int");
     if (a->quantize.axis.set != 0 && a->quantize.qtype != QDQ_PER_CHANNEL)
-        qdq_report_violation(ctx, QDQ_RULE_AXIS_IGNORED, "axis",
-                             qdq_text(ctx->findings, "is given, but qtype is %s",
-                                      qdq_qtype_words[a->quantize.qtype]),
-                             NULL);
+        qdq_find_ignored(ctx, "axis",
+                         qdq_text(ctx->findings, "qtype is %s", qdq_qtype_words[a->quantize.qtype]));
     check_eps(ctx, a);
     if (!qdq_dtype_is_int(y) && !qdq_check_whole_bounds(ctx, y)) return;
     qdq_int most = a->quantize.quant_max;
@@ -129,6 +127,12 @@ static void check_computed(const qdq_op_context *ctx, const attrs_type *a, qdq_d
             ctx, QDQ_RULE_QUANT_RANGE, "quant_max",
             qdq_text(ctx->findings, "is %lld", (long long)most.value),
             qdq_text(ctx->findings, "1 or more, as scheme is %s", schemes[a->scheme]));
+}
+
+// A scale that is given is not computed.
+static void check_ignored(const qdq_op_context *ctx, const attrs_type *a) {
+    if (a->scheme != QDQ_ASYMMETRIC) qdq_find_ignored(ctx, "scheme", "a scale is given too");
+    if (a->eps.set != 0) qdq_find_ignored(ctx, "eps", "a scale is given too");
 }
 
 static bool complete(const qdq_op_context *ctx, void *attributes, qdq_mempool *mempool) {
@@ -143,6 +147,7 @@ static void infer(qdq_op_context *ctx) {
     check_global_scale(ctx, a);
     check_scale_dtype(ctx, a);
     if (has_scale(ctx, a)) {
+        check_ignored(ctx, a);
         qdq_infer_given(ctx, &a->quantize, y, y);
         return;
     }

@@ -254,6 +254,19 @@ static const char *range_text(const qdq_op_context *ctx, double low, double high
                     qdq_number_text(to, high, false));
 }
 
+void qdq_find_ignored(const qdq_op_context *ctx, const char *attr, const char *why) {
+    qdq_report_violation(ctx, QDQ_RULE_ATTRIBUTE_IGNORED, attr,
+                         qdq_text(ctx->findings, "is given, but %s", why), NULL);
+}
+
+// The limits of an integer or float8 dtype.
+static void find_limits(qdq_dtype dtype, double *least, double *greatest) {
+    const qdq_dtype_info *info = qdq_dtype_get(dtype);
+    bool is_int = info->kind == QDQ_KIND_INT;
+    *greatest = is_int ? (double)info->greatest : (double)qdq_small_float_largest(dtype);
+    *least = is_int ? (double)info->least : -*greatest;
+}
+
 bool qdq_check_quant_range(const qdq_op_context *ctx, qdq_int quant_min, qdq_int quant_max,
                            qdq_dtype dtype) {
     const qdq_dtype_info *info = qdq_dtype_get(dtype);
@@ -263,8 +276,8 @@ bool qdq_check_quant_range(const qdq_op_context *ctx, qdq_int quant_min, qdq_int
         find_bound_of_float(ctx, quant_min.set != 0 ? "quant_min" : "quant_max", info);
         return false;
     }
-    double least = is_int ? (double)info->least : -(double)qdq_small_float_largest(dtype);
-    double greatest = is_int ? (double)info->greatest : -least;
+    double least, greatest;
+    find_limits(dtype, &least, &greatest);
     double low = quant_min.set != 0 ? qdq_bound_value(quant_min) : least;
     double high = quant_max.set != 0 ? qdq_bound_value(quant_max) : greatest;
     if (low >= least && high <= greatest && low < high) return true;
@@ -274,6 +287,19 @@ bool qdq_check_quant_range(const qdq_op_context *ctx, qdq_int quant_min, qdq_int
                          qdq_text(ctx->findings, "quant_min < quant_max within %s of %s",
                                   range_text(ctx, least, greatest), info->name));
     return false;
+}
+
+// tinygemm's formula, the float domain, subtracts the middle of the range.
+void qdq_check_unused_range(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
+                            qdq_dtype quantized) {
+    const qdq_int low = attrs->quant_min, high = attrs->quant_max;
+    double least, greatest;
+    if (!qdq_dtype_get(quantized) || attrs->zero_point_domain == QDQ_DOMAIN_FLOAT) return;
+    if (low.set == 0 && high.set == 0) return;
+    find_limits(quantized, &least, &greatest);
+    bool narrows = low.set != 0 && qdq_bound_value(low) != least;
+    if (narrows || (high.set != 0 && qdq_bound_value(high) != greatest))
+        qdq_find_ignored(ctx, narrows ? "quant_min" : "quant_max", "Dequantize clamps nothing");
 }
 
 bool qdq_check_whole_bounds(const qdq_op_context *ctx, qdq_dtype quantized) {

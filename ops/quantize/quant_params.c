@@ -231,16 +231,26 @@ static qdq_zero_point_slot zero_point_of(const qdq_quantize_attrs *attrs) {
                                  .domain = attrs->zero_point_domain};
 }
 
+// Only small floats that are made can overflow.
+static void check_unused_saturate(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
+                                  qdq_dtype y_dtype) {
+    if (attrs->saturate == QDQ_UNSET || qdq_set_has(QDQ_SET_SMALL_FLOATS, y_dtype)) return;
+    qdq_find_ignored(ctx, "saturate",
+                     qdq_text(ctx->findings, "the result is %s", qdq_dtype_name(y_dtype)));
+}
+
 void qdq_infer_given(qdq_op_context *ctx, const qdq_quantize_attrs *attrs, qdq_dtype y_dtype,
                      qdq_dtype quantized) {
     qdq_granularity granularity = qdq_granularity_of(ctx, attrs);
     qdq_scale_slot scale = scale_of(attrs);
     qdq_zero_point_slot zero_point = zero_point_of(attrs);
     qdq_check_scale(ctx, &scale, &granularity);
-    zero_point.any =
-        y_dtype == quantized && (attrs->quant_min.set != 0 || attrs->quant_max.set != 0);
+    bool quantizes = y_dtype == quantized;
+    zero_point.any = quantizes && (attrs->quant_min.set != 0 || attrs->quant_max.set != 0);
     qdq_check_zero_point(ctx, &zero_point, &granularity, quantized);
-    qdq_check_quant_range(ctx, attrs->quant_min, attrs->quant_max, quantized);
+    bool fits = qdq_check_quant_range(ctx, attrs->quant_min, attrs->quant_max, quantized);
+    if (fits && !quantizes) qdq_check_unused_range(ctx, attrs, quantized);
+    if (y_dtype) check_unused_saturate(ctx, attrs, y_dtype);
     ctx->outputs[0] = (qdq_type){y_dtype, ctx->inputs[0].type.shape};
     ctx->output_count = 1;
 }

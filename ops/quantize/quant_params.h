@@ -116,6 +116,11 @@ bool qdq_check_quant_range(const qdq_op_context *ctx, qdq_int quant_min, qdq_int
 // Whether the quant_min and quant_max that are given are whole and belong to an integer type;
 // reports if not.
 bool qdq_check_whole_bounds(const qdq_op_context *ctx, qdq_dtype quantized);
+// Reports an attribute that is given and changes no result.
+void qdq_find_ignored(const qdq_op_context *ctx, const char *attr, const char *why);
+// Reports bounds of a Dequantize that are narrower than the dtype of its codes, and are ignored.
+void qdq_check_unused_range(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
+                            qdq_dtype quantized);
 // Returns `dtype` if it is in `set`; else reports it and returns QDQ_DTYPE_NONE.
 qdq_dtype qdq_check_result(const qdq_op_context *ctx, qdq_dtype dtype, qdq_dtype_set set);
 

@@ -457,6 +457,23 @@ class Findings(Case):
             rules = self.rules({**content, "target": "tensorrt"})
             self.assertNotIn("tensorrt/dynamic-result", rules)
 
+    def test_attributes_that_change_no_result_are_told(self):
+        def check(op, source, **attrs):
+            found = self.check(graph([node(op, "q", "x", scales=1, **attrs)], [value("x", source, [2, 4])]), code=0)
+            self.assertEqual({one["rule"] for one in found} - {"core/attribute-ignored"}, set())
+            return [one["message"].split(";")[0].split(": ")[-1] for one in found]
+
+        clamps, given = "is given, but Dequantize clamps nothing", "is given, but a scale is given too"
+        self.assertEqual(check("Dequantize", "int8", quant_max=100, saturate=True),
+                         [f"quant_max {clamps}", "saturate is given, but the result is bfloat16"])  # fmt: skip
+        self.assertEqual(check("Dequantize", "int8", zero_point_domain="none", quant_min=-127), [f"quant_min {clamps}"])
+        self.assertEqual(check("Dequantize", "int8", quant_min=-128, quant_max=127), [])
+        self.assertEqual(check("Dequantize", "int8", zero_point_domain="float", quant_max=100), [])  # the middle code
+        self.assertEqual(check("Quantize", "float32", saturate=False), ["saturate is given, but the result is int8"])
+        self.assertEqual(check("Quantize", "float32", dtype="float8_e5m2", saturate=False), [])
+        self.assertEqual(check("DynamicQuantize", "float32", scheme="symmetric", eps=0.5), [f"scheme {given}", f"eps {given}"])
+        self.assertEqual(check("DynamicQuantize", "float32", scheme="asymmetric"), [])
+
     def test_target_all_is_a_matrix(self):
         nodes = [quantize("good", scales=1), quantize("bad", scales=0)]
         self.write("g.json", graph(nodes, outputs={"y": "good", "z": "bad"}))
