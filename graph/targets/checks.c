@@ -57,6 +57,16 @@ qdq_shape qdq_block_shape(const qdq_op_context *ctx) {
     return shape;
 }
 
+qdq_shape qdq_parameter_shape(const qdq_op_context *ctx) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
+    qdq_shape x = ctx->inputs[QDQ_PORT_X].type.shape;
+    if (a->qtype == QDQ_PER_CHANNEL) return (qdq_shape){1, {x.dims[qdq_channel_axis(ctx)]}};
+    if (a->qtype != QDQ_PER_GROUP) return (qdq_shape){0};
+    qdq_shape block = qdq_block_shape(ctx);
+    for (int i = 0; i < x.rank; i++) x.dims[i] = (x.dims[i] - 1) / block.dims[i] + 1;
+    return x;
+}
+
 //---- A scale or a zero point ------------------------------------------------
 
 const char *const qdq_scale_ports[3] = {"scale", "in_scale", "out_scale"};

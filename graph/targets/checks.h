@@ -25,6 +25,8 @@ qdq_dtype qdq_real_dtype(const qdq_op_context *ctx);
 int qdq_channel_axis(const qdq_op_context *ctx);
 // The extent of a per-group block in each dim of x, -1 resolved.
 qdq_shape qdq_block_shape(const qdq_op_context *ctx);
+// The shape of a scale that is a tensor: [] for all of x, [dim] for channels, or the block grid.
+qdq_shape qdq_parameter_shape(const qdq_op_context *ctx);
 
 //---- A scale or a zero point ------------------------------------------------
 

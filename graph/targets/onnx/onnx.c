@@ -51,6 +51,27 @@ static void zero_point_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
             qdq_text(ctx->findings, "%s, the quantized type", qdq_dtype_name(wanted)));
 }
 
+// [] and [1] stand for each other, except among blocks.
+static void expect_shape(const qdq_op_context *ctx, const qdq_rule *rule, const char *port) {
+    qdq_argument a = qdq_argument_of(ctx, port);
+    qdq_shape wanted = qdq_parameter_shape(ctx);
+    bool one = qdq_quantize_attrs_of(ctx)->qtype != QDQ_PER_GROUP && qdq_shape_count(wanted) == 1;
+    if (!a.from_port || qdq_shape_equal(a.shape, wanted)) return;
+    if (one && a.count == 1 && a.shape.rank <= 1) return;
+    qdq_report_target_violation(
+        ctx, rule, a.name,
+        qdq_text(ctx->findings, "is %s", qdq_shape_text(ctx->findings, a.shape)),
+        one ? "[] or [1]" : qdq_shape_text(ctx->findings, wanted));
+}
+
+static void scale_shape(const qdq_op_context *ctx, const qdq_rule *rule) {
+    expect_shape(ctx, rule, "scale");
+}
+
+static void zero_point_shape(const qdq_op_context *ctx, const qdq_rule *rule) {
+    expect_shape(ctx, rule, "zero_point");
+}
+
 static void zero_point_range(const qdq_op_context *ctx, const qdq_rule *rule) {
     const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
     const qdq_dtype_info *info = qdq_dtype_get(qdq_quantized_dtype(ctx));
@@ -177,6 +198,11 @@ static const qdq_rule rules[] = {
     ERROR_ROW("zero-point-range", "a zero point lies in the range of the quantized type",
               "use a zero point in this range, as ONNX stores it in the quantized type", "QuantizeLinear-25, DequantizeLinear-25",
               "Quantize Dequantize DynamicQuantize", zero_point_range),
+    ERROR_ROW("scale-shape", "a scale that is a tensor has the shape [] or [1] for all of x, [dim] for channels, and that of the grid for blocks",
+              "reshape it", "QuantizeLinear-25, DequantizeLinear-25", "Quantize Dequantize DynamicQuantize", scale_shape),
+    ERROR_ROW("zero-point-shape", "a zero point that is a tensor has the shape of the scale",
+              "repeat it for each scale, or give numbers in `zps`", "QuantizeLinear-25, DequantizeLinear-25",
+              "Quantize Dequantize DynamicQuantize", zero_point_shape),
     WARNING_ROW("int32-zero-point", "by ONNX's text DequantizeLinear of int32 has no zero point; ONNX Runtime subtracts one, and a difference beyond int32, which wraps around there, is exact here",
                 "subtract it first, or keep x - zero_point within int32", "DequantizeLinear-25; run of ONNX Runtime 1.32", "Dequantize", int32_zero_point),
     ERROR_ROW("one-blocked-axis", "blocks lie along one axis", "use a group_shape of 1 elsewhere",

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Quantizing nodes that ONNX Runtime 1.29.0 and 1.31.1 run or refuse, as they were seen to do on a
+CPU, with all optimizations and with none.
+
+    test_onnx_cases.py QDQ_BINARY
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+from test_trt_cases import given, one, ones, run, size_of
+
+SHAPES = {"onnx/scale-shape", "onnx/zero-point-shape"}
+LISTS = [[], [1], [1, 1], [2], [4], [1, 2], [1, 4], [2, 1], [2, 2], [4, 1], [1, 2, 2], [2, 2, 1],
+         [1, 1, 4]]
+
+
+def layout(x, qtype="per_tensor", **attrs):
+    return x, {"qtype": qtype, **attrs}
+
+
+# A layout of x, the shapes of scales that run, and those of zero points. Any two of them run.
+PARAMETERS = [
+    (layout([2, 4]), [[], [1]], [[], [1]]),
+    (layout([4]), [[], [1]], [[], [1]]),
+    (layout([]), [[], [1]], [[], [1]]),
+    (layout([2, 4], "per_channel", axis=1), [[4]], [[4]]),
+    (layout([2, 4], "per_channel", axis=-1), [[4]], [[4]]),
+    (layout([2, 4, 3], "per_channel", axis=1), [[4]], [[4]]),
+    (layout([4], "per_channel", axis=0), [[4]], [[4]]),
+    (layout([2, 1], "per_channel", axis=1), [[], [1]], [[], [1]]),
+    (layout([2, 4], "per_group", group_shape=[1, 2]), [[2, 2]], [[2, 2]]),
+    (layout([2, 4], "per_group", group_shape=[1, 3]), [[2, 2]], [[2, 2]]),
+    (layout([2, 4], "per_group", group_shape=[1, 4]), [[2, 1]], [[2, 1]]),
+    (layout([2, 4], "per_group", group_shape=[2, 1]), [[1, 4]], [[1, 4]]),
+    (layout([1, 4], "per_group", group_shape=[1, 4]), [[1, 1]], [[1, 1]]),
+    (layout([4], "per_group", group_shape=[2]), [[2]], [[2]]),
+]
+
+
+def parameter_cases():
+    for (shape, attrs), scales, zeros in PARAMETERS:
+        for op, x, y in (("Quantize", "float32", "int8"), ("Dequantize", "int8", "float32")):
+            count = size_of(scales[0])
+            for scale in LISTS:
+                for zero in [None, *LISTS]:
+                    if size_of(scale) != count or zero and size_of(zero) not in (1, count):
+                        continue  # the core counts them
+                    ports = {"scale": given("float32", scale)}
+                    if zero is not None:
+                        ports["zero_point"] = ones("int8", zero, 0)
+                    runs = scale in scales and (zero is None or zero in zeros)
+                    yield (f"{op} {shape} {attrs} {scale} {zero}", SHAPES, runs,
+                           one(op, given(x, shape), {**attrs, "dtype": y}, **ports))
+
+
+def main(words):
+    if len(words) != 1:
+        print(__doc__, file=sys.stderr)
+        return 2
+    qdq = str(Path(words[0]).resolve())
+    count = failed = 0
+    with tempfile.TemporaryDirectory(prefix="qdq-onnx-") as folder:
+        for name, rules, runs, graph in parameter_cases():
+            report = run(qdq, graph, Path(folder), "check", "--target", "ort")
+            errors = {one["rule"] for one in report["findings"] if one["severity"] == "error"}
+            fine = not errors if runs else errors and errors <= rules | {"core/scale-count",
+                                                                         "core/zero-point-count"}
+            count += 1
+            failed += not fine
+            if not fine:
+                print(f"FAIL {name}: errors {errors}, and the backend {'runs' if runs else 'refuses'} it")
+    print(f"{count} tests, {failed} failed")
+    return 1 if failed or count == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
