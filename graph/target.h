@@ -52,6 +52,8 @@ typedef struct qdq_target {
     size_t evidence_count;
     // quant_min and quant_max may have fractions, and apply to float8
     bool real_bounds;
+    // A Requantize is computed as Dequantize and Quantize, whose rules hold for its two sides
+    bool halves_requantize;
     // The numerics of a node at a version.
     qdq_numerics (*numerics)(const qdq_op_context *ctx, const qdq_target_version *version);
     // The device that tensors lie in at a version; NULL: there is none, and memory_config, layout

@@ -8,6 +8,7 @@
 #include "graph/memory/layout_rules.h"
 #include "graph/rewrite/rewrite.h"
 #include "graph/targets/checks.h"
+#include "graph/targets/halves.h"
 #include "graph/write/c/c_write.h"
 #include "graph/write/onnx/onnx_write.h"
 #include "runtime/base/fp_environment.h"
@@ -50,6 +51,17 @@ static void check_rules(const qdq_target *target, const qdq_target_version *vers
     }
 }
 
+static void check_node(const qdq_target *target, const qdq_target_version *version,
+                       const qdq_op_context *ctx) {
+    check_rules(target, version, ctx);
+    if (!target->halves_requantize || !qdq_op_context_is(ctx, "Requantize")) return;
+    for (int quantizes = 0; quantizes < 2; quantizes++) {
+        qdq_half half;
+        qdq_half_of(ctx, quantizes != 0, &half);
+        check_rules(target, version, &half.ctx);
+    }
+}
+
 static void check_target(const qdq_graph *graph, const qdq_target_version *version,
                          qdq_findings *findings) {
     const qdq_target *target = version->target;
@@ -59,8 +71,8 @@ static void check_target(const qdq_graph *graph, const qdq_target_version *versi
         qdq_graph_context(graph, &graph->nodes[i], findings, &ctx);
         if (!target->real_bounds && !qdq_check_whole_bounds(&ctx, qdq_quantized_dtype(&ctx)))
             continue;  // rules assume a node without core errors
-        if (target->base) check_rules(target->base, version, &ctx);
-        if (!target->patterns) check_rules(target, version, &ctx);
+        if (target->base) check_node(target->base, version, &ctx);
+        if (!target->patterns) check_node(target, version, &ctx);
     }
 }
 

@@ -30,12 +30,18 @@ bool qdq_rule_applies(const qdq_rule *rule, const qdq_op_context *ctx) {
     return qdq_has_word(rule->ops, ctx->op->name) != rule->but_ops;
 }
 
+const char *qdq_name_at_node(const qdq_op_context *ctx, const char *name) {
+    bool renamed = ctx->half && name && qdq_has_word("scale scales zero_point zps", name);
+    return renamed ? qdq_text(ctx->findings, "%s%s", ctx->half, name) : name;
+}
+
 void qdq_report_target_hint(const qdq_op_context *ctx, const qdq_rule *rule, const char *port,
                             const char *found, const char *wanted, const char *hint) {
     size_t length = strcspn(rule->id, "/");
     const char *target = qdq_text(ctx->findings, "%.*s", (int)length, rule->id);
-    qdq_report_add(ctx->findings, target, rule, (qdq_subject){ctx->node, ctx->op->name, port, NULL},
-                   found, wanted, hint);
+    const qdq_op *op = ctx->whole ? ctx->whole : ctx->op;
+    qdq_subject subject = {ctx->node, op->name, qdq_name_at_node(ctx, port), NULL};
+    qdq_report_add(ctx->findings, target, rule, subject, found, wanted, hint);
 }
 
 void qdq_report_target_violation(const qdq_op_context *ctx, const qdq_rule *rule, const char *port,

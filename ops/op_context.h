@@ -46,6 +46,10 @@ typedef struct qdq_op_context {
     qdq_type outputs[QDQ_MAX_OUTPUTS];  // filled in by infer
     size_t output_count;                // filled in by qdq_op_check
     bool returned;                      // a result is an output of the graph
+    // For rules, a node may be seen as several ops in turn (graph/targets/halves.h): its own op,
+    // and what its names of parameters begin with; NULL: `op` is its own.
+    const struct qdq_op *whole;
+    const char *half;
     qdq_findings *findings;
     // Valid up to the number of ports or of inputs, whichever is larger. The rest is uninitialized:
     // zeroing it would be most of the work of checking a small node.
@@ -61,6 +65,9 @@ void qdq_report_violation(const qdq_op_context *ctx, qdq_core_rule rule, const c
 
 // Whether a rule of a target applies to the op of the node.
 bool qdq_rule_applies(const qdq_rule *rule, const qdq_op_context *ctx);
+
+// The name that a port or attribute of `ctx->op` has at the node.
+const char *qdq_name_at_node(const qdq_op_context *ctx, const char *name);
 
 // Adds a finding of a target's rule, whose id begins with the name of the target.
 void qdq_report_target_violation(const qdq_op_context *ctx, const qdq_rule *rule, const char *port,

@@ -105,7 +105,7 @@ qdq_argument qdq_argument_of(const qdq_op_context *ctx, const char *port) {
     const qdq_attr_desc *attr = attr_of(ctx, port, attr_name, sizeof attr_name);
     if (!in || !attr) return argument;
     if (in->given)
-        return (qdq_argument){.name = port_name,
+        return (qdq_argument){.name = qdq_name_at_node(ctx, port_name),
                               .given = true,
                               .from_port = true,
                               .constant = in->constant,
@@ -119,7 +119,7 @@ qdq_argument qdq_argument_of(const qdq_op_context *ctx, const char *port) {
     bool is_scale = attr->kind == QDQ_ATTR_FLOATS;
     const qdq_floats *floats = field;
     const qdq_numbers *numbers = field;
-    argument.name = attr->name;
+    argument.name = qdq_name_at_node(ctx, attr->name);
     argument.data = is_scale ? (const void *)floats->data : numbers->data;
     argument.given = argument.known = argument.data != NULL;
     argument.count = is_scale ? floats->count : numbers->count;

@@ -97,11 +97,6 @@ static void zero_point_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
                          BYTES | QDQ_SET(INT32) | (is_dequantize(ctx) ? NIBBLES : 0));
 }
 
-static void requantize_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
-    if (qdq_expect_dtype(ctx, rule, "x", ctx->inputs[QDQ_PORT_X].type.dtype, BYTES))
-        qdq_expect_y(ctx, rule, BYTES);
-}
-
 // Only float32 <-> bfloat16 and float32 <-> float16.
 static void cast_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype;
@@ -317,11 +312,10 @@ static const qdq_rule rules[] = {
     ERROR_ROW("group-zero-point", "zero points of groups have the shape of the scales", "repeat the zero point", CONSTRAINT, "Dequantize", group_zero_point),
     ERROR_ROW("dynamic-scale-rank", "a scale or zero-point port has rank 1 or more", "give it the shape [1]", CONSTRAINT, ALL, dynamic_rank),
     ERROR_ROW("first-dims", "the first dim of a per-channel zero-point port is 1, or equals the first dim of the scale port", "give both the shape [channels]", CONSTRAINT, ALL, first_dims),
-    ERROR_ROW("no-clamp-range", "results use the full range of their dtype", "leave it out", SCHEMA, Q " Requantize", qdq_check_whole_range),
+    ERROR_ROW("no-clamp-range", "results use the full range of their dtype", "leave it out", SCHEMA, Q, qdq_check_whole_range),
     ERROR_ROW("int-domain", "a zero point is an integer", "leave zero_point_domain out and give an integer", SCHEMA, ALL, qdq_check_no_float_domain),
     ERROR_ROW("no-computed-parameters", "the backend has no op that computes scales", "compute the scale outside the graph and give it", SCHEMA, "DynamicQuantize", qdq_check_not_computed),
     ERROR_ROW("cast-dtypes", "TypeCast converts between float32 and bfloat16, or float32 and float16", "cast to float32 in between", CONSTRAINT, "Cast", cast_dtypes),
-    ERROR_ROW("requantize-dtypes", "Dequantize and Quantize, used for Requantize, take and make int8 or uint8", "choose one of them", SCHEMA, "Requantize", requantize_dtypes),
     ERROR_ROW("no-integer-product", "the backend has no integer products", "write Dequantize, the float product and Quantize: the backend fuses them", SCHEMA,
               QDQ_INTEGER_PRODUCTS, qdq_check_no_such_op),
     ERROR_ROW("moved-dtype", "data movement takes float32, bfloat16 and float16", "move the floats before Quantize or after Dequantize", SCHEMA,
@@ -369,5 +363,6 @@ const qdq_target qdq_target_onednn = {
     .rule_count = sizeof rules / sizeof rules[0],
     .evidence = evidence,
     .evidence_count = sizeof evidence / sizeof evidence[0],
+    .halves_requantize = true,
     .numerics = numerics,
 };

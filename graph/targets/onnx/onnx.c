@@ -25,6 +25,11 @@ static void result_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 static bool is_block_float(qdq_dtype dtype) { return qdq_set_has(QDQ_SET_BLOCK_FLOATS, dtype); }
 
+static void dequantize_input(const qdq_op_context *ctx, const qdq_rule *rule) {
+    if (!is_block_float(ctx->inputs[QDQ_PORT_X].type.dtype))
+        qdq_expect_x(ctx, rule, QDQ_SET_INTS | QDQ_SET_SMALL_FLOATS);
+}
+
 static void no_block_float(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype, y = ctx->outputs[0].dtype;
     if (is_block_float(x) || is_block_float(y))
@@ -184,11 +189,13 @@ static void layer_norm_bits(const qdq_op_context *ctx, const qdq_rule *rule) {
 static const qdq_rule rules[] = {
     ERROR_ROW("result-dtype", "QuantizeLinear does not make int32", "use int32 only as the input of Dequantize",
               "QuantizeLinear-25", "Quantize DynamicQuantize", result_dtype),
+    ERROR_ROW("dequantize-input-dtype", "DequantizeLinear takes integers, float8 and float4_e2m1", "quantize x first",
+              "DequantizeLinear-25", "Dequantize", dequantize_input),
     ERROR_ROW("no-block-float", "ONNX has no block floats", "use bfloat16, or quantize to an integer or a float8",
               "QuantizeLinear-25, DequantizeLinear-25",
               "Quantize Dequantize DynamicQuantize Requantize Cast", no_block_float),
     ERROR_ROW("no-clamp-range", "QuantizeLinear clamps to the full range of its dtype", "leave it out",
-              "QuantizeLinear-25", "Quantize DynamicQuantize Requantize", qdq_check_whole_range),
+              "QuantizeLinear-25", "Quantize DynamicQuantize", qdq_check_whole_range),
     ERROR_ROW("scale-dtype", "a scale is float32, float16, bfloat16 or float8_e8m0",
               "dequantize the scale first", "QuantizeLinear-25, DequantizeLinear-25",
               "Quantize Dequantize DynamicQuantize", scale_dtype),
@@ -315,5 +322,6 @@ const qdq_target qdq_target_onnx = {
     .evidence_count = sizeof evidence / sizeof evidence[0],
     .versions = versions,
     .version_count = sizeof versions / sizeof versions[0],
+    .halves_requantize = true,
     .numerics = numerics,
 };

@@ -119,11 +119,6 @@ static void dequantize_output(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_expect_y(ctx, rule, FLOATS);
 }
 
-static void requantize_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
-    if (qdq_expect_dtype(ctx, rule, "x", ctx->inputs[QDQ_PORT_X].type.dtype, INTEGERS))
-        qdq_expect_y(ctx, rule, INTEGERS);
-}
-
 // Scales of small dtypes belong to MX and NVFP4.
 static void scale_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     bool small = qdq_set_has(QDQ_SET_SMALL_FLOATS, qdq_quantized_dtype(ctx));
@@ -212,10 +207,9 @@ static bool makes_integers(const qdq_op_context *ctx) {
 }
 
 static void reciprocal(const qdq_op_context *ctx, const qdq_rule *rule) {
-    bool requantize = qdq_op_context_is(ctx, "Requantize");
-    qdq_argument s = qdq_argument_of(ctx, requantize ? "out_scale" : "scale");
+    qdq_argument s = qdq_argument_of(ctx, "scale");
     const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
-    if (!is_affine(ctx) || (a && a->zero_point_domain == QDQ_DOMAIN_FLOAT)) return;
+    if (!is_affine(ctx) || a->zero_point_domain == QDQ_DOMAIN_FLOAT) return;
     for (size_t i = 0; s.known && i < s.count; i++) {
         int exponent;
         if (fabs(frexp(qdq_argument_at(&s, i), &exponent)) == 0.5) continue;
@@ -340,9 +334,8 @@ static const qdq_rule rules[] = {
     ERROR_ROW("output-dtype", "quantize makes float8 and all integers except uint16", "choose one of them; for float4_e2m1 use a scheme of DynamicQuantize", PRIMITIVES "quantize_affine", Q, output_dtype),
     ERROR_ROW("dequantize-input-dtype", "dequantize takes what quantize makes", "choose one of them", PRIMITIVES "dequantize_affine", "Dequantize", dequantize_input),
     ERROR_ROW("dequantize-output-dtype", "dequantize makes float32, float16 or bfloat16", "choose one of them", PRIMITIVES "dequantize_affine", "Dequantize", dequantize_output),
-    ERROR_ROW("requantize-dtypes", "dequantize and quantize, used for Requantize, take and make all integers except uint16", "choose one of them", PRIMITIVES "quantize_affine", "Requantize", requantize_dtypes),
     ERROR_ROW("scale-dtype", "a scale is float32, float16 or bfloat16; to dequantize float8 or float4 also float8_e8m0 or float8_e4m3fn",
-              "dequantize the scale first", PRIMITIVES "quantize_affine; mx_tensor.py", ALL " Requantize", scale_dtype),
+              "dequantize the scale first", PRIMITIVES "quantize_affine; mx_tensor.py", ALL, scale_dtype),
     ERROR_ROW("cast-dtypes", "PyTorch casts floats, float64, float8, bool and integers of 8 bits or more", "use Quantize for other dtypes", "PyTorch Tensor.to", "Cast", cast_dtypes),
     ERROR_ROW("element-dtypes", "elementwise functions take floats, float64, bool, uint8 and signed integers of 8 bits or more", "cast the operands", "PyTorch torch.add, torch.eq", QDQ_ELEMENT_OPS, element_dtypes),
     ERROR_ROW("selected-dtype", "max_pool1d takes floats; interpolate takes floats and uint8", "dequantize x first", "PyTorch MaxPooling.cpp, MaxPoolKernel.cpp, UpSampleKernel.cpp", "MaxPool Interpolate", selected_dtype),
@@ -355,7 +348,7 @@ static const qdq_rule rules[] = {
     ERROR_ROW("nvfp4-rank", "NVFP4 takes rank 2 and 3", "reshape x", "torchao nvfp4_tensor.py", DYNAMIC, nvfp4_rank),
     ERROR_ROW("float8-scale-dtype", "a computed scale of float8 is float32", "leave scale_dtype out", PRIMITIVES "_choose_scale_float8", DYNAMIC, float8_scale_dtype),
     WARNING_ROW("no-requantize", "the backend has no Requantize", "write Dequantize and Quantize", "torchao has none", "Requantize", no_requantize, 0),
-    WARNING_ROW("reciprocal", "x is multiplied by 1 / scale, which near a tie may round differently from x / scale", "use a power of two, or compare with `qdq compare`", PRIMITIVES "_quantize_affine_no_dtype_cast", Q " Requantize", reciprocal, 0),
+    WARNING_ROW("reciprocal", "x is multiplied by 1 / scale, which near a tie may round differently from x / scale", "use a power of two, or compare with `qdq compare`", PRIMITIVES "_quantize_affine_no_dtype_cast", Q, reciprocal, 0),
     WARNING_ROW("half-zero-point", "if x and scale have the same 16-bit dtype, the zero point is rounded to it", "use a float32 scale", PRIMITIVES "_quantize_affine_no_dtype_cast", "Quantize", half_zero_point, 0),
     WARNING_ROW("half-sums", "if x and scale have the same 16-bit dtype, int16 and int32 results are rounded to it", "use a float32 scale", PRIMITIVES "_quantize_affine_no_dtype_cast", "Quantize", half_sums, 0),
     WARNING_ROW("half-dequantize", "int16 and int32 are rounded to a 16-bit result dtype before the zero point is subtracted", "make float32 and cast", PRIMITIVES "_dequantize_affine_no_dtype_check", "Dequantize", half_dequantize, RELEASE_0_12),
@@ -390,5 +383,6 @@ const qdq_target qdq_target_torchao = {
     .versions = versions,
     .version_count = sizeof versions / sizeof versions[0],
     .real_bounds = true,
+    .halves_requantize = true,
     .numerics = numerics,
 };
