@@ -86,7 +86,7 @@ static qdq_status check_deployed(const qdq_graph *graph, const qdq_target_versio
     for (size_t i = 0; i < deployed->node_count; i++) {
         qdq_op_context ctx;
         qdq_graph_context(deployed, &deployed->nodes[i], findings, &ctx);
-        check_rules(version->target, version, &ctx);
+        check_node(version->target, version, &ctx);
     }
     qdq_graph_destroy(deployed);
     return QDQ_OK;

@@ -56,6 +56,32 @@ def parameter_cases():
                            one(op, given(x, shape), {**attrs, "dtype": y}, **ports))
 
 
+KERNELS = {"ort/quantize-kernel", "ort/dequantize-kernel"}
+CODES = ["int8", "uint8", "int16", "uint16", "int4", "uint4", "int2", "uint2", "float8_e4m3fn",
+         "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float4_e2m1"]
+SCALES = ["float32", "float16", "bfloat16", "float8_e8m0"]
+HALF_AND_FLOAT = ["float32", "float16"]
+
+
+def dtype_cases():
+    """1.31.1 alone: 1.29.0 dequantizes to the dtype of the scale."""
+    for codes in CODES:
+        for x in ["float32", "float16", "bfloat16", "int32"]:
+            for scale in SCALES:
+                runs = codes != "float4_e2m1" and x == scale and x in HALF_AND_FLOAT
+                yield (f"Quantize {x} by {scale} to {codes}", KERNELS, runs,
+                       one("Quantize", given(x, [2, 4]), {"dtype": codes}, scale=given(scale, [])))
+    for codes in [*CODES, "int32"]:
+        for y in ["float32", "float16", "bfloat16"]:
+            for scale in SCALES:
+                runs = codes != "float4_e2m1" and y in HALF_AND_FLOAT and scale in HALF_AND_FLOAT
+                yield (f"Dequantize {codes} by {scale} to {y}", KERNELS, runs,
+                       one("Dequantize", given(codes, [2, 4]), {"dtype": y}, scale=given(scale, [])))
+    yield ("one block of a list", {"ort/one-block"}, False,
+           one("Quantize", given("float32", [4]), {"qtype": "per_group", "group_shape": [4],
+                                                   "dtype": "int8"}, scale=given("float32", [1])))
+
+
 def main(words):
     if len(words) != 1:
         print(__doc__, file=sys.stderr)
@@ -63,7 +89,7 @@ def main(words):
     qdq = str(Path(words[0]).resolve())
     count = failed = 0
     with tempfile.TemporaryDirectory(prefix="qdq-onnx-") as folder:
-        for name, rules, runs, graph in parameter_cases():
+        for name, rules, runs, graph in (*parameter_cases(), *dtype_cases()):
             report = run(qdq, graph, Path(folder), "check", "--target", "ort")
             errors = {one["rule"] for one in report["findings"] if one["severity"] == "error"}
             fine = not errors if runs else errors and errors <= rules | {"core/scale-count",

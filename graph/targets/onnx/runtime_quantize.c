@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kernel of ONNX Runtime computes a QuantizeLinear. MLAS has kernels for float32 to integers
+// Which kernel of ONNX Runtime computes a QuantizeLinear, and for which dtypes there is one. MLAS has kernels for float32 to integers
 // of 16, 8 and 4 bits, which saturate and make NaN the least code. Everything else runs in a loop
 // over elements that converts to int32 before it clamps, as the CPU converts.
 #include "graph/targets/checks.h"
@@ -67,4 +67,41 @@ void qdq_runtime_quantize(const qdq_op_context *ctx, const qdq_target_version *v
         n->overflow = version->variant < QDQ_RUNTIME_NEON ? QDQ_OVERFLOW_X86 : QDQ_OVERFLOW_ARM;
     if (version->release < QDQ_RUNTIME_1_31 && x == QDQ_FLOAT16 && qtype_of(ctx) != QDQ_PER_GROUP)
         n->rounding = QDQ_ROUND_TRUNCATE;
+}
+
+//---- Kernels that there are -------------------------------------------------
+
+#define KERNEL_FLOATS (QDQ_SET(FLOAT32) | QDQ_SET(FLOAT16))
+
+// Numbers in an attribute are a float32 scale.
+void qdq_runtime_check_quantize(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_argument scale = qdq_argument_of(ctx, "scale");
+    qdq_dtype x = qdq_real_dtype(ctx);
+    if (qdq_is_computed(ctx)) return;
+    if (!qdq_expect_dtype(ctx, rule, "x", x, KERNEL_FLOATS)) return;
+    if (scale.dtype != x)
+        qdq_report_target_violation(
+            ctx, rule, scale.name,
+            qdq_text(ctx->findings, "is %s", qdq_dtype_name(scale.dtype)),
+            qdq_text(ctx->findings, "%s, the dtype of x", qdq_dtype_name(x)));
+    else if (ctx->outputs[0].dtype == QDQ_FLOAT4_E2M1)
+        qdq_report_target_violation(ctx, rule, "dtype", "is float4_e2m1",
+                                    "an integer of at most 16 bits or a float8");
+}
+
+void qdq_runtime_check_dequantize(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_argument scale = qdq_argument_of(ctx, "scale");
+    if (ctx->inputs[QDQ_PORT_X].type.dtype == QDQ_FLOAT4_E2M1)
+        qdq_report_target_violation(ctx, rule, "x", "is float4_e2m1", "an integer or a float8");
+    else if (qdq_expect_dtype(ctx, rule, scale.name, scale.dtype, KERNEL_FLOATS))
+        qdq_expect_y(ctx, rule, KERNEL_FLOATS);
+}
+
+void qdq_runtime_check_blocks(const qdq_op_context *ctx, const qdq_rule *rule) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
+    bool blocks = a->qtype == QDQ_PER_GROUP && !qdq_is_computed(ctx);
+    if (blocks && ctx->inputs[QDQ_PORT_X].type.shape.rank == 1 &&
+        qdq_shape_count(qdq_parameter_shape(ctx)) == 1)
+        qdq_report_target_violation(ctx, rule, "group_shape", "makes a single block",
+                                    "several, as x has rank 1");
 }

@@ -61,6 +61,12 @@ bool qdq_runtime_splits_runs(const qdq_op_context *ctx);
 // Whether releases before 1.31 take the zero points of other entries.
 bool qdq_runtime_takes_other_zero_points(const qdq_op_context *ctx);
 
+// Reports dtypes for which 1.31 has no kernel on the CPU.
+void qdq_runtime_check_quantize(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_runtime_check_dequantize(const qdq_op_context *ctx, const qdq_rule *rule);
+// Reports a single block of an x of rank 1, whose scale it takes for one of the whole tensor.
+void qdq_runtime_check_blocks(const qdq_op_context *ctx, const qdq_rule *rule);
+
 // The kernels of its QLinear ops.
 static inline qdq_qlinear_form qdq_runtime_qlinear(const qdq_target_version *version) {
     return version->variant < QDQ_RUNTIME_NEON ? QDQ_QLINEAR_FMA : QDQ_QLINEAR_ARM;

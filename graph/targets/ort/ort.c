@@ -155,6 +155,10 @@ static void u8s8_pairs(const qdq_op_context *ctx, const qdq_rule *rule) {
         NULL);
 }
 
+#define ERROR_ROW(id, summary, hint, source, ops, check) \
+    QDQ_RULE_ROW(ERROR, "ort", id, summary, hint, source, ops, check, 0, 0)
+#define OBSERVED "run of ONNX Runtime 1.31.1"
+
 #define ARM "1.31-neon 1.31-dot 1.31-i8mm"
 
 // clang-format off
@@ -200,6 +204,8 @@ static const qdq_rule rules[] = {
                 "compare with a tolerance, or set level=basic", "MatMulScaleFusion, MlasGemm", "MatMul", NULL),
     WARNING_ROW("gemm-alpha", "Gemm with alpha is computed as MatMul, Multiply and Add, with its float bias as it is",
                 "set alpha to 1, or quantize the bias in the model", "MlasGemm, WeightBiasQuantization", "Add", NULL),
+    ERROR_ROW("dequantize-kernel", "the CPU dequantizes all dtypes but float4_e2m1, by scales of float32 or float16, to float32 or float16",
+              "make float32 and add a Cast after it", OBSERVED, "Dequantize", qdq_runtime_check_dequantize),
     QDQ_RULE_ROW(ERROR, "ort", "group-scales", "operands of groups have as many scales as their kernels take",
                  "quantize with one scale, of no dims; or set session.disable_quant_qdq", "QLinear ops of com.microsoft",
                  "MatMul Convolution Add Multiply AvgPool ReduceMean SoftMax Sigmoid LeakyReLU Concat Select", NULL, 0, 0),
@@ -208,6 +214,8 @@ static const qdq_rule rules[] = {
     QDQ_RULE_ROW(ERROR, "ort", "old-opset", "what the optimizer makes of a model is in its opset",
                  "convert the model to opset 13 or later, as onnx.version_converter does", "WeightBiasQuantization, DropQDQNodesRules",
                  "MatMul Convolution ReduceMax ReduceMin DepthToSpace", NULL, 0, 0),
+    ERROR_ROW("one-block", "blocks of an x of rank 1 are several", "quantize per tensor", OBSERVED, "Quantize Dequantize DynamicQuantize",
+              qdq_runtime_check_blocks),
     QDQ_RULE_ROW(ERROR, "ort", "output-dtype", "the optimizer keeps the dtype of codes that QuantizeLinear names in output_dtype",
                  "use opset 20 or older, leave out output_dtype and give a zero point, quantize to uint8, or set session.disable_quant_qdq",
                  "QDQPropagationTransformer, QDQS8ToU8Transformer, QLinear ops of com.microsoft",
@@ -218,6 +226,8 @@ static const qdq_rule rules[] = {
     QDQ_RULE_ROW(ERROR, "ort", "pool-range", "QLinearGlobalAveragePool multiplies by at least 2^-32 and less than 256",
                  "choose a y_scale nearer to x_scale", "MlasQLinearGlobalAveragePoolNchw",
                  "QLinearGlobalAveragePool QLinearAveragePool", pool_range, 0, 0),
+    ERROR_ROW("quantize-kernel", "the CPU quantizes float32 by a float32 scale and float16 by a float16 scale, to all dtypes but float4_e2m1; numbers in `scales` are float32",
+              "cast x to float32, or give a scale of its dtype at the port", OBSERVED, "Quantize DynamicQuantize", qdq_runtime_check_quantize),
     WARNING_ROW("qdq-cleanup", "with enable_quant_qdq_cleanup a pair that no group takes is removed; groups that form without it are not all modelled",
                 "leave session.enable_quant_qdq_cleanup at 0", "QDQFinalCleanupTransformer", "Quantize", NULL),
     WARNING_ROW("softmax-scale", "QLinearSoftmax multiplies by the whole part of 1 / y_scale",
@@ -303,5 +313,6 @@ const qdq_target qdq_target_ort = {
     .option_count = ORT_OPTION_COUNT,
     .patterns = qdq_ort_patterns,
     .as_is = ":level=disabled",
+    .halves_requantize = true,
     .numerics = numerics,
 };
