@@ -26,7 +26,8 @@ static void result_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
 static bool is_block_float(qdq_dtype dtype) { return qdq_set_has(QDQ_SET_BLOCK_FLOATS, dtype); }
 
 static void dequantize_input(const qdq_op_context *ctx, const qdq_rule *rule) {
-    if (!is_block_float(ctx->inputs[QDQ_PORT_X].type.dtype))
+    if (!is_block_float(ctx->inputs[QDQ_PORT_X].type.dtype))  // of another rule
+        // NOLINTNEXTLINE(misc-redundant-expression): both sets come from one list
         qdq_expect_x(ctx, rule, QDQ_SET_INTS | QDQ_SET_SMALL_FLOATS);
 }
 
@@ -64,8 +65,7 @@ static void expect_shape(const qdq_op_context *ctx, const qdq_rule *rule, const 
     if (!a.from_port || qdq_shape_equal(a.shape, wanted)) return;
     if (one && a.count == 1 && a.shape.rank <= 1) return;
     qdq_report_target_violation(
-        ctx, rule, a.name,
-        qdq_text(ctx->findings, "is %s", qdq_shape_text(ctx->findings, a.shape)),
+        ctx, rule, a.name, qdq_text(ctx->findings, "is %s", qdq_shape_text(ctx->findings, a.shape)),
         one ? "[] or [1]" : qdq_shape_text(ctx->findings, wanted));
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kernel of ONNX Runtime computes a QuantizeLinear, and for which dtypes there is one. MLAS has kernels for float32 to integers
-// of 16, 8 and 4 bits, which saturate and make NaN the least code. Everything else runs in a loop
-// over elements that converts to int32 before it clamps, as the CPU converts.
+// Which kernel of ONNX Runtime computes a QuantizeLinear, and for which dtypes there is one. MLAS
+// has kernels for float32 to integers of 16, 8 and 4 bits, which saturate and make NaN the least
+// code. Everything else runs in a loop over elements that converts to int32 before it clamps, as
+// the CPU converts.
 #include "graph/targets/checks.h"
 #include "graph/targets/onnx/runtime_versions.h"
 
@@ -81,8 +82,7 @@ void qdq_runtime_check_quantize(const qdq_op_context *ctx, const qdq_rule *rule)
     if (!qdq_expect_dtype(ctx, rule, "x", x, KERNEL_FLOATS)) return;
     if (scale.dtype != x)
         qdq_report_target_violation(
-            ctx, rule, scale.name,
-            qdq_text(ctx->findings, "is %s", qdq_dtype_name(scale.dtype)),
+            ctx, rule, scale.name, qdq_text(ctx->findings, "is %s", qdq_dtype_name(scale.dtype)),
             qdq_text(ctx->findings, "%s, the dtype of x", qdq_dtype_name(x)));
     else if (ctx->outputs[0].dtype == QDQ_FLOAT4_E2M1)
         qdq_report_target_violation(ctx, rule, "dtype", "is float4_e2m1",
