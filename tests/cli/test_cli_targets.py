@@ -32,6 +32,31 @@ class Targets(Case):
         self.assertIn("there is no target 'orc', wanted one of: core onnx", self.qdq("targets", "orc", code=2).err)
 
 
+class Blocks(Case):
+    """Sizes of computed blocks that a backend refuses."""
+
+    def rules(self, target, shape, block, **attrs):
+        content = graph([node("DynamicQuantize", "q", "x", qtype="per_group", group_shape=block, **attrs)], [value("x", "float32", shape)])
+        found = self.json("check", self.write("g.json", content), "--target", target, code=None)["findings"]
+        return {one["rule"] for one in found if one["severity"] == "error"}
+
+    def test_torchao_packs_two_float4_of_a_row_into_a_byte(self):
+        for scheme in ("mx_floor", "mx_ceil", "mx_even", "mx_rceil"):
+            for last in (3, 5, 9):
+                found = self.rules("torchao", [2, last], [1, last], scheme=scheme, dtype="float4_e2m1")
+                self.assertEqual(found, {"torchao/scheme-blocks"})
+            self.assertEqual(self.rules("torchao", [2, 3], [1, 3], scheme=scheme, dtype="float8_e4m3fn"), set())
+            self.assertEqual(self.rules("torchao", [3, 6], [1, 3], scheme=scheme, dtype="float4_e2m1"), set())
+            self.assertEqual(self.rules("torchao", [3, 4], [1, 2], scheme=scheme, dtype="float4_e2m1"), set())
+
+    def test_tensorrt_has_blocks_of_16_and_32_only(self):
+        for scheme, dtype, wanted in (("nvfp4", "float4_e2m1", 16), ("mx_rceil", "float8_e4m3fn", 32)):
+            more = {"global_scales": 1} if scheme == "nvfp4" else {}
+            for size in (1, 2, 8, 16, 32, 64):
+                found = self.rules("tensorrt", [2, 64], [1, size], scheme=scheme, dtype=dtype, **more)
+                self.assertEqual("tensorrt/dynamic-block-size" in found, size != wanted, (scheme, size))
+
+
 class Evidence(Case):
     def evidence_of(self, rule, *words):
         result = self.json("check", self.path, *words, code=None)

@@ -92,14 +92,16 @@ void qdq_trt_dynamic_block_size(const qdq_op_context *ctx, const qdq_rule *rule)
     int wanted = has_scheme(ctx, QDQ_NVFP4) ? 16 : has_scheme(ctx, QDQ_MX_RCEIL) ? 32 : 0;
     if (!wanted || !qdq_is_per_group(ctx)) return;
     qdq_shape block = qdq_block_shape(ctx);
+    const char *size = qdq_text(ctx->findings, "%d for scheme %s", wanted, qdq_scheme_word(ctx));
     for (int i = 0; i < block.rank; i++) {
         if (block.dims[i] == 1 || block.dims[i] == wanted) continue;
         qdq_report_target_violation(
             ctx, rule, "group_shape",
-            qdq_text(ctx->findings, "has %lld for dim %d", (long long)block.dims[i], i),
-            qdq_text(ctx->findings, "%d for scheme %s", wanted, qdq_scheme_word(ctx)));
+            qdq_text(ctx->findings, "has %lld for dim %d", (long long)block.dims[i], i), size);
         return;
     }
+    if (qdq_shape_count(block) == 1)
+        qdq_report_target_violation(ctx, rule, "group_shape", "has blocks of one element", size);
 }
 
 //---- The scale of the scales ------------------------------------------------

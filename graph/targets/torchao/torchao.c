@@ -191,6 +191,9 @@ static void grouped_blocks(const qdq_op_context *ctx, const qdq_rule *rule) {
             qdq_text(ctx->findings, "has %lld for dim %d", (long long)block.dims[i], i), wanted);
         return;
     }
+    qdq_shape x = ctx->inputs[QDQ_PORT_X].type.shape;  // two float4 codes share a byte
+    if (ctx->outputs[0].dtype == QDQ_FLOAT4_E2M1 && x.rank && x.dims[x.rank - 1] % 2 != 0)
+        qdq_report_target_violation(ctx, rule, "x", "has an odd last dim", "an even one");
 }
 
 static void nvfp4_rank(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -344,7 +347,7 @@ static const qdq_rule rules[] = {
     ERROR_ROW("one-element-blocks", "a block whose parameters are computed has more than one element", "use a larger block", PRIMITIVES "choose_qparams_affine", DYNAMIC, one_element_blocks),
     ERROR_ROW("scheme-input-dtype", "MX and NVFP4 take float32 and bfloat16", "cast x first", "torchao mx_tensor.py to_mx, nvfp4_tensor.py", DYNAMIC, grouped_input),
     ERROR_ROW("mx-output-dtype", "MX makes float8_e4m3fn, float8_e5m2 and float4_e2m1", "choose one of them", "torchao mx_tensor.py to_mx", DYNAMIC, grouped_output),
-    ERROR_ROW("scheme-blocks", "MX and NVFP4 have blocks along the last dim, and NVFP4 blocks have 16 elements", "transpose x", "torchao mx_tensor.py to_mx, nvfp4_tensor.py", DYNAMIC, grouped_blocks),
+    ERROR_ROW("scheme-blocks", "MX and NVFP4 have blocks along the last dim, which is even for float4, and NVFP4 blocks have 16 elements", "transpose or pad x", "torchao mx_tensor.py to_mx, nvfp4_tensor.py", DYNAMIC, grouped_blocks),
     ERROR_ROW("nvfp4-rank", "NVFP4 takes rank 2 and 3", "reshape x", "torchao nvfp4_tensor.py", DYNAMIC, nvfp4_rank),
     ERROR_ROW("float8-scale-dtype", "a computed scale of float8 is float32", "leave scale_dtype out", PRIMITIVES "_choose_scale_float8", DYNAMIC, float8_scale_dtype),
     WARNING_ROW("no-requantize", "the backend has no Requantize", "write Dequantize and Quantize", "torchao has none", "Requantize", no_requantize, 0),
