@@ -128,8 +128,14 @@ static void sides_job(const sides *s, onednn_job *job, float *in, float *out, do
         attrs.out_scales = (qdq_floats){out, b->parameters, b->parameters == 1};
     }
     zps[0] = a->zps[0], zps[1] = b->zps[0];
-    if (a->zps[0]) attrs.in_zps = (qdq_numbers){&zps[0], 1, true};
-    if (b->zps[0]) attrs.out_zps = (qdq_numbers){&zps[1], 1, true};
+    if (s->ports) {  // oneDNN takes both as ports, or both as attributes
+        const uint32_t *zi = (const uint32_t *)a->zps, *zo = (const uint32_t *)b->zps;
+        if (*zi) attrs.in_zero_point = job_tensor(job, "zi", ONEDNN_S32, QDQ_SHAPE(1), zi, false);
+        if (*zo) attrs.out_zero_point = job_tensor(job, "zo", ONEDNN_S32, QDQ_SHAPE(1), zo, false);
+    } else {
+        if (a->zps[0]) attrs.in_zps = (qdq_numbers){&zps[0], 1, true};
+        if (b->zps[0]) attrs.out_zps = (qdq_numbers){&zps[1], 1, true};
+    }
     if (a->parameters > 1 || b->parameters > 1) attrs.axis = QDQ_INT(0);
     qdq_output(job->graph, "y", qdq_requantize(job->graph, x, attrs));
 }
