@@ -31,17 +31,6 @@ def _key(value):
     return repr(plain(value))
 
 
-def _granularity(given):
-    """The qtype that scales and group_shape imply if none is given."""
-    scale = given["scales"] if given.get("scale") is None else given["scale"]
-    if given.get("qtype") is not None:
-        return {}
-    if given.get("group_shape") is not None:
-        return {"qtype": "per_group"}
-    many = scale is not None and np.size(scale) > 1 and np.ndim(scale) == 1
-    return {"qtype": "per_channel"} if many or given.get("axis") is not None and np.ndim(scale) else {}
-
-
 def _graph(op, dtype, shape, given, quantized, inside):
     """The graph of one node, and the names of its results. inside: a Dequantize follows, and the codes are no output."""
     b = Builder(op)
@@ -111,14 +100,14 @@ def quantize(x, scale=None, zero_point=None, *, dtype="int8", target=None, x_dty
     Raises ArgumentError, GraphError or UnsupportedError.
     """
     given = {"scale": scale, "zero_point": zero_point, "scales": None, "dtype": dtype, **attrs}
-    return _run("quantize", x, {**given, **_granularity(given)}, dtype, target, x_dtype)
+    return _run("quantize", x, given, dtype, target, x_dtype)
 
 
 def dequantize(x, scale=None, zero_point=None, *, dtype="float32", target=None, x_dtype=None, **attrs):
     """(x - zero_point) * scale in `dtype`, as the target computes it. x: array of codes; x_dtype: "int4" for an int8
     array that holds int4, for example. attrs: further attributes of help(qdq.Builder.dequantize)."""
     given = {"scale": scale, "zero_point": zero_point, "scales": None, "dtype": dtype, **attrs}
-    return _run("dequantize", x, {**given, **_granularity(given)}, None, target, x_dtype)
+    return _run("dequantize", x, given, None, target, x_dtype)
 
 
 def dynamic_quantize(x, scale=None, zero_point=None, *, dtype="uint8", target=None, x_dtype=None, **attrs):
@@ -127,7 +116,7 @@ def dynamic_quantize(x, scale=None, zero_point=None, *, dtype="uint8", target=No
     given = {"scale": scale, "zero_point": zero_point, "scales": None, "dtype": dtype, **attrs}
     if given["scale"] is None and given["scales"] is None and given.get("axis") is not None:
         given.setdefault("qtype", "per_channel")
-    return _run("dynamic_quantize", x, {**given, **_granularity(given)}, dtype, target, x_dtype)
+    return _run("dynamic_quantize", x, given, dtype, target, x_dtype)
 
 
 def requantize(x, in_scale=None, in_zero_point=None, out_scale=None, out_zero_point=None, *, dtype=None, target=None,
