@@ -1,0 +1,282 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Changes one operator, constant or statement of the code at a time and runs the tests of its folder.
+
+A mutant that no test notices shows a line that nothing guards. Mutants are drawn from a seed. Each is
+applied to a copy of the tree, in a build without vector kernels, where ninja compiles one object and links
+the tests again. A crash, a failure and a hang kill a mutant. The compiler removes two kinds of mutants from
+the count: those that it refuses and those with the object of the unchanged file. tests/mutants/equivalent
+lists others that no test can kill, each with its reason."""
+import argparse
+import json
+import os
+import pathlib
+import random
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+EXEC_TESTS = ["graph/chains", "graph/exec", "graph/kept_values", "graph/tensor_op_chains", "graph/byte_tables",
+              "graph/block_float_steps", "graph/tiled_shapes", "graph/recomputed_values", "graph/read_transposed",
+              "graph/stacked_tiles", "graph/moved_codes", "graph/random_chains", "api/misuse", "random/few"]
+TESTS = {  # A path of the code, and the tests that guard it; the quick ones first.
+    "runtime/memory": [
+        "runtime/buffer_layout", "runtime/device", "runtime/device_memory", "runtime/free_list", "runtime/gaps",
+        "runtime/memory_failure", "runtime/memory_plan", "runtime/memory_rules", "runtime/page_layout",
+        "graph/memory", "graph/layout_rules", "graph/output_tensor", "graph/sharded_chain", "graph/tensor_layouts",
+        "graph/device_plan", "graph/random_device_plans"],
+    "runtime/exec": EXEC_TESTS + ["ops/softmax", "ops/norm", "ops/reduce", "ops/fused_products"],
+    "graph/compile": EXEC_TESTS + ["ops/integer_execution", "ops/fused_products", "ops/stored_operands",
+                                   "ops/stored_results", "ops/weight_codes_plan", "ops/dequantize_tables",
+                                   "ops/passes_quantized"],
+    "graph/tensor_file": ["graph/held_constants", "graph/open_file", "graph/safetensors", "graph/safetensors_write",
+                          "graph/json_tree", "graph/write"],
+    "ops/op_check.c": ["graph/build", "graph/optional_fields", "ops/quantize_checks", "ops/elementwise",
+                       "ops/move_refusals", "ops/matmul", "ops/numerics_fields", "api/misuse", "graph/exec",
+                       "rules/all"],
+    "ops/infer.c": ["graph/build", "ops/elementwise", "ops/movement", "ops/matmul", "ops/reduce", "graph/symbols",
+                    "ops/move_refusals", "graph/exec", "api/misuse", "rules/all"],
+    "runtime/tiles": ["runtime/tile", "runtime/tile_copy", "runtime/grid", "runtime/nontemporal", "graph/exec",
+                      "graph/tiled_shapes", "graph/stacked_tiles"],
+}
+
+# ---- Mutants
+
+SWAPS = [("==", ["!="]), ("!=", ["=="]), ("<=", ["<"]), (">=", [">"]), ("<", ["<="]), (">", [">="]),
+         ("&&", ["||"]), ("||", ["&&"]), ("+", ["-"]), ("-", ["+"]), ("*", ["+"]), ("/", ["*"]), ("%", ["/"]),
+         ("+=", ["-="]), ("-=", ["+="]), ("*=", ["+="]), ("|=", ["&="]), ("&=", ["|="]), ("<<", [">>"]),
+         (">>", ["<<"]), ("&", ["|"]), ("|", ["&"]), ("^", ["&"])]
+OPERATOR = re.compile(r"(?<= )(" + "|".join(sorted((re.escape(old) for old, _ in SWAPS), key=len, reverse=True)) +
+                      r")(?= |$)")
+NUMBER = re.compile(r"(?<![\w.])(\d+)(?=[uUlL]*\b)(?![.\w]*[.eEpPxX])")
+BOOLEAN = re.compile(r"\b(true|false)\b")
+DECLARATION = re.compile(r"(static |const |typedef |struct |enum |return\b|case |default|goto |else\b|#)"
+                         r"|[A-Za-z_]\w* \**[A-Za-z_]\w*( =|;|\[|,|\()")
+KEEPS_LENGTH = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'", re.S)
+
+
+def code_of(text):
+    """The text with blanks in place of comments, strings and lines of the preprocessor."""
+    text = KEEPS_LENGTH.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+    return re.sub(r"^#(?:.*\\\n)*.*", lambda match: re.sub(r"[^\n]", " ", match[0]), text, flags=re.M)
+
+
+def closing(line, start):
+    """The position of the parenthesis that closes the one at `start`, or -1 if it is not in the line."""
+    depth = 0
+    for i in range(start, len(line)):
+        depth += (line[i] == "(") - (line[i] == ")")
+        if not depth:
+            return i
+    return -1
+
+
+def changes(code):
+    """Yields the changes of a line of code: first column, end, and the text that takes the place."""
+    for match in OPERATOR.finditer(code):
+        for new in dict(SWAPS)[match[1]]:
+            yield match.start(), match.end(), new
+    for match in NUMBER.finditer(code):
+        yield match.start(1), match.end(1), str(int(match[1]) + 1)
+        if int(match[1]):
+            yield match.start(1), match.end(1), str(int(match[1]) - 1)
+    for match in BOOLEAN.finditer(code):
+        yield match.start(), match.end(), "true" if match[1] == "false" else "false"
+    for match in re.finditer(r"\b(?:if|while) \(", code):
+        end = closing(code, match.end() - 1)
+        if end > 0:
+            yield match.end(), end, "!(" + code[match.end():end] + ")"
+    statement = code.strip()
+    if (statement.endswith(";") and len(statement) > 1 and statement.count("(") == statement.count(")")
+            and not DECLARATION.match(statement)):
+        yield code.index(statement), len(code.rstrip()), ";"
+
+
+def mutants_of(path):
+    """The mutants of a file: path, number of the line, the line and the changed line."""
+    text = (ROOT / path).read_text()
+    found = []
+    before = ";"  # the end of the code so far: a statement begins after it
+    depth = 0
+    for number, (line, code) in enumerate(zip(text.split("\n"), code_of(text).split("\n")), 1):
+        inside = depth > 0
+        depth += code.count("{") - code.count("}")
+        begins = before[-1] in ";{})"
+        before = code.strip() or before
+        if not inside or "assert(" in code:
+            continue
+        for start, end, new in changes(code):
+            if new != ";" or begins:
+                found.append((path, number, line, line[:start] + new + line[end:]))
+    return found
+
+
+def read_equivalents():
+    """The set of mutants in tests/mutants/equivalent: path, line and changed line, without indents."""
+    found, path, old = set(), None, None
+    for line in (ROOT / "tests/mutants/equivalent").read_text().splitlines():
+        if line.startswith("- "):
+            old = line[2:].strip()
+        elif line.startswith("+ "):
+            found.add((path, old, line[2:].strip()))
+        elif line and line[0] not in "# ":
+            path = line
+    return found
+
+
+# ---- The build
+
+class Build:
+    """A copy of the tree, its build and the commands of its tests."""
+
+    def __init__(self, work):
+        self.source, self.folder = work / "src", work / "build"
+        names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout
+        for name in filter(None, names.decode().split("\0")):
+            if (ROOT / name).is_file():
+                (self.source / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, self.source / name)
+        subprocess.run(["meson", "setup", self.folder, self.source, "-Dsimd=false", "--buildtype=plain",
+                        "-Doptimization=1", "-Ddebug=false"], check=True, stdout=subprocess.DEVNULL)
+        listed = subprocess.run(["meson", "introspect", "--tests", self.folder], check=True, stdout=subprocess.PIPE)
+        self.tests = {test["name"]: test for test in json.loads(listed.stdout)}
+        units = json.loads((self.folder / "compile_commands.json").read_text())
+        self.objects = {os.path.relpath(self.folder / unit["file"], self.source): self.folder / unit["output"]
+                        for unit in reversed(units)}
+
+    def make(self, names):
+        """True if the programs of these tests build."""
+        targets = {os.path.relpath(word, self.folder) for name in names for word in self.tests[name]["cmd"]
+                   if word.startswith(str(self.folder) + "/")}
+        return not subprocess.run(["ninja", "-C", self.folder, *sorted(targets)], stdout=subprocess.DEVNULL).returncode
+
+    def run(self, name, seconds):
+        """The seconds that a test takes, or None if it fails."""
+        test, began = self.tests[name], time.monotonic()
+        child = subprocess.Popen(test["cmd"], cwd=test["workdir"] or self.folder, start_new_session=True,
+                                 env={**os.environ, **test["env"], "QDQ_SLOW": "1"}, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=limit_memory)
+        try:
+            passed = child.wait(seconds) == 0
+        except subprocess.TimeoutExpired:
+            passed = False
+        try:
+            os.killpg(child.pid, 9)
+        except ProcessLookupError:
+            pass
+        child.wait()
+        return time.monotonic() - began if passed else None
+
+
+def limit_memory():
+    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+# ---- The loop
+
+def judge(build, mutant, limits):
+    """How a mutant ends: "refused" or "same" by the compiler, the name of the test that kills it, or None."""
+    path, number, _, changed = mutant
+    file = build.source / path
+    text = file.read_text()
+    built = build.objects[path]
+    unchanged = built.read_bytes()
+    lines = text.split("\n")
+    lines[number - 1] = changed
+    file.write_text("\n".join(lines))
+    try:
+        made = subprocess.run(["ninja", "-C", build.folder, os.path.relpath(built, build.folder)],
+                              stdout=subprocess.DEVNULL).returncode
+        if made:
+            return "refused"
+        if built.read_bytes() == unchanged:
+            return "same"
+        if not build.make(limits):
+            return "refused"
+        return next((name for name, seconds in limits.items() if build.run(name, seconds) is None), None)
+    finally:
+        file.write_text(text)
+        subprocess.run(["ninja", "-C", build.folder, os.path.relpath(built, build.folder)],
+                       stdout=subprocess.DEVNULL)
+
+
+def time_limits(build, names):
+    """For each test ten times the seconds that it takes on the unchanged code, and five more."""
+    if not build.make(names):
+        sys.exit("mutants: the unchanged code does not build")
+    limits = {}
+    for name in names:
+        seconds = build.run(name, 900)
+        if seconds is None:
+            sys.exit(f"mutants: the test {name} fails on the unchanged code")
+        limits[name] = 10 * seconds + 5
+    return limits
+
+
+def run_group(build, group, paths, options):
+    """Runs mutants of files that share tests. True if enough of them are killed."""
+    limits = time_limits(build, TESTS[group])
+    equivalents = read_equivalents()
+    mutants = [mutant for path in paths for mutant in mutants_of(path)]
+    if options.count < len(mutants):
+        mutants = sorted(random.Random(options.seed).sample(mutants, options.count))
+    ends = []
+    for mutant in mutants:
+        path, number, old, new = mutant
+        known = (path, old.strip(), new.strip()) in equivalents
+        end = "equivalent" if known else judge(build, mutant, limits) or "survived"
+        ends.append(end)
+        if end == "survived" or options.verbose:
+            print(f"{end}: {path}:{number}\n- {old.strip()}\n+ {new.strip()}", flush=True)
+    aside = sum(end in ("refused", "same", "equivalent") for end in ends)
+    counted, survived = len(ends) - aside, ends.count("survived")
+    rate = 100 * (counted - survived) / max(counted, 1)
+    print(f"{group}: {len(ends)} mutants of seed {options.seed}, {aside} aside, {survived} survived, "
+          f"{rate:.1f} % killed", flush=True)
+    return rate >= options.least
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("paths", nargs="*", default=list(TESTS), help="folders or files (default: all of the table)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=300, help="mutants of each folder of the table (300)")
+    parser.add_argument("--least", type=float, default=90, help="percent that must be killed (90)")
+    parser.add_argument("--work", type=pathlib.Path, help="folder to keep the copy and its build in")
+    parser.add_argument("--verbose", action="store_true", help="print all mutants, with the test that kills each")
+    return parser.parse_args()
+
+
+def group_of(path):
+    for group in TESTS:
+        if path == group or path.startswith(group + "/"):
+            return group
+    sys.exit(f"mutants: no tests are named for {path}; add a row to TESTS in tests/mutants/mutants.py")
+
+
+def main():
+    options = parse_options()
+    groups = {}
+    for path in options.paths:
+        files = [path] if path.endswith(".c") else sorted(
+            str(file.relative_to(ROOT)) for file in (ROOT / path).rglob("*.c"))
+        groups.setdefault(group_of(path), []).extend(files)
+    work = options.work or pathlib.Path(tempfile.mkdtemp())
+    try:
+        build = Build(work.resolve())
+        built = {group: [file for file in files if file in build.objects] for group, files in groups.items()}
+        enough = [run_group(build, group, files, options) for group, files in built.items()]
+    finally:
+        if not options.work:
+            shutil.rmtree(work)
+    sys.exit(0 if all(enough) else 1)
+
+
+if __name__ == "__main__":
+    main()
