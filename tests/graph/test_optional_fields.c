@@ -78,6 +78,21 @@ static void each_optional_field_is_checked(void **state) {
     assert_true(fields > 60);
 }
 
+// The first number beyond the two values of a bool is refused, and both values pass.
+static void bools_beyond_their_values_are_findings(void **state) {
+    (void)state;
+    for (int value = QDQ_UNSET; value <= QDQ_FALSE + 1; value++) {
+        qdq_graph *g = qdq_graph_create("g", NULL);
+        qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(3, 3));
+        qdq_output(g, "y", qdq_trilu(g, x, (qdq_trilu_attrs){.upper = (qdq_bool)value}));
+        const qdq_report *report = qdq_graph_validate(g, NULL, NULL);
+        assert_int_equal(report->errors, value > QDQ_FALSE);
+        if (value > QDQ_FALSE)
+            assert_non_null(strstr(report->findings[0].message, "upper is 3, wanted 0 to 2"));
+        qdq_graph_destroy(g);
+    }
+}
+
 // `true` is 1, which was QDQ_FALSE.
 static void true_of_c_is_true(void **state) {
     (void)state;
@@ -91,6 +106,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bare_numbers_are_findings),
         cmocka_unit_test(each_optional_field_is_checked),
+        cmocka_unit_test(bools_beyond_their_values_are_findings),
         cmocka_unit_test(true_of_c_is_true),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
