@@ -69,6 +69,8 @@ typedef struct qdq_op {
     // Checks what the tables cannot say, and fills in the types of the outputs. Called if the first
     // input is valid; other inputs may be invalid.
     void (*infer)(qdq_op_context *ctx);
+    // `infer` is also called if the type of the first input is unknown, and checks the rest.
+    bool infers_without_x;
     // Fills in attributes of the node that its operands decide, and returns true if it did. Called
     // once, before the node is checked. NULL: there are none.
     bool (*complete)(const qdq_op_context *ctx, void *attrs, qdq_mempool *mempool);

@@ -147,6 +147,7 @@ bool qdq_op_check(qdq_op_context *ctx) {
         check_queue(ctx, &op->attrs[i]);
     }
     ctx->output_count = op->output_count;
-    if (ctx->inputs[0].valid && readable) op->infer(ctx);
+    if (!ctx->inputs[0].valid) ctx->inputs[0].type = (qdq_type){0};
+    if ((ctx->inputs[0].valid || op->infers_without_x) && readable) op->infer(ctx);
     return ctx->findings->errors == before && ctx->inputs[0].valid;
 }

@@ -52,6 +52,7 @@ const qdq_op qdq_op_dequantize = {
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .complete = complete,
     .infer = infer,
+    .infers_without_x = true,
     .looks_at = 1u << QDQ_PORT_SCALE | 1u << QDQ_PORT_ZERO_POINT,
     .lower = lower,
     .by_target = true,

@@ -115,8 +115,9 @@ static void check_computed(const qdq_op_context *ctx, const attrs_type *a, qdq_d
                                       qdq_domain_words[a->quantize.zero_point_domain]),
                              "int");
     if (a->quantize.axis.set != 0 && a->quantize.qtype != QDQ_PER_CHANNEL)
-        qdq_find_ignored(ctx, "axis",
-                         qdq_text(ctx->findings, "qtype is %s", qdq_qtype_words[a->quantize.qtype]));
+        qdq_find_ignored(
+            ctx, "axis",
+            qdq_text(ctx->findings, "qtype is %s", qdq_qtype_words[a->quantize.qtype]));
     check_eps(ctx, a);
     if (!qdq_dtype_is_int(y) && !qdq_check_whole_bounds(ctx, y)) return;
     qdq_int most = a->quantize.quant_max;
@@ -281,6 +282,7 @@ const qdq_op qdq_op_dynamic_quantize = {
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .complete = complete,
     .infer = infer,
+    .infers_without_x = true,
     .looks_at = 1u << QDQ_PORT_SCALE | 1u << QDQ_PORT_ZERO_POINT | 1u << PORT_GLOBAL_SCALE,
     .lower = lower,
     .by_target = true,

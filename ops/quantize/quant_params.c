@@ -80,6 +80,7 @@ qdq_granularity qdq_granularity_of(const qdq_op_context *ctx, const qdq_quantize
             qdq_text(ctx->findings, "is given with qtype %s",
                      attrs->qtype == QDQ_PER_CHANNEL ? "per_channel" : "per_tensor"),
             "qtype per_group");
+    if (!ctx->inputs[0].valid) return (qdq_granularity){0};
     if (attrs->qtype != QDQ_PER_CHANNEL && attrs->axis.set != 0)
         (void)check_axis(ctx, attrs->axis.value, "");
     switch (attrs->qtype) {

@@ -103,6 +103,7 @@ const qdq_op qdq_op_quantize = {
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .complete = complete,
     .infer = infer,
+    .infers_without_x = true,
     .looks_at = 1u << QDQ_PORT_SCALE | 1u << QDQ_PORT_ZERO_POINT,
     .lower = lower,
     .by_target = true,

@@ -93,6 +93,7 @@ static void check_qtype(const qdq_op_context *ctx, const attrs_type *a, bool cha
 }
 
 static qdq_granularity channels_of(const qdq_op_context *ctx, const attrs_type *a, bool needed) {
+    if (!ctx->inputs[QDQ_PORT_X].valid) return (qdq_granularity){0};
     if (!needed && a->axis.set == 0) return (qdq_granularity){0};
     if (a->axis.set == 0) {
         qdq_report_violation(ctx, QDQ_RULE_AXIS_REQUIRED, "axis",
@@ -106,7 +107,10 @@ static void infer(qdq_op_context *ctx) {
     const attrs_type *a = ctx->attrs;
     qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype;
     qdq_dtype y = a->dtype ? a->dtype : x;
-    if (!a->dtype && !qdq_dtype_is_int(x)) {
+    bool known = ctx->inputs[QDQ_PORT_X].valid;
+    if (!a->dtype && !known) {
+        y = QDQ_DTYPE_NONE;
+    } else if (!a->dtype && !qdq_dtype_is_int(x)) {
         qdq_report_violation(ctx, QDQ_RULE_DTYPE_REQUIRED, "dtype",
                              qdq_text(ctx->findings, "is missing, but x is %s", qdq_dtype_name(x)),
                              "an integer dtype");
@@ -176,6 +180,7 @@ const qdq_op qdq_op_requantize = {
     .attrs_size = sizeof(attrs_type),
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,
+    .infers_without_x = true,
     .looks_at = 1u << IN_SCALE | 1u << IN_ZERO_POINT | 1u << OUT_SCALE | 1u << OUT_ZERO_POINT,
     .lower = lower,
     .by_target = true,

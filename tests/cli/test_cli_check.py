@@ -155,7 +155,7 @@ class Keys(Case):
     def test_kinds(self):
         for content, *texts in (
                 ({**graph(), "nodes": {}}, "nodes is an object, wanted an array"),
-                ({**graph(), "inputs": None}, "inputs is null, wanted an array"),
+                ({**graph(), "inputs": 5}, "inputs is a number, wanted an array"),
                 (graph(["q"]), "nodes[0] is a string, wanted an object"),
                 (graph(inputs=[{**INT8, "name": 5}]), "inputs[0].name is a number"),
                 (graph(inputs=[{**INT8, "dtype": 8}]), "inputs[0].dtype is a number"),
@@ -304,11 +304,21 @@ class Findings(Case):
                  quantize("d", "nowhere", scales=-1), node("Bogus", "e", "x")]
         content = graph(nodes, outputs={name: name for name in "abcde"})
         self.assertEqual(self.rules(content), [
-            "core/attr-unknown", "core/op-unknown", "core/scale-missing", "core/scale-value",
-            "core/value-unknown"])
+            "core/attr-unknown", "core/op-unknown", "core/scale-missing", "core/scale-negative",
+            "core/scale-value", "core/value-unknown"])
+
+    def test_a_node_behind_a_bad_one_is_checked_as_far_as_it_goes(self):
+        nodes = [quantize("a", scales=0), node("Dequantize", "b", "a", dtype="int8", scales=1),
+                 quantize("c", "b", scales=1, zps=300), requantize("d", "c", out_scales=0),
+                 node("DynamicQuantize", "e", "b", eps=-1), quantize("f", "e", scales=1, quant_min=5, quant_max=4),
+                 quantize("g", "b", scales=[1, 2], axis=5)]
+        found = self.check(graph(nodes, outputs={name: name for name in "dfg"}))
+        self.assertEqual({one["node"]: one["rule"] for one in found},
+                         {"a": "core/scale-value", "b": "core/dtype-result", "c": "core/zero-point-range",
+                          "d": "core/scale-value", "e": "core/attr-value", "f": "core/quant-range"})
 
     def test_all_wrong_attributes_are_reported(self):
-        wrong = {"qtype": 5, "axis": 1.5, "group_shape": "x", "scales": True, "zps": None,
+        wrong = {"qtype": 5, "axis": 1.5, "group_shape": "x", "scales": True, "zps": False,
                  "dtype": 3, "quant_min": "1"}
         content = graph([quantize(**wrong)], outputs={"y": "q", "z": "x"})
         self.assertEqual(self.rules(content), ["core/attr-type"] * len(wrong))
