@@ -60,11 +60,10 @@ bool qdq_infer_qtype(const qdq_op_context *ctx, qdq_quantize_attrs *attrs, qdq_m
     bool blocks = many && qdq_blocks_of(x, scale, extents);
     bool along = many && attrs->axis.set != 0 &&
                  !(blocks && is_ambiguous(ctx, x, scale, attrs->axis.value, extents));
-    if (attrs->group_shape.data)
+    if (attrs->group_shape.data ||
+        (blocks && !along && set_blocks(extents, x.rank, attrs, mempool)))
         attrs->qtype = QDQ_PER_GROUP;
     else if (along)
         attrs->qtype = QDQ_PER_CHANNEL;
-    else if (blocks && set_blocks(extents, x.rank, attrs, mempool))
-        attrs->qtype = QDQ_PER_GROUP;
     return attrs->qtype != QDQ_PER_TENSOR;
 }

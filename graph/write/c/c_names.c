@@ -165,7 +165,7 @@ bool qdq_c_is_reserved(const char *name) {
     return false;
 }
 
-static char capital(char c) { return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c; }
+static int capital(char c) { return c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c; }
 
 bool qdq_c_names_clash(const char *a, const char *b) {
     for (; *a && capital(*a) == capital(*b); a++) b++;
@@ -187,7 +187,9 @@ const char *qdq_c_comment(qdq_mempool *mempool, const char *name) {
     char *copy = qdq_mempool_strdup(mempool, name), *to = copy;
     for (const char *at = copy; at && *at;) {
         size_t hidden = hidden_bytes(at);
-        *to++ = hidden ? '?' : *at;
+        *to = *at;
+        if (hidden) *to = '?';
+        to++;
         at += hidden ? hidden : 1;
     }
     if (to) *to = '\0';

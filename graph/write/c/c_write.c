@@ -74,7 +74,7 @@ static const char *c_name(const c_draft *d, const char *from, const char *otherw
     size_t stem = (size_t)(at - name), prefix = strlen(otherwise);
     if (qdq_c_is_reserved(name)) {
         memmove(name + prefix + 1, name, stem + 1);
-        memcpy(name, otherwise, prefix);
+        for (size_t i = 0; i < prefix; i++) name[i] = otherwise[i];
         name[prefix] = '_';
         stem += prefix + 1;
     }
@@ -222,9 +222,8 @@ static bool is_folded(const c_draft *d, const qdq_node *node) {
 
 // Adds the operations of a node that is compiled alone.
 static qdq_status add_operations(const c_draft *d, size_t index, size_t *total, qdq_error *err) {
-    const qdq_graph_options silent = {.allocator = d->graph->allocator,
-                                      .limits = d->graph->limits,
-                                      .target = d->graph->target};
+    const qdq_graph_options silent = {
+        .allocator = d->graph->allocator, .limits = d->graph->limits, .target = d->graph->target};
     qdq_graph *alone = qdq_graph_extract(d->graph, index, &silent, err);
     qdq_plan *plan = alone ? qdq_graph_compile(alone, NULL, err) : NULL;
     qdq_graph_destroy(alone);
