@@ -13,6 +13,7 @@ qdq_graph *qdq_copy_empty(const qdq_graph *like) {
                                  .limits = like->limits,
                                  .target = like->target};
     qdq_graph *graph = qdq_graph_create(like->name, &options);
+    if (graph) graph->own_target = qdq_mempool_strdup(&graph->mempool, like->own_target);
     if (graph) graph->opset = like->opset;
     if (graph) graph->file = qdq_mempool_strdup(&graph->mempool, like->file);
     return graph;
@@ -58,6 +59,8 @@ qdq_value qdq_copy_node(qdq_graph *to, const qdq_node *node, const char *name,
     if (!made.id) return made;
     qdq_node *copy = &to->nodes[to->node_count - 1];
     copy->names_dtype = node->names_dtype;
+    copy->dtype_filled |= node->dtype_filled;
+    copy->dtype_kept |= node->dtype_kept;
     if (node->original_op) copy->original_op = qdq_mempool_strdup(&to->mempool, node->original_op);
     return made;
 }

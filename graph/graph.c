@@ -6,6 +6,7 @@
 
 #include "graph/memory/output_tensor.h"
 #include "graph/names.h"
+#include "graph/target.h"
 #include "graph/tensor_file/held_constants.h"
 #include "include/qdq/inspect.h"
 #include "runtime/base/fp_environment.h"
@@ -28,6 +29,7 @@ static void set_up(qdq_graph *graph, const char *name, const qdq_graph_options *
     graph->name = qdq_mempool_strdup(&graph->mempool, name ? name : "");
     graph->target_given = target != NULL;
     graph->target = qdq_mempool_strdup(&graph->mempool, target ? target : "core");
+    graph->own_target = graph->target;
     graph->file = "";
     graph->findings = (qdq_findings){.mempool = &graph->mempool,
                                      .file = "",
@@ -40,6 +42,12 @@ static void set_up(qdq_graph *graph, const char *name, const qdq_graph_options *
     graph->values =
         qdq_mempool_grow(&graph->mempool, NULL, 0, &graph->value_capacity, sizeof(qdq_graph_value));
     graph->value_count = 1;
+}
+
+void qdq_graph_set_own_target(qdq_graph *graph, const char *target) {
+    graph->own_target = qdq_mempool_strdup(&graph->mempool, target);
+    if (!graph->own_target) graph->own_target = "core";
+    if (!graph->target_given) graph->target = graph->own_target;
 }
 
 qdq_graph *qdq_graph_create(const char *name, const qdq_graph_options *options) {
@@ -286,6 +294,7 @@ void qdq_graph_context(const qdq_graph *graph, const qdq_node *node, qdq_finding
     ctx->node = node->name;
     ctx->attrs = node->attrs;
     ctx->findings = findings;
+    ctx->dtype_filled = node->dtype_filled || node->dtype_kept;
     ctx->input_count = node->input_count;
     ctx->output_count = node->output_count;
     for (size_t i = 0; i < node->input_count; i++) {
@@ -392,8 +401,11 @@ qdq_value qdq_graph_add_node(qdq_graph *graph, const qdq_op *op, const void *att
     qdq_graph_connect_output_tensor(graph, &node);
     qdq_op_context ctx;
     qdq_graph_context(graph, &node, &graph->findings, &ctx);
+    node.dtype_filled = qdq_target_fill_dtype(graph->own_target, &ctx, node.attrs);
     node.inferred = op->complete && op->complete(&ctx, node.attrs, &graph->mempool);
     node.valid = qdq_op_check(&ctx);
+    if (node.valid && strcmp(graph->own_target, graph->target) != 0)
+        node.dtype_kept = qdq_target_keep_dtype(&ctx, node.attrs);
     for (size_t i = 0; i < node.input_count; i++)
         node.valid &= !ctx.inputs[i].given || ctx.inputs[i].valid;
     add_outputs(graph, &node, &ctx);

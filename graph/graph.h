@@ -41,6 +41,8 @@ typedef struct qdq_node {
     uint32_t outputs[QDQ_MAX_OUTPUTS];  // value ids
     size_t output_count;
     bool inferred;  // the op filled in attributes, a qtype
+    bool dtype_filled;  // the graph's own target filled in `dtype`
+    bool dtype_kept;    // `dtype` is the core's default, written because the graph has two targets
     bool valid;
 } qdq_node;
 
@@ -59,6 +61,9 @@ struct qdq_graph {
     const char *name;
     const char *file;  // prefix of messages; "" for graphs built in C
     const char *target;
+    // Decides the dtypes of nodes that name none: the target of the file, not that of the options;
+    // without a file that of the options.
+    const char *own_target;
     int64_t opset;      // of ai.onnx in the model that it was read from; 0: unknown
     bool target_given;  // by the options; the target that a file names is then ignored
     struct qdq_held_file
@@ -90,6 +95,10 @@ qdq_limits qdq_limits_or_default(const qdq_limits *limits);
 
 // Writes one line to the logger of the graph's options.
 void qdq_graph_tell(const qdq_graph *graph, const char *format, ...) QDQ_PRINTF(2, 3);
+
+// Makes `target` the target that the graph's file names, which is the graph's unless the options
+// name one.
+void qdq_graph_set_own_target(qdq_graph *graph, const char *target);
 
 // Adds a finding about an error made while building.
 void qdq_graph_report_core(qdq_graph *graph, qdq_core_rule rule, qdq_subject subject,

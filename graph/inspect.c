@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "graph/rewrite/rewrite.h"
+#include "graph/target.h"
 #include "graph/tensor_file/held_constants.h"
 #include "graph/validate.h"
 #include "runtime/base/fp_environment.h"
@@ -91,6 +92,12 @@ static void set_target(qdq_graph *graph, const char *target, const char *as_is) 
     char *text = qdq_mempool_array(&graph->mempool, length, 1);
     if (text) snprintf(text, length, "%s%s", target, as_is ? as_is : "");
     if (text) graph->target = text;
+    for (size_t i = 0; i < graph->node_count; i++) {
+        qdq_op_context ctx;
+        qdq_node *node = &graph->nodes[i];
+        qdq_graph_context(graph, node, &graph->findings, &ctx);
+        node->dtype_kept |= qdq_target_keep_dtype(&ctx, node->attrs);
+    }
 }
 
 qdq_graph *qdq_graph_deployed(qdq_graph *graph, const char *target, qdq_error *err) {

@@ -157,6 +157,32 @@ qdq_target_device qdq_target_device_of(const char *name) {
     return version.target->device(&version);
 }
 
+// The attribute `dtype` of an op, where its struct holds it; NULL if the op has none.
+static qdq_dtype *dtype_in(const qdq_op *op, void *attrs) {
+    for (size_t i = 0; i < op->attr_count; i++)
+        if (op->attrs[i].kind == QDQ_ATTR_DTYPE && strcmp(op->attrs[i].name, "dtype") == 0)
+            return (void *)((char *)attrs + op->attrs[i].offset);
+    return NULL;
+}
+
+bool qdq_target_fill_dtype(const char *target, const qdq_op_context *ctx, void *attrs) {
+    qdq_target_version version = {0};
+    qdq_dtype *dtype = dtype_in(ctx->op, attrs);
+    if (!dtype || *dtype != QDQ_DTYPE_NONE || !qdq_target_version_find(target, &version, NULL))
+        return false;
+    const qdq_target *of = version.target;
+    while (of->base && !of->default_dtype) of = of->base;
+    if (of->default_dtype) *dtype = of->default_dtype(ctx);
+    return *dtype != QDQ_DTYPE_NONE;
+}
+
+bool qdq_target_keep_dtype(const qdq_op_context *ctx, void *attrs) {
+    qdq_dtype *dtype = dtype_in(ctx->op, attrs);
+    if (!dtype || *dtype != QDQ_DTYPE_NONE) return false;
+    *dtype = ctx->outputs[0].dtype;
+    return *dtype != QDQ_DTYPE_NONE;
+}
+
 qdq_numerics qdq_target_numerics(const qdq_target_version *version, const qdq_op_context *ctx) {
     const qdq_op *op = ctx->op;
     bool by_any =

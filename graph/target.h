@@ -54,6 +54,9 @@ typedef struct qdq_target {
     bool real_bounds;
     // A Requantize is computed as Dequantize and Quantize, whose rules hold for its two sides
     bool halves_requantize;
+    // The dtype that the backend makes of a node without `dtype`; NONE: as the core does. NULL: as its
+    // base does, and without one as the core does.
+    qdq_dtype (*default_dtype)(const qdq_op_context *ctx);
     // The numerics of a node at a version.
     qdq_numerics (*numerics)(const qdq_op_context *ctx, const qdq_target_version *version);
     // The device that tensors lie in at a version; NULL: there is none, and memory_config, layout
@@ -78,6 +81,14 @@ qdq_target_device qdq_target_device_of(const char *name);
 
 // The numerics of a node at a version.
 qdq_numerics qdq_target_numerics(const qdq_target_version *version, const qdq_op_context *ctx);
+
+// Writes the default of "TARGET" or "TARGET@VERSION" to the attribute `dtype` of a node that has
+// none. False if there is nothing to write.
+bool qdq_target_fill_dtype(const char *target, const qdq_op_context *ctx, void *attrs);
+
+// Writes the dtype of the first result to `dtype` of a node that has none, so that no target
+// decides it again. False if there is nothing to write.
+bool qdq_target_keep_dtype(const qdq_op_context *ctx, void *attrs);
 
 // Whether a rule holds at a version.
 bool qdq_rule_holds(const qdq_rule *rule, const qdq_target_version *version);

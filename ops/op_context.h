@@ -46,6 +46,7 @@ typedef struct qdq_op_context {
     qdq_type outputs[QDQ_MAX_OUTPUTS];  // filled in by infer
     size_t output_count;                // filled in by qdq_op_check
     bool returned;                      // a result is an output of the graph
+    bool dtype_filled;  // `dtype` is the default of the graph's target, which nobody gave
     // For rules, a node may be seen as several ops in turn (graph/targets/halves.h): its own op,
     // and what its names of parameters begin with; NULL: `op` is its own.
     const struct qdq_op *whole;

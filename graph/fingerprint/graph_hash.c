@@ -71,7 +71,7 @@ static const char *word_of(const qdq_attr_desc *attr, const void *field) {
 }
 
 // Attributes that differ from their default, except the name of a value: it says where a result
-// lies on a device.
+// lies on a device. hash_attrs leaves out a default that is written only for `--target`.
 static void hash_attr(qdq_sha256 *hash, const qdq_attr_desc *attr, const void *field) {
     if (attr->kind == QDQ_ATTR_VALUE || !qdq_attr_is_set(attr, field)) return;
     qdq_hash_text(hash, attr->name);
@@ -93,6 +93,7 @@ static void hash_attr(qdq_sha256 *hash, const qdq_attr_desc *attr, const void *f
 static void hash_attrs(qdq_sha256 *hash, const qdq_node *node) {
     for (size_t i = 0; i < node->op->attr_count; i++) {
         const qdq_attr_desc *attr = &node->op->attrs[i];
+        if (node->dtype_kept && strcmp(attr->name, "dtype") == 0) continue;
         hash_attr(hash, attr, (const char *)node->attrs + attr->offset);
     }
 }

@@ -78,12 +78,13 @@ static qdq_status read_names(qdq_reader *r, const qdq_item *top) {
     if (target.json && !qdq_json_text(target.json))
         return qdq_item_wrong_kind(r, &target, "a string");
     if (name.json) graph->name = qdq_mempool_strdup(&graph->mempool, qdq_json_text(name.json));
-    if (!target.json || graph->target_given) return QDQ_OK;
+    qdq_graph_set_own_target(graph, "core");
+    if (!target.json) return QDQ_OK;
     qdq_error unknown = {0};
     qdq_target_version version;
     if (!qdq_target_version_find(qdq_json_text(target.json), &version, &unknown))
-        return qdq_fail(r->err, QDQ_ERR_PARSE, "%s", unknown.text);
-    graph->target = qdq_mempool_strdup(&graph->mempool, qdq_json_text(target.json));
+        return graph->target_given ? QDQ_OK : qdq_fail(r->err, QDQ_ERR_PARSE, "%s", unknown.text);
+    qdq_graph_set_own_target(graph, qdq_json_text(target.json));
     return QDQ_OK;
 }
 

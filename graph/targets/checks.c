@@ -329,11 +329,17 @@ void qdq_check_selected_floats(const qdq_op_context *ctx, const qdq_rule *rule) 
                                     qdq_text(ctx->findings, "is %s", qdq_dtype_name(x)), "a float");
 }
 
+qdq_dtype qdq_dtype_of_scale(const qdq_op_context *ctx) {
+    qdq_argument s = qdq_argument_of(ctx, "scale");
+    if (!qdq_op_context_is(ctx, "Dequantize")) return QDQ_DTYPE_NONE;
+    return s.from_port && qdq_set_has(QDQ_SET_FLOATS, s.dtype) ? s.dtype : QDQ_FLOAT32;
+}
+
 void qdq_report_default_dtype(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype own) {
     const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
     const qdq_requantize_attrs *r = qdq_op_context_is(ctx, "Requantize") ? ctx->attrs : NULL;
     qdq_dtype given = a ? a->dtype : r ? r->dtype : QDQ_DTYPE_NONE, y = ctx->outputs[0].dtype;
-    if ((a || r) && given == QDQ_DTYPE_NONE && own != QDQ_DTYPE_NONE && own != y)
+    if ((a || r) && (given == QDQ_DTYPE_NONE || ctx->dtype_filled) && own != QDQ_DTYPE_NONE && own != y)
         qdq_report_target_violation(
             ctx, rule, "dtype",
             qdq_text(ctx->findings, "is not given and defaults to %s", qdq_dtype_name(y)),

@@ -102,6 +102,8 @@ void qdq_check_axis_from_front(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_check_not_computed(const qdq_op_context *ctx, const qdq_rule *rule);
 // Reports x unless it is a float.
 void qdq_check_selected_floats(const qdq_op_context *ctx, const qdq_rule *rule);
+// The dtype of the scale of a Dequantize: its port's, else float32; NONE for other ops.
+qdq_dtype qdq_dtype_of_scale(const qdq_op_context *ctx);
 // Reports a node without `dtype` if the backend's default `own` differs from the dtype of y here.
 // `own` is NONE if the backend has no default.
 void qdq_report_default_dtype(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype own);

@@ -182,6 +182,28 @@ ERRORS = {"tripy/blocks-divide", "tripy/block-columns", "onednn/first-dims",
           "onednn/dynamic-scale-rank", "onednn/quantize-output-dtype", "onnx/parameter-shape", "ttnn/requantize-input-dtype"}
 
 
+# The file's own target decides the dtype that is not given: pages of ttnn.requantize (int32) and
+# dequantize (bfloat16), NvInfer.h IDequantizeLayer (kFLOAT), QuantizeLinear-25 (uint8),
+# dequantize_affine (float32). Another target that it is checked against has its own default.
+REQUANTIZE = {"in_scales": 1, "out_scales": 2}
+OWN_DTYPES = [
+    ("ttnn", "ttnn", one("Requantize", given(BF16, [2, 4]), REQUANTIZE),
+     ["ttnn/page-shows-bfloat16", "ttnn/int32-range"]),
+    ("ttnn", "ttnn", without_dtype("Quantize", FLOATS), ["ttnn/int32-range"]),
+    ("ttnn", "onnx", without_dtype("Dequantize", CODES), ["onnx/default-dtype"]),
+    ("tensorrt", "tensorrt", without_dtype("Dequantize", CODES), []),
+    ("tensorrt", "torchao", without_dtype("Dequantize", CODES), []),
+    ("tensorrt", "ttnn", without_dtype("Quantize", FLOATS), ["ttnn/default-dtype"]),
+    ("onnx", "onnx", without_dtype("Quantize", FLOATS), []),
+    ("ort", "ort", without_dtype("Quantize", FLOATS), []),
+    ("onnx", "onnx", without_dtype("Dequantize", CODES, scale=ones(F16, [])), []),
+    ("onnx", "ttnn", without_dtype("Quantize", FLOATS), ["ttnn/uint8-sign", "ttnn/default-dtype"]),
+    ("torchao", "torchao", without_dtype("Dequantize", CODES), []),
+    ("onednn", "onednn", without_dtype("Dequantize", CODES), []),
+    ("core", "core", one("Requantize", given(BF16, [2, 4]), REQUANTIZE), ["core/dtype-required"]),
+]
+
+
 def main(words):
     if len(words) != 1:
         print(__doc__, file=sys.stderr)
@@ -189,6 +211,13 @@ def main(words):
     qdq = str(Path(words[0]).resolve())
     count = failed = 0
     with tempfile.TemporaryDirectory(prefix="qdq-pages-") as folder:
+        for own, target, graph, wanted in OWN_DTYPES:
+            report = run(qdq, {**graph, "target": own}, Path(folder), "check", "--target", target)
+            found = [finding["rule"] for finding in report["findings"]]
+            count += 1
+            failed += found != wanted
+            print(f"{'ok' if found == wanted else 'FAIL'} of {own} for {target}: {found}, "
+                  f"wanted {wanted}")
         for target, cases in CASES.items():
             for name, graph, rules in cases:
                 wanted = [f"{target}/{rule}" for rule in rules]

@@ -280,8 +280,7 @@ static qdq_status read_file(qdq_onednn *file, const qdq_item *top) {
 
 qdq_status qdq_json_read_onednn(const qdq_reader *r, const qdq_item *top) {
     qdq_onednn file = {.r = r};
-    if (!r->graph->target_given)
-        r->graph->target = qdq_mempool_strdup(&r->graph->mempool, "onednn");
+    qdq_graph_set_own_target(r->graph, "onednn");
     file.op_ids = qdq_symbols_create(r->graph->allocator, r->err);
     file.tensor_ids = qdq_symbols_create(r->graph->allocator, r->err);
     file.names = qdq_symbols_create(r->graph->allocator, r->err);

@@ -103,7 +103,7 @@ static qdq_status add_all(qdq_onnx_scope *scope) {
 static void set_names(const qdq_onnx_import *im) {
     qdq_graph *graph = im->graph;
     const char *name = im->model.graph.name;
-    if (!graph->target_given) graph->target = qdq_mempool_strdup(&graph->mempool, "onnx");
+    qdq_graph_set_own_target(graph, "onnx");
     if (qdq_utf8_valid(name, strlen(name)) == strlen(name))
         graph->name = qdq_mempool_strdup(&graph->mempool, name);
 }

@@ -364,5 +364,6 @@ const qdq_target qdq_target_onednn = {
     .evidence = evidence,
     .evidence_count = sizeof evidence / sizeof evidence[0],
     .halves_requantize = true,
+    .default_dtype = qdq_dtype_of_scale,  // no default, but a scale has the dtype of the floats
     .numerics = numerics,
 };

@@ -142,11 +142,16 @@ static void dynamic_form(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 // QuantizeLinear makes what its zero point is, and without one uint8; DequantizeLinear what its
 // scale is.
-static void default_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
+static qdq_dtype own_dtype(const qdq_op_context *ctx) {
+    if (!qdq_quantize_attrs_of(ctx)) return QDQ_DTYPE_NONE;
     bool dequantize = qdq_op_context_is(ctx, "Dequantize");
     qdq_argument from = qdq_argument_of(ctx, dequantize ? "scale" : "zero_point");
     qdq_dtype own = from.from_port ? from.dtype : dequantize ? QDQ_FLOAT32 : QDQ_UINT8;
-    if (!dequantize || qdq_set_has(QDQ_SET_FLOATS, own)) qdq_report_default_dtype(ctx, rule, own);
+    return qdq_set_has(dequantize ? QDQ_SET_FLOATS : QDQ_SET_QUANTIZED, own) ? own : QDQ_DTYPE_NONE;
+}
+
+static void default_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_report_default_dtype(ctx, rule, own_dtype(ctx));
 }
 
 static void no_requantize(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -323,5 +328,6 @@ const qdq_target qdq_target_onnx = {
     .versions = versions,
     .version_count = sizeof versions / sizeof versions[0],
     .halves_requantize = true,
+    .default_dtype = own_dtype,
     .numerics = numerics,
 };

@@ -264,5 +264,6 @@ const qdq_target qdq_target_tensorrt = {
     .evidence_count = sizeof evidence / sizeof evidence[0],
     .versions = versions,
     .version_count = sizeof versions / sizeof versions[0],
+    .default_dtype = qdq_trt_own_dtype,
     .numerics = numerics,
 };

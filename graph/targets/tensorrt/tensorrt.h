@@ -36,6 +36,8 @@ qdq_check qdq_trt_element_dtypes, qdq_trt_cast_dtype, qdq_trt_cast_uint8, qdq_tr
 
 //---- Defaults ---------------------------------------------------------------
 
+// The dtype that a layer makes by default; NONE: as the core does.
+qdq_dtype qdq_trt_own_dtype(const qdq_op_context *ctx);
 qdq_check qdq_trt_default_dtype;
 
 //---- DynamicQuantize without a scale ------------------------------------------

@@ -350,7 +350,11 @@ void qdq_trt_cast_int8(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 //---- Defaults ---------------------------------------------------------------
 
+qdq_dtype qdq_trt_own_dtype(const qdq_op_context *ctx) {
+    if (qdq_op_context_is(ctx, "DynamicQuantize")) return QDQ_FLOAT4_E2M1;
+    return qdq_op_context_is(ctx, "Dequantize") ? QDQ_FLOAT32 : QDQ_DTYPE_NONE;
+}
+
 void qdq_trt_default_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
-    bool dequantize = qdq_op_context_is(ctx, "Dequantize");
-    qdq_report_default_dtype(ctx, rule, dequantize ? QDQ_FLOAT32 : QDQ_FLOAT4_E2M1);
+    qdq_report_default_dtype(ctx, rule, qdq_trt_own_dtype(ctx));
 }

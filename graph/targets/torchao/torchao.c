@@ -298,8 +298,12 @@ static void float8_scale_dtype(const qdq_op_context *ctx, const qdq_rule *rule) 
         qdq_expect_dtype(ctx, rule, "scale_dtype", ctx->outputs[1].dtype, QDQ_SET(FLOAT32));
 }
 
+static qdq_dtype own_dtype(const qdq_op_context *ctx) {
+    return qdq_op_context_is(ctx, "Dequantize") ? QDQ_FLOAT32 : QDQ_DTYPE_NONE;
+}
+
 static void default_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_report_default_dtype(ctx, rule, QDQ_FLOAT32);
+    qdq_report_default_dtype(ctx, rule, own_dtype(ctx));
 }
 
 // quantize_affine adds a zero point without asking whether there is one. The float8 functions and
@@ -387,5 +391,6 @@ const qdq_target qdq_target_torchao = {
     .version_count = sizeof versions / sizeof versions[0],
     .real_bounds = true,
     .halves_requantize = true,
+    .default_dtype = own_dtype,
     .numerics = numerics,
 };

@@ -316,5 +316,6 @@ const qdq_target qdq_target_tripy = {
     .rule_count = sizeof rules / sizeof rules[0],
     .evidence = evidence,
     .evidence_count = sizeof evidence / sizeof evidence[0],
+    .default_dtype = qdq_dtype_of_scale,  // no default, but a scale has the dtype of the floats
     .numerics = numerics,
 };

@@ -137,8 +137,15 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
     return n;
 }
 
+// dequantize makes bfloat16, as the core does.
+static qdq_dtype own_dtype(const qdq_op_context *ctx) {
+    bool quantizes = qdq_op_context_is(ctx, "Quantize") || qdq_op_context_is(ctx, "Requantize") ||
+                     qdq_op_context_is(ctx, "DynamicQuantize");
+    return quantizes ? QDQ_INT32 : QDQ_DTYPE_NONE;
+}
+
 static void default_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_report_default_dtype(ctx, rule, QDQ_INT32);
+    qdq_report_default_dtype(ctx, rule, own_dtype(ctx));
 }
 
 // A version is a chip, or is idealised and runs on any.
@@ -279,6 +286,7 @@ const qdq_target qdq_target_ttnn = {
     .evidence_count = sizeof evidence / sizeof evidence[0],
     .versions = versions,
     .version_count = sizeof versions / sizeof versions[0],
+    .default_dtype = own_dtype,
     .numerics = numerics,
     .device = device_of,
 };
