@@ -8,11 +8,7 @@ in neural-network ops that it refuses.
 A case is a graph and, for some targets, the rules that it breaks.
 """
 
-import sys
-import tempfile
-from pathlib import Path
-
-from test_trt_cases import given, graph_of, ones, run
+from cases import given, graph_of, main, ones, run
 
 F32, F16, BF16, I8 = "float32", "float16", "bfloat16", "int8"
 CLEAN = {"onnx": [], "onednn": [], "tensorrt": [], "tripy": []}
@@ -171,24 +167,13 @@ CASES += [
     for seed in ("int32", "int64") for offset in ("int32", "int64") for p in (F32, BF16)]
 
 
-def main(words):
-    if len(words) != 1:
-        print(__doc__, file=sys.stderr)
-        return 2
-    qdq = str(Path(words[0]).resolve())
-    count = failed = 0
-    with tempfile.TemporaryDirectory(prefix="qdq-networks-") as folder:
-        for name, graph, targets in CASES:
-            for target, wanted in targets.items():
-                report = run(qdq, graph, Path(folder), "check", "--target", target)
-                found = [finding["rule"] for finding in report["findings"]]
-                count += 1
-                failed += found != wanted
-                print(f"ok {target}: {name}" if found == wanted else
-                      f"FAIL {target}: {name}: found {found}, wanted {wanted}")
-    print(f"{count} tests, {failed} failed")
-    return 1 if failed or count == 0 else 0
+def outcomes(qdq, folder):
+    for name, graph, targets in CASES:
+        for target, wanted in targets.items():
+            report = run(qdq, graph, folder, "check", "--target", target)
+            found = [finding["rule"] for finding in report["findings"]]
+            yield f"{target}: {name}", "" if found == wanted else f"found {found}, wanted {wanted}"
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(__doc__, outcomes)

@@ -6,11 +6,7 @@ CPU, with all optimizations and with none.
     test_onnx_cases.py QDQ_BINARY
 """
 
-import sys
-import tempfile
-from pathlib import Path
-
-from test_trt_cases import given, one, ones, run, size_of
+from cases import given, main, one, ones, run, size_of
 
 SHAPES = {"onnx/scale-shape", "onnx/zero-point-shape"}
 LISTS = [[], [1], [1, 1], [2], [4], [1, 2], [1, 4], [2, 1], [2, 2], [4, 1], [1, 2, 2], [2, 2, 1],
@@ -82,25 +78,14 @@ def dtype_cases():
                                                    "dtype": "int8"}, scale=given("float32", [1])))
 
 
-def main(words):
-    if len(words) != 1:
-        print(__doc__, file=sys.stderr)
-        return 2
-    qdq = str(Path(words[0]).resolve())
-    count = failed = 0
-    with tempfile.TemporaryDirectory(prefix="qdq-onnx-") as folder:
-        for name, rules, runs, graph in (*parameter_cases(), *dtype_cases()):
-            report = run(qdq, graph, Path(folder), "check", "--target", "ort")
-            errors = {one["rule"] for one in report["findings"] if one["severity"] == "error"}
-            fine = not errors if runs else errors and errors <= rules | {"core/scale-count",
-                                                                         "core/zero-point-count"}
-            count += 1
-            failed += not fine
-            if not fine:
-                print(f"FAIL {name}: errors {errors}, and the backend {'runs' if runs else 'refuses'} it")
-    print(f"{count} tests, {failed} failed")
-    return 1 if failed or count == 0 else 0
+def outcomes(qdq, folder):
+    for name, rules, runs, graph in (*parameter_cases(), *dtype_cases()):
+        report = run(qdq, graph, folder, "check", "--target", "ort")
+        errors = {one["rule"] for one in report["findings"] if one["severity"] == "error"}
+        fine = not errors if runs else errors and errors <= rules | {"core/scale-count",
+                                                                     "core/zero-point-count"}
+        yield name, "" if fine else f"errors {errors}, and the backend {'runs' if runs else 'refuses'} it"
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(__doc__, outcomes)

@@ -6,11 +6,7 @@ the rules of one target that it breaks, in order.
     test_page_cases.py QDQ_BINARY
 """
 
-import sys
-import tempfile
-from pathlib import Path
-
-from test_trt_cases import given, graph_of, one, ones, run
+from cases import given, graph_of, main, one, ones, run
 
 F32, BF16, F16, I8 = "float32", "bfloat16", "float16", "int8"
 CHANNELS = {"qtype": "per_channel", "axis": 1, "dtype": I8}
@@ -204,34 +200,20 @@ OWN_DTYPES = [
 ]
 
 
-def main(words):
-    if len(words) != 1:
-        print(__doc__, file=sys.stderr)
-        return 2
-    qdq = str(Path(words[0]).resolve())
-    count = failed = 0
-    with tempfile.TemporaryDirectory(prefix="qdq-pages-") as folder:
-        for own, target, graph, wanted in OWN_DTYPES:
-            report = run(qdq, {**graph, "target": own}, Path(folder), "check", "--target", target)
-            found = [finding["rule"] for finding in report["findings"]]
-            count += 1
-            failed += found != wanted
-            print(f"{'ok' if found == wanted else 'FAIL'} of {own} for {target}: {found}, "
-                  f"wanted {wanted}")
-        for target, cases in CASES.items():
-            for name, graph, rules in cases:
-                wanted = [f"{target}/{rule}" for rule in rules]
-                report = run(qdq, graph, Path(folder), "check", "--target", target)
-                found = [one["rule"] for one in report["findings"]]
-                errors = [one["rule"] for one in report["findings"] if one["severity"] == "error"]
-                fine = found == wanted and errors == [rule for rule in wanted if rule in ERRORS]
-                count += 1
-                failed += not fine
-                print(f"ok {target}: {name}" if fine else
-                      f"FAIL {target}: {name}: found {found}, wanted {wanted}; errors {errors}")
-    print(f"{count} tests, {failed} failed")
-    return 1 if failed or count == 0 else 0
+def outcomes(qdq, folder):
+    for own, target, graph, wanted in OWN_DTYPES:
+        report = run(qdq, {**graph, "target": own}, folder, "check", "--target", target)
+        found = [finding["rule"] for finding in report["findings"]]
+        yield f"of {own} for {target}", "" if found == wanted else f"found {found}, wanted {wanted}"
+    for target, cases in CASES.items():
+        for name, graph, rules in cases:
+            wanted = [f"{target}/{rule}" for rule in rules]
+            report = run(qdq, graph, folder, "check", "--target", target)
+            found = [one["rule"] for one in report["findings"]]
+            errors = [one["rule"] for one in report["findings"] if one["severity"] == "error"]
+            fine = found == wanted and errors == [rule for rule in wanted if rule in ERRORS]
+            yield f"{target}: {name}", "" if fine else f"found {found}, wanted {wanted}; errors {errors}"
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(__doc__, outcomes)

@@ -8,76 +8,7 @@ A case is a graph of one or two nodes, with either the rules that it breaks at a
 numbers that it gives.
 """
 
-import json
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
-
-TIMEOUT = 30  # seconds before a call counts as hanging
-
-
-def size_of(shape):
-    count = 1
-    for dim in shape:
-        count *= dim
-    return count
-
-
-def ones(dtype, shape, value=1):
-    return {"dtype": dtype, "shape": shape, "data": [value] * size_of(shape)}
-
-
-def numbers(dtype, shape, data):
-    return {"dtype": dtype, "shape": shape, "data": data}
-
-
-def given(dtype, shape):
-    """A value that is only known at run time."""
-    return {"dtype": dtype, "shape": shape}
-
-
-def graph_of(values, nodes, outputs):
-    graph = {"format": "qdq/1", "inputs": [], "constants": []}
-    for name, value in values.items():
-        graph["constants" if "data" in value else "inputs"].append({"name": name, **value})
-    graph["nodes"] = [{"op": op, "name": name, "inputs": inputs, "attrs": attrs}
-                      for op, name, inputs, attrs in nodes]
-    graph["outputs"] = [{"name": value.replace(".", "_"), "value": value} for value in outputs]
-    return graph
-
-
-def one(op, x, attrs, **ports):
-    """A graph whose only node is y."""
-    return graph_of({"x": x, **ports}, [(op, "y", {name: name for name in ["x", *ports]}, attrs)],
-                    ["y"])
-
-
-def quantize(x, dtype="int8", **rest):
-    ports = {k: rest.pop(k) for k in ("scale", "zero_point") if k in rest}
-    return one("Quantize", x, {"dtype": dtype, **rest}, **ports)
-
-
-def dequantize(x, dtype="float32", **rest):
-    ports = {k: rest.pop(k) for k in ("scale", "zero_point") if k in rest}
-    return one("Dequantize", x, {"dtype": dtype, **rest}, **ports)
-
-
-def channels(axis):
-    return {"qtype": "per_channel", "axis": axis}
-
-
-def blocks(*group):
-    return {"qtype": "per_group", "group_shape": list(group)}
-
-
-def run(qdq, graph, folder, *words):
-    path = folder / "graph.json"
-    path.write_text(json.dumps(graph), encoding="utf-8")
-    done = subprocess.run([qdq, words[0], str(path), *words[1:], "--json"], capture_output=True,
-                          encoding="utf-8", timeout=TIMEOUT)
-    return json.loads(done.stdout)
-
+from cases import blocks, channels, dequantize, given, graph_of, main, numbers, one, ones, quantize, run
 
 # ---- Rules ----
 # (name, target, graph, rules that it breaks; those of the core and warnings too)
@@ -280,36 +211,20 @@ NUMBERS = [
 ]
 
 
-def main(words):
-    if len(words) != 1:
-        print(__doc__, file=sys.stderr)
-        return 2
-    qdq = str(Path(words[0]).resolve())
-    count = failed = 0
-
-    def expect(name, fine, why):
-        nonlocal count, failed
-        count += 1
-        failed += not fine
-        print(f"ok {name}" if fine else f"FAIL {name}: {why}")
-
+def outcomes(qdq, folder):
     cases = [(name, "tripy", graph, rules) for name, graph, rules in TRIPY]
     cases += [(name, f"tensorrt{release}", graph, rules)
               for name, graph, release, rules in TENSORRT + DYNAMIC + WHOLE]
-    with tempfile.TemporaryDirectory(prefix="qdq-trt-") as name:
-        folder = Path(name)
-        for name, target, graph, rules in cases:
-            wanted = [rule if "/" in rule else f"{target.split('@')[0]}/{rule}" for rule in rules]
-            report = run(qdq, graph, folder, "check", "--target", target)
-            found = [one["rule"] for one in report["findings"]]
-            expect(f"{target}: {name}", found == wanted, f"found {found}, wanted {wanted}")
-        for name, target, graph, outputs in NUMBERS:
-            report = run(qdq, graph, folder, "run", "--target", target)
-            found = {output["name"]: output["first"] for output in report["outputs"]}
-            expect(f"{target}: {name}", found == outputs, f"{found}, wanted {outputs}")
-    print(f"{count} tests, {failed} failed")
-    return 1 if failed or count == 0 else 0
+    for name, target, graph, rules in cases:
+        wanted = [rule if "/" in rule else f"{target.split('@')[0]}/{rule}" for rule in rules]
+        report = run(qdq, graph, folder, "check", "--target", target)
+        found = [one["rule"] for one in report["findings"]]
+        yield f"{target}: {name}", "" if found == wanted else f"found {found}, wanted {wanted}"
+    for name, target, graph, outputs in NUMBERS:
+        report = run(qdq, graph, folder, "run", "--target", target)
+        found = {output["name"]: output["first"] for output in report["outputs"]}
+        yield f"{target}: {name}", "" if found == outputs else f"{found}, wanted {outputs}"
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(__doc__, outcomes)
