@@ -59,6 +59,7 @@ qdq_value qdq_copy_node(qdq_graph *to, const qdq_node *node, const char *name,
     if (!made.id) return made;
     qdq_node *copy = &to->nodes[to->node_count - 1];
     copy->names_dtype = node->names_dtype;
+    copy->inferred |= node->inferred;
     copy->dtype_filled |= node->dtype_filled;
     copy->dtype_kept |= node->dtype_kept;
     if (node->original_op) copy->original_op = qdq_mempool_strdup(&to->mempool, node->original_op);
