@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warns of scales and zero points whose nesting does not match the block grid they describe.
+// What the attributes of a quantizing node in a file say of its blocks: nested scales may give the
+// group_shape, and lists are nested as the block grid is.
 #include "graph/read/json_nesting.h"
 
 #include <string.h>
@@ -55,23 +56,23 @@ static bool block_grid(const qdq_graph *graph, const qdq_op *op, const char *fie
 
 //---- Blocks of a nested scale -----------------------------------------------
 
-static const qdq_json_item *item_called(const qdq_json_item *attrs, const char *name) {
-    QDQ_JSON_EACH(json, attrs)
-    if (strcmp(qdq_json_name(json), name) == 0) return qdq_json_is_null(json) ? NULL : json;
-    return NULL;
+// True if `attrs` has the attribute, other than null.
+static bool is_given(const qdq_json_item *attrs, const char *name) {
+    const qdq_json_item *json = qdq_json_find(attrs, name);
+    return json && !qdq_json_is_null(json);
 }
 
 void qdq_json_infer_blocks(const qdq_graph *graph, qdq_mempool *mempool, const qdq_op *op,
                            const qdq_json_item *attrs, char *fields) {
     const qdq_attr_desc *group_shape = attr_called(op, "group_shape");
-    const qdq_json_item *scales = item_called(attrs, "scales");
+    const qdq_json_item *scales = qdq_json_find(attrs, "scales");
     int64_t extents[QDQ_MAX_RANK];
     qdq_shape x, scale;
     qdq_dtype dtype;
     qdq_value of_x;
     if (!group_shape || !scales || !nested_shape(scales, &scale)) return;
-    if (item_called(attrs, "qtype") || item_called(attrs, "axis") ||
-        item_called(attrs, "group_shape"))
+    if (is_given(attrs, "qtype") || is_given(attrs, "axis") ||
+        is_given(attrs, "group_shape"))
         return;
     memcpy(&of_x, fields + op->inputs[0].offset, sizeof of_x);
     if (!qdq_value_type(graph, of_x, &dtype, &x) || !qdq_blocks_of(x, scale, extents)) return;
@@ -81,9 +82,8 @@ void qdq_json_infer_blocks(const qdq_graph *graph, qdq_mempool *mempool, const q
 }
 
 void qdq_json_check_qtype(qdq_graph *graph, qdq_value y, const qdq_json_item *attrs) {
-    if (!y.id || !graph->nodes[graph->values[y.id].node].inferred || !item_called(attrs, "qtype"))
-        return;
-    const qdq_node *node = &graph->nodes[graph->values[y.id].node];
+    const qdq_node *node = y.id ? &graph->nodes[graph->values[y.id].node] : NULL;
+    if (!node || !node->inferred || !is_given(attrs, "qtype")) return;
     qdq_graph_report_core(graph, QDQ_RULE_QTYPE_COUNT,
                           (qdq_subject){node->name, node->op->name, "qtype", NULL},
                           "is per_tensor, but the node has several scales or a group_shape",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks how lists of scales and zero points are nested in a file.
+// Reads the blocks of a quantizing node in a file: its qtype, and how its lists are nested.
 #ifndef QDQ_GRAPH_READ_JSON_NESTING_H
 #define QDQ_GRAPH_READ_JSON_NESTING_H
 

@@ -6,6 +6,7 @@
 
 #include "graph/targets/checks.h"
 #include "graph/targets/onnx/runtime_versions.h"
+#include "runtime/base/words.h"
 
 typedef enum form {
     SCALAR,   // []
@@ -34,14 +35,6 @@ static const row rows[] = {
     {"QLinearConv", "x_scale x_zero_point y_scale y_zero_point", ONE},
     {"QLinearConv", "w_scale w_zero_point", LIST},
 };
-
-// True if `words`, separated by spaces, has `word`.
-static bool has_word(const char *words, const char *word) {
-    size_t length = strlen(word);
-    for (const char *at = strstr(words, word); at; at = strstr(at + 1, word))
-        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || !at[length])) return true;
-    return false;
-}
 
 // The shape of b, with one row in place of all.
 static qdq_shape one_row_of(const qdq_op_context *ctx) {
@@ -78,13 +71,13 @@ void qdq_runtime_check_shapes(const qdq_op_context *ctx, const qdq_rule *rule) {
         qdq_shape shape = ctx->inputs[i].type.shape;
         if (!ctx->inputs[i].given) continue;
         for (const row *r = rows; r < rows + sizeof rows / sizeof *rows; r++) {
-            if (!has_word(r->ops, ctx->op->name) || !has_word(r->ports, port) ||
+            if (!qdq_has_word(r->ops, ctx->op->name) || !qdq_has_word(r->ports, port) ||
                 fits(ctx, r->form, shape))
                 continue;
-            qdq_report_target_violation(ctx, rule, port,
-                                        qdq_text(ctx->findings, "has the shape %s",
-                                                 qdq_shape_text(ctx->findings, shape)),
-                                        wanted_text(ctx, r->form));
+            qdq_report_target_violation(
+                ctx, rule, port,
+                qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, shape)),
+                wanted_text(ctx, r->form));
             return;
         }
     }

@@ -1,130 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/write/c/c_names.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "graph/write/c/c_items.h"
+#include "runtime/base/words.h"
 
 //---- Identifiers ------------------------------------------------------------
 
 // Keywords of C11 and C++20, macros and functions that emitted code uses, and macros of compilers
 // that are not reserved. Words that begin with two underscores, or one and a capital, are below.
-static const char *const words[] = {"alignas",
-                                    "alignof",
-                                    "and",
-                                    "and_eq",
-                                    "arena",
-                                    "asm",
-                                    "auto",
-                                    "bitand",
-                                    "bitor",
-                                    "bool",
-                                    "break",
-                                    "case",
-                                    "catch",
-                                    "char",
-                                    "char16_t",
-                                    "char32_t",
-                                    "char8_t",
-                                    "class",
-                                    "co_await",
-                                    "co_return",
-                                    "co_yield",
-                                    "compl",
-                                    "concept",
-                                    "const",
-                                    "const_cast",
-                                    "consteval",
-                                    "constexpr",
-                                    "constinit",
-                                    "continue",
-                                    "decltype",
-                                    "default",
-                                    "delete",
-                                    "do",
-                                    "double",
-                                    "dynamic_cast",
-                                    "else",
-                                    "enum",
-                                    "explicit",
-                                    "export",
-                                    "extern",
-                                    "false",
-                                    "float",
-                                    "for",
-                                    "friend",
-                                    "goto",
-                                    "i386",
-                                    "if",
-                                    "inline",
-                                    "int",
-                                    "linux",
-                                    "long",
-                                    "math_errhandling",
-                                    "mutable",
-                                    "namespace",
-                                    "new",
-                                    "noexcept",
-                                    "not",
-                                    "not_eq",
-                                    "nullptr",
-                                    "operator",
-                                    "or",
-                                    "or_eq",
-                                    "private",
-                                    "protected",
-                                    "public",
-                                    "register",
-                                    "reinterpret_cast",
-                                    "requires",
-                                    "restrict",
-                                    "return",
-                                    "short",
-                                    "signed",
-                                    "sizeof",
-                                    "static",
-                                    "static_assert",
-                                    "static_cast",
-                                    "struct",
-                                    "switch",
-                                    "template",
-                                    "this",
-                                    "thread_local",
-                                    "throw",
-                                    "true",
-                                    "try",
-                                    "typedef",
-                                    "typeid",
-                                    "typename",
-                                    "typeof",
-                                    "typeof_unqual",
-                                    "union",
-                                    "unix",
-                                    "unsigned",
-                                    "using",
-                                    "virtual",
-                                    "void",
-                                    "volatile",
-                                    "wchar_t",
-                                    "while",
-                                    "xor",
-                                    "xor_eq",
-                                    "memcpy",
-                                    "offsetof",
-                                    "size_t",
-                                    "int8_t",
-                                    "uint8_t",
-                                    "int16_t",
-                                    "uint16_t",
-                                    "int32_t",
-                                    "uint32_t",
-                                    "int64_t",
-                                    "uint64_t",
-                                    "EOF",
-                                    "INFINITY",
-                                    "NAN",
-                                    "NULL"};
+static const char words[] =
+    "alignas alignof and and_eq arena asm auto bitand bitor bool break case catch char "
+    "char16_t char32_t char8_t class co_await co_return co_yield compl concept const "
+    "const_cast consteval constexpr constinit continue decltype default delete do double "
+    "dynamic_cast else enum explicit export extern false float for friend goto i386 if "
+    "inline int linux long math_errhandling mutable namespace new noexcept not not_eq "
+    "nullptr operator or or_eq private protected public register reinterpret_cast requires "
+    "restrict return short signed sizeof static static_assert static_cast struct switch "
+    "template this thread_local throw true try typedef typeid typename typeof typeof_unqual "
+    "union unix unsigned using virtual void volatile wchar_t while xor xor_eq memcpy "
+    "offsetof size_t int8_t uint8_t int16_t uint16_t int32_t uint32_t int64_t uint64_t EOF "
+    "INFINITY NAN NULL";
 
 // Families of macros in float.h, math.h, stdint.h and wchar.h.
 static const char *const macros[] = {
@@ -158,8 +55,7 @@ static bool is_macro(const char *name) {
 bool qdq_c_is_reserved(const char *name) {
     if (name[0] == '_' && (name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z'))) return true;
     if (is_numbered(name, "step_") || is_numbered(name, "constant_") || is_macro(name)) return true;
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(words[i], name) == 0) return true;
+    if (qdq_has_word(words, name)) return true;
     for (size_t i = 0; i < qdq_c_name_count; i++)
         if (strcmp(qdq_c_names[i].name, name) == 0) return true;
     return false;
