@@ -40,7 +40,7 @@ typedef struct qdq_node {
     size_t input_count;       // exceeds the number of ports if the last port is variadic
     uint32_t outputs[QDQ_MAX_OUTPUTS];  // value ids
     size_t output_count;
-    bool inferred;  // the op filled in attributes, a qtype
+    bool inferred;      // the op filled in attributes, a qtype
     bool dtype_filled;  // the graph's own target filled in `dtype`
     bool dtype_kept;    // `dtype` is the core's default, written because the graph has two targets
     bool valid;
@@ -61,8 +61,8 @@ struct qdq_graph {
     const char *name;
     const char *file;  // prefix of messages; "" for graphs built in C
     const char *target;
-    // Decides the dtypes of nodes that name none: the target of the file, not that of the options;
-    // without a file that of the options.
+    // The target that the file names (core if it names none), or the options of a graph without a
+    // file. Nodes that name no dtype have its defaults.
     const char *own_target;
     int64_t opset;      // of ai.onnx in the model that it was read from; 0: unknown
     bool target_given;  // by the options; the target that a file names is then ignored

@@ -35,8 +35,7 @@ static const option_row rows[] = {
     ROW("shape", 0, "NAME=N,N,...", LIST, shapes,
         " run check compare explain bisect plan bench convert mend fingerprint calibrate quantize ",
         "the shape of an input: of an ONNX model that leaves dims open, or in place of the one in "
-        "a graph "
-        "file"),
+        "a graph file"),
     ROW("dim", 0, "NAME=N", LIST, dims,
         " run check compare explain bisect plan bench convert mend fingerprint calibrate quantize ",
         "the size of a dim that an ONNX model names"),

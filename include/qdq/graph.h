@@ -42,7 +42,7 @@ typedef struct qdq_graph_options {
     const qdq_allocator *allocator;  // NULL: the C library
     qdq_logger log;
     qdq_limits limits;
-    const char *target;  // NULL: the "target" of the file that is loaded, else "core"
+    const char *target;             // NULL: the "target" of the file that is loaded, else "core"
     const qdq_input_shape *shapes;  // oneDNN Graph files take none
     size_t shape_count;
     const qdq_dim_size *dims;  // ONNX models only

@@ -21,7 +21,8 @@
 
 #define QDQ_QUANTIZE_ATTRS(S, prefix, dtype_default, scales_default)                            \
     {"qtype", QDQ_ATTR_WORD, offsetof(S, prefix qtype), qdq_qtype_words, "per_tensor",          \
-     "which elements share a scale and a zero point"},                                          \
+     "which elements share a scale and a zero point; a group_shape, or several scales decide "  \
+     "it where it is left out"},                                                                \
         {"axis", QDQ_ATTR_INT, offsetof(S, prefix axis), NULL, "1",                             \
          "per_channel: the dim that keeps its own parameters, in [-rank, rank - 1]"},           \
         {"group_shape", QDQ_ATTR_INTS, offsetof(S, prefix group_shape), NULL, "",               \
@@ -31,7 +32,7 @@
         {"zps", QDQ_ATTR_NUMBERS, offsetof(S, prefix zps), NULL, "0",                           \
          "constant zero point, or the port: 1, or as many as scales"},                          \
         {"dtype", QDQ_ATTR_DTYPE, offsetof(S, prefix dtype), NULL, dtype_default,               \
-         "of the result"},                                                                      \
+         "of the result; the default is that of target core"},                                  \
         {"quant_min", QDQ_ATTR_BOUND, offsetof(S, prefix quant_min), NULL, "of the dtype",      \
          "least quantized value"},                                                              \
         {"quant_max", QDQ_ATTR_BOUND, offsetof(S, prefix quant_max), NULL, "of the dtype",      \

@@ -5,8 +5,8 @@
 
 #include "tools/io/zip/byte_source.h"
 
-// Reads a header of format 1, 2 or 3, and inflates nothing behind it. Sets *bytes to the size of
-// the elements, of which the source has as many, and *at to their place.
+// Reads a header of format 1, 2 or 3, and inflates nothing behind it. Sets *bytes to the
+// size of the elements and *at to their offset; a source of another size is an error.
 qdq_status npy_source_header(byte_source *source, qdq_dtype *dtype, qdq_shape *shape, size_t *bytes,
                              uint64_t *at, qdq_error *err);
 

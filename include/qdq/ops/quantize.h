@@ -11,9 +11,9 @@ extern "C" {
 
 //---- Quantize, Dequantize, DynamicQuantize ----------------------------------
 
-// Which elements share a scale and a zero point. QDQ_PER_TENSOR says nothing: an axis beside several
-// scales then means per_channel; a group_shape, or a scale without axis that has the rank of x and
-// divides its dims, means per_group.
+// Which elements share a scale and a zero point. QDQ_PER_TENSOR says nothing: an axis beside
+// several scales then means per_channel; a group_shape, or a scale without axis that has the rank
+// of x and divides its dims, means per_group.
 typedef enum qdq_qtype {
     QDQ_PER_TENSOR = 0,
     QDQ_PER_CHANNEL,  // elements with the same index on `axis`
@@ -40,7 +40,7 @@ typedef struct qdq_quantize_attrs {
     qdq_ints group_shape;  // per_group: one entry per dim, 1..dim, -1 is the whole dim
     qdq_floats scales;     // 1, dim[axis], or one per block in row-major order of the block grid
     qdq_numbers zps;       // one (serves all) or as many as scales
-    qdq_dtype dtype;       // of y; default Quantize int8, Dequantize bfloat16
+    qdq_dtype dtype;       // of y; default: what the target makes (core: int8, Dequantize bfloat16)
     qdq_int quant_min;     // a narrower clamp range; default: dtype's range. Dequantize: no effect.
     qdq_int quant_max;     // Whole, for integers; target torchao: also fractions, and for float8
     qdq_bool saturate;     // float8 results: clamp to the largest value, else NaN or infinity;
@@ -124,7 +124,7 @@ typedef struct qdq_requantize_attrs {
     qdq_numbers out_zps;
     qdq_int axis;           // required if a side has more than one element
     qdq_maybe_qtype qtype;  // per_tensor or per_channel; must agree with the counts
-    qdq_dtype dtype;        // of y; default: the dtype of x
+    qdq_dtype dtype;        // of y; default: what the target makes (core: the dtype of x)
     qdq_int quant_min;
     qdq_int quant_max;
     qdq_value output_tensor;  // as for Quantize

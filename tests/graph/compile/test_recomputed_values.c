@@ -138,7 +138,8 @@ static void codes_of_tensor_ops_are_read_in_place_of_floats(void **state) {
     residual_end(&r);
 }
 
-// Of two links that read the floats as their x, at most one follows the link that makes them.
+// Two links read the floats as their x, and only one of them can follow the link that makes the
+// floats.
 static void floats_that_begin_a_step_are_stored(void **state) {
     (void)state;
     residual r = {0};
