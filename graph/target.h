@@ -54,8 +54,8 @@ typedef struct qdq_target {
     bool real_bounds;
     // A Requantize is computed as Dequantize and Quantize, whose rules hold for its two sides
     bool halves_requantize;
-    // The dtype that the backend makes of a node without `dtype`; NONE: as the core does. NULL: as its
-    // base does, and without one as the core does.
+    // The dtype that the backend makes of a node without `dtype`; NONE: as the core does. NULL: as
+    // its base does, and without one as the core does.
     qdq_dtype (*default_dtype)(const qdq_op_context *ctx);
     // The numerics of a node at a version.
     qdq_numerics (*numerics)(const qdq_op_context *ctx, const qdq_target_version *version);

@@ -237,8 +237,7 @@ static int open_spill(options *opt) {
     const uint64_t most = (uint64_t)8 << 30;
     size_t limit, usual = most < SIZE_MAX / 2 ? (size_t)most : SIZE_MAX / 2;
     if (!opt->spill_folder) return EXIT_OK;
-    if (!options_number("max-bytes", opt->max_bytes, 1, usual, &limit))
-        return EXIT_USAGE;
+    if (!options_number("max-bytes", opt->max_bytes, 1, usual, &limit)) return EXIT_USAGE;
     opt->spill = spill_open(opt->spill_folder, limit);
     return opt->spill ? EXIT_OK : EXIT_BAD_FILE;
 }

@@ -339,7 +339,8 @@ void qdq_report_default_dtype(const qdq_op_context *ctx, const qdq_rule *rule, q
     const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
     const qdq_requantize_attrs *r = qdq_op_context_is(ctx, "Requantize") ? ctx->attrs : NULL;
     qdq_dtype given = a ? a->dtype : r ? r->dtype : QDQ_DTYPE_NONE, y = ctx->outputs[0].dtype;
-    if ((a || r) && (given == QDQ_DTYPE_NONE || ctx->dtype_filled) && own != QDQ_DTYPE_NONE && own != y)
+    bool by_default = (a || r) && (given == QDQ_DTYPE_NONE || ctx->dtype_filled);
+    if (by_default && own != QDQ_DTYPE_NONE && own != y)
         qdq_report_target_violation(
             ctx, rule, "dtype",
             qdq_text(ctx->findings, "is not given and defaults to %s", qdq_dtype_name(y)),

@@ -32,7 +32,7 @@ def _key(value):
 
 
 def _graph(op, dtype, shape, given, quantized, inside):
-    """The graph of one node, and the names of its results. inside: a Dequantize follows, and the codes are no output."""
+    """The graph of one node, and the names of its results. inside: a Dequantize reads the codes, which are no output."""
     b = Builder(op)
     given = dict(given)
     for port in _ZERO_POINTS:  # numpy holds int4 in int8
@@ -123,5 +123,6 @@ def requantize(x, in_scale=None, in_zero_point=None, out_scale=None, out_zero_po
                x_dtype=None, **attrs):  # fmt: skip
     """Converts codes of one scale and zero point to those of another. dtype: of the result, by default x's. attrs:
     further attributes of help(qdq.Builder.requantize)."""
-    given = {"in_scale": in_scale, "in_zero_point": in_zero_point, "out_scale": out_scale, "out_zero_point": out_zero_point}
+    given = {"in_scale": in_scale, "in_zero_point": in_zero_point, "out_scale": out_scale,
+             "out_zero_point": out_zero_point}  # fmt: skip
     return _run("requantize", x, {**given, "dtype": dtype, **attrs}, None, target, x_dtype)

@@ -32,7 +32,8 @@ class Shapes(Case):
         nodes = [quantize("q", "x", qtype="per_channel", axis=0, scales=[0.5, 1])]
         self.write("g.json", graph(nodes))
         for command, more in COMMANDS.items():
-            result = self.qdq(command, "g.json", "--shape", "x=4,3", *more, code={"check": 1, "convert": 4}.get(command, 3))
+            code = {"check": 1, "convert": 4}.get(command, 3)
+            result = self.qdq(command, "g.json", "--shape", "x=4,3", *more, code=code)
             self.assertIn("scales has 2 elements, wanted 4", result.out + result.err, command)
 
     def test_a_name_that_the_graph_lacks_is_refused(self):

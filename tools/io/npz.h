@@ -16,8 +16,8 @@ size_t npz_count(const npz_file *file);
 const char *npz_name(const npz_file *file, size_t index);
 // The array of this name; npz_count(file) if there is none.
 size_t npz_find(const npz_file *file, const char *name);
-// Reads an array; npy_release frees it. If `wanted` is given and the header has another shape, `out`
-// has that shape and no data, and nothing is inflated.
+// Reads an array; npy_release frees it. If `wanted` is given and the header has another shape,
+// `out` has that shape and no data, and nothing is inflated.
 qdq_status npz_read(npz_file *file, size_t index, const qdq_shape *wanted, npy_tensor *out,
                     qdq_error *err);
 

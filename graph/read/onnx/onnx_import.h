@@ -123,7 +123,8 @@ qdq_value qdq_onnx_ref(qdq_onnx_node *node, qdq_onnx_value *value);
 
 // The elements of a constant from `first` on as a constant of this shape, the same one whenever it
 // is asked for. Id 0: the value is no constant, or the node is refused.
-qdq_value qdq_onnx_constant_part(qdq_onnx_node *node, qdq_onnx_value *value, size_t first, qdq_shape shape);
+qdq_value qdq_onnx_constant_part(qdq_onnx_node *node, qdq_onnx_value *value, size_t first,
+                                 qdq_shape shape);
 
 // Reads the numbers of a small constant; false if it is not constant, large, or not of numbers.
 bool qdq_onnx_known(qdq_onnx_import *im, qdq_onnx_value *value);

@@ -106,19 +106,18 @@ static const char *list_zero_point(qdq_onnx_writer *w, const params *p, const qd
     return codes ? qdq_onnx_new_constant(w, p->zps_new, type, codes) : NULL;
 }
 
-// Reports the first zero point of the list that the dtype of the codes, which is the dtype of a zero
-// point in ONNX, cannot hold.
+// Reports the first zero point of the list that the dtype of the codes, which is the dtype of a
+// zero point in ONNX, cannot hold.
 static bool check_list_range(qdq_onnx_writer *w, const params *p, const qdq_numbers *list) {
     const qdq_dtype_info *info = qdq_dtype_get(p->codes);
     for (size_t i = 0; i < list->count; i++) {
         if (list->data[i] >= (double)info->least && list->data[i] <= (double)info->greatest)
             continue;
-        qdq_onnx_cannot(w, p->zps,
-                        WRITE_TEXT(w, "has %lld, which %s cannot hold", (long long)list->data[i],
-                                   info->name),
-                        WRITE_TEXT(w, "%lld..%lld", (long long)info->least,
-                                   (long long)info->greatest),
-                        "a zero point of ONNX has the dtype of the codes");
+        qdq_onnx_cannot(
+            w, p->zps,
+            WRITE_TEXT(w, "has %lld, which %s cannot hold", (long long)list->data[i], info->name),
+            WRITE_TEXT(w, "%lld..%lld", (long long)info->least, (long long)info->greatest),
+            "a zero point of ONNX has the dtype of the codes");
         return false;
     }
     return true;

@@ -336,12 +336,12 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     p->scale = numbers_of(ctx, B_SCALE, &p->size);
     p->zero = numbers_of(ctx, B_ZERO, &p->size);
     size_t units = (p->size.n + COLUMNS - 1) / COLUMNS;
-    stages[0] = (qdq_stage){.params = p,
-                            .tensor_op = run,
-                            .chunks = true,
-                            .units = units,
-                            .cost = qdq_size_times(qdq_size_times(p->size.m, p->size.n),
-                                                   p->size.blocks * p->block)};
+    stages[0] = (qdq_stage){
+        .params = p,
+        .tensor_op = run,
+        .chunks = true,
+        .units = units,
+        .cost = qdq_size_times(qdq_size_times(p->size.m, p->size.n), p->size.blocks * p->block)};
     return 1;
 }
 

@@ -18,8 +18,8 @@ qdq_onnx_value *qdq_onnx_make_numbers(qdq_onnx_node *node, size_t i, int elem, q
 void qdq_onnx_put_int(const qdq_onnx_value *out, size_t i, int64_t value);
 void qdq_onnx_put_real(const qdq_onnx_value *out, size_t i, double value);
 
-// Sets *value to the element that ConstantOfShape repeats; its name stays. False if the attribute is
-// no tensor of one number.
+// Sets *value to the element that ConstantOfShape repeats; its name stays. False if the attribute
+// is no tensor of one number.
 bool qdq_onnx_repeated(qdq_onnx_node *node, qdq_onnx_value *value);
 // Sets *count to the elements of Range. False if its inputs are not single known numbers of one
 // type, or make no list.

@@ -21,10 +21,10 @@ bool qdq_onnx_int_at_input(qdq_onnx_node *node, size_t i, const char *name, int6
         *out = qdq_onnx_int_at(value, 0);
         return true;
     }
-    const char *found = qdq_onnx_known(node->im, value)
-                            ? ONNX_TEXT(node, "is '%.128s'", value->name)
-                            : ONNX_TEXT(node, "is '%.128s', %s", value->name,
-                                        qdq_onnx_why_unknown(node, value));
+    const char *found =
+        qdq_onnx_known(node->im, value)
+            ? ONNX_TEXT(node, "is '%.128s'", value->name)
+            : ONNX_TEXT(node, "is '%.128s', %s", value->name, qdq_onnx_why_unknown(node, value));
     qdq_onnx_refuse(node, name, found, "a whole number that is known before a run");
     return false;
 }
@@ -214,8 +214,8 @@ void qdq_onnx_range(qdq_onnx_node *node, const qdq_onnx_op *row) {
     qdq_onnx_port(&steps, "x", node->inputs[2]);
     qdq_onnx_set_ints(&steps, "shape", &left, 1);
     qdq_onnx_begin(&all, node, "Concat", "terms");
-    qdq_onnx_port_made(
-        &all, "xs", qdq_onnx_reshaped(node, node->inputs[0], "start", (qdq_shape){1, {one}}));
+    qdq_onnx_port_made(&all, "xs",
+                       qdq_onnx_reshaped(node, node->inputs[0], "start", (qdq_shape){1, {one}}));
     qdq_onnx_port_made(&all, "xs", qdq_onnx_end(&steps));
     qdq_onnx_set_int(&all, "axis", 0);
     qdq_onnx_begin(&sum, node, "CumSum", NULL);

@@ -21,10 +21,10 @@ bool qdq_onnx_list_of(qdq_onnx_node *node, size_t i, const char *name, qdq_ints 
         return true;
     }
     if (!qdq_onnx_known(node->im, value) || !value->ints) {
-        qdq_onnx_refuse(node, name,
-                        ONNX_TEXT(node, "are '%.128s', %s", value->name,
-                                  qdq_onnx_why_unknown(node, value)),
-                        "whole numbers that are known before a run");
+        qdq_onnx_refuse(
+            node, name,
+            ONNX_TEXT(node, "are '%.128s', %s", value->name, qdq_onnx_why_unknown(node, value)),
+            "whole numbers that are known before a run");
         return false;
     }
     *out = (qdq_ints){value->ints, qdq_onnx_count(value->shape)};

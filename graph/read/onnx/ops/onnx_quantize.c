@@ -54,7 +54,7 @@ static void set_parameters(qdq_onnx_call *call, int codes) {
         qdq_onnx_port(call, "scale", node->inputs[1]);
     if (!zero) return;
     bool zeros = is_all_zero(node->im, zero);
-    if (codes == ONNX_INT32 && zeros) return;  // as biases have it
+    if (codes == ONNX_INT32 && zeros) return;    // as biases have it
     if (qdq_onnx_elem_is_real(codes) && !zeros)  // ONNX gives only 0 a meaning
         qdq_onnx_refuse(
             node, "zero_point",
