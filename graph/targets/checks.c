@@ -177,6 +177,16 @@ void qdq_report_number(const qdq_op_context *ctx, const qdq_rule *rule,
                                 wanted);
 }
 
+void qdq_expect_zeros(const qdq_op_context *ctx, const qdq_rule *rule, const qdq_argument *argument,
+                      const char *wanted) {
+    size_t i = argument->known ? qdq_argument_first_nonzero(argument) : 0;
+    if (!argument->given || (argument->known && i == argument->count)) return;
+    if (argument->known)
+        qdq_report_number(ctx, rule, argument, i, wanted);
+    else
+        qdq_report_target_violation(ctx, rule, argument->name, "is known at run time only", wanted);
+}
+
 void qdq_report_other_count(const qdq_op_context *ctx, const qdq_rule *rule,
                             const qdq_argument *argument, const qdq_argument *other) {
     qdq_report_target_violation(

@@ -65,6 +65,9 @@ size_t qdq_argument_first_nonzero(const qdq_argument *argument);
 // Reports "PORT has 3 at index 0" with the rule's hint.
 void qdq_report_number(const qdq_op_context *ctx, const qdq_rule *rule,
                        const qdq_argument *argument, size_t index, const char *wanted);
+// Reports a zero point that is given and is not known to be 0.
+void qdq_expect_zeros(const qdq_op_context *ctx, const qdq_rule *rule, const qdq_argument *argument,
+                      const char *wanted);
 // Reports "PORT has 1 element, wanted 3, as many as OTHER".
 void qdq_report_other_count(const qdq_op_context *ctx, const qdq_rule *rule,
                             const qdq_argument *argument, const qdq_argument *other);

@@ -211,14 +211,8 @@ static void negative_axis(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 static void channel_zero_points(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument z = parameter_of(ctx, "zero_point");
-    if (qdq_quantize_attrs_of(ctx)->qtype != QDQ_PER_CHANNEL || !z.given) return;
-    size_t i = z.known ? qdq_argument_first_nonzero(&z) : 0;
-    if (z.known && i == z.count) return;
-    if (z.known)
-        qdq_report_number(ctx, rule, &z, i, "0 for every channel");
-    else
-        qdq_report_target_violation(ctx, rule, z.name, "is known at run time only",
-                                    "0 for every channel");
+    if (qdq_quantize_attrs_of(ctx)->qtype == QDQ_PER_CHANNEL)
+        qdq_expect_zeros(ctx, rule, &z, "0 for every channel");
 }
 
 static void nibbles_per_tensor(const qdq_op_context *ctx, const qdq_rule *rule) {

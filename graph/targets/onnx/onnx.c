@@ -95,14 +95,8 @@ static void zero_point_range(const qdq_op_context *ctx, const qdq_rule *rule) {
 // Runtime subtracts int32 numbers.
 static void int32_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument z = qdq_argument_of(ctx, "zero_point");
-    if (ctx->inputs[QDQ_PORT_X].type.dtype != QDQ_INT32 || !z.given) return;
-    size_t i = z.known ? qdq_argument_first_nonzero(&z) : 0;
-    if (z.known && i == z.count) return;
-    if (z.known)
-        qdq_report_number(ctx, rule, &z, i, "0, as x is int32");
-    else
-        qdq_report_target_violation(ctx, rule, z.name, "is known at run time only",
-                                    "0, as x is int32");
+    if (ctx->inputs[QDQ_PORT_X].type.dtype == QDQ_INT32)
+        qdq_expect_zeros(ctx, rule, &z, "0, as x is int32");
 }
 
 static void one_blocked_axis(const qdq_op_context *ctx, const qdq_rule *rule) {
