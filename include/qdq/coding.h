@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantizing a graph: codes in place of float values where nodes read them. Which values get codes,
-// and their scales, is the caller's choice; `qdq quantize` chooses for a target (docs/quantize.md).
+// and their scales, is the caller's choice; `qdq quantize` chooses for a target (docs/float_to_int8.md).
 #ifndef QDQ_CODING_H
 #define QDQ_CODING_H
 

@@ -128,7 +128,7 @@ QDQ_API qdq_graph *qdq_graph_parse(const char *text, size_t length, const char *
 QDQ_API qdq_status qdq_graph_write(const qdq_graph *graph, const char *path, qdq_error *err);
 
 // Writes the graph as one C11 file that computes it with the bits of its target, without allocation
-// or stdio: a function NAME_run and its sizes as macros (docs/emit_c.md). A target's groups are
+// or stdio: a function NAME_run and its sizes as macros (docs/firmware.md). A target's groups are
 // written if `graph` is what qdq_graph_deployed returns. Refuses a graph that has errors, and with
 // QDQ_ERR_UNSUPPORTED one with an op or a dtype that has no such form; a NULL graph is
 // QDQ_ERR_MEMORY.

@@ -180,7 +180,7 @@ QDQ_API qdq_graph *qdq_graph_deployed(qdq_graph *graph, const char *target, qdq_
 
 // A new graph, changed where a target ("TARGET", "TARGET@RELEASE"; NULL: the graph's own) refuses
 // nodes and a change is known that it takes: codes of int8 for uint8, a constant bias as floats,
-// one scale for a channel instead of blocks, and others (docs/mend.md). qdq_graph_rewrite lists the
+// one scale for a channel instead of blocks, and others (docs/float_to_int8.md). qdq_graph_rewrite lists the
 // changes, with the `rule` of each; those that change numbers have a `cause`. What is left,
 // qdq_graph_validate finds. Names stay as qdq_graph_deployed keeps them. Returns NULL with `err`
 // set if the graph has errors at target "core", the target is unknown, or memory runs out.

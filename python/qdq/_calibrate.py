@@ -78,7 +78,7 @@ def calibrate(model: Union[Graph, Path], data: Union[Path, Samples], *, state: P
 
     model: a Graph, or the path of a model, for which target, shapes, dims and until are those of qdq.load.
     data: a folder of .npz, .npy and .safetensors files, or one such file whose arrays have a dim of samples first
-    (docs/datasets.md); or an iterable of samples, {input: array} each, or arrays for a graph with one input. An
+    (docs/many_machines.md); or an iterable of samples, {input: array} each, or arrays for a graph with one input. An
     iterable's samples are written to a folder in the temporary directory (TMPDIR) one by one before the run, and removed
     after it: memory holds one sample, and the disk holds all of them.
     shard: (i, n) or 'i/n' takes samples i, i + n, i + 2n, ..., counted from 1. resume: go on

@@ -66,7 +66,7 @@ class Comparison(tuple):
 
     def html(self, path):
         """Writes the page of `qdq compare --html`: the graph, and for each value both histograms and the first element
-        that differs (docs/report.md). A node counts as differing by itself if all that it reads is equal."""
+        that differs (docs/differing_bits.md). A node counts as differing by itself if all that it reads is equal."""
         call = f"graph.compare({list(self.targets)})"
         _html.write(path, "compare", _html.graph_of(self), call, _html.compare(self._graph, self))
 

@@ -24,7 +24,7 @@ class Explanation:
     """Why results differ from those of a graph. All is None, and the object false, if they do not differ.
 
     `cause` is a word of `qdq compare`, or wrong-scale, wrong-zero-point, wrong-axis, per-tensor, swapped-inputs, or
-    unknown (docs/explain.md).
+    unknown (docs/differing_bits.md).
     """
 
     value: Optional[str] = None  # the first value that differs

@@ -211,7 +211,7 @@ class Graph(Owning):
         """Says which target, number format or mistake in a node gives what a device gave.
 
         got: the device's array, or {name: array} of outputs or of any values, each of the value's dtype and shape.
-        target: what it should have computed as; None is the graph's own. Runs `qdq explain` (docs/explain.md).
+        target: what it should have computed as; None is the graph's own. Runs `qdq explain` (docs/differing_bits.md).
         Returns an Explanation: `node`, `cause`, `target` and a text of a few lines; false if nothing differs.
         Raises ArgumentError for a name or an array that does not fit, and FileError if the tool is missing.
         """
@@ -223,7 +223,7 @@ class Graph(Owning):
             return Graph._own(call(lib.qdq_graph_deployed, self._handle, encode(target)))
 
     def mended(self, target=None):
-        """The graph, changed where a target refuses it and a change is known (docs/mend.md); `changes` lists them, and
+        """The graph, changed where a target refuses it and a change is known (docs/float_to_int8.md); `changes` lists them, and
         `check` what is left."""
         with self._lock:
             return Graph._own(call(lib.qdq_graph_mended, self._handle, encode(target)))

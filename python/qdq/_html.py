@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of `qdq check --html` and `qdq compare --html`, from a report or a comparison (docs/report.md)."""
+"""The page of `qdq check --html` and `qdq compare --html`, from a report or a comparison (docs/differing_bits.md)."""
 
 import ctypes
 import json

@@ -54,7 +54,7 @@ def quantize_graph(model: Union[Graph, Path], state: Union[State, Path], *, targ
     shards. method: "minmax", "percentile" (which keeps `percentile` percent, 99.99), "entropy" or "mse"; weights:
     "minmax" or "mse", a scale for each output channel, or one with per_tensor, or one for each `group` weights of a
     column. symmetric: one scale for both signs, also where the target takes zero points. keep: names of nodes that stay
-    in float. data: samples to measure the noise on, as of qdq.calibrate; None makes inputs up. docs/quantize.md has the
+    in float. data: samples to measure the noise on, as of qdq.calibrate; None makes inputs up. docs/float_to_int8.md has the
     formulas.
     Returns a Quantized, whose graph has no errors for the target; `graph.check()` lists its warnings. Raises StateError if
     the state is of another model, of some shards or damaged, UnsupportedError if the target refuses the result,

@@ -93,7 +93,7 @@ class Report(tuple):
         return made
 
     def html(self, path):
-        """Writes the page of `qdq check --html`: verdicts, the graph, and a matrix of rules and nodes (docs/report.md)."""
+        """Writes the page of `qdq check --html`: verdicts, the graph, and a matrix of rules and nodes (docs/differing_bits.md)."""
         targets = [name for name, _ in self._asked]
         call = f"graph.check({targets if len(targets) > 1 else targets[0]!r})"
         _html.write(path, "check", _html.graph_of(self), call, _html.check(self._asked))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""States of data sets, which `qdq calibrate`, `compare`, `explain` and `merge` write (docs/datasets.md): reading and
+"""States of data sets, which `qdq calibrate`, `compare`, `explain` and `merge` write (docs/many_machines.md): reading and
 merging them."""
 
 import functools

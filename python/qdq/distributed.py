@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data sets on many machines, over Dask: `pip install qdq[distributed]` (docs/distributed.md).
+"""Data sets on many machines, over Dask: `pip install qdq[distributed]` (docs/many_machines.md).
 
     state = qdq.distributed.calibrate("model.onnx", "images", scheduler="tcp://10.0.0.1:8786", out="all.state")
 

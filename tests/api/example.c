@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C program of the README. It includes installed headers only.
+// The C program of docs/c.md that builds a graph. It includes installed headers only.
 // clang-format off
 #include <stdio.h>
 #include <qdq/qdq.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C program of docs/start_c.md. It includes installed headers only.
+// The C program of docs/c.md. It includes installed headers only.
 // clang-format off
 #include <qdq/qdq.h>
 #include <stdio.h>

@@ -13,9 +13,9 @@ import sys
 
 # By source: the document, the language of the block, arguments, and what is printed.
 EXAMPLES = {
-    "example.c": ("README.md", "c", [], "1.8 -> 1.79688\n"),
-    "example.cpp": ("README.md", "cpp", [], "1.8 -> 1.79688\n"),
-    "example_load.c": ("docs/start_c.md", "c", ["models/digits/int8.json"], "scores: float32, 14400 bytes\n"),
+    "example.c": ("docs/c.md", "c", [], "1.8 -> 1.79688\n"),
+    "example.cpp": ("docs/c.md", "cpp", [], "1.8 -> 1.79688\n"),
+    "example_load.c": ("docs/c.md", "c", ["models/digits/int8.json"], "scores: float32, 14400 bytes\n"),
 }
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """mend: each change, whether it is exact, and what is written. Expected codes and scales are worked out by hand from the
-formulas of docs/mend.md."""
+formulas of docs/float_to_int8.md."""
 
 import json
 import math

@@ -31,7 +31,7 @@ KINDS = {
     "explain": Kind(["explain", "g.json", "--against", "f.json"], 1, True,
                     ["explain", "g.json", "--against", "f.json", "--target", "onnx"]),
 }
-# How many numbers a row of each tensor has, by the tables of docs/datasets.md and docs/calibrate.md.
+# How many numbers a row of each tensor has, by the tables of docs/many_machines.md and docs/float_to_int8.md.
 WIDTHS = {
     "calibrate": {"ranges": 2, "counts": 5, "sums": 68, "squares": 134, "histograms": 4099},
     "compare": {"counts": 5, "steps": 3, "greatest": 3, "greatest_at": 2, "signals": 134, "noises": 134,
@@ -222,7 +222,7 @@ class Refusals(States):
                 self.assertIn("1.state is of another set of data", told)
 
     def test_the_digest_of_the_data(self):
-        """By the words of docs/datasets.md; of one file less than all blocks long, and of a folder longer than they are."""
+        """By the words of docs/many_machines.md; of one file less than all blocks long, and of a folder longer than they are."""
         block, blocks = 1 << 16, 256
         self.write("g.json", identity("float32", [1, 1 << 19]))
         (self.folder / "data").mkdir()

@@ -403,7 +403,7 @@ class EmittedC(Case):
                 result = self.qdq("plan", folder / "graph.json", "--emit-c", self.folder / "probe.c", code=None)
                 self.assertIn(result.code, (0, REFUSED))
                 if result.code:
-                    self.assertIn("docs/emit_c.md", result.err)
+                    self.assertIn("docs/firmware.md", result.err)
                     continue
                 self.assert_path(folder / "graph.json", folder / "inputs.safetensors")
                 written += 1
@@ -497,7 +497,7 @@ class EmittedC(Case):
         table = (root / "graph/write/c/c_ops.c").read_text(encoding="utf-8")
         rows = (root / "ops/elementwise/elementwise_ops.h").read_text(encoding="utf-8")
         ops = set(re.findall(r'\{"(\w+)", qdq_c_write', table)) | set(re.findall(r'X\(\w+, "(\w+)",', rows))
-        text = (root / "docs/emit_c.md").read_text(encoding="utf-8")
+        text = (root / "docs/firmware.md").read_text(encoding="utf-8")
         listed = re.search(r"\| family \| ops \|\n(.*?)\n\n", text, re.S).group(1)
         cells = " ".join(row.split("|")[2] for row in listed.split("\n")[1:])
         self.assertEqual(set(re.findall(r"\b[A-Z]\w+", cells)) - {"ONNX", "Runtime"}, ops)

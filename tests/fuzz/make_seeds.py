@@ -63,7 +63,7 @@ def safetensors_files():
 
 
 def state_file(version=3, kind=b"fuzz"):
-    """A state of the kind in fuzz_state.c, with its hash (docs/datasets.md)."""
+    """A state of the kind in fuzz_state.c, with its hash (docs/many_machines.md)."""
     words = lambda *texts: ("U8", b"".join(text + b"\0" for text in texts))
     ints = lambda *numbers: ("I64", struct.pack(f"<{len(numbers)}q", *numbers))
     tensors = {

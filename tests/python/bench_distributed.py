@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times qdq.distributed.calibrate on a LocalCluster of two workers against one run with one thread, and watches memory.
-It wrote the figures of docs/distributed.md.
+It wrote the figures of docs/many_machines.md.
 
     OMP_NUM_THREADS=1 setsid -w python bench_distributed.py MODEL.onnx [--images 5000] [--shape 3,48,192]
         [--repeat 3] [--shards N]

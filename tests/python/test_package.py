@@ -529,7 +529,7 @@ class Names(unittest.TestCase):
 
 class Documents(unittest.TestCase):
     def test_the_page_runs(self):
-        pages = [(ROOT / "docs" / name).read_text() for name in ("python.md", "start_torchao.md")]
+        pages = [(ROOT / "docs" / name).read_text() for name in ("python.md",)]
         blocks = re.findall(r"```python\n(.*?)```", "\n".join(pages), re.S)
         self.assertGreater(len(blocks), 5)
         names, here = {}, os.getcwd()

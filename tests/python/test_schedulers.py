@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the examples of docs/distributed.md: Slurm with a stand-in for sbatch, Dask and Ray where they are installed.
+"""Runs the examples of docs/many_machines.md: Slurm with a stand-in for sbatch, Dask and Ray where they are installed.
 
     test_schedulers.py SOURCE_ROOT
 """
@@ -37,7 +37,7 @@ esac
 
 
 def blocks(language):
-    text = (ROOT / "docs/distributed.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/many_machines.md").read_text(encoding="utf-8")
     return re.findall(rf"```{language}\n(.*?)```", text, re.S)
 
 

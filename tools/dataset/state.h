@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A state: what a command has found on the samples of a shard, and what it was made from. States of
-// shards merge into the state of all samples, byte for byte (docs/datasets.md).
+// shards merge into the state of all samples, byte for byte (docs/many_machines.md).
 #ifndef QDQ_TOOLS_DATASET_STATE_H
 #define QDQ_TOOLS_DATASET_STATE_H
 
@@ -49,7 +49,7 @@ typedef struct state_kind {
     const char *rows;  // the name of the rows of table 0 in messages
     const state_table_kind *tables;
     size_t table_count;
-    // Prints a report as text or JSON. EXIT_OK, or EXIT_FINDINGS as docs/datasets.md says.
+    // Prints a report as text or JSON. EXIT_OK, or EXIT_FINDINGS as docs/many_machines.md says.
     int (*report)(const state *s, const options *opt);
     // Warns on stderr of what the state in a file cannot be used for; NULL: nothing.
     void (*warn)(const state *s, const char *file);

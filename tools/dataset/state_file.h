@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// States as .safetensors files (docs/datasets.md lists the tensors).
+// States as .safetensors files (docs/many_machines.md lists the tensors).
 #ifndef QDQ_TOOLS_DATASET_STATE_FILE_H
 #define QDQ_TOOLS_DATASET_STATE_FILE_H
 

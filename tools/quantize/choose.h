@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses scales and zero points: of activations from the statistics of a calibration, of weights
-// from their elements. docs/quantize.md has the formulas and where they come from.
+// from their elements. docs/float_to_int8.md has the formulas and where they come from.
 #ifndef QDQ_TOOLS_QUANTIZE_CHOOSE_H
 #define QDQ_TOOLS_QUANTIZE_CHOOSE_H
 

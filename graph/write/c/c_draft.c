@@ -32,7 +32,7 @@ void qdq_c_cannot(qdq_c_step *step, const char *port, const char *found, const c
     qdq_report_add(
         step->findings, "core", &qdq_core_rules[QDQ_RULE_OP_UNSUPPORTED],
         (qdq_subject){.node = step->node->name, .op = step->node->op->name, .port = port}, found,
-        wanted, "docs/emit_c.md lists what is written");
+        wanted, "docs/firmware.md lists what is written");
 }
 
 //---- Numbers ----------------------------------------------------------------

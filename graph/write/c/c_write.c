@@ -280,7 +280,7 @@ static qdq_status set_constants(c_draft *d, qdq_error *err) {
 static void refuse(c_draft *d, const qdq_node *node, const char *found, const char *wanted) {
     qdq_report_add(d->findings, "core", &qdq_core_rules[QDQ_RULE_OP_UNSUPPORTED],
                    (qdq_subject){.node = node->name, .op = node->op->name}, found, wanted,
-                   "docs/emit_c.md lists what is written");
+                   "docs/firmware.md lists what is written");
 }
 
 static void put_parameters(c_draft *d, const qdq_node *node, bool scratch) {
@@ -519,7 +519,7 @@ static qdq_status check_values(c_draft *d) {
         qdq_report_add(d->findings, "core", &qdq_core_rules[QDQ_RULE_OP_UNSUPPORTED],
                        (qdq_subject){.node = v->name, .kind = "input"},
                        qdq_text(d->findings, "is %s", qdq_dtype_name(v->type.dtype)),
-                       "a dtype that is no block float", "docs/emit_c.md lists what is written");
+                       "a dtype that is no block float", "docs/firmware.md lists what is written");
     }
     return QDQ_OK;
 }

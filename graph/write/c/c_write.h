@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a graph as one C file that computes it (docs/emit_c.md).
+// Writes a graph as one C file that computes it (docs/firmware.md).
 #ifndef QDQ_GRAPH_WRITE_C_C_WRITE_H
 #define QDQ_GRAPH_WRITE_C_C_WRITE_H
 

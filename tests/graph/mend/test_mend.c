@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of mends: every rule that a mend names exists and is an error, and docs/mend.md has a
+// The table of mends: every rule that a mend names exists and is an error, and docs/float_to_int8.md has a
 // row for every mend that says whether it is exact.
 //
 //   test_mend DOCUMENT
@@ -43,10 +43,10 @@ static void the_document_says_which_mends_are_exact(void **state) {
         char row[128];
         snprintf(row, sizeof row, "\n| %s |", mend->name);
         const char *at = strstr(text, row);
-        if (!at) fail_msg("docs/mend.md has no row for %s", mend->name);
+        if (!at) fail_msg("docs/float_to_int8.md has no row for %s", mend->name);
         const char *end = strchr(at + 1, '\n');
         bool exact = strncmp(end - 7, "| yes |", 7) == 0;
-        if (exact != !mend->cause) fail_msg("docs/mend.md: %s is exact: %d", mend->name, exact);
+        if (exact != !mend->cause) fail_msg("docs/float_to_int8.md: %s is exact: %d", mend->name, exact);
     }
 }
 
