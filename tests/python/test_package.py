@@ -18,6 +18,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 import time
 import unittest
@@ -528,19 +529,26 @@ class Names(unittest.TestCase):
 
 
 class Documents(unittest.TestCase):
-    def test_the_page_runs(self):
-        pages = [(ROOT / "docs" / name).read_text() for name in ("python.md",)]
-        blocks = re.findall(r"```python\n(.*?)```", "\n".join(pages), re.S)
-        self.assertGreater(len(blocks), 5)
+    def printed(self, page):
+        """What the Python blocks of a page print, run from the top of the checkout."""
+        blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.S)
+        self.assertTrue(blocks)
         names, here = {}, os.getcwd()
         os.chdir(ROOT)
         try:
             with redirect_stdout(io.StringIO()) as said:
                 for block in blocks:
-                    exec(compile(block, "docs", "exec"), names)
+                    exec(compile(block, page, "exec"), names)
         finally:
             os.chdir(here)
-        self.assertIn("ArgumentError", said.getvalue())
+        return said.getvalue()
+
+    def test_the_page_runs(self):
+        self.assertIn("ArgumentError", self.printed("docs/python.md"))
+
+    def test_the_readme_shows_what_its_example_prints(self):
+        printed = textwrap.indent(self.printed("README.md"), "    ")
+        self.assertTrue(printed in (ROOT / "README.md").read_text(), printed)
 
 
 if __name__ == "__main__":
