@@ -4,7 +4,6 @@
 #ifndef QDQ_OPS_NETWORK_H
 #define QDQ_OPS_NETWORK_H
 
-#include "include/qdq/ops.h"
 #include "ops/op.h"
 
 extern const char *const qdq_data_format_words[];  // NXC, NCX

@@ -6,7 +6,7 @@
 #define QDQ_OPS_OP_H
 
 #include "include/qdq/inspect.h"
-#include "include/qdq/ops.h"
+#include "include/qdq/ops/node.h"
 #include "ops/dtype_set.h"
 #include "ops/op_context.h"
 #include "ops/op_fusion.h"

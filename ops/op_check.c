@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "include/qdq/ops/quantize.h"
+#include "include/qdq/ops/spatial.h"
 #include "ops/op.h"
 #include "runtime/base/number.h"
 #include "runtime/base/words.h"

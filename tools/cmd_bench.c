@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // qdq bench: times a run, each of its steps, and loading and compiling; compares a run with the
 // limit that memory sets.
+#include <qdq/device_plan.h>
+#include <qdq/inspect.h>
 #include <stdlib.h>
 
 #include "tools/bench/bandwidth.h"

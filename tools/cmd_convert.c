@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // qdq convert: writes a graph that was read from any format as a qdq/1 file or an ONNX model.
+#include <qdq/inspect.h>
 #include <string.h>
 
 #include "tools/commands.h"

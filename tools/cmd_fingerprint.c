@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // qdq fingerprint: prints hashes of a graph at a target, and says which of them are not as
 // expected.
+#include <qdq/fingerprint.h>
 #include <string.h>
 
 #include "tools/commands.h"

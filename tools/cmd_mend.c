@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // qdq mend: writes a graph that a target takes, and says what it changed and how exact that is.
+#include <qdq/inspect.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/commands.h"
 #include "tools/common.h"
+#include "tools/compare/noise.h"
 #include "tools/failure.h"
 #include "tools/findings.h"
 #include "tools/io/tensor_io.h"
-#include "tools/compare/noise.h"
 
 // A graph before and after it was mended.
 typedef struct mending {

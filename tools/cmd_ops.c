@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // qdq ops: prints the library's tables of ops and dtypes.
+#include <qdq/inspect.h>
 #include <string.h>
 
 #include "tools/commands.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // qdq plan: prints the steps, the arena, the lifetime of each value, a map of the arena, and the
 // memory of the device.
+#include <qdq/inspect.h>
 #include <string.h>
 
 #include "runtime/base/did_you_mean.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // qdq targets: prints the library's tables of targets: versions, options, evidence and rules.
+#include <qdq/inspect.h>
 #include <string.h>
 
 #include "tools/check/evidence_json.h"

@@ -2,6 +2,7 @@
 // Loading and compiling as the options say, and output that several commands share.
 #include "tools/common.h"
 
+#include <qdq/inspect.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -3,6 +3,8 @@
 #ifndef QDQ_TOOLS_COMMON_H
 #define QDQ_TOOLS_COMMON_H
 
+#include <qdq/device.h>
+#include <qdq/exec.h>
 #include <stdio.h>
 
 #include "runtime/base/json_writer.h"

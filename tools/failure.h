@@ -7,7 +7,8 @@
 #ifndef QDQ_TOOLS_FAILURE_H
 #define QDQ_TOOLS_FAILURE_H
 
-#include <qdq/qdq.h>
+#include <qdq/device.h>
+#include <qdq/graph.h>
 
 #include "runtime/base/json_writer.h"
 

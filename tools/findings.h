@@ -3,7 +3,7 @@
 #ifndef QDQ_TOOLS_FINDINGS_H
 #define QDQ_TOOLS_FINDINGS_H
 
-#include <qdq/qdq.h>
+#include <qdq/graph.h>
 #include <stdio.h>
 
 #include "runtime/base/json_writer.h"

@@ -3,7 +3,7 @@
 #ifndef QDQ_TOOLS_OPTIONS_H
 #define QDQ_TOOLS_OPTIONS_H
 
-#include <qdq/qdq.h>
+#include <qdq/device.h>
 #include <stdio.h>
 
 #include "tools/dataset/spill.h"

@@ -2,6 +2,8 @@
 // Loads, compiles and runs a graph for run, bench and compare.
 #include "tools/session.h"
 
+#include <qdq/device_plan.h>
+#include <qdq/inspect.h>
 #include <stdlib.h>
 
 #include "tools/common.h"

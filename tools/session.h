@@ -4,6 +4,8 @@
 #ifndef QDQ_TOOLS_SESSION_H
 #define QDQ_TOOLS_SESSION_H
 
+#include <qdq/exec.h>
+
 #include "tools/options.h"
 
 typedef struct session {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mends of Quantize and the Dequantize nodes that read its codes: other codes between them.
 #include "graph/mend/mend.h"
+#include "include/qdq/ops/elementwise.h"
 #include "runtime/numerics/dtype.h"
 
 static qdq_coder reader_at(const qdq_rewriter *r, const qdq_coder *q, size_t i) {

@@ -5,6 +5,7 @@
 #define QDQ_GRAPH_REWRITE_CODER_PARAMS_H
 
 #include "graph/rewrite/node_unit.h"
+#include "include/qdq/ops/quantize.h"
 
 // Scales and zero points of a coder that is `known`, one of each for each block of its grid.
 typedef struct qdq_coder_params {

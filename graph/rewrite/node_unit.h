@@ -5,6 +5,7 @@
 #define QDQ_GRAPH_REWRITE_NODE_UNIT_H
 
 #include "graph/rewrite/rewrite.h"
+#include "include/qdq/ops/quantize.h"
 
 // A Quantize or Dequantize whose real side is float32 with float32 scales.
 typedef struct qdq_coder {

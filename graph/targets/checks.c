@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "include/qdq/ops/products.h"
 #include "runtime/numerics/dtype.h"
 
 //---- A node -----------------------------------------------------------------

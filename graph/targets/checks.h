@@ -5,6 +5,7 @@
 #define QDQ_GRAPH_TARGETS_CHECKS_H
 
 #include "graph/target.h"
+#include "include/qdq/ops/quantize.h"
 #include "ops/quantize/quant_params.h"
 
 //---- A node -----------------------------------------------------------------

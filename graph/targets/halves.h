@@ -3,6 +3,7 @@
 #ifndef QDQ_GRAPH_TARGETS_HALVES_H
 #define QDQ_GRAPH_TARGETS_HALVES_H
 
+#include "include/qdq/ops/quantize.h"
 #include "ops/op.h"
 
 typedef struct qdq_half {

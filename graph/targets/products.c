@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "include/qdq/ops.h"
+#include "include/qdq/ops/products.h"
 
 enum { WEIGHTS = 1 };
 

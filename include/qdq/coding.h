@@ -4,7 +4,7 @@
 #ifndef QDQ_CODING_H
 #define QDQ_CODING_H
 
-#include <qdq/ops.h>
+#include <qdq/ops/quantize.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementwise ops of two or three inputs that are broadcast to one shape: Add and the other binary
 // ops, BitShift, Select, BiasAdd, PReLU.
+#include "include/qdq/ops/elementwise.h"
 #include "ops/elementwise/elementwise.h"
 #include "ops/elementwise/elementwise_ops.h"
 #include "ops/quantize/quant_params.h"

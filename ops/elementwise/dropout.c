@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "include/qdq/ops/elementwise.h"
 #include "ops/blocking.h"
 #include "ops/chunks.h"
 #include "ops/elementwise/philox.h"

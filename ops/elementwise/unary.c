@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementwise ops of one input: ReLU, Exp, GELU, IsNaN and others.
+#include "include/qdq/ops/elementwise.h"
 #include "ops/elementwise/elementwise.h"
 #include "ops/elementwise/elementwise_ops.h"
 #include "ops/quantize/quant_params.h"

@@ -5,6 +5,7 @@
 #ifndef QDQ_OPS_KERNELS_KERNEL_H
 #define QDQ_OPS_KERNELS_KERNEL_H
 
+#include "include/qdq/ops/quantize.h"
 #include "ops/kernels/best_row.h"
 #include "ops/kernels/quantize/params.h"
 #include "runtime/exec/plan.h"

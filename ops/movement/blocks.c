@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DepthToSpace and SpaceToDepth: channels become blocks of pixels, or the reverse. Both are a
 // transpose of six dims.
+#include "include/qdq/ops/movement.h"
 #include "ops/movement/movement.h"
 
 static const qdq_port_desc inputs[] = {{"x", offsetof(qdq_blocks_attrs, x), false, QDQ_SET_MOVED}};

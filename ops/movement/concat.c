@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string.h>
 
+#include "include/qdq/ops/movement.h"
 #include "ops/movement/runs.h"
 
 static const qdq_port_desc inputs[] = {

@@ -3,6 +3,7 @@
 // A row of y is at most three stretches, cut at the diagonal.
 #include <string.h>
 
+#include "include/qdq/ops/movement.h"
 #include "ops/blocking.h"
 #include "ops/movement/movement.h"
 #include "runtime/numerics/dtype.h"

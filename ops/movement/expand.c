@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expand, which broadcasts x to a shape, and Tile, which repeats x along its dims.
+#include "include/qdq/ops/movement.h"
 #include "ops/movement/runs.h"
 
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_MOVED}};

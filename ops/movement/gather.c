@@ -3,6 +3,7 @@
 // how (ops/movement/indices.h); one loop copies.
 #include <string.h>
 
+#include "include/qdq/ops/movement.h"
 #include "ops/blocking.h"
 #include "ops/movement/indices.h"
 

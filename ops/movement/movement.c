@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "include/qdq/ops/movement.h"
 #include "ops/blocking.h"
 #include "runtime/numerics/dtype.h"
 

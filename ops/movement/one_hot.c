@@ -2,6 +2,7 @@
 // OneHot: each index becomes `depth` elements, all of them the off value but the one it names.
 #include <string.h>
 
+#include "include/qdq/ops/movement.h"
 #include "ops/movement/indices.h"
 
 enum { IN_INDICES, IN_VALUES };

@@ -2,6 +2,7 @@
 // Pad: adds indices at the begin and the end of each dim; a negative pad removes some.
 #include <string.h>
 
+#include "include/qdq/ops/movement.h"
 #include "ops/movement/runs.h"
 
 enum { IN_X, IN_VALUE };

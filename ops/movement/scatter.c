@@ -4,6 +4,7 @@
 // A unit owns a range of y. It copies this range of x, then walks all indices in order and makes
 // the changes that lie in its range: if a place is named twice, the order of the changes does not
 // depend on the threads.
+#include "include/qdq/ops/movement.h"
 #include "ops/movement/indices.h"
 #include "runtime/numerics/dtype.h"
 #include "runtime/numerics/elementary.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slice: from each of some dims, the indices from a start to an end in steps, forwards or
 // backwards.
+#include "include/qdq/ops/movement.h"
 #include "ops/movement/runs.h"
 
 static const qdq_port_desc inputs[] = {{"x", offsetof(qdq_slice_attrs, x), false, QDQ_SET_MOVED}};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string.h>
 
+#include "include/qdq/ops/movement.h"
 #include "ops/blocking.h"
 #include "ops/kernels/transpose_block.h"
 #include "ops/movement/movement.h"

@@ -5,6 +5,7 @@
 // pixels (tap by tap, channels innermost) by weights, and convolutions of one channel without a
 // product of matrices. ConvInteger multiplies weights by the columns under the window (channel by
 // channel, taps innermost), so its unsigned operand is w.
+#include "include/qdq/ops/products.h"
 #include "ops/products/conv_lowering.h"
 #include "ops/products/pairs/pair_sums.h"
 

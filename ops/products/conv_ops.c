@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution and ConvTranspose, as oneDNN Graph has them.
+#include "include/qdq/ops/products.h"
 #include "ops/products/conv_lowering.h"
 
 enum { X, WEIGHTS, BIAS };

@@ -2,6 +2,7 @@
 // MatMul: y = a * b + bias, as oneDNN Graph has it.
 #include "ops/products/matmul.h"
 
+#include "include/qdq/ops/products.h"
 #include "ops/products/chip/chip_matmul.h"
 
 typedef qdq_matmul_attrs attrs_type;

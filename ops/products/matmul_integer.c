@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // MatMulInteger 10 and QLinearMatMul 21, as ONNX has them.
+#include "include/qdq/ops/products.h"
 #include "ops/products/matmul.h"
 #include "ops/products/pairs/pair_sums.h"
 

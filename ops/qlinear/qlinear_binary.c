@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // QLinearAdd and QLinearMul. A unit is a block of neighbouring codes of y. An operand that has the
 // shape of y is read in its place; codes of one that is broadcast are repeated in a buffer.
+#include "include/qdq/ops/qlinear.h"
 #include "ops/chunks.h"
 #include "ops/qlinear/qlinear.h"
 

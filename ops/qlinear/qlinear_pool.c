@@ -2,6 +2,7 @@
 // QLinearAveragePool and QLinearGlobalAveragePool. A unit is a block of neighbouring codes of y. A
 // window adds reals in float32, in row-major order; an image adds codes, in int32. A window that is
 // the whole image is computed as an image.
+#include "include/qdq/ops/qlinear.h"
 #include "ops/chunks.h"
 #include "ops/qlinear/qlinear.h"
 #include "ops/spatial/window.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // QLinearSoftmax. A unit is a row: the codes that a sum runs over. The exponentials of all 256
 // distances from the greatest code of a row are a table.
+#include "include/qdq/ops/qlinear.h"
 #include "ops/chunks.h"
 #include "ops/qlinear/qlinear.h"
 

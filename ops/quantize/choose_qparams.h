@@ -3,7 +3,7 @@
 #ifndef QDQ_OPS_QUANTIZE_CHOOSE_QPARAMS_H
 #define QDQ_OPS_QUANTIZE_CHOOSE_QPARAMS_H
 
-#include "include/qdq/ops.h"
+#include "include/qdq/ops/quantize.h"
 #include "ops/kernels/quantize/params.h"
 
 typedef struct qdq_choose_params {

@@ -4,8 +4,9 @@
 #ifndef QDQ_OPS_QUANTIZE_QUANT_PARAMS_H
 #define QDQ_OPS_QUANTIZE_QUANT_PARAMS_H
 
-#include "ops/kernels/quantize/sums/code_sum.h"
+#include "include/qdq/ops/quantize.h"
 #include "ops/kernels/quantize/params.h"
+#include "ops/kernels/quantize/sums/code_sum.h"
 #include "ops/op.h"
 
 //---- Descriptions that several ops have -------------------------------------

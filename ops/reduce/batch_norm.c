@@ -5,6 +5,7 @@
 // is a float32.
 #include <math.h>
 
+#include "include/qdq/ops/reduce.h"
 #include "ops/reduce/norm.h"
 
 // The numbers of params->gamma and ->beta are per slice.

@@ -3,6 +3,7 @@
 // float32, float64 in double, each sum rounded, as ONNX Runtime and numpy do; integers wrap around.
 #include <string.h>
 
+#include "include/qdq/ops/reduce.h"
 #include "ops/blocking.h"
 #include "ops/infer.h"
 #include "runtime/numerics/dtype.h"

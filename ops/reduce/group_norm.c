@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GroupNorm: a slice is one group of channels of one element of the batch. ops/reduce/norm.h has
 // the formula. The elements of a slice are summed in memory order, channels first or last.
+#include "include/qdq/ops/reduce.h"
 #include "ops/reduce/norm.h"
 
 static const qdq_port_desc inputs[] = {QDQ_NORM_INPUTS(qdq_group_norm_attrs)};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LayerNorm and RMSNorm: a slice spans the dims from begin_norm_axis on. ops/reduce/norm.h has the
 // formula; in RMSNorm the mean is 0 and the variance the mean of x^2.
+#include "include/qdq/ops/reduce.h"
 #include "ops/reduce/norm.h"
 #include "ops/reduce/order/layer_norm_order.h"
 

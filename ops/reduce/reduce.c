@@ -10,6 +10,8 @@
 // of float32 then have the orders of ops/reduce/order/sum_order.h.
 //
 // Max and Min are exact, and also take int8 and uint8. NaN wins; +0 is greater than -0.
+#include "include/qdq/ops/reduce.h"
+
 #include <math.h>
 
 #include "ops/infer.h"

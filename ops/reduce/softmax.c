@@ -19,6 +19,7 @@
 //     y_i = e_i * (1 / sum)
 //
 // With AVX-512 there are 16 lanes; lane l + 8 is added to lane l first.
+#include "include/qdq/ops/reduce.h"
 #include "ops/infer.h"
 #include "ops/reduce/reduce_axes.h"
 #include "runtime/numerics/dtype.h"

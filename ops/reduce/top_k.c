@@ -4,6 +4,7 @@
 // Equal elements keep the order of their indices.
 #include <string.h>
 
+#include "include/qdq/ops/reduce.h"
 #include "ops/infer.h"
 #include "ops/movement/movement.h"
 #include "runtime/numerics/dtype.h"

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "include/qdq/ops/spatial.h"
 #include "ops/blocking.h"
 #include "ops/chunks.h"
 #include "ops/kernels/resize/resize.h"

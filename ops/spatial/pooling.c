@@ -5,6 +5,7 @@
 // others.
 #include <float.h>
 
+#include "include/qdq/ops/spatial.h"
 #include "ops/spatial/pool_band.h"
 #include "runtime/base/size.h"
 #include "runtime/numerics/dtype.h"

@@ -2,6 +2,7 @@
 // Times memory passes: memcpy and streams of the bytes that a graph reads and writes.
 #include "tools/bench/bandwidth.h"
 
+#include <qdq/inspect.h>
 #include <stdlib.h>
 
 #include "tools/common.h"

@@ -4,7 +4,7 @@
 #ifndef QDQ_TOOLS_BENCH_BANDWIDTH_H
 #define QDQ_TOOLS_BENCH_BANDWIDTH_H
 
-#include <qdq/qdq.h>
+#include <qdq/parallel.h>
 
 #include "tools/bench/kernels/bandwidth_passes.h"
 

@@ -2,6 +2,7 @@
 // Finds the slowest steps, and times a memory pass and multiply-adds for each.
 #include "tools/bench/slowest.h"
 
+#include <qdq/inspect.h>
 #include <string.h>
 
 #include "tools/bench/bandwidth.h"

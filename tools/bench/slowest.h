@@ -4,7 +4,7 @@
 #ifndef QDQ_TOOLS_BENCH_SLOWEST_H
 #define QDQ_TOOLS_BENCH_SLOWEST_H
 
-#include <qdq/qdq.h>
+#include <qdq/exec.h>
 
 enum { SLOWEST = 10 };
 

@@ -3,7 +3,7 @@
 #ifndef QDQ_TOOLS_CHECK_EVIDENCE_JSON_H
 #define QDQ_TOOLS_CHECK_EVIDENCE_JSON_H
 
-#include <qdq/qdq.h>
+#include <qdq/evidence.h>
 
 #include "runtime/base/json_writer.h"
 

@@ -2,6 +2,7 @@
 // Checks a graph against every target and prints the verdicts as a matrix.
 #include "tools/check/matrix.h"
 
+#include <qdq/inspect.h>
 #include <stdlib.h>
 #include <string.h>
 

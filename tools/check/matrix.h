@@ -3,6 +3,8 @@
 #ifndef QDQ_TOOLS_CHECK_MATRIX_H
 #define QDQ_TOOLS_CHECK_MATRIX_H
 
+#include <qdq/graph.h>
+
 #include "runtime/base/json_writer.h"
 #include "tools/options.h"
 

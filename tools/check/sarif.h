@@ -3,6 +3,9 @@
 #ifndef QDQ_TOOLS_CHECK_SARIF_H
 #define QDQ_TOOLS_CHECK_SARIF_H
 
+#include <qdq/graph.h>
+#include <qdq/inspect.h>
+
 #include "runtime/base/json_writer.h"
 #include "tools/options.h"
 

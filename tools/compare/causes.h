@@ -4,6 +4,8 @@
 #ifndef QDQ_TOOLS_COMPARE_CAUSES_H
 #define QDQ_TOOLS_COMPARE_CAUSES_H
 
+#include <qdq/base.h>
+
 #include "tools/compare/units/node_run.h"
 #include "tools/compare/units/switches.h"
 

@@ -3,6 +3,8 @@
 #ifndef QDQ_TOOLS_COMPARE_COMPARE_H
 #define QDQ_TOOLS_COMPARE_COMPARE_H
 
+#include <qdq/tensor_file.h>
+
 #include "runtime/base/json_writer.h"
 #include "tools/io/tensor_io.h"
 #include "tools/options.h"

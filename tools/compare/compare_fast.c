@@ -3,6 +3,7 @@
 #include "tools/compare/compare_fast.h"
 
 #include <math.h>
+#include <qdq/inspect.h>
 #include <stdio.h>
 #include <stdlib.h>
 

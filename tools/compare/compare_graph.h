@@ -6,6 +6,8 @@
 #ifndef QDQ_TOOLS_COMPARE_COMPARE_GRAPH_H
 #define QDQ_TOOLS_COMPARE_COMPARE_GRAPH_H
 
+#include <qdq/numerics.h>
+
 #include "tools/compare/causes.h"
 #include "tools/compare/comparison.h"
 #include "tools/compare/spread.h"

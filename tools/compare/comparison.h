@@ -3,6 +3,8 @@
 #ifndef QDQ_TOOLS_COMPARE_COMPARISON_H
 #define QDQ_TOOLS_COMPARE_COMPARISON_H
 
+#include <qdq/exec.h>
+
 #include "tools/compare/units/piece.h"
 #include "tools/compare/units/target_pair.h"
 #include "tools/dataset/spill.h"

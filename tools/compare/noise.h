@@ -3,6 +3,8 @@
 #ifndef QDQ_TOOLS_COMPARE_NOISE_H
 #define QDQ_TOOLS_COMPARE_NOISE_H
 
+#include <qdq/graph.h>
+
 #include "runtime/base/json_writer.h"
 #include "tools/options.h"
 

@@ -3,8 +3,6 @@
 #ifndef QDQ_TOOLS_COMPARE_SPREAD_H
 #define QDQ_TOOLS_COMPARE_SPREAD_H
 
-#include <qdq/qdq.h>
-
 #include "runtime/base/json_writer.h"
 
 enum { SPREAD_BINS = 24 };

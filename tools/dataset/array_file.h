@@ -3,7 +3,7 @@
 #ifndef QDQ_TOOLS_DATASET_ARRAY_FILE_H
 #define QDQ_TOOLS_DATASET_ARRAY_FILE_H
 
-#include <qdq/qdq.h>
+#include <qdq/tensor_file.h>
 
 #include "tools/io/zip/zip_file.h"
 

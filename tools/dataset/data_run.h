@@ -4,6 +4,8 @@
 #ifndef QDQ_TOOLS_DATASET_DATA_RUN_H
 #define QDQ_TOOLS_DATASET_DATA_RUN_H
 
+#include <qdq/exec.h>
+
 #include "tools/dataset/samples.h"
 #include "tools/dataset/shard.h"
 #include "tools/dataset/state.h"

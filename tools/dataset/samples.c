@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <qdq/inspect.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

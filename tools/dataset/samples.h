@@ -4,6 +4,8 @@
 #ifndef QDQ_TOOLS_DATASET_SAMPLES_H
 #define QDQ_TOOLS_DATASET_SAMPLES_H
 
+#include <qdq/exec.h>
+
 #include "runtime/base/hash/sha256.h"
 #include "tools/dataset/array_file.h"
 #include "tools/io/watch.h"
@@ -13,9 +15,9 @@ typedef struct samples {
     const qdq_graph *graph;
     const qdq_plan *plan;
     size_t count;
-    char **names;     // of the files of a folder; NULL: one file
-    array_file file;  // that one file
-    void **buffers;   // of the inputs of the plan
+    char **names;                             // of the files of a folder; NULL: one file
+    array_file file;                          // that one file
+    void **buffers;                           // of the inputs of the plan
     unsigned char listing[QDQ_SHA256_BYTES];  // data_digest of the files
     qdq_error problem;  // of the first sample that could not be read, with its name
 } samples;

@@ -8,7 +8,8 @@
 #ifndef QDQ_TOOLS_DATASET_SPILL_H
 #define QDQ_TOOLS_DATASET_SPILL_H
 
-#include <qdq/qdq.h>
+#include <qdq/base.h>
+#include <qdq/parallel.h>
 
 typedef struct spill spill;
 

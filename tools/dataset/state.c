@@ -2,6 +2,7 @@
 // Makes and merges states.
 #include "tools/dataset/state.h"
 
+#include <qdq/fingerprint.h>
 #include <stdlib.h>
 #include <string.h>
 

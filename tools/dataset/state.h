@@ -4,7 +4,7 @@
 #ifndef QDQ_TOOLS_DATASET_STATE_H
 #define QDQ_TOOLS_DATASET_STATE_H
 
-#include <qdq/qdq.h>
+#include <qdq/exec.h>
 
 #include "runtime/base/hash/sha256.h"
 #include "tools/dataset/text_list.h"

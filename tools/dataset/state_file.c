@@ -4,6 +4,8 @@
 #include "tools/dataset/state_file.h"
 
 #include <inttypes.h>
+#include <qdq/fingerprint.h>
+#include <qdq/tensor_file.h>
 #include <stdlib.h>
 #include <string.h>
 

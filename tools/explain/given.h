@@ -3,6 +3,8 @@
 #ifndef QDQ_TOOLS_EXPLAIN_GIVEN_H
 #define QDQ_TOOLS_EXPLAIN_GIVEN_H
 
+#include <qdq/exec.h>
+
 #include "tools/session.h"
 
 typedef struct given_values {

@@ -3,7 +3,7 @@
 #ifndef QDQ_TOOLS_HTML_FORMULA_H
 #define QDQ_TOOLS_HTML_FORMULA_H
 
-#include <qdq/qdq.h>
+#include <qdq/numerics.h>
 
 // Writes "saturate(half_even(x / scale) + zero_point)" to `out`; for other ops the choices that
 // differ from ONNX's, or "". `bfloat16`: the node reads or makes

@@ -3,7 +3,7 @@
 #ifndef QDQ_TOOLS_HTML_GRAPH_JSON_H
 #define QDQ_TOOLS_HTML_GRAPH_JSON_H
 
-#include <qdq/qdq.h>
+#include <qdq/graph.h>
 
 #include "runtime/base/json_writer.h"
 

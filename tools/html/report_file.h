@@ -3,6 +3,7 @@
 #ifndef QDQ_TOOLS_HTML_REPORT_FILE_H
 #define QDQ_TOOLS_HTML_REPORT_FILE_H
 
+#include <qdq/graph.h>
 #include <stdio.h>
 
 #include "runtime/base/json_writer.h"

@@ -3,6 +3,7 @@
 #include "tools/io/input_shapes.h"
 
 #include <errno.h>
+#include <qdq/inspect.h>
 #include <stdlib.h>
 #include <string.h>
 

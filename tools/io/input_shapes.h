@@ -4,6 +4,8 @@
 #ifndef QDQ_TOOLS_IO_INPUT_SHAPES_H
 #define QDQ_TOOLS_IO_INPUT_SHAPES_H
 
+#include <qdq/graph.h>
+
 #include "tools/options.h"
 
 // Sets the shapes and dims of `out`. The files of --input are looked at if the graph is an ONNX

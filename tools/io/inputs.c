@@ -2,6 +2,8 @@
 // Fills the inputs of an exec from files or with random data.
 #include "tools/io/inputs.h"
 
+#include <qdq/fingerprint.h>
+#include <qdq/inspect.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +20,8 @@ static int write_input(qdq_exec *exec, const qdq_tensor_info *input, const tenso
     qdq_error err = {0};
     loaded_tensor tensor;
     char has[128], wants[128];
-    if (tensor_load(spec, input->name, input->shape, &tensor, &err) != QDQ_OK) return report_error(&err);
+    if (tensor_load(spec, input->name, input->shape, &tensor, &err) != QDQ_OK)
+        return report_error(&err);
     int code = EXIT_OK;
     if (are_codes_of(input->dtype, tensor.dtype, spec->file)) tensor.dtype = input->dtype;
     if (!qdq_shape_equal(tensor.shape, input->shape)) {

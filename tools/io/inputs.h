@@ -3,6 +3,8 @@
 #ifndef QDQ_TOOLS_IO_INPUTS_H
 #define QDQ_TOOLS_IO_INPUTS_H
 
+#include <qdq/exec.h>
+
 #include "tools/options.h"
 
 // Writes every input of the exec as --input and --fill say; `graph` is the graph of the plan.

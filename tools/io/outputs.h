@@ -3,6 +3,8 @@
 #ifndef QDQ_TOOLS_IO_OUTPUTS_H
 #define QDQ_TOOLS_IO_OUTPUTS_H
 
+#include <qdq/exec.h>
+
 #include "tools/options.h"
 
 // Each must name an output, and a file that can be written, or that can be read and has a tensor

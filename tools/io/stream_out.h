@@ -3,6 +3,8 @@
 #ifndef QDQ_TOOLS_IO_STREAM_OUT_H
 #define QDQ_TOOLS_IO_STREAM_OUT_H
 
+#include <qdq/tensor_file.h>
+
 #include "tools/options.h"
 
 // Whether a file is written directly from front to end, instead of under a temporary name.

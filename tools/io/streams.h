@@ -4,6 +4,8 @@
 #ifndef QDQ_TOOLS_IO_STREAMS_H
 #define QDQ_TOOLS_IO_STREAMS_H
 
+#include <qdq/graph.h>
+
 #include "tools/options.h"
 
 enum { MAX_PIPES = 64 };

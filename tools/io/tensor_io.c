@@ -2,6 +2,7 @@
 // Reads and writes tensors that the command line names.
 #include "tools/io/tensor_io.h"
 
+#include <qdq/inspect.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

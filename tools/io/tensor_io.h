@@ -3,7 +3,9 @@
 #ifndef QDQ_TOOLS_IO_TENSOR_IO_H
 #define QDQ_TOOLS_IO_TENSOR_IO_H
 
-#include <qdq/qdq.h>
+#include <qdq/base.h>
+#include <qdq/graph.h>
+#include <qdq/tensor_file.h>
 
 // The parts of "NAME=FILE#TENSOR"; name and tensor are "" if not given.
 typedef struct tensor_spec {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints completion scripts for bash, zsh and fish.
+#include <qdq/inspect.h>
 #include <string.h>
 
 #include "tools/manual/manual.h"

@@ -3,7 +3,7 @@
 #ifndef QDQ_TOOLS_PLAN_CAPTURE_H
 #define QDQ_TOOLS_PLAN_CAPTURE_H
 
-#include <qdq/qdq.h>
+#include <qdq/device_plan.h>
 
 // A JSON list of nodes in the order of execution, as ttnn.graph.end_graph_capture returns it. An
 // exit code, after a message if it is not EXIT_OK.

@@ -3,7 +3,7 @@
 #ifndef QDQ_TOOLS_PLAN_DEVICE_TEXT_H
 #define QDQ_TOOLS_PLAN_DEVICE_TEXT_H
 
-#include <qdq/qdq.h>
+#include <qdq/exec.h>
 
 // Nothing if the plan has no device.
 void print_device(const qdq_plan *plan);

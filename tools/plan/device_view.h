@@ -3,7 +3,8 @@
 #ifndef QDQ_TOOLS_PLAN_DEVICE_VIEW_H
 #define QDQ_TOOLS_PLAN_DEVICE_VIEW_H
 
-#include <qdq/qdq.h>
+#include <qdq/device.h>
+#include <qdq/device_plan.h>
 
 enum { AFTER_THE_RUN = -1 };  // a step
 

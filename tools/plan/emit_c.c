@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/plan/emit_c.h"
 
+#include <qdq/inspect.h>
+
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/findings.h"

@@ -3,7 +3,7 @@
 #ifndef QDQ_TOOLS_PLAN_MEMORY_CSV_H
 #define QDQ_TOOLS_PLAN_MEMORY_CSV_H
 
-#include <qdq/qdq.h>
+#include <qdq/device_plan.h>
 
 // Makes the folder if there is none, and writes program_l1_usage_summary.csv,
 // program_memory_usage_summary.csv and program_detailed_memory_usage.csv, as

@@ -3,7 +3,7 @@
 #ifndef QDQ_TOOLS_PLAN_MEMORY_JSON_H
 #define QDQ_TOOLS_PLAN_MEMORY_JSON_H
 
-#include <qdq/qdq.h>
+#include <qdq/exec.h>
 
 #include "runtime/base/json_writer.h"
 

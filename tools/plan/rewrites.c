@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/plan/rewrites.h"
 
+#include <qdq/inspect.h>
+
 //---- Text -------------------------------------------------------------------
 
 // "  groups         q15: QLinearConv of c11, q15"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // qdq quantize: puts codes into a float graph for a target, with scales from a calibration.
 #include <inttypes.h>
+#include <qdq/fingerprint.h>
+#include <qdq/inspect.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/quantize/coding_list.h"
 
+#include <qdq/inspect.h>
 #include <stdlib.h>
 
 void *coding_list_memory(coding_list *list, size_t count, size_t size) {

@@ -3,7 +3,8 @@
 #ifndef QDQ_TOOLS_QUANTIZE_CODING_LIST_H
 #define QDQ_TOOLS_QUANTIZE_CODING_LIST_H
 
-#include <qdq/qdq.h>
+#include <qdq/coding.h>
+#include <qdq/exec.h>
 
 typedef struct coding_list {
     const qdq_graph *graph;

@@ -2,6 +2,7 @@
 #include "tools/quantize/constants.h"
 
 #include <math.h>
+#include <qdq/inspect.h>
 #include <string.h>
 
 // Where an element's scale is: the scales are in row-major order of a grid of blocks.

@@ -2,6 +2,7 @@
 #include "tools/quantize/places.h"
 
 #include <math.h>
+#include <qdq/inspect.h>
 #include <stdlib.h>
 #include <string.h>
 

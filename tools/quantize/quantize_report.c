@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/quantize/quantize_report.h"
 
+#include <qdq/inspect.h>
 #include <stdio.h>
 #include <string.h>
 

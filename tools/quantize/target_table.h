@@ -3,7 +3,8 @@
 #ifndef QDQ_TOOLS_QUANTIZE_TARGET_TABLE_H
 #define QDQ_TOOLS_QUANTIZE_TARGET_TABLE_H
 
-#include <qdq/qdq.h>
+#include <qdq/base.h>
+#include <qdq/ops/quantize.h>
 
 // Which values of an Add of two computed values, as in residual networks, become codes.
 typedef enum residual_form {

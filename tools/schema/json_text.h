@@ -3,8 +3,6 @@
 #ifndef QDQ_TOOLS_SCHEMA_JSON_TEXT_H
 #define QDQ_TOOLS_SCHEMA_JSON_TEXT_H
 
-#include <qdq/qdq.h>
-
 #include "runtime/base/json_writer.h"
 
 // Writes the tokens of a JSON text, which may be incomplete: later calls continue it. `format` is

@@ -2,6 +2,8 @@
 // Names and words are ttnn's.
 #include "tools/schema/memory_schema.h"
 
+#include <qdq/device.h>
+
 #include "tools/schema/json_text.h"
 
 static void put_spec(qdq_json *json, const char *name, const char *shape, int least, int most,

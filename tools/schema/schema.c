@@ -3,6 +3,7 @@
 // everything that needs shapes, counts or other nodes.
 #include "tools/schema/schema.h"
 
+#include <qdq/inspect.h>
 #include <stdio.h>
 #include <string.h>
 

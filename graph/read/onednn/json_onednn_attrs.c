@@ -6,6 +6,7 @@
 
 #include "graph/read/json_attrs.h"
 #include "graph/read/onednn/json_onednn.h"
+#include "include/qdq/ops/quantize.h"
 
 // Files write the default of an attribute with one entry per spatial dim at this length, whatever
 // the rank.

@@ -2,7 +2,8 @@
 // Checks of oneDNN's rules about neural-network ops. The core ops are modelled on oneDNN's, so only
 // a few extra restrictions remain.
 #include "graph/targets/onednn/onednn.h"
-#include "include/qdq/ops.h"
+#include "include/qdq/ops/reduce.h"
+#include "include/qdq/ops/spatial.h"
 
 #define FLOATS (QDQ_SET(FLOAT32) | QDQ_SET(BFLOAT16) | QDQ_SET(FLOAT16))
 

@@ -8,6 +8,8 @@
 #include "graph/targets/ort/ort_arm.h"
 #include "graph/targets/ort/ort_rewrites.h"
 #include "graph/targets/target_ops.h"
+#include "include/qdq/ops/products.h"
+#include "include/qdq/ops/qlinear.h"
 #include "ops/products/pairs/pair_sums.h"
 
 //---- Rules ------------------------------------------------------------------

@@ -3,6 +3,8 @@
 // say: each is a warning at the node.
 #include "graph/targets/ort/ort_arm.h"
 
+#include "include/qdq/ops/products.h"
+
 enum { A, B_OF_INTEGERS = 1, B_OF_CODES = 3 };  // ports
 
 // A matrix [..., depth, columns], or rows of depth codes.

@@ -4,6 +4,8 @@
 // DynamicQuantize before them DynamicQuantizeMatMul, whose numbers are the same.
 #include "graph/copy.h"
 #include "graph/targets/ort/ort_groups.h"
+#include "include/qdq/ops/elementwise.h"
+#include "include/qdq/ops/products.h"
 
 enum { A, B, A_ZERO, B_ZERO };      // ports of MatMulInteger
 enum { CODES, SCALE, ZERO_POINT };  // results of DynamicQuantize

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums and products of two tensors of codes.
 #include "graph/targets/ort/ort_groups.h"
+#include "include/qdq/ops/qlinear.h"
+#include "include/qdq/ops/reduce.h"
 
 enum { A, B };
 

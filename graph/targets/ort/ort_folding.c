@@ -5,6 +5,8 @@
 
 #include "graph/copy.h"
 #include "graph/targets/ort/ort_groups.h"
+#include "include/qdq/ops/products.h"
+#include "include/qdq/ops/reduce.h"
 
 enum { X, W, BIAS };                       // ports of Convolution, ConvTranspose and MatMul
 enum { GAMMA = 1, BETA, MEAN, VARIANCE };  // ports of BatchNormInference

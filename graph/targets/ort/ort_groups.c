@@ -3,6 +3,7 @@
 #include "graph/targets/ort/ort_groups.h"
 
 #include "graph/copy.h"
+#include "include/qdq/ops/reduce.h"
 
 //---- Units ------------------------------------------------------------------
 

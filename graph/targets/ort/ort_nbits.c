@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of float activations with constant codes, which become MatMulNBits.
 #include "graph/targets/ort/ort_groups.h"
+#include "include/qdq/ops/products.h"
 
 enum { A, B, BIAS };  // ports of MatMul
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Patterns of ONNX Runtime that make one normalization of several float nodes.
 #include "graph/targets/ort/ort_groups.h"
+#include "include/qdq/ops/elementwise.h"
+#include "include/qdq/ops/reduce.h"
 
 static const qdq_graph_value *value_at(const qdq_rewriter *r, uint32_t id) {
     return &r->from->values[id];

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph/targets/ort/ort_groups.h"
+#include "include/qdq/ops/elementwise.h"
 #include "runtime/numerics/dtype.h"
 
 static const qdq_dtype_info *info_of(const qdq_coder *c) { return qdq_dtype_get(c->dtype); }

@@ -5,6 +5,9 @@
 
 #include "graph/copy.h"
 #include "graph/targets/ort/ort_groups.h"
+#include "include/qdq/ops/elementwise.h"
+#include "include/qdq/ops/movement.h"
+#include "include/qdq/ops/products.h"
 
 enum { A, B, BIAS };  // ports of MatMul and Convolution
 

@@ -5,6 +5,8 @@
 // where it does (NULL: they do not).
 #include "graph/targets/ort/ort_rewrites.h"
 
+#include "include/qdq/ops/spatial.h"
+
 //---- When a pattern applies -------------------------------------------------
 
 static bool always(const qdq_target_version *version) {

@@ -2,6 +2,8 @@
 // What ONNX Runtime's optimizer does and this target does not: each is a warning at the node. These
 // patterns never match.
 #include "graph/targets/ort/ort_groups.h"
+#include "include/qdq/ops/movement.h"
+#include "include/qdq/ops/products.h"
 
 enum { W = 1 };      // port of Convolution
 enum { BLOCK = 8 };  // channels of NCHWc with AVX2, and which divides all others

@@ -7,6 +7,7 @@
 #include "graph/copy.h"
 #include "graph/rewrite/coder_params.h"
 #include "graph/targets/ort/ort_groups.h"
+#include "include/qdq/ops/products.h"
 #include "runtime/numerics/quantize_one.h"
 
 enum { A, B, BIAS };  // ports of MatMul and Convolution

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "include/qdq/ops/products.h"
 #include "runtime/numerics/dtype.h"
 
 static bool is_requantize(const qdq_op_context *ctx) {

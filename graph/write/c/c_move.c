@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ops that move elements: copies, transposes, and the tables of runs of ops/movement/runs.h.
 #include "graph/write/c/c_draft.h"
+#include "include/qdq/ops/movement.h"
 #include "ops/movement/runs.h"
 
 void qdq_c_write_copy(qdq_c_step *step) {

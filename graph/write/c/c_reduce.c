@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "graph/write/c/c_draft.h"
+#include "include/qdq/ops/reduce.h"
 #include "ops/reduce/reduce_axes.h"
 
 //---- Slices -----------------------------------------------------------------

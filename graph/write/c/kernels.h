@@ -8,6 +8,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "include/qdq/base.h"
+#include "include/qdq/numerics.h"
+
 //---- Elements in memory -----------------------------------------------------
 
 static inline float load_float32(const void *x, size_t i) {

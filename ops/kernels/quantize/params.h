@@ -3,7 +3,6 @@
 #ifndef QDQ_OPS_KERNELS_QUANTIZE_PARAMS_H
 #define QDQ_OPS_KERNELS_QUANTIZE_PARAMS_H
 
-#include "include/qdq/ops.h"
 #include "runtime/numerics/quantize_one.h"
 
 // The work of a tile function: a column of the kernel table.

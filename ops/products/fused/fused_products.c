@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // QGemm and MatMulIntegerToFloat: products of integers with scales, as ONNX Runtime's ops of these
 // names.
+#include "include/qdq/ops/products.h"
 #include "ops/products/matmul.h"
 #include "ops/products/pairs/pair_sums.h"
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "include/qdq/ops/products.h"
 #include "ops/chunks.h"
 #include "ops/infer.h"
 #include "ops/kernels/gemm/gemm_orders.h"

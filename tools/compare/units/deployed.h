@@ -3,7 +3,9 @@
 #ifndef QDQ_TOOLS_COMPARE_UNITS_DEPLOYED_H
 #define QDQ_TOOLS_COMPARE_UNITS_DEPLOYED_H
 
-#include <qdq/qdq.h>
+#include <qdq/base.h>
+#include <qdq/graph.h>
+#include <qdq/inspect.h>
 
 // A rewrite of a node of the given graph.
 typedef struct rewritten_node {

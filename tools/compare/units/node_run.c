@@ -2,6 +2,7 @@
 // Runs one node of a graph on given data.
 #include "tools/compare/units/node_run.h"
 
+#include <qdq/inspect.h>
 #include <stdio.h>
 #include <stdlib.h>
 

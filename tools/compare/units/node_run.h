@@ -3,6 +3,9 @@
 #ifndef QDQ_TOOLS_COMPARE_UNITS_NODE_RUN_H
 #define QDQ_TOOLS_COMPARE_UNITS_NODE_RUN_H
 
+#include <qdq/base.h>
+#include <qdq/exec.h>
+
 #include "tools/options.h"
 
 // A value of the complete graph that the node reads or makes.

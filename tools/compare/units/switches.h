@@ -4,7 +4,7 @@
 #ifndef QDQ_TOOLS_COMPARE_UNITS_SWITCHES_H
 #define QDQ_TOOLS_COMPARE_UNITS_SWITCHES_H
 
-#include <qdq/qdq.h>
+#include <qdq/numerics.h>
 
 enum { MAX_SWITCHES = 32 };
 

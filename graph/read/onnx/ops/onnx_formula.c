@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "include/qdq/ops/quantize.h"
 #include "runtime/numerics/dtype.h"
 
 enum { MOST_OPERANDS = 8, MOST_NAME = 32, MOST_LIST = 8, MOST_DEPTH = 16 };
