@@ -27,7 +27,7 @@ typedef struct qdq_rule {
     // The same for a rule about where a value lies on a device (graph/memory/layout_rules.h): `ops`
     // are those that make the value, NULL for all values.
     void (*check_value)(const struct qdq_value_context *ctx, const struct qdq_rule *rule);
-    // Releases of the target (graph/target.h): the first with the rule, the first without it
+    // Releases of the target (graph/core/target.h): the first with the rule, the first without it
     // again; 0: no bound.
     int since, until;
     // Names of the versions that have the rule ("wormhole blackhole"), if it goes by variant.

@@ -16,7 +16,7 @@ typedef struct qdq_lowering {
     uint32_t isas;          // instruction sets, of runtime/base/cpu.h
     qdq_mempool *mempool;   // owns everything that stages point to
     bool fast;              // bits may differ from those of the graph
-    // The stage only describes what it computes, for writers of C (graph/write/c/): nothing is
+    // The stage only describes what it computes, for writers of C (graph/formats/c/): nothing is
     // packed or tabulated, and products are qdq_gemm or qdq_conv as they are.
     bool plain;
     const qdq_parallel *parallel;  // packs large constants; NULL: serial

@@ -5,7 +5,7 @@
 // the same, because the links themselves fill the table.
 #include "graph/compile/lower.h"
 #include "ops/quantize/lookup_stages.h"
-#include "runtime/numerics/block_float.h"
+#include "runtime/tenstorrent/block_float.h"
 
 enum { LEAST_ELEMENTS = 4096 };  // fewer are faster computed than a table is filled
 

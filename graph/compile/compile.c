@@ -6,15 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/core/held_constants.h"
 #include "graph/rewrite/rewrite.h"
-#include "graph/tensor_file/held_constants.h"
+#include "runtime/arena/memory_plan.h"
 #include "runtime/base/cpu.h"
 #include "runtime/base/fp_environment.h"
 #include "runtime/exec/exec.h"
-#include "runtime/memory/memory_plan.h"
-#include "runtime/numerics/block_float.h"
 #include "runtime/numerics/dtype.h"
 #include "runtime/numerics/quantize_one.h"
+#include "runtime/tenstorrent/block_float.h"
 
 //---- Inputs, outputs, constants ---------------------------------------------
 

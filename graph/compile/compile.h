@@ -5,7 +5,7 @@
 #define QDQ_GRAPH_COMPILE_COMPILE_H
 
 #include "graph/compile/lower.h"
-#include "runtime/memory/memory_plan.h"
+#include "runtime/arena/memory_plan.h"
 
 // Upper bounds on the partial states of a reduction: how many, and their total bytes.
 enum { QDQ_REDUCE_PARTIALS = 64, QDQ_REDUCE_STATE_BYTES = 1 << 20 };

@@ -11,12 +11,12 @@
 // all links of a step that it computes on its results in registers (qdq_stage_finish), and the
 // links around an Add of codes (code_sums.c).
 #include "graph/compile/compile.h"
-#include "graph/plan_text.h"
-#include "graph/plan_traffic.h"
+#include "graph/compile/plan_text.h"
+#include "graph/compile/plan_traffic.h"
 #include "ops/kernels/kernel.h"
 #include "ops/quantize/lookup_stages.h"
-#include "runtime/numerics/block_float.h"
 #include "runtime/numerics/dtype.h"
+#include "runtime/tenstorrent/block_float.h"
 #include "runtime/tiles/kernels/nontemporal.h"
 
 // A copy into the arena reads x from its original place; every other step reads x from its final

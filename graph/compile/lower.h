@@ -4,7 +4,7 @@
 #ifndef QDQ_GRAPH_COMPILE_LOWER_H
 #define QDQ_GRAPH_COMPILE_LOWER_H
 
-#include "graph/validate.h"
+#include "graph/compile/validate.h"
 #include "ops/products/shared_packs.h"
 #include "runtime/base/budget.h"
 #include "runtime/base/size.h"

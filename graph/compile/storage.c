@@ -7,7 +7,7 @@
 
 #include "graph/compile/compile.h"
 #include "runtime/base/did_you_mean.h"
-#include "runtime/numerics/block_float.h"
+#include "runtime/tenstorrent/block_float.h"
 
 //---- Options ----------------------------------------------------------------
 

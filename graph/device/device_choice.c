@@ -2,8 +2,8 @@
 // Which device a graph is compiled for: the one that is given, or else the target's own.
 #include <string.h>
 
+#include "graph/core/target.h"
 #include "graph/device/device_pass.h"
-#include "graph/target.h"
 #include "runtime/base/error.h"
 
 static const char *arch_name(qdq_arch arch) {

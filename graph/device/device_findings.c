@@ -3,8 +3,8 @@
 // whatever the target, and so is the rule.
 #include <string.h>
 
+#include "graph/core/target.h"
 #include "graph/device/device_pass.h"
-#include "graph/target.h"
 #include "ops/report.h"
 
 extern const qdq_target qdq_target_ttnn;

@@ -10,7 +10,7 @@
 #include "graph/targets/checks.h"
 #include "graph/targets/ttnn/ttnn_checks.h"
 #include "ops/elementwise/elementwise_ops.h"
-#include "runtime/numerics/block_float.h"
+#include "runtime/tenstorrent/block_float.h"
 
 // A scale or a zero point.
 typedef struct param {

@@ -3,14 +3,14 @@
 // memory of a device, as ttnn does when it runs node by node.
 //
 // The pass sees nodes, not steps of a plan: a node has the same buffers however qdq computes it.
-// runtime/memory/ has the numbers.
+// runtime/tenstorrent/ has the numbers.
 #ifndef QDQ_GRAPH_DEVICE_DEVICE_PASS_H
 #define QDQ_GRAPH_DEVICE_DEVICE_PASS_H
 
-#include "graph/graph.h"
+#include "graph/core/graph.h"
 #include "include/qdq/device_plan.h"
 #include "runtime/exec/plan_device.h"
-#include "runtime/memory/device_memory.h"
+#include "runtime/tenstorrent/device_memory.h"
 
 typedef struct qdq_device_request {
     const qdq_device *device;         // NULL: none, and there is no pass

@@ -2,7 +2,7 @@
 // Fills inputs with data made of a seed, in ranges that suit the ports that read them.
 #include <string.h>
 
-#include "graph/graph.h"
+#include "graph/core/graph.h"
 #include "include/qdq/fingerprint.h"
 #include "runtime/base/fp_environment.h"
 #include "runtime/exec/exec.h"

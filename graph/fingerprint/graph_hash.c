@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/tensor_file/held_constants.h"
+#include "graph/core/held_constants.h"
 #include "runtime/numerics/dtype.h"
 
 typedef struct hasher {

@@ -4,9 +4,9 @@
 #ifndef QDQ_GRAPH_FINGERPRINT_GRAPH_HASH_H
 #define QDQ_GRAPH_FINGERPRINT_GRAPH_HASH_H
 
+#include "graph/core/graph.h"
+#include "graph/core/target.h"
 #include "runtime/base/hash/sha256.h"
-#include "graph/graph.h"
-#include "graph/target.h"
 
 typedef struct qdq_digest {
     unsigned char bytes[QDQ_SHA256_BYTES];

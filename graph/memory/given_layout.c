@@ -3,8 +3,8 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/fp_environment.h"
-#include "runtime/memory/page_layout.h"
-#include "runtime/memory/shard_cores.h"
+#include "runtime/tenstorrent/page_layout.h"
+#include "runtime/tenstorrent/shard_cores.h"
 
 //---- The table --------------------------------------------------------------
 

@@ -4,7 +4,7 @@
 #ifndef QDQ_GRAPH_MEMORY_GIVEN_LAYOUT_H
 #define QDQ_GRAPH_MEMORY_GIVEN_LAYOUT_H
 
-#include "graph/graph.h"
+#include "graph/core/graph.h"
 #include "include/qdq/device.h"
 
 typedef struct qdq_given_layout {

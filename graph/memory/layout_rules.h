@@ -3,9 +3,9 @@
 #ifndef QDQ_GRAPH_MEMORY_LAYOUT_RULES_H
 #define QDQ_GRAPH_MEMORY_LAYOUT_RULES_H
 
+#include "graph/core/target.h"
 #include "graph/memory/tensor_layouts.h"
-#include "graph/target.h"
-#include "runtime/memory/buffer_layout.h"
+#include "runtime/tenstorrent/buffer_layout.h"
 
 // A value as a rule sees it.
 typedef struct qdq_value_context {

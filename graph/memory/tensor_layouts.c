@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "runtime/memory/page_layout.h"
-#include "runtime/memory/shard_cores.h"
+#include "runtime/tenstorrent/page_layout.h"
+#include "runtime/tenstorrent/shard_cores.h"
 
 static const qdq_tensor_layout default_layout;
 

@@ -4,8 +4,8 @@
 #ifndef QDQ_GRAPH_MEMORY_TENSOR_LAYOUTS_H
 #define QDQ_GRAPH_MEMORY_TENSOR_LAYOUTS_H
 
+#include "graph/core/output_tensor.h"
 #include "graph/memory/given_layout.h"
-#include "graph/memory/output_tensor.h"
 
 typedef struct qdq_tensor_layouts {
     const qdq_tensor_layout **of;  // by value id; NULL: every value has the default

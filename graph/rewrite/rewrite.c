@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "graph/copy.h"
+#include "graph/core/copy.h"
 #include "include/qdq/inspect.h"
 #include "runtime/base/fp_environment.h"
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/copy.h"
-#include "graph/names.h"
+#include "graph/core/copy.h"
+#include "graph/core/names.h"
 #include "graph/rewrite/rewrite.h"
 
 //---- For builders -----------------------------------------------------------

@@ -4,7 +4,7 @@
 #ifndef QDQ_GRAPH_TARGETS_CHECKS_H
 #define QDQ_GRAPH_TARGETS_CHECKS_H
 
-#include "graph/target.h"
+#include "graph/core/target.h"
 #include "include/qdq/ops/quantize.h"
 #include "ops/quantize/quant_params.h"
 

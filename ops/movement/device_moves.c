@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ops/movement/movement.h"
-#include "runtime/numerics/block_float.h"
+#include "runtime/tenstorrent/block_float.h"
 
 // Block floats as well: no element leaves its row or the elements that share its exponent.
 static const qdq_port_desc inputs[] = {{"x", offsetof(qdq_unary_attrs, x), false, QDQ_SET_ALL}};

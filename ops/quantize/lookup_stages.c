@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "ops/kernels/kernel.h"
-#include "runtime/numerics/block_float.h"
 #include "runtime/numerics/dtype.h"
+#include "runtime/tenstorrent/block_float.h"
 
 static const uint32_t the_only[1] = {0};
 static const qdq_stage_param the_only_table = {.is_int = true,

@@ -6,8 +6,8 @@
 
 #include "ops/kernels/kernel.h"
 #include "runtime/numerics/dtype.h"
-#include "runtime/numerics/quantize_device.h"
 #include "runtime/numerics/small_float.h"
+#include "runtime/tenstorrent/quantize_device.h"
 
 const char *const qdq_qtype_words[] = {"per_tensor", "per_channel", "per_group", NULL};
 const char *const qdq_domain_words[] = {"int", "float", "none", NULL};

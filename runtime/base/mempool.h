@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A memory pool: memory that grows in blocks and is freed all at once. Everything that a graph or a
-// plan consists of lies in one, so a single call frees it. (runtime/memory/memory_plan.h lays out
+// plan consists of lies in one, so a single call frees it. (runtime/arena/memory_plan.h lays out
 // the arena of a plan.)
 #ifndef QDQ_RUNTIME_BASE_MEMPOOL_H
 #define QDQ_RUNTIME_BASE_MEMPOOL_H

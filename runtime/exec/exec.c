@@ -5,11 +5,11 @@
 
 #include <string.h>
 
+#include "runtime/arena/memory_plan.h"
 #include "runtime/base/error.h"
 #include "runtime/base/fp_environment.h"
 #include "runtime/base/threads/parallel_run.h"
 #include "runtime/exec/exec_block.h"
-#include "runtime/memory/memory_plan.h"
 #include "runtime/numerics/dtype.h"
 #include "runtime/tiles/kernels/nontemporal.h"
 

@@ -23,8 +23,8 @@
 
 #include <string.h>
 
-#include "runtime/numerics/block_float.h"
 #include "runtime/numerics/dtype.h"
+#include "runtime/tenstorrent/block_float.h"
 #include "runtime/tiles/kernels/nontemporal.h"
 #include "runtime/tiles/kernels/tile_copy.h"
 

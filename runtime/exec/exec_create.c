@@ -2,11 +2,11 @@
 // Creates an exec in a single allocation, and destroys it.
 #include <string.h>
 
+#include "runtime/arena/memory_plan.h"
 #include "runtime/base/error.h"
 #include "runtime/base/fp_environment.h"
 #include "runtime/base/threads/parallel_run.h"
 #include "runtime/exec/exec.h"
-#include "runtime/memory/memory_plan.h"
 
 // The same code lays out the memory block twice: without memory to measure it, then for good.
 typedef struct layout {

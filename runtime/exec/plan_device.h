@@ -4,7 +4,7 @@
 #define QDQ_RUNTIME_EXEC_PLAN_DEVICE_H
 
 #include "include/qdq/device_plan.h"
-#include "runtime/memory/buffer_layout.h"
+#include "runtime/tenstorrent/buffer_layout.h"
 
 typedef struct qdq_device_record {
     qdq_device_plan shown;

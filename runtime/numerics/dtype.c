@@ -195,7 +195,7 @@ typedef struct row {
 #define CODEC_FLOAT(name) .decode_float = decode_##name, .encode_float = encode_##name
 #define CODEC_SMALL_FLOAT(name) CODEC_FLOAT(name), .format = &qdq_##name##_format
 #define CODEC_EXPONENT(name) CODEC_FLOAT(name)
-// Rounding needs a whole group and is done on tiles (runtime/numerics/block_float.h).
+// Rounding needs a whole group and is done on tiles (runtime/tenstorrent/block_float.h).
 #define CODEC_BLOCK_FLOAT(name) CODEC_FLOAT(float32)
 #define CODEC_INT(name) .decode_int = decode_##name, .encode_int = encode_##name
 #define CODEC_BOOL(name) CODEC_INT(name)

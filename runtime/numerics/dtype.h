@@ -2,7 +2,7 @@
 // Element types: converts elements between memory and the registers that ops compute in. Memory
 // holds an element in qdq_dtype_size(dtype) bytes; registers are float or int32_t, or have 64 bits.
 // In tiles of the arena, types narrower than a byte are packed, the first element in the low bits,
-// and block floats have a form of their own (runtime/numerics/block_float.h); here they are
+// and block floats have a form of their own (runtime/tenstorrent/block_float.h); here they are
 // float32.
 #ifndef QDQ_RUNTIME_NUMERICS_DTYPE_H
 #define QDQ_RUNTIME_NUMERICS_DTYPE_H

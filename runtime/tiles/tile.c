@@ -6,8 +6,8 @@
 
 #include "runtime/base/fp_environment.h"
 #include "runtime/base/threads/parallel_run.h"
-#include "runtime/numerics/block_float.h"
 #include "runtime/numerics/dtype.h"
+#include "runtime/tenstorrent/block_float.h"
 #include "runtime/tiles/kernels/nontemporal.h"
 #include "runtime/tiles/kernels/tile_copy.h"
 

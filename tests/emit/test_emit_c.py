@@ -494,7 +494,7 @@ class EmittedC(Case):
 
     def test_the_document_lists_the_ops(self):
         root = Path(__file__).resolve().parents[2]
-        table = (root / "graph/write/c/c_ops.c").read_text(encoding="utf-8")
+        table = (root / "graph/formats/c/c_ops.c").read_text(encoding="utf-8")
         rows = (root / "ops/elementwise/elementwise_ops.h").read_text(encoding="utf-8")
         ops = set(re.findall(r'\{"(\w+)", qdq_c_write', table)) | set(re.findall(r'X\(\w+, "(\w+)",', rows))
         text = (root / "docs/firmware.md").read_text(encoding="utf-8")

@@ -4,28 +4,49 @@
 included by few files. Also checks that one file formats floats, as printf writes the locale's
 decimal point.
 
-    layers.py SOURCE_DIR
+    layers.py SOURCE_DIR [--draw]
 """
 import collections
 import pathlib
 import re
 import sys
 
-# Layers, lowest first. A file may include its own layer, those below it and <qdq/...>.
-LAYERS = ["include", "runtime/base", "runtime/numerics", "runtime/tiles", "runtime/memory",
-          "runtime/exec", "ops/kernels", "ops", "graph", "tools"]
+# Layers, lowest first, and what each holds. A file may include its own layer, those below it and
+# <qdq/...>. docs/architecture.md shows the drawing that `layers.py SOURCE_DIR --draw` prints.
+HOLDS = {
+    "include": "the public headers",
+    "runtime/base": "errors, memory pools, numbers as text, JSON output, threads, instruction sets",
+    "runtime/numerics": "dtypes, and one element of each quantizing op: the definition of every number",
+    "runtime/arena": "offsets from lifetimes: the planner, gaps, the free list",
+    "runtime/tenstorrent": "the chip: its arithmetic, and the memory of its devices",
+    "runtime/tiles": "TILE layout: 32x32 tiles of 16x16 faces; grids of parameters",
+    "runtime/exec": "plans, and running them",
+    "ops/kernels": "loops over tiles and strips, for each family, dtype and instruction set",
+    "ops": "what an op is: ports, attributes, checks, result types, and its stages in a plan",
+    "graph/core": "values, nodes, names, constants, limits",
+    "graph/memory": "where a value lies on a device: its memory_config and layout",
+    "graph/rewrite": "patterns: what a target does to a graph before it runs it",
+    "graph/targets": "a folder for each target: its rules, numerics, patterns and evidence",
+    "graph/device": "buffers of a graph in the memory of a device",
+    "graph/compile": "a checked graph to a plan: fused steps, folded constants, places",
+    "graph/transform": "graphs from graphs: with codes, mended for a target, as deployed",
+    "graph/fingerprint": "seeded inputs, and hashes of a graph, its numerics and outputs",
+    "graph/formats": "files to graphs and back: load.c and write.c, a folder for each format",
+    "tools": "the command line",
+}
+LAYERS = list(HOLDS)
 # tools/ is a program on the public headers; it also includes the text helpers of the lowest layer.
 TOOLS_INCLUDE = ("tools", "include", "runtime/base")
 FOLDERS = ["include", "runtime", "ops", "graph", "tools"]
 # The files that may include a library's header.
 ONLY_IN = {
-    "cJSON.h": {"graph/read/json_tree.c", "graph/tensor_file/safetensors_header.c",
+    "cJSON.h": {"graph/formats/json/json_tree.c", "graph/formats/tensor_file/safetensors_header.c",
                 "tools/explain/node_document.c"},
     "zlib.h": {"tools/io/zip/byte_source.c"},
-    "uthash.h": {"graph/symbols.c"},
-    "pb_decode.h": {"graph/read/onnx/file/onnx_fields.h"},
-    "pb_encode.h": {"graph/write/onnx/file/onnx_encode.c"},
-    "onnx_fields.pb.h": {"graph/read/onnx/file/onnx_decode.c", "graph/write/onnx/file/onnx_encode.c"},
+    "uthash.h": {"graph/core/symbols.c"},
+    "pb_decode.h": {"graph/formats/onnx/file/onnx_fields.h"},
+    "pb_encode.h": {"graph/formats/onnx/file/onnx_encode.c"},
+    "onnx_fields.pb.h": {"graph/formats/onnx/file/onnx_decode.c", "graph/formats/onnx/file/onnx_encode.c"},
     "omp.h": {"runtime/base/threads/parallel.c"},
 }
 INTRINSICS = re.compile(r"^(\w*mmintrin|immintrin|x86intrin|arm_neon|arm_sve)\.h$")
@@ -54,6 +75,18 @@ def wrong_include(name: str, quote: str, header: str) -> str:
     return ""
 
 
+def drawing() -> str:
+    """The layers, highest first; a line between folders of the top level."""
+    lines, above = [], ""
+    for layer in reversed(LAYERS):
+        top = layer.split("/")[0]
+        if above and top != above:
+            lines.append("-" * 20)
+        above = top
+        lines.append(f"{layer:20} {HOLDS[layer]}")
+    return "\n".join(lines) + "\n"
+
+
 def same_names(names: list) -> list:
     places = collections.defaultdict(list)
     for name in names:
@@ -64,6 +97,9 @@ def same_names(names: list) -> list:
 
 
 def main() -> int:
+    if sys.argv[2:] == ["--draw"]:
+        print(drawing(), end="")
+        return 0
     root = pathlib.Path(sys.argv[1])
     names, errors = [], []
     for layer in FOLDERS:
@@ -83,6 +119,8 @@ def main() -> int:
                 if error:
                     errors.append(error)
     errors += same_names(names)
+    if drawing() not in (root / "docs/architecture.md").read_text(encoding="utf-8"):
+        errors.append("docs/architecture.md: the drawing is not the one of --draw")
     for error in errors:
         print(error)
     print(f"{len(names)} files, {len(errors)} errors")

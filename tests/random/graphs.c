@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/memory/page_layout.h"
 #include "runtime/numerics/dtype.h"
+#include "runtime/tenstorrent/page_layout.h"
 #include "tests/random/random.h"
 
 enum { MOST_TRIES = 3000, MOST_NODES = 8 };

@@ -26,8 +26,8 @@ MORE = {"device": dict, "options": str}  # of some cases
 KEYS = ["rule", "severity", "node", "target", "message", "hint"]
 TIMEOUT = 30  # seconds before a call counts as hanging
 # No file breaks these rules. oneDNN Graph has all ops of today, or another rule refuses them:
-# tests/graph/test_target_ops.c checks that a new op would. Bare numbers are of the C API:
-# tests/graph/test_optional_fields.c.
+# tests/graph/targets/test_target_ops.c checks that a new op would. Bare numbers are of the C API:
+# tests/graph/core/test_optional_fields.c.
 UNBROKEN = {"core/attribute-not-set", "onednn/op-unknown"}
 
 

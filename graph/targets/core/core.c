@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The default target: only the core rules, which every graph must follow, and ONNX's numerics.
-#include "graph/target.h"
+#include "graph/core/target.h"
 
 static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version *version) {
     (void)ctx, (void)version;

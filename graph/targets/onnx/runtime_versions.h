@@ -4,7 +4,7 @@
 #ifndef QDQ_GRAPH_TARGETS_ONNX_RUNTIME_VERSIONS_H
 #define QDQ_GRAPH_TARGETS_ONNX_RUNTIME_VERSIONS_H
 
-#include "graph/target.h"
+#include "graph/core/target.h"
 
 typedef enum qdq_runtime_cpu {
     QDQ_RUNTIME_VNNI = 0,  // x86-64 with AVX-VNNI, AVX512-VNNI or AMX

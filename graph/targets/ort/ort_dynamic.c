@@ -2,7 +2,7 @@
 // Products of codes that are quantized while the graph runs. MatMulInteger, Cast and Multiply by
 // the product of both scales, and the Add of a bias, become MatMulIntegerToFloat; with the
 // DynamicQuantize before them DynamicQuantizeMatMul, whose numbers are the same.
-#include "graph/copy.h"
+#include "graph/core/copy.h"
 #include "graph/targets/ort/ort_groups.h"
 #include "include/qdq/ops/elementwise.h"
 #include "include/qdq/ops/products.h"

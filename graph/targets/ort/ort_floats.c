@@ -3,7 +3,7 @@
 // (FusedMatMul), Gelu (also BiasGelu, which has its bits), and a reciprocal that is multiplied.
 #include <math.h>
 
-#include "graph/copy.h"
+#include "graph/core/copy.h"
 #include "graph/targets/ort/ort_groups.h"
 #include "include/qdq/ops/elementwise.h"
 #include "include/qdq/ops/products.h"

@@ -3,7 +3,7 @@
 // bias: a BatchNormalization, or a Mul or Add of a constant of the channels.
 #include <math.h>
 
-#include "graph/copy.h"
+#include "graph/core/copy.h"
 #include "graph/targets/ort/ort_groups.h"
 #include "include/qdq/ops/products.h"
 #include "include/qdq/ops/reduce.h"

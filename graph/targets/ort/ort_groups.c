@@ -2,7 +2,7 @@
 // Groups that ONNX Runtime makes of Dequantize, an op and Quantize.
 #include "graph/targets/ort/ort_groups.h"
 
-#include "graph/copy.h"
+#include "graph/core/copy.h"
 #include "include/qdq/ops/reduce.h"
 
 //---- Units ------------------------------------------------------------------

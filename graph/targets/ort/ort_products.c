@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "graph/copy.h"
+#include "graph/core/copy.h"
 #include "graph/targets/ort/ort_groups.h"
 #include "include/qdq/ops/elementwise.h"
 #include "include/qdq/ops/movement.h"

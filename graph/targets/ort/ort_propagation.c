@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Patterns of ONNX Runtime that add pairs of Quantize and Dequantize around nodes that only move
 // elements, so that these nodes move codes.
-#include "graph/copy.h"
+#include "graph/core/copy.h"
 #include "graph/targets/ort/ort_groups.h"
 
 // Whether pairs move past a node. They do not past Flatten and Split, which are StaticReshape and

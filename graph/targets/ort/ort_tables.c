@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "graph/copy.h"
+#include "graph/core/copy.h"
 #include "graph/targets/ort/ort_groups.h"
 #include "runtime/numerics/dtype.h"
 

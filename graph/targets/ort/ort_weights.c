@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "graph/copy.h"
+#include "graph/core/copy.h"
 #include "graph/rewrite/coder_params.h"
 #include "graph/targets/ort/ort_groups.h"
 #include "include/qdq/ops/products.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks of ttnn's rules about memory_config, layout and tile. The memory
-// model, runtime/memory/buffer_layout.c, says what is wrong with a single buffer; a rule gives that
-// an id, a hint and a source.
+// model, runtime/tenstorrent/buffer_layout.c, says what is wrong with a single buffer; a rule gives
+// that an id, a hint and a source.
 #include "graph/targets/ttnn/ttnn_memory.h"
 
 #include <string.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementwise functions as a Tenstorrent chip computes them
-// (runtime/numerics/tenstorrent/eltwise.h), over arrays of float32.
+// (runtime/tenstorrent/eltwise.h), over arrays of float32.
 #ifndef QDQ_OPS_KERNELS_ELEMENTWISE_CHIP_ELEMENTWISE_H
 #define QDQ_OPS_KERNELS_ELEMENTWISE_CHIP_ELEMENTWISE_H
 
 #include "ops/kernels/elementwise/elementwise_kernels.h"
-#include "runtime/numerics/tenstorrent/eltwise.h"
+#include "runtime/tenstorrent/eltwise.h"
 
 // The best kernel for operands a and b (a again if the function has one operand) and a result of
 // these dtypes. NULL: IEEE arithmetic, or how the chip computes it is unknown. Results of dtype

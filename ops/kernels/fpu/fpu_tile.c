@@ -2,7 +2,7 @@
 // The portable kernel of products in a Tenstorrent chip's arithmetic, and the table of all of them.
 #include "ops/kernels/fpu/fpu_tile.h"
 
-#include "runtime/numerics/tenstorrent/fpu.h"
+#include "runtime/tenstorrent/fpu.h"
 
 void qdq_fpu_tile_portable(const qdq_fpu_mode *mode, size_t rows, size_t columns,
                            uint32_t (*a)[QDQ_FPU_TILE], uint32_t (*b)[QDQ_FPU_COLUMNS],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel of products in a Tenstorrent chip's arithmetic for x86: lanes are columns.
-// runtime/numerics/tenstorrent/fpu.c has the definition, step by step. Included once for each
+// runtime/tenstorrent/fpu.c has the definition, step by step. Included once for each
 // instruction set; NEON takes the portable kernel.
 #include "ops/kernels/fpu/fpu_tile.h"
 

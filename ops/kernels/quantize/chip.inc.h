@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantize, Requantize and Dequantize as the kernels of Tenstorrent chips compute them, in plain C
-// that compilers turn into vectors. runtime/numerics/quantize_device.c is the definition.
+// that compilers turn into vectors. runtime/tenstorrent/quantize_device.c is the definition.
 //
 // The lanes take scales whose reciprocals are normal numbers. Others, infinite and NaN among them,
 // and zero points above 2^20 go to the portable kernel.
 #include "ops/kernels/quantize/chip_lanes.inc.h"
 #include "ops/kernels/quantize/chip_list.h"
 #include "ops/kernels/quantize/lanes.inc.h"
-#include "runtime/numerics/tenstorrent/sfpmad.h"
+#include "runtime/tenstorrent/sfpmad.h"
 
 //---- To integers ------------------------------------------------------------
 

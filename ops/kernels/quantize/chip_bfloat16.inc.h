@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A chip's sums, products and quotients of bfloat16 without branches, as patterns of float32.
-// runtime/numerics/tenstorrent/eltwise.c has the definitions, step by step.
+// runtime/tenstorrent/eltwise.c has the definitions, step by step.
 #ifndef QDQ_OPS_KERNELS_QUANTIZE_CHIP_BFLOAT16_INC_H
 #define QDQ_OPS_KERNELS_QUANTIZE_CHIP_BFLOAT16_INC_H
 

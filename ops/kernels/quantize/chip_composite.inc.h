@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantize with a zero point that is a tensor, which a Tenstorrent chip computes with several ops:
 // a product or quotient, a sum and a cast, each of the dtype of x. In plain C that compilers turn
-// into vectors; runtime/numerics/quantize_device.c is the definition.
+// into vectors; runtime/tenstorrent/quantize_device.c is the definition.
 //
 // The lanes take scales between 2^-90 and 2^91, zero points up to 2^20, and finite float32. Numbers
 // too small for them do not change an integer. All else goes to the portable kernel.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The multiply-add and the reciprocal of Tenstorrent chips without branches, which compilers turn
-// into vectors of integers: runtime/numerics/tenstorrent/ has the definitions, step by step.
+// into vectors of integers: runtime/tenstorrent/ has the definitions, step by step.
 // `wormhole` is a constant of each caller.
 #ifndef QDQ_OPS_KERNELS_QUANTIZE_CHIP_LANES_INC_H
 #define QDQ_OPS_KERNELS_QUANTIZE_CHIP_LANES_INC_H

@@ -5,7 +5,7 @@
 // which a step is not exact go to the portable kernel.
 #include "ops/kernels/quantize/general_steps.inc.h"
 #include "ops/kernels/quantize/lanes.inc.h"
-#include "runtime/numerics/block_float.h"
+#include "runtime/tenstorrent/block_float.h"
 
 //---- Parameters -------------------------------------------------------------
 

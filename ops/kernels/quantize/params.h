@@ -26,7 +26,7 @@ typedef struct qdq_quant_params {
     bool adds_zero;  // float4 with a zero point (which is 0): -0 becomes +0
     bool float_zero_point;
     bool scales_twice;
-    bool scale_is_inverse;  // the scale is 1 / s: runtime/numerics/quantize_device.h
+    bool scale_is_inverse;  // the scale is 1 / s: runtime/tenstorrent/quantize_device.h
     // float8 with quant_min or quant_max: qdq_quantize_bounded. Without `adds_zero_point` a -0
     // stays.
     bool bounded, adds_zero_point;

@@ -2,9 +2,9 @@
 // The portable kernels of the quantizing ops, which define them: decode to registers, compute one
 // by one, encode.
 #include "ops/kernels/kernel.h"
-#include "runtime/numerics/block_float.h"
-#include "runtime/numerics/quantize_device.h"
-#include "runtime/numerics/tenstorrent/tile_formats.h"
+#include "runtime/tenstorrent/block_float.h"
+#include "runtime/tenstorrent/quantize_device.h"
+#include "runtime/tenstorrent/tile_formats.h"
 
 enum { PART = 256 };  // elements in registers at a time
 

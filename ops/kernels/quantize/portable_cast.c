@@ -3,9 +3,9 @@
 // and bool through int32_t. The kind of y decides how they are converted. If one of the dtypes has
 // 64 bits, portable_cast_wide.c converts.
 #include "ops/kernels/kernel.h"
-#include "runtime/numerics/block_float.h"
 #include "runtime/numerics/dtype.h"
-#include "runtime/numerics/tenstorrent/tile_formats.h"
+#include "runtime/tenstorrent/block_float.h"
+#include "runtime/tenstorrent/tile_formats.h"
 
 enum { PART = QDQ_CAST_PART };  // elements in registers at a time
 

@@ -8,7 +8,7 @@
 
 #include "ops/chunks.h"
 #include "runtime/numerics/dtype.h"
-#include "runtime/numerics/tenstorrent/tile_formats.h"
+#include "runtime/tenstorrent/tile_formats.h"
 
 // An element as an operand register holds it.
 static uint32_t operand_at(qdq_dtype dtype, const void *x, size_t at) {

@@ -3,7 +3,7 @@
 // one element: on every bfloat16 with 24 sets of parameters, on float32 next to whole sums, and on
 // random patterns, with one scale and with lists.
 #include "ops/kernels/kernel.h"
-#include "runtime/numerics/tenstorrent/tile_formats.h"
+#include "runtime/tenstorrent/tile_formats.h"
 #include "tests/ops/oracle.h"
 
 enum { SETS = 24, ALL = 65536, COUNT = 4096 };

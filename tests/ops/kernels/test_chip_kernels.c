@@ -3,10 +3,10 @@
 // instructions one by one: on every bfloat16 with 24 sets of parameters, and on float32 next to
 // ties; and the multiply-add without branches equals SFPMAD.
 #include "ops/kernels/quantize/chip_lanes.inc.h"
-#include "runtime/numerics/quantize_device.h"
-#include "runtime/numerics/tenstorrent/sfpmad.h"
-#include "runtime/numerics/tenstorrent/sfpu.h"
-#include "runtime/numerics/tenstorrent/tile_formats.h"
+#include "runtime/tenstorrent/quantize_device.h"
+#include "runtime/tenstorrent/sfpmad.h"
+#include "runtime/tenstorrent/sfpu.h"
+#include "runtime/tenstorrent/tile_formats.h"
 #include "tests/ops/oracle.h"
 
 enum { SETS = 24, ALL = 65536 };

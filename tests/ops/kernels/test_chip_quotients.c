@@ -2,7 +2,7 @@
 // Reciprocals and quotients without branches equal the chip's instructions: every significand of a
 // divisor, and random quotients.
 #include "ops/kernels/quantize/chip_lanes.inc.h"
-#include "runtime/numerics/tenstorrent/sfpu.h"
+#include "runtime/tenstorrent/sfpu.h"
 #include "tests/unit.h"
 
 enum { SIGNIFICANDS = 1 << 23 };

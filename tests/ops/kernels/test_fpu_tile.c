@@ -2,7 +2,7 @@
 // The kernels of products in a Tenstorrent chip's arithmetic equal qdq_fpu_mvmul, the definition of
 // one element, on every instruction set, in all phases and both widths of Dst.
 #include "ops/kernels/fpu/fpu_tile.h"
-#include "runtime/numerics/tenstorrent/fpu.h"
+#include "runtime/tenstorrent/fpu.h"
 #include "tests/ops/oracle.h"
 
 enum { KINDS = 6 };

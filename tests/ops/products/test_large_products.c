@@ -5,7 +5,7 @@
 // This test and test_large_convolutions reach every branch of ops/products/gemm*.c, conv*.c and
 // matmul*.c and of ops/kernels/gemm, as gcov counts them, except:
 // * refused nodes (tests/rules, test_matmul.c, test_convolution.c) and failing allocations
-//   (tests/graph/test_memory.c);
+//   (tests/graph/core/test_memory.c);
 // * operands of rank 1, broadcast batches, parameters for each matrix of a batch, and a requested
 //   result dtype (test_matmul.c, test_integer_products.c);
 // * NaN, infinities and bfloat16 sums near 2^-126, which are no small integers (test_matmul.c,

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks a complete graph: the findings of building it, rules about the graph as a whole, then the
+// rules of the target.
+#include "graph/compile/validate.h"
+
+#include <string.h>
+
+#include "graph/memory/layout_rules.h"
+#include "graph/rewrite/rewrite.h"
+#include "graph/targets/checks.h"
+#include "graph/targets/halves.h"
+#include "runtime/base/fp_environment.h"
+
+static void check_outputs(qdq_graph *graph, qdq_findings *findings) {
+    if (graph->output_count == 0)
+        qdq_report_core(findings, QDQ_RULE_OUTPUT_MISSING, (qdq_subject){.port = "outputs"},
+                        "are missing", "at least one");
+}
+
+static bool node_is_used(const qdq_graph *graph, const qdq_node *node) {
+    for (size_t i = 0; i < node->output_count; i++)
+        if (graph->values[node->outputs[i]].uses) return true;
+    return false;
+}
+
+static void check_uses(const qdq_graph *graph, qdq_findings *findings) {
+    for (size_t i = 1; i < graph->value_count; i++) {
+        const qdq_graph_value *v = &graph->values[i];
+        if (v->kind == QDQ_VALUE_MADE || v->uses) continue;
+        const char *kind = v->kind == QDQ_VALUE_INPUT ? "input" : "constant";
+        qdq_report_core(findings, QDQ_RULE_VALUE_UNUSED,
+                        (qdq_subject){.node = v->name, .kind = kind}, "nothing uses it", NULL);
+    }
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const qdq_node *node = &graph->nodes[i];
+        if (node->output_count == 0 || node_is_used(graph, node)) continue;
+        qdq_report_core(findings, QDQ_RULE_VALUE_UNUSED,
+                        (qdq_subject){node->name, node->op->name, node->op->outputs[0].name, NULL},
+                        "is never used", NULL);
+    }
+}
+
+static void check_rules(const qdq_target *target, const qdq_target_version *version,
+                        const qdq_op_context *ctx) {
+    for (size_t k = 0; k < target->rule_count; k++) {
+        const qdq_rule *rule = &target->rules[k];
+        if (rule->check && qdq_rule_holds(rule, version) && qdq_rule_applies(rule, ctx))
+            rule->check(ctx, rule);
+    }
+}
+
+static void check_node(const qdq_target *target, const qdq_target_version *version,
+                       const qdq_op_context *ctx) {
+    check_rules(target, version, ctx);
+    if (!target->halves_requantize || !qdq_op_context_is(ctx, "Requantize")) return;
+    for (int quantizes = 0; quantizes < 2; quantizes++) {
+        qdq_half half;
+        qdq_half_of(ctx, quantizes != 0, &half);
+        check_rules(target, version, &half.ctx);
+    }
+}
+
+static void check_target(const qdq_graph *graph, const qdq_target_version *version,
+                         qdq_findings *findings) {
+    const qdq_target *target = version->target;
+    for (size_t i = 0; i < graph->node_count; i++) {
+        if (!graph->nodes[i].valid) continue;
+        qdq_op_context ctx;
+        qdq_graph_context(graph, &graph->nodes[i], findings, &ctx);
+        if (!target->real_bounds && !qdq_check_whole_bounds(&ctx, qdq_quantized_dtype(&ctx)))
+            continue;  // rules assume a node without core errors
+        if (target->base) check_node(target->base, version, &ctx);
+        if (!target->patterns) check_node(target, version, &ctx);
+    }
+}
+
+// The rules of a target that rewrites graphs are about the graph it runs. Only a graph without
+// errors is rewritten.
+static qdq_status check_deployed(const qdq_graph *graph, const qdq_target_version *version,
+                                 qdq_findings *findings, qdq_error *err) {
+    if (!version->target->patterns || findings->errors) return QDQ_OK;
+    qdq_graph *deployed;
+    QDQ_TRY(qdq_rewrite(graph, version, findings, &deployed, err));
+    for (size_t i = 0; i < deployed->node_count; i++) {
+        qdq_op_context ctx;
+        qdq_graph_context(deployed, &deployed->nodes[i], findings, &ctx);
+        check_node(version->target, version, &ctx);
+    }
+    qdq_graph_destroy(deployed);
+    return QDQ_OK;
+}
+
+// Counts the values about whose place something is said; *first is one of them.
+static size_t count_placed(const qdq_graph *graph, uint32_t *first) {
+    size_t count = 0;
+    for (size_t i = graph->node_count; graph->has_output_tensors && i-- > 0;)
+        if (qdq_output_tensor_of(&graph->nodes[i])) count++, *first = graph->nodes[i].outputs[0];
+    for (uint32_t id = (uint32_t)graph->given_layout_count; id-- > 0;)
+        if (qdq_graph_given_layout(graph, id)) count++, *first = id;
+    return count;
+}
+
+// One warning for all values.
+static void check_ignored(const qdq_graph *graph, const qdq_target *target,
+                          const qdq_device_request *request, qdq_findings *findings) {
+    uint32_t first = 0;
+    size_t count = count_placed(graph, &first);
+    if (!count || target->device || (request && request->device)) return;
+    qdq_report_core(findings, QDQ_RULE_MEMORY_CONFIG_IGNORED,
+                    (qdq_subject){.node = graph->values[first].name, .kind = "value"},
+                    qdq_text(findings,
+                             "a memory_config, a layout, a tile or an output_tensor is given%s, "
+                             "and target %s has no device",
+                             count > 1 ? qdq_text(findings, ", as for %zu other value%s", count - 1,
+                                                  count > 2 ? "s" : "")
+                                       : "",
+                             target->name),
+                    NULL);
+}
+
+// A buffer that does not fit is a finding. Only a graph without errors has buffers.
+static qdq_status check_memory(const qdq_graph *graph, const qdq_device_request *request,
+                               qdq_findings *findings, qdq_error *err) {
+    qdq_mempool mempool;
+    qdq_device_record *record;
+    qdq_device_trouble trouble;
+    if (!request || !request->device || findings->errors) return QDQ_OK;
+    qdq_mempool_init(&mempool, graph->allocator);
+    qdq_status status = qdq_device_pass(graph, request, &mempool, &record, &trouble, err);
+    if (status == QDQ_OK && trouble.failure.kind != QDQ_FAILURE_NONE)
+        qdq_device_report(findings, &trouble);
+    qdq_mempool_release(&mempool);
+    return status;
+}
+
+// Starts a report with the findings of building.
+static bool start(qdq_graph *graph) {
+    qdq_findings *f = &graph->checked;
+    qdq_mempool_release(&graph->report_pool);
+    qdq_mempool_init(&graph->report_pool, graph->allocator);
+    *f = graph->findings;
+    f->mempool = &graph->report_pool;
+    f->capacity = f->count;
+    if (f->count == 0) {
+        f->items = NULL;
+        return true;
+    }
+    f->items = qdq_mempool_copy(f->mempool, f->items, f->count, sizeof *f->items);
+    return f->items != NULL;
+}
+
+static qdq_status finish(qdq_graph *graph, qdq_error *err) {
+    if (graph->report_pool.failed)
+        return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while checking the graph");
+    const qdq_findings *f = &graph->checked;
+    graph->report = (qdq_report){f->items, f->count, f->errors, f->warnings};
+    return QDQ_OK;
+}
+
+static qdq_status check_built(const qdq_graph *graph, qdq_error *err) {
+    if (!graph) return qdq_fail(err, QDQ_ERR_MEMORY, "there is no graph: out of memory");
+    if (graph->mempool.failed || graph->broken.status != QDQ_OK)
+        return qdq_fail(err, graph->broken.status ? graph->broken.status : QDQ_ERR_MEMORY, "%s",
+                        graph->broken.status ? graph->broken.text : "out of memory");
+    return QDQ_OK;
+}
+
+static qdq_status check(qdq_graph *graph, const qdq_target_version *version,
+                        const qdq_device_request *request, qdq_error *err) {
+    QDQ_TRY(check_built(graph, err));
+    if (start(graph)) {
+        check_outputs(graph, &graph->checked);
+        check_uses(graph, &graph->checked);
+        check_target(graph, version, &graph->checked);
+        check_ignored(graph, version->target, request, &graph->checked);
+        if (!qdq_check_layouts(graph, version, request ? request->device : NULL, &graph->checked))
+            return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while checking the graph");
+        QDQ_TRY(check_deployed(graph, version, &graph->checked, err));
+        QDQ_TRY(check_memory(graph, request, &graph->checked, err));
+    }
+    return finish(graph, err);
+}
+
+const qdq_report *qdq_graph_report_of(qdq_graph *graph, qdq_format_check check_format,
+                                      qdq_error *err) {
+    if (check_built(graph, err) != QDQ_OK) return NULL;
+    if (start(graph) && graph->checked.errors == 0 &&
+        check_format(graph, &graph->checked, err) != QDQ_OK)
+        return NULL;
+    return finish(graph, err) == QDQ_OK ? &graph->report : NULL;
+}
+
+const qdq_report *qdq_graph_validate_on(qdq_graph *graph, const char *target_name,
+                                        const qdq_device *device, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
+    qdq_target_version version;
+    qdq_device_request request = {0};
+    const char *target = target_name ? target_name : qdq_graph_target(graph);
+    if (!qdq_target_version_find(target, &version, err) ||
+        qdq_device_choose(target, device, &request.device, err) != QDQ_OK ||
+        check(graph, &version, &request, err) != QDQ_OK)
+        return NULL;
+    return &graph->report;
+}
+
+const qdq_report *qdq_graph_validate(qdq_graph *graph, const char *target, qdq_error *err) {
+    return qdq_graph_validate_on(graph, target, NULL, err);
+}
+
+qdq_status qdq_graph_check(qdq_graph *graph, const qdq_target_version *version,
+                           const qdq_device_request *request, qdq_error *err) {
+    QDQ_TRY(check(graph, version, request, err));
+    const qdq_finding *findings = graph->report.findings;
+    for (size_t i = 0; findings && i < graph->report.count; i++) {
+        const qdq_finding *finding = &findings[i];
+        if (finding->severity == QDQ_SEVERITY_ERROR)
+            return qdq_fail(err, graph->checked.status, "%s", finding->message);
+    }
+    if (graph->report.errors)  // also if findings exceed the number that is kept
+        return qdq_fail(err, graph->checked.status, "the graph has %zu errors",
+                        graph->report.errors);
+    return QDQ_OK;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/core/copy.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/core/held_constants.h"
+#include "graph/core/names.h"
+
+qdq_graph *qdq_copy_empty(const qdq_graph *like) {
+    qdq_graph_options options = {.allocator = like->allocator,
+                                 .log = like->log,
+                                 .limits = like->limits,
+                                 .target = like->target};
+    qdq_graph *graph = qdq_graph_create(like->name, &options);
+    if (graph) graph->own_target = qdq_mempool_strdup(&graph->mempool, like->own_target);
+    if (graph) graph->opset = like->opset;
+    if (graph) graph->file = qdq_mempool_strdup(&graph->mempool, like->file);
+    return graph;
+}
+
+const char *qdq_copy_name(qdq_mempool *mempool, const qdq_graph *from, const qdq_graph *to,
+                          const char *stem, const char *ending) {
+    char name[QDQ_MAX_NAME_BYTES + 1];
+    for (size_t i = 0;; i++) {
+        char number[24] = "";
+        if (i) snprintf(number, sizeof number, "_%zu", i);
+        int room = QDQ_MAX_NAME_BYTES - (int)strlen(ending) - (int)strlen(number);
+        snprintf(name, sizeof name, "%.*s%s%s", room, stem, ending, number);
+        if (qdq_graph_name_is_free(to, name) && qdq_graph_name_is_free(from, name))
+            return qdq_mempool_strdup(mempool, name);
+    }
+}
+
+qdq_value qdq_copy_given(qdq_graph *to, const char *name, const qdq_graph_value *from) {
+    if (from->stored) return qdq_graph_share_held(to, name, from);
+    if (from->kind == QDQ_VALUE_CONSTANT)
+        return qdq_constant(to, name, from->type.dtype, from->type.shape, from->data);
+    return qdq_input(to, name, from->type.dtype, from->type.shape);
+}
+
+qdq_value qdq_copy_node(qdq_graph *to, const qdq_node *node, const char *name,
+                        const qdq_value *inputs) {
+    const qdq_op *op = node->op;
+    size_t single = op->input_count - (op->variadic ? 1 : 0);
+    char *attrs = qdq_mempool_copy(&to->mempool, node->attrs, op->attrs_size, 1);
+    if (!attrs) return (qdq_value){0};
+    if (name) memcpy(attrs, &name, sizeof name);  // every attribute struct begins with the name
+    for (size_t i = 0; i < single; i++)
+        memcpy(attrs + op->inputs[i].offset, &inputs[i], sizeof inputs[i]);
+    if (op->variadic) {
+        qdq_values list = {inputs + single, node->input_count - single};
+        memcpy(attrs + op->inputs[single].offset, &list, sizeof list);
+    }
+    for (size_t i = 0; i < op->attr_count; i++)
+        if (op->attrs[i].kind == QDQ_ATTR_VALUE)
+            memset(attrs + op->attrs[i].offset, 0, sizeof(qdq_value));
+    qdq_value made = qdq_graph_add_node(to, op, attrs, op->attrs_size);
+    if (!made.id) return made;
+    qdq_node *copy = &to->nodes[to->node_count - 1];
+    copy->names_dtype = node->names_dtype;
+    copy->inferred |= node->inferred;
+    copy->dtype_filled |= node->dtype_filled;
+    copy->dtype_kept |= node->dtype_kept;
+    if (node->original_op) copy->original_op = qdq_mempool_strdup(&to->mempool, node->original_op);
+    return made;
+}
+
+bool qdq_copy_whole_node(qdq_graph *to, const qdq_node *node, const qdq_value *inputs,
+                         qdq_value *copies) {
+    if (!qdq_copy_node(to, node, NULL, inputs).id) return false;
+    size_t last = to->node_count - 1;
+    if (node->original) qdq_graph_set_node_original(to, last, node->original);
+    for (size_t i = 0; i < node->output_count; i++)
+        copies[node->outputs[i]] = (qdq_value){to->nodes[last].outputs[i]};
+    return true;
+}

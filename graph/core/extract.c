@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies one node of a graph, with its operands, into a graph of its own.
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/core/copy.h"
+#include "graph/core/names.h"
+#include "include/qdq/inspect.h"
+#include "runtime/base/fp_environment.h"
+
+typedef struct extraction {
+    const qdq_graph *from;
+    const qdq_node *node;
+    qdq_graph *to;
+} extraction;
+
+static const char *output_name(const extraction *e, size_t port) {
+    const char *name = e->from->values[e->node->outputs[port]].name;
+    return strlen(name) <= QDQ_MAX_NAME_BYTES ? name : e->node->op->outputs[port].name;
+}
+
+// Inputs and outputs are bound by name to memory, so an operand may use neither an input's nor an
+// output's name.
+static bool is_free(const extraction *e, const char *name) {
+    for (size_t i = 0; i < e->node->output_count; i++)
+        if (strcmp(output_name(e, i), name) == 0) return false;
+    return strlen(name) <= QDQ_MAX_NAME_BYTES && qdq_graph_name_is_free(e->to, name);
+}
+
+// The operand's own name if it is legal and still free, otherwise one made from the port.
+static const char *operand_name(const extraction *e, const char *own, const char *port,
+                                char buffer[QDQ_MAX_NAME_BYTES + 1]) {
+    const char *name = own;
+    for (size_t i = 0;; i++) {
+        if (is_free(e, name)) return name;
+        if (i)
+            snprintf(buffer, QDQ_MAX_NAME_BYTES + 1, "%s_%zu", port, i);
+        else
+            snprintf(buffer, QDQ_MAX_NAME_BYTES + 1, "%s", port);
+        name = buffer;
+    }
+}
+
+static qdq_value copy_operand(const extraction *e, size_t port) {
+    const qdq_graph_value *v = &e->from->values[e->node->inputs[port].id];
+    char buffer[QDQ_MAX_NAME_BYTES + 1];
+    const char *name = operand_name(e, v->name, qdq_op_port(e->node->op, port)->name, buffer);
+    return qdq_copy_given(e->to, name, v);
+}
+
+// Copies the operands; a shared operand is copied once.
+static void copy_operands(const extraction *e, qdq_value *copies) {
+    const qdq_node *node = e->node;
+    for (size_t i = 0; i < node->input_count; i++) {
+        if (!node->inputs[i].id) continue;
+        for (size_t k = 0; k < i && !copies[i].id; k++)
+            if (node->inputs[k].id == node->inputs[i].id) copies[i] = copies[k];
+        if (!copies[i].id) copies[i] = copy_operand(e, i);
+    }
+}
+
+static void name_outputs(const extraction *e, qdq_value first) {
+    for (size_t i = 0; i < e->node->output_count; i++)
+        qdq_output(e->to, output_name(e, i), qdq_port(e->to, first, e->node->op->outputs[i].name));
+}
+
+static void extract(const extraction *e) {
+    qdq_value copies[QDQ_MAX_INPUTS] = {{0}};
+    copy_operands(e, copies);
+    name_outputs(e, qdq_copy_node(e->to, e->node, NULL, copies));
+}
+
+qdq_graph *qdq_graph_extract(const qdq_graph *graph, size_t index, const qdq_graph_options *options,
+                             qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
+    extraction e = {.from = graph};
+    if (qdq_graph_find_node(graph, index, &e.node, err) != QDQ_OK) return NULL;
+    qdq_graph_options same = {.allocator = graph->allocator,
+                              .log = graph->log,
+                              .limits = graph->limits,
+                              .target = graph->target};
+    e.to = qdq_graph_create(e.node->name, options ? options : &same);
+    if (e.to) e.to->own_target = qdq_mempool_strdup(&e.to->mempool, graph->own_target);
+    if (e.to) extract(&e);
+    if (e.to && !e.to->mempool.failed && e.to->broken.status == QDQ_OK) return e.to;
+    bool told = e.to && e.to->broken.status;
+    if (told) (void)qdq_fail(err, e.to->broken.status, "%s", e.to->broken.text);
+    qdq_graph_destroy(e.to);
+    if (told) return NULL;
+    (void)qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while taking node '%s' out of its graph",
+                   e.node->name);
+    return NULL;
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the elements of constants that stay in their .safetensors file, and checks that it is
+// unchanged.
+#include "graph/core/held_constants.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+const qdq_held_file *qdq_hold_file(qdq_graph *graph, const qdq_open_file *open, const char *name,
+                                   qdq_error *err) {
+    qdq_held_file *file = QDQ_MEMPOOL_NEW(&graph->mempool, qdq_held_file);
+    if (!graph->failure) graph->failure = QDQ_MEMPOOL_NEW(&graph->mempool, qdq_error);
+    char *copy = qdq_mempool_strdup(&graph->mempool, name);
+    if (!file || !graph->failure || !copy) {
+        qdq_fail_memory(err, sizeof *file);
+        return NULL;
+    }
+    *file = (qdq_held_file){.next = graph->files, .open = *open, .name = copy};
+    file->open.descriptor = fcntl(open->descriptor, F_DUPFD_CLOEXEC, 0);
+    if (file->open.descriptor < 0) {
+        qdq_fail(err, QDQ_ERR_IO, "%s: cannot be kept open: %s", name, strerror(errno));
+        return NULL;
+    }
+    graph->files = file;
+    return file;
+}
+
+void qdq_release_files(qdq_graph *graph) {
+    for (const qdq_held_file *file = graph->files; file; file = file->next)
+        close(file->open.descriptor);
+    graph->files = NULL;
+}
+
+// Check the time stamp after reading: if it is unchanged, the file had these bytes when it was
+// loaded.
+static bool read_held(const qdq_stored *stored, size_t at, size_t bytes, void *out) {
+    const qdq_held *held = (const qdq_held *)stored;
+    const qdq_open_file *open = &held->file->open;
+    qdq_error own = {0};
+    if (qdq_open_file_read(open->descriptor, out, bytes, held->at + at, &own) == QDQ_OK &&
+        qdq_open_file_check(open, &own) == QDQ_OK)
+        return true;
+    qdq_fail(held->failure, own.status, "%s: %s", held->file->name, own.text);
+    return false;
+}
+
+qdq_value qdq_graph_add_held(qdq_graph *graph, const char *name, qdq_type type,
+                             const qdq_held_file *file, uint64_t at) {
+    qdq_held *held = QDQ_MEMPOOL_NEW(&graph->mempool, qdq_held);
+    if (!held) return (qdq_value){0};
+    *held = (qdq_held){{read_held}, file, at, graph->failure};
+    return qdq_graph_declare_constant(graph, name, type, &held->stored);
+}
+
+qdq_value qdq_graph_share_held(qdq_graph *graph, const char *name, const qdq_graph_value *from) {
+    const qdq_held *held = (const qdq_held *)from->stored;
+    const qdq_held_file *file =
+        qdq_hold_file(graph, &held->file->open, held->file->name, &graph->broken);
+    if (!file) return (qdq_value){0};
+    return qdq_graph_add_held(graph, name, from->type, file, held->at);
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// A target: the rules of a backend, and the numerics it computes with. Each target is one constant
+// description in graph/targets/; graph/targets/target.c lists them.
+#ifndef QDQ_GRAPH_TARGET_H
+#define QDQ_GRAPH_TARGET_H
+
+#include "include/qdq/evidence.h"
+#include "include/qdq/inspect.h"
+#include "ops/op.h"
+
+// A version of a backend: a release, or a variant of one (a chip). Numbers of releases grow with
+// time; a rule names the first release that has it and the first that no longer has it. Variants
+// have no order; the first one of a release is the release's default.
+typedef struct qdq_named_version {
+    const char *name;  // "10.13", "wormhole"
+    int release;
+    int variant;
+} qdq_named_version;
+
+typedef struct qdq_target_version qdq_target_version;
+
+// A pattern of nodes that a backend replaces before it runs a graph (graph/rewrite/rewrite.h).
+typedef struct qdq_pattern qdq_pattern;
+
+enum { QDQ_MAX_TARGET_OPTIONS = 12 };
+
+// The device whose memory a target has unless another one is given.
+typedef struct qdq_target_device {
+    const char *name;  // NULL: none
+    qdq_arch arch;     // that a given device must have; QDQ_ARCH_NONE: any
+} qdq_target_device;
+
+typedef struct qdq_target {
+    const char *name;
+    const char *summary;
+    const qdq_rule *rules;
+    size_t rule_count;
+    const struct qdq_target *base;  // whose rules hold too; NULL: none
+    // oldest release first; none if all are alike
+    const qdq_named_version *versions;
+    size_t version_count;
+    const qdq_target_option_info *options;
+    size_t option_count;
+    // What it does to a graph before it runs it, pass by pass, up to a row without a pass; NULL: it
+    // runs the nodes as they are.
+    const qdq_pattern *patterns;
+    const char
+        *as_is;  // option under which no pattern applies: ":level=disabled"; NULL: no patterns
+    // What its numbers were held against. The first row that names a version and an op is the
+    // evidence for both; each version has a row for all other ops.
+    const qdq_evidence *evidence;
+    size_t evidence_count;
+    // quant_min and quant_max may have fractions, and apply to float8
+    bool real_bounds;
+    // A Requantize is computed as Dequantize and Quantize, whose rules hold for its two sides
+    bool halves_requantize;
+    // The dtype that the backend makes of a node without `dtype`; NONE: as the core does. NULL: as
+    // its base does, and without one as the core does.
+    qdq_dtype (*default_dtype)(const qdq_op_context *ctx);
+    // The numerics of a node at a version.
+    qdq_numerics (*numerics)(const qdq_op_context *ctx, const qdq_target_version *version);
+    // The device that tensors lie in at a version; NULL: there is none, and memory_config, layout
+    // and tile mean nothing.
+    qdq_target_device (*device)(const qdq_target_version *version);
+} qdq_target;
+
+// A target at one version.
+struct qdq_target_version {
+    const qdq_target *target;
+    const char *name;  // NULL if the target has no versions
+    int release, variant;
+    int options[QDQ_MAX_TARGET_OPTIONS];  // indices of words
+};
+
+// Finds "TARGET" (the default of its newest release) or "TARGET@VERSION", either with options
+// behind it: ":OPTION=WORD". False with `err` set, including a did-you-mean, if there is none.
+bool qdq_target_version_find(const char *name, qdq_target_version *out, qdq_error *err);
+
+// The device of "TARGET" or "TARGET@VERSION", which exists.
+qdq_target_device qdq_target_device_of(const char *name);
+
+// The numerics of a node at a version.
+qdq_numerics qdq_target_numerics(const qdq_target_version *version, const qdq_op_context *ctx);
+
+// Writes the default of "TARGET" or "TARGET@VERSION" to the attribute `dtype` of a node that has
+// none. False if there is nothing to write.
+bool qdq_target_fill_dtype(const char *target, const qdq_op_context *ctx, void *attrs);
+
+// Writes the dtype of the first result to `dtype` of a node that has none, so that no target
+// decides it again. False if there is nothing to write.
+bool qdq_target_keep_dtype(const qdq_op_context *ctx, void *attrs);
+
+// Whether a rule holds at a version.
+bool qdq_rule_holds(const qdq_rule *rule, const qdq_target_version *version);
+
+// Target number `index`, as qdq_target_get counts; NULL if there is none.
+const qdq_target *qdq_target_at(size_t index);
+
+// Rows of evidence: versions, ops, the ops in words, what they were held against; then what was
+// compared, and when.
+#define QDQ_RUN(...) \
+    { "run", __VA_ARGS__ }
+#define QDQ_VENDORS_MODEL(...) \
+    { "vendor's model", __VA_ARGS__ }
+#define QDQ_READ(...) \
+    { "read from source", __VA_ARGS__, "", "" }
+#define QDQ_OTHER_OPS "", "other ops"
+
+#endif

@@ -1,0 +1,596 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a graph as a C file. Each node that depends on an input becomes a function and a call; the
+// results of other nodes are computed here and become constants. Values between nodes lie in an
+// arena, whose offsets follow from lifetimes as in any plan (runtime/arena/memory_plan.h). A value
+// that is an output is written where the caller wants it.
+#include "graph/formats/c/c_write.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/compile/lower.h"
+#include "graph/compile/validate.h"
+#include "graph/core/target.h"
+#include "graph/formats/c/c_draft.h"
+#include "graph/formats/c/c_items.h"
+#include "graph/formats/c/c_names.h"
+#include "graph/formats/new_file.h"
+#include "include/qdq/exec.h"
+#include "include/qdq/inspect.h"
+#include "runtime/arena/memory_plan.h"
+#include "runtime/base/fp_environment.h"
+#include "runtime/base/size.h"
+#include "runtime/numerics/dtype.h"
+
+// Where the text of a call finds a value.
+typedef enum place_kind { UNUSED, AS_INPUT, AS_OUTPUT, AS_CONSTANT, IN_ARENA } place_kind;
+
+typedef struct value_place {
+    place_kind kind;
+    size_t number;     // of the input, output or lifetime
+    const void *data;  // AS_CONSTANT
+} value_place;
+
+typedef struct c_draft {
+    qdq_graph *graph;
+    qdq_target_version version;
+    qdq_mempool *mempool;
+    qdq_findings *findings;
+    const char *name;
+    qdq_c_text steps, calls;
+    value_place *values;
+    const char **inputs, **outputs;  // C names of the parameters
+    size_t *input_ids;
+    size_t input_count;
+    qdq_lifetime *lifetimes;
+    size_t lifetime_count;
+    size_t *scratch;  // by node: its lifetime, or SIZE_MAX
+    qdq_memory_plan plan;
+} c_draft;
+
+//---- Names ------------------------------------------------------------------
+
+static bool is_taken(const c_draft *d, const char *name) {
+    for (size_t i = 0; i < d->input_count; i++)
+        if (d->inputs[i] && qdq_c_names_clash(d->inputs[i], name)) return true;
+    for (size_t i = 0; i < d->graph->output_count; i++)
+        if (d->outputs[i] && qdq_c_names_clash(d->outputs[i], name)) return true;
+    return false;
+}
+
+// Returns the letters and digits of a name, with _ for anything else: behind `otherwise` if C has
+// the name, and with a number if it is taken.
+static const char *c_name(const c_draft *d, const char *from, const char *otherwise) {
+    size_t length = strlen(from) + 2 * strlen(otherwise), room = length + 25;
+    char *name = qdq_mempool_array(d->mempool, room, 1), *at = name;
+    if (!name) return otherwise;
+    if (!*from) from = otherwise;
+    if (isdigit((unsigned char)*from)) *at++ = '_';
+    for (; *from; from++)
+        *at++ = isalnum((unsigned char)*from) && (unsigned char)*from < 128 ? *from : '_';
+    size_t stem = (size_t)(at - name), prefix = strlen(otherwise);
+    if (qdq_c_is_reserved(name)) {
+        memmove(name + prefix + 1, name, stem + 1);
+        for (size_t i = 0; i < prefix; i++) name[i] = otherwise[i];
+        name[prefix] = '_';
+        stem += prefix + 1;
+    }
+    for (size_t i = 2; is_taken(d, name); i++) snprintf(name + stem, room - stem, "_%zu", i);
+    return name;
+}
+
+// In capitals, for macros.
+static const char *capitals(const c_draft *d, const char *name) {
+    char *copy = qdq_mempool_strdup(d->mempool, name);
+    for (char *at = copy; at && *at; at++) *at = (char)toupper((unsigned char)*at);
+    return copy ? copy : name;
+}
+
+// The type of an element for the caller.
+static const char *type_of(qdq_dtype dtype) {
+    const qdq_dtype_info *info = qdq_dtype_get(dtype);
+    bool is_signed = info->least < 0;
+    if (dtype == QDQ_FLOAT32) return "float";
+    if (dtype == QDQ_FLOAT64) return "double";
+    switch (qdq_dtype_size(dtype)) {
+    case 1: return is_signed ? "int8_t" : "uint8_t";
+    case 2: return is_signed ? "int16_t" : "uint16_t";
+    case 4: return is_signed ? "int32_t" : "uint32_t";
+    default: return is_signed ? "int64_t" : "uint64_t";
+    }
+}
+
+static size_t bytes_of(const qdq_graph *graph, size_t id) {
+    qdq_type type = graph->values[id].type;
+    return qdq_shape_count(type.shape) * qdq_dtype_size(type.dtype);
+}
+
+//---- Places -----------------------------------------------------------------
+
+static bool is_run(const c_draft *d, const qdq_node *node) {
+    return !d->graph->values[node->outputs[0]].constant;
+}
+
+static void place_io(c_draft *d) {
+    const qdq_graph *graph = d->graph;
+    for (size_t i = 1; i < graph->value_count; i++) {
+        if (graph->values[i].kind != QDQ_VALUE_INPUT) continue;
+        d->values[i] = (value_place){.kind = AS_INPUT, .number = d->input_count};
+        d->input_ids[d->input_count] = i;
+        d->inputs[d->input_count] = c_name(d, graph->values[i].name, "x");
+        d->input_count++;
+    }
+    for (size_t i = 0; i < graph->output_count; i++) {
+        value_place *place = &d->values[graph->outputs[i].value.id];
+        d->outputs[i] = c_name(d, graph->outputs[i].name, "y");
+        const qdq_graph_value *v = &graph->values[graph->outputs[i].value.id];
+        if (v->kind == QDQ_VALUE_MADE && !v->constant && place->kind == UNUSED)
+            *place = (value_place){.kind = AS_OUTPUT, .number = i};
+    }
+}
+
+static size_t add_lifetime(c_draft *d, size_t step, size_t bytes) {
+    d->lifetimes[d->lifetime_count] = (qdq_lifetime){step, step, bytes, QDQ_NOT_IN_PLACE, 0};
+    return d->lifetime_count++;
+}
+
+// The arena holds what nodes make, and the values that they read last until the last reader.
+static void place_node(c_draft *d, size_t index) {
+    const qdq_node *node = &d->graph->nodes[index];
+    for (size_t i = 0; i < node->output_count; i++) {
+        value_place *place = &d->values[node->outputs[i]];
+        if (place->kind != UNUSED) continue;
+        *place = (value_place){.kind = IN_ARENA};
+        place->number = add_lifetime(d, index, bytes_of(d->graph, node->outputs[i]));
+    }
+    for (size_t i = 0; i < node->input_count; i++) {
+        uint32_t id = node->inputs[i].id;
+        value_place *place = &d->values[id];
+        if (!id) continue;
+        if (place->kind == IN_ARENA) d->lifetimes[place->number].last_step = index;
+        if (place->kind == UNUSED) place->kind = AS_CONSTANT;
+    }
+}
+
+static bool place_all(c_draft *d) {
+    const qdq_graph *graph = d->graph;
+    size_t most = graph->value_count + graph->node_count;
+    d->values = qdq_mempool_array(d->mempool, graph->value_count, sizeof *d->values);
+    d->inputs = qdq_mempool_array(d->mempool, graph->value_count, sizeof *d->inputs);
+    d->input_ids = qdq_mempool_array(d->mempool, graph->value_count, sizeof *d->input_ids);
+    d->outputs = qdq_mempool_array(d->mempool, graph->output_count, sizeof *d->outputs);
+    d->lifetimes = qdq_mempool_array(d->mempool, most, sizeof *d->lifetimes);
+    d->scratch = qdq_mempool_array(d->mempool, graph->node_count, sizeof *d->scratch);
+    if (d->mempool->failed) return false;
+    place_io(d);
+    for (size_t i = 0; i < graph->node_count; i++) {
+        d->scratch[i] = SIZE_MAX;
+        if (is_run(d, &graph->nodes[i])) place_node(d, i);
+    }
+    for (size_t i = 0; i < graph->output_count; i++) {
+        value_place *place = &d->values[graph->outputs[i].value.id];
+        if (place->kind == UNUSED) place->kind = AS_CONSTANT;
+    }
+    return true;
+}
+
+//---- Constants --------------------------------------------------------------
+
+static qdq_status out_of_memory(qdq_error *err) {
+    return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while writing C");
+}
+
+// Reads the constants that nodes of a run read, and lists those that nodes make of constants.
+static qdq_status read_constants(c_draft *d, const char **names, size_t *count, qdq_error *err) {
+    for (size_t i = 1; i < d->graph->value_count; i++) {
+        if (d->values[i].kind != AS_CONSTANT) continue;
+        const qdq_graph_value *v = &d->graph->values[i];
+        if (v->kind == QDQ_VALUE_MADE) {
+            names[(*count)++] = v->name;
+            continue;
+        }
+        d->values[i].data = qdq_value_data(d->graph, (qdq_value){(uint32_t)i});
+        if (d->values[i].data) continue;
+        const qdq_error *failure = d->graph->failure;
+        if (failure && failure->status) return qdq_fail(err, failure->status, "%s", failure->text);
+        return out_of_memory(err);
+    }
+    return QDQ_OK;
+}
+
+static qdq_status read_made(c_draft *d, const qdq_exec *exec, qdq_error *err) {
+    for (size_t i = 1; i < d->graph->value_count; i++) {
+        const qdq_graph_value *v = &d->graph->values[i];
+        if (d->values[i].kind != AS_CONSTANT || v->kind != QDQ_VALUE_MADE) continue;
+        void *data = qdq_mempool_array(d->mempool, bytes_of(d->graph, i), 1);
+        if (!data) return out_of_memory(err);
+        QDQ_TRY(
+            qdq_exec_read(exec, v->name, v->type.dtype, data, qdq_shape_count(v->type.shape), err));
+        d->values[i].data = data;
+    }
+    return QDQ_OK;
+}
+
+static bool is_folded(const c_draft *d, const qdq_node *node) {
+    for (size_t i = 0; i < node->output_count; i++)
+        if (d->values[node->outputs[i]].kind == AS_CONSTANT) return true;
+    return false;
+}
+
+// Adds the operations of a node that is compiled alone.
+static qdq_status add_operations(const c_draft *d, size_t index, size_t *total, qdq_error *err) {
+    const qdq_graph_options silent = {
+        .allocator = d->graph->allocator, .limits = d->graph->limits, .target = d->graph->target};
+    qdq_graph *alone = qdq_graph_extract(d->graph, index, &silent, err);
+    qdq_plan *plan = alone ? qdq_graph_compile(alone, NULL, err) : NULL;
+    qdq_graph_destroy(alone);
+    if (!plan) return err->status;
+    *total = qdq_size_add(*total, qdq_plan_get_stats(plan).operations);
+    qdq_plan_destroy(plan);
+    return QDQ_OK;
+}
+
+// Refuses constants that take more operations than a plan may fold, or than the caller allows.
+static qdq_status check_operations(const c_draft *d, qdq_error *err) {
+    const qdq_graph *graph = d->graph;
+    size_t most = qdq_fold_operations(graph), total = 0;
+    if (graph->limits.operations != SIZE_MAX && graph->limits.operations > most)
+        most = graph->limits.operations;
+    for (size_t i = 0; i < graph->node_count && total <= most; i++) {
+        if (!is_folded(d, &graph->nodes[i])) continue;
+        QDQ_TRY(add_operations(d, i, &total, err));
+        if (total > most)
+            return qdq_fail(err, QDQ_ERR_LIMIT,
+                            "values that depend on constants alone take %zu operations up to node "
+                            "'%s', wanted at most %zu; store them as constants, or raise the limit "
+                            "of operations",
+                            total, graph->nodes[i].name, most);
+    }
+    return QDQ_OK;
+}
+
+// Computes what depends on constants alone, by a run whose inputs are zeros.
+static qdq_status set_constants(c_draft *d, qdq_error *err) {
+    const char **names = qdq_mempool_array(d->mempool, d->graph->value_count, sizeof *names);
+    size_t count = 0;
+    if (!names) return out_of_memory(err);
+    QDQ_TRY(read_constants(d, names, &count, err));
+    if (!count) return QDQ_OK;
+    QDQ_TRY(check_operations(d, err));
+    const qdq_device *none = qdq_device_find("none", err);
+    qdq_plan *plan = qdq_graph_compile(
+        d->graph, &(qdq_compile_options){.keep = names, .keep_count = count, .device = none}, err);
+    qdq_exec *exec = plan ? qdq_exec_create(plan, NULL, err) : NULL;
+    qdq_status status = exec ? QDQ_OK : err->status;
+    if (exec) {
+        qdq_exec_run(exec);
+        status = read_made(d, exec, err);
+    }
+    qdq_exec_destroy(exec);
+    qdq_plan_destroy(plan);
+    return status;
+}
+
+//---- Steps ------------------------------------------------------------------
+
+// The finding that there is no writer, or that the arithmetic is another one.
+static void refuse(c_draft *d, const qdq_node *node, const char *found, const char *wanted) {
+    qdq_report_add(d->findings, "core", &qdq_core_rules[QDQ_RULE_OP_UNSUPPORTED],
+                   (qdq_subject){.node = node->name, .op = node->op->name}, found, wanted,
+                   "docs/firmware.md lists what is written");
+}
+
+static void put_parameters(c_draft *d, const qdq_node *node, bool scratch) {
+    const char *comma = "";
+    qdq_c_put(&d->steps, "(");
+    for (size_t i = 0; i < node->input_count; i++) {
+        if (!node->inputs[i].id) continue;
+        qdq_c_put(&d->steps, "%sconst void *x%zu", comma, i);
+        comma = ", ";
+    }
+    for (size_t i = 0; i < node->output_count; i++) {
+        qdq_c_put(&d->steps, "%svoid *y%zu", comma, i);
+        comma = ", ";
+    }
+    qdq_c_put(&d->steps, "%s) {\n    ", scratch ? ", char *scratch" : "");
+    for (size_t i = 0; i < node->input_count; i++)
+        if (node->inputs[i].id) qdq_c_put(&d->steps, "(void)x%zu, ", i);
+    qdq_c_put(&d->steps, "(void)y0;\n");
+}
+
+// Writes the function of a node.
+static bool write_node(c_draft *d, size_t index) {
+    const qdq_graph *graph = d->graph;
+    const qdq_node *node = &graph->nodes[index];
+    qdq_c_writer *writer = qdq_c_writer_of(node->op);
+    if (!writer) {
+        refuse(d, node, "cannot be written as C", NULL);
+        return true;
+    }
+    qdq_findings silent = {.mempool = d->mempool};
+    qdq_op_context ctx;
+    qdq_stage stages[QDQ_MAX_STAGES] = {{0}};
+    qdq_graph_context(graph, node, &silent, &ctx);
+    qdq_lowering to = {.numerics = qdq_target_numerics(&d->version, &ctx),
+                       .isas = 1,
+                       .mempool = d->mempool,
+                       .plain = true};
+    if (!node->op->lower(&ctx, &to, stages)) return false;
+    qdq_c_text body = {.mempool = d->mempool};
+    qdq_c_put(&body, "%s", "");
+    qdq_c_step step = {.body = &body,
+                       .mempool = d->mempool,
+                       .findings = d->findings,
+                       .node = node,
+                       .ctx = &ctx,
+                       .to = &to,
+                       .stages = stages};
+    writer(&step);
+    if (!body.data) return false;
+    if (step.scratch) d->scratch[index] = add_lifetime(d, index, step.scratch);
+    qdq_c_put(&d->steps, "\n// %s '%s'\nstatic void step_%zu", node->op->name,
+              qdq_c_comment(d->mempool, node->name), index);
+    put_parameters(d, node, step.scratch > 0);
+    qdq_c_put(&d->steps, "%s}\n", body.data);
+    return !d->mempool->failed;
+}
+
+static void put_value(c_draft *d, uint32_t id) {
+    const value_place *place = &d->values[id];
+    switch (place->kind) {
+    case AS_INPUT: qdq_c_put(&d->calls, "%s", d->inputs[place->number]); break;
+    case AS_OUTPUT: qdq_c_put(&d->calls, "%s", d->outputs[place->number]); break;
+    case AS_CONSTANT: qdq_c_put(&d->calls, "constant_%u", (unsigned)id); break;
+    default: qdq_c_put(&d->calls, "arena + %zu", d->lifetimes[place->number].offset);
+    }
+}
+
+static void put_call(c_draft *d, size_t index) {
+    const qdq_node *node = &d->graph->nodes[index];
+    const char *comma = "";
+    qdq_c_put(&d->calls, "    step_%zu(", index);
+    for (size_t i = 0; i < node->input_count; i++) {
+        if (!node->inputs[i].id) continue;
+        qdq_c_put(&d->calls, "%s", comma);
+        put_value(d, node->inputs[i].id);
+        comma = ", ";
+    }
+    for (size_t i = 0; i < node->output_count; i++) {
+        qdq_c_put(&d->calls, "%s", comma);
+        put_value(d, node->outputs[i]);
+        comma = ", ";
+    }
+    if (d->scratch[index] != SIZE_MAX)
+        qdq_c_put(&d->calls, ", (char *)arena + %zu", d->lifetimes[d->scratch[index]].offset);
+    qdq_c_put(&d->calls, ");\n");
+}
+
+// Outputs that are not where a node makes them: inputs, constants, and values returned twice.
+static void put_copies(c_draft *d) {
+    for (size_t i = 0; i < d->graph->output_count; i++) {
+        uint32_t id = d->graph->outputs[i].value.id;
+        const value_place *place = &d->values[id];
+        if (place->kind == AS_OUTPUT && place->number == i) continue;
+        qdq_c_put(&d->calls, "    memcpy(%s, ", d->outputs[i]);
+        put_value(d, id);
+        qdq_c_put(&d->calls, ", %zu);\n", bytes_of(d->graph, id));
+    }
+}
+
+//---- The file ---------------------------------------------------------------
+
+static int compare_names(const char *word, size_t length, const char *name) {
+    int order = strncmp(word, name, length);
+    return order ? order : -(name[length] != '\0');
+}
+
+// The item that defines a word of the text; SIZE_MAX: none.
+static size_t find_item(const char *word, size_t length) {
+    size_t low = 0, high = qdq_c_name_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = compare_names(word, length, qdq_c_names[middle].name);
+        if (order == 0) return qdq_c_names[middle].item;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return SIZE_MAX;
+}
+
+// Writes an item after those that it needs. No item needs itself through others.
+static void put_item(FILE *out, size_t item, bool *done) {
+    if (done[item]) return;
+    done[item] = true;
+    for (const unsigned short *n = qdq_c_items[item].needs; *n != 65535; n++)
+        put_item(out, *n, done);
+    for (const char *const *line = qdq_c_items[item].lines; *line; line++)
+        fprintf(out, "%s\n", *line);
+}
+
+static void put_items(FILE *out, const char *text, bool *done) {
+    for (const char *at = text; *at;) {
+        if (!isalpha((unsigned char)*at) && *at != '_') {
+            at++;
+            continue;
+        }
+        size_t length = 0;
+        while (isalnum((unsigned char)at[length]) || at[length] == '_') length++;
+        size_t item = find_item(at, length);
+        if (item != SIZE_MAX) put_item(out, item, done);
+        at += length;
+    }
+}
+
+static void put_constant(FILE *out, size_t id, const c_draft *d) {
+    const qdq_graph_value *v = &d->graph->values[id];
+    const char *name = qdq_c_comment(d->mempool, v->name);
+    const void *data = d->values[id].data;
+    size_t size = qdq_dtype_size(v->type.dtype), count = qdq_shape_count(v->type.shape);
+    fprintf(out, "\n// %s: %s\nstatic const uint%zu_t constant_%zu[%zu] = {", name ? name : "",
+            qdq_dtype_name(v->type.dtype), size * 8, id, count);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits = 0;
+        memcpy(&bits, (const char *)data + i * size, size);  // the low bytes: we are little-endian
+        fprintf(out, "%s", i % (32 / size + 4) ? " " : "\n    ");
+        if (size == 1)
+            fprintf(out, "%u,", (unsigned)bits);
+        else
+            fprintf(out, "0x%0*" PRIx64 "%s,", (int)size * 2, bits, size == 8 ? "u" : "");
+    }
+    fprintf(out, "\n};\n");
+}
+
+static void put_sizes(FILE *out, const c_draft *d) {
+    const char *name = capitals(d, d->name);
+    fprintf(out, "#define %s_ARENA_BYTES %zu\n", name, d->plan.arena_bytes);
+    for (size_t i = 0; i < d->input_count; i++)
+        fprintf(out, "#define %s_%s_ELEMENTS %zu\n", name, capitals(d, d->inputs[i]),
+                qdq_shape_count(d->graph->values[d->input_ids[i]].type.shape));
+    for (size_t i = 0; i < d->graph->output_count; i++)
+        fprintf(out, "#define %s_%s_ELEMENTS %zu\n", name, capitals(d, d->outputs[i]),
+                qdq_shape_count(d->graph->values[d->graph->outputs[i].value.id].type.shape));
+}
+
+static void put_prototype(FILE *out, const c_draft *d, const char *end) {
+    const char *comma = "";
+    fprintf(out, "void %s_run(", d->name);
+    for (size_t i = 0; i < d->input_count; i++) {
+        fprintf(out, "%sconst %s *%s", comma, type_of(d->graph->values[d->input_ids[i]].type.dtype),
+                d->inputs[i]);
+        comma = ", ";
+    }
+    for (size_t i = 0; i < d->graph->output_count; i++) {
+        fprintf(out, "%s%s *%s", comma,
+                type_of(d->graph->values[d->graph->outputs[i].value.id].type.dtype), d->outputs[i]);
+        comma = ", ";
+    }
+    fprintf(out, ")%s", end);
+}
+
+static const char head[] =
+    "#include <float.h>\n#include <math.h>\n#include <stdbool.h>\n#include <stddef.h>\n"
+    "#include <stdint.h>\n#include <string.h>\n\n"
+    "#if defined(__FAST_MATH__)\n#error \"fast math changes bits\"\n#endif\n"
+    "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#endif\n"
+    "#if defined(__GNUC__)\n#pragma GCC diagnostic ignored \"-Wunused-function\"\n#endif\n"
+    "_Static_assert(FLT_EVAL_METHOD == 0, \"float is computed as float, double as double\");\n\n";
+
+static void put_head(FILE *out, const c_draft *d) {
+    fprintf(out, "// The graph '%s' for target %s, written by qdq. It has the bits of `qdq run`.\n",
+            d->name, d->graph->target);
+    fprintf(out, "// Compile as C11, with -ffp-contract=off and without -ffast-math. Nothing is\n"
+                 "// allocated. Values lie in one static arena: one call at a time.\n");
+    fputs(head, out);
+    put_sizes(out, d);
+    put_prototype(out, d, ";\n\n");
+}
+
+static bool put_file(FILE *out, c_draft *d) {
+    bool *done = qdq_mempool_array(d->mempool, qdq_c_item_count, sizeof *done);
+    if (!done) return false;
+    put_head(out, d);
+    put_items(out, d->steps.data, done);
+    for (size_t i = 1; i < d->graph->value_count; i++)
+        if (d->values[i].kind == AS_CONSTANT) put_constant(out, i, d);
+    fprintf(out, "%s\n", d->steps.data);
+    put_prototype(out, d, " {\n");
+    if (d->plan.arena_bytes)
+        fprintf(out, "    static _Alignas(%d) unsigned char arena[%zu];\n", QDQ_ARENA_ALIGN,
+                d->plan.arena_bytes);
+    fprintf(out, "%s}\n", d->calls.data);
+    return !ferror(out);
+}
+
+//---- Entry ------------------------------------------------------------------
+
+// Constants are read as memory of this machine.
+static qdq_status check_values(c_draft *d) {
+    const qdq_graph *graph = d->graph;
+    for (size_t i = 1; i < graph->value_count; i++) {
+        const qdq_graph_value *v = &graph->values[i];
+        if (v->kind != QDQ_VALUE_INPUT || !qdq_dtype_get(v->type.dtype) ||
+            qdq_dtype_get(v->type.dtype)->kind != QDQ_KIND_BLOCK_FLOAT)
+            continue;
+        qdq_report_add(d->findings, "core", &qdq_core_rules[QDQ_RULE_OP_UNSUPPORTED],
+                       (qdq_subject){.node = v->name, .kind = "input"},
+                       qdq_text(d->findings, "is %s", qdq_dtype_name(v->type.dtype)),
+                       "a dtype that is no block float", "docs/firmware.md lists what is written");
+    }
+    return QDQ_OK;
+}
+
+static qdq_status make_draft(c_draft *d, qdq_error *err) {
+    if (!qdq_target_version_find(d->graph->target, &d->version, err)) return QDQ_ERR_ARGUMENT;
+    d->steps.mempool = d->calls.mempool = d->mempool;
+    qdq_c_put(&d->steps, "%s", "");
+    qdq_c_put(&d->calls, "%s", "");
+    if (!place_all(d)) return out_of_memory(err);
+    d->name = c_name(d, d->graph->name, "qdq");
+    check_values(d);
+    for (size_t i = 0; i < d->graph->node_count; i++)
+        if (is_run(d, &d->graph->nodes[i]) && !write_node(d, i)) return out_of_memory(err);
+    if (d->findings->errors) return QDQ_OK;
+    if (!qdq_plan_memory(d->lifetimes, d->lifetime_count, d->mempool, &d->plan))
+        return out_of_memory(err);
+    QDQ_TRY(set_constants(d, err));
+    for (size_t i = 0; i < d->graph->node_count; i++)
+        if (is_run(d, &d->graph->nodes[i])) put_call(d, i);
+    put_copies(d);
+    return d->mempool->failed ? out_of_memory(err) : QDQ_OK;
+}
+
+static qdq_status write_file(c_draft *d, const char *path, qdq_error *err) {
+    qdq_new_file file;
+    QDQ_TRY(qdq_new_file_open(&file, path, d->graph->allocator, err));
+    qdq_status status = QDQ_OK;
+    if (!put_file(file.stream, d))
+        status = ferror(file.stream)
+                     ? qdq_fail(err, QDQ_ERR_IO, "cannot be written: %s", strerror(errno))
+                     : out_of_memory(err);
+    return qdq_new_file_close(&file, path, status, err);
+}
+
+qdq_status qdq_c_write_check(qdq_graph *graph, qdq_findings *findings, qdq_error *err) {
+    qdq_mempool mempool;
+    qdq_mempool_init(&mempool, graph->allocator);
+    c_draft draft = {.graph = graph, .mempool = &mempool, .findings = findings};
+    qdq_status status = make_draft(&draft, err);
+    qdq_mempool_release(&mempool);
+    return status;
+}
+
+static qdq_status refuse_first(const qdq_findings *f, qdq_error *err) {
+    const char *first = f->count ? f->items[0].message : "the graph cannot be written as C";
+    if (f->errors == 1) return qdq_fail(err, QDQ_ERR_UNSUPPORTED, "%s", first);
+    return qdq_fail(err, QDQ_ERR_UNSUPPORTED, "%s; and %zu more", first, f->errors - 1);
+}
+
+qdq_status qdq_graph_write_c(qdq_graph *graph, const char *path, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
+    qdq_target_version version;
+    qdq_error own = {0};
+    if (!graph) return qdq_fail(err, QDQ_ERR_MEMORY, "there is no graph: out of memory");
+    if (!path) return qdq_fail(err, QDQ_ERR_ARGUMENT, "the path of a C file is NULL");
+    if (!qdq_target_version_find(graph->target, &version, err)) return QDQ_ERR_ARGUMENT;
+    QDQ_TRY(qdq_graph_check(graph, &version, NULL, err));
+    qdq_mempool mempool;
+    qdq_mempool_init(&mempool, graph->allocator);
+    qdq_findings findings = graph->findings;
+    findings.mempool = &mempool, findings.items = NULL;
+    findings.count = findings.capacity = findings.errors = findings.warnings = 0;
+    c_draft draft = {.graph = graph, .mempool = &mempool, .findings = &findings};
+    qdq_status status = make_draft(&draft, &own);
+    if (status == QDQ_OK && findings.errors) status = refuse_first(&findings, &own);
+    if (status == QDQ_OK) {
+        status = write_file(&draft, path, &own);
+        if (status != QDQ_OK) qdq_error_prefix(&own, path);
+    }
+    if (status != QDQ_OK) qdq_fail(err, status, "%s", own.text);
+    qdq_mempool_release(&mempool);
+    return status;
+}

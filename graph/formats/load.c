@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads a graph from a file or from memory: recognizes its format by the content, and calls the
+// reader of the format.
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "graph/core/open_file.h"
+#include "graph/formats/json/json_read.h"
+#include "graph/formats/onnx/onnx_read.h"
+#include "include/qdq/tensor_file.h"
+#include "runtime/base/fp_environment.h"
+
+// Text, or a model if `onnx` is not NULL.
+typedef struct contents {
+    const char *text;
+    size_t length;
+    const char *folder;
+    const qdq_onnx_bytes *onnx;
+} contents;
+
+static qdq_status read_contents(qdq_graph *graph, const contents *from,
+                                const qdq_graph_options *options, qdq_error *err) {
+    if (!from->onnx && options && options->until)
+        return qdq_fail(err, QDQ_ERR_ARGUMENT,
+                        "only an ONNX model can end at '%.200s'; this is a graph file",
+                        options->until);
+    qdq_status status =
+        from->onnx ? qdq_onnx_read(graph, from->onnx, options, err)
+                   : qdq_json_read(graph, from->text, from->length, from->folder, options, err);
+    if (status == QDQ_OK && graph->mempool.failed) status = qdq_fail_memory(err, 1);
+    if (status == QDQ_OK && graph->broken.status)
+        status = qdq_fail(err, graph->broken.status, "%s", graph->broken.text);
+    return status;
+}
+
+// Passes on an error with the file's name in front.
+static void give_up(qdq_error *own, const char *name, qdq_error *err) {
+    if (name && *name) qdq_error_prefix(own, name);
+    qdq_fail(err, own->status, "%s", own->text);
+}
+
+// Makes a graph from a file, whose text has a NUL after its bytes; NULL with `err` set.
+static qdq_graph *read_new_graph(const contents *from, const char *name,
+                                 const qdq_graph_options *options, qdq_error *err) {
+    qdq_error own = {0};
+    qdq_graph *graph = qdq_graph_create(NULL, options);
+    if (!graph) {
+        qdq_fail_memory(err, sizeof *graph);
+        return NULL;
+    }
+    const char *file = qdq_mempool_strdup(&graph->mempool, name ? name : "");
+    graph->file = graph->findings.file = file ? file : "";
+    if (read_contents(graph, from, options, &own) == QDQ_OK) {
+        qdq_graph_tell(graph, "%s: loaded %zu nodes, %zu errors found so far", graph->file,
+                       graph->node_count, graph->findings.errors);
+        return graph;
+    }
+    give_up(&own, name, err);
+    qdq_graph_destroy(graph);
+    return NULL;
+}
+
+qdq_graph *qdq_graph_parse(const char *text, size_t length, const char *name, const char *folder,
+                           const qdq_graph_options *options, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
+    qdq_error own = {0};
+    qdq_limits limits = qdq_limits_or_default(options ? &options->limits : NULL);
+    const qdq_allocator *allocator = qdq_allocator_or_default(options ? options->allocator : NULL);
+    char *copy = NULL;
+    if (!text)
+        qdq_fail(&own, QDQ_ERR_ARGUMENT, "the text is NULL");
+    else if (qdq_check_file_bytes(length, limits.file_bytes, &own) == QDQ_OK) {
+        copy = qdq_alloc_array(allocator, length + 1, 1, 16);
+        if (!copy) qdq_fail_memory(&own, length + 1);
+    }
+    if (!copy) {
+        give_up(&own, name, err);
+        return NULL;
+    }
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    qdq_onnx_bytes model = {.memory = copy, .length = length, .path = name, .folder = folder};
+    contents all = {copy, length, folder, qdq_onnx_is_model(copy, length) ? &model : NULL};
+    qdq_graph *graph = read_new_graph(&all, name, options, err);
+    qdq_free_array(allocator, copy, length + 1, 1);
+    return graph;
+}
+
+// The folder of a path, "." if it has none.
+static void folder_of(const char *path, char *out, size_t capacity) {
+    const char *slash = strrchr(path, '/');
+    snprintf(out, capacity, "%.*s", slash && slash != path ? (int)(slash - path) : 1,
+             slash ? path : ".");
+}
+
+// Whether the file is an ONNX model, which `file` then has open; the caller closes it.
+static bool open_model(const char *path, qdq_open_file *file) {
+    unsigned char head[16];
+    if (qdq_open_path(path, file, NULL) != QDQ_OK) return false;
+    size_t count = file->bytes < sizeof head ? (size_t)file->bytes : sizeof head;
+    if (qdq_open_file_read(file->descriptor, head, count, 0, NULL) == QDQ_OK &&
+        qdq_onnx_is_model(head, count))
+        return true;
+    close(file->descriptor);
+    return false;
+}
+
+static qdq_graph *load_text(const char *path, const char *folder, const qdq_graph_options *options,
+                            qdq_error *err) {
+    qdq_error own = {0};
+    qdq_limits limits = qdq_limits_or_default(options ? &options->limits : NULL);
+    const qdq_allocator *allocator = qdq_allocator_or_default(options ? options->allocator : NULL);
+    size_t length = 0;
+    char *text = qdq_read_file(path, limits.file_bytes, allocator, &length, &own);
+    if (!text) {
+        give_up(&own, path, err);
+        return NULL;
+    }
+    contents all = {text, length, folder, NULL};
+    qdq_graph *graph = read_new_graph(&all, path, options, err);
+    qdq_free_array(allocator, text, length + 1, 1);
+    return graph;
+}
+
+qdq_graph *qdq_graph_load(const char *path, const qdq_graph_options *options, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
+    char folder[4096];
+    qdq_open_file file;
+    if (!path) {
+        qdq_fail(err, QDQ_ERR_ARGUMENT, "the path of a graph is NULL");
+        return NULL;
+    }
+    folder_of(path, folder, sizeof folder);
+    if (!open_model(path, &file)) return load_text(path, folder, options, err);
+    qdq_onnx_bytes model = {.file = &file, .path = path, .folder = folder};
+    contents all = {.onnx = &model};
+    qdq_graph *graph = read_new_graph(&all, path, options, err);
+    close(file.descriptor);
+    return graph;
+}

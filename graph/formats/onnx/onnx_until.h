@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ends a model at a node.
+#ifndef QDQ_GRAPH_READ_ONNX_UNTIL_H
+#define QDQ_GRAPH_READ_ONNX_UNTIL_H
+
+#include "graph/formats/onnx/onnx_import.h"
+
+// Keeps the node that has this name, or makes the value that has it, and the nodes and inputs that
+// it needs. Its results become the outputs. QDQ_ERR_ARGUMENT if there is no such node.
+qdq_status qdq_onnx_end_at(qdq_onnx_import *im, const char *name);
+
+#endif

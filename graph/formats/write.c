@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a graph to a file: the ending of its path names the format. Also reports what a format
+// cannot express.
+#include "graph/compile/validate.h"
+#include "graph/formats/c/c_write.h"
+#include "graph/formats/json/json_write.h"
+#include "graph/formats/onnx/write/onnx_write.h"
+#include "runtime/base/fp_environment.h"
+#include "runtime/base/words.h"
+
+qdq_status qdq_graph_write(const qdq_graph *graph, const char *path, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
+    if (!graph) return qdq_fail(err, QDQ_ERR_MEMORY, "there is no graph: out of memory");
+    if (graph->mempool.failed || graph->broken.status)
+        return qdq_fail(err, QDQ_ERR_MEMORY, "the graph is not complete: %s",
+                        graph->broken.status ? graph->broken.text : "out of memory");
+    if (graph->findings.errors)
+        return qdq_fail(err, QDQ_ERR_GRAPH, "%s",
+                        graph->findings.count ? graph->findings.items[0].message
+                                              : "the graph has errors");
+    qdq_target_version version;
+    if (!path) return qdq_fail(err, QDQ_ERR_ARGUMENT, "the path of a graph is NULL");
+    if (!qdq_target_version_find(graph->target, &version, err)) return QDQ_ERR_ARGUMENT;
+    if (qdq_has_ending(path, ".onnx")) return qdq_onnx_write(graph, path, QDQ_ONNX_MOST_BYTES, err);
+    return qdq_json_write(graph, path, err);
+}
+
+static qdq_status check_onnx(qdq_graph *graph, qdq_findings *findings, qdq_error *err) {
+    return qdq_onnx_write_check(graph, findings, err);
+}
+
+const qdq_report *qdq_graph_validate_onnx(qdq_graph *graph, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
+    return qdq_graph_report_of(graph, check_onnx, err);
+}
+
+const qdq_report *qdq_graph_validate_c(qdq_graph *graph, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
+    return qdq_graph_report_of(graph, qdq_c_write_check, err);
+}

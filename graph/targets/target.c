@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of targets, and the lookup of a target and its versions by name.
+#include "graph/core/target.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/base/did_you_mean.h"
+#include "runtime/base/words.h"
+
+#define TARGETS(X)         \
+    X(qdq_target_core)     \
+    X(qdq_target_onnx)     \
+    X(qdq_target_ort)      \
+    X(qdq_target_onednn)   \
+    X(qdq_target_tensorrt) \
+    X(qdq_target_tripy)    \
+    X(qdq_target_ttnn)     \
+    X(qdq_target_torchao)
+
+#define DECLARE(description) extern const qdq_target description;
+TARGETS(DECLARE)
+
+#define ENTRY(description) &(description),
+static const qdq_target *const targets[] = {TARGETS(ENTRY)};
+
+enum { TARGET_COUNT = sizeof targets / sizeof targets[0], MAX_VERSIONS = 16 };
+
+//---- Finding one ------------------------------------------------------------
+
+static void tell_unknown(qdq_error *err, const char *what, const char *name,
+                         const char *const *known, size_t count) {
+    char list[256] = "";
+    for (size_t i = 0; i < count; i++) {
+        if (i) strncat(list, ", ", sizeof list - strlen(list) - 1);
+        strncat(list, known[i], sizeof list - strlen(list) - 1);
+    }
+    const char *nearest = qdq_did_you_mean(name, known, count);
+    qdq_fail(err, QDQ_ERR_ARGUMENT, "%s '%.64s' is unknown, wanted %s%s%s%s%s", what, name,
+             count ? "one of: " : "none", list, nearest ? "; did you mean '" : "",
+             nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+static qdq_target_version at_version(const qdq_target *target, const qdq_named_version *version) {
+    return (qdq_target_version){target, version->name, version->release, version->variant, {0}};
+}
+
+// Whether a version is a variant of the release that is named: "1.29-vnni" of "1.29".
+static bool is_variant_of(const char *version, const char *release) {
+    size_t length = strlen(release);
+    return strncmp(version, release, length) == 0 && version[length] == '-';
+}
+
+// The version of that name, or else the first variant of the release.
+static bool find_version(const qdq_target *target, const char *name, qdq_target_version *out,
+                         qdq_error *err) {
+    const char *names[MAX_VERSIONS] = {0};
+    char what[64] = "version of target ";
+    const qdq_named_version *found = NULL;
+    for (size_t i = target->version_count; i-- > 0;) {
+        const qdq_named_version *version = &target->versions[i];
+        names[i] = version->name;
+        bool same = strcmp(version->name, name) == 0;
+        if (same || is_variant_of(version->name, name)) found = version;
+        if (same) break;
+    }
+    if (found) {
+        *out = at_version(target, found);
+        return true;
+    }
+    strncat(what, target->name, sizeof what - strlen(what) - 1);
+    tell_unknown(err, what, name, names, target->version_count);
+    return false;
+}
+
+static bool find_word(const qdq_target_option_info *option, const char *word, int *out,
+                      qdq_error *err) {
+    char what[64];
+    size_t count = 0;
+    for (; option->words[count]; count++) {
+        if (strcmp(option->words[count], word) != 0) continue;
+        *out = (int)count;
+        return true;
+    }
+    snprintf(what, sizeof what, "option %s of a target", option->name);
+    tell_unknown(err, what, word, option->words, count);
+    return false;
+}
+
+// Sets the option that "NAME=WORD" names.
+static bool set_option(qdq_target_version *version, const char *text, qdq_error *err) {
+    const qdq_target *target = version->target;
+    const char *names[QDQ_MAX_TARGET_OPTIONS] = {0};
+    char name[64], what[64];
+    size_t length = strcspn(text, "=");
+    snprintf(name, sizeof name, "%.*s", (int)length, text);
+    for (size_t i = 0; i < target->option_count; i++) {
+        names[i] = target->options[i].name;
+        if (strcmp(names[i], name) == 0)
+            return find_word(&target->options[i], text + length + (text[length] == '='),
+                             &version->options[i], err);
+    }
+    snprintf(what, sizeof what, "option of target %s", target->name);
+    tell_unknown(err, what, name, names, target->option_count);
+    return false;
+}
+
+static bool set_options(qdq_target_version *version, const char *text, qdq_error *err) {
+    while (*text == ':') {
+        char option[128];
+        size_t length = strcspn(++text, ":");
+        snprintf(option, sizeof option, "%.*s", (int)length, text);
+        if (!set_option(version, option, err)) return false;
+        text += length;
+    }
+    return true;
+}
+
+// The first version of the newest release.
+static size_t default_index(const qdq_target *target) {
+    size_t at = 0;
+    for (size_t i = 1; i < target->version_count; i++)
+        if (target->versions[i].release > target->versions[at].release) at = i;
+    return at;
+}
+
+// The target called "TARGET" or "TARGET@VERSION", with default options.
+static bool find_target(const char *name, qdq_target_version *out, qdq_error *err) {
+    const char *names[TARGET_COUNT];
+    size_t length = strcspn(name, "@");
+    for (size_t i = 0; i < TARGET_COUNT; i++) {
+        const qdq_target *target = targets[i];
+        names[i] = target->name;
+        if (strlen(target->name) != length || strncmp(target->name, name, length) != 0) continue;
+        if (name[length] == '@') return find_version(target, name + length + 1, out, err);
+        *out = (qdq_target_version){.target = target};
+        if (target->version_count)
+            *out = at_version(target, &target->versions[default_index(target)]);
+        return true;
+    }
+    tell_unknown(err, "target", name, names, TARGET_COUNT);
+    return false;
+}
+
+bool qdq_target_version_find(const char *name, qdq_target_version *out, qdq_error *err) {
+    char own[128];
+    size_t length = strcspn(name, ":");
+    snprintf(own, sizeof own, "%.*s", (int)length, name);
+    return find_target(length < sizeof own ? own : name, out, err) &&
+           set_options(out, name + length, err);
+}
+
+qdq_target_device qdq_target_device_of(const char *name) {
+    qdq_target_version version = {0};
+    if (!qdq_target_version_find(name, &version, NULL) || !version.target->device)
+        return (qdq_target_device){0};
+    return version.target->device(&version);
+}
+
+// The attribute `dtype` of an op, where its struct holds it; NULL if the op has none.
+static qdq_dtype *dtype_in(const qdq_op *op, void *attrs) {
+    for (size_t i = 0; i < op->attr_count; i++)
+        if (op->attrs[i].kind == QDQ_ATTR_DTYPE && strcmp(op->attrs[i].name, "dtype") == 0)
+            return (void *)((char *)attrs + op->attrs[i].offset);
+    return NULL;
+}
+
+bool qdq_target_fill_dtype(const char *target, const qdq_op_context *ctx, void *attrs) {
+    qdq_target_version version = {0};
+    qdq_dtype *dtype = dtype_in(ctx->op, attrs);
+    if (!dtype || *dtype != QDQ_DTYPE_NONE || !qdq_target_version_find(target, &version, NULL))
+        return false;
+    const qdq_target *of = version.target;
+    while (of->base && !of->default_dtype) of = of->base;
+    if (of->default_dtype) *dtype = of->default_dtype(ctx);
+    return *dtype != QDQ_DTYPE_NONE;
+}
+
+bool qdq_target_keep_dtype(const qdq_op_context *ctx, void *attrs) {
+    qdq_dtype *dtype = dtype_in(ctx->op, attrs);
+    if (!dtype || *dtype != QDQ_DTYPE_NONE) return false;
+    *dtype = ctx->outputs[0].dtype;
+    return *dtype != QDQ_DTYPE_NONE;
+}
+
+qdq_numerics qdq_target_numerics(const qdq_target_version *version, const qdq_op_context *ctx) {
+    const qdq_op *op = ctx->op;
+    bool by_any =
+        op->by_target || op->by_chip || op->by_float_ops || op->by_pair_sums || op->by_qlinear;
+    if (!by_any) return (qdq_numerics){0};
+    qdq_numerics n = version->target->numerics(ctx, version);
+    if (!op->by_float_ops) n.float_ops = QDQ_FLOAT_OPS_CORE;
+    if (!op->by_pair_sums) n.pair_sums = QDQ_PAIR_SUMS_EXACT;
+    if (!op->by_qlinear) n.qlinear = QDQ_QLINEAR_FMA;
+    if (op->by_target) return n;
+    return (qdq_numerics){.multiply_add = op->by_chip ? n.multiply_add : QDQ_MULTIPLY_ADD_IEEE,
+                          .float_ops = n.float_ops,
+                          .pair_sums = n.pair_sums,
+                          .qlinear = n.qlinear};
+}
+
+bool qdq_rule_holds(const qdq_rule *rule, const qdq_target_version *version) {
+    bool named = !rule->versions || !version->name || qdq_has_word(rule->versions, version->name);
+    return named && version->release >= rule->since &&
+           (!rule->until || version->release < rule->until);
+}
+
+//---- For inspect.h ----------------------------------------------------------
+
+size_t qdq_target_count(void) { return TARGET_COUNT; }
+
+const qdq_target *qdq_target_at(size_t index) {
+    return index < TARGET_COUNT ? targets[index] : NULL;
+}
+
+qdq_target_info qdq_target_get(size_t target) {
+    if (target >= TARGET_COUNT) return (qdq_target_info){0};
+    const qdq_target *t = targets[target];
+    return (qdq_target_info){.name = t->name,
+                             .summary = t->summary,
+                             .rule_count = t->rule_count,
+                             .release_count = t->version_count,
+                             .default_release = default_index(t),
+                             .option_count = t->option_count,
+                             .evidence_count = t->evidence_count};
+}
+
+qdq_target_option_info qdq_target_option_get(size_t target, size_t index) {
+    if (target >= TARGET_COUNT || index >= targets[target]->option_count)
+        return (qdq_target_option_info){0};
+    return targets[target]->options[index];
+}
+
+const char *qdq_target_release(size_t target, size_t index) {
+    if (target >= TARGET_COUNT || index >= targets[target]->version_count) return NULL;
+    return targets[target]->versions[index].name;
+}
+
+const char *qdq_target_device_name(const char *target) {
+    return target ? qdq_target_device_of(target).name : NULL;
+}
+
+// The name of the release from which on a rule holds, or no longer holds.
+static const char *release_name(const qdq_target *target, int number) {
+    for (size_t i = 0; number && i < target->version_count; i++)
+        if (target->versions[i].release >= number) return target->versions[i].name;
+    return "";
+}
+
+qdq_rule_info qdq_target_rule(size_t target, size_t index) {
+    if (target >= TARGET_COUNT || index >= targets[target]->rule_count) return (qdq_rule_info){0};
+    const qdq_rule *rule = &targets[target]->rules[index];
+    return (qdq_rule_info){.id = rule->id,
+                           .target = targets[target]->name,
+                           .severity = rule->severity,
+                           .summary = rule->summary,
+                           .hint = rule->hint,
+                           .source = rule->source,
+                           .since = release_name(targets[target], rule->since),
+                           .until = release_name(targets[target], rule->until),
+                           .versions = rule->versions ? rule->versions : ""};
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mends of Dequantize nodes that read constant codes: other codes, or the reals themselves.
+#include <math.h>
+
+#include "graph/transform/mend/mend.h"
+#include "runtime/numerics/dtype.h"
+#include "runtime/numerics/quantize_one.h"
+
+static const qdq_type *codes_type(const qdq_rewriter *r, const qdq_coder *c) {
+    return &r->from->values[c->codes].type;
+}
+
+// A Dequantize of constant codes with constant parameters, about which the target has an error.
+static bool match_constant(const qdq_rewriter *r, qdq_match *m, qdq_coder *w) {
+    *w = qdq_coder_of(r, m->anchor, "Dequantize");
+    if (!w->given || !w->known || r->from->values[w->codes].kind != QDQ_VALUE_CONSTANT ||
+        !qdq_mend_is_asked(r, m, m->anchor))
+        return false;
+    qdq_match_makes(r, m, w->reals);
+    return true;
+}
+
+// Adds a Dequantize of other codes in place of the anchor.
+static void build(qdq_rewriter *r, qdq_match *m, const qdq_coder *w, qdq_dtype dtype,
+                  const int32_t *codes, const qdq_coder_params *p) {
+    qdq_shape shape = codes_type(r, w)->shape;
+    size_t count = qdq_shape_count(shape);
+    char *data = qdq_mempool_array(r->mempool, count, qdq_dtype_size(dtype));
+    if (!codes || !data) return;
+    qdq_encode_int(dtype, codes, data, count);
+    qdq_quantize_attrs attrs = qdq_coder_attrs(r, w, dtype, p);
+    qdq_value x = qdq_rewrite_constant(r, attrs.name, "_codes", dtype, shape, data);
+    m->made[0] = qdq_dequantize(r->to, x, attrs);
+}
+
+// Codes minus zero points.
+static int32_t *moved(const qdq_rewriter *r, const qdq_coder *w, const qdq_coder_params *p) {
+    size_t count = qdq_shape_count(codes_type(r, w)->shape);
+    const int64_t *steps = qdq_coder_steps(r, w, p);
+    int32_t *codes = qdq_mempool_array(r->mempool, count, sizeof *codes);
+    for (size_t i = 0; steps && codes && i < count; i++) codes[i] = (int32_t)steps[i];
+    return steps ? codes : NULL;
+}
+
+//---- uint8 to int8 ----------------------------------------------------------
+
+bool qdq_mend_match_signed_codes(const qdq_rewriter *r, qdq_match *m) {
+    qdq_coder w;
+    return match_constant(r, m, &w) && (w.dtype == QDQ_UINT8 || w.dtype == QDQ_UINT4);
+}
+
+void qdq_mend_build_signed_codes(qdq_rewriter *r, qdq_match *m) {
+    qdq_coder w = qdq_coder_of(r, m->anchor, "Dequantize");
+    int32_t middle = w.dtype == QDQ_UINT8 ? 128 : 8, same[] = {middle};
+    qdq_coder_params p, plain = {.zeros = same, .count = 1};
+    qdq_coder whole = w;
+    whole.count = 1;
+    if (!qdq_coder_read_params(r, &w, &p)) return;
+    const int32_t *codes = moved(r, &whole, &plain);
+    for (size_t i = 0; i < p.count; i++) p.zeros[i] -= middle;
+    build(r, m, &w, w.dtype == QDQ_UINT8 ? QDQ_INT8 : QDQ_INT4, codes, &p);
+}
+
+//---- Codes without a zero point ---------------------------------------------
+
+static bool has_zero_point(const qdq_coder_params *p) {
+    for (size_t i = 0; i < p->count; i++)
+        if (p->zeros[i]) return true;
+    return false;
+}
+
+bool qdq_mend_match_shifted_codes(const qdq_rewriter *r, qdq_match *m) {
+    qdq_coder w;
+    qdq_coder_params p;
+    if (!match_constant(r, m, &w) || (w.dtype != QDQ_INT8 && w.dtype != QDQ_INT4) ||
+        !qdq_coder_read_params(r, &w, &p) || !has_zero_point(&p))
+        return false;
+    const qdq_dtype_info *info = qdq_dtype_get(w.dtype);
+    const int64_t *steps = qdq_coder_steps(r, &w, &p);
+    size_t count = qdq_shape_count(codes_type(r, &w)->shape);
+    for (size_t i = 0; steps && i < count; i++)
+        if (steps[i] < info->least || steps[i] > info->greatest) return false;
+    return steps != NULL;
+}
+
+void qdq_mend_build_shifted_codes(qdq_rewriter *r, qdq_match *m) {
+    qdq_coder w = qdq_coder_of(r, m->anchor, "Dequantize");
+    qdq_coder_params p;
+    if (!qdq_coder_read_params(r, &w, &p)) return;
+    const int32_t *codes = moved(r, &w, &p);
+    for (size_t i = 0; i < p.count; i++) p.zeros[i] = 0;
+    build(r, m, &w, w.dtype, codes, &p);
+}
+
+//---- Other scales -----------------------------------------------------------
+
+// Codes and scales of reals, symmetric, with the blocks that `w` has.
+static int32_t *quantized(const qdq_rewriter *r, const qdq_coder *w, qdq_dtype dtype,
+                          const float *reals, qdq_coder_params *p) {
+    size_t count = qdq_shape_count(codes_type(r, w)->shape);
+    const uint32_t *blocks = qdq_coder_blocks(r, w);
+    int32_t *codes = qdq_mempool_array(r->mempool, count, sizeof *codes);
+    qdq_numerics plain = {0};
+    qdq_range range = qdq_range_of(dtype, NULL, NULL, &plain);
+    float greatest = (float)qdq_dtype_get(dtype)->greatest;
+    p->count = w->count;
+    p->scales = qdq_mempool_array(r->mempool, p->count, sizeof *p->scales);
+    p->zeros = qdq_mempool_array(r->mempool, p->count, sizeof *p->zeros);
+    if (!blocks || !codes || !reals || !p->scales || !p->zeros) return NULL;
+    for (size_t i = 0; i < count; i++)
+        p->scales[blocks[i]] = fmaxf(p->scales[blocks[i]], fabsf(reals[i]));
+    for (size_t i = 0; i < p->count; i++)
+        p->scales[i] = p->scales[i] > 0 ? p->scales[i] / greatest : 1.0f;
+    for (size_t i = 0; i < count; i++)
+        codes[i] = qdq_quantize_one(&plain, reals[i], p->scales[blocks[i]], 0, &range);
+    return codes;
+}
+
+bool qdq_mend_match_symmetric_codes(const qdq_rewriter *r, qdq_match *m) {
+    qdq_coder w;
+    qdq_coder_params p;
+    return match_constant(r, m, &w) && (w.dtype == QDQ_INT8 || w.dtype == QDQ_INT4) &&
+           qdq_coder_read_params(r, &w, &p) && has_zero_point(&p);
+}
+
+void qdq_mend_build_symmetric_codes(qdq_rewriter *r, qdq_match *m) {
+    qdq_coder w = qdq_coder_of(r, m->anchor, "Dequantize");
+    qdq_coder_params p, made;
+    if (!qdq_coder_read_params(r, &w, &p)) return;
+    const int32_t *codes = quantized(r, &w, w.dtype, qdq_coder_reals(r, &w, &p), &made);
+    build(r, m, &w, w.dtype, codes, &made);
+}
+
+// The only dim that is not cut into blocks of several elements: the channels. -1: none, or several.
+static int channel_dim(const qdq_rewriter *r, const qdq_coder *w) {
+    qdq_shape shape = codes_type(r, w)->shape;
+    int axis = -1;
+    for (int i = 0; i < shape.rank; i++) {
+        if (w->attrs->group_shape.data[i] != 1 || shape.dims[i] == 1) continue;
+        if (axis >= 0) return -1;
+        axis = i;
+    }
+    return axis;
+}
+
+bool qdq_mend_match_channels(const qdq_rewriter *r, qdq_match *m) {
+    qdq_coder w;
+    return match_constant(r, m, &w) && w.blocks && qdq_dtype_is_int(w.dtype) &&
+           w.dtype != QDQ_INT32;
+}
+
+void qdq_mend_build_channels(qdq_rewriter *r, qdq_match *m) {
+    qdq_coder w = qdq_coder_of(r, m->anchor, "Dequantize");
+    qdq_coder_params p, made;
+    if (!qdq_coder_read_params(r, &w, &p)) return;
+    const float *reals = qdq_coder_reals(r, &w, &p);
+    w.axis = channel_dim(r, &w);
+    w.blocks = false;
+    w.count = w.axis < 0 ? 1 : (size_t)codes_type(r, &w)->shape.dims[w.axis];
+    const int32_t *codes = quantized(r, &w, QDQ_INT8, reals, &made);
+    build(r, m, &w, QDQ_INT8, codes, &made);
+}
+
+//---- Reals ------------------------------------------------------------------
+
+bool qdq_mend_match_float_bias(const qdq_rewriter *r, qdq_match *m) {
+    qdq_coder w;
+    return match_constant(r, m, &w) && w.dtype == QDQ_INT32;
+}
+
+void qdq_mend_build_float_bias(qdq_rewriter *r, qdq_match *m) {
+    qdq_coder w = qdq_coder_of(r, m->anchor, "Dequantize");
+    qdq_coder_params p;
+    if (!qdq_coder_read_params(r, &w, &p)) return;
+    const float *reals = qdq_coder_reals(r, &w, &p);
+    if (reals)
+        m->made[0] = qdq_rewrite_constant(r, r->from->nodes[m->anchor].name, "_float", QDQ_FLOAT32,
+                                          codes_type(r, &w)->shape, reals);
+}

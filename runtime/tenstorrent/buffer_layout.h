@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the pages of a buffer lie in the banks of a pool: page to bank and address, and back.
+#ifndef QDQ_RUNTIME_MEMORY_BUFFER_LAYOUT_H
+#define QDQ_RUNTIME_MEMORY_BUFFER_LAYOUT_H
+
+#include "runtime/tenstorrent/page_layout.h"
+
+// The memory that a buffer takes, and where its pages are relative to its address.
+typedef struct qdq_buffer_layout {
+    qdq_buffer_type buffer_type;
+    qdq_memory_layout memory_layout;
+    uint64_t page_size, pages;
+    uint64_t slot;            // bytes from a page to the next one in a bank: page_size, rounded up
+    uint64_t banks;           // of the pool
+    uint64_t bytes_per_bank;  // taken in each bank, whether pages lie there or not; 0: none
+    // The rest is 0 for an interleaved buffer. Shards are arrays of pages; all have the same size,
+    // and pages of theirs past the tensor's edge are padding pages.
+    int rank;
+    uint64_t tensor_pages[QDQ_MAX_RANK], shard_pages[QDQ_MAX_RANK], shard_grid[QDQ_MAX_RANK];
+    uint64_t pages_per_shard, shards;
+    uint64_t cores, shards_per_core;  // of the shard_spec; the most that a core has
+    uint64_t grid_x;                  // of the device
+    qdq_shard_spec spec;
+} qdq_buffer_layout;
+
+// Whether two configs put a tensor at the same place: the same pool, memory_layout and shard_spec.
+bool qdq_memory_config_equal(const qdq_memory_config *a, const qdq_memory_config *b);
+
+// The buffer of a tensor.
+qdq_memory_rule qdq_buffer_layout_of(const qdq_device *device, const qdq_device_tensor *tensor,
+                                     const qdq_memory_config *config, qdq_buffer_layout *out,
+                                     qdq_error *err);
+// A buffer of `size` bytes in pages, interleaved.
+qdq_memory_rule qdq_buffer_layout_raw(const qdq_device *device, qdq_buffer_type type, uint64_t size,
+                                      uint64_t page_size, qdq_buffer_layout *out, qdq_error *err);
+
+// Bytes of all pages, without what slots and padding pages add.
+static inline uint64_t qdq_buffer_layout_size(const qdq_buffer_layout *layout) {
+    return layout->pages * layout->page_size;
+}
+
+//---- Pages and places -------------------------------------------------------
+
+typedef struct qdq_page_place {
+    // An interleaved buffer in L1: the bank id, which the device maps to a core by a shuffle. A
+    // shard in L1: its core, y * grid_x + x. In DRAM the bank id.
+    uint64_t bank;
+    uint64_t address;
+    uint16_t core_x, core_y;  // 0 for an interleaved buffer
+} qdq_page_place;
+
+// The place of page `page` of a buffer at `address`. False if it has no such page.
+bool qdq_page_place_of(const qdq_buffer_layout *layout, uint64_t address, uint64_t page,
+                       qdq_page_place *out);
+
+typedef enum qdq_page_kind {
+    QDQ_PAGE_NONE = 0,  // the buffer has nothing at this place
+    QDQ_PAGE_IDLE,      // the buffer has taken it, and no page lies there
+    QDQ_PAGE_PADDING,   // a page of a shard past the tensor's edge
+    QDQ_PAGE_REAL,
+} qdq_page_kind;
+
+// What a buffer at `buffer_address` has at `address` of a bank. For a real page also its number and
+// the byte of its slot; past page_size the slot is empty.
+qdq_page_kind qdq_page_at(const qdq_buffer_layout *layout, uint64_t buffer_address, uint64_t bank,
+                          uint64_t address, uint64_t *page, uint64_t *byte);
+
+#endif

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each target has the ops that its backend's documents name, and no others; a new op is unknown to
+// every target until it is listed.
+#include <string.h>
+
+#include "graph/core/target.h"
+#include "tests/unit.h"
+
+// Ops that some backends' documents have no operator for, with the targets of these backends.
+// Documents: ONNX's list of operators at opset 25, oneDNN Graph's op schemas, the operator matrix
+// of onnx-tensorrt 10.15, Tripy 0.1.7's API reference, ttnn's API reference, PyTorch's functions.
+static const struct {
+    const char *op;
+    const char *targets;
+} unknown[] = {
+    {"GenIndex", "onnx tensorrt ttnn torchao"},
+    {"ToMemoryConfig", "onnx onednn tensorrt tripy torchao"},
+    {"InterleavedToSharded", "onnx onednn tensorrt tripy torchao"},
+    {"ShardedToInterleaved", "onnx onednn tensorrt tripy torchao"},
+    {"Reshard", "onnx onednn tensorrt tripy torchao"},
+    {"ToLayout", "onnx onednn tensorrt tripy torchao"},
+    {"BatchNormForwardTraining", "tensorrt tripy"},
+    {"Round", "tripy"},
+    {"HardSwish", "tripy"},
+    {"Mish", "tripy"},
+    {"LeakyReLU", "tripy"},
+    {"Elu", "tripy"},
+    {"HardSigmoid", "tripy"},
+    {"Clamp", "tripy"},
+    {"PReLU", "tripy"},
+    {"Equal", "onednn"},
+    {"Greater", "onednn"},
+    {"Less", "onednn"},
+    {"LessOrEqual", "onednn"},
+    {"Not", "onednn"},
+    {"And", "onednn tripy"},
+    {"Or", "onednn"},
+    {"Xor", "onednn tripy"},
+    {"IsNaN", "onednn tripy"},
+    {"IsInf", "onednn tripy"},
+    {"BitwiseNot", "onednn tensorrt tripy"},
+    {"BitwiseAnd", "onednn tensorrt tripy"},
+    {"BitwiseOr", "onednn tensorrt tripy"},
+    {"BitwiseXor", "onednn tensorrt tripy"},
+    {"BitShift", "onednn tensorrt tripy"},
+    {"LogSoftmax", "tripy ttnn"},
+    {"RMSNorm", "tripy"},
+    {"ReduceL1", "tripy ttnn"},
+    {"ReduceL2", "tripy ttnn"},
+    {"Dropout", "tripy ttnn"},
+    {"MatMulInteger", "tripy ttnn torchao"},
+    {"ConvInteger", "tripy ttnn torchao"},
+    {"QLinearMatMul", "tripy ttnn torchao"},
+    {"QLinearConv", "tripy ttnn torchao"},
+    {"QLinearAdd", "onednn tensorrt tripy ttnn torchao"},
+    {"QLinearMul", "onednn tensorrt tripy ttnn torchao"},
+    {"MatMulIntegerToFloat", "tripy ttnn torchao"},
+    {"QGemm", "tripy ttnn torchao"},
+    {"MatMulNBits", "tripy ttnn torchao"},
+    {"QLinearAveragePool", "onednn tensorrt tripy ttnn torchao"},
+    {"QLinearGlobalAveragePool", "onednn tensorrt tripy ttnn torchao"},
+    {"QLinearSoftmax", "onednn tensorrt tripy ttnn torchao"},
+    {"Slice", "onednn"},
+    {"Pad", "onednn"},
+    {"Expand", "onednn"},
+    {"Tile", "onednn tripy"},
+    {"Gather", "onednn ttnn"},
+    {"GatherElements", "onednn tripy"},
+    {"GatherND", "onednn tripy ttnn torchao"},
+    {"ScatterElements", "onednn tripy"},
+    {"ScatterND", "onednn tripy ttnn"},
+    {"DepthToSpace", "onednn tripy ttnn"},
+    {"SpaceToDepth", "onednn tripy ttnn torchao"},
+    {"Trilu", "onednn"},
+    {"EyeLike", "onednn tripy ttnn"},
+    {"OneHot", "onednn tripy ttnn torchao"},
+    {"CumSum", "onednn"},
+    {"Sign", "onednn tripy"},
+    {"Floor", "onednn tripy"},
+    {"Ceil", "onednn tripy"},
+    {"Erf", "onednn tripy"},
+    {"Softplus", "tripy"},
+    {"Sin", "onednn"},
+    {"Cos", "onednn"},
+    {"Tan", "onednn tripy"},
+    {"Asin", "onednn tripy"},
+    {"Acos", "onednn tripy"},
+    {"Atan", "onednn tripy"},
+    {"Sinh", "onednn tripy"},
+    {"Cosh", "onednn tripy"},
+    {"Asinh", "onednn tripy"},
+    {"Acosh", "onednn tripy"},
+    {"Atanh", "onednn tripy"},
+    {"ArgMax", "onednn"},
+    {"ArgMin", "onednn ttnn"},
+    {"TopK", "onednn"},
+    {"Mod", "onednn"},
+};
+
+enum { UNKNOWN = sizeof unknown / sizeof unknown[0] };
+
+static bool is_listed(const char *op, const char *target) {
+    for (size_t i = 0; i < UNKNOWN; i++)
+        if (strcmp(unknown[i].op, op) == 0) return strstr(unknown[i].targets, target) != NULL;
+    return false;
+}
+
+static const qdq_target *target_called(const char *name) {
+    qdq_target_version profile = {0};
+    qdq_error err = {0};
+    assert_true(qdq_target_version_find(name, &profile, &err));
+    return profile.target;
+}
+
+// Whether a target, or its base, has the rule op-unknown for an op; a target without the rule has
+// all ops.
+static bool is_unknown(const qdq_target *target, const qdq_op *op) {
+    const qdq_op_context call = {.op = op};
+    if (target->base) target = target->base;
+    for (size_t i = 0; i < target->rule_count; i++) {
+        const qdq_rule *rule = &target->rules[i];
+        if (target != target_called("core") && strstr(rule->id, "/op-unknown"))
+            return qdq_rule_applies(rule, &call);
+    }
+    return false;
+}
+
+static void each_target_has_the_ops_of_its_documents(void **state) {
+    (void)state;
+    for (size_t t = 0; t < qdq_target_count(); t++) {
+        const char *target = qdq_target_get(t).name;
+        for (size_t i = 0; i < qdq_op_count(); i++) {
+            const char *op = qdq_op_get(i).name;
+            bool wanted = is_listed(op, strcmp(target, "ort") == 0 ? "onnx" : target);
+            if (is_unknown(target_called(target), qdq_op_find(op)) != wanted)
+                fail_msg("%s is %sknown to %s in graph/targets/target_ops.h, but not here", op,
+                         wanted ? "" : "un", target);
+        }
+    }
+}
+
+static void every_listed_op_exists(void **state) {
+    (void)state;
+    for (size_t i = 0; i < UNKNOWN; i++)
+        if (!qdq_op_find(unknown[i].op)) fail_msg("there is no op %s", unknown[i].op);
+}
+
+// A name that contains a listed name, or is part of one, is not listed.
+static void a_new_op_is_unknown_to_every_backend(void **state) {
+    static const char *const names[] = {"SoftPlu", "ReLU6", "Re", "LU", "ReduceM"};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const qdq_op op = {.name = names[i]};
+        for (size_t t = 0; t < qdq_target_count(); t++) {
+            const qdq_target *target = target_called(qdq_target_get(t).name);
+            if (target != target_called("core") && !is_unknown(target, &op))
+                fail_msg("%s knows %s", qdq_target_get(t).name, names[i]);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_target_has_the_ops_of_its_documents),
+        cmocka_unit_test(every_listed_op_exists),
+        cmocka_unit_test(a_new_op_is_unknown_to_every_backend),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
