@@ -6,8 +6,8 @@
 
 #include "tools/commands.h"
 #include "tools/common.h"
-#include "tools/compare/compare.h"
 #include "tools/failure.h"
+#include "tools/io/compare_output.h"
 #include "tools/io/inputs.h"
 #include "tools/io/outputs.h"
 #include "tools/io/stream_out.h"

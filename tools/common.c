@@ -8,12 +8,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/dataset/spill.h"
 #include "tools/failure.h"
 #include "tools/findings.h"
 #include "tools/io/input_shapes.h"
 #include "tools/io/streams.h"
 #include "tools/io/tensor_io.h"
+#include "tools/spill.h"
 
 const char *const exit_code_texts[] = {
     [EXIT_OK] = "ok",

@@ -6,8 +6,8 @@
 #include <qdq/device.h>
 #include <stdio.h>
 
-#include "tools/dataset/spill.h"
 #include "tools/io/watch.h"
+#include "tools/spill.h"
 
 // The values of an option that may be given several times; options_release frees `items`.
 typedef struct string_list {

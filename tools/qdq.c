@@ -7,11 +7,11 @@
 
 #include "tools/commands.h"
 #include "tools/common.h"
-#include "tools/dataset/spill.h"
 #include "tools/failure.h"
 #include "tools/io/output_places.h"
 #include "tools/io/streams.h"
 #include "tools/manual/manual.h"
+#include "tools/spill.h"
 
 static int run_help(const options *opt);
 
@@ -32,6 +32,7 @@ static const command_row commands[] = {
      run_check,
      {"check graph.json --target onnx --strict",
       "check first.json second.json --target all --json"}},
+#ifdef QDQ_LAB
     {"compare",
      "GRAPH",
      "Run a graph as several targets: what differs, and why.",
@@ -56,6 +57,7 @@ static const command_row commands[] = {
      run_bisect,
      {"bisect first.json second.json -i x=x.npy",
       "bisect model.onnx --targets onnx@1.29,onnx@1.31 --fill 1"}},
+#endif
     {"plan",
      "GRAPH",
      "Show how a graph is run: steps, the arena, lifetimes.",
@@ -77,6 +79,7 @@ static const command_row commands[] = {
      1,
      run_convert,
      {"convert graph.json -o copy.json", "convert graph.json -o model.onnx"}},
+#ifdef QDQ_LAB
     {"mend",
      "GRAPH",
      "Change a graph where a target refuses it.",
@@ -116,6 +119,7 @@ static const command_row commands[] = {
      run_quantize,
      {"quantize model.onnx --state all.state --target ort -o quantized.onnx",
       "quantize model.onnx --state all.state -t tensorrt -o out.json --method mse"}},
+#endif
     {"ops",
      "[OP]",
      "List the ops, or the ports and attributes of one.",

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "tools/common.h"
-#include "tools/dataset/spill.h"
 #include "tools/failure.h"
 #include "tools/io/inputs.h"
+#include "tools/spill.h"
 
 // OpenMP binds the thread of main() to a processor when one of these variables is set, and threads
 // that it starts would stay there too.

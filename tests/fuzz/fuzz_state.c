@@ -5,9 +5,9 @@
 
 #include "tests/fuzz/fuzz.h"
 #include "tools/common.h"
-#include "tools/dataset/kinds.h"
-#include "tools/dataset/state_file.h"
 #include "tools/failure.h"
+#include "tools/lab/dataset/kinds.h"
+#include "tools/lab/dataset/state_file.h"
 
 static const state_column values[] = {{"values", 1, QDQ_UINT8, false},
                                       {"ranges", 2, QDQ_FLOAT64, false},

@@ -32,16 +32,18 @@ HOLDS = {
     "graph/transform": "graphs from graphs: with codes, mended for a target, as deployed",
     "graph/fingerprint": "seeded inputs, and hashes of a graph, its numerics and outputs",
     "graph/formats": "files to graphs and back: load.c and write.c, a folder for each format",
-    "tools": "the command line",
+    "tools": "the command line: run, check, plan, bench, convert; pages for a browser",
+    "tools/lab": "applications, an option of the build: compare, explain, calibrate, quantize, mend",
 }
 LAYERS = list(HOLDS)
 # tools/ is a program on the public headers; it also includes the text helpers of the lowest layer.
-TOOLS_INCLUDE = ("tools", "include", "runtime/base")
+TOOLS_INCLUDE = {"tools": ("tools", "include", "runtime/base"),
+                 "tools/lab": ("tools/lab", "tools", "include", "runtime/base")}
 FOLDERS = ["include", "runtime", "ops", "graph", "tools"]
 # The files that may include a library's header.
 ONLY_IN = {
     "cJSON.h": {"graph/formats/json/json_tree.c", "graph/formats/tensor_file/safetensors_header.c",
-                "tools/explain/node_document.c"},
+                "tools/lab/explain/node_document.c"},
     "zlib.h": {"tools/io/zip/byte_source.c"},
     "uthash.h": {"graph/core/symbols.c"},
     "pb_decode.h": {"graph/formats/onnx/file/onnx_fields.h"},
@@ -68,7 +70,7 @@ def wrong_include(name: str, quote: str, header: str) -> str:
     if INTRINSICS.match(header) and "/kernels/" not in name:
         return f"{name}: {header} may be seen in folders named kernels/ only"
     if quote == '"':
-        seen = below in TOOLS_INCLUDE if layer == "tools" else (
+        seen = below in TOOLS_INCLUDE[layer] if layer in TOOLS_INCLUDE else (
             below and LAYERS.index(below) <= LAYERS.index(layer))
         if not seen:
             return f"{name}: {layer}/ may not include \"{header}\""

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "tools/common.h"
-#include "tools/compare/units/deployed.h"
 #include "tools/io/tensor_io.h"
+#include "tools/deployed.h"
 
 enum { SHOWN_ELEMENTS = 8, MOST_READ = 4096 };  // larger constants may lie in a file
 

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "tools/common.h"
-#include "tools/compare/compare.h"
 #include "tools/failure.h"
+#include "tools/io/compare_output.h"
 #include "tools/io/file_kind.h"
 #include "tools/io/output_places.h"
 #include "tools/io/stream_out.h"

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// qdq compare: shows where targets compute a graph differently, and why.
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/check/evidence_json.h"
+#include "tools/commands.h"
+#include "tools/common.h"
+#include "tools/failure.h"
+#include "tools/findings.h"
+#include "tools/io/inputs.h"
+#include "tools/lab/compare/compare_fast.h"
+#include "tools/lab/compare/compare_json.h"
+#include "tools/lab/compare/compare_text.h"
+#include "tools/lab/compare/data/compare_data.h"
+#include "tools/html/report_file.h"
+#include "tools/session.h"
+
+//---- Which targets ----------------------------------------------------------
+
+// The targets that --targets names, split into `words`.
+typedef struct target_list {
+    char *words;  // owned, from malloc
+    const char *names[MAX_TARGETS];
+    size_t count;
+    const char *refused[MAX_TARGETS];  // targets that refuse the graph
+    size_t refused_count;
+} target_list;
+
+static bool complain(const char *text, const char *wanted) {
+    (void)tell_failure(QDQ_ERR_ARGUMENT, "--targets is '%s', wanted %s", text, wanted);
+    return false;
+}
+
+static bool split_targets(const char *text, target_list *out) {
+    static const char *const wanted = "two or more targets, as in --targets onnx,ttnn";
+    size_t length = strlen(text);
+    out->words = malloc(length + 1);
+    if (!out->words) return complain(text, "less than memory can hold");
+    memcpy(out->words, text, length + 1);
+    for (char *word = out->words; word;) {
+        char *comma = strchr(word, ',');
+        if (comma) *comma = '\0';
+        if (!*word) return complain(text, wanted);
+        if (out->count == MAX_TARGETS) return complain(text, "at most 64 targets");
+        for (size_t i = 0; i < out->count; i++)
+            if (strcmp(out->names[i], word) == 0) return complain(text, "each target once");
+        out->names[out->count++] = word;
+        word = comma ? comma + 1 : NULL;
+    }
+    return out->count >= 2 || complain(text, wanted);
+}
+
+// A device that no target has would change nothing.
+static bool has_use_for_device(const options *opt, const target_list *list) {
+    bool used = !opt->device;
+    for (size_t i = 0; i < list->count; i++) used |= device_for(opt, list->names[i]) != NULL;
+    if (!used)
+        (void)tell_failure(QDQ_ERR_ARGUMENT,
+                           "--device is '%s', and none of the targets has a device; leave it out",
+                           opt->device);
+    return used;
+}
+
+// Prints a target's findings; the core's are already printed.
+static int ask_target(qdq_graph *graph, const options *opt, const char *target, bool *refuses) {
+    qdq_error err = {0};
+    const qdq_report *report = qdq_graph_validate_on(graph, target, device_for(opt, target), &err);
+    if (!report) return report_error(&err);
+    if (strcmp(target, "core") != 0) (void)print_findings(stderr, report, target, LIST_BRIEFLY);
+    *refuses = report->errors > 0;
+    if (*refuses) fprintf(stderr, "qdq: %s refuses the graph and is left out\n", target);
+    return EXIT_OK;
+}
+
+static int leave_out_refusing(qdq_graph *graph, const options *opt, target_list *list) {
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        bool refuses = false;
+        int code = ask_target(graph, opt, list->names[i], &refuses);
+        if (code != EXIT_OK) return code;
+        if (refuses)
+            list->refused[list->refused_count++] = list->names[i];
+        else
+            list->names[kept++] = list->names[i];
+    }
+    list->count = kept;
+    if (kept >= 2) return EXIT_OK;
+    qdq_error err = {.status = QDQ_ERR_UNSUPPORTED};
+    snprintf(err.text, sizeof err.text,
+             "%zu of the targets accept the graph, wanted at least 2 to compare", kept);
+    fprintf(stderr, "qdq: %s\n", err.text);
+    const qdq_device *devices[MAX_TARGETS];
+    for (size_t i = 0; i < list->refused_count; i++) devices[i] = device_for(opt, list->refused[i]);
+    return tell_refusal(&err, graph, list->refused, devices, list->refused_count);
+}
+
+//---- The command ------------------------------------------------------------
+
+static int compare_nodes(comparison *c, const options *opt, qdq_json *page) {
+    compare_list told = {0};
+    evidence_rows rows = {0};
+    int code = EXIT_OK;
+    qdq_json json;
+    if (opt->json) {
+        json_begin(&json);
+        json_string_key(&json, "graph", opt->operands.items[0]);
+        compare_json_start(&json, c);
+    }
+    if (page) {
+        qdq_json_begin_object(page);
+        compare_json_start(page, c);
+    }
+    for (size_t i = 0; code == EXIT_OK && i < qdq_graph_node_count(c->graph); i++) {
+        node_comparison n;
+        code = compare_node(c, i, &n);
+        if (code == EXIT_OK && opt->json) compare_json_node(&json, c, &n, NULL);
+        if (code == EXIT_OK && page) compare_json_node(page, c, &n, &rows);
+        if (code == EXIT_OK && !compare_list_add(&told, c, &n, !opt->json, opt->all))
+            code = tell_failure(QDQ_ERR_MEMORY, "no memory to list %zu nodes", i + 1);
+        node_comparison_release(&n);
+    }
+    watch_clear(opt->watch);
+    if (page) {
+        qdq_json_end_array(page);
+        json_evidence_list(page, &rows);
+        qdq_json_end_object(page);
+    }
+    if (opt->json) {
+        qdq_json_end_array(&json);
+        json_end(&json);
+    } else if (code == EXIT_OK) {
+        compare_list_print(&told, c, opt->operands.items[0], opt->all);
+    }
+    bool differs = told.counts[NODE_DIFFERS] + told.counts[NODE_INHERITS] > 0;
+    compare_list_release(&told);
+    evidence_rows_release(&rows);
+    if (code != EXIT_OK) return code;
+    return differs ? EXIT_FINDINGS : EXIT_OK;
+}
+
+static int compare_sample(comparison *c, session *s, const options *opt) {
+    int code;
+    void **inputs = session_take_inputs(s, opt, &code);
+    if (!inputs) return code;
+    qdq_exec_destroy(s->exec);
+    s->exec = NULL;
+    report_file page = {0};
+    code = comparison_open(c, s->plan);
+    comparison_give(c, s->plan, inputs);
+    if (code == EXIT_OK) code = report_file_open(&page, "compare", opt, s->graph);
+    if (code == EXIT_OK) code = compare_nodes(c, opt, report_file_json(&page));
+    code = report_file_close(&page, code);
+    comparison_close(c);
+    free(inputs);
+    return code;
+}
+
+static int compare_session(session *s, const options *opt, const target_list *list,
+                           const data_run_plan *data) {
+    comparison c = {.graph = s->graph,
+                    .target_count = list->count,
+                    .left_out_count = list->refused_count,
+                    .watch = opt->watch,
+                    .spill = opt->spill,
+                    .wants_spread = (opt->json || opt->html) && !opt->data};
+    memcpy(c.targets, list->names, sizeof c.targets);
+    memcpy(c.left_out, list->refused, sizeof c.left_out);
+    c.exec_options = s->exec_options;
+    c.isa = isa_of(opt);
+    return opt->data ? compare_data(&c, data, s) : compare_sample(&c, s, opt);
+}
+
+// Options that exclude each other.
+static int check_options(const options *opt) {
+    const struct {
+        bool given;
+        const char *names[2];
+    } both[] = {
+        {opt->fast && opt->device, {"--fast", "--device"}},
+        {opt->fast && opt->html, {"--fast", "--html"}},
+        {opt->fast && opt->targets, {"--fast", "--targets"}},
+        {opt->fast && opt->data, {"--fast", "--data"}},
+        {opt->data && opt->html, {"--data", "--html"}},
+        {opt->data && opt->inputs.count, {"--data", "-i"}},
+        {opt->data && opt->fill, {"--data", "--fill"}},
+    };
+    for (size_t i = 0; i < sizeof both / sizeof *both; i++)
+        if (both[i].given)
+            return tell_failure(QDQ_ERR_ARGUMENT, "%s and %s are both given, wanted one of them",
+                                both[i].names[0], both[i].names[1]);
+    return data_options_check(opt);
+}
+
+int run_compare(const options *opt) {
+    target_list list = {0};
+    session s;
+    data_run_plan data = {0};
+    options core = *opt;
+    core.target = "core", core.device = NULL;
+    int code = check_options(opt);
+    if (code != EXIT_OK) return code;
+    if (opt->fast) return compare_fast(opt);
+    if (!opt->targets)
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            "--targets is missing, wanted two or more, as in --targets onnx,ttnn");
+    if (opt->data) code = data_run_plan_read(opt, &data);
+    if (code != EXIT_OK) return code;
+    bool listed = split_targets(opt->targets, &list) && has_use_for_device(opt, &list);
+    code = listed ? EXIT_OK : EXIT_USAGE;
+    if (code == EXIT_OK) {
+        code = session_start(&s, &core);
+        if (code == EXIT_OK) code = leave_out_refusing(s.graph, opt, &list);
+        if (code == EXIT_OK) code = compare_session(&s, opt, &list, &data);
+        session_close(&s);
+    }
+    free(list.words);
+    return code;
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// qdq explain: why a device gave other results than a graph.
+#include <stdio.h>
+
+#include "tools/commands.h"
+#include "tools/common.h"
+#include "tools/failure.h"
+#include "tools/io/tensor_io.h"
+#include "tools/lab/explain/accuracy/against.h"
+#include "tools/lab/explain/accuracy/data/against_data.h"
+#include "tools/lab/explain/explain_report.h"
+#include "tools/lab/explain/reproduction.h"
+#include "tools/html/report_file.h"
+
+// Writes the page of --html.
+static int write_page(const session *s, const options *opt, const replay *base,
+                      const explanation *e, const report_title *title) {
+    report_file page;
+    int code = report_file_open(&page, "explain", opt, s->graph);
+    qdq_json *json = report_file_json(&page);
+    if (!json) return code;
+    qdq_json_begin_object(json);
+    json_explanation(json, s, base, e, title);
+    qdq_json_end_object(json);
+    return report_file_close(&page, code);
+}
+
+static int tell(const session *s, const options *opt, const replay *base, const explanation *e,
+                const char *target) {
+    char command[4096], against[128];
+    const report_title title = {command, against, "given"};
+    snprintf(against, sizeof against, "target %s", target);
+    (void)explain_command("explain", opt, command, sizeof command);
+    int code = EXIT_OK;
+    if (e->differs && opt->outputs.count)
+        code = write_reproduction(base, e, target, opt->outputs.items[0], command, sizeof command);
+    if (opt->json)
+        explain_json(s, base, e, &title);
+    else
+        explain_text(s, base, e, &title);
+    if (code == EXIT_OK) code = write_page(s, opt, base, e, &title);
+    if (code != EXIT_OK) return code;
+    return e->differs ? EXIT_FINDINGS : EXIT_OK;
+}
+
+static int explain_session(session *s, const options *opt) {
+    given_values given;
+    replay base = {0};
+    explanation e = {0};
+    const char *target = opt->target ? opt->target : qdq_graph_target(s->graph);
+    int code = given_read(&given, s->graph, s->plan, &opt->gots);
+    if (code == EXIT_OK) code = given_take_inputs(&given, s, opt);
+    if (code == EXIT_OK) code = explain(s, opt, target, NULL, &given, &base, &e);
+    if (code == EXIT_OK) code = tell(s, opt, &base, &e, target);
+    explanation_release(&e);
+    replay_close(&base);
+    given_release(&given);
+    return code;
+}
+
+int run_explain(const options *opt) {
+    session s;
+    if (opt->data &&
+        (!opt->against || opt->gots.count || opt->inputs.count || opt->fill || opt->html))
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            "--data is given %s, wanted --against MODEL --data WHERE -o STATE "
+                            "without --got, -i, --fill or --html",
+                            opt->against ? "with one of these" : "without --against");
+    if (opt->data) return explain_against_data(opt);
+    if (opt->shard || opt->resume || opt->checkpoint || (opt->against && opt->outputs.count))
+        return data_options_check(opt);
+    if (opt->against && opt->gots.count)
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            "--against and --got are both given, wanted one of them");
+    if (opt->against) return explain_against(opt);
+    if (!opt->gots.count)
+        return tell_failure(
+            QDQ_ERR_ARGUMENT,
+            "--got is missing, wanted what the device gave, as in --got device.npz");
+    if (opt->outputs.count > 1)
+        return tell_failure(QDQ_ERR_ARGUMENT, "-o is given %zu times, wanted one file",
+                            opt->outputs.count);
+    if (opt->outputs.count && !has_ending(opt->outputs.items[0], ".json"))
+        return tell_failure(QDQ_ERR_ARGUMENT, "-o is '%s', wanted a file that ends in .json",
+                            opt->outputs.items[0]);
+    int code = session_start_as(&s, opt, "core");
+    if (code == EXIT_OK) code = explain_session(&s, opt);
+    session_close(&s);
+    return code;
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The causes of a difference between two targets: switching one reason at a time shows with which
+// one the difference vanishes. causes.c bounds the number of runs.
+#ifndef QDQ_TOOLS_COMPARE_CAUSES_H
+#define QDQ_TOOLS_COMPARE_CAUSES_H
+
+#include <qdq/base.h>
+
+#include "tools/lab/compare/units/node_run.h"
+#include "tools/lab/compare/units/switches.h"
+
+enum { MAX_CAUSES = 128 };
+
+// The elements of a value that differ for one reason.
+typedef struct cause {
+    uint32_t switches;  // a set of reasons
+    size_t count;
+    size_t first;  // index of the first of them
+} cause;
+
+// How two targets' results for one value differ.
+typedef struct difference {
+    size_t elements;
+    size_t different;  // NaN equals NaN; zeros of different sign differ
+    size_t nan_count;  // how many of these are NaN on one side only
+    uint64_t steps;    // the largest distance of the others, in representable values
+    size_t steps_at;   // the first element with it
+    cause causes[MAX_CAUSES];
+    size_t cause_count;
+} difference;
+
+// Counts differences; leaves causes empty.
+difference measure_difference(const qdq_tensor_info *info, const void *a, const void *b);
+
+// Something that can be computed with any set of reasons switched: all off as one target computes
+// it, all on as the other does.
+typedef struct trial {
+    const node_value *outputs;
+    size_t output_count, switch_count;
+    uint32_t rewrites;  // reasons that need each other: a group forms only after earlier rewrites
+    // EXIT_OK, or another exit code after a message.
+    int (*run)(void *with, uint32_t switches, void *const *outputs);
+    void *with;
+} trial;
+
+// Finds the causes of all differences between outputs `a` and `b`, and adds them to diffs[output].
+// Every element gets a cause: a reason that alone turns a's element into b's or b's into a's,
+// otherwise the smallest set found. EXIT_OK, or another exit code after a message.
+int find_causes(const trial *of, void *const *a, void *const *b, difference *diffs);
+
+#endif

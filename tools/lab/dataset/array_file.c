@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists the arrays of .npy, .npz and .safetensors files, and reads parts of them.
+#include "tools/lab/dataset/array_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/io/npy_source.h"
+#include "tools/io/tensor_io.h"
+
+bool is_array_file_name(const char *path) {
+    return has_ending(path, ".npy") || has_ending(path, ".npz") || has_ending(path, ".safetensors");
+}
+
+// Adds an array without content; NULL if memory runs out.
+static file_array *add_array(array_file *file, const char *name, size_t name_bytes) {
+    if (file->count % 16 == 0) {
+        file_array *more = realloc(file->arrays, (file->count + 16) * sizeof *more);
+        if (!more) return NULL;
+        file->arrays = more;
+    }
+    file_array *array = &file->arrays[file->count];
+    *array = (file_array){.name = malloc(name_bytes + 1)};
+    if (!array->name) return NULL;
+    memcpy(array->name, name, name_bytes);
+    array->name[name_bytes] = '\0';
+    file->count++;
+    return array;
+}
+
+//---- .npy -------------------------------------------------------------------
+
+static qdq_status read_header(file_array *array, qdq_error *err) {
+    size_t bytes;
+    return npy_source_header(&array->source, &array->dtype, &array->shape, &bytes, &array->data_at,
+                             err);
+}
+
+static qdq_status open_npy(array_file *file, const char *path, qdq_error *err) {
+    uint64_t bytes = 0;
+    file->file = open_regular_file(path, &bytes, err);
+    if (!file->file) return err->status;
+    file_array *array = add_array(file, "", 0);
+    if (!array) return source_fail(err, QDQ_ERR_MEMORY, "out of memory: an array");
+    file->nameless = true;
+    array->source = (byte_source){.file = file->file, .stored = bytes, .size = bytes};
+    return read_header(array, err);
+}
+
+//---- .npz -------------------------------------------------------------------
+
+static qdq_status list_members(array_file *file, zip_file *zip, qdq_error *err) {
+    char name[ZIP_NAME];
+    byte_source source;
+    bool more = true;
+    for (;;) {
+        qdq_status status = zip_next(zip, name, &source, &more, err);
+        if (status != QDQ_OK || !more) return status;
+        if (file->count == ZIP_MEMBERS)
+            return source_fail(err, QDQ_ERR_LIMIT, "has more than %d members", (int)ZIP_MEMBERS);
+        if (!has_ending(name, ".npy")) continue;
+        file_array *array = add_array(file, name, strlen(name) - strlen(".npy"));
+        if (!array) return source_fail(err, QDQ_ERR_MEMORY, "out of memory: an array");
+        array->source = source;
+    }
+}
+
+static qdq_status open_npz(array_file *file, const char *path, qdq_error *err) {
+    zip_file zip = {0};
+    uint64_t bytes = 0;
+    file->file = open_regular_file(path, &bytes, err);
+    if (!file->file) return err->status;
+    qdq_status status = zip_open(&zip, file->file, bytes, err);
+    if (status == QDQ_OK) status = list_members(file, &zip, err);
+    zip_close(&zip);
+    // A member with another element type matters only if it is read.
+    for (size_t i = 0; status == QDQ_OK && i < file->count; i++)
+        (void)read_header(&file->arrays[i], &file->arrays[i].problem);
+    return status;
+}
+
+//---- .safetensors -----------------------------------------------------------
+
+static qdq_status open_safetensors(array_file *file, const char *path, qdq_error *err) {
+    qdq_error own = {0};
+    size_t path_bytes = strlen(path);
+    file->tensors = qdq_tensor_file_open(path, NULL, &own);
+    if (!file->tensors) {
+        bool named = strncmp(own.text, path, path_bytes) == 0 && own.text[path_bytes] == ':';
+        return source_fail(err, own.status, "%s", own.text + (named ? path_bytes + 2 : 0));
+    }
+    for (size_t i = 0; i < qdq_tensor_file_count(file->tensors); i++) {
+        const qdq_tensor_info *info = qdq_tensor_file_at(file->tensors, i);
+        file_array *array = add_array(file, info->name, strlen(info->name));
+        if (!array) return source_fail(err, QDQ_ERR_MEMORY, "out of memory: an array");
+        array->info = info;
+        array->dtype = info->dtype, array->shape = info->shape;
+        if (info->dtype == QDQ_DTYPE_NONE)
+            (void)source_fail(&array->problem, QDQ_ERR_UNSUPPORTED, "has an unknown element type");
+    }
+    return QDQ_OK;
+}
+
+//---- Entry ------------------------------------------------------------------
+
+qdq_status array_file_open(array_file *file, const char *path, qdq_error *err) {
+    *file = (array_file){0};
+    if (has_ending(path, ".npy")) return open_npy(file, path, err);
+    if (has_ending(path, ".npz")) return open_npz(file, path, err);
+    return open_safetensors(file, path, err);
+}
+
+void array_file_close(array_file *file) {
+    for (size_t i = 0; i < file->count; i++) {
+        source_close(&file->arrays[i].source);
+        free(file->arrays[i].name);
+        free(file->arrays[i].loaded);
+    }
+    free(file->arrays);
+    qdq_tensor_file_close(file->tensors);
+    if (file->file) (void)fclose(file->file);
+    *file = (array_file){0};
+}
+
+file_array *array_file_find(const array_file *file, const char *name, qdq_error *err) {
+    for (size_t i = 0; i < file->count; i++) {
+        file_array *array = &file->arrays[i];
+        if (!file->nameless && strcmp(array->name, name) != 0) continue;
+        if (array->problem.status == QDQ_OK) return array;
+        (void)source_fail(err, array->problem.status, "array '%.200s': %.600s", name,
+                          array->problem.text);
+        return NULL;
+    }
+    (void)source_fail(err, QDQ_ERR_PARSE, "has no array '%.200s'", name);
+    return NULL;
+}
+
+qdq_status file_array_read(const array_file *file, file_array *array, uint64_t from, void *out,
+                           size_t count, qdq_error *err) {
+    size_t size = qdq_dtype_size(array->dtype);
+    if (!array->info)
+        return source_read(&array->source, array->data_at + from * size, out, count * size, err);
+    if (!array->loaded) {
+        void *all = malloc(array->info->bytes);
+        if (!all)
+            return source_fail(err, QDQ_ERR_MEMORY, "out of memory: %zu bytes", array->info->bytes);
+        qdq_status status = qdq_tensor_file_read(file->tensors, array->info, all, err);
+        if (status != QDQ_OK) free(all);
+        if (status != QDQ_OK) return status;
+        array->loaded = all;
+    }
+    memcpy(out, (const char *)array->loaded + from * size, count * size);
+    return QDQ_OK;
+}

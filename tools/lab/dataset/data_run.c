@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/lab/dataset/data_run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/common.h"
+#include "tools/failure.h"
+#include "tools/lab/dataset/state_file.h"
+
+enum { CHECKPOINT_SECONDS = 10 };
+
+typedef struct data_run {
+    const data_run_plan *plan;
+    const data_run_task *task;
+    const session *session;
+    void *with;
+    samples data;
+    state state;
+    char *checkpoint;  // the path of the state of a run that has not ended
+} data_run;
+
+static int no_memory(const char *what) {
+    return tell_failure(QDQ_ERR_MEMORY, "no memory for %s", what);
+}
+
+//---- The state --------------------------------------------------------------
+
+int write_state(const state *s, const char *path, const options *opt) {
+    qdq_error err = {0};
+    watch_hold_signals(opt->watch);
+    qdq_status status = state_write(s, path, &err);
+    watch_release_signals(opt->watch);
+    return status == QDQ_OK ? EXIT_OK : report_error(&err);
+}
+
+// Begins a state without samples.
+static int begin_state(data_run *w) {
+    state *s = &w->state;
+    memcpy(s->listing, w->data.listing, sizeof s->listing);
+    s->sample_count = (int64_t)w->data.count;
+    s->shard_count = w->plan->shard.count;
+    s->shards = malloc(sizeof *s->shards);
+    if (!s->shards) return no_memory("the state");
+    s->shards[0] = w->plan->shard.number;
+    s->shards_held = 1;
+    return w->task->begin(w->with, s);
+}
+
+int data_run_add_target(state *s, qdq_graph *graph, const char *target, const options *opt,
+                        const qdq_exec_options *exec_options) {
+    qdq_compile_options compile;
+    qdq_error err = {0};
+    if (!compile_options_of(opt, &compile)) return EXIT_USAGE;
+    compile.target = target;
+    compile.device = qdq_device_find("none", NULL);
+    compile.parallel = exec_options->parallel;
+    qdq_plan *plan = qdq_graph_compile(graph, &compile, &err);
+    if (!plan) return report_error(&err);
+    qdq_exec *exec = qdq_exec_create(plan, exec_options, &err);
+    int code = exec ? state_add_graph(s, graph, target, exec) : report_error(&err);
+    qdq_exec_destroy(exec);
+    qdq_plan_destroy(plan);
+    return code;
+}
+
+//---- Resuming ---------------------------------------------------------------
+
+// Takes over the state of a file that a run of the same shard has left.
+static int take_state(data_run *w, const char *path) {
+    state found;
+    qdq_error err = {0};
+    if (state_read(&found, path, &err) != QDQ_OK) return report_error(&err);
+    const char *differs = state_differs(&w->state, &found);
+    bool other_shard = found.shards_held != 1 || found.shards[0] != w->plan->shard.number;
+    if (!differs && other_shard) differs = "shard";
+    if (!differs) {
+        state_release(&w->state);
+        w->state = found;
+        return EXIT_OK;
+    }
+    state_release(&found);
+    return tell_failure(QDQ_ERR_PARSE,
+                        "%s is of another %s, so it cannot be resumed; remove it, or leave out "
+                        "--resume to begin anew",
+                        path, differs);
+}
+
+static int resume(data_run *w) {
+    if (!w->plan->opt->resume) return EXIT_OK;
+    if (access(w->checkpoint, F_OK) == 0) return take_state(w, w->checkpoint);
+    return access(w->plan->out, F_OK) == 0 ? take_state(w, w->plan->out) : EXIT_OK;
+}
+
+//---- Samples ----------------------------------------------------------------
+
+static int add_sample(data_run *w, size_t index) {
+    unsigned char digest[QDQ_SHA256_BYTES];
+    char name[SHOWN_BYTES];
+    qdq_error err = {0};
+    qdq_status status = sample_load(&w->data, index, w->session->exec, digest, &err);
+    if (status == QDQ_ERR_MEMORY) return report_error(&err);
+    if (status != QDQ_OK) {
+        sample_tell(&w->data, index, &err, w->plan->opt->watch);
+        (void)sample_name(&w->data, index, name, sizeof name);
+        return state_add_unreadable(&w->state, name) ? EXIT_OK : no_memory("the names of samples");
+    }
+    state_add_digest(w->state.samples, digest);
+    w->state.taken++;
+    return w->task->add(w->with, &w->state, index);
+}
+
+static int add_samples(data_run *w) {
+    double last = now();
+    state *s = &w->state;
+    int64_t first = w->plan->shard.number - 1, step = w->plan->shard.count, all = s->sample_count;
+    int64_t own = first < all ? (all - first + step - 1) / step : 0;
+    while (s->next != COMPLETE && s->next < own) {
+        watch_tell(w->plan->opt->watch, "sample %" PRId64 " of %" PRId64, s->next + 1, own);
+        int code = add_sample(w, (size_t)(first + s->next * step));
+        s->next++;
+        if (code == EXIT_OK && now() - last >= (double)w->plan->interval && s->next < own) {
+            code = write_state(s, w->checkpoint, w->plan->opt);
+            last = now();
+        }
+        if (code != EXIT_OK) return code;
+    }
+    watch_clear(w->plan->opt->watch);
+    s->next = COMPLETE;
+    return EXIT_OK;
+}
+
+//---- Entry ------------------------------------------------------------------
+
+int data_options_check(const options *opt) {
+    const char *alone = opt->outputs.count ? "-o"
+                        : opt->shard       ? "--shard"
+                        : opt->resume      ? "--resume"
+                        : opt->checkpoint  ? "--checkpoint"
+                                           : NULL;
+    if (!alone || opt->data) return EXIT_OK;
+    return tell_failure(QDQ_ERR_ARGUMENT, "%s is given without --data; add --data WHERE", alone);
+}
+
+int data_run_plan_read(const options *opt, data_run_plan *out) {
+    *out = (data_run_plan){.opt = opt};
+    if (opt->outputs.count != 1 || !opt->data)
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            "%s is missing or given twice, wanted --data WHERE -o "
+                            "STATE",
+                            opt->data ? "-o" : "--data");
+    if (!options_number("checkpoint", opt->checkpoint, 0, CHECKPOINT_SECONDS, &out->interval) ||
+        !shard_parse(opt->shard, &out->shard))
+        return EXIT_USAGE;
+    out->out = opt->outputs.items[0];
+    return EXIT_OK;
+}
+
+static int prepare(data_run *w) {
+    size_t length = strlen(w->plan->out) + sizeof ".part";
+    state_open(&w->state, w->task->kind);
+    w->checkpoint = malloc(length);
+    if (!w->checkpoint) return no_memory("a path");
+    snprintf(w->checkpoint, length, "%s.part", w->plan->out);
+    int code = samples_open(&w->data, w->plan->opt->data, w->session->graph, w->session->plan);
+    if (code == EXIT_OK) code = begin_state(w);
+    return code == EXIT_OK ? resume(w) : code;
+}
+
+// A shard may have unreadable samples only, and be of use to the states that it is merged with.
+static int check_samples(const data_run *w) {
+    const state *s = &w->state;
+    if (s->shard_count > 1 || s->taken || !s->unreadable.count) return EXIT_OK;
+    if (w->data.problem.status == QDQ_OK) return refuse_unreadable(s, w->plan->opt->data);
+    return samples_refuse(&w->data, s->unreadable.count);
+}
+
+static int finish(const data_run *w) {
+    const state *s = &w->state;
+    int code = check_samples(w);
+    if (code == EXIT_OK) code = write_state(s, w->plan->out, w->plan->opt);
+    if (code != EXIT_OK) return code;
+    if (unlink(w->checkpoint) != 0 && errno != ENOENT)
+        return tell_failure(QDQ_ERR_IO, "%s: cannot be removed: %s", w->checkpoint,
+                            strerror(errno));
+    if (w->task->reports)
+        code = s->kind->report(s, w->plan->opt);
+    else
+        printf("%s: %zu %s, %" PRId64 " samples, shard %" PRId64 "/%" PRId64 "\n", w->plan->out,
+               s->tables[0].rows, s->kind->rows, s->taken, w->plan->shard.number,
+               w->plan->shard.count);
+    if (s->kind->warn) s->kind->warn(s, w->plan->out);
+    return report_unreadable(s) == EXIT_OK ? code : EXIT_FINDINGS;
+}
+
+int data_run_start(const data_run_plan *plan, const data_run_task *task, const session *s,
+                   void *with) {
+    data_run w = {.plan = plan, .task = task, .session = s, .with = with};
+    int code = prepare(&w);
+    if (code == EXIT_OK) code = add_samples(&w);
+    if (code == EXIT_OK) code = finish(&w);
+    samples_close(&w.data);
+    state_release(&w.state);
+    free(w.checkpoint);
+    return code;
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parses --shard, and reports the samples that a state lacks.
+#include "tools/lab/dataset/shard.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/utf8.h"
+#include "tools/common.h"
+#include "tools/failure.h"
+
+enum { MOST_DIGITS = 7 };
+
+bool shard_parse(const char *text, shard *out) {
+    *out = (shard){1, 1};
+    if (!text) return true;
+    size_t first = strspn(text, "0123456789");
+    size_t second = text[first] == '/' ? strspn(text + first + 1, "0123456789") : 0;
+    if (first > 0 && first <= MOST_DIGITS && second > 0 && second <= MOST_DIGITS &&
+        text[first + 1 + second] == '\0') {
+        *out = (shard){strtoll(text, NULL, 10), strtoll(text + first + 1, NULL, 10)};
+        if (out->number >= 1 && out->number <= out->count && out->count <= MOST_SHARDS) return true;
+    }
+    (void)tell_failure(QDQ_ERR_ARGUMENT, "--shard is '%s', wanted i/n with 1 <= i <= n <= %d", text,
+                       (int)MOST_SHARDS);
+    return false;
+}
+
+const char *shown_name(const char *name, char *out, size_t capacity) {
+    return qdq_utf8_show(out, capacity, name, strlen(name));
+}
+
+int refuse_unreadable(const state *s, const char *where) {
+    char shown[SHOWN_BYTES];
+    return tell_failure(QDQ_ERR_IO, "%s: none of %zu sample%s could be read; the first is %s",
+                        where, s->unreadable.count, s->unreadable.count == 1 ? "" : "s",
+                        shown_name(s->unreadable.items[0], shown, sizeof shown));
+}
+
+int report_unreadable(const state *s) {
+    char shown[SHOWN_BYTES];
+    if (s->unreadable.count == 0) return EXIT_OK;
+    fprintf(stderr, "qdq: %zu of %" PRId64 " samples could not be read and are not in the state:\n",
+            s->unreadable.count, s->taken + (int64_t)s->unreadable.count);
+    for (size_t i = 0; i < s->unreadable.count; i++)
+        fprintf(stderr, "  %s\n", shown_name(s->unreadable.items[i], shown, sizeof shown));
+    return EXIT_FINDINGS;
+}

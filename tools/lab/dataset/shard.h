@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// --shard i/n: samples i, i + n, i + 2 n, ... of a data set, counted from 1.
+#ifndef QDQ_TOOLS_DATASET_SHARD_H
+#define QDQ_TOOLS_DATASET_SHARD_H
+
+#include "tools/lab/dataset/state.h"
+
+typedef struct shard {
+    int64_t number, count;
+} shard;
+
+// Parses "i/n"; 1/1 for NULL. False after a message.
+bool shard_parse(const char *text, shard *out);
+
+enum { SHOWN_BYTES = 1024 };
+
+// A file name, which may have any bytes, as UTF-8 without control characters.
+const char *shown_name(const char *name, char *out, size_t capacity);
+
+// Reports that no sample of a complete state could be read, with the first name. Returns the exit
+// code.
+int refuse_unreadable(const state *s, const char *where);
+
+// Prints the names of samples that could not be read. EXIT_FINDINGS if there are any.
+int report_unreadable(const state *s);
+
+#endif

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the reports of all kinds of state have.
+#ifndef QDQ_TOOLS_DATASET_STATE_REPORT_H
+#define QDQ_TOOLS_DATASET_STATE_REPORT_H
+
+#include "runtime/base/json_writer.h"
+#include "tools/lab/dataset/state.h"
+
+// Prints "9 of 10 samples, shard 1 of 1" and a newline.
+void print_samples(const state *s);
+// Writes the keys "kind", "targets", "refused", "samples", "unreadable", "shards" and
+// "shard_count".
+void json_samples(qdq_json *json, const state *s);
+
+// Writes null for NaN.
+void json_double_key(qdq_json *json, const char *key, double value);
+// A ratio in decibels to a thousandth, as logarithms may differ in the last bit between machines.
+double thousandths(double decibels);
+void json_ratio_key(qdq_json *json, const char *key, double decibels);
+
+#endif

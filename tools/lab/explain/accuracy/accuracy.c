@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/lab/explain/accuracy/accuracy.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/common.h"
+#include "tools/failure.h"
+#include "tools/io/tensor_io.h"
+#include "tools/lab/compare/noise.h"
+#include "tools/lab/explain/accuracy/code_parameters.h"
+
+const char *const accuracy_kind_names[ACCURACY_KINDS] = {"activations", "weights", "operation"};
+
+double decibels(const double *a, const double *b, size_t count) {
+    noise_sum sum = {0};
+    noise_sum_add(&sum, a, b, count);
+    return noise_sum_decibels(&sum);
+}
+
+double *numbers_of(const node_value *v, const void *data) {
+    size_t count = qdq_shape_count(v->info.shape);
+    double *out = data ? malloc((count + 1) * sizeof *out) : NULL;
+    if (out) to_doubles(v->info.dtype, data, count, out);
+    return out;
+}
+
+//---- Errors -----------------------------------------------------------------
+
+static accuracy_kind kind_of(const replay *r, size_t node) {
+    if (!is_op(r, node, "Dequantize")) return KIND_OPERATION;
+    qdq_value x = qdq_graph_node_input(r->form.graph, node, 0);
+    size_t maker = quantize_of(r, node);
+    if (maker != SIZE_MAX) x = qdq_graph_node_input(r->form.graph, maker, 0);
+    return qdq_value_is_constant(r->form.graph, x) ? KIND_WEIGHTS : KIND_ACTIVATIONS;
+}
+
+node_accuracy node_accuracy_of(const reference *ref, size_t node) {
+    const replay *r = ref->quantized;
+    qdq_node_info info = qdq_graph_node(r->form.graph, node);
+    size_t quantize = quantize_of(r, node);
+    return (node_accuracy){
+        .node = node,
+        .name = info.name,
+        .op = info.op,
+        .codes_of = quantize == SIZE_MAX ? "" : qdq_graph_node(r->form.graph, quantize).name,
+        .kind = kind_of(r, node),
+        .mended = NAN};
+}
+
+bool node_is_measured(const reference *ref, size_t node) {
+    const node_run *run = &ref->quantized->nodes[node].run;
+    if (!run->output_count || !qdq_dtype_is_real(run->outputs[0].info.dtype)) return false;
+    qdq_value value = run->outputs[0].value;
+    return reference_of(ref, value) && ref->exact[value.id] && ref->quantized->computed[value.id];
+}
+
+static bool measure_node(const reference *ref, node_accuracy *out) {
+    const replay *r = ref->quantized;
+    const node_value *v = &r->nodes[out->node].run.outputs[0];
+    size_t count = qdq_shape_count(v->info.shape);
+    double *truth = numbers_of(v, reference_of(ref, v->value));
+    double *exact = numbers_of(v, ref->exact[v->value.id]);
+    double *computed = numbers_of(v, r->computed[v->value.id]);
+    bool done = truth && exact && computed;
+    if (done) {
+        out->own = decibels(truth, exact, count);
+        out->inherited = decibels(exact, computed, count);
+        out->total = decibels(truth, computed, count);
+        out->elements = count;
+    }
+    free(truth), free(exact), free(computed);
+    return done;
+}
+
+//---- Codes ------------------------------------------------------------------
+
+static bool reads_dequantized(const replay *r, size_t node) {
+    size_t quantize = quantize_of(r, node);
+    if (quantize == SIZE_MAX) return false;
+    qdq_value x = qdq_graph_node_input(r->form.graph, quantize, 0);
+    return is_op(r, r->form.makers[x.id], "Dequantize");
+}
+
+//---- All nodes --------------------------------------------------------------
+
+static bool is_better(const node_accuracy *a, const node_accuracy *b) { return a->own > b->own; }
+
+size_t accuracy_worst(const accuracy *a, accuracy_kind kind, size_t *out, size_t most) {
+    size_t count = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        if (a->nodes[i].kind != kind || a->nodes[i].own == INFINITY) continue;
+        size_t at = count;
+        while (at > 0 && is_better(&a->nodes[out[at - 1]], &a->nodes[i])) at--;
+        if (at >= most) continue;
+        if (count < most) count++;
+        memmove(out + at + 1, out + at, (count - at - 1) * sizeof *out);
+        out[at] = i;
+    }
+    return count;
+}
+
+bool is_weight_without_truth(const reference *ref, const node_accuracy *n) {
+    qdq_value y = ref->quantized->nodes[n->node].run.outputs[0].value;
+    return n->kind == KIND_WEIGHTS && !ref->truth[y.id];
+}
+
+// Counts the codes of a Dequantize, or looks for a mend.
+static int look_at(const reference *ref, const char *folder, bool mend, node_accuracy *n) {
+    qdq_error err = {0};
+    code_parameters p;
+    quantized_numbers q;
+    if (n->kind == KIND_OPERATION) {
+        if (mend) snprintf(n->cause, sizeof n->cause, "numerics");
+        if (mend) snprintf(n->mend, sizeof n->mend, "none: the target computes the op so");
+        return EXIT_OK;
+    }
+    if (!code_parameters_read(ref->quantized, n->node, folder, &p, &err)) return report_error(&err);
+    bool known = code_numbers(ref, n->node, &p, &q);
+    if (known && mend) {
+        q.weights = n->kind == KIND_WEIGHTS;
+        q.twice = reads_dequantized(ref->quantized, n->node);
+        find_mend(&q, n);
+    } else if (known) {
+        code_count count = count_codes(&q);
+        n->has_codes = true;
+        n->clipped = count.clipped;
+        n->codes = q.greatest - q.least + 1;
+        n->unused = n->codes - (count.high - count.low + 1);
+    }
+    free(q.x), free(q.codes);
+    return EXIT_OK;
+}
+
+static int measure_all(const reference *ref, size_t worst, const char *folder, accuracy *out) {
+    int code = EXIT_OK;
+    for (size_t n = 0; code == EXIT_OK && n < ref->quantized->node_count; n++) {
+        node_accuracy *one = &out->nodes[out->count];
+        if (!node_is_measured(ref, n)) continue;
+        *one = node_accuracy_of(ref, n);
+        if (is_weight_without_truth(ref, one)) {
+            out->unmatched++;
+            continue;
+        }
+        if (!measure_node(ref, one))
+            return tell_failure(QDQ_ERR_MEMORY, "no memory to measure node '%s'", one->name);
+        code = look_at(ref, folder, false, one);
+        out->count++;
+    }
+    size_t *list = calloc(worst + 1, sizeof *list);
+    if (!list) return tell_failure(QDQ_ERR_MEMORY, "no memory to list the worst nodes");
+    for (int kind = KIND_ACTIVATIONS; code == EXIT_OK && kind <= KIND_OPERATION; kind++) {
+        size_t count = accuracy_worst(out, (accuracy_kind)kind, list, worst);
+        for (size_t i = 0; code == EXIT_OK && i < count; i++)
+            code = look_at(ref, folder, true, &out->nodes[list[i]]);
+    }
+    free(list);
+    return code;
+}
+
+//---- Outputs ----------------------------------------------------------------
+
+static const void *data_of(const replay *r, qdq_value value) {
+    if (value.id >= r->form.value_count || !value.id) return NULL;
+    return r->computed[value.id] ? r->computed[value.id] : r->used[value.id];
+}
+
+bool find_output(const accuracy_graphs *graphs, const reference *ref, size_t index,
+                 output_data *out) {
+    const session *s = graphs->quantized;
+    const qdq_graph *real = graphs->real->graph;
+    const qdq_tensor_info *info = qdq_plan_output(s->plan, index);
+    const char *name = qdq_output_original(s->graph, info->name);
+    qdq_value given = qdq_output_value(s->graph, info->name), a = {0};
+    if (given.id < ref->quantized->given->ids) a = ref->quantized->form.own[given.id];
+    qdq_value b = qdq_output_value(real, qdq_output_name_of(real, name));
+    qdq_shape shape;
+    *out = (output_data){.quantized = data_of(ref->quantized, a), .real = data_of(ref->real, b)};
+    if (!out->quantized || !out->real || !qdq_value_type(real, b, &out->dtypes[1], &shape) ||
+        !qdq_shape_equal(shape, info->shape))
+        return false;
+    out->dtypes[0] = info->dtype;
+    out->count = qdq_shape_count(shape);
+    return true;
+}
+
+static int measure_outputs(const reference *ref, const accuracy_graphs *graphs, accuracy *out) {
+    const session *s = graphs->quantized;
+    out->output_count = qdq_plan_output_count(s->plan);
+    out->outputs = calloc(out->output_count + 1, sizeof *out->outputs);
+    if (!out->outputs) return tell_failure(QDQ_ERR_MEMORY, "no memory to measure outputs");
+    for (size_t i = 0; i < out->output_count; i++) {
+        output_accuracy *one = &out->outputs[i];
+        output_data data;
+        one->name = qdq_output_original(s->graph, qdq_plan_output(s->plan, i)->name);
+        if (!find_output(graphs, ref, i, &data)) continue;
+        double *p = malloc((2 * data.count + 1) * sizeof *p);
+        if (!p) return tell_failure(QDQ_ERR_MEMORY, "no memory to measure '%s'", one->name);
+        to_doubles(data.dtypes[1], data.real, data.count, p);
+        to_doubles(data.dtypes[0], data.quantized, data.count, p + data.count);
+        one->ratio = decibels(p, p + data.count, data.count);
+        one->known = true;
+        free(p);
+    }
+    return EXIT_OK;
+}
+
+//---- Entry ------------------------------------------------------------------
+
+int accuracy_measure(const reference *ref, const accuracy_graphs *graphs, size_t worst,
+                     accuracy *out) {
+    char folder[4096];
+    *out = (accuracy){.nodes = calloc(ref->quantized->node_count + 1, sizeof *out->nodes)};
+    if (!out->nodes) return tell_failure(QDQ_ERR_MEMORY, "no memory to measure nodes");
+    int code = make_folder(folder, sizeof folder);
+    if (code != EXIT_OK) return code;
+    code = measure_all(ref, worst, folder, out);
+    (void)rmdir(folder);
+    return code == EXIT_OK ? measure_outputs(ref, graphs, out) : code;
+}
+
+void accuracy_release(accuracy *a) {
+    free(a->nodes);
+    free(a->outputs);
+    *a = (accuracy){0};
+}

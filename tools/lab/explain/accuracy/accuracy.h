@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the accuracy of a quantized graph goes: the error that each node adds, and the one that it
+// is given.
+#ifndef QDQ_TOOLS_EXPLAIN_ACCURACY_ACCURACY_H
+#define QDQ_TOOLS_EXPLAIN_ACCURACY_ACCURACY_H
+
+#include "tools/lab/explain/accuracy/reference.h"
+#include "tools/session.h"
+
+typedef enum accuracy_kind {
+    KIND_ACTIVATIONS,
+    KIND_WEIGHTS,
+    KIND_OPERATION,
+    ACCURACY_KINDS
+} accuracy_kind;
+extern const char *const accuracy_kind_names[ACCURACY_KINDS];
+
+// The error of a node's first result. Ratios are in decibels, infinite without an error.
+typedef struct node_accuracy {
+    const char *name, *op;
+    const char *codes_of;  // the Quantize whose codes a Dequantize reads; "": none
+    size_t node;           // of the form
+    accuracy_kind kind;
+    double own;        // on exact inputs, against the float model
+    double inherited;  // on inherited inputs, against exact ones
+    double total;      // on inherited inputs, against the float model
+    // Of codes, if it is a Dequantize.
+    bool has_codes;
+    size_t elements, clipped;   // elements beyond the range
+    double codes, unused;       // how many there are, and lie outside of those that occur
+    char cause[32], mend[160];  // of the worst
+    double mended;              // the ratio with it; NaN: not known
+} node_accuracy;
+
+typedef struct output_accuracy {
+    const char *name;
+    double ratio;
+    bool known;  // both graphs have it, with one type
+} output_accuracy;
+
+typedef struct accuracy {
+    node_accuracy *nodes;  // in the order of the graph; owned
+    size_t count;
+    size_t unmatched;          // weights that the float model does not have
+    output_accuracy *outputs;  // owned
+    size_t output_count;
+} accuracy;
+
+// The two graphs, whose names it borrows.
+typedef struct accuracy_graphs {
+    const session *quantized, *real;
+} accuracy_graphs;
+
+// Measures all nodes and outputs, and looks for causes of the `worst` nodes of each kind. EXIT_OK,
+// or another exit code after a message; release it in either case.
+int accuracy_measure(const reference *ref, const accuracy_graphs *graphs, size_t worst,
+                     accuracy *out);
+void accuracy_release(accuracy *a);
+
+// The numbers of the nodes of a kind with an error of their own, worst first. How many there are.
+size_t accuracy_worst(const accuracy *a, accuracy_kind kind, size_t *out, size_t most);
+
+// What a node is, without its errors.
+node_accuracy node_accuracy_of(const reference *ref, size_t node);
+// Whether a node makes a float of which an exact one is known.
+bool node_is_measured(const reference *ref, size_t node);
+bool is_weight_without_truth(const reference *ref, const node_accuracy *n);
+
+// The elements of an output in both graphs; false if it is not known.
+typedef struct output_data {
+    const void *quantized, *real;
+    qdq_dtype dtypes[2];
+    size_t count;
+} output_data;
+bool find_output(const accuracy_graphs *graphs, const reference *ref, size_t index,
+                 output_data *out);
+
+// Elements as numbers, from malloc; NULL for NULL, or without memory.
+double *numbers_of(const node_value *v, const void *data);
+
+// 10 log10(sum of a^2 / sum of (a - b)^2).
+double decibels(const double *a, const double *b, size_t count);
+
+#endif

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/lab/explain/accuracy/accuracy_report.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "tools/common.h"
+#include "tools/lab/dataset/state_report.h"
+
+enum { MOST_OUTPUTS = 6 };
+
+//---- Text -------------------------------------------------------------------
+
+static const char *ratio_text(double ratio, char out[32]) {
+    if (ratio == INFINITY)
+        snprintf(out, 32, "exact");
+    else
+        snprintf(out, 32, "%.1f dB", ratio);
+    return out;
+}
+
+static void print_node(const node_accuracy *n) {
+    char own[32], inherited[32], total[32], mended[32];
+    printf("  %s", n->name);
+    if (*n->codes_of) printf(" (codes: %s)", n->codes_of);
+    printf(": own %s, inherited %s, both %s", ratio_text(n->own, own),
+           ratio_text(n->inherited, inherited), ratio_text(n->total, total));
+    if (n->has_codes)
+        printf("; %zu of %zu clipped, %.0f of %.0f codes unused", n->clipped, n->elements,
+               n->unused, n->codes);
+    if (*n->cause) printf("; %s: %s", n->cause, n->mend);
+    if (*n->cause && !isnan(n->mended)) printf(": %s", ratio_text(n->mended, mended));
+    printf("\n");
+}
+
+static void print_kind(const accuracy *a, accuracy_kind kind, size_t most) {
+    size_t list[WORST_NODES], count = accuracy_worst(a, kind, list, most), all = 0;
+    for (size_t i = 0; i < a->count; i++) all += a->nodes[i].kind == kind;
+    if (!count) return;
+    printf("%s%s, the %zu worst of %zu nodes by the signal-to-noise ratio of their own error:\n",
+           accuracy_kind_names[kind], kind == KIND_OPERATION ? "s" : "", count, all);
+    for (size_t i = 0; i < count; i++) print_node(&a->nodes[list[i]]);
+}
+
+static bool output_differs(const output_accuracy *o) { return !o->known || o->ratio != INFINITY; }
+
+bool accuracy_differs(const accuracy *a) {
+    for (size_t i = 0; i < a->output_count; i++)
+        if (output_differs(&a->outputs[i])) return true;
+    return false;
+}
+
+void accuracy_text(const accuracy *a, const accuracy_title *title) {
+    char ratio[32];
+    if (title->graph)
+        printf("%s as target %s, against %s\n", title->graph, title->target, title->model);
+    else
+        printf("target %s, against the float model\n", title->target);
+    for (size_t i = 0; i < a->output_count && i < MOST_OUTPUTS; i++) {
+        const output_accuracy *o = &a->outputs[i];
+        printf("output '%s': %s\n", o->name,
+               o->known ? ratio_text(o->ratio, ratio) : "not in the float model");
+    }
+    if (a->output_count > MOST_OUTPUTS)
+        printf("and %zu more outputs\n", a->output_count - MOST_OUTPUTS);
+    print_kind(a, KIND_ACTIVATIONS, WORST_NODES);
+    print_kind(a, KIND_WEIGHTS, WORST_NODES);
+    print_kind(a, KIND_OPERATION, 5);
+    if (a->unmatched)
+        printf("%zu weights have no counterpart in the float model and are not measured\n",
+               a->unmatched);
+}
+
+//---- JSON -------------------------------------------------------------------
+
+static void json_text(qdq_json *json, const char *key, const char *text) {
+    qdq_json_key(json, key);
+    if (*text)
+        qdq_json_string(json, text);
+    else
+        qdq_json_null(json);
+}
+
+static void json_node(qdq_json *json, const node_accuracy *n) {
+    qdq_json_begin_object(json);
+    json_string_key(json, "node", n->name);
+    json_string_key(json, "op", n->op);
+    json_text(json, "codes_of", n->codes_of);
+    json_string_key(json, "kind", accuracy_kind_names[n->kind]);
+    json_double_key(json, "own", n->own);
+    json_double_key(json, "inherited", n->inherited);
+    json_double_key(json, "total", n->total);
+    json_uint_key(json, "elements", n->elements);
+    json_uint_key(json, "clipped", n->clipped);
+    json_double_key(json, "codes", n->codes);
+    json_double_key(json, "unused", n->unused);
+    json_text(json, "cause", n->cause);
+    json_text(json, "mend", n->mend);
+    json_double_key(json, "mended", n->mended);
+    qdq_json_end_object(json);
+}
+
+void json_accuracy(qdq_json *json, const accuracy *a, const accuracy_title *title) {
+    if (title->graph) json_string_key(json, "graph", title->graph);
+    if (title->model) json_string_key(json, "against", title->model);
+    json_string_key(json, "target", title->target);
+    qdq_json_key(json, "outputs");
+    qdq_json_begin_array(json);
+    for (size_t i = 0; i < a->output_count; i++) {
+        const output_accuracy *o = &a->outputs[i];
+        qdq_json_begin_object(json);
+        json_string_key(json, "name", o->name);
+        json_double_key(json, "total", o->known ? o->ratio : NAN);
+        qdq_json_end_object(json);
+    }
+    qdq_json_end_array(json);
+    json_uint_key(json, "unmatched", a->unmatched);
+    qdq_json_key(json, "nodes");
+    qdq_json_begin_array(json);
+    for (size_t i = 0; i < a->count; i++) json_node(json, &a->nodes[i]);
+    qdq_json_end_array(json);
+}
+
+void accuracy_json(const accuracy *a, const accuracy_title *title) {
+    qdq_json json;
+    json_begin(&json);
+    json_accuracy(&json, a, title);
+    json_end(&json);
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints the accuracy of nodes as text of at most 40 lines, or as JSON.
+#ifndef QDQ_TOOLS_EXPLAIN_ACCURACY_ACCURACY_REPORT_H
+#define QDQ_TOOLS_EXPLAIN_ACCURACY_ACCURACY_REPORT_H
+
+#include "runtime/base/json_writer.h"
+#include "tools/lab/explain/accuracy/accuracy.h"
+
+enum { WORST_NODES = 10 };
+
+typedef struct accuracy_title {
+    const char *graph, *model;  // NULL: not known
+    const char *target;
+} accuracy_title;
+
+// Whether an output differs from the float model's.
+bool accuracy_differs(const accuracy *a);
+void accuracy_text(const accuracy *a, const accuracy_title *title);
+void accuracy_json(const accuracy *a, const accuracy_title *title);
+// Writes the keys into an object.
+void json_accuracy(qdq_json *json, const accuracy *a, const accuracy_title *title);
+
+#endif

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/lab/explain/accuracy/against.h"
+
+#include <stdlib.h>
+
+#include "tools/common.h"
+#include "tools/failure.h"
+#include "tools/lab/explain/accuracy/accuracy_report.h"
+#include "tools/html/report_file.h"
+
+// Writes the page of --html.
+static int write_page(const session *s, const accuracy *a, const accuracy_title *title,
+                      const options *opt) {
+    report_file page;
+    int code = report_file_open(&page, "explain", opt, s->graph);
+    qdq_json *json = report_file_json(&page);
+    if (!json) return code;
+    qdq_json_begin_object(json);
+    json_accuracy(json, a, title);
+    qdq_json_end_object(json);
+    return report_file_close(&page, code);
+}
+
+// Runs the float model, then measures the nodes of the quantized graph.
+static int measure(const session *s, const session *real, const options *opt,
+                   const given_values *given, const given_values *inputs) {
+    replay quantized = {0}, model = {0};
+    reference ref = {0};
+    accuracy a = {0};
+    qdq_error err = {0};
+    bool differs = false;
+    const accuracy_graphs graphs = {s, real};
+    const char *target = opt->target ? opt->target : qdq_graph_target(s->graph);
+    if (replay_open(&quantized, s->graph, target, given, &s->exec_options, isa_of(opt), &err) ==
+            QDQ_OK &&
+        replay_open(&model, real->graph, "core", inputs, &s->exec_options, isa_of(opt), &err) ==
+            QDQ_OK)
+        (void)reference_open(&ref, &quantized, &model, &err);
+    int code = err.status == QDQ_OK ? EXIT_OK : report_error(&err);
+    if (code == EXIT_OK) code = accuracy_measure(&ref, &graphs, WORST_NODES, &a);
+    if (code == EXIT_OK) {
+        const accuracy_title title = {opt->operands.items[0], opt->against, target};
+        differs = accuracy_differs(&a);
+        if (opt->json)
+            accuracy_json(&a, &title);
+        else
+            accuracy_text(&a, &title);
+        code = write_page(s, &a, &title, opt);
+    }
+    accuracy_release(&a);
+    reference_close(&ref);
+    replay_close(&model);
+    replay_close(&quantized);
+    return code == EXIT_OK && differs ? EXIT_FINDINGS : code;
+}
+
+int against_sessions(const options *opt, session *quantized, session *real) {
+    options first = *opt, second = *opt;
+    first.loose_dims = true;
+    second.operands = (string_list){.items = &second.against, .count = 1};
+    second.target = NULL;
+    second.sizes_of = quantized;
+    int code = session_start_as(quantized, &first, "core");
+    return code == EXIT_OK ? session_start_as(real, &second, "core") : code;
+}
+
+int explain_against(const options *opt) {
+    session s = {0}, real = {0};
+    given_values given = {0}, inputs = {0};
+    int code = against_sessions(opt, &s, &real);
+    if (code == EXIT_OK) code = given_open(&given, s.graph, s.plan);
+    if (code == EXIT_OK) code = given_take_inputs(&given, &s, opt);
+    if (code == EXIT_OK) code = given_copy_inputs(&inputs, &real, &s, &given);
+    if (code == EXIT_OK) code = measure(&s, &real, opt, &given, &inputs);
+    given_release(&inputs);
+    given_release(&given);
+    session_close(&real);
+    session_close(&s);
+    return code;
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Both graphs are compiled once, node by node, and run on each sample in the same memory. A first
+// run on zeros shows which nodes have rows, so that rows do not depend on samples. The errors of
+// constant weights are the same for each sample, so they are summed once.
+#include "tools/lab/explain/accuracy/data/against_data.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/common.h"
+#include "tools/failure.h"
+#include "tools/io/tensor_io.h"
+#include "tools/lab/dataset/exact_sum.h"
+#include "tools/lab/explain/accuracy/against.h"
+#include "tools/lab/explain/accuracy/code_parameters.h"
+#include "tools/lab/explain/accuracy/data/accuracy_state.h"
+
+// What a row of nodes needs for a sample.
+typedef struct row_node {
+    size_t node;  // of the form
+    bool measured, constant;
+    code_parameters codes;
+} row_node;
+
+typedef struct data_accuracy {
+    const options *opt;
+    const char *target;
+    session quantized, real;
+    given_values inputs, real_inputs;
+    replay replays[2];  // of the quantized graph, of the float model
+    reference ref;
+    row_node *nodes;  // [row]
+    size_t count;
+    state constants;  // the errors of constant weights in one sample
+} data_accuracy;
+
+static int no_memory(void) {
+    return tell_failure(QDQ_ERR_MEMORY, "no memory to explain a data set");
+}
+
+//---- A row ------------------------------------------------------------------
+
+static void add_codes(const state_table *t, size_t row, const quantized_numbers *q) {
+    code_count count = count_codes(q);
+    int64_t *codes = state_ints(t, NODE_CODES, row);
+    state_ints(t, NODE_COUNTS, row)[1] += (int64_t)count.clipped;
+    if (count.low < (double)codes[1]) codes[1] = (int64_t)count.low;
+    if (count.high > (double)codes[2]) codes[2] = (int64_t)count.high;
+}
+
+static bool add_errors(const data_accuracy *d, const row_node *n, const state_table *t,
+                       size_t row) {
+    const replay *r = &d->replays[0];
+    const node_value *v = &r->nodes[n->node].run.outputs[0];
+    size_t count = qdq_shape_count(v->info.shape);
+    double *truth = numbers_of(v, reference_of(&d->ref, v->value));
+    double *exact = numbers_of(v, d->ref.exact[v->value.id]);
+    double *computed = numbers_of(v, r->computed[v->value.id]);
+    bool done = truth && exact && computed;
+    if (done) {
+        state_ints(t, NODE_COUNTS, row)[0] += (int64_t)count;
+        exact_add_squares(state_ints(t, NODE_TRUTHS, row), truth, NULL, count);
+        exact_add_squares(state_ints(t, NODE_EXACTS, row), exact, NULL, count);
+        exact_add_squares(state_ints(t, NODE_OWN_NOISES, row), truth, exact, count);
+        exact_add_squares(state_ints(t, NODE_INHERITED_NOISES, row), exact, computed, count);
+        exact_add_squares(state_ints(t, NODE_TOTAL_NOISES, row), truth, computed, count);
+    }
+    free(truth), free(exact), free(computed);
+    return done;
+}
+
+static bool add_node(const data_accuracy *d, row_node *n, const state_table *t, size_t row) {
+    quantized_numbers q = {0};
+    if (!add_errors(d, n, t, row)) return false;
+    if (!n->codes.known) return true;
+    code_parameters_renew(&n->codes, &d->replays[0]);
+    bool done = code_numbers(&d->ref, n->node, &n->codes, &q);
+    if (done) add_codes(t, row, &q);
+    free(q.x), free(q.codes);
+    return done;
+}
+
+static bool add_output(const data_accuracy *d, const state_table *t, size_t row) {
+    const accuracy_graphs graphs = {&d->quantized, &d->real};
+    output_data data;
+    if (!find_output(&graphs, &d->ref, row, &data)) return true;
+    double *a = malloc((2 * data.count + 1) * sizeof *a), *b = a ? a + data.count : NULL;
+    if (!a) return false;
+    to_doubles(data.dtypes[1], data.real, data.count, a);
+    to_doubles(data.dtypes[0], data.quantized, data.count, b);
+    exact_add_squares(state_ints(t, OUTPUT_SIGNALS, row), a, NULL, data.count);
+    exact_add_squares(state_ints(t, OUTPUT_NOISES, row), a, b, data.count);
+    free(a);
+    return true;
+}
+
+//---- Rows -------------------------------------------------------------------
+
+static int add_node_row(data_accuracy *d, state *s, size_t node, const char *folder) {
+    node_accuracy n = node_accuracy_of(&d->ref, node);
+    row_node *own = &d->nodes[d->count];
+    bool unmatched = is_weight_without_truth(&d->ref, &n);
+    const char *const texts[] = {n.name, n.op, n.codes_of,
+                                 unmatched ? "" : accuracy_kind_names[n.kind]};
+    qdq_error err = {0};
+    *own = (row_node){.node = node, .measured = !unmatched};
+    if (own->measured && n.kind != KIND_OPERATION &&
+        !code_parameters_read(&d->replays[0], node, folder, &own->codes, &err))
+        return report_error(&err);
+    bool changes = own->codes.scale_value.id || own->codes.zero_value.id;
+    own->constant = n.kind == KIND_WEIGHTS && !changes;
+    size_t row = state_add_row(&s->tables[0], texts);
+    size_t same = state_add_row(&d->constants.tables[0], texts);
+    if (row == SIZE_MAX || same == SIZE_MAX) return no_memory();
+    if (own->codes.known)
+        state_ints(&s->tables[0], NODE_CODES, row)[0] =
+            (int64_t)(own->codes.greatest - own->codes.least) + 1;
+    d->count++;
+    if (!own->constant || !own->measured) return EXIT_OK;
+    return add_node(d, own, &d->constants.tables[0], row) ? EXIT_OK : no_memory();
+}
+
+static int add_output_row(const data_accuracy *d, state *s, size_t index) {
+    const accuracy_graphs graphs = {&d->quantized, &d->real};
+    const char *name = qdq_plan_output(d->quantized.plan, index)->name;
+    output_data data;
+    bool known = find_output(&graphs, &d->ref, index, &data);
+    const char *const texts[] = {qdq_output_original(d->quantized.graph, name), known ? "yes" : ""};
+    return state_add_row(&s->tables[1], texts) == SIZE_MAX ? no_memory() : EXIT_OK;
+}
+
+static int add_rows(data_accuracy *d, state *s, const char *folder) {
+    size_t nodes = d->replays[0].node_count;
+    int code = EXIT_OK;
+    d->nodes = calloc(nodes + 1, sizeof *d->nodes);
+    if (!d->nodes) return no_memory();
+    state_open(&d->constants, s->kind);
+    for (size_t n = 0; code == EXIT_OK && n < nodes; n++)
+        if (node_is_measured(&d->ref, n)) code = add_node_row(d, s, n, folder);
+    for (size_t i = 0; code == EXIT_OK && i < qdq_plan_output_count(d->quantized.plan); i++)
+        code = add_output_row(d, s, i);
+    if (code == EXIT_OK && s->tables[0].rows == 0)
+        return tell_failure(QDQ_ERR_GRAPH,
+                            "%s has no node with a float result, so there is nothing to explain",
+                            d->opt->operands.items[0]);
+    return code;
+}
+
+//---- The task ---------------------------------------------------------------
+
+// The exec of the quantized graph writes samples to the memory that its replay reads.
+static int share_inputs(data_accuracy *d) {
+    const session *s = &d->quantized;
+    int code = given_open(&d->inputs, s->graph, s->plan);
+    if (code != EXIT_OK) return code;
+    void **inputs = session_bind_inputs(s, &code);
+    for (size_t i = 0; inputs && i < qdq_plan_input_count(s->plan); i++)
+        d->inputs.inputs[qdq_graph_find(s->graph, qdq_plan_input(s->plan, i)->name).id] = inputs[i];
+    free(inputs);
+    return code == EXIT_OK ? given_copy_inputs(&d->real_inputs, &d->real, s, &d->inputs) : code;
+}
+
+static int open_graphs(data_accuracy *d) {
+    const qdq_exec_options *exec_options = &d->quantized.exec_options;
+    const char *isa = isa_of(d->opt);
+    qdq_error err = {0};
+    if (replay_open(&d->replays[0], d->quantized.graph, d->target, &d->inputs, exec_options, isa,
+                    &err) == QDQ_OK &&
+        replay_open(&d->replays[1], d->real.graph, "core", &d->real_inputs, exec_options, isa,
+                    &err) == QDQ_OK)
+        (void)reference_open(&d->ref, &d->replays[0], &d->replays[1], &err);
+    return err.status == QDQ_OK ? EXIT_OK : report_error(&err);
+}
+
+static int begin(void *with, state *s) {
+    data_accuracy *d = with;
+    char folder[4096];
+    int code =
+        data_run_add_target(s, d->quantized.graph, d->target, d->opt, &d->quantized.exec_options);
+    if (code == EXIT_OK) code = state_add_graph(s, d->real.graph, "core", d->real.exec);
+    if (code == EXIT_OK) code = share_inputs(d);
+    if (code == EXIT_OK) code = open_graphs(d);
+    if (code == EXIT_OK) code = make_folder(folder, sizeof folder);
+    if (code != EXIT_OK) return code;
+    code = add_rows(d, s, folder);
+    (void)rmdir(folder);
+    return code;
+}
+
+static void copy_inputs(const data_accuracy *d) {
+    const session *real = &d->real;
+    for (size_t i = 0; i < qdq_plan_input_count(real->plan); i++) {
+        const qdq_tensor_info *info = qdq_plan_input(real->plan, i);
+        uint32_t from = qdq_graph_find(d->quantized.graph, info->name).id;
+        uint32_t to = qdq_graph_find(real->graph, info->name).id;
+        memcpy(d->real_inputs.inputs[to], d->inputs.inputs[from], info->bytes);
+    }
+}
+
+static int add(void *with, state *s, size_t index) {
+    data_accuracy *d = with;
+    qdq_error err = {0};
+    bool done = true;
+    (void)index;
+    copy_inputs(d);
+    if (replay_again(&d->replays[0], &err) != QDQ_OK ||
+        replay_again(&d->replays[1], &err) != QDQ_OK || reference_again(&d->ref, &err) != QDQ_OK)
+        return report_error(&err);
+    for (size_t row = 0; done && row < d->count; row++) {
+        row_node *n = &d->nodes[row];
+        if (n->measured && n->constant)
+            s->kind->tables[0].merge(&s->tables[0], row, &d->constants.tables[0], row);
+        else if (n->measured)
+            done = add_node(d, n, &s->tables[0], row);
+    }
+    for (size_t row = 0; done && row < s->tables[1].rows; row++)
+        done = add_output(d, &s->tables[1], row);
+    return done ? EXIT_OK : no_memory();
+}
+
+static int open_sessions(data_accuracy *d) {
+    int code = against_sessions(d->opt, &d->quantized, &d->real);
+    if (code == EXIT_OK)
+        d->target = d->opt->target ? d->opt->target : qdq_graph_target(d->quantized.graph);
+    return code;
+}
+
+int explain_against_data(const options *opt) {
+    static const data_run_task task = {
+        .kind = &explain_kind, .reports = true, .begin = begin, .add = add};
+    data_accuracy d = {.opt = opt};
+    data_run_plan plan;
+    int code = data_run_plan_read(opt, &plan);
+    if (code != EXIT_OK) return code;
+    code = open_sessions(&d);
+    if (code == EXIT_OK) code = data_run_start(&plan, &task, &d.quantized, &d);
+    state_release(&d.constants);
+    free(d.nodes);
+    reference_close(&d.ref);
+    replay_close(&d.replays[1]);
+    replay_close(&d.replays[0]);
+    session_close(&d.real);
+    session_close(&d.quantized);
+    given_release(&d.real_inputs);
+    given_release(&d.inputs);
+    return code;
+}

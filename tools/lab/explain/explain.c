@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+// Targets come first, because one of them explains every node. Then single nodes: number formats,
+// then mistakes, then number formats in all nodes. A stage that finds all bits is the last one.
+// Time is bounded.
+#include "tools/lab/explain/explain.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/common.h"
+#include "tools/failure.h"
+#include "tools/io/tensor_io.h"
+#include "tools/lab/compare/causes.h"
+#include "tools/lab/explain/mistakes.h"
+#include "tools/lab/explain/number_formats.h"
+#include "tools/lab/explain/target_causes.h"
+
+static const double most_seconds = 8, near_fit = 0.02;
+
+typedef struct search {
+    const session *s;
+    const options *opt;
+    replay *r;
+    explanation *e;
+    size_t *suspects;
+    double until;
+    bool any;  // a candidate gives all bits
+} search;
+
+const char *explain_name(const session *s, const replay *r, qdq_value value) {
+    qdq_value source = replay_source(r, value);
+    const char *output = source.id < r->given->ids ? r->given->names[source.id] : NULL;
+    const char *name = qdq_value_name(r->form.graph, value);
+    if (!output) return qdq_value_original(s->graph, name);
+    return qdq_output_original(s->graph, output);
+}
+
+static bool in_time(search *f) {
+    if (now() < f->until) return true;
+    f->e->stopped = true;
+    return false;
+}
+
+//---- The first difference ---------------------------------------------------
+
+// Whether floats differ by so little that another order of additions, or another library's
+// elementary functions, may be the reason.
+static bool is_noise(const replay *r, qdq_value value, const char *op) {
+    const qdq_tensor_info *info = &r->values[value.id].info;
+    if (info->dtype != QDQ_FLOAT32 || strstr(op, "uantize") || strcmp(op, "Cast") == 0)
+        return false;
+    const float *a = r->computed[value.id], *b = replay_given(r, value);
+    double most = 0, far = 0;
+    for (size_t i = 0; i < qdq_shape_count(info->shape); i++) {
+        double distance = fabs((double)a[i] - b[i]);
+        if (a[i] == b[i] || (isnan(a[i]) && isnan(b[i]))) continue;
+        if (!isfinite(distance)) return false;
+        far = fmax(far, distance), most = fmax(most, fabs((double)a[i]));
+    }
+    return far <= ldexp(most, -19);
+}
+
+static void take_first(search *f, size_t node, const node_value *v, const difference *d) {
+    explanation *e = f->e;
+    e->differs = true;
+    e->first = v->value;
+    e->value = explain_name(f->s, f->r, v->value);
+    e->node = qdq_graph_node(f->r->form.graph, node).name;
+    e->op = qdq_graph_node(f->r->form.graph, node).op;
+    e->elements = d->elements;
+    e->differing = d->different;
+}
+
+// Noise is passed over if a later value differs by more.
+static void look_at(search *f, size_t node, const node_value *v) {
+    explanation *e = f->e;
+    if (!replay_given(f->r, v->value)) return;
+    difference d =
+        measure_difference(&v->info, f->r->computed[v->value.id], replay_given(f->r, v->value));
+    if (!d.different) return;
+    bool noise = is_noise(f->r, v->value, qdq_graph_node(f->r->form.graph, node).op);
+    if (!e->differs || (e->noise && !noise)) {
+        if (e->differs) e->noisy += 1 + e->later, e->later = 0;
+        take_first(f, node, v, &d);
+        e->noise = noise;
+    } else if (!noise) {
+        if (!e->later++) e->later_value = explain_name(f->s, f->r, v->value);
+    } else {
+        e->noisy++;
+    }
+}
+
+static void find_first(search *f) {
+    for (size_t n = 0; n < f->r->node_count; n++)
+        for (size_t i = 0; i < f->r->nodes[n].run.output_count; i++)
+            look_at(f, n, &f->r->nodes[n].run.outputs[i]);
+}
+
+// Lists the nodes between the first value that differs and what the device gave before it.
+static bool find_suspects(search *f) {
+    replay *r = f->r;
+    bool *cut = calloc(r->given->ids, sizeof *cut);
+    qdq_value source = replay_source(r, f->e->first);
+    cone c = {0};
+    for (size_t v = 0; cut && v < r->given->ids; v++)
+        cut[v] = r->form.own[v].id && (r->given->data[v] || r->given->inputs[v]);
+    bool found = cut && cone_find(&r->form, cut, &source, 1, &c);
+    f->suspects = c.nodes;
+    f->e->suspects = c.node_count;
+    free(c.inputs);
+    free(cut);
+    return found;
+}
+
+//---- Candidates -------------------------------------------------------------
+
+static bool explains(const search *f, const replay_left *left) {
+    return left->first == 0 && left->all + f->e->differing <= f->e->total;
+}
+
+static void note_result(search *f, size_t node, const void *data) {
+    const qdq_tensor_info *info = &f->r->nodes[node].run.outputs[0].info;
+    f->e->result = malloc(info->bytes + 1);
+    if (f->e->result) memcpy(f->e->result, data, info->bytes);
+}
+
+// Whether the cause was found at this node before, in another form.
+static bool is_found(const explanation *e, const candidate *c) {
+    for (size_t i = 0; i < e->found_count; i++)
+        if (e->found[i].node == c->node && strcmp(e->found[i].cause, c->cause) == 0) return true;
+    return false;
+}
+
+static void note_candidate(search *f, size_t node, const variant *v, replay_left left) {
+    explanation *e = f->e;
+    candidate c = {.node = node, .left = left};
+    snprintf(c.cause, sizeof c.cause, "%s", v->cause);
+    snprintf(c.detail, sizeof c.detail, "%s", v->detail);
+    if (explains(f, &left)) {
+        f->any = true;
+        if (e->found_count < MOST_CANDIDATES && !is_found(e, &c)) e->found[e->found_count++] = c;
+    } else if (!*e->nearest.cause || left.first < e->nearest.left.first) {
+        e->nearest = c;
+    }
+}
+
+// Runs the graph with a variant of a node. True if it gives all bits.
+static bool try_variant(search *f, size_t node, const variant *v) {
+    qdq_error err = {0};
+    replay *r = f->r;
+    void **outputs = replay_outputs(r, node);
+    if (!outputs) return false;
+    f->e->tried++;
+    replay_left left = {.first = f->e->differing, .all = f->e->total};
+    if (variant_run(r, node, v, outputs, &err) != QDQ_OK) {
+        replay_free_outputs(r, node, outputs);
+        return false;
+    }
+    if (!f->any) note_result(f, node, outputs[0]);
+    qdq_status status = replay_change(r, node, outputs, NULL, f->e->first, &left, &err);
+    bool gives = status == QDQ_OK && left.changes && explains(f, &left);
+    if (!f->any && !gives) explanation_release(f->e);
+    if (status == QDQ_OK && left.changes) note_candidate(f, node, v, left);
+    return gives;
+}
+
+// Several fields alone may give all bits, with different causes. Pairs of fields are tried if none
+// does.
+static void try_formats(search *f, size_t node) {
+    format_text text;
+    variant v;
+    bool found = false;
+    for (size_t i = 0; number_format(f->r, node, i, &text, &v); i++) {
+        if (!*text.cause || (found && strstr(text.cause, " + "))) continue;
+        if (!in_time(f)) return;
+        found |= try_variant(f, node, &v);
+    }
+}
+
+static bool take_mistake(void *with, size_t node, const variant *v) {
+    search *f = with;
+    return !in_time(f) || try_variant(f, node, v);
+}
+
+// Opens the nodes that have parameters, or inputs to exchange, and tries each.
+static void try_all_mistakes(search *f) {
+    char folder[4096];
+    const char *base = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/qdq-XXXXXX", base && *base ? base : "/tmp");
+    size_t count = f->e->suspects;
+    node_document **documents = calloc(count + 1, sizeof(node_document *));
+    parameter_pool *pool = pool_create();
+    bool made = documents && pool && mkdtemp(folder);
+    const mistake_taker taker = {take_mistake, f};
+    for (size_t i = 0; made && i < count && in_time(f); i++) {
+        qdq_error err = {0};
+        documents[i] = document_open(f->r, f->suspects[i], folder, &err);
+        if (documents[i]) pool_add(pool, documents[i]);
+    }
+    for (size_t i = 0; made && i < count && in_time(f); i++)
+        if (documents[i]) (void)try_mistakes(documents[i], pool, &taker);
+    for (size_t i = 0; documents && i < count; i++) document_close(documents[i]);
+    if (made) (void)rmdir(folder);
+    pool_destroy(pool);
+    free(documents);
+}
+
+//---- All nodes --------------------------------------------------------------
+
+typedef struct everywhere {
+    search *f;
+    size_t format;
+} everywhere;
+
+static bool run_format(void *with, size_t node, void *const *outputs) {
+    everywhere *w = with;
+    format_text text;
+    variant v;
+    qdq_error err = {0};
+    return number_format(w->f->r, node, w->format, &text, &v) && *text.cause &&
+           variant_run(w->f->r, node, &v, outputs, &err) == QDQ_OK;
+}
+
+// The first of the suspects for which the format makes a difference; f->e->suspects if there is
+// none.
+static size_t first_with_format(const search *f, size_t format, format_text *text, variant *v) {
+    size_t i = 0;
+    while (i < f->e->suspects &&
+           (!number_format(f->r, f->suspects[i], format, text, v) || !*text->cause))
+        i++;
+    return i;
+}
+
+static void try_format_everywhere(search *f, size_t format) {
+    everywhere w = {f, format};
+    const replay_changer others = {run_format, &w};
+    format_text text;
+    variant v;
+    qdq_error err = {0};
+    size_t first = first_with_format(f, format, &text, &v);
+    if (first == f->e->suspects) return;
+    replay_left left = {.first = f->e->differing, .all = f->e->total};
+    size_t node = f->suspects[first];
+    void **outputs = replay_outputs(f->r, node);
+    if (!outputs) return;
+    f->e->tried++;
+    if (variant_run(f->r, node, &v, outputs, &err) != QDQ_OK)
+        replay_free_outputs(f->r, node, outputs);
+    else if (replay_change(f->r, node, outputs, &others, f->e->first, &left, &err) == QDQ_OK &&
+             left.changes)
+        note_candidate(f, SIZE_MAX, &v, left);
+}
+
+static void try_everywhere(search *f) {
+    for (size_t i = 0; i < number_format_count() && !f->any && in_time(f); i++)
+        try_format_everywhere(f, i);
+}
+
+//---- Targets ----------------------------------------------------------------
+
+// Whether another target runs the same graph with the same numerics.
+static bool same_numerics(const search *f, const char *target) {
+    qdq_error err = {0};
+    qdq_numerics n;
+    qdq_graph *graph = qdq_graph_deployed(f->s->graph, target, &err);
+    bool same = graph && !f->r->form.owned && !qdq_graph_rewrite_count(graph);
+    qdq_graph_destroy(graph);
+    for (size_t i = 0; same && i < f->r->node_count; i++)
+        same = qdq_graph_numerics(f->s->graph, target, i, &n, &err) == QDQ_OK &&
+               find_switches(&f->r->nodes[i].numerics, &n, true).count == 0;
+    return same;
+}
+
+static bool target_explains(const search *f, const char *target) {
+    qdq_error err = {0};
+    replay r;
+    if (same_numerics(f, target)) return false;
+    bool gives = replay_open(&r, f->s->graph, target, f->r->given, &f->r->exec_options, f->r->isa,
+                             &err) == QDQ_OK;
+    if (gives) {
+        replay_left left = replay_difference(&r, (qdq_value){0});
+        gives = left.all == 0;
+        // A target that has none of the values explains nothing.
+        for (size_t v = 0; v < r.given->ids; v++)
+            if (r.given->data[v] && f->r->form.own[v].id && !r.form.own[v].id) gives = false;
+    }
+    replay_close(&r);
+    return gives;
+}
+
+static void try_targets(search *f) {
+    explanation *e = f->e;
+    for (size_t t = 0; t < qdq_target_count(); t++) {
+        qdq_target_info info = qdq_target_get(t);
+        for (size_t k = 0; k < (info.release_count ? info.release_count : 1); k++) {
+            const char *release = qdq_target_release(t, k);
+            char *name = e->names[e->target_count];
+            snprintf(name, sizeof e->names[0], "%s%s%s", info.name, release ? "@" : "",
+                     release ? release : "");
+            if (e->target_count + 1 == MOST_REPRODUCING || !in_time(f)) return;
+            e->tried++;
+            if (target_explains(f, name)) e->target_count++;
+        }
+    }
+}
+
+// The node and the cause, as `qdq compare` tells them.
+static int explain_target(search *f) {
+    first_difference d;
+    explanation *e = f->e;
+    int code = find_first_difference(f->s, f->opt, f->r->given, f->r->target, e->names[0], &d);
+    if (code != EXIT_OK || !d.differs) return code;
+    e->node = d.node, e->op = d.op;
+    snprintf(e->cause, sizeof e->cause, "%s", *d.cause ? d.cause : "unknown");
+    snprintf(e->detail, sizeof e->detail, "as target %s", e->names[0]);
+    return code;
+}
+
+void explanation_release(explanation *e) {
+    free(e->result);
+    e->result = NULL;
+}
+
+//---- Choosing ---------------------------------------------------------------
+
+// The first node of a format in all nodes is the first that it changes.
+static void name_candidate(search *f, const candidate *c) {
+    explanation *e = f->e;
+    if (c->node != SIZE_MAX) {
+        e->node = qdq_graph_node(f->r->form.graph, c->node).name;
+        e->op = qdq_graph_node(f->r->form.graph, c->node).op;
+    }
+    snprintf(e->cause, sizeof e->cause, "%s", c->cause);
+    snprintf(e->detail, sizeof e->detail, "%s%s", c->detail,
+             c->node == SIZE_MAX ? " in all nodes" : "");
+    e->left = c->left.all;
+}
+
+static void choose(search *f) {
+    explanation *e = f->e;
+    bool near =
+        *e->nearest.cause && (double)e->nearest.left.first <= near_fit * (double)e->differing;
+    if (e->found_count) {
+        name_candidate(f, &e->found[0]);
+    } else if (near) {
+        name_candidate(f, &e->nearest);
+        e->near = true;
+    } else {
+        snprintf(e->cause, sizeof e->cause, "unknown");
+        e->left = e->total;
+    }
+}
+
+static int look(search *f, const char *other) {
+    explanation *e = f->e;
+    if (other) {
+        snprintf(e->names[0], sizeof e->names[0], "%s", other);
+        e->target_count = 1;
+    } else {
+        try_targets(f);
+    }
+    if (e->target_count) return explain_target(f);
+    for (size_t i = 0; i < e->suspects && in_time(f); i++) try_formats(f, f->suspects[i]);
+    if (!f->any) try_all_mistakes(f);
+    if (!f->any && e->suspects > 1) try_everywhere(f);
+    choose(f);
+    return EXIT_OK;
+}
+
+int explain(const session *s, const options *opt, const char *target, const char *other,
+            const given_values *given, replay *base, explanation *e) {
+    qdq_error err = {0};
+    search f = {.s = s, .opt = opt, .r = base, .e = e, .until = now() + most_seconds};
+    *e = (explanation){0};
+    if (replay_open(base, s->graph, target, given, &s->exec_options, isa_of(opt), &err) != QDQ_OK)
+        return report_error(&err);
+    find_first(&f);
+    if (!e->differs) return EXIT_OK;
+    e->total = replay_difference(base, e->first).all;
+    int code = find_suspects(&f)
+                   ? look(&f, other)
+                   : tell_failure(QDQ_ERR_MEMORY, "no memory to explain '%s'", e->value);
+    free(f.suspects);
+    return code;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints an explanation as text of at most 40 lines, or as JSON.
+#ifndef QDQ_TOOLS_EXPLAIN_EXPLAIN_REPORT_H
+#define QDQ_TOOLS_EXPLAIN_EXPLAIN_REPORT_H
+
+#include "runtime/base/json_writer.h"
+#include "tools/lab/explain/explain.h"
+
+// The other side of an explanation.
+typedef struct report_title {
+    const char *command;  // "qdq explain net.json --got got.npz": what reproduces it
+    const char *against;  // "target onnx": what computed
+    const char *given;    // "given": what the other side is called
+} report_title;
+
+void explain_text(const session *s, const replay *base, const explanation *e,
+                  const report_title *title);
+// Writes the keys of an explanation into an object.
+void json_explanation(qdq_json *json, const session *s, const replay *base, const explanation *e,
+                      const report_title *title);
+void explain_json(const session *s, const replay *base, const explanation *e,
+                  const report_title *title);
+
+// Writes the command line of the options to `out`, quoted for a shell.
+const char *explain_command(const char *command, const options *opt, char *out, size_t capacity);
+
+#endif

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the graph of a target node by node. Each node reads what the device gave for its inputs
+// where this is known, so that a difference shows at the node that makes it.
+#ifndef QDQ_TOOLS_EXPLAIN_REPLAY_H
+#define QDQ_TOOLS_EXPLAIN_REPLAY_H
+
+#include "tools/deployed.h"
+#include "tools/lab/compare/units/node_run.h"
+#include "tools/lab/explain/given.h"
+
+typedef struct replay_node {
+    node_run run;
+    qdq_numerics numerics;  // of the target
+    node_program program;
+} replay_node;
+
+typedef struct replay {
+    const given_values *given;
+    qdq_exec_options exec_options;
+    const char *isa;
+    const char *target;
+    deployed form;
+    replay_node *nodes;
+    size_t node_count, open;
+    void **computed;     // [value of the form]: what its node makes; owned
+    void **used;         // [value of the form]: what nodes read
+    void **changed;      // [value of the form], for replay_change; all NULL between calls
+    void **shifted;      // [value of the form]: the device's, with an offset added to codes; owned
+    node_value *values;  // [value of the form]; id 0: no node reads or makes it
+} replay;
+
+// Opens the graph that `target` runs and runs it. Says why not in `err`; close it in either case.
+qdq_status replay_open(replay *r, qdq_graph *graph, const char *target, const given_values *given,
+                       const qdq_exec_options *exec_options, const char *isa, qdq_error *err);
+void replay_close(replay *r);
+// Runs it once more, after elements of the given values or inputs have changed in place. The memory
+// of all elements stays where it is.
+qdq_status replay_again(replay *r, qdq_error *err);
+
+// The device's elements for a value of the form, in its codes; NULL: not given.
+const void *replay_given(const replay *r, qdq_value value);
+// The value of the given graph that a value of the form stands for.
+qdq_value replay_source(const replay *r, qdq_value value);
+
+// Elements of values of the given graph that differ from the device's.
+typedef struct replay_left {
+    size_t first;  // of the first value that differs in the graph itself
+    size_t all;    // of all values
+    bool changes;  // a result of the graph changed
+} replay_left;
+
+// What differs in the graph itself. `first`: a value of the form.
+replay_left replay_difference(const replay *r, qdq_value first);
+// What nodes after the first changed one make: false if they are computed as ever.
+typedef struct replay_changer {
+    bool (*run)(void *with, size_t node, void *const *outputs);
+    void *with;
+} replay_changer;
+
+// What differs if node `node` makes `outputs`, from malloc, which it takes. `others`: what else is
+// changed; NULL: nothing.
+qdq_status replay_change(replay *r, size_t node, void **outputs, const replay_changer *others,
+                         qdq_value first, replay_left *out, qdq_error *err);
+
+// The elements that a node reads for a value: changed ones during replay_change.
+void *replay_read(const replay *r, qdq_value value);
+
+// Memory for the outputs of a node; NULL: there is none.
+void **replay_outputs(const replay *r, size_t node);
+void replay_free_outputs(const replay *r, size_t node, void **outputs);
+
+#endif

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// A node computed in another way than the graph says: under other numerics, with its float inputs
+// or results rounded, or with other attributes and parameters.
+#ifndef QDQ_TOOLS_EXPLAIN_VARIANT_H
+#define QDQ_TOOLS_EXPLAIN_VARIANT_H
+
+#include "tools/lab/explain/replay.h"
+
+typedef enum variant_kind { VARIANT_NUMERICS, VARIANT_ROUNDING, VARIANT_DOCUMENT } variant_kind;
+
+// How float32 is rounded.
+typedef enum variant_rounding {
+    ROUND_BFLOAT16,
+    ROUND_BFLOAT16_TRUNCATE,
+    ROUND_FLOAT16,
+    ROUND_TF32,
+    ROUND_FLUSH,  // denormals to 0
+} variant_rounding;
+
+// An input of a document: its name and the elements of a value, or elements of its own.
+typedef struct document_input {
+    const char *name;
+    const void *data;
+} document_input;
+
+typedef struct variant {
+    variant_kind kind;
+    const char *cause;   // "tie + reciprocal"
+    const char *detail;  // "scale * 2"
+    qdq_numerics numerics;
+    variant_rounding rounding;
+    bool rounds_inputs, rounds_outputs;
+    const char *document;  // a graph file of one node
+    const document_input *inputs;
+    size_t input_count;
+} variant;
+
+// Computes node `node` on what the replay uses. Does nothing but set `err` if the variant is not
+// legal.
+qdq_status variant_run(const replay *r, size_t node, const variant *v, void *const *outputs,
+                       qdq_error *err);
+
+// Rounds n floats.
+void variant_round(variant_rounding how, float *data, size_t n);
+
+#endif

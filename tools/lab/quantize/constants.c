@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/lab/quantize/constants.h"
+
+#include <math.h>
+#include <qdq/inspect.h>
+#include <string.h>
+
+// Where an element's scale is: the scales are in row-major order of a grid of blocks.
+typedef struct block_grid {
+    qdq_shape shape, block;
+    size_t count;
+} block_grid;
+
+static block_grid grid_of(qdq_shape shape, const weight_form *form) {
+    block_grid grid = {.shape = shape, .block = shape, .count = 1};
+    if (form->channel >= 0) grid.block.dims[form->channel] = 1;
+    if (form->grouped >= 0) grid.block.dims[form->grouped] = form->group;
+    for (int i = 0; i < shape.rank; i++)
+        if (shape.dims[i]) grid.count *= (size_t)(shape.dims[i] / grid.block.dims[i]);
+    return grid;
+}
+
+static size_t block_of(const block_grid *grid, size_t element) {
+    size_t block = 0, step = 1;
+    for (int i = grid->shape.rank - 1; i >= 0; i--) {
+        size_t dim = (size_t)grid->shape.dims[i], size = (size_t)grid->block.dims[i];
+        block += element % dim / size * step;
+        step *= dim / size;
+        element /= dim;
+    }
+    return block;
+}
+
+static const float *finite_elements(const qdq_graph *graph, qdq_value value, qdq_shape *shape) {
+    qdq_dtype dtype;
+    if (!qdq_value_type(graph, value, &dtype, shape) || dtype != QDQ_FLOAT32) return NULL;
+    const float *x = qdq_value_data(graph, value);
+    for (size_t i = 0; x && i < qdq_shape_count(*shape); i++)
+        if (!isfinite(x[i])) return NULL;
+    return x;
+}
+
+// Sorts elements by block, so that those of block b lie from starts[b] to starts[b + 1].
+static float *sorted_elements(coding_list *list, const block_grid *grid, const float *x,
+                              size_t *starts) {
+    size_t count = qdq_shape_count(grid->shape);
+    float *sorted = coding_list_memory(list, count, sizeof *sorted);
+    size_t *next = coding_list_memory(list, grid->count, sizeof *next);
+    if (list->failed) return NULL;
+    for (size_t i = 0; i < count; i++) starts[block_of(grid, i) + 1]++;
+    for (size_t b = 0; b < grid->count; b++) starts[b + 1] += starts[b], next[b] = starts[b];
+    for (size_t i = 0; i < count; i++) sorted[next[block_of(grid, i)]++] = x[i];
+    return sorted;
+}
+
+// The least scale with which the code of a bias fits into int32.
+static float least_scale(const weight_form *form, size_t channel) {
+    static const double most_codes = 2147483392;  // float32 below 2^31, with room for rounding
+    if (!form->bias) return 0;
+    double most = 0;
+    for (size_t i = 0; i < form->bias_count; i++)
+        if (form->channel < 0 || i == channel) most = fmax(most, fabs((double)form->bias[i]));
+    return (float)(most / (most_codes * (double)form->data_scale));
+}
+
+static float *scales_of(coding_list *list, const block_grid *grid, const float *x,
+                        const weight_form *form) {
+    code_range codes = code_range_of(form->dtype, true);
+    float *scales = coding_list_memory(list, grid->count, sizeof *scales);
+    size_t *starts = coding_list_memory(list, grid->count + 1, sizeof *starts);
+    const float *sorted = list->failed ? NULL : sorted_elements(list, grid, x, starts);
+    for (size_t b = 0; sorted && b < grid->count; b++) {
+        size_t count = starts[b + 1] - starts[b];
+        float scale = choose_weight_scale(sorted + starts[b], count, form->method, &codes);
+        scales[b] = fmaxf(scale, least_scale(form, b));
+    }
+    return sorted ? scales : NULL;
+}
+
+static int8_t *codes_of(coding_list *list, const block_grid *grid, const float *x,
+                        const float *scales, qdq_dtype dtype) {
+    code_range range = code_range_of(dtype, true);
+    size_t count = qdq_shape_count(grid->shape);
+    int8_t *codes = coding_list_memory(list, count, sizeof *codes);
+    for (size_t i = 0; codes && i < count; i++) {
+        float code = nearbyintf(x[i] / scales[block_of(grid, i)]);
+        codes[i] = (int8_t)fminf(fmaxf(code, (float)range.least), (float)range.greatest);
+    }
+    return codes;
+}
+
+static qdq_quantize_attrs attrs_of(coding_list *list, const block_grid *grid, const float *scales,
+                                   const weight_form *form) {
+    qdq_quantize_attrs attrs = {.dtype = form->dtype,
+                                .scales = {scales, grid->count, form->channel < 0}};
+    if (form->grouped >= 0) {
+        int64_t *block = coding_list_memory(list, QDQ_MAX_RANK, sizeof *block);
+        for (int i = 0; block && i < grid->shape.rank; i++) block[i] = grid->block.dims[i];
+        attrs.qtype = QDQ_PER_GROUP;
+        attrs.group_shape = (qdq_ints){block, (size_t)grid->shape.rank};
+        attrs.scales.scalar = false;
+    } else if (form->channel >= 0) {
+        attrs.qtype = QDQ_PER_CHANNEL;
+        attrs.axis = QDQ_INT(form->channel);
+    }
+    return attrs;
+}
+
+// The coding that a constant has already with these scales; SIZE_MAX: none.
+static size_t same_coding(const coding_list *list, qdq_value w, const qdq_quantize_attrs *attrs) {
+    for (size_t i = 0; i < list->count; i++) {
+        const qdq_quantize_attrs *a = &list->codings[i].attrs;
+        if (list->codings[i].value.id == w.id && a->dtype == attrs->dtype &&
+            a->qtype == attrs->qtype && a->axis.value == attrs->axis.value &&
+            a->scales.count == attrs->scales.count &&
+            memcmp(a->scales.data, attrs->scales.data, a->scales.count * sizeof(float)) == 0)
+            return i;
+    }
+    return SIZE_MAX;
+}
+
+size_t code_weights(coding_list *list, qdq_value w, const weight_form *form) {
+    qdq_shape shape;
+    const float *x = finite_elements(list->graph, w, &shape);
+    if (!x || !qdq_shape_count(shape)) return SIZE_MAX;
+    block_grid grid = grid_of(shape, form);
+    const float *scales = scales_of(list, &grid, x, form);
+    if (!scales) return SIZE_MAX;
+    qdq_quantize_attrs attrs = attrs_of(list, &grid, scales, form);
+    size_t same = same_coding(list, w, &attrs);
+    if (same != SIZE_MAX) return same;
+    const int8_t *codes = codes_of(list, &grid, x, scales, form->dtype);
+    if (!codes) return SIZE_MAX;
+    return coding_list_add(list, (qdq_coding){.value = w, .codes = codes, .attrs = attrs});
+}
+
+size_t code_bias(coding_list *list, qdq_value bias, float data_scale, size_t weights) {
+    qdq_shape shape;
+    const float *x = finite_elements(list->graph, bias, &shape);
+    const qdq_floats given = list->codings[weights].attrs.scales;
+    size_t count = x ? qdq_shape_count(shape) : 0;
+    float *scales = coding_list_memory(list, given.count, sizeof *scales);
+    int32_t *codes = coding_list_memory(list, count, sizeof *codes);
+    if (!x || !given.count || list->failed) return SIZE_MAX;
+    for (size_t i = 0; i < given.count; i++) {
+        scales[i] = data_scale * given.data[i];
+        if (!(scales[i] >= 0x1p-126F)) return SIZE_MAX;
+    }
+    for (size_t i = 0; i < count; i++)
+        codes[i] = (int32_t)nearbyint((double)x[i] / (double)scales[i % given.count]);
+    qdq_quantize_attrs attrs = {.dtype = QDQ_INT32, .scales = {scales, given.count, given.scalar}};
+    if (!given.scalar) {
+        attrs.qtype = QDQ_PER_CHANNEL;
+        attrs.axis = QDQ_INT(shape.rank - 1);
+    }
+    return coding_list_add(list, (qdq_coding){.value = bias, .codes = codes, .attrs = attrs});
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/lab/quantize/places.h"
+
+#include <math.h>
+#include <qdq/inspect.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/lab/calibrate/calibrate_kind.h"
+#include "tools/lab/quantize/constants.h"
+
+// Ports of products.
+enum { DATA, WEIGHTS, BIAS, OPERANDS = 2 };
+
+typedef struct named_row {
+    const char *name;
+    size_t row;
+} named_row;
+
+typedef struct placing {
+    coding_list *list;
+    const state *state;
+    const quantize_choice *choice;
+    named_row *rows;  // of the state, sorted by name
+    node_fate *fates;
+} placing;
+
+const char *node_fate_text(node_fate fate) {
+    switch (fate) {
+    case NODE_OTHER:
+    case NODE_QUANTIZED: return NULL;
+    case NODE_KEPT: return "--keep";
+    case NODE_NOT_FLOAT32: return "an operand is not float32";
+    case NODE_NO_STATISTICS: return "an operand has no statistics";
+    case NODE_NO_ACTIVATION: return "no operand is computed, or a constant is not finite";
+    }
+    return NULL;
+}
+
+//---- Facts ------------------------------------------------------------------
+
+static qdq_node_info node_at(const placing *p, size_t node) {
+    return qdq_graph_node(p->list->graph, node);
+}
+
+static qdq_value input(const placing *p, size_t node, size_t port) {
+    if (port >= node_at(p, node).input_count) return (qdq_value){0};
+    return qdq_graph_node_input(p->list->graph, node, port);
+}
+
+static qdq_value result(const placing *p, size_t node) {
+    return qdq_graph_node_output(p->list->graph, node, 0);
+}
+
+static bool is_constant(const placing *p, qdq_value v) {
+    return qdq_value_is_constant(p->list->graph, v);
+}
+
+static qdq_shape shape_of(const placing *p, qdq_value v) {
+    qdq_shape shape = {.rank = 0};
+    (void)qdq_value_type(p->list->graph, v, NULL, &shape);
+    return shape;
+}
+
+static bool is_float32(const placing *p, qdq_value v) {
+    qdq_dtype dtype;
+    return v.id && qdq_value_type(p->list->graph, v, &dtype, NULL) && dtype == QDQ_FLOAT32;
+}
+
+// The only node that reads a value, which is no output of the graph; SIZE_MAX: none, or several.
+static size_t only_reader(const placing *p, qdq_value v) {
+    const coding_list *list = p->list;
+    size_t first = list->first_reader[v.id];
+    bool one = list->first_reader[v.id + 1] == first + 1 && !list->returned[v.id];
+    return one ? list->readers[first].node : SIZE_MAX;
+}
+
+static int by_name(const void *a, const void *b) {
+    const named_row *x = a, *y = b;
+    return strcmp(x->name, y->name);
+}
+
+static bool statistics_of(const placing *p, qdq_value v, statistics *out) {
+    const named_row key = {.name = qdq_value_name(p->list->graph, v)};
+    const state_table *values = &p->state->tables[0];
+    const named_row *found = bsearch(&key, p->rows, values->rows, sizeof key, by_name);
+    if (!found) return false;
+    *out = calibrate_statistics(values, found->row);
+    return out->counts[COUNT_FINITE] > 0 && isfinite(out->range[0]) && isfinite(out->range[1]) &&
+           out->range[0] <= out->range[1];
+}
+
+static bool attr_is(const placing *p, size_t node, const char *text) {
+    char attrs[4096];
+    (void)qdq_graph_node_attrs(p->list->graph, node, 8, attrs, sizeof attrs);
+    return strstr(attrs, text) != NULL;
+}
+
+//---- Activations ------------------------------------------------------------
+
+// Whether a value has the parameters that a kernel of the target wants.
+static bool is_fixed(const placing *p, qdq_value v, const code_range *codes) {
+    size_t maker = p->list->maker[v.id];
+    return p->choice->row->softmax && !codes->symmetric && maker != SIZE_MAX &&
+           strcmp(node_at(p, maker).op, "SoftMax") == 0;
+}
+
+static qdq_coding activation(placing *p, qdq_value v, const statistics *s) {
+    const target_row *row = p->choice->row;
+    code_range codes = code_range_of(row->activations, row->symmetric || p->choice->symmetric);
+    chosen_params chosen =
+        is_fixed(p, v, &codes)
+            ? (chosen_params){1.0F / 256, codes.least}
+            : choose_activation(s, p->choice->activations, p->choice->percentile, &codes);
+    float *scale = coding_list_memory(p->list, 1, sizeof *scale);
+    double *zero = coding_list_memory(p->list, 1, sizeof *zero);
+    qdq_coding coding = {.value = v};
+    if (!scale || !zero) return coding;
+    *scale = chosen.scale, *zero = chosen.zero_point;
+    coding.attrs = (qdq_quantize_attrs){.dtype = row->activations, .scales = {scale, 1, true}};
+    if (row->zero_points || chosen.zero_point) coding.attrs.zps = (qdq_numbers){zero, 1, true};
+    return coding;
+}
+
+// The number of the coding of a computed value, which is made if it has none yet.
+static size_t coding_of(placing *p, qdq_value v) {
+    size_t *of = &p->list->of_value[v.id];
+    statistics s;
+    if (!*of && statistics_of(p, v, &s)) *of = coding_list_add(p->list, activation(p, v, &s)) + 1;
+    return *of - 1;
+}
+
+// Lets a port read the codes of a computed value, if it has statistics.
+static void place(placing *p, qdq_value v, size_t node, size_t port) {
+    size_t coding = coding_of(p, v);
+    if (coding != SIZE_MAX) coding_list_read(p->list, coding, node, port);
+}
+
+// Lets all nodes but kept ones read the codes of a value.
+static void place_for_all(placing *p, qdq_value v) {
+    const coding_list *list = p->list;
+    for (size_t i = list->first_reader[v.id]; i < list->first_reader[v.id + 1]; i++)
+        if (!p->choice->kept[list->readers[i].node])
+            place(p, v, list->readers[i].node, list->readers[i].port);
+}
+
+// The result of a node becomes codes, behind a ReLU that alone reads it.
+static void place_result(placing *p, size_t node) {
+    qdq_value v = result(p, node);
+    for (size_t n; (n = only_reader(p, v)) != SIZE_MAX && strcmp(node_at(p, n).op, "ReLU") == 0;) {
+        if (p->choice->kept[n]) return;
+        v = result(p, n);
+    }
+    if (is_float32(p, v)) place_for_all(p, v);
+}
+
+//---- Constants --------------------------------------------------------------
+
+// The dim of the output channels of a product's constant operand; -1: it has none.
+static int channel_of(const placing *p, size_t node, size_t port) {
+    const char *op = node_at(p, node).op;
+    int rank = shape_of(p, input(p, node, port)).rank;
+    if (port != WEIGHTS || rank < 2) return -1;
+    if (strcmp(op, "MatMul") == 0 && rank > 2 && !p->choice->row->stacks) return -1;
+    if (strcmp(op, "MatMul") == 0)
+        return attr_is(p, node, "\"transpose_b\":true") ? rank - 2 : rank - 1;
+    if (strcmp(op, "Convolution") == 0)
+        return attr_is(p, node, "\"weights_format\":\"OIX\"") ? 0 : rank - 1;
+    return attr_is(p, node, "\"weights_format\":\"IOX\"") ? 1 : rank - 2;
+}
+
+static void form_groups(const placing *p, size_t node, weight_form *form) {
+    qdq_shape shape = shape_of(p, input(p, node, WEIGHTS));
+    int64_t group = p->choice->group;
+    if (!group || form->channel < 0 || shape.rank != 2 ||
+        strcmp(node_at(p, node).op, "MatMul") != 0)
+        return;
+    int dim = 1 - form->channel;
+    if (shape.dims[dim] % group == 0 && shape.dims[dim] > group)
+        form->grouped = dim, form->group = group;
+}
+
+// Whether the bias of a product can be int32 codes: it has one entry for each channel, or the
+// weights have one scale.
+static bool bias_fits(const placing *p, size_t node, const weight_form *form) {
+    qdq_value bias = input(p, node, BIAS);
+    if (p->choice->row->bias != QDQ_INT32 || !bias.id || !is_constant(p, bias) ||
+        !is_float32(p, bias) || !qdq_value_data(p->list->graph, bias) || form->grouped >= 0)
+        return false;
+    if (form->channel < 0) return true;
+    qdq_shape shape = shape_of(p, bias), weights = shape_of(p, input(p, node, WEIGHTS));
+    return shape.rank > 0 && shape.dims[shape.rank - 1] == weights.dims[form->channel] &&
+           qdq_shape_count(shape) == (size_t)weights.dims[form->channel];
+}
+
+static weight_form form_of(const placing *p, size_t node, size_t port, float data_scale) {
+    const target_row *row = p->choice->row;
+    bool channels = row->qtype == QDQ_PER_CHANNEL && !p->choice->per_tensor &&
+                    has_word(row->channels, node_at(p, node).op);
+    weight_form form = {.dtype = row->weights,
+                        .method = p->choice->weights,
+                        .channel = channels ? channel_of(p, node, port) : -1,
+                        .grouped = -1,
+                        .data_scale = data_scale};
+    form_groups(p, node, &form);
+    if (data_scale > 0 && bias_fits(p, node, &form)) {
+        form.bias = qdq_value_data(p->list->graph, input(p, node, BIAS));
+        form.bias_count = qdq_shape_count(shape_of(p, input(p, node, BIAS)));
+    }
+    return form;
+}
+
+// `data`: the coding of the other operand; SIZE_MAX: it is a constant too.
+static bool place_constant(placing *p, size_t node, size_t port, size_t data) {
+    float data_scale =
+        data == SIZE_MAX || port != WEIGHTS ? 0 : p->list->codings[data].attrs.scales.data[0];
+    weight_form form = form_of(p, node, port, data_scale);
+    size_t weights = code_weights(p->list, input(p, node, port), &form);
+    if (weights == SIZE_MAX) return false;
+    coding_list_read(p->list, weights, node, port);
+    if (!form.bias) return true;
+    size_t bias = code_bias(p->list, input(p, node, BIAS), data_scale, weights);
+    if (bias != SIZE_MAX) coding_list_read(p->list, bias, node, BIAS);
+    return true;
+}
+
+//---- Nodes ------------------------------------------------------------------
+
+static node_fate place_product(placing *p, size_t node) {
+    size_t codings[OPERANDS] = {SIZE_MAX, SIZE_MAX};
+    bool computed = false, placed = true;
+    for (size_t i = 0; i < OPERANDS; i++) {
+        statistics s;
+        qdq_value v = input(p, node, i);
+        if (!is_float32(p, v)) return NODE_NOT_FLOAT32;
+        if (is_constant(p, v)) continue;
+        if (!statistics_of(p, v, &s)) return NODE_NO_STATISTICS;
+        computed = true;
+    }
+    if (!computed) return NODE_NO_ACTIVATION;
+    for (size_t i = 0; i < OPERANDS; i++)
+        if (!is_constant(p, input(p, node, i))) codings[i] = coding_of(p, input(p, node, i));
+    for (size_t i = 0; placed && i < OPERANDS; i++)
+        if (codings[i] == SIZE_MAX) placed = place_constant(p, node, i, codings[1 - i]);
+    if (!placed) return NODE_NO_ACTIVATION;
+    for (size_t i = 0; i < OPERANDS; i++)
+        if (codings[i] != SIZE_MAX) coding_list_read(p->list, codings[i], node, i);
+    if (p->choice->row->results) place_result(p, node);
+    return NODE_QUANTIZED;
+}
+
+// Whether a value is the result of a quantized product that nothing else reads.
+static bool is_fused(const placing *p, qdq_value v) {
+    size_t maker = p->list->maker[v.id];
+    return maker != SIZE_MAX && p->fates[maker] == NODE_QUANTIZED &&
+           has_word(p->choice->row->ops, node_at(p, maker).op) && only_reader(p, v) != SIZE_MAX;
+}
+
+static node_fate place_residual(placing *p, size_t node) {
+    qdq_value a = input(p, node, 0), b = input(p, node, 1);
+    statistics s;
+    if (p->choice->row->residual == RESIDUAL_FLOAT || is_constant(p, a) || is_constant(p, b) ||
+        !is_float32(p, a) || !is_float32(p, b) ||
+        !qdq_shape_equal(shape_of(p, a), shape_of(p, b)) || !statistics_of(p, a, &s) ||
+        !statistics_of(p, b, &s))
+        return NODE_OTHER;
+    bool first = is_fused(p, a), second = is_fused(p, b);
+    if (p->choice->row->residual == RESIDUAL_BRANCH) {
+        if (!first && !second) return NODE_OTHER;
+        place(p, first ? b : a, node, first ? 1 : 0);
+        return NODE_QUANTIZED;
+    }
+    bool codes = p->list->of_value[a.id] || p->list->of_value[b.id];
+    if (!codes) return NODE_OTHER;
+    place(p, a, node, 0);
+    place(p, b, node, 1);
+    place_result(p, node);
+    return NODE_QUANTIZED;
+}
+
+// The result of an op that moves elements has the codes of its input.
+static void place_moved(placing *p, size_t node) {
+    const qdq_coding *from = coding_list_at(p->list, node, 0);
+    qdq_value y = result(p, node);
+    if (!from || !is_float32(p, y) || p->list->of_value[y.id]) return;
+    qdq_coding coding = *from;
+    coding.value = y;
+    p->list->of_value[y.id] = coding_list_add(p->list, coding) + 1;
+    place_for_all(p, y);
+}
+
+static node_fate place_node(placing *p, size_t node) {
+    const target_row *row = p->choice->row;
+    const char *op = node_at(p, node).op;
+    bool product = has_word(row->ops, op), kept = p->choice->kept[node];
+    if (kept) return NODE_KEPT;
+    if (product) return place_product(p, node);
+    if (strcmp(op, "Add") == 0) return place_residual(p, node);
+    if (row->results && has_word(row->moves, op)) place_moved(p, node);
+    return NODE_OTHER;
+}
+
+bool place_codes(coding_list *list, const state *s, const quantize_choice *choice,
+                 node_fate *fates) {
+    placing p = {.list = list, .state = s, .choice = choice, .fates = fates};
+    const state_table *values = &s->tables[0];
+    p.rows = coding_list_memory(list, values->rows, sizeof *p.rows);
+    if (!p.rows) return false;
+    for (size_t i = 0; i < values->rows; i++) p.rows[i] = (named_row){state_text(values, 0, i), i};
+    qsort(p.rows, values->rows, sizeof *p.rows, by_name);
+    for (size_t n = 0; n < qdq_graph_node_count(list->graph); n++) fates[n] = place_node(&p, n);
+    coding_list_close(list);
+    return !list->failed;
+}

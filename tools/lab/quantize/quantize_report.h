@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints what qdq quantize did, as text or as JSON.
+#ifndef QDQ_TOOLS_QUANTIZE_QUANTIZE_REPORT_H
+#define QDQ_TOOLS_QUANTIZE_QUANTIZE_REPORT_H
+
+#include "tools/lab/compare/noise.h"
+#include "tools/lab/quantize/places.h"
+
+// A graph before and after it was quantized.
+typedef struct quantization {
+    const options *opt;
+    const char *target;
+    quantize_choice choice;
+    coding_list list;
+    node_fate *fates;
+    qdq_graph *graph, *quantized;
+    noise *noises;  // of the results of nodes, then of the outputs
+    size_t noise_count;
+    const char **outputs;  // names
+    size_t output_count;
+    size_t float_errors;       // that the target has about `graph`
+    const qdq_report *report;  // about `quantized`
+} quantization;
+
+// Whether a node is listed: its operands are codes, or could have been.
+bool is_listed(const quantization *q, size_t node);
+
+void quantization_text(const quantization *q);
+// `writes`: the graph is written.
+void quantization_json(const quantization *q, bool writes);
+
+#endif
