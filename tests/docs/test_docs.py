@@ -13,7 +13,7 @@ its own to run in:
   0; with "; echo $?" at its end it may exit as it likes. In a ```console block the lines behind it
   are what it prints; a line "..." stands for any lines, "..." in a line for any text.
 
-docs/qdq.schema.json must name exactly the ops, ports, attributes, words and dtypes of `qdq ops`;
+The schema of `qdq ops --schema` must name exactly the ops, ports, attributes, words and dtypes of `qdq ops`;
 command_line.md every command, option and key of JSON output, rules.md every rule of the core,
 ops_quantizing.md and ops_neural_network.md every op with its ports and attributes, targets.md every
 target in the same parts. Links within the documents must lead somewhere, and files that are named
@@ -424,7 +424,7 @@ def main(words):
     docs, models = Path(words[1]).resolve(), Path(words[2]).resolve()
     documents = [*sorted(docs.glob("*.md")), docs.parent / "README.md",
                  docs.parent / "CONTRIBUTING.md"]
-    schema = json.loads((docs / "qdq.schema.json").read_text(encoding="utf-8"))
+    schema = json.loads(tests.run(["ops", "--schema"], ".")[1])
     graphs = test_documents(tests, documents, models)
     test_schema(tests, schema)
     test_targets(tests, (docs / "targets.md").read_text(encoding="utf-8"))

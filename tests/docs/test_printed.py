@@ -21,11 +21,6 @@ from documents import renewed, run_qdq, write_graphs
 PRINTED = {
     "docs/ops.md": "ops --markdown",
     "docs/rules.md": "targets --markdown",
-    "docs/qdq.schema.json": "ops --schema",
-    "docs/completion/qdq.bash": "help --completion bash",
-    "docs/completion/_qdq": "help --completion zsh",
-    "docs/completion/qdq.fish": "help --completion fish",
-    "docs/man/qdq.1": "help --man",
 }
 # Documents whose console blocks show all ops or all targets. In every other document a transcript
 # is mended by hand, so that nobody renews a wrong number unseen.
@@ -74,8 +69,6 @@ def main(words):
         return 2
     qdq, root = str(Path(qdq).resolve()), Path(words[1]).resolve()
     wanted = {name: printed(qdq, command) for name, command in PRINTED.items()}
-    for command in re.findall(r"^  (\w+) ", printed(qdq, "help").split("examples:")[0], re.M):
-        wanted[f"docs/man/qdq-{command}.1"] = printed(qdq, f"help {command} --man")
     wanted |= {name: with_transcripts(qdq, root, name) for name in TRANSCRIPTS}
     wanted["docs/targets.md"] = with_evidence(qdq, wanted["docs/targets.md"])
     failed = 0
