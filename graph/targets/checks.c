@@ -159,12 +159,17 @@ static bool is_zero_point(const char *port) {
     return false;
 }
 
-qdq_argument qdq_literal_of(const qdq_op_context *ctx, const char *port) {
+qdq_argument qdq_without_zeros(const qdq_op_context *ctx, const char *port) {
     qdq_argument a = qdq_argument_of(ctx, port);
-    if (!a.from_port || !a.known) return a;
-    if (is_zero_point(port) && qdq_argument_first_nonzero(&a) == a.count)
-        return (qdq_argument){.name = a.name, .scalar = true, .constant = true, .dtype = QDQ_INT32};
-    if (a.shape.rank == 0) a.from_port = false, a.scalar = true;
+    bool zeros =
+        a.from_port && a.known && is_zero_point(port) && qdq_argument_first_nonzero(&a) == a.count;
+    if (!zeros) return a;
+    return (qdq_argument){.name = a.name, .scalar = true, .constant = true, .dtype = QDQ_INT32};
+}
+
+qdq_argument qdq_literal_of(const qdq_op_context *ctx, const char *port) {
+    qdq_argument a = qdq_without_zeros(ctx, port);
+    if (a.from_port && a.known && a.shape.rank == 0) a.from_port = false, a.scalar = true;
     return a;
 }
 

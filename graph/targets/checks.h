@@ -53,8 +53,10 @@ typedef struct qdq_argument {
 
 // `port` is the port's name: "scale", "zero_point", "in_scale", ...
 qdq_argument qdq_argument_of(const qdq_op_context *ctx, const char *port);
-// The same as a program of a backend writes it whose ops take numbers: a scalar constant at a port
-// is a single number, as in an attribute, and a constant zero point of zeros is not given.
+// The same, except that a constant zero point of zeros at a port is not given.
+qdq_argument qdq_without_zeros(const qdq_op_context *ctx, const char *port);
+// The same for a backend whose ops take numbers: a scalar constant at a port is also a single
+// number, as in an attribute.
 qdq_argument qdq_literal_of(const qdq_op_context *ctx, const char *port);
 // Number i of a known argument.
 double qdq_argument_at(const qdq_argument *argument, size_t i);

@@ -158,6 +158,15 @@ class Mend(Case):
         self.assertEqual(self.changes(told), [("d", "parameters as numbers", True)])
         self.assertEqual(self.constants(out)["d_zero_point"]["data"], [1, 1])
 
+    def test_a_zero_point_that_ttnn_refuses_as_a_tensor_becomes_a_number(self):
+        g = graph([{"op": "Quantize", "name": "q", "inputs": {"x": "x", "scale": "s", "zero_point": "z"},
+                    "attrs": {"dtype": "uint8"}}],
+                  constants=[constant("s", "float32", [], [0.5]), constant("z", "uint8", [], [3])])
+        told, out = self.mend(g, "ttnn")
+        self.assertEqual(self.changes(told), [("q", "parameters as numbers", True)])
+        attrs = self.nodes(out)["q"]["attrs"]
+        self.assertEqual((attrs["scales"], attrs["zps"]), (0.5, 3))
+
     # ---- Nodes ----
 
     def test_bfloat16_is_cast(self):

@@ -13,12 +13,11 @@ static bool is_requantize(const qdq_op_context *ctx) {
 
 //---- Arguments --------------------------------------------------------------
 
-// A zero point of int32 with dims is a tensor that ttnn takes, and of another dtype it is one that
-// a caller would write as a number.
+// A port is a tensor, without dims too. A caller leaves out a zero point of zeros that ttnn refuses
+// as a tensor.
 qdq_argument qdq_ttnn_argument(const qdq_op_context *ctx, const char *port) {
     qdq_argument a = qdq_argument_of(ctx, port);
-    bool is_tensor = a.from_port && a.shape.rank > 0 && a.dtype == QDQ_INT32;
-    return is_tensor ? a : qdq_literal_of(ctx, port);
+    return a.dtype == QDQ_INT32 ? a : qdq_without_zeros(ctx, port);
 }
 
 //---- Paths ------------------------------------------------------------------
@@ -84,6 +83,19 @@ void qdq_ttnn_scale_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 void qdq_ttnn_zero_point_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     expect_tensors(ctx, rule, qdq_zero_point_ports, QDQ_SET(INT32));
+}
+
+void qdq_ttnn_zeros_left_out(const qdq_op_context *ctx, const qdq_rule *rule) {
+    for (size_t k = 0; k < 3; k++) {
+        qdq_argument z = qdq_argument_of(ctx, qdq_zero_point_ports[k]);
+        if (!z.given || qdq_ttnn_argument(ctx, qdq_zero_point_ports[k]).given) continue;
+        qdq_report_target_violation(ctx, rule, z.name,
+                                    qdq_text(ctx->findings,
+                                             "is %s with zeros alone, and not given to ttnn",
+                                             qdq_dtype_name(z.dtype)),
+                                    "none, or int32");
+        return;
+    }
 }
 
 void qdq_ttnn_page_shows_bfloat16(const qdq_op_context *ctx, const qdq_rule *rule) {

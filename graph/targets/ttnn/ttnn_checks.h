@@ -17,6 +17,7 @@ void qdq_ttnn_integer_output(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_float_output(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_scale_dtype(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_zero_point_dtype(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_zeros_left_out(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_page_shows_bfloat16(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_page_ranks(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_element_dtypes(const qdq_op_context *ctx, const qdq_rule *rule);

@@ -43,7 +43,8 @@ bool qdq_mend_match_numbers(const qdq_rewriter *r, qdq_match *m) {
     qdq_coder c;
     qdq_coder_params p;
     if (!match_coder(r, m, &c) || c.blocks || !qdq_coder_read_params(r, &c, &p)) return false;
-    for (size_t i = 0; i < p.count; i++)
+    for (size_t i = 0; i < p.count && p.count > 1;
+         i++)  // several stay a tensor of the code's dtype
         if (p.zeros[i] && strcmp(m->rule, "ttnn/zero-point-dtype") == 0) return false;
     return true;
 }
