@@ -41,15 +41,16 @@ ONEDNN = [
     ("a column and a list", dynamic([3, 1], [3]), ["one-dim-parameters"]),
     ("a list and a row: 1 is always fine", dynamic([3], [1, 3]), ["one-dim-parameters"]),
     ("a row and a list", dynamic([1, 3], [3]), ["first-dims", "one-dim-parameters"]),
-    ("a list and one zero point", dynamic([3], [1]), []),
+    ("a list and one zero point", dynamic([3], [1]), ["channel-zero-point-count"]),
     ("a scalar scale", tensor([]), ["dynamic-scale-rank"]),
     ("a scalar zero point", tensor([1], []), ["dynamic-scale-rank"]),
     ("a matrix for one scale", tensor([1, 1]), ["one-dim-parameters"]),
     *((f"DynamicQuantize makes no {dtype}, whatever its scale comes from",
        one("DynamicQuantize", given(F32, [2, 3]), {"dtype": dtype, "saturate": False, **scale},
-           **ports), ["quantize-output-dtype", "float8-overflows"])
+           **ports), ["quantize-output-dtype", *more, "float8-overflows"])
       for dtype in ("float8_e4m3fn", "float8_e5m2")
-      for scale, ports in (({"scales": 0.5}, {}), ({}, {"scale": given(F32, [1])}))),
+      for scale, ports, more in (({"scales": 0.5}, {}, ["dynamic-ports"]),
+                                 ({}, {"scale": given(F32, [1])}, []))),
     ("Quantize makes it", one("Quantize", given(F32, [2, 3]), {"dtype": "float8_e5m2", "scales": 1}),
      ["float8-overflows"]),
     *((f"axis {axis}", one("Quantize", given(F32, [2, 3, 4]),
@@ -175,7 +176,7 @@ TRIPY = [
 
 CASES = {"onednn": ONEDNN, "ttnn": TTNN, "onnx": ONNX, "torchao": TORCHAO, "tripy": TRIPY}
 ERRORS = {"tripy/blocks-divide", "tripy/block-columns", "onednn/first-dims",
-          "onednn/dynamic-scale-rank", "onednn/quantize-output-dtype", "onnx/parameter-shape", "ttnn/requantize-input-dtype"}
+          "onednn/dynamic-scale-rank", "onednn/dynamic-ports", "onednn/quantize-output-dtype", "onnx/parameter-shape", "ttnn/requantize-input-dtype"}
 
 
 # The file's own target decides the dtype that is not given: pages of ttnn.requantize (int32) and

@@ -27,12 +27,12 @@ static bool is_grouped(const qdq_op_context *ctx) {
     return qdq_quantize_attrs_of(ctx)->qtype == QDQ_PER_GROUP;
 }
 
-// Whether attributes can hold the parameters that come through ports: constants, of an op that is
-// not Dynamic alone.
+// True if attributes can hold the parameters that come through ports: constants of an op that has
+// a static form.
 static bool fit_attributes(const qdq_op_context *ctx) {
     qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
     if (!s.known || (z.from_port && !z.known)) return false;
-    if (!is_dequantize(ctx)) return true;
+    if (!is_dequantize(ctx)) return qdq_op_context_is(ctx, "Quantize");
     return !is_grouped(ctx) && !qdq_set_has(NIBBLES, ctx->inputs[QDQ_PORT_X].type.dtype) &&
            ctx->outputs[0].dtype == QDQ_FLOAT32;
 }
@@ -47,7 +47,7 @@ static qdq_argument parameter_of(const qdq_op_context *ctx, const char *port) {
     return a;
 }
 
-// Whether the node is the Dynamic op of its kind.
+// True if the node is the Dynamic op of its kind.
 static bool is_dynamic(const qdq_op_context *ctx) { return parameter_of(ctx, "scale").from_port; }
 
 //---- Numerics ---------------------------------------------------------------
@@ -115,6 +115,12 @@ static void one_kind(const qdq_op_context *ctx, const qdq_rule *rule) {
                                     s.from_port ? "the port zero_point" : "the attribute zps");
 }
 
+static void dynamic_ports(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_argument s = qdq_argument_of(ctx, "scale");
+    if (s.given && !s.from_port)
+        qdq_report_target_violation(ctx, rule, s.name, "is an attribute", "the port scale");
+}
+
 static void zero_point_count(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument s = parameter_of(ctx, "scale"), z = parameter_of(ctx, "zero_point");
     if (z.given && !z.from_port && z.count != s.count) qdq_report_other_count(ctx, rule, &z, &s);
@@ -133,6 +139,16 @@ static void grouped_op(const qdq_op_context *ctx, const qdq_rule *rule) {
         qdq_report_target_violation(ctx, rule, "qtype", "is per_group",
                                     is_dequantize(ctx) ? "a scale that comes through the port"
                                                        : "per_tensor or per_channel");
+}
+
+static void group_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_argument s = parameter_of(ctx, "scale");
+    qdq_shape wanted = is_grouped(ctx) ? qdq_parameter_shape(ctx) : s.shape;
+    if (s.from_port && !qdq_shape_equal(s.shape, wanted))
+        qdq_report_target_violation(
+            ctx, rule, s.name,
+            qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, s.shape)),
+            qdq_shape_text(ctx->findings, wanted));
 }
 
 static void group_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -180,6 +196,13 @@ static void first_dims(const qdq_op_context *ctx, const qdq_rule *rule) {
         qdq_report_target_violation(ctx, rule, z.name,
                                     qdq_text(ctx->findings, "has the first dim %lld", at),
                                     qdq_text(ctx->findings, "%lld, as the scale has", wanted));
+}
+
+// Pages of both ops: as many elements as the dim of the axis.
+static void channel_count(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_argument s = parameter_of(ctx, "scale"), z = parameter_of(ctx, "zero_point");
+    bool channels = qdq_quantize_attrs_of(ctx)->qtype == QDQ_PER_CHANNEL;
+    if (channels && z.from_port && z.count < s.count) qdq_report_other_count(ctx, rule, &z, &s);
 }
 
 static void one_dim(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -298,11 +321,13 @@ static const qdq_rule rules[] = {
     ERROR_ROW("zero-point-dtype", "a zero-point port is int8, uint8 or int32; for DynamicDequantize also int4 or uint4",
               "cast the zero point", SCHEMA, ALL, zero_point_dtype),
     ERROR_ROW("one-kind-of-parameters", "scale and zero point are both attributes or both ports", "give both in the same way", SCHEMA, ALL, one_kind),
+    ERROR_ROW("dynamic-ports", "DynamicQuantize takes scale and zero point through ports", "give a constant at the port, or write Quantize", SCHEMA, "DynamicQuantize", dynamic_ports),
     ERROR_ROW("zero-point-count", "there are as many zero points as scales", "repeat the zero point", CONSTRAINT, ALL, zero_point_count),
     ERROR_ROW("float8-zero-point", "float8 has no zero point", "leave it out", CONSTRAINT, "Quantize Dequantize", float8_zero_point),
     ERROR_ROW("group-op", "only DynamicDequantize has groups", "quantize per channel; dequantize groups with a scale port", SCHEMA, ALL, grouped_op),
     ERROR_ROW("group-divides", "group_shape divides the shape of x", "pad x", LOWERING, "Dequantize", qdq_check_group_divides),
     ERROR_ROW("group-dims", "x has at least two dims, and groups lie along the last two", "transpose x", LOWERING, "Dequantize", group_dims),
+    ERROR_ROW("group-scale", "the scale of groups has the rank of x, and each dim of x divided by that of the group", "reshape the scale", LOWERING, "Dequantize", group_scale),
     ERROR_ROW("group-zero-point", "zero points of groups have the shape of the scales", "repeat the zero point", CONSTRAINT, "Dequantize", group_zero_point),
     ERROR_ROW("dynamic-scale-rank", "a scale or zero-point port has rank 1 or more", "give it the shape [1]", CONSTRAINT, ALL, dynamic_rank),
     ERROR_ROW("first-dims", "the first dim of a per-channel zero-point port is 1, or equals the first dim of the scale port", "give both the shape [channels]", CONSTRAINT, ALL, first_dims),
@@ -323,6 +348,8 @@ static const qdq_rule rules[] = {
     WARNING_ROW("negative-axis", "with a negative axis results are wrong: the CPU uses the first scale for all channels, or fails to compile", "count dims from the front", OBSERVED, ALL, negative_axis),
     WARNING_ROW("one-dim-parameters", "the documentation wants scale and zero-point ports of rank 1; the code accepts others", "reshape them to [channels] or [1]",
                 "pages of DynamicQuantize and DynamicDequantize; " CONSTRAINT, ALL, one_dim),
+    WARNING_ROW("channel-zero-point-count", "the documentation wants a zero point for each channel; the code accepts one for all", "repeat the zero point",
+                "pages of DynamicQuantize and DynamicDequantize; " CONSTRAINT, ALL, channel_count),
     WARNING_ROW("nibbles-per-tensor", "the CPU takes int4 and uint4 only with several scales", "use per_channel or per_group", "oneDNN primitive attributes", "Dequantize", nibbles_per_tensor),
     WARNING_ROW("half-scale", "the CPU reads a single 16-bit scale as a float32", "use a float32 scale and add a Cast after it", OBSERVED, "Dequantize", half_scale),
     WARNING_ROW("scale-near-one", "the library treats scales that are all within 1e-6 of 1 as 1", "use 1", "oneDNN graph passes", "Quantize Dequantize", scale_near_one),

@@ -176,6 +176,47 @@ static void results_are_those_of_numbers_in_attributes(void **state) {
     }
 }
 
+//---- Dynamic ops of oneDNN have ports alone ---------------------------------
+
+static bool finds(qdq_graph *g, const char *target, const char *rule) {
+    qdq_error err = {0};
+    const qdq_report *report = qdq_graph_validate(g, target, &err);
+    bool found = false;
+    for (size_t k = 0; report && k < report->count; k++)
+        found |= strcmp(report->findings[k].rule, rule) == 0;
+    qdq_graph_destroy(g);
+    return found;
+}
+
+// A DynamicQuantize or Quantize with a constant scale of 1.
+static qdq_graph *with_scale(bool dynamic, qdq_dtype dtype, int rank) {
+    qdq_graph *g = qdq_graph_create("scale", NULL);
+    static const uint16_t ones[QDQ_DTYPE_COUNT] = {
+        [QDQ_FLOAT16] = 0x3c00, [QDQ_BFLOAT16] = 0x3f80, [QDQ_FLOAT8_E8M0] = 127};
+    static const float one = 1;
+    qdq_value s = qdq_constant(g, "s", dtype, (qdq_shape){rank, {1}},
+                               dtype == QDQ_FLOAT32 ? (const void *)&one : &ones[dtype]);
+    qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(ROWS, CHANNELS));
+    qdq_quantize_attrs attrs = {.dtype = QDQ_INT8, .scale = s};
+    qdq_value y = dynamic
+                      ? qdq_dynamic_quantize(g, x, (qdq_dynamic_quantize_attrs){.quantize = attrs})
+                      : qdq_quantize(g, x, attrs);
+    qdq_output(g, "y", y);
+    return g;
+}
+
+static void a_dynamic_op_of_onednn_checks_constants_as_ports(void **state) {
+    static const qdq_dtype others[] = {QDQ_FLOAT16, QDQ_BFLOAT16, QDQ_FLOAT8_E8M0};
+    (void)state;
+    for (size_t i = 0; i < UNIT_COUNT(others); i++) {
+        assert_true(finds(with_scale(true, others[i], 1), "onednn", "onednn/scale-dtype"));
+        assert_false(finds(with_scale(false, others[i], 1), "onednn", "onednn/scale-dtype"));
+    }
+    assert_false(finds(with_scale(true, QDQ_FLOAT32, 1), "onednn", "onednn/scale-dtype"));
+    assert_true(finds(with_scale(true, QDQ_FLOAT32, 0), "onednn", "onednn/dynamic-scale-rank"));
+    assert_false(finds(with_scale(false, QDQ_FLOAT32, 0), "onednn", "onednn/dynamic-scale-rank"));
+}
+
 //---- ttnn counts tensors ----------------------------------------------------
 
 static const float tensor_scale = 1;
@@ -281,6 +322,7 @@ int main(void) {
         cmocka_unit_test(parameters_made_at_run_time_are_still_refused),
         cmocka_unit_test(the_hint_for_an_int32_bias_names_the_option_of_the_quantizer),
         cmocka_unit_test(results_are_those_of_numbers_in_attributes),
+        cmocka_unit_test(a_dynamic_op_of_onednn_checks_constants_as_ports),
         cmocka_unit_test(a_constant_without_dims_is_a_tensor_of_ttnn),
         cmocka_unit_test(tensors_take_memory_of_a_device_and_numbers_do_not),
         cmocka_unit_test(zeros_of_int8_take_no_memory_of_a_device),
