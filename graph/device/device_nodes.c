@@ -336,6 +336,7 @@ void qdq_run_node(qdq_device_run *run) {
         requantize(run, &ctx, x, out);
     } else if (attrs && node->output_count == 1 && !qdq_is_computed(&ctx)) {
         int axis = attrs->qtype == QDQ_PER_CHANNEL ? qdq_channel_axis(&ctx) : -1;
+        axis = qdq_conv_weights_axis(&run->weights[node->inputs[0].id], axis);
         param scale = param_of(run, &ctx, 0), zero_point = param_of(run, &ctx, 1);
         if (dequantizes)
             dequantize(run, x, scale, zero_point, axis, out);

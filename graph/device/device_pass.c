@@ -165,7 +165,9 @@ static qdq_device_record *record_of(qdq_device_run *run) {
 static qdq_status walk_all(qdq_device_run *run) {
     bool *wanted;
     QDQ_TRY(qdq_device_memory_init(&run->memory, run->request->device, run->scratch, run->err));
-    if (!start(run, &wanted) || !qdq_tensor_layouts_make(run->graph, run->scratch, &run->layouts))
+    run->weights = qdq_conv_weights_make(run->graph, run->scratch);
+    if (!start(run, &wanted) || !run->weights ||
+        !qdq_tensor_layouts_make(run->graph, run->scratch, &run->layouts))
         return qdq_fail_memory(run->err, run->graph->value_count * sizeof(size_t));
     find_live(run, wanted);
     walk(run, wanted);

@@ -165,7 +165,9 @@ size_t qdq_run_allocate_value(qdq_device_run *run, uint32_t id, qdq_buffer_role 
     qdq_dtype dtype = qdq_stored_dtype(run->graph, id, run->request->float_storage);
     const char *name = qdq_mempool_strdup(run->mempool, run->graph->values[id].name);
     const qdq_tensor_layout *as = qdq_tensor_layout_of(&run->layouts, id);
-    qdq_device_tensor tensor = {dtype, run->graph->values[id].type.shape, as->layout, as->tile};
+    const qdq_conv_weights *weights = &run->weights[id];
+    qdq_shape shape = weights->shape.rank ? weights->shape : run->graph->values[id].type.shape;
+    qdq_device_tensor tensor = {dtype, shape, as->layout, as->tile};
     run->buffer_of[id] = allocate(run, tensor, as->memory_config, name, role);
     return run->buffer_of[id];
 }

@@ -6,6 +6,7 @@
 #define QDQ_GRAPH_DEVICE_DEVICE_RUN_H
 
 #include "graph/device/device_pass.h"
+#include "graph/memory/conv_weights.h"
 #include "graph/memory/tensor_layouts.h"
 
 // A buffer of the run; its public part is `shown`.
@@ -27,6 +28,7 @@ typedef struct qdq_device_run {
     bool stopped;
     qdq_device_memory memory;
     qdq_tensor_layouts layouts;
+    qdq_conv_weights *weights;  // per graph value
     qdq_run_buffer *buffers;
     size_t buffer_count, buffer_capacity;
     qdq_device_step *steps;

@@ -124,11 +124,12 @@ qdq_status qdq_exec_tiles(const qdq_exec *exec, const char *value, qdq_tiles_vie
 }
 
 // On a device a page is a tile, which the host keeps at its place in the order of tiles; pages of
-// another form have no place of their own in the arena.
+// another form, and of weights that a convolution has as a matrix, have no place in the arena.
 static void describe_device_page(const qdq_exec *exec, const qdq_kept *kept,
                                  const qdq_tiles_view *view, size_t page, qdq_page_info *info) {
     const qdq_device_buffer *buffer = buffer_of(exec, kept);
-    bool is_tile = buffer->layout == QDQ_LAYOUT_TILE && view->page_bytes == view->tile_bytes;
+    bool is_tile = buffer->layout == QDQ_LAYOUT_TILE && view->page_bytes == view->tile_bytes &&
+                   qdq_shape_equal(buffer->shape, view->shape);
     qdq_page place;
     if (!qdq_plan_buffer_page(exec->plan, kept->buffer, page, &place)) return;
     *info = (qdq_page_info){

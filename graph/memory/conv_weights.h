@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weights of convolutions as ttnn prepares them on the host before a run: a matrix, not an image in
+// tiles of 32 x 32 for each pair of channels.
+#ifndef QDQ_GRAPH_MEMORY_CONV_WEIGHTS_H
+#define QDQ_GRAPH_MEMORY_CONV_WEIGHTS_H
+
+#include "graph/core/graph.h"
+
+typedef struct qdq_conv_weights {
+    qdq_shape shape;  // taps times input channels, output channels; rank 0: not weights
+    int outputs;      // the dim of the output channels in the value
+} qdq_conv_weights;
+
+// One for each value. A value is weights if convolutions read it as weights and nothing else does,
+// also through Quantize, Dequantize and Cast. One with a layout of its own is not. The pool owns
+// the result; NULL if memory runs out.
+qdq_conv_weights *qdq_conv_weights_make(const qdq_graph *graph, qdq_mempool *mempool);
+
+// The dim of the prepared tensor along which a parameter lies that lies along `axis` of the value.
+int qdq_conv_weights_axis(const qdq_conv_weights *weights, int axis);
+
+#endif
