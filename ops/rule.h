@@ -27,6 +27,8 @@ typedef struct qdq_rule {
     // The same for a rule about where a value lies on a device (graph/memory/layout_rules.h): `ops`
     // are those that make the value, NULL for all values.
     void (*check_value)(const struct qdq_value_context *ctx, const struct qdq_rule *rule);
+    // A dtype whose inputs and constants are no outputs of the graph either, which no node says.
+    qdq_dtype not_returned;
     // Releases of the target (graph/core/target.h): the first with the rule, the first without it
     // again; 0: no bound.
     int since, until;

@@ -74,6 +74,27 @@ static void check_target(const qdq_graph *graph, const qdq_target_version *versi
     }
 }
 
+// Inputs and constants that are outputs of the graph, which no node makes.
+static void check_returned(const qdq_graph *graph, const qdq_target_version *version,
+                           qdq_findings *findings) {
+    const qdq_target *target = version->target;
+    for (size_t i = 0; i < graph->output_count; i++) {
+        const qdq_graph_value *v = &graph->values[graph->outputs[i].value.id];
+        for (size_t k = 0; v->kind != QDQ_VALUE_MADE && k < target->rule_count; k++) {
+            const qdq_rule *rule = &target->rules[k];
+            if (!rule->not_returned || rule->not_returned != v->type.dtype ||
+                !qdq_rule_holds(rule, version))
+                continue;
+            const char *kind = v->kind == QDQ_VALUE_INPUT ? "input" : "constant";
+            qdq_report_add(findings, target->name, rule,
+                           (qdq_subject){.node = v->name, .kind = kind},
+                           qdq_text(findings, "is %s and an output of the graph",
+                                    qdq_dtype_name(v->type.dtype)),
+                           "no output", NULL);
+        }
+    }
+}
+
 // The rules of a target that rewrites graphs are about the graph it runs. Only a graph without
 // errors is rewritten.
 static qdq_status check_deployed(const qdq_graph *graph, const qdq_target_version *version,
@@ -172,6 +193,7 @@ static qdq_status check(qdq_graph *graph, const qdq_target_version *version,
         check_outputs(graph, &graph->checked);
         check_uses(graph, &graph->checked);
         check_target(graph, version, &graph->checked);
+        check_returned(graph, version, &graph->checked);
         check_ignored(graph, version->target, request, &graph->checked);
         if (!qdq_check_layouts(graph, version, request ? request->device : NULL, &graph->checked))
             return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while checking the graph");

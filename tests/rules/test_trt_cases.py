@@ -15,6 +15,12 @@ from cases import blocks, channels, dequantize, given, graph_of, main, numbers, 
 
 F32, INT8 = "float32", "int8"
 
+
+def returned(graph):
+    """The graph with x as an output."""
+    return {**graph, "outputs": graph["outputs"] + [{"name": "same", "value": "x"}]}
+
+
 # The negative tests of Tripy's front end. In two of them the scale does not fit x: here a rule of
 # the core finds that before the target's rules.
 TRIPY = [
@@ -48,6 +54,13 @@ TRIPY = [
     ("a matrix of one scale is a block", dequantize(given("int4", [4, 4]), scale=ones(F32, [1, 1])),
      []),
     ("int4 with channels", dequantize(given("int4", [4, 4]), scales=[1] * 4, **channels(1)), []),
+    ("an int4 input that is an output", returned(dequantize(given("int4", [4]), scales=1)),
+     ["no-int4-output"]),
+    ("an int4 constant that is an output", returned(dequantize(ones("int4", [4]), scales=1)),
+     ["no-int4-output"]),
+    ("an int8 input that is an output", returned(dequantize(given(INT8, [4]), scales=1)), []),
+    ("a dim from the end", dequantize(given(INT8, [2, 2]), scales=[1, 1], **channels(-1)),
+     ["dim-counts-from-0"]),
     ("float8 with channels",
      dequantize(given("float8_e4m3fn", [2, 2]), scales=[0.8, 0.9], **channels(0)), []),
 ]
@@ -55,6 +68,8 @@ TRIPY = [
 # The tests of MLIR-TensorRT's verifier, and the layouts that TensorRT's pages show.
 INT4_BLOCK = blocks(64, 1)
 TENSORRT = [
+    ("an int4 constant that is an output", returned(dequantize(ones("int4", [4]), scales=1)), "",
+     ["no-int4-output"]),
     ("axis 2 of rank 2", dequantize(ones(INT8, [10, 10]), scales=[1] * 10, **channels(2)), "",
      ["core/axis-range"]),
     ("11 scales for 10", dequantize(ones(INT8, [10, 10]), scales=[1] * 11, **channels(0)), "",

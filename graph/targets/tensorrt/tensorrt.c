@@ -126,8 +126,7 @@ static const qdq_rule rules[] = {
           "onnx-tensorrt importer 10.1", ALL, qdq_trt_even_last_dim),
     ERROR("even-count", V10_9, 0, "int4 and float4 have an even number of elements", "pad it", IMPORTER,
           ALL, qdq_check_even_count),
-    ERROR("no-int4-output", 0, 0, "int4 is not an output of the graph", "dequantize it first",
-          GUIDE, MAKES " " QDQ_MOVES, qdq_check_no_int4_output),
+    QDQ_NO_INT4_OUTPUT_ROW("tensorrt", GUIDE, MAKES " " QDQ_MOVES),
     WARNING("int4-is-for-weights", 0, 0, "x of int4 is a constant",
             "use int4 for the weights of a matrix product only", GUIDE, PAIR, qdq_trt_int4_is_for_weights),
     //---- Blocks

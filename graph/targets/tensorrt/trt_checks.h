@@ -51,6 +51,14 @@ void qdq_check_no_list_of_channels(const qdq_op_context *ctx, const qdq_rule *ru
 void qdq_check_even_count(const qdq_op_context *ctx, const qdq_rule *rule);
 // No int4 value is an output of the graph.
 void qdq_check_no_int4_output(const qdq_op_context *ctx, const qdq_rule *rule);
+// The row of that rule, for inputs and constants too.
+#define QDQ_NO_INT4_OUTPUT_ROW(target, rule_source, rule_ops)                           \
+    {                                                                                   \
+        .id = target "/no-int4-output", .severity = QDQ_SEVERITY_ERROR,                 \
+        .status = QDQ_ERR_UNSUPPORTED, .summary = "int4 is not an output of the graph", \
+        .hint = "dequantize it first", .source = (rule_source), .ops = (rule_ops),      \
+        .check = qdq_check_no_int4_output, .not_returned = QDQ_INT4                     \
+    }
 // A 16-bit scale has the dtype of the float side (between the halves of Requantize: float32).
 void qdq_check_scale_agrees(const qdq_op_context *ctx, const qdq_rule *rule);
 

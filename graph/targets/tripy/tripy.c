@@ -258,8 +258,7 @@ static const qdq_rule rules[] = {
           "MLIR-TensorRT verifier", ALL, qdq_check_no_scalar_x),
     ERROR("channels-of-a-list", "x with per-channel scales has two dims or more", "reshape it", "MLIR-TensorRT verifier",
           ALL, qdq_check_no_list_of_channels),
-    ERROR("no-int4-output", "int4 is not an output of the graph", "dequantize it first",
-          "Tripy 0.1.7, documents of int4", WITH_CAST(MAKES) " " QDQ_MOVES, qdq_check_no_int4_output),
+    QDQ_NO_INT4_OUTPUT_ROW("tripy", "Tripy 0.1.7, documents of int4", WITH_CAST(MAKES) " " QDQ_MOVES),
 
     ERROR("element-dtypes", "elementwise ops take float32, float16, bfloat16, int32, int64 and bool",
           "cast the operands", "Tripy 0.1.7, input requirements", QDQ_ELEMENT_OPS, element_dtypes),
@@ -273,7 +272,7 @@ static const qdq_rule rules[] = {
     WARNING("literal-scale", "a 16-bit scale is a constant tensor",
             "give it as a constant: Tripy 0.1.7 casts numbers, and the result of a cast is not a constant",
             "Tripy 0.1.7, type conversion of arguments", PAIR, literal_scale),
-    WARNING("dim-counts-from-0", "`axis` counts from 0", "count dims from the front: quantize accepts it, MLIR-TensorRT refuses it",
+    ERROR("dim-counts-from-0", "`axis` counts from 0", "count dims from the front: quantize accepts it, MLIR-TensorRT refuses it",
             DOCS "; MLIR-TensorRT verifier", ALL, qdq_check_axis_from_front),
     ERROR("blocks-divide", "blocks divide the dims of x", "pad x, or use another group_shape", DOCS, PAIR,
             qdq_check_group_divides),
