@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "runtime/base/json_writer.h"
+#include "runtime/base/posix.h"
 #include "runtime/base/shape_text.h"
 #include "tools/options.h"
 

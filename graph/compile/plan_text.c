@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "include/qdq/ops/quantize.h"
+#include "runtime/base/posix.h"
 #include "runtime/base/utf8.h"
 
 enum { MOST_SHOWN = 64 };  // longest name, in bytes, that a line shows

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/posix.h"
+
 const qdq_held_file *qdq_hold_file(qdq_graph *graph, const qdq_open_file *open, const char *name,
                                    qdq_error *err) {
     qdq_held_file *file = QDQ_MEMPOOL_NEW(&graph->mempool, qdq_held_file);

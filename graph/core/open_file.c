@@ -10,6 +10,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/mempool.h"
+#include "runtime/base/posix.h"
 
 // With O_NONBLOCK, opening a pipe does not wait for a writer. Regular files ignore it.
 enum {

@@ -11,6 +11,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/mempool.h"
+#include "runtime/base/posix.h"
 #include "runtime/base/utf8.h"
 
 // uthash expands these macros where a variable `symbols` is the current table.

@@ -9,6 +9,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/mempool.h"
+#include "runtime/base/posix.h"
 
 static size_t name_bytes(const char *path) { return strlen(path) + QDQ_FILE_DRAFT_NAME; }
 

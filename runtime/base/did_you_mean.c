@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "runtime/base/posix.h"
+
 enum {
     MOST_BYTES = 64,
     MOST_CANDIDATES = 1000,

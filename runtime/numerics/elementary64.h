@@ -22,7 +22,8 @@
 
 #include "runtime/numerics/dtype.h"
 
-_Static_assert(FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 16, "double is computed as double");
+_Static_assert(FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 16,
+               "float and double are computed wider: on 32-bit x86 add -msse2 -mfpmath=sse");
 
 #define QDQ_LN2_HIGH 0x1.62e42fefa3800p-1  // 42 bits: the product with an exponent is exact
 #define QDQ_LN2_LOW 0x1.ef35793c76730p-45

@@ -9,12 +9,14 @@ cannot be written is refused by name, all at once.
 
 import json
 import math
+import platform
 import random
 import re
 import shutil
 import struct
 import subprocess
 import sys
+import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
@@ -434,6 +436,22 @@ class EmittedC(Case):
         self.assert_same([node("Abs", "a", "x"), node("Abs", "b", "half")], {"x": edge_tensor([4])},
                          constants=[half],
                          outputs={"1": "x", "double": "a", "again": "a", "y.z": "half", "y_z": "b"})
+
+    def compile_on_x86(self, *flags):
+        path = self.write("g.json", graph([node("Abs", "a", "x")], [value("x", "float32", [4])], {"y": "a"}))
+        return subprocess.run(["gcc", "-xc", *flags, "-fsyntax-only", "-"], input=self.emit(path).text,
+                              capture_output=True, text=True, check=False)
+
+    @unittest.skipUnless(shutil.which("gcc") and platform.machine() == "x86_64", "no gcc for x86-64")
+    def test_a_wider_float_is_refused_with_the_flags_that_mend_it(self):
+        done = self.compile_on_x86("-mfpmath=387")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("add -msse2 -mfpmath=sse", done.stderr)
+        self.assertEqual(self.compile_on_x86("-mfpmath=387", "-msse2", "-mfpmath=sse").returncode, 0)
+
+    @unittest.skipUnless(shutil.which("gcc") and platform.machine() == "x86_64", "no gcc for x86-64")
+    def test_float16_instructions_widen_no_float(self):
+        self.assertEqual(self.compile_on_x86("-march=sapphirerapids", "-std=gnu11").stderr, "")
 
     # ---- Names ----
 

@@ -12,9 +12,11 @@
 #include <unistd.h>
 
 #include "runtime/base/file_draft.h"
+#include "runtime/base/posix.h"
 #include "tools/io/npy_header.h"
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "little-endian data is not converted");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               ".npy data is not converted: build for a little-endian machine");
 
 enum {
     PREAMBLE_BYTES = 8,  // magic and version

@@ -478,7 +478,9 @@ static const char head[] =
     "#if defined(__FAST_MATH__)\n#error \"fast math changes bits\"\n#endif\n"
     "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#endif\n"
     "#if defined(__GNUC__)\n#pragma GCC diagnostic ignored \"-Wunused-function\"\n#endif\n"
-    "_Static_assert(FLT_EVAL_METHOD == 0, \"float is computed as float, double as double\");\n\n";
+    "_Static_assert(FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 16,\n"
+    "               \"float and double are computed wider: on 32-bit x86 add -msse2 "
+    "-mfpmath=sse\");\n\n";
 
 static void put_head(FILE *out, const c_draft *d) {
     fprintf(out, "// The graph '%s' for target %s, written by qdq. It has the bits of `qdq run`.\n",

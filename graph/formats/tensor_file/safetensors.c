@@ -14,7 +14,8 @@
 #include "runtime/base/mempool.h"
 #include "runtime/base/utf8.h"
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, ".safetensors data is little-endian");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               ".safetensors data is not converted: build for a little-endian machine");
 
 enum { LENGTH_BYTES = 8, SHOWN_BYTES = 80 };
 

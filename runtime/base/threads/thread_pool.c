@@ -18,6 +18,7 @@
 #include "include/qdq/parallel.h"
 #include "runtime/base/error.h"
 #include "runtime/base/mempool.h"
+#include "runtime/base/posix.h"
 #include "runtime/base/threads/work_shares.h"
 
 enum { YIELDS = 300, STACK_BYTES = 4 << 20, MOST_THREADS = 1024 };
