@@ -219,7 +219,7 @@ void json_string_key(qdq_json *json, const char *key, const char *text) {
     qdq_json_string(json, text);
 }
 
-void json_uint_key(qdq_json *json, const char *key, size_t value) {
+void json_uint_key(qdq_json *json, const char *key, uint64_t value) {
     qdq_json_key(json, key);
     qdq_json_uint(json, value);
 }

@@ -64,7 +64,7 @@ void json_open(qdq_json *json);
 void json_begin(qdq_json *json);
 void json_end(qdq_json *json);
 void json_string_key(qdq_json *json, const char *key, const char *text);
-void json_uint_key(qdq_json *json, const char *key, size_t value);
+void json_uint_key(qdq_json *json, const char *key, uint64_t value);
 // How often the steps of a plan move each byte that has to be moved once; 0 without any.
 double moved_over_necessary(const qdq_plan *plan);
 // Writes moved_bytes, necessary_bytes and moved_over_necessary.

@@ -82,7 +82,7 @@ static void show(qdq_run_buffer *b, uint64_t taken) {
     s->slot_bytes = layout->slot;
     s->banks = layout->banks;
     s->bytes_per_bank = layout->bytes_per_bank;
-    s->cores = layout->cores;
+    s->cores = (size_t)layout->cores;
     s->taken = taken;
 }
 

@@ -111,7 +111,7 @@ static qdq_tiles_view view_of(const qdq_exec *exec, const qdq_kept *kept) {
         .page_bytes = QDQ_PAGE_BYTES,
     };
     const qdq_device_buffer *buffer = buffer_of(exec, kept);
-    if (buffer) view.pages = buffer->pages, view.page_bytes = buffer->page_bytes;
+    if (buffer) view.pages = (size_t)buffer->pages, view.page_bytes = (size_t)buffer->page_bytes;
     return view;
 }
 
@@ -134,7 +134,7 @@ static void describe_device_page(const qdq_exec *exec, const qdq_kept *kept,
     if (!qdq_plan_buffer_page(exec->plan, kept->buffer, page, &place)) return;
     *info = (qdq_page_info){
         .pool = qdq_buffer_type_name(buffer->pool),
-        .bank = place.bank,
+        .bank = (size_t)place.bank,
         .address = place.address,
         .offset = is_tile ? kept->place.at + page * view->tile_bytes : SIZE_MAX,
         .bytes = view->page_bytes,
