@@ -62,7 +62,7 @@ static bool read_limits(const options *opt, qdq_limits *limits) {
 enum { KEPT_FINDINGS = 100000 };
 
 bool graph_options_of(const options *opt, const char *graph, qdq_graph_options *out) {
-    *out = (qdq_graph_options){.allocator = spill_allocator(opt->spill),
+    *out = (qdq_graph_options){.allocator = &opt->memory->allocator,
                                .target = opt->target,
                                .limits.findings = KEPT_FINDINGS,
                                .until = opt->until};

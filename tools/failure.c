@@ -13,6 +13,7 @@
 static struct {
     bool json, waits, told;
     qdq_error error;
+    const qdq_budget *memory;
 } failure;
 
 static const char *kind_of(qdq_status status) {
@@ -32,6 +33,8 @@ static const char *kind_of(qdq_status status) {
 void failure_to_json(void) { failure.json = true; }
 
 void failure_wait(void) { failure.waits = true; }
+
+void failure_limit(const qdq_budget *memory) { failure.memory = memory; }
 
 //---- As JSON ----------------------------------------------------------------
 
@@ -87,12 +90,22 @@ static int keep(qdq_status status, const char *text, qdq_graph *graph, const cha
 
 //---- As text ----------------------------------------------------------------
 
+// Ends the sentence about a lack of memory with the limit that made it.
+static qdq_status name_limit(const qdq_budget *memory, char *text, size_t capacity) {
+    size_t length = strlen(text);
+    snprintf(text + length, capacity - length,
+             " within --max-bytes, of which %zu bytes are left; raise it", memory->had);
+    return QDQ_ERR_LIMIT;
+}
+
 int tell_failure(qdq_status status, const char *format, ...) {
     char text[sizeof failure.error.text];
     va_list args;
     va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    if (status == QDQ_ERR_MEMORY && failure.memory && failure.memory->exceeded)
+        status = name_limit(failure.memory, text, sizeof text);
     fprintf(stderr, "qdq: %s\n", text);
     return keep(status, text, NULL, NULL, NULL, 0);
 }

@@ -10,12 +10,16 @@
 #include <qdq/device.h>
 #include <qdq/graph.h>
 
+#include "runtime/base/budget.h"
 #include "runtime/base/json_writer.h"
 
 // From now on the first failure also goes to stdout: as an object of its own, or as a key of the
 // results if a command has begun to print them (failure_wait).
 void failure_to_json(void);
 void failure_wait(void);
+
+// From now on a lack of memory names --max-bytes, if `memory` has refused a request. NULL: no more.
+void failure_limit(const qdq_budget *memory);
 
 // Prints "qdq: SENTENCE" and returns the exit code of the status.
 int tell_failure(qdq_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));

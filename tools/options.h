@@ -6,6 +6,7 @@
 #include <qdq/device.h>
 #include <stdio.h>
 
+#include "runtime/base/budget.h"
 #include "tools/io/watch.h"
 #include "tools/spill.h"
 
@@ -48,6 +49,7 @@ typedef struct options {
     bool loose_dims;                 // --dim may name dims that only the other model has
     watch *watch;                    // of the running command
     spill *spill;                    // likewise, of `spill_folder`; NULL: none
+    qdq_budget *memory;              // likewise: of graphs, plans, execs and elements
     const char *call;                // the command line as a shell reads it
 } options;
 

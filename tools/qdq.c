@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/budget.h"
+#include "runtime/base/mempool.h"
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/failure.h"
@@ -236,28 +238,38 @@ static bool asks_for_json(int argc, char **argv) {
     return false;
 }
 
-// Memory in the folder of --spill, if it is given.
-static int open_spill(options *opt) {
+// What --max-bytes leaves to steps and names, as compiling does.
+enum { BYTES_OF_PLANNING = 64 << 20 };
+
+// Opens the memory of a command, within --max-bytes or, if it is given, in the folder of --spill.
+static int open_memory(options *opt, qdq_budget *memory) {
     const uint64_t most = (uint64_t)8 << 30;
     size_t limit, usual = most < SIZE_MAX / 2 ? (size_t)most : SIZE_MAX / 2;
-    if (!opt->spill_folder) return EXIT_OK;
     if (!options_number("max-bytes", opt->max_bytes, 1, usual, &limit)) return EXIT_USAGE;
-    opt->spill = spill_open(opt->spill_folder, limit);
-    return opt->spill ? EXIT_OK : EXIT_BAD_FILE;
+    if (opt->spill_folder) opt->spill = spill_open(opt->spill_folder, limit);
+    if (opt->spill_folder && !opt->spill) return EXIT_BAD_FILE;
+    bool counts = !opt->spill && limit < SIZE_MAX - BYTES_OF_PLANNING;
+    qdq_budget_init(memory, qdq_allocator_or_default(spill_allocator(opt->spill)),
+                    counts ? limit + BYTES_OF_PLANNING : SIZE_MAX);
+    opt->memory = memory;
+    failure_limit(memory);
+    return EXIT_OK;
 }
 
 static int run_command(const command_row *command, options *opt) {
     streams taken = {.count = 0};
+    qdq_budget memory;
     int code;
     if (!read_device(opt, &code)) return code;
     code = places_check(command, opt);
     if (code == EXIT_OK) code = streams_take(&taken, command, opt);
-    if (code == EXIT_OK) code = open_spill(opt);
+    if (code == EXIT_OK) code = open_memory(opt, &memory);
     if (code == EXIT_OK) {
         opt->watch = watch_start(!opt->quiet && isatty(STDERR_FILENO));
         code = command->run(opt);
         watch_clear(opt->watch);
     }
+    failure_limit(NULL);
     spill_close(opt->spill);
     streams_close(&taken);
     return code;

@@ -20,15 +20,15 @@ static bool openmp_binds_threads(void) {
     return false;
 }
 
-static int start_threads(session *s, int count, spill *spilled) {
+static int start_threads(session *s, int count, const options *opt) {
     qdq_error err = {0};
-    s->exec_options.allocator = spill_allocator(spilled);
+    s->exec_options.allocator = &opt->memory->allocator;
     if (openmp_binds_threads()) {
-        s->exec_options.parallel = spill_parallel(spilled, qdq_parallel_openmp(count));
+        s->exec_options.parallel = spill_parallel(opt->spill, qdq_parallel_openmp(count));
         return EXIT_OK;
     }
     s->threads = qdq_threads_create(count, NULL, &err);
-    s->exec_options.parallel = spill_parallel(spilled, qdq_parallel_threads(s->threads));
+    s->exec_options.parallel = spill_parallel(opt->spill, qdq_parallel_threads(s->threads));
     return s->threads ? EXIT_OK : report_error(&err);
 }
 
@@ -44,7 +44,7 @@ int session_start_as(session *s, const options *opt, const char *target) {
     if (!options_number("threads", opt->threads, 1, 0, &threads)) return EXIT_USAGE;
     s->graph = load_graph(opt->operands.items[0], opt, &code);
     if (!s->graph) return code;
-    code = start_threads(s, threads > 1024 ? 1024 : (int)threads, opt->spill);
+    code = start_threads(s, threads > 1024 ? 1024 : (int)threads, opt);
     if (code != EXIT_OK) return code;
     s->plan = compile_graph(s->graph, &compile, s->exec_options.parallel, &code);
     if (!s->plan) return code;

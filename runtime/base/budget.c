@@ -5,6 +5,7 @@
 static void *take(void *self, size_t size, size_t align) {
     qdq_budget *budget = self;
     if (size > budget->left) {
+        if (!budget->exceeded) budget->had = budget->left;
         budget->exceeded = true;
         return NULL;
     }

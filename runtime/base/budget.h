@@ -15,6 +15,7 @@ typedef struct qdq_budget {
     const qdq_allocator *from;
     size_t left;
     bool exceeded;  // more was asked for
+    size_t had;     // left when the first request was refused
 } qdq_budget;
 
 void qdq_budget_init(qdq_budget *budget, const qdq_allocator *from, size_t bytes);
