@@ -5,8 +5,10 @@
 #include <qdq/device_plan.h>
 #include <qdq/inspect.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tools/common.h"
+#include "tools/elements.h"
 #include "tools/failure.h"
 #include "tools/io/inputs.h"
 #include "tools/spill.h"
@@ -71,7 +73,7 @@ int session_open_mode(session *s, const session *of, const options *opt, bool fa
 }
 
 void session_free_inputs(const session *s, void **inputs) {
-    for (size_t i = 0; inputs && i < qdq_plan_input_count(s->plan); i++) free(inputs[i]);
+    for (size_t i = 0; inputs && i < qdq_plan_input_count(s->plan); i++) elements_free(inputs[i]);
     free(inputs);
 }
 
@@ -82,7 +84,8 @@ void **session_bind_inputs(const session *s, int *code) {
     bool bound = inputs != NULL;
     for (size_t i = 0; bound && i < count; i++) {
         const qdq_tensor_info *info = qdq_plan_input(s->plan, i);
-        inputs[i] = calloc(1, info->bytes);
+        inputs[i] = elements_take(s->exec_options.allocator, info->bytes);
+        if (inputs[i]) memset(inputs[i], 0, info->bytes);
         bound = inputs[i] && qdq_exec_bind(s->exec, info->name, inputs[i], info->bytes, &err) == 0;
     }
     *code = bound ? EXIT_OK : tell_failure(QDQ_ERR_MEMORY, "no memory for the inputs");

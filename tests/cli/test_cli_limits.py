@@ -88,6 +88,32 @@ class Bytes(Case):
         self.assertLess(self.peak_mib(*words), 160 + ROOM)
 
 
+class Values(Case):
+    """Commands that run a graph node by node hold results that its plan never stores: a chain of
+    Sqrt needs one value, and a sum of many of them two."""
+
+    SIDE = 2048  # results of 16 MiB
+
+    def write_sum(self, count):
+        """All terms are computed before the first is added."""
+        nodes = [node("Sqrt", f"e{i}", "x") for i in range(count)]
+        for i in range(1, count):
+            a = f"s{i - 1}" if i > 1 else "e0"
+            nodes.append({"op": "Add", "name": f"s{i}", "inputs": {"a": a, "b": f"e{i}"}})
+        self.write("g.json", graph(nodes, [value("x", "float32", [self.SIDE] * 2)],
+                                   {"y": nodes[-1]["name"]}))
+
+    def assert_stays_within(self, limit, *command):
+        words = [command[0], "g.json", *command[1:], "--max-bytes", limit * MIB]
+        self.assertLess(self.peak_mib(*words), limit + ROOM, words)
+        return words
+
+    def test_compare_stays_within_the_limit(self):
+        self.write_sum(28)
+        for limit, code in ((80, 5), (28 * 16 + 100, 0)):
+            self.qdq(*self.assert_stays_within(limit, "compare", "--targets", "core,onnx", "--fill", "1"), code=code)
+
+
 class Numbers(Case):
     def test_a_limit_that_an_address_cannot_count_is_refused(self):
         """sys.maxsize is half of what a size_t counts, if Python and qdq have addresses of one size."""

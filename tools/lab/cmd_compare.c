@@ -162,7 +162,6 @@ static int compare_session(session *s, const options *opt, const target_list *li
                     .target_count = list->count,
                     .left_out_count = list->refused_count,
                     .watch = opt->watch,
-                    .spill = opt->spill,
                     .wants_spread = (opt->json || opt->html) && !opt->data};
     memcpy(c.targets, list->names, sizeof c.targets);
     memcpy(c.left_out, list->refused, sizeof c.left_out);

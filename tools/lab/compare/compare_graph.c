@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tools/common.h"
+#include "tools/elements.h"
 #include "tools/failure.h"
 #include "tools/io/tensor_io.h"
 #include "tools/lab/compare/units/unit.h"
@@ -28,14 +29,14 @@ typedef struct buffers {
 static bool make_outputs(const comparison *c, const node_comparison *n, buffers *out) {
     *out = (buffers){calloc(n->output_count + 1, sizeof *out->items), n->output_count};
     for (size_t i = 0; out->items && i < out->count; i++) {
-        out->items[i] = spill_take(c->spill, n->outputs[i].info.bytes + 1);
+        out->items[i] = elements_take(c->exec_options.allocator, n->outputs[i].info.bytes);
         if (!out->items[i]) return false;
     }
     return out->items != NULL;
 }
 
-static void release_buffers(const comparison *c, buffers *b) {
-    for (size_t i = 0; b->items && i < b->count; i++) spill_give_back(c->spill, b->items[i]);
+static void release_buffers(buffers *b) {
+    for (size_t i = 0; b->items && i < b->count; i++) elements_free(b->items[i]);
     free(b->items);
     *b = (buffers){0};
 }
@@ -273,8 +274,8 @@ static int compare_pair(const comparison *c, const node_comparison *n, size_t ta
         if (code == EXIT_OK) code = tell_sink(c, n, &u, target, first, &other);
         buffers *last = other.own.items ? &other.own : &other.local;
         if (code == EXIT_OK && last->items) keep(c, &u, target, first, last);
-        release_buffers(c, &other.local);
-        release_buffers(c, &other.own);
+        release_buffers(&other.local);
+        release_buffers(&other.own);
         unit_close(&u);
     }
     free(outputs);
@@ -336,7 +337,7 @@ static int compare_first(const comparison *c, node_comparison *n) {
     for (size_t t = 1; code == EXIT_OK && t < c->target_count; t++)
         code = compare_pair(c, n, t, &first);
     if (code == EXIT_OK && first.items) keep(c, &u, 0, &first, &first);
-    release_buffers(c, &first);
+    release_buffers(&first);
     unit_close(&u);
     return code;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "tools/common.h"
+#include "tools/elements.h"
 #include "tools/failure.h"
 
 void **comparison_slot(const comparison *c, size_t target, qdq_value value) {
@@ -24,7 +25,7 @@ feed comparison_feed(const target_data *of) { return (feed){fed, of}; }
 
 static void drop(comparison *c, qdq_value value) {
     for (size_t t = 0; t < c->target_count; t++) {
-        spill_give_back(c->spill, *comparison_slot(c, t, value));
+        elements_free(*comparison_slot(c, t, value));
         *comparison_slot(c, t, value) = NULL;
     }
 }
@@ -85,7 +86,7 @@ void comparison_give(comparison *c, const qdq_plan *plan, void *const *inputs) {
     for (size_t i = 0; i < qdq_plan_input_count(plan); i++) {
         qdq_value value = qdq_graph_find(c->graph, qdq_plan_input(plan, i)->name);
         if (!c->data) {
-            free(inputs[i]);
+            elements_free(inputs[i]);
             continue;
         }
         drop(c, value);  // of inputs that no node reads, which nothing has dropped
@@ -113,8 +114,7 @@ int comparison_open(comparison *c, const qdq_plan *plan) {
 }
 
 void comparison_close(comparison *c) {
-    for (size_t i = 0; c->data && i < c->ids * c->target_count; i++)
-        spill_give_back(c->spill, c->data[i]);
+    for (size_t i = 0; c->data && i < c->ids * c->target_count; i++) elements_free(c->data[i]);
     for (size_t t = 0; c->pairs && t < c->target_count; t++) target_pair_close(&c->pairs[t]);
     deployed_close(&c->given);
     free(c->data), free(c->pairs), free(c->ends), free(c->next_end);

@@ -32,13 +32,11 @@ typedef struct comparison {
     bool describes;        // compute nothing: only what the targets do at nodes is of interest
     comparison_sink sink;  // all zero: none
     qdq_exec_options exec_options;
-    spill *spill;  // of results; NULL: malloc
     const char *isa;
     size_t ids;          // greater than any value id
     target_pair *pairs;  // [target]: the first target and this one
     deployed given;      // the graph as it is
-    void *
-        *data;  // [target * ids + id], from spill_take or malloc; NULL: same as the first target's
+    void **data;         // [target * ids + id], of elements_take; NULL: same as the first target's
     // Values by the last node at which they are needed: the first one, and the next one of each.
     uint32_t *ends, *next_end;
 } comparison;

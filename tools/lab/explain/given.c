@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "tools/common.h"
+#include "tools/deployed.h"
+#include "tools/elements.h"
 #include "tools/failure.h"
 #include "tools/io/file_kind.h"
 #include "tools/io/npz.h"
 #include "tools/io/streams.h"
 #include "tools/io/tensor_io.h"
-#include "tools/deployed.h"
 
 size_t graph_ids(const qdq_graph *graph, const qdq_plan *plan) {
     size_t ids = count_values(graph);
@@ -298,7 +299,7 @@ static int copy_input(given_values *out, const session *to, const session *from,
                             "of the first graph",
                             info->name);
     uint32_t id = qdq_graph_find(to->graph, info->name).id;
-    out->inputs[id] = malloc(info->bytes + 1);
+    out->inputs[id] = elements_take(to->exec_options.allocator, info->bytes);
     if (!out->inputs[id]) return tell_failure(QDQ_ERR_MEMORY, "no memory for '%s'", info->name);
     memcpy(out->inputs[id], data, info->bytes);
     return EXIT_OK;
@@ -315,7 +316,7 @@ int given_copy_inputs(given_values *out, const session *to, const session *from,
 void given_release(given_values *given) {
     for (size_t i = 0; i < given->ids; i++) {
         if (given->data) free(given->data[i]);
-        if (given->inputs) free(given->inputs[i]);
+        if (given->inputs) elements_free(given->inputs[i]);
     }
     free(given->data), free(given->inputs), free(given->names);
     *given = (given_values){0};

@@ -90,8 +90,8 @@ void replay_free_outputs(const replay *r, size_t node, void **outputs) {
 
 static qdq_status open_node(replay *r, size_t node, qdq_error *err) {
     replay_node *n = &r->nodes[node];
-    if (node_open(&n->run, r->form.graph, node, &r->exec_options, r->isa) != 0)
-        return no_memory(err);
+    if (node_open(&n->run, r->form.graph, node, &r->exec_options, r->isa, err) != QDQ_OK)
+        return err->status;
     r->open = node + 1;
     if (qdq_graph_numerics(r->form.graph, r->target, node, &n->numerics, err) != QDQ_OK ||
         node_compile(&n->program, n->run.graph, &n->numerics, &r->exec_options, r->isa, err) !=

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/common.h"
+#include "tools/elements.h"
 #include "tools/failure.h"
 #include "tools/lab/compare/compare_graph.h"
 
@@ -51,7 +52,7 @@ static void **copy_inputs(const session *s, const given_values *given) {
         const qdq_tensor_info *info = qdq_plan_input(s->plan, i);
         uint32_t id = qdq_graph_find(s->graph, info->name).id;
         const void *from = given->data[id] ? given->data[id] : given->inputs[id];
-        inputs[i] = malloc(info->bytes + 1);
+        inputs[i] = elements_take(s->exec_options.allocator, info->bytes);
         if (inputs[i] && from) memcpy(inputs[i], from, info->bytes);
     }
     return inputs;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tools/common.h"
+#include "tools/elements.h"
 #include "tools/failure.h"
 #include "tools/lab/compare/data/pair_state.h"
 
@@ -152,12 +153,12 @@ static int give_sample(const data_comparison *d) {
     bool done = copies != NULL;
     for (size_t i = 0; done && i < count; i++) {
         size_t bytes = qdq_plan_input(plan, i)->bytes;
-        copies[i] = malloc(bytes);
+        copies[i] = elements_take(d->session->exec_options.allocator, bytes);
         done = copies[i] != NULL;
         if (done) memcpy(copies[i], d->inputs[i], bytes);
     }
     if (done) comparison_give(d->c, plan, copies);
-    for (size_t i = 0; !done && copies && i < count; i++) free(copies[i]);
+    for (size_t i = 0; !done && copies && i < count; i++) elements_free(copies[i]);
     free(copies);
     return done ? EXIT_OK : no_memory();
 }

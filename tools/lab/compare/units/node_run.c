@@ -22,17 +22,19 @@ static bool has_value(const node_value *values, size_t count, qdq_value value) {
     return false;
 }
 
-int node_open(node_run *node, const qdq_graph *graph, size_t index,
-              const qdq_exec_options *exec_options, const char *isa) {
-    qdq_error err = {0};
+qdq_status node_open(node_run *node, const qdq_graph *graph, size_t index,
+                     const qdq_exec_options *exec_options, const char *isa, qdq_error *err) {
     qdq_node_info info = qdq_graph_node(graph, index);
     *node = (node_run){.exec_options = *exec_options, .isa = isa};
-    node->graph = qdq_graph_extract(graph, index, NULL, &err);
-    if (!node->graph) return report_error(&err);
+    node->graph = qdq_graph_extract(graph, index, NULL, err);
+    if (!node->graph) return err->status;
     node->inputs = calloc(info.input_count + 1, sizeof *node->inputs);
     node->outputs = calloc(info.output_count + 1, sizeof *node->outputs);
-    if (!node->inputs || !node->outputs)
-        return tell_failure(QDQ_ERR_MEMORY, "no memory for node '%s'", info.name);
+    if (!node->inputs || !node->outputs) {
+        err->status = QDQ_ERR_MEMORY;
+        snprintf(err->text, sizeof err->text, "no memory for node '%s'", info.name);
+        return err->status;
+    }
     for (size_t i = 0; i < info.input_count; i++) {
         qdq_value value = qdq_graph_node_input(graph, index, i);
         if (value.id && !qdq_value_is_constant(graph, value) &&
@@ -42,7 +44,7 @@ int node_open(node_run *node, const qdq_graph *graph, size_t index,
     for (size_t i = 0; i < info.output_count; i++)
         node->outputs[node->output_count++] =
             node_value_of(graph, qdq_graph_node_output(graph, index, i));
-    return EXIT_OK;
+    return QDQ_OK;
 }
 
 void node_close(node_run *node) {

@@ -24,10 +24,9 @@ typedef struct node_run {
     size_t input_count, output_count;
 } node_run;
 
-// Extracts node `index` from a graph. EXIT_OK, or another exit code after a message; close it in
-// either case.
-int node_open(node_run *node, const qdq_graph *graph, size_t index,
-              const qdq_exec_options *exec_options, const char *isa);
+// Extracts node `index` from a graph. Close it in either case.
+qdq_status node_open(node_run *node, const qdq_graph *graph, size_t index,
+                     const qdq_exec_options *exec_options, const char *isa, qdq_error *err);
 void node_close(node_run *node);
 
 // A node that is compiled once and run often.

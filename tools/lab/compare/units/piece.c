@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tools/common.h"
+#include "tools/elements.h"
 #include "tools/failure.h"
 
 static int no_memory(const char *name) {
@@ -22,10 +23,10 @@ int piece_open(piece *p, const deployed *of, const bool *cut, const node_value *
     free(values);
     if (found) p->runs = calloc(p->cone.node_count + 1, sizeof *p->runs);
     if (!p->runs) return no_memory(count ? outputs[0].info.name : "");
-    int code = EXIT_OK;
-    for (size_t i = 0; code == EXIT_OK && i < p->cone.node_count; i++, p->open++)
-        code = node_open(&p->runs[i], of->graph, p->cone.nodes[i], exec_options, isa);
-    return code;
+    qdq_error err = {0};
+    for (size_t i = 0; err.status == QDQ_OK && i < p->cone.node_count; i++, p->open++)
+        (void)node_open(&p->runs[i], of->graph, p->cone.nodes[i], exec_options, isa, &err);
+    return err.status == QDQ_OK ? EXIT_OK : report_error(&err);
 }
 
 void piece_close(piece *p) {
@@ -60,6 +61,7 @@ typedef struct bench {
     void *const *results;
     held *items;
     size_t count;
+    const qdq_allocator *allocator;
 } bench;
 
 static void *find(const bench *b, qdq_value value) {
@@ -78,8 +80,8 @@ static void shift(void *data, size_t bytes, int32_t offset) {
     for (size_t i = 0; i < bytes; i++) codes[i] = (unsigned char)(codes[i] + (unsigned)offset);
 }
 
-static void *shifted(const void *data, size_t bytes, int32_t offset) {
-    void *copy = malloc(bytes);
+static void *shifted(const qdq_allocator *from, const void *data, size_t bytes, int32_t offset) {
+    void *copy = elements_take(from, bytes);
     if (!copy) return NULL;
     memcpy(copy, data, bytes);
     shift(copy, bytes, offset);
@@ -92,7 +94,7 @@ static void *input(bench *b, const node_value *v) {
     qdq_value_source source = b->piece->of->sources[v->value.id];
     data = b->from->data(b->from->with, source.value);
     if (!data || !source.offset) return hold(b, v->value, data, false);
-    return hold(b, v->value, shifted(data, v->info.bytes, source.offset), true);
+    return hold(b, v->value, shifted(b->allocator, data, v->info.bytes, source.offset), true);
 }
 
 // An output of the piece lies in the caller's memory at once.
@@ -103,7 +105,7 @@ static void *output(bench *b, const node_value *v) {
         if (given.id && p->of->own[given.id].id == v->value.id)
             return hold(b, v->value, b->results[i], false);
     }
-    return hold(b, v->value, malloc(v->info.bytes), true);
+    return hold(b, v->value, elements_take(b->allocator, v->info.bytes), true);
 }
 
 static bool make_bench(bench *b) {
@@ -116,7 +118,7 @@ static bool make_bench(bench *b) {
 
 static void release_bench(bench *b) {
     for (size_t i = 0; i < b->count; i++)
-        if (b->items[i].owned) free(b->items[i].data);
+        if (b->items[i].owned) elements_free(b->items[i].data);
     free(b->items);
 }
 
@@ -149,6 +151,7 @@ static void shift_results(const bench *b) {
 int piece_compute(const piece *p, const qdq_numerics *numerics, const feed *from,
                   void *const *results) {
     bench b = {.piece = p, .from = from, .results = results};
+    if (p->open) b.allocator = p->runs[0].exec_options.allocator;
     int code = make_bench(&b) ? EXIT_OK : no_memory(p->output_count ? p->outputs[0].info.name : "");
     for (size_t i = 0; code == EXIT_OK && i < p->open; i++)
         code = compute_node(&b, &p->runs[i], &numerics[i]);
