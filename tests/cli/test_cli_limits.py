@@ -94,6 +94,12 @@ class Values(Case):
 
     SIDE = 2048  # results of 16 MiB
 
+    def write_chain(self, count):
+        nodes = [node("Sqrt", f"e{i}", f"e{i - 1}" if i else "x") for i in range(count)]
+        self.write("g.json", graph(nodes, [value("x", "float32", [self.SIDE] * 2)],
+                                   {"y": nodes[-1]["name"]}))
+        self.write_other("y.npy")
+
     def write_sum(self, count):
         """All terms are computed before the first is added."""
         nodes = [node("Sqrt", f"e{i}", "x") for i in range(count)]
@@ -102,11 +108,34 @@ class Values(Case):
             nodes.append({"op": "Add", "name": f"s{i}", "inputs": {"a": a, "b": f"e{i}"}})
         self.write("g.json", graph(nodes, [value("x", "float32", [self.SIDE] * 2)],
                                    {"y": nodes[-1]["name"]}))
+        self.write_other("y.npy")
+
+    def write_other(self, name):
+        """Results that no target computes."""
+        write_npy(self.folder / name, Tensor("float32", [self.SIDE] * 2, b"\0\0\x80\x3e" * self.SIDE**2))
 
     def assert_stays_within(self, limit, *command):
         words = [command[0], "g.json", *command[1:], "--max-bytes", limit * MIB]
         self.assertLess(self.peak_mib(*words), limit + ROOM, words)
         return words
+
+    def assert_refuses(self, count, limit, *command):
+        words = self.assert_stays_within(limit, *command)
+        err = self.qdq(*words, code=5).err
+        self.assertRegex(err, r"^qdq: .* left of --max-bytes; raise it\n$")
+        self.assertIn(f"results of {count * 4 * self.SIDE**2} bytes", err)
+
+    def test_bisect_and_explain_refuse_results_beyond_the_limit(self):
+        self.write_chain(30)
+        for limit in (100, 300):
+            self.assert_refuses(30, limit, "bisect", "--targets", "core,onnx", "--fill", "1")
+            self.assert_refuses(30, limit, "explain", "--got", "y=y.npy", "--fill", "1")
+            self.assert_refuses(30, limit, "explain", "--against", "g.json", "--fill", "1")
+
+    def test_bisect_stays_within_a_limit_that_suffices(self):
+        self.write_chain(12)
+        both = 2 * 12 * 16 + 64  # MiB
+        self.qdq(*self.assert_stays_within(both, "bisect", "--targets", "core,onnx", "--fill", "1"))
 
     def test_compare_stays_within_the_limit(self):
         self.write_sum(28)

@@ -7,6 +7,7 @@
 
 #include "tools/commands.h"
 #include "tools/common.h"
+#include "tools/elements.h"
 #include "tools/failure.h"
 #include "tools/lab/explain/explain_report.h"
 
@@ -14,92 +15,125 @@ static int no_memory(void) { return tell_failure(QDQ_ERR_MEMORY, "no memory to b
 
 //---- Values of the other side -----------------------------------------------
 
-// Takes a value that the other side computed, if the graph has one of its type. `offset`: what was
+// True if the graph has a value of the type of one that the other side computed. `offset`: what was
 // added to its codes.
-static bool take(given_values *given, const qdq_graph *graph, qdq_value value, const node_value *v,
-                 const void *data, int32_t offset) {
+static bool takes(const given_values *given, const qdq_graph *graph, qdq_value value,
+                  const node_value *v, int32_t offset) {
     qdq_dtype dtype;
     qdq_shape shape;
-    if (!data || !value.id || value.id >= given->ids || given->data[value.id]) return true;
-    if (!qdq_value_type(graph, value, &dtype, &shape) || qdq_value_is_constant(graph, value) ||
-        !qdq_shape_equal(shape, v->info.shape) || (dtype != v->info.dtype && !offset))
-        return true;
-    unsigned char *copy = malloc(v->info.bytes + 1);
-    if (!copy) return false;
-    memcpy(copy, data, v->info.bytes);
+    return value.id && value.id < given->ids && !given->data[value.id] &&
+           qdq_value_type(graph, value, &dtype, &shape) && !qdq_value_is_constant(graph, value) &&
+           qdq_shape_equal(shape, v->info.shape) && (dtype == v->info.dtype || offset);
+}
+
+// Takes elements of the other side, which become the graph's.
+static void give(given_values *given, qdq_value value, const node_value *v, unsigned char *codes,
+                 int32_t offset) {
     for (size_t i = 0; offset && i < v->info.bytes; i++)
-        copy[i] = (unsigned char)(copy[i] - (unsigned)offset);
-    given->data[value.id] = copy;
+        codes[i] = (unsigned char)(codes[i] - (unsigned)offset);
+    given->data[value.id] = codes;
     given->count++;
+}
+
+// Moves a value that the other side computed to the graph, if it has one of its type.
+static void move(given_values *given, const qdq_graph *graph, qdq_value value, replay *other,
+                 uint32_t v) {
+    int32_t offset = other->form.sources[v].offset;
+    if (!other->computed[v] || !takes(given, graph, value, &other->values[v], offset)) return;
+    give(given, value, &other->values[v], other->computed[v], offset);
+    other->computed[v] = NULL;
+}
+
+// Copies it.
+static bool copy(given_values *given, const qdq_graph *graph, qdq_value value, const replay *other,
+                 uint32_t v) {
+    int32_t offset = other->form.sources[v].offset;
+    const node_value *from = &other->values[v];
+    if (!other->computed[v] || !takes(given, graph, value, from, offset)) return true;
+    void *codes = elements_take(given->allocator, from->info.bytes);
+    if (!codes) return false;
+    memcpy(codes, other->computed[v], from->info.bytes);
+    give(given, value, from, codes, offset);
     return true;
 }
 
 // All values that a target computes of the same graph.
-static bool take_target(given_values *given, const session *s, const replay *other) {
+static void take_target(given_values *given, const session *s, replay *other) {
     for (uint32_t v = 1; v < other->form.value_count; v++)
-        if (other->computed[v] &&
-            !take(given, s->graph, replay_source(other, (qdq_value){v}), &other->values[v],
-                  other->computed[v], other->form.sources[v].offset))
-            return false;
-    return true;
+        move(given, s->graph, replay_source(other, (qdq_value){v}), other, v);
 }
 
 // All values and outputs of another graph that have the same names.
-static bool take_graph(given_values *given, const session *s, const session *from,
-                       const replay *other) {
+static bool take_graph(given_values *given, const session *s, const session *from, replay *other) {
     for (size_t i = 0; i < qdq_plan_output_count(from->plan); i++) {
         const char *name = qdq_plan_output(from->plan, i)->name;
         uint32_t id = qdq_output_value(from->graph, name).id;
         uint32_t own = id < other->given->ids ? other->form.own[id].id : 0;
-        if (own && !take(given, s->graph, qdq_output_value(s->graph, name), &other->values[own],
-                         other->computed[own], other->form.sources[own].offset))
+        if (own && !copy(given, s->graph, qdq_output_value(s->graph, name), other, own))
             return false;
     }
     for (uint32_t v = 1; v < other->form.value_count; v++) {
         const char *name = qdq_value_name(from->graph, replay_source(other, (qdq_value){v}));
-        if (other->computed[v] &&
-            !take(given, s->graph, qdq_graph_find(s->graph, name), &other->values[v],
-                  other->computed[v], other->form.sources[v].offset))
-            return false;
+        move(given, s->graph, qdq_graph_find(s->graph, name), other, v);
     }
     return true;
 }
 
 //---- The two kinds ----------------------------------------------------------
 
-static int tell(const session *s, const options *opt, const char *target, const char *other,
-                const given_values *given, const char *against, const char *called) {
-    replay base = {0};
+// One side: a graph, and the target that runs it.
+typedef struct side {
+    session *s;
+    const char *target;
+    given_values given;
+    replay run;
+} side;
+
+// Opens both sides, with memory for all results, before one of them runs.
+static int open_sides(side *own, side *other, const options *opt) {
+    qdq_error err = {0};
+    side *sides[] = {other, own};
+    int code = given_open(&own->given, own->s);
+    if (code == EXIT_OK) code = given_take_inputs(&own->given, own->s, opt);
+    if (code == EXIT_OK) code = given_copy_inputs(&other->given, other->s, own->s, &own->given);
+    for (size_t i = 0; code == EXIT_OK && i < 2; i++)
+        if (replay_open(&sides[i]->run, sides[i]->s->graph, sides[i]->target, &sides[i]->given,
+                        &own->s->exec_options, opt, &err) != QDQ_OK)
+            code = report_error(&err);
+    if (code == EXIT_OK && replay_run(&other->run, &err) != QDQ_OK) code = report_error(&err);
+    return code;
+}
+
+static int tell(side *own, const options *opt, const char *other, const char *against,
+                const char *called) {
     explanation e = {0};
     char command[4096];
     const report_title title = {command, against, called};
     (void)explain_command("bisect", opt, command, sizeof command);
-    int code = explain(s, opt, target, other, given, &base, &e);
-    if (code == EXIT_OK && opt->json) explain_json(s, &base, &e, &title);
-    if (code == EXIT_OK && !opt->json) explain_text(s, &base, &e, &title);
+    int code = explain(own->s, opt, other, &own->run, &e);
+    if (code == EXIT_OK && opt->json) explain_json(own->s, &own->run, &e, &title);
+    if (code == EXIT_OK && !opt->json) explain_text(own->s, &own->run, &e, &title);
     explanation_release(&e);
-    replay_close(&base);
     if (code != EXIT_OK) return code;
     return e.differs ? EXIT_FINDINGS : EXIT_OK;
 }
 
+static void close_sides(side *own, side *other) {
+    replay_close(&other->run);
+    replay_close(&own->run);
+    given_release(&other->given);
+    given_release(&own->given);
+}
+
 static int bisect_targets(session *s, const options *opt, const char *a, const char *b) {
-    given_values given, inputs = {0};
-    replay other = {0};
-    qdq_error err = {0};
+    side own = {.s = s, .target = a}, other = {.s = s, .target = b};
     char against[128];
     snprintf(against, sizeof against, "target %s", a);
-    int code = given_open(&given, s->graph, s->plan);
-    if (code == EXIT_OK) code = given_take_inputs(&given, s, opt);
-    if (code == EXIT_OK) code = given_copy_inputs(&inputs, s, s, &given);
-    if (code == EXIT_OK &&
-        replay_open(&other, s->graph, b, &inputs, &s->exec_options, isa_of(opt), &err) != QDQ_OK)
-        code = report_error(&err);
-    if (code == EXIT_OK && !take_target(&given, s, &other)) code = no_memory();
-    replay_close(&other);
-    if (code == EXIT_OK) code = tell(s, opt, a, b, &given, against, b);
-    given_release(&inputs);
-    given_release(&given);
+    int code = open_sides(&own, &other, opt);
+    if (code == EXIT_OK) take_target(&own.given, s, &other.run);
+    replay_close(&other.run);
+    if (code == EXIT_OK) code = tell(&own, opt, b, against, b);
+    close_sides(&own, &other);
     return code;
 }
 
@@ -108,24 +142,16 @@ static const char *target_of(const session *s, const options *opt) {
 }
 
 static int bisect_graphs(session *s, session *from, const options *opt) {
-    given_values given, inputs = {0};
-    replay other = {0};
-    qdq_error err = {0};
-    int code = given_open(&given, s->graph, s->plan);
-    if (code == EXIT_OK) code = given_take_inputs(&given, s, opt);
-    if (code == EXIT_OK) code = given_copy_inputs(&inputs, from, s, &given);
-    if (code == EXIT_OK && replay_open(&other, from->graph, target_of(from, opt), &inputs,
-                                       &s->exec_options, isa_of(opt), &err) != QDQ_OK)
-        code = report_error(&err);
-    if (code == EXIT_OK && !take_graph(&given, s, from, &other)) code = no_memory();
-    replay_close(&other);
-    if (code == EXIT_OK && !given.count)
+    side own = {.s = s, .target = target_of(s, opt)};
+    side other = {.s = from, .target = target_of(from, opt)};
+    int code = open_sides(&own, &other, opt);
+    if (code == EXIT_OK && !take_graph(&own.given, s, from, &other.run)) code = no_memory();
+    replay_close(&other.run);
+    if (code == EXIT_OK && !own.given.count)
         code = tell_failure(QDQ_ERR_GRAPH,
                             "the two graphs have no value or output of the same name and type");
-    if (code == EXIT_OK)
-        code = tell(s, opt, target_of(s, opt), NULL, &given, opt->operands.items[0], "second");
-    given_release(&inputs);
-    given_release(&given);
+    if (code == EXIT_OK) code = tell(&own, opt, NULL, opt->operands.items[0], "second");
+    close_sides(&own, &other);
     return code;
 }
 

@@ -47,10 +47,14 @@ static int explain_session(session *s, const options *opt) {
     given_values given;
     replay base = {0};
     explanation e = {0};
+    qdq_error err = {0};
     const char *target = opt->target ? opt->target : qdq_graph_target(s->graph);
-    int code = given_read(&given, s->graph, s->plan, &opt->gots);
+    int code = given_read(&given, s, &opt->gots);
     if (code == EXIT_OK) code = given_take_inputs(&given, s, opt);
-    if (code == EXIT_OK) code = explain(s, opt, target, NULL, &given, &base, &e);
+    if (code == EXIT_OK &&
+        replay_open(&base, s->graph, target, &given, &s->exec_options, opt, &err) != QDQ_OK)
+        code = report_error(&err);
+    if (code == EXIT_OK) code = explain(s, opt, NULL, &base, &e);
     if (code == EXIT_OK) code = tell(s, opt, &base, &e, target);
     explanation_release(&e);
     replay_close(&base);

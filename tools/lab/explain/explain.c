@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "tools/common.h"
+#include "tools/elements.h"
 #include "tools/failure.h"
 #include "tools/io/tensor_io.h"
 #include "tools/lab/compare/causes.h"
@@ -38,7 +39,9 @@ const char *explain_name(const session *s, const replay *r, qdq_value value) {
     return qdq_output_original(s->graph, output);
 }
 
+// True if there is time to try more, and memory: a search that leaves tries out finds other causes.
 static bool in_time(search *f) {
+    if (f->opt->memory->exceeded) return false;
     if (now() < f->until) return true;
     f->e->stopped = true;
     return false;
@@ -123,7 +126,7 @@ static bool explains(const search *f, const replay_left *left) {
 
 static void note_result(search *f, size_t node, const void *data) {
     const qdq_tensor_info *info = &f->r->nodes[node].run.outputs[0].info;
-    f->e->result = malloc(info->bytes + 1);
+    f->e->result = elements_take(f->r->exec_options.allocator, info->bytes);
     if (f->e->result) memcpy(f->e->result, data, info->bytes);
 }
 
@@ -276,19 +279,7 @@ static bool same_numerics(const search *f, const char *target) {
 
 static bool target_explains(const search *f, const char *target) {
     qdq_error err = {0};
-    replay r;
-    if (same_numerics(f, target)) return false;
-    bool gives = replay_open(&r, f->s->graph, target, f->r->given, &f->r->exec_options, f->r->isa,
-                             &err) == QDQ_OK;
-    if (gives) {
-        replay_left left = replay_difference(&r, (qdq_value){0});
-        gives = left.all == 0;
-        // A target that has none of the values explains nothing.
-        for (size_t v = 0; v < r.given->ids; v++)
-            if (r.given->data[v] && f->r->form.own[v].id && !r.form.own[v].id) gives = false;
-    }
-    replay_close(&r);
-    return gives;
+    return !same_numerics(f, target) && replay_gives(f->s->graph, target, f->r, f->opt, &err);
 }
 
 static void try_targets(search *f) {
@@ -320,7 +311,7 @@ static int explain_target(search *f) {
 }
 
 void explanation_release(explanation *e) {
-    free(e->result);
+    elements_free(e->result);
     e->result = NULL;
 }
 
@@ -370,19 +361,20 @@ static int look(search *f, const char *other) {
     return EXIT_OK;
 }
 
-int explain(const session *s, const options *opt, const char *target, const char *other,
-            const given_values *given, replay *base, explanation *e) {
+static int no_memory(const explanation *e) {
+    return tell_failure(QDQ_ERR_MEMORY, "no memory to explain '%s'", e->value);
+}
+
+int explain(const session *s, const options *opt, const char *other, replay *base, explanation *e) {
     qdq_error err = {0};
     search f = {.s = s, .opt = opt, .r = base, .e = e, .until = now() + most_seconds};
     *e = (explanation){0};
-    if (replay_open(base, s->graph, target, given, &s->exec_options, isa_of(opt), &err) != QDQ_OK)
-        return report_error(&err);
+    if (replay_run(base, &err) != QDQ_OK) return report_error(&err);
     find_first(&f);
     if (!e->differs) return EXIT_OK;
     e->total = replay_difference(base, e->first).all;
-    int code = find_suspects(&f)
-                   ? look(&f, other)
-                   : tell_failure(QDQ_ERR_MEMORY, "no memory to explain '%s'", e->value);
+    int code = find_suspects(&f) ? look(&f, other) : no_memory(e);
+    if (code == EXIT_OK && opt->memory->exceeded) code = no_memory(e);
     free(f.suspects);
     return code;
 }

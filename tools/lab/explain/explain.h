@@ -38,11 +38,9 @@ typedef struct explanation {
     const char *later_value;  // one of them
 } explanation;
 
-// Fills `e` and opens `base`, the graph as `target` runs it; close it in either case. `other`: the
-// target that gave the values; NULL: it is not known. EXIT_OK, or another exit code after a
-// message.
-int explain(const session *s, const options *opt, const char *target, const char *other,
-            const given_values *given, replay *base, explanation *e);
+// Fills `e` and runs `base`, which is open. `other`: the target that gave the values; NULL: it is
+// not known. EXIT_OK, or another exit code after a message.
+int explain(const session *s, const options *opt, const char *other, replay *base, explanation *e);
 
 void explanation_release(explanation *e);
 

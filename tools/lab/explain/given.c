@@ -40,11 +40,11 @@ static int not_exact(const char *name, const char *file, const loaded_tensor *t,
                         qdq_dtype_name(dtype));
 }
 
-static int convert_ints(const char *name, const char *file, const loaded_tensor *t, qdq_dtype dtype,
-                        void *out) {
+static int convert_ints(const given_values *given, const char *name, const char *file,
+                        const loaded_tensor *t, qdq_dtype dtype, void *out) {
     const qdq_dtype_info *info = qdq_dtype_get(dtype);
     size_t count = qdq_shape_count(t->shape), size = qdq_dtype_size(dtype);
-    double *wide = malloc((count + 1) * sizeof *wide);
+    double *wide = elements_take_numbers(given->allocator, count);
     if (!wide) return tell_failure(QDQ_ERR_MEMORY, "no memory to read '%s'", name);
     to_doubles(t->dtype, t->data, count, wide);
     int code = EXIT_OK;
@@ -55,18 +55,19 @@ static int convert_ints(const char *name, const char *file, const loaded_tensor 
         int64_t whole = fits ? (int64_t)wide[i] : 0;
         memcpy((char *)out + i * size, &whole, size);  // little-endian
     }
-    free(wide);
+    elements_free(wide);
     return code;
 }
 
 // Rounds floats through an exec, whose inputs may be float32, and compares with what comes back.
-static qdq_status round_floats(qdq_dtype dtype, qdq_shape shape, const float *from, void *own,
-                               float *back, qdq_error *err) {
+static qdq_status round_floats(const given_values *given, qdq_dtype dtype, qdq_shape shape,
+                               const float *from, void *own, float *back, qdq_error *err) {
     size_t count = qdq_shape_count(shape);
-    qdq_graph *g = qdq_graph_create("", NULL);
+    const qdq_exec_options exec_options = {.allocator = given->allocator};
+    qdq_graph *g = qdq_graph_create("", &(qdq_graph_options){.allocator = given->allocator});
     qdq_output(g, "y", qdq_input(g, "x", dtype, shape));
     qdq_plan *plan = qdq_graph_compile(g, NULL, err);
-    qdq_exec *exec = qdq_exec_create(plan, NULL, err);
+    qdq_exec *exec = qdq_exec_create(plan, &exec_options, err);
     if (exec && qdq_exec_write(exec, "x", QDQ_FLOAT32, from, count, err) == QDQ_OK) {
         qdq_exec_run(exec);
         (void)qdq_exec_read(exec, "y", dtype, own, count, err);
@@ -78,27 +79,27 @@ static qdq_status round_floats(qdq_dtype dtype, qdq_shape shape, const float *fr
     return err->status;
 }
 
-static int convert_floats(const char *name, const char *file, const loaded_tensor *t,
-                          qdq_dtype dtype, void *out) {
+static int convert_floats(const given_values *given, const char *name, const char *file,
+                          const loaded_tensor *t, qdq_dtype dtype, void *out) {
     size_t count = qdq_shape_count(t->shape);
-    double *wide = malloc((count + 1) * (sizeof *wide + 2 * sizeof(float)));
+    double *wide = elements_take_numbers(given->allocator, 2 * count);  // and floats, twice
     if (!wide) return tell_failure(QDQ_ERR_MEMORY, "no memory to read '%s'", name);
     float *narrow = (float *)(wide + count), *back = narrow + count;
     qdq_error err = {0};
     to_doubles(t->dtype, t->data, count, wide);
     for (size_t i = 0; i < count; i++) narrow[i] = (float)wide[i];
-    int code = round_floats(dtype, t->shape, narrow, out, back, &err) == QDQ_OK
+    int code = round_floats(given, dtype, t->shape, narrow, out, back, &err) == QDQ_OK
                    ? EXIT_OK
                    : report_error(&err);
     for (size_t i = 0; code == EXIT_OK && i < count; i++)
         if ((double)back[i] != wide[i] && !isnan(wide[i]))
             code = not_exact(name, file, t, dtype, i, wide[i]);
-    free(wide);
+    elements_free(wide);
     return code;
 }
 
-static int convert(const char *name, const char *file, const loaded_tensor *t, qdq_dtype dtype,
-                   void *out) {
+static int convert(const given_values *given, const char *name, const char *file,
+                   const loaded_tensor *t, qdq_dtype dtype, void *out) {
     size_t bytes = qdq_shape_count(t->shape) * qdq_dtype_size(dtype);
     if (t->dtype == dtype || are_codes_of(dtype, t->dtype, file)) {
         memcpy(out, t->data, bytes);
@@ -106,8 +107,8 @@ static int convert(const char *name, const char *file, const loaded_tensor *t, q
     }
     bool real = qdq_dtype_is_real(dtype);
     if (real && (qdq_dtype_is_real(t->dtype) || dtype != QDQ_FLOAT64))
-        return convert_floats(name, file, t, dtype, out);
-    if (!real) return convert_ints(name, file, t, dtype, out);
+        return convert_floats(given, name, file, t, dtype, out);
+    if (!real) return convert_ints(given, name, file, t, dtype, out);
     return tell_failure(QDQ_ERR_PARSE, "%s: '%s' is %s, wanted %s", file, name,
                         qdq_dtype_name(t->dtype), qdq_dtype_name(dtype));
 }
@@ -141,9 +142,9 @@ static int take(given_values *given, const qdq_graph *graph, const char *name, q
                             qdq_write_shape(t->shape, has, sizeof has),
                             qdq_write_shape(shape, wants, sizeof wants));
     if (value.id >= given->ids || given->data[value.id]) return EXIT_OK;
-    void *data = malloc(qdq_shape_count(shape) * qdq_dtype_size(dtype) + 1);
+    void *data = elements_take(given->allocator, qdq_shape_count(shape) * qdq_dtype_size(dtype));
     if (!data) return tell_failure(QDQ_ERR_MEMORY, "no memory for '%s'", name);
-    int code = convert(name, file, t, dtype, data);
+    int code = convert(given, name, file, t, dtype, data);
     given->data[value.id] = data;
     given->count++;
     return code;
@@ -224,26 +225,25 @@ static int take_file(given_values *given, const qdq_graph *graph, const qdq_plan
     return code;
 }
 
-int given_open(given_values *given, const qdq_graph *graph, const qdq_plan *plan) {
-    size_t ids = graph_ids(graph, plan);
-    *given = (given_values){.ids = ids};
+int given_open(given_values *given, const session *s) {
+    size_t ids = graph_ids(s->graph, s->plan);
+    *given = (given_values){.ids = ids, .allocator = s->exec_options.allocator};
     given->data = calloc(ids, sizeof *given->data);
     given->inputs = calloc(ids, sizeof *given->inputs);
     given->names = calloc(ids, sizeof *given->names);
     if (!given->data || !given->inputs || !given->names)
         return tell_failure(QDQ_ERR_MEMORY, "no memory for %zu values", ids);
-    for (size_t i = 0; i < qdq_plan_output_count(plan); i++) {
-        const char *name = qdq_plan_output(plan, i)->name;
-        given->names[qdq_output_value(graph, name).id] = name;
+    for (size_t i = 0; i < qdq_plan_output_count(s->plan); i++) {
+        const char *name = qdq_plan_output(s->plan, i)->name;
+        given->names[qdq_output_value(s->graph, name).id] = name;
     }
     return EXIT_OK;
 }
 
-int given_read(given_values *given, const qdq_graph *graph, const qdq_plan *plan,
-               const string_list *files) {
-    int code = given_open(given, graph, plan);
+int given_read(given_values *given, const session *s, const string_list *files) {
+    int code = given_open(given, s);
     for (size_t i = 0; code == EXIT_OK && i < files->count; i++)
-        code = take_file(given, graph, plan, files->items[i]);
+        code = take_file(given, s->graph, s->plan, files->items[i]);
     if (code == EXIT_OK && given->count == 0)
         return tell_failure(QDQ_ERR_PARSE, "%s has no tensor with the name of a value of the graph",
                             files->items[0]);
@@ -281,6 +281,8 @@ int given_take_inputs(given_values *given, session *s, const options *opt) {
         given->inputs[qdq_graph_find(s->graph, qdq_plan_input(s->plan, i)->name).id] = inputs[i];
     free(inputs);
     free(both.inputs.items);
+    qdq_exec_destroy(s->exec);
+    s->exec = NULL;
     return code;
 }
 
@@ -299,7 +301,7 @@ static int copy_input(given_values *out, const session *to, const session *from,
                             "of the first graph",
                             info->name);
     uint32_t id = qdq_graph_find(to->graph, info->name).id;
-    out->inputs[id] = elements_take(to->exec_options.allocator, info->bytes);
+    out->inputs[id] = elements_take(out->allocator, info->bytes);
     if (!out->inputs[id]) return tell_failure(QDQ_ERR_MEMORY, "no memory for '%s'", info->name);
     memcpy(out->inputs[id], data, info->bytes);
     return EXIT_OK;
@@ -307,7 +309,7 @@ static int copy_input(given_values *out, const session *to, const session *from,
 
 int given_copy_inputs(given_values *out, const session *to, const session *from,
                       const given_values *given) {
-    int code = given_open(out, to->graph, to->plan);
+    int code = given_open(out, to);
     for (size_t i = 0; code == EXIT_OK && i < qdq_plan_input_count(to->plan); i++)
         code = copy_input(out, to, from, given, qdq_plan_input(to->plan, i));
     return code;
@@ -315,7 +317,7 @@ int given_copy_inputs(given_values *out, const session *to, const session *from,
 
 void given_release(given_values *given) {
     for (size_t i = 0; i < given->ids; i++) {
-        if (given->data) free(given->data[i]);
+        if (given->data) elements_free(given->data[i]);
         if (given->inputs) elements_free(given->inputs[i]);
     }
     free(given->data), free(given->inputs), free(given->names);

@@ -14,18 +14,18 @@ typedef struct given_values {
     const char **names;  // [value]: the name of the output that gave it, or NULL
     size_t count;        // of values that are given
     size_t ignored;      // tensors with the name of no value
-    char ignored_name[128];  // one of them
+    char ignored_name[128];          // one of them
+    const qdq_allocator *allocator;  // of elements
 } given_values;
 
 // Opens it without values. EXIT_OK, or another exit code after a message; release it in either
 // case.
-int given_open(given_values *given, const qdq_graph *graph, const qdq_plan *plan);
+int given_open(given_values *given, const session *s);
 // Opens it and reads files of --got. EXIT_OK, or another exit code after a message; release it in
 // either case.
-int given_read(given_values *given, const qdq_graph *graph, const qdq_plan *plan,
-               const string_list *files);
+int given_read(given_values *given, const session *s, const string_list *files);
 // Takes the inputs of the graph, as the options give them, from -i or from among the values of
-// --got. EXIT_OK, or another exit code after a message.
+// --got, and ends the exec. EXIT_OK, or another exit code after a message.
 int given_take_inputs(given_values *given, session *s, const options *opt);
 // Opens values of another graph with copies of the inputs of `from`. EXIT_OK, or another exit code
 // after a message; release it in either case.

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+// The memory of all results is taken before the first node runs, so that a graph that does not fit
+// is refused at once. Programs that have no room beside it are compiled for each run.
 #include "tools/lab/explain/replay.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/lab/compare/causes.h"
+#include "tools/common.h"
+#include "tools/elements.h"
 
-static qdq_status no_memory(qdq_error *err) {
+qdq_status replay_no_memory(qdq_error *err) {
     err->status = QDQ_ERR_MEMORY;
     snprintf(err->text, sizeof err->text, "no memory to run the graph node by node");
     return err->status;
@@ -35,7 +38,7 @@ static void shift(const replay *r, const node_value *v, const unsigned char *dat
 // The elements of a value of the given graph as the form has them.
 static void *in_codes(replay *r, const node_value *v, void *data) {
     if (!data || !r->form.sources[v->value.id].offset) return data;
-    unsigned char *codes = malloc(v->info.bytes + 1);
+    unsigned char *codes = elements_take(r->exec_options.allocator, v->info.bytes);
     if (codes) shift(r, v, data, codes);
     r->shifted[v->value.id] = codes;
     return codes;
@@ -59,14 +62,27 @@ void *replay_read(const replay *r, qdq_value value) {
     return r->changed[value.id] ? r->changed[value.id] : r->used[value.id];
 }
 
-// Runs a node on what is used, or on changed values.
-static qdq_status run_node(replay *r, size_t node, void *const *outputs, qdq_error *err) {
-    replay_node *n = &r->nodes[node];
+static qdq_status compile(const replay *r, size_t node, node_program *program, qdq_error *err) {
+    const replay_node *n = &r->nodes[node];
+    return node_compile(program, n->run.graph, &n->numerics, &r->exec_options, r->isa, err);
+}
+
+qdq_status replay_compute(const replay *r, size_t node, void *const *inputs, void *const *outputs,
+                          qdq_error *err) {
+    node_program once = r->nodes[node].program;
+    if (once.exec) return node_program_run(&once, inputs, outputs, err);
+    if (compile(r, node, &once, err) == QDQ_OK) (void)node_program_run(&once, inputs, outputs, err);
+    node_program_close(&once);
+    return err->status;
+}
+
+qdq_status replay_run_node(const replay *r, size_t node, void *const *outputs, qdq_error *err) {
+    const replay_node *n = &r->nodes[node];
     void **inputs = calloc(n->run.input_count + 1, sizeof *inputs);
-    if (!inputs) return no_memory(err);
+    if (!inputs) return replay_no_memory(err);
     for (size_t i = 0; i < n->run.input_count; i++)
         inputs[i] = replay_read(r, n->run.inputs[i].value);
-    qdq_status status = node_program_run(&n->program, inputs, outputs, err);
+    qdq_status status = replay_compute(r, node, inputs, outputs, err);
     free(inputs);
     return status;
 }
@@ -75,7 +91,7 @@ void **replay_outputs(const replay *r, size_t node) {
     const node_run *run = &r->nodes[node].run;
     void **outputs = calloc(run->output_count + 1, sizeof *outputs);
     for (size_t i = 0; outputs && i < run->output_count; i++) {
-        outputs[i] = malloc(run->outputs[i].info.bytes + 1);
+        outputs[i] = elements_take(r->exec_options.allocator, run->outputs[i].info.bytes);
         if (outputs[i]) continue;
         replay_free_outputs(r, node, outputs);
         return NULL;
@@ -84,41 +100,126 @@ void **replay_outputs(const replay *r, size_t node) {
 }
 
 void replay_free_outputs(const replay *r, size_t node, void **outputs) {
-    for (size_t i = 0; outputs && i < r->nodes[node].run.output_count; i++) free(outputs[i]);
+    for (size_t i = 0; outputs && i < r->nodes[node].run.output_count; i++)
+        elements_free(outputs[i]);
     free(outputs);
 }
 
-static qdq_status open_node(replay *r, size_t node, qdq_error *err) {
-    replay_node *n = &r->nodes[node];
-    if (node_open(&n->run, r->form.graph, node, &r->exec_options, r->isa, err) != QDQ_OK)
-        return err->status;
-    r->open = node + 1;
-    if (qdq_graph_numerics(r->form.graph, r->target, node, &n->numerics, err) != QDQ_OK ||
-        node_compile(&n->program, n->run.graph, &n->numerics, &r->exec_options, r->isa, err) !=
-            QDQ_OK)
-        return err->status;
-    for (size_t i = 0; i < n->run.input_count; i++) {
-        note(r, &n->run.inputs[i]);
-        use(r, &n->run.inputs[i]);
-        if (!r->used[n->run.inputs[i].value.id]) return no_memory(err);
-    }
-    void **outputs = replay_outputs(r, node);
-    if (!outputs) return no_memory(err);
-    qdq_status status = run_node(r, node, outputs, err);
-    for (size_t i = 0; i < n->run.output_count; i++) {
-        uint32_t id = n->run.outputs[i].value.id;
-        note(r, &n->run.outputs[i]);
-        use(r, &n->run.outputs[i]);
-        r->computed[id] = outputs[i];
-        if (!r->used[id]) r->used[id] = outputs[i];
-    }
+// Runs a node in the memory of its results.
+static qdq_status run_again(const replay *r, size_t node, qdq_error *err) {
+    const node_run *run = &r->nodes[node].run;
+    void **outputs = calloc(run->output_count + 1, sizeof *outputs);
+    if (!outputs) return replay_no_memory(err);
+    for (size_t i = 0; i < run->output_count; i++)
+        outputs[i] = r->computed[run->outputs[i].value.id];
+    qdq_status status = replay_run_node(r, node, outputs, err);
     free(outputs);
     return status;
 }
 
-qdq_status replay_open(replay *r, qdq_graph *graph, const char *target, const given_values *given,
-                       const qdq_exec_options *exec_options, const char *isa, qdq_error *err) {
-    *r = (replay){.given = given, .exec_options = *exec_options, .isa = isa, .target = target};
+// Compiles a node, and keeps the program if there is room for it.
+static qdq_status compile_node(replay *r, size_t node, qdq_error *err) {
+    replay_node *n = &r->nodes[node];
+    size_t before = r->memory->left;
+    if (qdq_graph_numerics(r->form.graph, r->target, node, &n->numerics, err) != QDQ_OK ||
+        compile(r, node, &n->program, err) != QDQ_OK)
+        return err->status;
+    n->bytes = before - r->memory->left;
+    return QDQ_OK;
+}
+
+static void keep_program(replay *r, size_t node) {
+    replay_node *n = &r->nodes[node];
+    if (n->bytes > r->programs)
+        node_program_close(&n->program);
+    else
+        r->programs -= n->bytes;
+}
+
+// Finds the elements that a node reads and makes.
+static bool open_values(replay *r, const node_run *run) {
+    for (size_t i = 0; i < run->input_count; i++) {
+        note(r, &run->inputs[i]);
+        use(r, &run->inputs[i]);
+        if (!r->used[run->inputs[i].value.id]) return false;
+    }
+    for (size_t i = 0; i < run->output_count; i++) {
+        uint32_t id = run->outputs[i].value.id;
+        use(r, &run->outputs[i]);
+        if (!r->used[id]) r->used[id] = r->computed[id];
+    }
+    return true;
+}
+
+static qdq_status open_node(replay *r, size_t node, qdq_error *err) {
+    replay_node *n = &r->nodes[node];
+    r->open = node + 1;
+    if (node_open(&n->run, r->form.graph, node, &r->exec_options, r->isa, err) != QDQ_OK ||
+        compile_node(r, node, err) != QDQ_OK)
+        return err->status;
+    if (!open_values(r, &n->run)) return replay_no_memory(err);
+    qdq_status status = run_again(r, node, err);
+    keep_program(r, node);
+    return status;
+}
+
+void replay_drop_ended(const replay *r, size_t node, void **elements) {
+    const node_run *run = &r->nodes[node].run;
+    for (size_t i = 0; i < run->input_count; i++) {
+        uint32_t id = run->inputs[i].value.id;
+        if (r->last[id] > node) continue;
+        elements_free(elements[id]);
+        elements[id] = NULL;
+    }
+}
+
+//---- Opening ----------------------------------------------------------------
+
+// Bytes of the results of all nodes.
+static size_t result_bytes(const replay *r) {
+    size_t bytes = 0;
+    for (size_t v = 0; v < r->form.value_count; v++) {
+        if (r->form.makers[v] == SIZE_MAX) continue;
+        size_t one = node_value_of(r->form.graph, (qdq_value){(uint32_t)v}).info.bytes;
+        bytes = one < SIZE_MAX - bytes ? bytes + one : SIZE_MAX;
+    }
+    return bytes;
+}
+
+static qdq_status too_large(const replay *r, size_t bytes, qdq_error *err) {
+    err->status = QDQ_ERR_LIMIT;
+    snprintf(err->text, sizeof err->text,
+             "the nodes of the graph, run one by one as %s, have results of %zu bytes, and %zu are "
+             "left of --max-bytes; raise it",
+             r->target, bytes, r->memory->left);
+    return err->status;
+}
+
+static bool take_results(replay *r, size_t node) {
+    for (size_t i = 0; i < qdq_graph_node(r->form.graph, node).output_count; i++) {
+        node_value v = node_value_of(r->form.graph, qdq_graph_node_output(r->form.graph, node, i));
+        note(r, &v);
+        r->computed[v.value.id] = elements_take(r->exec_options.allocator, v.info.bytes);
+        if (!r->computed[v.value.id]) return false;
+    }
+    return true;
+}
+
+static void note_readers(replay *r) {
+    for (size_t n = 0; n < r->node_count; n++)
+        for (size_t i = 0; i < qdq_graph_node(r->form.graph, n).input_count; i++)
+            r->last[qdq_graph_node_input(r->form.graph, n, i).id] = n;
+}
+
+// Opens it without memory for results.
+static qdq_status open_form(replay *r, qdq_graph *graph, const char *target,
+                            const given_values *given, const qdq_exec_options *exec_options,
+                            const options *opt, qdq_error *err) {
+    *r = (replay){.given = given,
+                  .exec_options = *exec_options,
+                  .isa = isa_of(opt),
+                  .memory = opt->memory,
+                  .target = target};
     if (deployed_open_target(&r->form, graph, given->ids, target, err) != QDQ_OK)
         return err->status;
     // The target of a rewritten graph does not rewrite it once more.
@@ -131,21 +232,28 @@ qdq_status replay_open(replay *r, qdq_graph *graph, const char *target, const gi
     r->changed = calloc(values, sizeof *r->changed);
     r->shifted = calloc(values, sizeof *r->shifted);
     r->values = calloc(values, sizeof *r->values);
-    if (!r->nodes || !r->computed || !r->used || !r->changed || !r->shifted || !r->values)
-        return no_memory(err);
-    qdq_status status = QDQ_OK;
-    for (size_t n = 0; status == QDQ_OK && n < r->node_count; n++) status = open_node(r, n, err);
+    r->last = calloc(values, sizeof *r->last);
+    if (!r->nodes || !r->computed || !r->used || !r->changed || !r->shifted || !r->values ||
+        !r->last)
+        return replay_no_memory(err);
+    note_readers(r);
+    return QDQ_OK;
+}
+
+qdq_status replay_open(replay *r, qdq_graph *graph, const char *target, const given_values *given,
+                       const qdq_exec_options *exec_options, const options *opt, qdq_error *err) {
+    qdq_status status = open_form(r, graph, target, given, exec_options, opt, err);
+    size_t bytes = status == QDQ_OK ? result_bytes(r) : 0;
+    if (bytes > r->memory->left) return too_large(r, bytes, err);
+    for (size_t n = 0; status == QDQ_OK && n < r->node_count; n++)
+        if (!take_results(r, n)) status = replay_no_memory(err);
     return status;
 }
 
-static qdq_status run_again(replay *r, size_t node, qdq_error *err) {
-    const node_run *run = &r->nodes[node].run;
-    void **outputs = calloc(run->output_count + 1, sizeof *outputs);
-    if (!outputs) return no_memory(err);
-    for (size_t i = 0; i < run->output_count; i++)
-        outputs[i] = r->computed[run->outputs[i].value.id];
-    qdq_status status = run_node(r, node, outputs, err);
-    free(outputs);
+qdq_status replay_run(replay *r, qdq_error *err) {
+    qdq_status status = QDQ_OK;
+    r->programs = r->memory->left / 2;
+    for (size_t n = 0; status == QDQ_OK && n < r->node_count; n++) status = open_node(r, n, err);
     return status;
 }
 
@@ -165,92 +273,45 @@ void replay_close(replay *r) {
         node_close(&r->nodes[n].run);
     }
     for (size_t v = 0; v < r->form.value_count; v++) {
-        if (r->computed) free(r->computed[v]);
-        if (r->shifted) free(r->shifted[v]);
+        if (r->computed) elements_free(r->computed[v]);
+        if (r->shifted) elements_free(r->shifted[v]);
     }
     free(r->nodes), free(r->computed), free(r->used), free(r->changed), free(r->shifted);
-    free(r->values);
+    free(r->values), free(r->last);
     deployed_close(&r->form);
     *r = (replay){0};
 }
 
-//---- Differences ------------------------------------------------------------
+//---- Other targets ----------------------------------------------------------
 
-static size_t difference_of(const replay *r, qdq_value value, const void *data) {
-    const void *given = replay_given(r, value);
-    return given ? measure_difference(&r->values[value.id].info, data, given).different : 0;
-}
-
-replay_left replay_difference(const replay *r, qdq_value first) {
-    replay_left left = {0};
-    for (uint32_t v = 1; v < r->form.value_count; v++) {
-        if (!r->computed[v]) continue;
-        size_t count = difference_of(r, (qdq_value){v}, r->computed[v]);
-        left.all += count;
-        if (v == first.id) left.first = count;
-    }
-    return left;
-}
-
-static bool reads_change(const replay *r, size_t node) {
+// Runs a node and frees it and all elements that no later node reads. True if it makes what is
+// given.
+static bool passes(replay *r, size_t node, qdq_error *err) {
+    bool same =
+        take_results(r, node) ? open_node(r, node, err) == QDQ_OK : replay_no_memory(err) == QDQ_OK;
     const node_run *run = &r->nodes[node].run;
-    for (size_t i = 0; i < run->input_count; i++)
-        if (r->changed[run->inputs[i].value.id]) return true;
-    return false;
-}
-
-// Counts what the new elements of a value explain. Other nodes read them unless the device gave the
-// value.
-static void accept_output(replay *r, const node_value *v, void *data, qdq_value first,
-                          replay_left *left) {
-    uint32_t id = v->value.id;
-    bool same = memcmp(data, r->computed[id], v->info.bytes) == 0;
-    if (!same) left->changes = true;
-    if (!same && replay_given(r, v->value)) {
-        size_t now = difference_of(r, v->value, data);
-        left->all += now;
-        left->all -= difference_of(r, v->value, r->computed[id]);
-        if (id == first.id) left->first = now;
-    } else if (!same) {
-        r->changed[id] = data;
-        return;
+    for (size_t i = 0; same && i < run->output_count; i++) {
+        uint32_t id = run->outputs[i].value.id;
+        same = replay_count(r, (qdq_value){id}, r->computed[id]) == 0;
+        if (r->last[id]) continue;
+        elements_free(r->computed[id]);
+        r->computed[id] = NULL;
     }
-    free(data);
+    replay_drop_ended(r, node, r->computed);
+    replay_drop_ended(r, node, r->shifted);
+    node_close(&r->nodes[node].run);
+    r->nodes[node].run = (node_run){0};
+    return same;
 }
 
-static void accept_outputs(replay *r, size_t node, void **outputs, qdq_value first,
-                           replay_left *left) {
-    const node_run *run = &r->nodes[node].run;
-    for (size_t i = 0; i < run->output_count; i++)
-        accept_output(r, &run->outputs[i], outputs[i], first, left);
-    free(outputs);
-}
-
-// Computes a node again if its inputs changed or others change it.
-static qdq_status pass_on(replay *r, size_t n, const replay_changer *others, qdq_value first,
-                          replay_left *out, qdq_error *err) {
-    bool reads = reads_change(r, n);
-    if (!reads && !others) return QDQ_OK;
-    void **next = replay_outputs(r, n);
-    if (!next) return no_memory(err);
-    bool made = others && others->run(others->with, n, next);
-    qdq_status status = made || !reads ? QDQ_OK : run_node(r, n, next, err);
-    if (status == QDQ_OK && (made || reads))
-        accept_outputs(r, n, next, first, out);
-    else
-        replay_free_outputs(r, n, next);
-    return status;
-}
-
-qdq_status replay_change(replay *r, size_t node, void **outputs, const replay_changer *others,
-                         qdq_value first, replay_left *out, qdq_error *err) {
-    qdq_status status = QDQ_OK;
-    accept_outputs(r, node, outputs, first, out);
-    for (size_t n = node + 1; status == QDQ_OK && n < r->node_count; n++)
-        status = pass_on(r, n, others, first, out, err);
-    for (size_t v = 0; v < r->form.value_count; v++) {
-        free(r->changed[v]);
-        r->changed[v] = NULL;
-    }
-    return status;
+bool replay_gives(qdq_graph *graph, const char *target, const replay *like, const options *opt,
+                  qdq_error *err) {
+    replay r;
+    bool gives = open_form(&r, graph, target, like->given, &like->exec_options, opt, err) == QDQ_OK;
+    // A target that has none of the values explains nothing.
+    for (size_t v = 0; gives && v < r.given->ids; v++)
+        gives = !r.given->data[v] || !like->form.own[v].id || r.form.own[v].id;
+    for (size_t n = 0; gives && n < r.node_count; n++) gives = passes(&r, n, err);
+    replay_close(&r);
+    return gives;
 }

@@ -11,13 +11,16 @@
 typedef struct replay_node {
     node_run run;
     qdq_numerics numerics;  // of the target
-    node_program program;
+    node_program program;   // without an exec if there is no room to keep it
+    size_t bytes;           // that the program takes
 } replay_node;
 
 typedef struct replay {
     const given_values *given;
     qdq_exec_options exec_options;
     const char *isa;
+    const qdq_budget *memory;
+    size_t programs;  // bytes that are left for programs
     const char *target;
     deployed form;
     replay_node *nodes;
@@ -27,11 +30,15 @@ typedef struct replay {
     void **changed;      // [value of the form], for replay_change; all NULL between calls
     void **shifted;      // [value of the form]: the device's, with an offset added to codes; owned
     node_value *values;  // [value of the form]; id 0: no node reads or makes it
+    size_t *last;        // [value of the form]: the last node that reads it; 0: none
 } replay;
 
-// Opens the graph that `target` runs and runs it. Says why not in `err`; close it in either case.
+// Opens the graph that `target` runs, with memory for all results. Says why not in `err`; close it
+// in either case.
 qdq_status replay_open(replay *r, qdq_graph *graph, const char *target, const given_values *given,
-                       const qdq_exec_options *exec_options, const char *isa, qdq_error *err);
+                       const qdq_exec_options *exec_options, const options *opt, qdq_error *err);
+// Compiles and runs its nodes, once.
+qdq_status replay_run(replay *r, qdq_error *err);
 void replay_close(replay *r);
 // Runs it once more, after elements of the given values or inputs have changed in place. The memory
 // of all elements stays where it is.
@@ -57,10 +64,26 @@ typedef struct replay_changer {
     void *with;
 } replay_changer;
 
-// What differs if node `node` makes `outputs`, from malloc, which it takes. `others`: what else is
-// changed; NULL: nothing.
+// What differs if node `node` makes `outputs`, of replay_outputs, which it takes. `others`: what
+// else is changed; NULL: nothing.
 qdq_status replay_change(replay *r, size_t node, void **outputs, const replay_changer *others,
                          qdq_value first, replay_left *out, qdq_error *err);
+
+// How many elements of a value of the form differ from the device's; 0 if it did not give them.
+size_t replay_count(const replay *r, qdq_value value, const void *data);
+
+// True if each value that the device gave is what another target makes. Holds few results at once.
+bool replay_gives(qdq_graph *graph, const char *target, const replay *like, const options *opt,
+                  qdq_error *err);
+
+// Runs a node on what is used, or on changed values.
+qdq_status replay_run_node(const replay *r, size_t node, void *const *outputs, qdq_error *err);
+// Frees elements, [value of the form], that no node after `node` reads.
+void replay_drop_ended(const replay *r, size_t node, void **elements);
+qdq_status replay_no_memory(qdq_error *err);
+// Runs a node on any elements.
+qdq_status replay_compute(const replay *r, size_t node, void *const *inputs, void *const *outputs,
+                          qdq_error *err);
 
 // The elements that a node reads for a value: changed ones during replay_change.
 void *replay_read(const replay *r, qdq_value value);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/elements.h"
+
 static qdq_status no_memory(qdq_error *err) {
     err->status = QDQ_ERR_MEMORY;
     snprintf(err->text, sizeof err->text, "no memory to compute a node");
@@ -62,17 +64,16 @@ static qdq_status run_rounded(const replay *r, size_t node, const variant *v, vo
     void **inputs = calloc(count + 1, sizeof *inputs);
     bool ready = inputs != NULL;
     for (size_t i = 0; ready && i < count; i++) {
-        inputs[i] = malloc(n->run.inputs[i].info.bytes + 1);
+        inputs[i] = elements_take(r->exec_options.allocator, n->run.inputs[i].info.bytes);
         ready = inputs[i] != NULL;
         if (ready)
             memcpy(inputs[i], replay_read(r, n->run.inputs[i].value), n->run.inputs[i].info.bytes);
     }
     if (ready && v->rounds_inputs) round_values(v, n->run.inputs, count, inputs);
-    qdq_status status =
-        ready ? node_program_run(&n->program, inputs, outputs, err) : no_memory(err);
+    qdq_status status = ready ? replay_compute(r, node, inputs, outputs, err) : no_memory(err);
     if (status == QDQ_OK && v->rounds_outputs)
         round_values(v, n->run.outputs, n->run.output_count, outputs);
-    for (size_t i = 0; inputs && i < count; i++) free(inputs[i]);
+    for (size_t i = 0; inputs && i < count; i++) elements_free(inputs[i]);
     free(inputs);
     return status;
 }
@@ -113,7 +114,7 @@ static qdq_status run_document(const replay *r, size_t node, const variant *v, v
                                qdq_error *err) {
     const replay_node *n = &r->nodes[node];
     node_program program = {0};
-    qdq_graph_options graph_options = {.target = "core"};
+    qdq_graph_options graph_options = {.allocator = r->exec_options.allocator, .target = "core"};
     qdq_graph *graph =
         qdq_graph_parse(v->document, strlen(v->document), "node", NULL, &graph_options, err);
     void **inputs = calloc(v->input_count + 1, sizeof *inputs);

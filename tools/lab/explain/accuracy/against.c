@@ -31,10 +31,9 @@ static int measure(const session *s, const session *real, const options *opt,
     bool differs = false;
     const accuracy_graphs graphs = {s, real};
     const char *target = opt->target ? opt->target : qdq_graph_target(s->graph);
-    if (replay_open(&quantized, s->graph, target, given, &s->exec_options, isa_of(opt), &err) ==
-            QDQ_OK &&
-        replay_open(&model, real->graph, "core", inputs, &s->exec_options, isa_of(opt), &err) ==
-            QDQ_OK)
+    if (replay_open(&quantized, s->graph, target, given, &s->exec_options, opt, &err) == QDQ_OK &&
+        replay_open(&model, real->graph, "core", inputs, &s->exec_options, opt, &err) == QDQ_OK &&
+        replay_run(&quantized, &err) == QDQ_OK && replay_run(&model, &err) == QDQ_OK)
         (void)reference_open(&ref, &quantized, &model, &err);
     int code = err.status == QDQ_OK ? EXIT_OK : report_error(&err);
     if (code == EXIT_OK) code = accuracy_measure(&ref, &graphs, WORST_NODES, &a);
@@ -68,7 +67,7 @@ int explain_against(const options *opt) {
     session s = {0}, real = {0};
     given_values given = {0}, inputs = {0};
     int code = against_sessions(opt, &s, &real);
-    if (code == EXIT_OK) code = given_open(&given, s.graph, s.plan);
+    if (code == EXIT_OK) code = given_open(&given, &s);
     if (code == EXIT_OK) code = given_take_inputs(&given, &s, opt);
     if (code == EXIT_OK) code = given_copy_inputs(&inputs, &real, &s, &given);
     if (code == EXIT_OK) code = measure(&s, &real, opt, &given, &inputs);

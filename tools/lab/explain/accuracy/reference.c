@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/elements.h"
+
 static qdq_status no_memory(qdq_error *err) {
     err->status = QDQ_ERR_MEMORY;
     snprintf(err->text, sizeof err->text, "no memory to compare with the float model");
@@ -119,7 +121,7 @@ static qdq_status run_exact(const reference *ref, size_t node, void *const *outp
         inputs[i] = (void *)(uintptr_t)reference_of(ref, n->run.inputs[i].value);
         if (!inputs[i]) status = no_memory(err);
     }
-    if (status == QDQ_OK) status = node_program_run(&n->program, inputs, outputs, err);
+    if (status == QDQ_OK) status = replay_compute(ref->quantized, node, inputs, outputs, err);
     free(inputs);
     return status;
 }
@@ -164,7 +166,8 @@ qdq_status reference_open(reference *ref, const replay *quantized, const replay 
 }
 
 void reference_close(reference *ref) {
-    for (size_t v = 0; ref->exact && v < ref->quantized->form.value_count; v++) free(ref->exact[v]);
+    for (size_t v = 0; ref->exact && v < ref->quantized->form.value_count; v++)
+        elements_free(ref->exact[v]);
     free(ref->exact);
     free((void *)(uintptr_t)ref->truth);
     *ref = (reference){0};

@@ -152,7 +152,7 @@ static int add_rows(data_accuracy *d, state *s, const char *folder) {
 // The exec of the quantized graph writes samples to the memory that its replay reads.
 static int share_inputs(data_accuracy *d) {
     const session *s = &d->quantized;
-    int code = given_open(&d->inputs, s->graph, s->plan);
+    int code = given_open(&d->inputs, s);
     if (code != EXIT_OK) return code;
     void **inputs = session_bind_inputs(s, &code);
     for (size_t i = 0; inputs && i < qdq_plan_input_count(s->plan); i++)
@@ -163,12 +163,12 @@ static int share_inputs(data_accuracy *d) {
 
 static int open_graphs(data_accuracy *d) {
     const qdq_exec_options *exec_options = &d->quantized.exec_options;
-    const char *isa = isa_of(d->opt);
     qdq_error err = {0};
-    if (replay_open(&d->replays[0], d->quantized.graph, d->target, &d->inputs, exec_options, isa,
+    if (replay_open(&d->replays[0], d->quantized.graph, d->target, &d->inputs, exec_options, d->opt,
                     &err) == QDQ_OK &&
-        replay_open(&d->replays[1], d->real.graph, "core", &d->real_inputs, exec_options, isa,
-                    &err) == QDQ_OK)
+        replay_open(&d->replays[1], d->real.graph, "core", &d->real_inputs, exec_options, d->opt,
+                    &err) == QDQ_OK &&
+        replay_run(&d->replays[0], &err) == QDQ_OK && replay_run(&d->replays[1], &err) == QDQ_OK)
         (void)reference_open(&d->ref, &d->replays[0], &d->replays[1], &err);
     return err.status == QDQ_OK ? EXIT_OK : report_error(&err);
 }
