@@ -6,6 +6,7 @@
 
 #include "tools/commands.h"
 #include "tools/common.h"
+#include "tools/elements.h"
 #include "tools/failure.h"
 #include "tools/io/compare_output.h"
 #include "tools/io/inputs.h"
@@ -19,21 +20,21 @@
 typedef struct results {
     const qdq_graph *graph;
     qdq_tensor *tensors;
+    void **data;  // of the tensors; owned
     size_t count, output_count;
 } results;
 
 static void release_results(results *r) {
-    for (size_t i = 0; r->tensors && i < r->count; i++) free((void *)r->tensors[i].data);
+    for (size_t i = 0; r->data && i < r->count; i++) elements_free(r->data[i]);
     free(r->tensors);
+    free(r->data);
 }
 
-static int read_result(const session *s, const qdq_tensor_info *info, results *r) {
-    qdq_error err = {0};
-    void *data = malloc(info->bytes);
-    r->tensors[r->count++] = (qdq_tensor){info->name, info->dtype, info->shape, data};
+static int take_result(const session *s, const qdq_tensor_info *info, results *r) {
+    void *data = elements_take(s->exec_options.allocator, info->bytes);
     if (!data) return tell_failure(QDQ_ERR_MEMORY, "no memory for '%s'", info->name);
-    if (qdq_exec_read(s->exec, info->name, info->dtype, data, qdq_shape_count(info->shape), &err))
-        return report_error(&err);
+    r->tensors[r->count] = (qdq_tensor){info->name, info->dtype, info->shape, data};
+    r->data[r->count++] = data;
     return EXIT_OK;
 }
 
@@ -45,21 +46,33 @@ static bool names(const qdq_graph *graph, const string_list *list, const char *n
     return false;
 }
 
-static int read_results(const session *s, const options *opt, results *r) {
+// Takes memory for the results, before the run.
+static int take_results(const session *s, const options *opt, results *r) {
     size_t outputs = qdq_plan_output_count(s->plan), kept = qdq_plan_kept_count(s->plan);
     int code = EXIT_OK;
     r->graph = s->graph;
     r->output_count = outputs;
     r->tensors = calloc(outputs + kept, sizeof *r->tensors);
-    if (!r->tensors) return tell_failure(QDQ_ERR_MEMORY, "no memory for the outputs");
+    r->data = calloc(outputs + kept, sizeof *r->data);
+    if (!r->tensors || !r->data) return tell_failure(QDQ_ERR_MEMORY, "no memory for the outputs");
     for (size_t i = 0; code == EXIT_OK && i < outputs; i++)
-        code = read_result(s, qdq_plan_output(s->plan, i), r);
+        code = take_result(s, qdq_plan_output(s->plan, i), r);
     for (size_t i = 0; code == EXIT_OK && i < kept; i++) {
         const char *name = qdq_plan_kept(s->plan, i)->name;
         if (names(s->graph, &opt->outputs, name) || names(s->graph, &opt->expects, name))
-            code = read_result(s, qdq_plan_kept(s->plan, i), r);
+            code = take_result(s, qdq_plan_kept(s->plan, i), r);
     }
     return code;
+}
+
+static int read_results(const session *s, const results *r) {
+    qdq_error err = {0};
+    for (size_t i = 0; err.status == QDQ_OK && i < r->count; i++) {
+        const qdq_tensor *t = &r->tensors[i];
+        (void)qdq_exec_read(s->exec, t->name, t->dtype, r->data[i], qdq_shape_count(t->shape),
+                            &err);
+    }
+    return err.status == QDQ_OK ? EXIT_OK : report_error(&err);
 }
 
 // The output or kept value of this name, which outputs_check has found valid.
@@ -212,12 +225,13 @@ int run_run(const options *opt) {
     code = session_start(&s, opt);
     if (code == EXIT_OK) code = outputs_check(s.graph, s.plan, opt);
     if (code == EXIT_OK) code = give_inputs(s.graph, s.plan, s.exec, opt);
+    if (code == EXIT_OK) code = take_results(&s, opt, &r);
     double seconds = 0;
     if (code == EXIT_OK) {
         double start = now();
         session_run(&s, opt);
         seconds = now() - start;
-        code = read_results(&s, opt, &r);
+        code = read_results(&s, &r);
     }
     if (code == EXIT_OK) code = write_outputs(&r, opt);
     if (code == EXIT_OK) code = show_results(&r, opt, seconds);

@@ -131,14 +131,6 @@ static void release(void *self, void *ptr, size_t size) {
     if (size < LEAST_BYTES || !free_mapped(self, ptr)) free(ptr);  // few of very many are mapped
 }
 
-void *spill_take(spill *s, size_t bytes) {
-    return s && bytes >= LEAST_BYTES ? take_mapped(s, bytes) : malloc(bytes);
-}
-
-void spill_give_back(spill *s, void *ptr) {
-    if (!s || !ptr || !free_mapped(s, ptr)) free(ptr);
-}
-
 const qdq_allocator *spill_allocator(spill *s) { return s ? &s->allocator : NULL; }
 
 //---- Threads ----------------------------------------------------------------

@@ -27,8 +27,4 @@ qdq_parallel spill_parallel(spill *s, qdq_parallel inner);
 // Gives memory back if there is too much of it, for loops that read much of it by themselves.
 void spill_trim(const spill *s);
 
-// Like malloc and free. spill_give_back also takes memory from malloc, and NULL.
-void *spill_take(spill *s, size_t bytes);
-void spill_give_back(spill *s, void *ptr);
-
 #endif

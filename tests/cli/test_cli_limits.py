@@ -137,6 +137,17 @@ class Values(Case):
         both = 2 * 12 * 16 + 64  # MiB
         self.qdq(*self.assert_stays_within(both, "bisect", "--targets", "core,onnx", "--fill", "1"))
 
+    def test_explain_against_a_model_stays_within_a_limit_that_suffices(self):
+        self.write_chain(12)
+        limit = 3 * 12 * 16 + 224  # MiB: both graphs, the quantized one on exact inputs, and numbers
+        self.qdq(*self.assert_stays_within(limit, "explain", "--against", "g.json", "--fill", "1"))
+
+    def test_results_are_compared_with_expected_ones_in_little_memory(self):
+        side = 4096  # 64 MiB
+        self.write("g.json", graph([node("Sqrt", "y", "x")], [value("x", "float32", [side] * 2)], {"y": "y"}))
+        write_npy(self.folder / "y.npy", Tensor("float32", [side] * 2, bytes(4 * side**2)))
+        self.qdq(*self.assert_stays_within(130, "run", "--fill", "1", "-e", "y=y.npy"), code=1)
+
     def test_compare_stays_within_the_limit(self):
         self.write_sum(28)
         for limit, code in ((80, 5), (28 * 16 + 100, 0)):

@@ -17,20 +17,45 @@ typedef struct difference {
     double largest, mean;
 } difference;
 
+// A result and the tensor that is expected, of one shape.
+typedef struct pair {
+    const qdq_tensor *got;
+    const loaded_tensor *wanted;
+} pair;
+
 // |a - b|; two NaN are equal, and a NaN is infinitely far from a number.
 static double distance(double a, double b) {
     if (isnan(a) || isnan(b)) return isnan(a) && isnan(b) ? 0 : INFINITY;
     return a == b ? 0 : fabs(a - b);
 }
 
-static difference measure(const double *got, const double *wanted, size_t count, double tolerance) {
+static double number_at(qdq_dtype dtype, const void *data, size_t at) {
+    double value;
+    to_doubles(dtype, (const char *)data + at * qdq_dtype_size(dtype), 1, &value);
+    return value;
+}
+
+// Measures `count` elements, in blocks. Zeros of different sign have distance 0 but different bits,
+// which count without a tolerance.
+static difference measure(const pair *p, size_t first, size_t count, double tolerance) {
+    enum { BLOCK = 512 };
+    double got[BLOCK], wanted[BLOCK];
     difference d = {.count = count};
-    for (size_t i = 0; i < count; i++) {
-        double far = distance(got[i], wanted[i]);
-        d.mean += far / (double)count;
-        d.different += far > tolerance;
-        if (far > d.largest) d.largest = far, d.at = i;
+    size_t sizes[] = {qdq_dtype_size(p->got->dtype), qdq_dtype_size(p->wanted->dtype)};
+    for (size_t at = 0; at < count; at += BLOCK) {
+        size_t n = count - at < BLOCK ? count - at : BLOCK, from = first + at;
+        to_doubles(p->got->dtype, (const char *)p->got->data + from * sizes[0], n, got);
+        to_doubles(p->wanted->dtype, (const char *)p->wanted->data + from * sizes[1], n, wanted);
+        for (size_t i = 0; i < n; i++) {
+            double far = distance(got[i], wanted[i]);
+            d.mean += far / (double)count;
+            d.different += far > tolerance;
+            if (far > d.largest) d.largest = far, d.at = at + i;
+            d.zeros += got[i] == 0 && wanted[i] == 0 && signbit(got[i]) != signbit(wanted[i]);
+        }
     }
+    if (tolerance != 0) d.zeros = 0;
+    d.different += d.zeros;
     return d;
 }
 
@@ -47,14 +72,14 @@ static int worst_first(const void *a, const void *b) {
     return x->index < y->index ? -1 : 1;
 }
 
-static void print_rows(const qdq_tensor *tensor, const double *got, const double *wanted,
-                       size_t rows) {
+static void print_rows(const pair *p, size_t rows) {
+    const qdq_tensor *tensor = p->got;
     size_t count = tensor->shape.rank ? (size_t)tensor->shape.dims[0] : 1;
     size_t size = qdq_shape_count(tensor->shape) / count;
     row *all = calloc(count, sizeof *all);
     if (!all) return;
     for (size_t i = 0; i < count; i++) {
-        difference d = measure(got + i * size, wanted + i * size, size, 0);
+        difference d = measure(p, i * size, size, 0);
         all[i] = (row){i, d.largest, d.mean};
     }
     qsort(all, count, sizeof *all, worst_first);
@@ -66,15 +91,8 @@ static void print_rows(const qdq_tensor *tensor, const double *got, const double
 
 //---- Telling ----------------------------------------------------------------
 
-// Zeros of different sign have distance 0 but different bits.
-static void count_signed_zeros(const double *got, const double *wanted, difference *d) {
-    for (size_t i = 0; i < d->count; i++)
-        d->zeros += got[i] == 0 && wanted[i] == 0 && signbit(got[i]) != signbit(wanted[i]);
-    d->different += d->zeros;
-}
-
-static void print_difference(const qdq_tensor *tensor, const double *got, const double *wanted,
-                             const difference *d) {
+static void print_difference(const pair *p, const difference *d) {
+    const qdq_tensor *tensor = p->got;
     char at[128], has[32], wants[32];
     if (d->largest == 0 && d->zeros) {
         printf("%s: %zu of %zu elements are zeros of the other sign\n", tensor->name, d->zeros,
@@ -89,8 +107,9 @@ static void print_difference(const qdq_tensor *tensor, const double *got, const 
            "at %s (%s, expected %s), mean %.6g\n",
            tensor->name, d->different, d->count, d->largest,
            index_text(tensor->shape, d->at, at, sizeof at),
-           element_text(tensor->dtype, got[d->at], has),
-           element_text(tensor->dtype, wanted[d->at], wants), d->mean);
+           element_text(tensor->dtype, number_at(tensor->dtype, tensor->data, d->at), has),
+           element_text(tensor->dtype, number_at(p->wanted->dtype, p->wanted->data, d->at), wants),
+           d->mean);
 }
 
 static void json_difference(qdq_json *json, const qdq_tensor *tensor, const difference *d) {
@@ -117,7 +136,7 @@ static int read_tolerance(const options *opt, double *tolerance) {
 static int compare_loaded(const qdq_tensor *tensor, const loaded_tensor *expected,
                           const options *opt, qdq_json *json) {
     double tolerance;
-    size_t rows, count = qdq_shape_count(tensor->shape);
+    size_t rows;
     char has[128], wants[128];
     int code = read_tolerance(opt, &tolerance);
     if (code != EXIT_OK) return code;
@@ -128,18 +147,13 @@ static int compare_loaded(const qdq_tensor *tensor, const loaded_tensor *expecte
                 qdq_write_shape(expected->shape, wants, sizeof wants));
         return EXIT_FINDINGS;
     }
-    double *got = malloc(2 * count * sizeof *got), *wanted = got ? got + count : NULL;
-    if (!got) return tell_failure(QDQ_ERR_MEMORY, "no memory to compare '%s'", tensor->name);
-    to_doubles(tensor->dtype, tensor->data, count, got);
-    to_doubles(expected->dtype, expected->data, count, wanted);
-    difference d = measure(got, wanted, count, tolerance);
-    if (tolerance == 0) count_signed_zeros(got, wanted, &d);
+    const pair both = {tensor, expected};
+    difference d = measure(&both, 0, qdq_shape_count(tensor->shape), tolerance);
     if (json)
         json_difference(json, tensor, &d);
     else
-        print_difference(tensor, got, wanted, &d);
-    if (!json && rows) print_rows(tensor, got, wanted, rows);
-    free(got);
+        print_difference(&both, &d);
+    if (!json && rows) print_rows(&both, rows);
     return d.different ? EXIT_FINDINGS : EXIT_OK;
 }
 

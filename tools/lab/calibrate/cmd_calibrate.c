@@ -5,6 +5,7 @@
 
 #include "tools/commands.h"
 #include "tools/common.h"
+#include "tools/elements.h"
 #include "tools/failure.h"
 #include "tools/lab/calibrate/calibrate_kind.h"
 #include "tools/lab/dataset/data_run.h"
@@ -36,7 +37,7 @@ static int begin(void *with, state *s) {
         return tell_failure(QDQ_ERR_GRAPH,
                             "%s has no float value, so there is nothing to calibrate",
                             c->opt->operands.items[0]);
-    c->elements = spill_take(c->opt->spill, most);
+    c->elements = elements_take(c->session.exec_options.allocator, most);
     return c->elements ? EXIT_OK : no_memory("the elements of a value");
 }
 
@@ -81,6 +82,6 @@ int run_calibrate(const options *opt) {
     code = session_start(&c.session, &own);
     if (code == EXIT_OK) code = data_run_start(&plan, &task, &c.session, &c);
     session_close(&c.session);
-    spill_give_back(opt->spill, c.elements);
+    elements_free(c.elements);
     return code;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tools/common.h"
+#include "tools/elements.h"
 #include "tools/failure.h"
 
 //---- Elements ---------------------------------------------------------------
@@ -112,10 +113,10 @@ static bool start(search *s) {
     s->unexplained = calloc(outputs + 1, sizeof *s->unexplained);
     if (!s->got || !s->unexplained) return false;
     for (size_t k = 0; k < outputs; k++) {
-        s->got[k] = malloc(s->trial->outputs[k].info.bytes);
+        s->got[k] = elements_take(s->trial->allocator, s->trial->outputs[k].info.bytes);
         if (!s->got[k]) return false;
         if (!s->diffs[k].different) continue;
-        s->unexplained[k] = malloc(s->diffs[k].elements);
+        s->unexplained[k] = elements_take(s->trial->allocator, s->diffs[k].elements);
         if (!s->unexplained[k]) return false;
         for (size_t i = 0; i < s->diffs[k].elements; i++)
             s->unexplained[k][i] = !same(s, k, i, s->a, s->b);
@@ -126,12 +127,12 @@ static bool start(search *s) {
 
 static void finish(search *s) {
     for (size_t k = 0; k < s->trial->output_count; k++) {
-        if (s->got) free(s->got[k]);
-        if (s->unexplained) free(s->unexplained[k]);
+        if (s->got) elements_free(s->got[k]);
+        if (s->unexplained) elements_free(s->unexplained[k]);
     }
     free(s->got);
     free(s->unexplained);
-    free(s->open);
+    elements_free(s->open);
 }
 
 static uint32_t all_switches(const search *s) {
@@ -183,7 +184,9 @@ static int try_single_switches(search *s) {
 
 static bool list_open(search *s) {
     size_t n = 0;
-    s->open = calloc(s->left, sizeof *s->open);
+    s->open = s->left < SIZE_MAX / sizeof *s->open
+                  ? elements_take(s->trial->allocator, s->left * sizeof *s->open)
+                  : NULL;
     for (size_t k = 0; s->open && k < s->trial->output_count; k++)
         for (size_t at = 0; s->unexplained[k] && at < s->diffs[k].elements; at++)
             if (s->unexplained[k][at]) s->open[n++] = (open_element){.output = k, .at = at};

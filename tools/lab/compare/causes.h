@@ -41,6 +41,7 @@ typedef struct trial {
     // EXIT_OK, or another exit code after a message.
     int (*run)(void *with, uint32_t switches, void *const *outputs);
     void *with;
+    const qdq_allocator *allocator;  // of results and lists of elements
 } trial;
 
 // Finds the causes of all differences between outputs `a` and `b`, and adds them to diffs[output].

@@ -144,8 +144,13 @@ static int look_for_causes(const comparison *c, unit *u, const buffers *first, c
     feed from = comparison_feed(&data);
     unit_trial with = {u, &from};
     unit_expect_difference(u);
-    trial t = {u->outputs,          u->output_count, u->reasons.count,
-               u->reasons.rewrites, try_reasons,     &with};
+    trial t = {.outputs = u->outputs,
+               .output_count = u->output_count,
+               .switch_count = u->reasons.count,
+               .rewrites = u->reasons.rewrites,
+               .run = try_reasons,
+               .with = &with,
+               .allocator = c->exec_options.allocator};
     return find_causes(&t, first->items, other->items, diffs);
 }
 

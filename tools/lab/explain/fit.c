@@ -8,12 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/elements.h"
 #include "tools/io/tensor_io.h"
 
 //---- Reading ----------------------------------------------------------------
 
-static double *numbers_of(qdq_dtype dtype, const void *data, size_t count) {
-    double *out = data ? malloc((count + 1) * sizeof *out) : NULL;
+static double *numbers_of(const replay *r, qdq_dtype dtype, const void *data, size_t count) {
+    double *out = data ? elements_take_numbers(r->exec_options.allocator, count) : NULL;
     if (out) to_doubles(dtype, data, count, out);
     return out;
 }
@@ -23,7 +24,7 @@ static size_t channel_stride(const node_document *d, qdq_shape shape, size_t gro
     size_t count = 0, stride = 1;
     double *given = document_attr_numbers(d, "axis", &count);
     double axis = given && count ? given[0] : 1;
-    free(given);
+    elements_free(given);
     if (axis < 0) axis += shape.rank;
     if (!(axis >= 0 && axis < shape.rank)) return 0;
     for (int i = (int)axis + 1; i < shape.rank; i++) stride *= (size_t)shape.dims[i];
@@ -33,16 +34,17 @@ static size_t channel_stride(const node_document *d, qdq_shape shape, size_t gro
 
 static bool find_groups(fit_data *f, const node_document *d, qdq_shape shape) {
     size_t dim = 1, stride = f->groups == 1 ? 1 : channel_stride(d, shape, f->groups, &dim);
-    f->group = calloc(f->elements + 1, sizeof *f->group);
+    f->group = elements_take(f->allocator, f->elements * sizeof *f->group);
     if (!f->group || !stride) return false;
-    for (size_t i = 0; i < f->elements && f->groups > 1; i++) f->group[i] = i / stride % dim;
+    for (size_t i = 0; i < f->elements; i++) f->group[i] = f->groups > 1 ? i / stride % dim : 0;
     return true;
 }
 
 bool fit_open(fit_data *f, const node_document *d, const parameter_pair *p) {
     const replay *r = document_replay(d);
     const node_run *run = &r->nodes[document_node(d)].run;
-    *f = (fit_data){.quantizes = strcmp(document_op(d), "Quantize") == 0,
+    *f = (fit_data){.allocator = r->exec_options.allocator,
+                    .quantizes = strcmp(document_op(d), "Quantize") == 0,
                     .groups = p->scale.count,
                     .scales = p->scale.values,
                     .zeros = p->zero.values,
@@ -62,13 +64,13 @@ bool fit_open(fit_data *f, const node_document *d, const parameter_pair *p) {
     const qdq_dtype_info *codes = qdq_dtype_get(f->quantizes ? f->dtype : dtype);
     f->least = (double)codes->least, f->greatest = (double)codes->greatest;
     f->x = document_port_numbers(d, "x", &count);
-    f->ours = numbers_of(f->dtype, r->computed[y->value.id], f->elements);
-    f->got = numbers_of(f->dtype, given, f->elements);
+    f->ours = numbers_of(r, f->dtype, r->computed[y->value.id], f->elements);
+    f->got = numbers_of(r, f->dtype, given, f->elements);
     return f->x && f->ours && f->got && codes->kind == QDQ_KIND_INT && find_groups(f, d, shape);
 }
 
 void fit_release(fit_data *f) {
-    free(f->x), free(f->ours), free(f->got), free(f->group);
+    elements_free(f->x), elements_free(f->ours), elements_free(f->got), elements_free(f->group);
     *f = (fit_data){0};
 }
 
@@ -139,7 +141,7 @@ static int ascending(const void *a, const void *b) {
 
 // The shift of one group's codes that most elements show.
 static bool shift_of(const fit_data *f, size_t group, bool all, double *out) {
-    double *shifts = malloc((f->elements + 1) * sizeof *shifts);
+    double *shifts = elements_take_numbers(f->allocator, f->elements);
     size_t count = 0;
     for (size_t i = 0; shifts && i < f->elements; i++) {
         if (!all && f->group[i] != group) continue;
@@ -152,7 +154,7 @@ static bool shift_of(const fit_data *f, size_t group, bool all, double *out) {
     }
     if (count) qsort(shifts, count, sizeof *shifts, ascending);
     if (count) *out = nearbyint(shifts[count / 2]);
-    free(shifts);
+    elements_free(shifts);
     return count > 0;
 }
 

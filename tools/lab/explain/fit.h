@@ -7,6 +7,7 @@
 
 // What a node read and what the device gave, as numbers. One zero point for each scale.
 typedef struct fit_data {
+    const qdq_allocator *allocator;
     double *x, *ours, *got;  // owned
     size_t *group;           // [element]: which scale it has; owned
     size_t elements, groups;

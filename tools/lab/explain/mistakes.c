@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/elements.h"
 #include "tools/lab/explain/fit.h"
 
 enum { MOST_POOLED = 256, MOST_PARAMETERS = 65536 };
@@ -254,7 +255,7 @@ static void try_axes(trial_run *t) {
     if (!has_attr(t->d, "axis", "int")) return;
     double *given = document_attr_numbers(t->d, "axis", &count);
     double axis = given && count ? given[0] : 1;
-    free(given);
+    elements_free(given);
     int rank = run->outputs[0].info.shape.rank;
     if (axis < 0) axis += rank;
     for (int i = 0; i < rank && !t->stopped; i++) {

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/elements.h"
 #include "tools/io/tensor_io.h"
 
 enum { MOST_INPUTS = 64 };
@@ -170,7 +171,8 @@ double *document_port_numbers(const node_document *d, const char *port, size_t *
     if (!value.id || !qdq_value_type(d->replay->form.graph, value, &dtype, &shape)) return NULL;
     const void *data = elements(d, value);
     *count = qdq_shape_count(shape);
-    double *numbers = data ? malloc((*count + 1) * sizeof *numbers) : NULL;
+    double *numbers =
+        data ? elements_take_numbers(d->replay->exec_options.allocator, *count) : NULL;
     if (numbers) to_doubles(dtype, data, *count, numbers);
     return numbers;
 }
@@ -185,7 +187,7 @@ double *document_attr_numbers(const node_document *d, const char *attr, size_t *
     bool list = cJSON_IsArray(found);
     if (!list && !cJSON_IsNumber(found)) return NULL;
     *count = list ? (size_t)cJSON_GetArraySize(found) : 1;
-    double *numbers = malloc((*count + 1) * sizeof *numbers);
+    double *numbers = elements_take_numbers(d->replay->exec_options.allocator, *count);
     size_t at = 0;
     if (numbers && !list) numbers[0] = found->valuedouble;
     if (numbers && list) cJSON_ArrayForEach(one, found) numbers[at++] = one->valuedouble;

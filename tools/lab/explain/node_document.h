@@ -18,9 +18,9 @@ const char *document_op(const node_document *d);
 size_t document_port(const node_document *d, const char *port);
 // The value at a port; no value if nothing is connected.
 qdq_value document_value(const node_document *d, const char *port);
-// The elements at a port, as numbers, from malloc; NULL if nothing is connected.
+// The elements at a port, as numbers, of elements_take; NULL if nothing is connected.
 double *document_port_numbers(const node_document *d, const char *port, size_t *count);
-// The numbers of an attribute, from malloc; NULL if it is not given.
+// The numbers of an attribute, of elements_take; NULL if it is not given.
 double *document_attr_numbers(const node_document *d, const char *attr, size_t *count);
 // The word of an attribute; "" if it is not given.
 const char *document_attr_word(const node_document *d, const char *attr);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/elements.h"
+
 static bool op_has_attr(const char *op, const char *attr) {
     for (size_t i = 0; i < qdq_op_count(); i++) {
         qdq_op_info info = qdq_op_get(i);
@@ -65,8 +67,8 @@ parameter_list parameters_of(const node_document *d) {
 
 void parameters_release(parameter_list *list) {
     for (size_t i = 0; i < list->count; i++) {
-        free(list->pairs[i].scale.values);
-        free(list->pairs[i].zero.values);
+        elements_free(list->pairs[i].scale.values);
+        elements_free(list->pairs[i].zero.values);
     }
     *list = (parameter_list){0};
 }

@@ -186,13 +186,15 @@ static size_t result_bytes(const replay *r) {
     return bytes;
 }
 
-static qdq_status too_large(const replay *r, size_t bytes, qdq_error *err) {
+bool replay_has_room(const replay *r, qdq_error *err) {
+    size_t bytes = result_bytes(r);
+    if (bytes <= r->memory->left) return true;
     err->status = QDQ_ERR_LIMIT;
     snprintf(err->text, sizeof err->text,
              "the nodes of the graph, run one by one as %s, have results of %zu bytes, and %zu are "
              "left of --max-bytes; raise it",
              r->target, bytes, r->memory->left);
-    return err->status;
+    return false;
 }
 
 static bool take_results(replay *r, size_t node) {
@@ -243,8 +245,7 @@ static qdq_status open_form(replay *r, qdq_graph *graph, const char *target,
 qdq_status replay_open(replay *r, qdq_graph *graph, const char *target, const given_values *given,
                        const qdq_exec_options *exec_options, const options *opt, qdq_error *err) {
     qdq_status status = open_form(r, graph, target, given, exec_options, opt, err);
-    size_t bytes = status == QDQ_OK ? result_bytes(r) : 0;
-    if (bytes > r->memory->left) return too_large(r, bytes, err);
+    if (status == QDQ_OK && !replay_has_room(r, err)) return err->status;
     for (size_t n = 0; status == QDQ_OK && n < r->node_count; n++)
         if (!take_results(r, n)) status = replay_no_memory(err);
     return status;
@@ -252,7 +253,8 @@ qdq_status replay_open(replay *r, qdq_graph *graph, const char *target, const gi
 
 qdq_status replay_run(replay *r, qdq_error *err) {
     qdq_status status = QDQ_OK;
-    r->programs = r->memory->left / 2;
+    size_t bytes = result_bytes(r), left = r->memory->left;
+    r->programs = left > bytes ? (left - bytes) / 2 : 0;  // `bytes` more are for changed results
     for (size_t n = 0; status == QDQ_OK && n < r->node_count; n++) status = open_node(r, n, err);
     return status;
 }
@@ -265,6 +267,10 @@ qdq_status replay_again(replay *r, qdq_error *err) {
                   r->shifted[v]);
     for (size_t n = 0; status == QDQ_OK && n < r->node_count; n++) status = run_again(r, n, err);
     return status;
+}
+
+void replay_drop_programs(replay *r) {
+    for (size_t n = 0; n < r->open; n++) node_program_close(&r->nodes[n].program);
 }
 
 void replay_close(replay *r) {

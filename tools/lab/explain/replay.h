@@ -37,8 +37,12 @@ typedef struct replay {
 // in either case.
 qdq_status replay_open(replay *r, qdq_graph *graph, const char *target, const given_values *given,
                        const qdq_exec_options *exec_options, const options *opt, qdq_error *err);
+// True if there is room for the results of all nodes once more. Otherwise sets `err`.
+bool replay_has_room(const replay *r, qdq_error *err);
 // Compiles and runs its nodes, once.
 qdq_status replay_run(replay *r, qdq_error *err);
+// Frees programs. Nodes that run again are compiled again.
+void replay_drop_programs(replay *r);
 void replay_close(replay *r);
 // Runs it once more, after elements of the given values or inputs have changed in place. The memory
 // of all elements stays where it is.

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tools/common.h"
+#include "tools/elements.h"
 #include "tools/failure.h"
 #include "tools/io/tensor_io.h"
 #include "tools/lab/compare/causes.h"
@@ -74,7 +75,7 @@ static void find_channels(const node_document *d, cut *c) {
     if (strcmp(document_attr_word(d, "qtype"), "per_channel") != 0) return;
     double *given = document_attr_numbers(d, "axis", &count);
     double axis = given && count ? given[0] : 1;
-    free(given);
+    elements_free(given);
     const qdq_shape *shape = &c->y->info.shape;
     if (axis < 0) axis += shape->rank;
     if (!(axis >= 0 && axis < shape->rank)) return;
@@ -94,7 +95,7 @@ static bool cut_port(node_document *d, const replay *r, size_t node, size_t port
     size_t count = qdq_shape_count(shape), kept = count;
     bool constant = qdq_value_is_constant(graph, value);
     const void *data = constant ? qdq_value_data(graph, value) : r->used[value.id];
-    double *numbers = data ? malloc((count + 1) * sizeof *numbers) : NULL;
+    double *numbers = data ? elements_take_numbers(r->exec_options.allocator, count) : NULL;
     if (!numbers) return false;
     to_doubles(dtype, data, count, numbers);
     if (!c->whole && qdq_shape_equal(shape, c->y->info.shape) && count > 1) {
@@ -107,7 +108,7 @@ static bool cut_port(node_document *d, const replay *r, size_t node, size_t port
         shape = (qdq_shape){0};
     }
     bool done = document_set_constant(d, port, dtype, shape, numbers, kept);
-    free(numbers);
+    elements_free(numbers);
     return done;
 }
 
@@ -121,7 +122,7 @@ static bool cut_attrs(node_document *d, const cut *c) {
         double *numbers = document_attr_numbers(d, attrs[i], &count);
         if (numbers && count == c->channels)
             done = document_set_attr(d, attrs[i], NULL, &numbers[c->channel], 1);
-        free(numbers);
+        elements_free(numbers);
     }
     document_drop_attr(d, "qtype");
     document_drop_attr(d, "axis");

@@ -94,9 +94,10 @@ static bool add_results(data_comparison *d, const node_comparison *n, size_t tar
     r.reasons = &pair->reasons;
     r.sample = d->sample;
     if (r.pair->local.elements > d->scratch_count) {
-        free(d->scratch);
+        elements_free(d->scratch);
         d->scratch_count = r.pair->local.elements;
-        d->scratch = malloc(2 * d->scratch_count * sizeof *d->scratch);
+        d->scratch =
+            elements_take_numbers(d->session->exec_options.allocator, 2 * d->scratch_count);
         if (!d->scratch) d->scratch_count = 0;
     }
     r.scratch = d->scratch;
@@ -184,6 +185,6 @@ int compare_data(comparison *c, const data_run_plan *plan, session *s) {
     qdq_exec_destroy(s->exec);
     s->exec = NULL;
     session_free_inputs(s, d.inputs);
-    free(d.scratch);
+    elements_free(d.scratch);
     return code;
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "tools/common.h"
+#include "tools/elements.h"
 #include "tools/failure.h"
 #include "tools/io/tensor_io.h"
 #include "tools/lab/compare/noise.h"
@@ -21,9 +22,9 @@ double decibels(const double *a, const double *b, size_t count) {
     return noise_sum_decibels(&sum);
 }
 
-double *numbers_of(const node_value *v, const void *data) {
+double *numbers_of(const replay *r, const node_value *v, const void *data) {
     size_t count = qdq_shape_count(v->info.shape);
-    double *out = data ? malloc((count + 1) * sizeof *out) : NULL;
+    double *out = data ? elements_take_numbers(r->exec_options.allocator, count) : NULL;
     if (out) to_doubles(v->info.dtype, data, count, out);
     return out;
 }
@@ -62,9 +63,9 @@ static bool measure_node(const reference *ref, node_accuracy *out) {
     const replay *r = ref->quantized;
     const node_value *v = &r->nodes[out->node].run.outputs[0];
     size_t count = qdq_shape_count(v->info.shape);
-    double *truth = numbers_of(v, reference_of(ref, v->value));
-    double *exact = numbers_of(v, ref->exact[v->value.id]);
-    double *computed = numbers_of(v, r->computed[v->value.id]);
+    double *truth = numbers_of(r, v, reference_of(ref, v->value));
+    double *exact = numbers_of(r, v, ref->exact[v->value.id]);
+    double *computed = numbers_of(r, v, r->computed[v->value.id]);
     bool done = truth && exact && computed;
     if (done) {
         out->own = decibels(truth, exact, count);
@@ -72,7 +73,7 @@ static bool measure_node(const reference *ref, node_accuracy *out) {
         out->total = decibels(truth, computed, count);
         out->elements = count;
     }
-    free(truth), free(exact), free(computed);
+    elements_free(truth), elements_free(exact), elements_free(computed);
     return done;
 }
 
@@ -131,7 +132,7 @@ static int look_at(const reference *ref, const char *folder, bool mend, node_acc
         n->codes = q.greatest - q.least + 1;
         n->unused = n->codes - (count.high - count.low + 1);
     }
-    free(q.x), free(q.codes);
+    elements_free(q.x), elements_free(q.codes);
     return EXIT_OK;
 }
 
@@ -197,13 +198,13 @@ static int measure_outputs(const reference *ref, const accuracy_graphs *graphs, 
         output_data data;
         one->name = qdq_output_original(s->graph, qdq_plan_output(s->plan, i)->name);
         if (!find_output(graphs, ref, i, &data)) continue;
-        double *p = malloc((2 * data.count + 1) * sizeof *p);
+        double *p = elements_take_numbers(s->exec_options.allocator, 2 * data.count);
         if (!p) return tell_failure(QDQ_ERR_MEMORY, "no memory to measure '%s'", one->name);
         to_doubles(data.dtypes[1], data.real, data.count, p);
         to_doubles(data.dtypes[0], data.quantized, data.count, p + data.count);
         one->ratio = decibels(p, p + data.count, data.count);
         one->known = true;
-        free(p);
+        elements_free(p);
     }
     return EXIT_OK;
 }

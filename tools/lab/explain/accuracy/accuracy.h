@@ -75,8 +75,8 @@ typedef struct output_data {
 bool find_output(const accuracy_graphs *graphs, const reference *ref, size_t index,
                  output_data *out);
 
-// Elements as numbers, from malloc; NULL for NULL, or without memory.
-double *numbers_of(const node_value *v, const void *data);
+// Elements as numbers, of elements_take; NULL for NULL, or without memory.
+double *numbers_of(const replay *r, const node_value *v, const void *data);
 
 // 10 log10(sum of a^2 / sum of (a - b)^2).
 double decibels(const double *a, const double *b, size_t count);

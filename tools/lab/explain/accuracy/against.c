@@ -5,8 +5,8 @@
 
 #include "tools/common.h"
 #include "tools/failure.h"
-#include "tools/lab/explain/accuracy/accuracy_report.h"
 #include "tools/html/report_file.h"
+#include "tools/lab/explain/accuracy/accuracy_report.h"
 
 // Writes the page of --html.
 static int write_page(const session *s, const accuracy *a, const accuracy_title *title,
@@ -33,9 +33,12 @@ static int measure(const session *s, const session *real, const options *opt,
     const char *target = opt->target ? opt->target : qdq_graph_target(s->graph);
     if (replay_open(&quantized, s->graph, target, given, &s->exec_options, opt, &err) == QDQ_OK &&
         replay_open(&model, real->graph, "core", inputs, &s->exec_options, opt, &err) == QDQ_OK &&
-        replay_run(&quantized, &err) == QDQ_OK && replay_run(&model, &err) == QDQ_OK)
+        replay_has_room(&quantized, &err) && replay_run(&quantized, &err) == QDQ_OK &&
+        replay_run(&model, &err) == QDQ_OK)
         (void)reference_open(&ref, &quantized, &model, &err);
     int code = err.status == QDQ_OK ? EXIT_OK : report_error(&err);
+    replay_drop_programs(&quantized);
+    replay_drop_programs(&model);
     if (code == EXIT_OK) code = accuracy_measure(&ref, &graphs, WORST_NODES, &a);
     if (code == EXIT_OK) {
         const accuracy_title title = {opt->operands.items[0], opt->against, target};

@@ -71,8 +71,8 @@ bool code_numbers(const reference *ref, size_t node, const code_parameters *p,
                            : reference_of(ref, value);
     node_value as_codes = {.value = value, .info = {.dtype = dtype, .shape = q->shape}};
     q->count = qdq_shape_count(q->shape);
-    q->x = numbers_of(y, reference_of(ref, y->value));
-    q->codes = numbers_of(&as_codes, data);
+    q->x = numbers_of(r, y, reference_of(ref, y->value));
+    q->codes = numbers_of(r, &as_codes, data);
     return q->x && q->codes;
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tools/common.h"
+#include "tools/elements.h"
 #include "tools/failure.h"
 #include "tools/io/tensor_io.h"
 #include "tools/lab/dataset/exact_sum.h"
@@ -54,9 +55,9 @@ static bool add_errors(const data_accuracy *d, const row_node *n, const state_ta
     const replay *r = &d->replays[0];
     const node_value *v = &r->nodes[n->node].run.outputs[0];
     size_t count = qdq_shape_count(v->info.shape);
-    double *truth = numbers_of(v, reference_of(&d->ref, v->value));
-    double *exact = numbers_of(v, d->ref.exact[v->value.id]);
-    double *computed = numbers_of(v, r->computed[v->value.id]);
+    double *truth = numbers_of(r, v, reference_of(&d->ref, v->value));
+    double *exact = numbers_of(r, v, d->ref.exact[v->value.id]);
+    double *computed = numbers_of(r, v, r->computed[v->value.id]);
     bool done = truth && exact && computed;
     if (done) {
         state_ints(t, NODE_COUNTS, row)[0] += (int64_t)count;
@@ -66,7 +67,7 @@ static bool add_errors(const data_accuracy *d, const row_node *n, const state_ta
         exact_add_squares(state_ints(t, NODE_INHERITED_NOISES, row), exact, computed, count);
         exact_add_squares(state_ints(t, NODE_TOTAL_NOISES, row), truth, computed, count);
     }
-    free(truth), free(exact), free(computed);
+    elements_free(truth), elements_free(exact), elements_free(computed);
     return done;
 }
 
@@ -77,7 +78,7 @@ static bool add_node(const data_accuracy *d, row_node *n, const state_table *t, 
     code_parameters_renew(&n->codes, &d->replays[0]);
     bool done = code_numbers(&d->ref, n->node, &n->codes, &q);
     if (done) add_codes(t, row, &q);
-    free(q.x), free(q.codes);
+    elements_free(q.x), elements_free(q.codes);
     return done;
 }
 
@@ -85,13 +86,14 @@ static bool add_output(const data_accuracy *d, const state_table *t, size_t row)
     const accuracy_graphs graphs = {&d->quantized, &d->real};
     output_data data;
     if (!find_output(&graphs, &d->ref, row, &data)) return true;
-    double *a = malloc((2 * data.count + 1) * sizeof *a), *b = a ? a + data.count : NULL;
+    double *a = elements_take_numbers(d->quantized.exec_options.allocator, 2 * data.count);
     if (!a) return false;
+    double *b = a + data.count;
     to_doubles(data.dtypes[1], data.real, data.count, a);
     to_doubles(data.dtypes[0], data.quantized, data.count, b);
     exact_add_squares(state_ints(t, OUTPUT_SIGNALS, row), a, NULL, data.count);
     exact_add_squares(state_ints(t, OUTPUT_NOISES, row), a, b, data.count);
-    free(a);
+    elements_free(a);
     return true;
 }
 
@@ -168,7 +170,8 @@ static int open_graphs(data_accuracy *d) {
                     &err) == QDQ_OK &&
         replay_open(&d->replays[1], d->real.graph, "core", &d->real_inputs, exec_options, d->opt,
                     &err) == QDQ_OK &&
-        replay_run(&d->replays[0], &err) == QDQ_OK && replay_run(&d->replays[1], &err) == QDQ_OK)
+        replay_has_room(&d->replays[0], &err) && replay_run(&d->replays[0], &err) == QDQ_OK &&
+        replay_run(&d->replays[1], &err) == QDQ_OK)
         (void)reference_open(&d->ref, &d->replays[0], &d->replays[1], &err);
     return err.status == QDQ_OK ? EXIT_OK : report_error(&err);
 }
