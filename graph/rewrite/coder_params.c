@@ -130,3 +130,27 @@ float *qdq_coder_reals(const qdq_rewriter *r, const qdq_coder *c, const qdq_code
     }
     return reals;
 }
+
+static qdq_numerics numerics_of(const qdq_rewriter *r, const qdq_coder *c) {
+    qdq_findings silent = {.mempool = r->mempool};
+    qdq_op_context ctx;
+    qdq_graph_context(r->from, &r->from->nodes[c->node], &silent, &ctx);
+    return qdq_target_numerics(r->version, &ctx);
+}
+
+void *qdq_coder_codes(const qdq_rewriter *r, const qdq_coder *c, const qdq_coder_params *p) {
+    size_t count = qdq_shape_count(shape_of(r, c));
+    const float *reals = qdq_rewrite_data(r, c->reals);
+    const uint32_t *blocks = qdq_coder_blocks(r, c);
+    int32_t *steps = qdq_mempool_array(r->mempool, count, sizeof *steps);
+    void *codes = qdq_mempool_array(r->mempool, count, qdq_dtype_size(c->dtype));
+    qdq_numerics numerics = numerics_of(r, c);
+    qdq_range range = qdq_range_of(c->dtype, NULL, NULL, &numerics);
+    if (!reals || !blocks || !steps || !codes) return NULL;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t block = blocks[i];
+        steps[i] = qdq_quantize_one(&numerics, reals[i], p->scales[block], p->zeros[block], &range);
+    }
+    qdq_encode_int(c->dtype, steps, codes, count);
+    return codes;
+}

@@ -28,6 +28,10 @@ qdq_quantize_attrs qdq_coder_attrs(const qdq_rewriter *r, const qdq_coder *c, qd
 int64_t *qdq_coder_steps(const qdq_rewriter *r, const qdq_coder *c, const qdq_coder_params *p);
 float *qdq_coder_reals(const qdq_rewriter *r, const qdq_coder *c, const qdq_coder_params *p);
 
+// The codes that a Quantize makes of a float constant with the numerics of the target. NULL: no
+// memory, or the constant cannot be read.
+void *qdq_coder_codes(const qdq_rewriter *r, const qdq_coder *c, const qdq_coder_params *p);
+
 // By element of the codes: which parameter it has. NULL: no memory.
 uint32_t *qdq_coder_blocks(const qdq_rewriter *r, const qdq_coder *c);
 

@@ -6,7 +6,7 @@ causes. Wanted codes come from the formulas of ONNX Runtime's kernels, by hand o
 import json
 import struct
 
-from harness import Case, constant, graph, main, node, npy_bytes
+from harness import Case, constant, graph, main, node, npy_bytes, tensor, value, write_npy
 
 
 def float32(x):
@@ -278,13 +278,14 @@ class Causes(Compare):
     def test_codes_that_are_shifted_are_the_same(self):
         """The saturating product with int8 codes, which ort keeps as uint8."""
         x = [float32(code * float32(0.02)) for code in (127, 72, -118, -125)]
-        g = constant_graph([quantize("p", "x", 0.02, dtype="int8"),
-                            dequantize("pf", "p", 0.02), dequantize("wf", "w", 0.003),
-                            {"op": "MatMul", "name": "m", "inputs": {"a": "pf", "b": "wf"}},
-                            quantize("q", "m", 0.31, dtype="int8"), dequantize("y", "q", 0.31)],
-                           "y", [constant("x", "float32", [1, 4], x),
-                                 constant("w", "int8", [4, 1], [127, 127, -127, 5])])
-        p, q, y = self.compare(g, "onnx,ort@1.31-avx2", code=1)
+        write_npy(self.folder / "x.npy", tensor("float32", [1, 4], x))
+        g = graph([quantize("p", "x", 0.02, dtype="int8"),
+                   dequantize("pf", "p", 0.02), dequantize("wf", "w", 0.003),
+                   {"op": "MatMul", "name": "m", "inputs": {"a": "pf", "b": "wf"}},
+                   quantize("q", "m", 0.31, dtype="int8"), dequantize("y", "q", 0.31)],
+                  inputs=[value("x", shape=[1, 4])], outputs={"y": "y"},
+                  constants=[constant("w", "int8", [4, 1], [127, 127, -127, 5])])
+        p, q, y = self.compare(g, "onnx,ort@1.31-avx2", "-i", "x=x.npy", code=1)
         self.assertEqual((p["name"], p["pairs"][0]["different"], p["pairs"][0]["numerics"]),
                          ("p", 0, []))
         self.assertNotIn("group", p["pairs"][0])

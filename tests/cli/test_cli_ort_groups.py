@@ -142,6 +142,63 @@ class WhereConstant(Case):
         self.assertEqual(causes["w"], ["quantized by the optimizer"])
 
 
+class FoldedCodes(Case):
+    """The optimizer folds Quantize of a float constant: its codes are weights like stored ones."""
+
+    W = [127, 64, 127, 64, -127, 64, -127, 64]
+
+    def product(self, stored=False, dtype="int8"):
+        """Pairs of column 0 saturate: 255 * (127 + 127) is more than 32767."""
+        w = constant("w", dtype, [4, 2], self.W) if stored else \
+            constant("w", "float32", [4, 2], [k / 4 for k in self.W])
+        nodes = [dequantize("af", "a", 0.5, 128), *([] if stored else [quantize("k", "w", 0.25, 0, dtype)]),
+                 dequantize("wf", "w" if stored else "k", 0.25, 0),
+                 {"op": "MatMul", "name": "m", "inputs": {"a": "af", "b": "wf"}}, quantize("q", "m", 32, 0)]
+        return graph(nodes, inputs=[], outputs={"y": "q"},
+                     constants=[constant("a", "uint8", [1, 4], [255, 255, 0, 0]), w])
+
+    def test_pairs_that_saturate_are_counted_as_in_stored_codes(self):
+        for target in ("ort@1.31-avx2", "ort@1.31-avx512"):
+            found = [self.check(self.product(stored), "-t", target, code=0) for stored in (True, False)]
+            self.assertEqual([one["rule"] for one in found[1]], ["ort/u8s8-pairs"])
+            self.assertIn("2 pairs of weights can saturate, in 1 of 2", found[1][0]["message"])
+            self.assertEqual(found[0], found[1])
+
+    def test_codes_that_cannot_saturate_are_silent(self):
+        for words in ({"dtype": "uint8"}, {}):
+            target = "ort@1.31-avx2" + ("" if words else ":x64quantprecision=1")
+            self.assertEqual(self.check(self.product(**words), "-t", target, code=0), [])
+
+    def test_a_pair_saturates(self):
+        """32767 / 8 / 32 is 128 rounded, 64770 / 8 / 32 is 253; 32640 - 128 * 256 is below half a step."""
+        for target, wanted in (("ort@1.31-avx2", 128), ("ort@1.31-vnni", 253),
+                               ("ort@1.31-avx2:x64quantprecision=1", 253)):
+            out = self.json("run", self.write("g.json", self.product()), "-t", target)["outputs"][0]
+            self.assertEqual(out["first"], [wanted, 0], target)
+
+    def test_the_pass_is_of_level_basic(self):
+        name = self.write("g.json", self.product())
+        for words, wanted in (("", ["constant codes", "QLinearMatMul"]), (":level=disabled", []),
+                              (":level=basic", ["constant codes"]),
+                              (":disable_quant_qdq=1", ["constant codes", "float constant", "float constant"])):
+            rows = self.json("plan", name, "-t", "ort" + words)["rewrites"]
+            self.assertEqual([row["group"] for row in rows if not row["reason"]], wanted, words)
+
+    def test_scales_of_columns_and_rows_and_nibbles(self):
+        """Codes of [1, -8, 7.5, 0.4] by scales of 0.5 and 2, halves to even."""
+        for attrs, dtype, wanted in (({"qtype": "per_channel", "axis": 1, "scales": [0.5, 2]}, "int8", [2, -4, 15, 0]),
+                                     ({"qtype": "per_channel", "axis": 0, "scales": [2, 0.5]}, "int4", [0, -4, 7, 1]),
+                                     ({"scales": 2, "zps": 3}, "uint4", [3, 0, 7, 3])):
+            nodes = [node("Quantize", "k", "w", dtype=dtype, **attrs),
+                     node("Dequantize", "wf", "k", dtype="float32", **attrs)]
+            g = graph(nodes, inputs=[], outputs={"y": "k", "z": "wf"},
+                      constants=[constant("w", "float32", [2, 2], [1, -8, 7.5, 0.4])])
+            self.qdq("convert", self.write("g.json", g), "--deployed", "-t", "ort", "-o", "d.json")
+            written = json.loads((self.folder / "d.json").read_text())
+            self.assertEqual([one["op"] for one in written["nodes"]], ["Dequantize"])
+            self.assertEqual([one["data"] for one in written["constants"] if one["dtype"] == dtype][:1], [wanted])
+
+
 class Cleanup(Case):
     """session.enable_quant_qdq_cleanup removes Quantize and Dequantize of equal parameters."""
 

@@ -119,6 +119,7 @@ const qdq_pattern qdq_ort_patterns[] = {
     ROW("double pairs", "one pair", "Quantize", double_pair, removes_double_pairs, REMOVED),
     ROW("double pairs", "codes as they are", "Dequantize", equal_pair, at_basic, NULL),
 
+    ROW("constant codes", "constant codes", "Quantize", folded_codes, at_basic, NULL),
     ROW("constants", "float constant", "Dequantize", folded, folds_constants, NULL),
 
     REPEATED_ROW("folding", "new weights", "BatchNormInference", folded_norm, at_basic, FOLDED),

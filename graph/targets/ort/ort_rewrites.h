@@ -95,6 +95,8 @@ void ort_build_where_constant(qdq_rewriter *r, qdq_match *m);
 bool ort_is_reshaped(const qdq_rewriter *r, const qdq_node *node);
 bool ort_match_matmul_add(const qdq_rewriter *r, qdq_match *m);
 void ort_build_matmul_add(qdq_rewriter *r, qdq_match *m);
+bool ort_match_folded_codes(const qdq_rewriter *r, qdq_match *m);
+void ort_build_folded_codes(qdq_rewriter *r, qdq_match *m);
 bool ort_match_folded(const qdq_rewriter *r, qdq_match *m);
 void ort_build_folded(qdq_rewriter *r, qdq_match *m);
 bool ort_match_s8_constant(const qdq_rewriter *r, qdq_match *m);

@@ -229,6 +229,27 @@ void ort_build_float_weight(qdq_rewriter *r, qdq_match *m) {
     m->made[0] = qdq_copy_node(r->to, node, NULL, inputs);
 }
 
+//---- Float constants as codes ------------------------------------------------
+
+// Quantize of a float constant is folded, so that its codes count as constant weights.
+bool ort_match_folded_codes(const qdq_rewriter *r, qdq_match *m) {
+    qdq_coder q = qdq_coder_of(r, m->anchor, "Quantize");
+    if (!q.given || !q.known || !qdq_dtype_is_int(q.dtype) || !ort_is_float_constant(r, q.reals) ||
+        q.attrs->quant_min.set != 0 || q.attrs->quant_max.set != 0)
+        return false;
+    qdq_match_makes(r, m, q.codes);
+    return true;
+}
+
+void ort_build_folded_codes(qdq_rewriter *r, qdq_match *m) {
+    qdq_coder q = qdq_coder_of(r, m->anchor, "Quantize");
+    qdq_coder_params p;
+    const void *codes = qdq_coder_read_params(r, &q, &p) ? qdq_coder_codes(r, &q, &p) : NULL;
+    if (codes)
+        m->made[0] = qdq_rewrite_constant(r, r->from->nodes[m->anchor].name, "_codes", q.dtype,
+                                          value_at(r, q.codes)->type.shape, codes);
+}
+
 //---- Constant codes as floats ------------------------------------------------
 
 // Without integer groups, Dequantize of constants is folded like any other node.
