@@ -48,6 +48,15 @@ class FloatZeroPoints(Case):
         self.assertIn("ttnn/zero-point-dtype", self.rules({**content, "target": "ttnn"}))
         self.assertIn("onednn/zero-point-dtype", self.rules({**content, "target": "onednn"}))
 
+    def test_torchao_wants_as_many_as_scales(self):
+        """quantize_affine and dequantize_affine give both the shape of the block grid."""
+        for op, x, y in (("Quantize", "float32", "int8"), ("Dequantize", "int8", "float32")):
+            for zps, wanted in ((0, ["zero-point-count"]), ([0], ["zero-point-count"]), ([0, 1, 2], []), (None, [])):
+                attrs = {"scales": [0.5, 0.25, 1], "dtype": y, **CHANNELS, **({} if zps is None else {"zps": zps})}
+                content = graph([node(op, "q", "x", **attrs)], [value("x", x)], target="torchao")
+                found = [each for each in self.rules(content, code=None) if "missing" not in each]
+                self.assertEqual(found, [f"torchao/{rule}" for rule in wanted], (op, zps))
+
     def test_tensorrt_takes_zeros_of_float32(self):
         for y in ("int8", "float8_e4m3fn"):
             for dtype, numbers, wanted in (

@@ -145,7 +145,7 @@ static void element_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 static void zero_point_count(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
-    if (z.given && !z.scalar && s.given && z.count != s.count)
+    if (z.given && s.given && z.count != s.count)
         qdq_report_other_count(ctx, rule, &z, &s);
 }
 

@@ -88,8 +88,8 @@ static qdq_quantize_attrs attributes_of(qdq_graph *g, const torchao_case *c) {
         a.scales = (qdq_floats){attr_scales, data.blocks, data.blocks == 1};
     if (c->zp_from == ZP_PORT)
         a.zero_point = qdq_input(g, "z", c->zp, parameter_shape(grain));
-    else if (data.zp_count)
-        a.zps = (qdq_numbers){attr_zps, data.zp_count, c->zp_from == ZP_SCALAR};
+    else if (data.zp_count)  // torchao wants as many as scales, also if all are one number
+        a.zps = (qdq_numbers){attr_zps, data.blocks, data.blocks == 1};
     return a;
 }
 
