@@ -32,6 +32,16 @@ class Targets(Case):
         self.assertIn("there is no target 'orc', wanted one of: core onnx", self.qdq("targets", "orc", code=2).err)
 
 
+class Written(Case):
+    def test_a_graph_that_its_own_target_takes_is_written(self):
+        """The core refuses bounds with fractions, torchao cuts them off."""
+        g = graph([quantize(scales=1, zps=0, dtype="int8", quant_max=2.5)], inputs=[], target="torchao",
+                  constants=[constant("x", "float32", [2], [1, 9])])
+        self.qdq("convert", self.write("g.json", g), "-o", "again.json")
+        self.assertEqual(self.json("run", "again.json")["outputs"][0]["first"], [1, 2])
+        self.qdq("convert", self.write("core.json", {**g, "target": "core"}), "-o", "no.json", code=4)
+
+
 class Blocks(Case):
     """Sizes of computed blocks that a backend refuses."""
 
