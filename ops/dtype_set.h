@@ -35,6 +35,7 @@ static inline bool qdq_set_has(qdq_dtype_set set, qdq_dtype dtype) { return set 
 #define QDQ_SET_QUANTIZED \
     (QDQ_SET_INTS | QDQ_SET_SMALL_FLOATS | QDQ_SET_BLOCK_FLOATS)  // what Quantize makes
 #define QDQ_SET_SCALES (QDQ_SET_FLOATS | QDQ_SET(FLOAT8_E8M0) | QDQ_SET(FLOAT8_E4M3FN))
+#define QDQ_SET_ZERO_POINTS (QDQ_SET_INTS | QDQ_SET_FLOATS | QDQ_SET_SMALL_FLOATS)
 #define QDQ_SET_COMPUTED_SCALES QDQ_SET_SCALES
 #define QDQ_SET_ALL ((qdq_dtype_set)0 QDQ_DTYPES(QDQ_SET_ROW))
 

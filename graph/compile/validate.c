@@ -60,6 +60,12 @@ static void check_node(const qdq_target *target, const qdq_target_version *versi
     }
 }
 
+static bool check_strict(const qdq_op_context *ctx) {
+    const qdq_quantize_attrs *attrs = qdq_quantize_attrs_of(ctx);
+    return qdq_check_whole_bounds(ctx, qdq_quantized_dtype(ctx)) &&
+           (!attrs || qdq_check_strict_parameters(ctx, attrs));
+}
+
 static void check_target(const qdq_graph *graph, const qdq_target_version *version,
                          qdq_findings *findings) {
     const qdq_target *target = version->target;
@@ -67,7 +73,7 @@ static void check_target(const qdq_graph *graph, const qdq_target_version *versi
         if (!graph->nodes[i].valid) continue;
         qdq_op_context ctx;
         qdq_graph_context(graph, &graph->nodes[i], findings, &ctx);
-        if (!target->real_bounds && !qdq_check_whole_bounds(&ctx, qdq_quantized_dtype(&ctx)))
+        if (!target->lenient_parameters && !check_strict(&ctx))
             continue;  // rules assume a node without core errors
         if (target->base) check_node(target->base, version, &ctx);
         if (!target->patterns) check_node(target, version, &ctx);

@@ -50,8 +50,9 @@ typedef struct qdq_target {
     // evidence for both; each version has a row for all other ops.
     const qdq_evidence *evidence;
     size_t evidence_count;
-    // quant_min and quant_max may have fractions, and apply to float8
-    bool real_bounds;
+    // quant_min and quant_max may be equal, have fractions, and apply to float8; constant scales
+    // may be float64 and zero points int64; parameters of blocks may have any shape of their count
+    bool lenient_parameters;
     // A Requantize is computed as Dequantize and Quantize, whose rules hold for its two sides
     bool halves_requantize;
     // The dtype that the backend makes of a node without `dtype`; NONE: as the core does. NULL: as

@@ -137,14 +137,11 @@ double qdq_argument_at(const qdq_argument *argument, size_t i) {
         return argument->dtype == QDQ_INT32 ? ((const double *)argument->data)[i]
                                             : (double)((const float *)argument->data)[i];
     const char *at = (const char *)argument->data + i * qdq_dtype_size(argument->dtype);
-    float real;
-    int32_t whole;
-    if (qdq_dtype_is_real(argument->dtype)) {
-        qdq_decode_float(argument->dtype, at, &real, 1);
-        return (double)real;
-    }
-    qdq_decode_int(argument->dtype, at, &whole, 1);
-    return whole;
+    double real = 0;
+    int64_t whole = 0;
+    qdq_widen_float64(argument->dtype, at, &real, 1);
+    if (qdq_dtype_is_whole(argument->dtype)) qdq_widen_int64(argument->dtype, at, &whole, 1);
+    return qdq_dtype_is_whole(argument->dtype) ? (double)whole : real;
 }
 
 size_t qdq_argument_first_nonzero(const qdq_argument *argument) {

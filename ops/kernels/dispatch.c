@@ -183,7 +183,8 @@ qdq_tile_fn *qdq_kernel_find(qdq_family family, qdq_dtype x_dtype, qdq_dtype y_d
 }
 
 qdq_tile_fn *qdq_quant_kernel(qdq_family family, const qdq_quant_params *p, uint32_t isas) {
-    bool special = p->float_zero_point || p->scales_twice || p->adds_zero || p->bounded;
+    bool special =
+        p->float_zero_point || p->scales_twice || p->adds_zero || p->bounded || p->wide_scale;
     if (special) isas = 1u << QDQ_ISA_PORTABLE;
     return qdq_kernel_find(family, p->x_dtype, p->y_dtype, &p->numerics, isas);
 }

@@ -120,10 +120,10 @@ static void check_computed(const qdq_op_context *ctx, const attrs_type *a, qdq_d
             qdq_text(ctx->findings, "qtype is %s", qdq_qtype_words[a->quantize.qtype]));
     check_eps(ctx, a);
     if (!qdq_dtype_is_int(y) && !qdq_check_whole_bounds(ctx, y)) return;
-    qdq_int most = a->quantize.quant_max;
+    qdq_int least = a->quantize.quant_min, most = a->quantize.quant_max;
     bool symmetric = a->scheme == QDQ_SYMMETRIC || a->scheme == QDQ_SYMMETRIC_NO_CLIPPING;
-    if (qdq_check_quant_range(ctx, a->quantize.quant_min, most, y) && symmetric && most.set != 0 &&
-        most.value < 1)
+    if (qdq_check_quant_range(ctx, least, most, y) && qdq_check_two_codes(ctx, least, most, y) &&
+        symmetric && most.set != 0 && most.value < 1)
         qdq_report_violation(
             ctx, QDQ_RULE_QUANT_RANGE, "quant_max",
             qdq_text(ctx->findings, "is %lld", (long long)most.value),

@@ -53,16 +53,22 @@ static bool has_shape(qdq_shape shape, qdq_shape wanted) {
     return true;
 }
 
-// A port with more than one parameter has their shape, [dim] or the block grid.
-static void check_port_shape(const qdq_op_context *ctx, qdq_core_rule rule, size_t port,
-                             const qdq_granularity *g) {
+bool qdq_check_port_shape(const qdq_op_context *ctx, qdq_core_rule rule, size_t port,
+                          const qdq_granularity *g) {
     const qdq_operand *in = &ctx->inputs[port];
-    if (!in->given || !in->valid || !g->valid) return;
-    if (qdq_shape_count(in->type.shape) != g->grid.count || g->grid.count == 1) return;
-    if (has_shape(in->type.shape, g->shape)) return;
+    if (!in->given || !in->valid || !g->valid) return true;
+    if (qdq_shape_count(in->type.shape) != g->grid.count || g->grid.count == 1) return true;
+    if (has_shape(in->type.shape, g->shape)) return true;
     qdq_report_violation(ctx, rule, port_name(ctx, port),
                          "has its elements along other dims than the parameters of x",
                          g->shape.rank == 1 ? "a list" : "the shape of the block grid");
+    return false;
+}
+
+// Blocks are left to the target (strict_check.c).
+static void check_channels(const qdq_op_context *ctx, qdq_core_rule rule, size_t port,
+                           const qdq_granularity *g) {
+    if (!g->blocks) (void)qdq_check_port_shape(ctx, rule, port, g);
 }
 
 // Checks one scale. The first wrong scale ends the check; the first negative scale is a warning.
@@ -116,7 +122,7 @@ void qdq_check_scale(const qdq_op_context *ctx, const qdq_scale_slot *slot,
                              NULL);
     source from = source_of(ctx, slot->attr_name, slot->attr.data, slot->attr.count, slot->port);
     check_count(ctx, QDQ_RULE_SCALE_COUNT, &from, granularity, false);
-    check_port_shape(ctx, QDQ_RULE_SCALE_COUNT, slot->port, granularity);
+    check_channels(ctx, QDQ_RULE_SCALE_COUNT, slot->port, granularity);
     check_scale_values(ctx, slot, &from);
 }
 
@@ -176,7 +182,7 @@ static bool is_zero_of(qdq_dtype zero_point, const qdq_dtype_info *quantized) {
 // known floats that are not whole.
 static bool may_be_codes(const qdq_operand *zero_point, const qdq_dtype_info *quantized) {
     qdq_dtype dtype = zero_point->type.dtype;
-    return qdq_dtype_is_int(dtype) || is_zero_of(dtype, quantized) ||
+    return qdq_dtype_is_whole(dtype) || is_zero_of(dtype, quantized) ||
            (zero_point->data && qdq_dtype_get(dtype)->kind == QDQ_KIND_FLOAT);
 }
 
@@ -213,7 +219,7 @@ void qdq_check_zero_point(const qdq_op_context *ctx, const qdq_zero_point_slot *
             NULL);
     source from = source_of(ctx, slot->attr_name, slot->attr.data, slot->attr.count, slot->port);
     check_count(ctx, QDQ_RULE_ZERO_POINT_COUNT, &from, granularity, true);
-    check_port_shape(ctx, QDQ_RULE_ZERO_POINT_COUNT, slot->port, granularity);
+    check_channels(ctx, QDQ_RULE_ZERO_POINT_COUNT, slot->port, granularity);
     const qdq_dtype_info *info = qdq_dtype_get(quantized);
     if (info && info->kind == QDQ_KIND_FLOAT) info = NULL;  // a Requantize of floats
     check_domain(ctx, slot, info);
@@ -229,10 +235,10 @@ void qdq_check_zero_point(const qdq_op_context *ctx, const qdq_zero_point_slot *
             check_zero_point_at(ctx, slot->attr_name, i, slot->attr.data[i], info);
         } else if (in->valid && in->data) {
             const char *at = (const char *)in->data + i * qdq_dtype_size(in->type.dtype);
-            int32_t whole = 0;
+            int64_t whole = 0;
             float real = 0;
-            if (qdq_dtype_is_int(in->type.dtype))
-                qdq_decode_int(in->type.dtype, at, &whole, 1);
+            if (qdq_dtype_is_whole(in->type.dtype))
+                qdq_widen_int64(in->type.dtype, at, &whole, 1);
             else
                 qdq_decode_float(in->type.dtype, at, &real, 1);
             check_zero_point_at(ctx, from.name, i, (double)whole + (double)real, info);
@@ -267,6 +273,38 @@ static void find_limits(qdq_dtype dtype, double *least, double *greatest) {
     *least = is_int ? (double)info->least : -*greatest;
 }
 
+// The clamp range of a dtype.
+typedef struct bounds {
+    double low, high, least, greatest;  // as given, and of the dtype
+} bounds;
+
+static bounds bounds_of(qdq_int quant_min, qdq_int quant_max, qdq_dtype dtype) {
+    bounds b;
+    find_limits(dtype, &b.least, &b.greatest);
+    b.low = quant_min.set != 0 ? qdq_bound_value(quant_min) : b.least;
+    b.high = quant_max.set != 0 ? qdq_bound_value(quant_max) : b.greatest;
+    return b;
+}
+
+static void find_range(const qdq_op_context *ctx, const bounds *b, const char *attr,
+                       qdq_dtype dtype) {
+    qdq_report_violation(
+        ctx, QDQ_RULE_QUANT_RANGE, attr,
+        qdq_text(ctx->findings, "makes the range %s", range_text(ctx, b->low, b->high)),
+        qdq_text(ctx->findings, "quant_min < quant_max within %s of %s",
+                 range_text(ctx, b->least, b->greatest), qdq_dtype_name(dtype)));
+}
+
+bool qdq_check_two_codes(const qdq_op_context *ctx, qdq_int quant_min, qdq_int quant_max,
+                         qdq_dtype dtype) {
+    bool given = quant_min.set != 0 || quant_max.set != 0;
+    if (!given || !qdq_dtype_get(dtype)) return true;
+    bounds b = bounds_of(quant_min, quant_max, dtype);
+    if (b.low != b.high) return true;
+    find_range(ctx, &b, quant_max.set != 0 ? "quant_max" : "quant_min", dtype);
+    return false;
+}
+
 bool qdq_check_quant_range(const qdq_op_context *ctx, qdq_int quant_min, qdq_int quant_max,
                            qdq_dtype dtype) {
     const qdq_dtype_info *info = qdq_dtype_get(dtype);
@@ -276,16 +314,10 @@ bool qdq_check_quant_range(const qdq_op_context *ctx, qdq_int quant_min, qdq_int
         find_bound_of_float(ctx, quant_min.set != 0 ? "quant_min" : "quant_max", info);
         return false;
     }
-    double least, greatest;
-    find_limits(dtype, &least, &greatest);
-    double low = quant_min.set != 0 ? qdq_bound_value(quant_min) : least;
-    double high = quant_max.set != 0 ? qdq_bound_value(quant_max) : greatest;
-    if (low >= least && high <= greatest && low < high) return true;
-    bool blame_most = quant_max.set != 0 && (quant_min.set == 0 || high > greatest);
-    qdq_report_violation(ctx, QDQ_RULE_QUANT_RANGE, blame_most ? "quant_max" : "quant_min",
-                         qdq_text(ctx->findings, "makes the range %s", range_text(ctx, low, high)),
-                         qdq_text(ctx->findings, "quant_min < quant_max within %s of %s",
-                                  range_text(ctx, least, greatest), info->name));
+    bounds b = bounds_of(quant_min, quant_max, dtype);
+    if (b.low >= b.least && b.high <= b.greatest && b.low <= b.high) return true;
+    bool blame_most = quant_max.set != 0 && (quant_min.set == 0 || b.high > b.greatest);
+    find_range(ctx, &b, blame_most ? "quant_max" : "quant_min", dtype);
     return false;
 }
 
@@ -304,10 +336,14 @@ void qdq_check_unused_range(const qdq_op_context *ctx, const qdq_quantize_attrs 
 
 bool qdq_check_whole_bounds(const qdq_op_context *ctx, qdq_dtype quantized) {
     const qdq_dtype_info *info = qdq_dtype_get(quantized);
+    qdq_int ends[2] = {{0}};  // quant_min and quant_max
+    size_t count = 0;
     for (size_t i = 0; info && i < ctx->op->attr_count; i++) {
         const qdq_attr_desc *attr = &ctx->op->attrs[i];
         const qdq_int *bound = (const void *)((const char *)ctx->attrs + attr->offset);
-        if (attr->kind != QDQ_ATTR_BOUND || bound->set == 0) continue;
+        if (attr->kind != QDQ_ATTR_BOUND) continue;
+        ends[count++] = *bound;
+        if (bound->set == 0) continue;
         if (info->kind != QDQ_KIND_INT) {
             find_bound_of_float(ctx, attr->name, info);
             return false;
@@ -317,7 +353,7 @@ bool qdq_check_whole_bounds(const qdq_op_context *ctx, qdq_dtype quantized) {
                              qdq_text_is(ctx->findings, qdq_bound_value(*bound)), "a whole number");
         return false;
     }
-    return true;
+    return qdq_check_two_codes(ctx, ends[0], ends[1], quantized);
 }
 
 qdq_dtype qdq_check_result(const qdq_op_context *ctx, qdq_dtype dtype, qdq_dtype_set set) {

@@ -54,6 +54,7 @@ bool qdq_quantized_given(const qdq_op_context *ctx, const qdq_quantize_attrs *at
         !is_plain(&to->numerics) || !qdq_lower_given(ctx, attrs, QDQ_FAMILY_DEQUANTIZE, to, &stage))
         return false;
     const qdq_stage_param *scale = &stage.stage_params[0], *zero = &stage.stage_params[1];
+    if (stage.stage_param_count != 2) return false;  // a float64 scale
     if (scale->origin != QDQ_FROM_NUMBERS || zero->origin != QDQ_FROM_NUMBERS) return false;
     *c = (qdq_quantized){.dtype = x->type.dtype, .data = x->data, .stored = x->stored};
     c->count = scale->count > zero->count ? scale->count : zero->count;
@@ -105,6 +106,6 @@ bool qdq_weight_codes_given(const qdq_op_context *ctx, const qdq_quantize_attrs 
         return false;
     *c = (qdq_weight_codes){x->type.dtype, x->data, x->stored, stage.stage_params[0],
                             stage.stage_params[1]};
-    return c->scale.origin == QDQ_FROM_NUMBERS && c->zero_point.origin == QDQ_FROM_NUMBERS &&
-           zero_points_are_near(&c->zero_point);
+    return stage.stage_param_count == 2 && c->scale.origin == QDQ_FROM_NUMBERS &&
+           c->zero_point.origin == QDQ_FROM_NUMBERS && zero_points_are_near(&c->zero_point);
 }

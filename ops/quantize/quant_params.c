@@ -55,7 +55,7 @@ static qdq_granularity per_group(const qdq_op_context *ctx, qdq_ints group_shape
                              qdq_text(ctx->findings, "%d, one for each dim of x", shape.rank));
         return (qdq_granularity){0};
     }
-    qdq_granularity g = {.valid = true, .shape = {.rank = shape.rank}};
+    qdq_granularity g = {.valid = true, .blocks = true, .shape = {.rank = shape.rank}};
     int64_t extents[QDQ_MAX_RANK];
     for (int i = 0; i < shape.rank; i++) {
         extents[i] = group_shape.data[i] == -1 ? shape.dims[i] : group_shape.data[i];
@@ -152,7 +152,7 @@ bool qdq_zero_point_param(const qdq_op_context *ctx, const qdq_zero_point_slot *
                           qdq_stage_param *out) {
     const qdq_operand *in = &ctx->inputs[slot->port];
     bool is_int = slot->domain != QDQ_DOMAIN_FLOAT;
-    bool is_real = in->given && !qdq_dtype_is_int(in->type.dtype);
+    bool is_real = in->given && !qdq_dtype_is_whole(in->type.dtype);
     if (is_int && is_real && !in->data) {  // of a small float: all 0
         static const uint32_t zero;
         *out =
@@ -180,14 +180,16 @@ bool qdq_zero_point_param(const qdq_op_context *ctx, const qdq_zero_point_slot *
 
 // For integers a fractional bound is rounded to the dtype that the target clamps in, and then cut
 // off, as the target casts after clamping.
-static int64_t whole_bound(qdq_int bound, const qdq_numerics *numerics) {
+static int64_t whole_bound(qdq_int bound, const qdq_quant_params *params) {
     if (bound.fraction == 0) return bound.value;
-    return (int64_t)qdq_bound_step(numerics, qdq_bound_value(bound));
+    if (params->wide_scale) return (int64_t)qdq_bound_value(bound);
+    return (int64_t)qdq_bound_step(&params->numerics, qdq_bound_value(bound));
 }
 
 static qdq_range range_of(qdq_dtype quantized, qdq_int quant_min, qdq_int quant_max,
-                          const qdq_numerics *numerics) {
-    int64_t least = whole_bound(quant_min, numerics), most = whole_bound(quant_max, numerics);
+                          const qdq_quant_params *params) {
+    const qdq_numerics *numerics = &params->numerics;
+    int64_t least = whole_bound(quant_min, params), most = whole_bound(quant_max, params);
     qdq_range range = qdq_range_of(quantized, quant_min.set != 0 ? &least : NULL,
                                    quant_max.set != 0 ? &most : NULL, numerics);
     if (quant_min.fraction != 0) range.fractions += qdq_bound_value(quant_min) - (double)least;
@@ -204,6 +206,12 @@ static void set_bounds(qdq_quant_params *params, qdq_int quant_min, qdq_int quan
     params->high = qdq_bound_step(&params->numerics, high);
 }
 
+// True for Quantize and Dequantize by a float64 scale.
+static bool has_wide_scale(const qdq_op_context *ctx) {
+    const qdq_operand *scale = &ctx->inputs[QDQ_PORT_SCALE];
+    return scale->given && scale->type.dtype == QDQ_FLOAT64;
+}
+
 qdq_quant_params *qdq_quant_params_of(const qdq_op_context *ctx, const qdq_lowering *to,
                                       qdq_dtype y_dtype, qdq_int quant_min, qdq_int quant_max) {
     qdq_quant_params *params = QDQ_MEMPOOL_NEW(to->mempool, qdq_quant_params);
@@ -211,9 +219,10 @@ qdq_quant_params *qdq_quant_params_of(const qdq_op_context *ctx, const qdq_lower
     params->numerics = to->numerics;
     params->x_dtype = ctx->inputs[0].type.dtype;
     params->y_dtype = y_dtype;
+    params->wide_scale = has_wide_scale(ctx);
     qdq_dtype quantized = qdq_dtype_is_int(y_dtype) ? y_dtype : params->x_dtype;
     if (qdq_dtype_is_int(quantized))
-        params->range = range_of(quantized, quant_min, quant_max, &to->numerics);
+        params->range = range_of(quantized, quant_min, quant_max, params);
     else if (qdq_set_has(QDQ_SET_FLOAT8, y_dtype) && (quant_min.set != 0 || quant_max.set != 0))
         set_bounds(params, quant_min, quant_max);
     return params;
@@ -272,6 +281,24 @@ static bool invert_scales(qdq_quant_params *params, qdq_mempool *mempool, qdq_st
     return true;
 }
 
+// Makes the words of float64 scales parameters 0 and 2.
+static bool split_scales(const qdq_op_context *ctx, qdq_mempool *mempool, qdq_stage *stage) {
+    qdq_stage_param *high = &stage->stage_params[0], *low = &stage->stage_params[2];
+    const double *scales = ctx->inputs[QDQ_PORT_SCALE].data;
+    uint32_t *words = qdq_mempool_array(mempool, 2 * high->count, sizeof *words);
+    if (!words || !scales) return false;
+    for (size_t i = 0; i < high->count; i++) {
+        uint64_t bits;
+        memcpy(&bits, &scales[i], sizeof bits);
+        words[i] = (uint32_t)(bits >> 32);
+        words[high->count + i] = (uint32_t)bits;
+    }
+    high->is_int = true, high->values = words;
+    *low = *high, low->values = words + high->count;
+    stage->stage_param_count = 3;
+    return true;
+}
+
 bool qdq_lower_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs, qdq_family family,
                      const qdq_lowering *to, qdq_stage *stage) {
     qdq_granularity granularity = qdq_granularity_of(ctx, attrs);
@@ -296,5 +323,6 @@ bool qdq_lower_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
         !invert_scales(params, to->mempool, &stage->stage_params[0]))
         return false;
     return qdq_zero_point_param(ctx, &zero_point, &granularity, to->mempool,
-                                &stage->stage_params[1]);
+                                &stage->stage_params[1]) &&
+           (!params->wide_scale || split_scales(ctx, to->mempool, stage));
 }

@@ -16,9 +16,9 @@
 // clang-format off
 #define QDQ_QUANTIZE_PORTS(S, prefix, x_dtypes)                                                 \
     {"x", offsetof(S, prefix x), false, x_dtypes},                                              \
-        {"scale", offsetof(S, prefix scale), true, QDQ_SET_SCALES},                             \
+        {"scale", offsetof(S, prefix scale), true, QDQ_SET_SCALES | QDQ_SET(FLOAT64)},          \
         {"zero_point", offsetof(S, prefix zero_point), true,                                    \
-         QDQ_SET_INTS | QDQ_SET_FLOATS | QDQ_SET_SMALL_FLOATS}
+         QDQ_SET_ZERO_POINTS | QDQ_SET(INT64)}
 
 #define QDQ_QUANTIZE_ATTRS(S, prefix, dtype_default, scales_default)                            \
     {"qtype", QDQ_ATTR_WORD, offsetof(S, prefix qtype), qdq_qtype_words, "per_tensor",          \
@@ -82,7 +82,8 @@ typedef struct qdq_zero_point_slot {
 
 // How many parameters x needs, and the reason in words: "dim 1 of x has 3".
 typedef struct qdq_granularity {
-    bool valid;  // the other fields are known
+    bool valid;   // the other fields are known
+    bool blocks;  // of qtype per_group
     qdq_grid grid;
     qdq_shape shape;  // of the parameters as a tensor: [], [dim], or the block grid
     const char *reason;
@@ -115,9 +116,19 @@ void qdq_check_zero_point(const qdq_op_context *ctx, const qdq_zero_point_slot *
 // False if they are wrong.
 bool qdq_check_quant_range(const qdq_op_context *ctx, qdq_int quant_min, qdq_int quant_max,
                            qdq_dtype dtype);
-// Whether the quant_min and quant_max that are given are whole and belong to an integer type;
-// reports if not.
+// True if the range from quant_min to quant_max has more than one number; reports if not.
+bool qdq_check_two_codes(const qdq_op_context *ctx, qdq_int quant_min, qdq_int quant_max,
+                         qdq_dtype dtype);
+// True if the quant_min and quant_max that are given are whole, differ and belong to an integer
+// type; reports if not.
 bool qdq_check_whole_bounds(const qdq_op_context *ctx, qdq_dtype quantized);
+// True if a port with more than one parameter has their shape, [dim] or the block grid; reports if
+// not.
+bool qdq_check_port_shape(const qdq_op_context *ctx, qdq_core_rule rule, size_t port,
+                          const qdq_granularity *granularity);
+// True if the scale and the zero point have dtypes of the core, and the shape of the block grid;
+// reports if not.
+bool qdq_check_strict_parameters(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs);
 // Reports an attribute that is given and changes no result.
 void qdq_find_ignored(const qdq_op_context *ctx, const char *attr, const char *why);
 // Reports bounds of a Dequantize that are narrower than the dtype of its codes, and are ignored.

@@ -363,7 +363,9 @@ size_t qdq_first_beyond(qdq_dtype dtype, const void *elements, size_t n) {
     return SIZE_MAX;
 }
 
-static bool is_whole(qdq_dtype dtype) { return qdq_dtype_get(dtype) && !qdq_dtype_is_real(dtype); }
+bool qdq_dtype_is_whole(qdq_dtype dtype) {
+    return qdq_dtype_get(dtype) && !qdq_dtype_is_real(dtype);
+}
 
 void qdq_widen_float(qdq_dtype dtype, const void *data, float *out, size_t n) {
     QDQ_FIXED_ENVIRONMENT;
@@ -372,5 +374,5 @@ void qdq_widen_float(qdq_dtype dtype, const void *data, float *out, size_t n) {
 
 void qdq_widen_int(qdq_dtype dtype, const void *data, int32_t *out, size_t n) {
     QDQ_FIXED_ENVIRONMENT;
-    if (is_whole(dtype) && data && out) qdq_decode_int(dtype, data, out, n);
+    if (qdq_dtype_is_whole(dtype) && data && out) qdq_decode_int(dtype, data, out, n);
 }

@@ -13,6 +13,8 @@
 #include "include/qdq/numerics.h"
 
 bool qdq_dtype_is_int(qdq_dtype dtype);
+// True for these and the wide integers, and bool.
+bool qdq_dtype_is_whole(qdq_dtype dtype);
 
 // n elements of any dtype to float32; integers and float64 are rounded once, half to even.
 void qdq_decode_float(qdq_dtype dtype, const void *x, float *out, size_t n);

@@ -47,7 +47,7 @@ static void quantize_as(qdq_numerics *n, const qdq_op_context *ctx) {
     n->scaling = QDQ_SCALE_RECIPROCAL;
     n->zero_point_order = QDQ_ZERO_POINT_AFTER_FLOAT;
     qdq_dtype scale = qdq_is_computed(ctx) ? ctx->outputs[1].dtype : s.dtype;
-    n->reciprocal_dtype = unless_float32(scale);
+    if (scale != QDQ_FLOAT64) n->reciprocal_dtype = unless_float32(scale);
     n->quantize_step_dtype = promoted(x, scale);
     if (qdq_quantize_attrs_of(ctx)->zero_point_domain != QDQ_DOMAIN_FLOAT) return;
     n->middle_dtype = promoted(s.dtype, z.from_port ? z.dtype : QDQ_FLOAT32);
@@ -119,11 +119,24 @@ static void dequantize_output(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_expect_y(ctx, rule, FLOATS);
 }
 
-// Scales of small dtypes belong to MX and NVFP4.
+// Scales of small dtypes belong to MX and NVFP4. The affine functions promote to float64.
 static void scale_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
+    bool dequantizes = qdq_op_context_is(ctx, "Dequantize");
     bool small = qdq_set_has(QDQ_SET_SMALL_FLOATS, qdq_quantized_dtype(ctx));
+    bool affine = dequantizes ? !small : is_affine(ctx);
     qdq_expect_scales(ctx, rule,
-                      small && qdq_op_context_is(ctx, "Dequantize") ? QDQ_SET_SCALES : FLOATS);
+                      (small && dequantizes ? QDQ_SET_SCALES : FLOATS) |
+                          (affine ? QDQ_SET(FLOAT64) : 0));
+}
+
+static void wide_is_constant(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
+    const qdq_argument *wide = s.dtype == QDQ_FLOAT64 ? &s : z.dtype == QDQ_INT64 ? &z : NULL;
+    if (wide && !wide->known)
+        qdq_report_target_violation(ctx, rule, wide->name,
+                                    qdq_text(ctx->findings, "is %s and known at run time only",
+                                             qdq_dtype_name(wide->dtype)),
+                                    wide == &s ? "a constant, or float32" : "a constant, or int32");
 }
 
 // The dtypes that PyTorch can cast.
@@ -145,8 +158,7 @@ static void element_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 static void zero_point_count(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
-    if (z.given && s.given && z.count != s.count)
-        qdq_report_other_count(ctx, rule, &z, &s);
+    if (z.given && s.given && z.count != s.count) qdq_report_other_count(ctx, rule, &z, &s);
 }
 
 // With a block of one element, choose_qparams_affine reduces over the whole tensor.
@@ -341,8 +353,9 @@ static const qdq_rule rules[] = {
     ERROR_ROW("output-dtype", "quantize makes float8 and all integers except uint16", "choose one of them; for float4_e2m1 use a scheme of DynamicQuantize", PRIMITIVES "quantize_affine", Q, output_dtype),
     ERROR_ROW("dequantize-input-dtype", "dequantize takes what quantize makes", "choose one of them", PRIMITIVES "dequantize_affine", "Dequantize", dequantize_input),
     ERROR_ROW("dequantize-output-dtype", "dequantize makes float32, float16 or bfloat16", "choose one of them", PRIMITIVES "dequantize_affine", "Dequantize", dequantize_output),
-    ERROR_ROW("scale-dtype", "a scale is float32, float16 or bfloat16; to dequantize float8 or float4 also float8_e8m0 or float8_e4m3fn",
+    ERROR_ROW("scale-dtype", "a scale is float32, float16 or bfloat16, of the affine functions also float64; to dequantize float8 or float4 also float8_e8m0 or float8_e4m3fn",
               "dequantize the scale first", PRIMITIVES "quantize_affine; mx_tensor.py", ALL, scale_dtype),
+    ERROR_ROW("wide-is-constant", "a float64 scale and an int64 zero point are constants here", "cast it before the node", "qdq", ALL, wide_is_constant),
     ERROR_ROW("cast-dtypes", "PyTorch casts floats, float64, float8, bool and integers of 8 bits or more", "use Quantize for other dtypes", "PyTorch Tensor.to", "Cast", cast_dtypes),
     ERROR_ROW("element-dtypes", "elementwise functions take floats, float64, bool, uint8 and signed integers of 8 bits or more", "cast the operands", "PyTorch torch.add, torch.eq", QDQ_ELEMENT_OPS, element_dtypes),
     ERROR_ROW("selected-dtype", "max_pool1d takes floats; interpolate takes floats and uint8", "dequantize x first", "PyTorch MaxPooling.cpp, MaxPoolKernel.cpp, UpSampleKernel.cpp", "MaxPool Interpolate", selected_dtype),
@@ -389,7 +402,7 @@ const qdq_target qdq_target_torchao = {
     .evidence_count = sizeof evidence / sizeof evidence[0],
     .versions = versions,
     .version_count = sizeof versions / sizeof versions[0],
-    .real_bounds = true,
+    .lenient_parameters = true,
     .halves_requantize = true,
     .default_dtype = own_dtype,
     .numerics = numerics,

@@ -18,14 +18,16 @@ typedef enum qdq_family {
 
 // Parameters of the tile functions of all quantizing ops. `range` belongs to y if y is an integer,
 // else to x. The views are, in order: scale, zero point (a float with `float_zero_point`) and, with
-// `scales_twice`, a scale of the scale. Requantize has the views of x, then the views of y.
+// `scales_twice`, a scale of the scale. With `wide_scale` the first and third views are the high
+// and low words of a float64 scale (runtime/numerics/quantize_wide.h). Requantize has the views of
+// x, then the views of y.
 typedef struct qdq_quant_params {
     qdq_numerics numerics;
     qdq_dtype x_dtype, y_dtype;
     qdq_range range;
     bool adds_zero;  // float4 with a zero point (which is 0): -0 becomes +0
     bool float_zero_point;
-    bool scales_twice;
+    bool scales_twice, wide_scale;
     bool scale_is_inverse;  // the scale is 1 / s: runtime/tenstorrent/quantize_device.h
     // float8 with quant_min or quant_max: qdq_quantize_bounded. Without `adds_zero_point` a -0
     // stays.

@@ -2,6 +2,7 @@
 // The portable kernels of the quantizing ops, which define them: decode to registers, compute one
 // by one, encode.
 #include "ops/kernels/kernel.h"
+#include "runtime/numerics/quantize_wide.h"
 #include "runtime/tenstorrent/block_float.h"
 #include "runtime/tenstorrent/quantize_device.h"
 #include "runtime/tenstorrent/tile_formats.h"
@@ -42,6 +43,48 @@ static void *y_from(const qdq_quant_params *p, void *y, size_t at) {
 static float scaled_twice(const qdq_numerics *n, float x, float s, float global) {
     return n->scaling == QDQ_SCALE_RECIPROCAL ? x * (1.0f / global / s) : x / (s * global);
 }
+
+//---- float64 scales ----------------------------------------------------------
+
+static double wide_at(const qdq_view *views, size_t i) {
+    return qdq_double_of_words((uint32_t)int_at(views[0], i), (uint32_t)int_at(views[2], i));
+}
+
+static void quantize_wide(const qdq_quant_params *p, const qdq_view *views, size_t at, float *real,
+                          void *y, size_t n) {
+    int32_t q[PART];
+    for (size_t i = 0; i < n; i++) {
+        double s = wide_at(views, at + i);
+        int32_t z = int_at(views[1], at + i);
+        if (p->float_zero_point) {
+            q[i] = qdq_quantize_wide_float_zero_point(real[i], s, float_at(views[1], at + i),
+                                                      &p->range);
+        } else if (!p->bounded) {
+            q[i] = qdq_quantize_wide(&p->numerics, real[i], s, z, &p->range);
+        } else {
+            double v =
+                qdq_wide_sum(&p->numerics, real[i], s, p->adds_zero_point ? (double)z : -0.0);
+            real[i] = v < (double)p->low ? p->low : v > (double)p->high ? p->high : (float)v;
+        }
+    }
+    if (p->bounded)
+        qdq_encode_float(p->y_dtype, real, y, n, &p->numerics);
+    else
+        qdq_encode_int(p->y_dtype, q, y, n);
+}
+
+static void dequantize_wide(const qdq_quant_params *p, const qdq_view *views, size_t at,
+                            const int32_t *q, float *real, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        double s = wide_at(views, at + i);
+        real[i] = p->float_zero_point
+                      ? qdq_dequantize_wide_float_zero_point(&p->numerics, q[i], s,
+                                                             float_at(views[1], at + i), &p->range)
+                      : qdq_dequantize_wide(&p->numerics, q[i], s, int_at(views[1], at + i));
+    }
+}
+
+//---- Quantize ----------------------------------------------------------------
 
 static void quantize_bounded(const qdq_quant_params *p, qdq_view s, qdq_view z, float *real,
                              size_t n) {
@@ -88,6 +131,10 @@ void qdq_quantize_tile_portable(const void *params, const qdq_view *views, const
         float real[PART];
         int32_t q[PART];
         decode_x(p, x_from(p, x, at), real, part);
+        if (p->wide_scale) {
+            quantize_wide(p, views, at, real, y_from(p, y, at), part);
+            continue;
+        }
         if (to_real) {
             quantize_to_real(p, s, z, global, real, y_from(p, y, at), part);
             continue;
@@ -147,7 +194,10 @@ void qdq_dequantize_tile_portable(const void *params, const qdq_view *views, con
             dequantize_from_real(p, s, x_from(p, x, at), real, part);
         } else {
             qdq_decode_int(p->x_dtype, x_from(p, x, at), q, part);
-            dequantize_ints(p, s, z, q, real, part);
+            if (p->wide_scale)
+                dequantize_wide(p, views, at, q, real, part);
+            else
+                dequantize_ints(p, s, z, q, real, part);
         }
         qdq_encode_float(p->y_dtype, real, y_from(p, y, at), part, &p->numerics);
     }

@@ -79,6 +79,10 @@ static const char *scale_of(qdq_onnx_writer *w, const params *p, qdq_dtype *dtyp
     const qdq_graph_value *v = qdq_onnx_at_port(w, p->scale);
     const qdq_floats *list = qdq_onnx_given_list(w, p->scales);
     *dtype = v ? v->type.dtype : QDQ_FLOAT32;
+    if (*dtype == QDQ_FLOAT64) {
+        qdq_onnx_cannot(w, p->scale, "is float64", "float32", "ONNX has no such scale");
+        return NULL;
+    }
     if (v) return port_param(w, p, p->scale);
     if (!list) return NULL;
     if (list->count != qdq_shape_count(p->grid))

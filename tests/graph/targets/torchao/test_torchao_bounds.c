@@ -243,7 +243,7 @@ static void bounds_beyond_the_dtype_are_refused_by_all(void **state) {
     } rows[] = {
         {QDQ_INT8, -128.5, 3, "makes the range -128.5 to 3"},
         {QDQ_INT4, -3, 7.25, "within -8 to 7 of int4"},
-        {QDQ_INT8, 2.5, 2.5, "makes the range 2.5 to 2.5"},
+        {QDQ_INT8, 2.5, 2.25, "makes the range 2.5 to 2.25"},
         {QDQ_FLOAT8_E4M3FN, -448.5, 3, "within -448 to 448 of float8_e4m3fn"},
         {QDQ_FLOAT8_E5M2, 3, 57345, "within -57344 to 57344 of float8_e5m2"},
         {QDQ_FLOAT8_E4M3FNUZ, -1, 241, "within -240 to 240 of float8_e4m3fnuz"},
