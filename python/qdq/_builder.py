@@ -93,7 +93,8 @@ class Builder:
 
     Each op is a method: help(qdq.Builder.quantize) lists its ports and attributes. Ports take values, and arrays of
     numpy, which become constants. Numbers, lists, float64 and int64 arrays for `scale` and `zero_point` are the
-    attributes `scales` and `zps`. The keyword `name` names the node. Mistakes in the graph are found by build and
+    attributes `scales` and `zps`; a target that computes by float64 scales (torchao) takes a float64 array as it is if
+    build names the target. The keyword `name` names the node. Mistakes in the graph are found by build and
     Graph.check, a port or attribute that does not exist by the method, as ArgumentError.
     """
 
@@ -102,6 +103,7 @@ class Builder:
         self._inputs, self._constants, self._nodes, self._outputs = [], [], [], []
         self._taken = set()
         self._large = {}  # {name: (dtype, array)}, which go through a file
+        self._wide = []  # (node, attribute, port, array): numbers that are float64 where a target computes in it
 
     def _unique(self, stem):
         name, count = stem, 1
@@ -142,6 +144,30 @@ class Builder:
 
     def build(self, *, target=None):
         """The graph. Raises ArgumentError if it has no outputs, GraphError if it breaks a rule of every target."""
+        return self._build(target, target)
+
+    def _build(self, target, runs_on):
+        """The graph of a target, to run on a target: float64 arrays are tensors if it takes them."""
+        if not self._wide or runs_on is None:
+            return self._parsed(target)
+        graph = self._with_tensors()._parsed(target)
+        refused = any(one.rule == "core/port-dtype" for one in graph.check(runs_on))
+        return self._parsed(target) if refused else graph
+
+    def _with_tensors(self):
+        """A copy whose float64 arrays are constants."""
+        made = Builder(self._name)
+        made._inputs, made._constants, made._outputs = self._inputs, list(self._constants), self._outputs
+        made._taken, made._large = set(self._taken), dict(self._large)
+        changed = {}
+        for node, attr, port, array in self._wide:
+            one = changed.setdefault(node["name"], {**node, "inputs": dict(node["inputs"]), "attrs": dict(node["attrs"])})
+            one["inputs"][port] = made.constant(array, name=made._unique(f"{node['name']}_{port}")).name
+            del one["attrs"][attr]
+        made._nodes = [changed.get(node["name"], node) for node in self._nodes]
+        return made
+
+    def _parsed(self, target):
         made = {"format": "qdq/1", "name": self._name, "inputs": self._inputs, "constants": self._constants,
                 "nodes": self._nodes, "outputs": self._outputs}  # fmt: skip
         name = self._name or "Builder"
@@ -171,12 +197,18 @@ class Builder:
             elif key not in op.attrs:
                 raise ArgumentError(f"{op.name} has no '{key}', wanted one of: {', '.join([*op.inputs, *op.attrs])}")
         attrs = {k: plain(v) for k, v in given.items() if k not in op.inputs and v is not None}
+        wide = []
         for port, attr in _NUMBERS.items():
             if attr in op.attrs and attr not in attrs and port in ports and is_number(ports[port]):
-                attrs[attr] = plain(ports.pop(port))
+                array = ports.pop(port)
+                attrs[attr] = plain(array)
+                if isinstance(array, np.ndarray) and array.dtype == np.float64 and attr.endswith("scales"):
+                    wide.append((attr, port, array))
         inputs = {port: [self._named(v) for v in value] if port in op.lists else self._named(value)
                   for port, value in ports.items() if value is not None}  # fmt: skip
-        self._nodes.append({"op": op.name, "name": self._take(name), "inputs": inputs, "attrs": attrs})
+        node = {"op": op.name, "name": self._take(name), "inputs": inputs, "attrs": attrs}
+        self._nodes.append(node)
+        self._wide += [(node, *one) for one in wide]
         made = [Value(self, name if i == 0 else f"{name}.{port}") for i, port in enumerate(op.outputs)]
         return made[0] if len(made) == 1 else tuple(made)
 

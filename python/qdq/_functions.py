@@ -31,7 +31,7 @@ def _key(value):
     return repr(plain(value))
 
 
-def _graph(op, dtype, shape, given, quantized, inside):
+def _graph(op, dtype, shape, given, quantized, target, inside):
     """The graph of one node, and the names of its results. inside: a Dequantize reads the codes, which are no output."""
     b = Builder(op)
     given = dict(given)
@@ -45,23 +45,23 @@ def _graph(op, dtype, shape, given, quantized, inside):
         shared = ("scale", "zero_point", "scales", "zps", "qtype", "axis", "group_shape", "zero_point_domain")
         again = {key: value for key, value in given.items() if key in shared}
         b.output("reals", b.dequantize(made, dtype=dtype, **again))
-        return b.build(), ["y"]
+        return b._build(None, target), ["y"]
     made = made if isinstance(made, tuple) else (made,)
     for i, value in enumerate(made):
         b.output(f"y{i}", value)
-    return b.build(), [f"y{i}" for i in range(len(made))]
+    return b._build(None, target), [f"y{i}" for i in range(len(made))]
 
 
 def _compiled(op, dtype, shape, given, quantized, target):
     """A plan and the names of its results. Codes that a target lets no graph return are read behind the node, where a
     Dequantize sees them."""
-    graph, names = _graph(op, dtype, shape, given, quantized, False)
+    graph, names = _graph(op, dtype, shape, given, quantized, target, False)
     try:
         return graph.compile(target), names
     except UnsupportedError:
         if op != "quantize" or quantized not in dtypes.NARROW:
             raise
-        graph, names = _graph(op, dtype, shape, given, quantized, True)
+        graph, names = _graph(op, dtype, shape, given, quantized, target, True)
         if not graph.check(target).ok:
             raise
         return graph.compile(target, values=names), names

@@ -405,6 +405,21 @@ class Functions(unittest.TestCase):
                 texts.append(str(raised.exception))
             self.assertEqual(texts[0], texts[1])
 
+    def test_float64_scales_are_tensors_where_the_target_computes_by_them(self):
+        """torchao 0.18.0 gave these codes: 0.7 / 0.2 is below 3.5 in float64 alone. Others read the numbers as float32."""
+        x, zeros = np.float32([[0.3, 1, 2.5], [-1, 0.7, -3]]), np.zeros(3, np.int64)
+        for scale, target, code in ((np.array([0.1, 0.2, 0.5]), "torchao", 3), (np.float32([0.1, 0.2, 0.5]), "torchao", 4),
+                                    ([0.1, 0.2, 0.5], "torchao", 4), (np.array([0.1, 0.2, 0.5]), "core", 4),
+                                    (np.array([0.1, 0.2, 0.5]), "onnx", 4), (np.array([0.1, 0.2, 0.5]), None, 4)):  # fmt: skip
+            codes = qdq.quantize(x, scale, zeros, axis=1, target=target)
+            self.assertEqual(codes.tolist(), [[3, 5, 5], [-10, code, -6]], target)
+            b = qdq.Builder("wide")
+            b.output("y", b.quantize(b.input("x", "float32", (2, 3)), scale, zeros, axis=1))
+            self.assertEqual(b.build(target=target).run(x=x)["y"].tolist(), codes.tolist(), target)
+        products = (np.int8([[77, -3, 5]]).astype(np.float64) * np.array([[0.7, 1 / 3, 1e-3]])).astype(np.float32)
+        got = qdq.dequantize(np.int8([[77, -3, 5]]), np.array([0.7, 1 / 3, 1e-3]), axis=1, target="torchao")
+        qdq.testing.assert_same_bits(got, products)
+
     def test_numbers_of_an_argument(self):
         """Python's and numpy's numbers of 64 bits are the nearest float32."""
         wanted = np.clip(np.rint(X / np.float32([[0.1], [0.2]])), -128, 127).astype(np.int8)
