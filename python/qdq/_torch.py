@@ -164,12 +164,32 @@ def _numbers(t, parameter, kind):
     if not _is_node(parameter):
         return np.asarray(parameter, kind)
     array = t.array(parameter)
+    if array is not None and _word(parameter) == "bfloat16":
+        array = (array.astype(np.uint32) << 16).view(np.float32)
     return t.value(parameter) if array is None else array.astype(kind)
 
 
-def _zero(t, zero, kind):
-    """A zero point for a port; None for zeros that are known."""
-    zero = _numbers(t, zero, kind)
+_FLOATS = ("float32", "float16", "bfloat16", "float64")
+
+
+def _word(node):
+    return dtypes.word(node.meta["val"].dtype)
+
+
+def _scale(t, scale, shape=None):
+    """A scale for a port, in a shape: a tensor keeps its dtype, in which PyTorch computes."""
+    if not _is_node(scale):
+        return np.asarray(scale, np.float32)
+    array = t.array(scale)
+    if array is None:
+        return t.value(scale) if shape is None else t.b.reshape(t.value(scale), shape=shape, special_zero=False)
+    array = array if shape is None else array.reshape(shape)
+    return array if _word(scale) in ("float32", "float64") else t.b.constant(array, dtype=_word(scale))
+
+
+def _zero(t, zero):
+    """A zero point for a port, also beyond the range of the codes; None for zeros that are known."""
+    zero = _numbers(t, zero, np.float32 if _is_node(zero) and _word(zero) in _FLOATS else np.int64)
     return zero if isinstance(zero, Value) or np.any(zero) else None
 
 
@@ -177,29 +197,30 @@ def _zero(t, zero, kind):
 def _quantize(t, node, x, scale, zero, low, high, dtype, **_):
     word = dtypes.word(dtype)
     return t.b.quantize(t.value(x), name=node.name, scale=_numbers(t, scale, np.float32),
-                        zero_point=_zero(t, zero, dtypes.numpy_of(word)), dtype=word, **_bounds(word, low, high))  # fmt: skip
+                        zero_point=_zero(t, zero), dtype=word, **_bounds(word, low, high))  # fmt: skip
 
 
 @_op("quantized_decomposed.dequantize_per_tensor.default", "quantized_decomposed.dequantize_per_tensor.tensor")
 def _dequantize(t, node, x, scale, zero, *_):
-    kind = dtypes.numpy_of(dtypes.word(x.meta["val"].dtype))
-    return t.b.dequantize(t.value(x), name=node.name, scale=_numbers(t, scale, np.float32), zero_point=_zero(t, zero, kind),
+    return t.b.dequantize(t.value(x), name=node.name, scale=_numbers(t, scale, np.float32), zero_point=_zero(t, zero),
                           dtype=dtypes.word(node.meta["val"].dtype))  # fmt: skip
 
 
 @_op("quantized_decomposed.quantize_per_channel.default")
 def _quantize_channels(t, node, x, scales, zeros, axis, low, high, dtype):
     word = dtypes.word(dtype)
-    return t.b.quantize(t.value(x), name=node.name, scale=_numbers(t, scales, np.float32), qtype="per_channel", axis=axis,
-                        zero_point=_zero(t, zeros, dtypes.numpy_of(word)), dtype=word, **_bounds(word, low, high))  # fmt: skip
+    return t.b.quantize(t.value(x), name=node.name, scale=_scale(t, scales), qtype="per_channel", axis=axis,
+                        zero_point=_zero(t, zeros), dtype=word, **_bounds(word, low, high))  # fmt: skip
 
 
 @_op("quantized_decomposed.dequantize_per_channel.default")
 def _dequantize_channels(t, node, x, scales, zeros, axis, *_):
-    kind = dtypes.numpy_of(dtypes.word(x.meta["val"].dtype))
-    zero = None if zeros is None else _zero(t, zeros, kind)
-    return t.b.dequantize(t.value(x), name=node.name, scale=_numbers(t, scales, np.float32), qtype="per_channel", axis=axis,
-                          zero_point=zero, dtype=dtypes.word(node.meta["val"].dtype))  # fmt: skip
+    zero = None if zeros is None else _zero(t, zeros)
+    wanted, made = _word(node), _word(scales)
+    made = made if made in ("float16", "bfloat16") else wanted  # of codes times such scales
+    last = {"name": node.name} if made == wanted else {}
+    y = t.b.dequantize(t.value(x), scale=_scale(t, scales), qtype="per_channel", axis=axis, zero_point=zero, dtype=made, **last)
+    return y if made == wanted else t.b.cast(y, name=node.name, dtype=wanted)
 
 
 @_op("quantized_decomposed.choose_qparams.tensor")
@@ -230,31 +251,29 @@ def _choose_affine(t, node, x, mapping, block, dtype, low=None, high=None, eps=N
 def _quantize_affine(t, node, x, block, scale, zero, dtype, low=None, high=None, *_):
     word = dtypes.word(dtype)
     bounds = _bounds(word, low, high) if low is not None else {}
-    return t.b.quantize(t.value(x), name=node.name, scale=_grid(t, x, block, scale, np.float32), dtype=word, **bounds,
-                        zero_point=_grid_zero(t, x, block, zero, word), **_blocks(x, block))  # fmt: skip
+    return t.b.quantize(t.value(x), name=node.name, scale=_grid_scale(t, x, block, scale), dtype=word, **bounds,
+                        zero_point=_grid_zero(t, x, block, zero), **_blocks(x, block))  # fmt: skip
 
 
 @_op("torchao.dequantize_affine.default")
 def _dequantize_affine(t, node, x, block, scale, zero, dtype, *_, **__):
-    word = dtypes.word(x.meta["val"].dtype)
-    return t.b.dequantize(t.value(x), name=node.name, scale=_grid(t, x, block, scale, np.float32), **_blocks(x, block),
-                          zero_point=_grid_zero(t, x, block, zero, word), dtype=dtypes.word(node.meta["val"].dtype))  # fmt: skip
+    return t.b.dequantize(t.value(x), name=node.name, scale=_grid_scale(t, x, block, scale), **_blocks(x, block),
+                          zero_point=_grid_zero(t, x, block, zero), dtype=dtypes.word(node.meta["val"].dtype))  # fmt: skip
 
 
-def _grid(t, x, block, parameter, kind):
-    """Parameters in the shape of the grid of blocks."""
-    made = _numbers(t, parameter, kind)
-    grid = [-(-s // g) for s, g in zip(_shape(x), block)]
-    if list(block) == _shape(x):
-        grid = []
-    return t.b.reshape(made, shape=grid, special_zero=False) if isinstance(made, Value) else made.reshape(grid)
+def _grid_shape(x, block):
+    return [] if list(block) == _shape(x) else [-(-s // g) for s, g in zip(_shape(x), block)]
 
 
-def _grid_zero(t, x, block, zero, word):
-    if zero is None:
+def _grid_scale(t, x, block, scale):
+    return _scale(t, scale, _grid_shape(x, block))
+
+
+def _grid_zero(t, x, block, zero):
+    made, grid = None if zero is None else _zero(t, zero), _grid_shape(x, block)
+    if made is None:
         return None
-    made = _grid(t, x, block, zero, dtypes.numpy_of(word))
-    return made if isinstance(made, Value) or np.any(made) else None
+    return t.b.reshape(made, shape=grid, special_zero=False) if isinstance(made, Value) else made.reshape(grid)
 
 
 # ---- MX ----

@@ -78,6 +78,27 @@ class FromTorch(unittest.TestCase):
                    p.parameters["z"], 0, -127, 127, "int8", shape=(2, 2), dtype="int8")  # fmt: skip
         self.assertEqual(p.run(q, x=np.float32([[-99, 1], [-999, 3]])), [[[-127, 2], [-127, 2]]])
 
+    def affine(self, scale, dtype, zero=(0, 0, 0)):
+        """The codes of quantize_affine for three channels, and of dequantize_affine the reals."""
+        p = Program()
+        p.state_dict = {"s": scale, "z": np.int64(zero)}
+        s, z = p.given("s", (3,), dtype, "PARAMETER"), p.given("z", (3,), "int64", "PARAMETER")
+        q = p.call("torchao.quantize_affine.default", p.given("x", (2, 3)), [2, 1], s, z, "int8", shape=(2, 3), dtype="int8")
+        y = p.call("torchao.dequantize_affine.default", q, [2, 1], s, z, "int8", shape=(2, 3))
+        return p.run(q, y, x=np.float32([[0.3, 1, 2.5], [-1, 0.7, -3]]))
+
+    def test_scales_keep_their_dtype(self):
+        """torchao 0.18.0 gave the codes by float64 and float32 scales; 0x3F00, 0x3E80 and 0x4000 are 0.5, 0.25 and 2."""
+        self.assertEqual(self.affine(np.array([0.1, 0.2, 0.5]), "float64")[0], [[3, 5, 5], [-10, 3, -6]])
+        self.assertEqual(self.affine(np.float32([0.1, 0.2, 0.5]), "float32")[0], [[3, 5, 5], [-10, 4, -6]])
+        for scale, dtype in ((np.uint16([0x3F00, 0x3E80, 0x4000]), "bfloat16"), (np.float16([0.5, 0.25, 2]), "float16"),
+                             (np.float32([0.5, 0.25, 2]), "float32")):  # fmt: skip
+            self.assertEqual(self.affine(scale, dtype), [[[1, 4, 1], [-2, 3, -2]], [[0.5, 1, 2], [-1, 0.75, -4]]], dtype)
+
+    def test_zero_points_beyond_the_codes_do_not_wrap(self):
+        wanted = [[[127, -128, 6], [127, -128, 3]], [[-36.5, 43, 2], [-36.5, 43, -4]]]
+        self.assertEqual(self.affine(np.float32([0.5, 0.25, 2]), "float32", (200, -300, 5)), wanted)
+
     def test_mx_weights_and_activations(self):
         """Weights 1 and 2, one scale 2: 32 * 1 + 31 * 2 * 2 + 0.0625 * 2 * 2. The smallest of x, 17 steps of 2^-8, lies halfway
         between float8 numbers, and becomes 16 steps."""
