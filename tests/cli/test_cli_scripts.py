@@ -34,6 +34,7 @@ class Scripts(Case):
                               (["dev", "--help"], "usage: ./dev"),
                               (["tests/cross/run", "--help"], "aarch64"),
                               (["tests/cross/run", "-h"], "aarch64"),
+                              (["tests/cross/run_i686", "--help"], "32-bit x86"),
                               (["tests/install/run", "--help"], "clean Debian"),
                               ([".ci/run", "--help"], "usage: .ci/run")):
             done = self.call(*words)
@@ -43,7 +44,7 @@ class Scripts(Case):
                 self.assertLessEqual(len(line), 100, line)
 
     def test_unknown_words_are_refused(self):
-        for words in (["dev", "bogus"], ["tests/cross/run", "--bogus"]):
+        for words in (["dev", "bogus"], ["tests/cross/run", "--bogus"], ["tests/cross/run_i686", "--bogus"]):
             self.assertIn(f"'{words[1]}'", self.call(*words, code=2).stderr)
 
 
