@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/formats/json/json_scan.h"
+#include "graph/formats/json/json_tree.h"
 #include "include/qdq/inspect.h"
 #include "runtime/base/did_you_mean.h"
 #include "runtime/base/error.h"
@@ -241,18 +241,18 @@ qdq_status qdq_safetensors_header_read(header *out, const char *text, size_t len
     if (text[0] != '{')
         return qdq_fail(err, QDQ_ERR_PARSE, "the header begins with byte 0x%02X, wanted '{'",
                         (unsigned)(unsigned char)text[0]);
-    QDQ_TRY(qdq_json_scan(text, length, out->allocator, QDQ_SAFETENSORS_MAX_VALUES, err));
     out->names = qdq_symbols_create(out->allocator, err);
     if (!out->names) return QDQ_ERR_MEMORY;
     // A string without quotes, with its NUL, is never longer than in the text.
     out->strings = qdq_alloc_array(out->allocator, length, 1, 1);
     if (!out->strings) return qdq_fail_memory(err, length);
     out->strings_bytes = length;
-    cJSON *root = cJSON_ParseWithLengthOpts(text, length + 1, NULL, 1);
-    if (!root)  // the scan accepts only what cJSON accepts, so memory ran out
-        return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory: a header of %zu bytes", length);
+    qdq_error own = {0};
+    cJSON *root =
+        qdq_json_tree_parse(text, length, out->allocator, QDQ_SAFETENSORS_MAX_VALUES, &own);
+    if (!root) return qdq_fail(err, own.status, "%s", own.text);
     qdq_status status = read_root(out, root, err);
-    cJSON_Delete(root);
+    qdq_json_tree_free(root);
     return status;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants that lie in a file become inputs, so that the text is small and needs no folder.
+// Constants that lie in a file become inputs, so that the text is small and needs no folder. cJSON
+// reads and prints numbers as in the locale "C", the command line's, which never calls setlocale.
 #include "tools/lab/explain/node_document.h"
 
 #include <cjson/cJSON.h>
