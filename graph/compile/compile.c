@@ -74,7 +74,8 @@ static bool copy_constant(const qdq_compiler *c, uint32_t id, char *out) {
 }
 
 // Only constants that steps read are copied into the plan, row-major. Known parameters are already
-// in their links and packed constants in their stages.
+// in their links and packed constants in their stages. The one reduction with a parameter
+// (DynamicQuantize) shares it with its Quantize, whose link keeps it.
 static qdq_status keep_constants(qdq_compiler *c) {
     const qdq_graph *graph = c->draft.graph;
     size_t bytes = 0, packed = 0;
@@ -157,10 +158,12 @@ static void describe_slot(qdq_compiler *c, size_t id, size_t slot) {
     size_t tile = qdq_tile_bytes(v->type.dtype), group = elements % QDQ_TILE_ELEMENTS;
     size_t used = elements / QDQ_TILE_ELEMENTS * tile +
                   (group * tile + QDQ_TILE_ELEMENTS - 1) / QDQ_TILE_ELEMENTS;
-    if (!rows) c->plan->stats.padding_bytes += bytes - used;
+    if (!rows)
+        c->plan->stats.padding_bytes = qdq_size_add(c->plan->stats.padding_bytes, bytes - used);
 }
 
-// Whether a link reads value `id` as a parameter, not as its x.
+// True if a link reads value `id` as a parameter, not as its x. A parameter of the step's reduction
+// needs no look: the Quantize of the same node reads it in a later step, so x does not end here.
 static bool reads_beside(const qdq_draft_step *step, uint32_t id) {
     for (size_t i = 0; i < step->link_count; i++)
         for (size_t k = 0; k < step->links[i].stage->stage_param_count; k++)
@@ -377,6 +380,7 @@ static qdq_plan *compile_plan(const qdq_graph *graph, const qdq_compile_options 
                     qdq_size_add(graph->limits.bytes, BYTES_OF_PLANNING));
     qdq_mempool_init(&plan->mempool, &c.budget.allocator);
     qdq_mempool_init(&c.scratch, &c.budget.allocator);
+    // Not a part of the graph's value: the place where reads of its files report to this compile.
     if (graph->failure) *graph->failure = (qdq_error){0};
     qdq_status status = compile(&c);
     qdq_mempool_release(&c.scratch);

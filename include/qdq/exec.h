@@ -98,11 +98,14 @@ QDQ_API void qdq_exec_destroy(qdq_exec *exec);
 // Makes runs read an input from the caller's row-major memory, or write an output to it. `data`
 // holds elements of the tensor's own dtype, `bytes` must be the tensor's size, and the memory must
 // stay valid and untouched during runs. NULL `data` goes back to the exec's own memory. Memory of
-// an output must not overlap any other bound memory.
+// an output must not overlap any other bound memory. As the caller may fill the memory later, its
+// elements are not checked: for a byte that is no code of a dtype narrower than a byte, a run gives
+// some number in place of each element that depends on it.
 QDQ_API qdq_status qdq_exec_bind(qdq_exec *exec, const char *name, void *data, size_t bytes,
                                  qdq_error *err);
 
-// Copies `count` elements of `dtype` into an input; NULL data is refused. `dtype` is the input's
+// Copies `count` elements of `dtype` into an input, bound memory if it is bound; NULL data and bytes
+// that are no code of a narrower dtype are refused. `dtype` is the input's
 // own, or float32 for any float type (rounded half to even). Elements of a block float are float32
 // too; a run rounds them, bound or copied, to the form that a tile holds. Inputs that were neither
 // written nor bound are zero.

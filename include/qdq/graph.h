@@ -18,7 +18,8 @@ extern "C" {
 typedef struct qdq_graph qdq_graph;
 
 // A value of a graph: an input, a constant or an output of a node. All zero is "no value".
-// Valid only for the graph that made it.
+// Valid only for the graph that made it: another graph refuses an id beyond its own, and takes a
+// smaller one for its own value of that id.
 typedef struct qdq_value {
     uint32_t id;
 } qdq_value;

@@ -240,6 +240,78 @@ static void int4_values_are_packed_in_the_arena(void **state) {
     qdq_plan_destroy(plan), qdq_graph_destroy(g);
 }
 
+// Nine floats follow each other in the same memory. Each has 2^54 elements in 2^49 tiles of 2^12
+// bytes, of which 2^61 - 2^56 are padding.
+static void padding_beyond_what_a_size_can_count_is_the_largest_size(void **state) {
+    (void)state;
+    qdq_limits limits = {.elements = SIZE_MAX, .bytes = SIZE_MAX};
+    qdq_graph *g = qdq_graph_create(NULL, &(qdq_graph_options){.limits = limits});
+    qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE((int64_t)1 << 54, 1));
+    for (int i = 0; i < 9; i++) {
+        char name[8];
+        v = qdq_relu(g, v, (qdq_unary_attrs){0});
+        snprintf(name, sizeof name, "y%d", i);
+        qdq_output(g, name, qdq_quantize(g, v, (qdq_quantize_attrs){.scales = QDQ_SCALE(1)}));
+    }
+    qdq_output(g, "y", v);
+    qdq_error err = {0};
+    qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.tiled = true}, &err);
+    assert_string_equal(err.text, "");
+    assert_true(qdq_plan_get_stats(plan).arena_bytes < (size_t)1 << 63);
+    assert_true(qdq_plan_get_stats(plan).padding_bytes == SIZE_MAX);
+    qdq_plan_destroy(plan), qdq_graph_destroy(g);
+}
+
+// A bound input is the caller's memory for all calls: a write changes it, and its own memory stays
+// as it was.
+static void a_write_to_a_bound_input_changes_the_bound_memory(void **state) {
+    (void)state;
+    float bound[2] = {1, 2}, y[2];
+    qdq_graph *g = qdq_graph_create(NULL, NULL);
+    qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(2));
+    qdq_output(g, "y", qdq_relu(g, x, (qdq_unary_attrs){0}));
+    qdq_plan *plan = qdq_graph_compile(g, NULL, NULL);
+    qdq_exec *exec = qdq_exec_create(plan, NULL, NULL);
+    qdq_exec_write(exec, "x", QDQ_FLOAT32, (float[]){3, 4}, 2, NULL);
+    qdq_exec_bind(exec, "x", bound, sizeof bound, NULL);
+    qdq_exec_write(exec, "x", QDQ_FLOAT32, (float[]){5, 6}, 2, NULL);
+    assert_memory_equal(bound, ((float[]){5, 6}), sizeof bound);
+    qdq_exec_bind(exec, "x", NULL, 0, NULL);
+    qdq_exec_run(exec);
+    qdq_exec_read(exec, "y", QDQ_FLOAT32, y, 2, NULL);
+    assert_memory_equal(y, ((float[]){3, 4}), sizeof y);
+    qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
+}
+
+// The contents of bound memory are the caller's: a run reads bytes beyond int4 as it reads others,
+// stays in its memory, and computes the elements beside them as before.
+static void bound_bytes_beyond_int4_change_their_own_elements_alone(void **state) {
+    (void)state;
+    int8_t codes[256];
+    float y[256];
+    for (int i = 0; i < 256; i++) codes[i] = (int8_t)(i % 2 ? i - 128 : i / 2 % 16 - 8);
+    qdq_graph *g = qdq_graph_create(NULL, NULL);
+    qdq_value x = qdq_input(g, "x", QDQ_INT4, QDQ_SHAPE(16, 16));
+    qdq_value real = qdq_dequantize(g, x, (qdq_dequantize_attrs){.scales = QDQ_SCALE(0.5F)});
+    qdq_value small =
+        qdq_quantize(g, real, (qdq_quantize_attrs){.scales = QDQ_SCALE(1), .dtype = QDQ_INT4});
+    qdq_output(g, "y", real), qdq_output(g, "q", small);
+    static const qdq_compile_options options[] = {{0}, {.tiled = true}, {.materialize = true}};
+    for (size_t k = 0; k < UNIT_COUNT(options); k++) {
+        qdq_error err = {0};
+        qdq_plan *plan = qdq_graph_compile(g, &options[k], &err);
+        qdq_exec *exec = qdq_exec_create(plan, NULL, &err);
+        assert_int_equal(qdq_exec_write(exec, "x", QDQ_INT4, codes, 256, &err),
+                         QDQ_ERR_ARGUMENT);
+        assert_int_equal(qdq_exec_bind(exec, "x", codes, sizeof codes, NULL), QDQ_OK);
+        qdq_exec_run(exec);
+        assert_int_equal(qdq_exec_read(exec, "y", QDQ_FLOAT32, y, 256, NULL), QDQ_OK);
+        for (int i = 0; i < 256; i += 2) assert_true(y[i] == (float)codes[i] * 0.5F);
+        qdq_exec_destroy(exec), qdq_plan_destroy(plan);
+    }
+    qdq_graph_destroy(g);
+}
+
 static void bound_memory_is_read_and_written_in_place(void **state) {
     (void)state;
     float x[6] = {0.1f, 0.6f, -1.4f, 3, -100, 100};
@@ -407,6 +479,9 @@ int main(void) {
         cmocka_unit_test(a_chain_between_rows_needs_no_arena),
         cmocka_unit_test(a_value_with_two_readers_lies_in_the_arena),
         cmocka_unit_test(int4_values_are_packed_in_the_arena),
+        cmocka_unit_test(padding_beyond_what_a_size_can_count_is_the_largest_size),
+        cmocka_unit_test(a_write_to_a_bound_input_changes_the_bound_memory),
+        cmocka_unit_test(bound_bytes_beyond_int4_change_their_own_elements_alone),
         cmocka_unit_test(bound_memory_is_read_and_written_in_place),
         cmocka_unit_test(wrong_names_counts_and_dtypes_are_refused),
         cmocka_unit_test(float32_is_rounded_into_bfloat16_inputs),

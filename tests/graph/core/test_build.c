@@ -56,6 +56,30 @@ static void nodes_without_names_get_free_ones(void **state) {
     qdq_graph_destroy(g);
 }
 
+// An id does not name its graph.
+static void a_value_of_another_graph_is_refused_if_its_id_is_beyond_this_graph(void **state) {
+    (void)state;
+    qdq_graph *g = qdq_graph_create(NULL, NULL), *other = qdq_graph_create(NULL, NULL);
+    qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(4));
+    qdq_value first = qdq_input(other, "a", QDQ_FLOAT32, QDQ_SHAPE(8));
+    qdq_value second = qdq_input(other, "b", QDQ_FLOAT32, QDQ_SHAPE(8));
+    assert_int_equal(first.id, x.id);
+    qdq_output(g, "y", qdq_relu(g, first, (qdq_unary_attrs){.name = "r"}));
+    assert_int_equal(qdq_graph_validate(g, NULL, NULL)->errors, 0);
+    qdq_dtype dtype;
+    qdq_shape shape;
+    assert_true(qdq_value_type(g, qdq_graph_find(g, "r"), &dtype, &shape));
+    assert_int_equal(shape.dims[0], 4);
+    qdq_graph_destroy(g);
+    g = qdq_graph_create(NULL, NULL);
+    qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(4));
+    qdq_output(g, "y", qdq_relu(g, second, (qdq_unary_attrs){.name = "r"}));
+    const qdq_report *report = qdq_graph_validate(g, NULL, NULL);
+    assert_true(report->errors);
+    assert_non_null(strstr(report->findings[0].message, "is a value of another graph"));
+    qdq_graph_destroy(g), qdq_graph_destroy(other);
+}
+
 static void every_output_of_a_node_can_be_reached(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create(NULL, NULL);
@@ -378,6 +402,7 @@ int main(void) {
         cmocka_unit_test(all_errors_of_a_graph_are_reported),
         cmocka_unit_test(nodes_after_a_bad_node_are_not_blamed),
         cmocka_unit_test(nodes_without_names_get_free_ones),
+        cmocka_unit_test(a_value_of_another_graph_is_refused_if_its_id_is_beyond_this_graph),
         cmocka_unit_test(every_output_of_a_node_can_be_reached),
         cmocka_unit_test(an_older_smaller_struct_is_accepted),
         cmocka_unit_test(a_struct_that_ends_within_a_field_is_refused),
