@@ -52,8 +52,10 @@ static bool add(qdq_mempool *mempool, span_set *set, span taken, size_t *looks) 
 
 //---- The tree ---------------------------------------------------------------
 
-// `always`: taken in all moments of the node, unless a node above already says so. `ever`: taken in
-// some of its moments, unless `always` of this node or of one above has it.
+// `always`: taken in all moments of the node, unless a node above already says so. `ever`: taken
+// from one of its moments on. Two ranges of moments meet where one of them begins, so that a search
+// finds what was taken by the first moments alone: what begins in its range by `ever`, and what had
+// begun before by `always` of the nodes above its own first moment.
 typedef struct qdq_gaps_node {
     span_set always, ever;
 } node;
@@ -75,10 +77,8 @@ bool qdq_gaps_take(qdq_gaps *gaps, size_t first, size_t last, size_t offset, siz
     if (bytes == 0) return true;
     gaps->looks++;
     size_t low = gaps->leaves + first, high = gaps->leaves + last;
-    for (size_t a = low, b = high; a > 0; a /= 2, b /= 2) {
+    for (size_t a = low; a > 0; a /= 2)
         if (!add(gaps->mempool, &gaps->nodes[a].ever, taken, &gaps->looks)) return false;
-        if (a != b && !add(gaps->mempool, &gaps->nodes[b].ever, taken, &gaps->looks)) return false;
-    }
     for (size_t a = low, b = high + 1; a < b; a /= 2, b /= 2) {
         if (a % 2 && !add(gaps->mempool, &gaps->nodes[a++].always, taken, &gaps->looks))
             return false;
@@ -91,9 +91,8 @@ bool qdq_gaps_take(qdq_gaps *gaps, size_t first, size_t last, size_t offset, siz
 //---- Searching --------------------------------------------------------------
 
 // Bounds the sets that describe what is taken in a range of moments. Each level of the tree has at
-// most six: `always` of two nodes above the ends of the range, and both sets of two nodes within
-// it.
-enum { MAX_SETS = 6 * 64 };
+// most five: `always` of a node above the first moment, and both sets of two nodes within the range.
+enum { MAX_SETS = 5 * 64 };
 
 static size_t push(const span_set **sets, size_t count, const span_set *set) {
     if (set->count) sets[count++] = set;
@@ -102,10 +101,7 @@ static size_t push(const span_set **sets, size_t count, const span_set *set) {
 
 static size_t sets_of(const qdq_gaps *gaps, size_t first, size_t last, const span_set **sets) {
     size_t count = 0, low = gaps->leaves + first, high = gaps->leaves + last;
-    for (size_t a = low, b = high; a > 0; a /= 2, b /= 2) {
-        count = push(sets, count, &gaps->nodes[a].always);
-        if (a != b) count = push(sets, count, &gaps->nodes[b].always);
-    }
+    for (size_t a = low; a > 0; a /= 2) count = push(sets, count, &gaps->nodes[a].always);
     for (size_t a = low, b = high + 1; a < b; a /= 2, b /= 2) {
         if (a % 2) {
             count = push(sets, count, &gaps->nodes[a].always);

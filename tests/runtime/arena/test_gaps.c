@@ -65,10 +65,35 @@ static void an_arena_may_have_a_single_step(void **state) {
     qdq_mempool_release(&mempool);
 }
 
+// Spans apart from each other, so that the sets grow beyond a block of the pool.
+static bool take_many(qdq_gaps *gaps, qdq_mempool *mempool) {
+    bool done = qdq_gaps_init(gaps, mempool, 4);
+    for (size_t i = 0; done && i < 2000; i++) done = qdq_gaps_take(gaps, i % 4, 3, 2 * i, 1);
+    return done;
+}
+
+static void memory_may_run_out_at_any_time(void **state) {
+    (void)state;
+    unit_memory memory;
+    qdq_mempool mempool;
+    qdq_gaps gaps;
+    size_t fail_at = 0;
+    for (bool done = false; !done;) {
+        qdq_mempool_init(&mempool, unit_memory_init(&memory, ++fail_at));
+        done = take_many(&gaps, &mempool);
+        assert_true(done == !mempool.failed);
+        if (done) assert_int_equal(qdq_gaps_lowest(&gaps, 0, 3, 2), 3999);
+        qdq_mempool_release(&mempool);
+        unit_memory_check(&memory);
+    }
+    assert_true(fail_at > 4);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_lowest_and_the_highest_place_match_a_map),
         cmocka_unit_test(an_arena_may_have_a_single_step),
+        cmocka_unit_test(memory_may_run_out_at_any_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -200,6 +200,26 @@ static void sizes_that_overflow_are_refused(void **state) {
     qdq_mempool_release(&mempool);
 }
 
+static void memory_may_run_out_at_any_time(void **state) {
+    (void)state;
+    static qdq_lifetime all[5000];
+    unit_memory memory;
+    qdq_mempool mempool;
+    qdq_memory_plan plan;
+    size_t fail_at = 0;
+    for (bool done = false; !done;) {
+        for (size_t i = 0; i < UNIT_COUNT(all); i++)
+            all[i] = (qdq_lifetime){i, i + 40, 64, QDQ_NOT_IN_PLACE, 0};
+        qdq_mempool_init(&mempool, unit_memory_init(&memory, ++fail_at));
+        done = qdq_plan_memory(all, UNIT_COUNT(all), &mempool, &plan);
+        assert_true(done == !mempool.failed);
+        if (done) assert_int_equal(plan.arena_bytes, 41 * 64);
+        qdq_mempool_release(&mempool);
+        unit_memory_check(&memory);
+    }
+    assert_true(fail_at > 4);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_two_live_values_overlap),
@@ -209,6 +229,7 @@ int main(void) {
         cmocka_unit_test(thousands_of_random_lifetimes_need_little_more_than_the_peak),
         cmocka_unit_test(no_values_need_no_memory),
         cmocka_unit_test(sizes_that_overflow_are_refused),
+        cmocka_unit_test(memory_may_run_out_at_any_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
