@@ -131,6 +131,9 @@ static void names_are_those_of_ttnn(void **state) {
     assert_string_equal(qdq_buffer_type_name((qdq_buffer_type)3), "L1_SMALL");
     assert_string_equal(qdq_buffer_type_name((qdq_buffer_type)4), "TRACE");
     assert_string_equal(qdq_memory_layout_name(QDQ_HEIGHT_SHARDED), "HEIGHT_SHARDED");
+    assert_string_equal(qdq_buffer_type_name((qdq_buffer_type)5), "none");
+    assert_string_equal(qdq_memory_layout_name((qdq_memory_layout)4), "ND_SHARDED");
+    assert_string_equal(qdq_memory_layout_name((qdq_memory_layout)5), "none");
     assert_string_equal(qdq_memory_layout_name(QDQ_ND_SHARDED), "ND_SHARDED");
 }
 

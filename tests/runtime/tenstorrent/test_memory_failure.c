@@ -126,6 +126,9 @@ static void natively_sharded_operands_take_no_circular_memory(void **state) {
     assert_int_equal(region.end, 103424 + 6 * 2048);
     op.a_intermediate_bytes = 4096;
     assert_int_equal(qdq_binary_circular_buffers(&op, &all_cores, 1, buffers), 4);
+    op.is_native = true;  // an intermediate is never a buffer of the caller
+    assert_int_equal(qdq_binary_circular_buffers(&op, &all_cores, 1, buffers), 4);
+    for (size_t i = 0; i < 4; i++) assert_true(buffers[i].globally_allocated == (i < 3));
 }
 
 // A matrix product on a p150 whose L1 base was 111,616, as measured.
