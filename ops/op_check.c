@@ -75,7 +75,7 @@ static size_t count_words(const char *const *words) {
 // An enum out of its range comes from C only; JSON words are looked up by the reader.
 static bool check_attr(const qdq_op_context *ctx, const qdq_attr_desc *attr) {
     const void *field = (const char *)ctx->attrs + attr->offset;
-    int64_t value = 0, end = 0;
+    int64_t value, end;
     if (attr->kind == QDQ_ATTR_WORD) {
         int word;
         memcpy(&word, field, sizeof word);

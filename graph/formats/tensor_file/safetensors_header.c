@@ -27,17 +27,14 @@ static const char *show(char out[SHOWN_BYTES], const char *text) {
 
 //---- One tensor of the header ----
 
-// Dtypes narrower than a byte are stored as whole bytes and share the file's word for that type.
+// Dtypes narrower than a byte are stored as whole bytes, and each has the word of a dtype of bytes.
 static qdq_dtype dtype_of(const char *word) {
-    qdq_dtype found = QDQ_DTYPE_NONE;
-    if (word[0] == '\0') return found;
+    if (word[0] == '\0') return QDQ_DTYPE_NONE;
     for (int d = QDQ_DTYPE_NONE + 1; d < QDQ_DTYPE_COUNT; d++) {
         const qdq_dtype_info *row = qdq_dtype_get((qdq_dtype)d);
-        if (strcmp(row->safetensors, word) != 0) continue;
-        if (row->bits >= 8) return (qdq_dtype)d;
-        if (found == QDQ_DTYPE_NONE) found = (qdq_dtype)d;
+        if (row->bits >= 8 && strcmp(row->safetensors, word) == 0) return (qdq_dtype)d;
     }
-    return found;
+    return QDQ_DTYPE_NONE;
 }
 
 static bool get_integer(const cJSON *item, uint64_t *out) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opening a constant's file below the graph's folder: paths that leave it are refused, also by
 // qdq_tensor_file_open_beneath.
+#include <errno.h>
+
 #include "graph/core/open_file.h"
 #include "graph/formats/tensor_file/safetensors.h"
 #include "tests/unit.h"
@@ -93,6 +95,26 @@ static void paths_beneath_a_folder_stay_there(void **state) {
     assert_int_equal(open_files(), files);
 }
 
+// Descriptor 0 is a file like others where a program was started with its input closed.
+static void files_are_opened_without_standard_input(void **state) {
+    (void)state;
+    char path[256];
+    qdq_open_file file;
+    qdq_error err = {0};
+    unit_path(path, "first");
+    assert_int_equal(qdq_tensor_file_write(path, tensors, 1, NULL, &err), QDQ_OK);
+    int kept = dup(0);
+    close(0);
+    assert_int_equal(qdq_open_path(path, &file, &err), QDQ_OK);
+    assert_int_equal(file.descriptor, 0);
+    close(0);
+    assert_int_equal(qdq_open_beneath(unit_folder, "first", &file, &err), QDQ_OK);
+    assert_true(file.bytes > 5);
+    close(file.descriptor);
+    dup2(kept, 0);
+    close(kept);
+}
+
 static void the_empty_folder_is_the_current_one(void **state) {
     (void)state;
     char old[512], name[300];
@@ -150,12 +172,24 @@ static void a_failed_read_says_why(void **state) {
     qdq_error err = {0};
     assert_int_equal(qdq_open_file_read(-1, data, sizeof data, 0, &err), QDQ_ERR_IO);
     assert_string_equal(err.text, "cannot be read: Bad file descriptor");
+    // The end of a file is no interrupted call, whatever an earlier call has left in errno.
+    char path[256];
+    FILE *to = fopen(unit_path(path, "short"), "wb");
+    fwrite("abc", 3, 1, to), fclose(to);
+    qdq_open_file file;
+    assert_int_equal(qdq_open_path(path, &file, &err), QDQ_OK);
+    err = (qdq_error){0};
+    errno = EINTR;
+    assert_int_equal(qdq_open_file_read(file.descriptor, data, 4, 0, &err), QDQ_ERR_IO);
+    assert_string_equal(err.text, "ends 1 bytes too early: it was cut while open");
+    close(file.descriptor);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_regular_files_are_opened),
         cmocka_unit_test(paths_beneath_a_folder_stay_there),
+        cmocka_unit_test(files_are_opened_without_standard_input),
         cmocka_unit_test(the_empty_folder_is_the_current_one),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(a_failed_read_says_why),
