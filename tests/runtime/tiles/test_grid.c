@@ -119,6 +119,24 @@ static void parameters_repeat_where_the_first_dim_is_one_block(void **state) {
     assert_int_equal(qdq_grid_period(&rows), 105);
 }
 
+// A walk asks for the place of an element once for each row: what has a parameter for each element
+// is a run up to the end of its row, and blocks of several elements say how much of the row is left.
+static void a_walk_knows_the_rest_of_its_row(void **state) {
+    (void)state;
+    qdq_grid columns = qdq_grid_of(QDQ_SHAPE(2, 40), (int64_t[]){2, 1});
+    qdq_grid groups = qdq_grid_of(QDQ_SHAPE(2, 40), (int64_t[]){1, 16});
+    qdq_grid_walk walk = qdq_grid_walk_from(&columns, 40 + 5);
+    assert_int_equal(walk.block, 5);
+    assert_int_equal(walk.run, 35);
+    assert_int_equal(walk.step, 1);
+    assert_int_equal(walk.left, 0);
+    walk = qdq_grid_walk_from(&groups, 40 + 5);
+    assert_int_equal(walk.block, 3);
+    assert_int_equal(walk.run, 11);
+    assert_int_equal(walk.step, 0);
+    assert_int_equal(walk.left, 24);
+}
+
 static void long_rows_need_no_copy(void **state) {
     (void)state;
     uint32_t values[4096] = {0}, scratch[1024];
@@ -153,6 +171,7 @@ int main(void) {
         cmocka_unit_test(per_channel_works_on_every_axis),
         cmocka_unit_test(groups_may_be_ragged_in_every_dim),
         cmocka_unit_test(parameters_repeat_where_the_first_dim_is_one_block),
+        cmocka_unit_test(a_walk_knows_the_rest_of_its_row),
         cmocka_unit_test(long_rows_need_no_copy),
         cmocka_unit_test(whole_tiles_have_the_parameters_of_their_rows),
     };
