@@ -35,13 +35,11 @@ TESTS = {  # A path of the code, and the tests that guard it; the quick ones fir
                                    "ops/stored_results", "ops/weight_codes_plan", "ops/dequantize_tables",
                                    "ops/passes_quantized"],
     "graph/tensor_file": ["graph/held_constants", "graph/open_file", "graph/safetensors", "graph/safetensors_write",
-                          "graph/json_tree", "graph/write"],
-    "ops/op_check.c": ["graph/build", "graph/optional_fields", "ops/quantize_checks", "ops/elementwise",
-                       "ops/move_refusals", "ops/matmul", "ops/numerics_fields", "api/misuse", "graph/exec"],
-    "ops/infer.c": ["graph/build", "ops/elementwise", "ops/movement", "ops/matmul", "ops/reduce", "graph/symbols",
-                    "ops/move_refusals", "graph/exec", "api/misuse"],
-    "runtime/tiles": ["runtime/tile", "runtime/tile_copy", "runtime/grid", "runtime/nontemporal", "graph/exec",
-                      "graph/tiled_shapes", "graph/stacked_tiles"],
+                          "graph/json_tree", "graph/write", "api/misuse"],
+    "ops/op_check.c": ["ops/op_check", "graph/build", "graph/optional_fields", "ops/quantize_checks", "api/misuse"],
+    "ops/infer.c": ["ops/infer", "graph/build", "ops/movement", "ops/reduce", "ops/move_refusals"],
+    "runtime/tiles": ["runtime/tile", "runtime/tile_copy", "runtime/grid", "runtime/nontemporal", "api/misuse",
+                      "graph/exec", "graph/tiled_shapes", "graph/stacked_tiles"],
 }
 
 # ---- Mutants
@@ -115,8 +113,14 @@ def mutants_of(path):
     return found
 
 
+def key_of(mutant):
+    path, _, old, new = mutant
+    return path, old.strip(), new.strip()
+
+
 def read_equivalents():
-    """The set of mutants in tests/mutants/equivalent: path, line and changed line, without indents."""
+    """The set of mutants in tests/mutants/equivalent: path, line and changed line, without indents. Ends the
+    program if the code no longer has one."""
     found, path, old = set(), None, None
     for line in (ROOT / "tests/mutants/equivalent").read_text().splitlines():
         if line.startswith("- "):
@@ -125,6 +129,9 @@ def read_equivalents():
             found.add((path, old, line[2:].strip()))
         elif line and line[0] not in "# ":
             path = line
+    there = {key_of(mutant) for path in {path for path, _, _ in found} for mutant in mutants_of(path)}
+    for path, old, new in sorted(found - there):
+        sys.exit(f"tests/mutants/equivalent: {path} has no such mutant; remove it\n- {old}\n+ {new}")
     return found
 
 
@@ -140,13 +147,23 @@ class Build:
             if (ROOT / name).is_file():
                 (self.source / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, self.source / name)
-        subprocess.run(["meson", "setup", self.folder, self.source, "-Dsimd=false", "--buildtype=plain",
+        again = ["--reconfigure"] if (self.folder / "build.ninja").exists() else []
+        subprocess.run(["meson", "setup", *again, self.folder, self.source, "-Dsimd=false", "--buildtype=plain",
                         "-Doptimization=1", "-Ddebug=false"], check=True, stdout=subprocess.DEVNULL)
-        listed = subprocess.run(["meson", "introspect", "--tests", self.folder], check=True, stdout=subprocess.PIPE)
-        self.tests = {test["name"]: test for test in json.loads(listed.stdout)}
+        # A test in Python gets its program as a path from the build folder, and runs it in another one.
+        made = {file for target in self.introspect("--targets") for file in target["filename"]}
+        self.tests = {}
+        for test in self.introspect("--tests"):
+            wholes = [str(self.folder / word) for word in test["cmd"]]
+            test["cmd"] = [whole if whole in made else word for whole, word in zip(wholes, test["cmd"])]
+            self.tests[test["name"]] = test
         units = json.loads((self.folder / "compile_commands.json").read_text())
         self.objects = {os.path.relpath(self.folder / unit["file"], self.source): self.folder / unit["output"]
                         for unit in reversed(units)}
+
+    def introspect(self, what):
+        found = subprocess.run(["meson", "introspect", what, self.folder], check=True, stdout=subprocess.PIPE)
+        return json.loads(found.stdout)
 
     def make(self, names):
         """True if the programs of these tests build."""
@@ -196,9 +213,12 @@ def judge(build, mutant, limits):
             return "refused"
         if built.read_bytes() == unchanged:
             return "same"
-        if not build.make(limits):
-            return "refused"
-        return next((name for name, seconds in limits.items() if build.run(name, seconds) is None), None)
+        for name, seconds in limits.items():  # a program links again only if it has to run
+            if not build.make([name]):
+                return "refused"
+            if build.run(name, seconds) is None:
+                return name
+        return None
     finally:
         file.write_text(text)
         subprocess.run(["ninja", "-C", build.folder, os.path.relpath(built, build.folder)],
@@ -218,34 +238,39 @@ def time_limits(build, names):
     return limits
 
 
-def run_group(build, group, paths, options):
-    """Runs mutants of files that share tests. True if enough of them are killed."""
+def summary(title, ends, seed):
+    """Prints how mutants ended. Returns the percentage that is killed of those that tests could notice."""
+    aside = sum(end in ("refused", "same", "equivalent") for end in ends)
+    counted, survived = len(ends) - aside, ends.count("survived")
+    rate = 100 * (counted - survived) / max(counted, 1)
+    print(f"{title}: {len(ends)} mutants of seed {seed}, {aside} aside, {survived} survived, {rate:.1f} % killed",
+          flush=True)
+    return rate
+
+
+def run_group(build, group, paths, count, equivalents, options):
+    """Runs `count` mutants of files that share tests. Returns how each ends."""
     limits = time_limits(build, TESTS[group])
-    equivalents = read_equivalents()
     mutants = [mutant for path in paths for mutant in mutants_of(path)]
-    if options.count < len(mutants):
-        mutants = sorted(random.Random(options.seed).sample(mutants, options.count))
+    if count < len(mutants):
+        mutants = sorted(random.Random(options.seed).sample(mutants, count))
     ends = []
     for mutant in mutants:
         path, number, old, new = mutant
-        known = (path, old.strip(), new.strip()) in equivalents
+        known = key_of(mutant) in equivalents
         end = "equivalent" if known else judge(build, mutant, limits) or "survived"
         ends.append(end)
         if end == "survived" or options.verbose:
             print(f"{end}: {path}:{number}\n- {old.strip()}\n+ {new.strip()}", flush=True)
-    aside = sum(end in ("refused", "same", "equivalent") for end in ends)
-    counted, survived = len(ends) - aside, ends.count("survived")
-    rate = 100 * (counted - survived) / max(counted, 1)
-    print(f"{group}: {len(ends)} mutants of seed {options.seed}, {aside} aside, {survived} survived, "
-          f"{rate:.1f} % killed", flush=True)
-    return rate >= options.least
+    summary(group, ends, options.seed)
+    return ends
 
 
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("paths", nargs="*", default=list(TESTS), help="folders or files (default: all of the table)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=300, help="mutants of each folder of the table (300)")
+    parser.add_argument("--count", type=int, default=300, help="mutants in all, shared evenly by folders (300)")
     parser.add_argument("--least", type=float, default=90, help="percent that must be killed (90)")
     parser.add_argument("--work", type=pathlib.Path, help="folder to keep the copy and its build in")
     parser.add_argument("--verbose", action="store_true", help="print all mutants, with the test that kills each")
@@ -266,15 +291,19 @@ def main():
         files = [path] if path.endswith(".c") else sorted(
             str(file.relative_to(ROOT)) for file in (ROOT / path).rglob("*.c"))
         groups.setdefault(group_of(path), []).extend(files)
+    equivalents = read_equivalents()
     work = options.work or pathlib.Path(tempfile.mkdtemp())
     try:
         build = Build(work.resolve())
         built = {group: [file for file in files if file in build.objects] for group, files in groups.items()}
-        enough = [run_group(build, group, files, options) for group, files in built.items()]
+        each = -(-options.count // len(built))
+        ends = []
+        for group, files in built.items():
+            ends += run_group(build, group, files, each, equivalents, options)
     finally:
         if not options.work:
             shutil.rmtree(work)
-    sys.exit(0 if all(enough) else 1)
+    sys.exit(0 if summary("in all", ends, options.seed) >= options.least else 1)
 
 
 if __name__ == "__main__":
