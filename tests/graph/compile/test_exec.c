@@ -312,6 +312,34 @@ static void bound_bytes_beyond_int4_change_their_own_elements_alone(void **state
     qdq_graph_destroy(g);
 }
 
+// The range 0..255 has the scale 1, whatever the run before has seen.
+static void a_reduction_begins_anew_in_each_run(void **state) {
+    (void)state;
+    static const float wide[] = {-1000, 1000}, narrow[] = {0, 255};
+    qdq_graph *g = qdq_graph_create(NULL, NULL);
+    qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(2));
+    qdq_value y = qdq_dynamic_quantize(
+        g, x, (qdq_dynamic_quantize_attrs){.quantize = {.dtype = QDQ_UINT8}});
+    qdq_output(g, "y", y), qdq_output(g, "scale", qdq_port(g, y, "scale"));
+    static const qdq_compile_options options[] = {{0}, {.tiled = true}, {.materialize = true}};
+    for (size_t k = 0; k < UNIT_COUNT(options); k++) {
+        qdq_plan *plan = qdq_graph_compile(g, &options[k], NULL);
+        qdq_exec *exec = qdq_exec_create(plan, NULL, NULL);
+        uint8_t codes[2];
+        float scale;
+        assert_int_equal(qdq_exec_write(exec, "x", QDQ_FLOAT32, wide, 2, NULL), QDQ_OK);
+        qdq_exec_run(exec);
+        assert_int_equal(qdq_exec_write(exec, "x", QDQ_FLOAT32, narrow, 2, NULL), QDQ_OK);
+        qdq_exec_run(exec);
+        assert_int_equal(qdq_exec_read(exec, "scale", QDQ_FLOAT32, &scale, 1, NULL), QDQ_OK);
+        assert_true(scale == 1);
+        assert_int_equal(qdq_exec_read(exec, "y", QDQ_UINT8, codes, 2, NULL), QDQ_OK);
+        assert_memory_equal(codes, ((uint8_t[]){0, 255}), 2);
+        qdq_exec_destroy(exec), qdq_plan_destroy(plan);
+    }
+    qdq_graph_destroy(g);
+}
+
 static void bound_memory_is_read_and_written_in_place(void **state) {
     (void)state;
     float x[6] = {0.1f, 0.6f, -1.4f, 3, -100, 100};
@@ -481,6 +509,7 @@ int main(void) {
         cmocka_unit_test(int4_values_are_packed_in_the_arena),
         cmocka_unit_test(padding_beyond_what_a_size_can_count_is_the_largest_size),
         cmocka_unit_test(a_write_to_a_bound_input_changes_the_bound_memory),
+        cmocka_unit_test(a_reduction_begins_anew_in_each_run),
         cmocka_unit_test(bound_bytes_beyond_int4_change_their_own_elements_alone),
         cmocka_unit_test(bound_memory_is_read_and_written_in_place),
         cmocka_unit_test(wrong_names_counts_and_dtypes_are_refused),
