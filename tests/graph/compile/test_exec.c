@@ -312,7 +312,8 @@ static void bound_bytes_beyond_int4_change_their_own_elements_alone(void **state
     qdq_graph_destroy(g);
 }
 
-// The range 0..255 has the scale 1, whatever the run before has seen.
+// The range 0..255 has the scale 1 for bytes, and 255 / 448 for a small float that ends at 448,
+// whatever the run before has seen.
 static void a_reduction_begins_anew_in_each_run(void **state) {
     (void)state;
     static const float wide[] = {-1000, 1000}, narrow[] = {0, 255};
@@ -320,8 +321,14 @@ static void a_reduction_begins_anew_in_each_run(void **state) {
     qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(2));
     qdq_value y = qdq_dynamic_quantize(
         g, x, (qdq_dynamic_quantize_attrs){.quantize = {.dtype = QDQ_UINT8}});
+    qdq_value small = qdq_dynamic_quantize(
+        g, x,
+        (qdq_dynamic_quantize_attrs){.quantize = {.dtype = QDQ_FLOAT8_E4M3FN},
+                                     .scheme = QDQ_SYMMETRIC});
     qdq_output(g, "y", y), qdq_output(g, "scale", qdq_port(g, y, "scale"));
-    static const qdq_compile_options options[] = {{0}, {.tiled = true}, {.materialize = true}};
+    qdq_output(g, "small", qdq_port(g, small, "scale"));
+    static const qdq_compile_options options[] = {
+        {0}, {.tiled = true}, {.materialize = true}, {.target = "torchao"}};  // which sees NaN
     for (size_t k = 0; k < UNIT_COUNT(options); k++) {
         qdq_plan *plan = qdq_graph_compile(g, &options[k], NULL);
         qdq_exec *exec = qdq_exec_create(plan, NULL, NULL);
@@ -333,6 +340,8 @@ static void a_reduction_begins_anew_in_each_run(void **state) {
         qdq_exec_run(exec);
         assert_int_equal(qdq_exec_read(exec, "scale", QDQ_FLOAT32, &scale, 1, NULL), QDQ_OK);
         assert_true(scale == 1);
+        assert_int_equal(qdq_exec_read(exec, "small", QDQ_FLOAT32, &scale, 1, NULL), QDQ_OK);
+        assert_true(scale == 255.0F / 448.0F);
         assert_int_equal(qdq_exec_read(exec, "y", QDQ_UINT8, codes, 2, NULL), QDQ_OK);
         assert_memory_equal(codes, ((uint8_t[]){0, 255}), 2);
         qdq_exec_destroy(exec), qdq_plan_destroy(plan);
