@@ -157,7 +157,8 @@ static void floats_that_begin_a_step_are_stored(void **state) {
     residual_end(&r);
 }
 
-// Other readers need the floats: an output, the caller, a step that reads them as its x.
+// Other readers need the floats: an output, the caller, a step that reads them as its x, a product
+// whose other operand is packed.
 static void floats_with_other_readers_are_stored(void **state) {
     (void)state;
     residual r = {0};
@@ -175,6 +176,12 @@ static void floats_with_other_readers_are_stored(void **state) {
         large_put(&want, at % 33 * 70 + at / 33, tensor_at(&r.first_reals, at));
     large_output(&r.c, turned, want);
     free(r.first_reals.data);
+    residual_end(&r);
+    residual_begin(&r, "a value that is multiplied by constants", QDQ_SHAPE(70, 33), 12);
+    float identity[33 * 33] = {0};
+    for (size_t i = 0; i < 33; i++) identity[i * 34] = 1;
+    qdq_value b = qdq_constant(r.c.graph, "identity", QDQ_FLOAT32, QDQ_SHAPE(33, 33), identity);
+    large_output(&r.c, qdq_matmul(r.c.graph, r.first, b, (qdq_matmul_attrs){0}), r.first_reals);
     residual_end(&r);
 }
 
