@@ -17,11 +17,12 @@ static bool dequantizes(const qdq_draft_link *draft, const qdq_link *link, qdq_c
     return fusion && fusion->dequantizes && fusion->dequantizes(link, to);
 }
 
+// False also if memory ran out before the link was whole.
 static bool adds(const qdq_draft_link *draft, const qdq_link *link, qdq_code_operand *to) {
     const qdq_op_fusion *fusion = draft->node ? qdq_fusion_of(draft->node->op) : NULL;
-    return fusion && fusion->adds && fusion->adds(link) && draft->through[0] &&
-           link->stage_params[0].fetch == QDQ_FETCH_THROUGH &&
-           dequantizes(draft->through[0], link->stage_params[0].through, to);
+    const qdq_link *through = link->stage_param_count ? link->stage_params[0].through : NULL;
+    return fusion && fusion->adds && fusion->adds(link) && through &&
+           dequantizes(draft->through[0], through, to);
 }
 
 static bool quantizes(const qdq_draft_link *draft, const qdq_link *link, qdq_code_sum *to) {
