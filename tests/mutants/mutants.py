@@ -22,18 +22,19 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXEC_TESTS = ["graph/chains", "graph/exec", "graph/kept_values", "graph/tensor_op_chains", "graph/byte_tables",
-              "graph/block_float_steps", "graph/tiled_shapes", "graph/recomputed_values", "graph/read_transposed",
-              "graph/stacked_tiles", "graph/moved_codes", "graph/random_chains", "api/misuse", "random/few"]
+              "graph/moved_codes", "graph/read_transposed", "graph/recomputed_values", "api/misuse",
+              "graph/block_float_steps"]
+SLOW_EXEC_TESTS = ["graph/random_chains", "random/few", "graph/tiled_shapes", "graph/stacked_tiles"]
 TESTS = {  # A path of the code, and the tests that guard it; the quick ones first.
     "runtime/memory": [
         "runtime/buffer_layout", "runtime/device", "runtime/device_memory", "runtime/free_list", "runtime/gaps",
         "runtime/memory_failure", "runtime/memory_plan", "runtime/memory_rules", "runtime/page_layout",
         "graph/memory", "graph/layout_rules", "graph/output_tensor", "graph/sharded_chain", "graph/tensor_layouts",
         "graph/device_plan", "graph/random_device_plans"],
-    "runtime/exec": EXEC_TESTS + ["ops/softmax", "ops/norm", "ops/reduce", "ops/fused_products"],
+    "runtime/exec": EXEC_TESTS + ["ops/softmax", "ops/norm", "ops/reduce", "ops/fused_products"] + SLOW_EXEC_TESTS,
     "graph/compile": EXEC_TESTS + ["ops/integer_execution", "ops/fused_products", "ops/stored_operands",
                                    "ops/stored_results", "ops/weight_codes_plan", "ops/dequantize_tables",
-                                   "ops/passes_quantized"],
+                                   "ops/passes_quantized"] + SLOW_EXEC_TESTS,
     "graph/tensor_file": ["graph/held_constants", "graph/open_file", "graph/safetensors", "graph/safetensors_write",
                           "graph/json_tree", "graph/write", "api/misuse"],
     "ops/op_check.c": ["ops/op_check", "graph/build", "graph/optional_fields", "ops/quantize_checks", "api/misuse"],
