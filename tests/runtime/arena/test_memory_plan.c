@@ -200,6 +200,30 @@ static void sizes_that_overflow_are_refused(void **state) {
     qdq_mempool_release(&mempool);
 }
 
+// Values that overlap their neighbours alone fit in turn at the two ends of the greatest sum of two.
+static void a_chain_of_any_sizes_needs_its_peak(void **state) {
+    (void)state;
+    static const size_t counts[] = {2, 100, 5000};
+    static qdq_lifetime all[5000];
+    uint64_t random = 12;
+    for (size_t k = 0; k < UNIT_COUNT(counts); k++) {
+        qdq_mempool mempool;
+        qdq_memory_plan plan;
+        size_t peak = 0;
+        for (size_t i = 0; i < counts[k]; i++) {
+            all[i] = (qdq_lifetime){i, i + 1, 64 * (1 + unit_random(&random) % 50),
+                                    QDQ_NOT_IN_PLACE, 0};
+            if (i && all[i - 1].bytes + all[i].bytes > peak)
+                peak = all[i - 1].bytes + all[i].bytes;
+        }
+        qdq_mempool_init(&mempool, NULL);
+        assert_true(qdq_plan_memory(all, counts[k], &mempool, &plan));
+        assert_int_equal(plan.peak_live_bytes, peak);
+        assert_int_equal(plan.arena_bytes, peak);
+        qdq_mempool_release(&mempool);
+    }
+}
+
 static void memory_may_run_out_at_any_time(void **state) {
     (void)state;
     static qdq_lifetime all[5000];
@@ -229,6 +253,7 @@ int main(void) {
         cmocka_unit_test(thousands_of_random_lifetimes_need_little_more_than_the_peak),
         cmocka_unit_test(no_values_need_no_memory),
         cmocka_unit_test(sizes_that_overflow_are_refused),
+        cmocka_unit_test(a_chain_of_any_sizes_needs_its_peak),
         cmocka_unit_test(memory_may_run_out_at_any_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
