@@ -104,11 +104,11 @@ QDQ_API void qdq_exec_destroy(qdq_exec *exec);
 QDQ_API qdq_status qdq_exec_bind(qdq_exec *exec, const char *name, void *data, size_t bytes,
                                  qdq_error *err);
 
-// Copies `count` elements of `dtype` into an input, bound memory if it is bound; NULL data and bytes
-// that are no code of a narrower dtype are refused. `dtype` is the input's
-// own, or float32 for any float type (rounded half to even). Elements of a block float are float32
-// too; a run rounds them, bound or copied, to the form that a tile holds. Inputs that were neither
-// written nor bound are zero.
+// Copies `count` elements of `dtype` into an input, bound memory if it is bound; NULL data and
+// bytes that are no code of a narrower dtype are refused. `dtype` is the input's own, or float32
+// for any float type (rounded half to even). Elements of a block float are float32 too; a run
+// rounds them, bound or copied, to the form that a tile holds. Inputs that were neither written nor
+// bound are zero.
 QDQ_API qdq_status qdq_exec_write(qdq_exec *exec, const char *name, qdq_dtype dtype,
                                   const void *data, size_t count, qdq_error *err);
 

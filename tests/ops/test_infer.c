@@ -2,7 +2,6 @@
 // The checks that `infer` functions share: what they return, what they report, and that they leave
 // inputs alone whose type is unknown.
 #include "ops/infer.h"
-
 #include "tests/unit.h"
 
 static const qdq_port_desc ports[] = {{.name = "x"}, {.name = "b"}, {.name = "c"}};
@@ -22,10 +21,9 @@ static node *begin(void) {
     n.ctx = (qdq_op_context){.op = &op, .node = "n", .input_count = 3, .findings = &n.findings};
     n.ctx.inputs[0] = (qdq_operand){
         .given = true, .valid = true, .type = {QDQ_FLOAT32, {.rank = 2, .dims = {2, 3}}}};
-    n.ctx.inputs[1] = (qdq_operand){
-        .given = true, .valid = true, .type = {QDQ_INT8, {.rank = 1, .dims = {3}}}};
-    n.ctx.inputs[2] =
-        (qdq_operand){.given = true, .type = {QDQ_INT32, {.rank = 1, .dims = {7}}}};
+    n.ctx.inputs[1] =
+        (qdq_operand){.given = true, .valid = true, .type = {QDQ_INT8, {.rank = 1, .dims = {3}}}};
+    n.ctx.inputs[2] = (qdq_operand){.given = true, .type = {QDQ_INT32, {.rank = 1, .dims = {7}}}};
     return &n;
 }
 
@@ -84,8 +82,8 @@ static void a_wrong_input_is_reported_with_its_port(void **state) {
     n = begin();
     check_told(n, qdq_check_one(&n->ctx, 1), "b has the shape [3]", "one element");
     n = begin();
-    check_told(n, qdq_check_shape(&n->ctx, 0, QDQ_SHAPE(3, 2), "turned"),
-               "x has the shape [2, 3]", "[3, 2]: turned");
+    check_told(n, qdq_check_shape(&n->ctx, 0, QDQ_SHAPE(3, 2), "turned"), "x has the shape [2, 3]",
+               "[3, 2]: turned");
     n = begin();
     check_told(n, qdq_check_broadcasts_to(&n->ctx, 0, QDQ_SHAPE(3), "the shape of b"),
                "x has the shape [2, 3]", "broadcast to [3], the shape of b");

@@ -301,8 +301,7 @@ static void bound_bytes_beyond_int4_change_their_own_elements_alone(void **state
         qdq_error err = {0};
         qdq_plan *plan = qdq_graph_compile(g, &options[k], &err);
         qdq_exec *exec = qdq_exec_create(plan, NULL, &err);
-        assert_int_equal(qdq_exec_write(exec, "x", QDQ_INT4, codes, 256, &err),
-                         QDQ_ERR_ARGUMENT);
+        assert_int_equal(qdq_exec_write(exec, "x", QDQ_INT4, codes, 256, &err), QDQ_ERR_ARGUMENT);
         assert_int_equal(qdq_exec_bind(exec, "x", codes, sizeof codes, NULL), QDQ_OK);
         qdq_exec_run(exec);
         assert_int_equal(qdq_exec_read(exec, "y", QDQ_FLOAT32, y, 256, NULL), QDQ_OK);
@@ -319,12 +318,12 @@ static void a_reduction_begins_anew_in_each_run(void **state) {
     static const float wide[] = {-1000, 1000}, narrow[] = {0, 255};
     qdq_graph *g = qdq_graph_create(NULL, NULL);
     qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(2));
-    qdq_value y = qdq_dynamic_quantize(
-        g, x, (qdq_dynamic_quantize_attrs){.quantize = {.dtype = QDQ_UINT8}});
-    qdq_value small = qdq_dynamic_quantize(
-        g, x,
-        (qdq_dynamic_quantize_attrs){.quantize = {.dtype = QDQ_FLOAT8_E4M3FN},
-                                     .scheme = QDQ_SYMMETRIC});
+    qdq_value y =
+        qdq_dynamic_quantize(g, x, (qdq_dynamic_quantize_attrs){.quantize = {.dtype = QDQ_UINT8}});
+    qdq_value small =
+        qdq_dynamic_quantize(g, x,
+                             (qdq_dynamic_quantize_attrs){.quantize = {.dtype = QDQ_FLOAT8_E4M3FN},
+                                                          .scheme = QDQ_SYMMETRIC});
     qdq_output(g, "y", y), qdq_output(g, "scale", qdq_port(g, y, "scale"));
     qdq_output(g, "small", qdq_port(g, small, "scale"));
     static const qdq_compile_options options[] = {

@@ -200,7 +200,8 @@ static void sizes_that_overflow_are_refused(void **state) {
     qdq_mempool_release(&mempool);
 }
 
-// Values that overlap their neighbours alone fit in turn at the two ends of the greatest sum of two.
+// Values that overlap their neighbours alone fit in turn at the two ends of the greatest sum of
+// two.
 static void a_chain_of_any_sizes_needs_its_peak(void **state) {
     (void)state;
     static const size_t counts[] = {2, 100, 5000};
@@ -211,10 +212,9 @@ static void a_chain_of_any_sizes_needs_its_peak(void **state) {
         qdq_memory_plan plan;
         size_t peak = 0;
         for (size_t i = 0; i < counts[k]; i++) {
-            all[i] = (qdq_lifetime){i, i + 1, 64 * (1 + unit_random(&random) % 50),
-                                    QDQ_NOT_IN_PLACE, 0};
-            if (i && all[i - 1].bytes + all[i].bytes > peak)
-                peak = all[i - 1].bytes + all[i].bytes;
+            all[i] =
+                (qdq_lifetime){i, i + 1, 64 * (1 + unit_random(&random) % 50), QDQ_NOT_IN_PLACE, 0};
+            if (i && all[i - 1].bytes + all[i].bytes > peak) peak = all[i - 1].bytes + all[i].bytes;
         }
         qdq_mempool_init(&mempool, NULL);
         assert_true(qdq_plan_memory(all, counts[k], &mempool, &plan));

@@ -120,7 +120,8 @@ static void parameters_repeat_where_the_first_dim_is_one_block(void **state) {
 }
 
 // A walk asks for the place of an element once for each row: what has a parameter for each element
-// is a run up to the end of its row, and blocks of several elements say how much of the row is left.
+// is a run up to the end of its row, and blocks of several elements say how much of the row is
+// left.
 static void a_walk_knows_the_rest_of_its_row(void **state) {
     (void)state;
     qdq_grid columns = qdq_grid_of(QDQ_SHAPE(2, 40), (int64_t[]){2, 1});
