@@ -93,6 +93,7 @@ static void operands_of_sums_are_made_again_of_their_codes(void **state) {
     (void)state;
     const qdq_shape shapes[] = {
         QDQ_SHAPE(2 * QDQ_BLOCK_ELEMENTS + 5),
+        QDQ_SHAPE(2),
         QDQ_SHAPE(5, 7),
         QDQ_SHAPE(2, CHANNELS, 19, 37),
         QDQ_SHAPE(3, 2 * 4096 + 1),
@@ -104,6 +105,16 @@ static void operands_of_sums_are_made_again_of_their_codes(void **state) {
         free(r.first_reals.data);
         residual_end(&r);
     }
+}
+
+// One number is read as one for all elements, whatever they are.
+static void a_single_float_is_stored(void **state) {
+    (void)state;
+    residual r = {0};
+    residual_begin(&r, "sum of two numbers", QDQ_SHAPE(1), 13);
+    assert_int_equal(bytes_of_first(&r, NULL), sizeof(float));
+    free(r.first_reals.data);
+    residual_end(&r);
 }
 
 static void sums_that_follow_products_make_them_by_runs(void **state) {
@@ -188,6 +199,7 @@ static void floats_with_other_readers_are_stored(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operands_of_sums_are_made_again_of_their_codes),
+        cmocka_unit_test(a_single_float_is_stored),
         cmocka_unit_test(sums_that_follow_products_make_them_by_runs),
         cmocka_unit_test(codes_stay_until_the_sum_reads_them),
         cmocka_unit_test(codes_of_tensor_ops_are_read_in_place_of_floats),
