@@ -222,6 +222,33 @@ static void a_value_with_two_readers_lies_in_the_arena(void **state) {
     qdq_plan_destroy(plan), qdq_graph_destroy(g);
 }
 
+// Each task computes its own tiles of a row, once: products by a factor for each column take the
+// place of their operand.
+static void tasks_stay_within_their_tiles(void **state) {
+    (void)state;
+    enum { ROWS = 20, COLUMNS = 300 };
+    static float x[ROWS * COLUMNS], factors[COLUMNS], y[ROWS * COLUMNS];
+    size_t calls = 0;
+    for (size_t i = 0; i < UNIT_COUNT(x); i++) x[i] = 1;
+    for (size_t i = 0; i < COLUMNS; i++) factors[i] = (float)(i + 2);
+    qdq_graph *g = qdq_graph_create(NULL, NULL);
+    qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(ROWS, COLUMNS));
+    qdq_value c = qdq_constant(g, "c", QDQ_FLOAT32, QDQ_SHAPE(COLUMNS), factors);
+    v = qdq_relu(g, v, (qdq_unary_attrs){0});
+    qdq_output(g, "q", qdq_quantize(g, v, (qdq_quantize_attrs){.scales = QDQ_SCALE(1)}));
+    v = qdq_multiply(g, v, c, (qdq_binary_attrs){0});
+    qdq_output(g, "r", qdq_quantize(g, v, (qdq_quantize_attrs){.scales = QDQ_SCALE(1)}));
+    qdq_output(g, "y", qdq_relu(g, v, (qdq_unary_attrs){0}));
+    qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.tiled = true}, NULL);
+    qdq_exec_options hook = {.parallel = {run_backwards, &calls, 0}};
+    qdq_exec *exec = qdq_exec_create(plan, &hook, NULL);
+    assert_int_equal(qdq_exec_write(exec, "x", QDQ_FLOAT32, x, UNIT_COUNT(x), NULL), QDQ_OK);
+    qdq_exec_run(exec);
+    assert_int_equal(qdq_exec_read(exec, "y", QDQ_FLOAT32, y, UNIT_COUNT(y), NULL), QDQ_OK);
+    for (size_t i = 0; i < UNIT_COUNT(y); i++) assert_true(y[i] == factors[i % COLUMNS]);
+    qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
+}
+
 // Two tiles of 512 bytes hold 99 elements of half a byte, 50 bytes of data.
 static void int4_values_are_packed_in_the_arena(void **state) {
     (void)state;
@@ -514,6 +541,7 @@ int main(void) {
         cmocka_unit_test(running_all_steps_in_order_equals_a_run),
         cmocka_unit_test(a_chain_between_rows_needs_no_arena),
         cmocka_unit_test(a_value_with_two_readers_lies_in_the_arena),
+        cmocka_unit_test(tasks_stay_within_their_tiles),
         cmocka_unit_test(int4_values_are_packed_in_the_arena),
         cmocka_unit_test(padding_beyond_what_a_size_can_count_is_the_largest_size),
         cmocka_unit_test(a_write_to_a_bound_input_changes_the_bound_memory),
