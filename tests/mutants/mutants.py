@@ -26,17 +26,19 @@ EXEC_TESTS = ["graph/chains", "graph/exec", "graph/kept_values", "graph/tensor_o
               "graph/block_float_steps"]
 SLOW_EXEC_TESTS = ["graph/random_chains", "random/few", "graph/tiled_shapes", "graph/stacked_tiles"]
 TESTS = {  # A path of the code, and the tests that guard it; the quick ones first.
-    "runtime/memory": [
-        "runtime/buffer_layout", "runtime/device", "runtime/device_memory", "runtime/free_list", "runtime/gaps",
-        "runtime/memory_failure", "runtime/memory_plan", "runtime/memory_rules", "runtime/page_layout",
-        "graph/memory", "graph/layout_rules", "graph/output_tensor", "graph/sharded_chain", "graph/tensor_layouts",
+    "runtime/arena": ["runtime/free_list", "runtime/gaps", "runtime/memory_plan", "runtime/device_memory", "graph/memory",
+                      "graph/device_plan", "graph/random_device_plans"],
+    "runtime/tenstorrent": [
+        "runtime/buffer_layout", "runtime/device", "runtime/device_memory", "runtime/memory_failure", "runtime/memory_rules",
+        "runtime/page_layout", "runtime/block_float", "runtime/chip_elementwise", "runtime/chip_instructions", "graph/memory", "graph/layout_rules", "graph/output_tensor", "graph/sharded_chain", "graph/tensor_layouts",
         "graph/device_plan", "graph/random_device_plans"],
     "runtime/exec": EXEC_TESTS + ["ops/softmax", "ops/norm", "ops/reduce", "ops/fused_products"] + SLOW_EXEC_TESTS,
     "graph/compile": EXEC_TESTS + ["ops/integer_execution", "ops/fused_products", "ops/stored_operands",
                                    "ops/stored_results", "ops/weight_codes_plan", "ops/dequantize_tables",
                                    "ops/passes_quantized"] + SLOW_EXEC_TESTS,
-    "graph/tensor_file": ["graph/held_constants", "graph/open_file", "graph/safetensors", "graph/safetensors_write",
-                          "graph/json_tree", "graph/write", "api/misuse"],
+    "graph/core/held_constants.c": ["graph/held_constants", "graph/write", "api/misuse"],
+    "graph/core/open_file.c": ["graph/open_file", "graph/held_constants", "graph/write", "api/misuse"],
+    "graph/formats/tensor_file": ["graph/safetensors", "graph/safetensors_write", "graph/json_tree", "graph/write"],
     "ops/op_check.c": ["ops/op_check", "graph/build", "graph/optional_fields", "ops/quantize_checks", "api/misuse"],
     "ops/infer.c": ["ops/infer", "graph/build", "ops/movement", "ops/reduce", "ops/move_refusals"],
     "runtime/tiles": ["runtime/tile", "runtime/tile_copy", "runtime/grid", "runtime/nontemporal", "api/misuse",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every single instruction of runtime/numerics/tenstorrent/ equals the vectors that the vendor's
+// Every single instruction of runtime/tenstorrent/ equals the vectors that the vendor's
 // simulator computed. Skipped without QDQ_VECTORS.
 #include "runtime/tenstorrent/fpu.h"
 #include "runtime/tenstorrent/sfpmad.h"
