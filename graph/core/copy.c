@@ -2,6 +2,7 @@
 #include "graph/core/copy.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "graph/core/held_constants.h"
@@ -74,4 +75,29 @@ bool qdq_copy_whole_node(qdq_graph *to, const qdq_node *node, const qdq_value *i
     for (size_t i = 0; i < node->output_count; i++)
         copies[node->outputs[i]] = (qdq_value){to->nodes[last].outputs[i]};
     return true;
+}
+
+typedef struct numbered_read {
+    uint32_t id;
+    size_t input;
+} numbered_read;
+
+static int compare_reads(const void *a, const void *b) {
+    const numbered_read *x = a, *y = b;
+    if (x->id != y->id) return x->id < y->id ? -1 : 1;
+    return x->input < y->input ? -1 : x->input > y->input;
+}
+
+size_t *qdq_first_reads(qdq_mempool *mempool, const qdq_node *node) {
+    numbered_read *reads = qdq_mempool_array(mempool, node->input_count, sizeof *reads);
+    size_t *first = qdq_mempool_array(mempool, node->input_count, sizeof *first);
+    if (!reads || !first) return NULL;
+    for (size_t i = 0; i < node->input_count; i++)
+        reads[i] = (numbered_read){node->inputs[i].id, i};
+    qsort(reads, node->input_count, sizeof *reads, compare_reads);
+    for (size_t i = 0, begin = 0; i < node->input_count; i++) {
+        if (reads[i].id != reads[begin].id) begin = i;
+        first[reads[i].input] = reads[begin].input;
+    }
+    return first;
 }

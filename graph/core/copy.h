@@ -26,4 +26,7 @@ qdq_value qdq_copy_node(qdq_graph *to, const qdq_node *node, const char *name,
 bool qdq_copy_whole_node(qdq_graph *to, const qdq_node *node, const qdq_value *inputs,
                          qdq_value *copies);
 
+// Returns for each input of the node the first input that reads the same value; NULL: no memory.
+size_t *qdq_first_reads(qdq_mempool *mempool, const qdq_node *node);
+
 #endif

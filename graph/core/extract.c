@@ -12,6 +12,7 @@ typedef struct extraction {
     const qdq_graph *from;
     const qdq_node *node;
     qdq_graph *to;
+    size_t tried[QDQ_MAX_PORTS];  // numbers that names of an operand of this port have had
 } extraction;
 
 static const char *output_name(const extraction *e, size_t port) {
@@ -28,35 +29,35 @@ static bool is_free(const extraction *e, const char *name) {
 }
 
 // The operand's own name if it is legal and still free, otherwise one made from the port.
-static const char *operand_name(const extraction *e, const char *own, const char *port,
+static const char *operand_name(extraction *e, const char *own, const qdq_port_desc *port,
                                 char buffer[QDQ_MAX_NAME_BYTES + 1]) {
+    size_t *tried = &e->tried[port - e->node->op->inputs];
     const char *name = own;
-    for (size_t i = 0;; i++) {
-        if (is_free(e, name)) return name;
-        if (i)
-            snprintf(buffer, QDQ_MAX_NAME_BYTES + 1, "%s_%zu", port, i);
+    while (!is_free(e, name)) {
+        if (*tried)
+            snprintf(buffer, QDQ_MAX_NAME_BYTES + 1, "%s_%zu", port->name, *tried);
         else
-            snprintf(buffer, QDQ_MAX_NAME_BYTES + 1, "%s", port);
+            snprintf(buffer, QDQ_MAX_NAME_BYTES + 1, "%s", port->name);
         name = buffer;
+        ++*tried;
     }
+    return name;
 }
 
-static qdq_value copy_operand(const extraction *e, size_t port) {
-    const qdq_graph_value *v = &e->from->values[e->node->inputs[port].id];
+static qdq_value copy_operand(extraction *e, size_t input) {
+    const qdq_graph_value *v = &e->from->values[e->node->inputs[input].id];
     char buffer[QDQ_MAX_NAME_BYTES + 1];
-    const char *name = operand_name(e, v->name, qdq_op_port(e->node->op, port)->name, buffer);
+    const char *name = operand_name(e, v->name, qdq_op_port(e->node->op, input), buffer);
     return qdq_copy_given(e->to, name, v);
 }
 
 // Copies the operands; a shared operand is copied once.
-static void copy_operands(const extraction *e, qdq_value *copies) {
+static bool copy_operands(extraction *e, qdq_value *copies) {
     const qdq_node *node = e->node;
-    for (size_t i = 0; i < node->input_count; i++) {
-        if (!node->inputs[i].id) continue;
-        for (size_t k = 0; k < i && !copies[i].id; k++)
-            if (node->inputs[k].id == node->inputs[i].id) copies[i] = copies[k];
-        if (!copies[i].id) copies[i] = copy_operand(e, i);
-    }
+    const size_t *first = qdq_first_reads(&e->to->mempool, node);
+    for (size_t i = 0; first && i < node->input_count; i++)
+        if (node->inputs[i].id) copies[i] = first[i] < i ? copies[first[i]] : copy_operand(e, i);
+    return first != NULL;
 }
 
 static void name_outputs(const extraction *e, qdq_value first) {
@@ -64,10 +65,10 @@ static void name_outputs(const extraction *e, qdq_value first) {
         qdq_output(e->to, output_name(e, i), qdq_port(e->to, first, e->node->op->outputs[i].name));
 }
 
-static void extract(const extraction *e) {
-    qdq_value copies[QDQ_MAX_INPUTS] = {{0}};
-    copy_operands(e, copies);
-    name_outputs(e, qdq_copy_node(e->to, e->node, NULL, copies));
+static void extract(extraction *e) {
+    qdq_value *copies = qdq_mempool_array(&e->to->mempool, e->node->input_count, sizeof *copies);
+    if (copies && copy_operands(e, copies))
+        name_outputs(e, qdq_copy_node(e->to, e->node, NULL, copies));
 }
 
 qdq_graph *qdq_graph_extract(const qdq_graph *graph, size_t index, const qdq_graph_options *options,
