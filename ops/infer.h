@@ -37,7 +37,7 @@ bool qdq_check_shape(const qdq_op_context *ctx, size_t input, qdq_shape wanted, 
 
 // Whether an input is there and its type is known.
 static inline bool qdq_has_input(const qdq_op_context *ctx, size_t input) {
-    return input < ctx->input_count && ctx->inputs[input].valid;
+    return input < ctx->input_count && qdq_input_at(ctx, input).valid;
 }
 
 // The shape that two shapes have in common by numpy's rule. False if they cannot be broadcast.

@@ -13,8 +13,6 @@
 #include "ops/stage.h"
 #include "runtime/base/scratch.h"
 
-enum { QDQ_MAX_PORTS = 10 };  // of a description: inputs
-
 typedef struct qdq_port_desc {
     const char *name;
     // Inputs: of the qdq_value in the op's struct. Optional outputs: of the qdq_bool that asks for
@@ -74,7 +72,7 @@ typedef struct qdq_op {
     // Fills in attributes of the node that its operands decide, and returns true if it did. Called
     // once, before the node is checked. NULL: there are none.
     bool (*complete)(const qdq_op_context *ctx, void *attrs, qdq_mempool *mempool);
-    // A bit for each input whose elements, if constant, are read before the graph is compiled.
+    // A bit for each port whose elements, if constant, are read before the graph is compiled.
     uint64_t looks_at;
     // Writes the stages of a node without findings, at most QDQ_MAX_STAGES, and returns how many;
     // 0 when memory runs out or a constant cannot be read.
@@ -96,6 +94,16 @@ static inline const qdq_op_fusion *qdq_fusion_of(const qdq_op *op) {
 // The port that an input of a node belongs to.
 static inline const qdq_port_desc *qdq_op_port(const qdq_op *op, size_t input) {
     return &op->inputs[input < op->input_count ? input : op->input_count - 1];
+}
+
+// The port of an input as a set of ports: a bit for each, the first is 1.
+static inline uint64_t qdq_port_bit(const qdq_op *op, size_t input) {
+    return UINT64_C(1) << (input < op->input_count ? input : op->input_count - 1);
+}
+
+// True if a set of ports has the port of an input.
+static inline bool qdq_ports_have(const qdq_op *op, uint64_t ports, size_t input) {
+    return ports & qdq_port_bit(op, input);
 }
 
 static inline bool qdq_port_is_variadic(const qdq_op *op, const qdq_port_desc *input) {

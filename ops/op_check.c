@@ -138,8 +138,10 @@ static void check_queue(const qdq_op_context *ctx, const qdq_attr_desc *attr) {
 bool qdq_op_check(qdq_op_context *ctx) {
     const qdq_op *op = ctx->op;
     size_t before = ctx->findings->errors;
-    for (size_t i = 0; i < ctx->input_count; i++)
-        check_port(ctx, qdq_op_port(op, i), &ctx->inputs[i]);
+    for (size_t i = 0; i < ctx->input_count; i++) {
+        const qdq_operand input = qdq_input_at(ctx, i);
+        check_port(ctx, qdq_op_port(op, i), &input);
+    }
     bool readable = true;
     for (size_t i = 0; i < op->attr_count; i++) {
         if (check_mark(ctx, &op->attrs[i]))

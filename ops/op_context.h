@@ -6,9 +6,9 @@
 #include "ops/op_fusion.h"
 #include "ops/report.h"
 
-// Limits of a node. It may have more inputs than its op has ports, as the last port may take
-// several.
-enum { QDQ_MAX_INPUTS = 64, QDQ_MAX_OUTPUTS = 5 };
+// Limits of a description. A node has more inputs than its op has ports if the last port is
+// variadic; their number has no limit.
+enum { QDQ_MAX_PORTS = 10, QDQ_MAX_OUTPUTS = 5 };
 
 typedef struct qdq_type {
     qdq_dtype dtype;
@@ -52,10 +52,17 @@ typedef struct qdq_op_context {
     const struct qdq_op *whole;
     const char *half;
     qdq_findings *findings;
-    // Valid up to the number of ports or of inputs, whichever is larger. The rest is uninitialized:
-    // zeroing it would be most of the work of checking a small node.
-    qdq_operand inputs[QDQ_MAX_INPUTS];
+    qdq_operand inputs[QDQ_MAX_PORTS];
+    // Reads the inputs of a variadic port behind these, for qdq_input_at.
+    qdq_operand (*input_beyond)(const struct qdq_op_context *ctx, size_t input);
+    const void *source;                  // for input_beyond: the graph or draft it reads
+    const struct qdq_node *source_node;  // likewise
 } qdq_op_context;
+
+// Input `input` of the node. A loop over all inputs of a variadic port reads them here.
+static inline qdq_operand qdq_input_at(const qdq_op_context *ctx, size_t input) {
+    return input < QDQ_MAX_PORTS ? ctx->inputs[input] : ctx->input_beyond(ctx, input);
+}
 
 // Checks a node against its description, then lets the op infer. True if it has no errors.
 bool qdq_op_check(qdq_op_context *ctx);

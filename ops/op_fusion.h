@@ -58,7 +58,7 @@ typedef struct qdq_op_fusion {
     // op with the dtype of the codes instead of float32, as one tensor op.
     bool (*passes_quantized)(const struct qdq_op_context *ctx, qdq_quantized *quantized);
 
-    // Packing. `packs`: a bit for each input that the op packs when the graph is compiled, if the
+    // Packing. `packs`: a bit for each port that the op packs when the graph is compiled, if the
     // input is constant. The compiler computes an input that depends on constants alone.
     uint64_t packs;
     // For an op whose first output is the plain dequantization of its first input: describes the

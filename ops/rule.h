@@ -50,7 +50,7 @@ typedef struct qdq_rule {
       "connect it under \"inputs\"")                                                               \
     X(PORT_DTYPE, "port-dtype", ERROR, GRAPH, "a value has a dtype that its port accepts",           \
       "see `qdq ops OP`")                                                                          \
-    X(PORT_COUNT, "port-count", ERROR, GRAPH, "a port has one value, a variadic port a list of 1 to 64 values", \
+    X(PORT_COUNT, "port-count", ERROR, GRAPH, "a port has one value, a variadic port a list of at least one", \
       "see `qdq ops OP`")                                                                          \
     X(PORT_SHAPE, "port-shape", ERROR, GRAPH, "the shapes of a node's inputs fit each other",         \
       "see docs/ops_neural_network.md")                                                            \

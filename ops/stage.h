@@ -72,7 +72,7 @@ typedef struct qdq_stage {
     size_t result_count;
     qdq_tensor_op_fn *tensor_op;
     size_t units, cost;  // of the tensor op; runtime/exec/plan.h has their meaning
-    // A bit for each input that `params` holds packed, in packed_bytes altogether: the function
+    // A bit for each port that `params` holds packed, in packed_bytes altogether: the function
     // does not read these inputs.
     uint64_t packed;
     size_t packed_bytes;

@@ -99,7 +99,7 @@ static qdq_tensor_op *tensor_op_of(qdq_compiler *c, const qdq_draft_step *draft)
     if (!tensor_op->x || !tensor_op->y || !tensor_op->x_flat || !tensor_op->y_flat) return NULL;
     size_t bytes = 0;
     for (size_t i = 0; i < node->input_count; i++)
-        if (draft->tensor_op_inputs[i].id && !(draft->tensor_op->packed >> i & 1))
+        if (draft->tensor_op_inputs[i].id && !qdq_ports_have(node->op, draft->tensor_op->packed, i))
             set_operand(c, draft->tensor_op_inputs[i].id, false, &tensor_op->x[i],
                         &tensor_op->x_flat[i], &bytes);
     tensor_op->sinks = sinks(c, draft);
@@ -109,6 +109,7 @@ static qdq_tensor_op *tensor_op_of(qdq_compiler *c, const qdq_draft_step *draft)
         set_operand(c, node->outputs[i], true, &tensor_op->y[i], &tensor_op->y_flat[i], &bytes);
     tensor_op->flat_bytes = bytes;
     if (c->plan->flat_bytes < bytes) c->plan->flat_bytes = bytes;
+    if (c->plan->operand_count < tensor_op->x_count) c->plan->operand_count = tensor_op->x_count;
     return tensor_op;
 }
 

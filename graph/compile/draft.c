@@ -55,24 +55,34 @@ qdq_status qdq_draft_stopped(const qdq_draft *draft, qdq_error *err) {
     return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while compiling the graph");
 }
 
+// An input of a node as the draft's steps read it.
+static qdq_operand draft_operand(const qdq_draft *draft, const qdq_node *node, size_t i) {
+    const qdq_draft_node *of = &draft->nodes[node - draft->graph->nodes];
+    qdq_operand in = qdq_graph_operand(draft->graph, node, i);
+    if (in.given) in.type = draft->values[node->inputs[i].id].type;
+    if (of->quantized && of->quantized[i].count) {
+        in.quantized = &of->quantized[i];
+        in.type.dtype = of->quantized[i].dtype;
+    }
+    if (of->orders) in.order = of->orders[i];
+    if (!of->known) return in;
+    in.weight_codes = of->known[i].weight_codes;
+    if (of->known[i].data) in.data = of->known[i].data;
+    if (of->known[i].data) in.stored = NULL;
+    return in;
+}
+
+static qdq_operand input_beyond(const qdq_op_context *ctx, size_t input) {
+    return draft_operand(ctx->source, ctx->source_node, input);
+}
+
 void qdq_draft_context(const qdq_draft *draft, size_t index, qdq_findings *findings,
                        qdq_op_context *ctx) {
     const qdq_node *node = &draft->graph->nodes[index];
-    const qdq_quantized *quantized = draft->nodes[index].quantized;
-    const qdq_draft_known *known = draft->nodes[index].known;
     qdq_graph_context(draft->graph, node, findings, ctx);
-    for (size_t i = 0; i < node->input_count; i++) {
-        if (ctx->inputs[i].given) ctx->inputs[i].type = draft->values[node->inputs[i].id].type;
-        if (quantized && quantized[i].count) {
-            ctx->inputs[i].quantized = &quantized[i];
-            ctx->inputs[i].type.dtype = quantized[i].dtype;
-        }
-        if (draft->nodes[index].orders) ctx->inputs[i].order = draft->nodes[index].orders[i];
-        if (!known) continue;
-        ctx->inputs[i].weight_codes = known[i].weight_codes;
-        if (known[i].data) ctx->inputs[i].data = known[i].data;
-        if (known[i].data) ctx->inputs[i].stored = NULL;
-    }
+    ctx->input_beyond = input_beyond, ctx->source = draft;
+    for (size_t i = 0; i < node->input_count && i < QDQ_MAX_PORTS; i++)
+        ctx->inputs[i] = draft_operand(draft, node, i);
     for (size_t i = 0; i < node->output_count; i++)
         ctx->outputs[i] = draft->values[node->outputs[i]].type;
 }

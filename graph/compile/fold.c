@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "graph/compile/lower.h"
+#include "graph/core/copy.h"
 #include "runtime/numerics/dtype.h"
 
 enum { MAX_DEPTH = 32 };  // of a chain of nodes that make one constant
@@ -22,20 +23,17 @@ enum { MAX_DEPTH = 32 };  // of a chain of nodes that make one constant
 // graph, and a value that is read twice is bound once.
 static bool bind_inputs(const qdq_draft *draft, const qdq_node *node, qdq_exec *exec,
                         const qdq_plan *plan, qdq_error *err) {
-    uint32_t bound[QDQ_MAX_INPUTS];
+    const size_t *first = qdq_first_reads(draft->mempool, node);
     size_t count = 0;
-    for (size_t i = 0; i < node->input_count; i++) {
+    for (size_t i = 0; first && i < node->input_count; i++) {
         uint32_t id = node->inputs[i].id;
-        bool seen = !id || draft->graph->values[id].kind == QDQ_VALUE_CONSTANT;
-        for (size_t k = 0; k < count; k++) seen |= bound[k] == id;
-        if (seen) continue;
-        const qdq_tensor_info *info = qdq_plan_input(plan, count);
-        bound[count++] = id;
+        if (!id || draft->graph->values[id].kind == QDQ_VALUE_CONSTANT || first[i] < i) continue;
+        const qdq_tensor_info *info = qdq_plan_input(plan, count++);
         if (qdq_exec_bind(exec, info->name, (void *)draft->values[id].folded, info->bytes, err) !=
             QDQ_OK)
             return false;
     }
-    return true;
+    return first != NULL;
 }
 
 // Runs the plan of `node`; results[i] receives the elements of output i.
@@ -233,12 +231,15 @@ bool qdq_draft_fold(qdq_draft *draft, size_t index) {
     if (draft->storage.node_by_node || draft->options.float_storage != QDQ_FLOAT_DECLARED)
         return true;
     for (size_t i = 0; i < node->input_count; i++)
-        if (!(packs >> i & 1) && !fold_small(draft, draft->nodes[index].inputs[i].id)) return false;
+        if (!qdq_ports_have(node->op, packs, i) &&
+            !fold_small(draft, draft->nodes[index].inputs[i].id))
+            return false;
     if (!packs) return true;
     qdq_draft_known *known = qdq_mempool_array(draft->mempool, node->input_count, sizeof *known);
     if (!known) return false;
     draft->nodes[index].known = known;
     for (size_t i = 0; i < node->input_count; i++)
-        if (packs >> i & 1 && !fold_input(draft, index, i, &known[i])) return false;
+        if (qdq_ports_have(node->op, packs, i) && !fold_input(draft, index, i, &known[i]))
+            return false;
     return true;
 }

@@ -33,7 +33,7 @@ typedef struct search {
     qdq_draft *draft;
     stand_in *values;
     bool *wanted;     // values
-    uint64_t *reads;  // per node: a bit for each input it reads quantized if the group agrees
+    uint64_t *reads;  // per node: a bit for each port it reads quantized if the group agrees
     qdq_findings silent;
 } search;
 
@@ -63,7 +63,7 @@ static void join_inputs(search *s, const qdq_node *node, uint64_t reads, uint32_
     for (size_t i = 0; i < node->input_count; i++) {
         uint32_t id = node->inputs[i].id;
         if (!is_moved(s, id)) continue;
-        if (reads >> i & 1)
+        if (qdq_ports_have(node->op, reads, i))
             result = join(s, id, result);
         else
             s->values[group_of(s, id)].real = true;
@@ -88,20 +88,32 @@ static bool mark_wanted(search *s) {
 
 //---- What values stand for --------------------------------------------------
 
-// The node's context with the quantized forms its inputs may have now. Returns a bit for each input
-// that has one.
+// An input of a variadic port that is offered, which it is only if all inputs of the port have a
+// quantized form.
+static qdq_operand offered_beyond(const qdq_op_context *ctx, size_t input) {
+    const search *s = ctx->source;
+    qdq_operand in = qdq_graph_operand(s->draft->graph, ctx->source_node, input);
+    uint32_t id = ctx->source_node->inputs[input].id;
+    in.type = s->draft->values[id].type;
+    in.quantized = s->values[id].quantized;
+    return in;
+}
+
+// The node's context with the quantized forms its inputs may have now. Returns a bit for each port
+// whose inputs all have one.
 static uint64_t offer(search *s, size_t index, qdq_op_context *ctx) {
     const qdq_node *node = &s->draft->graph->nodes[index];
-    uint64_t offered = 0;
+    uint64_t offered = 0, lacking = 0;
     qdq_draft_context(s->draft, index, &s->silent, ctx);
+    ctx->input_beyond = offered_beyond, ctx->source = s;
     for (size_t i = 0; i < node->input_count; i++) {
         uint32_t id = node->inputs[i].id;
         const qdq_quantized *quantized = s->values[id].quantized;
         if (quantized && is_moved(s, id) && s->values[group_of(s, id)].real) quantized = NULL;
-        ctx->inputs[i].quantized = quantized;
-        offered |= (uint64_t)(quantized != NULL) << i;
+        if (i < QDQ_MAX_PORTS) ctx->inputs[i].quantized = quantized;
+        *(quantized ? &offered : &lacking) |= qdq_port_bit(node->op, i);
     }
-    return offered;
+    return offered & ~lacking;
 }
 
 // The quantized form of a node's result, the value that holds it, and the inputs that the node then
@@ -158,7 +170,8 @@ static uint64_t settled_reads(search *s, size_t index) {
     bool all = true;
     for (size_t i = 0; i < node->input_count; i++) {
         uint32_t id = node->inputs[i].id;
-        if (reads >> i & 1 && is_moved(s, id)) all &= !s->values[group_of(s, id)].real;
+        if (qdq_ports_have(node->op, reads, i) && is_moved(s, id))
+            all &= !s->values[group_of(s, id)].real;
     }
     if (fusion->passes_quantized)
         return reads && !s->values[group_of(s, node->outputs[0])].real ? reads : 0;
@@ -168,9 +181,9 @@ static uint64_t settled_reads(search *s, size_t index) {
 }
 
 static const void *quantized_in_memory(qdq_draft *draft, const qdq_quantized *quantized,
-                                       const qdq_type *type) {
+                                       qdq_type type) {
     if (quantized->data) return quantized->data;
-    size_t count = qdq_shape_count(type->shape), size = qdq_dtype_size(type->dtype);
+    size_t count = qdq_shape_count(type.shape), size = qdq_dtype_size(type.dtype);
     void *data = qdq_mempool_array(draft->mempool, count, size);
     return data && quantized->stored->read(quantized->stored, 0, count * size, data) ? data : NULL;
 }
@@ -180,7 +193,6 @@ static bool fold(search *s, size_t index) {
     qdq_draft *draft = s->draft;
     const qdq_draft_node *node = &draft->nodes[index];
     uint32_t y = draft->graph->nodes[index].outputs[0];
-    const void *x[QDQ_MAX_INPUTS];
     qdq_stage stages[QDQ_MAX_STAGES];
     qdq_op_context ctx;
     qdq_draft_context(draft, index, &s->silent, &ctx);
@@ -190,8 +202,10 @@ static bool fold(search *s, size_t index) {
     if (!ctx.op->lower(&ctx, &to, stages)) return false;
     if (stages[0].cost > draft->operations_left) return true;
     draft->operations_left -= stages[0].cost;
+    const void **x = qdq_mempool_array(draft->mempool, ctx.input_count, sizeof *x);
+    if (!x) return false;
     for (size_t i = 0; i < ctx.input_count; i++) {
-        x[i] = quantized_in_memory(draft, &node->quantized[i], &ctx.inputs[i].type);
+        x[i] = quantized_in_memory(draft, &node->quantized[i], qdq_input_at(&ctx, i).type);
         if (!x[i]) return false;
     }
     void *data = qdq_mempool_array(draft->mempool, qdq_shape_count(ctx.outputs[0].shape),
@@ -214,7 +228,8 @@ static bool settle(search *s, size_t index) {
     for (size_t i = 0; i < node->input_count; i++) {
         const stand_in *v = &s->values[node->inputs[i].id];
         inputs[i] = node->inputs[i];
-        if (reads >> i & 1) quantized[i] = *v->quantized, inputs[i].id = v->source;
+        if (qdq_ports_have(node->op, reads, i))
+            quantized[i] = *v->quantized, inputs[i].id = v->source;
     }
     draft->nodes[index] = (qdq_draft_node){.inputs = inputs, .quantized = quantized};
     uint32_t y = node->outputs[0];

@@ -286,10 +286,25 @@ static qdq_maker maker_of(const qdq_graph *graph, const qdq_graph_value *v) {
     return (qdq_maker){node->op, node->attrs, x ? x->type.dtype : QDQ_DTYPE_NONE};
 }
 
+qdq_operand qdq_graph_operand(const qdq_graph *graph, const qdq_node *node, size_t input) {
+    const qdq_graph_value *v = value_at(graph, node->inputs[input]);
+    if (!v) return (qdq_operand){0};
+    return (qdq_operand){.given = true,
+                         .valid = v->valid,
+                         .type = v->type,
+                         .data = v->data,
+                         .stored = v->stored,
+                         .constant = v->constant,
+                         .maker = maker_of(graph, v)};
+}
+
+static qdq_operand input_beyond(const qdq_op_context *ctx, size_t input) {
+    return qdq_graph_operand(ctx->source, ctx->source_node, input);
+}
+
 void qdq_graph_context(const qdq_graph *graph, const qdq_node *node, qdq_findings *findings,
                        qdq_op_context *ctx) {
-    size_t count = node->input_count < QDQ_MAX_PORTS ? QDQ_MAX_PORTS : node->input_count;
-    memset(ctx, 0, offsetof(qdq_op_context, inputs) + count * sizeof ctx->inputs[0]);
+    *ctx = (qdq_op_context){.input_beyond = input_beyond, .source = graph, .source_node = node};
     ctx->op = node->op;
     ctx->node = node->name;
     ctx->attrs = node->attrs;
@@ -297,17 +312,8 @@ void qdq_graph_context(const qdq_graph *graph, const qdq_node *node, qdq_finding
     ctx->dtype_filled = node->dtype_filled || node->dtype_kept;
     ctx->input_count = node->input_count;
     ctx->output_count = node->output_count;
-    for (size_t i = 0; i < node->input_count; i++) {
-        const qdq_graph_value *v = value_at(graph, node->inputs[i]);
-        if (!v) continue;
-        ctx->inputs[i] = (qdq_operand){.given = true,
-                                       .valid = v->valid,
-                                       .type = v->type,
-                                       .data = v->data,
-                                       .stored = v->stored,
-                                       .constant = v->constant,
-                                       .maker = maker_of(graph, v)};
-    }
+    for (size_t i = 0; i < node->input_count && i < QDQ_MAX_PORTS; i++)
+        ctx->inputs[i] = qdq_graph_operand(graph, node, i);
     for (size_t i = 0; i < node->output_count; i++) {
         // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): an output is one of the values
         ctx->outputs[i] = graph->values[node->outputs[i]].type;
@@ -315,20 +321,13 @@ void qdq_graph_context(const qdq_graph *graph, const qdq_node *node, qdq_finding
     }
 }
 
-// Collects the values of all ports, variadic ports expanded. Too many inputs are a finding.
+// Collects the values of all ports, variadic ports expanded.
 static bool list_inputs(qdq_graph *graph, qdq_node *node) {
     const qdq_op *op = node->op;
     const qdq_port_desc *last = &op->inputs[op->input_count - 1];
     size_t single = op->input_count - (op->variadic ? 1 : 0);
     const qdq_values *list = (const void *)((const char *)node->attrs + last->offset);
     size_t more = op->variadic ? list->count : 0;
-    if (more > QDQ_MAX_INPUTS - single) {
-        qdq_graph_report_core(graph, QDQ_RULE_PORT_COUNT,
-                              (qdq_subject){node->name, op->name, last->name, NULL},
-                              qdq_text(&graph->findings, "has %zu values", more),
-                              qdq_text(&graph->findings, "at most %zu", QDQ_MAX_INPUTS - single));
-        more = QDQ_MAX_INPUTS - single;
-    }
     node->input_count = more || !op->variadic ? single + more : single + 1;
     node->inputs = qdq_mempool_array(&graph->mempool, node->input_count, sizeof *node->inputs);
     if (!node->inputs) return false;
@@ -344,7 +343,7 @@ static void connect(qdq_graph *graph, qdq_node *node) {
         qdq_graph_value *v = value_at(graph, node->inputs[i]);
         if (v) {
             v->uses++;
-            if (node->op->looks_at >> i & 1 && v->stored && v->valid &&
+            if (qdq_ports_have(node->op, node->op->looks_at, i) && v->stored && v->valid &&
                 !qdq_graph_load_value(graph, v) && graph->failure->status)
                 qdq_fail(&graph->broken, graph->failure->status, "%s", graph->failure->text);
         } else if (node->inputs[i].id) {
@@ -362,7 +361,7 @@ static void add_outputs(qdq_graph *graph, qdq_node *node, const qdq_op_context *
     qdq_subject subject = {node->name, node->op->name, NULL, NULL};
     bool constant = true;
     for (size_t i = 0; i < node->input_count; i++)
-        constant &= !ctx->inputs[i].given || ctx->inputs[i].constant;
+        constant &= !qdq_input_at(ctx, i).given || qdq_input_at(ctx, i).constant;
     node->output_count = ctx->output_count;
     for (size_t i = 0; i < node->output_count; i++) {
         qdq_graph_value value = {.kind = QDQ_VALUE_MADE,
@@ -407,7 +406,7 @@ qdq_value qdq_graph_add_node(qdq_graph *graph, const qdq_op *op, const void *att
     if (node.valid && strcmp(graph->own_target, graph->target) != 0)
         node.dtype_kept = qdq_target_keep_dtype(&ctx, node.attrs);
     for (size_t i = 0; i < node.input_count; i++)
-        node.valid &= !ctx.inputs[i].given || ctx.inputs[i].valid;
+        node.valid &= !qdq_input_at(&ctx, i).given || qdq_input_at(&ctx, i).valid;
     add_outputs(graph, &node, &ctx);
     qdq_node *nodes = qdq_mempool_grow(&graph->mempool, graph->nodes, graph->node_count,
                                        &graph->node_capacity, sizeof *nodes);

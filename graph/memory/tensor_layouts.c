@@ -4,6 +4,7 @@
 // too.
 #include "graph/memory/tensor_layouts.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "runtime/tenstorrent/page_layout.h"
@@ -24,7 +25,7 @@ typedef enum output_rule {
     OUTPUT_IN_DRAM,      // interleaved in DRAM
 } output_rule;
 
-enum { NO_B = QDQ_MAX_INPUTS };
+enum { NO_B = INT_MAX };
 
 static const struct op_row {
     const char *op;

@@ -59,10 +59,15 @@ qdq_coder qdq_coder_behind(const qdq_rewriter *r, uint32_t value) {
     return qdq_coder_of(r, qdq_rewrite_only_reader(r, value), "Quantize");
 }
 
+qdq_coder qdq_coder_at(const qdq_rewriter *r, const qdq_node_unit *unit, size_t input) {
+    return input < QDQ_MAX_PORTS ? unit->x[input]
+                                 : qdq_coder_before(r, unit->node->inputs[input].id);
+}
+
 void qdq_node_unit_of(const qdq_rewriter *r, size_t index, qdq_node_unit *unit) {
     const qdq_node *node = &r->from->nodes[index];
     unit->node = node;
-    for (size_t i = 0; i < node->input_count; i++)
+    for (size_t i = 0; i < node->input_count && i < QDQ_MAX_PORTS; i++)
         unit->x[i] = qdq_coder_before(r, node->inputs[i].id);
     unit->y = qdq_coder_behind(r, node->outputs[0]);
     for (size_t i = 1; i < node->output_count; i++)

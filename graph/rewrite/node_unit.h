@@ -23,7 +23,7 @@ typedef struct qdq_coder {
 
 typedef struct qdq_node_unit {
     const qdq_node *node;
-    qdq_coder x[QDQ_MAX_INPUTS];  // Dequantize before each input, not given elsewhere
+    qdq_coder x[QDQ_MAX_PORTS];  // Dequantize before each input, not given elsewhere
     // The only reader of the first output if it is Quantize, and the output is none of the graph's.
     qdq_coder y;
 } qdq_node_unit;
@@ -33,6 +33,8 @@ qdq_coder qdq_coder_of(const qdq_rewriter *r, size_t index, const char *op);
 // The Dequantize that makes a value, and the Quantize that is the only reader of one.
 qdq_coder qdq_coder_before(const qdq_rewriter *r, uint32_t value);
 qdq_coder qdq_coder_behind(const qdq_rewriter *r, uint32_t value);
+// The Dequantize before an input of the unit's node, also behind the first QDQ_MAX_PORTS.
+qdq_coder qdq_coder_at(const qdq_rewriter *r, const qdq_node_unit *unit, size_t input);
 void qdq_node_unit_of(const qdq_rewriter *r, size_t index, qdq_node_unit *unit);
 
 // Scale and zero point number i of a coder that is `known`.

@@ -105,6 +105,8 @@ void qdq_match_makes(const qdq_rewriter *r, qdq_match *m, uint32_t value);
 
 // The value of the new graph that stands for a value which the match reads; no value for 0.
 qdq_value qdq_rewrite_value(const qdq_rewriter *r, uint32_t value);
+// The values of the new graph that stand for the inputs of a node; NULL: no memory.
+qdq_value *qdq_rewrite_inputs(const qdq_rewriter *r, const qdq_node *node);
 // A name for a new node or constant: `stem` if it is free in both graphs, else with a number.
 const char *qdq_rewrite_name(const qdq_rewriter *r, const char *stem, const char *ending);
 // The name of the node that makes a value, for the node that takes its place.

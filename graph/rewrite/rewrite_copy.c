@@ -14,6 +14,13 @@ qdq_value qdq_rewrite_value(const qdq_rewriter *r, uint32_t value) {
     return value ? r->copies[value] : (qdq_value){0};
 }
 
+qdq_value *qdq_rewrite_inputs(const qdq_rewriter *r, const qdq_node *node) {
+    qdq_value *inputs = qdq_mempool_array(r->mempool, node->input_count, sizeof *inputs);
+    for (size_t i = 0; inputs && i < node->input_count; i++)
+        inputs[i] = qdq_rewrite_value(r, node->inputs[i].id);
+    return inputs;
+}
+
 const char *qdq_rewrite_name(const qdq_rewriter *r, const char *stem, const char *ending) {
     return qdq_copy_name(r->mempool, r->from, r->to, stem, ending);
 }
@@ -103,10 +110,8 @@ static void copy_given(qdq_rewriter *r, uint32_t id) {
 
 static void copy_node(qdq_rewriter *r, size_t index) {
     const qdq_node *node = &r->from->nodes[index];
-    qdq_value inputs[QDQ_MAX_INPUTS];
-    for (size_t i = 0; i < node->input_count; i++)
-        inputs[i] = qdq_rewrite_value(r, node->inputs[i].id);
-    if (!qdq_copy_whole_node(r->to, node, inputs, r->copies)) return;
+    const qdq_value *inputs = qdq_rewrite_inputs(r, node);
+    if (!inputs || !qdq_copy_whole_node(r->to, node, inputs, r->copies)) return;
     for (size_t i = 0; i < node->output_count; i++) keep_identity(r, node->outputs[i]);
 }
 

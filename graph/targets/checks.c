@@ -238,10 +238,12 @@ void qdq_expect_y(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype_set
 }
 
 void qdq_expect_inputs(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype_set set) {
-    for (size_t i = 0; i < ctx->input_count; i++)
-        if (ctx->inputs[i].given && !qdq_expect_dtype(ctx, rule, qdq_op_port(ctx->op, i)->name,
-                                                      ctx->inputs[i].type.dtype, set))
+    for (size_t i = 0; i < ctx->input_count; i++) {
+        const qdq_operand in = qdq_input_at(ctx, i);
+        if (in.given &&
+            !qdq_expect_dtype(ctx, rule, qdq_op_port(ctx->op, i)->name, in.type.dtype, set))
             return;
+    }
 }
 
 void qdq_expect_both(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype_set set) {

@@ -130,9 +130,9 @@ static qdq_value operand(copying *c, size_t node, size_t port) {
 
 static void copy_node(copying *c, size_t index) {
     const qdq_node *node = &c->from->nodes[index];
-    qdq_value inputs[QDQ_MAX_INPUTS];
-    for (size_t i = 0; i < node->input_count; i++) inputs[i] = operand(c, index, i);
-    if (!qdq_copy_whole_node(c->to, node, inputs, c->copies)) return;
+    qdq_value *inputs = qdq_mempool_array(&c->mempool, node->input_count, sizeof *inputs);
+    for (size_t i = 0; inputs && i < node->input_count; i++) inputs[i] = operand(c, index, i);
+    if (!inputs || !qdq_copy_whole_node(c->to, node, inputs, c->copies)) return;
     for (size_t i = 0; i < node->output_count; i++) keep_name(c, node->outputs[i]);
 }
 

@@ -14,7 +14,7 @@ static const qdq_attr_desc attrs[] = {{"axis", QDQ_ATTR_INT, offsetof(qdq_concat
 
 // Compares input i with the first input.
 static bool check_input(const qdq_op_context *ctx, size_t i, int axis) {
-    qdq_type first = ctx->inputs[0].type, is = ctx->inputs[i].type;
+    qdq_type first = ctx->inputs[0].type, is = qdq_input_at(ctx, i).type;
     const char *port = qdq_text(ctx->findings, "xs[%zu]", i);
     if (is.dtype != first.dtype) {
         qdq_report_violation(
@@ -35,12 +35,15 @@ static bool check_input(const qdq_op_context *ctx, size_t i, int axis) {
 static void infer(qdq_op_context *ctx) {
     const qdq_concat_attrs *a = ctx->attrs;
     qdq_type y = ctx->inputs[0].type;
+    int64_t *joined;
     if (!qdq_require_attr(ctx, "axis", a->axis.set != 0)) return;
     int axis = qdq_check_axis(ctx, "axis", a->axis.value, y.shape.rank);
     if (axis < 0) return;
+    joined = &y.shape.dims[axis];
     for (size_t i = 1; i < ctx->input_count; i++) {
         if (!qdq_has_input(ctx, i) || !check_input(ctx, i, axis)) return;
-        y.shape.dims[axis] += ctx->inputs[i].type.shape.dims[axis];
+        if (__builtin_add_overflow(*joined, qdq_input_at(ctx, i).type.shape.dims[axis], joined))
+            *joined = INT64_MAX;  // beyond every limit of elements
     }
     ctx->outputs[0] = y;
 }
@@ -52,15 +55,15 @@ static void infer(qdq_op_context *ctx) {
 static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_concat_attrs *a = ctx->attrs;
     qdq_runs *table = qdq_runs_new(ctx, to);
-    qdq_run runs[QDQ_MAX_INPUTS];
-    if (!table) return 0;
+    qdq_run *runs = qdq_mempool_array(to->mempool, ctx->input_count, sizeof *runs);
+    if (!table || !runs) return 0;
     qdq_shape y = ctx->outputs[0].shape;
     int axis = qdq_check_axis(ctx, "axis", a->axis.value, y.rank);
     size_t outer = 1, inner = 1, row = 0;
     for (int i = 0; i < axis; i++) outer *= (size_t)y.dims[i];
     for (int i = axis + 1; i < y.rank; i++) inner *= (size_t)y.dims[i];
     for (size_t i = 0; i < ctx->input_count; i++) {
-        size_t length = (size_t)ctx->inputs[i].type.shape.dims[axis] * inner;
+        size_t length = (size_t)qdq_input_at(ctx, i).type.shape.dims[axis] * inner;
         runs[i] = (qdq_run){row, 0, 1, (int)i, (ptrdiff_t)length};
         row += length;
     }
@@ -84,9 +87,10 @@ static bool passes_quantized(const qdq_op_context *ctx, qdq_quantized *quantized
     *quantized = *ctx->inputs[0].quantized;
     if (quantized->axis == qdq_check_axis(ctx, "axis", a->axis.value, ctx->outputs[0].shape.rank))
         return false;
-    for (size_t i = 1; i < ctx->input_count; i++)
-        if (!ctx->inputs[i].quantized || !are_alike(quantized, ctx->inputs[i].quantized))
-            return false;
+    for (size_t i = 1; i < ctx->input_count; i++) {
+        const qdq_quantized *other = qdq_input_at(ctx, i).quantized;
+        if (!other || !are_alike(quantized, other)) return false;
+    }
     return true;
 }
 

@@ -17,7 +17,7 @@ qdq_runs *qdq_runs_new(const qdq_op_context *ctx, const qdq_lowering *to) {
     qdq_runs *table = QDQ_MEMPOOL_NEW(to->mempool, qdq_runs);
     qdq_dtype *dtypes = qdq_mempool_array(to->mempool, ctx->input_count, sizeof *dtypes);
     if (!table || !dtypes) return NULL;
-    for (size_t i = 0; i < ctx->input_count; i++) dtypes[i] = ctx->inputs[i].type.dtype;
+    for (size_t i = 0; i < ctx->input_count; i++) dtypes[i] = qdq_input_at(ctx, i).type.dtype;
     *table = (qdq_runs){.x_dtype = dtypes,
                         .y_dtype = ctx->outputs[0].dtype,
                         .count = qdq_shape_count(ctx->outputs[0].shape),
@@ -150,6 +150,19 @@ static void next_row(const qdq_runs *p, row_place *row) {
     if (++row->index[d] < p->dims[d].size) settle_row(p, row, d);
 }
 
+// The run that holds an index of the dim.
+static size_t find_run(const qdq_run_dim *dim, size_t index) {
+    size_t low = 0, end = dim->run_count;
+    while (end - low > 1) {
+        size_t middle = low + (end - low) / 2;
+        if (dim->runs[middle].begin <= index)
+            low = middle;
+        else
+            end = middle;
+    }
+    return low;
+}
+
 // Elements `at` to `stop` of y, which lie in one row that begins at element `row_at`.
 static void copy_row(const qdq_runs *p, const qdq_tensors *tensors, const row_place *row,
                      qdq_chunks *y, size_t row_at, size_t at, size_t stop) {
@@ -161,7 +174,7 @@ static void copy_row(const qdq_runs *p, const qdq_tensors *tensors, const row_pl
         return;
     }
     ptrdiff_t offset = p->rank > 1 ? row->offset[p->rank - 2] : 0;
-    for (size_t run = 0; at < stop; run++) {
+    for (size_t run = find_run(dim, at - row_at); at < stop; run++) {
         size_t end = row_at + run_end(dim, run);
         if (end <= at) continue;
         const qdq_run *r = &dim->runs[run];

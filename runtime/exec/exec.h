@@ -24,6 +24,7 @@ struct qdq_exec {
     char *arena;
     char *scratch;  // fetched parameters, reduction states and results
     char *flat;     // row-major copies of the running tensor op's operands that are tiles
+    const void **x;  // these operands
 };
 
 // Bytes of the memory block of an exec of `plan`; SIZE_MAX: more than an address can count.

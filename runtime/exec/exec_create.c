@@ -31,6 +31,7 @@ static void lay_out(layout *l, const qdq_plan *plan, qdq_exec *exec) {
     exec->arena = lay(l, plan->stats.arena_bytes, 1);
     exec->scratch = lay(l, plan->param_bytes, 1);
     exec->flat = lay(l, plan->flat_bytes, 1);
+    exec->x = (const void **)(void *)lay(l, plan->operand_count, sizeof(void *));
     for (size_t i = 0; i < plan->input_count; i++) {
         char *own = lay(l, plan->inputs[i].bytes, 1);
         if (l->base) exec->inputs[i] = (qdq_exec_io){.own = own};

@@ -29,7 +29,7 @@
 #include "runtime/exec/exec_block.h"
 #include "runtime/numerics/dtype.h"
 
-enum { MAX_X = 64, MAX_Y = 8 };
+enum { MAX_Y = 8 };
 
 typedef struct unit_context {
     const qdq_exec *exec;
@@ -85,7 +85,7 @@ static void sink(void *self, const qdq_chunk *given) {
 
 void qdq_exec_run_tensor_op(const qdq_exec *exec, const qdq_step *step) {
     const qdq_tensor_op *tensor_op = step->tensor_op;
-    const void *x[MAX_X];
+    const void **x = exec->x;
     void *y[MAX_Y];
     unit_context context = {exec,
                             step,

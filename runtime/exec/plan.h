@@ -233,6 +233,7 @@ struct qdq_plan {
     qdq_plan_stats stats;
     size_t param_bytes;  // scratch of an exec: fetched parameters, states, results
     size_t flat_bytes;   // the most that row-major copies of the tiles of a step need
+    size_t operand_count;  // the most operands that a tensor op reads
 };
 
 // Fills in inputs_by_name and outputs_by_name. False: memory runs out.

@@ -18,8 +18,8 @@ static void put_scalars(qdq_json *json) {
                     " 'minLength': 1, 'maxLength': 255}");
     json_text(json, "'value': {'type': 'string', 'minLength': 1, 'description':"
                     " 'a value: an input, a constant, a node (its first output), or NODE.PORT'}");
-    json_text(json, "'values': {'type': 'array', 'description': 'the names of 1 to 64 values',"
-                    " 'minItems': 1, 'maxItems': 64, 'items': {'$ref': '#/$defs/value'}}");
+    json_text(json, "'values': {'type': 'array', 'description': 'the names of one or more values',"
+                    " 'minItems': 1, 'items': {'$ref': '#/$defs/value'}}");
     json_text(json,
               "'shape': {'type': 'array', 'maxItems': %d, 'items': {'type': 'integer',"
               " 'minimum': 1}, 'description':"

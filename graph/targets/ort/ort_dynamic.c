@@ -206,7 +206,7 @@ static void read_a(qdq_rewriter *r, const dynamic_product *d,
         return;
     }
     const qdq_node *quantize = &r->from->nodes[d->quantize];
-    qdq_value inputs[QDQ_MAX_INPUTS] = {qdq_rewrite_value(r, quantize->inputs[0].id)};
+    qdq_value inputs[QDQ_MAX_PORTS] = {qdq_rewrite_value(r, quantize->inputs[0].id)};
     to->a = qdq_copy_node(r->to, quantize, NULL, inputs);
     to->a_scale = qdq_port(r->to, to->a, "scale");
     to->a_zero_point = qdq_port(r->to, to->a, "zero_point");

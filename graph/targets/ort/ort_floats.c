@@ -134,7 +134,7 @@ void ort_build_scaled_product(qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = node_at(r, m->anchor);
     scaled_product p = product_at(r, m->anchor);
     const char *name = node_at(r, p.last)->name;
-    qdq_value inputs[QDQ_MAX_INPUTS] = {qdq_rewrite_value(r, p.x[A]), qdq_rewrite_value(r, p.x[B])};
+    qdq_value inputs[QDQ_MAX_PORTS] = {qdq_rewrite_value(r, p.x[A]), qdq_rewrite_value(r, p.x[B])};
     qdq_value y = qdq_copy_node(r->to, node, qdq_rewrite_name(r, name, "_product"), inputs);
     qdq_value factor =
         qdq_rewrite_constant(r, name, "_factor", QDQ_FLOAT32, (qdq_shape){0}, &p.factor);

@@ -89,7 +89,7 @@ static void replace_both(const qdq_rewriter *r, qdq_match *m, const weighted *c)
 static void build_folded(qdq_rewriter *r, qdq_match *m, const weighted *c, const float *weights,
                          const float *bias) {
     const char *name = r->from->nodes[m->anchor].name;
-    qdq_value inputs[QDQ_MAX_INPUTS] = {{0}};
+    qdq_value inputs[QDQ_MAX_PORTS] = {{0}};
     for (size_t i = 0; i < c->node->input_count; i++)
         inputs[i] = qdq_rewrite_value(r, c->node->inputs[i].id);
     if (weights)

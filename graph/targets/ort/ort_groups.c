@@ -159,9 +159,10 @@ static bool takes_one(const qdq_rewriter *r, qdq_match *m, const qdq_coder *c, c
 
 bool ort_takes_scales(const qdq_rewriter *r, qdq_match *m, const ort_unit *u, size_t first,
                       size_t last, ort_scales wanted) {
-    for (size_t i = first; i <= last; i++)
-        if (!takes_one(r, m, &u->qdq.x[i], qdq_op_port(u->qdq.node->op, i)->name, wanted))
-            return false;
+    for (size_t i = first; i <= last; i++) {
+        const qdq_coder x = qdq_coder_at(r, &u->qdq, i);
+        if (!takes_one(r, m, &x, qdq_op_port(u->qdq.node->op, i)->name, wanted)) return false;
+    }
     const char *y = u->qdq.node->op->outputs[0].name;
     return !u->qdq.y.given || takes_one(r, m, &u->qdq.y, y, wanted);
 }
@@ -193,7 +194,7 @@ bool ort_match_moved(const qdq_rewriter *r, qdq_match *m) {
 void ort_build_moved(qdq_rewriter *r, qdq_match *m) {
     ort_unit u;
     ort_unit_of(r, m->anchor, &u);
-    qdq_value inputs[QDQ_MAX_INPUTS] = {qdq_rewrite_value(r, u.qdq.x[0].codes)};
+    qdq_value inputs[QDQ_MAX_PORTS] = {qdq_rewrite_value(r, u.qdq.x[0].codes)};
     for (size_t i = 1; i < u.qdq.node->input_count; i++)
         inputs[i] = qdq_rewrite_value(r, u.qdq.node->inputs[i].id);
     m->made[0] = qdq_copy_node(r->to, u.qdq.node, ort_unit_name(r, &u), inputs);

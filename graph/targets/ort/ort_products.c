@@ -167,7 +167,7 @@ bool ort_match_conv_sum(const qdq_rewriter *r, qdq_match *m) {
 void ort_build_conv_sum(qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     const char *name = r->from->nodes[m->nodes.items[1]].name;
-    qdq_value inputs[QDQ_MAX_INPUTS] = {{0}};
+    qdq_value inputs[QDQ_MAX_PORTS] = {{0}};
     for (size_t i = 0; i < BIAS; i++) inputs[i] = qdq_rewrite_value(r, node->inputs[i].id);
     qdq_value image = qdq_rewrite_value(r, m->reads.items[BIAS + 1]);
     qdq_value bias = qdq_rewrite_value(r, node->inputs[BIAS].id);

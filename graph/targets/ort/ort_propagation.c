@@ -23,7 +23,7 @@ static bool is_of_model(const qdq_node *node) {
 }
 
 static qdq_value move(qdq_rewriter *r, const qdq_node *node, const char *name, qdq_value x) {
-    qdq_value inputs[QDQ_MAX_INPUTS] = {x};
+    qdq_value inputs[QDQ_MAX_PORTS] = {x};
     for (size_t i = 1; i < node->input_count; i++)
         inputs[i] = qdq_rewrite_value(r, node->inputs[i].id);
     return qdq_copy_node(r->to, node, name, inputs);

@@ -14,21 +14,21 @@
 // The first input that the group reads as codes: Where has a condition before them.
 static size_t first_of(const qdq_node *node) { return strcmp(node->op->name, "Select") == 0; }
 
-static bool any_coder(const ort_unit *u, size_t first) {
+static bool any_coder(const qdq_rewriter *r, const ort_unit *u, size_t first) {
     for (size_t i = first; i < u->qdq.node->input_count; i++)
-        if (u->qdq.x[i].given) return true;
+        if (qdq_coder_at(r, &u->qdq, i).given) return true;
     return false;
 }
 
-static const char *table_differs(const ort_unit *u, size_t first) {
+static const char *table_differs(const qdq_rewriter *r, const ort_unit *u, size_t first) {
     const qdq_coder *y = &u->qdq.y;
     if (u->blocked) return "only a Relu or Clamp that changes codes reads the result";
     if (!y->given) return "the result does not go to one Quantize alone";
     for (size_t i = first; i < u->qdq.node->input_count; i++) {
-        const qdq_coder *x = &u->qdq.x[i];
-        if (!x->given) return "an operand does not come from Dequantize";
-        if (!ort_is_byte(x)) return "an operand has codes of other than 8 bits";
-        if (x->dtype != y->dtype) return "operands and result have codes of different dtypes";
+        const qdq_coder x = qdq_coder_at(r, &u->qdq, i);
+        if (!x.given) return "an operand does not come from Dequantize";
+        if (!ort_is_byte(&x)) return "an operand has codes of other than 8 bits";
+        if (x.dtype != y->dtype) return "operands and result have codes of different dtypes";
     }
     return NULL;
 }
@@ -37,8 +37,8 @@ bool ort_match_table(const qdq_rewriter *r, qdq_match *m) {
     ort_unit u;
     ort_unit_of(r, m->anchor, &u);
     size_t first = first_of(u.qdq.node), count = u.qdq.node->input_count;
-    if (!any_coder(&u, first)) return false;
-    const char *why = table_differs(&u, first);
+    if (!any_coder(r, &u, first)) return false;
+    const char *why = table_differs(r, &u, first);
     if (why) return ort_refuses(m, why);
     if (!ort_takes_scales(r, m, &u, first, count - 1, ORT_ONE_SCALE)) return false;
     for (size_t i = 0; i < count; i++) qdq_match_reads(r, m, u.qdq.node->inputs[i].id);
@@ -50,14 +50,13 @@ void ort_build_table(qdq_rewriter *r, qdq_match *m) {
     ort_unit u;
     ort_unit_of(r, m->anchor, &u);
     const qdq_node *quantize = &r->from->nodes[u.qdq.y.node];
-    qdq_value inputs[QDQ_MAX_INPUTS] = {{0}};
-    for (size_t i = 0; i < u.qdq.node->input_count; i++)
-        inputs[i] = qdq_rewrite_value(r, u.qdq.node->inputs[i].id);
-    qdq_value real = qdq_copy_node(r->to, u.qdq.node, NULL, inputs);
+    qdq_value of_quantize[QDQ_MAX_PORTS] = {{0}};
+    const qdq_value *inputs = qdq_rewrite_inputs(r, u.qdq.node);
+    if (!inputs) return;
+    of_quantize[0] = qdq_copy_node(r->to, u.qdq.node, NULL, inputs);
     for (size_t i = 1; i < quantize->input_count; i++)
-        inputs[i] = qdq_rewrite_value(r, quantize->inputs[i].id);
-    inputs[0] = real;
-    m->made[0] = qdq_copy_node(r->to, quantize, NULL, inputs);
+        of_quantize[i] = qdq_rewrite_value(r, quantize->inputs[i].id);
+    m->made[0] = qdq_copy_node(r->to, quantize, NULL, of_quantize);
 }
 
 bool ort_is_table(const qdq_rewriter *r, size_t node) {
@@ -66,7 +65,7 @@ bool ort_is_table(const qdq_rewriter *r, size_t node) {
     for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
         if (!qdq_rewrite_is(r, node, ops[i])) continue;
         ort_unit_of(r, node, &u);
-        return !table_differs(&u, first_of(u.qdq.node));
+        return !table_differs(r, &u, first_of(u.qdq.node));
     }
     return false;
 }
@@ -142,7 +141,7 @@ static qdq_value dequantized_code(qdq_rewriter *r, const qdq_node *node, qdq_dty
 void ort_build_where_constant(qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     qdq_coder x;
-    qdq_value inputs[QDQ_MAX_INPUTS] = {{0}};
+    qdq_value inputs[QDQ_MAX_PORTS] = {{0}};
     size_t port = dummy_port(r, node, &x);
     dummy d = dummy_of(x.dtype, *(const float *)qdq_rewrite_data(r, node->inputs[port].id));
     for (size_t i = 0; i < node->input_count; i++)

@@ -60,7 +60,7 @@ bool ort_match_matmul_add(const qdq_rewriter *r, qdq_match *m) {
 
 void ort_build_matmul_add(qdq_rewriter *r, qdq_match *m) {
     const qdq_node *product = &r->from->nodes[m->nodes.items[1]];
-    qdq_value inputs[QDQ_MAX_INPUTS] = {{0}};
+    qdq_value inputs[QDQ_MAX_PORTS] = {{0}};
     for (size_t i = 0; i <= BIAS; i++) inputs[i] = qdq_rewrite_value(r, m->reads.items[i]);
     m->made[0] = qdq_copy_node(r->to, product, r->from->nodes[m->anchor].name, inputs);
 }
@@ -215,7 +215,7 @@ void ort_build_float_weight(qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     qdq_coder x = qdq_coder_before(r, node->inputs[A].id),
               w = qdq_coder_before(r, node->inputs[B].id);
-    qdq_value inputs[QDQ_MAX_INPUTS];
+    qdq_value inputs[QDQ_MAX_PORTS];
     float own = 0;
     weight_scales scales = {&own, 1};
     for (size_t i = 0; i < node->input_count; i++)
@@ -336,7 +336,7 @@ void ort_build_s8_factor(qdq_rewriter *r, qdq_match *m) {
     uint32_t b = node->inputs[B].id;
     uint32_t zero = node->input_count > B_ZERO ? node->inputs[B_ZERO].id : 0;
     const int8_t none = 0;
-    qdq_value inputs[QDQ_MAX_INPUTS] = {{0}};
+    qdq_value inputs[QDQ_MAX_PORTS] = {{0}};
     for (size_t i = 0; i < node->input_count; i++)
         inputs[i] = qdq_rewrite_value(r, node->inputs[i].id);
     inputs[B] =

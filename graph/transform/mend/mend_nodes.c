@@ -83,7 +83,7 @@ bool qdq_mend_match_float_input(const qdq_rewriter *r, qdq_match *m) {
 
 void qdq_mend_build_float_input(qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = node_at(r, m);
-    qdq_value inputs[QDQ_MAX_INPUTS] = {{0}};
+    qdq_value inputs[QDQ_MAX_PORTS] = {{0}};
     copy_inputs(r, node, inputs);
     inputs[X] = cast(r, qdq_rewrite_name(r, node->name, "_float32"), inputs[X], QDQ_FLOAT32);
     m->made[0] = qdq_copy_node(r->to, node, NULL, inputs);
@@ -96,7 +96,7 @@ bool qdq_mend_match_float_result(const qdq_rewriter *r, qdq_match *m) {
 void qdq_mend_build_float_result(qdq_rewriter *r, qdq_match *m) {
     qdq_node node = *node_at(r, m);
     qdq_dequantize_attrs attrs = *(const qdq_dequantize_attrs *)node.attrs;
-    qdq_value inputs[QDQ_MAX_INPUTS] = {{0}};
+    qdq_value inputs[QDQ_MAX_PORTS] = {{0}};
     copy_inputs(r, &node, inputs);
     attrs.dtype = QDQ_FLOAT32;
     node.attrs = &attrs;

@@ -172,19 +172,25 @@ static void concat_joins_inputs_along_any_axis(void **state) {
     }
 }
 
-static void concat_joins_sixty_four_inputs_of_one_value(void **state) {
+static void concat_joins_any_number_of_inputs(void **state) {
     (void)state;
-    static int16_t x[100], y[6400];
-    qdq_value values[64];
+    enum { LARGEST = 3000 };
+    static const size_t counts[] = {1, 10, 11, 64, 65, LARGEST};
+    static int16_t x[100], y[100 * LARGEST];
+    static qdq_value values[LARGEST];
     for (int i = 0; i < 100; i++) x[i] = (int16_t)(i * 321);
-    qdq_graph *g = qdq_graph_create("many", NULL);
-    qdq_value in = qdq_input(g, "x", QDQ_INT16, QDQ_SHAPE(20, 5));
-    for (size_t i = 0; i < 64; i++) values[i] = in;
-    qdq_output(g, "y", qdq_concat(g, (qdq_concat_attrs){.xs = {values, 64}, .axis = QDQ_INT(1)}));
-    network_tensor input = {"x", QDQ_INT16, x, 100};
-    network_run(g, &input, 1, (network_tensor){"y", QDQ_INT16, y, 6400});
-    for (size_t i = 0; i < 6400; i++) assert_int_equal(y[i], x[i / 320 * 5 + i % 5]);
-    qdq_graph_destroy(g);
+    for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
+        size_t n = counts[k];
+        qdq_graph *g = qdq_graph_create("many", NULL);
+        qdq_value in = qdq_input(g, "x", QDQ_INT16, QDQ_SHAPE(20, 5));
+        for (size_t i = 0; i < n; i++) values[i] = in;
+        qdq_output(g, "y",
+                   qdq_concat(g, (qdq_concat_attrs){.xs = {values, n}, .axis = QDQ_INT(1)}));
+        network_tensor input = {"x", QDQ_INT16, x, 100};
+        network_run(g, &input, 1, (network_tensor){"y", QDQ_INT16, y, 100 * n});
+        for (size_t i = 0; i < 100 * n; i++) assert_int_equal(y[i], x[i / (5 * n) * 5 + i % 5]);
+        qdq_graph_destroy(g);
+    }
 }
 
 //---- StaticReshape, Reorder, GenIndex ----------------------------------------
@@ -333,9 +339,10 @@ static void mismatched_inputs_are_refused(void **state) {
                   "xs[1] has the shape [24], wanted [4, 6], the shape of xs[0], but for dim 0");
     qdq_value values[65];
     qdq_graph *g = qdq_graph_create("bad", NULL);
-    for (size_t i = 0; i < 65; i++) values[i] = i ? values[0] : input_of(g, x);
-    qdq_output(g, "y", qdq_concat(g, (qdq_concat_attrs){.xs = {values, 65}, .axis = QDQ_INT(0)}));
-    network_refuses(g, "core/port-count", "xs has 65 values, wanted at most 64");
+    qdq_value y = qdq_input(g, "y", QDQ_INT8, x);
+    for (size_t i = 0; i < 65; i++) values[i] = i == 64 ? y : i ? values[0] : input_of(g, x);
+    qdq_output(g, "z", qdq_concat(g, (qdq_concat_attrs){.xs = {values, 65}, .axis = QDQ_INT(0)}));
+    network_refuses(g, "core/port-dtype", "xs[64] is int8, wanted float32, as xs[0] is");
 }
 
 static void block_floats_and_missing_axes_are_refused(void **state) {
@@ -360,7 +367,7 @@ int main(void) {
         cmocka_unit_test(transposing_moves_every_element_of_every_dtype),
         cmocka_unit_test(bfloat16_storage_rounds_moved_values),
         cmocka_unit_test(concat_joins_inputs_along_any_axis),
-        cmocka_unit_test(concat_joins_sixty_four_inputs_of_one_value),
+        cmocka_unit_test(concat_joins_any_number_of_inputs),
         cmocka_unit_test(reshaping_keeps_the_order_of_elements),
         cmocka_unit_test(indices_are_coordinates),
         cmocka_unit_test(reshaping_is_refused_with_a_reason),

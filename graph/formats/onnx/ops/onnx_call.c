@@ -181,9 +181,10 @@ void qdq_onnx_finish(qdq_onnx_call *call) { qdq_onnx_bind(call->node, 0, qdq_onn
 
 //---- Concat -----------------------------------------------------------------
 
-static qdq_value concat(qdq_onnx_node *node, const char *helper, const qdq_value *parts,
+qdq_value qdq_onnx_join(qdq_onnx_node *node, const char *helper, const qdq_value *parts,
                         size_t count, int64_t axis) {
     qdq_onnx_call call;
+    if (helper && count == 1) return parts[0];
     qdq_onnx_begin(&call, node, "Concat", helper);
     const qdq_port_desc *desc = find_port(&call, "xs");
     const qdq_values list = {parts, count};
@@ -191,21 +192,6 @@ static qdq_value concat(qdq_onnx_node *node, const char *helper, const qdq_value
     if (desc) memcpy(call.fields + desc->offset, &list, sizeof list);  // the graph copies the list
     qdq_onnx_set_int(&call, "axis", axis);
     return qdq_onnx_end(&call);
-}
-
-qdq_value qdq_onnx_join(qdq_onnx_node *node, const char *helper, qdq_value *parts, size_t count,
-                        int64_t axis) {
-    while (count > QDQ_MAX_INPUTS) {
-        size_t joined = 0;
-        for (size_t i = 0; i < count; i += QDQ_MAX_INPUTS) {
-            size_t n = count - i < QDQ_MAX_INPUTS ? count - i : QDQ_MAX_INPUTS;
-            parts[joined] = qdq_onnx_join(node, "part", parts + i, n, axis);
-            if (!parts[joined++].id) return (qdq_value){0};
-        }
-        count = joined;
-    }
-    if (helper && count == 1) return parts[0];
-    return concat(node, helper, parts, count, axis);
 }
 
 //---- Constants --------------------------------------------------------------

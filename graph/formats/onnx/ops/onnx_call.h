@@ -33,11 +33,10 @@ qdq_value qdq_onnx_end(qdq_onnx_call *call);
 // The same, and binds output 0.
 void qdq_onnx_finish(qdq_onnx_call *call);
 
-// Concatenates values along an axis: one Concat, or a tree of them if it had more than
-// QDQ_MAX_INPUTS inputs. `helper` as in qdq_onnx_begin; one part needs no Concat to make a helper.
-// Overwrites `parts`.
-qdq_value qdq_onnx_join(qdq_onnx_node *node, const char *helper, qdq_value *parts, size_t count,
-                        int64_t axis);
+// Concatenates values along an axis. `helper` as in qdq_onnx_begin; one part needs no Concat to
+// make a helper.
+qdq_value qdq_onnx_join(qdq_onnx_node *node, const char *helper, const qdq_value *parts,
+                        size_t count, int64_t axis);
 
 // A scalar constant of a dtype, named after the node: "y/alpha".
 qdq_value qdq_onnx_scalar(qdq_onnx_node *node, const char *helper, qdq_dtype dtype, double number);
