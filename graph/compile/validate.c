@@ -149,11 +149,10 @@ static void check_ignored(const qdq_graph *graph, const qdq_target *target,
 static qdq_status check_memory(const qdq_graph *graph, const qdq_device_request *request,
                                qdq_findings *findings, qdq_error *err) {
     qdq_mempool mempool;
-    qdq_device_record *record;
     qdq_device_trouble trouble;
     if (!request || !request->device || findings->errors) return QDQ_OK;
     qdq_mempool_init(&mempool, graph->allocator);
-    qdq_status status = qdq_device_pass(graph, request, &mempool, &record, &trouble, err);
+    qdq_status status = qdq_device_pass(graph, request, &mempool, NULL, &trouble, err);
     if (status == QDQ_OK && trouble.failure.kind != QDQ_FAILURE_NONE)
         qdq_device_report(findings, &trouble);
     qdq_mempool_release(&mempool);

@@ -124,7 +124,7 @@ static void describe_pools(const qdq_device_run *run, qdq_device_plan *out) {
 static void mark_living_on(qdq_device_run *run) {
     for (uint32_t id = 1; id < run->graph->value_count; id++) {
         size_t buffer = run->buffer_of[id];
-        if (buffer == SIZE_MAX || !run->buffers[buffer].held.is_allocated) continue;
+        if (buffer == SIZE_MAX || !run->buffers[buffer].is_allocated) continue;
         run->buffers[buffer].shown.lives_on = true;
         run->buffers[buffer].shown.last_step = run->step_count ? run->step_count - 1 : 0;
     }
@@ -140,7 +140,7 @@ static qdq_device_record *record_of(qdq_device_run *run) {
     mark_living_on(run);
     for (size_t i = 0; i < count; i++) {
         buffers[i] = run->buffers[i].shown;
-        layouts[i] = run->buffers[i].held.layout;
+        layouts[i] = run->buffers[i].place->layout;
     }
     *record = (qdq_device_record){.device = run->memory.device,
                                   .layouts = layouts,
@@ -182,14 +182,15 @@ qdq_status qdq_device_pass(const qdq_graph *graph, const qdq_device_request *req
                           .request = request,
                           .mempool = mempool,
                           .scratch = &scratch,
+                          .records = out != NULL,
                           .trouble = trouble,
                           .err = err};
-    *out = NULL;
+    if (out) *out = NULL;
     *trouble = (qdq_device_trouble){.program = ""};
     qdq_mempool_init(&scratch, mempool->allocator);
     qdq_status status = walk_all(&run);
-    if (status == QDQ_OK && !run.stopped) *out = record_of(&run);
+    if (out && status == QDQ_OK && !run.stopped) *out = record_of(&run);
     qdq_mempool_release(&scratch);
-    if (status != QDQ_OK || run.stopped) return status;
+    if (status != QDQ_OK || run.stopped || !out) return status;
     return *out && !mempool->failed ? QDQ_OK : qdq_fail_memory(err, sizeof **out);
 }

@@ -36,9 +36,9 @@ qdq_dtype qdq_stored_dtype(const qdq_graph *graph, uint32_t id, qdq_float_storag
 qdq_status qdq_device_choose(const char *target, const qdq_device *given, const qdq_device **out,
                              qdq_error *err);
 
-// Everything in *out lives in `mempool`. QDQ_OK with `trouble` filled in, and *out NULL, if the
-// graph does not fit. The graph has no errors. QDQ_ERR_UNSUPPORTED for a value that cannot lie on
-// the device.
+// Everything in *out lives in `mempool`; `out` NULL: only `trouble` is wanted. QDQ_OK with
+// `trouble` filled in, and *out NULL, if the graph does not fit. The graph has no errors.
+// QDQ_ERR_UNSUPPORTED for a value that cannot lie on the device.
 qdq_status qdq_device_pass(const qdq_graph *graph, const qdq_device_request *request,
                            qdq_mempool *mempool, qdq_device_record **out,
                            qdq_device_trouble *trouble, qdq_error *err);

@@ -41,6 +41,7 @@ static size_t stop_failure(qdq_device_run *run, const qdq_memory_failure *failur
 //---- Records ----------------------------------------------------------------
 
 static void add_event(qdq_device_run *run, qdq_device_event event) {
+    if (!run->records) return;
     qdq_device_event *events = qdq_mempool_grow(run->scratch, run->events, run->event_count,
                                                 &run->event_capacity, sizeof *events);
     if (!events) {
@@ -60,6 +61,11 @@ static void note_peaks(qdq_device_run *run, qdq_buffer_type pool, uint64_t befor
     if (l1 > run->peak_l1) run->peak_l1 = l1;
 }
 
+// A buffer as the memory of the device sees it.
+static qdq_buffer held_of(const qdq_run_buffer *b) {
+    return (qdq_buffer){b->place->layout, b->address, b->is_allocated};
+}
+
 static uint64_t taken_at(const qdq_device_run *run, const qdq_buffer *held) {
     const qdq_free_list *list = &run->memory.lists[held->layout.buffer_type];
     const qdq_memory_block *block =
@@ -69,14 +75,14 @@ static uint64_t taken_at(const qdq_device_run *run, const qdq_buffer *held) {
 
 // The numbers of a buffer in their public form.
 static void show(qdq_run_buffer *b, uint64_t taken) {
-    const qdq_buffer_layout *layout = &b->held.layout;
+    const qdq_buffer_layout *layout = &b->place->layout;
     qdq_device_buffer *s = &b->shown;
     s->dtype = b->tensor.dtype;
     s->shape = b->tensor.shape;
     s->layout = b->tensor.layout;
     s->pool = layout->buffer_type;
     s->memory_layout = layout->memory_layout;
-    s->address = b->held.address;
+    s->address = b->address;
     s->page_bytes = layout->page_size;
     s->pages = layout->pages;
     s->slot_bytes = layout->slot;
@@ -100,36 +106,48 @@ static qdq_run_buffer *add_buffer(qdq_device_run *run) {
     return &buffers[run->buffer_count];
 }
 
-static qdq_status layout_of(qdq_device_run *run, const qdq_run_buffer *b, const char *name,
+static qdq_status layout_of(qdq_device_run *run, const qdq_run_buffer *b,
+                            const qdq_memory_config *config, const char *name,
                             qdq_buffer_layout *out) {
     qdq_error why = {0};
-    if (qdq_buffer_layout_of(&run->memory.device, &b->tensor, &b->config, out, &why) ==
-        QDQ_MEMORY_FINE)
+    if (qdq_buffer_layout_of(&run->memory.device, &b->tensor, config, out, &why) == QDQ_MEMORY_FINE)
         return QDQ_OK;
     return qdq_fail(run->err, QDQ_ERR_UNSUPPORTED, "'%s' cannot lie on the device %s: %s", name,
                     run->memory.device.name, why.text);
 }
 
-static size_t allocate(qdq_device_run *run, qdq_device_tensor tensor, qdq_memory_config config,
-                       const char *name, qdq_buffer_role role) {
+// The last place if it is the same, else a new one; NULL: no memory.
+static const qdq_run_place *place_of(qdq_device_run *run, const qdq_memory_config *config,
+                                     const qdq_buffer_layout *layout) {
+    qdq_run_place place = {*config, *layout};
+    if (!run->last_place || memcmp(run->last_place, &place, sizeof place) != 0)
+        run->last_place = qdq_mempool_copy(run->scratch, &place, 1, sizeof place);
+    return run->last_place;
+}
+
+static size_t allocate(qdq_device_run *run, qdq_device_tensor tensor,
+                       const qdq_memory_config *config, const char *name, qdq_buffer_role role) {
     if (run->stopped) return SIZE_MAX;
     qdq_run_buffer *b = add_buffer(run);
     if (!b || !name) return stop_memory(run);
     b->tensor = tensor;
-    b->config = config;
     qdq_buffer_layout layout;
-    qdq_status status = layout_of(run, b, name, &layout);
+    qdq_status status = layout_of(run, b, config, name, &layout);
     if (status != QDQ_OK) return stop(run, status);
+    b->place = place_of(run, config, &layout);
+    if (!b->place) return stop_memory(run);
+    qdq_buffer held;
     qdq_memory_failure failure;
     uint64_t before = run->memory.lists[layout.buffer_type].peak;
-    if (qdq_buffer_allocate(&run->memory, &layout, QDQ_DIRECTION_DEFAULT, &b->held, &failure) !=
+    if (qdq_buffer_allocate(&run->memory, &layout, QDQ_DIRECTION_DEFAULT, &held, &failure) !=
         QDQ_FAILURE_NONE)
         return stop_failure(run, &failure, name, role);
+    b->address = held.address, b->is_allocated = held.is_allocated;
     note_peaks(run, layout.buffer_type, before);
     b->shown.name = name;
     b->shown.role = role;
     b->shown.first_step = b->shown.last_step = b->shown.last_use = current_step(run);
-    show(b, taken_at(run, &b->held));
+    show(b, taken_at(run, &held));
     size_t index = run->buffer_count++;
     add_event(run, (qdq_device_event){.kind = QDQ_EVENT_ALLOCATE,
                                       .buffer = index,
@@ -168,14 +186,14 @@ size_t qdq_run_allocate_value(qdq_device_run *run, uint32_t id, qdq_buffer_role 
     const qdq_conv_weights *weights = &run->weights[id];
     qdq_shape shape = weights->shape.rank ? weights->shape : run->graph->values[id].type.shape;
     qdq_device_tensor tensor = {dtype, shape, as->layout, as->tile};
-    run->buffer_of[id] = allocate(run, tensor, as->memory_config, name, role);
+    run->buffer_of[id] = allocate(run, tensor, &as->memory_config, name, role);
     return run->buffer_of[id];
 }
 
 size_t qdq_run_allocate_list(qdq_device_run *run, const qdq_node *node, const char *attribute,
                              qdq_dtype dtype, qdq_shape shape) {
     return allocate(run, (qdq_device_tensor){.dtype = dtype, .shape = shape},
-                    (qdq_memory_config){0}, joined(run, node->name, attribute), QDQ_ROLE_CONSTANT);
+                    &(qdq_memory_config){0}, joined(run, node->name, attribute), QDQ_ROLE_CONSTANT);
 }
 
 size_t qdq_run_allocate_intermediate(qdq_device_run *run, const char *program, qdq_dtype dtype,
@@ -184,8 +202,8 @@ size_t qdq_run_allocate_intermediate(qdq_device_run *run, const char *program, q
     qdq_device_tensor tensor = run->buffers[like].tensor;
     tensor.dtype = dtype;
     tensor.shape = shape;
-    return allocate(run, tensor, run->buffers[like].config, joined(run, run->node->name, program),
-                    QDQ_ROLE_INTERMEDIATE);
+    return allocate(run, tensor, &run->buffers[like].place->config,
+                    joined(run, run->node->name, program), QDQ_ROLE_INTERMEDIATE);
 }
 
 size_t qdq_run_view(qdq_device_run *run, uint32_t id, size_t root) {
@@ -195,13 +213,15 @@ size_t qdq_run_view(qdq_device_run *run, uint32_t id, size_t root) {
     const qdq_run_buffer *from = &run->buffers[root];
     b->tensor = from->tensor;
     b->tensor.shape = run->graph->values[id].type.shape;
-    b->config = from->config;
+    b->place = from->place;
     b->shown = from->shown;
     b->shown.name = qdq_mempool_strdup(run->mempool, run->graph->values[id].name);
     b->shown.role = QDQ_ROLE_RESULT;
     b->shown.view_of = from->shown.view_of == SIZE_MAX ? root : from->shown.view_of;
     b->shown.first_step = b->shown.last_step = b->shown.last_use = current_step(run);
-    if (!qdq_buffer_view(&run->memory, &from->held, NULL, &b->held)) return stop_memory(run);
+    qdq_buffer held, root_held = held_of(from);
+    if (!qdq_buffer_view(&run->memory, &root_held, NULL, &held)) return stop_memory(run);
+    b->address = held.address, b->is_allocated = held.is_allocated;
     show(b, from->shown.taken);
     run->buffer_of[id] = run->buffer_count++;
     add_event(run, (qdq_device_event){.kind = QDQ_EVENT_ALLOCATE,
@@ -213,14 +233,15 @@ size_t qdq_run_view(qdq_device_run *run, uint32_t id, size_t root) {
 void qdq_run_free(qdq_device_run *run, size_t buffer) {
     if (run->stopped || buffer == SIZE_MAX) return;
     qdq_run_buffer *b = &run->buffers[buffer];
-    uint64_t address = b->held.address;
-    qdq_free_list *list = &run->memory.lists[b->held.layout.buffer_type];
+    qdq_buffer held = held_of(b);
+    qdq_free_list *list = &run->memory.lists[held.layout.buffer_type];
     uint64_t before = list->allocated;
     b->shown.last_step = current_step(run);
-    qdq_buffer_free(&run->memory, &b->held);
+    qdq_buffer_free(&run->memory, &held);
+    b->is_allocated = held.is_allocated;
     add_event(run, (qdq_device_event){.kind = QDQ_EVENT_FREE,
                                       .buffer = buffer,
-                                      .address = address,
+                                      .address = b->address,
                                       .bytes = before - list->allocated});
 }
 
@@ -247,7 +268,7 @@ void qdq_run_begin(qdq_device_run *run, const char *program) {
 }
 
 static uint64_t tile_bytes(const qdq_device_run *run, size_t buffer) {
-    return run->buffers[buffer].held.layout.page_size;
+    return run->buffers[buffer].place->layout.page_size;
 }
 
 // The tensors themselves are the circular buffers: all sharded alike in L1, of one shape, without
@@ -255,10 +276,11 @@ static uint64_t tile_bytes(const qdq_device_run *run, size_t buffer) {
 static bool is_native(const qdq_device_run *run, size_t a, size_t b, size_t output) {
     if (b == SIZE_MAX) return false;
     const qdq_run_buffer *x = &run->buffers[a], *y = &run->buffers[b], *z = &run->buffers[output];
-    const qdq_buffer_layout *layout = &x->held.layout;
-    return x->config.buffer_type == QDQ_L1 && x->config.memory_layout != QDQ_INTERLEAVED &&
-           qdq_memory_config_equal(&x->config, &y->config) &&
-           qdq_memory_config_equal(&x->config, &z->config) &&
+    const qdq_buffer_layout *layout = &x->place->layout;
+    const qdq_memory_config *config = &x->place->config;
+    return config->buffer_type == QDQ_L1 && config->memory_layout != QDQ_INTERLEAVED &&
+           qdq_memory_config_equal(config, &y->place->config) &&
+           qdq_memory_config_equal(config, &z->place->config) &&
            qdq_shape_equal(x->tensor.shape, y->tensor.shape) &&
            layout->shards * layout->pages_per_shard == layout->pages;
 }
@@ -266,13 +288,12 @@ static bool is_native(const qdq_device_run *run, size_t a, size_t b, size_t outp
 // Sharded operands are computed on the cores of their shards, others on all cores.
 static size_t cores_of(const qdq_device_run *run, size_t a, size_t output,
                        const qdq_core_range *all, const qdq_core_range **cores) {
-    const qdq_run_buffer *with = &run->buffers[a];
-    if (with->config.memory_layout == QDQ_INTERLEAVED) with = &run->buffers[output];
+    const qdq_memory_config *with = &run->buffers[a].place->config;
+    if (with->memory_layout == QDQ_INTERLEAVED) with = &run->buffers[output].place->config;
     *cores = all;
-    if (with->config.memory_layout == QDQ_INTERLEAVED || with->config.buffer_type != QDQ_L1)
-        return 1;
-    *cores = with->config.shard_spec.grid;
-    return with->config.shard_spec.grid_count;
+    if (with->memory_layout == QDQ_INTERLEAVED || with->buffer_type != QDQ_L1) return 1;
+    *cores = with->shard_spec.grid;
+    return with->shard_spec.grid_count;
 }
 
 static bool in_tiles(const qdq_device_run *run, size_t buffer) {

@@ -9,12 +9,19 @@
 #include "graph/memory/conv_weights.h"
 #include "graph/memory/tensor_layouts.h"
 
+// Where buffers lie; those in a row that lie alike share it, as it is most of their memory.
+typedef struct qdq_run_place {
+    qdq_memory_config config;
+    qdq_buffer_layout layout;
+} qdq_run_place;
+
 // A buffer of the run; its public part is `shown`.
 typedef struct qdq_run_buffer {
     qdq_device_buffer shown;
     qdq_device_tensor tensor;
-    qdq_memory_config config;
-    qdq_buffer held;
+    const qdq_run_place *place;
+    uint64_t address;
+    bool is_allocated;
 } qdq_run_buffer;
 
 typedef struct qdq_device_run {
@@ -29,6 +36,8 @@ typedef struct qdq_device_run {
     qdq_device_memory memory;
     qdq_tensor_layouts layouts;
     qdq_conv_weights *weights;  // per graph value
+    bool records;  // buffers and events become a record
+    const qdq_run_place *last_place;
     qdq_run_buffer *buffers;
     size_t buffer_count, buffer_capacity;
     qdq_device_step *steps;

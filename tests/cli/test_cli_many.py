@@ -79,5 +79,14 @@ class Inputs(Case):
             self.assertLess(self.peak_mib(command[0], "g.json", *command[1:]), 200, command)
 
 
+class Outputs(Case):
+    def test_many_outputs_are_checked_in_memory_for_each_once(self):
+        """Each buffer of a device held two configs of 16 core ranges, and a record of it that nothing read."""
+        nodes = [node("ReLU", f"r{i}", "x") for i in range(50_000)]
+        outputs = {f"y{i}": one["name"] for i, one in enumerate(nodes)}
+        self.write("g.json", graph(nodes, [value("x", "float32", [4])], outputs))
+        self.assertLess(self.peak_mib("check", "g.json", "--target", "all"), 200)
+
+
 if __name__ == "__main__":
     main()
