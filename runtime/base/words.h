@@ -9,12 +9,9 @@
 // Whether `word` is one of `words`, which are parted by spaces. NULL has none.
 static inline bool qdq_has_word(const char *words, const char *word) {
     size_t length = strlen(word);
-    while (length && words && *words) {
-        size_t size = strcspn(words, " ");
-        if (size == length && strncmp(words, word, size) == 0) return true;
-        words += size;
-        words += strspn(words, " ");
-    }
+    const char *at = words && length ? strstr(words, word) : NULL;
+    for (; at; at = strstr(at + 1, word))
+        if ((at == words || at[-1] == ' ') && (!at[length] || at[length] == ' ')) return true;
     return false;
 }
 
