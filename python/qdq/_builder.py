@@ -102,14 +102,16 @@ class Builder:
         self._name = name
         self._inputs, self._constants, self._nodes, self._outputs = [], [], [], []
         self._taken = set()
+        self._numbers = {}  # {stem: number of the last name made of it}
         self._large = {}  # {name: (dtype, array)}, which go through a file
         self._wide = []  # (node, attribute, port, array): numbers that are float64 where a target computes in it
 
     def _unique(self, stem):
-        name, count = stem, 1
+        name, count = stem, self._numbers.get(stem, 1)
         while name in self._taken:
             count += 1
             name = f"{stem}_{count}"
+        self._numbers[stem] = count
         return name
 
     def _take(self, name):

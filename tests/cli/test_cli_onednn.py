@@ -83,6 +83,15 @@ class Onednn(Case):
         self.qdq("run", "g.json", "-i", "t7=seed.npy", "-o", "t7=out.npy", "-e", "t7=seed.npy")
         self.assertEqual(read_npy(self.folder / "out.npy"), seed)
 
+    def test_a_concat_takes_any_number_of_inputs(self):
+        """The parts are one tensor of two elements, so that the result repeats them."""
+        x, y = logical(0, shape=(2,)), logical(1, shape=(400,))
+        concat = op(1, "Concat", [x] * 200, [y], "c", axis=0)
+        self.write("g.json", onednn(concat))
+        write_npy(self.folder / "x.npy", tensor("float32", [2], [1.5, -2]))
+        write_npy(self.folder / "y.npy", tensor("float32", [400], [1.5, -2] * 200))
+        self.qdq("run", "g.json", "-i", "t0=x.npy", "-e", "t1=y.npy")
+
     def test_hostile_files_take_no_time(self):
         chain = [op(i, "TypeCast", [logical(i, "f32" if i % 2 else "bf16")],
                     [logical(i + 1, "bf16" if i % 2 else "f32")], "same") for i in range(1, 8001)]

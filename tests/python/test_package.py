@@ -85,6 +85,14 @@ class Graphs(unittest.TestCase):
         self.assertTrue(all(one.rule in str(report) for one in report) or "tensorrt/" in report._repr_html_())
         self.assertIn("<table>", report._repr_html_())
 
+    def test_a_node_takes_any_number_of_values(self):
+        b = qdq.Builder("many")
+        parts = [np.full((2, 1 + i % 3), i, np.float32) for i in range(500)]
+        x = b.input("x", "float32", (2, 4))
+        b.output("y", b.concat([x, *(b.constant(part) for part in parts)], axis=1))
+        own = np.arange(8, dtype=np.float32).reshape(2, 4)
+        np.testing.assert_array_equal(b.build().run(x=own)["y"], np.concatenate([own, *parts], axis=1))
+
     def test_a_graph_is_mended(self):
         b = qdq.Builder("net")
         q = b.quantize(b.input("x", "float32", (4,)), scales=0.5, zps=128, dtype="uint8", name="q")
