@@ -146,8 +146,7 @@ static void mark_read(const qdq_draft *draft, const bool *left) {
         const qdq_node *op = step->tensor_op_node;
         if (!op) note(draft, i, step->x, left);
         for (size_t k = 0; op && k < op->input_count; k++)
-            if (!(step->tensor_op->packed >> k & 1))
-                note(draft, i, step->tensor_op_inputs[k].id, left);
+            if (!qdq_draft_step_packs(step, k)) note(draft, i, step->tensor_op_inputs[k].id, left);
         for (size_t k = 0; step->reduce_node && k < step->reduce->stage_param_count; k++)
             note(draft, i, step->reduce_sources[k], left);
         for (size_t l = 0; l < step->link_count; l++)

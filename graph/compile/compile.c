@@ -88,7 +88,7 @@ static qdq_status keep_constants(qdq_compiler *c) {
         if (!step->tensor_op) continue;
         packed += step->tensor_op->packed_bytes;
         for (size_t k = 0; k < step->tensor_op_node->input_count; k++)
-            if (!(step->tensor_op->packed >> k & 1))
+            if (!qdq_draft_step_packs(step, k))
                 keep_constant(c, step->tensor_op_inputs[k].id, &bytes);
     }
     for (uint32_t i = 1; i < graph->value_count; i++)

@@ -99,7 +99,7 @@ static qdq_tensor_op *tensor_op_of(qdq_compiler *c, const qdq_draft_step *draft)
     if (!tensor_op->x || !tensor_op->y || !tensor_op->x_flat || !tensor_op->y_flat) return NULL;
     size_t bytes = 0;
     for (size_t i = 0; i < node->input_count; i++)
-        if (draft->tensor_op_inputs[i].id && !qdq_ports_have(node->op, draft->tensor_op->packed, i))
+        if (draft->tensor_op_inputs[i].id && !qdq_draft_step_packs(draft, i))
             set_operand(c, draft->tensor_op_inputs[i].id, false, &tensor_op->x[i],
                         &tensor_op->x_flat[i], &bytes);
     tensor_op->sinks = sinks(c, draft);

@@ -242,7 +242,7 @@ static bool place_tensor_op(qdq_draft *draft, size_t index, qdq_stage *stage) {
     }
     if (draft->storage.node_by_node) step->tensor_op->packed = step->tensor_op->packed_bytes = 0;
     for (size_t i = 0; i < node->input_count; i++) {
-        if (!inputs[i].id || qdq_ports_have(node->op, step->tensor_op->packed, i)) continue;
+        if (!inputs[i].id || qdq_draft_step_packs(step, i)) continue;
         note_read(draft, inputs[i].id, number_of(draft, step));
     }
     for (size_t i = 0; i < node->output_count; i++)

@@ -58,6 +58,11 @@ typedef struct qdq_draft_step {
     uint32_t apart_from;  // the value that it would have continued
 } qdq_draft_step;
 
+// True if the tensor op of a step holds an input packed, and does not read it.
+static inline bool qdq_draft_step_packs(const qdq_draft_step *step, size_t input) {
+    return qdq_ports_have(step->tensor_op_node->op, step->tensor_op->packed, input);
+}
+
 // How a plan stores values: the compile options, resolved once (graph/compile/storage.c).
 // qdq_draft_value.kept says which values stay readable.
 typedef struct qdq_storage {

@@ -73,7 +73,7 @@ static void read_params(counter *c, const qdq_param *params, size_t count,
 static void count_tensor_op(counter *c, const qdq_draft_step *draft, const qdq_tensor_op *op) {
     for (size_t i = 0; i < op->x_count; i++) {
         uint32_t id = draft->tensor_op_inputs[i].id;
-        if (qdq_ports_have(draft->tensor_op_node->op, draft->tensor_op->packed, i)) {
+        if (qdq_draft_step_packs(draft, i)) {
             c->read |= ROW_MAJOR;
             add_read(c, id, bytes_packed(c->of, id), true);
         } else if (id) {

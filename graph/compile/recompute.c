@@ -50,7 +50,7 @@ static bool is_for_each(const qdq_draft *draft, const qdq_draft_step *step, size
 static void mark_other_readers(const qdq_draft *draft, const qdq_draft_step *step, bool *marked) {
     marked[step->x] = false;
     for (size_t k = 0; step->tensor_op_node && k < step->tensor_op_node->input_count; k++)
-        if (!(step->tensor_op->packed >> k & 1)) marked[step->tensor_op_inputs[k].id] = false;
+        if (!qdq_draft_step_packs(step, k)) marked[step->tensor_op_inputs[k].id] = false;
     for (size_t k = 0; step->reduce_node && k < step->reduce->stage_param_count; k++)
         marked[step->reduce_sources[k]] = false;
     for (size_t i = 0; i < step->link_count; i++)
