@@ -257,7 +257,7 @@ def document(lines, about, before, after, samples):
     return "\n".join([
         f"Machine: {machine()}. qdq at {revision()}.", "",
         f"Peers: {', '.join(about) or 'none'}. Timings of each cell: {samples}. Load of the "
-        f"machine before: {before:.1f}, after: {after:.1f} (what is measured makes about 1).",
+        f"machine before: {before:.1f}, after: {after:.1f} (the measured work adds about 1).",
         "", *lines])
 
 
