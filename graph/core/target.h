@@ -30,12 +30,19 @@ typedef struct qdq_target_device {
     qdq_arch arch;     // that a given device must have; QDQ_ARCH_NONE: any
 } qdq_target_device;
 
+// The rules of a target that a mend answers (graph/transform/mend/).
+typedef struct qdq_mended_rules {
+    const char *mend;   // its name: "signed codes"
+    const char *rules;  // ids, with spaces between them
+} qdq_mended_rules;
+
 typedef struct qdq_target {
     const char *name;
     const char *summary;
     const qdq_rule *rules;
     size_t rule_count;
-    const struct qdq_target *base;  // whose rules hold too; NULL: none
+    const qdq_mended_rules *mended;  // up to a row without a mend; NULL: none
+    const struct qdq_target *base;   // whose rules hold too; NULL: none
     // oldest release first; none if all are alike
     const qdq_named_version *versions;
     size_t version_count;

@@ -44,8 +44,7 @@ struct qdq_pattern {
     // Whether the pattern applies at a version and its options; NULL: always.
     bool (*applies)(const qdq_target_version *version);
     // Id ("ort/softmax-scale") of the target's rule whose finding a match is, about the anchor;
-    // NULL: none. A mend (graph/transform/mend/): the rules that it mends, with spaces between
-    // them.
+    // NULL: none.
     const char *rule;
     bool repeats;  // first pattern of a pass: the pass runs until nothing matches
     // Why results differ where it applies: "single multiplier"; NULL: it changes no number.

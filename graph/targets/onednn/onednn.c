@@ -377,11 +377,25 @@ static const qdq_evidence evidence[] = {
 };
 // clang-format on
 
+static const qdq_mended_rules mended[] = {
+    {"parameters as numbers", "onednn/zero-point-count onednn/one-kind-of-parameters"},
+    {"Cast before it", "onednn/quantize-input-dtype"},
+    {"Cast behind it", "onednn/dequantize-output-dtype"},
+    {"float constant", "onednn/dequantize-input-dtype"},
+    {"codes without a zero point", "onednn/float8-zero-point"},
+    {"the whole range", "onednn/no-clamp-range"},
+    {"symmetric codes", "onednn/float8-zero-point"},
+    {"one symmetric scale", "onednn/float8-zero-point"},
+    {"one scale for each channel", "onednn/group-op onednn/group-divides onednn/group-dims"},
+    {NULL, NULL},
+};
+
 const qdq_target qdq_target_onednn = {
     .name = "onednn",
     .summary = "oneDNN Graph 3.14 with its CPU backend on x86-64",
     .rules = rules,
     .rule_count = sizeof rules / sizeof rules[0],
+    .mended = mended,
     .evidence = evidence,
     .evidence_count = sizeof evidence / sizeof evidence[0],
     .halves_requantize = true,

@@ -254,11 +254,25 @@ static const qdq_evidence evidence[] = {
 };
 // clang-format on
 
+static const qdq_mended_rules mended[] = {
+    {"no Dropout", "tensorrt/no-dropout"},
+    {"parameters as numbers", "tensorrt/scale-rank tensorrt/zero-point-shape tensorrt/zero-point-dtype"},
+    {"float constant", "tensorrt/quantized-dtype"},
+    {"signed codes", "tensorrt/no-uint8 tensorrt/quantized-dtype"},
+    {"codes without a zero point", "tensorrt/zero-point-is-zero"},
+    {"the whole range", "tensorrt/no-clamp-range"},
+    {"symmetric codes", "tensorrt/zero-point-is-zero"},
+    {"one symmetric scale", "tensorrt/zero-point-is-zero tensorrt/per-channel-is-for-weights"},
+    {"one scale for each channel", "tensorrt/block-rank-2 tensorrt/one-blocked-dim tensorrt/blocked-dim-is-late tensorrt/blocks-divide tensorrt/no-int8-blocks"},
+    {NULL, NULL},
+};
+
 const qdq_target qdq_target_tensorrt = {
     .name = "tensorrt",
     .summary = "TensorRT 10.0 to 11.0, strongly typed, with explicit quantization",
     .rules = rules,
     .rule_count = sizeof rules / sizeof rules[0],
+    .mended = mended,
     .evidence = evidence,
     .evidence_count = sizeof evidence / sizeof evidence[0],
     .versions = versions,

@@ -393,11 +393,18 @@ static const qdq_evidence evidence[] = {
 };
 // clang-format on
 
+static const qdq_mended_rules mended[] = {
+    {"parameters as numbers", "torchao/zero-point-count"},
+    {"one scale for each channel", "torchao/group-divides"},
+    {NULL, NULL},
+};
+
 const qdq_target qdq_target_torchao = {
     .name = "torchao",
     .summary = "torchao's affine, float8, MX and NVFP4 functions on the CPU",
     .rules = rules,
     .rule_count = sizeof rules / sizeof rules[0],
+    .mended = mended,
     .evidence = evidence,
     .evidence_count = sizeof evidence / sizeof evidence[0],
     .versions = versions,

@@ -308,11 +308,24 @@ static const qdq_evidence evidence[] = {
 };
 // clang-format on
 
+static const qdq_mended_rules mended[] = {
+    {"parameters as numbers", "tripy/per-tensor-scale tripy/per-channel-scale"},
+    {"float constant", "tripy/x-dtype"},
+    {"signed codes", "tripy/x-dtype tripy/result-dtype"},
+    {"codes without a zero point", "tripy/no-zero-point"},
+    {"the whole range", "tripy/no-clamp-range"},
+    {"symmetric codes", "tripy/no-zero-point"},
+    {"one symmetric scale", "tripy/no-zero-point"},
+    {"one scale for each channel", "tripy/block-x tripy/block-dtype tripy/blocks-divide tripy/block-columns"},
+    {NULL, NULL},
+};
+
 const qdq_target qdq_target_tripy = {
     .name = "tripy",
     .summary = "Tripy 0.1.7, the Python front end of TensorRT",
     .rules = rules,
     .rule_count = sizeof rules / sizeof rules[0],
+    .mended = mended,
     .evidence = evidence,
     .evidence_count = sizeof evidence / sizeof evidence[0],
     .default_dtype = qdq_dtype_of_scale,  // no default, but a scale has the dtype of the floats

@@ -278,11 +278,19 @@ static const qdq_evidence evidence[] = {
 };
 // clang-format on
 
+static const qdq_mended_rules mended[] = {
+    {"parameters as numbers", "ttnn/zero-point-dtype"},
+    {"signed codes", "ttnn/dequantize-input-dtype ttnn/quantize-output-dtype ttnn/zero-point-dtype"},
+    {"one scale for each channel", "ttnn/no-group"},
+    {NULL, NULL},
+};
+
 const qdq_target qdq_target_ttnn = {
     .name = "ttnn",
     .summary = "Tenstorrent ttnn in mid-2026, as tt-metal's kernels compute it",
     .rules = rules,
     .rule_count = sizeof rules / sizeof rules[0],
+    .mended = mended,
     .evidence = evidence,
     .evidence_count = sizeof evidence / sizeof evidence[0],
     .versions = versions,

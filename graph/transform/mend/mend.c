@@ -27,6 +27,13 @@ static bool lists(const char *rules, const char *rule) {
     return false;
 }
 
+// True if a mend answers a rule of the target.
+static bool answers(const qdq_target *target, const char *mend, const char *rule) {
+    for (const qdq_mended_rules *row = target->mended; row && row->mend; row++)
+        if (strcmp(row->mend, mend) == 0 && lists(row->rules, rule)) return true;
+    return false;
+}
+
 // The index of the node that a finding is about, looked for from `from` on, as findings come in the
 // order of nodes; SIZE_MAX: there is none.
 static size_t node_of(const qdq_graph *graph, const qdq_finding *finding, size_t from) {
@@ -54,7 +61,9 @@ static const char **asked_of(const qdq_rewriting *w, const qdq_graph *graph,
     *any = false;
     for (size_t i = 0; asked && i < report->count; i++) {
         const qdq_finding *finding = &report->findings[i];
-        if (finding->severity != QDQ_SEVERITY_ERROR || !lists(mend->rule, finding->rule)) continue;
+        if (finding->severity != QDQ_SEVERITY_ERROR ||
+            !answers(w->choice->a->target, mend->name, finding->rule))
+            continue;
         size_t node = node_of(graph, finding, at);
         if (node == SIZE_MAX || was_tried(&w->record, mend, finding->node)) continue;
         asked[at = node] = finding->rule;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mending: changes a graph where a target refuses it, until the target has no error that a mend is
-// for. A mend is a pattern of graph/rewrite/ whose `rule` lists the rules that it mends; it looks
-// only at nodes about which such a rule has an error. mend_table.c has the table.
+// for. A mend is a pattern of graph/rewrite/; a target lists the rules that it answers (`mended`),
+// and it looks only at nodes about which one of them has an error. mend_table.c has the table.
 #ifndef QDQ_GRAPH_MEND_MEND_H
 #define QDQ_GRAPH_MEND_MEND_H
 
