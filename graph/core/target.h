@@ -4,6 +4,7 @@
 #ifndef QDQ_GRAPH_TARGET_H
 #define QDQ_GRAPH_TARGET_H
 
+#include "include/qdq/coding.h"
 #include "include/qdq/evidence.h"
 #include "include/qdq/inspect.h"
 #include "ops/op.h"
@@ -30,6 +31,10 @@ typedef struct qdq_target_device {
     qdq_arch arch;     // that a given device must have; QDQ_ARCH_NONE: any
 } qdq_target_device;
 
+// Ops of qdq_quantized_form.
+#define QDQ_PRODUCTS "MatMul Convolution ConvTranspose"
+#define QDQ_CODE_MOVES "MaxPool StaticReshape StaticTranspose Slice"
+
 // The rules of a target that a mend answers (graph/transform/mend/).
 typedef struct qdq_mended_rules {
     const char *mend;   // its name: "signed codes"
@@ -42,7 +47,8 @@ typedef struct qdq_target {
     const qdq_rule *rules;
     size_t rule_count;
     const qdq_mended_rules *mended;  // up to a row without a mend; NULL: none
-    const struct qdq_target *base;   // whose rules hold too; NULL: none
+    qdq_quantized_form quantized;
+    const struct qdq_target *base;  // whose rules hold too; NULL: none
     // oldest release first; none if all are alike
     const qdq_named_version *versions;
     size_t version_count;

@@ -150,6 +150,12 @@ bool qdq_target_version_find(const char *name, qdq_target_version *out, qdq_erro
            set_options(out, name + length, err);
 }
 
+const qdq_quantized_form *qdq_target_quantized_form(const char *target) {
+    qdq_target_version version;
+    if (!target || !qdq_target_version_find(target, &version, NULL)) return NULL;
+    return &version.target->quantized;
+}
+
 qdq_target_device qdq_target_device_of(const char *name) {
     qdq_target_version version = {0};
     if (!qdq_target_version_find(name, &version, NULL) || !version.target->device)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantizing a graph: codes in place of float values where nodes read them. Which values get codes,
-// and their scales, is the caller's choice; `qdq quantize` chooses for a target (docs/float_to_int8.md).
+// Quantizing a graph: codes in place of float values where nodes read them, and the form that a
+// target takes. The caller chooses values and scales; `qdq quantize` chooses for a target
+// (docs/float_to_int8.md).
 #ifndef QDQ_CODING_H
 #define QDQ_CODING_H
 
@@ -35,6 +36,34 @@ typedef struct qdq_coding {
 // memory runs out (also for a NULL graph).
 QDQ_API qdq_graph *qdq_graph_quantized(qdq_graph *graph, const qdq_coding *codings, size_t count,
                                        qdq_error *err);
+
+// The values of an Add of two computed values, as in residual networks, that become codes.
+typedef enum qdq_residual_form {
+    QDQ_RESIDUAL_FLOAT = 0,  // none
+    QDQ_RESIDUAL_BRANCH,  // the operand that is added to the result of a product, which the backend
+                          // fuses
+    QDQ_RESIDUAL_BOTH,    // both operands, and the sum
+} qdq_residual_form;
+
+// A quantized graph as a target takes it. Lists of ops have spaces between the names.
+typedef struct qdq_quantized_form {
+    const char *ops;    // whose operands become codes
+    const char *moves;  // with `results`: ops whose result has the codes of their input
+    qdq_dtype values;   // codes of computed values
+    qdq_dtype weights;  // symmetric codes of constants, with a scale for each output channel
+    qdq_dtype bias;     // QDQ_INT32: codes with the product of both scales; QDQ_FLOAT32: it stays
+    qdq_residual_form residual;
+    bool symmetric;    // zero points are 0
+    bool zero_points;  // a zero point of 0 is written as well
+    bool results;      // results of `ops` become codes, for groups of Dequantize, op, Quantize
+    bool groups;       // weights of MatMul may have scales for groups of a column
+    bool stacks;       // weights of MatMul with several matrices may have scales for channels
+    bool softmax;  // asymmetric codes of a SoftMax have the scale 1 / 256, which its kernel takes
+} qdq_quantized_form;
+
+// The form of "TARGET", "TARGET@VERSION" or with options behind it, which lives as long as the
+// library. NULL: there is no such target, or `target` is NULL.
+QDQ_API const qdq_quantized_form *qdq_target_quantized_form(const char *target);
 
 #ifdef __cplusplus
 }

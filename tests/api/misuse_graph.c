@@ -335,6 +335,12 @@ CASE(qdq_graph_mended) {
     qdq_graph_destroy(g);
 }
 
+CASE(qdq_target_quantized_form) {
+    EXPECT(!qdq_target_quantized_form(NULL));
+    EXPECT(!qdq_target_quantized_form("nowhere"));
+    EXPECT(qdq_target_quantized_form("ttnn") == qdq_target_quantized_form("ttnn@blackhole"));
+}
+
 CASE(qdq_graph_quantized) {
     qdq_graph *g = misuse_small_graph();
     const qdq_value x = qdq_graph_node_input(g, 0, 0);
@@ -438,6 +444,7 @@ const misuse_case misuse_graph[] = {ROW(qdq_graph_create),
                                     ROW(qdq_graph_extract),
                                     ROW(qdq_graph_mended),
                                     ROW(qdq_graph_quantized),
+                                    ROW(qdq_target_quantized_form),
                                     ROW(qdq_graph_deployed),
                                     ROW(qdq_graph_deployed_between),
                                     ROW(qdq_graph_source),

@@ -24,4 +24,11 @@ const qdq_target qdq_target_core = {
     .evidence = evidence,
     .evidence_count = sizeof evidence / sizeof evidence[0],
     .numerics = numerics,
+    .quantized = {.ops = QDQ_PRODUCTS,
+                  .values = QDQ_UINT8,
+                  .weights = QDQ_INT8,
+                  .bias = QDQ_FLOAT32,
+                  .zero_points = true,
+                  .groups = true,
+                  .stacks = true},
 };

@@ -401,4 +401,11 @@ const qdq_target qdq_target_onednn = {
     .halves_requantize = true,
     .default_dtype = qdq_dtype_of_scale,  // no default, but a scale has the dtype of the floats
     .numerics = numerics,
+    .quantized = {.ops = QDQ_PRODUCTS,
+                  .values = QDQ_UINT8,
+                  .weights = QDQ_INT8,
+                  .bias = QDQ_FLOAT32,
+                  .residual = QDQ_RESIDUAL_BRANCH,
+                  .zero_points = true,
+                  .stacks = true},
 };

@@ -324,4 +324,13 @@ const qdq_target qdq_target_onnx = {
     .halves_requantize = true,
     .default_dtype = own_dtype,
     .numerics = numerics,
+    .quantized = {.ops = QDQ_PRODUCTS,
+                  .moves = QDQ_CODE_MOVES,
+                  .values = QDQ_UINT8,
+                  .weights = QDQ_INT8,
+                  .bias = QDQ_INT32,
+                  .residual = QDQ_RESIDUAL_BOTH,
+                  .zero_points = true,
+                  .results = true,
+                  .groups = true},
 };

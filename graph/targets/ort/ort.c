@@ -317,4 +317,13 @@ const qdq_target qdq_target_ort = {
     .as_is = ":level=disabled",
     .halves_requantize = true,
     .numerics = numerics,
+    .quantized = {.ops = QDQ_PRODUCTS,
+                  .moves = QDQ_CODE_MOVES,
+                  .values = QDQ_UINT8,
+                  .weights = QDQ_INT8,
+                  .bias = QDQ_INT32,
+                  .residual = QDQ_RESIDUAL_BOTH,
+                  .zero_points = true,
+                  .results = true,
+                  .softmax = true},
 };

@@ -256,14 +256,17 @@ static const qdq_evidence evidence[] = {
 
 static const qdq_mended_rules mended[] = {
     {"no Dropout", "tensorrt/no-dropout"},
-    {"parameters as numbers", "tensorrt/scale-rank tensorrt/zero-point-shape tensorrt/zero-point-dtype"},
+    {"parameters as numbers",
+     "tensorrt/scale-rank tensorrt/zero-point-shape tensorrt/zero-point-dtype"},
     {"float constant", "tensorrt/quantized-dtype"},
     {"signed codes", "tensorrt/no-uint8 tensorrt/quantized-dtype"},
     {"codes without a zero point", "tensorrt/zero-point-is-zero"},
     {"the whole range", "tensorrt/no-clamp-range"},
     {"symmetric codes", "tensorrt/zero-point-is-zero"},
     {"one symmetric scale", "tensorrt/zero-point-is-zero tensorrt/per-channel-is-for-weights"},
-    {"one scale for each channel", "tensorrt/block-rank-2 tensorrt/one-blocked-dim tensorrt/blocked-dim-is-late tensorrt/blocks-divide tensorrt/no-int8-blocks"},
+    {"one scale for each channel",
+     "tensorrt/block-rank-2 tensorrt/one-blocked-dim tensorrt/blocked-dim-is-late "
+     "tensorrt/blocks-divide tensorrt/no-int8-blocks"},
     {NULL, NULL},
 };
 
@@ -279,4 +282,11 @@ const qdq_target qdq_target_tensorrt = {
     .version_count = sizeof versions / sizeof versions[0],
     .default_dtype = qdq_trt_own_dtype,
     .numerics = numerics,
+    .quantized = {.ops = QDQ_PRODUCTS,
+                  .values = QDQ_INT8,
+                  .weights = QDQ_INT8,
+                  .bias = QDQ_FLOAT32,
+                  .residual = QDQ_RESIDUAL_BRANCH,
+                  .symmetric = true,
+                  .stacks = true},
 };

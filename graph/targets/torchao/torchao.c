@@ -413,4 +413,11 @@ const qdq_target qdq_target_torchao = {
     .halves_requantize = true,
     .default_dtype = own_dtype,
     .numerics = numerics,
+    .quantized = {.ops = QDQ_PRODUCTS,
+                  .values = QDQ_INT8,
+                  .weights = QDQ_INT8,
+                  .bias = QDQ_FLOAT32,
+                  .zero_points = true,
+                  .groups = true,
+                  .stacks = true},
 };

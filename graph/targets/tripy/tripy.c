@@ -316,7 +316,8 @@ static const qdq_mended_rules mended[] = {
     {"the whole range", "tripy/no-clamp-range"},
     {"symmetric codes", "tripy/no-zero-point"},
     {"one symmetric scale", "tripy/no-zero-point"},
-    {"one scale for each channel", "tripy/block-x tripy/block-dtype tripy/blocks-divide tripy/block-columns"},
+    {"one scale for each channel",
+     "tripy/block-x tripy/block-dtype tripy/blocks-divide tripy/block-columns"},
     {NULL, NULL},
 };
 
@@ -330,4 +331,11 @@ const qdq_target qdq_target_tripy = {
     .evidence_count = sizeof evidence / sizeof evidence[0],
     .default_dtype = qdq_dtype_of_scale,  // no default, but a scale has the dtype of the floats
     .numerics = numerics,
+    .quantized = {.ops = QDQ_PRODUCTS,
+                  .values = QDQ_INT8,
+                  .weights = QDQ_INT8,
+                  .bias = QDQ_FLOAT32,
+                  .residual = QDQ_RESIDUAL_BRANCH,
+                  .symmetric = true,
+                  .stacks = true},
 };

@@ -280,7 +280,8 @@ static const qdq_evidence evidence[] = {
 
 static const qdq_mended_rules mended[] = {
     {"parameters as numbers", "ttnn/zero-point-dtype"},
-    {"signed codes", "ttnn/dequantize-input-dtype ttnn/quantize-output-dtype ttnn/zero-point-dtype"},
+    {"signed codes",
+     "ttnn/dequantize-input-dtype ttnn/quantize-output-dtype ttnn/zero-point-dtype"},
     {"one scale for each channel", "ttnn/no-group"},
     {NULL, NULL},
 };
@@ -298,4 +299,10 @@ const qdq_target qdq_target_ttnn = {
     .default_dtype = own_dtype,
     .numerics = numerics,
     .device = device_of,
+    .quantized = {.ops = QDQ_PRODUCTS,
+                  .values = QDQ_INT8,
+                  .weights = QDQ_INT8,
+                  .bias = QDQ_FLOAT32,
+                  .zero_points = true,
+                  .stacks = true},
 };

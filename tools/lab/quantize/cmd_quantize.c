@@ -63,7 +63,7 @@ static int parse_group(const options *opt, quantize_choice *choice, const char *
     if (group && choice->per_tensor)
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "--group and --per-tensor exclude each other; give one of them");
-    if (group && !choice->row->groups)
+    if (group && !choice->form->groups)
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "--group is given, but target %s takes no groups of these weights; "
                             "leave it out",
@@ -293,8 +293,8 @@ static int find_target(quantization *q) {
     const qdq_report *report = qdq_graph_validate(q->graph, q->target, &err);
     if (!report) return report_error(&err);
     q->float_errors = report->errors;
-    q->choice.row = target_row_of(q->target);
-    if (!q->choice.row)
+    q->choice.form = qdq_target_quantized_form(q->target);
+    if (!q->choice.form)
         return tell_failure(QDQ_ERR_UNSUPPORTED, "target %s has no quantized form here", q->target);
     return parse_group(q->opt, &q->choice, q->target);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/words.h"
 #include "tools/lab/calibrate/calibrate_kind.h"
 #include "tools/lab/quantize/constants.h"
 
@@ -101,13 +102,13 @@ static bool attr_is(const placing *p, size_t node, const char *text) {
 // Whether a value has the parameters that a kernel of the target wants.
 static bool is_fixed(const placing *p, qdq_value v, const code_range *codes) {
     size_t maker = p->list->maker[v.id];
-    return p->choice->row->softmax && !codes->symmetric && maker != SIZE_MAX &&
+    return p->choice->form->softmax && !codes->symmetric && maker != SIZE_MAX &&
            strcmp(node_at(p, maker).op, "SoftMax") == 0;
 }
 
 static qdq_coding activation(placing *p, qdq_value v, const statistics *s) {
-    const target_row *row = p->choice->row;
-    code_range codes = code_range_of(row->activations, row->symmetric || p->choice->symmetric);
+    const qdq_quantized_form *form = p->choice->form;
+    code_range codes = code_range_of(form->values, form->symmetric || p->choice->symmetric);
     chosen_params chosen =
         is_fixed(p, v, &codes)
             ? (chosen_params){1.0F / 256, codes.least}
@@ -117,8 +118,8 @@ static qdq_coding activation(placing *p, qdq_value v, const statistics *s) {
     qdq_coding coding = {.value = v};
     if (!scale || !zero) return coding;
     *scale = chosen.scale, *zero = chosen.zero_point;
-    coding.attrs = (qdq_quantize_attrs){.dtype = row->activations, .scales = {scale, 1, true}};
-    if (row->zero_points || chosen.zero_point) coding.attrs.zps = (qdq_numbers){zero, 1, true};
+    coding.attrs = (qdq_quantize_attrs){.dtype = form->values, .scales = {scale, 1, true}};
+    if (form->zero_points || chosen.zero_point) coding.attrs.zps = (qdq_numbers){zero, 1, true};
     return coding;
 }
 
@@ -161,7 +162,7 @@ static int channel_of(const placing *p, size_t node, size_t port) {
     const char *op = node_at(p, node).op;
     int rank = shape_of(p, input(p, node, port)).rank;
     if (port != WEIGHTS || rank < 2) return -1;
-    if (strcmp(op, "MatMul") == 0 && rank > 2 && !p->choice->row->stacks) return -1;
+    if (strcmp(op, "MatMul") == 0 && rank > 2 && !p->choice->form->stacks) return -1;
     if (strcmp(op, "MatMul") == 0)
         return attr_is(p, node, "\"transpose_b\":true") ? rank - 2 : rank - 1;
     if (strcmp(op, "Convolution") == 0)
@@ -184,7 +185,7 @@ static void form_groups(const placing *p, size_t node, weight_form *form) {
 // weights have one scale.
 static bool bias_fits(const placing *p, size_t node, const weight_form *form) {
     qdq_value bias = input(p, node, BIAS);
-    if (p->choice->row->bias != QDQ_INT32 || !bias.id || !is_constant(p, bias) ||
+    if (p->choice->form->bias != QDQ_INT32 || !bias.id || !is_constant(p, bias) ||
         !is_float32(p, bias) || !qdq_value_data(p->list->graph, bias) || form->grouped >= 0)
         return false;
     if (form->channel < 0) return true;
@@ -194,10 +195,8 @@ static bool bias_fits(const placing *p, size_t node, const weight_form *form) {
 }
 
 static weight_form form_of(const placing *p, size_t node, size_t port, float data_scale) {
-    const target_row *row = p->choice->row;
-    bool channels = row->qtype == QDQ_PER_CHANNEL && !p->choice->per_tensor &&
-                    has_word(row->channels, node_at(p, node).op);
-    weight_form form = {.dtype = row->weights,
+    bool channels = !p->choice->per_tensor;
+    weight_form form = {.dtype = p->choice->form->weights,
                         .method = p->choice->weights,
                         .channel = channels ? channel_of(p, node, port) : -1,
                         .grouped = -1,
@@ -245,7 +244,7 @@ static node_fate place_product(placing *p, size_t node) {
     if (!placed) return NODE_NO_ACTIVATION;
     for (size_t i = 0; i < OPERANDS; i++)
         if (codings[i] != SIZE_MAX) coding_list_read(p->list, codings[i], node, i);
-    if (p->choice->row->results) place_result(p, node);
+    if (p->choice->form->results) place_result(p, node);
     return NODE_QUANTIZED;
 }
 
@@ -253,19 +252,20 @@ static node_fate place_product(placing *p, size_t node) {
 static bool is_fused(const placing *p, qdq_value v) {
     size_t maker = p->list->maker[v.id];
     return maker != SIZE_MAX && p->fates[maker] == NODE_QUANTIZED &&
-           has_word(p->choice->row->ops, node_at(p, maker).op) && only_reader(p, v) != SIZE_MAX;
+           qdq_has_word(p->choice->form->ops, node_at(p, maker).op) &&
+           only_reader(p, v) != SIZE_MAX;
 }
 
 static node_fate place_residual(placing *p, size_t node) {
     qdq_value a = input(p, node, 0), b = input(p, node, 1);
     statistics s;
-    if (p->choice->row->residual == RESIDUAL_FLOAT || is_constant(p, a) || is_constant(p, b) ||
+    if (p->choice->form->residual == QDQ_RESIDUAL_FLOAT || is_constant(p, a) || is_constant(p, b) ||
         !is_float32(p, a) || !is_float32(p, b) ||
         !qdq_shape_equal(shape_of(p, a), shape_of(p, b)) || !statistics_of(p, a, &s) ||
         !statistics_of(p, b, &s))
         return NODE_OTHER;
     bool first = is_fused(p, a), second = is_fused(p, b);
-    if (p->choice->row->residual == RESIDUAL_BRANCH) {
+    if (p->choice->form->residual == QDQ_RESIDUAL_BRANCH) {
         if (!first && !second) return NODE_OTHER;
         place(p, first ? b : a, node, first ? 1 : 0);
         return NODE_QUANTIZED;
@@ -290,13 +290,13 @@ static void place_moved(placing *p, size_t node) {
 }
 
 static node_fate place_node(placing *p, size_t node) {
-    const target_row *row = p->choice->row;
+    const qdq_quantized_form *form = p->choice->form;
     const char *op = node_at(p, node).op;
-    bool product = has_word(row->ops, op), kept = p->choice->kept[node];
+    bool product = qdq_has_word(form->ops, op), kept = p->choice->kept[node];
     if (kept) return NODE_KEPT;
     if (product) return place_product(p, node);
     if (strcmp(op, "Add") == 0) return place_residual(p, node);
-    if (row->results && has_word(row->moves, op)) place_moved(p, node);
+    if (form->results && qdq_has_word(form->moves, op)) place_moved(p, node);
     return NODE_OTHER;
 }
 

@@ -6,11 +6,10 @@
 #include "tools/lab/dataset/state.h"
 #include "tools/lab/quantize/choose.h"
 #include "tools/lab/quantize/coding_list.h"
-#include "tools/lab/quantize/target_table.h"
 
 // What the user chose.
 typedef struct quantize_choice {
-    const target_row *row;
+    const qdq_quantized_form *form;
     choose_method activations, weights;
     double percentile;
     bool symmetric;    // activations, also where the target takes other zero points
