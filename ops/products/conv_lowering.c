@@ -3,6 +3,7 @@
 #include "ops/products/conv_lowering.h"
 
 #include "ops/products/pairs/pair_sums.h"
+#include "ops/products/panels/product_stage.h"
 #include "runtime/numerics/dtype.h"
 
 enum { DIMS = QDQ_MAX_SPATIAL, LAST = DIMS - 1 };
@@ -207,7 +208,7 @@ static bool run_rows(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering 
         g->pack_a = qdq_gemm_pack_rows;
         g->a_row_stride = c->x_stride[LAST], g->a_depth_stride = 1;
     }
-    return qdq_gemm_stage(g, ctx, to, stage);
+    return qdq_product_stage(g, ctx, to, stage);
 }
 
 // Integer sums are the same in any order, so k takes the order in which x lies.

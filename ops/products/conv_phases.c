@@ -59,8 +59,8 @@ static void join(const qdq_conv_phases *phases, const qdq_gemm_block *block, con
     }
 }
 
-void qdq_conv_put_phases(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_gemm_block *block,
-                         const void *rows) {
+static void put_phases(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_gemm_block *block,
+                       const void *rows) {
     const qdq_conv_phases *phases = g->phases;
     uint32_t out[QDQ_GEMM_MOST_ROWS * QDQ_GEMM_BLOCK_COLUMNS];
     size_t width = phases->stride[LAST], lines = phases->count / width;
@@ -120,7 +120,7 @@ static bool set_phases(qdq_conv *c, qdq_mempool *mempool) {
         c->kernel[d] = c->stride[d] = c->dilation[d] = 1;
     }
     for (size_t i = 0; i < c->group_inputs; i++) offsets[i] = i * c->channel_stride;
-    g->phases = phases;
+    g->phases = phases, g->put_rows = put_phases;
     g->columns *= c->taps, g->depth = c->group_inputs;
     g->weights.column_stride = g->weights.taps = 1;
     g->shared = c->taps;

@@ -77,6 +77,10 @@ typedef struct qdq_gemm qdq_gemm;
 typedef void qdq_gemm_epilogue_fn(const qdq_gemm *gemm, const qdq_tensors *tensors,
                                   const qdq_gemm_block *block, void *sums, size_t stride);
 
+// Hands a block of results on whose rows lie one after the other.
+typedef void qdq_gemm_put_fn(const qdq_gemm *gemm, const qdq_tensors *tensors,
+                             const qdq_gemm_block *block, const void *rows);
+
 // Packs k..k + n, at most a k block, of the rows of a block with qdq_gemm_pack_row. For reals it
 // returns a bit for each tile of rows that leaves out products, and clears in `keep` of the tile,
 // which has all bits set before, the bits of these products (ops/kernels/gemm/gemm.h). For integers
@@ -108,8 +112,10 @@ struct qdq_gemm {
     qdq_gemm_pack_a_fn *pack_a;
     qdq_gemm_epilogue_fn *epilogue;
     qdq_gemm_along y, bias, a_zero, b_zero;
-    // Columns are the phases of output channels (conv_phases.c), or NULL. `shared` columns, one
-    // after the other, have a bias, scale, zero point and stride of y together; 0: one.
+    // NULL: rows of results are rows of y. Else hands them on, for columns that are phases of
+    // output channels (conv_phases.c). `shared` neighbouring columns share a bias, scale, zero
+    // point and stride of y; 0: one.
+    qdq_gemm_put_fn *put_rows;
     const struct qdq_conv_phases *phases;
     size_t shared;
     // For epilogue_requantized and epilogue_multiplied; epilogue_scaled has b_scale only, the scale
@@ -135,20 +141,17 @@ size_t qdq_gemm_row_blocks(const qdq_gemm *gemm);
 size_t qdq_gemm_column_blocks(const qdq_gemm *gemm);
 qdq_gemm_block qdq_gemm_block_of(const qdq_gemm *gemm, size_t unit);
 
-// Makes the stage. B is packed if `data` and `zero_points` (if there is such an operand) are
-// constant. False when memory runs out. The params of the stage begin with a qdq_gemm.
+// Chooses the kind of the sums: bfloat16, pairs, or as they are. False when memory runs out.
+bool qdq_gemm_choose_kind(qdq_gemm *gemm, const qdq_op_context *ctx, const qdq_lowering *to);
+
+// Sets the stage of a product whose kind is chosen. B is packed if `data` and `zero_points` (if
+// there is such an operand) are constant. False when memory runs out. The params of the stage begin
+// with a qdq_gemm.
 bool qdq_gemm_stage(qdq_gemm *gemm, const qdq_op_context *ctx, const qdq_lowering *to,
                     qdq_stage *stage);
 
 // Runs the blocks of a product.
 qdq_tensor_op_fn qdq_gemm_run_units;
-
-// The form for rows of codes and constant weights where the kernel has no exact product of bytes
-// but one of split weights (kernels/gemm/weights/gemm_weights.c): weights are the rows of the
-// product, and rows of A its columns.
-bool qdq_gemm_has_code_panels(const qdq_gemm *gemm, const qdq_op_context *ctx);
-bool qdq_gemm_code_panels_stage(const qdq_gemm *gemm, const qdq_op_context *ctx,
-                                const qdq_lowering *to, qdq_stage *stage);
 
 // Whether A and B have the dtypes of products of bfloat16.
 bool qdq_gemm_takes_bfloats(const qdq_gemm *gemm);
@@ -264,10 +267,6 @@ static inline qdq_dtype qdq_gemm_result_dtype(const qdq_gemm *gemm) {
 
 // Hands results to the sink, or writes them into y.
 void qdq_gemm_put_chunk(const qdq_gemm *gemm, const qdq_tensors *tensors, const qdq_chunk *chunk);
-
-// The same with a block of results whose rows, one after the other, are phases of output channels.
-void qdq_conv_put_phases(const qdq_gemm *gemm, const qdq_tensors *tensors,
-                         const qdq_gemm_block *block, const void *rows);
 
 // y = round(sum + bias); a NaN becomes the quiet NaN without a sign.
 qdq_gemm_epilogue_fn qdq_gemm_epilogue_float;

@@ -9,7 +9,7 @@
 //
 // AVX2 has no exact product of bytes, and widening them in every tile takes longer than reading
 // twice the memory: products of many rows take int16_t there, or weights that are split
-// (qdq_gemm_has_code_panels).
+// (panels/product_stage.c).
 #include "ops/kernels/gemm/weights/gemm_weights.h"
 #include "ops/products/gemm_read.h"
 

@@ -82,8 +82,8 @@ static void put_rows(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_ge
                      const void *rows) {
     uint32_t out[ROWS * COLUMNS];
     size_t size = qdq_dtype_size(qdq_gemm_result_dtype(g)), n = block->columns;
-    if (g->phases) {
-        qdq_conv_put_phases(g, tensors, block, rows);
+    if (g->put_rows) {
+        g->put_rows(g, tensors, block, rows);
         return;
     }
     size_t at = place_of(g, block);
@@ -183,7 +183,7 @@ qdq_stage_quantize *qdq_gemm_offer_quantize(qdq_gemm *g, qdq_mempool *mempool) {
 }
 
 qdq_stage_finish *qdq_gemm_offer_finish(qdq_gemm *g, qdq_mempool *mempool) {
-    if (g->epilogue != qdq_gemm_epilogue_float || g->y.dtype != QDQ_FLOAT32 || g->phases)
+    if (g->epilogue != qdq_gemm_epilogue_float || g->y.dtype != QDQ_FLOAT32 || g->put_rows)
         return NULL;
     qdq_stage_finish *finish = QDQ_MEMPOOL_NEW(mempool, qdq_stage_finish);
     g->finish = finish;
@@ -228,7 +228,7 @@ static void epilogue_codes(const qdq_gemm *g, const qdq_tensors *tensors,
                            reals *of) {
     const qdq_stage_quantize *by = g->quantize;
     char codes[ROWS * COLUMNS];
-    bool in_place = !tensors->sink && g->y.column_stride == 1 && !g->phases;
+    bool in_place = !tensors->sink && g->y.column_stride == 1 && !g->put_rows;
     void *out = in_place ? (char *)tensors->y[0] + place_of(g, block) : codes;
     size_t n = block->columns;
     if (!sums_to_codes(g, tensors, block, sums, stride, by_column, of, out,

@@ -75,15 +75,17 @@ qdq_gemm qdq_gemm_transposed(const qdq_gemm *g) {
     return t;
 }
 
+bool qdq_gemm_choose_kind(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *to) {
+    if (!to->plain && qdq_gemm_takes_bfloats(g)) g->kind = QDQ_GEMM_BFLOATS;
+    return qdq_pair_sums_choose(g, ctx, to);
+}
+
 bool qdq_gemm_stage(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *to,
                     qdq_stage *stage) {
     if (to->plain) {
         *stage = (qdq_stage){.params = g};
-        return qdq_pair_sums_choose(g, ctx, to);
+        return true;
     }
-    if (qdq_gemm_takes_bfloats(g)) g->kind = QDQ_GEMM_BFLOATS;
-    if (!qdq_pair_sums_choose(g, ctx, to)) return false;
-    if (qdq_gemm_has_code_panels(g, ctx)) return qdq_gemm_code_panels_stage(g, ctx, to, stage);
     if (!qdq_gemm_pack_constant(g, ctx, to)) return false;
     if (qdq_gemm_sums_fixed(g)) g->order = (qdq_gemm_order){.sums = QDQ_SUM_FIXED};
     // The bytes that each order reads.

@@ -4,6 +4,7 @@
 
 #include "include/qdq/ops/products.h"
 #include "ops/products/chip/chip_matmul.h"
+#include "ops/products/panels/product_stage.h"
 
 typedef qdq_matmul_attrs attrs_type;
 
@@ -129,7 +130,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     if (!ctx->inputs[A].order) qdq_matmul_join_batch(&ports, &dims, gemm);
     gemm->fast = to->fast;
     if (qdq_adds_as_runtime(ctx, to, A, B)) set_order(ctx, &ports, &dims, gemm);
-    return qdq_gemm_stage(gemm, ctx, to, &stages[0]) ? 1 : 0;
+    return qdq_product_stage(gemm, ctx, to, &stages[0]) ? 1 : 0;
 }
 
 // A chip takes its operands as they are.

@@ -3,6 +3,7 @@
 #include "include/qdq/ops/products.h"
 #include "ops/products/matmul.h"
 #include "ops/products/pairs/pair_sums.h"
+#include "ops/products/panels/product_stage.h"
 
 #define BYTES (QDQ_SET(INT8) | QDQ_SET(UINT8))
 
@@ -43,7 +44,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     if (ctx->inputs[B_ZERO].given)
         qdq_matmul_column_parameter(ctx, &dims, B_ZERO, &gemm->b_zero, &gemm->weights.zero_stride);
     qdq_matmul_join_batch(&ports, &dims, gemm);
-    return qdq_gemm_stage(gemm, ctx, to, &stages[0]) ? 1 : 0;
+    return qdq_product_stage(gemm, ctx, to, &stages[0]) ? 1 : 0;
 }
 
 const qdq_op qdq_op_matmul_integer = {
@@ -109,7 +110,7 @@ static size_t q_lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_sta
     qdq_matmul_column_parameter(ctx, &dims, Q_B_SCALE, &g->b_scale, &g->weights.scale_stride);
     g->y_scale = qdq_gemm_one(ctx, Q_Y_SCALE), g->y_zero = qdq_gemm_one(ctx, Q_Y_ZERO);
     qdq_matmul_join_batch(&ports, &dims, g);
-    return qdq_gemm_stage(g, ctx, to, &stages[0]) ? 1 : 0;
+    return qdq_product_stage(g, ctx, to, &stages[0]) ? 1 : 0;
 }
 
 const qdq_op qdq_op_qlinear_matmul = {

@@ -4,6 +4,7 @@
 #include "include/qdq/ops/products.h"
 #include "ops/products/matmul.h"
 #include "ops/products/pairs/pair_sums.h"
+#include "ops/products/panels/product_stage.h"
 
 #define BYTES (QDQ_SET(INT8) | QDQ_SET(UINT8))
 
@@ -47,7 +48,7 @@ static qdq_gemm *product_of(const qdq_op_context *ctx, const qdq_lowering *to,
 static size_t stage_of(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *to,
                        const scaled_ports *p, const qdq_matmul_dims *dims, qdq_stage *stages) {
     qdq_matmul_join_batch(&p->matrices, dims, g);
-    return qdq_gemm_stage(g, ctx, to, &stages[0]) ? 1 : 0;
+    return qdq_product_stage(g, ctx, to, &stages[0]) ? 1 : 0;
 }
 
 //---- MatMulIntegerToFloat ---------------------------------------------------

@@ -230,26 +230,3 @@ bool qdq_conv_panels_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_low
                          .packed_bytes = packed_bytes};
     return true;
 }
-
-bool qdq_gemm_has_code_panels(const qdq_gemm *g, const qdq_op_context *ctx) {
-    qdq_gemm_known known;
-    return g->kernel->rest && g->kind == QDQ_GEMM_INTEGERS && g->pack_a == qdq_gemm_pack_rows &&
-           g->a_depth_stride == 1 && g->rows >= QDQ_GEMM_WIDE_ROWS &&
-           !ctx->inputs[g->weights.port].weight_codes &&
-           qdq_gemm_constant_weights(g, ctx, &known) && qdq_gemm_fits_bytes(g, known.zeros);
-}
-
-bool qdq_gemm_code_panels_stage(const qdq_gemm *g, const qdq_op_context *ctx,
-                                const qdq_lowering *to, qdq_stage *stage) {
-    qdq_conv c = {.gemm = *g,
-                  .in = {1, 1, g->rows},
-                  .out = {1, 1, g->rows},
-                  .x_stride = {0, 0, g->a_row_stride},
-                  .channel_stride = 1,
-                  .taps = 1,
-                  .groups = 1,
-                  .group_inputs = g->depth,
-                  .group_outputs = g->columns};
-    for (int d = 0; d < DIMS; d++) c.kernel[d] = c.stride[d] = c.dilation[d] = 1;
-    return qdq_conv_panels_stage(&c, ctx, to, stage);
-}
