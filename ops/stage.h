@@ -20,7 +20,7 @@ typedef struct qdq_lowering {
     // packed or tabulated, and products are qdq_gemm or qdq_conv as they are.
     bool plain;
     const qdq_parallel *parallel;  // packs large constants; NULL: serial
-    struct qdq_shared *shared;     // packed constants (ops/products/shared_packs.h); NULL: none
+    struct qdq_shared *shared;     // packed constants (ops/gemm/shared_packs.h); NULL: none
     // The operand that the node's link should take as x, because the chain that makes it can be
     // extended. Any operand if it makes no difference, by convention 0.
     size_t follows;

@@ -4,7 +4,7 @@
 //
 // A constant of more than 4096 elements is loaded as a place in its open file. `keep_constants`
 // (graph/compile/compile.c) reads it into the plan. Packing reads it part by part
-// (ops/products/gemm_read.h): a few k of all columns, or all k of a panel's columns, whichever lie
+// (ops/gemm/gemm_read.h): a few k of all columns, or all k of a panel's columns, whichever lie
 // closer together in the file. Ops see `stored` in place of `data`. Inputs that are needed before
 // compiling (`looks_at`: scales and zero points) are read when they are connected.
 #ifndef QDQ_GRAPH_TENSOR_FILE_HELD_CONSTANTS_H

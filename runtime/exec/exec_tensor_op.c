@@ -13,7 +13,7 @@
 // A tensor op function has bounded scratch, on its stack only; results that do not fit there are
 // computed again. Before it uses scratch for another unit it drops the scratch (qdq_scratch_drop),
 // which poisons it in an exec with `poison`: in tests, and in builds without NDEBUG. A function
-// that keeps something from unit to unit (ops/products/gemm.c keeps packed rows of A) marks it
+// that keeps something from unit to unit (ops/gemm/gemm.c keeps packed rows of A) marks it
 // invalid and drops it in one place.
 //
 // Chunks. If links follow its first output, a function whose stage sets `chunks` gets a sink. It

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of matrices and convolutions: three loops over batch, rows and columns of y around a sum
-// over k, in the order that ops/products/ has. k that lie beyond the border of an image have no
+// over k, in the order of ops/gemm/order/. k that lie beyond the border of an image have no
 // product, or the product of a zero where the order is ONNX Runtime's.
 #include "graph/formats/c/c_draft.h"
-#include "ops/products/conv_lowering.h"
+#include "ops/conv/conv_lowering.h"
 
 typedef struct product {
     qdq_c_step *step;

@@ -195,7 +195,7 @@ static inline void emitted_widen(qdq_block_range *range, float v) {
 
 //---- Windows ----------------------------------------------------------------
 
-// A window over up to three spatial dims, as ops/products/conv_lowering.h lays it out.
+// A window over up to three spatial dims, as ops/conv/conv_lowering.h lays it out.
 typedef struct emitted_window {
     bool transposed, taps_first;
     size_t in[3], out[3], kernel[3], stride[3], dilation[3], pad[3], x_stride[3];

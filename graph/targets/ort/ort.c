@@ -10,7 +10,7 @@
 #include "graph/targets/target_ops.h"
 #include "include/qdq/ops/products.h"
 #include "include/qdq/ops/qlinear.h"
-#include "ops/products/pairs/pair_sums.h"
+#include "ops/gemm/pairs/pair_sums.h"
 
 //---- Rules ------------------------------------------------------------------
 

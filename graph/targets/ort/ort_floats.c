@@ -7,7 +7,7 @@
 #include "graph/targets/ort/ort_groups.h"
 #include "include/qdq/ops/elementwise.h"
 #include "include/qdq/ops/products.h"
-#include "ops/products/order/gemm_order.h"
+#include "ops/gemm/order/gemm_order.h"
 
 enum { A, B, BIAS };  // ports of MatMul
 

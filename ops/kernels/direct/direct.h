@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of direct convolution (ops/products/direct/conv_direct.c). Elements of x lie in
+// The kernels of direct convolution (ops/conv/direct/conv_direct.c). Elements of x lie in
 // planes, with their padding, as floats. Each k of a sum is a place in the planes; vectors run over
 // neighbouring positions, and the sums of a vector stay in registers for all k.
 #ifndef QDQ_OPS_KERNELS_DIRECT_H

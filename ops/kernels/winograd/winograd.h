@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transforms of Winograd's convolution F(2x2, 3x3); ops/products/winograd/conv_winograd.h has
+// The transforms of Winograd's convolution F(2x2, 3x3); ops/conv/winograd/conv_winograd.h has
 // the formula. A tile is 4x4 elements of x, shares two columns with the next tile, and makes 2x2
 // results. Its transform has 16 points, row by row.
 //

@@ -2,7 +2,7 @@
 // Products read operands where transposes found them: the sums of a plain loop over the transposed
 // elements, in every mode, and which transposes need no memory. The elements are small integers,
 // whose sums are exact.
-#include "ops/products/gemm.h"
+#include "ops/gemm/gemm.h"
 #include "tests/ops/large_links.h"
 
 enum {

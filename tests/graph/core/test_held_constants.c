@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ops/products/gemm_read.h"
+#include "ops/gemm/gemm_read.h"
 #include "tests/unit.h"
 
 //---- The same bits ----------------------------------------------------------

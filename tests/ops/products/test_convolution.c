@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution and ConvTranspose against the naive loops of convolutions.h: 1 to 3 spatial dims,
 // groups, every layout, strides, dilations, explicit and automatic pads.
-#include "ops/products/conv_lowering.h"
+#include "ops/conv/conv_lowering.h"
 #include "tests/ops/products/convolutions.h"
 
 //---- Tests ------------------------------------------------------------------

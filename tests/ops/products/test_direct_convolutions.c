@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Direct convolutions: narrow images, strides, and groups and transposed convolutions of codes
 // around the depths and channel counts where the form changes.
-#include "ops/products/direct/conv_direct.h"
+#include "ops/conv/direct/conv_direct.h"
 #include "tests/ops/products/run_convolutions.h"
 
 static const window codes = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions of float32 with few positions on target onnx, whose chunks are longer than a k
 // block, against a plain loop in the order of docs/onnx.md.
-#include "ops/products/conv_lowering.h"
+#include "ops/conv/conv_lowering.h"
 #include "tests/ops/products/convolutions.h"
 #include "tests/ops/products/runtime_chunks.h"
 

@@ -3,7 +3,7 @@
 // their results: positions, channels and k cross their sizes, with borders, strides and groups.
 #include <math.h>
 
-#include "ops/products/conv_lowering.h"
+#include "ops/conv/conv_lowering.h"
 #include "tests/ops/products/run_convolutions.h"
 
 enum { ADDEND = CONV_PORTS, PORTS, CHAINS = 6 };

@@ -2,7 +2,7 @@
 // Products of many rows with weight codes, whose blocks of rows are joined so that codes are
 // decoded once for all of them. Each element is added up in a plain loop: one chain of fma on
 // target core, chunks on target onnx (docs/onnx.md), where a dequantized operand is no constant.
-#include "ops/products/gemm.h"
+#include "ops/gemm/gemm.h"
 #include "tests/ops/products.h"
 #include "tests/ops/products/runtime_chunks.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions larger than every block, k block and panel, and random ones: test_large_convolutions
 // [COUNT [SEED]].
-#include "ops/products/direct/conv_direct.h"
+#include "ops/conv/direct/conv_direct.h"
 #include "tests/ops/products/run_convolutions.h"
 
 enum {

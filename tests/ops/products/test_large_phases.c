@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transposed convolutions whose windows are as wide as their strides, which are products of phases
-// (ops/products/conv_phases.c): positions, k and columns cross their blocks twice, and units end
+// (ops/conv/conv_phases.c): positions, k and columns cross their blocks twice, and units end
 // within rows of x.
-#include "ops/products/conv_lowering.h"
+#include "ops/conv/conv_lowering.h"
 #include "tests/ops/products/run_convolutions.h"
 
 enum { ROWS = QDQ_GEMM_ROWS, BLOCK_ROWS = QDQ_GEMM_BLOCK_ROWS };

@@ -13,7 +13,7 @@
 // * operands unfit for integer execution (test_integer_execution.c);
 // * constants read from a file, and weights shared by two nodes (tests/graph/tensor_file);
 // * a depth of more than 2^32.
-#include "ops/products/conv_lowering.h"
+#include "ops/conv/conv_lowering.h"
 #include "tests/ops/products/large_matrices.h"
 
 enum {

@@ -5,7 +5,7 @@
 // cross panels and blocks of panels.
 #include <math.h>
 
-#include "ops/products/gemm.h"
+#include "ops/gemm/gemm.h"
 #include "runtime/numerics/dtype.h"
 #include "tests/ops/fixed_row.h"
 #include "tests/ops/large_graph.h"

@@ -2,7 +2,7 @@
 // Constant dequantized weights that are transposed or moved on the way to a product: they are
 // packed when the graph is compiled, into several panels and a remainder. All numbers are small
 // integers times a power of two, so every order of summation is exact.
-#include "ops/products/gemm.h"
+#include "ops/gemm/gemm.h"
 #include "tests/ops/large_graph.h"
 
 // A Dequantize of constant codes; numbers[i] gets the real values, halves of (code - zero point).

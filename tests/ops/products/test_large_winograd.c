@@ -5,7 +5,7 @@
 // the bound of docs/ops_neural_network.md.
 #include <float.h>
 
-#include "ops/products/winograd/conv_winograd.h"
+#include "ops/conv/winograd/conv_winograd.h"
 #include "tests/ops/products/run_convolutions.h"
 
 enum {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pairs of constant weights that can saturate, counted for each output column.
-#include "ops/products/pairs/pair_sums.h"
+#include "ops/gemm/pairs/pair_sums.h"
 #include "tests/unit.h"
 
 enum { MATRICES = 2, K = 1029, N = 37, GROUPS = 3, OUTPUTS = 5, INPUTS = 7, TAPS = 6 };

@@ -2,7 +2,7 @@
 // Products whose operands are float32 in the graph, where some are stored as bfloat16: those that
 // other nodes make, while inputs and constants stay float32. The elements are small integers, which
 // bfloat16 holds and whose sums are exact in any order.
-#include "ops/products/gemm.h"
+#include "ops/gemm/gemm.h"
 #include "tests/ops/products/convolutions.h"
 
 typedef struct stored {

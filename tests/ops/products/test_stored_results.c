@@ -2,7 +2,7 @@
 // Products of float32 whose tiles store results into y: each kind of bias, in the orders of core
 // and of ONNX Runtime, in every mode. The elements are small integers, whose sums are exact in any
 // order, or products that underflow, whose sums are -0 in any order.
-#include "ops/products/gemm.h"
+#include "ops/gemm/gemm.h"
 #include "tests/ops/large_links.h"
 
 enum {

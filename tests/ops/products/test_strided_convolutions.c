@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strided convolutions of float32 that read planes (ops/products/panels/conv_panels_planes.c):
+// Strided convolutions of float32 that read planes (ops/conv/panels/conv_panels_planes.c):
 // positions, k and output channels cross their blocks twice, rows of results end in every place of
 // a tile, and phases, rows and windows lie beyond the border.
-#include "ops/products/conv_lowering.h"
+#include "ops/conv/conv_lowering.h"
 #include "tests/ops/products/run_convolutions.h"
 
 enum { WIDTH = QDQ_CONV_PLANES_WIDTH, POSITIONS = QDQ_CONV_PANELS_POSITIONS, SHAPES = 11 };

@@ -2,7 +2,7 @@
 // ConvTranspose of float32 on target onnx, which adds tap by tap, against a plain loop in the order
 // of docs/onnx.md: with weights that are an input and that are a constant, in every layout.
 // Channels, rows and columns cross the units of ops/products/taps/ twice.
-#include "ops/products/taps/conv_taps.h"
+#include "ops/conv/taps/conv_taps.h"
 #include "tests/ops/products/convolutions.h"
 #include "tests/ops/products/runtime_chunks.h"
 
@@ -276,7 +276,7 @@ static void taps_beyond_the_border_have_no_product(void **unused) {
     check_all(e);
 }
 
-// Windows that do not overlap are a product of phases (ops/products/conv_phases.c). Sums of -0 are
+// Windows that do not overlap are a product of phases (ops/conv/conv_phases.c). Sums of -0 are
 // added to 0 there too.
 static void no_result_is_minus_zero(void **unused) {
     (void)unused;

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// A hash table of packed constants.
+#include "ops/gemm/shared_packs.h"
+
+#include <string.h>
+
+struct qdq_shared_item {
+    struct qdq_shared_item *next;
+    const void *key, *value;
+    size_t bytes;
+};
+
+// FNV-1a.
+static size_t bucket_of(const void *key, size_t bytes) {
+    uint32_t hash = 2166136261;
+    for (size_t i = 0; i < bytes; i++) hash = (hash ^ ((const uint8_t *)key)[i]) * 16777619;
+    return hash % QDQ_SHARED_BUCKETS;
+}
+
+const void *qdq_shared_find(const qdq_shared *shared, const void *key, size_t bytes) {
+    if (!shared) return NULL;
+    for (const struct qdq_shared_item *item = shared->buckets[bucket_of(key, bytes)]; item;
+         item = item->next)
+        if (item->bytes == bytes && memcmp(item->key, key, bytes) == 0) return item->value;
+    return NULL;
+}
+
+bool qdq_shared_add(qdq_shared *shared, qdq_mempool *mempool, const void *key, size_t bytes,
+                    const void *value) {
+    if (!shared) return true;
+    struct qdq_shared_item *item = QDQ_MEMPOOL_NEW(mempool, struct qdq_shared_item);
+    void *copy = qdq_mempool_copy(mempool, key, bytes, 1);
+    struct qdq_shared_item **bucket = &shared->buckets[bucket_of(key, bytes)];
+    if (!item || !copy) return false;
+    *item = (struct qdq_shared_item){*bucket, copy, value, bytes};
+    *bucket = item;
+    return true;
+}

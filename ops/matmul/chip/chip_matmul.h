@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of matrices as the matrix unit of a Tenstorrent chip computes them: b is SrcA, a is
+// SrcB, and each phase of each 16 products is rounded into the accumulator.
+#ifndef QDQ_OPS_PRODUCTS_CHIP_MATMUL_H
+#define QDQ_OPS_PRODUCTS_CHIP_MATMUL_H
+
+#include "ops/gemm/gemm.h"
+#include "ops/kernels/fpu/fpu_tile.h"
+
+typedef struct qdq_chip_matmul {
+    qdq_gemm gemm;  // sizes, strides, operands
+    qdq_fpu_mode mode;
+    qdq_fpu_tile_fn *tile;
+} qdq_chip_matmul;
+
+// Makes the stage; a unit is a block of one product.
+void qdq_chip_matmul_stage(const qdq_chip_matmul *chip, qdq_stage *stage);
+
+#endif
