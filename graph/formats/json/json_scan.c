@@ -31,7 +31,7 @@ typedef struct level {
 typedef struct scanner {
     qdq_json_text json;
     expects next;
-    size_t values, max_values;
+    size_t values, max_values, longest_number;
     level levels[MOST_LEVELS];
     size_t depth;
     // The keys of all open objects, each prefixed by its depth as one byte.
@@ -117,12 +117,11 @@ static qdq_status scan_value(scanner *s) {
         return qdq_json_fail(&s->json, s->json.at, QDQ_ERR_LIMIT, "more than %zu values",
                              s->max_values);
     if (c == '{' || c == '[') return open_level(s, c == '{');
-    if (number)
-        QDQ_TRY(qdq_json_take_number(&s->json));
-    else if (word)
-        QDQ_TRY(qdq_json_take_word(&s->json));
-    else
-        QDQ_TRY(qdq_json_take_string(&s->json));
+    size_t from = s->json.at;
+    QDQ_TRY(number ? qdq_json_take_number(&s->json)
+            : word ? qdq_json_take_word(&s->json)
+                   : qdq_json_take_string(&s->json));
+    if (number && s->json.at - from > s->longest_number) s->longest_number = s->json.at - from;
     end_value(s);
     return QDQ_OK;
 }
@@ -168,7 +167,7 @@ static qdq_status scan(scanner *s) {
 }
 
 qdq_status qdq_json_scan(const char *text, size_t length, const qdq_allocator *allocator,
-                         size_t max_values, qdq_error *err) {
+                         size_t max_values, size_t *longest_number, qdq_error *err) {
     allocator = qdq_allocator_or_default(allocator);
     scanner s = {.json = {.text = text, .length = length, .err = err},
                  .max_values = max_values ? max_values : DEFAULT_VALUES,
@@ -178,5 +177,6 @@ qdq_status qdq_json_scan(const char *text, size_t length, const qdq_allocator *a
     qdq_status status = scan(&s);
     qdq_free_array(allocator, s.key, s.key_capacity, 1);
     qdq_symbols_destroy(s.keys);
+    if (longest_number) *longest_number = s.longest_number;
     return status;
 }

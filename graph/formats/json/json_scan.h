@@ -12,8 +12,9 @@
 // - has no number that overflows a double or takes more than 63 characters (cJSON cuts those).
 // Too many values is QDQ_ERR_LIMIT, anything else QDQ_ERR_PARSE. The error begins "line L, column
 // C: ", with columns in characters. Time is linear in `length`; memory grows with the keys of open
-// objects.
+// objects. *longest_number (unless NULL) becomes the characters of the longest number, 0 without
+// one.
 qdq_status qdq_json_scan(const char *text, size_t length, const qdq_allocator *allocator,
-                         size_t max_values, qdq_error *err);
+                         size_t max_values, size_t *longest_number, qdq_error *err);
 
 #endif

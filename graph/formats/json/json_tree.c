@@ -98,9 +98,10 @@ static cJSON *parse(const char *text, size_t length) {
 
 qdq_json_item *qdq_json_tree_parse(const char *text, size_t length, const qdq_allocator *allocator,
                                    size_t max_values, qdq_error *err) {
-    if (qdq_json_scan(text, length, allocator, max_values, err) != QDQ_OK) return NULL;
+    size_t longest;
+    if (qdq_json_scan(text, length, allocator, max_values, &longest, err) != QDQ_OK) return NULL;
     cJSON *tree = parse(text, length);
-    if (tree && keep_long_numbers(tree, &text)) return tree;
+    if (tree && (longest <= EXACT_DIGITS || keep_long_numbers(tree, &text))) return tree;
     qdq_fail_memory(err, length);  // the scan has refused every other cause
     cJSON_Delete(tree);
     return NULL;

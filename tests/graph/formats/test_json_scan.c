@@ -10,7 +10,7 @@ static qdq_status scan(const char *text, qdq_error *err) {
     char *copy = malloc(length + (length == 0));
     assert_non_null(copy);
     memcpy(copy, text, length);
-    qdq_status status = qdq_json_scan(copy, length, NULL, 0, err);
+    qdq_status status = qdq_json_scan(copy, length, NULL, 0, NULL, err);
     free(copy);
     return status;
 }
@@ -193,19 +193,19 @@ static void each_error_has_a_position_and_a_message(void **state) {
 static void a_raw_nul_is_refused(void **state) {
     (void)state;
     qdq_error err = {0};
-    assert_int_equal(qdq_json_scan("{}\0", 3, NULL, 0, &err), QDQ_ERR_PARSE);
+    assert_int_equal(qdq_json_scan("{}\0", 3, NULL, 0, NULL, &err), QDQ_ERR_PARSE);
     assert_string_equal(err.text,
                         "line 1, column 3: found byte 0x00, wanted nothing after the document");
     err = (qdq_error){0};
-    assert_int_equal(qdq_json_scan("\"\0\"", 3, NULL, 0, &err), QDQ_ERR_PARSE);
+    assert_int_equal(qdq_json_scan("\"\0\"", 3, NULL, 0, NULL, &err), QDQ_ERR_PARSE);
     assert_string_equal(err.text,
                         "line 1, column 2: byte 0x00 in a string, wanted the escape \\u0000");
     err = (qdq_error){0};
-    assert_int_equal(qdq_json_scan("\"\\\0\"", 4, NULL, 0, &err), QDQ_ERR_PARSE);
+    assert_int_equal(qdq_json_scan("\"\\\0\"", 4, NULL, 0, NULL, &err), QDQ_ERR_PARSE);
     assert_string_equal(err.text,
                         "line 1, column 3: found byte 0x00, wanted one of \" \\ / b f n r "
                         "t u after the backslash");
-    assert_int_equal(qdq_json_scan(NULL, 0, NULL, 0, NULL), QDQ_ERR_PARSE);
+    assert_int_equal(qdq_json_scan(NULL, 0, NULL, 0, NULL, NULL), QDQ_ERR_PARSE);
 }
 
 static void sixty_four_levels_nest(void **state) {
@@ -229,12 +229,30 @@ static void sixty_four_levels_nest(void **state) {
     }
 }
 
+static void the_longest_number_is_measured(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t longest;
+    } cases[] = {{"[]", 0},
+                 {"\"1234\"", 0},
+                 {"[1, -2.5e3, 17]", 6},
+                 {"{\"a\": 9007199254740993}", 16},
+                 {"-9007199254740993", 17}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        size_t longest = 99;
+        assert_int_equal(
+            qdq_json_scan(cases[i].text, strlen(cases[i].text), NULL, 0, &longest, NULL), QDQ_OK);
+        assert_int_equal(longest, cases[i].longest);
+    }
+}
+
 static void values_are_counted(void **state) {
     (void)state;
     static const char text[] = "{\"a\":[1,\"x\",null],\"b\":{}}";
     qdq_error err = {0};
-    assert_int_equal(qdq_json_scan(text, strlen(text), NULL, 6, NULL), QDQ_OK);
-    assert_int_equal(qdq_json_scan(text, strlen(text), NULL, 5, &err), QDQ_ERR_LIMIT);
+    assert_int_equal(qdq_json_scan(text, strlen(text), NULL, 6, NULL, NULL), QDQ_OK);
+    assert_int_equal(qdq_json_scan(text, strlen(text), NULL, 5, NULL, &err), QDQ_ERR_LIMIT);
     assert_int_equal(err.status, QDQ_ERR_LIMIT);
     assert_string_equal(err.text, "line 1, column 23: more than 5 values");
 
@@ -244,9 +262,9 @@ static void values_are_counted(void **state) {
     for (size_t i = 0; i < count; i++) memcpy(many + 2 * i, i ? ",0" : " [", 2);
     many[2] = ' ';
     memcpy(many + 2 * count, "]", 1);
-    assert_int_equal(qdq_json_scan(many, 2 * count + 1, NULL, 0, NULL), QDQ_OK);
+    assert_int_equal(qdq_json_scan(many, 2 * count + 1, NULL, 0, NULL, NULL), QDQ_OK);
     memcpy(many + 2 * count, ",0", 2);
-    assert_int_equal(qdq_json_scan(many, 2 * count + 2, NULL, 0, NULL), QDQ_ERR_LIMIT);
+    assert_int_equal(qdq_json_scan(many, 2 * count + 2, NULL, 0, NULL, NULL), QDQ_ERR_LIMIT);
     free(many);
 }
 
@@ -261,11 +279,11 @@ static void a_truncated_text_is_refused_at_every_length(void **state) {
         char *copy = malloc(length + (length == 0));
         assert_non_null(copy);
         memcpy(copy, example, length);
-        assert_int_equal(qdq_json_scan(copy, length, NULL, 0, &err), QDQ_ERR_PARSE);
+        assert_int_equal(qdq_json_scan(copy, length, NULL, 0, NULL, &err), QDQ_ERR_PARSE);
         assert_int_equal(strncmp(err.text, "line ", 5), 0);
         free(copy);
     }
-    assert_int_equal(qdq_json_scan(example, sizeof example - 1, NULL, 0, NULL), QDQ_OK);
+    assert_int_equal(qdq_json_scan(example, sizeof example - 1, NULL, 0, NULL, NULL), QDQ_OK);
 }
 
 static void every_allocation_may_fail(void **state) {
@@ -274,7 +292,7 @@ static void every_allocation_may_fail(void **state) {
     memset(text + strlen(text), 'k', 1000);  // a key that needs more room than the first
     strcat(text, "\":[{\"a\":{\"b\":1}},{}]}");
     unit_memory memory;
-    assert_int_equal(qdq_json_scan(text, strlen(text), unit_memory_init(&memory, 0), 0, NULL),
+    assert_int_equal(qdq_json_scan(text, strlen(text), unit_memory_init(&memory, 0), 0, NULL, NULL),
                      QDQ_OK);
     unit_memory_check(&memory);
     size_t calls = memory.calls;
@@ -283,7 +301,8 @@ static void every_allocation_may_fail(void **state) {
         qdq_error err = {0};
         const qdq_allocator *allocator = unit_memory_init(&memory, (n + 1) / 2);
         memory.once = n % 2;
-        assert_int_equal(qdq_json_scan(text, strlen(text), allocator, 0, &err), QDQ_ERR_MEMORY);
+        assert_int_equal(qdq_json_scan(text, strlen(text), allocator, 0, NULL, &err),
+                         QDQ_ERR_MEMORY);
         assert_int_equal(err.status, QDQ_ERR_MEMORY);
         assert_non_null(strstr(err.text, "out of memory"));
         unit_memory_check(&memory);
@@ -305,7 +324,7 @@ static qdq_status scan_many(const char *before, const char *unit, size_t count) 
     assert_non_null(text);
     memcpy(text, before, used);
     for (size_t i = 0; i < count; i++) memcpy(text + used + i * bytes, unit, bytes);
-    qdq_status status = qdq_json_scan(text, used + count * bytes, NULL, 0, NULL);
+    qdq_status status = qdq_json_scan(text, used + count * bytes, NULL, 0, NULL, NULL);
     free(text);
     return status;
 }
@@ -338,7 +357,8 @@ static void many_keys_cost_linear_time(void **state) {
     for (int i = 0; i < COUNT; i++) next += sprintf(next, "\"key%d\":0,", i);
     next += sprintf(next, "\"key7\":0}");
     qdq_error err = {0};
-    assert_int_equal(qdq_json_scan(text, (size_t)(next - text), NULL, 0, &err), QDQ_ERR_PARSE);
+    assert_int_equal(qdq_json_scan(text, (size_t)(next - text), NULL, 0, NULL, &err),
+                     QDQ_ERR_PARSE);
     assert_non_null(strstr(err.text, "key 'key7' is given twice in one object"));
     free(text);
     assert_true(unit_seconds() - start < 10);
@@ -350,6 +370,7 @@ int main(void) {
         cmocka_unit_test(each_error_has_a_position_and_a_message),
         cmocka_unit_test(a_raw_nul_is_refused),
         cmocka_unit_test(sixty_four_levels_nest),
+        cmocka_unit_test(the_longest_number_is_measured),
         cmocka_unit_test(values_are_counted),
         cmocka_unit_test(a_truncated_text_is_refused_at_every_length),
         cmocka_unit_test(every_allocation_may_fail),
