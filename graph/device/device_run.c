@@ -119,8 +119,9 @@ static qdq_status layout_of(qdq_device_run *run, const qdq_run_buffer *b,
 // The last place if it is the same, else a new one; NULL: no memory.
 static const qdq_run_place *place_of(qdq_device_run *run, const qdq_memory_config *config,
                                      const qdq_buffer_layout *layout) {
-    qdq_run_place place = {*config, *layout};
-    if (!run->last_place || memcmp(run->last_place, &place, sizeof place) != 0)
+    const qdq_run_place *last = run->last_place, place = {*config, *layout};
+    if (!last || !qdq_memory_config_equal(&last->config, config) ||
+        !qdq_buffer_layout_equal(&last->layout, layout))
         run->last_place = qdq_mempool_copy(run->scratch, &place, 1, sizeof place);
     return run->last_place;
 }

@@ -3,6 +3,8 @@
 // is the N-D one of the folded tensor; only BLOCK_SHARDED gives shards to cores in another way.
 #include "runtime/tenstorrent/buffer_layout.h"
 
+#include <string.h>
+
 #include "runtime/base/error.h"
 #include "runtime/tenstorrent/device_pool.h"
 #include "runtime/tenstorrent/shard_cores.h"
@@ -26,6 +28,13 @@ bool qdq_memory_config_equal(const qdq_memory_config *a, const qdq_memory_config
     for (size_t i = 0; i < s->grid_count && i < QDQ_MAX_CORE_RANGES; i++)
         if (!same_range(s->grid[i], t->grid[i])) return false;
     return true;
+}
+
+// Everything else follows from these and from the config.
+bool qdq_buffer_layout_equal(const qdq_buffer_layout *a, const qdq_buffer_layout *b) {
+    return a->page_size == b->page_size && a->pages == b->pages && a->rank == b->rank &&
+           memcmp(a->tensor_pages, b->tensor_pages, sizeof a->tensor_pages) == 0 &&
+           memcmp(a->shard_pages, b->shard_pages, sizeof a->shard_pages) == 0;
 }
 
 //---- Rules of a shard_spec --------------------------------------------------

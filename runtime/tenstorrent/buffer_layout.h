@@ -25,6 +25,8 @@ typedef struct qdq_buffer_layout {
 
 // Whether two configs put a tensor at the same place: the same pool, memory_layout and shard_spec.
 bool qdq_memory_config_equal(const qdq_memory_config *a, const qdq_memory_config *b);
+// True if two layouts of one config on one device put pages of equal numbers at the same places.
+bool qdq_buffer_layout_equal(const qdq_buffer_layout *a, const qdq_buffer_layout *b);
 
 // The buffer of a tensor.
 qdq_memory_rule qdq_buffer_layout_of(const qdq_device *device, const qdq_device_tensor *tensor,
