@@ -139,7 +139,7 @@ def test_links(tests, document):
 
 def test_paths(tests, document, root):
     """The files that a document names in backticks, with their folder, are there."""
-    if document.name in ("adding-an-op.md", "format.md"):  # these name files that are to be made
+    if document.name in ("adding-an-op.md", "adding-a-target.md", "format.md"):  # these name files that are to be made
         return
     text = document.read_text(encoding="utf-8")
     for path in sorted(set(re.findall(r"`([\w.-]+/[\w./-]+\.(?:c|h|py|md|json))`", text))):

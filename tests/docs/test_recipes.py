@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The recipes of docs/adding-an-op.md work as printed.
+"""The recipes of docs/adding-an-op.md and docs/adding-a-target.md work as printed.
 
     test_recipes.py SOURCE_DIR [--build FOLDER]
 
-Pastes each block of the page into a copy of the tree. The line above a block ends with the file it
+Pastes each block of a page into a copy of the tree. The line above a block ends with the file it
 changes, in backticks and with a colon. A ```diff block replaces the text of its " " and "-" lines,
 which the file must have exactly once, by its " " and "+" lines. Any other block is a new file.
-Without --build the C files that changed or are new must compile. With --build the copy is made in
-FOLDER, and the commands of the ```console blocks run in it, in order; each must exit 0 and print
+Without --build the C files that changed or are new must compile. With --build the copies are in
+FOLDER, a folder for each page, and the commands of the ```console blocks run in it, in order; each must exit 0 and print
 the lines below it, if there are any. A line "..." stands for any lines, "..." in a line for any text.
 """
 import os
@@ -21,7 +21,7 @@ from pathlib import Path
 
 from documents import as_pattern, read_blocks
 
-PAGE = "docs/adding-an-op.md"
+PAGES = ["docs/adding-an-op.md", "docs/adding-a-target.md"]
 TREE = ["include", "runtime", "ops", "graph", "tools", "tests", "models", "docs"]
 NAMES_FILE = re.compile(r"`([\w./-]+/[\w.-]+)`[^`]*:$")
 BUILD_TIMEOUT = 3600  # seconds, against hanging
@@ -37,7 +37,7 @@ def copy_tree(root, folder):
             shutil.copy(path, folder / path.name)
 
 
-def pastes(text):
+def pastes(text, page):
     """(line, language, file, lines) of each block that is to be pasted."""
     lines = text.splitlines()
     for start, language, block in read_blocks(text):
@@ -45,7 +45,7 @@ def pastes(text):
         if language == "console":
             continue
         if not named:
-            raise SystemExit(f"FAIL {PAGE}:{start}: no file is named above the block")
+            raise SystemExit(f"FAIL {page}:{start}: no file is named above the block")
         yield start, language, named.group(1), block
 
 
@@ -58,11 +58,11 @@ def changed(old, block, where):
     return old.replace(f"\n{before}\n", f"\n{after}\n")
 
 
-def paste(text, folder):
+def paste(text, page, folder):
     """Pastes all blocks; returns the files."""
     paths = []
-    for line, language, name, block in pastes(text):
-        path, where = folder / name, f"{PAGE}:{line}: {name}"
+    for line, language, name, block in pastes(text, page):
+        path, where = folder / name, f"{page}:{line}: {name}"
         if language == "diff":
             if not path.is_file():
                 raise SystemExit(f"FAIL {where}: there is no such file")
@@ -107,13 +107,13 @@ def commands(text):
             yield shown
 
 
-def runs(line, command, wanted, folder):
+def runs(page, line, command, wanted, folder):
     done = subprocess.run(command, shell=True, cwd=folder, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
                           timeout=BUILD_TIMEOUT, check=False)
     same = not wanted or re.fullmatch(as_pattern(wanted), done.stdout)
     fine = done.returncode == 0 and same
-    name = f"{PAGE}:{line}: $ {command}"
+    name = f"{page}:{line}: $ {command}"
     print(f"ok {name}" if fine else f"FAIL {name} exits {done.returncode}, prints\n{done.stdout}",
           flush=True)
     return fine
@@ -123,17 +123,18 @@ def main(words):
     if not words or words[1:2] not in ([], ["--build"]) or len(words) == 2:
         print(__doc__, file=sys.stderr)
         return 2
-    root = Path(words[0]).resolve()
-    text = (root / PAGE).read_text(encoding="utf-8")
+    root, results = Path(words[0]).resolve(), []
     with tempfile.TemporaryDirectory(prefix="qdq-recipes-") as temporary:
-        folder = Path(words[2]).resolve() if len(words) == 3 else Path(temporary)
-        folder.mkdir(parents=True, exist_ok=True)
-        copy_tree(root, folder)
-        paths = paste(text, folder)
-        if len(words) == 3:
-            results = [all(runs(*shown, folder) for shown in commands(text))]
-        else:
-            results = [compiles(path, folder) for path in paths if path.suffix == ".c"]
+        for page in PAGES:
+            text = (root / page).read_text(encoding="utf-8")
+            folder = Path(words[2] if len(words) == 3 else temporary).resolve() / Path(page).stem
+            folder.mkdir(parents=True, exist_ok=True)
+            copy_tree(root, folder)
+            paths = paste(text, page, folder)
+            if len(words) == 3:
+                results.append(all(runs(page, *shown, folder) for shown in commands(text)))
+            else:
+                results += [compiles(path, folder) for path in paths if path.suffix == ".c"]
     print(f"{len(results)} checks, {results.count(False)} failed")
     return 1 if not results or not all(results) else 0
 
