@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds steps that combine two values which another step made of the same bytes, such as x *
-// Sigmoid(x) of a dequantized x, and make bytes of them: all of it is one table. The step then
-// reads the bytes and looks its results up, and the step before need not store floats. Bits stay
-// the same, because the links themselves fill the table.
+// Finds steps that combine two values computed from the same bytes, such as x * Sigmoid(x) of a
+// dequantized x, and replaces their links by one lookup table over the bytes. The step then reads
+// the bytes, and the producing step need not store floats. Bits stay the same, because the links
+// themselves fill the table.
 #include "graph/compile/lower.h"
 #include "ops/quantize/lookup_stages.h"
 #include "runtime/tenstorrent/block_float.h"
 
 enum { LEAST_ELEMENTS = 4096 };  // fewer are faster computed than a table is filled
 
-// The links of step `maker` from number `first` to `last` on make both operands of the first link
-// of step `step` out of `bytes`. Its links up to number `end` make bytes of them.
+// Links `first` to `last` of step `maker` compute both operands of the first link of step `step`
+// from `bytes`. The step's links up to `end` turn them back into bytes.
 typedef struct pair {
     qdq_draft_step *maker, *step;
     size_t number;  // of `step`
@@ -27,14 +27,14 @@ static bool is_float(const qdq_draft *draft, uint32_t id) {
     return draft->values[id].type.dtype == QDQ_FLOAT32;
 }
 
-// Whether a table can have the results of a link. A block float is rounded with its tile, after
-// the link.
+// True if a table can hold the results of a link. A block float is rounded with its tile, after the
+// link.
 static bool fits_table(const qdq_draft *draft, const qdq_draft_link *link) {
     return link->node && qdq_draft_has_known_numbers(link->stage) &&
            !qdq_dtype_is_block_float(draft->values[link->y].type.dtype);
 }
 
-// The first link of the chain that finds its operands among what the maker makes of bytes.
+// Finds the first link of the chain whose operands the producing step computes from bytes.
 static bool find_bytes(const qdq_draft *draft, pair *p) {
     size_t x = qdq_draft_link_that_makes(p->maker, p->x);
     size_t other = qdq_draft_link_that_makes(p->maker, p->other);
@@ -49,8 +49,8 @@ static bool find_bytes(const qdq_draft *draft, pair *p) {
     return true;
 }
 
-// The links after the first one, up to the first that makes bytes. Nothing else reads what is
-// between them.
+// Finds the links after the first one, up to the first that produces bytes. Nothing else reads the
+// values between them.
 static bool find_end(const qdq_draft *draft, pair *p) {
     for (p->end = 0; p->end + 1 < p->step->link_count;) {
         const qdq_draft_value *y = &draft->values[p->step->links[p->end].y];
@@ -112,7 +112,7 @@ static void fill(const pair *p, uint8_t *table) {
 
 static const qdq_stage skipped;
 
-// Makes the step read the bytes, and its link number `end` look up; those before it do nothing.
+// Redirects the step to the bytes, with link `end` as the lookup; the links before it do nothing.
 static bool use_table(qdq_draft *draft, const pair *p) {
     uint8_t table[256];
     qdq_draft_link *end = &p->step->links[p->end];
@@ -139,7 +139,7 @@ static void note(const qdq_draft *draft, size_t step, uint32_t id, const bool *l
     if (left[id] && v->made_step != step) v->read = true;
 }
 
-// Finds out which of the values that are `left` are still read by steps that do not make them.
+// Finds the `left` values that steps other than their producers still read.
 static void mark_read(const qdq_draft *draft, const bool *left) {
     for (size_t i = 0; i < draft->step_count; i++) {
         const qdq_draft_step *step = &draft->steps[i];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins Dequantize, Add and Quantize of a chain, whose other operand is made again of bytes
+// Joins the Dequantize, Add and Quantize of a chain whose other operand is recomputed from bytes
 // (recompute.c), such as the residual sum behind a convolution: both operands stay codes, and one
 // function adds them in registers, with the roundings of each link. The link of Add does the work
-// of the three and stores what Quantize would.
+// of the three and stores the codes of Quantize.
 #include "graph/compile/compile.h"
 #include "ops/kernels/quantize/sums/code_sum.h"
 
@@ -34,7 +34,7 @@ static bool quantizes(const qdq_draft_link *draft, const qdq_link *link, qdq_cod
     return to->operands[0].dtype == by.dtype && to->operands[1].dtype == by.dtype;
 }
 
-// Joins the links from number i on, if they are such a sum.
+// Joins link i and the two links left after it if they form a sum of codes.
 static bool join_sum(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *step, size_t i) {
     size_t j = next_of(step, i), k = next_of(step, j);
     qdq_code_sum sum;

@@ -50,8 +50,7 @@ static qdq_status list_io(qdq_compiler *c) {
     return QDQ_OK;
 }
 
-// The elements of a value that were computed while compiling; NULL if a step makes the value at run
-// time.
+// Returns the elements of a value computed while compiling; NULL if a step computes it at run time.
 static const void *folded_elements(const qdq_compiler *c, uint32_t id) {
     const qdq_draft_value *v = &c->draft.values[id];
     return v->made_step == QDQ_NO_STEP ? v->folded : NULL;
@@ -211,7 +210,7 @@ static void add_input_slots(qdq_compiler *c, const qdq_draft_step *step, size_t 
             add_slot(c, step->reduce_sources[k], slot);
 }
 
-// Slots are numbered in the order in which values are made, so a value that reuses memory comes
+// Numbers slots in the order in which values are computed, so a value that reuses memory comes
 // after the value it replaces.
 static void describe_slots(qdq_compiler *c) {
     size_t slot = 0;
@@ -289,7 +288,8 @@ static qdq_status plan_device(qdq_compiler *c) {
 
 //---- Entry ------------------------------------------------------------------
 
-// Also sets `scratch_bytes`: what an exec needs in addition to the arena, inputs and outputs.
+// Checks the limits, and sets `scratch_bytes`: the bytes an exec needs in addition to the arena,
+// inputs and outputs.
 static qdq_status check_limits(qdq_compiler *c) {
     const qdq_limits *limits = &c->draft.graph->limits;
     qdq_plan_stats *s = &c->plan->stats;
@@ -395,7 +395,7 @@ static qdq_plan *compile_plan(const qdq_graph *graph, const qdq_compile_options 
     return NULL;
 }
 
-// Compiles what the target makes of the graph.
+// Compiles the graph as the target deploys it.
 static qdq_plan *compile_deployed(const qdq_graph *graph, const qdq_compile_options *opt,
                                   const qdq_target_version *version,
                                   const qdq_device_request *memory, uint32_t isas, qdq_error *err) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of compiling a graph: the draft that graph/compile/lower.c makes, and the place of each
+// The state of compiling a graph: the draft from graph/compile/lower.c, and the place of each
 // value.
 #ifndef QDQ_GRAPH_COMPILE_COMPILE_H
 #define QDQ_GRAPH_COMPILE_COMPILE_H
@@ -30,7 +30,7 @@ static inline size_t qdq_arena_aligned(size_t bytes) {
     return more == SIZE_MAX ? SIZE_MAX : more / QDQ_ARENA_ALIGN * QDQ_ARENA_ALIGN;
 }
 
-// Whether a step walks these tiles if it may choose. Tiles less than half full, and narrow rows of
+// True if a step that may choose walks these tiles. Tiles less than half full, and narrow rows of
 // tiles with padding at the end, stop a step too often: it takes strips of elements from them.
 bool qdq_suits_tiles(const qdq_tiling *t);
 
@@ -38,7 +38,7 @@ bool qdq_suits_tiles(const qdq_tiling *t);
 void qdq_choose_blocks(const qdq_compiler *c, qdq_step *step);
 
 // Turns the draft's steps into the plan's steps once every value has its place. `from` is a copy of
-// the places made before values were assigned to the arena.
+// the places taken before values were assigned to the arena.
 qdq_status qdq_compile_steps(qdq_compiler *c, const qdq_located *from);
 
 //---- Links of steps (step_links.c) -------------------------------------------
@@ -46,12 +46,12 @@ qdq_status qdq_compile_steps(qdq_compiler *c, const qdq_located *from);
 // Reserves exec scratch and returns its offset.
 size_t qdq_reserve_scratch(qdq_compiler *c, size_t count, size_t size);
 bool qdq_place_is_row_major(qdq_place place);
-// The place in which a step stores a value that it makes. In a tiled plan a tile that only later
-// links of the same step read, or the caller alone, is not stored: it stays in L1. Its slot is
-// planned all the same, like the slot of an input whose tiles each reader cuts.
+// Returns the place where a step stores its result. In a tiled plan a tile that only later links of
+// the same step read, or the caller alone, is not stored: it stays in L1. Its slot is planned all
+// the same, like the slot of an input whose tiles each reader cuts.
 qdq_place qdq_place_of_made(const qdq_compiler *c, uint32_t id);
 // Sets where the parameters of a stage come from; `x` is the shape of the elements that they go
-// with, `through` NULL or for each parameter the link that makes it again.
+// with, `through` NULL or, for each parameter, the link that recomputes it.
 void qdq_set_params(qdq_compiler *c, const qdq_stage *stage, const uint32_t *sources,
                     const qdq_draft_link *const *through, qdq_shape x, qdq_param *stage_params);
 // `x` is the value that the link reads.

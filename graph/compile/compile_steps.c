@@ -2,14 +2,13 @@
 // Turns the steps of a draft into the steps of a plan: tile functions with the addresses of their
 // operands.
 //
-// Six peepholes shorten a chain; links that they make redundant stay in the plan and are skipped.
-// Links that turn bytes into bytes, with values between them that live in L1 only and known
-// per-tensor parameters, become one lookup table (qdq_join_links), and all but the last are
-// skipped. So are a ReLU in front of a Quantize whose lowest code is the code of 0
-// (`cuts_negative`, `ignores_negative`), a last link whose result has no place because other steps
-// make it again (recompute.c), a Quantize that the tensor op computes itself (qdq_stage_quantize),
-// all links of a step that it computes on its results in registers (qdq_stage_finish), and the
-// links around an Add of codes (code_sums.c).
+// Six peepholes shorten a chain; redundant links stay in the plan and are skipped. Links that turn
+// bytes into bytes, with values between them that live in L1 only and known per-tensor parameters,
+// become one lookup table (qdq_join_links), and all but the last are skipped. So are a ReLU in
+// front of a Quantize whose lowest code is the code of 0 (`cuts_negative`, `ignores_negative`), a
+// last link whose result has no place because other steps recompute it (recompute.c), a Quantize
+// that the tensor op computes itself (qdq_stage_quantize), all links that the tensor op folds into
+// its epilogue (qdq_stage_finish), and the links around an Add of codes (code_sums.c).
 #include "graph/compile/compile.h"
 #include "graph/compile/plan_text.h"
 #include "graph/compile/plan_traffic.h"
@@ -59,7 +58,8 @@ static bool needs_tiles(qdq_place place, qdq_dtype dtype) {
            qdq_dtype_is_block_float(dtype);
 }
 
-// Whether chunks of the first result go to its links and its tiles, so it needs no row-major copy.
+// True if chunks of the first result go straight to its links and its tiles, so it needs no
+// row-major copy.
 static bool sinks(const qdq_compiler *c, const qdq_draft_step *draft) {
     uint32_t y = draft->tensor_op_node->outputs[0];
     return draft->link_count ||
@@ -150,7 +150,7 @@ static void drop_cuts(const qdq_draft_step *draft, qdq_step *step) {
     }
 }
 
-// The last links are skipped if nothing is stored of what they make.
+// Skips the last links if none of their results is stored.
 static void drop_unread(const qdq_compiler *c, const qdq_draft_step *draft, qdq_step *step) {
     if (c->draft.storage.tiled || draft->reduce_node) return;
     for (size_t i = step->link_count; i-- > 0 && !step->links[i].store.kind;)
@@ -174,8 +174,8 @@ static bool set_links(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *st
     return true;
 }
 
-// Lets a tensor op compute the Quantize that reads its result, if nothing else does. Links that
-// only cut what the Quantize ignores are already skipped.
+// Lets a tensor op compute the Quantize that reads its result, if the Quantize is the only reader.
+// Links that only cut values which the Quantize ignores are already skipped.
 static void quantize_result(const qdq_draft *of, const qdq_draft_step *draft, qdq_step *step,
                             qdq_tensor_op *tensor_op) {
     qdq_stage_quantize *quantize = draft->tensor_op->quantize;
@@ -194,7 +194,7 @@ static void quantize_result(const qdq_draft *of, const qdq_draft_step *draft, qd
     for (; i < step->link_count; i++) tensor_op->sinks |= step->links[i].fn != NULL;
 }
 
-// Adds the links of a step to what its tensor op computes on its results. False: one does not fit.
+// Folds the links of a step into its tensor op's epilogue. False if one does not fit.
 static bool add_links(const qdq_draft_step *draft, const qdq_step *step, qdq_stage_finish *finish,
                       const qdq_link **last, qdq_place *addend) {
     for (size_t i = 0; i < step->link_count; i++) {
@@ -230,8 +230,8 @@ static void finish_result(const qdq_draft *of, const qdq_draft_step *draft, qdq_
     tensor_op->sinks = false;
 }
 
-// Whether the one link of a step goes from row-major memory to row-major memory, with parameters
-// that need not be decoded block by block.
+// True if the only link of a step goes from row-major memory to row-major memory, with parameters
+// that need no decoding block by block.
 static bool is_direct(const qdq_step *step) {
     const qdq_link *link = &step->links[0];
     if (step->tiled || step->link_count != 1 || !qdq_place_is_row_major(link->store) ||
@@ -246,15 +246,15 @@ static bool is_direct(const qdq_step *step) {
     return true;
 }
 
-// Whether the one link of a step copies rows to tiles or tiles to rows.
+// True if the only link of a step copies rows to tiles or tiles to rows.
 static bool is_move(const qdq_step *step) {
     if (!step->tiled || step->link_count != 1 || !step->links[0].copies) return false;
     qdq_place_kind from = step->x.place.kind, to = step->links[0].store.kind;
     return from == QDQ_PLACE_ARENA ? to == QDQ_PLACE_OUTPUT : to == QDQ_PLACE_ARENA;
 }
 
-// Prepares the one link of a step from rows to rows, if it has one scale, and perhaps one zero
-// point, for each element of a row. False: memory runs out.
+// Prepares the only link of a step from rows to rows, if it has one scale, and perhaps one zero
+// point, for each element of a row. False if memory runs out.
 static bool prepare_scales(const qdq_compiler *c, qdq_step *step) {
     qdq_link *link = &step->links[0];
     if (step->link_count != 1 || link->stage_param_count != 2) return true;

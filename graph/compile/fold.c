@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constant folding: runs the nodes that make a constant from constants while compiling, if another
-// node packs that constant (`packs`). If the op can pack weight codes directly, they stay codes.
+// Constant folding: runs nodes whose inputs are constants while compiling, if another node packs
+// their result (`packs`). If the op can pack weight codes directly, they stay codes.
 //
-// An op names the inputs that it packs (`packs`). For each, the nodes that make it from constants
-// are extracted (qdq_graph_extract), compiled and run once. A Dequantize by the plain formula
-// (`weight_codes`) stays as codes if the op can pack codes (`packs_weight_codes`). A stage does
-// not read the inputs it has packed (`packed`), so the plan keeps no second copy; `constant_bytes`
-// counts the packed form. A small constant that is dequantized becomes a constant of the plan,
-// which all of its readers read. Folding has a budget (`operations_left`): a node that exceeds it
-// runs at run time.
+// An op names the inputs that it packs (`packs`). For each, the nodes that compute it from
+// constants are extracted (qdq_graph_extract), compiled and run once. A Dequantize by the plain
+// formula (`weight_codes`) stays as codes if the op can pack codes (`packs_weight_codes`). A stage
+// does not read the inputs it has packed (`packed`), so the plan keeps no second copy;
+// `constant_bytes` counts the packed form. A small constant that is dequantized becomes a constant
+// of the plan, which all of its readers read. Folding has a budget (`operations_left`): a node that
+// exceeds it runs at run time.
 #include <string.h>
 
 #include "graph/compile/lower.h"
 #include "graph/core/copy.h"
 #include "runtime/numerics/dtype.h"
 
-enum { MAX_DEPTH = 32 };  // of a chain of nodes that make one constant
+enum { MAX_DEPTH = 32 };  // nodes in a chain that computes one constant
 
 //---- Running a node ---------------------------------------------------------
 
@@ -106,7 +106,7 @@ static bool run_node(qdq_draft *draft, const qdq_node *node) {
     return err.status != QDQ_ERR_MEMORY && err.status != QDQ_ERR_IO && !draft->mempool->failed;
 }
 
-// Sets *known to whether the elements of a value are known, after computing them if possible. False
+// Sets *known to true if the elements of a value are known, after computing them if possible. False
 // if compiling cannot go on.
 static bool fold(qdq_draft *draft, uint32_t id, int depth, bool *known) {
     const qdq_graph_value *v = &draft->graph->values[id];
@@ -157,7 +157,7 @@ static bool find_weight_codes(qdq_draft *draft, uint32_t id) {
     return !draft->mempool->failed;
 }
 
-// Whether the node can pack the weight codes of an input.
+// True if the node can pack the weight codes of an input.
 static bool packs_weight_codes(const qdq_draft *draft, size_t index, size_t input,
                                const qdq_weight_codes *weight_codes) {
     const qdq_op_fusion *fusion = qdq_fusion_of(draft->graph->nodes[index].op);

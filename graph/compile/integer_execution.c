@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integer execution: finds the nodes that can compute on quantized inputs instead of dequantized
 // ones, also through ops that only move or select elements between Dequantize and the node. A
-// Dequantize whose result nobody needs any more is not computed.
+// Dequantize without remaining readers is not computed.
 //
 // Each value between Dequantize and reader stays either quantized or dequantized. Values that must
 // agree form a group: the input and the result of an op that moves elements, and all inputs that
@@ -14,8 +14,8 @@
 // Three hooks of an op take part. `accepts_quantized`: the inputs that the op can take quantized.
 // `quantized_input` (Dequantize): the integers and parameters that its output stands for.
 // `passes_quantized` (data movement, and ops that choose among elements by order): what its output
-// stands for if its inputs are quantized. To the executor the result is a tensor op like any
-// other. It rounds less than the graph says, so only `fast` does it.
+// stands for if its inputs are quantized. To the executor the result is a tensor op like any other.
+// It rounds less than the graph says, so only `fast` does it.
 #include "graph/compile/lower.h"
 #include "runtime/numerics/dtype.h"
 
@@ -70,7 +70,7 @@ static void join_inputs(search *s, const qdq_node *node, uint64_t reads, uint32_
     }
 }
 
-//---- What is wanted ---------------------------------------------------------
+// ---- Wanted forms ----------------------------------------------------------
 
 static bool mark_wanted(search *s) {
     const qdq_graph *graph = s->draft->graph;
@@ -86,7 +86,7 @@ static bool mark_wanted(search *s) {
     return any;
 }
 
-//---- What values stand for --------------------------------------------------
+// ---- Quantized forms -------------------------------------------------------
 
 // An input of a variadic port that is offered, which it is only if all inputs of the port have a
 // quantized form.
@@ -99,8 +99,8 @@ static qdq_operand offered_beyond(const qdq_op_context *ctx, size_t input) {
     return in;
 }
 
-// The node's context with the quantized forms its inputs may have now. Returns a bit for each port
-// whose inputs all have one.
+// Fills in the node's context with the quantized forms that its inputs may have now. Returns a bit
+// for each port whose inputs all have one.
 static uint64_t offer(search *s, size_t index, qdq_op_context *ctx) {
     const qdq_node *node = &s->draft->graph->nodes[index];
     uint64_t offered = 0, lacking = 0;
@@ -159,7 +159,7 @@ static bool look_at(search *s, size_t index) {
     return true;
 }
 
-//---- What nodes compute on --------------------------------------------------
+// ---- Chosen inputs ---------------------------------------------------------
 
 // The inputs that a node reads quantized now that all groups are decided.
 static uint64_t settled_reads(search *s, size_t index) {

@@ -2,20 +2,20 @@
 // Lowering: each live node becomes stages, and each stage becomes a step or joins the chain of an
 // earlier one. Start here to find out why a node was or was not fused: apart_from has the reasons.
 //
-// A link joins the step that makes its x if everything else the link needs is made before that
-// step begins. Otherwise it starts a step of its own. A value that a later step reads gets a place
-// in the arena; a value that is an output is stored to the caller's memory by the step that makes
+// A link joins the step that computes its x if everything else the link needs is computed before
+// that step begins. Otherwise it starts a new step. A value that a later step reads gets a place in
+// the arena; a value that is an output is stored to the caller's memory by the step that computes
 // it.
 //
 // Storage (qdq_storage). In a tiled plan an input is cut into tiles, and an output lies in tiles
 // before it goes to the caller's memory. These copies are links: they begin each chain that reads
-// the input and end the chain that makes the output. Tiles of an input are in L1 only; tensor ops
-// read its rows. An input that is kept, packed or a block float is copied into tiles of the arena,
-// in front of the first chain that reads it. Node by node, each node and each copy is a step. Every
-// way computes the same bits, because each link rounds to its declared dtype.
+// the input and end the chain that computes the output. Tiles of an input are in L1 only; tensor
+// ops read its rows. An input that is kept, packed or a block float is copied into tiles of the
+// arena, in front of the first chain that reads it. Node by node, each node and each copy is a
+// step. Every way computes the same bits, because each link rounds to its declared dtype.
 //
-// A binary elementwise op may fuse with either operand; `follows` names the operand whose chain
-// can be extended.
+// A binary elementwise op may fuse with either operand; `follows` names the operand whose chain can
+// be extended.
 //
 // A tensor op always starts a step. Links fuse with it if its stage sets `chunks`, they read its
 // first output, and no block float is involved. A reduction ends its step: nothing fuses after it.
@@ -26,9 +26,9 @@
 #include "runtime/numerics/dtype.h"
 #include "runtime/tenstorrent/block_float.h"
 
-//---- What is needed, and as what --------------------------------------------
+// ---- Needed values and their forms -----------------------------------------
 
-// Whether an input is still needed at run time. Known inputs are packed, and folded quantized
+// True if an input is still needed at run time. Known inputs are packed, and folded quantized
 // inputs are stored as constants.
 static bool reads_value(const qdq_draft *draft, const qdq_draft_node *node, size_t input) {
     uint32_t id = node->inputs[input].id;
@@ -57,8 +57,9 @@ static bool mark_live(qdq_draft *draft, bool folds) {
     return true;
 }
 
-// Both need to know what is live. Integer execution makes some Dequantize nodes dead, and reading
-// what lies transposed makes some transposes dead.
+// Chooses the inputs of each node. Both searches need to know which values are live: integer
+// execution leaves some Dequantize nodes without readers, and reading transposed operands in place
+// leaves some transposes without readers.
 static bool choose_inputs(qdq_draft *draft) {
     if (!mark_live(draft, false) || !qdq_draft_integer_execution(draft)) return false;
     if (qdq_draft_may_read_transposed(draft) &&
@@ -150,7 +151,7 @@ static uint32_t source_of(const qdq_node *node, const qdq_stage_param *stage_par
     }
 }
 
-// Whether chunks of a tensor op can carry a value to its place: they are runs of rows, and elements
+// True if chunks of a tensor op can carry a value to its place: they are runs of rows, and elements
 // that share bytes or an exponent are stored in whole tiles.
 static bool fits_in_chunks(const qdq_draft *draft, uint32_t id) {
     qdq_dtype dtype = draft->values[id].type.dtype;
@@ -158,7 +159,8 @@ static bool fits_in_chunks(const qdq_draft *draft, uint32_t id) {
            !(draft->storage.tiled && qdq_dtype_is_packed(dtype));
 }
 
-// Why a link that makes value y (0: a reduction) cannot follow value x in this step's chain.
+// Returns why a link that computes value y (0: a reduction) cannot follow value x in this step's
+// chain.
 static qdq_apart apart_in(const qdq_draft *draft, const qdq_draft_step *step, uint32_t x,
                           uint32_t y) {
     if (step->reduce_node) return QDQ_APART_AFTER_REDUCTION;
@@ -175,14 +177,14 @@ static qdq_apart apart_in(const qdq_draft *draft, const qdq_draft_step *step, ui
     return last == x ? QDQ_APART_NOT : QDQ_APART_READ_BEFORE;
 }
 
-// Whether a value is an input of which a later step makes tiles.
+// True if a value is an input that a later step cuts into tiles.
 static bool waits_to_load(const qdq_draft *draft, uint32_t id) {
     return id && draft->storage.tiled && draft->graph->values[id].kind == QDQ_VALUE_INPUT &&
            !draft->values[id].loaded;
 }
 
-// Why a link cannot extend the chain that ends in value x, which a step makes. Everything else the
-// link needs must be made before that step.
+// Returns why a link cannot extend the chain that ends in value x, computed by a step. Everything
+// else the link needs must be computed before that step.
 static qdq_apart apart_from(const qdq_draft *draft, uint32_t x, uint32_t y, const uint32_t *sources,
                             size_t source_count) {
     size_t made = draft->values[x].made_step;
@@ -197,8 +199,8 @@ static qdq_apart apart_from(const qdq_draft *draft, uint32_t x, uint32_t y, cons
     return apart;
 }
 
-// The step whose chain ends in value x and can take another link. NULL if there is none, with the
-// reason in *apart: NOT if no step makes x.
+// Returns the step whose chain ends in value x and can take another link. NULL if none can, with
+// the reason in *apart: NOT if no step computes x.
 static qdq_draft_step *step_to_extend(qdq_draft *draft, uint32_t x, uint32_t y,
                                       const uint32_t *sources, size_t source_count,
                                       qdq_apart *apart) {
@@ -209,7 +211,7 @@ static qdq_draft_step *step_to_extend(qdq_draft *draft, uint32_t x, uint32_t y,
     return *apart ? NULL : &draft->steps[made];
 }
 
-// The step for a stage from x to y: an existing one to extend, or a new one that reads x.
+// Returns the step for a stage from x to y: an existing step to extend, or a new one that reads x.
 static qdq_draft_step *step_for(qdq_draft *draft, uint32_t x, uint32_t y, const uint32_t *sources,
                                 size_t source_count) {
     qdq_apart apart;
@@ -263,7 +265,8 @@ static void explain_second(qdq_draft *draft, size_t index, const qdq_stage *stag
     step->apart_from = other;
 }
 
-// Whether the next link is of the first node of the step. Copies of rows to tiles have no node.
+// True if the next link belongs to the first node of the step. Copies of rows to tiles have no
+// node.
 static bool starts_step(const qdq_draft_step *step) {
     for (size_t i = 0; i < step->link_count; i++)
         if (step->links[i].node) return false;
@@ -299,8 +302,8 @@ static bool place_stage(qdq_draft *draft, size_t index, qdq_stage *stage) {
     return true;
 }
 
-// The input whose chain this node can extend while it reads the others as parameters; 0 if there is
-// none. For a sum this is the operand made last, whether it comes first or second.
+// Returns the input whose chain this node can extend while it reads the others as parameters; 0 if
+// no chain can be extended. For a sum this is the operand computed last, on either side.
 static size_t input_to_follow(qdq_draft *draft, const qdq_node *node) {
     uint32_t others[QDQ_MAX_STAGE_PARAMS];
     size_t count = node->input_count;
@@ -339,7 +342,7 @@ bool qdq_draft_is_only_returned(const qdq_draft *draft, uint32_t id) {
            v->made_step != QDQ_NO_STEP;
 }
 
-// The copy of a value's tiles for the caller is part of the step that makes them, if possible.
+// Adds the copy of a value's tiles for the caller to the step that computes them, if possible.
 static bool lower_tiled_output(qdq_draft *draft, uint32_t id, size_t output) {
     if (qdq_draft_is_only_returned(draft, id)) return true;
     if (!load_x(draft, id)) return false;
@@ -349,8 +352,8 @@ static bool lower_tiled_output(qdq_draft *draft, uint32_t id, size_t output) {
     return add_link(draft, step, (qdq_draft_link){.stage = &nothing, .output = output}) != NULL;
 }
 
-// A step stores the value it makes directly to the first output with that value; further outputs
-// are copies.
+// Lowers the outputs: a step stores its result directly to the first output with that value;
+// further outputs are copies.
 static bool lower_outputs(qdq_draft *draft) {
     const qdq_graph *graph = draft->graph;
     for (size_t i = 0; i < graph->output_count; i++) {
@@ -363,8 +366,8 @@ static bool lower_outputs(qdq_draft *draft) {
     return true;
 }
 
-// Copies into the arena, before all chains, the inputs that are not the start of a chain: a chain
-// may read them together with a value that it makes.
+// Copies into the arena, before all chains, the inputs that do not start a chain: a chain may read
+// them together with a value that it computes.
 static bool load_early(qdq_draft *draft) {
     const qdq_graph *graph = draft->graph;
     if (!draft->storage.tiled || draft->storage.node_by_node) return true;

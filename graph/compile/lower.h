@@ -11,8 +11,8 @@
 
 #define QDQ_NO_STEP SIZE_MAX
 
-// Why a node begins a step instead of joining the one that makes its x: the name in JSON, and the
-// end of the sentence "not fused with the step that makes VALUE: ...".
+// Why a node begins a step instead of joining the producer of its x: the name in JSON, and the end
+// of the sentence "not fused with the step that makes VALUE: ...".
 #define QDQ_APART_REASONS(X)                                                                      \
     X(NOT, "", "") /* x is an input or a constant, or the node is fused */                        \
     X(NODE_BY_NODE, "node-by-node", "each node is a step with --materialize or a device")         \
@@ -36,7 +36,7 @@ typedef struct qdq_draft_link {
     const qdq_node *node;  // NULL: a copy
     const qdq_stage *stage;
     uint32_t sources[QDQ_MAX_STAGE_PARAMS];
-    // The links that make the parameters of the sources again (graph/compile/recompute.c), or NULL.
+    // Links that recompute the parameters of the sources (graph/compile/recompute.c), or NULL.
     const struct qdq_draft_link *through[QDQ_MAX_STAGE_PARAMS];
     uint32_t y;     // 0: it only copies to an output
     size_t output;  // index of the output it copies to; SIZE_MAX: none
@@ -76,7 +76,7 @@ typedef struct qdq_storage {
 typedef struct qdq_draft_value {
     qdq_type type;       // as stored: the dtype of --float-storage, or of the quantized form
     const void *folded;  // elements computed while compiling, or NULL
-    bool is_constant;    // readers read `folded`, and no step makes it
+    bool is_constant;    // readers read `folded`, and no step computes it
     const qdq_weight_codes *weight_codes;  // the codes that it dequantizes, once `asked`
     bool asked;
     bool left;            // folding found it too expensive, so the run computes it
@@ -88,8 +88,8 @@ typedef struct qdq_draft_value {
     bool read;            // by a step other than its own
     bool stacked;         // its dims but the last are folded into height before tiles are cut
     size_t made_step;     // QDQ_NO_STEP: an input or a constant
-    size_t first_step;    // the first step that makes it or, if it is cut, reads it
-    size_t last_step;     // the last step that reads or makes it
+    size_t first_step;    // the first step that computes it or, if it is cut, reads it
+    size_t last_step;     // the last step that reads or computes it
     size_t output;        // index of the first output with this value; SIZE_MAX: none
     bool returned_twice;  // it is several outputs
 } qdq_draft_value;
@@ -106,7 +106,7 @@ typedef struct qdq_draft_node {
     const qdq_quantized *quantized;  // per input, empty where not quantized; NULL: no input is
     qdq_draft_known *known;          // per input; NULL: folding has not run
     // Per input, the order of dims that `inputs` names in place of a transposed value, or NULL;
-    // NULL: no input has one.
+    // NULL: no input has an order.
     const int **orders;
 } qdq_draft_node;
 
@@ -134,9 +134,9 @@ qdq_storage qdq_storage_of(const qdq_compile_options *options);
 // Sets `kept` of the values that the options name, or of all, and `cut` of inputs.
 void qdq_draft_store(qdq_draft *draft);
 // Decides which values of a tiled plan are stacked, once all steps are known: values that only
-// chains and reductions make and read, if that takes fewer tiles. Kept values, operands and results
-// of tensor ops, and all values of a plan that goes node by node are padded in each plane, as ttnn
-// pads them; so are the values of a step that has to walk tiles.
+// chains and reductions compute and read, if stacking takes fewer tiles. Kept values, operands and
+// results of tensor ops, and all values of a plan that goes node by node are padded in each plane,
+// as ttnn pads them; so are the values of a step that has to walk tiles.
 void qdq_draft_stack(qdq_draft *draft);
 // The shape that is cut into tiles: [rows, cols] for a stacked value.
 qdq_shape qdq_draft_shape_in_tiles(const qdq_draft_value *v);
@@ -161,7 +161,8 @@ qdq_lowering qdq_draft_lowering(const qdq_draft *draft, const qdq_op_context *ct
 // `live` as it is without integer execution. False if compiling cannot go on.
 bool qdq_draft_integer_execution(qdq_draft *draft);
 
-// Whether a node may read an operand where a transpose found it (graph/compile/read_transposed.c).
+// True if a node may read an operand from the input of its transpose
+// (graph/compile/read_transposed.c).
 bool qdq_draft_may_read_transposed(const qdq_draft *draft);
 // Lets nodes do so. Expects `live`. False if memory runs out.
 bool qdq_draft_read_transposed(qdq_draft *draft);
@@ -170,32 +171,32 @@ bool qdq_draft_read_transposed(qdq_draft *draft);
 // False if compiling cannot go on.
 bool qdq_draft_fold(qdq_draft *draft, size_t index);
 
-// Lets steps that make bytes of values which all come from the same bytes look them up, once all
-// steps are known (graph/compile/byte_tables.c). False if memory runs out.
+// Lets steps that compute bytes from values of the same bytes look them up, once all steps are
+// known (graph/compile/byte_tables.c). False if memory runs out.
 bool qdq_draft_join_bytes(qdq_draft *draft);
 
-// The link of a step that makes a value; SIZE_MAX: there is none.
+// Returns the number of the link that computes a value; SIZE_MAX if no link of the step does.
 size_t qdq_draft_link_that_makes(const qdq_draft_step *step, uint32_t id);
 // The value that link i reads as its x.
 uint32_t qdq_draft_x_of(const qdq_draft_step *step, size_t i);
-// Whether each parameter is one number that is known.
+// True if each parameter is one known number.
 bool qdq_draft_has_known_numbers(const qdq_stage *stage);
 
-// Lets steps make values again instead of reading them from memory, once all steps are known
+// Lets steps recompute values instead of reading them from memory, once all steps are known
 // (graph/compile/recompute.c). False if memory runs out.
 bool qdq_draft_recompute(qdq_draft *draft);
 
-// Whether the caller's copy of a value is all that a tiled plan stores of it.
+// True if a tiled plan stores nothing of a value but the caller's copy.
 bool qdq_draft_is_only_returned(const qdq_draft *draft, uint32_t id);
 
-// Whether a result of a node is `live`.
+// True if a result of a node is `live`.
 static inline bool qdq_draft_is_live(const qdq_draft *draft, const qdq_node *node) {
     for (size_t k = 0; k < node->output_count; k++)
         if (draft->values[node->outputs[k]].live) return true;
     return false;
 }
 
-// Whether an input that a node makes is already known while compiling.
+// True if the result of a node is already known while compiling.
 static inline bool qdq_draft_is_known(const qdq_draft_node *node, size_t input) {
     return node->known && (node->known[input].data || node->known[input].weight_codes);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets a node read an operand where a transpose found it. A product packs its operands anyway, so
-// it can pack them from memory in another order of dims, and the transpose needs neither time nor
+// Lets a node read the input of a transpose in place. A product packs its operands anyway, so it
+// can pack them from memory in another order of dims, and the transpose needs neither time nor
 // memory. It is dropped if the node is its only reader. The elements are the same, and so are the
 // bits.
 //
-// Two hooks of an op take part: `transposes` says how the dims of its result lie in its input,
-// `reads_transposed` whether an op can read an operand so.
+// Two hooks of an op take part: `transposes` gives the order of its result's dims in its input,
+// `reads_transposed` is true if an op can read an operand in that order.
 #include "graph/compile/lower.h"
 
 typedef struct search {
@@ -14,14 +14,14 @@ typedef struct search {
     qdq_findings silent;
 } search;
 
-// Whether nothing but one node needs a value that a node makes.
+// True if only one node needs the result of another.
 static bool has_one_reader(const search *s, uint32_t id) {
     const qdq_draft_value *v = &s->draft->values[id];
     return s->readers[id] == 1 && s->draft->graph->values[id].kind == QDQ_VALUE_MADE && !v->kept &&
            v->output == SIZE_MAX;
 }
 
-// Whether a node that transposes makes a value: sets the order of dims in which the input of that
+// True if the producer of a value is a transpose: sets the order of dims in which the input of that
 // node holds the elements, and the input.
 static bool order_of(search *s, uint32_t id, int *order, uint32_t *x) {
     const qdq_draft *draft = s->draft;
@@ -35,7 +35,7 @@ static bool order_of(search *s, uint32_t id, int *order, uint32_t *x) {
            fusion->transposes(&ctx, order);
 }
 
-// Whether a node can read input i in an order of dims, with the orders of its other inputs.
+// True if a node can read input i in an order of dims, with the orders of its other inputs.
 static bool takes(search *s, size_t index, size_t i, const int *order) {
     qdq_op_context ctx;
     qdq_draft_context(s->draft, index, &s->silent, &ctx);
@@ -58,7 +58,7 @@ static bool replace(search *s, size_t index, size_t i, uint32_t x, const int *or
     return true;
 }
 
-// Goes through one transpose after the other, as long as the node can read what lies before.
+// Skips one transpose after the other, as long as the node can read the transpose's input.
 static bool read_input(search *s, size_t index, size_t i) {
     const qdq_draft_node *node = &s->draft->nodes[index];
     int inner[QDQ_MAX_RANK] = {0};

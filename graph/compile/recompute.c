@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes values again where they are read instead of storing them: floats that a link makes of bytes
-// by known numbers, such as the Dequantize in front of a residual sum. If steps read such a value
-// only as a parameter with an element for each of their own, they read the bytes and run the link
-// on them, block by block. The floats then have no memory, and the link that would have stored them
-// is skipped if nothing in its chain follows it. Bits stay the same, because the link does.
+// Recomputes values where they are read instead of storing them: floats that a link computes from
+// bytes by known numbers, such as the Dequantize in front of a residual sum. If steps read such a
+// value only as a parameter with one element for each element of theirs, they read the bytes and
+// run the link on them, block by block. The floats then have no memory, and the link that would
+// have stored them is skipped if nothing in its chain follows it. Bits stay the same, because the
+// link does.
 #include "graph/compile/lower.h"
 
 size_t qdq_draft_link_that_makes(const qdq_draft_step *step, uint32_t id) {
@@ -24,7 +25,7 @@ bool qdq_draft_has_known_numbers(const qdq_stage *stage) {
     return true;
 }
 
-// Whether the value may have no memory and a link can make it again of bytes.
+// True if the value needs no memory because a link can recompute it from bytes.
 static bool may_be_made_again(const qdq_draft *draft, uint32_t id) {
     const qdq_draft_value *v = &draft->values[id];
     if (!v->read || v->kept || v->output != SIZE_MAX || v->made_step == QDQ_NO_STEP ||
@@ -37,7 +38,7 @@ static bool may_be_made_again(const qdq_draft *draft, uint32_t id) {
     return (x == QDQ_INT8 || x == QDQ_UINT8) && qdq_draft_has_known_numbers(step->links[i].stage);
 }
 
-// Whether parameter k of a link has an element of the value for each element of the link.
+// True if parameter k of a link has an element of the value for each element of the link.
 static bool is_for_each(const qdq_draft *draft, const qdq_draft_step *step, size_t i, size_t k,
                         uint32_t id) {
     const qdq_stage_param *param = &step->links[i].stage->stage_params[k];

@@ -10,7 +10,7 @@ bool qdq_suits_tiles(const qdq_tiling *t) {
     return half_full && (t->cols % QDQ_TILE_DIM == 0 || t->tile_cols > NARROW_TILES);
 }
 
-// Whether nothing that a step reads or stores lies in tiles. Such a step takes strips: tiles that
+// True if nothing that a step reads or stores lies in tiles. The step then takes strips: tiles that
 // are cut from rows and become rows again would only cost time, because an element has the same
 // result in any order.
 static bool only_rows(const qdq_step *step) {
@@ -39,8 +39,8 @@ static qdq_tiling tiling_of(const qdq_step *step) {
     return qdq_tiling_of(step->x.shape);
 }
 
-// Whether tile number i holds the same elements in all values that the step reads or stores in
-// tiles. Stacked values and others may meet in a step.
+// True if tile i holds the same elements in all values that the step reads or stores in tiles.
+// Stacked and unstacked values may meet in a step.
 static bool tiles_agree(const qdq_step *step) {
     for (size_t i = 0; i < step->link_count; i++) {
         const qdq_link *link = &step->links[i];

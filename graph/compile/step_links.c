@@ -21,8 +21,8 @@ bool qdq_place_is_row_major(qdq_place place) {
     return place.kind != QDQ_PLACE_NONE && place.kind != QDQ_PLACE_ARENA;
 }
 
-// Whether each element of x has a parameter of its own, at the same place in a tile if both are
-// stacked or neither.
+// True if each element of x has its parameter at the same place in a tile if both are stacked or
+// neither.
 static bool matches_tiles(const qdq_param *v, qdq_shape source, qdq_shape x) {
     qdq_tiling a = qdq_tiling_of(source), b = qdq_tiling_of(x);
     return v->count == qdq_shape_count(x) && qdq_tile_is_plain(v->source.dtype) &&
@@ -53,7 +53,7 @@ void qdq_read_params_by_strips(qdq_step *step) {
         }
 }
 
-// The link that makes a parameter again. Its own parameters are known.
+// Returns the link that recomputes a parameter. Its own parameters are known.
 static const qdq_link *link_through(qdq_compiler *c, const qdq_draft_link *draft) {
     qdq_mempool *mempool = &c->plan->mempool;
     const qdq_stage *stage = draft->stage;

@@ -65,7 +65,7 @@ qdq_status qdq_storage_check(const qdq_graph *graph, const qdq_compile_options *
     return QDQ_OK;
 }
 
-// Whether each step of a tiled plan cuts this input from the caller's rows, a block at a time in
+// True if each step of a tiled plan cuts this input from the caller's rows, a block at a time in
 // L1. Node by node, if it is kept, and if its tiles have another form than rows, an input is copied
 // into tiles of the arena once.
 static bool is_cut(const qdq_draft *draft, size_t id) {
@@ -97,8 +97,8 @@ qdq_shape qdq_draft_shape_in_tiles(const qdq_draft_value *v) {
     return v->stacked ? stacked_shape(v->type.shape) : v->type.shape;
 }
 
-// Whether fewer tiles hold the value if it is stacked, and steps would take strips from the tiles
-// of its planes. A step that meets stacked values and others takes strips, so stacking other values
+// True if stacking needs fewer tiles for a value whose steps would take strips from the tiles of
+// its planes. A step that meets stacked and unstacked values takes strips, so stacking other values
 // could end a walk over tiles.
 static bool gains(const qdq_draft_value *v) {
     qdq_tiling planes = qdq_tiling_of(v->type.shape);
@@ -106,8 +106,8 @@ static bool gains(const qdq_draft_value *v) {
     return stacked.tiles < planes.tiles && !qdq_suits_tiles(&planes);
 }
 
-// Whether a step that makes or reads this value walks tiles because the elements share bytes or an
-// exponent: block floats everywhere, packed dtypes where they lie in tiles.
+// True if a step that computes or reads this value walks tiles because the elements share bytes or
+// an exponent: block floats everywhere, packed dtypes where they lie in tiles.
 static bool needs_whole_tiles(const qdq_draft *draft, uint32_t id) {
     const qdq_draft_value *v = &draft->values[id];
     if (qdq_tile_is_plain(v->type.dtype)) return false;
@@ -125,7 +125,7 @@ static void unstack_operands(qdq_draft *draft, const qdq_draft_step *step) {
     for (size_t i = 0; node && i < node->output_count; i++) unstack(draft, node->outputs[i]);
 }
 
-// A step that has to walk tiles has one order of tiles for all its values.
+// Unstacks values of a step that has to walk tiles: it has one order of tiles for all its values.
 static void unstack_whole_tiles(qdq_draft *draft, const qdq_draft_step *step) {
     bool whole = needs_whole_tiles(draft, step->x);
     for (size_t i = 0; i < step->link_count; i++)

@@ -80,7 +80,7 @@ static void check_target(const qdq_graph *graph, const qdq_target_version *versi
     }
 }
 
-// Inputs and constants that are outputs of the graph, which no node makes.
+// Checks inputs and constants that are outputs of the graph: no node computes them.
 static void check_returned(const qdq_graph *graph, const qdq_target_version *version,
                            qdq_findings *findings) {
     const qdq_target *target = version->target;
@@ -117,7 +117,7 @@ static qdq_status check_deployed(const qdq_graph *graph, const qdq_target_versio
     return QDQ_OK;
 }
 
-// Counts the values about whose place something is said; *first is one of them.
+// Counts the values with a stated place; *first is one of them.
 static size_t count_placed(const qdq_graph *graph, uint32_t *first) {
     size_t count = 0;
     for (size_t i = graph->node_count; graph->has_output_tensors && i-- > 0;)

@@ -12,7 +12,7 @@
 qdq_status qdq_graph_check(qdq_graph *graph, const qdq_target_version *version,
                            const qdq_device_request *request, qdq_error *err);
 
-// Adds findings about what a file format cannot express.
+// Adds findings about constructs that a file format cannot express.
 typedef qdq_status (*qdq_format_check)(qdq_graph *graph, qdq_findings *findings, qdq_error *err);
 
 // The report of a graph without errors: the findings of building it, and of its format. NULL with
