@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies one node of a graph, with its operands, into a graph of its own.
+// Copies one node of a graph, with its operands, into a new graph.
 #include <stdio.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ static bool is_free(const extraction *e, const char *name) {
     return strlen(name) <= QDQ_MAX_NAME_BYTES && qdq_graph_name_is_free(e->to, name);
 }
 
-// The operand's own name if it is legal and still free, otherwise one made from the port.
+// Returns the operand's name if it is legal and still free, otherwise a name derived from the port.
 static const char *operand_name(extraction *e, const char *own, const qdq_port_desc *port,
                                 char buffer[QDQ_MAX_NAME_BYTES + 1]) {
     size_t *tried = &e->tried[port - e->node->op->inputs];

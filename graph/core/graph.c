@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds graphs: adds inputs, constants, nodes and outputs, and reports what is wrong with each.
+// Builds graphs: adds inputs, constants, nodes and outputs, and reports the errors of each.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -232,7 +232,7 @@ static bool fits_struct(const qdq_op *op, const char *attrs, size_t size) {
 }
 
 // Copies an op's attribute struct and everything it points to into the pool. NULL if memory runs
-// out, or if the struct is another one.
+// out, or if the struct belongs to another op.
 static void *copy_attrs(qdq_graph *graph, const qdq_op *op, const void *attrs, size_t size) {
     if (attrs && !fits_struct(op, attrs, size)) {
         qdq_fail(&graph->broken, QDQ_ERR_ARGUMENT,
@@ -265,7 +265,7 @@ static void *copy_attrs(qdq_graph *graph, const qdq_op *op, const void *attrs, s
     return graph->mempool.failed ? NULL : copy;
 }
 
-// The given name of a node, or one such as "Quantize_7" with the first free number.
+// Returns the given name of a node, or a name such as "Quantize_7" with the first free number.
 static const char *node_name(qdq_graph *graph, const qdq_op *op, const char *given) {
     if (given) {
         qdq_graph_check_name(graph, given, "node");
@@ -355,7 +355,7 @@ static void connect(qdq_graph *graph, qdq_node *node) {
     }
 }
 
-// Adds the values that a node makes. Each is called "node.port", and the first also has the node's
+// Adds the output values of a node. Each is called "node.port", and the first also has the node's
 // name.
 static void add_outputs(qdq_graph *graph, qdq_node *node, const qdq_op_context *ctx) {
     qdq_subject subject = {node->name, node->op->name, NULL, NULL};

@@ -18,13 +18,13 @@ typedef struct qdq_graph_value {
     qdq_type type;
     const void *data;          // elements of a constant in memory
     const qdq_stored *stored;  // elements of a constant that is still in its file
-    size_t node;               // index of the node that makes it (QDQ_VALUE_MADE)
+    size_t node;               // index of its producer (QDQ_VALUE_MADE)
     size_t port;               // which output of that node it is
     size_t uses;               // how many nodes and outputs read it
-    bool constant;             // a constant, or made from constants alone
+    bool constant;             // a constant, or computed from constants alone
     bool returned;             // an output of the graph
-    // A value of a rewritten graph: the value of the given graph whose numbers it has, and what is
-    // added to that one's codes; 0: there is none.
+    // For a value of a rewritten graph: the value of the given graph with the same numbers, and the
+    // offset added to its codes; 0 if there is no source.
     uint32_t source;
     int32_t source_offset;
 } qdq_graph_value;
@@ -32,7 +32,7 @@ typedef struct qdq_graph_value {
 typedef struct qdq_node {
     const qdq_op *op;
     const char *name;
-    const char *original;     // what the file that it was read from calls it; NULL: unknown
+    const char *original;     // its name in the file that it was read from; NULL: unknown
     const char *original_op;  // op in an ONNX model that it was read from, "Flatten"; NULL: unknown
     bool names_dtype;         // it has output_dtype there
     void *attrs;              // the op's attribute struct; the pool owns its arrays
@@ -73,7 +73,7 @@ struct qdq_graph {
     qdq_symbols *symbols;     // name -> value id
     qdq_graph_value *values;  // [0] is not a value
     size_t value_count, value_capacity;
-    qdq_node *nodes;  // sorted: a node follows the nodes that make its inputs
+    qdq_node *nodes;  // sorted: a node follows the producers of its inputs
     size_t node_count, node_capacity;
     qdq_graph_output *outputs;
     size_t output_count, output_capacity;
@@ -82,7 +82,7 @@ struct qdq_graph {
     struct qdq_given_layout **given_layouts;
     size_t given_layout_count;
     bool has_output_tensors;           // a node writes to the buffer of another value
-    const qdq_rewrite_info *rewrites;  // what a target did to make this graph
+    const qdq_rewrite_info *rewrites;  // the target's rewrites that led to this graph
     size_t rewrite_count;
     size_t bytes;           // row-major size of inputs, outputs and constants
     qdq_findings findings;  // found while building
@@ -90,7 +90,7 @@ struct qdq_graph {
     qdq_report report;
 };
 
-// Returns the limits with defaults for those that are 0.
+// Returns the limits with defaults in place of zeros.
 qdq_limits qdq_limits_or_default(const qdq_limits *limits);
 
 // Writes one line to the logger of the graph's options.
@@ -100,7 +100,7 @@ void qdq_graph_tell(const qdq_graph *graph, const char *format, ...) QDQ_PRINTF(
 // name one.
 void qdq_graph_set_own_target(qdq_graph *graph, const char *target);
 
-// Adds a finding about an error made while building.
+// Adds a finding about an error found while building.
 void qdq_graph_report_core(qdq_graph *graph, qdq_core_rule rule, qdq_subject subject,
                            const char *found, const char *wanted);
 
@@ -144,7 +144,7 @@ qdq_operand qdq_graph_operand(const qdq_graph *graph, const qdq_node *node, size
 void qdq_graph_context(const qdq_graph *graph, const qdq_node *node, qdq_findings *findings,
                        qdq_op_context *ctx);
 
-// Sets *node to node `index`; fails if there is no such node or it has errors.
+// Sets *node to node `index`; fails if the graph has no node of that number or the node has errors.
 qdq_status qdq_graph_find_node(const qdq_graph *graph, size_t index, const qdq_node **node,
                                qdq_error *err);
 

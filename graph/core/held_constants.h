@@ -21,7 +21,7 @@ typedef struct qdq_held_file {
 } qdq_held_file;
 
 // The place of a constant's elements. The graph owns *failure, which keeps the first read error.
-// Reads happen on the thread that uses the graph: threads that pack share what it has read.
+// Reads happen on the thread that uses the graph: threads that pack share the elements it has read.
 typedef struct qdq_held {
     qdq_stored stored;
     const qdq_held_file *file;

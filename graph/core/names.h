@@ -7,7 +7,7 @@
 
 #include "graph/core/graph.h"
 
-// Reports a name of a `what` ("input", "node", ...) unless it is 1 to 255 bytes of UTF-8 without
+// Reports a bad name of a `what` ("input", "node", ...): a name has 1 to 255 bytes of UTF-8 without
 // control characters.
 void qdq_graph_check_name(qdq_graph *graph, const char *name, const char *what);
 // The same check without a finding.

@@ -9,7 +9,7 @@
 // The id of the value; 0: none.
 uint32_t qdq_output_tensor_of(const qdq_node *node);
 
-// Checks that the value is one of the graph, and counts it as used.
+// Checks that the value belongs to the graph, and counts it as used.
 void qdq_graph_connect_output_tensor(qdq_graph *graph, qdq_node *node);
 
 #endif

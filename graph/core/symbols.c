@@ -64,7 +64,8 @@ static void drop(qdq_symbols *symbols, entry *old) {
 }
 
 #if defined(QDQ_BARE)
-// Names come from the program itself, so nobody makes them collide.
+// Fills the key when the system has no randomness. Names come from the program itself, so nobody
+// chooses them to collide.
 static void make_key(unsigned char key[QDQ_SIPHASH_KEY_BYTES]) {
     memset(key, 0, QDQ_SIPHASH_KEY_BYTES);
 }

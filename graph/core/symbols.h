@@ -13,8 +13,8 @@
 // the table refuses every further name with QDQ_ERR_LIMIT.
 typedef struct qdq_symbols qdq_symbols;
 
-// NULL if memory runs out. The key is random. If the system has no randomness, the key is made from
-// the clock and an address, which is weaker.
+// Returns an empty table; NULL if memory runs out. The key is random. If the system has no
+// randomness, the key comes from the clock and an address, which is weaker.
 qdq_symbols *qdq_symbols_create(const qdq_allocator *allocator, qdq_error *err);
 // The same with the caller's key, for tests that need collisions.
 qdq_symbols *qdq_symbols_create_keyed(const qdq_allocator *allocator,
@@ -27,7 +27,7 @@ void qdq_symbols_destroy(qdq_symbols *symbols);
 // QDQ_ERR_LIMIT, the table is unchanged. `name` may be NULL if length is 0.
 qdq_status qdq_symbols_add(qdq_symbols *symbols, const char *name, size_t length, uint32_t value,
                            qdq_error *err);
-// Whether the name exists; stores its number to `value`, which may be NULL.
+// True if the name exists; stores its number to `value`, which may be NULL.
 bool qdq_symbols_find(const qdq_symbols *symbols, const char *name, size_t length, uint32_t *value);
 size_t qdq_symbols_count(const qdq_symbols *symbols);
 // Removes the newest names until `count` are left, for example at the end of a scope.

@@ -25,7 +25,7 @@ typedef struct qdq_pattern qdq_pattern;
 
 enum { QDQ_MAX_TARGET_OPTIONS = 12 };
 
-// The device whose memory a target has unless another one is given.
+// The device whose memory a target has unless the user names another.
 typedef struct qdq_target_device {
     const char *name;  // NULL: none
     qdq_arch arch;     // that a given device must have; QDQ_ARCH_NONE: any
@@ -54,13 +54,13 @@ typedef struct qdq_target {
     size_t version_count;
     const qdq_target_option_info *options;
     size_t option_count;
-    // What it does to a graph before it runs it, pass by pass, up to a row without a pass; NULL: it
-    // runs the nodes as they are.
+    // The rewrites of a graph before the backend runs it, pass by pass, up to a row without a pass;
+    // NULL: the backend runs the nodes as given.
     const qdq_pattern *patterns;
     const char
         *as_is;  // option under which no pattern applies: ":level=disabled"; NULL: no patterns
-    // What its numbers were held against. The first row that names a version and an op is the
-    // evidence for both; each version has a row for all other ops.
+    // The evidence for its numbers. The first row that names a version and an op is the evidence
+    // for both; each version has a row for all other ops.
     const qdq_evidence *evidence;
     size_t evidence_count;
     // quant_min and quant_max may be equal, have fractions, and apply to float8; constant scales
@@ -68,8 +68,8 @@ typedef struct qdq_target {
     bool lenient_parameters;
     // A Requantize is computed as Dequantize and Quantize, whose rules hold for its two sides
     bool halves_requantize;
-    // The dtype that the backend makes of a node without `dtype`; NONE: as the core does. NULL: as
-    // its base does, and without one as the core does.
+    // Returns the dtype that the backend gives the output of a node without `dtype`; NONE: as in
+    // the core. NULL: as in its base, or as in the core if it has no base.
     qdq_dtype (*default_dtype)(const qdq_op_context *ctx);
     // The numerics of a node at a version.
     qdq_numerics (*numerics)(const qdq_op_context *ctx, const qdq_target_version *version);
@@ -104,14 +104,14 @@ bool qdq_target_fill_dtype(const char *target, const qdq_op_context *ctx, void *
 // decides it again. False if there is nothing to write.
 bool qdq_target_keep_dtype(const qdq_op_context *ctx, void *attrs);
 
-// Whether a rule holds at a version.
+// True if a rule holds at a version.
 bool qdq_rule_holds(const qdq_rule *rule, const qdq_target_version *version);
 
 // Target number `index`, as qdq_target_get counts; NULL if there is none.
 const qdq_target *qdq_target_at(size_t index);
 
-// Rows of evidence: versions, ops, the ops in words, what they were held against; then what was
-// compared, and when.
+// Rows of evidence: versions, ops, the ops in words, the peer they were held against; then the data
+// compared, and the date.
 #define QDQ_RUN(...) \
     { "run", __VA_ARGS__ }
 #define QDQ_VENDORS_MODEL(...) \
