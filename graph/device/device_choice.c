@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which device a graph is compiled for: the one that is given, or else the target's own.
+// Chooses the device a graph is compiled for: the given device, or else the target's own.
 #include <string.h>
 
 #include "graph/core/target.h"

@@ -300,7 +300,7 @@ static qdq_program_kind kind_of(const char *op) {
     return QDQ_PROGRAM_OTHER;
 }
 
-// A node that is one program: the outputs, then the program. Only Quantize, Dequantize and
+// Records a node that is one program: the outputs, then the program. Only Quantize, Dequantize and
 // Requantize take an output_tensor, so a buffer that a result shares here is that of x.
 static void single(qdq_device_run *run) {
     const qdq_node *node = run->node;

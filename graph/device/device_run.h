@@ -9,7 +9,8 @@
 #include "graph/memory/conv_weights.h"
 #include "graph/memory/tensor_layouts.h"
 
-// Where buffers lie; those in a row that lie alike share it, as it is most of their memory.
+// Where buffers lie. Consecutive buffers with the same place share it, since it takes most of their
+// memory.
 typedef struct qdq_run_place {
     qdq_memory_config config;
     qdq_buffer_layout layout;
@@ -36,7 +37,7 @@ typedef struct qdq_device_run {
     qdq_device_memory memory;
     qdq_tensor_layouts layouts;
     qdq_conv_weights *weights;  // per graph value
-    bool records;  // buffers and events become a record
+    bool records;               // buffers and events become a record
     const qdq_run_place *last_place;
     qdq_run_buffer *buffers;
     size_t buffer_count, buffer_capacity;
@@ -93,7 +94,7 @@ void qdq_run_launch(qdq_device_run *run, qdq_program_kind kind, size_t a, size_t
 
 // Runs the programs of run->node (graph/device/device_nodes.c).
 void qdq_run_node(qdq_device_run *run);
-// Whether the node takes a constant that it reads as a number, so that no tensor of it is there.
+// True if the node reads the constant as a number, so that the device holds no tensor of it.
 bool qdq_run_takes_number(const qdq_device_run *run, const qdq_node *node, size_t input);
 // Allocates the lists in the attributes of a node.
 void qdq_run_node_lists(qdq_device_run *run, const qdq_node *node, size_t index);
