@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills inputs with data made of a seed, in ranges that suit the ports that read them.
+// Fills inputs with data drawn from a seed, in ranges that suit the ports that read them.
 #include <string.h>
 
 #include "graph/core/graph.h"

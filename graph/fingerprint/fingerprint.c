@@ -61,8 +61,8 @@ static qdq_status hash_numerics(qdq_graph *graph, const char *target,
 
 //---- Outputs ----------------------------------------------------------------
 
-// Gives every NaN of a dtype the bits that a positive quiet one has: sign and payload of a computed
-// NaN depend on the processor.
+// Gives every NaN of a dtype the bits of the positive quiet NaN: sign and payload of a computed NaN
+// depend on the processor.
 static void unify_nans(qdq_dtype dtype, unsigned char *elements, size_t count) {
     const float nan_value = NAN;
     size_t size = qdq_dtype_size(dtype);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hashes a graph value by value: an input by its name and type, a constant by its elements, a value
-// that a node makes by the node and the hashes of the node's inputs.
+// Hashes a graph value by value: an input by its name and type, a constant by its elements, a
+// node's result by the node and the hashes of the node's inputs.
 #include "graph/fingerprint/graph_hash.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hashes of graphs that do not depend on the order of nodes or on names between them: each value is
-// hashed with what makes it, from the inputs and constants on.
+// hashed with its producers, from the inputs and constants on.
 #ifndef QDQ_GRAPH_FINGERPRINT_GRAPH_HASH_H
 #define QDQ_GRAPH_FINGERPRINT_GRAPH_HASH_H
 
