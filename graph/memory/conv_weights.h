@@ -11,8 +11,8 @@ typedef struct qdq_conv_weights {
     int outputs;      // the dim of the output channels in the value
 } qdq_conv_weights;
 
-// One for each value. A value is weights if convolutions read it as weights and nothing else does,
-// also through Quantize, Dequantize and Cast. One with a layout of its own is not. The pool owns
+// Returns an entry for each value. A value is weights if only convolutions read it, as weights,
+// possibly through Quantize, Dequantize and Cast. A value with a given layout is not. The pool owns
 // the result; NULL if memory runs out.
 qdq_conv_weights *qdq_conv_weights_make(const qdq_graph *graph, qdq_mempool *mempool);
 

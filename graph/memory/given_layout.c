@@ -43,8 +43,7 @@ static void report(qdq_graph *graph, qdq_value value, const char *port, const ch
                           (qdq_subject){v->name, op ? op->name : NULL, port, kind}, found, wanted);
 }
 
-// Whether `value` can be given a `what`. Invalid values, about which there is a finding already,
-// cannot.
+// True if `value` can be given a `what`. Invalid values, which a finding already reports, cannot.
 static bool takes_layout(qdq_graph *graph, qdq_value value, const char *what) {
     if (!graph || graph->mempool.failed || graph->broken.status) return false;
     if (!value.id || value.id >= graph->value_count) {
@@ -60,7 +59,7 @@ static bool takes_layout(qdq_graph *graph, qdq_value value, const char *what) {
     return v->valid;
 }
 
-// Whether `number` is below `end`; a finding if not.
+// True if `number` is below `end`; reports a finding otherwise.
 static bool check_word(qdq_graph *graph, qdq_value value, const char *port, unsigned number,
                        unsigned end) {
     if (number < end) return true;

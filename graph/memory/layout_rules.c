@@ -29,7 +29,7 @@ static qdq_memory_rule broken_by(const qdq_value_context *ctx, uint32_t id, qdq_
     return qdq_buffer_layout_of(ctx->device, &tensor, &layout->memory_config, &buffer, err);
 }
 
-// Fills in what is wrong with the value, unless that is its first operand's fault.
+// Fills in the value's fault, unless its first operand causes it.
 static void look(qdq_value_context *ctx) {
     static const qdq_given_layout nothing;
     qdq_error err = {0};
@@ -77,7 +77,7 @@ static size_t *last_readers(const qdq_graph *graph, qdq_mempool *mempool) {
     return last;
 }
 
-// Whether a graph says anything about memory. An op that moves a tensor asks for it.
+// True if a graph says anything about memory. An op that moves a tensor asks for it.
 static bool is_concerned(const qdq_graph *graph) {
     static const char *const moves[] = {"ToMemoryConfig", "InterleavedToSharded",
                                         "ShardedToInterleaved", "Reshard", "ToLayout"};

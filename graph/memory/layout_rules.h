@@ -16,7 +16,7 @@ typedef struct qdq_value_context {
     qdq_findings *findings;
     uint32_t id;
     const qdq_graph_value *value;
-    const qdq_node *node;           // that makes it; NULL: an input or a constant
+    const qdq_node *node;           // the producer; NULL: an input or a constant
     const qdq_given_layout *given;  // all false if nothing is
     const qdq_tensor_layout *layout;
     // The verdict of the memory model on its buffer. QDQ_MEMORY_FINE also if the value inherits
@@ -31,7 +31,7 @@ typedef struct qdq_value_context {
 bool qdq_check_layouts(const qdq_graph *graph, const qdq_target_version *version,
                        const qdq_device *device, qdq_findings *findings);
 
-// Adds a finding about the value, or about the node that makes it. `port` may be NULL.
+// Adds a finding about the value, or about its producer. `port` may be NULL.
 void qdq_report_value(const qdq_value_context *ctx, const qdq_rule *rule, const char *port,
                       const char *found, const char *wanted);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory_config, layout and tile of every value of a graph: what the user gave, else what ttnn
-// would choose (docs/device_memory.md).
+// The memory_config, layout and tile of every value of a graph: as the user gave them, else as ttnn
+// would choose them (docs/device_memory.md).
 #ifndef QDQ_GRAPH_MEMORY_TENSOR_LAYOUTS_H
 #define QDQ_GRAPH_MEMORY_TENSOR_LAYOUTS_H
 
@@ -15,8 +15,8 @@ typedef struct qdq_tensor_layouts {
 // Fills *out; the pool owns it. False if memory runs out.
 bool qdq_tensor_layouts_make(const qdq_graph *graph, qdq_mempool *mempool, qdq_tensor_layouts *out);
 
-// The layout of the value `id`; never NULL. A config that is sharded without a shard_spec stays so
-// if no operand has one to take, which target ttnn refuses.
+// Returns the layout of the value `id`; never NULL. A sharded config without a shard_spec stays as
+// it is if no operand has a spec to take, and target ttnn refuses it.
 const qdq_tensor_layout *qdq_tensor_layout_of(const qdq_tensor_layouts *layouts, uint32_t id);
 
 // The value whose buffer the value `id` shares, because it is a reshape that moves no page, a
