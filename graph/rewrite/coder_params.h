@@ -17,9 +17,9 @@ typedef struct qdq_coder_params {
 // False if memory runs out.
 bool qdq_coder_read_params(const qdq_rewriter *r, const qdq_coder *c, qdq_coder_params *out);
 
-// The attributes of a coder in the new graph, except x, and with these parameters: as numbers if
-// there is one of each, as constants otherwise; zero points that are all 0 are left out. `codes`:
-// the dtype of the codes from now on.
+// Returns the attributes of a coder in the new graph, except x, and with these parameters: as
+// numbers if there is one of each, as constants otherwise; zero points that are all 0 are left out.
+// `codes`: the dtype of the codes from now on.
 qdq_quantize_attrs qdq_coder_attrs(const qdq_rewriter *r, const qdq_coder *c, qdq_dtype codes,
                                    const qdq_coder_params *p);
 
@@ -28,8 +28,8 @@ qdq_quantize_attrs qdq_coder_attrs(const qdq_rewriter *r, const qdq_coder *c, qd
 int64_t *qdq_coder_steps(const qdq_rewriter *r, const qdq_coder *c, const qdq_coder_params *p);
 float *qdq_coder_reals(const qdq_rewriter *r, const qdq_coder *c, const qdq_coder_params *p);
 
-// The codes that a Quantize makes of a float constant with the numerics of the target. NULL: no
-// memory, or the constant cannot be read.
+// Returns the codes to which a Quantize with the numerics of the target turns a float constant.
+// NULL if memory runs out, or if the constant cannot be read.
 void *qdq_coder_codes(const qdq_rewriter *r, const qdq_coder *c, const qdq_coder_params *p);
 
 // By element of the codes: which parameter it has. NULL: no memory.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node between Dequantize and Quantize, as backends see it that fuse such groups: the quantizing
-// nodes around it and their parameters.
+// A node between Dequantize and Quantize, as seen by backends that fuse these groups: the
+// quantizing nodes around it and their parameters.
 #ifndef QDQ_GRAPH_REWRITE_NODE_UNIT_H
 #define QDQ_GRAPH_REWRITE_NODE_UNIT_H
 
@@ -30,7 +30,7 @@ typedef struct qdq_node_unit {
 
 // The node as a coder; not `given` if it is none.
 qdq_coder qdq_coder_of(const qdq_rewriter *r, size_t index, const char *op);
-// The Dequantize that makes a value, and the Quantize that is the only reader of one.
+// Return the Dequantize that computes a value, and the only reader of a value if it is a Quantize.
 qdq_coder qdq_coder_before(const qdq_rewriter *r, uint32_t value);
 qdq_coder qdq_coder_behind(const qdq_rewriter *r, uint32_t value);
 // The Dequantize before an input of the unit's node, also behind the first QDQ_MAX_PORTS.
@@ -40,10 +40,11 @@ void qdq_node_unit_of(const qdq_rewriter *r, size_t index, qdq_node_unit *unit);
 // Scale and zero point number i of a coder that is `known`.
 float qdq_coder_scale(const qdq_rewriter *r, const qdq_coder *c, size_t i);
 int32_t qdq_coder_zero(const qdq_rewriter *r, const qdq_coder *c, size_t i);
-// Whether two coders have one scale and zero point each, known, given and equal, and one dtype.
+// True if two coders each have a single scale and zero point, known, given and equal, and the same
+// dtype.
 bool qdq_coders_equal(const qdq_rewriter *r, const qdq_coder *a, const qdq_coder *b);
 
-// Whether the first input of a node may be codes of this dtype.
+// True if the first input of a node may be codes of this dtype.
 bool qdq_node_takes(const qdq_node *node, qdq_dtype dtype);
 
 // Notes that the new node reads the parameters of a coder.

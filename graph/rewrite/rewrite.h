@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rewriting: turns a checked graph into the graph that a target runs. A target has a table of
 // patterns, sorted by pass. A pass looks at every node as the anchor of each of its patterns, then
-// copies the graph; nodes that a match replaces are left out, and nodes that nothing reads any more
+// copies the graph; nodes that a match replaces are left out, and nodes without remaining readers
 // disappear. graph/targets/ort/ort_rewrites.c has the table of target ort.
 #ifndef QDQ_GRAPH_REWRITE_REWRITE_H
 #define QDQ_GRAPH_REWRITE_REWRITE_H
@@ -27,21 +27,21 @@ typedef struct qdq_match {
     const char *port;   // that it is about; NULL: the anchor
     qdq_id_list nodes;  // nodes that are replaced, the anchor first
     qdq_id_list reads;  // values that the new nodes read
-    qdq_id_list makes;  // values that the new nodes make
+    qdq_id_list makes;  // outputs of the new nodes
     qdq_value *made;    // by the builder: these values in the new graph, zeroed before
     int form;           // of the pattern's own
 } qdq_match;
 
 struct qdq_pattern {
     const char *pass;    // consecutive patterns of one name are one pass
-    const char *name;    // of what forms: "QLinearMatMul", "double pair"
+    const char *name;    // the form, such as "QLinearMatMul" or "double pair"
     const char *anchor;  // op of the anchor
-    // Says what would be replaced, by the calls below. False if the nodes do not fit; `why` may say
-    // why not.
+    // Names the nodes to replace, by the calls below. False if the nodes do not fit; `why` may give
+    // the reason.
     bool (*match)(const qdq_rewriter *r, qdq_match *m);
     // Adds the new nodes to the new graph and sets `made`.
     void (*build)(qdq_rewriter *r, qdq_match *m);
-    // Whether the pattern applies at a version and its options; NULL: always.
+    // True if the pattern applies at a version and its options; NULL: always.
     bool (*applies)(const qdq_target_version *version);
     // Id ("ort/softmax-scale") of the target's rule whose finding a match is, about the anchor;
     // NULL: none.
@@ -51,16 +51,16 @@ struct qdq_pattern {
     const char *cause;
 };
 
-// What happened so far.
+// The rewrites up to now.
 typedef struct qdq_rewrite_record {
     qdq_mempool mempool;
     qdq_rewrite_info *items;
     size_t count, capacity;
 } qdq_rewrite_record;
 
-// Which version of which target decides about a pattern: `b` if its cause is one of `causes`, else
-// `a`. A pattern without a cause applies if it does for one of them. For the graph of one target
-// both are the same.
+// The target version that decides about a pattern: `b` if its cause is one of `causes`, else `a`. A
+// pattern without a cause applies if it does for either. For the graph of one target both are the
+// same.
 typedef struct qdq_rewrite_choice {
     const qdq_target_version *a, *b;
     const char *const *causes;
@@ -87,9 +87,9 @@ struct qdq_rewriter {
 
 //---- For `match` ------------------------------------------------------------
 
-// The node that makes a value; SIZE_MAX: an input or a constant.
+// Returns the node that computes a value; SIZE_MAX: an input or a constant.
 size_t qdq_rewrite_maker(const qdq_rewriter *r, uint32_t value);
-// How many ports of nodes read a value, and the node of one of them.
+// Return the number of ports that read a value, and the node of one of them.
 size_t qdq_rewrite_reader_count(const qdq_rewriter *r, uint32_t value);
 size_t qdq_rewrite_reader(const qdq_rewriter *r, uint32_t value, size_t i);
 // The only node that reads a value, at one port, which is no output of the graph; else SIZE_MAX.
@@ -108,7 +108,7 @@ qdq_value qdq_rewrite_value(const qdq_rewriter *r, uint32_t value);
 qdq_value *qdq_rewrite_inputs(const qdq_rewriter *r, const qdq_node *node);
 // A name for a new node or constant: `stem` if it is free in both graphs, else with a number.
 const char *qdq_rewrite_name(const qdq_rewriter *r, const char *stem, const char *ending);
-// The name of the node that makes a value, for the node that takes its place.
+// Returns the name of the node that computes a value, for the node that replaces it.
 const char *qdq_rewrite_name_of(const qdq_rewriter *r, uint32_t value);
 // Notes that a value of the new graph has the codes of `value` with `offset` added.
 void qdq_rewrite_shifts(const qdq_rewriter *r, qdq_value shifted, uint32_t value, int32_t offset);
@@ -135,8 +135,8 @@ typedef struct qdq_rewriting {
     qdq_error *err;
 } qdq_rewriting;
 
-// Replaces the graph by a copy with all matches of `count` patterns; *any says whether there were
-// some. `always`: makes a copy also if there were none.
+// Replaces the graph by a copy with all matches of `count` patterns; sets *any to true if something
+// matched. `always`: copies the graph even if nothing matched.
 qdq_status qdq_rewrite_pass(qdq_rewriting *w, const qdq_pattern *patterns, size_t count,
                             bool always, bool *any);
 // Gives the graph to *out with the record, or destroys it after a failure.

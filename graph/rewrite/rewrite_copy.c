@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies a graph with its matches replaced. A node is copied after the nodes that make what it
-// reads; what a match reads may be made by a match whose other nodes come later.
+// Copies a graph with its matches replaced. A node is copied after the producers of its inputs; an
+// input of a match may come from a match whose other nodes come later.
 #include <stdio.h>
 #include <string.h>
 
@@ -52,13 +52,13 @@ static uint32_t read_at(const qdq_rewriter *r, size_t node, size_t i) {
     return reads ? reads->items[i] : r->from->nodes[node].inputs[i].id;
 }
 
-// The node, or the anchor of the match, that makes a value; SIZE_MAX: none.
+// Returns the node, or the anchor of the match, that computes a value; SIZE_MAX: none.
 static size_t maker_of(const qdq_rewriter *r, uint32_t value) {
     size_t maker = qdq_rewrite_maker(r, value);
     return maker == SIZE_MAX || !r->matches[maker] ? maker : r->matches[maker]->anchor;
 }
 
-// Puts the unmarked makers of what `node` reads on the stack. Returns how many.
+// Pushes the unmarked producers of the inputs of `node` on the stack. Returns their number.
 static size_t push_makers(const qdq_rewriter *r, size_t node, const bool *marked, size_t *stack) {
     size_t count = 0;
     for (size_t i = 0; i < read_count(r, node); i++) {
@@ -91,8 +91,8 @@ static void mark_live(const qdq_rewriter *r, bool *live, size_t *stack) {
 
 //---- Copying ----------------------------------------------------------------
 
-// What stands for a value has its name in the file and its source, unless it stands for another one
-// already.
+// Gives the replacement of a value its name in the file and its source, unless the replacement has
+// them already.
 static void keep_identity(const qdq_rewriter *r, uint32_t from) {
     const char *original = r->from->values[from].original;
     qdq_value to = r->copies[from];
@@ -134,7 +134,7 @@ static bool emit(qdq_rewriter *r, size_t node) {
     return true;
 }
 
-// Emits the nodes on the stack, each after those it depends on.
+// Emits the nodes on the stack, each after its producers.
 static bool emit_stack(qdq_rewriter *r, bool *done, size_t *stack, size_t count) {
     while (count) {
         size_t node = stack[count - 1];
