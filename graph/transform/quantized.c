@@ -13,8 +13,8 @@ typedef struct copying {
     qdq_graph *to;
     const qdq_coding *codings;
     size_t count;
-    size_t *first;      // by node: its first entry in `coded`, which has one for each input port
-    size_t *coded;      // 1 + the coding that the port reads; 0: none
+    size_t *first;  // by node: its first entry in `coded`, which has an entry for each input port
+    size_t *coded;  // 1 + the coding that the port reads; 0: none
     qdq_value *reals;   // by coding: the Dequantize in the new graph; none yet: 0
     qdq_value *copies;  // by value: the value of the new graph
     qdq_mempool mempool;

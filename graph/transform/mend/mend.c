@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks a graph for a target and mends what it refuses, mend by mend, until nothing changes.
+// Checks a graph for a target and mends its errors, mend by mend, until nothing changes.
 #include "graph/transform/mend/mend.h"
 
 #include <string.h>
@@ -44,7 +44,7 @@ static size_t node_of(const qdq_graph *graph, const qdq_finding *finding, size_t
     return SIZE_MAX;
 }
 
-// Whether this mend changed this node already, and did not help.
+// True if this mend changed this node already, and did not help.
 static bool was_tried(const qdq_rewrite_record *record, const qdq_pattern *mend, const char *node) {
     for (size_t i = 0; i < record->count; i++)
         if (record->items[i].group == mend->name && strcmp(record->items[i].node, node) == 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mending: changes a graph where a target refuses it, until the target has no error that a mend is
-// for. A mend is a pattern of graph/rewrite/; a target lists the rules that it answers (`mended`),
-// and it looks only at nodes about which one of them has an error. mend_table.c has the table.
+// Mending: changes a graph where a target refuses it, until no error is left that has a mend. A
+// mend is a pattern of graph/rewrite/; a target lists the rules that it answers (`mended`), and it
+// considers only nodes where one of these rules has an error. mend_table.c has the table.
 #ifndef QDQ_GRAPH_MEND_MEND_H
 #define QDQ_GRAPH_MEND_MEND_H
 
@@ -10,7 +10,7 @@
 // In the order in which they are tried. Ends with a row without a name.
 extern const qdq_pattern qdq_mends[];
 
-// Whether a rule of the mend at hand has an error about a node. Notes the rule.
+// True if a rule of the mend at hand has an error about a node. Notes the rule.
 bool qdq_mend_is_asked(const qdq_rewriter *r, qdq_match *m, size_t node);
 
 //---- Pairs of Quantize and Dequantize (mend_pairs.c) -------------------------

@@ -8,8 +8,9 @@ static qdq_coder reader_at(const qdq_rewriter *r, const qdq_coder *q, size_t i) 
     return qdq_coder_of(r, qdq_rewrite_reader(r, q->codes, i), "Dequantize");
 }
 
-// Whether the anchor is a Quantize with constant parameters whose codes only Dequantize nodes of
-// such parameters read, and the target has an error about one of them. Then the match replaces all.
+// True if the anchor is a Quantize with constant parameters, only Dequantize nodes with the same
+// parameters read its codes, and the target has an error about one of them. Then the match replaces
+// all of them.
 static bool match_pair(const qdq_rewriter *r, qdq_match *m, qdq_coder *q) {
     *q = qdq_coder_of(r, m->anchor, "Quantize");
     size_t readers = q->given ? qdq_rewrite_reader_count(r, q->codes) : 0;
@@ -30,8 +31,8 @@ static bool match_pair(const qdq_rewriter *r, qdq_match *m, qdq_coder *q) {
     return true;
 }
 
-// Adds a Quantize of `x` and its readers to the new graph, each with parameters that `change` makes
-// of its own.
+// Adds a Quantize of `x` and its readers to the new graph, each with the parameters that `change`
+// derives from its old ones.
 static void build_pair(qdq_rewriter *r, qdq_match *m, qdq_value x, qdq_dtype codes,
                        void (*change)(const qdq_rewriter *r, qdq_coder *c, qdq_coder_params *p)) {
     qdq_coder q = qdq_coder_of(r, m->anchor, "Quantize"), c = q;
@@ -98,8 +99,8 @@ static void make_symmetric(const qdq_rewriter *r, qdq_coder *c, qdq_coder_params
     c->count = 1, c->axis = -1, c->blocks = false;
 }
 
-// Whether the least code is 0, so that Quantize stands for a ReLU as well: quantizing tools remove
-// one before it.
+// True if the least code is 0, so that Quantize also acts as a ReLU: quantizing tools remove a ReLU
+// before it.
 static bool clamps_at_zero(const qdq_rewriter *r, const qdq_coder *q) {
     int64_t least = qdq_dtype_get(q->dtype)->least;
     for (size_t i = 0; i < q->count; i++)

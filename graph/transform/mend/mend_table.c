@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mends, in the order in which they are tried. A row: the name, the op of the anchor, the
+// The mends, in the order in which they are tried. A row: the new form, the op of the anchor, the
 // functions that recognize and replace it, and why results differ (NULL: they do not). The
 // description of a target (graph/core/target.h) lists which of its rules a mend answers.
 #include "graph/transform/mend/mend.h"
