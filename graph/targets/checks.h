@@ -92,7 +92,7 @@ void qdq_expect_inputs(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtyp
 
 // All constant scales are above 0 (for Requantize: on both sides).
 void qdq_check_positive_scale(const qdq_op_context *ctx, const qdq_rule *rule);
-// No scale is made at run time.
+// All scales are constants.
 void qdq_check_constant_scale(const qdq_op_context *ctx, const qdq_rule *rule);
 // quant_min and quant_max are absent or equal the limits of the dtype.
 void qdq_check_whole_range(const qdq_op_context *ctx, const qdq_rule *rule);

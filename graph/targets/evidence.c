@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks up what the numbers of a target were held against.
+// Looks up the evidence for the numbers of a target.
 #include "include/qdq/evidence.h"
 
 #include <stdio.h>

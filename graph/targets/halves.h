@@ -11,7 +11,7 @@ typedef struct qdq_half {
     qdq_quantize_attrs attrs;
 } qdq_half;
 
-// Makes the Dequantize of a Requantize, which makes float32, or the Quantize behind it.
+// Derives the Dequantize of a Requantize, with a float32 result, or the Quantize behind it.
 void qdq_half_of(const qdq_op_context *ctx, bool quantizes, qdq_half *half);
 
 #endif

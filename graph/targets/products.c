@@ -12,7 +12,7 @@ static const char *port_of(const qdq_op_context *ctx, size_t input) {
     return qdq_op_port(ctx->op, input)->name;
 }
 
-// The attributes of the Dequantize that makes an input; NULL if no Dequantize does.
+// Returns the attributes of the Dequantize that computes an input; NULL if no Dequantize does.
 static const qdq_quantize_attrs *dequantize_of(const qdq_op_context *ctx, size_t input) {
     const qdq_maker *maker = &ctx->inputs[input].maker;
     return maker->op && strcmp(maker->op->name, "Dequantize") == 0 ? maker->attrs : NULL;

@@ -45,7 +45,7 @@ static qdq_target_version at_version(const qdq_target *target, const qdq_named_v
     return (qdq_target_version){target, version->name, version->release, version->variant, {0}};
 }
 
-// Whether a version is a variant of the release that is named: "1.29-vnni" of "1.29".
+// True if a version is a variant of the named release: "1.29-vnni" of "1.29".
 static bool is_variant_of(const char *version, const char *release) {
     size_t length = strlen(release);
     return strncmp(version, release, length) == 0 && version[length] == '-';

@@ -3,14 +3,13 @@
 // documents name one operator (layer, function) that computes it, given constants for extra
 // operands: BiasAdd is an addition that broadcasts, Square a product. An op that a row does not
 // name is unknown to that target, so a new op is unknown to all until their rows name it. Ops that
-// the documents exclude are named as well: a rule of their own refuses them, or says what is
-// computed instead.
+// the documents exclude are named as well: a separate rule refuses them, or names the replacement.
 #ifndef QDQ_GRAPH_TARGETS_TARGET_OPS_H
 #define QDQ_GRAPH_TARGETS_TARGET_OPS_H
 
 #include "graph/targets/checks.h"
 
-// ONNX's, and two that ONNX Runtime's optimizer makes.
+// ONNX's, and two that ONNX Runtime's optimizer adds.
 #define QDQ_INTEGER_PRODUCTS \
     "MatMulInteger ConvInteger QLinearMatMul QLinearConv MatMulIntegerToFloat QGemm MatMulNBits"
 
@@ -27,7 +26,7 @@
 // Ops that select elements of x by their order or place, and take int8 and uint8 as well.
 #define QDQ_SELECTING_OPS "MaxPool ReduceMax ReduceMin Interpolate"
 
-// All six backends have these ops, or their documents say what is computed instead.
+// All six backends have these ops, or their documents name a replacement.
 #define QDQ_COMMON_OPS                                                                        \
     "Quantize Dequantize DynamicQuantize Requantize Cast "                                    \
     "Abs Exp Log Sqrt Square Tanh Sigmoid ReLU Reciprocal "                                   \

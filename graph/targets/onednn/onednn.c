@@ -230,7 +230,7 @@ static void negative_axis(const qdq_op_context *ctx, const qdq_rule *rule) {
             qdq_text(ctx->findings, "%d, the same dim from the front", at));
 }
 
-//---- Rules: what the CPU backend lacks, and what surprises ------------------
+// ---- Rules: gaps and surprises of the CPU backend --------------------------
 
 static void channel_zero_points(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument z = parameter_of(ctx, "zero_point");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX at opset 25: what QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear can express,
-// and how ONNX Runtime computes it. Cast supports every dtype, so no rule concerns it. The numerics
+// ONNX at opset 25: the limits of QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear, and
+// how ONNX Runtime computes them. Cast supports every dtype, so no rule concerns it. The numerics
 // of the quantizing ops are the core's up to int32; float ops add and round as ONNX Runtime does.
 // Versions are releases on CPUs whose integer products differ.
 #include "graph/targets/checks.h"
@@ -134,8 +134,8 @@ static void dynamic_form(const qdq_op_context *ctx, const qdq_rule *rule) {
                                     wanted);
 }
 
-// QuantizeLinear makes what its zero point is, and without one uint8; DequantizeLinear what its
-// scale is.
+// Returns the result's dtype: for QuantizeLinear the dtype of its zero point, or uint8 without one;
+// for DequantizeLinear the dtype of its scale.
 static qdq_dtype own_dtype(const qdq_op_context *ctx) {
     if (!qdq_quantize_attrs_of(ctx)) return QDQ_DTYPE_NONE;
     bool dequantize = qdq_op_context_is(ctx, "Dequantize");

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kernel of ONNX Runtime computes a QuantizeLinear, and for which dtypes there is one. MLAS
-// has kernels for float32 to integers of 16, 8 and 4 bits, which saturate and make NaN the least
-// code. Everything else runs in a loop over elements that converts to int32 before it clamps, as
-// the CPU converts.
+// Chooses the kernel of ONNX Runtime that computes a QuantizeLinear. MLAS has kernels from float32
+// to integers of 16, 8 and 4 bits, which saturate and map NaN to the least code. Everything else
+// runs in a loop over elements that converts to int32 before it clamps, as the CPU converts.
 #include "graph/targets/checks.h"
 #include "graph/targets/onnx/runtime_versions.h"
 
@@ -70,7 +69,7 @@ void qdq_runtime_quantize(const qdq_op_context *ctx, const qdq_target_version *v
         n->rounding = QDQ_ROUND_TRUNCATE;
 }
 
-//---- Kernels that there are -------------------------------------------------
+// ---- Existing kernels ------------------------------------------------------
 
 #define KERNEL_FLOATS (QDQ_SET(FLOAT32) | QDQ_SET(FLOAT16))
 

@@ -11,8 +11,8 @@
 typedef enum form {
     SCALAR,   // []
     ONE,      // [] or [1]
-    LIST,     // those, or one for each channel
-    COLUMNS,  // those if b is a matrix, or b with one row
+    LIST,     // [], [1], or one element for each channel
+    COLUMNS,  // as LIST if b is a matrix, or b with one row
 } form;
 
 typedef struct row {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Releases of ONNX Runtime, the CPUs whose kernels it chooses when it starts, and what these
-// decide.
+// Releases of ONNX Runtime, the CPUs whose kernels it chooses when it starts, and the numerics that
+// depend on them.
 #ifndef QDQ_GRAPH_TARGETS_ONNX_RUNTIME_VERSIONS_H
 #define QDQ_GRAPH_TARGETS_ONNX_RUNTIME_VERSIONS_H
 
@@ -50,21 +50,21 @@ static inline qdq_pair_sums qdq_runtime_pair_sums(const qdq_target_version *vers
     return saturates ? QDQ_PAIR_SUMS_SATURATE : QDQ_PAIR_SUMS_EXACT;
 }
 
-// How its kernels round to integers, and what becomes of numbers beyond int32.
+// Sets how its kernels round to integers and treat numbers beyond int32.
 void qdq_runtime_quantize(const qdq_op_context *ctx, const qdq_target_version *version,
                           qdq_numerics *n);
 // Reports a scale or a zero point of a shape that it refuses.
 void qdq_runtime_check_shapes(const qdq_op_context *ctx, const qdq_rule *rule);
-// Whether runs of int4 that share a scale begin or end in the middle of a byte: the codes there
+// True if runs of int4 that share a scale begin or end in the middle of a byte: the codes there
 // come from another kernel than the rest.
 bool qdq_runtime_splits_runs(const qdq_op_context *ctx);
-// Whether releases before 1.31 take the zero points of other entries.
+// True if releases before 1.31 take the zero points of other entries.
 bool qdq_runtime_takes_other_zero_points(const qdq_op_context *ctx);
 
 // Reports dtypes for which 1.31 has no kernel on the CPU.
 void qdq_runtime_check_quantize(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_runtime_check_dequantize(const qdq_op_context *ctx, const qdq_rule *rule);
-// Reports a single block of an x of rank 1, whose scale it takes for one of the whole tensor.
+// Reports a single block of an x of rank 1, whose scale ONNX Runtime reads as per tensor.
 void qdq_runtime_check_blocks(const qdq_op_context *ctx, const qdq_rule *rule);
 
 // The kernels of its QLinear ops.

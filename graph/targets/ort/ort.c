@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX Runtime 1.31 on a CPU as it is deployed, with its optimizations: it rewrites the graph
 // (ort_rewrites.c) and fuses groups of nodes, whose arithmetic depends on the CPU. Rules are about
-// the rewritten graph; those of target onnx hold for the graph as it is given.
+// the rewritten graph; target onnx checks the graph as it is given.
 #include <math.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ static void activation_quantized(const qdq_op_context *ctx, const qdq_rule *rule
             NULL);
 }
 
-// Whether an exponent gives the bits of ONNX Runtime: 0 to 3, for all elements.
+// True if an exponent gives the bits of ONNX Runtime: 0 to 3, for all elements.
 static bool is_small_power(const qdq_operand *b) {
     const float *exponent = b->data;
     return exponent && b->type.dtype == QDQ_FLOAT32 && qdq_shape_count(b->type.shape) == 1 &&
@@ -45,7 +45,7 @@ static bool has_bits_of_runtime(const qdq_op_context *ctx) {
     if (qdq_op_context_is(ctx, "Pow")) return is_small_power(&ctx->inputs[1]);
     if (qdq_op_context_is(ctx, "Interpolate"))
         return ((const qdq_interpolate_attrs *)ctx->attrs)->mode.value == QDQ_NEAREST;
-    return false;  // ort_match_other_bits finds ops that the reader makes several nodes of
+    return false;  // ort_match_other_bits finds ops that the reader splits into several nodes
 }
 
 static void float_bits(const qdq_op_context *ctx, const qdq_rule *rule) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ONNX Runtime computes otherwise on aarch64, and this target as on x86-64 or as its sources
-// say: each is a warning at the node.
+// Results that ONNX Runtime computes differently on aarch64 and this target as on x86-64 or as its
+// sources say: each is a warning at the node.
 #include "graph/targets/ort/ort_arm.h"
 
 #include "include/qdq/ops/products.h"
@@ -25,7 +25,7 @@ static layout layout_of(const qdq_op_context *ctx, const qdq_shape *s) {
                 : (layout){last, other, 1, last, count / (last * other)};
 }
 
-// Whether a column has the code -128 twice.
+// True if a column has the code -128 twice.
 static bool has_two(const int8_t *column, size_t depth, size_t stride) {
     size_t count = 0;
     for (size_t k = 0; k < depth && count < 2; k++) count += column[k * stride] == INT8_MIN;
@@ -42,7 +42,7 @@ static size_t columns_with_two(const layout *l, const int8_t *codes) {
 }
 
 // NEON without dot products adds two products of signed bytes in 16 bits, where -128 * -128 twice
-// wraps around; uint8 codes of x are made signed before.
+// wraps around; uint8 codes of x are shifted to int8 before.
 void ort_check_wrapped_products(const qdq_op_context *ctx, const qdq_rule *rule) {
     bool integers =
         qdq_op_context_is(ctx, "MatMulInteger") || qdq_op_context_is(ctx, "MatMulIntegerToFloat");

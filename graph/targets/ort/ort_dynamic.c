@@ -39,8 +39,8 @@ static uint32_t other_operand(const qdq_node *node, uint32_t value) {
 
 //---- The nodes --------------------------------------------------------------
 
-// Whether another product has the same operands. ONNX Runtime makes one of both, whose result then
-// has two readers.
+// True if another product has the same operands. ONNX Runtime merges both into one, whose result
+// then has two readers.
 static bool has_twin(const qdq_rewriter *r, size_t product) {
     const qdq_node *node = &r->from->nodes[product];
     for (size_t i = 0; i < qdq_rewrite_reader_count(r, node->inputs[A].id); i++) {
@@ -104,7 +104,7 @@ static bool is_single(const qdq_rewriter *r, uint32_t value) {
     return shape->rank <= 1 && qdq_shape_count(*shape) == 1;
 }
 
-// Whether a scale has the shape of one for each column, as the kernel reads it.
+// True if a scale has one element for each column, in the shape that the kernel reads.
 static bool is_of_columns(const qdq_shape *scale, const qdq_shape *b) {
     if (b->rank < 2) return false;
     if (scale->rank == 1) return scale->dims[0] == b->dims[b->rank - 1];
@@ -113,7 +113,7 @@ static bool is_of_columns(const qdq_shape *scale, const qdq_shape *b) {
     return qdq_shape_equal(*scale, wanted);
 }
 
-// Why the scales keep a group from forming here; ONNX Runtime makes it.
+// Returns why the scales keep a group from forming here, although ONNX Runtime forms it.
 static const char *find_scales(const qdq_rewriter *r, dynamic_product *d) {
     const qdq_value *of = r->from->nodes[d->scales].inputs;
     bool turn = !is_single(r, of[0].id) && is_single(r, of[1].id);

@@ -79,7 +79,7 @@ bool ort_match_one(const qdq_rewriter *r, qdq_match *m) {
     return true;
 }
 
-// What all these nodes read.
+// The input that these nodes share, with its parameters and the result's.
 typedef struct one_input {
     const char *name;
     qdq_value x, x_scale, x_zero_point, y_scale, y_zero_point;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Patterns of ONNX Runtime that make one float op of several: a product with a scalar
+// Patterns of ONNX Runtime that fuse several nodes into one float op: a product with a scalar
 // (FusedMatMul), Gelu (also BiasGelu, which has its bits), and a reciprocal that is multiplied.
 #include <math.h>
 
@@ -19,14 +19,15 @@ static const qdq_node *node_at(const qdq_rewriter *r, size_t index) {
     return &r->from->nodes[index];
 }
 
-// Whether a value is a constant close to `wanted`, a scalar or of shape [1].
+// True if a value is a constant close to `wanted`, a scalar or of shape [1].
 static bool is_about(const qdq_rewriter *r, uint32_t value, float wanted) {
     const float *v = ort_scalar_of(r, value);
     return v && value_at(r, value)->type.shape.rank <= 1 &&
            fabsf(*v - wanted) <= 1e-8f + 1e-5f * fabsf(wanted);
 }
 
-// The port of a node with two inputs whose other one is the constant `wanted`; -1: there is none.
+// Returns the port of a node with two inputs whose other input is the constant `wanted`; -1 if
+// neither is.
 static int port_next_to(const qdq_rewriter *r, const qdq_node *node, float wanted) {
     for (int i = 0; i < 2; i++)
         if (is_about(r, node->inputs[1 - i].id, wanted)) return i;
@@ -53,7 +54,8 @@ static bool scales(const qdq_rewriter *r, size_t node, float *factor, uint32_t *
     return false;
 }
 
-// A product, the values that it multiplies, and the node whose result it makes.
+// A product: its operands without their scalar factors, the last node that it replaces, and the
+// factor.
 typedef struct scaled_product {
     uint32_t x[2];
     size_t last;
@@ -94,8 +96,8 @@ static scaled_product product_at(const qdq_rewriter *r, size_t index) {
     return p;
 }
 
-// Whether ONNX Runtime multiplies each sum as a whole: products of one row or column and those in
-// several chunks of k have another order, with the scalar in it.
+// True if ONNX Runtime multiplies each sum as a whole: products of one row or column, and sums in
+// several chunks of k, have another order with the scalar in it.
 static bool sums_are_whole(const qdq_rewriter *r, const scaled_product *p, const qdq_node *node) {
     const qdq_shape *a = &value_at(r, p->x[A])->type.shape, *b = &value_at(r, p->x[B])->type.shape;
     const qdq_matmul_attrs *attrs = node->attrs;
@@ -152,8 +154,8 @@ static uint32_t erf_and_one(const qdq_rewriter *r, uint32_t value) {
     return divide && is_about(r, divide->inputs[1].id, 1.41421356f) ? divide->inputs[0].id : 0;
 }
 
-// The value whose Gelu a Multiply makes; 0: none. It is x * 0.5 * (erf + 1), or x * (erf + 1) * 0.5
-// if no Multiply makes x.
+// Returns the value whose Gelu a Multiply computes; 0 if it computes none. Gelu is x * 0.5 * (erf +
+// 1), or x * (erf + 1) * 0.5 if no Multiply computes x.
 static uint32_t gelu_of(const qdq_rewriter *r, const qdq_node *last) {
     int port = port_next_to(r, last, 0.5f);
     const qdq_node *inner = port < 0 ? NULL : ort_made_by(r, last->inputs[port].id, "Multiply");
@@ -172,7 +174,7 @@ static uint32_t gelu_of(const qdq_rewriter *r, const qdq_node *last) {
     return 0;
 }
 
-// Below opset 20, which brought the op, level basic does not make it.
+// Level basic forms no Gelu below opset 20, which introduced the op.
 bool ort_match_gelu(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *last = node_at(r, m->anchor);
     if (r->from->opset < 20 && r->version->options[ORT_LEVEL] == ORT_BASIC) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Patterns of ONNX Runtime that fold what follows a node with float weights into its weights and
-// bias: a BatchNormalization, or a Mul or Add of a constant of the channels.
+// Patterns of ONNX Runtime that fold the successor of a node with float weights into its weights
+// and bias: a BatchNormalization, or a Mul or Add of a constant of the channels.
 #include <math.h>
 
 #include "graph/core/copy.h"
@@ -85,7 +85,7 @@ static void replace_both(const qdq_rewriter *r, qdq_match *m, const weighted *c)
     qdq_match_makes(r, m, r->from->nodes[m->anchor].outputs[0]);
 }
 
-// The node with new weights and a new bias; NULL: those it has.
+// Adds the node with new weights and a new bias; NULL keeps the old operand.
 static void build_folded(qdq_rewriter *r, qdq_match *m, const weighted *c, const float *weights,
                          const float *bias) {
     const char *name = r->from->nodes[m->anchor].name;
@@ -159,8 +159,8 @@ void ort_build_folded_norm(qdq_rewriter *r, qdq_match *m) {
 
 //---- Mul and Add ------------------------------------------------------------
 
-// The second operand of a Mul or Add behind a convolution: constants of its channels, [C, 1, ...]
-// also with a dim of 1 before it, or one that is a scalar.
+// True if the second operand of a Mul or Add behind a convolution is a float constant: one element
+// for each channel ([C, 1, ...], possibly with a dim of 1 before it), or a scalar if `scalar`.
 static bool channel_operand(const qdq_rewriter *r, const qdq_match *m, bool scalar, weighted *c) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     if (!weighted_at(r, node->inputs[0].id, c) || !qdq_rewrite_is(r, c->index, "Convolution") ||

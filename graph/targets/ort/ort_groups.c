@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups that ONNX Runtime makes of Dequantize, an op and Quantize.
+// Fusions of Dequantize, an op and Quantize in ONNX Runtime.
 #include "graph/targets/ort/ort_groups.h"
 
 #include "graph/core/copy.h"
@@ -131,7 +131,7 @@ bool ort_refuses(qdq_match *m, const char *why) {
     return false;
 }
 
-//---- Groups that ONNX Runtime makes, and fails with --------------------------
+// ---- Groups that ONNX Runtime forms, and fails with -------------------------
 
 bool ort_fails(qdq_match *m, const char *port, const char *found) {
     m->rule = "ort/group-scales";
@@ -140,7 +140,7 @@ bool ort_fails(qdq_match *m, const char *port, const char *found) {
     return ort_refuses(m, "ONNX Runtime makes this group and fails");
 }
 
-// Whether the scale or the zero point of a coder is a port with dims.
+// True if the scale or the zero point of a coder is a port with dims.
 static bool has_dims(const qdq_rewriter *r, const qdq_coder *c) {
     const qdq_value *inputs = r->from->nodes[c->node].inputs;
     for (size_t i = 1; i <= 2; i++)

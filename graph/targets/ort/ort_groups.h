@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the groups of ONNX Runtime have in common.
+// Shared code of ONNX Runtime's groups.
 #ifndef QDQ_GRAPH_TARGETS_ORT_ORT_GROUPS_H
 #define QDQ_GRAPH_TARGETS_ORT_ORT_GROUPS_H
 
@@ -9,35 +9,36 @@
 typedef struct ort_unit {
     qdq_node_unit qdq;
     size_t clip;   // this Relu or Clamp; SIZE_MAX: none
-    size_t last;   // the node that makes the result before `clip`: the unit's own, or a factor's
-    bool blocked;  // another one is there, which keeps the node from any group
+    size_t last;   // the producer of the input of `clip`: the unit's node, or a factor's
+    bool blocked;  // another Relu or Clamp follows, which keeps the node from any group
 } ort_unit;
 
 void ort_unit_of(const qdq_rewriter *r, size_t node, ort_unit *unit);
 // Lets the result of a unit be the result of the node `last`.
 void ort_unit_ends(const qdq_rewriter *r, size_t last, ort_unit *unit);
-// The node that makes a value, if it is `op` and one port alone reads the value; else NULL.
+// Returns the producer of a value, if it is `op` and a single port reads the value; else NULL.
 const qdq_node *ort_made_by(const qdq_rewriter *r, uint32_t value, const char *op);
-// Whether a value is given, constant and float32.
+// True if a value is given, constant and float32.
 bool ort_is_float_constant(const qdq_rewriter *r, uint32_t value);
-// Whether a ReduceMean keeps all dims of an image [N, C, ...] from the third one on, each of one
-// element.
+// True if a ReduceMean averages all dims of an image [N, C, ...] from the third on, and keeps them
+// with one element each.
 bool ort_is_spatial_mean(const qdq_rewriter *r, const qdq_node *mean);
-// Whether something is connected to a port.
+// True if something is connected to a port.
 bool ort_has_input(const qdq_node *node, size_t port);
 // A constant float32 of one element; NULL: it is none.
 const float *ort_scalar_of(const qdq_rewriter *r, uint32_t value);
-// Whether a value is a constant.
+// True if a value is a constant.
 bool ort_is_constant(const qdq_rewriter *r, uint32_t value);
 // A coder with one constant scale and zero point.
 bool ort_is_scalar(const qdq_coder *c);
-// Whether one node or output of the graph reads a value. ONNX Runtime gives each reader of a
-// Dequantize one of its own, so that more readers are more readers of the codes as well.
+// True if a single node or output of the graph reads a value. ONNX Runtime gives each reader its
+// own Dequantize, so that more readers of a value are more readers of the codes as well.
 bool ort_is_read_once(const qdq_rewriter *r, uint32_t value);
 // An int8 or uint8 coder; a coder with one scale.
 bool ort_is_byte(const qdq_coder *c);
 bool ort_is_per_tensor(const qdq_coder *c);
-// Notes what a group replaces and makes, with the parameters of its Quantize.
+// Notes the nodes that a group replaces and the values it computes, with the parameters of its
+// Quantize.
 void ort_replace_unit(const qdq_rewriter *r, qdq_match *m, const ort_unit *unit);
 // Notes that a group reads the codes and parameters of an input.
 void ort_read_input(const qdq_rewriter *r, qdq_match *m, const qdq_coder *x);
@@ -50,7 +51,7 @@ typedef enum ort_scales {
     ORT_ONE_SCALE,     // one, also of shape [1]
     ORT_SCALAR_SCALE,  // a scalar
 } ort_scales;
-// False with a finding if ONNX Runtime makes the group and fails because an operand from `first` to
+// False with a finding if ONNX Runtime forms the group and fails because an operand from `first` to
 // `last`, or the result, has other scales.
 bool ort_takes_scales(const qdq_rewriter *r, qdq_match *m, const ort_unit *unit, size_t first,
                       size_t last, ort_scales wanted);

@@ -18,8 +18,8 @@ static bool is_small_int(qdq_dtype dtype) {
     return dtype == QDQ_INT4 || dtype == QDQ_UINT4 || dtype == QDQ_INT8 || dtype == QDQ_UINT8;
 }
 
-// The k that share a scale: of blocks along k, else those that the activations are cut into. 0: the
-// scales lie in another way.
+// Returns the number of k that share a scale: the block size along k, else the block size of the
+// activations. 0: the scales lie in another way.
 static int64_t block_of(const qdq_rewriter *r, const qdq_coder *w) {
     const qdq_ints *group = &w->attrs->group_shape;
     int64_t depth = r->from->values[w->reals].type.shape.dims[0], one = LEAST_BLOCK;
@@ -34,7 +34,7 @@ static int64_t block_of(const qdq_rewriter *r, const qdq_coder *w) {
     return block >= LEAST_BLOCK && (block & (block - 1)) == 0 ? block : 0;
 }
 
-// A bias has one number for each column.
+// True if the node has no bias, or a bias with one element for each column.
 static bool fits_bias(const qdq_rewriter *r, const qdq_node *node) {
     if (node->input_count <= BIAS || !node->inputs[BIAS].id) return true;
     const qdq_shape *bias = &r->from->values[node->inputs[BIAS].id].type.shape;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Patterns of ONNX Runtime that make one normalization of several float nodes.
+// Patterns of ONNX Runtime that fuse several float nodes into a normalization.
 #include "graph/targets/ort/ort_groups.h"
 #include "include/qdq/ops/elementwise.h"
 #include "include/qdq/ops/reduce.h"
@@ -54,8 +54,8 @@ static int64_t row_length(const qdq_rewriter *r, uint32_t row) {
     return value_at(r, row)->type.shape.dims[0];
 }
 
-// Whether gamma has an element for each of the last dim of x. One for all is a norm for ONNX
-// Runtime as well, in a form of its own.
+// True if gamma has an element for each element along the last dim of x. ONNX Runtime has a
+// normalization with a single gamma as well, in another form.
 static bool fits_row(const qdq_rewriter *r, qdq_match *m, uint32_t row, uint32_t x) {
     const qdq_shape *shape = &value_at(r, x)->type.shape;
     if (row_length(r, row) == shape->dims[shape->rank - 1]) return true;
@@ -105,7 +105,7 @@ static bool layer_norm_at(const qdq_rewriter *r, qdq_match *m, layer_norm *n) {
            row_length(r, n->gamma) == row_length(r, n->beta) && fits_row(r, m, n->gamma, n->x);
 }
 
-// Below opset 17, which brought the op, level basic does not make it.
+// Level basic forms no LayerNormalization below opset 17, which introduced the op.
 bool ort_match_layer_norm(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *last = node_at(r, m->anchor);
     layer_norm n;

@@ -42,7 +42,7 @@ static const char *name_at(const qdq_rewriter *r, size_t node) { return r->from-
 
 //---- Double pairs -----------------------------------------------------------
 
-// A double pair, from the first Quantize on. Every reader of the second one is a Dequantize.
+// A double pair, from the first Quantize on. Every reader of the second Quantize is a Dequantize.
 typedef struct double_pair {
     qdq_coder q1, dq1, q2;
     size_t dq2_count;
@@ -125,7 +125,8 @@ void ort_build_double_pair(qdq_rewriter *r, qdq_match *m) {
     }
 }
 
-// Dequantize and Quantize of equal parameters: the codes stay, if nothing else reads them.
+// Matches a Dequantize and Quantize of equal parameters: the codes stay, if nothing else reads the
+// floats.
 bool ort_match_equal_pair(const qdq_rewriter *r, qdq_match *m) {
     qdq_coder dq = qdq_coder_of(r, m->anchor, "Dequantize");
     if (!ort_is_scalar(&dq) || !ort_is_byte(&dq) || !ort_is_read_once(r, dq.codes)) return false;
@@ -189,13 +190,13 @@ void ort_build_redundant(qdq_rewriter *r, qdq_match *m) {
 
 //---- Pairs at the end -------------------------------------------------------
 
-// Whether a node is in a group whose nodes stay (ort_tables.c).
+// True if a node is in a group whose nodes stay (ort_tables.c).
 static bool is_in_group(const qdq_rewriter *r, size_t node) {
     return !r->version->options[ORT_DISABLE_QUANT_QDQ] && ort_is_table(r, node);
 }
 
-// Whether a Dequantize of the parameters of `q` can go: no group reads its codes, and it was not
-// moved past the Reshape of a Gemm, as the only reader of its codes is.
+// True if a Dequantize with the parameters of `q` can go: no group reads its result, and it was not
+// moved past the Reshape of a Gemm, which happens to the only reader of the codes.
 static bool is_alone(const qdq_rewriter *r, size_t dequantize, const qdq_coder *q) {
     qdq_coder dq = qdq_coder_of(r, dequantize, "Dequantize");
     if (!qdq_coders_equal(r, q, &dq) || !ort_is_scalar(&dq)) return false;
@@ -209,7 +210,7 @@ static bool is_alone(const qdq_rewriter *r, size_t dequantize, const qdq_coder *
     return true;
 }
 
-// Quantize and every Dequantize behind it go, if nothing else reads the codes.
+// Matches a Quantize and every Dequantize behind it, which go if nothing else reads the codes.
 bool ort_match_unread_codes(const qdq_rewriter *r, qdq_match *m) {
     qdq_coder q = qdq_coder_of(r, m->anchor, "Quantize");
     if (!ort_is_scalar(&q) || r->from->values[q.codes].returned ||

@@ -13,7 +13,7 @@ enum { A, B, BIAS };  // ports of MatMul and Convolution
 
 //---- Conditions -------------------------------------------------------------
 
-// The dtypes of operands for which there are kernels.
+// Returns why no kernel takes the operands' dtypes; NULL if a kernel does.
 static const char *dtypes_differ(const qdq_rewriter *r, const ort_unit *u, bool gemm) {
     const qdq_coder *a = &u->qdq.x[A], *b = &u->qdq.x[B], *y = &u->qdq.y;
     bool arm = ort_is_arm(r->version) || r->version->options[ORT_QDQ_IS_INT8_ALLOWED];
@@ -31,7 +31,7 @@ static const char *operands_missing(const ort_unit *u) {
     return NULL;
 }
 
-// Whether the scales of a bias are those of the sum, within a tolerance, and it has no zero points.
+// True if the bias has the scales of the sum, within a tolerance, and no zero points.
 static bool bias_scale_within(const qdq_rewriter *r, const ort_unit *u, float absolute,
                               float relative) {
     const qdq_coder *x = &u->qdq.x[A], *w = &u->qdq.x[B], *b = &u->qdq.x[BIAS];
@@ -55,8 +55,8 @@ static const char *bias_differs(const qdq_rewriter *r, const ort_unit *u, bool c
     return NULL;
 }
 
-// Whether the bias of a group counts as having another scale than it has. The tolerance allows for
-// products that were rounded in another order.
+// True if ONNX Runtime computes with another scale than the bias of the group has. The tolerance
+// allows for products that were rounded in another order.
 static bool bias_is_other(const qdq_rewriter *r, const ort_unit *u) {
     return ort_has_input(u->qdq.node, BIAS) && !bias_scale_within(r, u, 0, 0x1p-20f);
 }
@@ -65,8 +65,8 @@ static const char bias_found[] =
     "has a bias whose scale is not the product of the operands' scales, or that has a zero point; "
     "ONNX Runtime uses its codes as they are";
 
-// Weights have one scale, or one for each output channel. Returns false if ONNX Runtime fails. Sets
-// a finding if ONNX Runtime uses scales of another dim as scales of the channels.
+// Weights have one scale, or one for each output channel. Returns false if ONNX Runtime fails.
+// Reports a finding if ONNX Runtime takes scales of another dim as scales of the channels.
 static bool takes_weight_scales(const qdq_rewriter *r, qdq_match *m, const ort_unit *u, int axis,
                                 int rank) {
     const qdq_coder *w = &u->qdq.x[B];
@@ -183,7 +183,7 @@ void ort_build_conv_sum(qdq_rewriter *r, qdq_match *m) {
 
 //---- MatMul and Gemm --------------------------------------------------------
 
-// What a product becomes.
+// The forms that replace a product.
 enum { QLINEAR_MATMUL, TO_FLOAT, QGEMM };
 static const char *const form_names[] = {"QLinearMatMul", "MatMulIntegerToFloat", "QGemm"};
 
@@ -194,8 +194,8 @@ static bool is_gemm(const qdq_node *node) {
            a->transpose_b == QDQ_TRUE;
 }
 
-// The reader of ONNX makes of a Gemm whose alpha or beta is not 1 the nodes NAME/product,
-// NAME/scaled and NAME. The length of NAME in the name of the first one; 0: it is none.
+// Returns the length of NAME if the node is named NAME/product, else 0: the reader of ONNX turns a
+// Gemm whose alpha or beta is not 1 into the nodes NAME/product, NAME/scaled and NAME.
 static size_t gemm_name(const qdq_node *node) {
     static const char ending[] = "/product";
     size_t length = strlen(node->name), size = sizeof ending - 1;
@@ -263,8 +263,8 @@ static const char *product_differs(const qdq_rewriter *r, const ort_unit *u) {
     return why;
 }
 
-// The reader makes MatMul of a Gemm without bias. With int8 activations ONNX Runtime has kernels on
-// x86-64 for Gemm only.
+// The reader turns a Gemm without bias into MatMul. With int8 activations ONNX Runtime has kernels
+// on x86-64 for Gemm only.
 bool ort_match_int8_gemm(const qdq_rewriter *r, qdq_match *m) {
     ort_unit u;
     product_of(r, m->anchor, &u);

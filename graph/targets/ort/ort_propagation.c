@@ -4,15 +4,15 @@
 #include "graph/core/copy.h"
 #include "graph/targets/ort/ort_groups.h"
 
-// Whether pairs move past a node. They do not past Flatten and Split, which are StaticReshape and
-// Slice here.
+// True if pairs move past a node. They stop at Flatten and Split, which are StaticReshape and Slice
+// here.
 static bool lets_pairs_past(const qdq_rewriter *r, const qdq_node *node) {
     return !ort_was(node, "Flatten") && !ort_was(node, "Split") &&
            !(ort_was(node, "MaxPool") && ort_is_older(r, 12));
 }
 
-// Whether the model has a node that moves elements, and not another op of which the reader makes
-// such a node and more.
+// True if the node stands for a node of the model that moves elements, and is not one of several
+// nodes that the reader adds for another op.
 static bool is_of_model(const qdq_node *node) {
     static const char *const ops[] = {"MaxPool", "Reshape",   "Transpose",
                                       "Squeeze", "Unsqueeze", "Slice"};
@@ -85,14 +85,14 @@ void ort_build_quantize_earlier(qdq_rewriter *r, qdq_match *m) {
     m->made[0] = with_pair(r, node, &y, y.dtype);
 }
 
-// The Quantize that ONNX Runtime adds behind a node that moves what a Dequantize makes has its zero
-// point, and names the dtype if it can.
+// Returns the dtype of the Quantize that ONNX Runtime adds behind a node that moves the result of a
+// Dequantize: it has the same zero point, and names the dtype if it can.
 static qdq_dtype dtype_again(const qdq_rewriter *r, const qdq_coder *x) {
     return ort_names_dtype(r) || x->zero_given ? x->dtype : QDQ_UINT8;
 }
 
-// How many nodes read a value, none of them a Quantize; an output of the graph that no node reads
-// counts as one. 0: ONNX Runtime adds no pair there.
+// Returns the number of nodes that read a value, if none of them is a Quantize; an output of the
+// graph that no node reads counts as one. 0: ONNX Runtime adds no pair there.
 static size_t float_readers(const qdq_rewriter *r, uint32_t value) {
     size_t count = qdq_rewrite_reader_count(r, value), returned = r->from->values[value].returned;
     for (size_t i = 0; i < count; i++)
@@ -101,7 +101,7 @@ static size_t float_readers(const qdq_rewriter *r, uint32_t value) {
     return count ? ort_reader_count(r, value) : returned;
 }
 
-// The codes before a node behind which they are made again.
+// Returns the codes before a node if its result is quantized again.
 static qdq_coder made_again(const qdq_rewriter *r, const qdq_node *node) {
     qdq_coder x = qdq_coder_before(r, node->inputs[0].id);
     bool forms =
@@ -128,8 +128,8 @@ bool ort_match_dequantize_later(const qdq_rewriter *r, qdq_match *m) {
     return true;
 }
 
-// Codes without a zero point are moved as they are: ONNX Runtime moves floats, as there is no group
-// without zero points, and has the same results.
+// Moves codes without a zero point directly: ONNX Runtime moves floats, as no group forms without
+// zero points, with the same results.
 static qdq_value move_codes(qdq_rewriter *r, const qdq_node *node, const qdq_coder *x) {
     qdq_quantize_attrs a = {
         .name = node->name, .scale = qdq_coder_scale_value(r, x), .dtype = QDQ_FLOAT32};
@@ -168,8 +168,8 @@ void ort_build_uint8_later(qdq_rewriter *r, qdq_match *m) {
     m->made[0] = quantize_again(r, node, &x, QDQ_UINT8);
 }
 
-// Dequantize, Gemm of a MatMul and an Add: the same behind the Reshape before it. Codes that stay
-// what they are need no nodes.
+// Matches a Dequantize and the Gemm of a MatMul and an Add: quantized again behind the Reshape
+// before the Gemm. Codes that stay the same need no nodes.
 bool ort_match_uint8_reshaped(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     qdq_coder x = qdq_coder_before(r, node->inputs[0].id);

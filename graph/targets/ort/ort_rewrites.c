@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The patterns of ONNX Runtime 1.31's optimizer that change results, in the order in which it
-// applies them. A pattern is a row: the pass, what forms, the op at its center, the functions that
-// recognize and replace it, the level and options under which it applies, and why results differ
-// where it does (NULL: they do not).
+// applies them. A pattern is a row: the pass, the new form, the op at its center, the functions
+// that recognize and replace it, the level and options under which it applies, and why results
+// differ where it does (NULL: they do not).
 #include "graph/targets/ort/ort_rewrites.h"
 
 #include "include/qdq/ops/spatial.h"
@@ -87,8 +87,8 @@ static void ort_build_nearest(qdq_rewriter *r, qdq_match *m) { ort_build_moved(r
 #define ONE_ROW(name, anchor, function, cause) \
     { "groups", name, anchor, ort_match_one, ort_build_##function, fuses, NULL, false, cause }
 
-// A pattern that never matches: for findings about groups that change no result, and about what is
-// not modelled.
+// A pattern that never matches: for findings about groups that change no result, and about rewrites
+// that this target does not model.
 #define FINDING_ROW(pass, name, anchor, function, applies, rule) \
     { pass, name, anchor, ort_match_##function, NULL, applies, rule, false, NULL }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ONNX Runtime's optimizer does to a graph: patterns for graph/rewrite/, and the options of
-// target ort that they depend on.
+// The rewrites of ONNX Runtime's optimizer: patterns for graph/rewrite/, and the options of target
+// ort that they depend on.
 #ifndef QDQ_GRAPH_TARGETS_ORT_ORT_REWRITES_H
 #define QDQ_GRAPH_TARGETS_ORT_ORT_REWRITES_H
 
@@ -28,30 +28,31 @@ static inline bool ort_is_arm(const qdq_target_version *version) {
     return version->variant >= QDQ_RUNTIME_NEON;
 }
 
-// Whether codes of int8 become uint8.
+// True if int8 codes become uint8.
 bool ort_changes_s8(const qdq_target_version *version);
 
 extern const qdq_pattern qdq_ort_patterns[];
 
-// Whether the graph comes from a model whose opset is known and older than this one.
+// True if the graph comes from a model whose opset is known and older than `opset`.
 static inline bool ort_is_older(const qdq_rewriter *r, int64_t opset) {
     return r->from->opset && r->from->opset < opset;
 }
 
-// Whether QuantizeLinear can name the dtype of its codes; else only a zero point has it, and they
-// are uint8 without one. An unknown opset counts as an older one, because `qdq convert` writes the
+// True if QuantizeLinear can name the dtype of its codes; else the dtype is its zero point's, and
+// uint8 without one. An unknown opset counts as an older opset, because `qdq convert` writes the
 // oldest that a graph can have.
 static inline bool ort_names_dtype(const qdq_rewriter *r) { return r->from->opset >= 21; }
 
-// Whether the model is known to have `op` where the graph has `node`: "Flatten" for StaticReshape.
+// True if `node` is known to be `op` in the model: "Flatten" for StaticReshape.
 static inline bool ort_was(const qdq_node *node, const char *op) {
     return node->original_op && strcmp(node->original_op, op) == 0;
 }
 
-// How many nodes of the model read a value: Slices that the reader makes of one Split count as one.
+// Returns the number of nodes of the model that read a value: Slices that the reader adds for one
+// Split count as one.
 size_t ort_reader_count(const qdq_rewriter *r, uint32_t value);
 
-// Whether a Relu or Clamp changes no code of the Quantize behind it.
+// True if a Relu or Clamp changes no code of the Quantize behind it.
 bool ort_is_redundant(const qdq_rewriter *r, size_t node, const qdq_coder *q);
 
 //---- Pairs (ort_pairs.c) ----------------------------------------------------
@@ -83,15 +84,15 @@ void ort_build_quantize_earlier(qdq_rewriter *r, qdq_match *m);
 
 bool ort_match_table(const qdq_rewriter *r, qdq_match *m);
 void ort_build_table(qdq_rewriter *r, qdq_match *m);
-// Whether a node and the Quantize behind it are such a group.
+// True if a node and the Quantize behind it form a table group.
 bool ort_is_table(const qdq_rewriter *r, size_t node);
 bool ort_match_where_constant(const qdq_rewriter *r, qdq_match *m);
 void ort_build_where_constant(qdq_rewriter *r, qdq_match *m);
 
 //---- Weights (ort_weights.c) ------------------------------------------------
 
-// Whether a node is a MatMul with a bias, and has other operands than matrices: a MatMul and an Add
-// that became Gemm, which has matrices only.
+// True if a node is a MatMul with a bias and has operands other than matrices: a MatMul and an Add
+// that became a Gemm, which takes matrices only.
 bool ort_is_reshaped(const qdq_rewriter *r, const qdq_node *node);
 bool ort_match_matmul_add(const qdq_rewriter *r, qdq_match *m);
 void ort_build_matmul_add(qdq_rewriter *r, qdq_match *m);
@@ -158,7 +159,7 @@ void ort_build_softmax(qdq_rewriter *r, qdq_match *m);
 bool ort_match_moved(const qdq_rewriter *r, qdq_match *m);
 void ort_build_moved(qdq_rewriter *r, qdq_match *m);
 
-//---- What is not modelled (ort_unmodelled.c) --------------------------------
+// ---- Rewrites that are not modelled (ort_unmodelled.c) ---------------------
 
 bool ort_match_transposes(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_int8_gemm(const qdq_rewriter *r, qdq_match *m);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ops whose groups compute the same codes as their nodes, by tables of 256 codes or by copying
 // codes: Sigmoid, LeakyRelu, Concat and Where. The nodes stay. Before, a constant that Where
-// chooses becomes a code with a scale of its own, which changes denormal numbers only.
+// chooses is quantized with a separate scale, which changes denormal numbers only.
 #include <math.h>
 #include <string.h>
 
@@ -114,7 +114,7 @@ bool ort_match_where_constant(const qdq_rewriter *r, qdq_match *m) {
     size_t port = dummy_port(r, node, &x);
     const float *v = port ? qdq_rewrite_data(r, node->inputs[port].id) : NULL;
     if (!v) return false;
-    if (!isfinite(*v)) return false;  // infinite and NaN stay what they are
+    if (!isfinite(*v)) return false;  // infinities and NaN keep their bits
     for (size_t i = 0; i < node->input_count; i++) qdq_match_reads(r, m, node->inputs[i].id);
     qdq_match_makes(r, m, node->outputs[0]);
     return true;

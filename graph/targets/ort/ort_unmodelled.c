@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ONNX Runtime's optimizer does and this target does not: each is a warning at the node. These
-// patterns never match.
+// Rewrites of ONNX Runtime's optimizer that this target does not model: each is a warning at the
+// node. These patterns never match.
 #include "graph/targets/ort/ort_groups.h"
 #include "include/qdq/ops/movement.h"
 #include "include/qdq/ops/products.h"
@@ -16,7 +16,7 @@ static bool is_coder(const qdq_rewriter *r, size_t node) {
     return qdq_rewrite_is(r, node, "Quantize") || qdq_rewrite_is(r, node, "Dequantize");
 }
 
-// Whether a node computes each element from the one in its place, and from constants.
+// True if a node computes each element from the element in its place, and from constants.
 static bool is_elementwise(const qdq_rewriter *r, size_t node) {
     if (node == SIZE_MAX) return false;
     const qdq_node *n = &r->from->nodes[node];
@@ -38,8 +38,8 @@ bool ort_match_transposes(const qdq_rewriter *r, qdq_match *m) {
     return false;
 }
 
-// Nodes that the reader makes of ops whose kernels have formulas of their own, and ReduceMean of
-// the spatial dims of images, which adds as GlobalAveragePool here.
+// Finds nodes that the reader adds for ops whose kernels have other formulas, and ReduceMean of the
+// spatial dims of images, which adds as GlobalAveragePool here.
 bool ort_match_other_bits(const qdq_rewriter *r, qdq_match *m) {
     static const char *const ops[] = {"LSTM",
                                       "DynamicQuantizeLSTM",
@@ -82,8 +82,8 @@ bool ort_match_blocked_conv(const qdq_rewriter *r, qdq_match *m) {
     return false;
 }
 
-// A mean of float32 images over their positions, as the reader makes of GlobalAveragePool, is
-// computed on blocks of channels as well.
+// Finds means of float32 images over their positions, into which the reader turns
+// GlobalAveragePool: ONNX Runtime computes them on blocks of channels as well.
 bool ort_match_blocked_mean(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     const qdq_type *x = type_of(r, node->inputs[0].id);
@@ -93,8 +93,8 @@ bool ort_match_blocked_mean(const qdq_rewriter *r, qdq_match *m) {
     return false;
 }
 
-// Whether several nodes read what is made of the codes behind a node: the reader makes slices of
-// Split, which counts as one reader.
+// True if several nodes read the dequantized result of a node: the reader turns Split into slices,
+// which count as one reader.
 static bool is_split(const qdq_rewriter *r, size_t node) {
     qdq_coder y = qdq_coder_behind(r, r->from->nodes[node].outputs[0]);
     qdq_coder dq = qdq_coder_of(r, qdq_rewrite_only_reader(r, y.codes), "Dequantize");
@@ -102,7 +102,7 @@ static bool is_split(const qdq_rewriter *r, size_t node) {
 }
 
 // ReduceMax and ReduceMin take codes from opset 12 on, and DepthToSpace has a kernel for them from
-// opset 11 on. ONNX Runtime makes such nodes of older ones too.
+// opset 11 on. ONNX Runtime moves codes through older ones too.
 bool ort_match_old_move(const qdq_rewriter *r, qdq_match *m) {
     int64_t opset = qdq_rewrite_is(r, m->anchor, "DepthToSpace") ? 11 : 12;
     if (!ort_is_older(r, opset) || !ort_match_moved(r, m) || is_split(r, m->anchor)) return false;
@@ -113,9 +113,9 @@ bool ort_match_old_move(const qdq_rewriter *r, qdq_match *m) {
     return false;
 }
 
-// The reader makes a sum of slices, divided by counts, of AveragePool with ceil_mode or dilations.
-// Returns the distance between neighbouring elements of the window, in the dim where it is
-// greatest; 0: the node divides no such sum, or not one of codes on the way to codes.
+// Returns the distance between neighbouring elements of the window in a sum of slices divided by
+// counts, into which the reader turns AveragePool with ceil_mode or dilations; the greatest of all
+// dims. 0: the node divides no sum of slices, or the sum does not lead from codes to codes.
 static int64_t distance_of_sum(const qdq_rewriter *r, size_t anchor) {
     int64_t least[QDQ_MAX_RANK] = {0}, most = 1;
     size_t maker = qdq_rewrite_maker(r, r->from->nodes[anchor].inputs[0].id);
@@ -168,8 +168,9 @@ bool ort_match_float_pool(const qdq_rewriter *r, qdq_match *m) {
     return false;
 }
 
-// A product times a number, plus a bias: the reader makes these of a Gemm with alpha. Between
-// quantized activations ONNX Runtime quantizes a float bias; otherwise Gemm rounds once less.
+// Finds a product times a number, plus a bias, into which the reader splits a Gemm with alpha.
+// Between quantized activations ONNX Runtime quantizes a float bias; otherwise Gemm rounds once
+// less.
 bool ort_match_scaled_gemm(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *add = &r->from->nodes[m->anchor];
     size_t scaled = qdq_rewrite_maker(r, add->inputs[0].id);

@@ -18,8 +18,8 @@ static const qdq_graph_value *value_at(const qdq_rewriter *r, uint32_t id) {
     return &r->from->values[id];
 }
 
-// Whether Gemm takes a bias of this shape: of the columns, or for a product of two matrices also of
-// its rows, or of all its elements.
+// True if Gemm takes a bias of this shape: an element for each column, or, if a and the bias are
+// matrices, also for each row, or for each element of the result.
 static bool gemm_takes(const qdq_shape *bias, const qdq_shape *a, const qdq_shape *y) {
     int64_t columns = y->dims[y->rank - 1];
     if (bias->rank == 1) return bias->dims[0] == columns;
@@ -28,7 +28,7 @@ static bool gemm_takes(const qdq_shape *bias, const qdq_shape *a, const qdq_shap
            (bias->dims[0] == a->dims[0] && (bias->dims[1] == 1 || bias->dims[1] == columns));
 }
 
-// Input `i` of an Add as a bias of the product that makes the other input.
+// True if input `i` of an Add is a bias of the product that computes the other input.
 static bool adds_bias(const qdq_rewriter *r, const qdq_node *add, size_t i, size_t *product) {
     uint32_t bias = add->inputs[i].id, y = add->inputs[1 - i].id;
     size_t maker = qdq_rewrite_maker(r, y);
@@ -98,7 +98,7 @@ bool ort_is_reshaped(const qdq_rewriter *r, const qdq_node *node) {
     return is_reshaped(r, node) && ort_has_input(node, BIAS);
 }
 
-// Whether the only way of a node's result is to a Quantize, also through Relu and Clamp.
+// True if the result reaches only a Quantize, possibly through Relu or Clamp.
 static bool leads_to_quantize(const qdq_rewriter *r, size_t node) {
     if (is_reshaped(r, &r->from->nodes[node])) {
         qdq_coder y = qdq_coder_behind(r, r->from->nodes[node].outputs[0]);
@@ -202,7 +202,7 @@ static qdq_value quantized_bias(qdq_rewriter *r, const qdq_node *node, float x_s
         qdq_rewrite_constant(r, node->name, "_bias_codes", QDQ_INT32, type->shape, codes), attrs);
 }
 
-// The scales of the weights as they are.
+// Copies the scales of the weights unchanged.
 static bool scales_of(const qdq_rewriter *r, const qdq_coder *w, weight_scales *out) {
     float *scales = qdq_mempool_array(r->mempool, w->count, sizeof *scales);
     if (!scales) return false;
@@ -273,7 +273,7 @@ void ort_build_folded(qdq_rewriter *r, qdq_match *m) {
 
 enum { SAFE = 64 };  // pairs of weights of this size do not saturate
 
-// Whether a value is constant int8 codes, one of them beyond SAFE.
+// True if a value is constant int8 codes, at least one of them beyond SAFE.
 static bool may_saturate(const qdq_rewriter *r, uint32_t id) {
     if (!ort_is_constant(r, id) || value_at(r, id)->type.dtype != QDQ_INT8) return false;
     const int8_t *codes = qdq_rewrite_data(r, id);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of TensorRT's rules; tensorrt.c has the rules, whose summaries say what each check
-// wants. tensorrt_dynamic.c has the checks of DynamicQuantize, tensorrt_checks.c all others.
+// The checks of TensorRT's rules; tensorrt.c has the rules, whose summaries state the conditions.
+// tensorrt_dynamic.c has the checks of DynamicQuantize, tensorrt_checks.c all others.
 #ifndef QDQ_GRAPH_TARGETS_TENSORRT_TENSORRT_H
 #define QDQ_GRAPH_TARGETS_TENSORRT_TENSORRT_H
 
@@ -36,7 +36,7 @@ qdq_check qdq_trt_element_dtypes, qdq_trt_cast_dtype, qdq_trt_cast_uint8, qdq_tr
 
 //---- Defaults ---------------------------------------------------------------
 
-// The dtype that a layer makes by default; NONE: as the core does.
+// Returns the dtype of a layer's result by default; NONE: as in the core.
 qdq_dtype qdq_trt_own_dtype(const qdq_op_context *ctx);
 qdq_check qdq_trt_default_dtype;
 

@@ -84,7 +84,7 @@ void qdq_trt_one_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
 }
 
 // Releases without run-time scales still accepted them for NVFP4 and MXFP8, whose scales a layer
-// makes.
+// computes.
 void qdq_trt_run_time_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (qdq_quantized_dtype(ctx) == QDQ_FLOAT4_E2M1) return;
     qdq_argument s = qdq_argument_of(ctx, "scale");

@@ -16,7 +16,7 @@ typedef struct qdq_side {
     qdq_dtype dtype;
 } qdq_side;
 
-// Sets `sides` and returns how many there are, at most 2.
+// Sets `sides` and returns their number, at most 2.
 size_t qdq_quantized_sides(const qdq_op_context *ctx, qdq_side sides[2]);
 // The attribute or port of the float side: "x", for Dequantize "dtype".
 const char *qdq_real_port(const qdq_op_context *ctx);
@@ -27,7 +27,7 @@ int qdq_blocked_dims(const qdq_op_context *ctx, int *first);
 // Sets `scale` to the node's first scale with more than one element per channel. False if there is
 // none.
 bool qdq_has_channels(const qdq_op_context *ctx, qdq_argument *scale);
-// Whether a side has 4 bits.
+// True if a side has 4 bits.
 bool qdq_has_4_bits(const qdq_op_context *ctx);
 
 // Ops that move quantized elements without changing them.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // torchao: quantize_affine, dequantize_affine, choose_qparams_affine, the float8 functions, to_mx
 // and nvfp4_quantize, on the CPU. Arithmetic is in the dtype that PyTorch promotes x and the scale
-// to, so what a scale is stored as matters.
+// to, so the dtype of the stored scale matters.
 #include <math.h>
 
 #include "graph/targets/checks.h"
@@ -318,7 +318,7 @@ static void default_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_report_default_dtype(ctx, rule, own_dtype(ctx));
 }
 
-// quantize_affine adds a zero point without asking whether there is one. The float8 functions and
+// quantize_affine adds a zero point unconditionally, and fails without it. The float8 functions and
 // the domain NONE have none.
 static void zero_point_missing(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_domain domain = qdq_quantize_attrs_of(ctx)->zero_point_domain;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tripy 0.1.7: quantize and dequantize. Conditions that its front end checks are errors, in the
-// order of its checks; so are those that the compiler below always refuses. Documented conditions
+// order of its checks; so are nodes that the compiler below always refuses. Documented conditions
 // that nothing checks are warnings. The numerics are the core's, except that Cast to int4 is a
 // quantize with scale 1.
 #include "graph/targets/target_ops.h"
@@ -11,7 +11,7 @@ static bool is_dequantize(const qdq_op_context *ctx) {
     return qdq_op_context_is(ctx, "Dequantize");
 }
 
-//---- What the front end checks ----------------------------------------------
+// ---- Checks of the front end -----------------------------------------------
 
 static const qdq_dtype_set quantized_dtypes =
     QDQ_SET(INT4) | QDQ_SET(INT8) | QDQ_SET(FLOAT8_E4M3FN);
@@ -111,7 +111,7 @@ static void scale_is_constant(const qdq_op_context *ctx, const qdq_rule *rule) {
     }
 }
 
-//---- What there is no argument for ------------------------------------------
+// ---- Attributes without an argument ----------------------------------------
 
 static void no_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
     for (size_t k = 0; k < 3; k++) {
@@ -167,7 +167,7 @@ static void selected_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (x->dtype != QDQ_INT8 || !takes_int8) qdq_check_selected_floats(ctx, rule);
 }
 
-//---- What is documented and not checked -------------------------------------
+// ---- Documented but unchecked ----------------------------------------------
 
 static void literal_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument s = qdq_argument_of(ctx, "scale");

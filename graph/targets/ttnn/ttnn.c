@@ -98,7 +98,7 @@ static void requantize_as(qdq_numerics *n, variant chip, const qdq_op_context *c
     case QDQ_TTNN_EXPANDED:
         n->requantize_form = QDQ_REQUANTIZE_EXPANDED;
         n->rounding = QDQ_ROUND_TRUNCATE;
-        n->sign_magnitude = false;  // typecast makes a float of -2^31
+        n->sign_magnitude = false;  // typecast turns -2^31 into a float
         break;
     case QDQ_TTNN_MIXED:
         n->requantize_dtype = QDQ_BFLOAT16;
@@ -137,7 +137,7 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
     return n;
 }
 
-// dequantize makes bfloat16, as the core does.
+// dequantize returns bfloat16 by default, as in the core.
 static qdq_dtype own_dtype(const qdq_op_context *ctx) {
     bool quantizes = qdq_op_context_is(ctx, "Quantize") || qdq_op_context_is(ctx, "Requantize") ||
                      qdq_op_context_is(ctx, "DynamicQuantize");

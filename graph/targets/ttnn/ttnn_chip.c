@@ -10,7 +10,7 @@
 
 //---- Cast -------------------------------------------------------------------
 
-// Whether every integer of dtype x is a number of dtype y.
+// True if every integer of dtype x is a number of dtype y.
 static bool is_exact(const qdq_dtype_info *x, qdq_dtype y) {
     const qdq_dtype_info *to = qdq_dtype_get(y);
     if (y == QDQ_FLOAT32) return x->bits <= 16;

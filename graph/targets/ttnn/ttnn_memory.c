@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of ttnn's rules about memory_config, layout and tile. The memory
-// model, runtime/tenstorrent/buffer_layout.c, says what is wrong with a single buffer; a rule gives
-// that an id, a hint and a source.
+// Checks of ttnn's rules about memory_config, layout and tile. The memory model,
+// runtime/tenstorrent/buffer_layout.c, finds the errors of a single buffer; a rule adds an id, a
+// hint and a source.
 #include "graph/targets/ttnn/ttnn_memory.h"
 
 #include <string.h>
@@ -100,15 +100,15 @@ static const char *tile_text(const qdq_value_context *ctx, const qdq_tensor_layo
     return qdq_text(ctx->findings, "is %ux%u", layout->tile.height, layout->tile.width);
 }
 
-// The node that makes an input; NULL: an input or a constant of the graph.
+// Returns the node that computes an input; NULL: an input or a constant of the graph.
 static const qdq_node *maker_of(const qdq_value_context *ctx, size_t input) {
     const qdq_graph_value *v = &ctx->graph->values[ctx->node->inputs[input].id];
     bool is_made = v->kind == QDQ_VALUE_MADE && v->node < ctx->graph->node_count;
     return is_made ? &ctx->graph->nodes[v->node] : NULL;
 }
 
-// About the operands of a node, as a tensor itself may have such tiles. An operand that an op made
-// has the tile of that op's operand.
+// Checks the operands of a node; a tensor itself may have these tiles. A computed operand has the
+// tile of its producer's operand.
 void qdq_ttnn_tile_height(const qdq_value_context *ctx, const qdq_rule *rule) {
     bool is_product = ctx->node && strcmp(ctx->node->op->name, "MatMul") == 0;
     for (size_t i = is_product; ctx->node && !ctx->value->port && i < ctx->node->input_count; i++) {
