@@ -10,7 +10,7 @@
 enum {
     QDQ_ONNX_MOST_FILES = 64,         // of external data
     QDQ_ONNX_MOST_NUMBERS = 1 << 16,  // elements of a value that is computed while reading
-    QDQ_ONNX_MOST_IN_ALL = 1 << 24,   // of all such values, and of the constants that they read
+    QDQ_ONNX_MOST_IN_ALL = 1 << 24,   // of all these values, and of the constants that they read
 };
 
 // A value of the model.
@@ -108,8 +108,8 @@ const char *qdq_onnx_word(const qdq_onnx_node *node, const char *name, const cha
 // Sets *out to the list; false if there is none.
 bool qdq_onnx_int_list(const qdq_onnx_node *node, const char *name, qdq_ints *out);
 
-// Output i of the node becomes a value of the graph, another value, or numbers (of which one
-// pointer is NULL). Outputs without a name are ignored.
+// Bind output i of the node to a value of the graph, another value, or numbers (one pointer is
+// NULL). Outputs without a name are ignored.
 void qdq_onnx_bind(qdq_onnx_node *node, size_t i, qdq_value made);
 void qdq_onnx_alias(qdq_onnx_node *node, size_t i, qdq_onnx_value *value);
 void qdq_onnx_bind_numbers(qdq_onnx_node *node, size_t i, int elem, qdq_shape shape,
@@ -139,11 +139,13 @@ double qdq_onnx_real_at(const qdq_onnx_value *value, size_t i);
 // A name for a value of the graph that is legal and not yet taken: `wanted`, if it is. A name of
 // the model is taken for everything but the value it is `own` to.
 const char *qdq_onnx_free_name(qdq_onnx_import *im, const char *wanted, bool own);
-// Takes the names of the main graph for its values, and replaces those that graphs do not allow.
+// Takes the names of the main graph for its values, and replaces names that are not legal in a
+// graph.
 qdq_status qdq_onnx_claim_names(qdq_onnx_import *im);
 // The name in the graph of a value of the main graph.
 const char *qdq_onnx_graph_name(const qdq_onnx_import *im, const char *name);
-// Whether `given`, by a user, names what the model calls `name`: by that name or the graph's.
+// True if `given`, by a user, is the name of a value in the model, `name`, or its name in the
+// graph.
 bool qdq_onnx_is_name(const qdq_onnx_import *im, const char *name, const char *given);
 // Tells the graph the name that the model has for a value.
 void qdq_onnx_note_original(const qdq_onnx_import *im, const qdq_onnx_value *value);

@@ -7,7 +7,8 @@
 #include "graph/core/names.h"
 #include "graph/formats/onnx/onnx_import.h"
 
-// Replaces what a name may not have by '_', and cuts it. There is room for a number behind it.
+// Replaces forbidden characters of a name by '_', and cuts it. The copy has room for a number
+// behind it.
 static char *legal_name(qdq_onnx_import *im, const char *name) {
     enum { KEPT = 200 };
     size_t length = strlen(name) < KEPT ? strlen(name) : KEPT;
@@ -70,8 +71,8 @@ static const char *dot_before_port(const char *name) {
     return NULL;
 }
 
-// Legal names are taken first, so that no replacement is one of them. Of these, names that may
-// stand for an output of a node come after the others.
+// Claims legal names first, so that no replacement equals one of them. Names that may stand for an
+// output of a node come after the other legal names.
 static qdq_status claim_legal(qdq_onnx_import *im, const char *name) {
     return qdq_graph_name_is_legal(name) ? claim(im, name, 0) : QDQ_OK;
 }
@@ -80,7 +81,8 @@ static qdq_status claim_plain(qdq_onnx_import *im, const char *name) {
     return dot_before_port(name) ? QDQ_OK : claim_legal(im, name);
 }
 
-// A further output of a node that is named after the first one is this output in the graph too.
+// Claims names of further outputs that are named after the node's first output: they name the same
+// output in the graph.
 static qdq_status claim_own_outputs(qdq_onnx_import *im) {
     for (size_t i = 0; i < im->model.graph.nodes.count; i++) {
         const qdq_onnx_strings *outputs = &im->model.graph.nodes.items[i].outputs;

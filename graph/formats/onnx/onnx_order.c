@@ -6,7 +6,7 @@
 #include "graph/formats/json/node_order.h"
 #include "graph/formats/onnx/onnx_scope.h"
 
-// The nodes of a list, by the names of what they make, and what they need.
+// The nodes of a list by the names of their outputs, and the nodes that they need.
 typedef struct sorting {
     qdq_onnx_import *im;
     const qdq_onnx_protos *nodes;

@@ -16,7 +16,7 @@
 
 //---- Versions and functions -------------------------------------------------
 
-// Keeps the opset of ai.onnx, which tells what a runtime may make of the model.
+// Keeps the opset of ai.onnx, which decides how a runtime may rewrite the model.
 static qdq_status check_opset(const qdq_onnx_import *im) {
     const qdq_onnx_opsets *all = &im->model.opsets;
     for (size_t i = 0; i < all->count; i++) {

@@ -7,7 +7,7 @@
 #include "graph/core/graph.h"
 #include "graph/core/open_file.h"
 
-// Whether a file begins like an ONNX model; 3 bytes are enough.
+// True if a file begins like an ONNX model; 3 bytes are enough.
 bool qdq_onnx_is_model(const void *head, size_t length);
 
 // A model, in memory or else in a file.

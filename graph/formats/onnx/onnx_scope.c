@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks the nodes of a model: looks up what they read, and computes, inlines or converts each.
+// Walks the nodes of a model: looks up their inputs, and computes, inlines or converts each node.
 #include "graph/formats/onnx/onnx_scope.h"
 
 #include <stdio.h>
@@ -41,7 +41,7 @@ bool qdq_onnx_scope_find(const qdq_onnx_scope *scope, const char *name, qdq_onnx
     return false;
 }
 
-// The name that a value of this scope has; *own says whether it is one of the main graph.
+// Returns the full name of a value of this scope; *own is true for a name of the main graph.
 static const char *full_name(const qdq_onnx_scope *scope, const char *name, bool *own) {
     *own = !scope->caller;
     if (*own) return name;
@@ -95,7 +95,8 @@ static const qdq_onnx_attr *find_among(const qdq_onnx_attr *attrs, size_t count,
     return NULL;
 }
 
-// The attributes of a node of a function: those that refer to the function's are replaced.
+// Fills in the attributes of a node of a function, with the function's attributes in place of
+// references to them.
 static bool fill_attrs(const qdq_onnx_scope *scope, qdq_onnx_node *node) {
     const qdq_onnx_attrs *own = &node->proto->attrs;
     bool refers = false;
@@ -200,7 +201,7 @@ static const qdq_onnx_function *find_function(const qdq_onnx_import *im,
     return found ? &im->model.functions.items[at] : NULL;
 }
 
-// Whether all that the node reads is known; a value that nothing can read is refused.
+// True if all inputs of the node are known; a value that nothing can read is refused.
 static bool inputs_are_known(qdq_onnx_node *node) {
     bool known = true;
     for (size_t i = 0; i < node->input_count; i++) {
@@ -215,7 +216,7 @@ static bool inputs_are_known(qdq_onnx_node *node) {
     return known;
 }
 
-// Further outputs that were not made cannot be read.
+// Marks further outputs that were not bound: they cannot be read.
 static void mark_outputs(qdq_onnx_node *node) {
     for (size_t i = 1; i < node->output_count; i++) {
         qdq_onnx_value *out = node->outputs[i];

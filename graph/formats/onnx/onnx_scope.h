@@ -21,9 +21,9 @@ typedef struct qdq_onnx_scope {
     const qdq_onnx_function *function;  // NULL: none
 } qdq_onnx_scope;
 
-// Adds a name; a second one is a finding. False when memory runs out.
+// Adds a name; a repeated name is a finding. False when memory runs out.
 bool qdq_onnx_scope_add(qdq_onnx_scope *scope, const char *name, qdq_onnx_value *value);
-// Whether the name exists, and its value, which may be NULL.
+// True if the name exists, with its value, which may be NULL.
 bool qdq_onnx_scope_find(const qdq_onnx_scope *scope, const char *name, qdq_onnx_value **out);
 
 // Adds the constants of a graph. Their elements are not read.
@@ -38,7 +38,7 @@ qdq_status qdq_onnx_inline_function(qdq_onnx_scope *scope, qdq_onnx_node *node,
                                     const qdq_onnx_function *function);
 qdq_status qdq_onnx_inline_branch(qdq_onnx_scope *scope, qdq_onnx_node *node,
                                   const qdq_onnx_graph *branch);
-// Converts If, of which the condition must be known.
+// Converts If, whose condition must be known.
 qdq_status qdq_onnx_convert_if(qdq_onnx_scope *scope, qdq_onnx_node *node);
 // The value of a Constant node.
 void qdq_onnx_convert_constant(qdq_onnx_node *node);

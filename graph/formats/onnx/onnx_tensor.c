@@ -294,7 +294,7 @@ qdq_status qdq_onnx_tensor_numbers(qdq_onnx_import *im, const qdq_onnx_tensor *t
 
 //---- Constants --------------------------------------------------------------
 
-// Whether the file holds the elements in the same bytes as the graph.
+// True if the file holds the elements in the same bytes as the graph.
 static bool may_stay(const qdq_onnx_import *im, const qdq_onnx_tensor *tensor, size_t count) {
     bool in_file = tensor->external || !im->source->memory;
     return is_raw(tensor) && in_file && count > QDQ_MAX_INLINE_ELEMENTS &&

@@ -5,7 +5,7 @@
 
 #include "graph/formats/onnx/onnx_import.h"
 
-// QDQ_DTYPE_NONE if graphs have no such dtype.
+// Returns the dtype of an element type; QDQ_DTYPE_NONE if graphs lack it.
 qdq_dtype qdq_onnx_dtype(int elem);
 int qdq_onnx_elem_of(qdq_dtype dtype);
 // "float32", "float64", "string"
@@ -23,8 +23,8 @@ const char *qdq_onnx_tensor_shape(qdq_onnx_import *im, const qdq_onnx_tensor *te
 qdq_status qdq_onnx_tensor_numbers(qdq_onnx_import *im, const qdq_onnx_tensor *tensor, size_t count,
                                    int64_t *ints, double *reals);
 
-// Adds elements of the tensor to the graph as a constant of this shape: all, or those from `first`
-// on. Large ones stay in their file.
+// Adds elements of the tensor to the graph as a constant of this shape: all, or the elements from
+// `first` on. Large constants stay in their file.
 qdq_status qdq_onnx_tensor_add(qdq_onnx_import *im, const char *name, const qdq_onnx_tensor *tensor,
                                size_t first, qdq_shape shape, qdq_value *out);
 

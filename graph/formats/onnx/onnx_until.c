@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends a model at a node, for models of which later nodes are refused: a walk from the node to the
-// inputs marks what it needs.
+// Ends a model at a node, for models whose later nodes are refused: a walk from the node to the
+// inputs marks the nodes and inputs that it needs.
 #include "graph/formats/onnx/onnx_until.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ static qdq_status need_graph(const needs *n, const qdq_onnx_graph *graph) {
     return QDQ_OK;
 }
 
-// Whether `name` is the name of the node or of a value that it makes.
+// True if `name` is the name of the node or of one of its outputs.
 static bool is_called(const qdq_onnx_import *im, const qdq_onnx_proto *node, const char *name) {
     if (strcmp(node->name, name) == 0) return true;
     for (size_t i = 0; i < node->outputs.count; i++)

@@ -5,8 +5,8 @@
 
 #include "graph/formats/onnx/onnx_import.h"
 
-// Keeps the node that has this name, or makes the value that has it, and the nodes and inputs that
-// it needs. Its results become the outputs. QDQ_ERR_ARGUMENT if there is no such node.
+// Keeps the node with this name, or with an output of this name, and the nodes and inputs that it
+// needs. Its results become the outputs. QDQ_ERR_ARGUMENT if no node has the name.
 qdq_status qdq_onnx_end_at(qdq_onnx_import *im, const char *name);
 
 #endif

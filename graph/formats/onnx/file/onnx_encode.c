@@ -21,7 +21,7 @@ uint64_t qdq_onnx_raw_bytes(qdq_type type) {
 
 bool qdq_onnx_each_part(const qdq_onnx_constant *constant,
                         bool (*take)(void *self, const void *bytes, size_t count), void *self) {
-    enum { PART = 1 << 12 };  // elements of 8 bytes or less; a multiple of those that share a byte
+    enum { PART = 1 << 12 };  // elements of 8 bytes or less; a multiple of the elements in a byte
     static const char zeros[8];
     char part[PART * 8], packed[PART];
     const qdq_graph_value *value = constant->value;
@@ -53,7 +53,7 @@ enum { MOST_SUBS = 6 };
 
 typedef struct frame frame;
 
-// A list of messages: `fill` makes message i in a frame.
+// A list of messages: `fill` prepares message i in a frame.
 typedef struct messages {
     const pb_msgdesc_t *fields;
     const void *list;
@@ -61,7 +61,7 @@ typedef struct messages {
     void (*fill)(const void *list, size_t i, frame *out);
 } messages;
 
-// One message, and what its callbacks refer to.
+// One message, and the data its callbacks refer to.
 struct frame {
     union {
         qdq_pb_GraphProto graph;

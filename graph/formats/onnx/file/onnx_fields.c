@@ -14,8 +14,8 @@ bool qdq_onnx_read_source(pb_istream_t *stream, pb_byte_t *buffer, size_t count)
     return qdq_onnx_take(d->source, buffer, count, d->err) == QDQ_OK;
 }
 
-// The place of the rest of a field in the file. nanopb copies a single number into a stream of its
-// own, after it has read it.
+// Returns the place of the rest of a field in the file. nanopb copies a single number into a
+// separate stream, after it has read it.
 static qdq_onnx_span rest_of(const qdq_onnx_decoder *d, const pb_istream_t *stream) {
     uint64_t at = d->source->at;
     if (stream->callback != qdq_onnx_read_source) at -= stream->bytes_left;

@@ -16,7 +16,7 @@ typedef struct qdq_onnx_decoder {
     int depth;
 } qdq_onnx_decoder;
 
-// The argument of a callback: where what it decodes goes.
+// The argument of a callback: the decoder, and the destination of the field.
 typedef struct qdq_onnx_slot {
     qdq_onnx_decoder *d;
     void *out;
@@ -27,7 +27,7 @@ static inline pb_callback_t qdq_onnx_callback(bool (*decode)(pb_istream_t *strea
                                               qdq_onnx_slot *slot) {
     return (pb_callback_t){.funcs = {.decode = decode}, .arg = slot};
 }
-// Makes `callback` decode into `where` by `function`, within this block of code; `d` is the
+// Lets `callback` decode into `where` by `function`, within this block of code; `d` is the
 // decoder.
 #define INTO(callback, function, where) \
     (callback) = qdq_onnx_callback((function), &(qdq_onnx_slot){.d = d, .out = (where)})
@@ -37,7 +37,7 @@ bool qdq_onnx_read_source(pb_istream_t *stream, pb_byte_t *buffer, size_t count)
 
 // False, after the error.
 bool qdq_onnx_out_of_memory(const qdq_onnx_decoder *d);
-// Counts messages, strings and numbers of lists; false after an error, if there are too many.
+// Counts messages, strings and numbers of lists; false after an error, if they exceed the limit.
 bool qdq_onnx_count_values(qdq_onnx_decoder *d, size_t count);
 // The next item of a list, zeroed; NULL after an error.
 void *qdq_onnx_next_item(qdq_onnx_decoder *d, void *list, size_t size);

@@ -53,7 +53,7 @@ static int64_t wrapped(int elem, int64_t value) {
 }
 
 void qdq_onnx_put_int(const qdq_onnx_value *out, size_t i, int64_t value) {
-    int64_t *ints = (int64_t *)(uintptr_t)out->ints;  // made by qdq_onnx_make_numbers
+    int64_t *ints = (int64_t *)(uintptr_t)out->ints;  // allocated by qdq_onnx_make_numbers
     ints[i] = wrapped(out->elem, value);
 }
 
@@ -267,7 +267,7 @@ bool qdq_onnx_folds(const char *op) {
            qdq_onnx_find_move(op);
 }
 
-// Whether a uint64 is 2^63 or more. Arithmetic here is on int64_t, so it stays in the graph.
+// True if a uint64 is 2^63 or more. Arithmetic here is on int64_t, so it stays in the graph.
 static bool is_beyond(const qdq_onnx_value *value) {
     if (value->elem != ONNX_UINT64) return false;
     for (size_t i = 0; i < qdq_onnx_count(value->shape); i++)
@@ -275,8 +275,7 @@ static bool is_beyond(const qdq_onnx_value *value) {
     return false;
 }
 
-// Whether all inputs that are given are known, and what is computed is better not left to the
-// graph.
+// True if all given inputs are known, and the result is better computed here than in the graph.
 static bool should_fold(const qdq_onnx_node *node, bool has_op, bool moves) {
     size_t most = has_op ? (moves ? FEW_MOVED : FEW) : QDQ_ONNX_MOST_NUMBERS;
     for (size_t i = 0; i < node->input_count; i++) {

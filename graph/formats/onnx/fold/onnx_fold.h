@@ -5,7 +5,7 @@
 
 #include "graph/formats/onnx/onnx_import.h"
 
-// Whether the op is one that can be computed here.
+// True if this reader can compute the op.
 bool qdq_onnx_folds(const char *op);
 // Computes the node and binds its outputs, if its inputs are known and it should not be left to the
 // graph. False if it is not done, or refused; then node->refused.

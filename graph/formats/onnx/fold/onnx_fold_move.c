@@ -143,7 +143,7 @@ static bool fold_concat(qdq_onnx_node *node) {
     return out != NULL;
 }
 
-// A dim after a slice: its first element, the step to the next, and how many there are.
+// A dim after a slice: its first element, the step to the next, and its size.
 typedef struct slice_dim {
     int64_t first, step, count;
 } slice_dim;
@@ -247,7 +247,7 @@ bool qdq_onnx_range_count(qdq_onnx_node *node, int64_t *count) {
     return true;
 }
 
-// Each element is the one before it plus `delta`, rounded to the type.
+// Computes each element from the element before it plus `delta`, rounded to the type.
 static bool fold_range(qdq_onnx_node *node) {
     const qdq_onnx_value *start = node->inputs[0], *delta = qdq_onnx_input(node, 2);
     qdq_shape shape = {.rank = 1};

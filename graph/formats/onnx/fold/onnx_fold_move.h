@@ -22,7 +22,7 @@ void qdq_onnx_put_real(const qdq_onnx_value *out, size_t i, double value);
 // is no tensor of one number.
 bool qdq_onnx_repeated(qdq_onnx_node *node, qdq_onnx_value *value);
 // Sets *count to the elements of Range. False if its inputs are not single known numbers of one
-// type, or make no list.
+// type, or give no list.
 bool qdq_onnx_range_count(qdq_onnx_node *node, int64_t *count);
 
 // The shape that two are broadcast to; false if they do not fit.

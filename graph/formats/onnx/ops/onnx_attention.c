@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts Attention to MatMul, SoftMax, MatMul and what stands between them, step by step as ONNX
-// describes it. Heads that share keys are rows of one product. Positions that a causal mask, a
-// window or a length forbids are compared as numbers, so that no mask is stored.
+// Converts Attention to MatMul, SoftMax, MatMul and the steps between them, as ONNX describes them.
+// Heads that share keys are rows of one product. Positions that a causal mask, a window or a length
+// forbids are compared as numbers, so that no mask is stored.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ typedef struct attention {
     bool flat;  // heads and elements are one dim: [batch, sequence, heads * depth]
     double scale, softcap;
     int64_t left, right;  // the window; -1: no bound
-    int64_t mode;         // which step makes output 3
+    int64_t mode;         // the step whose result is output 3
     qdq_value q, k, v, score;
     qdq_value rows, columns, lengths, allowed;  // positions; which of them go together
     qdq_onnx_value *mask;
@@ -61,7 +61,7 @@ static qdq_value compute(const attention *a, const char *text, qdq_value value) 
     return qdq_onnx_formula(a->node, a->row, text, terms, TERMS);
 }
 
-// A step that makes output 3 if `mode` says so.
+// Adds a step; its result is output 3 if `mode` is its number.
 static qdq_value step(const attention *a, int64_t number, const char *text, qdq_value value) {
     char whole[MOST_TEXT + 16];
     snprintf(whole, sizeof whole, "%s = %s", number == a->mode ? "out3" : "score", text);
@@ -150,7 +150,7 @@ static void allow(attention *a, const char *text, qdq_value value) {
     a->allowed = a->allowed.id ? compute(a, "allowed = And(allowed, value)", made) : made;
 }
 
-// Which key each query may see, by its place: the query after `past` keys is the one at that place.
+// Allows keys by their positions: the query after `past` keys has position `past`.
 static void allow_places(attention *a) {
     qdq_onnx_value *lengths = qdq_onnx_input(a->node, LENGTHS);
     bool causal = qdq_onnx_int(a->node, "is_causal", 0) != 0, ends = lengths && !a->past;
@@ -187,7 +187,7 @@ static qdq_value read_mask(const attention *a) {
 
 //---- Scores -----------------------------------------------------------------
 
-// The number of the last step before the softmax that makes output 3, given which steps there are.
+// Sets `mode` to the number of the last existing step before the softmax whose result is output 3.
 static void settle_mode(attention *a, bool biased) {
     a->mode = qdq_onnx_int(a->node, "qk_matmul_output_mode", 0);
     if (a->mode == 2 && !biased) a->mode = 1;

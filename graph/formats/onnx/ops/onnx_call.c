@@ -153,7 +153,7 @@ void qdq_onnx_set_ints(qdq_onnx_call *call, const char *attr, const int64_t *val
     if (!list.data) call->failed = true;
 }
 
-// The node that has the name of the model's first output is called what the model's node is.
+// Gives the node that computes the model node's first output the name of the model's node.
 static void note_node_name(const qdq_onnx_call *call) {
     qdq_graph *graph = call->node->im->graph;
     const char *model = call->node->proto->name, *name;

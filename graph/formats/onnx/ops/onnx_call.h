@@ -15,7 +15,7 @@ typedef struct qdq_onnx_call {
 
 // `helper` NULL: the node gets the name of the ONNX node's first output; otherwise "y/helper".
 void qdq_onnx_begin(qdq_onnx_call *call, qdq_onnx_node *node, const char *op, const char *helper);
-// The same for a node that makes output i, whose name it gets.
+// The same for the node that computes output i and takes its name.
 void qdq_onnx_begin_output(qdq_onnx_call *call, qdq_onnx_node *node, const char *op, size_t i);
 void qdq_onnx_port(qdq_onnx_call *call, const char *port,
                    qdq_onnx_value *value);  // NULL: not given
@@ -33,8 +33,8 @@ qdq_value qdq_onnx_end(qdq_onnx_call *call);
 // The same, and binds output 0.
 void qdq_onnx_finish(qdq_onnx_call *call);
 
-// Concatenates values along an axis. `helper` as in qdq_onnx_begin; one part needs no Concat to
-// make a helper.
+// Concatenates values along an axis. `helper` as in qdq_onnx_begin; a single part needs no Concat
+// if the result is a helper.
 qdq_value qdq_onnx_join(qdq_onnx_node *node, const char *helper, const qdq_value *parts,
                         size_t count, int64_t axis);
 

@@ -15,7 +15,7 @@ enum { MOST_OPERANDS = 8, MOST_NAME = 32, MOST_LIST = 8, MOST_DEPTH = 16 };
 
 typedef struct formula {
     qdq_onnx_node *node;
-    const char *at;  // what is not yet read
+    const char *at;  // text not yet read
     const char *statement;
     qdq_onnx_term terms[QDQ_ONNX_MOST_TERMS];
     size_t count;
@@ -210,7 +210,7 @@ static void set_operands(formula *f, qdq_onnx_call *call, const operand *operand
     }
 }
 
-// The only operand that is there, if another one is absent; else none.
+// Returns the only operand that is given, if another is absent; else NULL.
 static const operand *left_over(const operand *operands, size_t n) {
     const operand *left = NULL;
     bool absent = false;
@@ -227,7 +227,7 @@ static operand finish_call(formula *f, qdq_onnx_call *call) {
     return made;
 }
 
-// After "Op(": the rest of the call. `helper` NULL: it makes the output.
+// Reads the rest of a call after "Op(". `helper` NULL: the call computes the output.
 static operand read_call(formula *f, const char *op, const char *helper, size_t output) {
     operand operands[MOST_OPERANDS] = {{0}};
     char attr[MOST_NAME];
@@ -257,7 +257,7 @@ static operand read_call(formula *f, const char *op, const char *helper, size_t 
 
 //---- Statements -------------------------------------------------------------
 
-// Whether a statement with this name makes an output; *output is which.
+// True if a statement with this name computes an output; sets *output to its number.
 static bool makes_output(const char *name, size_t *output) {
     if (strncmp(name, "out", 3) != 0 || !isdigit((unsigned char)name[3])) return false;
     *output = (size_t)(name[3] - '0');

@@ -3,11 +3,11 @@
 //
 //     mean = ReduceMean(x, axes: axes, keep_dims: 1); Subtract(x, mean)
 //
-// Statements are separated by semicolons; the last one makes output 0, and `out2 = ...` makes
-// output 2 if the model names it. An operand is a call, a number, an earlier statement, or a term.
-// A number has the dtype of the first other operand of its call that is not bool. `bias?` may be
-// absent: its call is then its other operand. After the operands come attributes: a number, a word,
-// [1, 2], or a term. A term that names a value stands for the dtype of the value.
+// Statements are separated by semicolons; the last statement computes output 0, and `out2 = ...`
+// computes output 2 if the model names it. An operand is a call, a number, an earlier statement, or
+// a term. A number has the dtype of the first other operand of its call that is not bool. `bias?`
+// may be absent: its call is then its other operand. After the operands come attributes: a number,
+// a word, [1, 2], or a term. A term that names a value stands for the dtype of the value.
 #ifndef QDQ_GRAPH_READ_ONNX_FORMULA_H
 #define QDQ_GRAPH_READ_ONNX_FORMULA_H
 

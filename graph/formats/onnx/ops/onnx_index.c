@@ -36,7 +36,8 @@ static int64_t clamped(int64_t at, int64_t size, int64_t low, int64_t high) {
     return at < low ? low : at > high ? high : at;
 }
 
-// Whether a slice has no elements; then *shape is its shape. Values that nothing reads may be so.
+// True if a slice has no elements; then *shape is its shape. Values that nothing reads may be
+// empty.
 static bool is_empty(const qdq_shape x, const qdq_ints *lists, qdq_shape *shape) {
     bool empty = false;
     *shape = x;
@@ -126,7 +127,7 @@ void qdq_onnx_split(qdq_onnx_node *node, const qdq_onnx_op *row) {
 
 //---- Pad --------------------------------------------------------------------
 
-// Whether a value is known to be one +0, which is Pad's default.
+// True if a value is known to be a single +0, which is Pad's default.
 static bool is_zero(qdq_onnx_import *im, qdq_onnx_value *value) {
     if (!qdq_onnx_known(im, value) || qdq_onnx_count(value->shape) != 1) return false;
     return value->ints ? value->ints[0] == 0 : value->reals[0] == 0.0 && !signbit(value->reals[0]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts ONNX's ops that move elements, and those that do nothing.
+// Converts ONNX's ops that move elements, and ops without effect.
 #include <string.h>
 
 #include "graph/formats/onnx/ops/onnx_ops.h"
@@ -51,7 +51,7 @@ void qdq_onnx_concat(qdq_onnx_node *node, const qdq_onnx_op *row) {
 
 //---- Shapes -----------------------------------------------------------------
 
-// Fills in a dim of 0 from x (without allowzero), and -1 with what the others leave.
+// Fills in a dim of 0 from x (without allowzero), and -1 from the number of elements left.
 static bool reshape_shape(qdq_onnx_node *node, qdq_shape *out) {
     qdq_shape x = node->inputs[0]->shape;
     qdq_ints dims;

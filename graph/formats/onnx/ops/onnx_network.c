@@ -58,7 +58,7 @@ void qdq_onnx_pow(qdq_onnx_node *node, const qdq_onnx_op *row) {
 }
 
 // Selects between inputs a and b by the condition, input 0. Select does not broadcast its choices
-// to the condition, so one of them is expanded where ONNX does.
+// to the condition, so a choice is expanded where ONNX broadcasts it.
 static void bind_select(qdq_onnx_node *node, const qdq_onnx_op *row, size_t a, size_t b,
                         const char *text, const char *expanded) {
     qdq_shape choices, y, condition = node->inputs[0]->shape;
@@ -117,7 +117,7 @@ static bool read_bound(qdq_onnx_node *node, size_t i, const char *name, double *
     return false;
 }
 
-// Whether Clamp can do it: it takes floats, and its bounds are attributes.
+// True if Clamp can compute the node: it takes floats, and its bounds are attributes.
 static bool can_clamp(const qdq_onnx_node *node) {
     int elem = node->inputs[0]->elem;
     for (size_t i = 1; i < node->input_count; i++)
@@ -125,7 +125,7 @@ static bool can_clamp(const qdq_onnx_node *node) {
     return elem == ONNX_FLOAT || elem == ONNX_FLOAT16 || elem == ONNX_BFLOAT16;
 }
 
-// Bound i as a value of the graph: a scalar, or no value if there is no such bound.
+// Returns bound i as a value of the graph: a scalar, or no value if the bound is absent.
 static qdq_value bound_of(qdq_onnx_node *node, size_t i, const char *name) {
     qdq_onnx_value *value = qdq_onnx_input(node, i);
     double number = qdq_onnx_float(node, name, (double)NAN);
@@ -197,7 +197,7 @@ void qdq_onnx_clip(qdq_onnx_node *node, const qdq_onnx_op *row) {
         qdq_onnx_finish(&call);
         return;
     }
-    // An attribute has no infinity, so a bound on one side is an op of its own.
+    // An attribute has no infinity, so a bound on one side is Maximum or Minimum.
     bool lower = isinf(most);
     qdq_onnx_begin(&call, node, lower ? "Maximum" : "Minimum", NULL);
     qdq_onnx_port(&call, "a", node->inputs[0]);

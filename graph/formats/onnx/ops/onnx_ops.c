@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of ONNX's ops: what each is here. A new op of ours that ONNX has is a row.
+// The table of ONNX's ops and their counterparts here. A new op of the library that ONNX has is a
+// row.
 #include "graph/formats/onnx/ops/onnx_ops.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of ONNX's ops, and the functions that convert those which are more than another name.
+// The table of ONNX's ops, and the functions that convert ops which differ in more than the name.
 #ifndef QDQ_GRAPH_READ_ONNX_OPS_H
 #define QDQ_GRAPH_READ_ONNX_OPS_H
 
@@ -33,7 +33,7 @@ typedef struct qdq_onnx_op {
     qdq_onnx_attr_row attrs[QDQ_ONNX_MOST_ATTRS];
 } qdq_onnx_op;
 
-// The row of an op, or NULL; *exists says whether there is one for other versions.
+// Returns the row of an op, or NULL; then *exists is true if other versions have a row.
 const qdq_onnx_op *qdq_onnx_find_op(const char *domain, const char *name, int64_t version,
                                     bool *exists);
 

@@ -199,7 +199,7 @@ static void bind_outputs(const qdq_onnx_direction *all, size_t count, qdq_value 
 
 //---- Nodes ------------------------------------------------------------------
 
-// Activations with their numbers, of which the node gives as many as each has.
+// Activations with their numbers. The node lists as many numbers as each activation has.
 static const struct known_activation {
     const char *name;
     qdq_onnx_activation is;
@@ -331,7 +331,7 @@ static bool read_shapes(qdq_onnx_direction *d, int64_t directions) {
     return fit;
 }
 
-// Reads what the directions have in common and what each has; false after a refusal.
+// Reads the attributes of the node and of each direction; false after a refusal.
 static bool read_directions(qdq_onnx_node *node, const qdq_onnx_op *row, qdq_onnx_direction *all,
                             size_t count) {
     bool batch_first = qdq_onnx_int(node, "layout", 0) != 0;

@@ -41,7 +41,7 @@ static bool read_shapes(qdq_onnx_node *node, rotary *r) {
     return true;
 }
 
-// The formula of y; `rest` says whether a part of each head stays.
+// Writes the formula of y; `rest` is true if a part of each head stays.
 static void write_formula(char text[MOST_TEXT], const rotary *r, bool interleaved, bool rest) {
     static const char *const split[] = {
         "x1 = Slice(x, starts: none, ends: half, axes: [3]); x2 = Slice(x, starts: half, ends: "

@@ -6,8 +6,8 @@
 
 #include "graph/formats/onnx/ops/onnx_formula.h"
 
-// A window along each spatial dim of [N, C, spatial...], and padding, of which `counted` elements
-// after x count.
+// A window along each spatial dim of [N, C, spatial...], and padding; `counted` elements of the
+// padding after x count.
 typedef struct qdq_onnx_sum_pool {
     qdq_onnx_node *node;
     const qdq_onnx_op *row;

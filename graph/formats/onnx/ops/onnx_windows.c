@@ -157,9 +157,8 @@ void qdq_onnx_conv_transpose(qdq_onnx_node *node, const qdq_onnx_op *row) {
 
 //---- Pooling ----------------------------------------------------------------
 
-// With ceil_mode the padding at the end is made as long as the last window needs; a window that
-// would begin in the padding at the end is left out. *beyond: one reaches beyond the model's
-// padding.
+// Extends the padding at the end for the last window with ceil_mode; a window that would begin in
+// the padding at the end is left out. *beyond: a window reaches beyond the model's padding.
 static void lengthen_pads(const qdq_onnx_node *node, window *w, bool *beyond) {
     for (size_t i = 0; i < w->spatial; i++) {
         int64_t size = node->inputs[0]->shape.dims[i + 2];

@@ -47,9 +47,9 @@ typedef struct qdq_onnx_draft {
     bool *read;          // constants of the graph that a node or output reads, by id
     qdq_symbols *taken;  // all names of values
     unsigned renamed;
-    int opset;                // least one that has all that was written so far
+    int opset;                // the least opset that has all that was written so far
     bool microsoft;           // a node is of QDQ_ONNX_MICROSOFT
-    qdq_onnx_new_node spare;  // what is added to when memory has run out
+    qdq_onnx_new_node spare;  // stands for a new node when memory has run out
 } qdq_onnx_draft;
 
 // Takes a name for a value: `wanted`, or one like it that is free.
@@ -61,7 +61,7 @@ bool qdq_onnx_name_values(qdq_onnx_draft *draft);
 typedef struct qdq_onnx_writer {
     qdq_onnx_draft *draft;
     const qdq_node *node;
-    uint64_t ports, attrs;  // bits of those that were looked at
+    uint64_t ports, attrs;  // bits of the ports and attributes that the writer has read
     bool refused;
 } qdq_onnx_writer;
 
@@ -80,7 +80,7 @@ const char *qdq_onnx_port_name(qdq_onnx_writer *w, const char *port);
 const char *qdq_onnx_input_name(qdq_onnx_writer *w, size_t i);
 qdq_type qdq_onnx_result_type(const qdq_onnx_writer *w);  // of the first output
 
-// Attributes; without one the default of the op, or what the last argument says.
+// Return attributes; for an absent attribute the default of the op, or the last argument.
 bool qdq_onnx_has(qdq_onnx_writer *w, const char *attr);
 int64_t qdq_onnx_given_int(qdq_onnx_writer *w, const char *attr);
 double qdq_onnx_given_real(qdq_onnx_writer *w, const char *attr, double otherwise);
@@ -93,8 +93,8 @@ const void *qdq_onnx_given_list(qdq_onnx_writer *w, const char *attr);
 
 //---- The node of the model --------------------------------------------------
 
-// Adds a node of ONNX's op, which the model has from opset `since` on. The last one that stands for
-// a node of the graph has its name (`helper` NULL), others "y/helper".
+// Adds a node of ONNX's op, which the model has from opset `since` on. The last node for a node of
+// the graph has its name (`helper` NULL), others "y/helper".
 qdq_onnx_new_node *qdq_onnx_emit(qdq_onnx_writer *w, const char *op, int since, const char *helper);
 void qdq_onnx_need_opset(qdq_onnx_draft *draft, int since);
 // Adds an input; NULL: an absent one.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ports and attributes of a node that is written to a model. Those that nobody looks at are refused
-// afterwards.
+// Ports and attributes of a node that is written to a model. Ports and attributes that no writer
+// reads are refused afterwards.
 #include <stdlib.h>
 #include <string.h>
 

@@ -13,7 +13,7 @@
 #include "graph/memory/given_layout.h"
 #include "runtime/numerics/dtype.h"
 
-enum { LEAST_EXTERNAL = 1024, EXTERNAL_ALIGN = 4096 };  // bytes of a tensor in a file of its own
+enum { LEAST_EXTERNAL = 1024, EXTERNAL_ALIGN = 4096 };  // bytes of a tensor in a separate file
 
 //---- Opsets -----------------------------------------------------------------
 

@@ -211,7 +211,8 @@ static void write_gemm(qdq_onnx_writer *w, bool turn_a, bool turn_b) {
     qdq_onnx_yield(w, n, 0);
 }
 
-// Whether Gemm computes it: a product with one matrix b, and a bias that is broadcast to rows.
+// True if Gemm computes the node: a product with one matrix b, and a bias that is broadcast to
+// rows.
 static bool is_gemm(const qdq_graph_value *a, const qdq_graph_value *b, const qdq_graph_value *bias,
                     bool turn_a) {
     if (b->type.shape.rank != 2) return false;

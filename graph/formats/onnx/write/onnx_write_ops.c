@@ -6,7 +6,7 @@
 #include "graph/formats/onnx/write/onnx_writers.h"
 #include "graph/memory/given_layout.h"
 
-// Our ops whose ONNX form is made by a function.
+// The ops whose ONNX form a function writes.
 static const struct {
     const char *ours;
     qdq_onnx_write_op *write;
@@ -96,7 +96,7 @@ static bool is_narrow(qdq_dtype dtype) {
     return dtype == QDQ_INT8 || dtype == QDQ_UINT8 || dtype == QDQ_INT16 || dtype == QDQ_UINT16;
 }
 
-// Operands a and b have one dtype in ONNX.
+// Reports operands a and b of different dtypes, which ONNX forbids.
 static void check_operands(qdq_onnx_writer *w) {
     const qdq_graph_value *a = qdq_onnx_at_port(w, "a"), *b = qdq_onnx_at_port(w, "b");
     if (!a || !b) return;
@@ -118,14 +118,14 @@ static void write_row(qdq_onnx_writer *w, const qdq_onnx_op *row) {
     qdq_onnx_yield(w, n, 0);
 }
 
-//---- What is left -----------------------------------------------------------
+// ---- Unread ports and attributes -------------------------------------------
 
 // An attribute that cannot change a result, or whose effect is seen in the types.
 static bool is_harmless(const char *attr) {
     return strcmp(attr, "auto_broadcast") == 0 || strcmp(attr, "queue_id") == 0;
 }
 
-// Refuses what the writer of an op did not look at.
+// Refuses ports and attributes that the writer of an op did not read.
 static void check_left(qdq_onnx_writer *w) {
     const qdq_node *node = w->node;
     const qdq_graph *graph = w->draft->graph;

@@ -46,7 +46,7 @@ void qdq_onnx_write_qlinear(qdq_onnx_writer *w, const char *name) {
     qdq_onnx_yield(w, emit(w, name), 0);
 }
 
-// The attribute opset says whether the dims from axis on are flattened.
+// The attribute opset decides if the dims from axis on are flattened.
 void qdq_onnx_write_qlinear_softmax(qdq_onnx_writer *w, const char *name) {
     qdq_onnx_new_node *n = emit(w, name);
     qdq_onnx_add_int(w, n, "axis", qdq_onnx_given_int(w, "axis"));

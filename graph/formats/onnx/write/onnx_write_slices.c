@@ -43,7 +43,8 @@ void qdq_onnx_write_softmax(qdq_onnx_writer *w, const char *name) {
 
 //---- Norms ------------------------------------------------------------------
 
-// A scale or shift in the dtype of x: itself, or what a Cast made it of. A missing one is `fill`.
+// Returns the name of a scale or shift in the dtype of x: the value itself, or the input of its
+// Cast. A missing value is `fill`.
 static const char *affine(qdq_onnx_writer *w, const char *port, qdq_shape shape, double fill) {
     const qdq_graph *graph = w->draft->graph;
     const qdq_graph_value *v = qdq_onnx_at_port(w, port);

@@ -90,8 +90,8 @@ void qdq_onnx_write_integer_conv(qdq_onnx_writer *w, const char *name) {
 
 //---- Pooling ----------------------------------------------------------------
 
-// The padding at the end, made as long as the last window needs: ceil_mode of ONNX leaves out some
-// windows that rounding up keeps.
+// Extends the padding at the end for the last window: ceil_mode of ONNX leaves out some windows
+// that rounding up keeps.
 static void end_pads(qdq_onnx_writer *w, const qdq_onnx_channels *c, int64_t *end) {
     qdq_shape x = qdq_onnx_at_port(w, "x")->type.shape, y = qdq_onnx_result_type(w).shape;
     qdq_ints kernel = qdq_onnx_given_ints(w, "kernel"), strides = qdq_onnx_given_ints(w, "strides");

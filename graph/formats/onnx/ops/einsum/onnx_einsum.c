@@ -8,7 +8,7 @@
 
 #include "runtime/numerics/dtype.h"
 
-// An operand, or the product of those before.
+// An operand, or the product of the operands before.
 typedef struct operand {
     qdq_value value;
     qdq_onnx_indices indices;
@@ -18,7 +18,7 @@ typedef struct einsum {
     qdq_onnx_node *node;
     const qdq_onnx_op *row;
     qdq_onnx_equation equation;
-    bool products;  // of this dtype there are products of matrices
+    bool products;  // MatMul takes this dtype
 } einsum;
 
 //---- Dims -------------------------------------------------------------------
@@ -105,8 +105,8 @@ static void take_diagonals(const einsum *e, operand *x) {
             }
 }
 
-// Sums along the dims whose index neither `other`, nor the result, nor operand `next` or a later
-// one has.
+// Sums along the dims whose index occurs neither in `other`, nor in the result, nor in operand
+// `next` or a later operand.
 static void sum_up(const einsum *e, operand *x, const operand *other, size_t next) {
     qdq_onnx_indices left = {0};
     int64_t axes[QDQ_MAX_RANK];

@@ -9,7 +9,7 @@
 
 enum { MOST_SPATIAL = 3, MOST_TAPS = 4, MOST_TERMS = 8 };
 
-// Along a spatial dim: the pixels that are read, whether each is inside, and its weight.
+// Along a spatial dim: the pixels that are read, a condition that each is inside x, and its weight.
 typedef struct sample_taps {
     size_t count;
     qdq_value index[MOST_TAPS], inside[MOST_TAPS], weight[MOST_TAPS];
@@ -158,7 +158,7 @@ static qdq_value pixel_at(const grid_sample *g, const corner *c) {
     return c->inside.id ? compute(g, 0, "pixel = Select(a, b, 0)", c->inside, pixel, none) : pixel;
 }
 
-// The sum over the taps of dim d and those after it.
+// Returns the sum over the taps of dim d and the dims after it.
 static qdq_value sum_taps(const grid_sample *g, int d, const corner *outer) {
     qdq_value sum = {0}, none = {0};
     if (d == g->spatial) return pixel_at(g, outer);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts Resize and Upsample to Interpolate, where every element of the result comes from the
-// same place. Whether it does is computed, whatever the attributes say. Otherwise the nearest
-// elements are gathered dim by dim, in every dtype, and linear and cubic ones become weighted sums.
+// Converts Resize and Upsample to Interpolate, if every element of the result comes from the same
+// place, which is computed, whatever the attributes say. Otherwise the nearest elements are
+// gathered dim by dim, in every dtype, and linear and cubic modes become weighted sums.
 #include "graph/formats/onnx/ops/resize/onnx_resize.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ bool qdq_onnx_crops(const qdq_onnx_resize *r) {
     return strcmp(r->coordinates, "tf_crop_and_resize") == 0;
 }
 
-// The part of x from `begin` to `end`, of which both ends are read.
+// Returns the position of element o in the part of x from `begin` to `end`, including both ends.
 static float cropped(const qdq_onnx_resize *r, int dim, float o) {
     float begin = r->begin[dim], end = r->end[dim];
     float last = (float)r->in.dims[dim] - 1.0f, out = (float)r->out.dims[dim];
@@ -123,8 +123,8 @@ static double kept_ratio(const qdq_onnx_resize *r, const qdq_onnx_value *sizes, 
     return (double)kept;
 }
 
-// If a scale makes a fraction of an element, ONNX places the corner at the fraction, and ONNX
-// Runtime at the last whole element.
+// True if ONNX and ONNX Runtime agree about the corner. If a scale gives a fraction of an element,
+// ONNX places the corner at the fraction, and ONNX Runtime at the last whole element.
 static bool is_clear(const qdq_onnx_resize *r, int dim, double value) {
     double size = value * (double)r->in.dims[dim];
     bool corners = strcmp(r->coordinates, "align_corners") == 0;
@@ -132,7 +132,7 @@ static bool is_clear(const qdq_onnx_resize *r, int dim, double value) {
     return fabs(size - (double)r->out.dims[dim]) <= 1e-4 * size || r->out.dims[dim] == 1;
 }
 
-// Whether a dim that keeps its size is cropped; ONNX Runtime then leaves it as it is.
+// True if a dim that keeps its size is cropped; ONNX Runtime then leaves it uncropped.
 static bool is_cropped_only(const qdq_onnx_resize *r, int dim) {
     return r->ratio[dim] == 1.0 && (r->begin[dim] != 0.0f || r->end[dim] != 1.0f);
 }
@@ -232,7 +232,7 @@ static void interpolate(const qdq_onnx_resize *r, bool corners) {
     qdq_onnx_finish(&call);
 }
 
-// Whether the words of the attributes are known; a node with others is refused.
+// True if the words of the attributes are known; a node with others is refused.
 static bool read_words(const qdq_onnx_resize *r) {
     static const char *const modes[] = {"nearest", "linear", "cubic"};
     bool known = false, real = qdq_onnx_elem_is_real(r->node->inputs[0]->elem);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Resize or Upsample that is being converted, and the numbers that it is made of. Positions and
-// weights are computed in float32, in ONNX Runtime's order.
+// A Resize or Upsample that is being converted, and its numbers. Positions and weights are computed
+// in float32, in ONNX Runtime's order.
 #ifndef QDQ_GRAPH_READ_ONNX_RESIZE_H
 #define QDQ_GRAPH_READ_ONNX_RESIZE_H
 
@@ -19,8 +19,8 @@ typedef struct qdq_onnx_resize {
 } qdq_onnx_resize;
 
 // Along a dim every element of the result is a sum: tap t adds element index[t * size + o] of x,
-// times weight[t * size + o], divided by divisor[o] if there are divisors. `size` is the dim's size
-// in the result.
+// times weight[t * size + o], divided by divisor[o] unless `divisor` is NULL. `size` is the dim's
+// size in the result.
 typedef struct qdq_onnx_taps {
     size_t count, size;
     double *index, *weight, *divisor;
@@ -30,7 +30,7 @@ static inline double qdq_onnx_clamped(double at, int64_t size) {
     return at < 0.0 ? 0.0 : at > (double)(size - 1) ? (double)(size - 1) : at;
 }
 
-// Whether the dim is scaled or cropped.
+// True if the dim is scaled or cropped.
 static inline bool qdq_onnx_moves(const qdq_onnx_resize *r, int dim) {
     return r->ratio[dim] != 1.0 || r->begin[dim] != 0.0f || r->end[dim] != 1.0f;
 }
@@ -44,8 +44,8 @@ bool qdq_onnx_find_taps(const qdq_onnx_resize *r, int dim, qdq_onnx_taps *taps);
 
 // onnx_resize_sum.c: adds the nodes of a linear or cubic Resize as weighted sums.
 void qdq_onnx_resize_by_sums(const qdq_onnx_resize *r);
-// Positions outside of x along `dim` get the extrapolation value; all others keep `value`. `last`:
-// the node makes the output.
+// Gives positions outside of x along `dim` the extrapolation value; all others keep `value`.
+// `last`: the node computes the output.
 qdq_value qdq_onnx_extrapolated(const qdq_onnx_resize *r, qdq_value value, int dim, bool last);
 
 #endif

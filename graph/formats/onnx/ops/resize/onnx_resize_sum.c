@@ -108,8 +108,8 @@ static bool moves(const qdq_onnx_resize *r, int dim) {
     return qdq_onnx_moves(r, dim);
 }
 
-// The dims that ONNX Runtime interpolates by a linear Resize, whether they are scaled or not, have
-// a first one and a last one; other forms have the scaled dims.
+// Chooses the dims of the sums: ONNX Runtime's linear Resize interpolates all dims between a first
+// and a last, even unscaled dims; other forms have the scaled dims.
 static void choose_dims(sums *s) {
     const qdq_onnx_resize *r = s->r;
     int rank = r->in.rank, first = rank == 4 || rank == 5 ? 2 : 0, last = rank - 1;
