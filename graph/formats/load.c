@@ -94,7 +94,7 @@ static void folder_of(const char *path, char *out, size_t capacity) {
              slash ? path : ".");
 }
 
-// Whether the file is an ONNX model, which `file` then has open; the caller closes it.
+// True if the file is an ONNX model, which `file` then has open; the caller closes it.
 static bool open_model(const char *path, qdq_open_file *file) {
     unsigned char head[16];
     if (qdq_open_path(path, file, NULL) != QDQ_OK) return false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where there are no files: no constant is held in one, and nothing is written.
+// Replaces the readers and writers of files in a build without files: no constant is held in a
+// file, and nothing is written.
 #include "graph/core/held_constants.h"
 
 void qdq_release_files(qdq_graph *graph) { (void)graph; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a graph to a file: the ending of its path names the format. Also reports what a format
-// cannot express.
+// Writes a graph to a file: the ending of its path names the format. Also reports the parts of a
+// graph that a format cannot express.
 #include "graph/compile/validate.h"
 #include "graph/formats/c/c_write.h"
 #include "graph/formats/json/json_write.h"

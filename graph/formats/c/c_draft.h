@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A graph on its way to C: the text so far, and the step that is being written. Each op has a
-// writer (c_ops.c lists them) that reads the stages of its node, as `lower` makes them with
+// writer (c_ops.c lists them) that reads the stages of its node, as `lower` fills them in with
 // `plain`, and writes the body of a function. Its parameters are x0, x1, ..., the node's inputs,
 // and y0, y1, ..., its outputs, as untyped memory. Definitions that the text names (embed.py) are
 // added by c_write.c.
@@ -54,8 +54,8 @@ void qdq_c_put_strided(qdq_c_text *text, const char *index, int rank, const size
 // The number of the block of a grid that holds element i.
 void qdq_c_put_block(qdq_c_text *text, const qdq_grid *grid);
 
-// Declares the numbers of a parameter as an array `name`, if there are several; then the number for
-// element i as an expression.
+// Declares the numbers of a parameter as an array `name`, if it has several; then writes the number
+// for element i as an expression.
 void qdq_c_declare_param(qdq_c_step *step, const qdq_stage_param *param, const char *name);
 void qdq_c_put_param(qdq_c_step *step, const qdq_stage_param *param, const char *name);
 
@@ -67,8 +67,7 @@ void qdq_c_declare_numerics(qdq_c_text *text, const qdq_numerics *numerics);
 void qdq_c_put_store(qdq_c_text *text, qdq_dtype dtype, const char *y, const char *index,
                      const char *value, const qdq_numerics *numerics);
 
-// Whether load_<dtype> gives a float or an int32_t: of other dtypes nothing is known but their
-// size.
+// True if load_<dtype> gives a float or an int32_t: of other dtypes only the size is known.
 bool qdq_c_loads(qdq_dtype dtype);
 // The same, with a finding about an input or an output of the step.
 bool qdq_c_takes(qdq_c_step *step, size_t input);

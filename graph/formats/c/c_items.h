@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our own definitions as text, which embed.py makes while building.
+// The library's definitions as text, which embed.py collects while building.
 #ifndef QDQ_GRAPH_WRITE_C_C_ITEMS_H
 #define QDQ_GRAPH_WRITE_C_C_ITEMS_H
 

@@ -52,7 +52,7 @@ static void put_run(qdq_c_step *step, const qdq_run *run, int d) {
               run->step);
 }
 
-// The offset that a dim before the last contributes, and whether its run is filled.
+// Writes the offset that a dim before the last contributes, and the test for its filled runs.
 static void put_dim(qdq_c_step *step, const qdq_run_dim *dim, int d) {
     qdq_c_text *text = step->body;
     bool fills = false;

@@ -70,7 +70,8 @@ bool qdq_c_names_clash(const char *a, const char *b) {
 
 //---- Comments ---------------------------------------------------------------
 
-// Bytes of a character that changes the direction of text or ends a line, as UTF-8; 0: another one.
+// Returns the length in bytes of a UTF-8 character that changes the direction of text or ends a
+// line; 0 for other characters.
 static size_t hidden_bytes(const char *at) {
     const unsigned char *u = (const unsigned char *)at;
     if (u[0] == 0xD8 && u[1] == 0x9C) return 2;  // U+061C

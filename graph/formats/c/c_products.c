@@ -143,8 +143,8 @@ static void put_float_sum(const product *p) {
                   order->by_rows ? "r" : "c", order->count);
 }
 
-// Of a transposed convolution: the sum of each tap over its input channels, in the order of the
-// product, is added to the whole. Taps beyond the border have none.
+// For a transposed convolution: sums each tap over its input channels, in the order of the product,
+// and adds that sum to the whole. Taps beyond the border add nothing.
 static void put_tap_sums(const product *p) {
     const qdq_gemm_order *order = &p->g->order;
     size_t inputs = p->conv->group_inputs, taps = p->conv->taps;
@@ -195,7 +195,7 @@ static void put_zero(const product *p, const char *name, const qdq_gemm_along *z
     qdq_c_put(p->step->body, ";\n");
 }
 
-// Codes as they are, two products at a time; zero points leave the finished sum.
+// Multiplies codes unchanged, two products at a time; zero points leave the finished sum.
 static void put_pairs(const product *p) {
     qdq_c_text *text = p->step->body;
     const char *indent = "                ";

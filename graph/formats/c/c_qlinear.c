@@ -69,7 +69,7 @@ static void declare_plane(qdq_c_step *step, const qdq_qlinear_pool_params *p) {
     qdq_c_put(text, " * %zu;\n        (void)inner;\n", image->channel_stride);
 }
 
-// The loops over a window, in row-major order, which leave out what lies beyond the border.
+// Writes the loops over a window, in row-major order, without the elements beyond the border.
 static void put_window(qdq_c_step *step, const qdq_qlinear_pool_params *p) {
     const qdq_qlinear_axis *a = p->axes;
     const char *dtype = qdq_dtype_name(p->dtype);

@@ -139,7 +139,7 @@ void qdq_c_write_log_softmax(qdq_c_step *step) {
 
 //---- Reductions -------------------------------------------------------------
 
-// What happens to a lane for each element, and to the sum of the lanes.
+// The statements that update a lane for each element, and finish the sum of the lanes.
 typedef struct reduction {
     const char *op, *change, *end;
     int identity;

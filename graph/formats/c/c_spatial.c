@@ -55,7 +55,7 @@ static void put_result(qdq_c_step *step, const qdq_pool_params *p) {
     qdq_c_put_store(text, p->y_dtype, "y0", "i", "y", NULL);
 }
 
-// The loops over the dims of the window, which leave out what lies beyond the border.
+// Writes the loops over the dims of the window, without the elements beyond the border.
 static void put_window(qdq_c_step *step, const qdq_pool_params *p) {
     qdq_c_text *text = step->body;
     for (int d = 0; d < QDQ_MAX_SPATIAL; d++)

@@ -25,7 +25,7 @@
 #include "runtime/base/size.h"
 #include "runtime/numerics/dtype.h"
 
-// Where the text of a call finds a value.
+// The memory in which a call finds a value.
 typedef enum place_kind { UNUSED, AS_INPUT, AS_OUTPUT, AS_CONSTANT, IN_ARENA } place_kind;
 
 typedef struct value_place {
@@ -137,7 +137,7 @@ static size_t add_lifetime(c_draft *d, size_t step, size_t bytes) {
     return d->lifetime_count++;
 }
 
-// The arena holds what nodes make, and the values that they read last until the last reader.
+// Places the results of a node in the arena, and keeps its operands there until their last reader.
 static void place_node(c_draft *d, size_t index) {
     const qdq_node *node = &d->graph->nodes[index];
     for (size_t i = 0; i < node->output_count; i++) {
@@ -183,7 +183,8 @@ static qdq_status out_of_memory(qdq_error *err) {
     return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while writing C");
 }
 
-// Reads the constants that nodes of a run read, and lists those that nodes make of constants.
+// Reads the constants that nodes of a run read, and lists the results that nodes compute from
+// constants.
 static qdq_status read_constants(c_draft *d, const char **names, size_t *count, qdq_error *err) {
     for (size_t i = 1; i < d->graph->value_count; i++) {
         if (d->values[i].kind != AS_CONSTANT) continue;
@@ -252,7 +253,7 @@ static qdq_status check_operations(const c_draft *d, qdq_error *err) {
     return QDQ_OK;
 }
 
-// Computes what depends on constants alone, by a run whose inputs are zeros.
+// Computes values that depend on constants alone, by a run whose inputs are zeros.
 static qdq_status set_constants(c_draft *d, qdq_error *err) {
     const char **names = qdq_mempool_array(d->mempool, d->graph->value_count, sizeof *names);
     size_t count = 0;
@@ -276,7 +277,7 @@ static qdq_status set_constants(c_draft *d, qdq_error *err) {
 
 //---- Steps ------------------------------------------------------------------
 
-// The finding that there is no writer, or that the arithmetic is another one.
+// Reports a node that C cannot express: no writer, or other arithmetic.
 static void refuse(c_draft *d, const qdq_node *node, const char *found, const char *wanted) {
     qdq_report_add(d->findings, "core", &qdq_core_rules[QDQ_RULE_OP_UNSUPPORTED],
                    (qdq_subject){.node = node->name, .op = node->op->name}, found, wanted,
@@ -368,7 +369,7 @@ static void put_call(c_draft *d, size_t index) {
     qdq_c_put(&d->calls, ");\n");
 }
 
-// Outputs that are not where a node makes them: inputs, constants, and values returned twice.
+// Copies outputs that no node writes in place: inputs, constants, and values returned twice.
 static void put_copies(c_draft *d) {
     for (size_t i = 0; i < d->graph->output_count; i++) {
         uint32_t id = d->graph->outputs[i].value.id;
@@ -402,7 +403,7 @@ static size_t find_item(const char *word, size_t length) {
     return SIZE_MAX;
 }
 
-// Writes an item after those that it needs. No item needs itself through others.
+// Writes an item after the items that it needs. No item needs itself through others.
 static void put_item(FILE *out, size_t item, bool *done) {
     if (done[item]) return;
     done[item] = true;

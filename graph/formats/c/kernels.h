@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of emitted C that have no counterpart in the library: elements in memory, and windows.
 // The numbers come from the definitions that this file includes. embed.py copies what a file needs;
-// where a name is defined here and there, this file counts.
+// if both define a name, this file counts.
 #ifndef QDQ_GRAPH_WRITE_C_KERNELS_H
 #define QDQ_GRAPH_WRITE_C_KERNELS_H
 

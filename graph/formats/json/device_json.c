@@ -91,7 +91,7 @@ static qdq_status begin(const qdq_json_item *tree, qdq_device *out, qdq_error *e
                         qdq_json_kind_text(tree));
     const qdq_json_item *chip = qdq_json_find(tree, "chip");
     *out = (qdq_device){.name = "custom"};
-    if (!chip || !qdq_json_text(chip)) return QDQ_OK;  // read_text refuses what is no string
+    if (!chip || !qdq_json_text(chip)) return QDQ_OK;  // read_text refuses other types
     qdq_error unknown = {0};
     const qdq_device *found = qdq_device_find(qdq_json_text(chip), &unknown);
     if (found && qdq_device_is_none(found))

@@ -33,7 +33,7 @@ typedef struct qdq_item {
 
 // These functions fail with QDQ_ERR_PARSE: the file does not have the form of a graph file.
 qdq_status qdq_item_wrong_kind(const qdq_reader *r, const qdq_item *at, const char *wanted);
-// Finds the member called `key`. A missing one is an error if required; otherwise out->json is
+// Finds the member called `key`. A missing member is an error if required; otherwise out->json is
 // NULL, as it is for an optional member that is null.
 qdq_status qdq_item_member(const qdq_reader *r, const qdq_item *object, const char *key,
                            bool required, qdq_item *out);

@@ -10,7 +10,7 @@
 #define QDQ_JSON_MEMORY_KEYS "memory_config", "layout", "tile", "transpose_tile"
 
 // Reads these keys of an input, a constant or a node. Unknown words and impossible numbers are
-// findings about `subject`, whose port is filled in here; what they belong to is then not given.
+// findings about `subject`, whose port is filled in here; their key then counts as not given.
 qdq_status qdq_json_read_memory(const qdq_reader *r, const qdq_item *at, qdq_subject subject,
                                 qdq_given_layout *out);
 

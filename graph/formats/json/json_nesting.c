@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the attributes of a quantizing node in a file say of its blocks: nested scales may give the
+// Reads the blocks of a quantizing node from its attributes in a file: nested scales may give the
 // group_shape, and lists are nested as the block grid is.
 #include "graph/formats/json/json_nesting.h"
 

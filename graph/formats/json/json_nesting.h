@@ -17,7 +17,7 @@ void qdq_json_check_nesting(qdq_graph *graph, const qdq_op *op, const char *node
 void qdq_json_infer_blocks(const qdq_graph *graph, qdq_mempool *mempool, const qdq_op *op,
                            const qdq_json_item *attrs, char *fields);
 
-// Reports `attrs` that name the qtype per_tensor if the node that makes `y` got another one.
+// Reports `attrs` that name the qtype per_tensor if the producer of `y` got another qtype.
 void qdq_json_check_qtype(qdq_graph *graph, qdq_value y, const qdq_json_item *attrs);
 
 #endif

@@ -18,7 +18,7 @@ static bool find_node(const qdq_node_list *list, const char *name, size_t length
     return qdq_symbols_find(list->names, name, length, index);
 }
 
-// Finds the node that makes the value called `name`: "node", or "node.port" unless an input or a
+// Finds the node that computes the value called `name`: "node", or "node.port" unless an input or a
 // constant has exactly this name.
 static bool maker_of(const qdq_node_list *list, const char *name, uint32_t *index) {
     if (find_node(list, name, strlen(name), index)) return true;
@@ -27,7 +27,7 @@ static bool maker_of(const qdq_node_list *list, const char *name, uint32_t *inde
     return dot && find_node(list, name, (size_t)(dot - name), index);
 }
 
-// Keeps what the node says about the memory of its first output.
+// Keeps the node's keys about the memory of its first output.
 static qdq_status read_memory(const qdq_reader *r, const qdq_item *at, qdq_node_text *node) {
     qdq_given_layout given;
     const qdq_op *op = qdq_op_find(node->op);
@@ -65,7 +65,7 @@ static qdq_status read_text(qdq_node_list *list, const qdq_item *at, qdq_node_te
     return QDQ_OK;
 }
 
-// A port is one name or a list of names; null is no connection.
+// Counts the names of a port: a name or a list of names; null is no connection.
 static size_t count_names(const qdq_json_item *port) {
     if (qdq_json_is_null(port)) return 0;
     return qdq_json_is_array(port) ? qdq_json_count(port) : 1;
@@ -123,7 +123,7 @@ static qdq_status sort_nodes(qdq_node_list *list, uint32_t *order) {
 
 // each suggestion compares all candidates
 static const char *nearest_value(const qdq_node_list *list, const char *name) {
-    enum { CANDIDATES = 1000, SUGGESTIONS = 100 };  // each looks at all candidates
+    enum { CANDIDATES = 1000, SUGGESTIONS = 100 };  // candidates compared for each suggestion
     const qdq_graph *graph = list->r->graph;
     const char *names[CANDIDATES];
     size_t count = 0;

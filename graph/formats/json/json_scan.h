@@ -9,7 +9,7 @@
 // - nests at most 64 levels deep and holds at most `max_values` values (0: 1,000,000),
 // - gives no key twice in one object, compared without escapes,
 // - has no \u0000 in a string and no lone surrogate,
-// - has no number that overflows a double or takes more than 63 characters (cJSON cuts those).
+// - has no number that overflows a double or takes more than 63 characters (cJSON would cut it).
 // Too many values is QDQ_ERR_LIMIT, anything else QDQ_ERR_PARSE. The error begins "line L, column
 // C: ", with columns in characters. Time is linear in `length`; memory grows with the keys of open
 // objects. *longest_number (unless NULL) becomes the characters of the longest number, 0 without

@@ -12,7 +12,7 @@
 
 enum { MOST_NUMBER_BYTES = 63, SHOWN_BYTES = 80 };
 
-//---- Saying what is wrong ----
+// ---- Errors -----------------
 
 qdq_status qdq_json_fail(qdq_json_text *json, size_t at, qdq_status status, const char *format,
                          ...) {
@@ -72,7 +72,7 @@ static int hex4(const qdq_json_text *json, size_t at) {
 static bool is_high(int unit) { return unit >= 0xD800 && unit <= 0xDBFF; }
 static bool is_low(int unit) { return unit >= 0xDC00 && unit <= 0xDFFF; }
 
-// Whether the second half of a surrogate pair begins at text[at].
+// True if the second half of a surrogate pair begins at text[at].
 static bool low_follows(const qdq_json_text *json, size_t at) {
     return json->length - at >= 6 && json->text[at] == '\\' && json->text[at + 1] == 'u' &&
            is_low(hex4(json, at + 2));
@@ -174,7 +174,7 @@ static size_t skip_digits(qdq_json_text *json) {
     return json->at - from;
 }
 
-// Whether a number of at most MOST_NUMBER_BYTES overflows a double. strtod gets the number without
+// True if a number of at most MOST_NUMBER_BYTES overflows a double. strtod gets the number without
 // its decimal point, the only part that depends on the locale.
 static bool overflows(const char *number, size_t length) {
     char plain[MOST_NUMBER_BYTES + 16];

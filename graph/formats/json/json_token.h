@@ -6,7 +6,7 @@
 #include "include/qdq/base.h"
 #include "runtime/base/error.h"
 
-enum { QDQ_JSON_END = -1 };  // what qdq_json_peek returns at the end of the text
+enum { QDQ_JSON_END = -1 };  // returned by qdq_json_peek at the end of the text
 
 // Text being read. Borrows everything it points to; each token taken advances `at`.
 typedef struct qdq_json_text {

@@ -20,8 +20,8 @@ static bool is_number_char(char c) {
     return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
 }
 
-// Finds the first number at or after `at` outside of strings, in valid JSON that has one. *length:
-// its bytes.
+// Finds the first number at or after `at` outside of strings, in valid JSON that has a number.
+// *length: its bytes.
 static const char *find_number(const char *at, size_t *length) {
     while (*at != '-' && !(*at >= '0' && *at <= '9')) {
         if (*at == '"')
@@ -50,7 +50,7 @@ static size_t whole_digits(const char *number, size_t length, char out[MOST_DIGI
     long power = i < length ? strtol(number + i + 1, NULL, 10) : 0;
     for (; power > 0 && fraction; power--) fraction--;
     for (; power < 0 && fraction <= MOST_DIGITS; power++) fraction++;
-    // Digits of the fraction must be 0. Those beyond MOST_DIGITS were not kept.
+    // Digits of the fraction must be 0. Digits beyond MOST_DIGITS were not kept.
     for (size_t k = 0; k < fraction; k++)
         if (k >= digits || digits - 1 - k >= MOST_DIGITS || out[used + digits - 1 - k] != '0')
             return 0;

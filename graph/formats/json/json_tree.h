@@ -28,7 +28,7 @@ const qdq_json_item *qdq_json_first(const qdq_json_item *item);
 const qdq_json_item *qdq_json_next(const qdq_json_item *item);
 const char *qdq_json_name(const qdq_json_item *item);
 size_t qdq_json_count(const qdq_json_item *item);
-// NULL if the object has no such member.
+// Returns the member of an object; NULL if it is missing.
 const qdq_json_item *qdq_json_find(const qdq_json_item *object, const char *name);
 
 // `item` is declared by it.
@@ -49,7 +49,7 @@ bool qdq_json_whole(const qdq_json_item *item, int64_t *out);
 // beyond 2^53 as well.
 bool qdq_json_int64(const qdq_json_item *item, int64_t *out);
 bool qdq_json_uint64(const qdq_json_item *item, uint64_t *out);
-// Reads a number, or one of "NaN", "Infinity", "-Infinity", which JSON has no number for.
+// Reads a number, or "NaN", "Infinity" or "-Infinity", which are no JSON numbers.
 bool qdq_json_any_number(const qdq_json_item *item, double *out);
 
 #endif

@@ -33,7 +33,7 @@ static qdq_status read_declaration(const qdq_reader *r, const qdq_item *at, cons
     return QDQ_OK;
 }
 
-// Replaces the shape of an input by the one that the options give.
+// Replaces the shape of an input by the shape that the options give.
 static void take_given_shape(const qdq_reader *r, declaration *input) {
     const qdq_graph_options *options = r->options;
     for (size_t i = 0; options && i < options->shape_count; i++)
@@ -258,7 +258,7 @@ static qdq_status read_file_constant(qdq_reader *r, const qdq_item *at, const de
     return status;
 }
 
-// Whether `data` is the single number of a constant of rank 0, which needs no list.
+// True if `data` is the single number of a constant of rank 0, which needs no list.
 static bool is_scalar(const declaration *d, const qdq_json_item *data) {
     double number;
     return d->shape.rank == 0 && qdq_json_any_number(data, &number);

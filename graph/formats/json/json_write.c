@@ -237,7 +237,7 @@ static char *sibling(qdq_mempool *mempool, const char *path, const char *suffix)
     return out;
 }
 
-// Whether a graph file names a file of constants in its folder.
+// True if a graph file names a file of constants in its folder.
 static bool names_file(const char *path, const char *name) {
     char word[4096 + 3], part[2 * sizeof word];
     int length = snprintf(word, sizeof word, "\"%s\"", name);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the ops and tensors of a oneDNN Graph file: kinds, ids, and which op makes which tensor.
+// Reads the ops and tensors of a oneDNN Graph file: kinds, ids, and the op that computes each
+// tensor.
 #include "graph/formats/onednn/json_onednn.h"
 
 #include <inttypes.h>

@@ -12,7 +12,7 @@
 
 #include "graph/formats/json/json_item.h"
 
-// Detects such a file by its content: it has an array "graph" and no "format".
+// True if the content is a oneDNN Graph file: it has an array "graph" and no "format".
 bool qdq_json_is_onednn(const qdq_json_item *json);
 
 qdq_status qdq_json_read_onednn(const qdq_reader *r, const qdq_item *top);
@@ -62,8 +62,8 @@ uint32_t qdq_onednn_find(const qdq_symbols *ids, uint64_t id);
 qdq_status qdq_onednn_fail(const qdq_onednn *file, const qdq_onednn_op *op, const char *format, ...)
     QDQ_PRINTF(3, 4);
 
-// The dtype that an op declares for a tensor, QDQ_DTYPE_NONE for "undef". `what` is "input" or
-// "output", `index` its position among them.
+// Sets *dtype to the dtype that an op declares for a tensor, QDQ_DTYPE_NONE for "undef". `what` is
+// "input" or "output", `index` its position in that list.
 qdq_status qdq_onednn_dtype(const qdq_onednn *file, const qdq_onednn_op *op, const char *what,
                             size_t index, const qdq_json_item *tensor, qdq_dtype *out);
 

@@ -9,7 +9,7 @@
 #include "graph/core/names.h"
 #include "graph/formats/onednn/json_onednn.h"
 
-// Whether a name consists of `letters` and a number printed in the usual way.
+// True if a name consists of `letters` and a number printed in the usual way.
 static bool is_numbered(const char *name, const char *letters, uint64_t *id) {
     size_t length = strlen(letters);
     char again[32];
@@ -20,7 +20,7 @@ static bool is_numbered(const char *name, const char *letters, uint64_t *id) {
     return strcmp(again, name) == 0;
 }
 
-// Whether the name belongs to an input, or could be the generated name of another op.
+// True if the name belongs to an input, or could be the generated name of another op.
 static bool is_anothers(const qdq_onednn *file, const qdq_onednn_op *op) {
     uint64_t id;
     if (is_numbered(op->given, "t", &id)) {

@@ -56,7 +56,7 @@ static qdq_status add_input(const qdq_onednn *file, qdq_onednn_tensor *tensor) {
     return QDQ_OK;
 }
 
-// Adds an input for every tensor that no op makes, in the order in which ops read them.
+// Adds an input for every tensor that no op computes, in the order in which ops read them.
 static qdq_status add_inputs(const qdq_onednn *file) {
     for (size_t i = 0; i < file->tensor_count; i++)
         if (file->tensors[i].maker == QDQ_ONEDNN_NOTHING)
@@ -115,7 +115,7 @@ static bool read_ports(const qdq_onednn *file, const qdq_onednn_op *op, char *fi
     return false;
 }
 
-// Reports an output that is declared with another dtype than the op makes.
+// Reports an output that is declared with another dtype than the op returns.
 static void check_dtype(const qdq_onednn *file, const qdq_onednn_op *op, size_t output,
                         qdq_dtype declared) {
     qdq_graph *graph = file->r->graph;
