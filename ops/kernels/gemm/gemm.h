@@ -2,7 +2,7 @@
 // Kernels of matrix products: tiles of up to 12 rows and 32 columns whose sums stay in registers.
 //
 // A float sum is fma(a_k, b_k, sum) in float32 for k ascending. Vectors run over columns, so each
-// sum is one chain, the same on every instruction set. A k block continues the sums of the one
+// sum is one chain, the same on every instruction set. A k block continues the sums of the block
 // before from memory. Integer sums are exact in int32, and wrap around.
 //
 // Products of bfloat16 are added in pairs of k, as VDPBF16PS does: sum = fused(a_1, b_1, sum), then
@@ -40,8 +40,8 @@ typedef enum qdq_gemm_kind {
     // (runtime/numerics/pair_sum.h).
     QDQ_GEMM_SATURATED_BYTES,
     QDQ_GEMM_SATURATED_CODES,
-    // The same, with int8_t of which no pair can saturate: qdq_gemm_rest adds what they leave out.
-    // Not in every kernel.
+    // The same, with int8_t whose pairs cannot saturate: qdq_gemm_rest adds the products that they
+    // leave out. Not in every kernel.
     QDQ_GEMM_SPLIT_CODES,
     QDQ_GEMM_KINDS,
 } qdq_gemm_kind;
@@ -56,7 +56,7 @@ static inline size_t qdq_gemm_step(qdq_gemm_kind kind) {
     return QDQ_GEMM_STEP_BYTES / qdq_gemm_size(kind);
 }
 
-// Whether a kernel may leave out products (`keep` below).
+// True if a kernel may leave out products (`keep` below).
 static inline bool qdq_gemm_keeps(qdq_gemm_kind kind) {
     return kind == QDQ_GEMM_FLOATS || kind == QDQ_GEMM_BFLOATS;
 }
@@ -78,8 +78,8 @@ typedef struct qdq_gemm_part {
     void *c;            // rows of 32 float or int32_t
     size_t c_stride;    // sums from one row to the next
     size_t rows, steps;
-    // For floats and bfloats bit r of keep[k] says whether row r has a product k; other products
-    // are left out, and there are at most 12 rows. NULL: all rows have all products.
+    // For floats and bfloats bit r of keep[k] is set if row r has a product k; other products are
+    // left out, and a part has at most 12 rows. NULL: all rows have all products.
     const uint16_t *keep;
     bool half;  // without `keep`: the last 16 columns may be left out, with any sums
     // For codes, instead of `start`: a sum for each row, which all of its columns start from; or
@@ -99,7 +99,7 @@ typedef struct qdq_gemm_results {
     // is number `way` of them. At most 1: none share.
     size_t ways, way;
     size_t b_step;       // elements from a step of b to the next
-    size_t b_panel;      // from the first 32 columns to the next 32, if there are more
+    size_t b_panel;      // from the first 32 columns to the next 32, if b has more
     const size_t *b_at;  // or from b to each step, if they lie unevenly; else NULL
     size_t rows, columns, steps;
     const float *before;
@@ -172,7 +172,7 @@ typedef struct qdq_gemm_lines_panel {
 typedef struct qdq_gemm_lines {
     const float *x;
     const size_t *offsets;  // with `base` modulo 2^64
-    size_t tap, taps;       // the tap of the first k; how many there are
+    size_t tap, taps;       // the tap of the first k, and the number of taps
     size_t n;
     const qdq_gemm_lines_panel *panels;
     size_t count;
@@ -190,7 +190,7 @@ typedef struct qdq_gemm_code_lines {
     size_t base;
     const size_t *offsets;  // with `base` modulo 2^64
     const uint32_t *masks;  // of each tap
-    size_t tap, taps;       // the tap of the first k; how many there are
+    size_t tap, taps;       // the tap of the first k, and the number of taps
     size_t n;
     uint8_t pad, flip;
     int16_t zero;
@@ -207,10 +207,10 @@ typedef struct qdq_gemm_run {
     size_t column;    // of the first
 } qdq_gemm_run;
 
-// Copies the codes of a k to the columns of all runs: position i of a row takes
-// x[offset + at + i * stride] if begin <= i < end and index + step < in in both dims, else `pad`.
-// `out` has room for 32 columns more than there are, and the last code may be read with the 64 that
-// follow it if they are among the `size`.
+// Copies the codes of a k to the columns of all runs: position i of a row takes x[offset + at + i *
+// stride] if begin <= i < end and index + step < in in both dims, else `pad`. `out` has room for 32
+// columns more than the runs have, and the last code may be read with the 64 that follow it if they
+// are among the `size`.
 typedef struct qdq_gemm_code_runs {
     const uint8_t *x;
     size_t size, offset, stride;
@@ -264,8 +264,8 @@ typedef struct qdq_gemm_code_factors {
 typedef void qdq_gemm_code_factors_fn(const qdq_gemm_code_rows *codes, qdq_gemm_code_factors *to);
 
 // A part of QDQ_GEMM_SPLIT_CODES whose sums become codes in registers. The sums in part.c are read
-// and not written. `codes` has a scale and a bias for each row, and of a panel at most 32 columns;
-// what code_rows returns for it says whether there is the arithmetic.
+// and not written. `codes` has a scale and a bias for each row, and at most 32 columns of a panel;
+// the kernel supports the arithmetic if code_rows returns true for it.
 typedef struct qdq_gemm_code_results {
     qdq_gemm_part part;
     qdq_gemm_code_rows codes;
@@ -277,7 +277,7 @@ typedef void qdq_gemm_code_results_fn(const qdq_gemm_code_results *results);
 // n elements of float32, float16 or bfloat16 as float32. A NaN stays a NaN.
 typedef void qdq_gemm_widen_fn(qdq_dtype dtype, const void *x, float *out, size_t n);
 
-// n float32 to such a dtype, rounded half to even. The only NaN in x is 0x7FC00000.
+// Narrows n float32 to one of these dtypes, rounded half to even. The only NaN in x is 0x7FC00000.
 typedef void qdq_gemm_narrow_fn(qdq_dtype dtype, const float *x, void *out, size_t n);
 
 // The order in which a row adds its products with weight codes.

@@ -81,7 +81,7 @@ static inline gemm_floats bfloats_madd(gemm_floats sum, gemm_floats x, gemm_floa
 
 #endif
 
-// Bit row + r of keep[k] says whether row r has a product k.
+// Bit row + r of keep[k] is set if row r has a product k.
 static void bfloats_kept(const int32_t *a, const int32_t *b, const int32_t *start,
                          size_t start_stride, int32_t *c, size_t c_stride, size_t steps,
                          const uint16_t *keep, size_t row, size_t rows) {

@@ -178,7 +178,7 @@ static inline size_t copy_vectors(const uint8_t *x, const uint8_t *end, size_t s
 
 #endif
 
-// Later runs overwrite what is written beyond the end of a run.
+// Later runs overwrite codes written beyond the end of a run.
 void QDQ_ISA_NAME(gemm_code_runs)(const qdq_gemm_code_runs *r) {
     for (const qdq_gemm_run *run = r->runs; run < r->runs + r->count; run++) {
         uint8_t *out = r->out + run->column;

@@ -6,12 +6,11 @@
 
 qdq_gemm_decode_fn QDQ_ISA_NAME(gemm_decode), QDQ_ISA_NAME(gemm_multiply_codes);
 
-//---- What the instruction set has --------------------------------------------
+// ---- Vectors of the instruction set -----------------------------------------
 
-// `raw_bytes`, `raw_low` and `raw_high` read as many bytes as there are lanes and return whole
-// bytes, low halves or high halves as floats. Rounding to bfloat16 needs no test for NaN: the only
-// NaN of a scale is 0x7FC00000, products keep it, and adding to its bits does not reach the upper
-// half.
+// `raw_bytes`, `raw_low` and `raw_high` read a byte for each lane and return whole bytes, low
+// halves or high halves as floats. Rounding to bfloat16 needs no test for NaN: the only NaN of a
+// scale is 0x7FC00000, products keep it, and adding to its bits does not reach the upper half.
 #if defined(__AVX512F__)
 static inline __m512i raw_words(const uint8_t *x) {
     return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)x));
@@ -146,7 +145,7 @@ void QDQ_ISA_NAME(gemm_decode)(const qdq_gemm_weight_part *p) {
 
 //---- A row of A -------------------------------------------------------------
 
-// All columns at a time if there are registers for their sums, scales and zero points.
+// All columns at a time if their sums, scales and zero points fit into registers.
 enum { CODE_AT_ONCE = LANES == 16 ? CODE_ALL_VECS : CODE_VECS };
 #define CODE_EACH_AT_ONCE _Pragma("GCC unroll 4") for (size_t v = 0; v < CODE_AT_ONCE; v++)
 

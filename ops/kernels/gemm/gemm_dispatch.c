@@ -28,14 +28,14 @@ extern qdq_gemm_part_fn qdq_gemm_codes_neon_dot;
 #define CODE_ROWS_avx512 qdq_gemm_code_rows_avx512
 #define CODE_ROWS_neon NULL
 
-// A row takes its functions from several instruction sets: `integers`, `bytes` and `bfloats` say
-// from which it has the products of those elements, `integers` also those in fixed point, and
-// `base` says it for all other functions. The last columns are `widens_bytes`, `signs_codes`, the
+// A row takes its functions from several instruction sets: `integers`, `bytes` and `bfloats` name
+// the sets with the products of these elements, `integers` also with products in fixed point, and
+// `base` the set with all other functions. The last columns are `widens_bytes`, `signs_codes`, the
 // products of codes (NULL: products of integers are as fast), products of split codes, the function
 // that adds the rest of split codes, `code_factors`, `code_results`, `enter` and `leave`.
 //
-// The AMX row multiplies bfloat16 as AVX512 does: on the machine with AMX that was measured,
-// VDPBF16PS takes longer than the multiply-adds that it stands for.
+// The AMX row multiplies bfloat16 as AVX512 does: on the measured machine with AMX, VDPBF16PS takes
+// longer than the multiply-adds that it replaces.
 // clang-format off
 #define GEMM(ISA, isa, integers, bytes, bfloats, base, widens_bytes, signs_codes, codes, split, rest, \
              factors, results, ...) \

@@ -28,7 +28,7 @@ enum {
 typedef struct qdq_gemm_fixed_block {
     int8_t digits[QDQ_GEMM_DIGITS][QDQ_GEMM_FIXED_DEPTH];   // zeros beyond the depth
     int16_t sums[QDQ_GEMM_DIGITS][QDQ_GEMM_FIXED_EIGHTHS];  // of the digits of 8 k
-    float unit;  // 0: an a_k is not finite, and there are no digits
+    float unit;  // 0: an a_k is not finite, and the block has no digits
 } qdq_gemm_fixed_block;
 
 // Sets *block to n of at most 128 a_k.

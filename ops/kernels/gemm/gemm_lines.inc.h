@@ -4,8 +4,8 @@
 
 qdq_gemm_lines_fn QDQ_ISA_NAME(gemm_lines);
 
-// `line` makes 32 columns of the elements from x on, which may be outside of memory where the mask
-// has no bit; `picked` makes them of the elements at x[at[j]] (qdq_gemm_lines_panel).
+// `line` stores 32 columns of the elements from x on, which may be outside of memory where the mask
+// has no bit; `picked` stores columns of the elements at x[at[j]] (qdq_gemm_lines_panel).
 #if defined(__AVX512F__)
 
 static inline void line(const float *x, uint32_t mask, float *out) {

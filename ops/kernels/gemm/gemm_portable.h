@@ -11,7 +11,7 @@ static inline const void *qdq_gemm_row(const qdq_gemm_part *p, size_t r) {
     return (const char *)p->a + r * QDQ_GEMM_ROW_BYTES;
 }
 
-// The sums of row r, set to `start` if there is one.
+// Returns the sums of row r, set to `start` if it is given.
 static inline void *qdq_gemm_sums(const qdq_gemm_part *p, size_t r) {
     char *c = (char *)p->c + r * p->c_stride * 4;
     if (p->start) memcpy(c, p->start, QDQ_GEMM_COLUMNS * (size_t)4);

@@ -10,7 +10,7 @@ typedef struct results_tile {
     const int32_t *a, *b;
     size_t b_step;
     const size_t *b_at;  // with b_step 0, or NULL
-    ptrdiff_t b_ahead;   // elements from B to what a step asks for
+    ptrdiff_t b_ahead;   // elements from B to the address that a step prefetches
     bool first;          // of the tiles that read these columns of B
     size_t steps;
     const float *before, *bias, *addend;
@@ -146,7 +146,7 @@ RESULTS_TILES(narrow_results, eights, NARROW)
 RESULTS_TILES(narrow_results, floats, NARROW)
 #endif
 
-// Runs a tile of which only n columns are there: its addend and results are laid out apart.
+// Runs a tile with only n columns: its addend and results are laid out apart.
 static void run_narrow(results_tile_fn *fn, results_tile tile, size_t rows, size_t n) {
     float y[TILE_ROWS * TILE_COLUMNS], addend[TILE_ROWS * TILE_COLUMNS];
     float *to = tile.y;
@@ -179,7 +179,7 @@ static void run_results(const results_tile *tile, size_t rows, size_t width, siz
         run_narrow(fn, *tile, rows, n);
 }
 
-// Prefetches the part of what is ahead that goes with some rows of p->rows.
+// Prefetches the part of `ahead` that goes with some rows of p->rows.
 static void ask_for_ahead(const qdq_gemm_results *p, size_t row, size_t rows) {
     enum { LINE = 64 };
     const char *ahead = p->ahead;

@@ -34,7 +34,7 @@ static inline void ask_for(const int32_t *b, size_t columns) {
     UNROLLED for (size_t i = 0; i < columns; i += LINE) __builtin_prefetch(b + AHEAD + i);
 }
 
-// Whether a tile asks for B: with AVX2 only the first one that reads its columns.
+// True if a tile prefetches B: with AVX2 only the first tile that reads its columns.
 #define ASKS_FOR_B(first) (STEPS_AT_ONCE == 1 || (first))
 
 //---- Tiles --------------------------------------------------------------------

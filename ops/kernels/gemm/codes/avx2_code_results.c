@@ -42,7 +42,7 @@ static inline void put_codes(uint8_t *out, const uint8_t *codes, size_t n) {
         memcpy(out, codes, n);
 }
 
-// A group of codes has two rows. If the last one has only one, it takes it twice.
+// A group of codes has two rows. A last group with a single row takes it twice.
 #define CODES_TILE(R)                                                                              \
     static void codes_tile_##R(const codes_tile *t) {                                              \
         enum { ROWS = VECTORS / VECS };                                                            \

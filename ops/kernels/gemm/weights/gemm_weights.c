@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums of int8 weights, and splitting them for an instruction that adds the products of a pair of
 // bytes in 16 bits and saturates (VPMADDUBSW). A pair cannot saturate if its positive weights and
-// its negative ones add up to at most 128 in size, because 255 * 128 fits in 16 bits. What exceeds
-// this in a pair leaves its larger weight and becomes the rest, which is another step of the row: a
-// weight alone never saturates. Weights with a normal distribution and a scale for each channel
-// have such pairs in 1 to 3 of 100.
+// its negative weights each add up to at most 128 in size, because 255 * 128 fits in 16 bits. The
+// excess of a pair is taken from its larger weight and becomes the rest, which is another step of
+// the row: a weight alone never saturates. With normally distributed weights and a scale for each
+// channel, 1 to 3 of 100 pairs have an excess.
 //
-// The loops count in 16 bits and have no branches, so that compilers make vectors of them.
+// The loops count in 16 bits and have no branches, so that compilers turn them into vectors.
 #include "ops/kernels/gemm/weights/gemm_weights.h"
 
 #include <string.h>

@@ -11,7 +11,7 @@ enum { QDQ_GEMM_WEIGHTS_STRETCH = 64 };  // bytes that are split together
 int32_t qdq_gemm_sum_weights(const int8_t *x, size_t n);
 
 // Adds `rows` lines of weights, at most 2^24, to the sums of their columns. Lines are `stride`
-// apart, and there are at most 32 columns.
+// apart and have at most 32 columns.
 void qdq_gemm_sum_weight_lines(const int8_t *x, size_t stride, size_t rows, size_t columns,
                                int32_t *sums);
 
