@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How AVX2 makes bytes of reals for the core's numerics and one scale and zero point, included by
-// the files that do so. avx512_codes.inc.h explains the arithmetic and why it is exact.
+// Turns reals into bytes with AVX2 for the core's numerics and one scale and zero point.
+// avx512_codes.inc.h explains the arithmetic and why it is exact.
 #include <immintrin.h>
 
 #include "ops/kernels/quantize/kernel_list.h"

@@ -93,7 +93,7 @@ static inline __m256i exact_unit(__m256 x, const qdq_view *views, size_t at) {
 
 typedef __m256 load_fn(const void *x, size_t at);
 
-// Views 2 and 3 are those that qdq_quantize_prepare adds.
+// qdq_quantize_prepare adds views 2 and 3.
 static inline __attribute__((always_inline)) void
 words_of_units(load_fn *load, const void *x, size_t at, const qdq_view *views, __m256i words[2]) {
     const float *unit = (const float *)(const void *)views[2].data + at;

@@ -88,7 +88,7 @@ static size_t compute_all(const qdq_lookup_line *from, const uint8_t *x, uint8_t
 // VPSHUFB takes the low four bits of a code, and gives 0 if the highest bit is set. A code below
 // 128 less 16 k has no highest bit if and only if it is at least 16 k. The result is therefore the
 // exclusive or of parts[k] over all k, if parts[k] is the difference between 16 results and the 16
-// before them. The upper half of the table is another such table, for codes with the highest bit
+// before them. The upper half of the table is split in the same way, for codes with the highest bit
 // inverted.
 static inline void split(const uint8_t *table, __m256i parts[PARTS]) {
     __m128i before = _mm_setzero_si128();

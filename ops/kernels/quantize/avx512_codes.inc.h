@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How AVX-512 makes bytes of reals for the core's numerics and one scale and zero point, included
-// by the files that do so.
+// Turns reals into bytes with AVX-512 for the core's numerics and one scale and zero point.
 //
 // Below, q is the quotient x / s rounded to float32, n is q rounded half to even, and z is the zero
 // point. The sum n + z steps where q is a tie, k + 1/2. Only ties of magnitude up to 255.5 matter,

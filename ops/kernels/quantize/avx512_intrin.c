@@ -54,7 +54,7 @@ static inline __m512i quantize_pairs(const factors *f, const void *x, size_t at)
 
 // As `approximate`, without z: rcp14 is within 2^-14 of 1/s, and after a Newton step within 2^-24
 // and 2^-28, which is less than NEAR too. Scales that are 0, infinite, NaN, or so small that 1/s
-// overflows, make x NaN or infinite. `any_large` finds scales with a denormal 1/s.
+// overflows, give NaN or an infinity. `any_large` finds scales with a denormal 1/s.
 static inline __m512i approximate_channels(__m512 x, __m512 s) {
     __m512 inverse = _mm512_rcp14_ps(s);
     __m512 error = _mm512_fnmadd_ps(s, inverse, all(1.0f));
@@ -63,7 +63,7 @@ static inline __m512i approximate_channels(__m512 x, __m512 s) {
         _mm512_fmadd_ps(x, _mm512_mul_ps(inverse, all(0x1p16f)), all(0x1p15f + NEAR)));
 }
 
-// Whether a scale is 2^100 or more, negative or NaN.
+// True if a scale is 2^100 or more, negative or NaN.
 static inline bool any_large(const __m512i s[4]) {
     __m512i most = _mm512_max_epu32(_mm512_max_epu32(s[0], s[1]), _mm512_max_epu32(s[2], s[3]));
     return _mm512_cmpge_epu32_mask(most, _mm512_castps_si512(all(0x1p100f))) != 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lookup in tables of 16-bit and 32-bit results with AVX-512 intrinsics. A table of 16 bits is
-// split into a table of low bytes and one of high bytes, four registers each, and the two results
-// are joined.
+// split into tables of low bytes and of high bytes, four registers each, and the two results are
+// joined.
 #include <immintrin.h>
 
 #include "ops/kernels/quantize/kernel_list.h"

@@ -11,10 +11,10 @@
 
 //---- To integers ------------------------------------------------------------
 
-// A way to make integers.
+// A conversion to integers.
 typedef struct chip_integer {
     bool wormhole, even;
-    int32_t folded;      // what the zero point has too much: 128 or 0
+    int32_t folded;      // excess of the zero point: 128 or 0
     int32_t keeps_sign;  // -1; 0: the sign is dropped
     int32_t low, high;   // of y
     int32_t wraps;       // composite uint8: the bits of y that remain
@@ -51,7 +51,8 @@ static inline int32_t chip_place(uint32_t v) {
     return (int32_t)(v & CHIP_SIGN ? v ^ ~CHIP_SIGN : v);
 }
 
-// A sum with 1.5 * 2^23 less the zero point, which is such a sum too.
+// Returns the code of a sum with 1.5 * 2^23 less the zero point; `zero` is the place of that term,
+// chip_zero.
 static inline int32_t chip_even(chip_integer c, uint32_t sum, int32_t zero) {
     int32_t place = chip_place(sum), low = zero + c.low, high = zero + c.high;
     place = place > low ? place : low;
@@ -72,8 +73,8 @@ static inline int32_t chip_zero(chip_integer c, int32_t z) { return c.even ? CHI
 
 //---- Parts -------------------------------------------------------------------
 
-// Compilers make vectors of loops whose elements all have one width, so a part of PART elements
-// goes through four of them: patterns of x, sums, integers, elements of y.
+// Compilers vectorize loops whose elements all have one width, so a part of PART elements goes
+// through four of them: patterns of x, sums, integers, elements of y.
 
 static inline void chip_read_float32(const void *x, size_t n, uint32_t *out) {
     memcpy(out, x, n * sizeof *out);
@@ -144,7 +145,7 @@ static inline uint32_t chip_is_nan(uint32_t v) {
     return CHIP_IF((int32_t)(v & ~CHIP_SIGN) > (int32_t)CHIP_INFINITY);
 }
 
-// Integers of n patterns of x; not 0 if one is doubtful.
+// Converts n patterns of x to integers; returns bits that are not 0 if an integer is doubtful.
 static inline uint32_t chip_fast_away(chip_integer c, chip_factors f, const uint32_t *restrict x,
                                       size_t n, int32_t *restrict q) {
     uint32_t doubtful = 0;
@@ -202,8 +203,8 @@ static void chip_reciprocals(bool wormhole, const uint32_t *restrict s, size_t n
         for (size_t i = 0; i < n; i++) out[i] = chip_blackhole_reciprocal(s[i]);
 }
 
-// The reciprocals of up to PART scales: computed when the graph was compiled, or as the host or the
-// chip computes them. False if one of them is not normal, or near an end of the range.
+// Sets the reciprocals of up to PART scales: computed when the graph was compiled, or as the host
+// or the chip computes them. False if a reciprocal is not normal, or near an end of the range.
 static bool chip_inverses(const qdq_quant_params *p, bool wormhole, qdq_view view, size_t n,
                           uint32_t *restrict inverse) {
     float s[PART];
@@ -332,9 +333,9 @@ static inline void chip_zero_points(chip_integer c, qdq_view view, size_t n, chi
 
 static inline int32_t code_int32(const void *x, size_t i) { return ((const int32_t *)x)[i]; }
 
-// (q - z) * s. The chip's difference of integers is IEEE's, and so is a product by a scale that is
-// a normal number, but for its zeros, which have no sign: neither ever rounds below 2^-126. A
-// denormal scale is 0.
+// (q - z) * s. The chip's difference of integers is IEEE's. With a normal scale the chip's product
+// is IEEE's too, except that zeros have no sign: neither ever rounds below 2^-126. A denormal scale
+// is 0.
 static inline float chip_scaled(int32_t q, float z, float s) {
     float product = ((q == INT32_MIN ? 0.0f : (float)q) - z) * s;
     return product == 0 ? 0.0f : product;

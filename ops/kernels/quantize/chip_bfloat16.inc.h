@@ -29,8 +29,8 @@ static inline uint32_t chip_wide_product(uint32_t a, uint32_t b) {
     return qdq_float_bits(qdq_float_from_bits(a) * qdq_float_from_bits(b)) & some;
 }
 
-// a * b into bfloat16, where b may be any float32 that is not NaN. Below the normal numbers it is
-// 0, and so is one with a factor of 0.
+// a * b into bfloat16, where b may be any float32 that is not NaN. The product is 0 below the
+// normal numbers, and with a factor of 0.
 static inline uint32_t chip_short_product(uint32_t a, uint32_t b) {
     uint32_t v = chip_wide_product(a, b);
     return chip_upper_even(v) & CHIP_IF((int32_t)(v & CHIP_INFINITY) != 0);

@@ -30,7 +30,8 @@ static bool composite_all_middling(const uint32_t *s, size_t n) {
     return !wrong;
 }
 
-// What x is multiplied by: 1 / s of the host, or of the chip, or what a division begins with.
+// Sets the factors of x: 1 / s of the host or of the chip, or the estimate with which a division
+// begins. False if a scale is not middling.
 static bool composite_factors(const qdq_quant_params *p, qdq_view view, size_t n, bool narrow,
                               composite_part *part) {
     bool wormhole = p->numerics.multiply_add == QDQ_MULTIPLY_ADD_WORMHOLE;
@@ -203,8 +204,8 @@ static void composite_offsets(const int32_t *restrict in_zero, const int32_t *re
     }
 }
 
-// The ratio of the scales and what is added, of up to PART elements. False if a ratio is so small
-// or large that a product with it may leave the normal numbers.
+// Sets the ratios of the scales and the addends of up to PART elements. False if a ratio is so
+// small or large that a product with it may leave the normal numbers.
 static bool composite_ratios(const qdq_quant_params *p, const qdq_view *views, size_t n,
                              composite_part *part) {
     bool wormhole = p->numerics.multiply_add == QDQ_MULTIPLY_ADD_WORMHOLE;

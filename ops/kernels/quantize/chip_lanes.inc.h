@@ -15,8 +15,8 @@
 #define CHIP_ONE 0x3F800000u
 #define CHIP_2_26 0x4C800000u
 
-// A condition as a mask of 32 bits, and the choice by a mask: compilers make vectors of these where
-// they give up on chains of conditions.
+// A condition as a mask of 32 bits, and the choice by a mask: compilers vectorize these where they
+// give up on chains of conditions.
 #define CHIP_IF(condition) ((condition) ? 0xFFFFFFFFu : 0u)
 static inline uint32_t chip_pick(uint32_t mask, uint32_t yes, uint32_t no) {
     return no ^ ((yes ^ no) & mask);
@@ -30,8 +30,8 @@ static inline int32_t chip_shift_right(int32_t v, int32_t by) {
 }
 
 // The product of two significands times 8, without its last 23 bits; bit 0 is set if one was lost.
-// The float product of the significands, y's times 2^26, is a multiple of 8 below 2^28; fmaf has
-// what rounding took off.
+// The float product of the significands, y's times 2^26, is a multiple of 8 below 2^28; fmaf
+// returns the rounding error.
 static inline int32_t chip_product(uint32_t x, uint32_t y) {
     float a = qdq_float_from_bits((x & 0x7FFFFF) | CHIP_ONE);
     float b = qdq_float_from_bits((y & 0x7FFFFF) | CHIP_2_26);
@@ -80,14 +80,14 @@ static inline uint32_t chip_mad(bool wormhole, bool forgets, uint32_t x, uint32_
 
 //---- Reciprocal -------------------------------------------------------------
 
-// Whether chip_reciprocal takes v, whose size must be from 2^-90 to 2^91.
+// True if chip_reciprocal takes v, whose size must be from 2^-90 to 2^91.
 static inline bool chip_is_middling(uint32_t v) {
     uint32_t exponent = v >> 23 & 0xFF;
     return exponent - 37 < 181;
 }
 
-// The chip cuts a product below the unit 1 / grid of the sum, and sets the last bit if it lost one.
-// Where nearly equal terms cancel this shows, and everywhere else in these functions the chip's
+// The chip cuts a product below the unit 1 / grid of the sum, and sets the last bit if it lost a
+// bit. This shows where nearly equal terms cancel; everywhere else in these functions the chip's
 // multiply-add is an IEEE fma (tests/ops/kernels/test_chip_quotients.c has every significand).
 //
 // a - x * y, if this is exact before the cut: the terms are close, or a is a multiple of the grid.
@@ -122,7 +122,8 @@ static inline float chip_significand(uint32_t v) {
     return qdq_float_from_bits((v & 0x7FFFFF) | CHIP_ONE);
 }
 
-// The reciprocal of a significand as one of v: times a power of two, which is exact.
+// Returns the reciprocal of v from the reciprocal of its significand: times a power of two, which
+// is exact.
 static inline uint32_t chip_as_reciprocal(float y, uint32_t v) {
     return (v & CHIP_SIGN) | (qdq_float_bits(y) + ((127u - (v >> 23 & 0xFF)) << 23));
 }

@@ -18,7 +18,7 @@
 #define QDQ_CHIP_INTEGER_away(y) QDQ_CHIP_AWAY_##y
 #define QDQ_CHIP_INTEGER_even(y) .rounding = QDQ_ROUND_HALF_EVEN
 
-// X(chip, CHIP, generation, y): every way to make an integer.
+// X(chip, CHIP, generation, y): every conversion to integers.
 #define QDQ_CHIP_INTEGERS(X)             \
     X(wormhole, WORMHOLE, away, int32)   \
     X(wormhole, WORMHOLE, away, uint8)   \

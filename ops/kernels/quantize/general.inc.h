@@ -22,13 +22,13 @@ static bool general_knows(const qdq_quant_params *p) {
            n->code_bias >= -GENERAL_MOST && n->code_bias <= GENERAL_MOST;
 }
 
-// Whether y holds integers of at most 32 bits.
+// True if y holds integers of at most 32 bits.
 static bool general_makes_codes(const qdq_quant_params *p) {
     return qdq_dtype_is_int(p->y_dtype) && p->range.least >= INT32_MIN &&
            p->range.greatest <= INT32_MAX;
 }
 
-// Whether all numbers are below GENERAL_LARGE or NaN.
+// True if all numbers are below GENERAL_LARGE or NaN.
 static bool general_small(const float *v, size_t n) {
     uint32_t large = 0;
     for (size_t i = 0; i < n; i++) large |= fabsf(v[i]) >= GENERAL_LARGE ? 1u : 0u;
@@ -61,7 +61,7 @@ static const float *general_floats(qdq_view view, bool changes, float *copies, s
 
 //---- Quantize ---------------------------------------------------------------
 
-// The parameters of some elements, and what is computed from them alone. The scale may be its
+// The parameters of some elements, and the numbers computed from them alone. The scale may be its
 // inverse. A zero point is added as a float (`zero`) or after rounding (`after`).
 typedef struct general_target {
     const qdq_numerics *n;
@@ -128,7 +128,7 @@ static void general_set_target(general_target *t, qdq_view s, qdq_view z, size_t
         general_step(n, n->quantize_step_dtype, t->zero, count);
 }
 
-// Whether a result depends on the sign of a NaN.
+// True if a result depends on the sign of a NaN.
 static bool general_follows_signs(const qdq_numerics *n) {
     bool device = n->bfloat16_store == QDQ_BFLOAT16_DEVICE;
     return (n->nan == QDQ_NAN_BY_SIGN && !qdq_converts(n)) ||
@@ -218,7 +218,8 @@ static general_product general_product_of(const general_target *t, const qdq_qua
     return f;
 }
 
-// Whether all of 64 numbers are far from a tie. Else, and for NaN, their codes mean nothing.
+// Quantizes 64 numbers and notes if one is close to a tie. Then, and for NaN, the codes mean
+// nothing.
 #define GENERAL_PRODUCTS(round, near, far)                                            \
     for (size_t i = 0; i < FAST; i++) {                                               \
         float v = x[i] * f.inverse + f.before, whole = round(v), r = whole + f.after; \
@@ -250,7 +251,7 @@ static bool general_quantize_fast(general_target *t, general_product f, const fl
     return true;
 }
 
-// No rule gives the sign of a NaN that an fma makes.
+// True if the loops quantize with these numerics. No rule gives the sign of a NaN from an fma.
 static bool general_quantizes(const qdq_quant_params *p) {
     return general_knows(p) && general_makes_codes(p) && !qdq_dtype_is_block_float(p->x_dtype) &&
            !(general_follows_signs(&p->numerics) &&

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of general.inc.h: each is a loop over some elements with one choice of a field of
-// qdq_numerics, which is made before the loop. The formulas stand in
-// runtime/numerics/quantize_one.h.
+// The steps of general.inc.h: each is a loop over some elements for one value of a field of
+// qdq_numerics, chosen before the loop. The formulas stand in runtime/numerics/quantize_one.h.
 #include "ops/kernels/quantize/halves.inc.h"
 #include "ops/kernels/quantize/lanes.inc.h"
 
@@ -163,9 +162,9 @@ static void general_round(qdq_rounding rounding, float *v, size_t n) {
 
 // How a sum of integers becomes a code.
 typedef struct general_codes {
-    float limit;           // of a rounded number; greater ones are beyond the bounds
+    float limit;           // of a rounded number; greater numbers are beyond the bounds
     int32_t sign_mask;     // all ones: the sign is dropped
-    int32_t least, width;  // the low bits that remain are those of `width`, all ones: all
+    int32_t least, width;  // the low bits kept by the mask `width`, all ones: all
     int32_t low, high;     // bounds
 } general_codes;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The vector kernels of Quantize, Dequantize and Requantize. A kernel is a row here and the
-// function of lanes.inc.h that the row names; one that is written with intrinsics is a row of
-// the list of its instruction set and a function in *_intrin.c. Declarations and dispatch tables
-// follow from the rows.
+// function of lanes.inc.h that the row names; a kernel with intrinsics is a row of the list of its
+// instruction set and a function in *_intrin.c. Declarations and dispatch tables follow from the
+// rows.
 #ifndef QDQ_OPS_KERNELS_QUANTIZE_KERNEL_LIST_H
 #define QDQ_OPS_KERNELS_QUANTIZE_KERNEL_LIST_H
 
@@ -42,9 +42,9 @@ static const qdq_numerics numerics_ttnn_db_int8 = {
 
 //---- Plain C, compiled for each instruction set ------------------------------
 
-// A row makes the function qdq_<name>_<isa>. The columns after the name:
+// A row defines the function qdq_<name>_<isa>. The columns after the name:
 //
-// QUANTIZE         x, y, numerics, the function that computes one element, and whether x may be
+// QUANTIZE         x, y, numerics, the function that computes one element, and true if x may be
 //                  multiplied by 1/s wherever x/s is not close to a tie (lane_core, _x86, _arm)
 // QUANTIZE_FLOAT8  x, y, numerics
 // DEQUANTIZE       x, y, numerics, the function that rounds a number (never a NaN) to y
@@ -125,7 +125,8 @@ static const qdq_numerics numerics_ttnn_db_int8 = {
     TO_FLOAT16(dequantize_int4_float16,   int4,          core, dequantize_int4_float32)                          \
     TO_FLOAT16(dequantize_uint4_float16,  uint4,         core, dequantize_uint4_float32)
 
-// X(dtype, signed type of its width, zero bits that make it a float32): kernels that widen ranges.
+// X(dtype, signed type of its width, zero bits that extend it to a float32): kernels that widen
+// ranges.
 #define QDQ_RANGE_LIST(X)   \
     X(float32,  int32_t, 0) \
     X(bfloat16, int16_t, 16)

@@ -265,8 +265,8 @@ MINUS(int4)
 MINUS(uint4)
 
 // The value of a float8 of m mantissa bits. A normal number has the bits of the float32 except for
-// the bias; a smaller one is an integer multiple of the least. Codes from `beyond` on are NaN, and
-// `infinity` is infinite.
+// the bias; a smaller number is an integer multiple of the least. Codes from `beyond` on are NaN,
+// and `infinity` is infinite.
 static inline float body_of_float8(uint32_t code, uint32_t m, uint32_t bias, uint32_t infinity,
                                    uint32_t beyond) {
     uint32_t magnitude = code & 0x7F;

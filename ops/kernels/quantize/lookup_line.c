@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of bytes whose results lie on a line, as those of most Requantize do. An instruction set
-// without a lookup in 256 bytes computes them. A line is kept only if it gives the result of every
-// code, so the numerics that filled the table do not matter.
+// Tables of bytes whose results lie on a line, as in most Requantize. An instruction set without a
+// lookup in 256 bytes computes them. A line is kept only if it gives the result of every code, so
+// the numerics that filled the table do not matter.
 #include <math.h>
 
 #include "ops/kernels/kernel.h"

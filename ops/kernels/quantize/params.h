@@ -35,18 +35,18 @@ typedef struct qdq_quant_params {
     float low, high;
 } qdq_quant_params;
 
-// Kernels that make bytes multiply by 1 / s. They sum x / s, z + 1/2 and QDQ_NEAR_TIE, in parts of
-// 2^-16, and compute an element anew if the lower half of its sum is less than 2 * QDQ_NEAR_TIE:
-// ops/kernels/quantize/avx512_codes.inc.h says why.
+// Kernels with results of a byte multiply by 1 / s. They sum x / s, z + 1/2 and QDQ_NEAR_TIE, in
+// parts of 2^-16, and compute an element anew if the lower half of its sum is less than 2 *
+// QDQ_NEAR_TIE: ops/kernels/quantize/avx512_codes.inc.h says why.
 enum { QDQ_NEAR_TIE = 3 };
 
-// Whether no number that matters to them overflows or is denormal, and z is a byte of y.
+// True if no number that matters to them overflows or is denormal, and z is a byte of y.
 static inline bool qdq_may_multiply(const qdq_quant_params *p, float s, int32_t z) {
     return s > 0x1p-60f && s < 0x1p60f && z >= p->range.least && z <= p->range.greatest;
 }
 
-// The range of some numbers: low <= 0 <= high, and whether one of them is NaN. All zero: no numbers
-// yet.
+// The range of some numbers: low <= 0 <= high, and `nan` if any of them is NaN. All zero: no
+// numbers yet.
 typedef struct qdq_block_range {
     float low, high;
     bool nan;

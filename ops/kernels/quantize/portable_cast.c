@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The portable kernel of Cast, which defines it. Real numbers go through float registers, integers
-// and bool through int32_t. The kind of y decides how they are converted. If one of the dtypes has
-// 64 bits, portable_cast_wide.c converts.
+// and bool through int32_t. The kind of y selects the conversion. If one of the dtypes has 64 bits,
+// portable_cast_wide.c converts.
 #include "ops/kernels/kernel.h"
 #include "runtime/numerics/dtype.h"
 #include "runtime/tenstorrent/block_float.h"

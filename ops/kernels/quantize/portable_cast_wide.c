@@ -8,8 +8,8 @@
 
 enum { PART = QDQ_CAST_PART };
 
-// The low bits of a packed integer, sign-extended if the dtype is signed; other integers as they
-// are: encoding drops their upper bits.
+// Returns the low bits of a packed integer, sign-extended if the dtype is signed; other integers
+// unchanged: encoding drops their upper bits.
 static uint64_t low_bits(uint64_t value, const qdq_dtype_info *y) {
     if (y->bits >= 8) return value;
     uint64_t low = value & ((UINT64_C(1) << y->bits) - 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantize with constant scales along rows: what its kernels need of each scale and zero point,
-// computed once, when a graph is compiled.
+// Prepares Quantize with constant scales along rows: computes the numbers that its kernels need of
+// each scale and zero point once, when a graph is compiled.
 #include "ops/kernels/kernel.h"
 #include "ops/kernels/quantize/kernel_list.h"
 
@@ -22,7 +22,7 @@ static qdq_tile_fn *prepared_of(qdq_tile_fn *kernel) {
     return row->prepared;
 }
 
-// Whether all numbers are known and may be multiplied by.
+// True if all numbers are known and their inverses may be factors.
 static bool suits(const qdq_link *link) {
     const qdq_param *scale = &link->stage_params[0], *zero = &link->stage_params[1];
     if (!scale->values || !zero->values || (zero->count != 1 && zero->count != scale->count))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requantize as two tile functions with bfloat16 between them: Dequantize, then Quantize. Each may
-// be a vector kernel of its own.
+// be a vector kernel.
 #include "ops/kernels/kernel.h"
 
 enum { PART = 1024 };  // elements of bfloat16 that lie in the L1 cache

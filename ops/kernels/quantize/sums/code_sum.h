@@ -22,7 +22,7 @@ typedef struct qdq_code_sum {
     qdq_view views[2];
 } qdq_code_sum;
 
-// Whether a function of an instruction set has the arithmetic for these parameters.
+// True if a function of an instruction set supports the arithmetic of these parameters.
 typedef bool qdq_code_sum_takes_fn(const qdq_code_sum *sum);
 
 // The function for these parameters; NULL: none is faster than the tile functions one by one.

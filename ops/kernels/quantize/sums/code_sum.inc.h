@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop of qdq_code_sum, included by the file of an instruction set, which says how reals are
-// made of a vector of codes (`reals_of`).
+// The loop of qdq_code_sum, included by the file of an instruction set, which defines `reals_of`: a
+// vector of codes as reals.
 #include <string.h>
 
 #include "ops/kernels/quantize/sums/code_sum.h"
