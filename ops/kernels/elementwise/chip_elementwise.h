@@ -7,9 +7,9 @@
 #include "ops/kernels/elementwise/elementwise_kernels.h"
 #include "runtime/tenstorrent/eltwise.h"
 
-// The best kernel for operands a and b (a again if the function has one operand) and a result of
-// these dtypes. NULL: IEEE arithmetic, or how the chip computes it is unknown. Results of dtype
-// bfloat16 are exact as bfloat16, and no kernel changes the bits of a NaN.
+// Returns the best kernel for operands a and b (a again if the function has one operand) and a
+// result of these dtypes. NULL: IEEE arithmetic, or the chip's arithmetic is unknown. Results of
+// dtype bfloat16 are exact as bfloat16, and no kernel changes the bits of a NaN.
 qdq_elementwise_fn *qdq_chip_elementwise_find(qdq_elementwise function, qdq_multiply_add chip,
                                               qdq_dtype a, qdq_dtype b, qdq_dtype y, uint32_t isas);
 
@@ -30,7 +30,7 @@ typedef qdq_elementwise_fn *qdq_chip_functions[QDQ_CHIP_CHIPS][QDQ_CHIP_FORMATS_
     extern const qdq_chip_functions qdq_chip_elementwise_##isa[QDQ_ELEMENTWISE_COUNT];
 QDQ_KERNEL_ISAS(QDQ_CHIP_DECLARE_KERNELS)
 
-// The row of such a table: for an X above.
+// The row of an entry X of the lists above.
 #define QDQ_CHIP_ROW(fn, name, FORMATS, CHIP) \
     [QDQ_ELEMENTWISE_##                       \
         name][QDQ_MULTIPLY_ADD_##CHIP - QDQ_MULTIPLY_ADD_WORMHOLE][QDQ_CHIP_##FORMATS] = (fn),

@@ -7,9 +7,9 @@
 
 enum { CHIP_ELEMENTS_PART = 256 };
 
-//---- What lanes take --------------------------------------------------------
+// ---- Ranges of the lanes ---------------------------------------------------
 
-// Whether every element has an exponent from least to most, or equals 0 in the bits `zero`.
+// True if every element has an exponent from least to most, or equals 0 in the bits `zero`.
 static inline bool chip_all_within(const float *v, size_t n, int32_t least, int32_t most,
                                    uint32_t zero) {
     uint32_t special = 0;

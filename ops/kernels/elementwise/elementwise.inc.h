@@ -27,7 +27,8 @@ static inline float one_sigmoid(float a) { return qdq_sigmoidf(a); }
 // -0 becomes +0.
 static inline float one_relu(float a) { return a <= 0.0f ? 0.0f : a; }
 static inline float one_reciprocal(float a) { return 1.0f / a; }
-// Adding and subtracting 2^23 rounds a smaller magnitude half to even; larger ones are integers.
+// Adding and subtracting 2^23 rounds a smaller magnitude half to even; larger magnitudes are
+// integers.
 static inline float one_round(float a) {
     float magnitude = fabsf(a), whole = (magnitude + 0x1p23f) - 0x1p23f;
     whole = magnitude < 0x1p23f ? whole : magnitude;

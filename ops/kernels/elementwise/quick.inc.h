@@ -5,12 +5,14 @@
 // reciprocals that begin with an estimate. It differs from the body by less than 2^window units in
 // the last place of a double. Both round to the same float unless a point halfway between two
 // floats lies within the window (Ziv's test). If an element of a vector is that close, the body
-// computes the vector: about one in 200. So it does if a result is denormal, where the halfway
-// points are others, if it is NaN, or if an operand is hard_<name>. suspect_<name> is a cheaper
-// test, true for these and for a few others. end_<name> mends the float result.
+// computes the vector: about one in 200. The body also computes the vector if a result is denormal,
+// where floats have other halfway points, if it is NaN, or if an operand is hard_<name>.
+// suspect_<name> is a cheaper test, true for these elements and a few others. end_<name> mends the
+// float result.
 //
-// A function has two halves, which are loops of their own over a block: begin_<name> stores what
-// near_<name> reads. A processor looks ahead less far than the chain of operations of a function.
+// A function has two halves, in separate loops over a block: begin_<name> stores the operands of
+// near_<name>. The chain of operations of a whole function is longer than the processor's window
+// for reordering.
 //
 // The coefficients interpolate the function at Chebyshev nodes, as in
 // runtime/numerics/elementary64.h. All 2^32 floats were compared with the body, by AVX2 and by

@@ -75,7 +75,7 @@ static inline quick_floats pair_power(quick_floats t) {
     return quick_from_bits(quick_ints_add(quick_bits(power), quick_table_exponents(k)));
 }
 
-// For |x| <= 88. Of a number x + x_low, or x if x_low is NULL.
+// Splits the exponential of x + x_low, or of x if x_low is NULL, for |x| <= 88.
 static inline pair_exp_parts pair_exp_split(quick_two x, const quick_two *x_low) {
     const float n = QUICK_LANES;
     quick_two to_whole = two_same(0x1.8p23f);

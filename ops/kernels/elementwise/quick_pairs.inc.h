@@ -6,17 +6,17 @@
 // returns `least` and `most`: low minus and plus the tolerance. If high + least and high + most are
 // the same float, the definition rounds to it, too (Ziv's test). Otherwise, or if an operand is not
 // within the limit of pair_sure_<name>, the loop of quick.inc.h computes the element: about one in
-// 250 with AVX2, one in 1000 with AVX-512. Such elements are collected and computed together.
+// 250 with AVX2, one in 1000 with AVX-512. These elements are collected and computed together.
 //
 // A function is a chain of about 40 operations, and a processor looks ahead about 100: it would
-// wait for most of them. So a function has two halves, which are loops of their own:
-// first_<name> stores what pair_<name> reads.
+// wait for most of them. Therefore a function has two halves, in separate loops: first_<name>
+// stores the operands of pair_<name>.
 //
-// Tolerances are 1.1 to 1.6 times the greatest error over floats within the limits, of which every
-// 101st was looked at. The estimates of reciprocals differ between processors. Estimates that are
-// off by as much as their definition allows, 1.5 * 2^-12 with AVX2 and 2^-14 with AVX-512, leave
-// errors within the tolerances. All 2^32 floats were compared with the
-// definition, by AVX2 and by AVX-512 kernels: no result differs.
+// Tolerances are 1.1 to 1.6 times the greatest error over every 101st float within the limits. The
+// estimates of reciprocals differ between processors. Estimates that are off by as much as their
+// definition allows, 1.5 * 2^-12 with AVX2 and 2^-14 with AVX-512, leave errors within the
+// tolerances. All 2^32 floats were compared with the definition, by AVX2 and by AVX-512 kernels: no
+// result differs.
 #include <string.h>
 
 #include "ops/kernels/elementwise/elementwise_kernels.h"
@@ -58,8 +58,8 @@ static inline pair_bounds pair_sigmoid(quick_two a, const float *middle) {
     return (void)a, pair_logistic(two_same(1.0f), pair_load(middle));
 }
 
-// t / (2 - t) with t = 1 - e^(-2|a|). Near 0 the tolerance follows the error of t, which is one of
-// its square. With the quotient y the rest of t is t - y * (2 - t).
+// t / (2 - t) with t = 1 - e^(-2|a|). Near 0 the tolerance follows the error of t, which is
+// proportional to its square. With the quotient y the rest of t is t - y * (2 - t).
 static inline quick_mask pair_sure_tanh(quick_floats a, quick_mask same) { return (void)a, same; }
 static inline void first_tanh(quick_two a, float *middle) {
     quick_two one = two_same(1.0f), x = {quick_size(a.a), quick_size(a.b)};
@@ -112,8 +112,8 @@ static inline pair_bounds pair_gelu_tanh(quick_two a, const float *middle) {
 
 //---- Loops ------------------------------------------------------------------
 
-// Elements that are computed before the uncertain ones of them can be, and what is kept of these:
-// the operands, as y may be x, and their places.
+// The number of elements computed before their uncertain elements, and the uncertain elements:
+// their operands, as y may be x, and their places.
 enum { PAIR_BLOCK = 256 };
 typedef struct pair_again {
     size_t count;
@@ -130,7 +130,7 @@ static inline void pair_keep(pair_again *again, const float *x, size_t i, quick_
     }
 }
 
-// Computes what was kept; `quick` takes whole pairs of vectors.
+// Computes the uncertain elements; `quick` takes whole pairs of vectors.
 static inline void pair_again_compute(pair_again *again, qdq_elementwise_fn *quick, float *y) {
     size_t n = again->count, rest = -n % QUICK_TWO;
     for (size_t i = n; i < n + rest; i++) again->x[i] = again->x[0];

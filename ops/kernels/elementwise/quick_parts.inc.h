@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of quick loops, in vectors of doubles: exponentials, reciprocals, and the test whether a
-// double is surely rounded to the right float.
+// Parts of quick loops, in vectors of doubles: exponentials, reciprocals, and the test that a
+// double surely rounds to the right float.
 //
 // The coefficients interpolate the function at Chebyshev nodes, as in
 // runtime/numerics/elementary64.h.
@@ -61,7 +61,7 @@ static inline quick_doubles quick_exp(quick_doubles x) {
     return quick_exp_join(quick_exp_split(x));
 }
 
-// 1 / d, off by 2^-44. An estimate of the float near it is made better in floats first.
+// 1 / d, off by 2^-44. An estimate of the float near it is improved in floats first.
 static inline quick_doubles quick_inverse_near(quick_doubles d, quick_two near) {
     quick_two y = two_estimate(near);
     y = two_fused(y, two_less(near, y, two_same(1.0f)), y);
@@ -86,8 +86,8 @@ static inline quick_doubles quick_close_exp(quick_doubles x) {
     return quick_exp_join(quick_exp_split_by(x, 1.0, c, sizeof c / sizeof *c));
 }
 
-// Whether a point halfway between two floats lies within 2^window units in the last place of y: the
-// low 29 bits of such a double are 2^28, plus or minus 2^window.
+// True if a point halfway between two floats lies within 2^window units in the last place of y: the
+// low 29 bits of the double are then 2^28, plus or minus 2^window.
 static inline quick_mask quick_doubtful(quick_wide y, int window) {
     const int32_t half = 1 << 28, size = 1 << window;
     return wide_low_zeros(y, half + size, 2 * half - 2 * size);

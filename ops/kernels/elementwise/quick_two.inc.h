@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two vectors of floats, and as many doubles, on which every operation is done side by side: the
-// operations of a function wait for each other, and a processor looks ahead less far than to the
-// next chain of them.
+// Two vectors of floats, and as many doubles, with every operation on both side by side: the
+// operations of a function wait for each other, and a processor does not look ahead to the next
+// chain of them.
 #ifndef QDQ_OPS_KERNELS_ELEMENTWISE_QUICK_TWO_H
 #define QDQ_OPS_KERNELS_ELEMENTWISE_QUICK_TWO_H
 

@@ -8,20 +8,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// quick_clamp and half_at_least pass on NaN. wide_estimate is 1 / d for 2^-126 <= d < 2^126, off
-// by 2^-11 at most. half_scaled is y * 2^k, where the low bits of t hold the integer k. A mask has
-// bits for the elements of which something is true: quick_between a number in [least, most),
-// quick_at_or_above one that is not less, quick_below a number below another, or NaN, quick_odd a
-// denormal, not 0, or NaN, and wide_low_zeros a double whose bits, plus `add`, are 0 under `bits`.
-// quick_quiet makes every NaN 0x7FC00000. mask_all: true for all elements; mask_bits: bit k is that
-// of element k.
-// The first n elements, n < QUICK_LANES: quick_load_first loads them, and `fill` for the others,
-// quick_store_first stores them, and quick_keep_first makes the others 0. quick_most is the
-// greatest element, if none is NaN. quick_lower and quick_upper are the first and the last 8
-// elements, for AVX2 both are all. quick_sum_pairs is ((l0 + l1) + (l2 + l3)) + ((l4 + l5) + (l6 +
-// l7)). quick_estimate_floats is 1 / d, off by 2^-11 at most. A table has QUICK_LANES floats:
-// quick_lookup takes table[k % QUICK_LANES], and quick_table_exponents is k / QUICK_LANES in the
-// place of an exponent, whose last bits lie in the fraction.
+// quick_clamp and half_at_least pass on NaN. wide_estimate is 1 / d for 2^-126 <= d < 2^126, off by
+// 2^-11 at most. half_scaled is y * 2^k, where the low bits of t hold the integer k. A mask has a
+// bit for each element, set if a condition is true: quick_between: a number in [least, most),
+// quick_at_or_above: a number that is not less, quick_below: a number below another, or NaN,
+// quick_odd: a denormal, not 0, or NaN, and wide_low_zeros: a double whose bits, plus `add`, are 0
+// under `bits`. quick_quiet makes every NaN 0x7FC00000. mask_all: true for all elements; mask_bits:
+// bit k belongs to element k. The first n elements, n < QUICK_LANES: quick_load_first loads them,
+// and `fill` for the others, quick_store_first stores them, and quick_keep_first sets the others to
+// 0. quick_most is the greatest element, if none is NaN. quick_lower and quick_upper are the first
+// and the last 8 elements, for AVX2 both are all. quick_sum_pairs is ((l0 + l1) + (l2 + l3)) + ((l4
+// + l5) + (l6 + l7)). quick_estimate_floats is 1 / d, off by 2^-11 at most. A table has QUICK_LANES
+// floats: quick_lookup takes table[k % QUICK_LANES], and quick_table_exponents is k / QUICK_LANES
+// in the place of an exponent, whose last bits lie in the fraction.
 #if defined(__AVX512F__)
 #define QDQ_QUICK_VECTORS
 #include <immintrin.h>

@@ -43,7 +43,7 @@ static inline runtime_exp_parts runtime_exp_split(quick_floats x) {
 static const float runtime_exp_c[] = {
     0x1.694000p-10f, 0x1.125edcp-7f, 0x1.555b5ap-5f, 0x1.555450p-3f, 0x1.fffff6p-2f, 1.0f, 1.0f};
 
-// y * 2^whole, rounded once, for y near 1 and whole from -150 to 128. Of two factors the first one
+// y * 2^whole, rounded once, for y near 1 and whole from -150 to 128. The first of two factors
 // changes the exponent alone.
 static inline quick_floats runtime_scaled(quick_floats y, runtime_exp_parts e) {
 #if defined(__AVX512F__)
@@ -110,8 +110,8 @@ static inline quick_floats runtime_gelu_tanh_ort(quick_floats a) {
     return a * quick_same(0.5f) * (t + quick_same(1.0f));
 }
 
-// e^a of Softmax, for a <= 0. Near 0, where a is at least runtime_softmax_near, no bound and no
-// denormal result makes a difference between the forms.
+// e^a of Softmax, for a <= 0. Near 0, if a is at least runtime_softmax_near, all forms give the
+// same bits: no bound applies, and no result is denormal.
 typedef enum { RUNTIME_SOFTMAX_NARROW, RUNTIME_SOFTMAX_WIDE, RUNTIME_SOFTMAX_NEAR } runtime_softmax;
 static const float runtime_softmax_near = -87.0f;
 

@@ -41,8 +41,8 @@ static inline uint64_t u64_sign(uint64_t a) { return a > 0; }
 QDQ_WRAPPING(i64, int64_t)
 QDQ_WRAPPING(u64, uint64_t)
 
-// Powers by squaring. A negative exponent gives what is left of 1 / a^-b without its fraction: 0,
-// or 1 or -1 if a is.
+// Powers by squaring. A negative exponent gives 1 / a^-b truncated to an integer: 0, or 1 or -1 if
+// a is 1 or -1.
 static inline int64_t power_below_zero(int64_t a, int64_t b) {
     return a == 1 || (a == -1 && b % 2 == 0) ? 1 : a == -1 ? -1 : 0;
 }
