@@ -16,14 +16,14 @@
 #define QDQ_KERNEL_ISAS(X) X(PORTABLE, portable)
 #endif
 
-// Whether the kernel of a row can do the work that `wanted` describes.
+// True if the kernel of a row can do the work that `wanted` describes.
 typedef bool qdq_row_fits_fn(const void *row, const void *wanted);
 
-// The last of `count` rows that needs one of the instruction sets `isas` and fits; NULL if no row
-// does. A row has `size` bytes and begins with its qdq_isa. `fits` NULL: every row fits.
+// Returns the last of `count` rows that needs one of the instruction sets `isas` and fits; NULL if
+// no row does. A row has `size` bytes and begins with its qdq_isa. `fits` NULL: every row fits.
 //
 // Inline: compiling a graph looks up a kernel for most nodes, and with constant arguments the loop
-// is as short as one written for its table.
+// is as short as a loop written for its table.
 static inline const void *qdq_best_row(const void *rows, size_t count, size_t size, uint32_t isas,
                                        qdq_row_fits_fn *fits, const void *wanted) {
     const char *row = (const char *)rows + count * size;

@@ -152,7 +152,8 @@ qdq_numerics qdq_numerics_that_matter(qdq_family family, qdq_dtype y_dtype,
     return n;
 }
 
-// Integers narrower than a byte are held in one byte, so a kernel that makes bytes makes them too.
+// Returns the dtype of the bytes that a kernel stores: integers narrower than a byte take one byte,
+// so a kernel for bytes stores them too.
 static qdq_dtype held_as(qdq_family family, qdq_dtype dtype) {
     if (family != QDQ_FAMILY_QUANTIZE) return dtype;
     if (dtype == QDQ_INT4 || dtype == QDQ_INT2) return QDQ_INT8;

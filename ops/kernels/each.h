@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 // EACH(i) for all i < n, in blocks of constant length, which compilers turn into vectors. The last
-// block overlaps the one before: functions of single elements may compute an element twice.
+// block overlaps the block before: functions of single elements may compute an element twice.
 #define QDQ_EACH_BLOCK(length, from, EACH) \
     for (size_t j = 0, first = (from); j < (length); j++) EACH(first + j)
 #define QDQ_EACH(n, EACH)                                          \

@@ -98,8 +98,8 @@ typedef struct qdq_lookup_line {
     int32_t after, least, most;
 } qdq_lookup_line;
 
-// Finds a line for a table, close to y = slope * x + offset + after with x and y as they are.
-// Every code is tried; none is found if one has another result.
+// Finds a line for a table, close to y = slope * x + offset + after with x and y unchanged. Tries
+// every code; finds none if a code has another result.
 void qdq_lookup_line_find(qdq_lookup_line *line, const uint8_t *table, float slope, float offset,
                           int32_t after);
 

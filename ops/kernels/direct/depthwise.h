@@ -23,7 +23,7 @@ enum {
 // Channels one after the other, and the same part of the rows and columns of each.
 typedef struct qdq_depthwise {
     size_t count;
-    qdq_dtype dtype;  // float32, or int8 or uint8, of which zero_point is subtracted
+    qdq_dtype dtype;  // float32, or int8 or uint8 minus zero_point
     int32_t zero_point;
     const void *x;              // the first element of the first channel
     size_t x_next, x_stride;    // elements from a channel and a row to the next

@@ -22,7 +22,7 @@ typedef struct depthwise_form {
 enum {
     DEPTHWISE_MOST = 5,  // size of a window
     DEPTHWISE_VECTORS = 2,
-    // Strips that registers have room for. A narrow form has one.
+    // Strips that fit into registers. A narrow form has one.
     DEPTHWISE_WIDE = DIRECT_LANES == 16 ? 2 : 1,
     DEPTHWISE_PLANE = 4096,                              // floats of rows of codes that stay in L1
     DEPTHWISE_READ = 2 * DIRECT_LANES + DEPTHWISE_MOST,  // most elements of a row in hand
@@ -128,7 +128,7 @@ DEPTHWISE_INLINE unsigned depthwise_walk(depthwise_form form, const qdq_depthwis
     float *y = p->y + channel * p->y_next;
     direct_floats weights[SIZE * SIZE];
     depthwise_sum sums[SIZE][VECTORS] = {{{direct_zero(), direct_zero()}}};
-    // Stores to y may change what pointers point to, so fields are read before the loop.
+    // Stores to y may alias the struct, so fields are read before the loop.
     size_t stride = p->dtype == QDQ_FLOAT32 ? p->x_stride : p->x_columns;
     size_t rows = p->rows, x_rows = p->x_rows, y_stride = p->y_stride, n = p->columns;
     bool odd = p->odd != NULL;
@@ -165,7 +165,8 @@ DEPTHWISE_INLINE unsigned depthwise_walk(depthwise_form form, const qdq_depthwis
     return form.narrow ? zeros & ((1u << n) - 1) : zeros;
 }
 
-// Whether windows of the strip at a column lie inside the image, with all that their loads read.
+// True if the windows of the strip at a column lie inside the image, with all elements that their
+// loads read.
 DEPTHWISE_INLINE bool depthwise_is_inside(depthwise_form form, const qdq_depthwise *p,
                                           size_t column) {
     ptrdiff_t first = p->left + (ptrdiff_t)(column * form.stride);
@@ -173,8 +174,8 @@ DEPTHWISE_INLINE bool depthwise_is_inside(depthwise_form form, const qdq_depthwi
     return first >= 0 && first + (ptrdiff_t)reach <= (ptrdiff_t)p->x_columns;
 }
 
-// All strips of a channel. The last one ends with the row, and computes again what it shares with
-// the strip before.
+// Computes all strips of a channel. The last strip ends with the row, and computes its overlap with
+// the strip before again.
 DEPTHWISE_INLINE unsigned depthwise_wide(depthwise_form form, const qdq_depthwise *p,
                                          size_t channel, const float *x) {
     size_t last = p->columns - DIRECT_LANES;

@@ -24,7 +24,7 @@ typedef struct shape {
     size_t number, columns;
 } shape;
 
-// Whether a row has a kernel for a shape whose rows fill more than half of a vector.
+// True if a row has a kernel for a shape whose rows fill more than half of a vector.
 static bool has_depthwise(const void *given, const void *wanted) {
     const row *of = given;
     const shape *s = wanted;

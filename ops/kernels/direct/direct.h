@@ -10,8 +10,8 @@
 #include "ops/kernels/direct/depthwise.h"
 #include "runtime/numerics/dtype.h"
 
-// Kernels read and write up to this many elements beyond the end of planes, sums and rows; a half
-// beyond the sums of an output, if there are more of them.
+// Kernels read and write up to this many elements beyond the end of planes, sums and rows, and up
+// to half of it beyond the sums of each output if a part has several outputs.
 enum { QDQ_DIRECT_ROOM = 64 };
 
 // A k: its place in the planes of the first position, and the number of its row of weights.
@@ -26,7 +26,7 @@ typedef struct qdq_direct_part {
     size_t depth, w_stride;
     float *sums;
     size_t stride, outputs, n;
-    bool more;  // sums begin with what they hold, not with 0
+    bool more;  // sums continue from memory, not from 0
 } qdq_direct_part;
 
 // A chain of fma for each sum. `fours`: rounded products, added in fours as
@@ -71,7 +71,7 @@ typedef struct qdq_direct_results {
 } qdq_direct_results;
 
 // y = sum * scale + 0 + bias, each rounded (without a scale: sum + bias); a NaN becomes the quiet
-// NaN without a sign. Returns whether a sum may be 0. May write beyond the end of a row if `step`
+// NaN without a sign. Returns true if a sum may be 0. May write beyond the end of a row if `step`
 // is 1; rows are written in order.
 typedef bool qdq_direct_finish_fn(const qdq_direct_results *results);
 

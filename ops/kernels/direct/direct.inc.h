@@ -68,7 +68,7 @@ typedef struct direct_tiles {
 } direct_tiles;
 
 // Cuts positions into tiles of nearly the same width. No position belongs to two tiles, because
-// sums may begin with what they hold; after the last position the widest tile computes some that
+// sums may continue from memory; after the last position the widest tile computes results that
 // nobody reads.
 static void direct_run(const qdq_direct_part *p, const direct_tiles *of, size_t o) {
     size_t vectors = (p->n + DIRECT_LANES - 1) / DIRECT_LANES;
@@ -139,7 +139,7 @@ static void QDQ_ISA_NAME(direct_fours)(const qdq_direct_part *p) {
 
 //---- Results ----------------------------------------------------------------
 
-// A row, with and without a scale and a bias. Returns whether a sum is 0.
+// Finishes a row, with and without a scale and a bias. Returns bits that are not 0 if a sum is 0.
 static inline unsigned direct_finish_row(const float *sums, float *y, size_t n, const float *scale,
                                          const float *bias) {
     direct_floats by = scale ? direct_all(scale) : direct_zero();

@@ -136,7 +136,7 @@ static inline direct_mask direct_lanes_of(ptrdiff_t begin, ptrdiff_t end) {
 static inline direct_floats direct_load_some(const float *x, direct_mask mask) {
     return _mm256_maskload_ps(x, mask);
 }
-// Two stores that may overlap, because masked ones are slow on some CPUs.
+// Stores n elements with two stores that may overlap, because masked stores are slow on some CPUs.
 static inline void direct_store_some(float *y, direct_floats v, size_t n) {
     __m128 low = _mm256_castps256_ps128(v);
     if (n >= 4) {

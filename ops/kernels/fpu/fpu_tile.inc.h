@@ -136,8 +136,8 @@ static inline fpu_vec fpu_round(fpu_vec v, fpu_count by) {
     return fpu_right(fpu_add_word(v, 1 << (by - 1)), by);
 }
 
-// A sum as the next accumulator. Converting it to float rounds to 24 bits; a bit below makes halves
-// go up. Of a Dst of 16 bits the sum counts 2^13, and its float is exact.
+// Returns a sum as the next accumulator. Converting it to float rounds to 24 bits; a bit below
+// rounds ties up. With a Dst of 16 bits the sum counts 2^13, and its float is exact.
 static inline fpu_dst fpu_packed(bool wormhole, bool dst32, fpu_vec sum, fpu_vec exponent) {
     fpu_vec size = fpu_abs(sum), zero = fpu_all(0), bits;
     if (dst32) {

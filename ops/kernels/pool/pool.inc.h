@@ -78,8 +78,8 @@ static inline uint8_t pool_most_byte(uint8_t a, uint8_t b) { return a > b ? a : 
         }                                                                                       \
     }
 #else
-// Up to four taps at a time, whose results are loaded and stored once. Compilers make vectors of
-// loops with one array each for y and the taps.
+// Up to four taps at a time, whose results are loaded and stored once. Compilers vectorize loops
+// with one array each for y and the taps.
 #define POOL_JOIN_LOOP(form, type, taps, EACH, ...)                                         \
     static inline void pool_join_##taps##_##form(type *restrict y, size_t n, __VA_ARGS__) { \
         for (size_t i = 0; i < n; i++) y[i] = EACH;                                         \
@@ -182,8 +182,8 @@ static void QDQ_ISA_NAME(pool_from_bytes)(const uint8_t *restrict keys, uint8_t 
 
 // NOLINTBEGIN(bugprone-macro-parentheses): `type` and `out` are types
 
-// Windows of two or three neighbours, one or two elements apart. Whole vectors: the last one
-// overlaps the one before, or is more than there is room for.
+// Windows of two or three neighbours, one or two elements apart. Whole vectors: the last vector
+// overlaps the vector before, or exceeds the row.
 #define POOL_PEAK(form, type)                                                                      \
     static inline pool_vector_##form pool_peak_##form(const type *x, size_t stride, size_t most) { \
         enum { ONE = POOL_LANES_##form };                                                          \
@@ -240,7 +240,7 @@ static inline void pool_finish_doubles(pool_vector_doubles sums, const double *d
 }
 
 // Two rows of y share the loads of the rows of x that both see. `rows` and `count` are constant for
-// the usual windows. Whole vectors: the last one overlaps the one before, or is cut.
+// the usual windows. Whole vectors: the last vector overlaps the vector before, or is cut.
 #define POOL_MEAN_OF(form, type)                                                                 \
     static inline void pool_mean_of_##form(const type *x, const qdq_pool_taps *t, size_t rows,   \
                                            size_t count, pool_vector_##form *sums, bool both) {  \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The vectors that pooling joins, for each instruction set and each packed form. POOL_VECTOR gives
-// a form its type, a load, a store, and what joins two vectors; pool_evens and pool_odds give the
-// elements of two vectors with an even or odd number, and pool_mean_vector divides, NaN as
-// 0x7FC00000.
+// a form its type, a load, a store, and the operation that joins two vectors; pool_evens and
+// pool_odds give the elements of two vectors with an even or odd number, and pool_mean_vector
+// divides, NaN as 0x7FC00000.
 #ifndef QDQ_OPS_KERNELS_POOL_VECTORS_H
 #define QDQ_OPS_KERNELS_POOL_VECTORS_H
 

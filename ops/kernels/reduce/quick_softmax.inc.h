@@ -14,7 +14,7 @@
 
 enum { SOFTMAX_WINDOW = 11 };
 
-// A NaN may get lost, but it makes the sum NaN.
+// A NaN may get lost, but the sum is NaN then.
 static inline float slice_most(const float *x, size_t n) {
     size_t i = 0, rest = n % QUICK_LANES;
     quick_floats most = quick_load_first(x + n - rest, rest, -INFINITY), other = most;
@@ -57,7 +57,7 @@ static inline quick_mask softmax_end(quick_wide near, size_t n, float *y) {
     return mask_or(quick_doubtful(near, SOFTMAX_WINDOW), quick_odd(v));
 }
 
-// A NaN or an infinity that is the greatest element makes the sum NaN.
+// The sum is NaN if the greatest element is a NaN or an infinity.
 static bool slice_softmax(const float *x, size_t n, double *e, float *y) {
     double sum = softmax_near_sum(x, n, slice_most(x, n), e);
     if (!(sum >= 0.5)) return false;

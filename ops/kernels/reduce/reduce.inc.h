@@ -210,10 +210,10 @@ static void slice_narrow(const double *x, size_t n, float *y) {
     }
 }
 
-// Rounds to odd: of the two floats around x, the one whose last bit is 1. If the nearest float has
-// a last bit of 0, the result is its neighbour on the side of x; for infinity it is the greatest
-// float. `lost` is the exact remainder, scaled up so that it is 0 as a float only if x is exact (or
-// 0 in any dtype); it is NaN if x is infinite.
+// Rounds to odd: to the float next to x whose last bit is 1. If the nearest float has a last bit of
+// 0, the result is its neighbour on the side of x; for infinity it is the greatest float. `lost` is
+// the exact remainder, scaled up so that it is 0 as a float only if x is exact (or 0 in any dtype);
+// it is NaN if x is infinite.
 static void slice_narrow_odd(const double *x, size_t n, float *y) {
     for (size_t i = 0; i < n; i++) {
         float near = (float)x[i];

@@ -40,7 +40,7 @@ typedef struct qdq_slice_kernels {
     void (*scale)(double *e, size_t n, double by);
     // y[i] = (x[i] - max) - log_sum
     void (*shift)(const float *x, size_t n, double max, double log_sum, double *y);
-    qdq_normalize_fn *normalize;  // the only one that looks at `same`
+    qdq_normalize_fn *normalize;  // the only function that reads `same`
     // The norm of ops/reduce/order/layer_norm_order.h, where all numbers are float32: adds
     // (x - mean)^2 to lanes 0 to 7, n being a multiple of 8; and computes y.
     qdq_lanes_fn *fused_deviations;
@@ -66,10 +66,10 @@ typedef struct qdq_slice_kernels {
     // y[i] = y[i] * by, in float32.
     void (*runtime_scale)(float *y, size_t n, float by);
     // The SoftMax of both, of a whole slice. False: the sum is NaN, or the kernel has other lanes.
-    // NULL: there is no such kernel.
+    // NULL: the set has no such kernel.
     bool (*runtime_softmax)(const float *x, size_t n, bool wide, float *y);
     // SoftMax of n elements, a whole slice; e has room for n doubles and QDQ_SUM_LANES more. False:
-    // a result is uncertain, NaN or denormal. NULL: there is no such kernel.
+    // a result is uncertain, NaN or denormal. NULL: the set has no such kernel.
     bool (*softmax)(const float *x, size_t n, double *e, float *y);
 } qdq_slice_kernels;
 

@@ -7,7 +7,7 @@
 
 #if defined(QDQ_QUICK_VECTORS)
 
-// The greatest element and the least one. A NaN may get lost, but it makes the sum NaN.
+// The greatest and the least element. A NaN may get lost, but the sum is NaN then.
 typedef struct softmax_range {
     float most, least;
 } softmax_range;

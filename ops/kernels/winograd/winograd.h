@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The transforms of Winograd's convolution F(2x2, 3x3); ops/conv/winograd/conv_winograd.h has
-// the formula. A tile is 4x4 elements of x, shares two columns with the next tile, and makes 2x2
+// the formula. A tile is 4x4 elements of x, shares two columns with the next tile, and gives 2x2
 // results. Its transform has 16 points, row by row.
 //
 // Vectors run over tiles. Each kernel computes the same sums in the same order.
@@ -43,7 +43,7 @@ typedef struct qdq_winograd_sums {
 } qdq_winograd_sums;
 
 // y0 = (m0 + m1) + m2, y1 = (m1 - m2) - m3 of the rows of each tile, then of the columns. Reads
-// whole vectors of sums. Returns whether all results are finite.
+// whole vectors of sums. Returns true if all results are finite.
 typedef bool qdq_winograd_end_fn(const qdq_winograd_sums *sums);
 
 // G g G' of the 3x3 weights g of n input channels, which follow each other: point p of channel i is
