@@ -124,7 +124,7 @@ static bool lies_in_rows(const qdq_compiler *c, size_t id) {
     return !c->draft.storage.tiled && !qdq_dtype_is_block_float(c->draft.values[id].type.dtype);
 }
 
-// The memory that a value occupies: in a tiled plan whole pages.
+// Returns the memory that a value occupies: in a tiled plan whole pages.
 static size_t slot_bytes(const qdq_compiler *c, size_t bytes) {
     if (!c->draft.storage.tiled) return bytes;
     size_t more = qdq_size_add(bytes, QDQ_PAGE_BYTES - 1);

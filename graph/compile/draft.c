@@ -55,7 +55,7 @@ qdq_status qdq_draft_stopped(const qdq_draft *draft, qdq_error *err) {
     return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while compiling the graph");
 }
 
-// An input of a node as the draft's steps read it.
+// Returns an input of a node as the draft's steps read it.
 static qdq_operand draft_operand(const qdq_draft *draft, const qdq_node *node, size_t i) {
     const qdq_draft_node *of = &draft->nodes[node - draft->graph->nodes];
     qdq_operand in = qdq_graph_operand(draft->graph, node, i);

@@ -70,7 +70,7 @@ static void join_inputs(search *s, const qdq_node *node, uint64_t reads, uint32_
     }
 }
 
-// ---- Wanted forms ----------------------------------------------------------
+//---- Wanted forms -----------------------------------------------------------
 
 static bool mark_wanted(search *s) {
     const qdq_graph *graph = s->draft->graph;
@@ -86,10 +86,10 @@ static bool mark_wanted(search *s) {
     return any;
 }
 
-// ---- Quantized forms -------------------------------------------------------
+//---- Quantized forms --------------------------------------------------------
 
-// An input of a variadic port that is offered, which it is only if all inputs of the port have a
-// quantized form.
+// Returns an input of a variadic port, quantized only if all inputs of the port have a quantized
+// form.
 static qdq_operand offered_beyond(const qdq_op_context *ctx, size_t input) {
     const search *s = ctx->source;
     qdq_operand in = qdq_graph_operand(s->draft->graph, ctx->source_node, input);
@@ -159,9 +159,9 @@ static bool look_at(search *s, size_t index) {
     return true;
 }
 
-// ---- Chosen inputs ---------------------------------------------------------
+//---- Chosen inputs ----------------------------------------------------------
 
-// The inputs that a node reads quantized now that all groups are decided.
+// Returns the inputs that a node reads quantized now that all groups are decided.
 static uint64_t settled_reads(search *s, size_t index) {
     const qdq_node *node = &s->draft->graph->nodes[index];
     const qdq_op_fusion *fusion = qdq_fusion_of(node->op);

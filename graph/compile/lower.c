@@ -26,7 +26,7 @@
 #include "runtime/numerics/dtype.h"
 #include "runtime/tenstorrent/block_float.h"
 
-// ---- Needed values and their forms -----------------------------------------
+//---- Needed values and their forms ------------------------------------------
 
 // True if an input is still needed at run time. Known inputs are packed, and folded quantized
 // inputs are stored as constants.

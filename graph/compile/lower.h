@@ -138,7 +138,7 @@ void qdq_draft_store(qdq_draft *draft);
 // results of tensor ops, and all values of a plan that goes node by node are padded in each plane,
 // as ttnn pads them; so are the values of a step that has to walk tiles.
 void qdq_draft_stack(qdq_draft *draft);
-// The shape that is cut into tiles: [rows, cols] for a stacked value.
+// Returns the shape that is cut into tiles: [rows, cols] for a stacked value.
 qdq_shape qdq_draft_shape_in_tiles(const qdq_draft_value *v);
 
 // Returns the budget for constant folding, in operations: some passes over the constants, at least
@@ -177,7 +177,7 @@ bool qdq_draft_join_bytes(qdq_draft *draft);
 
 // Returns the number of the link that computes a value; SIZE_MAX if no link of the step does.
 size_t qdq_draft_link_that_makes(const qdq_draft_step *step, uint32_t id);
-// The value that link i reads as its x.
+// Returns the value that link i reads as its x.
 uint32_t qdq_draft_x_of(const qdq_draft_step *step, size_t i);
 // True if each parameter is one known number.
 bool qdq_draft_has_known_numbers(const qdq_stage *stage);

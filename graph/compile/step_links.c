@@ -73,8 +73,8 @@ static const qdq_link *link_through(qdq_compiler *c, const qdq_draft_link *draft
     return link;
 }
 
-// The number of a parameter that is a constant, in the form that links read; NULL: it is none, or
-// memory runs out.
+// Returns the number of a parameter that is a constant, in the form that links read; NULL: it is
+// none, or memory runs out.
 static const uint32_t *known_number(const qdq_compiler *c, const qdq_param *v) {
     if (v->count != 1 || v->source.place.kind != QDQ_PLACE_CONSTANT) return NULL;
     const char *element = (const char *)c->plan->constants + v->source.place.at;

@@ -17,7 +17,7 @@ qdq_storage qdq_storage_of(const qdq_compile_options *options) {
     return (qdq_storage){.tiled = tiled, .node_by_node = tiled && keep_all, .keep_all = keep_all};
 }
 
-// The option that `fast` excludes; NULL: none is given.
+// Returns the option that `fast` excludes; NULL: none is given.
 static const char *excluded_by_fast(const qdq_compile_options *options) {
     if (options->materialize) return "materialize";
     if (options->tiled) return "tiled";
@@ -26,7 +26,7 @@ static const char *excluded_by_fast(const qdq_compile_options *options) {
     return options->float_storage == QDQ_FLOAT_BFLOAT16 ? "float-storage bfloat16" : NULL;
 }
 
-// The value that `keep` names: a value of the graph, or the value of an output. 0: none.
+// Returns the value that `keep` names: a value of the graph, or the value of an output. 0: none.
 static uint32_t find_kept(const qdq_graph *graph, const char *name) {
     uint32_t id = qdq_graph_find(graph, name).id;
     for (size_t i = 0; !id && i < graph->output_count; i++)
@@ -85,7 +85,7 @@ void qdq_draft_store(qdq_draft *draft) {
 
 //---- Tiles ------------------------------------------------------------------
 
-// The shape with all dims but the last folded into height.
+// Returns the shape with all dims but the last folded into height.
 static qdq_shape stacked_shape(qdq_shape shape) {
     if (shape.rank < 3) return shape;
     int64_t rows = 1;

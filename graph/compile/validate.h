@@ -15,8 +15,8 @@ qdq_status qdq_graph_check(qdq_graph *graph, const qdq_target_version *version,
 // Adds findings about constructs that a file format cannot express.
 typedef qdq_status (*qdq_format_check)(qdq_graph *graph, qdq_findings *findings, qdq_error *err);
 
-// The report of a graph without errors: the findings of building it, and of its format. NULL with
-// `err` set.
+// Returns the report of a graph without errors: the findings of building it, and of its format.
+// NULL with `err` set.
 const qdq_report *qdq_graph_report_of(qdq_graph *graph, qdq_format_check check_format,
                                       qdq_error *err);
 
