@@ -5,11 +5,12 @@
 
 #include "graph/core/graph.h"
 
-// A graph without values, with the name, the file and the options of `like`. NULL: no memory.
+// Returns a graph without values, with the name, the file and the options of `like`. NULL: no
+// memory.
 qdq_graph *qdq_copy_empty(const qdq_graph *like);
 
-// A name for something new in a copy: `stem` and `ending` if that is free in both graphs, else with
-// a number. NULL: no memory.
+// Returns a name for something new in a copy: `stem` and `ending` if that is free in both graphs,
+// else with a number. NULL: no memory.
 const char *qdq_copy_name(qdq_mempool *mempool, const qdq_graph *from, const qdq_graph *to,
                           const char *stem, const char *ending);
 

@@ -137,7 +137,7 @@ void *qdq_graph_add_constant(qdq_graph *graph, const char *name, qdq_dtype dtype
 qdq_value qdq_graph_declare_constant(qdq_graph *graph, const char *name, qdq_type type,
                                      const qdq_stored *stored);
 
-// An input of a node, as its op sees it.
+// Returns an input of a node, as its op sees it.
 qdq_operand qdq_graph_operand(const qdq_graph *graph, const qdq_node *node, size_t input);
 
 // Fills *ctx with the operands and results of a node, as its op sees them.

@@ -6,7 +6,7 @@
 
 #include "graph/core/graph.h"
 
-// The id of the value; 0: none.
+// Returns the id of the value; 0: none.
 uint32_t qdq_output_tensor_of(const qdq_node *node);
 
 // Checks that the value belongs to the graph, and counts it as used.

@@ -8,7 +8,7 @@ typedef struct state {
 
 static uint64_t rotate(uint64_t x, int bits) { return (x << bits) | (x >> (64 - bits)); }
 
-// Up to eight bytes as a little-endian number.
+// Reads up to eight bytes as a little-endian number.
 static uint64_t little_endian(const unsigned char *bytes, size_t count) {
     uint64_t x = 0;
     for (size_t i = 0; i < count; i++) x |= (uint64_t)bytes[i] << (8 * i);

@@ -9,7 +9,7 @@
 
 enum { QDQ_SIPHASH_KEY_BYTES = 16 };
 
-// The 64-bit hash of `length` bytes. `data` may be NULL if length is 0.
+// Returns the 64-bit hash of `length` bytes. `data` may be NULL if length is 0.
 uint64_t qdq_siphash(const unsigned char key[QDQ_SIPHASH_KEY_BYTES], const void *data,
                      size_t length);
 

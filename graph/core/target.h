@@ -90,10 +90,10 @@ struct qdq_target_version {
 // behind it: ":OPTION=WORD". False with `err` set, including a did-you-mean, if there is none.
 bool qdq_target_version_find(const char *name, qdq_target_version *out, qdq_error *err);
 
-// The device of "TARGET" or "TARGET@VERSION", which exists.
+// Returns the device of "TARGET" or "TARGET@VERSION", which exists.
 qdq_target_device qdq_target_device_of(const char *name);
 
-// The numerics of a node at a version.
+// Returns the numerics of a node at a version.
 qdq_numerics qdq_target_numerics(const qdq_target_version *version, const qdq_op_context *ctx);
 
 // Writes the default of "TARGET" or "TARGET@VERSION" to the attribute `dtype` of a node that has
