@@ -85,8 +85,8 @@ static size_t binary(qdq_device_run *run, const char *program, size_t a, param b
     return y;
 }
 
-// The programs Quantize, Dequantize and Requantize of the device itself; a number travels as
-// float32 whatever x is.
+// Runs the device programs Quantize, Dequantize and Requantize; a number travels as float32, for
+// any dtype of x.
 static size_t fused(qdq_device_run *run, const char *program, size_t a, param b, result out) {
     return binary(run, program, a, b, QDQ_FLOAT32, out);
 }
@@ -98,8 +98,8 @@ static size_t arithmetic(qdq_device_run *run, const char *program, size_t a, par
 
 //---- Parameters -------------------------------------------------------------
 
-// A tensor as the kernels want it: cast, and with an axis reshaped so that it broadcasts. The
-// reshaped tensor has other tiles than the list, so that it is no view.
+// Returns a tensor as the kernels want it: cast, and with an axis reshaped so that it broadcasts.
+// The reshaped tensor has other tiles than the list, so that it is no view.
 static param prepared(qdq_device_run *run, scope *s, param p, qdq_dtype dtype, int axis, size_t x) {
     if (p.scalar || run->stopped) return p;
     size_t cast = dtype_of(run, p.buffer) == dtype ? SIZE_MAX : typecast(run, p.buffer, dtype);

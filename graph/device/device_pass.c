@@ -7,7 +7,7 @@
 #include "graph/targets/checks.h"
 #include "runtime/base/error.h"
 
-// ---- Lifetimes -------------------------------------------------------------
+//---- Lifetimes --------------------------------------------------------------
 
 static bool is_kept(const qdq_device_run *run, uint32_t id) {
     const qdq_device_request *request = run->request;

@@ -27,7 +27,7 @@ typedef struct qdq_device_trouble {
     const char *program;  // of the node, unless it is the node itself; "" for an input or constant
 } qdq_device_trouble;
 
-// The dtype in which a value is stored: see qdq_float_storage.
+// Returns the dtype in which a value is stored: see qdq_float_storage.
 qdq_dtype qdq_stored_dtype(const qdq_graph *graph, uint32_t id, qdq_float_storage storage);
 
 // The device for a target ("TARGET" or "TARGET@VERSION", which exists): `given`, or else the

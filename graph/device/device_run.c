@@ -21,8 +21,7 @@ static size_t stop_memory(qdq_device_run *run) {
     return stop(run, qdq_fail_memory(run->err, sizeof(qdq_run_buffer)));
 }
 
-// A failure of the allocator: a finding about the node that runs, or about `value` before the
-// first.
+// Reports a failure of the allocator: about the node that runs, or about `value` before the first.
 static size_t stop_failure(qdq_device_run *run, const qdq_memory_failure *failure,
                            const char *value, qdq_buffer_role role) {
     if (failure->kind == QDQ_HOST_MEMORY) return stop_memory(run);
@@ -61,7 +60,7 @@ static void note_peaks(qdq_device_run *run, qdq_buffer_type pool, uint64_t befor
     if (l1 > run->peak_l1) run->peak_l1 = l1;
 }
 
-// A buffer as the memory of the device sees it.
+// Returns a buffer as the memory of the device sees it.
 static qdq_buffer held_of(const qdq_run_buffer *b) {
     return (qdq_buffer){b->place->layout, b->address, b->is_allocated};
 }
@@ -116,7 +115,7 @@ static qdq_status layout_of(qdq_device_run *run, const qdq_run_buffer *b,
                     run->memory.device.name, why.text);
 }
 
-// The last place if it is the same, else a new one; NULL: no memory.
+// Returns the last place if it is the same, else a new one; NULL: no memory.
 static const qdq_run_place *place_of(qdq_device_run *run, const qdq_memory_config *config,
                                      const qdq_buffer_layout *layout) {
     const qdq_run_place *last = run->last_place, place = {*config, *layout};
@@ -170,7 +169,7 @@ qdq_dtype qdq_stored_dtype(const qdq_graph *graph, uint32_t id, qdq_float_storag
     return narrows ? QDQ_BFLOAT16 : v->type.dtype;
 }
 
-// The buffer of the output_tensor that value `id` is written to; SIZE_MAX: there is none.
+// Returns the buffer of the output_tensor that value `id` is written to; SIZE_MAX: there is none.
 static size_t buffer_to_reuse(const qdq_device_run *run, uint32_t id) {
     bool is_first = run->node && run->node->outputs[0] == id && !run->own_outputs;
     uint32_t into = is_first ? qdq_output_tensor_of(run->node) : 0;

@@ -63,10 +63,10 @@ enum { QDQ_NODE_LISTS = 4 };
 
 // Allocates the buffer of value `id`, or takes the buffer of its output_tensor. Called once.
 size_t qdq_run_allocate_value(qdq_device_run *run, uint32_t id, qdq_buffer_role role);
-// The list of an attribute of `node`.
+// Allocates the list of an attribute of `node`.
 size_t qdq_run_allocate_list(qdq_device_run *run, const qdq_node *node, const char *attribute,
                              qdq_dtype dtype, qdq_shape shape);
-// An intermediate of the program that runs, with the memory config of buffer `like`.
+// Allocates an intermediate of the program that runs, with the memory config of buffer `like`.
 size_t qdq_run_allocate_intermediate(qdq_device_run *run, const char *program, qdq_dtype dtype,
                                      qdq_shape shape, size_t like);
 // Value `id` as a view of a buffer.
