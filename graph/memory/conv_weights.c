@@ -17,9 +17,9 @@ typedef struct search {
 
 //---- Shapes -----------------------------------------------------------------
 
-// The matrix of weights whose output channels lie along dim `outputs`. Groups become dense, as
-// zeros stand for the input channels of other groups: `groups` times as many rows, or, transposed,
-// columns.
+// Returns the matrix of weights whose output channels lie along dim `outputs`. Groups become dense,
+// as zeros stand for the input channels of other groups: `groups` times as many rows, or,
+// transposed, columns.
 static qdq_conv_weights matrix_of(qdq_shape w, int outputs, int64_t groups, bool transposed) {
     int64_t rows = transposed ? 1 : groups, columns = w.dims[outputs];
     bool overflows = transposed && __builtin_mul_overflow(columns, groups, &columns);
@@ -31,7 +31,7 @@ static qdq_conv_weights matrix_of(qdq_shape w, int outputs, int64_t groups, bool
 
 static int64_t groups_of(qdq_int groups) { return groups.set != 0 ? groups.value : 1; }
 
-// The weights of a convolution; rank 0 for other nodes.
+// Returns the weights of a convolution; rank 0 for other nodes.
 static qdq_conv_weights weights_of(const qdq_graph *graph, const qdq_node *node) {
     bool transposed = strcmp(node->op->name, "ConvTranspose") == 0;
     if (!transposed && strcmp(node->op->name, "Convolution") != 0) return (qdq_conv_weights){0};

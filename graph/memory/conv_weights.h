@@ -16,7 +16,7 @@ typedef struct qdq_conv_weights {
 // the result; NULL if memory runs out.
 qdq_conv_weights *qdq_conv_weights_make(const qdq_graph *graph, qdq_mempool *mempool);
 
-// The dim of the prepared tensor along which a parameter lies that lies along `axis` of the value.
+// Returns the dim of the prepared tensor for a parameter that lies along `axis` of the value.
 int qdq_conv_weights_axis(const qdq_conv_weights *weights, int axis);
 
 #endif

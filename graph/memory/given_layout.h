@@ -12,7 +12,7 @@ typedef struct qdq_given_layout {
     qdq_tensor_layout as;  // fields not given are zero
 } qdq_given_layout;
 
-// The keys given for the value `id`; NULL: nothing.
+// Returns the keys given for the value `id`; NULL: nothing.
 const qdq_given_layout *qdq_graph_given_layout(const qdq_graph *graph, uint32_t id);
 
 // Returns the entry for writing, adding it if it is missing. NULL if memory runs out.

@@ -35,7 +35,7 @@ bool qdq_check_layouts(const qdq_graph *graph, const qdq_target_version *version
 void qdq_report_value(const qdq_value_context *ctx, const qdq_rule *rule, const char *port,
                       const char *found, const char *wanted);
 
-// The layout of an input of the node; NULL if it is not connected.
+// Returns the layout of an input of the node; NULL if it is not connected.
 const qdq_tensor_layout *qdq_input_layout(const qdq_value_context *ctx, size_t input);
 
 #endif

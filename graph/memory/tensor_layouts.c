@@ -116,7 +116,7 @@ static const qdq_tensor_layout *operand(const placing *p, size_t input, qdq_shap
     return qdq_tensor_layout_of(p->layouts, id);
 }
 
-// The config without an argument: the output_tensor's, else A's, unless B is sharded and A
+// Returns the config without an argument: the output_tensor's, else A's, unless B is sharded and A
 // interleaved in DRAM, or B's grid is larger.
 static qdq_memory_config inherited(const placing *p) {
     uint32_t into = qdq_output_tensor_of(p->node);
@@ -217,7 +217,7 @@ bool qdq_tensor_layouts_make(const qdq_graph *graph, qdq_mempool *mempool,
 
 //---- Views ------------------------------------------------------------------
 
-// The last two dims of a shape; dims that it lacks are 1.
+// Returns a dim counted from the end of a shape; dims that it lacks are 1.
 static int64_t from_end(qdq_shape shape, int i) {
     return shape.rank > i ? shape.dims[shape.rank - 1 - i] : 1;
 }

@@ -19,8 +19,8 @@ bool qdq_tensor_layouts_make(const qdq_graph *graph, qdq_mempool *mempool, qdq_t
 // it is if no operand has a spec to take, and target ttnn refuses it.
 const qdq_tensor_layout *qdq_tensor_layout_of(const qdq_tensor_layouts *layouts, uint32_t id);
 
-// The value whose buffer the value `id` shares, because it is a reshape that moves no page, a
-// tensor that an op returns as it is, or a result that is written to its output_tensor; 0: it has
+// Returns the value whose buffer the value `id` shares, because it is a reshape that moves no page,
+// a tensor that an op returns as it is, or a result that is written to its output_tensor; 0: it has
 // its own.
 uint32_t qdq_tensor_shared_with(const qdq_graph *graph, const qdq_tensor_layouts *layouts,
                                 uint32_t id);
