@@ -46,7 +46,7 @@ uint32_t *qdq_coder_blocks(const qdq_rewriter *r, const qdq_coder *c) {
     return blocks;
 }
 
-// The shape of the parameters: one for each channel or block.
+// Returns the shape of the parameters: one for each channel or block.
 static qdq_shape params_shape(const qdq_rewriter *r, const qdq_coder *c) {
     qdq_shape shape = shape_of(r, c);
     int64_t extents[QDQ_MAX_RANK];

@@ -23,8 +23,8 @@ bool qdq_coder_read_params(const qdq_rewriter *r, const qdq_coder *c, qdq_coder_
 qdq_quantize_attrs qdq_coder_attrs(const qdq_rewriter *r, const qdq_coder *c, qdq_dtype codes,
                                    const qdq_coder_params *p);
 
-// The numbers that constant codes stand for: codes minus zero points, and reals. NULL: no memory,
-// or the codes cannot be read.
+// Return the numbers that constant codes stand for: codes minus zero points, and reals. NULL: no
+// memory, or the codes cannot be read.
 int64_t *qdq_coder_steps(const qdq_rewriter *r, const qdq_coder *c, const qdq_coder_params *p);
 float *qdq_coder_reals(const qdq_rewriter *r, const qdq_coder *c, const qdq_coder_params *p);
 

@@ -28,12 +28,12 @@ typedef struct qdq_node_unit {
     qdq_coder y;
 } qdq_node_unit;
 
-// The node as a coder; not `given` if it is none.
+// Returns the node as a coder; not `given` if it is none.
 qdq_coder qdq_coder_of(const qdq_rewriter *r, size_t index, const char *op);
 // Return the Dequantize that computes a value, and the only reader of a value if it is a Quantize.
 qdq_coder qdq_coder_before(const qdq_rewriter *r, uint32_t value);
 qdq_coder qdq_coder_behind(const qdq_rewriter *r, uint32_t value);
-// The Dequantize before an input of the unit's node, also behind the first QDQ_MAX_PORTS.
+// Returns the Dequantize before an input of the unit's node, also behind the first QDQ_MAX_PORTS.
 qdq_coder qdq_coder_at(const qdq_rewriter *r, const qdq_node_unit *unit, size_t input);
 void qdq_node_unit_of(const qdq_rewriter *r, size_t index, qdq_node_unit *unit);
 
@@ -49,7 +49,7 @@ bool qdq_node_takes(const qdq_node *node, qdq_dtype dtype);
 
 // Notes that the new node reads the parameters of a coder.
 void qdq_coder_reads(const qdq_rewriter *r, qdq_match *m, const qdq_coder *c);
-// The parameters as values of the new graph, constants if they are attributes.
+// Return the parameters as values of the new graph, constants if they are attributes.
 qdq_value qdq_coder_scale_value(const qdq_rewriter *r, const qdq_coder *c);
 qdq_value qdq_coder_zero_value(const qdq_rewriter *r, const qdq_coder *c);
 

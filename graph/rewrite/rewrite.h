@@ -92,7 +92,8 @@ size_t qdq_rewrite_maker(const qdq_rewriter *r, uint32_t value);
 // Return the number of ports that read a value, and the node of one of them.
 size_t qdq_rewrite_reader_count(const qdq_rewriter *r, uint32_t value);
 size_t qdq_rewrite_reader(const qdq_rewriter *r, uint32_t value, size_t i);
-// The only node that reads a value, at one port, which is no output of the graph; else SIZE_MAX.
+// Returns the only node that reads a value, at one port, which is no output of the graph; else
+// SIZE_MAX.
 size_t qdq_rewrite_only_reader(const qdq_rewriter *r, uint32_t value);
 bool qdq_rewrite_is(const qdq_rewriter *r, size_t node, const char *op);
 
@@ -102,11 +103,12 @@ void qdq_match_makes(const qdq_rewriter *r, qdq_match *m, uint32_t value);
 
 //---- For `build` ------------------------------------------------------------
 
-// The value of the new graph that stands for a value which the match reads; no value for 0.
+// Returns the value of the new graph that stands for a value which the match reads; no value for 0.
 qdq_value qdq_rewrite_value(const qdq_rewriter *r, uint32_t value);
-// The values of the new graph that stand for the inputs of a node; NULL: no memory.
+// Returns the values of the new graph that stand for the inputs of a node; NULL: no memory.
 qdq_value *qdq_rewrite_inputs(const qdq_rewriter *r, const qdq_node *node);
-// A name for a new node or constant: `stem` if it is free in both graphs, else with a number.
+// Returns a name for a new node or constant: `stem` if it is free in both graphs, else with a
+// number.
 const char *qdq_rewrite_name(const qdq_rewriter *r, const char *stem, const char *ending);
 // Returns the name of the node that computes a value, for the node that replaces it.
 const char *qdq_rewrite_name_of(const qdq_rewriter *r, uint32_t value);

@@ -68,7 +68,7 @@ static size_t push_makers(const qdq_rewriter *r, size_t node, const bool *marked
     return count;
 }
 
-// A stack with room for the makers of all nodes at once.
+// Returns a stack with room for the makers of all nodes at once.
 static size_t *new_stack(const qdq_rewriter *r) {
     size_t room = r->from->output_count + 1;
     for (size_t i = 0; i < r->from->node_count; i++) room += read_count(r, i);

@@ -128,7 +128,7 @@ static bool applies(const qdq_rewriter *r, const qdq_pattern *p, const qdq_targe
     return listed && (!p->applies || p->applies(v));
 }
 
-// The version that decides about a pattern, if it applies there; else NULL.
+// Returns the version that decides about a pattern, if it applies there; else NULL.
 static const qdq_target_version *version_for(const qdq_rewriter *r, const qdq_pattern *p) {
     const qdq_rewrite_choice *choice = r->choice;
     bool in_a = applies(r, p, choice->a), in_b = applies(r, p, choice->b), as_b = !p->cause && in_b;
