@@ -34,8 +34,8 @@ static bool answers(const qdq_target *target, const char *mend, const char *rule
     return false;
 }
 
-// The index of the node that a finding is about, looked for from `from` on, as findings come in the
-// order of nodes; SIZE_MAX: there is none.
+// Returns the index of the node that a finding is about, looked for from `from` on, as findings
+// come in the order of nodes; SIZE_MAX: there is none.
 static size_t node_of(const qdq_graph *graph, const qdq_finding *finding, size_t from) {
     for (size_t n = 0; n < graph->node_count; n++) {
         size_t i = (from + n) % graph->node_count;

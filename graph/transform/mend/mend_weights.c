@@ -131,7 +131,8 @@ void qdq_mend_build_symmetric_codes(qdq_rewriter *r, qdq_match *m) {
     build(r, m, &w, w.dtype, codes, &made);
 }
 
-// The only dim that is not cut into blocks of several elements: the channels. -1: none, or several.
+// Returns the only dim that is not cut into blocks of several elements: the channels. -1: none, or
+// several.
 static int channel_dim(const qdq_rewriter *r, const qdq_coder *w) {
     qdq_shape shape = codes_type(r, w)->shape;
     int axis = -1;
