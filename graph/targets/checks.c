@@ -73,7 +73,8 @@ qdq_shape qdq_parameter_shape(const qdq_op_context *ctx) {
 const char *const qdq_scale_ports[3] = {"scale", "in_scale", "out_scale"};
 const char *const qdq_zero_point_ports[3] = {"zero_point", "in_zero_point", "out_zero_point"};
 
-// The attribute of a port is the port's name with an "s"; for "zero_point" it is "zps".
+// Returns the attribute of a port: its name is the port's name with an "s"; for "zero_point" it is
+// "zps".
 static const qdq_attr_desc *attr_of(const qdq_op_context *ctx, const char *port, char *name,
                                     size_t capacity) {
     static const char word[] = "zero_point";

@@ -10,23 +10,24 @@
 
 //---- A node -----------------------------------------------------------------
 
-// The attributes common to Quantize, Dequantize and DynamicQuantize; NULL for other ops.
+// Returns the attributes common to Quantize, Dequantize and DynamicQuantize; NULL for other ops.
 const qdq_quantize_attrs *qdq_quantize_attrs_of(const qdq_op_context *ctx);
 bool qdq_op_context_is(const qdq_op_context *ctx, const char *op);
 // True for a DynamicQuantize that computes its parameters.
 bool qdq_is_computed(const qdq_op_context *ctx);
 // `scheme` of a DynamicQuantize, spelled as in files.
 const char *qdq_scheme_word(const qdq_op_context *ctx);
-// The dtype of the quantized side (for Requantize: of y), and of the other side (for Requantize: of
-// x).
+// Return the dtype of the quantized side (for Requantize: of y), and of the other side (for
+// Requantize: of x).
 qdq_dtype qdq_quantized_dtype(const qdq_op_context *ctx);
 qdq_dtype qdq_real_dtype(const qdq_op_context *ctx);
 // `axis` of a per-channel node or of Requantize, counted from the front (default 1); -1 if there is
 // none.
 int qdq_channel_axis(const qdq_op_context *ctx);
-// The extent of a per-group block in each dim of x, -1 resolved.
+// Returns the extent of a per-group block in each dim of x, -1 resolved.
 qdq_shape qdq_block_shape(const qdq_op_context *ctx);
-// The shape of a scale that is a tensor: [] for all of x, [dim] for channels, or the block grid.
+// Returns the shape of a scale that is a tensor: [] for all of x, [dim] for channels, or the block
+// grid.
 qdq_shape qdq_parameter_shape(const qdq_op_context *ctx);
 
 //---- A scale or a zero point ------------------------------------------------
@@ -60,7 +61,7 @@ qdq_argument qdq_without_zeros(const qdq_op_context *ctx, const char *port);
 qdq_argument qdq_literal_of(const qdq_op_context *ctx, const char *port);
 // Number i of a known argument.
 double qdq_argument_at(const qdq_argument *argument, size_t i);
-// The index of the first nonzero number of a known argument; its count if all are 0.
+// Returns the index of the first nonzero number of a known argument; its count if all are 0.
 size_t qdq_argument_first_nonzero(const qdq_argument *argument);
 
 //---- Shared checks ----------------------------------------------------------
@@ -108,7 +109,7 @@ void qdq_check_axis_from_front(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_check_not_computed(const qdq_op_context *ctx, const qdq_rule *rule);
 // Reports x unless it is a float.
 void qdq_check_selected_floats(const qdq_op_context *ctx, const qdq_rule *rule);
-// The dtype of the scale of a Dequantize: its port's, else float32; NONE for other ops.
+// Returns the dtype of the scale of a Dequantize: its port's, else float32; NONE for other ops.
 qdq_dtype qdq_dtype_of_scale(const qdq_op_context *ctx);
 // Reports a node without `dtype` if the backend's default `own` differs from the dtype of y here.
 // `own` is NONE if the backend has no default.

@@ -18,7 +18,7 @@ static const qdq_quantize_attrs *dequantize_of(const qdq_op_context *ctx, size_t
     return maker->op && strcmp(maker->op->name, "Dequantize") == 0 ? maker->attrs : NULL;
 }
 
-// The dim of the weights' output channels; -1 if they have none.
+// Returns the dim of the weights' output channels; -1 if they have none.
 static int output_channels(const qdq_op_context *ctx) {
     int rank = ctx->inputs[WEIGHTS].type.shape.rank;
     if (qdq_op_context_is(ctx, "Convolution"))

@@ -116,7 +116,7 @@ static bool set_options(qdq_target_version *version, const char *text, qdq_error
     return true;
 }
 
-// The first version of the newest release.
+// Returns the first version of the newest release.
 static size_t default_index(const qdq_target *target) {
     size_t at = 0;
     for (size_t i = 1; i < target->version_count; i++)
@@ -163,7 +163,7 @@ qdq_target_device qdq_target_device_of(const char *name) {
     return version.target->device(&version);
 }
 
-// The attribute `dtype` of an op, where its struct holds it; NULL if the op has none.
+// Returns the attribute `dtype` of an op, where its struct holds it; NULL if the op has none.
 static qdq_dtype *dtype_in(const qdq_op *op, void *attrs) {
     for (size_t i = 0; i < op->attr_count; i++)
         if (op->attrs[i].kind == QDQ_ATTR_DTYPE && strcmp(op->attrs[i].name, "dtype") == 0)
@@ -246,7 +246,7 @@ const char *qdq_target_device_name(const char *target) {
     return target ? qdq_target_device_of(target).name : NULL;
 }
 
-// The name of the release from which on a rule holds, or no longer holds.
+// Returns the name of the release from which on a rule holds, or no longer holds.
 static const char *release_name(const qdq_target *target, int number) {
     for (size_t i = 0; number && i < target->version_count; i++)
         if (target->versions[i].release >= number) return target->versions[i].name;

@@ -37,8 +37,8 @@ static bool fit_attributes(const qdq_op_context *ctx) {
            ctx->outputs[0].dtype == QDQ_FLOAT32;
 }
 
-// A parameter as a oneDNN Graph has it, where it may be an attribute: a constant zero point of
-// zeros is not given then.
+// Returns a parameter as a oneDNN Graph has it, where it may be an attribute: a constant zero point
+// of zeros is not given then.
 static qdq_argument parameter_of(const qdq_op_context *ctx, const char *port) {
     qdq_argument a = qdq_argument_of(ctx, port);
     if (!a.from_port || !a.known || !fit_attributes(ctx)) return a;
@@ -230,7 +230,7 @@ static void negative_axis(const qdq_op_context *ctx, const qdq_rule *rule) {
             qdq_text(ctx->findings, "%d, the same dim from the front", at));
 }
 
-// ---- Rules: gaps and surprises of the CPU backend --------------------------
+//---- Rules: gaps and surprises of the CPU backend ---------------------------
 
 static void channel_zero_points(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument z = parameter_of(ctx, "zero_point");

@@ -14,7 +14,7 @@ static bool expect_input(const qdq_op_context *ctx, const qdq_rule *rule, size_t
                             ctx->inputs[input].type.dtype, set);
 }
 
-// ---- Limits of the specification -------------------------------------------
+//---- Limits of the specification --------------------------------------------
 
 void qdq_onednn_moved_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     (void)expect_input(ctx, rule, 0, FLOATS);
@@ -31,7 +31,7 @@ void qdq_onednn_dropout_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) 
         (void)expect_input(ctx, rule, PROBABILITY, QDQ_SET(FLOAT32));
 }
 
-// ---- Gaps of the CPU backend -----------------------------------------------
+//---- Gaps of the CPU backend ------------------------------------------------
 
 void qdq_onednn_round_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     (void)expect_input(ctx, rule, 0, QDQ_SET(FLOAT32));

@@ -10,7 +10,7 @@ static qdq_qtype qtype_of(const qdq_op_context *ctx) {
     return a ? a->qtype : QDQ_PER_TENSOR;
 }
 
-// The last dim of more than one element.
+// Returns the last dim of more than one element.
 static int last_dim(qdq_shape shape) {
     int last = shape.rank - 1;
     while (last > 0 && shape.dims[last] == 1) last--;
@@ -69,7 +69,7 @@ void qdq_runtime_quantize(const qdq_op_context *ctx, const qdq_target_version *v
         n->rounding = QDQ_ROUND_TRUNCATE;
 }
 
-// ---- Existing kernels ------------------------------------------------------
+//---- Existing kernels -------------------------------------------------------
 
 #define KERNEL_FLOATS (QDQ_SET(FLOAT32) | QDQ_SET(FLOAT16))
 

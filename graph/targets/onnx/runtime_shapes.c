@@ -36,7 +36,7 @@ static const row rows[] = {
     {"QLinearConv", "w_scale w_zero_point", LIST},
 };
 
-// The shape of b, with one row in place of all.
+// Returns the shape of b, with one row in place of all.
 static qdq_shape one_row_of(const qdq_op_context *ctx) {
     qdq_shape b = {0};
     for (size_t i = 0; i < ctx->op->input_count; i++)

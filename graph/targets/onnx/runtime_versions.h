@@ -36,7 +36,8 @@ enum { QDQ_RUNTIME_1_29 = 129, QDQ_RUNTIME_1_31 = 131 };
     {"1.29-i8mm", QDQ_RUNTIME_1_29, QDQ_RUNTIME_I8MM},
 // clang-format on
 
-// The kernels of its float ops. Plain `onnx` stands for the CPUs with VNNI that have AVX-512.
+// Returns the kernels of its float ops. Plain `onnx` stands for the CPUs with VNNI that have
+// AVX-512.
 static inline qdq_float_ops qdq_runtime_float_ops(const qdq_target_version *version) {
     if (version->variant >= QDQ_RUNTIME_NEON && version->variant <= QDQ_RUNTIME_I8MM)
         return QDQ_FLOAT_OPS_ONNX_RUNTIME_ARM;
@@ -67,7 +68,7 @@ void qdq_runtime_check_dequantize(const qdq_op_context *ctx, const qdq_rule *rul
 // Reports a single block of an x of rank 1, whose scale ONNX Runtime reads as per tensor.
 void qdq_runtime_check_blocks(const qdq_op_context *ctx, const qdq_rule *rule);
 
-// The kernels of its QLinear ops.
+// Returns the kernels of its QLinear ops.
 static inline qdq_qlinear_form qdq_runtime_qlinear(const qdq_target_version *version) {
     return version->variant < QDQ_RUNTIME_NEON ? QDQ_QLINEAR_FMA : QDQ_QLINEAR_ARM;
 }

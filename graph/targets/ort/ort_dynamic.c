@@ -32,7 +32,7 @@ static uint32_t input_at(const qdq_node *node, size_t port) {
     return port < node->input_count ? node->inputs[port].id : 0;
 }
 
-// The operand of a node with two that is not `value`.
+// Returns the operand of a node with two that is not `value`.
 static uint32_t other_operand(const qdq_node *node, uint32_t value) {
     return node->inputs[node->inputs[0].id == value].id;
 }
@@ -76,7 +76,7 @@ static const char *find_nodes(const qdq_rewriter *r, size_t product, dynamic_pro
     return NULL;
 }
 
-// The bias that an Add behind the product adds: a constant of the columns. 0: none.
+// Returns the bias that an Add behind the product adds: a constant of the columns. 0: none.
 static uint32_t bias_of(const qdq_rewriter *r, dynamic_product *d) {
     size_t add = qdq_rewrite_only_reader(r, result_of(r, d->scaled));
     if (!qdq_rewrite_is(r, add, "Add")) return 0;
@@ -137,7 +137,8 @@ static bool is_plain(const qdq_dynamic_quantize_attrs *a) {
            q->quant_max.set == 0 && a->eps.set == 0 && q->dtype == QDQ_UINT8;
 }
 
-// The DynamicQuantize whose three results only this product reads, its scale as the first factor.
+// Returns the DynamicQuantize whose three results only this product reads, its scale as the first
+// factor.
 static size_t quantize_of(const qdq_rewriter *r, const dynamic_product *d) {
     size_t node = qdq_rewrite_maker(r, d->node->inputs[A].id);
     if (!qdq_rewrite_is(r, node, "DynamicQuantize")) return SIZE_MAX;

@@ -107,7 +107,7 @@ static float *new_floats(const qdq_rewriter *r, size_t count) {
     return qdq_mempool_array(r->mempool, count, sizeof(float));
 }
 
-// The weights, each times the number of its output channel; `count` 1: one for all.
+// Returns the weights, each times the number of its output channel; `count` 1: one for all.
 static float *times_channels(const qdq_rewriter *r, const weighted *c, const float *by,
                              size_t count) {
     const float *w = qdq_rewrite_data(r, c->node->inputs[W].id);

@@ -53,8 +53,8 @@ bool ort_is_per_tensor(const qdq_coder *c) {
     return c->given && c->count == 1 && c->axis < 0 && !c->blocks;
 }
 
-// The Relu or Clamp that is the only reader of a value, and whose result one node reads; SIZE_MAX:
-// there is none.
+// Returns the Relu or Clamp that is the only reader of a value, and whose result one node reads;
+// SIZE_MAX: there is none.
 static size_t clip_behind(const qdq_rewriter *r, uint32_t value) {
     if (qdq_rewrite_reader_count(r, value) != 1) return SIZE_MAX;
     size_t clip = qdq_rewrite_reader(r, value, 0);
@@ -131,7 +131,7 @@ bool ort_refuses(qdq_match *m, const char *why) {
     return false;
 }
 
-// ---- Groups that ONNX Runtime forms, and fails with -------------------------
+//---- Groups that ONNX Runtime forms, and fails with --------------------------
 
 bool ort_fails(qdq_match *m, const char *port, const char *found) {
     m->rule = "ort/group-scales";

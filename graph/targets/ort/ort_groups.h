@@ -25,7 +25,7 @@ bool ort_is_float_constant(const qdq_rewriter *r, uint32_t value);
 bool ort_is_spatial_mean(const qdq_rewriter *r, const qdq_node *mean);
 // True if something is connected to a port.
 bool ort_has_input(const qdq_node *node, size_t port);
-// A constant float32 of one element; NULL: it is none.
+// Returns a constant float32 of one element; NULL: it is none.
 const float *ort_scalar_of(const qdq_rewriter *r, uint32_t value);
 // True if a value is a constant.
 bool ort_is_constant(const qdq_rewriter *r, uint32_t value);
@@ -42,7 +42,7 @@ bool ort_is_per_tensor(const qdq_coder *c);
 void ort_replace_unit(const qdq_rewriter *r, qdq_match *m, const ort_unit *unit);
 // Notes that a group reads the codes and parameters of an input.
 void ort_read_input(const qdq_rewriter *r, qdq_match *m, const qdq_coder *x);
-// The name of the new node.
+// Returns the name of the new node.
 const char *ort_unit_name(const qdq_rewriter *r, const ort_unit *unit);
 // Says why a group does not form; returns false.
 bool ort_refuses(qdq_match *m, const char *why);

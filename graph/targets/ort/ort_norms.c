@@ -30,7 +30,7 @@ static bool is_read_by(const qdq_rewriter *r, uint32_t value, size_t ports) {
     return qdq_rewrite_reader_count(r, value) == ports && !value_at(r, value)->returned;
 }
 
-// The x of x - mean(x) behind a value, if `readers` ports read the mean; else 0.
+// Returns the x of x - mean(x) behind a value, if `readers` ports read the mean; else 0.
 static uint32_t centered(const qdq_rewriter *r, uint32_t value, size_t readers) {
     const qdq_node *minus = maker_if(r, value, "Subtract");
     const qdq_node *mean = minus ? maker_if(r, minus->inputs[1].id, "ReduceMean") : NULL;
@@ -39,7 +39,8 @@ static uint32_t centered(const qdq_rewriter *r, uint32_t value, size_t readers) 
     return fits ? minus->inputs[0].id : 0;
 }
 
-// The operand of an Add or Multiply next to an input or constants of one dim, which are *row.
+// Returns the operand of an Add or Multiply next to an input or constants of one dim, which are
+// *row.
 static uint32_t next_to_row(const qdq_rewriter *r, const qdq_node *node, uint32_t *row) {
     for (size_t i = 0; node && i < 2; i++) {
         uint32_t id = node->inputs[i].id;

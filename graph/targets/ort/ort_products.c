@@ -202,8 +202,8 @@ static size_t gemm_name(const qdq_node *node) {
     return length > size && strcmp(node->name + length - size, ending) == 0 ? length - size : 0;
 }
 
-// The node behind `index` that belongs to the same Gemm as `product`: "Multiply" by its alpha, then
-// "Add" of its bias. SIZE_MAX: there is none.
+// Returns the node behind `index` that belongs to the same Gemm as `product`: "Multiply" by its
+// alpha, then "Add" of its bias. SIZE_MAX: there is none.
 static size_t part_behind(const qdq_rewriter *r, const qdq_node *product, size_t index,
                           const char *op) {
     size_t next = qdq_rewrite_only_reader(r, r->from->nodes[index].outputs[0]);
@@ -230,7 +230,7 @@ static int form_of(const qdq_rewriter *r, const ort_unit *u) {
     return u->qdq.y.given ? QLINEAR_MATMUL : TO_FLOAT;
 }
 
-// The last dim of weights, or the first one if they are transposed.
+// Returns the last dim of weights, or the first one if they are transposed.
 static int column_axis(const qdq_rewriter *r, const qdq_node *node) {
     const qdq_matmul_attrs *a = node->attrs;
     int rank = r->from->values[node->inputs[B].id].type.shape.rank;
@@ -323,7 +323,7 @@ static qdq_value add_to_float(qdq_rewriter *r, const ort_unit *u) {
                                                    .b_zero_point = qdq_coder_zero_value(r, b)});
 }
 
-// The factor of a Gemm, a constant of one element.
+// Returns the factor of a Gemm, a constant of one element.
 static qdq_float alpha_of(const qdq_rewriter *r, const ort_unit *u) {
     const float *alpha =
         has_alpha(r, u) ? qdq_rewrite_data(r, r->from->nodes[u->last].inputs[1].id) : NULL;

@@ -71,7 +71,7 @@ bool ort_match_quantize_earlier(const qdq_rewriter *r, qdq_match *m) {
     return true;
 }
 
-// The node with a pair before it.
+// Adds the node with a pair before it.
 static qdq_value with_pair(qdq_rewriter *r, const qdq_node *node, const qdq_coder *like,
                            qdq_dtype dtype) {
     const char *floats = qdq_rewrite_name(r, node->name, "_floats");

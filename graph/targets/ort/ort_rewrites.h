@@ -159,7 +159,7 @@ void ort_build_softmax(qdq_rewriter *r, qdq_match *m);
 bool ort_match_moved(const qdq_rewriter *r, qdq_match *m);
 void ort_build_moved(qdq_rewriter *r, qdq_match *m);
 
-// ---- Rewrites that are not modelled (ort_unmodelled.c) ---------------------
+//---- Rewrites that are not modelled (ort_unmodelled.c) ----------------------
 
 bool ort_match_transposes(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_int8_gemm(const qdq_rewriter *r, qdq_match *m);

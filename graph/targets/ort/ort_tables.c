@@ -11,7 +11,7 @@
 
 //---- Groups -----------------------------------------------------------------
 
-// The first input that the group reads as codes: Where has a condition before them.
+// Returns the first input that the group reads as codes: Where has a condition before them.
 static size_t first_of(const qdq_node *node) { return strcmp(node->op->name, "Select") == 0; }
 
 static bool any_coder(const qdq_rewriter *r, const ort_unit *u, size_t first) {
@@ -93,8 +93,8 @@ static bool is_scalar_float(const qdq_rewriter *r, uint32_t value) {
     return ort_is_constant(r, value) && type->dtype == QDQ_FLOAT32 && type->shape.rank == 0;
 }
 
-// The port of a scalar constant next to constant codes, whose result one Quantize of their dtype
-// reads; 0: there is none.
+// Returns the port of a scalar constant next to constant codes, whose result one Quantize of their
+// dtype reads; 0: there is none.
 static size_t dummy_port(const qdq_rewriter *r, const qdq_node *node, qdq_coder *x) {
     uint32_t y = node->outputs[0];
     size_t port = is_scalar_float(r, node->inputs[ELSE].id)   ? ELSE

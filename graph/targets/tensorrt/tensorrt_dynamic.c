@@ -37,8 +37,8 @@ void qdq_trt_no_float_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
         qdq_report_target_violation(ctx, rule, "scheme", "is symmetric", "nvfp4 or mx_rceil");
 }
 
-// The result dtypes that the header accepts in addition to float4; none for schemes that other
-// rules refuse.
+// Returns the result dtypes that the header accepts in addition to float4; none for schemes that
+// other rules refuse.
 static qdq_dtype_set results_of(const qdq_op_context *ctx) {
     if (has_scheme(ctx, QDQ_MX_RCEIL)) return QDQ_SET(FLOAT8_E4M3FN);
     return has_scheme(ctx, QDQ_SYMMETRIC) ? QDQ_SET(INT8) | QDQ_SET(FLOAT8_E4M3FN) : 0;

@@ -18,7 +18,7 @@ typedef struct qdq_side {
 
 // Sets `sides` and returns their number, at most 2.
 size_t qdq_quantized_sides(const qdq_op_context *ctx, qdq_side sides[2]);
-// The attribute or port of the float side: "x", for Dequantize "dtype".
+// Returns the attribute or port of the float side: "x", for Dequantize "dtype".
 const char *qdq_real_port(const qdq_op_context *ctx);
 bool qdq_is_per_group(const qdq_op_context *ctx);
 // How many dims of x are cut into blocks of more than one element; 0 for a node that is not

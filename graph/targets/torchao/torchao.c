@@ -23,7 +23,7 @@ static bool is_grouped_scheme(const qdq_op_context *ctx) {
 
 //---- Numerics ---------------------------------------------------------------
 
-// The dtype to which PyTorch promotes two float dtypes; NONE stands for float32.
+// Returns the dtype to which PyTorch promotes two float dtypes; NONE stands for float32.
 static qdq_dtype promoted(qdq_dtype a, qdq_dtype b) {
     return a == b && a != QDQ_FLOAT32 ? a : QDQ_DTYPE_NONE;
 }
@@ -54,8 +54,8 @@ static void quantize_as(qdq_numerics *n, const qdq_op_context *ctx) {
     if (n->middle_dtype != n->quantize_step_dtype) n->quantize_step_dtype = QDQ_DTYPE_NONE;
 }
 
-// The lower bound of a scale: the smallest normal number of x's dtype; before 0.18 its machine
-// epsilon.
+// Returns the lower bound of a scale: the smallest normal number of x's dtype; before 0.18 its
+// machine epsilon.
 static float least_scale(qdq_dtype x, int release) {
     bool normal = release >= RELEASE_0_18;
     switch (x) {

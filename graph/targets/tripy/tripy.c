@@ -11,7 +11,7 @@ static bool is_dequantize(const qdq_op_context *ctx) {
     return qdq_op_context_is(ctx, "Dequantize");
 }
 
-// ---- Checks of the front end -----------------------------------------------
+//---- Checks of the front end ------------------------------------------------
 
 static const qdq_dtype_set quantized_dtypes =
     QDQ_SET(INT4) | QDQ_SET(INT8) | QDQ_SET(FLOAT8_E4M3FN);
@@ -51,7 +51,8 @@ typedef enum form {
     WANTS_SCALAR
 } form;
 
-// A list of scales in an attribute becomes a tensor of the rank that qtype implies.
+// Returns the rank of a scale. A list of scales in an attribute becomes a tensor of the rank that
+// qtype implies.
 static int scale_rank(const qdq_op_context *ctx, const qdq_argument *s) {
     if (s->from_port || !qdq_is_per_group(ctx)) return s->shape.rank;
     return ctx->inputs[QDQ_PORT_X].type.shape.rank;
@@ -111,7 +112,7 @@ static void scale_is_constant(const qdq_op_context *ctx, const qdq_rule *rule) {
     }
 }
 
-// ---- Attributes without an argument ----------------------------------------
+//---- Attributes without an argument -----------------------------------------
 
 static void no_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
     for (size_t k = 0; k < 3; k++) {
@@ -167,7 +168,7 @@ static void selected_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (x->dtype != QDQ_INT8 || !takes_int8) qdq_check_selected_floats(ctx, rule);
 }
 
-// ---- Documented but unchecked ----------------------------------------------
+//---- Documented but unchecked -----------------------------------------------
 
 static void literal_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument s = qdq_argument_of(ctx, "scale");

@@ -7,7 +7,7 @@
 
 typedef enum qdq_ttnn_way { QDQ_TTNN_FUSED, QDQ_TTNN_EXPANDED, QDQ_TTNN_MIXED } qdq_ttnn_way;
 
-// The scale or zero point of a port as a ttnn program writes it: a number or a tensor.
+// Returns the scale or zero point of a port as a ttnn program writes it: a number or a tensor.
 qdq_argument qdq_ttnn_argument(const qdq_op_context *ctx, const char *port);
 qdq_ttnn_way qdq_ttnn_path(const qdq_op_context *ctx);
 

@@ -40,7 +40,7 @@ void qdq_ttnn_chip_cast(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 //---- Elementwise ops --------------------------------------------------------
 
-// The function of an op, QDQ_ELEMENTWISE_COUNT if it has none here.
+// Returns the function of an op, QDQ_ELEMENTWISE_COUNT if it has none here.
 static qdq_elementwise function_of(const qdq_op_context *ctx) {
     static const struct {
         const char *op;
