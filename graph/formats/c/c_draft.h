@@ -33,7 +33,7 @@ typedef struct qdq_c_step {
 
 typedef void qdq_c_writer(qdq_c_step *step);
 
-// The writer of an op; NULL: there is none.
+// Returns the writer of an op; NULL: there is none.
 qdq_c_writer *qdq_c_writer_of(const qdq_op *op);
 
 // Adds the finding that the node cannot be written. `port` may be NULL.

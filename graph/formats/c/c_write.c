@@ -89,7 +89,7 @@ static const char *capitals(const c_draft *d, const char *name) {
     return copy ? copy : name;
 }
 
-// The type of an element for the caller.
+// Returns the type of an element for the caller.
 static const char *type_of(qdq_dtype dtype) {
     const qdq_dtype_info *info = qdq_dtype_get(dtype);
     bool is_signed = info->least < 0;
@@ -388,7 +388,7 @@ static int compare_names(const char *word, size_t length, const char *name) {
     return order ? order : -(name[length] != '\0');
 }
 
-// The item that defines a word of the text; SIZE_MAX: none.
+// Returns the item that defines a word of the text; SIZE_MAX: none.
 static size_t find_item(const char *word, size_t length) {
     size_t low = 0, high = qdq_c_name_count;
     while (low < high) {

@@ -251,7 +251,7 @@ static inline float emitted_end_fours(const emitted_fours *s) {
     return left % 2 ? s->part[left - 1] + sum : sum;
 }
 
-// The int32 of a sum modulo 2^32.
+// Returns the int32 of a sum modulo 2^32.
 static inline int32_t emitted_int32(uint32_t sum) {
     return sum >> 31 ? -(int32_t)~sum - 1 : (int32_t)sum;
 }
@@ -260,8 +260,8 @@ static inline float emitted_quiet(float v) {
     return isnan(v) ? qdq_float_from_bits(0x7FC00000u) : v;
 }
 
-// A sum as a code: the bounds less the zero point are applied before rounding. NaN becomes the
-// lower bound.
+// Returns a sum as a code: the bounds less the zero point are applied before rounding. NaN becomes
+// the lower bound.
 static inline int32_t emitted_requantized(int32_t sum, float multiplier, int32_t least,
                                           int32_t greatest, int32_t zero) {
     float low = (float)(least - zero), high = (float)(greatest - zero);
@@ -304,7 +304,8 @@ static inline double emitted_mean(double before, double after, double weight) {
     return weight == 0.0 ? before : before * (1.0 - weight) + after * weight;
 }
 
-// The index on a dim of `size` elements that element i of int32 or int64 indices stands for.
+// Returns the index on a dim of `size` elements that element i of int32 or int64 indices stands
+// for.
 static inline size_t emitted_index(const void *indices, size_t i, bool wide, size_t size) {
     int64_t index, dim = (int64_t)size;
     int32_t narrow_index;

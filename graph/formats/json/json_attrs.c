@@ -83,7 +83,8 @@ static bool flatten(const qdq_json_item *json, double *out, size_t *at) {
     return true;
 }
 
-// All numbers of an item in row-major order. NULL if it contains anything else or memory runs out.
+// Returns all numbers of an item in row-major order. NULL if it contains anything else or memory
+// runs out.
 static const double *read_numbers(const attr_reader *a, const qdq_json_item *json, size_t *count) {
     size_t at = 0;
     *count = count_numbers(json);

@@ -6,7 +6,7 @@
 #include "graph/core/graph.h"
 #include "graph/formats/json/json_tree.h"
 
-// The dtype called `name`; QDQ_DTYPE_NONE and a finding about `subject` if there is none.
+// Returns the dtype called `name`; QDQ_DTYPE_NONE and a finding about `subject` if there is none.
 qdq_dtype qdq_json_read_dtype(qdq_graph *graph, const char *name, qdq_subject subject);
 
 // Fills the op's struct `fields` from the object `attrs` (may be NULL); the pool owns its lists.

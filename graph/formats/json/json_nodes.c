@@ -74,7 +74,7 @@ static const qdq_json_item *first_name(const qdq_json_item *port) {
     return qdq_json_is_array(port) ? qdq_json_first(port) : port;
 }
 
-// The attribute of a node that names a value, and the name; NULL if the node has none.
+// Returns the attribute of a node that names a value, and the name; NULL if the node has none.
 static const qdq_attr_desc *value_attr(const qdq_node_text *node, const char **name) {
     const qdq_op *op = node->attrs ? qdq_op_find(node->op) : NULL;
     for (size_t i = 0; op && i < op->attr_count; i++) {
@@ -170,7 +170,7 @@ static const qdq_port_desc *find_port(const qdq_op *op, const char *name) {
     return NULL;
 }
 
-// The values that a port names, as an array of `count`.
+// Returns the values that a port names, as an array of `count`.
 static qdq_value *resolve_port(const qdq_node_list *list, const qdq_json_item *json,
                                qdq_subject subject, size_t count) {
     qdq_value *values = qdq_mempool_array(list->r->mempool, count, sizeof *values);

@@ -23,8 +23,8 @@ typedef struct qdq_node_list {
 // Adds all "nodes" of the file to the graph. Wrong ports, attributes and cycles become findings.
 qdq_status qdq_json_read_nodes(qdq_node_list *list, const qdq_item *top);
 
-// The value called `name`, or a finding about `subject` if there is none. A value with an error
-// that is already reported is invalid, without a second finding.
+// Returns the value called `name`, or a finding about `subject` if there is none. A value with an
+// error that is already reported is invalid, without a second finding.
 qdq_value qdq_json_resolve(const qdq_node_list *list, const char *name, qdq_subject subject);
 
 #endif

@@ -12,7 +12,7 @@
 
 enum { MOST_NUMBER_BYTES = 63, SHOWN_BYTES = 80 };
 
-// ---- Errors -----------------
+//---- Errors ----
 
 qdq_status qdq_json_fail(qdq_json_text *json, size_t at, qdq_status status, const char *format,
                          ...) {
@@ -56,7 +56,7 @@ static bool is_letter(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <
 
 //---- Strings ----
 
-// The four hex digits at text[at] as a number; QDQ_JSON_END if they are not all there.
+// Returns the four hex digits at text[at] as a number; QDQ_JSON_END if they are not all there.
 static int hex4(const qdq_json_text *json, size_t at) {
     if (json->length - at < 4) return QDQ_JSON_END;
     int unit = 0;

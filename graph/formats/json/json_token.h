@@ -22,7 +22,7 @@ qdq_status qdq_json_fail(qdq_json_text *json, size_t at, qdq_status status, cons
 // Fails with "found 'x', wanted `what`" for the next byte.
 qdq_status qdq_json_wanted(qdq_json_text *json, const char *what);
 
-// The next byte, 0..255, or QDQ_JSON_END.
+// Returns the next byte, 0..255, or QDQ_JSON_END.
 int qdq_json_peek(const qdq_json_text *json);
 
 // Each takes one token that begins at the next byte, or fails: a string with its quotes, a number,

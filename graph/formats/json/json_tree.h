@@ -23,7 +23,7 @@ bool qdq_json_is_true(const qdq_json_item *item);
 // "a string", "an array", ...
 const char *qdq_json_kind_text(const qdq_json_item *item);
 
-// The members of an object or array in order, and the name of an object's member.
+// Return the members of an object or array in order, and the name of an object's member.
 const qdq_json_item *qdq_json_first(const qdq_json_item *item);
 const qdq_json_item *qdq_json_next(const qdq_json_item *item);
 const char *qdq_json_name(const qdq_json_item *item);

@@ -124,7 +124,7 @@ static bool store_number(const qdq_reader *r, const declaration *d, const qdq_js
     return true;
 }
 
-// The element count of a legal shape; SIZE_MAX for a shape that the graph will refuse.
+// Returns the element count of a legal shape; SIZE_MAX for a shape that the graph will refuse.
 static size_t count_of(qdq_shape shape) {
     size_t count = 1;
     if (shape.rank > QDQ_MAX_RANK) return SIZE_MAX;

@@ -55,7 +55,7 @@ typedef struct qdq_onednn {
     qdq_symbols *names;  // a name of ops -> the first op with that name
 } qdq_onednn;
 
-// The index stored for this id, or QDQ_ONEDNN_NOTHING.
+// Returns the index stored for this id, or QDQ_ONEDNN_NOTHING.
 uint32_t qdq_onednn_find(const qdq_symbols *ids, uint64_t id);
 
 // Fails with "op 'NAME' (KIND, id ID) MESSAGE".

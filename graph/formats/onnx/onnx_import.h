@@ -95,7 +95,7 @@ bool qdq_onnx_has_room(qdq_onnx_node *node, size_t more);
 // Text for findings.
 #define ONNX_TEXT(node, ...) qdq_text(&(node)->im->graph->findings, __VA_ARGS__)
 
-// The input, or NULL if it is not given.
+// Returns the input, or NULL if it is not given.
 static inline qdq_onnx_value *qdq_onnx_input(const qdq_onnx_node *node, size_t i) {
     return i < node->input_count ? node->inputs[i] : NULL;
 }
@@ -114,15 +114,15 @@ void qdq_onnx_bind(qdq_onnx_node *node, size_t i, qdq_value made);
 void qdq_onnx_alias(qdq_onnx_node *node, size_t i, qdq_onnx_value *value);
 void qdq_onnx_bind_numbers(qdq_onnx_node *node, size_t i, int elem, qdq_shape shape,
                            const int64_t *ints, const double *reals);
-// A new value that is no output of a node: a constant of numbers.
+// Returns a new value that is no output of a node: a constant of numbers.
 qdq_onnx_value *qdq_onnx_new_value(qdq_onnx_import *im, const char *name);
 
-// The value in the graph; adds a constant at its first use. Refuses the node if it has a dtype that
-// the graph lacks.
+// Returns the value in the graph; adds a constant at its first use. Refuses the node if it has a
+// dtype that the graph lacks.
 qdq_value qdq_onnx_ref(qdq_onnx_node *node, qdq_onnx_value *value);
 
-// The elements of a constant from `first` on as a constant of this shape, the same one whenever it
-// is asked for. Id 0: the value is no constant, or the node is refused.
+// Returns the elements of a constant from `first` on as a constant of this shape, the same one
+// whenever it is asked for. Id 0: the value is no constant, or the node is refused.
 qdq_value qdq_onnx_constant_part(qdq_onnx_node *node, qdq_onnx_value *value, size_t first,
                                  qdq_shape shape);
 
@@ -136,13 +136,13 @@ const char *qdq_onnx_why_unknown(const qdq_onnx_node *node, const qdq_onnx_value
 int64_t qdq_onnx_int_at(const qdq_onnx_value *value, size_t i);
 double qdq_onnx_real_at(const qdq_onnx_value *value, size_t i);
 
-// A name for a value of the graph that is legal and not yet taken: `wanted`, if it is. A name of
-// the model is taken for everything but the value it is `own` to.
+// Returns a name for a value of the graph that is legal and not yet taken: `wanted`, if it is. A
+// name of the model is taken for everything but the value it is `own` to.
 const char *qdq_onnx_free_name(qdq_onnx_import *im, const char *wanted, bool own);
 // Takes the names of the main graph for its values, and replaces names that are not legal in a
 // graph.
 qdq_status qdq_onnx_claim_names(qdq_onnx_import *im);
-// The name in the graph of a value of the main graph.
+// Returns the name in the graph of a value of the main graph.
 const char *qdq_onnx_graph_name(const qdq_onnx_import *im, const char *name);
 // True if `given`, by a user, is the name of a value in the model, `name`, or its name in the
 // graph.

@@ -35,7 +35,8 @@ static bool is_open(const qdq_onnx_info *info) {
     return !info->has_shape;
 }
 
-// The shape that the options give to an input; NULL: none. A tentative one fills open dims only.
+// Returns the shape that the options give to an input; NULL: none. A tentative one fills open dims
+// only.
 static const qdq_input_shape *given_shape(const qdq_onnx_import *im, const qdq_onnx_info *info) {
     const qdq_graph_options *options = im->options;
     for (size_t i = 0; options && i < options->shape_count; i++) {

@@ -58,7 +58,7 @@ static const char *full_name(const qdq_onnx_scope *scope, const char *name, bool
     return full;
 }
 
-// A value with the name that it has in this scope.
+// Returns a value with the name that it has in this scope.
 static qdq_onnx_value *new_value(const qdq_onnx_scope *scope, const char *name) {
     bool own;
     const char *full = full_name(scope, name, &own);

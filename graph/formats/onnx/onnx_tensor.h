@@ -11,11 +11,11 @@ int qdq_onnx_elem_of(qdq_dtype dtype);
 // "float32", "float64", "string"
 const char *qdq_onnx_elem_name(int elem);
 bool qdq_onnx_elem_is_real(int elem);
-// The bits of an element in a file.
+// Returns the bits of an element in a file.
 int qdq_onnx_elem_bits(int elem);
 
-// The shape of a constant; dims may be 0. Returns NULL, or a sentence that says why dims or type
-// are wrong.
+// Sets the shape of a constant; dims may be 0. Returns NULL, or a sentence that says why dims or
+// type are wrong.
 const char *qdq_onnx_tensor_shape(qdq_onnx_import *im, const qdq_onnx_tensor *tensor,
                                   qdq_shape *out);
 

@@ -135,7 +135,7 @@ const qdq_tensor_info *qdq_tensor_file_find(const qdq_tensor_file *file, const c
     return &file->header.entries[index].info;
 }
 
-// The entry that belongs to `info`; NULL if `info` is not from this file.
+// Returns the entry that belongs to `info`; NULL if `info` is not from this file.
 static const qdq_safetensors_entry *entry_of(const qdq_tensor_file *file,
                                              const qdq_tensor_info *info) {
     uint32_t index;

@@ -11,7 +11,7 @@
 qdq_tensor_file *qdq_tensor_file_open_beneath(const char *folder, const char *relative,
                                               const qdq_allocator *allocator, qdq_error *err);
 
-// The open file, its path, and the offset at which the data of a tensor begins.
+// Returns the open file, its path, and the offset at which the data of a tensor begins.
 const qdq_open_file *qdq_tensor_file_place(const qdq_tensor_file *file, const qdq_tensor_info *info,
                                            const char **path, uint64_t *at);
 

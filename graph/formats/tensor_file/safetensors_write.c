@@ -23,7 +23,7 @@ enum {
     SHOWN_BYTES = 80,
 };
 
-// ---- Checks ----------------
+//---- Checks ----
 
 static qdq_status data_bytes(const qdq_tensor *tensor, size_t *out, qdq_error *err) {
     const qdq_shape *shape = &tensor->shape;

@@ -270,7 +270,7 @@ static void fill_opset(const void *self, size_t i, frame *out) {
 
 //---- The whole --------------------------------------------------------------
 
-// The first version of the format that has an opset.
+// Returns the first version of the format that has an opset.
 static int ir_version(int opset) {
     static const struct {
         int opset, version;

@@ -7,13 +7,13 @@
 
 #include "graph/formats/onnx/write/onnx_draft.h"
 
-// The bytes of the encoded model; SIZE_MAX if it cannot be encoded.
+// Returns the bytes of the encoded model; SIZE_MAX if it cannot be encoded.
 size_t qdq_onnx_encoded_bytes(const qdq_onnx_draft *draft);
 // Writes the model. Elements of constants are read and written part by part. False if a constant
 // cannot be read or the stream not written.
 bool qdq_onnx_encode(const qdq_onnx_draft *draft, FILE *stream);
 
-// The bytes that the elements of a constant take in a model.
+// Returns the bytes that the elements of a constant take in a model.
 uint64_t qdq_onnx_raw_bytes(qdq_type type);
 // Hands the elements over as a model has them, part by part. False if they cannot be read, or when
 // `take` returns false.

@@ -48,7 +48,7 @@ bool qdq_onnx_count_values(qdq_onnx_decoder *d, size_t count) {
 
 typedef ONNX_LIST(char) bytes_list;
 
-// The next item of a list, zeroed; NULL after an error.
+// Returns the next item of a list, zeroed; NULL after an error.
 void *qdq_onnx_next_item(qdq_onnx_decoder *d, void *list, size_t size) {
     bytes_list head;  // every list has this layout
     memcpy(&head, list, sizeof head);

@@ -39,7 +39,7 @@ bool qdq_onnx_read_source(pb_istream_t *stream, pb_byte_t *buffer, size_t count)
 bool qdq_onnx_out_of_memory(const qdq_onnx_decoder *d);
 // Counts messages, strings and numbers of lists; false after an error, if they exceed the limit.
 bool qdq_onnx_count_values(qdq_onnx_decoder *d, size_t count);
-// The next item of a list, zeroed; NULL after an error.
+// Returns the next item of a list, zeroed; NULL after an error.
 void *qdq_onnx_next_item(qdq_onnx_decoder *d, void *list, size_t size);
 
 typedef bool qdq_onnx_field(pb_istream_t *stream, const pb_field_t *field, void **arg);

@@ -27,7 +27,7 @@ bool qdq_onnx_range_count(qdq_onnx_node *node, int64_t *count);
 
 // The shape that two are broadcast to; false if they do not fit.
 bool qdq_onnx_broadcast(qdq_shape a, qdq_shape b, qdq_shape *out);
-// The element of a value of shape `from`, broadcast to `shape`, at element i.
+// Returns the element of a value of shape `from`, broadcast to `shape`, at element i.
 size_t qdq_onnx_broadcast_at(qdq_shape shape, qdq_shape from, size_t i);
 
 #endif

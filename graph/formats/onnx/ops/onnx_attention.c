@@ -167,7 +167,7 @@ static void allow_places(attention *a) {
     if (lengths) allow(a, "used = Less(columns, value)", a->lengths);
 }
 
-// The mask in the dtype of the scores, or of bool; keys after its end are forbidden.
+// Returns the mask in the dtype of the scores, or of bool; keys after its end are forbidden.
 static qdq_value read_mask(const attention *a) {
     qdq_shape shape = a->mask->shape;
     qdq_value mask = qdq_onnx_ref(a->node, a->mask);

@@ -28,7 +28,7 @@ void qdq_onnx_set_bool(qdq_onnx_call *call, const char *attr, bool value);
 void qdq_onnx_set_word(qdq_onnx_call *call, const char *attr, const char *word);
 void qdq_onnx_set_dtype(qdq_onnx_call *call, const char *attr, qdq_dtype dtype);
 void qdq_onnx_set_ints(qdq_onnx_call *call, const char *attr, const int64_t *values, size_t count);
-// No value if the node is refused or has errors.
+// Adds the node and returns its first output; no value if the node is refused or has errors.
 qdq_value qdq_onnx_end(qdq_onnx_call *call);
 // The same, and binds output 0.
 void qdq_onnx_finish(qdq_onnx_call *call);
@@ -38,7 +38,7 @@ void qdq_onnx_finish(qdq_onnx_call *call);
 qdq_value qdq_onnx_join(qdq_onnx_node *node, const char *helper, const qdq_value *parts,
                         size_t count, int64_t axis);
 
-// A scalar constant of a dtype, named after the node: "y/alpha".
+// Returns a scalar constant of a dtype, named after the node: "y/alpha".
 qdq_value qdq_onnx_scalar(qdq_onnx_node *node, const char *helper, qdq_dtype dtype, double number);
 // `value` with other dims and the same elements, by a StaticReshape.
 qdq_value qdq_onnx_reshaped(qdq_onnx_node *node, qdq_onnx_value *value, const char *helper,

@@ -12,7 +12,7 @@ static void bind_formula(qdq_onnx_node *node, const qdq_onnx_op *row, const char
     qdq_onnx_bind(node, 0, qdq_onnx_formula(node, row, text, terms, count));
 }
 
-// The spatial dims of [N, C, spatial...].
+// Returns the spatial dims of [N, C, spatial...].
 static qdq_ints spatial_axes(const qdq_onnx_node *node) {
     static const int64_t dims[] = {2, 3, 4, 5, 6, 7};
     int rank = node->inputs[0]->shape.rank;
@@ -21,7 +21,8 @@ static qdq_ints spatial_axes(const qdq_onnx_node *node) {
 
 //---- Norms ------------------------------------------------------------------
 
-// The p-norm of the elements along axes; p is 1, 2 or any other positive number.
+// Returns the formula of the p-norm of the elements along axes; p is 1, 2 or any other positive
+// number.
 static const char *norm_text(double p) {
     return p == 1.0   ? "norm = ReduceL1(x, axes: axes, keep_dims: 1)"
            : p == 2.0 ? "norm = ReduceL2(x, axes: axes, keep_dims: 1)"

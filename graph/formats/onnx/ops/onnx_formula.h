@@ -25,17 +25,17 @@ typedef struct qdq_onnx_term {
 
 enum { QDQ_ONNX_MOST_TERMS = 32 };
 
-// The result of the formula, or no value after a refusal. The node's own terms (ports and
+// Returns the result of the formula, or no value after a refusal. The node's own terms (ports and
 // attributes of its row) are known as well.
 qdq_value qdq_onnx_formula(qdq_onnx_node *node, const qdq_onnx_op *row, const char *text,
                            const qdq_onnx_term *terms, size_t count);
 
-// A constant of one dim, for a term.
+// Returns a constant of one dim, for a term.
 qdq_onnx_value *qdq_onnx_list_value(qdq_onnx_node *node, const char *name, int elem,
                                     const double *numbers, size_t count);
 
-// A term p, the exponent of the node's first input: one for each element of its last dim. ONNX
-// Runtime multiplies for Pow by a single 3, and not for ops that take powers.
+// Returns a term p, the exponent of the node's first input: one for each element of its last dim.
+// ONNX Runtime multiplies for Pow by a single 3, and not for ops that take powers.
 qdq_onnx_term qdq_onnx_exponent(qdq_onnx_node *node, double p);
 
 // Converts a row whose `ours` is a formula.

@@ -32,7 +32,7 @@ static bool read_sizes(qdq_onnx_node *node, packed *w) {
     return true;
 }
 
-// The bytes of a constant as codes [rows, columns]; NULL after a refusal.
+// Returns the bytes of a constant as codes [rows, columns]; NULL after a refusal.
 static qdq_onnx_value *as_codes(qdq_onnx_node *node, size_t i, const char *name, const packed *w,
                                 int64_t rows, int64_t columns) {
     const qdq_onnx_value *bytes = node->inputs[i];

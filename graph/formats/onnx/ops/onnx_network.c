@@ -94,7 +94,7 @@ void qdq_onnx_bit_shift(qdq_onnx_node *node, const qdq_onnx_op *row) {
     qdq_onnx_finish(&call);
 }
 
-// The greatest finite number of a dtype.
+// Returns the greatest finite number of a dtype.
 static double largest_of(int elem) {
     return elem == ONNX_FLOAT16    ? 65504.0
            : elem == ONNX_BFLOAT16 ? ldexp(1.9921875, 127)

@@ -37,7 +37,7 @@ typedef struct qdq_onnx_op {
 const qdq_onnx_op *qdq_onnx_find_op(const char *domain, const char *name, int64_t version,
                                     bool *exists);
 
-// The first row of ai.onnx that is our op `ours`, or NULL: ONNX's name for it.
+// Returns the first row of ai.onnx that is our op `ours`, or NULL: ONNX's name for it.
 const qdq_onnx_op *qdq_onnx_row_of(const char *ours);
 
 typedef void qdq_onnx_convert(qdq_onnx_node *node, const qdq_onnx_op *row);

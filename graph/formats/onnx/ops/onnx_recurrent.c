@@ -39,7 +39,7 @@ static qdq_value gates_of(const qdq_onnx_direction *d, qdq_value part, int64_t b
         terms, 3);
 }
 
-// The state before the first step: an input, transposed if the batch comes first, or zeros.
+// Returns the state before the first step: an input, transposed if the batch comes first, or zeros.
 static qdq_value initial(const qdq_onnx_direction *d, size_t input) {
     qdq_onnx_value *given = qdq_onnx_input(d->node, input);
     if (!given) {
@@ -172,7 +172,7 @@ static void bind(const qdq_onnx_direction *d, size_t i, qdq_value *parts, size_t
     (void)qdq_onnx_compute(d, text, terms, 2);
 }
 
-// The hidden states of all steps of a direction: [steps, 1, batch, H].
+// Returns the hidden states of all steps of a direction: [steps, 1, batch, H].
 static qdq_value series_of(const qdq_onnx_direction *d, qdq_value *y) {
     int64_t dims[] = {d->steps, 1, -1, d->hidden};
     const qdq_onnx_term terms[] = {

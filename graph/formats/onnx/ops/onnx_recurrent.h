@@ -42,13 +42,13 @@ typedef struct qdq_onnx_direction {
     qdq_value h, c;                    // the state
 } qdq_onnx_direction;
 
-// The value of a formula that may use the values of a direction, `more`, the activations $0, $1 and
-// $2, @, which clips a gate if peepholes are added to it first, and these lists: `g0` to `g4`,
-// where gates begin and end; `this` and `next`, which direction.
+// Returns the value of a formula that may use the values of a direction, `more`, the activations
+// $0, $1 and $2, @, which clips a gate if peepholes are added to it first, and these lists: `g0` to
+// `g4`, where gates begin and end; `this` and `next`, which direction.
 qdq_value qdq_onnx_compute(const qdq_onnx_direction *d, const char *text, const qdq_onnx_term *more,
                            size_t count);
 
-// The part of an input that belongs to the direction: [1, ...].
+// Returns the part of an input that belongs to the direction: [1, ...].
 qdq_value qdq_onnx_part_of(const qdq_onnx_direction *d, size_t input);
 // Rows of gates begin to end of that part of W or R, as a matrix. Rows of a constant are a
 // constant, as a runtime packs them.

@@ -62,7 +62,7 @@ static void write_formula(char text[MOST_TEXT], const rotary *r, bool interleave
              r->flat ? ", shape: flat, special_zero: 0)" : "");
 }
 
-// The angles of each place, in a shape that broadcasts over the heads.
+// Returns the formula of the angles of each place, in a shape that broadcasts over the heads.
 static const char *angles(bool places) {
     return places ? "angles = StaticReshape(Gather(cache, places, axis: 0), shape: angles, "
                     "special_zero: 0)"

@@ -4,7 +4,7 @@
 
 enum { MOST_PLACES = 256 };
 
-// The number of windows along a spatial dim; 0 if the window is larger than the padded dim.
+// Returns the number of windows along a spatial dim; 0 if the window is larger than the padded dim.
 static int64_t windows_of(const qdq_onnx_sum_pool *p, size_t d) {
     int64_t size = p->node->inputs[0]->shape.dims[d + 2];
     int64_t room = size + p->begin[d] + p->end[d] - (p->kernel[d] - 1) * p->dilations[d] - 1;

@@ -16,7 +16,7 @@ typedef struct qdq_onnx_sum_pool {
     bool exclude;  // padding does not count
 } qdq_onnx_sum_pool;
 
-// The sum of each window of x, in row-major order; no value after a refusal.
+// Returns the sum of each window of x, in row-major order; no value after a refusal.
 qdq_value qdq_onnx_sum_windows(const qdq_onnx_sum_pool *pool, qdq_value x);
 
 // Binds the mean of each window of the node's first input.

@@ -21,7 +21,7 @@ static void put(expansion *out, char c) {
     if (out->n + 1 < MOST_TEXT) out->data[out->n++] = c;
 }
 
-// The end of the operand that begins after a parenthesis.
+// Returns the end of the operand that begins after a parenthesis.
 static const char *end_of(const char *at) {
     for (int depth = 1; *at; at++) {
         depth += (*at == '(') - (*at == ')');
@@ -122,7 +122,7 @@ static qdq_value clipped(const qdq_onnx_direction *d, qdq_value value) {
                : value;
 }
 
-// A gate's product with a peephole; id 0: it has none.
+// Returns a gate's product with a peephole; id 0: it has none.
 static qdq_value peek(const qdq_onnx_direction *d, int gate) {
     const qdq_onnx_term terms[] = {{.name = "p", .value = d->peephole[gate]}};
     return d->peephole[gate].id ? qdq_onnx_compute(d, "peep = Multiply(c, p)", terms, 1)
@@ -151,7 +151,7 @@ qdq_value qdq_onnx_dynamic_product(const qdq_onnx_direction *d, qdq_value a,
                             terms, 6);
 }
 
-// The product of the state and R.
+// Returns the product of the state and R.
 static qdq_value recur(const qdq_onnx_direction *d) {
     return d->quantized ? qdq_onnx_dynamic_product(d, d->h, &d->quantized_r)
                         : qdq_onnx_compute(d, "product = MatMul(h, r, transpose_b: 1)", NULL, 0);

@@ -221,7 +221,7 @@ static bool is_dilated(const window *w) {
     return false;
 }
 
-// A pool of sums with the node's window. `counted`: padding at the end as the node has it.
+// Returns a pool of sums with the node's window. `counted`: padding at the end as the node has it.
 static qdq_onnx_sum_pool sum_pool(qdq_onnx_node *node, const qdq_onnx_op *row, const window *w,
                                   int64_t *counted, bool exclude) {
     int64_t pads[2 * QDQ_MAX_RANK] = {0};

@@ -72,11 +72,11 @@ void qdq_onnx_cannot(qdq_onnx_writer *w, const char *port, const char *found, co
 
 //---- The node of the graph --------------------------------------------------
 
-// The value that is connected to a port, or NULL.
+// Returns the value that is connected to a port, or NULL.
 const qdq_graph_value *qdq_onnx_at_port(qdq_onnx_writer *w, const char *port);
-// Its name, or NULL.
+// Returns its name, or NULL.
 const char *qdq_onnx_port_name(qdq_onnx_writer *w, const char *port);
-// The name of the value at input i of the node, or NULL.
+// Returns the name of the value at input i of the node, or NULL.
 const char *qdq_onnx_input_name(qdq_onnx_writer *w, size_t i);
 qdq_type qdq_onnx_result_type(const qdq_onnx_writer *w);  // of the first output
 

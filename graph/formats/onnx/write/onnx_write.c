@@ -17,7 +17,7 @@ enum { LEAST_EXTERNAL = 1024, EXTERNAL_ALIGN = 4096 };  // bytes of a tensor in 
 
 //---- Opsets -----------------------------------------------------------------
 
-// The first opset in which ops take a dtype.
+// Returns the first opset in which ops take a dtype.
 static int dtype_since(qdq_dtype dtype) {
     switch (dtype) {
     case QDQ_BFLOAT16: return 22;

@@ -83,7 +83,7 @@ void qdq_onnx_write_pow(qdq_onnx_writer *w, const char *name) {
     qdq_onnx_yield(w, n, 0);
 }
 
-// A node of two operands before the last one; its result.
+// Adds a node of two operands before the last node; returns its result.
 static const char *pair(qdq_onnx_writer *w, const char *op, const char *helper, const char *a,
                         const char *b) {
     qdq_onnx_new_node *n = qdq_onnx_emit(w, op, 13, helper);
@@ -140,7 +140,7 @@ void qdq_onnx_write_bit_shift(qdq_onnx_writer *w, const char *name) {
     qdq_onnx_yield(w, n, 0);
 }
 
-// A parameter of channels, as an operand that is broadcast to x.
+// Returns a parameter of channels, as an operand that is broadcast to x.
 static const char *channel_operand(qdq_onnx_writer *w, const char *port,
                                    const qdq_onnx_channels *c) {
     qdq_shape dims = qdq_onnx_at_port(w, port)->type.shape;

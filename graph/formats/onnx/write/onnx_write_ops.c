@@ -118,7 +118,7 @@ static void write_row(qdq_onnx_writer *w, const qdq_onnx_op *row) {
     qdq_onnx_yield(w, n, 0);
 }
 
-// ---- Unread ports and attributes -------------------------------------------
+//---- Unread ports and attributes --------------------------------------------
 
 // An attribute that cannot change a result, or whose effect is seen in the types.
 static bool is_harmless(const char *attr) {

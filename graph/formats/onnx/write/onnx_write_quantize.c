@@ -60,7 +60,7 @@ static bool find_granularity(qdq_onnx_writer *w, qdq_shape x, params *p) {
 
 //---- Scales and zero points -------------------------------------------------
 
-// A parameter at a port, with the dims that ONNX wants.
+// Returns a parameter at a port, with the dims that ONNX wants.
 static const char *port_param(qdq_onnx_writer *w, const params *p, const char *port) {
     const qdq_graph_value *v = qdq_onnx_at_port(w, port);
     const char *name = qdq_onnx_port_name(w, port);
@@ -127,7 +127,7 @@ static bool check_list_range(qdq_onnx_writer *w, const params *p, const qdq_numb
     return true;
 }
 
-// The zero point; NULL: none. ONNX has none but 0 for int32 and floats.
+// Returns the zero point; NULL: none. ONNX has none but 0 for int32 and floats.
 static const char *zero_point_of(qdq_onnx_writer *w, const params *p, bool needed) {
     const qdq_graph_value *v = qdq_onnx_at_port(w, p->zero_point);
     const qdq_numbers *list = qdq_onnx_given_list(w, p->zps);

@@ -44,7 +44,7 @@ typedef struct qdq_onnx_channels {
 } qdq_onnx_channels;
 
 qdq_onnx_channels qdq_onnx_find_channels(qdq_onnx_writer *w);
-// The name of x with channels in dim 1.
+// Returns the name of x with channels in dim 1.
 const char *qdq_onnx_first_channels(qdq_onnx_writer *w, const qdq_onnx_channels *c, const char *x);
 // Adds the main node, and its result.
 qdq_onnx_new_node *qdq_onnx_emit_channels(qdq_onnx_writer *w, const qdq_onnx_channels *c,

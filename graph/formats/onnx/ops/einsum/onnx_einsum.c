@@ -236,7 +236,7 @@ static operand multiply_matrices(const einsum *e, operand a, operand b, const pa
     return made;
 }
 
-// The product of two operands; `next` is the number of the operand after them.
+// Returns the product of two operands; `next` is the number of the operand after them.
 static operand multiply(const einsum *e, operand a, operand b, size_t next) {
     sum_up(e, &a, &b, next);
     sum_up(e, &b, &a, next);

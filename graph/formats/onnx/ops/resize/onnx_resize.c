@@ -49,7 +49,7 @@ static double onnx_nearest(const qdq_onnx_resize *r, float at) {
     return strcmp(mode, "ceil") == 0 ? (double)ceilf(at) : NAN;
 }
 
-// The position that Interpolate reads, given sizes.
+// Returns the position that Interpolate reads, given sizes.
 static double our_position(const qdq_onnx_resize *r, int dim, int64_t o, bool corners) {
     float size = (float)r->in.dims[dim], out = (float)r->out.dims[dim];
     float at = ((float)o + 0.5f) * size / out - 0.5f;
@@ -110,7 +110,7 @@ static bool read_roi(qdq_onnx_resize *r, const int *dims, size_t count) {
     return true;
 }
 
-// The scale of all axes, if the policy keeps the proportions of x; else 0.
+// Returns the scale of all axes, if the policy keeps the proportions of x; else 0.
 static double kept_ratio(const qdq_onnx_resize *r, const qdq_onnx_value *sizes, const int *dims,
                          size_t count) {
     const char *policy = qdq_onnx_word(r->node, "keep_aspect_ratio_policy", "stretch");
@@ -178,8 +178,8 @@ static bool read_sizes(qdq_onnx_resize *r, qdq_onnx_value *given, bool are_scale
 
 //---- Nodes ------------------------------------------------------------------
 
-// The index of the nearest element for each index of a dim of the result; NULL: a word of the
-// attributes is unknown, or memory ran out.
+// Returns the index of the nearest element for each index of a dim of the result; NULL: a word of
+// the attributes is unknown, or memory ran out.
 static double *indices_of(const qdq_onnx_resize *r, int dim) {
     size_t count = (size_t)r->out.dims[dim];
     double *indices = qdq_mempool_array(r->node->im->mempool, count, sizeof *indices);
