@@ -21,11 +21,11 @@ typedef struct qdq_kernel {
     qdq_tile_fn *fn;
 } qdq_kernel;
 
-// All kernels of this build, from the plainest to the most special.
+// Returns all kernels of this build, from the plainest to the most special.
 const qdq_kernel *qdq_kernels(size_t *count);
 
-// The function of the last row that fits. With `numerics` NULL only rows that take all numerics
-// fit.
+// Returns the function of the last row that fits. With `numerics` NULL only rows that take all
+// numerics fit.
 qdq_tile_fn *qdq_kernel_find(qdq_family family, qdq_dtype x_dtype, qdq_dtype y_dtype,
                              const qdq_numerics *numerics, uint32_t isas);
 
@@ -70,7 +70,7 @@ qdq_tile_fn qdq_cast_tile_portable;
 enum { QDQ_CAST_PART = 256 };
 bool qdq_cast_wide(const qdq_cast_params *p, const void *x, void *y, size_t n);
 
-// The best function for elements of a dtype; all give the same range.
+// Returns the best function for elements of a dtype; all give the same range.
 qdq_range_fn *qdq_range_find(qdq_dtype x_dtype, uint32_t isas);
 qdq_range_fn qdq_range_portable;
 

@@ -121,10 +121,10 @@ typedef struct qdq_direct_kernels {
 #define QDQ_DIRECT_DECLARE(ISA, isa) extern const qdq_direct_kernels qdq_direct_kernels_##isa;
 QDQ_KERNEL_ISAS(QDQ_DIRECT_DECLARE)
 
-// The best kernels for the instruction sets `isas`; all give the same bits.
+// Returns the best kernels for the instruction sets `isas`; all give the same bits.
 const qdq_direct_kernels *qdq_direct_find(uint32_t isas);
 
-// The best kernel of a depthwise convolution with `columns` in a row; NULL: none.
+// Returns the best kernel of a depthwise convolution with `columns` in a row; NULL: none.
 qdq_depthwise_fn *qdq_depthwise_find(uint32_t isas, size_t size, size_t stride, size_t columns);
 
 #endif

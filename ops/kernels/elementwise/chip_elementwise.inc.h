@@ -7,7 +7,7 @@
 
 enum { CHIP_ELEMENTS_PART = 256 };
 
-// ---- Ranges of the lanes ---------------------------------------------------
+//---- Ranges of the lanes ----------------------------------------------------
 
 // True if every element has an exponent from least to most, or equals 0 in the bits `zero`.
 static inline bool chip_all_within(const float *v, size_t n, int32_t least, int32_t most,
@@ -91,7 +91,7 @@ static inline uint32_t chip_store(uint32_t v) {
     return v & (CHIP_SIGN | CHIP_IF((int32_t)(v & CHIP_INFINITY) != 0));
 }
 
-// The place of a pattern in the total order.
+// Returns the place of a pattern in the total order.
 static inline int32_t chip_place_of(uint32_t v) {
     return (int32_t)(v ^ ((uint32_t)((int32_t)v >> 31) & ~CHIP_SIGN));
 }

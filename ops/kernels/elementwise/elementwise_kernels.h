@@ -139,12 +139,12 @@ typedef const qdq_elementwise_single qdq_elementwise_singles[QDQ_ELEMENTWISE_COU
     extern qdq_elementwise_singles qdq_elementwise_singles_##isa;
 QDQ_KERNEL_ISAS(QDQ_ELEMENTWISE_DECLARE)
 
-// The best kernel for the instruction sets `isas`; all give the same bits. NULL: the function does
-// not compute in these registers.
+// Returns the best kernel for the instruction sets `isas`; all give the same bits. NULL: the
+// function does not compute in these registers.
 qdq_elementwise_fn *qdq_elementwise_find(qdq_elementwise function, qdq_registers registers,
                                          uint32_t isas);
 
-// The kernels of a function that take a single a or b; both are NULL if it has none.
+// Returns the kernels of a function that take a single a or b; both are NULL if it has none.
 qdq_elementwise_single qdq_elementwise_single_find(qdq_elementwise function, uint32_t isas);
 
 #endif

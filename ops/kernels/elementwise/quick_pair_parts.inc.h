@@ -100,7 +100,7 @@ static inline quick_pair pair_exp_join(pair_exp_parts e) {
     return (quick_pair){high, two_fused(e.power, e.low, low)};
 }
 
-// The same sum with a low part of at most half an ulp.
+// Returns the same sum with a low part of at most half an ulp.
 static inline quick_pair pair_normal(quick_pair v) {
     quick_two high = two_add(v.high, v.low);
     return (quick_pair){high, two_subtract(v.low, two_subtract(high, v.high))};

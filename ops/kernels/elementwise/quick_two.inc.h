@@ -22,7 +22,7 @@ enum { QUICK_TWO = 2 * QUICK_LANES };
 static inline quick_two two_load(const float *x) {
     return (quick_two){quick_load(x), quick_load(x + QUICK_LANES)};
 }
-// The first n elements, and `fill` for the others.
+// Returns the first n elements, and `fill` for the others.
 static inline quick_two two_load_first(const float *x, size_t n, float fill) {
     if (n >= QUICK_LANES)
         return (quick_two){quick_load(x), quick_load_first(x + QUICK_LANES, n - QUICK_LANES, fill)};

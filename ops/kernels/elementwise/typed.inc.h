@@ -63,7 +63,7 @@ static inline int32_t i32_pow(int32_t a, int32_t b) {
     return y;
 }
 
-// The remainder, with the sign of a (fmod) or of b (mod). Division by zero gives 0.
+// Return the remainder, with the sign of a (fmod) or of b (mod). Division by zero gives 0.
 static inline int64_t i64_fmod(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }
 static inline int64_t i64_mod(int64_t a, int64_t b) {
     int64_t rest = i64_fmod(a, b);

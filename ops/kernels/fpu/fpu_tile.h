@@ -29,7 +29,7 @@ typedef void qdq_fpu_tile_fn(const qdq_fpu_mode *mode, size_t rows, size_t colum
 #define QDQ_FPU_DECLARE(ISA, isa) extern qdq_fpu_tile_fn qdq_fpu_tile_##isa;
 QDQ_KERNEL_ISAS(QDQ_FPU_DECLARE)
 
-// The best kernel for the instruction sets `isas`.
+// Returns the best kernel for the instruction sets `isas`.
 qdq_fpu_tile_fn *qdq_fpu_tile_find(uint32_t isas);
 
 #endif

@@ -156,7 +156,8 @@ static inline fpu_dst fpu_packed(bool wormhole, bool dst32, fpu_vec sum, fpu_vec
     return (fpu_dst){fpu_min(exponent, fpu_all(255)), m};
 }
 
-// A group's sum, shifted right, halves up. It counts for nothing if its exponent is 0 or less.
+// Returns a group's sum, shifted right, halves up. It counts for nothing if its exponent is 0 or
+// less.
 static inline fpu_vec fpu_aligned(bool dst32, fpu_vec sum, fpu_vec of_sum, fpu_vec exponent) {
     sum = fpu_keep_greater(fpu_left(sum, 14), of_sum, fpu_all(0));
     sum = fpu_round(fpu_right_by(sum, fpu_sub(exponent, of_sum)), 1);

@@ -335,9 +335,9 @@ typedef struct qdq_gemm_kernel {
     void (*enter)(void), (*leave)(void);
 } qdq_gemm_kernel;
 
-// The kernels of this build, from the plainest to the best.
+// Returns the kernels of this build, from the plainest to the best.
 const qdq_gemm_kernel *qdq_gemm_kernels(size_t *count);
-// The best kernel for the instruction sets `isas`.
+// Returns the best kernel for the instruction sets `isas`.
 const qdq_gemm_kernel *qdq_gemm_kernel_find(uint32_t isas);
 
 #define QDQ_GEMM_DECLARE_INTEGERS(isa)               \

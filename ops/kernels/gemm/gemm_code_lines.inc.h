@@ -29,7 +29,7 @@ static inline code_vector codes(const qdq_gemm_code_lines *l, const uint8_t *x, 
 
 #else
 
-// All bits of byte j if bit j of the mask is set.
+// Returns all bits of byte j if bit j of the mask is set.
 static inline __m256i bytes_of(uint32_t mask) {
     __m256i from =
         _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);

@@ -6,7 +6,7 @@
 
 qdq_gemm_decode_fn QDQ_ISA_NAME(gemm_decode), QDQ_ISA_NAME(gemm_multiply_codes);
 
-// ---- Vectors of the instruction set -----------------------------------------
+//---- Vectors of the instruction set ------------------------------------------
 
 // `raw_bytes`, `raw_low` and `raw_high` read a byte for each lane and return whole bytes, low
 // halves or high halves as floats. Rounding to bfloat16 needs no test for NaN: the only NaN of a

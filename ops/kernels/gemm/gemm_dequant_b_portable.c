@@ -25,7 +25,8 @@ void qdq_gemm_decode_portable(const qdq_gemm_weight_part *part) {
             part->b[r * COLUMNS + j] = qdq_round_to_dtype(part->dtype, real_at(part, r, j), NULL);
 }
 
-// The next sum of a column after product r, or after the next products if fours begin there.
+// Returns the next sum of a column after product r, or after the next products if fours begin
+// there.
 static size_t add_products(const qdq_gemm_weight_part *p, size_t r, size_t j, float *sum) {
     size_t n = p->rows - r;
     if (p->order == QDQ_CODES_CHAIN) {

@@ -16,7 +16,7 @@ enum {
     FIXED_AHEAD = 1024,                  // bytes
 };
 
-// ---- Vectors of the instruction set -----------------------------------------
+//---- Vectors of the instruction set ------------------------------------------
 
 // `fixed_low` and `fixed_high` are halves of bytes. `fixed_bytes` adds the products of four bytes,
 // whose codes are FIXED_BIAS too great; `fixed_halves` does so for low and for high halves.

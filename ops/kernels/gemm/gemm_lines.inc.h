@@ -13,7 +13,7 @@ static inline void line(const float *x, uint32_t mask, float *out) {
     _mm512_storeu_ps(out + 16, _mm512_maskz_loadu_ps((__mmask16)(mask >> 16), x + 16));
 }
 
-// The lanes of a mask twice as wide that lie two apart.
+// Returns the lanes of a mask twice as wide that lie two apart.
 static inline uint32_t spread(uint32_t mask) {
     mask = (mask | mask << 8) & 0x00FF00FF;
     mask = (mask | mask << 4) & 0x0F0F0F0F;
@@ -62,7 +62,7 @@ static inline void picked(const float *x, const qdq_gemm_lines_panel *of, uint32
 
 #elif defined(__AVX2__)
 
-// All bits of a lane if bit j of the mask is set.
+// Returns all bits of a lane if bit j of the mask is set.
 static inline __m256i lanes_of(uint32_t mask, size_t j) {
     __m256i bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
     __m256i own = _mm256_and_si256(_mm256_set1_epi32((int)(mask >> j)), bits);

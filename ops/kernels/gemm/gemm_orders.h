@@ -29,7 +29,7 @@ typedef struct qdq_gemm_orders {
 #define QDQ_GEMM_DECLARE_ORDERS(ISA, isa) extern const qdq_gemm_orders qdq_gemm_orders_##isa;
 QDQ_KERNEL_ISAS(QDQ_GEMM_DECLARE_ORDERS)
 
-// The best kernels for the instruction sets `isas`; all give the same bits.
+// Returns the best kernels for the instruction sets `isas`; all give the same bits.
 const qdq_gemm_orders *qdq_gemm_orders_find(uint32_t isas);
 
 #endif

@@ -21,7 +21,7 @@ void qdq_gemm_floats_portable(const qdq_gemm_part *p) {
     }
 }
 
-// The result of a sum, of element [r, j].
+// Returns the result of a sum, of element [r, j].
 static float result_of(const qdq_gemm_results *p, size_t r, size_t j, float sum) {
     if (p->before && p->adds) sum = p->before[r * p->before_stride + j] + sum;
     if (p->bias) sum += p->bias[r];

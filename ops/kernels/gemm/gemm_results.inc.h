@@ -161,7 +161,7 @@ static void run_narrow(results_tile_fn *fn, results_tile tile, size_t rows, size
     for (size_t r = 0; r < rows; r++) memcpy(to + r * stride, y + r * TILE_COLUMNS, n * sizeof *to);
 }
 
-// The columns of the tile that takes the first of n columns.
+// Returns the columns of the tile that takes the first of n columns.
 static size_t width_of(size_t n) {
     if (n <= NARROW) return NARROW;
     bool halves = TILE_COLUMNS / 2 > NARROW && n <= TILE_COLUMNS / 2 + NARROW;

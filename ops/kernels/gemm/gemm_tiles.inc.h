@@ -11,7 +11,7 @@ enum { COLUMNS = QDQ_GEMM_COLUMNS, ROW_WORDS = QDQ_GEMM_ROW_BYTES / QDQ_GEMM_STE
 
 #define UNROLLED _Pragma("GCC unroll 16")
 
-// The four bytes of A that a step takes, of any kind.
+// Returns the four bytes of A that a step takes, of any kind.
 static inline int32_t word_of(const int32_t *a, size_t at) {
     int32_t word;
     memcpy(&word, a + at, sizeof word);

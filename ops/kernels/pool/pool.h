@@ -68,7 +68,7 @@ typedef struct qdq_pool_kernels {
 #define QDQ_POOL_DECLARE(ISA, isa) extern const qdq_pool_kernels qdq_pool_##isa;
 QDQ_KERNEL_ISAS(QDQ_POOL_DECLARE)
 
-// The best kernels for the instruction sets `isas`; all give the same bits.
+// Returns the best kernels for the instruction sets `isas`; all give the same bits.
 const qdq_pool_kernels *qdq_pool_find(uint32_t isas);
 
 #endif

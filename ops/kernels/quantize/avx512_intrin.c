@@ -208,7 +208,7 @@ QUANTIZE_CHANNELS(quantize_bfloat16, uint8, qdq_quantize_bfloat16_uint8_core_avx
 
 //---- Sums of products --------------------------------------------------------
 
-// The scale or bias of a vector of columns, or of a row.
+// Returns the scale or bias of a vector of columns, or of a row.
 static inline __m512 along(const float *of, bool by_column, size_t j, __mmask16 mask) {
     if (!of) return _mm512_setzero_ps();
     return by_column ? _mm512_maskz_loadu_ps(mask, of + j) : all(*of);

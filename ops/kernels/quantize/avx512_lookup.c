@@ -12,7 +12,7 @@ typedef struct byte_table {
     __m512i part[4];
 } byte_table;
 
-// The low bytes of the 64 numbers in a and b, in order.
+// Returns the low bytes of the 64 numbers in a and b, in order.
 static inline __m512i low_bytes(__m512i a, __m512i b) {
     return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi16_epi8(a)),
                               _mm512_cvtepi16_epi8(b), 1);

@@ -20,7 +20,7 @@ typedef struct chip_integer {
     int32_t wraps;       // composite uint8: the bits of y that remain
 } chip_integer;
 
-// A rounded magnitude as a code of y.
+// Returns a rounded magnitude as a code of y.
 static inline int32_t chip_code(chip_integer c, uint32_t sign, int32_t whole) {
     int32_t negative = (int32_t)sign >> 31 & c.keeps_sign;
     whole = (whole ^ negative) - negative - c.folded;
@@ -32,7 +32,7 @@ static inline int32_t chip_code(chip_integer c, uint32_t sign, int32_t whole) {
 enum { CHIP_HALF = 0x3F000000, CHIP_2_21 = 0x4A000000, CHIP_128 = 0x43000000 };
 enum { CHIP_MAGIC = 0x4B400000 };  // 1.5 * 2^23
 
-// The lesser of two floats without sign; of a NaN and a number the number.
+// Returns the lesser of two floats without sign; of a NaN and a number the number.
 static inline float chip_least(uint32_t a, int32_t b) {
     return qdq_float_from_bits((uint32_t)((int32_t)a < b ? (int32_t)a : b));
 }
@@ -46,7 +46,7 @@ static inline int32_t chip_away(chip_integer c, uint32_t v) {
     return chip_code(c, v, whole);
 }
 
-// The place of a pattern in the total order.
+// Returns the place of a pattern in the total order.
 static inline int32_t chip_place(uint32_t v) {
     return (int32_t)(v & CHIP_SIGN ? v ^ ~CHIP_SIGN : v);
 }
@@ -64,8 +64,8 @@ static inline qdq_multiply_add chip_name(chip_integer c) {
     return c.wormhole ? QDQ_MULTIPLY_ADD_WORMHOLE : QDQ_MULTIPLY_ADD_BLACKHOLE;
 }
 
-// The number that the multiply-add adds for a zero point of at most 2^20, and the place of the zero
-// point: the chip's sums for both are exact.
+// Return the number that the multiply-add adds for a zero point of at most 2^20, and the place of
+// the zero point: the chip's sums for both are exact.
 static inline uint32_t chip_addend(chip_integer c, int32_t z) {
     return c.even ? (uint32_t)CHIP_MAGIC : qdq_float_bits((float)(z + c.folded));
 }

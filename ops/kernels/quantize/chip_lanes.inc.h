@@ -29,9 +29,9 @@ static inline int32_t chip_shift_right(int32_t v, int32_t by) {
     return shifted | ((int32_t)CHIP_IF(shifted << by != v) & some);
 }
 
-// The product of two significands times 8, without its last 23 bits; bit 0 is set if one was lost.
-// The float product of the significands, y's times 2^26, is a multiple of 8 below 2^28; fmaf
-// returns the rounding error.
+// Returns the product of two significands times 8, without its last 23 bits; bit 0 is set if one
+// was lost. The float product of the significands, y's times 2^26, is a multiple of 8 below 2^28;
+// fmaf returns the rounding error.
 static inline int32_t chip_product(uint32_t x, uint32_t y) {
     float a = qdq_float_from_bits((x & 0x7FFFFF) | CHIP_ONE);
     float b = qdq_float_from_bits((y & 0x7FFFFF) | CHIP_2_26);

@@ -52,7 +52,7 @@ static bool general_alike(const qdq_view *views, size_t count) {
     return !steps;
 }
 
-// The floats of a view, copied if `changes` is set.
+// Returns the floats of a view, copied if `changes` is set.
 static const float *general_floats(qdq_view view, bool changes, float *copies, size_t count) {
     if (!changes) return body_float_list(view, count, copies);
     body_floats(view, count, copies);

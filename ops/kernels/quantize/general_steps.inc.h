@@ -54,7 +54,7 @@ static void general_flush(float *v, size_t n) {
     for (size_t i = 0; i < n; i++) v[i] = lane_flushed(v[i]);
 }
 
-// The bits of a bfloat16 in the upper half of a float32.
+// Returns the bits of a bfloat16 in the upper half of a float32.
 static inline uint32_t general_bfloat16(qdq_bfloat16_store store, float v) {
     uint32_t bits = qdq_float_bits(v), size = bits & 0x7FFFFFFF, sign = bits & 0x80000000;
     uint32_t even = bits + 0x7FFF + (bits >> 16 & 1), nan = bits | 0x400000;

@@ -91,8 +91,8 @@ static inline void finite_bfloat16_flush(void *y, size_t i, float v) {
     ((uint16_t *)y)[i] = (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
 
-// A float8 of m mantissa bits that saturates. Normal numbers are rounded half to even on their
-// bits, smaller ones by adding a number whose last bit is the last bit of the float8.
+// Returns a float8 of m mantissa bits that saturates. Normal numbers are rounded half to even on
+// their bits, smaller ones by adding a number whose last bit is the last bit of the float8.
 static inline uint8_t body_float8(float v, uint32_t m, int bias, float largest, uint32_t nan) {
     uint32_t bits = qdq_float_bits(v), sign = bits >> 24 & 0x80;
     float a = fabsf(v);
@@ -134,7 +134,7 @@ static inline int32_t lane_core(lane p, float x) {
     return (int32_t)(r + p.z);
 }
 
-// A sum that wraps around, as vectors of int32 add.
+// Returns a sum that wraps around, as vectors of int32 add.
 static inline int32_t lane_clamped_sum(lane p, int32_t whole) {
     int32_t q = (int32_t)((uint32_t)whole + (uint32_t)(int32_t)p.z);
     q = q < (int32_t)p.low ? (int32_t)p.low : q;
@@ -264,9 +264,9 @@ MINUS(uint8)
 MINUS(int4)
 MINUS(uint4)
 
-// The value of a float8 of m mantissa bits. A normal number has the bits of the float32 except for
-// the bias; a smaller number is an integer multiple of the least. Codes from `beyond` on are NaN,
-// and `infinity` is infinite.
+// Returns the value of a float8 of m mantissa bits. A normal number has the bits of the float32
+// except for the bias; a smaller number is an integer multiple of the least. Codes from `beyond` on
+// are NaN, and `infinity` is infinite.
 static inline float body_of_float8(uint32_t code, uint32_t m, uint32_t bias, uint32_t infinity,
                                    uint32_t beyond) {
     uint32_t magnitude = code & 0x7F;

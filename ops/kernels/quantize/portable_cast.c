@@ -15,7 +15,7 @@ static bool quantizes(const qdq_cast_params *p) {
     return p->numerics.cast_quantizes && qdq_dtype_is_packed(p->y_dtype);
 }
 
-// The low `bits` bits of a value, sign-extended if `is_signed`.
+// Returns the low `bits` bits of a value, sign-extended if `is_signed`.
 static int32_t low_bits(int32_t value, int bits, bool is_signed) {
     if (bits >= 32) return value;
     int32_t low = (int32_t)((uint32_t)value & ((1u << bits) - 1));
@@ -68,7 +68,7 @@ static void int_to_int(const qdq_cast_params *p, const int32_t *x, int32_t *y, s
 
 //---- To powers of two -------------------------------------------------------
 
-// The power of two that a number in [2^-127, 2^127] becomes.
+// Returns the power of two that a number in [2^-127, 2^127] becomes.
 static float power_of_two(qdq_cast_rounding mode, float v) {
     int exponent;
     float half = frexpf(v, &exponent);  // in [0.5, 1): v = half * 2^exponent
@@ -94,7 +94,7 @@ static void round_to_powers(const qdq_cast_params *p, float *v, size_t n) {
 
 //---- On a chip --------------------------------------------------------------
 
-// An element as it arrives in the vector unit. A block float is a float32 here, with the
+// Returns an element as it arrives in the vector unit. A block float is a float32 here, with the
 // significant bits of a bfloat16.
 static uint32_t operand_on_chip(qdq_dtype dtype, const void *x, size_t i) {
     if (dtype == QDQ_FLOAT32) return ((const uint32_t *)x)[i];

@@ -39,8 +39,8 @@ static void slice_sum_exps(qdq_lanes *lanes, const double *e, size_t n) {
     qdq_sum_add64(lanes->sums, e, n);
 }
 
-// A key: an integer that orders as the floats do, -inf, ..., -0, +0, ..., inf. NaN without a sign
-// lies beyond inf, and NaN with one beyond -inf.
+// Returns the key of a float: an integer that orders as the floats do, -inf, ..., -0, +0, ..., inf.
+// NaN without a sign lies beyond inf, and NaN with one beyond -inf.
 static inline uint32_t slice_key(float v) {
     uint32_t bits = qdq_float_bits(v);
     return bits ^ ((0 - (bits >> 31)) >> 1);

@@ -76,7 +76,7 @@ typedef struct qdq_slice_kernels {
 #define QDQ_SLICE_DECLARE(ISA, isa) extern const qdq_slice_kernels qdq_slice_kernels_##isa;
 QDQ_KERNEL_ISAS(QDQ_SLICE_DECLARE)
 
-// The best kernels for the instruction sets `isas`; all give the same bits.
+// Returns the best kernels for the instruction sets `isas`; all give the same bits.
 const qdq_slice_kernels *qdq_slice_kernels_find(uint32_t isas);
 
 // The first values of lanes, and the results that lanes of keys hold.
@@ -88,7 +88,7 @@ static inline void qdq_lanes_fill_keys(qdq_lanes *lanes, int32_t key) {
     for (size_t l = 0; l < QDQ_SUM_LANES; l++) lanes->keys[l] = key;
 }
 
-// The float that a key stands for; the outermost keys are NaN.
+// Returns the float that a key stands for; the outermost keys are NaN.
 static inline float qdq_float_of_key(int32_t key) {
     if (key == INT32_MAX || key == INT32_MIN) return qdq_float_from_bits(0x7FC00000u);
     uint32_t bits = (uint32_t)key;

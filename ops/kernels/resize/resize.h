@@ -21,7 +21,7 @@ typedef struct qdq_resize_kernels {
 #define QDQ_RESIZE_DECLARE(ISA, isa) extern const qdq_resize_kernels qdq_resize_##isa;
 QDQ_KERNEL_ISAS(QDQ_RESIZE_DECLARE)
 
-// The best kernels for the instruction sets `isas`; all give the same bits.
+// Returns the best kernels for the instruction sets `isas`; all give the same bits.
 const qdq_resize_kernels *qdq_resize_find(uint32_t isas);
 
 #endif

@@ -60,7 +60,7 @@ typedef struct qdq_winograd_kernels {
 #define QDQ_WINOGRAD_DECLARE(ISA, isa) extern const qdq_winograd_kernels qdq_winograd_##isa;
 QDQ_KERNEL_ISAS(QDQ_WINOGRAD_DECLARE)
 
-// The best kernels for the instruction sets `isas`; all give the same bits.
+// Returns the best kernels for the instruction sets `isas`; all give the same bits.
 const qdq_winograd_kernels *qdq_winograd_find(uint32_t isas);
 
 #endif

@@ -72,7 +72,7 @@ size_t qdq_gemm_count_rest(const int8_t *row, size_t n) {
     return count;
 }
 
-// A bit for each step of a stretch that has a rest.
+// Returns a bit for each step of a stretch that has a rest.
 static inline uint32_t rests_of(const int8_t *row) {
 #define TWICE(bit) (bit), (bit)
     static const uint16_t bits[STRETCH / PAIR] = {

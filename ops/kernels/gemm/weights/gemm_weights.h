@@ -7,7 +7,7 @@
 
 enum { QDQ_GEMM_WEIGHTS_STRETCH = 64 };  // bytes that are split together
 
-// The sum of n weights, at most 2^24.
+// Returns the sum of n weights, at most 2^24.
 int32_t qdq_gemm_sum_weights(const int8_t *x, size_t n);
 
 // Adds `rows` lines of weights, at most 2^24, to the sums of their columns. Lines are `stride`

@@ -25,7 +25,8 @@ typedef struct qdq_code_sum {
 // True if a function of an instruction set supports the arithmetic of these parameters.
 typedef bool qdq_code_sum_takes_fn(const qdq_code_sum *sum);
 
-// The function for these parameters; NULL: none is faster than the tile functions one by one.
+// Returns the function for these parameters; NULL: none is faster than the tile functions one by
+// one.
 qdq_tile_fn *qdq_code_sum_find(const qdq_code_sum *sum);
 
 #endif
