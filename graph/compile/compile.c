@@ -72,9 +72,9 @@ static bool copy_constant(const qdq_compiler *c, uint32_t id, char *out) {
     return true;
 }
 
-// Only constants that steps read are copied into the plan, row-major. Known parameters are already
-// in their links and packed constants in their stages. The one reduction with a parameter
-// (DynamicQuantize) shares it with its Quantize, whose link keeps it.
+// Copies constants that steps read into the plan, row-major. Known parameters are already in their
+// links and packed constants in their stages. The one reduction with a parameter (DynamicQuantize)
+// shares it with its Quantize, whose link keeps it.
 static qdq_status keep_constants(qdq_compiler *c) {
     const qdq_graph *graph = c->draft.graph;
     size_t bytes = 0, packed = 0;
@@ -106,7 +106,7 @@ static qdq_status keep_constants(qdq_compiler *c) {
 
 //---- The arena --------------------------------------------------------------
 
-// True for values that need memory of their own. Node by node, every value does. Otherwise a value
+// True for values that need a slot in the arena. Node by node, every value does. Otherwise a value
 // does if it is kept or a later step reads it. Outputs need it in a tiled plan only: elsewhere they
 // are read back from the caller's memory.
 static bool lies_in_arena(const qdq_compiler *c, size_t id) {
@@ -119,7 +119,8 @@ static bool lies_in_arena(const qdq_compiler *c, size_t id) {
     return (v->read || v->kept) && v->output == SIZE_MAX;
 }
 
-// Block floats have no form but tiles.
+// True if a value of the arena lies in rows: in a plan that is not tiled, except block floats,
+// which have no form but tiles.
 static bool lies_in_rows(const qdq_compiler *c, size_t id) {
     return !c->draft.storage.tiled && !qdq_dtype_is_block_float(c->draft.values[id].type.dtype);
 }

@@ -54,7 +54,7 @@ qdq_place qdq_place_of_made(const qdq_compiler *c, uint32_t id);
 // with, `through` NULL or, for each parameter, the link that recomputes it.
 void qdq_set_params(qdq_compiler *c, const qdq_stage *stage, const uint32_t *sources,
                     const qdq_draft_link *const *through, qdq_shape x, qdq_param *stage_params);
-// `x` is the value that the link reads.
+// Returns the plan's link for a draft link; `x` is the value that the link reads.
 qdq_link qdq_link_of(qdq_compiler *c, const qdq_draft_link *draft, uint32_t x);
 // Joins sums of codes (code_sums.c). False if memory runs out.
 bool qdq_join_sums(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *step);

@@ -18,8 +18,8 @@
 #include "runtime/tenstorrent/block_float.h"
 #include "runtime/tiles/kernels/nontemporal.h"
 
-// A copy into the arena reads x from its original place; every other step reads x from its final
-// place.
+// Returns the place from which a step reads x: a copy into the arena reads its original place,
+// every other step its final place.
 static qdq_located x_of(const qdq_compiler *c, const qdq_draft_step *step,
                         const qdq_located *from) {
     const qdq_draft_link *first = step->link_count ? &step->links[0] : NULL;
@@ -51,8 +51,8 @@ static const qdq_reduce *reduce_of(qdq_compiler *c, const qdq_draft_step *draft,
     return reduce;
 }
 
-// Elements that share bytes or an exponent with others need whole tiles: block floats everywhere,
-// packed dtypes where they lie in tiles.
+// True for elements that share bytes or an exponent, which need whole tiles: block floats
+// everywhere, packed dtypes where they lie in tiles.
 static bool needs_tiles(qdq_place place, qdq_dtype dtype) {
     return (place.kind == QDQ_PLACE_ARENA && !qdq_tile_is_plain(dtype)) ||
            qdq_dtype_is_block_float(dtype);
@@ -113,8 +113,8 @@ static qdq_tensor_op *tensor_op_of(qdq_compiler *c, const qdq_draft_step *draft)
     return tensor_op;
 }
 
-// Only large row-major results are stored past the cache; chunks of a tensor op are too short to
-// gain.
+// True for large row-major results, which are stored past the cache; chunks of a tensor op are too
+// short to gain.
 static bool streams(const qdq_step *step, const qdq_link *link) {
     return !step->tiled &&
            (link->store.kind == QDQ_PLACE_OUTPUT || link->store.kind == QDQ_PLACE_ROWS) &&
@@ -136,7 +136,7 @@ static bool join_links(const qdq_compiler *c, qdq_step *step) {
     return true;
 }
 
-// A link that only changes values that the next link ignores is skipped.
+// Skips links that only change values which the next link ignores.
 static void drop_cuts(const qdq_draft_step *draft, qdq_step *step) {
     for (size_t i = 1; i < step->link_count; i++) {
         const qdq_node *cut = draft->links[i - 1].node, *node = draft->links[i].node;

@@ -58,7 +58,8 @@ static size_t bytes_of(const qdq_draft *draft, uint32_t id) {
     return qdq_shape_count(type->shape) * qdq_dtype_size(type->dtype);
 }
 
-// The operands are copied twice, into a graph and a plan; the results once, out of the exec.
+// True if memory limits allow folding: the operands are copied twice, into a graph and a plan; the
+// results once, out of the exec.
 static bool has_room(const qdq_draft *draft, const qdq_node *node) {
     enum { COPIES = 3 };
     size_t left = draft->budget->left / COPIES;

@@ -116,8 +116,8 @@ static uint64_t offer(search *s, size_t index, qdq_op_context *ctx) {
     return offered & ~lacking;
 }
 
-// The quantized form of a node's result, the value that holds it, and the inputs that the node then
-// reads quantized; false if the result has none.
+// Finds the quantized form of a node's result, the value that holds it, and the inputs that the
+// node then reads quantized; false if the result has none.
 static bool result_quantized(search *s, size_t index, qdq_quantized *quantized, uint32_t *source,
                              uint64_t *reads) {
     const qdq_node *node = &s->draft->graph->nodes[index];

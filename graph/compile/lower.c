@@ -124,7 +124,8 @@ static bool add_copy(qdq_draft *draft, uint32_t x, size_t output) {
                                      .output = output}) != NULL;
 }
 
-// Tiled plans copy an input into the arena before its first use; node by node, constants too.
+// Adds the copy of an input into the arena before its first use in a tiled plan; node by node, of a
+// constant too.
 static bool load(qdq_draft *draft, uint32_t id) {
     qdq_draft_value *v = &draft->values[id];
     qdq_value_kind kind = draft->graph->values[id].kind;
@@ -224,7 +225,7 @@ static qdq_draft_step *step_for(qdq_draft *draft, uint32_t x, uint32_t y, const 
     return step;
 }
 
-// A tensor op always begins a step.
+// Adds the step that a tensor op begins.
 static bool place_tensor_op(qdq_draft *draft, size_t index, qdq_stage *stage) {
     const qdq_node *node = &draft->graph->nodes[index];
     const qdq_value *inputs = draft->nodes[index].inputs;
@@ -252,7 +253,8 @@ static bool place_tensor_op(qdq_draft *draft, size_t index, qdq_stage *stage) {
     return true;
 }
 
-// A new step of a sum whose x is an input says why the sum does not follow its second operand.
+// Explains in a new step of a sum whose x is an input why the sum does not follow its second
+// operand.
 static void explain_second(qdq_draft *draft, size_t index, const qdq_stage *stage,
                            qdq_draft_step *step) {
     const qdq_node *node = &draft->graph->nodes[index];
@@ -273,7 +275,7 @@ static bool starts_step(const qdq_draft_step *step) {
     return !step->tensor_op_node;
 }
 
-// `stage` must live as long as the draft: steps point to it.
+// Adds a stage to a step. `stage` must live as long as the draft: steps point to it.
 static bool place_stage(qdq_draft *draft, size_t index, qdq_stage *stage) {
     const qdq_node *node = &draft->graph->nodes[index];
     if (stage->tensor_op) return place_tensor_op(draft, index, stage);

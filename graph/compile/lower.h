@@ -151,7 +151,7 @@ bool qdq_draft_start(qdq_draft *draft);
 // Sets `err` to the reason why compiling cannot go on: an unreadable constant, a limit, or memory.
 qdq_status qdq_draft_stopped(const qdq_draft *draft, qdq_error *err);
 
-// The context of node `index` with types as stored, and the parameters for lowering it.
+// Sets the context of node `index` with types as stored, and the parameters for lowering it.
 void qdq_draft_context(const qdq_draft *draft, size_t index, qdq_findings *findings,
                        qdq_op_context *ctx);
 qdq_lowering qdq_draft_lowering(const qdq_draft *draft, const qdq_op_context *ctx,

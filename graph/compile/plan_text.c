@@ -42,7 +42,7 @@ static void append_node(line *l, const qdq_node *node) {
     append(l, "", "", attrs->qtype == QDQ_PER_GROUP ? "])" : ")");
 }
 
-// How a step says that it stores an output. Strips that stream are never tiles.
+// Returns the words for storing an output. Strips that stream are never tiles.
 static const char *to_caller(const qdq_draft *of, const qdq_plan_step *info) {
     return of->storage.tiled && !info->streamed ? "untilize" : "output";
 }

@@ -24,8 +24,8 @@ static const char *words_of(unsigned kinds) {
     return words[kinds];
 }
 
-// Padding counts where it is computed: on a device, and with elements that share bytes or an
-// exponent.
+// Returns the bytes of a value in memory. Padding counts where it is computed: on a device, and
+// with elements that share bytes or an exponent.
 static size_t bytes_in(const qdq_draft *of, qdq_place place, qdq_dtype dtype, qdq_shape shape) {
     if (place.kind == QDQ_PLACE_NONE) return 0;
     if (place.kind == QDQ_PLACE_ARENA && (of->storage.on_device || !qdq_tile_is_plain(dtype)))
@@ -33,7 +33,7 @@ static size_t bytes_in(const qdq_draft *of, qdq_place place, qdq_dtype dtype, qd
     return qdq_shape_count(shape) * qdq_dtype_size(dtype);
 }
 
-// A packed input counts with the bits of its elements, not with the bytes of the packed form.
+// Returns the bytes of a packed input: the bits of its elements, not the bytes of the packed form.
 static size_t bytes_packed(const qdq_draft *of, uint32_t id) {
     const qdq_type *type = &of->values[id].type;
     return (qdq_shape_count(type->shape) * (size_t)qdq_dtype_get(type->dtype)->bits + 7) / 8;

@@ -34,7 +34,8 @@ static qdq_fetch fetch_from_rows(const qdq_param *v) {
     return v->count > QDQ_BLOCK_ELEMENTS ? QDQ_FETCH_BLOCK : QDQ_FETCH_LIST;
 }
 
-// `x` is the shape of the elements that the parameters go with.
+// Chooses how a link fetches a parameter; `x` is the shape of the elements that the parameters go
+// with.
 static qdq_fetch fetch_of(const qdq_param *v, const qdq_draft_value *source, qdq_shape x) {
     bool in_arena = v->source.place.kind == QDQ_PLACE_ARENA;
     bool matches = matches_tiles(v, source->type.shape, x);

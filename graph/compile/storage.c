@@ -117,7 +117,8 @@ static bool needs_whole_tiles(const qdq_draft *draft, uint32_t id) {
 
 static void unstack(qdq_draft *draft, uint32_t id) { draft->values[id].stacked = false; }
 
-// A tensor op reads and writes the tiles of its node's shapes.
+// Unstacks the operands and results of a tensor op, which reads and writes the tiles of its node's
+// shapes.
 static void unstack_operands(qdq_draft *draft, const qdq_draft_step *step) {
     const qdq_node *node = step->tensor_op_node;
     for (size_t i = 0; node && i < node->input_count; i++)
@@ -161,7 +162,7 @@ static int by_kept_name(const void *a, const void *b) {
     return strcmp(((const qdq_kept *)a)->info.name, ((const qdq_kept *)b)->info.name);
 }
 
-// Node by node, constants in tiles are readable as well.
+// True if the caller can read a value back. Node by node, constants in tiles are readable as well.
 static bool is_readable(const qdq_compiler *c, size_t id) {
     const qdq_draft_value *v = &c->draft.values[id];
     return c->located[id].place.kind && (v->kept || (v->loaded && c->draft.storage.keep_all));

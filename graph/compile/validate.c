@@ -101,8 +101,8 @@ static void check_returned(const qdq_graph *graph, const qdq_target_version *ver
     }
 }
 
-// The rules of a target that rewrites graphs are about the graph it runs. Only a graph without
-// errors is rewritten.
+// Checks the graph that a target runs after rewriting: the target's rules are about this graph.
+// Only a graph without errors is rewritten.
 static qdq_status check_deployed(const qdq_graph *graph, const qdq_target_version *version,
                                  qdq_findings *findings, qdq_error *err) {
     if (!version->target->patterns || findings->errors) return QDQ_OK;
@@ -127,7 +127,7 @@ static size_t count_placed(const qdq_graph *graph, uint32_t *first) {
     return count;
 }
 
-// One warning for all values.
+// Warns once, for all values with a given place, that the target has no device.
 static void check_ignored(const qdq_graph *graph, const qdq_target *target,
                           const qdq_device_request *request, qdq_findings *findings) {
     uint32_t first = 0;
@@ -145,7 +145,7 @@ static void check_ignored(const qdq_graph *graph, const qdq_target *target,
                     NULL);
 }
 
-// A buffer that does not fit is a finding. Only a graph without errors has buffers.
+// Reports a buffer that does not fit. Only a graph without errors has buffers.
 static qdq_status check_memory(const qdq_graph *graph, const qdq_device_request *request,
                                qdq_findings *findings, qdq_error *err) {
     qdq_mempool mempool;
