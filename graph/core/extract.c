@@ -20,8 +20,8 @@ static const char *output_name(const extraction *e, size_t port) {
     return strlen(name) <= QDQ_MAX_NAME_BYTES ? name : e->node->op->outputs[port].name;
 }
 
-// Inputs and outputs are bound by name to memory, so an operand may use neither an input's nor an
-// output's name.
+// True if a name is free: inputs and outputs are bound by name to memory, so an operand may use
+// neither an input's nor an output's name.
 static bool is_free(const extraction *e, const char *name) {
     for (size_t i = 0; i < e->node->output_count; i++)
         if (strcmp(output_name(e, i), name) == 0) return false;

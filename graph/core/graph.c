@@ -217,7 +217,7 @@ void qdq_graph_note_use(qdq_graph *graph, qdq_value value) {
 
 //---- Nodes ------------------------------------------------------------------
 
-// A list without data gets count 0.
+// Copies a list into the pool. A list without data gets count 0.
 static const void *copy_list(qdq_graph *graph, const void *data, size_t *count, size_t size) {
     if (!data) *count = 0;
     return data ? qdq_mempool_copy(&graph->mempool, data, *count, size) : NULL;

@@ -35,8 +35,8 @@ void qdq_release_files(qdq_graph *graph) {
     graph->files = NULL;
 }
 
-// Check the time stamp after reading: if it is unchanged, the file had these bytes when it was
-// loaded.
+// Reads elements, then checks the time stamp: if it is unchanged, the file had these bytes when it
+// was loaded.
 static bool read_held(const qdq_stored *stored, size_t at, size_t bytes, void *out) {
     const qdq_held *held = (const qdq_held *)stored;
     const qdq_open_file *open = &held->file->open;

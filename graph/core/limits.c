@@ -3,7 +3,7 @@
 #include "graph/core/graph.h"
 #include "runtime/numerics/dtype.h"
 
-// 8 GiB, or half of the address space on small machines.
+// Returns 8 GiB, or half of the address space on small machines.
 static size_t default_bytes(void) {
     const uint64_t bytes = (uint64_t)8 << 30;
     return bytes < SIZE_MAX / 2 ? (size_t)bytes : SIZE_MAX / 2;
@@ -45,7 +45,7 @@ static bool check_shape(qdq_graph *graph, qdq_shape shape, qdq_subject subject) 
     return false;
 }
 
-// Bytes of a tensor row-major; SIZE_MAX if an address cannot count them.
+// Returns the bytes of a tensor row-major; SIZE_MAX if an address cannot count them.
 static size_t row_bytes(qdq_type type) {
     size_t bytes;
     return __builtin_mul_overflow(qdq_shape_count(type.shape), qdq_dtype_size(type.dtype), &bytes)

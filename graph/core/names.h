@@ -26,7 +26,7 @@ bool qdq_graph_node_name_is_free(const qdq_graph *graph, const qdq_op *op, const
 void qdq_graph_set_original(qdq_graph *graph, qdq_value value, const char *original);
 void qdq_graph_set_output_original(qdq_graph *graph, size_t output, const char *original);
 void qdq_graph_set_node_original(qdq_graph *graph, size_t node, const char *original);
-// The index of the output called `name`; false if there is none.
+// Finds the index of the output called `name`; false if it is missing.
 bool qdq_graph_find_output(const qdq_graph *graph, const char *name, size_t *index);
 
 #endif

@@ -107,7 +107,7 @@ bool qdq_target_keep_dtype(const qdq_op_context *ctx, void *attrs);
 // True if a rule holds at a version.
 bool qdq_rule_holds(const qdq_rule *rule, const qdq_target_version *version);
 
-// Target number `index`, as qdq_target_get counts; NULL if there is none.
+// Returns target number `index`, as qdq_target_get counts; NULL if it is out of range.
 const qdq_target *qdq_target_at(size_t index);
 
 // Rows of evidence: versions, ops, the ops in words, the peer they were held against; then the data
