@@ -24,7 +24,7 @@ static const char *rule_id(qdq_failure_kind kind) {
     return "";
 }
 
-// "quantize" of "Quantize".
+// True if a program has the name of an op in lower case: "quantize" of "Quantize".
 static bool names_op(const char *program, const char *op) {
     return (*program | 0x20) == (*op | 0x20) && strcmp(program + 1, op + 1) == 0;
 }

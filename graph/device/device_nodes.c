@@ -63,7 +63,7 @@ static size_t typecast(qdq_device_run *run, size_t a, qdq_dtype dtype) {
     return unary(run, "typecast", a, (result){.program = "typecast", .dtype = dtype});
 }
 
-// Numbers have the shape [1], and broadcast.
+// Returns the shape to which two shapes broadcast. Numbers have the shape [1].
 static qdq_shape broadcast(qdq_shape a, qdq_shape b) {
     if (a.rank < b.rank) return broadcast(b, a);
     for (int i = 0; i < b.rank; i++)
@@ -71,7 +71,7 @@ static qdq_shape broadcast(qdq_shape a, qdq_shape b) {
     return a;
 }
 
-// `b` may be a number of `scalar_dtype`.
+// Runs a binary program; `b` may be a number of `scalar_dtype`.
 static size_t binary(qdq_device_run *run, const char *program, size_t a, param b,
                      qdq_dtype scalar_dtype, result out) {
     size_t other = b.scalar ? SIZE_MAX : b.buffer;
@@ -232,7 +232,7 @@ static size_t dequantize(qdq_device_run *run, size_t x, param scale, param zero_
     return y;
 }
 
-// With an axis and four tensors.
+// Runs Requantize with an axis and four tensors.
 static void expanded_requantize(qdq_device_run *run, size_t x, param *p, int axis, result out) {
     scope s = {0};
     int64_t channels = run->stopped ? 0 : shape_of(run, x).dims[axis];

@@ -45,7 +45,7 @@ static void free_value(qdq_device_run *run, uint32_t id) {
     if (!lives_on(run, id)) qdq_run_free(run, run->buffer_of[id]);
 }
 
-// A value that the node reads twice is freed once.
+// Frees a value after its last reader, once if the node reads it twice.
 static void free_read(qdq_device_run *run, uint32_t id, size_t index) {
     if (!id || run->last_reader[id] != index) return;
     run->last_reader[id] = SIZE_MAX;
@@ -59,7 +59,7 @@ static void free_inputs(qdq_device_run *run, const qdq_node *node, size_t index)
         qdq_run_free(run, run->lists[index * QDQ_NODE_LISTS + k]);
 }
 
-// Results that nothing reads.
+// Frees results that nothing reads.
 static void free_unread(qdq_device_run *run, const qdq_node *node) {
     for (size_t k = 0; k < node->output_count; k++)
         if (run->last_reader[node->outputs[k]] == SIZE_MAX) free_value(run, node->outputs[k]);

@@ -30,15 +30,15 @@ typedef struct qdq_device_trouble {
 // Returns the dtype in which a value is stored: see qdq_float_storage.
 qdq_dtype qdq_stored_dtype(const qdq_graph *graph, uint32_t id, qdq_float_storage storage);
 
-// The device for a target ("TARGET" or "TARGET@VERSION", which exists): `given`, or else the
-// target's own. *out is NULL if there is none, also if `given` is the device "none".
+// Chooses the device for a target ("TARGET" or "TARGET@VERSION", which exists): `given`, or else
+// the target's own. *out is NULL without a device, also if `given` is the device "none".
 // QDQ_ERR_ARGUMENT for a device that fails its check or is not of the target's chip.
 qdq_status qdq_device_choose(const char *target, const qdq_device *given, const qdq_device **out,
                              qdq_error *err);
 
-// Everything in *out lives in `mempool`; `out` NULL: only `trouble` is wanted. QDQ_OK with
-// `trouble` filled in, and *out NULL, if the graph does not fit. The graph has no errors.
-// QDQ_ERR_UNSUPPORTED for a value that cannot lie on the device.
+// Runs the graph in the memory of a device. Everything in *out lives in `mempool`; `out` NULL: only
+// `trouble` is wanted. QDQ_OK with `trouble` filled in, and *out NULL, if the graph does not fit.
+// The graph has no errors. QDQ_ERR_UNSUPPORTED for a value that cannot lie on the device.
 qdq_status qdq_device_pass(const qdq_graph *graph, const qdq_device_request *request,
                            qdq_mempool *mempool, qdq_device_record **out,
                            qdq_device_trouble *trouble, qdq_error *err);

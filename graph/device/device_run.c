@@ -72,7 +72,7 @@ static uint64_t taken_at(const qdq_device_run *run, const qdq_buffer *held) {
     return block ? block->bytes : 0;
 }
 
-// The numbers of a buffer in their public form.
+// Fills in the numbers of a buffer in their public form.
 static void show(qdq_run_buffer *b, uint64_t taken) {
     const qdq_buffer_layout *layout = &b->place->layout;
     qdq_device_buffer *s = &b->shown;
@@ -271,8 +271,8 @@ static uint64_t tile_bytes(const qdq_device_run *run, size_t buffer) {
     return run->buffers[buffer].place->layout.page_size;
 }
 
-// The tensors themselves are the circular buffers: all sharded alike in L1, of one shape, without
-// padding pages.
+// True if the tensors themselves are the circular buffers: all sharded alike in L1, of one shape,
+// without padding pages.
 static bool is_native(const qdq_device_run *run, size_t a, size_t b, size_t output) {
     if (b == SIZE_MAX) return false;
     const qdq_run_buffer *x = &run->buffers[a], *y = &run->buffers[b], *z = &run->buffers[output];
@@ -285,7 +285,8 @@ static bool is_native(const qdq_device_run *run, size_t a, size_t b, size_t outp
            layout->shards * layout->pages_per_shard == layout->pages;
 }
 
-// Sharded operands are computed on the cores of their shards, others on all cores.
+// Returns the number of cores: sharded operands are computed on the cores of their shards, others
+// on all cores.
 static size_t cores_of(const qdq_device_run *run, size_t a, size_t output,
                        const qdq_core_range *all, const qdq_core_range **cores) {
     const qdq_memory_config *with = &run->buffers[a].place->config;

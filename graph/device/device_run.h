@@ -69,7 +69,7 @@ size_t qdq_run_allocate_list(qdq_device_run *run, const qdq_node *node, const ch
 // Allocates an intermediate of the program that runs, with the memory config of buffer `like`.
 size_t qdq_run_allocate_intermediate(qdq_device_run *run, const char *program, qdq_dtype dtype,
                                      qdq_shape shape, size_t like);
-// Value `id` as a view of a buffer.
+// Adds value `id` as a view of a buffer.
 size_t qdq_run_view(qdq_device_run *run, uint32_t id, size_t root);
 void qdq_run_free(qdq_device_run *run, size_t buffer);
 
