@@ -16,8 +16,8 @@ static uint64_t next_random(uint64_t *state) {  // splitmix64
 
 //---- The kind of data -------------------------------------------------------
 
-// The kinds in the order of their numbers: of several ports the last kind counts, whatever the
-// order of the nodes is.
+// Sets the kind of data for each value: of several ports the kind with the greatest number counts,
+// so the order of the nodes does not matter.
 static void make_fills(const qdq_graph *graph, unsigned char *fills) {
     for (size_t i = 0; i < graph->node_count; i++) {
         const qdq_node *node = &graph->nodes[i];
@@ -29,7 +29,7 @@ static void make_fills(const qdq_graph *graph, unsigned char *fills) {
     }
 }
 
-// Floats in [-4, 4), unless a port wants others.
+// Draws floats in [-4, 4), unless a port wants others.
 static float random_float(qdq_fill fill, qdq_dtype_kind kind, uint64_t random) {
     float unit = (float)(random >> 40) * 0x1p-24f;  // in [0, 1)
     float value = unit * 8 - 4;
@@ -47,7 +47,7 @@ static float random_float(qdq_fill fill, qdq_dtype_kind kind, uint64_t random) {
     }
 }
 
-// Integers over the range of their dtype, at most 16 bits of it, unless a port wants others.
+// Draws integers over the range of their dtype, at most 16 bits of it, unless a port wants others.
 static int64_t random_int(qdq_fill fill, const qdq_dtype_info *dtype, uint64_t random) {
     int64_t low = dtype->least < -32768 ? -32768 : dtype->least;
     int64_t high = dtype->greatest > 65535 ? 32767 : dtype->greatest;
@@ -65,7 +65,7 @@ typedef struct stream {
     uint64_t state;
 } stream;
 
-// Elements of a real dtype as float32, of float64 as double, and integers in their own size.
+// Draws elements: of a real dtype as float32, of float64 as double, and integers in their size.
 static void make_elements(stream *s, void *out, size_t count) {
     const qdq_dtype_info *dtype = qdq_dtype_get(s->input->dtype);
     size_t size = qdq_dtype_size(s->input->dtype);

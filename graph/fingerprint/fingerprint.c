@@ -25,7 +25,8 @@ static void append(char *text, size_t capacity, const char *before, const char *
     snprintf(text + length, capacity - length, "%s%s", before, word);
 }
 
-// "TARGET@VERSION" with the options that differ from their default, in the order of their table.
+// Writes "TARGET@VERSION" with the options that differ from their default, in the order of their
+// table.
 static void name_target(const qdq_target_version *version, char *out, size_t capacity) {
     const qdq_target *target = version->target;
     snprintf(out, capacity, "%s", target->name);

@@ -70,8 +70,8 @@ static const char *word_of(const qdq_attr_desc *attr, const void *field) {
     return attr->words[word.value];
 }
 
-// Attributes that differ from their default, except the name of a value: it says where a result
-// lies on a device. hash_attrs leaves out a default that is written only for `--target`.
+// Hashes an attribute that differs from its default, unless it names a value: that only says where
+// a result lies on a device. hash_attrs leaves out a default that is written only for `--target`.
 static void hash_attr(qdq_sha256 *hash, const qdq_attr_desc *attr, const void *field) {
     if (attr->kind == QDQ_ATTR_VALUE || !qdq_attr_is_set(attr, field)) return;
     qdq_hash_text(hash, attr->name);
@@ -122,7 +122,7 @@ static void hash_numerics(qdq_sha256 *hash, const hasher *h, const qdq_node *nod
 
 //---- Values -----------------------------------------------------------------
 
-// Elements that are still in their file are read part by part.
+// Hashes elements; elements that are still in their file are read part by part.
 static bool hash_elements(qdq_sha256 *hash, const qdq_graph_value *v) {
     unsigned char part[4096] = {0};
     size_t bytes = qdq_shape_count(v->type.shape) * qdq_dtype_size(v->type.dtype);
@@ -150,7 +150,7 @@ static bool hash_given(const hasher *h, uint32_t id) {
     return true;
 }
 
-// Value 0, of a port that is not connected, has the digest of zeros.
+// Hashes a node. Value 0, of a port that is not connected, has the digest of zeros.
 static void hash_node(const hasher *h, const qdq_node *node) {
     qdq_sha256 hash;
     qdq_digest own;
