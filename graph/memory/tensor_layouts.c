@@ -69,7 +69,7 @@ static bool has_spec(const qdq_memory_config *config) {
     return is_sharded(config) && config->shard_spec.grid_count;
 }
 
-// Rows and columns of a tensor with whole tiles, all dims but the last folded into height.
+// Counts rows and columns of a tensor with whole tiles, all dims but the last folded into height.
 static bool folded(qdq_shape shape, const qdq_tensor_layout *as, uint64_t *rows,
                    uint64_t *columns) {
     const qdq_device_tensor tensor = {QDQ_FLOAT32, shape, as->layout, as->tile};
@@ -132,7 +132,7 @@ static qdq_memory_config inherited(const placing *p) {
     return config;
 }
 
-// An argument that is sharded and has no spec takes A's, then B's.
+// Completes a sharded argument without a spec with A's spec, or else B's.
 static void complete(const placing *p, qdq_memory_config *config) {
     if (!is_sharded(config) || has_spec(config)) return;
     if (has_spec(&p->a->memory_config)) {
@@ -144,7 +144,8 @@ static void complete(const placing *p, qdq_memory_config *config) {
     }
 }
 
-// tt-metal's sharded_to_interleaved returns a tensor that is not sharded.
+// True if an op returns its operand: tt-metal's sharded_to_interleaved does for a tensor that is
+// not sharded.
 static bool returns_operand(const qdq_node *node, const qdq_tensor_layout *a) {
     return strcmp(node->op->name, "ShardedToInterleaved") == 0 && !is_sharded(&a->memory_config);
 }
@@ -222,7 +223,8 @@ static int64_t from_end(qdq_shape shape, int i) {
     return shape.rank > i ? shape.dims[shape.rank - 1 - i] : 1;
 }
 
-// tt-metal's reshape: rows stay whole, and in tiles the height either stays or was not padded.
+// True if tt-metal's reshape moves nothing: rows stay whole, and in tiles the height either stays
+// or was not padded.
 static bool is_view(qdq_shape x, qdq_shape y, const qdq_tensor_layout *x_as,
                     const qdq_tensor_layout *y_as) {
     const qdq_memory_config *a = &x_as->memory_config, *b = &y_as->memory_config;
