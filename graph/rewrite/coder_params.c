@@ -21,7 +21,7 @@ static qdq_shape shape_of(const qdq_rewriter *r, const qdq_coder *c) {
     return r->from->values[c->codes].type.shape;
 }
 
-// Elements of a block along each dim.
+// Sets the elements of a block along each dim.
 static void extents_of(const qdq_rewriter *r, const qdq_coder *c, int64_t *extents) {
     qdq_shape shape = shape_of(r, c);
     for (int i = 0; i < shape.rank; i++) {

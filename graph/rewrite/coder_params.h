@@ -32,7 +32,7 @@ float *qdq_coder_reals(const qdq_rewriter *r, const qdq_coder *c, const qdq_code
 // NULL if memory runs out, or if the constant cannot be read.
 void *qdq_coder_codes(const qdq_rewriter *r, const qdq_coder *c, const qdq_coder_params *p);
 
-// By element of the codes: which parameter it has. NULL: no memory.
+// Returns, for each element of the codes, the number of its parameter. NULL if memory runs out.
 uint32_t *qdq_coder_blocks(const qdq_rewriter *r, const qdq_coder *c);
 
 #endif

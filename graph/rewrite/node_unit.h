@@ -37,7 +37,7 @@ qdq_coder qdq_coder_behind(const qdq_rewriter *r, uint32_t value);
 qdq_coder qdq_coder_at(const qdq_rewriter *r, const qdq_node_unit *unit, size_t input);
 void qdq_node_unit_of(const qdq_rewriter *r, size_t index, qdq_node_unit *unit);
 
-// Scale and zero point number i of a coder that is `known`.
+// Return scale and zero point number i of a coder that is `known`.
 float qdq_coder_scale(const qdq_rewriter *r, const qdq_coder *c, size_t i);
 int32_t qdq_coder_zero(const qdq_rewriter *r, const qdq_coder *c, size_t i);
 // True if two coders each have a single scale and zero point, known, given and equal, and the same
@@ -56,8 +56,8 @@ qdq_value qdq_coder_zero_value(const qdq_rewriter *r, const qdq_coder *c);
 // Adds a constant to the new graph, called by a stem and an ending.
 qdq_value qdq_rewrite_constant(const qdq_rewriter *r, const char *stem, const char *ending,
                                qdq_dtype dtype, qdq_shape shape, const void *data);
-// Row-major elements of a constant of the graph before the pass; NULL: it is none, or cannot be
-// read.
+// Returns the row-major elements of a constant of the graph before the pass; NULL if it is no
+// constant or cannot be read.
 const void *qdq_rewrite_data(const qdq_rewriter *r, uint32_t value);
 
 #endif

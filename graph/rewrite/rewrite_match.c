@@ -138,7 +138,7 @@ static const qdq_target_version *version_for(const qdq_rewriter *r, const qdq_pa
     return in_a ? choice->a : NULL;
 }
 
-// The first pattern that fits takes the node. If none does, the first reason is noted.
+// Matches a node: the first pattern that fits takes it. If none does, the first reason is noted.
 static bool match_node(qdq_rewriter *r, const qdq_pattern *patterns, size_t count, size_t node,
                        bool *any) {
     qdq_match refused = {0};
