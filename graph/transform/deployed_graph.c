@@ -9,7 +9,8 @@
 #include "include/qdq/inspect.h"
 #include "runtime/base/fp_environment.h"
 
-// A deployed graph asks for its target without patterns, so that it is not rewritten again.
+// Sets the target of a deployed graph without its patterns, so that the graph is not rewritten
+// again.
 static void set_target(qdq_graph *graph, const char *target, const char *as_is) {
     size_t length = strlen(target) + (as_is ? strlen(as_is) : 0) + 1;
     char *text = qdq_mempool_array(&graph->mempool, length, 1);

@@ -52,7 +52,7 @@ static bool was_tried(const qdq_rewrite_record *record, const qdq_pattern *mend,
     return false;
 }
 
-// By node: the rule with an error about it that a mend is for. NULL: no memory.
+// Returns, for each node, the rule with an error about it that has a mend. NULL if memory runs out.
 static const char **asked_of(const qdq_rewriting *w, const qdq_graph *graph,
                              const qdq_pattern *mend, qdq_mempool *mempool, bool *any) {
     const qdq_report *report = &graph->report;

@@ -19,7 +19,7 @@ static void copy_inputs(const qdq_rewriter *r, const qdq_node *node, qdq_value *
 
 //---- The parameters of Quantize and Dequantize ------------------------------
 
-// Quantize or Dequantize with constant parameters about which the target has an error.
+// Matches a Quantize or Dequantize with constant parameters and an error of the target.
 static bool match_coder(const qdq_rewriter *r, qdq_match *m, qdq_coder *c) {
     *c = qdq_coder_of(r, m->anchor, node_at(r, m)->op->name);
     if (!c->given || !c->known || !qdq_mend_is_asked(r, m, m->anchor)) return false;

@@ -84,7 +84,7 @@ bool qdq_mend_match_symmetric_pair(const qdq_rewriter *r, qdq_match *m) {
     return true;
 }
 
-// The least scale whose codes reach the ends of all ranges.
+// Sets the least scale whose codes reach the ends of all ranges.
 static void make_symmetric(const qdq_rewriter *r, qdq_coder *c, qdq_coder_params *p) {
     const qdq_dtype_info *info = qdq_dtype_get(c->dtype);
     float scale = 0;

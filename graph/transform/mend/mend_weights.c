@@ -10,7 +10,7 @@ static const qdq_type *codes_type(const qdq_rewriter *r, const qdq_coder *c) {
     return &r->from->values[c->codes].type;
 }
 
-// A Dequantize of constant codes with constant parameters, about which the target has an error.
+// Matches a Dequantize of constant codes with constant parameters and an error of the target.
 static bool match_constant(const qdq_rewriter *r, qdq_match *m, qdq_coder *w) {
     *w = qdq_coder_of(r, m->anchor, "Dequantize");
     if (!w->given || !w->known || r->from->values[w->codes].kind != QDQ_VALUE_CONSTANT ||
@@ -33,7 +33,7 @@ static void build(qdq_rewriter *r, qdq_match *m, const qdq_coder *w, qdq_dtype d
     m->made[0] = qdq_dequantize(r->to, x, attrs);
 }
 
-// Codes minus zero points.
+// Returns codes minus zero points.
 static int32_t *moved(const qdq_rewriter *r, const qdq_coder *w, const qdq_coder_params *p) {
     size_t count = qdq_shape_count(codes_type(r, w)->shape);
     const int64_t *steps = qdq_coder_steps(r, w, p);
@@ -94,7 +94,7 @@ void qdq_mend_build_shifted_codes(qdq_rewriter *r, qdq_match *m) {
 
 //---- Other scales -----------------------------------------------------------
 
-// Codes and scales of reals, symmetric, with the blocks that `w` has.
+// Returns symmetric codes of reals and sets their scales, with the blocks of `w`.
 static int32_t *quantized(const qdq_rewriter *r, const qdq_coder *w, qdq_dtype dtype,
                           const float *reals, qdq_coder_params *p) {
     size_t count = qdq_shape_count(codes_type(r, w)->shape);
