@@ -200,7 +200,8 @@ void qdq_report_other_count(const qdq_op_context *ctx, const qdq_rule *rule,
         qdq_text(ctx->findings, "%zu, as many as %s", other->count, other->name));
 }
 
-// Quantizing tools store the bias of a product as int32 before a Dequantize.
+// True for int32 constants before a Dequantize: quantizing tools store the bias of a product in
+// this form.
 static bool is_quantized_bias(const qdq_op_context *ctx, const char *port, qdq_dtype dtype) {
     return dtype == QDQ_INT32 && strcmp(port, "x") == 0 && qdq_op_context_is(ctx, "Dequantize") &&
            ctx->inputs[QDQ_PORT_X].constant;

@@ -15,14 +15,14 @@ const qdq_quantize_attrs *qdq_quantize_attrs_of(const qdq_op_context *ctx);
 bool qdq_op_context_is(const qdq_op_context *ctx, const char *op);
 // True for a DynamicQuantize that computes its parameters.
 bool qdq_is_computed(const qdq_op_context *ctx);
-// `scheme` of a DynamicQuantize, spelled as in files.
+// Returns `scheme` of a DynamicQuantize, spelled as in files.
 const char *qdq_scheme_word(const qdq_op_context *ctx);
 // Return the dtype of the quantized side (for Requantize: of y), and of the other side (for
 // Requantize: of x).
 qdq_dtype qdq_quantized_dtype(const qdq_op_context *ctx);
 qdq_dtype qdq_real_dtype(const qdq_op_context *ctx);
-// `axis` of a per-channel node or of Requantize, counted from the front (default 1); -1 if there is
-// none.
+// Returns `axis` of a per-channel node or of Requantize, counted from the front (default 1); -1 if
+// it has none.
 int qdq_channel_axis(const qdq_op_context *ctx);
 // Returns the extent of a per-group block in each dim of x, -1 resolved.
 qdq_shape qdq_block_shape(const qdq_op_context *ctx);
@@ -52,14 +52,14 @@ typedef struct qdq_argument {
     bool encoded;  // data holds elements of dtype, and not the numbers of an attribute
 } qdq_argument;
 
-// `port` is the port's name: "scale", "zero_point", "in_scale", ...
+// Returns the argument of a port: "scale", "zero_point", "in_scale", ...
 qdq_argument qdq_argument_of(const qdq_op_context *ctx, const char *port);
 // The same, except that a constant zero point of zeros at a port is not given.
 qdq_argument qdq_without_zeros(const qdq_op_context *ctx, const char *port);
 // The same for a backend whose ops take numbers: a scalar constant at a port is also a single
 // number, as in an attribute.
 qdq_argument qdq_literal_of(const qdq_op_context *ctx, const char *port);
-// Number i of a known argument.
+// Returns number i of a known argument.
 double qdq_argument_at(const qdq_argument *argument, size_t i);
 // Returns the index of the first nonzero number of a known argument; its count if all are 0.
 size_t qdq_argument_first_nonzero(const qdq_argument *argument);

@@ -51,7 +51,7 @@ static bool is_variant_of(const char *version, const char *release) {
     return strncmp(version, release, length) == 0 && version[length] == '-';
 }
 
-// The version of that name, or else the first variant of the release.
+// Finds the version of that name, or else the first variant of the release.
 static bool find_version(const qdq_target *target, const char *name, qdq_target_version *out,
                          qdq_error *err) {
     const char *names[MAX_VERSIONS] = {0};
@@ -124,7 +124,7 @@ static size_t default_index(const qdq_target *target) {
     return at;
 }
 
-// The target called "TARGET" or "TARGET@VERSION", with default options.
+// Finds the target called "TARGET" or "TARGET@VERSION", with default options.
 static bool find_target(const char *name, qdq_target_version *out, qdq_error *err) {
     const char *names[TARGET_COUNT];
     size_t length = strcspn(name, "@");

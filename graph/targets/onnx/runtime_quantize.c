@@ -17,8 +17,8 @@ static int last_dim(qdq_shape shape) {
     return last;
 }
 
-// How many elements that lie side by side share a scale. 0: blocks along a dim with others behind
-// it, for which MLAS has no kernel.
+// Returns the number of neighbouring elements that share a scale. 0: blocks along a dim with others
+// behind it, for which MLAS has no kernel.
 static int64_t run_length(const qdq_op_context *ctx) {
     qdq_shape shape = ctx->inputs[QDQ_PORT_X].type.shape;
     qdq_qtype qtype = qtype_of(ctx);

@@ -45,7 +45,7 @@ static inline qdq_float_ops qdq_runtime_float_ops(const qdq_target_version *vers
     return wide ? QDQ_FLOAT_OPS_ONNX_RUNTIME_AVX512 : QDQ_FLOAT_OPS_ONNX_RUNTIME;
 }
 
-// How the CPU of a version adds products of codes.
+// Returns how the CPU of a version adds products of codes.
 static inline qdq_pair_sums qdq_runtime_pair_sums(const qdq_target_version *version) {
     bool saturates = version->variant == QDQ_RUNTIME_AVX2 || version->variant == QDQ_RUNTIME_AVX512;
     return saturates ? QDQ_PAIR_SUMS_SATURATE : QDQ_PAIR_SUMS_EXACT;

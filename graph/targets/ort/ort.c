@@ -17,8 +17,8 @@
 #define WARNING_ROW(id, summary, hint, source, ops, check) \
     QDQ_RULE_ROW(WARNING, "ort", id, summary, hint, source, ops, check, 0, 0)
 
-// A product of float activations and constant codes. Codes of two bits stay in MatMul, for which
-// ONNX Runtime has a kernel that is not modelled.
+// Reports a product of float activations and constant codes. Codes of two bits stay in MatMul, for
+// which ONNX Runtime has a kernel that is not modelled.
 static void activation_quantized(const qdq_op_context *ctx, const qdq_rule *rule) {
     const qdq_operand *a = &ctx->inputs[0], *b = &ctx->inputs[1];
     if (qdq_op_context_is(ctx, "MatMulNBits"))
@@ -54,7 +54,7 @@ static void float_bits(const qdq_op_context *ctx, const qdq_rule *rule) {
         ctx, rule, NULL, "rounds float32 as it is defined; ONNX Runtime has another formula", NULL);
 }
 
-// How many elements of x are summed.
+// Returns the number of elements of x in a sum.
 static size_t softmax_length(const qdq_op_context *ctx) {
     const qdq_qlinear_softmax_attrs *a = ctx->attrs;
     qdq_shape shape = ctx->inputs[0].type.shape;
@@ -85,13 +85,13 @@ static void softmax_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
             NULL);
 }
 
-// Number `i` of a constant scale; 0: it is none.
+// Returns number `i` of a constant scale; 0 if it is not constant.
 static float scale_at(const qdq_op_context *ctx, size_t i) {
     const float *scale = ctx->inputs[i].data;
     return scale ? *scale : 0.0f;
 }
 
-// How many elements a mean of a whole image has; 0: of parts of it.
+// Returns the number of elements in a mean of a whole image; 0 if it is a mean of parts.
 static double mean_count(const qdq_op_context *ctx) {
     const qdq_shape *x = &ctx->inputs[0].type.shape;
     double count = 1;
@@ -118,7 +118,7 @@ static void pool_range(const qdq_op_context *ctx, const qdq_rule *rule) {
                                 "2^-32 or more and less than 256, of less than 2^24 elements");
 }
 
-// The pairs of constant weights that can saturate.
+// Counts the pairs of constant weights that can saturate.
 static bool count_pairs(const qdq_op_context *ctx, qdq_pair_count *count) {
     const qdq_mempool *pool = ctx->findings->mempool;
     if (qdq_op_context_is(ctx, "QLinearConv")) {
@@ -135,7 +135,7 @@ static bool count_pairs(const qdq_op_context *ctx, qdq_pair_count *count) {
                                       gemm && gemm->transpose_b == QDQ_TRUE, pool, count);
 }
 
-// The mean of an image: its arithmetic is that of the sources, not of the build that people have.
+// Reports the mean of an image: its arithmetic follows the sources, not the released build.
 static void fixed_mean(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (mean_count(ctx) == 0.0) return;
     qdq_report_target_violation(ctx, rule, NULL,

@@ -5,9 +5,9 @@
 
 #include "graph/targets/checks.h"
 
-// Products of signed bytes that NEON without dot products lets wrap around.
+// Reports products of signed bytes that wrap around on NEON without dot products.
 void ort_check_wrapped_products(const qdq_op_context *ctx, const qdq_rule *rule);
-// Float ops whose order on aarch64 is another.
+// Reports float ops with another order on aarch64.
 void ort_check_float_order(const qdq_op_context *ctx, const qdq_rule *rule);
 
 #endif

@@ -53,7 +53,7 @@ static bool has_twin(const qdq_rewriter *r, size_t product) {
     return false;
 }
 
-// Why the nodes behind a product are no group.
+// Returns why the nodes behind a product are no group; NULL if they are.
 static const char *find_nodes(const qdq_rewriter *r, size_t product, dynamic_product *d) {
     d->node = &r->from->nodes[product];
     if (has_twin(r, product)) return "another product has the same operands";

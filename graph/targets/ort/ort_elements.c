@@ -111,7 +111,8 @@ void ort_build_average_pool(qdq_rewriter *r, qdq_match *m) {
                                  .auto_pad = a->auto_pad, .data_format = a->data_format});
 }
 
-// GlobalAveragePool is the mean over all spatial dims; ReduceMean of the same dims has no group.
+// Matches GlobalAveragePool, the mean over all spatial dims; ReduceMean of the same dims has no
+// group.
 bool ort_match_global_pool(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     if (ort_was(node, "ReduceMean") || !ort_is_spatial_mean(r, node)) return false;

@@ -36,7 +36,7 @@ static int port_next_to(const qdq_rewriter *r, const qdq_node *node, float wante
 
 //---- Products with a scalar -------------------------------------------------
 
-// A Multiply or Divide by a constant scalar: the factor and the other operand.
+// Finds the factor and the other operand of a Multiply or Divide by a constant scalar.
 static bool scales(const qdq_rewriter *r, size_t node, float *factor, uint32_t *x) {
     bool divides = qdq_rewrite_is(r, node, "Divide");
     if (!divides && !qdq_rewrite_is(r, node, "Multiply")) return false;
@@ -145,7 +145,7 @@ void ort_build_scaled_product(qdq_rewriter *r, qdq_match *m) {
 
 //---- Gelu -------------------------------------------------------------------
 
-// x, of erf(x / sqrt 2) + 1 behind a value; 0: it is none.
+// Returns x of erf(x / sqrt 2) + 1 behind a value; 0 if the value has another form.
 static uint32_t erf_and_one(const qdq_rewriter *r, uint32_t value) {
     const qdq_node *add = ort_made_by(r, value, "Add");
     int port = add ? port_next_to(r, add, 1) : -1;

@@ -104,7 +104,7 @@ bool ort_is_read_once(const qdq_rewriter *r, uint32_t value) {
     return ort_reader_count(r, value) + r->from->values[value].returned == 1;
 }
 
-// A group gives its result a zero point if it has none, of uint8.
+// Reports a group that gives its result a zero point of uint8, because it has none.
 static void find_uint8(const qdq_rewriter *r, qdq_match *m, const qdq_coder *y) {
     if (!y->given || y->zero_given || y->dtype == QDQ_UINT8 || !ort_names_dtype(r)) return;
     m->rule = "ort/output-dtype";

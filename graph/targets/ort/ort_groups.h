@@ -29,12 +29,12 @@ bool ort_has_input(const qdq_node *node, size_t port);
 const float *ort_scalar_of(const qdq_rewriter *r, uint32_t value);
 // True if a value is a constant.
 bool ort_is_constant(const qdq_rewriter *r, uint32_t value);
-// A coder with one constant scale and zero point.
+// True for a coder with one constant scale and zero point.
 bool ort_is_scalar(const qdq_coder *c);
 // True if a single node or output of the graph reads a value. ONNX Runtime gives each reader its
 // own Dequantize, so that more readers of a value are more readers of the codes as well.
 bool ort_is_read_once(const qdq_rewriter *r, uint32_t value);
-// An int8 or uint8 coder; a coder with one scale.
+// True for an int8 or uint8 coder; for a coder with one scale.
 bool ort_is_byte(const qdq_coder *c);
 bool ort_is_per_tensor(const qdq_coder *c);
 // Notes the nodes that a group replaces and the values it computes, with the parameters of its
@@ -55,7 +55,7 @@ typedef enum ort_scales {
 // `last`, or the result, has other scales.
 bool ort_takes_scales(const qdq_rewriter *r, qdq_match *m, const ort_unit *unit, size_t first,
                       size_t last, ort_scales wanted);
-// The finding itself.
+// Reports that ONNX Runtime forms the group and fails; returns false.
 bool ort_fails(qdq_match *m, const char *port, const char *found);
 
 #endif

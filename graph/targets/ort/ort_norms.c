@@ -70,7 +70,7 @@ typedef struct layer_norm {
     float epsilon;
 } layer_norm;
 
-// mean((x - mean(x))^2) + epsilon behind a value.
+// Finds mean((x - mean(x))^2) + epsilon behind a value.
 static bool variance_at(const qdq_rewriter *r, uint32_t value, layer_norm *n, uint32_t *x) {
     const qdq_node *add = ort_made_by(r, value, "Add");
     for (size_t i = 0; add && i < 2; i++) {
@@ -138,7 +138,7 @@ typedef struct skipped_sum {
     uint32_t a, b, bias;
 } skipped_sum;
 
-// An operand that is itself x + constants of the last dim, which only the sum reads.
+// Takes an operand apart that is itself x + constants of the last dim, which only the sum reads.
 static bool take_bias(const qdq_rewriter *r, uint32_t *operand, uint32_t *bias) {
     const qdq_node *add = ort_made_by(r, *operand, "Add");
     if (!add || !ort_is_constant(r, add->inputs[1].id) ||
@@ -195,7 +195,7 @@ void ort_build_skip_norm(qdq_rewriter *r, qdq_match *m) {
 
 //---- RMS normalization ------------------------------------------------------
 
-// x / sqrt(mean(x^2) + epsilon) * gamma.
+// Finds x / sqrt(mean(x^2) + epsilon) * gamma.
 static bool rms_norm_at(const qdq_rewriter *r, qdq_match *m, layer_norm *n) {
     const qdq_node *last = node_at(r, m->anchor);
     uint32_t squared = 0, normal = next_to_row(r, last, &n->gamma);

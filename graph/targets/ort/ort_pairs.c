@@ -98,7 +98,7 @@ static real_range range_of(const qdq_rewriter *r, const qdq_coder *c) {
 static float larger(float a, float b) { return a > b ? a : b; }
 static float smaller(float a, float b) { return a < b ? a : b; }
 
-// The parameters of the pair that takes the place of two.
+// Sets the parameters of the pair that replaces two.
 static void merge(const qdq_rewriter *r, const double_pair *p, float *scale, int32_t *zero) {
     *scale = qdq_coder_scale(r, &p->q1, 0), *zero = qdq_coder_zero(r, &p->q1, 0);
     if (qdq_coders_equal(r, &p->q1, &p->q2)) return;
@@ -156,7 +156,7 @@ static bool clamp_is_redundant(const qdq_rewriter *r, const qdq_clamp_attrs *a,
            range.high - (float)a->max.value <= tolerance;
 }
 
-// A group also skips a Clamp whose bounds have the codes of the range's ends.
+// True for a Clamp whose bounds have the codes of the range's ends: a group skips it too.
 static bool clamp_has_end_codes(const qdq_rewriter *r, const qdq_clamp_attrs *a,
                                 const qdq_coder *q) {
     float s = qdq_coder_scale(r, q, 0), zero = (float)qdq_coder_zero(r, q, 0);

@@ -65,8 +65,8 @@ static const char bias_found[] =
     "has a bias whose scale is not the product of the operands' scales, or that has a zero point; "
     "ONNX Runtime uses its codes as they are";
 
-// Weights have one scale, or one for each output channel. Returns false if ONNX Runtime fails.
-// Reports a finding if ONNX Runtime takes scales of another dim as scales of the channels.
+// Checks the scales of weights: one, or one for each output channel. Returns false if ONNX Runtime
+// fails. Reports a finding if ONNX Runtime takes scales of another dim as scales of the channels.
 static bool takes_weight_scales(const qdq_rewriter *r, qdq_match *m, const ort_unit *u, int axis,
                                 int rank) {
     const qdq_coder *w = &u->qdq.x[B];
@@ -138,8 +138,8 @@ void ort_build_conv(qdq_rewriter *r, qdq_match *m) {
                                         .groups = a->groups});
 }
 
-// A convolution of float32 with a bias, and the Add of an image behind it, which the convolution
-// adds before its bias.
+// Matches a convolution of float32 with a bias, and the Add of an image behind it, which the
+// convolution adds before its bias.
 bool ort_match_conv_sum(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor], *add;
     const qdq_convolution_attrs *a = node->attrs;
@@ -187,7 +187,7 @@ void ort_build_conv_sum(qdq_rewriter *r, qdq_match *m) {
 enum { QLINEAR_MATMUL, TO_FLOAT, QGEMM };
 static const char *const form_names[] = {"QLinearMatMul", "MatMulIntegerToFloat", "QGemm"};
 
-// ONNX's Gemm: a MatMul with a bias or transposed operands.
+// True for ONNX's Gemm: a MatMul with a bias or transposed operands.
 static bool is_gemm(const qdq_node *node) {
     const qdq_matmul_attrs *a = node->attrs;
     return ort_was(node, "Gemm") || ort_has_input(node, BIAS) || a->transpose_a == QDQ_TRUE ||
@@ -214,7 +214,7 @@ static size_t part_behind(const qdq_rewriter *r, const qdq_node *product, size_t
     return same && (!name[length] || strcmp(name + length, "/scaled") == 0) ? next : SIZE_MAX;
 }
 
-// The unit of a product, with the alpha of its Gemm; its bias is added by another node.
+// Finds the unit of a product, with the alpha of its Gemm; another node adds its bias.
 static void product_of(const qdq_rewriter *r, size_t index, ort_unit *u) {
     ort_unit_of(r, index, u);
     size_t alpha = part_behind(r, u->qdq.node, index, "Multiply");
@@ -237,7 +237,8 @@ static int column_axis(const qdq_rewriter *r, const qdq_node *node) {
     return rank < 1 || a->transpose_b == QDQ_TRUE ? 0 : rank - 1;
 }
 
-// QGemm takes several scales of the columns only; other Gemm stay float.
+// Returns why the scales of a Gemm keep it float; NULL if they do not. QGemm takes several scales
+// of the columns only.
 static const char *gemm_scales_differ(const qdq_rewriter *r, const ort_unit *u) {
     const qdq_coder *a = &u->qdq.x[A], *b = &u->qdq.x[B], *y = &u->qdq.y;
     const qdq_shape *shape = &r->from->values[b->codes].type.shape;
@@ -249,7 +250,7 @@ static const char *gemm_scales_differ(const qdq_rewriter *r, const ort_unit *u) 
     return NULL;
 }
 
-// Why a product of codes does not form.
+// Returns why a product of codes does not form; NULL if it does.
 static const char *product_differs(const qdq_rewriter *r, const ort_unit *u) {
     bool gemm = form_of(r, u) == QGEMM;
     const char *why = operands_missing(u);
@@ -263,8 +264,8 @@ static const char *product_differs(const qdq_rewriter *r, const ort_unit *u) {
     return why;
 }
 
-// The reader turns a Gemm without bias into MatMul. With int8 activations ONNX Runtime has kernels
-// on x86-64 for Gemm only.
+// Finds MatMul into which the reader turns a Gemm without bias. With int8 activations ONNX Runtime
+// has kernels on x86-64 for Gemm only.
 bool ort_match_int8_gemm(const qdq_rewriter *r, qdq_match *m) {
     ort_unit u;
     product_of(r, m->anchor, &u);

@@ -47,8 +47,8 @@ static qdq_value add_pair(qdq_rewriter *r, const char *stem, const char *name, q
     return qdq_dequantize(r->to, codes, a);
 }
 
-// A new Quantize that names int8, and whose codes one Dequantize reads, gets a zero point of uint8
-// on x86-64.
+// Reports a new Quantize that names int8 and whose codes one Dequantize reads: it gets a zero point
+// of uint8 on x86-64.
 static void find_int8(const qdq_rewriter *r, qdq_match *m, const qdq_coder *like) {
     if (like->dtype != QDQ_INT8 || !like->zero_given || !ort_changes_s8(r->version)) return;
     m->rule = "ort/output-dtype";
@@ -56,7 +56,7 @@ static void find_int8(const qdq_rewriter *r, qdq_match *m, const qdq_coder *like
                "int8, makes its zero point uint8, and refuses the model";
 }
 
-// Move, Quantize: quantized before it is moved too.
+// Matches a node that moves elements before a Quantize: its input is quantized too.
 bool ort_match_quantize_earlier(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     uint32_t x = node->inputs[0].id;
@@ -113,7 +113,8 @@ static const char uint8_found[] =
     "moves what a Dequantize without a zero point makes; ONNX Runtime quantizes it again, to "
     "uint8, so that numbers below 0 become 0";
 
-// Dequantize, move: quantized and dequantized again.
+// Matches a node that moves elements behind a Dequantize: its result is quantized and dequantized
+// again.
 bool ort_match_dequantize_later(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     qdq_coder x = made_again(r, node);

@@ -55,7 +55,7 @@ static bool fuses_again(const qdq_target_version *version) {
     return fuses(version) && cleans_up(version);
 }
 
-// On CPUs whose pairs of uint8 and int8 products saturate.
+// True if the option to avoid it is set, and pairs of uint8 and int8 products saturate on the CPU.
 static bool avoids_pairs(const qdq_target_version *version) {
     return fuses(version) && version->options[ORT_X64QUANTPRECISION] &&
            qdq_runtime_pair_sums(version) != QDQ_PAIR_SUMS_EXACT;
@@ -67,7 +67,7 @@ bool ort_changes_s8(const qdq_target_version *version) {
 
 //---- The patterns -----------------------------------------------------------
 
-// Interpolate moves codes with mode nearest only.
+// Matches Interpolate with mode nearest, the only mode that moves codes.
 static bool ort_match_nearest(const qdq_rewriter *r, qdq_match *m) {
     const qdq_interpolate_attrs *a = r->from->nodes[m->anchor].attrs;
     return a->mode.value == QDQ_NEAREST && ort_match_moved(r, m);

@@ -26,8 +26,8 @@ static bool is_elementwise(const qdq_rewriter *r, size_t node) {
            qdq_shape_equal(type_of(r, n->inputs[0].id)->shape, type_of(r, n->outputs[0])->shape);
 }
 
-// Transposes that follow each other become one, or none, and pairs between them are removed. Others
-// are moved through the nodes between them first.
+// Finds transposes that follow each other: they become one, or none, and pairs between them are
+// removed. Others are moved through the nodes between them first.
 bool ort_match_transposes(const qdq_rewriter *r, qdq_match *m) {
     size_t maker = qdq_rewrite_maker(r, r->from->nodes[m->anchor].inputs[0].id);
     while (!qdq_rewrite_is(r, maker, "StaticTranspose") &&
@@ -101,8 +101,8 @@ static bool is_split(const qdq_rewriter *r, size_t node) {
     return dq.given && qdq_rewrite_reader_count(r, dq.reals) > 1;
 }
 
-// ReduceMax and ReduceMin take codes from opset 12 on, and DepthToSpace has a kernel for them from
-// opset 11 on. ONNX Runtime moves codes through older ones too.
+// Finds older ops that take codes only later: ReduceMax and ReduceMin from opset 12 on, and the
+// kernel of DepthToSpace from opset 11 on. ONNX Runtime moves codes through the older ops too.
 bool ort_match_old_move(const qdq_rewriter *r, qdq_match *m) {
     int64_t opset = qdq_rewrite_is(r, m->anchor, "DepthToSpace") ? 11 : 12;
     if (!ort_is_older(r, opset) || !ort_match_moved(r, m) || is_split(r, m->anchor)) return false;
@@ -158,7 +158,7 @@ bool ort_match_dilated_pool(const qdq_rewriter *r, qdq_match *m) {
     return false;
 }
 
-// AveragePool of floats. The opset tells which kernel runs, if it is known.
+// Finds AveragePool of floats. The opset decides which kernel runs, if it is known.
 bool ort_match_float_pool(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     bool known = r->from->opset && !ort_is_older(r, 19);

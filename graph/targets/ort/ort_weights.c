@@ -72,7 +72,7 @@ static qdq_range byte_range(qdq_dtype dtype) {
     return qdq_range_of(dtype, NULL, NULL, &plain);
 }
 
-// Scale and zero point of int8 for all numbers.
+// Chooses a scale and a zero point of int8 for all numbers.
 static void choose(const float *w, size_t count, float *scale, int32_t *zero) {
     float low = 0, high = 0;
     for (size_t i = 0; i < count; i++) {
@@ -87,8 +87,9 @@ static void choose(const float *w, size_t count, float *scale, int32_t *zero) {
 
 static bool has_known_scales(const qdq_coder *c) { return c->given && c->known && !c->blocks; }
 
-// A MatMul and an Add that became Gemm have matrices only: others are reshaped before and behind
-// it, and only a Quantize right there moves to the product.
+// True for a MatMul whose first operand is no matrix. A MatMul and an Add that became Gemm have
+// matrices only: others are reshaped before and behind it, and only a Quantize right there moves to
+// the product.
 static bool is_reshaped(const qdq_rewriter *r, const qdq_node *node) {
     return strcmp(node->op->name, "MatMul") == 0 &&
            value_at(r, node->inputs[A].id)->type.shape.rank != 2;
@@ -231,7 +232,8 @@ void ort_build_float_weight(qdq_rewriter *r, qdq_match *m) {
 
 //---- Float constants as codes ------------------------------------------------
 
-// Quantize of a float constant is folded, so that its codes count as constant weights.
+// Matches a Quantize of a float constant, which is folded, so that its codes count as constant
+// weights.
 bool ort_match_folded_codes(const qdq_rewriter *r, qdq_match *m) {
     qdq_coder q = qdq_coder_of(r, m->anchor, "Quantize");
     if (!q.given || !q.known || !qdq_dtype_is_int(q.dtype) || !ort_is_float_constant(r, q.reals) ||
@@ -252,7 +254,7 @@ void ort_build_folded_codes(qdq_rewriter *r, qdq_match *m) {
 
 //---- Constant codes as floats ------------------------------------------------
 
-// Without integer groups, Dequantize of constants is folded like any other node.
+// Matches a Dequantize of constants: without integer groups it is folded like any other node.
 bool ort_match_folded(const qdq_rewriter *r, qdq_match *m) {
     qdq_coder w = qdq_coder_of(r, m->anchor, "Dequantize");
     if (!w.given || !w.known || !ort_is_constant(r, w.codes)) return false;

@@ -21,8 +21,8 @@ size_t qdq_quantized_sides(const qdq_op_context *ctx, qdq_side sides[2]);
 // Returns the attribute or port of the float side: "x", for Dequantize "dtype".
 const char *qdq_real_port(const qdq_op_context *ctx);
 bool qdq_is_per_group(const qdq_op_context *ctx);
-// How many dims of x are cut into blocks of more than one element; 0 for a node that is not
-// per_group. `first` gets the outermost of these dims, or -1.
+// Returns the number of dims of x that are cut into blocks of more than one element; 0 for a node
+// that is not per_group. `first` gets the outermost of these dims, or -1.
 int qdq_blocked_dims(const qdq_op_context *ctx, int *first);
 // Sets `scale` to the node's first scale with more than one element per channel. False if there is
 // none.

@@ -70,7 +70,7 @@ static void dequantize_as(qdq_numerics *n, qdq_dtype y, int release) {
     if (release >= RELEASE_0_12) n->subtraction = QDQ_SUBTRACT_FLOAT;
 }
 
-// Tensor.to saturates only to float8_e4m3fn.
+// Sets the numerics of Tensor.to, which saturates only to float8_e4m3fn.
 static void cast_as(qdq_numerics *n, qdq_dtype y) {
     qdq_dtype_set overflowing =
         QDQ_SET(FLOAT8_E5M2) | QDQ_SET(FLOAT8_E4M3FNUZ) | QDQ_SET(FLOAT8_E5M2FNUZ);

@@ -26,7 +26,7 @@ static const qdq_named_version versions[] = {
 
 //---- Numerics ---------------------------------------------------------------
 
-// The integer part of the fused kernels on a chip.
+// Sets the integer part of the fused kernels on a chip.
 static void round_on_chip(qdq_numerics *n, variant chip, qdq_dtype y) {
     bool even = chip == WORMHOLE_RNE || chip == BLACKHOLE_RNE;
     n->nan = QDQ_NAN_BY_SIGN;
@@ -38,7 +38,7 @@ static void round_on_chip(qdq_numerics *n, variant chip, qdq_dtype y) {
     n->quant_min = even ? -128 : -127, n->quant_max = 127;
 }
 
-// The integer part of the fused kernels.
+// Sets the integer part of the fused kernels.
 static void round_as_fused(qdq_numerics *n, variant chip, qdq_dtype y) {
     if (chip != IEEE) {
         round_on_chip(n, chip, y);
@@ -137,7 +137,7 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
     return n;
 }
 
-// dequantize returns bfloat16 by default, as in the core.
+// Returns the default dtype; dequantize returns bfloat16, as in the core.
 static qdq_dtype own_dtype(const qdq_op_context *ctx) {
     bool quantizes = qdq_op_context_is(ctx, "Quantize") || qdq_op_context_is(ctx, "Requantize") ||
                      qdq_op_context_is(ctx, "DynamicQuantize");
@@ -148,7 +148,7 @@ static void default_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_report_default_dtype(ctx, rule, own_dtype(ctx));
 }
 
-// A version is a chip, or is idealised and runs on any.
+// Returns the device of a version: a version is a chip, or is idealised and runs on any.
 static qdq_target_device device_of(const qdq_target_version *version) {
     switch ((variant)version->variant) {
     case BLACKHOLE:

@@ -13,8 +13,8 @@ static bool is_requantize(const qdq_op_context *ctx) {
 
 //---- Arguments --------------------------------------------------------------
 
-// A port is a tensor, without dims too. A caller leaves out a zero point of zeros that ttnn refuses
-// as a tensor.
+// Returns the argument of a port, which is a tensor, without dims too. A caller leaves out a zero
+// point of zeros that ttnn refuses as a tensor.
 qdq_argument qdq_ttnn_argument(const qdq_op_context *ctx, const char *port) {
     qdq_argument a = qdq_argument_of(ctx, port);
     return a.dtype == QDQ_INT32 ? a : qdq_without_zeros(ctx, port);
@@ -68,7 +68,7 @@ void qdq_ttnn_float_output(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_expect_y(ctx, rule, FLOATS);
 }
 
-// Numbers have no dtype, only tensors.
+// Checks the dtype of tensors; numbers have none.
 static void expect_tensors(const qdq_op_context *ctx, const qdq_rule *rule,
                            const char *const ports[3], qdq_dtype_set set) {
     for (size_t k = 0; k < 3; k++) {
@@ -151,7 +151,7 @@ void qdq_ttnn_narrow_output(const qdq_op_context *ctx, const qdq_rule *rule) {
         (void)qdq_expect_dtype(ctx, rule, "dtype", y, QDQ_SET(INT32));
 }
 
-// A tensor that goes with an axis has one element per channel.
+// True if a tensor that goes with an axis has one element per channel; reports a finding otherwise.
 static bool expect_channels(const qdq_op_context *ctx, const qdq_rule *rule, const qdq_argument *v,
                             int64_t channels) {
     if (v->shape.rank == 1 && v->shape.dims[0] == channels) return true;

@@ -64,7 +64,7 @@ void qdq_ttnn_float8_layout(const qdq_value_context *ctx, const qdq_rule *rule) 
                          NULL);
 }
 
-// Bytes of a row of a shard.
+// Returns the bytes of a row of a shard.
 static uint64_t row_bytes(const qdq_value_context *ctx) {
     const qdq_shape *shard = &ctx->layout->memory_config.shard_spec.shape;
     if (!shard->rank) return 0;
