@@ -4,7 +4,8 @@
 
 #include "graph/formats/onnx/onnx_read.h"
 
-// A model begins with field 1, the version of the format, followed by another of its fields.
+// True if a file begins with field 1, the version of the format, followed by another field of a
+// model.
 bool qdq_onnx_is_model(const void *head, size_t length) {
     static const unsigned char fields[] = {0x12, 0x1a, 0x22, 0x28, 0x32, 0x3a, 0x42, 0x72};
     const unsigned char *bytes = head;

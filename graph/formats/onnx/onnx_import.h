@@ -84,7 +84,7 @@ void qdq_onnx_refuse(qdq_onnx_node *node, const char *port, const char *found, c
 void qdq_onnx_refuse_hint(qdq_onnx_node *node, const char *port, const char *found,
                           const char *wanted, const char *hint);
 
-// Limit of the nodes that are converted, and of the nodes that they become.
+// Returns the limit of the nodes that are converted, and of the nodes that they become.
 static inline size_t qdq_onnx_most_nodes(const qdq_onnx_import *im) {
     return im->graph->limits.json_values / 4;
 }
@@ -100,7 +100,7 @@ static inline qdq_onnx_value *qdq_onnx_input(const qdq_onnx_node *node, size_t i
     return i < node->input_count ? node->inputs[i] : NULL;
 }
 
-// Attributes; the defaults if the node has none of this name. Their type was checked.
+// Return attributes; the defaults if the node has none of this name. Their type was checked.
 const qdq_onnx_attr *qdq_onnx_attr_find(const qdq_onnx_node *node, const char *name);
 int64_t qdq_onnx_int(const qdq_onnx_node *node, const char *name, int64_t otherwise);
 double qdq_onnx_float(const qdq_onnx_node *node, const char *name, double otherwise);
@@ -132,7 +132,7 @@ bool qdq_onnx_known(qdq_onnx_import *im, qdq_onnx_value *value);
 bool qdq_onnx_take_numbers(qdq_onnx_import *im, size_t count);
 // Returns the reason why the numbers of a value are not known, as in "which depends on inputs".
 const char *qdq_onnx_why_unknown(const qdq_onnx_node *node, const qdq_onnx_value *value);
-// Number i of a known value.
+// Return number i of a known value.
 int64_t qdq_onnx_int_at(const qdq_onnx_value *value, size_t i);
 double qdq_onnx_real_at(const qdq_onnx_value *value, size_t i);
 

@@ -24,8 +24,8 @@ static void leave(qdq_onnx_scope *scope) {
     qdq_symbols_destroy(scope->names);
 }
 
-// The results of the scope become the outputs of the node that it stands for. A result that has no
-// value is a finding, without which the outputs would have no type.
+// Binds the results of the scope to the outputs of the node that it stands for. A result that has
+// no value is a finding, without which the outputs would have no type.
 static void take_results(const qdq_onnx_scope *scope, qdq_onnx_node *node) {
     for (size_t i = 0; i < scope->results->count && i < node->output_count; i++) {
         qdq_onnx_value *value = NULL;

@@ -253,8 +253,8 @@ static bool refuse_open_result(qdq_onnx_node *node) {
     return true;
 }
 
-// A constant without elements counts as absent where an input may be; Reshape takes it for the
-// shape of a scalar.
+// Drops constants without elements where an input may be absent; Reshape takes them for the shape
+// of a scalar.
 static void drop_empty_inputs(qdq_onnx_node *node, size_t least) {
     if (least == QDQ_ONNX_ALL || strcmp(node->proto->op, "Reshape") == 0) return;
     for (size_t i = least; i < node->input_count; i++) {
@@ -300,7 +300,7 @@ static void convert(qdq_onnx_node *node) {
     if (!node->refused) mark_outputs(node);
 }
 
-// The inputs of a node that is not converted count as used.
+// Notes the inputs of a node that is not converted as used.
 static void note_uses(const qdq_onnx_node *node) {
     for (size_t i = 0; i < node->input_count; i++)
         if (node->inputs[i] && node->inputs[i]->ref.id)

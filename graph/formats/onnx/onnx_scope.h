@@ -40,7 +40,7 @@ qdq_status qdq_onnx_inline_branch(qdq_onnx_scope *scope, qdq_onnx_node *node,
                                   const qdq_onnx_graph *branch);
 // Converts If, whose condition must be known.
 qdq_status qdq_onnx_convert_if(qdq_onnx_scope *scope, qdq_onnx_node *node);
-// The value of a Constant node.
+// Converts a Constant node to its value.
 void qdq_onnx_convert_constant(qdq_onnx_node *node);
 
 #endif

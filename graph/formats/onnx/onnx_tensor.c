@@ -115,7 +115,7 @@ static const char *external_value(const qdq_onnx_tensor *tensor, const char *key
     return NULL;
 }
 
-// A whole number of an entry; `otherwise` if there is no entry.
+// Reads a whole number of an entry; `otherwise` if the entry is missing.
 static bool external_number(const qdq_onnx_tensor *tensor, const char *key, uint64_t otherwise,
                             uint64_t *out) {
     const char *text = external_value(tensor, key);

@@ -8,7 +8,7 @@
 // Returns the dtype of an element type; QDQ_DTYPE_NONE if graphs lack it.
 qdq_dtype qdq_onnx_dtype(int elem);
 int qdq_onnx_elem_of(qdq_dtype dtype);
-// "float32", "float64", "string"
+// Returns the name of an element type: "float32", "float64", "string".
 const char *qdq_onnx_elem_name(int elem);
 bool qdq_onnx_elem_is_real(int elem);
 // Returns the bits of an element in a file.

@@ -178,7 +178,7 @@ static void fill_entry(const void *list, size_t i, frame *out) {
     out->m.entry.key = text_of(entry->key), out->m.entry.value = text_of(entry->value);
 }
 
-// The entries of a tensor in another file. Their texts live as long as the call.
+// Encodes the entries of a tensor in another file. Their texts live as long as the call.
 static bool encode_entries(pb_ostream_t *stream, const pb_field_t *field, void *const *arg) {
     const qdq_onnx_constant *constant = *arg;
     char at[24], bytes[24];
@@ -261,7 +261,7 @@ static void fill_graph(const void *self, size_t i, frame *out) {
     m->value_info = field_of(encode_messages, &out->subs[4]);
 }
 
-// ONNX's own opset, then version 1 of com.microsoft.
+// Fills in ONNX's opset, then version 1 of com.microsoft.
 static void fill_opset(const void *self, size_t i, frame *out) {
     out->m.opset.has_version = true;
     out->m.opset.version = i ? 1 : ((const qdq_onnx_draft *)self)->opset;

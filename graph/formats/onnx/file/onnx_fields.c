@@ -133,7 +133,7 @@ bool qdq_onnx_span_items(pb_istream_t *stream, const pb_field_t *field, void **a
     return skip_rest(to->d, stream);
 }
 
-// A field that is only known to be there.
+// Notes that a field is present, without reading it.
 bool qdq_onnx_flag_field(pb_istream_t *stream, const pb_field_t *field, void **arg) {
     const qdq_onnx_slot *to = *arg;
     (void)field;

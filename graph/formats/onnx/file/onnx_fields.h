@@ -35,7 +35,7 @@ static inline pb_callback_t qdq_onnx_callback(bool (*decode)(pb_istream_t *strea
 // Reads from the source; the state of the stream is the decoder.
 bool qdq_onnx_read_source(pb_istream_t *stream, pb_byte_t *buffer, size_t count);
 
-// False, after the error.
+// Sets the error of missing memory; returns false.
 bool qdq_onnx_out_of_memory(const qdq_onnx_decoder *d);
 // Counts messages, strings and numbers of lists; false after an error, if they exceed the limit.
 bool qdq_onnx_count_values(qdq_onnx_decoder *d, size_t count);

@@ -20,7 +20,7 @@ bool qdq_onnx_broadcast(qdq_shape a, qdq_shape b, qdq_shape *out) {
     return true;
 }
 
-// The coordinates of element i.
+// Sets the coordinates of element i.
 static void unravel(qdq_shape shape, size_t i, int64_t *at) {
     for (int k = shape.rank; k-- > 0;) {
         at[k] = (int64_t)(i % (size_t)shape.dims[k]);
@@ -148,7 +148,8 @@ typedef struct slice_dim {
     int64_t first, step, count;
 } slice_dim;
 
-// An index from the end counts backwards; one beyond an end stands for the end.
+// Returns an index within a dim: from the end it counts backwards, and beyond an end it stands for
+// the end.
 static int64_t within(int64_t index, int64_t size, int64_t step) {
     int64_t least = step > 0 ? 0 : -1, most = step > 0 ? size : size - 1;
     if (index < 0) index = index < -size ? least : index + size;
@@ -306,7 +307,7 @@ static bool fold_where(qdq_onnx_node *node) {
     return out != NULL;
 }
 
-// Sum, product, least or greatest of the integers of a list.
+// Computes the sum, product, least or greatest of the integers of a list.
 static bool fold_reduce(qdq_onnx_node *node) {
     const qdq_onnx_value *x = node->inputs[0];
     const char *op = node->proto->op;
@@ -332,7 +333,7 @@ static bool fold_reduce(qdq_onnx_node *node) {
     return true;
 }
 
-// Parts of a list along an axis: equal ones, or of the given sizes.
+// Cuts a list along an axis into equal parts, or into parts of the given sizes.
 static bool fold_split(qdq_onnx_node *node) {
     const qdq_onnx_value *x = node->inputs[0];
     int axis;

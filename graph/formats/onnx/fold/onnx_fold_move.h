@@ -13,7 +13,8 @@ typedef struct qdq_onnx_move {
 
 const qdq_onnx_move *qdq_onnx_find_move(const char *op);
 
-// Output i of a node as numbers, zeroed; NULL if it has no name, or is too large (onnx_fold.c).
+// Returns output i of a node as numbers, zeroed; NULL if it has no name, or is too large
+// (onnx_fold.c).
 qdq_onnx_value *qdq_onnx_make_numbers(qdq_onnx_node *node, size_t i, int elem, qdq_shape shape);
 void qdq_onnx_put_int(const qdq_onnx_value *out, size_t i, int64_t value);
 void qdq_onnx_put_real(const qdq_onnx_value *out, size_t i, double value);
@@ -25,7 +26,7 @@ bool qdq_onnx_repeated(qdq_onnx_node *node, qdq_onnx_value *value);
 // type, or give no list.
 bool qdq_onnx_range_count(qdq_onnx_node *node, int64_t *count);
 
-// The shape that two are broadcast to; false if they do not fit.
+// Finds the shape to which two shapes broadcast; false if they do not fit.
 bool qdq_onnx_broadcast(qdq_shape a, qdq_shape b, qdq_shape *out);
 // Returns the element of a value of shape `from`, broadcast to `shape`, at element i.
 size_t qdq_onnx_broadcast_at(qdq_shape shape, qdq_shape from, size_t i);

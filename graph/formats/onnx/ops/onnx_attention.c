@@ -107,7 +107,7 @@ static bool read_shapes(attention *a) {
     return true;
 }
 
-// Q, K and V as [batch, heads, sequence, depth], with the past ones first.
+// Reads Q, K and V as [batch, heads, sequence, depth], with past keys and values first.
 static bool read_tensors(attention *a) {
     static const char *const flat[] = {
         "q = StaticTranspose(StaticReshape(q, shape: queries, special_zero: 0), order: [0, 2, 1, "
@@ -223,7 +223,7 @@ static void make_scores(attention *a) {
         a->score = step(a, 2, "Select(allowed, score, -inf)", none);
 }
 
-// Shares of the keys. A query that may see none has zeros.
+// Adds the attention weights (softmax of the scores). A fully masked query gets zeros.
 static void make_shares(attention *a) {
     int64_t elem = qdq_onnx_int(a->node, "softmax_precision", 0);
     qdq_dtype dtype = elem ? qdq_onnx_dtype((int)elem) : QDQ_DTYPE_NONE;

@@ -13,14 +13,15 @@ typedef struct qdq_onnx_call {
     bool failed;   // the node is refused, or memory ran out
 } qdq_onnx_call;
 
-// `helper` NULL: the node gets the name of the ONNX node's first output; otherwise "y/helper".
+// Begins a node. `helper` NULL: it gets the name of the ONNX node's first output; otherwise
+// "y/helper".
 void qdq_onnx_begin(qdq_onnx_call *call, qdq_onnx_node *node, const char *op, const char *helper);
 // The same for the node that computes output i and takes its name.
 void qdq_onnx_begin_output(qdq_onnx_call *call, qdq_onnx_node *node, const char *op, size_t i);
 void qdq_onnx_port(qdq_onnx_call *call, const char *port,
                    qdq_onnx_value *value);  // NULL: not given
 void qdq_onnx_port_made(qdq_onnx_call *call, const char *port, qdq_value value);
-// The value as float32: itself, or a Cast of it.
+// Connects the value as float32: itself, or a Cast of it.
 void qdq_onnx_port_float32(qdq_onnx_call *call, const char *port, qdq_onnx_value *value);
 void qdq_onnx_set_int(qdq_onnx_call *call, const char *attr, int64_t value);
 void qdq_onnx_set_real(qdq_onnx_call *call, const char *attr, double value);
@@ -40,7 +41,7 @@ qdq_value qdq_onnx_join(qdq_onnx_node *node, const char *helper, const qdq_value
 
 // Returns a scalar constant of a dtype, named after the node: "y/alpha".
 qdq_value qdq_onnx_scalar(qdq_onnx_node *node, const char *helper, qdq_dtype dtype, double number);
-// `value` with other dims and the same elements, by a StaticReshape.
+// Reshapes `value` to other dims with the same elements, by a StaticReshape.
 qdq_value qdq_onnx_reshaped(qdq_onnx_node *node, qdq_onnx_value *value, const char *helper,
                             qdq_shape shape);
 

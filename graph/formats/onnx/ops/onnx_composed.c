@@ -49,7 +49,7 @@ static void bind_norm(qdq_onnx_node *node, const qdq_onnx_op *row, qdq_ints axes
     bind_formula(node, row, text, terms, 3);
 }
 
-// A slice of zeros stays.
+// Converts LpNormalization; a slice of zeros stays.
 void qdq_onnx_lp_norm(qdq_onnx_node *node, const qdq_onnx_op *row) {
     const int64_t axis = qdq_onnx_int(node, "axis", -1);
     bind_norm(node, row, (qdq_ints){&axis, 1}, "Select(Equal(norm, 0), 0, Divide(x, norm))");
@@ -59,7 +59,7 @@ void qdq_onnx_global_lp_pool(qdq_onnx_node *node, const qdq_onnx_op *row) {
     bind_norm(node, row, spatial_axes(node), "norm");
 }
 
-// Each channel is a group.
+// Converts InstanceNormalization; each channel is a group.
 void qdq_onnx_instance_norm(qdq_onnx_node *node, const qdq_onnx_op *row) {
     qdq_shape x = node->inputs[0]->shape;
     const qdq_onnx_term terms[] = {
@@ -78,7 +78,7 @@ void qdq_onnx_mean_variance(qdq_onnx_node *node, const qdq_onnx_op *row) {
     bind_formula(node, row, row->ours, terms, 1);
 }
 
-// The mean of squares over neighbouring channels is an AvgPool of [N, 1, C, pixels].
+// Converts LRN: the mean of squares over neighbouring channels is an AvgPool of [N, 1, C, pixels].
 void qdq_onnx_lrn(qdq_onnx_node *node, const qdq_onnx_op *row) {
     qdq_shape x = node->inputs[0]->shape;
     int64_t size = qdq_onnx_int(node, "size", 0), pixels = 1;
@@ -129,7 +129,7 @@ void qdq_onnx_qlinear_softmax(qdq_onnx_node *node, const qdq_onnx_op *row) {
     qdq_onnx_finish(&call);
 }
 
-// Scale and zero point of y, then element, scale and zero point of each part.
+// Reads scale and zero point of y, then element, scale and zero point of each part.
 void qdq_onnx_qlinear_concat(qdq_onnx_node *node, const qdq_onnx_op *row) {
     size_t parts = node->input_count > 2 ? (node->input_count - 2) / 3 : 0;
     if (parts == 0 || node->input_count != 2 + 3 * parts) {

@@ -268,7 +268,7 @@ static const char *copy_name(formula *f, const char *name) {
     return qdq_mempool_copy(f->node->im->mempool, name, strlen(name) + 1, 1);
 }
 
-// "name = " before a call.
+// Reads "name = " before a call.
 static bool read_target(formula *f, char name[MOST_NAME]) {
     const char *before = f->at;
     if (read_name(f, name) && skips(f, '=')) return true;
@@ -296,7 +296,7 @@ static qdq_value read_statement(formula *f) {
     return made.value;
 }
 
-// The ports and attributes of a row. The list of its axes is `axes`.
+// Adds the ports and attributes of a row. The list of its axes is `axes`.
 static void add_row(formula *f, const qdq_onnx_op *row) {
     qdq_onnx_node *node = f->node;
     for (size_t i = 0; i < QDQ_ONNX_MOST_PORTS && row->ports[i]; i++)

@@ -81,7 +81,7 @@ void qdq_onnx_slice(qdq_onnx_node *node, const qdq_onnx_op *row) {
     qdq_onnx_finish(&call);
 }
 
-// Output i of Split: `count` indices of the axis from `begin` on.
+// Adds output i of Split: `count` indices of the axis from `begin` on.
 static void split_part(qdq_onnx_node *node, const qdq_onnx_op *row, size_t i, int64_t axis,
                        int64_t begin, int64_t count) {
     qdq_onnx_call call;

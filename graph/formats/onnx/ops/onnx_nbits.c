@@ -56,7 +56,7 @@ static qdq_onnx_value *as_codes(qdq_onnx_node *node, size_t i, const char *name,
     return tensor->dims.items ? codes : NULL;
 }
 
-// Zero points whose rows end within a byte, one by one; NULL after a refusal.
+// Unpacks zero points whose rows end within a byte, one by one; NULL after a refusal.
 static qdq_onnx_value *unpacked_zeros(qdq_onnx_node *node, const packed *w) {
     qdq_onnx_value *bytes = node->inputs[3];
     size_t in_byte = (size_t)(8 / w->bits), blocks = (size_t)w->blocks, n = (size_t)w->n;
@@ -77,7 +77,7 @@ static qdq_onnx_value *unpacked_zeros(qdq_onnx_node *node, const packed *w) {
     return zeros ? qdq_onnx_list_value(node, "zero_points", w->elem, zeros, n * blocks) : NULL;
 }
 
-// Zero points, which are packed by row; without them the middle of the codes.
+// Returns the zero points, which are packed by row; without them the middle of the codes.
 static qdq_onnx_value *zero_points(qdq_onnx_node *node, const packed *w) {
     if (qdq_onnx_input(node, 3)) {
         if (w->blocks * w->bits % 8 == 0)
@@ -95,7 +95,7 @@ static qdq_onnx_value *zero_points(qdq_onnx_node *node, const packed *w) {
     return zeros;
 }
 
-// At accuracy level 4 the activations become int8 in blocks.
+// Adds the product of accuracy level 4: the activations become int8 in blocks.
 static void bind_level_4(qdq_onnx_node *node, const qdq_onnx_op *row, const packed *w,
                          qdq_onnx_value *codes, qdq_onnx_value *zeros) {
     qdq_shape grid = {2, {w->n, w->blocks}};

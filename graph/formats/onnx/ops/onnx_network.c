@@ -101,7 +101,7 @@ static double largest_of(int elem) {
                                    : ldexp(16777215.0, 104);
 }
 
-// Bound i of Clip: an input, or an attribute of old versions. False after a refusal.
+// Reads bound i of Clip: an input, or an attribute of old versions. False after a refusal.
 static bool read_bound(qdq_onnx_node *node, size_t i, const char *name, double *bound) {
     qdq_onnx_value *value = qdq_onnx_input(node, i);
     *bound = qdq_onnx_float(node, name, *bound);
@@ -136,7 +136,7 @@ static qdq_value bound_of(qdq_onnx_node *node, size_t i, const char *name) {
     return qdq_onnx_scalar(node, name, qdq_onnx_dtype(node->inputs[0]->elem), number);
 }
 
-// The least bound, then the greatest, which wins if they are crossed.
+// Applies the least bound, then the greatest, which wins if they are crossed.
 static void clip_by_pairs(qdq_onnx_node *node) {
     qdq_value least = bound_of(node, 1, "min"), most = bound_of(node, 2, "max");
     qdq_value y = qdq_onnx_ref(node, node->inputs[0]);
@@ -158,7 +158,7 @@ static void clip_by_pairs(qdq_onnx_node *node) {
     if (least.id || most.id) qdq_onnx_bind(node, 0, y);
 }
 
-// Maximum and Minimum have no integers of 8 or 16 bits; int32 holds these.
+// Clips integers of 8 or 16 bits in int32, because Maximum and Minimum lack them.
 static bool clip_narrow(qdq_onnx_node *node, const qdq_onnx_op *row) {
     int elem = node->inputs[0]->elem;
     if (elem != ONNX_INT8 && elem != ONNX_UINT8 && elem != ONNX_INT16 && elem != ONNX_UINT16)

@@ -3,7 +3,8 @@
 #include "graph/formats/onnx/ops/onnx_ops.h"
 #include "runtime/numerics/dtype.h"
 
-// Scale or shift i, which has the dims `shape`, as `port`: float32 or bfloat16, as our ops take it.
+// Connects scale or shift i, of shape `shape`, to `port`: float32 or bfloat16, as the library's ops
+// take it.
 static void set_affine(qdq_onnx_call *call, const char *port, size_t i, const qdq_shape *shape) {
     qdq_onnx_node *node = call->node;
     qdq_onnx_value *value = qdq_onnx_input(node, i);
@@ -36,7 +37,7 @@ static void check_stash(qdq_onnx_node *node) {
                         "1, which is float32");
 }
 
-// The dims from `axis` on.
+// Finds the dims from `axis` on.
 static bool last_dims(qdq_onnx_node *node, qdq_shape *out) {
     qdq_shape x = node->inputs[0]->shape;
     int axis;
@@ -46,7 +47,7 @@ static bool last_dims(qdq_onnx_node *node, qdq_shape *out) {
     return true;
 }
 
-// A shift that changes no number: -0, because a sum with +0 loses the sign of a zero.
+// Connects a shift that changes no number: -0, because a sum with +0 loses the sign of a zero.
 static void set_zeros(qdq_onnx_call *call, const char *port, qdq_shape shape) {
     qdq_onnx_node *node = call->node;
     size_t count = qdq_onnx_count(shape);

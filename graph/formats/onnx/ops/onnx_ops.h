@@ -83,23 +83,23 @@ qdq_onnx_convert qdq_onnx_grid_sample;
 // onnx_resize.c
 qdq_onnx_convert qdq_onnx_resize_node, qdq_onnx_upsample;
 
-// The op's own name, ports and attributes: begins a call with everything that the row says.
+// Begins a call of the row's op with its name, ports and attributes.
 void qdq_onnx_begin_row(qdq_onnx_call *call, qdq_onnx_node *node, const qdq_onnx_op *row);
 
 // Strides, dilations, padding and, where asked, groups of a window. False after a refusal.
 bool qdq_onnx_set_windows(qdq_onnx_call *call, bool groups);
 
-// A list of int64 at input i, or else of attribute `name`: axes, shapes. False after a refusal, if
-// the input is not constant; count 0 if neither is given.
+// Reads a list of int64 at input i, or else of attribute `name`: axes, shapes. False after a
+// refusal, if the input is not constant; count 0 if neither is given.
 bool qdq_onnx_list_of(qdq_onnx_node *node, size_t i, const char *name, qdq_ints *out);
 
-// The integer at input i; *out stays if there is none. False after a refusal.
+// Reads the integer at input i; *out stays if it is not given. False after a refusal.
 bool qdq_onnx_int_at_input(qdq_onnx_node *node, size_t i, const char *name, int64_t *out);
 
-// `axis` counted from the front; refuses one outside of [-rank, rank).
+// Counts `axis` from the front; refuses an axis outside of [-rank, rank).
 bool qdq_onnx_axis(qdq_onnx_node *node, int64_t axis, int rank, int *out);
 
-// The shapes that Reshape, Flatten, Squeeze and Unsqueeze give to `x`. False after a refusal.
+// Finds the shapes that Reshape, Flatten, Squeeze and Unsqueeze give to `x`. False after a refusal.
 bool qdq_onnx_new_shape(qdq_onnx_node *node, qdq_shape *out);
 
 #endif

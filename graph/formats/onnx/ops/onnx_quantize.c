@@ -4,7 +4,7 @@
 #include "graph/formats/onnx/ops/onnx_ops.h"
 #include "runtime/numerics/dtype.h"
 
-// Which elements share a parameter; the shape of the scale says it.
+// Sets which elements share a parameter, by the shape of the scale.
 static void set_granularity(qdq_onnx_call *call, const qdq_onnx_value *x,
                             const qdq_onnx_value *scale) {
     qdq_onnx_node *node = call->node;
@@ -145,7 +145,7 @@ void qdq_onnx_cast_like(qdq_onnx_node *node, const qdq_onnx_op *row) {
 
 //---- Products of integers ---------------------------------------------------
 
-// A scale or zero point of a product: one element, or a list. ONNX also has it with dims of 1
+// Sets a scale or zero point of a product: one element, or a list. ONNX also has it with dims of 1
 // around; `keep`, counted from the end, is the dim that counts then.
 static void set_parameter(qdq_onnx_call *call, const char *port, size_t i, int keep) {
     qdq_onnx_node *node = call->node;
@@ -187,7 +187,7 @@ void qdq_onnx_scaled_matmul(qdq_onnx_node *node, const qdq_onnx_op *row) {
     qdq_onnx_finish(&call);
 }
 
-// a becomes uint8 by its own least and greatest element.
+// Quantizes a to uint8 by its least and greatest element.
 void qdq_onnx_dynamic_matmul(qdq_onnx_node *node, const qdq_onnx_op *row) {
     qdq_onnx_call call;
     qdq_onnx_begin(&call, node, "DynamicQuantize", "codes");

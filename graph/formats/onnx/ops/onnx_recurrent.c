@@ -61,7 +61,7 @@ static qdq_value initial(const qdq_onnx_direction *d, size_t input) {
                             terms, 1);
 }
 
-// Codes, scale and zero point of the direction's part of W or R.
+// Returns codes, scale and zero point of the direction's part of W or R.
 static qdq_onnx_codes codes_of(const qdq_onnx_direction *d, size_t input, size_t scale) {
     static const char *const texts[] = {
         "part = StaticReshape(Slice(all, starts: this, ends: next, axes: [0]), shape: one, "
@@ -95,7 +95,7 @@ static void set_recurrence(qdq_onnx_direction *d) {
     if (most < d->gates) d->r_last = qdq_onnx_rows_of(d, R, most, d->gates);
 }
 
-// B has the bias of W, then the bias of R. Returns the first one; id 0: there is none.
+// Sets both biases: B has the bias of W, then the bias of R. Returns the first; id 0 without B.
 static qdq_value set_biases(qdq_onnx_direction *d) {
     if (!qdq_onnx_input(d->node, B)) return (qdq_value){0};
     int64_t gates = d->gates, most = d->kind == QDQ_ONNX_GRU ? gates - 1 : gates;
@@ -181,7 +181,7 @@ static qdq_value series_of(const qdq_onnx_direction *d, qdq_value *y) {
     return qdq_onnx_compute(d, "all = StaticReshape(all, shape: dims, special_zero: 0)", terms, 2);
 }
 
-// `y` has the hidden states of all steps of all directions, [1, batch, H] each.
+// Binds the outputs; `y` has the hidden states of all steps of all directions, [1, batch, H] each.
 static void bind_outputs(const qdq_onnx_direction *all, size_t count, qdq_value *y) {
     const qdq_onnx_direction *d = &all[0];
     int64_t states[] = {(int64_t)count, -1, d->hidden};
@@ -228,7 +228,7 @@ static void take_number(const qdq_onnx_attr *list, size_t *at, double *number) {
     ++*at;
 }
 
-// The activation named `i` in the node's list; all before it take their numbers first.
+// Finds the activation named `i` in the node's list; all before it take their numbers first.
 static bool named_activation(const qdq_onnx_direction *d, const qdq_onnx_attr *names, size_t i,
                              qdq_onnx_activation *out) {
     const qdq_onnx_attr *alpha = qdq_onnx_attr_find(d->node, "activation_alpha");
@@ -249,7 +249,7 @@ static qdq_onnx_recurrence kind_of(const qdq_onnx_op *row) {
     return strcmp(row->name, "GRU") == 0 ? QDQ_ONNX_GRU : QDQ_ONNX_RNN;
 }
 
-// The activations of a direction; false after a refusal.
+// Reads the activations of a direction; false after a refusal.
 static bool read_activations(qdq_onnx_direction *d, size_t directions) {
     static const char *const usual[][QDQ_ONNX_MOST_ACTIVATIONS] = {
         {"Tanh"}, {"Sigmoid", "Tanh"}, {"Sigmoid", "Tanh", "Tanh"}};
@@ -294,7 +294,7 @@ static bool read_lengths(qdq_onnx_direction *all, size_t count, int64_t steps) {
     return made.id != 0;
 }
 
-// The shapes of X, W and R, and of optional inputs, agree.
+// True if the shapes of X, W and R, and of optional inputs, agree.
 static bool read_shapes(qdq_onnx_direction *d, int64_t directions) {
     qdq_onnx_node *node = d->node;
     qdq_shape x = node->inputs[X]->shape, w = node->inputs[W]->shape, r = node->inputs[R]->shape;

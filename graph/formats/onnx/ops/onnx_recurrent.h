@@ -50,11 +50,11 @@ qdq_value qdq_onnx_compute(const qdq_onnx_direction *d, const char *text, const 
 
 // Returns the part of an input that belongs to the direction: [1, ...].
 qdq_value qdq_onnx_part_of(const qdq_onnx_direction *d, size_t input);
-// Rows of gates begin to end of that part of W or R, as a matrix. Rows of a constant are a
-// constant, as a runtime packs them.
+// Returns the rows of gates begin to end of that part of W or R, as a matrix. Rows of a constant
+// are a constant, as a runtime packs them.
 qdq_value qdq_onnx_rows_of(const qdq_onnx_direction *d, size_t input, int64_t begin, int64_t end);
 
-// a * weights of codes, where a is quantized as uint8 by its own least and greatest element.
+// Returns a * weights of codes, where a is quantized as uint8 by its least and greatest element.
 qdq_value qdq_onnx_dynamic_product(const qdq_onnx_direction *d, qdq_value a,
                                    const qdq_onnx_codes *weights);
 

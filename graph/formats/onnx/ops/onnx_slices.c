@@ -66,7 +66,7 @@ void qdq_onnx_reduce(qdq_onnx_node *node, const qdq_onnx_op *row) {
     qdq_onnx_finish(&call);
 }
 
-// A line is pooled as an image of one row: ReduceMean of a line adds in its own order.
+// Pools a line as an image of one row: ReduceMean of a line adds in another order.
 static void pool_line(qdq_onnx_node *node, const qdq_onnx_op *row, const int64_t *spatial) {
     qdq_shape x = node->inputs[0]->shape;
     int64_t image[] = {x.dims[0], x.dims[1], 1, x.dims[2]}, line[] = {x.dims[0], x.dims[1], 1};

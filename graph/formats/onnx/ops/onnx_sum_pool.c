@@ -72,7 +72,7 @@ qdq_value qdq_onnx_sum_windows(const qdq_onnx_sum_pool *p, qdq_value x) {
     return sum;
 }
 
-// How many places of the window count along a dim, for each window.
+// Returns the number of counted places along a dim, for each window.
 static qdq_onnx_value *counts_of(const qdq_onnx_sum_pool *p, size_t d) {
     int64_t size = p->node->inputs[0]->shape.dims[d + 2], count = windows_of(p, d);
     int64_t low = p->exclude ? 0 : -p->begin[d], high = size + (p->exclude ? 0 : p->counted[d]);

@@ -219,7 +219,7 @@ static void step_rnn(qdq_onnx_direction *d, qdq_value x) {
     d->h = qdq_onnx_compute(d, "hidden = $0(sum)", terms, 1);
 }
 
-// A sequence that has ended keeps its state.
+// Keeps the state of a sequence that has ended.
 static void keep_state(qdq_onnx_direction *d, int64_t t, qdq_value h, qdq_value c) {
     const qdq_onnx_term terms[] = {{.name = "lengths", .value = d->lengths},
                                    {.name = "t", .number = (double)t},

@@ -81,7 +81,7 @@ void qdq_onnx_conv(qdq_onnx_node *node, const qdq_onnx_op *row) {
     qdq_onnx_bind(node, 0, end_conv(&call));
 }
 
-// Conv, a sum with another tensor, and an activation with up to two numbers.
+// Converts FusedConv: Conv, a sum with another tensor, and an activation with up to two numbers.
 void qdq_onnx_fused_conv(qdq_onnx_node *node, const qdq_onnx_op *row) {
     static const char *const ports[] = {"x", "weights", "bias"};
     static const char *const known[][2] = {
@@ -248,7 +248,7 @@ void qdq_onnx_average_pool(qdq_onnx_node *node, const qdq_onnx_op *row) {
     qdq_onnx_finish(&call);
 }
 
-// A formula with a pool over the node's window, whose attributes are the formula's terms.
+// Adds a formula with a pool over the node's window, whose attributes are the formula's terms.
 static void bind_pool(qdq_onnx_node *node, const qdq_onnx_op *row, const window *w,
                       const char *text, double p, bool exclude) {
     double elements = 1;
@@ -281,7 +281,7 @@ void qdq_onnx_max_pool(qdq_onnx_node *node, const qdq_onnx_op *row) {
     "AvgPool(" x ", kernel: kernel, strides: strides, pads_begin: begin, pads_end: end, " \
     "auto_pad: rule, data_format: NCX, exclude_pad: exclude)"
 
-// The root of the sum of powers; padding adds nothing.
+// Converts LpPool: the root of the sum of powers; padding adds nothing.
 void qdq_onnx_lp_pool(qdq_onnx_node *node, const qdq_onnx_op *row) {
     window w;
     bool beyond;

@@ -31,7 +31,7 @@ static const char *natural_name(const qdq_graph_value *v) {
     return v->original && *v->original ? v->original : v->name;
 }
 
-// Inputs come first, since callers bind them by name, then outputs, then all others.
+// Names inputs first, since callers bind them by name, then outputs, then all others.
 bool qdq_onnx_name_values(qdq_onnx_draft *draft) {
     const qdq_graph *graph = draft->graph;
     for (size_t i = 1; i < graph->value_count; i++)
@@ -54,7 +54,7 @@ static const char *node_name(const qdq_onnx_writer *w) {
     return w->node->original ? w->node->original : w->node->name;
 }
 
-// "y/helper"
+// Returns "y/helper".
 static const char *helper_name(const qdq_onnx_writer *w, const char *helper) {
     size_t bytes = strlen(w->node->name) + strlen(helper) + 2;
     char *name = qdq_mempool_array(w->draft->mempool, bytes, 1);

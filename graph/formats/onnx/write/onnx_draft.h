@@ -65,7 +65,8 @@ typedef struct qdq_onnx_writer {
     bool refused;
 } qdq_onnx_writer;
 
-// The node cannot be written: `port`, an attribute or NULL, FOUND, wanted WANTED; HINT.
+// Reports that the node cannot be written: `port`, an attribute or NULL, FOUND, wanted WANTED;
+// HINT.
 void qdq_onnx_cannot(qdq_onnx_writer *w, const char *port, const char *found, const char *wanted,
                      const char *hint);
 #define WRITE_TEXT(w, ...) qdq_text((w)->draft->findings, __VA_ARGS__)
@@ -100,7 +101,8 @@ void qdq_onnx_need_opset(qdq_onnx_draft *draft, int since);
 // Adds an input; NULL: an absent one.
 void qdq_onnx_add_input(qdq_onnx_writer *w, qdq_onnx_new_node *n, const char *input);
 void qdq_onnx_add_port(qdq_onnx_writer *w, qdq_onnx_new_node *n, const char *port);
-// Output `port` of the graph's node, or a value of the model alone, whose name is returned.
+// Add an output: output `port` of the graph's node, or a value of the model alone, whose name is
+// returned.
 void qdq_onnx_yield(qdq_onnx_writer *w, qdq_onnx_new_node *n, size_t port);
 const char *qdq_onnx_part(qdq_onnx_writer *w, qdq_onnx_new_node *n);
 
@@ -110,15 +112,15 @@ void qdq_onnx_add_word(qdq_onnx_writer *w, qdq_onnx_new_node *n, const char *att
                        const char *word);
 void qdq_onnx_add_ints(qdq_onnx_writer *w, qdq_onnx_new_node *n, const char *attr, qdq_ints list);
 
-// New constants, named "y/helper"; their names.
+// Add constants, named "y/helper"; return their names.
 const char *qdq_onnx_new_constant(qdq_onnx_writer *w, const char *helper, qdq_type type,
                                   const void *data);
 const char *qdq_onnx_new_ints(qdq_onnx_writer *w, const char *helper, qdq_ints list);
 const char *qdq_onnx_new_int(qdq_onnx_writer *w, const char *helper, int64_t number);  // a scalar
-// All elements are `number`.
+// Adds a constant whose elements are all `number`.
 const char *qdq_onnx_new_fill(qdq_onnx_writer *w, const char *helper, qdq_type type, double number);
 
-// `x` with other dims, or with its dims in another order, by a node before.
+// Add a node that gives `x` other dims, or its dims another order; return its result's name.
 const char *qdq_onnx_with_shape(qdq_onnx_writer *w, const char *x, const char *helper,
                                 qdq_shape shape);
 const char *qdq_onnx_with_order(qdq_onnx_writer *w, const char *x, const char *helper,

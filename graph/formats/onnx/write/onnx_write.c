@@ -35,7 +35,7 @@ static int dtype_since(qdq_dtype dtype) {
     }
 }
 
-// Quantized integers of 16 bits came with opset 21.
+// Requires opset 21 for quantized integers of 16 bits.
 static void need_for_codes(qdq_onnx_draft *draft, const qdq_node *node) {
     bool codes = strcmp(node->op->name, "Quantize") == 0 ||
                  strcmp(node->op->name, "Dequantize") == 0 ||
@@ -55,7 +55,7 @@ static void refuse_value(const qdq_onnx_draft *draft, const qdq_graph_value *v, 
                    "docs/onnx.md lists what is written");
 }
 
-// Inputs and constants that ONNX has no form for.
+// Refuses inputs and constants that ONNX has no form for.
 static void check_values(const qdq_onnx_draft *draft) {
     const qdq_graph *graph = draft->graph;
     for (size_t i = 1; i < graph->value_count; i++) {
@@ -95,7 +95,7 @@ static void add_constant(qdq_onnx_draft *draft, size_t id) {
     qdq_onnx_need_opset(draft, dtype_since(v->type.dtype));
 }
 
-// An output is its value by the same name, or a copy.
+// Adds an output: its value by the same name, or a copy.
 static void add_output(qdq_onnx_draft *draft, const qdq_graph_output *output) {
     uint32_t id = output->value.id;
     const qdq_graph_value *v = &draft->graph->values[id];

@@ -14,7 +14,7 @@ void qdq_onnx_write_concat(qdq_onnx_writer *w, const char *name) {
     qdq_onnx_yield(w, n, 0);
 }
 
-// A node with x and a constant list.
+// Writes a node with x and a constant list.
 static void write_list(qdq_onnx_writer *w, const char *name, const char *helper, qdq_ints list) {
     const char *constant = qdq_onnx_new_ints(w, helper, list);
     qdq_onnx_new_node *n = qdq_onnx_emit(w, name, 13, NULL);
@@ -77,7 +77,7 @@ void qdq_onnx_write_slice(qdq_onnx_writer *w, const char *name) {
     qdq_onnx_yield(w, n, 0);
 }
 
-// Pads are written for all dims, so that opsets before 18 have them.
+// Writes pads for all dims, so that opsets before 18 have them.
 void qdq_onnx_write_pad(qdq_onnx_writer *w, const char *name) {
     qdq_ints pads = qdq_onnx_given_ints(w, "pads"), axes = qdq_onnx_given_ints(w, "axes");
     const char *mode = qdq_onnx_given_word(w, "mode"), *value = qdq_onnx_port_name(w, "value");
@@ -133,7 +133,7 @@ void qdq_onnx_write_one_hot(qdq_onnx_writer *w, const char *name) {
     qdq_onnx_yield(w, n, 0);
 }
 
-// ScatterElements and ScatterND; the reductions came one after the other.
+// Writes ScatterElements and ScatterND; later opsets added the reductions one by one.
 void qdq_onnx_write_scatter(qdq_onnx_writer *w, const char *name) {
     const char *how = qdq_onnx_given_word(w, "reduction");
     bool most = strcmp(how, "max") == 0 || strcmp(how, "min") == 0, none = !strcmp(how, "none");

@@ -92,7 +92,7 @@ static const char *pair(qdq_onnx_writer *w, const char *op, const char *helper, 
     return qdq_onnx_part(w, n);
 }
 
-// ONNX has a float Mod whose result has the sign of a. If b has the other sign, b is added.
+// Writes a float Mod: ONNX's result has the sign of a. If b has the other sign, b is added.
 static void write_float_mod(qdq_onnx_writer *w, const char *rest) {
     qdq_type scalar = {qdq_onnx_result_type(w).dtype, {0}};
     const char *b = qdq_onnx_port_name(w, "b"), *zero = qdq_onnx_new_fill(w, "zero", scalar, 0);
@@ -185,8 +185,8 @@ static const char *transposed(qdq_onnx_writer *w, const char *port, bool turn) {
     return qdq_onnx_with_order(w, name, port, order, rank);
 }
 
-// A with more dims, or one, becomes a matrix before Gemm, and the result gets them back: target
-// onnx adds the products of Gemm and of MatMul in other orders, so the form has to stay.
+// Writes Gemm. A with more dims, or one, becomes a matrix before it, and the result gets them back:
+// target onnx adds the products of Gemm and of MatMul in other orders, so the form has to stay.
 static void write_gemm(qdq_onnx_writer *w, bool turn_a, bool turn_b) {
     qdq_shape a = qdq_onnx_at_port(w, "a")->type.shape, y = qdq_onnx_result_type(w).shape;
     qdq_shape rows = {2, {1, a.dims[a.rank - 1]}};
@@ -253,7 +253,7 @@ void qdq_onnx_write_matmul(qdq_onnx_writer *w, const char *name) {
     qdq_onnx_yield(w, n, 0);
 }
 
-// MatMulInteger and QLinearMatMul: the ports in their order.
+// Writes MatMulInteger and QLinearMatMul: the ports in their order.
 void qdq_onnx_write_integer_matmul(qdq_onnx_writer *w, const char *name) {
     qdq_onnx_new_node *n = qdq_onnx_emit(w, name, 10, NULL);
     for (size_t i = 0; i < w->node->input_count; i++)
@@ -261,7 +261,7 @@ void qdq_onnx_write_integer_matmul(qdq_onnx_writer *w, const char *name) {
     qdq_onnx_yield(w, n, 0);
 }
 
-// MatMulIntegerToFloat and QGemm of com.microsoft: the ports in their order.
+// Writes MatMulIntegerToFloat and QGemm of com.microsoft: the ports in their order.
 void qdq_onnx_write_microsoft_matmul(qdq_onnx_writer *w, const char *name) {
     bool gemm = strcmp(name, "QGemm") == 0;
     const qdq_graph_value *a = qdq_onnx_at_port(w, "a"), *b = qdq_onnx_at_port(w, "b");

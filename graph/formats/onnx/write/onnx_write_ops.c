@@ -120,7 +120,7 @@ static void write_row(qdq_onnx_writer *w, const qdq_onnx_op *row) {
 
 //---- Unread ports and attributes --------------------------------------------
 
-// An attribute that cannot change a result, or whose effect is seen in the types.
+// True for an attribute that cannot change a result, or whose effect is seen in the types.
 static bool is_harmless(const char *attr) {
     return strcmp(attr, "auto_broadcast") == 0 || strcmp(attr, "queue_id") == 0;
 }

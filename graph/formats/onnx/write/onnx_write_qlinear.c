@@ -10,7 +10,7 @@ static bool ends_with(const char *name, const char *end) {
     return length > size && strcmp(name + length - size, end) == 0;
 }
 
-// Scale or zero point `port`, as a scalar.
+// Returns scale or zero point `port`, as a scalar.
 static const char *parameter(qdq_onnx_writer *w, const char *port) {
     const qdq_graph_value *v = qdq_onnx_at_port(w, port);
     const qdq_type zero = {qdq_onnx_result_type(w).dtype, {0}};

@@ -226,7 +226,7 @@ void qdq_onnx_write_dequantize(qdq_onnx_writer *w, const char *name) {
     qdq_onnx_yield(w, n, 0);
 }
 
-// A DynamicQuantize that is given a scale is written as a Quantize.
+// Writes DynamicQuantize; with a given scale it is a Quantize.
 void qdq_onnx_write_dynamic(qdq_onnx_writer *w, const char *name) {
     const char *scheme = qdq_onnx_given_word(w, "scheme");
     if (qdq_onnx_at_port(w, "scale") || qdq_onnx_given_list(w, "scales")) {
@@ -250,7 +250,7 @@ void qdq_onnx_write_dynamic(qdq_onnx_writer *w, const char *name) {
 
 //---- Requantize -------------------------------------------------------------
 
-// One scale for all, or one for each channel.
+// Sets the parameters of a side: one scale for all, or one for each channel.
 static void set_side(qdq_onnx_writer *w, params *p, qdq_shape x, int64_t axis) {
     const qdq_graph_value *v = qdq_onnx_at_port(w, p->scale);
     const qdq_floats *list = qdq_onnx_given_list(w, p->scales);

@@ -25,7 +25,7 @@ static void zero_empty_slices(qdq_onnx_writer *w, const char *softmax, int64_t a
     qdq_onnx_yield(w, n, 0);
 }
 
-// SoftMax and LogSoftmax.
+// Writes SoftMax and LogSoftmax.
 void qdq_onnx_write_softmax(qdq_onnx_writer *w, const char *name) {
     const char *mode = qdq_onnx_given_word(w, "mode");
     bool zeros = mode && strcmp(mode, "inf_as_zero") == 0;
@@ -71,7 +71,7 @@ static qdq_shape last_dims(qdq_onnx_writer *w, int64_t *axis) {
     return shape;
 }
 
-// LayerNorm in one pass is SkipLayerNormalization, which adds -0 here: x + -0 is x.
+// Writes LayerNorm in one pass as SkipLayerNormalization, which adds -0 here: x + -0 is x.
 static void write_skip_norm(qdq_onnx_writer *w, int64_t axis, const char *gamma, const char *beta) {
     qdq_type x = qdq_onnx_at_port(w, "x")->type;
     bool last = axis == -1 || axis == x.shape.rank - 1;

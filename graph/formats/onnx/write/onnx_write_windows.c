@@ -43,7 +43,7 @@ static void put_window(qdq_onnx_writer *w, qdq_onnx_new_node *n, size_t spatial)
     qdq_onnx_add_int(w, n, "group", qdq_onnx_given_int(w, "groups"));
 }
 
-// Weights as ONNX has them: XIO to OIX, XOI to IOX.
+// Returns weights as ONNX has them: XIO to OIX, XOI to IOX.
 static const char *weights_of(qdq_onnx_writer *w, int rank) {
     const char *format = qdq_onnx_given_word(w, "weights_format");
     const char *name = qdq_onnx_port_name(w, "weights");
@@ -77,7 +77,7 @@ void qdq_onnx_write_conv(qdq_onnx_writer *w, const char *name) {
     qdq_onnx_yield_channels(w, &c, n);
 }
 
-// ConvInteger and QLinearConv: channels are in dim 1 always.
+// Writes ConvInteger and QLinearConv: channels are always in dim 1.
 void qdq_onnx_write_integer_conv(qdq_onnx_writer *w, const char *name) {
     int rank = qdq_onnx_at_port(w, "x")->type.shape.rank;
     size_t count = w->node->input_count;

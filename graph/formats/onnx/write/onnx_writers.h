@@ -51,11 +51,12 @@ qdq_onnx_new_node *qdq_onnx_emit_channels(qdq_onnx_writer *w, const qdq_onnx_cha
                                           const char *op, int since);
 void qdq_onnx_yield_channels(qdq_onnx_writer *w, const qdq_onnx_channels *c, qdq_onnx_new_node *n);
 
-// The names of the inputs of a QLinear op, and a node that has them and is of com.microsoft.
+// Set the names of the inputs of a QLinear op, and turn a node into an op of com.microsoft with
+// them.
 void qdq_onnx_qlinear_inputs(qdq_onnx_writer *w, const char **names);
 void qdq_onnx_make_qlinear(qdq_onnx_writer *w, qdq_onnx_new_node *n, const char *const *names);
 
-// The table: adds the nodes that stand for node `index` of the graph.
+// Adds the nodes that stand for node `index` of the graph, by the table.
 void qdq_onnx_write_node(qdq_onnx_draft *draft, size_t index);
 
 #endif

@@ -65,7 +65,7 @@ static void append(qdq_onnx_indices *to, const qdq_onnx_indices *from) {
         to->at[to->count++] = from->at[i];
 }
 
-// Dims i and j have the same index: the diagonal takes their place, as the last dim.
+// Replaces dims i and j, which have the same index, by their diagonal as the last dim.
 static void take_diagonal(const einsum *e, operand *x, int i, int j) {
     int64_t order[QDQ_MAX_RANK], dims[QDQ_MAX_RANK], step;
     qdq_shape shape = shape_of(e, x);
@@ -171,7 +171,7 @@ static void widen(const einsum *e, operand *x, const qdq_onnx_indices *depth) {
         apply(e, x, "wide = Expand(x, shape: list)", (qdq_ints){shape.dims, (size_t)shape.rank});
 }
 
-// x as [batch..., first, second]; the dims of each part become one.
+// Reshapes x to [batch..., first, second]; the dims of each part become one.
 static void as_matrices(const einsum *e, operand *x, const parts *p, const qdq_onnx_indices *first,
                         const qdq_onnx_indices *second) {
     qdq_onnx_indices order = p->batch;
@@ -197,7 +197,8 @@ static operand combine(const einsum *e, const char *text, const operand *a, cons
     return made;
 }
 
-// Elements of [batch..., rows..., columns...], and of depth before these if it is summed later.
+// Multiplies elements of [batch..., rows..., columns...], and of depth before these if it is summed
+// later.
 static operand multiply_elements(const einsum *e, operand a, operand b, const parts *p) {
     qdq_onnx_indices order = p->batch, of_a = p->batch, of_b = p->batch;
     int64_t dims[QDQ_MAX_RANK];

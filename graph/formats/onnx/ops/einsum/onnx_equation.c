@@ -42,7 +42,7 @@ static const char *read_indices(const char *at, int wide, qdq_onnx_indices *out)
     return at;
 }
 
-// How many dims the ellipsis of the operand at `at` stands for.
+// Returns the number of dims that the ellipsis of the operand at `at` stands for.
 static int width_of(const char *at, int rank) {
     for (; *at && *at != ',' && *at != '-'; at++)
         if (isalpha((unsigned char)*at)) rank--;
@@ -62,7 +62,8 @@ static bool set_sizes(qdq_onnx_equation *e, const qdq_onnx_indices *operand, qdq
     return true;
 }
 
-// Without an arrow the result has the dims of ellipses, then the letters that stand once.
+// Sets the result of an equation without an arrow: the dims of ellipses, then the letters that
+// occur once.
 static bool set_implicit(qdq_onnx_equation *e, size_t operands) {
     int found[QDQ_ONNX_INDICES] = {0};
     for (size_t k = 0; k < operands; k++)

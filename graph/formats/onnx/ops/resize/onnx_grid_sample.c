@@ -29,7 +29,8 @@ typedef struct grid_sample {
 
 //---- Formulas ---------------------------------------------------------------
 
-// `a`, `b` and `c` are values; `low` and `high` the ends of dim d of x, `size` its size.
+// Adds a formula. `a`, `b` and `c` are values; `low` and `high` the ends of dim d of x, `size` its
+// size.
 static qdq_value compute(const grid_sample *g, int d, const char *text, qdq_value a, qdq_value b,
                          qdq_value c) {
     double size = (double)g->size[d], low = g->align ? 0.0 : -0.5;
@@ -51,7 +52,8 @@ static qdq_value compute1(const grid_sample *g, int d, const char *text, qdq_val
 
 //---- Positions --------------------------------------------------------------
 
-// The grid goes from -1 to 1; its last number is for the first spatial dim.
+// Reads the positions: the grid goes from -1 to 1, and its last number is for the first spatial
+// dim.
 static void read_positions(grid_sample *g, qdq_value grid) {
     for (int d = 0; d < g->spatial; d++) {
         int64_t begin = g->spatial - 1 - d, end = begin + 1;
@@ -97,8 +99,8 @@ static void set_tap(const grid_sample *g, int d, sample_taps *taps, qdq_value at
     taps->index[i] = compute1(g, d, "index = Cast(Clamp(a, min: 0, max: last), dtype: int64)", at);
 }
 
-// Weights of the four pixels around a position, at distance a from the second, as in Resize with
-// cubic_coeff_a = -0.75.
+// Sets the weights of the four pixels around a position, at distance a from the second, as in
+// Resize with cubic_coeff_a = -0.75.
 static void set_cubic_weights(const grid_sample *g, int d, sample_taps *taps, qdq_value a) {
     static const char *const texts[] = {
         "s = Add(a, 1); w = Subtract(Multiply(Subtract(Multiply(Add(Multiply(s, -0.75), 3.75), s), "
@@ -171,7 +173,7 @@ static qdq_value sum_taps(const grid_sample *g, int d, const corner *outer) {
     return sum;
 }
 
-// ONNX Runtime multiplies the weights of both dims first.
+// True if ONNX Runtime multiplies the weights of both dims first.
 static bool multiplies_weights(const grid_sample *g) {
     return g->spatial == 2 && !g->nearest && !g->cubic && !g->align &&
            strcmp(g->padding, "zeros") == 0;

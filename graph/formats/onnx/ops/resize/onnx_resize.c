@@ -73,7 +73,7 @@ static bool positions_agree(const qdq_onnx_resize *r, bool corners) {
 
 //---- Sizes ------------------------------------------------------------------
 
-// The dims that `axes` names, or all of them. False after a refusal.
+// Reads the dims that `axes` names, or all of them. False after a refusal.
 static bool read_axes(qdq_onnx_resize *r, int *dims, size_t *count) {
     qdq_ints axes;
     bool some = qdq_onnx_int_list(r->node, "axes", &axes) && axes.count;
@@ -97,7 +97,7 @@ static bool is_list(const qdq_onnx_resize *r, qdq_onnx_value *given, const char 
     return false;
 }
 
-// The parts of the dims that are read: begins, then ends.
+// Reads the parts of the dims that are cropped: begins, then ends.
 static bool read_roi(qdq_onnx_resize *r, const int *dims, size_t count) {
     qdq_onnx_value *roi = qdq_onnx_input(r->node, 1);
     for (int i = 0; i < QDQ_MAX_RANK; i++) r->end[i] = 1.0f;
@@ -300,7 +300,7 @@ void qdq_onnx_resize_node(qdq_onnx_node *node, const qdq_onnx_op *row) {
         convert(&r);
 }
 
-// Upsample, and Resize of opset 10: by scales alone, from the corner.
+// Converts Upsample, and Resize of opset 10: by scales alone, from the corner.
 void qdq_onnx_upsample(qdq_onnx_node *node, const qdq_onnx_op *row) {
     qdq_onnx_resize r = start(node, row, "asymmetric", "floor");
     qdq_onnx_value *scales = qdq_onnx_input(node, 1);

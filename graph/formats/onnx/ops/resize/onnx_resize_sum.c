@@ -22,7 +22,7 @@ typedef struct sums {
 
 //---- Values -----------------------------------------------------------------
 
-// Numbers along `dim`, in a shape that broadcasts to the result's.
+// Returns numbers along `dim`, in a shape that broadcasts to the result's.
 static qdq_onnx_value *along(const qdq_onnx_resize *r, int dim, const char *name, int elem,
                              const double *numbers, size_t count) {
     qdq_onnx_value *value = qdq_onnx_list_value(r->node, name, elem, numbers, count);
@@ -42,7 +42,7 @@ static qdq_value gather(const sums *s, qdq_value x, int k, size_t tap) {
                             terms, 3);
 }
 
-// sum + part * weight, or sum + part * weight / divisor; the first part has no sum yet.
+// Adds sum + part * weight, or sum + part * weight / divisor; the first part has no sum yet.
 static qdq_value add(const sums *s, qdq_value sum, qdq_value part, qdq_onnx_term weight,
                      qdq_onnx_term divisor, bool last) {
     const char *made =

@@ -38,7 +38,8 @@ static void linear_taps(const qdq_onnx_resize *r, int dim, qdq_onnx_taps *taps, 
 
 //---- Cubic ------------------------------------------------------------------
 
-// Weights of the elements before the position (two) and after it, at distance s from the second.
+// Sets the weights of the elements before the position (two) and after it, at distance s from the
+// second.
 static void cubic_weights(float a, float s, float w[CUBIC_TAPS]) {
     w[0] = ((a * (s + 1.0f) - 5.0f * a) * (s + 1.0f) + 8.0f * a) * (s + 1.0f) - 4.0f * a;
     w[1] = ((a + 2.0f) * s - (a + 3.0f)) * s * s + 1.0f;
@@ -83,8 +84,8 @@ static antialias filter_of(const qdq_onnx_resize *r, int dim) {
                        scale >= 1.0f ? 1.0f / scale : 1.0f};
 }
 
-// Elements outside of x count as those at its border, or are left out. The weights of a border are
-// added in this order.
+// Sets the taps with antialias: elements outside of x count as elements at its border, or are left
+// out. The weights of a border are added in this order.
 static void antialias_taps(const qdq_onnx_resize *r, int dim, qdq_onnx_taps *taps, size_t o) {
     antialias f = filter_of(r, dim);
     int64_t size = r->in.dims[dim];
