@@ -87,7 +87,7 @@ qdq_graph *qdq_graph_parse(const char *text, size_t length, const char *name, co
     return graph;
 }
 
-// The folder of a path, "." if it has none.
+// Writes the folder of a path, "." if it has none.
 static void folder_of(const char *path, char *out, size_t capacity) {
     const char *slash = strrchr(path, '/');
     snprintf(out, capacity, "%.*s", slash && slash != path ? (int)(slash - path) : 1,

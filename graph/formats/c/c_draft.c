@@ -37,7 +37,7 @@ void qdq_c_cannot(qdq_c_step *step, const char *port, const char *found, const c
 
 //---- Numbers ----------------------------------------------------------------
 
-// The fewest digits that read back exactly, with a point.
+// Writes the fewest digits that read back exactly, with a point.
 static void put_number(qdq_c_text *text, double value, bool is_float32) {
     char room[QDQ_NUMBER_BYTES];
     const char *number = qdq_number_text(room, value, is_float32);
@@ -64,7 +64,7 @@ void qdq_c_put_int(qdq_c_text *text, int32_t value) {
 
 //---- Places -----------------------------------------------------------------
 
-// "i / inner % size": the index of a dim. The first dim needs no remainder.
+// Writes the index of a dim, "i / inner % size". The first dim needs no remainder.
 static void put_index(qdq_c_text *text, const char *index, size_t inner, size_t size, bool first) {
     qdq_c_put(text, "%s", index);
     if (inner > 1) qdq_c_put(text, " / %zu", inner);

@@ -41,17 +41,17 @@ void qdq_c_cannot(qdq_c_step *step, const char *port, const char *found, const c
 
 //---- Pieces of text ---------------------------------------------------------
 
-// A number as an expression, which has its bits.
+// Write a number as an expression with the same bits.
 void qdq_c_put_float(qdq_c_text *text, float value);
 void qdq_c_put_double(qdq_c_text *text, double value);
 void qdq_c_put_int(qdq_c_text *text, int32_t value);
 
-// "i / 9 % 16 * 4 + ...": the sum of the index of each dim times its stride, for element `index` in
-// row-major order; "0" if all strides are 0.
+// Writes the sum of the index of each dim times its stride, for element `index` in row-major order:
+// "i / 9 % 16 * 4 + ..."; "0" if all strides are 0.
 void qdq_c_put_strided(qdq_c_text *text, const char *index, int rank, const size_t *sizes,
                        const size_t *strides);
 
-// The number of the block of a grid that holds element i.
+// Writes the number of the block of a grid that holds element i.
 void qdq_c_put_block(qdq_c_text *text, const qdq_grid *grid);
 
 // Declares the numbers of a parameter as an array `name`, if it has several; then writes the number
@@ -62,8 +62,9 @@ void qdq_c_put_param(qdq_c_step *step, const qdq_stage_param *param, const char 
 // Declares `static const qdq_numerics n`, and a range.
 void qdq_c_declare_numerics(qdq_c_text *text, const qdq_numerics *numerics);
 
-// "store_float8_e5m2(y0, i, v, QDQ_FLOAT_SATURATE);": stores a real number `value`, an expression,
-// as element `index` of memory `y`, as qdq_encode_float does. NULL numerics: all zero.
+// Writes a statement that stores a real number `value`, an expression, as element `index` of memory
+// `y`, as qdq_encode_float does: "store_float8_e5m2(y0, i, v, QDQ_FLOAT_SATURATE);". NULL numerics:
+// all zero.
 void qdq_c_put_store(qdq_c_text *text, qdq_dtype dtype, const char *y, const char *index,
                      const char *value, const qdq_numerics *numerics);
 
@@ -73,7 +74,7 @@ bool qdq_c_loads(qdq_dtype dtype);
 bool qdq_c_takes(qdq_c_step *step, size_t input);
 bool qdq_c_makes(qdq_c_step *step, size_t output);
 
-// "for (size_t i = 0; i < 20; i++)": over the elements of an output.
+// Writes the head of a loop over the elements of an output: "for (size_t i = 0; i < 20; i++)".
 void qdq_c_put_each(qdq_c_step *step, size_t output);
 
 //---- Writers ----------------------------------------------------------------

@@ -16,7 +16,7 @@ enum { OPERANDS_a = 1, OPERANDS_a_numbers = -1, OPERANDS_a_b = 2, OPERANDS_a_b_c
     {#name, OPERANDS_##operands < 0, OPERANDS_##operands < 0 ? 1 : OPERANDS_##operands},
 static const function_row functions[] = {QDQ_ELEMENTWISE_LIST(FUNCTION)};
 
-// The place of an operand for element i of y.
+// Writes the place of an operand for element i of y.
 static void put_place(qdq_c_step *step, const qdq_elements_shown *e, const qdq_shown_operand *o) {
     if (o->param) {
         qdq_c_put_block(step->body, o->param->grid);
@@ -42,7 +42,7 @@ static void put_operand(qdq_c_step *step, const qdq_elements_shown *e, size_t wh
     qdq_c_put(step->body, ");\n");
 }
 
-// The call, and storing its result.
+// Writes the call, and the statement that stores its result.
 static void put_result(qdq_c_step *step, const qdq_elements_shown *e) {
     const function_row *f = &functions[e->function];
     qdq_c_text *text = step->body;

@@ -20,7 +20,7 @@ void qdq_c_write_transpose(qdq_c_step *step) {
     qdq_c_put(step->body, ") * %zu, %zu);\n    }\n", size, size);
 }
 
-// The indices are read when the graph runs.
+// Writes Gather, which reads its indices when the graph runs.
 void qdq_c_write_gather(qdq_c_step *step) {
     const qdq_gather_attrs *a = step->ctx->attrs;
     const qdq_type *x = &step->ctx->inputs[0].type, *indices = &step->ctx->inputs[1].type;
@@ -46,7 +46,7 @@ void qdq_c_write_gather(qdq_c_step *step) {
 
 //---- Runs -------------------------------------------------------------------
 
-// "from + (i0 - begin) * step" for the run that holds the index of a dim.
+// Writes "from + (i0 - begin) * step" for the run that holds the index of a dim.
 static void put_run(qdq_c_step *step, const qdq_run *run, int d) {
     qdq_c_put(step->body, "%td + ((ptrdiff_t)i%d - %zu) * %td", run->from, d, run->begin,
               run->step);
@@ -91,7 +91,7 @@ static void put_from(qdq_c_step *step, const qdq_runs *table, const qdq_run *run
     qdq_c_put(text, ") * %zu;\n", size);
 }
 
-// The number to fill with: an input, or bits.
+// Declares the number to fill with: an input, or bits.
 static void declare_fill(qdq_c_step *step, const qdq_runs *table) {
     if (table->fill_input != SIZE_MAX) {
         qdq_c_put(step->body, "    const void *const fill = x%zu;\n", table->fill_input);

@@ -16,7 +16,7 @@ static bool is_integer(const qdq_gemm *g) { return g->kind != QDQ_GEMM_FLOATS; }
 
 //---- Numbers of rows and columns --------------------------------------------
 
-// "const size_t NAME = ...;": the place of a product of the batch.
+// Declares the place of a product of the batch: "const size_t NAME = ...;".
 static void put_base(const product *p, const char *name, const size_t *strides, size_t scale) {
     size_t scaled[QDQ_MAX_RANK];
     for (int i = 0; i < p->g->batches.rank; i++) scaled[i] = strides[i] * scale;
@@ -25,7 +25,8 @@ static void put_base(const product *p, const char *name, const size_t *strides, 
     qdq_c_put(p->step->body, ";\n        (void)%s;\n", name);
 }
 
-// "load_float32(x2, at_bias + r * 3 + c)", as a number of the dtype, or as a float.
+// Writes an element as a number of the dtype, or as a float: "load_float32(x2, at_bias + r * 3 +
+// c)".
 static void put_along(const product *p, const qdq_gemm_along *along, const char *base,
                       bool as_float) {
     qdq_c_text *text = p->step->body;
@@ -72,8 +73,8 @@ static void declare_window(const product *p) {
     qdq_c_put(text, "%zu, %zu, %zu};\n", c->channel_stride, c->taps, c->group_inputs);
 }
 
-// The head of the loop over k, with the places of both elements. `all`: also of k beyond the
-// border.
+// Writes the head of the loop over k, with the places of both elements. `all`: also for k beyond
+// the border.
 static void put_places(const product *p, bool all) {
     const qdq_gemm_weights *w = &p->g->weights;
     qdq_c_text *text = p->step->body;
@@ -244,7 +245,7 @@ static void put_float_result(const product *p) {
     qdq_c_put_store(text, p->g->y.dtype, "y0", "at", "y", NULL);
 }
 
-// "const float multiplier = ...": fl(fl(alpha * a_scale) * b_scale), and over y_scale.
+// Declares fl(fl(alpha * a_scale) * b_scale), and over y_scale: "const float multiplier = ...".
 static void put_multiplier(const product *p) {
     const qdq_gemm *g = p->g;
     qdq_c_text *text = p->step->body;
@@ -266,7 +267,7 @@ static void put_multiplier(const product *p) {
     }
 }
 
-// The product and its float32 bias, rounded once or twice.
+// Writes the product and its float32 bias, rounded once or twice.
 static void put_multiplied_result(const product *p) {
     const qdq_gemm *g = p->g;
     qdq_c_text *text = p->step->body;

@@ -5,7 +5,7 @@
 #include "graph/formats/c/c_draft.h"
 #include "ops/qlinear/qlinear.h"
 
-// "const qdq_qlinear_quant NAME = {...};": the parameters of an operand.
+// Declares the parameters of an operand: "const qdq_qlinear_quant NAME = {...};".
 static void declare_quant(qdq_c_step *step, const char *name, const qdq_qlinear_source *source) {
     qdq_c_put(step->body, "    const qdq_qlinear_quant %s = {load_%s(x%zu, 0), ", name,
               qdq_dtype_name(source->scale_dtype), source->scale);
@@ -105,7 +105,7 @@ static void put_window(qdq_c_step *step, const qdq_qlinear_pool_params *p) {
                   a[0].kernel * a[1].kernel * a[2].kernel);
 }
 
-// The sum of an image, which wraps around.
+// Writes the sum of an image, which wraps around.
 static void put_image(qdq_c_step *step, const qdq_qlinear_pool_params *p) {
     const char *dtype = qdq_dtype_name(p->dtype);
     qdq_c_text *text = step->body;

@@ -27,7 +27,7 @@ static bool check(qdq_c_step *step, const qdq_quant_params *p) {
     return qdq_c_makes(step, 0) && fine && !step->refused;
 }
 
-// "{-128, 127, -128, 127, 0.0}"
+// Writes a range: "{-128, 127, -128, 127, 0.0}".
 static void put_range(qdq_c_text *text, const qdq_range *range) {
     qdq_c_put(text, "{%lld, %lld, %lld, %lld, ", (long long)range->least,
               (long long)range->greatest, (long long)range->quant_min, (long long)range->quant_max);
@@ -45,7 +45,7 @@ static void declare(qdq_c_step *step, const qdq_quant_params *p, const qdq_stage
         qdq_c_declare_param(step, &stage->stage_params[k], names[k]);
 }
 
-// "        float s = ..., and z": the parameters of element i.
+// Declares the parameters of element i: "float s = ...", and z.
 static void put_scale(qdq_c_step *step, const qdq_stage *stage, size_t k, const char *scale,
                       const char *zero, bool float_zero) {
     static const char *const names[] = {"p0", "p1", "p2", "p3"};

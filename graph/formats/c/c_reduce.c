@@ -10,7 +10,8 @@
 
 //---- Slices -----------------------------------------------------------------
 
-// The dims of a slice from innermost to outermost, as qdq_c_put_strided takes them.
+// Writes a place; the dims of a slice go from innermost to outermost, and qdq_c_put_strided takes
+// them in the other order.
 static void put_place(qdq_c_text *text, const char *index, const qdq_slice_dim *dims, int rank) {
     size_t sizes[QDQ_MAX_RANK], strides[QDQ_MAX_RANK];
     for (int d = 0; d < rank; d++) {
@@ -27,7 +28,7 @@ static void begin_slices(qdq_c_step *step, const qdq_reduce_axes *s) {
     qdq_c_put(step->body, ";\n");
 }
 
-// A loop over the elements of a slice, x, at `at`.
+// Writes the head of a loop over the elements of a slice, x, at `at`.
 static void begin_pass(qdq_c_step *step, const qdq_reduce_axes *s) {
     qdq_dtype dtype = step->ctx->inputs[0].type.dtype;
     qdq_c_put(step->body, "        for (size_t j = 0; j < %zu; j++) {\n", s->n);
@@ -84,7 +85,7 @@ static void put_runtime_softmax(qdq_c_step *step, const qdq_reduce_axes *s, bool
               inf_as_zero ? "max == -INFINITY ? 0.0f : y" : "y");
 }
 
-// The sum of e^(x - max) in lanes.
+// Writes the sum of e^(x - max) in lanes.
 static void put_sum(qdq_c_step *step, const qdq_reduce_axes *s) {
     qdq_c_put(step->body, "        const double max = (double)qdq_float_of_key(key);\n");
     qdq_c_put(step->body, "        double lanes[QDQ_SUM_LANES] = {0};\n");

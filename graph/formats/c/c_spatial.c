@@ -98,7 +98,7 @@ void qdq_c_write_pool(qdq_c_step *step) {
 
 //---- Interpolate ------------------------------------------------------------
 
-// "static const emitted_position at1[] = {...};": the positions of a dim.
+// Declares the positions of a dim: "static const emitted_position at1[] = {...};".
 static void declare_positions(qdq_c_step *step, const qdq_interpolate_params *p, int d) {
     qdq_c_text *text = step->body;
     qdq_c_put(text, "    static const emitted_position at%d[] = {", d);

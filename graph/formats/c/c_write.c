@@ -82,7 +82,7 @@ static const char *c_name(const c_draft *d, const char *from, const char *otherw
     return name;
 }
 
-// In capitals, for macros.
+// Returns a name in capitals, for macros.
 static const char *capitals(const c_draft *d, const char *name) {
     char *copy = qdq_mempool_strdup(d->mempool, name);
     for (char *at = copy; at && *at; at++) *at = (char)toupper((unsigned char)*at);
@@ -511,7 +511,7 @@ static bool put_file(FILE *out, c_draft *d) {
 
 //---- Entry ------------------------------------------------------------------
 
-// Constants are read as memory of this machine.
+// Refuses inputs of block floats, because constants are read as memory of this machine.
 static qdq_status check_values(c_draft *d) {
     const qdq_graph *graph = d->graph;
     for (size_t i = 1; i < graph->value_count; i++) {

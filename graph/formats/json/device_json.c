@@ -84,7 +84,7 @@ static qdq_status read_member(const qdq_json_item *item, qdq_device *out, qdq_er
 
 //---- The whole --------------------------------------------------------------
 
-// The chip whose numbers hold where the description has none.
+// Finds the chip whose numbers hold where the description has none.
 static qdq_status begin(const qdq_json_item *tree, qdq_device *out, qdq_error *err) {
     if (!qdq_json_is_object(tree))
         return qdq_fail(err, QDQ_ERR_PARSE, "a device is %s, wanted an object",
@@ -102,7 +102,7 @@ static qdq_status begin(const qdq_json_item *tree, qdq_device *out, qdq_error *e
     return QDQ_OK;
 }
 
-// `text` has a NUL behind its `length` bytes.
+// Reads a description; `text` has a NUL behind its `length` bytes.
 static qdq_status read_description(const char *text, size_t length, const qdq_allocator *allocator,
                                    qdq_device *out, qdq_error *err) {
     qdq_limits limits = qdq_limits_or_default(NULL);

@@ -104,7 +104,7 @@ static void read_floats(attr_reader *a, const qdq_json_item *json, qdq_floats *o
     *out = (qdq_floats){floats, count, !qdq_json_is_array(json)};
 }
 
-// The integers of an array in row-major order, however it is nested.
+// Reads the integers of an array in row-major order, at any nesting.
 static bool flatten_ints(const qdq_json_item *json, int64_t *ints, size_t *at) {
     if (!qdq_json_is_array(json)) return qdq_json_int64(json, &ints[(*at)++]);
     QDQ_JSON_EACH(item, json)

@@ -9,7 +9,8 @@
 #include "include/qdq/inspect.h"
 #include "runtime/base/fp_environment.h"
 
-// Nearly all zero points are integers stored as doubles; write them without a fraction.
+// Writes a number, without a fraction if it is an integer: nearly all zero points are integers
+// stored as doubles.
 static void write_number(qdq_json *json, double number) {
     if (number == floor(number) && fabs(number) < 9007199254740992.0)
         qdq_json_int(json, (int64_t)number);
@@ -66,7 +67,7 @@ static void write_bound(qdq_json *json, const qdq_int *bound) {
         write_number(json, (double)bound->value + bound->fraction);
 }
 
-// Only attributes that differ from their default are written.
+// Writes an attribute if it differs from its default.
 static void write_attr(qdq_json *json, const qdq_graph *graph, const qdq_attr_desc *attr,
                        const void *field, size_t most) {
     if (!qdq_attr_is_set(attr, field)) return;

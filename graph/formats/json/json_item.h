@@ -41,7 +41,7 @@ qdq_status qdq_item_string(const qdq_reader *r, const qdq_item *object, const ch
                            const char **out);
 qdq_status qdq_item_array(const qdq_reader *r, const qdq_item *object, const char *key,
                           bool required, qdq_item *out);
-// A list of dims. For more than 8 only the rank is kept; the graph then refuses it.
+// Reads a list of dims. For more than 8 only the rank is kept; the graph then refuses it.
 qdq_status qdq_item_shape(const qdq_reader *r, const qdq_item *object, const char *key,
                           qdq_shape *out);
 // Refuses keys that are neither in the NULL-terminated list nor begin with "x-".

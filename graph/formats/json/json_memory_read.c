@@ -102,7 +102,7 @@ static qdq_status read_grid(memory_reader *m, const qdq_item *spec, qdq_shard_sp
     return QDQ_OK;
 }
 
-// `shape_key` is "shape" in a shard_spec and "shard_shape" in an nd_shard_spec.
+// Reads a shard_spec, or an nd_shard_spec, whose shape has the key "shard_shape".
 static qdq_status read_spec(memory_reader *m, const qdq_item *at, bool nd, qdq_shard_spec *out) {
     static const char *const keys[] = {"grid", "shape", "orientation", NULL};
     static const char *const nd_keys[] = {"grid", "shard_shape", "orientation",
@@ -123,7 +123,7 @@ static qdq_status read_spec(memory_reader *m, const qdq_item *at, bool nd, qdq_s
 
 //---- Configs ----------------------------------------------------------------
 
-// The name of a constant of ttnn. The sharded ones have no shard_spec.
+// Reads the name of a constant of ttnn. The sharded constants have no shard_spec.
 static void read_constant(memory_reader *m, const char *text, qdq_memory_config *out) {
     static const char *const names[] = {
         "DRAM_MEMORY_CONFIG",

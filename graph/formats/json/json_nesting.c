@@ -23,7 +23,8 @@ static bool fits(const qdq_json_item *json, const qdq_shape *shape, int depth) {
     return true;
 }
 
-// The shape of nested lists. False if lists at one depth differ in length, or for more than 8 dims.
+// Finds the shape of nested lists. False if lists at one depth differ in length, or for more than 8
+// dims.
 static bool nested_shape(const qdq_json_item *json, qdq_shape *shape) {
     *shape = (qdq_shape){0};
     for (const qdq_json_item *at = json; at && qdq_json_is_array(at); at = qdq_json_first(at)) {
@@ -33,7 +34,8 @@ static bool nested_shape(const qdq_json_item *json, qdq_shape *shape) {
     return fits(json, shape, 0);
 }
 
-// The block grid of x. False for a node without blocks, or with errors that other checks report.
+// Finds the block grid of x. False for a node without blocks, or with errors that other checks
+// report.
 static bool block_grid(const qdq_graph *graph, const qdq_op *op, const char *fields,
                        qdq_shape *grid) {
     const qdq_attr_desc *attr = attr_called(op, "group_shape");

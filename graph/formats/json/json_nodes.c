@@ -220,7 +220,8 @@ static bool read_ports(const qdq_node_list *list, const qdq_op *op, const qdq_no
     return fine;
 }
 
-// A node with errors still uses the values of its known ports, so they are not reported as unused.
+// Notes the values of the known ports of a node with errors as used, so they are not reported as
+// unused.
 static void note_uses(const qdq_node_list *list, const qdq_op *op, const char *fields) {
     for (size_t i = 0; i < op->input_count; i++) {
         const char *field = fields + op->inputs[i].offset;

@@ -53,7 +53,7 @@ static qdq_status read_outputs(const qdq_node_list *list, const qdq_item *top) {
     return QDQ_OK;
 }
 
-// "$schema" is optional: editors use it to find the schema.
+// Checks "$schema", which is optional: editors use it to find the schema.
 static qdq_status check_schema(qdq_reader *r, const qdq_item *top) {
     qdq_item schema;
     QDQ_TRY(qdq_item_member(r, top, "$schema", false, &schema));

@@ -65,7 +65,7 @@ static qdq_status make_room(scanner *s, size_t bytes) {
     return s->key ? QDQ_OK : qdq_fail_memory(s->json.err, capacity);
 }
 
-// A key must be new in the innermost object; keys are compared without escapes.
+// Scans a key, which must be new in the innermost object; keys are compared without escapes.
 static qdq_status scan_key(scanner *s) {
     size_t from = s->json.at;
     QDQ_TRY(qdq_json_take_string(&s->json));

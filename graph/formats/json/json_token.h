@@ -25,8 +25,8 @@ qdq_status qdq_json_wanted(qdq_json_text *json, const char *what);
 // Returns the next byte, 0..255, or QDQ_JSON_END.
 int qdq_json_peek(const qdq_json_text *json);
 
-// Each takes one token that begins at the next byte, or fails: a string with its quotes, a number,
-// or a word of letters.
+// Take one token that begins at the next byte, or fail: a string with its quotes, a number, or a
+// word of letters.
 qdq_status qdq_json_take_string(qdq_json_text *json);
 qdq_status qdq_json_take_number(qdq_json_text *json);
 qdq_status qdq_json_take_word(qdq_json_text *json);

@@ -84,7 +84,7 @@ static bool keep_long_numbers(cJSON *item, const char **at) {
 
 //---- The tree ---------------------------------------------------------------
 
-// cJSON uses the decimal point of the thread's locale, so it runs in the locale "C".
+// Parses in the locale "C", because cJSON uses the decimal point of the thread's locale.
 static cJSON *parse(const char *text, size_t length) {
     const char *end;
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);

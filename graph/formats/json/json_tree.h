@@ -20,7 +20,7 @@ bool qdq_json_is_object(const qdq_json_item *item);
 bool qdq_json_is_array(const qdq_json_item *item);
 bool qdq_json_is_bool(const qdq_json_item *item);
 bool qdq_json_is_true(const qdq_json_item *item);
-// "a string", "an array", ...
+// Returns the kind in words: "a string", "an array", ...
 const char *qdq_json_kind_text(const qdq_json_item *item);
 
 // Return the members of an object or array in order, and the name of an object's member.

@@ -134,7 +134,7 @@ static size_t count_of(qdq_shape shape) {
     return count;
 }
 
-// `data` is a list, or a single number for a scalar.
+// Reads inline elements: `data` is a list, or a single number for a scalar.
 static void read_inline(const qdq_reader *r, const declaration *d, const qdq_json_item *data) {
     bool is_list = qdq_json_is_array(data);
     size_t count = is_list ? qdq_json_count(data) : 1, wanted = count_of(d->shape), i = 0;
@@ -158,7 +158,7 @@ static void read_inline(const qdq_reader *r, const declaration *d, const qdq_jso
 
 //---- Files ------------------------------------------------------------------
 
-// The index of the file called `name`, which stays open for further constants.
+// Finds the index of the file called `name`, which stays open for further constants.
 static qdq_status open_tensors(qdq_reader *r, const char *name, size_t *number) {
     for (*number = 0; *number < r->file_count; ++*number)
         if (strcmp(r->files[*number].name, name) == 0) return QDQ_OK;

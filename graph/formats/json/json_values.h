@@ -5,7 +5,7 @@
 
 #include "graph/formats/json/json_item.h"
 
-// Each adds one value to the graph. A wrong dtype, shape or element becomes a finding.
+// Add one value to the graph each. A wrong dtype, shape or element becomes a finding.
 qdq_status qdq_json_read_input(qdq_reader *r, const qdq_item *at);
 qdq_status qdq_json_read_constant(qdq_reader *r, const qdq_item *at);
 

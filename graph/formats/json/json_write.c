@@ -258,7 +258,8 @@ static bool names_file(const char *path, const char *name) {
     return found;
 }
 
-// A file of constants is replaced if the graph file that is replaced names it.
+// Checks that an existing file of constants may be replaced: the graph file that is replaced names
+// it.
 static qdq_status check_tensors(const qdq_graph *graph, const char *path, const char *tensors,
                                 qdq_error *err) {
     const char *slash = strrchr(tensors, '/');

@@ -10,8 +10,8 @@
 
 //---- Inputs -----------------------------------------------------------------
 
-// The shape of an input, as its first reader declares it. For more than 8 dims only the rank is
-// kept; the graph then refuses it.
+// Reads the shape of an input, as its first reader declares it. For more than 8 dims only the rank
+// is kept; the graph then refuses it.
 static qdq_status read_shape(const qdq_onednn *file, const qdq_onednn_tensor *tensor,
                              qdq_shape *shape) {
     const qdq_onednn_op *op = &file->ops[tensor->reader];

@@ -197,7 +197,8 @@ static int compare_spans(const void *a, const void *b) {
     return (x->end > y->end) - (x->end < y->end);
 }
 
-// Every byte of the data must belong to exactly one tensor. `spans` has room for all tensors.
+// Checks that every byte of the data belongs to exactly one tensor. `spans` has room for all
+// tensors.
 static qdq_status check_tiling(const header *h, span *spans, qdq_error *err) {
     uint64_t at = 0;
     for (size_t i = 0; i < h->count; i++)

@@ -35,7 +35,7 @@ qdq_status qdq_safetensors_header_read(qdq_safetensors_header *out, const char *
 // Accepts an all-zero header.
 void qdq_safetensors_header_release(qdq_safetensors_header *header);
 
-// "F32, BF16, ...": the types that can be read.
+// Lists the types that can be read: "F32, BF16, ...".
 void qdq_safetensors_list_dtypes(char *out, size_t capacity);
 
 #endif
