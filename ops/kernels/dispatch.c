@@ -160,8 +160,8 @@ static qdq_dtype held_as(qdq_family family, qdq_dtype dtype) {
     return dtype == QDQ_UINT4 || dtype == QDQ_UINT2 ? QDQ_UINT8 : dtype;
 }
 
-// A column of a row that is zero or NULL takes everything, but a chip's arithmetic needs the
-// portable row or a row with its numerics.
+// True if a row fits: a column that is zero or NULL takes everything, but a chip's arithmetic needs
+// the portable row or a row with its numerics.
 static bool kernel_fits(const void *row, const void *wanted) {
     const qdq_kernel *k = row, *w = wanted;
     if (!k->numerics && k->isa != QDQ_ISA_PORTABLE && w->numerics && qdq_is_device(w->numerics))

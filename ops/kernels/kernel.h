@@ -32,7 +32,7 @@ qdq_tile_fn *qdq_kernel_find(qdq_family family, qdq_dtype x_dtype, qdq_dtype y_d
 // The same for a quantizing op with these parameters.
 qdq_tile_fn *qdq_quant_kernel(qdq_family family, const qdq_quant_params *params, uint32_t isas);
 
-// `numerics` with every field zero that does not matter to a kernel of the family.
+// Returns `numerics` with every field zero that does not matter to a kernel of the family.
 qdq_numerics qdq_numerics_that_matter(qdq_family family, qdq_dtype y_dtype,
                                       const qdq_numerics *numerics);
 

@@ -65,7 +65,8 @@ static inline void store_halves(char *low, char *high, vec v) {
 
 #if HAS_VECTORS
 
-// Rows of x begin at element j; `step`: bytes from one row of y to the next.
+// Transpose a block of vectors, from element j of each row of x on; `step`: bytes from one row of y
+// to the next.
 static inline void transpose8(const void *const *x, size_t j, char *y, size_t step) {
     vec first = load((const char *)x[0] + j * 8), second = load((const char *)x[1] + j * 8);
     store(y, LOW64(first, second));
@@ -161,8 +162,8 @@ INTERLEAVE(1, uint8_t, LOW8, HIGH8)
 
 //---- Entry ------------------------------------------------------------------
 
-// Rows often lie far apart, and the next block goes on behind this one. Blocks take turns, so that
-// each line of a row is asked for once or twice.
+// Prefetches a row for the next block: rows often lie far apart, and the next block goes on behind
+// this one. Blocks take turns, so that each line of a row is prefetched once or twice.
 static inline void ahead(const void *row, size_t offset) {
     enum { DISTANCE = 256 };
     __builtin_prefetch((const char *)row + offset + DISTANCE);

@@ -202,8 +202,8 @@ DEPTHWISE_INLINE unsigned depthwise_wide(depthwise_form form, const qdq_depthwis
 
 //---- Channels ---------------------------------------------------------------
 
-// The image of a channel: its first row, which codes have in front of the plane if it is not under
-// the windows.
+// Returns the image of a channel: its first row, which codes have in front of the plane if it is
+// not under the windows.
 DEPTHWISE_INLINE const float *depthwise_image(depthwise_form form, const qdq_depthwise *p,
                                               size_t channel) {
     if (p->dtype == QDQ_FLOAT32) return (const float *)p->x + channel * p->x_next;
@@ -223,7 +223,7 @@ DEPTHWISE_INLINE const float *depthwise_image(depthwise_form form, const qdq_dep
     return p->plane - begin * (ptrdiff_t)p->x_columns;
 }
 
-// A channel, in parts whose rows of codes stay in L1.
+// Computes a channel, in parts whose rows of codes stay in L1.
 DEPTHWISE_INLINE unsigned depthwise_parts(depthwise_form form, const qdq_depthwise *p,
                                           size_t channel) {
     enum { LEAST = 8 };

@@ -61,7 +61,7 @@ static inline __m256i direct_lanes(size_t n) {
 static inline direct_floats direct_first(direct_floats v, size_t n) {
     return _mm256_and_ps(v, _mm256_castsi256_ps(direct_lanes(n)));
 }
-// n up to 16; from the ends of the n bytes.
+// Loads n bytes, up to 16, from their two ends.
 static inline __m128i direct_bytes(const uint8_t *x, size_t n) {
     uint64_t low = 0, high = 0;
     if (n == 16) return _mm_loadu_si128((const __m128i *)x);

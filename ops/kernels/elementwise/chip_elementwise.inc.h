@@ -49,7 +49,8 @@ static inline bool chip_fits_short_product(const float *a, const float *b, size_
     return chip_all_within(a, n, CHIP_LEAST_OF_PRODUCT, 254, CHIP_ANY_ZERO) &&
            chip_all_within(b, n, CHIP_LEAST_OF_PRODUCT, 254, CHIP_ANY_ZERO);
 }
-// A divisor is never 0: chip_all_within would take a zero whose bits are not looked at.
+// True if no quotient leaves the range of the lanes. A divisor is never 0: chip_all_within would
+// take a zero whose bits are not tested.
 static inline bool chip_fits_quotient(const float *a, const float *b, size_t n) {
     uint32_t zeros = 0;
     for (size_t i = 0; i < n; i++)

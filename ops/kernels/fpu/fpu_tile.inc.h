@@ -164,7 +164,7 @@ static inline fpu_vec fpu_aligned(bool dst32, fpu_vec sum, fpu_vec of_sum, fpu_v
     return dst32 ? sum : fpu_round(sum, 13);
 }
 
-// dst plus the groups `group` and `group` + 1, from column `at` on.
+// Adds the groups `group` and `group` + 1 to dst, from column `at` on.
 static inline fpu_dst fpu_accumulate(bool wormhole, bool dst32, fpu_dst dst, const fpu_sums *sums,
                                      int phase, size_t group, size_t at) {
     static const int adjust[FPU_PHASES] = {-127, -127 - 5, -127 - 7, -127 - 12};
@@ -179,7 +179,8 @@ static inline fpu_dst fpu_accumulate(bool wormhole, bool dst32, fpu_dst dst, con
     return fpu_packed(wormhole, dst32, sum, exponent);
 }
 
-// One row and FPU_LANES columns: two accumulators, as each waits for itself.
+// Adds the sums of one row and FPU_LANES columns, in two accumulators, because each waits for
+// itself.
 static inline void fpu_add_sums(bool wormhole, bool dst32, int phases, const fpu_sums *sums,
                                 uint32_t *out) {
     fpu_dst first = fpu_dst_of(fpu_load(out)), second = fpu_dst_of(fpu_load(out + FPU_HALF));

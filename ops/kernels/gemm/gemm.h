@@ -46,7 +46,7 @@ typedef enum qdq_gemm_kind {
     QDQ_GEMM_KINDS,
 } qdq_gemm_kind;
 
-// Bytes of an element, and k that a step takes.
+// Return the bytes of an element, and the number of k that a step takes.
 static inline size_t qdq_gemm_size(qdq_gemm_kind kind) {
     return kind == QDQ_GEMM_FLOATS                                 ? 4
            : kind == QDQ_GEMM_INTEGERS || kind == QDQ_GEMM_BFLOATS ? 2
@@ -65,7 +65,7 @@ static inline bool qdq_gemm_saturates(qdq_gemm_kind kind) {
     return kind == QDQ_GEMM_SATURATED_BYTES || kind == QDQ_GEMM_SATURATED_CODES;
 }
 
-// Steps that n elements take.
+// Returns the number of steps that n elements take.
 static inline size_t qdq_gemm_steps(qdq_gemm_kind kind, size_t n) {
     return (n + qdq_gemm_step(kind) - 1) / qdq_gemm_step(kind);
 }

@@ -20,7 +20,7 @@ qdq_gemm_narrow_fn QDQ_ISA_NAME(gemm_narrow);
 
 //---- Floats -------------------------------------------------------------------
 
-// Rows skip the products that p->keep leaves out.
+// Computes rows without the products that p->keep leaves out.
 static void run_kept(const qdq_gemm_part *p, size_t row, size_t j) {
     enum { VECS = TILE_COLUMNS / LANES, ROWS = TILE_ROWS };
     const int32_t *a = (const int32_t *)p->a + row * ROW_WORDS, *b = (const int32_t *)p->b + j;

@@ -146,7 +146,7 @@ CODE_LINES(gemm_pair_lines, TWO, interleave_pairs)
 // many. It reads only bytes before `end`.
 #if defined(__AVX2__)
 
-// 16 bytes from each of two places, without every second byte.
+// Returns 16 bytes from each of two places, without every second byte.
 static inline __m128i even_bytes(const uint8_t *x) {
     __m128i low = _mm_loadu_si128((const __m128i *)(const void *)x);
     __m128i high = _mm_loadu_si128((const __m128i *)(const void *)(x + 16));

@@ -94,7 +94,8 @@ enum {
 #define CODE_EACH_OF_ALL _Pragma("GCC unroll 8") for (size_t v = 0; v < CODE_ALL_VECS; v++)
 #define CODE_INLINE static inline __attribute__((always_inline))
 
-// Vector v of a row of codes: half bytes hold the first half of the columns, then the second.
+// Returns vector v of a row of codes: half bytes hold the first half of the columns, then the
+// second.
 CODE_INLINE gemm_floats code_vec(const uint8_t *codes, size_t v, bool halves) {
     if (!halves) return raw_bytes(codes + v * LANES);
     return v < CODE_VECS ? raw_low(codes + v * LANES) : raw_high(codes + (v - CODE_VECS) * LANES);
@@ -205,7 +206,7 @@ CODE_INLINE code_columns code_columns_of(const qdq_gemm_weight_part *p, code_for
     return of;
 }
 
-// The codes of row r less their zero points.
+// Returns the codes of row r less their zero points.
 CODE_INLINE code_row code_less_zero(const qdq_gemm_weight_part *p, size_t r,
                                     const code_columns *columns, code_form form) {
     const uint8_t *codes = p->codes + r * (form.halves ? CODE_HALF : CODE_COLUMNS);

@@ -84,7 +84,7 @@ FIXED_INLINE gemm_ints fixed_halves(gemm_ints sum, const gemm_ints *codes,
 
 //---- Digits -----------------------------------------------------------------
 
-// The bits of 2^exponent, for exponents from -149 to 127.
+// Returns 2^exponent, for exponents from -149 to 127.
 FIXED_INLINE float fixed_power(int exponent) {
     uint32_t bits = exponent < -126 ? 1U << (exponent + 149) : (uint32_t)(exponent + 127) << 23;
     float power;
@@ -92,8 +92,9 @@ FIXED_INLINE float fixed_power(int exponent) {
     return power;
 }
 
-// The exponent of the unit, by the bits of the greatest |a_k|: a denormal m * 2^-149, or a number
-// from 2^e to 2^(e + 1) with 23 bits of fraction. 8355711 is 2^22 with the fraction 0x7EFEFE.
+// Returns the exponent of the unit, by the bits of the greatest |a_k|: a denormal m * 2^-149, or a
+// number from 2^e to 2^(e + 1) with 23 bits of fraction. 8355711 is 2^22 with the fraction
+// 0x7EFEFE.
 FIXED_INLINE int fixed_exponent(uint32_t most) {
     if (most < 1U << 23) return -149 + (most > QDQ_GEMM_FIXED_MOST);
     return (int)(most >> 23) - 127 - 22 + ((most & 0x7FFFFF) > 0x7EFEFE);
@@ -147,7 +148,7 @@ FIXED_INLINE gemm_floats fixed_all(float x) {
     return floats_all(word);
 }
 
-// The digits of four k, for all columns.
+// Broadcasts the digits of four k to all columns.
 FIXED_INLINE gemm_ints fixed_four(const qdq_gemm_fixed_group *g, size_t digit, size_t k) {
     int32_t word;
     memcpy(&word, &g->block->digits[digit][g->first + k], sizeof word);

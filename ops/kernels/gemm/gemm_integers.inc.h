@@ -18,7 +18,8 @@ MORE_ROWS(fours, ints)
 
 #if defined(__ARM_FEATURE_DOTPROD)
 
-// Tiles multiply A - 128. This adds the missing part: 128 times the column sums of B.
+// Adds the part that tiles leave out, because they multiply A - 128: 128 times the column sums of
+// B.
 static void add_missing(const qdq_gemm_part *p, int32_t *start) {
     enum { VECS = COLUMNS / LANES };
     gemm_ints sum[VECS];

@@ -21,7 +21,7 @@ static inline uint32_t spread(uint32_t mask) {
     return (mask | mask << 1) & 0x55555555;
 }
 
-// Sixteen elements that lie two apart, or eight. Nothing is read where the mask has no bit.
+// Returns sixteen elements that lie two apart, or eight. Reads nothing where the mask has no bit.
 static inline __m512 every_second(const float *x, uint32_t mask) {
     const __m512i even =
         _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
@@ -78,7 +78,7 @@ static inline void line(const float *x, uint32_t mask, float *out) {
         _mm256_storeu_ps(out + j, _mm256_maskload_ps(x + j, lanes_of(mask, j)));
 }
 
-// Eight elements that lie two apart. Reads nothing before the first or after the last.
+// Returns eight elements that lie two apart. Reads nothing before the first or after the last.
 static inline __m256 every_second(const float *x) {
     __m256 mixed = _mm256_shuffle_ps(_mm256_loadu_ps(x), _mm256_loadu_ps(x + 7), 0xD8);
     return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(mixed), 0xD8));

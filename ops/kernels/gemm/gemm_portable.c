@@ -103,7 +103,7 @@ void qdq_gemm_lines_portable(const qdq_gemm_lines *l) {
     }
 }
 
-// Element j of line k.
+// Returns element j of line k.
 static uint8_t code_at(const qdq_gemm_code_lines *l, size_t k, size_t j) {
     bool there = k < l->n && l->masks[(l->tap + k) % l->taps] >> j & 1;
     return (there ? l->x[l->base + l->offsets[k] + j] : l->pad) ^ l->flip;

@@ -30,7 +30,8 @@ static inline void ask_for_row(const void *x, size_t columns) {
         __builtin_prefetch(row + (columns - j < LINE ? columns : j + LINE) - 1);
 }
 
-// The addend and the results of a tile may lie in no cache when its products begin.
+// Prefetches the addend and the results of a tile, which may lie in no cache when its products
+// begin.
 static inline void ask_for_results(const results_tile *t, size_t row, size_t columns) {
     if (t->addend) ask_for_row(t->addend + row * t->addend_stride, columns);
     ask_for_row(t->y + row * t->y_stride, columns);
@@ -188,8 +189,8 @@ static void ask_for_ahead(const qdq_gemm_results *p, size_t row, size_t rows) {
         __builtin_prefetch(ahead + i, 0, 2);
 }
 
-// A tile asks for later steps of its panel. If it has few steps, and B is rows of x, it asks for
-// the same steps of the next panel, which lies to the right.
+// Returns the distance to the steps of B to prefetch: later steps of the tile's panel. If it has
+// few steps, and B is rows of x, the same steps of the next panel, which lies to the right.
 static ptrdiff_t b_ahead_of(const qdq_gemm_results *p) {
     if ((p->b_at || p->b_step != COLUMNS) && p->steps <= 2 * AHEAD) return COLUMNS;
     if (p->steps <= AHEAD) return 0;
@@ -207,7 +208,7 @@ static void set_shared(const qdq_gemm_results *p, results_tile *t) {
     t->y_stride = p->y_stride;
 }
 
-// The tiles of some rows, from left to right.
+// Runs the tiles of some rows, from left to right.
 static void run_row_of_tiles(const qdq_gemm_results *p, size_t row, size_t rows, results_tile *t) {
     t->first = row == 0;
     t->bias = p->bias ? p->bias + row : NULL;

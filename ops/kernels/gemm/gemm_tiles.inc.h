@@ -28,7 +28,7 @@ enum { STEPS_AT_ONCE = 4 };
 enum { STEPS_AT_ONCE = 1 };
 #endif
 
-// A step prefetches B for later steps: a panel lies in L2 at best when its first tile reads it.
+// Prefetches B for later steps: a panel lies in L2 at best when its first tile reads it.
 static inline void ask_for(const int32_t *b, size_t columns) {
     enum { AHEAD = 512, LINE = 16 };
     UNROLLED for (size_t i = 0; i < columns; i += LINE) __builtin_prefetch(b + AHEAD + i);
@@ -163,7 +163,7 @@ typedef void tile_fn(const int32_t *a, const int32_t *b, const int32_t *start, s
 #define HALF_ROWS(KIND, TYPE) static tile_fn *const *const KIND##_halves = NULL;
 #endif
 
-// `halves`: tiles of half a panel, or NULL.
+// Runs tiles; `halves`: tiles of half a panel, or NULL.
 static inline void run_tiles(tile_fn *const *tiles, tile_fn *const *halves,
                              const qdq_gemm_part *p) {
     size_t columns = p->half ? COLUMNS / 2 : COLUMNS;

@@ -45,7 +45,7 @@ typedef struct sums {
     size_t to_stride;
 } sums;
 
-// 16 rows.
+// Multiplies 16 rows.
 static void one_tile(const char *a, const char *b, sums c, size_t steps) {
     _tile_loadd(0, c.from, c.from_stride);
     _tile_loadd(1, c.from + 64, c.from_stride);
@@ -60,7 +60,7 @@ static void one_tile(const char *a, const char *b, sums c, size_t steps) {
     _tile_stored(1, c.to + 64, c.to_stride);
 }
 
-// 32 rows.
+// Multiplies 32 rows.
 static void two_tiles(const char *a, const char *b, sums c, size_t steps) {
     _tile_loadd(0, c.from, c.from_stride);
     _tile_loadd(1, c.from + 64, c.from_stride);
@@ -83,7 +83,7 @@ static void two_tiles(const char *a, const char *b, sums c, size_t steps) {
     _tile_stored(3, c.to + TILE * c.to_stride + 64, c.to_stride);
 }
 
-// Fewer than 16 rows: copies them to a whole tile whose other rows are zeros.
+// Multiplies fewer than 16 rows: copies them to a whole tile whose other rows are zeros.
 static void part_of_a_tile(const char *a, const char *b, sums c, size_t rows, size_t steps) {
     _Alignas(64) char of_a[TILE * ROW_BYTES], of_c[TILE * STEP_BYTES];
     memset(of_a, 0, sizeof of_a);

@@ -37,7 +37,7 @@ static inline factors factors_of(const qdq_quant_params *p, float s, int32_t z) 
     };
 }
 
-// n + z in the upper half, unless the lower half is less than 2 * NEAR.
+// Returns n + z in the upper half, unless the lower half is less than 2 * NEAR.
 static inline __m256i approximate(const factors *f, __m256 x) {
     return _mm256_cvtps_epi32(_mm256_fmadd_ps(x, f->unit, f->start));
 }
@@ -56,7 +56,7 @@ static inline __m256i exact(const factors *f, __m256 x) {
     return _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(q), f->z), 16);
 }
 
-// The upper halves of four vectors as words.
+// Stores the upper halves of four vectors as words.
 static inline void words_of_sums(const __m256i sums[4], __m256i words[2]) {
     for (size_t i = 0; i < 2; i++)
         words[i] = _mm256_packs_epi32(_mm256_srai_epi32(sums[2 * i], 16),

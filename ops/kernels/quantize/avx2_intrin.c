@@ -34,7 +34,7 @@ static inline __m256i order_of_bfloat16(__m256i bytes) {
     return _mm256_permute4x64_epi64(_mm256_shuffle_epi8(bytes, turns), 0xD8);
 }
 
-// Elements after the last group go to `rest`.
+// Passes elements after the last group to `rest`.
 static void leave(qdq_tile_fn *rest, const void *params, const qdq_view *views, const void *x,
                   void *y, size_t at, size_t n) {
     const qdq_quant_params *p = params;
@@ -81,7 +81,7 @@ static inline __m256 bfloat16_at(const void *x, size_t at) {
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128(from)), 16));
 }
 
-// n + z in the upper half, for any x. NaN becomes the least.
+// Returns n + z in the upper half, for any x. NaN becomes the least.
 static inline __m256i exact_unit(__m256 x, const qdq_view *views, size_t at) {
     const void *z = views[1].data + at * views[1].step;
     __m256i zero = views[1].step ? _mm256_loadu_si256(z) : _mm256_set1_epi32(*(const int32_t *)z);
@@ -155,7 +155,7 @@ static inline void code_group(const group *g, const factors *f, bool by_column, 
     store_codes(f, v, is_signed, (uint8_t *)g->out);
 }
 
-// The last group of a row, of fewer columns.
+// Computes the last group of a row, of fewer columns.
 static void code_end(const group *of, const factors *f, bool by_column, bool is_signed, size_t n) {
     int32_t sums[GROUP] = {0};
     float scale[GROUP] = {0}, bias[GROUP] = {0};

@@ -46,7 +46,7 @@ static inline __m256i word_results(const line *l, int shift, __m256i codes) {
                               _mm256_srai_epi16(_mm256_adds_epi16(high, l->addend), shift));
 }
 
-// Sixteen words from as many codes, which are the upper bytes of words.
+// Rounds sixteen words from as many codes, which are the upper bytes of words.
 static inline __m256i rounded_words(const line *l, __m256i words) {
     __m256i low = _mm256_srai_epi32(_mm256_unpacklo_epi16(words, words), 24);
     __m256i high = _mm256_srai_epi32(_mm256_unpackhi_epi16(words, words), 24);

@@ -73,8 +73,8 @@ static inline __m512i exact(const factors *f, __m512 x) {
     return _mm512_slli_epi32(_mm512_add_epi32(_mm512_cvtps_epi32(q), f->z), 16);
 }
 
-// The upper halves of four vectors of 16 numbers as words, alternately from the two vectors of each
-// pair.
+// Stores the upper halves of four vectors of 16 numbers as words, alternately from the two vectors
+// of each pair.
 static inline void upper_halves(const __m512i sums[4], __m512i words[2]) {
     const __m512i down = _mm512_set4_epi32(0x0F0E0F0E, 0x0B0A0B0A, 0x07060706, 0x03020302);
     for (int i = 0; i < 2; i++)

@@ -37,7 +37,7 @@ static inline float chip_least(uint32_t a, int32_t b) {
     return qdq_float_from_bits((uint32_t)((int32_t)a < b ? (int32_t)a : b));
 }
 
-// Half away from zero. Numbers from 2^21 on, infinities and NaN are beyond all bounds.
+// Rounds half away from zero. Numbers from 2^21 on, infinities and NaN are beyond all bounds.
 static inline int32_t chip_away(chip_integer c, uint32_t v) {
     float size = chip_least(v & ~CHIP_SIGN, CHIP_2_21);
     int32_t whole = (int32_t)size;
@@ -173,7 +173,7 @@ static inline uint32_t chip_fast_even(chip_integer c, chip_factors f, int32_t ze
     return doubtful;
 }
 
-// Integers of n patterns of x, which are overwritten, with one scale and one zero point.
+// Converts n patterns of x, which are overwritten, to integers, with one scale and one zero point.
 static inline void chip_quantize_part(chip_integer c, chip_factors f, int32_t zero, uint32_t *x,
                                       size_t n, int32_t *q) {
     for (size_t at = 0; at < n; at += CHIP_BLOCK) {
@@ -194,7 +194,7 @@ static inline bool chip_is_normal(uint32_t v) { return (v >> 23 & 0xFF) - 1 < 25
 
 //---- Quantize ---------------------------------------------------------------
 
-// 1 / s, n times, as a chip computes it.
+// Sets n reciprocals 1 / s as a chip computes them.
 static void chip_reciprocals(bool wormhole, const uint32_t *restrict s, size_t n,
                              uint32_t *restrict out) {
     if (wormhole)
@@ -234,7 +234,7 @@ typedef struct chip_part {
     int32_t zero[PART];
 } chip_part;
 
-// Zero points as the multiply-add takes them, and their places.
+// Sets zero points as the multiply-add takes them, and their places.
 static inline void chip_zero_points(chip_integer c, qdq_view view, size_t n, chip_part *part) {
     int32_t z[PART];
     body_ints(view, n, z);

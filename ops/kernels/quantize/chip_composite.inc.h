@@ -182,7 +182,8 @@ QDQ_CHIP_BACK(COMPOSITE_DEQUANTIZE)
 
 //---- Requantize -------------------------------------------------------------
 
-// in / out for seeds of out, in place of the seeds.
+// Replaces seeds of out by in / out. Returns bits that are not 0 if a quotient is too small or too
+// large.
 static uint32_t composite_quotients(const uint32_t *restrict in, const uint32_t *restrict out,
                                     size_t n, uint32_t *restrict factor) {
     uint32_t beyond = 0;

@@ -139,21 +139,21 @@ static inline uint32_t chip_blackhole_reciprocal(uint32_t v) {
     return chip_as_reciprocal(__builtin_fmaf(t, y, y), v);
 }
 
-// 1 / v as qdq_sfp_reciprocal gives it.
+// Returns 1 / v as qdq_sfp_reciprocal computes it.
 static inline uint32_t chip_reciprocal(bool wormhole, uint32_t v) {
     return wormhole ? chip_wormhole_reciprocal(v) : chip_blackhole_reciprocal(v);
 }
 
 //---- Quotient ---------------------------------------------------------------
 
-// 1 / b as division begins with it, of the significand of b.
+// Returns the estimate of 1 / b with which a division begins, from the significand of b.
 static inline float chip_seed(bool wormhole, uint32_t b) {
     float x = chip_significand(b);
     return wormhole ? chip_wormhole_seed(x) : chip_blackhole_seed(x);
 }
 
-// a / b as qdq_sfp_divide gives it, for a seed of b, a zero or finite, and b and the quotient
-// normal or too large. A zero has no sign.
+// Returns a / b as qdq_sfp_divide computes it, for a seed of b, a zero or finite, and b and the
+// quotient normal or too large. A zero has no sign.
 static inline uint32_t chip_divide_seeded(uint32_t a, uint32_t b, float seed) {
     float of_a = chip_significand(a), of_b = chip_significand(b), q = of_a * seed;
     q = __builtin_fmaf(chip_rest(of_a, q, of_b, 0x1p26f), seed, q);

@@ -41,7 +41,7 @@ static bool general_small_codes(const int32_t *q, size_t n) {
     return !large;
 }
 
-// The views of the elements from `at` on.
+// Sets the views of the elements from `at` on.
 static void general_views(const qdq_view *views, size_t count, size_t at, qdq_view *here) {
     for (size_t k = 0; k < count; k++) here[k] = body_from(views[k], at);
 }
@@ -153,7 +153,7 @@ static void general_sign_nan(const float *restrict x, const float *restrict scal
     }
 }
 
-// The quotients or products of x and the scales.
+// Computes the quotients or products of x and the scales.
 static void general_scale(general_target *t, const float *restrict x, float *restrict v,
                           size_t count) {
     const float *restrict s = t->scale, *restrict zero = t->zero;
@@ -166,7 +166,7 @@ static void general_scale(general_target *t, const float *restrict x, float *res
     if (general_follows_signs(t->n)) general_sign_nan(x, s, v, count);
 }
 
-// The codes of x, which may be v. False: not computed, as some numbers are too large.
+// Quantizes x, which may be v. False, without codes, if some numbers are too large.
 static bool general_quantize(general_target *t, const float *x, float *v, int32_t *q,
                              size_t count) {
     const qdq_numerics *n = t->n;
@@ -316,7 +316,7 @@ static void general_set_source(general_source *t, const qdq_quant_params *p, qdq
     general_step(n, n->dequantize_step_dtype, t->zero, count);
 }
 
-// The numbers of codes. False: not computed, as some are too large.
+// Dequantizes codes. False, without numbers, if some are too large.
 static bool general_dequantize(const general_source *t, const int32_t *restrict q,
                                float *restrict v, size_t count) {
     const qdq_numerics *n = t->n;
@@ -411,7 +411,7 @@ static bool general_by_ratio(general_sides *t, float *restrict v, int32_t *q, si
     return true;
 }
 
-// An x that is no integer becomes a number.
+// Dequantizes an x that is no integer: subtracts the zero point, then multiplies by the scale.
 static void general_shift_real(const general_source *t, float *restrict v, size_t count) {
     const qdq_numerics *n = t->n;
     for (size_t i = 0; i < count; i++) v[i] -= (float)t->z[i];
@@ -420,7 +420,8 @@ static void general_shift_real(const general_source *t, float *restrict v, size_
     general_step(n, n->dequantize_step_dtype, v, count);
 }
 
-// x is `codes`, or in v if they are NULL. False: not computed, as some numbers are too large.
+// Requantizes x, from `codes`, or in v if they are NULL. False, without codes, if some numbers are
+// too large.
 static bool general_requantize(general_sides *t, const int32_t *codes, float *restrict v,
                                int32_t *q, size_t count) {
     const qdq_numerics *n = t->in.n;

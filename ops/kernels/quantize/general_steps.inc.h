@@ -184,7 +184,7 @@ static inline int32_t general_finished(general_codes c, float v, float whole, in
     return body_nan(v) ? nan : q;
 }
 
-// The codes of numbers: after[i] is added to the rounded number, and nan[i] is the code of NaN.
+// Rounds numbers to codes: after[i] is added to the rounded number, and nan[i] is the code of NaN.
 static void general_finish(qdq_rounding rounding, general_codes c, const float *restrict v,
                            const int32_t *restrict after, const int32_t *restrict nan,
                            int32_t *restrict q, size_t n) {

@@ -7,7 +7,7 @@
 #include "ops/kernels/kernel.h"
 #include "runtime/numerics/fma.h"
 
-// Result number i of the table, and its code, as signed bytes.
+// Return the code of entry i of the table, and its result, as signed bytes.
 static int32_t code_of(const qdq_lookup_line *line, int i) {
     return line->x_unsigned ? i - 128 : (int8_t)i;
 }
@@ -30,7 +30,8 @@ static bool words_fit(const qdq_lookup_line *line, const uint8_t *table) {
     return true;
 }
 
-// The factor and the sum are rounded, so neighbours are tried too: they round other codes well.
+// Finds a line in words. The factor and the sum are rounded, so neighbours are tried too: they
+// round other codes well.
 static bool find_words(qdq_lookup_line *line, const uint8_t *table, float slope, float offset) {
     enum { NEAR = 4 };
     line->shift = fabsf(slope) < 0.999f ? QDQ_LINE_SHIFT : QDQ_LINE_STEEP_SHIFT;

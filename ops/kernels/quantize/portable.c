@@ -95,8 +95,8 @@ static void quantize_bounded(const qdq_quant_params *p, qdq_view s, qdq_view z, 
     }
 }
 
-// Small floats without bounds have no zero point: the result is the quotient, rounded once when it
-// is encoded.
+// Quantizes to small floats without bounds, which have no zero point: the result is the quotient,
+// rounded once when it is encoded.
 static void quantize_to_real(const qdq_quant_params *p, qdq_view s, qdq_view z, float global,
                              float *real, void *y, size_t n) {
     if (p->bounded) quantize_bounded(p, s, z, real, n);
@@ -108,7 +108,7 @@ static void quantize_to_real(const qdq_quant_params *p, qdq_view s, qdq_view z, 
     qdq_encode_float(p->y_dtype, real, y, n, &p->numerics);
 }
 
-// x as floats. A chip reads a block float as bfloat16.
+// Decodes x to floats. A chip reads a block float as bfloat16.
 static void decode_x(const qdq_quant_params *p, const void *x, float *real, size_t n) {
     qdq_decode_float(p->x_dtype, x, real, n);
     if (p->numerics.bfloat16_load == QDQ_BFLOAT16_LOAD_EXACT ||

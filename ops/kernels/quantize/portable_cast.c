@@ -78,8 +78,8 @@ static float power_of_two(qdq_cast_rounding mode, float v) {
     return ldexpf(1.0f, exponent - (up ? 0 : 1));
 }
 
-// Numbers below 2^-127 (zero and negative ones too) and above 2^127 have no power of two: they
-// saturate or become NaN.
+// Rounds to powers of two. Numbers below 2^-127 (zero and negative numbers too) and above 2^127
+// have no power of two: they saturate or become NaN.
 static void round_to_powers(const qdq_cast_params *p, float *v, size_t n) {
     bool saturate = p->numerics.float_overflow == QDQ_FLOAT_SATURATE;
     for (size_t i = 0; i < n; i++) {

@@ -80,14 +80,14 @@ static void winograd_begin(const qdq_winograd_tiles *t) {
     }
 }
 
-// y0 and y1 of four sums.
+// Computes y0 and y1 of four sums.
 static inline void winograd_end_four(const direct_floats m[WINOGRAD_SIDE], direct_floats *y0,
                                      direct_floats *y1) {
     *y0 = direct_add(direct_add(m[0], m[1]), m[2]);
     *y1 = direct_sub(direct_sub(m[1], m[2]), m[3]);
 }
 
-// The results of a row of each tile. `odd`: + 0 for each that is finite, else a NaN.
+// Computes the results of a row of each tile. `odd`: + 0 for each finite result, else a NaN.
 static inline void winograd_end_row(const direct_floats m[WINOGRAD_SIDE], float *y,
                                     direct_floats *odd) {
     direct_floats y0, y1, low, high;
@@ -127,7 +127,7 @@ typedef struct winograd_weight {
     double of[WINOGRAD_WEIGHTS];
 } winograd_weight;
 
-// G times three elements that lie `step` and, of the results, `u_step` apart.
+// Multiplies G by three elements that lie `step` and, in the results, `u_step` apart.
 static inline void winograd_weights_three(const winograd_weight *g, size_t step, winograd_weight *u,
                                           size_t u_step) {
     for (size_t i = 0; i < WINOGRAD_WEIGHTS; i++) {

@@ -15,8 +15,8 @@ int32_t qdq_gemm_sum_weights(const int8_t *x, size_t n);
 void qdq_gemm_sum_weight_lines(const int8_t *x, size_t stride, size_t rows, size_t columns,
                                int32_t *sums);
 
-// At least the number of steps that qdq_gemm_split_row finds among at most QDQ_GEMM_ROW_BYTES
-// weights. The last step ends with zeros.
+// Returns at least the number of steps that qdq_gemm_split_row finds among at most
+// QDQ_GEMM_ROW_BYTES weights. The last step ends with zeros.
 size_t qdq_gemm_count_rest(const int8_t *row, size_t n);
 
 // Splits n weights of a row (gemm_weights.c) and returns the number of steps that have a rest.
