@@ -125,8 +125,8 @@ void ort_build_double_pair(qdq_rewriter *r, qdq_match *m) {
     }
 }
 
-// Matches a Dequantize and Quantize of equal parameters: the codes stay, if nothing else reads the
-// floats.
+// Matches a Dequantize and Quantize of equal parameters: the codes stay, if they and the floats
+// have no other reader.
 bool ort_match_equal_pair(const qdq_rewriter *r, qdq_match *m) {
     qdq_coder dq = qdq_coder_of(r, m->anchor, "Dequantize");
     if (!ort_is_scalar(&dq) || !ort_is_byte(&dq) || !ort_is_read_once(r, dq.codes)) return false;
