@@ -6,7 +6,7 @@
 #include "graph/compile/compile.h"
 #include "ops/kernels/quantize/sums/code_sum.h"
 
-// Returns the next link that computes something; `count` if there is none.
+// Returns the next link that computes something; `count` after the last.
 static size_t next_of(const qdq_step *step, size_t i) {
     for (i++; i < step->link_count && !step->links[i].fn;) i++;
     return i;

@@ -215,7 +215,7 @@ static bool fold_input(qdq_draft *draft, size_t index, size_t input, qdq_draft_k
 }
 
 // Computes an input that dequantizes a small constant, such as a bias, once instead of in each run.
-// Large ones would take memory, and other nodes may compute on integers if `fast`.
+// Large constants would take memory, and other nodes may compute on integers if `fast`.
 static bool fold_small(qdq_draft *draft, uint32_t id) {
     enum { MOST_ELEMENTS = 4096 };
     const qdq_graph_value *v = &draft->graph->values[id];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integer execution: finds the nodes that can compute on quantized inputs instead of dequantized
-// ones, also through ops that only move or select elements between Dequantize and the node. A
+// inputs, also through ops that only move or select elements between Dequantize and the node. A
 // Dequantize without remaining readers is not computed.
 //
 // Each value between Dequantize and reader stays either quantized or dequantized. Values that must

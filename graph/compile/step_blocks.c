@@ -28,8 +28,8 @@ static bool same_tiles(const qdq_tiling *a, const qdq_tiling *b) {
     return a->planes == b->planes && a->rows == b->rows && a->cols == b->cols;
 }
 
-// Returns the tiling of a value that the step reads or stores in tiles. If there is none, the
-// tiling of x.
+// Returns the tiling of a value that the step reads or stores in tiles. If no value lies in tiles,
+// the tiling of x.
 static qdq_tiling tiling_of(const qdq_step *step) {
     for (size_t i = 0; step->x.place.kind != QDQ_PLACE_ARENA && i < step->link_count; i++) {
         const qdq_link *link = &step->links[i];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rewriting: turns a checked graph into the graph that a target runs. A target has a table of
-// patterns, sorted by pass. A pass looks at every node as the anchor of each of its patterns, then
+// patterns, sorted by pass. A pass tries every node as the anchor of each of its patterns, then
 // copies the graph; nodes that a match replaces are left out, and nodes without remaining readers
 // disappear. graph/targets/ort/ort_rewrites.c has the table of target ort.
 #ifndef QDQ_GRAPH_REWRITE_REWRITE_H

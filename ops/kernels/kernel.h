@@ -75,7 +75,7 @@ qdq_range_fn *qdq_range_find(qdq_dtype x_dtype, uint32_t isas);
 qdq_range_fn qdq_range_portable;
 
 // A line on which the 256 results of a table of bytes lie, so that they can be computed. With x and
-// y as signed bytes (the highest bit of unsigned ones is inverted), a result is one of
+// y as signed bytes (the highest bit of unsigned bytes is inverted), a result is one of
 //
 //   saturate((saturate(mulhrs(x << 8, factor) + addend)) >> shift)         QDQ_LINE_WORDS
 //   clamp(rne(fma(x, slope, offset)) + after, least, most)                 QDQ_LINE_FLOATS

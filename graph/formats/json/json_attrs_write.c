@@ -103,7 +103,7 @@ void qdq_json_write_attrs(qdq_json *json, const qdq_graph *graph, const qdq_node
 
 typedef struct text {
     char *out;
-    size_t capacity, length;  // of the whole text, whether it fits or not
+    size_t capacity, length;  // of the whole text, even if it does not fit
 } text;
 
 static void to_text(void *self, const char *bytes, size_t count) {

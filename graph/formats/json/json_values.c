@@ -208,7 +208,8 @@ static qdq_status check_elements(const qdq_reader *r, const declaration *d,
     return QDQ_OK;
 }
 
-// Reads small constants now; the elements of large ones stay in the file until they are needed.
+// Reads small constants now; the elements of large constants stay in the file until they are
+// needed.
 static qdq_status add_from_file(qdq_reader *r, const declaration *d, size_t number,
                                 const qdq_tensor_info *info) {
     qdq_tensor_file *tensors = r->files[number].file;

@@ -18,7 +18,7 @@ static bool is_exact(const qdq_dtype_info *x, qdq_dtype y) {
     return to->kind == QDQ_KIND_INT && x->least >= to->least && x->greatest <= to->greatest;
 }
 
-// Dtypes that ttnn lacks have a rule of their own.
+// Dtypes that ttnn lacks have a separate rule.
 static bool cast_is_known(qdq_dtype x, qdq_dtype y) {
     const qdq_dtype_set from_float = FLOATS | QDQ_SET(INT32) | QDQ_SET(UINT16) | QDQ_SET(UINT8);
     const qdq_dtype_set all = from_float | QDQ_SET(INT8);
@@ -69,7 +69,8 @@ void qdq_ttnn_chip_elementwise(const qdq_op_context *ctx, const qdq_rule *rule) 
                                 NULL);
 }
 
-// Products of bfloat16 are one step in newer kernels and up to four in older ones.
+// Reports quotients, and products of bfloat16, which are one step in newer kernels and up to four
+// in older kernels.
 void qdq_ttnn_chip_quotient(const qdq_op_context *ctx, const qdq_rule *rule) {
     bool divides = qdq_op_context_is(ctx, "Divide");
     if (divides || ctx->inputs[0].type.dtype == QDQ_BFLOAT16)

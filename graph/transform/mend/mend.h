@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mending: changes a graph where a target refuses it, until no error is left that has a mend. A
-// mend is a pattern of graph/rewrite/; a target lists the rules that it answers (`mended`), and it
-// considers only nodes where one of these rules has an error. mend_table.c has the table.
+// mend is a pattern of graph/rewrite/ that considers only nodes where a rule that it answers has an
+// error; a target lists these rules (`mended`). mend_table.c has the table.
 #ifndef QDQ_GRAPH_MEND_MEND_H
 #define QDQ_GRAPH_MEND_MEND_H
 

@@ -37,7 +37,7 @@ typedef struct qdq_depthwise {
     size_t y_next, y_stride;    // elements
     size_t rows, columns;       // of y
     bool fours;                 // the order of sums, as qdq_direct_fn says
-    const bool *odd;            // of channels; NULL: sums are not looked at
+    const bool *odd;            // of channels; NULL: sums are not tested
 } qdq_depthwise;
 
 // y = sum * scale + 0 + bias as qdq_direct_finish_fn says, from channel `first` on. Returns the

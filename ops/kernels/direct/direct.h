@@ -84,8 +84,8 @@ typedef struct qdq_direct_row_sums {
 
 typedef void qdq_direct_add_rows_fn(const qdq_direct_row_sums *rows);
 
-// Channels that are groups of their own, one after the other through the same planes and sums:
-// planes are filled, sums added and finished. Pointers point to the first channel.
+// Channels that are separate groups, one after the other through the same planes and sums: planes
+// are filled, sums added and finished. Pointers point to the first channel.
 typedef struct qdq_direct_channels {
     size_t count;
     const qdq_direct_flat *flat;  // NULL: rows
@@ -94,7 +94,7 @@ typedef struct qdq_direct_channels {
     size_t x_next;  // bytes from one channel to the next
     qdq_direct_part part;
     bool fours;
-    const bool *odd;  // of channels; NULL: sums are not looked at
+    const bool *odd;  // of channels; NULL: sums are not tested
     qdq_direct_results results;
     size_t w_next, y_next, scale_next;
 } qdq_direct_channels;

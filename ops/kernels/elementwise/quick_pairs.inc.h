@@ -140,7 +140,7 @@ static inline void pair_again_compute(pair_again *again, qdq_elementwise_fn *qui
 }
 
 // Defines the loop over any number of floats. It calls the loop over pairs of vectors for at most
-// PAIR_BLOCK elements at a time, and `quick`, the loop with doubles, for uncertain ones.
+// PAIR_BLOCK elements at a time, and `quick`, the loop with doubles, for uncertain elements.
 #define PAIR_LOOP(name, quick)                                                                    \
     static void QDQ_ISA_NAME(pair_block_##name)(const float *x, float *y, size_t from, size_t to, \
                                                 pair_again *again) {                              \

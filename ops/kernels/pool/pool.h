@@ -23,7 +23,7 @@ typedef enum qdq_pool_kind {
 typedef void qdq_pool_load_fn(const float *x, size_t step, void *y, size_t n);
 
 // Joins each of `count` rows, at least one, with y: y[i] = max(y[i], key of rows[k][i]). `fresh`:
-// y[i] counts as the least. Rows are float32, or bytes that `sign` maps to unsigned ones by XOR.
+// y[i] counts as the least. Rows are float32, or bytes that `sign` maps to unsigned bytes by XOR.
 // Touches n elements, no more.
 typedef void qdq_pool_rows_fn(const void *const *rows, size_t count, uint8_t sign, bool fresh,
                               void *y, size_t n);

@@ -9,7 +9,7 @@
 
 //---- Numerics ---------------------------------------------------------------
 
-// The integer part, of the merged kernels (away) and of the later ones (even).
+// The integer part of the merged kernels (away) and of the later kernels (even).
 #define QDQ_CHIP_AWAY_int32 .rounding = QDQ_ROUND_HALF_AWAY
 #define QDQ_CHIP_AWAY_uint8 .rounding = QDQ_ROUND_HALF_AWAY, .overflow = QDQ_OVERFLOW_MAGNITUDE
 #define QDQ_CHIP_AWAY_int8 .rounding = QDQ_ROUND_HALF_AWAY, .fold_128 = true

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantize, Dequantize and Requantize for numerics that have no kernel of their own: all fields but
-// a chip's arithmetic. Elements pass through the steps of general_steps.inc.h, 256 at a time, which
+// Quantize, Dequantize and Requantize for numerics without a separate kernel: all fields but a
+// chip's arithmetic. Elements pass through the steps of general_steps.inc.h, 256 at a time, which
 // stay in the L1 cache; a field chooses a step before its loop. Dtypes, parameters and elements for
 // which a step is not exact go to the portable kernel.
 #include "ops/kernels/quantize/general_steps.inc.h"

@@ -226,7 +226,7 @@ void qdq_onnx_prelu(qdq_onnx_node *node, const qdq_onnx_op *row) {
 
 //---- Products ---------------------------------------------------------------
 
-// alpha and beta other than 1 are products of their own.
+// Multiplies by alpha or beta in a separate node, unless it is 1.
 static qdq_value scaled(qdq_onnx_node *node, qdq_value x, const char *factor, double by,
                         const char *helper) {
     qdq_onnx_call call;

@@ -167,7 +167,7 @@ static qdq_status make_draft(qdq_onnx_draft *draft, qdq_error *err) {
     return draft->mempool->failed ? qdq_fail_memory(err, graph->value_count) : QDQ_OK;
 }
 
-// Makes the draft and hands it on; both in memory of their own.
+// Makes the draft and hands it on; both in separate memory.
 static qdq_status with_draft(const qdq_graph *graph, qdq_findings *findings,
                              qdq_status (*use)(qdq_onnx_draft *draft, void *self, qdq_error *err),
                              void *self, qdq_error *err) {
