@@ -200,7 +200,8 @@ static qdq_status check(qdq_graph *graph, const qdq_target_version *version,
         check_target(graph, version, &graph->checked);
         check_returned(graph, version, &graph->checked);
         check_ignored(graph, version->target, request, &graph->checked);
-        if (!qdq_check_layouts(graph, version, request ? request->device : NULL, &graph->checked))
+        qdq_target_version memory = qdq_memory_version(version);
+        if (!qdq_check_layouts(graph, &memory, request ? request->device : NULL, &graph->checked))
             return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while checking the graph");
         QDQ_TRY(check_deployed(graph, version, &graph->checked, err));
         QDQ_TRY(check_memory(graph, request, &graph->checked, err));

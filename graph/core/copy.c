@@ -13,7 +13,8 @@ qdq_graph *qdq_copy_empty(const qdq_graph *like) {
                                  .log = like->log,
                                  .limits = like->limits,
                                  .target = like->target};
-    qdq_graph *graph = qdq_graph_create(like->name, &options);
+    qdq_graph *graph = qdq_graph_new(like->name, &options);
+    if (graph) graph->own = like->own;
     if (graph) graph->own_target = qdq_mempool_strdup(&graph->mempool, like->own_target);
     if (graph) graph->opset = like->opset;
     if (graph) graph->file = qdq_mempool_strdup(&graph->mempool, like->file);

@@ -44,13 +44,7 @@ static void set_up(qdq_graph *graph, const char *name, const qdq_graph_options *
     graph->value_count = 1;
 }
 
-void qdq_graph_set_own_target(qdq_graph *graph, const char *target) {
-    graph->own_target = qdq_mempool_strdup(&graph->mempool, target);
-    if (!graph->own_target) graph->own_target = "core";
-    if (!graph->target_given) graph->target = graph->own_target;
-}
-
-qdq_graph *qdq_graph_create(const char *name, const qdq_graph_options *options) {
+qdq_graph *qdq_graph_new(const char *name, const qdq_graph_options *options) {
     const qdq_allocator *allocator = qdq_allocator_or_default(options ? options->allocator : NULL);
     qdq_graph *graph = qdq_alloc_array(allocator, 1, sizeof *graph, 64);
     if (!graph) return NULL;
@@ -400,7 +394,7 @@ qdq_value qdq_graph_add_node(qdq_graph *graph, const qdq_op *op, const void *att
     qdq_graph_connect_output_tensor(graph, &node);
     qdq_op_context ctx;
     qdq_graph_context(graph, &node, &graph->findings, &ctx);
-    node.dtype_filled = qdq_target_fill_dtype(graph->own_target, &ctx, node.attrs);
+    node.dtype_filled = qdq_target_fill_dtype(graph->own, &ctx, node.attrs);
     node.inferred = op->complete && op->complete(&ctx, node.attrs, &graph->mempool);
     node.valid = qdq_op_check(&ctx);
     if (node.valid && strcmp(graph->own_target, graph->target) != 0)

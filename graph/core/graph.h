@@ -64,8 +64,9 @@ struct qdq_graph {
     // The target that the file names (core if it names none), or the options of a graph without a
     // file. Nodes that name no dtype have its defaults.
     const char *own_target;
-    int64_t opset;      // of ai.onnx in the model that it was read from; 0: unknown
-    bool target_given;  // by the options; the target that a file names is then ignored
+    const struct qdq_target *own;  // its description; NULL: no target has the name
+    int64_t opset;                 // of ai.onnx in the model that it was read from; 0: unknown
+    bool target_given;             // by the options; the target that a file names is then ignored
     struct qdq_held_file
         *files;               // files that constants are read from (graph/core/held_constants.h)
     qdq_error *failure;       // the first error of reading those files; NULL without files
@@ -96,8 +97,11 @@ qdq_limits qdq_limits_or_default(const qdq_limits *limits);
 // Writes one line to the logger of the graph's options.
 void qdq_graph_tell(const qdq_graph *graph, const char *format, ...) QDQ_PRINTF(2, 3);
 
-// Makes `target` the target that the graph's file names, which is the graph's unless the options
-// name one.
+// Creates a graph whose own target is not looked up yet. NULL: no memory.
+qdq_graph *qdq_graph_new(const char *name, const qdq_graph_options *options);
+
+// Sets the target that the graph's file names, which is the graph's unless the options name one
+// (graph/targets/graph_target.c).
 void qdq_graph_set_own_target(qdq_graph *graph, const char *target);
 
 // Adds a finding about an error found while building.

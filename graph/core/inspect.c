@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "graph/core/held_constants.h"
-#include "graph/core/target.h"
 #include "runtime/base/fp_environment.h"
 
 size_t qdq_graph_node_count(const qdq_graph *graph) { return graph ? graph->node_count : 0; }
@@ -66,22 +65,6 @@ const void *qdq_value_data(const qdq_graph *graph, qdq_value value) {
 bool qdq_value_is_constant(const qdq_graph *graph, qdq_value value) {
     const qdq_graph_value *v = value_at(graph, value);
     return v && v->kind == QDQ_VALUE_CONSTANT;
-}
-
-qdq_status qdq_graph_numerics(const qdq_graph *graph, const char *target, size_t index,
-                              qdq_numerics *out, qdq_error *err) {
-    QDQ_FIXED_ENVIRONMENT;
-    qdq_target_version version;
-    const qdq_node *node = NULL;
-    if (!out) return qdq_fail(err, QDQ_ERR_ARGUMENT, "there is no qdq_numerics to write to");
-    QDQ_TRY(qdq_graph_find_node(graph, index, &node, err));
-    if (!qdq_target_version_find(target ? target : graph->target, &version, err))
-        return QDQ_ERR_ARGUMENT;
-    qdq_findings silent = {0};
-    qdq_op_context ctx;
-    qdq_graph_context(graph, node, &silent, &ctx);
-    *out = qdq_target_numerics(&version, &ctx);
-    return QDQ_OK;
 }
 
 qdq_value_source qdq_graph_source(const qdq_graph *deployed, qdq_value value) {

@@ -96,9 +96,9 @@ qdq_target_device qdq_target_device_of(const char *name);
 // Returns the numerics of a node at a version.
 qdq_numerics qdq_target_numerics(const qdq_target_version *version, const qdq_op_context *ctx);
 
-// Writes the default of "TARGET" or "TARGET@VERSION" to the attribute `dtype` of a node that has
-// none. False if there is nothing to write.
-bool qdq_target_fill_dtype(const char *target, const qdq_op_context *ctx, void *attrs);
+// Writes the default of a graph's own target (NULL: none) to the attribute `dtype` of a node that
+// has none. False if there is nothing to write.
+bool qdq_target_fill_dtype(const qdq_target *own, const qdq_op_context *ctx, void *attrs);
 
 // Writes the dtype of the first result to `dtype` of a node that has none, so that no target
 // decides it again. False if there is nothing to write.
@@ -106,6 +106,10 @@ bool qdq_target_keep_dtype(const qdq_op_context *ctx, void *attrs);
 
 // True if a rule holds at a version.
 bool qdq_rule_holds(const qdq_rule *rule, const qdq_target_version *version);
+
+// Returns the version whose rules of memory hold: `version` if its target has a device, else the
+// first target with one.
+qdq_target_version qdq_memory_version(const qdq_target_version *version);
 
 // Returns target number `index`, as qdq_target_get counts; NULL if it is out of range.
 const qdq_target *qdq_target_at(size_t index);

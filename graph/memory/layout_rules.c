@@ -93,8 +93,6 @@ bool qdq_check_layouts(const qdq_graph *graph, const qdq_target_version *version
     qdq_tensor_layouts layouts;
     qdq_mempool mempool;
     if (!device || !is_concerned(graph)) return true;
-    qdq_target_version memory = *version;  // the memory is ttnn's whatever the target
-    if (!version->target->device && !qdq_target_version_find("ttnn", &memory, NULL)) return true;
     qdq_mempool_init(&mempool, graph->allocator);
     const size_t *last_reader = last_readers(graph, &mempool);
     bool made = last_reader && qdq_tensor_layouts_make(graph, &mempool, &layouts);
@@ -103,7 +101,7 @@ bool qdq_check_layouts(const qdq_graph *graph, const qdq_target_version *version
                              .layouts = &layouts,
                              .last_reader = last_reader,
                              .findings = findings};
-    if (made) check_all(&ctx, &memory);
+    if (made) check_all(&ctx, version);
     qdq_mempool_release(&mempool);
     return made;
 }

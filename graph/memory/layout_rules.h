@@ -25,9 +25,8 @@ typedef struct qdq_value_context {
     const char *why;
 } qdq_value_context;
 
-// Applies the rules with a `check_value` to all values of a graph that says anything about memory:
-// the target's, or ttnn's for a target without a device. `device` NULL: there is nothing to
-// check. False if memory runs out.
+// Applies the rules of `version` with a `check_value` to all values of a graph that says anything
+// about memory. `device` NULL: there is nothing to check. False if memory runs out.
 bool qdq_check_layouts(const qdq_graph *graph, const qdq_target_version *version,
                        const qdq_device *device, qdq_findings *findings);
 
