@@ -35,9 +35,10 @@ QDQ_API const char *qdq_version(void);
 typedef enum qdq_status {
     QDQ_OK = 0,
     QDQ_ERR_ARGUMENT,     // the caller: a wrong name, dtype, count or option
-    QDQ_ERR_PARSE,        // the file: it is not what it claims to be
+    QDQ_ERR_PARSE,        // the file does not have the format that it claims
     QDQ_ERR_GRAPH,        // the model: the graph breaks a core rule
-    QDQ_ERR_UNSUPPORTED,  // the target refuses the graph, or this library lacks something it needs
+    QDQ_ERR_UNSUPPORTED,  // the target refuses the graph, or the library lacks a feature that it
+                          // needs
     QDQ_ERR_IO,           // the system: a file cannot be opened, read or written
     QDQ_ERR_MEMORY,       // an allocation failed
     QDQ_ERR_LIMIT,        // a cap of qdq_limits was hit; raise it if the input is trusted
@@ -147,7 +148,7 @@ QDQ_API const char *qdq_dtype_name(qdq_dtype dtype);
 // Bytes of one element in the API: (bits + 7) / 8, or 4 for a block float; 0 if `dtype` is invalid.
 QDQ_API size_t qdq_dtype_size(qdq_dtype dtype);
 
-// Whether elements can have a fraction (kinds FLOAT, SMALL_FLOAT, BLOCK_FLOAT, EXPONENT,
+// True if elements can have a fraction (kinds FLOAT, SMALL_FLOAT, BLOCK_FLOAT, EXPONENT,
 // WIDE_FLOAT).
 QDQ_API bool qdq_dtype_is_real(qdq_dtype dtype);
 
@@ -185,7 +186,7 @@ typedef struct qdq_shape {
     }(__VA_ARGS__))
 #endif
 
-// Whether two shapes have the same rank, in 0..QDQ_MAX_RANK, and the same dims.
+// True if two shapes have the same rank, in 0..QDQ_MAX_RANK, and the same dims.
 QDQ_API bool qdq_shape_equal(qdq_shape a, qdq_shape b);
 // Elements in a shape (1 for a scalar), which must fit a size_t; 0 if the rank or a dim is illegal.
 QDQ_API size_t qdq_shape_count(qdq_shape shape);
@@ -200,7 +201,8 @@ typedef struct qdq_tensor_info {
 
 //---- Limits -----------------------------------------------------------------
 
-// Caps on what a graph may ask for; 0 means the default. Callers can raise them, files cannot.
+// Limits on the resources that a graph may ask for; 0 means the default. Callers can raise them,
+// files cannot.
 typedef struct qdq_limits {
     size_t file_bytes;   // of a JSON file; default 64 MiB
     size_t json_values;  // JSON values in a file; default 1,000,000

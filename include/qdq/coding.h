@@ -19,10 +19,10 @@ typedef struct qdq_node_port {
 // How a float value becomes codes where nodes read it. All pointers belong to the caller.
 typedef struct qdq_coding {
     qdq_value value;  // float32, float16 or bfloat16
-    // The codes of a constant, qdq_shape_count elements of attrs.dtype, which take its place. NULL:
-    // a Quantize node makes them.
+    // The codes that replace a constant: qdq_shape_count elements of attrs.dtype. NULL: a Quantize
+    // node computes them.
     const void *codes;
-    // The attributes of the Quantize, and of the Dequantize that reads it and makes the dtype of
+    // The attributes of the Quantize, and of the Dequantize that reads it and returns the dtype of
     // `value`. Parameters are numbers (`scales`, `zps`); `name` and the ports are ignored.
     qdq_quantize_attrs attrs;
     const qdq_node_port *readers;  // the ports that read the Dequantize; each reads `value` now

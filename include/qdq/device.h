@@ -18,8 +18,8 @@ typedef enum qdq_arch { QDQ_ARCH_NONE = 0, QDQ_WORMHOLE, QDQ_BLACKHOLE } qdq_arc
 
 enum { QDQ_DEVICE_NAME_BYTES = 32 };
 
-// The numbers of a device, X(field, least, greatest). Sizes are bytes. What a description in JSON
-// may give, and its check, is made from this list.
+// The numbers of a device, X(field, least, greatest). Sizes are bytes. The keys of a description in
+// JSON and the checks of their ranges come from this list.
 // clang-format off
 #define QDQ_DEVICE_NUMBERS(X)                                                                     \
     X(grid_x,            1, 64)                /* columns of worker cores */                      \
@@ -43,12 +43,12 @@ typedef struct qdq_device {
 #undef QDQ_DEVICE_FIELD
 } qdq_device;
 
-// The devices there are: n150, n300 (one of its two chips), p100, p150. "none", which
-// qdq_device_find knows too, is not among them: it stands for no device, where one is given.
+// The known devices: n150, n300 (one of its two chips), p100, p150. "none", a name that
+// qdq_device_find also accepts, is not in the list: it says that there is no device.
 QDQ_API const qdq_device *qdq_devices(size_t *count);
-// The one called `name`; NULL with `err` set.
+// Returns the device called `name`; NULL with `err` set.
 QDQ_API const qdq_device *qdq_device_find(const char *name, qdq_error *err);
-// Whether it is the device "none". False for NULL.
+// True if `device` is the device "none". False for NULL.
 QDQ_API bool qdq_device_is_none(const qdq_device *device);
 // QDQ_ERR_ARGUMENT unless a device can have these numbers.
 QDQ_API qdq_status qdq_device_check(const qdq_device *device, qdq_error *err);
@@ -121,7 +121,7 @@ typedef struct qdq_memory_config {
     qdq_shard_spec shard_spec;
 } qdq_memory_config;
 
-// How a tensor lies on a device: what ttnn calls memory_config, layout and tile. All zero: in DRAM,
+// The placement of a tensor on a device, ttnn's memory_config, layout and tile. All zero: in DRAM,
 // interleaved, in tiles of 32x32.
 typedef struct qdq_tensor_layout {
     qdq_memory_config memory_config;

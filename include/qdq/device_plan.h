@@ -21,8 +21,8 @@ enum { QDQ_POOLS = 5 };  // enumerators of qdq_buffer_type, which number the poo
 typedef enum qdq_buffer_role {
     QDQ_ROLE_INPUT = 0,
     QDQ_ROLE_CONSTANT,      // a constant, or a list of numbers in an attribute
-    QDQ_ROLE_RESULT,        // made by a node
-    QDQ_ROLE_INTERMEDIATE,  // made and freed while a node runs
+    QDQ_ROLE_RESULT,        // an output of a node
+    QDQ_ROLE_INTERMEDIATE,  // allocated and freed while a node runs
 } qdq_buffer_role;
 
 typedef struct qdq_device_buffer {
@@ -44,7 +44,7 @@ typedef struct qdq_device_buffer {
     // Programs, from which to which it is allocated, both included. A buffer that lives on has the
     // last program of the plan.
     size_t first_step, last_step;
-    size_t last_use;  // the last program that makes or reads it
+    size_t last_use;  // the last program that writes or reads it
     bool lives_on;    // an output of the graph, or a value that is kept: never freed
 } qdq_device_buffer;
 
@@ -60,7 +60,7 @@ typedef struct qdq_device_step {
     const char *op;       // "Quantize"
     const char *program;  // "quantize", "divide", "typecast", ...
     size_t node_index;    // of the graph, as in qdq_graph_node
-    // The output, and what the program reads; SIZE_MAX: none.
+    // The output, and the buffers that the program reads; SIZE_MAX: none.
     size_t output, inputs[2];
     size_t first_event, event_count;
     qdq_pool_state pools[QDQ_POOLS];
@@ -112,7 +112,7 @@ typedef struct qdq_device_plan {
 QDQ_API const qdq_device_plan *qdq_plan_device(const qdq_plan *plan);
 
 // The buffer of value number `value` (qdq_plan_get_value); NULL without a device, for an index out
-// of range, and for a value that no program on the device makes or reads.
+// of range, and for a value that no program on the device writes or reads.
 QDQ_API const qdq_device_buffer *qdq_plan_value_buffer(const qdq_plan *plan, size_t value);
 
 // The place of a page. `bank` is a bank id; of a shard in L1 it is a core, y * grid_x + x.

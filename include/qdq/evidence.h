@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the numbers of a target were held against: the backend that was run, its vendor's model of
-// it, or its source, which was read.
+// Evidence for the numbers of a target: the backend, its vendor's model or its source that they
+// were compared with.
 #ifndef QDQ_EVIDENCE_H
 #define QDQ_EVIDENCE_H
 
@@ -12,7 +12,7 @@ extern "C" {
 
 // Strings are never NULL, except that all are for an index out of range or an unknown target.
 typedef struct qdq_evidence {
-    // "run": the backend computed, and its results are equal except for what `compared` says;
+    // "run": the backend computed, and its results are equal up to the exceptions in `compared`;
     // "vendor's model": a simulator or numbers that the vendor published;
     // "read from source": code or documents were read, and nothing of the backend was run.
     const char *kind;

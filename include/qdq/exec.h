@@ -28,7 +28,7 @@ typedef struct qdq_compile_options {
     // bits.
     bool tiled;
     // Values that are stored and stay readable until the next run (qdq_exec_read, qdq_exec_tiles):
-    // all of them, or those that `keep` names. A name of no value is QDQ_ERR_ARGUMENT.
+    // all of them, or the values that `keep` names. An unknown name is QDQ_ERR_ARGUMENT.
     bool keep_all;
     const char *const *keep;
     size_t keep_count;
@@ -117,8 +117,8 @@ QDQ_API qdq_status qdq_exec_write(qdq_exec *exec, const char *name, qdq_dtype dt
 QDQ_API void qdq_exec_run(qdq_exec *exec);
 
 // Computes one step of the plan (qdq_plan_get_step), to time it or to show the progress of a run.
-// All steps in order make a run, once every input is written or bound. Does nothing if `step` is
-// out of range or `exec` is NULL.
+// Once every input is written or bound, computing all steps in order is the same as a run. Does
+// nothing if `step` is out of range or `exec` is NULL.
 QDQ_API void qdq_exec_run_step(qdq_exec *exec, size_t step);
 
 // Copies an output or a kept value, as the last run left it, row-major to `data`. An output has

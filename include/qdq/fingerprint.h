@@ -10,10 +10,10 @@
 extern "C" {
 #endif
 
-// Writes data made of `seed` and the name and dtype of each input to the inputs of `exec`, which
-// runs a plan of `graph`. The ports that read an input narrow the range of its data. Fails with
-// QDQ_ERR_MEMORY, also for a NULL graph, and with QDQ_ERR_ARGUMENT for a NULL exec or a graph that
-// lacks an input of the plan.
+// Fills the inputs of `exec`, which runs a plan of `graph`, with data that depend on `seed` and on
+// the name and dtype of the input. The ports that read an input narrow the range of its data. Fails
+// with QDQ_ERR_MEMORY, also for a NULL graph, and with QDQ_ERR_ARGUMENT for a NULL exec or a graph
+// that lacks an input of the plan.
 QDQ_API qdq_status qdq_exec_fill(qdq_exec *exec, const qdq_graph *graph, uint64_t seed,
                                  qdq_error *err);
 

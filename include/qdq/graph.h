@@ -18,8 +18,8 @@ extern "C" {
 typedef struct qdq_graph qdq_graph;
 
 // A value of a graph: an input, a constant or an output of a node. All zero is "no value".
-// Valid only for the graph that made it: another graph refuses an id beyond its own, and takes a
-// smaller one for its own value of that id.
+// Valid only in the graph that returned it: another graph refuses an id that is out of its range,
+// and takes a smaller id for its own value with this id.
 typedef struct qdq_value {
     uint32_t id;
 } qdq_value;
@@ -48,8 +48,8 @@ typedef struct qdq_graph_options {
     size_t shape_count;
     const qdq_dim_size *dims;  // ONNX models only
     size_t dim_count;
-    // NULL: the whole model. Otherwise it ends at the node of this name, or the node that makes the
-    // value of this name, and its results are the outputs.
+    // NULL: the whole model. Otherwise the graph ends at the node of this name, or at the node that
+    // computes the value of this name; the results of the node become the outputs.
     const char *until;
 } qdq_graph_options;
 
@@ -75,7 +75,7 @@ QDQ_API qdq_value qdq_constant(qdq_graph *graph, const char *name, qdq_dtype dty
 // Names `value` as a result of the graph. An input or a constant may be a result.
 QDQ_API void qdq_output(qdq_graph *graph, const char *name, qdq_value value);
 
-// The output called `port` ("scale", ...) of the node that makes `value`; no value if the node
+// The output called `port` ("scale", ...) of the node that computes `value`; no value if the node
 // lacks this output or `port` is NULL.
 QDQ_API qdq_value qdq_port(qdq_graph *graph, qdq_value value, const char *port);
 
@@ -92,11 +92,11 @@ QDQ_API bool qdq_value_type(const qdq_graph *graph, qdq_value value, qdq_dtype *
 
 //---- The memory of a device (docs/format.md) --------------------------------
 
-// Say where `value`, an input, a constant or the first output of a node, shall lie on a Tenstorrent
-// device: its memory_config, whether its pages are tiles or rows, and the shape of its tiles. All
-// have defaults, and results never depend on them. Targets without a device ignore them, with a
-// warning. A place that no device has is a finding, and is not kept; target ttnn's rules check
-// what depends on the tensor and on the device. The last call counts.
+// Set the placement of `value`, an input, a constant or the first output of a node, on a
+// Tenstorrent device: its memory_config, the layout of its pages (tiles or rows), and the shape of
+// its tiles. All have defaults, and results never depend on them. Targets without a device ignore
+// them, with a warning. A place that no device has is a finding, and is not kept; target ttnn's
+// rules check the placement against the tensor and the device. The last call counts.
 QDQ_API void qdq_set_memory_config(qdq_graph *graph, qdq_value value,
                                    const qdq_memory_config *config);
 QDQ_API void qdq_set_layout(qdq_graph *graph, qdq_value value, qdq_layout layout);
@@ -125,13 +125,13 @@ QDQ_API qdq_graph *qdq_graph_parse(const char *text, size_t length, const char *
 // replaced completely or not at all; a .safetensors file that the old graph file does not name is
 // not replaced: QDQ_ERR_IO. Refuses a graph that has errors or an unknown target; a NULL
 // graph is QDQ_ERR_MEMORY. A path that ends in ".onnx", in any case, is written as an ONNX model
-// (docs/onnx.md), or refused with QDQ_ERR_UNSUPPORTED if ONNX lacks something.
+// (docs/onnx.md), or refused with QDQ_ERR_UNSUPPORTED if ONNX has no counterpart.
 QDQ_API qdq_status qdq_graph_write(const qdq_graph *graph, const char *path, qdq_error *err);
 
 // Writes the graph as one C11 file that computes it with the bits of its target, without allocation
-// or stdio: a function NAME_run and its sizes as macros (docs/firmware.md). A target's groups are
-// written if `graph` is what qdq_graph_deployed returns. Refuses a graph that has errors, and with
-// QDQ_ERR_UNSUPPORTED one with an op or a dtype that has no such form; a NULL graph is
+// or stdio: a function NAME_run and its sizes as macros (docs/firmware.md). To write the nodes that
+// a target fuses, pass the graph that qdq_graph_deployed returns. Refuses a graph that has errors,
+// and with QDQ_ERR_UNSUPPORTED a graph with an op or a dtype that C cannot express; a NULL graph is
 // QDQ_ERR_MEMORY.
 QDQ_API qdq_status qdq_graph_write_c(qdq_graph *graph, const char *path, qdq_error *err);
 
@@ -147,8 +147,8 @@ typedef struct qdq_finding {
     const char *node;     // name of the node or value, "" for the graph as a whole
     const char *op;       // "Quantize", ...
     const char *port;     // the port or attribute in question
-    const char *found;    // what the graph has
-    const char *wanted;   // what it should have
+    const char *found;    // the text or number in the graph
+    const char *wanted;   // the accepted text or number
     const char *hint;     // how to fix it
     const char *message;  // the whole sentence, with file and node
     const char *source;   // where the target states the rule
@@ -173,13 +173,12 @@ QDQ_API const qdq_report *qdq_graph_validate(qdq_graph *graph, const char *targe
 QDQ_API const qdq_report *qdq_graph_validate_on(qdq_graph *graph, const char *target,
                                                 const qdq_device *device, qdq_error *err);
 
-// All findings about what ONNX lacks, one for each such node or value, and the findings of
-// building: without errors, qdq_graph_write can write the graph as a model. The report is valid
-// until the next check of this graph. NULL with `err` set when memory runs out, or if this build
-// has no ONNX.
+// Returns a finding for each node or value that ONNX cannot express, and the findings of building:
+// without errors, qdq_graph_write can write the graph as a model. The report is valid until the
+// next check of this graph. NULL with `err` set when memory runs out, or if this build has no ONNX.
 QDQ_API const qdq_report *qdq_graph_validate_onnx(qdq_graph *graph, qdq_error *err);
 
-// The same about what qdq_graph_write_c refuses.
+// The same for nodes and values that qdq_graph_write_c refuses.
 QDQ_API const qdq_report *qdq_graph_validate_c(qdq_graph *graph, qdq_error *err);
 
 // The names of the graph and of the target it asks for; "" and "core" for a NULL graph.

@@ -12,10 +12,10 @@ extern "C" {
 
 //---- A plan -----------------------------------------------------------------
 
-// A value in the arena. It lives from first_step to last_step, both included. A value may be made
-// in place of an input that it replaces: the last step of the input is its first, and both have the
-// same offset. In a tiled plan an input that is not kept has a slot to which nothing is written; it
-// lives from the first step that reads it to the last.
+// A value in the arena. It lives from first_step to last_step, both included. A value may be
+// computed in place of an input: the last step of the input is its first step, and both have the
+// same offset. In a tiled plan an input that is not kept has a slot that is never written; it lives
+// from the first step that reads it to the last.
 typedef struct qdq_plan_value {
     const char *name;
     qdq_dtype dtype;
@@ -48,8 +48,8 @@ typedef struct qdq_plan_step {
     bool scales_later;     // fast: `node` multiplies a row by weight codes and scales their sums
     bool winograd;         // fast: `node` is a convolution by Winograd's algorithm
     size_t node;           // the number of this node in the graph
-    // Why the step was not fused with the one that makes the value `apart_from`: a name
-    // ("read-before") and the end of a sentence. NULL: there is no such step.
+    // Why the step was not fused with the step that computes the value `apart_from`: a name
+    // ("read-before") and the end of a sentence. NULL: nothing to fuse with.
     const char *apart, *apart_text, *apart_from;
 } qdq_plan_step;
 
@@ -100,16 +100,16 @@ typedef struct qdq_node_info {
     const char *name;
     const char *op;
     size_t input_count;  // ports of its op, connected or not; a variadic port counts once per value
-    size_t output_count;   // values that it makes
-    const char *original;  // its name in the file, as of values; the same as `name` otherwise
+    size_t output_count;   // values that it computes
+    const char *original;  // its name in the file; the same as `name` if the file gives none
 } qdq_node_info;
 
-// Nodes are numbered so that each comes after the nodes that make its inputs. A NULL graph has no
-// nodes. An index out of range gives a struct of zeros.
+// Nodes are numbered in topological order: each comes after the nodes that compute its inputs. A
+// NULL graph has no nodes. An index out of range gives a struct of zeros.
 QDQ_API size_t qdq_graph_node_count(const qdq_graph *graph);
 QDQ_API qdq_node_info qdq_graph_node(const qdq_graph *graph, size_t index);
-// The value connected to an input port of a node, and the value made at an output port; no value if
-// there is none.
+// Return the value connected to an input port of a node, and the value at an output port; no value
+// if the port is not connected or out of range.
 QDQ_API qdq_value qdq_graph_node_input(const qdq_graph *graph, size_t index, size_t port);
 QDQ_API qdq_value qdq_graph_node_output(const qdq_graph *graph, size_t index, size_t port);
 
@@ -131,10 +131,11 @@ QDQ_API const char *qdq_value_name_of(const qdq_graph *graph, const char *origin
 QDQ_API const char *qdq_output_name_of(const qdq_graph *graph, const char *original);
 QDQ_API const char *qdq_value_original(const qdq_graph *graph, const char *name);
 QDQ_API const char *qdq_output_original(const qdq_graph *graph, const char *name);
-// Whether `value` is a constant; false for no value and for a NULL graph.
+// True if `value` is a constant; false for no value and for a NULL graph.
 QDQ_API bool qdq_value_is_constant(const qdq_graph *graph, qdq_value value);
-// The row-major elements of a constant, which live as long as the graph; NULL for every other value
-// and for a NULL graph. The first call reads elements that are still in a file; NULL if it cannot.
+// Returns the row-major elements of a constant, which live as long as the graph; NULL for every
+// other value and for a NULL graph. The first call reads elements that are still in a file; NULL if
+// it cannot.
 QDQ_API const void *qdq_value_data(const qdq_graph *graph, qdq_value value);
 
 // How a target ("TARGET" or "TARGET@RELEASE"; NULL: the graph's own) computes a node. Fails with
@@ -143,24 +144,24 @@ QDQ_API const void *qdq_value_data(const qdq_graph *graph, qdq_value value);
 QDQ_API qdq_status qdq_graph_numerics(const qdq_graph *graph, const char *target, size_t index,
                                       qdq_numerics *out, qdq_error *err);
 
-// Makes a new graph of one node, to run it by itself. Constants of the node stay constants. Every
-// other value at its ports becomes an input, in the order of the ports and each once; every value
-// that the node makes becomes an output. All keep their names in `graph`. If the new graph cannot
-// have a name (too long, or taken), it uses the name of the port, with a number if that is taken
-// too. The rest of the graph may affect how a target computes a node, so compile for "core" with
-// the numerics of qdq_graph_numerics. NULL `options`: allocator, log, limits and target of `graph`.
-// Returns NULL with `err` set if there is no such node, it has errors, or memory runs out (also for
-// a NULL graph).
+// Returns a new graph of one node, to run it by itself. Constants of the node stay constants. Every
+// other value at its ports becomes an input, once and in the order of the ports; every output of
+// the node becomes an output. All keep their names in `graph`. If the new graph cannot have a name
+// (too long, or taken), it uses the name of the port, with a number if that is taken too. The rest
+// of the graph may affect how a target computes a node, so compile for "core" with the numerics of
+// qdq_graph_numerics. NULL `options`: allocator, log, limits and target of `graph`. Returns NULL
+// with `err` set if there is no such node, it has errors, or memory runs out (also for a NULL
+// graph).
 QDQ_API qdq_graph *qdq_graph_extract(const qdq_graph *graph, size_t index,
                                      const qdq_graph_options *options, qdq_error *err);
 
 //---- What a target runs -----------------------------------------------------
 
-// Something that a target did to nodes of a graph before it runs the graph, or why it did not.
+// A rewrite of nodes by a target before it runs the graph, or the reason why it did not take place.
 // Strings live as long as the graph that the record belongs to.
 typedef struct qdq_rewrite_info {
     const char *pass;          // "groups", in the order in which passes run
-    const char *group;         // what formed, or did not: "QLinearConv"
+    const char *group;         // the group that formed, or did not: "QLinearConv"
     const char *node;          // the node in question
     const char *const *nodes;  // all nodes that were replaced, `node` first
     size_t node_count;
@@ -171,31 +172,32 @@ typedef struct qdq_rewrite_info {
     const char *rule;  // qdq_graph_mended: the rule that refused the node; else NULL
 } qdq_rewrite_info;
 
-// A new graph: the nodes that a target ("TARGET", "TARGET@RELEASE", with options behind it; NULL:
-// the graph's own) really runs, fused, moved and requantized. A target that runs graphs as they are
-// gives a copy. Names of inputs, outputs and nodes that stay are the same; what takes the place of
-// several nodes has the name of the last one. Returns NULL with `err` set if the target refuses the
+// Returns a new graph with the nodes that a target ("TARGET", "TARGET@RELEASE", with options behind
+// it; NULL: the graph's own) really runs: fused, moved and requantized. For a target that rewrites
+// nothing it is a copy. Inputs, outputs and unchanged nodes keep their names; a fused node keeps
+// the name of the last node it replaces. Returns NULL with `err` set if the target refuses the
 // graph, is unknown, or memory runs out.
 QDQ_API qdq_graph *qdq_graph_deployed(qdq_graph *graph, const char *target, qdq_error *err);
 
-// A new graph, changed where a target ("TARGET", "TARGET@RELEASE"; NULL: the graph's own) refuses
-// nodes and a change is known that it takes: codes of int8 for uint8, a constant bias as floats,
-// one scale for a channel instead of blocks, and others (docs/float_to_int8.md). qdq_graph_rewrite lists the
-// changes, with the `rule` of each; those that change numbers have a `cause`. What is left,
-// qdq_graph_validate finds. Names stay as qdq_graph_deployed keeps them. Returns NULL with `err`
-// set if the graph has errors at target "core", the target is unknown, or memory runs out.
+// Returns a new graph in which nodes that a target ("TARGET", "TARGET@RELEASE"; NULL: the graph's
+// own) refuses are changed, if a change is known that it accepts: codes of int8 for uint8, a
+// constant bias as floats, one scale for a channel instead of blocks, and others
+// (docs/float_to_int8.md). qdq_graph_rewrite lists the changes, with the `rule` of each; changes
+// that alter numbers have a `cause`. qdq_graph_validate reports the nodes that are still refused.
+// Names stay as qdq_graph_deployed keeps them. Returns NULL with `err` set if the graph has errors
+// at target "core", the target is unknown, or memory runs out.
 QDQ_API qdq_graph *qdq_graph_mended(qdq_graph *graph, const char *target, qdq_error *err);
 
-// Something between the graphs that targets `a` and `b` run: rewrites whose cause is one of
-// `causes` are made as `b` makes them, all others as `a` does, and those without a cause if one of
-// the two makes them. Shows what a rewrite changes. Fails as qdq_graph_deployed does.
+// Returns a mixture of the graphs that targets `a` and `b` run: rewrites whose cause is in `causes`
+// are applied as `b` applies them, all others as `a` does, and rewrites without a cause if either
+// target applies them. Shows what a rewrite changes. Fails as qdq_graph_deployed does.
 QDQ_API qdq_graph *qdq_graph_deployed_between(qdq_graph *graph, const char *a, const char *b,
                                               const char *const *causes, size_t count,
                                               qdq_error *err);
 
-// The value of the graph given to qdq_graph_deployed that a value of the deployed graph stands for,
-// and what was added to its codes (128: int8 became uint8). No value: it stands for none, as codes
-// do with a scale of their own.
+// The origin of a value in a deployed graph: the value of the graph given to qdq_graph_deployed,
+// and the offset added to its codes (128: int8 became uint8). No value: it has no counterpart, as
+// codes with a new scale have none.
 typedef struct qdq_value_source {
     qdq_value value;
     int32_t offset;
@@ -209,8 +211,8 @@ QDQ_API qdq_rewrite_info qdq_graph_rewrite(const qdq_graph *deployed, size_t ind
 
 //---- Tables -----------------------------------------------------------------
 
-// The range of made-up data for an input port that gives meaningful results. Integers cover the
-// whole range of their dtype unless a comment below says otherwise.
+// The range of generated data for an input port that gives meaningful results. Integers cover the
+// whole range of their dtype unless a comment below states another range.
 typedef enum qdq_fill {
     QDQ_FILL_ANY = 0,
     QDQ_FILL_SCALE,       // positive and below 1
@@ -225,7 +227,7 @@ typedef enum qdq_fill {
 typedef struct qdq_port_info {
     const char *name;
     bool optional;
-    uint64_t dtypes;  // bit d is set if the port takes, or makes, dtype d
+    uint64_t dtypes;  // bit d is set if the port takes, or returns, dtype d
     bool variadic;    // takes a list of values
     qdq_fill fill;    // for an input
 } qdq_port_info;

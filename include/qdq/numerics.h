@@ -40,8 +40,8 @@ typedef enum qdq_overflow {
     QDQ_OVERFLOW_WRAP,  // keeps the low bits; beyond int32: first INT32_MAX or INT32_MIN by sign
     QDQ_OVERFLOW_MAGNITUDE,  // drops the sign of negative numbers, then saturates
     // As C code that converts a rounded float to int32, adds the zero point modulo 2^32 and then
-    // saturates. x86 converts NaN and what int32 cannot hold to INT32_MIN, Arm converts NaN to 0
-    // and saturates. `nan` is not read.
+    // saturates. x86 converts NaN and numbers outside int32 to INT32_MIN, Arm converts NaN to 0 and
+    // saturates. `nan` is not read.
     QDQ_OVERFLOW_X86,
     QDQ_OVERFLOW_ARM,
 } qdq_overflow;
@@ -80,7 +80,7 @@ typedef enum qdq_bfloat16_store {
     QDQ_BFLOAT16_FLUSH,          // half even; denormal float32 become 0 with their sign
 } qdq_bfloat16_store;
 
-// How numbers become a block float when a node makes one. Inputs and constants are the host's.
+// How a node rounds its results to a block float. Inputs and constants are rounded as on the host.
 typedef enum qdq_block_float_store {
     QDQ_BLOCK_FLOAT_HOST = 0,  // half even, without the bits that the shared exponent shifts out
     // A chip's packer: half away to 7 significant bits, then to a code of bfloat8_b, whose upper
@@ -166,8 +166,8 @@ typedef struct qdq_numerics {
     // elementwise ops are the chip's too (docs/device_arithmetic.md, sections 7 and 8).
     qdq_multiply_add multiply_add;
     qdq_bfloat16_load bfloat16_load;
-    // Quantize and Requantize: 128 is added to the float zero point, before the product is, and
-    // subtracted from the rounded sum (an int8 that is made as uint8).
+    // Quantize and Requantize: 128 is added to the float zero point before the product is added,
+    // and subtracted from the rounded sum (int8 computed as uint8).
     bool fold_128;
     // Integers have sign and magnitude: INT32_MIN as an input of Requantize, or of Dequantize with
     // QDQ_SUBTRACT_FLOAT, is -0.

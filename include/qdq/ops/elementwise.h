@@ -54,7 +54,7 @@ typedef struct qdq_is_inf_attrs {
     qdq_bool detect_negative, detect_positive;  // default true: this infinity counts
 } qdq_is_inf_attrs;
 
-// Whether x is an infinity: bool.
+// Returns true where x is an infinity: bool.
 static inline qdq_value qdq_is_inf(qdq_graph *graph, qdq_value x, qdq_is_inf_attrs attrs) {
     attrs.x = x;
     return qdq_add_node(graph, "IsInf", &attrs, sizeof attrs);
@@ -240,7 +240,8 @@ typedef struct qdq_dropout_attrs {
     qdq_value x;
     qdq_value seed, offset;  // int64 or int32, rank 0
     qdq_value probability;   // float, rank 0; clamped to [0, 1]
-    qdq_bool keep_mask;      // also makes `mask`: uint8, 1 where an element was kept. Default false
+    qdq_bool keep_mask;      // also returns `mask`: uint8, 1 where an element was kept. Default
+                             // false
 } qdq_dropout_attrs;
 
 // Philox4x32-10 decides which elements are kept; y = kept ? x * (1 / (1 - probability)) : 0.

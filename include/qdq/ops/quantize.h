@@ -30,9 +30,10 @@ typedef enum qdq_domain {
 // Exactly one of `scale` and `scales` gives the scale, and at most one of `zero_point` and `zps`
 // the zero point, which is 0 if neither does.
 typedef struct qdq_quantize_attrs {
-    const char *name;  // of the node; NULL: generated
-    qdq_value x;       // set by the call. Quantize: float or int32; Dequantize: what Quantize makes
-    qdq_value scale;   // float; [] or [1], [dim] or the block grid, by qtype
+    const char *name;      // of the node; NULL: generated
+    qdq_value x;           // set by the call. Quantize: float or int32; Dequantize: any dtype that
+                           // Quantize returns
+    qdq_value scale;       // float; [] or [1], [dim] or the block grid, by qtype
     qdq_value zero_point;  // integer, or a float constant of whole numbers (float domain: float);
                            // one element, or the shape of the scale; 0 for float types
     qdq_qtype qtype;
@@ -40,7 +41,7 @@ typedef struct qdq_quantize_attrs {
     qdq_ints group_shape;  // per_group: one entry per dim, 1..dim, -1 is the whole dim
     qdq_floats scales;     // 1, dim[axis], or one per block in row-major order of the block grid
     qdq_numbers zps;       // one (serves all) or as many as scales
-    qdq_dtype dtype;       // of y; default: what the target makes (core: int8, Dequantize bfloat16)
+    qdq_dtype dtype;       // of y; default: the target's choice (core: int8, Dequantize bfloat16)
     qdq_int quant_min;     // a narrower clamp range; default: dtype's range. Dequantize: no effect.
     qdq_int quant_max;     // Whole, for integers; target torchao: also fractions, and for float8
     qdq_bool saturate;     // float8 results: clamp to the largest value, else NaN or infinity;
@@ -79,7 +80,7 @@ typedef enum qdq_scheme {
 } qdq_scheme;
 
 typedef struct qdq_dynamic_quantize_attrs {
-    qdq_quantize_attrs quantize;  // with a scale: works like Quantize and makes only y
+    qdq_quantize_attrs quantize;  // with a scale: works like Quantize and returns only y
     qdq_scheme scheme;            // without a scale: how the parameters come from the data
     qdq_float eps;                // least scale, > 0; default: the target's choice
     qdq_value global_scale;       // nvfp4: one float that scales the scales; default 1
@@ -124,7 +125,7 @@ typedef struct qdq_requantize_attrs {
     qdq_numbers out_zps;
     qdq_int axis;           // required if a side has more than one element
     qdq_maybe_qtype qtype;  // per_tensor or per_channel; must agree with the counts
-    qdq_dtype dtype;        // of y; default: what the target makes (core: the dtype of x)
+    qdq_dtype dtype;        // of y; default: the target's choice (core: the dtype of x)
     qdq_int quant_min;
     qdq_int quant_max;
     qdq_value output_tensor;  // as for Quantize

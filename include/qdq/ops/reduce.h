@@ -19,7 +19,7 @@ typedef struct qdq_softmax_attrs {
     qdq_int axis;           // default 1
     qdq_softmax_mode mode;  // inf_as_zero: a slice of only -infinities gives zeros (stats: 0)
     qdq_dtype dtype;        // of y: x's dtype or float32; any float if x is float32
-    qdq_bool keep_stats;    // also makes `stats`: float32, max + ln(sum e^(x - max)), with 1
+    qdq_bool keep_stats;    // also returns `stats`: float32, max + ln(sum e^(x - max)), with 1
                             // element on the axis. Default false
 } qdq_softmax_attrs;
 
@@ -50,7 +50,7 @@ typedef struct qdq_layer_norm_attrs {
     qdq_int begin_norm_axis;  // default -1
     qdq_float epsilon;        // default 1e-5
     qdq_bool use_affine;      // default true; no effect: gamma and beta are used if given
-    qdq_bool keep_stats;      // also makes `mean` and `variance` (biased), with the dims before
+    qdq_bool keep_stats;      // also returns `mean` and `variance` (biased), with the dims before
                               // begin_norm_axis; float32 or gamma's dtype. Default true
     qdq_bool one_pass;        // targets onnx and ort, float32: as ONNX Runtime's
                               // SkipLayerNormalization, by Welford's method. Default false
@@ -80,7 +80,7 @@ typedef struct qdq_group_norm_attrs {
     qdq_int groups;            // required; divides the channels
     qdq_float epsilon;         // default 1e-5
     qdq_bool use_affine;       // default true
-    qdq_bool keep_stats;       // also makes `mean` and `variance`, [N, groups]. Default true
+    qdq_bool keep_stats;       // also returns `mean` and `variance`, [N, groups]. Default true
     qdq_data_format data_format;
 } qdq_group_norm_attrs;
 
@@ -110,7 +110,7 @@ typedef struct qdq_batch_norm_training_attrs {
     qdq_data_format data_format;
 } qdq_batch_norm_training_attrs;
 
-// Normalizes by the mean and variance of x. Also makes running_mean and running_variance,
+// Normalizes by the mean and variance of x. Also returns running_mean and running_variance,
 // momentum * old + (1 - momentum) * batch, and batch_mean and batch_variance (biased).
 static inline qdq_value qdq_batch_norm_training(qdq_graph *graph, qdq_value x,
                                                 qdq_batch_norm_training_attrs attrs) {
@@ -180,7 +180,8 @@ typedef struct qdq_top_k_attrs {
     qdq_bool largest;  // default true
 } qdq_top_k_attrs;
 
-// The k greatest, or least, elements along the axis, the best first. Also makes `indices`, int64.
+// Returns the k greatest, or least, elements along the axis, the best first, and their `indices`,
+// int64.
 static inline qdq_value qdq_top_k(qdq_graph *graph, qdq_value x, qdq_top_k_attrs attrs) {
     attrs.x = x;
     return qdq_add_node(graph, "TopK", &attrs, sizeof attrs);
