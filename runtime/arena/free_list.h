@@ -36,8 +36,8 @@ typedef enum qdq_fit {
 bool qdq_free_list_init(qdq_free_list *list, qdq_mempool *mempool, uint64_t base, uint64_t bytes,
                         uint64_t alignment);
 
-// What `bytes` take: at least one unit of the alignment, and whole ones. UINT64_MAX if they are
-// more than the list has.
+// Rounds `bytes` up to a multiple of the alignment, at least one. UINT64_MAX if the list is
+// smaller.
 uint64_t qdq_free_list_rounded(const qdq_free_list *list, uint64_t bytes);
 
 // Takes the start of the lowest free block that is large enough. Top-down: the end of the highest,
@@ -47,10 +47,10 @@ qdq_fit qdq_free_list_allocate(qdq_free_list *list, uint64_t bytes, bool top_dow
 // Takes the range at `address`, which must lie in one free block.
 qdq_fit qdq_free_list_allocate_at(qdq_free_list *list, uint64_t bytes, uint64_t address);
 
-// One more holder of the allocation at `address`. False if there is none.
+// Adds a holder of the allocation at `address`. False if there is none.
 bool qdq_free_list_share(qdq_free_list *list, uint64_t address);
-// One holder less; the last one frees the block, which merges with its free neighbours. False if
-// no allocation begins there.
+// Removes a holder; the last holder frees the block, which merges with its free neighbours. False
+// if no allocation begins there.
 bool qdq_free_list_release(qdq_free_list *list, uint64_t address);
 
 uint64_t qdq_free_list_largest(const qdq_free_list *list);

@@ -24,7 +24,7 @@ bool qdq_gaps_take(qdq_gaps *gaps, size_t first, size_t last, size_t offset, siz
 
 // The lowest offset with `bytes` free bytes in all moments first..last.
 size_t qdq_gaps_lowest(qdq_gaps *gaps, size_t first, size_t last, size_t bytes);
-// The highest such offset if the bytes may not go beyond `cap`; SIZE_MAX if there is none.
+// The highest of these offsets if the bytes may not go beyond `cap`; SIZE_MAX if there is none.
 size_t qdq_gaps_highest(qdq_gaps *gaps, size_t first, size_t last, size_t bytes, size_t cap);
 
 #endif

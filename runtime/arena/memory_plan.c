@@ -95,8 +95,8 @@ static size_t peak_of(slot **starts, slot **ends, size_t count, const slot **at)
     return peak;
 }
 
-// Numbers the steps in which slots begin, and returns how many there are. `starts` and `ends` are
-// sorted as peak_of leaves them.
+// Numbers the steps in which slots begin, and returns their count. `starts` and `ends` are sorted
+// as peak_of leaves them.
 static size_t count_moments(slot **starts, slot **ends, size_t count) {
     size_t moment = 0;
     for (size_t i = 0; i < count; i++) {
@@ -173,7 +173,7 @@ static bool init(planner *p, slot *slots, size_t count, qdq_mempool *mempool) {
     return qdq_gaps_init(&p->gaps, mempool, moments) && qdq_sweep_init(&p->sweep, mempool, count);
 }
 
-// Places the slots in a way. *bytes: what they need; SIZE_MAX if it was given up.
+// Places the slots by one of the ways. *bytes: the bytes they need; SIZE_MAX if the way gave up.
 static bool try_way(planner *p, size_t way, size_t *bytes) {
     size_t log = 1;
     while (p->count >> log) log++;
@@ -185,8 +185,8 @@ static bool try_way(planner *p, size_t way, size_t *bytes) {
     return true;
 }
 
-// What need not become less: for few slots the peak. For many 1.05 times the peak, and 1.10 before
-// the last way, which takes long.
+// Returns the bytes at which no further way is tried: the peak for few slots; for many, 1.05 times
+// the peak, and 1.10 times before the last way, which is slow.
 static size_t enough(const planner *p, bool is_last) {
     if (p->count <= MANY) return p->peak;
     return p->peak + p->peak / (is_last ? 10 : 20);

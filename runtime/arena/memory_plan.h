@@ -23,12 +23,12 @@ typedef struct qdq_memory_plan {
     size_t arena_bytes;      // greatest offset + bytes
     size_t peak_live_bytes;  // greatest sum of aligned bytes alive in one step; never above
                              // arena_bytes
-    size_t looks;            // what it cost: see qdq_gaps
+    size_t looks;            // the cost of planning: see qdq_gaps
 } qdq_memory_plan;
 
 // Fills in all offsets (multiples of QDQ_ARENA_ALIGN). No two values that are alive in the same
-// step overlap, except a value and the one that it is made in place of. Scratch comes from
-// `mempool`. False when memory runs out or the sizes overflow.
+// step overlap, except a value that replaces another in place. Scratch comes from `mempool`. False
+// when memory runs out or the sizes overflow.
 bool qdq_plan_memory(qdq_lifetime *lifetimes, size_t count, qdq_mempool *mempool,
                      qdq_memory_plan *result);
 

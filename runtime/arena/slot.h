@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the memory plan places.
+// A slot: the unit that the memory plan places.
 #ifndef QDQ_RUNTIME_MEMORY_SLOT_H
 #define QDQ_RUNTIME_MEMORY_SLOT_H
 
 #include <stddef.h>
 
-// Values made in place of each other share a slot: one offset, from the first step of the first
+// Values computed in place of each other share a slot: one offset, from the first step of the first
 // value to the last step of the last one. In a step in which two of them meet, the slot counts
 // once.
 typedef struct qdq_slot {

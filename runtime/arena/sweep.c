@@ -25,7 +25,7 @@ typedef struct arena {
     uint32_t random;
 } arena;
 
-// Whether gap a comes before gap b: the smaller one, then the lower one.
+// True if gap a comes before gap b: the smaller gap first, then the lower.
 static bool precedes(const block *a, const block *b) {
     return a->bytes != b->bytes ? a->bytes < b->bytes : a->begin < b->begin;
 }
@@ -161,7 +161,7 @@ static void give_back(arena *a, uint32_t gap) {
 //---- The sweep --------------------------------------------------------------
 
 // A slot as the sweep meets it: alive from `first` to `last`, counted from the moment in which the
-// sweep begins. Of slots with one `first`, those with a smaller key are placed first.
+// sweep begins. Slots with the same `first` are placed by ascending key.
 typedef struct sweep_item {
     size_t first, last, key;
     uint32_t slot;
@@ -201,8 +201,8 @@ static size_t key_of(const qdq_slot *s, qdq_sweep_order order) {
     }
 }
 
-// Fills in the slots that the direction meets, and returns how many there are. Those alive at
-// `moment` come first in either direction, and in one order: they get the same offsets.
+// Collects the slots that the direction meets, and returns their count. Slots alive at `moment`
+// come first in both directions, in the same order, and get the same offsets.
 static size_t collect(qdq_sweep *sweep, const qdq_slot *slots, size_t count, size_t moment,
                       qdq_sweep_order order, bool backward) {
     size_t n = 0;
