@@ -144,9 +144,9 @@ qdq_view qdq_grid_strip(const qdq_grid *grid, qdq_grid_values values, size_t fir
     return (qdq_view){scratch, 1};
 }
 
-// Whether a tile has 32 columns and its rows are rows of the grid too, each with one parameter for
-// each element or one for all. The dim above then counts rows, or rows and planes; the tile must
-// not go beyond its end, as it may where planes lie in one column of tiles.
+// True if a tile has 32 columns and its rows are rows of the grid, each with a parameter per
+// element or one for all. The dim above then counts rows, or rows and planes; the tile must not go
+// beyond its end, as it may if planes share a column of tiles.
 static bool has_plain_rows(const qdq_grid *grid, const qdq_tiling *tiling, qdq_tile_at at) {
     size_t last = (size_t)grid->rank - 1, extent = grid->extent[last];
     size_t col = at.first % tiling->cols;
@@ -156,7 +156,7 @@ static bool has_plain_rows(const qdq_grid *grid, const qdq_tiling *tiling, qdq_t
     return extent == 1 || col / extent == (col + QDQ_TILE_DIM - 1) / extent;
 }
 
-// Writes the parameters of such a tile to `out`; the first one is number `block`.
+// Writes the parameters of a tile with plain rows to `out`, from parameter number `block` on.
 static void spread_plain_rows(const qdq_grid *grid, qdq_grid_values values, size_t block,
                               const qdq_tiling *tiling, qdq_tile_at at, uint32_t *out) {
     size_t last = (size_t)grid->rank - 1;

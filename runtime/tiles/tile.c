@@ -59,7 +59,7 @@ qdq_tile_at qdq_tile_locate(const qdq_tiling *t, size_t tile) {
     };
 }
 
-// Whether a tile has no padding.
+// True if a tile has no padding.
 static bool is_whole(qdq_tile_at at) { return at.rows * at.cols == QDQ_TILE_ELEMENTS; }
 
 // Copies a constant number of bytes from each end: they meet or overlap.

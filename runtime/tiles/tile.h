@@ -31,11 +31,11 @@ void qdq_tile_put_run(size_t size, const qdq_tiling *tiling, size_t at, size_t n
 void qdq_tile_get_run(size_t size, const qdq_tiling *tiling, size_t at, size_t n, const void *tiles,
                       void *to);
 
-// Sets the padding of such a block to zero.
+// Sets the padding of a tile to zero.
 void qdq_tile_clear_padding(size_t size, const qdq_tiling *tiling, size_t tile, void *block);
 
-// Whether a tile of the arena holds elements in the form of the API. Types narrower than a byte are
-// packed there, and block floats have a form of their own.
+// True if a tile of the arena holds elements in the form of the API. Types narrower than a byte are
+// packed in the arena, and block floats have a separate form.
 bool qdq_tile_is_plain(qdq_dtype dtype);
 
 // Converts between a block (1024 elements in tile order, in the form of the API) and a tile of the
