@@ -28,7 +28,7 @@ static void put(output *o, char c) {
     o->length++;
 }
 
-// Text with what fills the width.
+// Writes text, padded to the width.
 static void put_padded(output *o, const conversion *c, const char *text, size_t length) {
     size_t width = c->width > 0 ? (size_t)c->width : 0, fill = width > length ? width - length : 0;
     bool zeros = c->zeros && !c->left;
@@ -59,7 +59,7 @@ static const char *read_number(const char *f, va_list *args, int *out) {
     return f;
 }
 
-// Reads what follows a %.
+// Parses a conversion, behind its %.
 static const char *read_conversion(const char *f, va_list *args, conversion *c) {
     *c = (conversion){.precision = -1};
     for (;; f++) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // An allocator with a limit on the bytes that it hands out.
 //
-// All memory of compiling comes from a budget: an allocation over the limit fails before it is
-// made.
+// All memory of the compiler comes from a budget: an allocation over the limit fails before it
+// reaches the allocator.
 #ifndef QDQ_RUNTIME_BASE_BUDGET_H
 #define QDQ_RUNTIME_BASE_BUDGET_H
 

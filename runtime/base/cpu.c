@@ -69,7 +69,7 @@ static uint32_t known(void) {
     return BIT(AVX2) | BIT(AVX512) | (bf16 ? BIT(AVX512_BF16) : 0);
 }
 
-// Whether the process may use tiles. A system that saves them grants them to a process that asks.
+// True if the process may use tiles. A system that saves tile registers grants them on request.
 static bool tiles_are_given(void) {
 #if defined(__linux__) && defined(SYS_arch_prctl)
     return syscall(SYS_arch_prctl, ASK_FOR_STATE, TILE_STATE) == 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instruction sets: which of them this build has kernels for, and which of those this CPU runs.
+// Instruction sets: the sets that this build has kernels for, and the sets that this CPU runs.
 #ifndef QDQ_RUNTIME_BASE_CPU_H
 #define QDQ_RUNTIME_BASE_CPU_H
 
@@ -19,12 +19,12 @@ typedef enum qdq_isa {
     QDQ_ISA_COUNT,
 } qdq_isa;
 
-// The sets that this CPU runs and this build has, a bit 1 << isa each. In a build with assertions
-// the environment variable QDQ_ISA caps them, as qdq_cpu_cap does. Linux gives a process the tiles
-// of AMX only on request, which this function makes.
+// Returns the sets that this CPU runs and this build has, a bit 1 << isa each. In a build with
+// assertions the environment variable QDQ_ISA caps them, as qdq_cpu_cap does. Linux gives a process
+// the tiles of AMX only on request; this function requests them.
 uint32_t qdq_cpu_isas(void);
 
-// Whether AVX2 or AVX512 is one of them. Fast enough to be called during a run.
+// True if AVX2, or AVX512, is among these sets. Fast enough to be called during a run.
 bool qdq_cpu_has_avx2(void);
 bool qdq_cpu_has_avx512(void);
 

@@ -99,7 +99,7 @@ static inline qdq_flushing qdq_flushing_enter(void) {
     return now;
 }
 
-// Whether a result was flushed.
+// Restores the control register. True if a result was flushed.
 static inline bool qdq_flushing_leave(qdq_flushing before) {
     bool flushed = qdq_flags() & QDQ_FLAG_UNDERFLOW;
     qdq_control_set(before);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes JSON token by token; one bit for each open level says what the level is.
+// Writes JSON token by token; one bit per open level tells objects from arrays.
 #include "runtime/base/json_writer.h"
 
 #include <math.h>
@@ -37,7 +37,7 @@ static void new_line(qdq_json *json) {
     }
 }
 
-// Writes what separates the next item of the open level from the text before it.
+// Writes the separator between the text before and the next item of the open level.
 static void separate(qdq_json *json) {
     uint64_t bit = level_bit(json);
     bool first = !(json->filled & bit);
@@ -50,10 +50,10 @@ static void separate(qdq_json *json) {
         put(json, " ", 1);
 }
 
-// Whether calls have an effect.
+// True if calls have an effect.
 static bool is_open(const qdq_json *json) { return json && json->write && !json->misused; }
 
-// Whether a value may stand here; if so, writes the separator before it.
+// True if a value may stand here; writes the separator before it.
 static bool begin_value(qdq_json *json) {
     if (!is_open(json)) return false;
     if (json->depth == 0) {

@@ -29,7 +29,7 @@ typedef struct qdq_json {
 void qdq_json_init(qdq_json *json, void (*write)(void *self, const char *bytes, size_t count),
                    void *self, int indent);
 
-// Whether one whole value was written and no call was dropped. False for NULL.
+// True if one whole value was written and no call was dropped. False for NULL.
 bool qdq_json_complete(const qdq_json *json);
 
 void qdq_json_begin_object(qdq_json *json);

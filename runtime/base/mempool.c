@@ -45,7 +45,7 @@ static void libc_free(void *self, void *ptr, size_t size) {
 }
 #else
 // Without huge pages the kernel takes longer to hand out the packed weights of a network, page by
-// page, than packing does. What the last huge page would hold stays in usual pages.
+// page, than packing does. The tail that does not fill a huge page stays in usual pages.
 static void ask_for_huge_pages(void *memory, size_t size) {
 #if defined(MADV_HUGEPAGE)
     (void)madvise(memory, size / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);  // it may have none

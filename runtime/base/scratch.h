@@ -8,8 +8,8 @@
 #include <string.h>
 
 // Nobody may read `scratch` after this call before writing it again. With `poison` (a setting of
-// the exec, passed to tensor ops in qdq_tensors) its bytes become 0xFF: a read of what another unit
-// left gives NaN, -1 or 255 instead of a number that may be right.
+// the exec, passed to tensor ops in qdq_tensors) its bytes become 0xFF: a read of bytes that
+// another unit left gives NaN, -1 or 255 instead of a number that may be right.
 static inline void qdq_scratch_drop(bool poison, void *scratch, size_t bytes) {
     if (poison) memset(scratch, 0xFF, bytes);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// UTF-8: checks it, writes one character, and makes text from a file safe to show in a message.
+// UTF-8: checks text, encodes a character, and escapes text from a file so that a message can show
+// it.
 #include "runtime/base/utf8.h"
 
 #include <stdbool.h>

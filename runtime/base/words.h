@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-// Whether `word` is one of `words`, which are parted by spaces. NULL has none.
+// True if `word` is in `words`, a list separated by spaces. NULL has no words.
 static inline bool qdq_has_word(const char *words, const char *word) {
     size_t length = strlen(word);
     const char *at = words && length ? strstr(words, word) : NULL;
@@ -15,8 +15,8 @@ static inline bool qdq_has_word(const char *words, const char *word) {
     return false;
 }
 
-// Whether a file name has an ending such as ".onnx", which is given in lower case. The name may
-// have it in any case.
+// True if a file name ends in `ending` (".onnx"), which is in lower case; the case of the name does
+// not matter.
 static inline bool qdq_has_ending(const char *name, const char *ending) {
     size_t length = strlen(name), size = strlen(ending);
     if (length < size) return false;

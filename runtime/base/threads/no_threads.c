@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public functions of threads where there are none: the caller's thread does all work.
+// The public thread functions of a build without threads: the caller's thread does all work.
 #include "include/qdq/parallel.h"
 #include "runtime/base/error.h"
 #include "runtime/base/threads/thread_pool.h"

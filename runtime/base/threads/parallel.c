@@ -11,7 +11,7 @@
 
 int qdq_default_threads(void) { return omp_get_max_threads(); }
 
-// The pointer `self` is the thread count itself, because the hook has no memory of its own.
+// The pointer `self` is the thread count itself, because the hook has no memory.
 static int threads_of(void *self, size_t count) {
     size_t threads = (size_t)(uintptr_t)self;
     if (threads == 0) threads = (size_t)omp_get_max_threads();

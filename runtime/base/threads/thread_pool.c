@@ -54,7 +54,7 @@ struct qdq_threads {
 static uint64_t job_of(uint64_t state) { return state / JOB; }
 static uint64_t joined_of(uint64_t state) { return state % JOB / JOINED; }
 
-// Whether there is something to do for a worker whose last job was `done`.
+// True if a worker whose last job was `done` has work to do, or has to stop.
 static bool has_news(qdq_threads *pool, uint64_t done) {
     uint64_t state = atomic_load(&pool->state);
     return ((state & OPEN) && job_of(state) != done) || atomic_load(&pool->stops);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two sources of threads share.
+// Declarations that both sources of threads share.
 #ifndef QDQ_RUNTIME_BASE_THREADS_THREAD_POOL_H
 #define QDQ_RUNTIME_BASE_THREADS_THREAD_POOL_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that several threads share: each thread has a share of its own, a range of neighbouring
-// units, and takes chunks of it. When its share is done it takes chunks of other threads' shares,
-// so that a thread that is late or slow does not hold up the others.
+// Work stealing: each thread owns a share, a range of neighbouring units, and takes chunks of it. A
+// thread whose share is done takes chunks of other threads' shares, so that a late or slow thread
+// does not hold up the others.
 #ifndef QDQ_RUNTIME_BASE_THREADS_WORK_SHARES_H
 #define QDQ_RUNTIME_BASE_THREADS_WORK_SHARES_H
 
@@ -13,7 +13,7 @@ enum {
     QDQ_SHARE_CHUNKS = 8,
 };
 
-// In a cache line of its own, as its thread writes it for every chunk.
+// Aligned to a cache line, because its thread writes it for every chunk.
 typedef struct qdq_work_share {
     _Alignas(64) atomic_size_t next;
     size_t end;
@@ -30,7 +30,7 @@ typedef struct qdq_work_shares {
 void qdq_work_shares_cut(qdq_work_shares *work, size_t threads, size_t units,
                          void (*task)(void *context, size_t begin, size_t end), void *context);
 
-// Runs chunks until none is left to take, those of share number `thread` first. Chunks that other
+// Runs chunks until none is left to take, beginning with share number `thread`. Chunks that other
 // threads took may still run when it returns.
 void qdq_work_shares_run(qdq_work_shares *work, size_t thread);
 
