@@ -117,8 +117,8 @@ static void run_move(const qdq_exec *exec, const qdq_step *step, size_t begin, s
 
 //---- By blocks --------------------------------------------------------------
 
-// Whether a step over tiles runs in row-major order: parameters that vary between elements, unless
-// they lie in tiles or are cut into tiles, and reductions to more than one number go by rows.
+// True if a step over tiles runs in row-major order: if it has parameters that vary between
+// elements and neither lie in tiles nor are cut into tiles, or reduces to more than one number.
 static bool goes_by_rows(const qdq_step *step) {
     if (!step->tiled || step->computes_padding) return false;
     for (size_t i = 0; i < step->link_count; i++)
@@ -130,16 +130,16 @@ static bool goes_by_rows(const qdq_step *step) {
     return step->reduce && step->reduce->grid->count > 1;
 }
 
-// For how many blocks at a time there is room for a parameter that is laid out, decoded or cut.
+// Returns how many blocks' elements of a parameter fit at a time, laid out, decoded or cut.
 static size_t room_for(const qdq_step *step, const qdq_param *v) {
     if (step->tiled && v->fetch == QDQ_FETCH_CUT) return QDQ_CUT_BLOCKS;
     bool in_place = step->tiled && v->fetch == QDQ_FETCH_TILES && qdq_exec_is_read_as_is(v);
     return in_place || v->count == 1 ? SIZE_MAX : 1;
 }
 
-// How many blocks run as one. Padding is rounded tile by tile; rows of tiles lay out parameters run
-// by run. What is stored past the cache goes block by block, so that the CPU reads the next block
-// from memory while it computes this one (twice as fast as strips on an AMD EPYC).
+// Returns how many blocks run as one. Padding is rounded tile by tile; rows of tiles lay out
+// parameters run by run. Results stored past the cache go block by block, so that the CPU reads the
+// next block from memory while it computes this one (twice as fast as strips on an AMD EPYC).
 static size_t most_blocks(const qdq_step *step, bool by_rows) {
     size_t most = qdq_exec_strip_elements(step) / QDQ_BLOCK_ELEMENTS;
     if (step->computes_padding) return 1;

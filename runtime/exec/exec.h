@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An exec: a plan made ready to run. One block of memory holds the arena, the row-major inputs and
-// outputs, and scratch. exec_create.c makes it, exec.c runs it, exec_io.c moves tensors in and out.
+// An exec: a plan that is ready to run. One block of memory holds the arena, the row-major inputs
+// and outputs, and scratch. exec_create.c creates it, exec.c runs it, exec_io.c moves tensors in
+// and out.
 #ifndef QDQ_RUNTIME_EXEC_EXEC_H
 #define QDQ_RUNTIME_EXEC_EXEC_H
 
@@ -22,8 +23,8 @@ struct qdq_exec {
     size_t bytes;  // of this block, struct included
     qdq_exec_io *inputs, *outputs;
     char *arena;
-    char *scratch;  // fetched parameters, reduction states and results
-    char *flat;     // row-major copies of the running tensor op's operands that are tiles
+    char *scratch;   // fetched parameters, reduction states and results
+    char *flat;      // row-major copies of the running tensor op's operands that are tiles
     const void **x;  // these operands
 };
 
@@ -47,9 +48,9 @@ qdq_grid_values qdq_exec_param(const qdq_exec *exec, const qdq_param *v);
 const qdq_kept *qdq_exec_find_kept(const qdq_plan *plan, const char *name);
 // Copies a kept value row-major to `data`, as float32 if `widen`.
 void qdq_exec_copy_kept(const qdq_exec *exec, const qdq_kept *kept, bool widen, void *data);
-// Whether the graph has a value of this name.
+// True if the graph has a value of this name.
 bool qdq_exec_has_value(const qdq_plan *plan, const char *name);
-// Fails because no kept value has this name: it is another value's, or that of no `what` at all.
+// Fails because no kept value has this name: the value is not kept, or no `what` has the name.
 qdq_status qdq_exec_not_kept(const qdq_plan *plan, const char *what, const char *name,
                              qdq_error *err);
 

@@ -13,12 +13,12 @@
 // If no link has parameters that vary between elements, as many strips as fit in 16 KiB run as one,
 // so links are called less often.
 //
-// Block floats share an exponent along a face row, so they exist in tiles only; everywhere else an
-// element is a float32, and no tile function knows about them. A step that has a block float runs
-// over tiles and computes their padding (`computes_padding`), as does a step with packed elements
-// in the arena. The executor rounds a block after it loads the block from rows, as the host does,
-// and after each link that makes a block float, as the link says, with padding set to zero. Packing
-// rounded elements is exact, so rounding twice is harmless.
+// Block floats share an exponent along a face row, so they exist in tiles only; elsewhere an
+// element is a float32, and tile functions do not know about them. A step that has a block float
+// runs over tiles and computes their padding (`computes_padding`), as does a step with packed
+// elements in the arena. The executor rounds a block after it loads the block from rows, as the
+// host does, and after each link whose result is a block float, as the link says, with padding set
+// to zero. Packing rounded elements is exact, so rounding twice is harmless.
 #include "runtime/exec/exec_block.h"
 
 #include <string.h>
@@ -233,7 +233,8 @@ static qdq_view view_of_rows(const qdq_exec *exec, const qdq_step *step, const q
     return (qdq_view){out, 1};
 }
 
-// Makes the parameters of n elements from number `at` on of what their source has.
+// Computes the parameters of n elements, from number `at` on, by the `through` function of their
+// source.
 static qdq_view view_through(const qdq_exec *exec, const qdq_param *v, size_t at, size_t n,
                              uint32_t *out) {
     const qdq_link *link = v->through;
@@ -277,7 +278,7 @@ static void view_params(const qdq_exec *exec, const qdq_step *step, const qdq_li
     }
 }
 
-// Whether elements that are `stride` apart have the same parameters.
+// True if elements that are `stride` apart have the same parameters.
 static bool repeats(const qdq_link *link, size_t stride) {
     for (size_t k = 0; k < link->stage_param_count; k++)
         if (link->stage_params[k].count > 1 && stride % qdq_grid_period(link->stage_params[k].grid))

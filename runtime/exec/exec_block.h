@@ -28,13 +28,13 @@ typedef struct qdq_l1 {
     int next;  // the strip that holds no data of the chain
 } qdq_l1;
 
-// How many elements of the largest dtype in a chain fit in a strip, in whole blocks.
+// Returns how many elements of the largest dtype in a chain fit in a strip, in whole blocks.
 size_t qdq_exec_strip_elements(const qdq_step *step);
 
-// Whether a link has parameters that vary between elements.
+// True if a link has parameters that vary between elements.
 bool qdq_exec_is_uneven(const qdq_link *link);
 
-// Whether a parameter needs no decoding: float32, or int32 where integers are wanted.
+// True if a parameter needs no decoding: float32, or int32 for an integer parameter.
 bool qdq_exec_is_read_as_is(const qdq_param *v);
 
 // Runs the chain on a rectangle of elements: a tile without its padding, or neighbouring tiles.

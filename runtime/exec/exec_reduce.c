@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs reductions: accumulates elements into the states of their blocks, and makes results of the
-// states.
+// Runs reductions: accumulates elements into the states of their blocks, and turns states into
+// results.
 //
 // Each task has its own partial state for every block of the grid; the states are merged after all
 // tasks have run. Merging must be exact in any order, as minimum and maximum are.
@@ -8,8 +8,8 @@
 
 #include "runtime/exec/exec.h"
 
-// Accumulates n side-by-side elements, the first of which has number `first` in row-major order,
-// into the states of their blocks.
+// Accumulates n side-by-side elements, from number `first` on in row-major order, into the states
+// of their blocks.
 void qdq_exec_accumulate(const qdq_reduce *reduce, char *states, size_t first, const char *x,
                          size_t size, size_t n) {
     const qdq_reduce_fns *fns = reduce->fns;

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs tensor ops: makes operands row-major, runs units in parallel, and takes the results back to
-// their tiles, or chunk by chunk through the links that follow.
+// Runs tensor ops: copies operands in tiles to rows, runs units in parallel, and copies the results
+// back to their tiles, or chunk by chunk through the links that follow.
 //
 // A tensor op is work that is not a chain over elements: a matrix product, a softmax, a transpose.
 // It is a function over row-major operands, cut into units that do not depend on each other;
-// threads share the units if `cost` is worth waking them. Values that a tensor op makes or reads
-// lie row-major in the arena (QDQ_PLACE_ROWS), without padding, and the steps that read or make
-// them run over strips. Values of tiled plans and block floats are tiles: the exec copies such
-// operands to rows. Results go back to tiles chunk by chunk, or by another copy if the op makes no
+// threads share the units if `cost` is worth waking them. Values that a tensor op writes or reads
+// lie row-major in the arena (QDQ_PLACE_ROWS), without padding, and other steps that read or write
+// them run over strips. Values of tiled plans and block floats are tiles: the exec copies these
+// operands to rows. Results go back to tiles chunk by chunk, or by another copy if the op has no
 // chunks.
 //
 // A tensor op function has bounded scratch, on its stack only; results that do not fit there are
 // computed again. Before it uses scratch for another unit it drops the scratch (qdq_scratch_drop),
 // which poisons it in an exec with `poison`: in tests, and in builds without NDEBUG. A function
-// that keeps something from unit to unit (ops/gemm/gemm.c keeps packed rows of A) marks it
-// invalid and drops it in one place.
+// that keeps data from unit to unit (ops/gemm/gemm.c keeps packed rows of A) marks the data
+// invalid and drops them in one place.
 //
 // Chunks. If links follow its first output, a function whose stage sets `chunks` gets a sink. It
 // hands over finished elements (qdq_chunk: runs of elements, rounded to the dtype of y) in place
 // of writing y, and the links run on them while they are in L1. y itself is stored only if another
-// step reads it or it is an output. Links after a tensor op make row-major values. Several runs
+// step reads it or it is an output. Links after a tensor op write row-major values. Several runs
 // are taken at a time, as many as fit in a strip, and their results go back to where they belong.
 // Parameters that vary between elements are laid out for several short runs at once, or once for
 // all runs if they repeat from run to run, as a bias does. Reductions, block floats and a second

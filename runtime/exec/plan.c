@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks up the parts of a plan, and destroys plans. graph/compile/compile.c makes them.
+// Looks up the parts of a plan, and destroys plans. graph/compile/compile.c creates them.
 #include "runtime/exec/plan.h"
 
 #include <stdlib.h>

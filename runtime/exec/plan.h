@@ -58,8 +58,8 @@ typedef enum qdq_fetch {
     QDQ_FETCH_BLOCK,      // decoded from row-major memory for each block
     QDQ_FETCH_TILES,      // one for each element, from tiles of the arena, for each block
     QDQ_FETCH_CUT,        // one for each element, from row-major memory cut like x, for each block
-    QDQ_FETCH_THROUGH,    // one for each element, made of row-major memory by `through`
-    QDQ_FETCH_BYTES,      // one for each element: row-major bytes as they are
+    QDQ_FETCH_THROUGH,    // one for each element, computed from row-major memory by `through`
+    QDQ_FETCH_BYTES,      // one for each element: row-major bytes, not decoded
 } qdq_fetch;
 
 // Numbers that go with the elements of x: scales (float), zero points (int32_t), the other operand
@@ -154,7 +154,7 @@ typedef struct qdq_tensors {
     bool poison;          // for qdq_scratch_drop
 } qdq_tensors;
 
-// Does units begin..end. Units are independent: no unit reads or writes what another one makes.
+// Computes units begin..end. Units are independent: no unit reads or writes the results of another.
 // Never fails, allocates or keeps state. Drops scratch (runtime/base/scratch.h) before using it for
 // another unit.
 typedef void qdq_tensor_op_fn(const void *params, const qdq_tensors *tensors, size_t begin,
@@ -231,8 +231,8 @@ struct qdq_plan {
     const char *constants;                   // 64-byte aligned
     const struct qdq_device_record *device;  // NULL: there is none
     qdq_plan_stats stats;
-    size_t param_bytes;  // scratch of an exec: fetched parameters, states, results
-    size_t flat_bytes;   // the most that row-major copies of the tiles of a step need
+    size_t param_bytes;    // scratch of an exec: fetched parameters, states, results
+    size_t flat_bytes;     // the most that row-major copies of the tiles of a step need
     size_t operand_count;  // the most operands that a tensor op reads
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device plan of a plan, with what its public part leaves out.
+// The device plan of a plan, with fields that its public part leaves out.
 #ifndef QDQ_RUNTIME_EXEC_PLAN_DEVICE_H
 #define QDQ_RUNTIME_EXEC_PLAN_DEVICE_H
 
