@@ -205,7 +205,7 @@ typedef struct row {
     [QDQ_##E] = {{#name, bits, QDQ_KIND_##kind, least, greatest, safetensors, npy}, \
                  CODEC_##kind(name)},
 
-// One row is called bool, which <stdbool.h> makes a macro.
+// One row is called bool, a macro of <stdbool.h>.
 #pragma push_macro("bool")
 #undef bool
 static const row rows[QDQ_DTYPE_COUNT] = {QDQ_DTYPES(ROW)};

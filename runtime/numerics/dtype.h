@@ -39,14 +39,14 @@ void qdq_encode_wide(qdq_dtype dtype, const void *in, void *y, size_t n);
 void qdq_pack_bits(qdq_dtype dtype, const void *elements, void *packed, size_t n);
 void qdq_unpack_bits(qdq_dtype dtype, const void *packed, void *elements, size_t n);
 bool qdq_dtype_is_packed(qdq_dtype dtype);
-// The index of the first of n bytes that is not an element of such a dtype (int4: -8 to 7 as an
-// int8, float4: a code up to 15); SIZE_MAX if all are, and for other dtypes.
+// The index of the first of n bytes that is not an element of a dtype narrower than its byte (int4:
+// -8 to 7 as an int8, float4: a code up to 15); SIZE_MAX if all are, and for other dtypes.
 size_t qdq_first_beyond(qdq_dtype dtype, const void *elements, size_t n);
 
 // `value` rounded to a float dtype as `numerics` says (NULL: all zero).
 float qdq_round_to_dtype(qdq_dtype dtype, float value, const qdq_numerics *numerics);
 
-// Whether a shape has a rank of 0 to QDQ_MAX_RANK, and dims of at least 1.
+// True if a shape has a rank of 0 to QDQ_MAX_RANK, and dims of at least 1.
 bool qdq_shape_is_legal(qdq_shape shape);
 
 // Like qdq_round_to_dtype; QDQ_DTYPE_NONE leaves the value as it is.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementary functions in double, made only of IEEE + - * / and integer operations, so that they
-// have the same bits on every instruction set and compiler. elementary.h rounds their results to
-// float32; softmax and others call qdq_exp64 and qdq_log64 directly.
+// Elementary functions in double, computed with IEEE + - * / and integer operations only, so that
+// they have the same bits on every instruction set and compiler. elementary.h rounds their results
+// to float32; softmax and others call qdq_exp64 and qdq_log64 directly.
 //
 // No branches and no tables: a condition is a mask, so that compilers vectorize a loop over any of
 // these functions. (They compile ?: as a jump if one of its sides may raise a flag.) Integers are
 // converted to double by adding 1.5 * 2^52 or a similar constant, since AVX2 and SSE2 have no
-// 64-bit conversion. gcc makes 64-bit masks from conditions only with AVX2, so elementary.h does
+// 64-bit conversion. gcc turns conditions into 64-bit masks only with AVX2, so elementary.h does
 // without them.
 //
 // The coefficients interpolate the function at Chebyshev nodes; they were solved for with 70 digits

@@ -43,8 +43,8 @@ static inline float qdq_atanhf(float x) {
 }
 
 // |x|^y = e^(y * ln |x|), with the sign of x for an odd y. x^2 and x^3 are products, which are
-// exact where they are halfway between two floats. Limits are those of C's pow: x^0 and 1^y are 1
-// even for NaN, and so is (-1)^(±infinity); a negative x to a y that is not whole is NaN.
+// exact where they are halfway between two floats. Limits are as in C's pow: x^0 and 1^y are 1 even
+// for NaN, and so is (-1)^(±infinity); a negative x to a y that is not whole is NaN.
 static inline float qdq_powf(float x, float y) {
     double a = (double)fabsf(x);
     double log = qdq_log_near64(a, a - 1.0);

@@ -44,7 +44,7 @@ static inline float qdq_ort_tanh(float a) {
     return p * x / q;
 }
 
-// e^x = 2^m * e^r with r = x - m * ln 2. From -126 to 127, m has one factor; what lies beyond has a
+// e^x = 2^m * e^r with r = x - m * ln 2. From -126 to 127, m has one factor; an m beyond has a
 // second.
 static inline float qdq_ort_exp(float a) {
     const uint32_t bias = 0x3F800000u;
@@ -76,9 +76,9 @@ static inline float qdq_ort_softmax_exp(float a, bool wide) {
     p = qdq_fmaf(p, r, 0x1.fffff6p-2f);
     p = qdq_fmaf(p, r, 1.0f);
     p = qdq_fmaf(p, r, 1.0f);
-    uint32_t all = qdq_float_bits(biased) << 23;  // m as an exponent; m = -127 makes the factor 0
+    uint32_t all = qdq_float_bits(biased) << 23;  // m as an exponent; m = -127 gives the factor 0
     if (!wide) return p * qdq_float_from_bits(all + bias);
-    // Two factors, of which the first one makes no denormal, so that one product rounds.
+    // Two factors. The first product is never denormal, so only the second rounds.
     int32_t whole = (int32_t)all, one = whole < -0x32000000 ? -0x32000000 : whole;
     float near = p * qdq_float_from_bits((uint32_t)one + bias);
     return near * qdq_float_from_bits(all - (uint32_t)one + bias);

@@ -14,8 +14,8 @@ static inline int32_t qdq_pair_sum(int32_t p0, int32_t p1) {
     return sum < INT16_MIN ? INT16_MIN : sum;
 }
 
-// Whether a pair of codes of one operand can saturate with any two codes of the other one. The
-// codes are int8 and the others uint8, or the codes are uint8 (`is_unsigned`) and the others int8.
+// True if a pair of codes of one operand can saturate with some two codes of the other operand. The
+// pair is int8 and the other codes uint8, or the pair is uint8 (`is_unsigned`) and the others int8.
 static inline bool qdq_pair_can_saturate(int32_t w0, int32_t w1, bool is_unsigned) {
     int32_t positive = (w0 > 0 ? w0 : 0) + (w1 > 0 ? w1 : 0), negative = w0 + w1 - positive;
     if (is_unsigned) return INT8_MAX * positive > INT16_MAX || INT8_MIN * positive < INT16_MIN;

@@ -12,7 +12,7 @@
 #include "runtime/numerics/fma.h"
 #include "runtime/numerics/quantize_one.h"
 
-// What codes of one tensor stand for: (code - zero_point) * scale.
+// The parameters of a tensor's codes, which stand for (code - zero_point) * scale.
 typedef struct qdq_qlinear_quant {
     float scale;
     int32_t zero_point;
@@ -27,7 +27,7 @@ static inline int32_t qdq_qlinear_saturate(int32_t v, qdq_qlinear_range range) {
     return v < range.least ? range.least : v > range.most ? range.most : v;
 }
 
-// Half to even, as x86 converts: NaN, and what int32 cannot hold, becomes INT32_MIN.
+// Half to even, as x86 converts: NaN and numbers outside int32 become INT32_MIN.
 static inline int32_t qdq_qlinear_to_int32(float v) {
     return v >= -0x1p31f && v < 0x1p31f ? (int32_t)qdq_round_half_even(v) : INT32_MIN;
 }

@@ -24,15 +24,15 @@ typedef struct qdq_range {
     double fractions;              // quant_min + quant_max as given, less the integers above
 } qdq_range;
 
-// Whether one of the fields is set that describe a chip's arithmetic. runtime/numerics/
-// quantize_device.c has the elements of these numerics.
+// True if a field that describes a chip's arithmetic is set. runtime/tenstorrent/quantize_device.c
+// computes elements with these numerics.
 static inline bool qdq_is_device(const qdq_numerics *n) {
     return n->multiply_add || n->fold_128 || n->sign_magnitude ||
            n->scaling == QDQ_SCALE_DEVICE_RECIPROCAL ||
            n->zero_point_order == QDQ_ZERO_POINT_AFTER_MAGIC;
 }
 
-// Whether two numerics are the same in every field.
+// True if two numerics are equal in every field.
 static inline bool qdq_numerics_equal(const qdq_numerics *a, const qdq_numerics *b) {
 #define QDQ_SAME(field, cause) &&a->field == b->field
     return true QDQ_NUMERICS_FIELDS(QDQ_SAME);
@@ -76,7 +76,7 @@ static inline int64_t qdq_clamp_one(int64_t v, int64_t low, int64_t high) {
     return v < low ? low : v > high ? high : v;
 }
 
-// Whether a rounded float is converted to int32 before it is clamped.
+// True if a rounded float is converted to int32 before it is clamped.
 static inline bool qdq_converts(const qdq_numerics *n) { return n->overflow >= QDQ_OVERFLOW_X86; }
 
 // A whole number, an infinity or NaN as int32.
@@ -123,8 +123,8 @@ static inline float qdq_flushed(const qdq_numerics *n, float v) {
     return n->flush_denormals && fabsf(v) < 0x1p-126f ? 0.0f : v;
 }
 
-// A NaN result has the sign of the NaN operand that it came from, else no sign, whatever the host
-// makes of 0 / 0.
+// A NaN result has the sign of the NaN operand that it came from, else no sign, whatever the host's
+// 0 / 0 gives.
 static inline float qdq_signed_nan(float v, float x, float s) {
     if (!isnan(v)) return v;
     uint32_t sign = isnan(x) ? qdq_float_bits(x) : isnan(s) ? qdq_float_bits(s) : 0;
