@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs and unpacks tiles of bfloat8_b and bfloat4_b, and rounds float32 to what they can hold.
+// Packs and unpacks tiles of bfloat8_b and bfloat4_b, and rounds float32 to numbers that they can
+// hold.
 #include "runtime/tenstorrent/block_float.h"
 
 #include "runtime/numerics/dtype.h"
@@ -45,8 +46,9 @@ static unsigned encode(float value, int shared, int magnitude) {
 }
 
 // Decodes as ttnn's unpacker does: sign and magnitude * 2^(shared - 127 - (magnitude bits - 1)).
-// The leading one of the magnitude becomes the hidden one, also if the exponent is 255: the result
-// is then an infinity or NaN. Magnitudes below the least exponent give +0; packing makes none.
+// The leading one of the magnitude becomes the hidden bit, also if the exponent is 255: the result
+// is then an infinity or NaN. Magnitudes below the least exponent give +0; packing never writes
+// them.
 static float decode(unsigned code, int shared, int magnitude) {
     uint32_t sign = (uint32_t)(code >> magnitude) << 31, mask = (1u << magnitude) - 1;
     uint32_t fraction = code & mask;

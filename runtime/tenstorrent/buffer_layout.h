@@ -23,7 +23,7 @@ typedef struct qdq_buffer_layout {
     qdq_shard_spec spec;
 } qdq_buffer_layout;
 
-// Whether two configs put a tensor at the same place: the same pool, memory_layout and shard_spec.
+// True if two configs put a tensor at the same place: the same pool, memory_layout and shard_spec.
 bool qdq_memory_config_equal(const qdq_memory_config *a, const qdq_memory_config *b);
 // True if two layouts of one config on one device put pages of equal numbers at the same places.
 bool qdq_buffer_layout_equal(const qdq_buffer_layout *a, const qdq_buffer_layout *b);
@@ -36,7 +36,7 @@ qdq_memory_rule qdq_buffer_layout_of(const qdq_device *device, const qdq_device_
 qdq_memory_rule qdq_buffer_layout_raw(const qdq_device *device, qdq_buffer_type type, uint64_t size,
                                       uint64_t page_size, qdq_buffer_layout *out, qdq_error *err);
 
-// Bytes of all pages, without what slots and padding pages add.
+// Returns the bytes of all pages, without the padding of slots and without padding pages.
 static inline uint64_t qdq_buffer_layout_size(const qdq_buffer_layout *layout) {
     return layout->pages * layout->page_size;
 }
@@ -51,7 +51,8 @@ typedef struct qdq_page_place {
     uint16_t core_x, core_y;  // 0 for an interleaved buffer
 } qdq_page_place;
 
-// The place of page `page` of a buffer at `address`. False if it has no such page.
+// Finds the place of page `page` of a buffer at `address`. False if the buffer does not have the
+// page.
 bool qdq_page_place_of(const qdq_buffer_layout *layout, uint64_t address, uint64_t page,
                        qdq_page_place *out);
 
@@ -62,8 +63,8 @@ typedef enum qdq_page_kind {
     QDQ_PAGE_REAL,
 } qdq_page_kind;
 
-// What a buffer at `buffer_address` has at `address` of a bank. For a real page also its number and
-// the byte of its slot; past page_size the slot is empty.
+// Finds the page of a buffer at `buffer_address` that lies at `address` of a bank. A real page also
+// sets *page to its number and *byte to the byte of its slot; past page_size the slot is empty.
 qdq_page_kind qdq_page_at(const qdq_buffer_layout *layout, uint64_t buffer_address, uint64_t bank,
                           uint64_t address, uint64_t *page, uint64_t *byte);
 

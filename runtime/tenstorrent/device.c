@@ -14,7 +14,7 @@
 // at a multiple of the greatest alignment, which is a power of two.
 #define L1_BASE(map_end, alignment) ((((map_end) + 69 * 1024 - 1) | ((alignment)-1)) + 1)
 
-// What both chips of a generation share. The firmware's map ends at 32,752 and at 40,704.
+// Numbers that the chips of a generation share. The firmware's map ends at 32,752 and at 40,704.
 #define WORMHOLE                                                                           \
     .arch = QDQ_WORMHOLE, .dram_banks = 12, .dram_bank_size = 1073741824, .dram_base = 32, \
     .dram_alignment = 32, .l1_size = 1499136, .l1_base = L1_BASE(32752, 32), .l1_alignment = 16

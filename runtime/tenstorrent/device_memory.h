@@ -34,11 +34,11 @@ qdq_status qdq_device_memory_init(qdq_device_memory *memory, const qdq_device *d
 typedef enum qdq_direction {
     QDQ_DIRECTION_DEFAULT = 0,  // the pool's: DRAM bottom-up, others top-down
     QDQ_BOTTOM_UP,
-    QDQ_TOP_DOWN,  // in DRAM: what binaries of kernels do
+    QDQ_TOP_DOWN,  // in DRAM: the direction of kernel binaries
 } qdq_direction;
 
-// All three return QDQ_FAILURE_NONE, or why not with `failure` (which may be NULL) filled in;
-// nothing has changed then. `layout` was made for the device of the memory.
+// All three return QDQ_FAILURE_NONE, or the kind of failure with `failure` (which may be NULL)
+// filled in; a failure changes nothing. `layout` was made for the device of the memory.
 qdq_failure_kind qdq_buffer_allocate(qdq_device_memory *memory, const qdq_buffer_layout *layout,
                                      qdq_direction direction, qdq_buffer *out,
                                      qdq_memory_failure *failure);
@@ -60,8 +60,8 @@ bool qdq_buffer_free(qdq_device_memory *memory, qdq_buffer *buffer);
 
 //---- Circular buffers -------------------------------------------------------
 
-// Whether the circular buffers of a program may run while the buffers of now are alive: they end
-// within L1, and at or below the lowest buffer in L1 or L1_SMALL, on whichever core that lies.
+// Checks that the circular buffers of a program may exist beside the buffers that are alive now:
+// they must end within L1, and at or below the lowest buffer in L1 or L1_SMALL, on any core.
 qdq_failure_kind qdq_circular_region_check(const qdq_device_memory *memory,
                                            const qdq_circular_region *region,
                                            qdq_memory_failure *failure);

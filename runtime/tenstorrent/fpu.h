@@ -2,7 +2,7 @@
 // One element of Tenstorrent's matrix unit (FPU): sums of products in up to four fidelity phases,
 // and elementwise sums and products. Every phase rounds into Dst, the accumulator.
 //
-// Operands are patterns of float32 of which 19 bits are used (sign, exponent, 10 fraction bits), as
+// Operands are patterns of float32; 19 bits are used (sign, exponent, 10 fraction bits), as
 // qdq_chip_unpack_tf32 leaves them. Dst is the pattern of a float32; a Dst of 16 bits holds a
 // bfloat16 in the upper half. Operands with the exponent 255 count as numbers.
 #ifndef QDQ_RUNTIME_NUMERICS_TENSTORRENT_FPU_H
@@ -12,7 +12,7 @@
 
 enum { QDQ_FPU_DEPTH = 16, QDQ_FPU_PHASES = 4 };  // products of one step; phases at most
 
-// What one phase takes of the operands of a product: of each significand a few bits.
+// An operand of a product as the phases see it: each phase takes a few bits of the significand.
 typedef struct qdq_fpu_operand {
     int16_t exponent;  // biased; 0: the operand is zero
     uint8_t sign;

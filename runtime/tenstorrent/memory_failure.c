@@ -12,7 +12,7 @@ const char *qdq_failure_kind_name(qdq_failure_kind kind) {
     return (unsigned)kind < sizeof names / sizeof names[0] ? names[kind] : "none";
 }
 
-// The eight numbers after what they amount to.
+// Writes the verdict, then the eight numbers.
 static void tell_out_of_memory(const qdq_memory_failure *f, const char *verdict, char *out,
                                size_t capacity) {
     snprintf(out, capacity,

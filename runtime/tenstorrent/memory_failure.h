@@ -20,7 +20,7 @@ typedef enum qdq_failure_kind {
 // Bytes, of a bank where not said otherwise.
 typedef struct qdq_memory_failure {
     qdq_failure_kind kind;
-    // Out of memory: eight numbers, of which the pool is one.
+    // Out of memory: the pool and seven numbers.
     qdq_buffer_type pool;
     uint64_t size;            // of the buffer, in all banks
     uint64_t banks;           // a count

@@ -28,7 +28,7 @@ bool qdq_tile_shape_is_legal(qdq_tile_shape tile) {
     return low && (tile.width == FACE || tile.width == 2 * FACE) && !tile.transpose;
 }
 
-// A face has 16 columns, and 16 rows or those of a lower tile.
+// A face has 16 columns, and 16 rows or as many as a lower tile has.
 static uint64_t face_height(qdq_tile_shape tile) { return tile.height < FACE ? tile.height : FACE; }
 
 uint64_t qdq_tile_shape_bytes(qdq_tile_shape tile, qdq_dtype dtype) {

@@ -8,7 +8,7 @@
 
 //---- Rules ------------------------------------------------------------------
 
-// What can be wrong with a tensor, or with where it shall lie. Each has one sentence.
+// Faults of a tensor or of its placement. Each has one sentence.
 typedef enum qdq_memory_rule {
     QDQ_MEMORY_FINE = 0,
     QDQ_MEMORY_SHAPE,         // rank or dims out of range, or more elements than can be counted
@@ -33,21 +33,21 @@ typedef enum qdq_memory_rule {
 
 // 32x32 for a shape of zeros.
 qdq_tile_shape qdq_tile_shape_or_default(qdq_tile_shape tile);
-// Whether it is a tile: see qdq_tile_shape.
+// True if `tile` is a legal shape: see qdq_tile_shape.
 bool qdq_tile_shape_is_legal(qdq_tile_shape tile);
-// Whether most ops on a device take it: height 16 or 32. Lower tiles are for the host and for the
+// True if most ops on a device take it: height 16 or 32. Lower tiles are for the host and for the
 // first operand of products.
 bool qdq_tile_shape_is_general(qdq_tile_shape tile);
-// Bytes of a legal tile; 0 for what is no dtype.
+// Returns the bytes of a legal tile; 0 for an invalid dtype.
 uint64_t qdq_tile_shape_bytes(qdq_tile_shape tile, qdq_dtype dtype);
-// Where row r, column c lies in a legal tile, in elements.
+// Returns the offset of row r, column c in a legal tile, in elements.
 uint64_t qdq_tile_shape_offset(qdq_tile_shape tile, uint64_t r, uint64_t c);
 
 //---- Pages ------------------------------------------------------------------
 
 typedef struct qdq_device_tensor {
     qdq_dtype dtype;
-    qdq_shape shape;  // a dim may be 0: such a tensor has no pages
+    qdq_shape shape;  // a dim may be 0: the tensor has no pages then
     qdq_layout layout;
     qdq_tile_shape tile;
 } qdq_device_tensor;
@@ -69,8 +69,8 @@ typedef struct qdq_page_layout {
 qdq_memory_rule qdq_page_layout_of(const qdq_device_tensor *tensor, uint64_t shard_width,
                                    qdq_page_layout *out, qdq_error *err);
 
-// Where the element at `row`, `column` of the padded 2-D shape lies: its page, and the element of
-// the page.
+// Finds the element at `row`, `column` of the padded 2-D shape: its page, and its number in the
+// page.
 void qdq_page_layout_element(const qdq_page_layout *pages, const qdq_device_tensor *tensor,
                              uint64_t row, uint64_t column, uint64_t *page, uint64_t *element);
 

@@ -48,7 +48,7 @@ static uint32_t dequantize_step(const qdq_numerics *n, uint32_t v) {
 
 //---- Quantize ---------------------------------------------------------------
 
-// Typecast makes bfloat16 of a chip's scales.
+// A chip's scales become bfloat16 by its typecast.
 static float scale_of(const qdq_numerics *n, float s) {
     if (!n->multiply_add || n->scale_dtype != QDQ_BFLOAT16) return qdq_quantize_scale(n, s);
     return float_of((uint32_t)qdq_chip_cast_bfloat16(bits_of(s)) << 16);
@@ -64,7 +64,7 @@ static uint32_t inverse_of(const qdq_numerics *n, float s) {
     return bits_of(qdq_flushed(n, 1.0f / s)) & 0xFFFF0000u;
 }
 
-// Whether steps are a chip's elementwise ops of bfloat16.
+// True if steps are a chip's elementwise ops of bfloat16.
 static bool in_bfloat16(const qdq_numerics *n) {
     return n->multiply_add && n->quantize_step_dtype == QDQ_BFLOAT16;
 }

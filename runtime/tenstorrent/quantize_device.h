@@ -6,8 +6,8 @@
 
 #include "runtime/numerics/quantize_one.h"
 
-// Whether Quantize with these numerics multiplies by 1 / s as the chip computes it, and adds the
-// zero point in the same instruction.
+// True if Quantize with these numerics multiplies by the chip's 1 / s, and adds the zero point in
+// the same instruction.
 bool qdq_quantizes_by_chip_inverse(const qdq_numerics *n);
 
 // 1 / s.

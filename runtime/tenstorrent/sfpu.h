@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other instructions of Tenstorrent's vector unit (SFPU), and short functions made of them:
+// Other instructions of Tenstorrent's vector unit (SFPU), and short functions built from them:
 // rounding to integers, conversion from integers, total order, reciprocal and division.
 //
 // Numbers are patterns of float32. Integers are sign and magnitude: bit 31 is the sign, 31 bits are
@@ -10,7 +10,7 @@
 #include "include/qdq/numerics.h"
 
 // SFP_STOCH_RND, mode nearest: the magnitude rounded half away from zero, at most `most` (127, 255,
-// 32767, 65535). NaN and what is beyond become `most`. `keeps_sign`: the sign stays unless the
+// 32767, 65535). NaN and larger magnitudes become `most`. `keeps_sign`: the sign stays unless the
 // magnitude is 0; else it is dropped.
 uint32_t qdq_sfp_round(uint32_t v, uint32_t most, bool keeps_sign);
 // The same instruction to bfloat16, in the upper half: half away from zero; denormals and zeros

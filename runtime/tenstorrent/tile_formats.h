@@ -22,7 +22,7 @@ uint16_t qdq_chip_unpack_block_float(uint8_t code, int code_bits, uint8_t expone
 
 //---- Out --------------------------------------------------------------------
 
-// float32 to bfloat16: half away from zero; what rounds to a zero or a denormal becomes +0, NaN
+// float32 to bfloat16: half away from zero; a result that is a zero or a denormal becomes +0, NaN
 // infinity with its sign.
 uint16_t qdq_chip_pack_bfloat16(uint32_t v);
 // The same from a 16-bit Dst.
