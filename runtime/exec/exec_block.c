@@ -233,8 +233,7 @@ static qdq_view view_of_rows(const qdq_exec *exec, const qdq_step *step, const q
     return (qdq_view){out, 1};
 }
 
-// Computes the parameters of n elements, from number `at` on, by the `through` function of their
-// source.
+// Computes the parameters of n elements, from number `at` on, by `through`.
 static qdq_view view_through(const qdq_exec *exec, const qdq_param *v, size_t at, size_t n,
                              uint32_t *out) {
     const qdq_link *link = v->through;
