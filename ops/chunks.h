@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets a tensor op write its first result: into y, or into a buffer that goes chunk by chunk to the
-// sink, and so to the links that follow.
+// Lets a tensor op write its first result: into y, or into a buffer whose chunks the sink passes to
+// the links that follow.
 #ifndef QDQ_OPS_CHUNKS_H
 #define QDQ_OPS_CHUNKS_H
 
@@ -13,7 +13,7 @@ enum { QDQ_CHUNK_BYTES = 16384 };
 typedef struct qdq_chunks {
     const qdq_tensors *tensors;
     size_t size;      // of an element
-    qdq_chunk chunk;  // what is in the buffer
+    qdq_chunk chunk;  // the elements in the buffer
     _Alignas(64) unsigned char buffer[QDQ_CHUNK_BYTES];
 } qdq_chunks;
 
@@ -28,8 +28,8 @@ static inline void qdq_chunks_begin(qdq_chunks *chunks, const qdq_tensors *tenso
 void *qdq_chunks_gather(qdq_chunks *chunks, size_t at, size_t n);
 void *qdq_chunks_gather_block(qdq_chunks *chunks, size_t at, size_t n, size_t count, size_t stride);
 
-// Returns the room for elements at to at + n - 1 of the result. n is at most what the buffer holds,
-// and all of them must be written before the next call.
+// Returns the room for elements at to at + n - 1 of the result. n is at most the size of the
+// buffer, and all of them must be written before the next call.
 static inline void *qdq_chunks_room(qdq_chunks *chunks, size_t at, size_t n) {
     if (chunks->tensors->sink) return qdq_chunks_gather(chunks, at, n);
     return (char *)chunks->tensors->y[0] + at * chunks->size;
@@ -47,7 +47,7 @@ static inline void *qdq_chunks_block(qdq_chunks *chunks, size_t at, size_t n, si
 // Hands over the rest of the buffer.
 void qdq_chunks_end(qdq_chunks *chunks);
 
-// Whether the first result is needed at all.
+// True if the first result is needed.
 static inline bool qdq_chunks_wanted(const qdq_tensors *tensors) {
     return tensors->sink || tensors->y[0];
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets of dtypes: what a port takes, a bit for each dtype.
+// Sets of dtypes that a port takes, a bit for each dtype.
 #ifndef QDQ_OPS_DTYPE_SET_H
 #define QDQ_OPS_DTYPE_SET_H
 
@@ -26,14 +26,14 @@ static inline bool qdq_set_has(qdq_dtype_set set, qdq_dtype dtype) { return set 
 #define QDQ_SET_ROW(E, name, bits, kind, least, greatest, safetensors, npy) \
     | (qdq_dtype_set)1 << QDQ_##E
 
-#define QDQ_SET_FLOATS ((qdq_dtype_set)0 QDQ_DTYPES(QDQ_SET_IF_FLOAT))  // what most ops compute on
+#define QDQ_SET_FLOATS ((qdq_dtype_set)0 QDQ_DTYPES(QDQ_SET_IF_FLOAT))  // the dtypes of most ops
 #define QDQ_SET_SMALL_FLOATS ((qdq_dtype_set)0 QDQ_DTYPES(QDQ_SET_IF_SMALL))  // float8, float4
 #define QDQ_SET_INTS ((qdq_dtype_set)0 QDQ_DTYPES(QDQ_SET_IF_INT))
 #define QDQ_SET_WIDE_INTS (QDQ_SET(UINT32) | QDQ_SET(INT64) | QDQ_SET(UINT64))
 #define QDQ_SET_BLOCK_FLOATS ((qdq_dtype_set)0 QDQ_DTYPES(QDQ_SET_IF_BLOCK))
-#define QDQ_SET_REALS (QDQ_SET_FLOATS | QDQ_SET_BLOCK_FLOATS)  // what Dequantize makes
+#define QDQ_SET_REALS (QDQ_SET_FLOATS | QDQ_SET_BLOCK_FLOATS)  // results of Dequantize
 #define QDQ_SET_QUANTIZED \
-    (QDQ_SET_INTS | QDQ_SET_SMALL_FLOATS | QDQ_SET_BLOCK_FLOATS)  // what Quantize makes
+    (QDQ_SET_INTS | QDQ_SET_SMALL_FLOATS | QDQ_SET_BLOCK_FLOATS)  // results of Quantize
 #define QDQ_SET_SCALES (QDQ_SET_FLOATS | QDQ_SET(FLOAT8_E8M0) | QDQ_SET(FLOAT8_E4M3FN))
 #define QDQ_SET_ZERO_POINTS (QDQ_SET_INTS | QDQ_SET_FLOATS | QDQ_SET_SMALL_FLOATS)
 #define QDQ_SET_COMPUTED_SCALES QDQ_SET_SCALES

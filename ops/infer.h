@@ -31,11 +31,11 @@ bool qdq_check_dtype_as(const qdq_op_context *ctx, size_t input, size_t other);
 // A finding unless the input, if it is there, has one element.
 bool qdq_check_one(const qdq_op_context *ctx, size_t input);
 
-// A finding unless the input, if it is there, has this shape; `why` is what it follows from: "the
-// channels of x".
+// A finding unless the input, if it is there, has this shape; `why` names the source of the shape:
+// "the channels of x".
 bool qdq_check_shape(const qdq_op_context *ctx, size_t input, qdq_shape wanted, const char *why);
 
-// Whether an input is there and its type is known.
+// True if an input is given and its type is known.
 static inline bool qdq_has_input(const qdq_op_context *ctx, size_t input) {
     return input < ctx->input_count && qdq_input_at(ctx, input).valid;
 }
@@ -43,11 +43,11 @@ static inline bool qdq_has_input(const qdq_op_context *ctx, size_t input) {
 // The shape that two shapes have in common by numpy's rule. False if they cannot be broadcast.
 bool qdq_broadcast_shapes(qdq_shape a, qdq_shape b, qdq_shape *out);
 
-// Whether numpy's rule broadcasts `shape` to `to`.
+// True if numpy's rule broadcasts `shape` to `to`.
 bool qdq_broadcasts_to(qdq_shape shape, qdq_shape to);
 
-// A finding unless the shape of the input, if it is there, can be broadcast to `to`. `name` says
-// what `to` is: "the shape of x".
+// A finding unless the shape of the input, if it is there, can be broadcast to `to`. `name`
+// describes `to`: "the shape of x".
 bool qdq_check_broadcasts_to(const qdq_op_context *ctx, size_t input, qdq_shape to,
                              const char *name);
 

@@ -64,24 +64,24 @@ typedef struct qdq_op {
     bool variadic;  // the last input port is a qdq_values
     const qdq_attr_desc *attrs;
     size_t attr_count;
-    // Checks what the tables cannot say, and fills in the types of the outputs. Called if the first
-    // input is valid; other inputs may be invalid.
+    // Checks rules that the tables cannot express, and fills in the types of the outputs. Called if
+    // the first input is valid; other inputs may be invalid.
     void (*infer)(qdq_op_context *ctx);
     // `infer` is also called if the type of the first input is unknown, and checks the rest.
     bool infers_without_x;
-    // Fills in attributes of the node that its operands decide, and returns true if it did. Called
-    // once, before the node is checked. NULL: there are none.
+    // Fills in attributes that the operands determine, and returns true if it did. Called once,
+    // before the node is checked. NULL: no attribute depends on the operands.
     bool (*complete)(const qdq_op_context *ctx, void *attrs, qdq_mempool *mempool);
     // A bit for each port whose elements, if constant, are read before the graph is compiled.
     uint64_t looks_at;
     // Writes the stages of a node without findings, at most QDQ_MAX_STAGES, and returns how many;
     // 0 when memory runs out or a constant cannot be read.
     size_t (*lower)(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages);
-    // A target has its own numerics for this op. `by_chip`: only `multiply_add` matters, which says
-    // whether a chip computes it. `by_float_ops`, `by_pair_sums`, `by_qlinear`: the field of this
-    // name matters. Every other op computes the same for all targets.
+    // True if targets have their own numerics for this op. `by_chip`: only `multiply_add` matters,
+    // set if a chip computes the op. `by_float_ops`, `by_pair_sums`, `by_qlinear`: the field of
+    // this name matters. Every other op computes the same for all targets.
     bool by_target, by_chip, by_float_ops, by_pair_sums, by_qlinear;
-    // How it takes part in integer execution and in packing weights; NULL: it takes no part.
+    // Hooks of integer execution, weight packing and fusion; NULL: none.
     const qdq_op_fusion *fusion;
 } qdq_op;
 
@@ -118,7 +118,7 @@ static inline bool qdq_port_is_variadic(const qdq_op *op, const qdq_port_desc *i
 
 // True if the first `size` bytes of the op's struct hold no part of a field without the rest.
 bool qdq_op_has_whole_fields(const qdq_op *op, size_t size);
-// Whether an attribute differs from its default; `field` is where it lies in the op's struct.
+// True if an attribute differs from its default; `field` is its address in the op's struct.
 bool qdq_attr_is_set(const qdq_attr_desc *attr, const void *field);
 // The op with this name, or NULL.
 const qdq_op *qdq_op_find(const char *name);

@@ -126,7 +126,7 @@ static bool check_mark(const qdq_op_context *ctx, const qdq_attr_desc *attr) {
     return false;
 }
 
-// ttnn's command queues decide when an op runs, never what it computes or where.
+// ttnn's command queues decide when an op runs, never its results or their place.
 static void check_queue(const qdq_op_context *ctx, const qdq_attr_desc *attr) {
     const qdq_int *queue = (const void *)((const char *)ctx->attrs + attr->offset);
     if (strcmp(attr->name, "queue_id") == 0 && queue->set != 0)

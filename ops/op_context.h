@@ -15,7 +15,7 @@ typedef struct qdq_type {
     qdq_shape shape;
 } qdq_type;
 
-// The node that makes an operand.
+// The node that computes an operand.
 typedef struct qdq_maker {
     const struct qdq_op *op;  // NULL: none, the operand is an input or a constant of the graph
     const void *attrs;
@@ -23,8 +23,8 @@ typedef struct qdq_maker {
 } qdq_maker;
 
 typedef struct qdq_operand {
-    bool given;  // something is connected
-    bool valid;  // and its type is known
+    bool given;  // a value is connected
+    bool valid;  // its type is known too
     qdq_type type;
     const void *data;          // a constant in memory, row-major; else NULL
     const qdq_stored *stored;  // a constant that has to be read from its file; else NULL
@@ -34,7 +34,7 @@ typedef struct qdq_operand {
     // these codes. NULL: neither.
     const qdq_quantized *quantized;
     const qdq_weight_codes *weight_codes;  // likewise; `type` stays the type of the floats
-    // Dim i of `type` is dim order[i] of what lies in memory. NULL: it lies as `type` says.
+    // Dim i of `type` is dim order[i] of the tensor in memory. NULL: in the order of `type`.
     const int *order;
 } qdq_operand;
 
@@ -46,9 +46,9 @@ typedef struct qdq_op_context {
     qdq_type outputs[QDQ_MAX_OUTPUTS];  // filled in by infer
     size_t output_count;                // filled in by qdq_op_check
     bool returned;                      // a result is an output of the graph
-    bool dtype_filled;  // `dtype` is the default of the graph's target, which nobody gave
+    bool dtype_filled;  // `dtype` was not given and is the default of the graph's target
     // For rules, a node may be seen as several ops in turn (graph/targets/halves.h): its own op,
-    // and what its names of parameters begin with; NULL: `op` is its own.
+    // and the prefix of its parameters' names; NULL: `op` is its own.
     const struct qdq_op *whole;
     const char *half;
     qdq_findings *findings;
@@ -71,7 +71,7 @@ bool qdq_op_check(qdq_op_context *ctx);
 void qdq_report_violation(const qdq_op_context *ctx, qdq_core_rule rule, const char *port,
                           const char *found, const char *wanted);
 
-// Whether a rule of a target applies to the op of the node.
+// True if a rule of a target applies to the op of the node.
 bool qdq_rule_applies(const qdq_rule *rule, const qdq_op_context *ctx);
 
 // The name that a port or attribute of `ctx->op` has at the node.
@@ -80,7 +80,7 @@ const char *qdq_name_at_node(const qdq_op_context *ctx, const char *name);
 // Adds a finding of a target's rule, whose id begins with the name of the target.
 void qdq_report_target_violation(const qdq_op_context *ctx, const qdq_rule *rule, const char *port,
                                  const char *found, const char *wanted);
-// The same with a hint of its own; NULL: the hint of the rule.
+// The same with another hint; NULL: the hint of the rule.
 void qdq_report_target_hint(const qdq_op_context *ctx, const qdq_rule *rule, const char *port,
                             const char *found, const char *wanted, const char *hint);
 

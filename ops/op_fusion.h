@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Optional hooks of an op, by which graph/compile/ changes more than one node at a time: it
-// computes nodes on integers instead of dequantized floats (integer_execution.c), reads operands
-// where a transpose found them (read_transposed.c), packs constant weights ahead of the run
-// (fold.c), drops a ReLU that the next node makes redundant, lets a tensor op compute links on its
-// results (compile_steps.c), and adds codes in registers (code_sums.c).
+// computes nodes on integers instead of dequantized floats (integer_execution.c), reads operands of
+// a transpose in place (read_transposed.c), packs constant weights ahead of the run (fold.c), drops
+// a ReLU that is redundant in front of the next node, lets a tensor op compute links on its results
+// (compile_steps.c), and adds codes in registers (code_sums.c).
 #ifndef QDQ_OPS_OP_FUSION_H
 #define QDQ_OPS_OP_FUSION_H
 
@@ -39,13 +39,13 @@ typedef struct qdq_weight_codes {
     qdq_stage_param scale, zero_point;  // QDQ_FROM_NUMBERS
 } qdq_weight_codes;
 
-// How an op takes part. A hook that is NULL (or 0): the op does not.
+// The hooks of an op. NULL (or 0): the op does not take part.
 typedef struct qdq_op_fusion {
     // Integer execution. `accepts_quantized`: the inputs that an op can take quantized.
     // `quantized_input`: the integers and parameters that the output of a Dequantize stands for.
     // `passes_quantized`: how data movement passes them on.
 
-    // Returns a bit for each input that the op would take quantized; it may choose among those
+    // Returns a bit for each input that the op would take quantized; it may choose only inputs
     // whose operand has `quantized` set.
     uint64_t (*accepts_quantized)(const struct qdq_op_context *ctx);
     // Describes the codes of the first input, if all parameters are known when the graph is
@@ -53,9 +53,9 @@ typedef struct qdq_op_fusion {
     bool (*quantized_input)(const struct qdq_op_context *ctx, const qdq_lowering *to,
                             qdq_quantized *quantized);
     // For ops that only move or select elements. The first input has `quantized` set; describes the
-    // quantized output. The op takes every input quantized that has it set, and the others as they
-    // are (indices). False if the op is not exact on codes. If it is, the compiler may lower the
-    // op with the dtype of the codes instead of float32, as one tensor op.
+    // quantized output. The op takes the codes of every input that has `quantized` set, and other
+    // inputs (indices) unchanged. False if the op is not exact on codes. If it is, the compiler may
+    // lower the op with the dtype of the codes instead of float32, as one tensor op.
     bool (*passes_quantized)(const struct qdq_op_context *ctx, qdq_quantized *quantized);
 
     // Packing. `packs`: a bit for each port that the op packs when the graph is compiled, if the
@@ -65,20 +65,20 @@ typedef struct qdq_op_fusion {
     // codes, if they and all parameters are constant; else false.
     bool (*weight_codes)(const struct qdq_op_context *ctx, const qdq_lowering *to,
                          qdq_weight_codes *weight_codes);
-    // Whether the op can pack the codes of the input whose operand has `weight_codes` set, and
+    // True if the op can pack the codes of the input whose operand has `weight_codes` set, and
     // dequantize them while it runs.
     bool (*packs_weight_codes)(const struct qdq_op_context *ctx);
 
-    // Transposed operands. `transposes`: whether the op only moves the dims of its first input, and
-    // dim i of the result is dim order[i] of the input. `reads_transposed`: whether the op can read
-    // its inputs in the `order` of their operands, about as fast as if they lay in the order of
-    // their types.
+    // Transposed operands. `transposes`: true if the op only permutes the dims of its first input;
+    // dim i of the result is dim order[i] of the input. `reads_transposed`: true if the op can read
+    // its inputs in the `order` of their operands, about as fast as in the order of their types.
     bool (*transposes)(const struct qdq_op_context *ctx, int *order);
     bool (*reads_transposed)(const struct qdq_op_context *ctx, const qdq_lowering *to);
 
-    // ReLU in front of Quantize. Whether y of the link is x if x is above 0 or NaN, else 0.
+    // ReLU in front of Quantize. `cuts_negative`: true if the link computes y = x for x above 0 or
+    // NaN, else 0.
     bool (*cuts_negative)(const qdq_link *link);
-    // Whether the link makes of every x below 0 the y that it makes of 0.
+    // True if the link maps every x below 0 to the y of 0.
     bool (*ignores_negative)(const qdq_link *link);
 
     // Describes a link that quantizes float32 to bytes with one known scale and zero point; else
@@ -87,9 +87,9 @@ typedef struct qdq_op_fusion {
     // Describes a link that dequantizes bytes to float32 by the plain formula, with one known scale
     // and zero point; else false.
     bool (*dequantizes)(const qdq_link *link, struct qdq_code_operand *operand);
-    // Whether y of the link is fl(x + its parameter) in float32.
+    // True if the link computes y = fl(x + its parameter) in float32.
     bool (*adds)(const qdq_link *link);
-    // Adds a link to what a tensor op computes on its results. False: it does not fit.
+    // Adds the link to the epilogue of a tensor op. False if it does not fit.
     bool (*finishes)(const qdq_link *link, qdq_stage_finish *finish);
 } qdq_op_fusion;
 

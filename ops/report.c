@@ -77,7 +77,7 @@ static const char *original_note(qdq_findings *f, qdq_subject subject) {
     return qdq_text(f, " (in the file: '%.300s')", original);
 }
 
-// "FILE: node 'N': OP: PORT FOUND, wanted WANTED; HINT" without what is empty.
+// "FILE: node 'N': OP: PORT FOUND, wanted WANTED; HINT" without empty parts.
 static const char *sentence(qdq_findings *f, const qdq_finding *finding, qdq_subject subject) {
     const char *kind = subject.kind ? subject.kind : "node";
     bool named = *finding->node != '\0';

@@ -9,13 +9,13 @@
 
 struct qdq_graph;
 
-// A report in the making. Strings live in the pool.
+// A report that is being collected. Strings live in the pool.
 typedef struct qdq_findings {
     qdq_mempool *mempool;
     const char *file;  // in front of every sentence; "" for none
     qdq_finding *items;
     size_t count, capacity;
-    size_t most;  // errors kept, and warnings kept; 0: nothing is kept
+    size_t most;  // errors kept, and warnings kept; 0: none
     size_t errors, warnings;
     qdq_status status;  // of the first error
     // The name of a value or output in the file that the graph was read from, for sentences; NULL:
@@ -51,8 +51,7 @@ void qdq_report_near(qdq_findings *findings, qdq_core_rule rule, qdq_subject sub
 void qdq_find_unknown(qdq_findings *findings, qdq_core_rule rule, qdq_subject subject,
                       const char *found, const char *name, const char *const *known, size_t count);
 
-// Whether a further finding would still be kept. If not, work that only serves its text can be
-// skipped.
+// True if a further finding would be kept. If not, callers can skip work that serves its text only.
 bool qdq_findings_have_room(const qdq_findings *findings);
 
 // A formatted string in the pool, with control bytes and broken UTF-8 shown as '?'. "" if there is

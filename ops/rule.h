@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules: everything that a check can find. A rule is a row of a table; the core rules are here, the
-// rules of a target in graph/targets/.
+// Rules: the mistakes and surprises that a check can find. A rule is a row of a table; the core
+// rules are here, the rules of a target in graph/targets/.
 //
 // A core rule is found while a node is built. A target's rule is a row with id, severity, sentence,
 // hint, source, the ops it is about, a check, and the releases between which it holds.
@@ -15,17 +15,17 @@ struct qdq_value_context;
 typedef struct qdq_rule {
     const char *id;  // "core/axis-range"
     qdq_severity severity;
-    qdq_status status;  // what compiling a graph that breaks it fails with
+    qdq_status status;  // the error of compiling a graph that breaks it
     const char *summary;
     const char *hint;    // how to mend it, unless the finding knows better
     const char *source;  // where it is documented
-    // Rules of a target: the ops that the rule is about ("Quantize Dequantize"), and what finds
-    // that a node without core errors breaks it. The core finds as it goes, and leaves these NULL.
+    // Rules of a target: the ops that the rule is about ("Quantize Dequantize"), and the check of a
+    // node without core errors. Core rules are checked while a node is built, and leave both NULL.
     const char *ops;
-    bool but_ops;  // it is about all other ops than these
+    bool but_ops;  // the rule is about all ops except these
     void (*check)(const struct qdq_op_context *ctx, const struct qdq_rule *rule);
-    // The same for a rule about where a value lies on a device (graph/memory/layout_rules.h): `ops`
-    // are those that make the value, NULL for all values.
+    // The same for a rule about the placement of a value on a device (graph/memory/layout_rules.h):
+    // `ops` are the ops that compute the value, NULL for all values.
     void (*check_value)(const struct qdq_value_context *ctx, const struct qdq_rule *rule);
     // A dtype whose inputs and constants are no outputs of the graph either, which no node says.
     qdq_dtype not_returned;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stages: what a node becomes when it is lowered. graph/compile/ fuses them into the steps of a
-// plan.
+// Stages: the lowered form of a node. graph/compile/ fuses them into the steps of a plan.
 #ifndef QDQ_OPS_STAGE_H
 #define QDQ_OPS_STAGE_H
 
@@ -16,13 +15,13 @@ typedef struct qdq_lowering {
     uint32_t isas;          // instruction sets, of runtime/base/cpu.h
     qdq_mempool *mempool;   // owns everything that stages point to
     bool fast;              // bits may differ from those of the graph
-    // The stage only describes what it computes, for writers of C (graph/formats/c/): nothing is
-    // packed or tabulated, and products are qdq_gemm or qdq_conv as they are.
+    // The stage only describes its computation, for writers of C (graph/formats/c/): nothing is
+    // packed or tabulated, and products stay a qdq_gemm or qdq_conv.
     bool plain;
     const qdq_parallel *parallel;  // packs large constants; NULL: serial
     struct qdq_shared *shared;     // packed constants (ops/gemm/shared_packs.h); NULL: none
-    // The operand that the node's link should take as x, because the chain that makes it can be
-    // extended. Any operand if it makes no difference, by convention 0.
+    // The operand that the node's link should take as x, because the chain that computes it can be
+    // extended. 0 by convention if every operand will do.
     size_t follows;
 } qdq_lowering;
 
@@ -47,8 +46,8 @@ typedef struct qdq_stage_quantize {
     qdq_dtype dtype;  // of the codes
 } qdq_stage_quantize;
 
-// What a tensor op computes on its first result, float32, while it lies in registers, in place of
-// links: the sum with another operand (qdq_tensors) that has an element for each, then the bounds.
+// The epilogue that a tensor op applies to its first result, float32, in registers, in place of
+// links: the sum with an operand of the same size (qdq_tensors), then the bounds.
 typedef struct qdq_stage_finish {
     bool finishes;  // false: the op hands over its results
     bool adds, bounded;
@@ -76,7 +75,7 @@ typedef struct qdq_stage {
     // does not read these inputs.
     uint64_t packed;
     size_t packed_bytes;
-    // Of a tensor op that can compute a Quantize; the compiler sets it. NULL: it cannot.
+    // Set by the compiler if the tensor op can compute a Quantize. NULL: it cannot.
     qdq_stage_quantize *quantize;
     qdq_stage_finish *finish;  // likewise
     bool chunks;        // the tensor op hands output 0 to a sink in chunks if it is given one
