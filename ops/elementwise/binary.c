@@ -325,7 +325,7 @@ static const qdq_attr_desc prelu_attrs[] = {
     {"per_channel_broadcast", QDQ_ATTR_BOOL, offsetof(qdq_prelu_attrs, per_channel_broadcast), NULL,
      "true", "a slope of rank 1 is for the channels; else for the last dim"}};
 
-// Whether the slope has one element per channel.
+// True if the slope has one element per channel.
 static bool is_per_channel(const qdq_op_context *ctx, const qdq_prelu_attrs *a) {
     qdq_shape x = ctx->inputs[PORT_X].type.shape, slope = ctx->inputs[PORT_OTHER].type.shape;
     return a->per_channel_broadcast != QDQ_FALSE && slope.rank == 1 && slope.dims[0] != 1 &&

@@ -189,7 +189,7 @@ static const void *gather(const elements_params *p, size_t which, const void *me
     return room;
 }
 
-// Whether an operand goes on within a row of y.
+// True if an operand advances within a row of y.
 static bool steps(const operand_layout *layout, size_t which) {
     for (int i = layout->shape.rank - 1; i >= 0; i--)
         if (layout->shape.dims[i] > 1) return layout->strides[which][i] != 0;
@@ -293,7 +293,7 @@ static qdq_registers registers_of(const qdq_op_context *ctx, const elements_para
     return whole ? QDQ_REGISTERS_I32 : QDQ_REGISTERS_F32;
 }
 
-// Whether the op can be a link: parameters of links have 32 bits.
+// True if the op can be a link: parameters of links have 32 bits.
 static bool fits_link(const elements_params *p) {
     bool wide = p->registers != QDQ_REGISTERS_F32 && p->registers != QDQ_REGISTERS_I32;
     return p->x < MAX_OPERANDS && !(wide && p->operands[1].given);
@@ -330,8 +330,8 @@ static qdq_elementwise function_of_runtime(qdq_elementwise function) {
     }
 }
 
-// Whether Pow has one exponent for ONNX Runtime, which then multiplies for a cube: a single
-// element, and along the dims of both (the last one, for a scalar) x has more.
+// True if ONNX Runtime sees a single exponent for Pow, and so computes a cube by multiplying: the
+// exponent has one element, and along the dims of both (the last dim, for a scalar) x has more.
 static bool has_one_exponent(const qdq_op_context *ctx) {
     const qdq_shape *x = &ctx->inputs[0].type.shape, *exponent = &ctx->inputs[1].type.shape;
     int common = exponent->rank ? exponent->rank : 1;
@@ -344,7 +344,7 @@ static qdq_elementwise function_of(const qdq_op_context *ctx, const qdq_lowering
                                    qdq_elementwise function) {
     qdq_float_ops ops = to->numerics.float_ops;
     bool by_runtime = ops && ctx->inputs[0].type.dtype == QDQ_FLOAT32;
-    // FMAX of aarch64 makes +0 of -0.
+    // FMAX of aarch64 turns -0 into +0.
     if (function == QDQ_ELEMENTWISE_relu && ops == QDQ_FLOAT_OPS_ONNX_RUNTIME_ARM) return function;
     if (function == QDQ_ELEMENTWISE_pow && !has_one_exponent(ctx)) return function;
     return by_runtime ? function_of_runtime(function) : function;

@@ -57,16 +57,16 @@ typedef struct qdq_elements_shown {
 
 qdq_elements_shown qdq_elements_show(const qdq_stage *stage);
 
-// The function of a link of floats that nothing has to convert, and its numbers.
-// QDQ_ELEMENTWISE_COUNT: it is none.
+// Returns the function of a float link that needs no conversion, and its numbers.
+// QDQ_ELEMENTWISE_COUNT for other links.
 qdq_elementwise qdq_elements_plain(const qdq_link *link, qdq_elementwise_numbers *numbers);
 
 // qdq_op_fusion.finishes of Add, ReLU and Clamp.
 bool qdq_elements_finish(const qdq_link *link, qdq_stage_finish *finish);
 
-// Whether a link that qdq_lower_elements made computes as IEEE has it, not as a chip does.
+// True if a link of qdq_lower_elements computes by IEEE rules, not as a chip does.
 bool qdq_elements_are_ieee(const qdq_link *link);
-// Whether the link adds its parameter to x in float32.
+// True if the link adds its parameter to x in float32.
 bool qdq_elements_add(const qdq_link *link);
 
 #endif

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The elementwise ops that a row describes: a function of
 // ops/kernels/elementwise/elementwise_kernels.h under the name of an op. ops/op_table.c takes its
-// ops from these lists, too. Ops with attributes or ports of their own are described in full, in
+// ops from these lists, too. Ops with additional attributes or ports are described in full in
 // unary.c and binary.c.
 #ifndef QDQ_OPS_ELEMENTWISE_ELEMENTWISE_OPS_H
 #define QDQ_OPS_ELEMENTWISE_ELEMENTWISE_OPS_H
 
-// X(function, op, summary, kind). The kind says which dtypes the op takes and gives: `alike` gives
-// y the dtype of the inputs, `mixed` a dtype of its own, `bool` a truth value.
+// X(function, op, summary, kind). The kind tells the dtypes that the op takes and returns: with
+// `alike` y has the dtype of the inputs, with `mixed` another dtype, with `bool` a truth value.
 
 // One input x, no attributes (unary.c).
 // clang-format off

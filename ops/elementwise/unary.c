@@ -40,7 +40,7 @@ PORTS(bool_bool, QDQ_SET(BOOL), QDQ_SET(BOOL))
 #define INFER_real_bool infer_bool
 #define INFER_bool_bool infer_bool
 
-// Whether ONNX Runtime computes a function in its own way.
+// True if ONNX Runtime has its own algorithm for a function.
 #define OF_RUNTIME(function)                                                           \
     ((function) == QDQ_ELEMENTWISE_relu || (function) == QDQ_ELEMENTWISE_hard_swish || \
      (function) == QDQ_ELEMENTWISE_sigmoid || (function) == QDQ_ELEMENTWISE_tanh ||    \
