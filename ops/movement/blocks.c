@@ -79,7 +79,7 @@ static size_t lower_space(const qdq_op_context *ctx, const qdq_lowering *to, qdq
                                order, stages);
 }
 
-// Only the batch may have parameters of its own: all other dims change.
+// Only parameters along the batch stay valid: all other dims change.
 static bool passes_quantized(const qdq_op_context *ctx, qdq_quantized *quantized) {
     *quantized = *ctx->inputs[0].quantized;
     return quantized->axis <= 0;

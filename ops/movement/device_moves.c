@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ops that move a tensor to another place or layout of a device: ttnn's to_memory_config,
-// interleaved_to_sharded, sharded_to_interleaved, reshard and to_layout. The elements stay as they
-// are. The place is no attribute: it is the memory_config or the layout of y
+// interleaved_to_sharded, sharded_to_interleaved, reshard and to_layout. The elements do not
+// change. The place is no attribute: it is the memory_config or the layout of y
 // (graph/memory/given_layout.h).
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gather, GatherElements and GatherND: y is made of places of x that indices name. They differ in
-// how (ops/movement/indices.h); one loop copies.
+// Gather, GatherElements and GatherND: y collects the places of x that indices name. The ops differ
+// in the naming (ops/movement/indices.h) and share the copy loop.
 #include <string.h>
 
 #include "include/qdq/ops/movement.h"
@@ -44,8 +44,8 @@ static void pick(size_t size, const void *x, const size_t *offsets, size_t n, vo
     }
 }
 
-// Element `at` of y and those after it, up to `stop`. Returns how many elements it has copied:
-// several places that are short, or a part of one.
+// Copies elements of y from `at` on, up to `stop`. Returns the number of elements copied: several
+// short places, or a part of one.
 static size_t copy_some(const gather_params *p, const qdq_tensors *tensors, qdq_chunks *y,
                         size_t at, size_t stop) {
     const qdq_places *places = &p->places;
@@ -143,7 +143,7 @@ static size_t lower_gather(const qdq_op_context *ctx, const qdq_lowering *to, qd
         stages);
 }
 
-// A dim with parameters of its own may move, but its indices may not.
+// A dim with parameters per index may move as a whole, but its indices may not.
 static bool gather_quantized(const qdq_op_context *ctx, qdq_quantized *quantized) {
     int axis = axis_of(ctx);
     *quantized = *ctx->inputs[IN_X].quantized;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Indices that are elements of a tensor, as the Gather and Scatter ops and OneHot read them: one
-// place that knows their dtypes, and what an index out of range means.
+// place that knows their dtypes, and the meaning of an index out of range.
 //
 // An index counts from 0, or from the end of the dim if it is negative. One that is out of range
 // stands for the nearest index in range, since a run cannot fail; a constant one is a finding.

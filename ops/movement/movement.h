@@ -32,8 +32,8 @@ size_t qdq_lower_copy(const qdq_op_context *ctx, const qdq_lowering *to, qdq_sta
 // as a tensor of the shape given.
 size_t qdq_lower_transpose(const qdq_op_context *ctx, const qdq_lowering *to, qdq_shape x,
                            const int *order, qdq_stage *stages);
-// What such a stage computes: the dims of y and, for each, the distance in x from an index to the
-// next. Returns how many there are.
+// Describes a transpose stage: the dims of y and, for each, the distance in x from an index to the
+// next. Returns the number of dims.
 int qdq_transpose_show(const qdq_stage *stage, size_t *sizes, size_t *x_strides);
 // The hook passes_quantized of an op that keeps the shape and all elements in their places.
 bool qdq_same_quantized(const qdq_op_context *ctx, qdq_quantized *quantized);

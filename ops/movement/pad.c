@@ -23,12 +23,12 @@ static const qdq_attr_desc attrs[] = {
 
 //---- Shapes -----------------------------------------------------------------
 
-// The pads of a dim, and what is left of the dim when negative pads have cut it.
+// The pads of a dim, and its indices left after negative pads have cut it.
 typedef struct padding {
     int64_t begin, end, from, left;
 } padding;
 
-// How far a mode can pad a dim of which `left` indices are left.
+// Returns the largest pad of a mode for a dim with `left` indices.
 static int64_t reach_of(qdq_pad_mode mode, int64_t left) {
     switch (mode) {
     case QDQ_PAD_REFLECT: return left - 1;
@@ -69,7 +69,7 @@ static bool read_pad(const qdq_op_context *ctx, size_t i, int64_t *pad) {
     return false;
 }
 
-// Splits the pads of entry i into what is cut and what is added.
+// Splits the pads of entry i into indices to cut and indices to add.
 static bool read_entry(const qdq_op_context *ctx, size_t i, size_t count, int axis, padding *p) {
     int64_t begin, end;
     if (!read_pad(ctx, i, &begin) || !read_pad(ctx, i + count, &end)) return false;
@@ -121,7 +121,7 @@ static void infer(qdq_op_context *ctx) {
 
 //---- Tables -----------------------------------------------------------------
 
-// Appends `count` indices to the runs of a dim, of which the first is index `first` of x.
+// Appends `count` indices, from index `first` of x on, to the runs of a dim.
 static void append(qdq_run *runs, size_t *run_count, size_t *at, int64_t count, ptrdiff_t first,
                    ptrdiff_t step, ptrdiff_t stride, int input) {
     if (count <= 0) return;

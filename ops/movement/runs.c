@@ -25,8 +25,8 @@ qdq_runs *qdq_runs_new(const qdq_op_context *ctx, const qdq_lowering *to) {
     return table;
 }
 
-// Whether a dim can be one with the dim before it: an index of the dim before is worth as much as
-// all indices of this one.
+// True if a dim can be merged with the dim before it: a step of the dim before is as long as all
+// indices of this dim together.
 static bool merges(const qdq_run_dim *before, const qdq_run_dim *dim) {
     if (dim->run_count != 1 || dim->runs[0].input != 0) return false;
     if (dim->size == 1) return true;
@@ -107,8 +107,8 @@ static void copy_run(qdq_dtype x_dtype, const char *x, ptrdiff_t step, qdq_dtype
     }
 }
 
-// The index of a row of y on each dim but the last, the run it lies in, and what the dims up to it
-// contribute to the offset in x.
+// The position of a row of y: for each dim but the last its index, the run of the index, and the
+// offset in x that the dims up to it contribute.
 typedef struct row_place {
     size_t index[QDQ_RUN_DIMS], run[QDQ_RUN_DIMS];
     ptrdiff_t offset[QDQ_RUN_DIMS];
@@ -119,7 +119,7 @@ static size_t run_end(const qdq_run_dim *dim, size_t run) {
     return run + 1 < dim->run_count ? dim->runs[run + 1].begin : dim->size;
 }
 
-// Sets what follows from the index, for dim `first` and those after it.
+// Derives runs and offsets from the indices, for dim `first` and all later dims.
 static void settle_row(const qdq_runs *p, row_place *row, int first) {
     for (int d = first; d < p->rank - 1; d++) {
         const qdq_run_dim *dim = &p->dims[d];

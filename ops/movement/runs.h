@@ -2,17 +2,17 @@
 // The loop of Slice, Pad, Expand, Tile and Concat: y is filled in row-major order, and a
 // table for each dim of y says where in x its indices lie.
 //
-// A table is a list of runs. A run is a stretch of indices of which each lies `step` elements after
-// the one before, counted in x: -1 reads backwards, 0 repeats an element. The offset of an element
-// of y is the sum of what its indices contribute. A run may also take its elements from another
-// input, as Concat does, or be filled with one number, as in Pad.
+// A table is a list of runs. A run is a range of indices that lie `step` elements apart in x: -1
+// reads backwards, 0 repeats an element. The offset of an element of y is the sum of the
+// contributions of its indices. A run may also take its elements from another input, as Concat
+// does, or be filled with one number, as in Pad.
 #ifndef QDQ_OPS_MOVEMENT_RUNS_H
 #define QDQ_OPS_MOVEMENT_RUNS_H
 
 #include "ops/movement/movement.h"
 
 enum {
-    QDQ_RUN_DIMS = 2 * QDQ_MAX_RANK,  // Tile makes two dims of one
+    QDQ_RUN_DIMS = 2 * QDQ_MAX_RANK,  // Tile splits a dim into two
     QDQ_RUN_FILL = -1,                // in place of an input
 };
 
@@ -20,7 +20,7 @@ typedef struct qdq_run {
     size_t begin;  // the first index; the run ends where the next one begins
     ptrdiff_t from, step;
     // For runs of the last dim. The offset that the other dims contribute is multiplied by `scale`:
-    // 1, or in Concat what an index of the other dims is worth in this input. Runs of other dims
+    // 1, or in Concat the elements of this input per index of the other dims. Runs of other dims
     // belong to input 0 or to QDQ_RUN_FILL.
     int input;
     ptrdiff_t scale;

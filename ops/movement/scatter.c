@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ScatterElements and ScatterND: y is x, changed at places that indices name.
 //
-// A unit owns a range of y. It copies this range of x, then walks all indices in order and makes
+// A unit owns a range of y. It copies this range of x, then walks all indices in order and applies
 // the changes that lie in its range: if a place is named twice, the order of the changes does not
 // depend on the threads.
 #include "include/qdq/ops/movement.h"
@@ -32,7 +32,7 @@ static const char *const reduction_words[] = {"none", "add", "mul", "max", "min"
 
 //---- Changes ----------------------------------------------------------------
 
-// Exact but for one rounding, so that rounding to float32 gives what float32 arithmetic does.
+// Exact but for one rounding, so that rounding to float32 gives the bits of float32 arithmetic.
 static double reduce_real(qdq_reduction reduction, double a, double b) {
     const double nan = qdq_double_from_bits(UINT64_C(0x7FF8000000000000));
     uint64_t abits = qdq_double_bits(a), bbits = qdq_double_bits(b);
@@ -65,7 +65,7 @@ static uint64_t reduce_whole(qdq_reduction reduction, bool is_signed, uint64_t a
 typedef struct scatter_params {
     qdq_dtype x_dtype, u_dtype, y_dtype;
     qdq_reduction reduction;
-    size_t count, unit;  // elements of y, and those that a unit owns
+    size_t count, unit;  // elements of y, and elements that a unit owns
     qdq_places places;
 } scatter_params;
 
@@ -108,7 +108,7 @@ static void reduce(const scatter_params *p, const char *updates, char *y, size_t
     }
 }
 
-// Makes those changes of one place that lie in elements `at` to `stop` of y.
+// Applies the changes of one place that lie in elements `at` to `stop` of y.
 static void change(const scatter_params *p, const qdq_tensors *tensors, size_t place, size_t offset,
                    size_t at, size_t stop) {
     size_t n = p->places.n, begin = offset > at ? offset : at;
@@ -156,7 +156,7 @@ static size_t lower_places(const qdq_op_context *ctx, const qdq_lowering *to, qd
     return 1;
 }
 
-// Checks what both ops have in common.
+// Checks the rules that both ops share.
 static bool check(const qdq_op_context *ctx) {
     const qdq_scatter_attrs *a = ctx->attrs;
     qdq_dtype dtype = ctx->inputs[IN_X].type.dtype;

@@ -25,7 +25,7 @@ static int64_t clamp(int64_t v, int64_t low, int64_t high) {
     return v < low ? low : v > high ? high : v;
 }
 
-// The indices that a slice leaves of a dim; a count of 0 if there are none.
+// Returns the indices of a dim that a slice keeps; a count of 0 if it keeps none.
 static cut cut_of(int64_t dim, int64_t start, int64_t end, int64_t step) {
     int64_t before = step < 0 ? -1 : 0, last = step < 0 ? dim - 1 : dim;
     start = clamp(start < 0 ? start + dim : start, 0, last);
@@ -68,7 +68,7 @@ static int read_cut(const qdq_op_context *ctx, size_t i, cut *out) {
     return -1;
 }
 
-// Fills in what stays of each dim of x. False with a finding.
+// Fills in the indices kept of each dim of x. False with a finding.
 static bool read_cuts(const qdq_op_context *ctx, cut *cuts) {
     const qdq_slice_attrs *a = ctx->attrs;
     qdq_shape x = ctx->inputs[0].type.shape;
