@@ -21,10 +21,11 @@
 // Findings about the scale at input `scale` and the zero point after it.
 void qdq_qlinear_check(const qdq_op_context *ctx, size_t scale);
 
-// Where the parameters of an operand are.
+// The inputs that hold the parameters of an operand.
 typedef struct qdq_qlinear_source {
     size_t scale, zero_point;                 // inputs
-    qdq_dtype scale_dtype, zero_point_dtype;  // of the latter NONE: it is not given, and is 0
+    qdq_dtype scale_dtype, zero_point_dtype;  // zero_point_dtype NONE: not given, the zero point is
+                                              // 0
 } qdq_qlinear_source;
 
 qdq_qlinear_source qdq_qlinear_source_of(const qdq_op_context *ctx, size_t scale);

@@ -101,8 +101,8 @@ static int64_t dim_from_end(qdq_shape shape, int i) {
     return i < shape.rank ? shape.dims[shape.rank - 1 - i] : 1;
 }
 
-// Whether ONNX Runtime swaps the operands: it does if one code of a meets a run of codes of b, and
-// if a shape ends, within which all dims are 1 on both sides, before the other. [] counts as [1].
+// True if ONNX Runtime swaps the operands: if one code of a meets a run of codes of b, or if the
+// shorter shape ends while all its dims, and those of the other shape, are 1. [] counts as [1].
 static bool exchanges(qdq_shape a, qdq_shape b, bool *b_repeats) {
     int a_rank = a.rank ? a.rank : 1, b_rank = b.rank ? b.rank : 1;
     int i = 0, least = a_rank < b_rank ? a_rank : b_rank;
@@ -127,7 +127,7 @@ static operand operand_of(const qdq_op_context *ctx, size_t port, qdq_shape y) {
     return o;
 }
 
-// Whether both operands go on in the dim `inner` where dim `outer` ends.
+// True if dim `outer` of an operand continues where its dim `inner` ends.
 static bool joins(const operand *o, size_t outer, size_t inner, size_t size) {
     return o->strides[outer] == o->strides[inner] * size;
 }

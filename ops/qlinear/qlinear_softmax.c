@@ -31,7 +31,7 @@ static void infer(qdq_op_context *ctx) {
 
 typedef qdq_qlinear_softmax_params softmax_params;
 
-// Where the row is: `codes` and `results` are `stride` apart.
+// Computes a row of x to a row of y.
 static void one_row(const softmax_params *p, const float *table, float inverse, int32_t zero,
                     const uint8_t *x, uint8_t *y) {
     bool is_signed = p->dtype == QDQ_INT8;
