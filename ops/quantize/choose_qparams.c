@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes the scale and the zero point of a block, by a scheme, from the least and greatest
-// element of the block and whether it has a NaN. MX scales are float8_e8m0, NVFP4 scales
+// element of the block and the presence of a NaN. MX scales are float8_e8m0, NVFP4 scales
 // float8_e4m3fn.
 #include "ops/quantize/choose_qparams.h"
 

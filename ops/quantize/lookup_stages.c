@@ -4,7 +4,7 @@
 // Requantize uses tables if they fit in cache. Dequantize uses them only if a lookup is faster
 // than its kernel: to 16 bits with one scale and AVX-512, or if it has only the portable kernel
 // and enough elements to pay for filling the table. Links of a chain that map bytes to bytes share
-// a table, whatever they compute in between.
+// a table, also if they compute floats in between.
 #include "ops/quantize/lookup_stages.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ static const qdq_stage_param *longest(const qdq_stage *stage) {
     return found;
 }
 
-// Whether neighbours in a row have different parameters: each element needs another table then, so
+// True if neighbours in a row have different parameters. Each element then needs another table, so
 // all tables should fit in cache.
 static bool along_rows(const qdq_grid *grid) {
     return grid->rank && grid->extent[grid->rank - 1] == 1;
@@ -214,7 +214,7 @@ bool qdq_use_table(qdq_stage *stage, const uint8_t *results, qdq_dtype x, qdq_dt
 
 //---- Links --------------------------------------------------------------------
 
-// Whether each parameter is one known number; points the views at them.
+// True if each parameter is a known number; points the views at them.
 static bool all_known(const qdq_link *link, qdq_view *views) {
     for (size_t k = 0; k < link->stage_param_count; k++) {
         if (link->stage_params[k].count != 1 || !link->stage_params[k].values) return false;
@@ -223,8 +223,8 @@ static bool all_known(const qdq_link *link, qdq_view *views) {
     return true;
 }
 
-// How many links from the first on, of which at least two compute, can be one table: as many as
-// possible.
+// Returns the largest number of links, from the first on, that a table can replace; at least two of
+// them compute.
 static size_t count_joined(const qdq_link *links, size_t count) {
     qdq_view views[QDQ_MAX_STAGE_PARAMS];
     size_t joined = 0;

@@ -13,8 +13,8 @@
 bool qdq_join_links(qdq_link *links, size_t count, qdq_dtype x, qdq_mempool *mempool, uint32_t isas,
                     size_t *joined);
 
-// Turns a stage from bytes to bytes whose parameters are all known into a lookup; leaves others as
-// they are. False when memory runs out.
+// Turns a stage from bytes to bytes with known parameters into a lookup; leaves other stages
+// unchanged. False when memory runs out.
 bool qdq_use_lookup(qdq_stage *stage, qdq_dtype x, qdq_dtype y, const qdq_lowering *to);
 
 // The same for a Dequantize of `elements` elements, if a lookup is faster than its kernel.

@@ -178,7 +178,7 @@ static bool is_zero_of(qdq_dtype zero_point, const qdq_dtype_info *quantized) {
            qdq_dtype_get(zero_point)->kind == QDQ_KIND_SMALL_FLOAT;
 }
 
-// Whether zero points in the int domain are integers, or known floats. check_zero_point_at reports
+// True if zero points in the int domain are integers, or known floats. check_zero_point_at reports
 // known floats that are not whole.
 static bool may_be_codes(const qdq_operand *zero_point, const qdq_dtype_info *quantized) {
     qdq_dtype dtype = zero_point->type.dtype;

@@ -241,7 +241,7 @@ static qdq_zero_point_slot zero_point_of(const qdq_quantize_attrs *attrs) {
                                  .domain = attrs->zero_point_domain};
 }
 
-// Only small floats that are made can overflow.
+// Reports `saturate` unless the result is a small float: no other result reads it.
 static void check_unused_saturate(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
                                   qdq_dtype y_dtype) {
     if (attrs->saturate == QDQ_UNSET || qdq_set_has(QDQ_SET_SMALL_FLOATS, y_dtype)) return;

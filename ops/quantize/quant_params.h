@@ -52,7 +52,7 @@
          "has no effect: a run has no command queues"}
 // clang-format on
 
-enum { QDQ_PORT_X, QDQ_PORT_SCALE, QDQ_PORT_ZERO_POINT };  // order of those ports
+enum { QDQ_PORT_X, QDQ_PORT_SCALE, QDQ_PORT_ZERO_POINT };  // order of the ports
 
 extern const char *const qdq_qtype_words[];
 extern const char *const qdq_domain_words[];

@@ -34,8 +34,8 @@ static bool is_known_number(const qdq_op_context *ctx, size_t port, size_t attr_
     return v->data && qdq_shape_count(v->type.shape) == 1;
 }
 
-// Codes that an op moved, or chose by their order, become other codes by a table. Those that come
-// straight from a Dequantize need no such help, because its link joins the one of this op.
+// Codes that an op moved, or chose by their order, become other codes by a table. Codes straight
+// from a Dequantize need no table, because its link fuses with the link of this op.
 static uint64_t accepts_quantized(const qdq_op_context *ctx) {
     const qdq_quantize_attrs *a = ctx->attrs;
     const qdq_operand *x = &ctx->inputs[QDQ_PORT_X];

@@ -128,8 +128,8 @@ static void infer(qdq_op_context *ctx) {
     ctx->outputs[0] = (qdq_type){y, ctx->inputs[QDQ_PORT_X].type.shape};
 }
 
-// Whether the halves may be kernels of their own with these numerics, which then store the bfloat16
-// between them and load it again.
+// True if these numerics allow a kernel for each half. The kernels store the bfloat16 between them
+// and load it again.
 static bool may_part(const qdq_quant_params *p) {
     const qdq_numerics *n = &p->numerics;
     return n->multiply_add && n->requantize_form == QDQ_REQUANTIZE_PAIR &&
