@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // BatchNormInference and BatchNormForwardTraining: a slice is all elements of a channel.
 // ops/reduce/norm.h has the formula; mean and variance are inputs, or computed from the slice.
-// Training also makes running = momentum * old + (1 - momentum) * batch, in double, where momentum
-// is a float32.
+// Training also returns running = momentum * old + (1 - momentum) * batch, in double, where
+// momentum is a float32.
 #include <math.h>
 
 #include "include/qdq/ops/reduce.h"

@@ -46,7 +46,7 @@ void qdq_infer_norm(qdq_op_context *ctx, qdq_shape stats, qdq_bool keep_stats);
 // A finding unless epsilon, if it is given, is finite and not negative.
 void qdq_check_epsilon(const qdq_op_context *ctx, qdq_float epsilon);
 
-// Findings unless an input is float32 or has the dtype of x, and those after it, up to input number
+// Findings unless an input is float32 or has the dtype of x, and later inputs, up to input number
 // `end`, have its dtype.
 void qdq_check_norm_dtypes(const qdq_op_context *ctx, size_t first, size_t end);
 

@@ -149,8 +149,8 @@ static size_t lower_runtime(const qdq_op_context *ctx, const qdq_lowering *to, b
     return qdq_slice_stage(ctx, to, ordered, slices, order, 1, stages);
 }
 
-// `takes`: the dtypes of x. `sums`: whether it is a sum of the elements; `is_mean`: and then their
-// mean.
+// `takes`: the dtypes of x. `sums`: true for a sum or a mean of the elements; `is_mean`: true for
+// the mean.
 #define REDUCE_AS(op, op_name, op_summary, takes, begin, take, end, sums, is_mean)             \
     static const qdq_slice_op op##_slices = {.passes = {{begin, take, end}}, .pass_count = 1}; \
     static size_t lower_##op(const qdq_op_context *ctx, const qdq_lowering *to,                \

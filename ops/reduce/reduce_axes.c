@@ -13,7 +13,7 @@
 qdq_reduce_axes qdq_reduce_axes_of(qdq_shape shape, uint32_t within) {
     qdq_reduce_axes slices = {.n = 1, .count = 1};
     size_t stride = 1;
-    int before = -1;  // whether the previous dim was within; -1: none
+    int before = -1;  // 1 if the previous dim was within; -1: none
     for (int i = shape.rank; i-- > 0;) {
         size_t size = (size_t)shape.dims[i];
         if (size == 1) continue;
@@ -51,11 +51,11 @@ typedef struct slice_job {
     const void *params;
     qdq_dtype x_dtype, y_dtype;
     bool side_by_side;  // neighbouring slices are neighbours in memory
-    size_t together;    // how many of them are walked together
+    size_t together;    // neighbours that are walked together
     size_t row_groups;  // groups of a row of neighbours
     size_t groups, unit_groups;
     bool is_quick;       // slices may be computed without passes
-    bool writes_floats;  // the last pass makes elements of y where they lie
+    bool writes_floats;  // the last pass writes elements of y in place
     size_t part, pitch;  // elements loaded at a time; distance of slices in buffers
 } slice_job;
 
@@ -170,7 +170,7 @@ static void narrow(const slice_job *job, const double *in, size_t n, float *out)
         job->kernels->narrow_odd(in, n, out);
 }
 
-// `buffer` is for what is on the way.
+// `buffer` holds elements on their way to y.
 static void store(const slice_job *job, const slice_group *group, const double *work, size_t at,
                   size_t n, float *buffer, qdq_chunks *y) {
     size_t offset, stride;
@@ -272,7 +272,7 @@ void qdq_part_take_widened(const qdq_part *part, qdq_take_floats_fn *take) {
     for (size_t i = 0; i < part->n; i++) part->work[i] = (double)y[i];
 }
 
-// Runs the last pass over a part of a slice that is written as it is made.
+// Runs the last pass over a part of a slice and writes the results at once.
 static void run_floats(const slice_job *job, const slice_group *group, const qdq_part *all,
                        qdq_chunks *y) {
     const qdq_slice_pass *pass = &job->op->passes[job->op->pass_count - 1];

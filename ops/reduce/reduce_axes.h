@@ -72,10 +72,10 @@ typedef struct qdq_slice_op {
     qdq_slice_pass passes[QDQ_MAX_PASSES];
     size_t pass_count;
     bool maps;  // the last pass computes y, which has the shape of x
-    // Or NULL: makes the floats that the last pass's `take` makes of a part, where they lie.
+    // Computes the floats of the last pass's `take` for a part, in place; or NULL.
     qdq_take_floats_fn *take_floats;
-    // Or NULL: computes y of a part that is a whole slice in one go, or returns false, and the
-    // passes do. `work` has room for QDQ_SUM_LANES numbers more.
+    // Computes y of a part that is a whole slice without passes, or returns false; or NULL. `work`
+    // has room for QDQ_SUM_LANES more numbers.
     bool (*quick)(const qdq_part *part, float *y);
 } qdq_slice_op;
 
@@ -89,11 +89,11 @@ bool qdq_slice_stage(const qdq_op_context *ctx, const qdq_lowering *to, const qd
 void qdq_slice_store(const qdq_tensors *tensors, size_t output, qdq_dtype dtype, size_t index,
                      double value);
 
-// Makes the elements of a part by `take` and widens them to `work`: the `take` of a pass whose op
-// has `take_floats`.
+// Computes the elements of a part by `take` and widens them to `work`: the `take` of a pass whose
+// op has `take_floats`.
 void qdq_part_take_widened(const qdq_part *part, qdq_take_floats_fn *take);
 
-// Whether a part is its whole slice.
+// True if a part is its whole slice.
 static inline bool qdq_part_is_all(const qdq_part *part) { return part->n == part->slice_n; }
 
 #endif

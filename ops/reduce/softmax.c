@@ -7,7 +7,7 @@
 //     SoftMax      y = e^(x - max) * (1 / sum)     stats = max + ln(sum)
 //     LogSoftmax   y = (x - max) - ln(sum)
 //
-// each rounded once to the dtype of the result. A NaN or +inf makes its whole slice NaN. A slice of
+// each rounded once to the dtype of the result. A slice with a NaN or +inf becomes NaN. A slice of
 // -infinities alone gives NaN (inf - inf), or zeros in SoftMax's mode inf_as_zero.
 //
 // On target onnx, SoftMax of float16 and bfloat16 computes as ONNX's reference does: each of
@@ -26,7 +26,7 @@
 
 typedef struct softmax_params {
     bool inf_as_zero;
-    qdq_dtype stats_dtype;  // NONE: there are none
+    qdq_dtype stats_dtype;  // NONE: no stats
     qdq_dtype step_dtype;   // of rounded steps
     bool wide;              // ONNX Runtime's with AVX-512
 } softmax_params;

@@ -9,7 +9,7 @@
 
 enum { QDQ_COLUMN_SUMS = 512 };  // columns of a unit
 
-// Whether the slices are the columns of a matrix.
+// True if the slices are the columns of a matrix.
 bool qdq_column_sums_fit(const qdq_reduce_axes *slices);
 
 // Writes the stage: each sum is divided by `divisor`, and stored as `dtype`. False when memory runs

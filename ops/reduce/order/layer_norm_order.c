@@ -92,7 +92,7 @@ static void end_one_pass(const qdq_part *part) {
     part->state->normal.scale = (double)root_of(part, variance);
 }
 
-// `scale` is what is divided by.
+// Divides by `scale`.
 static void divide(const float *x, size_t n, const qdq_normal *normal, float *y) {
     float mean = (float)normal->mean, root = (float)normal->scale;
     for (size_t i = 0; i < n; i++) {

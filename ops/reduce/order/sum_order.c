@@ -42,8 +42,8 @@ static const qdq_slice_op fours = {.passes = {{begin_fours, take_fours, end_sum}
 
 //---- Rows ---------------------------------------------------------------------
 
-// Where the state has what: the lanes, of which lane 0 is the sum once they are added; the elements
-// before the lanes; the sum of the rows before.
+// The layout of the state: the lanes (lane 0 is the sum once they are added), the elements before
+// the lanes, the sum of the rows before.
 enum { LANES = 8, PACKET = 4, HEAD = LANES, ROWS = HEAD + PACKET };
 
 // The elements of a row: `head` before the lanes, lanes up to `lanes`, a packet up to `packet`.
@@ -70,7 +70,7 @@ static void add_packet(float *sums, const row *r) {
     for (size_t i = 0; i < r->head; i++) sums[0] += sums[HEAD + i];
 }
 
-// Adds elements `at` to `end` - 1 of a row, which are x[0] and those after it.
+// Adds elements `at` to `end` - 1 of a row, which begin at x[0].
 static void take_row(float *sums, const row *r, const float *x, size_t at, size_t end) {
     size_t lane = at > r->head ? (at - r->head) % LANES : 0;
     for (; at < end && at < r->head; at++) sums[HEAD + at] = *x++;
@@ -84,7 +84,7 @@ static void take_row(float *sums, const row *r, const float *x, size_t at, size_
     for (; at < end; at++) sums[0] += *x++;
 }
 
-// Ends a row: adds its sum to those of the rows before, and begins another.
+// Ends a row: adds its sum to the sum of the rows before, and begins another.
 static void end_row(float *sums, const row *r) {
     if (r->lanes == r->end) add_lanes(sums);
     if (r->packet == r->end) add_packet(sums, r);

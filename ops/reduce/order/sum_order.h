@@ -15,7 +15,7 @@ typedef struct qdq_sum_order {
 } qdq_sum_order;
 
 // Passes that add the elements of a slice, divide, and store output 0. K stands for dims that stay,
-// R for those that are reduced; neighbours are one:
+// R for reduced dims; neighbours of a kind count as one:
 //
 //     [K, R]     eight lanes over the elements from the first on whose address is a multiple of 16
 //                bytes, if x begins at one; lanes 0-3 plus lanes 4-7; a last four elements;
