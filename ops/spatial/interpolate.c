@@ -127,8 +127,8 @@ typedef struct lanes {
     // Their places, if channels are neighbours.
     size_t own_before[LANES], own_after[LANES];
     double own_weights[LANES];
-    // Rows of x interpolated along the last dim: row (d, h) is rows[d % 2][h % 2], once it has been
-    // made. Neighbouring rows of y need the same ones.
+    // Rows of x interpolated along the last dim: row (d, h) is rows[d % 2][h % 2] once it is
+    // computed. Neighbouring rows of y share them.
     double rows[2][2][LANES];
     size_t made[2][2];    // number of the row + 1; 0: none
     float result[LANES];  // of the row of y; bytes of codes
@@ -228,7 +228,7 @@ static void nearest_row(const interpolate_params *p, const void *x, size_t plane
     p->kernels->quiet(found, l->result, l->n);
 }
 
-// Whether two positions give the same numbers.
+// True if two positions give the same numbers.
 static bool same(const position *a, const position *b) {
     return a->at[0] == b->at[0] && a->weight == b->weight;
 }

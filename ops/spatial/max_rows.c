@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A maximum may take its elements in any order. So a row of y is computed in two steps: the rows of
-// x that its windows see are joined to one line, then elements of the line. Blocks of positions and
+// A maximum may take its elements in any order, so a row of y is computed in two steps: the rows of
+// x under its windows are joined to a line, then elements of the line. Blocks of positions and
 // channels fit the L1 cache. With a stride above 1 the line is sorted by phase, position % stride:
 //
 //     [phase][position][channel]
@@ -13,7 +13,7 @@
 
 //---- A block ----------------------------------------------------------------
 
-// Windows of a row of y, and channels.
+// A block: windows of a row of y, and channels.
 typedef struct block {
     const qdq_pool_params *p;
     const char *x;                // the plane
@@ -127,7 +127,7 @@ static void split(const block *b, scratch *s, size_t extent) {
                    element(p, s->phases, k * extent * n), extent);
 }
 
-// Joins taps j0.. of the windows with what is joined.
+// Joins taps j0.. of the windows with the taps joined before.
 static void join_taps(const block *b, scratch *s, size_t j0) {
     const qdq_pool_params *p = b->p;
     const qdq_pool_axis *w = &p->axes[2];
@@ -145,7 +145,8 @@ static void join_taps(const block *b, scratch *s, size_t j0) {
 
 //---- Entry ------------------------------------------------------------------
 
-// Windows without an element give the lowest float. Of bytes it is what padding gives.
+// Stores the lowest float for windows without an element. For bytes padding already gives the
+// lowest code.
 static void fill_empty(const block *b, float *y) {
     const qdq_pool_axis *w = &b->p->axes[2];
     bool none = b->depths.begin == b->depths.end || b->rows.begin == b->rows.end;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maxima of small windows over planes of float32 or bytes, the usual case: rows of x are joined to
 // lines where they lie, and a kernel joins neighbours of a line. Some rows of y are computed
-// together, all lines first: a load of what was just stored at another offset would wait for it.
+// together, all lines first: a load at another offset than a store just before would wait for the
+// store.
 #include "ops/blocking.h"
 #include "ops/chunks.h"
 #include "ops/spatial/pool_band.h"

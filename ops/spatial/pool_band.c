@@ -163,7 +163,7 @@ static size_t column_offset(const block *b, size_t j) {
     return w->phase_of[j] * b->plane + w->shift[j] * b->channels;
 }
 
-// Joins `taps_h` x `taps_w` packed taps with what is joined.
+// Joins `taps_h` x `taps_w` packed taps with the taps joined before.
 static void join(const block *b, scratch *s, size_t taps_h, size_t taps_w, bool fresh) {
     const qdq_pool_params *p = b->p;
     qdq_pool_join_fn *fn = p->kernels->join[p->kind];

@@ -51,7 +51,7 @@ static inline size_t qdq_pool_extent(const qdq_pool_axis *a) {
     return (a->out - 1) * a->stride + a->kernel;
 }
 
-// Whether windows slide within planes: they see one place of the first dim.
+// True if windows slide within planes: they see one place of the first dim.
 static inline bool qdq_pool_is_of_planes(const qdq_pool_params *p) {
     const qdq_pool_axis *d = &p->axes[0];
     return d->kernel == 1 && d->stride == 1 && !d->pad && d->in == d->out;
@@ -60,13 +60,13 @@ static inline bool qdq_pool_is_of_planes(const qdq_pool_params *p) {
 // The part of the window at position `at`, counted from the start of the padding, that lies in x.
 qdq_pool_range qdq_pool_inside(const qdq_pool_axis *axis, size_t at);
 
-// Whether each window has an element in x.
+// True if each window has an element in x.
 bool qdq_pool_none_is_empty(const qdq_pool_axis *axes);
 
 // The kernel for small windows over planes, which needs no bands; NULL if there is none.
 qdq_pool_peaks_fn *qdq_pool_peaks_of(const qdq_pool_params *p);
 
-// Whether qdq_pool_run_means takes windows of a mean, which need no bands.
+// True if qdq_pool_run_means takes windows of a mean, which need no bands.
 bool qdq_pool_means_rows(const qdq_pool_params *p);
 
 // Sizes the bands of params whose other fields are set. False: memory runs out.

@@ -138,7 +138,7 @@ static size_t lower_max(const qdq_op_context *ctx, const qdq_lowering *to, qdq_s
     return lower_as(ctx, to, stages, true);
 }
 
-// Whether every window has an element in x.
+// True if every window has an element in x.
 static bool none_is_empty(const qdq_op_context *ctx) {
     qdq_image image;
     qdq_window window;

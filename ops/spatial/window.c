@@ -62,7 +62,7 @@ bool qdq_spatial_list(const qdq_op_context *ctx, const char *attr, qdq_ints list
     return true;
 }
 
-// SAME: padding that makes ceil(in / stride) positions.
+// SAME: pads for ceil(in / stride) positions.
 static void pad_same(qdq_window *w, int i, size_t reach, bool upper) {
     size_t rest = w->in[i] % w->stride[i], least = rest ? rest : w->stride[i];
     size_t total = reach > least ? reach - least : 0;
