@@ -24,8 +24,7 @@ void qdq_qlinear_check(const qdq_op_context *ctx, size_t scale);
 // The inputs that hold the parameters of an operand.
 typedef struct qdq_qlinear_source {
     size_t scale, zero_point;                 // inputs
-    qdq_dtype scale_dtype, zero_point_dtype;  // zero_point_dtype NONE: not given, the zero point is
-                                              // 0
+    qdq_dtype scale_dtype, zero_point_dtype;  // zero_point_dtype NONE: not given, 0
 } qdq_qlinear_source;
 
 qdq_qlinear_source qdq_qlinear_source_of(const qdq_op_context *ctx, size_t scale);

@@ -102,7 +102,8 @@ static int64_t dim_from_end(qdq_shape shape, int i) {
 }
 
 // True if ONNX Runtime swaps the operands: if one code of a meets a run of codes of b, or if the
-// shorter shape ends while all its dims, and those of the other shape, are 1. [] counts as [1].
+// ranks differ and the last dims are 1 on both sides up to the end of the shorter shape. [] counts
+// as [1].
 static bool exchanges(qdq_shape a, qdq_shape b, bool *b_repeats) {
     int a_rank = a.rank ? a.rank : 1, b_rank = b.rank ? b.rank : 1;
     int i = 0, least = a_rank < b_rank ? a_rank : b_rank;
