@@ -43,7 +43,7 @@ static uint8_t step_of(const int32_t *at) {
     return step == 1 || step == 2 ? (uint8_t)step : 0;
 }
 
-// A bit for each number from `begin` to `end`, of those below 32.
+// Returns a bit for each number from `begin` to `end` below 32.
 static inline uint32_t bits_of(size_t begin, size_t end) {
     uint64_t below = ((uint64_t)1 << (end < 32 ? end : 32)) - 1;
     return begin < 32 ? (uint32_t)(below >> begin << begin) : 0;
@@ -114,7 +114,7 @@ static void set_panel(const panels_params *p, size_t position, size_t n, panel *
 
 //---- Sums -------------------------------------------------------------------
 
-// Makes the sums of a part begin with what its rows leave out.
+// Starts the sums of a part with the products that its split rows leave out.
 static void add_rest(const job *j, size_t k_block, size_t row, qdq_gemm_part *part) {
     const qdq_gemm *g = &j->p->conv.gemm;
     size_t k_blocks = qdq_panels_k_blocks(&j->p->conv);
@@ -244,7 +244,7 @@ static void end_group(const job *j, size_t row, size_t rows, size_t p, size_t co
                              j->w->sums + row * j->p->stride + first, j->p->stride);
 }
 
-// Whether rows of a group become codes as soon as their sums are complete. Links would get runs
+// True if rows of a group become codes as soon as their sums are complete. Links would get runs
 // that are too short.
 static bool ends_groups(const job *j) {
     return !j->tensors->sink && !j->p->leaves_out &&
@@ -285,7 +285,7 @@ static void end_block(const job *j) {
     }
 }
 
-// Drops what earlier units left, but not the panels that this one uses again.
+// Drops the scratch of earlier units, but not the panels that this unit uses again.
 static void drop(const job *j) {
     bool poison = j->tensors->poison;
     qdq_scratch_drop(poison, j->w->sums, sizeof j->w->sums);
@@ -326,8 +326,8 @@ static size_t units_together(const panels_params *p, size_t unit, size_t end) {
     return left < p->together ? left : p->together;
 }
 
-// Row blocks of the same positions follow each other, and those that one thread runs share panels:
-// all of them if panels hold all k, else as many as there is room for.
+// Row blocks of the same positions follow each other, and share panels if they run on one thread:
+// all of them if panels hold all k, else as many as fit.
 void qdq_panels_run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const panels_params *p = params;
     const qdq_gemm *g = &p->conv.gemm;

@@ -45,7 +45,7 @@ typedef struct qdq_panels_seen {
     double least;
 } qdq_panels_seen;
 
-// Adds what it sees of n weights of an output channel.
+// Adds the facts about n weights of an output channel.
 void qdq_panels_see(qdq_panels_seen *to, const float *weights, size_t n);
 
 struct qdq_panels_job;
@@ -54,7 +54,8 @@ struct qdq_panels_job;
 typedef struct qdq_panels_form {
     // Packs a k block of all panels of a unit.
     void (*pack)(const struct qdq_panels_job *job, size_t k_block, size_t panels);
-    // Packs a k block of the weights of some output channels, and adds what it sees to `of_rows`.
+    // Packs a k block of the weights of some output channels, and adds the facts about them to
+    // `of_rows`.
     void (*pack_rows)(const qdq_gemm *gemm, const struct qdq_gemm_part_of_b *channels,
                       const qdq_gemm_source *from, char *const *rows, qdq_panels_seen *of_rows);
     size_t least_positions;
@@ -85,12 +86,12 @@ typedef struct qdq_panels_params {
     bool linear;      // position i begins i elements after the first
     bool bordered;    // some windows reach beyond the border
     bool leaves_out;  // products beyond the border
-    bool in_place;    // a k of a whole panel is a line of x, which tiles read where it lies
+    bool in_place;    // a k of a whole panel is a line of x, which tiles read in place
     qdq_panels_planes planes;
     size_t ways, slots;  // slots: of all k blocks of a group
     size_t row_bytes;    // of a slot
     size_t row_blocks, block_rows, position_blocks;
-    size_t together;                             // row blocks that there is room for
+    size_t together;                             // row blocks that fit
     size_t stride;                               // from one row of sums to the next
     qdq_panels_ends ends[QDQ_CONV_PANELS_TAPS];  // of each tap of the last dim
 } qdq_panels_params;
@@ -122,9 +123,9 @@ typedef struct qdq_panels_job {
     size_t x_bytes;  // from there to the end of x
     size_t matrix;
     qdq_gemm_block block;
-    bool is_packed;            // the panels are those of the unit before
-    qdq_gemm_results results;  // of the whole block; y is NULL if tiles make none
-    qdq_gemm_code_rows codes;  // likewise; out is NULL if tiles make none
+    bool is_packed;            // the panels of the unit before are reused
+    qdq_gemm_results results;  // of the whole block; y is NULL if tiles store none
+    qdq_gemm_code_rows codes;  // likewise; out is NULL if tiles store none
     qdq_panels_workspace *w;
 } qdq_panels_job;
 
@@ -158,11 +159,11 @@ static inline size_t qdq_panels_columns(const qdq_panels_job *j, size_t panel) {
 bool qdq_panels_set_planes(qdq_panels_params *params, const qdq_lowering *to);
 // Fills the planes of a k block.
 void qdq_panels_fill_planes(const qdq_panels_job *job, size_t k_block);
-// How many positions from a column of the block on lie in one row of y. Sets *first to where the
-// planes of the first one begin.
+// Returns how many positions from a column of the block on lie in one row of y. Sets *first to the
+// planes of the first position.
 size_t qdq_panels_plane_run(const qdq_panels_job *job, size_t column, const float **first);
 
-// Whether tiles read a panel in x.
+// True if tiles read a panel in x.
 static inline bool qdq_panels_in_place(const qdq_panels_job *j, size_t panel) {
     return j->p->in_place && (panel + 1) * QDQ_GEMM_COLUMNS <= j->block.columns;
 }
@@ -178,30 +179,30 @@ typedef struct qdq_panels_ahead {
     size_t bytes;
 } qdq_panels_ahead;
 
-// How many panels of floats from one on the kernel takes in a call.
+// Returns how many panels of floats, from `panel` on, the kernel takes in a call.
 size_t qdq_panels_at_once(const qdq_panels_job *job, size_t panel, size_t k_block, size_t panels);
-// Adds a k block to the sums of some rows and of `count` panels of floats, or makes results of
-// them.
+// Adds a k block to the sums of some rows and of `count` panels of floats, or turns them into
+// results.
 void qdq_panels_add_floats(const qdq_panels_job *job, size_t panel, size_t count, size_t k_block,
                            size_t row, size_t rows, qdq_panels_ahead ahead);
 // Sets the scale and the bias of each row of the block.
 void qdq_panels_set_reals(const qdq_panels_job *job, bool scaled, bool biased);
-// Whether tiles make results of floats. They need the `results` of a job, and sums that were mended
-// need qdq_panels_finish.
+// True if tiles compute results of floats. They need the `results` of a job, and mended sums need
+// qdq_panels_finish.
 bool qdq_panels_makes_results(const qdq_panels_job *job);
 void qdq_panels_set_results(qdq_panels_job *job);
 void qdq_panels_finish(const qdq_panels_job *job, size_t panels);
 
-// Whether tiles make codes of sums. They need the `codes` of a job.
+// True if tiles turn sums into codes. They need the `codes` of a job.
 bool qdq_panels_makes_codes(const qdq_panels_job *job);
 void qdq_panels_set_codes(qdq_panels_job *job);
-// Makes codes of the last k block of rows of a panel, and of `columns` of it.
+// Computes the codes of rows of a panel, `columns` wide, with the last k block.
 void qdq_panels_add_codes(const qdq_panels_job *job, size_t panel, size_t row, size_t columns,
                           const qdq_gemm_part *part);
 
 qdq_tensor_op_fn qdq_panels_run;
-// Packs bytes of weight codes with one scale and zero point for each output channel, and adds the
-// bytes of these to *bytes. False when memory runs out or the codes cannot be read.
+// Packs bytes of weight codes with one scale and zero point for each output channel, and adds their
+// bytes to *bytes. False when memory runs out or the codes cannot be read.
 bool qdq_panels_pack_codes(const qdq_panels_params *params, const struct qdq_weight_codes *codes,
                            const qdq_lowering *to, qdq_panels_weights *weights,
                            qdq_panels_seen *seen, size_t *bytes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A panel has zeros for elements beyond the border, but a chain of fma leaves their products out.
 // With finite weights the difference is the sign of a sum of 0: only the underflow of a product can
-// make it -0, and the product of a zero then makes it 0. So sums that are 0 next to a border are
+// give -0, and adding the product of a zero then gives +0. Therefore sums of 0 next to a border are
 // computed again without these products, if an element under the window is small enough.
 #include <math.h>
 
@@ -12,7 +12,7 @@ enum { COLUMNS = QDQ_GEMM_COLUMNS, DEPTH = QDQ_GEMM_ROW_BYTES / sizeof(float) };
 
 typedef qdq_panels_job job;
 
-// Whether an element under the window at a position may have a product that underflows.
+// True if an element under the window at a position may have a product that underflows.
 static bool may_underflow(const job *j, size_t position) {
     const qdq_conv *c = &j->p->conv;
     const float *x = (const float *)(const void *)j->x;

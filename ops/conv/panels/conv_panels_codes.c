@@ -26,7 +26,7 @@ enum {
 
 //---- Zero points ------------------------------------------------------------
 
-// What is done to a code: the bits that are flipped, and the zero point in the same form.
+// The packed form of a code: the bits to flip, and the zero point in the same form.
 typedef struct code_form {
     uint8_t pad, flip;
     int16_t zero;
@@ -175,7 +175,7 @@ static void pack(const qdq_panels_job *j, size_t k_block, size_t panels) {
 
 //---- Weights ----------------------------------------------------------------
 
-// Whether the bytes of the weights are packed as they are, and lie in the order of k.
+// True if the bytes of the weights are packed unchanged and lie in the order of k.
 static bool is_copied(const qdq_gemm *g, const qdq_gemm_source *from, size_t channel) {
     const qdq_gemm_weights *w = &g->weights;
     bool dense =

@@ -37,8 +37,8 @@ static bool fit(const qdq_conv *c, const planes *of) {
     return true;
 }
 
-// Whether the shape gains: panels of many output channels are packed once for all of them, and rows
-// that are short would cut tiles.
+// True if the shape gains from planes. Panels pay for many output channels, which share them, and
+// short rows would cut tiles.
 static bool suits(const qdq_conv *c) {
     bool plane = c->stride[LAST] == 2 && c->out[LAST] >= QDQ_CONV_PLANES_WIDTH;
     for (int d = 0; d < LAST - 1; d++) plane &= c->in[d] == 1 && c->out[d] == 1;
@@ -78,7 +78,8 @@ typedef struct inside {
     size_t begin, end;
 } inside;
 
-// Of `count` elements of which number i lies at first + i * step, modulo 2^64.
+// Returns the elements inside among `count` elements; number i lies at first + i * step, modulo
+// 2^64.
 static inside inside_of(size_t first, size_t step, size_t count, size_t in) {
     inside of = {0, 0};
     if ((ptrdiff_t)first < 0) of.begin = least((0 - first + step - 1) / step, count);

@@ -145,7 +145,7 @@ void qdq_panels_finish(const job *j, size_t panels) {
     for (size_t p = 0; p < panels; p++) {
         qdq_gemm_results part = j->results;
         set_results(j, p, 1, 0, j->block.rows, &part);
-        part.a = qdq_panels_row(j->p, j->matrix, 0, j->block.row);  // of which no step is taken
+        part.a = qdq_panels_row(j->p, j->matrix, 0, j->block.row);  // no step is taken
         part.b = j->w->b[p], part.b_step = COLUMNS;
         part.before = j->w->sums + p * COLUMNS;
         part.before_stride = j->p->stride;

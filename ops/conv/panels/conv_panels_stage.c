@@ -98,7 +98,7 @@ static bool pack(panels_params *p, const qdq_gemm_known *known,
 
 //---- Laying out -------------------------------------------------------------
 
-// Whether position i begins i elements after the first.
+// True if position i begins i elements after the first.
 static bool is_linear(const qdq_conv *c) {
     size_t stride = 1;
     for (int d = DIMS; d-- > 0; stride *= c->out[d])
