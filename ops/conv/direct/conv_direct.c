@@ -61,7 +61,7 @@ static size_t results(const qdq_direct *d) {
 
 static size_t up(size_t n) { return parts(n, QDQ_DIRECT_FLAT_ROOM) * QDQ_DIRECT_FLAT_ROOM; }
 
-// Whether a unit has room for bands of this size.
+// True if a unit has room for bands of this size.
 static bool bands_fit(qdq_direct *d, size_t rows, size_t columns) {
     d->axes[1].band = rows, d->axes[LAST].band = columns;
     d->plane_width = d->flat ? columns : columns + d->axes[LAST].reach;
@@ -73,7 +73,7 @@ static bool bands_fit(qdq_direct *d, size_t rows, size_t columns) {
            d->outputs * results(d) <= QDQ_DIRECT_RESULTS;
 }
 
-// Makes planes flat if they can be.
+// Chooses flat planes if the shape allows them.
 static void set_flat(qdq_direct *d) {
     const qdq_conv *c = &d->conv;
     qdq_direct_axis *columns = &d->axes[LAST];
@@ -131,8 +131,8 @@ static void set_channels(qdq_direct *d) {
     }
 }
 
-// Phases of y take the same planes: makes bands so low that the planes of all inputs stay for all
-// phases, if they do for whole rows.
+// Phases of y read the same planes: lowers the bands until the planes of all inputs stay for all
+// phases, if whole rows fit.
 static void want_inputs(qdq_direct *d) {
     bool phases = d->axes[1].out_step > 1 || d->axes[LAST].out_step > 1;
     if (phases) d->inputs_wanted = d->conv.group_inputs;
@@ -208,7 +208,7 @@ static bool set_odd(qdq_direct *d, qdq_mempool *mempool) {
 // Floats hold all whole numbers up to EXACT. A code minus its zero point is at most REACH in size.
 enum { EXACT = 1 << 24, REACH = 255, PHASES = 16 };  // the last phase: it and all others
 
-// Whether sums of codes are exact as floats for all codes or, if they are constant, for some
+// True if float sums of codes can be exact: for all codes or, if weights are constant, for some
 // weights.
 static bool sums_may_be_exact(const qdq_gemm *g, bool constant) {
     return g->depth < EXACT / REACH / (constant ? 1 : REACH);
@@ -242,7 +242,7 @@ static bool outputs_are_exact(const qdq_direct *d, const float *weights, size_t 
     return true;
 }
 
-// Whether sums of codes are exact as floats with the constant weights.
+// True if float sums of codes are exact with the constant weights.
 static bool sums_are_exact(const qdq_direct *d) {
     const qdq_conv *c = &d->conv;
     size_t outputs = c->group_outputs, matrix = c->gemm.depth * outputs;
@@ -261,7 +261,7 @@ static bool order_fits(const qdq_gemm *g) {
     return g->order.sums == QDQ_SUM_CHAIN;
 }
 
-// Whether direct convolution is the better form for a convolution, and can compute it.
+// True if direct convolution can compute a convolution and is the better form.
 static bool suits(const qdq_conv *c, bool constant) {
     const qdq_gemm *g = &c->gemm;
     bool codes = g->kind == QDQ_GEMM_INTEGERS;

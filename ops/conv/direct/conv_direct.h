@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Direct convolution: sums over planes of x that lie padded in L1, without a matrix A. It serves
-// convolutions with few output channels in a group, and transposed ones. Codes take it with more
-// output channels than floats: a group of a product of codes would pack rows of A for too little.
+// transposed convolutions and convolutions with few output channels per group. Codes take it with
+// more output channels than floats, because a product of codes would pack rows of A for few
+// columns.
 //
 // Phases. A stride cuts each spatial dim into phases. A convolution reads x in phases: plane p of a
 // stride s has elements p, s + p, 2 s + p, ... of x. A transposed convolution writes y in phases,
@@ -10,12 +11,12 @@
 // under each tap.
 //
 // Flat planes. Narrow rows follow each other without padding if y is as wide as x and no stride is
-// above 1, so that vectors cross rows. Each tap of the last dim then has planes of its own, in
-// which the elements that it would take from the end of another row are zeros.
+// above 1, so that vectors cross rows. Each tap of the last dim then has separate planes, in which
+// elements from the end of another row are zeros.
 //
-// Borders. Planes have zeros beyond the border. A product with such a zero changes no sum, with two
-// exceptions, and orders of the core leave these products out: a weight may be infinite or a NaN,
-// and a sum may be -0 after an underflow. Such sums are computed again, without vectors.
+// Borders. Planes have zeros beyond the border. The product with a zero changes no sum, with two
+// exceptions: the weight may be infinite or a NaN, and the sum may be -0 after an underflow. Orders
+// of the core leave these products out, so the affected sums are computed again, without vectors.
 //
 // Codes are computed as floats if no sum can exceed 2^24, up to which floats hold all whole
 // numbers. Magnitudes of constant weights decide, phase by phase, or the depth alone.
@@ -74,7 +75,7 @@ typedef struct qdq_direct {
     bool alone;            // each channel is a group, with constant weights
     qdq_depthwise_fn *depthwise;  // of channels that are alone; NULL: planes
     bool flat;
-    const uint32_t *masks;      // of flat planes: what each tap keeps of the rows
+    const uint32_t *masks;      // of flat planes: the elements of rows that each tap keeps
     size_t start;               // floats of a flat plane before its padding, which align its rows
     size_t plane_width, plane;  // floats
     size_t slices;              // most planes of the first dim under a window

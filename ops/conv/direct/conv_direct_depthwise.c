@@ -26,7 +26,7 @@ void qdq_direct_view_reals(qdq_direct_unit *u, const float **scale, size_t *scal
     *bias = u->s->bias;
 }
 
-// Whether results are y as they are.
+// True if results go to y without another step.
 static bool writes_y(const qdq_direct_unit *u) {
     const qdq_gemm *g = &u->d->conv.gemm;
     return u->d->of_reals && !u->tensors->sink && !qdq_gemm_quantizes(g) &&
@@ -68,7 +68,7 @@ static qdq_depthwise view(qdq_direct_unit *u) {
     return of;
 }
 
-// Whether no sum of a channel can be -0: its products are so large that no sum underflows.
+// True if no sum of a channel can be -0, because its products are too large to underflow.
 static bool no_sum_underflows(const qdq_direct_unit *u, const qdq_depthwise *of, size_t channel) {
     const qdq_direct *d = u->d;
     size_t depth = d->conv.gemm.depth;

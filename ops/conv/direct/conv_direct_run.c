@@ -96,7 +96,7 @@ static float sum_inside(const qdq_direct_unit *u, const outputs *of, size_t outp
     return sum;
 }
 
-// Whether no sum of an output can be -0: its products are so large that no sum underflows.
+// True if no sum of an output can be -0, because its products are too large to underflow.
 static bool no_sum_underflows(const qdq_direct_unit *u, outputs *of, size_t output) {
     const qdq_direct *d = u->d;
     const qdq_conv *c = &d->conv;
@@ -112,15 +112,15 @@ static bool no_sum_underflows(const qdq_direct_unit *u, outputs *of, size_t outp
     return of->least * weight >= 0x1p-100f;
 }
 
-// Whether windows at q reach beyond the border, or may.
+// True if windows at q may reach beyond the border.
 static bool is_border(const qdq_direct *d, int dim, size_t q) {
     const qdq_direct_axis *axis = &d->axes[dim];
     ptrdiff_t first = (ptrdiff_t)q + axis->low, last = (ptrdiff_t)q + axis->high;
     return first < 0 || (ptrdiff_t)axis->in_step * (last + 1) > (ptrdiff_t)d->conv.in[dim];
 }
 
-// Computes the sums of a row again that zeros beyond the border may have changed. q: of the row
-// and of its first element. False if there are none in the other rows either.
+// Recomputes the sums of a row that zeros beyond the border may have changed. q: of the row and of
+// its first element. False if no other row has any either.
 static bool mend_row(const qdq_direct_unit *u, outputs *of, size_t output, const size_t *q,
                      const size_t *phases, size_t n, float *sums) {
     const qdq_direct *d = u->d;
@@ -244,7 +244,7 @@ static void run_outputs(qdq_direct_unit *u, outputs *of, float *results) {
         }
 }
 
-// Sets what all channels of a unit share whose groups have one input and one output.
+// Sets the fields that all channels of a unit share, for groups of one input and one output.
 static void set_channels_part(qdq_direct_unit *u, const outputs *of, qdq_direct_channels *to) {
     const qdq_direct *d = u->d;
     const qdq_gemm *g = &d->conv.gemm;

@@ -50,21 +50,22 @@ void qdq_direct_begin_planes(qdq_direct_unit *unit);
 // Makes them zeros.
 void qdq_direct_zero_planes(qdq_direct_unit *unit);
 
-// How the planes of each channel are filled, if channels are groups of their own.
+// Describes how the planes of each channel are filled, if each channel is a group.
 void qdq_direct_view_planes(qdq_direct_unit *unit, qdq_direct_channels *to);
 
-// Fills the planes of the input channels begin..end of a group. What lies beyond the border stays
-// zeros.
+// Fills the planes of the input channels begin..end of a group. Elements beyond the border stay
+// zero.
 void qdq_direct_fill_planes(qdq_direct_unit *unit, size_t group, size_t begin, size_t end);
 
 // The scales and biases of a unit whose groups have one output each; NULL: none.
 void qdq_direct_view_reals(qdq_direct_unit *unit, const float **scale, size_t *scale_next,
                            const float **bias);
 
-// Runs a unit whose groups have one input and one output without planes, and hands it over.
+// Runs a unit whose groups have one input and one output, without planes, and hands over its
+// results.
 void qdq_direct_run_depthwise(qdq_direct_unit *unit);
 
-// Computes such a channel with planes.
+// Computes a channel of this kind of unit with planes.
 void qdq_direct_run_channel(qdq_direct_unit *unit, size_t channel, float *results);
 
 // The place in y of the first result of a unit.

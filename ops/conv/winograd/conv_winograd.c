@@ -100,7 +100,7 @@ static void set_blocks(qdq_winograd *w) {
 
 //---- The stage --------------------------------------------------------------
 
-// Whether the shape is one that tiles of 4x4 make faster. qdq_conv_has_panels also wants
+// True if the shape is faster with tiles of 4x4. qdq_conv_has_panels also requires
 // QDQ_CONV_PANELS_LEAST results.
 static bool suits(const qdq_conv *c, const qdq_op_context *ctx) {
     const qdq_gemm *g = &c->gemm;

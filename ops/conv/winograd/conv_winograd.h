@@ -3,7 +3,7 @@
 // takes 4 multiplications for each result and input channel instead of 9. A. Lavin and S. Gray,
 // "Fast Algorithms for Convolutional Neural Networks", 2015, section 4.1.
 //
-// A tile d of 4x4 elements makes 2x2 results y of an output channel, with the weights g:
+// A tile d of 4x4 elements gives 2x2 results y of an output channel, with the weights g:
 //
 //   y = A' [sum over input channels of (G g G') * (B' d B)] A
 //
@@ -15,9 +15,9 @@
 //       t3 = d1 - d3           u3 = g2
 //
 // of rows, then of columns. G g G' is computed in double and rounded to float32 once; the sum over
-// input channels is a chain of fma in their order, from 0; all else is rounded to float32 as it is
-// written. A result that is not finite then is computed again from x and the weights, as a chain of
-// fma: an infinite element would make NaN of all results of its tile.
+// input channels is a chain of fma in their order, from 0; every other operation is rounded to
+// float32 as written. A result that is not finite is computed again from x and the weights, as a
+// chain of fma: an infinite element would turn all results of its tile into NaN.
 #ifndef QDQ_OPS_PRODUCTS_CONV_WINOGRAD_H
 #define QDQ_OPS_PRODUCTS_CONV_WINOGRAD_H
 
@@ -32,7 +32,7 @@ enum {
     QDQ_WINOGRAD_AREA = 4096,          // most tiles times k, and tiles times output channels
     QDQ_WINOGRAD_DEPTH = QDQ_GEMM_ROW_BYTES / sizeof(float),  // most k of a k block
     QDQ_WINOGRAD_OUTPUTS = 128,                               // most output channels of a unit
-    QDQ_WINOGRAD_GROUP = 24,  // output channels whose results are made together
+    QDQ_WINOGRAD_GROUP = 24,  // output channels whose results are computed together
 };
 
 typedef struct qdq_winograd {

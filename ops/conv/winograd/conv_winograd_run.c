@@ -129,8 +129,8 @@ static float chain_of(const job *j, size_t channel, const size_t at[DIMS]) {
     return sum;
 }
 
-// Computes again what is not finite of an output channel of the block: its upper and lower results
-// of all tiles.
+// Recomputes the results of an output channel of the block that are not finite: upper and lower
+// results of all tiles.
 static void mend(const job *j, size_t row, float *upper, float *lower) {
     const qdq_winograd *w = j->w;
     size_t channel = j->row_block * w->block_rows + row;
@@ -189,8 +189,9 @@ static void put_rows(const job *j, size_t row, size_t count, size_t r, size_t he
     c->gemm.epilogue(&w->transposed_gemm, j->tensors, &block, rows, stride);
 }
 
-// Makes the results of some output channels. Those of one row of tiles are two rows of positions,
-// of the whole image or not; those of several rows of tiles are neighbours in the image.
+// Computes the results of some output channels. The results of one row of tiles are two rows of
+// positions, of the whole image or a part; the results of several rows of tiles are neighbours in
+// the image.
 static void end_group(const job *j, size_t row, size_t count) {
     float *upper = j->space->results, *lower = upper + GROUP * LINE;
     size_t height = height_of(j);
