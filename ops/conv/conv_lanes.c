@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions with few output channels in a group, such as depthwise ones. Each lane is an output
-// channel with elements of its own group, 32 at a time. The order of k is the same as in products
-// of matrices.
+// Convolutions with few output channels per group, for example depthwise. Each lane is an output
+// channel and reads the elements of its group, 32 at a time. The order of k is the same as in
+// products of matrices.
 #include "ops/conv/conv_lowering.h"
 #include "ops/gemm/gemm_read.h"
 #include "runtime/numerics/dtype.h"

@@ -91,7 +91,7 @@ static bool set_offsets(qdq_conv *c, qdq_mempool *mempool) {
     return true;
 }
 
-// Whether each row of A is the channels of one pixel, and (`all`) rows are all pixels of x in
+// True if each row of A holds the channels of one pixel. *all: the rows are all pixels of x, in
 // order.
 static bool is_of_pixels(const qdq_conv *c, bool *all) {
     bool own = c->taps == 1 && !c->transposed;
@@ -152,13 +152,13 @@ void qdq_conv_set_runtime_order(qdq_conv *c, bool initial) {
     });
 }
 
-// Whether lanes can add in the order of the product.
+// True if lanes can add in the order of the product.
 static bool lanes_fit(const qdq_gemm *g) {
     if (g->order.sums == QDQ_SUM_CHUNKS) return g->depth <= g->order.chunk;
     return g->order.sums != QDQ_SUM_EIGHTS;
 }
 
-// Chooses whether pairs saturate, with the order of k that their op has.
+// Chooses between exact and saturating pairs, which need the order of k of their op.
 static bool choose_pair_sums(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *to) {
     qdq_gemm *g = &c->gemm;
     const qdq_gemm_weights before = g->weights;

@@ -111,15 +111,15 @@ qdq_gemm_pack_a_fn qdq_conv_im2col;
 // element is beyond the border.
 bool qdq_conv_sources(const qdq_conv *conv, size_t row, size_t k, size_t n, size_t *from);
 
-// Makes the stage of a convolution that is complete.
+// Writes the stage of a complete convolution.
 bool qdq_conv_stage(qdq_conv *conv, const qdq_op_context *ctx, const qdq_lowering *to,
                     qdq_stage *stage);
 
-// Whether groups have so few output channels that lanes serve them.
+// True if groups have few enough output channels for lanes.
 bool qdq_conv_has_lanes(const qdq_conv *conv);
 
-// A way to compute a convolution: makes its stage, or leaves *done false if it does not suit the
-// shape. False when memory runs out.
+// A way to compute a convolution: writes its stage, or leaves *done false if the way does not suit
+// the shape. False when memory runs out.
 typedef bool qdq_conv_way_fn(qdq_conv *conv, const qdq_op_context *ctx, const qdq_lowering *to,
                              qdq_stage *stage, bool *done);
 

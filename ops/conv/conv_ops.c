@@ -48,7 +48,7 @@ static size_t lower_of(const qdq_op_context *ctx, const qdq_conv_attrs *attrs,
     return qdq_conv_stage(conv, ctx, to, &stages[0]) ? 1 : 0;
 }
 
-// Lanes have few weights, which are packed as floats. So are weights of transposed convolutions
+// Lanes have few weights, which are packed as floats, like the weights of transposed convolutions
 // with many positions: phases and direct forms take no codes.
 static bool packs_weight_codes_of(const qdq_op_context *ctx, const qdq_conv_attrs *attrs) {
     qdq_conv_sizes sizes;

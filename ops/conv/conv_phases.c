@@ -87,7 +87,7 @@ static void put_phases(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_
 
 //---- The product ------------------------------------------------------------
 
-// Whether each result has one tap.
+// True if each result has one tap.
 static bool is_apart(const qdq_conv *c) {
     bool apart = c->transposed;
     for (int d = 0; d < DIMS; d++)

@@ -104,7 +104,7 @@ static void step(const qdq_conv *c, size_t *o) {
         if (++o[d] < c->out[d]) return;
 }
 
-// Whether the window at `o` lies inside of x. `first` is its first element, modulo 2^64.
+// True if the window at `o` lies inside x. `first` is its first element, modulo 2^64.
 static bool is_inside(const qdq_conv *c, const size_t *o, size_t *first) {
     bool all = true;
     *first = 0;
@@ -116,7 +116,7 @@ static bool is_inside(const qdq_conv *c, const size_t *o, size_t *first) {
     return all;
 }
 
-// The index in dim `d` of x that is under tap `t` at `o`.
+// Returns the index in dim `d` of x under tap `t` at `o`.
 static size_t index_of(const qdq_conv *c, int d, size_t o, size_t t) {
     size_t at;
     if (c->transposed) {
@@ -158,7 +158,7 @@ typedef struct target {
     unsigned skips;                   // a bit for each tile that leaves out products
 } target;
 
-// The first k of a part that belongs to a tap, its channel, and the number of such k.
+// The k of a part that belong to a tap: the first k, its channel, and their count.
 typedef struct channels {
     size_t k, first, n;
 } channels;
