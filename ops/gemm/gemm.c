@@ -63,7 +63,7 @@ typedef struct job {
     size_t matrix;
     workspace *w;
     int32_t *sums;
-    qdq_gemm_results results;  // of the block, unless an epilogue makes them
+    qdq_gemm_results results;  // of the block, unless an epilogue computes them
     bool last_makes_results;
 } job;
 
@@ -71,7 +71,7 @@ static size_t k_blocks(const qdq_gemm *g) {
     return (g->depth + qdq_gemm_depth(g) - 1) / qdq_gemm_depth(g);
 }
 
-// Whether there is room for the full depth of a block.
+// True if there is room for the full depth of a block.
 static bool fits(const qdq_gemm *g, const qdq_gemm_block *block) {
     if (k_blocks(g) * block->rows > K_BLOCKS * MOST_ROWS) return false;
     return k_blocks(g) <= K_BLOCKS ||
@@ -121,8 +121,8 @@ static void pack_a(const job *j, size_t k_block, size_t at) {
                                 k_block_of(j, at), &w->zeros);
 }
 
-// Whether the panels of a block stay for the next block of its columns: B is packed by blocks, and
-// its depth is one k block.
+// True if the panels of a block stay for the next block of its columns: if B is packed by blocks
+// and its depth is one k block.
 static bool keeps_panels(const qdq_gemm *g) {
     return !g->packed && !g->weight_codes && !qdq_gemm_saturates(g->kind) && k_blocks(g) == 1;
 }
@@ -190,8 +190,8 @@ static qdq_gemm_part part_of(const job *j, size_t p, size_t k_block, size_t at) 
 // K blocks of a chunk, 0 if sums have none.
 static size_t chunk_blocks(const qdq_gemm *g) { return g->order.chunk / qdq_gemm_depth(g); }
 
-// The same in an order of ONNX Runtime. A chunk that is not the first has sums of its own, which
-// are added once it is complete; so has the first if the sums begin with the bias.
+// The same in an order of ONNX Runtime. Every chunk but the first has separate sums, which are
+// added once it is complete; so has the first chunk if the sums begin with the bias.
 static void add_panel_in_order(const job *j, size_t p, qdq_gemm_part *part, size_t k_block) {
     const qdq_gemm *g = j->g;
     if (g->order.bias_first) part->start = NULL;

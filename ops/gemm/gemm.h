@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products: MatMul, convolutions and their integer forms. A product is a batch of y = A * B.
 // The rows of A are packed block by block (for a convolution: the elements under the window), B is
-// packed in panels (once, if it is constant), and an epilogue makes y of the sums.
+// packed in panels (once, if it is constant), and an epilogue turns the sums into y.
 #ifndef QDQ_OPS_PRODUCTS_GEMM_H
 #define QDQ_OPS_PRODUCTS_GEMM_H
 
@@ -36,8 +36,8 @@ typedef struct qdq_gemm_batches {
     size_t a_zero[QDQ_MAX_RANK], a_scale[QDQ_MAX_RANK];
 } qdq_gemm_batches;
 
-// The place in memory of the numbers that go with rows and columns: bias, scales, zero points, y
-// itself. `port` SIZE_MAX: there are none.
+// The place in memory of numbers per row and column: bias, scales, zero points, y itself. `port`
+// SIZE_MAX: none.
 typedef struct qdq_gemm_along {
     size_t port;
     qdq_dtype dtype;
@@ -108,7 +108,7 @@ struct qdq_gemm {
     const int32_t *first_sums;   // of each column, in panels of 32; NULL: zeros (gemm_bytes.c)
     const int32_t *column_sums;  // likewise, of saturating products: the sums of the codes of B
     bool columns_outer;          // the order of blocks
-    bool pairs_saturate;         // if there are pairs that can (pairs/pair_sums.h)
+    bool pairs_saturate;         // if any pair can (pairs/pair_sums.h)
     qdq_gemm_pack_a_fn *pack_a;
     qdq_gemm_epilogue_fn *epilogue;
     qdq_gemm_along y, bias, a_zero, b_zero;
@@ -122,12 +122,12 @@ struct qdq_gemm {
     // of a times the scale of b.
     qdq_gemm_along a_scale, b_scale, y_scale, y_zero;
     const qdq_stage_quantize *quantize;  // of epilogue_float and epilogue_scaled; or NULL
-    const qdq_stage_finish *finish;      // of a form that makes results in registers; or NULL
+    const qdq_stage_finish *finish;      // of a form that computes results in registers; or NULL
     float alpha;                         // a factor of a_scale
     bool fused_bias;                     // epilogue_multiplied rounds product and float32 bias once
 };
 
-// Sets what a lowering may leave as it is: one product, no bias, no zero points.
+// Sets the defaults of a lowering: one product, no bias, no zero points.
 void qdq_gemm_init(qdq_gemm *gemm, const qdq_lowering *to, bool integer);
 
 // The same product with its columns for rows, for an epilogue of sums that are transposed.
@@ -136,16 +136,16 @@ qdq_gemm qdq_gemm_transposed(const qdq_gemm *gemm);
 // The offset of a product of the batch in elements, by strides of gemm->batches.
 size_t qdq_gemm_at(const qdq_gemm *gemm, const size_t *strides, size_t batch);
 
-// Units: how many blocks there are of rows and of columns of a product, and the block of a unit.
+// Units: the number of blocks of rows and of columns of a product, and the block of a unit.
 size_t qdq_gemm_row_blocks(const qdq_gemm *gemm);
 size_t qdq_gemm_column_blocks(const qdq_gemm *gemm);
 qdq_gemm_block qdq_gemm_block_of(const qdq_gemm *gemm, size_t unit);
 
-// Chooses the kind of the sums: bfloat16, pairs, or as they are. False when memory runs out.
+// Chooses the kind of the sums: bfloat16, pairs, or unchanged. False when memory runs out.
 bool qdq_gemm_choose_kind(qdq_gemm *gemm, const qdq_op_context *ctx, const qdq_lowering *to);
 
-// Sets the stage of a product whose kind is chosen. B is packed if `data` and `zero_points` (if
-// there is such an operand) are constant. False when memory runs out. The params of the stage begin
+// Writes the stage of a product whose kind is chosen. B is packed if `data` and `zero_points` (if
+// the op has the operand) are constant. False when memory runs out. The params of the stage begin
 // with a qdq_gemm.
 bool qdq_gemm_stage(qdq_gemm *gemm, const qdq_op_context *ctx, const qdq_lowering *to,
                     qdq_stage *stage);
@@ -153,7 +153,7 @@ bool qdq_gemm_stage(qdq_gemm *gemm, const qdq_op_context *ctx, const qdq_lowerin
 // Runs the blocks of a product.
 qdq_tensor_op_fn qdq_gemm_run_units;
 
-// Whether A and B have the dtypes of products of bfloat16.
+// True if A and B have the dtypes of products of bfloat16.
 bool qdq_gemm_takes_bfloats(const qdq_gemm *gemm);
 
 // One matrix of B and the place of its zero points. `data` begins with element `first` of B.
@@ -191,7 +191,7 @@ size_t qdq_gemm_panel_bytes(const qdq_gemm *gemm);
 
 //---- Integer execution ------------------------------------------------------
 
-// Whether sums of `depth` products of the codes of two operands fit in int32 and can be scaled
+// True if sums of `depth` products of the codes of two operands fit in int32 and can be scaled
 // afterwards. `axis`: the dim of b that holds its columns, -1 if it has none.
 bool qdq_gemm_takes_quantized(const qdq_operand *a, const qdq_operand *b, size_t depth, int axis);
 
@@ -203,22 +203,22 @@ bool qdq_gemm_use_quantized(qdq_gemm *gemm, const qdq_op_context *ctx, size_t ma
 
 //---- Weight codes -----------------------------------------------------------
 
-// Whether B takes less memory as codes than as floats. The shape and strides of B are set before.
+// True if B takes less memory as codes than as floats. The shape and strides of B are set before.
 bool qdq_gemm_takes_weight_codes(const qdq_gemm *gemm, const qdq_weight_codes *weight_codes);
-// Whether codes are bytes, and each column has one scale and one zero point.
+// True if codes are bytes, and each column has one scale and one zero point.
 bool qdq_gemm_has_byte_columns(const qdq_gemm *gemm, const qdq_weight_codes *weight_codes);
 // Packs all of B as codes. False when memory runs out.
 bool qdq_gemm_pack_weight_codes(qdq_gemm *gemm, const qdq_weight_codes *weight_codes,
                                 const qdq_lowering *to);
 // Decodes k..k + n of a panel; panels of all matrices are counted.
 void qdq_gemm_decode(const qdq_gemm *gemm, size_t panel, size_t k, size_t n, void *b);
-// Whether a row of A can be multiplied by weight codes without decoding them to memory.
+// True if a row of A can be multiplied by weight codes without decoding them to memory.
 bool qdq_gemm_multiplies_codes(const qdq_gemm *gemm);
-// Whether a row of A may add in QDQ_SUM_FIXED, and whether B is packed for it: if each group of k
-// that shares parameters begins with a multiple of eight.
+// The first: true if a row of A may add in QDQ_SUM_FIXED. The second: true if B is packed for it,
+// that is, if each group of k that shares parameters begins with a multiple of eight.
 bool qdq_gemm_row_is_fixed(const qdq_gemm *gemm);
 bool qdq_gemm_sums_fixed(const qdq_gemm *gemm);
-// Multiplies k..k + n of a row and a panel so, and adds the products to 32 sums.
+// Multiplies k..k + n of a row and a panel, and adds the products to 32 sums.
 void qdq_gemm_multiply_codes(const qdq_gemm *gemm, size_t panel, size_t k, size_t n, const float *a,
                              float *sums);
 
@@ -247,14 +247,15 @@ void qdq_gemm_begin_with_bias(const qdq_gemm *gemm, const qdq_tensors *tensors,
 void qdq_gemm_row_reals(const qdq_gemm *gemm, const qdq_tensors *tensors,
                         const qdq_gemm_block *block, float *scale, float *bias);
 
-// Offers the compiler to let the epilogue quantize: the result goes into the stage, and `quantize`
-// points to it. NULL: the epilogue cannot, or memory runs out.
+// Lets the compiler fold a Quantize into the epilogue: the result goes into the stage, and
+// `quantize` points to it. NULL: the epilogue cannot, or memory runs out.
 qdq_stage_quantize *qdq_gemm_offer_quantize(qdq_gemm *gemm, qdq_mempool *mempool);
 
-// Offers the compiler to let a form that makes results in registers finish them, likewise.
+// Likewise lets the compiler fold links into a form that computes results in registers.
 qdq_stage_finish *qdq_gemm_offer_finish(qdq_gemm *gemm, qdq_mempool *mempool);
 
-// Whether the epilogue makes codes of reals, and whether it leaves the sums as they are then.
+// The first: true if the epilogue quantizes reals to codes. The second: true if it does so without
+// changing the sums.
 static inline bool qdq_gemm_quantizes(const qdq_gemm *gemm) {
     return gemm->quantize && gemm->quantize->fn;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integer products of bytes: A unsigned, B signed. Let a' and za' be the codes of A and their zero
 // point, with 128 added if they are int8. Let b' be the codes of B minus a zero point that leaves
-// signed bytes, such as the middle of its dtype. Then
+// signed bytes, for example the middle of its dtype. Then
 //     sum((a' - za') * b') = sum(a' * b') - za' * sum(b')
 // and the last term is known for each column. All of it is modulo 2^32, as sums wrap around.
 //
-// Saturating products (pairs/pair_sums.h) have the codes of B as they are, and need their sums.
+// Saturating products (pairs/pair_sums.h) keep the codes of B, and need their sums.
 //
 // AVX2 has no exact product of bytes, and widening them in every tile takes longer than reading
 // twice the memory: products of many rows take int16_t there, or weights that are split

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The epilogues: they make y of the sums of a product.
+// The epilogues, which turn the sums of a product into y.
 #include <math.h>
 
 #include "ops/gemm/gemm.h"
@@ -190,7 +190,7 @@ qdq_stage_finish *qdq_gemm_offer_finish(qdq_gemm *g, qdq_mempool *mempool) {
     return finish;
 }
 
-// Rows that the kernel makes codes of by the Quantize of a product.
+// Describes the rows that the kernel turns into codes by the Quantize of a product.
 static qdq_gemm_code_rows code_rows_of(const qdq_gemm *g) {
     const qdq_stage_quantize *by = g->quantize;
     return (qdq_gemm_code_rows){.fn = by->fn, .params = by->params, .views = by->views};
@@ -202,7 +202,7 @@ bool qdq_gemm_quantizes_sums(const qdq_gemm *g) {
     return !g->bias.column_stride && !g->b_scale.column_stride && g->kernel->code_rows(&none);
 }
 
-// Makes codes of sums in registers, without a float in memory. False if the kernel does not.
+// Turns sums into codes in registers, without a float in memory. False if the kernel cannot.
 static bool sums_to_codes(const qdq_gemm *g, const qdq_tensors *tensors,
                           const qdq_gemm_block *block, const void *sums, size_t stride,
                           bool by_column, reals *of, void *out, size_t out_stride) {

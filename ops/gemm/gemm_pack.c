@@ -36,7 +36,7 @@ int32_t qdq_gemm_integer_at(qdq_dtype dtype, const void *x, size_t at) {
 
 //---- A ----------------------------------------------------------------------
 
-// Adds 128 to the codes of int8, which makes them unsigned.
+// Adds 128 to the codes of int8, so that they are unsigned.
 static void unsign(qdq_dtype dtype, const void *x, uint8_t *out, size_t n) {
     memcpy(out, x, n);
     for (size_t i = 0; dtype == QDQ_INT8 && i < n; i++) out[i] ^= 0x80;

@@ -143,7 +143,7 @@ static void pack_columns(void *context, size_t begin, size_t end) {
     w->fn(w->self, w->first + begin, w->first + end);
 }
 
-// Whether the elements of column i are those from i * depth on.
+// True if the elements of column i follow each other from i * depth on.
 static bool has_whole_columns(const qdq_gemm *g) {
     const qdq_gemm_weights *w = &g->weights;
     return w->column_stride == g->depth &&

@@ -41,10 +41,10 @@ bool qdq_gemm_pack_all(qdq_gemm *gemm, const qdq_gemm_known *known, const qdq_lo
 bool qdq_gemm_constant_weights(const qdq_gemm *gemm, const qdq_op_context *ctx,
                                qdq_gemm_known *known);
 
-// Whether bytes can be multiplied: the codes of B are constant and fit in signed bytes after
+// True if bytes can be multiplied: the codes of B are constant and fit in signed bytes after
 // subtracting their zero points, and the zero point of A is known.
 bool qdq_gemm_fits_bytes(const qdq_gemm *gemm, const void *zero_points);
-// Whether the kernel also takes no longer for them.
+// True if the kernel also takes no longer for bytes.
 bool qdq_gemm_takes_bytes(const qdq_gemm *gemm, const void *zero_points);
 // Packs all of B as bytes. False when memory runs out.
 bool qdq_gemm_pack_bytes(qdq_gemm *gemm, const qdq_gemm_known *known, const qdq_lowering *to);
@@ -56,7 +56,7 @@ typedef struct qdq_gemm_part_of_b {
     size_t matrix, column, columns, k, n;
 } qdq_gemm_part_of_b;
 
-// Whether columns of int8 are neighbours in memory and have zero points of 0.
+// True if columns of int8 are neighbours in memory and have zero points of 0.
 bool qdq_gemm_has_byte_lines(const qdq_gemm *gemm, const qdq_gemm_source *from,
                              const qdq_gemm_part_of_b *part);
 
@@ -84,13 +84,13 @@ bool qdq_gemm_reader_read_all(qdq_gemm_reader *reader, size_t count);
 // Packs columns begin..end of B, counted through its matrices. The source is the reader's.
 typedef void qdq_gemm_columns_fn(void *self, size_t begin, size_t end);
 
-// Bytes of columns that are read at a time, or 32 columns: what is packed next is in the cache, and
-// needs little memory.
+// Bytes of columns that are read at a time, or 32 columns: the columns packed next are in the
+// cache, and need little memory.
 enum { QDQ_GEMM_COLUMNS_ROOM = 1 << 19 };
 
 // Reads the columns of B, some at a time if they follow each other in memory, and calls `fn` for
-// all of them, on several threads if there are many elements (parallel NULL or all zero: serial).
-// False when memory runs out or B cannot be read.
+// all of them, on several threads for many elements (parallel NULL or all zero: serial). False when
+// memory runs out or B cannot be read.
 bool qdq_gemm_each_column(const qdq_gemm *gemm, qdq_gemm_reader *reader,
                           const qdq_parallel *parallel, qdq_gemm_columns_fn *fn, void *self);
 
@@ -105,8 +105,8 @@ typedef void qdq_gemm_panel_fn(void *self, const qdq_gemm_source *from,
 
 // Reads B, whose elements have `size` bytes, part by part, and calls `fn` for each panel. Panels of
 // the same columns come one after the other, in the order of k; panels of other columns may run on
-// other threads if there are many elements (parallel NULL or all zero: serial). False when memory
-// runs out or B cannot be read.
+// other threads for many elements (parallel NULL or all zero: serial). False when memory runs out
+// or B cannot be read.
 bool qdq_gemm_each_panel(const qdq_gemm *gemm, const qdq_gemm_known *known, size_t size,
                          const qdq_mempool *mempool, const qdq_parallel *parallel,
                          qdq_gemm_panel_fn *fn, void *self);

@@ -133,7 +133,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     return qdq_product_stage(gemm, ctx, to, &stages[0]) ? 1 : 0;
 }
 
-// A chip takes its operands as they are.
+// A chip does not read transposed operands.
 static bool reads_transposed(const qdq_op_context *ctx, const qdq_lowering *to) {
     qdq_matmul_ports ports = ports_of(ctx->attrs);
     qdq_matmul_dims dims;

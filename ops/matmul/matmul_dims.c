@@ -128,8 +128,8 @@ static bool read_a(const qdq_operand *a, bool transposed, qdq_gemm *g) {
     return g->a_depth_stride == 1;
 }
 
-// Matrices have to lie evenly apart. Those with more than a k block are packed for each block of
-// rows, so their columns have to be neighbours.
+// Matrices must lie evenly apart. Matrices of more than a k block are packed for each block of
+// rows, so their columns must be neighbours.
 static bool read_b(const qdq_operand *b, bool transposed, qdq_gemm *g) {
     qdq_gemm_weights *w = &g->weights;
     size_t strides[QDQ_MAX_RANK] = {0}, next = 0;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX Runtime's choice of an order for the sums of a product of float32, on x86-64 with FMA and
-// one thread. It cuts B into panels of n x k that take a fixed room, 128 x 128, which is made
-// narrower and deeper where n is small; a panel's k are a chunk. A packed B always has chunks of
-// 256. Products of one row, and of one column that lies together in memory, have kernels of their
-// own.
+// one thread. It cuts B into panels of n x k of a fixed size, 128 x 128, narrower and deeper if n
+// is small; a panel's k are a chunk. A packed B always has chunks of 256. Products of one row, and
+// of one contiguous column, have separate kernels.
 #include "ops/gemm/order/gemm_order.h"
 
 #include "ops/kernels/gemm/gemm_orders.h"

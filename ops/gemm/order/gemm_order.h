@@ -8,7 +8,7 @@
 
 typedef enum qdq_sum_order {
     QDQ_SUM_CHAIN,   // a chain of fma from 0, or from the sums of bytes; no product beyond a border
-    QDQ_SUM_CHUNKS,  // such a chain for each chunk of k, added to the sum in order
+    QDQ_SUM_CHUNKS,  // a chain of fma for each chunk of k, added to the sum in order
     QDQ_SUM_FOURS,   // rounded products of four k, added to each other and then to the sum
     // Rounded products in lane k % 8; then the lanes are added, in one of three ways that depends
     // on the number of the row or column.
@@ -19,8 +19,8 @@ typedef enum qdq_sum_order {
 typedef struct qdq_gemm_order {
     qdq_sum_order sums;
     size_t chunk;     // k of a chunk, a multiple of 128
-    bool by_rows;     // EIGHTS: the number of the row decides, not that of the column
-    size_t count;     // EIGHTS: how many rows or columns there are
+    bool by_rows;     // EIGHTS: the number of the row decides, not the number of the column
+    size_t count;     // EIGHTS: the number of rows or columns
     bool bias_first;  // sums begin with the bias
     // A transposed convolution adds the input channels of each tap in this order, and then the sums
     // of its taps, from 0 on.
@@ -41,7 +41,7 @@ typedef struct qdq_runtime_product {
 // The order of ONNX Runtime.
 qdq_gemm_order qdq_gemm_order_of(const qdq_runtime_product *product);
 
-// Whether a node whose operands are these inputs adds as ONNX Runtime does.
+// True if a node with these inputs as operands adds as ONNX Runtime does.
 bool qdq_adds_as_runtime(const qdq_op_context *ctx, const qdq_lowering *to, size_t a, size_t b);
 
 // The sum of the lanes of a column, which are `stride` apart, by the number of its row or column.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integer products whose pairs saturate (QDQ_PAIR_SUMS_SATURATE, runtime/numerics/pair_sum.h): the
-// codes of A and B are multiplied as they are, and zero points are removed from the finished sums.
+// codes of A and B are multiplied without subtracting zero points, which are removed from the
+// finished sums.
 //
 // Constant weights without a pair that can saturate are multiplied exactly, by any form of the
 // product.
@@ -14,14 +15,15 @@
 // out.
 void qdq_pair_sums_init(qdq_gemm *gemm, const qdq_lowering *to, bool swapped);
 
-// Makes the kind of a product that may saturate a saturating one, unless its weights are constant
-// and no pair of them can. The order of k is final. False when memory runs out or B cannot be read.
+// Changes the kind of a product that may saturate to a saturating kind, unless its weights are
+// constant and none of their pairs can saturate. The order of k is final. False when memory runs
+// out or B cannot be read.
 bool qdq_pair_sums_choose(qdq_gemm *gemm, const qdq_op_context *ctx, const qdq_lowering *to);
 
 // The pairs of constant weights that can saturate.
 typedef struct qdq_pair_count {
-    size_t pairs, columns;  // columns: output columns (of all matrices) with such pairs
-    size_t of_columns;      // there are
+    size_t pairs, columns;  // columns: output columns (of all matrices) with these pairs
+    size_t of_columns;      // all output columns
     size_t most, worst;     // the most pairs of a column, and its number
 } qdq_pair_count;
 
@@ -37,8 +39,8 @@ bool qdq_pair_sums_count_matrix(const qdq_operand *b, bool transposed, const qdq
 bool qdq_pair_sums_count_window(const qdq_operand *w, const qdq_operand *zero, size_t groups,
                                 const qdq_mempool *mempool, qdq_pair_count *count);
 
-// Whether QLinearConv multiplies without pairs: one channel of x and one of y in each group, whose
-// weights have one zero point.
+// True if QLinearConv multiplies without pairs: if each group has one channel of x and of y, and
+// its weights have one zero point.
 bool qdq_pair_sums_none(size_t group_inputs, size_t group_outputs, const qdq_operand *zero);
 
 //---- Zero points ------------------------------------------------------------

@@ -44,7 +44,7 @@ qdq_gemm_results qdq_gemm_results_of_block(const qdq_gemm *g, const qdq_tensors 
     return results;
 }
 
-// Adding no product to a sum of -0 would make it +0, so nothing is added without steps.
+// Adding no product to a sum of -0 would give +0, so nothing is added without steps.
 void qdq_gemm_store_results(const qdq_gemm *g, const qdq_gemm_results *results,
                             const qdq_gemm_block *block, size_t p, size_t k_block,
                             const qdq_gemm_part *part) {

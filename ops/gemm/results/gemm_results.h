@@ -5,11 +5,11 @@
 
 #include "ops/gemm/gemm.h"
 
-// Whether tiles can store the results: float32 in rows of y, if no sink takes them.
+// True if tiles can store the results: float32 in rows of y, if no sink takes them.
 bool qdq_gemm_stores_results(const qdq_gemm *gemm, const qdq_tensors *tensors);
 
-// Whether the tile that adds the last k block makes the results. It can continue the chain of the
-// sums before or add its own chain to them, but not both.
+// True if the tile that adds the last k block also computes the results. It can continue the chain
+// of the sums before or add its own chain to them, but not both.
 bool qdq_gemm_last_makes_results(const qdq_gemm *gemm);
 
 // The results of a block: y, and the bias. `bias` has room for its rows.

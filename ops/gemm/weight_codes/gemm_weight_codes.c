@@ -36,7 +36,7 @@ static qdq_stage_param joined(qdq_stage_param v) {
     return v;
 }
 
-// Whether k has other parameters than k - 1.
+// True if k has other parameters than k - 1.
 static bool begins_row(const qdq_gemm_weights *w, const qdq_stage_param *v, size_t k) {
     return v->count > 1 && block_of_k(w, v, k) != block_of_k(w, v, k - 1);
 }
@@ -153,7 +153,7 @@ static void pack_row(bool halves, const uint8_t *row, uint8_t *out) {
         for (size_t j = 0; j < HALF; j++) out[j] = (uint8_t)(row[j] | row[j + HALF] << 4);
 }
 
-// A line of rows, of which n are given and the others may hold any number.
+// Packs a line of rows. Rows beyond the depth may hold any numbers.
 static void pack_line(bool halves, uint8_t (*rows)[COLUMNS], uint8_t *out) {
     for (size_t i = 0; halves && i < 4; i++)
         for (size_t j = 0; j < COLUMNS; j++) rows[i][j] |= (uint8_t)(rows[i + 4][j] << 4);
@@ -226,7 +226,7 @@ bool qdq_gemm_pack_weight_codes(qdq_gemm *g, const qdq_weight_codes *weight_code
            pack_parameters(g, &zero, bias, mempool, &c->zero, &g->packed_bytes);
 }
 
-// Whether parameters change at the same k in all matrices. In a transposed convolution the groups
+// True if parameters change at the same k in all matrices. In a transposed convolution the groups
 // follow each other along the dim of k, and may begin within a quantization block.
 static bool matrices_alike(const qdq_gemm *g, const qdq_stage_param *v) {
     const qdq_gemm_weights *w = &g->weights;

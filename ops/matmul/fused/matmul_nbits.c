@@ -121,7 +121,7 @@ typedef struct nbits {
     size_t block, b_depth_stride, b_column_stride;
     numbers scale, zero;
     bool has_zero, has_bias, inside;  // inside: zeros are subtracted from codes
-    int bits, offset;                 // offset: makes codes unsigned
+    int bits, offset;                 // offset: added to codes so that they are unsigned
     qdq_dtype a_dtype, scale_dtype, bias_dtype, y_dtype;
 } nbits;
 
@@ -178,7 +178,8 @@ static int8_t code_of(float v) {
     return (int8_t)(v > INT8_MAX ? INT8_MAX : v < INT8_MIN ? INT8_MIN : v);
 }
 
-// Scale of the block from k on, where the row begins at element `at` of a; a NaN makes it one.
+// Computes the scale of the block from k on; the row begins at element `at` of a. A NaN gives a NaN
+// scale.
 static void begin_block(const nbits *p, const void *a, size_t at, size_t k, row *r) {
     size_t end = k + p->block < p->size.k ? k + p->block : p->size.k;
     float most = 0;
