@@ -26,7 +26,7 @@ extern "C" {
 
 //---- Version ----------------------------------------------------------------
 
-// "MAJOR.MINOR.PATCH" of the library that is running.
+// Returns "MAJOR.MINOR.PATCH" of the running library.
 QDQ_API const char *qdq_version(void);
 
 //---- Status and errors ------------------------------------------------------
@@ -139,13 +139,14 @@ typedef struct qdq_dtype_info {
     const char *npy;
 } qdq_dtype_info;
 
-// The row of `dtype`; NULL for QDQ_DTYPE_NONE and for numbers that are not a dtype.
+// Returns the row of `dtype`; NULL for QDQ_DTYPE_NONE and for numbers that are not a dtype.
 QDQ_API const qdq_dtype_info *qdq_dtype_get(qdq_dtype dtype);
-// The dtype called `name`; QDQ_DTYPE_NONE if no dtype has this name or `name` is NULL.
+// Returns the dtype called `name`; QDQ_DTYPE_NONE if no dtype has this name or `name` is NULL.
 QDQ_API qdq_dtype qdq_dtype_from_name(const char *name);
-// The name; "none" for QDQ_DTYPE_NONE and for numbers that are not a dtype.
+// Returns the name; "none" for QDQ_DTYPE_NONE and for numbers that are not a dtype.
 QDQ_API const char *qdq_dtype_name(qdq_dtype dtype);
-// Bytes of one element in the API: (bits + 7) / 8, or 4 for a block float; 0 if `dtype` is invalid.
+// Returns the bytes of one element in the API: (bits + 7) / 8, or 4 for a block float; 0 if `dtype`
+// is invalid.
 QDQ_API size_t qdq_dtype_size(qdq_dtype dtype);
 
 // True if elements can have a fraction (kinds FLOAT, SMALL_FLOAT, BLOCK_FLOAT, EXPONENT,
@@ -188,7 +189,8 @@ typedef struct qdq_shape {
 
 // True if two shapes have the same rank, in 0..QDQ_MAX_RANK, and the same dims.
 QDQ_API bool qdq_shape_equal(qdq_shape a, qdq_shape b);
-// Elements in a shape (1 for a scalar), which must fit a size_t; 0 if the rank or a dim is illegal.
+// Returns the number of elements in a shape (1 for a scalar), which must fit a size_t; 0 if the
+// rank or a dim is illegal.
 QDQ_API size_t qdq_shape_count(qdq_shape shape);
 
 // Describes a row-major tensor: `bytes` is qdq_shape_count(shape) * qdq_dtype_size(dtype).

@@ -29,11 +29,11 @@ typedef struct qdq_coding {
     size_t reader_count;
 } qdq_coding;
 
-// A new graph in which the readers of each coding read a Dequantize of codes. Other readers, and
-// outputs of the graph, read the value itself. Names stay; a new node is called after the value
-// ("x_quantized", "x_dequantized", with a number if that name is taken). Returns NULL with `err`
-// set: QDQ_ERR_ARGUMENT if a coding does not fit the graph, QDQ_ERR_GRAPH if `graph` has errors, or
-// memory runs out (also for a NULL graph).
+// Returns a new graph in which the readers of each coding read a Dequantize of codes. Other
+// readers, and outputs of the graph, read the value itself. Names stay; a new node is named after
+// the value ("x_quantized", "x_dequantized", with a number if that name is taken). Returns NULL
+// with `err` set: QDQ_ERR_ARGUMENT if a coding does not fit the graph, QDQ_ERR_GRAPH if `graph` has
+// errors, or memory runs out (also for a NULL graph).
 QDQ_API qdq_graph *qdq_graph_quantized(qdq_graph *graph, const qdq_coding *codings, size_t count,
                                        qdq_error *err);
 

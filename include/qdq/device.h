@@ -43,14 +43,14 @@ typedef struct qdq_device {
 #undef QDQ_DEVICE_FIELD
 } qdq_device;
 
-// The known devices: n150, n300 (one of its two chips), p100, p150. "none", a name that
+// Returns the known devices: n150, n300 (one of its two chips), p100, p150. "none", a name that
 // qdq_device_find also accepts, is not in the list: it says that there is no device.
 QDQ_API const qdq_device *qdq_devices(size_t *count);
 // Returns the device called `name`; NULL with `err` set.
 QDQ_API const qdq_device *qdq_device_find(const char *name, qdq_error *err);
 // True if `device` is the device "none". False for NULL.
 QDQ_API bool qdq_device_is_none(const qdq_device *device);
-// QDQ_ERR_ARGUMENT unless a device can have these numbers.
+// Fails with QDQ_ERR_ARGUMENT unless a device can have these numbers.
 QDQ_API qdq_status qdq_device_check(const qdq_device *device, qdq_error *err);
 // Reads a description in JSON, docs/device_memory.md: an object with the fields above as keys. Its
 // `chip` is the name of the device that it differs from. `name` is the file's, for errors.
@@ -60,9 +60,9 @@ QDQ_API qdq_status qdq_device_parse(const char *text, size_t length, const char 
 QDQ_API qdq_status qdq_device_load(const char *path, const qdq_allocator *allocator,
                                    qdq_device *out, qdq_error *err);
 
-//---- Where a tensor lies ----------------------------------------------------
+//---- The place of a tensor --------------------------------------------------
 
-// The numbers are the ones in ttnn's reports.
+// The numbers are as in ttnn's reports.
 typedef enum qdq_buffer_type {
     QDQ_DRAM = 0,
     QDQ_L1 = 1,
@@ -129,7 +129,7 @@ typedef struct qdq_tensor_layout {
     qdq_tile_shape tile;  // of layout TILE
 } qdq_tensor_layout;
 
-// The names that ttnn gives them: "L1", "HEIGHT_SHARDED"; "none" for other numbers.
+// Returns ttnn's name: "L1", "HEIGHT_SHARDED"; "none" for other numbers.
 QDQ_API const char *qdq_buffer_type_name(qdq_buffer_type type);
 QDQ_API const char *qdq_memory_layout_name(qdq_memory_layout layout);
 

@@ -35,7 +35,7 @@ typedef struct qdq_device_buffer {
     qdq_memory_layout memory_layout;
     uint64_t address;
     uint64_t page_bytes, pages;  // pages: in all banks
-    uint64_t slot_bytes;         // from a page to the next one in its bank
+    uint64_t slot_bytes;         // from a page to the next page in its bank
     uint64_t banks;
     uint64_t bytes_per_bank;  // of its slots; a bank without pages of the buffer has them too
     uint64_t taken;           // bytes_per_bank rounded up as the allocator does
@@ -108,11 +108,11 @@ typedef struct qdq_device_plan {
     uint64_t peak_l1;        // the most of circular buffers, L1 and L1_SMALL together
 } qdq_device_plan;
 
-// NULL for a NULL plan and for one without a device.
+// Returns the device plan; NULL for a NULL plan and for a plan without a device.
 QDQ_API const qdq_device_plan *qdq_plan_device(const qdq_plan *plan);
 
-// The buffer of value number `value` (qdq_plan_get_value); NULL without a device, for an index out
-// of range, and for a value that no program on the device writes or reads.
+// Returns the buffer of value number `value` (qdq_plan_get_value); NULL without a device, for an
+// index out of range, and for a value that no program on the device writes or reads.
 QDQ_API const qdq_device_buffer *qdq_plan_value_buffer(const qdq_plan *plan, size_t value);
 
 // The place of a page. `bank` is a bank id; of a shard in L1 it is a core, y * grid_x + x.
@@ -123,7 +123,7 @@ typedef struct qdq_page {
 } qdq_page;
 
 // Sets *out to the place of page number `page` of a buffer, or of value number `value`. False, with
-// *out untouched, if there is no such page.
+// *out untouched, if the page does not exist.
 QDQ_API bool qdq_plan_buffer_page(const qdq_plan *plan, size_t buffer, uint64_t page,
                                   qdq_page *out);
 QDQ_API bool qdq_plan_value_page(const qdq_plan *plan, size_t value, uint64_t page, qdq_page *out);

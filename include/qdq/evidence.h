@@ -24,16 +24,17 @@ typedef struct qdq_evidence {
     const char *date;      // "2026-11-24"; "" if nothing was compared
 } qdq_evidence;
 
-// Row `index` of the evidence of a target, counted as by qdq_target_get; qdq_target_info has the
-// number of rows.
+// Returns row `index` of the evidence of a target, counted as by qdq_target_get; qdq_target_info
+// has the number of rows.
 QDQ_API qdq_evidence qdq_target_evidence(size_t target, size_t index);
 
-// The first row about an op at a version ("TARGET", "TARGET@VERSION", with or without options).
-// NULL `op`: about ops that no row names.
+// Returns the first row about an op at a version ("TARGET", "TARGET@VERSION", with or without
+// options). NULL `op`: the row for ops that no other row names.
 QDQ_API qdq_evidence qdq_evidence_of(const char *target, const char *op);
 
-// The evidence for a finding of a check for `target`. A finding of another target, whose rules hold
-// too (core's always do), has the evidence of that target, at the version of the same name.
+// Returns the evidence for a finding of a check for `target`. A finding of another target, whose
+// rules hold too (core's always do), has the evidence of that target, at the version of the same
+// name.
 QDQ_API qdq_evidence qdq_finding_evidence(const char *target, const qdq_finding *finding);
 
 #ifdef __cplusplus

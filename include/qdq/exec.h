@@ -61,7 +61,7 @@ typedef struct qdq_plan qdq_plan;
 // * QDQ_ERR_MEMORY (also for a NULL graph), QDQ_ERR_LIMIT
 QDQ_API qdq_plan *qdq_graph_compile(qdq_graph *graph, const qdq_compile_options *options,
                                     qdq_error *err);
-// Destroy all execs of the plan first. NULL is fine.
+// Destroys a plan, after all its execs. NULL is allowed.
 QDQ_API void qdq_plan_destroy(qdq_plan *plan);
 
 //---- Inputs and outputs -----------------------------------------------------
@@ -71,7 +71,7 @@ QDQ_API size_t qdq_plan_input_count(const qdq_plan *plan);
 QDQ_API size_t qdq_plan_output_count(const qdq_plan *plan);
 QDQ_API const qdq_tensor_info *qdq_plan_input(const qdq_plan *plan, size_t index);
 QDQ_API const qdq_tensor_info *qdq_plan_output(const qdq_plan *plan, size_t index);
-// The values that stay readable after a run (`keep_all`, `keep`), sorted by name.
+// Returns the values that stay readable after a run (`keep_all`, `keep`), sorted by name.
 QDQ_API size_t qdq_plan_kept_count(const qdq_plan *plan);
 QDQ_API const qdq_tensor_info *qdq_plan_kept(const qdq_plan *plan, size_t index);
 
@@ -92,7 +92,7 @@ typedef struct qdq_exec qdq_exec;
 // failed. After this call nothing allocates and running cannot fail.
 QDQ_API qdq_exec *qdq_exec_create(const qdq_plan *plan, const qdq_exec_options *options,
                                   qdq_error *err);
-// NULL is fine.
+// Destroys an exec. NULL is allowed.
 QDQ_API void qdq_exec_destroy(qdq_exec *exec);
 
 // Makes runs read an input from the caller's row-major memory, or write an output to it. `data`

@@ -24,19 +24,19 @@ typedef struct qdq_value {
     uint32_t id;
 } qdq_value;
 
-// The shape of an input: of an ONNX model whose file leaves dims open, or of a graph file in place
-// of the one there. Types of nodes follow from it.
+// The shape of an input of an ONNX model whose file leaves dims open, or of a graph file in place
+// of the shape in the file. Types of nodes follow from it.
 typedef struct qdq_input_shape {
     const char *name;
     qdq_shape shape;
-    bool tentative;  // ignored unless the model has such an input, with open dims
+    bool tentative;  // ignored unless the model has an input of this name with open dims
 } qdq_input_shape;
 
 // The size of a dim that an ONNX model names.
 typedef struct qdq_dim_size {
     const char *name;
     int64_t size;
-    bool tentative;  // ignored unless an input of the model has such a dim
+    bool tentative;  // ignored unless an input of the model has a dim of this name
 } qdq_dim_size;
 
 typedef struct qdq_graph_options {
@@ -75,24 +75,25 @@ QDQ_API qdq_value qdq_constant(qdq_graph *graph, const char *name, qdq_dtype dty
 // Names `value` as a result of the graph. An input or a constant may be a result.
 QDQ_API void qdq_output(qdq_graph *graph, const char *name, qdq_value value);
 
-// The output called `port` ("scale", ...) of the node that computes `value`; no value if the node
-// lacks this output or `port` is NULL.
+// Returns the output called `port` ("scale", ...) of the node that computes `value`; no value if
+// the node lacks this output or `port` is NULL.
 QDQ_API qdq_value qdq_port(qdq_graph *graph, qdq_value value, const char *port);
 
-// The value called `name` ("x", "node", "node.port"); no value if there is none or `name` is NULL.
+// Returns the value called `name` ("x", "node", "node.port"); no value if there is none or `name`
+// is NULL.
 QDQ_API qdq_value qdq_graph_find(const qdq_graph *graph, const char *name);
 
-// The value that is the output called `name`; no value if there is none or `name` is NULL.
+// Returns the value that is the output called `name`; no value if there is none or `name` is NULL.
 QDQ_API qdq_value qdq_output_value(const qdq_graph *graph, const char *name);
 
-// The dtype and the shape of a value; either pointer may be NULL. Returns false, and leaves *dtype
-// and *shape untouched, if `value` is no value or is marked invalid.
+// Reports the dtype and the shape of a value; either pointer may be NULL. Returns false, and leaves
+// *dtype and *shape untouched, if `value` is no value or is marked invalid.
 QDQ_API bool qdq_value_type(const qdq_graph *graph, qdq_value value, qdq_dtype *dtype,
                             qdq_shape *shape);
 
 //---- The memory of a device (docs/format.md) --------------------------------
 
-// Set the placement of `value`, an input, a constant or the first output of a node, on a
+// Sets the placement of `value`, an input, a constant or the first output of a node, on a
 // Tenstorrent device: its memory_config, the layout of its pages (tiles or rows), and the shape of
 // its tiles. All have defaults, and results never depend on them. Targets without a device ignore
 // them, with a warning. A place that no device has is a finding, and is not kept; target ttnn's
@@ -106,16 +107,17 @@ QDQ_API void qdq_set_tile(qdq_graph *graph, qdq_value value, qdq_tile_shape tile
 
 // Reads a qdq/1 file, a oneDNN Graph JSON file, or an ONNX model (docs/onnx.md); the target of the
 // latter two is "onednn" or "onnx" if the options name none. Returns NULL with `err` set if the
-// file cannot be read or has no such format, or if dims of an ONNX model stay open. Returns a
-// graph even if its report has findings (unknown names, cycles, every per-node mistake). Constants
-// of more than 4096 elements stay in their file, which the graph keeps open; calls
-// that need them read them, and fail with QDQ_ERR_IO if the file has been written to by then. A new
-// file may take the place of the old one.
+// file cannot be read or has another format, or if dims of an ONNX model stay open. Returns a graph
+// even if its report has findings (unknown names, cycles, every per-node mistake). Constants of
+// more than 4096 elements stay in their file, which the graph keeps open; calls that need them read
+// them, and fail with QDQ_ERR_IO if the file has been written to by then. A new file may take the
+// place of the old one.
 QDQ_API qdq_graph *qdq_graph_load(const char *path, const qdq_graph_options *options,
                                   qdq_error *err);
 
-// The same from memory. `name` stands for the file in messages; NULL is "". Files that constants
-// name are looked for below `folder`, and refused if `folder` is NULL. `text` is not kept.
+// Reads a graph from memory, as qdq_graph_load does. `name` stands for the file in messages; NULL
+// is "". Files that constants name are looked for below `folder`, and refused if `folder` is NULL.
+// `text` is not kept.
 QDQ_API qdq_graph *qdq_graph_parse(const char *text, size_t length, const char *name,
                                    const char *folder, const qdq_graph_options *options,
                                    qdq_error *err);
@@ -167,9 +169,9 @@ typedef struct qdq_report {
 // unknown.
 QDQ_API const qdq_report *qdq_graph_validate(qdq_graph *graph, const char *target, qdq_error *err);
 
-// The same with the memory of `device` in place of the target's own; "none": without memory.
-// QDQ_ERR_ARGUMENT for a device that fails its check or is not of the target's chip. NULL `device`:
-// qdq_graph_validate.
+// Checks like qdq_graph_validate with the memory of `device` in place of the target's own; "none":
+// without memory. QDQ_ERR_ARGUMENT for a device that fails its check or is not of the target's
+// chip. NULL `device`: qdq_graph_validate.
 QDQ_API const qdq_report *qdq_graph_validate_on(qdq_graph *graph, const char *target,
                                                 const qdq_device *device, qdq_error *err);
 
@@ -178,10 +180,10 @@ QDQ_API const qdq_report *qdq_graph_validate_on(qdq_graph *graph, const char *ta
 // next check of this graph. NULL with `err` set when memory runs out, or if this build has no ONNX.
 QDQ_API const qdq_report *qdq_graph_validate_onnx(qdq_graph *graph, qdq_error *err);
 
-// The same for nodes and values that qdq_graph_write_c refuses.
+// Returns a finding for each node or value that qdq_graph_write_c refuses, likewise.
 QDQ_API const qdq_report *qdq_graph_validate_c(qdq_graph *graph, qdq_error *err);
 
-// The names of the graph and of the target it asks for; "" and "core" for a NULL graph.
+// Returns the names of the graph and of the target it asks for; "" and "core" for a NULL graph.
 QDQ_API const char *qdq_graph_name(const qdq_graph *graph);
 QDQ_API const char *qdq_graph_target(const qdq_graph *graph);
 

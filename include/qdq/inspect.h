@@ -70,14 +70,15 @@ typedef struct qdq_plan_stats {
     size_t value_count, step_count;
 } qdq_plan_stats;
 
-// All zero for a NULL plan; NULL for an index out of range.
+// Returns the numbers and the parts of a plan. All zero for a NULL plan; NULL for an index out of
+// range.
 QDQ_API qdq_plan_stats qdq_plan_get_stats(const qdq_plan *plan);
 QDQ_API const qdq_plan_value *qdq_plan_get_value(const qdq_plan *plan, size_t index);
 QDQ_API const qdq_plan_step *qdq_plan_get_step(const qdq_plan *plan, size_t index);
 
 //---- Names ------------------------------------------------------------------
 
-// The op that an unknown name probably means: the op that has this name in a backend
+// Returns the op that an unknown name probably means: the op that has this name in a backend
 // ("QuantizeLinear" is Quantize), or else the op whose name, or name in a backend, is nearest. NULL
 // if there is none, or for a NULL `name`.
 QDQ_API const char *qdq_op_meant(const char *name);
@@ -91,7 +92,7 @@ typedef struct qdq_isa_info {
     bool available;
 } qdq_isa_info;
 
-// Set number `isa`, counted from the plainest; all zero after the last.
+// Returns set number `isa`, counted from the plainest; all zero after the last.
 QDQ_API qdq_isa_info qdq_isa_get(size_t isa);
 
 //---- A graph ----------------------------------------------------------------
@@ -108,7 +109,7 @@ typedef struct qdq_node_info {
 // NULL graph has no nodes. An index out of range gives a struct of zeros.
 QDQ_API size_t qdq_graph_node_count(const qdq_graph *graph);
 QDQ_API qdq_node_info qdq_graph_node(const qdq_graph *graph, size_t index);
-// Return the value connected to an input port of a node, and the value at an output port; no value
+// Returns the value connected to an input port of a node, and the value at an output port; no value
 // if the port is not connected or out of range.
 QDQ_API qdq_value qdq_graph_node_input(const qdq_graph *graph, size_t index, size_t port);
 QDQ_API qdq_value qdq_graph_node_output(const qdq_graph *graph, size_t index, size_t port);
@@ -122,11 +123,12 @@ QDQ_API qdq_value qdq_graph_node_output(const qdq_graph *graph, size_t index, si
 QDQ_API size_t qdq_graph_node_attrs(const qdq_graph *graph, size_t index, size_t most, char *out,
                                     size_t capacity);
 
-// The name of a value ("x", "node", "node.port"); "" for no value.
+// Returns the name of a value ("x", "node", "node.port"); "" for no value.
 QDQ_API const char *qdq_value_name(const qdq_graph *graph, qdq_value value);
 // A file may have names that graphs do not allow; its reader then gives values and outputs other
-// names. These return the name in the graph for the name in the file, and the name in the file for
-// the name in the graph; every other name is returned as it is. NULL for a NULL name.
+// names. The first two return the name in the graph for a name in the file, the other two the name
+// in the file for a name in the graph; every other name is returned unchanged. NULL for a NULL
+// name.
 QDQ_API const char *qdq_value_name_of(const qdq_graph *graph, const char *original);
 QDQ_API const char *qdq_output_name_of(const qdq_graph *graph, const char *original);
 QDQ_API const char *qdq_value_original(const qdq_graph *graph, const char *name);
@@ -138,8 +140,8 @@ QDQ_API bool qdq_value_is_constant(const qdq_graph *graph, qdq_value value);
 // it cannot.
 QDQ_API const void *qdq_value_data(const qdq_graph *graph, qdq_value value);
 
-// How a target ("TARGET" or "TARGET@RELEASE"; NULL: the graph's own) computes a node. Fails with
-// QDQ_ERR_ARGUMENT for an unknown target, an index out of range or a NULL `out`, and with
+// Reports how a target ("TARGET" or "TARGET@RELEASE"; NULL: the graph's own) computes a node. Fails
+// with QDQ_ERR_ARGUMENT for an unknown target, an index out of range or a NULL `out`, and with
 // QDQ_ERR_MEMORY for a NULL graph.
 QDQ_API qdq_status qdq_graph_numerics(const qdq_graph *graph, const char *target, size_t index,
                                       qdq_numerics *out, qdq_error *err);
@@ -155,7 +157,7 @@ QDQ_API qdq_status qdq_graph_numerics(const qdq_graph *graph, const char *target
 QDQ_API qdq_graph *qdq_graph_extract(const qdq_graph *graph, size_t index,
                                      const qdq_graph_options *options, qdq_error *err);
 
-//---- What a target runs -----------------------------------------------------
+//---- Deployed graphs --------------------------------------------------------
 
 // A rewrite of nodes by a target before it runs the graph, or the reason why it did not take place.
 // Strings live as long as the graph that the record belongs to.
@@ -204,8 +206,8 @@ typedef struct qdq_value_source {
 } qdq_value_source;
 QDQ_API qdq_value_source qdq_graph_source(const qdq_graph *deployed, qdq_value value);
 
-// The record of a graph from qdq_graph_deployed or qdq_graph_mended; other graphs have none. All
-// zero for an index out of range.
+// Returns the record of a graph from qdq_graph_deployed or qdq_graph_mended; other graphs have
+// none. All zero for an index out of range.
 QDQ_API size_t qdq_graph_rewrite_count(const qdq_graph *deployed);
 QDQ_API qdq_rewrite_info qdq_graph_rewrite(const qdq_graph *deployed, size_t index);
 
@@ -272,7 +274,7 @@ typedef struct qdq_target_info {
     const char *summary;
     size_t rule_count;       // its own rules, without the core rules
     size_t release_count;    // releases, from the oldest to the newest, or variants; 0: only one
-    size_t default_release;  // the one that the plain name stands for
+    size_t default_release;  // the release that the plain name stands for
     size_t option_count;
     size_t evidence_count;  // rows (qdq/evidence.h)
 } qdq_target_info;
@@ -287,11 +289,11 @@ typedef struct qdq_target_option_info {
 // An index out of range gives a struct of zeros.
 QDQ_API size_t qdq_target_count(void);
 QDQ_API qdq_target_info qdq_target_get(size_t target);
-// The name of a release or variant; NULL if there is none. Every call that takes a target also
-// takes "TARGET@RELEASE".
+// Returns the name of a release or variant; NULL if it does not exist. Every call that takes a
+// target also takes "TARGET@RELEASE".
 QDQ_API const char *qdq_target_release(size_t target, size_t index);
-// The device that "TARGET" or "TARGET@RELEASE" has unless another one is given; NULL: it has none,
-// or `target` is NULL or unknown.
+// Returns the default device of "TARGET" or "TARGET@RELEASE"; NULL: it has none, or `target` is
+// NULL or unknown.
 QDQ_API const char *qdq_target_device_name(const char *target);
 QDQ_API qdq_rule_info qdq_target_rule(size_t target, size_t index);
 QDQ_API qdq_target_option_info qdq_target_option_get(size_t target, size_t index);

@@ -11,7 +11,7 @@ extern "C" {
 
 // `run` calls task(context, begin, end) for disjoint ranges that cover [0, count), possibly on
 // several threads at the same time, and returns when all are done. A range with begin >= end is
-// empty and does nothing, as the last ones of a schedule by ceil(count / threads) may be. Results
+// empty and does nothing, as the last ranges of a schedule by ceil(count / threads) may be. Results
 // never depend on the ranges. A task needs at most 768 KiB of stack, and so does the thread that
 // calls qdq_exec_run.
 typedef struct qdq_parallel {

@@ -18,18 +18,18 @@ typedef struct qdq_tensor_file qdq_tensor_file;
 // Returns NULL on failure. Checks the whole header: every byte of data must belong to one tensor.
 QDQ_API qdq_tensor_file *qdq_tensor_file_open(const char *path, const qdq_allocator *allocator,
                                               qdq_error *err);
-// NULL is fine.
+// Closes a file. NULL is allowed.
 QDQ_API void qdq_tensor_file_close(qdq_tensor_file *file);
 
-// 0 for a NULL file.
+// Returns the number of tensors; 0 for a NULL file.
 QDQ_API size_t qdq_tensor_file_count(const qdq_tensor_file *file);
-// Tensor `index` in the order of the header; NULL after the last and for a NULL file. It lives as
-// long as the file. A tensor with an element type that this library lacks has QDQ_DTYPE_NONE: it is
-// listed with its size in bytes but cannot be read.
+// Returns tensor `index` in the order of the header; NULL after the last and for a NULL file. It
+// lives as long as the file. A tensor with an element type that this library lacks has
+// QDQ_DTYPE_NONE: it is listed with its size in bytes but cannot be read.
 QDQ_API const qdq_tensor_info *qdq_tensor_file_at(const qdq_tensor_file *file, size_t index);
-// The tensor called `name`; NULL if there is none.
+// Returns the tensor called `name`; NULL if the file has none.
 QDQ_API const qdq_tensor_info *qdq_tensor_file_find(const qdq_tensor_file *file, const char *name);
-// The name of the element type in the file ("F64"). NULL if `info` is not from this file.
+// Returns the name of the element type in the file ("F64"). NULL if `info` is not from this file.
 QDQ_API const char *qdq_tensor_file_dtype(const qdq_tensor_file *file, const qdq_tensor_info *info);
 
 // Reads info->bytes bytes, row-major, into `data`. Refuses NULL `data`, and an `info` that is NULL

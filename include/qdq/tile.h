@@ -26,16 +26,16 @@ typedef struct qdq_tiling {
     size_t tiles;                 // planes * tile_rows * tile_cols
 } qdq_tiling;
 
-// All zero for a shape with a rank or a dim out of range.
+// Returns the tiling of a shape. All zero for a shape with a rank or a dim out of range.
 QDQ_API qdq_tiling qdq_tiling_of(qdq_shape shape);
-// The shape with its padding: [32, n] for rank 0 and 1. All zero as above.
+// Returns the shape with its padding: [32, n] for rank 0 and 1. All zero as above.
 QDQ_API qdq_shape qdq_padded_shape(qdq_shape shape);
-// Bytes of one tile: 2048 for bfloat16, 4096 for float32 and int32, 1024 for 8-bit types, 512 for
-// 4-bit and 256 for 2-bit types, which are packed with the first element in the low bits. A block
-// float has 64 exponents, one for each face row, before its codes: 1088 for bfloat8_b, 576 for
-// bfloat4_b. 0 if `dtype` is invalid.
+// Returns the bytes of one tile: 2048 for bfloat16, 4096 for float32 and int32, 1024 for 8-bit
+// types, 512 for 4-bit and 256 for 2-bit types, which are packed with the first element in the low
+// bits. A block float has 64 exponents, one for each face row, before its codes: 1088 for
+// bfloat8_b, 576 for bfloat4_b. 0 if `dtype` is invalid.
 QDQ_API size_t qdq_tile_bytes(qdq_dtype dtype);
-// The offset of row r, column c in a tile, in elements. 0 <= r, c < 32.
+// Returns the offset of row r, column c in a tile, in elements. 0 <= r, c < 32.
 static inline size_t qdq_tile_offset(size_t r, size_t c) {
     return ((r >> 4) * 2 + (c >> 4)) * 256 + (r & 15) * 16 + (c & 15);
 }
@@ -46,7 +46,7 @@ static inline size_t qdq_tile_offset(size_t r, size_t c) {
 // nothing if a pointer is NULL, or the dtype or the shape is invalid.
 QDQ_API void qdq_tilize(qdq_dtype dtype, qdq_shape shape, const void *rows, void *tiles);
 QDQ_API void qdq_untilize(qdq_dtype dtype, qdq_shape shape, const void *tiles, void *rows);
-// The same on several threads. NULL `parallel`: serial.
+// Copies likewise, on several threads. NULL `parallel`: serial.
 QDQ_API void qdq_tilize_parallel(qdq_dtype dtype, qdq_shape shape, const void *rows, void *tiles,
                                  const qdq_parallel *parallel);
 QDQ_API void qdq_untilize_parallel(qdq_dtype dtype, qdq_shape shape, const void *tiles, void *rows,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attribute values: the types of the fields of an op's struct, and macros that write such values.
+// Attribute values: the types of the fields of an op's struct, and macros that write the values.
 #ifndef QDQ_VALUES_H
 #define QDQ_VALUES_H
 

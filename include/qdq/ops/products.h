@@ -157,7 +157,7 @@ typedef struct qdq_matmul_integer_to_float_attrs {
 } qdq_matmul_integer_to_float_attrs;
 
 // ONNX Runtime: sum * (a_scale * b_scale) + bias, each step rounded to float32, on aarch64 the last
-// two at once.
+// two steps rounded at once.
 static inline qdq_value qdq_matmul_integer_to_float(qdq_graph *graph,
                                                     qdq_matmul_integer_to_float_attrs attrs) {
     return qdq_add_node(graph, "MatMulIntegerToFloat", &attrs, sizeof attrs);

@@ -3,8 +3,8 @@
 // (code - zero_point) * scale. All operands and y are int8, or all are uint8; a scale is float32
 // and has one element, a zero point has the dtype of the codes and one element (default 0).
 //
-// Results are those of ONNX Runtime 1.31's CPU kernels, bit for bit; `qlinear` of qdq_numerics
-// chooses the CPU. docs/ops_neural_network.md has the formulas.
+// Results are the bits of ONNX Runtime 1.31's CPU kernels; `qlinear` of qdq_numerics chooses the
+// CPU. docs/ops_neural_network.md has the formulas.
 #ifndef QDQ_OPS_QLINEAR_H
 #define QDQ_OPS_QLINEAR_H
 

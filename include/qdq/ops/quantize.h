@@ -90,8 +90,8 @@ typedef struct qdq_dynamic_quantize_attrs {
                             // own
 } qdq_dynamic_quantize_attrs;
 
-// y, and without a given scale also: scale (of `scale_dtype` or the scheme's own dtype; [], [dim]
-// or the block grid) and zero_point (of y's dtype, same shape); get them by qdq_port(g, y,
+// Returns y, and without a given scale also: scale (of `scale_dtype` or the scheme's own dtype; [],
+// [dim] or the block grid) and zero_point (of y's dtype, same shape); get them by qdq_port(g, y,
 // "scale").
 static inline qdq_value qdq_dynamic_quantize(qdq_graph *graph, qdq_value x,
                                              qdq_dynamic_quantize_attrs attrs) {

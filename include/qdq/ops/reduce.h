@@ -162,7 +162,7 @@ typedef struct qdq_arg_attrs {
     qdq_bool select_last_index;  // of equal elements; default false: the first
 } qdq_arg_attrs;
 
-// The index, int64, of the greatest or least element along the axis. NaN wins.
+// Returns the index, int64, of the greatest or least element along the axis. NaN wins.
 static inline qdq_value qdq_arg_max(qdq_graph *graph, qdq_value x, qdq_arg_attrs attrs) {
     attrs.x = x;
     return qdq_add_node(graph, "ArgMax", &attrs, sizeof attrs);
