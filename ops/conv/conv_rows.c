@@ -92,7 +92,7 @@ static void copy(const part *p, size_t base, char *out) {
         memcpy(out + whole * p->size, p->x + (base + offsets[whole]) * p->size, tail * p->size);
 }
 
-//---- Where elements are ------------------------------------------------------
+//---- Places of elements -----------------------------------------------------
 
 static void coordinates(const qdq_conv *c, size_t row, size_t *o) {
     for (int d = DIMS; d-- > 0; row /= c->out[d]) o[d] = row % c->out[d];

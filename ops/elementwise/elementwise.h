@@ -30,7 +30,7 @@ typedef struct qdq_elements {
 size_t qdq_lower_elements(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_elements *op,
                           qdq_stage *stages);
 
-//---- What a stage computes --------------------------------------------------
+//---- Description of a stage -------------------------------------------------
 
 enum { QDQ_SHOWN_OPERANDS = 3 };
 

@@ -39,7 +39,7 @@ static inline int32_t qdq_qlinear_code(bool is_signed, uint8_t byte) {
     return is_signed ? (int8_t)byte : byte;
 }
 
-//---- What a stage of QLinearAdd and QLinearMul computes ----------------------
+//---- Description of a stage of QLinearAdd and QLinearMul --------------------
 
 typedef struct qdq_qlinear_operand {
     size_t port;

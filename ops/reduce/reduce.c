@@ -33,7 +33,7 @@ static void store(const qdq_part *part, double value) {
         codes[part->slice] = (uint8_t)(int)value;
 }
 
-//---- What each of them is ---------------------------------------------------
+//---- Passes of each op ------------------------------------------------------
 
 static void begin_sum(const qdq_part *part) { qdq_lanes_fill(&part->state->lanes, 0); }
 static void begin_product(const qdq_part *part) { qdq_lanes_fill(&part->state->lanes, 1); }

@@ -52,7 +52,7 @@ static const struct {
     [QDQ_ISA_NEON_DOT] = {"neon_dot", "aarch64", BIT(PORTABLE) | BIT(NEON)},
 };
 
-//---- What this machine has ---------------------------------------------------
+//---- This machine -----------------------------------------------------------
 
 #if defined(QDQ_SIMD_X86)
 
