@@ -90,8 +90,8 @@ bool qdq_gaps_take(qdq_gaps *gaps, size_t first, size_t last, size_t offset, siz
 
 //---- Searching --------------------------------------------------------------
 
-// Bounds the sets that describe what is taken in a range of moments. Each level of the tree has at
-// most five: `always` of a node above the first moment, and both sets of two nodes within the
+// Bounds the sets that describe the taken bytes of a range of moments. Each level of the tree has
+// at most five: `always` of a node above the first moment, and both sets of two nodes within the
 // range.
 enum { MAX_SETS = 5 * 64 };
 

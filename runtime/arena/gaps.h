@@ -6,7 +6,7 @@
 #include "runtime/base/mempool.h"
 
 // Moments are 0, 1, 2, ... They form a tree: a leaf is one moment, any other node has all moments
-// below it. Each node keeps two sets of byte spans: those taken in all of its moments, and those
+// below it. Each node keeps two sets of byte spans: spans taken in all of its moments, and spans
 // taken in some. Adjacent spans become one, so a crowded arena has few of them.
 typedef struct qdq_gaps {
     qdq_mempool *mempool;

@@ -40,8 +40,8 @@ static int later_end_first(const void *a, const void *b) {
     return by_number(x->order, y->order);
 }
 
-// A way to place slots: their order, and whether every other one goes to the upper end. Both ends
-// suit a chain, where each value overlaps only its neighbours.
+// A way to place slots: their order, and if every second slot goes to the upper end. Both ends suit
+// a chain, where each value overlaps only its neighbours.
 typedef struct strategy {
     compare_fn *compare;
     bool both_ends;
@@ -143,8 +143,8 @@ enum { STRATEGIES = sizeof strategies / sizeof strategies[0] };
 
 // The ways to place slots, in the order in which they are tried: a strategy, or STRATEGIES and the
 // order of a sweep. First fit with larger slots first nearly always reaches the peak of a network.
-// Strategies cost n^2 where many slots live long, so many slots begin with what suits a chain, and
-// then are swept, which is n log n and best where many slots live at once.
+// Strategies cost n^2 if many slots live long, so many slots begin with the strategy that suits a
+// chain, and then are swept, which is n log n and best where many slots live at once.
 static const unsigned char ways_of_few[] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
 static const unsigned char ways_of_many[] = {1, 5, 6, 7, 8, 0};
 enum { MANY = 4096 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// snprintf and vsnprintf where newlib's know neither %zu nor %lld: the build gives these names to
-// all calls of the library. Knows what its messages use: d, i, u, x, c and s with flags, width,
-// precision and lengths. Floats become text in number.c only, which calls newlib's.
+// snprintf and vsnprintf for newlib, whose own know neither %zu nor %lld: the build gives these
+// names to all calls of the library. Supports the conversions of its messages: d, i, u, x, c and s
+// with flags, width, precision and lengths. Floats become text in number.c only, which calls
+// newlib's.
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -79,7 +79,7 @@ static bool tiles_are_given(void) {
 }
 
 // The sets that some compilers cannot test for, found with CPUID, which takes microseconds in a
-// virtual machine. AVX-VNNI uses the registers of AVX2, so they need no check of their own.
+// virtual machine. AVX-VNNI uses the registers of AVX2, so they need no separate check.
 static uint32_t asked(void) {
     unsigned a = 0, b, c, d;
     uint32_t has = known();
@@ -115,7 +115,8 @@ static uint32_t known(void) { return 0; }
 
 static bool is_here(int isa) { return !rows[isa].machine || !strcmp(rows[isa].machine, MACHINE); }
 
-// The sets that a cap of this name allows; 0 if machines of this kind have no such set.
+// Returns the sets that a cap of this name allows; 0 if machines of this kind have no set of this
+// name.
 static uint32_t allowed(const char *name) {
     for (int i = 0; i < QDQ_ISA_COUNT; i++)
         if (is_here(i) && strcmp(rows[i].name, name) == 0) return rows[i].contains | 1u << i;

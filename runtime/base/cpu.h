@@ -29,8 +29,7 @@ bool qdq_cpu_has_avx2(void);
 bool qdq_cpu_has_avx512(void);
 
 // Like qdq_cpu_isas, limited to `name` and the sets that it contains. NULL: no limit. False with
-// `err` set if machines of this kind have no set of this name; whether this CPU runs it does not
-// matter.
+// `err` set if machines of this kind have no set of this name; the CPU need not run it.
 bool qdq_cpu_cap(const char *name, uint32_t *isas, qdq_error *err);
 
 #endif

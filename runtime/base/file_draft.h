@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that takes the place of another when it is complete. Until then it has no name, where the
-// file system has such files, so that nothing is left of a process that is killed.
+// A file that takes the place of another when it is complete. Until then it has no name, if the
+// file system has nameless files, so that a killed process leaves nothing.
 #ifndef QDQ_RUNTIME_BASE_FILE_DRAFT_H
 #define QDQ_RUNTIME_BASE_FILE_DRAFT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { QDQ_FILE_DRAFT_NAME = 64 };  // bytes of a name beyond those of the path
+enum { QDQ_FILE_DRAFT_NAME = 64 };  // bytes of a name beyond the path
 
 typedef struct qdq_file_draft {
     int descriptor;

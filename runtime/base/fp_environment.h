@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The floating-point environment that arithmetic needs: round to nearest, no flushing of denormals.
-// Callers may have another one. Every public function that computes, reads or writes numbers sets
-// the environment for the call (QDQ_FIXED_ENVIRONMENT), and every task on another thread for the
-// task. Products of bfloat16 flush: denormal inputs and results become zeros of the same sign.
+// Callers may have another environment. Every public function that computes, reads or writes
+// numbers sets the environment for the call (QDQ_FIXED_ENVIRONMENT), and every task on another
+// thread for the task. Products of bfloat16 flush: denormal inputs and results become zeros of the
+// same sign.
 #ifndef QDQ_RUNTIME_BASE_FP_ENVIRONMENT_H
 #define QDQ_RUNTIME_BASE_FP_ENVIRONMENT_H
 

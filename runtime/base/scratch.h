@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <string.h>
 
-// Nobody may read `scratch` after this call before writing it again. With `poison` (a setting of
-// the exec, passed to tensor ops in qdq_tensors) its bytes become 0xFF: a read of bytes that
+// Ends the use of `scratch`: it must be written before it is read again. With `poison` (a setting
+// of the exec, passed to tensor ops in qdq_tensors) its bytes become 0xFF: a read of bytes that
 // another unit left gives NaN, -1 or 255 instead of a number that may be right.
 static inline void qdq_scratch_drop(bool poison, void *scratch, size_t bytes) {
     if (poison) memset(scratch, 0xFF, bytes);

@@ -208,7 +208,7 @@ static void run_blocks(const qdq_exec *exec, const qdq_step *step, size_t begin,
     (step->tiled ? run_tiles : run_strips)(exec, step, begin, end, states, l1);
 }
 
-// Reduces parts begin..end, which share the states of the first one. Row-major elements without
+// Reduces parts begin..end, which share the states of part `begin`. Row-major elements without
 // links need no blocks.
 static void run_reduction(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end,
                           qdq_l1 *l1) {
@@ -301,7 +301,7 @@ static void compute_step(const qdq_exec *exec, const qdq_step *step) {
     task_context context = {exec, step};
     size_t count = step->reduce ? step->reduce->partials : step->blocks;
     bool parallel = exec->parallel.run && count > 1 && step->elements >= exec->parallel.least;
-    size_t partials = parallel ? count : 1;  // with states of their own
+    size_t partials = parallel ? count : 1;  // each with separate states
     if (step->reduce)
         memset(qdq_exec_states(exec, step->reduce, 0), 0,
                partials * step->reduce->grid->count * step->reduce->fns->state_bytes);

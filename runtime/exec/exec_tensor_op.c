@@ -23,7 +23,7 @@
 // are taken at a time, as many as fit in a strip, and their results go back to where they belong.
 // Parameters that vary between elements are laid out for several short runs at once, or once for
 // all runs if they repeat from run to run, as a bias does. Reductions, block floats and a second
-// reader are steps of their own.
+// reader are separate steps.
 #include "runtime/base/fp_environment.h"
 #include "runtime/base/threads/parallel_run.h"
 #include "runtime/exec/exec_block.h"

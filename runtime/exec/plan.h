@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plan: a list of steps, each a loop over blocks. The step loads a block, a chain of tile
 // functions runs over it while it is in L1, and links store it. A step may instead begin with a
-// tensor op, whose finished chunks take the place of blocks. The executor knows only what this file
-// declares, no graphs and no ops.
+// tensor op, whose finished chunks take the place of blocks. The executor knows only the
+// declarations of this file, no graphs and no ops.
 //
 // A block is a 32x32 tile (1024 elements in tile order) or a strip of up to 1024 consecutive
 // elements in row-major order. A step of a tiled plan walks tiles if they are at least half full,
@@ -165,7 +165,7 @@ typedef struct qdq_tensor_op {
     qdq_tensor_op_fn *fn;
     const void *params;
     size_t units;
-    size_t cost;  // of all units, in operations on elements; decides whether to wake threads
+    size_t cost;  // of all units, in operations on elements; decides if threads are woken
     size_t x_count, y_count;
     qdq_located *x, *y;       // place NONE: not connected, or not wanted
     size_t *x_flat, *y_flat;  // of operands in tiles: where in `flat` the row-major copies lie

@@ -2,8 +2,7 @@
 // Element types: converts elements between memory and the registers that ops compute in. Memory
 // holds an element in qdq_dtype_size(dtype) bytes; registers are float or int32_t, or have 64 bits.
 // In tiles of the arena, types narrower than a byte are packed, the first element in the low bits,
-// and block floats have a form of their own (runtime/tenstorrent/block_float.h); here they are
-// float32.
+// and block floats have a separate form (runtime/tenstorrent/block_float.h); here they are float32.
 #ifndef QDQ_RUNTIME_NUMERICS_DTYPE_H
 #define QDQ_RUNTIME_NUMERICS_DTYPE_H
 
@@ -49,7 +48,7 @@ float qdq_round_to_dtype(qdq_dtype dtype, float value, const qdq_numerics *numer
 // True if a shape has a rank of 0 to QDQ_MAX_RANK, and dims of at least 1.
 bool qdq_shape_is_legal(qdq_shape shape);
 
-// Like qdq_round_to_dtype; QDQ_DTYPE_NONE leaves the value as it is.
+// Like qdq_round_to_dtype; QDQ_DTYPE_NONE does not change the value.
 static inline float qdq_round_to(qdq_dtype dtype, float value, const qdq_numerics *numerics) {
     return dtype == QDQ_DTYPE_NONE ? value : qdq_round_to_dtype(dtype, value, numerics);
 }

@@ -10,11 +10,11 @@ typedef struct qdq_buffer_layout {
     qdq_buffer_type buffer_type;
     qdq_memory_layout memory_layout;
     uint64_t page_size, pages;
-    uint64_t slot;            // bytes from a page to the next one in a bank: page_size, rounded up
+    uint64_t slot;            // bytes from a page to the next in a bank: page_size, rounded up
     uint64_t banks;           // of the pool
-    uint64_t bytes_per_bank;  // taken in each bank, whether pages lie there or not; 0: none
+    uint64_t bytes_per_bank;  // taken in each bank, also in banks without pages; 0: none
     // The rest is 0 for an interleaved buffer. Shards are arrays of pages; all have the same size,
-    // and pages of theirs past the tensor's edge are padding pages.
+    // and their pages past the tensor's edge are padding pages.
     int rank;
     uint64_t tensor_pages[QDQ_MAX_RANK], shard_pages[QDQ_MAX_RANK], shard_grid[QDQ_MAX_RANK];
     uint64_t pages_per_shard, shards;

@@ -47,7 +47,7 @@ qdq_failure_kind qdq_buffer_allocate_at(qdq_device_memory *memory, const qdq_buf
                                         qdq_memory_failure *failure);
 // A new place by the pool's rule. With `free_first` the buffer's own place counts as free, as
 // ttnn.move does it, so that it always fits; without, both exist until the data has been copied. A
-// buffer that has views, or no pages, stays. buffer->address tells whether it moved.
+// buffer that has views, or no pages, stays. buffer->address tells if it moved.
 qdq_failure_kind qdq_buffer_reallocate(qdq_device_memory *memory, qdq_buffer *buffer,
                                        bool free_first, qdq_memory_failure *failure);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One element of Quantize, Dequantize and Requantize where a chip multiplies and adds, or its
-// kernels have steps of their own: the order of instructions of tt-metal's quantization kernels
+// One element of Quantize, Dequantize and Requantize by the multiply-add of a chip, or by the steps
+// of its kernels: the order of instructions of tt-metal's quantization kernels
 // (docs/device_arithmetic.md 4). The multiply-add may be IEEE's as well.
 #include "runtime/tenstorrent/quantize_device.h"
 
@@ -69,7 +69,7 @@ static bool in_bfloat16(const qdq_numerics *n) {
     return n->multiply_add && n->quantize_step_dtype == QDQ_BFLOAT16;
 }
 
-// x / s where the zero point is added on its own.
+// Computes x / s if the zero point is added separately.
 static uint32_t scaled(const qdq_numerics *n, float x, float s) {
     bool divides = n->scaling == QDQ_SCALE_DIVIDE;
     uint32_t a = bits_of(x), b = divides ? bits_of(scale_of(n, s)) : inverse_of(n, s);
@@ -179,7 +179,7 @@ static uint32_t fused(const qdq_numerics *n, uint32_t x, const qdq_requantize_sc
     return multiply_add(n, x, bits_of(ratio), folded(n, bits_of(offset)));
 }
 
-// The chip does, each operation on its own.
+// Computes as the chip does, each operation separately.
 static uint32_t expanded(const qdq_numerics *n, uint32_t x, const qdq_requantize_scales *p) {
     uint32_t ratio = divide(n, bits_of(p->in_scale), bits_of(p->out_scale));
     uint32_t in_zero = bits_of((float)((int64_t)p->in_zero_point + n->code_bias));

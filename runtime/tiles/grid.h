@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Grids: which elements of a tensor share a parameter (a scale, a zero point). A grid cuts a tensor
-// into blocks of equal extent (the last one of a dim may be short); block number i in row-major
+// into blocks of equal extent (the last block of a dim may be short); block number i in row-major
 // order of the blocks has parameter number i. Per tensor, per channel and per group are grids that
 // differ only in their extents.
 #ifndef QDQ_RUNTIME_TILES_GRID_H

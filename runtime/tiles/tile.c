@@ -283,7 +283,7 @@ void qdq_tilize_range(qdq_dtype dtype, const qdq_tiling *t, const void *rows, vo
     for (size_t i = begin; i < end; i++) {
         char *tile = (char *)tiles + i * bytes;
         if (!is_block_float && !is_whole(qdq_tile_locate(t, i)))
-            qdq_tile_load(dtype, tile, block);  // padding is left as it is
+            qdq_tile_load(dtype, tile, block);  // padding is not changed
         qdq_tile_pack(size, t, i, rows, block);
         if (is_block_float) qdq_tile_clear_padding(size, t, i, block);
         qdq_tile_store(dtype, block, tile);

@@ -19,7 +19,7 @@ qdq_tile_at qdq_tile_locate(const qdq_tiling *tiling, size_t tile);
 size_t qdq_tile_whole_run(const qdq_tiling *tiling, size_t tile, size_t end);
 
 // Copies the valid elements (of `size` bytes) of tile number `tile` between a row-major tensor and
-// the 1024 elements of one tile. Padding is left as it is.
+// the 1024 elements of one tile. Padding is not written.
 void qdq_tile_pack(size_t size, const qdq_tiling *tiling, size_t tile, const void *rows, void *out);
 void qdq_tile_unpack(size_t size, const qdq_tiling *tiling, size_t tile, const void *in,
                      void *rows);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shares of work. A share is a range of neighbouring units, because neighbours read the same memory
-// and later steps find what this thread wrote in its cache.
+// and later steps find this thread's results in its cache.
 #include "runtime/base/threads/work_shares.h"
 
 void qdq_work_shares_cut(qdq_work_shares *work, size_t threads, size_t units,
