@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes of the parts that ops cut their work into. No interface needs them, but the tests of large
-// shapes do: they derive their shapes from these constants and from the ones in reduce_axes.h,
+// shapes do: they derive their shapes from these constants and from the constants in reduce_axes.h,
 // movement.h, chunks.h and runtime/exec/plan.h.
 #ifndef QDQ_OPS_BLOCKING_H
 #define QDQ_OPS_BLOCKING_H

@@ -22,7 +22,7 @@ bool qdq_require_attr(const qdq_op_context *ctx, const char *attr, bool given);
 // The dim that an axis attribute names, or -1 with a finding.
 int qdq_check_axis(const qdq_op_context *ctx, const char *attr, int64_t axis, int rank);
 
-// A finding unless the input, if it is there, has the dtype of the first one.
+// A finding unless the input, if it is there, has the dtype of the first input.
 bool qdq_check_same_dtype(const qdq_op_context *ctx, size_t input);
 
 // A finding unless the input, if both are there, has the dtype of the other.

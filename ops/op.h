@@ -36,7 +36,7 @@ typedef enum qdq_attr_kind {
     QDQ_ATTR_VALUE,       // qdq_value, which is not read; JSON: its name. At most one for an op
 } qdq_attr_kind;
 
-// The layout of qdq_maybe_qtype and its like, whatever their enum.
+// The layout of qdq_maybe_qtype and of every other optional enum.
 typedef struct qdq_maybe_word {
     float set;
     int value;

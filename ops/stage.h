@@ -14,7 +14,7 @@ typedef struct qdq_lowering {
     qdq_numerics numerics;  // how the target computes this node
     uint32_t isas;          // instruction sets, of runtime/base/cpu.h
     qdq_mempool *mempool;   // owns everything that stages point to
-    bool fast;              // bits may differ from those of the graph
+    bool fast;              // bits may differ from the bits of the graph
     // The stage only describes its computation, for writers of C (graph/formats/c/): nothing is
     // packed or tabulated, and products stay a qdq_gemm or qdq_conv.
     bool plain;
@@ -27,7 +27,7 @@ typedef struct qdq_lowering {
 
 typedef enum qdq_origin { QDQ_FROM_NUMBERS, QDQ_FROM_INPUT, QDQ_FROM_OUTPUT } qdq_origin;
 
-// A parameter of a stage, such as a scale: known numbers, or the elements of a port.
+// A parameter of a stage (a scale, a zero point, ...): known numbers, or the elements of a port.
 typedef struct qdq_stage_param {
     bool is_int;
     const qdq_grid *grid;  // in the mempool of the lowering, or qdq_grid_whole

@@ -5,7 +5,7 @@
 
 #include "runtime/base/did_you_mean.h"
 
-// If a word has several meanings, the first one that the caller knows counts.
+// If a word has several meanings, the first that the caller knows counts.
 static const struct {
     const char *theirs, *ours;
 } synonyms[] = {

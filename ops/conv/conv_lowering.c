@@ -222,7 +222,7 @@ static bool reorder_integers(qdq_conv *c, const qdq_op_context *ctx, const qdq_l
 }
 
 // All ways to compute a convolution, in the order in which they are tried. reorder_integers only
-// prepares the two after it, and the last one suits every shape.
+// prepares the two ways after it, and the last way suits every shape.
 static const struct {
     qdq_conv_way_fn *make;
     bool saturated;  // also for pairs that saturate

@@ -13,7 +13,7 @@ enum { DIMS = QDQ_MAX_SPATIAL, LAST = DIMS - 1 };
 
 //---- Results ----------------------------------------------------------------
 
-// Positions of a block in a row of x. `first`: the first one, counted in the block.
+// Positions of a block in a row of x. `first`: the first position, counted in the block.
 typedef struct run {
     size_t first, n, at[DIMS];
 } run;
@@ -43,7 +43,7 @@ static size_t place_of(const qdq_conv_phases *phases, const run *r, size_t line)
 // The channels of a block that have phase `line` in all dims but the last.
 typedef struct block_line {
     size_t line, first_row;    // of the block
-    size_t channel, channels;  // the first one
+    size_t channel, channels;  // of the first channel
 } block_line;
 
 // The phases of the last dim are neighbours in y. They take turns in `out`, channel by channel.

@@ -55,7 +55,7 @@ static void gather(size_t size, const void *restrict x, size_t base, const size_
             memcpy(out + i * size, x + (base + offsets[i]) * size, (size_t)(bytes)); \
         break;
 
-// The same if every `run` elements are neighbours. Common lengths have loops of their own.
+// The same if every `run` elements are neighbours. Common lengths have separate loops.
 static void gather_runs(size_t size, const char *restrict x, size_t base,
                         const size_t *restrict offsets, size_t run, size_t n, char *restrict out) {
     switch (run * size) {

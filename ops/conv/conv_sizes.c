@@ -7,7 +7,7 @@
 
 // The dims of the weights by their meaning.
 typedef struct weight_dims {
-    int spatial, inputs, outputs;  // `spatial`: the first one
+    int spatial, inputs, outputs;  // `spatial`: the first dim
 } weight_dims;
 
 static weight_dims weight_dims_of(const qdq_conv_attrs *a, int spatial) {
@@ -69,7 +69,7 @@ static qdq_gemm_weights strides_of(const qdq_conv_attrs *a, const qdq_conv_sizes
 
 //---- Windows ----------------------------------------------------------------
 
-// The window of a transposed convolution: the one that would slide over y with this stride.
+// Fills in the window of a transposed convolution, which slides over y with this stride.
 static bool transposed_window(const qdq_op_context *ctx, const qdq_conv_attrs *a, qdq_window *w) {
     size_t extra[QDQ_MAX_SPATIAL];
     int n = w->spatial;

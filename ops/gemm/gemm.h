@@ -12,7 +12,8 @@
 // The size of a block, which is one unit and lies on the stack. Tests take their sizes from these.
 enum {
     QDQ_GEMM_BLOCK_ROWS = 4 * QDQ_GEMM_ROWS,
-    // The last block has room for one more tile, which by itself would read all of B again.
+    // The last block has room for one more tile, which as a separate block would read all of B
+    // again.
     QDQ_GEMM_MOST_ROWS = QDQ_GEMM_BLOCK_ROWS + QDQ_GEMM_ROWS,
     QDQ_GEMM_BLOCK_COLUMNS = 8 * QDQ_GEMM_COLUMNS,
     // The most rows of blocks that are joined, so that their columns of B are decoded once.

@@ -147,7 +147,7 @@ static void set_row_reals(const qdq_gemm *g, const qdq_tensors *tensors,
                        to->biased ? to->bias : NULL);
 }
 
-// Rows have scales and biases of their own, columns have not.
+// Converts sums with a scale and a bias per row, not per column.
 static void rows_to_reals(const qdq_gemm *g, const qdq_tensors *tensors,
                           const qdq_gemm_block *block, void *sums, size_t stride, reals *of) {
     set_row_reals(g, tensors, block, of);

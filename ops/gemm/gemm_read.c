@@ -92,7 +92,7 @@ static bool advance(const qdq_gemm *g, qdq_gemm_part_of_b *part) {
 
 // Sets *part to the part of B after it ({0}: the first) and `data` to its elements: a matrix if all
 // of it is in memory. Parts begin with a panel and a k block, and together are B. False after the
-// last one or on failure.
+// last part or on failure.
 static bool next(qdq_gemm_reader *r, const qdq_gemm *g, qdq_gemm_part_of_b *part) {
     if (!advance(g, part)) return false;
     if (r->stored && !has(r, span_of(g, part)) && !read_span(r, span_to_read(g, part)))

@@ -13,7 +13,7 @@
 
 enum { QDQ_INDEX_PART = 128 };  // offsets that are computed at a time
 
-// Element i, as it is; INT64_MAX if it is larger.
+// Returns element i, not yet brought into range; INT64_MAX if it is larger.
 static inline int64_t qdq_raw_index(qdq_dtype dtype, const void *indices, size_t i) {
     switch (dtype) {
     case QDQ_INT32: return ((const int32_t *)indices)[i];

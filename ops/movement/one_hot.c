@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OneHot: each index becomes `depth` elements, all of them the off value but the one it names.
+// OneHot: each index becomes `depth` elements, all the off value except the element that it names.
 #include <string.h>
 
 #include "include/qdq/ops/movement.h"

@@ -17,7 +17,7 @@ enum {
 };
 
 typedef struct qdq_run {
-    size_t begin;  // the first index; the run ends where the next one begins
+    size_t begin;  // the first index; the run ends where the next begins
     ptrdiff_t from, step;
     // For runs of the last dim. The offset that the other dims contribute is multiplied by `scale`:
     // 1, or in Concat the elements of this input per index of the other dims. Runs of other dims

@@ -160,7 +160,7 @@ bool qdq_use_lookup_of_floats(qdq_stage *stage, qdq_dtype x, qdq_dtype y, size_t
     return use_tables(stage, grid, size, fn, NULL, to->mempool);
 }
 
-// Turns the stage into a lookup in the one table that `params` has.
+// Turns the stage into a lookup in the only table of `params`.
 static void use_the_only(qdq_stage *stage, const qdq_lookup_params *params, qdq_dtype x,
                          qdq_dtype y, uint32_t isas) {
     qdq_tile_fn *fn = qdq_kernel_find(QDQ_FAMILY_LOOKUP, x, y, NULL, isas);

@@ -165,7 +165,7 @@ bool qdq_dequantizes_given(const qdq_link *link, qdq_code_operand *operand);
 // of y. `quantized` is the dtype of the quantized side.
 void qdq_infer_given(qdq_op_context *ctx, const qdq_quantize_attrs *attrs, qdq_dtype y_dtype,
                      qdq_dtype quantized);
-// Lowers one of these ops to a link of the family from x to y. False when memory runs out.
+// Lowers an op of the family to a link of the family from x to y. False when memory runs out.
 bool qdq_lower_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs, qdq_family family,
                      const qdq_lowering *to, qdq_stage *stage);
 // Hook quantized_input of Dequantize: describes the codes. False if qdq_quantized cannot describe

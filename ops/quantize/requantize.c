@@ -69,8 +69,8 @@ static bool per_channel(const qdq_op_context *ctx, const side *s) {
     return qdq_scale_count(ctx, &s->scale) > 1 || zero_point_count(ctx, &s->zero_point) > 1;
 }
 
-// A per-channel side may have a single scale with many zero points, or the reverse; each is checked
-// on its own then.
+// A per-channel side may have a single scale with many zero points, or the reverse; each is then
+// checked separately.
 static qdq_granularity granularity_of(size_t count, const qdq_granularity *channels) {
     return count > 1 ? *channels : qdq_granularity_per_tensor();
 }

@@ -114,7 +114,7 @@ enum { RUNNING_MEAN = 1, RUNNING_VARIANCE, BATCH_MEAN, BATCH_VARIANCE };
 typedef struct training_params {
     qdq_norm_params norm;
     qdq_along old_mean, old_variance;
-    qdq_dtype mean_dtype, variance_dtype;  // of the running ones
+    qdq_dtype mean_dtype, variance_dtype;  // of the running mean and variance
     double momentum;
 } training_params;
 

@@ -220,7 +220,7 @@ static void take_runs(const qdq_part *part) {
 }
 
 void qdq_norm_take_y(const qdq_part *part) {
-    enum { LONG_RUN = 64 };  // shorter ones are joined in buffers
+    enum { LONG_RUN = 64 };  // shorter runs are joined in buffers
     const qdq_norm_params *p = part->params;
     if (p->gamma.input && p->run >= LONG_RUN)
         take_runs(part);

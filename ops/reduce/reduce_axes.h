@@ -15,8 +15,8 @@ typedef struct qdq_slice_dim {
     size_t size, stride;
 } qdq_slice_dim;
 
-// The dims within a slice and those across slices, innermost first, without dims of size 1 and with
-// neighbours merged. Slices are numbered in row-major order of the dims across them.
+// The dims within a slice and the dims across slices, innermost first, without dims of size 1 and
+// with neighbours merged. Slices are numbered in row-major order of the dims across them.
 typedef struct qdq_reduce_axes {
     qdq_slice_dim within[QDQ_MAX_RANK], across[QDQ_MAX_RANK];
     int within_rank, across_rank;

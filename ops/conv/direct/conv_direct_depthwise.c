@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs units of direct convolutions whose kernels read x where it lies
-// (ops/kernels/direct/depthwise.h). Results go to y itself if nobody wants them in another form.
+// Runs units of direct convolutions whose kernels read x in place (ops/kernels/direct/depthwise.h).
+// Results go straight to y if it has their form.
 #include <math.h>
 
 #include "ops/conv/direct/conv_direct_unit.h"

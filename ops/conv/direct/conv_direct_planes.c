@@ -22,7 +22,7 @@ static void set_slices(qdq_direct_unit *u) {
     }
 }
 
-// The elements begin..end of `count` ones from q + low on that lie in x.
+// Finds begin..end, the elements inside x among `count` elements from q + low on.
 static void inside(const qdq_direct_axis *axis, size_t q, size_t count, size_t phase, size_t in,
                    size_t *begin, size_t *end) {
     ptrdiff_t first = (ptrdiff_t)q + axis->low;

@@ -75,7 +75,7 @@ size_t qdq_direct_place_in_y(const qdq_direct_unit *unit);
 typedef struct qdq_direct_block {
     const qdq_gemm *gemm;
     const qdq_tensors *tensors;
-    size_t at;                 // the place of the first one in y
+    size_t at;                 // the place of the first result in y
     size_t channels, rows, n;  // n: of a row
     size_t width;              // of the plane
     float *results;            // may be overwritten

@@ -72,7 +72,7 @@ static void set_points(const job *j, size_t k_block) {
     }
 }
 
-// The weights that are read after point p, if they lie in slots of their own.
+// Returns the weights that are read after point p, if they lie in separate slots.
 static const float *rows_after(const job *j, size_t k_block, size_t p) {
     const qdq_winograd *w = j->w;
     if ((p + 1) % w->ways) return NULL;
@@ -155,7 +155,7 @@ static size_t height_of(const job *j) {
     return least(j->tile_rows * STEP, j->w->conv.out[1] - j->tile_row * STEP);
 }
 
-// Makes the results of an output channel: the upper and the lower ones of all tiles.
+// Computes the results of an output channel: the upper and the lower results of all tiles.
 static void set_lines(const job *j, size_t row, float *upper, float *lower) {
     const float *sums = j->space->sums + row * j->w->columns;
     if (!j->w->kernels->end(&(qdq_winograd_sums){sums, sum_floats(j), tile_count(j), upper, lower}))

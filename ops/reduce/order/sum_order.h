@@ -19,7 +19,7 @@ typedef struct qdq_sum_order {
 //
 //     [K, R]     eight lanes over the elements from the first on whose address is a multiple of 16
 //                bytes, if x begins at one; lanes 0-3 plus lanes 4-7; a last four elements;
-//                (l0 + l2) + (l1 + l3); then the elements before, then those left, in order. Fewer
+// (l0 + l2) + (l1 + l3); then the elements before, then the rest, in order. Fewer
 //                than four: all in order
 //     [R, K, R]  the sum of each row as in [K, R]; then these in order
 //     [K, R, K]  s + (((a + b) + c) + d) for each four elements; then s + (a + b), s + a
