@@ -54,8 +54,8 @@ static bool add(qdq_mempool *mempool, span_set *set, span taken, size_t *looks) 
 
 // `always`: taken in all moments of the node, unless a node above already says so. `ever`: taken
 // from one of its moments on. Two ranges of moments meet where one of them begins, so that a search
-// finds what was taken by the first moments alone: what begins in its range by `ever`, and what had
-// begun before by `always` of the nodes above its own first moment.
+// needs only first moments: `ever` finds spans that begin in its range, and `always` of the nodes
+// above its first moment finds spans that had begun before.
 typedef struct qdq_gaps_node {
     span_set always, ever;
 } node;
