@@ -8,7 +8,7 @@
 
 //---- Lists of blocks --------------------------------------------------------
 
-// The first block at `address` or above; `count` if there is none.
+// Returns the first block at `address` or above; `count` if there is none.
 static size_t first_from(const qdq_block_list *list, uint64_t address) {
     size_t low = 0, high = list->count;
     while (low < high) {
@@ -113,7 +113,7 @@ qdq_fit qdq_free_list_allocate_at(qdq_free_list *list, uint64_t bytes, uint64_t 
 
 //---- Freeing ----------------------------------------------------------------
 
-// The number of the allocation at `address`; `count` if there is none.
+// Returns the number of the allocation at `address`; `count` if there is none.
 static size_t taken_at(const qdq_free_list *list, uint64_t address) {
     size_t at = first_from(&list->taken, address);
     bool found = at < list->taken.count && list->taken.items[at].address == address;

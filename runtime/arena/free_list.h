@@ -54,9 +54,9 @@ bool qdq_free_list_share(qdq_free_list *list, uint64_t address);
 bool qdq_free_list_release(qdq_free_list *list, uint64_t address);
 
 uint64_t qdq_free_list_largest(const qdq_free_list *list);
-// The lowest address taken; UINT64_MAX if none is.
+// Returns the lowest address taken; UINT64_MAX if none is.
 uint64_t qdq_free_list_lowest(const qdq_free_list *list);
-// The allocation that begins at `address`; NULL if there is none.
+// Returns the allocation that begins at `address`; NULL if there is none.
 const qdq_memory_block *qdq_free_list_find(const qdq_free_list *list, uint64_t address);
 // The block, free or taken, that begins at `address`; false if there is none. Blocks in order: from
 // `base`, and each next one where the last one ends.

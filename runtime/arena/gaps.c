@@ -16,7 +16,7 @@ typedef struct span_set {
     size_t count, capacity;
 } span_set;
 
-// The number of the first span that ends at `at` or above; `count` if there is none.
+// Returns the number of the first span that ends at `at` or above; `count` if there is none.
 static size_t first_ending(const span_set *set, size_t at) {
     size_t low = 0, high = set->count;
     while (low < high) {

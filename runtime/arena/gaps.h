@@ -22,9 +22,10 @@ void qdq_gaps_clear(qdq_gaps *gaps);
 // Takes `bytes` from `offset` on in the moments first..last. False when memory runs out.
 bool qdq_gaps_take(qdq_gaps *gaps, size_t first, size_t last, size_t offset, size_t bytes);
 
-// The lowest offset with `bytes` free bytes in all moments first..last.
+// Returns the lowest offset with `bytes` free bytes in all moments first..last.
 size_t qdq_gaps_lowest(qdq_gaps *gaps, size_t first, size_t last, size_t bytes);
-// The highest of these offsets if the bytes may not go beyond `cap`; SIZE_MAX if there is none.
+// Returns the highest of these offsets if the bytes may not go beyond `cap`; SIZE_MAX if there is
+// none.
 size_t qdq_gaps_highest(qdq_gaps *gaps, size_t first, size_t last, size_t bytes, size_t cap);
 
 #endif

@@ -81,7 +81,7 @@ static int earlier_end(const void *a, const void *b) {
     return by_number((*(slot *const *)a)->last_step, (*(slot *const *)b)->last_step);
 }
 
-// The greatest sum of bytes alive at once; *at becomes a slot with which it is reached.
+// Returns the greatest sum of bytes alive at once; *at becomes a slot with which it is reached.
 static size_t peak_of(slot **starts, slot **ends, size_t count, const slot **at) {
     size_t live = 0, peak = 0, gone = 0;
     *at = starts[0];

@@ -88,7 +88,7 @@ static void remove_gap(arena *a, uint32_t gap) {
     b[gap].is_gap = false;
 }
 
-// The smallest gap of at least `bytes`. The endless one is always large enough.
+// Returns the smallest gap of at least `bytes`. The endless one is always large enough.
 static uint32_t smallest_gap(const arena *a, size_t bytes) {
     uint32_t best = NONE;
     for (uint32_t at = a->root; at != NONE;) {
