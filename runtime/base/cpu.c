@@ -56,8 +56,8 @@ static const struct {
 
 #if defined(QDQ_SIMD_X86)
 
-// The sets that compilers can test for. __builtin_cpu_supports also checks that the operating
-// system saves the registers.
+// Returns the sets that compilers can test for. __builtin_cpu_supports also checks that the
+// operating system saves the registers.
 static uint32_t known(void) {
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return 0;
@@ -78,8 +78,8 @@ static bool tiles_are_given(void) {
 #endif
 }
 
-// The sets that some compilers cannot test for, found with CPUID, which takes microseconds in a
-// virtual machine. AVX-VNNI uses the registers of AVX2, so they need no separate check.
+// Returns the sets that some compilers cannot test for, found with CPUID, which takes microseconds
+// in a virtual machine. AVX-VNNI uses the registers of AVX2, so they need no separate check.
 static uint32_t asked(void) {
     unsigned a = 0, b, c, d;
     uint32_t has = known();

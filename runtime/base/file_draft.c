@@ -38,7 +38,7 @@ static int open_named(const qdq_file_draft *draft, const char *path, mode_t mode
 
 #if defined(O_TMPFILE)
 
-// The path by which a file without a name can be linked.
+// Returns the path by which a file without a name can be linked.
 static const char *path_of(int descriptor, char out[QDQ_FILE_DRAFT_NAME]) {
     (void)snprintf(out, QDQ_FILE_DRAFT_NAME, "/proc/self/fd/%d", descriptor);
     return out;

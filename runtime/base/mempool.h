@@ -7,7 +7,7 @@
 
 #include "include/qdq/base.h"
 
-// The allocator that NULL stands for.
+// Returns the allocator that NULL stands for.
 const qdq_allocator *qdq_allocator_or_default(const qdq_allocator *allocator);
 
 // count * size bytes, or NULL if that overflows, is 0, or memory runs out. Not zeroed.

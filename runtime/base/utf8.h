@@ -7,11 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The length (1..4 bytes) of the character at the start of `text`, reading at most `count` bytes. 0
-// without a valid one: overlong, a surrogate, beyond U+10FFFF, cut, a stray byte, or no bytes.
+// Returns the length (1..4 bytes) of the character at the start of `text`, reading at most `count`
+// bytes. 0 without a valid one: overlong, a surrogate, beyond U+10FFFF, cut, a stray byte, or no
+// bytes.
 size_t qdq_utf8_length(const char *text, size_t count);
 
-// How many bytes of `text` come before the first invalid one; `count` if all are valid.
+// Returns how many bytes of `text` come before the first invalid one; `count` if all are valid.
 size_t qdq_utf8_valid(const char *text, size_t count);
 
 // Writes the character `code` (a Unicode scalar value) to `out` and returns its 1..4 bytes.

@@ -6,7 +6,7 @@
 // Work on fewer elements is done before another thread has woken.
 #define QDQ_PARALLEL_LEAST ((size_t)1 << 16)
 
-// How many threads OpenMP would take; without OpenMP, the processors.
+// Returns how many threads OpenMP would take; without OpenMP, the processors.
 int qdq_default_threads(void);
 
 #endif
