@@ -28,23 +28,24 @@ struct qdq_exec {
     const void **x;  // these operands
 };
 
-// Bytes of the memory block of an exec of `plan`; SIZE_MAX: more than an address can count.
+// Returns the bytes of the memory block of an exec of `plan`; SIZE_MAX: more than an address
+// can count.
 size_t qdq_exec_measure(const qdq_plan *plan);
 
 static inline char *qdq_exec_io_memory(const qdq_exec_io *io) {
     return io->bound ? io->bound : io->own;
 }
 
-// The memory of a place; NULL for none.
+// Returns the memory of a place; NULL for none.
 char *qdq_exec_place(const qdq_exec *exec, qdq_place place);
 
-// A value as row-major memory: its own memory, or `flat` after its tiles are copied there.
+// Returns a value as row-major memory: its own memory, or `flat` after its tiles are copied there.
 const void *qdq_exec_rows(const qdq_exec *exec, const qdq_located *value, void *flat);
 
-// The numbers of a parameter, already known or fetched in this run.
+// Returns the numbers of a parameter, already known or fetched in this run.
 qdq_grid_values qdq_exec_param(const qdq_exec *exec, const qdq_param *v);
 
-// The kept value of this name; NULL: there is none.
+// Returns the kept value of this name; NULL: there is none.
 const qdq_kept *qdq_exec_find_kept(const qdq_plan *plan, const char *name);
 // Copies a kept value row-major to `data`, as float32 if `widen`.
 void qdq_exec_copy_kept(const qdq_exec *exec, const qdq_kept *kept, bool widen, void *data);

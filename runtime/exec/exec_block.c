@@ -48,8 +48,8 @@ bool qdq_exec_is_read_as_is(const qdq_param *v) {
 
 //---- Memory -----------------------------------------------------------------
 
-// The memory of these elements if the place holds them contiguously in the form that tile functions
-// take, else NULL.
+// Returns the memory of these elements if the place holds them contiguously in the form that tile
+// functions take, else NULL.
 static char *memory_of(const qdq_exec *exec, const qdq_step *step, const qdq_chunk *chunk,
                        qdq_place place, qdq_dtype dtype) {
     bool in_arena = place.kind == QDQ_PLACE_ARENA;
@@ -105,8 +105,8 @@ void qdq_exec_store_runs(char *memory, size_t size, const qdq_chunk *chunk, cons
                bytes);
 }
 
-// The number of the first of the neighbouring tiles without padding that a chunk covers; SIZE_MAX:
-// it is another piece of the tensor.
+// Returns the number of the first of the neighbouring tiles without padding that a chunk covers;
+// SIZE_MAX: it is another piece of the tensor.
 static size_t covered_tiles(const qdq_tiling *t, const qdq_chunk *chunk) {
     size_t row = chunk->at / t->cols, col = chunk->at % t->cols, plane = row / t->rows;
     row %= t->rows;
@@ -184,7 +184,7 @@ qdq_grid_values qdq_exec_param(const qdq_exec *exec, const qdq_param *v) {
     }
 }
 
-// The strip that holds no data of the chain.
+// Returns the strip that holds no data of the chain.
 static void *next_block(const qdq_exec *exec, qdq_l1 *l1) {
     void *block = l1->block[l1->next];
     l1->next ^= 1;
@@ -200,7 +200,7 @@ static void decode(const qdq_param *v, const void *elements, uint32_t *out, size
         qdq_decode_float(v->source.dtype, elements, (float *)(void *)out, n);
 }
 
-// A view of n parameters that lie in tiles, one for each element from `at` on: a tile, or a strip.
+// Returns a view of n parameters in tiles, one for each element from `at` on: a tile, or a strip.
 static qdq_view view_of_tiles(const qdq_exec *exec, const qdq_step *step, const qdq_param *v,
                               size_t at, size_t n, uint32_t *out) {
     _Alignas(64) unsigned char strip[QDQ_BLOCK_ELEMENTS * QDQ_MAX_ELEMENT_BYTES];
@@ -220,7 +220,7 @@ static qdq_view view_of_tiles(const qdq_exec *exec, const qdq_step *step, const 
     return (qdq_view){out, 1};
 }
 
-// A view of the parameters of n elements of tiles that are cut from rows.
+// Returns a view of the parameters of n elements of tiles that are cut from rows.
 static qdq_view view_of_rows(const qdq_exec *exec, const qdq_step *step, const qdq_param *v,
                              size_t at, size_t n, uint32_t *out) {
     enum { MOST = QDQ_CUT_BLOCKS * QDQ_BLOCK_ELEMENTS };

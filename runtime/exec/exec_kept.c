@@ -62,7 +62,7 @@ void qdq_exec_copy_kept(const qdq_exec *exec, const qdq_kept *kept, bool widen, 
 
 //---- Tiles ------------------------------------------------------------------
 
-// The kept value of this name, if its tiles lie in the arena; else NULL, with `err` set.
+// Returns the kept value of this name, if its tiles lie in the arena; else NULL, with `err` set.
 static const qdq_kept *find_tiles(const qdq_exec *exec, const char *name, const void *out,
                                   qdq_error *err) {
     if (!exec || !name || !out) {
@@ -92,7 +92,7 @@ qdq_status qdq_exec_not_kept(const qdq_plan *plan, const char *what, const char 
                     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
-// The buffer of a value on the plan's device; NULL without one.
+// Returns the buffer of a value on the plan's device; NULL without one.
 static const qdq_device_buffer *buffer_of(const qdq_exec *exec, const qdq_kept *kept) {
     return kept->buffer == SIZE_MAX ? NULL : &exec->plan->device->shown.buffers[kept->buffer];
 }

@@ -24,7 +24,7 @@ void qdq_exec_accumulate(const qdq_reduce *reduce, char *states, size_t first, c
     }
 }
 
-// Bytes of an element that is reduced.
+// Returns the bytes of an element that is reduced.
 static size_t reduced_size(const qdq_step *step) {
     size_t last = step->link_count;
     return qdq_dtype_size(last ? step->links[last - 1].y_dtype : step->x.dtype);
