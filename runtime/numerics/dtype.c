@@ -124,7 +124,7 @@ static void encode_float8_e8m0(const float *in, void *y, size_t n, const qdq_num
         for (size_t i = 0; i < n; i++) ((type *)y)[i] = (type)in[i];            \
     }
 
-// The low `bits` of a value, sign-extended if `is_signed`.
+// Returns the low `bits` of a value, sign-extended if `is_signed`.
 static inline int32_t narrow(int32_t value, int bits, bool is_signed) {
     if (bits >= 8) return value;
     int32_t low = value & ((1 << bits) - 1);

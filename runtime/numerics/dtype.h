@@ -38,8 +38,9 @@ void qdq_encode_wide(qdq_dtype dtype, const void *in, void *y, size_t n);
 void qdq_pack_bits(qdq_dtype dtype, const void *elements, void *packed, size_t n);
 void qdq_unpack_bits(qdq_dtype dtype, const void *packed, void *elements, size_t n);
 bool qdq_dtype_is_packed(qdq_dtype dtype);
-// The index of the first of n bytes that is not an element of a dtype narrower than its byte (int4:
-// -8 to 7 as an int8, float4: a code up to 15); SIZE_MAX if all are, and for other dtypes.
+// Returns the index of the first of n bytes that is not an element of a dtype narrower than its
+// byte (int4: -8 to 7 as an int8, float4: a code up to 15); SIZE_MAX if all are, and for other
+// dtypes.
 size_t qdq_first_beyond(qdq_dtype dtype, const void *elements, size_t n);
 
 // `value` rounded to a float dtype as `numerics` says (NULL: all zero).

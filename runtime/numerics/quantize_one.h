@@ -39,7 +39,7 @@ static inline bool qdq_numerics_equal(const qdq_numerics *a, const qdq_numerics 
 #undef QDQ_SAME
 }
 
-// The clamp range of a dtype, cut by the attributes (where set) and by the numerics.
+// Returns the clamp range of a dtype, cut by the attributes (where set) and by the numerics.
 qdq_range qdq_range_of(qdq_dtype dtype, const int64_t *quant_min, const int64_t *quant_max,
                        const qdq_numerics *numerics);
 
@@ -79,7 +79,7 @@ static inline int64_t qdq_clamp_one(int64_t v, int64_t low, int64_t high) {
 // True if a rounded float is converted to int32 before it is clamped.
 static inline bool qdq_converts(const qdq_numerics *n) { return n->overflow >= QDQ_OVERFLOW_X86; }
 
-// A whole number, an infinity or NaN as int32.
+// Returns a whole number, an infinity or NaN as int32.
 static inline int32_t qdq_converted(qdq_overflow overflow, float whole) {
     if (whole >= -0x1p31f && whole < 0x1p31f) return (int32_t)whole;
     if (overflow == QDQ_OVERFLOW_X86) return INT32_MIN;
@@ -144,7 +144,7 @@ static inline float qdq_reciprocal_one(const qdq_numerics *n, float s) {
     return qdq_round_to(n->reciprocal_dtype, qdq_flushed(n, 1.0f / s), n);
 }
 
-// The scale as Quantize uses it.
+// Returns the scale as Quantize uses it.
 static inline float qdq_quantize_scale(const qdq_numerics *n, float s) {
     return qdq_round_to(n->scale_dtype, qdq_flushed(n, s), n);
 }
@@ -161,14 +161,14 @@ static inline float qdq_scaled(const qdq_numerics *n, float x, float s) {
     return qdq_quantize_step(n, qdq_signed_nan(v, x, s));
 }
 
-// The sum of the rounded quotient and a zero point, added as floats.
+// Returns the sum of the rounded quotient and a zero point, added as floats.
 static inline float qdq_shifted(const qdq_numerics *n, float x, float s, float z) {
     float whole = qdq_round_one(n->rounding, qdq_scaled(n, x, s));
     return qdq_quantize_step(n, whole + qdq_quantize_step(n, z));
 }
 
-// A clamp bound in the dtype of the steps: results are compared with it if the bound has a fraction
-// or belongs to a float8.
+// Returns a clamp bound in the dtype of the steps: results are compared with it if the bound has a
+// fraction or belongs to a float8.
 static inline float qdq_bound_step(const qdq_numerics *n, double bound) {
     return qdq_round_to(n->quantize_step_dtype, (float)bound, n);
 }
@@ -204,7 +204,7 @@ static inline int32_t qdq_quantize_one(const qdq_numerics *n, float x, float s, 
     }
 }
 
-// The difference q - z of Dequantize, before it is scaled.
+// Returns the difference q - z of Dequantize, before it is scaled.
 static inline float qdq_subtracted(const qdq_numerics *n, int32_t q, int32_t z) {
     if (n->subtraction == QDQ_SUBTRACT_EXACT)
         return qdq_dequantize_step(n, (float)((int64_t)q - (int64_t)z));

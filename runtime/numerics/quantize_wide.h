@@ -21,7 +21,7 @@ static inline double qdq_wide_sum(const qdq_numerics *n, float x, double s, doub
     return rint(v) + z;
 }
 
-// A whole number as a code; NaN becomes the least.
+// Returns a whole number as a code; NaN becomes the least.
 static inline int32_t qdq_wide_code(double v, const qdq_range *range) {
     if (!(v >= (double)range->quant_min)) return (int32_t)range->quant_min;
     return v > (double)range->quant_max ? (int32_t)range->quant_max : (int32_t)v;

@@ -46,7 +46,7 @@ float qdq_small_float_largest(qdq_dtype dtype) {
     return qdq_small_float_decode(format, format->largest);
 }
 
-// The code of |value| rounded half to even, as if the format had no largest exponent.
+// Returns the code of |value| rounded half to even, as if the format had no largest exponent.
 static uint32_t round_magnitude(const qdq_small_float *f, float value) {
     int exponent;
     double magnitude = fabs((double)value);

@@ -20,10 +20,10 @@ typedef struct qdq_small_float {
 extern const qdq_small_float qdq_float16_format, qdq_float8_e4m3fn_format, qdq_float8_e5m2_format,
     qdq_float8_e4m3fnuz_format, qdq_float8_e5m2fnuz_format, qdq_float4_e2m1_format;
 
-// The format of float16, a float8 or float4; NULL for other dtypes.
+// Returns the format of float16, a float8 or float4; NULL for other dtypes.
 const qdq_small_float *qdq_small_float_of(qdq_dtype dtype);
 
-// The largest finite number of a dtype that has a format.
+// Returns the largest finite number of a dtype that has a format.
 float qdq_small_float_largest(qdq_dtype dtype);
 
 // Exact.
@@ -34,8 +34,8 @@ uint16_t qdq_small_float_encode(const qdq_small_float *format, float value,
 
 // 2^(code - 127); 255 is NaN.
 float qdq_float8_e8m0_decode(uint8_t code);
-// The nearest power of two (halfway to the even code). 0 gives the least power, negative numbers
-// and NaN give NaN, values beyond 2^127 give 2^127.
+// Returns the nearest power of two (halfway to the even code). 0 gives the least power, negative
+// numbers and NaN give NaN, values beyond 2^127 give 2^127.
 uint8_t qdq_float8_e8m0_encode(float value);
 
 #endif

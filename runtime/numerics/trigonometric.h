@@ -100,7 +100,7 @@ static inline float qdq_tanf(float x) {
 
 //---- The inverse functions --------------------------------------------------
 
-// The arc tangent of u >= 0, infinity too. atan u = pi / 2 - atan(1 / u) and
+// Returns the arc tangent of u >= 0, infinity too. atan u = pi / 2 - atan(1 / u) and
 // atan u = pi / 4 + atan((u - 1) / (u + 1)) lead to |w| <= tan(pi / 8), for which the polynomial is
 // off by 3.3e-18.
 static inline double qdq_atan_near64(double u) {
