@@ -20,7 +20,8 @@ static int exponent_of(uint32_t bits) { return (int)(bits >> FRACTION_BITS & 0xF
 
 //---- Codes ------------------------------------------------------------------
 
-// The exponent that a group shares: the greatest of its elements. 0: only zeros and denormals.
+// Returns the exponent that a group shares: the greatest of its elements. 0: only zeros and
+// denormals.
 static int shared_exponent(const float *group) {
     int shared = 0;
     for (size_t i = 0; i < QDQ_BLOCK_FLOAT_GROUP; i++) {

@@ -93,7 +93,7 @@ static qdq_status check_alignments(const qdq_device *d, qdq_error *err) {
     return check_multiple("l1_base", d->l1_base, unit, err);
 }
 
-// The part of TRACE in each bank. The region is rounded so that each bank's is aligned.
+// Returns the part of TRACE in each bank. The region is rounded so that each bank's is aligned.
 static uint64_t trace_per_bank(const qdq_device *d) {
     return qdq_round_up(d->trace_region_size, d->dram_alignment * d->dram_banks) / d->dram_banks;
 }

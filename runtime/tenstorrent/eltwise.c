@@ -12,7 +12,7 @@
 
 static bool is_zero(uint32_t v) { return (v & MAGNITUDE) < LEAST_NORMAL; }
 
-// An operand in the vector unit.
+// Returns an operand in the vector unit.
 static uint32_t load(qdq_chip_formats formats, uint32_t v) {
     return formats == QDQ_CHIP_FLOAT32 ? v : qdq_chip_load_bfloat16((uint16_t)(v >> 16));
 }

@@ -19,7 +19,7 @@ typedef struct qdq_fpu_operand {
     uint8_t high, low;  // parts of the significand: in the first phases, and in the later ones
 } qdq_fpu_operand;
 
-// The parts of a weight (SrcA: 5 and 5 bits) and of an activation (SrcB: 7 and 4 bits).
+// Returns the parts of a weight (SrcA: 5 and 5 bits) and of an activation (SrcB: 7 and 4 bits).
 qdq_fpu_operand qdq_fpu_weight(uint32_t v);
 qdq_fpu_operand qdq_fpu_activation(uint32_t v);
 

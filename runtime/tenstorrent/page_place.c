@@ -6,8 +6,8 @@
 
 //---- Shards and cores -------------------------------------------------------
 
-// The core of a shard, as a number of the core list. `turn`: how many shards that core has before
-// it.
+// Returns the core of a shard, as a number of the core list. `turn`: how many shards that core has
+// before it.
 static uint64_t core_of(const qdq_buffer_layout *l, uint64_t shard, uint64_t *turn) {
     *turn = 0;
     if (l->memory_layout == QDQ_BLOCK_SHARDED) {
@@ -25,7 +25,7 @@ static uint64_t core_of(const qdq_buffer_layout *l, uint64_t shard, uint64_t *tu
     return shard % l->cores;
 }
 
-// The shard that a core has at its `turn`; l->shards if it has none.
+// Returns the shard that a core has at its `turn`; l->shards if it has none.
 static uint64_t shard_of(const qdq_buffer_layout *l, uint64_t core, uint64_t turn) {
     if (l->memory_layout == QDQ_BLOCK_SHARDED) {
         qdq_core_range r = l->spec.grid[0];
@@ -42,7 +42,7 @@ static uint64_t shard_of(const qdq_buffer_layout *l, uint64_t core, uint64_t tur
 
 //---- Page to place ----------------------------------------------------------
 
-// The shard of a page, and its number within.
+// Returns the shard of a page, and its number within.
 static uint64_t locate(const qdq_buffer_layout *l, uint64_t page, uint64_t *within) {
     uint64_t shard = 0, shard_step = 1, page_step = 1;
     *within = 0;

@@ -108,7 +108,7 @@ static int32_t to_integer(const qdq_numerics *n, uint32_t v, int32_t z, const qd
     return qdq_to_integer(n, float_of(v), n->fold_128 ? -128 : 0, z, range);
 }
 
-// A float zero point, with 128 more if the kernel has them.
+// Returns a float zero point, with 128 more if the kernel has them.
 static uint32_t folded(const qdq_numerics *n, uint32_t z) {
     return n->fold_128 ? multiply_add(n, z, ONE, BIAS_128) : z;
 }
@@ -150,7 +150,7 @@ int32_t qdq_quantize_device(const qdq_numerics *n, float x, float s, int32_t z,
 
 //---- Dequantize -------------------------------------------------------------
 
-// A code as a float.
+// Returns a code as a float.
 static uint32_t float_of_code(const qdq_numerics *n, int32_t q) {
     if (n->sign_magnitude && q == INT32_MIN && !n->code_bias) return 0x80000000u;
     return bits_of((float)((int64_t)q + n->code_bias));

@@ -106,7 +106,7 @@ uint32_t qdq_sfp_reciprocal(qdq_multiply_add chip, uint32_t x) {
 
 //---- Division ---------------------------------------------------------------
 
-// The reciprocal of a significand in [1, 2) that division begins with.
+// Returns the reciprocal of a significand in [1, 2) that division begins with.
 static uint32_t seed(qdq_multiply_add chip, uint32_t b) {
     if (chip == QDQ_MULTIPLY_ADD_WORMHOLE) return wormhole_significand(b, 1);
     uint32_t r = qdq_sfp_approximate_reciprocal(b);

@@ -81,7 +81,7 @@ uint16_t qdq_chip_cast_bfloat16(uint32_t v) {
     return (uint16_t)((v + 0x7FFF + (v >> 16 & 1)) >> 16);
 }
 
-// The magnitude of v, truncated. Wants v below 2^32.
+// Returns the magnitude of v, truncated. Wants v below 2^32.
 static uint32_t truncated(uint32_t v) {
     int power = (int)(v >> 23 & 0xFF) - 127;
     uint32_t mantissa = (v & 0x7FFFFF) | 0x800000;

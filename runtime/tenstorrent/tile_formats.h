@@ -15,9 +15,9 @@ uint32_t qdq_chip_load_bfloat16(uint16_t code);
 uint32_t qdq_chip_unpack_tf32(uint32_t v);
 // float32 to bfloat16 in the unpacker: truncates; denormals become +0.
 uint16_t qdq_chip_unpack_bfloat16(uint32_t v);
-// The bfloat16 of a block float's code with `code_bits` 8, 4 or 2, sign included. The code of minus
-// zero is minus infinity, and the exponent wraps around below 0. qdq_block_float_* have the rule of
-// the host, which differs.
+// Returns the bfloat16 of a block float's code with `code_bits` 8, 4 or 2, sign included. The code
+// of minus zero is minus infinity, and the exponent wraps around below 0. qdq_block_float_* have
+// the rule of the host, which differs.
 uint16_t qdq_chip_unpack_block_float(uint8_t code, int code_bits, uint8_t exponent);
 
 //---- Out --------------------------------------------------------------------
