@@ -122,8 +122,8 @@ static void spread(const qdq_grid *grid, qdq_grid_values values, size_t first, s
     }
 }
 
-// A view of n parameters (`step` 1) or of one (`step` 0) from number `block` on: in place, or
-// decoded to `scratch`.
+// Returns a view of n parameters (`step` 1) or of one (`step` 0) from number `block` on: in place,
+// or decoded to `scratch`.
 static qdq_view view_of(qdq_grid_values values, size_t block, size_t n, size_t step,
                         uint32_t *scratch) {
     if (!values.dtype) return (qdq_view){(const uint32_t *)values.data + block, step};

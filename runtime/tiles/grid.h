@@ -25,16 +25,16 @@ extern const qdq_grid qdq_grid_whole;
 // `extents` has shape.rank entries in 1..dim.
 qdq_grid qdq_grid_of(qdq_shape shape, const int64_t *extents);
 
-// A copy that `mempool` owns, or &qdq_grid_whole if the grid is one block: most are, and a grid
-// takes 200 bytes. NULL: memory runs out.
+// Returns a copy that `mempool` owns, or &qdq_grid_whole if the grid is one block: most are, and a
+// grid takes 200 bytes. NULL: memory runs out.
 const qdq_grid *qdq_grid_copy(const qdq_grid *grid, qdq_mempool *mempool);
 
-// The number of the block that holds element `at` (in row-major order). *run is how many elements
-// from there on lie in the same block without a gap (at least 1).
+// Returns the number of the block that holds element `at` (in row-major order). *run is how many
+// elements from there on lie in the same block without a gap (at least 1).
 size_t qdq_grid_block(const qdq_grid *grid, size_t at, size_t *run);
 
-// The distance at which block numbers repeat, because the first dim is a single block. The count of
-// all elements if nothing repeats.
+// Returns the distance at which block numbers repeat, because the first dim is a single block. The
+// count of all elements if nothing repeats.
 size_t qdq_grid_period(const qdq_grid *grid);
 
 // A walk over elements in row-major order, run by run: the next `run` elements from `at` on share
@@ -66,9 +66,9 @@ typedef struct qdq_grid_values {
     qdq_dtype dtype;  // QDQ_DTYPE_NONE: floats or int32
 } qdq_grid_values;
 
-// The parameters of n <= 1024 elements from `first` on, in row-major order. If they are neither one
-// item nor side by side in `values`, they are written to `scratch` (1024 items), one for each
-// element.
+// Returns the parameters of n <= 1024 elements from `first` on, in row-major order. If they are
+// neither one item nor side by side in `values`, they are written to `scratch` (1024 items), one
+// for each element.
 qdq_view qdq_grid_strip(const qdq_grid *grid, qdq_grid_values values, size_t first, size_t n,
                         uint32_t *scratch);
 

@@ -14,8 +14,8 @@ typedef struct qdq_tile_at {
 
 qdq_tile_at qdq_tile_locate(const qdq_tiling *tiling, size_t tile);
 
-// How many neighbouring tiles from number `tile` on, in one row of tiles and before `end`, have no
-// padding.
+// Returns how many neighbouring tiles from number `tile` on, in one row of tiles and before `end`,
+// have no padding.
 size_t qdq_tile_whole_run(const qdq_tiling *tiling, size_t tile, size_t end);
 
 // Copies the valid elements (of `size` bytes) of tile number `tile` between a row-major tensor and
