@@ -101,8 +101,8 @@ static void run_part(const elements_params *p, const void *const in[MAX_OPERANDS
 
 //---- As a link --------------------------------------------------------------
 
-// Elements at to at + n - 1 of an operand: x itself, or a view. Only x can have 64 bits. `room`
-// keeps an element that all share from one part to the next.
+// Returns the elements at to at + n - 1 of an operand: x itself, or a view. Only x can have 64
+// bits. `room` keeps an element that all share from one part to the next.
 static const void *link_operand(const elements_params *p, size_t which, const qdq_view *views,
                                 const char *x, size_t at, size_t n, uint64_t *room) {
     const operand *o = &p->operands[which];
@@ -173,7 +173,7 @@ static size_t operand_at(const operand_layout *layout, size_t which, size_t at) 
     return where;
 }
 
-// Elements at to at + n - 1 of an operand, in memory or in `room`. `step` is 0 if all are one.
+// Returns elements at to at + n - 1 of an operand, in memory or in `room`. `step` 0: one for all.
 static const void *gather(const elements_params *p, size_t which, const void *memory, size_t at,
                           size_t n, bool step, void *room) {
     const operand *o = &p->operands[which];
@@ -239,8 +239,8 @@ static void set_strides(operand_layout *layout, size_t which, qdq_shape shape) {
     }
 }
 
-// A broadcast operand as a parameter of the link, which goes with the elements of y. Its grid is
-// NULL if memory runs out.
+// Returns a broadcast operand as a parameter of the link, which goes with the elements of y. Its
+// grid is NULL if memory runs out.
 static qdq_stage_param param_of(const operand *o, const size_t *strides, qdq_shape y,
                                 qdq_mempool *mempool) {
     int64_t extents[QDQ_MAX_RANK];
@@ -266,7 +266,7 @@ static bool link_stage(elements_params *p, const operand_layout *layout, qdq_mem
     return true;
 }
 
-// The elements of y in a row: the last dims along which each operand is either contiguous or one
+// Returns the length of a row of y: the last dims along which each operand is contiguous or one
 // element.
 static size_t row_of(const operand_layout *layout, const operand *operands) {
     size_t row = 1;
@@ -319,7 +319,7 @@ static void use_chip(elements_params *p, qdq_elementwise function, const qdq_low
     if (fn) p->fn = fn;
 }
 
-// The function that ONNX Runtime computes in its own way.
+// Returns the function that ONNX Runtime computes in its own way.
 static qdq_elementwise function_of_runtime(qdq_elementwise function) {
     switch ((int)function) {
 #define OF_RUNTIME(name) \
