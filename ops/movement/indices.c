@@ -81,7 +81,7 @@ qdq_places qdq_places_along(qdq_shape t, const qdq_type *indices, int axis) {
 
 //---- GatherElements ---------------------------------------------------------
 
-// The offset in t of the row of `indices` that element `first` lies in, without the axis.
+// Returns the offset in t of the row of `indices` that element `first` lies in, without the axis.
 static size_t row_offset(const qdq_places *p, size_t first) {
     size_t offset = 0, rest = first / p->dims[p->rank - 1];
     for (int d = p->rank - 2; d >= 0; d--) {

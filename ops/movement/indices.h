@@ -26,7 +26,7 @@ static inline int64_t qdq_raw_index(qdq_dtype dtype, const void *indices, size_t
     }
 }
 
-// The index on a dim of `size` elements that element i stands for.
+// Returns the index on a dim of `size` elements that element i stands for.
 static inline size_t qdq_index(qdq_dtype dtype, const void *indices, size_t i, size_t size) {
     int64_t index = qdq_raw_index(dtype, indices, i), dim = (int64_t)size;
     if (index < 0) index = index < -dim ? 0 : index + dim;

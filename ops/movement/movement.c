@@ -107,7 +107,7 @@ static const qdq_attr_desc reshape_attrs[] = {
     {"special_zero", QDQ_ATTR_BOOL, offsetof(qdq_reshape_attrs, special_zero), NULL, QDQ_REQUIRED,
      "a dim of 0 is that of x; without it 0 is refused"}};
 
-// The size that entry i of `shape` asks for; -1: the rest; 0: wrong, with a finding.
+// Returns the size that entry i of `shape` asks for; -1: the rest; 0: wrong, with a finding.
 static int64_t dim_of(const qdq_op_context *ctx, const qdq_reshape_attrs *a, int i) {
     qdq_shape x = ctx->inputs[0].type.shape;
     int64_t dim = a->shape.data[i];

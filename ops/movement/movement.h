@@ -38,7 +38,7 @@ int qdq_transpose_show(const qdq_stage *stage, size_t *sizes, size_t *x_strides)
 // The hook passes_quantized of an op that keeps the shape and all elements in their places.
 bool qdq_same_quantized(const qdq_op_context *ctx, qdq_quantized *quantized);
 
-// The address of element p.
+// Returns the address of element p.
 static inline const char *qdq_at(const void *x, qdq_dtype dtype, size_t p) {
     return (const char *)x + p * qdq_dtype_size(dtype);
 }

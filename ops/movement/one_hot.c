@@ -55,7 +55,7 @@ typedef struct one_hot_params {
     size_t count, depth, inner;  // elements of y; of its new dim; of the dims after it
 } one_hot_params;
 
-// The place in the new dim that element i of the indices names; `depth` if it names none.
+// Returns the place in the new dim that element i of the indices names; `depth` if it names none.
 static size_t place_of(const one_hot_params *p, const void *indices, size_t i) {
     int64_t index = qdq_raw_index(p->index_dtype, indices, i), depth = (int64_t)p->depth;
     if (index < -depth || index >= depth) return p->depth;

@@ -150,7 +150,7 @@ static void next_row(const qdq_runs *p, row_place *row) {
     if (++row->index[d] < p->dims[d].size) settle_row(p, row, d);
 }
 
-// The run that holds an index of the dim.
+// Returns the run that holds an index of the dim.
 static size_t find_run(const qdq_run_dim *dim, size_t index) {
     size_t low = 0, end = dim->run_count;
     while (end - low > 1) {
