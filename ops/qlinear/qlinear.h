@@ -29,12 +29,12 @@ typedef struct qdq_qlinear_source {
 
 qdq_qlinear_source qdq_qlinear_source_of(const qdq_op_context *ctx, size_t scale);
 
-// The parameters of this run.
+// Returns the parameters of this run.
 qdq_qlinear_quant qdq_qlinear_read(const qdq_qlinear_source *source, const qdq_tensors *tensors);
 
 qdq_qlinear_range qdq_qlinear_range_of(qdq_dtype dtype);
 
-// A code as an integer.
+// Returns a code as an integer.
 static inline int32_t qdq_qlinear_code(bool is_signed, uint8_t byte) {
     return is_signed ? (int8_t)byte : byte;
 }

@@ -102,7 +102,7 @@ typedef struct span {
     size_t begin, end;
 } span;
 
-// The elements of a window along a dim that lie in x.
+// Returns the elements of a window along a dim that lie in x.
 static span span_of(const axis *a, size_t window) {
     size_t first = window * a->stride, last = first + a->kernel;
     span s = {first < a->pad ? 0 : first - a->pad, last < a->pad ? 0 : last - a->pad};
