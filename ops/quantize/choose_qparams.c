@@ -58,7 +58,7 @@ static float torchao_scale(const qdq_choose_params *p, const qdq_block_range *bl
     return below > above ? below : above;
 }
 
-// The integer bound of a zero point: its fraction is cut off in the dtype of x.
+// Returns the integer bound of a zero point: its fraction is cut off in the dtype of x.
 static int64_t torchao_bound(const qdq_choose_params *p, double bound) {
     int64_t whole = (int64_t)bound;
     return (double)whole == bound ? whole : (int64_t)step(p, (float)bound);
@@ -82,7 +82,7 @@ static qdq_qparams choose_torchao(const qdq_choose_params *p, const qdq_block_ra
 
 //---- Powers of two ----------------------------------------------------------
 
-// The code of the least power of two that is at least d; 255 if d is not finite.
+// Returns the code of the least power of two that is at least d; 255 if d is not finite.
 static int round_up_to_power(float d) {
     uint32_t bits = qdq_float_bits(d);
     int exponent = (int)(bits >> 23 & 0xFF);

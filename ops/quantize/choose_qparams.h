@@ -28,7 +28,7 @@ typedef struct qdq_qparams {
 qdq_qparams qdq_choose_qparams(const qdq_choose_params *p, const qdq_block_range *block,
                                float global_scale);
 
-// The dtype of a scheme's scales, unless `scale_dtype` says otherwise.
+// Returns the dtype of a scheme's scales, unless `scale_dtype` says otherwise.
 qdq_dtype qdq_scheme_scale_dtype(qdq_scheme scheme);
 
 #endif

@@ -22,8 +22,8 @@ static const qdq_stage_param the_only_table = {.is_int = true,
 
 static bool is_byte(qdq_dtype dtype) { return dtype == QDQ_INT8 || dtype == QDQ_UINT8; }
 
-// The parameter whose grid numbers the tables: all parameters with more than one number must agree
-// on it. NULL if they do not.
+// Returns the parameter whose grid numbers the tables: all parameters with more than one number
+// must agree on it. NULL if they do not.
 static const qdq_stage_param *longest(const qdq_stage *stage) {
     const qdq_stage_param *found = &stage->stage_params[0];
     for (size_t k = 1; k < stage->stage_param_count; k++)
@@ -76,7 +76,7 @@ static void find_line(qdq_lookup_line *line, const uint8_t *table, scale_pair pa
                          pair.out_zero_point);
 }
 
-// Room for `count` lines between codes of these dtypes. NULL when memory runs out.
+// Returns room for `count` lines between codes of these dtypes. NULL when memory runs out.
 static qdq_lookup_line *lines_for(qdq_dtype x, qdq_dtype y, size_t count, qdq_mempool *mempool) {
     qdq_lookup_line *lines = qdq_mempool_array(mempool, count, sizeof *lines);
     for (size_t i = 0; lines && i < count; i++)
@@ -124,8 +124,8 @@ static bool use_tables(qdq_stage *stage, const qdq_stage_param *grid, size_t siz
     return true;
 }
 
-// The parameter that numbers the tables, if all parameters are known and the tables fit in cache;
-// else NULL.
+// Returns the parameter that numbers the tables, if all parameters are known and the tables fit in
+// cache; else NULL.
 static const qdq_stage_param *table_grid(const qdq_stage *stage, size_t size) {
     enum { MAX_BYTES = 1 << 20, MAX_MIXED_BYTES = 1 << 16 };
     const qdq_stage_param *grid = longest(stage);

@@ -101,7 +101,7 @@ bool qdq_infer_qtype(const qdq_op_context *ctx, qdq_quantize_attrs *attrs, qdq_m
 // The extents of the blocks of x that share a scale. False if the scale is no grid of equal blocks.
 bool qdq_blocks_of(qdq_shape x, qdq_shape scale, int64_t *extents);
 
-// The number of scales of the attribute or the port; 0 if neither is given or known.
+// Returns the number of scales of the attribute or the port; 0 if neither is given or known.
 size_t qdq_scale_count(const qdq_op_context *ctx, const qdq_scale_slot *slot);
 
 // Checks that a scale has exactly one source, the right count, and values that are finite and not
