@@ -53,7 +53,7 @@ void qdq_check_norm_dtypes(const qdq_op_context *ctx, size_t first, size_t end);
 // A finding unless both or none are connected.
 void qdq_check_both(const qdq_op_context *ctx, size_t gamma, size_t beta);
 
-// The dtype of mean and variance: the dtype of an input if it is connected, else float32.
+// Returns the dtype of mean and variance: the dtype of an input if it is connected, else float32.
 qdq_dtype qdq_stats_dtype(const qdq_op_context *ctx, size_t input);
 
 // A finding, and false, unless x has a batch and channels, and the inputs after it one element for
@@ -93,7 +93,7 @@ double qdq_norm_number(const qdq_tensors *tensors, qdq_along along, size_t index
 //---- Passes: their params begin with qdq_norm_params ------------------------
 
 void qdq_norm_begin(const qdq_part *part);
-// The sum of the lanes divided by the number of elements of the slice.
+// Returns the sum of the lanes divided by the number of elements of the slice.
 double qdq_norm_mean(const qdq_part *part);
 void qdq_norm_take_sum(const qdq_part *part);
 void qdq_norm_end_mean(const qdq_part *part);

@@ -84,7 +84,7 @@ static const qdq_attr_desc attrs[] = {
      "keep the reduced dims, with size 1"},
 };
 
-// A bit for each dim of `axes`, with findings for entries that are no dims of x.
+// Returns a bit for each dim of `axes`, with findings for entries that are no dims of x.
 static uint32_t check_axes(const qdq_op_context *ctx, qdq_ints axes, int rank) {
     uint32_t dims = 0;
     for (size_t i = 0; i < axes.count; i++) {

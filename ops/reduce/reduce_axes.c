@@ -31,7 +31,7 @@ qdq_reduce_axes qdq_reduce_axes_of(qdq_shape shape, uint32_t within) {
     return slices;
 }
 
-// The offset of element number `index` of the dims.
+// Returns the offset of element number `index` of the dims.
 static size_t offset_of(const qdq_slice_dim *dims, int rank, size_t index) {
     size_t offset = 0;
     for (int i = 0; i < rank; i++) {
@@ -79,7 +79,7 @@ static slice_group group_of(const slice_job *job, size_t index) {
     return group;
 }
 
-// Elements from `at` on, at most n, that lie `*stride` apart from each other.
+// Returns the elements from `at` on, at most n, that lie `*stride` apart from each other.
 static size_t run_of(const qdq_reduce_axes *slices, size_t at, size_t n, size_t *offset,
                      size_t *stride) {
     *offset = offset_of(slices->within, slices->within_rank, at);

@@ -19,7 +19,7 @@
 
 #include "ops/reduce/norm.h"
 
-// The passes for slices of n elements; `in_one_pass`: by Welford's method.
+// Returns the passes for slices of n elements; `in_one_pass`: by Welford's method.
 const qdq_slice_op *qdq_layer_norm_order_of(size_t n, bool in_one_pass);
 
 const qdq_slice_op *qdq_rms_norm_order_of(size_t n);
