@@ -7,7 +7,7 @@
 #include "ops/chunks.h"
 #include "ops/spatial/pool_band.h"
 
-// Elements of a phase, rounded up to cache lines.
+// Returns the number of elements of a phase, rounded up to cache lines.
 static size_t phase_of(const qdq_pool_axis *w) {
     return (qdq_pool_extent(w) / w->stride + 1 + 15) / 16 * 16;
 }

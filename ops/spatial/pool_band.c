@@ -76,7 +76,7 @@ static void load(const qdq_pool_params *p, const char *x, size_t step, void *y, 
     }
 }
 
-// The stretch that begins at position `at`, counted from the padding.
+// Returns the stretch that begins at position `at`, counted from the padding.
 static stretch stretch_of(const block *b, size_t at) {
     const qdq_pool_axis *w = &b->p->axes[2];
     size_t extent = b->count + w->most_shift, end = w->pad + w->in;

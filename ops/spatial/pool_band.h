@@ -46,7 +46,8 @@ typedef struct qdq_pool_params {
 
 static inline size_t qdq_pool_lesser(size_t a, size_t b) { return a < b ? a : b; }
 
-// Elements along a dim from the first window to the end of the last, padding too, without dilation.
+// Returns the number of elements along a dim from the first window to the end of the last, padding
+// too, without dilation.
 static inline size_t qdq_pool_extent(const qdq_pool_axis *a) {
     return (a->out - 1) * a->stride + a->kernel;
 }
@@ -57,13 +58,14 @@ static inline bool qdq_pool_is_of_planes(const qdq_pool_params *p) {
     return d->kernel == 1 && d->stride == 1 && !d->pad && d->in == d->out;
 }
 
-// The part of the window at position `at`, counted from the start of the padding, that lies in x.
+// Returns the part of the window at position `at`, counted from the start of the padding, that lies
+// in x.
 qdq_pool_range qdq_pool_inside(const qdq_pool_axis *axis, size_t at);
 
 // True if each window has an element in x.
 bool qdq_pool_none_is_empty(const qdq_pool_axis *axes);
 
-// The kernel for small windows over planes, which needs no bands; NULL if there is none.
+// Returns the kernel for small windows over planes, which needs no bands; NULL if there is none.
 qdq_pool_peaks_fn *qdq_pool_peaks_of(const qdq_pool_params *p);
 
 // True if qdq_pool_run_means takes windows of a mean, which need no bands.

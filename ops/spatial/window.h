@@ -22,7 +22,7 @@ typedef struct qdq_image {
 bool qdq_image_of(const qdq_op_context *ctx, size_t input, qdq_data_format format,
                   qdq_image *image);
 
-// The shape of an image with other channels and sizes.
+// Returns the shape of an image with other channels and sizes.
 qdq_shape qdq_image_shape(qdq_data_format format, size_t batch, size_t channels, int spatial,
                           const size_t *size);
 
