@@ -93,7 +93,8 @@ typedef struct qdq_conv_phases {
     size_t in[QDQ_MAX_SPATIAL], stride[QDQ_MAX_SPATIAL];
 } qdq_conv_phases;
 
-// A convolution whose product lacks only bias, zero points and epilogue. NULL when memory runs out.
+// Returns a convolution whose product lacks only bias, zero points and epilogue. NULL when memory
+// runs out.
 qdq_conv *qdq_conv_new(const qdq_op_context *ctx, const qdq_conv_attrs *attrs,
                        const qdq_lowering *to, bool integer);
 

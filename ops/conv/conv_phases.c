@@ -18,7 +18,7 @@ typedef struct run {
     size_t first, n, at[DIMS];
 } run;
 
-// The run that begins with position number `first` of a block.
+// Returns the run that begins with position number `first` of a block.
 static run run_at(const qdq_conv_phases *phases, const qdq_gemm_block *block, size_t first) {
     run r = {.first = first};
     size_t position = block->column + first;
@@ -28,8 +28,8 @@ static run run_at(const qdq_conv_phases *phases, const qdq_gemm_block *block, si
     return r;
 }
 
-// The place in a channel of y of the first result of a run. `line`: the phase in all dims but the
-// last.
+// Returns the place in a channel of y of the first result of a run. `line`: the phase in all dims
+// but the last.
 static size_t place_of(const qdq_conv_phases *phases, const run *r, size_t line) {
     size_t place = r->at[LAST] * phases->stride[LAST];
     size_t below = phases->in[LAST] * phases->stride[LAST];

@@ -275,7 +275,7 @@ static void copy_positions(const part *p, const size_t *at, size_t row, size_t p
                         p->stride);
 }
 
-// How many positions from `o` on, at most `rows`, are neighbours in x under every tap.
+// Returns how many positions from `o` on, at most `rows`, are neighbours in x under every tap.
 static size_t neighbours(const qdq_conv *c, const size_t *o, size_t rows) {
     size_t first = o[LAST] - c->pad[LAST], reach = (c->kernel[LAST] - 1) * c->dilation[LAST];
     size_t left = c->out[LAST] - o[LAST];
@@ -309,7 +309,7 @@ static void im2col_part(const part *p, const qdq_gemm_block *block, size_t rows,
     }
 }
 
-// The byte that elements beyond the border consist of: the code of the zero point.
+// Returns the byte that elements beyond the border consist of: the code of the zero point.
 static uint8_t pad_of(const qdq_gemm *g, const qdq_tensors *tensors) {
     if (g->a_zero.port == SIZE_MAX) return 0;
     return *(const uint8_t *)qdq_gemm_numbers(&g->a_zero, tensors);

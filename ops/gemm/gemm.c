@@ -165,7 +165,7 @@ static const char *panel_part(const job *j, size_t p, size_t k_block) {
     return j->w->b;
 }
 
-// The sums that the columns of a panel start from.
+// Returns the sums that the columns of a panel start from.
 static const void *first_sums(const job *j, size_t p) {
     static const int32_t zeros[COLUMNS];
     const qdq_gemm *g = j->g;
@@ -391,7 +391,7 @@ static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_g
 
 //---- Units ------------------------------------------------------------------
 
-// The most rows of joined blocks, whose k blocks of a chunk have room; 0: blocks are not joined.
+// Returns the most rows of joined blocks whose k blocks of a chunk fit; 0: blocks are not joined.
 static size_t most_joined(const qdq_gemm *g) {
     bool in_turn = g->columns_outer || qdq_gemm_column_blocks(g) == 1;
     if (!g->weight_codes || !in_turn || g->order.sums == QDQ_SUM_EIGHTS) return 0;

@@ -46,7 +46,7 @@ typedef struct qdq_gemm_along {
     const void *known;  // the numbers, if not the operand of the port itself
 } qdq_gemm_along;
 
-// An operand of one number, which goes with every row and column.
+// Returns an operand of one number, which goes with every row and column.
 static inline qdq_gemm_along qdq_gemm_one(const qdq_op_context *ctx, size_t port) {
     return (qdq_gemm_along){.port = port, .dtype = ctx->inputs[port].type.dtype};
 }
@@ -134,7 +134,7 @@ void qdq_gemm_init(qdq_gemm *gemm, const qdq_lowering *to, bool integer);
 // The same product with its columns for rows, for an epilogue of sums that are transposed.
 qdq_gemm qdq_gemm_transposed(const qdq_gemm *gemm);
 
-// The offset of a product of the batch in elements, by strides of gemm->batches.
+// Returns the offset of a product of the batch in elements, by strides of gemm->batches.
 size_t qdq_gemm_at(const qdq_gemm *gemm, const size_t *strides, size_t batch);
 
 // Units: the number of blocks of rows and of columns of a product, and the block of a unit.
@@ -169,7 +169,7 @@ static inline const void *qdq_gemm_source_at(const qdq_gemm *gemm, const qdq_gem
     return (const char *)from->data + element * qdq_dtype_size(gemm->weights.dtype);
 }
 
-// The k of a k block.
+// Returns the depth of a k block.
 static inline size_t qdq_gemm_depth(const qdq_gemm *gemm) {
     return QDQ_GEMM_ROW_BYTES / qdq_gemm_size(gemm->kind);
 }
@@ -179,14 +179,15 @@ static inline size_t qdq_gemm_depth(const qdq_gemm *gemm) {
 void qdq_gemm_column(const qdq_gemm *gemm, const qdq_gemm_source *from, size_t column, size_t k,
                      size_t n, void *out);
 
-// The zero point of a column.
+// Returns the zero point of a column.
 int32_t qdq_gemm_column_zero(const qdq_gemm *gemm, const qdq_gemm_source *from, size_t column);
 
 // k..k + n of 32 columns, as a kernel takes them. Missing columns are zeros.
 void qdq_gemm_pack(const qdq_gemm *gemm, const qdq_gemm_source *from, size_t column, size_t k,
                    size_t n, void *panel);
 
-// The panels of 32 columns that a matrix of B has, and the bytes of one, with all of its depth.
+// Returns the number of panels (32 columns) of a matrix of B, and the bytes of a panel of full
+// depth.
 size_t qdq_gemm_panels(const qdq_gemm *gemm);
 size_t qdq_gemm_panel_bytes(const qdq_gemm *gemm);
 
@@ -235,7 +236,7 @@ void qdq_gemm_pack_row(const qdq_gemm *gemm, int32_t zero_point, const void *raw
 void qdq_gemm_gather(qdq_dtype dtype, const void *x, size_t stride, size_t n, void *out);
 // n int8 or uint8 minus a zero point.
 void qdq_gemm_less(qdq_dtype dtype, const void *x, int32_t zero_point, int16_t *out, size_t n);
-// An element of int8, uint8 or int32.
+// Returns an element of int8, uint8 or int32.
 int32_t qdq_gemm_integer_at(qdq_dtype dtype, const void *x, size_t at);
 
 // Makes the bias of a block its sums.
@@ -262,7 +263,7 @@ static inline bool qdq_gemm_quantizes(const qdq_gemm *gemm) {
 }
 bool qdq_gemm_quantizes_sums(const qdq_gemm *gemm);
 
-// The dtype of the results that an epilogue of reals hands on.
+// Returns the dtype of the results that an epilogue of reals hands on.
 static inline qdq_dtype qdq_gemm_result_dtype(const qdq_gemm *gemm) {
     return qdq_gemm_quantizes(gemm) ? gemm->quantize->dtype : gemm->y.dtype;
 }

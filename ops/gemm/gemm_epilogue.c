@@ -20,7 +20,7 @@ static row_part row_of(const qdq_gemm_block *block, size_t r) {
 
 //---- Numbers of columns -----------------------------------------------------
 
-// The numbers (bias, scales) of the columns at `at`, unchanged.
+// Returns the numbers (bias, scales) of the columns at `at`, unchanged.
 static const void *along(const qdq_gemm_along *of, const qdq_tensors *tensors, size_t base,
                          const row_part *at, void *out) {
     const char *from = (const char *)qdq_gemm_numbers(of, tensors) +

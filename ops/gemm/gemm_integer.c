@@ -12,7 +12,7 @@
 
 #include "ops/gemm/gemm.h"
 
-// The greatest |code - zero point|.
+// Returns the greatest |code - zero point|.
 static int64_t reach_of(const qdq_quantized *c) {
     const qdq_dtype_info *info = qdq_dtype_get(c->dtype);
     int64_t reach = 0;

@@ -30,7 +30,7 @@ static qdq_gemm_part_of_b all_of(const qdq_gemm *g, size_t matrix) {
     return (qdq_gemm_part_of_b){matrix, 0, g->columns, 0, g->depth};
 }
 
-// A k block of all columns, or all k of a panel, whichever lie closer together.
+// Returns a k block of all columns, or all k of a panel, whichever lie closer together.
 static qdq_gemm_part_of_b part_sizes(const qdq_gemm *g) {
     qdq_gemm_part_of_b rows = all_of(g, 0), columns = rows;
     if (rows.n > qdq_gemm_depth(g)) rows.n = qdq_gemm_depth(g);

@@ -12,7 +12,7 @@ typedef struct qdq_shared {
     struct qdq_shared_item *buckets[QDQ_SHARED_BUCKETS];
 } qdq_shared;
 
-// The value added with the same key, NULL if there is none. Keys are compared byte by byte.
+// Returns the value added with the same key, NULL if there is none. Keys are compared byte by byte.
 // `shared` NULL: nothing is shared.
 const void *qdq_shared_find(const qdq_shared *shared, const void *key, size_t bytes);
 

@@ -171,7 +171,7 @@ void qdq_matmul_along(const qdq_op_context *ctx, const qdq_matmul_dims *d, size_
 
 //---- Parameters of rows and columns ------------------------------------------
 
-// The shape with one element for each row of a, or column of b.
+// Returns the shape with one element for each row of a, or column of b.
 static qdq_shape parameter_shape(qdq_shape shape, bool rows) {
     if (shape.rank > 1) shape.dims[shape.rank - (rows ? 1 : 2)] = 1;
     return shape;

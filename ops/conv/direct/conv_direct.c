@@ -214,7 +214,7 @@ static bool sums_may_be_exact(const qdq_gemm *g, bool constant) {
     return g->depth < EXACT / REACH / (constant ? 1 : REACH);
 }
 
-// The number of the phase of y that a tap belongs to. Taps of two phases meet in no sum.
+// Returns the number of the phase of y that a tap belongs to. Taps of two phases meet in no sum.
 static size_t phase_of(const qdq_direct *d, size_t tap) {
     size_t phase = 0, taps = d->conv.taps;
     for (int i = 0; i < DIMS; i++) {

@@ -93,7 +93,7 @@ static qdq_direct_rows rows_of(const qdq_direct_unit *u, size_t slot, const char
     };
 }
 
-// The planes of all taps for one place in the first dim.
+// Returns the planes of all taps for one place in the first dim.
 static qdq_direct_flat flat_of(const qdq_direct_unit *u, const char *x, float *planes) {
     const qdq_direct *d = u->d;
     const qdq_direct_place *of = &u->s->places[0];
@@ -122,7 +122,7 @@ static void fill(const qdq_direct_unit *u, const char *x, float *planes) {
     }
 }
 
-// The first element of an input channel of a group, at z of the first dim.
+// Returns the first element of an input channel of a group, at z of the first dim.
 static const char *channel_at(const qdq_direct_unit *u, size_t group, size_t channel, size_t z) {
     const qdq_conv *c = &u->d->conv;
     size_t at = u->image * c->gemm.batches.a[0] + group * c->gemm.batches.a[1];

@@ -73,7 +73,7 @@ static void put_integers(const qdq_direct_unit *u, size_t channel, size_t positi
     }
 }
 
-// The number of the first position of a unit.
+// Returns the number of the first position of a unit.
 static size_t first_position(const qdq_direct_unit *u) {
     const size_t *out = u->d->conv.out;
     return (u->plane * out[1] + u->out[1]) * out[LAST] + u->out[LAST];

@@ -76,7 +76,7 @@ static void add(qdq_direct_unit *u, const outputs *of, size_t phase1, size_t pha
 
 //---- Borders ----------------------------------------------------------------
 
-// The sum of an output at a position, without products beyond the border.
+// Returns the sum of an output at a position, without products beyond the border.
 static float sum_inside(const qdq_direct_unit *u, const outputs *of, size_t output,
                         size_t position) {
     enum { PART = 64 };

@@ -68,7 +68,7 @@ void qdq_direct_run_depthwise(qdq_direct_unit *unit);
 // Computes a channel of this kind of unit with planes.
 void qdq_direct_run_channel(qdq_direct_unit *unit, size_t channel, float *results);
 
-// The place in y of the first result of a unit.
+// Returns the place in y of the first result of a unit.
 size_t qdq_direct_place_in_y(const qdq_direct_unit *unit);
 
 // Results of some output channels, one channel after the other, each with rows of a plane of y.

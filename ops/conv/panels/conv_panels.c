@@ -49,7 +49,7 @@ static inline uint32_t bits_of(size_t begin, size_t end) {
     return begin < 32 ? (uint32_t)(below >> begin << begin) : 0;
 }
 
-// The place in x of position o, modulo 2^64.
+// Returns the place in x of position o, modulo 2^64.
 static size_t place_of(const qdq_conv *c, const size_t *o) {
     size_t place = 0;
     for (int d = 0; d < DIMS; d++) place += qdq_panels_index(c, d, o[d], 0) * c->x_stride[d];
@@ -131,7 +131,8 @@ static void add_rest(const job *j, size_t k_block, size_t row, qdq_gemm_part *pa
     part->row_start = NULL;
 }
 
-// The last columns of a panel that are dot products, because a tile would compute 16 for them.
+// Returns how many last columns of a panel are dot products, because a tile would compute 16 for
+// them.
 static size_t few_of(const job *j, size_t p) {
     const qdq_gemm *g = &j->p->conv.gemm;
     size_t few = qdq_panels_columns(j, p) % (COLUMNS / 2);
@@ -216,12 +217,13 @@ static void add_tiles(const job *j, size_t p, size_t count, size_t k_block, size
     }
 }
 
-// The rows of a block from `row` on whose k block stays in L1.
+// Returns the number of rows of a block from `row` on whose k block stays in L1.
 static size_t group_rows(const job *j, size_t row) {
     return j->block.rows - row < GROUP ? j->block.rows - row : GROUP;
 }
 
-// The part of the weights that follow a group, which ends before row `next`, for `count` panels.
+// Returns the part of the weights that follow a group, which ends before row `next`, for `count`
+// panels.
 static qdq_panels_ahead part_of_next(const job *j, size_t k_block, size_t next, size_t p,
                                      size_t count, size_t panels) {
     if (next == j->block.rows) next = 0, k_block++;
@@ -319,7 +321,8 @@ static void run_block(job *j) {
     if (!results && !ends_groups(j)) end_block(j);
 }
 
-// How many of the units from `unit` to `end` are row blocks of the same positions that run as one.
+// Returns how many of the units from `unit` to `end` are row blocks of the same positions that run
+// as one.
 static size_t units_together(const panels_params *p, size_t unit, size_t end) {
     size_t left = p->row_blocks - unit % p->row_blocks;
     if (left > end - unit) left = end - unit;

@@ -139,7 +139,8 @@ static inline size_t qdq_panels_k(const qdq_conv *c, size_t k_block) {
     return left < most ? left : most;
 }
 
-// The k block of a row. The rows after it follow; in the last k block only the rows of its tile.
+// Returns the k block of a row. The rows after it follow; in the last k block only the rows of its
+// tile.
 static inline char *qdq_panels_row(const qdq_panels_params *p, size_t matrix, size_t k_block,
                                    size_t row) {
     const qdq_conv *c = &p->conv;
@@ -149,7 +150,7 @@ static inline char *qdq_panels_row(const qdq_panels_params *p, size_t matrix, si
     return p->weights->rows + slot * p->row_bytes + tile % p->ways * (p->row_bytes / p->ways);
 }
 
-// The columns of a panel that are positions.
+// Returns the number of columns of a panel that are positions.
 static inline size_t qdq_panels_columns(const qdq_panels_job *j, size_t panel) {
     size_t left = j->block.columns - panel * QDQ_GEMM_COLUMNS;
     return left < QDQ_GEMM_COLUMNS ? left : QDQ_GEMM_COLUMNS;
@@ -168,7 +169,7 @@ static inline bool qdq_panels_in_place(const qdq_panels_job *j, size_t panel) {
     return j->p->in_place && (panel + 1) * QDQ_GEMM_COLUMNS <= j->block.columns;
 }
 
-// The element of dim d of x under tap t, modulo 2^64.
+// Returns the index in dim d of x under tap t, modulo 2^64.
 static inline size_t qdq_panels_index(const qdq_conv *c, int d, size_t o, size_t t) {
     return o * c->stride[d] + t * c->dilation[d] - c->pad[d];
 }

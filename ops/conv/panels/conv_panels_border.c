@@ -27,7 +27,7 @@ static bool may_underflow(const job *j, size_t position) {
     return false;
 }
 
-// The sum of the products inside of x.
+// Returns the sum of the products inside of x.
 static float sum_inside(const job *j, size_t row, size_t position) {
     const qdq_conv *c = &j->p->conv;
     const float *x = (const float *)(const void *)j->x;
@@ -58,7 +58,7 @@ static void mend_column(const job *j, size_t column) {
     }
 }
 
-// The columns of a panel with a sum that is 0.
+// Returns the columns of a panel with a sum that is 0.
 static uint32_t columns_of_zeros(const job *j, size_t p) {
     uint32_t zeros[COLUMNS] = {0}, bits = 0;
     for (size_t r = 0; r < j->block.rows; r++)

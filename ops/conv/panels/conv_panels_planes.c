@@ -24,7 +24,7 @@ typedef qdq_panels_job job;
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-// The input channels of a k block.
+// Returns the number of input channels of a k block, and the first of them.
 static size_t channels_of(const qdq_conv *c, size_t k_block, size_t *first) {
     size_t k = k_block * qdq_gemm_depth(&c->gemm), last = k + qdq_panels_k(c, k_block) - 1;
     *first = k / c->taps;

@@ -41,7 +41,7 @@ void qdq_panels_set_results(job *j) {
     j->results.bounds = finish->bounded ? &finish->bounds : NULL;
 }
 
-// The columns of some panels that are positions.
+// Returns the number of columns of some panels that are positions.
 static size_t columns_of(const job *j, size_t p, size_t count) {
     return (count - 1) * COLUMNS + qdq_panels_columns(j, p + count - 1);
 }

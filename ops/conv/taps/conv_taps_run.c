@@ -142,7 +142,7 @@ static void add_rounded(const unit *u, const tap_sums *of) {
 
 //---- Taps -------------------------------------------------------------------
 
-// The position in y, counted from `first`, to which a tap takes position `at` of x.
+// Returns the position in y, counted from `first`, to which a tap takes position `at` of x.
 static size_t to_y(const qdq_conv *c, int d, size_t tap, size_t at, size_t first) {
     return at * c->stride[d] + tap * c->dilation[d] - c->pad[d] - first;
 }

@@ -64,8 +64,8 @@ static bool pack(qdq_winograd *w, const qdq_gemm_known *known, const qdq_lowerin
 
 //---- Units ------------------------------------------------------------------
 
-// The relative time of a unit of n tiles. Vectors of transforms take 16 tiles at a time, and the
-// more tiles a unit has, the fewer output channels share their transforms.
+// Returns the relative time of a unit of n tiles. Vectors of transforms take 16 tiles at a time,
+// and the more tiles a unit has, the fewer output channels share their transforms.
 static size_t cost_of(size_t n) {
     enum { WHOLE = 1024 };
     return parts(n, HALF) * HALF * (WHOLE + n);

@@ -50,7 +50,7 @@ typedef struct qdq_winograd {
     size_t columns;                  // tiles of a unit, in whole panels
 } qdq_winograd;
 
-// The row of a channel of a row block with a point of a k block. The rows after it follow.
+// Returns the row of a channel of a row block with a point of a k block. The rows after it follow.
 static inline size_t qdq_winograd_row(const qdq_winograd *w, size_t group, size_t row_block,
                                       size_t k_block, size_t point, size_t row) {
     size_t blocks = (group * w->row_blocks + row_block) * w->k_blocks + k_block;

@@ -112,7 +112,7 @@ static void add_k_block(const job *j, size_t k_block) {
 
 //---- Results that are not finite ----------------------------------------------
 
-// The result of an output channel at a position, as a chain of fma.
+// Returns the result of an output channel at a position, as a chain of fma.
 static float chain_of(const job *j, size_t channel, const size_t at[DIMS]) {
     const qdq_conv *c = &j->w->conv;
     const qdq_gemm *g = &c->gemm;

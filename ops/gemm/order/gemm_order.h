@@ -38,13 +38,14 @@ typedef struct qdq_runtime_product {
     bool biased;         // its sums begin with a bias
 } qdq_runtime_product;
 
-// The order of ONNX Runtime.
+// Returns the order of ONNX Runtime.
 qdq_gemm_order qdq_gemm_order_of(const qdq_runtime_product *product);
 
 // True if a node with these inputs as operands adds as ONNX Runtime does.
 bool qdq_adds_as_runtime(const qdq_op_context *ctx, const qdq_lowering *to, size_t a, size_t b);
 
-// The sum of the lanes of a column, which are `stride` apart, by the number of its row or column.
+// Returns the sum of the lanes of a column, which are `stride` apart, by the number of its row or
+// column.
 float qdq_gemm_fold_eights(const float *lanes, size_t stride, size_t number, size_t count);
 
 #endif

@@ -17,7 +17,7 @@ void qdq_pair_sums_init(qdq_gemm *g, const qdq_lowering *to, bool swapped) {
                         g->weights.dtype == b;
 }
 
-// The pairs of k..k + n of a column that can saturate; k is even.
+// Returns the pairs of k..k + n of a column that can saturate; k is even.
 static size_t pairs_of(const qdq_gemm *g, const qdq_gemm_source *from, size_t column, size_t k,
                        size_t n) {
     int16_t codes[QDQ_GEMM_DEPTH + 1];
@@ -168,7 +168,7 @@ void qdq_pair_zeros_pack(const qdq_gemm *g, const qdq_gemm_source *from, size_t 
 
 //---- Removing zero points ---------------------------------------------------
 
-// The zero point of a row of the product.
+// Returns the zero point of a row of the product.
 static uint32_t zero_of_row(const qdq_gemm *g, const qdq_tensors *tensors, size_t base,
                             size_t row) {
     if (g->a_zero.port == SIZE_MAX) return 0;

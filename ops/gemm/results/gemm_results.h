@@ -12,7 +12,7 @@ bool qdq_gemm_stores_results(const qdq_gemm *gemm, const qdq_tensors *tensors);
 // of the sums before or add its own chain to them, but not both.
 bool qdq_gemm_last_makes_results(const qdq_gemm *gemm);
 
-// The results of a block: y, and the bias. `bias` has room for its rows.
+// Returns the results of a block: y, and the bias. `bias` has room for its rows.
 qdq_gemm_results qdq_gemm_results_of_block(const qdq_gemm *gemm, const qdq_tensors *tensors,
                                            const qdq_gemm_block *block, float *bias);
 

@@ -41,7 +41,7 @@ static bool begins_row(const qdq_gemm_weights *w, const qdq_stage_param *v, size
     return v->count > 1 && block_of_k(w, v, k) != block_of_k(w, v, k - 1);
 }
 
-// The rows of parameters along k.
+// Returns the number of rows of parameters along k.
 static size_t count_rows(const qdq_gemm_weights *w, const qdq_stage_param *v, size_t depth) {
     size_t rows = 1;
     for (size_t k = 1; v->count > 1 && k < depth; k++) rows += begins_row(w, v, k);
@@ -256,7 +256,7 @@ bool qdq_gemm_has_byte_columns(const qdq_gemm *g, const qdq_weight_codes *codes)
 
 //---- Floats -----------------------------------------------------------------
 
-// The scales of all columns in row `row` of a panel.
+// Returns the scales of all columns in row `row` of a panel.
 static const float *scales_at(const qdq_gemm_parameters *p, size_t panel, size_t matrix, size_t row,
                               float *room) {
     if (!p->alike) return p->scales + (panel * p->rows + row) * COLUMNS;

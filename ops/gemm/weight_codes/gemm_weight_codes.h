@@ -31,9 +31,9 @@ struct qdq_gemm_weight_codes {
     size_t stretch_count;
 };
 
-// The stretch that k lies in.
+// Returns the stretch that k lies in.
 const qdq_gemm_stretch *qdq_gemm_stretch_at(const struct qdq_gemm_weight_codes *codes, size_t k);
-// How many of k..end lie in the stretch.
+// Returns how many of k..end lie in the stretch.
 size_t qdq_gemm_stretch_rows(const struct qdq_gemm_weight_codes *codes, const qdq_gemm_stretch *s,
                              size_t k, size_t end);
 

@@ -10,7 +10,7 @@
 #include "runtime/numerics/dtype.h"
 #include "runtime/tenstorrent/tile_formats.h"
 
-// An element as an operand register holds it.
+// Returns an element as an operand register holds it.
 static uint32_t operand_at(qdq_dtype dtype, const void *x, size_t at) {
     if (dtype == QDQ_BFLOAT16) return (uint32_t)((const uint16_t *)x)[at] << 16;
     return qdq_chip_unpack_tf32(((const uint32_t *)x)[at]);

@@ -27,7 +27,7 @@ static bool check_ports(qdq_op_context *ctx, const scaled_ports *p, qdq_matmul_d
     return true;
 }
 
-// The product without its epilogue and bias; NULL when memory runs out.
+// Returns the product without its epilogue and bias; NULL when memory runs out.
 static qdq_gemm *product_of(const qdq_op_context *ctx, const qdq_lowering *to,
                             const scaled_ports *p, qdq_matmul_dims *dims) {
     qdq_gemm *g = QDQ_MEMPOOL_NEW(to->mempool, qdq_gemm);
