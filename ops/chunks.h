@@ -24,7 +24,7 @@ static inline void qdq_chunks_begin(qdq_chunks *chunks, const qdq_tensors *tenso
     chunks->chunk = (qdq_chunk){.data = chunks->buffer};
 }
 
-// Room in the buffer, for the two inline functions below.
+// Returns room in the buffer, for the two inline functions below.
 void *qdq_chunks_gather(qdq_chunks *chunks, size_t at, size_t n);
 void *qdq_chunks_gather_block(qdq_chunks *chunks, size_t at, size_t n, size_t count, size_t stride);
 

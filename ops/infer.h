@@ -19,7 +19,7 @@ void qdq_report_shape(const qdq_op_context *ctx, const char *port, qdq_shape fou
 // A finding unless the attribute is given.
 bool qdq_require_attr(const qdq_op_context *ctx, const char *attr, bool given);
 
-// The dim that an axis attribute names, or -1 with a finding.
+// Returns the dim that an axis attribute names, or -1 with a finding.
 int qdq_check_axis(const qdq_op_context *ctx, const char *attr, int64_t axis, int rank);
 
 // A finding unless the input, if it is there, has the dtype of the first input.
@@ -51,7 +51,7 @@ bool qdq_broadcasts_to(qdq_shape shape, qdq_shape to);
 bool qdq_check_broadcasts_to(const qdq_op_context *ctx, size_t input, qdq_shape to,
                              const char *name);
 
-// The dim of the channels.
+// Returns the dim of the channels.
 static inline int qdq_channel_dim(qdq_shape shape, qdq_data_format format) {
     return format == QDQ_NCX ? 1 : shape.rank - 1;
 }

@@ -85,18 +85,18 @@ typedef struct qdq_op {
     const qdq_op_fusion *fusion;
 } qdq_op;
 
-// The fusion hooks of an op, all of them NULL if it has none.
+// Returns the fusion hooks of an op, all of them NULL if it has none.
 static inline const qdq_op_fusion *qdq_fusion_of(const qdq_op *op) {
     static const qdq_op_fusion none = {0};
     return op->fusion ? op->fusion : &none;
 }
 
-// The port that an input of a node belongs to.
+// Returns the port that an input of a node belongs to.
 static inline const qdq_port_desc *qdq_op_port(const qdq_op *op, size_t input) {
     return &op->inputs[input < op->input_count ? input : op->input_count - 1];
 }
 
-// The port of an input as a set of ports: a bit for each, the first is 1.
+// Returns the port of an input as a set of ports: a bit for each, the first is 1.
 static inline uint64_t qdq_port_bit(const qdq_op *op, size_t input) {
     return UINT64_C(1) << (input < op->input_count ? input : op->input_count - 1);
 }
@@ -120,9 +120,9 @@ static inline bool qdq_port_is_variadic(const qdq_op *op, const qdq_port_desc *i
 bool qdq_op_has_whole_fields(const qdq_op *op, size_t size);
 // True if an attribute differs from its default; `field` is its address in the op's struct.
 bool qdq_attr_is_set(const qdq_attr_desc *attr, const void *field);
-// The op with this name, or NULL.
+// Returns the op with this name, or NULL.
 const qdq_op *qdq_op_find(const char *name);
-// The kind of random data that suits a port.
+// Returns the kind of random data that suits a port.
 qdq_fill qdq_fill_of(const char *op, const char *port);
 
 #endif

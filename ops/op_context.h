@@ -74,7 +74,7 @@ void qdq_report_violation(const qdq_op_context *ctx, qdq_core_rule rule, const c
 // True if a rule of a target applies to the op of the node.
 bool qdq_rule_applies(const qdq_rule *rule, const qdq_op_context *ctx);
 
-// The name that a port or attribute of `ctx->op` has at the node.
+// Returns the name that a port or attribute of `ctx->op` has at the node.
 const char *qdq_name_at_node(const qdq_op_context *ctx, const char *name);
 
 // Adds a finding of a target's rule, whose id begins with the name of the target.

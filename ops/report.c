@@ -60,7 +60,7 @@ const char *qdq_shape_text(qdq_findings *findings, qdq_shape shape) {
 
 static const char *text_or_empty(const char *text) { return text ? text : ""; }
 
-// The hint of a rule, with the op in place of the word OP.
+// Returns the hint of a rule, with the op in place of the word OP.
 static const char *rule_hint(qdq_findings *f, const qdq_rule *rule, const char *op) {
     const char *word = strstr(rule->hint, "ops OP");
     if (!word || !op) return rule->hint;

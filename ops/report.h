@@ -54,8 +54,8 @@ void qdq_find_unknown(qdq_findings *findings, qdq_core_rule rule, qdq_subject su
 // True if a further finding would be kept. If not, callers can skip work that serves its text only.
 bool qdq_findings_have_room(const qdq_findings *findings);
 
-// A formatted string in the pool, with control bytes and broken UTF-8 shown as '?'. "" if there is
-// no room for another finding, or no memory.
+// Returns a formatted string in the pool, with control bytes and broken UTF-8 shown as '?'. "" if
+// there is no room for another finding, or no memory.
 const char *qdq_text(qdq_findings *findings, const char *format, ...) QDQ_PRINTF(2, 3);
 
 // "has 0.1 at index 3": the shortest number that reads back as the same float32 (`is_float32`) or

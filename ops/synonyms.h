@@ -5,8 +5,9 @@
 
 #include <stddef.h>
 
-// The word of `known` that an unknown `name` probably means: our word for a backend's `name`, else
-// the nearest word, else our word for the backend's word that is nearest. NULL: none is near.
+// Returns the word of `known` that an unknown `name` probably means: our word for a backend's
+// `name`, else the nearest word, else our word for the backend's word that is nearest. NULL: none
+// is near.
 const char *qdq_word_meant(const char *name, const char *const *known, size_t count);
 // Why a backend's word has no counterpart, and the remedy ("leave it out: ..."); NULL for other
 // words.
