@@ -30,8 +30,8 @@ static bool reserve(qdq_mempool *mempool, qdq_block_list *blocks, size_t count) 
     return true;
 }
 
-// Room for one allocation more. n allocations have at most n + 1 free blocks between them, so
-// freeing never needs memory.
+// Reserves room for one more allocation. n allocations have at most n + 1 free blocks between them,
+// so freeing never needs memory.
 static bool reserve_one(qdq_free_list *list) {
     return reserve(list->mempool, &list->taken, list->taken.count + 1) &&
            reserve(list->mempool, &list->free, list->taken.count + 2);

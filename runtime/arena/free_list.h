@@ -32,7 +32,8 @@ typedef enum qdq_fit {
     QDQ_NO_MEMORY,  // of the host
 } qdq_fit;
 
-// base and bytes are multiples of `alignment`, which is not 0. False when memory runs out.
+// Creates a list of free memory. base and bytes are multiples of `alignment`, which is not 0. False
+// when memory runs out.
 bool qdq_free_list_init(qdq_free_list *list, qdq_mempool *mempool, uint64_t base, uint64_t bytes,
                         uint64_t alignment);
 
@@ -58,8 +59,8 @@ uint64_t qdq_free_list_largest(const qdq_free_list *list);
 uint64_t qdq_free_list_lowest(const qdq_free_list *list);
 // Returns the allocation that begins at `address`; NULL if there is none.
 const qdq_memory_block *qdq_free_list_find(const qdq_free_list *list, uint64_t address);
-// The block, free or taken, that begins at `address`; false if there is none. Blocks in order: from
-// `base`, and each next one where the last one ends.
+// Finds the block, free or taken, that begins at `address`; false if there is none. Blocks in
+// order: from `base`, and each next one where the last one ends.
 bool qdq_free_list_block(const qdq_free_list *list, uint64_t address, qdq_memory_block *out);
 
 #endif

@@ -15,7 +15,7 @@ typedef struct qdq_gaps {
     size_t looks;                 // sets and spans visited: the cost of all calls
 } qdq_gaps;
 
-// False when memory runs out.
+// Creates an empty record of `moments` moments. False when memory runs out.
 bool qdq_gaps_init(qdq_gaps *gaps, qdq_mempool *mempool, size_t moments);
 void qdq_gaps_clear(qdq_gaps *gaps);
 

@@ -23,7 +23,7 @@ typedef struct qdq_sweep {
     uint32_t *held;  // the block of each slot
 } qdq_sweep;
 
-// Memory for sweeps of up to `count` slots. False when it runs out.
+// Allocates the memory for sweeps of up to `count` slots. False when it runs out.
 bool qdq_sweep_init(qdq_sweep *sweep, qdq_mempool *mempool, size_t count);
 
 // Stacks the slots alive at `moment`, then goes to later moments and to earlier moments. A slot
