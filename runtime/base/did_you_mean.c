@@ -23,9 +23,10 @@ static int change(char from, char to) {
     return lower(from) == lower(to) ? CASE_EDIT : EDIT;
 }
 
-// Optimal string alignment: edit distance in which swapping two neighbours is one edit and no part
-// is edited twice. Row i holds the distances from the first i bytes of `a` to each start of `b`.
-// Ends with limit + 1 once two rows in turn have nothing below it, as costs only grow.
+// Returns the optimal string alignment distance: edit distance in which swapping two neighbours is
+// one edit and no part is edited twice. Row i holds the distances from the first i bytes of `a` to
+// each start of `b`. Ends with limit + 1 once two rows in turn have nothing below it, as costs only
+// grow.
 static int distance(const char *a, size_t a_length, const char *b, size_t b_length, int limit) {
     int rows[3][MOST_BYTES + 1];
     int *before = rows[0], *above = rows[1], *row = rows[2];

@@ -15,7 +15,7 @@
 // The text is cut, never overrun; a cut text ends in "...".
 qdq_status qdq_fail(qdq_error *err, qdq_status status, const char *format, ...) QDQ_PRINTF(3, 4);
 
-// The sentence for a failed allocation of `bytes`.
+// Fails with the sentence for a failed allocation of `bytes`.
 qdq_status qdq_fail_memory(qdq_error *err, size_t bytes);
 
 // Puts "prefix: " before a text that is already set, for callers that know more of the context.

@@ -25,7 +25,8 @@ typedef struct qdq_json {
     uint64_t objects, lines, filled;  // a bit for each open level
 } qdq_json;
 
-// `indent` is the number of spaces for each level; 0 writes everything on one line without spaces.
+// Begins a text. `indent` is the number of spaces for each level; 0 writes everything on one line
+// without spaces.
 void qdq_json_init(qdq_json *json, void (*write)(void *self, const char *bytes, size_t count),
                    void *self, int indent);
 
@@ -35,19 +36,20 @@ bool qdq_json_complete(const qdq_json *json);
 void qdq_json_begin_object(qdq_json *json);
 void qdq_json_end_object(qdq_json *json);
 void qdq_json_begin_array(qdq_json *json);
-// An array that stays on one line with everything in it, whatever `indent` says.
+// Begins an array that stays on one line with everything in it, whatever `indent` says.
 void qdq_json_begin_line(qdq_json *json);
 void qdq_json_end_array(qdq_json *json);
 // A NULL key counts as a call that does not nest.
 void qdq_json_key(qdq_json *json, const char *key);
 
-// `text` is UTF-8; each byte that is not valid becomes U+FFFD. NULL is written as null.
+// Writes a string. `text` is UTF-8; each byte that is not valid becomes U+FFFD. NULL is written as
+// null.
 void qdq_json_string(qdq_json *json, const char *text);
 void qdq_json_int(qdq_json *json, int64_t value);
 void qdq_json_uint(qdq_json *json, uint64_t value);
 void qdq_json_bool(qdq_json *json, bool value);
 void qdq_json_null(qdq_json *json);
-// The fewest digits that read back as `value`, in any locale. NaN and the infinities are the
+// Writes the fewest digits that read back as `value`, in any locale. NaN and the infinities are the
 // strings "NaN", "Infinity" and "-Infinity".
 void qdq_json_float32(qdq_json *json, float value);
 void qdq_json_double(qdq_json *json, double value);

@@ -10,7 +10,7 @@
 // Returns the allocator that NULL stands for.
 const qdq_allocator *qdq_allocator_or_default(const qdq_allocator *allocator);
 
-// count * size bytes, or NULL if that overflows, is 0, or memory runs out. Not zeroed.
+// Returns count * size bytes, or NULL if that overflows, is 0, or memory runs out. Not zeroed.
 void *qdq_alloc_array(const qdq_allocator *allocator, size_t count, size_t size, size_t align);
 // Frees memory from qdq_alloc_array; NULL is fine.
 void qdq_free_array(const qdq_allocator *allocator, void *ptr, size_t count, size_t size);
@@ -29,11 +29,11 @@ typedef struct qdq_mempool {
 void qdq_mempool_init(qdq_mempool *mempool, const qdq_allocator *allocator);
 void qdq_mempool_release(qdq_mempool *mempool);
 
-// Zeroed memory of count * size bytes that lives as long as the pool, 16-byte aligned (64-byte
-// aligned from 64 bytes on); NULL on overflow or out of memory. If count * size is 0 the pointer is
-// valid, but must not be read.
+// Returns zeroed memory of count * size bytes that lives as long as the pool, 16-byte aligned
+// (64-byte aligned from 64 bytes on); NULL on overflow or out of memory. If count * size is 0 the
+// pointer is valid, but must not be read.
 void *qdq_mempool_array(qdq_mempool *mempool, size_t count, size_t size);
-// The same without zeroing it, for large arrays that are written as a whole.
+// Returns the same without zeroing it, for large arrays that are written as a whole.
 void *qdq_mempool_uncleared(qdq_mempool *mempool, size_t count, size_t size);
 #define QDQ_MEMPOOL_NEW(mempool, type) ((type *)qdq_mempool_array((mempool), 1, sizeof(type)))
 
@@ -47,7 +47,7 @@ char *qdq_mempool_strdup(qdq_mempool *mempool, const char *text);
 // date.
 void *qdq_mempool_reserve(qdq_mempool *mempool, void *items, size_t count, size_t wanted,
                           size_t *capacity, size_t size);
-// The same for one item more.
+// Makes room for one more item, likewise.
 void *qdq_mempool_grow(qdq_mempool *mempool, void *items, size_t count, size_t *capacity,
                        size_t size);
 

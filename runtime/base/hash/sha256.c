@@ -27,7 +27,7 @@ static uint32_t big_endian(const unsigned char *bytes) {
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-// The 16 words of a block, expanded to 64.
+// Expands the 16 words of a block to 64.
 static void expand(const unsigned char *block, uint32_t *w) {
     for (size_t i = 0; i < 16; i++) w[i] = big_endian(block + 4 * i);
     for (size_t i = 16; i < 64; i++) {
@@ -38,8 +38,8 @@ static void expand(const unsigned char *block, uint32_t *w) {
     }
 }
 
-// One round. `v` has the working variables a to h, and `a` is the place of a: rounds turn the names
-// of the variables instead of moving eight numbers.
+// Computes one round. `v` has the working variables a to h, and `a` is the place of a: rounds turn
+// the names of the variables instead of moving eight numbers.
 static inline void add_word(uint32_t *v, size_t a, uint32_t word) {
     uint32_t *d = &v[(a + 3) & 7], *h = &v[(a + 7) & 7];
     uint32_t b = v[(a + 1) & 7], c = v[(a + 2) & 7];

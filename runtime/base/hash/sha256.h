@@ -16,9 +16,9 @@ typedef struct qdq_sha256 {
 } qdq_sha256;
 
 void qdq_sha256_begin(qdq_sha256 *hash);
-// `data` may be NULL if `size` is 0.
+// Hashes `size` more bytes. `data` may be NULL if `size` is 0.
 void qdq_sha256_add(qdq_sha256 *hash, const void *data, size_t size);
-// No more can be added after it.
+// Writes the digest. No bytes can be added after it.
 void qdq_sha256_end(qdq_sha256 *hash, unsigned char digest[QDQ_SHA256_BYTES]);
 
 #endif

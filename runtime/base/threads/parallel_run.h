@@ -10,7 +10,7 @@ typedef struct qdq_parallel_task {
     void *context;
 } qdq_parallel_task;
 
-// A caller may give empty ranges, even beyond the last unit. No task sees them.
+// Skips empty ranges. A caller may give empty ranges, even beyond the last unit. No task sees them.
 static inline void qdq_parallel_skip_empty(void *self, size_t begin, size_t end) {
     const qdq_parallel_task *t = self;
     if (begin < end) t->task(t->context, begin, end);
