@@ -62,7 +62,7 @@ void qdq_exec_accumulate(const qdq_reduce *reduce, char *states, size_t first, c
                          size_t size, size_t n);
 void qdq_exec_reduce_block(const qdq_step *step, char *states, size_t block, const char *x,
                            size_t elements);
-// The same for the elements of a rectangle, in row-major order.
+// Accumulates likewise the elements of a rectangle, in row-major order.
 void qdq_exec_reduce_rectangle(const qdq_step *step, char *states, qdq_tile_at at, const char *x);
 void qdq_exec_finish_reduction(const qdq_exec *exec, const qdq_reduce *reduce, size_t partials);
 

@@ -245,7 +245,7 @@ static qdq_view view_through(const qdq_exec *exec, const qdq_param *v, size_t at
     return (qdq_view){out, 1};
 }
 
-// Bytes from element `at` on, which the link reads as bytes.
+// Returns a view of bytes from element `at` on, which the link reads as bytes.
 static qdq_view view_of_bytes(const qdq_exec *exec, const qdq_param *v, size_t at) {
     const char *elements = qdq_exec_place(exec, v->source.place);
     return (qdq_view){(const uint32_t *)(const void *)(elements + at), 1};

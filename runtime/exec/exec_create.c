@@ -51,7 +51,7 @@ size_t qdq_exec_measure(const qdq_plan *plan) {
 
 enum { ZEROED = 1 << 16 };  // bytes at a time
 
-// The arena of an exec, on the caller's threads.
+// Clears the arena of an exec, on the caller's threads.
 static void zero_arena(void *context, size_t begin, size_t end) {
     const qdq_exec *exec = context;
     size_t bytes = exec->plan->stats.arena_bytes, first = begin * ZEROED, last = end * ZEROED;

@@ -73,7 +73,7 @@ static qdq_status find_io(const qdq_exec *exec, const char *name, int among, con
     return QDQ_ERR_ARGUMENT;
 }
 
-// An int8 or uint8 array may stand for elements of the narrower integers.
+// True if an int8 or uint8 array may stand for elements of a narrower integer.
 static bool stands_for(qdq_dtype dtype, qdq_dtype narrow) {
     const qdq_dtype_info *info = qdq_dtype_get(narrow);
     return qdq_dtype_is_packed(narrow) && info->kind == QDQ_KIND_INT &&

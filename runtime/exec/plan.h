@@ -203,7 +203,7 @@ typedef struct qdq_step {
     const qdq_reduce *reduce;  // QDQ_STEP_REDUCE
 } qdq_step;
 
-// "blocks", "direct", ...
+// Returns "blocks", "direct", ...
 const char *qdq_step_shape_name(qdq_step_shape shape);
 
 // A value that stays readable after a run.
