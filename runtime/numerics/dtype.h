@@ -15,14 +15,14 @@ bool qdq_dtype_is_int(qdq_dtype dtype);
 // True for these and the wide integers, and bool.
 bool qdq_dtype_is_whole(qdq_dtype dtype);
 
-// n elements of any dtype to float32; integers and float64 are rounded once, half to even.
+// Converts n elements of any dtype to float32; integers and float64 are rounded once, half to even.
 void qdq_decode_float(qdq_dtype dtype, const void *x, float *out, size_t n);
-// n float32 to elements of a dtype of real numbers, rounded as `numerics` says (NULL: all zero,
-// which means half to even, and float8 saturates).
+// Converts n float32 to elements of a dtype of real numbers, rounded as `numerics` says (NULL: all
+// zero, which means half to even, and float8 saturates).
 void qdq_encode_float(qdq_dtype dtype, const float *in, void *y, size_t n,
                       const qdq_numerics *numerics);
-// The same for integers and bool; values must be in the range of the dtype. Decoding uint32, int64
-// and uint64 clamps to the range of int32_t.
+// Convert integers and bool likewise; values must be in the range of the dtype. Decoding uint32,
+// int64 and uint64 clamps to the range of int32_t.
 void qdq_decode_int(qdq_dtype dtype, const void *x, int32_t *out, size_t n);
 void qdq_encode_int(qdq_dtype dtype, const int32_t *in, void *y, size_t n);
 
@@ -43,13 +43,13 @@ bool qdq_dtype_is_packed(qdq_dtype dtype);
 // dtypes.
 size_t qdq_first_beyond(qdq_dtype dtype, const void *elements, size_t n);
 
-// `value` rounded to a float dtype as `numerics` says (NULL: all zero).
+// Returns `value` rounded to a float dtype as `numerics` says (NULL: all zero).
 float qdq_round_to_dtype(qdq_dtype dtype, float value, const qdq_numerics *numerics);
 
 // True if a shape has a rank of 0 to QDQ_MAX_RANK, and dims of at least 1.
 bool qdq_shape_is_legal(qdq_shape shape);
 
-// Like qdq_round_to_dtype; QDQ_DTYPE_NONE does not change the value.
+// Rounds like qdq_round_to_dtype; QDQ_DTYPE_NONE does not change the value.
 static inline float qdq_round_to(qdq_dtype dtype, float value, const qdq_numerics *numerics) {
     return dtype == QDQ_DTYPE_NONE ? value : qdq_round_to_dtype(dtype, value, numerics);
 }

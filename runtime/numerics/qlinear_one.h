@@ -211,8 +211,8 @@ static inline int32_t qdq_qlinear_window_one(const qdq_qlinear_mean_params *p, f
 
 enum { QDQ_QLINEAR_CODES = 256 };
 
-// The exponentials of all 256 distances from the greatest code of a row of `length` codes. The
-// largest is as large as sums of `length` of them allow, less a factor of e^5; the logarithm is
+// Computes the exponentials of all 256 distances from the greatest code of a row of `length` codes.
+// The largest is as large as sums of `length` of them allow, less a factor of e^5; the logarithm is
 // rounded to float.
 static inline void qdq_qlinear_exponentials(float scale, size_t length, float *table) {
     double room = (double)(float)qdq_log64((double)(FLT_MAX / (float)length)) - 5.0;
@@ -221,8 +221,8 @@ static inline void qdq_qlinear_exponentials(float scale, size_t length, float *t
         table[i] = (float)qdq_exp64(((double)i - 255 + shift) * (double)scale);
 }
 
-// One element from its exponential, the sum of the row and floor(1 / y_scale). A row whose product
-// overflows has no code: the CPU's conversion decides.
+// Computes an element from its exponential, the sum of the row and floor(1 / y_scale). A row whose
+// product overflows has no code: the CPU's conversion decides.
 static inline int32_t qdq_qlinear_softmax_one(bool arm, bool is_signed, float v, int32_t zero) {
     float whole = qdq_round_half_even(v);
     uint32_t bits;

@@ -13,8 +13,8 @@
 #include "runtime/numerics/dtype.h"
 #include "runtime/numerics/fma.h"
 
-// QDQ_ERR_ARGUMENT if an enumerator is out of range, or if a dtype of an intermediate result is
-// neither none nor a float dtype.
+// Fails with QDQ_ERR_ARGUMENT if an enumerator is out of range, or if a dtype of an intermediate
+// result is neither none nor a float dtype.
 qdq_status qdq_numerics_check(const qdq_numerics *n, qdq_error *err);
 
 // The integers that an op may produce: the range of the dtype, and the clamp range within it.
