@@ -93,7 +93,7 @@ static qdq_memory_rule check_shard_shape(const qdq_device_tensor *tensor,
     return QDQ_MEMORY_FINE;
 }
 
-// The rules of HEIGHT_SHARDED and WIDTH_SHARDED about the other dim.
+// Checks the rules of HEIGHT_SHARDED and WIDTH_SHARDED about the other dim.
 static qdq_memory_rule check_other_dim(const qdq_page_layout *pages,
                                        const qdq_memory_config *config, qdq_error *err) {
     const int64_t *shard = config->shard_spec.shape.dims;

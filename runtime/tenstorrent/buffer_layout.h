@@ -28,11 +28,11 @@ bool qdq_memory_config_equal(const qdq_memory_config *a, const qdq_memory_config
 // True if two layouts of one config on one device put pages of equal numbers at the same places.
 bool qdq_buffer_layout_equal(const qdq_buffer_layout *a, const qdq_buffer_layout *b);
 
-// The buffer of a tensor.
+// Lays out the buffer of a tensor.
 qdq_memory_rule qdq_buffer_layout_of(const qdq_device *device, const qdq_device_tensor *tensor,
                                      const qdq_memory_config *config, qdq_buffer_layout *out,
                                      qdq_error *err);
-// A buffer of `size` bytes in pages, interleaved.
+// Lays out a buffer of `size` bytes in pages, interleaved.
 qdq_memory_rule qdq_buffer_layout_raw(const qdq_device *device, qdq_buffer_type type, uint64_t size,
                                       uint64_t page_size, qdq_buffer_layout *out, qdq_error *err);
 

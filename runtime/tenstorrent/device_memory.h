@@ -25,7 +25,8 @@ typedef struct qdq_buffer {
     bool is_allocated;
 } qdq_buffer;
 
-// `mempool` outlives the memory. QDQ_ERR_ARGUMENT for a device that fails its check.
+// Creates the empty memory of a device. `mempool` outlives the memory. QDQ_ERR_ARGUMENT for a
+// device that fails its check.
 qdq_status qdq_device_memory_init(qdq_device_memory *memory, const qdq_device *device,
                                   qdq_mempool *mempool, qdq_error *err);
 
@@ -45,17 +46,17 @@ qdq_failure_kind qdq_buffer_allocate(qdq_device_memory *memory, const qdq_buffer
 qdq_failure_kind qdq_buffer_allocate_at(qdq_device_memory *memory, const qdq_buffer_layout *layout,
                                         uint64_t address, qdq_buffer *out,
                                         qdq_memory_failure *failure);
-// A new place by the pool's rule. With `free_first` the buffer's own place counts as free, as
-// ttnn.move does it, so that it always fits; without, both exist until the data has been copied. A
-// buffer that has views, or no pages, stays. buffer->address tells if it moved.
+// Moves a buffer to a new place by the pool's rule. With `free_first` the buffer's own place counts
+// as free, as ttnn.move does it, so that it always fits; without, both exist until the data has
+// been copied. A buffer that has views, or no pages, stays. buffer->address tells if it moved.
 qdq_failure_kind qdq_buffer_reallocate(qdq_device_memory *memory, qdq_buffer *buffer,
                                        bool free_first, qdq_memory_failure *failure);
 
-// Another buffer in the memory of `root`, or of a view; the memory is free when all of them are.
-// False if `root` is not allocated, or if `layout` (NULL: that of root) does not fit into it.
+// Creates another buffer in the memory of `root`, or of a view; the memory is free when all of them
+// are. False if `root` is not allocated, or if `layout` (NULL: that of root) does not fit into it.
 bool qdq_buffer_view(qdq_device_memory *memory, const qdq_buffer *root,
                      const qdq_buffer_layout *layout, qdq_buffer *out);
-// False if the buffer is not allocated.
+// Frees a buffer. False if the buffer is not allocated.
 bool qdq_buffer_free(qdq_device_memory *memory, qdq_buffer *buffer);
 
 //---- Circular buffers -------------------------------------------------------
@@ -76,8 +77,8 @@ typedef struct qdq_memory_view {
     uint64_t peak_bytes_allocated_per_bank;  // since the beginning
 } qdq_memory_view;
 
-// All zero for a buffer type without a pool. The blocks of a pool: qdq_free_list_block, over
-// memory->lists[type].
+// Reports the state of a pool. All zero for a buffer type without a pool. The blocks of a pool:
+// qdq_free_list_block, over memory->lists[type].
 qdq_memory_view qdq_device_memory_view(const qdq_device_memory *memory, qdq_buffer_type type);
 
 #endif

@@ -18,11 +18,11 @@ typedef struct qdq_device_pool {
     bool top_down;  // where tensors are put by default
 } qdq_device_pool;
 
-// `device` passed qdq_device_check. False for QDQ_SYSTEM_MEMORY and numbers that are no buffer
-// type.
+// Describes a pool. `device` passed qdq_device_check. False for QDQ_SYSTEM_MEMORY and numbers that
+// are no buffer type.
 bool qdq_device_pool_of(const qdq_device *device, qdq_buffer_type type, qdq_device_pool *out);
 
-// `n` rounded up to a multiple of `unit`, which is not 0; the caller knows that it does not
+// Returns `n` rounded up to a multiple of `unit`, which is not 0; the caller knows that it does not
 // overflow.
 static inline uint64_t qdq_round_up(uint64_t n, uint64_t unit) {
     return (n + unit - 1) / unit * unit;

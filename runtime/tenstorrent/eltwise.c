@@ -17,12 +17,13 @@ static uint32_t load(qdq_chip_formats formats, uint32_t v) {
     return formats == QDQ_CHIP_FLOAT32 ? v : qdq_chip_load_bfloat16((uint16_t)(v >> 16));
 }
 
-// The packer, from a Dst of 16 bits.
+// Packs as the packer does, from a Dst of 16 bits.
 static uint32_t pack_bfloat16(uint32_t v) {
     return (uint32_t)qdq_chip_pack_bfloat16_dst16((uint16_t)(v >> 16)) << 16;
 }
 
-// From the vector unit to the tile. A kernel for a Dst of 16 bits rounds half to even.
+// Moves a result from the vector unit to the tile. A kernel for a Dst of 16 bits rounds half to
+// even.
 static uint32_t store(qdq_chip_formats formats, uint32_t v) {
     if (formats != QDQ_CHIP_BFLOAT16) return qdq_sfp_store(v);
     return pack_bfloat16((uint32_t)qdq_chip_cast_bfloat16(v) << 16);

@@ -46,7 +46,7 @@ static int bit_length(uint32_t v) {
     return length;
 }
 
-// Half up in magnitude.
+// Shifts, rounding half up in magnitude.
 static uint32_t shift_right(uint32_t v, int by) { return (v + (1u << (by - 1))) >> by; }
 
 static int32_t aligned(term t, int exponent, bool dst32, bool group) {
@@ -76,7 +76,7 @@ static uint32_t packed(bool wormhole, bool dst32, int32_t sum, int exponent) {
     return sign | (uint32_t)exponent << 23 | (m & 0x7FFFFF);
 }
 
-// dst plus terms.
+// Returns dst plus terms.
 static uint32_t accumulate(qdq_multiply_add chip, bool dst32, uint32_t dst, const term *terms,
                            int count) {
     int of_dst = (int)(dst >> 23 & 0xFF), exponent = of_dst;

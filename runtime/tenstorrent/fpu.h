@@ -23,7 +23,7 @@ typedef struct qdq_fpu_operand {
 qdq_fpu_operand qdq_fpu_weight(uint32_t v);
 qdq_fpu_operand qdq_fpu_activation(uint32_t v);
 
-// MVMUL: dst plus 16 products, of the phase 0 to 3.
+// MVMUL: returns dst plus 16 products, of the phase 0 to 3.
 uint32_t qdq_fpu_mvmul(qdq_multiply_add chip, bool dst32, int phase, uint32_t dst,
                        const qdq_fpu_operand a[QDQ_FPU_DEPTH],
                        const qdq_fpu_operand b[QDQ_FPU_DEPTH]);

@@ -33,9 +33,9 @@ typedef struct qdq_memory_failure {
     qdq_core_range cores;
 } qdq_memory_failure;
 
-// One sentence, cut to fit. "" for QDQ_FAILURE_NONE.
+// Writes one sentence, cut to fit. "" for QDQ_FAILURE_NONE.
 void qdq_memory_failure_text(const qdq_memory_failure *failure, char *out, size_t capacity);
-// "exhausted", "fragmented", ...
+// Returns "exhausted", "fragmented", ...
 const char *qdq_failure_kind_name(qdq_failure_kind kind);
 
 #endif

@@ -31,7 +31,7 @@ typedef enum qdq_memory_rule {
 
 //---- Tiles ------------------------------------------------------------------
 
-// 32x32 for a shape of zeros.
+// Returns `tile`, or 32x32 for a shape of zeros.
 qdq_tile_shape qdq_tile_shape_or_default(qdq_tile_shape tile);
 // True if `tile` is a legal shape: see qdq_tile_shape.
 bool qdq_tile_shape_is_legal(qdq_tile_shape tile);

@@ -76,7 +76,7 @@ bool qdq_page_place_of(const qdq_buffer_layout *l, uint64_t address, uint64_t pa
 
 //---- Place to page ----------------------------------------------------------
 
-// The page that is number `within` of a shard; false for a padding page.
+// Finds the page that is number `within` of a shard; false for a padding page.
 static bool page_of(const qdq_buffer_layout *l, uint64_t shard, uint64_t within, uint64_t *page) {
     uint64_t step = 1;
     *page = 0;

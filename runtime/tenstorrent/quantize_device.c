@@ -48,7 +48,7 @@ static uint32_t dequantize_step(const qdq_numerics *n, uint32_t v) {
 
 //---- Quantize ---------------------------------------------------------------
 
-// A chip's scales become bfloat16 by its typecast.
+// Returns the scale, for a chip converted to bfloat16 by its typecast.
 static float scale_of(const qdq_numerics *n, float s) {
     if (!n->multiply_add || n->scale_dtype != QDQ_BFLOAT16) return qdq_quantize_scale(n, s);
     return float_of((uint32_t)qdq_chip_cast_bfloat16(bits_of(s)) << 16);
@@ -79,14 +79,14 @@ static uint32_t scaled(const qdq_numerics *n, float x, float s) {
     return quantize_step(n, divides ? divide(n, a, b) : multiply(n, a, b));
 }
 
-// v + z, both rounded to the dtype of the steps.
+// Returns v + z, both rounded to the dtype of the steps.
 static uint32_t shifted(const qdq_numerics *n, uint32_t v, int32_t z) {
     if (!in_bfloat16(n)) return quantize_step(n, add(n, v, quantize_step(n, bits_of((float)z))));
     uint32_t zero = (uint32_t)qdq_chip_cast_bfloat16_from_int32(z) << 16;
     return qdq_chip_add(n->multiply_add, QDQ_CHIP_BFLOAT16, v, zero);
 }
 
-// Places in the total order of the chip, which bounds are compared in.
+// Returns the place in the total order of the chip, which bounds are compared in.
 static int64_t place(uint32_t v) {
     int64_t magnitude = v & 0x7FFFFFFF;
     return v >> 31 ? -magnitude - 1 : magnitude;

@@ -10,10 +10,10 @@
 // the same instruction.
 bool qdq_quantizes_by_chip_inverse(const qdq_numerics *n);
 
-// 1 / s.
+// Returns 1 / s.
 float qdq_quantize_inverse(const qdq_numerics *n, float s);
 
-// qdq_quantize_one with 1 / s instead of s, for these numerics.
+// Computes qdq_quantize_one with 1 / s instead of s, for these numerics.
 int32_t qdq_quantize_by_inverse(const qdq_numerics *n, float x, float inverse, int32_t z,
                                 const qdq_range *range);
 

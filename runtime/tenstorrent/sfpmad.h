@@ -9,11 +9,11 @@
 
 #include "include/qdq/numerics.h"
 
-// x * y + z as Wormhole or Blackhole computes it. The chips differ in NaN, in -0, in results below
-// the normal numbers, and in the last bit of few sums of short operands.
+// Returns x * y + z as Wormhole or Blackhole computes it. The chips differ in NaN, in -0, in
+// results below the normal numbers, and in the last bit of few sums of short operands.
 uint32_t qdq_sfpmad(qdq_multiply_add chip, uint32_t x, uint32_t y, uint32_t z);
 
-// x * y, x + y.
+// Return x * y, and x + y.
 uint32_t qdq_sfpmul(qdq_multiply_add chip, uint32_t x, uint32_t y);
 uint32_t qdq_sfpadd(qdq_multiply_add chip, uint32_t x, uint32_t y);
 

@@ -30,11 +30,12 @@ uint32_t qdq_sfp_store(uint32_t v);
 uint32_t qdq_sfp_max(uint32_t a, uint32_t b);
 uint32_t qdq_sfp_min(uint32_t a, uint32_t b);
 
-// 1 / x as the kernel for float32 tensors computes it; at most one unit in the last place off.
+// Returns 1 / x as the kernel for float32 tensors computes it; at most one unit in the last place
+// off.
 uint32_t qdq_sfp_reciprocal(qdq_multiply_add chip, uint32_t x);
 // SFPARECIP of Blackhole: 1 / x to 7 bits.
 uint32_t qdq_sfp_approximate_reciprocal(uint32_t x);
-// a / b of float32 tensors. Not correctly rounded: about one quotient in 14 is a unit off.
+// Returns a / b of float32 tensors. Not correctly rounded: about one quotient in 14 is a unit off.
 uint32_t qdq_sfp_divide(qdq_multiply_add chip, uint32_t a, uint32_t b);
 
 #endif

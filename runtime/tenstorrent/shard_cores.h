@@ -7,9 +7,9 @@
 
 // Cores of all ranges together.
 uint64_t qdq_shard_cores_count(const qdq_shard_spec *spec);
-// Core number `i` of the list: range by range, each in the orientation of the spec.
+// Finds core number `i` of the list: range by range, each in the orientation of the spec.
 void qdq_shard_cores_at(const qdq_shard_spec *spec, uint64_t i, uint16_t *x, uint16_t *y);
-// The number of a core; false if it is in no range.
+// Finds the number of a core; false if it is in no range.
 bool qdq_shard_cores_find(const qdq_shard_spec *spec, uint64_t x, uint64_t y, uint64_t *i);
 
 // The ranges lie within grid_x times grid_y cores and do not overlap.

@@ -11,9 +11,10 @@
 // A bfloat16 that reaches the vector unit through an addition of zero in the matrix unit: denormals
 // and -0 become +0, NaN infinity with its sign.
 uint32_t qdq_chip_load_bfloat16(uint16_t code);
-// float32 to the 19 bits of the matrix unit's operands, at their places in a float32: truncates.
+// Converts float32 to the 19 bits of the matrix unit's operands, at their places in a float32:
+// truncates.
 uint32_t qdq_chip_unpack_tf32(uint32_t v);
-// float32 to bfloat16 in the unpacker: truncates; denormals become +0.
+// Converts float32 to bfloat16 in the unpacker: truncates; denormals become +0.
 uint16_t qdq_chip_unpack_bfloat16(uint32_t v);
 // Returns the bfloat16 of a block float's code with `code_bits` 8, 4 or 2, sign included. The code
 // of minus zero is minus infinity, and the exponent wraps around below 0. qdq_block_float_* have
@@ -22,16 +23,16 @@ uint16_t qdq_chip_unpack_block_float(uint8_t code, int code_bits, uint8_t expone
 
 //---- Out --------------------------------------------------------------------
 
-// float32 to bfloat16: half away from zero; a result that is a zero or a denormal becomes +0, NaN
-// infinity with its sign.
+// Converts float32 to bfloat16: half away from zero; a result that is a zero or a denormal becomes
+// +0, NaN infinity with its sign.
 uint16_t qdq_chip_pack_bfloat16(uint32_t v);
 // The same from a 16-bit Dst.
 uint16_t qdq_chip_pack_bfloat16_dst16(uint16_t v);
-// Integers, in sign and magnitude, to a byte: uint8 0..255, int8 sign and at most 127.
+// Converts integers, in sign and magnitude, to a byte: uint8 0..255, int8 sign and at most 127.
 uint8_t qdq_chip_pack_uint8(uint32_t v);
 uint8_t qdq_chip_pack_int8(uint32_t v);
-// 16 float32 that share an exponent to codes of a block float; returns the exponent. `precise`
-// leaves out an early rounding to 7 significand bits.
+// Packs 16 float32 that share an exponent to codes of a block float; returns the exponent.
+// `precise` leaves out an early rounding to 7 significand bits.
 uint8_t qdq_chip_pack_block_float(const uint32_t v[16], int code_bits, bool precise,
                                   uint8_t codes[16]);
 
