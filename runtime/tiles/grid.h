@@ -22,7 +22,7 @@ typedef struct qdq_grid {
 // One block that holds all elements of any shape.
 extern const qdq_grid qdq_grid_whole;
 
-// `extents` has shape.rank entries in 1..dim.
+// Returns the grid of a shape. `extents` has shape.rank entries in 1..dim.
 qdq_grid qdq_grid_of(qdq_shape shape, const int64_t *extents);
 
 // Returns a copy that `mempool` owns, or &qdq_grid_whole if the grid is one block: most are, and a
@@ -72,7 +72,7 @@ typedef struct qdq_grid_values {
 qdq_view qdq_grid_strip(const qdq_grid *grid, qdq_grid_values values, size_t first, size_t n,
                         uint32_t *scratch);
 
-// The same for the 1024 elements of a tile, in tile order. Padding gets parameters too.
+// Returns the same for the 1024 elements of a tile, in tile order. Padding gets parameters too.
 qdq_view qdq_grid_tile(const qdq_grid *grid, qdq_grid_values values, const qdq_tiling *tiling,
                        size_t tile, uint32_t *scratch);
 
