@@ -8,7 +8,7 @@
 
 enum { PORT_A, PORT_B };
 
-// The shape that two inputs are broadcast to, or a finding.
+// Computes the shape that two inputs are broadcast to, or reports a finding.
 static bool join(const qdq_op_context *ctx, size_t a, size_t b, qdq_broadcast rule,
                  qdq_shape *out) {
     qdq_shape sa = ctx->inputs[a].type.shape, sb = ctx->inputs[b].type.shape;
@@ -263,7 +263,7 @@ const qdq_op qdq_op_select = {
 
 enum { PORT_X, PORT_OTHER };
 
-// An op whose b has one element per index of dim `dim` of x.
+// Defines an op whose b has one element per index of dim `dim` of x.
 static qdq_elements along(const qdq_op_context *ctx, qdq_elementwise function, int dim) {
     qdq_elements op = {
         .function = function, .a = PORT_X, .b = PORT_OTHER, .c = -1, .has_b_shape = true};

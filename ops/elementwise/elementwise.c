@@ -309,7 +309,7 @@ static bool is_plain(const elements_params *p) {
     return true;
 }
 
-// The function of a chip, if it is known for these dtypes.
+// Takes the function of a chip, if it is known for these dtypes.
 static void use_chip(elements_params *p, qdq_elementwise function, const qdq_lowering *to) {
     const operand *a = &p->operands[0], *b = &p->operands[1];
     qdq_elementwise_fn *fn =

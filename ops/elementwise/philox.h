@@ -19,8 +19,8 @@ static inline void qdq_philox4x32(uint32_t counter[4], uint32_t key0, uint32_t k
     }
 }
 
-// The random words of Dropout for elements group * 4 to group * 4 + 3. With offset 0 all four are
-// the same word, from a counter with 32 bits of the index, as in oneDNN 3.13 on x86-64.
+// Computes the random words of Dropout for elements group * 4 to group * 4 + 3. With offset 0 all
+// four are the same word, from a counter with 32 bits of the index, as in oneDNN 3.13 on x86-64.
 static inline void qdq_dropout_words(uint64_t seed, uint64_t offset, uint64_t group,
                                      uint32_t words[4]) {
     uint64_t at = group * 4;
