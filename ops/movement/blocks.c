@@ -18,7 +18,8 @@ static const qdq_attr_desc depth_attrs[] = {
      "DCR: channel = pixel of the block * channels of y + channel of y; CRD: the reverse"}};
 static const qdq_attr_desc space_attrs[] = {BLOCKSIZE_ATTR};
 
-// A finding unless x is an image and `blocksize` can divide it: channels by its square, or sides.
+// Reports a finding unless x is an image and `blocksize` can divide it: channels by its square, or
+// sides.
 static bool check(const qdq_op_context *ctx, bool channels) {
     const qdq_blocks_attrs *a = ctx->attrs;
     qdq_shape x = ctx->inputs[0].type.shape;

@@ -29,7 +29,7 @@ static void fill_run(const diagonal_params *p, uint64_t bits, qdq_chunks *y, siz
     }
 }
 
-// Elements `at` to `at + n` of y, all in one stretch.
+// Computes elements `at` to `at + n` of y, all in one stretch.
 static void put(const diagonal_params *p, const qdq_tensors *tensors, fill what, qdq_chunks *y,
                 size_t at, size_t n) {
     if (n && what == FILL_X)

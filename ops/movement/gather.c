@@ -112,7 +112,7 @@ static int axis_of(const qdq_op_context *ctx) {
                           ctx->inputs[IN_X].type.shape.rank);
 }
 
-// A finding if y had too many dims.
+// Reports a finding if y had too many dims.
 static bool check_rank(const qdq_op_context *ctx, int rank) {
     if (rank <= QDQ_MAX_RANK) return true;
     qdq_report_shape(

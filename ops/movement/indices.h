@@ -33,8 +33,8 @@ static inline size_t qdq_index(qdq_dtype dtype, const void *indices, size_t i, s
     return (size_t)(index < dim ? index : dim - 1);
 }
 
-// A finding unless the input's elements, if constant, are indices of dims of x: element i of
-// dims[i % count]. The op's `looks_at` must have the input.
+// Reports a finding unless the input's elements, if constant, are indices of dims of x: element i
+// of dims[i % count]. The op's `looks_at` must have the input.
 bool qdq_check_indices(const qdq_op_context *ctx, size_t input, const int64_t *dims, size_t count);
 
 // Checks the indices of GatherElements and ScatterElements: they have as many dims as t, and none
@@ -65,14 +65,14 @@ struct qdq_places {
     size_t strides[QDQ_MAX_RANK];  // of t
 };
 
-// Places for Gather: for each index of the dims before `axis`, for each element of `indices`, that
-// index of the axis.
+// Returns the places for Gather: for each index of the dims before `axis`, for each element of
+// `indices`, that index of the axis.
 qdq_places qdq_places_along(qdq_shape t, const qdq_type *indices, int axis);
-// Places for GatherElements: element (i, j, k) of `indices` replaces its own coordinate on the
-// axis: (indices, j, k) for axis 0.
+// Returns the places for GatherElements: element (i, j, k) of `indices` replaces its own coordinate
+// on the axis: (indices, j, k) for axis 0.
 qdq_places qdq_places_of_elements(qdq_shape t, const qdq_type *indices, int axis);
-// Places for GatherND: the last dim of `indices` has the indices of the dims of t after the first
-// `batch_dims`, which both share.
+// Returns the places for GatherND: the last dim of `indices` has the indices of the dims of t after
+// the first `batch_dims`, which both share.
 qdq_places qdq_places_of_tuples(qdq_shape t, const qdq_type *indices, int batch_dims);
 
 #endif

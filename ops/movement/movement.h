@@ -26,7 +26,7 @@ void qdq_move(qdq_dtype x_dtype, const void *x, qdq_dtype y_dtype, void *y, size
 void qdq_move_chunk(qdq_dtype x_dtype, const void *x, qdq_dtype y_dtype, qdq_chunks *y, size_t at,
                     size_t n);
 
-// `lower` of an op that copies its input in order.
+// Implements `lower` of an op that copies its input in order.
 size_t qdq_lower_copy(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages);
 // The same for an op whose y has the dims of x in another order: dim i is dim order[i], with x seen
 // as a tensor of the shape given.
@@ -35,7 +35,8 @@ size_t qdq_lower_transpose(const qdq_op_context *ctx, const qdq_lowering *to, qd
 // Describes a transpose stage: the dims of y and, for each, the distance in x from an index to the
 // next. Returns the number of dims.
 int qdq_transpose_show(const qdq_stage *stage, size_t *sizes, size_t *x_strides);
-// The hook passes_quantized of an op that keeps the shape and all elements in their places.
+// Implements the hook passes_quantized of an op that keeps the shape and all elements in their
+// places.
 bool qdq_same_quantized(const qdq_op_context *ctx, qdq_quantized *quantized);
 
 // Returns the address of element p.

@@ -163,7 +163,7 @@ static size_t find_run(const qdq_run_dim *dim, size_t index) {
     return low;
 }
 
-// Elements `at` to `stop` of y, which lie in one row that begins at element `row_at`.
+// Copies elements `at` to `stop` of y, which lie in one row that begins at element `row_at`.
 static void copy_row(const qdq_runs *p, const qdq_tensors *tensors, const row_place *row,
                      qdq_chunks *y, size_t row_at, size_t at, size_t stop) {
     const qdq_run_dim *dim = &p->dims[p->rank - 1];

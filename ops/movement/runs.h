@@ -52,14 +52,14 @@ bool qdq_runs_add(qdq_runs *table, qdq_mempool *mempool, size_t size, const qdq_
 bool qdq_runs_add_one(qdq_runs *table, qdq_mempool *mempool, size_t size, ptrdiff_t from,
                       ptrdiff_t step);
 
-// `lower` of an op whose dims have all been added.
+// Implements `lower` of an op whose dims have all been added.
 size_t qdq_lower_runs(qdq_runs *table, qdq_stage *stages);
 
-// The distance in x from an index of each dim to the next.
+// Sets the distance in x from an index of each dim to the next.
 void qdq_strides_of(qdq_shape shape, ptrdiff_t *strides);
 
-// The hook passes_quantized of an op whose y has the dims of x as its last dims: exact unless the
-// length of a dim with parameters per entry changes.
+// Implements the hook passes_quantized of an op whose y has the dims of x as its last dims: exact
+// unless the length of a dim with parameters per entry changes.
 bool qdq_runs_quantized(const qdq_op_context *ctx, qdq_quantized *quantized);
 
 #endif
