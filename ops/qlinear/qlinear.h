@@ -18,7 +18,7 @@
 #define QDQ_QLINEAR_PORTS(attrs, name) \
     {#name, offsetof(attrs, name), false, QDQ_SET_BYTES}, QDQ_QLINEAR_SCALE_PORTS(attrs, name)
 
-// Findings about the scale at input `scale` and the zero point after it.
+// Reports findings about the scale at input `scale` and the zero point after it.
 void qdq_qlinear_check(const qdq_op_context *ctx, size_t scale);
 
 // The inputs that hold the parameters of an operand.

@@ -52,7 +52,7 @@ struct binary_params {
     size_t count;
 };
 
-// Codes `at` to at + n - 1 of the operand, broadcast to y.
+// Returns codes `at` to at + n - 1 of the operand, broadcast to y.
 static const uint8_t *codes_of(const binary_params *p, const operand *o, const qdq_tensors *tensors,
                                size_t at, size_t n, uint8_t *buffer) {
     const uint8_t *x = tensors->x[o->port];
@@ -96,7 +96,7 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
 
 //---- Lowering ---------------------------------------------------------------
 
-// Dim i of the shape, counted from the last one; beyond the first: 1.
+// Returns dim i of the shape, counted from the last one; beyond the first: 1.
 static int64_t dim_from_end(qdq_shape shape, int i) {
     return i < shape.rank ? shape.dims[shape.rank - 1 - i] : 1;
 }
