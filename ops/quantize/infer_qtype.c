@@ -3,7 +3,7 @@
 // scale.
 #include "ops/quantize/quant_params.h"
 
-// The shape of the scale if its type is known. A list of an attribute is flat.
+// Describes the shape of the scale if its type is known. A list of an attribute is flat.
 static bool scale_shape(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
                         qdq_shape *shape) {
     const qdq_operand *scale = &ctx->inputs[QDQ_PORT_SCALE];

@@ -167,7 +167,7 @@ static void use_the_only(qdq_stage *stage, const qdq_lookup_params *params, qdq_
     *stage = stage_of_tables(stage, fn, params, &the_only_table);
 }
 
-// Parameters of one table, which is filled in later. NULL when memory runs out.
+// Allocates the parameters of one table, which is filled in later. NULL when memory runs out.
 static qdq_lookup_params *one_table(qdq_dtype x, qdq_dtype y, uint8_t **table,
                                     qdq_lookup_line **line, qdq_mempool *mempool) {
     qdq_lookup_params *params = QDQ_MEMPOOL_NEW(mempool, qdq_lookup_params);

@@ -265,7 +265,7 @@ void qdq_find_ignored(const qdq_op_context *ctx, const char *attr, const char *w
                          qdq_text(ctx->findings, "is given, but %s", why), NULL);
 }
 
-// The limits of an integer or float8 dtype.
+// Finds the limits of an integer or float8 dtype.
 static void find_limits(qdq_dtype dtype, double *least, double *greatest) {
     const qdq_dtype_info *info = qdq_dtype_get(dtype);
     bool is_int = info->kind == QDQ_KIND_INT;

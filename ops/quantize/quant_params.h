@@ -98,7 +98,8 @@ qdq_granularity qdq_granularity_of(const qdq_op_context *ctx, const qdq_quantize
 // has an axis and several scales, and per_group if it has no axis and the scale has the rank of x,
 // 2 or more, and divides each dim. False if it stays per_tensor.
 bool qdq_infer_qtype(const qdq_op_context *ctx, qdq_quantize_attrs *attrs, qdq_mempool *mempool);
-// The extents of the blocks of x that share a scale. False if the scale is no grid of equal blocks.
+// Computes the extents of the blocks of x that share a scale. False if the scale is no grid of
+// equal blocks.
 bool qdq_blocks_of(qdq_shape x, qdq_shape scale, int64_t *extents);
 
 // Returns the number of scales of the attribute or the port; 0 if neither is given or known.
@@ -139,7 +140,7 @@ qdq_dtype qdq_check_result(const qdq_op_context *ctx, qdq_dtype dtype, qdq_dtype
 
 //---- Lowering ---------------------------------------------------------------
 
-// A scale or zero point as a parameter of a stage. False when memory runs out.
+// Describes a scale or zero point as a parameter of a stage. False when memory runs out.
 bool qdq_scale_param(const qdq_op_context *ctx, const qdq_scale_slot *slot,
                      const qdq_granularity *granularity, qdq_mempool *mempool,
                      qdq_stage_param *out);
@@ -168,12 +169,12 @@ void qdq_infer_given(qdq_op_context *ctx, const qdq_quantize_attrs *attrs, qdq_d
 // Lowers an op of the family to a link of the family from x to y. False when memory runs out.
 bool qdq_lower_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs, qdq_family family,
                      const qdq_lowering *to, qdq_stage *stage);
-// Hook quantized_input of Dequantize: describes the codes. False if qdq_quantized cannot describe
-// them.
+// Implements the hook quantized_input of Dequantize: describes the codes. False if qdq_quantized
+// cannot describe them.
 bool qdq_quantized_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
                          const qdq_lowering *to, qdq_quantized *quantized);
-// Hook weight_codes of Dequantize: describes constant codes. False if the node is not the plain
-// formula.
+// Implements the hook weight_codes of Dequantize: describes constant codes. False if the node is
+// not the plain formula.
 bool qdq_weight_codes_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
                             const qdq_lowering *to, qdq_weight_codes *weight_codes);
 
