@@ -113,8 +113,8 @@ double qdq_norm_number(const qdq_tensors *tensors, qdq_along along, size_t index
     return (double)number;
 }
 
-// One float32 per element from `from` on: expanded into the buffer, or in place if the input
-// already has them so.
+// Returns one float32 per element from `from` on: expanded into the buffer, or in place if the
+// input already has them so.
 static const float *numbers_of(const qdq_part *part, qdq_along along, size_t from, size_t n,
                                float *buffer) {
     const qdq_norm_params *p = part->params;

@@ -43,21 +43,21 @@ void qdq_infer_norm(qdq_op_context *ctx, qdq_shape stats, qdq_bool keep_stats);
 
 //---- Checks -----------------------------------------------------------------
 
-// A finding unless epsilon, if it is given, is finite and not negative.
+// Reports a finding unless epsilon, if it is given, is finite and not negative.
 void qdq_check_epsilon(const qdq_op_context *ctx, qdq_float epsilon);
 
-// Findings unless an input is float32 or has the dtype of x, and later inputs, up to input number
-// `end`, have its dtype.
+// Reports findings unless an input is float32 or has the dtype of x, and later inputs, up to input
+// number `end`, have its dtype.
 void qdq_check_norm_dtypes(const qdq_op_context *ctx, size_t first, size_t end);
 
-// A finding unless both or none are connected.
+// Reports a finding unless both or none are connected.
 void qdq_check_both(const qdq_op_context *ctx, size_t gamma, size_t beta);
 
 // Returns the dtype of mean and variance: the dtype of an input if it is connected, else float32.
 qdq_dtype qdq_stats_dtype(const qdq_op_context *ctx, size_t input);
 
-// A finding, and false, unless x has a batch and channels, and the inputs after it one element for
-// each channel.
+// Returns false, with a finding, unless x has a batch and channels, and the inputs after it one
+// element for each channel.
 bool qdq_check_channels(const qdq_op_context *ctx, qdq_data_format format);
 
 //---- Parameters -------------------------------------------------------------
@@ -87,7 +87,7 @@ qdq_norm_params qdq_norm_params_of(const qdq_op_context *ctx, qdq_float epsilon,
 // above.
 qdq_norm_params qdq_norm_stats_params(const qdq_op_context *ctx, qdq_float epsilon);
 
-// Number `index` of an input.
+// Returns number `index` of an input.
 double qdq_norm_number(const qdq_tensors *tensors, qdq_along along, size_t index);
 
 //---- Passes: their params begin with qdq_norm_params ------------------------
