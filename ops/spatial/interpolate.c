@@ -155,7 +155,7 @@ static void set_lanes(const interpolate_params *p, lanes *l, size_t first, size_
         }
 }
 
-// The neighbours of the lanes on one side in the row of x that begins at element `row`.
+// Gathers the neighbours of the lanes on one side in the row of x that begins at element `row`.
 static void gather(const interpolate_params *p, const void *x, size_t row, const size_t *side,
                    size_t n, float *out) {
     if (p->x_dtype == QDQ_FLOAT32) {
@@ -169,7 +169,7 @@ static void gather(const interpolate_params *p, const void *x, size_t row, const
     qdq_decode_float(p->x_dtype, codes, out, n);
 }
 
-// Row (d, h) of the plane x, interpolated along the last dim.
+// Returns row (d, h) of the plane x, interpolated along the last dim.
 static const double *row_at(const interpolate_params *p, const void *x, size_t plane, size_t d,
                             size_t h, lanes *l) {
     size_t number = d * p->in[1] + h;

@@ -12,7 +12,7 @@ static size_t phase_of(const qdq_pool_axis *w) {
     return (qdq_pool_extent(w) / w->stride + 1 + 15) / 16 * 16;
 }
 
-// Packed rows for a number of rows of y.
+// Returns the number of packed rows for a number of rows of y.
 static size_t rows_of(const qdq_pool_axis *h, size_t count) {
     return (count - 1) * h->stride + h->kernel;
 }

@@ -23,7 +23,8 @@ enum {
     DECODED = 256,
 };
 
-// n / by, rounded up. Most windows need no division, and a division would dominate their cost.
+// Returns n / by, rounded up. Most windows need no division, and a division would dominate their
+// cost.
 static size_t steps(size_t n, size_t by) { return by == 1 ? n : (n + by - 1) / by; }
 
 //---- A block ----------------------------------------------------------------
@@ -190,8 +191,8 @@ static void join_all(const block *b, scratch *s) {
 
 //---- Results ----------------------------------------------------------------
 
-// The divisors of a row of windows, whose other dims have `others` elements in x. A window without
-// elements has the sum 0, which any divisor leaves 0.
+// Sets the divisors of a row of windows, whose other dims have `others` elements in x. A window
+// without elements has the sum 0, which any divisor leaves 0.
 static void set_divisors(const block *b, double others, double *divisors) {
     const qdq_pool_axis *a = b->p->axes;
     double volume = (double)a[0].kernel * (double)a[1].kernel * (double)a[2].kernel;

@@ -7,7 +7,8 @@
 
 //---- Windows ----------------------------------------------------------------
 
-// n / by, rounded up. Most windows need no division, and a division would dominate their cost.
+// Returns n / by, rounded up. Most windows need no division, and a division would dominate their
+// cost.
 static size_t steps(size_t n, size_t by) { return by == 1 ? n : (n + by - 1) / by; }
 
 qdq_pool_range qdq_pool_inside(const qdq_pool_axis *a, size_t at) {
@@ -31,7 +32,8 @@ bool qdq_pool_none_is_empty(const qdq_pool_axis *axes) {
 
 //---- Sizes ------------------------------------------------------------------
 
-// Phases that taps 0..taps - 1 fall into: (k * dilation) % stride repeats with stride / gcd.
+// Returns the number of phases that taps 0..taps - 1 fall into: (k * dilation) % stride repeats
+// with stride / gcd.
 static size_t phases_of(const qdq_pool_axis *a, size_t taps) {
     size_t n = a->stride, rest = a->dilation;
     while (rest) {
@@ -41,7 +43,7 @@ static size_t phases_of(const qdq_pool_axis *a, size_t taps) {
     return taps < a->stride / n ? taps : a->stride / n;
 }
 
-// Packed elements of a phase along the dim.
+// Returns the number of packed elements of a phase along the dim.
 static size_t extent_of(const qdq_pool_axis *a) {
     return a->span + (a->taps - 1) * a->dilation / a->stride;
 }

@@ -40,8 +40,8 @@ typedef struct qdq_window_attrs {
     bool ceil;  // positions are rounded up
 } qdq_window_attrs;
 
-// A list of one number per spatial dim; empty: `otherwise` for each. False with a finding if the
-// count is wrong or a number is less than `least`.
+// Reads a list of one number per spatial dim; empty: `otherwise` for each. False with a finding if
+// the count is wrong or a number is less than `least`.
 bool qdq_spatial_list(const qdq_op_context *ctx, const char *attr, qdq_ints list, int spatial,
                       int64_t least, size_t otherwise, size_t *out);
 
