@@ -75,7 +75,7 @@ static void put_taps_first(qdq_conv *c) {
     w->tap_stride = w->depth_stride, w->depth_stride = tap_stride;
 }
 
-// The offset of each k from the first element under a window, and how many are neighbours.
+// Sets the offset of each k from the first element under a window, and how many are neighbours.
 static bool set_offsets(qdq_conv *c, qdq_mempool *mempool) {
     size_t depth = c->gemm.depth, *offsets = qdq_mempool_array(mempool, depth, sizeof *offsets);
     if (!offsets) return false;

@@ -108,8 +108,8 @@ void qdq_conv_set_runtime_order(qdq_conv *conv, bool initial);
 // Packs the rows of A.
 qdq_gemm_pack_a_fn qdq_conv_im2col;
 
-// The places of k..k + n of a row in the image of a group; SIZE_MAX: beyond the border. True if no
-// element is beyond the border.
+// Finds the places of k..k + n of a row in the image of a group; SIZE_MAX: beyond the border. True
+// if no element is beyond the border.
 bool qdq_conv_sources(const qdq_conv *conv, size_t row, size_t k, size_t n, size_t *from);
 
 // Writes the stage of a complete convolution.
@@ -131,18 +131,19 @@ qdq_conv_way_fn qdq_conv_winograd_stage;
 // Direct convolution (direct/conv_direct.h).
 qdq_conv_way_fn qdq_conv_direct_stage;
 
-// The stage for groups of few output channels, where a product of matrices would have little to do:
-// lanes are output channels of many groups.
+// Writes the stage for groups of few output channels, where a product of matrices would have little
+// to do: lanes are output channels of many groups.
 bool qdq_conv_lanes_stage(qdq_conv *conv, const qdq_op_context *ctx, const qdq_lowering *to,
                           qdq_stage *stage);
 
-// The stage of a transposed convolution whose order is by taps (taps/conv_taps.h). Its k are taps,
-// then input channels. False when memory runs out.
+// Writes the stage of a transposed convolution whose order is by taps (taps/conv_taps.h). Its k are
+// taps, then input channels. False when memory runs out.
 bool qdq_conv_taps_stage(const qdq_conv *conv, const qdq_op_context *ctx, const qdq_lowering *to,
                          qdq_stage *stage);
 
-// The stage for dense float32 or codes with constant weights whose positions are neighbours in
-// memory: rows of the product are output channels, and panels are lines of x.
+// A form for dense float32 or codes with constant weights whose positions are neighbours in memory:
+// rows of the product are output channels, and panels are lines of x. The first: true if it suits a
+// convolution. The second writes its stage.
 bool qdq_conv_has_panels(const qdq_conv *conv, const qdq_op_context *ctx);
 bool qdq_conv_panels_stage(qdq_conv *conv, const qdq_op_context *ctx, const qdq_lowering *to,
                            qdq_stage *stage);

@@ -105,7 +105,7 @@ static void begin_at_zero(qdq_gemm *g) {
     memset(g->batches.bias, 0, sizeof g->batches.bias);
 }
 
-// The convolution of a kernel of 1 whose output channels are the phases.
+// Describes the convolution of a kernel of 1 whose output channels are the phases.
 static bool set_phases(qdq_conv *c, qdq_mempool *mempool) {
     qdq_gemm *g = &c->gemm;
     qdq_conv_phases *phases = QDQ_MEMPOOL_NEW(mempool, qdq_conv_phases);

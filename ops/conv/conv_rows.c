@@ -37,7 +37,7 @@ static void set_part(part *p, size_t k, size_t n) {
 #define GATHER(type) \
     for (size_t i = 0; i < n; i++) ((type *)out)[i] = ((const type *)x)[base + offsets[i]];
 
-// n elements that lie at base + offsets[i].
+// Copies n elements that lie at base + offsets[i].
 static void gather(size_t size, const void *restrict x, size_t base, const size_t *restrict offsets,
                    size_t n, void *restrict out) {
     if (size == 4) {
@@ -75,7 +75,7 @@ static void gather_runs(size_t size, const char *restrict x, size_t base,
     }
 }
 
-// A row whose window lies inside of x and begins at `base`.
+// Packs a row whose window lies inside of x and begins at `base`.
 static void copy(const part *p, size_t base, char *out) {
     const qdq_conv *c = p->conv;
     const size_t *offsets = c->offsets + p->k;

@@ -135,7 +135,7 @@ static void begin_panels(const job *j) {
     qdq_scratch_drop(j->tensors->poison, w->b, b_bytes(j->g));
 }
 
-// Panel p of a block that keeps its panels.
+// Returns panel p of a block that keeps its panels.
 static const char *kept_panel(const job *j, size_t p) {
     const qdq_gemm *g = j->g;
     char *panel = j->w->b + p * PANEL_BYTES;
@@ -187,7 +187,7 @@ static qdq_gemm_part part_of(const job *j, size_t p, size_t k_block, size_t at) 
     };
 }
 
-// K blocks of a chunk, 0 if sums have none.
+// Returns the number of k blocks of a chunk, 0 if sums have none.
 static size_t chunk_blocks(const qdq_gemm *g) { return g->order.chunk / qdq_gemm_depth(g); }
 
 // The same in an order of ONNX Runtime. Every chunk but the first has separate sums, which are

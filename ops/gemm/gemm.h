@@ -131,7 +131,7 @@ struct qdq_gemm {
 // Sets the defaults of a lowering: one product, no bias, no zero points.
 void qdq_gemm_init(qdq_gemm *gemm, const qdq_lowering *to, bool integer);
 
-// The same product with its columns for rows, for an epilogue of sums that are transposed.
+// Returns the same product with its columns for rows, for an epilogue of sums that are transposed.
 qdq_gemm qdq_gemm_transposed(const qdq_gemm *gemm);
 
 // Returns the offset of a product of the batch in elements, by strides of gemm->batches.
@@ -245,7 +245,7 @@ void qdq_gemm_begin_with_bias(const qdq_gemm *gemm, const qdq_tensors *tensors,
 
 //---- Epilogues --------------------------------------------------------------
 
-// The scales and biases of the rows of a block, to the end of a panel; NULL: not wanted.
+// Finds the scales and biases of the rows of a block, to the end of a panel; NULL: not wanted.
 void qdq_gemm_row_reals(const qdq_gemm *gemm, const qdq_tensors *tensors,
                         const qdq_gemm_block *block, float *scale, float *bias);
 

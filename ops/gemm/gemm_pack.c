@@ -57,7 +57,7 @@ void qdq_gemm_pack_row(const qdq_gemm *g, int32_t zero, const void *raw, size_t 
     memset(to + used, 0, qdq_gemm_steps(g->kind, n) * QDQ_GEMM_STEP_BYTES - used);
 }
 
-// Rows of float32, whose k are neighbours in memory.
+// Packs rows of float32, whose k are neighbours in memory.
 static void copy_rows(const char *x, size_t stride, size_t rows, size_t n, char *a) {
     for (size_t r = 0; r < rows; r++)
         memcpy(a + r * QDQ_GEMM_ROW_BYTES, x + r * stride, n * sizeof(float));
@@ -95,7 +95,7 @@ unsigned qdq_gemm_pack_rows(const qdq_gemm *g, const qdq_tensors *tensors,
 
 //---- B ----------------------------------------------------------------------
 
-// k..k + n of a column, copied in runs of elements at an even distance.
+// Packs k..k + n of a column, copied in runs of elements at an even distance.
 static void gather_column(const qdq_gemm *g, const qdq_gemm_source *from, size_t column, size_t k,
                           size_t n, void *out) {
     const qdq_gemm_weights *w = &g->weights;
@@ -131,7 +131,7 @@ void qdq_gemm_column(const qdq_gemm *g, const qdq_gemm_source *from, size_t colu
         g->kernel->widen(g->weights.dtype, raw, out, n);
 }
 
-// The codes of columns that are neighbours in memory, minus the zero point of each.
+// Packs the codes of columns that are neighbours in memory, minus the zero point of each.
 static void subtract_zeros(qdq_dtype dtype, const void *x, const int16_t *zeros, size_t n,
                            int16_t *out) {
     const int8_t *signs = x;

@@ -26,7 +26,7 @@ enum {
     QDQ_PACKED_WINOGRAD,  // and more: by the tiles of a unit
 };
 
-// B in a form that an earlier stage packed, NULL if none did.
+// Returns B in a form that an earlier stage packed, NULL if none did.
 const void *qdq_gemm_find_packed(const qdq_gemm *gemm, const qdq_op_context *ctx,
                                  const qdq_lowering *to, const qdq_gemm_known *known, size_t form);
 // Keeps a packed B for later stages. False when memory runs out.

@@ -92,8 +92,8 @@ static size_t lower_on_chip(const qdq_op_context *ctx, const qdq_lowering *to,
     return 1;
 }
 
-// The order of ONNX Runtime, which packs a matrix B that is a constant of the graph. The product
-// has its final rows.
+// Sets the order of ONNX Runtime, which packs a matrix B that is a constant of the graph. The
+// product has its final rows.
 static void set_order(const qdq_op_context *ctx, const qdq_matmul_ports *ports,
                       const qdq_matmul_dims *dims, qdq_gemm *g) {
     const qdq_operand *b = &ctx->inputs[B];

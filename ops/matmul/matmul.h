@@ -32,7 +32,7 @@ void qdq_matmul_lay_out(const qdq_op_context *ctx, const qdq_matmul_ports *ports
 bool qdq_matmul_read_transposed(const qdq_op_context *ctx, const qdq_matmul_ports *ports,
                                 const qdq_matmul_dims *dims, qdq_gemm *gemm);
 
-// The strides of an input that is broadcast onto y.
+// Sets the strides of an input that is broadcast onto y.
 void qdq_matmul_along(const qdq_op_context *ctx, const qdq_matmul_dims *dims, size_t port,
                       qdq_gemm_along *along, size_t *batch_strides);
 

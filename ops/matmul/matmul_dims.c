@@ -109,7 +109,7 @@ void qdq_matmul_lay_out(const qdq_op_context *ctx, const qdq_matmul_ports *ports
     g->y = (qdq_gemm_along){0, ctx->outputs[0].dtype, d->n, 1, NULL};
 }
 
-// The strides of the dims of an operand that lies in memory in its order of dims.
+// Sets the strides of the dims of an operand that lies in memory in its order of dims.
 static void strides_in_order(const qdq_operand *x, size_t *strides) {
     int rank = x->type.shape.rank, at[QDQ_MAX_RANK] = {0};
     size_t unit = 1;

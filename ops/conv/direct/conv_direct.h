@@ -86,7 +86,7 @@ typedef struct qdq_direct {
     size_t channel_blocks, bands[2];  // units
 } qdq_direct;
 
-// Weights of a group as kernels take them: [k][output].
+// Packs the weights of a group as kernels take them: [k][output].
 void qdq_direct_pack(const qdq_conv *conv, const void *data, const void *zeros, size_t group,
                      float *out);
 

@@ -75,7 +75,7 @@ void qdq_direct_zero_planes(qdq_direct_unit *u) {
     u->filled_group = NOWHERE;
 }
 
-// Rows of all slots for one place in the first dim. x: its first element.
+// Describes the rows of all slots for one place in the first dim. x: its first element.
 static qdq_direct_rows rows_of(const qdq_direct_unit *u, size_t slot, const char *x, float *plane) {
     const qdq_direct *d = u->d;
     const qdq_conv *c = &d->conv;

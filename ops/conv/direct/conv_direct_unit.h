@@ -57,7 +57,7 @@ void qdq_direct_view_planes(qdq_direct_unit *unit, qdq_direct_channels *to);
 // zero.
 void qdq_direct_fill_planes(qdq_direct_unit *unit, size_t group, size_t begin, size_t end);
 
-// The scales and biases of a unit whose groups have one output each; NULL: none.
+// Finds the scales and biases of a unit whose groups have one output each; NULL: none.
 void qdq_direct_view_reals(qdq_direct_unit *unit, const float **scale, size_t *scale_next,
                            const float **bias);
 

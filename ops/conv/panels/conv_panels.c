@@ -35,7 +35,7 @@ typedef struct dim_masks {
     uint32_t of[DIMS][TAPS];
 } dim_masks;
 
-// How far apart eight columns lie, if it is always 1 or 2; else 0.
+// Returns how far apart eight columns lie, if it is always 1 or 2; else 0.
 static uint8_t step_of(const int32_t *at) {
     int32_t step = at[1] - at[0];
     for (size_t j = 1; j < QDQ_GEMM_STEPPED; j++)
@@ -56,7 +56,8 @@ static size_t place_of(const qdq_conv *c, const size_t *o) {
     return place;
 }
 
-// The columns from `first` on that are positions of one row of the result, `o` the first of them.
+// Adds the columns from `first` on that are positions of one row of the result, `o` the first of
+// them.
 static void add_run(const panels_params *p, const size_t *o, size_t first, size_t n, panel *to,
                     dim_masks *masks) {
     const qdq_conv *c = &p->conv;
@@ -91,7 +92,7 @@ static void set_dim_masks(const panels_params *p, size_t position, size_t n, pan
         to->steps[i] = step_of(to->at + i * QDQ_GEMM_STEPPED);
 }
 
-// The panel of n positions.
+// Describes the panel of n positions.
 static void set_panel(const panels_params *p, size_t position, size_t n, panel *to) {
     const qdq_conv *c = &p->conv;
     dim_masks masks;

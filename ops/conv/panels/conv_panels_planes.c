@@ -90,7 +90,7 @@ static inside inside_of(size_t first, size_t step, size_t count, size_t in) {
 
 static void zero(float *x, size_t n) { memset(x, 0, n * sizeof *x); }
 
-// The plane of a phase of a channel, whose elements begin at x. `row`: of x, modulo 2^64.
+// Fills the plane of a phase of a channel, whose elements begin at x. `row`: of x, modulo 2^64.
 static void fill_plane(const job *j, const float *x, size_t phase, size_t row, size_t rows,
                        float *to) {
     const qdq_conv *c = &j->p->conv;

@@ -262,7 +262,7 @@ static void run_unit(const unit *u) {
     });
 }
 
-// Unit number i, the bands of a plane first.
+// Describes unit number i, the bands of a plane first.
 static void set_unit(unit *u, size_t i) {
     const qdq_conv_taps *t = u->t;
     const qdq_conv *c = &t->conv;

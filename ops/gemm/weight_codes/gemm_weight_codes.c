@@ -130,7 +130,7 @@ static bool has_sign(qdq_dtype dtype) { return dtype == QDQ_INT8 || dtype == QDQ
 static bool is_half(qdq_dtype dtype) { return dtype == QDQ_INT4 || dtype == QDQ_UINT4; }
 static int32_t bias_of(qdq_dtype dtype) { return has_sign(dtype) ? is_half(dtype) ? 8 : 128 : 0; }
 
-// Row k of a panel. Missing columns may hold any number, because their sums are not used.
+// Reads row k of a panel. Missing columns may hold any number, because their sums are not used.
 static void read_row(const qdq_gemm *g, const qdq_weight_codes *weight_codes,
                      const qdq_gemm_source *from, const qdq_gemm_part_of_b *part, size_t k,
                      uint8_t *row) {

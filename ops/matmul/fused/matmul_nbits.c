@@ -125,7 +125,7 @@ typedef struct nbits {
     qdq_dtype a_dtype, scale_dtype, bias_dtype, y_dtype;
 } nbits;
 
-// Element i of floats, which the plan may store as another dtype than the graph declares.
+// Returns element i of floats, which the plan may store as another dtype than the graph declares.
 static inline float real_at(const void *x, qdq_dtype dtype, size_t i) {
     float v;
     if (dtype == QDQ_FLOAT32) return ((const float *)x)[i];
