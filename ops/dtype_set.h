@@ -39,7 +39,7 @@ static inline bool qdq_set_has(qdq_dtype_set set, qdq_dtype dtype) { return set 
 #define QDQ_SET_COMPUTED_SCALES QDQ_SET_SCALES
 #define QDQ_SET_ALL ((qdq_dtype_set)0 QDQ_DTYPES(QDQ_SET_ROW))
 
-// "float32, bfloat16" in the order of the dtype list.
+// Returns "float32, bfloat16" in the order of the dtype list.
 const char *qdq_set_text(qdq_dtype_set set, char *buffer, size_t capacity);
 
 #endif

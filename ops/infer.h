@@ -16,23 +16,23 @@ extern const char *const qdq_broadcast_words[];    // numpy, none
 void qdq_report_shape(const qdq_op_context *ctx, const char *port, qdq_shape found,
                       const char *wanted);
 
-// A finding unless the attribute is given.
+// Reports a finding unless the attribute is given.
 bool qdq_require_attr(const qdq_op_context *ctx, const char *attr, bool given);
 
 // Returns the dim that an axis attribute names, or -1 with a finding.
 int qdq_check_axis(const qdq_op_context *ctx, const char *attr, int64_t axis, int rank);
 
-// A finding unless the input, if it is there, has the dtype of the first input.
+// Reports a finding unless the input, if it is there, has the dtype of the first input.
 bool qdq_check_same_dtype(const qdq_op_context *ctx, size_t input);
 
-// A finding unless the input, if both are there, has the dtype of the other.
+// Reports a finding unless the input, if both are there, has the dtype of the other.
 bool qdq_check_dtype_as(const qdq_op_context *ctx, size_t input, size_t other);
 
-// A finding unless the input, if it is there, has one element.
+// Reports a finding unless the input, if it is there, has one element.
 bool qdq_check_one(const qdq_op_context *ctx, size_t input);
 
-// A finding unless the input, if it is there, has this shape; `why` names the source of the shape:
-// "the channels of x".
+// Reports a finding unless the input, if it is there, has this shape; `why` names the source of the
+// shape: "the channels of x".
 bool qdq_check_shape(const qdq_op_context *ctx, size_t input, qdq_shape wanted, const char *why);
 
 // True if an input is given and its type is known.
@@ -40,13 +40,13 @@ static inline bool qdq_has_input(const qdq_op_context *ctx, size_t input) {
     return input < ctx->input_count && qdq_input_at(ctx, input).valid;
 }
 
-// The shape that two shapes have in common by numpy's rule. False if they cannot be broadcast.
+// Computes the common shape of two shapes by numpy's rule. False if they cannot be broadcast.
 bool qdq_broadcast_shapes(qdq_shape a, qdq_shape b, qdq_shape *out);
 
 // True if numpy's rule broadcasts `shape` to `to`.
 bool qdq_broadcasts_to(qdq_shape shape, qdq_shape to);
 
-// A finding unless the shape of the input, if it is there, can be broadcast to `to`. `name`
+// Reports a finding unless the shape of the input, if it is there, can be broadcast to `to`. `name`
 // describes `to`: "the shape of x".
 bool qdq_check_broadcasts_to(const qdq_op_context *ctx, size_t input, qdq_shape to,
                              const char *name);

@@ -59,7 +59,7 @@ typedef struct qdq_op_context {
     const struct qdq_node *source_node;  // likewise
 } qdq_op_context;
 
-// Input `input` of the node. A loop over all inputs of a variadic port reads them here.
+// Returns input `input` of the node. A loop over all inputs of a variadic port reads them here.
 static inline qdq_operand qdq_input_at(const qdq_op_context *ctx, size_t input) {
     return input < QDQ_MAX_PORTS ? ctx->inputs[input] : ctx->input_beyond(ctx, input);
 }

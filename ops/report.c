@@ -67,7 +67,7 @@ static const char *rule_hint(qdq_findings *f, const qdq_rule *rule, const char *
     return qdq_text(f, "%.*sops %s%s", (int)(word - rule->hint), rule->hint, op, word + 6);
 }
 
-// " (in the file: 'ORIGINAL')", where the file has another name; otherwise "".
+// Returns " (in the file: 'ORIGINAL')", where the file has another name; otherwise "".
 static const char *original_note(qdq_findings *f, qdq_subject subject) {
     bool output = subject.kind && strcmp(subject.kind, "output") == 0;
     const char *original = subject.node;

@@ -58,13 +58,13 @@ bool qdq_findings_have_room(const qdq_findings *findings);
 // there is no room for another finding, or no memory.
 const char *qdq_text(qdq_findings *findings, const char *format, ...) QDQ_PRINTF(2, 3);
 
-// "has 0.1 at index 3": the shortest number that reads back as the same float32 (`is_float32`) or
-// double.
+// Returns "has 0.1 at index 3": the shortest number that reads back as the same float32
+// (`is_float32`) or double.
 const char *qdq_text_number(qdq_findings *findings, double value, size_t index, bool is_float32);
-// "is 0.1", of a double.
+// Returns "is 0.1", of a double.
 const char *qdq_text_is(qdq_findings *findings, double value);
 
-// "[2, 3]"
+// Returns "[2, 3]"
 const char *qdq_shape_text(qdq_findings *findings, qdq_shape shape);
 
 #endif

@@ -97,7 +97,7 @@ static const struct {
     {"output_tensor", "leave it out: only Quantize, Dequantize and Requantize have it"},
 };
 
-// Our word for a backend's word, if the caller knows it.
+// Returns our word for a backend's word, if the caller knows it.
 static const char *ours_for(size_t synonym, const char *const *known, size_t count) {
     for (size_t k = 0; k < count; k++)
         if (strcmp(synonyms[synonym].ours, known[k]) == 0) return known[k];

@@ -9,8 +9,8 @@
 // `name`, else the nearest word, else our word for the backend's word that is nearest. NULL: none
 // is near.
 const char *qdq_word_meant(const char *name, const char *const *known, size_t count);
-// Why a backend's word has no counterpart, and the remedy ("leave it out: ..."); NULL for other
-// words.
+// Tells why a backend's word has no counterpart, and the remedy ("leave it out: ..."); NULL for
+// other words.
 const char *qdq_word_without_counterpart(const char *name);
 
 #endif
