@@ -29,7 +29,7 @@ bool qdq_sweep_init(qdq_sweep *sweep, qdq_mempool *mempool, size_t count);
 // Stacks the slots alive at `moment`, then goes to later moments and to earlier moments. A slot
 // takes the smallest gap that is large enough, in the moment in which it becomes alive. Sets the
 // offsets and returns the number of bytes used. If `moment` has the peak of live bytes, fragments
-// cost nothing there; elsewhere there is room for some.
+// cost nothing there; elsewhere the slack holds some.
 size_t qdq_sweep_place(qdq_sweep *sweep, qdq_slot *slots, size_t count, size_t moment,
                        qdq_sweep_order order);
 
