@@ -50,8 +50,8 @@ static void infer(qdq_op_context *ctx) {
 
 //---- Copying ----------------------------------------------------------------
 
-// y is rows, and a row is a run of each input in turn: an index of the dims before the axis is
-// worth the length of the input's run.
+// y consists of rows, and a row is a run of each input in turn: an index of the dims before the
+// axis steps over the length of the input's run.
 static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_concat_attrs *a = ctx->attrs;
     qdq_runs *table = qdq_runs_new(ctx, to);
