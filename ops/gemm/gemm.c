@@ -38,9 +38,8 @@ enum {
     KEEPS = K_BLOCKS * (MOST_ROWS / ROWS + 1),  // tiles of the k blocks that `a` has room for
 };
 
-// The memory of a block: rows of A (with all of their depth if there is room, then for all
-// columns), a panel of B or all of its columns, sums. Joined blocks have one panel, and sums follow
-// it.
+// The memory of a block: rows of A (with all of their depth if it fits, then for all columns), a
+// panel of B or all of its columns, sums. Joined blocks have one panel, and sums follow it.
 typedef struct workspace {
     _Alignas(64) char a[K_BLOCKS * K_BLOCK_BYTES];
     _Alignas(64) char b[PANELS * PANEL_BYTES + MOST_ROWS * SUM_ROW_BYTES];
@@ -71,7 +70,7 @@ static size_t k_blocks(const qdq_gemm *g) {
     return (g->depth + qdq_gemm_depth(g) - 1) / qdq_gemm_depth(g);
 }
 
-// True if there is room for the full depth of a block.
+// True if the full depth of a block fits.
 static bool fits(const qdq_gemm *g, const qdq_gemm_block *block) {
     if (k_blocks(g) * block->rows > K_BLOCKS * MOST_ROWS) return false;
     return k_blocks(g) <= K_BLOCKS ||
@@ -316,7 +315,7 @@ static void add_k_blocks(const job *j, size_t panels) {
     }
 }
 
-// The same for a row in fixed point, as many k blocks at a time as there is room for.
+// The same for a row in fixed point, as many k blocks at a time as fit.
 static void add_fixed(const job *j, size_t panels) {
     const qdq_gemm *g = j->g;
     workspace *w = j->w;

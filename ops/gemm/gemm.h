@@ -18,8 +18,8 @@ enum {
     QDQ_GEMM_BLOCK_COLUMNS = 8 * QDQ_GEMM_COLUMNS,
     // The most rows of blocks that are joined, so that their columns of B are decoded once.
     QDQ_GEMM_JOINED_ROWS = 2 * QDQ_GEMM_BLOCK_ROWS + QDQ_GEMM_MOST_ROWS,
-    QDQ_GEMM_K_BLOCKS = 8,                   // of a block of all rows that there is room for
-    QDQ_GEMM_MOST_K_BLOCKS = 64,             // of a block of fewer rows that there is room for
+    QDQ_GEMM_K_BLOCKS = 8,                   // of a block of all rows that fit
+    QDQ_GEMM_MOST_K_BLOCKS = 64,             // of a block of fewer rows that fit
     QDQ_GEMM_WIDE_ROWS = 2 * QDQ_GEMM_ROWS,  // for which B may take twice the bytes
     QDQ_GEMM_CACHE_BYTES = 1 << 20,          // of a core's cache that B may take
 };

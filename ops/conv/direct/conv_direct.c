@@ -104,8 +104,7 @@ static bool set_masks(qdq_direct *d, qdq_mempool *mempool) {
     return masks != NULL;
 }
 
-// Bands of as many rows as there is room for, or of parts of a row. False if there is room for
-// neither.
+// Sets bands of as many rows as fit, or of parts of a row. False if neither fits.
 static bool set_bands(qdq_direct *d) {
     size_t rows = d->axes[1].count, columns = d->axes[LAST].count, bands = 1;
     while (rows > 1 && !bands_fit(d, rows, columns)) rows = parts(d->axes[1].count, ++bands);

@@ -9,8 +9,8 @@ enum { DIMS = QDQ_MAX_SPATIAL, LAST = DIMS - 1 };
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 static size_t parts(size_t n, size_t of) { return (n + of - 1) / of; }
 
-// Returns the number of rows of y of a band: as many as there is room for, as long as x stays near
-// while one tap after the other reads it.
+// Returns the number of rows of y of a band: as many as fit, as long as x stays in the cache while
+// one tap after the other reads it.
 static size_t band_rows(const qdq_conv_taps *t) {
     const qdq_conv *c = &t->conv;
     size_t near = QDQ_TAPS_ROWS / c->group_inputs / c->in[LAST];
@@ -19,7 +19,7 @@ static size_t band_rows(const qdq_conv_taps *t) {
     return least(rows, t->room / (t->lines * t->phases));
 }
 
-// Bands of rows, all about as high, or of parts of a row.
+// Sets bands of rows, all about as high, or of parts of a row.
 static void set_bands(qdq_conv_taps *t) {
     const qdq_conv *c = &t->conv;
     t->outputs = least(c->group_outputs, QDQ_TAPS_OUTPUTS);

@@ -182,8 +182,8 @@ static bool set_span(const qdq_conv *c, int d, size_t tap, size_t first, size_t 
     return to->begin < to->end;
 }
 
-// Adds a tap, as many rows of x at a time as there is room for. Elements between the columns of
-// two rows are computed too, unless these are most.
+// Adds a tap, as many rows of x at a time as fit. Elements between the columns of two rows are
+// computed too, unless these are most.
 static void add_tap(const unit *u, tap_sums *of) {
     const qdq_conv *c = &u->t->conv;
     span rows = of->of[1], columns = of->of[LAST];
