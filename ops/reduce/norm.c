@@ -114,7 +114,7 @@ double qdq_norm_number(const qdq_tensors *tensors, qdq_along along, size_t index
 }
 
 // Returns one float32 per element from `from` on: expanded into the buffer, or in place if the
-// input already has them so.
+// input stores them as float32.
 static const float *numbers_of(const qdq_part *part, qdq_along along, size_t from, size_t n,
                                float *buffer) {
     const qdq_norm_params *p = part->params;
