@@ -22,16 +22,16 @@ bool qdq_require_attr(const qdq_op_context *ctx, const char *attr, bool given);
 // Returns the dim that an axis attribute names, or -1 with a finding.
 int qdq_check_axis(const qdq_op_context *ctx, const char *attr, int64_t axis, int rank);
 
-// Reports a finding unless the input, if it is there, has the dtype of the first input.
+// Reports a finding unless the input, if given, has the dtype of the first input.
 bool qdq_check_same_dtype(const qdq_op_context *ctx, size_t input);
 
-// Reports a finding unless the input, if both are there, has the dtype of the other.
+// Reports a finding unless the input, if both are given, has the dtype of the other.
 bool qdq_check_dtype_as(const qdq_op_context *ctx, size_t input, size_t other);
 
-// Reports a finding unless the input, if it is there, has one element.
+// Reports a finding unless the input, if given, has one element.
 bool qdq_check_one(const qdq_op_context *ctx, size_t input);
 
-// Reports a finding unless the input, if it is there, has this shape; `why` names the source of the
+// Reports a finding unless the input, if given, has this shape; `why` names the source of the
 // shape: "the channels of x".
 bool qdq_check_shape(const qdq_op_context *ctx, size_t input, qdq_shape wanted, const char *why);
 
@@ -46,7 +46,7 @@ bool qdq_broadcast_shapes(qdq_shape a, qdq_shape b, qdq_shape *out);
 // True if numpy's rule broadcasts `shape` to `to`.
 bool qdq_broadcasts_to(qdq_shape shape, qdq_shape to);
 
-// Reports a finding unless the shape of the input, if it is there, can be broadcast to `to`. `name`
+// Reports a finding unless the shape of the input, if given, can be broadcast to `to`. `name`
 // describes `to`: "the shape of x".
 bool qdq_check_broadcasts_to(const qdq_op_context *ctx, size_t input, qdq_shape to,
                              const char *name);

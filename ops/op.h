@@ -28,7 +28,7 @@ typedef enum qdq_attr_kind {
     QDQ_ATTR_FLOAT,       // qdq_float
     QDQ_ATTR_BOOL,        // qdq_bool
     QDQ_ATTR_WORD,        // an enum whose zero is the default; `words` are its names
-    QDQ_ATTR_MAYBE_WORD,  // an enum that may be unset, as qdq_maybe_word has it
+    QDQ_ATTR_MAYBE_WORD,  // an enum that may be unset, laid out as qdq_maybe_word
     QDQ_ATTR_DTYPE,       // qdq_dtype
     QDQ_ATTR_INTS,        // qdq_ints
     QDQ_ATTR_FLOATS,      // qdq_floats; JSON: a number or an array, nested at will
