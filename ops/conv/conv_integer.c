@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConvInteger 10 and QLinearConv 10, as ONNX has them: [N, C, spatial...] and [O, I, spatial...].
+// ConvInteger 10 and QLinearConv 10, as in ONNX: [N, C, spatial...] and [O, I, spatial...].
 //
 // Where pairs saturate, they do so as ONNX Runtime's kernels pair them. QLinearConv multiplies
 // pixels (tap by tap, channels innermost) by weights, and convolutions of one channel without a

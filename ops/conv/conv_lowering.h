@@ -11,7 +11,7 @@
 #include "ops/gemm/gemm.h"
 #include "ops/spatial/window.h"
 
-// Padding and groups, as every convolution has them; `attrs_type` is the op's struct.
+// Padding and groups of every convolution; `attrs_type` is the op's struct.
 // clang-format off
 #define QDQ_PAD_ATTRS(attrs_type) \
         {"pads_begin", QDQ_ATTR_INTS, offsetof(attrs_type, pads_begin), \

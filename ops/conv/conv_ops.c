@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution and ConvTranspose, as oneDNN Graph has them.
+// Convolution and ConvTranspose, as in oneDNN Graph.
 #include "include/qdq/ops/products.h"
 #include "ops/conv/conv_lowering.h"
 

@@ -97,7 +97,7 @@ static bool is_apart(const qdq_conv *c) {
 }
 
 // Sums by taps are added to 0, so that a sum of -0 becomes +0. A bias does that unless it is -0
-// itself, which the epilogue sees to; a product without a bias gets a bias of 0.
+// itself, which the epilogue handles; a product without a bias gets a bias of 0.
 static void begin_at_zero(qdq_gemm *g) {
     static const float zero = 0;
     if (!g->order.by_taps || g->bias.port != SIZE_MAX) return;

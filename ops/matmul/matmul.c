@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMul: y = a * b + bias, as oneDNN Graph has it.
+// MatMul: y = a * b + bias, as in oneDNN Graph.
 #include "ops/matmul/matmul.h"
 
 #include "include/qdq/ops/products.h"

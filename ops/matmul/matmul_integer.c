@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMulInteger 10 and QLinearMatMul 21, as ONNX has them.
+// MatMulInteger 10 and QLinearMatMul 21, as in ONNX.
 #include "include/qdq/ops/products.h"
 #include "ops/conv/panels/product_stage.h"
 #include "ops/gemm/pairs/pair_sums.h"

@@ -6,7 +6,7 @@
 // element under it. A form (conv_panels.h) packs the lines and weights of a kind of element;
 // conv_panels_stage.c prepares all that is constant.
 //
-// Floats beyond the border are zeros in a panel, and conv_panels_border.c sees to it that this
+// Floats beyond the border are zeros in a panel, and conv_panels_border.c ensures that this
 // changes no sum.
 #include "ops/conv/panels/conv_panels.h"
 

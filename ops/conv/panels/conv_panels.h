@@ -100,7 +100,7 @@ typedef struct qdq_panels_params {
 typedef struct qdq_panel {
     size_t base;  // of its first position, modulo 2^64
     int32_t at[QDQ_GEMM_COLUMNS];
-    uint8_t steps[QDQ_GEMM_COLUMNS / QDQ_GEMM_STEPPED];  // as qdq_gemm_lines_panel has them
+    uint8_t steps[QDQ_GEMM_COLUMNS / QDQ_GEMM_STEPPED];  // as in qdq_gemm_lines_panel
     uint32_t masks[QDQ_CONV_PANELS_TAPS];
     uint32_t inside;  // the columns whose window lies inside of x
 } qdq_panel;

@@ -4,9 +4,9 @@
 // split, else differences from the zero point in pairs of int16_t. Elements beyond the border are
 // the zero point.
 //
-// Let x' be a code as the panel has it, perhaps with 128 added or subtracted, and z' the zero point
-// in the same form. The sum((x' - z') * w) of an output channel begins with -z' * sum(w), modulo
-// 2^32, and adds x' * w.
+// Let x' be a code as packed in the panel, perhaps with 128 added or subtracted, and z' the zero
+// point in the same form. The sum((x' - z') * w) of an output channel begins with -z' * sum(w),
+// modulo 2^32, and adds x' * w.
 //
 // Positions that are not neighbours (strides, a result narrower than x) are first staged: some
 // lines of all positions of the unit are copied, row by row of the result.

@@ -13,7 +13,7 @@ enum {
 
 typedef struct scratch {
     _Alignas(64) float results[QDQ_TAPS_RESULTS + QDQ_DIRECT_ROOM];
-    _Alignas(64) float sums[SUMS];  // of a tap; then all results, as y has them
+    _Alignas(64) float sums[SUMS];  // of a tap; then all results, in the order of y
     _Alignas(64) float chunk[SUMS];
     _Alignas(64) float copied[QDQ_TAPS_COPIED + QDQ_DIRECT_ROOM];  // elements of x
     _Alignas(64) float weights[DEPTH * COLUMNS];                   // that are not packed
