@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// qdq bench: times a run, each of its steps, and loading and compiling; compares a run with the
-// limit that memory sets.
+// qdq bench: times a run, each of its steps, loading and compiling; compares a run with the limit
+// of memory bandwidth.
 #include <qdq/device_plan.h>
 #include <qdq/inspect.h>
 #include <stdlib.h>
@@ -34,18 +34,18 @@ typedef struct bench {
     slowest slowest;        // empty without --steps
     double *stage_seconds;  // STAGES x repeat; NULL without --compile
     spread stage_spreads[STAGES];
-    qdq_error err;  // of a stage that failed after succeeding once
+    qdq_error err;  // of a stage that succeeded at first and then failed
     member members[MEMBERS];
 } bench;
 
-//---- What is timed ----------------------------------------------------------
+//---- The timed work ---------------------------------------------------------
 
 static void run_graph(member *self) {
     const session *s = self->context;
     qdq_exec_run(s->exec);
 }
 
-// Steps run in order, so each finds the caches as in a complete run.
+// Runs all steps in order, so that each finds the caches as in a complete run.
 static void run_steps(member *self) {
     const bench *b = self->context;
     for (size_t i = 0; i < b->step_count; i++) {
@@ -91,7 +91,7 @@ static void count_bytes(bench *b) {
     b->step_bytes = qdq_plan_get_stats(plan).moved_bytes;
 }
 
-// Memory for `rows` rows of `repeat` times each.
+// Allocates `rows` rows of `repeat` times each.
 static double *times_of(const bench *b, size_t rows) {
     return rows ? calloc(rows, b->repeat * sizeof(double)) : calloc(1, sizeof(double));
 }
@@ -117,7 +117,7 @@ static bool list_members(bench *b) {
     return true;
 }
 
-// With --steps, after everything else is timed.
+// Finds the slowest steps for --steps, after everything else is timed.
 static bool find_slowest(bench *b) {
     double *medians = times_of(b, b->step_count);
     if (!medians) return false;

@@ -67,8 +67,8 @@ static const qdq_report *report_of(qdq_graph *graph, const options *opt, const c
     return qdq_graph_validate_on(graph, target, device_for(opt, target), NULL);
 }
 
-// A report lasts until the next validation, so each target's report is made again to print it.
-// Every report repeats the core's findings, which are printed once.
+// Prints the findings of all targets, after validating again for each: a report lasts until the
+// next validation. Every report repeats the core's findings, which are printed once.
 static void print_all(qdq_graph *graph, const char *path, const options *opt, const matrix *m) {
     bool folded = matrix_print(m, opt->all);
     for (size_t t = 0; t < m->targets; t++) {
@@ -160,7 +160,7 @@ static int check_graphs(const options *opt, qdq_json *json) {
 
 //---- SARIF ------------------------------------------------------------------
 
-// Adds the findings of a target; of several targets each adds its own, the first those of core too.
+// Adds the findings of a target. `own`: only findings of the target's own rules, not the core's.
 static int sarif_target(sarif *log, qdq_graph *graph, const char *path, const options *opt,
                         const char *target, bool own) {
     qdq_error err = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// qdq convert: writes a graph that was read from any format as a qdq/1 file or an ONNX model.
+// qdq convert: reads a graph in any format and writes it as a qdq/1 file or an ONNX model.
 #include <qdq/inspect.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "tools/failure.h"
 #include "tools/io/tensor_io.h"
 
-// Replaces a graph by the one that the target runs.
+// Replaces a graph by the graph that the target runs.
 static int deploy(qdq_graph **graph, const options *opt) {
     qdq_error err = {0};
     qdq_graph *deployed = qdq_graph_deployed(*graph, opt->target, &err);

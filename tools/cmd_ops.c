@@ -142,7 +142,7 @@ static void json_op(qdq_json *json, size_t op) {
     qdq_json_end_object(json);
 }
 
-// In full: `greatest` of uint64 is what an int64_t holds.
+// Returns the greatest integer of a dtype. `greatest` of uint64 is only the greatest int64_t.
 static unsigned long long greatest_of(const qdq_dtype_info *info) {
     bool is_uint64 = info->bits == 64 && info->least == 0;
     return is_uint64 ? UINT64_MAX : (unsigned long long)info->greatest;

@@ -21,8 +21,8 @@
 
 enum { MAP_COLUMNS = 64 };
 
-// Prints one row per step and one column per part of the arena, with the letter of the value there.
-// If one value replaces another in place, the cell shows the newer one.
+// Prints a row per step and a column per range of the arena, with the letter of the value there. If
+// a value replaces another in place, the cell shows the newer value.
 static void print_map(const qdq_plan *plan) {
     qdq_plan_stats stats = qdq_plan_get_stats(plan);
     if (stats.arena_bytes == 0) {
@@ -81,6 +81,7 @@ static size_t tiled_values(const qdq_plan *plan, const qdq_plan_stats *stats) {
     return count;
 }
 
+// Prints a step in a line:
 // " 3  x -> Quantize q -> output y  (blocks, 4 strips, streamed, reads 4096, writes 1024 bytes)"
 // " 3  q -> Quantize r  (blocks, 4 tiles, row-major to tiles, reads 4096, writes 1024 bytes)"
 static void print_step(size_t number, const qdq_plan_step *step, bool node_by_node) {
@@ -92,7 +93,7 @@ static void print_step(size_t number, const qdq_plan_step *step, bool node_by_no
     printf(", reads %zu, writes %zu bytes", step->read_bytes, step->write_bytes);
     if (step->scratch_bytes) printf(", copies in %zu bytes of scratch", step->scratch_bytes);
     printf(")\n");
-    // A tensor op always begins a step, as the shape of the step says.
+    // A tensor op always begins a step, which its shape already shows.
     if (step->apart && !node_by_node && strcmp(step->apart, "tensor-op") != 0)
         printf("      not fused with the step that makes '%s': %s\n", step->apart_from,
                step->apart_text);
@@ -154,7 +155,7 @@ static void json_value(qdq_json *json, const qdq_plan *plan, size_t value) {
     qdq_json_end_object(json);
 }
 
-// "not_fused": null, or with which step and why.
+// Writes "not_fused": null, or the step that this one was not fused with, and the reason.
 static void json_apart(qdq_json *json, const qdq_plan_step *step) {
     qdq_json_key(json, "not_fused");
     if (!step->apart) {
@@ -237,7 +238,7 @@ static int write_page(const qdq_plan *plan, const qdq_graph *deployed, const opt
 
 //---- The device -------------------------------------------------------------
 
-// Sets *out to the buffer that --pages names; SIZE_MAX without the option.
+// Finds the buffer that --pages names. Sets *out to SIZE_MAX without the option.
 static int find_paged(const qdq_device_plan *p, const char *name, size_t *out) {
     *out = SIZE_MAX;
     if (!name) return EXIT_OK;
@@ -251,7 +252,7 @@ static int find_paged(const qdq_device_plan *p, const char *name, size_t *out) {
                         near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
-// The reports that files get.
+// Writes the reports that go to files.
 static int write_reports(const qdq_plan *plan, const options *opt) {
     const qdq_device_plan *p = qdq_plan_device(plan);
     int code = EXIT_OK;

@@ -46,7 +46,7 @@ static bool names(const qdq_graph *graph, const string_list *list, const char *n
     return false;
 }
 
-// Takes memory for the results, before the run.
+// Allocates memory for the results before the run.
 static int take_results(const session *s, const options *opt, results *r) {
     size_t outputs = qdq_plan_output_count(s->plan), kept = qdq_plan_kept_count(s->plan);
     int code = EXIT_OK;
@@ -75,7 +75,7 @@ static int read_results(const session *s, const results *r) {
     return err.status == QDQ_OK ? EXIT_OK : report_error(&err);
 }
 
-// The output or kept value of this name, which outputs_check has found valid.
+// Returns the output or kept value of this name, which outputs_check has found valid.
 static const qdq_tensor *find_result(const results *r, const char *name) {
     size_t i = 0;
     while (i + 1 < r->count && strcmp(r->tensors[i].name, name) != 0) i++;
@@ -96,7 +96,7 @@ static int write_output(const results *r, const tensor_spec *spec) {
     return status == QDQ_OK ? EXIT_OK : report_error(&err);
 }
 
-// Signals wait while a file is written, but not while a pipe is.
+// Writes the outputs of --output. Signals wait while a file is written, but not while a pipe is.
 static int write_outputs(const results *r, const options *opt) {
     int code = EXIT_OK;
     for (size_t i = 0; code == EXIT_OK && i < opt->outputs.count; i++) {
@@ -171,7 +171,7 @@ static void json_summary(qdq_json *json, const qdq_tensor *tensor) {
 
 //---- Comparing --------------------------------------------------------------
 
-// Compares the outputs that one --expect names: one output, or every output that the file has.
+// Compares the outputs that an --expect names: one output, or every output in the file.
 static int compare_expect(const results *r, const options *opt, const char *text, qdq_json *json) {
     tensor_spec spec;
     int code = EXIT_OK;

@@ -24,7 +24,7 @@ static int unknown_target(const char *name) {
 
 //---- Text -------------------------------------------------------------------
 
-// " (from 10.13, before 10.15)", " (wormhole blackhole)", or "" for a rule of all releases.
+// Writes " (from 10.13, before 10.15)", " (wormhole blackhole)", or "" for a rule of all releases.
 static void releases_text(const qdq_rule_info *rule, char *out, size_t capacity) {
     bool since = *rule->since != 0, until = *rule->until != 0;
     out[0] = 0;
@@ -96,7 +96,7 @@ static void print_rules(size_t target, bool markdown) {
 
 //---- JSON -------------------------------------------------------------------
 
-// A key whose value is a list of the words of a text.
+// Writes a key whose value is the list of words of a text.
 static void json_words(qdq_json *json, const char *key, const char *words) {
     qdq_json_key(json, key);
     qdq_json_begin_array(json);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading and compiling as the options say, and output that several commands share.
+// Loads and compiles graphs by the options, and prints text and JSON that commands share.
 #include "tools/common.h"
 
 #include <qdq/inspect.h>
@@ -43,7 +43,7 @@ int report_error(const qdq_error *err) { return tell_failure(err->status, "%s", 
 
 //---- Loading and compiling --------------------------------------------------
 
-// With --spill, --max-bytes limits the resident memory of the process instead of the plan.
+// Reads --max-bytes. With --spill it limits the resident memory of the process, not the plan.
 static bool read_max_bytes(const options *opt, qdq_limits *limits) {
     if (!options_number("max-bytes", opt->max_bytes, 1, 0, &limits->bytes)) return false;
     if (opt->spill) limits->bytes = SIZE_MAX / 4;
@@ -150,7 +150,8 @@ static size_t count_core_errors(const qdq_report *report) {
     return count;
 }
 
-// The report for `core`, or for the graph's own target if core finds errors, as that may take more.
+// Returns the report for `core`, or, if core finds errors, for the graph's own target, which may
+// accept more.
 static const qdq_report *report_of_core(qdq_graph *graph, qdq_error *err) {
     const char *own = qdq_graph_target(graph);
     const qdq_report *report = qdq_graph_validate(graph, "core", err);

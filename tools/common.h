@@ -21,7 +21,7 @@ enum {
     EXIT_REFUSED = 4,
     EXIT_LIMIT = 5,
 };
-// The meaning of each, for help and man pages; NULL ends the list.
+// Meanings of the exit codes, for help and man pages; NULL ends the list.
 extern const char *const exit_code_texts[];
 
 // The version of all JSON that commands print.
@@ -31,52 +31,52 @@ int exit_code(qdq_status status);
 // Prints the error on stderr and returns its exit code.
 int report_error(const qdq_error *err);
 
-// Sets the options of loading a graph, which input_shapes_release frees, and of compiling. False
-// after a message.
+// Sets the options for loading a graph, which input_shapes_release frees, and for compiling it.
+// False after a message.
 bool graph_options_of(const options *opt, const char *graph, qdq_graph_options *out);
 bool compile_options_of(const options *opt, qdq_compile_options *out);
 // Finds the device of --device, or reads its description. False after a message, with the exit code
 // in *code.
 bool read_device(options *opt, int *code);
-// The device of --device after read_device; NULL: not given.
+// Returns the device of --device after read_device; NULL if the option is not given.
 const qdq_device *device_of(const options *opt);
-// The same for one of several targets: those without a device of their own do not get one.
+// Returns the same for one of several targets: NULL if the target runs on no device.
 const qdq_device *device_for(const options *opt, const char *target);
 // Loads a graph. NULL after a message, with the exit code in *code.
 qdq_graph *load_graph(const char *path, const options *opt, int *code);
-// Prints all errors of reading, or, of a model to be written, all that ONNX lacks; EXIT_OK if there
-// are none.
+// Prints all errors of the graph, or, if an ONNX `model` shall be written, everything that ONNX
+// cannot express. EXIT_OK if nothing is printed.
 int check_to_write(qdq_graph *graph, bool model);
-// The instruction set of --isa, or else of QDQ_ISA; NULL: no cap.
+// Returns the instruction set of --isa, or else of QDQ_ISA; NULL: no cap.
 const char *isa_of(const options *opt);
-// Compiles the graph with the options; prints the findings that stop it.
+// Compiles the graph with the options. NULL after printing the findings that prevent it.
 qdq_plan *compile_graph(qdq_graph *graph, const options *opt, qdq_parallel parallel, int *code);
 
-// The index of element `at` of a tensor, as a shape and as text.
+// Return the index of element `at` of a tensor: as a shape, and as text.
 qdq_shape index_of(qdq_shape shape, size_t at);
 const char *index_text(qdq_shape shape, size_t at, char *out, size_t capacity);
 void json_shape(qdq_json *json, qdq_shape shape);
 
-// A writer to stdout, of any JSON.
+// Opens a writer of JSON to stdout.
 void json_open(qdq_json *json);
-// JSON on stdout, with `version` as its first key. json_end adds a failure that happened meanwhile,
-// and the closing brace.
+// Begins an object on stdout whose first key is `version`. json_end adds a failure that happened
+// meanwhile, and the closing brace.
 void json_begin(qdq_json *json);
 void json_end(qdq_json *json);
 void json_string_key(qdq_json *json, const char *key, const char *text);
 void json_uint_key(qdq_json *json, const char *key, uint64_t value);
-// How often the steps of a plan move each byte that has to be moved once; 0 without any.
+// Returns moved_bytes / necessary_bytes of a plan; 0 if no byte is necessary.
 double moved_over_necessary(const qdq_plan *plan);
 // Writes moved_bytes, necessary_bytes and moved_over_necessary.
 void json_traffic(qdq_json *json, const qdq_plan *plan);
 // Writes an integer for integer dtypes, otherwise a float32.
 void json_element(qdq_json *json, qdq_dtype dtype, double value);
 
-// Makes a folder in TMPDIR, or else /tmp, for files that live shortly; the caller removes it.
-// EXIT_OK, or another exit code after a message.
+// Creates a folder in TMPDIR, or else in /tmp, for temporary files; the caller removes it. EXIT_OK,
+// or another exit code after a message.
 int make_folder(char *out, size_t capacity);
 
-// Seconds of a monotonic clock.
+// Returns the seconds of a monotonic clock.
 double now(void);
 
 #endif

@@ -23,8 +23,8 @@ size_t count_values(const qdq_graph *graph) {
 
 //---- Values -----------------------------------------------------------------
 
-// Whether a value can stand for the one that it is said to stand for: with the same type, or with
-// codes of 8 bits that are shifted.
+// True if a value can stand for its source: both have the same type, or codes of 8 bits that are
+// shifted by an offset.
 static bool stands_for(const deployed *d, const qdq_graph *given, qdq_value value,
                        qdq_value_source source) {
     qdq_dtype a, b;
@@ -86,7 +86,8 @@ static named_node *sort_names(const qdq_graph *given, size_t count) {
     return names;
 }
 
-// Nodes that a pass made, and a later one replaced, are none of the given graph.
+// Lists the rewrites of each node of the given graph. A node that a pass adds and a later pass
+// replaces is not in the given graph, and is left out.
 static bool note_rewritten(deployed *d, const qdq_graph *given) {
     size_t nodes = qdq_graph_node_count(given), rewrites = qdq_graph_rewrite_count(d->graph);
     size_t room = 0;
@@ -204,7 +205,8 @@ static int ascending(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-// The nodes of the cone are also the stack: those before `done` are expanded.
+// Adds the nodes that the cone's nodes read from. The list is also the queue: nodes before `done`
+// are expanded.
 static bool expand(const deployed *d, const bool *cut, cone *c) {
     size_t ports = 0;
     for (size_t done = 0; done < c->node_count; done++) {

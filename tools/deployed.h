@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graph that a target runs, and which of its values have the numbers of the given graph's.
+// The graph that a target runs, and the values of the given graph that its values stand for.
 #ifndef QDQ_TOOLS_COMPARE_UNITS_DEPLOYED_H
 #define QDQ_TOOLS_COMPARE_UNITS_DEPLOYED_H
 
@@ -18,22 +18,22 @@ typedef struct deployed {
     qdq_graph *owned;  // NULL: the given graph, which the target runs as it is
     size_t value_count;
     qdq_value_source *sources;  // [value]
-    size_t *makers;             // [value]: the node that makes it; SIZE_MAX: none
-    qdq_value *own;             // [value of the given graph]: the value that stands for it, or none
+    size_t *makers;             // [value]: the node that computes it; SIZE_MAX: none
+    qdq_value *own;             // [value of the given graph]: its stand-in; id 0: none
     rewritten_node *rewritten;  // sorted
     size_t rewritten_count;
     bool *seen;  // [node], for cone_find; all false
 } deployed;
 
-// How many ids cover all values that nodes of a graph read or make.
+// Returns a number greater than the id of every value that a node of the graph reads or writes.
 size_t count_values(const qdq_graph *graph);
 
-// Looks at a graph from qdq_graph_deployed and takes ownership of it, or, if it is NULL, at the
-// given graph itself. `ids`: as count_values of the given graph. False if memory runs out; close it
-// in either case.
+// Describes a graph from qdq_graph_deployed, which it then owns, or, if `owned` is NULL, the given
+// graph itself. `ids`: count_values of the given graph. False if memory runs out; close it in
+// either case.
 bool deployed_open(deployed *d, const qdq_graph *given, size_t ids, qdq_graph *owned);
-// Looks at the graph that a target runs: the given graph itself, with the nodes that no output
-// needs, if the target does not rewrite it. Close it in either case.
+// Describes the graph that a target runs. If the target does not rewrite the given graph, this is
+// the given graph itself, including nodes that no output needs. Close it in either case.
 qdq_status deployed_open_target(deployed *d, qdq_graph *given, size_t ids, const char *target,
                                 qdq_error *err);
 void deployed_close(deployed *d);
@@ -43,10 +43,10 @@ typedef struct rewritten_range {
     size_t first, end;
 } rewritten_range;
 rewritten_range rewrites_of(const deployed *d, size_t node);
-// Whether the same was done to a node.
+// True if the node also has a rewrite equal to `wanted`.
 bool has_rewrite(const deployed *d, size_t node, const qdq_rewrite_info *wanted);
 
-// The part of a deployed graph that makes some values of the given graph from others.
+// The part of a deployed graph that computes some values of the given graph from others.
 typedef struct cone {
     size_t *nodes;  // of the deployed graph, in ascending order
     size_t node_count;
@@ -54,9 +54,10 @@ typedef struct cone {
     size_t input_count;
 } cone;
 
-// Goes from `outputs` of the given graph (no value is left out) back to values of `cut`, which is
-// indexed by values of the given graph and has only such that the deployed graph has, and to inputs
-// of the graph. False if memory runs out; release it in either case.
+// Walks from `outputs`, values of the given graph (entries without a value are skipped), back to
+// the values marked in `cut` and to inputs of the graph. `cut` is indexed by values of the given
+// graph and marks only values that the deployed graph has. False if memory runs out; release it in
+// either case.
 bool cone_find(const deployed *d, const bool *cut, const qdq_value *outputs, size_t count,
                cone *out);
 void cone_release(cone *c);

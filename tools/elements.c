@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A header in front of the elements says where they came from.
+// Stores the allocator in a header in front of the elements.
 #include "tools/elements.h"
 
 #include <stdint.h>
@@ -10,7 +10,7 @@ enum { ALIGN = 64 };
 
 typedef struct header {
     const qdq_allocator *from;
-    size_t bytes;  // with the header
+    size_t bytes;  // including the header
 } header;
 
 _Static_assert(sizeof(header) <= ALIGN, "elements begin at a multiple of ALIGN");

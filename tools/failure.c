@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints what stops a command, on stderr and as JSON.
+// Prints the failure that stops a command, on stderr and as JSON.
 #include "tools/failure.h"
 
 #include <stdarg.h>
@@ -72,7 +72,7 @@ bool json_failure(qdq_json *json) {
     return true;
 }
 
-// Keeps the first failure, and prints it as JSON unless stdout already has something else.
+// Keeps the first failure, and prints it as JSON unless stdout already has other output.
 static int keep(qdq_status status, const char *text, qdq_graph *graph, const char *const *targets,
                 const qdq_device *const *devices, size_t count) {
     if (failure.error.status == QDQ_OK) {
@@ -90,7 +90,7 @@ static int keep(qdq_status status, const char *text, qdq_graph *graph, const cha
 
 //---- As text ----------------------------------------------------------------
 
-// Ends the sentence about a lack of memory with the limit that made it.
+// Appends the limit to a sentence about a lack of memory.
 static qdq_status name_limit(const qdq_budget *memory, char *text, size_t capacity) {
     size_t length = strlen(text);
     snprintf(text + length, capacity - length,

@@ -21,7 +21,7 @@ typedef struct rule_group {
     const char *names[SHOWN_NAMES];  // distinct nodes with such findings
     const char *last_name;
     size_t findings, nodes;
-    bool has_values;  // some of them are about values, not nodes
+    bool has_values;  // some findings are about values, not nodes
 } rule_group;
 
 static rule_group *group_of(rule_group *groups, size_t *count, const qdq_finding *f) {
@@ -32,7 +32,7 @@ static rule_group *group_of(rule_group *groups, size_t *count, const qdq_finding
     return &groups[(*count)++];
 }
 
-// Findings of one rule about one node are consecutive.
+// Counts a finding in its group. Findings of one rule about one node are consecutive.
 static void add_to_group(rule_group *group, const qdq_finding *f) {
     group->findings++;
     group->has_values |= !*f->op;
@@ -66,7 +66,8 @@ static void print_finding(FILE *out, const qdq_finding *f) {
     fprintf(out, "%s: %s [%s]", severity_text(f->severity), f->message, f->rule);
 }
 
-// Each error needs mending, so a few errors are listed one by one.
+// True if the finding shares a line with others of its rule. A few errors are listed one by one,
+// because each must be fixed.
 static bool is_grouped(const qdq_report *report, const qdq_finding *f, listing how) {
     bool few = f->severity == QDQ_SEVERITY_ERROR && report->errors <= MOST_ERRORS;
     return how == LIST_RULES || (how == LIST_BRIEFLY && !few);
@@ -82,7 +83,7 @@ bool print_findings(FILE *out, const qdq_report *report, const char *target, lis
         rule_group *group = group_of(groups, &group_count, f);
         if (group) add_to_group(group, f);
     }
-    size_t next = 0;  // groups are in the order of their first findings
+    size_t next = 0;  // groups are sorted by their first findings
     for (size_t i = 0; i < report->count; i++) {
         const qdq_finding *f = &report->findings[i];
         bool first = next < group_count && groups[next].first == f;

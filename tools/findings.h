@@ -9,20 +9,20 @@
 #include "runtime/base/json_writer.h"
 
 typedef enum listing {
-    LIST_BRIEFLY,  // a line per error unless there are many, and a line per rule that warns
+    LIST_BRIEFLY,  // a line per error, or per rule for many errors; a line per rule for warnings
     LIST_RULES,    // a line per rule
     LIST_ALL,      // a line per finding
 } listing;
 
 // Prints "error: SENTENCE [rule]". A line for several findings has the sentence of the first, the
 // number of nodes and three of their names. `target`: only findings of this target ("NAME" or
-// "NAME@RELEASE"); NULL: all. True if a line stands for several findings.
+// "NAME@RELEASE"); NULL: all. True if any line stands for several findings.
 bool print_findings(FILE *out, const qdq_report *report, const char *target, listing how);
 
-// "error" or "warning".
+// Returns "error" or "warning".
 const char *severity_text(qdq_severity severity);
 
-// A finding of a check for `target`, with the evidence of the target that has the rule.
+// Writes a finding of a check for `target`, with the evidence of the target that has the rule.
 void json_finding(qdq_json *json, const char *target, const qdq_finding *finding);
 
 // Writes "1 error, 2 warnings" to `out`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of options, and parsing and help that read it.
+// The table of options; parses command lines and prints help by it.
 #include "tools/options.h"
 
 #include <errno.h>
@@ -242,7 +242,7 @@ static const option_row *row_of(int val) {
     return NULL;
 }
 
-// The command's nearest option, or else the commands that have an option of this name.
+// Suggests the command's nearest option, or else the commands that have an option of this name.
 static void suggest(const command_row *command, const char *word, size_t length, char *out,
                     size_t capacity) {
     char name[32];
@@ -285,7 +285,7 @@ static bool add(const command_row *command, string_list *list, const char *text)
     return true;
 }
 
-// Splits `text` in place.
+// Adds the names that commas separate. Splits `text` in place.
 static bool add_names(const command_row *command, string_list *list, char *text) {
     for (char *comma; (comma = strchr(text, ',')); text = comma + 1) {
         *comma = '\0';
@@ -336,7 +336,7 @@ void options_release(options *opt) {
         string_list *list = (string_list *)(void *)((char *)opt + rows[i].offset);
         if (rows[i].kind != LIST && rows[i].kind != NAMES) continue;
         free(list->items);
-        *list = (string_list){0};  // several rows may have one field
+        *list = (string_list){0};  // several rows may share a field
     }
 }
 

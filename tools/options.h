@@ -10,7 +10,7 @@
 #include "tools/io/watch.h"
 #include "tools/spill.h"
 
-// The values of an option that may be given several times; options_release frees `items`.
+// The values of an option that may be given several times. options_release frees `items`.
 typedef struct string_list {
     const char **items;
     size_t count, capacity;
@@ -18,7 +18,7 @@ typedef struct string_list {
 
 // The values of all options of all commands. All zero is the default.
 typedef struct options {
-    string_list operands;  // words that are no options: graphs, an op, a target
+    string_list operands;  // words other than options: graphs, an op, a target
     string_list inputs, outputs, expects, gots;
     string_list shapes, dims;  // NAME=N,N,...; NAME=N
     const char *until;
@@ -27,7 +27,7 @@ typedef struct options {
     const char *float_storage;
     const char *device;
     const char *pages, *memory_csv, *trace, *emit_c, *html;
-    qdq_device device_numbers;  // of `device`: see read_device
+    qdq_device device_numbers;  // described by `device`: see read_device
     const char *isa;
     const char *fill;
     const char *seed, *expect_fingerprint;
@@ -44,12 +44,12 @@ typedef struct options {
     const char *completion;
     bool resume, partial;
     bool vs_copy, steps, compile, quiet, help, man;
-    // Of commands with two models, for loading one of them.
-    const struct session *sizes_of;  // gives open dims their sizes; NULL: none
-    bool loose_dims;                 // --dim may name dims that only the other model has
-    watch *watch;                    // of the running command
-    spill *spill;                    // likewise, of `spill_folder`; NULL: none
-    qdq_budget *memory;              // likewise: of graphs, plans, execs and elements
+    // For commands with two models, to load one of them.
+    const struct session *sizes_of;  // the session whose sizes open dims take; NULL: none
+    bool loose_dims;                 // --dim may name a dim of the other model only
+    watch *watch;                    // watches the running command
+    spill *spill;                    // memory in files of `spill_folder`; NULL: none
+    qdq_budget *memory;              // budget of graphs, plans, execs and elements
     const char *call;                // the command line as a shell reads it
 } options;
 
@@ -81,20 +81,21 @@ typedef struct option_info {
     const char *help;
 } option_info;
 
-// Sets `out` to option `index` of a command; false if there are fewer.
+// Sets `out` to option `index` of a command. False if the command has fewer options.
 bool options_get(const command_row *command, size_t index, option_info *out);
 
-// Parses a command line into `out`; false after a message on stderr if it is wrong for `command`.
-// The caller calls options_release on `out` either way.
+// Parses a command line into `out`. False after a message on stderr if it is wrong for `command`.
+// The caller releases `out` in either case.
 bool options_parse(const command_row *command, int argc, char **argv, options *out);
 void options_release(options *opt);
 
-// Print the help of a command, with options and examples, or the examples alone, in lines of at
-// most 80 columns.
+// Print the help of a command (options and examples), or the examples alone, in lines of at most 80
+// columns.
 void options_help(const command_row *command);
 void options_examples(FILE *out, const command_row *command);
 
-// Parses a whole number of at least `least`; `fallback` if `text` is NULL. False after a message.
+// Parses a whole number of at least `least`. Sets `fallback` if `text` is NULL. False after a
+// message.
 bool options_number(const char *name, const char *text, size_t least, size_t fallback, size_t *out);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entry of the command line: one table row per command.
+// The entry of the command line: a table with a row per command.
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,14 +202,14 @@ static int run_help(const options *opt) {
     return EXIT_OK;
 }
 
-// Output that cannot be written makes the command fail.
+// Flushes stdout. Returns `code`, or a failure if output could not be written.
 static int flushed(int code) {
     if (fflush(stdout) == 0 && !ferror(stdout)) return code;
     fprintf(stderr, "qdq: standard output cannot be written\n");
     return EXIT_LIMIT;
 }
 
-// The command line as a shell reads it, for reports; NULL if memory runs out. The caller frees it.
+// Quotes the command line for a shell, for reports. NULL if memory runs out. The caller frees it.
 static char *call_text(int argc, char **argv) {
     static const char plain[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-";
@@ -231,17 +231,17 @@ static char *call_text(int argc, char **argv) {
     return fclose(out) == 0 ? text : NULL;
 }
 
-// Whether --json is given, even if the rest of the command line is wrong.
+// True if --json is given, even if the rest of the command line is wrong.
 static bool asks_for_json(int argc, char **argv) {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "--json") == 0) return true;
     return false;
 }
 
-// What --max-bytes leaves to steps and names, as compiling does.
+// Bytes for steps and names, which --max-bytes does not count; compiling allows as many.
 enum { BYTES_OF_PLANNING = 64 << 20 };
 
-// Opens the memory of a command, within --max-bytes or, if it is given, in the folder of --spill.
+// Opens the memory of a command: within --max-bytes, or in the folder of --spill if that is given.
 static int open_memory(options *opt, qdq_budget *memory) {
     const uint64_t most = (uint64_t)8 << 30;
     size_t limit, usual = most < SIZE_MAX / 2 ? (size_t)most : SIZE_MAX / 2;
@@ -276,7 +276,7 @@ static int run_command(const command_row *command, options *opt) {
 }
 
 int main(int argc, char **argv) {
-    signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write
+    signal(SIGXFSZ, SIG_IGN);  // reaching a limit of file size fails the write instead
     if (argc < 2) {
         list_commands(stderr);
         return EXIT_USAGE;

@@ -13,8 +13,8 @@
 #include "tools/io/inputs.h"
 #include "tools/spill.h"
 
-// OpenMP binds the thread of main() to a processor when one of these variables is set, and threads
-// that it starts would stay there too.
+// True if OpenMP binds the thread of main() to a processor, which one of these variables requests.
+// Threads that main() starts would then stay on this processor too.
 static bool openmp_binds_threads(void) {
     const char *names[] = {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

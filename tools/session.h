@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph that is loaded, compiled and has its inputs: the common beginning of run, bench and
-// compare.
+// A loaded and compiled graph with its inputs: the common beginning of run, bench and compare.
 #ifndef QDQ_TOOLS_SESSION_H
 #define QDQ_TOOLS_SESSION_H
 
@@ -12,27 +11,27 @@ typedef struct session {
     qdq_graph *graph;
     qdq_plan *plan;
     qdq_exec *exec;
-    qdq_threads *threads;  // NULL: OpenMP's, or those of another session
+    qdq_threads *threads;  // NULL: OpenMP's threads, or another session's
     qdq_exec_options exec_options;
 } session;
 
 // Loads and compiles the graph of the options. EXIT_OK, or another exit code after a message; close
 // it in either case.
 int session_start(session *s, const options *opt);
-// The same, compiled for another target than that of the options.
+// Does the same for `target` instead of the target of the options.
 int session_start_as(session *s, const options *opt, const char *target);
-// The same as session_start, and fills the inputs from files or by --fill.
+// Does the same as session_start, and fills the inputs from files or by --fill.
 int session_open(session *s, const options *opt);
-// A session of the same graph and inputs, compiled with integer execution if `fast`, without
-// otherwise. It borrows the graph and must be closed first. EXIT_OK, or another exit code after a
-// message; close it in either case.
+// Opens a session of the same graph and inputs, with integer execution if `fast` is true. It
+// borrows the graph and must be closed before `of`. EXIT_OK, or another exit code after a message;
+// close it in either case.
 int session_open_mode(session *s, const session *of, const options *opt, bool fast);
-// Binds memory for the elements of all inputs, all 0, to the exec, which must not outlive it. NULL
+// Allocates zeroed memory for all inputs and binds it to the exec, which must not outlive it. NULL
 // after a message; session_free_inputs frees it.
 void **session_bind_inputs(const session *s, int *code);
 void session_free_inputs(const session *s, void **inputs);
-// Copies the elements of all inputs, which are filled as the options say, to memory that outlives
-// the exec. NULL after a message.
+// Fills all inputs by the options and copies their elements to memory that outlives the exec. NULL
+// after a message.
 void **session_take_inputs(session *s, const options *opt, int *code);
 // Runs the exec once its inputs are filled, step by step if progress is shown.
 void session_run(const session *s, const options *opt);

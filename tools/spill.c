@@ -13,8 +13,8 @@
 #include "tools/failure.h"
 
 enum {
-    LEAST_BYTES = 1 << 20,  // smaller allocations are the C library's
-    PIECES = 32,            // of a piece of work, between which memory is looked at
+    LEAST_BYTES = 1 << 20,  // smaller allocations use the C library
+    PIECES = 32,            // of a parallel loop; memory is checked after each
 };
 
 typedef struct mapping {
@@ -29,12 +29,12 @@ struct spill {
     qdq_parallel inner;
     mapping *mappings;
     size_t count, capacity;
-    bool told;  // that the folder is full
+    bool told;  // the message about a full folder is printed
 };
 
 //---- Files ------------------------------------------------------------------
 
-// An open file without a name, with room for `bytes`. -1: `errno` says why.
+// Opens a file without a name and reserves `bytes` in it. -1 with `errno` set.
 static int make_file(const spill *s, size_t bytes) {
     char path[4096];
     if ((size_t)snprintf(path, sizeof path, "%s/qdq-XXXXXX", s->folder) >= sizeof path) {
@@ -44,7 +44,7 @@ static int make_file(const spill *s, size_t bytes) {
     int file = mkstemp(path);
     if (file < 0) return -1;
     unlink(path);
-    // Room is taken now: a full disk would end the process when a page is written.
+    // Reserve the space now: on a full disk, writing a page later would end the process.
     errno = posix_fallocate(file, 0, (off_t)bytes);
     if (errno == 0) return file;
     int failure = errno;
@@ -65,7 +65,7 @@ static void *map_file(const spill *s, size_t bytes) {
 
 //---- Giving memory back -----------------------------------------------------
 
-// Bytes of the process that are in memory; SIZE_MAX where the system does not say.
+// Returns the resident bytes of the process; SIZE_MAX on systems that do not tell.
 static size_t resident(void) {
     unsigned long long all, pages = 0;
     FILE *file = fopen("/proc/self/statm", "r");
@@ -109,7 +109,7 @@ static void *take_mapped(spill *s, size_t bytes) {
     return data;
 }
 
-// Whether memory is a mapping, which is then freed.
+// Frees memory if it is a mapping. True if it was.
 static bool free_mapped(spill *s, void *ptr) {
     for (size_t i = s->count; i-- > 0;) {
         if (s->mappings[i].data != ptr) continue;
@@ -120,7 +120,7 @@ static bool free_mapped(spill *s, void *ptr) {
     return false;
 }
 
-// Mappings begin with a page, which is aligned for everything that asks for less.
+// Maps large allocations: a mapping has the alignment of a page. Others use the C library.
 static void *alloc(void *self, size_t size, size_t align) {
     spill *s = self;
     if (size >= LEAST_BYTES && align <= (size_t)sysconf(_SC_PAGESIZE)) return take_mapped(s, size);
@@ -128,7 +128,7 @@ static void *alloc(void *self, size_t size, size_t align) {
 }
 
 static void release(void *self, void *ptr, size_t size) {
-    if (size < LEAST_BYTES || !free_mapped(self, ptr)) free(ptr);  // few of very many are mapped
+    if (size < LEAST_BYTES || !free_mapped(self, ptr)) free(ptr);  // only large ones need a search
 }
 
 const qdq_allocator *spill_allocator(spill *s) { return s ? &s->allocator : NULL; }

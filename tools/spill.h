@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory in files of a folder (--spill), for models and values that are larger than the memory of
-// the machine. Large allocations are files that are mapped; whenever the process has more than a
-// limit in memory, they are written to the folder and their pages are given back. Numbers do not
-// change: a page is read again when it is needed.
+// Memory in files of a folder (--spill), for models and values larger than the memory of the
+// machine. Large allocations are mapped files. Whenever the resident memory of the process exceeds
+// a limit, they are written to the folder and their pages are given back. Numbers do not change: a
+// page is read again when it is needed.
 //
-// A NULL spill stands for the C library's memory. Everything here is for the thread of main().
+// A NULL spill stands for the C library's memory. Call these functions only on the thread of
+// main().
 #ifndef QDQ_TOOLS_DATASET_SPILL_H
 #define QDQ_TOOLS_DATASET_SPILL_H
 
@@ -13,18 +14,21 @@
 
 typedef struct spill spill;
 
-// Files of `folder`, if resident memory exceeds `limit` bytes. NULL after a message if none can be
-// made there. spill_close ends it when all of its memory is free.
+// Opens memory that goes to files of `folder` while resident memory exceeds `limit` bytes. NULL
+// after a message if the folder takes no files. spill_close ends it once all of its memory is
+// freed.
 spill *spill_open(const char *folder, size_t limit);
 void spill_close(spill *s);
 
-// For graphs and execs; NULL if `s` is.
+// Returns the allocator for graphs and execs; NULL if `s` is NULL.
 const qdq_allocator *spill_allocator(spill *s);
 
-// The same threads as `inner`, with work cut into pieces between which memory is given back.
+// Returns the threads of `inner`, with loops cut into pieces; memory is given back after each
+// piece.
 qdq_parallel spill_parallel(spill *s, qdq_parallel inner);
 
-// Gives memory back if there is too much of it, for loops that read much of it by themselves.
+// Gives memory back if resident memory exceeds the limit; for loops that read many pages outside of
+// a plan.
 void spill_trim(const spill *s);
 
 #endif
