@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times memory passes: memcpy and streams of the bytes that a graph reads and writes.
+// Times memory passes: memcpy, and streams that move as many bytes as a graph reads and writes.
 #include "tools/bench/bandwidth.h"
 
 #include <qdq/inspect.h>
@@ -64,7 +64,7 @@ static double least_seconds(const limit *l) {
     return least;
 }
 
-// Threads are worth waking only if there is enough to move.
+// Uses threads only if the pass moves enough bytes to pay for waking them.
 static void choose_threads(limit *l) {
     limit serial = *l;
     serial.parallel = (qdq_parallel){0};

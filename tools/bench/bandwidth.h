@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory passes to compare a run with: they move the bytes that a graph reads and writes, and
+// Memory passes to compare a run with: they move as many bytes as a graph reads and writes, and
 // compute nothing.
 #ifndef QDQ_TOOLS_BENCH_BANDWIDTH_H
 #define QDQ_TOOLS_BENCH_BANDWIDTH_H
@@ -20,20 +20,21 @@ struct limit {
 
 enum { MAX_LIMITS = 3 };
 
-// "memcpy" of one half of the bytes to the other, "stream", and "stream_nontemporal" if the machine
-// has such stores. All use one block of memory.
+// "memcpy" of half of the bytes to the other half, "stream", and "stream_nontemporal" if the
+// machine has nontemporal stores. All share a block of memory.
 typedef struct limits {
     limit items[MAX_LIMITS];
     size_t count;
     void *memory;
 } limits;
 
-// False if memory runs out. Each limit runs on the threads of `parallel` or on one thread,
-// whichever is faster.
+// Prepares the passes. Each runs on the threads of `parallel` or on one thread, whichever is
+// faster. False if memory runs out.
 bool limits_open(limits *out, size_t read_bytes, size_t write_bytes, qdq_parallel parallel);
 void limits_close(limits *l);
 
-// The least seconds of the fastest of these passes; 0 without bytes. False if memory runs out.
+// Measures the least seconds of the fastest of these passes; 0 without bytes. False if memory runs
+// out.
 bool limits_seconds(size_t read_bytes, size_t write_bytes, qdq_parallel parallel, double *out);
 
 #endif

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times several things in turns and sorts the results.
+// Times several functions in turns and sorts the results.
 #include "tools/bench/measure.h"
 
 #include <stdlib.h>
 
 #include "tools/common.h"
 
-// Seconds: of warming up; of the shortest timing; of the longest run that is repeated untimed
-// first. Longer ones fill the caches themselves.
+// Seconds: of warming up; of the shortest timing; of the longest run with an untimed run before
+// each timing. Longer runs fill the caches themselves.
 static const double warm_up = 10e-3, least_timing = 50e-6, short_run = 20e-3;
 
 static int by_value(const void *a, const void *b) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times several things in turns, so that a disturbance affects all of them alike.
+// Times several functions in turns, so that a disturbance affects all of them alike.
 #ifndef QDQ_TOOLS_BENCH_MEASURE_H
 #define QDQ_TOOLS_BENCH_MEASURE_H
 
@@ -13,7 +13,7 @@ typedef struct spread {
     double median, low, high;
 } spread;
 
-// One thing to time.
+// A function to time.
 typedef struct member member;
 struct member {
     void (*run)(member *self);
@@ -28,10 +28,10 @@ struct member {
 // out.
 bool measure(member *members, size_t count, size_t repeat, watch *w);
 
-// Sorts the numbers; the count is at least 1.
+// Sorts the numbers, at least one, and returns their spread.
 spread spread_of(double *seconds, size_t count);
 
-// The time that reading the clock twice adds to a measurement.
+// Returns the seconds that reading the clock twice adds to a measurement.
 double clock_cost(void);
 
 #endif

@@ -16,7 +16,7 @@ typedef struct arithmetic_row {
     multiply_adds_fn *const *kinds;
 } arithmetic_row;
 
-// The best first; float32 of avx_vnni is that of avx2.
+// Sorted from best to worst. avx_vnni has the float32 function of avx2.
 static const arithmetic_row rows[] = {
 #ifdef QDQ_SIMD_X86
     {"avx512", multiply_adds_avx512},
@@ -48,7 +48,7 @@ static void multiply_task(void *context, size_t begin, size_t end) {
     for (size_t i = begin; i < end; i++) (void)(*fn)(ROUNDS);
 }
 
-// Multiply-adds per second on the threads of `parallel`.
+// Measures multiply-adds per second on the threads of `parallel`.
 static double arithmetic_rate(multiply_adds_fn *fn, qdq_parallel parallel) {
     double least = 0, work = (double)fn(1) * ROUNDS * PARTS;
     for (int i = 0; i < TIMINGS; i++) {
@@ -65,7 +65,7 @@ static double arithmetic_rate(multiply_adds_fn *fn, qdq_parallel parallel) {
 
 //---- Steps ------------------------------------------------------------------
 
-// Sorts `step` into the list, which keeps the slowest.
+// Inserts `step` into the sorted list, which keeps the slowest steps.
 static void insert(slowest *s, slow_step step) {
     size_t at = s->count < SLOWEST ? s->count++ : SLOWEST;
     for (; at > 0 && s->items[at - 1].seconds < step.seconds; at--)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slowest steps of a plan, each compared with what the machine needs at least for its bytes and
-// its operations.
+// The slowest steps of a plan, each compared with the least time in which the machine moves its
+// bytes and computes its multiply-adds.
 #ifndef QDQ_TOOLS_BENCH_SLOWEST_H
 #define QDQ_TOOLS_BENCH_SLOWEST_H
 
@@ -10,7 +10,7 @@ enum { SLOWEST = 10 };
 
 typedef struct slow_step {
     size_t index;
-    double seconds, share;  // median; its part of the medians of all steps, 0 to 1
+    double seconds, share;  // median; the fraction of the sum of all steps' medians, 0 to 1
     size_t bytes, operations;
     double memory_seconds;      // of the fastest pass that reads and writes as many bytes
     double arithmetic_seconds;  // of as many multiply-adds on registers
@@ -27,7 +27,8 @@ typedef struct slowest {
 bool slowest_find(slowest *out, const qdq_plan *plan, const double *seconds, qdq_parallel parallel,
                   const char *isa);
 
-// The time that the machine needs at least, and its name, "memory" or "arithmetic".
+// Returns the least time that the machine needs. Sets `name` to "memory" or "arithmetic", the limit
+// that applies.
 double slow_step_limit(const slow_step *step, const char **name);
 
 #endif

@@ -66,8 +66,8 @@ static inline void put(line *out, const line *v, bool nontemporal) {
 
 //---- Shapes of traffic ------------------------------------------------------
 
-// For each group, `reads` lines are read and `writes` lines written. Calls pass constants, so the
-// compiler makes a loop for each common shape.
+// Reads `reads` lines and writes `writes` lines for each group. Calls pass constants, so that the
+// compiler specializes the loop for each common shape.
 static inline void flow(const line *in, line *out, size_t groups, size_t reads, size_t writes,
                         bool nontemporal) {
     for (size_t g = 0; g < groups; g++) {
@@ -77,7 +77,7 @@ static inline void flow(const line *in, line *out, size_t groups, size_t reads, 
     }
 }
 
-// For any other shape, the lines of one side are spread evenly over the lines of the other.
+// Handles any other shape: spreads the lines of one side evenly over the lines of the other.
 static void flow_uneven(const line *in, line *out, size_t reads, size_t writes, bool nontemporal) {
     size_t groups = reads < writes ? reads : writes;
     for (size_t g = 0; g < groups; g++) {
@@ -107,7 +107,7 @@ static inline void flow_any(const line *in, line *out, size_t reads, size_t writ
         flow_uneven(in, out, reads, writes, nontemporal);
 }
 
-// Reads only. The or-ed data goes to a volatile object, so that no read is dropped.
+// Only reads. The or-ed data goes to a volatile object, so that the compiler keeps every read.
 static void flow_in(const line *in, size_t reads) {
     line sum = zeros;
     for (size_t i = 0; i < reads; i++) add(&sum, in + i);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pass over memory that reads and writes without computing.
+// A memory pass: reads and writes without computing.
 #ifndef QDQ_TOOLS_BENCH_KERNELS_BANDWIDTH_PASSES_H
 #define QDQ_TOOLS_BENCH_KERNELS_BANDWIDTH_PASSES_H
 
@@ -17,8 +17,8 @@ typedef struct stream {
     bool nontemporal;                // stores bypass the caches
 } stream;
 
-// The number of parts for threads. Each part has reads and writes in the same proportion as the
-// whole pass.
+// Returns the number of parts for threads. Each part has reads and writes in the same proportion as
+// the whole pass.
 static inline size_t stream_parts(const stream *s) {
     size_t few = s->read_lines < s->write_lines ? s->read_lines : s->write_lines;
     size_t many = s->read_lines < s->write_lines ? s->write_lines : s->read_lines;
@@ -29,7 +29,7 @@ static inline size_t stream_parts(const stream *s) {
 void stream_task_portable(void *context, size_t begin, size_t end);
 void stream_task_avx2(void *context, size_t begin, size_t end);
 void stream_task_avx512(void *context, size_t begin, size_t end);
-// Whether the compiler has nontemporal stores; otherwise a pass uses regular ones.
+// True if the compiler has nontemporal stores; otherwise a pass uses regular stores.
 bool stream_has_nontemporal_portable(void);
 bool stream_has_nontemporal_avx2(void);
 bool stream_has_nontemporal_avx512(void);

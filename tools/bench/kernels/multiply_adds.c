@@ -37,7 +37,7 @@ typedef __m256i ints;
 #endif
 #define REGISTER "+x"
 #elif defined __GNUC__
-// Vectors of the compiler, 16 bytes as every machine with vectors has.
+// Vector types of the compiler, of 16 bytes, which every machine with vectors has.
 typedef float floats __attribute__((vector_size(16)));
 typedef int16_t ints __attribute__((vector_size(16)));
 #define FLOATS(number) ((floats){number, number, number, number})
@@ -56,7 +56,7 @@ typedef int16_t ints __attribute__((vector_size(16)));
 #define DOT_BYTES 1
 #endif
 
-// Keeps the compiler from knowing a value, and so from moving or joining instructions.
+// Hides a value from the compiler, so that it cannot move or merge instructions.
 #ifdef REGISTER
 #define KEEP(v) __asm__ volatile("" : REGISTER(v))
 #else

@@ -7,8 +7,8 @@
 
 enum { MULTIPLY_FLOATS, MULTIPLY_BYTES, MULTIPLY_KINDS };
 
-// Runs `rounds` rounds of float32, or of bytes by the fastest exact instruction. Returns how many
-// multiply-adds a round has.
+// Runs `rounds` rounds of float32 multiply-adds, or of bytes by the fastest exact instruction.
+// Returns the number of multiply-adds in a round.
 typedef size_t multiply_adds_fn(size_t rounds);
 extern multiply_adds_fn *const multiply_adds_portable[MULTIPLY_KINDS];
 extern multiply_adds_fn *const multiply_adds_avx2[MULTIPLY_KINDS];
