@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evidence as JSON.
+// Writes evidence as JSON.
 #include "tools/check/evidence_json.h"
 
 #include <stdlib.h>

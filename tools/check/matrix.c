@@ -23,7 +23,7 @@ static void add_row(matrix *m, const char *name, const char *op) {
     snprintf(row->op, sizeof row->op, "%s", op);
 }
 
-// Sorts by name; rows of equal names keep their order.
+// Orders rows by name, and equal names by row.
 static int compare_rows(const void *a, const void *b) {
     const named_row *x = a, *y = b;
     int order = strcmp(x->name, y->name);
@@ -84,7 +84,7 @@ static void note_finding(matrix *m, size_t target, const qdq_finding *f) {
     if (verdict_of(f) > *cell) *cell = (unsigned char)verdict_of(f);
 }
 
-// Gives rows of one name the verdicts of the first of them.
+// Copies the verdicts of the first row of a name to the other rows of this name.
 static void copy_verdicts(matrix *m) {
     for (size_t i = 1; i < m->count; i++) {
         const named_row *from = &m->by_name[i - 1], *to = &m->by_name[i];
@@ -93,7 +93,8 @@ static void copy_verdicts(matrix *m) {
     }
 }
 
-// Every report repeats the core's findings; they are counted only with the core.
+// Checks the graph against a target and notes its findings. Every report repeats the core's
+// findings, which are counted only with the core.
 static int fill_column(matrix *m, qdq_graph *graph, const options *opt, size_t target) {
     qdq_error err = {0};
     const char *name = qdq_target_get(target).name;
@@ -147,7 +148,7 @@ typedef struct matrix_lines {
     matrix_line *items;
     size_t count;
     size_t fine;  // nodes that are ok for every target
-    size_t left;  // other nodes for which no line is left
+    size_t left;  // other nodes, left out because the matrix is full
 } matrix_lines;
 
 static bool is_fine(const matrix *m, size_t row) {
@@ -161,8 +162,8 @@ static bool fare_alike(const matrix *m, size_t a, size_t b) {
            memcmp(&m->cells[a * m->targets], &m->cells[b * m->targets], m->targets) == 0;
 }
 
-// The line for this node: an existing one with the same verdicts, or a new one; NULL if no more are
-// printed.
+// Returns a line for the node: with `share` an existing line of the same op and verdicts, else a
+// new line. NULL if the node gets no line.
 static matrix_line *line_of(const matrix *m, matrix_lines *lines, size_t row, bool share) {
     for (size_t i = 0; share && i < lines->count; i++)
         if (fare_alike(m, lines->items[i].row, row)) return &lines->items[i];

@@ -12,13 +12,13 @@
 typedef enum verdict {
     VERDICT_OK = 0,
     VERDICT_WARNING,
-    VERDICT_UNKNOWN,  // its documents do not say whether it has the op
+    VERDICT_UNKNOWN,  // its documents do not mention the op
     VERDICT_REFUSED,
 } verdict;
 
 const char *verdict_text(verdict v);
 
-// A node, or one that could not be read and exists only in findings.
+// A node of the graph, or a node that could not be read and exists only in findings.
 typedef struct matrix_row {
     char name[256];
     char op[64];

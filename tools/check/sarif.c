@@ -18,7 +18,7 @@ static void text_key(qdq_json *json, const char *key, const char *text) {
 
 //---- Rules ------------------------------------------------------------------
 
-// The rule of this id; zeros: no target has it.
+// Finds the rule of this id; all zero if no target has it.
 static qdq_rule_info rule_of(const char *id) {
     for (size_t t = 0; t < qdq_target_count(); t++)
         for (size_t i = 0; i < qdq_target_get(t).rule_count; i++) {
@@ -63,7 +63,7 @@ void sarif_begin(sarif *log) {
     qdq_json_begin_array(json);
 }
 
-// A path as a relative or absolute URI reference (RFC 3986).
+// Writes a path as a relative or absolute URI reference (RFC 3986).
 static void json_uri(qdq_json *json, const char *path) {
     static const char plain[] = "-._~/!$&'()*+,=@";
     char uri[3 * 4096 + 1];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings as SARIF 2.1.0 (OASIS), which code hosts show at the files they are about.
+// Writes findings as SARIF 2.1.0 (OASIS), which code hosts show next to the files.
 #ifndef QDQ_TOOLS_CHECK_SARIF_H
 #define QDQ_TOOLS_CHECK_SARIF_H
 
@@ -11,7 +11,8 @@
 
 enum { SARIF_MOST_RULES = 512 };
 
-// A log with one run, which is written as findings come. The rules that they break follow them.
+// A log with a single run. Findings are written as they come; the rules that they break follow at
+// the end.
 typedef struct sarif {
     qdq_json json;
     qdq_rule_info rules[SARIF_MOST_RULES];
@@ -22,7 +23,7 @@ typedef struct sarif {
 void sarif_begin(sarif *log);
 // Adds a finding about the graph of the file `path`.
 void sarif_add(sarif *log, const char *path, const qdq_finding *finding);
-// Ends the log; `fine` is whether every file could be checked.
+// Ends the log. `fine`: every file could be checked.
 void sarif_end(sarif *log, bool fine);
 
 #endif

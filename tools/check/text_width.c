@@ -10,7 +10,8 @@ typedef struct range {
     uint32_t first, last, columns;
 } range;
 
-// Ranges of characters that are not one column wide, limited to those likely in names.
+// Ranges of characters whose width is not one column, limited to characters that names are likely
+// to have.
 static const range ranges[] = {
     {0x300, 0x36F, 0},     {0x200B, 0x200F, 0},   {0x20D0, 0x20FF, 0}, {0xFE00, 0xFE0F, 0},
     {0xFE20, 0xFE2F, 0},   {0x1100, 0x115F, 2},   {0x2E80, 0xA4CF, 2}, {0xAC00, 0xD7A3, 2},
@@ -47,7 +48,7 @@ size_t text_width(const char *text) {
     return width;
 }
 
-// Bytes of the longest prefix of `text` that fits in `most` columns.
+// Returns the bytes of the longest prefix of `text` that fits in `most` columns.
 static size_t beginning(const char *text, size_t most) {
     size_t at = 0, width = 0, columns;
     while (text[at]) {
