@@ -13,7 +13,7 @@ enum { MOST_RULES = 512, WHOLE_SENTENCES = 20 };
 typedef struct rule_list {
     const qdq_finding *first[MOST_RULES];
     size_t count;
-    uint16_t *rule_of;  // by finding; MOST_RULES: left out
+    uint16_t *rule_of;  // [finding]: index in `first`; MOST_RULES: left out
 } rule_list;
 
 static uint16_t find_rule(rule_list *list, const qdq_finding *f) {
@@ -27,8 +27,8 @@ static void string_unless(qdq_json *json, const char *key, const char *text, con
     if (strcmp(text, known) != 0) json_string_key(json, key, text);
 }
 
-// The first findings of a rule have their sentences. Texts that are the first finding's are left
-// out.
+// Writes a finding. The first WHOLE_SENTENCES findings of a rule have their sentences; texts equal
+// to the rule's first finding are left out.
 static void json_one(qdq_json *json, const qdq_finding *f, const qdq_finding *first,
                      size_t number) {
     qdq_json_begin_object(json);
@@ -86,7 +86,7 @@ bool html_findings_add(qdq_json *json, const char *target, const qdq_report *rep
     }
     qdq_json_begin_object(json);
     json_string_key(json, "name", target);
-    json_uint_key(json, "errors", report->errors);  // with the core's
+    json_uint_key(json, "errors", report->errors);  // including the core's
     json_uint_key(json, "warnings", report->warnings);
     qdq_json_key(json, "rules");
     qdq_json_begin_array(json);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The findings of a check for a page: for each target by rule, as many findings share their texts.
+// Writes the findings of a check for a page: grouped by target and rule, because many findings of a
+// rule share their texts.
 #ifndef QDQ_TOOLS_HTML_FINDINGS_JSON_H
 #define QDQ_TOOLS_HTML_FINDINGS_JSON_H
 
@@ -10,8 +11,8 @@
 // Begin and end the value of the key "check".
 void html_findings_begin(qdq_json *json);
 void html_findings_end(qdq_json *json);
-// Adds a target and its report; with `own` only findings of its own rules. False if memory runs
-// out.
+// Adds a target and its report. `own`: only findings of the target's rules, not the core's. False
+// if memory runs out.
 bool html_findings_add(qdq_json *json, const char *target, const qdq_report *report, bool own);
 
 #endif

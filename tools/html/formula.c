@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formulas of docs/numerics.md: the choices of a formula stand in it, all others follow it.
+// Writes the formulas of docs/numerics.md: the formula shows some choices itself, and a list behind
+// it has all others.
 #include "tools/html/formula.h"
 
 #include <stdio.h>
@@ -63,7 +64,7 @@ static void add_requantize(line *l, const qdq_numerics *n) {
                : "(fl(fl(q * r) + fl(z_out - fl(z_in * r)))), r = fl(s_in / s_out)");
 }
 
-// ", with NAME, NAME": choices that the formula does not show.
+// Appends a choice that the formula does not show: "; with NAME", then ", NAME".
 static void add_choice(line *l, size_t *count, const char *name, const char *value) {
     if (l->length || *count) add(l, *count ? ", " : "; with ");
     add(l, name);

@@ -6,8 +6,7 @@
 #include <qdq/numerics.h>
 
 // Writes "saturate(half_even(x / scale) + zero_point)" to `out`; for other ops the choices that
-// differ from ONNX's, or "". `bfloat16`: the node reads or makes
-// some. Returns `out`.
+// differ from ONNX's, or "". `bfloat16`: the node reads or writes bfloat16. Returns `out`.
 const char *formula_text(const char *op, const qdq_numerics *numerics, bool bfloat16, char *out,
                          size_t capacity);
 

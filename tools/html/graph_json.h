@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph as JSON for a page: every value with its type, every node with its connections.
+// Writes a graph as JSON for a page: every value with its type, every node with its connections.
 #ifndef QDQ_TOOLS_HTML_GRAPH_JSON_H
 #define QDQ_TOOLS_HTML_GRAPH_JSON_H
 

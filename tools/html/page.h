@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page around the data of a report. page.py makes these bytes from the sources in this folder.
+// The page around the data of a report. page.py generates these bytes from the sources in this
+// folder.
 #ifndef QDQ_TOOLS_HTML_PAGE_H
 #define QDQ_TOOLS_HTML_PAGE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a page: the part of the template before its data, the data, the rest. Text of files is
-// only in strings of the JSON, in which the characters of markup are escaped.
+// Writes a page: the template up to its data, the data, and the rest of the template. Text from
+// files occurs only in strings of the JSON, in which characters of markup are escaped.
 #include "tools/html/report_file.h"
 
 #include <errno.h>

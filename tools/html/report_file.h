@@ -10,19 +10,19 @@
 #include "tools/options.h"
 
 typedef struct report_file {
-    FILE *file;  // NULL: there is no --html
+    FILE *file;  // NULL: --html is not given
     const char *path;
-    qdq_json json;  // within the top object: a command adds the key of its name
+    qdq_json json;  // inside the top object; a command writes the value of the key of its name
 } report_file;
 
-// Begins the page of a graph, up to the key of the command. EXIT_OK, or another exit code after a
-// message.
+// Begins the page of a graph, up to and including the key of the command. EXIT_OK, or another exit
+// code after a message.
 int report_file_open(report_file *r, const char *command, const options *opt,
                      const qdq_graph *graph);
-// The writer, or NULL without --html.
+// Returns the writer; NULL without --html.
 qdq_json *report_file_json(report_file *r);
-// Ends the page of a command with this exit code, and returns the code. A failed command leaves no
-// page.
+// Ends the page of a command that ends with `code`, and returns the exit code. A failed command
+// leaves no page.
 int report_file_close(report_file *r, int code);
 
 #endif
