@@ -5,7 +5,7 @@
 
 #include "tools/manual/manual.h"
 
-//---- What may stand where ---------------------------------------------------
+//---- Candidates ------------------------------------------------------------
 
 typedef enum operand_kind { IS_FILE, IS_WORD, IS_FREE } operand_kind;
 
@@ -80,7 +80,7 @@ static void put_bash_command(const command_list *commands, const command_row *co
     printf("        esac\n        ;;\n");
 }
 
-// With `complete -o default`, bash offers file names if no word fits.
+// Prints the script for bash. With `complete -o default`, bash offers file names if no word fits.
 static void put_bash(const command_list *commands) {
     printf("# Printed by `qdq help --completion bash`; do not edit.\n"
            "_qdq() {\n"

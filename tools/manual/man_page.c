@@ -6,7 +6,7 @@
 #include "tools/common.h"
 #include "tools/manual/manual.h"
 
-// Escapes text for roff: hyphens stay hyphens, and no line becomes a request.
+// Prints text escaped for roff: hyphens stay hyphens, and no line becomes a request.
 static void put(const char *text) {
     if (*text == '.' || *text == '\'') printf("\\&");
     for (; *text; text++) {
@@ -36,7 +36,7 @@ static void put_italic(const char *text) {
     printf("\\fR");
 }
 
-// Prints the section NAME: the summary starts in lower case, without its full stop.
+// Prints the section NAME: the summary begins in lower case and has no full stop.
 static void put_name(const char *name, const char *summary) {
     printf(".SH NAME\n");
     put(name);

@@ -5,10 +5,10 @@
 
 #include "tools/options.h"
 
-// Prints the page of one command, or of the tool if NULL, in roff for man(1).
+// Prints the page of a command in roff for man(1). NULL: of the whole tool.
 void print_man_page(const command_list *commands, const command_row *command);
 
-// Prints the script for "bash", "zsh" or "fish". False for any other shell.
+// Prints the script for "bash", "zsh" or "fish". False for other shells.
 bool print_completion(const command_list *commands, const char *shell);
 
 #endif
