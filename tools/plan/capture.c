@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node is listed when it happens, but names later nodes in its connections: so the list is made
-// first and written then. ttnn does not see buffers that are older than the capture; here inputs
-// and constants are allocated at its beginning, so that every free has its allocation.
+// Writes a graph capture. A node's connections name later nodes, so the list of nodes is complete
+// before it is written. ttnn does not see buffers that are older than the capture; here inputs and
+// constants are allocated at its beginning, so that every free has its allocation.
 #include "tools/plan/capture.h"
 
 #include <ctype.h>
@@ -51,7 +51,7 @@ typedef struct capture_edge {
     size_t to, next;
 } capture_edge;
 
-// The most nodes that an event, and a step, can lead to, and the edges of a node.
+// Upper bounds: nodes for an event, nodes for a step, edges of a node.
 enum { NODES_OF_EVENT = 2, NODES_OF_STEP = 6, EDGES_OF_NODE = 3 };
 
 typedef struct capture {
@@ -59,7 +59,7 @@ typedef struct capture {
     capture_node *nodes;
     capture_edge *edges;
     size_t node_count, edge_count;
-    size_t *buffer_node;  // by buffer; SIZE_MAX: none yet
+    size_t *buffer_node;  // [buffer]: its node; SIZE_MAX: none yet
     size_t function, last_function_end;
 } capture;
 
@@ -122,7 +122,8 @@ static void end_function(capture *c, size_t step) {
     c->function = 0;
 }
 
-// An event of a buffer points to its buffer; events of circular buffers belong to the function.
+// Adds the node of an event, with an edge from the current function. An event of a buffer also gets
+// an edge to the buffer's node; circular buffers have none.
 static void add_event(capture *c, size_t event) {
     static const node_kind kinds[] = {BUFFER_ALLOCATE, BUFFER_DEALLOCATE, CIRCULAR_ALLOCATE};
     const qdq_device_event *e = &c->plan->events[event];

@@ -5,8 +5,8 @@
 
 #include <qdq/device_plan.h>
 
-// A JSON list of nodes in the order of execution, as ttnn.graph.end_graph_capture returns it. An
-// exit code, after a message if it is not EXIT_OK.
+// Writes a JSON list of nodes in the order of execution, as ttnn.graph.end_graph_capture returns
+// it. EXIT_OK, or another exit code after a message.
 int capture_write(const qdq_device_plan *plan, const char *path);
 
 #endif

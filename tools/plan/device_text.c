@@ -57,7 +57,8 @@ typedef struct columns {
     size_t begin, end;
 } columns;
 
-// The columns of a block, of which `limit` and those beyond it are drawn already.
+// Returns the columns of a block, at least one, without those that are already drawn: before
+// `limit` if drawing from the left, else from `limit` on.
 static columns columns_of(const bar *b, const block *one, bool from_left, size_t limit) {
     size_t begin = column_of(b, one->address), end = column_of(b, one->address + one->bytes);
     if (from_left) {
@@ -69,8 +70,9 @@ static columns columns_of(const bar *b, const block *one, bool from_left, size_t
     return (columns){begin, end};
 }
 
-// Draws the taken blocks of a pool. A block that is narrower than a column gets one nevertheless,
-// and moves the next ones on: from the left in DRAM, from the right elsewhere, as tensors are put.
+// Draws the taken blocks of a pool, in the direction in which tensors are allocated: from the left
+// in DRAM, from the right elsewhere. A block narrower than a column still gets a column, which
+// shifts the following blocks.
 static void draw(bar *b, const block *blocks, size_t count, bool from_left) {
     size_t limit = from_left ? 0 : BAR_COLUMNS;
     for (size_t k = 0; k < count; k++) {
@@ -83,7 +85,8 @@ static void draw(bar *b, const block *blocks, size_t count, bool from_left) {
     }
 }
 
-// The end of the highest buffer in a pool: a bar of a whole DRAM bank would show nothing.
+// Returns the end of the highest buffer in a pool. The bar ends there, because a bar of a whole
+// DRAM bank would show nothing.
 static uint64_t highest_end(const qdq_device_plan *p, qdq_buffer_type pool) {
     uint64_t end = p->pools[pool].base + BAR_COLUMNS;
     for (size_t i = 0; i < p->buffer_count; i++) {

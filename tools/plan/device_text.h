@@ -5,9 +5,9 @@
 
 #include <qdq/exec.h>
 
-// Nothing if the plan has no device.
+// Prints nothing if the plan has no device.
 void print_device(const qdq_plan *plan);
-// One line for each page of a buffer.
+// Prints a line for each page of a buffer.
 void print_pages(const qdq_plan *plan, size_t buffer);
 
 #endif

@@ -18,7 +18,8 @@ static int by_address(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-// Puts free blocks between `count` taken ones, which have their places at the end of the array.
+// Writes `count` taken blocks and the free blocks between them to `out`. `taken` is the end of the
+// same array.
 static size_t add_free(const qdq_pool_info *pool, const block *taken, size_t count, block *out) {
     size_t n = 0;
     uint64_t at = pool->base;
@@ -42,7 +43,7 @@ size_t pool_blocks(const qdq_device_plan *plan, qdq_buffer_type pool, long step,
         if (b->pool == pool && b->taken && buffer_is_live(b, step))
             taken[count++] = (block){b->address, b->taken, i};
     }
-    // From here on the taken blocks end where the array does, so that writing never overtakes.
+    // Moves the taken blocks to the end of the array, so that writing never overtakes reading.
     block *end = out + 2 * plan->buffer_count + 1 - count;
     for (size_t i = count; i-- > 0;) end[i] = taken[i];
     qsort(end, count, sizeof *end, by_address);

@@ -14,19 +14,19 @@ typedef struct block {
     size_t buffer;  // SIZE_MAX: free
 } block;
 
-// The letter of a buffer, or of a value of the arena, in pictures.
+// Returns the letter of a buffer, or of a value of the arena, in pictures.
 char letter_of(size_t index);
 
 bool buffer_is_live(const qdq_device_buffer *buffer, long step);
 
-// Fills in the blocks of a pool, free and taken, in the order of addresses, and returns how many
-// there are. `out` has room for 2 * buffer_count + 1. A buffer and its views are one block.
+// Writes the free and taken blocks of a pool to `out`, in the order of addresses, and returns their
+// number. `out` has room for 2 * buffer_count + 1. A buffer and its views are one block.
 size_t pool_blocks(const qdq_device_plan *plan, qdq_buffer_type pool, long step, block *out);
 
-// Free bytes outside the largest free block, in percent of all free bytes.
+// Returns the free bytes outside the largest free block, in percent of all free bytes.
 double fragmentation(const qdq_pool_state *state);
 
-// The number of a buffer.
+// Returns the index of a buffer.
 size_t buffer_number(const qdq_device_plan *plan, const qdq_device_buffer *buffer);
 
 const char *arch_text(qdq_arch arch);

@@ -7,7 +7,7 @@
 #include "tools/failure.h"
 #include "tools/findings.h"
 
-// The option that asks for another plan than the one that is written; NULL: none.
+// Returns an option that does not apply to the plan in the C file; NULL if none is given.
 static const char *other_plan(const options *opt) {
     if (opt->fast) return "--fast";
     if (opt->tiled) return "--tiled";
@@ -23,7 +23,7 @@ static const char *other_plan(const options *opt) {
     return opt->trace ? "--trace" : NULL;
 }
 
-// Prints all that cannot be written; EXIT_OK if there is nothing.
+// Prints a finding for everything that C cannot express. EXIT_OK if nothing is printed.
 static int check_graph(qdq_graph *graph) {
     qdq_error err = {0};
     const qdq_report *report = qdq_graph_validate_c(graph, &err);

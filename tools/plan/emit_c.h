@@ -5,7 +5,7 @@
 
 #include "tools/common.h"
 
-// Writes the file; returns the exit code after telling what failed.
+// Writes the file. EXIT_OK, or another exit code after a message.
 int emit_c(qdq_graph *graph, const options *opt);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns follow tt-metal's memory_reporter: sizes are whole KiB. In the summaries a
-// program has a row for each pool, and only the first one names it.
+// Writes CSV files with the columns of tt-metal's memory_reporter: sizes are whole KiB. In the
+// summaries a program has a row for each pool, and only its first row names it.
 #include "tools/plan/memory_csv.h"
 
 #include <errno.h>

@@ -5,9 +5,9 @@
 
 #include <qdq/device_plan.h>
 
-// Makes the folder if there is none, and writes program_l1_usage_summary.csv,
+// Creates the folder if it does not exist, and writes program_l1_usage_summary.csv,
 // program_memory_usage_summary.csv and program_detailed_memory_usage.csv, as
-// ttnn.device.EnableMemoryReports does. An exit code, after a message if it is not EXIT_OK.
+// ttnn.device.EnableMemoryReports does. EXIT_OK, or another exit code after a message.
 int memory_csv_write(const qdq_device_plan *plan, const char *folder);
 
 #endif

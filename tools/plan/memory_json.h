@@ -7,11 +7,12 @@
 
 #include "runtime/base/json_writer.h"
 
-// The keys device, pools, buffers, programs and events; without a device only `device`, null.
+// Writes the keys device, pools, buffers, programs and events; without a device only `device`,
+// null.
 void json_device(qdq_json *json, const qdq_plan *plan);
-// The key `buffer` of value number `value` of the arena, if it has one.
+// Writes the key `buffer` of value number `value` of the arena, if it has a buffer.
 void json_value_buffer(qdq_json *json, const qdq_plan *plan, size_t value);
-// The key `pages`: every page of a buffer.
+// Writes the key `pages`: every page of a buffer.
 void json_pages(qdq_json *json, const qdq_plan *plan, size_t buffer);
 
 #endif

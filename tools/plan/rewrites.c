@@ -5,7 +5,7 @@
 
 //---- Text -------------------------------------------------------------------
 
-// "  groups         q15: QLinearConv of c11, q15"
+// Prints "  groups         q15: QLinearConv of c11, q15".
 static void print_formed(const qdq_rewrite_info *w) {
     printf("  %-14s %s: %s of ", w->pass, w->result, w->group);
     for (size_t i = 0; i < w->node_count; i++) printf("%s%s", i ? ", " : "", w->nodes[i]);
