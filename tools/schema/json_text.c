@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes JSON from a text with printf-style gaps.
+// Writes JSON from a printf format.
 #include "tools/schema/json_text.h"
 
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Writes the string that begins at `at`, as a key if a colon follows; returns the text after it.
+// Writes the string that begins at `at`, as a key if a colon follows. Returns the text behind it.
 static char *write_string(qdq_json *json, char *at) {
     char *end = strchr(at + 1, '\'');
     if (!end) return at + strlen(at);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names and words are ttnn's.
+// Writes the schema of a device's memory. Names and words are ttnn's.
 #include "tools/schema/memory_schema.h"
 
 #include <qdq/device.h>

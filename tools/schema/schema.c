@@ -29,7 +29,7 @@ static void put_scalars(qdq_json *json) {
                     " {'enum': ['NaN', 'Infinity', '-Infinity']}]}");
 }
 
-// The types of attributes with these names or of these kinds.
+// Writes the types of attributes by their names or kinds.
 static void put_attr_types(qdq_json *json) {
     json_text(json,
               "'axis': {'type': 'integer', 'description': 'in [-rank, rank - 1]',"
@@ -87,7 +87,7 @@ static void put_dtypes(qdq_json *json, uint64_t set) {
     qdq_json_end_array(json);
 }
 
-// The ranges of dtypes whose numbers `data` stores as they are. Not every int64 fits in a JSON
+// Writes the ranges of dtypes whose numbers `data` stores unchanged. Not every int64 fits in a JSON
 // number.
 static void put_ranges(qdq_json *json) {
     for (int d = QDQ_DTYPE_NONE + 1; d < QDQ_DTYPE_COUNT; d++) {
@@ -145,7 +145,8 @@ static bool has_attr(size_t op, const char *name) {
     return find_attr(op, name) < qdq_op_get(op).attr_count;
 }
 
-// The input port that an attribute can replace: scale for scales, zero_point for zps.
+// Returns the input port that an attribute can replace: scale for scales, zero_point for zps; NULL
+// if it replaces none.
 static const char *port_of(size_t op, const char *attr) {
     for (size_t i = 0; i < qdq_op_get(op).input_count; i++) {
         const char *port = qdq_op_input(op, i).name, *zero_point = strstr(port, "zero_point");
@@ -159,8 +160,8 @@ static const char *port_of(size_t op, const char *attr) {
     return NULL;
 }
 
-// The dtypes that an attribute accepts: "scale_dtype" gives the output scale's dtype, "dtype" the
-// first output's.
+// Returns the dtypes that an attribute accepts: "scale_dtype" is the dtype of the output `scale`,
+// "dtype" of the first output.
 static uint64_t result_dtypes(size_t op, const char *attr) {
     for (size_t i = 1; i < qdq_op_get(op).output_count; i++) {
         const char *output = qdq_op_output(op, i).name;
@@ -171,7 +172,7 @@ static uint64_t result_dtypes(size_t op, const char *attr) {
     return qdq_op_output(op, 0).dtypes;
 }
 
-// The schema of an attribute that is neither a word nor a dtype.
+// Returns the schema of an attribute that is neither a word nor a dtype.
 static const char *type_of(size_t op, const qdq_attr_info *attr) {
     static const char *const names[][2] = {
         {"axis", "'$ref': '#/$defs/axis'"},
@@ -208,7 +209,7 @@ static bool is_dtype(const char *name) {
     return d < QDQ_DTYPE_COUNT;
 }
 
-// Whether a default is a JSON value; otherwise it is text for a reader.
+// True if a default is a JSON value; otherwise it is a description for people.
 static bool is_value(const qdq_attr_info *attr) {
     const char *text = attr->default_text;
     for (size_t i = 0; attr->words && attr->words[i]; i++)
@@ -243,7 +244,8 @@ static void put_attr(qdq_json *json, size_t op, const qdq_attr_info *attr) {
 #define PORT_GIVEN "{'properties': {'inputs': {'required': ['%s']}}, 'required': ['inputs']}"
 #define ATTR_GIVEN "{'properties': {'attrs': {'required': ['%s']}}, 'required': ['attrs']}"
 
-// A parameter is given as attribute or as port; exactly one of them if it is required.
+// Writes the condition of a parameter that is either an attribute or a port: at most one, and
+// exactly one if it is required.
 static void put_one_of(qdq_json *json, const qdq_attr_info *attr, const char *port) {
     json_text(json,
               attr->required ? "{'oneOf': [" PORT_GIVEN ", " ATTR_GIVEN "]}"
@@ -288,7 +290,7 @@ static void put_ports(qdq_json *json, size_t op) {
     json_text(json, "], " SCHEMA_CLOSED "}");
 }
 
-// Writes the attributes that have neither port nor default; returns how many.
+// Writes the required attributes, which have neither a port nor a default. Returns their number.
 static size_t put_required(qdq_json *json, size_t op) {
     size_t count = 0;
     for (size_t i = 0; i < qdq_op_get(op).attr_count; i++) {

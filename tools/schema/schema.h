@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON Schema of graph files, generated from the tables of ops, dtypes and targets.
+// Prints the JSON Schema of graph files, generated from the tables of ops, dtypes and targets.
 #ifndef QDQ_TOOLS_SCHEMA_SCHEMA_H
 #define QDQ_TOOLS_SCHEMA_SCHEMA_H
 
