@@ -51,8 +51,8 @@ static size_t find_op(const char *name) {
     return op;
 }
 
-// Writes {"x": 3, "scales": 4}: by port, the number of its value in the list of values. Entries of a
-// variadic port are "NAME[0]", "NAME[1]", ...
+// Writes {"x": 3, "scales": 4}: for each port the number of its value in the list of values.
+// Entries of a variadic port are "NAME[0]", "NAME[1]", ...
 static void json_inputs(qdq_json *json, const qdq_graph *graph, size_t node) {
     qdq_node_info info = qdq_graph_node(graph, node);
     size_t op = find_op(info.op), ports = qdq_op_get(op).input_count;
