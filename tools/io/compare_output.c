@@ -12,18 +12,18 @@
 typedef struct difference {
     size_t count;      // elements
     size_t different;  // elements beyond the tolerance
-    size_t zeros;      // zeros of the wrong sign; they count only without a tolerance
+    size_t zeros;      // zeros of the wrong sign; counted only without a tolerance
     size_t at;         // index of the largest difference
     double largest, mean;
 } difference;
 
-// A result and the tensor that is expected, of one shape.
+// A result and the expected tensor, which have the same shape.
 typedef struct pair {
     const qdq_tensor *got;
     const loaded_tensor *wanted;
 } pair;
 
-// |a - b|; two NaN are equal, and a NaN is infinitely far from a number.
+// Returns |a - b|. Two NaN are equal, and a NaN is infinitely far from a number.
 static double distance(double a, double b) {
     if (isnan(a) || isnan(b)) return isnan(a) && isnan(b) ? 0 : INFINITY;
     return a == b ? 0 : fabs(a - b);
@@ -35,8 +35,8 @@ static double number_at(qdq_dtype dtype, const void *data, size_t at) {
     return value;
 }
 
-// Measures `count` elements, in blocks. Zeros of different sign have distance 0 but different bits,
-// which count without a tolerance.
+// Measures the difference of `count` elements, in blocks. Zeros of different sign have distance 0
+// but different bits, so they count as different without a tolerance.
 static difference measure(const pair *p, size_t first, size_t count, double tolerance) {
     enum { BLOCK = 512 };
     double got[BLOCK], wanted[BLOCK];

@@ -12,10 +12,10 @@
 // Checks --tolerance and --rows. EXIT_OK, or another exit code after a message.
 int compare_check_options(const options *opt);
 
-// Prints how far `tensor` is from the expected one (as an object of `json` unless NULL). Values are
-// compared as numbers: NaN equals NaN, and -0 differs from 0 unless a tolerance is given. Dtypes
-// may differ, shapes may not. EXIT_OK, EXIT_FINDINGS if they differ by more than --tolerance, or
-// another exit code.
+// Prints the difference between `tensor` and the expected tensor, as text or, if `json` is not
+// NULL, as an object. Values are compared as numbers: NaN equals NaN, and -0 differs from 0 unless
+// a tolerance is given. Dtypes may differ, shapes may not. EXIT_OK, EXIT_FINDINGS if they differ by
+// more than --tolerance, or another exit code.
 int compare_output(const qdq_tensor *tensor, const tensor_spec *spec, const options *opt,
                    qdq_json *json);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recognizes files by their first bytes and says what to do with those that are no graph.
+// Recognizes files by their first bytes, and advises what to do with a file of another kind.
 #include "tools/io/file_kind.h"
 
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 
 #define EXPORT_ONNX "export the model as ONNX, which qdq reads"
 
-// A kind of file, and advice for users who pass it as a graph or as tensors.
+// A kind of file, and advice for users who pass one as a graph or as tensors.
 typedef struct kind_row {
     const char *what, *as_graph, *as_tensors;
 } kind_row;
@@ -37,14 +37,14 @@ static const kind_row rows[KIND_COUNT] = {
 
 //---- Recognising ------------------------------------------------------------
 
-enum { HEAD_BYTES = 1200 };  // with a name of 1,024 bytes in a zip archive
+enum { HEAD_BYTES = 1200 };  // enough for a name of 1,024 bytes in a zip archive
 
 typedef struct head {
     unsigned char bytes[HEAD_BYTES];
     size_t count;
 } head;
 
-// Kinds that always have the same bytes at an offset.
+// Kinds that have fixed bytes at an offset.
 static const struct {
     file_kind kind;
     size_t offset, length;
@@ -66,7 +66,7 @@ static bool starts_with(const head *h, size_t offset, const char *bytes, size_t 
     return h->count >= offset + length && memcmp(h->bytes + offset, bytes, length) == 0;
 }
 
-// The name of the first file tells kinds of zip archives apart.
+// Distinguishes kinds of zip archives by the name of their first file.
 static file_kind kind_of_zip(const head *h) {
     enum { NAME_AT = 30 };
     char name[HEAD_BYTES + 1] = "";
@@ -79,20 +79,21 @@ static file_kind kind_of_zip(const head *h) {
     return torch ? KIND_TORCH : KIND_ZIP;
 }
 
-// An ONNX model begins with field 1, the version of the format, followed by another of its fields.
+// True if the bytes begin with field 1, the version of the format, and another field of an ONNX
+// model.
 static bool is_onnx(const head *h) {
     static const unsigned char fields[] = {0x12, 0x1a, 0x22, 0x28, 0x32, 0x3a, 0x42, 0x72};
     if (h->count < 3 || h->bytes[0] != 0x08 || h->bytes[1] == 0 || h->bytes[1] > 0x7f) return false;
     return memchr(fields, h->bytes[2], sizeof fields) != NULL;
 }
 
-// The length of a header, below 4 GiB, then JSON.
+// True if the bytes begin with the length of a header, below 4 GiB, and JSON.
 static bool is_safetensors(const head *h) {
     return h->count > 8 && h->bytes[8] == '{' && memcmp(h->bytes + 4, "\0\0\0\0", 4) == 0;
 }
 
-// Tests for .safetensors first, because the length of a header may look like the beginning of
-// another kind.
+// Recognizes the kind. Tests for .safetensors first, because the length of a header may look like
+// the beginning of another kind.
 static file_kind kind_of_head(const head *h) {
     if (is_safetensors(h)) return KIND_SAFETENSORS;
     for (size_t i = 0; i < sizeof signatures / sizeof signatures[0]; i++)

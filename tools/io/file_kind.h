@@ -6,7 +6,7 @@
 #include <qdq/base.h>
 
 typedef enum file_kind {
-    KIND_UNKNOWN = 0,  // also for a file that cannot be read
+    KIND_UNKNOWN = 0,  // or the file cannot be read
     KIND_JSON,
     KIND_NPY,
     KIND_SAFETENSORS,
@@ -25,16 +25,16 @@ typedef enum file_kind {
     KIND_COUNT
 } file_kind;
 
-// Never blocks on a pipe.
+// Returns the kind of a file. Never blocks on a pipe.
 file_kind file_kind_of(const char *path);
 
-// If the file is known to be neither graph nor tensors, sets `err` to "PATH: is ..., wanted ...;
-// ..." and returns true.
+// True if a file is known not to be a graph, or not to have tensors. Sets `err` to "PATH: is ...,
+// wanted ...; ..." then.
 bool is_no_graph(const char *path, qdq_error *err);
 bool is_no_tensor_file(const char *path, qdq_error *err);
 
-// If a file is no .safetensors file, as states are, sets `err` likewise, also for kinds that are
-// not known, and returns true. A file that cannot be read is left to its reader.
+// True if a file is no .safetensors file, as states are, even if its kind is unknown. Sets `err`
+// likewise. False for a file that cannot be read, which its reader reports.
 bool is_no_state_file(const char *path, qdq_error *err);
 
 #endif

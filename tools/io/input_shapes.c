@@ -13,7 +13,7 @@
 #include "tools/io/tensor_io.h"
 #include "tools/session.h"
 
-// Lists in the making; names are copies.
+// Shapes and dims collected so far; names are copies.
 typedef struct collected {
     qdq_input_shape *shapes;
     qdq_dim_size *dims;
@@ -37,7 +37,7 @@ static bool add_shape(collected *all, const char *name, size_t length, qdq_shape
 
 //---- Options ----------------------------------------------------------------
 
-// Reads a whole number of at least 1; *end is the byte after it. 0: there is none.
+// Parses a whole number of at least 1 and sets *end to the byte behind it. 0 for other text.
 static int64_t read_dim(const char *text, const char **end) {
     char *stop;
     errno = 0;
@@ -47,7 +47,7 @@ static int64_t read_dim(const char *text, const char **end) {
     return value;
 }
 
-// "NAME=1,3,8,8", or "NAME=" for a scalar.
+// Adds the shape of "NAME=1,3,8,8", or "NAME=" for a scalar.
 static bool take_shape(collected *all, const char *text) {
     const char *equals = strrchr(text, '='), *at = equals ? equals + 1 : "";
     qdq_shape shape = {0};
@@ -82,7 +82,8 @@ static bool take_dim(collected *all, const char *text, bool tentative) {
 
 //---- Files ------------------------------------------------------------------
 
-// A file that cannot be read is reported where it is read for a run.
+// Adds the shape of the tensor in a file. A file that cannot be read is reported later, when a run
+// reads it.
 static bool take_file(collected *all, const char *text) {
     tensor_spec spec;
     qdq_error ignored = {0};
@@ -102,7 +103,7 @@ static bool take_file(collected *all, const char *text) {
     return add_shape(all, spec.name, strlen(spec.name), shape, true);
 }
 
-// Open dims have the sizes that another graph has.
+// Adds the shapes of another graph's inputs, so that open dims take its sizes.
 static bool take_graph(collected *all, const session *other) {
     bool fine = true;
     for (size_t i = 0; fine && i < qdq_plan_input_count(other->plan); i++) {

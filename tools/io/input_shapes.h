@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of the inputs of a model that leaves dims open: those of --shape and --dim, and of the
-// files of --input, or of another graph.
+// Shapes for the inputs of a model with open dims: from --shape and --dim, and from the files of
+// --input or from another graph.
 #ifndef QDQ_TOOLS_IO_INPUT_SHAPES_H
 #define QDQ_TOOLS_IO_INPUT_SHAPES_H
 
@@ -8,8 +8,8 @@
 
 #include "tools/options.h"
 
-// Sets the shapes and dims of `out`. The files of --input are looked at if the graph is an ONNX
-// model. False after a message; release in either case.
+// Sets the shapes and dims of `out`. Reads the files of --input only if the graph is an ONNX model.
+// False after a message; release in either case.
 bool input_shapes_of(const options *opt, const char *graph, qdq_graph_options *out);
 void input_shapes_release(qdq_graph_options *out);
 

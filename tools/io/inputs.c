@@ -55,7 +55,7 @@ static int unknown_input(const qdq_plan *plan, const char *name) {
     return code;
 }
 
-// A file without NAME must be a .safetensors or .npz file with a tensor for some input.
+// Checks a file without NAME: it must be a .safetensors or .npz file with a tensor for some input.
 static int check_nameless(const qdq_graph *graph, const qdq_plan *plan, const tensor_spec *spec) {
     size_t count = qdq_plan_input_count(plan);
     qdq_error err = {0};
@@ -78,7 +78,7 @@ static int check_nameless(const qdq_graph *graph, const qdq_plan *plan, const te
                         spec->file, spec->file);
 }
 
-// Every --input must match an input.
+// Checks that every --input matches an input.
 static int check_names(const qdq_graph *graph, const qdq_plan *plan, const options *opt) {
     for (size_t k = 0; k < opt->inputs.count; k++) {
         tensor_spec spec;
@@ -99,8 +99,8 @@ static int check_names(const qdq_graph *graph, const qdq_plan *plan, const optio
     return EXIT_OK;
 }
 
-// Finds the file for an input: one with its name, or a file without NAME that has such a tensor, in
-// which the input may have the name that the file of the graph gives it.
+// Finds the --input for an input: NAME=FILE with its name, or a file without NAME that has a tensor
+// of its name or of its original name in the file of the graph.
 static bool find_spec(const qdq_graph *graph, const options *opt, const char *name,
                       tensor_spec *spec) {
     const char *original = qdq_value_original(graph, name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills the inputs of a graph from files or from a seed.
+// Fills the inputs of an exec from files or with random data.
 #ifndef QDQ_TOOLS_IO_INPUTS_H
 #define QDQ_TOOLS_IO_INPUTS_H
 
@@ -7,8 +7,8 @@
 
 #include "tools/options.h"
 
-// Writes every input of the exec as --input and --fill say; `graph` is the graph of the plan.
-// EXIT_OK, or another exit code after a message.
+// Fills every input of the exec by --input and --fill. `graph`: the graph of the plan. EXIT_OK, or
+// another exit code after a message.
 int give_inputs(const qdq_graph *graph, const qdq_plan *plan, qdq_exec *exec, const options *opt);
 
 #endif

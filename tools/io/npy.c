@@ -84,7 +84,8 @@ static qdq_status read_parts(FILE *stream, uint64_t file_bytes, const qdq_shape 
     return QDQ_OK;
 }
 
-// With O_NONBLOCK, opening a pipe does not wait for a writer. Regular files ignore it.
+// Opens a regular file. With O_NONBLOCK, opening a pipe does not wait for a writer; regular files
+// ignore it.
 static qdq_status open_regular(const char *path, FILE **out, uint64_t *bytes, qdq_error *err) {
     struct stat facts;
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -127,7 +128,7 @@ void npy_release(npy_tensor *tensor) {
 
 //---- Writing ----
 
-// Writes magic, version, length and dict to `out`, padded as numpy does; returns their length.
+// Writes magic, version, length and dict to `out`, padded as numpy does. Returns their length.
 static size_t make_header(char out[4 * HEADER_ALIGN], const char *descr, qdq_shape shape) {
     char *dict = out + PREAMBLE_BYTES + 2;
     size_t capacity = 3 * HEADER_ALIGN + HEADER_ALIGN / 2;
@@ -200,7 +201,7 @@ static qdq_status check_array(qdq_dtype dtype, qdq_shape shape, const void *data
     return npy_bytes(dtype, shape, bytes, err);
 }
 
-// Renaming would replace a link, a device or a pipe by a regular file.
+// Refuses a link, a device or a pipe, which renaming would replace by a regular file.
 static qdq_status check_target(const char *path, qdq_error *err) {
     struct stat facts;
     if (lstat(path, &facts) == 0 && !S_ISREG(facts.st_mode))

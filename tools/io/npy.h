@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads and writes .npy files, which hold one array each.
+// Reads and writes .npy files. Each holds one array.
 #ifndef QDQ_TOOLS_IO_NPY_H
 #define QDQ_TOOLS_IO_NPY_H
 
@@ -18,13 +18,13 @@ typedef struct npy_tensor {
 // row-major, dims of at least 1, no extra bytes. On failure `out` is all zero. Errors begin with
 // the path.
 qdq_status npy_read(const char *path, npy_tensor *out, qdq_error *err);
-// The same; but if `wanted` is given and the header has another shape, `out` has that shape and no
-// data.
+// Does the same, but if `wanted` is given and the header has another shape, `out` gets the shape of
+// the header and no data.
 qdq_status npy_read_as(const char *path, const qdq_shape *wanted, npy_tensor *out, qdq_error *err);
 void npy_release(npy_tensor *tensor);
 
-// Writes a file of format 1 under a temporary name and renames it to `path`, so `path` has the old
-// file or the complete new one.
+// Writes a file of format 1 under a temporary name and renames it to `path`, so that `path` is the
+// old file or the complete new file.
 qdq_status npy_write(const char *path, qdq_dtype dtype, qdq_shape shape, const void *data,
                      qdq_error *err);
 

@@ -35,7 +35,8 @@ qdq_status npy_bytes(qdq_dtype dtype, qdq_shape shape, size_t *out, qdq_error *e
 
 //---- Element types ----
 
-// Dtypes narrower than a byte are stored as whole bytes and share the name of that type.
+// Finds the dtype of an .npy name. Dtypes narrower than a byte are stored as whole bytes and share
+// the name of int8 or uint8.
 static qdq_dtype dtype_of(const char *descr) {
     qdq_dtype found = QDQ_DTYPE_NONE;
     if (descr[0] == '\0') return found;

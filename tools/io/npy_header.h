@@ -9,7 +9,7 @@
 qdq_status npy_fail(qdq_error *err, qdq_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-// The bytes of an array; fails if size_t cannot count them.
+// Computes the bytes of an array. Fails if they exceed size_t.
 qdq_status npy_bytes(qdq_dtype dtype, qdq_shape shape, size_t *out, qdq_error *err);
 
 // Reads the dict with 'descr', 'fortran_order' and 'shape'; only white space may follow.

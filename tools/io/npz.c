@@ -8,7 +8,7 @@
 #include "tools/io/npy_source.h"
 #include "tools/io/zip/zip_file.h"
 
-enum { MOST_RATIO = 1100 };  // deflate cannot shrink data more
+enum { MOST_RATIO = 1100 };  // deflate compresses less than this
 
 typedef struct member {
     char *name;  // owned
@@ -29,7 +29,7 @@ static qdq_status failed(const npz_file *f, qdq_status status, const qdq_error *
 
 //---- The directory ----------------------------------------------------------
 
-// Adds a member called "NAME.npy".
+// Adds a member named "NAME.npy".
 static bool add_member(npz_file *f, const char *name, const byte_source *source) {
     size_t length = strlen(name);
     if (f->count % 16 == 0) {
@@ -107,12 +107,10 @@ size_t npz_find(const npz_file *file, const char *name) {
 static qdq_status read_array(byte_source *source, const qdq_shape *wanted, npy_tensor *out,
                              qdq_error *err) {
     uint64_t at = 0;
-    qdq_status status =
-        npy_source_header(source, &out->dtype, &out->shape, &out->bytes, &at, err);
+    qdq_status status = npy_source_header(source, &out->dtype, &out->shape, &out->bytes, &at, err);
     if (status != QDQ_OK || (wanted && !qdq_shape_equal(*wanted, out->shape))) return status;
     out->data = malloc(out->bytes + 1);
-    if (!out->data)
-        return source_fail(err, QDQ_ERR_MEMORY, "out of memory: %zu bytes", out->bytes);
+    if (!out->data) return source_fail(err, QDQ_ERR_MEMORY, "out of memory: %zu bytes", out->bytes);
     return source_read(source, at, out->data, out->bytes, err);
 }
 

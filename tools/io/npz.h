@@ -7,17 +7,17 @@
 
 typedef struct npz_file npz_file;
 
-// Reads the names of the arrays. NULL with `err` set, which begins with the path.
+// Opens a file and reads the names of its arrays. NULL with `err` set, which begins with the path.
 npz_file *npz_open(const char *path, qdq_error *err);
 void npz_close(npz_file *file);
 
 size_t npz_count(const npz_file *file);
-// The name of an array, without ".npy".
+// Returns the name of an array, without ".npy".
 const char *npz_name(const npz_file *file, size_t index);
-// The array of this name; npz_count(file) if there is none.
+// Returns the index of the array of this name; npz_count(file) if the file has none.
 size_t npz_find(const npz_file *file, const char *name);
 // Reads an array; npy_release frees it. If `wanted` is given and the header has another shape,
-// `out` has that shape and no data, and nothing is inflated.
+// `out` gets the shape of the header and no data, and nothing is inflated.
 qdq_status npz_read(npz_file *file, size_t index, const qdq_shape *wanted, npy_tensor *out,
                     qdq_error *err);
 

@@ -9,7 +9,8 @@
 #include "tools/common.h"
 #include "tools/failure.h"
 
-// Renaming makes a file, so the folder decides, not the mode of an old file.
+// Checks that the folder of a file takes new files. A file is replaced by renaming, so its own mode
+// does not matter.
 static int check_folder(const char *file) {
     char folder[4096 + 2];
     const char *slash = strrchr(file, '/');
@@ -27,7 +28,7 @@ int place_check(const char *file) {
     return check_folder(file);
 }
 
-// A file that is opened and written: also a device or a pipe.
+// Checks a file that is opened and written, which may be a device or a pipe.
 static int check_opened(const char *file) {
     struct stat facts;
     if (stat(file, &facts) != 0) return check_folder(file);

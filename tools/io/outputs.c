@@ -17,7 +17,7 @@
 #include "tools/io/streams.h"
 #include "tools/io/tensor_io.h"
 
-// A name is that of an output or of a kept value.
+// Checks that `name` is an output or a kept value.
 static int check_name(const qdq_plan *plan, const char *name) {
     size_t count = qdq_plan_output_count(plan);
     for (size_t i = 0; i < count; i++)
@@ -53,7 +53,7 @@ static int check_output(const qdq_graph *graph, const qdq_plan *plan, const char
 
 //---- Files to read ----------------------------------------------------------
 
-// Whether this run writes the file before reading it.
+// True if the run writes the file before reading it.
 static bool is_written(const options *opt, const char *file) {
     tensor_spec spec;
     for (size_t i = 0; i < opt->outputs.count; i++)

@@ -7,9 +7,9 @@
 
 #include "tools/options.h"
 
-// Each must name an output, and a file that can be written, or that can be read and has a tensor
-// for an output. Also checks the other options of --expect. EXIT_OK, or another exit code after a
-// message.
+// Checks that each option names an output or a kept value, and a file: a writable one for --output,
+// for --expect a readable one with a tensor for an output. Also checks the other options of
+// --expect. EXIT_OK, or another exit code after a message.
 int outputs_check(const qdq_graph *graph, const qdq_plan *plan, const options *opt);
 
 #endif

@@ -7,14 +7,14 @@
 
 #include "tools/options.h"
 
-// Whether a file is written directly from front to end, instead of under a temporary name.
+// True if a file is written directly from start to end, without a temporary name.
 bool is_stream(const char *file);
 
-// Checks that nothing else uses standard output if --output is "-". 0, or an exit code after a
-// message.
+// Checks that nothing else uses standard output if --output is "-". EXIT_OK, or another exit code
+// after a message.
 int check_stdout(const options *opt);
 
-// Writes one tensor as .npy, or all tensors as .safetensors.
+// Writes the only tensor as .npy if `npy`, else all tensors as .safetensors.
 qdq_status stream_save(const char *file, const qdq_tensor *tensors, size_t count, bool npy,
                        qdq_error *err);
 

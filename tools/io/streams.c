@@ -17,7 +17,7 @@
 
 const char *stream_path(const char *file) { return strcmp(file, "-") == 0 ? "/dev/stdin" : file; }
 
-// The descriptor that a path stands for, or -1.
+// Returns the descriptor that a path stands for; -1 if it is another path.
 static int descriptor_of(const char *file) {
     static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
     const char *path = stream_path(file);
@@ -59,7 +59,7 @@ bool stream_copy(int from, int to, uint64_t most) {
     return true;
 }
 
-// A descriptor of a nameless copy; -1 after a message.
+// Copies a stream to a nameless file and returns its descriptor; -1 after a message.
 static int copy_of(int from, const char *file, uint64_t most, int *code) {
     FILE *copy = tmpfile();
     int descriptor = -1;
@@ -71,8 +71,9 @@ static int copy_of(int from, const char *file, uint64_t most, int *code) {
     return descriptor;
 }
 
-// Copies `file` if it is standard input or a pipe. The copy takes over the descriptor of the
-// caller's shell, so that its path stays valid; for a named pipe `*out` is the copy's descriptor.
+// Copies `file` if it is standard input or a pipe. The copy takes over the descriptor that the
+// caller's shell opened, so that its path stays valid. For a named pipe, sets *out to the copy's
+// descriptor.
 static int take_file(streams *s, const char *file, uint64_t most, int *out) {
     int own = descriptor_of(file), code = EXIT_OK;
     bool is_word = strcmp(file, "-") == 0;
@@ -103,7 +104,7 @@ static int take_file(streams *s, const char *file, uint64_t most, int *out) {
 
 //---- Words ------------------------------------------------------------------
 
-// Replaces the word of a named pipe by the path of its copy.
+// Replaces the word that names a pipe by the path of its copy.
 static int rename_word(streams *s, const char **word, const tensor_spec *spec, int descriptor) {
     size_t capacity = strlen(*word) + 32;
     char *text = s->count < MAX_PIPES ? malloc(capacity) : NULL;
@@ -132,7 +133,7 @@ static int take_graphs(streams *s, options *opt) {
 static int take_tensors(streams *s, string_list *list) {
     for (size_t i = 0; i < list->count; i++) {
         tensor_spec spec;
-        if (!tensor_spec_parse(list->items[i], &spec)) continue;  // reported where it is used
+        if (!tensor_spec_parse(list->items[i], &spec)) continue;  // reported by its user
         int descriptor, code = take_file(s, spec.file, UINT64_MAX, &descriptor);
         if (code == EXIT_OK && descriptor >= 0)
             code = rename_word(s, &list->items[i], &spec, descriptor);
@@ -182,7 +183,8 @@ qdq_graph *stream_read_graph(const char *path, const qdq_graph_options *graph_op
     if (descriptor < 0 || fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode))
         return qdq_graph_load(stream_path(path), graph_options, err);
     FILE *file = fopen(stream_path(path), "rb");
-    if (!file) return qdq_graph_load(stream_path(path), graph_options, err);  // reports the reason
+    if (!file)
+        return qdq_graph_load(stream_path(path), graph_options, err);  // fails with the reason
     qdq_graph *graph = parse_copy(path, file, graph_options, err);
     (void)fclose(file);
     return graph;

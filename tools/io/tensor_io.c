@@ -72,8 +72,8 @@ static qdq_status load_from(const qdq_tensor_file *file, const tensor_spec *spec
     return qdq_tensor_file_read(file, info, out->data, err);
 }
 
-// KIND_NPY, KIND_NPZ or KIND_SAFETENSORS by content, or by name if the content is none of them;
-// otherwise unknown.
+// Returns KIND_NPY, KIND_NPZ or KIND_SAFETENSORS by content, else by name; KIND_UNKNOWN for other
+// files.
 static file_kind tensor_kind(const char *path) {
     file_kind kind = file_kind_of(path);
     if (kind == KIND_NPY || kind == KIND_NPZ || kind == KIND_SAFETENSORS) return kind;

@@ -7,7 +7,7 @@
 #include <qdq/graph.h>
 #include <qdq/tensor_file.h>
 
-// The parts of "NAME=FILE#TENSOR"; name and tensor are "" if not given.
+// The parts of "NAME=FILE#TENSOR". Name and tensor are "" if not given.
 typedef struct tensor_spec {
     char name[1024];
     char file[4096];
@@ -15,8 +15,8 @@ typedef struct tensor_spec {
 } tensor_spec;
 
 bool tensor_spec_parse(const char *text, tensor_spec *out);
-// The same; a name that an input, or an output or value, has in the file of the graph becomes its
-// name in the graph.
+// Parse the text, and translate the name of an input, or of an output or a value, in the file of
+// the graph to its name in the graph.
 bool tensor_spec_of_input(const qdq_graph *graph, const char *text, tensor_spec *out);
 bool tensor_spec_of_result(const qdq_graph *graph, const char *text, tensor_spec *out);
 
@@ -27,26 +27,27 @@ typedef struct loaded_tensor {
     void *data;
 } loaded_tensor;
 
-// Whether a file is .safetensors or .npz, by content, otherwise by name.
+// True if a file is .safetensors or .npz, by content, else by name.
 bool holds_named_tensors(const char *file);
-// Opens a .safetensors file. NULL with `err` set, which names the kind of the file if it is known.
+// Opens a .safetensors file. NULL with `err` set, which names the kind of another file if it is
+// known.
 qdq_tensor_file *tensor_file_open(const char *file, qdq_error *err);
 
-// Reads the tensor for `name`: an .npy file completely; from another file the tensor that the spec
-// names, or else `name`, or else its only tensor. If it has another shape than `wanted`, `out` has
-// that shape and no data: a header takes no memory for elements that nobody can use.
+// Reads the tensor for `name`: the array of an .npy file; in other files the tensor that the spec
+// names, or else `name`, or else the only tensor. If its shape is not `wanted`, `out` gets its
+// shape and no data, so that a header cannot demand memory for elements of no use.
 qdq_status tensor_load(const tensor_spec *spec, const char *name, qdq_shape wanted,
                        loaded_tensor *out, qdq_error *err);
-// Reads its shape alone.
+// Reads only its shape.
 qdq_status tensor_shape(const tensor_spec *spec, const char *name, qdq_shape *out, qdq_error *err);
 void tensor_release(loaded_tensor *tensor);
-// Whether integers of a .safetensors file are codes of `dtype`, a float for which the format has no
-// word.
+// True if integers of a .safetensors file are the bits of `dtype`, a float that the format has no
+// name for.
 bool are_codes_of(qdq_dtype dtype, qdq_dtype stored, const char *file);
 
-// Whether a file of named tensors can be read. False with `err` set.
+// True if a file of named tensors can be opened; otherwise sets `err`.
 bool tensor_file_opens(const char *file, qdq_error *err);
-// Whether a file given without NAME has a tensor called `name`.
+// True if a file given without NAME has a tensor named `name`.
 bool tensor_file_has(const char *file, const char *name);
 
 // Writes one tensor in the format of the file's ending; pipes without an ending get .npy. For
@@ -56,10 +57,10 @@ qdq_status tensor_save(const char *file, const qdq_tensor *tensor, qdq_error *er
 // Converts n elements to doubles, exactly.
 void to_doubles(qdq_dtype dtype, const void *data, size_t n, double *out);
 
-// An element as text: integers exactly, other numbers with nine digits.
+// Writes an element as text: integers exactly, other numbers with nine digits.
 const char *element_text(qdq_dtype dtype, double value, char out[32]);
 
-// Whether a file name has an ending, which is given in lower case, in any case.
+// True if a file name ends in `ending`, which is in lower case; letters of either case match.
 bool has_ending(const char *text, const char *ending);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the watch with a thread that waits for signals and for the clock.
+// Watches over a command on a thread that waits for signals and for the clock.
 #include "tools/io/watch.h"
 
 #include <pthread.h>
@@ -19,13 +19,14 @@ struct watch {
     pthread_mutex_t hold;  // locked while signals must wait
     pthread_mutex_t lock;  // protects the fields below
     bool shows, shown;
-    double since;  // a time of now(); 0: nothing to show
+    double since;  // start of the work, by now(); 0: no work to show
     char text[512];
 };
 
 //---- The thread -------------------------------------------------------------
 
-// Returns the cursor to the start of the line, so the next output overwrites it.
+// Shows the work and its seconds. Returns the cursor to the start of the line, so that the next
+// output overwrites it.
 static void show(watch *w) {
     char cut[512];
     pthread_mutex_lock(&w->lock);
@@ -63,7 +64,7 @@ static void *run_watch(void *self) {
 
 //---- The program ------------------------------------------------------------
 
-// Takes the signals that the parent process does not ignore.
+// Chooses the signals that the parent process does not ignore.
 static void choose_signals(sigset_t *set) {
     static const int numbers[] = {SIGHUP, SIGINT, SIGTERM};
     sigemptyset(set);

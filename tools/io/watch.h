@@ -8,22 +8,22 @@
 
 typedef struct watch watch;
 
-// Call before other threads start: SIGHUP, SIGINT and SIGTERM are blocked in all threads and
-// delivered to the watch, which ends the program as they would. `shows`: show progress. NULL if the
-// thread cannot start; the functions below then do nothing.
+// Starts the watch, before any other thread starts: SIGHUP, SIGINT and SIGTERM are blocked in all
+// threads and delivered to the watch, which ends the program as they would. `shows`: show progress.
+// NULL if the thread cannot start; the functions below then do nothing.
 watch *watch_start(bool shows);
 
-// Whether progress is shown, so that smaller steps of work are worthwhile.
+// True if progress is shown, so that smaller steps of work are worthwhile.
 bool watch_shows(const watch *w);
 
-// Names the current work, like "node 3 of 652, ttnn". One second after the first call it appears on
-// stderr with the elapsed seconds, until watch_clear.
+// Names the current work, for example "node 3 of 652, ttnn". One second after the first call it
+// appears on stderr with the elapsed seconds, until watch_clear.
 __attribute__((format(printf, 2, 3))) void watch_tell(watch *w, const char *format, ...);
 
-// Removes the line; the next watch_tell starts anew. Call it before printing anything.
+// Removes the line; the next watch_tell starts anew. Call it before any output.
 void watch_clear(watch *w);
 
-// A signal that arrives between these two calls ends the program after the second.
+// Delay signals: a signal that arrives between these two calls ends the program after the second.
 void watch_hold_signals(watch *w);
 void watch_release_signals(watch *w);
 

@@ -44,7 +44,7 @@ FILE *open_regular_file(const char *path, uint64_t *bytes, qdq_error *err) {
     return file;
 }
 
-// CRC-32 of zip archives, four bits at a time.
+// Updates the CRC-32 of zip archives, four bits at a time.
 static uint32_t crc_add(uint32_t crc, const unsigned char *bytes, size_t count) {
     static const uint32_t table[16] = {0x00000000, 0x1DB71064, 0x3B6E20C8, 0x26D930AC,
                                        0x76DC4190, 0x6B6B51F4, 0x4DB26158, 0x5005713C,
@@ -73,7 +73,7 @@ static qdq_status read_file(byte_source *s, uint64_t from, void *out, size_t cou
 #ifdef QDQ_ZLIB
 struct inflater {
     z_stream z;
-    uint64_t taken;  // of the stored bytes
+    uint64_t taken;  // stored bytes that are inflated
     unsigned char packed[PIECE];
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the directory of a zip archive (APPNOTE 6.3, sections 4.3 and 4.5.3): every number in it is
+// Reads the directory of a zip archive (APPNOTE 6.3, sections 4.3 and 4.5.3). Every number in it is
 // checked against the size of the file.
 #include "tools/io/zip/zip_file.h"
 
@@ -42,7 +42,7 @@ static qdq_status read_at(const zip_file *zip, uint64_t from, void *out, size_t 
 
 //---- The directory ----------------------------------------------------------
 
-// Replaces the place of the directory by the one of the record for large archives, if there is one.
+// Takes size and offset of the directory from the zip64 record, if the archive has one.
 static qdq_status read_end64(const zip_file *zip, uint64_t end, uint64_t *size, uint64_t *offset,
                              qdq_error *err) {
     unsigned char locator[LOCATOR_BYTES], record[END64_BYTES];
@@ -58,7 +58,8 @@ static qdq_status read_end64(const zip_file *zip, uint64_t end, uint64_t *size, 
     return QDQ_OK;
 }
 
-// Finds the last record of the archive, which a comment may follow.
+// Reads size and offset of the directory from the last record of the archive, which a comment may
+// follow.
 static qdq_status find_end(const zip_file *zip, uint64_t *size, uint64_t *offset, qdq_error *err) {
     size_t count =
         zip->bytes < END_BYTES + COMMENT_BYTES ? (size_t)zip->bytes : END_BYTES + COMMENT_BYTES;
@@ -92,8 +93,8 @@ static int by_name(const void *a, const void *b) {
     return order ? order : (one->bytes > two->bytes) - (one->bytes < two->bytes);
 }
 
-// Programs differ in the member that they take of two with one name. Ends before a damaged entry,
-// which zip_next reports.
+// Refuses two members with one name, because programs differ in the member that they read. Ends
+// before a damaged entry, which zip_next reports.
 static qdq_status refuse_doubles(const zip_file *zip, qdq_error *err) {
     char shown[SHOWN_BYTES];
     size_t most = zip->directory_bytes / ENTRY_BYTES, count = 0, at = 0;
@@ -140,7 +141,7 @@ void zip_close(zip_file *zip) {
 
 //---- Members ----------------------------------------------------------------
 
-// Takes sizes and the offset from the extra field of large members, in the order of the format.
+// Reads sizes and offset from the zip64 extra field of a large member, in the order of the format.
 static void read_zip64(const unsigned char *extra, size_t bytes, byte_source *out) {
     uint64_t *const fields[] = {&out->size, &out->stored, &out->start};
     size_t at = 0;
@@ -157,7 +158,7 @@ static void read_zip64(const unsigned char *extra, size_t bytes, byte_source *ou
     }
 }
 
-// Moves `start` from the member's own header to its data.
+// Advances `start` from the member's local header to its data.
 static qdq_status find_data(const zip_file *zip, byte_source *out, qdq_error *err) {
     unsigned char local[LOCAL_BYTES];
     qdq_status status = read_at(zip, out->start, local, sizeof local, err);
