@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of calibrate's values, and its report.
+// Describes the table of values of calibrate states, and prints their report.
 #include "tools/lab/calibrate/calibrate_kind.h"
 
 #include <inttypes.h>
@@ -77,7 +77,8 @@ static void print_value(const state *s, size_t row) {
     printf("\n");
 }
 
-// NaN and infinity spread from value to value; the one that has most of them is named.
+// Warns of values with NaN or infinity. They spread from value to value; the value with most of
+// them is named.
 static void warn_not_finite(const state *s, const char *file) {
     const state_table *t = &s->tables[0];
     size_t count = 0, row = 0;

@@ -6,7 +6,7 @@
 #include "tools/lab/calibrate/statistics.h"
 #include "tools/lab/dataset/kinds.h"
 
-// The statistics in a row of the table of values.
+// Returns the statistics in a row of the table of values.
 statistics calibrate_statistics(const state_table *values, size_t row);
 
 #endif

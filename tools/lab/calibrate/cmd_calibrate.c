@@ -14,7 +14,7 @@
 typedef struct calibration {
     const options *opt;
     session session;
-    void *elements;  // of the largest value
+    void *elements;  // room for the largest value
 } calibration;
 
 static int no_memory(const char *what) {
@@ -62,7 +62,7 @@ static int add(void *with, state *s, size_t index) {
     return EXIT_OK;
 }
 
-// Every value is kept, in rows and without a device.
+// Returns options that keep every value, row-major and without a device.
 static options options_to_keep(const options *opt) {
     static const char *all[] = {"all"};
     options own = *opt;

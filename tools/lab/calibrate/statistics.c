@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts elements. Elements of 32 bits or less are summed by their exponents first: one addition
-// each instead of three.
+// Counts elements. Elements of 32 bits or less are first summed by exponent: one addition per
+// element instead of three.
 #include "tools/lab/calibrate/statistics.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    CHUNK = 1 << 15,  // squares of as many 24-bit mantissas fit 64 bits
+    CHUNK = 1 << 15,  // the squares of as many 24-bit mantissas add up in 64 bits
     EXPONENTS = 256,
     FLOAT_BIAS = 127,
     FLOAT_FRACTION = 23,
@@ -30,7 +30,7 @@ bool statistics_count(qdq_dtype dtype) {
                    row->kind == QDQ_KIND_WIDE_FLOAT);
 }
 
-// The bin of a finite number, by its exponent and the first bits of its fraction.
+// Returns the bin of a finite number, by its exponent and the first bits of its fraction.
 static size_t bin_of(int exponent, unsigned fraction, bool negative) {
     int octave = exponent - LEAST_EXPONENT;
     size_t side = octave >= OCTAVES
@@ -46,7 +46,7 @@ static void count_special(const statistics *s, bool is_nan, bool negative) {
 }
 
 static void widen_range(const statistics *s, double least, double greatest) {
-    // Adding 0 makes 0 of -0, so the sign of a zero does not depend on the order.
+    // Adding 0 turns -0 into 0, so that the sign of a zero does not depend on the order.
     if (least < s->range[0]) s->range[0] = least + 0.0;
     if (greatest > s->range[1]) s->range[1] = greatest + 0.0;
 }

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The statistics of a value: range, counts, exact moments and a histogram with fixed edges. They
-// depend on the set of the elements only, so two of them merge into the statistics of both sets.
+// depend only on the set of the elements, so statistics of two sets merge into those of their
+// union.
 #ifndef QDQ_TOOLS_CALIBRATE_STATISTICS_H
 #define QDQ_TOOLS_CALIBRATE_STATISTICS_H
 
 #include "tools/lab/dataset/exact_sum.h"
 
-// Bins: each power of two from 2^-32 on has 32 bins of equal width, up to 2^32, for each sign. The
-// bin in the middle has |x| < 2^-32, the first and the last |x| >= 2^32. Bins lie in the order of
-// their numbers.
+// Bins, in ascending order of their elements. Each octave from 2^-32 to 2^32 has 32 bins of equal
+// width for each sign. The bin in the middle counts |x| < 2^-32, the first and the last |x| >=
+// 2^32.
 enum {
     BINS_PER_OCTAVE_BITS = 5,
     LEAST_EXPONENT = -32,
     OCTAVES = 64,
-    SIDE_BINS = (OCTAVES << BINS_PER_OCTAVE_BITS) + 1,  // with the last one
+    SIDE_BINS = (OCTAVES << BINS_PER_OCTAVE_BITS) + 1,  // including the last
     MIDDLE_BIN = SIDE_BINS,
     HISTOGRAM_BINS = 2 * SIDE_BINS + 1,
 };
@@ -37,14 +38,14 @@ typedef struct statistics {
 } statistics;
 
 void statistics_clear(const statistics *s);
-// Whether elements of this dtype are counted: real numbers that no quantizer has made.
+// True if elements of this dtype are counted: floats that are not codes.
 bool statistics_count(qdq_dtype dtype);
 // Adds elements, stored as the API stores them.
 void statistics_add(const statistics *s, qdq_dtype dtype, const void *data, size_t count);
-// Adds the elements of another set.
+// Merges the statistics of another set.
 void statistics_merge(const statistics *into, const statistics *from);
 
-// The edges of a bin, exact: from .. to, both away from 0 in the sense of its sign. The outermost
+// Computes the exact edges of a bin, with the sign of its elements: |from| <= |to|. The outermost
 // bins end at infinity.
 void histogram_edges(size_t bin, double *from, double *to);
 
