@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one node of a graph on given data.
+// Runs a single node of a graph on given data.
 #include "tools/lab/compare/units/node_run.h"
 
 #include <qdq/inspect.h>
@@ -55,7 +55,7 @@ void node_close(node_run *node) {
 
 //---- Running ----------------------------------------------------------------
 
-// The plan has the inputs and outputs of the node, in the same order.
+// Binds the inputs and outputs of the node, which the plan has in the same order.
 static qdq_status bind(qdq_exec *exec, const qdq_plan *plan, void *const *inputs,
                        void *const *outputs, qdq_error *err) {
     for (size_t i = 0; i < qdq_plan_input_count(plan); i++) {

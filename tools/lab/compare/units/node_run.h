@@ -8,7 +8,7 @@
 
 #include "tools/options.h"
 
-// A value of the complete graph that the node reads or makes.
+// A value of the complete graph that the node reads or writes.
 typedef struct node_value {
     qdq_value value;
     qdq_tensor_info info;
@@ -17,7 +17,7 @@ typedef struct node_value {
 node_value node_value_of(const qdq_graph *graph, qdq_value value);
 
 typedef struct node_run {
-    qdq_graph *graph;  // of this node only
+    qdq_graph *graph;  // graph of this node only
     qdq_exec_options exec_options;
     const char *isa;
     node_value *inputs, *outputs;  // distinct values, without constants
@@ -38,13 +38,13 @@ typedef struct node_program {
 // Compiles a graph of one node under some numerics. Close it in either case.
 qdq_status node_compile(node_program *program, qdq_graph *graph, const qdq_numerics *numerics,
                         const qdq_exec_options *exec_options, const char *isa, qdq_error *err);
-// Runs it; `inputs` and `outputs` are the row-major memory of its values.
+// Runs the program. `inputs` and `outputs`: row-major memory of its values.
 qdq_status node_program_run(const node_program *program, void *const *inputs, void *const *outputs,
                             qdq_error *err);
 void node_program_close(node_program *program);
 
-// Compiles the node and runs it once; `inputs` and `outputs` are the row-major memory of its
-// values. EXIT_OK, or another exit code after a message.
+// Compiles the node and runs it once. `inputs` and `outputs`: row-major memory of its values.
+// EXIT_OK, or another exit code after a message.
 int node_compute(const node_run *node, const qdq_numerics *numerics, void *const *inputs,
                  void *const *outputs);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the nodes of a cone one after the other. Values of the given graph whose codes the deployed
-// graph shifts are shifted when they enter and when they leave.
+// Runs the nodes of a cone one after another. If the deployed graph shifts the codes of a value,
+// they are shifted on the way in and back on the way out.
 #include "tools/lab/compare/units/piece.h"
 
 #include <stdlib.h>
@@ -97,7 +97,7 @@ static void *input(bench *b, const node_value *v) {
     return hold(b, v->value, shifted(b->allocator, data, v->info.bytes, source.offset), true);
 }
 
-// An output of the piece lies in the caller's memory at once.
+// Returns the caller's memory of an output, into which its node writes directly.
 static void *output(bench *b, const node_value *v) {
     const piece *p = b->piece;
     for (size_t i = 0; i < p->output_count; i++) {

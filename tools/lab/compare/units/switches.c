@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// Copies the fields of one group.
+// Copies the fields of a group.
 static void take(qdq_numerics *out, const qdq_numerics *from, const char *group) {
 #define TAKE(field, cause) \
     if (strcmp(cause, group) == 0) out->field = from->field;
@@ -26,8 +26,8 @@ static void add_switch(switch_list *list, const char *name, const char *group,
 
 static bool either(int a, int b, int wanted) { return a == wanted || b == wanted; }
 
-// A rounding with a bias differs from half-up by the bias, and half-up from the others by its ties:
-// two switches.
+// Adds the switches of the rounding. A rounding with a bias differs from half-up by the bias, and
+// half-up from other roundings by its ties, so these are two switches.
 static void add_rounding(switch_list *list, const qdq_numerics *a, const qdq_numerics *b) {
     bool truncates = either((int)a->rounding, (int)b->rounding, QDQ_ROUND_TRUNCATE);
     const char *name = truncates ? "truncation" : "tie";
@@ -56,8 +56,9 @@ static void add_group(switch_list *list, const qdq_numerics *a, const qdq_numeri
         add_switch(list, group, group, b);
 }
 
-// QDQ_ZERO_POINT_FMA implies the reciprocal and ignores `scaling`. Setting `scaling` explicitly
-// attributes the effect of the reciprocal to the reciprocal, not to the order of operations.
+// Sets fields that others imply. QDQ_ZERO_POINT_FMA implies the reciprocal and ignores `scaling`;
+// setting `scaling` attributes the effect of the reciprocal to the reciprocal, not to the order of
+// operations.
 static qdq_numerics spelled_out(const qdq_numerics *numerics, bool makes_int) {
     qdq_numerics n = *numerics;
     if (makes_int && n.zero_point_order == QDQ_ZERO_POINT_FMA) n.scaling = QDQ_SCALE_RECIPROCAL;

@@ -21,7 +21,7 @@ static bool has_op(const piece *p, const char *op) {
     return false;
 }
 
-// A target that does not run an op on codes here does not choose its arithmetic.
+// Resets the choices of integer arithmetic if the target does not run the op on codes here.
 static void forget_code_arithmetic(const unit *u, const piece *runs, const char *op,
                                    qdq_numerics *numerics) {
     if (u->same_form || has_op(runs, op)) return;
@@ -29,7 +29,7 @@ static void forget_code_arithmetic(const unit *u, const piece *runs, const char 
     numerics->qlinear = QDQ_QLINEAR_FMA;
 }
 
-// The switches between the two targets at a node of a graph, and the other target's numerics.
+// Finds the switches between the two targets at a node of a graph, and the other target's numerics.
 static int switches_at(const unit *u, const qdq_graph *graph, size_t node, switch_list *list,
                        qdq_numerics *other) {
     qdq_numerics first;
@@ -78,8 +78,8 @@ static int run_piece(const unit *u, const piece *p, uint32_t reasons, const feed
 
 //---- Rewrites ---------------------------------------------------------------
 
-// Whether `other` did everything to the unit's nodes that `d` did. Adds the causes of the rest to a
-// set of the pair's.
+// True if `other` applies every rewrite to the unit's nodes that `d` applies. Adds the causes of
+// all other rewrites to `causes`, a set of the pair's causes.
 static bool all_in(const unit *u, const deployed *d, const deployed *other, uint32_t *causes) {
     bool all = true;
     for (size_t n = 0; n < u->nodes.node_count; n++) {
@@ -166,7 +166,8 @@ int unit_run_other(const unit *u, const feed *from, void *const *results) {
     return run_piece(u, &u->other, all_reasons(u), from, results);
 }
 
-// A graph between the two may lack a value that both have; then it shows nothing.
+// Runs a graph between the two. It may lack a value that both targets have; the other target's
+// graph is run in its place then.
 static int run_between(unit *u, uint32_t reasons, const feed *from, void *const *results) {
     piece p = {0};
     const deployed *between = target_pair_between(u->pair, &u->reasons, reasons);
