@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A first pass over the nodes computes nothing: it lists the rows of the state, so that they do not
-// depend on samples. A sample then meets the rows in the same order.
+// Compares targets sample by sample. A first pass over the nodes computes nothing: it lists the
+// rows of the state, so that they do not depend on samples. Each sample then meets the rows in the
+// same order.
 #include "tools/lab/compare/data/compare_data.h"
 
 #include <stdlib.h>
@@ -15,9 +16,9 @@ typedef struct data_comparison {
     comparison *c;
     const data_run_plan *plan;
     session *session;
-    void **inputs;  // the exec's, which samples are loaded to
-    state *state;   // of the current call
-    size_t row;     // the next one
+    void **inputs;  // memory of the exec to which samples are loaded
+    state *state;   // state of the current call
+    size_t row;     // the next row
     int64_t sample;
     double *scratch;
     size_t scratch_count;
@@ -29,7 +30,7 @@ static int no_memory(void) {
 
 //---- Rows -------------------------------------------------------------------
 
-// Adds a line to a text from malloc, which it may move. False: no memory.
+// Appends a line to a text from malloc, which may move. False if memory runs out.
 static bool add_line(char **text, const char *line) {
     size_t old = *text ? strlen(*text) : 0, bytes = strlen(line);
     char *more = realloc(*text, old + bytes + 2);
@@ -146,7 +147,7 @@ static int begin(void *with, state *s) {
     return code;
 }
 
-// The comparison frees its inputs as it goes, so it gets copies.
+// Gives copies of a sample's inputs to the comparison, which frees its inputs as it goes.
 static int give_sample(const data_comparison *d) {
     const qdq_plan *plan = d->session->plan;
     size_t count = qdq_plan_input_count(plan);
@@ -178,7 +179,7 @@ int compare_data(comparison *c, const data_run_plan *plan, session *s) {
         .kind = &compare_kind, .reports = true, .begin = begin, .add = add};
     int code;
     data_comparison d = {.c = c, .plan = plan, .session = s};
-    c->watch = NULL;  // the samples are told
+    c->watch = NULL;  // progress shows samples instead of nodes
     d.inputs = session_bind_inputs(s, &code);
     if (d.inputs) code = data_run_start(plan, &task, s, &d);
     comparison_close(c);

@@ -6,7 +6,8 @@
 #include "tools/lab/compare/comparison.h"
 #include "tools/lab/dataset/data_run.h"
 
-// `c` has its targets and options set, and is not yet open. An exit code as data_run_start.
+// Compares the targets of `c`, which has its targets and options set and is not open yet. Returns
+// an exit code as data_run_start does.
 int compare_data(comparison *c, const data_run_plan *plan, session *s);
 
 #endif

@@ -27,12 +27,12 @@ static double ratio_of(const state *s, size_t row, pair_column noise) {
 }
 
 static qdq_dtype dtype_of(const state *s, size_t row, pair_column column) {
-    // Of a file that another program has made the name may be unknown.
+    // The name may be unknown if another program wrote the file.
     qdq_dtype dtype = qdq_dtype_from_name(state_text(pairs_of(s), column, row));
     return dtype == QDQ_DTYPE_NONE ? QDQ_FLOAT64 : dtype;
 }
 
-// The line `number` of a text; NULL: it has fewer.
+// Copies line `number` of a text; NULL if it has fewer.
 static const char *line_of(const char *text, size_t number, char *out, size_t capacity) {
     for (; *text && number > 0; number--) {
         text += strcspn(text, "\n");
@@ -43,7 +43,7 @@ static const char *line_of(const char *text, size_t number, char *out, size_t ca
     return out;
 }
 
-// The rows of causes of a row of pairs: from *row on. False after the last.
+// Moves *row to the next cause of a row of pairs. False after the last.
 static bool next_cause(const state *s, size_t pair, size_t *row) {
     const state_table *t = &s->tables[1];
     while (*row < t->rows && *state_ints(t, CAUSE_PAIR, *row) < (int64_t)pair) ++*row;
@@ -133,12 +133,12 @@ static void print_pair(const state *s, size_t row) {
 
 //---- The list ---------------------------------------------------------------
 
-// The outcome of a row, in the order of printing.
+// The outcome of a row, in the order of the output.
 typedef enum outcome { ROW_DIFFERS, ROW_INHERITS, ROW_EQUAL, OUTCOMES } outcome;
 
 typedef struct ranked {
     outcome outcome;
-    double share;  // of elements that differ
+    double share;  // fraction of elements that differ
     size_t row;
 } ranked;
 
@@ -191,7 +191,7 @@ static void json_place(qdq_json *json, const state *s, size_t row, int64_t sampl
     json_shape(json, index_of(pair_shape(pairs_of(s), row), (size_t)element));
 }
 
-// A number of a state; one that another program has made may have no such integer.
+// Writes a number of a state. In a file of another program it may exceed the integers of the dtype.
 static void json_number(qdq_json *json, qdq_dtype dtype, double value) {
     static const double most = 4611686018427387904.0;  // 2^62
     bool fits = value > -most && value < most;

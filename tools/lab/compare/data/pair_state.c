@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds and merges differences. Where two samples have the same greatest difference, the first
-// sample of the data is named, so that the order of shards makes no difference.
+// Adds and merges differences. If two samples have the same greatest difference, the state names
+// the first in the order of the data, so that the order of shards does not matter.
 #include "tools/lab/compare/data/pair_state.h"
 
 #include <math.h>
@@ -56,7 +56,8 @@ static bool is_before(int64_t sample, int64_t other) {
 
 //---- Greatest differences ---------------------------------------------------
 
-// Both take the other's place if it is greater, or as great and of an earlier sample.
+// These two functions replace a difference by a greater one, or by an equal one of an earlier
+// sample.
 static void raise_steps(int64_t *into, const int64_t *from) {
     uint64_t a = (uint64_t)into[0], b = (uint64_t)from[0];
     if (b > a || (b == a && is_before(from[1], into[1]))) memcpy(into, from, 3 * sizeof *into);
@@ -71,7 +72,7 @@ static void raise_greatest(double *into, int64_t *into_at, const double *from,
 
 //---- Adding -----------------------------------------------------------------
 
-// All NaN count as one.
+// Replaces every NaN by the same NaN.
 static double one_nan(double x) { return isnan(x) ? NAN : x; }
 
 static void find_greatest(const double *a, const double *b, size_t count, int64_t sample,
