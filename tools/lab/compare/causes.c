@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds why two targets differ at a unit, by switching one reason at a time: at most four runs for
-// each reason, and 32 more, each of them followed by one for each rewrite in question.
+// Finds the causes for which two targets differ at a unit, by switching one reason at a time.
+// Bounds: four runs for each reason, and 32 more, each followed by a run for each rewrite in
+// question.
 #include "tools/lab/compare/causes.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@
 
 //---- Elements ---------------------------------------------------------------
 
-// The bits of an element, which is little-endian.
+// Returns the bits of an element, which is little-endian.
 static uint64_t code_at(const void *data, size_t size, size_t i) {
     uint64_t code = 0;
     memcpy(&code, (const char *)data + i * size, size);
@@ -30,7 +31,7 @@ static bool codes_differ(qdq_dtype dtype, uint64_t a, uint64_t b) {
     return a != b && !(is_nan_code(dtype, a) && is_nan_code(dtype, b));
 }
 
-// Maps values to integers in the same order, neighbours one apart.
+// Maps values to integers in the same order; neighbours differ by 1.
 static int64_t ordinal(qdq_dtype dtype, uint64_t code) {
     const qdq_dtype_info *info = qdq_dtype_get(dtype);
     if (info->kind == QDQ_KIND_EXPONENT) return (int64_t)code;
@@ -69,8 +70,8 @@ difference measure_difference(const qdq_tensor_info *info, const void *a, const 
 // An element that no single switch explains.
 typedef struct open_element {
     size_t output, at;
-    uint32_t needed;  // switches that b's element cannot do without
-    uint32_t pile;  // the shortest prefix of the switches that gives b's element; 0: not yet known
+    uint32_t needed;  // switches without which b's element changes
+    uint32_t pile;    // shortest prefix of all switches that gives b's element; 0: not known yet
     uint32_t chosen;  // the cause
     bool done;
 } open_element;
@@ -81,7 +82,7 @@ typedef struct search {
     void **got;  // results of the last computation
     difference *diffs;
     unsigned char **unexplained;  // [output][element]; NULL where nothing differs
-    size_t left;                  // elements that are unexplained
+    size_t left;                  // unexplained elements
     open_element *open;
 } search;
 
@@ -139,28 +140,29 @@ static uint32_t all_switches(const search *s) {
     return (uint32_t)((UINT64_C(1) << s->trial->switch_count) - 1);
 }
 
-// Assigns cause `one` to elements whose last result equals the other side.
+// Assigns cause `one` to the elements whose last result equals `other`.
 static void explain_same(search *s, void *const *other, uint32_t one) {
     for (size_t k = 0; k < s->trial->output_count; k++)
         for (size_t at = 0; s->unexplained[k] && at < s->diffs[k].elements; at++)
             if (s->unexplained[k][at] && same(s, k, at, s->got, other)) explain(s, k, at, one);
 }
 
-// Tries one switch from a's side: whether it alone gives b's elements.
+// Computes with only switch `i` on; it is the cause of each element that then equals b's.
 static int try_alone(search *s, size_t i) {
     int code = s->left ? compute(s, UINT32_C(1) << i) : EXIT_OK;
     if (code == EXIT_OK && s->left) explain_same(s, s->b, UINT32_C(1) << i);
     return code;
 }
 
-// Tries one switch from b's side: whether without it a's elements come back.
+// Computes with only switch `i` off; it is the cause of each element that then equals a's.
 static int try_without(search *s, size_t i) {
     int code = s->left ? compute(s, all_switches(s) & ~(UINT32_C(1) << i)) : EXIT_OK;
     if (code == EXIT_OK && s->left) explain_same(s, s->a, UINT32_C(1) << i);
     return code;
 }
 
-// Without a rewrite the later ones that need it are gone as well, so the last is left out first.
+// Tries to leave out each rewrite, from the last to the first: without a rewrite, later rewrites
+// that need it do not form either.
 static int try_without_rewrites(search *s) {
     int code = EXIT_OK;
     for (size_t i = s->trial->switch_count; code == EXIT_OK && i-- > 0;)
@@ -168,7 +170,8 @@ static int try_without_rewrites(search *s) {
     return code;
 }
 
-// Both sides count. With rewrites every switch is tried alone before one is left out.
+// Tries each switch alone, and leaves out each. With rewrites every switch is tried alone before
+// any is left out.
 static int try_single_switches(search *s) {
     size_t count = s->trial->switch_count;
     bool rewrites = s->trial->rewrites != 0;
@@ -198,7 +201,7 @@ static void close_element(search *s, open_element *e, uint32_t switches) {
     e->done = true;
 }
 
-// Leaves out one switch at a time: if b's element changes, that switch is needed.
+// Leaves out one switch at a time. If b's element changes, the switch is needed.
 static int leave_one_out(search *s, size_t count) {
     for (size_t i = 0; i < s->trial->switch_count; i++) {
         int code = compute(s, all_switches(s) & ~(UINT32_C(1) << i));
@@ -211,7 +214,7 @@ static int leave_one_out(search *s, size_t count) {
     return EXIT_OK;
 }
 
-// Adds one switch after the other until b's element appears.
+// Adds one switch after another until b's element appears.
 static int pile_up(search *s, size_t count) {
     for (size_t i = 0; i < s->trial->switch_count; i++) {
         uint32_t pile = (uint32_t)((UINT64_C(2) << i) - 1);
@@ -226,7 +229,7 @@ static int pile_up(search *s, size_t count) {
     return EXIT_OK;
 }
 
-// The open elements that need the same switches: they are settled together.
+// Open elements that need the same switches and are settled together.
 typedef struct group {
     uint32_t needed, pile;
     size_t first, end;
@@ -236,8 +239,8 @@ static bool is_in(const group *g, const open_element *e) {
     return !e->done && e->pile == g->pile && e->needed == g->needed;
 }
 
-// The needed switches with the last switch of the pile are the smallest set if they suffice;
-// otherwise the pile is used.
+// Chooses `set`, the needed switches with the last switch of the pile, for elements for which it
+// suffices: no smaller set does. Otherwise chooses the pile.
 static int choose_set(search *s, const group *g, uint32_t set) {
     int code = compute(s, set);
     for (size_t n = g->first; code == EXIT_OK && n < g->end; n++) {
@@ -248,8 +251,8 @@ static int choose_set(search *s, const group *g, uint32_t set) {
     return code;
 }
 
-// A rewrite may be in a set only because another switch has no effect without it. It is left out if
-// b without the rest of the set gives a's element.
+// Drops a rewrite that is in the set only because another switch has no effect without it: if b
+// without the rest of the set gives a's element.
 static int shorten(search *s, const group *g, uint32_t set) {
     for (size_t i = 0; i < s->trial->switch_count; i++) {
         uint32_t one = UINT32_C(1) << i & set & s->trial->rewrites, rest = set & ~one;

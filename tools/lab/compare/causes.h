@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The causes of a difference between two targets: switching one reason at a time shows with which
-// one the difference vanishes. causes.c bounds the number of runs.
+// Finds the causes of a difference between two targets: switches one reason at a time, and sees
+// with which the difference vanishes. causes.c bounds the number of runs.
 #ifndef QDQ_TOOLS_COMPARE_CAUSES_H
 #define QDQ_TOOLS_COMPARE_CAUSES_H
 
@@ -11,33 +11,33 @@
 
 enum { MAX_CAUSES = 128 };
 
-// The elements of a value that differ for one reason.
+// The elements of a value that differ for the same reasons.
 typedef struct cause {
     uint32_t switches;  // a set of reasons
     size_t count;
-    size_t first;  // index of the first of them
+    size_t first;  // index of the first element
 } cause;
 
-// How two targets' results for one value differ.
+// The difference between two targets' results for a value.
 typedef struct difference {
     size_t elements;
     size_t different;  // NaN equals NaN; zeros of different sign differ
-    size_t nan_count;  // how many of these are NaN on one side only
-    uint64_t steps;    // the largest distance of the others, in representable values
-    size_t steps_at;   // the first element with it
+    size_t nan_count;  // different elements that are NaN on one side only
+    uint64_t steps;    // the largest distance of all others, in representable values
+    size_t steps_at;   // the first element with this distance
     cause causes[MAX_CAUSES];
     size_t cause_count;
 } difference;
 
-// Counts differences; leaves causes empty.
+// Counts differences; leaves the causes empty.
 difference measure_difference(const qdq_tensor_info *info, const void *a, const void *b);
 
-// Something that can be computed with any set of reasons switched: all off as one target computes
-// it, all on as the other does.
+// A computation under any set of reasons: with none of them as one target computes it, with all of
+// them as the other.
 typedef struct trial {
     const node_value *outputs;
     size_t output_count, switch_count;
-    uint32_t rewrites;  // reasons that need each other: a group forms only after earlier rewrites
+    uint32_t rewrites;  // set of dependent reasons: a group forms only after others
     // EXIT_OK, or another exit code after a message.
     int (*run)(void *with, uint32_t switches, void *const *outputs);
     void *with;
@@ -45,8 +45,8 @@ typedef struct trial {
 } trial;
 
 // Finds the causes of all differences between outputs `a` and `b`, and adds them to diffs[output].
-// Every element gets a cause: a reason that alone turns a's element into b's or b's into a's,
-// otherwise the smallest set found. EXIT_OK, or another exit code after a message.
+// Every element gets a cause: a single reason that turns a's element into b's or b's into a's, else
+// the smallest set found. EXIT_OK, or another exit code after a message.
 int find_causes(const trial *of, void *const *a, void *const *b, difference *diffs);
 
 #endif

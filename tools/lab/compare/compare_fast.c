@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a graph literally and with integer execution, and prints where the results differ.
+// Runs a graph literally and with --fast, and prints the nodes whose results differ.
 #include "tools/lab/compare/compare_fast.h"
 
 #include <math.h>
@@ -13,7 +13,8 @@
 #include "tools/lab/compare/causes.h"
 #include "tools/session.h"
 
-// The largest |a - b| of numbers; a NaN on one side is counted separately.
+// Returns the largest |a - b|, without elements that are NaN on one side, which are counted
+// separately.
 static double largest_of(const double *a, const double *b, size_t count) {
     double largest = 0;
     for (size_t i = 0; i < count; i++) {
@@ -23,12 +24,12 @@ static double largest_of(const double *a, const double *b, size_t count) {
     return largest;
 }
 
-//---- What is looked at ------------------------------------------------------
+//---- Compared values --------------------------------------------------------
 
 // How --fast computes a node.
 typedef enum fast_way { LITERALLY = 0, ON_INTEGERS, SCALES_LATER, BY_WINOGRAD } fast_way;
 
-// The name of the cause in JSON, and the words for it.
+// The name of the cause in JSON, and its words in text.
 static const struct {
     const char *cause, *text;
 } ways[] = {[ON_INTEGERS] = {"integer execution", "computed on integers"},
@@ -43,13 +44,13 @@ typedef struct look {
     bool given;
 } look;
 
-// The nodes that --fast computes in another way, and the values that depend on them.
+// The nodes that --fast does not compute literally, and the values that depend on them.
 typedef struct fast_nodes {
     size_t values;
     fast_way *ways;  // [node]
-    bool *read;      // [value]: a node on integers reads it, so it may be integers itself
+    bool *read;      // [value]: read by a node on integers, so it may be integers itself
     bool *reached;   // [value]
-    bool *differs;   // [value]: a compared value that differs, or one that depends on it
+    bool *differs;   // [value]: compared and different, or depends on a different value
     look *looks;
     size_t count;
 } fast_nodes;
@@ -90,9 +91,9 @@ static bool is_integer(const qdq_graph *graph, qdq_value value) {
     return qdq_value_type(graph, value, &dtype, NULL) && !qdq_dtype_is_real(dtype);
 }
 
-// Chooses products on integers whose results no other node reads as integers, and integers made
-// from those. Adding outputs for these values changes no bit of the run; an output for a
-// dequantized value would.
+// Chooses the values to compare: results of nodes that --fast computes in another way, and integers
+// computed from them, unless a node on integers reads them. Adding outputs for these values changes
+// no bit of the run; an output for a dequantized value would.
 static void find_looks(fast_nodes *n, const qdq_graph *graph, const qdq_plan *plan) {
     for (size_t i = 0; i < qdq_plan_get_stats(plan).step_count; i++) {
         const qdq_plan_step *step = qdq_plan_get_step(plan, i);
@@ -182,7 +183,7 @@ static void json_look(qdq_json *json, const qdq_graph *graph, const look *l,
 
 //---- Comparing --------------------------------------------------------------
 
-// Reads both results of an output, in its dtype and as doubles.
+// Measures the difference between both results of an output, in its dtype and as doubles.
 static int measure_output(qdq_exec *const execs[2], const qdq_tensor_info *info, measured *m) {
     size_t count = qdq_shape_count(info->shape);
     qdq_error err = {0};
@@ -208,7 +209,7 @@ static int measure_output(qdq_exec *const execs[2], const qdq_tensor_info *info,
 typedef struct comparison_run {
     session literal, fast;
     fast_nodes nodes;
-    size_t outputs;  // of the graph; compared values follow them
+    size_t outputs;  // outputs of the graph; compared values follow them
     bool differs;
 } comparison_run;
 
@@ -231,7 +232,8 @@ static int compare_outputs(comparison_run *r, qdq_exec *const execs[2], qdq_json
     return code;
 }
 
-// Goes through nodes in order, so `differs` is known for the inputs of each node.
+// Compares values in the order of the nodes, so that `differs` is known for the inputs of each
+// node.
 static int compare_looks(comparison_run *r, const qdq_graph *graph, qdq_exec *const execs[2],
                          qdq_json *json) {
     fast_nodes *n = &r->nodes;
@@ -282,8 +284,8 @@ static int compare_runs(comparison_run *r, const qdq_graph *graph, const options
     return code != EXIT_OK ? code : r->differs ? EXIT_FINDINGS : EXIT_OK;
 }
 
-// The plan of the original graph decides which values to compare. The compared graph returns these
-// as well.
+// Chooses the values to compare by the plan of the original graph, and runs a graph that returns
+// them as well.
 static int compare_session(comparison_run *r, const session *s, const options *opt) {
     if (!make_nodes(&r->nodes, s->graph))
         return tell_failure(QDQ_ERR_MEMORY, "no memory for the nodes of the graph");

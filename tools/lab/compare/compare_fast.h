@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares literal and integer execution of a graph: how far integer products are from products of
-// dequantized numbers, and how that changes the integers made from them.
+// Compares literal and fast execution of a graph: the distance between integer products and
+// products of dequantized numbers, and its effect on integers computed from them.
 #ifndef QDQ_TOOLS_COMPARE_COMPARE_FAST_H
 #define QDQ_TOOLS_COMPARE_COMPARE_FAST_H
 
 #include "tools/options.h"
 
-// Prints each node where a difference begins or arrives, and each output. EXIT_FINDINGS if an
-// output differs, otherwise as other commands.
+// Prints each node at which a difference begins or arrives, and each output. EXIT_FINDINGS if an
+// output differs, EXIT_OK, or another exit code after a message.
 int compare_fast(const options *opt);
 
 #endif

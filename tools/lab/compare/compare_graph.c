@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs each unit of nodes under the numerics of every target, on the same inputs.
+// Runs each unit of nodes as every target computes it, on the same inputs.
 #include "tools/lab/compare/compare_graph.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static int no_memory(const comparison *c, size_t node) {
 
 //---- Memory of results ------------------------------------------------------
 
-// Memory of each output of a node.
+// Memory for each output of a node.
 typedef struct buffers {
     void **items;
     size_t count;
@@ -47,7 +47,7 @@ static bool has_own_inputs(const comparison *c, const unit *u, size_t target) {
     return false;
 }
 
-// Computes a unit as `target` does, on the data of target `of`.
+// Computes a unit as its other target does, on the data of target `of`.
 static int compute(const comparison *c, const node_comparison *n, const unit *u, size_t of,
                    buffers *outputs) {
     target_data data = {c, of};
@@ -56,7 +56,7 @@ static int compute(const comparison *c, const node_comparison *n, const unit *u,
                                        : no_memory(c, n->node);
 }
 
-// Passes the outputs to the target, except those equal to the first target's.
+// Moves the outputs to the target's memory, except outputs equal to the first target's.
 static void keep(const comparison *c, const unit *u, size_t target, const buffers *first,
                  buffers *outputs) {
     for (size_t i = 0; i < outputs->count; i++) {
@@ -70,8 +70,8 @@ static void keep(const comparison *c, const unit *u, size_t target, const buffer
 
 //---- Examples ---------------------------------------------------------------
 
-// A value that the unit reads, if it has the shape of the output: the first input of a node, or any
-// of a group.
+// Finds a value that the unit reads and that has the shape of the output: the first input of a
+// node, or any input of a group. No value if there is none.
 static qdq_value find_x(const comparison *c, const unit *u, size_t node,
                         const qdq_tensor_info *output, qdq_dtype *dtype) {
     bool single = u->nodes.node_count == 1;
@@ -127,7 +127,7 @@ static bool take_spread(const comparison *c, const qdq_tensor_info *info, const 
 
 //---- A pair of targets ------------------------------------------------------
 
-// A unit on the first target's data, with some reasons switched.
+// Computes a unit on the first target's data, with some reasons switched.
 typedef struct unit_trial {
     unit *unit;
     const feed *from;
@@ -154,7 +154,8 @@ static int look_for_causes(const comparison *c, unit *u, const buffers *first, c
     return find_causes(&t, first->items, other->items, diffs);
 }
 
-// What differs between results from the first target's data, and why.
+// Measures the difference between both targets' results from the first target's data, and finds its
+// causes.
 static int compare_local(const comparison *c, size_t node, unit *u, node_pair *pair,
                          const buffers *first, const buffers *other) {
     size_t outputs = u->output_count, different = 0;
@@ -190,7 +191,8 @@ static int compare_overall(const comparison *c, const node_comparison *n, const 
     return code;
 }
 
-// The results of a unit in the other target; without items they are the first target's.
+// The results of a unit in the other target: from the first target's data, and from its own.
+// Without items they equal the first target's.
 typedef struct unit_results {
     buffers local, own;
 } unit_results;
@@ -226,7 +228,7 @@ static int tell_sink(const comparison *c, const node_comparison *n, const unit *
     return code;
 }
 
-// Notes the group, and takes the list of its nodes from the unit.
+// Sets the ops and the group, and moves the list of its nodes out of the unit.
 static void note_group(const comparison *c, size_t node, unit *u, node_pair *pair) {
     const char *op = unit_group(u);
     pair->ops[0] = unit_op(u, u->pair->first);
@@ -244,8 +246,8 @@ static void tell_progress(const comparison *c, size_t node, size_t target) {
                c->targets[target]);
 }
 
-// The outputs of the node that both targets have; the others are marked as absent. False if there
-// are none.
+// Chooses the outputs of the node that both targets have, and marks all others as absent. False if
+// none is left.
 static bool choose_outputs(const comparison *c, const node_comparison *n, size_t target,
                            node_value *outputs) {
     bool any = false;
@@ -289,7 +291,7 @@ static int compare_pair(const comparison *c, const node_comparison *n, size_t ta
 
 //---- A node -----------------------------------------------------------------
 
-// Finds the left-out targets that compute the node differently.
+// Finds the left-out targets that would compute the node differently.
 static int look_at_left_out(const comparison *c, node_comparison *n) {
     qdq_numerics first, other;
     qdq_error err = {0};
@@ -317,7 +319,7 @@ static bool list_outputs(const comparison *c, node_comparison *n) {
     return n->outputs && n->pairs;
 }
 
-// For JSON: how the first target's results are spread, and how each target computes the node.
+// Describes for JSON the spread of the first target's results, and the numerics of each target.
 static int describe_first(const comparison *c, node_comparison *n, const buffers *first) {
     qdq_error err = {0};
     n->spreads = calloc(n->output_count + 1, sizeof *n->spreads);

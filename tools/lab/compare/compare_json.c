@@ -12,7 +12,7 @@ static void json_strings(qdq_json *json, const char *key, const char *const *tex
     qdq_json_end_array(json);
 }
 
-// What the numbers of a result were held against, in the first target and target t + 1.
+// Writes the evidence for the numbers of a result, in the first target and in target t + 1.
 static void json_cause_evidence(qdq_json *json, const comparison *c, const node_pair *pair,
                                 size_t t, evidence_rows *rows) {
     const char *targets[] = {c->targets[0], c->targets[t + 1]};
@@ -28,7 +28,7 @@ static void json_cause_evidence(qdq_json *json, const comparison *c, const node_
     qdq_json_end_array(json);
 }
 
-// "0x3f800000": as many digits as the dtype has bits.
+// Writes "0x3f800000", with a digit for every four bits of the dtype.
 static void json_bits(qdq_json *json, qdq_dtype dtype, const uint64_t bits[2]) {
     qdq_json_key(json, "bits");
     qdq_json_begin_line(json);
@@ -78,7 +78,7 @@ static void json_group(qdq_json *json, const comparison *c, const node_pair *pai
     qdq_json_end_object(json);
 }
 
-// Both formulas, where the two could differ.
+// Writes both formulas if the targets may differ.
 static void json_formulas(qdq_json *json, const comparison *c, const node_comparison *n, size_t t,
                           size_t output) {
     const char *op = qdq_graph_node(c->graph, n->node).op;

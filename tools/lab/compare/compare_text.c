@@ -50,7 +50,7 @@ static void print_causes(FILE *out, const comparison *c, const node_comparison *
 
 static bool is_equal(const value_pair *v) { return !v->local.different && !v->overall; }
 
-// "Quantize", or "QLinearMatMul in place of xf, wf, m, q".
+// Prints "Quantize", or "QLinearMatMul in place of xf, wf, m, q".
 static void print_op(FILE *out, const comparison *c, size_t node, const node_pair *pair) {
     enum { MAX_NAMES = 8 };
     if (!pair || !pair->group) {
@@ -76,14 +76,14 @@ static void print_pairs(FILE *out, const comparison *c, const node_comparison *n
         }
 }
 
-// Whether all targets compute the node like the first one.
+// True if all targets compute the node as the first target does.
 static bool is_same_numerics(const node_comparison *n) {
     for (size_t t = 0; t < n->pair_count; t++)
         if (n->pairs[t].reasons.count) return false;
     return true;
 }
 
-// The first pair in which nodes are grouped; NULL: none.
+// Returns the first pair in which nodes are grouped; NULL: none.
 static const node_pair *find_group(const node_comparison *n) {
     for (size_t t = 0; t < n->pair_count; t++)
         if (n->pairs[t].group) return &n->pairs[t];
@@ -102,7 +102,7 @@ static void print_equal(FILE *out, const comparison *c, const node_comparison *n
 
 //---- The list ---------------------------------------------------------------
 
-// Whether another target has a result of the node.
+// True if another target has a result of the node.
 static bool is_compared(const node_comparison *n) {
     for (size_t t = 0; t < n->pair_count; t++)
         for (size_t i = 0; i < n->output_count; i++)
@@ -195,8 +195,8 @@ static int worst_first(const void *a, const void *b) {
     return x->node < y->node ? -1 : 1;
 }
 
-// Prints lines of the nodes with this outcome, from item `at`, while there is room. Returns where
-// the next outcome begins.
+// Prints the nodes with this outcome from item `at` on, in at most `room` lines. Returns the item
+// at which the next outcome begins.
 static size_t print_outcome(const compare_list *list, size_t at, node_outcome outcome, size_t room,
                             const char *what) {
     size_t lines = 0, left = 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The output of compare: the nodes that differ, worst first, and the number of equal ones.
+// Prints the output of compare: the nodes that differ, worst first, and the number of equal nodes.
 #ifndef QDQ_TOOLS_COMPARE_COMPARE_TEXT_H
 #define QDQ_TOOLS_COMPARE_COMPARE_TEXT_H
 
 #include "tools/lab/compare/compare_graph.h"
 
-// The outcome of a node, in the order of printing.
+// The outcome of a node, in the order of the output.
 typedef enum node_outcome {
     NODE_DIFFERS,   // from the same inputs
     NODE_INHERITS,  // only if each target runs the whole graph
@@ -16,7 +16,7 @@ typedef enum node_outcome {
 typedef struct node_lines {
     node_outcome outcome;
     size_t node;
-    double share;  // of elements that differ: the largest share of all outputs and pairs of targets
+    double share;  // largest fraction of elements that differ, of all outputs and pairs of targets
     uint64_t steps;
     char *text;  // owned, from malloc
     size_t line_count;
@@ -35,8 +35,8 @@ typedef struct compare_list {
 // memory runs out.
 bool compare_list_add(compare_list *list, const comparison *c, const node_comparison *n,
                       bool prints, bool all);
-// Prints everything kept, worst first; without `all` at most two screens, then the number of nodes
-// left.
+// Prints all kept nodes, worst first; without `all` at most two screens, and the number of nodes
+// that are left.
 void compare_list_print(compare_list *list, const comparison *c, const char *path, bool all);
 void compare_list_release(compare_list *list);
 

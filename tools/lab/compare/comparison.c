@@ -40,7 +40,7 @@ static void note_need(size_t *last, const qdq_value *values, size_t count, size_
     for (size_t i = 0; i < count; i++) last[values[i].id] = node;
 }
 
-// Notes what node `n` makes, and what graphs read to make it.
+// Notes that node `n` needs its outputs, and the values from which the graphs compute them.
 static bool note_needs(comparison *c, size_t *last, size_t n) {
     size_t count = qdq_graph_node(c->graph, n).output_count;
     qdq_value *outputs = calloc(count + 1, sizeof *outputs);
@@ -89,7 +89,7 @@ void comparison_give(comparison *c, const qdq_plan *plan, void *const *inputs) {
             elements_free(inputs[i]);
             continue;
         }
-        drop(c, value);  // of inputs that no node reads, which nothing has dropped
+        drop(c, value);  // inputs that no node reads are not dropped yet
         *comparison_slot(c, 0, value) = inputs[i];
     }
 }

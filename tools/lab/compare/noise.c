@@ -16,7 +16,7 @@ static bool is_float(qdq_dtype dtype) {
     return dtype == QDQ_FLOAT32 || dtype == QDQ_FLOAT16 || dtype == QDQ_BFLOAT16;
 }
 
-// The type of an output or a kept value of a plan; NULL: it has none of this name.
+// Returns the type of an output or a kept value of a plan; NULL if it has none of this name.
 static const qdq_tensor_info *find(const qdq_plan *plan, const char *name) {
     for (size_t i = 0; i < qdq_plan_output_count(plan); i++)
         if (strcmp(qdq_plan_output(plan, i)->name, name) == 0) return qdq_plan_output(plan, i);
@@ -64,7 +64,7 @@ static int add_value(const session *before, const session *after, const char *na
     return status == QDQ_OK ? EXIT_OK : report_error(&err);
 }
 
-// Opens a graph with the values of the options' `keep` that it has, and its inputs.
+// Opens a session of a graph, with its inputs and those kept values of the options that it has.
 static int open_kept(session *s, qdq_graph *graph, const options *opt) {
     const session of = {.graph = graph};
     options own = *opt;
@@ -85,10 +85,10 @@ typedef struct comparison {
     const options *opt;
     const char *const *names;
     size_t count, outputs;
-    noise *out;  // of `count` values, then of the outputs
+    noise *out;  // noise of `count` values, then of the outputs
 } comparison;
 
-// Runs both graphs and adds all values.
+// Runs both graphs and adds the noise of all values.
 static int add_run(comparison *c) {
     session_run(&c->before, c->opt);
     session_run(&c->after, c->opt);
@@ -101,7 +101,7 @@ static int add_run(comparison *c) {
     return EXIT_OK;
 }
 
-// Runs both graphs on a sample. One that cannot be read is named and left out.
+// Runs both graphs on a sample. Names a sample that cannot be read, and leaves it out.
 static int add_sample(comparison *c, samples *data, size_t index, size_t *used) {
     unsigned char digest[QDQ_SHA256_BYTES];
     qdq_error err = {0};
@@ -132,7 +132,7 @@ static int add_samples(comparison *c, const qdq_graph *before) {
     return code;
 }
 
-// Leaves out what was not measured.
+// Computes the ratios, and removes values that were not measured.
 static void finish(comparison *c, size_t *out_count) {
     for (size_t i = 0; i < c->count + c->outputs; i++) {
         noise n = c->out[i];

@@ -6,9 +6,9 @@
 #include "tools/common.h"
 #include "tools/io/tensor_io.h"
 
-enum { ELEMENTS = 512 };  // converted at a time
+enum { ELEMENTS = 512 };  // converted at once
 
-// Hands the elements of each side to `take`, as doubles.
+// Passes the elements of each side to `take`, as doubles.
 static void each_element(const qdq_tensor_info *info, const void *const *data, spread *s,
                          void (*take)(spread *s, size_t side, double x)) {
     size_t count = qdq_shape_count(info->shape), size = qdq_dtype_size(info->dtype);
@@ -21,7 +21,7 @@ static void each_element(const qdq_tensor_info *info, const void *const *data, s
         }
 }
 
-// `width` is the greatest number until the bins are known.
+// Widens the range to `x`. Until the bins are known, `width` is the greatest number.
 static void widen_range(spread *s, size_t side, double x) {
     if (!isfinite(x)) {
         s->not_finite[side]++;
@@ -38,7 +38,8 @@ static void count_element(spread *s, size_t side, double x) {
     s->counts[side][bin < (double)s->bins ? (size_t)bin : s->bins - 1]++;
 }
 
-// The range of a dtype of at most 16 bits whose numbers saturate.
+// Finds the range of an integer dtype of at most 16 bits or of a small float. False for other
+// dtypes, whose numbers do not clip.
 static bool range_of(qdq_dtype dtype, double *least, double *greatest) {
     const qdq_dtype_info *info = qdq_dtype_get(dtype);
     *least = (double)info->least, *greatest = (double)info->greatest;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the elements of a value are spread: a small histogram, and how many are clipped.
+// Measures the spread of a value's elements: a small histogram, and the number of clipped elements.
 #ifndef QDQ_TOOLS_COMPARE_SPREAD_H
 #define QDQ_TOOLS_COMPARE_SPREAD_H
 
@@ -7,19 +7,20 @@
 
 enum { SPREAD_BINS = 24 };
 
-// One or two arrays in the bins of one range.
+// A histogram of one or two arrays over the same bins.
 typedef struct spread {
     size_t sides, bins;
-    double low, width;  // of the first bin, and of each; an integer dtype has whole numbers
+    double low,
+        width;  // start of the first bin, width of each; whole for an integer dtype
     size_t counts[2][SPREAD_BINS];
     size_t not_finite[2];
-    bool can_clip;      // the dtype has a least and a greatest number
-    size_t clipped[2];  // elements that are one of the two
+    bool can_clip;      // the dtype has a least and a greatest number, at which it clips
+    size_t clipped[2];  // elements equal to either
 } spread;
 
 spread measure_spread(const qdq_tensor_info *info, const void *const *data, size_t sides);
-// Writes the keys "low", "width", "counts", "clipped", "not_finite" of an object; the last three
-// have a list for two sides.
+// Writes the keys "low", "width", "counts", "clipped" and "not_finite" of an object; the last three
+// are lists with an entry for each of two sides.
 void json_spread(qdq_json *json, const spread *s);
 
 #endif
