@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// qdq bisect: where two graphs, or two targets, first compute something else, and why. The other
-// side takes the place of the device of qdq explain.
+// qdq bisect: finds the first node at which two graphs, or two targets, differ, and the cause. The
+// other side takes the place of the device of qdq explain.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +15,8 @@ static int no_memory(void) { return tell_failure(QDQ_ERR_MEMORY, "no memory to b
 
 //---- Values of the other side -----------------------------------------------
 
-// True if the graph has a value of the type of one that the other side computed. `offset`: what was
-// added to its codes.
+// True if the graph lacks elements for a value of the same type as `v` of the other side, whose
+// codes may have an `offset` added.
 static bool takes(const given_values *given, const qdq_graph *graph, qdq_value value,
                   const node_value *v, int32_t offset) {
     qdq_dtype dtype;
@@ -26,7 +26,7 @@ static bool takes(const given_values *given, const qdq_graph *graph, qdq_value v
            qdq_shape_equal(shape, v->info.shape) && (dtype == v->info.dtype || offset);
 }
 
-// Takes elements of the other side, which become the graph's.
+// Gives elements of the other side to a value of the graph, which owns them.
 static void give(given_values *given, qdq_value value, const node_value *v, unsigned char *codes,
                  int32_t offset) {
     for (size_t i = 0; offset && i < v->info.bytes; i++)
@@ -35,7 +35,7 @@ static void give(given_values *given, qdq_value value, const node_value *v, unsi
     given->count++;
 }
 
-// Moves a value that the other side computed to the graph, if it has one of its type.
+// Moves elements that the other side computed to a value of the graph, if it has the same type.
 static void move(given_values *given, const qdq_graph *graph, qdq_value value, replay *other,
                  uint32_t v) {
     int32_t offset = other->form.sources[v].offset;
@@ -44,7 +44,7 @@ static void move(given_values *given, const qdq_graph *graph, qdq_value value, r
     other->computed[v] = NULL;
 }
 
-// Copies it.
+// Copies them instead. False if memory runs out.
 static bool copy(given_values *given, const qdq_graph *graph, qdq_value value, const replay *other,
                  uint32_t v) {
     int32_t offset = other->form.sources[v].offset;
@@ -57,13 +57,13 @@ static bool copy(given_values *given, const qdq_graph *graph, qdq_value value, c
     return true;
 }
 
-// All values that a target computes of the same graph.
+// Takes all values that another target computes for the same graph.
 static void take_target(given_values *given, const session *s, replay *other) {
     for (uint32_t v = 1; v < other->form.value_count; v++)
         move(given, s->graph, replay_source(other, (qdq_value){v}), other, v);
 }
 
-// All values and outputs of another graph that have the same names.
+// Takes all values and outputs of another graph that have the same names.
 static bool take_graph(given_values *given, const session *s, const session *from, replay *other) {
     for (size_t i = 0; i < qdq_plan_output_count(from->plan); i++) {
         const char *name = qdq_plan_output(from->plan, i)->name;
@@ -81,7 +81,7 @@ static bool take_graph(given_values *given, const session *s, const session *fro
 
 //---- The two kinds ----------------------------------------------------------
 
-// One side: a graph, and the target that runs it.
+// A side of the comparison: a graph, and the target that runs it.
 typedef struct side {
     session *s;
     const char *target;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// qdq compare: shows where targets compute a graph differently, and why.
+// qdq compare: shows the nodes that targets compute differently, and the causes.
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +51,7 @@ static bool split_targets(const char *text, target_list *out) {
     return out->count >= 2 || complain(text, wanted);
 }
 
-// A device that no target has would change nothing.
+// Refuses a --device that no target uses.
 static bool has_use_for_device(const options *opt, const target_list *list) {
     bool used = !opt->device;
     for (size_t i = 0; i < list->count; i++) used |= device_for(opt, list->names[i]) != NULL;
@@ -170,7 +170,7 @@ static int compare_session(session *s, const options *opt, const target_list *li
     return opt->data ? compare_data(&c, data, s) : compare_sample(&c, s, opt);
 }
 
-// Options that exclude each other.
+// Refuses options that exclude each other.
 static int check_options(const options *opt) {
     const struct {
         bool given;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// qdq explain: why a device gave other results than a graph.
+// qdq explain: finds the cause for which a device's results differ from a graph's.
 #include <stdio.h>
 
 #include "tools/commands.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// qdq fingerprint: prints hashes of a graph at a target, and says which of them are not as
+// qdq fingerprint: prints hashes of a graph at a target, and names the hashes that are not as
 // expected.
 #include <qdq/fingerprint.h>
 #include <string.h>
@@ -14,7 +14,7 @@ enum { PARTS = 4, PART_DIGITS = QDQ_FINGERPRINT_PART - 1 };
 static const char *const part_names[PARTS] = {"graph", "target", "numerics", "outputs"};
 static const char prefix[] = "qdq1-";
 
-// Where part `i` begins in the text of a fingerprint.
+// Returns the offset of part `i` in the text of a fingerprint.
 static size_t part_at(size_t i) { return sizeof prefix - 1 + i * (PART_DIGITS + 1); }
 
 static bool is_fingerprint(const char *text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// qdq mend: writes a graph that a target takes, and says what it changed and how exact that is.
+// qdq mend: writes a graph that a target accepts, and reports the changes and their noise.
 #include <qdq/inspect.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +11,12 @@
 #include "tools/io/tensor_io.h"
 #include "tools/lab/compare/noise.h"
 
-// A graph before and after it was mended.
+// A graph before and after mending.
 typedef struct mending {
     qdq_graph *graph, *mended;
-    size_t errors;  // before
-    size_t lossy;   // changes that change numbers
-    noise *noises;  // of the results of lossy changes, then of the outputs
+    size_t errors;  // findings before mending
+    size_t lossy;   // number of changes that affect numbers
+    noise *noises;  // noise of the results of lossy changes, then of the outputs
     size_t noise_count;
     const qdq_report *left;  // findings about `mended`
 } mending;
@@ -27,7 +27,7 @@ static const noise *noise_of(const mending *m, const char *name) {
 
 //---- Mending ----------------------------------------------------------------
 
-// Measures the results of all lossy changes.
+// Measures the noise of the results of all lossy changes.
 static int measure(mending *m, const options *opt) {
     size_t changes = qdq_graph_rewrite_count(m->mended);
     const char **names = malloc((changes + 1) * sizeof *names);
