@@ -12,7 +12,7 @@ bool is_array_file_name(const char *path) {
     return has_ending(path, ".npy") || has_ending(path, ".npz") || has_ending(path, ".safetensors");
 }
 
-// Adds an array without content; NULL if memory runs out.
+// Appends an empty array; NULL if memory runs out.
 static file_array *add_array(array_file *file, const char *name, size_t name_bytes) {
     if (file->count % 16 == 0) {
         file_array *more = realloc(file->arrays, (file->count + 16) * sizeof *more);
@@ -73,7 +73,7 @@ static qdq_status open_npz(array_file *file, const char *path, qdq_error *err) {
     qdq_status status = zip_open(&zip, file->file, bytes, err);
     if (status == QDQ_OK) status = list_members(file, &zip, err);
     zip_close(&zip);
-    // A member with another element type matters only if it is read.
+    // An element type that cannot be read is an error only once the member is read.
     for (size_t i = 0; status == QDQ_OK && i < file->count; i++)
         (void)read_header(&file->arrays[i], &file->arrays[i].problem);
     return status;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file of arrays: .npy (one, without a name), .npz or .safetensors. Parts of arrays can be read.
+// Reads files of arrays, whole or in part: .npy (a single array without a name), .npz or
+// .safetensors.
 #ifndef QDQ_TOOLS_DATASET_ARRAY_FILE_H
 #define QDQ_TOOLS_DATASET_ARRAY_FILE_H
 
@@ -12,10 +13,10 @@ typedef struct file_array {
     qdq_dtype dtype;
     qdq_shape shape;
     byte_source source;
-    uint64_t data_at;             // where elements begin in `source`
-    const qdq_tensor_info *info;  // of a .safetensors file
-    void *loaded;                 // all elements of it, after the first read; else NULL
-    qdq_error problem;            // why it cannot be read
+    uint64_t data_at;             // offset of the elements in `source`
+    const qdq_tensor_info *info;  // tensor of a .safetensors file
+    void *loaded;                 // all elements of the tensor after the first read; else NULL
+    qdq_error problem;            // reason for which the array cannot be read
 } file_array;
 
 typedef struct array_file {
@@ -26,7 +27,7 @@ typedef struct array_file {
     bool nameless;
 } array_file;
 
-// The endings that array_file_open knows.
+// True if array_file_open knows the ending of the path.
 bool is_array_file_name(const char *path);
 
 // Opens a file by its ending and lists its arrays. Errors do not begin with the path. Close it in
@@ -34,11 +35,11 @@ bool is_array_file_name(const char *path);
 qdq_status array_file_open(array_file *file, const char *path, qdq_error *err);
 void array_file_close(array_file *file);
 
-// The array called `name`, or the only array of an .npy file. NULL with `err` set if there is none
-// or it cannot be read.
+// Finds the array named `name`, or the only array of an .npy file. NULL with `err` set if the file
+// has no such array or it cannot be read.
 file_array *array_file_find(const array_file *file, const char *name, qdq_error *err);
 
-// Reads `count` elements from element `from` on.
+// Reads `count` elements, beginning with element `from`.
 qdq_status file_array_read(const array_file *file, file_array *array, uint64_t from, void *out,
                            size_t count, qdq_error *err);
 

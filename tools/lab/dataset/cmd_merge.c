@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// qdq merge: adds the states of shards up to the state of all samples, of any kind, and writes it
-// or prints its report.
+// qdq merge: merges states of shards, of any kind, into the state of all samples, and writes it or
+// prints its report.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ enum { NAMED_SHARDS = 20 };
 typedef struct merging {
     const options *opt;
     state sum;
-    size_t *owners;  // for each shard: 1 + the operand that has it; 0: none
+    size_t *owners;  // [shard - 1]: 1 + the operand that has it; 0: none
 } merging;
 
 //---- Checking ---------------------------------------------------------------
@@ -39,7 +39,7 @@ static int check_shards(merging *m, const state *s, size_t operand) {
     return EXIT_OK;
 }
 
-// `first` is the first state as it was read.
+// Checks that a state may be merged. `first`: the first state before any merge.
 static int check_state(merging *m, const state *s, const state *first, size_t operand) {
     const char *differs = state_differs(first, s);
     if (s->next != COMPLETE)
@@ -80,7 +80,7 @@ static int add_state(merging *m, const state *s, size_t operand, const state *fi
     return state_merge(&m->sum, s) ? EXIT_OK : tell_failure(QDQ_ERR_MEMORY, "no memory to merge");
 }
 
-// Reads and adds one operand after the other, so that two states are in memory at a time.
+// Reads and merges one operand after another, so that only two states are in memory at a time.
 static int add_states(merging *m) {
     qdq_error err = {0};
     if (state_read(&m->sum, path_of(m, 0), &err) != QDQ_OK) return report_error(&err);

@@ -15,9 +15,9 @@ typedef struct reader {
     const char *folder;
     char *const *names;
     size_t count;
-    uint64_t *sizes;  // of the files; NULL: no memory, and no content counts
-    size_t at;        // the file that is open
-    FILE *file;       // NULL: it cannot be read
+    uint64_t *sizes;  // bytes of each file; NULL: no memory, so the digest has no content
+    size_t at;        // index of the open file
+    FILE *file;       // NULL: the file cannot be read
     qdq_sha256 hash;
 } reader;
 
@@ -37,7 +37,7 @@ static void put_path(const reader *r, size_t index, char path[MOST_PATH]) {
     snprintf(path, MOST_PATH, "%s%s%s", folder, slash, r->names[index]);
 }
 
-// UINT64_MAX: there is no such file.
+// Returns the size of a regular file; UINT64_MAX if it does not exist.
 static uint64_t size_of(const reader *r, size_t index) {
     char path[MOST_PATH];
     struct stat facts;
@@ -55,7 +55,7 @@ static void open_at(reader *r, size_t index) {
     r->file = open_regular_file(path, &size, &ignored);
 }
 
-// Adds bytes begin .. begin + length of the content.
+// Hashes bytes begin .. begin + length of the content.
 static void add_content(reader *r, uint64_t begin, uint64_t length) {
     unsigned char bytes[DIGEST_BLOCK];
     uint64_t first = 0;

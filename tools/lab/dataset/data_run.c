@@ -21,7 +21,7 @@ typedef struct data_run {
     void *with;
     samples data;
     state state;
-    char *checkpoint;  // the path of the state of a run that has not ended
+    char *checkpoint;  // path of the state of an unfinished run
 } data_run;
 
 static int no_memory(const char *what) {
@@ -38,7 +38,7 @@ int write_state(const state *s, const char *path, const options *opt) {
     return status == QDQ_OK ? EXIT_OK : report_error(&err);
 }
 
-// Begins a state without samples.
+// Begins an empty state.
 static int begin_state(data_run *w) {
     state *s = &w->state;
     memcpy(s->listing, w->data.listing, sizeof s->listing);
@@ -70,7 +70,7 @@ int data_run_add_target(state *s, qdq_graph *graph, const char *target, const op
 
 //---- Resuming ---------------------------------------------------------------
 
-// Takes over the state of a file that a run of the same shard has left.
+// Continues with the state that a run of the same shard left in a file.
 static int take_state(data_run *w, const char *path) {
     state found;
     qdq_error err = {0};
@@ -171,7 +171,8 @@ static int prepare(data_run *w) {
     return code == EXIT_OK ? resume(w) : code;
 }
 
-// A shard may have unreadable samples only, and be of use to the states that it is merged with.
+// Fails if no sample of the data could be read. A shard may have only unreadable samples: it can
+// still be merged with other shards.
 static int check_samples(const data_run *w) {
     const state *s = &w->state;
     if (s->shard_count > 1 || s->taken || !s->unreadable.count) return EXIT_OK;

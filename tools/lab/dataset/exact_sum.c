@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds to integers of many digits, which carry rarely.
+// Adds to integers of many digits, and carries rarely.
 #include "tools/lab/dataset/exact_sum.h"
 
 #include <math.h>
@@ -75,7 +75,7 @@ double exact_value(const int64_t *digits, size_t count, int shift) {
     for (size_t i = 0; i < count; i++) positive[i] = negative ? -digits[i] : digits[i];
     exact_carry(positive, count);
     double value = 0;
-    size_t left = 4;  // digits after the first one that is not 0 change no more than 2^-64 of it
+    size_t left = 4;  // leading nonzero digits; the rest is less than 2^-64 of the value
     for (size_t i = count; i-- > 0 && left > 0;) {
         if (value > 0 || positive[i]) left--;
         value += ldexp((double)positive[i], (int)i * DIGIT_BITS - shift);
@@ -83,11 +83,11 @@ double exact_value(const int64_t *digits, size_t count, int shift) {
     return negative ? -value : value;
 }
 
-// The logarithm to the base 2 of a sum of squares, whatever its size; -infinity of 0.
+// Returns log2 of a sum of squares, which may exceed a float64; -infinity for 0.
 static double log2_of(const int64_t *squares) {
     size_t top = SQUARE_DIGITS - 1;
     while (top > 0 && !squares[top]) top--;
-    int scale = (int)top * DIGIT_BITS;  // so that the digit `top` counts 1
+    int scale = (int)top * DIGIT_BITS;  // digit `top` counts 1
     return log2(exact_value(squares, SQUARE_DIGITS, scale)) + (double)(scale - SQUARE_SHIFT);
 }
 

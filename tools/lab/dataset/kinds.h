@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kinds of state. Each is described next to the command that writes it.
+// Lists the kinds of state. Each is described next to the command that writes it.
 #ifndef QDQ_TOOLS_DATASET_KINDS_H
 #define QDQ_TOOLS_DATASET_KINDS_H
 
@@ -9,7 +9,7 @@ extern const state_kind calibrate_kind;  // tools/lab/calibrate/calibrate_kind.c
 extern const state_kind compare_kind;    // tools/lab/compare/data/pair_state.c
 extern const state_kind explain_kind;    // tools/lab/explain/accuracy/data/accuracy_state.c
 
-// The kind that a command writes; NULL: none.
+// Returns the kind that a command writes; NULL: none.
 const state_kind *state_kind_find(const char *command);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists and loads samples.
+// Lists and loads the samples of a data set.
 #include "tools/lab/dataset/samples.h"
 
 #include <dirent.h>
@@ -71,8 +71,8 @@ static int list_folder(samples *s) {
 
 //---- One file ---------------------------------------------------------------
 
-// How many inputs an array with a leading dim holds: [N, ...] for an input [...], or [N * B, ...]
-// for [B, ...]. 0: none.
+// Returns the number of samples in an array: N for [N, ...] and an input [...], or for [N * B, ...]
+// and [B, ...]. 0 for other shapes.
 static size_t samples_in(qdq_shape array, qdq_shape input) {
     int extra = array.rank - input.rank;
     if (extra != 0 && extra != 1) return 0;
@@ -83,7 +83,7 @@ static size_t samples_in(qdq_shape array, qdq_shape input) {
     return (size_t)(array.dims[0] / input.dims[0]);
 }
 
-// The array of an input, which may have the name that the file of the graph gives it.
+// Finds the array of an input, by its name or its original name in the file of the graph.
 static file_array *find_array(const samples *s, const array_file *file, const char *input,
                               qdq_error *err) {
     qdq_error own = {0}, by_original = {0};
@@ -102,8 +102,8 @@ static file_array *find_array(const samples *s, const array_file *file, const ch
     return array;
 }
 
-// An array has the dtype of its input, or float32 for narrower floats, or bytes for integers of
-// fewer bits, which are checked when they are written.
+// Checks the dtype of an array: its input's, or float32 for narrower floats, or bytes for integers
+// of fewer bits, whose range is checked when they are written to the exec.
 static qdq_status check_dtype(const qdq_tensor_info *input, qdq_dtype dtype, qdq_error *err) {
     qdq_dtype wanted = input->dtype;
     bool narrow = qdq_dtype_is_real(wanted) && wanted != QDQ_FLOAT64;
@@ -150,7 +150,7 @@ static int open_file(samples *s) {
 
 //---- Loading ----------------------------------------------------------------
 
-// Whether a shape is the wanted one, or has dims of 1 before it or lacks them.
+// True if the shapes are equal up to leading dims of 1.
 static bool has_dims(qdq_shape shape, qdq_shape wanted) {
     int a = 0, b = 0;
     while (a < shape.rank && shape.dims[a] == 1) a++;
@@ -215,7 +215,7 @@ qdq_status sample_load(samples *s, size_t index, qdq_exec *exec,
 
 //---- Entry ------------------------------------------------------------------
 
-// Elements are stored in at most 8 bytes.
+// Allocates a buffer for each input. Elements are stored in at most 8 bytes.
 static int make_buffers(samples *s) {
     size_t count = qdq_plan_input_count(s->plan);
     s->buffers = calloc(count + 1, sizeof *s->buffers);

@@ -15,28 +15,28 @@ typedef struct samples {
     const qdq_graph *graph;
     const qdq_plan *plan;
     size_t count;
-    char **names;                             // of the files of a folder; NULL: one file
-    array_file file;                          // that one file
-    void **buffers;                           // of the inputs of the plan
+    char **names;                             // files of a folder; NULL: a single file
+    array_file file;                          // the single file
+    void **buffers;                           // memory for each input of the plan
     unsigned char listing[QDQ_SHA256_BYTES];  // data_digest of the files
-    qdq_error problem;  // of the first sample that could not be read, with its name
+    qdq_error problem;                        // error of the first unreadable sample, with its name
 } samples;
 
-// Lists the samples for the inputs of a plan. EXIT_OK, or another exit code after a message; close
-// it in either case. The graph and the plan must live as long.
+// Lists the samples for the inputs of a plan. The graph and the plan must outlive them. EXIT_OK, or
+// another exit code after a message; close it in either case.
 int samples_open(samples *s, const char *where, const qdq_graph *graph, const qdq_plan *plan);
 void samples_close(samples *s);
 
-// The name of a sample: its file in the folder, or "sample N", counted from 0.
+// Returns the name of a sample: its file in the folder, or "sample N", counted from 0.
 const char *sample_name(const samples *s, size_t index, char *out, size_t capacity);
 
-// Says on stderr that a sample could not be read, and why.
+// Prints the error of a sample that could not be read on stderr.
 void sample_tell(samples *s, size_t index, const qdq_error *err, watch *progress);
 // Reports that none of `count` samples could be read, and the first reason. Returns the exit code.
 int samples_refuse(const samples *s, size_t count);
 
 // Writes a sample to the inputs of an exec, and a hash of its arrays to `digest`. The error does
-// not begin with the name.
+// not begin with the sample's name.
 qdq_status sample_load(samples *s, size_t index, qdq_exec *exec,
                        unsigned char digest[QDQ_SHA256_BYTES], qdq_error *err);
 

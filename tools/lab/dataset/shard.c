@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses --shard, and reports the samples that a state lacks.
+// Parses --shard, and reports unreadable samples of a state.
 #include "tools/lab/dataset/shard.h"
 
 #include <inttypes.h>

@@ -14,14 +14,14 @@ bool shard_parse(const char *text, shard *out);
 
 enum { SHOWN_BYTES = 1024 };
 
-// A file name, which may have any bytes, as UTF-8 without control characters.
+// Writes a file name, which may have any bytes, as UTF-8 without control characters.
 const char *shown_name(const char *name, char *out, size_t capacity);
 
-// Reports that no sample of a complete state could be read, with the first name. Returns the exit
+// Reports that no sample of a complete state could be read, and names the first. Returns the exit
 // code.
 int refuse_unreadable(const state *s, const char *where);
 
-// Prints the names of samples that could not be read. EXIT_FINDINGS if there are any.
+// Prints the names of samples that could not be read. EXIT_FINDINGS if any, else EXIT_OK.
 int report_unreadable(const state *s);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes and merges states.
+// Builds and merges states.
 #include "tools/lab/dataset/state.h"
 
 #include <qdq/fingerprint.h>
@@ -45,7 +45,7 @@ static bool grow(state_table *t) {
     return true;
 }
 
-// Makes room for a row, with numbers of a row without samples.
+// Inserts a row with its texts and the numbers of a row without samples.
 static bool insert_row(state_table *t, size_t row, const char *const *texts) {
     if (!grow(t)) return false;
     for (size_t c = 0, next = 0; c < t->kind->column_count; c++) {
@@ -66,7 +66,7 @@ size_t state_add_row(state_table *t, const char *const *texts) {
     return insert_row(t, t->rows, texts) ? t->rows - 1 : SIZE_MAX;
 }
 
-// The first row that is not before (number, text).
+// Finds the first row that is not before (number, text).
 static size_t find_place(const state_table *t, int64_t number, const char *text) {
     size_t low = 0, high = t->rows;
     while (low < high) {
@@ -135,7 +135,7 @@ void state_add_digest(unsigned char sum[QDQ_SHA256_BYTES],
     }
 }
 
-// The number of a "sample N" of one file; -1: the name of a file.
+// Parses the number of "sample N"; -1 for the name of a file.
 static int64_t number_of_sample(const char *name) {
     static const char word[] = "sample ";
     size_t length = sizeof word - 1, digits;
@@ -145,7 +145,7 @@ static int64_t number_of_sample(const char *name) {
     return number ? strtoll(name + length, NULL, 10) : -1;
 }
 
-// The order of samples: by number, or by name.
+// Orders samples by number, or by file name.
 static int compare_samples(const char *a, const char *b) {
     int64_t one = number_of_sample(a), two = number_of_sample(b);
     if (one < 0 || two < 0 || one == two) return strcmp(a, b);
@@ -169,7 +169,7 @@ static bool same_rows(const state *a, const state *b) {
     return true;
 }
 
-// The first graph whose part of the fingerprints differs; SIZE_MAX: none.
+// Finds the first graph whose own part of the fingerprint differs; SIZE_MAX: none.
 static size_t other_graph(const state *a, const state *b) {
     for (size_t i = 0; i < a->fingerprints.count && i < b->fingerprints.count; i++) {
         const char *one = a->fingerprints.items[i], *two = b->fingerprints.items[i];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes and reads states. The tensors are those of every state, the columns of the kind's tables,
-// and a hash of all these.
+// Writes and reads states. A file has the tensors that every state has, the columns of the kind's
+// tables, and a hash of all of these.
 #include "tools/lab/dataset/state_file.h"
 
 #include <inttypes.h>
@@ -14,18 +14,18 @@
 #include "tools/lab/dataset/exact_sum.h"
 #include "tools/lab/dataset/kinds.h"
 
-// Numbers of a state that are stored in one tensor, in this order.
+// Order of the numbers in the tensor "numbers".
 enum { NUMBER_VERSION, NUMBER_SAMPLES, NUMBER_TAKEN, NUMBER_NEXT, NUMBER_SHARDS, NUMBERS };
 
 enum { MOST_TENSORS = 12 + MOST_TABLES * MOST_COLUMNS, TEXT_BYTES = 1 << 28 };
 
-// The tensors of a file. Those without an element are not written.
+// The tensors of a file. Empty tensors are not written.
 typedef struct tensor_list {
     qdq_tensor items[MOST_TENSORS];
     size_t count;
-    char *packed[MOST_TENSORS];  // bytes of lists of texts; owned
+    char *packed[MOST_TENSORS];  // packed lists of texts; owned
     size_t packed_count;
-    bool complete;  // memory has sufficed
+    bool complete;  // false: memory ran out
 } tensor_list;
 
 static void put(tensor_list *list, const char *name, qdq_dtype dtype, qdq_shape shape,
@@ -58,7 +58,7 @@ static void put_table(tensor_list *list, const state_table *t) {
     }
 }
 
-// Lists all tensors but the hash.
+// Lists all tensors except the hash.
 static void list_tensors(const state *s, const int64_t *numbers, tensor_list *list) {
     *list = (tensor_list){.complete = true};
     put_vector(list, "numbers", QDQ_INT64, NUMBERS, numbers);
@@ -124,8 +124,8 @@ static bool no_memory(const reader *r, size_t bytes) {
     return false;
 }
 
-// Reads a tensor of `count` elements; of any number up to TEXT_BYTES if `count` is 0, with a NUL
-// behind it, into memory from malloc. `found` gets the number.
+// Reads a tensor of `count` elements (0: of any number up to TEXT_BYTES) and a NUL behind it into
+// memory from malloc. Sets *found to their number.
 static void *read_tensor(const reader *r, const char *name, qdq_dtype dtype, size_t count,
                          size_t *found) {
     const qdq_tensor_info *info = qdq_tensor_file_find(r->file, name);
@@ -151,7 +151,7 @@ static bool read_into(const reader *r, const char *name, qdq_dtype dtype, void *
     return data != NULL;
 }
 
-// A missing tensor is an empty list.
+// Reads a list of texts. A missing tensor is an empty list.
 static bool read_texts(const reader *r, const char *name, text_list *out) {
     size_t bytes;
     if (!qdq_tensor_file_find(r->file, name)) return true;
@@ -204,7 +204,7 @@ static bool read_shards(const reader *r, state *s) {
     return true;
 }
 
-// Rows of a table that grows name rows of the first table, and are in order.
+// Checks the rows of a growing table: they name rows of the first table, and are in order.
 static bool check_rows(const reader *r, const state *s, const state_table *t) {
     const char *name = t->kind->columns[1].name;
     for (size_t row = 0; t->kind->grows && row < t->rows; row++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the reports of all kinds of state have.
+// Prints the parts that the reports of all kinds of state share.
 #ifndef QDQ_TOOLS_DATASET_STATE_REPORT_H
 #define QDQ_TOOLS_DATASET_STATE_REPORT_H
 
@@ -12,9 +12,10 @@ void print_samples(const state *s);
 // "shard_count".
 void json_samples(qdq_json *json, const state *s);
 
-// Writes null for NaN.
+// Writes a number, or null for NaN.
 void json_double_key(qdq_json *json, const char *key, double value);
-// A ratio in decibels to a thousandth, as logarithms may differ in the last bit between machines.
+// Rounds a ratio in decibels to a thousandth: logarithms may differ in the last bit between
+// machines.
 double thousandths(double decibels);
 void json_ratio_key(qdq_json *json, const char *key, double decibels);
 

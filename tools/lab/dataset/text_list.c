@@ -5,7 +5,7 @@
 #include <string.h>
 
 bool text_list_insert(text_list *list, size_t at, const char *text) {
-    // Grows at each power of two, so the capacity follows from the count.
+    // Grows at each power of two, so that the capacity follows from the count.
     if ((list->count & (list->count - 1)) == 0) {
         size_t capacity = list->count ? 2 * list->count : 1;
         char **more = realloc(list->items, capacity * sizeof *more);
