@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The methods. All work in double precision on the fixed bins of the statistics; a bin's elements
-// count as spread evenly between its edges, of which the outermost are the exact range.
+// Implements the methods in double precision on the fixed bins of the statistics. Elements count as
+// spread evenly between the edges of their bin; the outermost edges are the exact range.
 #include "tools/lab/quantize/choose.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    LINEAR_BINS = 2048,   // of the entropy's histogram of |x|
+    LINEAR_BINS = 2048,   // in the histogram of |x| for the entropy
     ENTROPY_STEP = 8,     // linear bins between two candidates
-    CANDIDATES = 128,     // of an end of the range, for the squared error
+    CANDIDATES = 128,     // for an end of the range, for the squared error
     LEAST_CANDIDATE = 8,  // of CANDIDATES: 1/16 of the range
-    ROUNDS = 2,           // in which both ends are looked for
+    ROUNDS = 2,           // each searches one end and then the other
 };
 
 const char *const choose_method_names[] = {"minmax", "percentile", "entropy", "mse", NULL};
@@ -23,7 +23,7 @@ code_range code_range_of(qdq_dtype dtype, bool symmetric) {
 
 //---- From a range to parameters ---------------------------------------------
 
-// The code of 0 with symmetric parameters.
+// Returns the code of 0 with symmetric parameters.
 static int32_t middle_of(const code_range *codes) {
     return (codes->least + codes->greatest + 1) / 2;
 }
@@ -49,7 +49,7 @@ chosen_params params_of_range(double least, double greatest, const code_range *c
 
 //---- Bins -------------------------------------------------------------------
 
-// The edges of a bin as numbers, least first, within the range of the statistics.
+// Sets the edges of a bin, the lesser first, clipped to the range of the statistics.
 static void bin_bounds(const statistics *s, size_t bin, double *from, double *to) {
     histogram_edges(bin, from, to);
     if (bin < MIDDLE_BIN) {
@@ -66,8 +66,8 @@ static double greatest_magnitude(const statistics *s) {
 
 //---- Percentile -------------------------------------------------------------
 
-// Walks inwards from the outermost bins of one sign, or of both at once, until more than `cut`
-// elements are passed. Returns the outer edge of the bin where that happens.
+// Walks inwards from the outermost bins of a sign, or of both at once, until more than `cut`
+// elements are passed. Returns the outer edge of the last bin.
 static double cut_tail(const statistics *s, bool negative, bool positive, double cut) {
     double passed = 0, from, to;
     for (size_t side = SIDE_BINS; side > 0; side--) {
@@ -82,7 +82,7 @@ static double cut_tail(const statistics *s, bool negative, bool positive, double
 
 static void cut_percentile(const statistics *s, double percentile, bool symmetric,
                            double range[2]) {
-    const double rounding = 1e-15;  // of 100 - percentile, which should not cost an element
+    const double rounding = 1e-15;  // error of 100 - percentile, which shall not cut off an element
     double cut = ((100 - percentile) / 100 + rounding) * (double)s->counts[COUNT_FINITE];
     double low = cut_tail(s, true, symmetric, symmetric ? cut : cut / 2);
     double high = symmetric ? low : cut_tail(s, false, true, cut / 2);
@@ -92,7 +92,7 @@ static void cut_percentile(const statistics *s, double percentile, bool symmetri
 
 //---- Entropy ----------------------------------------------------------------
 
-// Adds elements that are spread evenly over from .. to, magnitudes, to bins of `width`.
+// Adds `count` elements that are spread evenly over the magnitudes from .. to, to bins of `width`.
 static void spread(double bins[LINEAR_BINS], double width, double from, double to, double count) {
     size_t first = (size_t)fmin(from / width, LINEAR_BINS - 1);
     size_t last = (size_t)fmin(to / width, LINEAR_BINS - 1);
@@ -107,8 +107,8 @@ static void spread(double bins[LINEAR_BINS], double width, double from, double t
     }
 }
 
-// The histogram of |x| in bins of equal width. Zeros, and what is smaller than the first bin of the
-// statistics, are left out: every scale has a code for them.
+// Computes the histogram of |x| in bins of equal width, without elements in the middle bin of the
+// statistics (zeros and |x| < 2^-32): every scale has a code for them.
 static void linear_histogram(const statistics *s, double bins[LINEAR_BINS]) {
     double width = greatest_magnitude(s) / LINEAR_BINS, from, to;
     memset(bins, 0, LINEAR_BINS * sizeof *bins);
@@ -121,8 +121,9 @@ static void linear_histogram(const statistics *s, double bins[LINEAR_BINS]) {
     }
 }
 
-// The divergence of the first `count` bins, the last with all elements beyond it, from what
-// `levels` codes leave of them: the mean of each level, in the bins of it that are not empty.
+// Returns the divergence of the first `count` bins, the last with all elements beyond it, from
+// their quantization to `levels` codes, in which each nonempty bin of a level has the mean of the
+// level's nonempty bins.
 static double divergence(const double *bins, size_t count, size_t levels) {
     double inside = 0, beyond = 0, sum = 0;
     for (size_t i = 0; i < LINEAR_BINS; i++) *(i < count ? &inside : &beyond) += bins[i];
@@ -156,7 +157,7 @@ static void cut_entropy(const statistics *s, const code_range *codes, double ran
 
 //---- Mean squared error ------------------------------------------------------
 
-// Codes as multiples of the scale.
+// The codes as multiples of the scale.
 typedef struct levels {
     double scale, least, greatest;
 } levels;
@@ -165,7 +166,7 @@ static levels levels_of(chosen_params p, const code_range *codes) {
     return (levels){(double)p.scale, codes->least - p.zero_point, codes->greatest - p.zero_point};
 }
 
-// The integral from 0 to u of (v - its nearest level)^2.
+// Returns the integral of (v - nearest level of v)^2 for v from 0 to u.
 static double squared_error_to(double u, const levels *l) {
     double level = fmin(fmax(floor(u + 0.5), l->least), l->greatest), rest = u - level;
     return level / 12 + rest * rest * rest / 3;
@@ -188,7 +189,7 @@ static double squared_error(const statistics *s, const levels *l) {
     return sum * l->scale * l->scale;
 }
 
-// Replaces one end of the range, or both ends of a symmetric one, by the best part of `full`.
+// Replaces an end of the range, or both ends of a symmetric range, by the best fraction of `full`.
 static void search_end(const statistics *s, const code_range *codes, int end, double full,
                        double range[2]) {
     double least = INFINITY, best = full;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// qdq quantize: puts codes into a float graph for a target, with scales from a calibration.
+// qdq quantize: inserts Quantize and Dequantize into a float graph for a target, with scales from a
+// calibration.
 #include <inttypes.h>
 #include <qdq/fingerprint.h>
 #include <qdq/inspect.h>
@@ -152,7 +153,7 @@ static int find_kept(quantization *q, bool *kept) {
     return code;
 }
 
-// The weights of a product of matrices; no value: it has none that are codes.
+// Returns the weights of a matrix product; no value if they are not quantized.
 static qdq_value weights_of(const quantization *q, size_t node, bool *grouped) {
     const qdq_coding *coding = coding_list_at(&q->list, node, 1);
     bool matrices = strcmp(qdq_graph_node(q->graph, node).op, "MatMul") == 0;
@@ -162,7 +163,7 @@ static qdq_value weights_of(const quantization *q, size_t node, bool *grouped) {
     return coding->value;
 }
 
-// Names the weights that --group does not fit; an error if it fits none.
+// Names the weights that --group does not divide; fails if it divides none.
 static int check_group(const quantization *q) {
     char text[512] = "", shape[128];
     size_t at = 0, fits = 0, others = 0, named = 0;
@@ -286,7 +287,7 @@ static int finish(quantization *q) {
     return qdq_graph_write(q->quantized, out, &err) == QDQ_OK ? EXIT_OK : report_error(&err);
 }
 
-// Finds the target's row.
+// Finds the row of the target.
 static int find_target(quantization *q) {
     qdq_error err = {0};
     q->target = q->opt->target;

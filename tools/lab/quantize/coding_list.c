@@ -26,7 +26,7 @@ static void note_values(coding_list *list, size_t node, bool outputs, size_t cou
     }
 }
 
-// Sorts the input ports of all nodes by what they read.
+// Sorts the input ports of all nodes by the values that they read.
 static void sort_readers(coding_list *list, size_t ports) {
     const qdq_graph *graph = list->graph;
     size_t nodes = qdq_graph_node_count(graph);

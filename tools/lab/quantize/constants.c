@@ -5,7 +5,7 @@
 #include <qdq/inspect.h>
 #include <string.h>
 
-// Where an element's scale is: the scales are in row-major order of a grid of blocks.
+// Maps an element to its scale. The scales are in row-major order of a grid of blocks.
 typedef struct block_grid {
     qdq_shape shape, block;
     size_t count;
@@ -40,7 +40,7 @@ static const float *finite_elements(const qdq_graph *graph, qdq_value value, qdq
     return x;
 }
 
-// Sorts elements by block, so that those of block b lie from starts[b] to starts[b + 1].
+// Sorts elements by block: block b has elements starts[b] .. starts[b + 1].
 static float *sorted_elements(coding_list *list, const block_grid *grid, const float *x,
                               size_t *starts) {
     size_t count = qdq_shape_count(grid->shape);
@@ -53,9 +53,9 @@ static float *sorted_elements(coding_list *list, const block_grid *grid, const f
     return sorted;
 }
 
-// The least scale with which the code of a bias fits into int32.
+// Returns the least scale with which the code of a bias fits in int32.
 static float least_scale(const weight_form *form, size_t channel) {
-    static const double most_codes = 2147483392;  // float32 below 2^31, with room for rounding
+    static const double most_codes = 2147483392;  // a float32 below 2^31, with room for rounding
     if (!form->bias) return 0;
     double most = 0;
     for (size_t i = 0; i < form->bias_count; i++)
@@ -106,7 +106,7 @@ static qdq_quantize_attrs attrs_of(coding_list *list, const block_grid *grid, co
     return attrs;
 }
 
-// The coding that a constant has already with these scales; SIZE_MAX: none.
+// Finds a coding of the constant with these scales; SIZE_MAX: none.
 static size_t same_coding(const coding_list *list, qdq_value w, const qdq_quantize_attrs *attrs) {
     for (size_t i = 0; i < list->count; i++) {
         const qdq_quantize_attrs *a = &list->codings[i].attrs;

@@ -22,7 +22,7 @@ typedef struct placing {
     coding_list *list;
     const state *state;
     const quantize_choice *choice;
-    named_row *rows;  // of the state, sorted by name
+    named_row *rows;  // rows of the state, sorted by name
     node_fate *fates;
 } placing;
 
@@ -68,7 +68,8 @@ static bool is_float32(const placing *p, qdq_value v) {
     return v.id && qdq_value_type(p->list->graph, v, &dtype, NULL) && dtype == QDQ_FLOAT32;
 }
 
-// The only node that reads a value, which is no output of the graph; SIZE_MAX: none, or several.
+// Returns the only node that reads a value. SIZE_MAX for no or several nodes, or an output of the
+// graph.
 static size_t only_reader(const placing *p, qdq_value v) {
     const coding_list *list = p->list;
     size_t first = list->first_reader[v.id];
@@ -99,7 +100,7 @@ static bool attr_is(const placing *p, size_t node, const char *text) {
 
 //---- Activations ------------------------------------------------------------
 
-// Whether a value has the parameters that a kernel of the target wants.
+// True if the kernel that computes a value requires fixed parameters of it.
 static bool is_fixed(const placing *p, qdq_value v, const code_range *codes) {
     size_t maker = p->list->maker[v.id];
     return p->choice->form->softmax && !codes->symmetric && maker != SIZE_MAX &&
@@ -123,7 +124,7 @@ static qdq_coding activation(placing *p, qdq_value v, const statistics *s) {
     return coding;
 }
 
-// The number of the coding of a computed value, which is made if it has none yet.
+// Returns the number of the coding of a computed value, after adding it if needed.
 static size_t coding_of(placing *p, qdq_value v) {
     size_t *of = &p->list->of_value[v.id];
     statistics s;
@@ -131,13 +132,13 @@ static size_t coding_of(placing *p, qdq_value v) {
     return *of - 1;
 }
 
-// Lets a port read the codes of a computed value, if it has statistics.
+// Lets a port read the codes of a computed value if it has statistics.
 static void place(placing *p, qdq_value v, size_t node, size_t port) {
     size_t coding = coding_of(p, v);
     if (coding != SIZE_MAX) coding_list_read(p->list, coding, node, port);
 }
 
-// Lets all nodes but kept ones read the codes of a value.
+// Lets all nodes except kept nodes read the codes of a value.
 static void place_for_all(placing *p, qdq_value v) {
     const coding_list *list = p->list;
     for (size_t i = list->first_reader[v.id]; i < list->first_reader[v.id + 1]; i++)
@@ -145,7 +146,7 @@ static void place_for_all(placing *p, qdq_value v) {
             place(p, v, list->readers[i].node, list->readers[i].port);
 }
 
-// The result of a node becomes codes, behind a ReLU that alone reads it.
+// Quantizes the result of a node, or of a ReLU that is its only reader.
 static void place_result(placing *p, size_t node) {
     qdq_value v = result(p, node);
     for (size_t n; (n = only_reader(p, v)) != SIZE_MAX && strcmp(node_at(p, n).op, "ReLU") == 0;) {
@@ -157,7 +158,7 @@ static void place_result(placing *p, size_t node) {
 
 //---- Constants --------------------------------------------------------------
 
-// The dim of the output channels of a product's constant operand; -1: it has none.
+// Returns the dim of the output channels of a product's constant operand; -1: it has none.
 static int channel_of(const placing *p, size_t node, size_t port) {
     const char *op = node_at(p, node).op;
     int rank = shape_of(p, input(p, node, port)).rank;
@@ -181,8 +182,8 @@ static void form_groups(const placing *p, size_t node, weight_form *form) {
         form->grouped = dim, form->group = group;
 }
 
-// Whether the bias of a product can be int32 codes: it has one entry for each channel, or the
-// weights have one scale.
+// True if the bias of a product can be int32 codes: it has an entry for each channel, or the
+// weights have a single scale.
 static bool bias_fits(const placing *p, size_t node, const weight_form *form) {
     qdq_value bias = input(p, node, BIAS);
     if (p->choice->form->bias != QDQ_INT32 || !bias.id || !is_constant(p, bias) ||
@@ -209,7 +210,8 @@ static weight_form form_of(const placing *p, size_t node, size_t port, float dat
     return form;
 }
 
-// `data`: the coding of the other operand; SIZE_MAX: it is a constant too.
+// Quantizes a constant operand. `data`: the coding of the other operand; SIZE_MAX: it is a constant
+// too.
 static bool place_constant(placing *p, size_t node, size_t port, size_t data) {
     float data_scale =
         data == SIZE_MAX || port != WEIGHTS ? 0 : p->list->codings[data].attrs.scales.data[0];
@@ -248,7 +250,7 @@ static node_fate place_product(placing *p, size_t node) {
     return NODE_QUANTIZED;
 }
 
-// Whether a value is the result of a quantized product that nothing else reads.
+// True if a value is the result of a quantized product and has no other reader.
 static bool is_fused(const placing *p, qdq_value v) {
     size_t maker = p->list->maker[v.id];
     return maker != SIZE_MAX && p->fates[maker] == NODE_QUANTIZED &&
@@ -278,7 +280,7 @@ static node_fate place_residual(placing *p, size_t node) {
     return NODE_QUANTIZED;
 }
 
-// The result of an op that moves elements has the codes of its input.
+// Quantizes the result of an op that moves elements, with the parameters of its input.
 static void place_moved(placing *p, size_t node) {
     const qdq_coding *from = coding_list_at(p->list, node, 0);
     qdq_value y = result(p, node);

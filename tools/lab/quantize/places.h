@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which values of a graph become codes for a target, and with which parameters.
+// Chooses the values of a graph that a target reads as codes, and their parameters.
 #ifndef QDQ_TOOLS_QUANTIZE_PLACES_H
 #define QDQ_TOOLS_QUANTIZE_PLACES_H
 
@@ -7,30 +7,30 @@
 #include "tools/lab/quantize/choose.h"
 #include "tools/lab/quantize/coding_list.h"
 
-// What the user chose.
+// The choices of the user.
 typedef struct quantize_choice {
     const qdq_quantized_form *form;
     choose_method activations, weights;
     double percentile;
-    bool symmetric;    // activations, also where the target takes other zero points
-    bool per_tensor;   // one scale for weights
-    int64_t group;     // elements that share a scale; 0: no groups
-    const bool *kept;  // by node: stays in float
+    bool symmetric;    // symmetric activations, even if the target accepts other zero points
+    bool per_tensor;   // a single scale for weights
+    int64_t group;     // elements that share a scale of weights; 0: no groups
+    const bool *kept;  // [node]: stays in float
 } quantize_choice;
 
 typedef enum node_fate {
-    NODE_OTHER,          // no op whose operands become codes
+    NODE_OTHER,          // the target does not read its operands as codes
     NODE_QUANTIZED,      // its operands are codes
-    NODE_KEPT,           // the user said so
-    NODE_NOT_FLOAT32,    // an operand is no float32
+    NODE_KEPT,           // the user keeps it in float
+    NODE_NOT_FLOAT32,    // an operand is not float32
     NODE_NO_STATISTICS,  // an operand is not in the state, or has no finite element
-    NODE_NO_ACTIVATION,  // all operands are constants, or they are not finite
+    NODE_NO_ACTIVATION,  // all operands are constants, or a constant is not finite
 } node_fate;
 
-// The reason why a node stays in float; NULL for the first two.
+// Returns the reason for which a node stays in float; NULL for the first two fates.
 const char *node_fate_text(node_fate fate);
 
-// Fills `list`, which is open, and the fate of each node. False if memory runs out.
+// Fills an open list, and sets the fate of each node. False if memory runs out.
 bool place_codes(coding_list *list, const state *s, const quantize_choice *choice,
                  node_fate *fates);
 

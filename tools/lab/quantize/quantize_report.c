@@ -10,7 +10,7 @@
 
 bool is_listed(const quantization *q, size_t node) { return q->fates[node] != NODE_OTHER; }
 
-// Counts used codings: of activations, of constants, and int32 ones among these.
+// Counts of used codings: of activations (a Quantize and a Dequantize each) and of constants.
 typedef struct coding_counts {
     size_t pairs, constants;
 } coding_counts;
@@ -31,7 +31,7 @@ static const noise *noise_of_node(const quantization *q, size_t node) {
     return noise_find(q->noises, q->noise_count, result_name(q, node));
 }
 
-// The measured outputs follow the nodes, of which some may be left out.
+// Finds the noise of an output. Outputs are behind the nodes in the list; any entry may be missing.
 static const noise *noise_of_output(const quantization *q, const char *name) {
     for (size_t i = q->noise_count; i > 0; i--)
         if (strcmp(q->noises[i - 1].name, name) == 0) return &q->noises[i - 1];

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints what qdq quantize did, as text or as JSON.
+// Prints the report of qdq quantize as text or as JSON.
 #ifndef QDQ_TOOLS_QUANTIZE_QUANTIZE_REPORT_H
 #define QDQ_TOOLS_QUANTIZE_QUANTIZE_REPORT_H
 
 #include "tools/lab/compare/noise.h"
 #include "tools/lab/quantize/places.h"
 
-// A graph before and after it was quantized.
+// A graph before and after quantizing.
 typedef struct quantization {
     const options *opt;
     const char *target;
@@ -14,19 +14,19 @@ typedef struct quantization {
     coding_list list;
     node_fate *fates;
     qdq_graph *graph, *quantized;
-    noise *noises;  // of the results of nodes, then of the outputs
+    noise *noises;  // noise of the results of nodes, then of the outputs
     size_t noise_count;
     const char **outputs;  // names
     size_t output_count;
-    size_t float_errors;       // that the target has about `graph`
-    const qdq_report *report;  // about `quantized`
+    size_t float_errors;       // errors that the target finds in `graph`
+    const qdq_report *report;  // findings about `quantized`
 } quantization;
 
-// Whether a node is listed: its operands are codes, or could have been.
+// True if a node is listed: its operands are codes, or the target could have read codes.
 bool is_listed(const quantization *q, size_t node);
 
 void quantization_text(const quantization *q);
-// `writes`: the graph is written.
+// Writes the report as JSON. `writes`: the graph is written to a file.
 void quantization_json(const quantization *q, bool writes);
 
 #endif
