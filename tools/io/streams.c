@@ -183,8 +183,7 @@ qdq_graph *stream_read_graph(const char *path, const qdq_graph_options *graph_op
     if (descriptor < 0 || fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode))
         return qdq_graph_load(stream_path(path), graph_options, err);
     FILE *file = fopen(stream_path(path), "rb");
-    if (!file)
-        return qdq_graph_load(stream_path(path), graph_options, err);  // fails with the reason
+    if (!file) return qdq_graph_load(stream_path(path), graph_options, err);  // reports why
     qdq_graph *graph = parse_copy(path, file, graph_options, err);
     (void)fclose(file);
     return graph;

@@ -10,8 +10,7 @@ enum { SPREAD_BINS = 24 };
 // A histogram of one or two arrays over the same bins.
 typedef struct spread {
     size_t sides, bins;
-    double low,
-        width;  // start of the first bin, width of each; whole for an integer dtype
+    double low, width;  // of the first bin, and of each; whole numbers for an integer dtype
     size_t counts[2][SPREAD_BINS];
     size_t not_finite[2];
     bool can_clip;      // the dtype has a least and a greatest number, at which it clips
