@@ -109,7 +109,7 @@ bool is_weight_without_truth(const reference *ref, const node_accuracy *n) {
     return n->kind == KIND_WEIGHTS && !ref->truth[y.id];
 }
 
-// Counts the codes of a Dequantize, or looks for a mend.
+// Counts the codes of a Dequantize, or, with `mend`, looks for a cause and a mend.
 static int look_at(const reference *ref, const char *folder, bool mend, node_accuracy *n) {
     qdq_error err = {0};
     code_parameters p;

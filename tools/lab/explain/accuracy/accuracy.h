@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the accuracy of a quantized graph goes: the error that each node adds, and the one that it
-// is given.
+// Measures where a quantized graph loses accuracy: the error that each node adds, and the error
+// that it inherits from its inputs.
 #ifndef QDQ_TOOLS_EXPLAIN_ACCURACY_ACCURACY_H
 #define QDQ_TOOLS_EXPLAIN_ACCURACY_ACCURACY_H
 
@@ -19,34 +19,34 @@ extern const char *const accuracy_kind_names[ACCURACY_KINDS];
 typedef struct node_accuracy {
     const char *name, *op;
     const char *codes_of;  // the Quantize whose codes a Dequantize reads; "": none
-    size_t node;           // of the form
+    size_t node;           // index in the form
     accuracy_kind kind;
-    double own;        // on exact inputs, against the float model
-    double inherited;  // on inherited inputs, against exact ones
-    double total;      // on inherited inputs, against the float model
-    // Of codes, if it is a Dequantize.
+    double own;        // of the result on exact inputs, against the float model
+    double inherited;  // of the result on the graph's inputs, against the result on exact inputs
+    double total;      // of the result on the graph's inputs, against the float model
+    // The following fields are for a Dequantize.
     bool has_codes;
-    size_t elements, clipped;   // elements beyond the range
-    double codes, unused;       // how many there are, and lie outside of those that occur
-    char cause[32], mend[160];  // of the worst
-    double mended;              // the ratio with it; NaN: not known
+    size_t elements, clipped;   // elements, and elements beyond the range of the codes
+    double codes, unused;       // number of codes, and of codes beyond all that occur
+    char cause[32], mend[160];  // only for the worst nodes
+    double mended;              // `own` with the mend; NaN: not known
 } node_accuracy;
 
 typedef struct output_accuracy {
     const char *name;
     double ratio;
-    bool known;  // both graphs have it, with one type
+    bool known;  // both graphs have it, with the same type
 } output_accuracy;
 
 typedef struct accuracy {
     node_accuracy *nodes;  // in the order of the graph; owned
     size_t count;
-    size_t unmatched;          // weights that the float model does not have
+    size_t unmatched;          // weights that the float model lacks
     output_accuracy *outputs;  // owned
     size_t output_count;
 } accuracy;
 
-// The two graphs, whose names it borrows.
+// The two graphs. An accuracy borrows their names.
 typedef struct accuracy_graphs {
     const session *quantized, *real;
 } accuracy_graphs;
@@ -57,16 +57,17 @@ int accuracy_measure(const reference *ref, const accuracy_graphs *graphs, size_t
                      accuracy *out);
 void accuracy_release(accuracy *a);
 
-// The numbers of the nodes of a kind with an error of their own, worst first. How many there are.
+// Writes the indices of the nodes of a kind whose own error is not 0 to `out`, worst first, at most
+// `most`. Returns their number.
 size_t accuracy_worst(const accuracy *a, accuracy_kind kind, size_t *out, size_t most);
 
-// What a node is, without its errors.
+// Describes a node, without its errors.
 node_accuracy node_accuracy_of(const reference *ref, size_t node);
-// Whether a node makes a float of which an exact one is known.
+// True if the exact value of the node's float output is known.
 bool node_is_measured(const reference *ref, size_t node);
 bool is_weight_without_truth(const reference *ref, const node_accuracy *n);
 
-// The elements of an output in both graphs; false if it is not known.
+// The elements of an output in both graphs.
 typedef struct output_data {
     const void *quantized, *real;
     qdq_dtype dtypes[2];
@@ -75,10 +76,10 @@ typedef struct output_data {
 bool find_output(const accuracy_graphs *graphs, const reference *ref, size_t index,
                  output_data *out);
 
-// Elements as numbers, of elements_take; NULL for NULL, or without memory.
+// Converts elements to numbers of elements_take. NULL for NULL, or if memory runs out.
 double *numbers_of(const replay *r, const node_value *v, const void *data);
 
-// 10 log10(sum of a^2 / sum of (a - b)^2).
+// Returns 10 log10(sum of a^2 / sum of (a - b)^2).
 double decibels(const double *a, const double *b, size_t count);
 
 #endif

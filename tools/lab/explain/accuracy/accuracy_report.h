@@ -9,15 +9,15 @@
 enum { WORST_NODES = 10 };
 
 typedef struct accuracy_title {
-    const char *graph, *model;  // NULL: not known
+    const char *graph, *model;  // names of the files; NULL: not known
     const char *target;
 } accuracy_title;
 
-// Whether an output differs from the float model's.
+// True if an output differs from the float model's.
 bool accuracy_differs(const accuracy *a);
 void accuracy_text(const accuracy *a, const accuracy_title *title);
 void accuracy_json(const accuracy *a, const accuracy_title *title);
-// Writes the keys into an object.
+// Writes the keys of an accuracy into an object.
 void json_accuracy(qdq_json *json, const accuracy *a, const accuracy_title *title);
 
 #endif

@@ -21,7 +21,7 @@ static int write_page(const session *s, const accuracy *a, const accuracy_title 
     return report_file_close(&page, code);
 }
 
-// Runs the float model, then measures the nodes of the quantized graph.
+// Runs the float model, and measures the nodes of the quantized graph against it.
 static int measure(const session *s, const session *real, const options *opt,
                    const given_values *given, const given_values *inputs) {
     replay quantized = {0}, model = {0};

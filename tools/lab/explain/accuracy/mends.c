@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double gain = 1, half_bit = 3;  // decibels below which nothing is said
+static const double gain = 1, half_bit = 3;  // in decibels; smaller gains are not reported
 
 static double quantized(const quantized_numbers *q, double x, double scale, double zero) {
     double code = nearbyint(x / scale) + zero;
@@ -28,7 +28,7 @@ static double ratio_with(const quantized_numbers *q, double scale, double zero) 
     return ratio_of(q, scale, zero, 1);
 }
 
-// The best of scales around the given one, from 1/64 to 64 times, on a part of many numbers.
+// Finds the best scale from 1/64 to 64 times the given scale, on a sample of the numbers.
 static double best_scale(const quantized_numbers *q, double zero, double *ratio) {
     size_t step = q->count / 65536 + 1;
     double best = q->scale, most = ratio_of(q, best, zero, step);
@@ -53,7 +53,7 @@ static size_t stride_of(qdq_shape shape, int axis) {
     return stride;
 }
 
-// With scales that cover each channel's range, and the node's zero point.
+// Returns the ratio with scales that cover each channel's range, and the node's zero point.
 static double ratio_by_channel(const quantized_numbers *q, int axis) {
     size_t dim = (size_t)q->shape.dims[axis], stride = stride_of(q->shape, axis);
     double *most = calloc(dim, sizeof *most), signal = 0, noise = 0;
@@ -99,7 +99,8 @@ static bool mend_channels(const quantized_numbers *q, node_accuracy *out, double
     return true;
 }
 
-// Codes from least to greatest for the range of the numbers.
+// Mends the zero point: maps the range of the numbers to the codes from least to greatest. False if
+// that gains too little.
 static bool mend_zero_point(const quantized_numbers *q, node_accuracy *out, double least) {
     double low, high;
     range_of(q, &low, &high);

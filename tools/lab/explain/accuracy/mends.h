@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a pair of Quantize and Dequantize loses accuracy, and what mends it: other parameters are
-// tried on the numbers that it quantizes.
+// Finds the cause for which a pair of Quantize and Dequantize loses accuracy, and a mend: tries
+// other parameters on the numbers that the pair quantizes.
 #ifndef QDQ_TOOLS_EXPLAIN_ACCURACY_MENDS_H
 #define QDQ_TOOLS_EXPLAIN_ACCURACY_MENDS_H
 
 #include "tools/lab/explain/accuracy/accuracy.h"
 
-// What is quantized, and how.
+// The numbers that a node quantizes, and its parameters.
 typedef struct quantized_numbers {
-    double *x;      // exact
-    double *codes;  // that the node makes of them
+    double *x;      // exact numbers
+    double *codes;  // codes that the node computes from them
     size_t count;
     qdq_shape shape;
-    double scale, zero;  // if there is one of each
+    double scale, zero;  // if per_tensor
     bool per_tensor;
-    bool twice;  // x is itself made by a Dequantize
+    bool twice;  // x is itself the output of a Dequantize
     bool weights;
     double least, greatest;
 } quantized_numbers;
 
-// Scales for channels are tried for weights only: few backends have them for activations.
+// Sets cause and mend of `out`. Tries scales per channel only for weights: few backends have them
+// for activations.
 void find_mend(const quantized_numbers *q, node_accuracy *out);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value has the float model's elements if that has a value of the same name, or feeds a node of
-// the same name at the same port. A pair of Quantize and Dequantize stands for the value that it
+// Finds the float model's elements for a value: of the value of the same name, or at the same port
+// of the node of the same name. A pair of Quantize and Dequantize stands for the value that it
 // reads.
 #include "tools/lab/explain/accuracy/reference.h"
 
@@ -35,7 +35,7 @@ const void *reference_of(const reference *ref, qdq_value value) {
 
 //---- The float model --------------------------------------------------------
 
-// The float model's elements for a value of it that has the type of `v`.
+// Returns the elements of value `real` of the float model if it has the type of `v`; else NULL.
 static const void *real_data(const reference *ref, qdq_value real, qdq_value v) {
     const qdq_graph *graph = ref->real->form.graph;
     qdq_dtype a, b;
@@ -57,8 +57,8 @@ static qdq_value real_named(const reference *ref, const char *name) {
     return qdq_graph_find(graph, qdq_value_name_of(graph, name));
 }
 
-// The node of the float model that makes the value with the name of a node's first output, or has
-// its name; SIZE_MAX if it is none of the same op.
+// Finds the node of the float model that computes the value named like a node's first output, or
+// else the node of the same name. SIZE_MAX if none has the same op.
 static size_t real_node(const reference *ref, size_t node) {
     const replay *q = ref->quantized, *r = ref->real;
     qdq_node_info info = qdq_graph_node(q->form.graph, node);
@@ -93,7 +93,7 @@ static void note_node(reference *ref, size_t node) {
 
 //---- Exact inputs -----------------------------------------------------------
 
-// A pair stands for what it reads.
+// Notes that the result of a pair stands for the value that the pair reads.
 static void note_pair(reference *ref, size_t node) {
     const qdq_graph *graph = ref->quantized->form.graph;
     size_t quantize = quantize_of(ref->quantized, node);
@@ -117,7 +117,7 @@ static qdq_status run_exact(const reference *ref, size_t node, void *const *outp
     }
     qdq_status status = QDQ_OK;
     for (size_t i = 0; status == QDQ_OK && i < n->run.input_count; i++) {
-        // Only read by the run.
+        // The run only reads it.
         inputs[i] = (void *)(uintptr_t)reference_of(ref, n->run.inputs[i].value);
         if (!inputs[i]) status = no_memory(err);
     }

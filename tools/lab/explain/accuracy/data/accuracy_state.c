@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merges sums of errors, and makes the report of them.
+// Merges sums of errors, and prints their report.
 #include "tools/lab/explain/accuracy/data/accuracy_state.h"
 
 #include <math.h>
@@ -103,7 +103,7 @@ static bool fill_accuracy(const state *s, accuracy *a) {
     return true;
 }
 
-// Rounds ratios for JSON, which would have all digits.
+// Rounds ratios for JSON, which would print all digits.
 static void round_ratios(accuracy *a) {
     for (size_t i = 0; i < a->count; i++) {
         node_accuracy *n = &a->nodes[i];

@@ -5,16 +5,16 @@
 
 #include "tools/lab/dataset/kinds.h"
 
-// Columns of the table of nodes that make floats.
+// Columns of the table of nodes whose first output is a float.
 typedef enum node_column {
     NODE_NAME,
     NODE_OP,
-    NODE_CODES_OF,  // the Quantize whose codes a Dequantize reads; "": none
-    NODE_KIND,      // a name of accuracy_kind_names; "": weights that the float model does not have
-    NODE_COUNTS,    // elements, elements beyond the range of the codes
-    NODE_CODES,     // how many codes there are, 0 without codes; the least and greatest that occurs
-    NODE_TRUTHS,    // sum of squares of the float model's elements
-    NODE_EXACTS,    // sum of squares of results on exact inputs
+    NODE_CODES_OF,    // the Quantize whose codes a Dequantize reads; "": none
+    NODE_KIND,        // a name of accuracy_kind_names; "": weights that the float model lacks
+    NODE_COUNTS,      // elements, elements beyond the range of the codes
+    NODE_CODES,       // number of codes (0: none); the least and the greatest that occurs
+    NODE_TRUTHS,      // sum of squares of the float model's elements
+    NODE_EXACTS,      // sum of squares of results on exact inputs
     NODE_OWN_NOISES,  // sums of squares of errors, as in node_accuracy
     NODE_INHERITED_NOISES,
     NODE_TOTAL_NOISES,
@@ -24,7 +24,7 @@ typedef enum node_column {
 // Columns of the table of outputs.
 typedef enum output_column {
     OUTPUT_NAME,
-    OUTPUT_KNOWN,  // "yes" if both graphs have it, with one type
+    OUTPUT_KNOWN,  // "yes" if both graphs have it with the same type
     OUTPUT_SIGNALS,
     OUTPUT_NOISES,
     OUTPUT_COLUMNS,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both graphs are compiled once, node by node, and run on each sample in the same memory. A first
-// run on zeros shows which nodes have rows, so that rows do not depend on samples. The errors of
+// Compiles both graphs once, node by node, and runs them on each sample in the same memory. A first
+// run on zeros finds the nodes that have rows, so that rows do not depend on samples. The errors of
 // constant weights are the same for each sample, so they are summed once.
 #include "tools/lab/explain/accuracy/data/against_data.h"
 
@@ -17,9 +17,9 @@
 #include "tools/lab/explain/accuracy/code_parameters.h"
 #include "tools/lab/explain/accuracy/data/accuracy_state.h"
 
-// What a row of nodes needs for a sample.
+// The node of a row, for use with each sample.
 typedef struct row_node {
-    size_t node;  // of the form
+    size_t node;  // index in the form
     bool measured, constant;
     code_parameters codes;
 } row_node;
@@ -29,11 +29,11 @@ typedef struct data_accuracy {
     const char *target;
     session quantized, real;
     given_values inputs, real_inputs;
-    replay replays[2];  // of the quantized graph, of the float model
+    replay replays[2];  // quantized graph, float model
     reference ref;
     row_node *nodes;  // [row]
     size_t count;
-    state constants;  // the errors of constant weights in one sample
+    state constants;  // the errors of constant weights in a sample
 } data_accuracy;
 
 static int no_memory(void) {
@@ -151,7 +151,7 @@ static int add_rows(data_accuracy *d, state *s, const char *folder) {
 
 //---- The task ---------------------------------------------------------------
 
-// The exec of the quantized graph writes samples to the memory that its replay reads.
+// Lets the exec of the quantized graph write samples to the memory that its replay reads.
 static int share_inputs(data_accuracy *d) {
     const session *s = &d->quantized;
     int code = given_open(&d->inputs, s);
