@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Targets come first, because one of them explains every node. Then single nodes: number formats,
-// then mistakes, then number formats in all nodes. A stage that finds all bits is the last one.
-// Time is bounded.
+// Searches for the cause of a difference in stages: targets, which explain every node at once;
+// number formats of a single node; mistakes in a node; number formats of all nodes. Ends with the
+// first stage that reproduces all bits. Time is bounded.
 #include "tools/lab/explain/explain.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ typedef struct search {
     explanation *e;
     size_t *suspects;
     double until;
-    bool any;  // a candidate gives all bits
+    bool any;  // a candidate reproduces all bits
 } search;
 
 const char *explain_name(const session *s, const replay *r, qdq_value value) {
@@ -39,7 +39,8 @@ const char *explain_name(const session *s, const replay *r, qdq_value value) {
     return qdq_output_original(s->graph, output);
 }
 
-// True if there is time to try more, and memory: a search that leaves tries out finds other causes.
+// True if time and memory allow another try. A search that runs out of memory stops, as skipped
+// tries would lead to another cause.
 static bool in_time(search *f) {
     if (f->opt->memory->exceeded) return false;
     if (now() < f->until) return true;
@@ -49,8 +50,8 @@ static bool in_time(search *f) {
 
 //---- The first difference ---------------------------------------------------
 
-// Whether floats differ by so little that another order of additions, or another library's
-// elementary functions, may be the reason.
+// True if floats differ so little that another order of additions, or elementary functions of
+// another library, may be the reason.
 static bool is_noise(const replay *r, qdq_value value, const char *op) {
     const qdq_tensor_info *info = &r->values[value.id].info;
     if (info->dtype != QDQ_FLOAT32 || strstr(op, "uantize") || strcmp(op, "Cast") == 0)
@@ -77,7 +78,7 @@ static void take_first(search *f, size_t node, const node_value *v, const differ
     e->differing = d->different;
 }
 
-// Noise is passed over if a later value differs by more.
+// Notes the first value that differs. Noise gives way to a later value that differs by more.
 static void look_at(search *f, size_t node, const node_value *v) {
     explanation *e = f->e;
     if (!replay_given(f->r, v->value)) return;
@@ -102,7 +103,7 @@ static void find_first(search *f) {
             look_at(f, n, &f->r->nodes[n].run.outputs[i]);
 }
 
-// Lists the nodes between the first value that differs and what the device gave before it.
+// Lists the nodes between the first value that differs and the last given values before it.
 static bool find_suspects(search *f) {
     replay *r = f->r;
     bool *cut = calloc(r->given->ids, sizeof *cut);
@@ -130,7 +131,7 @@ static void note_result(search *f, size_t node, const void *data) {
     if (f->e->result) memcpy(f->e->result, data, info->bytes);
 }
 
-// Whether the cause was found at this node before, in another form.
+// True if the cause was already found at this node, with another detail.
 static bool is_found(const explanation *e, const candidate *c) {
     for (size_t i = 0; i < e->found_count; i++)
         if (e->found[i].node == c->node && strcmp(e->found[i].cause, c->cause) == 0) return true;
@@ -150,7 +151,7 @@ static void note_candidate(search *f, size_t node, const variant *v, replay_left
     }
 }
 
-// Runs the graph with a variant of a node. True if it gives all bits.
+// Runs the graph with a variant of a node. True if it reproduces all bits.
 static bool try_variant(search *f, size_t node, const variant *v) {
     qdq_error err = {0};
     replay *r = f->r;
@@ -170,8 +171,8 @@ static bool try_variant(search *f, size_t node, const variant *v) {
     return gives;
 }
 
-// Several fields alone may give all bits, with different causes. Pairs of fields are tried if none
-// does.
+// Tries the formats of a node. Several single fields may reproduce all bits, with different causes.
+// Pairs of fields are tried only if no single field does.
 static void try_formats(search *f, size_t node) {
     format_text text;
     variant v;
@@ -188,7 +189,7 @@ static bool take_mistake(void *with, size_t node, const variant *v) {
     return !in_time(f) || try_variant(f, node, v);
 }
 
-// Opens the nodes that have parameters, or inputs to exchange, and tries each.
+// Opens the suspects as documents, and tries the mistakes of each.
 static void try_all_mistakes(search *f) {
     char folder[4096];
     const char *base = getenv("TMPDIR");
@@ -227,8 +228,7 @@ static bool run_format(void *with, size_t node, void *const *outputs) {
            variant_run(w->f->r, node, &v, outputs, &err) == QDQ_OK;
 }
 
-// The first of the suspects for which the format makes a difference; f->e->suspects if there is
-// none.
+// Returns the index of the first suspect that the format may change; f->e->suspects if none.
 static size_t first_with_format(const search *f, size_t format, format_text *text, variant *v) {
     size_t i = 0;
     while (i < f->e->suspects &&
@@ -264,7 +264,7 @@ static void try_everywhere(search *f) {
 
 //---- Targets ----------------------------------------------------------------
 
-// Whether another target runs the same graph with the same numerics.
+// True if another target runs the same graph with the same numerics.
 static bool same_numerics(const search *f, const char *target) {
     qdq_error err = {0};
     qdq_numerics n;
@@ -298,7 +298,7 @@ static void try_targets(search *f) {
     }
 }
 
-// The node and the cause, as `qdq compare` tells them.
+// Sets the node and the cause as `qdq compare` finds them.
 static int explain_target(search *f) {
     first_difference d;
     explanation *e = f->e;
@@ -317,7 +317,7 @@ void explanation_release(explanation *e) {
 
 //---- Choosing ---------------------------------------------------------------
 
-// The first node of a format in all nodes is the first that it changes.
+// Names a candidate as the cause. A format of all nodes keeps the node of the first difference.
 static void name_candidate(search *f, const candidate *c) {
     explanation *e = f->e;
     if (c->node != SIZE_MAX) {

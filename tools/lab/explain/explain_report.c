@@ -13,7 +13,7 @@ enum { MOST_ELEMENTS = 8, MOST_NAMED = 6 };
 
 //---- Elements ---------------------------------------------------------------
 
-// An element of two results, and of the node's first input if that has the same shape.
+// An element of two results, and of the node's first input if it has the same shape.
 typedef struct shown {
     size_t at;
     const node_value *value;
@@ -61,7 +61,7 @@ static shown show(const replay *r, const explanation *e) {
     return s;
 }
 
-// Moves to the next element that differs; false after the last one.
+// Moves to the next element that differs. False after the last.
 static bool next_element(shown *s, size_t from) {
     qdq_tensor_info one = {.dtype = s->value->info.dtype,
                            .bytes = qdq_dtype_size(s->value->info.dtype)};

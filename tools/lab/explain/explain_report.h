@@ -8,9 +8,9 @@
 
 // The other side of an explanation.
 typedef struct report_title {
-    const char *command;  // "qdq explain net.json --got got.npz": what reproduces it
-    const char *against;  // "target onnx": what computed
-    const char *given;    // "given": what the other side is called
+    const char *command;  // command that reproduces it: "qdq explain net.json --got got.npz"
+    const char *against;  // side that computed: "target onnx"
+    const char *given;    // name of the other side: "given"
 } report_title;
 
 void explain_text(const session *s, const replay *base, const explanation *e,

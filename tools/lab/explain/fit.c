@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each element bounds the scale: x / (q + 1/2) and x / (q - 1/2) for Quantize, half a unit in the
-// last place around y / q for Dequantize. Scales that satisfy all bounds are tried by the caller.
+// Fits parameters to given results. Each element bounds the scale: x / (q + 1/2) and x / (q - 1/2)
+// for Quantize, half a unit in the last place around y / q for Dequantize. The caller tries scales
+// that satisfy all bounds.
 #include "tools/lab/explain/fit.h"
 
 #include <math.h>
@@ -19,7 +20,8 @@ static double *numbers_of(const replay *r, qdq_dtype dtype, const void *data, si
     return out;
 }
 
-// How many elements lie between two neighbours of the channel axis; 0: there is no such axis.
+// Returns the stride of the channel axis in elements; 0 if the node has no axis of `groups`
+// channels.
 static size_t channel_stride(const node_document *d, qdq_shape shape, size_t groups, size_t *dim) {
     size_t count = 0, stride = 1;
     double *given = document_attr_numbers(d, "axis", &count);
@@ -80,7 +82,7 @@ static double zero_at(const double *zeros, size_t count, size_t group) {
     return count == 0 ? 0 : zeros[count == 1 ? 0 : group];
 }
 
-// Half of the distance between neighbours of a float.
+// Returns half of the distance between a float and its neighbour.
 static double half_unit(qdq_dtype dtype, double y) {
     int exponent, bits = dtype == QDQ_BFLOAT16 ? 8 : dtype == QDQ_FLOAT16 ? 11 : 24;
     (void)frexp(y, &exponent);
@@ -98,7 +100,7 @@ static bool bounds_at(const fit_data *f, size_t i, double zero, double *low, dou
     return true;
 }
 
-// The number with the fewest digits between two positive ones.
+// Returns the number with the fewest digits between two positive numbers.
 static double simplest(double low, double high) {
     char text[40];
     const double tried[] = {low, high, low + (high - low) / 2};
@@ -139,7 +141,8 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-// The shift of one group's codes that most elements show.
+// Finds the median shift of the codes of a group, or of `all` groups. False without an element that
+// shows it.
 static bool shift_of(const fit_data *f, size_t group, bool all, double *out) {
     double *shifts = elements_take_numbers(f->allocator, f->elements);
     size_t count = 0;
@@ -169,7 +172,7 @@ bool fit_zeros(const fit_data *f, double *out) {
 }
 
 bool fit_zero_of_both(const fit_data *f, double *out) {
-    double n = 0, sums[4] = {0};  // of x, code, x * x, x * code
+    double n = 0, sums[4] = {0};  // sums of x, code, x * x, x * code
     if (f->groups != 1 || f->zero_count > 1) return false;
     for (size_t i = 0; i < f->elements; i++) {
         double real = f->quantizes ? f->x[i] : f->got[i], code = f->quantizes ? f->got[i] : f->x[i];

@@ -1,34 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scales and zero points with which Quantize or Dequantize gives what the device gave.
+// Finds scales and zero points with which a Quantize or Dequantize reproduces the device's results.
 #ifndef QDQ_TOOLS_EXPLAIN_FIT_H
 #define QDQ_TOOLS_EXPLAIN_FIT_H
 
 #include "tools/lab/explain/parameters.h"
 
-// What a node read and what the device gave, as numbers. One zero point for each scale.
+// The input of a node, its result and the device's result, as numbers. The node has no zero point,
+// a single one, or one per scale.
 typedef struct fit_data {
     const qdq_allocator *allocator;
     double *x, *ours, *got;  // owned
-    size_t *group;           // [element]: which scale it has; owned
+    size_t *group;           // [element]: index of its scale; owned
     size_t elements, groups;
     bool quantizes;
-    double least, greatest;  // codes
-    qdq_dtype dtype;         // of the result
+    double least, greatest;  // range of the codes
+    qdq_dtype dtype;         // dtype of the result
     const double *scales, *zeros;
     size_t zero_count;
 } fit_data;
 
-// False if the node is no Quantize or Dequantize with one scale or one for each channel, or the
-// device did not give its result. `p` must outlive it. Release it in either case.
+// Reads the data of a node. False unless it is a Quantize or Dequantize with a single scale or a
+// scale per channel, and the device gave its result. `p` must outlive it. Release it in either
+// case.
 bool fit_open(fit_data *f, const node_document *d, const parameter_pair *p);
 void fit_release(fit_data *f);
 
-// Finds scales for given zero points, one for each group or one; writes `groups` numbers. The
-// numbers with the fewest digits among those that fit.
+// Finds scales for given zero points, a single one or one per group: of all numbers that fit, those
+// with the fewest digits. Writes `groups` numbers.
 bool fit_scales(const fit_data *f, const double *zeros, size_t zero_count, double *out);
-// Finds zero points for the node's scales; writes `zero_count` numbers.
+// Finds zero points for the node's scales. Writes `zero_count` numbers.
 bool fit_zeros(const fit_data *f, double *out);
-// Finds about which zero point belongs to another scale, if there is one of each.
+// Estimates the zero point that belongs to another scale, if the node has a single scale and at
+// most one zero point.
 bool fit_zero_of_both(const fit_data *f, double *out);
 
 #endif

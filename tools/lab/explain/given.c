@@ -59,7 +59,7 @@ static int convert_ints(const given_values *given, const char *name, const char 
     return code;
 }
 
-// Rounds floats through an exec, whose inputs may be float32, and compares with what comes back.
+// Rounds float32 numbers to a dtype by an exec, and reads them back as float32 for comparison.
 static qdq_status round_floats(const given_values *given, qdq_dtype dtype, qdq_shape shape,
                                const float *from, void *own, float *back, qdq_error *err) {
     size_t count = qdq_shape_count(shape);
@@ -82,7 +82,7 @@ static qdq_status round_floats(const given_values *given, qdq_dtype dtype, qdq_s
 static int convert_floats(const given_values *given, const char *name, const char *file,
                           const loaded_tensor *t, qdq_dtype dtype, void *out) {
     size_t count = qdq_shape_count(t->shape);
-    double *wide = elements_take_numbers(given->allocator, 2 * count);  // and floats, twice
+    double *wide = elements_take_numbers(given->allocator, 2 * count);  // and two arrays of floats
     if (!wide) return tell_failure(QDQ_ERR_MEMORY, "no memory to read '%s'", name);
     float *narrow = (float *)(wide + count), *back = narrow + count;
     qdq_error err = {0};
@@ -121,7 +121,7 @@ static qdq_value value_called(const qdq_graph *graph, const char *name) {
     return value.id ? value : qdq_graph_find(graph, qdq_value_name_of(graph, name));
 }
 
-// Loads the tensor for a value, without data if it has another shape.
+// Loads the tensor of a value; without data if it has another shape.
 static qdq_status load_value(const qdq_graph *graph, const tensor_spec *spec, const char *name,
                              qdq_value value, loaded_tensor *out, qdq_error *err) {
     qdq_dtype dtype;
@@ -130,7 +130,7 @@ static qdq_status load_value(const qdq_graph *graph, const tensor_spec *spec, co
     return tensor_load(spec, name, shape, out, err);
 }
 
-// Takes the elements of one value.
+// Takes the elements of a value.
 static int take(given_values *given, const qdq_graph *graph, const char *name, qdq_value value,
                 const char *file, const loaded_tensor *t) {
     qdq_dtype dtype;
@@ -160,7 +160,7 @@ static int unknown_value(const qdq_graph *graph, const char *name) {
     return code;
 }
 
-// A tensor of a file of named tensors. Constants are no results of the device.
+// Takes a tensor of a file of named tensors. Ignores constants, which are no results of the device.
 static int take_named(given_values *given, const qdq_graph *graph, const tensor_spec *file,
                       const char *name) {
     qdq_error err = {0};
@@ -250,7 +250,7 @@ int given_read(given_values *given, const session *s, const string_list *files) 
     return code;
 }
 
-// Whether a file of --got has a tensor for an input of the graph.
+// True if a file of --got has a tensor for an input of the graph.
 static bool has_input(const session *s, const char *text) {
     tensor_spec spec;
     if (!tensor_spec_parse(text, &spec)) return false;
@@ -265,7 +265,7 @@ static bool has_input(const session *s, const char *text) {
     return false;
 }
 
-// Inputs that -i does not give may be among what the device gave.
+// Inputs that -i does not give may be in the files of --got.
 int given_take_inputs(given_values *given, session *s, const options *opt) {
     options both = *opt;
     size_t count = opt->inputs.count;

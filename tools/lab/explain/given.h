@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device gave: elements of values and outputs of a graph, from files.
+// Loads device results (values and outputs of a graph) from files.
 #ifndef QDQ_TOOLS_EXPLAIN_GIVEN_H
 #define QDQ_TOOLS_EXPLAIN_GIVEN_H
 
@@ -12,28 +12,28 @@ typedef struct given_values {
     void **data;         // [value]: row-major, in the dtype of the value; NULL: not given; owned
     void **inputs;       // [value]: elements of inputs of the graph; owned
     const char **names;  // [value]: the name of the output that gave it, or NULL
-    size_t count;        // of values that are given
-    size_t ignored;      // tensors with the name of no value
-    char ignored_name[128];          // one of them
-    const qdq_allocator *allocator;  // of elements
+    size_t count;        // number of given values
+    size_t ignored;      // tensors whose name is no value's
+    char ignored_name[128];          // name of an ignored tensor
+    const qdq_allocator *allocator;  // allocates elements
 } given_values;
 
-// Opens it without values. EXIT_OK, or another exit code after a message; release it in either
+// Opens an empty set of values. EXIT_OK, or another exit code after a message; release it in either
 // case.
 int given_open(given_values *given, const session *s);
-// Opens it and reads files of --got. EXIT_OK, or another exit code after a message; release it in
-// either case.
+// Opens a set of values and reads files of --got. EXIT_OK, or another exit code after a message;
+// release it in either case.
 int given_read(given_values *given, const session *s, const string_list *files);
-// Takes the inputs of the graph, as the options give them, from -i or from among the values of
-// --got, and ends the exec. EXIT_OK, or another exit code after a message.
+// Takes the inputs of the graph by the options, from -i or from the files of --got, and destroys
+// the exec. EXIT_OK, or another exit code after a message.
 int given_take_inputs(given_values *given, session *s, const options *opt);
-// Opens values of another graph with copies of the inputs of `from`. EXIT_OK, or another exit code
-// after a message; release it in either case.
+// Opens a set of values for another graph, with copies of the inputs of `from`. EXIT_OK, or another
+// exit code after a message; release it in either case.
 int given_copy_inputs(given_values *out, const session *to, const session *from,
                       const given_values *given);
 void given_release(given_values *given);
 
-// How many ids cover all values of a graph with its inputs.
+// Returns a number greater than the id of every value of a graph, inputs included.
 size_t graph_ids(const qdq_graph *graph, const qdq_plan *plan);
 
 #endif

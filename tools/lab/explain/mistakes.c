@@ -75,7 +75,7 @@ static void hand_over(trial_run *t, const char *cause, const char *detail) {
         t->stopped = t->taker->take(t->taker->with, document_node(t->d), &v);
 }
 
-// Tries t->values for a parameter.
+// Tries t->values in place of a parameter.
 static void try_values(trial_run *t, const parameter *p, const char *cause, const char *detail) {
     size_t count = p->count ? p->count : 1;
     if (t->stopped || (p->count && same_numbers(t->values, p->values, count))) return;
@@ -133,7 +133,7 @@ static void try_pooled(trial_run *t, const parameter *p, bool zero, const char *
     }
 }
 
-// To the upper 16 bits of a float32, or to 11 digits.
+// Rounds a scale to the upper 16 bits of a float32, or to 11 binary digits.
 static double rounded_scale(double scale, variant_rounding how) {
     float x = (float)scale;
     variant_round(how, &x, 1);

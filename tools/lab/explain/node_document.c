@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants that lie in a file become inputs, so that the text is small and needs no folder. cJSON
-// reads and prints numbers as in the locale "C", the command line's, which never calls setlocale.
+// Edits a node as a JSON document. Constants in a file become inputs, so that the text is small and
+// needs no folder. cJSON reads and prints numbers in the locale "C", because the command line never
+// calls setlocale.
 #include "tools/lab/explain/node_document.h"
 
 #include <cjson/cJSON.h>
@@ -18,11 +19,11 @@ enum { MOST_INPUTS = 64 };
 struct node_document {
     const replay *replay;
     size_t node, op;
-    cJSON *root, *edit;  // `edit`: a copy with changes; NULL: none
+    cJSON *root, *edit;  // `edit`: changed copy; NULL: none
     char *text;
     document_input inputs[MOST_INPUTS];
-    size_t input_count, own_count;  // the first `own_count` are of the graph as it is
-    void *data[MOST_INPUTS];        // of changed ports; owned
+    size_t input_count, own_count;  // the first `own_count` belong to the unchanged graph
+    void *data[MOST_INPUTS];        // elements of changed ports; owned
 };
 
 const replay *document_replay(const node_document *d) { return d->replay; }
@@ -69,7 +70,7 @@ static void know_input(node_document *d, const char *name, const void *data) {
     if (d->input_count < MOST_INPUTS) d->inputs[d->input_count++] = (document_input){name, data};
 }
 
-// Makes an input of a constant that lies in a file.
+// Turns a constant in a file into an input.
 static bool take_constant(node_document *d, qdq_value value) {
     const qdq_graph *graph = run_of(d)->graph;
     const char *name = qdq_value_name(graph, value);
@@ -242,7 +243,8 @@ bool document_set_flag(node_document *d, const char *attr, bool value) {
     return put_attr(d, attr, cJSON_CreateBool(value));
 }
 
-// The numbers as elements of a dtype; NULL if it is none of a parameter, or has no such number.
+// Converts numbers to elements of a dtype of parameters. NULL for other dtypes, for a number out of
+// range, or if memory runs out.
 static void *narrowed(qdq_dtype dtype, const double *values, size_t count) {
     const qdq_dtype_info *info = qdq_dtype_get(dtype);
     size_t size = qdq_dtype_size(dtype);
@@ -304,7 +306,7 @@ static cJSON *number(double value) {
     return cJSON_CreateNumber(value);
 }
 
-// Takes the items with this name out of a list.
+// Removes the items with this name from a list.
 static void drop_named(cJSON *list, const char *name) {
     for (int i = cJSON_GetArraySize(list); i-- > 0;) {
         const char *own = cJSON_GetStringValue(

@@ -7,8 +7,8 @@
 
 //---- Fields of the numerics -------------------------------------------------
 
-// X(what a reader sees, assignment). Single fields come before pairs, so that the simplest
-// explanation is found first.
+// X(text for people, assignment). Single fields come before pairs, so that the simplest explanation
+// is found first.
 #define FIELDS(X)                                                                                 \
     X("half away", n->rounding = QDQ_ROUND_HALF_AWAY)                                             \
     X("half up", n->rounding = QDQ_ROUND_HALF_UP)                                                 \
@@ -89,7 +89,7 @@ static const char *const field_names[] = {FIELDS(NAME)};
 #undef NAME
 enum { FIELD_COUNT = sizeof field_names / sizeof *field_names };
 
-// Applies row `index` of FIELDS and returns what a reader sees.
+// Applies row `index` of FIELDS and returns its text.
 static const char *apply(size_t index, qdq_numerics *n) {
     size_t at = 0;
 #define APPLY(detail, assign) \

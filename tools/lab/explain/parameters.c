@@ -17,7 +17,7 @@ static bool op_has_attr(const char *op, const char *attr) {
     return false;
 }
 
-// `prefix` is "in_", "a_" or "".
+// Reads a parameter from its attribute or its port. `prefix`: "in_", "a_" or "".
 static parameter read_parameter(const node_document *d, const char *prefix, const char *port,
                                 const char *attr) {
     parameter p = {0};
@@ -30,7 +30,7 @@ static parameter read_parameter(const node_document *d, const char *prefix, cons
     return p;
 }
 
-// Whether a port is a scale or a zero point. Copies what comes before this word.
+// True if the name of a port ends in `word`. Copies the prefix before it.
 static bool prefix_of(const char *port, const char *word, char *prefix, size_t capacity) {
     size_t length = strlen(port), tail = strlen(word);
     if (length < tail || strcmp(port + length - tail, word) != 0 || length - tail >= capacity)

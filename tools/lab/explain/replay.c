@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of all results is taken before the first node runs, so that a graph that does not fit
-// is refused at once. Programs that have no room beside it are compiled for each run.
+// Allocates the memory of all results before the first node runs, so that a graph that does not fit
+// is refused at once. Programs for which no memory is left are compiled for each run.
 #include "tools/lab/explain/replay.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ qdq_value replay_source(const replay *r, qdq_value value) {
     return value.id < r->form.value_count ? r->form.sources[value.id].value : (qdq_value){0};
 }
 
-//---- What nodes read --------------------------------------------------------
+//---- Elements that nodes read ------------------------------------------------
 
 static void note(replay *r, const node_value *value) { r->values[value->value.id] = *value; }
 
@@ -35,7 +35,7 @@ static void shift(const replay *r, const node_value *v, const unsigned char *dat
         codes[i] = (unsigned char)(data[i] + (unsigned)offset);
 }
 
-// The elements of a value of the given graph as the form has them.
+// Returns elements of the given graph as codes of the form: the same, or a shifted copy.
 static void *in_codes(replay *r, const node_value *v, void *data) {
     if (!data || !r->form.sources[v->value.id].offset) return data;
     unsigned char *codes = elements_take(r->exec_options.allocator, v->info.bytes);
@@ -105,7 +105,7 @@ void replay_free_outputs(const replay *r, size_t node, void **outputs) {
     free(outputs);
 }
 
-// Runs a node in the memory of its results.
+// Runs a node again, into the memory of its results.
 static qdq_status run_again(const replay *r, size_t node, qdq_error *err) {
     const node_run *run = &r->nodes[node].run;
     void **outputs = calloc(run->output_count + 1, sizeof *outputs);
@@ -117,7 +117,7 @@ static qdq_status run_again(const replay *r, size_t node, qdq_error *err) {
     return status;
 }
 
-// Compiles a node, and keeps the program if there is room for it.
+// Compiles a node, and counts the bytes of its program.
 static qdq_status compile_node(replay *r, size_t node, qdq_error *err) {
     replay_node *n = &r->nodes[node];
     size_t before = r->memory->left;
@@ -136,7 +136,7 @@ static void keep_program(replay *r, size_t node) {
         r->programs -= n->bytes;
 }
 
-// Finds the elements that a node reads and makes.
+// Finds the elements that a node reads, and those that later nodes read for its results.
 static bool open_values(replay *r, const node_run *run) {
     for (size_t i = 0; i < run->input_count; i++) {
         note(r, &run->inputs[i]);
@@ -175,7 +175,7 @@ void replay_drop_ended(const replay *r, size_t node, void **elements) {
 
 //---- Opening ----------------------------------------------------------------
 
-// Bytes of the results of all nodes.
+// Returns the bytes of the results of all nodes.
 static size_t result_bytes(const replay *r) {
     size_t bytes = 0;
     for (size_t v = 0; v < r->form.value_count; v++) {
@@ -213,7 +213,7 @@ static void note_readers(replay *r) {
             r->last[qdq_graph_node_input(r->form.graph, n, i).id] = n;
 }
 
-// Opens it without memory for results.
+// Opens the graph without memory for results.
 static qdq_status open_form(replay *r, qdq_graph *graph, const char *target,
                             const given_values *given, const qdq_exec_options *exec_options,
                             const options *opt, qdq_error *err) {
@@ -224,7 +224,7 @@ static qdq_status open_form(replay *r, qdq_graph *graph, const char *target,
                   .target = target};
     if (deployed_open_target(&r->form, graph, given->ids, target, err) != QDQ_OK)
         return err->status;
-    // The target of a rewritten graph does not rewrite it once more.
+    // The target of a rewritten graph does not rewrite it again.
     if (r->form.owned) r->target = qdq_graph_target(r->form.graph);
     size_t values = r->form.value_count;
     r->node_count = qdq_graph_node_count(r->form.graph);
@@ -254,7 +254,8 @@ qdq_status replay_open(replay *r, qdq_graph *graph, const char *target, const gi
 qdq_status replay_run(replay *r, qdq_error *err) {
     qdq_status status = QDQ_OK;
     size_t bytes = result_bytes(r), left = r->memory->left;
-    r->programs = left > bytes ? (left - bytes) / 2 : 0;  // `bytes` more are for changed results
+    // Another `bytes` are reserved for changed results.
+    r->programs = left > bytes ? (left - bytes) / 2 : 0;
     for (size_t n = 0; status == QDQ_OK && n < r->node_count; n++) status = open_node(r, n, err);
     return status;
 }
@@ -290,8 +291,8 @@ void replay_close(replay *r) {
 
 //---- Other targets ----------------------------------------------------------
 
-// Runs a node and frees it and all elements that no later node reads. True if it makes what is
-// given.
+// Runs a node, and frees it and all elements that no later node reads. True if its results equal
+// the given values.
 static bool passes(replay *r, size_t node, qdq_error *err) {
     bool same =
         take_results(r, node) ? open_node(r, node, err) == QDQ_OK : replay_no_memory(err) == QDQ_OK;

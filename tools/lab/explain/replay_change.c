@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts how many elements differ from the device's, with changed results of nodes and without.
+// Counts the elements that differ from the given values, with and without changed results of nodes.
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,8 +30,8 @@ static bool reads_change(const replay *r, size_t node) {
     return false;
 }
 
-// Counts what the new elements of a value explain. Other nodes read them unless the device gave the
-// value.
+// Counts the differences that new elements of a value explain. Later nodes read them unless the
+// value is given.
 static void accept_output(replay *r, const node_value *v, void *data, qdq_value first,
                           replay_left *left) {
     uint32_t id = v->value.id;
@@ -57,7 +57,7 @@ static void accept_outputs(replay *r, size_t node, void **outputs, qdq_value fir
     free(outputs);
 }
 
-// Computes a node again if its inputs changed or others change it.
+// Computes a node again if its inputs have changed or `others` changes it.
 static qdq_status pass_on(replay *r, size_t n, const replay_changer *others, qdq_value first,
                           replay_left *out, qdq_error *err) {
     bool reads = reads_change(r, n);

@@ -15,21 +15,21 @@
 
 enum { MOST_CUT = 64 };
 
-// The elements that are kept.
+// The elements that a reproduction keeps.
 typedef struct cut {
     const node_value *y;
     const void *given;
     size_t at[MOST_CUT];
     size_t count, most;
     bool whole;               // all elements
-    size_t channels, stride;  // of parameters; 0: one for all
-    size_t channel;           // the only one that is kept
+    size_t channels, stride;  // of parameters; 0 channels: the same for all elements
+    size_t channel;           // the only channel that is kept
 } cut;
 
 //---- Which elements ---------------------------------------------------------
 
-// How many inputs have the shape of the result; SIZE_MAX if another one has neither this shape nor
-// a single element, so that elements cannot be cut out one by one.
+// Returns the number of inputs with the shape of the result. SIZE_MAX if elements cannot be cut out
+// one by one: another input has neither a single element nor one per channel.
 static size_t full_inputs(const replay *r, size_t node, const cut *c, size_t *elements) {
     const qdq_graph *graph = r->form.graph;
     size_t full = 0;
@@ -60,7 +60,7 @@ static size_t channel_of(const cut *c, size_t i) {
     return c->channels ? i / c->stride % c->channels : 0;
 }
 
-// Takes elements that differ, of the channel of the first.
+// Chooses elements that differ, all of the channel of the first.
 static void choose_elements(const replay *r, cut *c) {
     size_t total = qdq_shape_count(c->y->info.shape);
     for (size_t i = 0; i < total && c->count < c->most; i++) {
@@ -112,7 +112,7 @@ static bool cut_port(node_document *d, const replay *r, size_t node, size_t port
     return done;
 }
 
-// Parameters in attributes: those of the channel that is kept.
+// Cuts parameters in attributes to the channel that is kept.
 static bool cut_attrs(node_document *d, const cut *c) {
     static const char *const attrs[] = {"scales", "zps"};
     bool done = true;

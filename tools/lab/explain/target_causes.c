@@ -9,7 +9,7 @@
 #include "tools/failure.h"
 #include "tools/lab/compare/compare_graph.h"
 
-// Notes the first output of a node that differs.
+// Notes the first output of a node that differs between the targets.
 static void note_node(const comparison *c, const node_comparison *n, first_difference *out) {
     const node_pair *pair = &n->pairs[0];
     for (size_t i = 0; i < n->output_count && !out->differs; i++) {
@@ -44,7 +44,7 @@ static int compare_until(comparison *c, first_difference *out) {
     return code;
 }
 
-// The comparison frees its inputs as it goes.
+// Copies the inputs for a comparison, which frees its inputs as it goes.
 static void **copy_inputs(const session *s, const given_values *given) {
     size_t count = qdq_plan_input_count(s->plan);
     void **inputs = calloc(count + 1, sizeof *inputs);

@@ -100,7 +100,7 @@ static const void *data_called(const variant *v, const char *name) {
     return NULL;
 }
 
-// The outputs have the same types as those of the node, or the variant is not legal.
+// True if the outputs have the types of the node's outputs; otherwise the variant is not legal.
 static bool same_outputs(const qdq_plan *plan, const node_run *run) {
     if (qdq_plan_output_count(plan) != run->output_count) return false;
     for (size_t i = 0; i < run->output_count; i++) {
@@ -123,7 +123,7 @@ static qdq_status run_document(const replay *r, size_t node, const variant *v, v
     size_t count = qdq_plan_input_count(program.plan);
     bool fits = program.exec && count <= v->input_count && same_outputs(program.plan, &n->run);
     for (size_t i = 0; fits && i < count; i++) {
-        // Only read by the run.
+        // The run only reads it.
         inputs[i] = (void *)(uintptr_t)data_called(v, qdq_plan_input(program.plan, i)->name);
         fits = inputs[i] != NULL;
     }

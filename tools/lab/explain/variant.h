@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node computed in another way than the graph says: under other numerics, with its float inputs
-// or results rounded, or with other attributes and parameters.
+// Computes a node in another way than the graph: under other numerics, with rounded float inputs or
+// results, or with other attributes and parameters.
 #ifndef QDQ_TOOLS_EXPLAIN_VARIANT_H
 #define QDQ_TOOLS_EXPLAIN_VARIANT_H
 
@@ -8,7 +8,7 @@
 
 typedef enum variant_kind { VARIANT_NUMERICS, VARIANT_ROUNDING, VARIANT_DOCUMENT } variant_kind;
 
-// How float32 is rounded.
+// Roundings of a float32.
 typedef enum variant_rounding {
     ROUND_BFLOAT16,
     ROUND_BFLOAT16_TRUNCATE,
@@ -17,7 +17,7 @@ typedef enum variant_rounding {
     ROUND_FLUSH,  // denormals to 0
 } variant_rounding;
 
-// An input of a document: its name and the elements of a value, or elements of its own.
+// An input of a document: its name and its elements, of a value or changed.
 typedef struct document_input {
     const char *name;
     const void *data;
@@ -35,7 +35,7 @@ typedef struct variant {
     size_t input_count;
 } variant;
 
-// Computes node `node` on what the replay uses. Does nothing but set `err` if the variant is not
+// Computes node `node` on the elements that the replay uses. Only sets `err` if the variant is not
 // legal.
 qdq_status variant_run(const replay *r, size_t node, const variant *v, void *const *outputs,
                        qdq_error *err);
