@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python -m qdq: the command-line tool, for a Python whose folder of commands is not in PATH."""
+"""Runs the command-line tool as `python -m qdq`, for a Python whose folder of commands is not in PATH."""
 
 import sys
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Building graphs: every op of the library is a method, by the library's own table of ops."""
+"""Builds graphs: every op of the library is a method, generated from the library's table of ops."""
 
 import json
 import keyword
@@ -15,16 +15,16 @@ from ._graph import parse
 from ._library import ArgumentError, lib
 
 
-_INLINE, _FILE = 4096, "constants.safetensors"  # elements of a constant that are written as numbers
+_INLINE, _FILE = 4096, "constants.safetensors"  # most elements of a constant in the text
 
-# Names that are not the words of the op, as in C.
+# Names of calls in C that do not follow from the name of the op.
 _NAMES = {"BatchNormInference": "batch_norm", "BatchNormForwardTraining": "batch_norm_training",
           "StaticReshape": "reshape", "StaticTranspose": "transpose", "MatMulNBits": "matmul_nbits",
           "QGemm": "qgemm"}  # fmt: skip
 
 
 def _snake(name):
-    """The name of the call in C: "layer_norm" of LayerNorm, with _ behind it if Python has the word."""
+    """Returns the name of an op's call in C: "layer_norm" for LayerNorm, with _ behind a keyword of Python."""
     for word in ("MatMul", "SoftMax", "ReLU", "PRelu", "QLinear", "NaN"):
         name = name.replace(word, word.capitalize())
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
@@ -61,20 +61,20 @@ class _Op:
 _OPS = {_NAMES.get(op.name) or _snake(op.name): op for op in map(_Op, range(lib.qdq_op_count()))}
 
 
-# The attributes that hold the numbers of a port.
+# {port: attribute that takes its numbers}
 _NUMBERS = {"scale": "scales", "zero_point": "zps", "in_scale": "in_scales", "in_zero_point": "in_zps",
             "out_scale": "out_scales", "out_zero_point": "out_zps", "global_scale": "global_scales"}  # fmt: skip
 
 
 def is_number(value):
-    """True for numbers, lists of them, and arrays of numpy's default types, none of which choose a dtype."""
+    """True for numbers, lists of numbers, and arrays of numpy's default types, none of which choose a dtype."""
     if isinstance(value, (np.ndarray, np.generic)):
         return value.dtype in (np.float64, np.int64)
     return isinstance(value, (bool, int, float, list, tuple))
 
 
 class Value:
-    """A value of a graph that is being built."""
+    """A value of a graph under construction."""
 
     def __init__(self, builder, name):
         self._builder, self.name = builder, name
@@ -91,20 +91,20 @@ class Builder:
         b.output("y", b.quantize(x, scales=0.02, dtype="int8"))
         g = b.build()
 
-    Each op is a method: help(qdq.Builder.quantize) lists its ports and attributes. Ports take values, and arrays of
-    numpy, which become constants. Numbers, lists, float64 and int64 arrays for `scale` and `zero_point` are the
-    attributes `scales` and `zps`; a target that computes by float64 scales (torchao) takes a float64 array as it is if
-    build names the target. The keyword `name` names the node. Mistakes in the graph are found by build and
-    Graph.check, a port or attribute that does not exist by the method, as ArgumentError.
+    Each op is a method: help(qdq.Builder.quantize) lists its ports and attributes. Ports take values, and numpy arrays,
+    which become constants. For the ports `scale` and `zero_point`, numbers, lists, and float64 and int64 arrays set the
+    attributes `scales` and `zps`; a float64 array stays float64 if build names a target that computes with float64
+    scales (torchao). The keyword `name` names the node. build and Graph.check find mistakes in the graph; a method
+    raises ArgumentError for an unknown port or attribute.
     """
 
     def __init__(self, name=""):
         self._name = name
         self._inputs, self._constants, self._nodes, self._outputs = [], [], [], []
         self._taken = set()
-        self._numbers = {}  # {stem: number of the last name made of it}
-        self._large = {}  # {name: (dtype, array)}, which go through a file
-        self._wide = []  # (node, attribute, port, array): numbers that are float64 where a target computes in it
+        self._numbers = {}  # {stem: number of the last name with it}
+        self._large = {}  # {name: (dtype, array)} of constants that go through a file
+        self._wide = []  # (node, attribute, port, array): float64 arrays, which some targets read as tensors
 
     def _unique(self, stem):
         name, count = stem, self._numbers.get(stem, 1)
@@ -126,8 +126,11 @@ class Builder:
         return Value(self, name)
 
     def constant(self, array, *, name=None, dtype=None):
-        """Adds a constant with the elements of an array and returns its value. dtype: "int4", ...; by default the
-        array's. Unsigned integers of its size are the bits of a dtype that numpy lacks."""
+        """Adds a constant with the elements of an array and returns its value.
+
+        dtype: "int4", ...; by default the array's. An array of unsigned integers of the same size holds the bits of a
+        dtype that numpy lacks.
+        """
         array = np.asarray(array)
         dtype = dtypes.word(array.dtype if dtype is None else dtype)
         name = self._take(name or self._unique("constant"))
@@ -141,15 +144,17 @@ class Builder:
         return Value(self, name)
 
     def output(self, name, value):
-        """Makes a value an output of the graph."""
+        """Adds a value to the outputs of the graph."""
         self._outputs.append({"name": name, "value": self._named(value)})
 
     def build(self, *, target=None):
-        """The graph. Raises ArgumentError if it has no outputs, GraphError if it breaks a rule of every target."""
+        """Returns the graph. Raises ArgumentError if it has no outputs, GraphError if it breaks a rule that holds for
+        every target."""
         return self._build(target, target)
 
     def _build(self, target, runs_on):
-        """The graph of a target, to run on a target: float64 arrays are tensors if it takes them."""
+        """Builds the graph of a target to run on another target, with float64 arrays as tensors if that target accepts
+        them."""
         if not self._wide or runs_on is None:
             return self._parsed(target)
         graph = self._with_tensors()._parsed(target)
@@ -157,7 +162,7 @@ class Builder:
         return self._parsed(target) if refused else graph
 
     def _with_tensors(self):
-        """A copy whose float64 arrays are constants."""
+        """Returns a copy whose float64 arrays are constants."""
         made = Builder(self._name)
         made._inputs, made._constants, made._outputs = self._inputs, list(self._constants), self._outputs
         made._taken, made._large = set(self._taken), dict(self._large)
@@ -216,7 +221,7 @@ class Builder:
 
 
 def plain(value):
-    """An attribute as JSON has it."""
+    """Converts an attribute to its form in JSON."""
     if isinstance(value, (str, bool, int, float)):
         return value
     if isinstance(value, (np.dtype, type)):

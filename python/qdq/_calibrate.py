@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Statistics of the values of a graph over a data set: `qdq calibrate` on files, or on samples that Python makes."""
+"""Computes statistics of a graph's values over a data set: runs `qdq calibrate` on files, or on samples from Python."""
 
 import contextlib
 import os
@@ -33,7 +33,7 @@ def _write_sample(folder, index, sample):
 
 @contextlib.contextmanager
 def folder_of(data):
-    """A folder or file of samples: `data` if it is a path, else a temporary folder with a file for each sample."""
+    """Yields a folder or file of samples: `data` if it is a path, else a temporary folder with a file for each sample."""
     if isinstance(data, (str, os.PathLike)):
         yield os.fspath(data)
         return
@@ -48,7 +48,7 @@ def folder_of(data):
 
 @contextlib.contextmanager
 def model_file(model):
-    """The path of a model. A Graph is written to a temporary file."""
+    """Yields the path of a model. Writes a Graph to a temporary file."""
     if not isinstance(model, Graph):
         yield os.fspath(model)
         return
@@ -59,7 +59,7 @@ def model_file(model):
 
 
 def options(target=None, shapes=None, dims=None, until=None, threads=None) -> list:
-    """Words of options that load and run a model, as of qdq.load."""
+    """Returns the words of options that load and run a model, as in qdq.load."""
     words = [] if target is None else ["--target", target]
     for name, shape in (shapes or {}).items():
         words += ["--shape", f"{name}={','.join(map(str, shape))}"]
@@ -76,15 +76,15 @@ def calibrate(model: Union[Graph, Path], data: Union[Path, Samples], *, state: P
               until: Optional[str] = None) -> State:  # fmt: skip
     """Runs a graph on every sample of a data set and writes exact statistics of its float values to the file `state`.
 
-    model: a Graph, or the path of a model, for which target, shapes, dims and until are those of qdq.load.
-    data: a folder of .npz, .npy and .safetensors files, or one such file whose arrays have a dim of samples first
-    (docs/many_machines.md); or an iterable of samples, {input: array} each, or arrays for a graph with one input. An
-    iterable's samples are written to a folder in the temporary directory (TMPDIR) one by one before the run, and removed
-    after it: memory holds one sample, and the disk holds all of them.
-    shard: (i, n) or 'i/n' takes samples i, i + n, i + 2n, ..., counted from 1. resume: go on
-    from the checkpoint `state`.part that an ended run has left. threads: of each run; None takes every processor.
+    model: a Graph, or the path of a model, which target, shapes, dims and until load as in qdq.load.
+    data: a folder of .npz, .npy and .safetensors files, or a single file whose arrays have a dim of samples first
+    (docs/many_machines.md); or an iterable of samples, each {input: array}, or an array for a graph with a single
+    input. The samples of an iterable are written one by one to a folder in the temporary directory (TMPDIR) before the
+    run, and removed after it: memory holds a single sample, and the disk all of them.
+    shard: (i, n) or 'i/n' takes samples i, i + n, i + 2n, ..., counted from 1. resume: continue from the checkpoint
+    `state`.part of an interrupted run. threads: of each run; None uses every processor.
     Returns a State. Samples that cannot be read are left out and named in a warning. Raises StateError if data or a
-    checkpoint does not fit, ArgumentError, UnsupportedError or LimitError with the tool's sentence.
+    checkpoint does not fit; ArgumentError, UnsupportedError or LimitError with the tool's sentence.
     """
     with model_file(model) as file, folder_of(data) as folder:
         words = ["calibrate", file, "--data", folder, *shard_word(shard), *(["--resume"] if resume else [])]

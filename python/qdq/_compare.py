@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comparing the values of a graph as several targets compute them."""
+"""Compares the values of a graph as several targets compute them."""
 
 import html
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from .testing import differing, index_text
 
 @dataclass(frozen=True)
 class Difference:
-    """A value that two targets compute differently, in a run of the whole graph for each of them."""
+    """A value that two targets compute differently when each runs the whole graph."""
 
     value: str
-    targets: tuple  # the two
+    targets: tuple  # the two targets
     differing: int  # elements with other bits
     count: int  # of elements
-    steps: int  # the largest distance, in numbers of the dtype
-    first: tuple  # index of the first such element
-    found: tuple  # the two elements there
+    steps: int  # the largest distance, in representable numbers of the dtype
+    first: tuple  # index of the first differing element
+    found: tuple  # both elements at this index
 
     def __str__(self):
         a, b = self.targets
@@ -29,7 +29,7 @@ class Difference:
 
 
 class Comparison(tuple):
-    """The values that differ, in the order of the graph; true if there are any."""
+    """The values that differ, in the order of the graph. True if any value differs."""
 
     targets = compared = results = ()
     _graph = None
@@ -37,12 +37,12 @@ class Comparison(tuple):
     def __copy__(self):
         return self
 
-    def __getstate__(self):  # what is pickled: data, without the graph
+    def __getstate__(self):  # pickles the data, without the graph
         return {name: value for name, value in self.__dict__.items() if name != "_graph"}
 
     @classmethod
     def of(cls, targets, results, graph=None):
-        """results: for each target {value: array} of all values. The first target is compared with each other one."""
+        """Compares the first target with each other target. results: for each target {value: array} of all values."""
         rows = []
         for name, a in results[0].items():
             for target, other in zip(targets[1:], results[1:]):
@@ -61,12 +61,12 @@ class Comparison(tuple):
         return made
 
     def worst(self, count=10):
-        """The values with the largest share of elements that differ."""
+        """Returns the `count` values with the largest fraction of elements that differ."""
         return sorted(self, key=lambda row: -row.differing / row.count)[:count]
 
     def html(self, path):
         """Writes the page of `qdq compare --html`: the graph, and for each value both histograms and the first element
-        that differs (docs/differing_bits.md). A node counts as differing by itself if all that it reads is equal."""
+        that differs (docs/differing_bits.md). A node counts as differing by itself if all of its inputs are equal."""
         call = f"graph.compare({list(self.targets)})"
         _html.write(path, "compare", _html.graph_of(self), call, _html.compare(self._graph, self))
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Element types: the library's, and those of numpy arrays that hold them.
+"""Maps the library's element types to numpy dtypes of arrays that hold them.
 
-A dtype that numpy lacks is one of ml_dtypes if this is installed, and else its bits as an unsigned integer. Integers
-of fewer than 8 bits are int8 or uint8, and block floats are float32, as in the C API.
+A dtype that numpy lacks is held as a dtype of ml_dtypes if that is installed, else by its bits as an unsigned integer.
+Integers of fewer than 8 bits are held as int8 or uint8, and block floats as float32, as in the C API.
 """
 
 import numpy as np
@@ -24,12 +24,12 @@ _EXTENDED = {"bfloat16": "bfloat16", "float8_e4m3fn": "float8_e4m3fn", "float8_e
 
 
 def name_of(number):
-    """The name of a dtype of the library."""
+    """Returns the name of a dtype of the library."""
     return lib.qdq_dtype_name(number).decode()
 
 
 def numpy_of(name):
-    """The numpy dtype of arrays that hold a dtype of the library."""
+    """Returns the numpy dtype of arrays that hold a dtype of the library."""
     if name in _PLAIN:
         return _PLAIN[name]
     if name in NARROW:
@@ -41,7 +41,7 @@ def numpy_of(name):
 
 
 def word(dtype):
-    """The library's name of a dtype: of its name, or of a dtype of numpy, ml_dtypes or torch."""
+    """Returns the library's name of a dtype, which is given by name or as a dtype of numpy, ml_dtypes or torch."""
     if isinstance(dtype, str) and (dtype in _PLAIN or dtype in NARROW or dtype in _EXTENDED):
         return dtype
     text = str(dtype).rpartition(".")[2] if type(dtype).__module__.partition(".")[0] == "torch" else None
@@ -57,21 +57,21 @@ def word(dtype):
 
 
 def holds_bits(kind, dtype):
-    """Whether an array of numpy dtype `kind` holds the bits of a dtype that numpy lacks."""
+    """True if an array of numpy dtype `kind` holds the bits of a dtype that numpy lacks."""
     return dtype in _EXTENDED and kind == np.dtype(f"u{numpy_of(dtype).itemsize}")
 
 
 def imported(given):
-    """`given` as an array, without a copy where that is possible."""
+    """Returns `given` as an array, without a copy if possible."""
     return given if isinstance(given, np.ndarray) else _import(given, None)
 
 
 def to_array(given, name, dtype, shape, what="input"):
-    """`given` as a C-contiguous array for an input of this dtype and shape; not copied if it already is one. `what`
-    stands for "input" in messages.
+    """Returns `given` as a C-contiguous array for an input of this dtype and shape, without a copy if it already is.
+    `what` replaces "input" in messages.
 
-    Arrays, whatever numpy reads (buffers, DLPack) and tensors of torch on the CPU are taken. Numbers of Python take
-    the dtype of the input; an array must have it, or hold its bits as an unsigned integer.
+    Accepts arrays, torch tensors on the CPU, and everything that numpy reads (buffers, DLPack). Python numbers take the
+    dtype of the input; an array must have it, or hold its bits as an unsigned integer.
     """
     wanted = numpy_of(dtype)
     if not isinstance(given, np.ndarray):

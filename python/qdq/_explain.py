@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why the results of a device, a target or another graph leave those of a graph: `qdq explain` and `qdq bisect` on
-temporary files, and their JSON as an object."""
+"""Finds why the results of a device, a target or another graph differ from a graph's: runs `qdq explain` and `qdq
+bisect` on temporary files, and returns their JSON as an object."""
 
 import json
 import os
@@ -16,24 +16,24 @@ from ._library import ArgumentError
 if TYPE_CHECKING:
     from ._graph import Graph
 
-_ALSO = 6  # other causes in the text
+_ALSO = 6  # most other causes in the text
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why results differ from those of a graph. All is None, and the object false, if they do not differ.
+    """The cause for which results differ from a graph's. If they do not differ, it is false and all fields are None.
 
     `cause` is a word of `qdq compare`, or wrong-scale, wrong-zero-point, wrong-axis, per-tensor, swapped-inputs, or
     unknown (docs/differing_bits.md).
     """
 
     value: Optional[str] = None  # the first value that differs
-    node: Optional[str] = None  # the node at fault: the value's, or one before it whose value was not given
+    node: Optional[str] = None  # the node at fault: of the value, or a node before it without given values
     cause: Optional[str] = None
-    target: Optional[str] = None  # that gives the bits
-    detail: str = ""  # what was changed
-    also: tuple = ()  # other targets and causes that give all bits too
-    left: int = 0  # elements that differ under the hypothesis; 0: all bits are reproduced
+    target: Optional[str] = None  # the target that reproduces the bits
+    detail: str = ""  # the change
+    also: tuple = ()  # other targets and causes that reproduce all bits
+    left: int = 0  # elements that still differ with the cause; 0: it reproduces all bits
     differing: int = 0  # elements of the value that differ
     elements: int = 0
     text: str = ""
@@ -46,7 +46,7 @@ class Explanation:
 
 
 def _text(found, also):
-    """A few lines for people, of the JSON of `qdq explain`."""
+    """Summarizes the JSON of `qdq explain` in a few lines for people."""
     lines = [f"{found['value']}: {found['differing']} of {found['elements']} elements differ from {found['against']}"]
     if found["cause"] == "unknown":
         lines.append(f"cause: unknown: none of {found['tried']} targets, number formats and mistakes gives these bits")
@@ -75,7 +75,7 @@ def _explanation(found):
 
 
 def _write(path, infos, arrays, what):
-    """Writes arrays of values to a .safetensors file; a value's type must be its own."""
+    """Writes arrays of values to a .safetensors file. Each must have the type of its value."""
     tensors = {}
     for name, array in arrays.items():
         if name not in infos:
@@ -116,11 +116,12 @@ def explain(graph, got, inputs, target):
 
 def bisect(first: "Graph", second: Optional["Graph"] = None, inputs: Optional[Mapping[str, Any]] = None, *,
            targets: Optional[Sequence[str]] = None, **named: Any) -> Explanation:  # fmt: skip
-    """Says where two graphs, or two targets of one graph, first compute something else, and why.
+    """Finds the first node at which two graphs, or two targets of a graph, differ, and the cause.
 
-    second: a graph whose values of the same names and types take the place of a device's. targets: instead of it two
-    targets, ["onnx@1.29", "onnx@1.31"]. Inputs are those of Graph.run.
-    Returns an Explanation; false if nothing differs. Raises ArgumentError unless one of second and targets is given.
+    second: a graph whose values of the same names and types take the place of a device's. targets: two targets,
+    ["onnx@1.29", "onnx@1.31"], instead of a second graph. Inputs are as in Graph.run.
+    Returns an Explanation; false if nothing differs. Raises ArgumentError unless exactly one of second and targets is
+    given.
     """
     if (second is None) == (targets is None):
         raise ArgumentError("bisect is given both or none of second and targets, wanted one of them")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays in .safetensors files, which the library and the tool read and write."""
+"""Reads and writes arrays in .safetensors files, which the library and the tool use too."""
 
 import json
 import os
@@ -18,7 +18,7 @@ _HELD = {"int4": "I8", "int2": "I8", "uint4": "U8", "uint2": "U8", "float4_e2m1"
 
 
 def write(path, tensors):
-    """Writes a .safetensors file. tensors: {name: (dtype, array of it)}; narrow dtypes take a byte for each element."""
+    """Writes a .safetensors file. tensors: {name: (dtype, array of it)}; narrow dtypes use a byte for each element."""
     words = {**{dtype: word for word, dtype in _WORDS.items()}, **_HELD}
     header, at = {}, 0
     for name, (dtype, array) in tensors.items():
@@ -33,7 +33,7 @@ def write(path, tensors):
 
 
 def read(path):
-    """{name: array} of a .safetensors file. Raises FileError or ParseError."""
+    """Returns {name: array} of a .safetensors file. Raises FileError or ParseError."""
     try:
         with open(path, "rb") as file:
             length = int.from_bytes(file.read(8), "little")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Single quantizing ops on arrays: each call builds a graph of one node by Builder and runs it.
+"""Runs single quantizing ops on arrays: each call builds a graph of one node with Builder and runs it.
 
 Arguments, checks and findings are Builder's. The functions add a cache of plans, and the dtype of x.
 """
@@ -13,14 +13,14 @@ from . import _dtypes as dtypes
 from ._builder import Builder, is_number, plain
 from ._library import UnsupportedError
 
-_PLANS = OrderedDict()  # by op, types, arguments and target; the last ones used
+_PLANS = OrderedDict()  # {(op, target, types, arguments): plan and names}, in the order of use
 _MOST = 64
 _LOCK = Lock()
 _ZERO_POINTS = ("zero_point", "in_zero_point", "out_zero_point")
 
 
 def _argument(value):
-    """A tensor of another package as an array."""
+    """Returns a tensor of another package as an array."""
     return dtypes.imported(value) if hasattr(value, "__dlpack__") else value
 
 
@@ -32,7 +32,8 @@ def _key(value):
 
 
 def _graph(op, dtype, shape, given, quantized, target, inside):
-    """The graph of one node, and the names of its results. inside: a Dequantize reads the codes, which are no output."""
+    """Returns a graph of one node, and the names of its results. inside: a Dequantize reads the codes, which are no
+    output."""
     b = Builder(op)
     given = dict(given)
     for port in _ZERO_POINTS:  # numpy holds int4 in int8
@@ -53,8 +54,8 @@ def _graph(op, dtype, shape, given, quantized, target, inside):
 
 
 def _compiled(op, dtype, shape, given, quantized, target):
-    """A plan and the names of its results. Codes that a target lets no graph return are read behind the node, where a
-    Dequantize sees them."""
+    """Returns a plan and the names of its results. If the target lets no graph return these codes, they are read as the
+    input of a Dequantize behind the node."""
     graph, names = _graph(op, dtype, shape, given, quantized, target, False)
     try:
         return graph.compile(target), names
@@ -68,7 +69,7 @@ def _compiled(op, dtype, shape, given, quantized, target):
 
 
 def _run(op, x, given, quantized, target, x_dtype=None):
-    """Runs a graph of one node. quantized: the dtype of zero points, by default that of x."""
+    """Runs a graph of one node. quantized: the dtype of zero points, by default x's."""
     x = dtypes.imported(x)
     dtype = dtypes.word(x_dtype or x.dtype)
     quantized = dtype if quantized is None else dtypes.word(quantized)
@@ -91,12 +92,12 @@ def _run(op, x, given, quantized, target, x_dtype=None):
 
 
 def quantize(x, scale=None, zero_point=None, *, dtype="int8", target=None, x_dtype=None, **attrs):
-    """clamp(round(x / scale) + zero_point), as the target rounds, clamps and converts.
+    """Computes clamp(round(x / scale) + zero_point) as the target rounds, clamps and converts.
 
-    x: array of float32, float16, bfloat16 or int32; x_dtype names the dtype if x holds its bits. scale, zero_point:
-    as for Builder.quantize; several are for the indices of `axis`, or the blocks of `group_shape`. dtype: of the
-    result. attrs: further attributes of help(qdq.Builder.quantize). Returns an array of x's shape; int4 codes are
-    returned where a target only lets a Dequantize read them (tripy).
+    x: array of float32, float16, bfloat16 or int32; x_dtype names the dtype if x holds its bits. scale, zero_point: as
+    in Builder.quantize; several belong to the indices of `axis`, or to the blocks of `group_shape`. dtype: of the
+    result. attrs: further attributes, see help(qdq.Builder.quantize). Returns an array of x's shape. If a target lets
+    only a Dequantize read int4 codes (tripy), they are returned nevertheless.
     Raises ArgumentError, GraphError or UnsupportedError.
     """
     given = {"scale": scale, "zero_point": zero_point, "scales": None, "dtype": dtype, **attrs}
@@ -104,15 +105,15 @@ def quantize(x, scale=None, zero_point=None, *, dtype="int8", target=None, x_dty
 
 
 def dequantize(x, scale=None, zero_point=None, *, dtype="float32", target=None, x_dtype=None, **attrs):
-    """(x - zero_point) * scale in `dtype`, as the target computes it. x: array of codes; x_dtype: "int4" for an int8
-    array that holds int4, for example. attrs: further attributes of help(qdq.Builder.dequantize)."""
+    """Computes (x - zero_point) * scale in `dtype` as the target does. x: array of codes; x_dtype: for example "int4"
+    for an int8 array that holds int4. attrs: further attributes, see help(qdq.Builder.dequantize)."""
     given = {"scale": scale, "zero_point": zero_point, "scales": None, "dtype": dtype, **attrs}
     return _run("dequantize", x, given, None, target, x_dtype)
 
 
 def dynamic_quantize(x, scale=None, zero_point=None, *, dtype="uint8", target=None, x_dtype=None, **attrs):
-    """Quantizes with a scale computed from x: returns the codes, the scale and the zero point. With a scale: only the
-    codes. attrs: `scheme`, `axis`, `group_shape`, `eps`, ... of help(qdq.Builder.dynamic_quantize)."""
+    """Quantizes with a scale computed from x: returns the codes, the scale and the zero point. With a given scale it
+    returns only the codes. attrs: `scheme`, `axis`, `group_shape`, `eps`, ..., see help(qdq.Builder.dynamic_quantize)."""
     given = {"scale": scale, "zero_point": zero_point, "scales": None, "dtype": dtype, **attrs}
     if given["scale"] is None and given["scales"] is None and given.get("axis") is not None:
         given.setdefault("qtype", "per_channel")
@@ -121,8 +122,8 @@ def dynamic_quantize(x, scale=None, zero_point=None, *, dtype="uint8", target=No
 
 def requantize(x, in_scale=None, in_zero_point=None, out_scale=None, out_zero_point=None, *, dtype=None, target=None,
                x_dtype=None, **attrs):  # fmt: skip
-    """Converts codes of one scale and zero point to those of another. dtype: of the result, by default x's. attrs:
-    further attributes of help(qdq.Builder.requantize)."""
+    """Converts codes of one scale and zero point to codes of another. dtype: of the result, by default x's. attrs:
+    further attributes, see help(qdq.Builder.requantize)."""
     given = {"in_scale": in_scale, "in_zero_point": in_zero_point, "out_scale": out_scale,
              "out_zero_point": out_zero_point}  # fmt: skip
     return _run("requantize", x, {**given, "dtype": dtype, **attrs}, None, target, x_dtype)
