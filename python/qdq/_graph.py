@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs: loading, checking, writing, compiling and running them."""
+"""Loads, checks, writes, compiles and runs graphs."""
 
 import ctypes
 import os
@@ -28,31 +28,31 @@ from ._owner import Owner, Owning, forks
 from ._plan import Plan, new_threads
 from ._report import Change, Report
 
-_PLANS = 8  # that Graph.run keeps
+_PLANS = 8  # most plans that Graph.run keeps
 
 
 def load(path, *, target=None, shapes=None, dims=None, until=None):
-    """Loads a qdq/1 file, a oneDNN Graph JSON file or an ONNX model, whatever its name ends in.
+    """Loads a qdq/1 file, a oneDNN Graph JSON file or an ONNX model, with any ending of its name.
 
-    target: "onnx", "ort@1.31-avx2", ...; by default what the file names, "onnx" for ONNX models.
-    shapes: {input: (1, 3, 224, 224)} and dims: {"batch": 1} fill what an ONNX model leaves open.
+    target: "onnx", "ort@1.31-avx2", ...; by default the target that the file names, "onnx" for ONNX models.
+    shapes: {input: (1, 3, 224, 224)} and dims: {"batch": 1} set the open dims of an ONNX model.
     until: the node or value at which an ONNX model shall end.
-    Raises FileError, ParseError, or ArgumentError for dims that stay open. A graph with mistakes is returned:
-    check() lists them.
+    Raises FileError, ParseError, or ArgumentError for dims that stay open. A graph with mistakes is returned: check()
+    lists them.
     """
     return Graph._made(lib.qdq_graph_load, [os.fsencode(path)], target, shapes, dims, until)
 
 
 def parse(data, *, name="", folder=None, target=None, shapes=None, dims=None, until=None):
-    """The same from a str or bytes. `name` stands for the file in messages; files that constants name are looked for
-    below `folder`, and refused without one."""
+    """Loads a graph from a str or bytes, like load. `name` stands for the file in messages. Files that constants name
+    are searched below `folder`, and refused without it."""
     data = data.encode() if isinstance(data, str) else bytes(data)
     where = None if folder is None else os.fsencode(folder)
     return Graph._made(lib.qdq_graph_parse, [data, len(data), encode(name), where], target, shapes, dims, until)
 
 
 class _Loaded(Owner):
-    """A graph of the library. It takes one call at a time."""
+    """A graph of the library. It takes a single call at a time."""
 
     def __init__(self, handle):
         super().__init__(handle, lib.qdq_graph_destroy)
@@ -60,7 +60,7 @@ class _Loaded(Owner):
 
     @property
     def lock(self):
-        if self.forked:  # the thread that held it may not be here
+        if self.forked:  # the thread that held the lock may not exist in this process
             self._lock, self._forks = threading.RLock(), forks()
         return self._lock
 
@@ -74,9 +74,9 @@ def _unpickled(files, target):
 
 
 class Graph(Owning):
-    """A graph; load and parse make it. It never changes. Calls from several threads take turns, but runs do not.
+    """A graph from load or parse, which never changes. Calls from several threads take turns, but runs do not.
 
-    A copy shares the memory of the original. Pickling writes the graph and its constants as a qdq/1 file has them.
+    A copy shares the memory of the original. Pickling writes the graph and its constants as a qdq/1 file.
     """
 
     def __init__(self):
@@ -116,18 +116,18 @@ class Graph(Owning):
 
     @property
     def name(self):
-        """The name in the file."""
+        """The name of the graph in its file."""
         return lib.qdq_graph_name(self._handle).decode()
 
     @property
     def target(self):
-        """The target that the file or load asked for."""
+        """The target of the file, or of load."""
         return lib.qdq_graph_target(self._handle).decode()
 
     def check(self, target=None):
         """Checks the graph by the rules of a target, of several (a list), or of "all", and returns a Report.
 
-        None: the graph's own target. Raises ArgumentError for an unknown one.
+        None: the graph's target. Raises ArgumentError for an unknown target.
         """
         if target == "all":
             target = list(targets())
@@ -145,11 +145,11 @@ class Graph(Owning):
     def compile(self, target=None, *, values=None, fast=False, tiled=False, isa=None, threads=1):
         """Compiles the graph for a target and returns a Plan.
 
-        target: None is the graph's own. values: names of values that runs return too, or "all".
-        fast: integer execution and Winograd convolutions, faster with other bits. tiled: hold values in 32x32 tiles, with the
-        same bits.
+        target: None is the graph's target. values: names of values that runs return too, or "all".
+        fast: integer execution and Winograd's convolution, which are faster and have other bits. tiled: hold values in
+        32x32 tiles, with the same bits.
         isa: cap the instruction set ("portable", "avx2", ...), with the same bits.
-        threads: of compiling and of each run; 0 takes every processor.
+        threads: for compiling and for each run; 0 uses every processor.
         Raises GraphError or UnsupportedError with all findings in `report`, ArgumentError, LimitError or MemoryError.
         """
         options = CCompileOptions(target=encode(target), isa=encode(isa), tiled=tiled, fast=fast)
@@ -194,10 +194,11 @@ class Graph(Owning):
         return plan.run(inputs, **named)
 
     def compare(self, targets, inputs=None, *, threads=1, **named):
-        """Runs the graph for each target with all values and returns a Comparison of the first with each other one.
+        """Runs the graph for each target with all values, and returns a Comparison of the first target with each other
+        target.
 
         targets: ["onnx", "ttnn@wormhole", ...]. Values that a target fuses away are not compared. Values behind a
-        difference differ by what they are given; `qdq compare` of the command line also says why.
+        difference inherit it; `qdq compare` of the command line also finds the causes.
         Raises UnsupportedError if a target refuses the graph.
         """
         targets = list(targets)
@@ -208,29 +209,30 @@ class Graph(Owning):
 
     def explain(self, inputs: Optional[Mapping[str, Any]] = None, *, got: Any, target: Optional[str] = None,
                 **named: Any) -> Explanation:  # fmt: skip
-        """Says which target, number format or mistake in a node gives what a device gave.
+        """Finds the target, number format or mistake in a node that reproduces a device's results.
 
         got: the device's array, or {name: array} of outputs or of any values, each of the value's dtype and shape.
-        target: what it should have computed as; None is the graph's own. Runs `qdq explain` (docs/differing_bits.md).
+        target: the target that the device should compute as; None is the graph's target. Runs `qdq explain`
+        (docs/differing_bits.md).
         Returns an Explanation: `node`, `cause`, `target` and a text of a few lines; false if nothing differs.
         Raises ArgumentError for a name or an array that does not fit, and FileError if the tool is missing.
         """
         return explain(self, got, {**(inputs or {}), **named}, target)
 
     def deployed(self, target=None):
-        """The graph that a target really runs: fused, moved and requantized (docs/onnx_deployed.md)."""
+        """Returns the graph that a target actually runs: fused, moved and requantized (docs/onnx_deployed.md)."""
         with self._lock:
             return Graph._own(call(lib.qdq_graph_deployed, self._handle, encode(target)))
 
     def mended(self, target=None):
-        """The graph, changed where a target refuses it and a change is known (docs/float_to_int8.md); `changes` lists them, and
-        `check` what is left."""
+        """Returns the graph with a known change at each node that a target refuses (docs/float_to_int8.md). `changes`
+        lists the changes, and `check` the remaining findings."""
         with self._lock:
             return Graph._own(call(lib.qdq_graph_mended, self._handle, encode(target)))
 
     @property
     def changes(self):
-        """What was done to make this graph from another one by `deployed` or `mended`: a list of Change."""
+        """The changes by which `deployed` or `mended` built this graph from another: a list of Change."""
         with self._lock:
             count = lib.qdq_graph_rewrite_count(self._handle)
             return [Change.of(lib.qdq_graph_rewrite(self._handle, i)) for i in range(count)]

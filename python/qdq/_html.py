@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of `qdq check --html` and `qdq compare --html`, from a report or a comparison (docs/differing_bits.md)."""
+"""Writes the page of `qdq check --html` and `qdq compare --html` for a report or a comparison (docs/differing_bits.md)."""
 
 import ctypes
 import json
@@ -11,20 +11,21 @@ import numpy as np
 from ._dtypes import name_of, numpy_of
 from ._library import ArgumentError, CShape, CValue, FileError, lib, version
 
-_SHOWN, _MOST_READ = 8, 4096  # elements: of a list; of a constant that is read
+_SHOWN, _MOST_READ = 8, 4096  # most elements in a list; of a constant that is read
 _BINS = 24
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
 def graph_of(owner):
-    """The graph of a report or comparison. Raises ArgumentError if it was unpickled, which leaves the graph behind."""
+    """Returns the graph of a report or comparison. Raises ArgumentError if that was unpickled: pickling leaves the
+    graph behind."""
     if owner._graph is None:
         raise ArgumentError("what was unpickled has no graph, so there is no page of it; check or compare again")
     return owner._graph
 
 
 def write(path, command, graph, call, data):
-    """Writes the page of a command; `data` is the value of the key of its name."""
+    """Writes the page of a command. data: the value of the key of its name."""
     report = {"version": 1, "qdq": version(), "command": command, "call": call, "seed": None, "file": graph.name,
               "graph": _graph(graph), command: data}  # fmt: skip
     text = json.dumps(report, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -39,7 +40,7 @@ def write(path, command, graph, call, data):
 
 
 def number(x):
-    """A number as JSON has it; NaN and the infinities are strings."""
+    """Converts a number for JSON; NaN and the infinities become strings."""
     x = x.item() if hasattr(x, "item") else x
     if isinstance(x, (bool, int)):
         return int(x)
@@ -51,7 +52,7 @@ def number(x):
 
 
 def _ports():
-    """{op: (names of its input ports, whether the last one is a list)}."""
+    """Returns {op: (names of its input ports, True if the last port is a list)}."""
     found = {}
     for op in range(lib.qdq_op_count()):
         info = lib.qdq_op_get(op)
@@ -111,7 +112,7 @@ def _graph(graph):
 
 
 def _rules(findings):
-    """Findings by rule; texts that are those of the rule are left out of a finding."""
+    """Groups findings by rule. A finding leaves out texts that equal its rule's."""
     rules = {}
     for one in findings:
         texts = {name: getattr(one, name) for name in ("op", "port", "found", "wanted")}
@@ -127,7 +128,8 @@ def _rules(findings):
 
 
 def check(asked):
-    """asked: [(target, Report)]. Of several targets each has the findings of its own rules."""
+    """Converts reports for the page. asked: [(target, Report)]; with several targets each has only the findings of its
+    own rules."""
     targets = []
     for name, report in asked:
         own = [one for one in report if len(asked) == 1 or one.target == name.partition("@")[0]]
@@ -139,7 +141,7 @@ def check(asked):
 
 
 def histogram(sides, dtype):
-    """The elements of one or two arrays in the bins of one range, and how many are clipped."""
+    """Counts the elements of one or two arrays in the bins of a common range, and the clipped elements."""
     limits = np.iinfo(sides[0].dtype) if sides[0].dtype.kind in "iu" and sides[0].dtype.itemsize <= 2 else None
     if dtype in ("int4", "uint4", "int2", "uint2"):
         bits, signed = int(dtype[-1]), dtype[0] == "i"
@@ -170,7 +172,8 @@ def _bits(array, index):
 
 
 def _pair(targets, row, arrays, given, dtype):
-    """A node all of whose inputs are equal differs by itself; of others Python does not know."""
+    """Compares a value of two targets. A node whose inputs are all equal differs by itself; for other nodes, Python
+    does not know."""
     made = {"targets": list(targets), "numerics": [], "different": 0, "steps": 0, "nan_count": 0,
             "different_overall": row.differing if row else 0, "causes": []}  # fmt: skip
     if row is None or given:
@@ -182,7 +185,7 @@ def _pair(targets, row, arrays, given, dtype):
 
 
 def compare(graph, comparison):
-    """The values that every two targets have, as `qdq compare` lists them."""
+    """Lists the values that two targets have, for each pair of targets, as `qdq compare` lists them."""
     data, rows, made = _graph(graph), {(row.value, row.targets): row for row in comparison}, []
     first, names = comparison.results[0], [value["name"] for value in data["values"]]
     for node in data["nodes"]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C library: its structs and functions (include/qdq/), and its errors as exceptions."""
+"""Binds the C library: its structs and functions (include/qdq/), and its errors as exceptions."""
 
 import ctypes
 import os
@@ -22,7 +22,7 @@ MAX_RANK = 8
 
 
 class Error(Exception):
-    """A call failed: the message is one sentence that says where, what was found and what to do."""
+    """A call failed. The message is a sentence: where, what was found, and how to mend it."""
 
 
 class ArgumentError(Error, ValueError):
@@ -50,10 +50,10 @@ class FileError(Error, OSError):
 
 
 class LimitError(Error, ValueError):
-    """A cap on memory, elements or operations was hit."""
+    """A limit on memory, elements or operations was reached."""
 
 
-# By qdq_status.
+# Indexed by qdq_status.
 _KINDS = {1: ArgumentError, 2: ParseError, 3: GraphError, 4: UnsupportedError, 5: FileError, 7: LimitError}
 
 
@@ -241,12 +241,12 @@ lib = _open()  # a call releases the interpreter's lock
 
 
 def encode(text):
-    """A str for the library, or None."""
+    """Encodes a str for the library; None stays None."""
     return None if text is None else str(text).encode()
 
 
 def call(function, *arguments):
-    """Calls a function whose last parameter is an error, and raises what it reports."""
+    """Calls a function whose last parameter is an error, and raises the error that it reports."""
     error = CError()
     result = function(*arguments, error)
     if error.status:
@@ -255,12 +255,13 @@ def call(function, *arguments):
 
 
 def version():
-    """The version of the library, "MAJOR.MINOR.PATCH"."""
+    """Returns the version of the library, "MAJOR.MINOR.PATCH"."""
     return lib.qdq_version().decode()
 
 
 def targets():
-    """Every target with its releases and variants: {"onnx": ["1.29", ...], ...}. The name alone is a target too."""
+    """Returns every target with its releases and variants: {"onnx": ["1.29", ...], ...}. The name alone is a target
+    too."""
     infos = [lib.qdq_target_get(i) for i in range(lib.qdq_target_count())]
     return {
         info.name.decode(): [lib.qdq_target_release(i, r).decode() for r in range(info.releases)]

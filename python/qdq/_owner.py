@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Objects of the library: each is destroyed once, after the last Python object and the last call that use it."""
+"""Owns objects of the library: each is destroyed once, after the last Python object and the last call that use it."""
 
 import os
 
 from ._library import ArgumentError
 
-_forks = 0  # of which this process is the child, in a row
+_forks = 0  # number of forks between the first process and this one
 
 
 def _forked():
@@ -22,8 +22,8 @@ if hasattr(os, "register_at_fork"):
 
 
 class Owner:
-    """Owns an object of the library. ctypes takes it where a function takes the object, which thus lives until the call
-    returns, whoever closes it meanwhile. Copies of an object that owns one share it."""
+    """Owns an object of the library. ctypes accepts it in place of the object, which thus lives until the call returns,
+    even if another thread closes it meanwhile. Copies of an owner's object share it."""
 
     def __init__(self, handle, destroy):
         self._as_parameter_, self._destroy = handle, destroy
@@ -31,7 +31,7 @@ class Owner:
 
     @property
     def forked(self):
-        """True in a child process that was forked after the object was made: the object has no threads there."""
+        """True in a child process that was forked after the object was created: the object has no threads there."""
         return self._forks != _forks
 
     def __copy__(self):
@@ -50,7 +50,7 @@ class Owner:
 
 
 class Owning:
-    """A class whose objects own one of the library: `_owner`, None once it is closed."""
+    """A class whose objects own an object of the library: `_owner`, None once closed."""
 
     _owner = None
 
@@ -62,8 +62,8 @@ class Owning:
         return owner
 
     def close(self):
-        """Gives the memory back now, or when the last call that uses it in another thread has returned. Later calls raise
-        ArgumentError. Without it, the memory is given back with the last reference."""
+        """Frees the memory now, or after the last call that uses it in another thread. Later calls raise ArgumentError.
+        Without close, the last reference frees the memory."""
         self._owner = None
 
     def __copy__(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled graphs, and running them."""
+"""Runs compiled graphs."""
 
 import ctypes
 from typing import NamedTuple
@@ -17,7 +17,7 @@ class TensorInfo(NamedTuple):
     name: str
     dtype: str  # "bfloat16"
     shape: tuple
-    numpy: np.dtype  # of the arrays that hold it
+    numpy: np.dtype  # dtype of the arrays that hold it
 
 
 class _Tensor(NamedTuple):
@@ -29,7 +29,7 @@ class _Tensor(NamedTuple):
 
 
 class _Compiled(Owner):
-    """A plan of the library, the execs of its runs, and its threads: how many a run takes; 0 takes every processor."""
+    """A plan of the library, the execs of its runs, and its threads. threads: for each run; 0 uses every processor."""
 
     def __init__(self, handle, threads, pool):
         super().__init__(handle, lib.qdq_plan_destroy)
@@ -43,11 +43,11 @@ class _Compiled(Owner):
         if self._pool:
             options.parallel = lib.qdq_parallel_threads(self._pool)
         made = Owner(call(lib.qdq_exec_create, self, ctypes.byref(options)), lib.qdq_exec_destroy)
-        made.pool = self._pool  # which outlives it
+        made.pool = self._pool  # keeps the threads alive as long as the exec
         return made
 
     def pop(self):
-        """An exec that no run uses, and its error. The parent's execs run on threads that a forked child lacks."""
+        """Returns an exec that no run uses, and its error. The parent's execs run on threads that a forked child lacks."""
         while True:
             try:
                 idle = self.idle.pop()
@@ -66,20 +66,20 @@ class _Threads(Owner):
 
     def __del__(self):
         if self.forked:
-            self._as_parameter_ = None  # there are none to end
+            self._as_parameter_ = None  # the child has no threads to end
         super().__del__()
 
 
 def new_threads(count):
-    """The threads of a plan, as an argument of qdq_parallel_threads."""
+    """Creates the threads of a plan, an argument of qdq_parallel_threads."""
     return _Threads(call(lib.qdq_threads_create, count or 0, None), lib.qdq_threads_destroy)
 
 
 class Plan(Owning):
-    """A graph that is compiled for a target: run it as often as you like, from any thread.
+    """A graph compiled for a target, from Graph.compile. Run it any number of times, from any thread.
 
-    Made by Graph.compile. Runs of several threads at once each take memory of their own, which the plan keeps. A copy
-    shares the memory of the original; a forked process has both. A plan cannot be pickled.
+    Each of several simultaneous runs has its own memory, which the plan keeps. A copy shares the memory of the
+    original; a forked process has both. A plan cannot be pickled.
     """
 
     def __init__(self, handle, original_value, original_output, threads, pool):
@@ -110,14 +110,14 @@ class Plan(Owning):
 
     @property
     def values(self):
-        """[TensorInfo, ...] of the values that a run returns besides the outputs."""
+        """[TensorInfo, ...] of the values that a run returns in addition to the outputs."""
         return [tensor.info for tensor in self._kept]
 
     def run(self, inputs=None, **named):
-        """Runs the graph once and returns {name: array} of the outputs, and of the values that are kept.
+        """Runs the graph once and returns {name: array} of the outputs and the kept values.
 
-        Inputs are given by name, as keywords or in a dict (for names that are no words of Python). An array of the
-        input's dtype and shape is read where it lies. Other threads may run meanwhile, but must not write to it.
+        Inputs are given by name, as keywords or in a dict (for names that are no identifiers in Python). An array of
+        the input's dtype and shape is read in place. Other threads may run meanwhile, but must not write to it.
         Raises ArgumentError if an input is missing, unknown, or has another dtype or shape.
         """
         given = {**inputs, **named} if inputs else named
@@ -128,7 +128,7 @@ class Plan(Owning):
         handle, error = idle[0]._as_parameter_, idle[1]
         bind = lib.qdq_exec_bind
         try:
-            arrays = []  # alive until the run ends
+            arrays = []  # keeps them alive until the run ends
             for info, key, _, size, _ in self._inputs:
                 array = dtypes.to_array(given[info.name], info.name, info.dtype, info.shape)
                 arrays.append(array)
@@ -150,7 +150,7 @@ class Plan(Owning):
             owner.idle.append(idle)
 
     def refuse(self, given):
-        """Raises the ArgumentError for inputs that are missing or unknown. given: {name: array}."""
+        """Raises the ArgumentError for missing or unknown inputs. given: {name: array}."""
         missing = [tensor.info.name for tensor in self._inputs if tensor.info.name not in given]
         unknown = [str(name) for name in given if name not in self._names]
         parts = [f"input '{missing[0]}' is missing"] if missing else []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A float model as a quantized graph for a target: `qdq quantize`, and its report as an object."""
+"""Quantizes a float model for a target: runs `qdq quantize`, and returns its report as an object."""
 
 import json
 import os
@@ -17,18 +17,18 @@ from ._state import Path, State, StateError
 
 @dataclass(frozen=True)
 class QuantizedNode:
-    """What became of a product."""
+    """The outcome of a product: quantized, or the reason for which it stays in float."""
 
     name: str
     op: str
     quantized: bool
     decibels: Optional[float]  # signal-to-noise ratio of its result
-    reason: str = ""  # why it stays in float
+    reason: str = ""  # reason for which it stays in float
 
 
 @dataclass(frozen=True)
 class Quantized:
-    """A quantized graph, and what was lost: ratios of squared signal to squared noise, in decibels; None: no noise."""
+    """A quantized graph and its loss: ratios of squared signal to squared noise, in decibels; None: no noise."""
 
     graph: Graph
     nodes: Tuple[QuantizedNode, ...]
@@ -48,17 +48,17 @@ def quantize_graph(model: Union[Graph, Path], state: Union[State, Path], *, targ
                    data: Optional[Union[Path, Samples]] = None, threads: Optional[int] = None,
                    shapes: Optional[Mapping[str, Iterable[int]]] = None, dims: Optional[Mapping[str, int]] = None,
                    until: Optional[str] = None) -> Quantized:  # fmt: skip
-    """Gives the products of a float model codes that a target takes, with scales from the statistics of qdq.calibrate.
+    """Quantizes the products of a float model for a target, with scales from the statistics of qdq.calibrate.
 
     model: a Graph, or the path of a model, with the shapes, dims and until of its calibration. state: its State, of all
-    shards. method: "minmax", "percentile" (which keeps `percentile` percent, 99.99), "entropy" or "mse"; weights:
-    "minmax" or "mse", a scale for each output channel, or one with per_tensor, or one for each `group` weights of a
-    column. symmetric: one scale for both signs, also where the target takes zero points. keep: names of nodes that stay
-    in float. data: samples to measure the noise on, as of qdq.calibrate; None makes inputs up. docs/float_to_int8.md has the
-    formulas.
-    Returns a Quantized, whose graph has no errors for the target; `graph.check()` lists its warnings. Raises StateError if
-    the state is of another model, of some shards or damaged, UnsupportedError if the target refuses the result,
-    ArgumentError for names and numbers that do not fit.
+    shards. method: "minmax", "percentile" (keeps `percentile` percent, 99.99), "entropy" or "mse"; weights: "minmax" or
+    "mse". Weights have a scale for each output channel, a single scale with per_tensor, or a scale for each `group`
+    weights of a column. symmetric: one scale for both signs, even if the target accepts zero points. keep: names of
+    nodes that stay in float. data: samples to measure the noise on, as in qdq.calibrate; None uses random inputs.
+    docs/float_to_int8.md has the formulas.
+    Returns a Quantized, whose graph has no errors for the target; `graph.check()` lists its warnings. Raises StateError
+    if the state belongs to another model, lacks shards or is damaged, UnsupportedError if the target refuses the
+    result, ArgumentError for names and numbers that do not fit.
     """
     if percentile is not None and method != "percentile":
         raise ArgumentError(f"percentile is given with method {method!r}, wanted 'percentile'")

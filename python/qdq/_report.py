@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a check finds."""
+"""Holds the findings of a check, and the changes of a graph."""
 
 import html
 from dataclasses import dataclass, fields
@@ -9,7 +9,7 @@ from . import _html
 
 @dataclass(frozen=True)
 class Finding:
-    """One mistake or surprise in a graph; text that does not apply is "". docs/rules.md lists the rules."""
+    """A mistake or surprise in a graph. A text that does not apply is "". docs/rules.md lists the rules."""
 
     rule: str  # "core/axis-range"
     severity: str  # "error" or "warning"
@@ -21,7 +21,7 @@ class Finding:
     wanted: str
     hint: str
     message: str  # the whole sentence
-    source: str  # where the target states the rule
+    source: str  # source of the rule in documents or code of the target
 
     def __str__(self):
         return f"{self.severity}: {self.message}"
@@ -29,26 +29,27 @@ class Finding:
 
 @dataclass(frozen=True)
 class Change:
-    """What was done to a graph to deploy or mend it, or why it was not; what does not apply is None."""
+    """A change of a graph to deploy or mend it, or the reason for which it was not applied. A field that does not apply
+    is None."""
 
-    name: str  # what formed, or did not: "QLinearConv"; of a mended graph "signed codes"
-    nodes: tuple  # the nodes that were replaced; the first is the one in question
-    result: str  # the value in their place
-    reason: str  # why it did not form
-    cause: str  # why numbers differ; None: they do not
+    name: str  # op of the group that formed, or did not: "QLinearConv"; of a mended graph "signed codes"
+    nodes: tuple  # the replaced nodes; the first is the node in question
+    result: str  # the value that replaces theirs
+    reason: str  # reason for which it did not form
+    cause: str  # cause for which numbers differ; None: they do not
     rule: str  # of a mended graph: the rule that refused the node
 
     @classmethod
     def of(cls, info):
-        """From a qdq_rewrite_info of the library."""
+        """Converts a qdq_rewrite_info of the library."""
         texts = [t and t.decode() for t in (info.result, info.reason, info.cause, info.rule)]
         return cls(info.group.decode(), tuple(n.decode() for n in info.nodes[: info.node_count]), *texts)
 
 
 class Report(tuple):
-    """The findings of a check, in the order found; true if there are errors or warnings.
+    """The findings of a check, in the order found. True if it has errors or warnings.
 
-    `errors` and `warnings` count all, also those beyond the first 100 of each, which a report leaves out.
+    `errors` and `warnings` count all findings, including those beyond the first 100 of each, which a report leaves out.
     """
 
     errors = warnings = 0
@@ -57,12 +58,12 @@ class Report(tuple):
     def __copy__(self):
         return self
 
-    def __getstate__(self):  # what is pickled: data, without the graph
+    def __getstate__(self):  # pickles the data, without the graph
         return {name: value for name, value in self.__dict__.items() if name != "_graph"}
 
     @classmethod
     def of(cls, found):
-        """From a qdq_report of the library."""
+        """Converts a qdq_report of the library."""
         texts = [field.name for field in fields(Finding) if field.name != "severity"]
         made = cls(
             Finding(severity="warning" if one.severity else "error", **{t: getattr(one, t).decode() for t in texts})
@@ -73,7 +74,7 @@ class Report(tuple):
 
     @classmethod
     def join(cls, reports):
-        """One report of several; a finding that several have counts once."""
+        """Joins several reports; a finding in several of them counts once."""
         reports = list(reports)
         made = cls(dict.fromkeys(one for report in reports for one in report))
         made.errors = sum(one.severity == "error" for one in made)
@@ -82,7 +83,7 @@ class Report(tuple):
 
     @property
     def ok(self):
-        """Whether there are no errors."""
+        """True if the report has no errors."""
         return self.errors == 0
 
     def by_rule(self):
