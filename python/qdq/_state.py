@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""States of data sets, which `qdq calibrate`, `compare`, `explain` and `merge` write (docs/many_machines.md): reading and
-merging them."""
+"""Reads and merges states of data sets, which `qdq calibrate`, `compare`, `explain` and `merge` write
+(docs/many_machines.md)."""
 
 import functools
 import hashlib
@@ -25,15 +25,16 @@ _SUM_BITS, _SQUARE_BITS = 1074, 2148  # sums are integers times 2^-bits
 
 
 class StateError(ParseError):
-    """A state, a checkpoint or a data set cannot be used: damaged, of another run, or a shard is missing or given twice.
+    """A state, a checkpoint or a data set cannot be used: it is damaged or belongs to another run, or a shard is
+    missing or given twice.
 
     The command line exits with 3 for it, and for a model that cannot be read.
     """
 
 
 def histogram_edges() -> np.ndarray:
-    """The edges of the bins of every histogram, float64 [4100], from -inf to inf: each power of two from 2^-32 to 2^32 has
-    32 bins for each sign. A bin has its edge next to zero, and not the other one."""
+    """Returns the edges of the bins of every histogram, float64 [4100], from -inf to inf: each octave from 2^-32 to
+    2^32 has 32 bins for each sign. A bin includes its edge nearer to zero, and excludes the other."""
     powers = np.ldexp(1.0, np.arange(_LEAST_POWER, _LEAST_POWER + _POWERS))
     side = (powers[:, None] * (1 + np.arange(_BINS_A_POWER) / _BINS_A_POWER)).ravel()
     side = np.concatenate([side, [2.0 ** (_LEAST_POWER + _POWERS), np.inf]])
@@ -42,12 +43,13 @@ def histogram_edges() -> np.ndarray:
 
 @dataclass(frozen=True)
 class Statistics:
-    """Of the elements of a value over all samples. NaN and infinities count apart and are in nothing else."""
+    """The statistics of a value's elements over all samples. NaN and infinities are counted separately and are in no
+    other field."""
 
     dtype: str  # "float32"
     min: float  # least finite element, inf if there is none
     max: float  # greatest finite element, -inf if there is none
-    mean: float  # of the exact sum, rounded once; NaN without finite elements
+    mean: float  # exact sum / count, rounded once; NaN without finite elements
     std: float  # of all finite elements, from the exact sum of squares
     count: int  # finite elements
     zeros: int
@@ -57,13 +59,14 @@ class Statistics:
 
 
 def _integer(digits):
-    """The integer of digits to the base 2^32, least first; the last has the sign."""
+    """Returns the integer with these digits to the base 2^32, least first; the last has the sign."""
     low = int.from_bytes(digits[:-1].astype("<u4").tobytes(), "little")
     return low + (int(digits[-1]) << 32 * (len(digits) - 1))
 
 
 def _moments(total, squares, count):
-    """Mean and standard deviation of an exact sum and an exact sum of squares. Divisions of integers round once."""
+    """Returns mean and standard deviation for an exact sum and an exact sum of squares. Divisions of integers round
+    once."""
     if not count:
         return math.nan, math.nan
     variance = squares * count - total * total
@@ -75,10 +78,11 @@ def _texts(tensors, name):
 
 
 class State:
-    """The statistics of a shard of a data set, of several shards, or of the whole; in a file that it never changes.
+    """The state of a command on a shard of a data set, on several shards, or on the whole; in a file, which it never
+    changes.
 
-    `qdq.calibrate` and `qdq.merge` return one, and `State(path)` reads one. The file is read when its content is first
-    asked for; a damaged one raises StateError, a missing one FileError.
+    `qdq.calibrate` and `qdq.merge` return a State, and `State(path)` reads one. The file is read on first use of its
+    content; a damaged file raises StateError, a missing one FileError.
     """
 
     def __init__(self, path: Path):
@@ -106,7 +110,7 @@ class State:
 
     @property
     def shard(self) -> Tuple[Tuple[int, ...], int]:
-        """The numbers of the shards in it, from 1, and of how many: ((2,), 8) is shard 2/8, ((1,), 1) the whole."""
+        """The numbers of its shards, from 1, and the count of all shards: ((2,), 8) is shard 2/8, ((1,), 1) the whole."""
         return tuple(int(number) for number in self._tensors["shards"]), int(self._tensors["numbers"][4])
 
     def _text(self, name):
@@ -114,7 +118,7 @@ class State:
 
     @property
     def target(self) -> str:
-        """The target with version and options; the first one of a comparison."""
+        """The target with version and options; the first target of a comparison."""
         return self._text("targets")
 
     @property
@@ -133,13 +137,14 @@ class State:
         return self._text("kind")
 
     def report(self) -> Dict[str, Any]:
-        """What `qdq merge STATE --json` prints: a dict of the rows of any kind of state, and of what is missing."""
+        """The output of `qdq merge STATE --json`: a dict with the rows of any kind of state, and the missing samples
+        and shards."""
         return json.loads(tool.run("merge", self.path, "--partial", "--json", kinds={3: StateError})[1])
 
     @functools.cached_property
     def values(self) -> Dict[str, Statistics]:
-        """{name: Statistics} of all float values but constants, by name. ArgumentError for a state of another kind, which
-        has a report only."""
+        """{name: Statistics} of all float values except constants, by name. Raises ArgumentError for a state of another
+        kind, which has only a report."""
         if self.kind != "calibrate":
             raise ArgumentError(f"{self.path}: is a state of qdq {self.kind}, which has no statistics; take its report()")
         t, made = self._tensors, {}
@@ -150,11 +155,11 @@ class State:
         return made
 
     def merge(self, others: Iterable[Union["State", Path]], out: Path, *, partial: bool = False) -> "State":
-        """See qdq.merge, of this state and others."""
+        """Merges this state and others, see qdq.merge."""
         return merge([self, *others], out, partial=partial)
 
     def __eq__(self, other):
-        """Whether both files have the same bytes."""
+        """True if both files have the same bytes."""
         if not isinstance(other, State):
             return NotImplemented
         with open(self.path, "rb") as a, open(other.path, "rb") as b:
@@ -167,8 +172,8 @@ class State:
 
 
 def call(words, out) -> State:
-    """Runs `qdq calibrate` or `qdq merge` and returns the State of the file `out`. Samples that could not be read are
-    named in a warning."""
+    """Runs `qdq calibrate` or `qdq merge` and returns the State of the file `out`. Names samples that could not be read
+    in a warning."""
     code, _, err = tool.run(*words, "-o", out, kinds={3: StateError})
     if code == 1:
         warnings.warn(err.replace("qdq: ", "").strip(), stacklevel=3)
@@ -176,10 +181,12 @@ def call(words, out) -> State:
 
 
 def merge(states: Iterable[Union[State, Path]], out: Path, *, partial: bool = False) -> State:
-    """Adds up the states of shards, in any order, and writes the state of all to `out`: the same bytes as of one run.
+    """Merges the states of shards, in any order, and writes the state of all of them to `out`, with the same bytes as a
+    single run.
 
-    states: states or paths, two of which are in memory at a time. partial: shards may be missing, to be merged later.
-    Raises StateError if a shard is missing or given twice, or a state is of another graph, target, data or number of
+    states: states or paths, of which only two are in memory at a time. partial: shards may be missing, and merged
+    later.
+    Raises StateError if a shard is missing or given twice, or if a state has another graph, target, data or number of
     shards; the sentence names it.
     """
     if isinstance(states, (str, bytes, os.PathLike, State)):
@@ -189,7 +196,7 @@ def merge(states: Iterable[Union[State, Path]], out: Path, *, partial: bool = Fa
 
 
 def shard_word(shard: Union[Tuple[int, int], str, None]) -> list:
-    """The words of --shard. The command checks the numbers."""
+    """Returns the words of --shard. The command checks the numbers."""
     if shard is None or isinstance(shard, str):
         return [] if shard is None else ["--shard", shard]
     try:

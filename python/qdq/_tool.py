@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command-line tool qdq, which the package has inside: the command `qdq`, and calls from Python."""
+"""Runs the command-line tool qdq inside the package: as the command `qdq`, and for calls from Python."""
 
 import json
 import os
@@ -10,16 +10,17 @@ from pathlib import Path
 
 from ._library import ArgumentError, Error, FileError, GraphError, LimitError, ParseError, UnsupportedError
 
-# By the exit code and by the kind of an error in JSON (docs/command_line.md).
+# Exceptions by exit code, and by kind of error in JSON (docs/command_line.md).
 _CODES = {2: ArgumentError, 3: ParseError, 4: UnsupportedError, 5: LimitError}
 _KINDS = {"argument": ArgumentError, "parse": ParseError, "graph": GraphError, "unsupported": UnsupportedError,
           "io": FileError, "memory": MemoryError, "limit": LimitError}  # fmt: skip
 
 
 def path():
-    """The path of the tool: QDQ_TOOL, tools/qdq next to the library that QDQ_LIBRARY names, or the one in the package.
+    """Returns the path of the tool: QDQ_TOOL, tools/qdq next to the library that QDQ_LIBRARY names, or the tool in the
+    package.
 
-    Raises FileError if there is none.
+    Raises FileError if none of them exists.
     """
     library = os.environ.get("QDQ_LIBRARY")
     folder, name = (Path(library).parent, "tools/qdq") if library else (Path(__file__).parent, "bin/qdq")
@@ -31,7 +32,7 @@ def path():
 
 
 def _failure(code, out, err, kinds):
-    """The exception of a call: its sentence is the first one on stderr, without "qdq: "."""
+    """Returns the exception of a failed call. Its sentence is the first on stderr, without "qdq: "."""
     if code < 0:
         return Error(f"qdq was ended by {signal.Signals(-code).name}: {err.strip() or 'it has printed nothing'}")
     text = next((line for line in err.splitlines() if line.startswith("qdq")), err.strip() or f"qdq exits with {code}")
@@ -45,9 +46,9 @@ def _failure(code, out, err, kinds):
 
 
 def run(*words, kinds=None, before=None):
-    """Runs the tool with these words and returns (exit code, stdout, stderr) for the exit codes 0 and 1; raises the
-    exception of other ones, with the tool's sentence. kinds: {exit code: class} before those of qdq.Error. before: called
-    in the new process."""
+    """Runs the tool with these words and returns (exit code, stdout, stderr) for exit codes 0 and 1. For other codes
+    raises their exception with the tool's sentence. kinds: {exit code: class}, which precede the classes of qdq.Error.
+    before: called in the new process."""
     done = subprocess.run([path(), *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           encoding="utf-8", errors="replace", check=False, preexec_fn=before)  # fmt: skip
     if done.returncode not in (0, 1):
@@ -56,7 +57,8 @@ def run(*words, kinds=None, before=None):
 
 
 def main():
-    """The command `qdq`: becomes the tool, so that signals, streams and the exit code are its own."""
+    """Runs the command `qdq`: replaces the process by the tool, so that signals, streams and the exit code are the
+    tool's."""
     try:
         os.execv(path(), ["qdq", *sys.argv[1:]])
     except FileError as error:

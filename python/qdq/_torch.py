@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs of torch.export: a table of ops of ATen, and of the quantizing ops of PT2E and torchao."""
+"""Translates graphs of torch.export, by a table of ATen ops and of the quantizing ops of PT2E and torchao."""
 
 import numpy as np
 
@@ -20,12 +20,12 @@ def _op(*names):
 
 
 def from_torch(program, *, name="", target="torchao"):
-    """The graph of a torch.export.ExportedProgram, whose parameters and buffers become constants.
+    """Translates a torch.export.ExportedProgram to a graph. Its parameters and buffers become constants.
 
-    PT2E's quantized_decomposed ops and torchao's quantize_affine, dequantize_affine and choose_qparams_affine are Quantize,
-    Dequantize and DynamicQuantize; torchao's quantized weights are their codes and scales, with the ops that use them.
-    Inputs and outputs have the names that the program gives them. Shapes must be fixed.
-    target: of the graph. Raises UnsupportedError that lists every op that has no counterpart.
+    PT2E's quantized_decomposed ops and torchao's quantize_affine, dequantize_affine and choose_qparams_affine become
+    Quantize, Dequantize and DynamicQuantize; torchao's quantized weights become their codes and scales, with the ops
+    that use them. Inputs and outputs keep their names in the program. Shapes must be fixed.
+    target: of the graph. Raises UnsupportedError, which lists every op without a counterpart.
     """
     return _Translation(program).build(name, target)
 
@@ -35,7 +35,7 @@ class _Translation:
         self.b = Builder()
         self.program = program
         self.nodes = list(program.graph.nodes)
-        self.values = {}  # by node: a Value, or a tuple of them
+        self.values = {}  # {node: Value, or tuple of Values}
 
     def build(self, name, target):
         self.b._name = name
@@ -75,8 +75,8 @@ class _Translation:
                 self.values[node] = _Given(self, node.name, tensor)
 
     def _folded(self, node):
-        """What a node makes of constants alone, if it is integers or moves elements; None otherwise. Weights that are
-        dequantized stay codes and nodes."""
+        """Computes the result of a node of constants if it is an integer or moves elements; None otherwise. Dequantized
+        weights stay codes and nodes."""
         given = [self.values.get(arg) for arg in node.all_input_nodes]
         name = str(node.target)
         if name == "export.access_subclass_inner_tensor.default":
@@ -98,17 +98,17 @@ class _Translation:
     # ---- For ops ----
 
     def value(self, node):
-        """The value of a node, or of a constant."""
+        """Returns the value of a node, or of a constant."""
         made = self.values[node] if _is_node(node) else node
         return made.value() if isinstance(made, _Given) else made
 
     def array(self, node):
-        """The elements of a constant, or None."""
+        """Returns the elements of a constant, or None."""
         made = self.values.get(node) if _is_node(node) else node
         return made.array() if isinstance(made, _Given) else None
 
     def operands(self, node, *args):
-        """Values of one dtype; numbers become constants of it."""
+        """Returns values of a common dtype; numbers become constants of it."""
         made = next(a for a in args if _is_node(a) and not isinstance(self.values[a], _Given))
         kind = dtypes.numpy_of(dtypes.word(made.meta["val"].dtype))
         values = []
@@ -120,7 +120,7 @@ class _Translation:
 
 
 class _Given:
-    """A parameter, a buffer, or what is made of them. It becomes a constant when it is first used."""
+    """A parameter, a buffer, or a tensor computed from them. It becomes a constant on first use."""
 
     def __init__(self, translation, name, tensor):
         self._t, self._name, self.tensor, self._value = translation, name, tensor, None
@@ -154,13 +154,13 @@ def _list(value, count):
 
 
 def _bounds(dtype, low, high):
-    """quant_min and quant_max, if they are not the whole range of the dtype."""
+    """Returns quant_min and quant_max, unless they are the whole range of the dtype."""
     info = np.iinfo(dtypes.numpy_of(dtype))
     return {} if (low, high) == (info.min, info.max) else {"quant_min": low, "quant_max": high}
 
 
 def _numbers(t, parameter, kind):
-    """A number, or the elements of a constant, as an array; a value if it is made at run time."""
+    """Returns a number, or the elements of a constant, as an array; a value if it is computed at run time."""
     if not _is_node(parameter):
         return np.asarray(parameter, kind)
     array = t.array(parameter)
@@ -177,7 +177,7 @@ def _word(node):
 
 
 def _scale(t, scale, shape=None):
-    """A scale for a port, in a shape: a tensor keeps its dtype, in which PyTorch computes."""
+    """Returns a scale for a port, in a shape. A tensor keeps its dtype, in which PyTorch computes."""
     if not _is_node(scale):
         return np.asarray(scale, np.float32)
     array = t.array(scale)
@@ -188,7 +188,7 @@ def _scale(t, scale, shape=None):
 
 
 def _zero(t, zero):
-    """A zero point for a port, also beyond the range of the codes; None for zeros that are known."""
+    """Returns a zero point for a port, even beyond the range of the codes; None if it is known to be 0."""
     zero = _numbers(t, zero, np.float32 if _is_node(zero) and _word(zero) in _FLOATS else np.int64)
     return zero if isinstance(zero, Value) or np.any(zero) else None
 
@@ -217,7 +217,7 @@ def _quantize_channels(t, node, x, scales, zeros, axis, low, high, dtype):
 def _dequantize_channels(t, node, x, scales, zeros, axis, *_):
     zero = None if zeros is None else _zero(t, zeros)
     wanted, made = _word(node), _word(scales)
-    made = made if made in ("float16", "bfloat16") else wanted  # of codes times such scales
+    made = made if made in ("float16", "bfloat16") else wanted  # dtype of codes times these scales
     last = {"name": node.name} if made == wanted else {}
     y = t.b.dequantize(t.value(x), scale=_scale(t, scales), qtype="per_channel", axis=axis, zero_point=zero, dtype=made, **last)
     return y if made == wanted else t.b.cast(y, name=node.name, dtype=wanted)
@@ -292,14 +292,14 @@ def _mx_blocks(rank, size):
 
 
 def _unswizzled(scale, rows, columns):
-    """Scales in the order of the blocks. They come in tiles of 128 rows and 4 columns, in which row q * 32 + r is the q-th
-    part of line r, as NVIDIA's products of block-scaled operands take them."""
+    """Returns scales in the order of the blocks. They are given in tiles of 128 rows and 4 columns, in which row q * 32
+    + r is part q of line r, as NVIDIA's products of block-scaled operands read them."""
     tiles = scale.reshape(-(-rows // 128), -(-columns // 4), 32, 4, 4)
     return tiles.transpose(0, 3, 2, 1, 4).reshape(-(-rows // 128) * 128, -1)[:rows, :columns]
 
 
 def _mx_weights(b, name, tensor):
-    """Codes and scales of torchao's MXTensor: blocks of the last dim share a scale, a power of two."""
+    """Returns codes and scales of torchao's MXTensor: blocks of the last dim share a scale, a power of two."""
     codes, word = dtypes.imported(tensor.qdata), _mx_word(tensor.elem_dtype)
     if word == "float4_e2m1":  # two codes in a byte, the first in its low bits
         bits = codes.view(np.uint8)
@@ -314,7 +314,7 @@ def _mx_weights(b, name, tensor):
 
 
 def _mx_activation(t, node, x, weights):
-    """x rounded to the blocks that torchao quantizes it to, if `weights` ask for it."""
+    """Rounds x to the blocks to which torchao quantizes it, if `weights` ask for this."""
     given = t.values.get(weights)
     how = getattr(given.tensor, "act_quant_kwargs", None) if isinstance(given, _Given) and _is_mx(given.tensor) else None
     value = t.value(x)

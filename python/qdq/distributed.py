@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data sets on many machines, over Dask: `pip install qdq[distributed]` (docs/many_machines.md).
+"""Runs data sets on many machines, over Dask: `pip install qdq[distributed]` (docs/many_machines.md).
 
     state = qdq.distributed.calibrate("model.onnx", "images", scheduler="tcp://10.0.0.1:8786", out="all.state")
 
-Each shard is a task that runs the command-line tool on a worker and returns the bytes of its state; the states are merged
-in a tree on the workers. The result has the bytes of one run on one machine.
+Each shard is a task that runs the command-line tool on a worker and returns the bytes of its state. The workers merge
+the states in a tree. The result has the bytes of a single run on one machine.
 """
 
 import contextlib
@@ -22,9 +22,9 @@ from ._calibrate import options
 from ._library import ArgumentError
 from ._state import Path, State, StateError
 
-_SHARDS_A_THREAD = 4  # so that slow machines take fewer
-_MERGED = 4  # states that a task merges; few, as they wait in memory for each other
-_LINES = 20  # of a warning
+_SHARDS_A_THREAD = 4  # several, so that slow machines take fewer
+_MERGED = 4  # most states that a task merges: they wait for each other in memory
+_LINES = 20  # most lines of a warning
 _SUMMARY = re.compile(r"\d+ of \d+ samples could not be read")  # follows the reasons
 
 Progress = Union[bool, Callable[[int, int], None], None]
@@ -45,7 +45,8 @@ _PR_SET_PDEATHSIG = 1
 
 
 def _end_with_worker():
-    """Runs in the tool's process before the tool: Linux ends it if the worker is killed, so that no run is left behind."""
+    """Runs in the tool's process before the tool: Linux ends the process if the worker is killed, so that no run is
+    left behind."""
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -53,7 +54,7 @@ _libc = ctypes.CDLL(None)
 
 
 def _state_of(folder, *words):
-    """The bytes of the state that a call writes, and what it tells about samples that could not be read."""
+    """Returns the bytes of the state that a call writes, and its messages about samples that could not be read."""
     out = os.path.join(folder, "out.state")
     code, _, err = tool.run(*words, "-o", out, kinds={3: StateError}, before=_end_with_worker)
     with open(out, "rb") as file:
@@ -86,7 +87,8 @@ def _merge(states, partial):
 
 @contextlib.contextmanager
 def _client_of(scheduler):
-    """A client of a scheduler's address, of a cluster, or of a LocalCluster that lasts for the call; a client itself."""
+    """Yields a client of a scheduler's address, of a cluster, or of a LocalCluster that lives for the call; or the
+    given client."""
     distributed = _dask()
     if isinstance(scheduler, distributed.Client):
         yield scheduler
@@ -100,8 +102,8 @@ def _client_of(scheduler):
 
 
 def _tree(client, words, count):
-    """Futures of the shards, and of the state of all. Shards begin in their order, and a merge goes before shards that
-    have not begun, so that memory holds states of the order of the logarithm of `count`."""
+    """Returns futures of the shards, and of the state of all shards. Shards begin in order, and a merge precedes shards
+    that have not begun, so that memory holds O(log `count`) states."""
     shards = level = [client.submit(_run_shard, words, i + 1, count, pure=False, priority=-i) for i in range(count)]
     priority = 0
     while len(level) > 1 or level is shards:
@@ -131,12 +133,12 @@ def _watch(client, shards, progress):
     shards.clear()
     for done, future in enumerate(waiting, 1):
         if future.status != "finished":
-            future.result()  # raises what the task has raised
+            future.result()  # raises the exception of the task
         tell(done, count)
 
 
 def _write(out, state):
-    """Replaces the file when the new one is complete."""
+    """Replaces the file once the new file is complete."""
     made = f"{os.fspath(out)}.{os.getpid()}"
     with open(made, "wb") as file:
         file.write(state)
@@ -164,20 +166,21 @@ def _run_all(words, scheduler, shards, progress, out) -> State:
     return made
 
 
-# Each command is a function: its words, and the keywords of `load`, which are target, shapes, dims and until of qdq.load.
+# Each command is a function. `load`: target, shapes, dims and until of qdq.load.
 
 
 def calibrate(model: Path, data: Path, scheduler: Any = None, shards: Optional[int] = None, *, out: Path,
               progress: Progress = None, threads: int = 1, **load: Any) -> State:  # fmt: skip
-    """qdq.calibrate on the workers of a Dask cluster; writes the state of the whole data set to `out`.
+    """Runs qdq.calibrate on the workers of a Dask cluster, and writes the state of the whole data set to `out`.
 
-    model, data: paths that every worker can read; qdq is installed there. target, shapes, dims, until: as of qdq.load.
-    scheduler: an address, a cluster or a client of Dask; None makes a LocalCluster with a worker for each processor.
-    shards: None makes four for each thread of the workers that are there; give a number where a cluster grows with its
-    tasks. threads: of each run; a worker has as many runs at a time as it has threads.
-    progress: called with (shards that are done, shards); True prints a line; None does so on a terminal.
-    A shard whose worker dies runs again on another one, as Dask's `allowed-failures` says. Returns a State. Raises what
-    qdq.calibrate raises, and ImportError without dask.
+    model, data: paths that every worker can read; qdq must be installed on the workers. target, shapes, dims, until: as
+    in qdq.load. scheduler: an address, a cluster or a client of Dask; None creates a LocalCluster with a worker for
+    each processor.
+    shards: None means four for each thread of the present workers; give a number if the cluster grows with its tasks.
+    threads: of each run; a worker has as many simultaneous runs as threads.
+    progress: called with (finished shards, all shards); True prints a line; None prints it on a terminal.
+    A shard whose worker dies runs again on another worker, within Dask's `allowed-failures`. Returns a State. Raises
+    the exceptions of qdq.calibrate, and ImportError without dask.
     """
     words = ["calibrate", _path("model", model), "--data", _path("data", data)]
     return _run_all([*words, *options(threads=threads, **load)], scheduler, shards, progress, out)
@@ -185,15 +188,15 @@ def calibrate(model: Path, data: Path, scheduler: Any = None, shards: Optional[i
 
 def compare(model: Path, targets: Sequence[str], data: Path, scheduler: Any = None, shards: Optional[int] = None, *,
             out: Path, progress: Progress = None, threads: int = 1, **load: Any) -> State:  # fmt: skip
-    """`qdq compare --targets --data` in the same way: how each target differs from the first one. `report()` of the State
-    has the rows."""
+    """Runs `qdq compare --targets --data` in the same way: how each target differs from the first. `report()` of the
+    State has the rows."""
     words = ["compare", _path("model", model), "--targets", ",".join(targets), "--data", _path("data", data)]
     return _run_all([*words, *options(threads=threads, **load)], scheduler, shards, progress, out)
 
 
 def explain(model: Path, against: Path, data: Path, scheduler: Any = None, shards: Optional[int] = None, *,
             out: Path, progress: Progress = None, threads: int = 1, **load: Any) -> State:  # fmt: skip
-    """`qdq explain --against --data` in the same way: the error that each node adds to a float model, the file `against`.
-    `report()` of the State has the rows."""
+    """Runs `qdq explain --against --data` in the same way: the error that each node adds to a float model, the file
+    `against`. `report()` of the State has the rows."""
     words = ["explain", _path("model", model), "--against", _path("against", against), "--data", _path("data", data)]
     return _run_all([*words, *options(threads=threads, **load)], scheduler, shards, progress, out)

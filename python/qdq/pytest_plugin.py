@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plugin of pytest: the fixture `qdq_golden` and the option --qdq-target."""
+"""The pytest plugin: the fixture `qdq_golden` and the option --qdq-target."""
 
 import os
 
@@ -15,10 +15,10 @@ def pytest_addoption(parser):
 
 
 class Golden:
-    """Results of graphs for one target, and comparisons with them."""
+    """Computes results of graphs for a target, and compares arrays with them."""
 
     def __init__(self, target):
-        self.target = target  # None: what each graph asks for
+        self.target = target  # None: each graph's target
         self._graphs = {}
 
     def _graph(self, graph):
@@ -30,7 +30,7 @@ class Golden:
         return self._graphs[path]
 
     def __call__(self, graph, inputs=None, **named):
-        """The outputs of a graph, or of the file of one: {name: array}. Inputs as for Plan.run."""
+        """Returns the outputs of a graph, or of the graph in a file: {name: array}. Inputs are as in Plan.run."""
         return self._graph(graph).run(inputs, target=self.target, **named)
 
     def check(self, got, graph, inputs=None, **named):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comparing results bit by bit, for tests."""
+"""Compares results bit by bit, for tests."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ def _bits(array):
 
 
 def _order(bits, dtype):
-    """Integers in the order of the numbers, so that neighbours are one step apart."""
+    """Maps bits to integers in the order of the numbers, so that neighbours differ by 1."""
     if dtype.kind in "iu":
         return bits.view(dtype).astype(object) if dtype.itemsize == 8 else bits.view(dtype).astype(np.int64)
     width = 8 * dtype.itemsize
@@ -18,7 +18,8 @@ def _order(bits, dtype):
 
 
 def differing(got, want):
-    """Of two arrays of one dtype and shape: where bits differ, and by how many steps. Scalars count as one element."""
+    """Compares two arrays of the same dtype and shape: returns where bits differ, and by how many steps. A scalar
+    counts as an element."""
     a, b = np.atleast_1d(_bits(got)), np.atleast_1d(_bits(want))
     other = a != b
     if got.dtype.kind == "b":
@@ -32,7 +33,7 @@ def index_text(index):
 
 
 def element_text(array, index):
-    """An element and its bits: "0.5 (0x3f000000)"."""
+    """Returns an element and its bits: "0.5 (0x3f000000)"."""
     bits = int(np.atleast_1d(_bits(array))[tuple(index)])
     return f"{np.atleast_1d(array)[tuple(index)]} (0x{bits:0{2 * array.dtype.itemsize}x})"
 
@@ -57,8 +58,8 @@ def _compare(name, got, want):
 def assert_same_bits(got, want):
     """Raises AssertionError unless two arrays, or dicts of arrays by name, have the same dtypes, shapes and bits.
 
-    The message says how many elements differ, where the first and the worst are, with their bits, and by how many steps:
-    1 is the next number of the dtype. -0 and 0, and NaNs with other bits, differ.
+    The message has the number of elements that differ, and the first and the worst of them with their bits and their
+    distance in steps: 1 is the next number of the dtype. -0 and 0 differ, and so do NaNs with other bits.
     """
     if isinstance(want, dict):
         if not isinstance(got, dict) or got.keys() != want.keys():
