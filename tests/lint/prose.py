@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts words that make comments and documents hard to read, for each 1,000 words.
 
-    prose.py SOURCE_DIR [--list NAME]
+    prose.py SOURCE_DIR [PART ...] [--list NAME]
 
-Fails if a count is above its limit. `--list` shows each place of one count. Comments are those of C files;
-documents are README.md, CONTRIBUTING.md and docs/*.md without what the program prints.
+Fails if a count of a part is above its limit. Parts: "comments" of C files, and "documents": README.md, CONTRIBUTING.md
+and docs/*.md without the pages that the program prints; by default both. `--list` shows each place of a count.
 """
+import argparse
 import re
 import sys
 from pathlib import Path
@@ -48,24 +49,32 @@ def prose(text):
 
 
 def main():
-    root = Path(sys.argv[1])
     parts = {"comments": [], "documents": []}
+    parser = argparse.ArgumentParser()
+    parser.add_argument("root", type=Path)
+    parser.add_argument("limited", nargs="*", metavar="PART", help="comments, documents")
+    parser.add_argument("--list", choices=COUNTS)
+    given = parser.parse_args()
+    root, limited = given.root, given.limited or list(parts)
+    if not set(limited) <= set(parts):
+        parser.error(f"unknown part in {limited}, wanted {' or '.join(parts)}")
     for folder in FOLDERS:
         for path in sorted((root / folder).rglob("*.[ch]")):
             parts["comments"] += [(path, block) for block in comments(path.read_text(encoding="utf-8"))]
     for path in [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").glob("*.md"))]:
         if path.name not in PRINTED:
             parts["documents"] += [(path, block) for block in prose(path.read_text(encoding="utf-8"))]
-    shown = sys.argv[3] if sys.argv[2:3] == ["--list"] else None
     failed = 0
     for part, blocks in parts.items():
         words = sum(len(block.split()) for _, block in blocks)
         for name, (pattern, limit) in COUNTS.items():
             found = [(path, match) for path, block in blocks for match in re.finditer(pattern, block)]
             rate = 1000 * len(found) / max(words, 1)
-            failed += rate > limit
-            print(f"{'FAIL' if rate > limit else 'ok'} {part}: {name} {rate:.2f} of 1,000 words, at most {limit}")
-            if shown == name:
+            above = rate > limit
+            failed += above and part in limited
+            mark = "ok" if not above else "FAIL" if part in limited else "above"
+            print(f"{mark} {part}: {name} {rate:.2f} of 1,000 words, at most {limit}")
+            if name == given.list:
                 for path, match in found:
                     end = match.string[max(match.start() - 40, 0):match.end() + 60]
                     print(f"    {path.relative_to(root)}: ...{end}")
