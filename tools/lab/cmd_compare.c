@@ -51,7 +51,7 @@ static bool split_targets(const char *text, target_list *out) {
     return out->count >= 2 || complain(text, wanted);
 }
 
-// Refuses a --device that no target uses.
+// True if --device is not given or a target has this device. Otherwise prints a message.
 static bool has_use_for_device(const options *opt, const target_list *list) {
     bool used = !opt->device;
     for (size_t i = 0; i < list->count; i++) used |= device_for(opt, list->names[i]) != NULL;

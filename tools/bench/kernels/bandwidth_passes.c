@@ -107,7 +107,8 @@ static inline void flow_any(const line *in, line *out, size_t reads, size_t writ
         flow_uneven(in, out, reads, writes, nontemporal);
 }
 
-// Only reads. The or-ed data goes to a volatile object, so that the compiler keeps every read.
+// Reads and writes nothing. The or-ed data goes to a volatile object, so that the compiler keeps
+// every read.
 static void flow_in(const line *in, size_t reads) {
     line sum = zeros;
     for (size_t i = 0; i < reads; i++) add(&sum, in + i);

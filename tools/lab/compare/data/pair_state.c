@@ -56,8 +56,7 @@ static bool is_before(int64_t sample, int64_t other) {
 
 //---- Greatest differences ---------------------------------------------------
 
-// These two functions replace a difference by a greater one, or by an equal one of an earlier
-// sample.
+// Replace a difference by a greater difference, or by an equal difference of an earlier sample.
 static void raise_steps(int64_t *into, const int64_t *from) {
     uint64_t a = (uint64_t)into[0], b = (uint64_t)from[0];
     if (b > a || (b == a && is_before(from[1], into[1]))) memcpy(into, from, 3 * sizeof *into);
