@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks that the `infer` functions of several ops share, and the words of attributes that several
 // ops have.
-#ifndef QDQ_OPS_NETWORK_H
-#define QDQ_OPS_NETWORK_H
+#ifndef QDQ_OPS_INFER_H
+#define QDQ_OPS_INFER_H
 
 #include "ops/op.h"
 

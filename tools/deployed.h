@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The graph that a target runs, and the values of the given graph that its values stand for.
-#ifndef QDQ_TOOLS_COMPARE_UNITS_DEPLOYED_H
-#define QDQ_TOOLS_COMPARE_UNITS_DEPLOYED_H
+#ifndef QDQ_TOOLS_DEPLOYED_H
+#define QDQ_TOOLS_DEPLOYED_H
 
 #include <qdq/base.h>
 #include <qdq/graph.h>

@@ -6,8 +6,8 @@
 //
 // A NULL spill stands for the C library's memory. Call these functions only on the thread of
 // main().
-#ifndef QDQ_TOOLS_DATASET_SPILL_H
-#define QDQ_TOOLS_DATASET_SPILL_H
+#ifndef QDQ_TOOLS_SPILL_H
+#define QDQ_TOOLS_SPILL_H
 
 #include <qdq/base.h>
 #include <qdq/parallel.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text that a plan gives about each of its steps (`qdq plan`).
-#ifndef QDQ_GRAPH_PLAN_TEXT_H
-#define QDQ_GRAPH_PLAN_TEXT_H
+#ifndef QDQ_GRAPH_COMPILE_PLAN_TEXT_H
+#define QDQ_GRAPH_COMPILE_PLAN_TEXT_H
 
 #include "graph/compile/lower.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory that the steps of a plan read and write, and the bytes that they move.
-#ifndef QDQ_GRAPH_PLAN_TRAFFIC_H
-#define QDQ_GRAPH_PLAN_TRAFFIC_H
+#ifndef QDQ_GRAPH_COMPILE_PLAN_TRAFFIC_H
+#define QDQ_GRAPH_COMPILE_PLAN_TRAFFIC_H
 
 #include "graph/compile/lower.h"
 

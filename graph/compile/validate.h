@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks of a complete graph: stopping at the first error, and with the rules of a file format.
-#ifndef QDQ_GRAPH_VALIDATE_H
-#define QDQ_GRAPH_VALIDATE_H
+#ifndef QDQ_GRAPH_COMPILE_VALIDATE_H
+#define QDQ_GRAPH_COMPILE_VALIDATE_H
 
 #include "graph/core/graph.h"
 #include "graph/core/target.h"

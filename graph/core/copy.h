@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies values and nodes from one graph to another.
-#ifndef QDQ_GRAPH_COPY_H
-#define QDQ_GRAPH_COPY_H
+#ifndef QDQ_GRAPH_CORE_COPY_H
+#define QDQ_GRAPH_CORE_COPY_H
 
 #include "graph/core/graph.h"
 

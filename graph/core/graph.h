@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The graph: values and nodes in one memory pool. A node refers to its inputs by value id.
-#ifndef QDQ_GRAPH_GRAPH_H
-#define QDQ_GRAPH_GRAPH_H
+#ifndef QDQ_GRAPH_CORE_GRAPH_H
+#define QDQ_GRAPH_CORE_GRAPH_H
 
 #include "graph/core/symbols.h"
 #include "ops/op.h"

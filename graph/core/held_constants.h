@@ -7,8 +7,8 @@
 // (ops/gemm/gemm_read.h): a few k of all columns, or all k of a panel's columns, whichever lie
 // closer together in the file. Ops see `stored` in place of `data`. Inputs that are needed before
 // compiling (`looks_at`: scales and zero points) are read when they are connected.
-#ifndef QDQ_GRAPH_TENSOR_FILE_HELD_CONSTANTS_H
-#define QDQ_GRAPH_TENSOR_FILE_HELD_CONSTANTS_H
+#ifndef QDQ_GRAPH_CORE_HELD_CONSTANTS_H
+#define QDQ_GRAPH_CORE_HELD_CONSTANTS_H
 
 #include "graph/core/graph.h"
 #include "graph/core/open_file.h"

@@ -2,8 +2,8 @@
 // Names in a graph: their form and their lookup. Inputs, constants, nodes and the further outputs
 // of nodes, which are called "node.port", share one set of names; outputs of the graph have their
 // own. "node.port" means the first output of a node too, unless a value has exactly this name.
-#ifndef QDQ_GRAPH_NAMES_H
-#define QDQ_GRAPH_NAMES_H
+#ifndef QDQ_GRAPH_CORE_NAMES_H
+#define QDQ_GRAPH_CORE_NAMES_H
 
 #include "graph/core/graph.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens regular files for reading, on request only below a given folder.
-#ifndef QDQ_GRAPH_TENSOR_FILE_OPEN_FILE_H
-#define QDQ_GRAPH_TENSOR_FILE_OPEN_FILE_H
+#ifndef QDQ_GRAPH_CORE_OPEN_FILE_H
+#define QDQ_GRAPH_CORE_OPEN_FILE_H
 
 #include "include/qdq/base.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The attribute output_tensor of ttnn's ops: a value in whose buffer a node writes its output, so
 // that nothing is allocated. qdq itself never writes in place: it matters to the model of a device.
-#ifndef QDQ_GRAPH_MEMORY_OUTPUT_TENSOR_H
-#define QDQ_GRAPH_MEMORY_OUTPUT_TENSOR_H
+#ifndef QDQ_GRAPH_CORE_OUTPUT_TENSOR_H
+#define QDQ_GRAPH_CORE_OUTPUT_TENSOR_H
 
 #include "graph/core/graph.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SipHash-2-4 (Aumasson, Bernstein 2012): a keyed hash. Without the key nobody can construct
 // collisions.
-#ifndef QDQ_GRAPH_SIPHASH_H
-#define QDQ_GRAPH_SIPHASH_H
+#ifndef QDQ_GRAPH_CORE_SIPHASH_H
+#define QDQ_GRAPH_CORE_SIPHASH_H
 
 #include <stddef.h>
 #include <stdint.h>

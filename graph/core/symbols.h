@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A symbol table: maps names (any bytes) to numbers. Only its implementation uses uthash.
-#ifndef QDQ_GRAPH_SYMBOLS_H
-#define QDQ_GRAPH_SYMBOLS_H
+#ifndef QDQ_GRAPH_CORE_SYMBOLS_H
+#define QDQ_GRAPH_CORE_SYMBOLS_H
 
 #include "graph/core/siphash.h"
 #include "include/qdq/base.h"

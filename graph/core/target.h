@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A target: the rules of a backend, and the numerics it computes with. Each target is one constant
 // description in graph/targets/; graph/targets/target.c lists them.
-#ifndef QDQ_GRAPH_TARGET_H
-#define QDQ_GRAPH_TARGET_H
+#ifndef QDQ_GRAPH_CORE_TARGET_H
+#define QDQ_GRAPH_CORE_TARGET_H
 
 #include "include/qdq/coding.h"
 #include "include/qdq/evidence.h"

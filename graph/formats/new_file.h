@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replaces a file atomically: the path has the old file or the complete new one, never a part.
-#ifndef QDQ_GRAPH_WRITE_NEW_FILE_H
-#define QDQ_GRAPH_WRITE_NEW_FILE_H
+#ifndef QDQ_GRAPH_FORMATS_NEW_FILE_H
+#define QDQ_GRAPH_FORMATS_NEW_FILE_H
 
 #include <stdio.h>
 

@@ -5,8 +5,8 @@
 // of the kernel in order. Elements beyond the border have no product at all; in a transposed
 // convolution, neither do positions between the strides. Other forms replace this product where
 // they suit a shape better; qdq_conv_stage chooses.
-#ifndef QDQ_OPS_PRODUCTS_CONV_LOWERING_H
-#define QDQ_OPS_PRODUCTS_CONV_LOWERING_H
+#ifndef QDQ_OPS_CONV_CONV_LOWERING_H
+#define QDQ_OPS_CONV_CONV_LOWERING_H
 
 #include "ops/gemm/gemm.h"
 #include "ops/spatial/window.h"

@@ -2,8 +2,8 @@
 // Matrix products: MatMul, convolutions and their integer forms. A product is a batch of y = A * B.
 // The rows of A are packed block by block (for a convolution: the elements under the window), B is
 // packed in panels (once, if it is constant), and an epilogue turns the sums into y.
-#ifndef QDQ_OPS_PRODUCTS_GEMM_H
-#define QDQ_OPS_PRODUCTS_GEMM_H
+#ifndef QDQ_OPS_GEMM_GEMM_H
+#define QDQ_OPS_GEMM_GEMM_H
 
 #include "ops/gemm/order/gemm_order.h"
 #include "ops/infer.h"

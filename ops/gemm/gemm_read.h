@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads and packs constant B, which is in memory or read part by part.
-#ifndef QDQ_OPS_PRODUCTS_GEMM_READ_H
-#define QDQ_OPS_PRODUCTS_GEMM_READ_H
+#ifndef QDQ_OPS_GEMM_GEMM_READ_H
+#define QDQ_OPS_GEMM_GEMM_READ_H
 
 #include "ops/gemm/gemm.h"
 

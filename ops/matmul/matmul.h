@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shapes (as in numpy's matmul) and strides that all ops on matrices share.
-#ifndef QDQ_OPS_PRODUCTS_MATMUL_H
-#define QDQ_OPS_PRODUCTS_MATMUL_H
+#ifndef QDQ_OPS_MATMUL_MATMUL_H
+#define QDQ_OPS_MATMUL_MATMUL_H
 
 #include "ops/gemm/gemm.h"
 

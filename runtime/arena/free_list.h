@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which addresses of a memory bank are taken: a free list in address order. All banks of a pool are
 // taken in lock step, so one list describes each of them.
-#ifndef QDQ_RUNTIME_MEMORY_FREE_LIST_H
-#define QDQ_RUNTIME_MEMORY_FREE_LIST_H
+#ifndef QDQ_RUNTIME_ARENA_FREE_LIST_H
+#define QDQ_RUNTIME_ARENA_FREE_LIST_H
 
 #include "runtime/base/mempool.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records which bytes of an arena are taken at which moments, and finds room for more.
-#ifndef QDQ_RUNTIME_MEMORY_GAPS_H
-#define QDQ_RUNTIME_MEMORY_GAPS_H
+#ifndef QDQ_RUNTIME_ARENA_GAPS_H
+#define QDQ_RUNTIME_ARENA_GAPS_H
 
 #include "runtime/base/mempool.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives each value an offset in the arena: a pure function from lifetimes to offsets.
-#ifndef QDQ_RUNTIME_MEMORY_MEMORY_PLAN_H
-#define QDQ_RUNTIME_MEMORY_MEMORY_PLAN_H
+#ifndef QDQ_RUNTIME_ARENA_MEMORY_PLAN_H
+#define QDQ_RUNTIME_ARENA_MEMORY_PLAN_H
 
 #include "runtime/base/mempool.h"
 

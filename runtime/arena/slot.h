@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A slot: the unit that the memory plan places.
-#ifndef QDQ_RUNTIME_MEMORY_SLOT_H
-#define QDQ_RUNTIME_MEMORY_SLOT_H
+#ifndef QDQ_RUNTIME_ARENA_SLOT_H
+#define QDQ_RUNTIME_ARENA_SLOT_H
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Places slots from one moment outwards, for the memory plan: n log n for any lifetimes.
-#ifndef QDQ_RUNTIME_MEMORY_SWEEP_H
-#define QDQ_RUNTIME_MEMORY_SWEEP_H
+#ifndef QDQ_RUNTIME_ARENA_SWEEP_H
+#define QDQ_RUNTIME_ARENA_SWEEP_H
 
 #include <stdint.h>
 

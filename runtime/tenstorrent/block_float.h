@@ -5,8 +5,8 @@
 //
 // A tile has 64 exponent bytes, one for each face row in face order, and then the codes: a sign and
 // 7 (bfloat8_b) or 3 (bfloat4_b) bits of magnitude, the first element in the low bits.
-#ifndef QDQ_RUNTIME_NUMERICS_BLOCK_FLOAT_H
-#define QDQ_RUNTIME_NUMERICS_BLOCK_FLOAT_H
+#ifndef QDQ_RUNTIME_TENSTORRENT_BLOCK_FLOAT_H
+#define QDQ_RUNTIME_TENSTORRENT_BLOCK_FLOAT_H
 
 #include "include/qdq/numerics.h"
 #include "include/qdq/tile.h"

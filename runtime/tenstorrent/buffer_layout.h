@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the pages of a buffer lie in the banks of a pool: page to bank and address, and back.
-#ifndef QDQ_RUNTIME_MEMORY_BUFFER_LAYOUT_H
-#define QDQ_RUNTIME_MEMORY_BUFFER_LAYOUT_H
+#ifndef QDQ_RUNTIME_TENSTORRENT_BUFFER_LAYOUT_H
+#define QDQ_RUNTIME_TENSTORRENT_BUFFER_LAYOUT_H
 
 #include "runtime/tenstorrent/page_layout.h"
 

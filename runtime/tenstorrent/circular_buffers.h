@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The circular buffers of a program: memory of each core, from the base of L1 upward, as long as
 // the program runs.
-#ifndef QDQ_RUNTIME_MEMORY_CIRCULAR_BUFFERS_H
-#define QDQ_RUNTIME_MEMORY_CIRCULAR_BUFFERS_H
+#ifndef QDQ_RUNTIME_TENSTORRENT_CIRCULAR_BUFFERS_H
+#define QDQ_RUNTIME_TENSTORRENT_CIRCULAR_BUFFERS_H
 
 #include "include/qdq/device.h"
 

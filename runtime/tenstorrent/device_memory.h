@@ -3,8 +3,8 @@
 //
 // A buffer is allocated, perhaps shared by views, and freed; it takes the same addresses in each
 // bank of its pool. Nothing is stored here: this is where data would lie.
-#ifndef QDQ_RUNTIME_MEMORY_DEVICE_MEMORY_H
-#define QDQ_RUNTIME_MEMORY_DEVICE_MEMORY_H
+#ifndef QDQ_RUNTIME_TENSTORRENT_DEVICE_MEMORY_H
+#define QDQ_RUNTIME_TENSTORRENT_DEVICE_MEMORY_H
 
 #include "runtime/arena/free_list.h"
 #include "runtime/tenstorrent/buffer_layout.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pools of a device: DRAM, L1, L1_SMALL and TRACE, each the same range of addresses in each of
 // its banks.
-#ifndef QDQ_RUNTIME_MEMORY_DEVICE_POOL_H
-#define QDQ_RUNTIME_MEMORY_DEVICE_POOL_H
+#ifndef QDQ_RUNTIME_TENSTORRENT_DEVICE_POOL_H
+#define QDQ_RUNTIME_TENSTORRENT_DEVICE_POOL_H
 
 #include "include/qdq/device.h"
 

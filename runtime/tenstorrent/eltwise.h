@@ -3,8 +3,8 @@
 // element that the packer stores.
 //
 // Operands and results are patterns of float32; a bfloat16 is the upper half of one.
-#ifndef QDQ_RUNTIME_NUMERICS_TENSTORRENT_ELTWISE_H
-#define QDQ_RUNTIME_NUMERICS_TENSTORRENT_ELTWISE_H
+#ifndef QDQ_RUNTIME_TENSTORRENT_ELTWISE_H
+#define QDQ_RUNTIME_TENSTORRENT_ELTWISE_H
 
 #include "include/qdq/numerics.h"
 

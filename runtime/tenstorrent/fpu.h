@@ -5,8 +5,8 @@
 // Operands are patterns of float32; 19 bits are used (sign, exponent, 10 fraction bits), as
 // qdq_chip_unpack_tf32 leaves them. Dst is the pattern of a float32; a Dst of 16 bits holds a
 // bfloat16 in the upper half. Operands with the exponent 255 count as numbers.
-#ifndef QDQ_RUNTIME_NUMERICS_TENSTORRENT_FPU_H
-#define QDQ_RUNTIME_NUMERICS_TENSTORRENT_FPU_H
+#ifndef QDQ_RUNTIME_TENSTORRENT_FPU_H
+#define QDQ_RUNTIME_TENSTORRENT_FPU_H
 
 #include "include/qdq/numerics.h"
 

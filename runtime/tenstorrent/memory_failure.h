@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why a buffer does not fit in a device, with the numbers that tell.
-#ifndef QDQ_RUNTIME_MEMORY_MEMORY_FAILURE_H
-#define QDQ_RUNTIME_MEMORY_MEMORY_FAILURE_H
+#ifndef QDQ_RUNTIME_TENSTORRENT_MEMORY_FAILURE_H
+#define QDQ_RUNTIME_TENSTORRENT_MEMORY_FAILURE_H
 
 #include "include/qdq/device.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors as pages: the shapes of tiles, the bytes of a page, and the 2-D array of pages that a
 // tensor is.
-#ifndef QDQ_RUNTIME_MEMORY_PAGE_LAYOUT_H
-#define QDQ_RUNTIME_MEMORY_PAGE_LAYOUT_H
+#ifndef QDQ_RUNTIME_TENSTORRENT_PAGE_LAYOUT_H
+#define QDQ_RUNTIME_TENSTORRENT_PAGE_LAYOUT_H
 
 #include "include/qdq/device.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts and values of float32 patterns, for the files of this folder.
-#ifndef QDQ_RUNTIME_NUMERICS_TENSTORRENT_PATTERNS_H
-#define QDQ_RUNTIME_NUMERICS_TENSTORRENT_PATTERNS_H
+#ifndef QDQ_RUNTIME_TENSTORRENT_PATTERNS_H
+#define QDQ_RUNTIME_TENSTORRENT_PATTERNS_H
 
 #define SIGN_BIT 0x80000000u
 #define MAGNITUDE 0x7FFFFFFFu

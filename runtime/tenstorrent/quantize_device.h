@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One element of a chip's Quantize whose scale was inverted before: kernels with many elements for
 // each scale invert it once.
-#ifndef QDQ_RUNTIME_NUMERICS_QUANTIZE_DEVICE_H
-#define QDQ_RUNTIME_NUMERICS_QUANTIZE_DEVICE_H
+#ifndef QDQ_RUNTIME_TENSTORRENT_QUANTIZE_DEVICE_H
+#define QDQ_RUNTIME_TENSTORRENT_QUANTIZE_DEVICE_H
 
 #include "runtime/numerics/quantize_one.h"
 

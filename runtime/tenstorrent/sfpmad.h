@@ -4,8 +4,8 @@
 // fraction bits of the product, and a term that alignment shifts out completely is forgotten.
 //
 // Numbers are patterns of float32. Denormal operands count as zero.
-#ifndef QDQ_RUNTIME_NUMERICS_TENSTORRENT_SFPMAD_H
-#define QDQ_RUNTIME_NUMERICS_TENSTORRENT_SFPMAD_H
+#ifndef QDQ_RUNTIME_TENSTORRENT_SFPMAD_H
+#define QDQ_RUNTIME_TENSTORRENT_SFPMAD_H
 
 #include "include/qdq/numerics.h"
 

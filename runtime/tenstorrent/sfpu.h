@@ -4,8 +4,8 @@
 //
 // Numbers are patterns of float32. Integers are sign and magnitude: bit 31 is the sign, 31 bits are
 // the magnitude.
-#ifndef QDQ_RUNTIME_NUMERICS_TENSTORRENT_SFPU_H
-#define QDQ_RUNTIME_NUMERICS_TENSTORRENT_SFPU_H
+#ifndef QDQ_RUNTIME_TENSTORRENT_SFPU_H
+#define QDQ_RUNTIME_TENSTORRENT_SFPU_H
 
 #include "include/qdq/numerics.h"
 

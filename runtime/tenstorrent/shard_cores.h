@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cores of a shard_spec in the order in which shards are given to them.
-#ifndef QDQ_RUNTIME_MEMORY_SHARD_CORES_H
-#define QDQ_RUNTIME_MEMORY_SHARD_CORES_H
+#ifndef QDQ_RUNTIME_TENSTORRENT_SHARD_CORES_H
+#define QDQ_RUNTIME_TENSTORRENT_SHARD_CORES_H
 
 #include "runtime/tenstorrent/page_layout.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements on their way into and out of a Tenstorrent core: the unpacker, which turns elements of
 // tiles into operands, and the packer, which turns results into elements of tiles.
-#ifndef QDQ_RUNTIME_NUMERICS_TENSTORRENT_TILE_FORMATS_H
-#define QDQ_RUNTIME_NUMERICS_TENSTORRENT_TILE_FORMATS_H
+#ifndef QDQ_RUNTIME_TENSTORRENT_TILE_FORMATS_H
+#define QDQ_RUNTIME_TENSTORRENT_TILE_FORMATS_H
 
 #include "include/qdq/numerics.h"
 

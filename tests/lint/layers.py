@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks which files include which: lower layers never include higher ones, and libraries are
 included by few files. Also checks that one file formats floats, as printf writes the locale's
-decimal point.
+decimal point, and that the guard of a header is its path.
 
     layers.py SOURCE_DIR [--draw]
 """
@@ -92,6 +92,16 @@ def drawing() -> str:
     return "\n".join(lines) + "\n"
 
 
+def wrong_guard(name: str, text: str) -> str:
+    """A header's guard is its path; headers that are included several times have none."""
+    guard = re.search(r"#ifndef (\w+_H)\n#define \1\n", text)
+    path = re.sub(r"^include/qdq/", "", name[:-2])
+    wanted = re.sub(r"\W", "_", f"qdq_{path}_h").upper()
+    if not name.endswith(".h") or not guard or guard[1] == wanted or name == "include/qdq/qdq.h":
+        return ""
+    return f"{name}: the guard is {guard[1]}, wanted {wanted}"
+
+
 def same_names(names: list) -> list:
     places = collections.defaultdict(list)
     for name in names:
@@ -119,10 +129,8 @@ def main() -> int:
                 errors.append(f"{name}: the first line is not the SPDX line")
             if name.startswith(LIBRARY) and name != FORMATS_FLOATS and FLOAT_FORMAT.search(text):
                 errors.append(f"{name}: floats become text in {FORMATS_FLOATS} only")
-            for quote, header in INCLUDE.findall(text):
-                error = wrong_include(name, quote, header)
-                if error:
-                    errors.append(error)
+            found = [wrong_include(name, quote, header) for quote, header in INCLUDE.findall(text)]
+            errors += filter(None, [*found, wrong_guard(name, text)])
     errors += same_names(names)
     if drawing() not in (root / "docs/architecture.md").read_text(encoding="utf-8"):
         errors.append("docs/architecture.md: the drawing is not the one of --draw")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares an output with a file.
-#ifndef QDQ_TOOLS_COMPARE_COMPARE_H
-#define QDQ_TOOLS_COMPARE_COMPARE_H
+#ifndef QDQ_TOOLS_IO_COMPARE_OUTPUT_H
+#define QDQ_TOOLS_IO_COMPARE_OUTPUT_H
 
 #include <qdq/tensor_file.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A thread that watches over a command: it shows the progress of long work on a terminal, and
 // delays signals while a file is being written.
-#ifndef QDQ_TOOLS_WATCH_H
-#define QDQ_TOOLS_WATCH_H
+#ifndef QDQ_TOOLS_IO_WATCH_H
+#define QDQ_TOOLS_IO_WATCH_H
 
 #include <stdbool.h>
 

@@ -4,8 +4,8 @@
 // `plain`, and writes the body of a function. Its parameters are x0, x1, ..., the node's inputs,
 // and y0, y1, ..., its outputs, as untyped memory. Definitions that the text names (embed.py) are
 // added by c_write.c.
-#ifndef QDQ_GRAPH_WRITE_C_C_DRAFT_H
-#define QDQ_GRAPH_WRITE_C_C_DRAFT_H
+#ifndef QDQ_GRAPH_FORMATS_C_C_DRAFT_H
+#define QDQ_GRAPH_FORMATS_C_C_DRAFT_H
 
 #include "graph/core/graph.h"
 #include "graph/core/target.h"

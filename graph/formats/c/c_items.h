@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library's definitions as text, which embed.py collects while building.
-#ifndef QDQ_GRAPH_WRITE_C_C_ITEMS_H
-#define QDQ_GRAPH_WRITE_C_C_ITEMS_H
+#ifndef QDQ_GRAPH_FORMATS_C_C_ITEMS_H
+#define QDQ_GRAPH_FORMATS_C_C_ITEMS_H
 
 #include <stddef.h>
 

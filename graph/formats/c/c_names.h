@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of a graph in emitted C: as identifiers, and in comments.
-#ifndef QDQ_GRAPH_WRITE_C_C_NAMES_H
-#define QDQ_GRAPH_WRITE_C_C_NAMES_H
+#ifndef QDQ_GRAPH_FORMATS_C_C_NAMES_H
+#define QDQ_GRAPH_FORMATS_C_C_NAMES_H
 
 #include <stdbool.h>
 

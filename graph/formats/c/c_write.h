@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes a graph as one C file that computes it (docs/firmware.md).
-#ifndef QDQ_GRAPH_WRITE_C_C_WRITE_H
-#define QDQ_GRAPH_WRITE_C_C_WRITE_H
+#ifndef QDQ_GRAPH_FORMATS_C_C_WRITE_H
+#define QDQ_GRAPH_FORMATS_C_C_WRITE_H
 
 #include "graph/core/graph.h"
 

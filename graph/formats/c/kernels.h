@@ -2,8 +2,8 @@
 // The parts of emitted C that have no counterpart in the library: elements in memory, and windows.
 // The numbers come from the definitions that this file includes. embed.py copies what a file needs;
 // if both define a name, this file counts.
-#ifndef QDQ_GRAPH_WRITE_C_KERNELS_H
-#define QDQ_GRAPH_WRITE_C_KERNELS_H
+#ifndef QDQ_GRAPH_FORMATS_C_KERNELS_H
+#define QDQ_GRAPH_FORMATS_C_KERNELS_H
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a node's attributes from JSON into the struct of its op.
-#ifndef QDQ_GRAPH_READ_JSON_ATTRS_H
-#define QDQ_GRAPH_READ_JSON_ATTRS_H
+#ifndef QDQ_GRAPH_FORMATS_JSON_JSON_ATTRS_H
+#define QDQ_GRAPH_FORMATS_JSON_JSON_ATTRS_H
 
 #include "graph/core/graph.h"
 #include "graph/formats/json/json_tree.h"

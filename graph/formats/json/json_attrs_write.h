@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the attributes of a node as JSON.
-#ifndef QDQ_GRAPH_WRITE_JSON_ATTRS_WRITE_H
-#define QDQ_GRAPH_WRITE_JSON_ATTRS_WRITE_H
+#ifndef QDQ_GRAPH_FORMATS_JSON_JSON_ATTRS_WRITE_H
+#define QDQ_GRAPH_FORMATS_JSON_JSON_ATTRS_WRITE_H
 
 #include "graph/core/graph.h"
 #include "runtime/base/json_writer.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Typed access to the items of a graph file. Every error says where in the file the item is.
-#ifndef QDQ_GRAPH_READ_JSON_ITEM_H
-#define QDQ_GRAPH_READ_JSON_ITEM_H
+#ifndef QDQ_GRAPH_FORMATS_JSON_JSON_ITEM_H
+#define QDQ_GRAPH_FORMATS_JSON_JSON_ITEM_H
 
 #include "graph/core/graph.h"
 #include "graph/formats/json/json_tree.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads where a value shall lie on a device: the keys memory_config, layout, tile, transpose_tile.
-#ifndef QDQ_GRAPH_READ_JSON_MEMORY_READ_H
-#define QDQ_GRAPH_READ_JSON_MEMORY_READ_H
+#ifndef QDQ_GRAPH_FORMATS_JSON_JSON_MEMORY_READ_H
+#define QDQ_GRAPH_FORMATS_JSON_JSON_MEMORY_READ_H
 
 #include "graph/formats/json/json_item.h"
 #include "graph/memory/given_layout.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the keys memory_config, layout, tile and transpose_tile of a value.
-#ifndef QDQ_GRAPH_WRITE_JSON_MEMORY_WRITE_H
-#define QDQ_GRAPH_WRITE_JSON_MEMORY_WRITE_H
+#ifndef QDQ_GRAPH_FORMATS_JSON_JSON_MEMORY_WRITE_H
+#define QDQ_GRAPH_FORMATS_JSON_JSON_MEMORY_WRITE_H
 
 #include "graph/memory/given_layout.h"
 #include "runtime/base/json_writer.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the blocks of a quantizing node in a file: its qtype, and how its lists are nested.
-#ifndef QDQ_GRAPH_READ_JSON_NESTING_H
-#define QDQ_GRAPH_READ_JSON_NESTING_H
+#ifndef QDQ_GRAPH_FORMATS_JSON_JSON_NESTING_H
+#define QDQ_GRAPH_FORMATS_JSON_JSON_NESTING_H
 
 #include "graph/core/graph.h"
 #include "graph/formats/json/json_tree.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the nodes of a graph file, in any order, and adds each after the nodes it needs.
-#ifndef QDQ_GRAPH_READ_JSON_NODES_H
-#define QDQ_GRAPH_READ_JSON_NODES_H
+#ifndef QDQ_GRAPH_FORMATS_JSON_JSON_NODES_H
+#define QDQ_GRAPH_FORMATS_JSON_JSON_NODES_H
 
 #include "graph/formats/json/json_item.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the names that a graph has in the file it was converted from.
-#ifndef QDQ_GRAPH_READ_JSON_ORIGINALS_H
-#define QDQ_GRAPH_READ_JSON_ORIGINALS_H
+#ifndef QDQ_GRAPH_FORMATS_JSON_JSON_ORIGINALS_H
+#define QDQ_GRAPH_FORMATS_JSON_JSON_ORIGINALS_H
 
 #include "graph/formats/json/json_item.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a graph from JSON.
-#ifndef QDQ_GRAPH_JSON_READ_H
-#define QDQ_GRAPH_JSON_READ_H
+#ifndef QDQ_GRAPH_FORMATS_JSON_JSON_READ_H
+#define QDQ_GRAPH_FORMATS_JSON_JSON_READ_H
 
 #include "graph/core/graph.h"
 

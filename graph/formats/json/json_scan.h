@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A strict check of JSON text before cJSON reads it, because cJSON accepts much that is not JSON.
-#ifndef QDQ_GRAPH_READ_JSON_SCAN_H
-#define QDQ_GRAPH_READ_JSON_SCAN_H
+#ifndef QDQ_GRAPH_FORMATS_JSON_JSON_SCAN_H
+#define QDQ_GRAPH_FORMATS_JSON_JSON_SCAN_H
 
 #include "include/qdq/base.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tokens of JSON text: strings, numbers and words, with errors by line and column.
-#ifndef QDQ_GRAPH_READ_JSON_TOKEN_H
-#define QDQ_GRAPH_READ_JSON_TOKEN_H
+#ifndef QDQ_GRAPH_FORMATS_JSON_JSON_TOKEN_H
+#define QDQ_GRAPH_FORMATS_JSON_JSON_TOKEN_H
 
 #include "include/qdq/base.h"
 #include "runtime/base/error.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON text as a read-only tree. Only this file sees cJSON among the graph readers. Text must pass
 // the strict scan first; lists are walked, never indexed; names are compared with their case.
-#ifndef QDQ_GRAPH_READ_JSON_TREE_H
-#define QDQ_GRAPH_READ_JSON_TREE_H
+#ifndef QDQ_GRAPH_FORMATS_JSON_JSON_TREE_H
+#define QDQ_GRAPH_FORMATS_JSON_JSON_TREE_H
 
 #include "include/qdq/base.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the inputs and constants of a qdq/1 file.
-#ifndef QDQ_GRAPH_READ_JSON_VALUES_H
-#define QDQ_GRAPH_READ_JSON_VALUES_H
+#ifndef QDQ_GRAPH_FORMATS_JSON_JSON_VALUES_H
+#define QDQ_GRAPH_FORMATS_JSON_JSON_VALUES_H
 
 #include "graph/formats/json/json_item.h"
 

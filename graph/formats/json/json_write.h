@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes a graph as JSON.
-#ifndef QDQ_GRAPH_JSON_WRITE_H
-#define QDQ_GRAPH_JSON_WRITE_H
+#ifndef QDQ_GRAPH_FORMATS_JSON_JSON_WRITE_H
+#define QDQ_GRAPH_FORMATS_JSON_JSON_WRITE_H
 
 #include "graph/core/graph.h"
 

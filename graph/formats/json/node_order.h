@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Orders nodes so that each follows the nodes it needs.
-#ifndef QDQ_GRAPH_READ_NODE_ORDER_H
-#define QDQ_GRAPH_READ_NODE_ORDER_H
+#ifndef QDQ_GRAPH_FORMATS_JSON_NODE_ORDER_H
+#define QDQ_GRAPH_FORMATS_JSON_NODE_ORDER_H
 
 #include "graph/core/graph.h"
 

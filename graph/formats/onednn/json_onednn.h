@@ -7,8 +7,8 @@
 // ops only by their descriptions: a kind is the op of that name, tensor number i is port number i,
 // and attributes go by name and type. json_onednn.c resolves ids and the order of nodes; the other
 // files here read names, attributes and nodes.
-#ifndef QDQ_GRAPH_READ_ONEDNN_JSON_ONEDNN_H
-#define QDQ_GRAPH_READ_ONEDNN_JSON_ONEDNN_H
+#ifndef QDQ_GRAPH_FORMATS_ONEDNN_JSON_ONEDNN_H
+#define QDQ_GRAPH_FORMATS_ONEDNN_JSON_ONEDNN_H
 
 #include "graph/formats/json/json_item.h"
 

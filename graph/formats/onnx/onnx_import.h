@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of reading a model into a graph: its values, and the node that is being converted.
-#ifndef QDQ_GRAPH_READ_ONNX_IMPORT_H
-#define QDQ_GRAPH_READ_ONNX_IMPORT_H
+#ifndef QDQ_GRAPH_FORMATS_ONNX_ONNX_IMPORT_H
+#define QDQ_GRAPH_FORMATS_ONNX_ONNX_IMPORT_H
 
 #include "graph/core/graph.h"
 #include "graph/formats/onnx/file/onnx_model.h"

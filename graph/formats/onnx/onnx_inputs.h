@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adds the inputs of a model to the graph, with the shapes that the file or the options give.
-#ifndef QDQ_GRAPH_READ_ONNX_INPUTS_H
-#define QDQ_GRAPH_READ_ONNX_INPUTS_H
+#ifndef QDQ_GRAPH_FORMATS_ONNX_ONNX_INPUTS_H
+#define QDQ_GRAPH_FORMATS_ONNX_ONNX_INPUTS_H
 
 #include "graph/formats/onnx/onnx_scope.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads ONNX models into graphs. Without the build option `onnx`, onnx_absent.c says that it
 // cannot.
-#ifndef QDQ_GRAPH_READ_ONNX_READ_H
-#define QDQ_GRAPH_READ_ONNX_READ_H
+#ifndef QDQ_GRAPH_FORMATS_ONNX_ONNX_READ_H
+#define QDQ_GRAPH_FORMATS_ONNX_ONNX_READ_H
 
 #include "graph/core/graph.h"
 #include "graph/core/open_file.h"

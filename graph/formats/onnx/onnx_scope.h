@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The names that nodes can read, in a graph, in a branch and the graphs around it, or in a
 // function.
-#ifndef QDQ_GRAPH_READ_ONNX_SCOPE_H
-#define QDQ_GRAPH_READ_ONNX_SCOPE_H
+#ifndef QDQ_GRAPH_FORMATS_ONNX_ONNX_SCOPE_H
+#define QDQ_GRAPH_FORMATS_ONNX_ONNX_SCOPE_H
 
 #include "graph/formats/onnx/onnx_import.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX's element types, and the elements of its tensors.
-#ifndef QDQ_GRAPH_READ_ONNX_TENSOR_H
-#define QDQ_GRAPH_READ_ONNX_TENSOR_H
+#ifndef QDQ_GRAPH_FORMATS_ONNX_ONNX_TENSOR_H
+#define QDQ_GRAPH_FORMATS_ONNX_ONNX_TENSOR_H
 
 #include "graph/formats/onnx/onnx_import.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ends a model at a node.
-#ifndef QDQ_GRAPH_READ_ONNX_UNTIL_H
-#define QDQ_GRAPH_READ_ONNX_UNTIL_H
+#ifndef QDQ_GRAPH_FORMATS_ONNX_ONNX_UNTIL_H
+#define QDQ_GRAPH_FORMATS_ONNX_ONNX_UNTIL_H
 
 #include "graph/formats/onnx/onnx_import.h"
 

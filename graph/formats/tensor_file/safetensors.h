@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens a .safetensors file that a graph file names.
-#ifndef QDQ_GRAPH_TENSOR_FILE_SAFETENSORS_H
-#define QDQ_GRAPH_TENSOR_FILE_SAFETENSORS_H
+#ifndef QDQ_GRAPH_FORMATS_TENSOR_FILE_SAFETENSORS_H
+#define QDQ_GRAPH_FORMATS_TENSOR_FILE_SAFETENSORS_H
 
 #include "graph/core/open_file.h"
 #include "include/qdq/tensor_file.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The header of a .safetensors file: the tensors and their place in the data.
-#ifndef QDQ_GRAPH_TENSOR_FILE_SAFETENSORS_HEADER_H
-#define QDQ_GRAPH_TENSOR_FILE_SAFETENSORS_HEADER_H
+#ifndef QDQ_GRAPH_FORMATS_TENSOR_FILE_SAFETENSORS_HEADER_H
+#define QDQ_GRAPH_FORMATS_TENSOR_FILE_SAFETENSORS_HEADER_H
 
 #include "graph/core/symbols.h"
 #include "include/qdq/base.h"

@@ -2,8 +2,8 @@
 // Mending: changes a graph where a target refuses it, until no error is left that has a mend. A
 // mend is a pattern of graph/rewrite/ that considers only nodes where a rule that it answers has an
 // error; a target lists these rules (`mended`). mend_table.c has the table.
-#ifndef QDQ_GRAPH_MEND_MEND_H
-#define QDQ_GRAPH_MEND_MEND_H
+#ifndef QDQ_GRAPH_TRANSFORM_MEND_MEND_H
+#define QDQ_GRAPH_TRANSFORM_MEND_MEND_H
 
 #include "graph/rewrite/coder_params.h"
 

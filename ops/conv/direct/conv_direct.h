@@ -20,8 +20,8 @@
 //
 // Codes are computed as floats if no sum can exceed 2^24, up to which floats hold all whole
 // numbers. Magnitudes of constant weights decide, phase by phase, or the depth alone.
-#ifndef QDQ_OPS_PRODUCTS_CONV_DIRECT_H
-#define QDQ_OPS_PRODUCTS_CONV_DIRECT_H
+#ifndef QDQ_OPS_CONV_DIRECT_CONV_DIRECT_H
+#define QDQ_OPS_CONV_DIRECT_CONV_DIRECT_H
 
 #include "ops/conv/conv_lowering.h"
 #include "ops/kernels/direct/direct.h"

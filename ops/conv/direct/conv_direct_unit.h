@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A unit of a direct convolution while it runs, and its planes.
-#ifndef QDQ_OPS_PRODUCTS_CONV_DIRECT_UNIT_H
-#define QDQ_OPS_PRODUCTS_CONV_DIRECT_UNIT_H
+#ifndef QDQ_OPS_CONV_DIRECT_CONV_DIRECT_UNIT_H
+#define QDQ_OPS_CONV_DIRECT_CONV_DIRECT_UNIT_H
 
 #include "ops/conv/direct/conv_direct.h"
 

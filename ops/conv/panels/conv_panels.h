@@ -3,8 +3,8 @@
 // form, for float32 (conv_panels_floats.c) or for codes (conv_panels_codes.c), and
 // conv_panels_border.c mends sums of floats next to a border. The rows of a matrix A of codes are
 // positions too, of a kernel of 1.
-#ifndef QDQ_OPS_PRODUCTS_PANELS_CONV_PANELS_H
-#define QDQ_OPS_PRODUCTS_PANELS_CONV_PANELS_H
+#ifndef QDQ_OPS_CONV_PANELS_CONV_PANELS_H
+#define QDQ_OPS_CONV_PANELS_CONV_PANELS_H
 
 #include "ops/conv/conv_lowering.h"
 #include "ops/kernels/direct/direct.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stage of a product of matrices: as a gemm, or as a convolution of a line with panels of
 // positions.
-#ifndef QDQ_OPS_PRODUCTS_PRODUCT_STAGE_H
-#define QDQ_OPS_PRODUCTS_PRODUCT_STAGE_H
+#ifndef QDQ_OPS_CONV_PANELS_PRODUCT_STAGE_H
+#define QDQ_OPS_CONV_PANELS_PRODUCT_STAGE_H
 
 #include "ops/gemm/gemm.h"
 

@@ -7,8 +7,8 @@
 // computes the sums of one tap after the other at the positions of x that the tap takes to the
 // band, and adds them to results. The stride of the last dim cuts rows of results into phases, so
 // that neighbours in x are neighbours there.
-#ifndef QDQ_OPS_PRODUCTS_TAPS_CONV_TAPS_H
-#define QDQ_OPS_PRODUCTS_TAPS_CONV_TAPS_H
+#ifndef QDQ_OPS_CONV_TAPS_CONV_TAPS_H
+#define QDQ_OPS_CONV_TAPS_CONV_TAPS_H
 
 #include "ops/conv/conv_lowering.h"
 #include "ops/kernels/direct/direct.h"

@@ -18,8 +18,8 @@
 // input channels is a chain of fma in their order, from 0; every other operation is rounded to
 // float32 as written. A result that is not finite is computed again from x and the weights, as a
 // chain of fma: an infinite element would turn all results of its tile into NaN.
-#ifndef QDQ_OPS_PRODUCTS_CONV_WINOGRAD_H
-#define QDQ_OPS_PRODUCTS_CONV_WINOGRAD_H
+#ifndef QDQ_OPS_CONV_WINOGRAD_CONV_WINOGRAD_H
+#define QDQ_OPS_CONV_WINOGRAD_CONV_WINOGRAD_H
 
 #include "ops/conv/conv_lowering.h"
 #include "ops/kernels/winograd/winograd.h"

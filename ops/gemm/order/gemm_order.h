@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order in which the products of a float sum are added. The core has one chain of fma for all
 // k. ONNX Runtime chooses among four by the sizes of the product, which gemm_order.c has as rules.
-#ifndef QDQ_OPS_PRODUCTS_ORDER_GEMM_ORDER_H
-#define QDQ_OPS_PRODUCTS_ORDER_GEMM_ORDER_H
+#ifndef QDQ_OPS_GEMM_ORDER_GEMM_ORDER_H
+#define QDQ_OPS_GEMM_ORDER_GEMM_ORDER_H
 
 #include "ops/op.h"
 

@@ -5,8 +5,8 @@
 //
 // Constant weights without a pair that can saturate are multiplied exactly, by any form of the
 // product.
-#ifndef QDQ_OPS_PRODUCTS_PAIRS_PAIR_SUMS_H
-#define QDQ_OPS_PRODUCTS_PAIRS_PAIR_SUMS_H
+#ifndef QDQ_OPS_GEMM_PAIRS_PAIR_SUMS_H
+#define QDQ_OPS_GEMM_PAIRS_PAIR_SUMS_H
 
 #include "ops/gemm/gemm_read.h"
 

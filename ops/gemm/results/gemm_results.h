@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results of products of float32 that tiles store into y themselves, without an epilogue.
-#ifndef QDQ_OPS_PRODUCTS_RESULTS_GEMM_RESULTS_H
-#define QDQ_OPS_PRODUCTS_RESULTS_GEMM_RESULTS_H
+#ifndef QDQ_OPS_GEMM_RESULTS_GEMM_RESULTS_H
+#define QDQ_OPS_GEMM_RESULTS_GEMM_RESULTS_H
 
 #include "ops/gemm/gemm.h"
 

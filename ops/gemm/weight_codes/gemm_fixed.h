@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A row of floats in fixed point times weight codes (QDQ_SUM_FIXED).
-#ifndef QDQ_OPS_PRODUCTS_GEMM_FIXED_H
-#define QDQ_OPS_PRODUCTS_GEMM_FIXED_H
+#ifndef QDQ_OPS_GEMM_WEIGHT_CODES_GEMM_FIXED_H
+#define QDQ_OPS_GEMM_WEIGHT_CODES_GEMM_FIXED_H
 
 #include "ops/gemm/gemm.h"
 

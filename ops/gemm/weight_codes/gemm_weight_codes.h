@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constant B that is kept as codes with its parameters.
-#ifndef QDQ_OPS_PRODUCTS_GEMM_WEIGHT_CODES_H
-#define QDQ_OPS_PRODUCTS_GEMM_WEIGHT_CODES_H
+#ifndef QDQ_OPS_GEMM_WEIGHT_CODES_GEMM_WEIGHT_CODES_H
+#define QDQ_OPS_GEMM_WEIGHT_CODES_GEMM_WEIGHT_CODES_H
 
 #include "ops/gemm/gemm.h"
 

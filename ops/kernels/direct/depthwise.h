@@ -3,8 +3,8 @@
 // neighbouring columns of y. It walks down the image: each row of x is loaded once and goes into
 // all rows of y that its windows belong to, whose sums wait in registers. Loads beyond the border
 // are masked and give zeros.
-#ifndef QDQ_OPS_KERNELS_DEPTHWISE_H
-#define QDQ_OPS_KERNELS_DEPTHWISE_H
+#ifndef QDQ_OPS_KERNELS_DIRECT_DEPTHWISE_H
+#define QDQ_OPS_KERNELS_DIRECT_DEPTHWISE_H
 
 #include "include/qdq/base.h"
 #include "runtime/numerics/dtype.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of depthwise.h. direct.inc.h includes this file.
-#ifndef QDQ_OPS_KERNELS_DEPTHWISE_INC_H
-#define QDQ_OPS_KERNELS_DEPTHWISE_INC_H
+#ifndef QDQ_OPS_KERNELS_DIRECT_DEPTHWISE_INC_H
+#define QDQ_OPS_KERNELS_DIRECT_DEPTHWISE_INC_H
 
 #include "ops/kernels/direct/depthwise.h"
 #include "ops/kernels/direct/direct_fill.inc.h"

@@ -2,8 +2,8 @@
 // The kernels of direct convolution (ops/conv/direct/conv_direct.c). Elements of x lie in
 // planes, with their padding, as floats. Each k of a sum is a place in the planes; vectors run over
 // neighbouring positions, and the sums of a vector stay in registers for all k.
-#ifndef QDQ_OPS_KERNELS_DIRECT_H
-#define QDQ_OPS_KERNELS_DIRECT_H
+#ifndef QDQ_OPS_KERNELS_DIRECT_DIRECT_H
+#define QDQ_OPS_KERNELS_DIRECT_DIRECT_H
 
 #include "include/qdq/base.h"
 #include "ops/kernels/best_row.h"

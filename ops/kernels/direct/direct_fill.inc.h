@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fills planes of direct convolution with elements of x. Vectors never read beyond the elements
 // that they need: x may end there.
-#ifndef QDQ_OPS_KERNELS_DIRECT_FILL_H
-#define QDQ_OPS_KERNELS_DIRECT_FILL_H
+#ifndef QDQ_OPS_KERNELS_DIRECT_DIRECT_FILL_INC_H
+#define QDQ_OPS_KERNELS_DIRECT_DIRECT_FILL_INC_H
 
 #include "ops/kernels/direct/direct.h"
 #include "ops/kernels/direct/direct_vectors.inc.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The vector operations that direct convolution is written with, for each instruction set.
-#ifndef QDQ_OPS_KERNELS_DIRECT_VECTORS_H
-#define QDQ_OPS_KERNELS_DIRECT_VECTORS_H
+#ifndef QDQ_OPS_KERNELS_DIRECT_DIRECT_VECTORS_INC_H
+#define QDQ_OPS_KERNELS_DIRECT_DIRECT_VECTORS_INC_H
 
 #include <math.h>
 #include <stdbool.h>

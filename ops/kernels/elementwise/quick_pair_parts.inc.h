@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of the loops of quick_pairs.inc.h. A pair is the sum of two floats, high + low, where low
 // is small.
-#ifndef QDQ_OPS_KERNELS_ELEMENTWISE_QUICK_PAIR_PARTS_H
-#define QDQ_OPS_KERNELS_ELEMENTWISE_QUICK_PAIR_PARTS_H
+#ifndef QDQ_OPS_KERNELS_ELEMENTWISE_QUICK_PAIR_PARTS_INC_H
+#define QDQ_OPS_KERNELS_ELEMENTWISE_QUICK_PAIR_PARTS_INC_H
 
 #include <stddef.h>
 

@@ -4,8 +4,8 @@
 //
 // The coefficients interpolate the function at Chebyshev nodes, as in
 // runtime/numerics/elementary64.h.
-#ifndef QDQ_OPS_KERNELS_ELEMENTWISE_QUICK_PARTS_H
-#define QDQ_OPS_KERNELS_ELEMENTWISE_QUICK_PARTS_H
+#ifndef QDQ_OPS_KERNELS_ELEMENTWISE_QUICK_PARTS_INC_H
+#define QDQ_OPS_KERNELS_ELEMENTWISE_QUICK_PARTS_INC_H
 
 #include "ops/kernels/elementwise/quick_two.inc.h"
 #include "runtime/numerics/elementary64.h"

@@ -2,8 +2,8 @@
 // Two vectors of floats, and as many doubles, with every operation on both side by side: the
 // operations of a function wait for each other, and a processor does not look ahead to the next
 // chain of them.
-#ifndef QDQ_OPS_KERNELS_ELEMENTWISE_QUICK_TWO_H
-#define QDQ_OPS_KERNELS_ELEMENTWISE_QUICK_TWO_H
+#ifndef QDQ_OPS_KERNELS_ELEMENTWISE_QUICK_TWO_INC_H
+#define QDQ_OPS_KERNELS_ELEMENTWISE_QUICK_TWO_INC_H
 
 #include <stddef.h>
 

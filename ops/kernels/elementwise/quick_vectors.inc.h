@@ -2,8 +2,8 @@
 // The vector operations that the quick loops of elementary functions are written with, for each
 // instruction set that has them. A vector of floats corresponds to two vectors of doubles, low and
 // high.
-#ifndef QDQ_OPS_KERNELS_ELEMENTWISE_QUICK_VECTORS_H
-#define QDQ_OPS_KERNELS_ELEMENTWISE_QUICK_VECTORS_H
+#ifndef QDQ_OPS_KERNELS_ELEMENTWISE_QUICK_VECTORS_INC_H
+#define QDQ_OPS_KERNELS_ELEMENTWISE_QUICK_VECTORS_INC_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 // The functions of runtime/numerics/onnx_runtime.h in vectors, operation by operation. Compilers
 // turn the two comparisons of a clamp into selections among three results, which takes half as long
 // again.
-#ifndef QDQ_OPS_KERNELS_ELEMENTWISE_RUNTIME_VECTORS_H
-#define QDQ_OPS_KERNELS_ELEMENTWISE_RUNTIME_VECTORS_H
+#ifndef QDQ_OPS_KERNELS_ELEMENTWISE_RUNTIME_VECTORS_INC_H
+#define QDQ_OPS_KERNELS_ELEMENTWISE_RUNTIME_VECTORS_INC_H
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of matrices in the arithmetic of Tenstorrent's matrix unit, a tile of 32 of the depth at
 // a time. The portable kernel calls qdq_fpu_mvmul, the definition; all others equal it bit for bit.
-#ifndef QDQ_OPS_KERNELS_FPU_TILE_H
-#define QDQ_OPS_KERNELS_FPU_TILE_H
+#ifndef QDQ_OPS_KERNELS_FPU_FPU_TILE_H
+#define QDQ_OPS_KERNELS_FPU_FPU_TILE_H
 
 #include "include/qdq/numerics.h"
 #include "ops/kernels/best_row.h"

@@ -7,8 +7,8 @@
 // from 2^-149 on with |a_k| <= 8355711 * unit for all k of the block. q_k has three digits from
 // -128 to 127: q_k = digit_0 + 256 * digit_1 + 65536 * digit_2. Codes and digits are bytes, so
 // their products take the instructions for bytes.
-#ifndef QDQ_OPS_KERNELS_GEMM_FIXED_H
-#define QDQ_OPS_KERNELS_GEMM_FIXED_H
+#ifndef QDQ_OPS_KERNELS_GEMM_GEMM_FIXED_H
+#define QDQ_OPS_KERNELS_GEMM_GEMM_FIXED_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of float rows, which become int8 in blocks, with codes of weights: MatMulNBits of ONNX
 // Runtime at accuracy level 4 as its kernels for AVX2 add. A column has eight sums, lanes.
-#ifndef QDQ_OPS_KERNELS_GEMM_NBITS_H
-#define QDQ_OPS_KERNELS_GEMM_NBITS_H
+#ifndef QDQ_OPS_KERNELS_GEMM_GEMM_NBITS_H
+#define QDQ_OPS_KERNELS_GEMM_GEMM_NBITS_H
 
 #include <stddef.h>
 #include <stdint.h>

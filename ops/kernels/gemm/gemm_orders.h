@@ -5,8 +5,8 @@
 // In fours, products are rounded: ((p0 + p1) + p2) + p3 of each four k is added to the sum, then p0
 // + p1 of two k that are left, then a last product. In eights, the product of k is rounded and
 // added to lane k % 8.
-#ifndef QDQ_OPS_KERNELS_GEMM_ORDERS_H
-#define QDQ_OPS_KERNELS_GEMM_ORDERS_H
+#ifndef QDQ_OPS_KERNELS_GEMM_GEMM_ORDERS_H
+#define QDQ_OPS_KERNELS_GEMM_GEMM_ORDERS_H
 
 #include "ops/kernels/gemm/gemm.h"
 #include "ops/kernels/gemm/gemm_nbits.h"

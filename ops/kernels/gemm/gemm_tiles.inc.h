@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiles of sums for matrix products, unrolled by hand: compilers do not keep them in registers by
 // themselves. Vectors run over columns.
-#ifndef QDQ_OPS_KERNELS_GEMM_TILES_H
-#define QDQ_OPS_KERNELS_GEMM_TILES_H
+#ifndef QDQ_OPS_KERNELS_GEMM_GEMM_TILES_INC_H
+#define QDQ_OPS_KERNELS_GEMM_GEMM_TILES_INC_H
 
 #include "ops/kernels/gemm/gemm.h"
 #include "ops/kernels/gemm/gemm_vectors.inc.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The vector operations that matrix products are written with, for each instruction set.
-#ifndef QDQ_OPS_KERNELS_GEMM_VECTORS_H
-#define QDQ_OPS_KERNELS_GEMM_VECTORS_H
+#ifndef QDQ_OPS_KERNELS_GEMM_GEMM_VECTORS_INC_H
+#define QDQ_OPS_KERNELS_GEMM_GEMM_VECTORS_INC_H
 
 #include <stdbool.h>
 #include <stdint.h>

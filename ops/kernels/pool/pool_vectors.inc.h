@@ -3,8 +3,8 @@
 // a form its type, a load, a store, and the operation that joins two vectors; pool_evens and
 // pool_odds give the elements of two vectors with an even or odd number, and pool_mean_vector
 // divides, NaN as 0x7FC00000.
-#ifndef QDQ_OPS_KERNELS_POOL_VECTORS_H
-#define QDQ_OPS_KERNELS_POOL_VECTORS_H
+#ifndef QDQ_OPS_KERNELS_POOL_POOL_VECTORS_INC_H
+#define QDQ_OPS_KERNELS_POOL_POOL_VECTORS_INC_H
 
 #include <stddef.h>
 #include <stdint.h>

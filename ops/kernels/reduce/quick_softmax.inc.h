@@ -2,8 +2,8 @@
 // Softmax of a whole slice of float32, with the bits of its definition (ops/reduce/softmax.c).
 // Exponentials and their sum are less exact than there, so that a quotient may differ by 2^-42 of
 // itself. It is certain unless a point halfway between two floats lies that close.
-#ifndef QDQ_OPS_KERNELS_REDUCE_QUICK_SOFTMAX_H
-#define QDQ_OPS_KERNELS_REDUCE_QUICK_SOFTMAX_H
+#ifndef QDQ_OPS_KERNELS_REDUCE_QUICK_SOFTMAX_INC_H
+#define QDQ_OPS_KERNELS_REDUCE_QUICK_SOFTMAX_INC_H
 
 #include <float.h>
 

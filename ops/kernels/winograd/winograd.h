@@ -4,8 +4,8 @@
 // results. Its transform has 16 points, row by row.
 //
 // Vectors run over tiles. Each kernel computes the same sums in the same order.
-#ifndef QDQ_OPS_KERNELS_WINOGRAD_H
-#define QDQ_OPS_KERNELS_WINOGRAD_H
+#ifndef QDQ_OPS_KERNELS_WINOGRAD_WINOGRAD_H
+#define QDQ_OPS_KERNELS_WINOGRAD_WINOGRAD_H
 
 #include "include/qdq/base.h"
 #include "ops/kernels/best_row.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of matrices as the matrix unit of a Tenstorrent chip computes them: b is SrcA, a is
 // SrcB, and each phase of each 16 products is rounded into the accumulator.
-#ifndef QDQ_OPS_PRODUCTS_CHIP_MATMUL_H
-#define QDQ_OPS_PRODUCTS_CHIP_MATMUL_H
+#ifndef QDQ_OPS_MATMUL_CHIP_CHIP_MATMUL_H
+#define QDQ_OPS_MATMUL_CHIP_CHIP_MATMUL_H
 
 #include "ops/gemm/gemm.h"
 #include "ops/kernels/fpu/fpu_tile.h"

@@ -2,8 +2,8 @@
 // The statistics of a value: range, counts, exact moments and a histogram with fixed edges. They
 // depend only on the set of the elements, so statistics of two sets merge into those of their
 // union.
-#ifndef QDQ_TOOLS_CALIBRATE_STATISTICS_H
-#define QDQ_TOOLS_CALIBRATE_STATISTICS_H
+#ifndef QDQ_TOOLS_LAB_CALIBRATE_STATISTICS_H
+#define QDQ_TOOLS_LAB_CALIBRATE_STATISTICS_H
 
 #include "tools/lab/dataset/exact_sum.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the causes of a difference between two targets: switches one reason at a time, and sees
 // with which the difference vanishes. causes.c bounds the number of runs.
-#ifndef QDQ_TOOLS_COMPARE_CAUSES_H
-#define QDQ_TOOLS_COMPARE_CAUSES_H
+#ifndef QDQ_TOOLS_LAB_COMPARE_CAUSES_H
+#define QDQ_TOOLS_LAB_COMPARE_CAUSES_H
 
 #include <qdq/base.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares literal and fast execution of a graph: the distance between integer products and
 // products of dequantized numbers, and its effect on integers computed from them.
-#ifndef QDQ_TOOLS_COMPARE_COMPARE_FAST_H
-#define QDQ_TOOLS_COMPARE_COMPARE_FAST_H
+#ifndef QDQ_TOOLS_LAB_COMPARE_COMPARE_FAST_H
+#define QDQ_TOOLS_LAB_COMPARE_COMPARE_FAST_H
 
 #include "tools/options.h"
 

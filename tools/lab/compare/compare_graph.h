@@ -3,8 +3,8 @@
 // on the first target's data, so that a difference belongs to the node, and on the data that the
 // other target has computed so far. If a target rewrites the graph and lacks the results of some
 // nodes, these are compared together with the next node whose result both targets have.
-#ifndef QDQ_TOOLS_COMPARE_COMPARE_GRAPH_H
-#define QDQ_TOOLS_COMPARE_COMPARE_GRAPH_H
+#ifndef QDQ_TOOLS_LAB_COMPARE_COMPARE_GRAPH_H
+#define QDQ_TOOLS_LAB_COMPARE_COMPARE_GRAPH_H
 
 #include <qdq/numerics.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints the output of compare as JSON.
-#ifndef QDQ_TOOLS_COMPARE_COMPARE_JSON_H
-#define QDQ_TOOLS_COMPARE_COMPARE_JSON_H
+#ifndef QDQ_TOOLS_LAB_COMPARE_COMPARE_JSON_H
+#define QDQ_TOOLS_LAB_COMPARE_COMPARE_JSON_H
 
 #include "runtime/base/json_writer.h"
 #include "tools/check/evidence_json.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints the output of compare: the nodes that differ, worst first, and the number of equal nodes.
-#ifndef QDQ_TOOLS_COMPARE_COMPARE_TEXT_H
-#define QDQ_TOOLS_COMPARE_COMPARE_TEXT_H
+#ifndef QDQ_TOOLS_LAB_COMPARE_COMPARE_TEXT_H
+#define QDQ_TOOLS_LAB_COMPARE_COMPARE_TEXT_H
 
 #include "tools/lab/compare/compare_graph.h"
 

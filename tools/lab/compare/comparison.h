@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Holds the values that the targets of a comparison have computed so far.
-#ifndef QDQ_TOOLS_COMPARE_COMPARISON_H
-#define QDQ_TOOLS_COMPARE_COMPARISON_H
+#ifndef QDQ_TOOLS_LAB_COMPARE_COMPARISON_H
+#define QDQ_TOOLS_LAB_COMPARE_COMPARISON_H
 
 #include <qdq/exec.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures the noise of a change of a graph: the difference of its values from the same values
 // before the change.
-#ifndef QDQ_TOOLS_COMPARE_NOISE_H
-#define QDQ_TOOLS_COMPARE_NOISE_H
+#ifndef QDQ_TOOLS_LAB_COMPARE_NOISE_H
+#define QDQ_TOOLS_LAB_COMPARE_NOISE_H
 
 #include <qdq/graph.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures the spread of a value's elements: a small histogram, and the number of clipped elements.
-#ifndef QDQ_TOOLS_COMPARE_SPREAD_H
-#define QDQ_TOOLS_COMPARE_SPREAD_H
+#ifndef QDQ_TOOLS_LAB_COMPARE_SPREAD_H
+#define QDQ_TOOLS_LAB_COMPARE_SPREAD_H
 
 #include "runtime/base/json_writer.h"
 

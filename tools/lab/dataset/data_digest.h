@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes a digest of the files of a data set, equal on every machine, by which a merge notices
 // shards of other data.
-#ifndef QDQ_TOOLS_DATASET_DATA_DIGEST_H
-#define QDQ_TOOLS_DATASET_DATA_DIGEST_H
+#ifndef QDQ_TOOLS_LAB_DATASET_DATA_DIGEST_H
+#define QDQ_TOOLS_LAB_DATASET_DATA_DIGEST_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a command on the samples of a data set: takes its shard, resumes, writes checkpoints and the
 // final state.
-#ifndef QDQ_TOOLS_DATASET_DATA_RUN_H
-#define QDQ_TOOLS_DATASET_DATA_RUN_H
+#ifndef QDQ_TOOLS_LAB_DATASET_DATA_RUN_H
+#define QDQ_TOOLS_LAB_DATASET_DATA_RUN_H
 
 #include <qdq/exec.h>
 

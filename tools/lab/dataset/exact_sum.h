@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums without rounding: integers of 32-bit digits, wide enough for 2^63 float64 numbers or their
 // squares. A sum depends only on its terms, not on their order or grouping.
-#ifndef QDQ_TOOLS_DATASET_EXACT_SUM_H
-#define QDQ_TOOLS_DATASET_EXACT_SUM_H
+#ifndef QDQ_TOOLS_LAB_DATASET_EXACT_SUM_H
+#define QDQ_TOOLS_LAB_DATASET_EXACT_SUM_H
 
 #include <qdq/base.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists the kinds of state. Each is described next to the command that writes it.
-#ifndef QDQ_TOOLS_DATASET_KINDS_H
-#define QDQ_TOOLS_DATASET_KINDS_H
+#ifndef QDQ_TOOLS_LAB_DATASET_KINDS_H
+#define QDQ_TOOLS_LAB_DATASET_KINDS_H
 
 #include "tools/lab/dataset/state.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The samples of --data: the files of a folder, sorted by name, or the entries of the leading dim
 // of one file. A sample has every input of a graph.
-#ifndef QDQ_TOOLS_DATASET_SAMPLES_H
-#define QDQ_TOOLS_DATASET_SAMPLES_H
+#ifndef QDQ_TOOLS_LAB_DATASET_SAMPLES_H
+#define QDQ_TOOLS_LAB_DATASET_SAMPLES_H
 
 #include <qdq/exec.h>
 

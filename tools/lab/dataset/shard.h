@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // --shard i/n: samples i, i + n, i + 2 n, ... of a data set, counted from 1.
-#ifndef QDQ_TOOLS_DATASET_SHARD_H
-#define QDQ_TOOLS_DATASET_SHARD_H
+#ifndef QDQ_TOOLS_LAB_DATASET_SHARD_H
+#define QDQ_TOOLS_LAB_DATASET_SHARD_H
 
 #include "tools/lab/dataset/state.h"
 

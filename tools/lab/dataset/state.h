@@ -2,8 +2,8 @@
 // A state: the results of a command on the samples of a shard, and the hashes of its graphs and
 // data. States of shards merge into the state of all samples, byte for byte
 // (docs/many_machines.md).
-#ifndef QDQ_TOOLS_DATASET_STATE_H
-#define QDQ_TOOLS_DATASET_STATE_H
+#ifndef QDQ_TOOLS_LAB_DATASET_STATE_H
+#define QDQ_TOOLS_LAB_DATASET_STATE_H
 
 #include <qdq/exec.h>
 

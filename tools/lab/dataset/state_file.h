@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes and reads states as .safetensors files (docs/many_machines.md lists the tensors).
-#ifndef QDQ_TOOLS_DATASET_STATE_FILE_H
-#define QDQ_TOOLS_DATASET_STATE_FILE_H
+#ifndef QDQ_TOOLS_LAB_DATASET_STATE_FILE_H
+#define QDQ_TOOLS_LAB_DATASET_STATE_FILE_H
 
 #include "tools/lab/dataset/state.h"
 

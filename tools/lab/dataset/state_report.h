@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints the parts that the reports of all kinds of state share.
-#ifndef QDQ_TOOLS_DATASET_STATE_REPORT_H
-#define QDQ_TOOLS_DATASET_STATE_REPORT_H
+#ifndef QDQ_TOOLS_LAB_DATASET_STATE_REPORT_H
+#define QDQ_TOOLS_LAB_DATASET_STATE_REPORT_H
 
 #include "runtime/base/json_writer.h"
 #include "tools/lab/dataset/state.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A list of texts that owns them.
-#ifndef QDQ_TOOLS_DATASET_TEXT_LIST_H
-#define QDQ_TOOLS_DATASET_TEXT_LIST_H
+#ifndef QDQ_TOOLS_LAB_DATASET_TEXT_LIST_H
+#define QDQ_TOOLS_LAB_DATASET_TEXT_LIST_H
 
 #include <stdbool.h>
 #include <stddef.h>

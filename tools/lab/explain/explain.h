@@ -2,8 +2,8 @@
 // Finds the node at which a device's results first differ from a graph's, and a cause that
 // reproduces the device's bits: a target, a number format or a mistake in a node. Each is run and
 // compared bit by bit.
-#ifndef QDQ_TOOLS_EXPLAIN_EXPLAIN_H
-#define QDQ_TOOLS_EXPLAIN_EXPLAIN_H
+#ifndef QDQ_TOOLS_LAB_EXPLAIN_EXPLAIN_H
+#define QDQ_TOOLS_LAB_EXPLAIN_EXPLAIN_H
 
 #include "tools/lab/explain/replay.h"
 #include "tools/session.h"

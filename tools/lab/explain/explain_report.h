@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints an explanation as text of at most 40 lines, or as JSON.
-#ifndef QDQ_TOOLS_EXPLAIN_EXPLAIN_REPORT_H
-#define QDQ_TOOLS_EXPLAIN_EXPLAIN_REPORT_H
+#ifndef QDQ_TOOLS_LAB_EXPLAIN_EXPLAIN_REPORT_H
+#define QDQ_TOOLS_LAB_EXPLAIN_EXPLAIN_REPORT_H
 
 #include "runtime/base/json_writer.h"
 #include "tools/lab/explain/explain.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds scales and zero points with which a Quantize or Dequantize reproduces the device's results.
-#ifndef QDQ_TOOLS_EXPLAIN_FIT_H
-#define QDQ_TOOLS_EXPLAIN_FIT_H
+#ifndef QDQ_TOOLS_LAB_EXPLAIN_FIT_H
+#define QDQ_TOOLS_LAB_EXPLAIN_FIT_H
 
 #include "tools/lab/explain/parameters.h"
 

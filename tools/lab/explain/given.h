@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads device results (values and outputs of a graph) from files.
-#ifndef QDQ_TOOLS_EXPLAIN_GIVEN_H
-#define QDQ_TOOLS_EXPLAIN_GIVEN_H
+#ifndef QDQ_TOOLS_LAB_EXPLAIN_GIVEN_H
+#define QDQ_TOOLS_LAB_EXPLAIN_GIVEN_H
 
 #include <qdq/exec.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tries common mistakes with a node of a quantized graph.
-#ifndef QDQ_TOOLS_EXPLAIN_MISTAKES_H
-#define QDQ_TOOLS_EXPLAIN_MISTAKES_H
+#ifndef QDQ_TOOLS_LAB_EXPLAIN_MISTAKES_H
+#define QDQ_TOOLS_LAB_EXPLAIN_MISTAKES_H
 
 #include "tools/lab/explain/parameters.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A node of a graph as a graph file in memory, whose attributes and parameters can be changed.
-#ifndef QDQ_TOOLS_EXPLAIN_NODE_DOCUMENT_H
-#define QDQ_TOOLS_EXPLAIN_NODE_DOCUMENT_H
+#ifndef QDQ_TOOLS_LAB_EXPLAIN_NODE_DOCUMENT_H
+#define QDQ_TOOLS_LAB_EXPLAIN_NODE_DOCUMENT_H
 
 #include "tools/lab/explain/variant.h"
 

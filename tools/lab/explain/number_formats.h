@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists numerics and roundings of floats that a device may have used for a node.
-#ifndef QDQ_TOOLS_EXPLAIN_NUMBER_FORMATS_H
-#define QDQ_TOOLS_EXPLAIN_NUMBER_FORMATS_H
+#ifndef QDQ_TOOLS_LAB_EXPLAIN_NUMBER_FORMATS_H
+#define QDQ_TOOLS_LAB_EXPLAIN_NUMBER_FORMATS_H
 
 #include "tools/lab/explain/variant.h"
 

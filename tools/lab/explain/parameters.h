@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads and changes the scales and zero points of a node, in attributes or at ports.
-#ifndef QDQ_TOOLS_EXPLAIN_PARAMETERS_H
-#define QDQ_TOOLS_EXPLAIN_PARAMETERS_H
+#ifndef QDQ_TOOLS_LAB_EXPLAIN_PARAMETERS_H
+#define QDQ_TOOLS_LAB_EXPLAIN_PARAMETERS_H
 
 #include "tools/lab/explain/node_document.h"
 

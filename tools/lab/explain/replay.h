@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the graph of a target node by node. Each node reads the given values of its inputs if known,
 // so that a difference shows at the node that causes it.
-#ifndef QDQ_TOOLS_EXPLAIN_REPLAY_H
-#define QDQ_TOOLS_EXPLAIN_REPLAY_H
+#ifndef QDQ_TOOLS_LAB_EXPLAIN_REPLAY_H
+#define QDQ_TOOLS_LAB_EXPLAIN_REPLAY_H
 
 #include "tools/deployed.h"
 #include "tools/lab/compare/units/node_run.h"

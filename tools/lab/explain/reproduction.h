@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes a graph of a single node and at most 64 elements that shows the difference of an
 // explanation.
-#ifndef QDQ_TOOLS_EXPLAIN_REPRODUCTION_H
-#define QDQ_TOOLS_EXPLAIN_REPRODUCTION_H
+#ifndef QDQ_TOOLS_LAB_EXPLAIN_REPRODUCTION_H
+#define QDQ_TOOLS_LAB_EXPLAIN_REPRODUCTION_H
 
 #include "tools/lab/explain/explain.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the first node that two targets compute differently, and the cause, as `qdq compare` does.
-#ifndef QDQ_TOOLS_EXPLAIN_TARGET_CAUSES_H
-#define QDQ_TOOLS_EXPLAIN_TARGET_CAUSES_H
+#ifndef QDQ_TOOLS_LAB_EXPLAIN_TARGET_CAUSES_H
+#define QDQ_TOOLS_LAB_EXPLAIN_TARGET_CAUSES_H
 
 #include "tools/lab/explain/given.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes a node in another way than the graph: under other numerics, with rounded float inputs or
 // results, or with other attributes and parameters.
-#ifndef QDQ_TOOLS_EXPLAIN_VARIANT_H
-#define QDQ_TOOLS_EXPLAIN_VARIANT_H
+#ifndef QDQ_TOOLS_LAB_EXPLAIN_VARIANT_H
+#define QDQ_TOOLS_LAB_EXPLAIN_VARIANT_H
 
 #include "tools/lab/explain/replay.h"
 

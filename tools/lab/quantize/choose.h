@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses scales and zero points: of activations from the statistics of a calibration, of weights
 // from their elements. docs/float_to_int8.md has the formulas and their sources.
-#ifndef QDQ_TOOLS_QUANTIZE_CHOOSE_H
-#define QDQ_TOOLS_QUANTIZE_CHOOSE_H
+#ifndef QDQ_TOOLS_LAB_QUANTIZE_CHOOSE_H
+#define QDQ_TOOLS_LAB_QUANTIZE_CHOOSE_H
 
 #include "tools/lab/calibrate/statistics.h"
 

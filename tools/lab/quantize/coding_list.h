@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collects the codings of a graph, and owns the memory that they point to.
-#ifndef QDQ_TOOLS_QUANTIZE_CODING_LIST_H
-#define QDQ_TOOLS_QUANTIZE_CODING_LIST_H
+#ifndef QDQ_TOOLS_LAB_QUANTIZE_CODING_LIST_H
+#define QDQ_TOOLS_LAB_QUANTIZE_CODING_LIST_H
 
 #include <qdq/coding.h>
 #include <qdq/exec.h>

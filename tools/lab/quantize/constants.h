@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adds codings of constants: weights with a scale for each channel or group, and biases.
-#ifndef QDQ_TOOLS_QUANTIZE_CONSTANTS_H
-#define QDQ_TOOLS_QUANTIZE_CONSTANTS_H
+#ifndef QDQ_TOOLS_LAB_QUANTIZE_CONSTANTS_H
+#define QDQ_TOOLS_LAB_QUANTIZE_CONSTANTS_H
 
 #include "tools/lab/quantize/choose.h"
 #include "tools/lab/quantize/coding_list.h"

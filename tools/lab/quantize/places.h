@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the values of a graph that a target reads as codes, and their parameters.
-#ifndef QDQ_TOOLS_QUANTIZE_PLACES_H
-#define QDQ_TOOLS_QUANTIZE_PLACES_H
+#ifndef QDQ_TOOLS_LAB_QUANTIZE_PLACES_H
+#define QDQ_TOOLS_LAB_QUANTIZE_PLACES_H
 
 #include "tools/lab/dataset/state.h"
 #include "tools/lab/quantize/choose.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints the report of qdq quantize as text or as JSON.
-#ifndef QDQ_TOOLS_QUANTIZE_QUANTIZE_REPORT_H
-#define QDQ_TOOLS_QUANTIZE_QUANTIZE_REPORT_H
+#ifndef QDQ_TOOLS_LAB_QUANTIZE_QUANTIZE_REPORT_H
+#define QDQ_TOOLS_LAB_QUANTIZE_QUANTIZE_REPORT_H
 
 #include "tools/lab/compare/noise.h"
 #include "tools/lab/quantize/places.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decodes an ONNX model into onnx_model.h. The only user of the protobuf library.
-#ifndef QDQ_GRAPH_READ_ONNX_DECODE_H
-#define QDQ_GRAPH_READ_ONNX_DECODE_H
+#ifndef QDQ_GRAPH_FORMATS_ONNX_FILE_ONNX_DECODE_H
+#define QDQ_GRAPH_FORMATS_ONNX_FILE_ONNX_DECODE_H
 
 #include "graph/formats/onnx/file/onnx_model.h"
 #include "graph/formats/onnx/file/onnx_source.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Encodes the draft of a model. The only user of the protobuf library for writing.
-#ifndef QDQ_GRAPH_WRITE_ONNX_ENCODE_H
-#define QDQ_GRAPH_WRITE_ONNX_ENCODE_H
+#ifndef QDQ_GRAPH_FORMATS_ONNX_FILE_ONNX_ENCODE_H
+#define QDQ_GRAPH_FORMATS_ONNX_FILE_ONNX_ENCODE_H
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Callbacks that decode fields: strings, numbers, lists, and places of bytes that are skipped. Only
 // the decoder includes this file.
-#ifndef QDQ_GRAPH_READ_ONNX_FILE_FIELDS_H
-#define QDQ_GRAPH_READ_ONNX_FILE_FIELDS_H
+#ifndef QDQ_GRAPH_FORMATS_ONNX_FILE_ONNX_FIELDS_H
+#define QDQ_GRAPH_FORMATS_ONNX_FILE_ONNX_FIELDS_H
 
 #include <pb_decode.h>
 

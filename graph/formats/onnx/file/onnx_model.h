@@ -2,8 +2,8 @@
 // An ONNX model as its file has it: nodes, attributes and tensors, without the elements of tensors,
 // which stay where they are. Everything lies in the mempool that onnx_decode.c is given; strings
 // are never NULL.
-#ifndef QDQ_GRAPH_READ_ONNX_MODEL_H
-#define QDQ_GRAPH_READ_ONNX_MODEL_H
+#ifndef QDQ_GRAPH_FORMATS_ONNX_FILE_ONNX_MODEL_H
+#define QDQ_GRAPH_FORMATS_ONNX_FILE_ONNX_MODEL_H
 
 #include "include/qdq/base.h"
 

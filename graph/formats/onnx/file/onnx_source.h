@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bytes of a model: a file, or memory. A file is read through a window, so that elements of
 // tensors, which the decoder skips, are not read.
-#ifndef QDQ_GRAPH_READ_ONNX_SOURCE_H
-#define QDQ_GRAPH_READ_ONNX_SOURCE_H
+#ifndef QDQ_GRAPH_FORMATS_ONNX_FILE_ONNX_SOURCE_H
+#define QDQ_GRAPH_FORMATS_ONNX_FILE_ONNX_SOURCE_H
 
 #include "graph/core/open_file.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes nodes on known numbers while a model is read: the arithmetic of shapes.
-#ifndef QDQ_GRAPH_READ_ONNX_FOLD_H
-#define QDQ_GRAPH_READ_ONNX_FOLD_H
+#ifndef QDQ_GRAPH_FORMATS_ONNX_FOLD_ONNX_FOLD_H
+#define QDQ_GRAPH_FORMATS_ONNX_FOLD_ONNX_FOLD_H
 
 #include "graph/formats/onnx/onnx_import.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ops that move known numbers: Gather, Slice, Concat and the like.
-#ifndef QDQ_GRAPH_READ_ONNX_FOLD_MOVE_H
-#define QDQ_GRAPH_READ_ONNX_FOLD_MOVE_H
+#ifndef QDQ_GRAPH_FORMATS_ONNX_FOLD_ONNX_FOLD_MOVE_H
+#define QDQ_GRAPH_FORMATS_ONNX_FOLD_ONNX_FOLD_MOVE_H
 
 #include "graph/formats/onnx/onnx_import.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adds a node of the graph by the op's tables of ports and attributes: begin, then any of the
 // others, then end.
-#ifndef QDQ_GRAPH_READ_ONNX_CALL_H
-#define QDQ_GRAPH_READ_ONNX_CALL_H
+#ifndef QDQ_GRAPH_FORMATS_ONNX_OPS_ONNX_CALL_H
+#define QDQ_GRAPH_FORMATS_ONNX_OPS_ONNX_CALL_H
 
 #include "graph/formats/onnx/onnx_import.h"
 

@@ -8,8 +8,8 @@
 // a term. A number has the dtype of the first other operand of its call that is not bool. `bias?`
 // may be absent: its call is then its other operand. After the operands come attributes: a number,
 // a word, [1, 2], or a term. A term that names a value stands for the dtype of the value.
-#ifndef QDQ_GRAPH_READ_ONNX_FORMULA_H
-#define QDQ_GRAPH_READ_ONNX_FORMULA_H
+#ifndef QDQ_GRAPH_FORMATS_ONNX_OPS_ONNX_FORMULA_H
+#define QDQ_GRAPH_FORMATS_ONNX_OPS_ONNX_FORMULA_H
 
 #include "graph/formats/onnx/ops/onnx_ops.h"
 

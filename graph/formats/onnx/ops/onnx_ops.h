@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of ONNX's ops, and the functions that convert ops which differ in more than the name.
-#ifndef QDQ_GRAPH_READ_ONNX_OPS_H
-#define QDQ_GRAPH_READ_ONNX_OPS_H
+#ifndef QDQ_GRAPH_FORMATS_ONNX_OPS_ONNX_OPS_H
+#define QDQ_GRAPH_FORMATS_ONNX_OPS_ONNX_OPS_H
 
 #include "graph/formats/onnx/onnx_tensor.h"
 #include "graph/formats/onnx/ops/onnx_call.h"

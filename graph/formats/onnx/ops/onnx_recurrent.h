@@ -3,8 +3,8 @@
 //
 // Values of a step are [1, batch, n]. H is the hidden size, G the number of gates: W is [D, G * H,
 // I] and R is [D, G * H, H], for each of D directions.
-#ifndef QDQ_GRAPH_READ_ONNX_RECURRENT_H
-#define QDQ_GRAPH_READ_ONNX_RECURRENT_H
+#ifndef QDQ_GRAPH_FORMATS_ONNX_OPS_ONNX_RECURRENT_H
+#define QDQ_GRAPH_FORMATS_ONNX_OPS_ONNX_RECURRENT_H
 
 #include "graph/formats/onnx/ops/onnx_formula.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pooling that AvgPool does not do, as sums of slices: with dilations, and with windows that reach
 // beyond padding that counts.
-#ifndef QDQ_GRAPH_READ_ONNX_SUM_POOL_H
-#define QDQ_GRAPH_READ_ONNX_SUM_POOL_H
+#ifndef QDQ_GRAPH_FORMATS_ONNX_OPS_ONNX_SUM_POOL_H
+#define QDQ_GRAPH_FORMATS_ONNX_OPS_ONNX_SUM_POOL_H
 
 #include "graph/formats/onnx/ops/onnx_formula.h"
 

@@ -2,8 +2,8 @@
 // An ONNX model in the making: nodes, constants and names. Writers of ops add to it, and the
 // encoder reads it. Everything lies in the draft's mempool, which remembers that memory ran out:
 // functions then return NULL or a node that is thrown away, and callers go on.
-#ifndef QDQ_GRAPH_WRITE_ONNX_DRAFT_H
-#define QDQ_GRAPH_WRITE_ONNX_DRAFT_H
+#ifndef QDQ_GRAPH_FORMATS_ONNX_WRITE_ONNX_DRAFT_H
+#define QDQ_GRAPH_FORMATS_ONNX_WRITE_ONNX_DRAFT_H
 
 #include "graph/core/graph.h"
 #include "graph/formats/onnx/file/onnx_model.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes graphs as ONNX models. Without the build option `onnx`, onnx_write_absent.c says that it
 // cannot.
-#ifndef QDQ_GRAPH_WRITE_ONNX_WRITE_H
-#define QDQ_GRAPH_WRITE_ONNX_WRITE_H
+#ifndef QDQ_GRAPH_FORMATS_ONNX_WRITE_ONNX_WRITE_H
+#define QDQ_GRAPH_FORMATS_ONNX_WRITE_ONNX_WRITE_H
 
 #include "graph/core/graph.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions that write an op of ours to a model, for ops that are more than another name.
-#ifndef QDQ_GRAPH_WRITE_ONNX_WRITERS_H
-#define QDQ_GRAPH_WRITE_ONNX_WRITERS_H
+#ifndef QDQ_GRAPH_FORMATS_ONNX_WRITE_ONNX_WRITERS_H
+#define QDQ_GRAPH_FORMATS_ONNX_WRITE_ONNX_WRITERS_H
 
 #include "graph/formats/onnx/ops/onnx_ops.h"
 #include "graph/formats/onnx/write/onnx_draft.h"

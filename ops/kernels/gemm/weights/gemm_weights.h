@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums and rests of int8 weights, which packing finds.
-#ifndef QDQ_OPS_KERNELS_GEMM_WEIGHTS_H
-#define QDQ_OPS_KERNELS_GEMM_WEIGHTS_H
+#ifndef QDQ_OPS_KERNELS_GEMM_WEIGHTS_GEMM_WEIGHTS_H
+#define QDQ_OPS_KERNELS_GEMM_WEIGHTS_GEMM_WEIGHTS_H
 
 #include "ops/kernels/gemm/gemm.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sum of two tensors of codes as codes: Dequantize of both, Add and Quantize in registers, with
 // the roundings of each.
-#ifndef QDQ_OPS_KERNELS_QUANTIZE_CODE_SUM_H
-#define QDQ_OPS_KERNELS_QUANTIZE_CODE_SUM_H
+#ifndef QDQ_OPS_KERNELS_QUANTIZE_SUMS_CODE_SUM_H
+#define QDQ_OPS_KERNELS_QUANTIZE_SUMS_CODE_SUM_H
 
 #include "runtime/exec/plan.h"
 

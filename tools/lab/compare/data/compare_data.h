@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // qdq compare --data: compares targets on every sample of a data set.
-#ifndef QDQ_TOOLS_COMPARE_DATA_COMPARE_DATA_H
-#define QDQ_TOOLS_COMPARE_DATA_COMPARE_DATA_H
+#ifndef QDQ_TOOLS_LAB_COMPARE_DATA_COMPARE_DATA_H
+#define QDQ_TOOLS_LAB_COMPARE_DATA_COMPARE_DATA_H
 
 #include "tools/lab/compare/comparison.h"
 #include "tools/lab/dataset/data_run.h"

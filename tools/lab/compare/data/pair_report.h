@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints the report of qdq compare over a data set, from a state.
-#ifndef QDQ_TOOLS_COMPARE_DATA_PAIR_REPORT_H
-#define QDQ_TOOLS_COMPARE_DATA_PAIR_REPORT_H
+#ifndef QDQ_TOOLS_LAB_COMPARE_DATA_PAIR_REPORT_H
+#define QDQ_TOOLS_LAB_COMPARE_DATA_PAIR_REPORT_H
 
 #include "tools/lab/dataset/state.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of qdq compare over a data set: the differences of each value between the first target
 // and another target, and their causes.
-#ifndef QDQ_TOOLS_COMPARE_DATA_PAIR_STATE_H
-#define QDQ_TOOLS_COMPARE_DATA_PAIR_STATE_H
+#ifndef QDQ_TOOLS_LAB_COMPARE_DATA_PAIR_STATE_H
+#define QDQ_TOOLS_LAB_COMPARE_DATA_PAIR_STATE_H
 
 #include "tools/lab/compare/compare_graph.h"
 #include "tools/lab/dataset/kinds.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A single node of a graph, to run on any data and under any numerics.
-#ifndef QDQ_TOOLS_COMPARE_UNITS_NODE_RUN_H
-#define QDQ_TOOLS_COMPARE_UNITS_NODE_RUN_H
+#ifndef QDQ_TOOLS_LAB_COMPARE_UNITS_NODE_RUN_H
+#define QDQ_TOOLS_LAB_COMPARE_UNITS_NODE_RUN_H
 
 #include <qdq/base.h>
 #include <qdq/exec.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A cone of a deployed graph, to run on values of the given graph.
-#ifndef QDQ_TOOLS_COMPARE_UNITS_PIECE_H
-#define QDQ_TOOLS_COMPARE_UNITS_PIECE_H
+#ifndef QDQ_TOOLS_LAB_COMPARE_UNITS_PIECE_H
+#define QDQ_TOOLS_LAB_COMPARE_UNITS_PIECE_H
 
 #include "tools/deployed.h"
 #include "tools/lab/compare/units/node_run.h"

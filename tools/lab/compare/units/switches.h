@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The choices by which two targets may differ: groups of fields of the numerics, and rewrites of
 // the graph.
-#ifndef QDQ_TOOLS_COMPARE_UNITS_SWITCHES_H
-#define QDQ_TOOLS_COMPARE_UNITS_SWITCHES_H
+#ifndef QDQ_TOOLS_LAB_COMPARE_UNITS_SWITCHES_H
+#define QDQ_TOOLS_LAB_COMPARE_UNITS_SWITCHES_H
 
 #include <qdq/numerics.h>
 

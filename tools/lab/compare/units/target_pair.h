@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The graphs that the first target and another target run, and graphs between the two, to which
 // only some of the rewrites are applied.
-#ifndef QDQ_TOOLS_COMPARE_UNITS_TARGET_PAIR_H
-#define QDQ_TOOLS_COMPARE_UNITS_TARGET_PAIR_H
+#ifndef QDQ_TOOLS_LAB_COMPARE_UNITS_TARGET_PAIR_H
+#define QDQ_TOOLS_LAB_COMPARE_UNITS_TARGET_PAIR_H
 
 #include "tools/deployed.h"
 #include "tools/lab/compare/units/switches.h"

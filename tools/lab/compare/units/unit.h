@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The work of the first target and of another target between values that both have: a node, or the
 // nodes of the graph that a group replaces.
-#ifndef QDQ_TOOLS_COMPARE_UNITS_UNIT_H
-#define QDQ_TOOLS_COMPARE_UNITS_UNIT_H
+#ifndef QDQ_TOOLS_LAB_COMPARE_UNITS_UNIT_H
+#define QDQ_TOOLS_LAB_COMPARE_UNITS_UNIT_H
 
 #include "tools/lab/compare/units/piece.h"
 #include "tools/lab/compare/units/target_pair.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures where a quantized graph loses accuracy: the error that each node adds, and the error
 // that it inherits from its inputs.
-#ifndef QDQ_TOOLS_EXPLAIN_ACCURACY_ACCURACY_H
-#define QDQ_TOOLS_EXPLAIN_ACCURACY_ACCURACY_H
+#ifndef QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_ACCURACY_H
+#define QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_ACCURACY_H
 
 #include "tools/lab/explain/accuracy/reference.h"
 #include "tools/session.h"

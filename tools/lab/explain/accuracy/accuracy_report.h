@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints the accuracy of nodes as text of at most 40 lines, or as JSON.
-#ifndef QDQ_TOOLS_EXPLAIN_ACCURACY_ACCURACY_REPORT_H
-#define QDQ_TOOLS_EXPLAIN_ACCURACY_ACCURACY_REPORT_H
+#ifndef QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_ACCURACY_REPORT_H
+#define QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_ACCURACY_REPORT_H
 
 #include "runtime/base/json_writer.h"
 #include "tools/lab/explain/accuracy/accuracy.h"

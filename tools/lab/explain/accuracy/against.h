@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // qdq explain --against: measures the accuracy of a quantized graph's nodes.
-#ifndef QDQ_TOOLS_EXPLAIN_ACCURACY_AGAINST_H
-#define QDQ_TOOLS_EXPLAIN_ACCURACY_AGAINST_H
+#ifndef QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_AGAINST_H
+#define QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_AGAINST_H
 
 #include "tools/session.h"
 

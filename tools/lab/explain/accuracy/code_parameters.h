@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the scale and the zero point of a Dequantize, and the numbers that it dequantizes.
-#ifndef QDQ_TOOLS_EXPLAIN_ACCURACY_CODE_PARAMETERS_H
-#define QDQ_TOOLS_EXPLAIN_ACCURACY_CODE_PARAMETERS_H
+#ifndef QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_CODE_PARAMETERS_H
+#define QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_CODE_PARAMETERS_H
 
 #include "tools/lab/explain/accuracy/mends.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the cause for which a pair of Quantize and Dequantize loses accuracy, and a mend: tries
 // other parameters on the numbers that the pair quantizes.
-#ifndef QDQ_TOOLS_EXPLAIN_ACCURACY_MENDS_H
-#define QDQ_TOOLS_EXPLAIN_ACCURACY_MENDS_H
+#ifndef QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_MENDS_H
+#define QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_MENDS_H
 
 #include "tools/lab/explain/accuracy/accuracy.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes the values of a quantized graph without errors of quantization: the float model's
 // values, and the results of nodes on them.
-#ifndef QDQ_TOOLS_EXPLAIN_ACCURACY_REFERENCE_H
-#define QDQ_TOOLS_EXPLAIN_ACCURACY_REFERENCE_H
+#ifndef QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_REFERENCE_H
+#define QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_REFERENCE_H
 
 #include "tools/lab/explain/replay.h"
 

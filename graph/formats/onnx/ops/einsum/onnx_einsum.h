@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The equation of an Einsum: which dims of its operands are the same index.
-#ifndef QDQ_GRAPH_READ_ONNX_EINSUM_H
-#define QDQ_GRAPH_READ_ONNX_EINSUM_H
+#ifndef QDQ_GRAPH_FORMATS_ONNX_OPS_EINSUM_ONNX_EINSUM_H
+#define QDQ_GRAPH_FORMATS_ONNX_OPS_EINSUM_ONNX_EINSUM_H
 
 #include "graph/formats/onnx/ops/onnx_formula.h"
 

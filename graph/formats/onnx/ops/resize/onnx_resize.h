@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Resize or Upsample that is being converted, and its numbers. Positions and weights are computed
 // in float32, in ONNX Runtime's order.
-#ifndef QDQ_GRAPH_READ_ONNX_RESIZE_H
-#define QDQ_GRAPH_READ_ONNX_RESIZE_H
+#ifndef QDQ_GRAPH_FORMATS_ONNX_OPS_RESIZE_ONNX_RESIZE_H
+#define QDQ_GRAPH_FORMATS_ONNX_OPS_RESIZE_ONNX_RESIZE_H
 
 #include "graph/formats/onnx/ops/onnx_formula.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of qdq explain over a data set: sums of the errors of nodes and outputs.
-#ifndef QDQ_TOOLS_EXPLAIN_ACCURACY_DATA_ACCURACY_STATE_H
-#define QDQ_TOOLS_EXPLAIN_ACCURACY_DATA_ACCURACY_STATE_H
+#ifndef QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_DATA_ACCURACY_STATE_H
+#define QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_DATA_ACCURACY_STATE_H
 
 #include "tools/lab/dataset/kinds.h"
 
