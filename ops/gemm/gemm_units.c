@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stage of a product: which block a unit is, and where its product of the batch lies. Units are
+// Units of a product: the block of a unit, and where its product of the batch lies. Units are
 // ordered so that shared operands are read from memory as rarely as possible: rows of A serve all
 // columns, unless B is large or decoded, and rows are cheap to pack again. Every other row of
 // blocks is walked backwards, so that it begins with the operand that was read last.
 #include "ops/gemm/gemm_read.h"
-#include "ops/gemm/pairs/pair_sums.h"
-#include "ops/gemm/weight_codes/gemm_fixed.h"
 
 enum {
     BLOCK_ROWS = QDQ_GEMM_BLOCK_ROWS,
@@ -73,35 +71,4 @@ qdq_gemm qdq_gemm_transposed(const qdq_gemm *g) {
     swap(&t.a_scale.row_stride, &t.a_scale.column_stride);
     swap(&t.b_scale.row_stride, &t.b_scale.column_stride);
     return t;
-}
-
-bool qdq_gemm_choose_kind(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *to) {
-    if (!to->plain && qdq_gemm_takes_bfloats(g)) g->kind = QDQ_GEMM_BFLOATS;
-    return qdq_pair_sums_choose(g, ctx, to);
-}
-
-bool qdq_gemm_stage(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *to,
-                    qdq_stage *stage) {
-    if (to->plain) {
-        *stage = (qdq_stage){.params = g};
-        return true;
-    }
-    if (!qdq_gemm_pack_constant(g, ctx, to)) return false;
-    if (qdq_gemm_sums_fixed(g)) g->order = (qdq_gemm_order){.sums = QDQ_SUM_FIXED};
-    // The bytes that each order reads.
-    size_t b_bytes = qdq_gemm_panels(g) * qdq_gemm_panel_bytes(g);
-    size_t a_bytes = g->rows * g->depth * qdq_gemm_size(g->kind);
-    bool large = b_bytes > QDQ_GEMM_CACHE_BYTES &&
-                 b_bytes * qdq_gemm_row_blocks(g) > a_bytes * qdq_gemm_column_blocks(g);
-    g->columns_outer = g->pack_a == qdq_gemm_pack_rows && (large || g->weight_codes);
-    *stage = (qdq_stage){.params = g,
-                         .tensor_op = qdq_gemm_run_units,
-                         .quantize = qdq_gemm_offer_quantize(g, to->mempool),
-                         .chunks = true,
-                         .units = g->batch * qdq_gemm_row_blocks(g) * qdq_gemm_column_blocks(g),
-                         .cost = g->batch * g->rows * g->columns * g->depth,
-                         .packed = (uint64_t)(g->packed || g->weight_codes) << g->weights.port,
-                         .scales_later = g->order.sums == QDQ_SUM_FIXED,
-                         .packed_bytes = g->packed_bytes};
-    return true;
 }

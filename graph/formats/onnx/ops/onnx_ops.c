@@ -280,28 +280,3 @@ const qdq_onnx_op *qdq_onnx_row_of(const char *ours) {
         if (rows[i].ours && !*rows[i].domain && strcmp(rows[i].ours, ours) == 0) return &rows[i];
     return NULL;
 }
-
-void qdq_onnx_begin_row(qdq_onnx_call *call, qdq_onnx_node *node, const qdq_onnx_op *row) {
-    qdq_onnx_begin(call, node, row->ours, NULL);
-    for (size_t i = 0; i < node->input_count; i++) {
-        if (i < QDQ_ONNX_MOST_PORTS && row->ports[i])
-            qdq_onnx_port(call, row->ports[i], node->inputs[i]);
-        else if (node->inputs[i])
-            qdq_onnx_refuse(node, NULL, ONNX_TEXT(node, "has %zu inputs", node->input_count),
-                            ONNX_TEXT(node, "at most %zu", i));
-    }
-    for (size_t i = 0; i < QDQ_ONNX_MOST_ATTRS && row->attrs[i].kind; i++) {
-        const qdq_onnx_attr_row *attr = &row->attrs[i];
-        const char *ours = attr->ours ? attr->ours : attr->name;
-        const char *word = qdq_onnx_word(node, attr->name, NULL);
-        int64_t number = qdq_onnx_int(node, attr->name, (int64_t)attr->otherwise);
-        if (attr->kind == 'f')
-            qdq_onnx_set_real(call, ours, qdq_onnx_float(node, attr->name, attr->otherwise));
-        else if (attr->kind == 'i')
-            qdq_onnx_set_int(call, ours, number);
-        else if (attr->kind == 'b')
-            qdq_onnx_set_bool(call, ours, number != 0);
-        else if (word)
-            qdq_onnx_set_word(call, ours, word);
-    }
-}
