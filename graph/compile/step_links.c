@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The links of a step: tile functions, where their parameters come from, and where results go.
+// lower.c decides which nodes join a step.
 #include <string.h>
 
 #include "graph/compile/compile.h"

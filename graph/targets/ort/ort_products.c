@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions and products of codes.
+// Convolutions and products of codes: functions of rows in ort_rewrites.c.
 #include <math.h>
 #include <string.h>
 

@@ -2,7 +2,8 @@
 // The patterns of ONNX Runtime 1.31's optimizer that change results, in the order in which it
 // applies them. A pattern is a row: the pass, the new form, the op at its center, the functions
 // that recognize and replace it, the level and options under which it applies, and why results
-// differ where it does (NULL: they do not).
+// differ where it does (NULL: they do not). `conv` stands for ort_match_conv and ort_build_conv,
+// which ort_rewrites.h lists by file.
 #include "graph/targets/ort/ort_rewrites.h"
 
 #include "include/qdq/ops/spatial.h"

@@ -5,7 +5,7 @@
 #define QDQ_GRAPH_TARGETS_TENSORRT_TENSORRT_H
 
 #include "graph/targets/products.h"
-#include "graph/targets/tensorrt/trt_checks.h"
+#include "graph/targets/tensorrt/tensorrt_shared.h"
 
 typedef void qdq_check(const qdq_op_context *ctx, const qdq_rule *rule);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks of TensorRT's rules about IQuantizeLayer and IDequantizeLayer, and about Requantize as the
-// pair of both.
+// pair of both. tensorrt.c has the rules.
 #include "graph/targets/tensorrt/tensorrt.h"
 #include "runtime/numerics/dtype.h"
 

@@ -4,7 +4,7 @@
 // that nothing checks are warnings. The numerics are the core's, except that Cast to int4 is a
 // quantize with scale 1.
 #include "graph/targets/target_ops.h"
-#include "graph/targets/tensorrt/trt_checks.h"
+#include "graph/targets/tensorrt/tensorrt_shared.h"
 #include "runtime/numerics/dtype.h"
 
 static bool is_dequantize(const qdq_op_context *ctx) {

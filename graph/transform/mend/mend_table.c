@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The mends, in the order in which they are tried. A row: the new form, the op of the anchor, the
 // functions that recognize and replace it, and why results differ (NULL: they do not). The
-// description of a target (graph/core/target.h) lists which of its rules a mend answers.
+// description of a target (graph/core/target.h) lists which of its rules a mend answers. The
+// functions are in mend_pairs.c (activations), mend_weights.c (constants) and mend_nodes.c.
 #include "graph/transform/mend/mend.h"
 
 #define ROW(name, anchor, function, cause)                                                      \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks that the rules of TensorRT and Tripy share.
-#include "graph/targets/tensorrt/trt_checks.h"
+#include "graph/targets/tensorrt/tensorrt_shared.h"
 
 #include "runtime/numerics/dtype.h"
 

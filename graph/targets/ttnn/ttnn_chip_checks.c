@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules of target `ttnn` about arithmetic that no source states: where a version that stands for a
-// chip computes something that may differ from the chip.
+// chip computes something that may differ from the chip. `numerics` in ttnn.c chooses what is
+// computed.
 #include "graph/targets/ttnn/ttnn_checks.h"
 #include "ops/elementwise/elementwise_ops.h"
 #include "ops/kernels/elementwise/chip_elementwise.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Facts and checks shared by TensorRT and Tripy, which is built on TensorRT.
-#ifndef QDQ_GRAPH_TARGETS_TENSORRT_TRT_CHECKS_H
-#define QDQ_GRAPH_TARGETS_TENSORRT_TRT_CHECKS_H
+#ifndef QDQ_GRAPH_TARGETS_TENSORRT_TENSORRT_SHARED_H
+#define QDQ_GRAPH_TARGETS_TENSORRT_TENSORRT_SHARED_H
 
 #include "graph/targets/checks.h"
 
