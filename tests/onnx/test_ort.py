@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the models of ort/ with qdq, and compares with what ONNX Runtime computed for them (results.json, written by
-../peers/ort_examples.py).
+tools/peers/ort_examples.py).
 
     test_ort.py QDQ_BINARY
 """

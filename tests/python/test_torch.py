@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""from_torch on stand-ins for the programs of torch.export; tests/peers/torch_programs.py runs torch itself.
+"""from_torch on stand-ins for the programs of torch.export; tools/peers/torch_programs.py runs torch itself.
 
     test_torch.py SOURCE_ROOT
 """

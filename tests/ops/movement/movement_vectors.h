@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes of ONNX's movement ops with the results of ONNX's reference evaluator, printed by
-// tests/peers/movement_vectors.py. Rows of test_movement_vectors.c.
+// tools/peers/movement_vectors.py. Rows of test_movement_vectors.c.
 // clang-format off
 {"{'format': 'qdq/1', 'inputs': [{'name': 'x', 'dtype': 'float32', 'shape': [3, 4]}], 'nodes': [{'op': 'Slice', 'name': 'n', 'inputs': {'x': 'x'}, 'attrs': {'starts': [2, -3], 'ends': [0, 9223372036854775807], 'axes': [0, 1], 'steps': [-1, 1]}}], 'outputs': [{'name': 'y', 'value': 'n'}]}", {{0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0}}, {9.0, 10.0, 11.0, 5.0, 6.0, 7.0}, 6, QDQ_FLOAT32},
 {"{'format': 'qdq/1', 'inputs': [{'name': 'x', 'dtype': 'float32', 'shape': [3, 4]}], 'nodes': [{'op': 'Slice', 'name': 'n', 'inputs': {'x': 'x'}, 'attrs': {'starts': [-1, 0], 'ends': [-9223372036854775808, 9], 'steps': [-2, 3]}}], 'outputs': [{'name': 'y', 'value': 'n'}]}", {{0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0}}, {8.0, 11.0, 0.0, 3.0}, 4, QDQ_FLOAT32},

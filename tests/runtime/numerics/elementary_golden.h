@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Correctly rounded results as bits, from mpmath 1.3.0. tests/peers/elementary.py writes this file.
+// Correctly rounded results as bits, from mpmath 1.3.0. tools/peers/elementary.py writes this file.
 #ifndef QDQ_TESTS_RUNTIME_NUMERICS_ELEMENTARY_GOLDEN_H
 #define QDQ_TESTS_RUNTIME_NUMERICS_ELEMENTARY_GOLDEN_H
 

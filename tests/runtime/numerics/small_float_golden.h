@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CRC-32 of the codes of all source values, from ml_dtypes 0.6.0. tests/peers/small_floats.py
+// CRC-32 of the codes of all source values, from ml_dtypes 0.6.0. tools/peers/small_floats.py
 // writes this file and says which values it leaves out.
 #ifndef QDQ_TESTS_RUNTIME_NUMERICS_SMALL_FLOAT_GOLDEN_H
 #define QDQ_TESTS_RUNTIME_NUMERICS_SMALL_FLOAT_GOLDEN_H

@@ -286,7 +286,7 @@ static uint32_t crc_byte(uint32_t crc, unsigned byte) {
     return crc;
 }
 
-// ml_dtypes has other rules for these (tests/peers/small_floats.py names them); the golden data has
+// ml_dtypes has other rules for these (tools/peers/small_floats.py names them); the golden data has
 // code 0 there.
 static bool excluded(qdq_dtype target, float x) {
     if (target == QDQ_FLOAT4_E2M1) return isnan(x) && signbit(x);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constructed inputs for oneDNN's four quantizing ops, for both oneDNN and the library. Valid C and
-// C++, as tests/peers/onednn_peer.cpp includes it, too. Wanted results are elsewhere.
+// C++, as tools/peers/onednn_peer.cpp includes it, too. Wanted results are elsewhere.
 //
 // A batch is an op, a pair of dtypes and a kind of scale. Its cases are 2-d tensors; element i has
 // parameter i / span, which is shared by the tensor, a row, or a part of a row.

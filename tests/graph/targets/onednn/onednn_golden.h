@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Written by tests/peers/onednn_golden.py with oneDNN 3.13.2 on x86-64; the same for AVX2, AVX-512
+// Written by tools/peers/onednn_golden.py with oneDNN 3.13.2 on x86-64; the same for AVX2, AVX-512
 // and oneDNN's own choice.
 #ifndef QDQ_TESTS_GRAPH_TARGETS_ONEDNN_ONEDNN_GOLDEN_H
 #define QDQ_TESTS_GRAPH_TARGETS_ONEDNN_ONEDNN_GOLDEN_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Written by tests/peers/onnx_quantize.py: CRC-32 of codes from ONNX Runtime 1.29.0.
+// Written by tools/peers/onnx_quantize.py: CRC-32 of codes from ONNX Runtime 1.29.0.
 #include <stdint.h>
 
 static const uint32_t onnx_quantize_1_29_x86[] = {

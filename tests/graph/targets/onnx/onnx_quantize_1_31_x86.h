@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Written by tests/peers/onnx_quantize.py: CRC-32 of codes from ONNX Runtime 1.31.1.
+// Written by tools/peers/onnx_quantize.py: CRC-32 of codes from ONNX Runtime 1.31.1.
 #include <stdint.h>
 
 static const uint32_t onnx_quantize_1_31_x86[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Written by tests/peers/onnx_spec.py: CRC-32 of results of ONNX's reference.
+// Written by tools/peers/onnx_spec.py: CRC-32 of results of ONNX's reference.
 #include <stdint.h>
 
 static const uint32_t onnx_spec[] = {

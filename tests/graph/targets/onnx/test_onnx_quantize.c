@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantize on target `onnx` against codes of ONNX Runtime, recorded by
-// tests/peers/onnx_quantize.py: every float16 to every integer, and float32 of any size with one
+// tools/peers/onnx_quantize.py: every float16 to every integer, and float32 of any size with one
 // scale for all, along each dim and in blocks. Releases and processors differ in ties, in NaN and
 // beyond +-2^31.
 #include "tests/graph/targets/onnx/onnx_quantize_1_29_x86.h"

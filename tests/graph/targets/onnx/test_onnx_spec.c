@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Target `onnx@spec` against results of ONNX's reference implementation, recorded by
-// tests/peers/onnx_spec.py: QuantizeLinear with quotients near halves, in every type of x and
+// tools/peers/onnx_spec.py: QuantizeLinear with quotients near halves, in every type of x and
 // y_scale, and DequantizeLinear of its codes.
 #include "tests/graph/targets/onnx/onnx_spec.h"
 #include "tests/ops/small_example.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Target `torchao` against torchao itself: checksums of torchao's results for seeded inputs, which
-// are generated again here. tests/peers/torchao_golden.py wrote them and says what they leave out.
+// are generated again here. tools/peers/torchao_golden.py wrote them and says what they leave out.
 #include "tests/graph/targets/torchao/torchao_golden.h"
 #include "tests/graph/targets/torchao/torchao_inputs.h"
 #include "tests/unit.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Written by tests/peers/torchao_bounds.py with torch 2.15.0 and torchao 0.18.0; the script
+// Written by tools/peers/torchao_bounds.py with torch 2.15.0 and torchao 0.18.0; the script
 // describes the rows.
 // clang-format off
 static const bounds_case bounds_cases[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The type of a row of torchao_golden.h, in the terms of tests/peers/torchao_cases.py.
+// The type of a row of torchao_golden.h, in the terms of tools/peers/torchao_cases.py.
 #ifndef QDQ_TESTS_GRAPH_TARGETS_TORCHAO_TORCHAO_CASE_H
 #define QDQ_TESTS_GRAPH_TARGETS_TORCHAO_TORCHAO_CASE_H
 

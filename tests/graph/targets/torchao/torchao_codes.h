@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers and the codes of floats, the same as in tests/peers/torchao_inputs.py.
+// Random numbers and the codes of floats, the same as in tools/peers/torchao_inputs.py.
 #ifndef QDQ_TESTS_GRAPH_TARGETS_TORCHAO_TORCHAO_CODES_H
 #define QDQ_TESTS_GRAPH_TARGETS_TORCHAO_TORCHAO_CODES_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Written by tests/peers/torchao_golden.py with torch 2.15.0 and torchao 0.18.0; the script
+// Written by tools/peers/torchao_golden.py with torch 2.15.0 and torchao 0.18.0; the script
 // describes the rows.
 #ifndef QDQ_TESTS_GRAPH_TARGETS_TORCHAO_TORCHAO_GOLDEN_H
 #define QDQ_TESTS_GRAPH_TARGETS_TORCHAO_TORCHAO_GOLDEN_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generates the inputs of a case from its number. tests/peers/torchao_inputs.py does the same in
+// Generates the inputs of a case from its number. tools/peers/torchao_inputs.py does the same in
 // Python and explains it; both must draw the same values from the same bits, which a CRC-32 checks.
 #ifndef QDQ_TESTS_GRAPH_TARGETS_TORCHAO_TORCHAO_INPUTS_H
 #define QDQ_TESTS_GRAPH_TARGETS_TORCHAO_TORCHAO_INPUTS_H

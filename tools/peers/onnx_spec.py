@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes checksums of what ONNX's reference implementation gives for QuantizeLinear and DequantizeLinear, with the
-division in the type of y_scale as the operator's text says. ../graph/targets/onnx/test_onnx_spec.c has the same cases.
+division in the type of y_scale as the operator's text says. ../../tests/graph/targets/onnx/test_onnx_spec.c has the same cases.
 
-    onnx_spec.py ../graph/targets/onnx/onnx_spec.h
+    onnx_spec.py ../../tests/graph/targets/onnx/onnx_spec.h
 
 Needs numpy, onnx 1.22 and ml_dtypes. The reference promotes x and y_scale of different types, unlike the text, unless
 `precision` is given: here it is the type of y_scale. A CRC-32 covers codes and numbers in order, low byte first.
@@ -71,7 +71,7 @@ def main():
                 rows.append((f"{code} to {scale_name}, axis {axis}, block {block}", crc(back)))
                 count += back.size
     with open(sys.argv[1], "w") as out:
-        out.write("// SPDX-License-Identifier: Apache-2.0\n// Written by tests/peers/onnx_spec.py: CRC-32 of results of ONNX's reference.\n")
+        out.write("// SPDX-License-Identifier: Apache-2.0\n// Written by tools/peers/onnx_spec.py: CRC-32 of results of ONNX's reference.\n")
         out.write("#include <stdint.h>\n\nstatic const uint32_t onnx_spec[] = {\n")
         out.writelines(f"    0x{value:08X}u,  // {text}\n" for text, value in rows)
         out.write("};\n")

@@ -2,7 +2,7 @@
 """Writes tests/graph/targets/onednn/onednn_golden.h: the results of oneDNN Graph on the CPU for
 onednn_cases.h.
 
-    python3 onednn_golden.py ../graph/targets/onednn/onednn_golden.h VENV
+    python3 onednn_golden.py ../../tests/graph/targets/onednn/onednn_golden.h VENV
 
 VENV is the folder of a virtual environment; if missing, it is made and filled from PyPI (2 GB, as
 oneDNN comes with a SYCL runtime). Needs g++ and an x86-64 machine with AVX2.
@@ -11,7 +11,7 @@ A row has a batch, the number of its results, FNV-1a of all of them (onednn_hash
 four. Batches without a row are those that oneDNN does not run, or runs wrong; the program says
 which. All runs, each limited to another instruction set, must give the same rows. SSE4.1 is not
 among them, as it makes NaN 127 as s8. For the results that are left out of the comparison see
-onednn_canonical in ../graph/targets/onednn/onednn_cases.h, and is_plain_nan and is_broken in
+onednn_canonical in ../../tests/graph/targets/onednn/onednn_cases.h, and is_plain_nan and is_broken in
 onednn_peer.cpp.
 """
 
@@ -71,7 +71,7 @@ def main(path, folder):
     print(skipped, end="")
     Path(path).write_text(
         "// SPDX-License-Identifier: Apache-2.0\n"
-        f"// Written by tests/peers/onednn_golden.py with oneDNN {version_of(folder)} on x86-64; "
+        f"// Written by tools/peers/onednn_golden.py with oneDNN {version_of(folder)} on x86-64; "
         "the same for AVX2, AVX-512\n// and oneDNN's own choice.\n"
         "#ifndef QDQ_TESTS_GRAPH_TARGETS_ONEDNN_ONEDNN_GOLDEN_H\n"
         "#define QDQ_TESTS_GRAPH_TARGETS_ONEDNN_ONEDNN_GOLDEN_H\n\n"

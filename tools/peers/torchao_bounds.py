@@ -2,7 +2,7 @@
 """Writes tests/graph/targets/torchao/torchao_bounds.h: torchao's results for bounds with fractions
 and for bounds of float8.
 
-    python3 torchao_bounds.py ../graph/targets/torchao/torchao_bounds.h
+    python3 torchao_bounds.py ../../tests/graph/targets/torchao/torchao_bounds.h
 
 Needs torchao 0.18, as in the environment of torchao_golden.py. A case is a row: domain, dtypes of
 x,
@@ -110,7 +110,7 @@ def computed_rows():
 def main(path):
     Path(path).write_text(
         "// SPDX-License-Identifier: Apache-2.0\n"
-        "// Written by tests/peers/torchao_bounds.py with "
+        "// Written by tools/peers/torchao_bounds.py with "
         f"torch {torch.__version__.split('+')[0]} and torchao {torchao.__version__}; the script\n"
         "// describes the rows.\n"
         "// clang-format off\n"

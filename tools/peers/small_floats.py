@@ -2,7 +2,7 @@
 """Writes tests/runtime/numerics/small_float_golden.h: the codes that ml_dtypes gives for every
 float16 and bfloat16.
 
-    python3 small_floats.py ../runtime/numerics/small_float_golden.h
+    python3 small_floats.py ../../tests/runtime/numerics/small_float_golden.h
 
 Needs numpy and ml_dtypes. For each pair of a source and a target, all 65,536 values of the source
 are cast. The CRC-32 covers the codes of the results, one byte each or two, low byte first.
@@ -98,7 +98,7 @@ def main(path):
         out.write(
             "// SPDX-License-Identifier: Apache-2.0\n"
             f"// CRC-32 of the codes of all source values, from ml_dtypes {ml_dtypes.__version__}. "
-            "tests/peers/small_floats.py\n"
+            "tools/peers/small_floats.py\n"
             "// writes this file and says which values it leaves out.\n"
             "#ifndef QDQ_TESTS_RUNTIME_NUMERICS_SMALL_FLOAT_GOLDEN_H\n"
             "#define QDQ_TESTS_RUNTIME_NUMERICS_SMALL_FLOAT_GOLDEN_H\n\n"

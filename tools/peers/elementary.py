@@ -3,7 +3,7 @@
 """Writes tests/runtime/numerics/elementary_golden.h: correctly rounded results of the functions of
 runtime/numerics/elementary.h, trigonometric.h and hyperbolic.h.
 
-    python3 elementary.py ../runtime/numerics/elementary_golden.h
+    python3 elementary.py ../../tests/runtime/numerics/elementary_golden.h
 
 Needs mpmath, which computes with 300 bits. The arguments are random floats, and the two floats
 between which a result reaches its last value.
@@ -95,7 +95,7 @@ FUNCTIONS = [
 def main():
     draw = random.Random(1)
     lines = ["""// SPDX-License-Identifier: Apache-2.0
-// Correctly rounded results as bits, from mpmath %s. tests/peers/elementary.py writes this file.
+// Correctly rounded results as bits, from mpmath %s. tools/peers/elementary.py writes this file.
 #ifndef QDQ_TESTS_RUNTIME_NUMERICS_ELEMENTARY_GOLDEN_H
 #define QDQ_TESTS_RUNTIME_NUMERICS_ELEMENTARY_GOLDEN_H
 

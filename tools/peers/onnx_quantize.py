@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes checksums of the codes that QuantizeLinear of the installed ONNX Runtime gives, on one thread without
 optimizations: every float16 with 40 pairs of a scale and a zero point to every integer, and float32 of any size, one
-scale for all, along each dim, and in blocks. ../graph/targets/onnx/test_onnx_quantize.c has the same cases.
+scale for all, along each dim, and in blocks. ../../tests/graph/targets/onnx/test_onnx_quantize.c has the same cases.
 
-    onnx_quantize.py NAME ../graph/targets/onnx/onnx_quantize_NAME.h
+    onnx_quantize.py NAME ../../tests/graph/targets/onnx/onnx_quantize_NAME.h
 
 Needs numpy, onnx and onnxruntime. NAME says release and processor, 1_31_x86 for example. A CRC-32 covers the codes in
 order, one byte each or two, low byte first.
@@ -64,7 +64,7 @@ def main():
     cases = [(f"float16, {code}", x, code, 0, 0) for code in CODES]
     cases += [(f"float32, {code}, axis {axis}, block {block}", real, code, axis, block) for code in CODES for axis, block in FORMS]
     with open(path, "w") as out:
-        out.write("// SPDX-License-Identifier: Apache-2.0\n// Written by tests/peers/onnx_quantize.py: CRC-32 of codes from ONNX Runtime ")
+        out.write("// SPDX-License-Identifier: Apache-2.0\n// Written by tools/peers/onnx_quantize.py: CRC-32 of codes from ONNX Runtime ")
         out.write(f"{onnxruntime.__version__}.\n#include <stdint.h>\n\nstatic const uint32_t onnx_quantize_{name}[] = {{\n")
         for text, values, code, axis, block in cases:
             crc = zlib.crc32(codes_of(values, code, axis, block).tobytes())

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes small models whose results depend on ONNX Runtime's optimizations or on the processor, and collects what it
-computes for them into ../onnx/ort/.
+computes for them into ../../tests/onnx/ort/.
 
     python3 ort_examples.py FOLDER --make        models and inputs, as ort_graphs.py
     python3 ort_run.py FOLDER --out FOLDER/all.vnni [--level disabled --out FOLDER/disabled.vnni]
@@ -26,7 +26,7 @@ import ort_groups
 import ort_nbits_models as nbits
 import ort_rewrite_models as rewrites
 
-OUT = Path(__file__).resolve().parent.parent / "onnx" / "ort"
+OUT = Path(__file__).resolve().parents[2] / "tests/onnx/ort"
 DRAWN = 2, [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 17, 18, 19, 28, 29, 34, 43, 44, 58, 59, 73, 74, 89, 119, 149]
 
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs every case of tests/graph/targets/onednn/onednn_cases.h in oneDNN Graph on the CPU and
 // prints a row of onednn_golden.h for each batch. With a file as argument it also writes all
-// results there as 32-bit codes. tests/peers/onednn_golden.py builds and runs it.
+// results there as 32-bit codes. tools/peers/onednn_golden.py builds and runs it.
 #include <cinttypes>
 #include <cstdio>
 #include <map>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "../graph/targets/onednn/onednn_inputs.h"
+#include "../../tests/graph/targets/onednn/onednn_inputs.h"
 
 using namespace dnnl::graph;
 using attr = op::attr;

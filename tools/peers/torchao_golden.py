@@ -2,7 +2,7 @@
 """Writes tests/graph/targets/torchao/torchao_golden.h: torchao's results for seeded inputs, as
 checksums.
 
-    python3 torchao_golden.py --venv DIR ../graph/targets/torchao/torchao_golden.h
+    python3 torchao_golden.py --venv DIR ../../tests/graph/targets/torchao/torchao_golden.h
 
 makes the virtual environment DIR with torch and torchao if it is missing, and runs itself in it.
 Without --venv it uses the current one. Needs torchao 0.18 and numpy, and takes some minutes. The
@@ -81,7 +81,7 @@ def write(path, versions, rows):
 
     out = [
         "// SPDX-License-Identifier: Apache-2.0\n",
-        f"// Written by tests/peers/torchao_golden.py with {versions}; the script\n",
+        f"// Written by tools/peers/torchao_golden.py with {versions}; the script\n",
         "// describes the rows.\n",
         "#ifndef QDQ_TESTS_GRAPH_TARGETS_TORCHAO_TORCHAO_GOLDEN_H\n",
         "#define QDQ_TESTS_GRAPH_TARGETS_TORCHAO_TORCHAO_GOLDEN_H\n\n",

@@ -144,7 +144,7 @@ def blocks():
 if __name__ == "__main__":
     print("// SPDX-License-Identifier: Apache-2.0\n"
           "// Nodes of ONNX's movement ops with the results of ONNX's reference evaluator, printed by\n"
-          "// tests/peers/movement_vectors.py. Rows of test_movement_vectors.c.\n"
+          "// tools/peers/movement_vectors.py. Rows of test_movement_vectors.c.\n"
           "// clang-format off")
     for family in (slices, gathers, scatters, blocks):
         for made in family():

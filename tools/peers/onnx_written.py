@@ -20,7 +20,7 @@ import onnx
 import onnxruntime
 from onnx import helper
 
-MODELS = Path(__file__).resolve().parents[1] / "onnx" / "models"
+MODELS = Path(__file__).resolve().parents[2] / "tests/onnx/models"
 GIVEN = {"forbidden_names": ["n=3"], "shapes": ["rows=4", "columns=5"], "convolutions": ["batch=2"]}
 LEFT_OUT = ("refused", "growing", "cycle", "until")
 TOLERANCE = 4e-6
