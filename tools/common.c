@@ -13,6 +13,7 @@
 #include "tools/io/input_shapes.h"
 #include "tools/io/streams.h"
 #include "tools/io/tensor_io.h"
+#include "tools/io/watch.h"
 #include "tools/spill.h"
 
 const char *const exit_code_texts[] = {

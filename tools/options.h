@@ -7,8 +7,6 @@
 #include <stdio.h>
 
 #include "runtime/base/budget.h"
-#include "tools/io/watch.h"
-#include "tools/spill.h"
 
 // The values of an option that may be given several times. options_release frees `items`.
 typedef struct string_list {
@@ -47,8 +45,8 @@ typedef struct options {
     // For commands with two models, to load one of them.
     const struct session *sizes_of;  // the session whose sizes open dims take; NULL: none
     bool loose_dims;                 // --dim may name a dim of the other model only
-    watch *watch;                    // watches the running command
-    spill *spill;                    // memory in files of `spill_folder`; NULL: none
+    struct watch *watch;             // watches the running command
+    struct spill *spill;             // memory in files of `spill_folder`; NULL: none
     qdq_budget *memory;              // budget of graphs, plans, execs and elements
     const char *call;                // the command line as a shell reads it
 } options;

@@ -12,6 +12,7 @@
 #include "tools/failure.h"
 #include "tools/io/output_places.h"
 #include "tools/io/streams.h"
+#include "tools/io/watch.h"
 #include "tools/manual/manual.h"
 #include "tools/spill.h"
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "tools/common.h"
+#include "tools/io/watch.h"
 
 // Seconds: of warming up; of the shortest timing; of the longest run with an untimed run before
 // each timing. Longer runs fill the caches themselves.

@@ -9,6 +9,7 @@
 #include "tools/check/text_width.h"
 #include "tools/common.h"
 #include "tools/failure.h"
+#include "tools/io/watch.h"
 
 const char *verdict_text(verdict v) {
     static const char *const texts[] = {"ok", "warning", "unknown", "refused"};

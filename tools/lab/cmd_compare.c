@@ -8,12 +8,13 @@
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/findings.h"
+#include "tools/html/report_file.h"
 #include "tools/io/inputs.h"
+#include "tools/io/watch.h"
 #include "tools/lab/compare/compare_fast.h"
 #include "tools/lab/compare/compare_json.h"
 #include "tools/lab/compare/compare_text.h"
 #include "tools/lab/compare/data/compare_data.h"
-#include "tools/html/report_file.h"
 #include "tools/session.h"
 
 //---- Which targets ----------------------------------------------------------

@@ -10,6 +10,7 @@
 #include "tools/elements.h"
 #include "tools/failure.h"
 #include "tools/io/tensor_io.h"
+#include "tools/io/watch.h"
 #include "tools/lab/compare/units/unit.h"
 
 static int no_memory(const comparison *c, size_t node) {

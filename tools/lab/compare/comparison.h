@@ -5,6 +5,7 @@
 
 #include <qdq/exec.h>
 
+#include "tools/io/watch.h"
 #include "tools/lab/compare/units/piece.h"
 #include "tools/lab/compare/units/target_pair.h"
 #include "tools/options.h"

@@ -9,6 +9,7 @@
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/io/tensor_io.h"
+#include "tools/io/watch.h"
 #include "tools/lab/dataset/samples.h"
 #include "tools/session.h"
 

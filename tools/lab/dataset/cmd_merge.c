@@ -9,6 +9,7 @@
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/failure.h"
+#include "tools/io/watch.h"
 #include "tools/lab/dataset/data_run.h"
 #include "tools/lab/dataset/shard.h"
 #include "tools/lab/dataset/state_file.h"

@@ -10,6 +10,7 @@
 
 #include "tools/common.h"
 #include "tools/failure.h"
+#include "tools/io/watch.h"
 #include "tools/lab/dataset/state_file.h"
 
 enum { CHECKPOINT_SECONDS = 10 };

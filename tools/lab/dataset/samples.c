@@ -12,6 +12,7 @@
 #include "runtime/base/utf8.h"
 #include "tools/common.h"
 #include "tools/failure.h"
+#include "tools/io/watch.h"
 #include "tools/lab/dataset/data_digest.h"
 
 enum { MOST_PATH = 4096, SHOWN_NAME = 512 };

@@ -7,6 +7,7 @@
 #include "tools/common.h"
 #include "tools/elements.h"
 #include "tools/failure.h"
+#include "tools/io/watch.h"
 #include "tools/lab/compare/compare_graph.h"
 
 // Notes the first output of a node that differs between the targets.

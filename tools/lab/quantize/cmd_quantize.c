@@ -12,6 +12,7 @@
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/io/tensor_io.h"
+#include "tools/io/watch.h"
 #include "tools/lab/calibrate/calibrate_kind.h"
 #include "tools/lab/dataset/state_file.h"
 #include "tools/lab/quantize/quantize_report.h"
