@@ -10,7 +10,7 @@ import zipfile
 
 import faulty_networks
 from faulty_networks import FAULTS, ROWS, WIDTH
-from harness import (Case, graph, main, npy_bytes, quantize, read_safetensors, safetensors_bytes, tensor, unpack, value,
+from harness import (Case, constant, graph, main, npy_bytes, quantize, read_safetensors, safetensors_bytes, tensor, unpack, value,
                      write_npy)  # fmt: skip
 
 SECONDS = 10
@@ -158,13 +158,21 @@ class Reports(Case):
                  (["-i", "x=x.npy", "--got", "z=y.npy"], "there is no value 'z'", 2),
                  (["-i", "x=x.npy", "--got", "y=x.npy"], "which int32 does not have", 3),
                  (["-i", "x=x.npy", "--got", "other.npz"], "has no tensor with the name of a value", 3),
+                 (["-i", "x=x.npy", "--got", "x=x.npy"], "has inputs of the graph alone", 3),
+                 (["-i", "x=x.npy", "--got", "inputs.npz"], "has inputs of the graph alone", 3),
                  (["-i", "x=x.npy", "--got", "cut.npz"], "so the file is cut or is no .npz file", 3),
                  (["-i", "x=x.npy", "--got", "y.npy", "-o", "repro.txt"], "ends in .json", 2)]  # fmt: skip
         self.write("other.npz", npz({"z": self.got}))
         self.write("cut.npz", npz({"y": self.got})[:-30])
+        self.write("inputs.npz", npz({"x": self.x}))
         for words, text, code in cases:
             with self.subTest(text):
                 self.assertIn(text, self.explain(*words, code=code).err)
+
+    def test_a_constant_is_no_result(self):
+        add = {"op": "Add", "name": "s", "inputs": {"a": "x", "b": "c"}}
+        self.write("g.json", graph([add], [value("x", "float32", [2, 3])], {"y": "s"}, constants=[constant("c", "float32", [], 1)]))
+        self.assertIn("'c', which is a constant", self.explain("-i", "x=x.npy", "--got", "c=x.npy", code=2).err)
 
     def test_broken_archives_are_refused(self):
         for compressed in (False, True):

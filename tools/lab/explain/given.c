@@ -219,6 +219,12 @@ static int take_file(given_values *given, const qdq_graph *graph, const qdq_plan
     if (!*spec.name) snprintf(spec.name, sizeof spec.name, "%s", qdq_plan_output(plan, 0)->name);
     qdq_value value = value_called(graph, spec.name);
     if (!value.id) return unknown_value(graph, spec.name);
+    if (qdq_value_is_constant(graph, value))
+        return tell_failure(
+            QDQ_ERR_ARGUMENT,
+            "--got has '%s', which is a constant of the graph; give values that nodes "
+            "compute",
+            spec.name);
     if (load_value(graph, &spec, spec.name, value, &t, &err) != QDQ_OK) return report_error(&err);
     int code = take(given, graph, spec.name, value, spec.file, &t);
     tensor_release(&t);
@@ -240,6 +246,17 @@ int given_open(given_values *given, const session *s) {
     return EXIT_OK;
 }
 
+// True if a value was given that a node computes.
+static bool has_results(const given_values *given, const qdq_graph *graph) {
+    for (size_t node = 0; node < qdq_graph_node_count(graph); node++) {
+        for (size_t port = 0; port < qdq_graph_node(graph, node).output_count; port++) {
+            qdq_value value = qdq_graph_node_output(graph, node, port);
+            if (value.id && value.id < given->ids && given->data[value.id]) return true;
+        }
+    }
+    return false;
+}
+
 int given_read(given_values *given, const session *s, const string_list *files) {
     int code = given_open(given, s);
     for (size_t i = 0; code == EXIT_OK && i < files->count; i++)
@@ -247,6 +264,12 @@ int given_read(given_values *given, const session *s, const string_list *files) 
     if (code == EXIT_OK && given->count == 0)
         return tell_failure(QDQ_ERR_PARSE, "%s has no tensor with the name of a value of the graph",
                             files->items[0]);
+    if (code == EXIT_OK && files->count && !has_results(given, s->graph))
+        return tell_failure(
+            QDQ_ERR_PARSE,
+            "%s has inputs of the graph alone, wanted outputs, or other values that "
+            "nodes compute",
+            files->items[0]);
     return code;
 }
 
