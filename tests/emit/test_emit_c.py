@@ -491,6 +491,13 @@ class EmittedC(Case):
                                   capture_output=True, text=True, check=False)
             self.assertEqual((compiler, words, done.returncode), (compiler, words, 0), done.stderr[:2000])
 
+    def test_an_input_that_nothing_reads_compiles(self):
+        content = graph([node("Abs", "a", "x")], [value("x", "float32", [2]), value("unread", "float32", [3])], {"y": "a"}, name="net")
+        text = self.emit(self.write("g.json", content)).text
+        done = subprocess.run([*emitted.COMPILER, "-xc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-"], input=text,
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr[:2000])
+
     def test_names_of_nodes_do_not_turn_comments(self):
         """Controls of bidirectional text would let a reader see other code than the compiler."""
         hidden = "".join(map(chr, [0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]))

@@ -43,6 +43,7 @@ typedef struct c_draft {
     qdq_c_text steps, calls;
     value_place *values;
     const char **inputs, **outputs;  // C names of the parameters
+    bool *reads;                     // by input: a call or a copy reads it
     size_t *input_ids;
     size_t input_count;
     qdq_lifetime *lifetimes;
@@ -160,6 +161,7 @@ static bool place_all(c_draft *d) {
     size_t most = graph->value_count + graph->node_count;
     d->values = qdq_mempool_array(d->mempool, graph->value_count, sizeof *d->values);
     d->inputs = qdq_mempool_array(d->mempool, graph->value_count, sizeof *d->inputs);
+    d->reads = qdq_mempool_array(d->mempool, graph->value_count, sizeof *d->reads);
     d->input_ids = qdq_mempool_array(d->mempool, graph->value_count, sizeof *d->input_ids);
     d->outputs = qdq_mempool_array(d->mempool, graph->output_count, sizeof *d->outputs);
     d->lifetimes = qdq_mempool_array(d->mempool, most, sizeof *d->lifetimes);
@@ -342,7 +344,10 @@ static bool write_node(c_draft *d, size_t index) {
 static void put_value(c_draft *d, uint32_t id) {
     const value_place *place = &d->values[id];
     switch (place->kind) {
-    case AS_INPUT: qdq_c_put(&d->calls, "%s", d->inputs[place->number]); break;
+    case AS_INPUT:
+        d->reads[place->number] = true;
+        qdq_c_put(&d->calls, "%s", d->inputs[place->number]);
+        break;
     case AS_OUTPUT: qdq_c_put(&d->calls, "%s", d->outputs[place->number]); break;
     case AS_CONSTANT: qdq_c_put(&d->calls, "constant_%u", (unsigned)id); break;
     default: qdq_c_put(&d->calls, "arena + %zu", d->lifetimes[place->number].offset);
@@ -505,6 +510,8 @@ static bool put_file(FILE *out, c_draft *d) {
     if (d->plan.arena_bytes)
         fprintf(out, "    static _Alignas(%d) unsigned char arena[%zu];\n", QDQ_ARENA_ALIGN,
                 d->plan.arena_bytes);
+    for (size_t i = 0; i < d->input_count; i++)
+        if (!d->reads[i]) fprintf(out, "    (void)%s;\n", d->inputs[i]);
     fprintf(out, "%s}\n", d->calls.data);
     return !ferror(out);
 }
