@@ -7,6 +7,7 @@
 
 #include "runtime/base/budget.h"
 #include "runtime/base/mempool.h"
+#include "runtime/base/words.h"
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/failure.h"
@@ -181,6 +182,12 @@ static int unknown_command(const char *name) {
     for (int i = 0; i < COMMANDS; i++) names[i] = commands[i].name;
     names[COMMANDS] = "--help";
     names[COMMANDS + 1] = "--version";
+#ifndef QDQ_LAB
+    if (qdq_has_word("compare explain bisect mend fingerprint calibrate merge quantize", name))
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            "this build has no command '%s'; meson's option -Dlab=true builds it",
+                            name);
+#endif
     return tell_unknown("command", name, names, COMMANDS + 2);
 }
 
