@@ -13,7 +13,10 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s\n", err.text);
         return 1;
     }
-    if (qdq_exec_fill(exec, g, 1, &err)) return 1;  // or qdq_exec_write, qdq_exec_bind
+    if (qdq_exec_fill(exec, g, 1, &err)) {  // or qdq_exec_write, qdq_exec_bind
+        fprintf(stderr, "%s\n", err.text);
+        return 1;
+    }
     qdq_exec_run(exec);                             // allocates nothing and cannot fail
     for (size_t i = 0; i < qdq_plan_output_count(plan); i++) {
         const qdq_tensor_info *y = qdq_plan_output(plan, i);
