@@ -8,14 +8,18 @@
 #include "graph/core/held_constants.h"
 #include "graph/core/names.h"
 
+void qdq_copy_own_target(qdq_graph *to, const qdq_graph *from) {
+    to->own = from->own;
+    to->own_target = qdq_mempool_strdup(&to->mempool, from->own_target);
+}
+
 qdq_graph *qdq_copy_empty(const qdq_graph *like) {
     qdq_graph_options options = {.allocator = like->allocator,
                                  .log = like->log,
                                  .limits = like->limits,
                                  .target = like->target};
     qdq_graph *graph = qdq_graph_new(like->name, &options);
-    if (graph) graph->own = like->own;
-    if (graph) graph->own_target = qdq_mempool_strdup(&graph->mempool, like->own_target);
+    if (graph) qdq_copy_own_target(graph, like);
     if (graph) graph->opset = like->opset;
     if (graph) graph->file = qdq_mempool_strdup(&graph->mempool, like->file);
     return graph;

@@ -5,6 +5,9 @@
 
 #include "graph/core/graph.h"
 
+// Gives a graph the own target of another one.
+void qdq_copy_own_target(qdq_graph *to, const qdq_graph *from);
+
 // Returns a graph without values, with the name, the file and the options of `like`. NULL: no
 // memory.
 qdq_graph *qdq_copy_empty(const qdq_graph *like);

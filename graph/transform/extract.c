@@ -81,8 +81,7 @@ qdq_graph *qdq_graph_extract(const qdq_graph *graph, size_t index, const qdq_gra
                               .limits = graph->limits,
                               .target = graph->target};
     e.to = qdq_graph_create(e.node->name, options ? options : &same);
-    if (e.to) e.to->own_target = qdq_mempool_strdup(&e.to->mempool, graph->own_target);
-    if (e.to) e.to->own = graph->own;
+    if (e.to) qdq_copy_own_target(e.to, graph);
     if (e.to) extract(&e);
     if (e.to && !e.to->mempool.failed && e.to->broken.status == QDQ_OK) return e.to;
     bool told = e.to && e.to->broken.status;

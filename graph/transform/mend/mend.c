@@ -7,6 +7,7 @@
 #include "graph/compile/validate.h"
 #include "include/qdq/inspect.h"
 #include "runtime/base/fp_environment.h"
+#include "runtime/base/words.h"
 
 enum {
     MOST_ROUNDS = 8,         // one mend may make room for another; no chain of mends is longer
@@ -19,18 +20,10 @@ bool qdq_mend_is_asked(const qdq_rewriter *r, qdq_match *m, size_t node) {
     return true;
 }
 
-static bool lists(const char *rules, const char *rule) {
-    size_t length = strlen(rule);
-    for (const char *at = rules; (at = strstr(at, rule)); at += length)
-        if ((at == rules || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
-            return true;
-    return false;
-}
-
 // True if a mend answers a rule of the target.
 static bool answers(const qdq_target *target, const char *mend, const char *rule) {
     for (const qdq_mended_rules *row = target->mended; row && row->mend; row++)
-        if (strcmp(row->mend, mend) == 0 && lists(row->rules, rule)) return true;
+        if (strcmp(row->mend, mend) == 0 && qdq_has_word(row->rules, rule)) return true;
     return false;
 }
 
