@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks which files include which: lower layers never include higher ones, and libraries are
 included by few files. Also checks that one file formats floats, as printf writes the locale's
-decimal point, and that the guard of a header is its path.
+decimal point, that the guard of a header is its path, and that some file
+includes it.
 
     layers.py SOURCE_DIR [--draw]
 """
@@ -102,6 +103,16 @@ def wrong_guard(name: str, text: str) -> str:
     return f"{name}: the guard is {guard[1]}, wanted {wanted}"
 
 
+def unused_headers(root: pathlib.Path, names: list) -> list:
+    """Headers that no file includes. kernels.h is copied into emitted C."""
+    files = [path for folder in FOLDERS + ["tests"] for path in (root / folder).rglob("*.*")
+             if path.suffix in (".c", ".h", ".cpp", ".in")]
+    seen = {header for path in files for _, header in INCLUDE.findall(path.read_text(encoding="utf-8"))}
+    return [f"{name}: no file includes it" for name in names
+            if name.endswith(".h") and not name.startswith("include/") and name not in seen
+            and name != "graph/formats/c/kernels.h"]
+
+
 def same_names(names: list) -> list:
     places = collections.defaultdict(list)
     for name in names:
@@ -133,7 +144,7 @@ def main() -> int:
                 errors.append(f"{name}: floats become text in {FORMATS_FLOATS} only")
             found = [wrong_include(name, quote, header) for quote, header in INCLUDE.findall(text)]
             errors += filter(None, [*found, wrong_guard(name, text)])
-    errors += same_names(names)
+    errors += same_names(names) + unused_headers(root, names)
     if drawing() not in (root / "docs/architecture.md").read_text(encoding="utf-8"):
         errors.append("docs/architecture.md: the drawing is not the one of --draw")
     for error in errors:
