@@ -51,19 +51,24 @@ void qdq_report_target_violation(const qdq_op_context *ctx, const qdq_rule *rule
     qdq_report_target_hint(ctx, rule, port, found, wanted, NULL);
 }
 
+bool qdq_check_port_dtype(const qdq_op_context *ctx, const char *port, qdq_dtype dtype,
+                          qdq_dtype_set set) {
+    char text[512];
+    if (qdq_set_has(set, dtype)) return true;
+    qdq_report_violation(
+        ctx, QDQ_RULE_PORT_DTYPE, port, qdq_text(ctx->findings, "is %s", qdq_dtype_name(dtype)),
+        qdq_text(ctx->findings, "one of: %s", qdq_set_text(set, text, sizeof text)));
+    return false;
+}
+
 static void check_port(const qdq_op_context *ctx, const qdq_port_desc *port,
                        const qdq_operand *in) {
-    char set[512];
     if (!in->given) {
         if (!port->optional)
             qdq_report_violation(ctx, QDQ_RULE_PORT_MISSING, port->name, "is not connected", NULL);
         return;
     }
-    if (in->valid && !qdq_set_has(port->dtypes, in->type.dtype))
-        qdq_report_violation(
-            ctx, QDQ_RULE_PORT_DTYPE, port->name,
-            qdq_text(ctx->findings, "is %s", qdq_dtype_name(in->type.dtype)),
-            qdq_text(ctx->findings, "one of: %s", qdq_set_text(port->dtypes, set, sizeof set)));
+    if (in->valid) (void)qdq_check_port_dtype(ctx, port->name, in->type.dtype, port->dtypes);
 }
 
 static size_t count_words(const char *const *words) {

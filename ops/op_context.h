@@ -3,6 +3,7 @@
 #ifndef QDQ_OPS_OP_CONTEXT_H
 #define QDQ_OPS_OP_CONTEXT_H
 
+#include "ops/dtype_set.h"
 #include "ops/op_fusion.h"
 #include "ops/report.h"
 
@@ -66,6 +67,9 @@ static inline qdq_operand qdq_input_at(const qdq_op_context *ctx, size_t input) 
 
 // Checks a node against its description, then lets the op infer. True if it has no errors.
 bool qdq_op_check(qdq_op_context *ctx);
+// Reports a port whose dtype is not in a set. True if it is.
+bool qdq_check_port_dtype(const qdq_op_context *ctx, const char *port, qdq_dtype dtype,
+                          qdq_dtype_set set);
 
 // Adds a finding about a port or attribute of the node.
 void qdq_report_violation(const qdq_op_context *ctx, qdq_core_rule rule, const char *port,

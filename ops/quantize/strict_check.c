@@ -4,14 +4,8 @@
 #include "ops/quantize/quant_params.h"
 
 static bool check_dtype(const qdq_op_context *ctx, size_t port, qdq_dtype_set set) {
-    char text[512];
     const qdq_operand *in = &ctx->inputs[port];
-    if (!in->given || qdq_set_has(set, in->type.dtype)) return true;
-    qdq_report_violation(
-        ctx, QDQ_RULE_PORT_DTYPE, ctx->op->inputs[port].name,
-        qdq_text(ctx->findings, "is %s", qdq_dtype_name(in->type.dtype)),
-        qdq_text(ctx->findings, "one of: %s", qdq_set_text(set, text, sizeof text)));
-    return false;
+    return !in->given || qdq_check_port_dtype(ctx, ctx->op->inputs[port].name, in->type.dtype, set);
 }
 
 bool qdq_check_strict_parameters(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs) {
