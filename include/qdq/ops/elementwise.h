@@ -133,7 +133,7 @@ typedef struct qdq_binary_attrs {
         return qdq_add_node(graph, op, &attrs, sizeof attrs);                \
     }
 
-// Numbers of 32 bits or more. int32 is exact and clamped if both inputs and y are int32; with
+// Numbers of 32 bits or more. int32 wraps around if both inputs and y are int32; with
 // floats it is computed in float32, rounded half to even and clamped. uint32, int64 and uint64 wrap
 // around, float64 is computed in double; with these dtypes both inputs and y have one dtype.
 // Division of integers truncates, and division by zero gives 0.

@@ -107,7 +107,7 @@ typedef enum qdq_elementwise {
 // The types that a function computes in. 32-bit registers hold the operands of links, too.
 typedef enum qdq_registers {
     QDQ_REGISTERS_F32,  // floats of at most 32 bits, and integers that are mixed with them
-    QDQ_REGISTERS_I32,  // bool and integers of kind INT; sums and products saturate
+    QDQ_REGISTERS_I32,  // bool and integers of kind INT, which wrap around at 32 bits
     QDQ_REGISTERS_I64,  // int64 and uint32, which wrap around
     QDQ_REGISTERS_U64,  // uint64, which wraps around
     QDQ_REGISTERS_F64,  // float64

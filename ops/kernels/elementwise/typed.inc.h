@@ -7,28 +7,17 @@
 
 #include "ops/kernels/elementwise/elementwise_kernels.h"
 
-//---- int32_t: beyond its range the result saturates -------------------------
-
-static inline int32_t i32_clamped(int64_t v) {
-    return (int32_t)(v < INT32_MIN ? INT32_MIN : v > INT32_MAX ? INT32_MAX : v);
-}
-static inline int32_t i32_abs(int32_t a) { return i32_clamped(a < 0 ? -(int64_t)a : a); }
-static inline int32_t i32_add(int32_t a, int32_t b) { return i32_clamped((int64_t)a + b); }
-static inline int32_t i32_subtract(int32_t a, int32_t b) { return i32_clamped((int64_t)a - b); }
-static inline int32_t i32_multiply(int32_t a, int32_t b) { return i32_clamped((int64_t)a * b); }
-static inline int32_t i32_divide(int32_t a, int32_t b) {
-    return b == 0 ? 0 : i32_clamped((int64_t)a / b);
-}
-
-//---- int64_t and uint64_t: results wrap around ------------------------------
+//---- Integers: results wrap around ------------------------------------------
 
 // Division by zero gives 0; the most negative number divided by -1 wraps around to itself.
 static inline int64_t i64_divide(int64_t a, int64_t b) {
     if (b == -1) return (int64_t)(0 - (uint64_t)a);
     return b == 0 ? 0 : a / b;
 }
+static inline int32_t i32_divide(int32_t a, int32_t b) { return (int32_t)i64_divide(a, b); }
 static inline uint64_t u64_divide(uint64_t a, uint64_t b) { return b == 0 ? 0 : a / b; }
 static inline int64_t i64_abs(int64_t a) { return a < 0 ? (int64_t)(0 - (uint64_t)a) : a; }
+static inline int32_t i32_abs(int32_t a) { return (int32_t)i64_abs(a); }
 static inline uint64_t u64_abs(uint64_t a) { return a; }
 static inline int32_t i32_sign(int32_t a) { return (a > 0) - (a < 0); }
 static inline int64_t i64_sign(int64_t a) { return (a > 0) - (a < 0); }
@@ -38,6 +27,7 @@ static inline uint64_t u64_sign(uint64_t a) { return a > 0; }
     static inline type R##_add(type a, type b) { return (type)((uint64_t)a + (uint64_t)b); }      \
     static inline type R##_subtract(type a, type b) { return (type)((uint64_t)a - (uint64_t)b); } \
     static inline type R##_multiply(type a, type b) { return (type)((uint64_t)a * (uint64_t)b); }
+QDQ_WRAPPING(i32, int32_t)
 QDQ_WRAPPING(i64, int64_t)
 QDQ_WRAPPING(u64, uint64_t)
 
@@ -55,13 +45,7 @@ static inline uint64_t u64_pow(uint64_t a, uint64_t b) {
 static inline int64_t i64_pow(int64_t a, int64_t b) {
     return b < 0 ? power_below_zero(a, b) : (int64_t)u64_pow((uint64_t)a, (uint64_t)b);
 }
-static inline int32_t i32_pow(int32_t a, int32_t b) {
-    if (b < 0) return (int32_t)power_below_zero(a, b);
-    int32_t y = 1;
-    for (; b; b >>= 1, a = i32_multiply(a, a))
-        if (b & 1) y = i32_multiply(y, a);
-    return y;
-}
+static inline int32_t i32_pow(int32_t a, int32_t b) { return (int32_t)i64_pow(a, b); }
 
 // Return the remainder, with the sign of a (fmod) or of b (mod). Division by zero gives 0.
 static inline int64_t i64_fmod(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }

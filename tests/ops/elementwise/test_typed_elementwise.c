@@ -5,10 +5,9 @@
 
 //---- A model in 128 bits ----------------------------------------------------
 
-// int32 saturates, other integers wrap around.
+// Integers wrap around, as in numpy, PyTorch and ONNX Runtime.
 static big fitted(qdq_dtype dtype, big_bits v) {
-    big whole = (big)v, least = least_of(dtype), greatest = greatest_of(dtype);
-    if (dtype == QDQ_INT32) return whole < least ? least : whole > greatest ? greatest : whole;
+    big least = least_of(dtype), greatest = greatest_of(dtype);
     big_bits count = (big_bits)(greatest - least) + 1;
     big_bits low = v % count;
     return low > (big_bits)greatest ? (big)(low - count) : (big)low;
