@@ -112,8 +112,19 @@ static void keep(qdq_findings *findings, const char *target, const qdq_rule *rul
     items[findings->count++] = finding;
 }
 
+static void limit_bits(qdq_findings *findings, const qdq_rule *rule, const char *node) {
+    qdq_bits_limit *items =
+        qdq_mempool_grow(findings->mempool, findings->bits_limits, findings->bits_limit_count,
+                         &findings->bits_limit_capacity, sizeof *items);
+    const char *name = items ? qdq_mempool_strdup(findings->mempool, node) : NULL;
+    if (!name) return;
+    findings->bits_limits = items;
+    items[findings->bits_limit_count++] = (qdq_bits_limit){name, rule};
+}
+
 void qdq_report_add(qdq_findings *findings, const char *target, const qdq_rule *rule,
                     qdq_subject subject, const char *found, const char *wanted, const char *hint) {
+    if (rule->bits && subject.node) limit_bits(findings, rule, subject.node);
     bool is_error = rule->severity == QDQ_SEVERITY_ERROR;
     size_t *number = is_error ? &findings->errors : &findings->warnings;
     if (is_error && *number == 0) findings->status = rule->status;

@@ -9,6 +9,12 @@
 
 struct qdq_graph;
 
+// A node with a finding of a rule that limits what is known of its bits.
+typedef struct qdq_bits_limit {
+    const char *node;
+    const qdq_rule *rule;
+} qdq_bits_limit;
+
 // A report that is being collected. Strings live in the pool.
 typedef struct qdq_findings {
     qdq_mempool *mempool;
@@ -18,6 +24,9 @@ typedef struct qdq_findings {
     size_t most;  // errors kept, and warnings kept; 0: none
     size_t errors, warnings;
     qdq_status status;  // of the first error
+    // Of all findings, kept or not, in the order found.
+    qdq_bits_limit *bits_limits;
+    size_t bits_limit_count, bits_limit_capacity;
     // The name of a value or output in the file that the graph was read from, for sentences; NULL:
     // the same everywhere.
     const char *(*original)(const struct qdq_graph *graph, const char *name);

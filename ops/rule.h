@@ -34,6 +34,8 @@ typedef struct qdq_rule {
     int since, until;
     // Names of the versions that have the rule ("wormhole blackhole"), if it goes by variant.
     const char *versions;
+    // The most that is known of the bits of a node with such a finding; NONE: as without it.
+    qdq_bits bits;
 } qdq_rule;
 
 // X(enumerator, id, severity, status, summary, hint)

@@ -156,11 +156,35 @@ typedef struct qdq_finding {
     const char *source;   // where the target states the rule
 } qdq_finding;
 
+// How well the bits of a node's results are known, given the bits of its inputs.
+typedef enum qdq_bits {
+    QDQ_BITS_NONE = 0,  // there is no node
+    QDQ_BITS_UNKNOWN,   // no evidence covers the node
+    QDQ_BITS_CLOSE,     // the backend's floats may differ in their last bits
+    QDQ_BITS_READ,      // computed as the backend's source or documents say, not compared with it
+    QDQ_BITS_EXACT,     // compared with the backend or its vendor's model; core: by definition
+} qdq_bits;
+
+// A node of the graph that the target runs after its rewriting. Strings are never NULL.
+typedef struct qdq_node_bits {
+    const char *node;
+    const char *op;        // "QLinearConv"; the model's op ("LSTM") for one of several nodes of it
+    const char *original;  // name of the node in the file; the same as `node` if the file has none
+    qdq_bits bits;
+    bool from_same_inputs;  // an input depends on a node that is neither exact nor read
+    const char *rule;       // of the finding that lowers `bits`; "" if the evidence decides
+    const struct qdq_evidence *evidence;  // qdq/evidence.h; NULL for unknown bits
+} qdq_node_bits;
+
 // All findings, in the order found; owned by the graph.
 typedef struct qdq_report {
     const qdq_finding *findings;
     size_t count;             // at most qdq_limits.findings errors and as many warnings
     size_t errors, warnings;  // all that were found, kept or not
+    // The nodes that the target runs, in the order in which it does; none if there are errors.
+    const qdq_node_bits *nodes;
+    size_t node_count;
+    size_t nodes_with[QDQ_BITS_EXACT + 1];  // by qdq_bits
 } qdq_report;
 
 // Checks the whole graph, also by the rules of `target` (NULL: the graph's own), and returns all

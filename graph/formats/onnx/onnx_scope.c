@@ -307,6 +307,12 @@ static void note_uses(const qdq_onnx_node *node) {
             qdq_graph_note_use(node->im->graph, node->inputs[i]->ref);
 }
 
+// Marks the nodes from number `first` on, which stand for one node of the model, if they are several.
+static void note_expansion(qdq_graph *graph, size_t first) {
+    bool several = graph->node_count > first + 1;
+    for (size_t i = first; several && i < graph->node_count; i++) graph->nodes[i].expanded = true;
+}
+
 static bool is_made(const qdq_onnx_node *node) {
     return node->output_count && node->outputs[0] && node->outputs[0]->elem != ONNX_UNDEFINED;
 }
@@ -329,12 +335,14 @@ static qdq_status add_node(qdq_onnx_scope *scope, const qdq_onnx_proto *proto) {
     }
     const qdq_onnx_function *function = find_function(im, proto);
     bool standard = !*proto->domain || strcmp(proto->domain, "ai.onnx") == 0;
+    size_t before = im->graph->node_count;
     if (function) return qdq_onnx_inline_function(scope, &node, function);
     if (standard && strcmp(proto->op, "If") == 0) return qdq_onnx_convert_if(scope, &node);
     if (standard && strcmp(proto->op, "Constant") == 0)
         qdq_onnx_convert_constant(&node);
     else
         convert(&node);
+    note_expansion(im->graph, before);
     if (!is_made(&node)) note_uses(&node);
     return im->err->status;
 }
