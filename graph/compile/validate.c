@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "graph/compile/node_bits.h"
 #include "graph/memory/layout_rules.h"
 #include "graph/rewrite/rewrite.h"
 #include "graph/targets/checks.h"
@@ -102,10 +103,14 @@ static void check_returned(const qdq_graph *graph, const qdq_target_version *ver
 }
 
 // Checks the graph that a target runs after rewriting: the target's rules are about this graph.
-// Only a graph without errors is rewritten.
+// Only a graph without errors is rewritten. Sets the nodes of `report`, unless it is NULL.
 static qdq_status check_deployed(const qdq_graph *graph, const qdq_target_version *version,
-                                 qdq_findings *findings, qdq_error *err) {
-    if (!version->target->patterns || findings->errors) return QDQ_OK;
+                                 qdq_findings *findings, qdq_report *report, qdq_error *err) {
+    if (findings->errors) return QDQ_OK;
+    if (!version->target->patterns) {
+        if (report) qdq_node_bits_of(graph, graph, version, findings, report);
+        return QDQ_OK;
+    }
     qdq_graph *deployed;
     QDQ_TRY(qdq_rewrite(graph, version, findings, &deployed, err));
     for (size_t i = 0; i < deployed->node_count; i++) {
@@ -113,6 +118,7 @@ static qdq_status check_deployed(const qdq_graph *graph, const qdq_target_versio
         qdq_graph_context(deployed, &deployed->nodes[i], findings, &ctx);
         check_node(version->target, version, &ctx);
     }
+    if (report && !findings->errors) qdq_node_bits_of(graph, deployed, version, findings, report);
     qdq_graph_destroy(deployed);
     return QDQ_OK;
 }
@@ -162,11 +168,14 @@ static qdq_status check_memory(const qdq_graph *graph, const qdq_device_request 
 // Starts a report with the findings of building.
 static bool start(qdq_graph *graph) {
     qdq_findings *f = &graph->checked;
+    graph->report = (qdq_report){0};
     qdq_mempool_release(&graph->report_pool);
     qdq_mempool_init(&graph->report_pool, graph->allocator);
     *f = graph->findings;
     f->mempool = &graph->report_pool;
     f->capacity = f->count;
+    f->bits_limits = NULL;  // no core rule has a limit
+    f->bits_limit_count = f->bits_limit_capacity = 0;
     if (f->count == 0) {
         f->items = NULL;
         return true;
@@ -175,11 +184,20 @@ static bool start(qdq_graph *graph) {
     return f->items != NULL;
 }
 
+// Leaves out the nodes of a graph that turned out to have errors.
+static void forget_nodes(qdq_report *report) {
+    report->nodes = NULL;
+    report->node_count = 0;
+    memset(report->nodes_with, 0, sizeof report->nodes_with);
+}
+
 static qdq_status finish(qdq_graph *graph, qdq_error *err) {
     if (graph->report_pool.failed)
         return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while checking the graph");
     const qdq_findings *f = &graph->checked;
-    graph->report = (qdq_report){f->items, f->count, f->errors, f->warnings};
+    graph->report.findings = f->items, graph->report.count = f->count;
+    graph->report.errors = f->errors, graph->report.warnings = f->warnings;
+    if (f->errors) forget_nodes(&graph->report);
     return QDQ_OK;
 }
 
@@ -191,8 +209,9 @@ static qdq_status check_built(const qdq_graph *graph, qdq_error *err) {
     return QDQ_OK;
 }
 
+// Sets the nodes of `report`, unless it is NULL.
 static qdq_status check(qdq_graph *graph, const qdq_target_version *version,
-                        const qdq_device_request *request, qdq_error *err) {
+                        const qdq_device_request *request, qdq_report *report, qdq_error *err) {
     QDQ_TRY(check_built(graph, err));
     if (start(graph)) {
         check_outputs(graph, &graph->checked);
@@ -203,7 +222,7 @@ static qdq_status check(qdq_graph *graph, const qdq_target_version *version,
         qdq_target_version memory = qdq_memory_version(version);
         if (!qdq_check_layouts(graph, &memory, request ? request->device : NULL, &graph->checked))
             return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while checking the graph");
-        QDQ_TRY(check_deployed(graph, version, &graph->checked, err));
+        QDQ_TRY(check_deployed(graph, version, &graph->checked, report, err));
         QDQ_TRY(check_memory(graph, request, &graph->checked, err));
     }
     return finish(graph, err);
@@ -226,7 +245,7 @@ const qdq_report *qdq_graph_validate_on(qdq_graph *graph, const char *target_nam
     const char *target = target_name ? target_name : qdq_graph_target(graph);
     if (!qdq_target_version_find(target, &version, err) ||
         qdq_device_choose(target, device, &request.device, err) != QDQ_OK ||
-        check(graph, &version, &request, err) != QDQ_OK)
+        check(graph, &version, &request, &graph->report, err) != QDQ_OK)
         return NULL;
     return &graph->report;
 }
@@ -237,7 +256,7 @@ const qdq_report *qdq_graph_validate(qdq_graph *graph, const char *target, qdq_e
 
 qdq_status qdq_graph_check(qdq_graph *graph, const qdq_target_version *version,
                            const qdq_device_request *request, qdq_error *err) {
-    QDQ_TRY(check(graph, version, request, err));
+    QDQ_TRY(check(graph, version, request, NULL, err));
     const qdq_finding *findings = graph->report.findings;
     for (size_t i = 0; findings && i < graph->report.count; i++) {
         const qdq_finding *finding = &findings[i];

@@ -41,6 +41,11 @@ typedef struct qdq_mended_rules {
     const char *rules;  // ids, with spaces between them
 } qdq_mended_rules;
 
+typedef struct qdq_evidence_row {
+    qdq_evidence shown;
+    bool (*covers)(const qdq_op_context *ctx);  // `shown.condition` as a check; NULL: every node
+} qdq_evidence_row;
+
 typedef struct qdq_target {
     const char *name;
     const char *summary;
@@ -59,10 +64,10 @@ typedef struct qdq_target {
     const qdq_pattern *patterns;
     const char
         *as_is;  // option under which no pattern applies: ":level=disabled"; NULL: no patterns
-    // The evidence for its numbers. The first row that names a version and an op is the evidence
-    // for both; each version has a row for all other ops.
-    const qdq_evidence *evidence;
-    size_t evidence_count;
+    // The evidence for its numbers. The first row that covers a node at a version is the evidence
+    // for it. A node without a row has the evidence of `base`, at the version of the same name, or
+    // unknown bits. Up to a row of zeros.
+    const qdq_evidence_row *evidence;
     // quant_min and quant_max may be equal, have fractions, and apply to float8; constant scales
     // may be float64 and zero points int64; parameters of blocks may have any shape of their count
     bool lenient_parameters;
@@ -114,14 +119,25 @@ qdq_target_version qdq_memory_version(const qdq_target_version *version);
 // Returns target number `index`, as qdq_target_get counts; NULL if it is out of range.
 const qdq_target *qdq_target_at(size_t index);
 
-// Rows of evidence: versions, ops, the ops in words, the peer they were held against; then the data
-// compared, and the date.
-#define QDQ_RUN(...) \
-    { "run", __VA_ARGS__ }
-#define QDQ_VENDORS_MODEL(...) \
-    { "vendor's model", __VA_ARGS__ }
-#define QDQ_READ(...) \
-    { "read from source", __VA_ARGS__, "", "" }
-#define QDQ_OTHER_OPS "", "other ops"
+size_t qdq_evidence_count(const qdq_target *target);
+// Returns evidence number `index` of a target, counted on through its bases; NULL: there are fewer.
+const qdq_evidence_row *qdq_evidence_row_at(const qdq_target_version *version, size_t index);
+// Returns the number of the first row, from number `from` on, about an op at a version; a number
+// without a row if none is.
+size_t qdq_evidence_next(const qdq_target_version *version, const char *op, size_t from);
+
+// Rows of evidence: versions, ops, the ops in words, the condition in words, the backend that the
+// numbers were compared with; then the data compared, and the date. _IF: the first argument checks
+// the condition.
+#define QDQ_EVIDENCE_ROW(bits, kind, covers, ...) \
+    { {bits, kind, __VA_ARGS__}, covers }
+#define QDQ_DEFINED(...) QDQ_EVIDENCE_ROW(QDQ_BITS_EXACT, "definition", NULL, __VA_ARGS__, "", "")
+#define QDQ_RUN_IF(covers, ...) QDQ_EVIDENCE_ROW(QDQ_BITS_EXACT, "run", covers, __VA_ARGS__)
+#define QDQ_RUN(versions, ops, what, ...) QDQ_RUN_IF(NULL, versions, ops, what, "", __VA_ARGS__)
+#define QDQ_CLOSE_IF(covers, ...) QDQ_EVIDENCE_ROW(QDQ_BITS_CLOSE, "run", covers, __VA_ARGS__)
+#define QDQ_VENDORS_MODEL(versions, ops, what, ...) \
+    QDQ_EVIDENCE_ROW(QDQ_BITS_EXACT, "vendor's model", NULL, versions, ops, what, "", __VA_ARGS__)
+#define QDQ_READ_IF(covers, ...) \
+    QDQ_EVIDENCE_ROW(QDQ_BITS_READ, "read from source", covers, __VA_ARGS__, "", "")
 
 #endif

@@ -23,6 +23,20 @@ const qdq_quantize_attrs *qdq_quantize_attrs_of(const qdq_op_context *ctx) {
 
 bool qdq_is_computed(const qdq_op_context *ctx) { return ctx->output_count > 1; }
 
+// True if the reals among the operands and results of a node are of no dtype but `real`.
+static bool has_reals_of(const qdq_op_context *ctx, qdq_dtype real) {
+    for (size_t i = 0; i < ctx->input_count; i++) {
+        qdq_operand x = qdq_input_at(ctx, i);
+        if (x.given && qdq_dtype_is_real(x.type.dtype) && x.type.dtype != real) return false;
+    }
+    for (size_t i = 0; i < ctx->output_count; i++)
+        if (qdq_dtype_is_real(ctx->outputs[i].dtype) && ctx->outputs[i].dtype != real) return false;
+    return true;
+}
+
+bool qdq_is_whole(const qdq_op_context *ctx) { return has_reals_of(ctx, QDQ_DTYPE_NONE); }
+bool qdq_is_float32(const qdq_op_context *ctx) { return has_reals_of(ctx, QDQ_FLOAT32); }
+
 const char *qdq_scheme_word(const qdq_op_context *ctx) {
     qdq_scheme scheme = ((const qdq_dynamic_quantize_attrs *)ctx->attrs)->scheme;
     for (size_t i = 0; i < ctx->op->attr_count; i++)

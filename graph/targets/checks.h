@@ -30,6 +30,11 @@ qdq_shape qdq_block_shape(const qdq_op_context *ctx);
 // grid.
 qdq_shape qdq_parameter_shape(const qdq_op_context *ctx);
 
+// True if no operand and no result of a node is a float.
+bool qdq_is_whole(const qdq_op_context *ctx);
+// True if every float among the operands and results of a node is float32.
+bool qdq_is_float32(const qdq_op_context *ctx);
+
 //---- A scale or a zero point ------------------------------------------------
 
 extern const char *const qdq_scale_ports[3];  // "scale" and both scales of Requantize
@@ -133,6 +138,23 @@ void qdq_check_no_fidelity(const qdq_op_context *ctx, const qdq_rule *rule);
         .source = (rule_source), .ops = (rule_ops), .check = (fn), .since = (from),                \
         .until = (before)                                                                          \
     }
+
+// A row of a warning after which no more is known of the bits of the node than `of_bits`.
+#define QDQ_BITS_ROW(of_bits, target, rule_id, rule_summary, rule_hint, rule_source, rule_ops, fn, \
+                     from, before)                                                                 \
+    {                                                                                              \
+        .id = target "/" rule_id, .severity = QDQ_SEVERITY_WARNING, .status = QDQ_ERR_UNSUPPORTED, \
+        .summary = (rule_summary), .hint = (rule_hint), .source = (rule_source),                   \
+        .ops = (rule_ops), .check = (fn), .since = (from), .until = (before),                      \
+        .bits = QDQ_BITS_##of_bits                                                                 \
+    }
+
+// The row of nodes that no evidence covers (graph/compile/node_bits.c).
+#define QDQ_BITS_UNKNOWN_ROW(target)                                                             \
+    QDQ_RULE_ROW(WARNING, target, "bits-unknown",                                                \
+                 "evidence covers every node: how well its bits are known",                      \
+                 "compare with the backend; `qdq targets " target "` lists the evidence", "qdq", \
+                 "", NULL, 0, 0)
 
 // Targets that are no chip ignore how a chip computes a product.
 #define QDQ_FIDELITY_ROW(target)                                                  \

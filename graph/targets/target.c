@@ -180,7 +180,7 @@ qdq_target_info qdq_target_get(size_t target) {
                              .release_count = t->version_count,
                              .default_release = default_index(t),
                              .option_count = t->option_count,
-                             .evidence_count = t->evidence_count};
+                             .evidence_count = qdq_evidence_count(t)};
 }
 
 qdq_target_option_info qdq_target_option_get(size_t target, size_t index) {

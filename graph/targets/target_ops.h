@@ -60,6 +60,17 @@
 // The places of the greatest and least elements.
 #define QDQ_PLACES "ArgMax ArgMin TopK "
 
+// Ops for evidence. They move elements, or choose and compare them, without rounding.
+#define QDQ_MOVING_OPS                                                                        \
+    "StaticReshape StaticTranspose Reorder Concat Dropout Slice Pad Expand Tile Gather "      \
+    "GatherElements GatherND DepthToSpace SpaceToDepth Trilu EyeLike OneHot GenIndex Select " \
+    "ToMemoryConfig InterleavedToSharded ShardedToInterleaved Reshard ToLayout"
+#define QDQ_CHOOSING_OPS                                                                       \
+    "Abs ReLU Sign Minimum Maximum Clamp MaxPool ReduceMax ReduceMin Floor Ceil Round ArgMax " \
+    "ArgMin TopK " QDQ_ALL_LOGIC "GreaterEqual"
+// IEEE 754 rounds their float32 results once.
+#define QDQ_ROUNDED_ONCE "Add Subtract Multiply Divide Square Sqrt Reciprocal BiasAdd"
+
 #define QDQ_ONNX_OPS                                                    \
     QDQ_USUAL_OPS QDQ_ONNX_MOVES QDQ_ALL_LOGIC QDQ_FUNCTIONS QDQ_PLACES \
         "BatchNormForwardTraining " QDQ_QLINEAR_OPS QDQ_INTEGER_PRODUCTS
@@ -83,12 +94,13 @@
         "ScatterElements ScatterND DepthToSpace Trilu EyeLike CumSum"
 
 // A rule that reports nodes of ops not in `known`, one of the lists above.
-#define QDQ_UNKNOWN_OPS_ROW(target, known, rule_source)                                       \
-    {                                                                                         \
-        .id = target "/op-unknown", .severity = QDQ_SEVERITY_WARNING,                         \
-        .status = QDQ_ERR_UNSUPPORTED, .summary = "the backend's documents name every op",    \
-        .hint = "use ops that docs/targets.md lists, or compare with the backend",            \
-        .source = (rule_source), .ops = (known), .but_ops = true, .check = qdq_check_known_op \
+#define QDQ_UNKNOWN_OPS_ROW(target, known, rule_source)                                        \
+    {                                                                                          \
+        .id = target "/op-unknown", .severity = QDQ_SEVERITY_WARNING,                          \
+        .status = QDQ_ERR_UNSUPPORTED, .summary = "the backend's documents name every op",     \
+        .hint = "use ops that docs/targets.md lists, or compare with the backend",             \
+        .source = (rule_source), .ops = (known), .but_ops = true, .check = qdq_check_known_op, \
+        .bits = QDQ_BITS_UNKNOWN                                                               \
     }
 
 #endif

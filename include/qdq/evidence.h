@@ -12,16 +12,18 @@ extern "C" {
 
 // Strings are never NULL, except that all are for an index out of range or an unknown target.
 typedef struct qdq_evidence {
-    // "run": the backend computed, and its results are equal up to the exceptions in `compared`;
-    // "vendor's model": a simulator or numbers that the vendor published;
-    // "read from source": code or documents were read, and nothing of the backend was run.
+    qdq_bits bits;  // what it shows of the nodes that it covers
+    // "definition": the target is defined by what is computed here; "run": the backend computed;
+    // "vendor's model": a simulator or numbers that the vendor published; "read from source": code
+    // or documents were read, and nothing of the backend was run.
     const char *kind;
-    const char *versions;  // "1.31-vnni 1.31-avx2": of the target; "": all
-    const char *ops;       // "Quantize Dequantize"; "": every op that no other row names
-    const char *what;      // `ops` in words: "quantizing ops"
-    const char *against;   // "ONNX Runtime 1.31.1, x86-64 with VNNI"
-    const char *compared;  // "303 of 305 models"; "" if nothing was
-    const char *date;      // "2026-11-24"; "" if nothing was compared
+    const char *versions;   // "1.31-vnni 1.31-avx2": of the target; "": all
+    const char *ops;        // "Quantize Dequantize", "LSTM": also ops of ONNX models; "": all ops
+    const char *what;       // `ops` in words: "quantizing ops"
+    const char *condition;  // "float32": that a node must meet; "": none
+    const char *against;    // "ONNX Runtime 1.31.1, x86-64 with VNNI"
+    const char *compared;   // "303 of 305 models"; "" if nothing was
+    const char *date;       // "2026-11-24"; "" if nothing was compared
 } qdq_evidence;
 
 // Returns row `index` of the evidence of a target, counted as by qdq_target_get; qdq_target_info
@@ -29,8 +31,13 @@ typedef struct qdq_evidence {
 QDQ_API qdq_evidence qdq_target_evidence(size_t target, size_t index);
 
 // Returns the first row about an op at a version ("TARGET", "TARGET@VERSION", with or without
-// options). NULL `op`: the row for ops that no other row names.
+// options); `kind` is NULL if no row names it. qdq_report has the evidence of a node, which must
+// also meet the condition of its row.
 QDQ_API qdq_evidence qdq_evidence_of(const char *target, const char *op);
+
+// Returns row number `index` about an op at a version, in the order in which rows are tried: the
+// first row whose condition a node meets is its evidence. `kind` is NULL after the last row.
+QDQ_API qdq_evidence qdq_evidence_at(const char *target, const char *op, size_t index);
 
 // Returns the evidence for a finding of a check for `target`. A finding of another target, whose
 // rules hold too (core's always do), has the evidence of that target, at the version of the same

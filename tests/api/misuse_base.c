@@ -180,6 +180,11 @@ CASE(qdq_target_evidence) {
     EXPECT(!qdq_target_evidence(SIZE_MAX, 0).kind);
     EXPECT(!qdq_target_evidence(0, SIZE_MAX).kind);
 }
+CASE(qdq_evidence_at) {
+    EXPECT(!qdq_evidence_at(NULL, "Add", 0).kind);
+    EXPECT(!qdq_evidence_at("core", "Add", SIZE_MAX).kind);
+    EXPECT(!qdq_evidence_at("onnx", NULL, 0).kind);
+}
 CASE(qdq_evidence_of) {
     EXPECT(!qdq_evidence_of(NULL, "Add").kind);
     EXPECT(!qdq_evidence_of("", "Add").kind);
@@ -293,6 +298,7 @@ const misuse_case misuse_base[] = {ROW(qdq_version),
                                    ROW(qdq_target_rule),
                                    ROW(qdq_target_option_get),
                                    ROW(qdq_target_evidence),
+                                   ROW(qdq_evidence_at),
                                    ROW(qdq_evidence_of),
                                    ROW(qdq_finding_evidence),
                                    ROW(qdq_op_meant),

@@ -171,7 +171,7 @@ def outcomes(qdq, folder):
     for name, graph, targets in CASES:
         for target, wanted in targets.items():
             report = run(qdq, graph, folder, "check", "--target", target)
-            found = [finding["rule"] for finding in report["findings"]]
+            found = [one["rule"] for one in report["findings"] if not one["rule"].endswith("/bits-unknown")]
             yield f"{target}: {name}", "" if found == wanted else f"found {found}, wanted {wanted}"
 
 

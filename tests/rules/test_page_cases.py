@@ -204,13 +204,13 @@ OWN_DTYPES = [
 def outcomes(qdq, folder):
     for own, target, graph, wanted in OWN_DTYPES:
         report = run(qdq, {**graph, "target": own}, folder, "check", "--target", target)
-        found = [finding["rule"] for finding in report["findings"]]
+        found = [one["rule"] for one in report["findings"] if not one["rule"].endswith("/bits-unknown")]
         yield f"of {own} for {target}", "" if found == wanted else f"found {found}, wanted {wanted}"
     for target, cases in CASES.items():
         for name, graph, rules in cases:
             wanted = [f"{target}/{rule}" for rule in rules]
             report = run(qdq, graph, folder, "check", "--target", target)
-            found = [one["rule"] for one in report["findings"]]
+            found = [one["rule"] for one in report["findings"] if not one["rule"].endswith("/bits-unknown")]
             errors = [one["rule"] for one in report["findings"] if one["severity"] == "error"]
             fine = found == wanted and errors == [rule for rule in wanted if rule in ERRORS]
             yield f"{target}: {name}", "" if fine else f"found {found}, wanted {wanted}; errors {errors}"

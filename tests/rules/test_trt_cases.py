@@ -233,7 +233,7 @@ def outcomes(qdq, folder):
     for name, target, graph, rules in cases:
         wanted = [rule if "/" in rule else f"{target.split('@')[0]}/{rule}" for rule in rules]
         report = run(qdq, graph, folder, "check", "--target", target)
-        found = [one["rule"] for one in report["findings"]]
+        found = [one["rule"] for one in report["findings"] if not one["rule"].endswith("/bits-unknown")]
         yield f"{target}: {name}", "" if found == wanted else f"found {found}, wanted {wanted}"
     for name, target, graph, outputs in NUMBERS:
         report = run(qdq, graph, folder, "run", "--target", target)

@@ -8,11 +8,9 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
 }
 
 // clang-format off
-static const qdq_evidence evidence[] = {
-    QDQ_RUN("", "Quantize Dequantize DynamicQuantize Requantize", "quantizing ops", "ONNX Runtime 1.31 and the vectors of ONNX 1.22",
-            "each node of models/ that ONNX has; all vectors at hand", "2026-11-21"),
-    QDQ_RUN("", "Cast", "Cast", "ml_dtypes and ONNX Runtime 1.31", "every value of at most 16 bits to every dtype", "2026-11-21"),
-    QDQ_READ("", QDQ_OTHER_OPS, "the specifications of ONNX and oneDNN Graph"),
+static const qdq_evidence_row evidence[] = {
+    QDQ_DEFINED("", "", "every op", "", "docs/ops_quantizing.md, docs/ops_neural_network.md"),
+    {{0}, NULL},
 };
 // clang-format on
 
@@ -22,7 +20,6 @@ const qdq_target qdq_target_core = {
     .rules = qdq_core_rules,
     .rule_count = QDQ_CORE_RULE_COUNT,
     .evidence = evidence,
-    .evidence_count = sizeof evidence / sizeof evidence[0],
     .numerics = numerics,
     .quantized = {.ops = QDQ_PRODUCTS,
                   .values = QDQ_UINT8,

@@ -365,15 +365,19 @@ static const qdq_rule rules[] = {
     WARNING_ROW("norm-rank", "LayerNorm on the CPU takes 2 to 5 dims", "reshape x", PATTERNS, "LayerNorm", qdq_onednn_norm_rank),
     WARNING_ROW("half-pixel", "the CPU interpolates only with half_pixel", "leave coordinate_transformation_mode out", PATTERNS, "Interpolate", qdq_onednn_half_pixel),
     QDQ_FIDELITY_ROW("onednn"),
+    QDQ_BITS_UNKNOWN_ROW("onednn"),
     QDQ_UNKNOWN_OPS_ROW("onednn", QDQ_ONEDNN_OPS, SCHEMA),
 };
 // clang-format on
 
 // clang-format off
-static const qdq_evidence evidence[] = {
+static const qdq_evidence_row evidence[] = {
     QDQ_RUN("", "Quantize Dequantize DynamicQuantize Cast", "quantizing ops", "oneDNN 3.13.2 on x86-64", "26 million elements in 75 batches", "2026-11-21"),
-    QDQ_READ("", "Requantize", "Requantize", "its two halves: oneDNN has no Requantize"),
-    QDQ_READ("", QDQ_OTHER_OPS, "the op schemas of oneDNN Graph 3.14"),
+    QDQ_READ_IF(NULL, "", "Requantize", "Requantize", "", "its two halves: oneDNN has no Requantize"),
+    QDQ_READ_IF(NULL, "", QDQ_MOVING_OPS, "moves", "", "the op schemas of oneDNN Graph 3.14: elements are not computed"),
+    QDQ_READ_IF(NULL, "", QDQ_CHOOSING_OPS, "choices and comparisons", "", "the op schemas of oneDNN Graph 3.14: elements are not rounded"),
+    QDQ_READ_IF(qdq_is_float32, "", QDQ_ROUNDED_ONCE, "arithmetic", "float32", "IEEE 754, which rounds these results once"),
+    {{0}, NULL},
 };
 // clang-format on
 
@@ -397,7 +401,6 @@ const qdq_target qdq_target_onednn = {
     .rule_count = sizeof rules / sizeof rules[0],
     .mended = mended,
     .evidence = evidence,
-    .evidence_count = sizeof evidence / sizeof evidence[0],
     .halves_requantize = true,
     .default_dtype = qdq_dtype_of_scale,  // no default, but a scale has the dtype of the floats
     .numerics = numerics,

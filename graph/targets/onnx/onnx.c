@@ -4,6 +4,7 @@
 // of the quantizing ops are the core's up to int32; float ops add and round as ONNX Runtime does.
 // Versions are releases on CPUs whose integer products differ.
 #include "graph/targets/checks.h"
+#include "graph/targets/onnx/onnx_evidence.h"
 #include "graph/targets/onnx/runtime_versions.h"
 #include "graph/targets/target_ops.h"
 
@@ -235,9 +236,10 @@ static const qdq_rule rules[] = {
     QDQ_RULE_ROW(WARNING, "onnx", "int2-zero-points", "ONNX Runtime 1.29 takes the zero points of other entries for int2 of float32 along the last dim",
                  "use ONNX Runtime 1.31, one zero point, or float16", "run of ONNX Runtime 1.29.0", "Quantize DynamicQuantize",
                  int2_zero_points, 0, QDQ_RUNTIME_1_31),
-    QDQ_RULE_ROW(WARNING, "onnx", "layer-norm-bits", "LayerNormalization of ONNX Runtime 1.29 gives other last bits",
+    QDQ_BITS_ROW(CLOSE, "onnx", "layer-norm-bits", "LayerNormalization of ONNX Runtime 1.29 gives other last bits",
                  "compare with a tolerance", "run of ONNX Runtime 1.29.0", "LayerNorm", layer_norm_bits, 0, QDQ_RUNTIME_1_31),
     QDQ_FIDELITY_ROW("onnx"),
+    QDQ_BITS_UNKNOWN_ROW("onnx"),
     QDQ_UNKNOWN_OPS_ROW("onnx", QDQ_ONNX_OPS, "ONNX operators, opset 25"),
 };
 // clang-format on
@@ -267,58 +269,14 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
     return n;
 }
 
-//---- Evidence ---------------------------------------------------------------
-
-#define PEER "ONNX Runtime 1.31.1 without optimizations on "
-#define OLD_PEER "ONNX Runtime 1.29.0 without optimizations on a CPU with AVX2"
-#define FLOAT_OPS                                                                           \
-    "AvgPool BatchNormInference HardSwish HardSigmoid Sigmoid Tanh Exp Erf GELU ReduceSum " \
-    "ReduceMean LayerNorm MatMul Convolution",                                              \
-        "float ops whose bits are stated"
-#define INTEGER_OPS QDQ_INTEGER_PRODUCTS, "integer products"
-#define QLINEAR_OPS QDQ_QLINEAR_OPS, "QLinear ops"
-
-// clang-format off
-static const qdq_evidence evidence[] = {
-    QDQ_RUN("spec", "Quantize Dequantize", "QuantizeLinear, DequantizeLinear", "the reference implementation of onnx 1.22.0",
-            "5,322,240 codes and numbers, quotients near halves", "2026-11-25"),
-    QDQ_READ("spec", QDQ_OTHER_OPS, "ONNX's operators, opset 25; computed as for core"),
-    QDQ_RUN("1.29-avx2", "Quantize", "Quantize", OLD_PEER, "21,593,600 codes, every float16 among them", "2026-11-25"),
-    QDQ_READ("1.29-vnni 1.29-avx512", "Quantize", "Quantize", "the kernels of 1.29-avx2"),
-    QDQ_READ(OLD, "LayerNorm", "LayerNorm", "the kernels of 1.31, which give other bits"),
-    QDQ_RUN("1.29-avx2", FLOAT_OPS, OLD_PEER, "4,435,220 elements", "2026-11-25"),
-    QDQ_RUN("1.29-avx2", QLINEAR_OPS, OLD_PEER, "4,536,808 codes", "2026-11-25"),
-    QDQ_READ(OLD, QDQ_OTHER_OPS, "what 1.31 computes"),
-    QDQ_RUN("1.31-avx2", "Quantize", "Quantize", PEER "a CPU with AVX2", "21,616,640 codes, every float16 among them", "2026-11-25"),
-    QDQ_RUN("1.31-neon", "Quantize", "Quantize", PEER "qemu 7.2 as cortex-a72", "21,616,640 codes, every float16 among them", "2026-11-25"),
-    QDQ_RUN(X86, "Quantize Dequantize DynamicQuantize Requantize", "quantizing ops", "ONNX Runtime 1.31 and the vectors of ONNX 1.22",
-            "each node of models/ that ONNX has; all vectors at hand", "2026-11-21"),
-    QDQ_RUN(ARM, "Quantize Dequantize DynamicQuantize Requantize", "quantizing ops", PEER "qemu 7.2, aarch64", "65 recorded models", "2026-11-24"),
-    QDQ_RUN(X86, "Cast", "Cast", "ml_dtypes and ONNX Runtime 1.31", "every value of at most 16 bits to every dtype", "2026-11-21"),
-    QDQ_RUN("1.31-vnni", FLOAT_OPS, PEER "a CPU with AVX512-VNNI", "4,779,784 elements", "2026-11-23"),
-    QDQ_RUN("1.31-avx2", FLOAT_OPS, PEER "qemu 7.2 without AVX-512", "recorded results", "2026-11-23"),
-    QDQ_READ("1.31-avx512", FLOAT_OPS, "the kernels of 1.31-vnni: no float op reads VNNI"),
-    QDQ_READ(ARM, FLOAT_OPS, "the kernels for x86-64; those for aarch64 give other bits"),
-    QDQ_RUN("1.31-avx2", "SoftMax", "SoftMax", PEER "a CPU with AVX2", "1,114,443 elements", "2026-11-25"),
-    QDQ_READ("1.31-vnni 1.31-avx512", "SoftMax", "SoftMax", "ONNX Runtime's MLAS"),
-    QDQ_READ(ARM, "SoftMax", "SoftMax", "the kernels for AVX2; those for aarch64 give other bits"),
-    QDQ_RUN("1.31-vnni", INTEGER_OPS, PEER "a CPU with AVX512-VNNI", "861 random nodes", "2026-11-24"),
-    QDQ_RUN("1.31-avx2", INTEGER_OPS, PEER "qemu 7.2 as Haswell", "every code of the recorded models", "2026-11-24"),
-    QDQ_READ("1.31-avx512 " ARM, INTEGER_OPS, "ONNX Runtime's MLAS"),
-    QDQ_RUN("1.31-vnni", QLINEAR_OPS, PEER "a CPU with AVX512-VNNI", "4,536,808 codes", "2026-11-24"),
-    QDQ_READ("1.31-avx2 1.31-avx512 " ARM, QLINEAR_OPS, "ONNX Runtime's MLAS and qlinear_softmax.cc"),
-    QDQ_RUN("1.31-vnni", QDQ_OTHER_OPS, PEER "a CPU with VNNI", "random models of every op; floats within 4e-6 of the greatest", "2026-11-23"),
-    QDQ_READ("1.31-avx2 1.31-avx512 " ARM, QDQ_OTHER_OPS, "what 1.31-vnni computes"),
-};
-// clang-format on
+//---- The target -------------------------------------------------------------
 
 const qdq_target qdq_target_onnx = {
     .name = "onnx",
     .summary = "ONNX at opset 25, as ONNX Runtime 1.29 or 1.31 computes it",
     .rules = rules,
     .rule_count = sizeof rules / sizeof rules[0],
-    .evidence = evidence,
-    .evidence_count = sizeof evidence / sizeof evidence[0],
+    .evidence = qdq_onnx_evidence,
     .versions = versions,
     .version_count = sizeof versions / sizeof versions[0],
     .halves_requantize = true,

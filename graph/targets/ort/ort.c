@@ -17,6 +17,9 @@
 #define WARNING_ROW(id, summary, hint, source, ops, check) \
     QDQ_RULE_ROW(WARNING, "ort", id, summary, hint, source, ops, check, 0, 0)
 
+#define LIMITING_ROW(bits, id, summary, hint, source, ops, check) \
+    QDQ_BITS_ROW(bits, "ort", id, summary, hint, source, ops, check, 0, 0)
+
 // Reports a product of float activations and constant codes. Codes of two bits stay in MatMul, for
 // which ONNX Runtime has a kernel that is not modelled.
 static void activation_quantized(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -171,47 +174,48 @@ static const qdq_rule rules[] = {
      .source = "MLAS GemmU8S8KernelAvx2, GemmU8S8KernelAvx512Core",
      .ops = "QLinearMatMul QLinearConv QGemm MatMulIntegerToFloat MatMulInteger", .check = u8s8_pairs,
      .versions = "1.31-avx2 1.31-avx512"},
-    {.id = "ort/arm-fixed-mean", .severity = QDQ_SEVERITY_WARNING, .status = QDQ_ERR_UNSUPPORTED,
+    {.id = "ort/arm-fixed-mean", .severity = QDQ_SEVERITY_WARNING, .status = QDQ_ERR_UNSUPPORTED, .bits = QDQ_BITS_CLOSE,
      .summary = "on aarch64 means of whole images are in fixed point, as in sources of ONNX Runtime, and in float32 in its build",
      .hint = "compare with a tolerance of one step", .source = "MlasQLinearGlobalAveragePoolNchw",
      .ops = "QLinearGlobalAveragePool QLinearAveragePool", .check = fixed_mean, .versions = ARM},
-    {.id = "ort/arm-float-order", .severity = QDQ_SEVERITY_WARNING, .status = QDQ_ERR_UNSUPPORTED,
+    {.id = "ort/arm-float-order", .severity = QDQ_SEVERITY_WARNING, .status = QDQ_ERR_UNSUPPORTED, .bits = QDQ_BITS_CLOSE,
      .summary = "the last bits of float32 ops are those of x86-64 on aarch64 too",
      .hint = "compare with a tolerance", .source = "MLAS for aarch64",
      .ops = "MatMul Convolution ConvTranspose ReduceSum ReduceMean SoftMax LogSoftmax LayerNorm BatchNormInference HardSigmoid "
             "HardSwish Sigmoid Tanh Exp Erf GELU",
      .check = ort_check_float_order, .versions = ARM},
-    {.id = "ort/arm-wrapped-products", .severity = QDQ_SEVERITY_WARNING, .status = QDQ_ERR_UNSUPPORTED,
+    {.id = "ort/arm-wrapped-products", .severity = QDQ_SEVERITY_WARNING, .status = QDQ_ERR_UNSUPPORTED, .bits = QDQ_BITS_UNKNOWN,
      .summary = "on NEON without dot products two products of -128 and -128 wrap around, and are exact here",
      .hint = "quantize weights without the code -128", .source = "MlasGemmS8S8KernelNeon",
      .ops = "QLinearMatMul QLinearConv QGemm MatMulIntegerToFloat MatMulInteger", .check = ort_check_wrapped_products,
      .versions = "1.31-neon"},
-    WARNING_ROW("average-pool-ceil", "AveragePool of codes with ceil_mode is computed as the node says, not as the group that is made of it",
+    LIMITING_ROW(UNKNOWN, "average-pool-ceil", "AveragePool of codes with ceil_mode is computed as the node says, not as the group that is made of it",
                 "set ceil_mode to 0, or session.disable_quant_qdq", "QLinearAveragePool", "Divide", NULL),
-    WARNING_ROW("average-pool-order", "the last bits of float AveragePool depend on the opset of the model",
+    LIMITING_ROW(CLOSE, "average-pool-order", "the last bits of float AveragePool depend on the opset of the model",
                 "use opset 19 or later", "MlasPool", "AvgPool", NULL),
-    WARNING_ROW("convolution-order", "the last bits of float convolutions and global means depend on the layout that the optimizer chooses",
+    QDQ_BITS_UNKNOWN_ROW("ort"),
+    LIMITING_ROW(CLOSE, "convolution-order", "the last bits of float convolutions and global means depend on the layout that the optimizer chooses",
                 "compare with a tolerance, or set level=extended", "NchwcTransformer", "Convolution ReduceMean", NULL),
     WARNING_ROW("activation-quantized", "a product of float activations and constant codes quantizes the activations",
                 "set session.qdq_matmulnbits_accuracy_level=0", "DQMatMulToMatMulNBits", "MatMul MatMulNBits", activation_quantized),
     WARNING_ROW("bias-scale-ignored", "QGemm adds the codes of its bias whatever their scale is, QLinearConv if it is within 1e-6 + 1%",
                 "give the bias the product of the operands' scales, and no zero point", "QGemm, QLinearConv", "MatMul Convolution", NULL),
-    WARNING_ROW("dynamic-scale", "a dynamic product is multiplied by scales that are neither one nor of the columns after its bias is added",
+    LIMITING_ROW(CLOSE, "dynamic-scale", "a dynamic product is multiplied by scales that are neither one nor of the columns after its bias is added",
                 "give b_scale one element, or one for each column", "DynamicQuantizeMatMul, MatMulIntegerToFloat", "MatMulInteger", NULL),
-    WARNING_ROW("float-bits", "these float32 ops are rounded as they are defined, and by other formulas in ONNX Runtime",
+    LIMITING_ROW(CLOSE, "float-bits", "these float32 ops are rounded as they are defined, and by other formulas in ONNX Runtime",
                 "compare with a tolerance", "MLAS, Eigen and libm",
                 "Log Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh Softplus Elu Mish LogSoftmax Pow GroupNorm Interpolate "
                 "ReduceL1 ReduceL2 ReduceProd", float_bits),
-    WARNING_ROW("fused-matmul-order", "FusedMatMul of one row or column, or of several chunks of k, multiplies by its scalar within its sums",
+    LIMITING_ROW(CLOSE, "fused-matmul-order", "FusedMatMul of one row or column, or of several chunks of k, multiplies by its scalar within its sums",
                 "compare with a tolerance, or set level=basic", "MatMulScaleFusion, MlasGemm", "MatMul", NULL),
-    WARNING_ROW("gemm-alpha", "Gemm with alpha is computed as MatMul, Multiply and Add, with its float bias as it is",
+    LIMITING_ROW(CLOSE, "gemm-alpha", "Gemm with alpha is computed as MatMul, Multiply and Add, with its float bias as it is",
                 "set alpha to 1, or quantize the bias in the model", "MlasGemm, WeightBiasQuantization", "Add", NULL),
     ERROR_ROW("dequantize-kernel", "the CPU dequantizes all dtypes but float4_e2m1, by scales of float32 or float16, to float32 or float16",
               "make float32 and add a Cast after it", OBSERVED, "Dequantize", qdq_runtime_check_dequantize),
     QDQ_RULE_ROW(ERROR, "ort", "group-scales", "operands of groups have as many scales as their kernels take",
                  "quantize with one scale, of no dims; or set session.disable_quant_qdq", "QLinear ops of com.microsoft",
                  "MatMul Convolution Add Multiply AvgPool ReduceMean SoftMax Sigmoid LeakyReLU Concat Select", NULL, 0, 0),
-    WARNING_ROW("int8-gemm", "a product of int8 activations without a bias is computed as MatMul on x86-64, also if the model has Gemm",
+    LIMITING_ROW(CLOSE, "int8-gemm", "a product of int8 activations without a bias is computed as MatMul on x86-64, also if the model has Gemm",
                 "give Gemm a bias of zeros, or quantize the activations to uint8", "GemmNodeGroupSelector", "MatMul", NULL),
     QDQ_RULE_ROW(ERROR, "ort", "old-opset", "what the optimizer makes of a model is in its opset",
                  "convert the model to opset 13 or later, as onnx.version_converter does", "WeightBiasQuantization, DropQDQNodesRules",
@@ -230,20 +234,20 @@ static const qdq_rule rules[] = {
                  "QLinearGlobalAveragePool QLinearAveragePool", pool_range, 0, 0),
     ERROR_ROW("quantize-kernel", "the CPU quantizes float32 by a float32 scale and float16 by a float16 scale, to all dtypes but float4_e2m1; numbers in `scales` are float32",
               "cast x to float32, or give a scale of its dtype at the port", OBSERVED, "Quantize DynamicQuantize", qdq_runtime_check_quantize),
-    WARNING_ROW("qdq-cleanup", "with enable_quant_qdq_cleanup a pair that no group takes is removed; groups that form without it are not all modelled",
+    LIMITING_ROW(UNKNOWN, "qdq-cleanup", "with enable_quant_qdq_cleanup a pair that no group takes is removed; groups that form without it are not all modelled",
                 "leave session.enable_quant_qdq_cleanup at 0", "QDQFinalCleanupTransformer", "Quantize", NULL),
     WARNING_ROW("softmax-scale", "QLinearSoftmax multiplies by the whole part of 1 / y_scale",
                 "use 1/256", "qlinear_softmax.cc", "QLinearSoftmax", softmax_scale),
-    WARNING_ROW("transposes-merged", "Transposes that follow each other, with codes in between, are computed as the graph says",
+    LIMITING_ROW(UNKNOWN, "transposes-merged", "Transposes that follow each other, with codes in between, are computed as the graph says",
                 "leave out Transposes that undo each other", "the transpose optimizer", "StaticTranspose", NULL),
-    WARNING_ROW("weight-axis", "scales of weights that lie along another dim than output channels are taken for those",
+    LIMITING_ROW(UNKNOWN, "weight-axis", "scales of weights that lie along another dim than output channels are taken for those",
                 "give the weights one scale for each output channel", "QLinearMatMul, QGemm, QLinearConv",
                 "MatMul Convolution", NULL),
-    WARNING_ROW("weight-only-order", "a product of floats and constant codes with one row or column adds in an order that is not modelled",
+    LIMITING_ROW(CLOSE, "weight-only-order", "a product of floats and constant codes with one row or column adds in an order that is not modelled",
                 "compare with a tolerance", "MlasQNBitGemm", "MatMul", NULL),
     WARNING_ROW("weight-quantized-by-optimizer", "the optimizer quantizes float weights and biases between quantized activations",
                 "quantize the weight in the model", "WeightBiasQuantization", "Convolution ConvTranspose MatMul", NULL),
-    WARNING_ROW("zero-point-missing", "codes without a zero point that are dequantized and moved become uint8 below opset 21",
+    LIMITING_ROW(UNKNOWN, "zero-point-missing", "codes without a zero point that are dequantized and moved become uint8 below opset 21",
                 "give DequantizeLinear its zero point of 0", "QDQPropagationTransformer", "MaxPool StaticReshape StaticTranspose Slice MatMul", NULL),
 };
 // clang-format on
@@ -284,18 +288,20 @@ static const qdq_target_option_info options[ORT_OPTION_COUNT] = {
 
 //---- Evidence ---------------------------------------------------------------
 
-#define DEPLOYED "", "the graph as it is deployed"
+#define DEPLOYED QDQ_INTEGER_PRODUCTS " " QDQ_QLINEAR_OPS "Quantize Dequantize DynamicQuantize", "ops on codes", ""
 #define PEER "ONNX Runtime 1.31.1 on "
 
 // clang-format off
-static const qdq_evidence evidence[] = {
+static const qdq_evidence_row evidence[] = {
     QDQ_RUN("1.31-avx2", "MatMulNBits", "float activations, constant codes", PEER "a CPU with AVX2", "67,982 elements of 700 models", "2026-11-25"),
-    QDQ_RUN("1.31-vnni", DEPLOYED, PEER "a CPU with AVX512-VNNI", "9,287 of 9,509 models", "2026-11-27"),
-    QDQ_RUN("1.31-avx2", DEPLOYED, PEER "a CPU with AVX2", "5,029 of 5,094 models", "2026-11-26"),
-    QDQ_READ("1.31-avx512", DEPLOYED, "ONNX Runtime's MLAS"),
-    QDQ_RUN("1.31-neon", DEPLOYED, PEER "qemu 7.2 as cortex-a72", "1,568 of 1,669 models", "2026-11-26"),
-    QDQ_RUN("1.31-dot", DEPLOYED, PEER "qemu 7.2 as cortex-a76", "1,579 of 1,669 models", "2026-11-26"),
-    QDQ_RUN("1.31-i8mm", DEPLOYED, PEER "qemu 7.2 as max without SME", "1,579 of 1,669 models", "2026-11-26"),
+    QDQ_CLOSE_IF(NULL, "", "MatMulNBits", "float activations, constant codes", "", PEER "a CPU with AVX512-VNNI", "none of 48 nodes of accuracy level 4 equal", "2026-11-28"),
+    QDQ_RUN_IF(NULL, "1.31-vnni", DEPLOYED, PEER "a CPU with AVX512-VNNI", "9,287 of 9,509 models", "2026-11-27"),
+    QDQ_RUN_IF(NULL, "1.31-avx2", DEPLOYED, PEER "a CPU with AVX2", "5,029 of 5,094 models", "2026-11-26"),
+    QDQ_READ_IF(NULL, "1.31-avx512", DEPLOYED, "ONNX Runtime's MLAS"),
+    QDQ_RUN_IF(NULL, "1.31-neon", DEPLOYED, PEER "qemu 7.2 as cortex-a72", "1,568 of 1,669 models", "2026-11-26"),
+    QDQ_RUN_IF(NULL, "1.31-dot", DEPLOYED, PEER "qemu 7.2 as cortex-a76", "1,579 of 1,669 models", "2026-11-26"),
+    QDQ_RUN_IF(NULL, "1.31-i8mm", DEPLOYED, PEER "qemu 7.2 as max without SME", "1,579 of 1,669 models", "2026-11-26"),
+    {{0}, NULL},
 };
 // clang-format on
 
@@ -307,7 +313,6 @@ const qdq_target qdq_target_ort = {
     .rules = rules,
     .rule_count = sizeof rules / sizeof rules[0],
     .evidence = evidence,
-    .evidence_count = sizeof evidence / sizeof evidence[0],
     .base = &qdq_target_onnx,
     .versions = versions,
     .version_count = sizeof versions / sizeof versions[0],

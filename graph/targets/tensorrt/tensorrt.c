@@ -235,6 +235,7 @@ static const qdq_rule rules[] = {
     ERROR("no-dropout", 0, 0, "Dropout drops nothing", "leave the node out, as for inference",
           "onnx-tensorrt 10.15, list of operators", "Dropout", qdq_check_no_such_op),
     QDQ_FIDELITY_ROW("tensorrt"),
+    QDQ_BITS_UNKNOWN_ROW("tensorrt"),
     QDQ_UNKNOWN_OPS_ROW("tensorrt", QDQ_TENSORRT_OPS, "onnx-tensorrt 10.15, list of operators"),
 };
 // clang-format on
@@ -247,10 +248,11 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
 }
 
 // clang-format off
-static const qdq_evidence evidence[] = {
-    QDQ_VENDORS_MODEL("", "Quantize Dequantize DynamicQuantize", "quantizing ops", "examples in TensorRT's pages and in tests of Tripy, MLIR-TensorRT and Model-Optimizer",
-                      "every example at hand", "2026-11-21"),
-    QDQ_READ("", QDQ_OTHER_OPS, "onnx-tensorrt 10.15, list of operators"),
+static const qdq_evidence_row evidence[] = {
+    QDQ_READ_IF(NULL, "", "Quantize Dequantize DynamicQuantize", "quantizing ops", "", "TensorRT's pages, and examples in them and in tests of Tripy, MLIR-TensorRT and Model-Optimizer"),
+    QDQ_READ_IF(NULL, "", QDQ_MOVING_OPS, "moves", "", "TensorRT's pages: elements are not computed"),
+    QDQ_READ_IF(NULL, "", QDQ_CHOOSING_OPS, "choices and comparisons", "", "TensorRT's pages: elements are not rounded"),
+    {{0}, NULL},
 };
 // clang-format on
 
@@ -277,7 +279,6 @@ const qdq_target qdq_target_tensorrt = {
     .rule_count = sizeof rules / sizeof rules[0],
     .mended = mended,
     .evidence = evidence,
-    .evidence_count = sizeof evidence / sizeof evidence[0],
     .versions = versions,
     .version_count = sizeof versions / sizeof versions[0],
     .default_dtype = qdq_trt_own_dtype,

@@ -379,17 +379,27 @@ static const qdq_rule rules[] = {
     WARNING_ROW("default-dtype", "without `dtype`, dequantize makes float32", "give `dtype`", PRIMITIVES "dequantize_affine", "Dequantize", default_dtype, 0),
     WARNING_ROW("zero-point-missing", "quantize to integers needs a zero point", "give 0, or set zero_point_domain to none", PRIMITIVES "quantize_affine; pytorch/ao #3459", Q, zero_point_missing, 0),
     QDQ_FIDELITY_ROW("torchao"),
+    QDQ_BITS_UNKNOWN_ROW("torchao"),
     QDQ_UNKNOWN_OPS_ROW("torchao", QDQ_TORCHAO_OPS, "list of PyTorch's functions"),
 };
 // clang-format on
 
+static bool to_float8(const qdq_op_context *ctx) {
+    return qdq_set_has(QDQ_SET_SMALL_FLOATS, ctx->outputs[0].dtype);
+}
+
 // clang-format off
-static const qdq_evidence evidence[] = {
+static const qdq_evidence_row evidence[] = {
     QDQ_RUN("0.18", ALL, "quantizing ops", "torchao 0.18.0 with PyTorch 2.15.0", "102 million elements in 774 cases, and 320 cases of bounds", "2026-11-21"),
-    QDQ_RUN("0.11", ALL, "quantizing ops", "torchao 0.11.0", "a few results", "2026-11-21"),
-    QDQ_RUN("", "Cast", "Cast to float8", "PyTorch 2.15.0", "24 numbers to each of four dtypes", "2026-11-22"),
-    QDQ_READ("0.12", ALL, "quantizing ops", PRIMITIVES "of 0.12"),
-    QDQ_READ("", QDQ_OTHER_OPS, "PyTorch's functions; computed as for core"),
+    QDQ_READ_IF(NULL, "0.11 0.12", ALL, "quantizing ops", "", PRIMITIVES "of 0.12; a few results of 0.11.0"),
+    QDQ_READ_IF(NULL, "", "Requantize", "Requantize", "", "its two halves: torchao has no Requantize"),
+    QDQ_RUN_IF(to_float8, "", "Cast", "Cast", "to float8", "PyTorch 2.15.0", "24 numbers to each of four dtypes", "2026-11-22"),
+    QDQ_READ_IF(NULL, "", "Cast", "Cast", "", "PyTorch's conversions"),
+    QDQ_READ_IF(NULL, "", QDQ_MOVING_OPS, "moves", "", "PyTorch's functions: elements are not computed"),
+    QDQ_READ_IF(NULL, "", QDQ_CHOOSING_OPS, "choices and comparisons", "", "PyTorch's functions: elements are not rounded"),
+    QDQ_READ_IF(qdq_is_float32, "", QDQ_ROUNDED_ONCE, "arithmetic", "float32", "IEEE 754, which rounds these results once"),
+    QDQ_READ_IF(qdq_is_whole, "", QDQ_ROUNDED_ONCE, "arithmetic", "integers", "PyTorch's functions"),
+    {{0}, NULL},
 };
 // clang-format on
 
@@ -406,7 +416,6 @@ const qdq_target qdq_target_torchao = {
     .rule_count = sizeof rules / sizeof rules[0],
     .mended = mended,
     .evidence = evidence,
-    .evidence_count = sizeof evidence / sizeof evidence[0],
     .versions = versions,
     .version_count = sizeof versions / sizeof versions[0],
     .lenient_parameters = true,

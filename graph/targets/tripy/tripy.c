@@ -293,6 +293,7 @@ static const qdq_rule rules[] = {
     WARNING("no-requantize", "the backend has no Requantize", "write dequantize to float32 and quantize, as computed here",
             "Tripy 0.1.7 has none", "Requantize", qdq_check_no_such_op),
     QDQ_FIDELITY_ROW("tripy"),
+    QDQ_BITS_UNKNOWN_ROW("tripy"),
     QDQ_UNKNOWN_OPS_ROW("tripy", QDQ_TRIPY_OPS, "Tripy 0.1.7, list of operations and modules"),
 };
 // clang-format on
@@ -303,9 +304,11 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
 }
 
 // clang-format off
-static const qdq_evidence evidence[] = {
-    QDQ_VENDORS_MODEL("", "Quantize Dequantize", "quantizing ops", "tests and documents of Tripy and MLIR-TensorRT", "every example at hand", "2026-11-21"),
-    QDQ_READ("", QDQ_OTHER_OPS, "Tripy 0.1.7"),
+static const qdq_evidence_row evidence[] = {
+    QDQ_READ_IF(NULL, "", "Quantize Dequantize", "quantizing ops", "", "tests and documents of Tripy and MLIR-TensorRT"),
+    QDQ_READ_IF(NULL, "", QDQ_MOVING_OPS, "moves", "", "Tripy 0.1.7: elements are not computed"),
+    QDQ_READ_IF(NULL, "", QDQ_CHOOSING_OPS, "choices and comparisons", "", "Tripy 0.1.7: elements are not rounded"),
+    {{0}, NULL},
 };
 // clang-format on
 
@@ -329,7 +332,6 @@ const qdq_target qdq_target_tripy = {
     .rule_count = sizeof rules / sizeof rules[0],
     .mended = mended,
     .evidence = evidence,
-    .evidence_count = sizeof evidence / sizeof evidence[0],
     .default_dtype = qdq_dtype_of_scale,  // no default, but a scale has the dtype of the floats
     .numerics = numerics,
     .quantized = {.ops = QDQ_PRODUCTS,

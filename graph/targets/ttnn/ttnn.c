@@ -263,18 +263,32 @@ static const qdq_rule rules[] = {
     MEMORY_ROW("memory-never-fits", "a buffer is no larger than an empty pool of the device", "split the tensor, or put it into another pool", "FreeListOpt"),
     MEMORY_ROW("memory-circular-beyond-l1", "the circular buffers of a program end within L1", "use a narrower dtype, or a smaller tile", "program, validate_circular_buffer_region"),
     MEMORY_ROW("memory-circular-clash", "the circular buffers of a program end below the lowest buffer in L1", "move tensors from L1 to DRAM, or reallocate them", "program, validate_circular_buffer_region"),
+    QDQ_BITS_UNKNOWN_ROW("ttnn"),
     QDQ_UNKNOWN_OPS_ROW("ttnn", QDQ_TTNN_OPS, "list of ttnn's operations"),
 };
 // clang-format on
 
+static bool is_of_floats(const qdq_op_context *ctx) {
+    return qdq_op_context_is(ctx, "Cast") || qdq_dtype_is_real(ctx->inputs[0].type.dtype);
+}
+
+// True if one kernel computes the node, and no composition of other ops.
+static bool is_fused(const qdq_op_context *ctx) {
+    if (qdq_op_context_is(ctx, "Requantize")) return qdq_ttnn_path(ctx) == QDQ_TTNN_FUSED;
+    return qdq_ttnn_argument(ctx, "zero_point").scalar;
+}
+
 // clang-format off
-static const qdq_evidence evidence[] = {
-    QDQ_VENDORS_MODEL(CHIP_VERSIONS, "Quantize Dequantize Requantize", "fused paths", "the simulator ttsim 56694c8a", "693,696 vectors; composite paths were read", "2026-11-23"),
-    QDQ_VENDORS_MODEL(CHIP_VERSIONS, "MatMul Add Subtract BiasAdd Minimum Maximum ReLU Reciprocal Cast", "ops that a chip computes", "the simulator ttsim 56694c8a",
-                      "single instructions; how ops use them was read", "2026-11-23"),
-    QDQ_READ(CHIP_VERSIONS, "Divide Multiply", "quotients and products", "tt-metal ckernel_sfpu_binary.h"),
-    QDQ_READ("ieee", "Quantize Dequantize Requantize", "quantizing ops", "tt-metal quantization.cpp at 0197d822 and its kernels"),
-    QDQ_READ("", QDQ_OTHER_OPS, "ttnn's pages; computed as for core"),
+static const qdq_evidence_row evidence[] = {
+    QDQ_EVIDENCE_ROW(QDQ_BITS_EXACT, "vendor's model", is_fused, CHIP_VERSIONS, "Quantize Dequantize Requantize", "quantizing ops", "fused",
+                     "the simulator ttsim 56694c8a", "693,696 vectors", "2026-11-23"),
+    QDQ_READ_IF(NULL, CHIP_VERSIONS, "Quantize Dequantize Requantize", "quantizing ops", "", "tt-metal quantization.cpp at 0197d822"),
+    QDQ_READ_IF(is_of_floats, CHIP_VERSIONS, "MatMul Add Subtract BiasAdd Minimum Maximum ReLU Reciprocal Cast", "ops that a chip computes", "floats",
+                "tt-metal's kernels, with single instructions as the simulator ttsim 56694c8a computes them"),
+    QDQ_READ_IF(is_of_floats, CHIP_VERSIONS, "Divide Multiply", "quotients and products", "floats", "tt-metal ckernel_sfpu_binary.h"),
+    QDQ_READ_IF(NULL, "ieee", "Quantize Dequantize Requantize", "quantizing ops", "", "tt-metal quantization.cpp at 0197d822 and its kernels"),
+    QDQ_READ_IF(NULL, "", QDQ_MOVING_OPS, "moves", "", "ttnn's pages: elements are not computed"),
+    {{0}, NULL},
 };
 // clang-format on
 
@@ -293,7 +307,6 @@ const qdq_target qdq_target_ttnn = {
     .rule_count = sizeof rules / sizeof rules[0],
     .mended = mended,
     .evidence = evidence,
-    .evidence_count = sizeof evidence / sizeof evidence[0],
     .versions = versions,
     .version_count = sizeof versions / sizeof versions[0],
     .default_dtype = own_dtype,

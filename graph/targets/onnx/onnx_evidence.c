@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known of the bits of target onnx: for each version and op the backend that they were
+// compared with. tools/peers/renew.py compares all ops with a release of ONNX Runtime.
+#include "graph/targets/onnx/onnx_evidence.h"
+
+#include "graph/targets/target_ops.h"
+#include "include/qdq/ops/reduce.h"
+#include "include/qdq/ops/spatial.h"
+#include "runtime/base/words.h"
+
+//---- Conditions -------------------------------------------------------------
+
+static bool is_float16(const qdq_op_context *ctx) {
+    return ctx->inputs[0].type.dtype == QDQ_FLOAT16;
+}
+
+static bool is_real(const qdq_op_context *ctx) {
+    return qdq_dtype_is_real(ctx->inputs[0].type.dtype);
+}
+
+// True for a node of float32, float64 or float16 alone: one rounding to nearest gives the result.
+static bool is_rounded_once(const qdq_op_context *ctx) {
+    qdq_dtype x = ctx->inputs[0].type.dtype;
+    return x == QDQ_FLOAT16 || x == QDQ_FLOAT64 || x == QDQ_FLOAT32;
+}
+
+// Before opset 19, ONNX Runtime adds the columns of a window first.
+static bool adds_rows(const qdq_op_context *ctx) { return qdq_is_float32(ctx) && ctx->opset >= 19; }
+
+// True for a mean that is none over all positions of an image, which ONNX Runtime adds in another
+// order for ReduceMean than for GlobalAveragePool.
+static bool is_no_image_mean(const qdq_op_context *ctx) {
+    const qdq_reduce_attrs *a = ctx->attrs;
+    int rank = ctx->inputs[0].type.shape.rank;
+    uint32_t dims = 0;
+    for (size_t i = 0; i < a->axes.count; i++)
+        dims |= 1u << (a->axes.data[i] < 0 ? a->axes.data[i] + rank : a->axes.data[i]);
+    return qdq_is_float32(ctx) && (rank < 3 || dims != (1u << rank) - 4);
+}
+
+static bool is_nearest(const qdq_op_context *ctx) {
+    return ((const qdq_interpolate_attrs *)ctx->attrs)->mode.value == QDQ_NEAREST;
+}
+
+static bool only_moves(const qdq_op_context *ctx) {
+    return qdq_has_word(QDQ_MOVING_OPS, ctx->op->name);
+}
+
+//---- Rows -------------------------------------------------------------------
+
+#define OLD "1.29-vnni 1.29-avx2 1.29-avx512 1.29-neon 1.29-dot 1.29-i8mm"
+#define X86 "1.31-vnni 1.31-avx2 1.31-avx512"
+#define ARM "1.31-neon 1.31-dot 1.31-i8mm"
+#define ALL_CPUS OLD " " X86 " " ARM
+
+#define PEER "ONNX Runtime 1.31.1 without optimizations on "
+#define VNNI PEER "a CPU with AVX512-VNNI"
+#define OLD_PEER "ONNX Runtime 1.29.0 without optimizations on a CPU with AVX2"
+
+#define CODERS "Quantize Dequantize DynamicQuantize Requantize", "quantizing ops", ""
+// Float ops whose sums and formulas are those of ONNX Runtime.
+#define FLOAT_OPS                                                                             \
+    "BatchNormInference HardSwish HardSigmoid Sigmoid Tanh Exp Erf GELU ReduceSum LayerNorm " \
+    "MatMul Convolution",                                                                     \
+        "float ops", "float32"
+#define MORE_FLOAT_OPS \
+    "ConvTranspose RMSNorm LeakyReLU PReLU GlobalAveragePool", "float ops", "float32"
+// Compared on every float16.
+#define HALF_OPS "Exp Tanh HardSigmoid LeakyReLU", "float ops", "float16"
+#define OTHER_HALF_OPS \
+    "Sigmoid HardSwish Erf GELU SoftMax MatMul Convolution Sign ReLU PReLU", "float ops", "float16"
+#define ARITHMETIC QDQ_ROUNDED_ONCE " Mod", "arithmetic", "float32, float64, float16"
+// Ops that have other formulas or orders of sums in ONNX Runtime.
+#define OTHER_FORMULAS                                                                       \
+    "Log LogSoftmax Elu Mish Softplus Pow Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh " \
+    "Atanh GroupNorm InstanceNormalization ReduceL1 ReduceL2 ReduceProd ReduceMean AvgPool " \
+    "Interpolate SoftMax GELU CumSum ReduceLogSum ReduceLogSumExp ReduceSumSquare Resize "   \
+    "Upsample Attention MultiHeadAttention Einsum Gemm RotaryEmbedding LSTM "                \
+    "DynamicQuantizeLSTM GRU RNN Softsign Selu Celu Swish Mean LpNormalization AveragePool " \
+    "MeanVarianceNormalization SkipLayerNormalization SkipSimplifiedLayerNormalization "     \
+    "SimplifiedLayerNormalization BiasGelu FastGelu QuickGelu",                              \
+        "float ops with other formulas", "floats"
+#define INTEGER_OPS                                                                   \
+    "MatMulInteger ConvInteger QLinearMatMul QLinearConv MatMulIntegerToFloat QGemm", \
+        "integer products", ""
+#define QLINEAR_OPS QDQ_QLINEAR_OPS, "QLinear ops", ""
+
+// clang-format off
+const qdq_evidence_row qdq_onnx_evidence[] = {
+    QDQ_RUN("spec", "Quantize Dequantize", "quantizing ops", "the reference implementation of onnx 1.22.0",
+            "5,322,240 codes and numbers, quotients near halves", "2026-11-25"),
+    QDQ_READ_IF(NULL, "spec", "DynamicQuantize Requantize Cast", "quantizing ops", "", "ONNX's operators, opset 25"),
+    QDQ_RUN("1.29-avx2", "Quantize", "Quantize", OLD_PEER, "21,593,600 codes, every float16 among them", "2026-11-25"),
+    QDQ_RUN("1.31-avx2", "Quantize", "Quantize", PEER "a CPU with AVX2", "21,616,640 codes, every float16 among them", "2026-11-25"),
+    QDQ_RUN("1.31-neon", "Quantize", "Quantize", PEER "qemu 7.2 as cortex-a72", "21,616,640 codes, every float16 among them", "2026-11-25"),
+    QDQ_RUN_IF(NULL, X86, CODERS, "ONNX Runtime 1.31 and the vectors of ONNX 1.22", "each node of models/ that ONNX has; 600,000 elements of random nodes", "2026-11-29"),
+    QDQ_RUN_IF(NULL, ARM, CODERS, PEER "qemu 7.2, aarch64", "65 recorded models", "2026-11-24"),
+    QDQ_READ_IF(NULL, OLD, CODERS, "the kernels of 1.29-avx2"),
+    QDQ_RUN(X86, "Cast", "Cast", "ml_dtypes and ONNX Runtime 1.31", "every value of at most 16 bits to every dtype", "2026-11-21"),
+    QDQ_READ_IF(NULL, OLD " " ARM, "Cast", "Cast", "", "the conversions of 1.31 on x86-64"),
+
+    QDQ_RUN_IF(qdq_is_float32, "1.31-vnni", FLOAT_OPS, VNNI, "6,100,000 elements", "2026-11-29"),
+    QDQ_RUN_IF(qdq_is_float32, "1.31-vnni", MORE_FLOAT_OPS, VNNI, "947,360 elements", "2026-11-29"),
+    QDQ_RUN_IF(qdq_is_float32, "1.31-vnni", "SoftMax", "SoftMax", "float32", VNNI, "1,120,640 elements", "2026-11-29"),
+    QDQ_RUN_IF(adds_rows, "1.31-vnni", "AvgPool", "AvgPool", "float32, opset 19 or later", VNNI, "49,486 elements", "2026-11-29"),
+    QDQ_RUN_IF(is_no_image_mean, "1.31-vnni", "ReduceMean", "ReduceMean", "float32, not all positions of an image", VNNI, "2,283 elements", "2026-11-29"),
+    QDQ_RUN_IF(is_float16, "1.31-vnni", HALF_OPS, VNNI, "every float16", "2026-11-29"),
+    QDQ_CLOSE_IF(is_float16, ALL_CPUS, OTHER_HALF_OPS, VNNI, "every float16: 1 to 2,047 differ", "2026-11-29"),
+    QDQ_RUN_IF(qdq_is_float32, "1.31-avx2", FLOAT_OPS, PEER "qemu 7.2 without AVX-512", "recorded results", "2026-11-23"),
+    QDQ_RUN_IF(qdq_is_float32, "1.31-avx2", "SoftMax", "SoftMax", "float32", PEER "a CPU with AVX2", "1,114,443 elements", "2026-11-25"),
+    QDQ_RUN_IF(qdq_is_float32, "1.29-avx2", FLOAT_OPS, OLD_PEER, "4,435,220 elements", "2026-11-25"),
+    QDQ_READ_IF(qdq_is_float32, "1.31-avx512 1.29-vnni 1.29-avx512", FLOAT_OPS, "the kernels of 1.31-vnni: no float op reads VNNI"),
+    QDQ_READ_IF(qdq_is_float32, "1.31-avx512 1.31-avx2 1.29-vnni 1.29-avx2 1.29-avx512", MORE_FLOAT_OPS, "the kernels of 1.31-vnni"),
+    QDQ_READ_IF(qdq_is_float32, "1.31-avx512 1.29-vnni 1.29-avx2 1.29-avx512", "SoftMax", "SoftMax", "float32", "ONNX Runtime's MLAS"),
+    QDQ_READ_IF(adds_rows, "1.31-avx512 1.31-avx2 1.29-vnni 1.29-avx2 1.29-avx512", "AvgPool", "AvgPool", "float32, opset 19 or later", "ONNX Runtime's MLAS"),
+    QDQ_READ_IF(is_no_image_mean, "1.31-avx512 1.31-avx2 1.29-vnni 1.29-avx2 1.29-avx512", "ReduceMean", "ReduceMean", "float32, not all positions of an image", "the kernels of 1.31-vnni"),
+
+    QDQ_RUN_IF(NULL, "1.31-vnni", INTEGER_OPS, VNNI, "107,000 elements", "2026-11-29"),
+    QDQ_RUN_IF(NULL, "1.31-avx2", INTEGER_OPS, PEER "qemu 7.2 as Haswell", "every code of the recorded models", "2026-11-24"),
+    QDQ_READ_IF(NULL, OLD " 1.31-avx512 " ARM, INTEGER_OPS, "ONNX Runtime's MLAS"),
+    QDQ_RUN_IF(NULL, "1.31-vnni", QLINEAR_OPS, VNNI, "4,536,808 codes", "2026-11-24"),
+    QDQ_RUN_IF(NULL, "1.29-avx2", QLINEAR_OPS, OLD_PEER, "4,536,808 codes", "2026-11-25"),
+    QDQ_READ_IF(NULL, "1.29-vnni 1.29-avx512 1.29-neon 1.29-dot 1.29-i8mm 1.31-avx2 1.31-avx512 " ARM, QLINEAR_OPS, "ONNX Runtime's MLAS and qlinear_softmax.cc"),
+
+    QDQ_RUN("1.31-vnni", QDQ_MOVING_OPS " ScatterElements ScatterND Split", "moves", VNNI, "80,000 elements", "2026-11-29"),
+    QDQ_RUN("1.31-vnni", QDQ_CHOOSING_OPS " Max Min", "choices and comparisons", VNNI, "4,800,000 elements of any bits", "2026-11-29"),
+    QDQ_RUN_IF(is_rounded_once, "1.31-vnni", ARITHMETIC, VNNI, "2,900,000 elements of any bits", "2026-11-29"),
+    QDQ_RUN_IF(qdq_is_whole, "1.31-vnni", QDQ_ROUNDED_ONCE " Mod CumSum", "arithmetic", "integers", VNNI, "920,000 elements of any bits", "2026-11-29"),
+    QDQ_RUN_IF(is_nearest, "1.31-vnni", "Interpolate", "Interpolate", "nearest", VNNI, "random models", "2026-11-23"),
+    QDQ_RUN_IF(only_moves, "1.31-vnni", "Resize Upsample", "Resize", "nodes that only move elements", VNNI, "1,768 elements", "2026-11-29"),
+    QDQ_RUN("1.31-vnni", "GridSample", "GridSample", VNNI, "3,228 elements", "2026-11-29"),
+    QDQ_READ_IF(NULL, "", QDQ_MOVING_OPS " ScatterElements ScatterND Split", "moves", "", "ONNX's operators: elements are not computed"),
+    QDQ_READ_IF(NULL, "", QDQ_CHOOSING_OPS " Max Min", "choices and comparisons", "", "ONNX's operators: elements are not rounded"),
+    QDQ_READ_IF(is_rounded_once, "", ARITHMETIC, "IEEE 754, which rounds these results once"),
+    QDQ_READ_IF(qdq_is_whole, "", QDQ_ROUNDED_ONCE " Mod CumSum", "arithmetic", "integers", "ONNX's operators"),
+    QDQ_READ_IF(is_nearest, "", "Interpolate", "Interpolate", "nearest", "ONNX's operators: elements are not computed"),
+    QDQ_READ_IF(only_moves, "", "Resize Upsample", "Resize", "nodes that only move elements", "ONNX's operators"),
+
+    QDQ_CLOSE_IF(is_real, ALL_CPUS, OTHER_FORMULAS, PEER "x86-64", "random models; floats within 4e-6 of the greatest", "2026-11-29"),
+    QDQ_CLOSE_IF(NULL, ALL_CPUS, "MatMulNBits", "MatMulNBits", "", VNNI, "sums in another order", "2026-11-28"),
+    QDQ_CLOSE_IF(qdq_is_float32, ARM " 1.29-neon 1.29-dot 1.29-i8mm", FLOAT_OPS, PEER "qemu 7.2, aarch64", "last bits differ", "2026-11-26"),
+    {{0}, NULL},
+};
+// clang-format on
