@@ -2,6 +2,7 @@
 // qdq check: prints all findings of a graph, or with --target all a matrix of nodes and targets.
 #include <string.h>
 
+#include "tools/check/bits.h"
 #include "tools/check/matrix.h"
 #include "tools/check/sarif.h"
 #include "tools/commands.h"
@@ -15,11 +16,17 @@ static int exit_of(const options *opt, size_t errors, size_t warnings) {
     return errors || (opt->strict && warnings) ? EXIT_FINDINGS : EXIT_OK;
 }
 
+// `bits`: the report whose nodes are counted if not all are exact; NULL: none.
 static void print_counts(const char *path, const char *target, size_t errors, size_t warnings,
-                         bool folded) {
+                         bool folded, const qdq_report *bits) {
     char counts[64];
-    printf("%s for %s: %s%s\n", path, target, counts_text(errors, warnings, counts),
+    printf("%s for %s: %s%s", path, target, counts_text(errors, warnings, counts),
            folded ? "; --all lists each" : "");
+    if (bits && !bits_are_exact(bits)) {
+        printf("; ");
+        print_bits(stdout, bits);
+    }
+    printf("\n");
 }
 
 static void json_start(qdq_json *json, const char *path, const char *target, size_t errors,
@@ -39,6 +46,7 @@ static void json_report(qdq_json *json, const char *path, const char *target,
     qdq_json_begin_array(json);
     for (size_t i = 0; i < report->count; i++) json_finding(json, target, &report->findings[i]);
     qdq_json_end_array(json);
+    json_bits(json, report);
 }
 
 static int no_memory_for_page(void) {
@@ -55,7 +63,7 @@ static int check_one(qdq_graph *graph, const char *path, const options *opt, qdq
         json_report(json, path, target, report);
     } else {
         bool folded = print_findings(stdout, report, NULL, opt->all ? LIST_ALL : LIST_BRIEFLY);
-        print_counts(path, target, report->errors, report->warnings, folded);
+        print_counts(path, target, report->errors, report->warnings, folded, report);
     }
     if (page && !html_findings_add(page, target, report, false)) return no_memory_for_page();
     return exit_of(opt, report->errors, report->warnings);
@@ -77,7 +85,7 @@ static void print_all(qdq_graph *graph, const char *path, const options *opt, co
         if (report)
             folded |= print_findings(stdout, report, target, opt->all ? LIST_ALL : LIST_RULES);
     }
-    print_counts(path, "all targets", m->errors, m->warnings, folded);
+    print_counts(path, "all targets", m->errors, m->warnings, folded, NULL);
 }
 
 static void json_all(qdq_json *json, qdq_graph *graph, const char *path, const options *opt,

@@ -3,11 +3,13 @@
 #include <qdq/inspect.h>
 #include <string.h>
 
+#include "tools/check/bits.h"
 #include "tools/check/evidence_json.h"
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/findings.h"
+#include "tools/targets/op_bits.h"
 
 static size_t find_target(const char *name) {
     size_t target = 0;
@@ -58,10 +60,32 @@ static void print_evidence(size_t target) {
     printf("\nHeld against:\n");
     for (size_t i = 0; i < qdq_target_get(target).evidence_count; i++) {
         qdq_evidence row = qdq_target_evidence(target, i);
-        printf("  %-16s %s%s%s: %s", row.kind, row.versions, *row.versions ? ", " : "", row.what,
+        printf("  %-8s %-16s %s%s%s%s%s: %s", bits_word(row.bits), row.kind, row.versions,
+               *row.versions ? ", " : "", row.what, *row.condition ? ", " : "", row.condition,
                row.against);
         if (*row.compared) printf("; %s (%s)", row.compared, row.date);
         printf("\n");
+    }
+}
+
+// Writes "TARGET@RELEASE", or the name of a target without releases. False after the last.
+static bool version_name(size_t target, size_t index, char *out, size_t capacity) {
+    qdq_target_info info = qdq_target_get(target);
+    const char *release = qdq_target_release(target, index);
+    if (!release && (index > 0 || info.release_count)) return false;
+    snprintf(out, capacity, "%s%s%s", info.name, release ? "@" : "", release ? release : "");
+    return true;
+}
+
+static void print_op_bits(size_t target) {
+    char name[64];
+    printf("\nBits of the ops:\n");
+    for (size_t i = 0; version_name(target, i, name, sizeof name); i++) {
+        op_bits counts = op_bits_of(name);
+        printf("  %-20s %zu exact, %zu exact on a condition, %zu read, %zu close, %zu unknown\n",
+               name, counts.with[QDQ_BITS_EXACT], counts.exact_on_condition,
+               counts.with[QDQ_BITS_READ], counts.with[QDQ_BITS_CLOSE],
+               counts.with[QDQ_BITS_UNKNOWN]);
     }
 }
 
@@ -79,6 +103,7 @@ static void print_rules(size_t target, bool markdown) {
     } else {
         print_options(target);
         print_evidence(target);
+        print_op_bits(target);
         printf("\nRules:\n");
     }
     for (size_t i = 0; i < info.rule_count; i++) {
@@ -137,7 +162,27 @@ static void json_evidence_rows(qdq_json *json, size_t target) {
         json_words(json, "versions", row.versions);
         json_words(json, "ops", row.ops);
         json_string_key(json, "what", row.what);
+        json_string_key(json, "condition", row.condition);
+        json_string_key(json, "bits", bits_word(row.bits));
         json_evidence_keys(json, &row);
+        qdq_json_end_object(json);
+    }
+    qdq_json_end_array(json);
+}
+
+static void json_op_bits(qdq_json *json, size_t target) {
+    char name[64];
+    qdq_json_key(json, "ops");
+    qdq_json_begin_array(json);
+    for (size_t i = 0; version_name(target, i, name, sizeof name); i++) {
+        op_bits counts = op_bits_of(name);
+        qdq_json_begin_object(json);
+        json_string_key(json, "version", name);
+        json_uint_key(json, "exact", counts.with[QDQ_BITS_EXACT]);
+        json_uint_key(json, "exact_on_condition", counts.exact_on_condition);
+        json_uint_key(json, "read", counts.with[QDQ_BITS_READ]);
+        json_uint_key(json, "close", counts.with[QDQ_BITS_CLOSE]);
+        json_uint_key(json, "unknown", counts.with[QDQ_BITS_UNKNOWN]);
         qdq_json_end_object(json);
     }
     qdq_json_end_array(json);
@@ -175,6 +220,7 @@ static void json_target(qdq_json *json, size_t target) {
     qdq_json_end_array(json);
     json_options(json, target);
     json_evidence_rows(json, target);
+    json_op_bits(json, target);
     json_rules(json, target);
     qdq_json_end_object(json);
 }

@@ -18,10 +18,24 @@ class Targets(Case):
         at = lines.index("Held against:")
         for row in self.rows("ort"):
             at += 1
-            self.assertTrue(lines[at].startswith("  " + row["kind"]), lines[at])
+            self.assertEqual(lines[at].split()[0], row["bits"])
+            self.assertIn(row["kind"], lines[at])
             self.assertIn(row["against"], lines[at])
             self.assertIn(f"{row['compared']} ({row['date']})" if row["compared"] else row["what"], lines[at])
         self.assertLess(at, lines.index("Rules:"))
+
+    def test_ops_are_counted_by_their_evidence_at_each_version(self):
+        all_ops = len(self.json("ops")["ops"])
+        for target in self.json("targets")["targets"]:
+            names = [f"{target['name']}@{one}" for one in target["releases"]] or [target["name"]]
+            self.assertEqual([one["version"] for one in target["ops"]], names)
+            for one in target["ops"]:
+                self.assertEqual(sum(one[word] for word in one if word != "version"), all_ops)
+            lines = self.qdq("targets", target["name"]).out
+            self.assertIn(f"{target['ops'][-1]['exact']} exact, ", lines.partition("Bits of the ops:")[2])
+        core = self.json("targets", "core")["targets"][0]["ops"]
+        self.assertEqual(core, [{"version": "core", "exact": all_ops, "exact_on_condition": 0, "read": 0, "close": 0,
+                                 "unknown": 0}])
 
     def test_options_have_their_values_the_default_first(self):
         options = {one["name"]: one["values"] for one in self.json("targets", "ort")["targets"][0]["options"]}
@@ -103,7 +117,7 @@ class Evidence(Case):
         words = ["compare", self.write("t.json", ties), "--targets", "core,ttnn,ttnn@ieee"]
         pairs = self.json(*words, code=1)["values"][0]["pairs"]
         self.assertEqual([[one["kind"] for one in pair["causes"][0]["evidence"]] for pair in pairs],
-                         [["run", "vendor's model"], ["run", "read from source"]])
+                         [["definition", "vendor's model"], ["definition", "read from source"]])
         self.assertEqual(set(pairs[0]["causes"][0]["evidence"][1]), KEYS)
 
 

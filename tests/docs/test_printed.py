@@ -44,19 +44,32 @@ def with_transcripts(qdq, root, name):
 
 def evidence_table(target):
     """The rows of what the numbers of a target were held against."""
-    rows = ["| versions | numbers | evidence | against | compared | date |", "|---|---|---|---|---|---|"]
+    rows = ["| versions | ops | bits | evidence | against | compared | date |", "|---|---|---|---|---|---|---|"]
     for row in target["evidence"]:
         versions = ", ".join(f"`{version}`" for version in row["versions"]) or "all"
         if set(row["versions"]) == set(target["releases"]):
             versions = "all"
-        cells = [versions, row["what"], row["kind"], row["against"], row["compared"], row["date"]]
+        what = ", ".join(filter(None, [row["what"], row["condition"]]))
+        cells = [versions, what, row["bits"], row["kind"], row["against"], row["compared"], row["date"]]
         rows.append("".join(f"| {cell} " if cell else "| " for cell in cells) + "|")
     return "\n".join(rows) + "\n"
 
 
+def op_table(targets):
+    """The number of ops by how well their bits are known, for each version of the targets."""
+    words = ["version", "exact", "exact_on_condition", "read", "close", "unknown"]
+    rows = ["| " + " | ".join(word.replace("_", " ") for word in words) + " |", "|---" * len(words) + "|"]
+    for target in targets:
+        for one in target["ops"]:
+            rows.append("| " + " | ".join([f"`{one['version']}`", *(str(one[word]) for word in words[1:])]) + " |")
+    return "\n".join(rows) + "\n"
+
+
 def with_evidence(qdq, text):
-    """targets.md with the table of each target, in the order of the targets."""
-    targets = iter(json.loads(printed(qdq, "targets --json"))["targets"])
+    """targets.md with the table of ops, and the table of each target, in the order of the targets."""
+    listed = json.loads(printed(qdq, "targets --json"))["targets"]
+    targets = iter(listed)
+    text = re.sub(r"(?m)^(\*\*Ops by evidence\*\*\n\n)(?:\|.*\n)*", lambda m: m[1] + op_table(listed), text)
     return re.sub(r"(?m)^(\*\*Held against\*\*\n\n)(?:\|.*\n)*", lambda m: m[1] + evidence_table(next(targets)), text)
 
 

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints how well the bits of nodes are known, in one line or as JSON.
+#include "tools/check/bits.h"
+
+#include "tools/check/evidence_json.h"
+#include "tools/common.h"
+
+enum { SHOWN_NAMES = 3 };
+
+const char *bits_word(qdq_bits bits) {
+    static const char *const words[] = {
+        [QDQ_BITS_NONE] = "",     [QDQ_BITS_UNKNOWN] = "unknown", [QDQ_BITS_CLOSE] = "close",
+        [QDQ_BITS_READ] = "read", [QDQ_BITS_EXACT] = "exact",
+    };
+    return words[bits];
+}
+
+bool bits_are_exact(const qdq_report *report) {
+    return report->nodes_with[QDQ_BITS_EXACT] == report->node_count;
+}
+
+static void print_names(FILE *out, const qdq_report *report, qdq_bits bits) {
+    size_t shown = 0;
+    for (size_t i = 0; i < report->node_count && shown < SHOWN_NAMES; i++)
+        if (report->nodes[i].bits == bits)
+            fprintf(out, "%s'%s'", shown++ ? ", " : " (", report->nodes[i].original);
+    if (shown) fprintf(out, "%s)", report->nodes_with[bits] > shown ? ", ..." : "");
+}
+
+void print_bits(FILE *out, const qdq_report *report) {
+    fprintf(out, "bits: %zu of %zu node%s exact", report->nodes_with[QDQ_BITS_EXACT],
+            report->node_count, report->node_count == 1 ? "" : "s");
+    for (int bits = QDQ_BITS_READ; bits >= QDQ_BITS_UNKNOWN; bits--) {
+        if (!report->nodes_with[bits]) continue;
+        fprintf(out, ", %zu %s", report->nodes_with[bits], bits_word((qdq_bits)bits));
+        if (bits != QDQ_BITS_READ) print_names(out, report, (qdq_bits)bits);
+    }
+}
+
+static void json_node(qdq_json *json, const qdq_node_bits *node) {
+    qdq_json_begin_object(json);
+    json_string_key(json, "node", node->node);
+    json_string_key(json, "op", node->op);
+    json_string_key(json, "bits", bits_word(node->bits));
+    qdq_json_key(json, "from_same_inputs");
+    qdq_json_bool(json, node->from_same_inputs);
+    json_string_key(json, "rule", node->rule);
+    qdq_json_key(json, "evidence");
+    if (node->evidence)
+        json_evidence(json, *node->evidence);
+    else
+        qdq_json_null(json);
+    qdq_json_end_object(json);
+}
+
+void json_bits(qdq_json *json, const qdq_report *report) {
+    qdq_json_key(json, "bits");
+    qdq_json_begin_object(json);
+    for (int bits = QDQ_BITS_EXACT; bits >= QDQ_BITS_UNKNOWN; bits--)
+        json_uint_key(json, bits_word((qdq_bits)bits), report->nodes_with[bits]);
+    qdq_json_key(json, "nodes");
+    qdq_json_begin_array(json);
+    for (size_t i = 0; i < report->node_count; i++) json_node(json, &report->nodes[i]);
+    qdq_json_end_array(json);
+    qdq_json_end_object(json);
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Says how well the bits of each node are known that a target runs.
+#ifndef QDQ_TOOLS_CHECK_BITS_H
+#define QDQ_TOOLS_CHECK_BITS_H
+
+#include <qdq/graph.h>
+#include <stdio.h>
+
+#include "runtime/base/json_writer.h"
+
+// Returns "exact", "read", "close" or "unknown".
+const char *bits_word(qdq_bits bits);
+
+// True if the bits of every node are exact, or the report has errors and thus no nodes.
+bool bits_are_exact(const qdq_report *report);
+
+// Prints "bits: 41 of 44 nodes exact, 1 read, 1 close ('lstm'), 1 unknown ('gelu')".
+void print_bits(FILE *out, const qdq_report *report);
+
+// Writes the key "bits": the number of nodes for each word, and the nodes.
+void json_bits(qdq_json *json, const qdq_report *report);
+
+#endif
