@@ -28,7 +28,7 @@ from ._library import (
 )
 from ._plan import Plan, TensorInfo
 from ._quantize import Quantized, QuantizedNode, quantize_graph
-from ._report import Change, Finding, Report
+from ._report import Change, Finding, NodeBits, Report
 from ._state import State, StateError, Statistics, histogram_edges, merge
 from ._torch import from_torch
 
@@ -46,6 +46,7 @@ __all__ = [
     "Graph",
     "GraphError",
     "LimitError",
+    "NodeBits",
     "ParseError",
     "Plan",
     "Quantized",

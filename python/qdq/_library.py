@@ -126,8 +126,26 @@ class CFinding(Structure):  # qdq_finding
     _fields_ = [("rule", c_char_p), ("severity", c_int), *((name, c_char_p) for name in _FINDING)]
 
 
+_EVIDENCE = ("kind", "versions", "ops", "what", "condition", "against", "compared", "date")
+BITS = ("", "unknown", "close", "read", "exact")  # qdq_bits
+
+
+class CEvidence(Structure):  # qdq_evidence
+    _fields_ = [("bits", c_int), *((name, c_char_p) for name in _EVIDENCE)]
+
+
+class CNodeBits(Structure):  # qdq_node_bits
+    _fields_ = [
+        ("node", c_char_p), ("op", c_char_p), ("original", c_char_p), ("bits", c_int), ("from_same_inputs", c_bool),
+        ("rule", c_char_p), ("evidence", POINTER(CEvidence)),
+    ]  # fmt: skip
+
+
 class CReport(Structure):  # qdq_report
-    _fields_ = [("findings", POINTER(CFinding)), ("count", c_size_t), ("errors", c_size_t), ("warnings", c_size_t)]
+    _fields_ = [
+        ("findings", POINTER(CFinding)), ("count", c_size_t), ("errors", c_size_t), ("warnings", c_size_t),
+        ("nodes", POINTER(CNodeBits)), ("node_count", c_size_t), ("nodes_with", c_size_t * len(BITS)),
+    ]  # fmt: skip
 
 
 class CRewrite(Structure):  # qdq_rewrite_info

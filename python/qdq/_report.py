@@ -5,6 +5,7 @@ import html
 from dataclasses import dataclass, fields
 
 from . import _html
+from ._library import BITS
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,28 @@ class Finding:
 
     def __str__(self):
         return f"{self.severity}: {self.message}"
+
+
+@dataclass(frozen=True)
+class NodeBits:
+    """How well the bits of a node are known that the target runs, given the bits of its inputs."""
+
+    node: str
+    op: str  # "QLinearConv"; the model's op ("LSTM") for one of several nodes that stand for it
+    original: str  # name of the node in the file
+    bits: str  # "exact", "read" (from the source), "close" (floats may differ in last bits), or "unknown"
+    from_same_inputs: bool  # an input depends on a node that is close or unknown
+    rule: str  # of the finding that lowers `bits`; "": the evidence decides
+    against: str  # the backend, model or source that the numbers were compared with; "" if unknown
+    compared: str  # the data compared; "" if none were
+
+    @classmethod
+    def of(cls, one):
+        """Converts a qdq_node_bits of the library."""
+        row = one.evidence.contents if one.evidence else None
+        shown = (row.against.decode(), row.compared.decode()) if row else ("", "")
+        texts = (one.node.decode(), one.op.decode(), one.original.decode(), BITS[one.bits])
+        return cls(*texts, bool(one.from_same_inputs), one.rule.decode(), *shown)
 
 
 @dataclass(frozen=True)
@@ -50,9 +73,11 @@ class Report(tuple):
     """The findings of a check, in the order found. True if it has errors or warnings.
 
     `errors` and `warnings` count all findings, including those beyond the first 100 of each, which a report leaves out.
+    `nodes` lists a NodeBits for each node that the target runs; () if there are errors, or for several targets.
     """
 
     errors = warnings = 0
+    nodes = ()
     _graph, _asked = None, ()
 
     def __copy__(self):
@@ -70,6 +95,7 @@ class Report(tuple):
             for one in found.findings[: found.count]
         )
         made.errors, made.warnings = found.errors, found.warnings
+        made.nodes = tuple(map(NodeBits.of, found.nodes[: found.node_count]))
         return made
 
     @classmethod
@@ -85,6 +111,10 @@ class Report(tuple):
     def ok(self):
         """True if the report has no errors."""
         return self.errors == 0
+
+    def bits(self):
+        """{"exact": nodes, "read": nodes, "close": nodes, "unknown": nodes}: how many nodes have such bits."""
+        return {word: sum(one.bits == word for one in self.nodes) for word in reversed(BITS[1:])}
 
     def by_rule(self):
         """{rule: [finding, ...]}."""
