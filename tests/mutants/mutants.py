@@ -24,8 +24,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXEC_TESTS = ["graph/chains", "graph/exec", "graph/kept_values", "graph/tensor_op_chains", "graph/byte_tables",
               "graph/moved_codes", "graph/read_transposed", "graph/recomputed_values", "api/misuse",
               "graph/block_float_steps"]
-SLOW_EXEC_TESTS = ["graph/random_chains", "random/few", "graph/tiled_shapes", "graph/stacked_tiles"]
-TESTS = {  # A path of the code, and the tests that guard it; the quick ones first.
+SLOW_EXEC_TESTS = ["graph/memory", "graph/random_chains", "random/few", "graph/tiled_shapes", "graph/stacked_tiles"]
+TESTS = {  # A folder or file of the code, and the tests that guard it; the quick ones first.
     "runtime/arena": ["runtime/free_list", "runtime/gaps", "runtime/memory_plan", "runtime/device_memory", "graph/memory",
                       "graph/device_plan", "graph/random_device_plans"],
     "runtime/tenstorrent": [
@@ -33,7 +33,13 @@ TESTS = {  # A path of the code, and the tests that guard it; the quick ones fir
         "runtime/page_layout", "runtime/block_float", "runtime/chip_elementwise", "runtime/chip_instructions", "graph/memory", "graph/layout_rules", "graph/output_tensor", "graph/sharded_chain", "graph/tensor_layouts",
         "graph/device_plan", "graph/random_device_plans"],
     "runtime/exec": EXEC_TESTS + ["ops/softmax", "ops/norm", "ops/reduce", "ops/fused_products"] + SLOW_EXEC_TESTS,
-    "graph/compile": EXEC_TESTS + ["ops/integer_execution", "ops/fused_products", "ops/stored_operands",
+    "graph/compile/plan_text.c": ["graph/plan_steps", "graph/build", "graph/tensor_op_chains", "ops/weight_codes_plan",
+                                  "ops/integer_execution", "graph/exec", "cli/plan", "cli/qtype"],
+    "graph/compile/plan_traffic.c": ["graph/plan_steps", "graph/tensor_op_chains", "graph/block_float_steps",
+                                     "ops/weight_codes_plan", "graph/exec", "cli/plan"],
+    "graph/compile/validate.c": ["graph/build", "graph/output_tensor", "graph/layout_rules", "graph/sharded_chain",
+                                 "graph/device_plan", "ops/quantize_checks", "rules/all", "api/misuse", "graph/memory"],
+    "graph/compile": ["graph/plan_steps"] + EXEC_TESTS + ["ops/integer_execution", "ops/fused_products", "ops/stored_operands",
                                    "ops/stored_results", "ops/weight_codes_plan", "ops/dequantize_tables",
                                    "ops/passes_quantized"] + SLOW_EXEC_TESTS,
     "graph/core/held_constants.c": ["graph/held_constants", "graph/write", "api/misuse"],
@@ -230,17 +236,17 @@ def judge(build, mutant, limits):
                        stdout=subprocess.DEVNULL)
 
 
-def time_limits(build, names):
-    """For each test ten times the seconds that it takes on the unchanged code, and five more."""
-    if not build.make(names):
+def measure(build, names, limits):
+    """Enters the tests that `limits` lacks: ten times the seconds that each takes on the unchanged code, and
+    five more."""
+    names = [name for name in names if name not in limits]
+    if names and not build.make(names):
         sys.exit("mutants: the unchanged code does not build")
-    limits = {}
     for name in names:
         seconds = build.run(name, 900)
         if seconds is None:
             sys.exit(f"mutants: the test {name} fails on the unchanged code")
         limits[name] = 10 * seconds + 5
-    return limits
 
 
 def summary(title, ends, seed):
@@ -253,29 +259,39 @@ def summary(title, ends, seed):
     return rate
 
 
-def run_group(build, group, paths, count, equivalents, options):
-    """Runs `count` mutants of files that share tests. Returns how each ends."""
-    limits = time_limits(build, TESTS[group])
-    mutants = [mutant for path in paths for mutant in mutants_of(path)]
-    if count < len(mutants):
-        mutants = sorted(random.Random(options.seed).sample(mutants, count))
+def run_path(build, path, mutants, equivalents, limits, options):
+    """Runs mutants of files below a path. Returns how each ends."""
     ends = []
     for mutant in mutants:
-        path, number, old, new = mutant
+        file, number, old, new = mutant
+        tests = TESTS[group_of(file)]
+        measure(build, tests, limits)
         known = key_of(mutant) in equivalents
-        end = "equivalent" if known else judge(build, mutant, limits) or "survived"
+        end = "equivalent" if known else judge(build, mutant, {name: limits[name] for name in tests}) or "survived"
         ends.append(end)
         if end == "survived" or options.verbose:
-            print(f"{end}: {path}:{number}\n- {old.strip()}\n+ {new.strip()}", flush=True)
-    summary(group, ends, options.seed)
+            print(f"{end}: {file}:{number}\n- {old.strip()}\n+ {new.strip()}", flush=True)
+    summary(path, ends, options.seed)
     return ends
+
+
+def draw(build, path, count, seed):
+    """`count` mutants of a folder, of a file, or of a line of a file (FILE:LINE); all if they are fewer."""
+    file, _, line = path.partition(":")
+    files = [file] if file.endswith(".c") else sorted(
+        str(found.relative_to(ROOT)) for found in (ROOT / file).rglob("*.c"))
+    mutants = [mutant for found in files if found in build.objects for mutant in mutants_of(found)
+               if not line or mutant[1] == int(line)]
+    return sorted(random.Random(seed).sample(mutants, count)) if count < len(mutants) else mutants
 
 
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("paths", nargs="*", default=list(TESTS), help="folders or files (default: all of the table)")
+    folders = [path for path in TESTS if not any(path.startswith(other + "/") for other in TESTS)]
+    parser.add_argument("paths", nargs="*", default=folders,
+                        help="folders, files or lines as FILE:LINE (default: the table)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=300, help="mutants in all, shared evenly by folders (300)")
+    parser.add_argument("--count", type=int, default=300, help="mutants in all, shared evenly by paths (300)")
     parser.add_argument("--least", type=float, default=90, help="percent that must be killed (90)")
     parser.add_argument("--work", type=pathlib.Path, help="folder to keep the copy and its build in")
     parser.add_argument("--check", action="store_true", help="only check tests/mutants/equivalent, without a build")
@@ -284,30 +300,27 @@ def parse_options():
 
 
 def group_of(path):
-    for group in TESTS:
-        if path == group or path.startswith(group + "/"):
-            return group
-    sys.exit(f"mutants: no tests are named for {path}; add a row to TESTS in tests/mutants/mutants.py")
+    """The row of TESTS for a file: its own, or that of the nearest folder."""
+    while path not in TESTS:
+        if "/" not in path:
+            sys.exit(f"mutants: no tests are named for {path}; add a row to TESTS in tests/mutants/mutants.py")
+        path = path.rpartition("/")[0]
+    return path
 
 
 def main():
     options = parse_options()
-    groups = {}
-    for path in options.paths:
-        files = [path] if path.endswith(".c") else sorted(
-            str(file.relative_to(ROOT)) for file in (ROOT / path).rglob("*.c"))
-        groups.setdefault(group_of(path), []).extend(files)
     equivalents = read_equivalents()
     if options.check:
         return
     work = options.work or pathlib.Path(tempfile.mkdtemp())
     try:
         build = Build(work.resolve())
-        built = {group: [file for file in files if file in build.objects] for group, files in groups.items()}
-        each = -(-options.count // len(built))
-        ends = []
-        for group, files in built.items():
-            ends += run_group(build, group, files, each, equivalents, options)
+        each = -(-options.count // len(options.paths))
+        limits, ends = {}, []
+        for path in options.paths:
+            mutants = draw(build, path, each, options.seed)
+            ends += run_path(build, path, mutants, equivalents, limits, options)
     finally:
         if not options.work:
             shutil.rmtree(work)
