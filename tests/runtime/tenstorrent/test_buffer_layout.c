@@ -185,6 +185,13 @@ static void nd_shards_go_round_the_cores_and_contiguous_ones_in_runs(void **stat
     layout = layout_of(&device, tensor, config);
     assert_int_equal(layout.shards, 2);
     assert_int_equal(layout.pages_per_shard, 8);
+    // 5 * 3 * 64 rows in shards of 32.
+    tensor = tiled(QDQ_BFLOAT16, QDQ_SHAPE(5, 3, 64, 64));
+    config = sharded(QDQ_L1, QDQ_ND_SHARDED, QDQ_SHAPE(32, 64), 4, 1);
+    layout = layout_of(&device, tensor, config);
+    assert_int_equal(layout.shards, 30);
+    assert_int_equal(layout.pages_per_shard, 2);
+    check_both_ways(&layout);
 }
 
 static void the_orientation_says_which_core_a_shard_gets(void **state) {

@@ -166,6 +166,24 @@ static void whole_tiles_have_the_parameters_of_their_rows(void **state) {
     check_grid(QDQ_SHAPE(64), (int64_t[]){16});
 }
 
+static void one_block_is_shared_and_more_are_copied(void **state) {
+    (void)state;
+    unit_memory memory;
+    qdq_mempool mempool;
+    qdq_mempool_init(&mempool, unit_memory_init(&memory, 0));
+    qdq_grid one = qdq_grid_of(QDQ_SHAPE(4, 6), (int64_t[]){4, 6});
+    qdq_grid two = qdq_grid_of(QDQ_SHAPE(4, 6), (int64_t[]){2, 6});
+    assert_ptr_equal(qdq_grid_copy(&one, &mempool), &qdq_grid_whole);
+    assert_int_equal(memory.calls, 0);
+    const qdq_grid *copy = qdq_grid_copy(&two, &mempool);
+    assert_non_null(copy);
+    assert_ptr_not_equal(copy, &two);
+    assert_int_equal(copy->count, 2);
+    assert_int_equal(qdq_grid_walk_from(copy, 12).block, 1);
+    qdq_mempool_release(&mempool);
+    unit_memory_check(&memory);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(per_tensor_is_one_block),
@@ -175,6 +193,7 @@ int main(void) {
         cmocka_unit_test(a_walk_knows_the_rest_of_its_row),
         cmocka_unit_test(long_rows_need_no_copy),
         cmocka_unit_test(whole_tiles_have_the_parameters_of_their_rows),
+        cmocka_unit_test(one_block_is_shared_and_more_are_copied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
