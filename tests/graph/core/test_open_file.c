@@ -7,6 +7,20 @@
 #include "graph/formats/tensor_file/safetensors.h"
 #include "tests/unit.h"
 
+// Takes the place of the C library's: fails `interrupted` times, then reads at most `most_read`
+// bytes (0: no limit).
+static size_t most_read, interrupted;
+
+ssize_t pread(int descriptor, void *data, size_t count, off_t offset) {
+    if (interrupted) {
+        interrupted--;
+        errno = EINTR;
+        return -1;
+    }
+    if (lseek(descriptor, offset, SEEK_SET) < 0) return -1;
+    return read(descriptor, data, most_read && count > most_read ? most_read : count);
+}
+
 static const int8_t bytes[5] = {-128, -1, 0, 1, 127};
 static const qdq_tensor tensors[] = {{"w", QDQ_INT8, {1, {5}}, bytes}};
 
@@ -185,6 +199,28 @@ static void a_failed_read_says_why(void **state) {
     close(file.descriptor);
 }
 
+static void a_read_that_ends_early_goes_on(void **state) {
+    (void)state;
+    static const char text[] = "0123456789";
+    char path[256], data[10];
+    qdq_error err = {0};
+    qdq_open_file file;
+    FILE *to = fopen(unit_path(path, "digits"), "wb");
+    fwrite(text, 10, 1, to), fclose(to);
+    assert_int_equal(qdq_open_path(path, &file, &err), QDQ_OK);
+    for (most_read = 1; most_read <= 10; most_read++) {
+        memset(data, 0, sizeof data);
+        interrupted = 2;
+        assert_int_equal(qdq_open_file_read(file.descriptor, data, 9, 1, &err), QDQ_OK);
+        assert_memory_equal(data, "123456789", 10);
+        err = (qdq_error){0};
+        assert_int_equal(qdq_open_file_read(file.descriptor, data, 9, 4, &err), QDQ_ERR_IO);
+        assert_string_equal(err.text, "ends 3 bytes too early: it was cut while open");
+    }
+    most_read = 0;
+    close(file.descriptor);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_regular_files_are_opened),
@@ -193,6 +229,7 @@ int main(void) {
         cmocka_unit_test(the_empty_folder_is_the_current_one),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(a_failed_read_says_why),
+        cmocka_unit_test(a_read_that_ends_early_goes_on),
     };
     return cmocka_run_group_tests(tests, unit_folder_begin, unit_folder_end);
 }
