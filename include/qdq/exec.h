@@ -121,9 +121,9 @@ QDQ_API void qdq_exec_run(qdq_exec *exec);
 // nothing if `step` is out of range or `exec` is NULL.
 QDQ_API void qdq_exec_run_step(qdq_exec *exec, size_t step);
 
-// Copies an output or a kept value, as the last run left it, row-major to `data`. An output has
-// precedence over a kept value of the same name. `dtype` is the tensor's own, or float32 for any
-// float type. NULL data is refused.
+// Copies an output or a kept value, as the last run left it, row-major to `data`: zeros before the
+// first run. An output has precedence over a kept value of the same name. `dtype` is the tensor's
+// own, or float32 for any float type. NULL data is refused.
 QDQ_API qdq_status qdq_exec_read(const qdq_exec *exec, const char *name, qdq_dtype dtype,
                                  void *data, size_t count, qdq_error *err);
 

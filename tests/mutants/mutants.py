@@ -21,8 +21,8 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-EXEC_TESTS = ["graph/chains", "graph/exec", "graph/kept_values", "graph/tensor_op_chains", "graph/byte_tables",
-              "graph/moved_codes", "graph/read_transposed", "graph/recomputed_values", "api/misuse",
+EXEC_TESTS = ["graph/chains", "graph/exec", "graph/exec_state", "graph/kept_values", "graph/tensor_op_chains",
+              "graph/byte_tables", "graph/moved_codes", "graph/read_transposed", "graph/recomputed_values", "api/misuse",
               "graph/block_float_steps"]
 SLOW_EXEC_TESTS = ["graph/memory", "graph/random_chains", "random/few", "graph/tiled_shapes", "graph/stacked_tiles"]
 TESTS = {  # A folder or file of the code, and the tests that guard it; the quick ones first.

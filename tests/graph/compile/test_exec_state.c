@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// An exec beside its runs: what it holds before the first one, and the memory that it takes.
+#include <qdq/qdq.h>
+
+#include "tests/unit.h"
+
+enum { WAYS = 3 };
+static const qdq_compile_options ways[WAYS] = {{0}, {.tiled = true}, {.materialize = true}};
+
+static void outputs_are_zero_before_the_first_run(void **state) {
+    (void)state;
+    qdq_graph *g = qdq_graph_create(NULL, NULL);
+    qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(40));
+    x = qdq_relu(g, x, (qdq_unary_attrs){0});
+    qdq_output(g, "y", x);
+    qdq_output(g, "codes", qdq_quantize(g, x, (qdq_quantize_attrs){.scales = QDQ_SCALE(1)}));
+    for (size_t k = 0; k < WAYS; k++) {
+        float y[40];
+        int8_t codes[40];
+        qdq_plan *plan = qdq_graph_compile(g, &ways[k], NULL);
+        qdq_exec *exec = qdq_exec_create(plan, NULL, NULL);
+        assert_int_equal(qdq_exec_read(exec, "y", QDQ_FLOAT32, y, 40, NULL), QDQ_OK);
+        assert_int_equal(qdq_exec_read(exec, "codes", QDQ_INT8, codes, 40, NULL), QDQ_OK);
+        for (size_t i = 0; i < 40; i++) assert_true(y[i] == 0 && codes[i] == 0);
+        qdq_exec_destroy(exec), qdq_plan_destroy(plan);
+    }
+    qdq_graph_destroy(g);
+}
+
+// The bytes besides the arena, inputs and outputs of a chain over `rows` rows.
+static size_t scratch_of(int64_t rows, const qdq_compile_options *options) {
+    qdq_graph *g = qdq_graph_create(NULL, NULL);
+    qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(rows, 32));
+    x = qdq_relu(g, x, (qdq_unary_attrs){0});
+    qdq_output(g, "y", qdq_quantize(g, x, (qdq_quantize_attrs){.scales = QDQ_SCALE(1)}));
+    qdq_output(g, "z", qdq_abs(g, x, (qdq_unary_attrs){0}));
+    qdq_plan *plan = qdq_graph_compile(g, options, NULL);
+    qdq_plan_stats stats = qdq_plan_get_stats(plan);
+    assert_int_equal(stats.io_bytes, rows * 32 * (4 + 1 + 4));
+    qdq_plan_destroy(plan), qdq_graph_destroy(g);
+    return stats.scratch_bytes;
+}
+
+// The sizes of all tensors are multiples of 64 bytes, so nothing is rounded up.
+static void scratch_of_a_chain_does_not_grow_with_its_tensors(void **state) {
+    (void)state;
+    for (size_t k = 0; k < WAYS; k++)
+        assert_int_equal(scratch_of(32, &ways[k]), scratch_of(3200, &ways[k]));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(outputs_are_zero_before_the_first_run),
+        cmocka_unit_test(scratch_of_a_chain_does_not_grow_with_its_tensors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
