@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An exec beside its runs: what it holds before the first one, and the memory that it takes.
+// An exec beside its runs: what it holds before the first one, the data it
+// takes, and its memory.
 #include <qdq/qdq.h>
 
 #include "tests/unit.h"
@@ -48,9 +49,44 @@ static void scratch_of_a_chain_does_not_grow_with_its_tensors(void **state) {
         assert_int_equal(scratch_of(32, &ways[k]), scratch_of(3200, &ways[k]));
 }
 
+// Integers narrower than a byte go through bytes of the same sign, floats of up to 32 bits through
+// float32. All other data have the tensor's dtype.
+static void data_has_the_dtype_of_the_tensor_or_a_wider_one(void **state) {
+    (void)state;
+    static const struct {
+        qdq_dtype tensor, wider;
+    } rows[] = {
+        {QDQ_INT4, QDQ_INT8},         {QDQ_UINT4, QDQ_UINT8},
+        {QDQ_INT2, QDQ_INT8},         {QDQ_UINT2, QDQ_UINT8},
+        {QDQ_FLOAT16, QDQ_FLOAT32},   {QDQ_BFLOAT16, QDQ_FLOAT32},
+        {QDQ_BFLOAT8_B, QDQ_FLOAT32}, {QDQ_FLOAT8_E4M3FN, QDQ_FLOAT32},
+        {QDQ_INT8, QDQ_INT8},         {QDQ_FLOAT4_E2M1, QDQ_FLOAT32},
+        {QDQ_INT32, QDQ_INT32},       {QDQ_BOOL, QDQ_BOOL},
+        {QDQ_FLOAT32, QDQ_FLOAT32},   {QDQ_FLOAT64, QDQ_FLOAT64},
+        {QDQ_INT64, QDQ_INT64},       {QDQ_UINT8, QDQ_UINT8},
+    };
+    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+        qdq_error err = {0};
+        qdq_graph *g = qdq_graph_create(NULL, NULL);
+        qdq_output(g, "y", qdq_input(g, "x", rows[i].tensor, QDQ_SHAPE(3)));
+        qdq_plan *plan = qdq_graph_compile(g, NULL, &err);
+        qdq_exec *exec = qdq_exec_create(plan, NULL, &err);
+        assert_non_null(exec);
+        for (qdq_dtype data = QDQ_DTYPE_NONE; data < QDQ_DTYPE_COUNT; data++) {
+            double numbers[3] = {0};
+            bool fits = data == rows[i].tensor || data == rows[i].wider;
+            qdq_status wanted = fits ? QDQ_OK : QDQ_ERR_ARGUMENT;
+            assert_int_equal(qdq_exec_write(exec, "x", data, numbers, 3, &err), wanted);
+            assert_int_equal(qdq_exec_read(exec, "y", data, numbers, 3, &err), wanted);
+        }
+        qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(outputs_are_zero_before_the_first_run),
+        cmocka_unit_test(data_has_the_dtype_of_the_tensor_or_a_wider_one),
         cmocka_unit_test(scratch_of_a_chain_does_not_grow_with_its_tensors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
