@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // An exec beside its runs: what it holds before the first one, the data it
 // takes, and its memory.
+#include <fenv.h>
 #include <qdq/qdq.h>
 
+#include "runtime/base/fp_environment.h"
 #include "tests/unit.h"
 
 enum { WAYS = 3 };
@@ -83,10 +85,52 @@ static void data_has_the_dtype_of_the_tensor_or_a_wider_one(void **state) {
     }
 }
 
+// Writes a number and reads it back, in an environment that rounds up or flushes denormals.
+static void write_and_read(qdq_exec *exec, bool flushes, const float *number, void *code,
+                           qdq_dtype dtype, float *back) {
+#if defined(__x86_64__) || defined(__aarch64__)
+    qdq_flushing before = flushes ? qdq_flushing_enter() : 0;
+#endif
+    if (!flushes) fesetround(FE_UPWARD);
+    qdq_exec_write(exec, "x", QDQ_FLOAT32, number, 1, NULL);
+    qdq_exec_run(exec);
+    qdq_exec_read(exec, "y", dtype, code, 1, NULL);
+    qdq_exec_read(exec, "y", QDQ_FLOAT32, back, 1, NULL);
+    fesetround(FE_TONEAREST);
+#if defined(__x86_64__) || defined(__aarch64__)
+    if (flushes) (void)qdq_flushing_leave(before);
+#endif
+}
+
+// 1 + 2^-11 lies between two float16 numbers, of which 1 is even. 2^-127 has no normal float32.
+static void the_callers_environment_changes_no_number(void **state) {
+    (void)state;
+    static const struct {
+        qdq_dtype dtype;
+        uint16_t code;
+        float number, back;
+    } rows[] = {{QDQ_FLOAT16, 0x3C00, 1 + 0x1p-11F, 1}, {QDQ_FLOAT8_E8M0, 0, 0x1p-127F, 0x1p-127F}};
+    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+        qdq_graph *g = qdq_graph_create(NULL, NULL);
+        qdq_output(g, "y", qdq_input(g, "x", rows[i].dtype, QDQ_SHAPE(1)));
+        qdq_plan *plan = qdq_graph_compile(g, NULL, NULL);
+        qdq_exec *exec = qdq_exec_create(plan, NULL, NULL);
+        for (int flushes = 0; flushes < 2; flushes++) {
+            uint16_t code = 0;
+            float back = 0;
+            write_and_read(exec, flushes != 0, &rows[i].number, &code, rows[i].dtype, &back);
+            assert_int_equal(code, rows[i].code);
+            assert_memory_equal(&back, &rows[i].back, sizeof back);
+        }
+        qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(outputs_are_zero_before_the_first_run),
         cmocka_unit_test(data_has_the_dtype_of_the_tensor_or_a_wider_one),
+        cmocka_unit_test(the_callers_environment_changes_no_number),
         cmocka_unit_test(scratch_of_a_chain_does_not_grow_with_its_tensors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
