@@ -8,6 +8,7 @@ the tests again. A crash, a failure and a hang kill a mutant. The compiler remov
 the count: those that it refuses and those with the object of the unchanged file. tests/mutants/equivalent
 lists others that no test can kill, each with its reason."""
 import argparse
+import collections
 import json
 import os
 import pathlib
@@ -61,6 +62,7 @@ OPERATOR = re.compile(r"(?<= )(" + "|".join(sorted((re.escape(old) for old, _ in
                       r")(?= |$)")
 NUMBER = re.compile(r"(?<![\w.])(\d+)(?=[uUlL]*\b)(?![.\w]*[.eEpPxX])")
 BOOLEAN = re.compile(r"\b(true|false)\b")
+FUNCTION = re.compile(r"[A-Za-z_].*?\b(\w+)\(")
 DECLARATION = re.compile(r"(static |const |typedef |struct |enum |return\b|case |default|goto |else\b|#)"
                          r"|[A-Za-z_]\w* \**[A-Za-z_]\w*( =|;|\[|,|\()")
 KEEPS_LENGTH = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'", re.S)
@@ -104,13 +106,16 @@ def changes(code):
 
 
 def mutants_of(path):
-    """The mutants of a file: path, number of the line, the line and the changed line."""
+    """The mutants of a file: path, function, number of the line, the line and the changed line."""
     text = (ROOT / path).read_text()
     found = []
+    function = ""
     before = ";"  # the end of the code so far: a statement begins after it
     depth = 0
     for number, (line, code) in enumerate(zip(text.split("\n"), code_of(text).split("\n")), 1):
         inside = depth > 0
+        head = None if inside else FUNCTION.match(code)
+        function = head[1] if head else function
         depth += code.count("{") - code.count("}")
         begins = before[-1] in ";{})"
         before = code.strip() or before
@@ -118,18 +123,19 @@ def mutants_of(path):
             continue
         for start, end, new in changes(code):
             if new != ";" or begins:
-                found.append((path, number, line, line[:start] + new + line[end:]))
+                found.append((path, function, number, line, line[:start] + new + line[end:]))
     return found
 
 
-def key_of(mutant):
-    path, _, old, new = mutant
-    return path, old.strip(), new.strip()
+def keys_of(mutant):
+    """The names of a mutant in tests/mutants/equivalent: below its file, or below its file and function."""
+    path, function, _, old, new = mutant
+    return {(path, old.strip(), new.strip()), (f"{path} {function}", old.strip(), new.strip())}
 
 
 def read_equivalents():
-    """The set of mutants in tests/mutants/equivalent: path, line and changed line, without indents. Ends the
-    program if the code no longer has one of them."""
+    """The set of mutants in tests/mutants/equivalent: path, or path and function, then the line and the changed
+    line, without indents. Ends the program if the code has none or several of one."""
     found, path, old = set(), None, None
     for line in (ROOT / "tests/mutants/equivalent").read_text().splitlines():
         if line.startswith("- "):
@@ -138,10 +144,13 @@ def read_equivalents():
             found.add((path, old, line[2:].strip()))
         elif line and line[0] not in "# ":
             path = line
-    there = {key_of(mutant) for path in {path for path, _, _ in found} for mutant in mutants_of(path)}
-    for path, old, new in sorted(found - there):
-        print(f"tests/mutants/equivalent: {path} has no such mutant; remove it\n- {old}\n+ {new}")
-    if not found <= there:
+    files = {path.split()[0] for path, _, _ in found}
+    there = collections.Counter(key for path in files for mutant in mutants_of(path) for key in keys_of(mutant))
+    wrong = sorted(key for key in found if there[key] != 1)
+    for path, old, new in wrong:
+        print(f"tests/mutants/equivalent: {path} has {there[path, old, new]} mutants like this, wanted 1: remove the "
+              f"entry, or name the function behind the file\n- {old}\n+ {new}")
+    if wrong:
         sys.exit(1)
     return found
 
@@ -209,7 +218,7 @@ def limit_memory():
 
 def judge(build, mutant, limits):
     """How a mutant ends: "refused" or "same" by the compiler, the name of the test that kills it, or None."""
-    path, number, _, changed = mutant
+    path, _, number, _, changed = mutant
     file = build.source / path
     text = file.read_text()
     built = build.objects[path]
@@ -263,10 +272,10 @@ def run_path(build, path, mutants, equivalents, limits, options):
     """Runs mutants of files below a path. Returns how each ends."""
     ends = []
     for mutant in mutants:
-        file, number, old, new = mutant
+        file, _, number, old, new = mutant
         tests = TESTS[group_of(file)]
         measure(build, tests, limits)
-        known = key_of(mutant) in equivalents
+        known = bool(keys_of(mutant) & equivalents)
         end = "equivalent" if known else judge(build, mutant, {name: limits[name] for name in tests}) or "survived"
         ends.append(end)
         if end == "survived" or options.verbose:
@@ -281,7 +290,7 @@ def draw(build, path, count, seed):
     files = [file] if file.endswith(".c") else sorted(
         str(found.relative_to(ROOT)) for found in (ROOT / file).rglob("*.c"))
     mutants = [mutant for found in files if found in build.objects for mutant in mutants_of(found)
-               if not line or mutant[1] == int(line)]
+               if not line or mutant[2] == int(line)]
     return sorted(random.Random(seed).sample(mutants, count)) if count < len(mutants) else mutants
 
 
