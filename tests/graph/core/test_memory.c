@@ -178,30 +178,6 @@ static void every_allocation_of_folding_may_fail(void **state) {
     fail_each_allocation(compile_weights);
 }
 
-// A product of codes, whose constant codes move while the graph is compiled. The constant is larger
-// than a block of the mempool.
-static qdq_status compile_integers(const qdq_allocator *allocator, qdq_error *err) {
-    enum { N = 400 };
-    static const int8_t codes[N * N] = {1, -2, 3};
-    qdq_graph_options options = {.allocator = allocator};
-    qdq_dequantize_attrs attrs = {.scales = QDQ_SCALE(0.5F), .dtype = QDQ_FLOAT32};
-    qdq_graph *g = qdq_graph_create("integers", &options);
-    qdq_value x = qdq_input(g, "x", QDQ_INT8, QDQ_SHAPE(2, N));
-    qdq_value w = qdq_constant(g, "w", QDQ_INT8, QDQ_SHAPE(N, N), codes);
-    w = qdq_transpose(g, qdq_dequantize(g, w, attrs), (qdq_transpose_attrs){0});
-    x = qdq_dequantize(g, x, attrs);
-    qdq_output(g, "y", qdq_matmul(g, x, w, (qdq_matmul_attrs){.name = "m"}));
-    qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.fast = true}, err);
-    if (plan) assert_int_equal(qdq_plan_get_stats(plan).step_count, 1);
-    qdq_plan_destroy(plan), qdq_graph_destroy(g);
-    return err->status;
-}
-
-static void every_allocation_of_integer_execution_may_fail(void **state) {
-    (void)state;
-    fail_each_allocation(compile_integers);
-}
-
 static void nothing_is_allocated_after_create(void **state) {
     (void)state;
     unit_memory memory;
@@ -231,7 +207,6 @@ int main(void) {
         cmocka_unit_test(every_allocation_of_the_builder_may_fail),
         cmocka_unit_test(every_allocation_of_a_long_chain_may_fail),
         cmocka_unit_test(every_allocation_of_folding_may_fail),
-        cmocka_unit_test(every_allocation_of_integer_execution_may_fail),
         cmocka_unit_test(nothing_is_allocated_after_create),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -238,15 +238,17 @@ static void chains_may_be_long(void **state) {
     qdq_graph_destroy(g);
 }
 
-// Any allocation fails in turn while 64 KB of weights are folded.
+// Any allocation fails in turn while 64 KB of weights are folded, alone or with all that follow.
 static void a_failed_allocation_is_an_error(void **state) {
     (void)state;
     static int8_t weights[256 * 256];
     size_t failed = 0;
-    for (size_t fail_at = 1;; fail_at++) {
+    for (size_t n = 2;; n++) {
         unit_memory memory;
         qdq_error err = {0};
+        size_t fail_at = n / 2;
         qdq_graph_options options = {.allocator = unit_memory_init(&memory, fail_at)};
+        memory.once = n % 2;
         qdq_graph *g = qdq_graph_create("memory", &options);
         if (!g) continue;
         qdq_value p = flat(g, "p", real(g, "x", quarter, QDQ_SHAPE(256)), 1);
@@ -267,6 +269,43 @@ static void a_failed_allocation_is_an_error(void **state) {
     assert_true(failed > 3);
 }
 
+static qdq_value moved_constant(qdq_graph *g, const char *name, const int8_t *codes) {
+    qdq_value c = qdq_constant(g, name, QDQ_INT8, QDQ_SHAPE(3, 3), codes);
+    c = qdq_dequantize(g, c, (qdq_dequantize_attrs){.scales = QDQ_SCALE(1), .dtype = QDQ_FLOAT32});
+    return qdq_transpose(g, c, (qdq_transpose_attrs){0});
+}
+
+// A product reads the codes of both constants, which move while the graph is compiled, and another
+// product reads the result: x * (a^T * b^T), in whole numbers.
+static void a_product_of_moved_constants_may_be_an_operand(void **state) {
+    (void)state;
+    static const int8_t a[9] = {1, -2, 3, 4, 5, -6, 7, 8, 9}, b[9] = {2, 3, 5, 7, -1, 0, 4, -4, 6};
+    static const float x[9] = {1, 2, 3, 0, -1, 5, 2, 2, -3};
+    for (int fast = 0; fast < 2; fast++) {
+        float y[9];
+        qdq_error err = {0};
+        qdq_graph *g = qdq_graph_create(NULL, NULL);
+        qdq_value in = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(3, 3));
+        qdq_value inner = product(g, "inner", moved_constant(g, "a", a), moved_constant(g, "b", b));
+        qdq_output(g, "y", product(g, "outer", in, inner));
+        qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.fast = fast == 1}, &err);
+        qdq_exec *exec = qdq_exec_create(plan, NULL, &err);
+        assert_int_equal(qdq_plan_get_stats(plan).step_count, fast ? 2 : 1);
+        assert_int_equal(qdq_exec_write(exec, "x", QDQ_FLOAT32, x, 9, &err), QDQ_OK);
+        qdq_exec_run(exec);
+        assert_int_equal(qdq_exec_read(exec, "y", QDQ_FLOAT32, y, 9, &err), QDQ_OK);
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 3; c++) {
+                int sum = 0;
+                for (int i = 0; i < 3; i++)
+                    for (int k = 0; k < 3; k++)
+                        sum += (int)x[3 * r + i] * a[3 * k + i] * b[3 * c + k];
+                assert_true(y[3 * r + c] == (float)sum);
+            }
+        qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_ops_between_run_on_integers),
@@ -279,6 +318,7 @@ int main(void) {
         cmocka_unit_test(a_bias_must_be_real),
         cmocka_unit_test(chains_may_be_long),
         cmocka_unit_test(a_failed_allocation_is_an_error),
+        cmocka_unit_test(a_product_of_moved_constants_may_be_an_operand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
