@@ -159,7 +159,8 @@ static size_t life(int kind, uint64_t random, size_t left) {
     return (random >> 8) % (most < left ? most : left);
 }
 
-// The planner treats more than 4,096 values in another way than fewer.
+// The planner treats more than 4,096 values in another way than fewer: it goes on until it needs at
+// most 1.05 times the peak, except in its last way.
 static void thousands_of_random_lifetimes_need_little_more_than_the_peak(void **state) {
     (void)state;
     static const size_t counts[] = {1000, 4096, 4097, 9001};
@@ -174,7 +175,7 @@ static void thousands_of_random_lifetimes_need_little_more_than_the_peak(void **
                                         first + life(kind, unit_random(&random), counts[k] - first),
                                         bytes, QDQ_NOT_IN_PLACE, 0};
             }
-            assert_true(ratio_of(all, counts[k]) <= 1.1);
+            assert_true(ratio_of(all, counts[k]) <= (counts[k] > 4096 ? 1.05 : 1.1));
         }
 }
 
