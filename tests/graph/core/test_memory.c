@@ -154,6 +154,34 @@ static void every_allocation_of_a_long_chain_may_fail(void **state) {
     fail_each_allocation(compile_long_chain);
 }
 
+// A sum of so many inputs that the steps are more than a block of the mempool. Each input is copied
+// into tiles in front of the Add that reads it.
+static qdq_status compile_many_inputs(const qdq_allocator *allocator, qdq_error *err) {
+    enum { INPUTS = 300 };
+    qdq_graph_options options = {.allocator = allocator};
+    qdq_compile_options compile = {.materialize = true};
+    qdq_graph *g = qdq_graph_create("inputs", &options);
+    qdq_value sum = qdq_relu(g, qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(3)), (qdq_unary_attrs){0});
+    for (int i = 0; i < INPUTS; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "x%d", i);
+        qdq_value x = qdq_input(g, name, QDQ_FLOAT32, QDQ_SHAPE(3));
+        sum = qdq_add(g, sum, x, (qdq_binary_attrs){0});
+    }
+    qdq_output(g, "y", sum);
+    qdq_plan *plan = g ? qdq_graph_compile(g, &compile, err) : NULL;
+    if (plan) assert_int_equal(qdq_plan_get_stats(plan).step_count, 2 * INPUTS + 3);
+    qdq_plan_destroy(plan);
+    if (!g) err->status = QDQ_ERR_MEMORY;
+    qdq_graph_destroy(g);
+    return err->status;
+}
+
+static void every_allocation_of_a_sum_of_many_inputs_may_fail(void **state) {
+    (void)state;
+    fail_each_allocation(compile_many_inputs);
+}
+
 // Two products: one of codes quantized at run time, one with transposed weights.
 static qdq_status compile_weights(const qdq_allocator *allocator, qdq_error *err) {
     static const float reals[9] = {1, -2, 3, -4, 5, -6, 7, -8, 9};
@@ -206,6 +234,7 @@ int main(void) {
                                         unit_folder_begin, unit_folder_end),
         cmocka_unit_test(every_allocation_of_the_builder_may_fail),
         cmocka_unit_test(every_allocation_of_a_long_chain_may_fail),
+        cmocka_unit_test(every_allocation_of_a_sum_of_many_inputs_may_fail),
         cmocka_unit_test(every_allocation_of_folding_may_fail),
         cmocka_unit_test(nothing_is_allocated_after_create),
     };
