@@ -171,6 +171,7 @@ static void one_block_is_shared_and_more_are_copied(void **state) {
     unit_memory memory;
     qdq_mempool mempool;
     qdq_mempool_init(&mempool, unit_memory_init(&memory, 0));
+    mempool.block_bytes = 1;
     qdq_grid one = qdq_grid_of(QDQ_SHAPE(4, 6), (int64_t[]){4, 6});
     qdq_grid two = qdq_grid_of(QDQ_SHAPE(4, 6), (int64_t[]){2, 6});
     assert_ptr_equal(qdq_grid_copy(&one, &mempool), &qdq_grid_whole);
@@ -178,6 +179,7 @@ static void one_block_is_shared_and_more_are_copied(void **state) {
     const qdq_grid *copy = qdq_grid_copy(&two, &mempool);
     assert_non_null(copy);
     assert_ptr_not_equal(copy, &two);
+    assert_in_range(memory.live_bytes, sizeof two, 2 * sizeof two - 1);
     assert_int_equal(copy->count, 2);
     assert_int_equal(qdq_grid_walk_from(copy, 12).block, 1);
     qdq_mempool_release(&mempool);
