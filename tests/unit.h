@@ -52,6 +52,7 @@ static void *unit_alloc(void *self, size_t size, size_t align) {
     if (memory->fail_at && memory->calls >= memory->fail_at &&
         !(memory->once && memory->calls > memory->fail_at))
         return NULL;
+    assert_true(align > 0 && (align & (align - 1)) == 0);
     if (align < sizeof(void *)) align = sizeof(void *);
     void *ptr = NULL;
     assert_int_not_equal(size, 0);
