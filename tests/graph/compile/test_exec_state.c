@@ -2,6 +2,7 @@
 // An exec beside its runs: what it holds before the first one, the data it
 // takes, and its memory.
 #include <fenv.h>
+#include <math.h>
 #include <qdq/qdq.h>
 
 #include "runtime/base/fp_environment.h"
@@ -28,6 +29,54 @@ static void outputs_are_zero_before_the_first_run(void **state) {
         qdq_exec_destroy(exec), qdq_plan_destroy(plan);
     }
     qdq_graph_destroy(g);
+}
+
+// Runs tasks one by one, from the last to the first.
+static void run_backwards(void *self, size_t count, void (*task)(void *, size_t, size_t),
+                          void *context) {
+    (void)self;
+    while (count--) task(context, count, count + 1);
+}
+
+// 300 KB, more than a task clears. The allocator gives memory that is not zero.
+static void large_kept_values_are_zero_before_the_first_run(void **state) {
+    (void)state;
+    enum { COUNT = 75000 };
+    static const char *const names[] = {"h"};
+    static float h[COUNT];
+    unit_memory memory;
+    qdq_graph *g = qdq_graph_create(NULL, NULL);
+    qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(COUNT));
+    x = qdq_relu(g, x, (qdq_unary_attrs){.name = "h"});
+    qdq_output(g, "y", qdq_abs(g, x, (qdq_unary_attrs){0}));
+    qdq_compile_options keep = {.keep = names, .keep_count = 1};
+    qdq_exec_options options[] = {{0}, {.parallel = {run_backwards, NULL, 0}}};
+    qdq_plan *plan = qdq_graph_compile(g, &keep, NULL);
+    for (size_t k = 0; k < UNIT_COUNT(options); k++) {
+        options[k].allocator = unit_memory_init(&memory, 0);
+        qdq_exec *exec = qdq_exec_create(plan, &options[k], NULL);
+        assert_int_equal(qdq_exec_read(exec, "h", QDQ_FLOAT32, h, COUNT, NULL), QDQ_OK);
+        for (size_t i = 0; i < COUNT; i++) assert_true(h[i] == 0);
+        qdq_exec_destroy(exec);
+        unit_memory_check(&memory);
+    }
+    qdq_plan_destroy(plan), qdq_graph_destroy(g);
+}
+
+// float8_e5m2 ends at 57,344, and has an infinity.
+static void an_infinity_stays_one_where_the_dtype_has_one(void **state) {
+    (void)state;
+    static const float x[] = {1, INFINITY, 1e9F, -INFINITY, -1e9F};
+    uint8_t codes[5];
+    qdq_graph *g = qdq_graph_create(NULL, NULL);
+    qdq_output(g, "y", qdq_input(g, "x", QDQ_FLOAT8_E5M2, QDQ_SHAPE(5)));
+    qdq_plan *plan = qdq_graph_compile(g, NULL, NULL);
+    qdq_exec *exec = qdq_exec_create(plan, NULL, NULL);
+    assert_int_equal(qdq_exec_write(exec, "x", QDQ_FLOAT32, x, 5, NULL), QDQ_OK);
+    qdq_exec_run(exec);
+    assert_int_equal(qdq_exec_read(exec, "y", QDQ_FLOAT8_E5M2, codes, 5, NULL), QDQ_OK);
+    assert_memory_equal(codes, ((uint8_t[]){0x3C, 0x7C, 0x7B, 0xFC, 0xFB}), 5);
+    qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
 }
 
 // The bytes besides the arena, inputs and outputs of a chain over `rows` rows.
@@ -129,6 +178,8 @@ static void the_callers_environment_changes_no_number(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(outputs_are_zero_before_the_first_run),
+        cmocka_unit_test(large_kept_values_are_zero_before_the_first_run),
+        cmocka_unit_test(an_infinity_stays_one_where_the_dtype_has_one),
         cmocka_unit_test(data_has_the_dtype_of_the_tensor_or_a_wider_one),
         cmocka_unit_test(the_callers_environment_changes_no_number),
         cmocka_unit_test(scratch_of_a_chain_does_not_grow_with_its_tensors),
