@@ -63,6 +63,30 @@ static void large_kept_values_are_zero_before_the_first_run(void **state) {
     qdq_plan_destroy(plan), qdq_graph_destroy(g);
 }
 
+// 17 MB: results in rows are stored past the cache, results in tiles are not.
+static void large_tensors_have_the_same_elements_in_rows_and_tiles(void **state) {
+    (void)state;
+    enum { ROWS = 2100, COLUMNS = 2030, COUNT = ROWS * COLUMNS };
+    static float x[COUNT], y[COUNT], z[COUNT];
+    for (size_t i = 0; i < COUNT; i++) x[i] = (float)(i * 7919 % 4093) - 2000;
+    qdq_graph *g = qdq_graph_create(NULL, NULL);
+    qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(ROWS, COLUMNS));
+    v = qdq_relu(g, v, (qdq_unary_attrs){0});
+    qdq_output(g, "y", v), qdq_output(g, "z", qdq_add(g, v, v, (qdq_binary_attrs){0}));
+    for (size_t k = 0; k < WAYS; k++) {
+        qdq_plan *plan = qdq_graph_compile(g, &ways[k], NULL);
+        qdq_exec *exec = qdq_exec_create(plan, NULL, NULL);
+        assert_int_equal(qdq_exec_bind(exec, "x", x, sizeof x, NULL), QDQ_OK);
+        assert_int_equal(qdq_exec_bind(exec, "y", y, sizeof y, NULL), QDQ_OK);
+        assert_int_equal(qdq_exec_bind(exec, "z", z, sizeof z, NULL), QDQ_OK);
+        qdq_exec_run(exec);
+        for (size_t i = 0; i < COUNT; i++)
+            if (y[i] != (x[i] > 0 ? x[i] : 0) || z[i] != 2 * y[i]) fail_msg("element %zu", i);
+        qdq_exec_destroy(exec), qdq_plan_destroy(plan);
+    }
+    qdq_graph_destroy(g);
+}
+
 // float8_e5m2 ends at 57,344, and has an infinity.
 static void an_infinity_stays_one_where_the_dtype_has_one(void **state) {
     (void)state;
@@ -179,6 +203,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(outputs_are_zero_before_the_first_run),
         cmocka_unit_test(large_kept_values_are_zero_before_the_first_run),
+        cmocka_unit_test(large_tensors_have_the_same_elements_in_rows_and_tiles),
         cmocka_unit_test(an_infinity_stays_one_where_the_dtype_has_one),
         cmocka_unit_test(data_has_the_dtype_of_the_tensor_or_a_wider_one),
         cmocka_unit_test(the_callers_environment_changes_no_number),
