@@ -142,6 +142,29 @@ static void a_kept_value_pads_each_plane_and_its_neighbours_fold(void **state) {
     qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
 }
 
+// Codes of int4 share bytes in tiles, but a constant lies in rows: 300 planes of 2 rows fold into
+// 600 rows, 19 tiles. Kept codes lie in the tiles of their planes, and so do their readers.
+static void packed_constants_let_their_readers_fold(void **state) {
+    (void)state;
+    static const int8_t codes[300 * 2 * 8] = {1, -2, 3};
+    static const char *const c_name[] = {"c"};
+    for (int constant = 0; constant < 2; constant++) {
+        qdq_graph *g = qdq_graph_create(NULL, NULL);
+        qdq_shape shape = QDQ_SHAPE(300, 2, 8);
+        qdq_value c = constant ? qdq_constant(g, "c", QDQ_INT4, shape, codes)
+                               : qdq_input(g, "c", QDQ_INT4, shape);
+        qdq_dequantize_attrs attrs = by_one_scale("d");
+        attrs.dtype = QDQ_FLOAT32;
+        qdq_value d = qdq_dequantize(g, c, attrs);
+        qdq_output(g, "a", qdq_relu(g, d, named("a"))),
+            qdq_output(g, "b", qdq_abs(g, d, named("b")));
+        qdq_compile_options options = {.tiled = true, .keep = c_name, .keep_count = !constant};
+        qdq_plan *plan = qdq_graph_compile(g, &options, NULL);
+        assert_int_equal(find(plan, "d")->tiles, constant ? 19 : 300);
+        qdq_plan_destroy(plan), qdq_graph_destroy(g);
+    }
+}
+
 static bool walks_tiles(const qdq_plan *plan, const char *node) {
     for (size_t i = 0; i < qdq_plan_get_stats(plan).step_count; i++)
         if (strstr(qdq_plan_get_step(plan, i)->text, node))
@@ -448,6 +471,7 @@ int main(void) {
         cmocka_unit_test(sparse_tiles_and_narrow_rows_that_end_in_a_tile_go_by_strips),
         cmocka_unit_test(devices_and_plans_node_by_node_pad_each_plane),
         cmocka_unit_test(a_kept_value_pads_each_plane_and_its_neighbours_fold),
+        cmocka_unit_test(packed_constants_let_their_readers_fold),
         cmocka_unit_test(a_step_with_tiles_of_both_kinds_goes_by_strips),
         cmocka_unit_test(operands_and_results_of_tensor_ops_pad_each_plane),
         cmocka_unit_test(values_of_other_tiles_do_not_share_memory_in_place),
