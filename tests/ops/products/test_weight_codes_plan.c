@@ -121,6 +121,28 @@ static void packed_codes_take_the_bytes_of_codes(void **state) {
     qdq_plan_destroy(plan);
 }
 
+// 2,800 x 2,800 floats take 31 MB. Folding them takes three times as much while the plan is made,
+// which may have 64 MB besides the limit of bytes.
+static void weights_that_have_no_room_to_fold_are_dequantized_in_a_run(void **state) {
+    (void)state;
+    enum { SIDE = 2800 };
+    static uint8_t codes[SIDE * SIDE];
+    for (size_t limited = 0; limited < 2; limited++) {
+        qdq_error err = {0};
+        qdq_limits limits = {.bytes = limited ? (size_t)48 << 20 : (size_t)1 << 30};
+        qdq_graph *g = qdq_graph_create(NULL, &(qdq_graph_options){.limits = limits});
+        qdq_value w = qdq_constant(g, "w", QDQ_FLOAT8_E4M3FN, QDQ_SHAPE(SIDE, SIDE), codes);
+        w = qdq_dequantize(g, w,
+                           (qdq_dequantize_attrs){.scales = QDQ_SCALE(1), .dtype = QDQ_FLOAT32});
+        qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(1, SIDE));
+        qdq_output(g, "y", qdq_matmul(g, x, w, (qdq_matmul_attrs){.name = "m"}));
+        qdq_plan *plan = qdq_graph_compile(g, NULL, &err);
+        if (!plan) fail_msg("compile: %s", err.text);
+        assert_int_equal(qdq_plan_get_stats(plan).step_count, limited ? 2 : 1);
+        qdq_plan_destroy(plan), qdq_graph_destroy(g);
+    }
+}
+
 // Packed floats are not kept a second time as they were.
 static void folded_weights_are_kept_once(void **state) {
     (void)state;
@@ -160,6 +182,7 @@ int main(void) {
         cmocka_unit_test(weights_that_other_nodes_read_are_dequantized),
         cmocka_unit_test(a_materialized_plan_runs_every_node),
         cmocka_unit_test(packed_codes_take_the_bytes_of_codes),
+        cmocka_unit_test(weights_that_have_no_room_to_fold_are_dequantized_in_a_run),
         cmocka_unit_test(folded_weights_are_kept_once),
         cmocka_unit_test(folding_changes_no_bits),
     };
