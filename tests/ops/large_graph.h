@@ -108,6 +108,7 @@ static inline void large_compare(const large_graph *c, const tensor *want, const
 
 static inline void large_run_once(const large_graph *c, const char *isa, const large_way *way,
                                   uint64_t seed) {
+    enum { MOST = 1 << 29 };
     qdq_error err = {0};
     qdq_compile_options options = {.target = c->target,
                                    .isa = isa,
@@ -121,6 +122,9 @@ static inline void large_run_once(const large_graph *c, const char *isa, const l
     options.parallel = run.parallel;
     qdq_plan *plan = qdq_graph_compile(c->graph, &options, &err);
     if (!plan) fail_msg("%s: %s", c->what, err.text);
+    if (qdq_plan_get_stats(plan).arena_bytes > MOST)
+        fail_msg("%s: %s takes too much memory; seed %llu", c->what, way->name,
+                 (unsigned long long)seed);
     qdq_exec *exec = qdq_exec_create(plan, &run, &err);
     if (!exec) fail_msg("%s: %s", c->what, err.text);
     tensor got[LARGE_OUTPUTS];

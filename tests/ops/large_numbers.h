@@ -25,7 +25,21 @@ static inline size_t large_near(uint64_t *state, size_t cut) {
     }
 }
 
-// A random shape with sizes around the block sizes `cuts`, of at most `most` elements or so.
+enum { LARGE_MOST_TILED = 1 << 22 };
+
+// Counts the elements of a value in 32x32 tiles: [8192, 1, 1] has a thousand times its own.
+static inline size_t large_tiled(qdq_shape shape) {
+    enum { TILE = 32 };
+    size_t count = 1;
+    for (int i = 0; i < shape.rank; i++) {
+        size_t size = (size_t)shape.dims[i];
+        count *= i < shape.rank - 2 ? size : (size + TILE - 1) / TILE * TILE;
+    }
+    return count;
+}
+
+// A random shape with sizes around the block sizes `cuts`, of at most `most` elements or so. If its
+// tiles take too much, the longest dim becomes the last.
 static inline qdq_shape large_shape(uint64_t *state, int rank, const size_t *cuts, size_t count,
                                     size_t most) {
     qdq_shape shape = {.rank = rank};
@@ -36,6 +50,13 @@ static inline qdq_shape large_shape(uint64_t *state, int rank, const size_t *cut
         shape.dims[(d + (int)first) % rank] = (int64_t)size;
         most /= size;
     }
+    if (large_tiled(shape) <= LARGE_MOST_TILED) return shape;
+    int longest = 0;
+    for (int d = 1; d < rank; d++)
+        if (shape.dims[d] > shape.dims[longest]) longest = d;
+    int64_t last = shape.dims[rank - 1];
+    shape.dims[rank - 1] = shape.dims[longest], shape.dims[longest] = last;
+    assert_true(large_tiled(shape) <= LARGE_MOST_TILED);
     return shape;
 }
 

@@ -19,15 +19,18 @@ static void transpose(large_graph *c, large_value *v, const int64_t *order) {
     large_replace(v, qdq_transpose(c->graph, v->value, attrs), out);
 }
 
+// Leaves the node out if tiles of the result take too much; so do the next functions.
 static void transpose_somehow(large_graph *c, uint64_t *state, large_value *v) {
     int64_t order[QDQ_MAX_RANK];
     int rank = v->numbers.shape.rank;
+    qdq_shape y = {.rank = rank};
     for (int i = 0; i < rank; i++) {
         int at = (int)large_pick(state, (size_t)i + 1);
         order[i] = i;
         order[i] = order[at], order[at] = i;
     }
-    if (rank) transpose(c, v, order);
+    for (int i = 0; i < rank; i++) y.dims[i] = v->numbers.shape.dims[order[i]];
+    if (rank && large_tiled(y) <= LARGE_MOST_TILED) transpose(c, v, order);
 }
 
 // Where element `at` of y comes from: the input, and the element's index there.
@@ -72,7 +75,10 @@ static void concat_somehow(large_graph *c, uint64_t *state, large_value *v) {
     size_t slice = tensor_count(&v->numbers) / (size_t)v->numbers.shape.dims[axis];
     size_t more = large_pick(state, 5) ? 1 + large_pick(state, 4) : 19;
     size_t most = (more < 4 ? MOST : MOST_OF_ALL / more) / slice + 1;
-    if (c->in_count + more < LARGE_INPUTS - 10) concat(c, state, v, axis, more, most);
+    qdq_shape y = v->numbers.shape;
+    y.dims[axis] += (int64_t)(more * most);
+    if (c->in_count + more < LARGE_INPUTS - 10 && large_tiled(y) <= LARGE_MOST_TILED)
+        concat(c, state, v, axis, more, most);
 }
 
 static void reshape(large_graph *c, large_value *v, qdq_shape shape, int open) {
@@ -102,20 +108,7 @@ static void reshape_somehow(large_graph *c, uint64_t *state, large_value *v) {
             y.dims[y.rank++] = part, y.dims[y.rank++] = x.dims[i] / part;
         }
     }
-    reshape(c, v, y, large_pick(state, 2) ? at : -1);
-}
-
-// A materialized value is padded to 32x32 tiles: [8192, 1, 1] to a thousand times its elements. If
-// that is too much, the value becomes one dim.
-static void reshape_if_padded(large_graph *c, large_value *v) {
-    enum { MOST = 1 << 22, TILE = 32 };
-    size_t n = tensor_count(&v->numbers), padded = n;
-    qdq_shape shape = v->numbers.shape;
-    for (int i = shape.rank; i-- > 0 && i >= shape.rank - 2;) {
-        size_t size = (size_t)shape.dims[i];
-        padded = padded / size * ((size + TILE - 1) / TILE * TILE);
-    }
-    if (padded > MOST) reshape(c, v, QDQ_SHAPE((int64_t)n), 0);
+    if (large_tiled(y) <= LARGE_MOST_TILED) reshape(c, v, y, large_pick(state, 2) ? at : -1);
 }
 
 static void reorder(large_graph *c, large_value *v) {
@@ -212,7 +205,6 @@ static void random_movements_agree(void **unused) {
         large_graph c;
         large_value v = moves_begin(&c, &state, "moved", shape, moves_dtype(&state));
         for (size_t ops = 1 + large_pick(&state, 3); ops-- > 0;) {
-            reshape_if_padded(&c, &v);
             size_t kind = large_pick(&state, 8);
             if (kind < 3) transpose_somehow(&c, &state, &v);
             if (kind == 3 || kind == 4) concat_somehow(&c, &state, &v);

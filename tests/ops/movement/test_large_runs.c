@@ -20,6 +20,17 @@ static void append(picks *p, int dim, int64_t index) {
     p->lists[dim][p->shape.dims[dim]++] = index;
 }
 
+static void drop(picks *p) {
+    for (int d = 0; d < p->shape.rank; d++) free(p->lists[d]);
+}
+
+// True if tiles of the result take little enough. Otherwise the node is left out.
+static bool fits(picks *p) {
+    bool fits = large_tiled(p->shape) <= LARGE_MOST_TILED;
+    if (!fits) drop(p);
+    return fits;
+}
+
 // Replaces v by the picked elements. x may have fewer dims than y: then they are its last ones.
 static void replace(large_value *v, picks *p, qdq_value value, const tensor *number) {
     qdq_shape x = v->numbers.shape;
@@ -39,7 +50,7 @@ static void replace(large_value *v, picks *p, qdq_value value, const tensor *num
         else if (number)
             moves_copy(&y, at, number, 0);
     }
-    for (int d = 0; d < p->shape.rank; d++) free(p->lists[d]);
+    drop(p);
     large_replace(v, value, y);
 }
 
@@ -73,7 +84,7 @@ static void slice_somehow(large_graph *c, uint64_t *state, large_value *v) {
         steps[count++] = back ? -step : step;
     }
     if (!count) {
-        for (int d = 0; d < x.rank; d++) free(p.lists[d]);
+        drop(&p);
         return;
     }
     qdq_slice_attrs attrs = {.starts = {starts, count},
@@ -115,6 +126,7 @@ static void pad(large_graph *c, uint64_t *state, large_value *v, qdq_pad_mode mo
         }
         pads[d] = before, pads[d + x.rank] = after;
     }
+    if (!fits(&p)) return;
     tensor *number = NULL;
     qdq_pad_attrs attrs = {.pads = {pads, 2 * (size_t)x.rank}, .mode = mode};
     if (mode == QDQ_PAD_CONSTANT && large_pick(state, 2)) {
@@ -136,6 +148,7 @@ static void tile_somehow(large_graph *c, uint64_t *state, large_value *v, size_t
         begin_list(&p, d, (size_t)(x.dims[d] * repeats[d]));
         for (int64_t i = 0; i < x.dims[d] * repeats[d]; i++) append(&p, d, i % x.dims[d]);
     }
+    if (!fits(&p)) return;
     qdq_tile_attrs attrs = {.repeats = {repeats, (size_t)x.rank}};
     replace(v, &p, qdq_tile(c->graph, v->value, attrs), NULL);
 }
@@ -154,6 +167,7 @@ static void expand_somehow(large_graph *c, uint64_t *state, large_value *v, size
         begin_list(&p, d, (size_t)(dim > 1 ? dim : wanted[d]));
         for (int64_t i = 0; i < (dim > 1 ? dim : wanted[d]); i++) append(&p, d, dim > 1 ? i : 0);
     }
+    if (!fits(&p)) return;
     qdq_expand_attrs attrs = {.shape = {wanted, (size_t)p.shape.rank}};
     replace(v, &p, qdq_expand(c->graph, v->value, attrs), NULL);
 }
