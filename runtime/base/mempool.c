@@ -148,6 +148,16 @@ char *qdq_mempool_strdup(qdq_mempool *pool, const char *text) {
     return qdq_mempool_string(pool, text, strlen(text));
 }
 
+// Gives the block that an array fills alone back to the allocator.
+static void give_back(qdq_mempool *pool, const void *items, size_t bytes) {
+    qdq_mempool_block **link = &pool->blocks;
+    while (*link && (const char *)*link + HEADER_BYTES != items) link = &(*link)->next;
+    qdq_mempool_block *block = *link;
+    if (!block || block->bytes != HEADER_BYTES + bytes) return;
+    *link = block->next;
+    pool->allocator->free(pool->allocator->self, block, block->bytes);
+}
+
 void *qdq_mempool_reserve(qdq_mempool *pool, void *items, size_t count, size_t wanted,
                           size_t *capacity, size_t size) {
     if (wanted <= *capacity) return items;
@@ -156,6 +166,7 @@ void *qdq_mempool_reserve(qdq_mempool *pool, void *items, size_t count, size_t w
     void *copy = qdq_mempool_array(pool, larger, size);
     if (!copy) return NULL;
     if (count) memcpy(copy, items, count * size);
+    if (*capacity * size > pool->block_bytes) give_back(pool, items, *capacity * size);
     *capacity = larger;
     return copy;
 }

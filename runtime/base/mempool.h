@@ -43,8 +43,8 @@ char *qdq_mempool_string(qdq_mempool *mempool, const char *text, size_t length);
 char *qdq_mempool_strdup(qdq_mempool *mempool, const char *text);
 
 // Makes room for `wanted` items of a growing array that has `count`: returns `items` or a larger
-// copy of it, NULL when memory runs out (the old array stays valid). `*capacity` is kept up to
-// date.
+// copy of it, NULL when memory runs out (the old array then stays valid). `*capacity` is kept up to
+// date. An array of several blocks is freed when it becomes a larger one.
 void *qdq_mempool_reserve(qdq_mempool *mempool, void *items, size_t count, size_t wanted,
                           size_t *capacity, size_t size);
 // Makes room for one more item, likewise.

@@ -48,11 +48,54 @@ static void sizes_that_no_memory_has_are_refused(void **state) {
     assert_null(qdq_alloc_array(libc, 0, 8, 64));
 }
 
+// An allocator that counts the bytes it has handed out.
+typedef struct counter {
+    size_t now, most;
+} counter;
+
+static void *count_alloc(void *self, size_t size, size_t align) {
+    counter *c = self;
+    c->now += size;
+    if (c->now > c->most) c->most = c->now;
+    return qdq_alloc_array(qdq_allocator_or_default(NULL), size, 1, align);
+}
+
+static void count_free(void *self, void *ptr, size_t size) {
+    ((counter *)self)->now -= size;
+    qdq_free_array(qdq_allocator_or_default(NULL), ptr, size, 1);
+}
+
+// Two arrays that grow in turn take their own size and, while one is copied, half of it.
+static void a_growing_array_gives_its_old_block_back(void **state) {
+    enum { COUNT = 1 << 17, USUAL = 32 * 1024 };
+    counter c = {0, 0};
+    qdq_allocator counting = {count_alloc, count_free, &c};
+    qdq_mempool pool;
+    size_t *arrays[2] = {NULL, NULL}, capacity[2] = {0, 0};
+    (void)state;
+    qdq_mempool_init(&pool, &counting);
+    for (size_t i = 0; i < COUNT; i++)
+        for (size_t k = 0; k < 2; k++) {
+            arrays[k] = qdq_mempool_grow(&pool, arrays[k], i, &capacity[k], sizeof **arrays);
+            assert_non_null(arrays[k]);
+            arrays[k][i] = 2 * i + k;
+            if (i % 1000 == 0) assert_non_null(qdq_mempool_string(&pool, "name", 4));
+        }
+    size_t bytes = COUNT * sizeof **arrays;
+    assert_true(c.now < 2 * bytes + 8 * USUAL);
+    assert_true(c.most < 2 * bytes + bytes / 2 + 8 * USUAL);
+    for (size_t i = 0; i < COUNT; i++)
+        for (size_t k = 0; k < 2; k++) assert_int_equal(arrays[k][i], 2 * i + k);
+    qdq_mempool_release(&pool);
+    assert_int_equal(c.now, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_default_allocator_puts_large_memory_on_huge_pages),
         cmocka_unit_test(memory_of_a_pool_is_aligned_and_zero),
         cmocka_unit_test(sizes_that_no_memory_has_are_refused),
+        cmocka_unit_test(a_growing_array_gives_its_old_block_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
