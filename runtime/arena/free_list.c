@@ -21,12 +21,19 @@ static size_t first_from(const qdq_block_list *list, uint64_t address) {
     return low;
 }
 
-// Makes room for `count` blocks.
+// Makes room for `count` blocks. Moves them to the start if half of the array before them is
+// unused.
 static bool reserve(qdq_mempool *mempool, qdq_block_list *blocks, size_t count) {
-    qdq_memory_block *items = qdq_mempool_reserve(mempool, blocks->items, blocks->count, count,
-                                                  &blocks->capacity, sizeof *items);
+    qdq_memory_block *items = blocks->items;
+    if (blocks->before + count > blocks->capacity && blocks->before > blocks->capacity / 2) {
+        blocks->items -= blocks->before, blocks->before = 0;
+        memmove(blocks->items, items, blocks->count * sizeof *items);
+    }
+    items = qdq_mempool_reserve(mempool, items ? blocks->items - blocks->before : NULL,
+                                blocks->before + blocks->count, blocks->before + count,
+                                &blocks->capacity, sizeof *items);
     if (!items) return false;
-    blocks->items = items;
+    blocks->items = items + blocks->before;
     return true;
 }
 
@@ -37,17 +44,29 @@ static bool reserve_one(qdq_free_list *list) {
            reserve(list->mempool, &list->free, list->taken.count + 2);
 }
 
+// There is room, before the blocks or behind them.
 static void insert(qdq_block_list *blocks, size_t at, qdq_memory_block block) {
-    memmove(&blocks->items[at + 1], &blocks->items[at],
-            (blocks->count - at) * sizeof *blocks->items);
+    bool full = blocks->before + blocks->count == blocks->capacity;
+    if (full || (blocks->before && at < blocks->count / 2)) {
+        blocks->items--, blocks->before--;
+        memmove(blocks->items, blocks->items + 1, at * sizeof *blocks->items);
+    } else {
+        memmove(&blocks->items[at + 1], &blocks->items[at],
+                (blocks->count - at) * sizeof *blocks->items);
+    }
     blocks->items[at] = block;
     blocks->count++;
 }
 
 static void take_out(qdq_block_list *blocks, size_t at) {
     blocks->count--;
-    memmove(&blocks->items[at], &blocks->items[at + 1],
-            (blocks->count - at) * sizeof *blocks->items);
+    if (at <= blocks->count / 2) {
+        memmove(blocks->items + 1, blocks->items, at * sizeof *blocks->items);
+        blocks->items++, blocks->before++;
+    } else {
+        memmove(&blocks->items[at], &blocks->items[at + 1],
+                (blocks->count - at) * sizeof *blocks->items);
+    }
 }
 
 bool qdq_free_list_init(qdq_free_list *list, qdq_mempool *mempool, uint64_t base, uint64_t bytes,

@@ -12,9 +12,13 @@ typedef struct qdq_memory_block {
     size_t holders;  // buffers that share it, a root and its views; 0: it is free
 } qdq_memory_block;
 
+// Blocks in address order. Adding and removing moves the blocks on one side, which are few for
+// allocations that are freed in their order.
 typedef struct qdq_block_list {
-    qdq_memory_block *items;  // in address order
-    size_t count, capacity;
+    qdq_memory_block *items;
+    size_t count;
+    size_t before;    // unused blocks before the first one
+    size_t capacity;  // blocks with those before
 } qdq_block_list;
 
 typedef struct qdq_free_list {

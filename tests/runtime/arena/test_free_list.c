@@ -140,6 +140,22 @@ static void only_an_allocation_can_be_freed_and_only_once(void **state) {
     assert_false(qdq_free_list_share(&list, at));
 }
 
+// Freed in order, each block is removed at the start, and the blocks behind it stay where they are.
+static void blocks_freed_in_order_leave_the_others_in_place(void **state) {
+    enum { COUNT = 1000 };
+    (void)state;
+    qdq_free_list list = list_of(0, 32 * COUNT, 32);
+    for (uint64_t i = 0; i < COUNT; i++) assert_int_equal(take(&list, 32, false), 32 * i);
+    const qdq_memory_block *first = list.taken.items;
+    for (uint64_t i = 0; i + 1 < COUNT; i++) {
+        assert_true(qdq_free_list_release(&list, 32 * i));
+        assert_ptr_equal(list.taken.items, first + i + 1);
+    }
+    check_free(&list, 1, (uint64_t[][2]){{0, 32 * (COUNT - 1)}});
+    for (uint64_t i = 0; i + 1 < COUNT; i++) assert_int_equal(take(&list, 32, false), 32 * i);
+    assert_int_equal(list.free.count, 0);
+}
+
 static void an_empty_pool_has_no_room(void **state) {
     (void)state;
     qdq_free_list list = list_of(4096, 0, 32);
@@ -377,6 +393,7 @@ int main(void) {
         cmocka_unit_test(an_address_is_given_only_within_one_free_block),
         cmocka_unit_test(what_does_not_fit_changes_nothing),
         cmocka_unit_test(only_an_allocation_can_be_freed_and_only_once),
+        cmocka_unit_test(blocks_freed_in_order_leave_the_others_in_place),
         cmocka_unit_test(an_empty_pool_has_no_room),
         cmocka_unit_test(every_other_one_of_many_can_be_freed),
         cmocka_unit_test(without_memory_of_the_host_nothing_changes),
