@@ -321,7 +321,7 @@ static void single(qdq_device_run *run) {
     qdq_run_launch(run, kind, x, b, QDQ_FLOAT32, y);
     for (size_t i = 2; i < node->input_count && !run->stopped; i++)
         if (node->inputs[i].id && run->buffer_of[node->inputs[i].id] != SIZE_MAX)
-            run->buffers[run->buffer_of[node->inputs[i].id]].shown.last_use = run->step_count - 1;
+            qdq_run_note_use(run, run->buffer_of[node->inputs[i].id]);
 }
 
 void qdq_run_node(qdq_device_run *run) {

@@ -125,8 +125,8 @@ static void mark_living_on(qdq_device_run *run) {
     for (uint32_t id = 1; id < run->graph->value_count; id++) {
         size_t buffer = run->buffer_of[id];
         if (buffer == SIZE_MAX || !run->buffers[buffer].is_allocated) continue;
-        run->buffers[buffer].shown.lives_on = true;
-        run->buffers[buffer].shown.last_step = run->step_count ? run->step_count - 1 : 0;
+        run->buffers[buffer].shown->lives_on = true;
+        run->buffers[buffer].shown->last_step = run->step_count ? run->step_count - 1 : 0;
     }
 }
 
@@ -139,7 +139,7 @@ static qdq_device_record *record_of(qdq_device_run *run) {
     if (!record || !buffers || !layouts) return NULL;
     mark_living_on(run);
     for (size_t i = 0; i < count; i++) {
-        buffers[i] = run->buffers[i].shown;
+        buffers[i] = *run->buffers[i].shown;
         layouts[i] = run->buffers[i].place->layout;
     }
     *record = (qdq_device_record){.device = run->memory.device,

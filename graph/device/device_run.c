@@ -72,10 +72,16 @@ static uint64_t taken_at(const qdq_device_run *run, const qdq_buffer *held) {
     return block ? block->bytes : 0;
 }
 
-// Fills in the numbers of a buffer in their public form.
-static void show(qdq_run_buffer *b, uint64_t taken) {
+// Fills in a buffer in its public form, which it has only if there is a record.
+static void show(const qdq_device_run *run, qdq_run_buffer *b, const char *name,
+                 qdq_buffer_role role, uint64_t taken) {
+    if (!b->shown) return;
     const qdq_buffer_layout *layout = &b->place->layout;
-    qdq_device_buffer *s = &b->shown;
+    qdq_device_buffer *s = b->shown;
+    s->name = name;
+    s->role = role;
+    s->view_of = b->view_of;
+    s->first_step = s->last_step = s->last_use = current_step(run);
     s->dtype = b->tensor.dtype;
     s->shape = b->tensor.shape;
     s->layout = b->tensor.layout;
@@ -101,8 +107,12 @@ static qdq_run_buffer *add_buffer(qdq_device_run *run) {
         return NULL;
     }
     run->buffers = buffers;
-    buffers[run->buffer_count] = (qdq_run_buffer){.shown.view_of = SIZE_MAX};
-    return &buffers[run->buffer_count];
+    qdq_run_buffer *b = &buffers[run->buffer_count];
+    *b = (qdq_run_buffer){.view_of = SIZE_MAX};
+    if (run->records) b->shown = QDQ_MEMPOOL_NEW(run->scratch, qdq_device_buffer);
+    if (!run->records || b->shown) return b;
+    stop_memory(run);
+    return NULL;
 }
 
 static qdq_status layout_of(qdq_device_run *run, const qdq_run_buffer *b,
@@ -144,16 +154,19 @@ static size_t allocate(qdq_device_run *run, qdq_device_tensor tensor,
         return stop_failure(run, &failure, name, role);
     b->address = held.address, b->is_allocated = held.is_allocated;
     note_peaks(run, layout.buffer_type, before);
-    b->shown.name = name;
-    b->shown.role = role;
-    b->shown.first_step = b->shown.last_step = b->shown.last_use = current_step(run);
-    show(b, taken_at(run, &held));
+    uint64_t taken = taken_at(run, &held);
+    show(run, b, name, role, taken);
     size_t index = run->buffer_count++;
     add_event(run, (qdq_device_event){.kind = QDQ_EVENT_ALLOCATE,
                                       .buffer = index,
-                                      .address = b->shown.address,
-                                      .bytes = b->shown.taken});
+                                      .address = b->address,
+                                      .bytes = taken});
     return run->stopped ? SIZE_MAX : index;
+}
+
+// Returns a name that lives as long as the plan if there is a record of it.
+static const char *name_of(qdq_device_run *run, const char *name) {
+    return run->records ? qdq_mempool_strdup(run->mempool, name) : name;
 }
 
 static const char *joined(qdq_device_run *run, const char *node, const char *what) {
@@ -181,7 +194,7 @@ size_t qdq_run_allocate_value(qdq_device_run *run, uint32_t id, qdq_buffer_role 
     size_t reused = buffer_to_reuse(run, id);
     if (reused != SIZE_MAX) return qdq_run_view(run, id, reused);
     qdq_dtype dtype = qdq_stored_dtype(run->graph, id, run->request->float_storage);
-    const char *name = qdq_mempool_strdup(run->mempool, run->graph->values[id].name);
+    const char *name = name_of(run, run->graph->values[id].name);
     const qdq_tensor_layout *as = qdq_tensor_layout_of(&run->layouts, id);
     const qdq_conv_weights *weights = &run->weights[id];
     qdq_shape shape = weights->shape.rank ? weights->shape : run->graph->values[id].type.shape;
@@ -214,19 +227,16 @@ size_t qdq_run_view(qdq_device_run *run, uint32_t id, size_t root) {
     b->tensor = from->tensor;
     b->tensor.shape = run->graph->values[id].type.shape;
     b->place = from->place;
-    b->shown = from->shown;
-    b->shown.name = qdq_mempool_strdup(run->mempool, run->graph->values[id].name);
-    b->shown.role = QDQ_ROLE_RESULT;
-    b->shown.view_of = from->shown.view_of == SIZE_MAX ? root : from->shown.view_of;
-    b->shown.first_step = b->shown.last_step = b->shown.last_use = current_step(run);
+    b->view_of = from->view_of == SIZE_MAX ? root : from->view_of;
     qdq_buffer held, root_held = held_of(from);
     if (!qdq_buffer_view(&run->memory, &root_held, NULL, &held)) return stop_memory(run);
     b->address = held.address, b->is_allocated = held.is_allocated;
-    show(b, from->shown.taken);
+    show(run, b, name_of(run, run->graph->values[id].name), QDQ_ROLE_RESULT,
+         from->shown ? from->shown->taken : 0);
     run->buffer_of[id] = run->buffer_count++;
     add_event(run, (qdq_device_event){.kind = QDQ_EVENT_ALLOCATE,
                                       .buffer = run->buffer_of[id],
-                                      .address = b->shown.address});
+                                      .address = b->address});
     return run->buffer_of[id];
 }
 
@@ -236,7 +246,7 @@ void qdq_run_free(qdq_device_run *run, size_t buffer) {
     qdq_buffer held = held_of(b);
     qdq_free_list *list = &run->memory.lists[held.layout.buffer_type];
     uint64_t before = list->allocated;
-    b->shown.last_step = current_step(run);
+    if (b->shown) b->shown->last_step = current_step(run);
     qdq_buffer_free(&run->memory, &held);
     b->is_allocated = held.is_allocated;
     add_event(run, (qdq_device_event){.kind = QDQ_EVENT_FREE,
@@ -249,6 +259,7 @@ void qdq_run_free(qdq_device_run *run, size_t buffer) {
 
 void qdq_run_begin(qdq_device_run *run, const char *program) {
     if (run->stopped) return;
+    if (!run->records) run->step_count = 0;
     qdq_device_step *steps = qdq_mempool_grow(run->scratch, run->steps, run->step_count,
                                               &run->step_capacity, sizeof *steps);
     if (!steps) {
@@ -257,7 +268,7 @@ void qdq_run_begin(qdq_device_run *run, const char *program) {
     }
     run->steps = steps;
     steps[run->step_count++] = (qdq_device_step){
-        .node = qdq_mempool_strdup(run->mempool, run->node->name),
+        .node = name_of(run, run->node->name),
         .op = run->node->op->name,
         .program = program,
         .node_index = run->node_index,
@@ -343,8 +354,9 @@ static void place_circular(qdq_device_run *run, qdq_program_kind kind, size_t a,
         stop_failure(run, &failure, "", QDQ_ROLE_RESULT);
 }
 
-static void note_use(qdq_device_run *run, size_t buffer) {
-    if (buffer != SIZE_MAX) run->buffers[buffer].shown.last_use = current_step(run);
+void qdq_run_note_use(qdq_device_run *run, size_t buffer) {
+    if (buffer != SIZE_MAX && run->records)
+        run->buffers[buffer].shown->last_use = current_step(run);
 }
 
 void qdq_run_launch(qdq_device_run *run, qdq_program_kind kind, size_t a, size_t b,
@@ -354,18 +366,18 @@ void qdq_run_launch(qdq_device_run *run, qdq_program_kind kind, size_t a, size_t
     step->output = output;
     step->inputs[0] = a;
     step->inputs[1] = b;
-    note_use(run, a);
-    note_use(run, b);
+    qdq_run_note_use(run, a);
+    qdq_run_note_use(run, b);
     if (kind != QDQ_PROGRAM_OTHER && in_tiles(run, a) && in_tiles(run, b) && in_tiles(run, output))
         place_circular(run, kind, a, b, scalar_dtype, output);
-    uint64_t circular = step->circular_end - step->circular_begin, l1 = 0;
-    for (int type = 0; type < QDQ_POOLS; type++) {
+    uint64_t circular = step->circular_end - step->circular_begin;
+    uint64_t l1 = run->memory.lists[QDQ_L1].allocated + run->memory.lists[QDQ_L1_SMALL].allocated;
+    for (int type = 0; run->records && type < QDQ_POOLS; type++) {
         qdq_memory_view view = qdq_device_memory_view(&run->memory, (qdq_buffer_type)type);
         step->pools[type] =
             (qdq_pool_state){view.total_bytes_allocated_per_bank, view.total_bytes_free_per_bank,
                              view.largest_contiguous_bytes_free_per_bank};
     }
-    l1 = step->pools[QDQ_L1].allocated + step->pools[QDQ_L1_SMALL].allocated;
     if (circular > run->peak_circular) run->peak_circular = circular;
     if (circular + l1 > run->peak_l1) run->peak_l1 = circular + l1;
 }

@@ -16,9 +16,9 @@ typedef struct qdq_run_place {
     qdq_buffer_layout layout;
 } qdq_run_place;
 
-// A buffer of the run; its public part is `shown`.
 typedef struct qdq_run_buffer {
-    qdq_device_buffer shown;
+    qdq_device_buffer *shown;  // NULL: no record
+    size_t view_of;            // the buffer whose memory it shares; SIZE_MAX: it has its own
     qdq_device_tensor tensor;
     const qdq_run_place *place;
     uint64_t address;
@@ -28,7 +28,7 @@ typedef struct qdq_run_buffer {
 typedef struct qdq_device_run {
     const qdq_graph *graph;
     const qdq_device_request *request;
-    qdq_mempool *mempool;  // of the plan: names
+    qdq_mempool *mempool;  // of the plan: names of the record
     qdq_mempool *scratch;  // everything else
     qdq_error *err;
     qdq_status status;  // of stopping
@@ -37,11 +37,11 @@ typedef struct qdq_device_run {
     qdq_device_memory memory;
     qdq_tensor_layouts layouts;
     qdq_conv_weights *weights;  // per graph value
-    bool records;               // buffers and events become a record
+    bool records;               // buffers, steps and events become a record
     const qdq_run_place *last_place;
     qdq_run_buffer *buffers;
     size_t buffer_count, buffer_capacity;
-    qdq_device_step *steps;
+    qdq_device_step *steps;  // only the last one if there is no record
     size_t step_count, step_capacity;
     qdq_device_event *events;
     size_t event_count, event_capacity;
@@ -72,6 +72,8 @@ size_t qdq_run_allocate_intermediate(qdq_device_run *run, const char *program, q
 // Adds value `id` as a view of a buffer.
 size_t qdq_run_view(qdq_device_run *run, uint32_t id, size_t root);
 void qdq_run_free(qdq_device_run *run, size_t buffer);
+// Records that the last program reads or writes a buffer; SIZE_MAX: none.
+void qdq_run_note_use(qdq_device_run *run, size_t buffer);
 
 //---- Programs ---------------------------------------------------------------
 
