@@ -75,13 +75,14 @@ static const qdq_report *report_of(qdq_graph *graph, const options *opt, const c
     return qdq_graph_validate_on(graph, target, device_for(opt, target), NULL);
 }
 
-// Prints the findings of all targets, after validating again for each: a report lasts until the
-// next validation. Every report repeats the core's findings, which are printed once.
+// Prints the findings of all targets, after validating again for each target with findings: a
+// report lasts until the next validation. Every report repeats the core's findings, which are
+// printed once.
 static void print_all(qdq_graph *graph, const char *path, const options *opt, const matrix *m) {
     bool folded = matrix_print(m, opt->all);
     for (size_t t = 0; t < m->targets; t++) {
         const char *target = qdq_target_get(t).name;
-        const qdq_report *report = report_of(graph, opt, target);
+        const qdq_report *report = m->findings[t] ? report_of(graph, opt, target) : NULL;
         if (report)
             folded |= print_findings(stdout, report, target, opt->all ? LIST_ALL : LIST_RULES);
     }
@@ -97,7 +98,7 @@ static void json_all(qdq_json *json, qdq_graph *graph, const char *path, const o
     qdq_json_begin_array(json);
     for (size_t t = 0; t < m->targets; t++) {
         const char *target = qdq_target_get(t).name;
-        const qdq_report *report = report_of(graph, opt, target);
+        const qdq_report *report = m->findings[t] ? report_of(graph, opt, target) : NULL;
         for (size_t i = 0; report && i < report->count; i++)
             if (strcmp(report->findings[i].target, target) == 0)
                 json_finding(json, target, &report->findings[i]);

@@ -18,10 +18,11 @@ const char *verdict_text(verdict v) {
 
 //---- Rows -------------------------------------------------------------------
 
-static void add_row(matrix *m, const char *name, const char *op) {
-    matrix_row *row = &m->rows[m->count++];
-    snprintf(row->name, sizeof row->name, "%s", name);
-    snprintf(row->op, sizeof row->op, "%s", op);
+// Copies the names: findings last until the next validation.
+static bool add_row_of_finding(matrix *m, const qdq_finding *f) {
+    matrix_row row = {.name = strdup(f->node), .op = strdup(f->op)};
+    m->rows[m->count++] = row;
+    return row.name && row.op;
 }
 
 // Orders rows by name, and equal names by row.
@@ -31,27 +32,32 @@ static int compare_rows(const void *a, const void *b) {
     return order ? order : (x->row > y->row) - (x->row < y->row);
 }
 
-static void sort_rows(matrix *m, size_t nodes) {
+static void sort_rows(matrix *m) {
     for (size_t i = 0; i < m->count; i++) m->by_name[i] = (named_row){m->rows[i].name, i};
     qsort(m->by_name, m->count, sizeof *m->by_name, compare_rows);
     for (size_t i = 1; i < m->count; i++) {
         const named_row *at = &m->by_name[i];
-        m->rows[at->row].twice = at->row >= nodes && strcmp(at[-1].name, at->name) == 0;
+        m->rows[at->row].twice = at->row >= m->nodes && strcmp(at[-1].name, at->name) == 0;
     }
 }
 
 static bool make_rows(matrix *m, qdq_graph *graph, const qdq_report *report) {
     size_t nodes = qdq_graph_node_count(graph), most = nodes + report->count + 1;
+    m->nodes = nodes;
     m->rows = calloc(most, sizeof *m->rows);
     m->by_name = calloc(most, sizeof *m->by_name);
     m->cells = calloc(most, m->targets);
-    if (!m->rows || !m->by_name || !m->cells) return false;
-    for (size_t i = 0; i < nodes; i++)
-        add_row(m, qdq_graph_node(graph, i).name, qdq_graph_node(graph, i).op);
-    for (size_t i = 0; i < report->count; i++)
-        if (*report->findings[i].node && *report->findings[i].op)
-            add_row(m, report->findings[i].node, report->findings[i].op);
-    sort_rows(m, nodes);
+    m->findings = calloc(m->targets, sizeof *m->findings);
+    if (!m->rows || !m->by_name || !m->cells || !m->findings) return false;
+    for (; m->count < nodes; m->count++) {
+        qdq_node_info node = qdq_graph_node(graph, m->count);
+        m->rows[m->count] = (matrix_row){.name = node.name, .op = node.op};
+    }
+    for (size_t i = 0; i < report->count; i++) {
+        const qdq_finding *f = &report->findings[i];
+        if (*f->node && *f->op && !add_row_of_finding(m, f)) return false;
+    }
+    sort_rows(m);
     return true;
 }
 
@@ -101,10 +107,12 @@ static int fill_column(matrix *m, qdq_graph *graph, const options *opt, size_t t
     const char *name = qdq_target_get(target).name;
     const qdq_report *report = qdq_graph_validate_on(graph, name, device_for(opt, name), &err);
     if (!report) return report_error(&err);
+    m->findings[target] = report->errors + report->warnings - report->count;
     for (size_t i = 0; i < report->count; i++) {
         const qdq_finding *f = &report->findings[i];
         note_finding(m, target, f);
         if (strcmp(f->target, name) != 0) continue;
+        m->findings[target]++;
         if (f->severity == QDQ_SEVERITY_ERROR)
             m->errors++;
         else
@@ -131,9 +139,12 @@ int matrix_open(matrix *m, qdq_graph *graph, const options *opt) {
 }
 
 void matrix_close(matrix *m) {
+    for (size_t i = m->nodes; i < m->count; i++)
+        free((void *)(uintptr_t)m->rows[i].name), free((void *)(uintptr_t)m->rows[i].op);
     free(m->rows);
     free(m->by_name);
     free(m->cells);
+    free(m->findings);
 }
 
 //---- Lines ------------------------------------------------------------------

@@ -20,9 +20,8 @@ const char *verdict_text(verdict v);
 
 // A node of the graph, or a node that could not be read and exists only in findings.
 typedef struct matrix_row {
-    char name[256];
-    char op[64];
-    bool twice;  // an earlier row has the same name
+    const char *name, *op;  // the matrix owns them if the node exists only in findings
+    bool twice;             // an earlier row has the same name
 } matrix_row;
 
 typedef struct named_row {
@@ -35,7 +34,9 @@ typedef struct matrix {
     named_row *by_name;    // sorted by name
     unsigned char *cells;  // [row * targets + target]: a verdict
     size_t count, targets;
+    size_t nodes;             // the first rows, which are nodes of the graph
     size_t errors, warnings;  // the core's counted once, plus each target's own
+    size_t *findings;         // per target: of its own rules, and those the report left out
 } matrix;
 
 // Validates the graph against every target, which invalidates any earlier report. EXIT_OK, or
