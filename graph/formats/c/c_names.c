@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/formats/c/c_names.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "graph/formats/c/c_items.h"
@@ -52,7 +54,8 @@ static bool is_macro(const char *name) {
     return ends_in(name, "_ELEMENTS") || ends_in(name, "_ARENA_BYTES");
 }
 
-bool qdq_c_is_reserved(const char *name) {
+// True if an identifier means something in C, C++, the emitted file or the headers it includes.
+static bool is_reserved(const char *name) {
     if (name[0] == '_' && (name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z'))) return true;
     if (is_numbered(name, "step_") || is_numbered(name, "constant_") || is_macro(name)) return true;
     if (qdq_has_word(words, name)) return true;
@@ -61,11 +64,49 @@ bool qdq_c_is_reserved(const char *name) {
     return false;
 }
 
-static int capital(char c) { return c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c; }
+const char *qdq_c_capitals(qdq_mempool *mempool, const char *name) {
+    char *copy = qdq_mempool_strdup(mempool, name);
+    for (char *at = copy; at && *at; at++) *at = (char)toupper((unsigned char)*at);
+    return copy ? copy : name;
+}
 
-bool qdq_c_names_clash(const char *a, const char *b) {
-    for (; *a && capital(*a) == capital(*b); a++) b++;
-    return capital(*a) == capital(*b);
+static bool is_taken(const qdq_c_identifiers *given, const char *name, uint32_t *number) {
+    const char *macro = qdq_c_capitals(given->mempool, name);
+    return qdq_symbols_find(given->taken, macro, strlen(macro), number);
+}
+
+bool qdq_c_give(qdq_c_identifiers *given, const char *identifier) {
+    const char *macro = qdq_c_capitals(given->mempool, identifier);
+    size_t count = qdq_symbols_count(given->taken);
+    size_t *next =
+        qdq_mempool_grow(given->mempool, given->next, count, &given->capacity, sizeof *given->next);
+    if (!next) return false;
+    given->next = next;
+    next[count] = 2;
+    return qdq_symbols_add(given->taken, macro, strlen(macro), (uint32_t)count, NULL) == QDQ_OK;
+}
+
+const char *qdq_c_identifier(qdq_c_identifiers *given, const char *from, const char *otherwise) {
+    size_t length = strlen(from) + 2 * strlen(otherwise), room = length + 25;
+    char *name = qdq_mempool_array(given->mempool, room, 1), *at = name;
+    uint32_t first;
+    if (!name) return otherwise;
+    if (!*from) from = otherwise;
+    if (isdigit((unsigned char)*from)) *at++ = '_';
+    for (; *from; from++)
+        *at++ = isalnum((unsigned char)*from) && (unsigned char)*from < 128 ? *from : '_';
+    size_t stem = (size_t)(at - name), prefix = strlen(otherwise);
+    if (is_reserved(name)) {
+        memmove(name + prefix + 1, name, stem + 1);
+        for (size_t i = 0; i < prefix; i++) name[i] = otherwise[i];
+        name[prefix] = '_';
+        stem += prefix + 1;
+    }
+    if (!is_taken(given, name, &first)) return name;
+    do {
+        snprintf(name + stem, room - stem, "_%zu", given->next[first]++);
+    } while (is_taken(given, name, NULL));
+    return name;
 }
 
 //---- Comments ---------------------------------------------------------------

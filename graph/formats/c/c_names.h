@@ -5,13 +5,25 @@
 
 #include <stdbool.h>
 
+#include "graph/core/symbols.h"
 #include "runtime/base/mempool.h"
 
-// True if an identifier means something in C, C++, the emitted file or the headers it includes.
-bool qdq_c_is_reserved(const char *name);
+// Identifiers given so far. Release `taken`; the pool owns the rest.
+typedef struct qdq_c_identifiers {
+    qdq_mempool *mempool;
+    qdq_symbols *taken;  // in capitals, because macros are -> number
+    size_t *next;        // by number: the first number behind the identifier that may be free
+    size_t capacity;
+} qdq_c_identifiers;
 
-// True for equal names, and for names whose macros, in capitals, would be equal.
-bool qdq_c_names_clash(const char *a, const char *b);
+// Returns an identifier with the letters and digits of a name, and _ for anything else: behind
+// `otherwise` if C has the identifier, and with a number if it, or one with the same macros, is
+// given. The result is not yet given.
+const char *qdq_c_identifier(qdq_c_identifiers *given, const char *name, const char *otherwise);
+// Gives an identifier. False if memory runs out.
+bool qdq_c_give(qdq_c_identifiers *given, const char *identifier);
+// Returns a name in capitals, for macros.
+const char *qdq_c_capitals(qdq_mempool *mempool, const char *name);
 
 // Returns a name without the characters that reorder or break lines; NULL without memory.
 const char *qdq_c_comment(qdq_mempool *mempool, const char *name);

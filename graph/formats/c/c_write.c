@@ -42,6 +42,7 @@ typedef struct c_draft {
     const char *name;
     qdq_c_text steps, calls;
     value_place *values;
+    qdq_c_identifiers given;
     const char **inputs, **outputs;  // C names of the parameters
     bool *reads;                     // by input: a call or a copy reads it
     size_t *input_ids;
@@ -52,43 +53,7 @@ typedef struct c_draft {
     qdq_memory_plan plan;
 } c_draft;
 
-//---- Names ------------------------------------------------------------------
-
-static bool is_taken(const c_draft *d, const char *name) {
-    for (size_t i = 0; i < d->input_count; i++)
-        if (d->inputs[i] && qdq_c_names_clash(d->inputs[i], name)) return true;
-    for (size_t i = 0; i < d->graph->output_count; i++)
-        if (d->outputs[i] && qdq_c_names_clash(d->outputs[i], name)) return true;
-    return false;
-}
-
-// Returns the letters and digits of a name, with _ for anything else: behind `otherwise` if C has
-// the name, and with a number if it is taken.
-static const char *c_name(const c_draft *d, const char *from, const char *otherwise) {
-    size_t length = strlen(from) + 2 * strlen(otherwise), room = length + 25;
-    char *name = qdq_mempool_array(d->mempool, room, 1), *at = name;
-    if (!name) return otherwise;
-    if (!*from) from = otherwise;
-    if (isdigit((unsigned char)*from)) *at++ = '_';
-    for (; *from; from++)
-        *at++ = isalnum((unsigned char)*from) && (unsigned char)*from < 128 ? *from : '_';
-    size_t stem = (size_t)(at - name), prefix = strlen(otherwise);
-    if (qdq_c_is_reserved(name)) {
-        memmove(name + prefix + 1, name, stem + 1);
-        for (size_t i = 0; i < prefix; i++) name[i] = otherwise[i];
-        name[prefix] = '_';
-        stem += prefix + 1;
-    }
-    for (size_t i = 2; is_taken(d, name); i++) snprintf(name + stem, room - stem, "_%zu", i);
-    return name;
-}
-
-// Returns a name in capitals, for macros.
-static const char *capitals(const c_draft *d, const char *name) {
-    char *copy = qdq_mempool_strdup(d->mempool, name);
-    for (char *at = copy; at && *at; at++) *at = (char)toupper((unsigned char)*at);
-    return copy ? copy : name;
-}
+//---- Types ------------------------------------------------------------------
 
 // Returns the type of an element for the caller.
 static const char *type_of(qdq_dtype dtype) {
@@ -115,18 +80,23 @@ static bool is_run(const c_draft *d, const qdq_node *node) {
     return !d->graph->values[node->outputs[0]].constant;
 }
 
+static const char *parameter(c_draft *d, const char *name, const char *otherwise) {
+    const char *identifier = qdq_c_identifier(&d->given, name, otherwise);
+    return qdq_c_give(&d->given, identifier) ? identifier : otherwise;
+}
+
 static void place_io(c_draft *d) {
     const qdq_graph *graph = d->graph;
     for (size_t i = 1; i < graph->value_count; i++) {
         if (graph->values[i].kind != QDQ_VALUE_INPUT) continue;
         d->values[i] = (value_place){.kind = AS_INPUT, .number = d->input_count};
         d->input_ids[d->input_count] = i;
-        d->inputs[d->input_count] = c_name(d, graph->values[i].name, "x");
+        d->inputs[d->input_count] = parameter(d, graph->values[i].name, "x");
         d->input_count++;
     }
     for (size_t i = 0; i < graph->output_count; i++) {
         value_place *place = &d->values[graph->outputs[i].value.id];
-        d->outputs[i] = c_name(d, graph->outputs[i].name, "y");
+        d->outputs[i] = parameter(d, graph->outputs[i].name, "y");
         const qdq_graph_value *v = &graph->values[graph->outputs[i].value.id];
         if (v->kind == QDQ_VALUE_MADE && !v->constant && place->kind == UNUSED)
             *place = (value_place){.kind = AS_OUTPUT, .number = i};
@@ -452,13 +422,14 @@ static void put_constant(FILE *out, size_t id, const c_draft *d) {
 }
 
 static void put_sizes(FILE *out, const c_draft *d) {
-    const char *name = capitals(d, d->name);
+    const char *name = qdq_c_capitals(d->mempool, d->name);
     fprintf(out, "#define %s_ARENA_BYTES %zu\n", name, d->plan.arena_bytes);
     for (size_t i = 0; i < d->input_count; i++)
-        fprintf(out, "#define %s_%s_ELEMENTS %zu\n", name, capitals(d, d->inputs[i]),
+        fprintf(out, "#define %s_%s_ELEMENTS %zu\n", name, qdq_c_capitals(d->mempool, d->inputs[i]),
                 qdq_shape_count(d->graph->values[d->input_ids[i]].type.shape));
     for (size_t i = 0; i < d->graph->output_count; i++)
-        fprintf(out, "#define %s_%s_ELEMENTS %zu\n", name, capitals(d, d->outputs[i]),
+        fprintf(out, "#define %s_%s_ELEMENTS %zu\n", name,
+                qdq_c_capitals(d->mempool, d->outputs[i]),
                 qdq_shape_count(d->graph->values[d->graph->outputs[i].value.id].type.shape));
 }
 
@@ -534,13 +505,12 @@ static qdq_status check_values(c_draft *d) {
     return QDQ_OK;
 }
 
-static qdq_status make_draft(c_draft *d, qdq_error *err) {
-    if (!qdq_target_version_find(d->graph->target, &d->version, err)) return QDQ_ERR_ARGUMENT;
+static qdq_status fill_draft(c_draft *d, qdq_error *err) {
     d->steps.mempool = d->calls.mempool = d->mempool;
     qdq_c_put(&d->steps, "%s", "");
     qdq_c_put(&d->calls, "%s", "");
     if (!place_all(d)) return out_of_memory(err);
-    d->name = c_name(d, d->graph->name, "qdq");
+    d->name = qdq_c_identifier(&d->given, d->graph->name, "qdq");
     check_values(d);
     for (size_t i = 0; i < d->graph->node_count; i++)
         if (is_run(d, &d->graph->nodes[i]) && !write_node(d, i)) return out_of_memory(err);
@@ -552,6 +522,16 @@ static qdq_status make_draft(c_draft *d, qdq_error *err) {
         if (is_run(d, &d->graph->nodes[i])) put_call(d, i);
     put_copies(d);
     return d->mempool->failed ? out_of_memory(err) : QDQ_OK;
+}
+
+static qdq_status make_draft(c_draft *d, qdq_error *err) {
+    if (!qdq_target_version_find(d->graph->target, &d->version, err)) return QDQ_ERR_ARGUMENT;
+    d->given.mempool = d->mempool;
+    d->given.taken = qdq_symbols_create(d->graph->allocator, err);
+    if (!d->given.taken) return QDQ_ERR_MEMORY;
+    qdq_status status = fill_draft(d, err);
+    qdq_symbols_destroy(d->given.taken);
+    return status;
 }
 
 static qdq_status write_file(c_draft *d, const char *path, qdq_error *err) {
