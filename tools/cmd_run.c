@@ -173,15 +173,16 @@ static void json_summary(qdq_json *json, const qdq_tensor *tensor) {
 //---- Comparing --------------------------------------------------------------
 
 // Compares the outputs that an --expect names: one output, or every output in the file.
-static int compare_expect(const results *r, const options *opt, const char *text, qdq_json *json) {
+static int compare_expect(const results *r, tensor_source *source, const options *opt,
+                          const char *text, qdq_json *json) {
     tensor_spec spec;
     int code = EXIT_OK;
     size_t compared = 0;
     (void)tensor_spec_of_result(r->graph, text, &spec);
-    if (*spec.name) return compare_output(find_result(r, spec.name), &spec, opt, json);
+    if (*spec.name) return compare_output(source, find_result(r, spec.name), &spec, opt, json);
     for (size_t i = 0; i < r->output_count; i++) {
-        if (!tensor_file_has(spec.file, r->tensors[i].name)) continue;
-        int one = compare_output(&r->tensors[i], &spec, opt, json);
+        if (!tensor_file_has(source, spec.file, r->tensors[i].name)) continue;
+        int one = compare_output(source, &r->tensors[i], &spec, opt, json);
         if (one > code) code = one;
         compared++;
     }
@@ -207,10 +208,13 @@ static int show_results(const results *r, const options *opt, double seconds) {
     } else if (sum) {
         for (size_t i = 0; i < r->output_count; i++) print_summary(&r->tensors[i]);
     }
+    tensor_source source = {.from = &opt->memory->allocator};
     for (size_t i = 0; i < opt->expects.count; i++) {
-        int one = compare_expect(r, opt, opt->expects.items[i], opt->json ? &json : NULL);
+        const char *text = opt->expects.items[i];
+        int one = compare_expect(r, &source, opt, text, opt->json ? &json : NULL);
         if (one > code) code = one;
     }
+    tensor_source_close(&source);
     if (opt->json) {
         qdq_json_end_array(&json);
         json_end(&json);

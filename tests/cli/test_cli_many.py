@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A node has any number of inputs, and a graph any number of outputs: the same bits, findings at the node that the
-user wrote, and memory for each input or output once."""
+user wrote, and memory and time for each input or output once. A call that takes longer than harness.TIMEOUT fails."""
 
+import itertools
 import json
+import re
+import zipfile
 
-from harness import Case, Tensor, graph, main, node, pack, read_safetensors, safetensors_bytes, value
+from harness import (Case, Tensor, graph, main, node, npy_bytes, pack, read_safetensors, safetensors_bytes, tensor,
+                     value)  # fmt: skip
 
 COUNTS = (11, 65, 200)  # an op's view of a node has room for the first 10
 MODES = ([], ["--tiled"], ["--materialize"], ["--fast"], ["--target", "ort"])
@@ -77,6 +81,64 @@ class Inputs(Case):
         self.write("g.json", graph([concat(names, 0)], [value(name, "float32", [1]) for name in names], {"y": "c"}))
         for command in (["check"], ["plan", "--tiled"], ["plan", "--target", "ort"]):
             self.assertLess(self.peak_mib(command[0], "g.json", *command[1:]), 200, command)
+
+
+class Files(Case):
+    """A file that holds all inputs or outputs is listed once: listing it for each of them took minutes."""
+
+    COUNT = 6000
+
+    def write_graph(self, names):
+        inputs = [value(name, "float32", [1]) for name in names]
+        self.write("g.json", graph([concat(names, 0)], inputs, {**{f"y_{x}": x for x in names[:-1]}, "c": "c"}))
+
+    def test_the_inputs_and_outputs_of_a_graph_lie_in_one_file(self):
+        names = [f"x{i}" for i in range(self.COUNT)]
+        self.write_graph(names)
+        parts = {name: tensor("float32", [1], [i]) for i, name in enumerate(names)}
+        (self.folder / "x.safetensors").write_bytes(safetensors_bytes(parts))
+        with zipfile.ZipFile(self.folder / "x.npz", "w") as archive:
+            for name, one in reversed(parts.items()):
+                archive.writestr(name + ".npy", npy_bytes("<f4", [1], one.data))
+        expected = pack("float32", range(self.COUNT))
+        for name in ("x.safetensors", "x.npz"):
+            self.qdq("run", "g.json", "-i", name, "-o", "y.safetensors")
+            got = read_safetensors(self.folder / "y.safetensors")
+            self.assertEqual(got["c"].data, expected, name)
+            self.assertEqual(got["y_x7"], parts["x7"], name)
+            self.qdq("run", "g.json", "-i", name, "-e", "y.safetensors")
+            self.qdq("run", "g.json", "-i", f"x7={name}", "-i", name, "-e", "y.safetensors")
+
+    def test_a_file_for_some_inputs_and_a_file_for_others(self):
+        names = ["a", "b", "c0", "d"]
+        self.write_graph(names)
+        own = {name: tensor("float32", [1], [i]) for i, name in enumerate(names)}
+        (self.folder / "abc.safetensors").write_bytes(safetensors_bytes({x: own[x] for x in ("a", "b", "c0")}))
+        (self.folder / "d.npz").write_bytes(b"")
+        other = {x: tensor("float32", [1], [10 + i]) for i, x in enumerate(("b", "d"))}
+        (self.folder / "bd.safetensors").write_bytes(safetensors_bytes(other))
+        for words, numbers in ((["abc", "bd"], [0, 1, 2, 11]), (["bd", "abc"], [0, 10, 2, 11]),
+                               (["a=abc", "c0=abc", "bd"], [0, 10, 2, 11])):  # fmt: skip
+            given = [word for one in words for word in ("-i", one + ".safetensors")]
+            self.qdq("run", "g.json", *given, "-o", "c=c.safetensors")
+            self.assertEqual(read_safetensors(self.folder / "c.safetensors")["c"].data, pack("float32", numbers))
+        err = self.qdq("run", "g.json", "-i", "bd.safetensors", code=2).err
+        self.assertEqual(err, "qdq: input 'a' is not given; add -i a=FILE, or --fill SEED\n")
+        err = self.qdq("run", "g.json", "-i", "a=bd.safetensors", "-i", "a=abc.safetensors", code=2).err
+        self.assertEqual(err, "qdq: input 'a' is given twice: bd.safetensors and abc.safetensors\n")
+
+    def test_an_emitted_function_has_a_parameter_for_each(self):
+        """Names that C writes alike get numbers in their order."""
+        marks = itertools.product("!$%&*+-/:;<>?@^|~", repeat=3)
+        names = ["".join(one) for one in itertools.islice(marks, 4000)] + [f"p{i}" for i in range(4000)] + ["P7"]
+        self.write_graph(names)
+        self.qdq("plan", "g.json", "--emit-c", "g.c")
+        text = (self.folder / "g.c").read_text()
+        parameters = re.search(r"\nvoid qdq_run\((.*?)\)", text).group(1)
+        found = re.findall(r"\*(\w+)(?:,|$)", parameters)
+        self.assertEqual(len(found), len(set(map(str.upper, found))))
+        self.assertEqual(found[1:3] + found[3999:4002], ["x_____2", "x_____3", "x_____4000", "p0", "p1"])
+        self.assertIn("P7_2", found)
 
 
 class Outputs(Case):

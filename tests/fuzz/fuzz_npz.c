@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     npz_file *file = npz_open(fuzz_file(data, size), &err);
     for (size_t i = 0; file && i < npz_count(file); i++) {
         npy_tensor tensor;
-        (void)npz_read(file, i, NULL, &tensor, &err);
+        (void)npz_read(file, i, NULL, NULL, &tensor, &err);
         npy_release(&tensor);
     }
     npz_close(file);

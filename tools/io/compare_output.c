@@ -157,11 +157,11 @@ static int compare_loaded(const qdq_tensor *tensor, const loaded_tensor *expecte
     return d.different ? EXIT_FINDINGS : EXIT_OK;
 }
 
-int compare_output(const qdq_tensor *tensor, const tensor_spec *spec, const options *opt,
-                   qdq_json *json) {
+int compare_output(tensor_source *source, const qdq_tensor *tensor, const tensor_spec *spec,
+                   const options *opt, qdq_json *json) {
     qdq_error err = {0};
     loaded_tensor expected;
-    if (tensor_load(spec, tensor->name, tensor->shape, &expected, &err) != QDQ_OK)
+    if (tensor_load(source, spec, tensor->name, tensor->shape, &expected, &err) != QDQ_OK)
         return report_error(&err);
     if (are_codes_of(tensor->dtype, expected.dtype, spec->file)) expected.dtype = tensor->dtype;
     int code = compare_loaded(tensor, &expected, opt, json);

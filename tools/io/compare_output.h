@@ -16,7 +16,7 @@ int compare_check_options(const options *opt);
 // NULL, as an object. Values are compared as numbers: NaN equals NaN, and -0 differs from 0 unless
 // a tolerance is given. Dtypes may differ, shapes may not. EXIT_OK, EXIT_FINDINGS if they differ by
 // more than --tolerance, or another exit code.
-int compare_output(const qdq_tensor *tensor, const tensor_spec *spec, const options *opt,
-                   qdq_json *json);
+int compare_output(tensor_source *source, const qdq_tensor *tensor, const tensor_spec *spec,
+                   const options *opt, qdq_json *json);
 
 #endif

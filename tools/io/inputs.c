@@ -14,13 +14,133 @@
 #include "tools/io/streams.h"
 #include "tools/io/tensor_io.h"
 
-//---- Inputs from files ------------------------------------------------------
+enum { NONE = -1 };  // no --input
 
-static int write_input(qdq_exec *exec, const qdq_tensor_info *input, const tensor_spec *spec) {
+// An input of the plan, and the numbers of the --input that names it and of the first that has a
+// tensor for it.
+typedef struct input_row {
+    const qdq_tensor_info *info;
+    size_t number;  // in the plan
+    ptrdiff_t named, chosen;
+} input_row;
+
+typedef struct input_list {
+    const qdq_graph *graph;
+    const options *opt;
+    input_row *rows;
+    size_t count;
+    tensor_source source;
+} input_list;
+
+//---- Choosing files ---------------------------------------------------------
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(((const input_row *)a)->info->name, ((const input_row *)b)->info->name);
+}
+
+static int find_name(const void *name, const void *row) {
+    return strcmp(name, ((const input_row *)row)->info->name);
+}
+
+static input_row *find_input(const input_list *list, const char *name) {
+    if (!list->count) return NULL;
+    return bsearch(name, list->rows, list->count, sizeof *list->rows, find_name);
+}
+
+static bool list_inputs(input_list *list, const qdq_plan *plan) {
+    list->count = qdq_plan_input_count(plan);
+    list->rows = calloc(list->count + 1, sizeof *list->rows);
+    for (size_t i = 0; list->rows && i < list->count; i++)
+        list->rows[i] = (input_row){qdq_plan_input(plan, i), i, NONE, NONE};
+    if (list->rows) qsort(list->rows, list->count, sizeof *list->rows, compare_names);
+    return list->rows != NULL;
+}
+
+static int unknown_input(const qdq_plan *plan, const char *name) {
+    size_t count = qdq_plan_input_count(plan);
+    const char **names = calloc(count + 1, sizeof *names);
+    for (size_t i = 0; names && i < count; i++) names[i] = qdq_plan_input(plan, i)->name;
+    int code = tell_unknown("input", name, names, names ? count : 0);
+    free(names);
+    return code;
+}
+
+static void choose(input_row *row, size_t option) {
+    if (row->chosen == NONE) row->chosen = (ptrdiff_t)option;
+}
+
+// Chooses a file for the input that the spec names.
+static int choose_for_one(input_list *list, const qdq_plan *plan, const tensor_spec *spec,
+                          size_t option) {
+    tensor_spec other;
+    input_row *row = find_input(list, spec->name);
+    if (!row) return unknown_input(plan, spec->name);
+    if (row->named != NONE) {
+        (void)tensor_spec_parse(list->opt->inputs.items[row->named], &other);
+        return tell_failure(QDQ_ERR_ARGUMENT, "input '%s' is given twice: %s and %s", spec->name,
+                            other.file, spec->file);
+    }
+    row->named = (ptrdiff_t)option;
+    choose(row, option);
+    return EXIT_OK;
+}
+
+// True if a file without NAME has a tensor of the name of an input or, then with *tensor set, of
+// its original name in the file of the graph.
+static bool has_tensor_for(input_list *list, const char *file, const char *name,
+                           const char **tensor) {
+    const char *original = qdq_value_original(list->graph, name);
+    *tensor = NULL;
+    if (tensor_file_has(&list->source, file, name)) return true;
+    if (original == name || !tensor_file_has(&list->source, file, original)) return false;
+    *tensor = original;
+    return true;
+}
+
+// Chooses a file without NAME, a .safetensors or .npz file with a tensor for some input.
+static int choose_for_all(input_list *list, const tensor_spec *spec, size_t option) {
+    qdq_error err = {0};
+    const char *tensor;
+    if (is_no_tensor_file(stream_path(spec->file), &err)) return report_error(&err);
+    if (!holds_named_tensors(spec->file))
+        return tell_failure(
+            QDQ_ERR_ARGUMENT,
+            "--input is '%s', wanted NAME=%s, or a .safetensors or .npz file for all", spec->file,
+            spec->file);
+    if (!tensor_file_opens(&list->source, spec->file, &err)) return report_error(&err);
+    bool used = false;
+    for (size_t i = 0; i < list->count; i++) {
+        if (!has_tensor_for(list, spec->file, list->rows[i].info->name, &tensor)) continue;
+        choose(&list->rows[i], option);
+        used = true;
+    }
+    if (used) return EXIT_OK;
+    return tell_failure(QDQ_ERR_PARSE,
+                        "%s has no tensor with the name of an input; use -i NAME=%s#TENSOR",
+                        spec->file, spec->file);
+}
+
+static int choose_files(input_list *list, const qdq_plan *plan) {
+    const string_list *inputs = &list->opt->inputs;
+    int code = EXIT_OK;
+    for (size_t k = 0; k < inputs->count && code == EXIT_OK; k++) {
+        tensor_spec spec;
+        if (!tensor_spec_of_input(list->graph, inputs->items[k], &spec))
+            return tell_failure(QDQ_ERR_ARGUMENT, "--input is '%s', wanted [NAME=]FILE",
+                                inputs->items[k]);
+        code = *spec.name ? choose_for_one(list, plan, &spec, k) : choose_for_all(list, &spec, k);
+    }
+    return code;
+}
+
+//---- Reading them -----------------------------------------------------------
+
+static int write_input(input_list *list, qdq_exec *exec, const qdq_tensor_info *input,
+                       const tensor_spec *spec) {
     qdq_error err = {0};
     loaded_tensor tensor;
     char has[128], wants[128];
-    if (tensor_load(spec, input->name, input->shape, &tensor, &err) != QDQ_OK)
+    if (tensor_load(&list->source, spec, input->name, input->shape, &tensor, &err) != QDQ_OK)
         return report_error(&err);
     int code = EXIT_OK;
     if (are_codes_of(input->dtype, tensor.dtype, spec->file)) tensor.dtype = input->dtype;
@@ -38,100 +158,52 @@ static int write_input(qdq_exec *exec, const qdq_tensor_info *input, const tenso
     return code;
 }
 
-//---- All inputs -------------------------------------------------------------
-
-static bool has_input(const qdq_plan *plan, const char *name) {
-    for (size_t i = 0; i < qdq_plan_input_count(plan); i++)
-        if (strcmp(qdq_plan_input(plan, i)->name, name) == 0) return true;
-    return false;
-}
-
-static int unknown_input(const qdq_plan *plan, const char *name) {
-    size_t count = qdq_plan_input_count(plan);
-    const char **names = calloc(count + 1, sizeof *names);
-    for (size_t i = 0; names && i < count; i++) names[i] = qdq_plan_input(plan, i)->name;
-    int code = tell_unknown("input", name, names, names ? count : 0);
-    free(names);
-    return code;
-}
-
-// Checks a file without NAME: it must be a .safetensors or .npz file with a tensor for some input.
-static int check_nameless(const qdq_graph *graph, const qdq_plan *plan, const tensor_spec *spec) {
-    size_t count = qdq_plan_input_count(plan);
-    qdq_error err = {0};
-    if (is_no_tensor_file(stream_path(spec->file), &err)) return report_error(&err);
-    if (!holds_named_tensors(spec->file))
-        return tell_failure(
-            QDQ_ERR_ARGUMENT,
-            "--input is '%s', wanted NAME=%s, or a .safetensors or .npz file for all", spec->file,
-            spec->file);
-    if (!tensor_file_opens(spec->file, &err)) return report_error(&err);
-    bool used = false;
-    for (size_t i = 0; i < count; i++) {
-        const char *name = qdq_plan_input(plan, i)->name;
-        used |= tensor_file_has(spec->file, name) ||
-                tensor_file_has(spec->file, qdq_value_original(graph, name));
-    }
-    if (used) return EXIT_OK;
-    return tell_failure(QDQ_ERR_PARSE,
-                        "%s has no tensor with the name of an input; use -i NAME=%s#TENSOR",
-                        spec->file, spec->file);
-}
-
-// Checks that every --input matches an input.
-static int check_names(const qdq_graph *graph, const qdq_plan *plan, const options *opt) {
-    for (size_t k = 0; k < opt->inputs.count; k++) {
-        tensor_spec spec;
-        if (!tensor_spec_of_input(graph, opt->inputs.items[k], &spec))
-            return tell_failure(QDQ_ERR_ARGUMENT, "--input is '%s', wanted [NAME=]FILE",
-                                opt->inputs.items[k]);
-        if (*spec.name && !has_input(plan, spec.name)) return unknown_input(plan, spec.name);
-        for (size_t i = 0; *spec.name && i < k; i++) {
-            tensor_spec other;
-            if (tensor_spec_of_input(graph, opt->inputs.items[i], &other) &&
-                strcmp(other.name, spec.name) == 0)
-                return tell_failure(QDQ_ERR_ARGUMENT, "input '%s' is given twice: %s and %s",
-                                    spec.name, other.file, spec.file);
-        }
-        int code = *spec.name ? EXIT_OK : check_nameless(graph, plan, &spec);
-        if (code != EXIT_OK) return code;
-    }
-    return EXIT_OK;
-}
-
-// Finds the --input for an input: NAME=FILE with its name, or a file without NAME that has a tensor
-// of its name or of its original name in the file of the graph.
-static bool find_spec(const qdq_graph *graph, const options *opt, const char *name,
-                      tensor_spec *spec) {
-    const char *original = qdq_value_original(graph, name);
-    for (size_t k = 0; k < opt->inputs.count; k++) {
-        (void)tensor_spec_of_input(graph, opt->inputs.items[k], spec);
-        if (*spec->name ? strcmp(spec->name, name) == 0 : tensor_file_has(spec->file, name))
-            return true;
-        if (*spec->name || original == name || !tensor_file_has(spec->file, original)) continue;
-        snprintf(spec->tensor, sizeof spec->tensor, "%s", original);
-        return true;
-    }
-    return false;
-}
-
-static int give_input(const qdq_graph *graph, qdq_exec *exec, const qdq_tensor_info *input,
-                      const options *opt) {
+static int give_input(input_list *list, qdq_exec *exec, const input_row *row) {
     tensor_spec spec;
-    if (find_spec(graph, opt, input->name, &spec)) return write_input(exec, input, &spec);
-    if (opt->fill) return EXIT_OK;
+    const char *tensor = NULL;
+    if (row->chosen == NONE) return EXIT_OK;
+    (void)tensor_spec_of_input(list->graph, list->opt->inputs.items[row->chosen], &spec);
+    if (!*spec.name) (void)has_tensor_for(list, spec.file, row->info->name, &tensor);
+    if (tensor) snprintf(spec.tensor, sizeof spec.tensor, "%s", tensor);
+    return write_input(list, exec, row->info, &spec);
+}
+
+// Orders inputs by their files, which are then opened once, and in the plan.
+static int compare_files(const void *a, const void *b) {
+    const input_row *x = a, *y = b;
+    int order = (x->chosen > y->chosen) - (x->chosen < y->chosen);
+    return order ? order : (x->number > y->number) - (x->number < y->number);
+}
+
+// Inputs without a file come first.
+static int check_all_given(const input_list *list) {
+    if (list->opt->fill || !list->count || list->rows[0].chosen != NONE) return EXIT_OK;
+    const char *name = list->rows[0].info->name;
     return tell_failure(QDQ_ERR_ARGUMENT, "input '%s' is not given; add -i %s=FILE, or --fill SEED",
-                        input->name, input->name);
+                        name, name);
+}
+
+static int fill_inputs(const input_list *list, qdq_exec *exec) {
+    size_t seed;
+    qdq_error err = {0};
+    const char *fill = list->opt->fill;
+    if (!options_number("fill", fill, 0, 0, &seed)) return EXIT_USAGE;
+    if (!fill || qdq_exec_fill(exec, list->graph, seed, &err) == QDQ_OK) return EXIT_OK;
+    return report_error(&err);
 }
 
 int give_inputs(const qdq_graph *graph, const qdq_plan *plan, qdq_exec *exec, const options *opt) {
-    size_t seed;
-    qdq_error err = {0};
-    int code = check_names(graph, plan, opt);
-    if (code != EXIT_OK) return code;
-    if (!options_number("fill", opt->fill, 0, 0, &seed)) return EXIT_USAGE;
-    if (opt->fill && qdq_exec_fill(exec, graph, seed, &err) != QDQ_OK) return report_error(&err);
-    for (size_t i = 0; i < qdq_plan_input_count(plan) && code == EXIT_OK; i++)
-        code = give_input(graph, exec, qdq_plan_input(plan, i), opt);
+    input_list list = {.graph = graph, .opt = opt, .source.from = &opt->memory->allocator};
+    int code = list_inputs(&list, plan)
+                   ? choose_files(&list, plan)
+                   : tell_failure(QDQ_ERR_MEMORY, "no memory for the names of inputs");
+    if (code == EXIT_OK) code = fill_inputs(&list, exec);
+    if (code == EXIT_OK && list.count)
+        qsort(list.rows, list.count, sizeof *list.rows, compare_files);
+    if (code == EXIT_OK) code = check_all_given(&list);
+    for (size_t i = 0; i < list.count && code == EXIT_OK; i++)
+        code = give_input(&list, exec, &list.rows[i]);
+    tensor_source_close(&list.source);
+    free(list.rows);
     return code;
 }

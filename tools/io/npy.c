@@ -13,6 +13,7 @@
 
 #include "runtime/base/file_draft.h"
 #include "runtime/base/posix.h"
+#include "tools/elements.h"
 #include "tools/io/npy_header.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
@@ -66,7 +67,7 @@ static qdq_status read_header(FILE *stream, size_t bytes, npy_tensor *out, qdq_e
 }
 
 static qdq_status read_parts(FILE *stream, uint64_t file_bytes, const qdq_shape *wanted,
-                             npy_tensor *out, qdq_error *err) {
+                             const qdq_allocator *from, npy_tensor *out, qdq_error *err) {
     size_t header_bytes = 0, used = 0;
     qdq_status status = read_preamble(stream, &header_bytes, &used, err);
     if (status == QDQ_OK) status = read_header(stream, header_bytes, out, err);
@@ -78,8 +79,8 @@ static qdq_status read_parts(FILE *stream, uint64_t file_bytes, const qdq_shape 
                         "the file has %" PRIu64 " bytes of data, but its shape and type take %zu",
                         data_bytes, out->bytes);
     if (wanted && !qdq_shape_equal(*wanted, out->shape)) return QDQ_OK;
-    out->data = malloc(out->bytes);
-    if (!out->data) return npy_fail(err, QDQ_ERR_MEMORY, "out of memory: %zu bytes", out->bytes);
+    out->data = elements_take(from, out->bytes);
+    if (!out->data) return npy_fail(err, QDQ_ERR_MEMORY, "no memory for %zu bytes", out->bytes);
     if (fread(out->data, out->bytes, 1, stream) != 1) return fail_read(stream, "data", err);
     return QDQ_OK;
 }
@@ -102,14 +103,15 @@ static qdq_status open_regular(const char *path, FILE **out, uint64_t *bytes, qd
     return status;
 }
 
-qdq_status npy_read_as(const char *path, const qdq_shape *wanted, npy_tensor *out, qdq_error *err) {
+qdq_status npy_read_as(const char *path, const qdq_shape *wanted, const qdq_allocator *from,
+                       npy_tensor *out, qdq_error *err) {
     FILE *stream = NULL;
     uint64_t bytes = 0;
     qdq_error own = {0};
     *out = (npy_tensor){0};
     qdq_status status = open_regular(path, &stream, &bytes, &own);
     if (status == QDQ_OK) {
-        status = read_parts(stream, bytes, wanted, out, &own);
+        status = read_parts(stream, bytes, wanted, from, out, &own);
         (void)fclose(stream);
     }
     if (status == QDQ_OK) return QDQ_OK;
@@ -118,11 +120,11 @@ qdq_status npy_read_as(const char *path, const qdq_shape *wanted, npy_tensor *ou
 }
 
 qdq_status npy_read(const char *path, npy_tensor *out, qdq_error *err) {
-    return npy_read_as(path, NULL, out, err);
+    return npy_read_as(path, NULL, NULL, out, err);
 }
 
 void npy_release(npy_tensor *tensor) {
-    free(tensor->data);
+    elements_free(tensor->data);
     *tensor = (npy_tensor){0};
 }
 

@@ -6,7 +6,7 @@
 #include <qdq/base.h>
 #include <stdio.h>
 
-// An array in memory from malloc; npy_release frees it. All zero is empty.
+// An array in memory of tools/elements.h; npy_release frees it. All zero is empty.
 typedef struct npy_tensor {
     qdq_dtype dtype;
     qdq_shape shape;
@@ -18,9 +18,10 @@ typedef struct npy_tensor {
 // row-major, dims of at least 1, no extra bytes. On failure `out` is all zero. Errors begin with
 // the path.
 qdq_status npy_read(const char *path, npy_tensor *out, qdq_error *err);
-// Does the same, but if `wanted` is given and the header has another shape, `out` gets the shape of
-// the header and no data.
-qdq_status npy_read_as(const char *path, const qdq_shape *wanted, npy_tensor *out, qdq_error *err);
+// Does the same with memory of `from`, but if `wanted` is given and the header has another shape,
+// `out` gets the shape of the header and no data.
+qdq_status npy_read_as(const char *path, const qdq_shape *wanted, const qdq_allocator *from,
+                       npy_tensor *out, qdq_error *err);
 void npy_release(npy_tensor *tensor);
 
 // Writes a file of format 1 under a temporary name and renames it to `path`, so that `path` is the

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/elements.h"
 #include "tools/io/npy_header.h"
 #include "tools/io/npy_source.h"
 #include "tools/io/zip/zip_file.h"
@@ -11,14 +12,15 @@
 enum { MOST_RATIO = 1100 };  // deflate compresses less than this
 
 typedef struct member {
-    char *name;  // owned
+    char *name;     // owned
+    size_t number;  // in the file
     byte_source source;
 } member;
 
 struct npz_file {
     FILE *stream;
     char *path;
-    member *members;
+    member *members;  // sorted by name, so that npz_find is quick
     size_t count;
 };
 
@@ -37,7 +39,7 @@ static bool add_member(npz_file *f, const char *name, const byte_source *source)
         if (!more) return false;
         f->members = more;
     }
-    member m = {.name = malloc(length + 1), .source = *source};
+    member m = {.name = malloc(length + 1), .number = f->count, .source = *source};
     if (!m.name) return false;
     memcpy(m.name, name, length + 1);
     m.name[length - strlen(".npy")] = '\0';
@@ -48,6 +50,13 @@ static bool add_member(npz_file *f, const char *name, const byte_source *source)
 static bool is_array(const char *name) {
     size_t length = strlen(name);
     return length >= 4 && strcmp(name + length - 4, ".npy") == 0;
+}
+
+// Orders members by name, and equal names by number.
+static int compare_members(const void *a, const void *b) {
+    const member *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    return order ? order : (x->number > y->number) - (x->number < y->number);
 }
 
 static qdq_status list_members(npz_file *f, uint64_t bytes, qdq_error *err) {
@@ -63,6 +72,7 @@ static qdq_status list_members(npz_file *f, uint64_t bytes, qdq_error *err) {
         if (!add_member(f, name, &source)) status = source_fail(&own, QDQ_ERR_MEMORY, "no memory");
     }
     zip_close(&zip);
+    if (f->count) qsort(f->members, f->count, sizeof *f->members, compare_members);
     return status == QDQ_OK ? QDQ_OK : failed(f, status, &own, err);
 }
 
@@ -97,25 +107,32 @@ size_t npz_count(const npz_file *file) { return file->count; }
 const char *npz_name(const npz_file *file, size_t index) { return file->members[index].name; }
 
 size_t npz_find(const npz_file *file, const char *name) {
-    size_t i = 0;
-    while (i < file->count && strcmp(file->members[i].name, name) != 0) i++;
-    return i;
+    size_t low = 0, high = file->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(file->members[middle].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < file->count && strcmp(file->members[low].name, name) == 0;
+    return found ? low : file->count;
 }
 
 //---- Reading ----------------------------------------------------------------
 
-static qdq_status read_array(byte_source *source, const qdq_shape *wanted, npy_tensor *out,
-                             qdq_error *err) {
+static qdq_status read_array(byte_source *source, const qdq_shape *wanted,
+                             const qdq_allocator *from, npy_tensor *out, qdq_error *err) {
     uint64_t at = 0;
     qdq_status status = npy_source_header(source, &out->dtype, &out->shape, &out->bytes, &at, err);
     if (status != QDQ_OK || (wanted && !qdq_shape_equal(*wanted, out->shape))) return status;
-    out->data = malloc(out->bytes + 1);
-    if (!out->data) return source_fail(err, QDQ_ERR_MEMORY, "out of memory: %zu bytes", out->bytes);
+    out->data = elements_take(from, out->bytes);
+    if (!out->data) return source_fail(err, QDQ_ERR_MEMORY, "no memory for %zu bytes", out->bytes);
     return source_read(source, at, out->data, out->bytes, err);
 }
 
-qdq_status npz_read(npz_file *file, size_t index, const qdq_shape *wanted, npy_tensor *out,
-                    qdq_error *err) {
+qdq_status npz_read(npz_file *file, size_t index, const qdq_shape *wanted,
+                    const qdq_allocator *from, npy_tensor *out, qdq_error *err) {
     const member *m = &file->members[index];
     byte_source source = m->source;
     qdq_error own = {0};
@@ -123,7 +140,7 @@ qdq_status npz_read(npz_file *file, size_t index, const qdq_shape *wanted, npy_t
     if (source.size / MOST_RATIO > source.stored)
         return npy_fail(err, QDQ_ERR_PARSE, "%s: '%s' claims more bytes than it can hold",
                         file->path, m->name);
-    qdq_status status = read_array(&source, wanted, out, &own);
+    qdq_status status = read_array(&source, wanted, from, out, &own);
     source_close(&source);
     if (status == QDQ_OK) return QDQ_OK;
     npy_release(out);

@@ -74,11 +74,14 @@ static int check_expect(const qdq_graph *graph, const qdq_plan *plan, const opti
     if (access(path, R_OK) != 0)
         return tell_failure(QDQ_ERR_IO, "%s: cannot be opened: %s", path, strerror(errno));
     if (is_no_tensor_file(path, &err)) return report_error(&err);
+    tensor_source source = {.from = &opt->memory->allocator};
     bool found = *spec.name != '\0';
     for (size_t i = 0; !found && i < qdq_plan_output_count(plan); i++)
-        found = tensor_file_has(spec.file, qdq_plan_output(plan, i)->name);
+        found = tensor_file_has(&source, spec.file, qdq_plan_output(plan, i)->name);
+    bool opens = found || tensor_file_opens(&source, spec.file, &err);
+    tensor_source_close(&source);
     if (found) return EXIT_OK;
-    if (!tensor_file_opens(spec.file, &err)) return report_error(&err);
+    if (!opens) return report_error(&err);
     return tell_failure(QDQ_ERR_PARSE, "%s has no tensor with the name of an output", spec.file);
 }
 

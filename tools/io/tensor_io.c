@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "runtime/base/words.h"
+#include "tools/elements.h"
 #include "tools/io/file_kind.h"
 #include "tools/io/npy.h"
 #include "tools/io/npz.h"
@@ -58,8 +59,9 @@ static qdq_status fail(qdq_error *err, qdq_status status, const char *file, cons
     return status;
 }
 
-static qdq_status load_from(const qdq_tensor_file *file, const tensor_spec *spec, const char *name,
+static qdq_status load_from(const tensor_source *source, const tensor_spec *spec, const char *name,
                             qdq_shape shape, loaded_tensor *out, qdq_error *err) {
+    const qdq_tensor_file *file = source->tensors;
     const char *wanted = *spec->tensor ? spec->tensor : name;
     const qdq_tensor_info *info = qdq_tensor_file_find(file, wanted);
     if (!info && !*spec->tensor && *spec->name && qdq_tensor_file_count(file) == 1)
@@ -67,7 +69,7 @@ static qdq_status load_from(const qdq_tensor_file *file, const tensor_spec *spec
     if (!info) return fail(err, QDQ_ERR_PARSE, spec->file, "there is no tensor ", wanted);
     *out = (loaded_tensor){.dtype = info->dtype, .shape = info->shape};
     if (!qdq_shape_equal(shape, info->shape)) return QDQ_OK;
-    out->data = malloc(info->bytes ? info->bytes : 1);
+    out->data = elements_take(source->from, info->bytes);
     if (!out->data) return fail(err, QDQ_ERR_MEMORY, spec->file, "no memory for tensor ", wanted);
     return qdq_tensor_file_read(file, info, out->data, err);
 }
@@ -92,57 +94,75 @@ qdq_tensor_file *tensor_file_open(const char *file, qdq_error *err) {
     return is_no_tensor_file(path, err) ? NULL : qdq_tensor_file_open(path, NULL, err);
 }
 
-static qdq_status load_from_npz(const tensor_spec *spec, const char *name, qdq_shape shape,
-                                loaded_tensor *out, qdq_error *err) {
+void tensor_source_close(tensor_source *source) {
+    npz_close(source->npz);
+    qdq_tensor_file_close(source->tensors);
+    *source = (tensor_source){.from = source->from};
+}
+
+// Opens a file of named tensors, unless it is open.
+static bool open_named(tensor_source *source, const char *file, qdq_error *err) {
+    if (*source->file && strcmp(source->file, file) == 0) return true;
+    tensor_source_close(source);
+    if (tensor_kind(stream_path(file)) == KIND_NPZ)
+        source->npz = npz_open(stream_path(file), err);
+    else
+        source->tensors = tensor_file_open(file, err);
+    bool opened = source->npz || source->tensors;
+    if (opened) snprintf(source->file, sizeof source->file, "%s", file);
+    return opened;
+}
+
+static qdq_status load_from_npz(const tensor_source *source, const tensor_spec *spec,
+                                const char *name, qdq_shape shape, loaded_tensor *out,
+                                qdq_error *err) {
     const char *wanted = *spec->tensor ? spec->tensor : name;
-    npz_file *file = npz_open(stream_path(spec->file), err);
-    if (!file) return err->status;
+    npz_file *file = source->npz;
     npy_tensor npy = {0};
     size_t index = npz_find(file, wanted), count = npz_count(file);
     if (index == count && !*spec->tensor && *spec->name && count == 1) index = 0;
     qdq_status status = index < count
-                            ? npz_read(file, index, &shape, &npy, err)
+                            ? npz_read(file, index, &shape, source->from, &npy, err)
                             : fail(err, QDQ_ERR_PARSE, spec->file, "there is no tensor ", wanted);
     if (status == QDQ_OK) *out = (loaded_tensor){npy.dtype, npy.shape, npy.data};
-    npz_close(file);
     return status;
 }
 
-qdq_status tensor_load(const tensor_spec *spec, const char *name, qdq_shape wanted,
-                       loaded_tensor *out, qdq_error *err) {
+qdq_status tensor_load(tensor_source *source, const tensor_spec *spec, const char *name,
+                       qdq_shape wanted, loaded_tensor *out, qdq_error *err) {
     const char *path = stream_path(spec->file);
     file_kind kind = tensor_kind(path);
     *out = (loaded_tensor){0};
     if (is_no_tensor_file(path, err)) return err->status;
     if (kind == KIND_NPY) {
         npy_tensor npy;
-        qdq_status status = npy_read_as(path, &wanted, &npy, err);
+        qdq_status status = npy_read_as(path, &wanted, source->from, &npy, err);
         if (status == QDQ_OK) *out = (loaded_tensor){npy.dtype, npy.shape, npy.data};
         return status;
     }
-    if (kind == KIND_NPZ) return load_from_npz(spec, name, wanted, out, err);
     if (kind == KIND_UNKNOWN)
         return fail(err, QDQ_ERR_ARGUMENT, path,
                     "a tensor file is .npy, .npz or .safetensors; needed for ", name);
-    qdq_tensor_file *file = tensor_file_open(spec->file, err);
-    if (!file) return err->status;
-    qdq_status status = load_from(file, spec, name, wanted, out, err);
-    qdq_tensor_file_close(file);
+    if (!open_named(source, spec->file, err)) return err->status;
+    qdq_status status = source->npz ? load_from_npz(source, spec, name, wanted, out, err)
+                                    : load_from(source, spec, name, wanted, out, err);
     if (status != QDQ_OK) tensor_release(out);
     return status;
 }
 
 qdq_status tensor_shape(const tensor_spec *spec, const char *name, qdq_shape *out, qdq_error *err) {
     static const qdq_shape none = {.rank = -1};  // which no tensor has
+    tensor_source source = {.from = NULL};
     loaded_tensor tensor;
-    qdq_status status = tensor_load(spec, name, none, &tensor, err);
+    qdq_status status = tensor_load(&source, spec, name, none, &tensor, err);
     *out = tensor.shape;
     tensor_release(&tensor);
+    tensor_source_close(&source);
     return status;
 }
 
 void tensor_release(loaded_tensor *tensor) {
-    free(tensor->data);
+    elements_free(tensor->data);
     *tensor = (loaded_tensor){0};
 }
 
@@ -151,31 +171,17 @@ bool are_codes_of(qdq_dtype dtype, qdq_dtype stored, const char *file) {
            strcmp(qdq_dtype_get(dtype)->safetensors, qdq_dtype_get(stored)->safetensors) == 0;
 }
 
-bool tensor_file_opens(const char *file, qdq_error *err) {
-    if (tensor_kind(stream_path(file)) == KIND_NPZ) {
-        npz_file *npz = npz_open(stream_path(file), err);
-        npz_close(npz);
-        return npz != NULL;
-    }
-    qdq_tensor_file *tensors = tensor_file_open(file, err);
-    qdq_tensor_file_close(tensors);
-    return tensors != NULL;
+bool tensor_file_opens(tensor_source *source, const char *file, qdq_error *err) {
+    return open_named(source, file, err);
 }
 
-bool tensor_file_has(const char *path, const char *name) {
+bool tensor_file_has(tensor_source *source, const char *file, const char *name) {
     qdq_error unused = {0};
-    file_kind kind = tensor_kind(stream_path(path));
-    if (kind == KIND_NPZ) {
-        npz_file *file = npz_open(stream_path(path), &unused);
-        bool has = file && npz_find(file, name) < npz_count(file);
-        npz_close(file);
-        return has;
-    }
-    if (kind != KIND_SAFETENSORS) return false;
-    qdq_tensor_file *file = tensor_file_open(path, &unused);
-    bool has = file && qdq_tensor_file_find(file, name);
-    qdq_tensor_file_close(file);
-    return has;
+    bool is_open = *source->file && strcmp(source->file, file) == 0;
+    if (!is_open && !holds_named_tensors(file)) return false;
+    if (!open_named(source, file, &unused)) return false;
+    if (source->npz) return npz_find(source->npz, name) < npz_count(source->npz);
+    return qdq_tensor_file_find(source->tensors, name) != NULL;
 }
 
 void to_doubles(qdq_dtype dtype, const void *data, size_t n, double *out) {

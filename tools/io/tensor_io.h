@@ -20,7 +20,18 @@ bool tensor_spec_parse(const char *text, tensor_spec *out);
 bool tensor_spec_of_input(const qdq_graph *graph, const char *text, tensor_spec *out);
 bool tensor_spec_of_result(const qdq_graph *graph, const char *text, tensor_spec *out);
 
-// A tensor in memory from malloc; tensor_release frees it.
+// Files of tensors, of which the last stays open: many of its tensors are read without listing it
+// again. Set only `from` at first, and close it.
+typedef struct tensor_source {
+    const qdq_allocator *from;  // of elements; NULL: the C library
+    char file[4096];            // that is open; "": none
+    struct npz_file *npz;
+    qdq_tensor_file *tensors;
+} tensor_source;
+
+void tensor_source_close(tensor_source *source);
+
+// A tensor in memory of the source's allocator; tensor_release frees it.
 typedef struct loaded_tensor {
     qdq_dtype dtype;
     qdq_shape shape;
@@ -36,8 +47,8 @@ qdq_tensor_file *tensor_file_open(const char *file, qdq_error *err);
 // Reads the tensor for `name`: the array of an .npy file; in other files the tensor that the spec
 // names, or else `name`, or else the only tensor. If its shape is not `wanted`, `out` gets its
 // shape and no data, so that a header cannot demand memory for elements of no use.
-qdq_status tensor_load(const tensor_spec *spec, const char *name, qdq_shape wanted,
-                       loaded_tensor *out, qdq_error *err);
+qdq_status tensor_load(tensor_source *source, const tensor_spec *spec, const char *name,
+                       qdq_shape wanted, loaded_tensor *out, qdq_error *err);
 // Reads only its shape.
 qdq_status tensor_shape(const tensor_spec *spec, const char *name, qdq_shape *out, qdq_error *err);
 void tensor_release(loaded_tensor *tensor);
@@ -46,9 +57,9 @@ void tensor_release(loaded_tensor *tensor);
 bool are_codes_of(qdq_dtype dtype, qdq_dtype stored, const char *file);
 
 // True if a file of named tensors can be opened; otherwise sets `err`.
-bool tensor_file_opens(const char *file, qdq_error *err);
+bool tensor_file_opens(tensor_source *source, const char *file, qdq_error *err);
 // True if a file given without NAME has a tensor named `name`.
-bool tensor_file_has(const char *file, const char *name);
+bool tensor_file_has(tensor_source *source, const char *file, const char *name);
 
 // Writes one tensor in the format of the file's ending; pipes without an ending get .npy. For
 // dtypes that .npy does not have, the tensor is widened to float32.

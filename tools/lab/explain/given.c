@@ -122,12 +122,13 @@ static qdq_value value_called(const qdq_graph *graph, const char *name) {
 }
 
 // Loads the tensor of a value; without data if it has another shape.
-static qdq_status load_value(const qdq_graph *graph, const tensor_spec *spec, const char *name,
-                             qdq_value value, loaded_tensor *out, qdq_error *err) {
+static qdq_status load_value(given_values *given, const qdq_graph *graph, const tensor_spec *spec,
+                             const char *name, qdq_value value, loaded_tensor *out,
+                             qdq_error *err) {
     qdq_dtype dtype;
     qdq_shape shape = {0};
     (void)qdq_value_type(graph, value, &dtype, &shape);
-    return tensor_load(spec, name, shape, out, err);
+    return tensor_load(&given->source, spec, name, shape, out, err);
 }
 
 // Takes the elements of a value.
@@ -173,7 +174,7 @@ static int take_named(given_values *given, const qdq_graph *graph, const tensor_
         return EXIT_OK;
     }
     snprintf(spec.tensor, sizeof spec.tensor, "%s", name);
-    if (load_value(graph, &spec, name, value, &t, &err) != QDQ_OK) return report_error(&err);
+    if (load_value(given, graph, &spec, name, value, &t, &err) != QDQ_OK) return report_error(&err);
     int code = take(given, graph, name, value, spec.file, &t);
     tensor_release(&t);
     return code;
@@ -225,7 +226,8 @@ static int take_file(given_values *given, const qdq_graph *graph, const qdq_plan
             "--got has '%s', which is a constant of the graph; give values that nodes "
             "compute",
             spec.name);
-    if (load_value(graph, &spec, spec.name, value, &t, &err) != QDQ_OK) return report_error(&err);
+    if (load_value(given, graph, &spec, spec.name, value, &t, &err) != QDQ_OK)
+        return report_error(&err);
     int code = take(given, graph, spec.name, value, spec.file, &t);
     tensor_release(&t);
     return code;
@@ -233,7 +235,8 @@ static int take_file(given_values *given, const qdq_graph *graph, const qdq_plan
 
 int given_open(given_values *given, const session *s) {
     size_t ids = graph_ids(s->graph, s->plan);
-    *given = (given_values){.ids = ids, .allocator = s->exec_options.allocator};
+    const qdq_allocator *from = s->exec_options.allocator;
+    *given = (given_values){.ids = ids, .allocator = from, .source.from = from};
     given->data = calloc(ids, sizeof *given->data);
     given->inputs = calloc(ids, sizeof *given->inputs);
     given->names = calloc(ids, sizeof *given->names);
@@ -276,16 +279,18 @@ int given_read(given_values *given, const session *s, const string_list *files) 
 // True if a file of --got has a tensor for an input of the graph.
 static bool has_input(const session *s, const char *text) {
     tensor_spec spec;
+    tensor_source source = {.from = s->exec_options.allocator};
+    bool has = false;
     if (!tensor_spec_parse(text, &spec)) return false;
-    for (size_t i = 0; i < qdq_plan_input_count(s->plan); i++) {
+    for (size_t i = 0; !has && i < qdq_plan_input_count(s->plan); i++) {
         const char *name = qdq_plan_input(s->plan, i)->name;
         const char *original = qdq_value_original(s->graph, name);
-        bool has = *spec.name
-                       ? strcmp(spec.name, name) == 0 || strcmp(spec.name, original) == 0
-                       : tensor_file_has(spec.file, name) || tensor_file_has(spec.file, original);
-        if (has) return true;
+        has = *spec.name ? strcmp(spec.name, name) == 0 || strcmp(spec.name, original) == 0
+                         : tensor_file_has(&source, spec.file, name) ||
+                               tensor_file_has(&source, spec.file, original);
     }
-    return false;
+    tensor_source_close(&source);
+    return has;
 }
 
 // Inputs that -i does not give may be in the files of --got.
@@ -344,5 +349,6 @@ void given_release(given_values *given) {
         if (given->inputs) elements_free(given->inputs[i]);
     }
     free(given->data), free(given->inputs), free(given->names);
+    tensor_source_close(&given->source);
     *given = (given_values){0};
 }

@@ -5,6 +5,7 @@
 
 #include <qdq/exec.h>
 
+#include "tools/io/tensor_io.h"
 #include "tools/session.h"
 
 typedef struct given_values {
@@ -16,6 +17,7 @@ typedef struct given_values {
     size_t ignored;      // tensors whose name is no value's
     char ignored_name[128];          // name of an ignored tensor
     const qdq_allocator *allocator;  // allocates elements
+    tensor_source source;            // the file that is read
 } given_values;
 
 // Opens an empty set of values. EXIT_OK, or another exit code after a message; release it in either
