@@ -13,6 +13,7 @@
 #include "tools/failure.h"
 #include "tools/io/input_shapes.h"
 #include "tools/io/streams.h"
+#include "tools/options.h"
 #include "tools/session.h"
 
 enum { RUN, STEPS, OTHER_MODE, LOAD_COMPILE, FIRST_LIMIT, MEMBERS = FIRST_LIMIT + MAX_LIMITS };

@@ -11,6 +11,7 @@
 #include "tools/findings.h"
 #include "tools/html/findings_json.h"
 #include "tools/html/report_file.h"
+#include "tools/options.h"
 
 static int exit_of(const options *opt, size_t errors, size_t warnings) {
     return errors || (opt->strict && warnings) ? EXIT_FINDINGS : EXIT_OK;

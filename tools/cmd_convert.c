@@ -7,6 +7,7 @@
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/io/tensor_io.h"
+#include "tools/options.h"
 
 // Replaces a graph by the graph that the target runs.
 static int deploy(qdq_graph **graph, const options *opt) {

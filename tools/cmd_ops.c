@@ -6,6 +6,7 @@
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/failure.h"
+#include "tools/options.h"
 #include "tools/schema/schema.h"
 
 //---- Texts ------------------------------------------------------------------

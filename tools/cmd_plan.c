@@ -9,6 +9,7 @@
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/html/report_file.h"
+#include "tools/options.h"
 #include "tools/plan/capture.h"
 #include "tools/plan/device_text.h"
 #include "tools/plan/device_view.h"

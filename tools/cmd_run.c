@@ -14,6 +14,7 @@
 #include "tools/io/stream_out.h"
 #include "tools/io/tensor_io.h"
 #include "tools/io/watch.h"
+#include "tools/options.h"
 #include "tools/session.h"
 
 // The outputs of a run and the kept values that options name, copied from the exec. Outputs come

@@ -9,6 +9,7 @@
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/findings.h"
+#include "tools/options.h"
 #include "tools/targets/op_bits.h"
 
 static size_t find_target(const char *name) {

@@ -14,6 +14,7 @@
 #include "tools/io/streams.h"
 #include "tools/io/tensor_io.h"
 #include "tools/io/watch.h"
+#include "tools/options.h"
 #include "tools/spill.h"
 
 const char *const exit_code_texts[] = {

@@ -10,7 +10,8 @@
 #include "runtime/base/json_writer.h"
 #include "runtime/base/posix.h"
 #include "runtime/base/shape_text.h"
-#include "tools/options.h"
+
+typedef struct options options;
 
 // Documented in docs/command_line.md, exit codes.
 enum {

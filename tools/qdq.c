@@ -15,6 +15,7 @@
 #include "tools/io/streams.h"
 #include "tools/io/watch.h"
 #include "tools/manual/manual.h"
+#include "tools/options.h"
 #include "tools/spill.h"
 
 static int run_help(const options *opt);

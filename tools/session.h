@@ -5,7 +5,7 @@
 
 #include <qdq/exec.h>
 
-#include "tools/options.h"
+typedef struct options options;
 
 typedef struct session {
     qdq_graph *graph;

@@ -10,6 +10,7 @@
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/io/watch.h"
+#include "tools/options.h"
 
 const char *verdict_text(verdict v) {
     static const char *const texts[] = {"ok", "warning", "unknown", "refused"};

@@ -6,7 +6,8 @@
 #include <qdq/graph.h>
 
 #include "runtime/base/json_writer.h"
-#include "tools/options.h"
+
+typedef struct options options;
 
 // A target's verdict about a node, from best to worst.
 typedef enum verdict {

@@ -7,7 +7,6 @@
 #include <qdq/inspect.h>
 
 #include "runtime/base/json_writer.h"
-#include "tools/options.h"
 
 enum { SARIF_MOST_RULES = 512 };
 

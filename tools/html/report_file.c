@@ -11,6 +11,7 @@
 #include "tools/failure.h"
 #include "tools/html/graph_json.h"
 #include "tools/html/page.h"
+#include "tools/options.h"
 
 static void to_page(void *self, const char *bytes, size_t count) {
     FILE *file = self;

@@ -7,7 +7,8 @@
 #include <stdio.h>
 
 #include "runtime/base/json_writer.h"
-#include "tools/options.h"
+
+typedef struct options options;
 
 typedef struct report_file {
     FILE *file;  // NULL: --html is not given

@@ -8,6 +8,7 @@
 
 #include "tools/common.h"
 #include "tools/failure.h"
+#include "tools/options.h"
 
 typedef struct difference {
     size_t count;      // elements

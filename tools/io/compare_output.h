@@ -7,7 +7,8 @@
 
 #include "runtime/base/json_writer.h"
 #include "tools/io/tensor_io.h"
-#include "tools/options.h"
+
+typedef struct options options;
 
 // Checks --tolerance and --rows. EXIT_OK, or another exit code after a message.
 int compare_check_options(const options *opt);

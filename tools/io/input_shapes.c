@@ -11,6 +11,7 @@
 #include "tools/io/file_kind.h"
 #include "tools/io/streams.h"
 #include "tools/io/tensor_io.h"
+#include "tools/options.h"
 #include "tools/session.h"
 
 // Shapes and dims collected so far; names are copies.

@@ -6,7 +6,7 @@
 
 #include <qdq/graph.h>
 
-#include "tools/options.h"
+typedef struct options options;
 
 // Sets the shapes and dims of `out`. Reads the files of --input only if the graph is an ONNX model.
 // False after a message; release in either case.

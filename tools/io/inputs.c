@@ -13,6 +13,7 @@
 #include "tools/io/file_kind.h"
 #include "tools/io/streams.h"
 #include "tools/io/tensor_io.h"
+#include "tools/options.h"
 
 enum { NONE = -1 };  // no --input
 

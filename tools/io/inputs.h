@@ -5,7 +5,7 @@
 
 #include <qdq/exec.h>
 
-#include "tools/options.h"
+typedef struct options options;
 
 // Fills every input of the exec by --input and --fill. `graph`: the graph of the plan. EXIT_OK, or
 // another exit code after a message.

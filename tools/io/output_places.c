@@ -8,6 +8,7 @@
 
 #include "tools/common.h"
 #include "tools/failure.h"
+#include "tools/options.h"
 
 // Checks that the folder of a file takes new files. A file is replaced by renaming, so its own mode
 // does not matter.

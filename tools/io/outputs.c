@@ -16,6 +16,7 @@
 #include "tools/io/stream_out.h"
 #include "tools/io/streams.h"
 #include "tools/io/tensor_io.h"
+#include "tools/options.h"
 
 // Checks that `name` is an output or a kept value.
 static int check_name(const qdq_plan *plan, const char *name) {

@@ -5,7 +5,7 @@
 
 #include <qdq/exec.h>
 
-#include "tools/options.h"
+typedef struct options options;
 
 // Checks that each option names an output or a kept value, and a file: a writable one for --output,
 // for --expect a readable one with a tensor for an output. Also checks the other options of

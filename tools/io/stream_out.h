@@ -5,7 +5,7 @@
 
 #include <qdq/tensor_file.h>
 
-#include "tools/options.h"
+typedef struct options options;
 
 // True if a file is written directly from start to end, without a temporary name.
 bool is_stream(const char *file);

@@ -14,6 +14,7 @@
 #include "tools/failure.h"
 #include "tools/io/file_kind.h"
 #include "tools/io/tensor_io.h"
+#include "tools/options.h"
 
 const char *stream_path(const char *file) { return strcmp(file, "-") == 0 ? "/dev/stdin" : file; }
 

@@ -10,6 +10,7 @@
 #include "tools/elements.h"
 #include "tools/failure.h"
 #include "tools/lab/explain/explain_report.h"
+#include "tools/options.h"
 
 static int no_memory(void) { return tell_failure(QDQ_ERR_MEMORY, "no memory to bisect"); }
 

@@ -15,6 +15,7 @@
 #include "tools/lab/compare/compare_json.h"
 #include "tools/lab/compare/compare_text.h"
 #include "tools/lab/compare/data/compare_data.h"
+#include "tools/options.h"
 #include "tools/session.h"
 
 //---- Which targets ----------------------------------------------------------

@@ -5,12 +5,13 @@
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/failure.h"
+#include "tools/html/report_file.h"
 #include "tools/io/tensor_io.h"
 #include "tools/lab/explain/accuracy/against.h"
 #include "tools/lab/explain/accuracy/data/against_data.h"
 #include "tools/lab/explain/explain_report.h"
 #include "tools/lab/explain/reproduction.h"
-#include "tools/html/report_file.h"
+#include "tools/options.h"
 
 // Writes the page of --html.
 static int write_page(const session *s, const options *opt, const replay *base,

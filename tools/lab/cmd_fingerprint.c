@@ -7,6 +7,7 @@
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/failure.h"
+#include "tools/options.h"
 #include "tools/session.h"
 
 enum { PARTS = 4, PART_DIGITS = QDQ_FINGERPRINT_PART - 1 };

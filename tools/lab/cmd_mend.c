@@ -10,6 +10,7 @@
 #include "tools/findings.h"
 #include "tools/io/tensor_io.h"
 #include "tools/lab/compare/noise.h"
+#include "tools/options.h"
 
 // A graph before and after mending.
 typedef struct mending {

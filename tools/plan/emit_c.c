@@ -6,6 +6,7 @@
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/findings.h"
+#include "tools/options.h"
 
 // Returns an option that does not apply to the plan in the C file; NULL if none is given.
 static const char *other_plan(const options *opt) {

@@ -8,6 +8,7 @@
 
 #include "tools/common.h"
 #include "tools/lab/dataset/state_report.h"
+#include "tools/options.h"
 
 enum { VALUE_NAME, VALUE_DTYPE, RANGES, VALUE_COUNTS, SUMS, SQUARES, HISTOGRAMS };
 

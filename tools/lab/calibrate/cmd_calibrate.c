@@ -9,6 +9,7 @@
 #include "tools/failure.h"
 #include "tools/lab/calibrate/calibrate_kind.h"
 #include "tools/lab/dataset/data_run.h"
+#include "tools/options.h"
 #include "tools/spill.h"
 
 typedef struct calibration {

@@ -11,6 +11,7 @@
 #include "tools/failure.h"
 #include "tools/io/tensor_io.h"
 #include "tools/lab/compare/causes.h"
+#include "tools/options.h"
 #include "tools/session.h"
 
 // Returns the largest |a - b|, without elements that are NaN on one side, which are counted

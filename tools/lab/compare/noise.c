@@ -11,6 +11,7 @@
 #include "tools/io/tensor_io.h"
 #include "tools/io/watch.h"
 #include "tools/lab/dataset/samples.h"
+#include "tools/options.h"
 #include "tools/session.h"
 
 static bool is_float(qdq_dtype dtype) {

@@ -7,7 +7,8 @@
 #include <qdq/graph.h>
 
 #include "runtime/base/json_writer.h"
-#include "tools/options.h"
+
+typedef struct options options;
 
 // Sums over elements of y^2 and of (y - changed y)^2, without elements whose difference is not
 // finite.

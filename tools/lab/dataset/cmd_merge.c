@@ -13,6 +13,7 @@
 #include "tools/lab/dataset/data_run.h"
 #include "tools/lab/dataset/shard.h"
 #include "tools/lab/dataset/state_file.h"
+#include "tools/options.h"
 
 enum { NAMED_SHARDS = 20 };
 

@@ -12,6 +12,7 @@
 #include "tools/failure.h"
 #include "tools/io/watch.h"
 #include "tools/lab/dataset/state_file.h"
+#include "tools/options.h"
 
 enum { CHECKPOINT_SECONDS = 10 };
 

@@ -9,7 +9,8 @@
 
 #include "runtime/base/hash/sha256.h"
 #include "tools/lab/dataset/text_list.h"
-#include "tools/options.h"
+
+typedef struct options options;
 
 enum {
     STATE_VERSION = 3,

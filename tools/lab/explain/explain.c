@@ -18,6 +18,7 @@
 #include "tools/lab/explain/mistakes.h"
 #include "tools/lab/explain/number_formats.h"
 #include "tools/lab/explain/target_causes.h"
+#include "tools/options.h"
 
 static const double most_seconds = 8, near_fit = 0.02;
 

@@ -8,6 +8,7 @@
 #include "tools/common.h"
 #include "tools/io/tensor_io.h"
 #include "tools/lab/compare/causes.h"
+#include "tools/options.h"
 
 enum { MOST_ELEMENTS = 8, MOST_NAMED = 6 };
 

@@ -13,6 +13,7 @@
 #include "tools/io/npz.h"
 #include "tools/io/streams.h"
 #include "tools/io/tensor_io.h"
+#include "tools/options.h"
 
 size_t graph_ids(const qdq_graph *graph, const qdq_plan *plan) {
     size_t ids = count_values(graph);

@@ -8,6 +8,8 @@
 #include "tools/io/tensor_io.h"
 #include "tools/session.h"
 
+typedef struct string_list string_list;
+
 typedef struct given_values {
     size_t ids;          // greater than any value id of the graph
     void **data;         // [value]: row-major, in the dtype of the value; NULL: not given; owned

@@ -9,6 +9,7 @@
 
 #include "tools/common.h"
 #include "tools/elements.h"
+#include "tools/options.h"
 
 qdq_status replay_no_memory(qdq_error *err) {
     err->status = QDQ_ERR_MEMORY;

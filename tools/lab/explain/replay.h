@@ -4,6 +4,7 @@
 #ifndef QDQ_TOOLS_LAB_EXPLAIN_REPLAY_H
 #define QDQ_TOOLS_LAB_EXPLAIN_REPLAY_H
 
+#include "runtime/base/budget.h"
 #include "tools/deployed.h"
 #include "tools/lab/compare/units/node_run.h"
 #include "tools/lab/explain/given.h"

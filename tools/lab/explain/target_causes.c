@@ -9,6 +9,7 @@
 #include "tools/failure.h"
 #include "tools/io/watch.h"
 #include "tools/lab/compare/compare_graph.h"
+#include "tools/options.h"
 
 // Notes the first output of a node that differs between the targets.
 static void note_node(const comparison *c, const node_comparison *n, first_difference *out) {

@@ -16,6 +16,7 @@
 #include "tools/lab/calibrate/calibrate_kind.h"
 #include "tools/lab/dataset/state_file.h"
 #include "tools/lab/quantize/quantize_report.h"
+#include "tools/options.h"
 #include "tools/session.h"
 
 static int no_memory(const char *what) {

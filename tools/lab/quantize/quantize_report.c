@@ -7,6 +7,7 @@
 
 #include "tools/common.h"
 #include "tools/findings.h"
+#include "tools/options.h"
 
 bool is_listed(const quantization *q, size_t node) { return q->fates[node] != NODE_OTHER; }
 

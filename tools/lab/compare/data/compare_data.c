@@ -11,6 +11,7 @@
 #include "tools/elements.h"
 #include "tools/failure.h"
 #include "tools/lab/compare/data/pair_state.h"
+#include "tools/options.h"
 
 typedef struct data_comparison {
     comparison *c;

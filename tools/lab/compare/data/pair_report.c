@@ -12,6 +12,7 @@
 #include "tools/lab/compare/data/pair_state.h"
 #include "tools/lab/dataset/exact_sum.h"
 #include "tools/lab/dataset/state_report.h"
+#include "tools/options.h"
 
 enum { MOST_ROWS_SHOWN = 30 };
 

@@ -6,8 +6,6 @@
 #include <qdq/base.h>
 #include <qdq/exec.h>
 
-#include "tools/options.h"
-
 // A value of the complete graph that the node reads or writes.
 typedef struct node_value {
     qdq_value value;

@@ -7,6 +7,7 @@
 #include "tools/failure.h"
 #include "tools/html/report_file.h"
 #include "tools/lab/explain/accuracy/accuracy_report.h"
+#include "tools/options.h"
 
 // Writes the page of --html.
 static int write_page(const session *s, const accuracy *a, const accuracy_title *title,

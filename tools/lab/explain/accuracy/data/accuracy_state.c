@@ -11,6 +11,7 @@
 #include "tools/lab/dataset/exact_sum.h"
 #include "tools/lab/dataset/state_report.h"
 #include "tools/lab/explain/accuracy/accuracy_report.h"
+#include "tools/options.h"
 
 static const state_column node_columns[NODE_COLUMNS] = {
     [NODE_NAME] = {"nodes", 1, QDQ_UINT8, false},

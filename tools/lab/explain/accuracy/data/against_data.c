@@ -16,6 +16,7 @@
 #include "tools/lab/explain/accuracy/against.h"
 #include "tools/lab/explain/accuracy/code_parameters.h"
 #include "tools/lab/explain/accuracy/data/accuracy_state.h"
+#include "tools/options.h"
 
 // The node of a row, for use with each sample.
 typedef struct row_node {
