@@ -14,6 +14,7 @@
 #include "tools/io/input_shapes.h"
 #include "tools/io/streams.h"
 #include "tools/options.h"
+#include "tools/options/bench.h"
 #include "tools/session.h"
 
 enum { RUN, STEPS, OTHER_MODE, LOAD_COMPILE, FIRST_LIMIT, MEMBERS = FIRST_LIMIT + MAX_LIMITS };
@@ -22,6 +23,7 @@ static const char *const stage_names[STAGES] = {"load", "compile"};
 
 typedef struct bench {
     const options *opt;
+    const bench_options *own;
     session session;
     session other;  // the other mode, fast or literal; without an exec if both are the same
     limits limits;  // empty without --vs-copy
@@ -105,12 +107,12 @@ static bool list_members(bench *b) {
     b->step_seconds = times_of(b, b->step_count);
     b->step_spreads = calloc(b->step_count + 1, sizeof *b->step_spreads);
     if (!b->step_seconds || !b->step_spreads) return false;
-    if (b->opt->compile) {
+    if (b->own->compile) {
         b->members[LOAD_COMPILE] = (member){.run = run_stages, .context = b, .batch = 1};
         b->stage_seconds = times_of(b, STAGES);
         if (!b->stage_seconds) return false;
     }
-    if (b->opt->vs_copy &&
+    if (b->own->vs_copy &&
         !limits_open(&b->limits, b->read_bytes, b->write_bytes, b->session.exec_options.parallel))
         return false;
     for (size_t i = 0; i < b->limits.count; i++)
@@ -139,7 +141,7 @@ static int measure_all(bench *b) {
         b->step_spreads[i] = spread_of(b->step_seconds + i * b->repeat, b->repeat);
     for (size_t i = 0; b->stage_seconds && i < STAGES; i++)
         b->stage_spreads[i] = spread_of(b->stage_seconds + i * b->repeat, b->repeat);
-    if (b->opt->steps && !find_slowest(b)) return no_memory();
+    if (b->own->steps && !find_slowest(b)) return no_memory();
     return EXIT_OK;
 }
 
@@ -215,7 +217,7 @@ static void print_text(const bench *b) {
            b->step_bytes, rate(b->step_bytes, run->spread.median),
            moved_over_necessary(b->session.plan),
            qdq_plan_get_stats(b->session.plan).necessary_bytes);
-    if (b->opt->steps)
+    if (b->own->steps)
         print_slowest(b);
     else
         print_steps(b);
@@ -328,7 +330,7 @@ static void print_json(const bench *b) {
     json_uint_key(&json, "output_bytes", b->write_bytes);
     json_rate(&json, b->read_bytes + b->write_bytes, run->spread.median);
     json_steps(&json, b);
-    if (b->opt->steps) json_slowest(&json, b);
+    if (b->own->steps) json_slowest(&json, b);
     if (b->other.exec) {
         qdq_json_key(&json, "other_mode");
         qdq_json_begin_object(&json);
@@ -360,10 +362,10 @@ static void release(bench *b) {
 }
 
 int run_bench(const options *opt) {
-    bench b = {.opt = opt};
+    bench b = {.opt = opt, .own = opt->own};
     options filled = *opt;
     if (!filled.fill) filled.fill = "1";
-    if (!options_number("repeat", opt->repeat, 1, 101, &b.repeat) ||
+    if (!options_number("repeat", b.own->repeat, 1, 101, &b.repeat) ||
         !graph_options_of(opt, opt->operands.items[0], &b.graph_options) ||
         !compile_options_of(opt, &b.compile_options))
         return EXIT_USAGE;

@@ -10,15 +10,17 @@
 
 #include "runtime/base/did_you_mean.h"
 #include "tools/failure.h"
+#include "tools/options/bench.h"
 
 // NAMES: as LIST, and commas separate several values of one use.
 typedef enum option_kind { FLAG, TEXT, LIST, NAMES } option_kind;
 
-// An option: the field of `options` that gets its value, and the commands that have it.
+// An option: the field that gets its value, and the commands that have it.
 typedef struct option_row {
     const char *name;
     const char *argument;  // NULL: a flag
     size_t offset;
+    size_t own;            // bytes of the command's own struct with this field; 0: in `options`
     const char *commands;  // " run plan "
     const char *help;
     option_kind kind;
@@ -26,7 +28,13 @@ typedef struct option_row {
 } option_row;
 
 #define ROW(name, letter, argument, kind, field, commands, help) \
-    { name, argument, offsetof(options, field), commands, help, kind, letter }
+    { name, argument, offsetof(options, field), 0, commands, help, kind, letter }
+// An option of one command, in a field of the struct <command>_options.
+#define OWN(command, name, letter, argument, kind, field, help)                        \
+    {                                                                                  \
+        name, argument, offsetof(command##_options, field), sizeof(command##_options), \
+            " " #command " ", help, kind, letter                                       \
+    }
 
 static const option_row rows[] = {
     ROW("input", 'i', "[NAME=]FILE", LIST, inputs, " run compare explain bisect mend quantize ",
@@ -141,13 +149,13 @@ static const option_row rows[] = {
         "write the device's memory at each program as ttnn's memory reports do"),
     ROW("trace", 0, "FILE", TEXT, trace, " plan ",
         "write the run on the device as ttnn's graph capture does"),
-    ROW("repeat", 0, "N", TEXT, repeat, " bench ", "time everything N times (101)"),
-    ROW("vs-copy", 0, NULL, FLAG, vs_copy, " bench ",
+    OWN(bench, "repeat", 0, "N", TEXT, repeat, "time everything N times (101)"),
+    OWN(bench, "vs-copy", 0, NULL, FLAG, vs_copy,
         "also time a copy and a stream of the graph's bytes, and print the ratio"),
-    ROW("steps", 0, NULL, FLAG, steps, " bench ",
+    OWN(bench, "steps", 0, NULL, FLAG, steps,
         "list the slowest steps only: share, bytes, operations, and how near each is to what the "
         "machine can do"),
-    ROW("compile", 0, NULL, FLAG, compile, " bench ", "also time loading and compiling"),
+    OWN(bench, "compile", 0, NULL, FLAG, compile, "also time loading and compiling"),
     ROW("isa", 0, "NAME", TEXT, isa,
         " run compare explain bisect bench fingerprint calibrate quantize ",
         "cap the instruction set: portable; avx2, avx_vnni, avx512, avx512_bf16, amx; neon, "
@@ -294,13 +302,26 @@ static bool add_names(const command_row *command, string_list *list, char *text)
     return add(command, list, text);
 }
 
+// Allocates the struct of the command's own options. False after a message.
+static bool take_own(const command_row *command, options *out) {
+    size_t bytes = 0;
+    for (int i = 0; i < ROWS; i++)
+        if (rows[i].own && takes(&rows[i], command)) bytes = rows[i].own;
+    out->own = bytes ? calloc(1, bytes) : NULL;
+    return !bytes || out->own || complain(command, "no memory for options of", command->name);
+}
+
+static void *field_of(const option_row *row, options *opt) {
+    return (char *)(row->own ? opt->own : opt) + row->offset;
+}
+
 static bool store(const command_row *command, const option_row *row, char *text, options *out) {
-    char *field = (char *)out + row->offset;
+    void *field = field_of(row, out);
     switch (row->kind) {
     case FLAG: *(bool *)field = true; return true;
     case TEXT: memcpy(field, &text, sizeof text); return true;
-    case LIST: return add(command, (string_list *)(void *)field, text);
-    case NAMES: return add_names(command, (string_list *)(void *)field, text);
+    case LIST: return add(command, field, text);
+    case NAMES: return add_names(command, field, text);
     }
     return false;
 }
@@ -308,6 +329,7 @@ static bool store(const command_row *command, const option_row *row, char *text,
 bool options_parse(const command_row *command, int argc, char **argv, options *out) {
     struct option longs[ROWS + 1];
     char shorts[2 * ROWS + 2];
+    if (!take_own(command, out)) return false;
     to_getopt(command, longs, shorts);
     opterr = 0;
     optind = 1;
@@ -330,14 +352,16 @@ bool options_parse(const command_row *command, int argc, char **argv, options *o
     return true;
 }
 
-void options_release(options *opt) {
-    free(opt->operands.items);
+void options_release(const command_row *command, options *opt) {
     for (int i = 0; i < ROWS; i++) {
-        string_list *list = (string_list *)(void *)((char *)opt + rows[i].offset);
-        if (rows[i].kind != LIST && rows[i].kind != NAMES) continue;
+        if ((rows[i].kind != LIST && rows[i].kind != NAMES) || !takes(&rows[i], command)) continue;
+        if (rows[i].own && !opt->own) continue;
+        string_list *list = field_of(&rows[i], opt);
         free(list->items);
         *list = (string_list){0};  // several rows may share a field
     }
+    free(opt->operands.items);
+    free(opt->own);
 }
 
 //---- Help -------------------------------------------------------------------

@@ -14,7 +14,7 @@ typedef struct string_list {
     size_t count, capacity;
 } string_list;
 
-// The values of all options of all commands. All zero is the default.
+// The options that several commands have. All zero is the default.
 typedef struct options {
     string_list operands;  // words other than options: graphs, an op, a target
     string_list inputs, outputs, expects, gots;
@@ -33,7 +33,7 @@ typedef struct options {
     const char *data, *shard, *checkpoint;
     const char *state, *method, *percentile, *weights, *group;
     bool symmetric, per_tensor;
-    const char *threads, *repeat, *rows;
+    const char *threads, *rows;
     const char *spill_folder;
     const char *max_elements, *max_bytes, *max_file_bytes, *max_values, *max_operations;
     string_list keep;  // names; "all" alone: every value
@@ -41,7 +41,8 @@ typedef struct options {
         strict, map, dtypes, schema;
     const char *completion;
     bool resume, partial;
-    bool vs_copy, steps, compile, quiet, help, man;
+    bool quiet, help, man;
+    void *own;  // the options of this command alone, in the struct <command>_options; NULL: none
     // For commands with two models, to load one of them.
     const struct session *sizes_of;  // the session whose sizes open dims take; NULL: none
     bool loose_dims;                 // --dim may name a dim of the other model only
@@ -85,7 +86,7 @@ bool options_get(const command_row *command, size_t index, option_info *out);
 // Parses a command line into `out`. False after a message on stderr if it is wrong for `command`.
 // The caller releases `out` in either case.
 bool options_parse(const command_row *command, int argc, char **argv, options *out);
-void options_release(options *opt);
+void options_release(const command_row *command, options *opt);
 
 // Print the help of a command (options and examples), or the examples alone, in lines of at most 80
 // columns.

@@ -309,7 +309,7 @@ int main(int argc, char **argv) {
         list_commands(stdout);
     else
         options_help(command);
-    options_release(&opt);
+    options_release(command, &opt);
     free(call);
     return flushed(code);
 }
