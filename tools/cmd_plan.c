@@ -9,7 +9,9 @@
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/html/report_file.h"
+#include "tools/io/output_places.h"
 #include "tools/options.h"
+#include "tools/options/plan.h"
 #include "tools/plan/capture.h"
 #include "tools/plan/device_text.h"
 #include "tools/plan/device_view.h"
@@ -254,27 +256,28 @@ static int find_paged(const qdq_device_plan *p, const char *name, size_t *out) {
 }
 
 // Writes the reports that go to files.
-static int write_reports(const qdq_plan *plan, const options *opt) {
+static int write_reports(const qdq_plan *plan, const plan_options *own) {
     const qdq_device_plan *p = qdq_plan_device(plan);
     int code = EXIT_OK;
-    if (!p && (opt->pages || opt->memory_csv || opt->trace))
+    if (!p && (own->pages || own->memory_csv || own->trace))
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "--pages, --memory-csv and --trace are about a device, and there is "
                             "none; add --device");
-    if (opt->memory_csv) code = memory_csv_write(p, opt->memory_csv);
-    if (code == EXIT_OK && opt->trace) code = capture_write(p, opt->trace);
+    if (own->memory_csv) code = memory_csv_write(p, own->memory_csv);
+    if (code == EXIT_OK && own->trace) code = capture_write(p, own->trace);
     return code;
 }
 
 static int show_plan(const qdq_plan *plan, const qdq_graph *deployed, const options *opt) {
+    const plan_options *own = opt->own;
     size_t paged;
-    int code = write_reports(plan, opt);
-    if (code == EXIT_OK) code = find_paged(qdq_plan_device(plan), opt->pages, &paged);
+    int code = write_reports(plan, own);
+    if (code == EXIT_OK) code = find_paged(qdq_plan_device(plan), own->pages, &paged);
     if (code != EXIT_OK) return code;
     if (opt->json)
         print_json(plan, deployed, opt, paged);
     else
-        print_plan(plan, opt->map);
+        print_plan(plan, own->map);
     if (!opt->json) print_rewrites(deployed);
     if (!opt->json && paged != SIZE_MAX) print_pages(plan, paged);
     return write_page(plan, deployed, opt);
@@ -288,10 +291,13 @@ static qdq_graph *deployed_graph(qdq_graph *graph, const options *opt, int *code
 }
 
 int run_plan(const options *opt) {
-    int code;
+    const plan_options *own = opt->own;
+    int code = place_check_option("--emit-c", own->emit_c, true);
+    if (code == EXIT_OK) code = place_check_option("--trace", own->trace, false);
+    if (code != EXIT_OK) return code;
     qdq_graph *graph = load_graph(opt->operands.items[0], opt, &code);
     if (!graph) return code;
-    if (opt->emit_c) {
+    if (own->emit_c) {
         code = emit_c(graph, opt);
         qdq_graph_destroy(graph);
         return code;

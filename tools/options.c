@@ -11,6 +11,7 @@
 #include "runtime/base/did_you_mean.h"
 #include "tools/failure.h"
 #include "tools/options/bench.h"
+#include "tools/options/plan.h"
 
 // NAMES: as LIST, and commas separate several values of one use.
 typedef enum option_kind { FLAG, TEXT, LIST, NAMES } option_kind;
@@ -138,16 +139,16 @@ static const option_row rows[] = {
         "also write changes that change numbers"),
     ROW("deployed", 0, NULL, FLAG, deployed, " convert ",
         "write the graph that the target runs, with its groups"),
-    ROW("map", 0, NULL, FLAG, map, " plan ", "draw the arena"),
-    ROW("emit-c", 0, "FILE", TEXT, emit_c, " plan ",
+    OWN(plan, "map", 0, NULL, FLAG, map, "draw the arena"),
+    OWN(plan, "emit-c", 0, "FILE", TEXT, emit_c,
         "write the graph that the target runs as one C file with its constants and kernels, equal "
         "in "
         "bits"),
-    ROW("pages", 0, "NAME", TEXT, pages, " plan ",
+    OWN(plan, "pages", 0, "NAME", TEXT, pages,
         "list the pages of a value on the device, with bank and address"),
-    ROW("memory-csv", 0, "FOLDER", TEXT, memory_csv, " plan ",
+    OWN(plan, "memory-csv", 0, "FOLDER", TEXT, memory_csv,
         "write the device's memory at each program as ttnn's memory reports do"),
-    ROW("trace", 0, "FILE", TEXT, trace, " plan ",
+    OWN(plan, "trace", 0, "FILE", TEXT, trace,
         "write the run on the device as ttnn's graph capture does"),
     OWN(bench, "repeat", 0, "N", TEXT, repeat, "time everything N times (101)"),
     OWN(bench, "vs-copy", 0, NULL, FLAG, vs_copy,

@@ -24,7 +24,7 @@ typedef struct options {
     const char *targets, *against;
     const char *float_storage;
     const char *device;
-    const char *pages, *memory_csv, *trace, *emit_c, *html;
+    const char *html;
     qdq_device device_numbers;  // described by `device`: see read_device
     const char *isa;
     const char *fill;
@@ -38,7 +38,7 @@ typedef struct options {
     const char *max_elements, *max_bytes, *max_file_bytes, *max_values, *max_operations;
     string_list keep;  // names; "all" alone: every value
     bool allow_lossy, deployed, all, tiled, materialize, literal, fast, json, sarif, markdown,
-        strict, map, dtypes, schema;
+        strict, dtypes, schema;
     const char *completion;
     bool resume, partial;
     bool quiet, help, man;

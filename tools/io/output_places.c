@@ -48,26 +48,18 @@ static int check_word(const char *option, const char *file) {
                         option);
 }
 
+int place_check_option(const char *option, const char *file, bool renamed) {
+    if (!file) return EXIT_OK;
+    int code = check_word(option, file);
+    if (code != EXIT_OK) return code;
+    return renamed ? place_check(file) : check_opened(file);
+}
+
 int places_check(const command_row *command, const options *opt) {
-    const struct {
-        const char *option, *file;
-        int (*check)(const char *file);
-    } others[] = {
-        {"--emit-c", opt->emit_c, place_check},
-        {"--html", opt->html, check_opened},
-        {"--trace", opt->trace, check_opened},
-    };
     bool own = strcmp(command->name, "run") == 0;
     for (size_t i = 0; !own && i < opt->outputs.count; i++) {
-        int code = check_word("-o", opt->outputs.items[i]);
-        if (code == EXIT_OK) code = place_check(opt->outputs.items[i]);
+        int code = place_check_option("-o", opt->outputs.items[i], true);
         if (code != EXIT_OK) return code;
     }
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (!others[i].file) continue;
-        int code = check_word(others[i].option, others[i].file);
-        if (code == EXIT_OK) code = others[i].check(others[i].file);
-        if (code != EXIT_OK) return code;
-    }
-    return EXIT_OK;
+    return place_check_option("--html", opt->html, false);
 }

@@ -10,8 +10,12 @@
 // or another exit code after a message.
 int place_check(const char *file);
 
-// Checks the files that a command writes for -o (except `qdq run`: see outputs_check), --emit-c,
-// --html and --trace. EXIT_OK, or another exit code after a message.
+// Checks the file of an option, unless it is NULL. It is written under another name and `renamed`,
+// or opened, and may then be a device or a pipe. EXIT_OK, or another exit code after a message.
+int place_check_option(const char *option, const char *file, bool renamed);
+
+// Checks the files that a command writes for -o (except `qdq run`: see outputs_check) and --html.
+// EXIT_OK, or another exit code after a message.
 int places_check(const command_row *command, const options *opt);
 
 #endif

@@ -7,21 +7,23 @@
 #include "tools/failure.h"
 #include "tools/findings.h"
 #include "tools/options.h"
+#include "tools/options/plan.h"
 
 // Returns an option that does not apply to the plan in the C file; NULL if none is given.
 static const char *other_plan(const options *opt) {
+    const plan_options *own = opt->own;
     if (opt->fast) return "--fast";
     if (opt->tiled) return "--tiled";
     if (opt->materialize) return "--materialize";
     if (opt->float_storage) return "--float-storage";
     if (opt->keep.count) return "--keep";
     if (opt->device) return "--device";
-    if (opt->map) return "--map";
+    if (own->map) return "--map";
     if (opt->json) return "--json";
     if (opt->html) return "--html";
-    if (opt->pages) return "--pages";
-    if (opt->memory_csv) return "--memory-csv";
-    return opt->trace ? "--trace" : NULL;
+    if (own->pages) return "--pages";
+    if (own->memory_csv) return "--memory-csv";
+    return own->trace ? "--trace" : NULL;
 }
 
 // Prints a finding for everything that C cannot express. EXIT_OK if nothing is printed.
@@ -35,6 +37,7 @@ static int check_graph(qdq_graph *graph) {
 }
 
 int emit_c(qdq_graph *graph, const options *opt) {
+    const plan_options *own = opt->own;
     qdq_error err = {0};
     const char *other = other_plan(opt);
     if (other)
@@ -45,7 +48,7 @@ int emit_c(qdq_graph *graph, const options *opt) {
     qdq_graph *deployed = qdq_graph_deployed(graph, opt->target, &err);
     if (!deployed) return report_error(&err);
     int code = check_graph(deployed);
-    if (code == EXIT_OK && qdq_graph_write_c(deployed, opt->emit_c, &err) != QDQ_OK)
+    if (code == EXIT_OK && qdq_graph_write_c(deployed, own->emit_c, &err) != QDQ_OK)
         code = report_error(&err);
     qdq_graph_destroy(deployed);
     return code;
