@@ -12,9 +12,11 @@
 #include "tools/html/findings_json.h"
 #include "tools/html/report_file.h"
 #include "tools/options.h"
+#include "tools/options/check.h"
 
 static int exit_of(const options *opt, size_t errors, size_t warnings) {
-    return errors || (opt->strict && warnings) ? EXIT_FINDINGS : EXIT_OK;
+    const check_options *own = opt->own;
+    return errors || (own->strict && warnings) ? EXIT_FINDINGS : EXIT_OK;
 }
 
 // `bits`: the report whose nodes are counted if not all are exact; NULL: none.
@@ -214,13 +216,14 @@ static int check_to_sarif(const options *opt) {
 }
 
 int run_check(const options *opt) {
+    const check_options *own = opt->own;
     qdq_json json;
     int code;
     bool many = opt->operands.count > 1;
-    if (opt->html && (many || opt->sarif))
+    if (opt->html && (many || own->sarif))
         return tell_misuse("check", many ? "--html is the page of one graph, but there are several"
                                          : "--sarif and --html exclude each other");
-    if (opt->sarif) return check_to_sarif(opt);
+    if (own->sarif) return check_to_sarif(opt);
     if (opt->json) json_begin(&json);
     if (opt->json && many) {
         qdq_json_key(&json, "graphs");

@@ -8,6 +8,7 @@
 #include "tools/failure.h"
 #include "tools/io/tensor_io.h"
 #include "tools/options.h"
+#include "tools/options/convert.h"
 
 // Replaces a graph by the graph that the target runs.
 static int deploy(qdq_graph **graph, const options *opt) {
@@ -20,6 +21,7 @@ static int deploy(qdq_graph **graph, const options *opt) {
 }
 
 int run_convert(const options *opt) {
+    const convert_options *own = opt->own;
     int code;
     qdq_error err = {0};
     if (opt->outputs.count != 1)
@@ -30,7 +32,7 @@ int run_convert(const options *opt) {
     qdq_graph *graph = load_graph(opt->operands.items[0], opt, &code);
     if (!graph) return code;
     code = check_to_write(graph, false);
-    if (code == EXIT_OK && opt->deployed) code = deploy(&graph, opt);
+    if (code == EXIT_OK && own->deployed) code = deploy(&graph, opt);
     if (code == EXIT_OK && has_ending(out, ".onnx")) code = check_to_write(graph, true);
     if (code == EXIT_OK && qdq_graph_write(graph, out, &err) != QDQ_OK) code = report_error(&err);
     qdq_graph_destroy(graph);

@@ -7,6 +7,7 @@
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/options.h"
+#include "tools/options/ops.h"
 #include "tools/schema/schema.h"
 
 //---- Texts ------------------------------------------------------------------
@@ -183,15 +184,16 @@ static void json_dtypes(void) {
 }
 
 int run_ops(const options *opt) {
+    const ops_options *own = opt->own;
     size_t first = 0, end = qdq_op_count();
-    if (opt->dtypes) {
+    if (own->dtypes) {
         if (opt->json)
             json_dtypes();
         else
             print_dtypes();
         return EXIT_OK;
     }
-    if (opt->schema) {
+    if (own->schema) {
         print_schema();
         return EXIT_OK;
     }

@@ -11,6 +11,13 @@
 #include "runtime/base/did_you_mean.h"
 #include "tools/failure.h"
 #include "tools/options/bench.h"
+#include "tools/options/check.h"
+#include "tools/options/convert.h"
+#include "tools/options/fingerprint.h"
+#include "tools/options/help.h"
+#include "tools/options/mend.h"
+#include "tools/options/merge.h"
+#include "tools/options/ops.h"
 #include "tools/options/plan.h"
 
 // NAMES: as LIST, and commas separate several values of one use.
@@ -96,7 +103,7 @@ static const option_row rows[] = {
         "go on where a run was ended, from the checkpoint STATE.part"),
     ROW("checkpoint", 0, "SECONDS", TEXT, checkpoint, " calibrate compare explain ",
         "write a checkpoint at most that often; 0: after each sample (10)"),
-    ROW("partial", 0, NULL, FLAG, partial, " merge ",
+    OWN(merge, "partial", 0, NULL, FLAG, partial,
         "write a state although shards are missing, to merge it with them later"),
     ROW("expect", 'e', "[NAME=]FILE", LIST, expects, " run ",
         "compare an output with a file; exit 1 if they differ"),
@@ -110,7 +117,7 @@ static const option_row rows[] = {
         "the targets to compare: the first with each other one (bisect: two)"),
     ROW("all", 0, NULL, FLAG, all, " check compare mend merge quantize ",
         "list every node and every finding, without grouping"),
-    ROW("strict", 0, NULL, FLAG, strict, " check ", "exit 1 for warnings as well as for errors"),
+    OWN(check, "strict", 0, NULL, FLAG, strict, "exit 1 for warnings as well as for errors"),
     ROW("threads", 0, "N", TEXT, threads,
         " run compare explain bisect bench fingerprint calibrate quantize ",
         "use at most N threads (all)"),
@@ -132,12 +139,11 @@ static const option_row rows[] = {
         "dtype of float intermediates (declared)"),
     ROW("fill", 0, "SEED", TEXT, fill, " run compare explain bisect bench mend quantize ",
         "fill inputs that are not given with data made from SEED"),
-    ROW("seed", 0, "N", TEXT, seed, " fingerprint ", "make the data of all inputs from N (1)"),
-    ROW("expect-fingerprint", 0, "HASH", TEXT, expect_fingerprint, " fingerprint ",
+    OWN(fingerprint, "seed", 0, "N", TEXT, seed, "make the data of all inputs from N (1)"),
+    OWN(fingerprint, "expect-fingerprint", 0, "HASH", TEXT, expect_fingerprint,
         "exit 1 if the fingerprint is another one, and say which parts differ"),
-    ROW("allow-lossy", 0, NULL, FLAG, allow_lossy, " mend ",
-        "also write changes that change numbers"),
-    ROW("deployed", 0, NULL, FLAG, deployed, " convert ",
+    OWN(mend, "allow-lossy", 0, NULL, FLAG, allow_lossy, "also write changes that change numbers"),
+    OWN(convert, "deployed", 0, NULL, FLAG, deployed,
         "write the graph that the target runs, with its groups"),
     OWN(plan, "map", 0, NULL, FLAG, map, "draw the arena"),
     OWN(plan, "emit-c", 0, "FILE", TEXT, emit_c,
@@ -162,16 +168,16 @@ static const option_row rows[] = {
         "cap the instruction set: portable; avx2, avx_vnni, avx512, avx512_bf16, amx; neon, "
         "neon_dot "
         "(or QDQ_ISA)"),
-    ROW("dtypes", 0, NULL, FLAG, dtypes, " ops ", "list the element types"),
-    ROW("schema", 0, NULL, FLAG, schema, " ops ", "print the JSON Schema of graph files"),
+    OWN(ops, "dtypes", 0, NULL, FLAG, dtypes, "list the element types"),
+    OWN(ops, "schema", 0, NULL, FLAG, schema, "print the JSON Schema of graph files"),
     ROW("markdown", 0, NULL, FLAG, markdown, " ops targets ", "print as Markdown"),
-    ROW("man", 0, NULL, FLAG, man, " help ", "print as a man page, in roff"),
-    ROW("completion", 0, "bash|zsh|fish", TEXT, completion, " help ",
+    OWN(help, "man", 0, NULL, FLAG, man, "print as a man page, in roff"),
+    OWN(help, "completion", 0, "bash|zsh|fish", TEXT, completion,
         "print the script that completes command lines in a shell"),
     ROW("json", 0, NULL, FLAG, json,
         " run check compare explain bisect plan bench mend quantize ops targets fingerprint merge ",
         "print versioned JSON"),
-    ROW("sarif", 0, NULL, FLAG, sarif, " check ",
+    OWN(check, "sarif", 0, NULL, FLAG, sarif,
         "print findings as SARIF 2.1.0, which code hosts show at files"),
     ROW("html", 0, "FILE", TEXT, html, " check compare explain plan ",
         "also write a page for browsers: verdicts, the graph, each node; one file that loads "

@@ -28,7 +28,6 @@ typedef struct options {
     qdq_device device_numbers;  // described by `device`: see read_device
     const char *isa;
     const char *fill;
-    const char *seed, *expect_fingerprint;
     const char *tolerance;
     const char *data, *shard, *checkpoint;
     const char *state, *method, *percentile, *weights, *group;
@@ -37,11 +36,7 @@ typedef struct options {
     const char *spill_folder;
     const char *max_elements, *max_bytes, *max_file_bytes, *max_values, *max_operations;
     string_list keep;  // names; "all" alone: every value
-    bool allow_lossy, deployed, all, tiled, materialize, literal, fast, json, sarif, markdown,
-        strict, dtypes, schema;
-    const char *completion;
-    bool resume, partial;
-    bool quiet, help, man;
+    bool all, tiled, materialize, literal, fast, json, markdown, resume, quiet, help;
     void *own;  // the options of this command alone, in the struct <command>_options; NULL: none
     // For commands with two models, to load one of them.
     const struct session *sizes_of;  // the session whose sizes open dims take; NULL: none

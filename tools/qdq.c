@@ -16,6 +16,7 @@
 #include "tools/io/watch.h"
 #include "tools/manual/manual.h"
 #include "tools/options.h"
+#include "tools/options/help.h"
 #include "tools/spill.h"
 
 static int run_help(const options *opt);
@@ -193,16 +194,17 @@ static int unknown_command(const char *name) {
 }
 
 static int run_help(const options *opt) {
+    const help_options *own = opt->own;
     static const command_list list = {commands, COMMANDS};
     const char *name = opt->operands.count ? opt->operands.items[0] : NULL;
     const command_row *command = name ? find_command(name) : NULL;
     if (name && !command) return unknown_command(name);
-    if (opt->completion) {
-        if (print_completion(&list, opt->completion)) return EXIT_OK;
+    if (own->completion) {
+        if (print_completion(&list, own->completion)) return EXIT_OK;
         return tell_failure(QDQ_ERR_ARGUMENT, "--completion is '%s', wanted bash, zsh or fish",
-                            opt->completion);
+                            own->completion);
     }
-    if (opt->man)
+    if (own->man)
         print_man_page(&list, command);
     else if (command)
         options_help(command);

@@ -8,6 +8,7 @@
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/options.h"
+#include "tools/options/fingerprint.h"
 #include "tools/session.h"
 
 enum { PARTS = 4, PART_DIGITS = QDQ_FINGERPRINT_PART - 1 };
@@ -67,6 +68,7 @@ static void json_parts(qdq_json *json, const qdq_fingerprint *f) {
 }
 
 static void print_json(const qdq_fingerprint *f, const options *opt, size_t seed) {
+    const fingerprint_options *own = opt->own;
     qdq_json json;
     json_begin(&json);
     json_string_key(&json, "graph", opt->operands.items[0]);
@@ -74,12 +76,12 @@ static void print_json(const qdq_fingerprint *f, const options *opt, size_t seed
     json_uint_key(&json, "seed", seed);
     json_string_key(&json, "fingerprint", f->text);
     json_parts(&json, f);
-    if (opt->expect_fingerprint) {
-        json_string_key(&json, "expected", opt->expect_fingerprint);
+    if (own->expect_fingerprint) {
+        json_string_key(&json, "expected", own->expect_fingerprint);
         qdq_json_key(&json, "different");
         qdq_json_begin_line(&json);
         for (size_t i = 0; i < PARTS; i++)
-            if (part_differs(opt->expect_fingerprint, f->text, i))
+            if (part_differs(own->expect_fingerprint, f->text, i))
                 qdq_json_string(&json, part_names[i]);
         qdq_json_end_array(&json);
     }
@@ -89,6 +91,7 @@ static void print_json(const qdq_fingerprint *f, const options *opt, size_t seed
 //---- The command ------------------------------------------------------------
 
 static int print_fingerprint(const session *s, const options *opt, size_t seed) {
+    const fingerprint_options *own = opt->own;
     qdq_fingerprint f;
     qdq_error err = {0};
     if (qdq_graph_fingerprint(s->graph, opt->target, s->exec, seed, &f, &err) != QDQ_OK)
@@ -96,16 +99,17 @@ static int print_fingerprint(const session *s, const options *opt, size_t seed) 
     if (opt->json)
         print_json(&f, opt, seed);
     else
-        print_text(&f, opt->expect_fingerprint, seed);
-    bool as_expected = !opt->expect_fingerprint || strcmp(opt->expect_fingerprint, f.text) == 0;
+        print_text(&f, own->expect_fingerprint, seed);
+    bool as_expected = !own->expect_fingerprint || strcmp(own->expect_fingerprint, f.text) == 0;
     return as_expected ? EXIT_OK : EXIT_FINDINGS;
 }
 
 int run_fingerprint(const options *opt) {
+    const fingerprint_options *own = opt->own;
     session s = {0};
     size_t seed;
-    if (!options_number("seed", opt->seed, 0, 1, &seed)) return EXIT_USAGE;
-    int code = check_expected(opt->expect_fingerprint);
+    if (!options_number("seed", own->seed, 0, 1, &seed)) return EXIT_USAGE;
+    int code = check_expected(own->expect_fingerprint);
     if (code != EXIT_OK) return code;
     code = session_start(&s, opt);
     if (code == EXIT_OK) code = print_fingerprint(&s, opt, seed);

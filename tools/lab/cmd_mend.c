@@ -11,6 +11,7 @@
 #include "tools/io/tensor_io.h"
 #include "tools/lab/compare/noise.h"
 #include "tools/options.h"
+#include "tools/options/mend.h"
 
 // A graph before and after mending.
 typedef struct mending {
@@ -45,7 +46,8 @@ static int measure(mending *m, const options *opt) {
 }
 
 static bool writes_it(const mending *m, const options *opt) {
-    return !m->lossy || opt->allow_lossy;
+    const mend_options *own = opt->own;
+    return !m->lossy || own->allow_lossy;
 }
 
 static int mend(mending *m, const options *opt) {

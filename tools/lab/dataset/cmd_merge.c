@@ -14,11 +14,13 @@
 #include "tools/lab/dataset/shard.h"
 #include "tools/lab/dataset/state_file.h"
 #include "tools/options.h"
+#include "tools/options/merge.h"
 
 enum { NAMED_SHARDS = 20 };
 
 typedef struct merging {
     const options *opt;
+    const merge_options *own;
     state sum;
     size_t *owners;  // [shard - 1]: 1 + the operand that has it; 0: none
 } merging;
@@ -102,7 +104,7 @@ static int add_states(merging *m) {
     watch_clear(m->opt->watch);
     size_t held = 0;
     for (int64_t i = 0; i < count; i++) held += m->owners[i] != 0;
-    if (code == EXIT_OK && held < (size_t)count && !m->opt->partial)
+    if (code == EXIT_OK && held < (size_t)count && !m->own->partial)
         return report_lost(m, count, held);
     return code;
 }
@@ -118,7 +120,7 @@ static int write_sum(const merging *m) {
 }
 
 int run_merge(const options *opt) {
-    merging m = {.opt = opt};
+    merging m = {.opt = opt, .own = opt->own};
     if (opt->outputs.count > 1 || (opt->outputs.count == 1 && opt->json))
         return tell_failure(QDQ_ERR_ARGUMENT,
                             opt->json ? "-o and --json are both given, wanted one of them"
