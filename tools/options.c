@@ -19,6 +19,7 @@
 #include "tools/options/merge.h"
 #include "tools/options/ops.h"
 #include "tools/options/plan.h"
+#include "tools/options/quantize.h"
 
 // NAMES: as LIST, and commas separate several values of one use.
 typedef enum option_kind { FLAG, TEXT, LIST, NAMES } option_kind;
@@ -78,22 +79,22 @@ static const option_row rows[] = {
     ROW("data", 0, "WHERE", TEXT, data, " calibrate compare explain ",
         "the samples: a folder of .npz, .npy and .safetensors files, or one file whose arrays have "
         "a dim of samples first"),
-    ROW("state", 0, "STATE", TEXT, state, " quantize ",
+    OWN(quantize, "state", 0, "STATE", TEXT, state,
         "the statistics of this graph, which `qdq calibrate` wrote"),
-    ROW("method", 0, "NAME", TEXT, method, " quantize ",
+    OWN(quantize, "method", 0, "NAME", TEXT, method,
         "how the range of a value is chosen: minmax, percentile, entropy or mse (minmax)"),
-    ROW("percentile", 0, "P", TEXT, percentile, " quantize ",
+    OWN(quantize, "percentile", 0, "P", TEXT, percentile,
         "--method percentile: the share of elements within the range, in percent (99.99)"),
-    ROW("symmetric", 0, NULL, FLAG, symmetric, " quantize ",
+    OWN(quantize, "symmetric", 0, NULL, FLAG, symmetric,
         "give values one scale for both signs, also where the target takes other zero points"),
-    ROW("weights", 0, "NAME", TEXT, weights, " quantize ",
+    OWN(quantize, "weights", 0, "NAME", TEXT, weights,
         "how the scales of weights are chosen: minmax or mse (minmax)"),
-    ROW("per-tensor", 0, NULL, FLAG, per_tensor, " quantize ",
+    OWN(quantize, "per-tensor", 0, NULL, FLAG, per_tensor,
         "one scale for all weights of a node, in place of one for each output channel"),
-    ROW("group", 0, "N", TEXT, group, " quantize ",
+    OWN(quantize, "group", 0, "N", TEXT, group,
         "a scale for each N weights of a column, for products of matrices, where the target takes "
         "it"),
-    ROW("keep", 0, "NODE", LIST, keep, " quantize ",
+    OWN(quantize, "keep", 0, "NODE", LIST, keep,
         "leave a node in float; may be given several times"),
     ROW("data", 0, "WHERE", TEXT, data, " quantize ",
         "measure the noise over these samples, as of calibrate, in place of one run"),

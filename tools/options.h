@@ -30,8 +30,6 @@ typedef struct options {
     const char *fill;
     const char *tolerance;
     const char *data, *shard, *checkpoint;
-    const char *state, *method, *percentile, *weights, *group;
-    bool symmetric, per_tensor;
     const char *threads, *rows;
     const char *spill_folder;
     const char *max_elements, *max_bytes, *max_file_bytes, *max_values, *max_operations;

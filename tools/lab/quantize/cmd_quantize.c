@@ -17,6 +17,7 @@
 #include "tools/lab/dataset/state_file.h"
 #include "tools/lab/quantize/quantize_report.h"
 #include "tools/options.h"
+#include "tools/options/quantize.h"
 #include "tools/session.h"
 
 static int no_memory(const char *what) {
@@ -36,32 +37,32 @@ static int parse_method(const char *option, const char *text, choose_method *out
     return tell_unknown(option, text, choose_method_names, count);
 }
 
-static int parse_percentile(const options *opt, quantize_choice *choice) {
+static int parse_percentile(const quantize_options *own, quantize_choice *choice) {
     char *end = NULL;
-    choice->percentile = opt->percentile ? strtod(opt->percentile, &end) : 99.99;
-    if (opt->percentile && choice->activations != CHOOSE_PERCENTILE)
+    choice->percentile = own->percentile ? strtod(own->percentile, &end) : 99.99;
+    if (own->percentile && choice->activations != CHOOSE_PERCENTILE)
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "--percentile is given with --method %s, wanted --method percentile",
                             choose_method_names[choice->activations]);
-    if ((end && (*end || end == opt->percentile)) ||
+    if ((end && (*end || end == own->percentile)) ||
         !(choice->percentile > 0 && choice->percentile <= 100))
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "--percentile is '%s', wanted a number above 0 and at most 100",
-                            opt->percentile);
+                            own->percentile);
     return EXIT_OK;
 }
 
-static int parse_weights(const options *opt, quantize_choice *choice) {
+static int parse_weights(const quantize_options *own, quantize_choice *choice) {
     static const char *const names[] = {"minmax", "mse"};
-    if (!opt->weights || strcmp(opt->weights, names[0]) == 0) return EXIT_OK;
+    if (!own->weights || strcmp(own->weights, names[0]) == 0) return EXIT_OK;
     choice->weights = CHOOSE_MSE;
-    if (strcmp(opt->weights, names[1]) == 0) return EXIT_OK;
-    return tell_unknown("method of --weights", opt->weights, names, 2);
+    if (strcmp(own->weights, names[1]) == 0) return EXIT_OK;
+    return tell_unknown("method of --weights", own->weights, names, 2);
 }
 
-static int parse_group(const options *opt, quantize_choice *choice, const char *target) {
+static int parse_group(const quantize_options *own, quantize_choice *choice, const char *target) {
     size_t group;
-    if (!options_number("group", opt->group, 2, 0, &group)) return EXIT_USAGE;
+    if (!options_number("group", own->group, 2, 0, &group)) return EXIT_USAGE;
     choice->group = (int64_t)(group > INT32_MAX ? INT32_MAX : group);
     if (group && choice->per_tensor)
         return tell_failure(QDQ_ERR_ARGUMENT,
@@ -76,12 +77,13 @@ static int parse_group(const options *opt, quantize_choice *choice, const char *
 
 static int parse_options(quantization *q) {
     const options *opt = q->opt;
+    const quantize_options *own = q->own;
     quantize_choice *choice = &q->choice;
     if (opt->outputs.count != 1)
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "%zu files are given with -o, wanted one: -o OUT.json or -o OUT.onnx",
                             opt->outputs.count);
-    if (!opt->state)
+    if (!own->state)
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "--state is missing; give the file that qdq calibrate wrote");
     if (!opt->target)
@@ -91,17 +93,17 @@ static int parse_options(quantization *q) {
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "--data and %s exclude each other; give the samples or one run",
                             opt->inputs.count ? "-i" : "--fill");
-    choice->symmetric = opt->symmetric;
-    choice->per_tensor = opt->per_tensor;
-    int code = parse_method("method", opt->method, &choice->activations);
-    if (code == EXIT_OK) code = parse_weights(opt, choice);
-    return code == EXIT_OK ? parse_percentile(opt, choice) : code;
+    choice->symmetric = own->symmetric;
+    choice->per_tensor = own->per_tensor;
+    int code = parse_method("method", own->method, &choice->activations);
+    if (code == EXIT_OK) code = parse_weights(own, choice);
+    return code == EXIT_OK ? parse_percentile(own, choice) : code;
 }
 
 //---- The state --------------------------------------------------------------
 
 static int check_state(const quantization *q, const state *s, qdq_exec *exec) {
-    const char *file = q->opt->state;
+    const char *file = q->own->state;
     qdq_fingerprint print;
     qdq_error err = {0};
     if (s->kind != &calibrate_kind)
@@ -139,8 +141,8 @@ static int find_kept(quantization *q, bool *kept) {
         qdq_node_info info = qdq_graph_node(q->graph, n);
         names[n] = info.name, names[nodes + n] = info.original;
     }
-    for (size_t i = 0; code == EXIT_OK && i < q->opt->keep.count; i++) {
-        const char *word = q->opt->keep.items[i], *name = qdq_value_name_of(q->graph, word);
+    for (size_t i = 0; code == EXIT_OK && i < q->own->keep.count; i++) {
+        const char *word = q->own->keep.items[i], *name = qdq_value_name_of(q->graph, word);
         bool found = false;
         for (size_t n = 0; n < nodes; n++)
             if (strcmp(names[n], name) == 0 || strcmp(names[nodes + n], word) == 0)
@@ -252,9 +254,9 @@ static int check(quantization *q) {
 static int quantize(quantization *q, const session *s) {
     state st = {0};
     qdq_error err = {0};
-    if (state_read(&st, q->opt->state, &err) != QDQ_OK) return report_error(&err);
+    if (state_read(&st, q->own->state, &err) != QDQ_OK) return report_error(&err);
     int code = check_state(q, &st, s->exec);
-    if (code == EXIT_OK) st.kind->warn(&st, q->opt->state);
+    if (code == EXIT_OK) st.kind->warn(&st, q->own->state);
     if (code == EXIT_OK) code = place(q, &st, s->plan);
     state_release(&st);
     if (code == EXIT_OK) code = measure(q, s->plan);
@@ -299,17 +301,16 @@ static int find_target(quantization *q) {
     q->choice.form = qdq_target_quantized_form(q->target);
     if (!q->choice.form)
         return tell_failure(QDQ_ERR_UNSUPPORTED, "target %s has no quantized form here", q->target);
-    return parse_group(q->opt, &q->choice, q->target);
+    return parse_group(q->own, &q->choice, q->target);
 }
 
 int run_quantize(const options *opt) {
-    quantization q = {.opt = opt};
+    quantization q = {.opt = opt, .own = opt->own};
     session s = {0};
-    options own = *opt;
-    own.keep = (string_list){0};
-    own.target = NULL;
+    options core = *opt;
+    core.target = NULL;
     int code = parse_options(&q);
-    if (code == EXIT_OK) code = session_start_as(&s, &own, "core");
+    if (code == EXIT_OK) code = session_start_as(&s, &core, "core");
     q.graph = s.graph;
     if (code == EXIT_OK) code = check_to_write(q.graph, false);
     if (code == EXIT_OK) code = find_target(&q);

@@ -9,6 +9,7 @@
 // A graph before and after quantizing.
 typedef struct quantization {
     const options *opt;
+    const struct quantize_options *own;
     const char *target;
     quantize_choice choice;
     coding_list list;
