@@ -15,6 +15,7 @@
 #include "tools/io/tensor_io.h"
 #include "tools/io/watch.h"
 #include "tools/options.h"
+#include "tools/options/run.h"
 #include "tools/session.h"
 
 // The outputs of a run and the kept values that options name, copied from the exec. Outputs come
@@ -50,6 +51,7 @@ static bool names(const qdq_graph *graph, const string_list *list, const char *n
 
 // Allocates memory for the results before the run.
 static int take_results(const session *s, const options *opt, results *r) {
+    const run_options *own = opt->own;
     size_t outputs = qdq_plan_output_count(s->plan), kept = qdq_plan_kept_count(s->plan);
     int code = EXIT_OK;
     r->graph = s->graph;
@@ -61,7 +63,7 @@ static int take_results(const session *s, const options *opt, results *r) {
         code = take_result(s, qdq_plan_output(s->plan, i), r);
     for (size_t i = 0; code == EXIT_OK && i < kept; i++) {
         const char *name = qdq_plan_kept(s->plan, i)->name;
-        if (names(s->graph, &opt->outputs, name) || names(s->graph, &opt->expects, name))
+        if (names(s->graph, &opt->outputs, name) || names(s->graph, &own->expects, name))
             code = take_result(s, qdq_plan_kept(s->plan, i), r);
     }
     return code;
@@ -174,16 +176,16 @@ static void json_summary(qdq_json *json, const qdq_tensor *tensor) {
 //---- Comparing --------------------------------------------------------------
 
 // Compares the outputs that an --expect names: one output, or every output in the file.
-static int compare_expect(const results *r, tensor_source *source, const options *opt,
+static int compare_expect(const results *r, tensor_source *source, const run_options *own,
                           const char *text, qdq_json *json) {
     tensor_spec spec;
     int code = EXIT_OK;
     size_t compared = 0;
     (void)tensor_spec_of_result(r->graph, text, &spec);
-    if (*spec.name) return compare_output(source, find_result(r, spec.name), &spec, opt, json);
+    if (*spec.name) return compare_output(source, find_result(r, spec.name), &spec, own, json);
     for (size_t i = 0; i < r->output_count; i++) {
         if (!tensor_file_has(source, spec.file, r->tensors[i].name)) continue;
-        int one = compare_output(source, &r->tensors[i], &spec, opt, json);
+        int one = compare_output(source, &r->tensors[i], &spec, own, json);
         if (one > code) code = one;
         compared++;
     }
@@ -192,9 +194,10 @@ static int compare_expect(const results *r, tensor_source *source, const options
 }
 
 static int show_results(const results *r, const options *opt, double seconds) {
+    const run_options *own = opt->own;
     qdq_json json;
     int code = EXIT_OK;
-    bool sum = opt->outputs.count == 0 && opt->expects.count == 0;
+    bool sum = opt->outputs.count == 0 && own->expects.count == 0;
     if (opt->json) {
         json_begin(&json);
         json_string_key(&json, "graph", opt->operands.items[0]);
@@ -210,9 +213,9 @@ static int show_results(const results *r, const options *opt, double seconds) {
         for (size_t i = 0; i < r->output_count; i++) print_summary(&r->tensors[i]);
     }
     tensor_source source = {.from = &opt->memory->allocator};
-    for (size_t i = 0; i < opt->expects.count; i++) {
-        const char *text = opt->expects.items[i];
-        int one = compare_expect(r, &source, opt, text, opt->json ? &json : NULL);
+    for (size_t i = 0; i < own->expects.count; i++) {
+        const char *text = own->expects.items[i];
+        int one = compare_expect(r, &source, own, text, opt->json ? &json : NULL);
         if (one > code) code = one;
     }
     tensor_source_close(&source);
@@ -240,12 +243,15 @@ static int tell_bits(qdq_graph *graph, const options *opt) {
 }
 
 int run_run(const options *opt) {
+    const run_options *own = opt->own;
     session s;
     results r = {0};
-    int code = check_stdout(opt);
+    int code = check_stdout(&opt->outputs, opt->json            ? "--json"
+                                           : own->expects.count ? "--expect"
+                                                                : NULL);
     if (code != EXIT_OK) return code;
     code = session_start(&s, opt);
-    if (code == EXIT_OK) code = outputs_check(s.graph, s.plan, opt);
+    if (code == EXIT_OK) code = outputs_check(s.graph, s.plan, &opt->outputs, own);
     if (code == EXIT_OK) code = give_inputs(s.graph, s.plan, s.exec, opt);
     if (code == EXIT_OK) code = take_results(&s, opt, &r);
     double seconds = 0;

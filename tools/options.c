@@ -13,6 +13,7 @@
 #include "tools/options/bench.h"
 #include "tools/options/check.h"
 #include "tools/options/convert.h"
+#include "tools/options/explain.h"
 #include "tools/options/fingerprint.h"
 #include "tools/options/help.h"
 #include "tools/options/mend.h"
@@ -20,9 +21,11 @@
 #include "tools/options/ops.h"
 #include "tools/options/plan.h"
 #include "tools/options/quantize.h"
+#include "tools/options/run.h"
 
-// NAMES: as LIST, and commas separate several values of one use.
-typedef enum option_kind { FLAG, TEXT, LIST, NAMES } option_kind;
+// NAMES: as LIST, and commas separate several values of one use. FILES: as LIST, of tensors to
+// read.
+typedef enum option_kind { FLAG, TEXT, LIST, NAMES, FILES } option_kind;
 
 // An option: the field that gets its value, and the commands that have it.
 typedef struct option_row {
@@ -46,7 +49,7 @@ typedef struct option_row {
     }
 
 static const option_row rows[] = {
-    ROW("input", 'i', "[NAME=]FILE", LIST, inputs, " run compare explain bisect mend quantize ",
+    ROW("input", 'i', "[NAME=]FILE", FILES, inputs, " run compare explain bisect mend quantize ",
         "read an input from .npy, .npz or .safetensors (-: standard input; FILE#TENSOR picks one; "
         "without NAME all by name)"),
     ROW("shape", 0, "NAME=N,N,...", LIST, shapes,
@@ -62,9 +65,9 @@ static const option_row rows[] = {
         "outputs"),
     ROW("output", 'o', "[NAME=]FILE", LIST, outputs, " run ",
         "write an output (-: to standard output); without NAME all of them to one .safetensors"),
-    ROW("got", 0, "[NAME=]FILE", LIST, gots, " explain ",
+    OWN(explain, "got", 0, "[NAME=]FILE", FILES, gots,
         "what the device gave, by the names of values: .npz, .npy or .safetensors"),
-    ROW("against", 0, "GRAPH", TEXT, against, " explain ",
+    OWN(explain, "against", 0, "GRAPH", TEXT, against,
         "show the accuracy of each node against this float model, in place of --got"),
     ROW("output", 'o', "FILE", LIST, outputs, " explain ",
         "write a graph of one node and at most 64 elements that shows the difference, and what the "
@@ -106,10 +109,10 @@ static const option_row rows[] = {
         "write a checkpoint at most that often; 0: after each sample (10)"),
     OWN(merge, "partial", 0, NULL, FLAG, partial,
         "write a state although shards are missing, to merge it with them later"),
-    ROW("expect", 'e', "[NAME=]FILE", LIST, expects, " run ",
+    OWN(run, "expect", 'e', "[NAME=]FILE", FILES, expects,
         "compare an output with a file; exit 1 if they differ"),
-    ROW("tolerance", 0, "X", TEXT, tolerance, " run ", "--expect: largest |difference| (0)"),
-    ROW("rows", 0, "N", TEXT, rows, " run ",
+    OWN(run, "tolerance", 0, "X", TEXT, tolerance, "--expect: largest |difference| (0)"),
+    OWN(run, "rows", 0, "N", TEXT, rows,
         "--expect: also list the N worst entries of the first dim"),
     ROW("target", 't', "T", TEXT, target,
         " run check explain bisect plan bench convert mend fingerprint calibrate quantize ",
@@ -328,7 +331,8 @@ static bool store(const command_row *command, const option_row *row, char *text,
     switch (row->kind) {
     case FLAG: *(bool *)field = true; return true;
     case TEXT: memcpy(field, &text, sizeof text); return true;
-    case LIST: return add(command, field, text);
+    case LIST:
+    case FILES: return add(command, field, text);
     case NAMES: return add_names(command, field, text);
     }
     return false;
@@ -360,9 +364,16 @@ bool options_parse(const command_row *command, int argc, char **argv, options *o
     return true;
 }
 
+string_list *options_files(const command_row *command, options *opt, size_t index) {
+    for (int i = 0; i < ROWS; i++)
+        if (rows[i].kind == FILES && takes(&rows[i], command) && index-- == 0)
+            return field_of(&rows[i], opt);
+    return NULL;
+}
+
 void options_release(const command_row *command, options *opt) {
     for (int i = 0; i < ROWS; i++) {
-        if ((rows[i].kind != LIST && rows[i].kind != NAMES) || !takes(&rows[i], command)) continue;
+        if (rows[i].kind == FLAG || rows[i].kind == TEXT || !takes(&rows[i], command)) continue;
         if (rows[i].own && !opt->own) continue;
         string_list *list = field_of(&rows[i], opt);
         free(list->items);

@@ -17,20 +17,19 @@ typedef struct string_list {
 // The options that several commands have. All zero is the default.
 typedef struct options {
     string_list operands;  // words other than options: graphs, an op, a target
-    string_list inputs, outputs, expects, gots;
+    string_list inputs, outputs;
     string_list shapes, dims;  // NAME=N,N,...; NAME=N
     const char *until;
     const char *target;
-    const char *targets, *against;
+    const char *targets;
     const char *float_storage;
     const char *device;
     const char *html;
     qdq_device device_numbers;  // described by `device`: see read_device
     const char *isa;
     const char *fill;
-    const char *tolerance;
     const char *data, *shard, *checkpoint;
-    const char *threads, *rows;
+    const char *threads;
     const char *spill_folder;
     const char *max_elements, *max_bytes, *max_file_bytes, *max_values, *max_operations;
     string_list keep;  // names; "all" alone: every value
@@ -80,6 +79,10 @@ bool options_get(const command_row *command, size_t index, option_info *out);
 // The caller releases `out` in either case.
 bool options_parse(const command_row *command, int argc, char **argv, options *out);
 void options_release(const command_row *command, options *opt);
+
+// Returns list number `index` of the files of tensors that the command line gives to read. NULL:
+// the command has fewer such options.
+string_list *options_files(const command_row *command, options *opt, size_t index);
 
 // Print the help of a command (options and examples), or the examples alone, in lines of at most 80
 // columns.

@@ -8,7 +8,7 @@
 
 #include "tools/common.h"
 #include "tools/failure.h"
-#include "tools/options.h"
+#include "tools/options/run.h"
 
 typedef struct difference {
     size_t count;      // elements
@@ -125,23 +125,23 @@ static void json_difference(qdq_json *json, const qdq_tensor *tensor, const diff
     qdq_json_end_object(json);
 }
 
-static int read_tolerance(const options *opt, double *tolerance) {
+static int read_tolerance(const run_options *own, double *tolerance) {
     char *end = NULL;
-    *tolerance = opt->tolerance ? strtod(opt->tolerance, &end) : 0;
-    if (!opt->tolerance || (end != opt->tolerance && *end == '\0' && *tolerance >= 0))
+    *tolerance = own->tolerance ? strtod(own->tolerance, &end) : 0;
+    if (!own->tolerance || (end != own->tolerance && *end == '\0' && *tolerance >= 0))
         return EXIT_OK;
     return tell_failure(QDQ_ERR_ARGUMENT, "--tolerance is '%s', wanted a number of at least 0",
-                        opt->tolerance);
+                        own->tolerance);
 }
 
 static int compare_loaded(const qdq_tensor *tensor, const loaded_tensor *expected,
-                          const options *opt, qdq_json *json) {
+                          const run_options *own, qdq_json *json) {
     double tolerance;
     size_t rows;
     char has[128], wants[128];
-    int code = read_tolerance(opt, &tolerance);
+    int code = read_tolerance(own, &tolerance);
     if (code != EXIT_OK) return code;
-    if (!options_number("rows", opt->rows, 0, 0, &rows)) return EXIT_USAGE;
+    if (!options_number("rows", own->rows, 0, 0, &rows)) return EXIT_USAGE;
     if (!qdq_shape_equal(tensor->shape, expected->shape)) {
         fprintf(stderr, "qdq: output '%s' has shape %s, the expected tensor %s\n", tensor->name,
                 qdq_write_shape(tensor->shape, has, sizeof has),
@@ -159,20 +159,20 @@ static int compare_loaded(const qdq_tensor *tensor, const loaded_tensor *expecte
 }
 
 int compare_output(tensor_source *source, const qdq_tensor *tensor, const tensor_spec *spec,
-                   const options *opt, qdq_json *json) {
+                   const run_options *own, qdq_json *json) {
     qdq_error err = {0};
     loaded_tensor expected;
     if (tensor_load(source, spec, tensor->name, tensor->shape, &expected, &err) != QDQ_OK)
         return report_error(&err);
     if (are_codes_of(tensor->dtype, expected.dtype, spec->file)) expected.dtype = tensor->dtype;
-    int code = compare_loaded(tensor, &expected, opt, json);
+    int code = compare_loaded(tensor, &expected, own, json);
     tensor_release(&expected);
     return code;
 }
 
-int compare_check_options(const options *opt) {
+int compare_check_options(const run_options *own) {
     double tolerance;
     size_t rows;
-    if (!options_number("rows", opt->rows, 0, 0, &rows)) return EXIT_USAGE;
-    return read_tolerance(opt, &tolerance);
+    if (!options_number("rows", own->rows, 0, 0, &rows)) return EXIT_USAGE;
+    return read_tolerance(own, &tolerance);
 }

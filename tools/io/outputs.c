@@ -16,7 +16,7 @@
 #include "tools/io/stream_out.h"
 #include "tools/io/streams.h"
 #include "tools/io/tensor_io.h"
-#include "tools/options.h"
+#include "tools/options/run.h"
 
 // Checks that `name` is an output or a kept value.
 static int check_name(const qdq_plan *plan, const char *name) {
@@ -55,21 +55,21 @@ static int check_output(const qdq_graph *graph, const qdq_plan *plan, const char
 //---- Files to read ----------------------------------------------------------
 
 // True if the run writes the file before reading it.
-static bool is_written(const options *opt, const char *file) {
+static bool is_written(const string_list *outputs, const char *file) {
     tensor_spec spec;
-    for (size_t i = 0; i < opt->outputs.count; i++)
-        if (tensor_spec_parse(opt->outputs.items[i], &spec) && strcmp(spec.file, file) == 0)
+    for (size_t i = 0; i < outputs->count; i++)
+        if (tensor_spec_parse(outputs->items[i], &spec) && strcmp(spec.file, file) == 0)
             return true;
     return false;
 }
 
-static int check_expect(const qdq_graph *graph, const qdq_plan *plan, const options *opt,
+static int check_expect(const qdq_graph *graph, const qdq_plan *plan, const string_list *outputs,
                         const char *text) {
     tensor_spec spec;
     if (!tensor_spec_of_result(graph, text, &spec))
         return tell_failure(QDQ_ERR_ARGUMENT, "--expect is '%s', wanted [NAME=]FILE", text);
     int code = *spec.name ? check_name(plan, spec.name) : EXIT_OK;
-    if (code != EXIT_OK || is_written(opt, spec.file)) return code;
+    if (code != EXIT_OK || is_written(outputs, spec.file)) return code;
     const char *path = stream_path(spec.file);
     qdq_error err = {0};
     if (access(path, R_OK) != 0)
@@ -86,11 +86,12 @@ static int check_expect(const qdq_graph *graph, const qdq_plan *plan, const opti
     return tell_failure(QDQ_ERR_PARSE, "%s has no tensor with the name of an output", spec.file);
 }
 
-int outputs_check(const qdq_graph *graph, const qdq_plan *plan, const options *opt) {
+int outputs_check(const qdq_graph *graph, const qdq_plan *plan, const string_list *outputs,
+                  const run_options *own) {
     int code = EXIT_OK;
-    for (size_t i = 0; code == EXIT_OK && i < opt->outputs.count; i++)
-        code = check_output(graph, plan, opt->outputs.items[i]);
-    for (size_t i = 0; code == EXIT_OK && i < opt->expects.count; i++)
-        code = check_expect(graph, plan, opt, opt->expects.items[i]);
-    return code == EXIT_OK ? compare_check_options(opt) : code;
+    for (size_t i = 0; code == EXIT_OK && i < outputs->count; i++)
+        code = check_output(graph, plan, outputs->items[i]);
+    for (size_t i = 0; code == EXIT_OK && i < own->expects.count; i++)
+        code = check_expect(graph, plan, outputs, own->expects.items[i]);
+    return code == EXIT_OK ? compare_check_options(own) : code;
 }

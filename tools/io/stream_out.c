@@ -21,15 +21,14 @@ bool is_stream(const char *file) {
     return stat(file, &facts) == 0 && S_ISFIFO(facts.st_mode);
 }
 
-int check_stdout(const options *opt) {
+int check_stdout(const string_list *outputs, const char *printed) {
     size_t count = 0;
-    for (size_t i = 0; i < opt->outputs.count; i++) {
+    for (size_t i = 0; i < outputs->count; i++) {
         tensor_spec spec;
-        if (tensor_spec_parse(opt->outputs.items[i], &spec)) count += strcmp(spec.file, "-") == 0;
+        if (tensor_spec_parse(outputs->items[i], &spec)) count += strcmp(spec.file, "-") == 0;
     }
     if (count == 0) return EXIT_SUCCESS;
-    const char *other = count > 1 ? "another --output" : opt->json ? "--json" : NULL;
-    if (!other && opt->expects.count) other = "--expect";
+    const char *other = count > 1 ? "another --output" : printed;
     if (other)
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "--output - and %s both write to standard output, wanted one of them",

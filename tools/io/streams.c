@@ -146,9 +146,10 @@ static int take_tensors(streams *s, string_list *list) {
 int streams_take(streams *s, const command_row *command, options *opt) {
     if (strncmp(command->operands, "GRAPH", 5) != 0) return EXIT_OK;
     int code = take_graphs(s, opt);
-    if (code == EXIT_OK) code = take_tensors(s, &opt->inputs);
-    if (code == EXIT_OK) code = take_tensors(s, &opt->expects);
-    return code == EXIT_OK ? take_tensors(s, &opt->gots) : code;
+    string_list *files;
+    for (size_t i = 0; code == EXIT_OK && (files = options_files(command, opt, i)); i++)
+        code = take_tensors(s, files);
+    return code;
 }
 
 void streams_close(streams *s) {

@@ -95,7 +95,7 @@ static int open_sides(side *own, side *other, const options *opt) {
     qdq_error err = {0};
     side *sides[] = {other, own};
     int code = given_open(&own->given, own->s);
-    if (code == EXIT_OK) code = given_take_inputs(&own->given, own->s, opt);
+    if (code == EXIT_OK) code = given_take_inputs(&own->given, own->s, opt, NULL);
     if (code == EXIT_OK) code = given_copy_inputs(&other->given, other->s, own->s, &own->given);
     for (size_t i = 0; code == EXIT_OK && i < 2; i++)
         if (replay_open(&sides[i]->run, sides[i]->s->graph, sides[i]->target, &sides[i]->given,
@@ -110,7 +110,7 @@ static int tell(side *own, const options *opt, const char *other, const char *ag
     explanation e = {0};
     char command[4096];
     const report_title title = {command, against, called};
-    (void)explain_command("bisect", opt, command, sizeof command);
+    (void)explain_command("bisect", opt, &(string_list){0}, command, sizeof command);
     int code = explain(own->s, opt, other, &own->run, &e);
     if (code == EXIT_OK && opt->json) explain_json(own->s, &own->run, &e, &title);
     if (code == EXIT_OK && !opt->json) explain_text(own->s, &own->run, &e, &title);

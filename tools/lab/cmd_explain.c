@@ -12,6 +12,7 @@
 #include "tools/lab/explain/explain_report.h"
 #include "tools/lab/explain/reproduction.h"
 #include "tools/options.h"
+#include "tools/options/explain.h"
 
 // Writes the page of --html.
 static int write_page(const session *s, const options *opt, const replay *base,
@@ -28,10 +29,11 @@ static int write_page(const session *s, const options *opt, const replay *base,
 
 static int tell(const session *s, const options *opt, const replay *base, const explanation *e,
                 const char *target) {
+    const explain_options *own = opt->own;
     char command[4096], against[128];
     const report_title title = {command, against, "given"};
     snprintf(against, sizeof against, "target %s", target);
-    (void)explain_command("explain", opt, command, sizeof command);
+    (void)explain_command("explain", opt, &own->gots, command, sizeof command);
     int code = EXIT_OK;
     if (e->differs && opt->outputs.count)
         code = write_reproduction(base, e, target, opt->outputs.items[0], command, sizeof command);
@@ -45,13 +47,14 @@ static int tell(const session *s, const options *opt, const replay *base, const 
 }
 
 static int explain_session(session *s, const options *opt) {
+    const explain_options *own = opt->own;
     given_values given;
     replay base = {0};
     explanation e = {0};
     qdq_error err = {0};
     const char *target = opt->target ? opt->target : qdq_graph_target(s->graph);
-    int code = given_read(&given, s, &opt->gots);
-    if (code == EXIT_OK) code = given_take_inputs(&given, s, opt);
+    int code = given_read(&given, s, &own->gots);
+    if (code == EXIT_OK) code = given_take_inputs(&given, s, opt, &own->gots);
     if (code == EXIT_OK &&
         replay_open(&base, s->graph, target, &given, &s->exec_options, opt, &err) != QDQ_OK)
         code = report_error(&err);
@@ -64,21 +67,22 @@ static int explain_session(session *s, const options *opt) {
 }
 
 int run_explain(const options *opt) {
+    const explain_options *own = opt->own;
     session s;
     if (opt->data &&
-        (!opt->against || opt->gots.count || opt->inputs.count || opt->fill || opt->html))
+        (!own->against || own->gots.count || opt->inputs.count || opt->fill || opt->html))
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "--data is given %s, wanted --against MODEL --data WHERE -o STATE "
                             "without --got, -i, --fill or --html",
-                            opt->against ? "with one of these" : "without --against");
+                            own->against ? "with one of these" : "without --against");
     if (opt->data) return explain_against_data(opt);
-    if (opt->shard || opt->resume || opt->checkpoint || (opt->against && opt->outputs.count))
+    if (opt->shard || opt->resume || opt->checkpoint || (own->against && opt->outputs.count))
         return data_options_check(opt);
-    if (opt->against && opt->gots.count)
+    if (own->against && own->gots.count)
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "--against and --got are both given, wanted one of them");
-    if (opt->against) return explain_against(opt);
-    if (!opt->gots.count)
+    if (own->against) return explain_against(opt);
+    if (!own->gots.count)
         return tell_failure(
             QDQ_ERR_ARGUMENT,
             "--got is missing, wanted what the device gave, as in --got device.npz");

@@ -264,11 +264,12 @@ static size_t add_list(char *out, size_t at, size_t capacity, const char *option
     return at;
 }
 
-const char *explain_command(const char *command, const options *opt, char *out, size_t capacity) {
+const char *explain_command(const char *command, const options *opt, const string_list *gots,
+                            char *out, size_t capacity) {
     size_t at = (size_t)snprintf(out, capacity, "qdq %s", command);
     for (size_t i = 0; i < opt->operands.count; i++)
         at = add_word(out, at, capacity, opt->operands.items[i]);
-    at = add_list(out, at, capacity, "--got", &opt->gots);
+    at = add_list(out, at, capacity, "--got", gots);
     at = add_list(out, at, capacity, "-i", &opt->inputs);
     at = add_list(out, at, capacity, "--shape", &opt->shapes);
     at = add_list(out, at, capacity, "--dim", &opt->dims);

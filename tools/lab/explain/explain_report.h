@@ -21,7 +21,8 @@ void json_explanation(qdq_json *json, const session *s, const replay *base, cons
 void explain_json(const session *s, const replay *base, const explanation *e,
                   const report_title *title);
 
-// Writes the command line of the options to `out`, quoted for a shell.
-const char *explain_command(const char *command, const options *opt, char *out, size_t capacity);
+// Writes the command line of the options to `out`, quoted for a shell. `gots`: the files of --got.
+const char *explain_command(const char *command, const options *opt, const string_list *gots,
+                            char *out, size_t capacity);
 
 #endif

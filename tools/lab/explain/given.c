@@ -294,16 +294,16 @@ static bool has_input(const session *s, const char *text) {
     return has;
 }
 
-// Inputs that -i does not give may be in the files of --got.
-int given_take_inputs(given_values *given, session *s, const options *opt) {
+int given_take_inputs(given_values *given, session *s, const options *opt,
+                      const string_list *files) {
     options both = *opt;
-    size_t count = opt->inputs.count;
+    size_t count = opt->inputs.count, more = files ? files->count : 0;
     int code = EXIT_OK;
-    both.inputs.items = calloc(count + opt->gots.count + 1, sizeof(const char *));
+    both.inputs.items = calloc(count + more + 1, sizeof(const char *));
     if (!both.inputs.items) return tell_failure(QDQ_ERR_MEMORY, "no memory for the inputs");
     for (size_t i = 0; i < count; i++) both.inputs.items[i] = opt->inputs.items[i];
-    for (size_t i = 0; i < opt->gots.count; i++)
-        if (has_input(s, opt->gots.items[i])) both.inputs.items[count++] = opt->gots.items[i];
+    for (size_t i = 0; i < more; i++)
+        if (has_input(s, files->items[i])) both.inputs.items[count++] = files->items[i];
     both.inputs.count = count;
     void **inputs = session_take_inputs(s, &both, &code);
     for (size_t i = 0; inputs && i < qdq_plan_input_count(s->plan); i++)

@@ -28,9 +28,10 @@ int given_open(given_values *given, const session *s);
 // Opens a set of values and reads files of --got. EXIT_OK, or another exit code after a message;
 // release it in either case.
 int given_read(given_values *given, const session *s, const string_list *files);
-// Takes the inputs of the graph by the options, from -i or from the files of --got, and destroys
+// Takes the inputs of the graph by the options, from -i or from `files` (NULL: none), and destroys
 // the exec. EXIT_OK, or another exit code after a message.
-int given_take_inputs(given_values *given, session *s, const options *opt);
+int given_take_inputs(given_values *given, session *s, const options *opt,
+                      const string_list *files);
 // Opens a set of values for another graph, with copies of the inputs of `from`. EXIT_OK, or another
 // exit code after a message; release it in either case.
 int given_copy_inputs(given_values *out, const session *to, const session *from,

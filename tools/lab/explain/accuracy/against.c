@@ -8,6 +8,7 @@
 #include "tools/html/report_file.h"
 #include "tools/lab/explain/accuracy/accuracy_report.h"
 #include "tools/options.h"
+#include "tools/options/explain.h"
 
 // Writes the page of --html.
 static int write_page(const session *s, const accuracy *a, const accuracy_title *title,
@@ -25,6 +26,7 @@ static int write_page(const session *s, const accuracy *a, const accuracy_title 
 // Runs the float model, and measures the nodes of the quantized graph against it.
 static int measure(const session *s, const session *real, const options *opt,
                    const given_values *given, const given_values *inputs) {
+    const explain_options *own = opt->own;
     replay quantized = {0}, model = {0};
     reference ref = {0};
     accuracy a = {0};
@@ -42,7 +44,7 @@ static int measure(const session *s, const session *real, const options *opt,
     replay_drop_programs(&model);
     if (code == EXIT_OK) code = accuracy_measure(&ref, &graphs, WORST_NODES, &a);
     if (code == EXIT_OK) {
-        const accuracy_title title = {opt->operands.items[0], opt->against, target};
+        const accuracy_title title = {opt->operands.items[0], own->against, target};
         differs = accuracy_differs(&a);
         if (opt->json)
             accuracy_json(&a, &title);
@@ -58,9 +60,11 @@ static int measure(const session *s, const session *real, const options *opt,
 }
 
 int against_sessions(const options *opt, session *quantized, session *real) {
+    const explain_options *own = opt->own;
+    const char *model = own->against;
     options first = *opt, second = *opt;
     first.loose_dims = true;
-    second.operands = (string_list){.items = &second.against, .count = 1};
+    second.operands = (string_list){.items = &model, .count = 1};
     second.target = NULL;
     second.sizes_of = quantized;
     int code = session_start_as(quantized, &first, "core");
@@ -72,7 +76,7 @@ int explain_against(const options *opt) {
     given_values given = {0}, inputs = {0};
     int code = against_sessions(opt, &s, &real);
     if (code == EXIT_OK) code = given_open(&given, &s);
-    if (code == EXIT_OK) code = given_take_inputs(&given, &s, opt);
+    if (code == EXIT_OK) code = given_take_inputs(&given, &s, opt, NULL);
     if (code == EXIT_OK) code = given_copy_inputs(&inputs, &real, &s, &given);
     if (code == EXIT_OK) code = measure(&s, &real, opt, &given, &inputs);
     given_release(&inputs);

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of `qdq explain` alone.
+#ifndef QDQ_TOOLS_OPTIONS_EXPLAIN_H
+#define QDQ_TOOLS_OPTIONS_EXPLAIN_H
+
+#include "tools/options.h"
+
+typedef struct explain_options {
+    string_list gots;
+    const char *against;
+} explain_options;
+
+#endif

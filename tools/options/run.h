@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of `qdq run` alone.
+#ifndef QDQ_TOOLS_OPTIONS_RUN_H
+#define QDQ_TOOLS_OPTIONS_RUN_H
+
+#include "tools/options.h"
+
+typedef struct run_options {
+    string_list expects;
+    const char *tolerance, *rows;
+} run_options;
+
+#endif
