@@ -15,6 +15,7 @@
 #include "tools/io/streams.h"
 #include "tools/options.h"
 #include "tools/options/bench.h"
+#include "tools/options/option_number.h"
 #include "tools/session.h"
 
 enum { RUN, STEPS, OTHER_MODE, LOAD_COMPILE, FIRST_LIMIT, MEMBERS = FIRST_LIMIT + MAX_LIMITS };

@@ -15,6 +15,7 @@
 #include "tools/io/tensor_io.h"
 #include "tools/io/watch.h"
 #include "tools/options.h"
+#include "tools/options/option_number.h"
 #include "tools/spill.h"
 
 const char *const exit_code_texts[] = {

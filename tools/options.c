@@ -2,7 +2,6 @@
 // The table of options; parses command lines and prints help by it.
 #include "tools/options.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -424,25 +423,4 @@ void options_help(const command_row *command) {
     for (int i = 0; i < ROWS; i++)
         if (takes(&rows[i], command)) print_option(&rows[i]);
     options_examples(stdout, command);
-}
-
-bool options_number(const char *name, const char *text, size_t least, size_t fallback,
-                    size_t *out) {
-    *out = fallback;
-    if (!text) return true;
-    char *end;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    bool whole = *end == '\0' && *text >= '0' && *text <= '9';
-    if (errno == 0 && whole && value >= least && value <= SIZE_MAX) {
-        *out = (size_t)value;
-        return true;
-    }
-    if (whole && value > least)
-        (void)tell_failure(QDQ_ERR_ARGUMENT, "--%s is '%s', wanted a whole number of %zu to %zu",
-                           name, text, least, SIZE_MAX);
-    else
-        (void)tell_failure(QDQ_ERR_ARGUMENT, "--%s is '%s', wanted a whole number of at least %zu",
-                           name, text, least);
-    return false;
 }

@@ -89,8 +89,4 @@ string_list *options_files(const command_row *command, options *opt, size_t inde
 void options_help(const command_row *command);
 void options_examples(FILE *out, const command_row *command);
 
-// Parses a whole number of at least `least`. Sets `fallback` if `text` is NULL. False after a
-// message.
-bool options_number(const char *name, const char *text, size_t least, size_t fallback, size_t *out);
-
 #endif

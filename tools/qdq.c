@@ -17,6 +17,7 @@
 #include "tools/manual/manual.h"
 #include "tools/options.h"
 #include "tools/options/help.h"
+#include "tools/options/option_number.h"
 #include "tools/spill.h"
 
 static int run_help(const options *opt);

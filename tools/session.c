@@ -13,6 +13,7 @@
 #include "tools/io/inputs.h"
 #include "tools/io/watch.h"
 #include "tools/options.h"
+#include "tools/options/option_number.h"
 #include "tools/spill.h"
 
 // True if OpenMP binds the thread of main() to a processor, which one of these variables requests.

@@ -8,6 +8,7 @@
 
 #include "tools/common.h"
 #include "tools/failure.h"
+#include "tools/options/option_number.h"
 #include "tools/options/run.h"
 
 typedef struct difference {

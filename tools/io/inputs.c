@@ -14,6 +14,7 @@
 #include "tools/io/streams.h"
 #include "tools/io/tensor_io.h"
 #include "tools/options.h"
+#include "tools/options/option_number.h"
 
 enum { NONE = -1 };  // no --input
 

@@ -15,6 +15,7 @@
 #include "tools/io/file_kind.h"
 #include "tools/io/tensor_io.h"
 #include "tools/options.h"
+#include "tools/options/option_number.h"
 
 const char *stream_path(const char *file) { return strcmp(file, "-") == 0 ? "/dev/stdin" : file; }
 

@@ -9,6 +9,7 @@
 #include "tools/failure.h"
 #include "tools/options.h"
 #include "tools/options/fingerprint.h"
+#include "tools/options/option_number.h"
 #include "tools/session.h"
 
 enum { PARTS = 4, PART_DIGITS = QDQ_FINGERPRINT_PART - 1 };

@@ -13,6 +13,7 @@
 #include "tools/io/watch.h"
 #include "tools/lab/dataset/state_file.h"
 #include "tools/options.h"
+#include "tools/options/option_number.h"
 
 enum { CHECKPOINT_SECONDS = 10 };
 

@@ -17,6 +17,7 @@
 #include "tools/lab/dataset/state_file.h"
 #include "tools/lab/quantize/quantize_report.h"
 #include "tools/options.h"
+#include "tools/options/option_number.h"
 #include "tools/options/quantize.h"
 #include "tools/session.h"
 
