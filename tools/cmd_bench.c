@@ -223,7 +223,7 @@ static void print_text(const bench *b) {
     else
         print_steps(b);
     if (b->other.exec) {
-        printf("  other mode, %s", mode_name(!b->opt->fast));
+        printf("  other mode, %s", mode_name(!b->opt->compile.fast));
         print_spread("", &b->members[OTHER_MODE].spread);
         printf("\n");
     }
@@ -321,7 +321,7 @@ static void print_json(const bench *b) {
     qdq_json json;
     json_begin(&json);
     json_string_key(&json, "graph", b->opt->operands.items[0]);
-    json_string_key(&json, "mode", mode_name(b->opt->fast));
+    json_string_key(&json, "mode", mode_name(b->opt->compile.fast));
     json_uint_key(&json, "runs", b->repeat * run->batch);
     json_uint_key(&json, "timings", b->repeat);
     json_spread(&json, &run->spread);
@@ -335,7 +335,7 @@ static void print_json(const bench *b) {
     if (b->other.exec) {
         qdq_json_key(&json, "other_mode");
         qdq_json_begin_object(&json);
-        json_string_key(&json, "mode", mode_name(!b->opt->fast));
+        json_string_key(&json, "mode", mode_name(!b->opt->compile.fast));
         json_spread(&json, &b->members[OTHER_MODE].spread);
         qdq_json_end_object(&json);
     }
@@ -376,7 +376,7 @@ int run_bench(const options *opt) {
     bool one_mode = c->materialize || c->tiled || c->keep_all || c->keep_count ||
                     c->float_storage || qdq_plan_device(b.session.plan);
     if (code == EXIT_OK && !one_mode)
-        code = session_open_mode(&b.other, &b.session, &filled, !opt->fast);
+        code = session_open_mode(&b.other, &b.session, &filled, !opt->compile.fast);
     if (code == EXIT_OK) code = measure_all(&b);
     if (code == EXIT_OK && opt->json)
         print_json(&b);

@@ -59,9 +59,9 @@ static int no_memory_for_page(void) {
 static int check_one(qdq_graph *graph, const char *path, const options *opt, qdq_json *json,
                      qdq_json *page) {
     qdq_error err = {0};
-    const qdq_report *report = qdq_graph_validate_on(graph, opt->target, device_of(opt), &err);
+    const qdq_report *report = qdq_graph_validate_on(graph, opt->load.target, device_of(opt), &err);
     if (!report) return report_error(&err);
-    const char *target = opt->target ? opt->target : qdq_graph_target(graph);
+    const char *target = opt->load.target ? opt->load.target : qdq_graph_target(graph);
     if (opt->json) {
         json_report(json, path, target, report);
     } else {
@@ -144,7 +144,7 @@ static int check_graph(const char *path, const options *opt, qdq_json *json) {
     report_file file;
     code = report_file_open(&file, "check", opt, graph);
     qdq_json *page = report_file_json(&file);
-    bool all = opt->target && strcmp(opt->target, "all") == 0;
+    bool all = opt->load.target && strcmp(opt->load.target, "all") == 0;
     if (page) html_findings_begin(page);
     if (code == EXIT_OK)
         code =
@@ -192,8 +192,8 @@ static int sarif_graph(sarif *log, const char *path, const options *opt) {
     int code;
     qdq_graph *graph = load_graph(path, opt, &code);
     if (!graph) return code;
-    bool all = opt->target && strcmp(opt->target, "all") == 0;
-    if (!all) code = sarif_target(log, graph, path, opt, opt->target, false);
+    bool all = opt->load.target && strcmp(opt->load.target, "all") == 0;
+    if (!all) code = sarif_target(log, graph, path, opt, opt->load.target, false);
     for (size_t t = 0; all && t < qdq_target_count(); t++) {
         int one = sarif_target(log, graph, path, opt, qdq_target_get(t).name, true);
         if (one > code) code = one;

@@ -13,7 +13,7 @@
 // Replaces a graph by the graph that the target runs.
 static int deploy(qdq_graph **graph, const options *opt) {
     qdq_error err = {0};
-    qdq_graph *deployed = qdq_graph_deployed(*graph, opt->target, &err);
+    qdq_graph *deployed = qdq_graph_deployed(*graph, opt->load.target, &err);
     if (!deployed) return report_error(&err);
     qdq_graph_destroy(*graph);
     *graph = deployed;

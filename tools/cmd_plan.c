@@ -285,7 +285,7 @@ static int show_plan(const qdq_plan *plan, const qdq_graph *deployed, const opti
 
 static qdq_graph *deployed_graph(qdq_graph *graph, const options *opt, int *code) {
     qdq_error err = {0};
-    qdq_graph *deployed = qdq_graph_deployed(graph, opt->target, &err);
+    qdq_graph *deployed = qdq_graph_deployed(graph, opt->load.target, &err);
     if (!deployed) *code = report_error(&err);
     return deployed;
 }

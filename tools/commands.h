@@ -3,7 +3,7 @@
 #ifndef QDQ_TOOLS_COMMANDS_H
 #define QDQ_TOOLS_COMMANDS_H
 
-#include "tools/options.h"
+typedef struct options options;
 
 int run_run(const options *opt);
 int run_check(const options *opt);

@@ -48,17 +48,17 @@ int report_error(const qdq_error *err) { return tell_failure(err->status, "%s", 
 
 // Reads --max-bytes. With --spill it limits the resident memory of the process, not the plan.
 static bool read_max_bytes(const options *opt, qdq_limits *limits) {
-    if (!options_number("max-bytes", opt->max_bytes, 1, 0, &limits->bytes)) return false;
+    if (!options_number("max-bytes", opt->load.max_bytes, 1, 0, &limits->bytes)) return false;
     if (opt->spill) limits->bytes = SIZE_MAX / 4;
     return true;
 }
 
 static bool read_limits(const options *opt, qdq_limits *limits) {
-    return options_number("max-elements", opt->max_elements, 1, 0, &limits->elements) &&
+    return options_number("max-elements", opt->load.max_elements, 1, 0, &limits->elements) &&
            read_max_bytes(opt, limits) &&
-           options_number("max-operations", opt->max_operations, 1, 0, &limits->operations) &&
-           options_number("max-file-bytes", opt->max_file_bytes, 1, 0, &limits->file_bytes) &&
-           options_number("max-values", opt->max_values, 1, 0, &limits->json_values);
+           options_number("max-operations", opt->load.max_operations, 1, 0, &limits->operations) &&
+           options_number("max-file-bytes", opt->load.max_file_bytes, 1, 0, &limits->file_bytes) &&
+           options_number("max-values", opt->load.max_values, 1, 0, &limits->json_values);
 }
 
 // Large enough to keep the findings of a check of every node of a large graph.
@@ -66,11 +66,12 @@ enum { KEPT_FINDINGS = 100000 };
 
 bool graph_options_of(const options *opt, const char *graph, qdq_graph_options *out) {
     *out = (qdq_graph_options){.allocator = &opt->memory->allocator,
-                               .target = opt->target,
+                               .target = opt->load.target,
                                .limits.findings = KEPT_FINDINGS,
-                               .until = opt->until};
-    if (opt->target && strcmp(opt->target, "all") == 0) out->target = "core";
-    if (read_limits(opt, &out->limits) && input_shapes_of(opt, graph, out)) return true;
+                               .until = opt->load.until};
+    if (opt->load.target && strcmp(opt->load.target, "all") == 0) out->target = "core";
+    if (read_limits(opt, &out->limits) && input_shapes_of(&opt->load, &opt->inputs, graph, out))
+        return true;
     input_shapes_release(out);
     return false;
 }
@@ -81,12 +82,14 @@ static bool is_file_name(const char *text) {
 
 bool read_device(options *opt, int *code) {
     qdq_error err = {0};
-    if (!opt->device) return true;
-    if (is_file_name(opt->device)) {
-        if (qdq_device_load(opt->device, NULL, &opt->device_numbers, &err) == QDQ_OK) return true;
+    if (!opt->compile.device) return true;
+    if (is_file_name(opt->compile.device)) {
+        if (qdq_device_load(opt->compile.device, NULL, &opt->compile.device_numbers, &err) ==
+            QDQ_OK)
+            return true;
     } else {
-        const qdq_device *found = qdq_device_find(opt->device, &err);
-        if (found) opt->device_numbers = *found;
+        const qdq_device *found = qdq_device_find(opt->compile.device, &err);
+        if (found) opt->compile.device_numbers = *found;
         if (found) return true;
     }
     *code = report_error(&err);
@@ -94,7 +97,7 @@ bool read_device(options *opt, int *code) {
 }
 
 const qdq_device *device_of(const options *opt) {
-    return opt->device ? &opt->device_numbers : NULL;
+    return opt->compile.device ? &opt->compile.device_numbers : NULL;
 }
 
 const qdq_device *device_for(const options *opt, const char *target) {
@@ -117,24 +120,25 @@ qdq_graph *load_graph(const char *path, const options *opt, int *code) {
 
 const char *isa_of(const options *opt) {
     const char *environment = getenv("QDQ_ISA");
-    if (opt->isa) return opt->isa;
+    if (opt->compile.isa) return opt->compile.isa;
     return environment && *environment ? environment : NULL;
 }
 
-static bool keeps_all(const options *opt) {
-    return opt->keep.count == 1 && strcmp(opt->keep.items[0], "all") == 0;
+static bool keeps_all(const string_list *keep) {
+    return keep->count == 1 && strcmp(keep->items[0], "all") == 0;
 }
 
 bool compile_options_of(const options *opt, qdq_compile_options *out) {
-    *out = (qdq_compile_options){.target = opt->target,
-                                 .tiled = opt->tiled,
-                                 .keep_all = keeps_all(opt),
-                                 .materialize = opt->materialize,
-                                 .fast = opt->fast,
+    *out = (qdq_compile_options){.target = opt->load.target,
+                                 .tiled = opt->compile.tiled,
+                                 .keep_all = keeps_all(&opt->compile.keep),
+                                 .materialize = opt->compile.materialize,
+                                 .fast = opt->compile.fast,
                                  .device = device_of(opt),
                                  .isa = isa_of(opt)};
-    if (!out->keep_all) out->keep = opt->keep.items, out->keep_count = opt->keep.count;
-    const char *storage = opt->float_storage ? opt->float_storage : "declared";
+    if (!out->keep_all)
+        out->keep = opt->compile.keep.items, out->keep_count = opt->compile.keep.count;
+    const char *storage = opt->compile.float_storage ? opt->compile.float_storage : "declared";
     if (strcmp(storage, "bfloat16") == 0) {
         out->float_storage = QDQ_FLOAT_BFLOAT16;
     } else if (strcmp(storage, "declared") != 0) {
@@ -173,15 +177,15 @@ int check_to_write(qdq_graph *graph, bool model) {
 }
 
 qdq_plan *compile_graph(qdq_graph *graph, const options *opt, qdq_parallel parallel, int *code) {
-    qdq_compile_options compile_options;
+    qdq_compile_options how;
     qdq_error err = {0};
     *code = EXIT_USAGE;
-    if (!compile_options_of(opt, &compile_options)) return NULL;
-    compile_options.parallel = parallel;
+    if (!compile_options_of(opt, &how)) return NULL;
+    how.parallel = parallel;
     watch_tell(opt->watch, "compiling %s", opt->operands.items[0]);
-    qdq_plan *plan = qdq_graph_compile(graph, &compile_options, &err);
-    const qdq_device *device = opt->fast ? qdq_device_find("none", NULL) : device_of(opt);
-    const qdq_report *report = qdq_graph_validate_on(graph, opt->target, device, NULL);
+    qdq_plan *plan = qdq_graph_compile(graph, &how, &err);
+    const qdq_device *device = opt->compile.fast ? qdq_device_find("none", NULL) : device_of(opt);
+    const qdq_report *report = qdq_graph_validate_on(graph, opt->load.target, device, NULL);
     watch_clear(opt->watch);
     if (report) print_findings(stderr, report, NULL, LIST_BRIEFLY);
     *code = EXIT_OK;
@@ -189,7 +193,7 @@ qdq_plan *compile_graph(qdq_graph *graph, const options *opt, qdq_parallel paral
     if (!report || report->errors == 0 || err.status == QDQ_ERR_ARGUMENT)
         *code = report_error(&err);
     else
-        *code = tell_refusal(&err, graph, &opt->target, &device, 1);
+        *code = tell_refusal(&err, graph, &opt->load.target, &device, 1);
     return NULL;
 }
 

@@ -3,45 +3,27 @@
 #ifndef QDQ_TOOLS_OPTIONS_H
 #define QDQ_TOOLS_OPTIONS_H
 
-#include <qdq/device.h>
 #include <stdio.h>
 
 #include "runtime/base/budget.h"
-
-// The values of an option that may be given several times. options_release frees `items`.
-typedef struct string_list {
-    const char **items;
-    size_t count, capacity;
-} string_list;
+#include "tools/options/compile.h"
+#include "tools/options/data.h"
+#include "tools/options/load.h"
 
 // The options that several commands have. All zero is the default.
 typedef struct options {
     string_list operands;  // words other than options: graphs, an op, a target
     string_list inputs, outputs;
-    string_list shapes, dims;  // NAME=N,N,...; NAME=N
-    const char *until;
-    const char *target;
-    const char *targets;
-    const char *float_storage;
-    const char *device;
-    const char *html;
-    qdq_device device_numbers;  // described by `device`: see read_device
-    const char *isa;
-    const char *fill;
-    const char *data, *shard, *checkpoint;
-    const char *threads;
-    const char *spill_folder;
-    const char *max_elements, *max_bytes, *max_file_bytes, *max_values, *max_operations;
-    string_list keep;  // names; "all" alone: every value
-    bool all, tiled, materialize, literal, fast, json, markdown, resume, quiet, help;
-    void *own;  // the options of this command alone, in the struct <command>_options; NULL: none
-    // For commands with two models, to load one of them.
-    const struct session *sizes_of;  // the session whose sizes open dims take; NULL: none
-    bool loose_dims;                 // --dim may name a dim of the other model only
-    struct watch *watch;             // watches the running command
-    struct spill *spill;             // memory in files of `spill_folder`; NULL: none
-    qdq_budget *memory;              // budget of graphs, plans, execs and elements
-    const char *call;                // the command line as a shell reads it
+    const char *fill, *targets, *threads, *html, *spill_folder;
+    bool json, markdown, all, quiet, help;
+    load_options load;
+    compile_options compile;
+    data_options data;
+    void *own;            // the options of one command, in its struct <command>_options; NULL: none
+    struct watch *watch;  // watches the running command
+    struct spill *spill;  // memory in files of `spill_folder`; NULL: none
+    qdq_budget *memory;   // budget of graphs, plans, execs and elements
+    const char *call;     // the command line as a shell reads it
 } options;
 
 enum { COMMAND_EXAMPLES = 2 };

@@ -257,7 +257,7 @@ enum { BYTES_OF_PLANNING = 64 << 20 };
 static int open_memory(options *opt, qdq_budget *memory) {
     const uint64_t most = (uint64_t)8 << 30;
     size_t limit, usual = most < SIZE_MAX / 2 ? (size_t)most : SIZE_MAX / 2;
-    if (!options_number("max-bytes", opt->max_bytes, 1, usual, &limit)) return EXIT_USAGE;
+    if (!options_number("max-bytes", opt->load.max_bytes, 1, usual, &limit)) return EXIT_USAGE;
     if (opt->spill_folder) opt->spill = spill_open(opt->spill_folder, limit);
     if (opt->spill_folder && !opt->spill) return EXIT_BAD_FILE;
     bool counts = !opt->spill && limit < SIZE_MAX - BYTES_OF_PLANNING;

@@ -37,12 +37,14 @@ static int start_threads(session *s, int count, const options *opt) {
     return s->threads ? EXIT_OK : report_error(&err);
 }
 
-int session_start(session *s, const options *opt) { return session_start_as(s, opt, opt->target); }
+int session_start(session *s, const options *opt) {
+    return session_start_as(s, opt, opt->load.target);
+}
 
 int session_start_as(session *s, const options *opt, const char *target) {
     int code;
     options compile = *opt;
-    compile.target = target;
+    compile.load.target = target;
     size_t threads;
     qdq_error err = {0};
     *s = (session){0};
@@ -115,7 +117,7 @@ void session_run(const session *s, const options *opt) {
     for (size_t i = 0; i < steps; i++) {
         if (s->graph)
             watch_tell(opt->watch, "step %zu of %zu, %s", i + 1, steps,
-                       opt->target ? opt->target : qdq_graph_target(s->graph));
+                       opt->load.target ? opt->load.target : qdq_graph_target(s->graph));
         else
             watch_tell(opt->watch, "step %zu of %zu", i + 1, steps);
         qdq_exec_run_step(s->exec, i);

@@ -11,7 +11,7 @@
 #include "tools/io/file_kind.h"
 #include "tools/io/streams.h"
 #include "tools/io/tensor_io.h"
-#include "tools/options.h"
+#include "tools/options/load.h"
 #include "tools/session.h"
 
 // Shapes and dims collected so far; names are copies.
@@ -123,17 +123,18 @@ static void store(const collected *all, qdq_graph_options *out) {
     out->dims = all->dims, out->dim_count = all->dim_count;
 }
 
-bool input_shapes_of(const options *opt, const char *graph, qdq_graph_options *out) {
+bool input_shapes_of(const load_options *load, const string_list *inputs, const char *graph,
+                     qdq_graph_options *out) {
     collected all = {0};
     bool fine = true;
-    for (size_t i = 0; fine && i < opt->shapes.count; i++)
-        fine = take_shape(&all, opt->shapes.items[i]);
-    for (size_t i = 0; fine && i < opt->dims.count; i++)
-        fine = take_dim(&all, opt->dims.items[i], opt->loose_dims);
-    if (fine && opt->sizes_of) fine = take_graph(&all, opt->sizes_of);
-    bool model = fine && opt->inputs.count && file_kind_of(stream_path(graph)) == KIND_ONNX;
-    for (size_t i = 0; model && fine && i < opt->inputs.count; i++)
-        fine = take_file(&all, opt->inputs.items[i]);
+    for (size_t i = 0; fine && i < load->shapes.count; i++)
+        fine = take_shape(&all, load->shapes.items[i]);
+    for (size_t i = 0; fine && i < load->dims.count; i++)
+        fine = take_dim(&all, load->dims.items[i], load->loose_dims);
+    if (fine && load->sizes_of) fine = take_graph(&all, load->sizes_of);
+    bool model = fine && inputs->count && file_kind_of(stream_path(graph)) == KIND_ONNX;
+    for (size_t i = 0; model && fine && i < inputs->count; i++)
+        fine = take_file(&all, inputs->items[i]);
     store(&all, out);
     return fine;
 }

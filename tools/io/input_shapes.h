@@ -6,11 +6,13 @@
 
 #include <qdq/graph.h>
 
-typedef struct options options;
+typedef struct load_options load_options;
+typedef struct string_list string_list;
 
-// Sets the shapes and dims of `out`. Reads the files of --input only if the graph is an ONNX model.
-// False after a message; release in either case.
-bool input_shapes_of(const options *opt, const char *graph, qdq_graph_options *out);
+// Sets the shapes and dims of `out`. Reads the files of `inputs` only if the graph is an ONNX
+// model. False after a message; release in either case.
+bool input_shapes_of(const load_options *load, const string_list *inputs, const char *graph,
+                     qdq_graph_options *out);
 void input_shapes_release(qdq_graph_options *out);
 
 #endif

@@ -3,7 +3,10 @@
 #ifndef QDQ_TOOLS_IO_OUTPUT_PLACES_H
 #define QDQ_TOOLS_IO_OUTPUT_PLACES_H
 
-#include "tools/options.h"
+#include <stdbool.h>
+
+typedef struct options options;
+typedef struct command_row command_row;
 
 // Checks that `file` can be written under another name and renamed: a new or a regular file, in a
 // folder that takes new files. Creates nothing: a command that fails later leaves no file. EXIT_OK,

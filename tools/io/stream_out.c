@@ -13,7 +13,7 @@
 #include "tools/failure.h"
 #include "tools/io/streams.h"
 #include "tools/io/tensor_io.h"
-#include "tools/options.h"
+#include "tools/options/string_list.h"
 
 bool is_stream(const char *file) {
     struct stat facts;

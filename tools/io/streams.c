@@ -120,7 +120,7 @@ static int rename_word(streams *s, const char **word, const tensor_spec *spec, i
 
 static int take_graphs(streams *s, options *opt) {
     size_t most;
-    if (!options_number("max-file-bytes", opt->max_file_bytes, 1, (size_t)64 << 20, &most))
+    if (!options_number("max-file-bytes", opt->load.max_file_bytes, 1, (size_t)64 << 20, &most))
         return EXIT_USAGE;
     for (size_t i = 0; i < opt->operands.count; i++) {
         static const tensor_spec no_tensor = {.name = ""};

@@ -6,7 +6,9 @@
 
 #include <qdq/graph.h>
 
-#include "tools/options.h"
+typedef struct options options;
+typedef struct command_row command_row;
+typedef struct string_list string_list;
 
 enum { MAX_PIPES = 64 };
 

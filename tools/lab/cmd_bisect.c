@@ -139,7 +139,7 @@ static int bisect_targets(session *s, const options *opt, const char *a, const c
 }
 
 static const char *target_of(const session *s, const options *opt) {
-    return opt->target ? opt->target : qdq_graph_target(s->graph);
+    return opt->load.target ? opt->load.target : qdq_graph_target(s->graph);
 }
 
 static int bisect_graphs(session *s, session *from, const options *opt) {

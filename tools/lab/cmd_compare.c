@@ -55,12 +55,12 @@ static bool split_targets(const char *text, target_list *out) {
 
 // True if --device is not given or a target has this device. Otherwise prints a message.
 static bool has_use_for_device(const options *opt, const target_list *list) {
-    bool used = !opt->device;
+    bool used = !opt->compile.device;
     for (size_t i = 0; i < list->count; i++) used |= device_for(opt, list->names[i]) != NULL;
     if (!used)
         (void)tell_failure(QDQ_ERR_ARGUMENT,
                            "--device is '%s', and none of the targets has a device; leave it out",
-                           opt->device);
+                           opt->compile.device);
     return used;
 }
 
@@ -164,12 +164,12 @@ static int compare_session(session *s, const options *opt, const target_list *li
                     .target_count = list->count,
                     .left_out_count = list->refused_count,
                     .watch = opt->watch,
-                    .wants_spread = (opt->json || opt->html) && !opt->data};
+                    .wants_spread = (opt->json || opt->html) && !opt->data.samples};
     memcpy(c.targets, list->names, sizeof c.targets);
     memcpy(c.left_out, list->refused, sizeof c.left_out);
     c.exec_options = s->exec_options;
     c.isa = isa_of(opt);
-    return opt->data ? compare_data(&c, data, s) : compare_sample(&c, s, opt);
+    return opt->data.samples ? compare_data(&c, data, s) : compare_sample(&c, s, opt);
 }
 
 // Refuses options that exclude each other.
@@ -178,13 +178,13 @@ static int check_options(const options *opt) {
         bool given;
         const char *names[2];
     } both[] = {
-        {opt->fast && opt->device, {"--fast", "--device"}},
-        {opt->fast && opt->html, {"--fast", "--html"}},
-        {opt->fast && opt->targets, {"--fast", "--targets"}},
-        {opt->fast && opt->data, {"--fast", "--data"}},
-        {opt->data && opt->html, {"--data", "--html"}},
-        {opt->data && opt->inputs.count, {"--data", "-i"}},
-        {opt->data && opt->fill, {"--data", "--fill"}},
+        {opt->compile.fast && opt->compile.device, {"--fast", "--device"}},
+        {opt->compile.fast && opt->html, {"--fast", "--html"}},
+        {opt->compile.fast && opt->targets, {"--fast", "--targets"}},
+        {opt->compile.fast && opt->data.samples, {"--fast", "--data"}},
+        {opt->data.samples && opt->html, {"--data", "--html"}},
+        {opt->data.samples && opt->inputs.count, {"--data", "-i"}},
+        {opt->data.samples && opt->fill, {"--data", "--fill"}},
     };
     for (size_t i = 0; i < sizeof both / sizeof *both; i++)
         if (both[i].given)
@@ -198,14 +198,14 @@ int run_compare(const options *opt) {
     session s;
     data_run_plan data = {0};
     options core = *opt;
-    core.target = "core", core.device = NULL;
+    core.load.target = "core", core.compile.device = NULL;
     int code = check_options(opt);
     if (code != EXIT_OK) return code;
-    if (opt->fast) return compare_fast(opt);
+    if (opt->compile.fast) return compare_fast(opt);
     if (!opt->targets)
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "--targets is missing, wanted two or more, as in --targets onnx,ttnn");
-    if (opt->data) code = data_run_plan_read(opt, &data);
+    if (opt->data.samples) code = data_run_plan_read(opt, &data);
     if (code != EXIT_OK) return code;
     bool listed = split_targets(opt->targets, &list) && has_use_for_device(opt, &list);
     code = listed ? EXIT_OK : EXIT_USAGE;

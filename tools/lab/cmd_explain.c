@@ -52,7 +52,7 @@ static int explain_session(session *s, const options *opt) {
     replay base = {0};
     explanation e = {0};
     qdq_error err = {0};
-    const char *target = opt->target ? opt->target : qdq_graph_target(s->graph);
+    const char *target = opt->load.target ? opt->load.target : qdq_graph_target(s->graph);
     int code = given_read(&given, s, &own->gots);
     if (code == EXIT_OK) code = given_take_inputs(&given, s, opt, &own->gots);
     if (code == EXIT_OK &&
@@ -69,14 +69,15 @@ static int explain_session(session *s, const options *opt) {
 int run_explain(const options *opt) {
     const explain_options *own = opt->own;
     session s;
-    if (opt->data &&
+    if (opt->data.samples &&
         (!own->against || own->gots.count || opt->inputs.count || opt->fill || opt->html))
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "--data is given %s, wanted --against MODEL --data WHERE -o STATE "
                             "without --got, -i, --fill or --html",
                             own->against ? "with one of these" : "without --against");
-    if (opt->data) return explain_against_data(opt);
-    if (opt->shard || opt->resume || opt->checkpoint || (own->against && opt->outputs.count))
+    if (opt->data.samples) return explain_against_data(opt);
+    if (opt->data.shard || opt->data.resume || opt->data.checkpoint ||
+        (own->against && opt->outputs.count))
         return data_options_check(opt);
     if (own->against && own->gots.count)
         return tell_failure(QDQ_ERR_ARGUMENT,

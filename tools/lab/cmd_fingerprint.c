@@ -95,7 +95,7 @@ static int print_fingerprint(const session *s, const options *opt, size_t seed) 
     const fingerprint_options *own = opt->own;
     qdq_fingerprint f;
     qdq_error err = {0};
-    if (qdq_graph_fingerprint(s->graph, opt->target, s->exec, seed, &f, &err) != QDQ_OK)
+    if (qdq_graph_fingerprint(s->graph, opt->load.target, s->exec, seed, &f, &err) != QDQ_OK)
         return report_error(&err);
     if (opt->json)
         print_json(&f, opt, seed);

@@ -52,17 +52,17 @@ static bool writes_it(const mending *m, const options *opt) {
 
 static int mend(mending *m, const options *opt) {
     qdq_error err = {0};
-    const qdq_report *report = qdq_graph_validate(m->graph, opt->target, &err);
+    const qdq_report *report = qdq_graph_validate(m->graph, opt->load.target, &err);
     if (!report) return report_error(&err);
     m->errors = report->errors;
-    m->mended = qdq_graph_mended(m->graph, opt->target, &err);
+    m->mended = qdq_graph_mended(m->graph, opt->load.target, &err);
     if (!m->mended) return report_error(&err);
     int code = measure(m, opt);
     if (code == EXIT_OK && writes_it(m, opt) && has_ending(opt->outputs.items[0], ".onnx"))
         code = check_to_write(m->mended, true);
     if (code != EXIT_OK) return code;
-    m->left =
-        qdq_graph_validate(m->mended, opt->target ? opt->target : qdq_graph_target(m->graph), &err);
+    m->left = qdq_graph_validate(
+        m->mended, opt->load.target ? opt->load.target : qdq_graph_target(m->graph), &err);
     return m->left ? EXIT_OK : report_error(&err);
 }
 
@@ -71,7 +71,7 @@ static int mend(mending *m, const options *opt) {
 static void print_text(const mending *m, const options *opt) {
     size_t changes = qdq_graph_rewrite_count(m->mended), errors = m->left->errors;
     printf("%s for %s: %zu error%s; %zu after %zu change%s\n", opt->operands.items[0],
-           opt->target ? opt->target : qdq_graph_target(m->graph), m->errors,
+           opt->load.target ? opt->load.target : qdq_graph_target(m->graph), m->errors,
            m->errors == 1 ? "" : "s", errors, changes, changes == 1 ? "" : "s");
     for (size_t i = 0; i < changes; i++) {
         qdq_rewrite_info change = qdq_graph_rewrite(m->mended, i);
@@ -101,7 +101,7 @@ static void json_change(qdq_json *json, const mending *m, qdq_rewrite_info chang
 
 static void print_json(const mending *m, const options *opt, bool writes) {
     qdq_json json;
-    const char *target = opt->target ? opt->target : qdq_graph_target(m->graph);
+    const char *target = opt->load.target ? opt->load.target : qdq_graph_target(m->graph);
     json_begin(&json);
     json_string_key(&json, "graph", opt->operands.items[0]);
     json_string_key(&json, "target", target);

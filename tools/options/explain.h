@@ -3,7 +3,7 @@
 #ifndef QDQ_TOOLS_OPTIONS_EXPLAIN_H
 #define QDQ_TOOLS_OPTIONS_EXPLAIN_H
 
-#include "tools/options.h"
+#include "tools/options/string_list.h"
 
 typedef struct explain_options {
     string_list gots;

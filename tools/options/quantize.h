@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "tools/options.h"
+#include "tools/options/string_list.h"
 
 typedef struct quantize_options {
     const char *state, *method, *percentile, *weights, *group;

@@ -3,7 +3,7 @@
 #ifndef QDQ_TOOLS_OPTIONS_RUN_H
 #define QDQ_TOOLS_OPTIONS_RUN_H
 
-#include "tools/options.h"
+#include "tools/options/string_list.h"
 
 typedef struct run_options {
     string_list expects;

@@ -12,12 +12,12 @@
 // Returns an option that does not apply to the plan in the C file; NULL if none is given.
 static const char *other_plan(const options *opt) {
     const plan_options *own = opt->own;
-    if (opt->fast) return "--fast";
-    if (opt->tiled) return "--tiled";
-    if (opt->materialize) return "--materialize";
-    if (opt->float_storage) return "--float-storage";
-    if (opt->keep.count) return "--keep";
-    if (opt->device) return "--device";
+    if (opt->compile.fast) return "--fast";
+    if (opt->compile.tiled) return "--tiled";
+    if (opt->compile.materialize) return "--materialize";
+    if (opt->compile.float_storage) return "--float-storage";
+    if (opt->compile.keep.count) return "--keep";
+    if (opt->compile.device) return "--device";
     if (own->map) return "--map";
     if (opt->json) return "--json";
     if (opt->html) return "--html";
@@ -45,7 +45,7 @@ int emit_c(qdq_graph *graph, const options *opt) {
                             "--emit-c writes a plan of its own, row-major and node by node; leave "
                             "out %s",
                             other);
-    qdq_graph *deployed = qdq_graph_deployed(graph, opt->target, &err);
+    qdq_graph *deployed = qdq_graph_deployed(graph, opt->load.target, &err);
     if (!deployed) return report_error(&err);
     int code = check_graph(deployed);
     if (code == EXIT_OK && qdq_graph_write_c(deployed, own->emit_c, &err) != QDQ_OK)

@@ -25,7 +25,7 @@ static int no_memory(const char *what) {
 static int begin(void *with, state *s) {
     calibration *c = with;
     size_t count = qdq_plan_kept_count(c->session.plan), most = 1;
-    int code = state_add_graph(s, c->session.graph, c->opt->target, c->session.exec);
+    int code = state_add_graph(s, c->session.graph, c->opt->load.target, c->session.exec);
     if (code != EXIT_OK) return code;
     for (size_t i = 0; i < count; i++) {
         const qdq_tensor_info *info = qdq_plan_kept(c->session.plan, i);
@@ -67,9 +67,9 @@ static int add(void *with, state *s, size_t index) {
 static options options_to_keep(const options *opt) {
     static const char *all[] = {"all"};
     options own = *opt;
-    own.keep = (string_list){.items = all, .count = 1};
-    own.device = "none";
-    own.device_numbers = *qdq_device_find("none", NULL);
+    own.compile.keep = (string_list){.items = all, .count = 1};
+    own.compile.device = "none";
+    own.compile.device_numbers = *qdq_device_find("none", NULL);
     return own;
 }
 

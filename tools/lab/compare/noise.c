@@ -71,11 +71,12 @@ static int open_kept(session *s, qdq_graph *graph, const options *opt) {
     const session of = {.graph = graph};
     options own = *opt;
     size_t count = 0;
-    const char **keep = malloc((opt->keep.count + 1) * sizeof *keep);
+    const char **keep = malloc((opt->compile.keep.count + 1) * sizeof *keep);
     if (!keep) return tell_failure(QDQ_ERR_MEMORY, "no memory for names");
-    for (size_t i = 0; i < opt->keep.count; i++)
-        if (qdq_graph_find(graph, opt->keep.items[i]).id) keep[count++] = opt->keep.items[i];
-    own.keep = (string_list){.items = keep, .count = count};
+    for (size_t i = 0; i < opt->compile.keep.count; i++)
+        if (qdq_graph_find(graph, opt->compile.keep.items[i]).id)
+            keep[count++] = opt->compile.keep.items[i];
+    own.compile.keep = (string_list){.items = keep, .count = count};
     int code = session_open_mode(s, &of, &own, false);
     free(keep);
     return code;
@@ -119,7 +120,7 @@ static int add_sample(comparison *c, samples *data, size_t index, size_t *used) 
 static int add_samples(comparison *c, const qdq_graph *before) {
     samples data = {0};
     size_t used = 0;
-    int code = samples_open(&data, c->opt->data, before, c->before.plan);
+    int code = samples_open(&data, c->opt->data.samples, before, c->before.plan);
     for (size_t i = 0; code == EXIT_OK && i < data.count; i++) {
         watch_tell(c->opt->watch, "sample %zu of %zu", i + 1, data.count);
         code = add_sample(c, &data, i, &used);
@@ -130,7 +131,7 @@ static int add_samples(comparison *c, const qdq_graph *before) {
     samples_close(&data);
     if (code == EXIT_OK && used < count)
         fprintf(stderr, "qdq: %s: %zu of %zu samples could not be read, and are left out\n",
-                c->opt->data, count - used, count);
+                c->opt->data.samples, count - used, count);
     return code;
 }
 
@@ -147,9 +148,9 @@ static void finish(comparison *c, size_t *out_count) {
 int measure_noise(qdq_graph *before, qdq_graph *after, const options *opt, const char *const *names,
                   size_t count, noise **out, size_t *out_count) {
     options own = *opt;
-    own.target = "core", own.device = NULL;
+    own.load.target = "core", own.compile.device = NULL;
     if (!own.inputs.count && !own.fill) own.fill = "1";
-    own.keep = (string_list){.items = (const char **)names, .count = count};
+    own.compile.keep = (string_list){.items = (const char **)names, .count = count};
     comparison c = {.opt = &own, .names = names, .count = count};
     int code = open_kept(&c.before, before, &own);
     if (code == EXIT_OK) code = open_kept(&c.after, after, &own);
@@ -157,9 +158,9 @@ int measure_noise(qdq_graph *before, qdq_graph *after, const options *opt, const
     if (code == EXIT_OK) {
         c.outputs = qdq_plan_output_count(c.before.plan);
         c.out = calloc(count + c.outputs + 1, sizeof *c.out);
-        code = !c.out      ? tell_failure(QDQ_ERR_MEMORY, "no memory for results")
-               : opt->data ? add_samples(&c, before)
-                           : add_run(&c);
+        code = !c.out              ? tell_failure(QDQ_ERR_MEMORY, "no memory for results")
+               : opt->data.samples ? add_samples(&c, before)
+                                   : add_run(&c);
     }
     if (code == EXIT_OK && c.out) finish(&c, out_count);
     *out = c.out;

@@ -94,7 +94,7 @@ static int take_state(data_run *w, const char *path) {
 }
 
 static int resume(data_run *w) {
-    if (!w->plan->opt->resume) return EXIT_OK;
+    if (!w->plan->opt->data.resume) return EXIT_OK;
     if (access(w->checkpoint, F_OK) == 0) return take_state(w, w->checkpoint);
     return access(w->plan->out, F_OK) == 0 ? take_state(w, w->plan->out) : EXIT_OK;
 }
@@ -140,24 +140,25 @@ static int add_samples(data_run *w) {
 //---- Entry ------------------------------------------------------------------
 
 int data_options_check(const options *opt) {
-    const char *alone = opt->outputs.count ? "-o"
-                        : opt->shard       ? "--shard"
-                        : opt->resume      ? "--resume"
-                        : opt->checkpoint  ? "--checkpoint"
-                                           : NULL;
-    if (!alone || opt->data) return EXIT_OK;
+    const char *alone = opt->outputs.count     ? "-o"
+                        : opt->data.shard      ? "--shard"
+                        : opt->data.resume     ? "--resume"
+                        : opt->data.checkpoint ? "--checkpoint"
+                                               : NULL;
+    if (!alone || opt->data.samples) return EXIT_OK;
     return tell_failure(QDQ_ERR_ARGUMENT, "%s is given without --data; add --data WHERE", alone);
 }
 
 int data_run_plan_read(const options *opt, data_run_plan *out) {
     *out = (data_run_plan){.opt = opt};
-    if (opt->outputs.count != 1 || !opt->data)
+    if (opt->outputs.count != 1 || !opt->data.samples)
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "%s is missing or given twice, wanted --data WHERE -o "
                             "STATE",
-                            opt->data ? "-o" : "--data");
-    if (!options_number("checkpoint", opt->checkpoint, 0, CHECKPOINT_SECONDS, &out->interval) ||
-        !shard_parse(opt->shard, &out->shard))
+                            opt->data.samples ? "-o" : "--data");
+    if (!options_number("checkpoint", opt->data.checkpoint, 0, CHECKPOINT_SECONDS,
+                        &out->interval) ||
+        !shard_parse(opt->data.shard, &out->shard))
         return EXIT_USAGE;
     out->out = opt->outputs.items[0];
     return EXIT_OK;
@@ -169,7 +170,8 @@ static int prepare(data_run *w) {
     w->checkpoint = malloc(length);
     if (!w->checkpoint) return no_memory("a path");
     snprintf(w->checkpoint, length, "%s.part", w->plan->out);
-    int code = samples_open(&w->data, w->plan->opt->data, w->session->graph, w->session->plan);
+    int code =
+        samples_open(&w->data, w->plan->opt->data.samples, w->session->graph, w->session->plan);
     if (code == EXIT_OK) code = begin_state(w);
     return code == EXIT_OK ? resume(w) : code;
 }
@@ -179,7 +181,7 @@ static int prepare(data_run *w) {
 static int check_samples(const data_run *w) {
     const state *s = &w->state;
     if (s->shard_count > 1 || s->taken || !s->unreadable.count) return EXIT_OK;
-    if (w->data.problem.status == QDQ_OK) return refuse_unreadable(s, w->plan->opt->data);
+    if (w->data.problem.status == QDQ_OK) return refuse_unreadable(s, w->plan->opt->data.samples);
     return samples_refuse(&w->data, s->unreadable.count);
 }
 

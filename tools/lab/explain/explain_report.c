@@ -271,11 +271,11 @@ const char *explain_command(const char *command, const options *opt, const strin
         at = add_word(out, at, capacity, opt->operands.items[i]);
     at = add_list(out, at, capacity, "--got", gots);
     at = add_list(out, at, capacity, "-i", &opt->inputs);
-    at = add_list(out, at, capacity, "--shape", &opt->shapes);
-    at = add_list(out, at, capacity, "--dim", &opt->dims);
-    const char *const texts[][2] = {{"--until", opt->until},
+    at = add_list(out, at, capacity, "--shape", &opt->load.shapes);
+    at = add_list(out, at, capacity, "--dim", &opt->load.dims);
+    const char *const texts[][2] = {{"--until", opt->load.until},
                                     {"--fill", opt->fill},
-                                    {"--target", opt->target},
+                                    {"--target", opt->load.target},
                                     {"--targets", opt->targets}};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (!texts[i][1]) continue;

@@ -87,10 +87,10 @@ static int parse_options(quantization *q) {
     if (!own->state)
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "--state is missing; give the file that qdq calibrate wrote");
-    if (!opt->target)
+    if (!opt->load.target)
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "--target is missing; `qdq targets` lists the targets");
-    if (opt->data && (opt->inputs.count || opt->fill))
+    if (opt->data.samples && (opt->inputs.count || opt->fill))
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "--data and %s exclude each other; give the samples or one run",
                             opt->inputs.count ? "-i" : "--fill");
@@ -295,7 +295,7 @@ static int finish(quantization *q) {
 // Finds the row of the target.
 static int find_target(quantization *q) {
     qdq_error err = {0};
-    q->target = q->opt->target;
+    q->target = q->opt->load.target;
     const qdq_report *report = qdq_graph_validate(q->graph, q->target, &err);
     if (!report) return report_error(&err);
     q->float_errors = report->errors;
@@ -309,7 +309,7 @@ int run_quantize(const options *opt) {
     quantization q = {.opt = opt, .own = opt->own};
     session s = {0};
     options core = *opt;
-    core.target = NULL;
+    core.load.target = NULL;
     int code = parse_options(&q);
     if (code == EXIT_OK) code = session_start_as(&s, &core, "core");
     q.graph = s.graph;

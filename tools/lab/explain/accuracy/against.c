@@ -33,7 +33,7 @@ static int measure(const session *s, const session *real, const options *opt,
     qdq_error err = {0};
     bool differs = false;
     const accuracy_graphs graphs = {s, real};
-    const char *target = opt->target ? opt->target : qdq_graph_target(s->graph);
+    const char *target = opt->load.target ? opt->load.target : qdq_graph_target(s->graph);
     if (replay_open(&quantized, s->graph, target, given, &s->exec_options, opt, &err) == QDQ_OK &&
         replay_open(&model, real->graph, "core", inputs, &s->exec_options, opt, &err) == QDQ_OK &&
         replay_has_room(&quantized, &err) && replay_run(&quantized, &err) == QDQ_OK &&
@@ -63,10 +63,10 @@ int against_sessions(const options *opt, session *quantized, session *real) {
     const explain_options *own = opt->own;
     const char *model = own->against;
     options first = *opt, second = *opt;
-    first.loose_dims = true;
+    first.load.loose_dims = true;
     second.operands = (string_list){.items = &model, .count = 1};
-    second.target = NULL;
-    second.sizes_of = quantized;
+    second.load.target = NULL;
+    second.load.sizes_of = quantized;
     int code = session_start_as(quantized, &first, "core");
     return code == EXIT_OK ? session_start_as(real, &second, "core") : code;
 }

@@ -226,7 +226,8 @@ static int add(void *with, state *s, size_t index) {
 static int open_sessions(data_accuracy *d) {
     int code = against_sessions(d->opt, &d->quantized, &d->real);
     if (code == EXIT_OK)
-        d->target = d->opt->target ? d->opt->target : qdq_graph_target(d->quantized.graph);
+        d->target =
+            d->opt->load.target ? d->opt->load.target : qdq_graph_target(d->quantized.graph);
     return code;
 }
 
