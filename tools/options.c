@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of options; parses command lines and prints help by it.
+// The table of options; parses command lines by it.
 #include "tools/options.h"
 
 #include <getopt.h>
@@ -380,47 +380,4 @@ void options_release(const command_row *command, options *opt) {
     }
     free(opt->operands.items);
     free(opt->own);
-}
-
-//---- Help -------------------------------------------------------------------
-
-enum { HELP_COLUMNS = 80, HELP_INDENT = 28 };
-
-// Prints words from column HELP_INDENT on; the cursor is at column `at`.
-static void print_wrapped(const char *text, int at) {
-    for (bool first = true; *text; first = false) {
-        int length = (int)strcspn(text, " ");
-        bool fits = at + 1 + length <= HELP_COLUMNS;
-        if (!fits) printf("\n");
-        if (!fits) at = 0;
-        at += first || !fits ? printf("%*s", HELP_INDENT - at, "") : printf(" ");
-        at += printf("%.*s", length, text);
-        text += length;
-        text += strspn(text, " ");
-    }
-    printf("\n");
-}
-
-static void print_option(const option_row *row) {
-    char left[64];
-    int at = snprintf(left, sizeof left, "  %c%c%s--%s%s%s", row->letter ? '-' : ' ',
-                      row->letter ? row->letter : ' ', row->letter ? ", " : "  ", row->name,
-                      row->argument ? " " : "", row->argument ? row->argument : "");
-    printf("%s", left);
-    if (at >= HELP_INDENT - 1) printf("\n");
-    print_wrapped(row->help, at >= HELP_INDENT - 1 ? 0 : at);
-}
-
-void options_examples(FILE *out, const command_row *command) {
-    fprintf(out, "\nexamples:\n");
-    for (int i = 0; i < COMMAND_EXAMPLES; i++) fprintf(out, "  qdq %s\n", command->examples[i]);
-}
-
-void options_help(const command_row *command) {
-    printf("usage: qdq %s %s%s[options]\n\n%s%s\n\noptions:\n", command->name, command->operands,
-           *command->operands ? " " : "", command->summary,
-           command_reads_graph(command) ? "\n" GRAPH_OPERAND_TEXT : "");
-    for (int i = 0; i < ROWS; i++)
-        if (takes(&rows[i], command)) print_option(&rows[i]);
-    options_examples(stdout, command);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line: parsing and help, both from one table of options.
+// The command line: the options of commands, parsed by one table.
 #ifndef QDQ_TOOLS_OPTIONS_H
 #define QDQ_TOOLS_OPTIONS_H
 
@@ -65,10 +65,5 @@ void options_release(const command_row *command, options *opt);
 // Returns list number `index` of the files of tensors that the command line gives to read. NULL:
 // the command has fewer such options.
 string_list *options_files(const command_row *command, options *opt, size_t index);
-
-// Print the help of a command (options and examples), or the examples alone, in lines of at most 80
-// columns.
-void options_help(const command_row *command);
-void options_examples(FILE *out, const command_row *command);
 
 #endif

@@ -177,7 +177,7 @@ static void list_commands(FILE *out) {
                 commands[i].summary);
     fprintf(out, "\n`qdq help COMMAND` lists its options; `qdq --version` prints the version.\n");
     list_exit_codes(out);
-    options_examples(out, find_command("help"));
+    print_examples(out, find_command("help"));
 }
 
 static int unknown_command(const char *name) {
@@ -208,7 +208,7 @@ static int run_help(const options *opt) {
     if (own->man)
         print_man_page(&list, command);
     else if (command)
-        options_help(command);
+        print_help(command);
     else
         list_commands(stdout);
     return EXIT_OK;
@@ -311,7 +311,7 @@ int main(int argc, char **argv) {
     else if (command->run == run_help)
         list_commands(stdout);
     else
-        options_help(command);
+        print_help(command);
     options_release(command, &opt);
     free(call);
     return flushed(code);
