@@ -58,59 +58,6 @@ POOL_PAIRS(doubles, float, double)
 static inline uint32_t pool_most(uint32_t a, uint32_t b) { return a > b ? a : b; }
 static inline uint8_t pool_most_byte(uint8_t a, uint8_t b) { return a > b ? a : b; }
 #define POOL_UNROLLED _Pragma("GCC unroll 16")
-#if POOL_HAS_VECTORS
-// All taps of some vectors at once, in registers.
-#define POOL_JOIN(form, type)                                                                   \
-    static void QDQ_ISA_NAME(pool_join_##form)(const void *from, const size_t *at, size_t taps, \
-                                               bool fresh, void *to, size_t n) {                \
-        enum { ONE = POOL_LANES_##form, STEP = POOL_VECTORS * ONE };                            \
-        const type *x = from;                                                                   \
-        type *y = to;                                                                           \
-        for (size_t i = 0; i < n; i += STEP, x += STEP, y += STEP) {                            \
-            pool_vector_##form all[POOL_VECTORS];                                               \
-            POOL_UNROLLED for (size_t v = 0; v < POOL_VECTORS; v++) all[v] =                    \
-                fresh ? pool_zero_##form() : pool_load_##form(y + v * ONE);                     \
-            for (size_t k = 0; k < taps; k++)                                                   \
-                POOL_UNROLLED for (size_t v = 0; v < POOL_VECTORS; v++) all[v] =                \
-                    pool_with_##form(all[v], pool_load_##form(x + at[k] + v * ONE));            \
-            POOL_UNROLLED for (size_t v = 0; v < POOL_VECTORS; v++)                             \
-                pool_store_##form(y + v * ONE, all[v]);                                         \
-        }                                                                                       \
-    }
-#else
-// Up to four taps at a time, whose results are loaded and stored once. Compilers vectorize loops
-// with one array each for y and the taps.
-#define POOL_JOIN_LOOP(form, type, taps, EACH, ...)                                         \
-    static inline void pool_join_##taps##_##form(type *restrict y, size_t n, __VA_ARGS__) { \
-        for (size_t i = 0; i < n; i++) y[i] = EACH;                                         \
-    }
-#define POOL_JOIN(form, type)                                                                    \
-    POOL_JOIN_LOOP(form, type, 1, pool_with_##form(y[i], a[i]), const type *restrict a)          \
-    POOL_JOIN_LOOP(form, type, 2, pool_with_##form(pool_with_##form(y[i], a[i]), b[i]),          \
-                   const type *restrict a, const type *restrict b)                               \
-    POOL_JOIN_LOOP(                                                                              \
-        form, type, 4,                                                                           \
-        pool_with_##form(                                                                        \
-            pool_with_##form(pool_with_##form(pool_with_##form(y[i], a[i]), b[i]), c[i]), d[i]), \
-        const type *restrict a, const type *restrict b, const type *restrict c,                  \
-        const type *restrict d)                                                                  \
-    static void QDQ_ISA_NAME(pool_join_##form)(const void *from, const size_t *at, size_t taps,  \
-                                               bool fresh, void *to, size_t n) {                 \
-        const type *x = from;                                                                    \
-        type *y = to;                                                                            \
-        n = (n + 31) / 32 * 32;                                                                  \
-        if (fresh) memset(y, 0, n * sizeof *y);                                                  \
-        for (; taps >= 4; taps -= 4, at += 4)                                                    \
-            pool_join_4_##form(y, n, x + at[0], x + at[1], x + at[2], x + at[3]);                \
-        for (; taps >= 2; taps -= 2, at += 2) pool_join_2_##form(y, n, x + at[0], x + at[1]);    \
-        if (taps) pool_join_1_##form(y, n, x + at[0]);                                           \
-    }
-#endif
-POOL_JOIN(keys, uint32_t)
-POOL_JOIN(bytes, uint8_t)
-POOL_JOIN(floats, float)
-POOL_JOIN(doubles, double)
-
 // QDQ_EACH for bytes. Compilers unroll blocks of 16 before they look for vectors, and then find
 // none.
 #define POOL_EACH_BYTE(n, EACH)                                    \
@@ -180,113 +127,42 @@ static void QDQ_ISA_NAME(pool_from_bytes)(const uint8_t *restrict keys, uint8_t 
     QDQ_EACH(n, FROM_BYTE)
 }
 
-// NOLINTBEGIN(bugprone-macro-parentheses): `type` and `out` are types
+//---- Forms ------------------------------------------------------------------
 
-// Windows of two or three neighbours, one or two elements apart. Whole vectors: the last vector
-// overlaps the vector before, or exceeds the row.
-#define POOL_PEAK(form, type)                                                                      \
-    static inline pool_vector_##form pool_peak_##form(const type *x, size_t stride, size_t most) { \
-        enum { ONE = POOL_LANES_##form };                                                          \
-        pool_vector_##form a = pool_load_##form(x), b = pool_load_##form(x + 1), c;                \
-        c = pool_load_##form(x + 2);                                                               \
-        if (stride == 2) {                                                                         \
-            pool_vector_##form d = pool_load_##form(x + ONE), e = pool_load_##form(x + ONE + 2);   \
-            b = pool_odds_##form(a, d), a = pool_evens_##form(a, d), c = pool_evens_##form(c, e);  \
-        }                                                                                          \
-        a = pool_with_##form(a, b);                                                                \
-        return most == 2 ? a : pool_with_##form(a, c);                                             \
-    }
-#define POOL_PEAKS(form, type, out, stride, most, FINISH)                             \
-    static void QDQ_ISA_NAME(pool_peaks_##form##_##stride##_##most)(                  \
-        const void *line, uint8_t sign, void *to, size_t n) {                         \
-        enum { ONE = POOL_LANES_##form };                                             \
-        const type *x = line;                                                         \
-        type peaks[ONE];                                                              \
-        out *y = to, spare[ONE];                                                      \
-        (void)sign;                                                                   \
-        for (size_t i = 0; i < n; i += ONE) {                                         \
-            if (i && n - i < ONE) i = n - ONE;                                        \
-            out *room = n < ONE ? spare : y + i;                                      \
-            pool_store_##form(peaks, pool_peak_##form(x + (stride)*i, stride, most)); \
-            for (size_t k = 0; k < ONE; k++) room[k] = FINISH(peaks[k]);              \
-        }                                                                             \
-        if (n < ONE) memcpy(y, spare, n * sizeof *y);                                 \
-    }
-#define POOL_ALL_PEAKS(form, type, out, FINISH) \
-    POOL_PEAK(form, type)                       \
-    POOL_PEAKS(form, type, out, 1, 2, FINISH)   \
-    POOL_PEAKS(form, type, out, 1, 3, FINISH)   \
-    POOL_PEAKS(form, type, out, 2, 2, FINISH)   \
-    POOL_PEAKS(form, type, out, 2, 3, FINISH)
-#define POOL_BYTE(key) (uint8_t)((key) ^ sign)
-POOL_ALL_PEAKS(keys, uint32_t, float, pool_float)
-POOL_ALL_PEAKS(bytes, uint8_t, uint8_t, POOL_BYTE)
-
-// NOLINTEND(bugprone-macro-parentheses)
-
-// Only where vectors have several elements: without them, bands (pool_band.c) are faster.
+// Means need vectors with several elements: without them, bands (pool_band.c) are faster.
 #if POOL_HAS_VECTORS
-// NOLINTBEGIN(bugprone-macro-parentheses): `type` is a type
-
-static inline void pool_finish_floats(pool_vector_floats sums, const float *divisors, float *y) {
+static inline void pool_divide_floats(pool_vector_floats sums, const float *divisors, float *y) {
     pool_store_floats(y, pool_mean_vector(sums, divisors));
 }
 
-static inline void pool_finish_doubles(pool_vector_doubles sums, const double *divisors, float *y) {
+static inline void pool_divide_doubles(pool_vector_doubles sums, const double *divisors, float *y) {
     enum { ONE = POOL_LANES_doubles };
     double all[ONE];
     pool_store_doubles(all, sums);
     for (size_t k = 0; k < ONE; k++) y[k] = pool_quiet((float)(all[k] / divisors[k]));
 }
-
-// Two rows of y share the loads of the rows of x that both see. `rows` and `count` are constant for
-// the usual windows. Whole vectors: the last vector overlaps the vector before, or is cut.
-#define POOL_MEAN_OF(form, type)                                                                 \
-    static inline void pool_mean_of_##form(const type *x, const qdq_pool_taps *t, size_t rows,   \
-                                           size_t count, pool_vector_##form *sums, bool both) {  \
-        pool_vector_##form a = pool_zero_##form(), b = pool_zero_##form();                       \
-        for (size_t j = 0; j < count; j++)                                                       \
-            a = pool_with_##form(a, pool_load_##form(x + t->columns[j]));                        \
-        for (size_t i = 1; i < rows; i++)                                                        \
-            for (size_t j = 0; j < count; j++) {                                                 \
-                pool_vector_##form v = pool_load_##form(x + i * t->pitch + t->columns[j]);       \
-                a = pool_with_##form(a, v);                                                      \
-                if (both) b = pool_with_##form(b, v);                                            \
-            }                                                                                    \
-        for (size_t j = 0; both && j < count; j++)                                               \
-            b = pool_with_##form(b, pool_load_##form(x + rows * t->pitch + t->columns[j]));      \
-        sums[0] = a, sums[1] = b;                                                                \
-    }                                                                                            \
-    static inline void pool_means_##form(const type *x, const qdq_pool_taps *t, size_t rows,     \
-                                         size_t count, const type *divisors, float *y, float *z, \
-                                         size_t n) {                                             \
-        enum { ONE = POOL_LANES_##form };                                                        \
-        pool_vector_##form sums[2];                                                              \
-        float spare[2 * ONE];                                                                    \
-        bool few = n < ONE;                                                                      \
-        for (size_t i = 0; i < n; i += ONE) {                                                    \
-            if (i && n - i < ONE) i = n - ONE;                                                   \
-            pool_mean_of_##form(x + i, t, rows, count, sums, z);                                 \
-            pool_finish_##form(sums[0], divisors + i, few ? spare : y + i);                      \
-            if (z) pool_finish_##form(sums[1], divisors + i, few ? spare + ONE : z + i);         \
-        }                                                                                        \
-        if (few) memcpy(y, spare, n * sizeof *y);                                                \
-        if (few && z) memcpy(z, spare + ONE, n * sizeof *z);                                     \
-    }                                                                                            \
-    static void QDQ_ISA_NAME(pool_mean_##form)(const void *x, const qdq_pool_taps *t,            \
-                                               const void *by, float *y, float *z, size_t n) {   \
-        if (t->rows == 3 && t->count == 3)                                                       \
-            pool_means_##form(x, t, 3, 3, by, y, z, n);                                          \
-        else if (t->rows == 2 && t->count == 2)                                                  \
-            pool_means_##form(x, t, 2, 2, by, y, z, n);                                          \
-        else                                                                                     \
-            pool_means_##form(x, t, t->rows, t->count, by, y, z, n);                             \
-    }
-POOL_MEAN_OF(floats, float)
-POOL_MEAN_OF(doubles, double)
-
-// NOLINTEND(bugprone-macro-parentheses)
 #endif
+
+#define POOL_FORM keys
+#define POOL_TYPE uint32_t
+#define POOL_OUT float
+#define POOL_FINISH(key) pool_float(key)
+#include "ops/kernels/pool/pool_form.inc.h"
+#define POOL_FORM bytes
+#define POOL_TYPE uint8_t
+#define POOL_OUT uint8_t
+#define POOL_FINISH(key) (uint8_t)((key) ^ sign)
+#include "ops/kernels/pool/pool_form.inc.h"
+#define POOL_FORM floats
+#define POOL_TYPE float
+#define POOL_MEANS
+#include "ops/kernels/pool/pool_form.inc.h"
+#define POOL_FORM doubles
+#define POOL_TYPE double
+#define POOL_MEANS
+#include "ops/kernels/pool/pool_form.inc.h"
+
+//---- The table --------------------------------------------------------------
 
 static void QDQ_ISA_NAME(pool_divide_floats)(const float *restrict sums,
                                              const double *restrict divisors, float *restrict y,
@@ -308,11 +184,11 @@ static void QDQ_ISA_NAME(pool_divide_doubles)(const double *restrict sums,
 #define POOL_MEAN(part)                                                                        \
     [QDQ_POOL_FLOATS] = QDQ_ISA_NAME(pool_##part##_floats), [QDQ_POOL_DOUBLES] = QDQ_ISA_NAME( \
                                                                 pool_##part##_doubles)
-#define POOL_PEAKS_ROW(form)                                                              \
-    {                                                                                     \
-        {QDQ_ISA_NAME(pool_peaks_##form##_1_2), QDQ_ISA_NAME(pool_peaks_##form##_1_3)}, { \
-            QDQ_ISA_NAME(pool_peaks_##form##_2_2), QDQ_ISA_NAME(pool_peaks_##form##_2_3)  \
-        }                                                                                 \
+#define POOL_PEAKS_ROW(form)                                                          \
+    {                                                                                 \
+        {QDQ_ISA_NAME(pool_peaks_1_2_##form), QDQ_ISA_NAME(pool_peaks_1_3_##form)}, { \
+            QDQ_ISA_NAME(pool_peaks_2_2_##form), QDQ_ISA_NAME(pool_peaks_2_3_##form)  \
+        }                                                                             \
     }
 const qdq_pool_kernels QDQ_ISA_NAME(pool) = {
     .load = {POOL_MEAN(load)},
