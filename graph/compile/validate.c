@@ -151,16 +151,18 @@ static void check_ignored(const qdq_graph *graph, const qdq_target *target,
                     NULL);
 }
 
-// Reports a buffer that does not fit. Only a graph without errors has buffers.
-static qdq_status check_memory(const qdq_graph *graph, const qdq_device_request *request,
-                               qdq_findings *findings, qdq_error *err) {
+// Reports a buffer that does not fit, by a rule of `target`. Only a graph without errors has
+// buffers.
+static qdq_status check_memory(const qdq_graph *graph, const qdq_target *target,
+                               const qdq_device_request *request, qdq_findings *findings,
+                               qdq_error *err) {
     qdq_mempool mempool;
     qdq_device_trouble trouble;
     if (!request || !request->device || findings->errors) return QDQ_OK;
     qdq_mempool_init(&mempool, graph->allocator);
     qdq_status status = qdq_device_pass(graph, request, &mempool, NULL, &trouble, err);
     if (status == QDQ_OK && trouble.failure.kind != QDQ_FAILURE_NONE)
-        qdq_device_report(findings, &trouble);
+        qdq_device_report(findings, target, &trouble);
     qdq_mempool_release(&mempool);
     return status;
 }
@@ -223,7 +225,7 @@ static qdq_status check(qdq_graph *graph, const qdq_target_version *version,
         if (!qdq_check_layouts(graph, &memory, request ? request->device : NULL, &graph->checked))
             return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while checking the graph");
         QDQ_TRY(check_deployed(graph, version, &graph->checked, report, err));
-        QDQ_TRY(check_memory(graph, request, &graph->checked, err));
+        QDQ_TRY(check_memory(graph, memory.target, request, &graph->checked, err));
     }
     return finish(graph, err);
 }

@@ -81,6 +81,9 @@ typedef struct qdq_target {
     // The device that tensors lie in at a version; NULL: there is none, and memory_config, layout
     // and tile mean nothing.
     qdq_target_device (*device)(const qdq_target_version *version);
+    // With a device: the ids of the rules about its memory, by qdq_failure_kind
+    // (runtime/tenstorrent/memory_failure.h).
+    const char *const *memory_rules;
 } qdq_target;
 
 // A target at one version.

@@ -43,7 +43,8 @@ qdq_status qdq_device_pass(const qdq_graph *graph, const qdq_device_request *req
                            qdq_mempool *mempool, qdq_device_record **out,
                            qdq_device_trouble *trouble, qdq_error *err);
 
-// Adds the finding of a rule ttnn/memory-*.
-void qdq_device_report(qdq_findings *findings, const qdq_device_trouble *trouble);
+// Adds the finding of the rule in `memory_rules` of a target that has a device.
+void qdq_device_report(qdq_findings *findings, const struct qdq_target *target,
+                       const qdq_device_trouble *trouble);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "graph/transform/mend/mend.h"
 #include "runtime/base/words.h"
+#include "runtime/tenstorrent/memory_failure.h"
 
 typedef struct checker {
     const qdq_target *target;
@@ -72,6 +73,8 @@ static void check_target(checker *c) {
     }
     check(c, "quantized form", "op", t->quantized.ops, is_op);
     check(c, "quantized form", "op", t->quantized.moves, is_op);
+    for (size_t kind = 0; t->device && kind < QDQ_FAILURE_KINDS; kind++)
+        check(c, "memory rules", "rule", t->memory_rules[kind], is_rule);
     check_patterns(c, t->patterns);
     check_patterns(c, qdq_mends);
 }

@@ -16,6 +16,7 @@ typedef enum qdq_failure_kind {
     QDQ_ADDRESS_UNALIGNED,   // the address asked for is none that the allocator could give
     QDQ_HOST_MEMORY,         // the model itself is out of memory
 } qdq_failure_kind;
+enum { QDQ_FAILURE_KINDS = QDQ_HOST_MEMORY + 1 };
 
 // Bytes, of a bank where not said otherwise.
 typedef struct qdq_memory_failure {

@@ -5,6 +5,7 @@
 #include "graph/targets/target_ops.h"
 #include "graph/targets/ttnn/ttnn_checks.h"
 #include "graph/targets/ttnn/ttnn_memory.h"
+#include "runtime/tenstorrent/memory_failure.h"
 
 //---- Versions ---------------------------------------------------------------
 
@@ -300,6 +301,14 @@ static const qdq_mended_rules mended[] = {
     {NULL, NULL},
 };
 
+static const char *const memory_rules[QDQ_FAILURE_KINDS] = {
+    [QDQ_EXHAUSTED] = "ttnn/memory-exhausted",
+    [QDQ_FRAGMENTED] = "ttnn/memory-fragmented",
+    [QDQ_NEVER_FITS] = "ttnn/memory-never-fits",
+    [QDQ_CIRCULAR_BEYOND_L1] = "ttnn/memory-circular-beyond-l1",
+    [QDQ_CIRCULAR_CLASH] = "ttnn/memory-circular-clash",
+};
+
 const qdq_target qdq_target_ttnn = {
     .name = "ttnn",
     .summary = "Tenstorrent ttnn in mid-2026, as tt-metal's kernels compute it",
@@ -312,6 +321,7 @@ const qdq_target qdq_target_ttnn = {
     .default_dtype = own_dtype,
     .numerics = numerics,
     .device = device_of,
+    .memory_rules = memory_rules,
     .quantized = {.ops = QDQ_PRODUCTS,
                   .values = QDQ_INT8,
                   .weights = QDQ_INT8,
