@@ -71,6 +71,9 @@ typedef struct qdq_target {
     // quant_min and quant_max may be equal, have fractions, and apply to float8; constant scales
     // may be float64 and zero points int64; parameters of blocks may have any shape of their count
     bool lenient_parameters;
+    // A zero point that is a tensor is int32: no mend writes several zero points as numbers, which
+    // would stay a tensor of the dtype of the codes
+    bool int32_zero_points;
     // A Requantize is computed as Dequantize and Quantize, whose rules hold for its two sides
     bool halves_requantize;
     // Returns the dtype that the backend gives the output of a node without `dtype`; NONE: as in

@@ -167,6 +167,14 @@ class Mend(Case):
         attrs = self.nodes(out)["q"]["attrs"]
         self.assertEqual((attrs["scales"], attrs["zps"]), (0.5, 3))
 
+    def test_several_zero_points_stay_a_tensor_that_ttnn_refuses(self):
+        g = graph([{"op": "Quantize", "name": "q", "inputs": {"x": "x", "scale": "s", "zero_point": "z"},
+                    "attrs": {"dtype": "uint8", "qtype": "per_channel", "axis": 1}}],
+                  inputs=[value("x", "float32", [2, 2])],
+                  constants=[constant("s", "float32", [2], [0.5, 0.25]), constant("z", "uint8", [2], [3, 4])])
+        told, out = self.mend(g, "ttnn", code=1)
+        self.assertEqual(self.changes(told), [])
+
     # ---- Nodes ----
 
     def test_bfloat16_is_cast(self):

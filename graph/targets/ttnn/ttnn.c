@@ -315,6 +315,7 @@ const qdq_target qdq_target_ttnn = {
     .rules = rules,
     .rule_count = sizeof rules / sizeof rules[0],
     .mended = mended,
+    .int32_zero_points = true,
     .evidence = evidence,
     .versions = versions,
     .version_count = sizeof versions / sizeof versions[0],

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mends of one node: its parameters in another form, a Cast beside it, or nothing in its place.
-#include <string.h>
-
 #include "graph/core/copy.h"
 #include "graph/transform/mend/mend.h"
 #include "runtime/numerics/dtype.h"
@@ -43,9 +41,9 @@ bool qdq_mend_match_numbers(const qdq_rewriter *r, qdq_match *m) {
     qdq_coder c;
     qdq_coder_params p;
     if (!match_coder(r, m, &c) || c.blocks || !qdq_coder_read_params(r, &c, &p)) return false;
-    for (size_t i = 0; i < p.count && p.count > 1;
-         i++)  // several stay a tensor of the code's dtype
-        if (p.zeros[i] && strcmp(m->rule, "ttnn/zero-point-dtype") == 0) return false;
+    bool one = r->choice->a->target->int32_zero_points;
+    for (size_t i = 0; one && p.count > 1 && i < p.count; i++)
+        if (p.zeros[i]) return false;
     return true;
 }
 
