@@ -16,7 +16,6 @@
 #include "tools/io/watch.h"
 #include "tools/options.h"
 #include "tools/options/option_number.h"
-#include "tools/spill.h"
 
 const char *const exit_code_texts[] = {
     [EXIT_OK] = "ok",

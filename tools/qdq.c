@@ -260,8 +260,9 @@ static int open_memory(options *opt, qdq_budget *memory) {
     if (!options_number("max-bytes", opt->load.max_bytes, 1, usual, &limit)) return EXIT_USAGE;
     if (opt->spill_folder) opt->spill = spill_open(opt->spill_folder, limit);
     if (opt->spill_folder && !opt->spill) return EXIT_BAD_FILE;
+    const qdq_allocator *from = opt->spill ? spill_allocator(opt->spill) : NULL;
     bool counts = !opt->spill && limit < SIZE_MAX - BYTES_OF_PLANNING;
-    qdq_budget_init(memory, qdq_allocator_or_default(spill_allocator(opt->spill)),
+    qdq_budget_init(memory, qdq_allocator_or_default(from),
                     counts ? limit + BYTES_OF_PLANNING : SIZE_MAX);
     opt->memory = memory;
     failure_limit(memory);

@@ -27,14 +27,13 @@ static bool openmp_binds_threads(void) {
 
 static int start_threads(session *s, int count, const options *opt) {
     qdq_error err = {0};
+    bool bound = openmp_binds_threads();
     s->exec_options.allocator = &opt->memory->allocator;
-    if (openmp_binds_threads()) {
-        s->exec_options.parallel = spill_parallel(opt->spill, qdq_parallel_openmp(count));
-        return EXIT_OK;
-    }
-    s->threads = qdq_threads_create(count, NULL, &err);
-    s->exec_options.parallel = spill_parallel(opt->spill, qdq_parallel_threads(s->threads));
-    return s->threads ? EXIT_OK : report_error(&err);
+    s->threads = bound ? NULL : qdq_threads_create(count, NULL, &err);
+    s->exec_options.parallel =
+        bound ? qdq_parallel_openmp(count) : qdq_parallel_threads(s->threads);
+    if (opt->spill) s->exec_options.parallel = spill_parallel(opt->spill, s->exec_options.parallel);
+    return bound || s->threads ? EXIT_OK : report_error(&err);
 }
 
 int session_start(session *s, const options *opt) {

@@ -76,7 +76,7 @@ static size_t resident(void) {
 }
 
 void spill_trim(const spill *s) {
-    if (!s || !s->count || resident() <= s->limit) return;
+    if (!s->count || resident() <= s->limit) return;
     for (size_t i = 0; i < s->count; i++) {
         const mapping *m = &s->mappings[i];
         if (msync(m->data, m->bytes, MS_SYNC) == 0) madvise(m->data, m->bytes, MADV_DONTNEED);
@@ -131,7 +131,7 @@ static void release(void *self, void *ptr, size_t size) {
     if (size < LEAST_BYTES || !free_mapped(self, ptr)) free(ptr);  // only large ones need a search
 }
 
-const qdq_allocator *spill_allocator(spill *s) { return s ? &s->allocator : NULL; }
+const qdq_allocator *spill_allocator(spill *s) { return &s->allocator; }
 
 //---- Threads ----------------------------------------------------------------
 
@@ -162,7 +162,6 @@ static void run(void *self, size_t count, void (*task)(void *context, size_t beg
 }
 
 qdq_parallel spill_parallel(spill *s, qdq_parallel inner) {
-    if (!s) return inner;
     s->inner = inner;
     return (qdq_parallel){run, s, inner.run ? inner.least : QDQ_PARALLEL_LEAST};
 }

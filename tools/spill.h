@@ -4,8 +4,7 @@
 // a limit, they are written to the folder and their pages are given back. Numbers do not change: a
 // page is read again when it is needed.
 //
-// A NULL spill stands for the C library's memory. Call these functions only on the thread of
-// main().
+// Call these functions only on the thread of main().
 #ifndef QDQ_TOOLS_SPILL_H
 #define QDQ_TOOLS_SPILL_H
 
@@ -18,9 +17,9 @@ typedef struct spill spill;
 // after a message if the folder takes no files. spill_close ends it once all of its memory is
 // freed.
 spill *spill_open(const char *folder, size_t limit);
-void spill_close(spill *s);
+void spill_close(spill *s);  // NULL: does nothing
 
-// Returns the allocator for graphs and execs; NULL if `s` is NULL.
+// Returns the allocator for graphs and execs.
 const qdq_allocator *spill_allocator(spill *s);
 
 // Returns the threads of `inner`, with loops cut into pieces; memory is given back after each

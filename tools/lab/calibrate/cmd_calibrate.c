@@ -58,7 +58,7 @@ static int add(void *with, state *s, size_t index) {
             return report_error(&err);
         statistics one = calibrate_statistics(&s->tables[0], value++);
         statistics_add(&one, info->dtype, c->elements, count);
-        spill_trim(c->opt->spill);
+        if (c->opt->spill) spill_trim(c->opt->spill);
     }
     return EXIT_OK;
 }

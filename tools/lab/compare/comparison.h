@@ -8,7 +8,6 @@
 #include "tools/io/watch.h"
 #include "tools/lab/compare/units/piece.h"
 #include "tools/lab/compare/units/target_pair.h"
-#include "tools/spill.h"
 
 struct node_comparison;
 
