@@ -99,7 +99,7 @@ static void print_rules(size_t target, bool markdown) {
     if (markdown && info.release_count) printf("\n");
     print_releases(target);
     if (markdown) {
-        printf("\n| rule | severity | what holds | how to mend it | source |\n"
+        printf("\n| rule | severity | condition | how to mend it | source |\n"
                "|---|---|---|---|---|\n");
     } else {
         print_options(target);
@@ -247,8 +247,8 @@ int run_targets(const options *opt) {
     }
     if (opt->markdown)
         printf("# Rules\n\nEvery rule that `qdq check` applies, target by target, printed by "
-               "`qdq targets --markdown`.\n[targets.md](targets.md) says what each target stands "
-               "for.\n\n");
+               "`qdq targets --markdown`.\n[targets.md](targets.md) says which backend each target "
+               "computes as.\n\n");
     for (size_t t = first; t < end; t++) {
         qdq_target_info info = qdq_target_get(t);
         if (opt->operands.count || opt->markdown)

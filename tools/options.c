@@ -60,17 +60,17 @@ static const option_row rows[] = {
         "the size of a dim that an ONNX model names"),
     ROW("until", 0, "NODE", TEXT, load.until,
         " run check compare explain bisect plan bench convert mend fingerprint calibrate quantize ",
-        "end an ONNX model at a node, or the node that makes this value; its results are the "
+        "end an ONNX model at a node, or at the node that computes this value; its results are the "
         "outputs"),
     ROW("output", 'o', "[NAME=]FILE", LIST, outputs, " run ",
         "write an output (-: to standard output); without NAME all of them to one .safetensors"),
     OWN(explain, "got", 0, "[NAME=]FILE", FILES, gots,
-        "what the device gave, by the names of values: .npz, .npy or .safetensors"),
+        "the results of the device, by the names of values: .npz, .npy or .safetensors"),
     OWN(explain, "against", 0, "GRAPH", TEXT, against,
         "show the accuracy of each node against this float model, in place of --got"),
     ROW("output", 'o', "FILE", LIST, outputs, " explain ",
-        "write a graph of one node and at most 64 elements that shows the difference, and what the "
-        "device gave for it to FILE.got.safetensors; with --data the state to write"),
+        "write a graph of one node and at most 64 elements that shows the difference, and the "
+        "results of the device for it to FILE.got.safetensors; with --data the state to write"),
     ROW("output", 'o', "FILE", LIST, outputs, " convert mend quantize ",
         "the file to write: an ONNX model if it ends in .onnx, else a graph file, whose large "
         "constants go to a .safetensors file in the same folder"),
@@ -88,24 +88,23 @@ static const option_row rows[] = {
     OWN(quantize, "percentile", 0, "P", TEXT, percentile,
         "--method percentile: the share of elements within the range, in percent (99.99)"),
     OWN(quantize, "symmetric", 0, NULL, FLAG, symmetric,
-        "give values one scale for both signs, also where the target takes other zero points"),
+        "give values one scale for both signs, even if the target takes other zero points"),
     OWN(quantize, "weights", 0, "NAME", TEXT, weights,
         "how the scales of weights are chosen: minmax or mse (minmax)"),
     OWN(quantize, "per-tensor", 0, NULL, FLAG, per_tensor,
         "one scale for all weights of a node, in place of one for each output channel"),
     OWN(quantize, "group", 0, "N", TEXT, group,
-        "a scale for each N weights of a column, for products of matrices, where the target takes "
-        "it"),
+        "one scale for each N weights of a column of a matrix product, if the target takes them"),
     OWN(quantize, "keep", 0, "NODE", LIST, keep,
         "leave a node in float; may be given several times"),
     ROW("data", 0, "WHERE", TEXT, data.samples, " quantize ",
-        "measure the noise over these samples, as of calibrate, in place of one run"),
+        "measure the noise over these samples, given as for calibrate, instead of over one run"),
     ROW("shard", 0, "I/N", TEXT, data.shard, " calibrate compare explain ",
         "take samples I, I + N, I + 2 N, ... only (1/1)"),
     ROW("resume", 0, NULL, FLAG, data.resume, " calibrate compare explain ",
         "go on where a run was ended, from the checkpoint STATE.part"),
     ROW("checkpoint", 0, "SECONDS", TEXT, data.checkpoint, " calibrate compare explain ",
-        "write a checkpoint at most that often; 0: after each sample (10)"),
+        "write a checkpoint at most every SECONDS seconds; 0: after each sample (10)"),
     OWN(merge, "partial", 0, NULL, FLAG, partial,
         "write a state although shards are missing, to merge it with them later"),
     OWN(run, "expect", 'e', "[NAME=]FILE", FILES, expects,
@@ -117,7 +116,7 @@ static const option_row rows[] = {
         " run check explain bisect plan bench convert mend fingerprint calibrate quantize ",
         "use the rules and numerics of a backend; see `qdq targets`"),
     ROW("targets", 0, "A,B[,C]", TEXT, targets, " compare bisect ",
-        "the targets to compare: the first with each other one (bisect: two)"),
+        "the targets to compare: the first with each of the others (bisect: two)"),
     ROW("all", 0, NULL, FLAG, all, " check compare mend merge quantize ",
         "list every node and every finding, without grouping"),
     OWN(check, "strict", 0, NULL, FLAG, strict, "exit 1 for warnings as well as for errors"),
@@ -133,7 +132,7 @@ static const option_row rows[] = {
     ROW("device", 0, "NAME|FILE.json|none", TEXT, compile.device,
         " run check plan compare bench fingerprint ",
         "lay values out in the memory of a device: n150, n300, p100, p150 or a description (ttnn: "
-        "its chip's; other targets: none); with several targets, for those that have a device"),
+        "its chip's; other targets: none); several targets: each that has a device uses it"),
     ROW("fast", 0, NULL, FLAG, compile.fast, " run plan compare bench ",
         "integer execution, Winograd: faster, other bits (compare: how far from the graph's bits)"),
     ROW("literal", 0, NULL, FLAG, compile.literal, " run plan compare bench ",
@@ -141,18 +140,17 @@ static const option_row rows[] = {
     ROW("float-storage", 0, "bfloat16|declared", TEXT, compile.float_storage, " run plan bench ",
         "dtype of float intermediates (declared)"),
     ROW("fill", 0, "SEED", TEXT, fill, " run compare explain bisect bench mend quantize ",
-        "fill inputs that are not given with data made from SEED"),
-    OWN(fingerprint, "seed", 0, "N", TEXT, seed, "make the data of all inputs from N (1)"),
+        "fill inputs that are not given with random data, which SEED chooses"),
+    OWN(fingerprint, "seed", 0, "N", TEXT, seed, "the seed of the random data of all inputs (1)"),
     OWN(fingerprint, "expect-fingerprint", 0, "HASH", TEXT, expect_fingerprint,
-        "exit 1 if the fingerprint is another one, and say which parts differ"),
+        "exit 1 if the fingerprint differs, and name the parts that differ"),
     OWN(mend, "allow-lossy", 0, NULL, FLAG, allow_lossy, "also write changes that change numbers"),
     OWN(convert, "deployed", 0, NULL, FLAG, deployed,
         "write the graph that the target runs, with its groups"),
     OWN(plan, "map", 0, NULL, FLAG, map, "draw the arena"),
     OWN(plan, "emit-c", 0, "FILE", TEXT, emit_c,
-        "write the graph that the target runs as one C file with its constants and kernels, equal "
-        "in "
-        "bits"),
+        "write the graph that the target runs as one C file with its constants and kernels; it "
+        "computes the same bits"),
     OWN(plan, "pages", 0, "NAME", TEXT, pages,
         "list the pages of a value on the device, with bank and address"),
     OWN(plan, "memory-csv", 0, "FOLDER", TEXT, memory_csv,
@@ -163,8 +161,8 @@ static const option_row rows[] = {
     OWN(bench, "vs-copy", 0, NULL, FLAG, vs_copy,
         "also time a copy and a stream of the graph's bytes, and print the ratio"),
     OWN(bench, "steps", 0, NULL, FLAG, steps,
-        "list the slowest steps only: share, bytes, operations, and how near each is to what the "
-        "machine can do"),
+        "list the slowest steps only: share, bytes, operations, and how near each comes to the "
+        "limits of the machine"),
     OWN(bench, "compile", 0, NULL, FLAG, compile, "also time loading and compiling"),
     ROW("isa", 0, "NAME", TEXT, compile.isa,
         " run compare explain bisect bench fingerprint calibrate quantize ",
@@ -193,7 +191,7 @@ static const option_row rows[] = {
         "limit on the bytes of constants, arena, inputs, outputs and scratch (8 GiB; on 32-bit "
         "machines 2 GiB)"),
     ROW("spill", 0, "DIR", TEXT, spill_folder, " compare calibrate ",
-        "for what is larger than memory: --max-bytes limits the memory of the process, and the "
+        "for networks larger than memory: --max-bytes limits the memory of the process, and the "
         "rest lies in files of DIR"),
     ROW("max-operations", 0, "N", TEXT, load.max_operations,
         " run compare explain bisect plan bench fingerprint calibrate quantize ",

@@ -42,7 +42,7 @@ static const command_row commands[] = {
 #ifdef QDQ_LAB
     {"compare",
      "GRAPH",
-     "Run a graph as several targets: what differs, and why.",
+     "Run a graph as several targets: differences and causes.",
      1,
      1,
      run_compare,

@@ -21,7 +21,7 @@
         {"auto_pad", QDQ_ATTR_WORD, offsetof(attrs_type, auto_pad), \
          qdq_auto_pad_words, "None", "in place of pads_begin and pads_end"}, \
         {"groups", QDQ_ATTR_INT, offsetof(attrs_type, groups), \
-         NULL, "1", "channels are cut into so many, each with weights of its own"}
+         NULL, "1", "number of equal groups of channels, each with separate weights"}
 // clang-format on
 
 // The sizes of a node.

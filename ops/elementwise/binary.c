@@ -179,7 +179,7 @@ static const qdq_attr_desc mod_attrs[] = {
     {"auto_broadcast", QDQ_ATTR_WORD, offsetof(qdq_mod_attrs, auto_broadcast), qdq_broadcast_words,
      "numpy", "numpy: dims from the last on are equal or 1; none: equal shapes"},
     {"fmod", QDQ_ATTR_BOOL, offsetof(qdq_mod_attrs, fmod), NULL, "false",
-     "y has the sign of a, as fmod of C; else that of b, as % of Python"}};
+     "true: y has the sign of a, like fmod in C; false: the sign of b, like % in Python"}};
 
 static void infer_mod(qdq_op_context *ctx) {
     const qdq_mod_attrs *a = ctx->attrs;

@@ -22,7 +22,7 @@
     X(relu, "ReLU", "y = max(x, 0)", float_alike)                                    \
     X(reciprocal, "Reciprocal", "y = 1 / x", float_alike)                            \
     X(round, "Round", "y = x rounded to a whole number, half to even", float_alike)  \
-    X(is_nan, "IsNaN", "y = whether x is NaN", real_bool)                            \
+    X(is_nan, "IsNaN", "y = true if x is NaN", real_bool)                            \
     X(logical_not, "Not", "y = not x", bool_bool)                                    \
     X(bitwise_not, "BitwiseNot", "y = x with every bit flipped", bits_alike)         \
     X(hard_swish, "HardSwish", "y = x * max(0, min(1, x / 6 + 0.5))", float_alike)   \

@@ -92,7 +92,7 @@ static size_t lower_is_inf(const qdq_op_context *ctx, const qdq_lowering *to, qd
 
 const qdq_op qdq_op_is_inf = {
     .name = "IsInf",
-    .summary = "y = whether x is an infinity",
+    .summary = "y = true if x is an infinity",
     .attrs_size = sizeof(qdq_is_inf_attrs),
     QDQ_OP_TABLES(is_inf_inputs, bool_bool_outputs, is_inf_attrs),
     .infer = infer_bool,
@@ -139,8 +139,7 @@ static const qdq_port_desc hard_sigmoid_inputs[] = {
 static const qdq_attr_desc hard_sigmoid_attrs[] = {
     {"alpha", QDQ_ATTR_FLOAT, offsetof(qdq_hard_sigmoid_attrs, alpha), NULL, QDQ_REQUIRED,
      "factor"},
-    {"beta", QDQ_ATTR_FLOAT, offsetof(qdq_hard_sigmoid_attrs, beta), NULL, QDQ_REQUIRED,
-     "what is added"}};
+    {"beta", QDQ_ATTR_FLOAT, offsetof(qdq_hard_sigmoid_attrs, beta), NULL, QDQ_REQUIRED, "term"}};
 
 static void infer_hard_sigmoid(qdq_op_context *ctx) {
     const qdq_hard_sigmoid_attrs *a = ctx->attrs;

@@ -27,7 +27,7 @@ static const qdq_attr_desc attrs[] = {
     {"math_fidelity", QDQ_ATTR_WORD, offsetof(attrs_type, math_fidelity), fidelities,
      "by the backend", "ttnn: the phases of a product on the chip; HiFi4 if it is not given"},
     {"fp32_dest_acc_en", QDQ_ATTR_BOOL, offsetof(attrs_type, fp32_dest_acc_en), NULL, "true",
-     "ttnn: whether sums on the chip are float32, else bfloat16"},
+     "ttnn: true: sums on the chip are float32; false: bfloat16"},
 };
 
 static qdq_matmul_ports ports_of(const attrs_type *a) {

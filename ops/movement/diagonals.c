@@ -101,9 +101,9 @@ static const qdq_port_desc trilu_inputs[] = {
 static const qdq_port_desc trilu_outputs[] = {{"y", 0, false, QDQ_SET_MOVED}};
 static const qdq_attr_desc trilu_attrs[] = {
     {"upper", QDQ_ATTR_BOOL, offsetof(qdq_trilu_attrs, upper), NULL, "true",
-     "true: keep what is on the diagonal or above; false: on it or below"},
+     "true: keep elements on and above the diagonal; false: on and below it"},
     {"k", QDQ_ATTR_INT, offsetof(qdq_trilu_attrs, k), NULL, "0",
-     "the diagonal: that many columns right of the main one"}};
+     "columns from the main diagonal to this one, to the right"}};
 
 static void infer_trilu(qdq_op_context *ctx) {
     qdq_type x = ctx->inputs[0].type;
@@ -148,9 +148,10 @@ const qdq_op qdq_op_trilu = {
 static const qdq_port_desc eye_inputs[] = {{"x", offsetof(qdq_eye_attrs, x), false, QDQ_SET_MOVED}};
 static const qdq_port_desc eye_outputs[] = {{"y", 0, false, SET_EYE}};
 static const qdq_attr_desc eye_attrs[] = {
-    {"dtype", QDQ_ATTR_DTYPE, offsetof(qdq_eye_attrs, dtype), NULL, "that of x", "of the result"},
+    {"dtype", QDQ_ATTR_DTYPE, offsetof(qdq_eye_attrs, dtype), NULL, "the dtype of x",
+     "of the result"},
     {"k", QDQ_ATTR_INT, offsetof(qdq_eye_attrs, k), NULL, "0",
-     "the diagonal: that many columns right of the main one"}};
+     "columns from the main diagonal to this one, to the right"}};
 
 static void infer_eye(qdq_op_context *ctx) {
     const qdq_eye_attrs *a = ctx->attrs;

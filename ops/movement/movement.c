@@ -103,9 +103,9 @@ static const qdq_port_desc reshape_inputs[] = {
     {"x", offsetof(qdq_reshape_attrs, x), false, QDQ_SET_MOVED}};
 static const qdq_attr_desc reshape_attrs[] = {
     {"shape", QDQ_ATTR_INTS, offsetof(qdq_reshape_attrs, shape), NULL, "[]",
-     "dims of y; one may be -1: what the others leave"},
+     "dims of y; one may be -1: it takes the elements that the others leave"},
     {"special_zero", QDQ_ATTR_BOOL, offsetof(qdq_reshape_attrs, special_zero), NULL, QDQ_REQUIRED,
-     "a dim of 0 is that of x; without it 0 is refused"}};
+     "a dim of 0 is copied from x; without it 0 is refused"}};
 
 // Returns the size that entry i of `shape` asks for; -1: the rest; 0: wrong, with a finding.
 static int64_t dim_of(const qdq_op_context *ctx, const qdq_reshape_attrs *a, int i) {

@@ -98,7 +98,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
 
 const qdq_op qdq_op_one_hot = {
     .name = "OneHot",
-    .summary = "y has for each index a row of one value with another at the index",
+    .summary = "y has a row for each index: one value everywhere, another value at the index",
     .attrs_size = sizeof(qdq_one_hot_attrs),
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,

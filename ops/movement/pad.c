@@ -14,7 +14,7 @@ static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_MOVED}};
 static const char *const mode_words[] = {"constant", "reflect", "edge", "wrap", NULL};
 static const qdq_attr_desc attrs[] = {
     {"pads", QDQ_ATTR_INTS, offsetof(qdq_pad_attrs, pads), NULL, QDQ_REQUIRED,
-     "indices added before each of the axes, then those after; negative: removed"},
+     "indices added before each axis, then indices added after each axis; negative: removed"},
     {"axes", QDQ_ATTR_INTS, offsetof(qdq_pad_attrs, axes), NULL, "[]",
      "the dims that are padded; empty: all dims"},
     {"mode", QDQ_ATTR_WORD, offsetof(qdq_pad_attrs, mode), mode_words, "constant",
@@ -177,7 +177,7 @@ static const qdq_op_fusion fusion = {.passes_quantized = passes_quantized};
 
 const qdq_op qdq_op_pad = {
     .name = "Pad",
-    .summary = "y = x with more indices before and after those of its dims",
+    .summary = "y = x with indices added before and after each dim",
     .attrs_size = sizeof(qdq_pad_attrs),
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,

@@ -9,7 +9,7 @@ static const qdq_port_desc inputs[] = {{"x", offsetof(qdq_cast_attrs, x), false,
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_ALL}};
 static const qdq_attr_desc attrs[] = {
     {"dtype", QDQ_ATTR_DTYPE, offsetof(qdq_cast_attrs, dtype), NULL, QDQ_REQUIRED, "of the result"},
-    {"saturate", QDQ_ATTR_BOOL, offsetof(qdq_cast_attrs, saturate), NULL, "what the target does",
+    {"saturate", QDQ_ATTR_BOOL, offsetof(qdq_cast_attrs, saturate), NULL, "as the target does",
      "float8: clamp to the largest value, else NaN or infinity; float8_e8m0: clamp, else NaN"},
     {"round_mode", QDQ_ATTR_WORD, offsetof(qdq_cast_attrs, round_mode), round_modes, "up",
      "float8_e8m0: which power of two a number between two becomes"},

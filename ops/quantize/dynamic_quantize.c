@@ -31,7 +31,7 @@ static const qdq_attr_desc attrs[] = {
     QDQ_QUANTIZE_ATTRS(attrs_type, quantize., "int8", "computed from x"),
     {"scheme", QDQ_ATTR_WORD, offsetof(attrs_type, scheme), schemes, "asymmetric",
      "without a scale: how scale and zero point come from x"},
-    {"eps", QDQ_ATTR_FLOAT, offsetof(attrs_type, eps), NULL, "what the target does",
+    {"eps", QDQ_ATTR_FLOAT, offsetof(attrs_type, eps), NULL, "as the target does",
      "without a scale: the least scale"},
     {"global_scales", QDQ_ATTR_FLOATS, offsetof(attrs_type, global_scales), NULL, "1",
      "nvfp4: a constant scale of the scales, or the port"},

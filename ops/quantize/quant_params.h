@@ -33,12 +33,12 @@
         {"zps", QDQ_ATTR_NUMBERS, offsetof(S, prefix zps), NULL, "0",                           \
          "constant zero point, or the port: 1, or as many as scales"},                          \
         {"dtype", QDQ_ATTR_DTYPE, offsetof(S, prefix dtype), NULL, dtype_default,               \
-         "of the result; the default is that of target core"},                                  \
+         "of the result; the default is the dtype that target core gives"},                                  \
         {"quant_min", QDQ_ATTR_BOUND, offsetof(S, prefix quant_min), NULL, "of the dtype",      \
          "least quantized value"},                                                              \
         {"quant_max", QDQ_ATTR_BOUND, offsetof(S, prefix quant_max), NULL, "of the dtype",      \
          "greatest quantized value"},                                                           \
-        {"saturate", QDQ_ATTR_BOOL, offsetof(S, prefix saturate), NULL, "what the target does", \
+        {"saturate", QDQ_ATTR_BOOL, offsetof(S, prefix saturate), NULL, "as the target does", \
          "float8: clamp to the largest value, else NaN or infinity"},                           \
         {"zero_point_domain", QDQ_ATTR_WORD, offsetof(S, prefix zero_point_domain),             \
          qdq_domain_words, "int",                                                               \
@@ -46,7 +46,7 @@
 
 // Keywords of ttnn's three functions.
 #define QDQ_TTNN_ATTRS(S)                                                                       \
-    {"output_tensor", QDQ_ATTR_VALUE, offsetof(S, output_tensor), NULL, "a tensor of its own",  \
+    {"output_tensor", QDQ_ATTR_VALUE, offsetof(S, output_tensor), NULL, "a new tensor",  \
      "target ttnn: the value in whose buffer y is written; no result depends on it"},           \
         {"queue_id", QDQ_ATTR_INT, offsetof(S, queue_id), NULL, "",                             \
          "has no effect: a run has no command queues"}

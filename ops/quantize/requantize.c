@@ -35,7 +35,8 @@ static const qdq_attr_desc attrs[] = {
     {"qtype", QDQ_ATTR_MAYBE_WORD, offsetof(attrs_type, qtype), qtypes, "by the counts",
      "per_tensor or per_channel; must agree with the counts"},
     {"dtype", QDQ_ATTR_DTYPE, offsetof(attrs_type, dtype), NULL, "the dtype of x",
-     "of the result; the default is that of target core, where it is required if x is a float"},
+     "of the result; the default is the dtype that target core gives, which requires it if x is a "
+     "float"},
     {"quant_min", QDQ_ATTR_BOUND, offsetof(attrs_type, quant_min), NULL, "of the dtype",
      "least quantized value"},
     {"quant_max", QDQ_ATTR_BOUND, offsetof(attrs_type, quant_max), NULL, "of the dtype",

@@ -235,7 +235,7 @@ static const qdq_attr_desc softmax_attrs[] = {
     {"mode", QDQ_ATTR_WORD, offsetof(qdq_softmax_attrs, mode), modes, "none",
      "inf_as_zero: a slice of -infinities alone gives zeros, not NaN"},
     {"dtype", QDQ_ATTR_DTYPE, offsetof(qdq_softmax_attrs, dtype), NULL, "the dtype of x",
-     "of y; may differ from x if one of the two is float32"},
+     "of y; may differ from the dtype of x if either is float32"},
     {"keep_stats", QDQ_ATTR_BOOL, offsetof(qdq_softmax_attrs, keep_stats), NULL, "false",
      "also make stats: max + ln(sum)"},
 };

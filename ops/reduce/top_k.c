@@ -170,7 +170,7 @@ static const qdq_attr_desc arg_attrs[] = {
     {"keep_dims", QDQ_ATTR_BOOL, offsetof(qdq_arg_attrs, keep_dims), NULL, "false",
      "keep this dim, with size 1"},
     {"select_last_index", QDQ_ATTR_BOOL, offsetof(qdq_arg_attrs, select_last_index), NULL, "false",
-     "of equal elements the last one counts, else the first"}};
+     "true: the last of equal elements counts; false: the first"}};
 
 static void infer_arg(qdq_op_context *ctx) {
     const qdq_arg_attrs *a = ctx->attrs;

@@ -36,7 +36,7 @@ static const qdq_attr_desc avg_attrs[] = {
               "divide by the elements that there are, not by all of the window")};
 static const qdq_attr_desc max_attrs[] = {
     POOL_WINDOW_ATTRS, POOL_ATTR(dilations, INTS, NULL, "[]",
-                                 "elements from one of the window to the next; empty: 1")};
+                                 "distance of neighbouring elements of a window; empty: 1")};
 
 //---- Shapes -----------------------------------------------------------------
 

@@ -100,7 +100,7 @@ def _call(graphs, inputs, got, words):
             if not isinstance(got, dict):
                 names = [info.name for info in plan.outputs]
                 if len(names) != 1:
-                    raise ArgumentError(f"the graph has outputs {', '.join(names)}: give a dict of what the device gave")
+                    raise ArgumentError(f"the graph has outputs {', '.join(names)}: give the device's results as a dict")
                 got = {names[0]: got}
             infos = {info.name: info for info in [*plan.inputs, *plan.values, *plan.outputs]}
             _write(os.path.join(folder, "got.safetensors"), infos, got, "value")

@@ -86,7 +86,7 @@ int run_explain(const options *opt) {
     if (!own->gots.count)
         return tell_failure(
             QDQ_ERR_ARGUMENT,
-            "--got is missing, wanted what the device gave, as in --got device.npz");
+            "--got is missing, wanted the results of the device, as in --got device.npz");
     if (opt->outputs.count > 1)
         return tell_failure(QDQ_ERR_ARGUMENT, "-o is given %zu times, wanted one file",
                             opt->outputs.count);
