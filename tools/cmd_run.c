@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/check/bits.h"
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/elements.h"
@@ -231,7 +232,7 @@ static int show_results(const results *r, const options *opt, double seconds) {
 // Says on stderr how well the bits of the nodes are known, if not all are exact.
 static int tell_bits(qdq_graph *graph, const options *opt) {
     qdq_error err = {0};
-    const char *target = opt->target ? opt->target : qdq_graph_target(graph);
+    const char *target = opt->load.target ? opt->load.target : qdq_graph_target(graph);
     if (opt->quiet) return EXIT_OK;
     const qdq_report *report = qdq_graph_validate_on(graph, target, device_of(opt), &err);
     if (!report) return report_error(&err);
@@ -251,7 +252,7 @@ int run_run(const options *opt) {
                                                                 : NULL);
     if (code != EXIT_OK) return code;
     code = session_start(&s, opt);
-    if (code == EXIT_OK) code = outputs_check(s.graph, s.plan, &opt->outputs, own);
+    if (code == EXIT_OK) code = outputs_check(s.graph, s.plan, opt);
     if (code == EXIT_OK) code = give_inputs(s.graph, s.plan, s.exec, opt);
     if (code == EXIT_OK) code = take_results(&s, opt, &r);
     double seconds = 0;

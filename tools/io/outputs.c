@@ -16,6 +16,7 @@
 #include "tools/io/stream_out.h"
 #include "tools/io/streams.h"
 #include "tools/io/tensor_io.h"
+#include "tools/options.h"
 #include "tools/options/run.h"
 
 // Checks that `name` is an output or a kept value.
@@ -63,13 +64,13 @@ static bool is_written(const string_list *outputs, const char *file) {
     return false;
 }
 
-static int check_expect(const qdq_graph *graph, const qdq_plan *plan, const string_list *outputs,
+static int check_expect(const qdq_graph *graph, const qdq_plan *plan, const options *opt,
                         const char *text) {
     tensor_spec spec;
     if (!tensor_spec_of_result(graph, text, &spec))
         return tell_failure(QDQ_ERR_ARGUMENT, "--expect is '%s', wanted [NAME=]FILE", text);
     int code = *spec.name ? check_name(plan, spec.name) : EXIT_OK;
-    if (code != EXIT_OK || is_written(outputs, spec.file)) return code;
+    if (code != EXIT_OK || is_written(&opt->outputs, spec.file)) return code;
     const char *path = stream_path(spec.file);
     qdq_error err = {0};
     if (access(path, R_OK) != 0)
@@ -86,12 +87,12 @@ static int check_expect(const qdq_graph *graph, const qdq_plan *plan, const stri
     return tell_failure(QDQ_ERR_PARSE, "%s has no tensor with the name of an output", spec.file);
 }
 
-int outputs_check(const qdq_graph *graph, const qdq_plan *plan, const string_list *outputs,
-                  const run_options *own) {
+int outputs_check(const qdq_graph *graph, const qdq_plan *plan, const options *opt) {
+    const run_options *own = opt->own;
     int code = EXIT_OK;
-    for (size_t i = 0; code == EXIT_OK && i < outputs->count; i++)
-        code = check_output(graph, plan, outputs->items[i]);
+    for (size_t i = 0; code == EXIT_OK && i < opt->outputs.count; i++)
+        code = check_output(graph, plan, opt->outputs.items[i]);
     for (size_t i = 0; code == EXIT_OK && i < own->expects.count; i++)
-        code = check_expect(graph, plan, outputs, own->expects.items[i]);
+        code = check_expect(graph, plan, opt, own->expects.items[i]);
     return code == EXIT_OK ? compare_check_options(own) : code;
 }

@@ -5,14 +5,11 @@
 
 #include <qdq/exec.h>
 
-typedef struct string_list string_list;
-typedef struct run_options run_options;
+typedef struct options options;
 
-// Checks that each of `outputs` and of --expect names an output or a kept value, and a file: a
-// writable one for --output, for --expect a readable one with a tensor for an output. Also checks
-// the other options of
-// --expect. EXIT_OK, or another exit code after a message.
-int outputs_check(const qdq_graph *graph, const qdq_plan *plan, const string_list *outputs,
-                  const run_options *own);
+// Checks that each --output and --expect of `qdq run` names an output or a kept value, and a file:
+// a writable one for --output, for --expect a readable one with a tensor for an output. Also checks
+// the other options of --expect. EXIT_OK, or another exit code after a message.
+int outputs_check(const qdq_graph *graph, const qdq_plan *plan, const options *opt);
 
 #endif
