@@ -24,7 +24,7 @@ TARGETS(DECLARE)
 #define ENTRY(description) &(description),
 static const qdq_target *const targets[] = {TARGETS(ENTRY)};
 
-enum { TARGET_COUNT = sizeof targets / sizeof targets[0], MAX_VERSIONS = 16 };
+enum { TARGET_COUNT = sizeof targets / sizeof targets[0], MAX_VERSIONS = 32 };
 
 //---- Finding one ------------------------------------------------------------
 

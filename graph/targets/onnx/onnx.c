@@ -12,9 +12,11 @@
 #define OLD "1.29-vnni 1.29-avx2 1.29-avx512 1.29-neon 1.29-dot 1.29-i8mm"
 #define X86 "1.31-vnni 1.31-avx2 1.31-avx512"
 #define ARM "1.31-neon 1.31-dot 1.31-i8mm"
+#define NEW "1.32-vnni 1.32-avx2 1.32-avx512 1.32-neon 1.32-dot 1.32-i8mm"
 
 static const qdq_named_version versions[] = {
-    QDQ_RUNTIME_VERSIONS_1_29 QDQ_RUNTIME_VERSIONS{"spec", QDQ_RUNTIME_1_31, QDQ_RUNTIME_NONE}};
+    QDQ_RUNTIME_VERSIONS_1_29 QDQ_RUNTIME_VERSIONS QDQ_RUNTIME_VERSIONS_1_32{
+        "spec", QDQ_RUNTIME_1_32, QDQ_RUNTIME_NONE}};
 
 //---- Rules ------------------------------------------------------------------
 
@@ -228,11 +230,9 @@ static const qdq_rule rules[] = {
     {.id = "onnx/parameter-shape", .severity = QDQ_SEVERITY_ERROR, .status = QDQ_ERR_UNSUPPORTED,
      .summary = "ONNX Runtime takes fewer shapes of scales and zero points of integer products and QLinear ops than ONNX's text has",
      .hint = "reshape it, or repeat it as wanted", .source = "run of ONNX Runtime 1.32",
-     .ops = QDQ_INTEGER_PRODUCTS " " QDQ_QLINEAR_OPS, .check = qdq_runtime_check_shapes, .versions = OLD " " X86 " " ARM},
-    {.id = "onnx/int4-runs", .severity = QDQ_SEVERITY_WARNING, .status = QDQ_ERR_UNSUPPORTED,
-     .summary = "ONNX Runtime quantizes the codes at the ends of an odd run of int4 in another kernel, which wraps around at 2^31",
-     .hint = "keep |x / scale| below 2^31", .source = "run of ONNX Runtime 1.31.1", .ops = "Quantize DynamicQuantize",
-     .check = int4_runs, .versions = OLD " " X86 " " ARM},
+     .ops = QDQ_INTEGER_PRODUCTS " " QDQ_QLINEAR_OPS, .check = qdq_runtime_check_shapes, .versions = OLD " " X86 " " ARM " " NEW},
+    QDQ_RULE_ROW(WARNING, "onnx", "int4-runs", "ONNX Runtime before 1.32 quantizes the codes at the ends of an odd run of int4 in another kernel, which wraps around at 2^31",
+                 "keep |x / scale| below 2^31", "run of ONNX Runtime 1.31.1", "Quantize DynamicQuantize", int4_runs, 0, QDQ_RUNTIME_1_32),
     QDQ_RULE_ROW(WARNING, "onnx", "int2-zero-points", "ONNX Runtime 1.29 takes the zero points of other entries for int2 of float32 along the last dim",
                  "use ONNX Runtime 1.31, one zero point, or float16", "run of ONNX Runtime 1.29.0", "Quantize DynamicQuantize",
                  int2_zero_points, 0, QDQ_RUNTIME_1_31),
@@ -251,13 +251,9 @@ static qdq_numerics text_numerics(const qdq_op_context *ctx) {
         return (qdq_numerics){.subtraction = QDQ_SUBTRACT_FLOAT};
     bool quantizes = qdq_op_context_is(ctx, "Quantize") ||
                      (qdq_op_context_is(ctx, "DynamicQuantize") && !qdq_is_computed(ctx));
-    if (!quantizes) return (qdq_numerics){0};
-    qdq_argument scale = qdq_argument_of(ctx, "scale");
-    qdq_dtype x = qdq_real_dtype(ctx);
-    if (!scale.from_port || (scale.dtype != QDQ_FLOAT16 && scale.dtype != QDQ_BFLOAT16))
-        return (qdq_numerics){0};
-    return (qdq_numerics){.input_dtype = x == scale.dtype ? QDQ_DTYPE_NONE : scale.dtype,
-                          .quantize_step_dtype = scale.dtype};
+    qdq_numerics n = {0};
+    if (quantizes) qdq_runtime_divide_in_scale_dtype(ctx, &n);
+    return n;
 }
 
 static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version *version) {
@@ -273,7 +269,7 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
 
 const qdq_target qdq_target_onnx = {
     .name = "onnx",
-    .summary = "ONNX at opset 25, as ONNX Runtime 1.29 or 1.31 computes it",
+    .summary = "ONNX at opset 25, as ONNX Runtime 1.29, 1.31 or 1.32 computes it",
     .rules = rules,
     .rule_count = sizeof rules / sizeof rules[0],
     .evidence = qdq_onnx_evidence,

@@ -56,13 +56,27 @@ bool qdq_runtime_takes_other_zero_points(const qdq_op_context *ctx) {
            qtype_of(ctx) == QDQ_PER_CHANNEL && run_length(ctx) == 1;
 }
 
+void qdq_runtime_divide_in_scale_dtype(const qdq_op_context *ctx, qdq_numerics *n) {
+    bool requantizes = qdq_op_context_is(ctx, "Requantize");
+    qdq_argument scale = qdq_argument_of(ctx, requantizes ? "out_scale" : "scale");
+    qdq_dtype x = requantizes ? QDQ_FLOAT32 : qdq_real_dtype(ctx);
+    if (!scale.from_port || (scale.dtype != QDQ_FLOAT16 && scale.dtype != QDQ_BFLOAT16)) return;
+    n->input_dtype = x == scale.dtype ? QDQ_DTYPE_NONE : scale.dtype;
+    n->quantize_step_dtype = scale.dtype;
+}
+
 void qdq_runtime_quantize(const qdq_op_context *ctx, const qdq_target_version *version,
                           qdq_numerics *n) {
     bool requantizes = qdq_op_context_is(ctx, "Requantize"), quantizes;
     quantizes = qdq_op_context_is(ctx, "Quantize") ||
                 (qdq_op_context_is(ctx, "DynamicQuantize") && !qdq_is_computed(ctx));
     qdq_dtype x = requantizes ? QDQ_FLOAT32 : qdq_real_dtype(ctx), y = qdq_quantized_dtype(ctx);
-    if ((!quantizes && !requantizes) || !qdq_dtype_is_int(y)) return;
+    if (!quantizes && !requantizes) return;
+    if (version->release >= QDQ_RUNTIME_1_32) {
+        qdq_runtime_divide_in_scale_dtype(ctx, n);
+        return;
+    }
+    if (!qdq_dtype_is_int(y)) return;
     if (converts(x, y, run_length(ctx)))
         n->overflow = version->variant < QDQ_RUNTIME_NEON ? QDQ_OVERFLOW_X86 : QDQ_OVERFLOW_ARM;
     if (version->release < QDQ_RUNTIME_1_31 && x == QDQ_FLOAT16 && qtype_of(ctx) != QDQ_PER_GROUP)

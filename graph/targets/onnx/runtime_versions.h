@@ -16,7 +16,7 @@ typedef enum qdq_runtime_cpu {
     QDQ_RUNTIME_NONE,  // the text of ONNX
 } qdq_runtime_cpu;
 
-enum { QDQ_RUNTIME_1_29 = 129, QDQ_RUNTIME_1_31 = 131 };
+enum { QDQ_RUNTIME_1_29 = 129, QDQ_RUNTIME_1_31 = 131, QDQ_RUNTIME_1_32 = 132 };
 
 // Versions of a target; the first one of a release is its default.
 // clang-format off
@@ -27,6 +27,13 @@ enum { QDQ_RUNTIME_1_29 = 129, QDQ_RUNTIME_1_31 = 131 };
     {"1.31-neon", QDQ_RUNTIME_1_31, QDQ_RUNTIME_NEON},     \
     {"1.31-dot", QDQ_RUNTIME_1_31, QDQ_RUNTIME_DOT},       \
     {"1.31-i8mm", QDQ_RUNTIME_1_31, QDQ_RUNTIME_I8MM},
+#define QDQ_RUNTIME_VERSIONS_1_32                          \
+    {"1.32-vnni", QDQ_RUNTIME_1_32, QDQ_RUNTIME_VNNI},     \
+    {"1.32-avx2", QDQ_RUNTIME_1_32, QDQ_RUNTIME_AVX2},     \
+    {"1.32-avx512", QDQ_RUNTIME_1_32, QDQ_RUNTIME_AVX512}, \
+    {"1.32-neon", QDQ_RUNTIME_1_32, QDQ_RUNTIME_NEON},     \
+    {"1.32-dot", QDQ_RUNTIME_1_32, QDQ_RUNTIME_DOT},       \
+    {"1.32-i8mm", QDQ_RUNTIME_1_32, QDQ_RUNTIME_I8MM},
 #define QDQ_RUNTIME_VERSIONS_1_29                          \
     {"1.29-vnni", QDQ_RUNTIME_1_29, QDQ_RUNTIME_VNNI},     \
     {"1.29-avx2", QDQ_RUNTIME_1_29, QDQ_RUNTIME_AVX2},     \
@@ -51,7 +58,10 @@ static inline qdq_pair_sums qdq_runtime_pair_sums(const qdq_target_version *vers
     return saturates ? QDQ_PAIR_SUMS_SATURATE : QDQ_PAIR_SUMS_EXACT;
 }
 
-// Sets how its kernels round to integers and treat numbers beyond int32.
+// Sets that QuantizeLinear rounds x to the dtype of y_scale and divides in it, as ONNX's text has
+// it and ONNX Runtime from 1.32 on.
+void qdq_runtime_divide_in_scale_dtype(const qdq_op_context *ctx, qdq_numerics *n);
+// Sets how its kernels divide, round to integers and treat numbers beyond int32.
 void qdq_runtime_quantize(const qdq_op_context *ctx, const qdq_target_version *version,
                           qdq_numerics *n);
 // Reports a scale or a zero point of a shape that it refuses.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantize on target `onnx` against codes of ONNX Runtime, recorded by
 // tools/peers/onnx_quantize.py: every float16 to every integer, and float32 of any size with one
-// scale for all, along each dim and in blocks. Releases and processors differ in ties, in NaN and
-// beyond +-2^31.
+// scale for all, along each dim and in blocks; x and scale have the same dtype. Releases and
+// processors differ in ties, in NaN and beyond +-2^31, and 1.32 divides float16 in float16.
 #include "tests/graph/targets/onnx/onnx_quantize_1_29_x86.h"
 #include "tests/graph/targets/onnx/onnx_quantize_1_31_arm.h"
 #include "tests/graph/targets/onnx/onnx_quantize_1_31_x86.h"
+#include "tests/graph/targets/onnx/onnx_quantize_1_32_x86.h"
 #include "tests/ops/oracle.h"
 
 enum { HALVES = 40 * 65536, FLOATS = 16 * 40 * 18, MOST_PARAMETERS = 4 * 40 * 18 };
@@ -67,26 +68,36 @@ typedef struct quantize_case {
     int axis, block;
 } quantize_case;
 
+// Returns a constant with the scales of a case, which float16 holds exactly.
+static qdq_value scale_of_case(qdq_graph *g, const quantize_case *c, qdq_shape grid) {
+    static float s[MOST_PARAMETERS];
+    static uint16_t half[MOST_PARAMETERS];
+    static const uint16_t codes_of_scales[8] = {0x3C00, 0x3400, 0x34CD, 0x2000,
+                                                0x00A8, 0x0001, 0x63D0, 0xB99A};
+    for (size_t p = 0; p < qdq_shape_count(grid); p++)
+        s[p] = scales[p % 8], half[p] = codes_of_scales[p % 8];
+    bool wide = c->x_dtype == QDQ_FLOAT32;
+    return qdq_constant(g, "s", c->x_dtype, grid, wide ? (const void *)s : half);
+}
+
 static uint32_t crc_of_case(const char *target, const quantize_case *c) {
     static unsigned char y[2 * HALVES];
-    static float s[MOST_PARAMETERS];
     static double z[MOST_PARAMETERS];
     qdq_shape grid = {0};
     if (c->axis >= 0 && !c->block) grid = (qdq_shape){1, {c->shape.dims[c->axis]}};
     if (c->block)
         grid = c->shape, grid.dims[c->axis] = (grid.dims[c->axis] + c->block - 1) / c->block;
     size_t parameters = qdq_shape_count(grid), count = qdq_shape_count(c->shape);
-    for (size_t p = 0; p < parameters; p++) s[p] = scales[p % 8], z[p] = zero_point_of(c->code, p);
+    for (size_t p = 0; p < parameters; p++) z[p] = zero_point_of(c->code, p);
     int64_t group[3] = {1, 1, 1};
-    qdq_quantize_attrs a = {.dtype = codes[c->code].dtype,
-                            .scales = {s, parameters, false},
-                            .zps = {z, parameters, false}};
+    qdq_graph *g = qdq_graph_create("codes", NULL);
+    qdq_quantize_attrs a = {.dtype = codes[c->code].dtype, .zps = {z, parameters, false}};
+    a.scale = scale_of_case(g, c, grid);
     if (c->axis >= 0) a.qtype = QDQ_PER_CHANNEL, a.axis = QDQ_INT(c->axis);
     if (c->block) {
         group[c->axis] = c->block;
         a.qtype = QDQ_PER_GROUP, a.axis = (qdq_int){0}, a.group_shape = (qdq_ints){group, 3};
     }
-    qdq_graph *g = qdq_graph_create("codes", NULL);
     qdq_output(g, "y", qdq_quantize(g, qdq_input(g, "x", c->x_dtype, c->shape), a));
     size_t size = count * qdq_dtype_size(a.dtype);
     const oracle_bound bound[] = {
@@ -129,6 +140,11 @@ static void float16_is_truncated_as_in_onnx_runtime_1_29(void **state) {
     check("onnx@1.29", onnx_quantize_1_29_x86, true);
 }
 
+static void codes_are_those_of_onnx_runtime_1_32_on_x86(void **state) {
+    (void)state;
+    check("onnx@1.32", onnx_quantize_1_32_x86, false);
+}
+
 static void codes_are_those_of_onnx_runtime_1_31_on_aarch64(void **state) {
     (void)state;
     check("onnx@1.31-neon", onnx_quantize_1_31_arm, false);
@@ -137,6 +153,7 @@ static void codes_are_those_of_onnx_runtime_1_31_on_aarch64(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(codes_are_those_of_onnx_runtime_1_31_on_x86),
+        cmocka_unit_test(codes_are_those_of_onnx_runtime_1_32_on_x86),
         cmocka_unit_test(float16_is_truncated_as_in_onnx_runtime_1_29),
         cmocka_unit_test(codes_are_those_of_onnx_runtime_1_31_on_aarch64),
     };
