@@ -58,10 +58,12 @@ static float torchao_scale(const qdq_choose_params *p, const qdq_block_range *bl
     return below > above ? below : above;
 }
 
-// Returns the integer bound of a zero point: its fraction is cut off in the dtype of x.
-static int64_t torchao_bound(const qdq_choose_params *p, double bound) {
-    int64_t whole = (int64_t)bound;
-    return (double)whole == bound ? whole : (int64_t)step(p, (float)bound);
+// Returns a sum of bounds and rounded quotients, which torchao rounds and clamps in the dtype of x,
+// as a zero point of y. Beyond y's dtype, where torchao's int32 zero points go on, it saturates.
+static int32_t torchao_zero_point(const qdq_choose_params *p, float exact) {
+    float least = step(p, (float)p->low), most = step(p, (float)p->high);
+    float z = exact > most ? most : exact >= least ? exact : least;  // NaN: the least
+    return (int32_t)qdq_clamp_one((int64_t)z, p->range.least, p->range.greatest);
 }
 
 static qdq_qparams choose_torchao(const qdq_choose_params *p, const qdq_block_range *block) {
@@ -71,13 +73,9 @@ static qdq_qparams choose_torchao(const qdq_choose_params *p, const qdq_block_ra
     float scale = block->nan ? NAN : torchao_scale(p, block), eps = step(p, p->eps);
     if (scale < eps) scale = eps;
     if (p->scheme != QDQ_ASYMMETRIC)
-        return (qdq_qparams){scale, (int32_t)((p->high + p->low + 1) / 2)};
-    int64_t least = torchao_bound(p, p->low), most = torchao_bound(p, p->high);
-    float exact = step(p, (float)p->low - qdq_round_half_even(step(p, block->low / scale)));
-    int64_t zero_point = exact > (float)most     ? most
-                         : exact >= (float)least ? (int64_t)exact
-                                                 : least;
-    return (qdq_qparams){scale, (int32_t)qdq_clamp_one(zero_point, least, most)};
+        return (qdq_qparams){scale, (int32_t)step(p, (float)trunc((p->high + p->low + 1) / 2))};
+    float whole = qdq_round_half_even(step(p, block->low / scale));
+    return (qdq_qparams){scale, torchao_zero_point(p, step(p, step(p, (float)p->low) - whole))};
 }
 
 //---- Powers of two ----------------------------------------------------------
