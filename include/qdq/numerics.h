@@ -44,6 +44,9 @@ typedef enum qdq_overflow {
     // saturates. `nan` is not read.
     QDQ_OVERFLOW_X86,
     QDQ_OVERFLOW_ARM,
+    // Clamps to the clamp range rounded to the dtype of the steps, which may be wider than the
+    // dtype of y, converts to int32 as x86 does, and keeps the low bits.
+    QDQ_OVERFLOW_FLOAT_RANGE,
 } qdq_overflow;
 
 typedef enum qdq_nan {
@@ -51,6 +54,7 @@ typedef enum qdq_nan {
     QDQ_NAN_QUANT_MAX,
     QDQ_NAN_ZERO_POINT,  // as if x were 0
     QDQ_NAN_BY_SIGN,     // as a number beyond the range, with the sign of the NaN
+    QDQ_NAN_LOW_BITS,    // the low bits of INT32_MIN, to which x86 converts it: 0 below 32 bits
 } qdq_nan;
 
 // How Dequantize subtracts the zero point.
@@ -62,9 +66,27 @@ typedef enum qdq_subtraction {
 // How DynamicQuantize chooses scale and zero point from the range of the data (docs/numerics.md 5
 // and 8).
 typedef enum qdq_choice {
-    QDQ_CHOOSE_CORE = 0,  // float32; NaN is ignored; an all-zero range gives scale 1
-    QDQ_CHOOSE_TORCHAO,   // in the dtype of x; NaN propagates; scales are floored
+    QDQ_CHOOSE_CORE = 0,      // float32; NaN is ignored; an all-zero range gives scale 1
+    QDQ_CHOOSE_TORCHAO,       // in the dtype of x; NaN propagates; scales are floored
+    QDQ_CHOOSE_TORCHAO_0_18,  // the same, with the powers of two of 0.18
 } qdq_choice;
+
+// The scale that Quantize divides by in place of a power of two that float32 holds as a denormal or
+// NaN (codes 0 and 255 of float8_e8m0).
+typedef enum qdq_power_scale {
+    QDQ_POWER_SCALE_EXACT = 0,
+    QDQ_POWER_SCALE_NORMAL,  // 2^-126 and infinity
+    QDQ_POWER_SCALE_ONE,     // 1 and NaN
+} qdq_power_scale;
+
+// Cast where ONNX's text leaves choices (docs/numerics.md). In each form floats become integers of
+// 8, 16 or 32 bits or int64 as `overflow` says, if it is QDQ_OVERFLOW_X86 or QDQ_OVERFLOW_ARM, and
+// the low bits are kept.
+typedef enum qdq_cast_form {
+    QDQ_CAST_TEXT = 0,
+    QDQ_CAST_TORCH,         // float8_e8m0: the nearest power of |x|, infinity is NaN
+    QDQ_CAST_ONNX_RUNTIME,  // half away to integers below 8 bits; float8 to bool by codes
+} qdq_cast_form;
 
 typedef enum qdq_requantize_form {
     QDQ_REQUANTIZE_PAIR = 0,  // Dequantize to `requantize_dtype`, then Quantize
@@ -181,6 +203,8 @@ typedef struct qdq_numerics {
     // Cast of floats and block floats to each other and to int32, uint16 or uint8, and of int32 to
     // bfloat16, as ttnn's typecast computes it on a chip (docs/device_arithmetic.md, section 6).
     bool device_typecast;
+    qdq_cast_form cast_form;
+    qdq_power_scale power_scale;
     qdq_block_float_store block_float_store;
     qdq_float_ops float_ops;
     qdq_pair_sums pair_sums;
@@ -220,6 +244,8 @@ typedef struct qdq_numerics {
     X(least_scale,           "least scale")               \
     X(cast_quantizes,        "wrap")                      \
     X(device_typecast,       "typecast")                  \
+    X(cast_form,             "typecast")                  \
+    X(power_scale,           "scale precision")           \
     X(block_float_store,     "block float rounding")      \
     X(float_ops,             "float operations")          \
     X(pair_sums,             "pair saturation")           \

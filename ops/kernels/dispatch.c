@@ -118,6 +118,7 @@ qdq_numerics qdq_numerics_that_matter(qdq_family family, qdq_dtype y_dtype,
     bool to_float = qdq_dtype_is_real(y_dtype);
     n.choice = QDQ_CHOOSE_CORE;                  // used before kernels run
     n.device_typecast = false;                   // used by Cast only
+    n.cast_form = QDQ_CAST_TEXT;                 // likewise
     n.block_float_store = QDQ_BLOCK_FLOAT_HOST;  // used after kernels
     n.float_ops = QDQ_FLOAT_OPS_CORE;            // used by other ops
     n.pair_sums = QDQ_PAIR_SUMS_EXACT;           // likewise

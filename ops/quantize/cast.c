@@ -26,7 +26,8 @@ static void infer(qdq_op_context *ctx) {
 // Values that are too large overflow if the attribute says so; in a cast to float8 without the
 // attribute, if the numerics say so.
 static qdq_float_overflow overflow_of(const qdq_cast_attrs *a, qdq_dtype y, const qdq_numerics *n) {
-    bool by_default = n->float_overflow == QDQ_FLOAT_OVERFLOW && y != QDQ_FLOAT8_E8M0;
+    bool reads = y != QDQ_FLOAT8_E8M0 || n->cast_form == QDQ_CAST_TORCH;
+    bool by_default = n->float_overflow == QDQ_FLOAT_OVERFLOW && reads;
     bool overflows = a->saturate == QDQ_UNSET ? by_default : a->saturate == QDQ_FALSE;
     return overflows ? QDQ_FLOAT_OVERFLOW : QDQ_FLOAT_SATURATE;
 }

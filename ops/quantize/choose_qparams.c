@@ -59,11 +59,14 @@ static float torchao_scale(const qdq_choose_params *p, const qdq_block_range *bl
 }
 
 // Returns a sum of bounds and rounded quotients, which torchao rounds and clamps in the dtype of x,
-// as a zero point of y. Beyond y's dtype, where torchao's int32 zero points go on, it saturates.
+// as a zero point of y. torchao's own are int32, so beyond y's dtype it saturates.
 static int32_t torchao_zero_point(const qdq_choose_params *p, float exact) {
     float least = step(p, (float)p->low), most = step(p, (float)p->high);
     float z = exact > most ? most : exact >= least ? exact : least;  // NaN: the least
-    return (int32_t)qdq_clamp_one((int64_t)z, p->range.least, p->range.greatest);
+    int64_t whole = p->choice == QDQ_CHOOSE_TORCHAO_0_18
+                        ? qdq_converted(QDQ_OVERFLOW_X86, truncf(z))
+                        : (int64_t)z;
+    return (int32_t)qdq_clamp_one(whole, p->range.least, p->range.greatest);
 }
 
 static qdq_qparams choose_torchao(const qdq_choose_params *p, const qdq_block_range *block) {
@@ -80,6 +83,8 @@ static qdq_qparams choose_torchao(const qdq_choose_params *p, const qdq_block_ra
 
 //---- Powers of two ----------------------------------------------------------
 
+static bool is_torchao(const qdq_choose_params *p) { return p->choice != QDQ_CHOOSE_CORE; }
+
 // Returns the code of the least power of two that is at least d; 255 if d is not finite.
 static int round_up_to_power(float d) {
     uint32_t bits = qdq_float_bits(d);
@@ -89,22 +94,41 @@ static int round_up_to_power(float d) {
     return exponent + (mantissa > (exponent ? 0u : 0x400000u));
 }
 
-static int power_code(qdq_scheme scheme, float most, const qdq_small_float *format) {
+// Returns the number of float32 steps above 2^exponent whose float32 logarithm is the exponent.
+static uint32_t steps_without_logarithm(int exponent) {
+    int whole = exponent < 0 ? -exponent - 1 : exponent;
+    return whole >= 64 ? 22 : whole >= 32 ? 11 : whole >= 16 ? 5 : whole >= 8 ? 2 : whole >= 4;
+}
+
+// The same by a float32 logarithm that is rounded up: torchao 0.18's code.
+static int round_logarithm_up(float d) {
+    uint32_t bits = qdq_float_bits(d), mantissa = bits & 0x7FFFFF;
+    int exponent = (int)(bits >> 23 & 0xFF);
+    if (exponent >= 0xFE) return 0xFE;
+    if (exponent == 0) return mantissa > 0x400000 + steps_without_logarithm(-127) / 2;
+    return exponent + (mantissa > steps_without_logarithm(exponent - 127));
+}
+
+static int power_code(const qdq_choose_params *p, float most, const qdq_small_float *format) {
     float largest = qdq_small_float_decode(format, format->largest);
-    if (scheme == QDQ_MX_RCEIL) return round_up_to_power(most * (1.0f / largest));
+    bool old = p->choice == QDQ_CHOOSE_TORCHAO_0_18;
+    if (p->scheme == QDQ_MX_RCEIL)
+        return old ? round_logarithm_up(most / largest)
+                   : round_up_to_power(most * (1.0f / largest));
     int largest_exponent = (int)(qdq_float_bits(largest) >> 23) - 127;
     uint32_t bits = qdq_float_bits(most);
-    if (scheme == QDQ_MX_EVEN) bits += 1u << (23 - format->mantissa_bits - 1);
+    if (p->scheme == QDQ_MX_EVEN) bits += 1u << (23 - format->mantissa_bits - 1);
     int code = (int)(bits >> 23);
-    if (code == 0xFF) return 0xFF;
-    if (scheme == QDQ_MX_CEIL) code += (bits & 0x7FFFFF) != 0;
+    if (code == 0xFF && !old) return 0xFF;
+    if (p->scheme == QDQ_MX_CEIL) code += (bits & 0x7FFFFF) != 0;
     return code > largest_exponent ? code - largest_exponent : 0;
 }
 
+// torchao 0.18 makes a scale of an infinity.
 static qdq_qparams choose_power(const qdq_choose_params *p, const qdq_block_range *block) {
     const qdq_small_float *format = qdq_small_float_of(p->y_dtype);
-    int code =
-        block->nan || isinf(absmax(block)) ? 0xFF : power_code(p->scheme, absmax(block), format);
+    bool none = block->nan || (isinf(absmax(block)) && p->choice != QDQ_CHOOSE_TORCHAO_0_18);
+    int code = none ? 0xFF : power_code(p, absmax(block), format);
     return (qdq_qparams){qdq_float8_e8m0_decode((uint8_t)code), 0};
 }
 
@@ -112,7 +136,7 @@ static qdq_qparams choose_power(const qdq_choose_params *p, const qdq_block_rang
 
 static qdq_qparams choose_nvfp4(const qdq_choose_params *p, const qdq_block_range *block,
                                 float global_scale) {
-    bool torchao = p->choice == QDQ_CHOOSE_TORCHAO;
+    bool torchao = is_torchao(p);
     float least = torchao ? 0x1p-6f : 0x1p-9f;
     if (block->nan && torchao) return (qdq_qparams){NAN, 0};
     if (absmax(block) == 0 && !torchao) return (qdq_qparams){1.0f, 0};
@@ -133,8 +157,7 @@ qdq_qparams qdq_choose_qparams(const qdq_choose_params *p, const qdq_block_range
     case QDQ_MX_EVEN:
     case QDQ_MX_RCEIL: return choose_power(p, block);
     case QDQ_NVFP4: return choose_nvfp4(p, block, global_scale);
-    default:
-        return p->choice == QDQ_CHOOSE_TORCHAO ? choose_torchao(p, block) : choose_core(p, block);
+    default: return is_torchao(p) ? choose_torchao(p, block) : choose_core(p, block);
     }
 }
 

@@ -77,7 +77,9 @@ static inline int64_t qdq_clamp_one(int64_t v, int64_t low, int64_t high) {
 }
 
 // True if a rounded float is converted to int32 before it is clamped.
-static inline bool qdq_converts(const qdq_numerics *n) { return n->overflow >= QDQ_OVERFLOW_X86; }
+static inline bool qdq_converts(const qdq_numerics *n) {
+    return n->overflow == QDQ_OVERFLOW_X86 || n->overflow == QDQ_OVERFLOW_ARM;
+}
 
 // Returns a whole number, an infinity or NaN as int32.
 static inline int32_t qdq_converted(qdq_overflow overflow, float whole) {
@@ -92,6 +94,27 @@ static inline int32_t qdq_wrapping_sum(int32_t a, int32_t b) {
     return sum >> 31 ? -(int32_t)~sum - 1 : (int32_t)sum;
 }
 
+// Returns the low bits of an int32 as an integer of the dtype whose range is given.
+static inline int32_t qdq_low_bits(int32_t value, const qdq_range *range) {
+    int64_t width = range->greatest - range->least + 1;
+    int64_t low = ((int64_t)value - range->least) & (width - 1);  // a power of two
+    return (int32_t)(low + range->least);
+}
+
+// Returns a clamp bound in the dtype of the steps.
+static inline float qdq_bound_step(const qdq_numerics *n, double bound) {
+    return qdq_round_to(n->quantize_step_dtype, (float)bound, n);
+}
+
+static inline int32_t qdq_in_float_range(const qdq_numerics *n, float v, int64_t after,
+                                         const qdq_range *range) {
+    float low = qdq_bound_step(n, (double)range->quant_min);
+    float high = qdq_bound_step(n, (double)range->quant_max);
+    double sum = (double)qdq_round_one(n->rounding, v) + (double)after;
+    float whole = sum < (double)low ? low : sum > (double)high ? high : (float)sum;
+    return qdq_low_bits(qdq_converted(QDQ_OVERFLOW_X86, whole), range);
+}
+
 // The last stage: rounds `v`, adds `after` exactly, and brings the sum into the range. `zero_point`
 // is the code of zero, the result of a NaN with QDQ_NAN_ZERO_POINT.
 static inline int32_t qdq_to_integer(const qdq_numerics *n, float v, int64_t after,
@@ -100,11 +123,15 @@ static inline int32_t qdq_to_integer(const qdq_numerics *n, float v, int64_t aft
     if (qdq_converts(n)) {
         int32_t whole = qdq_converted(n->overflow, qdq_round_one(n->rounding, v));
         q = qdq_wrapping_sum(whole, (int32_t)after);
+    } else if (isnan(v) && n->nan == QDQ_NAN_LOW_BITS) {
+        return qdq_low_bits(INT32_MIN, range);
     } else if (isnan(v)) {
         q = n->nan == QDQ_NAN_QUANT_MAX    ? range->quant_max
             : n->nan == QDQ_NAN_ZERO_POINT ? zero_point
             : n->nan == QDQ_NAN_BY_SIGN    ? (qdq_float_bits(v) >> 31 ? INT32_MIN : INT32_MAX)
                                            : range->quant_min;
+    } else if (n->overflow == QDQ_OVERFLOW_FLOAT_RANGE) {
+        return qdq_in_float_range(n, v, after, range);
     } else {
         float whole = qdq_round_one(n->rounding, v);
         whole = whole < -0x1p40f ? -0x1p40f : whole > 0x1p40f ? 0x1p40f : whole;
@@ -146,6 +173,8 @@ static inline float qdq_reciprocal_one(const qdq_numerics *n, float s) {
 
 // Returns the scale as Quantize uses it.
 static inline float qdq_quantize_scale(const qdq_numerics *n, float s) {
+    if (n->power_scale && s == 0x1p-127f) s = n->power_scale == QDQ_POWER_SCALE_ONE ? 1 : 0x1p-126f;
+    if (n->power_scale == QDQ_POWER_SCALE_NORMAL && isnan(s)) s = INFINITY;
     return qdq_round_to(n->scale_dtype, qdq_flushed(n, s), n);
 }
 
@@ -165,12 +194,6 @@ static inline float qdq_scaled(const qdq_numerics *n, float x, float s) {
 static inline float qdq_shifted(const qdq_numerics *n, float x, float s, float z) {
     float whole = qdq_round_one(n->rounding, qdq_scaled(n, x, s));
     return qdq_quantize_step(n, whole + qdq_quantize_step(n, z));
-}
-
-// Returns a clamp bound in the dtype of the steps: results are compared with it if the bound has a
-// fraction or belongs to a float8.
-static inline float qdq_bound_step(const qdq_numerics *n, double bound) {
-    return qdq_round_to(n->quantize_step_dtype, (float)bound, n);
 }
 
 // Quantizes to a float8 with bounds. The result is a whole number, a bound or NaN, and is encoded

@@ -21,22 +21,23 @@ static inline double qdq_wide_sum(const qdq_numerics *n, float x, double s, doub
     return rint(v) + z;
 }
 
-// Returns a whole number as a code; NaN becomes the least.
-static inline int32_t qdq_wide_code(double v, const qdq_range *range) {
+// Returns a whole number as a code; NaN becomes the least, or the low bits of INT32_MIN.
+static inline int32_t qdq_wide_code(const qdq_numerics *n, double v, const qdq_range *range) {
+    if (isnan(v) && n->nan == QDQ_NAN_LOW_BITS) return qdq_low_bits(INT32_MIN, range);
     if (!(v >= (double)range->quant_min)) return (int32_t)range->quant_min;
     return v > (double)range->quant_max ? (int32_t)range->quant_max : (int32_t)v;
 }
 
 static inline int32_t qdq_quantize_wide(const qdq_numerics *n, float x, double s, int32_t z,
                                         const qdq_range *range) {
-    return qdq_wide_code(qdq_wide_sum(n, x, s, (double)z), range);
+    return qdq_wide_code(n, qdq_wide_sum(n, x, s, (double)z), range);
 }
 
 // The float domain: the zero point is the real value of the code in the middle of the range.
-static inline int32_t qdq_quantize_wide_float_zero_point(float x, double s, float z,
-                                                         const qdq_range *range) {
+static inline int32_t qdq_quantize_wide_float_zero_point(const qdq_numerics *n, float x, double s,
+                                                         float z, const qdq_range *range) {
     double least = (double)z - s * (double)qdq_middle(range), v = rint(((double)x - least) / s);
-    return qdq_wide_code(v, range);
+    return qdq_wide_code(n, v, range);
 }
 
 static inline float qdq_dequantize_wide_float_zero_point(const qdq_numerics *n, int32_t q, double s,

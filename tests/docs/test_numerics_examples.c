@@ -17,6 +17,7 @@ typedef enum kind {
     QUANTIZE_FLOAT_DOMAIN,
     DEQUANTIZE,
     DYNAMIC_QUANTIZE,  // symmetric
+    DYNAMIC_POWERS,    // mx_floor
     REQUANTIZE,
     CAST,
     HARD_SWISH,
@@ -41,6 +42,7 @@ typedef struct example {
 #define QUANTIZE_TO(dtype) .kind = QUANTIZE, .x = QDQ_FLOAT32, .y = QDQ_##dtype
 #define QUANTIZE_BY_REAL_ZERO .kind = QUANTIZE_FLOAT_DOMAIN, .x = QDQ_FLOAT32, .y = QDQ_UINT4
 #define DYNAMIC_TO(dtype) .kind = DYNAMIC_QUANTIZE, .x = QDQ_FLOAT32, .y = QDQ_##dtype
+#define POWERS_TO(dtype) .kind = DYNAMIC_POWERS, .x = QDQ_FLOAT32, .y = QDQ_##dtype
 #define CAST_TO(dtype) .kind = CAST, .x = QDQ_FLOAT32, .y = QDQ_##dtype
 #define DEQUANTIZE_TO(dtype) .kind = DEQUANTIZE, .x = QDQ_INT32, .y = QDQ_##dtype
 #define REQUANTIZE_TO(dtype) .kind = REQUANTIZE, .x = QDQ_INT32, .y = QDQ_##dtype
@@ -58,6 +60,10 @@ typedef struct example {
     {"overflow = " #mode, QUANTIZE_TO(INT8), ON(.overflow = mode), .scale = 1, OF(200, -129, 1e10, -1e10, -3)}
 #define CONVERTED(mode) \
     {"overflow = " #mode, QUANTIZE_TO(INT8), ON(.overflow = mode), .scale = 1, .zero_point = 3, OF(NAN, 1e10, -1e10, 200)}
+#define FLOAT_RANGE(mode) \
+    {"overflow = " #mode, QUANTIZE_TO(INT32), ON(.overflow = mode), .scale = 1, OF(3e9, -3e9, 5)}
+#define CAST_CONVERTS(mode) \
+    {"overflow = " #mode, CAST_TO(UINT8), ON(.overflow = mode), OF(300, -1, 1e10, NAN)}
 #define NOT_A_NUMBER(mode) \
     {"nan = " #mode, QUANTIZE_TO(INT8), ON(.nan = mode), .scale = 1, .zero_point = 5, OF(NAN, 0)}
 #define SUBTRACTION(mode) \
@@ -73,6 +79,14 @@ typedef struct example {
     {"float_overflow = " #mode, QUANTIZE_TO(FLOAT8_E4M3FN), ON(.float_overflow = mode), .scale = 1, OF(464.12, 500, 17.001)}
 #define CHOICE(mode, ...) \
     {"choice = " #mode, DYNAMIC_TO(INT8), ON(.choice = mode), OF(__VA_ARGS__)}
+#define POWERS(mode) \
+    {"choice = " #mode, POWERS_TO(FLOAT8_E4M3FN), ON(.choice = mode), OF(INFINITY, 1)}
+#define POWER_SCALE(mode) \
+    {"power_scale = " #mode, POWERS_TO(FLOAT8_E4M3FN), ON(.power_scale = mode), OF(0x1p-126)}
+#define CAST_FORM(mode) \
+    {"cast_form = " #mode, CAST_TO(FLOAT8_E8M0), ON(.cast_form = mode), OF(5, -3.5, INFINITY)}
+#define CAST_NARROW(mode) \
+    {"cast_form = " #mode, CAST_TO(INT4), ON(.cast_form = mode), OF(0.5, 2.5, 9)}
 #define INPUT(dtype) \
     {"input_dtype = " #dtype, QUANTIZE_TO(INT32), ON(.input_dtype = dtype), .scale = 0.5f, OF(257, 3)}
 #define SCALE(dtype) \
@@ -168,10 +182,16 @@ static const example examples[] = {
     CONVERTED(QDQ_OVERFLOW_SATURATE),
     CONVERTED(QDQ_OVERFLOW_X86),
     CONVERTED(QDQ_OVERFLOW_ARM),
+    FLOAT_RANGE(QDQ_OVERFLOW_SATURATE),
+    FLOAT_RANGE(QDQ_OVERFLOW_FLOAT_RANGE),
+    CAST_CONVERTS(QDQ_OVERFLOW_SATURATE),
+    CAST_CONVERTS(QDQ_OVERFLOW_X86),
+    CAST_CONVERTS(QDQ_OVERFLOW_ARM),
     NOT_A_NUMBER(QDQ_NAN_QUANT_MIN),
     NOT_A_NUMBER(QDQ_NAN_QUANT_MAX),
     NOT_A_NUMBER(QDQ_NAN_ZERO_POINT),
     NOT_A_NUMBER(QDQ_NAN_BY_SIGN),
+    NOT_A_NUMBER(QDQ_NAN_LOW_BITS),
     SUBTRACTION(QDQ_SUBTRACT_EXACT),
     SUBTRACTION(QDQ_SUBTRACT_FLOAT),
     FORM(QDQ_REQUANTIZE_PAIR),
@@ -192,6 +212,8 @@ static const example examples[] = {
     CHOICE(QDQ_CHOOSE_TORCHAO, 1, 3, 4),
     CHOICE(QDQ_CHOOSE_CORE, 1, NAN, 4),
     CHOICE(QDQ_CHOOSE_TORCHAO, 1, NAN, 4),
+    POWERS(QDQ_CHOOSE_TORCHAO),
+    POWERS(QDQ_CHOOSE_TORCHAO_0_18),
     INPUT(QDQ_DTYPE_NONE),
     INPUT(QDQ_BFLOAT16),
     SCALE(QDQ_DTYPE_NONE),
@@ -231,6 +253,13 @@ static const example examples[] = {
     CAST_QUANTIZES(true),
     TYPECAST(false),
     TYPECAST(true),
+    CAST_FORM(QDQ_CAST_TEXT),
+    CAST_FORM(QDQ_CAST_TORCH),
+    CAST_NARROW(QDQ_CAST_TEXT),
+    CAST_NARROW(QDQ_CAST_ONNX_RUNTIME),
+    POWER_SCALE(QDQ_POWER_SCALE_EXACT),
+    POWER_SCALE(QDQ_POWER_SCALE_NORMAL),
+    POWER_SCALE(QDQ_POWER_SCALE_ONE),
     BLOCK_STORE(QDQ_BLOCK_FLOAT_HOST),
     BLOCK_STORE(QDQ_BLOCK_FLOAT_DEVICE),
     BLOCK_STORE(QDQ_BLOCK_FLOAT_PRECISE),
@@ -284,10 +313,11 @@ static qdq_value add_node(qdq_graph *graph, const example *e, qdq_value x) {
     }
     if (e->kind == QLINEAR_ADD) return add_qlinear(graph, e, x);
     if (e->kind == HARD_SWISH) return qdq_hard_swish(graph, x, (qdq_unary_attrs){0});
-    if (e->kind == DYNAMIC_QUANTIZE)
-        return qdq_dynamic_quantize(
-            graph, x,
-            (qdq_dynamic_quantize_attrs){.quantize.dtype = e->y, .scheme = QDQ_SYMMETRIC});
+    if (e->kind == DYNAMIC_QUANTIZE || e->kind == DYNAMIC_POWERS) {
+        qdq_dynamic_quantize_attrs dynamic = {.quantize.dtype = e->y, .scheme = QDQ_SYMMETRIC};
+        if (e->kind == DYNAMIC_POWERS) dynamic.scheme = QDQ_MX_FLOOR;
+        return qdq_dynamic_quantize(graph, x, dynamic);
+    }
     return qdq_requantize(graph, x,
                           (qdq_requantize_attrs){.in_scales = QDQ_SCALE(e->scale),
                                                  .in_zps = QDQ_ZP(e->zero_point),

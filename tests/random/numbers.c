@@ -86,13 +86,13 @@ qdq_numerics random_numerics(random_source *r) {
     SOMETIMES(scaling, (qdq_scaling)random_below(r, QDQ_SCALE_DEVICE_RECIPROCAL + 1));
     SOMETIMES(zero_point_order,
               (qdq_zero_point_order)random_below(r, QDQ_ZERO_POINT_AFTER_MAGIC + 1));
-    SOMETIMES(overflow, (qdq_overflow)random_below(r, QDQ_OVERFLOW_ARM + 1));
-    SOMETIMES(nan, (qdq_nan)random_below(r, QDQ_NAN_BY_SIGN + 1));
+    SOMETIMES(overflow, (qdq_overflow)random_below(r, QDQ_OVERFLOW_FLOAT_RANGE + 1));
+    SOMETIMES(nan, (qdq_nan)random_below(r, QDQ_NAN_LOW_BITS + 1));
     SOMETIMES(subtraction, (qdq_subtraction)random_below(r, QDQ_SUBTRACT_FLOAT + 1));
     SOMETIMES(requantize_form, (qdq_requantize_form)random_below(r, QDQ_REQUANTIZE_EXPANDED + 1));
     SOMETIMES(bfloat16_store, (qdq_bfloat16_store)random_below(r, QDQ_BFLOAT16_FLUSH + 1));
     SOMETIMES(float_overflow, (qdq_float_overflow)random_below(r, QDQ_FLOAT_THROUGH_FLOAT16 + 1));
-    SOMETIMES(choice, (qdq_choice)random_below(r, QDQ_CHOOSE_TORCHAO + 1));
+    SOMETIMES(choice, (qdq_choice)random_below(r, QDQ_CHOOSE_TORCHAO_0_18 + 1));
     SOMETIMES(input_dtype, floats[random_below(r, 4)]);
     SOMETIMES(scale_dtype, floats[random_below(r, 4)]);
     SOMETIMES(reciprocal_dtype, floats[random_below(r, 4)]);
@@ -107,6 +107,8 @@ qdq_numerics random_numerics(random_source *r) {
     SOMETIMES(sign_magnitude, true);
     SOMETIMES(cast_quantizes, true);
     SOMETIMES(device_typecast, true);
+    SOMETIMES(cast_form, (qdq_cast_form)random_below(r, QDQ_CAST_ONNX_RUNTIME + 1));
+    SOMETIMES(power_scale, (qdq_power_scale)random_below(r, QDQ_POWER_SCALE_ONE + 1));
     SOMETIMES(block_float_store, (qdq_block_float_store)random_below(r, 3));
     SOMETIMES(float_ops, QDQ_FLOAT_OPS_ONNX_RUNTIME_ARM);
     SOMETIMES(pair_sums, QDQ_PAIR_SUMS_SATURATE);

@@ -30,7 +30,7 @@ static const char *scaled_text(const qdq_numerics *n) {
 
 static void add_quantize(line *l, const qdq_numerics *n) {
     static const char *const overflows[] = {"saturate", "wrap", "saturate_magnitude",
-                                            "saturate_x86", "saturate_arm"};
+                                            "saturate_x86", "saturate_arm", "low_bits_x86"};
     add(l, overflows[n->overflow]), add(l, "(");
     bool after_float = n->zero_point_order == QDQ_ZERO_POINT_AFTER_FLOAT;
     if (after_float) add(l, "fl(");
@@ -88,7 +88,8 @@ static void add_choices(line *l, const qdq_numerics *n, bool quantizes, bool deq
     size_t count = 0;
     if (quantizes) {
         static const char *const nans[] = {NULL, "NaN as the greatest code",
-                                           "NaN as the zero point", "NaN by its sign"};
+                                           "NaN as the zero point", "NaN by its sign",
+                                           "NaN as low bits"};
         add_dtype(l, &count, "x in", n->input_dtype);
         add_dtype(l, &count, "the scale in", n->scale_dtype);
         add_dtype(l, &count, "1 / scale in", n->reciprocal_dtype);

@@ -18,6 +18,7 @@ static bool is_core(const qdq_numerics *n) {
     plain.narrow = false, plain.quant_min = plain.quant_max = 0;
     plain.choice = core.choice, plain.least_scale = 0, plain.unit_scale_tolerance = 0;
     plain.block_float_store = core.block_float_store, plain.device_typecast = false;
+    plain.cast_form = core.cast_form;
     return qdq_numerics_equal(&plain, &core);
 }
 
@@ -57,8 +58,8 @@ static void quantize_wide(const qdq_quant_params *p, const qdq_view *views, size
         double s = wide_at(views, at + i);
         int32_t z = int_at(views[1], at + i);
         if (p->float_zero_point) {
-            q[i] = qdq_quantize_wide_float_zero_point(real[i], s, float_at(views[1], at + i),
-                                                      &p->range);
+            q[i] = qdq_quantize_wide_float_zero_point(&p->numerics, real[i], s,
+                                                      float_at(views[1], at + i), &p->range);
         } else if (!p->bounded) {
             q[i] = qdq_quantize_wide(&p->numerics, real[i], s, z, &p->range);
         } else {

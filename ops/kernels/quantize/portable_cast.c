@@ -31,10 +31,19 @@ static int32_t truncated(float v, const qdq_dtype_info *y) {
     return (int32_t)whole;
 }
 
-// Integers narrower than a byte: half even, then the low bits. From 2^31 on a float32 is a multiple
-// of 256, so its low bits are 0. NaN and the infinities become 0 too.
-static int32_t wrapped(float v, const qdq_dtype_info *y) {
-    float whole = qdq_round_half_even(v);
+// Integers of a byte or more: toward zero, then to int32 as the CPU converts, whose low bits stay.
+static int32_t converted(const qdq_cast_params *p, float v, const qdq_dtype_info *y) {
+    bool no_number =
+        isnan(v) && p->x_dtype == QDQ_FLOAT8_E8M0 && p->numerics.cast_form == QDQ_CAST_ONNX_RUNTIME;
+    int32_t whole = no_number ? 0 : qdq_converted(p->numerics.overflow, truncf(v));
+    return low_bits(whole, y->bits, y->least < 0);
+}
+
+// Integers narrower than a byte: half even or away, then the low bits. From 2^31 on a float32 is a
+// multiple of 256, so its low bits are 0. NaN and the infinities become 0 too.
+static int32_t wrapped(const qdq_cast_params *p, float v, const qdq_dtype_info *y) {
+    bool away = p->numerics.cast_form == QDQ_CAST_ONNX_RUNTIME;
+    float whole = qdq_round_one(away ? QDQ_ROUND_HALF_AWAY : QDQ_ROUND_HALF_EVEN, v);
     return fabsf(whole) < 0x1p31f ? low_bits((int32_t)whole, y->bits, y->least < 0) : 0;
 }
 
@@ -51,7 +60,9 @@ static void float_to_int(const qdq_cast_params *p, const float *x, int32_t *y, s
     else if (quantizes(p))
         for (size_t i = 0; i < n; i++) y[i] = quantized(x[i], info);
     else if (qdq_dtype_is_packed(p->y_dtype))
-        for (size_t i = 0; i < n; i++) y[i] = wrapped(x[i], info);
+        for (size_t i = 0; i < n; i++) y[i] = wrapped(p, x[i], info);
+    else if (qdq_converts(&p->numerics))
+        for (size_t i = 0; i < n; i++) y[i] = converted(p, x[i], info);
     else
         for (size_t i = 0; i < n; i++) y[i] = truncated(x[i], info);
 }
@@ -78,12 +89,25 @@ static float power_of_two(qdq_cast_rounding mode, float v) {
     return ldexpf(1.0f, exponent - (up ? 0 : 1));
 }
 
+// Returns the nearest power of two of |v|, a tie upward, by the bits of v: below 2^-126 only
+// 2^-127, and NaN for infinity.
+static float nearest_power(const qdq_cast_params *p, float v) {
+    uint32_t bits = qdq_float_bits(v), exponent = bits >> 23 & 0xFF, fraction = bits & 0x7FFFFF;
+    bool saturates = p->numerics.float_overflow == QDQ_FLOAT_SATURATE;
+    if (exponent == 0xFF) return NAN;
+    exponent += fraction > 0x400000 || (fraction == 0x400000 && exponent > 0);
+    if (exponent == 0xFF) return saturates ? 0x1p127f : NAN;
+    return exponent ? qdq_float_from_bits(exponent << 23) : 0x1p-127f;
+}
+
 // Rounds to powers of two. Numbers below 2^-127 (zero and negative numbers too) and above 2^127
 // have no power of two: they saturate or become NaN.
 static void round_to_powers(const qdq_cast_params *p, float *v, size_t n) {
     bool saturate = p->numerics.float_overflow == QDQ_FLOAT_SATURATE;
     for (size_t i = 0; i < n; i++) {
-        if (v[i] < 0x1p-127f)
+        if (p->numerics.cast_form == QDQ_CAST_TORCH)
+            v[i] = nearest_power(p, v[i]);
+        else if (v[i] < 0x1p-127f)
             v[i] = saturate ? 0x1p-127f : NAN;
         else if (v[i] > 0x1p127f)
             v[i] = saturate ? 0x1p127f : NAN;
@@ -140,6 +164,12 @@ static bool cast_on_chip(const qdq_cast_params *p, const void *x, void *y, size_
 
 //---- The tile function ------------------------------------------------------
 
+// True if bool says that a code is not 0: also of -0, and not of the least power of two.
+static bool code_is_true(const qdq_cast_params *p) {
+    return p->numerics.cast_form == QDQ_CAST_ONNX_RUNTIME && p->y_dtype == QDQ_BOOL &&
+           qdq_dtype_is_real(p->x_dtype) && qdq_dtype_size(p->x_dtype) == 1;
+}
+
 static void cast_part(const qdq_cast_params *p, const void *x, void *y, size_t n) {
     const qdq_dtype_info *to = qdq_dtype_get(p->y_dtype);
     bool from_real = qdq_dtype_is_real(p->x_dtype);
@@ -153,7 +183,9 @@ static void cast_part(const qdq_cast_params *p, const void *x, void *y, size_t n
         qdq_encode_float(p->y_dtype, real, y, n, &p->numerics);
         return;
     }
-    if (from_real) {
+    if (code_is_true(p)) {
+        for (size_t i = 0; i < n; i++) whole[i] = ((const uint8_t *)x)[i] != 0;
+    } else if (from_real) {
         qdq_decode_float(p->x_dtype, x, real, n);
         float_to_int(p, real, whole, n);
     } else {

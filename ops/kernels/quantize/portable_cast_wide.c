@@ -25,6 +25,20 @@ static uint64_t truncated(double v, const qdq_dtype_info *y) {
     return v >= (double)y->greatest ? (uint64_t)y->greatest : (uint64_t)(int64_t)v;
 }
 
+// Toward zero, then to int32 or int64 as the CPU converts; encoding drops the upper bits.
+static uint64_t converted(const qdq_cast_params *p, double v, const qdq_dtype_info *y) {
+    double limit = y->bits == 64 ? 0x1p63 : 0x1p31, whole = trunc(v);
+    int64_t least = y->bits == 64 ? INT64_MIN : INT32_MIN;
+    if (whole >= -limit && whole < limit) return (uint64_t)(int64_t)whole;
+    if (p->numerics.overflow == QDQ_OVERFLOW_X86) return (uint64_t)least;
+    return isnan(v) ? 0 : whole < 0 ? (uint64_t)least : (uint64_t) - (least + 1);
+}
+
+// True for integers whose conversion is an instruction of the CPU.
+static bool converts(const qdq_cast_params *p, const qdq_dtype_info *y) {
+    return qdq_converts(&p->numerics) && (y->least < 0 || y->bits <= 16);
+}
+
 // Half even, then the low bits. From 2^63 on a double is a multiple of 2^11, so its low bits are 0.
 // NaN and the infinities become 0 too.
 static uint64_t wrapped(double v, const qdq_dtype_info *y) {
@@ -50,6 +64,8 @@ static void real_to_whole(const qdq_cast_params *p, const double *x, uint64_t *y
         for (size_t i = 0; i < n; i++) y[i] = quantized(x[i], info);
     else if (qdq_dtype_is_packed(p->y_dtype))
         for (size_t i = 0; i < n; i++) y[i] = wrapped(x[i], info);
+    else if (converts(p, info))
+        for (size_t i = 0; i < n; i++) y[i] = converted(p, x[i], info);
     else
         for (size_t i = 0; i < n; i++) y[i] = truncated(x[i], info);
 }

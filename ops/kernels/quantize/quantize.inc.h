@@ -34,7 +34,7 @@
                             const void *restrict x, void *restrict y, size_t n) {                 \
         const qdq_quant_params *p = params;                                                       \
         const bool flush = numerics_##numerics.flush_denormals;                                   \
-        const bool converts = numerics_##numerics.overflow >= QDQ_OVERFLOW_X86;                   \
+        const bool converts = qdq_converts(&numerics_##numerics);                                 \
         if (!body_small(p, views[1], n)) {                                                        \
             qdq_quantize_tile_portable(params, views, x, y, n);                                   \
             return;                                                                               \

@@ -25,11 +25,13 @@
     X("sign dropped", n->overflow = QDQ_OVERFLOW_MAGNITUDE)                                       \
     X("x86 conversion", n->overflow = QDQ_OVERFLOW_X86)                                           \
     X("Arm conversion", n->overflow = QDQ_OVERFLOW_ARM)                                           \
+    X("conversion of a float range", n->overflow = QDQ_OVERFLOW_FLOAT_RANGE)                      \
     X("saturation", n->overflow = QDQ_OVERFLOW_SATURATE)                                          \
     X("NaN to the least code", n->nan = QDQ_NAN_QUANT_MIN)                                        \
     X("NaN to the greatest code", n->nan = QDQ_NAN_QUANT_MAX)                                     \
     X("NaN to the zero point", n->nan = QDQ_NAN_ZERO_POINT)                                       \
     X("NaN by its sign", n->nan = QDQ_NAN_BY_SIGN)                                                \
+    X("NaN to low bits", n->nan = QDQ_NAN_LOW_BITS)                                               \
     X("subtraction in float", n->subtraction = QDQ_SUBTRACT_FLOAT)                                \
     X("fused requantize", n->requantize_form = QDQ_REQUANTIZE_FUSED)                              \
     X("expanded requantize", n->requantize_form = QDQ_REQUANTIZE_EXPANDED)                        \
