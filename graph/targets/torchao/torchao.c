@@ -10,8 +10,14 @@
 
 enum { RELEASE_0_11 = 11, RELEASE_0_12 = 12, RELEASE_0_18 = 18 };
 
-static const qdq_named_version versions[] = {
-    {"0.11", RELEASE_0_11, 0}, {"0.12", RELEASE_0_12, 0}, {"0.18", RELEASE_0_18, 0}};
+// The ideal variant leaves nothing to the CPU: integers saturate, NaN is the least, and powers of
+// two are those of torchao's tests since 0.18.
+enum { AS_ON_X86, IDEAL };
+
+static const qdq_named_version versions[] = {{"0.11", RELEASE_0_11, AS_ON_X86},
+                                             {"0.12", RELEASE_0_12, AS_ON_X86},
+                                             {"0.18", RELEASE_0_18, AS_ON_X86},
+                                             {"0.18-ideal", RELEASE_0_18, IDEAL}};
 
 static qdq_scheme scheme_of(const qdq_op_context *ctx) {
     return ((const qdq_dynamic_quantize_attrs *)ctx->attrs)->scheme;
@@ -54,6 +60,24 @@ static void quantize_as(qdq_numerics *n, const qdq_op_context *ctx) {
     if (n->middle_dtype != n->quantize_step_dtype) n->quantize_step_dtype = QDQ_DTYPE_NONE;
 }
 
+// Returns the dtype of the steps, in which bounds are compared.
+static float in_steps(const qdq_numerics *n, double bound) {
+    return qdq_round_to(n->quantize_step_dtype, (float)bound, n);
+}
+
+// Sets how PyTorch casts the clamped floats to integers on x86: a bound that was rounded outwards
+// leaves the range of int16 or int32.
+static void cast_codes_as_x86(qdq_numerics *n, const qdq_op_context *ctx) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
+    const qdq_dtype_info *y = qdq_dtype_get(ctx->outputs[0].dtype);
+    if (!qdq_dtype_is_int(ctx->outputs[0].dtype)) return;
+    double low = a && a->quant_min.set != 0 ? qdq_bound_value(a->quant_min) : (double)y->least;
+    double high = a && a->quant_max.set != 0 ? qdq_bound_value(a->quant_max) : (double)y->greatest;
+    n->nan = QDQ_NAN_LOW_BITS;
+    if ((double)in_steps(n, low) != low || (double)in_steps(n, high) != high)
+        n->overflow = QDQ_OVERFLOW_FLOAT_RANGE;
+}
+
 // Returns the lower bound of a scale: the smallest normal number of x's dtype; before 0.18 its
 // machine epsilon.
 static float least_scale(qdq_dtype x, int release) {
@@ -71,16 +95,19 @@ static void dequantize_as(qdq_numerics *n, qdq_dtype y, int release) {
 }
 
 // Sets the numerics of Tensor.to, which saturates only to float8_e4m3fn.
-static void cast_as(qdq_numerics *n, qdq_dtype y) {
-    qdq_dtype_set overflowing =
-        QDQ_SET(FLOAT8_E5M2) | QDQ_SET(FLOAT8_E4M3FNUZ) | QDQ_SET(FLOAT8_E5M2FNUZ);
+static void cast_as(qdq_numerics *n, qdq_dtype y, bool ideal) {
+    qdq_dtype_set overflowing = QDQ_SET(FLOAT8_E5M2) | QDQ_SET(FLOAT8_E4M3FNUZ) |
+                                QDQ_SET(FLOAT8_E5M2FNUZ) | QDQ_SET(FLOAT8_E8M0);
+    n->cast_form = QDQ_CAST_TORCH;
+    if (!ideal) n->overflow = QDQ_OVERFLOW_X86;
     if (qdq_set_has(overflowing, y)) n->float_overflow = QDQ_FLOAT_OVERFLOW;
 }
 
 static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version *version) {
     qdq_numerics n = {0};
+    bool ideal = version->variant == IDEAL;
     if (qdq_op_context_is(ctx, "Cast")) {
-        cast_as(&n, ctx->outputs[0].dtype);
+        cast_as(&n, ctx->outputs[0].dtype, ideal);
     } else if (qdq_op_context_is(ctx, "Requantize")) {
         dequantize_as(&n, QDQ_FLOAT32, version->release);
         n.scaling = QDQ_SCALE_RECIPROCAL;
@@ -91,10 +118,15 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
     } else if (qdq_quantize_attrs_of(ctx)) {
         quantize_as(&n, ctx);
     }
+    if (!ideal && !qdq_op_context_is(ctx, "Cast") && !qdq_op_context_is(ctx, "Dequantize"))
+        cast_codes_as_x86(&n, ctx);
     if (!qdq_is_computed(ctx)) return n;
-    n.choice = QDQ_CHOOSE_TORCHAO;
+    n.choice = ideal ? QDQ_CHOOSE_TORCHAO : QDQ_CHOOSE_TORCHAO_0_18;
     n.least_scale = least_scale(ctx->inputs[QDQ_PORT_X].type.dtype, version->release);
     if (scheme_of(ctx) == QDQ_NVFP4) n.scaling = QDQ_SCALE_RECIPROCAL;
+    if (scheme_of(ctx) >= QDQ_MX_FLOOR && scheme_of(ctx) <= QDQ_MX_RCEIL && !ideal)
+        n.power_scale =
+            scheme_of(ctx) == QDQ_MX_RCEIL ? QDQ_POWER_SCALE_ONE : QDQ_POWER_SCALE_NORMAL;
     return n;
 }
 
@@ -260,6 +292,26 @@ static void half_sums(const qdq_op_context *ctx, const qdq_rule *rule) {
                                     "a float32 scale");
 }
 
+// The bounds of a clamp become float16 numbers, and PyTorch raises for one beyond 65504. Symmetric
+// parameters have a constant in place of a clamp.
+static void half_bounds(const qdq_op_context *ctx, const qdq_rule *rule) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
+    const qdq_dtype_info *y = qdq_dtype_get(ctx->outputs[0].dtype);
+    bool computed = qdq_is_computed(ctx), clamps = !computed || scheme_of(ctx) == QDQ_ASYMMETRIC;
+    qdq_argument s = qdq_argument_of(ctx, "scale");
+    qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype;
+    if (!qdq_dtype_is_int(ctx->outputs[0].dtype) || x != QDQ_FLOAT16) return;
+    if (!computed && (!s.from_port || s.dtype != QDQ_FLOAT16)) return;
+    double low = a->quant_min.set != 0 ? qdq_bound_value(a->quant_min) : (double)y->least;
+    double high = a->quant_max.set != 0 ? qdq_bound_value(a->quant_max) : (double)y->greatest;
+    double most = clamps ? fmax(fabs(low), fabs(high)) : fabs(trunc((high + low + 1) / 2));
+    if (most > 65504)
+        qdq_report_target_violation(
+            ctx, rule, clamps ? "dtype" : "scheme",
+            qdq_text(ctx->findings, "makes %lld a float16, and PyTorch raises", (long long)most),
+            computed ? "a float32 x" : "a float32 scale");
+}
+
 static void half_dequantize(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype, y = ctx->outputs[0].dtype;
     if ((x == QDQ_INT16 || x == QDQ_INT32) && y != QDQ_FLOAT32)
@@ -367,6 +419,7 @@ static const qdq_rule rules[] = {
     ERROR_ROW("scheme-blocks", "MX and NVFP4 have blocks along the last dim, which is even for float4, and NVFP4 blocks have 16 elements", "transpose or pad x", "torchao mx_tensor.py to_mx, nvfp4_tensor.py", DYNAMIC, grouped_blocks),
     ERROR_ROW("nvfp4-rank", "NVFP4 takes rank 2 and 3", "reshape x", "torchao nvfp4_tensor.py", DYNAMIC, nvfp4_rank),
     ERROR_ROW("float8-scale-dtype", "a computed scale of float8 is float32", "leave scale_dtype out", PRIMITIVES "_choose_scale_float8", DYNAMIC, float8_scale_dtype),
+    ERROR_ROW("half-bounds", "clamp bounds that become float16 are at most 65504", "give smaller bounds, or a float32 scale", "run of torchao 0.18.0: torch.clamp", Q, half_bounds),
     WARNING_ROW("no-requantize", "the backend has no Requantize", "write Dequantize and Quantize", "torchao has none", "Requantize", no_requantize, 0),
     WARNING_ROW("reciprocal", "x is multiplied by 1 / scale, which near a tie may round differently from x / scale", "use a power of two, or compare with `qdq compare`", PRIMITIVES "_quantize_affine_no_dtype_cast", Q, reciprocal, 0),
     WARNING_ROW("half-zero-point", "if x and scale have the same 16-bit dtype, the zero point is rounded to it", "use a float32 scale", PRIMITIVES "_quantize_affine_no_dtype_cast", "Quantize", half_zero_point, 0),

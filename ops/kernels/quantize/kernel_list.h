@@ -24,7 +24,8 @@ static const qdq_numerics numerics_onednn_d = {.subtraction = QDQ_SUBTRACT_FLOAT
 static const qdq_numerics numerics_torchao_db = {.subtraction = QDQ_SUBTRACT_FLOAT,
                                                  .dequantize_step_dtype = QDQ_BFLOAT16};
 static const qdq_numerics numerics_torchao = {.scaling = QDQ_SCALE_RECIPROCAL,
-                                              .zero_point_order = QDQ_ZERO_POINT_AFTER_FLOAT};
+                                              .zero_point_order = QDQ_ZERO_POINT_AFTER_FLOAT,
+                                              .nan = QDQ_NAN_LOW_BITS};
 static const qdq_numerics numerics_x86 = {.overflow = QDQ_OVERFLOW_X86};
 static const qdq_numerics numerics_arm = {.overflow = QDQ_OVERFLOW_ARM};
 static const qdq_numerics numerics_ttnn_int32 = {QDQ_TTNN_FUSED, .rounding = QDQ_ROUND_HALF_AWAY};

@@ -164,12 +164,12 @@ static inline int32_t lane_onednn(lane p, float x) {
     return (int32_t)rintf(v);
 }
 
-// clamp(fl(rne(fl(x * fl(1/s))) + z)).
+// clamp(fl(rne(fl(x * fl(1/s))) + z)). NaN is 0, the low bits of INT32_MIN.
 static inline int32_t lane_torchao(lane p, float x) {
-    float v = rintf(x * p.inverse) + p.z;
+    float sum = rintf(x * p.inverse) + p.z, v = sum;
     v = v > p.low ? v : p.low;
     v = v < p.high ? v : p.high;
-    return (int32_t)v;
+    return (int32_t)(sum == sum ? v : 0.0f);
 }
 
 static inline float lane_flushed(float x) { return fabsf(x) < 0x1p-126f ? 0.0f : x; }

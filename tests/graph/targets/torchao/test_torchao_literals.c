@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Target `torchao` on examples that a person can check: from torchao's own tests and documents,
-// results of torchao 0.18 and 0.11 for a few inputs, and our choices for cases that PyTorch leaves
-// undefined.
+// results of torchao 0.18 and 0.11 for a few inputs, and the choices of `torchao@0.18-ideal` for
+// cases that PyTorch leaves to the CPU.
 #include <math.h>
 #include <qdq/qdq.h>
 
@@ -55,11 +55,11 @@ static void dynamic(const char *target, qdq_dtype from, qdq_shape shape, const f
     finish(g, target, from, x, out);
 }
 
-static void quantize(qdq_dtype from, int64_t count, const float *x, qdq_quantize_attrs attrs,
-                     result *out) {
+static void quantize(const char *target, qdq_dtype from, int64_t count, const float *x,
+                     qdq_quantize_attrs attrs, result *out) {
     qdq_graph *g = qdq_graph_create("quantize", NULL);
     qdq_output(g, "y", qdq_quantize(g, qdq_input(g, "x", from, QDQ_SHAPE(count)), attrs));
-    finish(g, "torchao", from, x, out);
+    finish(g, target, from, x, out);
 }
 
 static void dequantize(const char *target, qdq_dtype from, int64_t count, const void *x,
@@ -92,7 +92,7 @@ static void a_reciprocal_and_not_a_division_decides_next_to_a_tie(void **state) 
     static result r;
     const float x[1] = {unit_float_of_bits(0x3AC49BA6)}, scale = unit_float_of_bits(0x3A83126F);
     assert_true(rintf(x[0] / scale) == 2);
-    quantize(QDQ_FLOAT32, 1, x, (qdq_quantize_attrs){.scales = QDQ_SCALE(scale)}, &r);
+    quantize("torchao", QDQ_FLOAT32, 1, x, (qdq_quantize_attrs){.scales = QDQ_SCALE(scale)}, &r);
     assert_int_equal(integer_at(&r, r.y, 0), 1);
 }
 
@@ -157,7 +157,7 @@ static void tinygemm_codes_of_eight_weights_are_those_of_torchao(void **state) {
     static const uint16_t scale = 0x3E4D, zp = 0x4026;  // 0.2001953125, 2.59375
     static const double zero = 2.5999999046325684;
     static result r;
-    quantize(QDQ_FLOAT32, 8, w,
+    quantize("torchao", QDQ_FLOAT32, 8, w,
              (qdq_quantize_attrs){.dtype = QDQ_UINT4,
                                   .zero_point_domain = QDQ_DOMAIN_FLOAT,
                                   .scales = QDQ_SCALE(0.2f),
@@ -252,11 +252,11 @@ static void nan_becomes_quant_min_and_infinities_saturate(void **state) {
             const qdq_dtype_info *info = qdq_dtype_get(results[t]);
             qdq_quantize_attrs a = {.dtype = results[t], .zps = QDQ_ZP(3)};
             a.scales = QDQ_SCALE(0.5f);
-            quantize(floats[f], 4, x, a, &r);
+            quantize("torchao@0.18-ideal", floats[f], 4, x, a, &r);
             for (size_t i = 0; i < 4; i++)
                 assert_int_equal(integer_at(&r, r.y, i), i == 1 ? info->greatest : info->least);
             a.quant_min = QDQ_INT(1), a.quant_max = QDQ_INT(6);
-            quantize(floats[f], 4, x, a, &r);
+            quantize("torchao@0.18-ideal", floats[f], 4, x, a, &r);
             for (size_t i = 0; i < 4; i++) assert_int_equal(integer_at(&r, r.y, i), i == 1 ? 6 : 1);
         }
 }
@@ -274,7 +274,7 @@ static void bounds_that_the_dtype_of_the_steps_lacks_hold_exactly(void **state) 
         a.scale = qdq_constant(g, "s", QDQ_BFLOAT16, (qdq_shape){0}, &one);
         if (narrow) a.quant_min = QDQ_INT(0), a.quant_max = QDQ_INT(303);
         qdq_output(g, "y", qdq_quantize(g, v, a));
-        finish(g, "torchao", QDQ_BFLOAT16, x, &r);
+        finish(g, "torchao@0.18-ideal", QDQ_BFLOAT16, x, &r);
         assert_int_equal(integer_at(&r, r.y, 0), narrow ? 303 : 1000);
         assert_int_equal(integer_at(&r, r.y, 1), narrow ? 303 : 32767);
     }
@@ -288,7 +288,7 @@ static void nan_in_the_range_makes_the_scale_nan_and_all_codes_quant_min(void **
         for (int k = 0; k < 2; k++) {
             static result r;
             qdq_dynamic_quantize_attrs a = {.scheme = (qdq_scheme)scheme};
-            dynamic("torchao", QDQ_FLOAT32, QDQ_SHAPE(4), x[k], a, &r);
+            dynamic("torchao@0.18-ideal", QDQ_FLOAT32, QDQ_SHAPE(4), x[k], a, &r);
             assert_true(isnan(scale_at(&r, 0)));
             assert_int_equal(integer_at(&r, r.zp, 0), scheme == QDQ_ASYMMETRIC ? -128 : 0);
             check_integers(&r, (const int[]){-128, -128, -128, -128}, 4);
@@ -300,7 +300,7 @@ static void infinity_makes_the_scale_infinite_and_finite_numbers_the_zero_point(
     static const float x[4] = {1, INFINITY, 2, -3};
     static result r;
     qdq_dynamic_quantize_attrs a = {.scheme = QDQ_SYMMETRIC, .quantize.dtype = QDQ_UINT8};
-    dynamic("torchao", QDQ_FLOAT32, QDQ_SHAPE(4), x, a, &r);
+    dynamic("torchao@0.18-ideal", QDQ_FLOAT32, QDQ_SHAPE(4), x, a, &r);
     assert_true(isinf(scale_at(&r, 0)));
     check_integers(&r, (const int[]){128, 0, 128, 128}, 4);  // infinity * 0 is NaN
 }
