@@ -69,6 +69,10 @@ qdq_tile_fn qdq_cast_tile_portable;
 // False: they can.
 enum { QDQ_CAST_PART = 256 };
 bool qdq_cast_wide(const qdq_cast_params *p, const void *x, void *y, size_t n);
+// True if NaN becomes 0 as an integer, not the number to which the CPU converts it.
+static inline bool qdq_cast_drops_nan(const qdq_cast_params *p) {
+    return p->x_dtype == QDQ_FLOAT8_E8M0 && p->numerics.cast_form == QDQ_CAST_ONNX_RUNTIME;
+}
 
 // Returns the best function for elements of a dtype; all give the same range.
 qdq_range_fn *qdq_range_find(qdq_dtype x_dtype, uint32_t isas);

@@ -65,8 +65,15 @@ void qdq_runtime_divide_in_scale_dtype(const qdq_op_context *ctx, qdq_numerics *
     n->quantize_step_dtype = scale.dtype;
 }
 
+// On aarch64 conversions differ by the dtype of the result, and were not measured.
+static void cast(const qdq_target_version *version, qdq_numerics *n) {
+    n->cast_form = QDQ_CAST_ONNX_RUNTIME;
+    if (version->variant < QDQ_RUNTIME_NEON) n->overflow = QDQ_OVERFLOW_X86;
+}
+
 void qdq_runtime_quantize(const qdq_op_context *ctx, const qdq_target_version *version,
                           qdq_numerics *n) {
+    if (qdq_op_context_is(ctx, "Cast")) cast(version, n);
     bool requantizes = qdq_op_context_is(ctx, "Requantize"), quantizes;
     quantizes = qdq_op_context_is(ctx, "Quantize") ||
                 (qdq_op_context_is(ctx, "DynamicQuantize") && !qdq_is_computed(ctx));

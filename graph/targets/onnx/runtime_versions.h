@@ -61,7 +61,7 @@ static inline qdq_pair_sums qdq_runtime_pair_sums(const qdq_target_version *vers
 // Sets that QuantizeLinear rounds x to the dtype of y_scale and divides in it, as ONNX's text has
 // it and ONNX Runtime from 1.32 on.
 void qdq_runtime_divide_in_scale_dtype(const qdq_op_context *ctx, qdq_numerics *n);
-// Sets how its kernels divide, round to integers and treat numbers beyond int32.
+// Sets how its kernels divide, round to integers and treat numbers beyond int32, in Cast too.
 void qdq_runtime_quantize(const qdq_op_context *ctx, const qdq_target_version *version,
                           qdq_numerics *n);
 // Reports a scale or a zero point of a shape that it refuses.

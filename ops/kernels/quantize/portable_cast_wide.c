@@ -28,6 +28,7 @@ static uint64_t truncated(double v, const qdq_dtype_info *y) {
 // Toward zero, then to int32 or int64 as the CPU converts; encoding drops the upper bits.
 static uint64_t converted(const qdq_cast_params *p, double v, const qdq_dtype_info *y) {
     double limit = y->bits == 64 ? 0x1p63 : 0x1p31, whole = trunc(v);
+    if (isnan(v) && qdq_cast_drops_nan(p)) return 0;
     int64_t least = y->bits == 64 ? INT64_MIN : INT32_MIN;
     if (whole >= -limit && whole < limit) return (uint64_t)(int64_t)whole;
     if (p->numerics.overflow == QDQ_OVERFLOW_X86) return (uint64_t)least;
