@@ -419,8 +419,10 @@ qdq_plan *qdq_graph_compile(qdq_graph *graph, const qdq_compile_options *options
                                  .keep_all = opt.keep_all || opt.materialize,
                                  .keep = opt.keep,
                                  .keep_count = opt.keep_count};
-    if (!check_options(graph, &opt, err) || !qdq_target_version_find(target, &version, err) ||
-        !choose_device(target, &opt, &memory.device, err) || !qdq_cpu_cap(opt.isa, &isas, err) ||
+    if (!check_options(graph, &opt, err) || !qdq_target_version_find(target, &version, err))
+        return NULL;
+    version.given_numerics = opt.numerics != NULL;
+    if (!choose_device(target, &opt, &memory.device, err) || !qdq_cpu_cap(opt.isa, &isas, err) ||
         qdq_graph_check(graph, &version, &memory, err) != QDQ_OK)
         return NULL;
     return (version.target->patterns ? compile_deployed : compile_plan)(graph, &opt, &version,

@@ -67,6 +67,24 @@ static bool check_strict(const qdq_op_context *ctx) {
            (!attrs || qdq_check_strict_parameters(ctx, attrs));
 }
 
+// True if no scale is float64 and no zero point int64, unless its elements are known.
+static bool knows_wide_parameters(const qdq_op_context *ctx) {
+    if (!qdq_quantize_attrs_of(ctx)) return true;
+    const qdq_operand *s = &ctx->inputs[QDQ_PORT_SCALE], *z = &ctx->inputs[QDQ_PORT_ZERO_POINT];
+    return (s->type.dtype != QDQ_FLOAT64 || s->data) && (z->type.dtype != QDQ_INT64 || z->data);
+}
+
+// True if the target takes the parameters of a node without core errors. Otherwise the graph is
+// valid, but refused.
+static bool takes_parameters(const qdq_target_version *version, const qdq_op_context *ctx) {
+    bool clean = ctx->findings->errors == 0;
+    if (version->target->lenient_parameters ||
+        (version->given_numerics && knows_wide_parameters(ctx)) || check_strict(ctx))
+        return true;
+    if (clean) ctx->findings->status = QDQ_ERR_UNSUPPORTED;
+    return false;
+}
+
 static void check_target(const qdq_graph *graph, const qdq_target_version *version,
                          qdq_findings *findings) {
     const qdq_target *target = version->target;
@@ -74,8 +92,7 @@ static void check_target(const qdq_graph *graph, const qdq_target_version *versi
         if (!graph->nodes[i].valid) continue;
         qdq_op_context ctx;
         qdq_graph_context(graph, &graph->nodes[i], findings, &ctx);
-        if (!target->lenient_parameters && !check_strict(&ctx))
-            continue;  // rules assume a node without core errors
+        if (!takes_parameters(version, &ctx)) continue;  // rules assume a node without core errors
         if (target->base) check_node(target->base, version, &ctx);
         if (!target->patterns) check_node(target, version, &ctx);
     }

@@ -42,7 +42,10 @@ static void tell_unknown(qdq_error *err, const char *what, const char *name,
 }
 
 static qdq_target_version at_version(const qdq_target *target, const qdq_named_version *version) {
-    return (qdq_target_version){target, version->name, version->release, version->variant, {0}};
+    return (qdq_target_version){.target = target,
+                                .name = version->name,
+                                .release = version->release,
+                                .variant = version->variant};
 }
 
 // True if a version is a variant of the named release: "1.29-vnni" of "1.29".

@@ -19,8 +19,10 @@ typedef enum qdq_float_storage {
 } qdq_float_storage;
 
 typedef struct qdq_compile_options {
-    const char *target;            // its rules and numerics apply; NULL: the graph's own
-    const qdq_numerics *numerics;  // used for every node; NULL: the target's
+    const char *target;  // its rules and numerics apply; NULL: the graph's own
+    // Used for every node, which may have constant parameters that only another target takes, such
+    // as float64 scales; NULL: the target's.
+    const qdq_numerics *numerics;
     qdq_float_storage float_storage;
     const char *isa;  // best instruction set to use ("portable", "avx2", ...); NULL: any
     // Values between steps and outputs are 32x32 tiles of the arena (qdq/tile.h), and each step

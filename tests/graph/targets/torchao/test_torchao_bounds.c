@@ -141,6 +141,33 @@ static void parameters_are_spread_over_the_given_bounds_as_in_torchao(void **sta
     for (size_t i = 0; i < UNIT_COUNT(computed_cases); i++) check_computed(&computed_cases[i], i);
 }
 
+// A graph of one Quantize by a float64 scale.
+static qdq_graph *wide_graph(bool constant) {
+    static const double scale[1] = {0.1};
+    qdq_graph *g = qdq_graph_create("wide", NULL);
+    qdq_quantize_attrs a = {.dtype = QDQ_INT8, .zps = QDQ_ZP(0)};
+    a.scale = constant ? qdq_constant(g, "s", QDQ_FLOAT64, QDQ_SHAPE(1), scale)
+                       : qdq_input(g, "s", QDQ_FLOAT64, QDQ_SHAPE(1));
+    qdq_output(g, "y", qdq_quantize(g, qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(4)), a));
+    return g;
+}
+
+static void given_numerics_take_known_parameters_of_every_target(void **state) {
+    (void)state;
+    const qdq_numerics plain = {0};
+    for (int constant = 0; constant < 2; constant++) {
+        for (int given = 0; given < 2; given++) {
+            qdq_error err = {0};
+            qdq_graph *g = wide_graph(constant);
+            qdq_compile_options options = {.target = "core", .numerics = given ? &plain : NULL};
+            qdq_plan *plan = qdq_graph_compile(g, &options, &err);
+            assert_int_equal(plan != NULL, constant && given);
+            assert_int_equal(err.status, plan ? QDQ_OK : QDQ_ERR_UNSUPPORTED);
+            qdq_plan_destroy(plan), qdq_graph_destroy(g);
+        }
+    }
+}
+
 // The middle of the range is computed from the bounds as given. Codes 0, 1, 7, 8 and 15, scale 0.3,
 // zero point 2.5; results of _dequantize_affine_tinygemm of torchao 0.18.
 static void the_float_domain_has_its_middle_between_the_given_bounds(void **state) {
@@ -272,6 +299,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounds_clamp_as_torchao_clamps),
         cmocka_unit_test(parameters_are_spread_over_the_given_bounds_as_in_torchao),
+        cmocka_unit_test(given_numerics_take_known_parameters_of_every_target),
         cmocka_unit_test(the_float_domain_has_its_middle_between_the_given_bounds),
         cmocka_unit_test(bounds_survive_a_file),
         cmocka_unit_test(only_torchao_accepts_fractions_and_bounds_of_float8),
