@@ -40,22 +40,48 @@ int session_start(session *s, const options *opt) {
     return session_start_as(s, opt, opt->load.target);
 }
 
-int session_start_as(session *s, const options *opt, const char *target) {
+int session_load(session *s, const options *opt) {
     int code;
-    options compile = *opt;
-    compile.load.target = target;
     size_t threads;
-    qdq_error err = {0};
     *s = (session){0};
     if (!options_number("threads", opt->threads, 1, 0, &threads)) return EXIT_USAGE;
     s->graph = load_graph(opt->operands.items[0], opt, &code);
-    if (!s->graph) return code;
-    code = start_threads(s, threads > 1024 ? 1024 : (int)threads, opt);
-    if (code != EXIT_OK) return code;
+    return s->graph ? start_threads(s, threads > 1024 ? 1024 : (int)threads, opt) : code;
+}
+
+int session_compile(session *s, const options *opt, const char *target) {
+    int code;
+    options compile = *opt;
+    compile.load.target = target;
+    qdq_error err = {0};
     s->plan = compile_graph(s->graph, &compile, s->exec_options.parallel, &code);
     if (!s->plan) return code;
     s->exec = qdq_exec_create(s->plan, &s->exec_options, &err);
     return s->exec ? EXIT_OK : report_error(&err);
+}
+
+int session_start_as(session *s, const options *opt, const char *target) {
+    int code = session_load(s, opt);
+    return code == EXIT_OK ? session_compile(s, opt, target) : code;
+}
+
+bool session_core_refuses(const session *s) {
+    qdq_error err = {0};
+    const qdq_report *report = qdq_graph_validate(s->graph, "core", &err);
+    if (!report || !report->errors) return false;
+    const qdq_compile_options core = {.target = "core"};
+    qdq_plan_destroy(qdq_graph_compile(s->graph, &core, &err));  // fails, and says why
+    return err.status == QDQ_ERR_UNSUPPORTED;
+}
+
+const char *session_core_or(const session *s, const char *target) {
+    if (!session_core_refuses(s)) return "core";
+    return target ? target : qdq_graph_target(s->graph);
+}
+
+int session_start_nodes(session *s, const options *opt, const char *target) {
+    int code = session_load(s, opt);
+    return code == EXIT_OK ? session_compile(s, opt, session_core_or(s, target)) : code;
 }
 
 int session_open(session *s, const options *opt) {

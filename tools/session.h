@@ -20,6 +20,16 @@ typedef struct session {
 int session_start(session *s, const options *opt);
 // Does the same for `target` instead of the target of the options.
 int session_start_as(session *s, const options *opt, const char *target);
+// The two halves of session_start_as: loads the graph, and compiles it for a target.
+int session_load(session *s, const options *opt);
+int session_compile(session *s, const options *opt, const char *target);
+// True if core refuses a valid graph, which another target may take.
+bool session_core_refuses(const session *s);
+// Returns "core", or, if core refuses the graph, another target (NULL: the graph's own).
+const char *session_core_or(const session *s, const char *target);
+// Does the same as session_start_as for a graph whose nodes will run one by one as `target`: the
+// plan, which only reads the inputs, is for session_core_or.
+int session_start_nodes(session *s, const options *opt, const char *target);
 // Does the same as session_start, and fills the inputs from files or by --fill.
 int session_open(session *s, const options *opt);
 // Opens a session of the same graph and inputs, with integer execution if `fast` is true. It

@@ -363,7 +363,7 @@ g.json: 1 of 2 nodes differ, and 1 more by what they are given
         result = self.qdq("compare", "g.json", "--targets", "ttnn,core", code=4)
         self.assertEqual(result.out, "")
         self.assertTrue(result.err.endswith(
-            "qdq: 1 of the targets accept the graph, wanted at least 2 to compare\n"))
+            "qdq: 1 of the targets accepts the graph, wanted at least 2 to compare\n"))
 
 
 class Words(Case):

@@ -10,6 +10,7 @@ the literal codes.
 """
 
 import itertools
+import json
 import struct
 
 from harness import (Case, constant, graph, main, node, read_safetensors, safetensors_bytes, tensor, unpack, value)
@@ -150,6 +151,55 @@ class Torchao(Case):
         low = one("Quantize", X, [], scales=0.5, zps=0, dtype="int8", quant_min=127)
         self.assertEqual(self.results(low), [127] * 6)
         self.refused(low, "core/quant-range", ["core"])
+
+    def write_wide(self):
+        """Graphs that torchao alone takes, each for another reason."""
+        zeros = constant("z", "int8", [3], [0, 0, 0])
+        self.write("scale.json", one("Quantize", X, [self.scales(), zeros], dtype="int8", **CHANNELS))
+        zeros = constant("z", "int64", [3], [0, 0, 0])
+        self.write("zero.json", one("Quantize", X, [self.scales("float32"), zeros], dtype="int8", **CHANNELS))
+        self.write("bounds.json", one("Quantize", X, [], scales=0.5, zps=0, dtype="int8", quant_min=5, quant_max=5))
+        return "scale.json", "zero.json", "bounds.json"
+
+    def test_commands_take_a_graph_where_its_target_does(self):
+        for name in self.write_wide():
+            with self.subTest(name):
+                own = self.write("own.json", {**json.loads((self.folder / name).read_text()), "target": "torchao"})
+                self.qdq("explain", own, "--against", own)
+                self.qdq("explain", own, "--against", name, code=4)
+                for target in OTHERS:
+                    self.qdq("run", name, "-t", target, code=4)
+                self.qdq("run", name, "-t", "torchao", "-o", "y.safetensors")
+                self.qdq("explain", name, "-t", "torchao", "--got", "y.safetensors")
+                self.qdq("explain", name, "-t", "onnx", "--got", "y.safetensors", code=4)
+                self.qdq("bisect", name, name, "-t", "torchao")
+                self.qdq("bisect", name, name, "-t", "core", code=4)
+                self.qdq("bisect", name, "--targets", "torchao,torchao@0.11")
+                for pair in ("torchao,core", "onnx,torchao"):
+                    self.qdq("bisect", name, "--targets", pair, code=4)
+
+    def test_compare_leaves_out_targets_that_refuse(self):
+        for name in self.write_wide():
+            with self.subTest(name):
+                found = self.json("compare", name, "--targets", "core,torchao,onnx,torchao@0.11")
+                self.assertEqual((found["targets"], found["refused"]), (["torchao", "torchao@0.11"], ["core", "onnx"]))
+                told = self.qdq("compare", name, "--targets", "core,torchao,onnx", code=4).err
+                self.assertEqual(told.count("error: "), 1, told)
+                for line in ("core refuses the graph and is left out", "onnx refuses the graph and is left out",
+                             "1 of the targets accepts the graph, wanted at least 2 to compare"):
+                    self.assertIn(f"qdq: {line}\n", told)
+        broken = one("Quantize", X, [], scales=[1, 2], dtype="int8")
+        self.qdq("compare", self.write("broken.json", broken), "--targets", "core,torchao", code=3)
+
+    def test_explain_finds_the_node_of_a_float64_scale(self):
+        content = one("Quantize", X, [self.scales(), constant("z", "int32", [3], [0, 0, 0])], dtype="int8", **CHANNELS)
+        content["nodes"].append(node("Dequantize", "d", "q", scales=0.5))
+        content["outputs"].append({"name": "w", "value": "d"})
+        self.write("g.json", content)
+        float_scale = {"y": tensor("int8", [2, 3], [3, 5, 5, -10, 4, -6])}
+        (self.folder / "got.safetensors").write_bytes(safetensors_bytes(float_scale))
+        found = self.json("explain", "g.json", "-t", "torchao", "--got", "got.safetensors", code=1)
+        self.assertEqual((found["node"], found["differing"]), ("q", 1))
 
 
 if __name__ == "__main__":

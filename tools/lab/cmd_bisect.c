@@ -163,11 +163,22 @@ static int open_both(session *s, const options *opt) {
     session from = {0};
     second.operands.items = opt->operands.items + 1;
     second.operands.count = 1;
-    int code = session_start_as(s, opt, "core");
-    if (code == EXIT_OK) code = session_start_as(&from, &second, "core");
+    int code = session_start_nodes(s, opt, opt->load.target);
+    if (code == EXIT_OK) code = session_start_nodes(&from, &second, opt->load.target);
     if (code == EXIT_OK) code = bisect_graphs(s, &from, opt);
     session_close(&from);
     return code;
+}
+
+// Compiles a graph for core, or for both targets if core refuses it, of which the first one reads
+// the inputs.
+static int compile_for_both(session *s, const options *opt, const char *a, const char *b) {
+    if (!session_core_refuses(s)) return session_compile(s, opt, "core");
+    session second = {.graph = s->graph, .exec_options = s->exec_options};
+    int code = session_compile(&second, opt, b);
+    second.graph = NULL;
+    session_close(&second);
+    return code == EXIT_OK ? session_compile(s, opt, a) : code;
 }
 
 static int open_one(session *s, const options *opt) {
@@ -180,9 +191,10 @@ static int open_one(session *s, const options *opt) {
             "wanted two graphs, or one with two targets, as in --targets onnx,ttnn");
     memcpy(words, opt->targets, strlen(opt->targets) + 1);
     words[comma - opt->targets] = '\0';
-    int code = session_start_as(s, opt, "core");
-    return code == EXIT_OK ? bisect_targets(s, opt, words, words + (comma - opt->targets) + 1)
-                           : code;
+    const char *other = words + (comma - opt->targets) + 1;
+    int code = session_load(s, opt);
+    if (code == EXIT_OK) code = compile_for_both(s, opt, words, other);
+    return code == EXIT_OK ? bisect_targets(s, opt, words, other) : code;
 }
 
 int run_bisect(const options *opt) {

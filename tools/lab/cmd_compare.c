@@ -64,22 +64,26 @@ static bool has_use_for_device(const options *opt, const target_list *list) {
     return used;
 }
 
-// Prints a target's findings; the core's are already printed.
-static int ask_target(qdq_graph *graph, const options *opt, const char *target, bool *refuses) {
+// Prints a target's findings, also of the core's rules until they are `told` with errors.
+static int ask_target(qdq_graph *graph, const options *opt, const char *target, bool *told,
+                      bool *refuses) {
     qdq_error err = {0};
     const qdq_report *report = qdq_graph_validate_on(graph, target, device_for(opt, target), &err);
     if (!report) return report_error(&err);
-    if (strcmp(target, "core") != 0) (void)print_findings(stderr, report, target, LIST_BRIEFLY);
     *refuses = report->errors > 0;
+    if (!*told || strcmp(target, "core") != 0)
+        (void)print_findings(stderr, report, *told ? target : NULL, LIST_BRIEFLY);
+    *told |= *refuses;
     if (*refuses) fprintf(stderr, "qdq: %s refuses the graph and is left out\n", target);
     return EXIT_OK;
 }
 
-static int leave_out_refusing(qdq_graph *graph, const options *opt, target_list *list) {
+// `told`: the core's findings are printed.
+static int leave_out_refusing(qdq_graph *graph, const options *opt, target_list *list, bool told) {
     size_t kept = 0;
     for (size_t i = 0; i < list->count; i++) {
         bool refuses = false;
-        int code = ask_target(graph, opt, list->names[i], &refuses);
+        int code = ask_target(graph, opt, list->names[i], &told, &refuses);
         if (code != EXIT_OK) return code;
         if (refuses)
             list->refused[list->refused_count++] = list->names[i];
@@ -90,11 +94,37 @@ static int leave_out_refusing(qdq_graph *graph, const options *opt, target_list 
     if (kept >= 2) return EXIT_OK;
     qdq_error err = {.status = QDQ_ERR_UNSUPPORTED};
     snprintf(err.text, sizeof err.text,
-             "%zu of the targets accept the graph, wanted at least 2 to compare", kept);
+             "%zu of the targets accept%s the graph, wanted at least 2 to compare", kept,
+             kept == 1 ? "s" : "");
     fprintf(stderr, "qdq: %s\n", err.text);
     const qdq_device *devices[MAX_TARGETS];
     for (size_t i = 0; i < list->refused_count; i++) devices[i] = device_for(opt, list->refused[i]);
     return tell_refusal(&err, graph, list->refused, devices, list->refused_count);
+}
+
+// Compiles the graph, whose findings are told, to read the inputs.
+static int compile_told(session *s, const options *opt, const char *target) {
+    qdq_error err = {0};
+    const qdq_compile_options compile = {.target = target,
+                                         .isa = isa_of(opt),
+                                         .device = qdq_device_find("none", NULL),
+                                         .parallel = s->exec_options.parallel};
+    s->plan = qdq_graph_compile(s->graph, &compile, &err);
+    s->exec = qdq_exec_create(s->plan, &s->exec_options, &err);
+    return s->exec ? EXIT_OK : report_error(&err);
+}
+
+// Opens the graph for core, or, if core refuses it, for the first target that takes it.
+static int open_graph(session *s, const options *opt, target_list *list) {
+    options core = *opt;
+    core.load.target = "core", core.compile.device = NULL;
+    int code = session_load(s, &core);
+    if (code != EXIT_OK) return code;
+    bool refused = session_core_refuses(s);
+    if (!refused) code = session_compile(s, &core, "core");
+    if (code == EXIT_OK) code = leave_out_refusing(s->graph, opt, list, !refused);
+    if (code == EXIT_OK && refused) code = compile_told(s, opt, list->names[0]);
+    return code;
 }
 
 //---- The command ------------------------------------------------------------
@@ -197,8 +227,6 @@ int run_compare(const options *opt) {
     target_list list = {0};
     session s;
     data_run_plan data = {0};
-    options core = *opt;
-    core.load.target = "core", core.compile.device = NULL;
     int code = check_options(opt);
     if (code != EXIT_OK) return code;
     if (opt->compile.fast) return compare_fast(opt);
@@ -210,8 +238,7 @@ int run_compare(const options *opt) {
     bool listed = split_targets(opt->targets, &list) && has_use_for_device(opt, &list);
     code = listed ? EXIT_OK : EXIT_USAGE;
     if (code == EXIT_OK) {
-        code = session_start(&s, &core);
-        if (code == EXIT_OK) code = leave_out_refusing(s.graph, opt, &list);
+        code = open_graph(&s, opt, &list);
         if (code == EXIT_OK) code = compare_session(&s, opt, &list, &data);
         session_close(&s);
     }

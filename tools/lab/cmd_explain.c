@@ -93,7 +93,7 @@ int run_explain(const options *opt) {
     if (opt->outputs.count && !has_ending(opt->outputs.items[0], ".json"))
         return tell_failure(QDQ_ERR_ARGUMENT, "-o is '%s', wanted a file that ends in .json",
                             opt->outputs.items[0]);
-    int code = session_start_as(&s, opt, "core");
+    int code = session_start_nodes(&s, opt, opt->load.target);
     if (code == EXIT_OK) code = explain_session(&s, opt);
     session_close(&s);
     return code;

@@ -35,7 +35,8 @@ static int measure(const session *s, const session *real, const options *opt,
     const accuracy_graphs graphs = {s, real};
     const char *target = opt->load.target ? opt->load.target : qdq_graph_target(s->graph);
     if (replay_open(&quantized, s->graph, target, given, &s->exec_options, opt, &err) == QDQ_OK &&
-        replay_open(&model, real->graph, "core", inputs, &s->exec_options, opt, &err) == QDQ_OK &&
+        replay_open(&model, real->graph, session_core_or(real, NULL), inputs, &s->exec_options, opt,
+                    &err) == QDQ_OK &&
         replay_has_room(&quantized, &err) && replay_run(&quantized, &err) == QDQ_OK &&
         replay_run(&model, &err) == QDQ_OK)
         (void)reference_open(&ref, &quantized, &model, &err);
@@ -67,8 +68,8 @@ int against_sessions(const options *opt, session *quantized, session *real) {
     second.operands = (string_list){.items = &model, .count = 1};
     second.load.target = NULL;
     second.load.sizes_of = quantized;
-    int code = session_start_as(quantized, &first, "core");
-    return code == EXIT_OK ? session_start_as(real, &second, "core") : code;
+    int code = session_start_nodes(quantized, &first, opt->load.target);
+    return code == EXIT_OK ? session_start_nodes(real, &second, NULL) : code;
 }
 
 int explain_against(const options *opt) {

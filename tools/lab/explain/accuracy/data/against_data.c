@@ -169,8 +169,8 @@ static int open_graphs(data_accuracy *d) {
     qdq_error err = {0};
     if (replay_open(&d->replays[0], d->quantized.graph, d->target, &d->inputs, exec_options, d->opt,
                     &err) == QDQ_OK &&
-        replay_open(&d->replays[1], d->real.graph, "core", &d->real_inputs, exec_options, d->opt,
-                    &err) == QDQ_OK &&
+        replay_open(&d->replays[1], d->real.graph, session_core_or(&d->real, NULL), &d->real_inputs,
+                    exec_options, d->opt, &err) == QDQ_OK &&
         replay_has_room(&d->replays[0], &err) && replay_run(&d->replays[0], &err) == QDQ_OK &&
         replay_run(&d->replays[1], &err) == QDQ_OK)
         (void)reference_open(&d->ref, &d->replays[0], &d->replays[1], &err);
@@ -182,7 +182,8 @@ static int begin(void *with, state *s) {
     char folder[4096];
     int code =
         data_run_add_target(s, d->quantized.graph, d->target, d->opt, &d->quantized.exec_options);
-    if (code == EXIT_OK) code = state_add_graph(s, d->real.graph, "core", d->real.exec);
+    if (code == EXIT_OK)
+        code = state_add_graph(s, d->real.graph, session_core_or(&d->real, NULL), d->real.exec);
     if (code == EXIT_OK) code = share_inputs(d);
     if (code == EXIT_OK) code = open_graphs(d);
     if (code == EXIT_OK) code = make_folder(folder, sizeof folder);
