@@ -35,7 +35,7 @@ typedef struct qdq_match {
 struct qdq_pattern {
     const char *pass;    // consecutive patterns of one name are one pass
     const char *name;    // the form, such as "QLinearMatMul" or "double pair"
-    const char *anchor;  // op of the anchor
+    const char *anchor;  // op of the anchor; NULL: any
     // Names the nodes to replace, by the calls below. False if the nodes do not fit; `why` may give
     // the reason.
     bool (*match)(const qdq_rewriter *r, qdq_match *m);

@@ -144,7 +144,7 @@ static bool match_node(qdq_rewriter *r, const qdq_pattern *patterns, size_t coun
     qdq_match refused = {0};
     for (size_t i = 0; i < count; i++) {
         qdq_match m = {.pattern = &patterns[i], .anchor = node};
-        if (!qdq_rewrite_is(r, node, patterns[i].anchor)) continue;
+        if (patterns[i].anchor && !qdq_rewrite_is(r, node, patterns[i].anchor)) continue;
         r->version = version_for(r, &patterns[i]);
         if (!r->version) continue;
         qdq_match_replaces(r, &m, node);

@@ -179,7 +179,7 @@ bool ort_match_gelu(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *last = node_at(r, m->anchor);
     if (r->from->opset < 20 && r->version->options[ORT_LEVEL] == ORT_BASIC) return false;
     uint32_t x = gelu_of(r, last);
-    if (!x || value_at(r, x)->type.dtype != QDQ_FLOAT32) return false;
+    if (!x || ort_is_duplicated(r, x) || value_at(r, x)->type.dtype != QDQ_FLOAT32) return false;
     qdq_match_reads(r, m, x);
     qdq_match_makes(r, m, last->outputs[0]);
     return true;

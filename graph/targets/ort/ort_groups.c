@@ -104,6 +104,17 @@ bool ort_is_read_once(const qdq_rewriter *r, uint32_t value) {
     return ort_reader_count(r, value) + r->from->values[value].returned == 1;
 }
 
+bool ort_is_duplicated(const qdq_rewriter *r, uint32_t value) {
+    return !r->version->options[ORT_DISABLE_QUANT_QDQ] &&
+           qdq_rewrite_is(r, qdq_rewrite_maker(r, value), "Dequantize");
+}
+
+bool ort_is_quantized(const qdq_rewriter *r, uint32_t value) {
+    for (size_t i = 0; i < qdq_rewrite_reader_count(r, value); i++)
+        if (qdq_rewrite_is(r, qdq_rewrite_reader(r, value, i), "Quantize")) return true;
+    return false;
+}
+
 // Reports a group that gives its result a zero point of uint8, because it has none.
 static void find_uint8(const qdq_rewriter *r, qdq_match *m, const qdq_coder *y) {
     if (!y->given || y->zero_given || y->dtype == QDQ_UINT8 || !ort_names_dtype(r)) return;

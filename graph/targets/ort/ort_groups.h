@@ -34,6 +34,17 @@ bool ort_is_scalar(const qdq_coder *c);
 // True if a single node or output of the graph reads a value. ONNX Runtime gives each reader its
 // own Dequantize, so that more readers of a value are more readers of the codes as well.
 bool ort_is_read_once(const qdq_rewriter *r, uint32_t value);
+// True if a Dequantize computes a value. ONNX Runtime gives each port that reads it a Dequantize of
+// its own, so that no fusion forms whose nodes read the same value at several ports.
+bool ort_is_duplicated(const qdq_rewriter *r, uint32_t value);
+// True if a Quantize is among the readers of a value.
+bool ort_is_quantized(const qdq_rewriter *r, uint32_t value);
+// True for a constant that ONNX Runtime compares with others; true if two values are the same, or
+// such constants with equal elements, which become one.
+bool ort_is_shared(const qdq_graph_value *v);
+bool ort_same_constant(const qdq_rewriter *r, uint32_t a, uint32_t b);
+// True for ONNX's Gemm: a MatMul with a bias or transposed operands.
+bool ort_is_gemm(const qdq_node *node);
 // True for an int8 or uint8 coder; for a coder with one scale.
 bool ort_is_byte(const qdq_coder *c);
 bool ort_is_per_tensor(const qdq_coder *c);

@@ -49,8 +49,7 @@ bool ort_match_nbits(const qdq_rewriter *r, qdq_match *m) {
     const qdq_graph_value *x = &r->from->values[node->inputs[A].id];
     if (!w.given || !w.known || !is_small_int(w.dtype) || !ort_is_constant(r, w.codes) ||
         x->constant || x->type.dtype != QDQ_FLOAT32 ||
-        qdq_coder_before(r, node->inputs[A].id).given ||
-        qdq_coder_behind(r, node->outputs[0]).given)
+        qdq_coder_before(r, node->inputs[A].id).given || ort_is_quantized(r, node->outputs[0]))
         return false;
     if (r->from->values[w.reals].type.shape.rank != 2 || a->transpose_a == QDQ_TRUE ||
         a->transpose_b == QDQ_TRUE || !block_of(r, &w) || !fits_bias(r, node))

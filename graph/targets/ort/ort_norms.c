@@ -101,7 +101,7 @@ static bool layer_norm_at(const qdq_rewriter *r, qdq_match *m, layer_norm *n) {
     if (!is_read_by(r, normed, twice ? 1 : 2) || !is_read_by(r, squared, twice ? 1 : 2))
         return false;
     n->x = centered(r, normed, twice ? 2 : 1);
-    return n->x && centered(r, squared, twice ? 2 : 1) == n->x &&
+    return n->x && !ort_is_duplicated(r, n->x) && centered(r, squared, twice ? 2 : 1) == n->x &&
            value_at(r, n->x)->type.dtype == QDQ_FLOAT32 &&
            row_length(r, n->gamma) == row_length(r, n->beta) && fits_row(r, m, n->gamma, n->x);
 }
@@ -203,8 +203,8 @@ static bool rms_norm_at(const qdq_rewriter *r, qdq_match *m, layer_norm *n) {
     const qdq_node *root = divide ? ort_made_by(r, divide->inputs[1].id, "Sqrt") : NULL;
     if (!root || !variance_at(r, root->inputs[0].id, n, &squared)) return false;
     n->x = divide->inputs[0].id;
-    return squared == n->x && value_at(r, n->x)->type.dtype == QDQ_FLOAT32 &&
-           fits_row(r, m, n->gamma, n->x);
+    return squared == n->x && !ort_is_duplicated(r, n->x) &&
+           value_at(r, n->x)->type.dtype == QDQ_FLOAT32 && fits_row(r, m, n->gamma, n->x);
 }
 
 bool ort_match_rms_norm(const qdq_rewriter *r, qdq_match *m) {

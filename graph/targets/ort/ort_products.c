@@ -24,10 +24,12 @@ static const char *dtypes_differ(const qdq_rewriter *r, const ort_unit *u, bool 
     return "int8 activations have no kernel on this CPU";
 }
 
-static const char *operands_missing(const ort_unit *u) {
+static const char *operands_missing(const qdq_rewriter *r, const ort_unit *u) {
     if (u->blocked) return "only a Relu or Clamp that changes codes reads the result";
     if (!u->qdq.x[A].given) return "the first operand does not come from Dequantize";
     if (!u->qdq.x[B].given) return "the weights do not come from Dequantize";
+    if (!u->qdq.y.given && ort_is_quantized(r, r->from->nodes[u->last].outputs[0]))
+        return "the result goes to a Quantize and elsewhere";
     return NULL;
 }
 
@@ -98,7 +100,7 @@ bool ort_match_conv(const qdq_rewriter *r, qdq_match *m) {
     ort_unit_of(r, m->anchor, &u);
     const qdq_convolution_attrs *a = u.qdq.node->attrs;
     if (!u.qdq.x[A].given && !u.qdq.x[B].given) return false;
-    const char *why = operands_missing(&u);
+    const char *why = operands_missing(r, &u);
     if (!why && !u.qdq.y.given) why = "the result does not go to one Quantize alone";
     if (!why && (a->data_format != QDQ_NCX || a->weights_format != QDQ_OIX))
         why = "ONNX has channels in dim 1, and weights [O, I, spatial...]";
@@ -187,8 +189,7 @@ void ort_build_conv_sum(qdq_rewriter *r, qdq_match *m) {
 enum { QLINEAR_MATMUL, TO_FLOAT, QGEMM };
 static const char *const form_names[] = {"QLinearMatMul", "MatMulIntegerToFloat", "QGemm"};
 
-// True for ONNX's Gemm: a MatMul with a bias or transposed operands.
-static bool is_gemm(const qdq_node *node) {
+bool ort_is_gemm(const qdq_node *node) {
     const qdq_matmul_attrs *a = node->attrs;
     return ort_was(node, "Gemm") || ort_has_input(node, BIAS) || a->transpose_a == QDQ_TRUE ||
            a->transpose_b == QDQ_TRUE;
@@ -226,7 +227,7 @@ static bool has_alpha(const qdq_rewriter *r, const ort_unit *u) {
 }
 
 static int form_of(const qdq_rewriter *r, const ort_unit *u) {
-    if (is_gemm(u->qdq.node) || has_alpha(r, u)) return QGEMM;
+    if (ort_is_gemm(u->qdq.node) || has_alpha(r, u)) return QGEMM;
     return u->qdq.y.given ? QLINEAR_MATMUL : TO_FLOAT;
 }
 
@@ -253,7 +254,7 @@ static const char *gemm_scales_differ(const qdq_rewriter *r, const ort_unit *u) 
 // Returns why a product of codes does not form; NULL if it does.
 static const char *product_differs(const qdq_rewriter *r, const ort_unit *u) {
     bool gemm = form_of(r, u) == QGEMM;
-    const char *why = operands_missing(u);
+    const char *why = operands_missing(r, u);
     if (!why && part_behind(r, u->qdq.node, u->last, "Add") != SIZE_MAX)
         why = "alpha or beta of Gemm is not 1";
     if (!why) why = dtypes_differ(r, u, gemm);

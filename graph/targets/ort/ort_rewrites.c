@@ -120,6 +120,8 @@ const qdq_pattern qdq_ort_patterns[] = {
     ROW("double pairs", "one pair", "Quantize", double_pair, removes_double_pairs, REMOVED),
     ROW("double pairs", "codes as they are", "Dequantize", equal_pair, at_basic, NULL),
 
+    REPEATED_ROW("equal nodes", "one node", NULL, equal_node, at_basic, NULL),
+
     ROW("constant codes", "constant codes", "Quantize", folded_codes, at_basic, NULL),
     ROW("constants", "float constant", "Dequantize", folded, folds_constants, NULL),
 

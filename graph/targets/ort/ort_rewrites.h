@@ -69,6 +69,11 @@ void ort_build_s8_to_u8(qdq_rewriter *r, qdq_match *m);
 bool ort_match_unread_codes(const qdq_rewriter *r, qdq_match *m);
 void ort_build_unread_codes(qdq_rewriter *r, qdq_match *m);
 
+//---- Equal nodes (ort_equal.c) -----------------------------------------------
+
+bool ort_match_equal_node(const qdq_rewriter *r, qdq_match *m);
+void ort_build_equal_node(qdq_rewriter *r, qdq_match *m);
+
 //---- Propagation (ort_propagation.c) ----------------------------------------
 
 bool ort_match_dequantize_later(const qdq_rewriter *r, qdq_match *m);

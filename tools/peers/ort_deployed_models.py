@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small models for ort_examples.py, as text, of what exporters write: several readers of one value, and
+equal nodes."""
+
+import numpy as np
+import onnx.parser
+from onnx import numpy_helper
+
+F32, U8, S8 = np.float32, np.uint8, np.int8
+NUMPY = {"float": F32, "uint8": U8, "int8": S8, "uint16": np.uint16}
+
+
+class Text:
+    """A model and its inputs: the parameters and body of a graph, and its constants by name."""
+
+    def __init__(self, text, opset, constants):
+        header = f'<ir_version: {8 if opset < 21 else 10}, opset_import: ["": {opset}, "com.microsoft": 1]> graph '
+        self.made = onnx.parser.parse_model(header + text)
+        self.made.graph.initializer.extend(numpy_helper.from_array(np.asarray(v), n) for n, v in constants.items())
+        rng = np.random.default_rng(len(text))
+        self.inputs = {i.name: self.draw(rng, i.type.tensor_type) for i in self.made.graph.input}
+
+    @staticmethod
+    def draw(rng, kind):
+        shape = [d.dim_value for d in kind.shape.dim]
+        dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type))
+        if dtype == F32:
+            return rng.normal(0, 1.5, shape).astype(F32)
+        return rng.integers(np.iinfo(dtype).min, np.iinfo(dtype).max + 1, shape).astype(dtype)
+
+    def model(self):
+        return self.made
+
+
+def drawn(seed, *shape, dtype=None):
+    rng = np.random.default_rng(seed)
+    return rng.normal(0, 1, shape).astype(F32) if dtype is None else rng.integers(-127, 128, shape).astype(dtype)
+
+
+def several(body, outputs="float[2,4,24] y", **constants):
+    """A float that one DequantizeLinear computes for several nodes, each of which has one of its own."""
+    text = f"(float[2,4,24] x) => ({outputs}) {{ q = QuantizeLinear(x, s, z) d = DequantizeLinear(q, s, z) {body} }}"
+    return Text(text, 17, {"s": F32(0.03), "z": U8(128), "two": F32(2), "g": drawn(3, 24), **constants})
+
+
+GELU = "a = Div(d, root) e = Erf(a) f = Add(e, one) m = Mul(d, f) y = Mul(m, half)"
+GELU_CONSTANTS = {"root": F32(np.sqrt(2)), "one": F32(1), "half": F32(0.5)}
+RMS = """p = Pow(d, two) v = ReduceMean<axes = [-1]>(p) w = Add(v, eps) r = Sqrt(w) n = Div(d, r) y = Mul(n, g)"""
+NORM = """m = ReduceMean<axes = [-1]>(d) c = Sub(d, m) p = Pow(c, two) v = ReduceMean<axes = [-1]>(p) w = Add(v, eps)
+    r = Sqrt(w) n = Div(c, r) o = Mul(n, g) y = Add(o, h)"""
+
+
+def consumers(op, readers, outputs):
+    """The result of a product that a Quantize and another node or the output read."""
+    bias = " b = DequantizeLinear(bq, bs)" if op == "Gemm" else ""
+    product = "Gemm(a, k, b)" if op == "Gemm" else "MatMul(a, k)"
+    text = f"""(uint8[6,40] x) => ({outputs}) {{ a = DequantizeLinear(x, s, z) k = DequantizeLinear(w, t, zw){bias}
+        y = {product} {readers} }}"""
+    constants = {"s": F32(0.021), "z": U8(120), "w": drawn(4, 40, 9, dtype=S8), "t": F32(0.0043), "zw": S8(0), "u": F32(0.037)}
+    constants |= {"bq": np.arange(9, dtype=np.int32) * 1000, "bs": F32(0.021) * F32(0.0043)} if bias else {}
+    return Text(text, 17, constants)
+
+
+def equal(body, outputs, **more):
+    """Two equal nodes behind a sum of codes."""
+    text = f"(uint8[16,16] x) => ({outputs}) {{ d = DequantizeLinear(x, s, z) e = DequantizeLinear(k, s, z) y = Add(d, e) {body} }}"
+    codes = np.arange(256, dtype=U8).reshape(16, 16)
+    constants = {"s": F32(0.5), "z": U8(120), "k": codes.T[::-1].copy(), "t": F32(1), "v": U8(131), **more}
+    return Text(text, 17, constants)
+
+
+EXAMPLES = {
+    "several_readers_gelu": lambda: several(GELU, **GELU_CONSTANTS),
+    "several_readers_rms_norm": lambda: several(RMS, eps=F32(1e-5)),
+    "several_readers_norm": lambda: several(NORM, eps=F32(1e-5), h=drawn(5, 24)),
+    "matmul_quantized_and_read": lambda: consumers("MatMul", "p = QuantizeLinear(y, u, z) v = Abs(y)",
+                                                   "uint8[6,9] p, float[6,9] v"),
+    "matmul_quantized_and_output": lambda: consumers("MatMul", "p = QuantizeLinear(y, u, z)", "uint8[6,9] p, float[6,9] y"),
+    "gemm_quantized_and_read": lambda: consumers("Gemm", "p = QuantizeLinear(y, u, z) v = Abs(y)", "uint8[6,9] p, float[6,9] v"),
+    "equal_quantize": lambda: equal(
+        """p = QuantizeLinear(y, t, v) q = QuantizeLinear(y, t, v) a = DequantizeLinear(p, t, v)
+        c = DequantizeLinear(q, t, v) b = Neg(c)""", "float[16,16] a, float[16,16] b"),
+    "equal_quantize_of_two_zero_points": lambda: equal(
+        """p = QuantizeLinear(y, t, v) q = QuantizeLinear(y, u, w) a = DequantizeLinear(p, t, v)
+        c = DequantizeLinear(q, u, w) b = Neg(c)""", "float[16,16] a, float[16,16] b", u=F32(1), w=U8(131)),
+    "equal_quantize_of_two_scales": lambda: equal(
+        """p = QuantizeLinear(y, t, v) q = QuantizeLinear(y, u, v) a = DequantizeLinear(p, t, v)
+        c = DequantizeLinear(q, u, v) b = Neg(c)""", "float[16,16] a, float[16,16] b", u=F32(1)),
+    "equal_quantize_first_is_output": lambda: equal(
+        "p = QuantizeLinear(y, t, v) q = QuantizeLinear(y, t, v) c = DequantizeLinear(q, t, v) b = Neg(c)",
+        "uint8[16,16] p, float[16,16] b"),
+    "equal_quantize_last_is_output": lambda: equal(
+        "p = QuantizeLinear(y, t, v) q = QuantizeLinear(y, t, v) c = DequantizeLinear(p, t, v) b = Neg(c)",
+        "uint8[16,16] q, float[16,16] b"),
+    "equal_quantize_output_walked_first": lambda: equal(
+        "p = QuantizeLinear(y, t, v) c = DequantizeLinear(p, t, v) b = Neg(c) q = QuantizeLinear(y, t, v)",
+        "float[16,16] b, uint8[16,16] q"),
+    "equal_chains": lambda: equal(
+        """n = Neg(y) m = Neg(y) p = QuantizeLinear(n, t, v) q = QuantizeLinear(m, t, v) a = DequantizeLinear(p, t, v)
+        c = DequantizeLinear(q, t, v) b = Sub(a, c)""", "float[16,16] b"),
+}
