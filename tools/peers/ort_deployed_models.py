@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small models for ort_examples.py, as text, of what exporters write: several readers of one value, and
-equal nodes."""
+"""Small models for ort_examples.py, as text, of what exporters write: several readers of one value, equal nodes, constant
+codes that are moved, transposed operands of products."""
 
 import numpy as np
 import onnx.parser
@@ -69,6 +69,37 @@ def equal(body, outputs, **more):
     return Text(text, 17, constants)
 
 
+def exported(dequantize, move, opset=13, quantized=False, rows=3, **more):
+    """A product of activations and constant codes, which a node moves first, as exporters write weights."""
+    codes = drawn(6, 7, 40, dtype=S8)
+    constants = {"w": codes, "u": (codes.astype(int) + 128).astype(U8), "s": F32(0.02), "z": S8(0), "zu": U8(120)}
+    constants |= {"c": np.abs(drawn(7, 7)) / 50, "cz": np.arange(7, dtype=S8), "shape": np.array([40, 7])}
+    constants |= {"t": F32(0.05), "v": U8(128), "b": drawn(8, 7), **more}
+    begin = f"d = {dequantize} k = {move}"
+    if quantized:
+        text = f"""(uint8[{rows},40] x) => (uint8[{rows},7] y) {{ a = DequantizeLinear(x, t, v) {begin} p = MatMul(a, k)
+            y = QuantizeLinear(p, t, v) }}"""
+    else:
+        text = f"(float[{rows},40] x) => (float[{rows},7] y) {{ {begin} y = MatMul(x, k) }}"
+    return Text(text, opset, constants)
+
+
+TRANSPOSE, RESHAPE = "Transpose<perm = [1, 0]>(d)", "Reshape(d, shape)"
+
+
+def transposed(body, inputs, output="float[1,9] y", opset=13):
+    """Products of float operands that a Transpose computes."""
+    return Text(f"({inputs}) => ({output}) {{ {body} }}", opset, {"w": drawn(9, 9, 40), "b": drawn(10, 9), "s": F32(0.37)})
+
+
+def alone(scales, codes="w2"):
+    """Two products whose weights have the same scales or codes: none of them becomes MatMulNBits."""
+    text = f"""(float[2,40] x, float[2,40] a) => (float[2,7] y, float[2,7] v) {{ d = DequantizeLinear<axis = 1>(w, s)
+        y = MatMul(x, d) e = DequantizeLinear<axis = 1>({codes}, t) v = MatMul(a, e) }}"""
+    constants = {"w": drawn(11, 40, 7, dtype=S8), "w2": drawn(12, 40, 7, dtype=S8), "s": F32(scales[0]), "t": F32(scales[1])}
+    return Text(text, 21, constants)
+
+
 EXAMPLES = {
     "several_readers_gelu": lambda: several(GELU, **GELU_CONSTANTS),
     "several_readers_rms_norm": lambda: several(RMS, eps=F32(1e-5)),
@@ -98,4 +129,29 @@ EXAMPLES = {
     "equal_chains": lambda: equal(
         """n = Neg(y) m = Neg(y) p = QuantizeLinear(n, t, v) q = QuantizeLinear(m, t, v) a = DequantizeLinear(p, t, v)
         c = DequantizeLinear(q, t, v) b = Sub(a, c)""", "float[16,16] b"),
+    "moved_codes": lambda: exported("DequantizeLinear(w, s, z)", TRANSPOSE),
+    "moved_codes_without_zero_point": lambda: exported("DequantizeLinear(w, s)", TRANSPOSE, rows=1),
+    "moved_codes_of_uint8": lambda: exported("DequantizeLinear(u, s)", TRANSPOSE),
+    "moved_codes_of_channels": lambda: exported("DequantizeLinear<axis = 0>(w, c, cz)", TRANSPOSE),
+    "moved_codes_of_channels_in_opset_21": lambda: exported("DequantizeLinear<axis = 0>(w, c)", TRANSPOSE, 21),
+    "moved_codes_of_product": lambda: exported("DequantizeLinear<axis = 0>(w, c, cz)", TRANSPOSE, quantized=True),
+    "moved_codes_stay_float": lambda: exported("DequantizeLinear(w, s)", TRANSPOSE, quantized=True),
+    "moved_codes_reshaped": lambda: exported("DequantizeLinear(w, s)", RESHAPE),
+    "moved_codes_reshaped_in_opset_21": lambda: exported("DequantizeLinear(w, s, z)", RESHAPE, 21),
+    "moved_codes_reshaped_of_product": lambda: exported("DequantizeLinear(w, s, z)", RESHAPE, quantized=True),
+    "transposed_constant": lambda: transposed("k = Transpose(w) y = MatMul(x, k)", "float[1,40] x"),
+    "transposed_matmul": lambda: transposed("k = Transpose(a) y = MatMul(x, k)", "float[1,40] x, float[9,40] a"),
+    "transposed_matmul_rows": lambda: transposed("k = Transpose(x) y = MatMul(k, a)", "float[40,3] x, float[40,9] a", "float[3,9] y"),
+    "transposed_matmul_batches": lambda: transposed(
+        "k = Transpose<perm = [1, 2, 3, 0]>(a) y = MatMul(x, k)", "float[2,3,1,40] x, float[9,2,3,40] a", "float[2,3,1,9] y"),
+    "transposed_matmul_is_output": lambda: transposed(
+        "k = Transpose(a) y = MatMul(x, k)", "float[1,40] x, float[9,40] a", "float[1,9] y, float[40,9] k"),
+    "transposed_gemm": lambda: transposed("k = Transpose(a) y = Gemm(x, k, b)", "float[1,40] x, float[9,40] a"),
+    "transposed_gemm_and_abs": lambda: transposed(
+        "k = Transpose(a) y = Gemm(x, k, b) v = Abs(k)", "float[1,40] x, float[9,40] a", "float[1,9] y, float[40,9] v"),
+    "transposed_gemm_of_sum": lambda: transposed("k = Transpose(a) p = MatMul(x, k) y = Add(p, b)", "float[1,40] x, float[9,40] a"),
+    "transposed_gemm_result": lambda: transposed("p = Gemm(x, a) y = Transpose(p)", "float[3,40] x, float[40,9] a", "float[9,3] y"),
+    "alone_in_scales": lambda: alone(([0.01] * 7, [0.01] * 7)),
+    "alone_in_many_scales": lambda: alone(([0.01] * 6 + [0.02], [0.02] * 7)),
+    "alone_in_codes": lambda: alone((0.01, 0.02), "w"),
 }

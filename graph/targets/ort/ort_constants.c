@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "graph/targets/ort/ort_groups.h"
+#include "include/qdq/ops/movement.h"
 
+enum { X };                // port of a node that moves elements
 enum { MOST_SHARED = 8 };  // elements of a constant that is compared with others
 
 static const qdq_graph_value *value_at(const qdq_rewriter *r, uint32_t id) {
@@ -30,4 +32,127 @@ bool ort_same_constant(const qdq_rewriter *r, uint32_t a, uint32_t b) {
     size_t bytes = qdq_shape_count(x->type.shape) * qdq_dtype_size(x->type.dtype);
     const void *i = qdq_rewrite_data(r, a), *k = qdq_rewrite_data(r, b);
     return i && k && memcmp(i, k, bytes) == 0;
+}
+
+// Returns the number of nodes of ONNX Runtime that read a value, where each reader of a Dequantize
+// has one of its own.
+static size_t node_count(const qdq_rewriter *r, uint32_t value) {
+    size_t count = 0, last = SIZE_MAX;
+    for (size_t i = 0; i < qdq_rewrite_reader_count(r, value); i++) {
+        size_t node = qdq_rewrite_reader(r, value, i);
+        uint32_t y = r->from->nodes[node].outputs[0];
+        bool many = qdq_rewrite_is(r, node, "Dequantize");
+        if (node == last) continue;
+        count += many ? qdq_rewrite_reader_count(r, y) + value_at(r, y)->returned : 1;
+        last = node;
+    }
+    return count;
+}
+
+bool ort_has_one_node(const qdq_rewriter *r, uint32_t constant) {
+    size_t count = node_count(r, constant);
+    if (!ort_is_shared(value_at(r, constant))) return count == 1;
+    for (uint32_t id = 1; count <= 1 && id < r->from->value_count; id++)
+        if (id != constant && ort_same_constant(r, constant, id)) count += node_count(r, id);
+    return count == 1;
+}
+
+//---- Moved constants ---------------------------------------------------------
+
+// Sets the dims of the input in the order of the output's.
+static void order_of(const qdq_node *node, int rank, int *order) {
+    const qdq_transpose_attrs *a = node->attrs;
+    for (int i = 0; i < rank; i++) {
+        int64_t dim = a->order.count ? a->order.data[i] : rank - 1 - i;
+        order[i] = (int)(dim < 0 ? dim + rank : dim);
+    }
+}
+
+// Copies elements of a size in the order of a transpose.
+static void transpose(const qdq_node *node, const qdq_shape *x, size_t size, const char *from,
+                      char *to) {
+    int order[QDQ_MAX_RANK] = {0};
+    size_t strides[QDQ_MAX_RANK] = {0}, at[QDQ_MAX_RANK] = {0}, place = 0, stride = size;
+    order_of(node, x->rank, order);
+    for (int i = x->rank - 1; i >= 0; i--) {
+        strides[i] = stride;
+        stride *= (size_t)x->dims[i];
+    }
+    for (size_t n = qdq_shape_count(*x); n > 0; n--, to += size) {
+        memcpy(to, from + place, size);
+        for (int i = x->rank - 1; i >= 0; i--) {
+            place += strides[order[i]];
+            if (++at[i] < (size_t)x->dims[order[i]]) break;
+            place -= at[i] * strides[order[i]];
+            at[i] = 0;
+        }
+    }
+}
+
+// Adds the constant that a node makes of another one.
+static qdq_value moved(const qdq_rewriter *r, const qdq_node *node, uint32_t constant) {
+    const qdq_type *x = &value_at(r, constant)->type;
+    const qdq_shape *shape = &value_at(r, node->outputs[0])->type.shape;
+    size_t size = qdq_dtype_size(x->dtype);
+    const char *from = qdq_rewrite_data(r, constant);
+    char *to = qdq_mempool_array(r->mempool, qdq_shape_count(x->shape), size);
+    if (!from || !to) return (qdq_value){0};
+    if (strcmp(node->op->name, "StaticTranspose") == 0)
+        transpose(node, &x->shape, size, from, to);
+    else
+        memcpy(to, from, qdq_shape_count(x->shape) * size);
+    return qdq_rewrite_constant(r, node->name, "_moved", x->dtype, *shape, to);
+}
+
+// Matches a node that moves a constant; its result is a constant.
+bool ort_match_moved_constant(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    if (!ort_is_constant(r, node->inputs[X].id) || value_at(r, node->outputs[0])->returned)
+        return false;
+    qdq_match_makes(r, m, node->outputs[0]);
+    return true;
+}
+
+void ort_build_moved_constant(qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    m->made[0] = moved(r, node, node->inputs[X].id);
+}
+
+//---- Moved codes -------------------------------------------------------------
+
+// True if one node at most reads a value, and it is no Quantize.
+static bool has_float_reader(const qdq_rewriter *r, uint32_t value) {
+    size_t count = qdq_rewrite_reader_count(r, value);
+    for (size_t i = 1; i < count; i++)
+        if (qdq_rewrite_reader(r, value, i) != qdq_rewrite_reader(r, value, 0)) return false;
+    return count > 0 && !ort_is_quantized(r, value);
+}
+
+// Matches a Transpose of constant codes behind Dequantize. ONNX Runtime adds Quantize and
+// Dequantize behind it and computes all up to the new codes. Without a zero point these would be
+// uint8 below opset 21, so that only uint8 codes move there.
+bool ort_match_moved_codes(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    qdq_coder c = qdq_coder_before(r, node->inputs[X].id);
+    if (!c.given || !c.known || c.blocks || !ort_is_constant(r, c.codes) ||
+        (node->original_op && !ort_was(node, "Transpose")) ||
+        !has_float_reader(r, node->outputs[0]) ||
+        !(c.zero_given || c.dtype == QDQ_UINT8 || ort_names_dtype(r)))
+        return false;
+    qdq_coder_reads(r, m, &c);
+    qdq_match_makes(r, m, node->outputs[0]);
+    return true;
+}
+
+void ort_build_moved_codes(qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    qdq_coder c = qdq_coder_before(r, node->inputs[X].id);
+    int rank = value_at(r, c.codes)->type.shape.rank, order[QDQ_MAX_RANK] = {0}, axis = 0;
+    qdq_dequantize_attrs a = {.name = node->name, .qtype = c.attrs->qtype, .dtype = QDQ_FLOAT32};
+    order_of(node, rank, order);
+    while (axis < rank && order[axis] != c.axis) axis++;
+    if (c.axis >= 0) a.axis = QDQ_INT(axis);
+    a.scale = qdq_coder_scale_value(r, &c);
+    if (c.zero_given) a.zero_point = qdq_coder_zero_value(r, &c);
+    m->made[0] = qdq_dequantize(r->to, moved(r, node, c.codes), a);
 }

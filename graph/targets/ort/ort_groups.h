@@ -43,6 +43,8 @@ bool ort_is_quantized(const qdq_rewriter *r, uint32_t value);
 // such constants with equal elements, which become one.
 bool ort_is_shared(const qdq_graph_value *v);
 bool ort_same_constant(const qdq_rewriter *r, uint32_t a, uint32_t b);
+// True if a single node of ONNX Runtime reads a constant, or one that becomes the same.
+bool ort_has_one_node(const qdq_rewriter *r, uint32_t constant);
 // True for ONNX's Gemm: a MatMul with a bias or transposed operands.
 bool ort_is_gemm(const qdq_node *node);
 // True for an int8 or uint8 coder; for a coder with one scale.

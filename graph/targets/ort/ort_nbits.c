@@ -5,6 +5,8 @@
 
 enum { A, B, BIAS };  // ports of MatMul
 
+enum { SCALE = 1 };  // port of Dequantize
+
 enum { LEAST_BLOCK = 16 };  // of k
 
 // By the words of the option.
@@ -42,6 +44,12 @@ static bool fits_bias(const qdq_rewriter *r, const qdq_node *node) {
     return bias->rank == 1 && bias->dims[0] == w->dims[1];
 }
 
+// True if no other node reads the weights' codes or scales.
+static bool reads_alone(const qdq_rewriter *r, const qdq_coder *w) {
+    uint32_t scale = r->from->nodes[w->node].inputs[SCALE].id;
+    return ort_has_one_node(r, w->codes) && (!scale || ort_has_one_node(r, scale));
+}
+
 bool ort_match_nbits(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     const qdq_matmul_attrs *a = node->attrs;
@@ -55,6 +63,9 @@ bool ort_match_nbits(const qdq_rewriter *r, qdq_match *m) {
         a->transpose_b == QDQ_TRUE || !block_of(r, &w) || !fits_bias(r, node))
         return ort_refuses(m, "MatMulNBits takes a matrix [K, N] with one scale, scales of columns "
                               "or of blocks of 16 or more k, and a bias of the columns");
+    if (!reads_alone(r, &w))
+        return ort_refuses(m, "MatMulNBits takes codes and scales that no other node reads, nor "
+                              "equal scales of up to 8 elements");
     if (multiplies_floats(r->version)) {
         const qdq_shape *shape = &x->type.shape;
         bool row = qdq_shape_count(*shape) == (size_t)shape->dims[shape->rank - 1];

@@ -101,11 +101,12 @@ static size_t float_readers(const qdq_rewriter *r, uint32_t value) {
     return count ? ort_reader_count(r, value) : returned;
 }
 
-// Returns the codes before a node if its result is quantized again.
+// Returns the codes before a node if its result is quantized again. Pairs behind constants stay in
+// place.
 static qdq_coder made_again(const qdq_rewriter *r, const qdq_node *node) {
     qdq_coder x = qdq_coder_before(r, node->inputs[0].id);
-    bool forms =
-        ort_is_scalar(&x) && lets_pairs_past(r, node) && float_readers(r, node->outputs[0]);
+    bool forms = ort_is_scalar(&x) && !ort_is_constant(r, x.codes) && lets_pairs_past(r, node) &&
+                 float_readers(r, node->outputs[0]);
     return forms ? x : (qdq_coder){0};
 }
 
@@ -174,7 +175,8 @@ void ort_build_uint8_later(qdq_rewriter *r, qdq_match *m) {
 bool ort_match_uint8_reshaped(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     qdq_coder x = qdq_coder_before(r, node->inputs[0].id);
-    if (!ort_is_scalar(&x) || !ort_is_reshaped(r, node)) return false;
+    if (!ort_is_scalar(&x) || ort_is_constant(r, x.codes) || !ort_is_reshaped(r, node))
+        return false;
     if (dtype_again(r, &x) == x.dtype) {
         if (ort_names_dtype(r)) find_int8(r, m, &x);
         return false;

@@ -125,6 +125,10 @@ const qdq_pattern qdq_ort_patterns[] = {
     ROW("constant codes", "constant codes", "Quantize", folded_codes, at_basic, NULL),
     ROW("constants", "float constant", "Dequantize", folded, folds_constants, NULL),
 
+    REPEATED_ROW("moved constants", "constant", "StaticTranspose", moved_constant, at_basic, NULL),
+    ROW("moved constants", "constant codes", "StaticTranspose", moved_codes, at_basic, NULL),
+    ROW("moved constants", "constant", "StaticReshape", moved_constant, at_basic, NULL),
+
     REPEATED_ROW("folding", "new weights", "BatchNormInference", folded_norm, at_basic, FOLDED),
     ROW("folding", "new weights", "Multiply", folded_mul, at_basic, FOLDED),
     ROW("folding", "new weights", "Add", folded_add, at_basic, FOLDED),
@@ -133,6 +137,9 @@ const qdq_pattern qdq_ort_patterns[] = {
     ROW("float ops", "Div", "Multiply", divided, at_basic, FLOAT_OP),
 
     ROW("matmul add", "Gemm", "Add", matmul_add, at_basic, NULL),
+
+    REPEATED_ROW("transposed gemm", "Gemm", "MatMul", gemm_operands, at_basic, FLOAT_OP),
+    ROW("transposed gemm", "Gemm", "StaticTranspose", gemm_result, at_basic, FLOAT_OP),
 
     ROW("where", "code of a constant", "Select", where_constant, quantizes, QUANTIZED),
 
@@ -197,6 +204,7 @@ const qdq_pattern qdq_ort_patterns[] = {
     REPEATED_ROW("fused float ops", "Gelu", "Multiply", gelu, at_basic, FLOAT_OP),
     ROW("fused float ops", "SimplifiedLayerNormalization", "Multiply", rms_norm, at_extended, FLOAT_OP),
     ROW("fused sums", "SkipLayerNormalization", "LayerNorm", skip_norm, at_extended, FLOAT_OP),
+    RULE_ROW("transposed products", "FusedMatMul", "MatMul", matmul_operands, at_extended, "ort/fused-matmul-order", FLOAT_OP),
     RULE_ROW("fused products", "FusedMatMul", "MatMul", scaled_product, at_extended, "ort/fused-matmul-order", FLOAT_OP),
 
     RULE_ROW("final cleanup", "no pair", "Quantize", unread_codes, cleans_up, "ort/qdq-cleanup", REMOVED),

@@ -74,6 +74,22 @@ void ort_build_unread_codes(qdq_rewriter *r, qdq_match *m);
 bool ort_match_equal_node(const qdq_rewriter *r, qdq_match *m);
 void ort_build_equal_node(qdq_rewriter *r, qdq_match *m);
 
+//---- Constants (ort_constants.c) ----------------------------------------------
+
+bool ort_match_moved_constant(const qdq_rewriter *r, qdq_match *m);
+void ort_build_moved_constant(qdq_rewriter *r, qdq_match *m);
+bool ort_match_moved_codes(const qdq_rewriter *r, qdq_match *m);
+void ort_build_moved_codes(qdq_rewriter *r, qdq_match *m);
+
+//---- Transposed operands (ort_transposed.c) -----------------------------------
+
+bool ort_match_gemm_operands(const qdq_rewriter *r, qdq_match *m);
+void ort_build_gemm_operands(qdq_rewriter *r, qdq_match *m);
+bool ort_match_gemm_result(const qdq_rewriter *r, qdq_match *m);
+void ort_build_gemm_result(qdq_rewriter *r, qdq_match *m);
+bool ort_match_matmul_operands(const qdq_rewriter *r, qdq_match *m);
+void ort_build_matmul_operands(qdq_rewriter *r, qdq_match *m);
+
 //---- Propagation (ort_propagation.c) ----------------------------------------
 
 bool ort_match_dequantize_later(const qdq_rewriter *r, qdq_match *m);
