@@ -102,14 +102,14 @@ static int64_t dim_from_end(qdq_shape shape, int i) {
 }
 
 // True if ONNX Runtime swaps the operands: if one code of a meets a run of codes of b, or if the
-// ranks differ and the last dims are 1 on both sides up to the end of the shorter shape. [] counts
-// as [1].
+// last dims are 1 on both sides up to the end of the shorter shape: then the ranks differ, or both
+// operands have one element. [] counts as [1].
 static bool exchanges(qdq_shape a, qdq_shape b, bool *b_repeats) {
     int a_rank = a.rank ? a.rank : 1, b_rank = b.rank ? b.rank : 1;
     int i = 0, least = a_rank < b_rank ? a_rank : b_rank;
     while (i < least && dim_from_end(a, i) == 1 && dim_from_end(b, i) == 1) i++;
     bool a_is_one = dim_from_end(a, i) == 1, b_is_one = dim_from_end(b, i) == 1;
-    bool swaps = i == least ? a_rank != b_rank : a_is_one && !b_is_one;
+    bool swaps = i == least || (a_is_one && !b_is_one);
     *b_repeats = swaps || (b_is_one && !a_is_one);
     return swaps;
 }

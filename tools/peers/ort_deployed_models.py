@@ -100,7 +100,16 @@ def alone(scales, codes="w2"):
     return Text(text, 21, constants)
 
 
+def one_element():
+    """A sum of two operands of one element, of which the first counts as repeated."""
+    constants = {"s": F32(0.025346905), "z": S8(-106), "t": F32(0.03580992), "v": S8(-120), "u": F32(0.03658597), "w": S8(-105)}
+    made = Text("(int8[1] x, int8[1] a) => (int8[1] y) { y = com.microsoft.QLinearAdd(x, s, z, a, t, v, u, w) }", 17, constants)
+    made.inputs = {"x": np.array([-114], S8), "a": np.array([-122], S8)}
+    return made
+
+
 EXAMPLES = {
+    "add_one_element": one_element,
     "several_readers_gelu": lambda: several(GELU, **GELU_CONSTANTS),
     "several_readers_rms_norm": lambda: several(RMS, eps=F32(1e-5)),
     "several_readers_norm": lambda: several(NORM, eps=F32(1e-5), h=drawn(5, 24)),

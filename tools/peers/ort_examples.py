@@ -68,12 +68,12 @@ def tensors(path):
 def results(folder, name, known):
     """Different results of a model, each with the runs that gave it: those known before, and the new ones."""
     here = sorted(p for p in folder.iterdir() if p.is_dir())
-    labels = {run.name.replace(".", " ") for run in here}
+    labels = {" ".join(run.name.rsplit(".", 1)) for run in here}
     found = [([r for r in row["runs"] if r not in labels], {k: v for k, v in row.items() if k != "runs"}) for row in known]
     for run in here:
         errors = json.loads((run / "errors.json").read_text())
         one = {"error": errors[name].splitlines()[0][:160]} if name in errors else {"outputs": tensors(run / f"{name}.npz")}
-        label = run.name.replace(".", " ")
+        label = " ".join(run.name.rsplit(".", 1))
         for runs, other in found:
             if other == one:
                 runs.append(label)
