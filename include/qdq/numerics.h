@@ -156,6 +156,7 @@ typedef enum qdq_qlinear_form {
     QDQ_QLINEAR_FMA = 0,  // x86-64 with AVX2 and FMA
     QDQ_QLINEAR_SSE,      // x86-64 without them
     QDQ_QLINEAR_ARM,      // aarch64: sums and global means in fixed point, half away
+    QDQ_QLINEAR_FMA64,    // x86-64 with AVX2 and FMA, and QLinearSoftmax divides in float64
 } qdq_qlinear_form;
 
 typedef struct qdq_numerics {

@@ -80,7 +80,7 @@ typedef struct qdq_qlinear_pool_params {
 
 typedef struct qdq_qlinear_softmax_params {
     qdq_dtype dtype;
-    bool arm;
+    qdq_qlinear_form form;
     qdq_qlinear_source x, y;
     size_t length, stride;  // of a row: its codes, and the distance from one to the next
 } qdq_qlinear_softmax_params;

@@ -44,8 +44,9 @@ static void one_row(const softmax_params *p, const float *table, float inverse, 
     const float *shifted = table + (CODES - 1 - greatest);
     for (size_t i = 0; i < p->length; i++) sum += shifted[x[i * p->stride] ^ flip];
     for (size_t i = 0; i < p->length; i++) {
-        float v = shifted[x[i * p->stride] ^ flip] * inverse / sum;
-        y[i * p->stride] = (uint8_t)qdq_qlinear_softmax_one(p->arm, is_signed, v, zero);
+        float v = shifted[x[i * p->stride] ^ flip];
+        y[i * p->stride] =
+            (uint8_t)qdq_qlinear_softmax_one(p->form, is_signed, v, inverse, sum, zero);
     }
 }
 
@@ -69,7 +70,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     softmax_params *p = QDQ_MEMPOOL_NEW(to->mempool, softmax_params);
     if (!p) return 0;
     *p = (softmax_params){.dtype = ctx->outputs[0].dtype,
-                          .arm = to->numerics.qlinear == QDQ_QLINEAR_ARM,
+                          .form = to->numerics.qlinear,
                           .x = qdq_qlinear_source_of(ctx, X_SCALE),
                           .y = qdq_qlinear_source_of(ctx, Y_SCALE),
                           .length = (size_t)shape.dims[axis],

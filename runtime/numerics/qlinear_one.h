@@ -221,9 +221,9 @@ static inline void qdq_qlinear_exponentials(float scale, size_t length, float *t
         table[i] = (float)qdq_exp64(((double)i - 255 + shift) * (double)scale);
 }
 
-// Computes an element from its exponential, the sum of the row and floor(1 / y_scale). A row whose
-// product overflows has no code: the CPU's conversion decides.
-static inline int32_t qdq_qlinear_softmax_one(bool arm, bool is_signed, float v, int32_t zero) {
+// Computes an element from its float32 probability in steps of y. Without a code, as the product
+// overflowed: the CPU's conversion decides.
+static inline int32_t qdq_qlinear_softmax_float(bool arm, bool is_signed, float v, int32_t zero) {
     float whole = qdq_round_half_even(v);
     uint32_t bits;
     if (is_signed) {
@@ -237,6 +237,27 @@ static inline int32_t qdq_qlinear_softmax_one(bool arm, bool is_signed, float v,
         bits = fabsf(whole) < 0x1p63f ? (uint32_t)(uint64_t)(int64_t)whole : 0;
     bits += (uint32_t)zero;
     return bits > 255 ? 255 : (int32_t)bits;
+}
+
+// The same of a float64, 0 or more: it saturates, beyond every code.
+static inline int32_t qdq_qlinear_softmax_double(bool is_signed, double v, int32_t zero) {
+    const double most = 512;
+    if (!(v < most)) v = most;
+    int32_t whole = (int32_t)v;
+    double rest = v - whole;
+    if (rest > 0.5 || (rest == 0.5 && whole % 2)) whole++;
+    return qdq_qlinear_saturate(whole + zero, is_signed ? (qdq_qlinear_range){-128, 127}
+                                                        : (qdq_qlinear_range){0, 255});
+}
+
+// Computes an element from its exponential, the sum of the row and floor(1 / y_scale).
+static inline int32_t qdq_qlinear_softmax_one(qdq_qlinear_form form, bool is_signed,
+                                              float exponential, float inverse, float sum,
+                                              int32_t zero) {
+    if (form == QDQ_QLINEAR_FMA64)
+        return qdq_qlinear_softmax_double(is_signed, (double)exponential * inverse / sum, zero);
+    return qdq_qlinear_softmax_float(form == QDQ_QLINEAR_ARM, is_signed,
+                                     exponential * inverse / sum, zero);
 }
 
 #endif

@@ -52,7 +52,7 @@ qdq_status qdq_numerics_check(const qdq_numerics *n, qdq_error *err) {
     CHECK_ENUM(block_float_store, QDQ_BLOCK_FLOAT_PRECISE);
     CHECK_ENUM(float_ops, QDQ_FLOAT_OPS_ONNX_RUNTIME_ARM);
     CHECK_ENUM(pair_sums, QDQ_PAIR_SUMS_SATURATE);
-    CHECK_ENUM(qlinear, QDQ_QLINEAR_ARM);
+    CHECK_ENUM(qlinear, QDQ_QLINEAR_FMA64);
     CHECK_FLOAT(input_dtype);
     CHECK_FLOAT(scale_dtype);
     CHECK_FLOAT(reciprocal_dtype);

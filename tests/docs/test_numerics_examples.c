@@ -272,6 +272,7 @@ static const example examples[] = {
     QLINEAR(QDQ_QLINEAR_FMA),
     QLINEAR(QDQ_QLINEAR_SSE),
     QLINEAR(QDQ_QLINEAR_ARM),
+    QLINEAR(QDQ_QLINEAR_FMA64),
     {"narrow = false", QUANTIZE_TO(INT8), ON(0), .scale = 1, OF(-200, 200)},
     {"narrow = true, quant_min = -127, quant_max = 127", QUANTIZE_TO(INT8),
      ON(.narrow = true, .quant_min = -127, .quant_max = 127), .scale = 1, OF(-200, 200)},

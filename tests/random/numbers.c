@@ -112,7 +112,7 @@ qdq_numerics random_numerics(random_source *r) {
     SOMETIMES(block_float_store, (qdq_block_float_store)random_below(r, 3));
     SOMETIMES(float_ops, QDQ_FLOAT_OPS_ONNX_RUNTIME_ARM);
     SOMETIMES(pair_sums, QDQ_PAIR_SUMS_SATURATE);
-    SOMETIMES(qlinear, (qdq_qlinear_form)random_below(r, QDQ_QLINEAR_ARM + 1));
+    SOMETIMES(qlinear, (qdq_qlinear_form)random_below(r, QDQ_QLINEAR_FMA64 + 1));
     SOMETIMES(least_scale, 0x1p-12F);
 #undef SOMETIMES
     return n;

@@ -135,7 +135,7 @@ void qdq_c_write_qlinear_pool(qdq_c_step *step) {
 
 void qdq_c_write_qlinear_softmax(qdq_c_step *step) {
     const qdq_qlinear_softmax_params *p = step->stages[0].params;
-    const char *dtype = qdq_dtype_name(p->dtype), *of_arm = p->arm ? "true" : "false";
+    const char *dtype = qdq_dtype_name(p->dtype);
     bool is_signed = p->dtype == QDQ_INT8;
     size_t rows = qdq_shape_count(step->ctx->outputs[0].shape) / p->length;
     qdq_c_text *text = step->body;
@@ -161,12 +161,11 @@ void qdq_c_write_qlinear_softmax(qdq_c_step *step) {
               p->length, dtype, p->stride);
     qdq_c_put(text,
               "        for (size_t i = 0; i < %zu; i++) {\n"
-              "            const float v = table[255 - greatest + load_%s(x0, at + i * %zu)] * "
-              "inverse / sum;\n",
+              "            const float v = table[255 - greatest + load_%s(x0, at + i * %zu)];\n",
               p->length, dtype, p->stride);
     qdq_c_put(text,
-              "            store_%s(y0, at + i * %zu, qdq_qlinear_softmax_one(%s, %s, v, "
-              "y.zero_point));\n"
+              "            store_%s(y0, at + i * %zu, qdq_qlinear_softmax_one("
+              "(qdq_qlinear_form)%d, %s, v, inverse, sum, y.zero_point));\n"
               "        }\n    }\n",
-              dtype, p->stride, of_arm, is_signed ? "true" : "false");
+              dtype, p->stride, (int)p->form, is_signed ? "true" : "false");
 }
