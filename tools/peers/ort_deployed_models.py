@@ -108,7 +108,32 @@ def one_element():
     return made
 
 
+def wide(body, kinds="uint16 uint16", **more):
+    """A product of codes of 16 bits, or of floats, and constant int8 codes. From ONNX Runtime 1.32 on it is MatMulNBits."""
+    x, y = kinds.split()
+    begin = "a = DequantizeLinear(x, s, z)" if x == "uint16" else "a = Identity(x)"
+    text = f"({x}[3,40] x) => ({y}[3,7] y) {{ {begin} k = DequantizeLinear(w, t, zw) {body} }}"
+    constants = {"s": F32(1e-4), "z": np.uint16(32768), "w": drawn(13, 40, 7, dtype=S8), "t": F32(0.02), "zw": S8(0)}
+    constants |= {"u": F32(1e-3), "v": np.uint16(30000), "u8": F32(0.1), "v8": U8(100), "b": drawn(14, 7), **more}
+    return Text(text, 21, constants)
+
+
+def softmax_codes(scale):
+    """Probabilities of which the greatest overflow before 1.32."""
+    text = "(uint8[3,16] x) => (uint8[3,16] y) { d = DequantizeLinear(x, s, z) p = Softmax<axis = 1>(d) y = QuantizeLinear(p, t, z) }"
+    return Text(text, 17, {"s": F32(0.02), "z": U8(0), "t": F32(scale)})
+
+
 EXAMPLES = {
+    "wide_product": lambda: wide("p = MatMul(a, k) y = QuantizeLinear(p, u, v)"),
+    "wide_product_to_float": lambda: wide("y = MatMul(a, k)", "uint16 float"),
+    "wide_product_to_bytes": lambda: wide("p = MatMul(a, k) y = QuantizeLinear(p, u8, v8)", "uint16 uint8"),
+    "wide_product_biased": lambda: wide("q = MatMul(a, k) p = Add(q, b) y = QuantizeLinear(p, u, v)"),
+    "wide_product_relu": lambda: wide("q = MatMul(a, k) p = Relu(q) y = QuantizeLinear(p, u, v)"),
+    "float_product_to_wide": lambda: wide("p = MatMul(a, k) y = QuantizeLinear(p, u, v)", "float uint16"),
+    "float_product_relu": lambda: wide("q = MatMul(a, k) y = Relu(q)", "float float"),
+    "float_product_relu_abs": lambda: wide("q = MatMul(a, k) p = Relu(q) y = Abs(p)", "float float"),
+    "small_softmax_scale": lambda: softmax_codes(1 / 4096),
     "add_one_element": one_element,
     "several_readers_gelu": lambda: several(GELU, **GELU_CONSTANTS),
     "several_readers_rms_norm": lambda: several(RMS, eps=F32(1e-5)),

@@ -15,7 +15,7 @@
 #define NEW "1.32-vnni 1.32-avx2 1.32-avx512 1.32-neon 1.32-dot 1.32-i8mm"
 
 static const qdq_named_version versions[] = {
-    QDQ_RUNTIME_VERSIONS_1_29 QDQ_RUNTIME_VERSIONS QDQ_RUNTIME_VERSIONS_1_32{
+    QDQ_RUNTIME_VERSIONS_1_29 QDQ_RUNTIME_VERSIONS QDQ_RUNTIME_VERSIONS_1_32 QDQ_RUNTIME_ARM_1_32{
         "spec", QDQ_RUNTIME_1_32, QDQ_RUNTIME_NONE}};
 
 //---- Rules ------------------------------------------------------------------

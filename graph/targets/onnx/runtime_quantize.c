@@ -94,6 +94,17 @@ void qdq_runtime_quantize(const qdq_op_context *ctx, const qdq_target_version *v
 
 #define KERNEL_FLOATS (QDQ_SET(FLOAT32) | QDQ_SET(FLOAT16))
 
+void qdq_runtime_check_any_quantize(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_argument scale = qdq_argument_of(ctx, "scale");
+    if (qdq_is_computed(ctx)) return;
+    if (!qdq_expect_dtype(ctx, rule, "x", qdq_real_dtype(ctx), KERNEL_FLOATS) ||
+        !qdq_expect_dtype(ctx, rule, scale.name, scale.dtype, KERNEL_FLOATS))
+        return;
+    if (ctx->outputs[0].dtype == QDQ_FLOAT4_E2M1)
+        qdq_report_target_violation(ctx, rule, "dtype", "is float4_e2m1",
+                                    "an integer of at most 16 bits or a float8");
+}
+
 // Numbers in an attribute are a float32 scale.
 void qdq_runtime_check_quantize(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument scale = qdq_argument_of(ctx, "scale");

@@ -30,9 +30,10 @@ enum { QDQ_RUNTIME_1_29 = 129, QDQ_RUNTIME_1_31 = 131, QDQ_RUNTIME_1_32 = 132 };
 #define QDQ_RUNTIME_VERSIONS_1_32                          \
     {"1.32-vnni", QDQ_RUNTIME_1_32, QDQ_RUNTIME_VNNI},     \
     {"1.32-avx2", QDQ_RUNTIME_1_32, QDQ_RUNTIME_AVX2},     \
-    {"1.32-avx512", QDQ_RUNTIME_1_32, QDQ_RUNTIME_AVX512}, \
-    {"1.32-neon", QDQ_RUNTIME_1_32, QDQ_RUNTIME_NEON},     \
-    {"1.32-dot", QDQ_RUNTIME_1_32, QDQ_RUNTIME_DOT},       \
+    {"1.32-avx512", QDQ_RUNTIME_1_32, QDQ_RUNTIME_AVX512},
+#define QDQ_RUNTIME_ARM_1_32                           \
+    {"1.32-neon", QDQ_RUNTIME_1_32, QDQ_RUNTIME_NEON}, \
+    {"1.32-dot", QDQ_RUNTIME_1_32, QDQ_RUNTIME_DOT},   \
     {"1.32-i8mm", QDQ_RUNTIME_1_32, QDQ_RUNTIME_I8MM},
 #define QDQ_RUNTIME_VERSIONS_1_29                          \
     {"1.29-vnni", QDQ_RUNTIME_1_29, QDQ_RUNTIME_VNNI},     \
@@ -72,7 +73,10 @@ bool qdq_runtime_splits_runs(const qdq_op_context *ctx);
 // True if releases before 1.31 take the zero points of other entries.
 bool qdq_runtime_takes_other_zero_points(const qdq_op_context *ctx);
 
-// Reports dtypes for which 1.31 has no kernel on the CPU.
+// Sets the numerics of QuantizeLinear by ONNX's text, which divides in the dtype of the scale.
+
+// Reports dtypes for which 1.31 has no kernel on the CPU. 1.32 rounds x to the dtype of the scale.
+void qdq_runtime_check_any_quantize(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_runtime_check_quantize(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_runtime_check_dequantize(const qdq_op_context *ctx, const qdq_rule *rule);
 // Reports a single block of an x of rank 1, whose scale ONNX Runtime reads as per tensor.
@@ -80,7 +84,8 @@ void qdq_runtime_check_blocks(const qdq_op_context *ctx, const qdq_rule *rule);
 
 // Returns the kernels of its QLinear ops.
 static inline qdq_qlinear_form qdq_runtime_qlinear(const qdq_target_version *version) {
-    return version->variant < QDQ_RUNTIME_NEON ? QDQ_QLINEAR_FMA : QDQ_QLINEAR_ARM;
+    if (version->variant >= QDQ_RUNTIME_NEON) return QDQ_QLINEAR_ARM;
+    return version->release >= QDQ_RUNTIME_1_32 ? QDQ_QLINEAR_FMA64 : QDQ_QLINEAR_FMA;
 }
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX Runtime 1.31 on a CPU as it is deployed, with its optimizations: it rewrites the graph
+// ONNX Runtime 1.31 and 1.32 on a CPU as it is deployed, with its optimizations: it rewrites the graph
 // (ort_rewrites.c) and fuses groups of nodes, whose arithmetic depends on the CPU. Rules are about
 // the rewritten graph; target onnx checks the graph as it is given.
 #include <math.h>
@@ -69,18 +69,21 @@ static size_t softmax_length(const qdq_op_context *ctx) {
     return (size_t)length;
 }
 
+static void softmax_overflow(const qdq_op_context *ctx, const qdq_rule *rule) {
+    const float *scale = ctx->inputs[3].data;
+    if (!scale || (double)floorf(1.0f / *scale) <= 148.0 * (double)softmax_length(ctx)) return;
+    qdq_report_target_violation(
+        ctx, rule, "y_scale",
+        qdq_text(ctx->findings, "is so small that the greatest result overflows: 1 / y_scale is "
+                                "more than 148 times the length"),
+        NULL);
+}
+
 static void softmax_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
     const float *scale = ctx->inputs[3].data;
     if (!scale) return;
     float inverse = 1.0f / *scale, whole = floorf(inverse);
-    double most = 148.0 * (double)softmax_length(ctx);
-    if ((double)whole > most)
-        qdq_report_target_violation(
-            ctx, rule, "y_scale",
-            qdq_text(ctx->findings, "is so small that the greatest result overflows: 1 / y_scale "
-                                    "is more than 148 times the length"),
-            NULL);
-    else if (whole != rintf(inverse))
+    if (whole != rintf(inverse))
         qdq_report_target_violation(
             ctx, rule, "y_scale",
             qdq_text(ctx->findings, "has an inverse that counts as %d: results are %d/1000 too low",
@@ -173,7 +176,7 @@ static const qdq_rule rules[] = {
      .hint = "quantize weights with reduce_range or as uint8, or set session.x64quantprecision",
      .source = "MLAS GemmU8S8KernelAvx2, GemmU8S8KernelAvx512Core",
      .ops = "QLinearMatMul QLinearConv QGemm MatMulIntegerToFloat MatMulInteger", .check = u8s8_pairs,
-     .versions = "1.31-avx2 1.31-avx512"},
+     .versions = "1.31-avx2 1.31-avx512 1.32-avx2 1.32-avx512"},
     {.id = "ort/arm-fixed-mean", .severity = QDQ_SEVERITY_WARNING, .status = QDQ_ERR_UNSUPPORTED, .bits = QDQ_BITS_CLOSE,
      .summary = "on aarch64 means of whole images are in fixed point, as in sources of ONNX Runtime, and in float32 in its build",
      .hint = "compare with a tolerance of one step", .source = "MlasQLinearGlobalAveragePoolNchw",
@@ -232,10 +235,14 @@ static const qdq_rule rules[] = {
     QDQ_RULE_ROW(ERROR, "ort", "pool-range", "QLinearGlobalAveragePool multiplies by at least 2^-32 and less than 256",
                  "choose a y_scale nearer to x_scale", "MlasQLinearGlobalAveragePoolNchw",
                  "QLinearGlobalAveragePool QLinearAveragePool", pool_range, 0, 0),
-    ERROR_ROW("quantize-kernel", "the CPU quantizes float32 by a float32 scale and float16 by a float16 scale, to all dtypes but float4_e2m1; numbers in `scales` are float32",
-              "cast x to float32, or give a scale of its dtype at the port", OBSERVED, "Quantize DynamicQuantize", qdq_runtime_check_quantize),
+    QDQ_RULE_ROW(ERROR, "ort", "quantize-dtype", "the CPU quantizes float32 and float16 by scales of float32 and float16, to all dtypes but float4_e2m1",
+                 "cast x or the scale to float32", "run of ONNX Runtime 1.32.0", "Quantize DynamicQuantize", qdq_runtime_check_any_quantize, QDQ_RUNTIME_1_32, 0),
+    QDQ_RULE_ROW(ERROR, "ort", "quantize-kernel", "the CPU quantizes float32 by a float32 scale and float16 by a float16 scale, to all dtypes but float4_e2m1; numbers in `scales` are float32",
+              "cast x to float32, or give a scale of its dtype at the port", OBSERVED, "Quantize DynamicQuantize", qdq_runtime_check_quantize, 0, QDQ_RUNTIME_1_32),
     LIMITING_ROW(UNKNOWN, "qdq-cleanup", "with enable_quant_qdq_cleanup a pair that no group takes is removed; groups that form without it are not all modelled",
                 "leave session.enable_quant_qdq_cleanup at 0", "QDQFinalCleanupTransformer", "Quantize", NULL),
+    QDQ_RULE_ROW(WARNING, "ort", "softmax-overflow", "QLinearSoftmax of ONNX Runtime 1.31 multiplies by 1 / y_scale before it divides",
+                 "use 1/256", "qlinear_softmax.cc", "QLinearSoftmax", softmax_overflow, 0, QDQ_RUNTIME_1_32),
     WARNING_ROW("softmax-scale", "QLinearSoftmax multiplies by the whole part of 1 / y_scale",
                 "use 1/256", "qlinear_softmax.cc", "QLinearSoftmax", softmax_scale),
     LIMITING_ROW(UNKNOWN, "transposes-merged", "Transposes that follow each other, with codes in between, are computed as the graph says",
@@ -264,7 +271,7 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
 
 //---- The target -------------------------------------------------------------
 
-static const qdq_named_version versions[] = {QDQ_RUNTIME_VERSIONS};
+static const qdq_named_version versions[] = {QDQ_RUNTIME_VERSIONS QDQ_RUNTIME_VERSIONS_1_32};
 
 static const char *const levels[] = {"all", "extended", "basic", "disabled", NULL};
 static const char *const off_on[] = {"0", "1", NULL};
@@ -298,6 +305,8 @@ static const qdq_evidence_row evidence[] = {
     QDQ_RUN_IF(NULL, "1.31-vnni", DEPLOYED, PEER "a CPU with AVX512-VNNI", "9,287 of 9,509 models", "2026-11-27"),
     QDQ_RUN_IF(NULL, "1.31-avx2", DEPLOYED, PEER "a CPU with AVX2", "5,029 of 5,094 models", "2026-11-26"),
     QDQ_READ_IF(NULL, "1.31-avx512", DEPLOYED, "ONNX Runtime's MLAS"),
+    QDQ_RUN_IF(NULL, "1.32-vnni", DEPLOYED, "ONNX Runtime 1.32.0 on a CPU with AVX512-VNNI", "563 of 589 models", "2026-11-29"),
+    QDQ_READ_IF(NULL, "1.32-avx2 1.32-avx512", DEPLOYED, "the kernels of 1.31"),
     QDQ_RUN_IF(NULL, "1.31-neon", DEPLOYED, PEER "qemu 7.2 as cortex-a72", "1,568 of 1,669 models", "2026-11-26"),
     QDQ_RUN_IF(NULL, "1.31-dot", DEPLOYED, PEER "qemu 7.2 as cortex-a76", "1,579 of 1,669 models", "2026-11-26"),
     QDQ_RUN_IF(NULL, "1.31-i8mm", DEPLOYED, PEER "qemu 7.2 as max without SME", "1,579 of 1,669 models", "2026-11-26"),
@@ -309,7 +318,7 @@ extern const qdq_target qdq_target_onnx;
 
 const qdq_target qdq_target_ort = {
     .name = "ort",
-    .summary = "ONNX Runtime 1.31 on a CPU, with its optimizations",
+    .summary = "ONNX Runtime 1.31 or 1.32 on a CPU, with its optimizations",
     .rules = rules,
     .rule_count = sizeof rules / sizeof rules[0],
     .evidence = evidence,

@@ -50,15 +50,31 @@ static bool reads_alone(const qdq_rewriter *r, const qdq_coder *w) {
     return ort_has_one_node(r, w->codes) && (!scale || ort_has_one_node(r, scale));
 }
 
+static bool is_wide(const qdq_coder *c) {
+    return c->given && (c->dtype == QDQ_UINT16 || c->dtype == QDQ_INT16);
+}
+
+// True if the activations and the result are floats; from 1.32 on both may have codes of 16 bits.
+static bool takes_ends(const qdq_rewriter *r, const ort_unit *u) {
+    bool takes_wide = r->version->release >= QDQ_RUNTIME_1_32;
+    if (u->qdq.x[A].given && !(takes_wide && is_wide(&u->qdq.x[A]))) return false;
+    return u->qdq.y.given ? takes_wide && is_wide(&u->qdq.y)
+                          : !ort_is_quantized(r, u->qdq.node->outputs[0]);
+}
+
 bool ort_match_nbits(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     const qdq_matmul_attrs *a = node->attrs;
     qdq_coder w = qdq_coder_before(r, node->inputs[B].id);
     const qdq_graph_value *x = &r->from->values[node->inputs[A].id];
     if (!w.given || !w.known || !is_small_int(w.dtype) || !ort_is_constant(r, w.codes) ||
-        x->constant || x->type.dtype != QDQ_FLOAT32 ||
-        qdq_coder_before(r, node->inputs[A].id).given || ort_is_quantized(r, node->outputs[0]))
+        x->constant || x->type.dtype != QDQ_FLOAT32)
         return false;
+    ort_unit u;
+    ort_unit_of(r, m->anchor, &u);
+    if (!takes_ends(r, &u)) return false;
+    if (u.blocked)
+        return ort_refuses(m, "a Relu or Clamp with one reader is the only reader of the result");
     if (r->from->values[w.reals].type.shape.rank != 2 || a->transpose_a == QDQ_TRUE ||
         a->transpose_b == QDQ_TRUE || !block_of(r, &w) || !fits_bias(r, node))
         return ort_refuses(m, "MatMulNBits takes a matrix [K, N] with one scale, scales of columns "
