@@ -73,8 +73,6 @@ bool qdq_runtime_splits_runs(const qdq_op_context *ctx);
 // True if releases before 1.31 take the zero points of other entries.
 bool qdq_runtime_takes_other_zero_points(const qdq_op_context *ctx);
 
-// Sets the numerics of QuantizeLinear by ONNX's text, which divides in the dtype of the scale.
-
 // Reports dtypes for which 1.31 has no kernel on the CPU. 1.32 rounds x to the dtype of the scale.
 void qdq_runtime_check_any_quantize(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_runtime_check_quantize(const qdq_op_context *ctx, const qdq_rule *rule);
