@@ -40,16 +40,16 @@ static void begin_product(const qdq_part *part) { qdq_lanes_fill(&part->state->l
 static void begin_max(const qdq_part *part) { qdq_lanes_fill_keys(&part->state->lanes, INT32_MIN); }
 static void begin_min(const qdq_part *part) { qdq_lanes_fill_keys(&part->state->lanes, INT32_MAX); }
 
-#define TAKE(kernel)                                                       \
-    static void take_##kernel(const qdq_part *part) {                      \
+#define PASS(kernel)                                                       \
+    static void pass_##kernel(const qdq_part *part) {                      \
         part->kernels->kernel(&part->state->lanes, part->x, part->n, 0.0); \
     }
-TAKE(sum)
-TAKE(squares)
-TAKE(magnitudes)
-TAKE(product)
-TAKE(greatest)
-TAKE(least)
+PASS(sum)
+PASS(squares)
+PASS(magnitudes)
+PASS(product)
+PASS(greatest)
+PASS(least)
 
 static double sum_of(const qdq_part *part) { return qdq_sum_lanes(part->state->lanes.sums); }
 
@@ -70,10 +70,10 @@ static void end_min(const qdq_part *part) {
 
 #define EXTREMES (QDQ_SET_FLOATS | QDQ_SET(INT8) | QDQ_SET(UINT8))
 
-static const qdq_port_desc float_inputs[] = {
+static const qdq_port_desc floats_inputs[] = {
     {"x", offsetof(qdq_reduce_attrs, x), false, QDQ_SET_FLOATS},
 };
-static const qdq_port_desc float_outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
+static const qdq_port_desc floats_outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
 static const qdq_port_desc extreme_inputs[] = {
     {"x", offsetof(qdq_reduce_attrs, x), false, EXTREMES}};
 static const qdq_port_desc extreme_outputs[] = {{"y", 0, false, EXTREMES}};
@@ -139,9 +139,9 @@ static size_t lower_runtime(const qdq_op_context *ctx, const qdq_lowering *to, b
     if (pool && dims == (1u << shape.rank) - 4)
         return qdq_global_pool_stage(ctx, to, stages) ? 1 : 0;
     qdq_reduce_axes slices = qdq_reduce_axes_of(shape, dims);
-    qdq_sum_order *order = QDQ_MEMPOOL_NEW(to->mempool, qdq_sum_order);
+    qdq_slice_order *order = QDQ_MEMPOOL_NEW(to->mempool, qdq_slice_order);
     if (!order) return 0;
-    const qdq_slice_op *ordered = qdq_sum_order_of(&slices, order);
+    const qdq_slice_op *ordered = qdq_slice_order_of(&slices, order);
     order->divisor = is_mean ? (float)slices.n : 1.0f;
     order->dtype = ctx->outputs[0].dtype;
     if (qdq_column_sums_fit(&slices))
@@ -169,19 +169,19 @@ static size_t lower_runtime(const qdq_op_context *ctx, const qdq_lowering *to, b
         .by_float_ops = (sums),                                                                \
     };
 #define REDUCE(op, op_name, op_summary, begin, take, end) \
-    REDUCE_AS(op, op_name, op_summary, float, begin, take, end, false, false)
+    REDUCE_AS(op, op_name, op_summary, floats, begin, take, end, false, false)
 #define EXTREME(op, op_name, op_summary, begin, take, end) \
     REDUCE_AS(op, op_name, op_summary, extreme, begin, take, end, false, false)
 
-REDUCE(reduce_l1, "ReduceL1", "y = sum(|x|), over some dims", begin_sum, take_magnitudes, end_sum)
-REDUCE(reduce_l2, "ReduceL2", "y = sqrt(sum(x^2)), over some dims", begin_sum, take_squares,
+REDUCE(reduce_l1, "ReduceL1", "y = sum(|x|), over some dims", begin_sum, pass_magnitudes, end_sum)
+REDUCE(reduce_l2, "ReduceL2", "y = sqrt(sum(x^2)), over some dims", begin_sum, pass_squares,
        end_root)
-EXTREME(reduce_max, "ReduceMax", "y = the greatest x, over some dims", begin_max, take_greatest,
+EXTREME(reduce_max, "ReduceMax", "y = the greatest x, over some dims", begin_max, pass_greatest,
         end_max)
-REDUCE_AS(reduce_mean, "ReduceMean", "y = the mean of x, over some dims", float, begin_sum,
-          take_sum, end_mean, true, true)
-EXTREME(reduce_min, "ReduceMin", "y = the least x, over some dims", begin_min, take_least, end_min)
+REDUCE_AS(reduce_mean, "ReduceMean", "y = the mean of x, over some dims", floats, begin_sum,
+          pass_sum, end_mean, true, true)
+EXTREME(reduce_min, "ReduceMin", "y = the least x, over some dims", begin_min, pass_least, end_min)
 REDUCE(reduce_prod, "ReduceProd", "y = the product of x, over some dims", begin_product,
-       take_product, end_product)
-REDUCE_AS(reduce_sum, "ReduceSum", "y = the sum of x, over some dims", float, begin_sum, take_sum,
+       pass_product, end_product)
+REDUCE_AS(reduce_sum, "ReduceSum", "y = the sum of x, over some dims", floats, begin_sum, pass_sum,
           end_sum, true, false)

@@ -17,16 +17,16 @@ typedef struct term {
     uint32_t magnitude;
 } term;
 
-static uint32_t significand(uint32_t v) { return v >> 23 & 0xFF ? (v >> 13 & 0x3FF) | 0x400 : 0; }
+static uint32_t significand_of(uint32_t v) { return v >> 23 & 0xFF ? (v >> 13 & 0x3FF) | 0x400 : 0; }
 
 qdq_fpu_operand qdq_fpu_weight(uint32_t v) {
-    uint32_t m = significand(v);  // bit 0 is never used
+    uint32_t m = significand_of(v);  // bit 0 is never used
     return (qdq_fpu_operand){(int16_t)(v >> 23 & 0xFF), (uint8_t)(v >> 31), (uint8_t)(m >> 6),
                              (uint8_t)(m >> 1 & 0x1F)};
 }
 
 qdq_fpu_operand qdq_fpu_activation(uint32_t v) {
-    uint32_t m = significand(v);
+    uint32_t m = significand_of(v);
     return (qdq_fpu_operand){(int16_t)(v >> 23 & 0xFF), (uint8_t)(v >> 31), (uint8_t)(m >> 4),
                              (uint8_t)((m & 0xF) << 3)};
 }
@@ -131,7 +131,7 @@ uint32_t qdq_fpu_elwadd(qdq_multiply_add chip, bool dst32, uint32_t a, uint32_t 
     }
     int of_a = (int)(a >> 23 & 0xFF), of_b = (int)(b >> 23 & 0xFF);
     int away = of_a - of_b;
-    uint32_t m = significand(a), lesser = significand(b);
+    uint32_t m = significand_of(a), lesser = significand_of(b);
     if (away >= 12)
         lesser = 0;
     else if (away > 0)

@@ -88,7 +88,7 @@ static const qdq_attr_desc *value_attr(const qdq_node_text *node, const char **n
 
 static void found_cycle(void *self, const uint32_t *members, size_t count) {
     const qdq_node_list *list = self;
-    const char *names[QDQ_CYCLE_SHOWN];
+    const char *names[QDQ_CYCLE_SHOWN] = {""};
     for (size_t i = 0; i < count && i < QDQ_CYCLE_SHOWN; i++)
         names[i] = list->nodes[members[i]].name;
     qdq_report_cycle(list->r->graph, names, count);

@@ -29,7 +29,7 @@ typedef struct level {
 } level;
 
 typedef struct scanner {
-    qdq_json_text json;
+    qdq_json_source json;
     expects next;
     size_t values, max_values, longest_number;
     level levels[MOST_LEVELS];
@@ -150,7 +150,7 @@ static qdq_status scan_token(scanner *s) {
 }
 
 static qdq_status scan(scanner *s) {
-    qdq_json_text *json = &s->json;
+    qdq_json_source *json = &s->json;
     if (json->length == 0)
         return qdq_json_fail(json, 0, QDQ_ERR_PARSE, "the text is empty, wanted a value");
     if (json->length >= 3 && memcmp(json->text, "\xEF\xBB\xBF", 3) == 0)

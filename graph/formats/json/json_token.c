@@ -14,7 +14,7 @@ enum { MOST_NUMBER_BYTES = 63, SHOWN_BYTES = 80 };
 
 //---- Errors ----
 
-qdq_status qdq_json_fail(qdq_json_text *json, size_t at, qdq_status status, const char *format,
+qdq_status qdq_json_fail(qdq_json_source *json, size_t at, qdq_status status, const char *format,
                          ...) {
     size_t line = 1, column = 1;
     for (size_t i = 0; i < at; i++) {
@@ -33,11 +33,11 @@ qdq_status qdq_json_fail(qdq_json_text *json, size_t at, qdq_status status, cons
     return qdq_fail(json->err, status, "line %zu, column %zu: %s", line, column, sentence);
 }
 
-int qdq_json_peek(const qdq_json_text *json) {
+int qdq_json_peek(const qdq_json_source *json) {
     return json->at < json->length ? (unsigned char)json->text[json->at] : QDQ_JSON_END;
 }
 
-qdq_status qdq_json_wanted(qdq_json_text *json, const char *what) {
+qdq_status qdq_json_wanted(qdq_json_source *json, const char *what) {
     char found[SHOWN_BYTES];
     int c = qdq_json_peek(json);
     const char *rest = json->text + json->at;
@@ -57,7 +57,7 @@ static bool is_letter(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <
 //---- Strings ----
 
 // Returns the four hex digits at text[at] as a number; QDQ_JSON_END if they are not all there.
-static int hex4(const qdq_json_text *json, size_t at) {
+static int hex4(const qdq_json_source *json, size_t at) {
     if (json->length - at < 4) return QDQ_JSON_END;
     int unit = 0;
     for (size_t i = 0; i < 4; i++) {
@@ -73,12 +73,12 @@ static bool is_high(int unit) { return unit >= 0xD800 && unit <= 0xDBFF; }
 static bool is_low(int unit) { return unit >= 0xDC00 && unit <= 0xDFFF; }
 
 // True if the second half of a surrogate pair begins at text[at].
-static bool low_follows(const qdq_json_text *json, size_t at) {
+static bool low_follows(const qdq_json_source *json, size_t at) {
     return json->length - at >= 6 && json->text[at] == '\\' && json->text[at + 1] == 'u' &&
            is_low(hex4(json, at + 2));
 }
 
-static qdq_status take_unicode_escape(qdq_json_text *json) {
+static qdq_status take_unicode_escape(qdq_json_source *json) {
     size_t from = json->at;
     int unit = hex4(json, from + 2);
     if (unit == QDQ_JSON_END)
@@ -99,7 +99,7 @@ static qdq_status take_unicode_escape(qdq_json_text *json) {
     return QDQ_OK;
 }
 
-static qdq_status take_escape(qdq_json_text *json) {
+static qdq_status take_escape(qdq_json_source *json) {
     int c = json->length - json->at >= 2 ? (unsigned char)json->text[json->at + 1] : QDQ_JSON_END;
     if (c == 'u') return take_unicode_escape(json);
     if (c > 0 && strchr("\"\\/bfnrt", c)) {
@@ -110,7 +110,7 @@ static qdq_status take_escape(qdq_json_text *json) {
     return qdq_json_wanted(json, "one of \" \\ / b f n r t u after the backslash");
 }
 
-qdq_status qdq_json_take_string(qdq_json_text *json) {
+qdq_status qdq_json_take_string(qdq_json_source *json) {
     size_t from = json->at++;
     for (int c; (c = qdq_json_peek(json)) != '"';) {
         if (c == QDQ_JSON_END)
@@ -134,7 +134,7 @@ qdq_status qdq_json_take_string(qdq_json_text *json) {
 }
 
 // Writes the character of the escape at `*at` and moves `*at` past it.
-static size_t unescape(const qdq_json_text *json, size_t *at, char *out) {
+static size_t unescape(const qdq_json_source *json, size_t *at, char *out) {
     static const char letters[] = "b\bf\fn\nr\rt\t";
     char c = json->text[*at + 1];
     if (c != 'u') {
@@ -155,7 +155,7 @@ static size_t unescape(const qdq_json_text *json, size_t *at, char *out) {
     return qdq_utf8_write(out, code);
 }
 
-size_t qdq_json_unescape(const qdq_json_text *json, size_t from, size_t to, char *out) {
+size_t qdq_json_unescape(const qdq_json_source *json, size_t from, size_t to, char *out) {
     size_t used = 0;
     for (size_t i = from + 1; i < to - 1;) {
         if (json->text[i] == '\\')
@@ -168,7 +168,7 @@ size_t qdq_json_unescape(const qdq_json_text *json, size_t from, size_t to, char
 
 //---- Numbers and words ----
 
-static size_t skip_digits(qdq_json_text *json) {
+static size_t skip_digits(qdq_json_source *json) {
     size_t from = json->at;
     while (is_digit(qdq_json_peek(json))) json->at++;
     return json->at - from;
@@ -197,7 +197,7 @@ static bool overflows(const char *number, size_t length) {
     return isinf(strtod(plain, NULL));
 }
 
-static qdq_status take_exponent(qdq_json_text *json) {
+static qdq_status take_exponent(qdq_json_source *json) {
     int c = qdq_json_peek(json);
     if (c != 'e' && c != 'E') return QDQ_OK;
     json->at++;
@@ -206,7 +206,7 @@ static qdq_status take_exponent(qdq_json_text *json) {
     return skip_digits(json) ? QDQ_OK : qdq_json_wanted(json, "a digit of the exponent");
 }
 
-qdq_status qdq_json_take_number(qdq_json_text *json) {
+qdq_status qdq_json_take_number(qdq_json_source *json) {
     size_t from = json->at;
     if (qdq_json_peek(json) == '-') json->at++;
     int first = qdq_json_peek(json);
@@ -239,7 +239,7 @@ static bool is_one_of(const char *word, size_t length, const char *const *words)
     return false;
 }
 
-qdq_status qdq_json_take_word(qdq_json_text *json) {
+qdq_status qdq_json_take_word(qdq_json_source *json) {
     static const char *const values[] = {"true", "false", "null", NULL};
     static const char *const not_finite[] = {"NaN", "nan", "Infinity", "inf", "Inf", NULL};
     size_t from = json->at;

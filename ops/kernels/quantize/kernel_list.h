@@ -11,7 +11,7 @@
 //---- Numerics that kernels are written for ----------------------------------
 
 // They set only fields that qdq_numerics_that_matter keeps. A row names them without `numerics_`.
-#define QDQ_TTNN_FUSED \
+#define QDQ_TTNN_NUMERICS \
     .zero_point_order = QDQ_ZERO_POINT_FMA, .nan = QDQ_NAN_QUANT_MAX, .flush_denormals = true
 #define QDQ_TTNN_DEVICE .bfloat16_store = QDQ_BFLOAT16_DEVICE, .flush_denormals = true
 
@@ -28,10 +28,10 @@ static const qdq_numerics numerics_torchao = {.scaling = QDQ_SCALE_RECIPROCAL,
                                               .nan = QDQ_NAN_LOW_BITS};
 static const qdq_numerics numerics_x86 = {.overflow = QDQ_OVERFLOW_X86};
 static const qdq_numerics numerics_arm = {.overflow = QDQ_OVERFLOW_ARM};
-static const qdq_numerics numerics_ttnn_int32 = {QDQ_TTNN_FUSED, .rounding = QDQ_ROUND_HALF_AWAY};
-static const qdq_numerics numerics_ttnn_uint8 = {QDQ_TTNN_FUSED, .rounding = QDQ_ROUND_HALF_AWAY,
+static const qdq_numerics numerics_ttnn_int32 = {QDQ_TTNN_NUMERICS, .rounding = QDQ_ROUND_HALF_AWAY};
+static const qdq_numerics numerics_ttnn_uint8 = {QDQ_TTNN_NUMERICS, .rounding = QDQ_ROUND_HALF_AWAY,
                                                  .overflow = QDQ_OVERFLOW_MAGNITUDE};
-static const qdq_numerics numerics_ttnn_int8 = {QDQ_TTNN_FUSED,
+static const qdq_numerics numerics_ttnn_int8 = {QDQ_TTNN_NUMERICS,
                                                 .rounding = QDQ_ROUND_HALF_UP_BIASED};
 static const qdq_numerics numerics_ttnn_d = {.subtraction = QDQ_SUBTRACT_FLOAT,
                                              .flush_denormals = true};

@@ -4,7 +4,7 @@
 #include "runtime/numerics/dtype.h"
 
 static void store(const qdq_part *part, float sum) {
-    const qdq_sum_order *order = part->params;
+    const qdq_slice_order *order = part->params;
     qdq_slice_store(part->tensors, 0, order->dtype, part->slice, (double)(sum / order->divisor));
 }
 
@@ -52,7 +52,7 @@ typedef struct row {
 } row;
 
 static row row_of(const qdq_part *part, size_t number) {
-    const qdq_sum_order *order = part->params;
+    const qdq_slice_order *order = part->params;
     size_t offset = number * order->row_stride + part->slice * order->width;
     size_t head = (PACKET - offset % PACKET) % PACKET, left;
     if (head > order->width) head = order->width;
@@ -93,7 +93,7 @@ static void end_row(float *sums, const row *r) {
 }
 
 static void take_rows(const qdq_part *part) {
-    const qdq_sum_order *order = part->params;
+    const qdq_slice_order *order = part->params;
     float sums[QDQ_SUM_LANES];
     for (size_t l = 0; l < QDQ_SUM_LANES; l++) sums[l] = (float)part->state->lanes.sums[l];
     for (size_t i = 0, n; i < part->n; i += n) {
@@ -112,18 +112,18 @@ static const qdq_slice_op rows = {.passes = {{begin, take_rows, end_rows}}, .pas
 
 //---- Which --------------------------------------------------------------------
 
-const qdq_slice_op *qdq_sum_order_of(const qdq_reduce_axes *slices, qdq_sum_order *order) {
+const qdq_slice_op *qdq_slice_order_of(const qdq_reduce_axes *slices, qdq_slice_order *order) {
     const qdq_slice_dim *within = slices->within, *across = slices->across;
     bool has_rows = slices->within_rank && within[0].stride == 1;
     if (has_rows && slices->within_rank == 1 && slices->across_rank <= 1) {
-        *order = (qdq_sum_order){.width = slices->n};
+        *order = (qdq_slice_order){.width = slices->n};
         return &rows;
     }
     if (has_rows && slices->within_rank == 2 && slices->across_rank == 1) {
-        *order = (qdq_sum_order){.width = within[0].size, .row_stride = within[1].stride};
+        *order = (qdq_slice_order){.width = within[0].size, .row_stride = within[1].stride};
         return &rows;
     }
-    *order = (qdq_sum_order){0};
+    *order = (qdq_slice_order){0};
     bool is_krk = slices->within_rank == 1 && slices->across_rank == 2 && across[0].stride == 1;
     return is_krk ? &fours : &in_order;
 }

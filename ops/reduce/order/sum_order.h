@@ -8,11 +8,11 @@
 
 // Params of the passes. In the first two orders a slice has rows of `width` elements side by side
 // in memory; row r of slice s begins at element r * row_stride + s * width of x.
-typedef struct qdq_sum_order {
+typedef struct qdq_slice_order {
     size_t width, row_stride;
     float divisor;    // of the result
     qdq_dtype dtype;  // of output 0
-} qdq_sum_order;
+} qdq_slice_order;
 
 // Passes that add the elements of a slice, divide, and store output 0. K stands for dims that stay,
 // R for reduced dims; neighbours of a kind count as one:
@@ -26,6 +26,6 @@ typedef struct qdq_sum_order {
 //     others     elements in order
 //
 // Found by experiment with ONNX Runtime 1.32; the first is Eigen's reduction of packets of four.
-const qdq_slice_op *qdq_sum_order_of(const qdq_reduce_axes *slices, qdq_sum_order *order);
+const qdq_slice_op *qdq_slice_order_of(const qdq_reduce_axes *slices, qdq_slice_order *order);
 
 #endif
