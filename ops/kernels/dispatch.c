@@ -9,8 +9,12 @@
 // one library for each instruction set: AVX2 and AVX-512 on x86-64, NEON on aarch64. Meson's
 // option `simd` decides which of them a build has, and runtime/base/cpu.c which of them a run
 // uses. Two targets whose numerics have the same fields share kernels.
+#include "ops/kernels/kernel.h"
+
+#if defined(QDQ_SIMD_X86) || defined(QDQ_SIMD_NEON)
 #include "ops/kernels/quantize/chip_list.h"
 #include "ops/kernels/quantize/kernel_list.h"
+#endif
 
 //---- The rows ---------------------------------------------------------------
 

@@ -2,7 +2,9 @@
 // Prepares Quantize with constant scales along rows: computes the numbers that its kernels need of
 // each scale and zero point once, when a graph is compiled.
 #include "ops/kernels/kernel.h"
+#if defined(QDQ_SIMD_X86)
 #include "ops/kernels/quantize/kernel_list.h"
+#endif
 
 typedef struct prepared_row {
     qdq_tile_fn *kernel, *prepared;
