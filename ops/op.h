@@ -122,6 +122,8 @@ bool qdq_op_has_whole_fields(const qdq_op *op, size_t size);
 bool qdq_attr_is_set(const qdq_attr_desc *attr, const void *field);
 // Returns the op with this name, or NULL.
 const qdq_op *qdq_op_find(const char *name);
+// True if only another profile of the build has an op with this name.
+bool qdq_op_is_lacked(const char *name);
 // Returns the kind of random data that suits a port.
 qdq_fill qdq_fill_of(const char *op, const char *port);
 

@@ -6,97 +6,105 @@
 #include "ops/elementwise/elementwise_ops.h"
 #include "ops/op.h"
 #include "ops/synonyms.h"
+#include "runtime/base/profile.h"
 
-// X(description) of an op, ROW(id, ...) of a row of ops/elementwise/elementwise_ops.h whose
-// description is qdq_op_<id>. In the order of `qdq ops`.
-#define OPS(X, ROW)                       \
-    X(qdq_op_quantize)                    \
-    X(qdq_op_dequantize)                  \
-    X(qdq_op_dynamic_quantize)            \
-    X(qdq_op_requantize)                  \
-    X(qdq_op_cast)                        \
-    QDQ_UNARY_OPS(ROW)                    \
-    X(qdq_op_is_inf)                      \
-    X(qdq_op_leaky_relu)                  \
-    X(qdq_op_elu)                         \
-    X(qdq_op_hard_sigmoid)                \
-    X(qdq_op_clamp)                       \
-    X(qdq_op_gelu)                        \
-    QDQ_BINARY_OPS(ROW)                   \
-    X(qdq_op_bit_shift)                   \
-    X(qdq_op_mod)                         \
-    X(qdq_op_select)                      \
-    X(qdq_op_bias_add)                    \
-    X(qdq_op_prelu)                       \
-    X(qdq_op_matmul)                      \
-    X(qdq_op_convolution)                 \
-    X(qdq_op_conv_transpose)              \
-    X(qdq_op_softmax)                     \
-    X(qdq_op_log_softmax)                 \
-    X(qdq_op_layer_norm)                  \
-    X(qdq_op_rms_norm)                    \
-    X(qdq_op_group_norm)                  \
-    X(qdq_op_batch_norm_inference)        \
-    X(qdq_op_batch_norm_forward_training) \
-    X(qdq_op_reduce_l1)                   \
-    X(qdq_op_reduce_l2)                   \
-    X(qdq_op_reduce_max)                  \
-    X(qdq_op_reduce_mean)                 \
-    X(qdq_op_reduce_min)                  \
-    X(qdq_op_reduce_prod)                 \
-    X(qdq_op_reduce_sum)                  \
-    X(qdq_op_cum_sum)                     \
-    X(qdq_op_arg_max)                     \
-    X(qdq_op_arg_min)                     \
-    X(qdq_op_top_k)                       \
-    X(qdq_op_matmul_integer)              \
-    X(qdq_op_conv_integer)                \
-    X(qdq_op_qlinear_matmul)              \
-    X(qdq_op_matmul_integer_to_float)     \
-    X(qdq_op_qgemm)                       \
-    X(qdq_op_matmul_nbits)                \
-    X(qdq_op_qlinear_conv)                \
-    X(qdq_op_qlinear_add)                 \
-    X(qdq_op_qlinear_mul)                 \
-    X(qdq_op_qlinear_average_pool)        \
-    X(qdq_op_qlinear_global_average_pool) \
-    X(qdq_op_qlinear_softmax)             \
-    X(qdq_op_avg_pool)                    \
-    X(qdq_op_max_pool)                    \
-    X(qdq_op_interpolate)                 \
-    X(qdq_op_concat)                      \
-    X(qdq_op_reshape)                     \
-    X(qdq_op_transpose)                   \
-    X(qdq_op_reorder)                     \
-    X(qdq_op_to_memory_config)            \
-    X(qdq_op_interleaved_to_sharded)      \
-    X(qdq_op_sharded_to_interleaved)      \
-    X(qdq_op_reshard)                     \
-    X(qdq_op_to_layout)                   \
-    X(qdq_op_gen_index)                   \
-    X(qdq_op_slice)                       \
-    X(qdq_op_pad)                         \
-    X(qdq_op_expand)                      \
-    X(qdq_op_tile)                        \
-    X(qdq_op_gather)                      \
-    X(qdq_op_gather_elements)             \
-    X(qdq_op_gather_nd)                   \
-    X(qdq_op_scatter_elements)            \
-    X(qdq_op_scatter_nd)                  \
-    X(qdq_op_depth_to_space)              \
-    X(qdq_op_space_to_depth)              \
-    X(qdq_op_trilu)                       \
-    X(qdq_op_eye_like)                    \
-    X(qdq_op_one_hot)                     \
-    X(qdq_op_dropout)
+// X(description) of an op, FULL(description, name) of an op that the profile core lacks, and
+// ROW(id, ...) of a row of ops/elementwise/elementwise_ops.h whose description is qdq_op_<id>. In
+// the order of `qdq ops`.
+#define OPS(X, ROW, FULL)                                                \
+    X(qdq_op_quantize)                                                   \
+    X(qdq_op_dequantize)                                                 \
+    X(qdq_op_dynamic_quantize)                                           \
+    X(qdq_op_requantize)                                                 \
+    X(qdq_op_cast)                                                       \
+    QDQ_UNARY_OPS(ROW)                                                   \
+    X(qdq_op_is_inf)                                                     \
+    X(qdq_op_leaky_relu)                                                 \
+    X(qdq_op_elu)                                                        \
+    X(qdq_op_hard_sigmoid)                                               \
+    X(qdq_op_clamp)                                                      \
+    X(qdq_op_gelu)                                                       \
+    QDQ_BINARY_OPS(ROW)                                                  \
+    X(qdq_op_bit_shift)                                                  \
+    X(qdq_op_mod)                                                        \
+    X(qdq_op_select)                                                     \
+    X(qdq_op_bias_add)                                                   \
+    X(qdq_op_prelu)                                                      \
+    X(qdq_op_matmul)                                                     \
+    FULL(qdq_op_convolution, "Convolution")                              \
+    FULL(qdq_op_conv_transpose, "ConvTranspose")                         \
+    X(qdq_op_softmax)                                                    \
+    X(qdq_op_log_softmax)                                                \
+    X(qdq_op_layer_norm)                                                 \
+    X(qdq_op_rms_norm)                                                   \
+    FULL(qdq_op_group_norm, "GroupNorm")                                 \
+    FULL(qdq_op_batch_norm_inference, "BatchNormInference")              \
+    FULL(qdq_op_batch_norm_forward_training, "BatchNormForwardTraining") \
+    X(qdq_op_reduce_l1)                                                  \
+    X(qdq_op_reduce_l2)                                                  \
+    X(qdq_op_reduce_max)                                                 \
+    X(qdq_op_reduce_mean)                                                \
+    X(qdq_op_reduce_min)                                                 \
+    X(qdq_op_reduce_prod)                                                \
+    X(qdq_op_reduce_sum)                                                 \
+    FULL(qdq_op_cum_sum, "CumSum")                                       \
+    FULL(qdq_op_arg_max, "ArgMax")                                       \
+    FULL(qdq_op_arg_min, "ArgMin")                                       \
+    FULL(qdq_op_top_k, "TopK")                                           \
+    FULL(qdq_op_matmul_integer, "MatMulInteger")                         \
+    FULL(qdq_op_conv_integer, "ConvInteger")                             \
+    FULL(qdq_op_qlinear_matmul, "QLinearMatMul")                         \
+    FULL(qdq_op_matmul_integer_to_float, "MatMulIntegerToFloat")         \
+    FULL(qdq_op_qgemm, "QGemm")                                          \
+    FULL(qdq_op_matmul_nbits, "MatMulNBits")                             \
+    FULL(qdq_op_qlinear_conv, "QLinearConv")                             \
+    FULL(qdq_op_qlinear_add, "QLinearAdd")                               \
+    FULL(qdq_op_qlinear_mul, "QLinearMul")                               \
+    FULL(qdq_op_qlinear_average_pool, "QLinearAveragePool")              \
+    FULL(qdq_op_qlinear_global_average_pool, "QLinearGlobalAveragePool") \
+    FULL(qdq_op_qlinear_softmax, "QLinearSoftmax")                       \
+    FULL(qdq_op_avg_pool, "AvgPool")                                     \
+    FULL(qdq_op_max_pool, "MaxPool")                                     \
+    FULL(qdq_op_interpolate, "Interpolate")                              \
+    FULL(qdq_op_concat, "Concat")                                        \
+    X(qdq_op_reshape)                                                    \
+    X(qdq_op_transpose)                                                  \
+    X(qdq_op_reorder)                                                    \
+    X(qdq_op_to_memory_config)                                           \
+    X(qdq_op_interleaved_to_sharded)                                     \
+    X(qdq_op_sharded_to_interleaved)                                     \
+    X(qdq_op_reshard)                                                    \
+    X(qdq_op_to_layout)                                                  \
+    X(qdq_op_gen_index)                                                  \
+    FULL(qdq_op_slice, "Slice")                                          \
+    FULL(qdq_op_pad, "Pad")                                              \
+    FULL(qdq_op_expand, "Expand")                                        \
+    FULL(qdq_op_tile, "Tile")                                            \
+    FULL(qdq_op_gather, "Gather")                                        \
+    FULL(qdq_op_gather_elements, "GatherElements")                       \
+    FULL(qdq_op_gather_nd, "GatherND")                                   \
+    FULL(qdq_op_scatter_elements, "ScatterElements")                     \
+    FULL(qdq_op_scatter_nd, "ScatterND")                                 \
+    FULL(qdq_op_depth_to_space, "DepthToSpace")                          \
+    FULL(qdq_op_space_to_depth, "SpaceToDepth")                          \
+    FULL(qdq_op_trilu, "Trilu")                                          \
+    FULL(qdq_op_eye_like, "EyeLike")                                     \
+    FULL(qdq_op_one_hot, "OneHot")                                       \
+    FULL(qdq_op_dropout, "Dropout")
 
 #define DECLARE(description) extern const qdq_op description;
 #define DECLARE_ROW(id, ...) extern const qdq_op qdq_op_##id;
-OPS(DECLARE, DECLARE_ROW)
+#define DECLARE_FULL(description, name) QDQ_FULL(DECLARE(description))
+OPS(DECLARE, DECLARE_ROW, DECLARE_FULL)
 
 #define ENTRY(description) &(description),
 #define ENTRY_ROW(id, ...) &qdq_op_##id,
-static const qdq_op *const ops[] = {OPS(ENTRY, ENTRY_ROW)};
+#define ENTRY_FULL(description, name) QDQ_FULL(ENTRY(description))
+static const qdq_op *const ops[] = {OPS(ENTRY, ENTRY_ROW, ENTRY_FULL)};
+
+#define NO_ENTRY(...)
+#define NAME(description, name) QDQ_NOT_FULL(name, )
+static const char *const lacked[] = {OPS(NO_ENTRY, NO_ENTRY, NAME) NULL};
 
 enum { OP_COUNT = sizeof ops / sizeof ops[0] };
 
@@ -104,6 +112,12 @@ const qdq_op *qdq_op_find(const char *name) {
     for (size_t i = 0; i < OP_COUNT; i++)
         if (strcmp(ops[i]->name, name) == 0) return ops[i];
     return NULL;
+}
+
+bool qdq_op_is_lacked(const char *name) {
+    for (size_t i = 0; lacked[i]; i++)
+        if (strcmp(lacked[i], name) == 0) return true;
+    return false;
 }
 
 const char *qdq_op_meant(const char *name) {

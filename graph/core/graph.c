@@ -10,6 +10,7 @@
 #include "graph/core/target.h"
 #include "include/qdq/inspect.h"
 #include "runtime/base/fp_environment.h"
+#include "runtime/base/profile.h"
 #include "runtime/base/utf8.h"
 #include "runtime/numerics/dtype.h"
 
@@ -411,6 +412,19 @@ qdq_value qdq_graph_add_node(qdq_graph *graph, const qdq_op *op, const void *att
     return (qdq_value){node.outputs[0]};
 }
 
+static void report_unknown_op(qdq_graph *graph, const char *name, const char *op) {
+    qdq_findings *f = &graph->findings;
+    qdq_subject subject = {name, NULL, "op", NULL};
+    if (qdq_op_is_lacked(op))
+        qdq_report_add(f, "core", &qdq_core_rules[QDQ_RULE_OP_UNKNOWN],
+                       (qdq_subject){name, NULL, NULL, NULL},
+                       qdq_text(f, "this build of qdq has no op '%s'", op), NULL,
+                       QDQ_BUILD_WITH("-Dprofile=full"));
+    else
+        qdq_report_near(f, QDQ_RULE_OP_UNKNOWN, subject, qdq_text(f, "is '%.64s'", op),
+                        "a known op", qdq_op_meant(op));
+}
+
 qdq_value qdq_add_node(qdq_graph *graph, const char *op_name, const void *attrs,
                        size_t attrs_size) {
     QDQ_FIXED_ENVIRONMENT;
@@ -419,8 +433,6 @@ qdq_value qdq_add_node(qdq_graph *graph, const char *op_name, const void *attrs,
     if (op) return qdq_graph_add_node(graph, op, attrs, attrs_size);
     const char *name = NULL;
     if (attrs && attrs_size >= sizeof name) memcpy(&name, attrs, sizeof name);
-    qdq_report_near(&graph->findings, QDQ_RULE_OP_UNKNOWN, (qdq_subject){name, NULL, "op", NULL},
-                    qdq_text(&graph->findings, "is '%.64s'", op_name ? op_name : ""), "a known op",
-                    qdq_op_meant(op_name));
+    report_unknown_op(graph, name, op_name ? op_name : "");
     return qdq_graph_add_invalid(graph, name);
 }
