@@ -6,23 +6,31 @@
 #include <string.h>
 
 #include "runtime/base/did_you_mean.h"
+#include "runtime/base/profile.h"
 #include "runtime/base/words.h"
 
-#define TARGETS(X)         \
-    X(qdq_target_core)     \
-    X(qdq_target_onnx)     \
-    X(qdq_target_ort)      \
-    X(qdq_target_onednn)   \
-    X(qdq_target_tensorrt) \
-    X(qdq_target_tripy)    \
-    X(qdq_target_ttnn)     \
-    X(qdq_target_torchao)
+// X(description), FULL(description, name) of a target that the profile core lacks.
+#define TARGETS(X, FULL)                  \
+    X(qdq_target_core)                    \
+    FULL(qdq_target_onnx, "onnx")         \
+    FULL(qdq_target_ort, "ort")           \
+    FULL(qdq_target_onednn, "onednn")     \
+    FULL(qdq_target_tensorrt, "tensorrt") \
+    FULL(qdq_target_tripy, "tripy")       \
+    X(qdq_target_ttnn)                    \
+    FULL(qdq_target_torchao, "torchao")
 
 #define DECLARE(description) extern const qdq_target description;
-TARGETS(DECLARE)
+#define DECLARE_FULL(description, name) QDQ_FULL(DECLARE(description))
+TARGETS(DECLARE, DECLARE_FULL)
 
 #define ENTRY(description) &(description),
-static const qdq_target *const targets[] = {TARGETS(ENTRY)};
+#define ENTRY_FULL(description, name) QDQ_FULL(ENTRY(description))
+static const qdq_target *const targets[] = {TARGETS(ENTRY, ENTRY_FULL)};
+
+#define NO_ENTRY(description)
+#define NAME(description, name) QDQ_NOT_FULL(name, )
+static const char *const lacked[] = {TARGETS(NO_ENTRY, NAME) NULL};
 
 enum { TARGET_COUNT = sizeof targets / sizeof targets[0], MAX_VERSIONS = 32 };
 
@@ -127,6 +135,13 @@ static size_t default_index(const qdq_target *target) {
     return at;
 }
 
+// True if only another profile of the build has a target with this name.
+static bool is_lacked(const char *name, size_t length) {
+    for (size_t i = 0; lacked[i]; i++)
+        if (strlen(lacked[i]) == length && strncmp(lacked[i], name, length) == 0) return true;
+    return false;
+}
+
 // Finds the target called "TARGET" or "TARGET@VERSION", with default options.
 static bool find_target(const char *name, qdq_target_version *out, qdq_error *err) {
     const char *names[TARGET_COUNT];
@@ -141,7 +156,11 @@ static bool find_target(const char *name, qdq_target_version *out, qdq_error *er
             *out = at_version(target, &target->versions[default_index(target)]);
         return true;
     }
-    tell_unknown(err, "target", name, names, TARGET_COUNT);
+    if (is_lacked(name, length))
+        qdq_fail(err, QDQ_ERR_UNSUPPORTED, "this build of qdq has no target '%.*s': %s",
+                 (int)length, name, QDQ_BUILD_WITH("-Dprofile=full"));
+    else
+        tell_unknown(err, "target", name, names, TARGET_COUNT);
     return false;
 }
 
