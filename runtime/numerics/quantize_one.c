@@ -3,6 +3,7 @@
 #include "runtime/numerics/quantize_one.h"
 
 #include "runtime/base/error.h"
+#include "runtime/base/profile.h"
 
 qdq_range qdq_range_of(qdq_dtype dtype, const int64_t *quant_min, const int64_t *quant_max,
                        const qdq_numerics *numerics) {
@@ -34,6 +35,13 @@ static qdq_status check_float(const char *name, qdq_dtype dtype, qdq_error *err)
 #define CHECK_ENUM(field, last) QDQ_TRY(check_enum(#field, (int)n->field, last, err))
 #define CHECK_FLOAT(field) QDQ_TRY(check_float(#field, n->field, err))
 
+// A field that only targets of the profile full set, and only its kernels know.
+#define CHECK_FULL(field, last)                                                           \
+    CHECK_ENUM(field, last);                                                              \
+    QDQ_NOT_FULL(if (n->field) return qdq_fail(                                           \
+        err, QDQ_ERR_UNSUPPORTED, "numerics: this build of qdq has no %s %d: %s", #field, \
+        (int)n->field, QDQ_BUILD_WITH("-Dprofile=full")))
+
 qdq_status qdq_numerics_check(const qdq_numerics *n, qdq_error *err) {
     CHECK_ENUM(rounding, QDQ_ROUND_HALF_UP_BIASED);
     CHECK_ENUM(scaling, QDQ_SCALE_DEVICE_RECIPROCAL);
@@ -50,8 +58,8 @@ qdq_status qdq_numerics_check(const qdq_numerics *n, qdq_error *err) {
     CHECK_ENUM(cast_form, QDQ_CAST_ONNX_RUNTIME);
     CHECK_ENUM(power_scale, QDQ_POWER_SCALE_ONE);
     CHECK_ENUM(block_float_store, QDQ_BLOCK_FLOAT_PRECISE);
-    CHECK_ENUM(float_ops, QDQ_FLOAT_OPS_ONNX_RUNTIME_ARM);
-    CHECK_ENUM(pair_sums, QDQ_PAIR_SUMS_SATURATE);
+    CHECK_FULL(float_ops, QDQ_FLOAT_OPS_ONNX_RUNTIME_ARM);
+    CHECK_FULL(pair_sums, QDQ_PAIR_SUMS_SATURATE);
     CHECK_ENUM(qlinear, QDQ_QLINEAR_FMA64);
     CHECK_FLOAT(input_dtype);
     CHECK_FLOAT(scale_dtype);
