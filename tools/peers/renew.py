@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares every op, bit by bit, with a release of ONNX Runtime, and prints what the evidence of qdq should say.
 
-    python3 renew.py VERSION --library BUILD/libqdq.so.0 [--release 1.31] [--cpu vnni] [--folder FOLDER]
+    python3 renew.py VERSION --library BUILD/libqdq.so.0 [--release 1.32] [--cpu vnni] [--folder FOLDER]
                      [--count 12] [--graphs 300] [--seed 1] [--only WORDS] [--markdown] [--failed FOLDER]
 
 VERSION is a release on PyPI, "1.32.0"; FOLDER gets an environment with it (default: a folder beside this script's
-temporary files, kept for the next run). RELEASE and CPU name the versions of targets onnx and ort that stand for it.
+temporary files, kept for the next run). RELEASE and CPU name the versions of targets onnx and ort that stand for it; a new release is compared with the newest
+one that they have.
 
 Target onnx is compared with ONNX Runtime without optimizations: models of one node from onnx_reader.py and
 onnx_float_bits.py, of one elementwise node on all kinds of bits (element_models.py), and networks of which every value is an output, so that the first node with other bits is known.
@@ -294,7 +295,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("version", help='release on PyPI, "1.32.0"')
     parser.add_argument("--library", type=Path, required=True, help="libqdq.so.0 of a build")
-    parser.add_argument("--release", default="1.31", help="release of targets onnx and ort (1.31)")
+    parser.add_argument("--release", help="release of targets onnx and ort (of VERSION)")
     parser.add_argument("--cpu", default="vnni", help="kernels that this CPU takes (vnni)")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "qdq-peers")
     parser.add_argument("--count", type=int, default=12, help="models of each kind for target onnx (12)")
@@ -304,6 +305,7 @@ def main():
     parser.add_argument("--failed", type=Path, help="where models with silent differences are kept")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
+    args.release = args.release or args.version.rpartition(".")[0]
     if args.inside:
         return survey(args)
     python = environment(args.folder, args.version)
