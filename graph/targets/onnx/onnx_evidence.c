@@ -49,12 +49,15 @@ static bool only_moves(const qdq_op_context *ctx) {
 //---- Rows -------------------------------------------------------------------
 
 #define OLD "1.29-vnni 1.29-avx2 1.29-avx512 1.29-neon 1.29-dot 1.29-i8mm"
+#define VNNI_CPUS "1.31-vnni 1.32-vnni"
 #define X86 "1.31-vnni 1.31-avx2 1.31-avx512"
+#define NEW_X86 "1.32-avx2 1.32-avx512"
+#define NEW_ARM "1.32-neon 1.32-dot 1.32-i8mm"
 #define ARM "1.31-neon 1.31-dot 1.31-i8mm"
-#define ALL_CPUS OLD " " X86 " " ARM
+#define ALL_CPUS OLD " " X86 " " ARM " 1.32-vnni " NEW_X86 " " NEW_ARM
 
 #define PEER "ONNX Runtime 1.31.1 without optimizations on "
-#define VNNI PEER "a CPU with AVX512-VNNI"
+#define VNNI "ONNX Runtime 1.31.1 and 1.32.0 without optimizations on a CPU with AVX512-VNNI"
 #define OLD_PEER "ONNX Runtime 1.29.0 without optimizations on a CPU with AVX2"
 
 #define CODERS "Quantize Dequantize DynamicQuantize Requantize", "quantizing ops", ""
@@ -95,40 +98,44 @@ const qdq_evidence_row qdq_onnx_evidence[] = {
     QDQ_RUN("1.31-neon", "Quantize", "Quantize", PEER "qemu 7.2 as cortex-a72", "21,616,640 codes, every float16 among them", "2026-11-25"),
     QDQ_RUN_IF(NULL, X86, CODERS, "ONNX Runtime 1.31 and the vectors of ONNX 1.22", "each node of models/ that ONNX has; 600,000 elements of random nodes", "2026-11-29"),
     QDQ_RUN_IF(NULL, ARM, CODERS, PEER "qemu 7.2, aarch64", "65 recorded models", "2026-11-24"),
+    QDQ_RUN("1.32-vnni", "Quantize", "Quantize", "ONNX Runtime 1.32.0 without optimizations on a CPU with AVX512-VNNI",
+            "24,934,400 codes, every float16 among them", "2026-11-29"),
+    QDQ_RUN_IF(NULL, "1.32-vnni", CODERS, VNNI, "600,000 elements of random nodes", "2026-11-29"),
+    QDQ_READ_IF(NULL, NEW_X86 " " NEW_ARM, CODERS, "the kernels of 1.32-vnni"),
     QDQ_READ_IF(NULL, OLD, CODERS, "the kernels of 1.29-avx2"),
-    QDQ_RUN(X86, "Cast", "Cast", "ml_dtypes and ONNX Runtime 1.31", "every value of at most 16 bits to every dtype", "2026-11-21"),
-    QDQ_READ_IF(NULL, OLD " " ARM, "Cast", "Cast", "", "the conversions of 1.31 on x86-64"),
+    QDQ_RUN(X86 " 1.32-vnni", "Cast", "Cast", "ml_dtypes and ONNX Runtime 1.31", "every value of at most 16 bits to every dtype", "2026-11-21"),
+    QDQ_READ_IF(NULL, OLD " " ARM " " NEW_X86 " " NEW_ARM, "Cast", "Cast", "", "the conversions of 1.31 on x86-64"),
 
-    QDQ_RUN_IF(qdq_is_float32, "1.31-vnni", FLOAT_OPS, VNNI, "6,100,000 elements", "2026-11-29"),
-    QDQ_RUN_IF(qdq_is_float32, "1.31-vnni", MORE_FLOAT_OPS, VNNI, "947,360 elements", "2026-11-29"),
-    QDQ_RUN_IF(qdq_is_float32, "1.31-vnni", "SoftMax", "SoftMax", "float32", VNNI, "1,120,640 elements", "2026-11-29"),
-    QDQ_RUN_IF(adds_rows, "1.31-vnni", "AvgPool", "AvgPool", "float32, opset 19 or later", VNNI, "49,486 elements", "2026-11-29"),
-    QDQ_RUN_IF(is_no_image_mean, "1.31-vnni", "ReduceMean", "ReduceMean", "float32, not all positions of an image", VNNI, "2,283 elements", "2026-11-29"),
-    QDQ_RUN_IF(is_float16, "1.31-vnni", HALF_OPS, VNNI, "every float16", "2026-11-29"),
+    QDQ_RUN_IF(qdq_is_float32, VNNI_CPUS, FLOAT_OPS, VNNI, "6,100,000 elements", "2026-11-29"),
+    QDQ_RUN_IF(qdq_is_float32, VNNI_CPUS, MORE_FLOAT_OPS, VNNI, "947,360 elements", "2026-11-29"),
+    QDQ_RUN_IF(qdq_is_float32, VNNI_CPUS, "SoftMax", "SoftMax", "float32", VNNI, "1,120,640 elements", "2026-11-29"),
+    QDQ_RUN_IF(adds_rows, VNNI_CPUS, "AvgPool", "AvgPool", "float32, opset 19 or later", VNNI, "49,486 elements", "2026-11-29"),
+    QDQ_RUN_IF(is_no_image_mean, VNNI_CPUS, "ReduceMean", "ReduceMean", "float32, not all positions of an image", VNNI, "2,283 elements", "2026-11-29"),
+    QDQ_RUN_IF(is_float16, VNNI_CPUS, HALF_OPS, VNNI, "every float16", "2026-11-29"),
     QDQ_CLOSE_IF(is_float16, ALL_CPUS, OTHER_HALF_OPS, VNNI, "every float16: 1 to 2,047 differ", "2026-11-29"),
     QDQ_RUN_IF(qdq_is_float32, "1.31-avx2", FLOAT_OPS, PEER "qemu 7.2 without AVX-512", "recorded results", "2026-11-23"),
     QDQ_RUN_IF(qdq_is_float32, "1.31-avx2", "SoftMax", "SoftMax", "float32", PEER "a CPU with AVX2", "1,114,443 elements", "2026-11-25"),
     QDQ_RUN_IF(qdq_is_float32, "1.29-avx2", FLOAT_OPS, OLD_PEER, "4,435,220 elements", "2026-11-25"),
-    QDQ_READ_IF(qdq_is_float32, "1.31-avx512 1.29-vnni 1.29-avx512", FLOAT_OPS, "the kernels of 1.31-vnni: no float op reads VNNI"),
-    QDQ_READ_IF(qdq_is_float32, "1.31-avx512 1.31-avx2 1.29-vnni 1.29-avx2 1.29-avx512", MORE_FLOAT_OPS, "the kernels of 1.31-vnni"),
-    QDQ_READ_IF(qdq_is_float32, "1.31-avx512 1.29-vnni 1.29-avx2 1.29-avx512", "SoftMax", "SoftMax", "float32", "ONNX Runtime's MLAS"),
-    QDQ_READ_IF(adds_rows, "1.31-avx512 1.31-avx2 1.29-vnni 1.29-avx2 1.29-avx512", "AvgPool", "AvgPool", "float32, opset 19 or later", "ONNX Runtime's MLAS"),
-    QDQ_READ_IF(is_no_image_mean, "1.31-avx512 1.31-avx2 1.29-vnni 1.29-avx2 1.29-avx512", "ReduceMean", "ReduceMean", "float32, not all positions of an image", "the kernels of 1.31-vnni"),
+    QDQ_READ_IF(qdq_is_float32, "1.31-avx512 1.29-vnni 1.29-avx512 " NEW_X86, FLOAT_OPS, "the kernels of 1.31-vnni: no float op reads VNNI"),
+    QDQ_READ_IF(qdq_is_float32, "1.31-avx512 1.31-avx2 1.29-vnni 1.29-avx2 1.29-avx512 " NEW_X86, MORE_FLOAT_OPS, "the kernels of 1.31-vnni"),
+    QDQ_READ_IF(qdq_is_float32, "1.31-avx512 1.29-vnni 1.29-avx2 1.29-avx512 " NEW_X86, "SoftMax", "SoftMax", "float32", "ONNX Runtime's MLAS"),
+    QDQ_READ_IF(adds_rows, "1.31-avx512 1.31-avx2 1.29-vnni 1.29-avx2 1.29-avx512 " NEW_X86, "AvgPool", "AvgPool", "float32, opset 19 or later", "ONNX Runtime's MLAS"),
+    QDQ_READ_IF(is_no_image_mean, "1.31-avx512 1.31-avx2 1.29-vnni 1.29-avx2 1.29-avx512 " NEW_X86, "ReduceMean", "ReduceMean", "float32, not all positions of an image", "the kernels of 1.31-vnni"),
 
-    QDQ_RUN_IF(NULL, "1.31-vnni", INTEGER_OPS, VNNI, "107,000 elements", "2026-11-29"),
+    QDQ_RUN_IF(NULL, VNNI_CPUS, INTEGER_OPS, VNNI, "107,000 elements", "2026-11-29"),
     QDQ_RUN_IF(NULL, "1.31-avx2", INTEGER_OPS, PEER "qemu 7.2 as Haswell", "every code of the recorded models", "2026-11-24"),
-    QDQ_READ_IF(NULL, OLD " 1.31-avx512 " ARM, INTEGER_OPS, "ONNX Runtime's MLAS"),
-    QDQ_RUN_IF(NULL, "1.31-vnni", QLINEAR_OPS, VNNI, "4,536,808 codes", "2026-11-24"),
+    QDQ_READ_IF(NULL, OLD " 1.31-avx512 " ARM " " NEW_X86 " " NEW_ARM, INTEGER_OPS, "ONNX Runtime's MLAS"),
+    QDQ_RUN_IF(NULL, VNNI_CPUS, QLINEAR_OPS, VNNI, "4,536,808 codes", "2026-11-24"),
     QDQ_RUN_IF(NULL, "1.29-avx2", QLINEAR_OPS, OLD_PEER, "4,536,808 codes", "2026-11-25"),
-    QDQ_READ_IF(NULL, "1.29-vnni 1.29-avx512 1.29-neon 1.29-dot 1.29-i8mm 1.31-avx2 1.31-avx512 " ARM, QLINEAR_OPS, "ONNX Runtime's MLAS and qlinear_softmax.cc"),
+    QDQ_READ_IF(NULL, "1.29-vnni 1.29-avx512 1.29-neon 1.29-dot 1.29-i8mm 1.31-avx2 1.31-avx512 " ARM " " NEW_X86 " " NEW_ARM, QLINEAR_OPS, "ONNX Runtime's MLAS and qlinear_softmax.cc"),
 
-    QDQ_RUN("1.31-vnni", QDQ_MOVING_OPS " ScatterElements ScatterND Split", "moves", VNNI, "80,000 elements", "2026-11-29"),
-    QDQ_RUN("1.31-vnni", QDQ_CHOOSING_OPS " Max Min", "choices and comparisons", VNNI, "4,800,000 elements of any bits", "2026-11-29"),
-    QDQ_RUN_IF(is_rounded_once, "1.31-vnni", ARITHMETIC, VNNI, "2,900,000 elements of any bits", "2026-11-29"),
-    QDQ_RUN_IF(qdq_is_whole, "1.31-vnni", QDQ_ROUNDED_ONCE " Mod CumSum", "arithmetic", "integers", VNNI, "920,000 elements of any bits", "2026-11-29"),
-    QDQ_RUN_IF(is_nearest, "1.31-vnni", "Interpolate", "Interpolate", "nearest", VNNI, "random models", "2026-11-23"),
-    QDQ_RUN_IF(only_moves, "1.31-vnni", "Resize Upsample", "Resize", "nodes that only move elements", VNNI, "1,768 elements", "2026-11-29"),
-    QDQ_RUN("1.31-vnni", "GridSample", "GridSample", VNNI, "3,228 elements", "2026-11-29"),
+    QDQ_RUN(VNNI_CPUS, QDQ_MOVING_OPS " ScatterElements ScatterND Split", "moves", VNNI, "80,000 elements", "2026-11-29"),
+    QDQ_RUN(VNNI_CPUS, QDQ_CHOOSING_OPS " Max Min", "choices and comparisons", VNNI, "4,800,000 elements of any bits", "2026-11-29"),
+    QDQ_RUN_IF(is_rounded_once, VNNI_CPUS, ARITHMETIC, VNNI, "2,900,000 elements of any bits", "2026-11-29"),
+    QDQ_RUN_IF(qdq_is_whole, VNNI_CPUS, QDQ_ROUNDED_ONCE " Mod CumSum", "arithmetic", "integers", VNNI, "920,000 elements of any bits", "2026-11-29"),
+    QDQ_RUN_IF(is_nearest, VNNI_CPUS, "Interpolate", "Interpolate", "nearest", VNNI, "random models", "2026-11-23"),
+    QDQ_RUN_IF(only_moves, VNNI_CPUS, "Resize Upsample", "Resize", "nodes that only move elements", VNNI, "1,768 elements", "2026-11-29"),
+    QDQ_RUN(VNNI_CPUS, "GridSample", "GridSample", VNNI, "3,228 elements", "2026-11-29"),
     QDQ_READ_IF(NULL, "", QDQ_MOVING_OPS " ScatterElements ScatterND Split", "moves", "", "ONNX's operators: elements are not computed"),
     QDQ_READ_IF(NULL, "", QDQ_CHOOSING_OPS " Max Min", "choices and comparisons", "", "ONNX's operators: elements are not rounded"),
     QDQ_READ_IF(is_rounded_once, "", ARITHMETIC, "IEEE 754, which rounds these results once"),
@@ -138,7 +145,7 @@ const qdq_evidence_row qdq_onnx_evidence[] = {
 
     QDQ_CLOSE_IF(is_real, ALL_CPUS, OTHER_FORMULAS, PEER "x86-64", "random models; floats within 4e-6 of the greatest", "2026-11-29"),
     QDQ_CLOSE_IF(NULL, ALL_CPUS, "MatMulNBits", "MatMulNBits", "", VNNI, "sums in another order", "2026-11-28"),
-    QDQ_CLOSE_IF(qdq_is_float32, ARM " 1.29-neon 1.29-dot 1.29-i8mm", FLOAT_OPS, PEER "qemu 7.2, aarch64", "last bits differ", "2026-11-26"),
+    QDQ_CLOSE_IF(qdq_is_float32, ARM " 1.29-neon 1.29-dot 1.29-i8mm " NEW_ARM, FLOAT_OPS, PEER "qemu 7.2, aarch64", "last bits differ", "2026-11-26"),
     {{0}, NULL},
 };
 // clang-format on
