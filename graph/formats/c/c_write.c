@@ -13,153 +13,28 @@
 
 #include "graph/compile/lower.h"
 #include "graph/compile/validate.h"
-#include "graph/core/target.h"
-#include "graph/formats/c/c_draft.h"
+#include "graph/formats/c/c_graph.h"
 #include "graph/formats/c/c_items.h"
 #include "graph/formats/c/c_names.h"
 #include "graph/formats/new_file.h"
 #include "include/qdq/exec.h"
 #include "include/qdq/inspect.h"
-#include "runtime/arena/memory_plan.h"
 #include "runtime/base/fp_environment.h"
 #include "runtime/base/size.h"
 #include "runtime/numerics/dtype.h"
 
-// The memory in which a call finds a value.
-typedef enum place_kind { UNUSED, AS_INPUT, AS_OUTPUT, AS_CONSTANT, IN_ARENA } place_kind;
-
-typedef struct value_place {
-    place_kind kind;
-    size_t number;     // of the input, output or lifetime
-    const void *data;  // AS_CONSTANT
-} value_place;
-
-typedef struct c_draft {
-    qdq_graph *graph;
-    qdq_target_version version;
-    qdq_mempool *mempool;
-    qdq_findings *findings;
-    const char *name;
-    qdq_c_text steps, calls;
-    value_place *values;
-    qdq_c_identifiers given;
-    const char **inputs, **outputs;  // C names of the parameters
-    bool *reads;                     // by input: a call or a copy reads it
-    size_t *input_ids;
-    size_t input_count;
-    qdq_lifetime *lifetimes;
-    size_t lifetime_count;
-    size_t *scratch;  // by node: its lifetime, or SIZE_MAX
-    qdq_memory_plan plan;
-} c_draft;
-
-//---- Types ------------------------------------------------------------------
-
-// Returns the type of an element for the caller.
-static const char *type_of(qdq_dtype dtype) {
-    const qdq_dtype_info *info = qdq_dtype_get(dtype);
-    bool is_signed = info->least < 0;
-    if (dtype == QDQ_FLOAT32) return "float";
-    if (dtype == QDQ_FLOAT64) return "double";
-    switch (qdq_dtype_size(dtype)) {
-    case 1: return is_signed ? "int8_t" : "uint8_t";
-    case 2: return is_signed ? "int16_t" : "uint16_t";
-    case 4: return is_signed ? "int32_t" : "uint32_t";
-    default: return is_signed ? "int64_t" : "uint64_t";
-    }
-}
-
-static size_t bytes_of(const qdq_graph *graph, size_t id) {
-    qdq_type type = graph->values[id].type;
-    return qdq_shape_count(type.shape) * qdq_dtype_size(type.dtype);
-}
-
-//---- Places -----------------------------------------------------------------
-
-static bool is_run(const c_draft *d, const qdq_node *node) {
-    return !d->graph->values[node->outputs[0]].constant;
-}
-
-static const char *parameter(c_draft *d, const char *name, const char *otherwise) {
-    const char *identifier = qdq_c_identifier(&d->given, name, otherwise);
-    return qdq_c_give(&d->given, identifier) ? identifier : otherwise;
-}
-
-static void place_io(c_draft *d) {
-    const qdq_graph *graph = d->graph;
-    for (size_t i = 1; i < graph->value_count; i++) {
-        if (graph->values[i].kind != QDQ_VALUE_INPUT) continue;
-        d->values[i] = (value_place){.kind = AS_INPUT, .number = d->input_count};
-        d->input_ids[d->input_count] = i;
-        d->inputs[d->input_count] = parameter(d, graph->values[i].name, "x");
-        d->input_count++;
-    }
-    for (size_t i = 0; i < graph->output_count; i++) {
-        value_place *place = &d->values[graph->outputs[i].value.id];
-        d->outputs[i] = parameter(d, graph->outputs[i].name, "y");
-        const qdq_graph_value *v = &graph->values[graph->outputs[i].value.id];
-        if (v->kind == QDQ_VALUE_MADE && !v->constant && place->kind == UNUSED)
-            *place = (value_place){.kind = AS_OUTPUT, .number = i};
-    }
-}
-
-static size_t add_lifetime(c_draft *d, size_t step, size_t bytes) {
-    d->lifetimes[d->lifetime_count] = (qdq_lifetime){step, step, bytes, QDQ_NOT_IN_PLACE, 0};
-    return d->lifetime_count++;
-}
-
-// Places the results of a node in the arena, and keeps its operands there until their last reader.
-static void place_node(c_draft *d, size_t index) {
-    const qdq_node *node = &d->graph->nodes[index];
-    for (size_t i = 0; i < node->output_count; i++) {
-        value_place *place = &d->values[node->outputs[i]];
-        if (place->kind != UNUSED) continue;
-        *place = (value_place){.kind = IN_ARENA};
-        place->number = add_lifetime(d, index, bytes_of(d->graph, node->outputs[i]));
-    }
-    for (size_t i = 0; i < node->input_count; i++) {
-        uint32_t id = node->inputs[i].id;
-        value_place *place = &d->values[id];
-        if (!id) continue;
-        if (place->kind == IN_ARENA) d->lifetimes[place->number].last_step = index;
-        if (place->kind == UNUSED) place->kind = AS_CONSTANT;
-    }
-}
-
-static bool place_all(c_draft *d) {
-    const qdq_graph *graph = d->graph;
-    size_t most = graph->value_count + graph->node_count;
-    d->values = qdq_mempool_array(d->mempool, graph->value_count, sizeof *d->values);
-    d->inputs = qdq_mempool_array(d->mempool, graph->value_count, sizeof *d->inputs);
-    d->reads = qdq_mempool_array(d->mempool, graph->value_count, sizeof *d->reads);
-    d->input_ids = qdq_mempool_array(d->mempool, graph->value_count, sizeof *d->input_ids);
-    d->outputs = qdq_mempool_array(d->mempool, graph->output_count, sizeof *d->outputs);
-    d->lifetimes = qdq_mempool_array(d->mempool, most, sizeof *d->lifetimes);
-    d->scratch = qdq_mempool_array(d->mempool, graph->node_count, sizeof *d->scratch);
-    if (d->mempool->failed) return false;
-    place_io(d);
-    for (size_t i = 0; i < graph->node_count; i++) {
-        d->scratch[i] = SIZE_MAX;
-        if (is_run(d, &graph->nodes[i])) place_node(d, i);
-    }
-    for (size_t i = 0; i < graph->output_count; i++) {
-        value_place *place = &d->values[graph->outputs[i].value.id];
-        if (place->kind == UNUSED) place->kind = AS_CONSTANT;
-    }
-    return true;
-}
-
 //---- Constants --------------------------------------------------------------
 
-static qdq_status out_of_memory(qdq_error *err) {
+qdq_status qdq_c_no_memory(qdq_error *err) {
     return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while writing C");
 }
 
 // Reads the constants that nodes of a run read, and lists the results that nodes compute from
 // constants.
-static qdq_status read_constants(c_draft *d, const char **names, size_t *count, qdq_error *err) {
+static qdq_status read_constants(qdq_c_draft *d, const char **names, size_t *count,
+                                 qdq_error *err) {
     for (size_t i = 1; i < d->graph->value_count; i++) {
-        if (d->values[i].kind != AS_CONSTANT) continue;
+        if (d->values[i].kind != QDQ_C_CONSTANT) continue;
         const qdq_graph_value *v = &d->graph->values[i];
         if (v->kind == QDQ_VALUE_MADE) {
             names[(*count)++] = v->name;
@@ -169,17 +44,17 @@ static qdq_status read_constants(c_draft *d, const char **names, size_t *count, 
         if (d->values[i].data) continue;
         const qdq_error *failure = d->graph->failure;
         if (failure && failure->status) return qdq_fail(err, failure->status, "%s", failure->text);
-        return out_of_memory(err);
+        return qdq_c_no_memory(err);
     }
     return QDQ_OK;
 }
 
-static qdq_status read_made(c_draft *d, const qdq_exec *exec, qdq_error *err) {
+static qdq_status read_made(qdq_c_draft *d, const qdq_exec *exec, qdq_error *err) {
     for (size_t i = 1; i < d->graph->value_count; i++) {
         const qdq_graph_value *v = &d->graph->values[i];
-        if (d->values[i].kind != AS_CONSTANT || v->kind != QDQ_VALUE_MADE) continue;
-        void *data = qdq_mempool_array(d->mempool, bytes_of(d->graph, i), 1);
-        if (!data) return out_of_memory(err);
+        if (d->values[i].kind != QDQ_C_CONSTANT || v->kind != QDQ_VALUE_MADE) continue;
+        void *data = qdq_mempool_array(d->mempool, qdq_c_bytes_of(d->graph, i), 1);
+        if (!data) return qdq_c_no_memory(err);
         QDQ_TRY(
             qdq_exec_read(exec, v->name, v->type.dtype, data, qdq_shape_count(v->type.shape), err));
         d->values[i].data = data;
@@ -187,14 +62,15 @@ static qdq_status read_made(c_draft *d, const qdq_exec *exec, qdq_error *err) {
     return QDQ_OK;
 }
 
-static bool is_folded(const c_draft *d, const qdq_node *node) {
+static bool is_folded(const qdq_c_draft *d, const qdq_node *node) {
     for (size_t i = 0; i < node->output_count; i++)
-        if (d->values[node->outputs[i]].kind == AS_CONSTANT) return true;
+        if (d->values[node->outputs[i]].kind == QDQ_C_CONSTANT) return true;
     return false;
 }
 
 // Adds the operations of a node that is compiled alone.
-static qdq_status add_operations(const c_draft *d, size_t index, size_t *total, qdq_error *err) {
+static qdq_status add_operations(const qdq_c_draft *d, size_t index, size_t *total,
+                                 qdq_error *err) {
     const qdq_graph_options silent = {
         .allocator = d->graph->allocator, .limits = d->graph->limits, .target = d->graph->target};
     qdq_graph *alone = qdq_graph_extract(d->graph, index, &silent, err);
@@ -207,7 +83,7 @@ static qdq_status add_operations(const c_draft *d, size_t index, size_t *total, 
 }
 
 // Refuses constants that take more operations than a plan may fold, or than the caller allows.
-static qdq_status check_operations(const c_draft *d, qdq_error *err) {
+static qdq_status check_operations(const qdq_c_draft *d, qdq_error *err) {
     const qdq_graph *graph = d->graph;
     size_t most = qdq_fold_operations(graph), total = 0;
     if (graph->limits.operations != SIZE_MAX && graph->limits.operations > most)
@@ -225,11 +101,10 @@ static qdq_status check_operations(const c_draft *d, qdq_error *err) {
     return QDQ_OK;
 }
 
-// Computes values that depend on constants alone, by a run whose inputs are zeros.
-static qdq_status set_constants(c_draft *d, qdq_error *err) {
+qdq_status qdq_c_set_constants(qdq_c_draft *d, qdq_error *err) {
     const char **names = qdq_mempool_array(d->mempool, d->graph->value_count, sizeof *names);
     size_t count = 0;
-    if (!names) return out_of_memory(err);
+    if (!names) return qdq_c_no_memory(err);
     QDQ_TRY(read_constants(d, names, &count, err));
     if (!count) return QDQ_OK;
     QDQ_TRY(check_operations(d, err));
@@ -250,13 +125,13 @@ static qdq_status set_constants(c_draft *d, qdq_error *err) {
 //---- Steps ------------------------------------------------------------------
 
 // Reports a node that C cannot express: no writer, or other arithmetic.
-static void refuse(c_draft *d, const qdq_node *node, const char *found, const char *wanted) {
+static void refuse(qdq_c_draft *d, const qdq_node *node, const char *found, const char *wanted) {
     qdq_report_add(d->findings, "core", &qdq_core_rules[QDQ_RULE_OP_UNSUPPORTED],
                    (qdq_subject){.node = node->name, .op = node->op->name}, found, wanted,
                    "docs/firmware.md lists what is written");
 }
 
-static void put_parameters(c_draft *d, const qdq_node *node, bool scratch) {
+static void put_parameters(qdq_c_draft *d, const qdq_node *node, bool scratch) {
     const char *comma = "";
     qdq_c_put(&d->steps, "(");
     for (size_t i = 0; i < node->input_count; i++) {
@@ -275,7 +150,7 @@ static void put_parameters(c_draft *d, const qdq_node *node, bool scratch) {
 }
 
 // Writes the function of a node.
-static bool write_node(c_draft *d, size_t index) {
+static bool write_node(qdq_c_draft *d, size_t index) {
     const qdq_graph *graph = d->graph;
     const qdq_node *node = &graph->nodes[index];
     qdq_c_writer *writer = qdq_c_writer_of(node->op);
@@ -303,7 +178,7 @@ static bool write_node(c_draft *d, size_t index) {
                        .stages = stages};
     writer(&step);
     if (!body.data) return false;
-    if (step.scratch) d->scratch[index] = add_lifetime(d, index, step.scratch);
+    if (step.scratch) d->scratch[index] = qdq_c_add_lifetime(d, index, step.scratch);
     qdq_c_put(&d->steps, "\n// %s '%s'\nstatic void step_%zu", node->op->name,
               qdq_c_comment(d->mempool, node->name), index);
     put_parameters(d, node, step.scratch > 0);
@@ -311,20 +186,20 @@ static bool write_node(c_draft *d, size_t index) {
     return !d->mempool->failed;
 }
 
-static void put_value(c_draft *d, uint32_t id) {
-    const value_place *place = &d->values[id];
+static void put_value(qdq_c_draft *d, uint32_t id) {
+    const qdq_c_place *place = &d->values[id];
     switch (place->kind) {
-    case AS_INPUT:
+    case QDQ_C_INPUT:
         d->reads[place->number] = true;
         qdq_c_put(&d->calls, "%s", d->inputs[place->number]);
         break;
-    case AS_OUTPUT: qdq_c_put(&d->calls, "%s", d->outputs[place->number]); break;
-    case AS_CONSTANT: qdq_c_put(&d->calls, "constant_%u", (unsigned)id); break;
+    case QDQ_C_OUTPUT: qdq_c_put(&d->calls, "%s", d->outputs[place->number]); break;
+    case QDQ_C_CONSTANT: qdq_c_put(&d->calls, "constant_%u", (unsigned)id); break;
     default: qdq_c_put(&d->calls, "arena + %zu", d->lifetimes[place->number].offset);
     }
 }
 
-static void put_call(c_draft *d, size_t index) {
+static void put_call(qdq_c_draft *d, size_t index) {
     const qdq_node *node = &d->graph->nodes[index];
     const char *comma = "";
     qdq_c_put(&d->calls, "    step_%zu(", index);
@@ -345,18 +220,32 @@ static void put_call(c_draft *d, size_t index) {
 }
 
 // Copies outputs that no node writes in place: inputs, constants, and values returned twice.
-static void put_copies(c_draft *d) {
+static void put_copies(qdq_c_draft *d) {
     for (size_t i = 0; i < d->graph->output_count; i++) {
         uint32_t id = d->graph->outputs[i].value.id;
-        const value_place *place = &d->values[id];
-        if (place->kind == AS_OUTPUT && place->number == i) continue;
+        const qdq_c_place *place = &d->values[id];
+        if (place->kind == QDQ_C_OUTPUT && place->number == i) continue;
         qdq_c_put(&d->calls, "    memcpy(%s, ", d->outputs[i]);
         put_value(d, id);
-        qdq_c_put(&d->calls, ", %zu);\n", bytes_of(d->graph, id));
+        qdq_c_put(&d->calls, ", %zu);\n", qdq_c_bytes_of(d->graph, id));
     }
 }
 
 //---- The file ---------------------------------------------------------------
+
+// Returns the type of an element for the caller.
+static const char *type_of(qdq_dtype dtype) {
+    const qdq_dtype_info *info = qdq_dtype_get(dtype);
+    bool is_signed = info->least < 0;
+    if (dtype == QDQ_FLOAT32) return "float";
+    if (dtype == QDQ_FLOAT64) return "double";
+    switch (qdq_dtype_size(dtype)) {
+    case 1: return is_signed ? "int8_t" : "uint8_t";
+    case 2: return is_signed ? "int16_t" : "uint16_t";
+    case 4: return is_signed ? "int32_t" : "uint32_t";
+    default: return is_signed ? "int64_t" : "uint64_t";
+    }
+}
 
 static int compare_names(const char *word, size_t length, const char *name) {
     int order = strncmp(word, name, length);
@@ -402,7 +291,7 @@ static void put_items(FILE *out, const char *text, bool *done) {
     }
 }
 
-static void put_constant(FILE *out, size_t id, const c_draft *d) {
+static void put_constant(FILE *out, size_t id, const qdq_c_draft *d) {
     const qdq_graph_value *v = &d->graph->values[id];
     const char *name = qdq_c_comment(d->mempool, v->name);
     const void *data = d->values[id].data;
@@ -421,7 +310,7 @@ static void put_constant(FILE *out, size_t id, const c_draft *d) {
     fprintf(out, "\n};\n");
 }
 
-static void put_sizes(FILE *out, const c_draft *d) {
+static void put_sizes(FILE *out, const qdq_c_draft *d) {
     const char *name = qdq_c_capitals(d->mempool, d->name);
     fprintf(out, "#define %s_ARENA_BYTES %zu\n", name, d->plan.arena_bytes);
     for (size_t i = 0; i < d->input_count; i++)
@@ -433,7 +322,7 @@ static void put_sizes(FILE *out, const c_draft *d) {
                 qdq_shape_count(d->graph->values[d->graph->outputs[i].value.id].type.shape));
 }
 
-static void put_prototype(FILE *out, const c_draft *d, const char *end) {
+static void put_prototype(FILE *out, const qdq_c_draft *d, const char *end) {
     const char *comma = "";
     fprintf(out, "void %s_run(", d->name);
     for (size_t i = 0; i < d->input_count; i++) {
@@ -459,7 +348,7 @@ static const char head[] =
     "               \"float and double are computed wider: on 32-bit x86 add -msse2 "
     "-mfpmath=sse\");\n\n";
 
-static void put_head(FILE *out, const c_draft *d) {
+static void put_head(FILE *out, const qdq_c_draft *d) {
     fprintf(out, "// The graph '%s' for target %s, written by qdq. It has the bits of `qdq run`.\n",
             d->name, d->graph->target);
     fprintf(out, "// Compile as C11, with -ffp-contract=off and without -ffast-math. Nothing is\n"
@@ -469,13 +358,13 @@ static void put_head(FILE *out, const c_draft *d) {
     put_prototype(out, d, ";\n\n");
 }
 
-static bool put_file(FILE *out, c_draft *d) {
+static bool put_file(FILE *out, qdq_c_draft *d) {
     bool *done = qdq_mempool_array(d->mempool, qdq_c_item_count, sizeof *done);
     if (!done) return false;
     put_head(out, d);
     put_items(out, d->steps.data, done);
     for (size_t i = 1; i < d->graph->value_count; i++)
-        if (d->values[i].kind == AS_CONSTANT) put_constant(out, i, d);
+        if (d->values[i].kind == QDQ_C_CONSTANT) put_constant(out, i, d);
     fprintf(out, "%s\n", d->steps.data);
     put_prototype(out, d, " {\n");
     if (d->plan.arena_bytes)
@@ -490,7 +379,7 @@ static bool put_file(FILE *out, c_draft *d) {
 //---- Entry ------------------------------------------------------------------
 
 // Refuses inputs of block floats, because constants are read as memory of this machine.
-static qdq_status check_values(c_draft *d) {
+static qdq_status check_values(qdq_c_draft *d) {
     const qdq_graph *graph = d->graph;
     for (size_t i = 1; i < graph->value_count; i++) {
         const qdq_graph_value *v = &graph->values[i];
@@ -505,26 +394,26 @@ static qdq_status check_values(c_draft *d) {
     return QDQ_OK;
 }
 
-static qdq_status fill_draft(c_draft *d, qdq_error *err) {
+static qdq_status fill_draft(qdq_c_draft *d, qdq_error *err) {
     d->steps.mempool = d->calls.mempool = d->mempool;
     qdq_c_put(&d->steps, "%s", "");
     qdq_c_put(&d->calls, "%s", "");
-    if (!place_all(d)) return out_of_memory(err);
+    if (!qdq_c_place_values(d)) return qdq_c_no_memory(err);
     d->name = qdq_c_identifier(&d->given, d->graph->name, "qdq");
     check_values(d);
     for (size_t i = 0; i < d->graph->node_count; i++)
-        if (is_run(d, &d->graph->nodes[i]) && !write_node(d, i)) return out_of_memory(err);
+        if (qdq_c_is_run(d, &d->graph->nodes[i]) && !write_node(d, i)) return qdq_c_no_memory(err);
     if (d->findings->errors) return QDQ_OK;
     if (!qdq_plan_memory(d->lifetimes, d->lifetime_count, d->mempool, &d->plan))
-        return out_of_memory(err);
-    QDQ_TRY(set_constants(d, err));
+        return qdq_c_no_memory(err);
+    QDQ_TRY(qdq_c_set_constants(d, err));
     for (size_t i = 0; i < d->graph->node_count; i++)
-        if (is_run(d, &d->graph->nodes[i])) put_call(d, i);
+        if (qdq_c_is_run(d, &d->graph->nodes[i])) put_call(d, i);
     put_copies(d);
-    return d->mempool->failed ? out_of_memory(err) : QDQ_OK;
+    return d->mempool->failed ? qdq_c_no_memory(err) : QDQ_OK;
 }
 
-static qdq_status make_draft(c_draft *d, qdq_error *err) {
+static qdq_status make_draft(qdq_c_draft *d, qdq_error *err) {
     if (!qdq_target_version_find(d->graph->target, &d->version, err)) return QDQ_ERR_ARGUMENT;
     d->given.mempool = d->mempool;
     d->given.taken = qdq_symbols_create(d->graph->allocator, err);
@@ -534,21 +423,21 @@ static qdq_status make_draft(c_draft *d, qdq_error *err) {
     return status;
 }
 
-static qdq_status write_file(c_draft *d, const char *path, qdq_error *err) {
+static qdq_status write_file(qdq_c_draft *d, const char *path, qdq_error *err) {
     qdq_new_file file;
     QDQ_TRY(qdq_new_file_open(&file, path, d->graph->allocator, err));
     qdq_status status = QDQ_OK;
     if (!put_file(file.stream, d))
         status = ferror(file.stream)
                      ? qdq_fail(err, QDQ_ERR_IO, "cannot be written: %s", strerror(errno))
-                     : out_of_memory(err);
+                     : qdq_c_no_memory(err);
     return qdq_new_file_close(&file, path, status, err);
 }
 
 qdq_status qdq_c_write_check(qdq_graph *graph, qdq_findings *findings, qdq_error *err) {
     qdq_mempool mempool;
     qdq_mempool_init(&mempool, graph->allocator);
-    c_draft draft = {.graph = graph, .mempool = &mempool, .findings = findings};
+    qdq_c_draft draft = {.graph = graph, .mempool = &mempool, .findings = findings};
     qdq_status status = make_draft(&draft, err);
     qdq_mempool_release(&mempool);
     return status;
@@ -573,7 +462,7 @@ qdq_status qdq_graph_write_c(qdq_graph *graph, const char *path, qdq_error *err)
     qdq_findings findings = graph->findings;
     findings.mempool = &mempool, findings.items = NULL;
     findings.count = findings.capacity = findings.errors = findings.warnings = 0;
-    c_draft draft = {.graph = graph, .mempool = &mempool, .findings = &findings};
+    qdq_c_draft draft = {.graph = graph, .mempool = &mempool, .findings = &findings};
     qdq_status status = make_draft(&draft, &own);
     if (status == QDQ_OK && findings.errors) status = refuse_first(&findings, &own);
     if (status == QDQ_OK) {
