@@ -142,35 +142,44 @@ static void a_kept_value_pads_each_plane_and_its_neighbours_fold(void **state) {
     qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
 }
 
-// Codes of int4 share bytes in tiles, but a constant lies in rows: 300 planes of 2 rows fold into
-// 600 rows, 19 tiles. Kept codes lie in the tiles of their planes, and so do their readers.
-static void packed_constants_let_their_readers_fold(void **state) {
-    (void)state;
-    static const int8_t codes[300 * 2 * 8] = {1, -2, 3};
-    static const char *const c_name[] = {"c"};
-    for (int constant = 0; constant < 2; constant++) {
-        qdq_graph *g = qdq_graph_create(NULL, NULL);
-        qdq_shape shape = QDQ_SHAPE(300, 2, 8);
-        qdq_value c = constant ? qdq_constant(g, "c", QDQ_INT4, shape, codes)
-                               : qdq_input(g, "c", QDQ_INT4, shape);
-        qdq_dequantize_attrs attrs = by_one_scale("d");
-        attrs.dtype = QDQ_FLOAT32;
-        qdq_value d = qdq_dequantize(g, c, attrs);
-        qdq_output(g, "a", qdq_relu(g, d, named("a"))),
-            qdq_output(g, "b", qdq_abs(g, d, named("b")));
-        qdq_compile_options options = {.tiled = true, .keep = c_name, .keep_count = !constant};
-        qdq_plan *plan = qdq_graph_compile(g, &options, NULL);
-        assert_int_equal(find(plan, "d")->tiles, constant ? 19 : 300);
-        qdq_plan_destroy(plan), qdq_graph_destroy(g);
-    }
-}
-
 static bool walks_tiles(const qdq_plan *plan, const char *node) {
     for (size_t i = 0; i < qdq_plan_get_stats(plan).step_count; i++)
         if (strstr(qdq_plan_get_step(plan, i)->text, node))
             return qdq_plan_get_step(plan, i)->tiled;
     fail_msg("no step has '%s'", node);
     return false;
+}
+
+// Codes of int4 share bytes in tiles, but a constant lies in rows: 300 planes of 2 rows fold into
+// 600 rows, 19 tiles; 5 planes of 17 rows fold into 3 rows of 10 tiles, full enough to walk. Kept
+// codes lie in the tiles of their planes, and so do their readers.
+static void packed_constants_let_their_readers_fold(void **state) {
+    (void)state;
+    static const struct {
+        qdq_shape shape;
+        size_t tiles, tiles_if_kept;
+        bool walks;
+    } cases[] = {{{3, {300, 2, 8}}, 19, 300, false}, {{3, {5, 17, 300}}, 30, 50, true}};
+    static const int8_t codes[5 * 17 * 300] = {1, -2, 3};
+    static const char *const c_name[] = {"c"};
+    for (size_t i = 0; i < 2 * UNIT_COUNT(cases); i++) {
+        qdq_shape shape = cases[i / 2].shape;
+        bool kept = i % 2;
+        qdq_graph *g = qdq_graph_create(NULL, NULL);
+        qdq_value c = kept ? qdq_input(g, "c", QDQ_INT4, shape)
+                           : qdq_constant(g, "c", QDQ_INT4, shape, codes);
+        qdq_dequantize_attrs attrs = by_one_scale("d");
+        attrs.dtype = QDQ_FLOAT32;
+        qdq_value d = qdq_dequantize(g, c, attrs);
+        qdq_output(g, "a", qdq_relu(g, d, named("a")));
+        qdq_output(g, "b", qdq_abs(g, d, named("b")));
+        qdq_compile_options options = {.tiled = true, .keep = c_name, .keep_count = kept};
+        qdq_plan *plan = qdq_graph_compile(g, &options, NULL);
+        assert_int_equal(find(plan, "d")->tiles,
+                         kept ? cases[i / 2].tiles_if_kept : cases[i / 2].tiles);
+        if (!kept) assert_int_equal(walks_tiles(plan, "Dequantize d"), cases[i / 2].walks);
+        qdq_plan_destroy(plan), qdq_graph_destroy(g);
+    }
 }
 
 // q lies in 3 rows of tiles. a is kept, so it is cut into the tiles of 5 planes.
