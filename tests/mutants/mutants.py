@@ -22,9 +22,9 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-EXEC_TESTS = ["graph/chains", "graph/exec", "graph/exec_state", "graph/kept_values", "graph/tensor_op_chains",
-              "graph/byte_tables", "graph/moved_codes", "graph/read_transposed", "graph/recomputed_values", "api/misuse",
-              "graph/block_float_steps"]
+EXEC_TESTS = ["graph/chains", "graph/exec", "graph/exec_state", "graph/plan_steps", "graph/kept_values",
+              "graph/tensor_op_chains", "graph/byte_tables", "graph/moved_codes", "graph/read_transposed",
+              "graph/recomputed_values", "api/misuse", "graph/block_float_steps"]
 SLOW_EXEC_TESTS = ["graph/memory", "graph/random_chains", "random/few", "graph/tiled_shapes", "graph/stacked_tiles"]
 TESTS = {  # A folder or file of the code, and the tests that guard it; the quick ones first.
     "runtime/arena": ["runtime/free_list", "runtime/gaps", "runtime/memory_plan", "runtime/device_memory", "graph/memory",
@@ -40,7 +40,7 @@ TESTS = {  # A folder or file of the code, and the tests that guard it; the quic
                                      "ops/weight_codes_plan", "graph/exec", "cli/plan"],
     "graph/compile/validate.c": ["graph/build", "graph/output_tensor", "graph/layout_rules", "graph/sharded_chain",
                                  "graph/device_plan", "ops/quantize_checks", "rules/all", "api/misuse", "graph/memory"],
-    "graph/compile": ["graph/plan_steps"] + EXEC_TESTS + ["ops/integer_execution", "ops/fused_products", "ops/stored_operands",
+    "graph/compile": EXEC_TESTS + ["ops/integer_execution", "ops/fused_products", "ops/stored_operands",
                                    "ops/stored_results", "ops/weight_codes_plan", "ops/dequantize_tables",
                                    "ops/passes_quantized"] + SLOW_EXEC_TESTS,
     "graph/core/held_constants.c": ["graph/held_constants", "graph/write", "api/misuse"],
