@@ -11,6 +11,7 @@
 // bytes (0: no limit).
 static size_t most_read, interrupted;
 
+// NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): the C library's are reserved
 ssize_t pread(int descriptor, void *data, size_t count, off_t offset) {
     if (interrupted) {
         interrupted--;
