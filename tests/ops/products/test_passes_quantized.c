@@ -306,6 +306,37 @@ static void a_product_of_moved_constants_may_be_an_operand(void **state) {
     }
 }
 
+// The codes of weights are computed while the graph is compiled: 2.6 / 0.25 is rounded to 10, and
+// -9 / 0.25 is -36.
+static void weights_that_a_quantize_makes_are_read_as_codes(void **state) {
+    (void)state;
+    static const float reals[6] = {2.6F, -9, 0.1F, 0.5F, 1, 3};
+    static const int8_t codes[6] = {10, -36, 0, 2, 4, 12}, x[3] = {3, -5, 100};
+    for (int fast = 0; fast < 2; fast++) {
+        float y[2];
+        qdq_error err = {0};
+        qdq_graph *g = qdq_graph_create(NULL, NULL);
+        qdq_quantize_attrs attrs = {.scales = {.data = quarter, .count = 1}, .dtype = QDQ_INT8};
+        qdq_value w = qdq_constant(g, "w", QDQ_FLOAT32, QDQ_SHAPE(3, 2), reals);
+        w = qdq_quantize(g, w, attrs);
+        attrs.dtype = QDQ_FLOAT32;
+        w = qdq_dequantize(g, w, attrs);
+        qdq_output(g, "y", product(g, "m", real(g, "x", quarter, QDQ_SHAPE(1, 3)), w));
+        qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.fast = fast == 1}, &err);
+        if (!plan) fail_msg("compile: %s", err.text);
+        assert_int_equal(qdq_plan_get_stats(plan).step_count, fast ? 1 : 2);
+        qdq_exec *exec = qdq_exec_create(plan, NULL, &err);
+        assert_int_equal(qdq_exec_write(exec, "x", QDQ_INT8, x, 3, &err), QDQ_OK);
+        qdq_exec_run(exec);
+        assert_int_equal(qdq_exec_read(exec, "y", QDQ_FLOAT32, y, 2, &err), QDQ_OK);
+        for (int c = 0; c < 2; c++) {
+            int sum = x[0] * codes[c] + x[1] * codes[2 + c] + x[2] * codes[4 + c];
+            assert_true(y[c] == (float)sum / 16);
+        }
+        qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_ops_between_run_on_integers),
@@ -319,6 +350,7 @@ int main(void) {
         cmocka_unit_test(chains_may_be_long),
         cmocka_unit_test(a_failed_allocation_is_an_error),
         cmocka_unit_test(a_product_of_moved_constants_may_be_an_operand),
+        cmocka_unit_test(weights_that_a_quantize_makes_are_read_as_codes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
