@@ -157,6 +157,32 @@ static void a_value_that_is_not_kept_is_refused(void **state) {
     end(&r), end(&rows);
 }
 
+// Names are found in any order of the nodes, kept or not.
+static void every_value_is_found_by_its_name(void **state) {
+    (void)state;
+    static const char *const names[] = {"m", "c", "t", "a", "z", "k", "b", "y", "s", "d", "x"};
+    qdq_graph *g = qdq_graph_create(NULL, NULL);
+    qdq_value v = qdq_input(g, "in", QDQ_FLOAT32, QDQ_SHAPE(2));
+    for (size_t i = 0; i < UNIT_COUNT(names); i++)
+        v = qdq_relu(g, v, (qdq_unary_attrs){.name = names[i]});
+    qdq_output(g, "out", v);
+    for (int keeps = 0; keeps < 2; keeps++) {
+        qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.keep_all = keeps == 1}, NULL);
+        qdq_exec *exec = qdq_exec_create(plan, NULL, NULL);
+        for (size_t i = 0; i < UNIT_COUNT(names); i++) {
+            char text[64];
+            float data[2];
+            qdq_error err = {0};
+            qdq_status status = qdq_exec_read(exec, names[i], QDQ_FLOAT32, data, 2, &err);
+            assert_int_equal(status, keeps ? QDQ_OK : QDQ_ERR_ARGUMENT);
+            snprintf(text, sizeof text, "value '%s' is not kept; compile with keep", names[i]);
+            assert_string_equal(err.text, keeps ? "" : text);
+        }
+        qdq_exec_destroy(exec), qdq_plan_destroy(plan);
+    }
+    qdq_graph_destroy(g);
+}
+
 static void an_unknown_name_to_keep_is_an_error(void **state) {
     (void)state;
     static const char *const names[] = {"h", "hh"};
@@ -218,6 +244,7 @@ int main(void) {
         cmocka_unit_test(tiles_are_seen_where_they_lie),
         cmocka_unit_test(pages_follow_each_other_in_the_arena),
         cmocka_unit_test(a_value_that_is_not_kept_is_refused),
+        cmocka_unit_test(every_value_is_found_by_its_name),
         cmocka_unit_test(an_unknown_name_to_keep_is_an_error),
         cmocka_unit_test(kept_values_are_zero_before_the_first_run),
         cmocka_unit_test(a_value_that_no_output_needs_is_computed_if_it_is_kept),
