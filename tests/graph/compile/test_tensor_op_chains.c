@@ -349,6 +349,29 @@ static void a_divided_run_writes_nothing_after_its_end(void **state) {
                 "x -> Reorder o -> ReLU r -> output y");
 }
 
+// An op has at most 10 ports; a Concat of 25 values has more inputs.
+static void a_tensor_op_may_have_more_inputs_than_ports(void **state) {
+    (void)state;
+    enum { INPUTS = 25 };
+    static float x[INPUTS];
+    float y[INPUTS];
+    char names[INPUTS][8];
+    network_tensor in[INPUTS];
+    qdq_value values[INPUTS];
+    qdq_graph *g = qdq_graph_create("many", NULL);
+    for (size_t i = 0; i < INPUTS; i++) {
+        x[i] = (float)i - 7;
+        snprintf(names[i], sizeof names[i], "x%zu", i);
+        in[i] = (network_tensor){names[i], QDQ_FLOAT32, &x[i], 1};
+        values[i] = qdq_input(g, names[i], QDQ_FLOAT32, QDQ_SHAPE(1));
+    }
+    qdq_concat_attrs attrs = {.xs = {.data = values, .count = INPUTS}, .axis = QDQ_INT(0)};
+    qdq_output(g, "y", qdq_concat(g, attrs));
+    network_run(g, in, INPUTS, (network_tensor){"y", QDQ_FLOAT32, y, INPUTS});
+    assert_memory_equal(y, x, sizeof y);
+    qdq_graph_destroy(g);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(links_are_fused_into_the_step_they_follow),
@@ -367,6 +390,7 @@ int main(void) {
         cmocka_unit_test(weights_of_a_chip_are_numbers),
         cmocka_unit_test(a_divided_run_writes_nothing_after_its_end),
         cmocka_unit_test(a_table_of_two_links_runs_after_a_concat),
+        cmocka_unit_test(a_tensor_op_may_have_more_inputs_than_ports),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
