@@ -150,6 +150,35 @@ static bool walks_tiles(const qdq_plan *plan, const char *node) {
     return false;
 }
 
+// p is kept, so it lies in the tiles of 5 planes. The sum lies in 3 rows of tiles.
+static void a_parameter_with_other_tiles_is_read_by_strips(void **state) {
+    (void)state;
+    enum { COUNT = 5 * 17 * 300 };
+    static const char *const names[] = {"p"};
+    static float x[COUNT], w[COUNT], y[COUNT];
+    const qdq_compile_options options = {.tiled = true, .keep = names, .keep_count = 1};
+    for (size_t i = 0; i < COUNT; i++) x[i] = (float)(i % 997), w[i] = -(float)(i % 89);
+    qdq_graph *g = qdq_graph_create(NULL, NULL);
+    qdq_value in = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(5, 17, 300));
+    qdq_value other = qdq_input(g, "w", QDQ_FLOAT32, QDQ_SHAPE(5, 17, 300));
+    qdq_value p = qdq_relu(g, in, named("p")), a = qdq_abs(g, other, named("a"));
+    qdq_output(g, "q", qdq_abs(g, p, named("q")));
+    qdq_value sum = qdq_add(g, a, p, (qdq_binary_attrs){.name = "sum"});
+    qdq_output(g, "y", qdq_relu(g, sum, named("r"))),
+        qdq_output(g, "z", qdq_abs(g, sum, named("s")));
+    qdq_plan *plan = qdq_graph_compile(g, &options, NULL);
+    assert_int_equal(find(plan, "p")->tiles, 50);
+    assert_int_equal(find(plan, "sum")->tiles, 30);
+    assert_false(walks_tiles(plan, "Add sum"));
+    qdq_exec *exec = qdq_exec_create(plan, &(qdq_exec_options){.poison = true}, NULL);
+    qdq_exec_write(exec, "x", QDQ_FLOAT32, x, COUNT, NULL);
+    qdq_exec_write(exec, "w", QDQ_FLOAT32, w, COUNT, NULL);
+    qdq_exec_run(exec);
+    assert_int_equal(qdq_exec_read(exec, "y", QDQ_FLOAT32, y, COUNT, NULL), QDQ_OK);
+    for (size_t i = 0; i < COUNT; i++) assert_true(y[i] == (float)(i % 997 + i % 89));
+    qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
+}
+
 // Codes of int4 share bytes in tiles, but a constant lies in rows: 300 planes of 2 rows fold into
 // 600 rows, 19 tiles; 5 planes of 17 rows fold into 3 rows of 10 tiles, full enough to walk. Kept
 // codes lie in the tiles of their planes, and so do their readers.
@@ -480,6 +509,7 @@ int main(void) {
         cmocka_unit_test(sparse_tiles_and_narrow_rows_that_end_in_a_tile_go_by_strips),
         cmocka_unit_test(devices_and_plans_node_by_node_pad_each_plane),
         cmocka_unit_test(a_kept_value_pads_each_plane_and_its_neighbours_fold),
+        cmocka_unit_test(a_parameter_with_other_tiles_is_read_by_strips),
         cmocka_unit_test(packed_constants_let_their_readers_fold),
         cmocka_unit_test(a_step_with_tiles_of_both_kinds_goes_by_strips),
         cmocka_unit_test(operands_and_results_of_tensor_ops_pad_each_plane),
