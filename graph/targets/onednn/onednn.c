@@ -39,7 +39,7 @@ static bool fit_attributes(const qdq_op_context *ctx) {
 
 // Returns a parameter as a oneDNN Graph has it, where it may be an attribute: a constant zero point
 // of zeros is not given then.
-static qdq_argument parameter_of(const qdq_op_context *ctx, const char *port) {
+qdq_argument qdq_onednn_parameter(const qdq_op_context *ctx, const char *port) {
     qdq_argument a = qdq_argument_of(ctx, port);
     if (!a.from_port || !a.known || !fit_attributes(ctx)) return a;
     a = qdq_literal_of(ctx, port);
@@ -48,19 +48,22 @@ static qdq_argument parameter_of(const qdq_op_context *ctx, const char *port) {
 }
 
 // True if the node is the Dynamic op of its kind.
-static bool is_dynamic(const qdq_op_context *ctx) { return parameter_of(ctx, "scale").from_port; }
+static bool is_dynamic(const qdq_op_context *ctx) {
+    return qdq_onednn_parameter(ctx, "scale").from_port;
+}
 
 //---- Numerics ---------------------------------------------------------------
 
 static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version *version) {
-    (void)ctx, (void)version;
+    (void)version;
     return (qdq_numerics){
+        .nan = qdq_onednn_converts_nan(ctx) ? QDQ_NAN_LOW_BITS : QDQ_NAN_QUANT_MIN,
         .scaling = QDQ_SCALE_RECIPROCAL,
         .zero_point_order = QDQ_ZERO_POINT_BEFORE,
         .subtraction = QDQ_SUBTRACT_FLOAT,
         .float_overflow = QDQ_FLOAT_THROUGH_FLOAT16,
         .bfloat16_store = QDQ_BFLOAT16_FLUSH,
-        .unit_scale_tolerance = 1e-6f,
+        .unit_scale_tolerance = (float)QDQ_ONEDNN_UNIT_TOLERANCE,
     };
 }
 
@@ -92,7 +95,7 @@ static void scale_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 static void zero_point_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument z = qdq_argument_of(ctx, "zero_point");
-    if (z.from_port && parameter_of(ctx, "zero_point").given)
+    if (z.from_port && qdq_onednn_parameter(ctx, "zero_point").given)
         qdq_expect_dtype(ctx, rule, z.name, z.dtype,
                          BYTES | QDQ_SET(INT32) | (is_dequantize(ctx) ? NIBBLES : 0));
 }
@@ -108,7 +111,8 @@ static void cast_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
 //---- Rules: parameters ------------------------------------------------------
 
 static void one_kind(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument s = parameter_of(ctx, "scale"), z = parameter_of(ctx, "zero_point");
+    qdq_argument s = qdq_onednn_parameter(ctx, "scale"),
+                 z = qdq_onednn_parameter(ctx, "zero_point");
     if (z.given && s.from_port != z.from_port)
         qdq_report_target_violation(ctx, rule, z.name,
                                     qdq_text(ctx->findings, "is given together with %s", s.name),
@@ -122,12 +126,13 @@ static void dynamic_ports(const qdq_op_context *ctx, const qdq_rule *rule) {
 }
 
 static void zero_point_count(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument s = parameter_of(ctx, "scale"), z = parameter_of(ctx, "zero_point");
+    qdq_argument s = qdq_onednn_parameter(ctx, "scale"),
+                 z = qdq_onednn_parameter(ctx, "zero_point");
     if (z.given && !z.from_port && z.count != s.count) qdq_report_other_count(ctx, rule, &z, &s);
 }
 
 static void float8_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument z = parameter_of(ctx, "zero_point");
+    qdq_argument z = qdq_onednn_parameter(ctx, "zero_point");
     if (z.given && qdq_set_has(FLOAT8, qdq_quantized_dtype(ctx)))
         qdq_report_target_violation(
             ctx, rule, z.name, "is given, but the quantized type is a float8", "none, not even 0");
@@ -142,7 +147,7 @@ static void grouped_op(const qdq_op_context *ctx, const qdq_rule *rule) {
 }
 
 static void group_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument s = parameter_of(ctx, "scale");
+    qdq_argument s = qdq_onednn_parameter(ctx, "scale");
     qdq_shape wanted = is_grouped(ctx) ? qdq_parameter_shape(ctx) : s.shape;
     if (s.from_port && !qdq_shape_equal(s.shape, wanted))
         qdq_report_target_violation(
@@ -152,7 +157,8 @@ static void group_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
 }
 
 static void group_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument s = parameter_of(ctx, "scale"), z = parameter_of(ctx, "zero_point");
+    qdq_argument s = qdq_onednn_parameter(ctx, "scale"),
+                 z = qdq_onednn_parameter(ctx, "zero_point");
     if (!is_grouped(ctx) || !z.from_port || qdq_shape_equal(s.shape, z.shape)) return;
     qdq_report_target_violation(ctx, rule, z.name, "has another shape than the scale",
                                 qdq_shape_text(ctx->findings, s.shape));
@@ -178,7 +184,8 @@ static void group_dims(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 // oneDNN compares first dims, and takes 0 for the first dim of a scalar.
 static void dynamic_rank(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument s = parameter_of(ctx, "scale"), z = parameter_of(ctx, "zero_point");
+    qdq_argument s = qdq_onednn_parameter(ctx, "scale"),
+                 z = qdq_onednn_parameter(ctx, "zero_point");
     const qdq_argument *scalar = s.from_port && s.shape.rank == 0   ? &s
                                  : z.from_port && z.shape.rank == 0 ? &z
                                                                     : NULL;
@@ -188,7 +195,8 @@ static void dynamic_rank(const qdq_op_context *ctx, const qdq_rule *rule) {
 // The first dim of the zero points is 1 or the same as that dim of the scales; other dims are not
 // compared.
 static void first_dims(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument s = parameter_of(ctx, "scale"), z = parameter_of(ctx, "zero_point");
+    qdq_argument s = qdq_onednn_parameter(ctx, "scale"),
+                 z = qdq_onednn_parameter(ctx, "zero_point");
     bool channels = qdq_quantize_attrs_of(ctx)->qtype == QDQ_PER_CHANNEL;
     if (!channels || !s.from_port || !z.from_port || !s.shape.rank || !z.shape.rank) return;
     long long at = (long long)z.shape.dims[0], wanted = (long long)s.shape.dims[0];
@@ -200,13 +208,15 @@ static void first_dims(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 // Pages of both ops: as many elements as the dim of the axis.
 static void channel_count(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument s = parameter_of(ctx, "scale"), z = parameter_of(ctx, "zero_point");
+    qdq_argument s = qdq_onednn_parameter(ctx, "scale"),
+                 z = qdq_onednn_parameter(ctx, "zero_point");
     bool channels = qdq_quantize_attrs_of(ctx)->qtype == QDQ_PER_CHANNEL;
     if (channels && z.from_port && z.count < s.count) qdq_report_other_count(ctx, rule, &z, &s);
 }
 
 static void one_dim(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument s = parameter_of(ctx, "scale"), z = parameter_of(ctx, "zero_point");
+    qdq_argument s = qdq_onednn_parameter(ctx, "scale"),
+                 z = qdq_onednn_parameter(ctx, "zero_point");
     if (is_grouped(ctx)) return;
     const qdq_argument *a = s.from_port && s.shape.rank > 1 ? &s : &z;
     if (a->from_port && a->shape.rank > 1)
@@ -233,39 +243,9 @@ static void negative_axis(const qdq_op_context *ctx, const qdq_rule *rule) {
 //---- Rules: gaps and surprises of the CPU backend ---------------------------
 
 static void channel_zero_points(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument z = parameter_of(ctx, "zero_point");
+    qdq_argument z = qdq_onednn_parameter(ctx, "zero_point");
     if (qdq_quantize_attrs_of(ctx)->qtype == QDQ_PER_CHANNEL)
         qdq_expect_zeros(ctx, rule, &z, "0 for every channel");
-}
-
-static void nibbles_per_tensor(const qdq_op_context *ctx, const qdq_rule *rule) {
-    if (qdq_set_has(NIBBLES, ctx->inputs[QDQ_PORT_X].type.dtype) &&
-        parameter_of(ctx, "scale").count == 1)
-        qdq_report_target_violation(ctx, rule, "x",
-                                    qdq_text(ctx->findings, "is %s with a single scale",
-                                             qdq_dtype_name(ctx->inputs[QDQ_PORT_X].type.dtype)),
-                                    "scales per channel or per group");
-}
-
-static void half_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument s = parameter_of(ctx, "scale");
-    if (s.from_port && s.count == 1 && s.dtype != QDQ_FLOAT32)
-        qdq_report_target_violation(ctx, rule, s.name,
-                                    qdq_text(ctx->findings,
-                                             "is %s, but the library reads it as a float32",
-                                             qdq_dtype_name(s.dtype)),
-                                    "float32");
-}
-
-static void scale_near_one(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument s = parameter_of(ctx, "scale");
-    size_t other = s.count;
-    for (size_t i = 0; !s.from_port && s.known && i < s.count; i++) {
-        double value = qdq_argument_at(&s, i);
-        if (fabs(value - 1) > 1e-6) return;
-        if (value != 1) other = i;
-    }
-    if (other < s.count) qdq_report_number(ctx, rule, &s, other, "1, as the library treats it");
 }
 
 static void float8_overflows(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -304,6 +284,7 @@ static void no_requantize(const qdq_op_context *ctx, const qdq_rule *rule) {
 #define CONSTRAINT "oneDNN op_def_constraint.cpp"
 #define LOWERING "oneDNN lower.cpp"
 #define OBSERVED "oneDNN 3.13 and 3.14, CPU, measured"
+#define MEASURED "run of oneDNN 3.13.2"
 #define PATTERNS "oneDNN graph patterns"
 #define Q "Quantize DynamicQuantize"
 #define ALL "Quantize Dequantize DynamicQuantize"
@@ -350,9 +331,12 @@ static const qdq_rule rules[] = {
                 "pages of DynamicQuantize and DynamicDequantize; " CONSTRAINT, ALL, one_dim),
     WARNING_ROW("channel-zero-point-count", "the documentation wants a zero point for each channel; the code accepts one for all", "repeat the zero point",
                 "pages of DynamicQuantize and DynamicDequantize; " CONSTRAINT, ALL, channel_count),
-    WARNING_ROW("nibbles-per-tensor", "the CPU takes int4 and uint4 only with several scales", "use per_channel or per_group", "oneDNN primitive attributes", "Dequantize", nibbles_per_tensor),
-    WARNING_ROW("half-scale", "the CPU reads a single 16-bit scale as a float32", "use a float32 scale and add a Cast after it", OBSERVED, "Dequantize", half_scale),
-    WARNING_ROW("scale-near-one", "the library treats scales that are all within 1e-6 of 1 as 1", "use 1", "oneDNN graph passes", "Quantize Dequantize", scale_near_one),
+    WARNING_ROW("nibbles-per-tensor", "the CPU takes int4 and uint4 only with several scales", "use per_channel or per_group", "oneDNN primitive attributes", "Dequantize", qdq_onednn_nibbles_per_tensor),
+    WARNING_ROW("nibble-pairs", "the CPU takes int4 and uint4 only with an even last dim", "pad x", MEASURED, "Dequantize", qdq_onednn_nibble_pairs),
+    WARNING_ROW("uint8-to-float16", "the CPU does not dequantize uint8 to float16", "make float32 and add a Cast after it", MEASURED, "Dequantize", qdq_onednn_uint8_to_float16),
+    WARNING_ROW("nan-without-scale", "with a scale of 1 and no zero point, NaN becomes 255 as uint8 with AVX-512, and 0 without or in three or four dims", "keep NaN out of x", MEASURED, "Quantize", qdq_onednn_nan_without_scale),
+    WARNING_ROW("half-scale", "the CPU reads a single 16-bit scale as a float32", "use a float32 scale and add a Cast after it", OBSERVED, "Dequantize", qdq_onednn_half_scale),
+    WARNING_ROW("scale-near-one", "the library treats scales that are all within 1e-6 of 1 as 1", "use 1", "oneDNN graph passes", "Quantize Dequantize", qdq_onednn_scale_near_one),
     WARNING_ROW("float8-overflows", "float8 results do not saturate, and are rounded twice", "choose a scale that keeps all values in range", OBSERVED, Q, float8_overflows),
     WARNING_ROW("never-saturates", "float8 results cannot be made to saturate", "leave saturate out", SCHEMA, Q, never_saturates),
     WARNING_ROW("weight-axis", "the CPU takes per-channel scales of MatMul's b only along its columns", "quantize b along its output channels", LOWERING, "MatMul", qdq_check_weight_axis),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of oneDNN's rules about neural-network ops (onednn_network.c). onednn.c has the rules,
-// whose summaries state the conditions.
+// The checks of oneDNN's rules about neural-network ops (onednn_network.c) and about kernels of the
+// CPU (onednn_cpu.c). onednn.c has the rules, whose summaries state the conditions.
 #ifndef QDQ_GRAPH_TARGETS_ONEDNN_ONEDNN_H
 #define QDQ_GRAPH_TARGETS_ONEDNN_ONEDNN_H
 
@@ -16,5 +16,19 @@ qdq_check qdq_onednn_moved_dtype, qdq_onednn_element_dtypes, qdq_onednn_dropout_
 
 qdq_check qdq_onednn_round_dtype, qdq_onednn_norm_dtype, qdq_onednn_norm_axis;
 qdq_check qdq_onednn_norm_rank, qdq_onednn_half_pixel, qdq_onednn_not_alone;
+
+// Scales of an attribute that are all this close to 1 are dropped.
+#define QDQ_ONEDNN_UNIT_TOLERANCE 1e-6
+
+// Returns a parameter as a oneDNN Graph has it, where it may be an attribute: a constant zero point
+// of zeros is not given then.
+qdq_argument qdq_onednn_parameter(const qdq_op_context *ctx, const char *port);
+
+// True if NaN becomes 0: a Quantize of three or four dims that has neither scales nor zero points
+// to apply.
+bool qdq_onednn_converts_nan(const qdq_op_context *ctx);
+
+qdq_check qdq_onednn_nibbles_per_tensor, qdq_onednn_nibble_pairs, qdq_onednn_uint8_to_float16;
+qdq_check qdq_onednn_half_scale, qdq_onednn_nan_without_scale, qdq_onednn_scale_near_one;
 
 #endif

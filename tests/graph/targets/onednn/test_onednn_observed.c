@@ -371,6 +371,35 @@ static void a_pair_of_dequantize_and_quantize_runs_op_by_op(void **state) {
     }
 }
 
+// With a scale of 1 and no zero point, a kernel for three and four dims converts NaN as x86 does:
+// oneDNN 3.13.2, with AVX2 and with AVX-512.
+static void nan_is_0_in_three_and_four_dims_if_nothing_is_scaled(void **state) {
+    static const int want[7] = {0, -128, -128, 0, 0, -128, -128};
+    (void)state;
+    for (int rank = 1; rank <= 6; rank++)
+        for (int k = 0; k < 5; k++) {
+            static const float scales[5] = {1, 1.0000005f, 1, 0.5f, 1};
+            qdq_error err = {0};
+            float x = NAN;
+            int8_t y = 1;
+            qdq_graph *g = qdq_graph_create("nan", NULL);
+            qdq_quantize_attrs a = {.dtype = k == 4 ? QDQ_UINT8 : QDQ_INT8};
+            a.scales = QDQ_SCALE(scales[k]);
+            static const double three = 3;
+            if (k == 2) a.zps = (qdq_numbers){&three, 1, true};
+            qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, (qdq_shape){rank, {1, 1, 1, 1, 1, 1}});
+            qdq_output(g, "y", qdq_quantize(g, v, a));
+            qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.target = "onednn"}, &err);
+            qdq_exec *exec = qdq_exec_create(plan, NULL, &err);
+            if (!exec) fail_msg("%s", err.text);
+            qdq_exec_write(exec, "x", QDQ_FLOAT32, &x, 1, &err);
+            qdq_exec_run(exec);
+            qdq_exec_read(exec, "y", a.dtype, &y, 1, &err);
+            assert_int_equal(y, k < 2 ? want[rank] : k == 4 ? 0 : -128);
+            qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_zero_point_is_added_before_a_tie_is_rounded),
@@ -394,6 +423,7 @@ int main(void) {
         cmocka_unit_test(groups_of_uint4_have_their_own_scale_and_zero_point),
         cmocka_unit_test(a_scalar_is_quantized),
         cmocka_unit_test(a_pair_of_dequantize_and_quantize_runs_op_by_op),
+        cmocka_unit_test(nan_is_0_in_three_and_four_dims_if_nothing_is_scaled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
