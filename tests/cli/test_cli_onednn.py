@@ -52,6 +52,37 @@ class Onednn(Case):
         out = self.qdq("check", "g.json", "--target", "all", code=None).out
         self.assertIn("op2", out)
 
+    def test_a_mask_names_the_dims_along_which_scales_differ(self):
+        x = [float(v) for v in range(12)]
+        write_npy(self.folder / "x.npy", tensor("float32", [2, 2, 3], x))
+        for mask, shape, scales in ((0, [1], [2]), (2, [2], [1, 2]), (3, [2, 2], [1, 2, 4, 8]), (5, [2, 3], [1, 2, 4, 8, 1, 2])):
+            write_npy(self.folder / "s.npy", tensor("float32", shape, scales))
+            node = op(0, "DynamicQuantize", [logical(0, shape=(2, 2, 3)), logical(1, shape=shape)],
+                      [logical(2, "s8", (2, 2, 3))], mask=mask)
+            self.write("g.json", onednn(node))
+            self.qdq("run", "g.json", "-i", "t0=x.npy", "-i", "t1=s.npy", "-o", "t2=y.npy")
+            which = {0: [0] * 12, 2: ([0] * 3 + [1] * 3) * 2, 3: [i // 3 for i in range(12)],
+                     5: [0, 1, 2] * 2 + [3, 4, 5] * 2}[mask]
+            wanted = [round(v / scales[k]) for v, k in zip(x, which)]  # half to even
+            self.assertEqual(unpack(read_npy(self.folder / "y.npy")), wanted)
+        self.assertIn("mask is 8, wanted 0 to 7, as x has rank 3", self.mask_error(8))
+        self.assertIn("mask is -1, wanted 0 to 7", self.mask_error(-1))
+
+    def mask_error(self, mask):
+        shape = (2, 2, 3)
+        self.write("g.json", onednn(op(0, "DynamicQuantize", [logical(0, shape=shape), logical(1, shape=[1])],
+                                       [logical(2, "s8", shape)], mask=mask)))
+        return self.qdq("check", "g.json", code=1).out
+
+    def test_groups_need_no_qtype(self):
+        write_npy(self.folder / "q.npy", tensor("int8", [2, 4], list(range(8))))
+        write_npy(self.folder / "s.npy", tensor("float32", [2, 2], [1, 2, 4, 8]))
+        node = op(0, "DynamicDequantize", [logical(0, "s8", (2, 4)), logical(1, shape=(2, 2))],
+                  [logical(2, shape=(2, 4))], group_shape=[1, 2])
+        self.write("g.json", onednn(node))
+        self.qdq("run", "g.json", "-i", "t0=q.npy", "-i", "t1=s.npy", "-o", "t2=y.npy")
+        self.assertEqual(unpack(read_npy(self.folder / "y.npy")), [0, 1, 4, 6, 16, 20, 48, 56])
+
     def test_all_unsupported_kinds_are_named(self):
         self.write("g.json", onednn(
             op(1, "ReLUBackward", [logical(0), logical(1)], [logical(2)], "r"),

@@ -123,6 +123,86 @@ static bool read_attr(const qdq_onednn *file, const qdq_op *op, const qdq_attr_d
     return true;
 }
 
+//---- Dims of parameters -----------------------------------------------------
+
+static bool takes_mask(const qdq_onednn_op *from, const char *name) {
+    return strcmp(name, "mask") == 0 && find_attr(from->op, "qtype");
+}
+
+// Reads the mask of the dims along which scales differ: bit i stands for dim i.
+static bool read_mask(const qdq_onednn *file, const qdq_onednn_op *from, const qdq_json_item *json,
+                      int64_t *mask) {
+    static const qdq_attr_desc attr = {.name = "mask", .kind = QDQ_ATTR_INT};
+    qdq_subject subject = {from->name, from->op->name, attr.name, NULL};
+    const qdq_json_item *value;
+    qdq_int field = {0};
+    if (!read_form(file, &attr, subject, json, &value) ||
+        !qdq_json_read_attr(file->r->graph, file->r->mempool, subject, &attr, value, &field))
+        return false;
+    *mask = field.value;
+    return true;
+}
+
+// Returns the rank of the first input; -1: it is not valid.
+static int rank_of_x(const qdq_graph *graph, const qdq_op *op, const char *fields) {
+    qdq_value x;
+    qdq_dtype dtype;
+    qdq_shape shape;
+    memcpy(&x, fields + op->inputs[0].offset, sizeof x);
+    return qdq_value_type(graph, x, &dtype, &shape) ? shape.rank : -1;
+}
+
+static void set_field(const qdq_onednn_op *from, const char *name, const void *value, size_t size,
+                      char *fields) {
+    memcpy(fields + find_attr(from->op, name)->offset, value, size);
+}
+
+// Sets blocks of one element along the dims of a mask, and of all elements along the others.
+static bool set_blocks(const qdq_onednn *file, const qdq_onednn_op *from, int64_t mask, int rank,
+                       char *fields) {
+    int64_t *block = qdq_mempool_array(file->r->mempool, (size_t)rank, sizeof *block);
+    if (!block) return false;
+    for (int i = 0; i < rank; i++) block[i] = mask >> i & 1 ? 1 : -1;
+    const qdq_ints blocks = {block, (size_t)rank};
+    const qdq_qtype groups = QDQ_PER_GROUP;
+    set_field(from, "qtype", &groups, sizeof groups, fields);
+    set_field(from, "group_shape", &blocks, sizeof blocks, fields);
+    return true;
+}
+
+// Sets qtype, axis and group_shape from a mask: one dim is an axis.
+static bool set_mask(const qdq_onednn *file, const qdq_onednn_op *from, int64_t mask,
+                     char *fields) {
+    int rank = rank_of_x(file->r->graph, from->op, fields);
+    qdq_subject subject = {from->name, from->op->name, "mask", NULL};
+    if (rank < 0) return true;  // found already
+    if (mask < 0 || mask >> rank != 0) {
+        qdq_findings *f = &file->r->graph->findings;
+        qdq_graph_report_core(file->r->graph, QDQ_RULE_AXIS_RANGE, subject,
+                              qdq_text(f, "is %lld", (long long)mask),
+                              qdq_text(f, "0 to %lld, as x has rank %d",
+                                       (long long)((INT64_C(1) << rank) - 1), rank));
+        return false;
+    }
+    int64_t axis = 0;
+    while (mask >> axis > 1) axis++;
+    bool single = mask == INT64_C(1) << axis;
+    if (mask && !single) return set_blocks(file, from, mask, rank, fields);
+    const qdq_qtype qtype = mask ? QDQ_PER_CHANNEL : QDQ_PER_TENSOR;
+    const qdq_int at = QDQ_INT(axis);
+    set_field(from, "qtype", &qtype, sizeof qtype, fields);
+    if (mask) set_field(from, "axis", &at, sizeof at, fields);
+    return true;
+}
+
+// Sets per_group where a file has group_shape alone.
+static void set_groups(const qdq_onednn_op *from, char *fields) {
+    const qdq_qtype groups = QDQ_PER_GROUP;
+    if (qdq_json_find(from->attrs, "group_shape") && !qdq_json_find(from->attrs, "qtype") &&
+        find_attr(from->op, "qtype"))
+        set_field(from, "qtype", &groups, sizeof groups, fields);
+}
+
 // Drops the axis of an op that is not per_channel, where oneDNN ignores it.
 static void drop_axis(const qdq_onednn_op *from, char *fields) {
     const qdq_attr_desc *qtype = find_attr(from->op, "qtype"), *axis = find_attr(from->op, "axis");
@@ -147,18 +227,25 @@ static void set_by_outputs(const qdq_onednn_op *from, qdq_dtype dtype, char *fie
 
 bool qdq_onednn_read_attrs(const qdq_onednn *file, const qdq_onednn_op *from, qdq_dtype dtype,
                            char *fields) {
-    bool fine = true;
+    bool fine = true, masked = false;
+    int64_t mask = 0;
     QDQ_JSON_EACH(json, from->attrs) {
         const char *name = qdq_json_name(json);
         const qdq_attr_desc *attr = find_attr(from->op, name);
         if (attr) {
             qdq_subject subject = {from->name, from->op->name, attr->name, NULL};
             fine = read_attr(file, from->op, attr, subject, json, fields) && fine;
+        } else if (takes_mask(from, name)) {
+            masked = read_mask(file, from, json, &mask);
+            fine = masked && fine;
         } else if (!is_among(name, ignored, sizeof ignored / sizeof ignored[0])) {
             qdq_json_report_unknown_attr(file->r->graph, from->op, from->name, name);
             fine = false;
         }
     }
+    set_groups(from, fields);
+    if (masked && !qdq_json_find(from->attrs, "group_shape"))
+        fine = set_mask(file, from, mask, fields) && fine;
     drop_axis(from, fields);
     set_by_outputs(from, dtype, fields);
     return fine;

@@ -19,21 +19,14 @@
 
 //---- Attributes or ports ----------------------------------------------------
 
-static bool is_dequantize(const qdq_op_context *ctx) {
-    return qdq_op_context_is(ctx, "Dequantize");
-}
-
-static bool is_grouped(const qdq_op_context *ctx) {
-    return qdq_quantize_attrs_of(ctx)->qtype == QDQ_PER_GROUP;
-}
-
 // True if attributes can hold the parameters that come through ports: constants of an op that has
 // a static form.
 static bool fit_attributes(const qdq_op_context *ctx) {
     qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
     if (!s.known || (z.from_port && !z.known)) return false;
-    if (!is_dequantize(ctx)) return qdq_op_context_is(ctx, "Quantize");
-    return !is_grouped(ctx) && !qdq_set_has(NIBBLES, ctx->inputs[QDQ_PORT_X].type.dtype) &&
+    if (!qdq_onednn_is_dequantize(ctx)) return qdq_op_context_is(ctx, "Quantize");
+    return !qdq_onednn_is_grouped(ctx) &&
+           !qdq_set_has(NIBBLES, ctx->inputs[QDQ_PORT_X].type.dtype) &&
            ctx->outputs[0].dtype == QDQ_FLOAT32;
 }
 
@@ -51,6 +44,11 @@ qdq_argument qdq_onednn_parameter(const qdq_op_context *ctx, const char *port) {
 static bool is_dynamic(const qdq_op_context *ctx) {
     return qdq_onednn_parameter(ctx, "scale").from_port;
 }
+
+// Versions are releases; main is what is developed after 3.14.
+enum { RELEASE_3_14 = 314, RELEASE_MAIN = 315 };
+
+static const qdq_named_version versions[] = {{"3.14", RELEASE_3_14, 0}, {"main", RELEASE_MAIN, 0}};
 
 //---- Numerics ---------------------------------------------------------------
 
@@ -74,12 +72,21 @@ static void quantize_input(const qdq_op_context *ctx, const qdq_rule *rule) {
 }
 
 static void quantize_output(const qdq_op_context *ctx, const qdq_rule *rule) {
-    bool dynamic = is_dynamic(ctx) || qdq_op_context_is(ctx, "DynamicQuantize");
-    qdq_expect_y(ctx, rule, dynamic ? BYTES : BYTES | FLOAT8);
+    qdq_expect_y(ctx, rule, BYTES | FLOAT8);
 }
 
 static void dequantize_input(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_expect_x(ctx, rule, is_dynamic(ctx) ? BYTES | NIBBLES : BYTES | FLOAT8);
+    qdq_expect_x(ctx, rule, BYTES | FLOAT8 | (is_dynamic(ctx) ? NIBBLES : 0));
+}
+
+static void dynamic_float8(const qdq_op_context *ctx, const qdq_rule *rule) {
+    bool dequantizes = qdq_onednn_is_dequantize(ctx);
+    if (!is_dynamic(ctx) && !qdq_op_context_is(ctx, "DynamicQuantize")) return;
+    if (qdq_set_has(FLOAT8, qdq_quantized_dtype(ctx)))
+        qdq_report_target_violation(
+            ctx, rule, dequantizes ? "x" : "dtype",
+            qdq_text(ctx->findings, "is %s", qdq_dtype_name(qdq_quantized_dtype(ctx))),
+            dequantizes ? "an integer, or a scale attribute" : "int8 or uint8");
 }
 
 static void dequantize_output(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -89,15 +96,15 @@ static void dequantize_output(const qdq_op_context *ctx, const qdq_rule *rule) {
 static void scale_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (!is_dynamic(ctx)) return;
     qdq_expect_scales(ctx, rule,
-                      is_dequantize(ctx) ? (qdq_dtype_set)1 << ctx->outputs[0].dtype
-                                         : QDQ_SET(FLOAT32));
+                      qdq_onednn_is_dequantize(ctx) ? (qdq_dtype_set)1 << ctx->outputs[0].dtype
+                                                    : QDQ_SET(FLOAT32));
 }
 
 static void zero_point_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument z = qdq_argument_of(ctx, "zero_point");
     if (z.from_port && qdq_onednn_parameter(ctx, "zero_point").given)
         qdq_expect_dtype(ctx, rule, z.name, z.dtype,
-                         BYTES | QDQ_SET(INT32) | (is_dequantize(ctx) ? NIBBLES : 0));
+                         BYTES | QDQ_SET(INT32) | (qdq_onednn_is_dequantize(ctx) ? NIBBLES : 0));
 }
 
 // Only float32 <-> bfloat16 and float32 <-> float16.
@@ -138,50 +145,6 @@ static void float8_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
             ctx, rule, z.name, "is given, but the quantized type is a float8", "none, not even 0");
 }
 
-// Only DynamicDequantize has groups.
-static void grouped_op(const qdq_op_context *ctx, const qdq_rule *rule) {
-    if (is_grouped(ctx) && !(is_dequantize(ctx) && is_dynamic(ctx)))
-        qdq_report_target_violation(ctx, rule, "qtype", "is per_group",
-                                    is_dequantize(ctx) ? "a scale that comes through the port"
-                                                       : "per_tensor or per_channel");
-}
-
-static void group_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument s = qdq_onednn_parameter(ctx, "scale");
-    qdq_shape wanted = is_grouped(ctx) ? qdq_parameter_shape(ctx) : s.shape;
-    if (s.from_port && !qdq_shape_equal(s.shape, wanted))
-        qdq_report_target_violation(
-            ctx, rule, s.name,
-            qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, s.shape)),
-            qdq_shape_text(ctx->findings, wanted));
-}
-
-static void group_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument s = qdq_onednn_parameter(ctx, "scale"),
-                 z = qdq_onednn_parameter(ctx, "zero_point");
-    if (!is_grouped(ctx) || !z.from_port || qdq_shape_equal(s.shape, z.shape)) return;
-    qdq_report_target_violation(ctx, rule, z.name, "has another shape than the scale",
-                                qdq_shape_text(ctx->findings, s.shape));
-}
-
-static void group_dims(const qdq_op_context *ctx, const qdq_rule *rule) {
-    if (!is_grouped(ctx)) return;
-    qdq_shape shape = ctx->inputs[QDQ_PORT_X].type.shape, block = qdq_block_shape(ctx);
-    if (shape.rank < 2) {
-        qdq_report_target_violation(
-            ctx, rule, "x", qdq_text(ctx->findings, "has rank %d", shape.rank), "rank 2 or more");
-        return;
-    }
-    for (int i = 0; i + 2 < shape.rank; i++) {
-        if (block.dims[i] == 1) continue;
-        qdq_report_target_violation(
-            ctx, rule, "group_shape",
-            qdq_text(ctx->findings, "has %lld for dim %d", (long long)block.dims[i], i),
-            "1 for all dims but the last two");
-        return;
-    }
-}
-
 // oneDNN compares first dims, and takes 0 for the first dim of a scalar.
 static void dynamic_rank(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument s = qdq_onednn_parameter(ctx, "scale"),
@@ -217,7 +180,7 @@ static void channel_count(const qdq_op_context *ctx, const qdq_rule *rule) {
 static void one_dim(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument s = qdq_onednn_parameter(ctx, "scale"),
                  z = qdq_onednn_parameter(ctx, "zero_point");
-    if (is_grouped(ctx)) return;
+    if (qdq_onednn_is_grouped(ctx)) return;
     const qdq_argument *a = s.from_port && s.shape.rank > 1 ? &s : &z;
     if (a->from_port && a->shape.rank > 1)
         qdq_report_target_violation(
@@ -280,6 +243,8 @@ static void no_requantize(const qdq_op_context *ctx, const qdq_rule *rule) {
     QDQ_RULE_ROW(ERROR, "onednn", id, summary, hint, source, ops, check, 0, 0)
 #define WARNING_ROW(id, summary, hint, source, ops, check) \
     QDQ_RULE_ROW(WARNING, "onednn", id, summary, hint, source, ops, check, 0, 0)
+#define OLD_ROW(id, summary, hint, source, ops, check) \
+    QDQ_RULE_ROW(ERROR, "onednn", id, summary, hint, source, ops, check, 0, RELEASE_MAIN)
 #define SCHEMA "oneDNN op_def.hpp"
 #define CONSTRAINT "oneDNN op_def_constraint.cpp"
 #define LOWERING "oneDNN lower.cpp"
@@ -292,10 +257,10 @@ static void no_requantize(const qdq_op_context *ctx, const qdq_rule *rule) {
 // clang-format off
 static const qdq_rule rules[] = {
     ERROR_ROW("quantize-input-dtype", "Quantize takes float32", "insert a Cast to float32 before it", SCHEMA, Q, quantize_input),
-    ERROR_ROW("quantize-output-dtype", "Quantize makes int8, uint8, float8_e4m3fn or float8_e5m2; DynamicQuantize makes int8 or uint8",
+    ERROR_ROW("quantize-output-dtype", "Quantize and DynamicQuantize make int8, uint8, float8_e4m3fn or float8_e5m2",
               "choose one of them", SCHEMA, Q, quantize_output),
-    ERROR_ROW("dequantize-input-dtype", "Dequantize takes int8, uint8, float8_e4m3fn or float8_e5m2; DynamicDequantize takes int8, uint8, int4 or uint4",
-              "4-bit types need a scale port, float8 a scale attribute", SCHEMA, "Dequantize", dequantize_input),
+    ERROR_ROW("dequantize-input-dtype", "Dequantize takes int8, uint8, float8_e4m3fn or float8_e5m2; DynamicDequantize also takes int4 or uint4",
+              "4-bit types need a scale port", SCHEMA, "Dequantize", dequantize_input),
     ERROR_ROW("dequantize-output-dtype", "Dequantize makes float32; DynamicDequantize also makes bfloat16 and float16",
               "make float32 and add a Cast after it", SCHEMA, "Dequantize", dequantize_output),
     ERROR_ROW("scale-dtype", "a scale port has the dtype of the float side", "cast the scale", SCHEMA, ALL, scale_dtype),
@@ -304,12 +269,17 @@ static const qdq_rule rules[] = {
     ERROR_ROW("one-kind-of-parameters", "scale and zero point are both attributes or both ports", "give both in the same way", SCHEMA, ALL, one_kind),
     ERROR_ROW("dynamic-ports", "DynamicQuantize takes scale and zero point through ports", "give a constant at the port, or write Quantize", SCHEMA, "DynamicQuantize", dynamic_ports),
     ERROR_ROW("zero-point-count", "there are as many zero points as scales", "repeat the zero point", CONSTRAINT, ALL, zero_point_count),
-    ERROR_ROW("float8-zero-point", "float8 has no zero point", "leave it out", CONSTRAINT, "Quantize Dequantize", float8_zero_point),
-    ERROR_ROW("group-op", "only DynamicDequantize has groups", "quantize per channel; dequantize groups with a scale port", SCHEMA, ALL, grouped_op),
+    ERROR_ROW("float8-zero-point", "float8 has no zero point", "leave it out", CONSTRAINT, ALL, float8_zero_point),
+    OLD_ROW("dynamic-float8", "DynamicQuantize makes int8 or uint8, and DynamicDequantize takes no float8, up to 3.14", "give the scale as an attribute", SCHEMA, ALL, dynamic_float8),
+    ERROR_ROW("group-op", "only DynamicDequantize has groups", "quantize per channel; dequantize groups with a scale port", SCHEMA, ALL, qdq_onednn_grouped_op),
+    OLD_ROW("masked-quantize", "DynamicQuantize has scales along one dim at most, up to 3.14", "quantize per channel", "oneDNN RFC 5743", "Quantize DynamicQuantize", qdq_onednn_masked_quantize),
     ERROR_ROW("group-divides", "group_shape divides the shape of x", "pad x", LOWERING, "Dequantize", qdq_check_group_divides),
-    ERROR_ROW("group-dims", "x has at least two dims, and groups lie along the last two", "transpose x", LOWERING, "Dequantize", group_dims),
-    ERROR_ROW("group-scale", "the scale of groups has the rank of x, and each dim of x divided by that of the group", "reshape the scale", LOWERING, "Dequantize", group_scale),
-    ERROR_ROW("group-zero-point", "zero points of groups have the shape of the scales", "repeat the zero point", CONSTRAINT, "Dequantize", group_zero_point),
+    ERROR_ROW("group-dims", "an x with groups has at least two dims", "reshape x", LOWERING, "Dequantize", qdq_onednn_group_dims),
+    OLD_ROW("leading-groups", "groups lie along the last two dims, up to 3.14", "transpose x", LOWERING, "Dequantize", qdq_onednn_leading_groups),
+    ERROR_ROW("group-scale", "the scale of groups has the rank of x, and each dim of x divided by that of the group; of a mask it has the dims of the mask", "reshape the scale", LOWERING, "Dequantize", qdq_onednn_group_scale),
+    OLD_ROW("masked-scale", "the scale of groups has the rank of x, up to 3.14", "reshape the scale", LOWERING, "Dequantize", qdq_onednn_masked_scale),
+    ERROR_ROW("group-zero-point", "zero points of groups have the shape of the scales, or one element", "repeat the zero point", CONSTRAINT, "Dequantize", qdq_onednn_group_zero_point),
+    OLD_ROW("one-group-zero-point", "zero points of groups have the shape of the scales, up to 3.14", "repeat the zero point", CONSTRAINT, "Dequantize", qdq_onednn_one_group_zero_point),
     ERROR_ROW("dynamic-scale-rank", "a scale or zero-point port has rank 1 or more", "give it the shape [1]", CONSTRAINT, ALL, dynamic_rank),
     ERROR_ROW("first-dims", "the first dim of a per-channel zero-point port is 1, or equals the first dim of the scale port", "give both the shape [channels]", CONSTRAINT, ALL, first_dims),
     ERROR_ROW("no-clamp-range", "results use the full range of their dtype", "leave it out", SCHEMA, Q, qdq_check_whole_range),
@@ -380,11 +350,13 @@ static const qdq_mended_rules mended[] = {
 
 const qdq_target qdq_target_onednn = {
     .name = "onednn",
-    .summary = "oneDNN Graph 3.14 with its CPU backend on x86-64",
+    .summary = "oneDNN Graph 3.14 or main with its CPU backend on x86-64",
     .rules = rules,
     .rule_count = sizeof rules / sizeof rules[0],
     .mended = mended,
     .evidence = evidence,
+    .versions = versions,
+    .version_count = sizeof versions / sizeof versions[0],
     .halves_requantize = true,
     .default_dtype = qdq_dtype_of_scale,  // no default, but a scale has the dtype of the floats
     .numerics = numerics,
