@@ -29,6 +29,8 @@ typedef struct qdq_rule {
     void (*check_value)(const struct qdq_value_context *ctx, const struct qdq_rule *rule);
     // A dtype whose inputs and constants are no outputs of the graph either, which no node says.
     qdq_dtype not_returned;
+    // The rule is about nodes of a model that have what its opset lacks, which no node says.
+    bool newer_than_opset;
     // Releases of the target (graph/core/target.h): the first with the rule, the first without it
     // again; 0: no bound.
     int since, until;

@@ -34,7 +34,7 @@ static void check_uses(const qdq_graph *graph, qdq_findings *findings) {
     }
     for (size_t i = 0; i < graph->node_count; i++) {
         const qdq_node *node = &graph->nodes[i];
-        if (node->output_count == 0 || node_is_used(graph, node)) continue;
+        if (!node->valid || node->output_count == 0 || node_is_used(graph, node)) continue;
         qdq_report_core(findings, QDQ_RULE_VALUE_UNUSED,
                         (qdq_subject){node->name, node->op->name, node->op->outputs[0].name, NULL},
                         "is never used", NULL);
@@ -117,6 +117,22 @@ static void check_returned(const qdq_graph *graph, const qdq_target_version *ver
                            "no output", NULL);
         }
     }
+}
+
+// Reports dtypes and attributes that the opset of the model lacks, for the rules about them of a
+// target and of its base.
+static void check_opset(const qdq_graph *graph, const qdq_target_version *version,
+                        qdq_findings *findings) {
+    for (const qdq_target *t = version->target; t && graph->newer; t = t->base)
+        for (size_t k = 0; k < t->rule_count; k++) {
+            const qdq_rule *rule = &t->rules[k];
+            if (!rule->newer_than_opset || !qdq_rule_holds(rule, version)) continue;
+            const qdq_newer *n = graph->newer;
+            do {
+                n = n->next;
+                qdq_report_add(findings, t->name, rule, n->subject, n->found, n->wanted, NULL);
+            } while (n != graph->newer);
+        }
 }
 
 // Checks the graph that a target runs after rewriting: the target's rules are about this graph.
@@ -237,6 +253,7 @@ static qdq_status check(qdq_graph *graph, const qdq_target_version *version,
         check_uses(graph, &graph->checked);
         check_target(graph, version, &graph->checked);
         check_returned(graph, version, &graph->checked);
+        check_opset(graph, version, &graph->checked);
         check_ignored(graph, version->target, request, &graph->checked);
         qdq_target_version memory = qdq_memory_version(version);
         if (!qdq_check_layouts(graph, &memory, request ? request->device : NULL, &graph->checked))

@@ -53,6 +53,13 @@ typedef struct qdq_graph_output {
     qdq_value value;
 } qdq_graph_output;
 
+// A dtype or an attribute of a node in a model that its opset lacks.
+typedef struct qdq_newer {
+    qdq_subject subject;
+    const char *found, *wanted;
+    struct qdq_newer *next;
+} qdq_newer;
+
 struct qdq_graph {
     const qdq_allocator *allocator;
     qdq_mempool mempool;      // owns everything except the symbols
@@ -67,6 +74,7 @@ struct qdq_graph {
     const char *own_target;
     const struct qdq_target *own;  // its description; NULL: no target has the name
     int64_t opset;                 // of ai.onnx in the model that it was read from; 0: unknown
+    qdq_newer *newer;              // the last one found, before the first one; NULL: none
     bool target_given;             // by the options; the target that a file names is then ignored
     struct qdq_held_file
         *files;               // files that constants are read from (graph/core/held_constants.h)

@@ -84,6 +84,9 @@ void qdq_onnx_refuse(qdq_onnx_node *node, const char *port, const char *found, c
 void qdq_onnx_refuse_hint(qdq_onnx_node *node, const char *port, const char *found,
                           const char *wanted, const char *hint);
 
+// Records dtypes and attributes of the node that its opset lacks.
+void qdq_onnx_check_opset(qdq_onnx_node *node);
+
 // Returns the limit of the nodes that are converted, and of the nodes that they become.
 static inline size_t qdq_onnx_most_nodes(const qdq_onnx_import *im) {
     return im->graph->limits.json_values / 4;

@@ -276,6 +276,7 @@ static void convert(qdq_onnx_node *node) {
         return;
     }
     if (!inputs_are_known(node)) return;
+    qdq_onnx_check_opset(node);
     if (row) drop_empty_inputs(node, row->least);
     if (computes && qdq_onnx_fold(node, row != NULL)) return;
     if (node->refused) return;
