@@ -7,6 +7,7 @@ import io
 import itertools
 import json
 import os
+import re
 import resource
 import struct
 import warnings
@@ -97,6 +98,36 @@ class LargeFiles(Case):
                 with self.subTest(" ".join(map(str, words))):
                     self.assertIn(f"[{self.COUNT}]", self.qdq(*words, code=None).err)
                     self.assertLess(self.peak_mib(*words), most)
+
+
+    def test_elements_of_files_come_from_the_limit_of_bytes(self):
+        """The plan needs twice the bytes of the input, and may take 64 MiB more."""
+        own = 4 * self.COUNT
+        self.write("g.json", graph([node("ReLU", "r", "x")], [value("x", "float32", [self.COUNT])], {"y": "r"}))
+        most = ["--max-bytes", 2 * own + (1 << 20)]
+        for name, of in (("big.npy", "big.npy"), ("big.npz", "big.npz: 'x'"), ("big.safetensors", "big.safetensors")):
+            for words in (["run", "g.json", "-i", f"x={name}"],
+                          ["explain", "g.json", "-i", f"x={name}", "--got", f"y={name}"]):  # fmt: skip
+                with self.subTest(" ".join(map(str, words))):
+                    err = self.qdq(*words, *most, code=5).err
+                    self.assertRegex(err, rf"\Aqdq: {re.escape(of)}: no memory for .* within --max-bytes, of which \d+ bytes "
+                                     r"are left; raise it\n\Z")  # fmt: skip
+            self.qdq("run", "g.json", "-i", f"x={name}", "--max-bytes", 3 * own)
+
+    def test_samples_come_from_the_limit_of_bytes(self):
+        self.write("g.json", graph([node("ReLU", "r", "x")], [value("x", "float32", [4])], {"y": "r"}))
+        shape = npy_bytes("<f4", [self.COUNT // 4, 4], b"")
+        with zipfile.ZipFile(self.folder / "bomb.npz", "w", compression()) as archive, archive.open("x.npy", "w") as out:
+            out.write(shape)
+            for _ in range(0, 4 * self.COUNT, 1 << 20):
+                out.write(bytes(1 << 20))
+        if compression() == zipfile.ZIP_DEFLATED:  # 0.2 MB, a week of runs
+            err = self.qdq("calibrate", "g.json", "--data", "bomb.npz", "-o", "s", "--max-bytes", 64 << 20, code=5).err
+            self.assertRegex(err, r"\Aqdq: bomb\.npz: the archive inflates to 201326720 bytes, which do not fit within "
+                             r"--max-bytes, of which \d+ bytes are left; raise it\n\Z")  # fmt: skip
+        self.write("g.json", graph([node("ReLU", "r", "x")], [value("x", "float32", [self.COUNT])], {"y": "r"}))
+        err = self.qdq("calibrate", "g.json", "--data", "big.npy", "-o", "s", "--max-bytes", 500 << 20, code=5).err
+        self.assertRegex(err, r"\Aqdq: no memory for the samples within --max-bytes, of which \d+ bytes are left; raise it\n\Z")
 
 
 class LongNames(Case):

@@ -15,6 +15,7 @@ enum {
     ENTRY_BYTES = 46,
     LOCAL_BYTES = 30,
     COMMENT_BYTES = 65535,
+    MOST_RATIO = 1100,  // deflate compresses less than this
     MOST_DIRECTORY_BYTES = 16 << 20,
     METHOD_STORED = 0,
     METHOD_DEFLATED = 8,
@@ -202,6 +203,9 @@ qdq_status zip_next(zip_file *zip, char name[ZIP_NAME], byte_source *out, bool *
     read_zip64(entry + ENTRY_BYTES + name_bytes, extra, out);
     if (!out->deflated && out->size != out->stored)
         return source_fail(err, QDQ_ERR_PARSE, "member '%s' has two sizes", shown);
+    if (out->size / MOST_RATIO > out->stored)
+        return source_fail(err, QDQ_ERR_PARSE, "member '%s' claims more bytes than it can hold",
+                           shown);
     zip->at += all;
     return find_data(zip, out, err);
 }

@@ -120,7 +120,7 @@ static int add_sample(comparison *c, samples *data, size_t index, size_t *used) 
 static int add_samples(comparison *c, const qdq_graph *before) {
     samples data = {0};
     size_t used = 0;
-    int code = samples_open(&data, c->opt->data.samples, before, c->before.plan);
+    int code = samples_open(&data, c->opt->data.samples, before, c->before.plan, c->opt->memory);
     for (size_t i = 0; code == EXIT_OK && i < data.count; i++) {
         watch_tell(c->opt->watch, "sample %zu of %zu", i + 1, data.count);
         code = add_sample(c, &data, i, &used);

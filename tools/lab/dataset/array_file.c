@@ -2,9 +2,11 @@
 // Lists the arrays of .npy, .npz and .safetensors files, and reads parts of them.
 #include "tools/lab/dataset/array_file.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/elements.h"
 #include "tools/io/npy_source.h"
 #include "tools/io/tensor_io.h"
 
@@ -26,6 +28,19 @@ static file_array *add_array(array_file *file, const char *name, size_t name_byt
     array->name[name_bytes] = '\0';
     file->count++;
     return array;
+}
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(((const file_array *)a)->name, ((const file_array *)b)->name);
+}
+
+static int find_name(const void *name, const void *array) {
+    return strcmp(name, ((const file_array *)array)->name);
+}
+
+// Sorts the arrays by name. Names are given once.
+static void sort_arrays(array_file *file) {
+    if (file->count) qsort(file->arrays, file->count, sizeof *file->arrays, compare_names);
 }
 
 //---- .npy -------------------------------------------------------------------
@@ -65,6 +80,20 @@ static qdq_status list_members(array_file *file, zip_file *zip, qdq_error *err) 
     }
 }
 
+// Refuses an archive of a few bytes that would be read for hours.
+static qdq_status check_inflated(const array_file *file, qdq_error *err) {
+    uint64_t inflated = 0;
+    for (size_t i = 0; i < file->count; i++) {
+        const byte_source *source = &file->arrays[i].source;
+        uint64_t size = source->deflated ? source->size : 0;
+        inflated = size > UINT64_MAX - inflated ? UINT64_MAX : inflated + size;
+    }
+    if (inflated <= file->memory->left) return QDQ_OK;
+    file->memory->exceeded = true, file->memory->had = file->memory->left;
+    return source_fail(err, QDQ_ERR_MEMORY,
+                       "the archive inflates to %" PRIu64 " bytes, which do not fit", inflated);
+}
+
 static qdq_status open_npz(array_file *file, const char *path, qdq_error *err) {
     zip_file zip = {0};
     uint64_t bytes = 0;
@@ -73,6 +102,8 @@ static qdq_status open_npz(array_file *file, const char *path, qdq_error *err) {
     qdq_status status = zip_open(&zip, file->file, bytes, err);
     if (status == QDQ_OK) status = list_members(file, &zip, err);
     zip_close(&zip);
+    if (status == QDQ_OK) status = check_inflated(file, err);
+    sort_arrays(file);
     // An element type that cannot be read is an error only once the member is read.
     for (size_t i = 0; status == QDQ_OK && i < file->count; i++)
         (void)read_header(&file->arrays[i], &file->arrays[i].problem);
@@ -84,7 +115,7 @@ static qdq_status open_npz(array_file *file, const char *path, qdq_error *err) {
 static qdq_status open_safetensors(array_file *file, const char *path, qdq_error *err) {
     qdq_error own = {0};
     size_t path_bytes = strlen(path);
-    file->tensors = qdq_tensor_file_open(path, NULL, &own);
+    file->tensors = qdq_tensor_file_open(path, &file->memory->allocator, &own);
     if (!file->tensors) {
         bool named = strncmp(own.text, path, path_bytes) == 0 && own.text[path_bytes] == ':';
         return source_fail(err, own.status, "%s", own.text + (named ? path_bytes + 2 : 0));
@@ -98,13 +129,14 @@ static qdq_status open_safetensors(array_file *file, const char *path, qdq_error
         if (info->dtype == QDQ_DTYPE_NONE)
             (void)source_fail(&array->problem, QDQ_ERR_UNSUPPORTED, "has an unknown element type");
     }
+    sort_arrays(file);
     return QDQ_OK;
 }
 
 //---- Entry ------------------------------------------------------------------
 
-qdq_status array_file_open(array_file *file, const char *path, qdq_error *err) {
-    *file = (array_file){0};
+qdq_status array_file_open(array_file *file, const char *path, qdq_budget *memory, qdq_error *err) {
+    *file = (array_file){.memory = memory};
     if (has_ending(path, ".npy")) return open_npy(file, path, err);
     if (has_ending(path, ".npz")) return open_npz(file, path, err);
     return open_safetensors(file, path, err);
@@ -114,7 +146,7 @@ void array_file_close(array_file *file) {
     for (size_t i = 0; i < file->count; i++) {
         source_close(&file->arrays[i].source);
         free(file->arrays[i].name);
-        free(file->arrays[i].loaded);
+        elements_free(file->arrays[i].loaded);
     }
     free(file->arrays);
     qdq_tensor_file_close(file->tensors);
@@ -123,15 +155,16 @@ void array_file_close(array_file *file) {
 }
 
 file_array *array_file_find(const array_file *file, const char *name, qdq_error *err) {
-    for (size_t i = 0; i < file->count; i++) {
-        file_array *array = &file->arrays[i];
-        if (!file->nameless && strcmp(array->name, name) != 0) continue;
-        if (array->problem.status == QDQ_OK) return array;
+    file_array *array = file->arrays;
+    if (!file->nameless && file->count)
+        array = bsearch(name, file->arrays, file->count, sizeof *file->arrays, find_name);
+    if (!array)
+        (void)source_fail(err, QDQ_ERR_PARSE, "has no array '%.200s'", name);
+    else if (array->problem.status != QDQ_OK)
         (void)source_fail(err, array->problem.status, "array '%.200s': %.600s", name,
                           array->problem.text);
-        return NULL;
-    }
-    (void)source_fail(err, QDQ_ERR_PARSE, "has no array '%.200s'", name);
+    else
+        return array;
     return NULL;
 }
 
@@ -141,11 +174,11 @@ qdq_status file_array_read(const array_file *file, file_array *array, uint64_t f
     if (!array->info)
         return source_read(&array->source, array->data_at + from * size, out, count * size, err);
     if (!array->loaded) {
-        void *all = malloc(array->info->bytes);
+        void *all = elements_take(&file->memory->allocator, array->info->bytes);
         if (!all)
-            return source_fail(err, QDQ_ERR_MEMORY, "out of memory: %zu bytes", array->info->bytes);
+            return source_fail(err, QDQ_ERR_MEMORY, "no memory for %zu bytes", array->info->bytes);
         qdq_status status = qdq_tensor_file_read(file->tensors, array->info, all, err);
-        if (status != QDQ_OK) free(all);
+        if (status != QDQ_OK) elements_free(all);
         if (status != QDQ_OK) return status;
         array->loaded = all;
     }

@@ -6,6 +6,7 @@
 
 #include <qdq/tensor_file.h>
 
+#include "runtime/base/budget.h"
 #include "tools/io/zip/zip_file.h"
 
 typedef struct file_array {
@@ -20,9 +21,10 @@ typedef struct file_array {
 } file_array;
 
 typedef struct array_file {
+    qdq_budget *memory;  // of elements
     FILE *file;
     qdq_tensor_file *tensors;
-    file_array *arrays;
+    file_array *arrays;  // in the order of their names
     size_t count;
     bool nameless;
 } array_file;
@@ -30,9 +32,10 @@ typedef struct array_file {
 // True if array_file_open knows the ending of the path.
 bool is_array_file_name(const char *path);
 
-// Opens a file by its ending and lists its arrays. Errors do not begin with the path. Close it in
-// either case.
-qdq_status array_file_open(array_file *file, const char *path, qdq_error *err);
+// Opens a file by its ending and lists its arrays. The deflated members of an archive may inflate
+// to the bytes that `memory` has left, though only parts of them are held. Errors do not begin with
+// the path. Close it in either case.
+qdq_status array_file_open(array_file *file, const char *path, qdq_budget *memory, qdq_error *err);
 void array_file_close(array_file *file);
 
 // Finds the array named `name`, or the only array of an .npy file. NULL with `err` set if the file

@@ -170,8 +170,8 @@ static int prepare(data_run *w) {
     w->checkpoint = malloc(length);
     if (!w->checkpoint) return no_memory("a path");
     snprintf(w->checkpoint, length, "%s.part", w->plan->out);
-    int code =
-        samples_open(&w->data, w->plan->opt->data.samples, w->session->graph, w->session->plan);
+    int code = samples_open(&w->data, w->plan->opt->data.samples, w->session->graph,
+                            w->session->plan, w->plan->opt->memory);
     if (code == EXIT_OK) code = begin_state(w);
     return code == EXIT_OK ? resume(w) : code;
 }

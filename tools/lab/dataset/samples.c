@@ -11,6 +11,7 @@
 
 #include "runtime/base/utf8.h"
 #include "tools/common.h"
+#include "tools/elements.h"
 #include "tools/failure.h"
 #include "tools/io/watch.h"
 #include "tools/lab/dataset/data_digest.h"
@@ -142,7 +143,7 @@ static qdq_status count_samples(samples *s, qdq_error *err) {
 
 static int open_file(samples *s) {
     qdq_error err = {0};
-    qdq_status status = array_file_open(&s->file, s->where, &err);
+    qdq_status status = array_file_open(&s->file, s->where, s->memory, &err);
     if (status == QDQ_OK) status = count_samples(s, &err);
     if (status != QDQ_OK) return tell_failure(status, "%s: %s", s->where, err.text);
     data_digest(NULL, &(char *){(char *)(uintptr_t)s->where}, 1, s->listing);
@@ -208,7 +209,7 @@ qdq_status sample_load(samples *s, size_t index, qdq_exec *exec,
     array_file file;
     if (!s->names) return load_inputs(s, &s->file, index, exec, digest, err);
     snprintf(path, sizeof path, "%s/%s", s->where, s->names[index]);
-    qdq_status status = array_file_open(&file, path, err);
+    qdq_status status = array_file_open(&file, path, s->memory, err);
     if (status == QDQ_OK) status = load_inputs(s, &file, 0, exec, digest, err);
     array_file_close(&file);
     return status;
@@ -222,15 +223,17 @@ static int make_buffers(samples *s) {
     s->buffers = calloc(count + 1, sizeof *s->buffers);
     if (!s->buffers) return no_memory();
     for (size_t i = 0; i < count; i++) {
-        s->buffers[i] = calloc(qdq_shape_count(qdq_plan_input(s->plan, i)->shape), 8);
+        size_t elements = qdq_shape_count(qdq_plan_input(s->plan, i)->shape);
+        s->buffers[i] = elements_take_numbers(&s->memory->allocator, elements);
         if (!s->buffers[i]) return no_memory();
     }
     return EXIT_OK;
 }
 
-int samples_open(samples *s, const char *where, const qdq_graph *graph, const qdq_plan *plan) {
+int samples_open(samples *s, const char *where, const qdq_graph *graph, const qdq_plan *plan,
+                 qdq_budget *memory) {
     struct stat facts;
-    *s = (samples){.where = where, .graph = graph, .plan = plan};
+    *s = (samples){.where = where, .graph = graph, .plan = plan, .memory = memory};
     int code = make_buffers(s);
     if (code != EXIT_OK) return code;
     bool exists = stat(where, &facts) == 0;
@@ -244,7 +247,8 @@ int samples_open(samples *s, const char *where, const qdq_graph *graph, const qd
 
 void samples_close(samples *s) {
     for (size_t i = 0; s->names && i < s->count; i++) free(s->names[i]);
-    for (size_t i = 0; s->buffers && i < qdq_plan_input_count(s->plan); i++) free(s->buffers[i]);
+    for (size_t i = 0; s->buffers && i < qdq_plan_input_count(s->plan); i++)
+        elements_free(s->buffers[i]);
     free(s->names);
     free(s->buffers);
     array_file_close(&s->file);

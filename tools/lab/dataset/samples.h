@@ -14,6 +14,7 @@ typedef struct samples {
     const char *where;
     const qdq_graph *graph;
     const qdq_plan *plan;
+    qdq_budget *memory;
     size_t count;
     char **names;                             // files of a folder; NULL: a single file
     array_file file;                          // the single file
@@ -22,9 +23,11 @@ typedef struct samples {
     qdq_error problem;                        // error of the first unreadable sample, with its name
 } samples;
 
-// Lists the samples for the inputs of a plan. The graph and the plan must outlive them. EXIT_OK, or
-// another exit code after a message; close it in either case.
-int samples_open(samples *s, const char *where, const qdq_graph *graph, const qdq_plan *plan);
+// Lists the samples for the inputs of a plan. The graph, the plan and the memory that elements are
+// taken from must outlive them. EXIT_OK, or another exit code after a message; close it in either
+// case.
+int samples_open(samples *s, const char *where, const qdq_graph *graph, const qdq_plan *plan,
+                 qdq_budget *memory);
 void samples_close(samples *s);
 
 // Returns the name of a sample: its file in the folder, or "sample N", counted from 0.
