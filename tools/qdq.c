@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "runtime/base/budget.h"
@@ -288,8 +289,17 @@ static int run_command(const command_row *command, options *opt) {
     return code;
 }
 
+// Constants and external data may lie in more files than a process may open by default.
+static void allow_all_files(void) {
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+    files.rlim_cur = files.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &files);
+}
+
 int main(int argc, char **argv) {
     signal(SIGXFSZ, SIG_IGN);  // reaching a limit of file size fails the write instead
+    allow_all_files();
     if (argc < 2) {
         list_commands(stderr);
         return EXIT_USAGE;

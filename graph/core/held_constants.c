@@ -56,10 +56,22 @@ qdq_value qdq_graph_add_held(qdq_graph *graph, const char *name, qdq_type type,
     return qdq_graph_declare_constant(graph, name, type, &held->stored);
 }
 
+// Finds a file that the graph holds already, opened at the same state of the file.
+static const qdq_held_file *find_file(const qdq_graph *graph, const qdq_held_file *like) {
+    const qdq_open_file *b = &like->open;
+    for (const qdq_held_file *file = graph->files; file; file = file->next) {
+        const qdq_open_file *a = &file->open;
+        if (a->bytes == b->bytes && a->seconds == b->seconds && a->nanoseconds == b->nanoseconds &&
+            strcmp(file->name, like->name) == 0)
+            return file;
+    }
+    return NULL;
+}
+
 qdq_value qdq_graph_share_held(qdq_graph *graph, const char *name, const qdq_graph_value *from) {
     const qdq_held *held = (const qdq_held *)from->stored;
-    const qdq_held_file *file =
-        qdq_hold_file(graph, &held->file->open, held->file->name, &graph->broken);
+    const qdq_held_file *file = find_file(graph, held->file);
+    if (!file) file = qdq_hold_file(graph, &held->file->open, held->file->name, &graph->broken);
     if (!file) return (qdq_value){0};
     return qdq_graph_add_held(graph, name, from->type, file, held->at);
 }

@@ -6,13 +6,20 @@ user wrote, and memory and time for each input or output once. A call that takes
 import itertools
 import json
 import re
+import resource
 import zipfile
 
 from harness import (Case, Tensor, graph, main, node, npy_bytes, pack, read_safetensors, safetensors_bytes, tensor,
                      value)  # fmt: skip
 
+from test_cli_names import field, onnx_node, onnx_value
+
 COUNTS = (11, 65, 200)  # an op's view of a node has room for the first 10
 MODES = ([], ["--tiled"], ["--materialize"], ["--fast"], ["--target", "ort"])
+
+
+def few_files():
+    resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
 
 
 def concat(names, axis, name="c"):
@@ -126,6 +133,52 @@ class Files(Case):
         self.assertEqual(err, "qdq: input 'a' is not given; add -i a=FILE, or --fill SEED\n")
         err = self.qdq("run", "g.json", "-i", "a=bd.safetensors", "-i", "a=abc.safetensors", code=2).err
         self.assertEqual(err, "qdq: input 'a' is given twice: bd.safetensors and abc.safetensors\n")
+
+    def test_constants_lie_in_any_number_of_files(self):
+        count, side = 300, 5000  # constants of more than 4,096 elements stay in their files
+        numbers = bytes(4 * side)
+        nodes, constants = [], []
+        for i in range(count):
+            (self.folder / f"k{i}.safetensors").write_bytes(
+                safetensors_bytes({"k": Tensor("float32", [side], pack("float32", [i]) + numbers[4:])}))
+            constants.append({**value(f"k{i}", "float32", [side]), "file": f"k{i}.safetensors", "tensor": "k"})
+            nodes.append({"op": "Add", "name": f"a{i}", "inputs": {"a": f"a{i - 1}" if i else "x", "b": f"k{i}"}})
+        self.write("g.json", graph(nodes, [value("x", "float32", [side])], {"y": nodes[-1]["name"]}, constants=constants))
+        (self.folder / "x.safetensors").write_bytes(safetensors_bytes({"x": Tensor("float32", [side], numbers)}))
+        self.qdq("check", "g.json", "--target", "all")
+        self.qdq("run", "g.json", "-i", "x.safetensors", "-o", "y.safetensors")
+        y = read_safetensors(self.folder / "y.safetensors")["y"].data
+        self.assertEqual(y[:8], pack("float32", [count * (count - 1) / 2, 0]))
+        err = self.qdq("run", "g.json", "--fill", 1, code=3, preexec_fn=few_files).err
+        self.assertRegex(err, r"k\d+\.safetensors' cannot be opened: Too many open files\n\Z")
+
+    def test_a_model_has_external_data_in_any_number_of_files(self):
+        """torch.onnx writes a file for each tensor of a large model."""
+        count, side, body = 300, 5000, b""
+        for i in range(count):
+            (self.folder / f"w{i}").write_bytes(pack("float32", [i]) + bytes(4 * side - 4))
+            place = field(13, field(1, "location") + field(2, f"w{i}"))
+            body += field(1, onnx_node("Add", [f"a{i - 1}" if i else "x", f"k{i}"], [f"a{i}"]))
+            body += field(5, field(1, side) + field(2, 1) + field(8, f"k{i}") + place + field(14, 1))
+        body += field(2, "sums") + field(11, onnx_value("x", [side])) + field(12, field(1, f"a{count - 1}"))
+        self.write("m.onnx", field(1, 8) + field(7, body) + field(8, field(2, 13)))
+        (self.folder / "x.safetensors").write_bytes(safetensors_bytes({"x": Tensor("float32", [side], bytes(4 * side))}))
+        self.qdq("run", "m.onnx", "-i", "x.safetensors", "-o", "y.safetensors")
+        y = read_safetensors(self.folder / "y.safetensors")[f"a{count - 1}"].data
+        self.assertEqual(y[:8], pack("float32", [count * (count - 1) / 2, 0]))
+
+    def test_a_file_of_many_constants_is_held_open_once(self):
+        """A target's rewriting copied the graph, and opened the file again for each constant."""
+        count, side = 200, 5000
+        parts = {f"k{i}": Tensor("float32", [side], bytes(4 * side)) for i in range(count)}
+        (self.folder / "k.safetensors").write_bytes(safetensors_bytes(parts))
+        constants = [{**value(k, "float32", [side]), "file": "k.safetensors", "tensor": k} for k in parts]
+        nodes = [{"op": "Add", "name": f"a{i}", "inputs": {"a": f"a{i - 1}" if i else "x", "b": f"k{i}"}}
+                 for i in range(count)]  # fmt: skip
+        self.write("g.json", graph(nodes, [value("x", "float32", [side])], {"y": nodes[-1]["name"]}, constants=constants))
+        self.qdq("check", "g.json", "--target", "all", preexec_fn=few_files)
+        for target in ("onednn", "tensorrt", "ort"):
+            self.qdq("run", "g.json", "--fill", 1, "--target", target, preexec_fn=few_files)
 
     def test_an_emitted_function_has_a_parameter_for_each(self):
         """Names that C writes alike get numbers in their order."""

@@ -64,7 +64,7 @@ static qdq_status list_members(npz_file *f, uint64_t bytes, qdq_error *err) {
     bool more = true;
     qdq_error own = {0};
     qdq_status status = zip_open(&zip, f->stream, bytes, &own);
-    while (status == QDQ_OK && more && f->count < ZIP_MEMBERS) {
+    while (status == QDQ_OK && more) {
         status = zip_next(&zip, name, &source, &more, &own);
         if (status != QDQ_OK || !more || !is_array(name)) continue;
         if (!add_member(f, name, &source)) status = source_fail(&own, QDQ_ERR_MEMORY, "no memory");

@@ -7,7 +7,11 @@
 #include "graph/formats/json/json_tree.h"
 #include "include/qdq/tensor_file.h"
 
-enum { QDQ_MAX_TENSOR_FILES = 64 };
+// A file that constants lie in.
+typedef struct qdq_constant_file {
+    qdq_tensor_file *file;
+    const struct qdq_held_file *held;  // set once a constant stays in the file
+} qdq_constant_file;
 
 // State that all readers of a file share.
 typedef struct qdq_reader {
@@ -15,12 +19,9 @@ typedef struct qdq_reader {
     qdq_mempool *mempool;  // scratch, released after reading
     const char
         *folder;  // where files of constants are looked up; NULL: constants may not name files
-    struct {
-        const char *name;
-        qdq_tensor_file *file;
-        const struct qdq_held_file *held;  // set once a constant stays in the file
-    } files[QDQ_MAX_TENSOR_FILES];         // every file that a constant has named so far
-    size_t file_count;
+    qdq_constant_file *files;  // every file that a constant has named so far
+    size_t file_count, file_capacity;
+    qdq_symbols *file_names;           // -> index
     const qdq_graph_options *options;  // NULL: all defaults
     qdq_error *err;
 } qdq_reader;

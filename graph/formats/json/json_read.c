@@ -143,7 +143,9 @@ qdq_status qdq_json_read(qdq_graph *graph, const char *text, size_t length, cons
     qdq_mempool_init(&scratch, graph->allocator);
     qdq_reader r = {
         .graph = graph, .mempool = &scratch, .folder = folder, .options = options, .err = err};
-    qdq_status status = read_graph(&r, json);
+    r.file_names = qdq_symbols_create(graph->allocator, err);
+    qdq_status status = r.file_names ? read_graph(&r, json) : err->status;
+    qdq_symbols_destroy(r.file_names);
     for (size_t i = 0; i < r.file_count; i++) qdq_tensor_file_close(r.files[i].file);
     qdq_mempool_release(&scratch);
     qdq_json_tree_free(json);

@@ -160,20 +160,22 @@ static void read_inline(const qdq_reader *r, const declaration *d, const qdq_jso
 
 // Finds the index of the file called `name`, which stays open for further constants.
 static qdq_status open_tensors(qdq_reader *r, const char *name, size_t *number) {
-    for (*number = 0; *number < r->file_count; ++*number)
-        if (strcmp(r->files[*number].name, name) == 0) return QDQ_OK;
+    uint32_t index = 0;
+    bool is_open = qdq_symbols_find(r->file_names, name, strlen(name), &index);
+    *number = is_open ? index : r->file_count;
+    if (is_open) return QDQ_OK;
     if (!r->folder)
         return qdq_fail(r->err, QDQ_ERR_PARSE,
                         "a graph that is read from memory without a folder cannot name files");
-    if (r->file_count == QDQ_MAX_TENSOR_FILES)
-        return qdq_fail(r->err, QDQ_ERR_LIMIT,
-                        "constants name more than %d files, the last is '%s'", QDQ_MAX_TENSOR_FILES,
-                        name);
+    qdq_constant_file *files =
+        qdq_mempool_grow(r->mempool, r->files, r->file_count, &r->file_capacity, sizeof *files);
+    if (!files) return qdq_fail_memory(r->err, sizeof *files);
+    r->files = files;
+    QDQ_TRY(qdq_symbols_add(r->file_names, name, strlen(name), (uint32_t)r->file_count, r->err));
     qdq_tensor_file *file =
         qdq_tensor_file_open_beneath(r->folder, name, r->graph->allocator, r->err);
     if (!file) return r->err->status;
-    r->files[r->file_count].name = name;
-    r->files[r->file_count++].file = file;
+    files[r->file_count++] = (qdq_constant_file){.file = file};
     return QDQ_OK;
 }
 

@@ -8,7 +8,6 @@
 #include "graph/formats/onnx/file/onnx_source.h"
 
 enum {
-    QDQ_ONNX_MOST_FILES = 64,         // of external data
     QDQ_ONNX_MOST_NUMBERS = 1 << 16,  // elements of a value that is computed while reading
     QDQ_ONNX_MOST_IN_ALL = 1 << 24,   // of all these values, and of the constants that they read
 };
@@ -44,9 +43,10 @@ typedef struct qdq_onnx_import {
     const char *folder;                // of external data; NULL: none may be named
     qdq_onnx_source *source;
     qdq_onnx_model model;
-    qdq_onnx_file own;  // the model's, if it is a file
-    qdq_onnx_file files[QDQ_ONNX_MOST_FILES];
-    size_t file_count;
+    qdq_onnx_file own;      // the model's, if it is a file
+    qdq_onnx_file **files;  // of external data
+    size_t file_count, file_capacity;
+    qdq_symbols *file_names;  // -> index
     // Names of the main graph's values, and the names that replace some: -> 0, or 1 + an index into
     // `others`.
     qdq_symbols *claimed;

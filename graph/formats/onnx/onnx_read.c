@@ -127,7 +127,8 @@ static qdq_status read_model(qdq_onnx_import *im) {
 }
 
 static void close_files(const qdq_onnx_import *im) {
-    for (size_t i = 0; i < im->file_count; i++) close(im->files[i].open.descriptor);
+    for (size_t i = 0; i < im->file_count; i++) close(im->files[i]->open.descriptor);
+    qdq_symbols_destroy(im->file_names);
 }
 
 qdq_status qdq_onnx_read(qdq_graph *graph, const qdq_onnx_bytes *bytes,
@@ -145,7 +146,8 @@ qdq_status qdq_onnx_read(qdq_graph *graph, const qdq_onnx_bytes *bytes,
         im->graph = graph, im->mempool = &scratch, im->options = options;
         im->folder = bytes->folder, im->source = source, im->err = err;
         if (!bytes->memory) im->own = (qdq_onnx_file){.name = bytes->path, .open = *bytes->file};
-        status = read_model(im);
+        im->file_names = qdq_symbols_create(graph->allocator, err);
+        status = im->file_names ? read_model(im) : err->status;
         close_files(im);
     }
     qdq_mempool_release(&scratch);

@@ -131,23 +131,27 @@ static bool external_number(const qdq_onnx_tensor *tensor, const char *key, uint
 
 // NULL with an error if it cannot be opened.
 static qdq_onnx_file *open_external(qdq_onnx_import *im, const char *name) {
-    for (size_t i = 0; i < im->file_count; i++)
-        if (strcmp(im->files[i].name, name) == 0) return &im->files[i];
+    uint32_t index;
+    if (qdq_symbols_find(im->file_names, name, strlen(name), &index)) return im->files[index];
     if (!im->folder) {
         qdq_fail(im->err, QDQ_ERR_PARSE,
                  "a model that is read from memory without a folder cannot name files");
         return NULL;
     }
-    if (im->file_count == QDQ_ONNX_MOST_FILES) {
-        qdq_fail(im->err, QDQ_ERR_LIMIT, "tensors lie in more than %d files, the last is '%s'",
-                 QDQ_ONNX_MOST_FILES, name);
+    qdq_onnx_file *file = QDQ_MEMPOOL_NEW(im->mempool, qdq_onnx_file);
+    qdq_onnx_file **files = qdq_mempool_grow(im->mempool, im->files, im->file_count,
+                                             &im->file_capacity, sizeof(qdq_onnx_file *));
+    if (files) im->files = files;
+    if (!file || !files) {
+        qdq_fail_memory(im->err, sizeof *file);
         return NULL;
     }
-    qdq_onnx_file *file = &im->files[im->file_count];
+    index = (uint32_t)im->file_count;
     file->name = name;
     if (qdq_open_beneath(im->folder, name, &file->open, im->err) != QDQ_OK) return NULL;
-    im->file_count++;
-    return file;
+    files[im->file_count++] = file;
+    qdq_status status = qdq_symbols_add(im->file_names, name, strlen(name), index, im->err);
+    return status == QDQ_OK ? file : NULL;
 }
 
 static qdq_status place_external(qdq_onnx_import *im, const qdq_onnx_tensor *tensor, uint64_t bytes,

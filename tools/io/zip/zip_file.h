@@ -5,7 +5,7 @@
 
 #include "tools/io/zip/byte_source.h"
 
-enum { ZIP_NAME = 1024, ZIP_MEMBERS = 65536 };
+enum { ZIP_NAME = 1024 };
 
 // An open archive, and the place of the next member in its directory. All zero before zip_open.
 typedef struct zip_file {

@@ -71,8 +71,6 @@ static qdq_status list_members(array_file *file, zip_file *zip, qdq_error *err) 
     for (;;) {
         qdq_status status = zip_next(zip, name, &source, &more, err);
         if (status != QDQ_OK || !more) return status;
-        if (file->count == ZIP_MEMBERS)
-            return source_fail(err, QDQ_ERR_LIMIT, "has more than %d members", (int)ZIP_MEMBERS);
         if (!has_ending(name, ".npy")) continue;
         file_array *array = add_array(file, name, strlen(name) - strlen(".npy"));
         if (!array) return source_fail(err, QDQ_ERR_MEMORY, "out of memory: an array");
