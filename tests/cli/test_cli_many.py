@@ -5,8 +5,10 @@ user wrote, and memory and time for each input or output once. A call that takes
 
 import itertools
 import json
+import os
 import re
 import resource
+import threading
 import zipfile
 
 from harness import (Case, Tensor, graph, main, node, npy_bytes, pack, read_safetensors, safetensors_bytes, tensor,
@@ -133,6 +135,23 @@ class Files(Case):
         self.assertEqual(err, "qdq: input 'a' is not given; add -i a=FILE, or --fill SEED\n")
         err = self.qdq("run", "g.json", "-i", "a=bd.safetensors", "-i", "a=abc.safetensors", code=2).err
         self.assertEqual(err, "qdq: input 'a' is given twice: bd.safetensors and abc.safetensors\n")
+
+    def test_inputs_come_from_any_number_of_named_pipes(self):
+        names = [f"x{i}" for i in range(80)]
+        self.write_graph(names)
+        for name in names:
+            os.mkfifo(self.folder / name)
+
+        def give():
+            for i, name in enumerate(names):
+                (self.folder / name).write_bytes(npy_bytes("<f4", [1], pack("float32", [i])))
+
+        writer = threading.Thread(target=give, daemon=True)
+        writer.start()
+        self.qdq("run", "g.json", *(word for name in names for word in ("-i", f"{name}={name}")), "-o", "y.safetensors")
+        writer.join()
+        got = read_safetensors(self.folder / "y.safetensors")
+        self.assertEqual(got["c"].data, pack("float32", range(len(names))))
 
     def test_constants_lie_in_any_number_of_files(self):
         count, side = 300, 5000  # constants of more than 4,096 elements stay in their files

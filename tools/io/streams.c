@@ -109,11 +109,13 @@ static int take_file(streams *s, const char *file, uint64_t most, int *out) {
 // Replaces the word that names a pipe by the path of its copy.
 static int rename_word(streams *s, const char **word, const tensor_spec *spec, int descriptor) {
     size_t capacity = strlen(*word) + 32;
-    char *text = s->count < MAX_PIPES ? malloc(capacity) : NULL;
+    char **words = realloc(s->words, (s->count + 1) * sizeof *words);
+    if (words) s->words = words;
+    char *text = words ? malloc(capacity) : NULL;
     if (!text) return tell_failure(QDQ_ERR_MEMORY, "no memory for the name of pipe '%s'", *word);
     snprintf(text, capacity, "%s%s/dev/fd/%d%s%s", spec->name, *spec->name ? "=" : "", descriptor,
              *spec->tensor ? "#" : "", spec->tensor);
-    s->words[s->count++] = text;
+    words[s->count++] = text;
     *word = text;
     return EXIT_OK;
 }
@@ -155,6 +157,7 @@ int streams_take(streams *s, const command_row *command, options *opt) {
 
 void streams_close(streams *s) {
     for (size_t i = 0; i < s->count; i++) free(s->words[i]);
+    free(s->words);
     *s = (streams){.count = 0};
 }
 

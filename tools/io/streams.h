@@ -10,11 +10,9 @@ typedef struct options options;
 typedef struct command_row command_row;
 typedef struct string_list string_list;
 
-enum { MAX_PIPES = 64 };
-
 // Words that replace names of pipes in the options. All zero is none.
 typedef struct streams {
-    char *words[MAX_PIPES];
+    char **words;
     size_t count;
     bool has_stdin;
 } streams;

@@ -14,16 +14,16 @@
 #include "tools/elements.h"
 #include "tools/io/tensor_io.h"
 
-enum { MOST_INPUTS = 64 };
+enum { MOST_CHANGED = 4 };  // ports
 
 struct node_document {
     const replay *replay;
     size_t node, op;
     cJSON *root, *edit;  // `edit`: changed copy; NULL: none
     char *text;
-    document_input inputs[MOST_INPUTS];
+    document_input *inputs;         // room for the ports of the node and the changed ones
     size_t input_count, own_count;  // the first `own_count` belong to the unchanged graph
-    void *data[MOST_INPUTS];        // elements of changed ports; owned
+    void *data[MOST_CHANGED];       // elements of changed ports; owned
 };
 
 const replay *document_replay(const node_document *d) { return d->replay; }
@@ -67,7 +67,7 @@ static bool add_input(cJSON *root, const char *name, qdq_dtype dtype, qdq_shape 
 static void know_input(node_document *d, const char *name, const void *data) {
     for (size_t i = 0; i < d->input_count; i++)
         if (strcmp(d->inputs[i].name, name) == 0) return;
-    if (d->input_count < MOST_INPUTS) d->inputs[d->input_count++] = (document_input){name, data};
+    d->inputs[d->input_count++] = (document_input){name, data};
 }
 
 // Turns a constant in a file into an input.
@@ -93,6 +93,8 @@ static bool take_constant(node_document *d, qdq_value value) {
 static bool take_inputs(node_document *d) {
     const node_run *run = run_of(d);
     qdq_node_info info = qdq_graph_node(run->graph, 0);
+    d->inputs = calloc(info.input_count + MOST_CHANGED, sizeof *d->inputs);
+    if (!d->inputs) return false;
     for (size_t i = 0; i < info.input_count; i++) {
         qdq_value own = qdq_graph_node_input(run->graph, 0, i);
         if (!own.id) continue;
@@ -104,7 +106,7 @@ static bool take_inputs(node_document *d) {
         know_input(d, qdq_value_name(run->graph, own), d->replay->used[value.id]);
     }
     d->own_count = d->input_count;
-    return d->input_count < MOST_INPUTS / 2;
+    return true;
 }
 
 static bool read_document(node_document *d, const char *folder, qdq_error *err) {
@@ -139,6 +141,7 @@ void document_close(node_document *d) {
     document_begin(d);
     cJSON_Delete(d->edit);
     cJSON_Delete(d->root);
+    free(d->inputs);
     free(d);
 }
 
@@ -208,7 +211,7 @@ void document_begin(node_document *d) {
     d->edit = d->root ? cJSON_Duplicate(d->root, true) : NULL;
     free(d->text);
     d->text = NULL;
-    for (size_t i = d->own_count; i < d->input_count; i++) free(d->data[i]);
+    for (size_t i = d->own_count; i < d->input_count; i++) free(d->data[i - d->own_count]);
     d->input_count = d->own_count;
 }
 
@@ -264,18 +267,18 @@ static void *narrowed(qdq_dtype dtype, const double *values, size_t count) {
 }
 
 bool document_set_port(node_document *d, const char *port, const double *values, size_t count) {
-    static const char *const names[] = {"changed parameter", "changed parameter 2",
-                                        "changed parameter 3", "changed parameter 4"};
+    static const char *const names[MOST_CHANGED] = {"changed parameter", "changed parameter 2",
+                                                    "changed parameter 3", "changed parameter 4"};
     qdq_dtype dtype;
     qdq_shape shape;
     size_t number = d->input_count - d->own_count;
     qdq_value value = document_value(d, port);
-    if (number >= 4 || !qdq_value_type(d->replay->form.graph, value, &dtype, &shape) ||
+    if (number >= MOST_CHANGED || !qdq_value_type(d->replay->form.graph, value, &dtype, &shape) ||
         qdq_shape_count(shape) != count)
         return false;
     void *data = narrowed(dtype, values, count);
     if (!data) return false;
-    d->data[d->input_count] = data;
+    d->data[number] = data;
     d->inputs[d->input_count++] = (document_input){names[number], data};
     cJSON *ports = part_of_edit(d, "inputs");
     return ports && add_input(d->edit, names[number], dtype, shape) &&
