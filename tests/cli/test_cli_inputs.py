@@ -112,7 +112,7 @@ class LargeFiles(Case):
                     err = self.qdq(*words, *most, code=5).err
                     self.assertRegex(err, rf"\Aqdq: {re.escape(of)}: no memory for .* within --max-bytes, of which \d+ bytes "
                                      r"are left; raise it\n\Z")  # fmt: skip
-            self.qdq("run", "g.json", "-i", f"x={name}", "--max-bytes", 3 * own)
+        self.qdq("run", "g.json", "-i", "x=big.npy", "--max-bytes", 3 * own)
 
     def test_samples_come_from_the_limit_of_bytes(self):
         self.write("g.json", graph([node("ReLU", "r", "x")], [value("x", "float32", [4])], {"y": "r"}))
