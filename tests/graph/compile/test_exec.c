@@ -267,13 +267,14 @@ static void int4_values_are_packed_in_the_arena(void **state) {
     qdq_plan_destroy(plan), qdq_graph_destroy(g);
 }
 
-// Nine floats follow each other in the same memory. Each has 2^54 elements in 2^49 tiles of 2^12
-// bytes, of which 2^61 - 2^56 are padding.
+// Nine floats follow each other in the same memory. With sizes of 64 bits, each has 2^54 elements in
+// 2^49 tiles of 2^12 bytes, of which 2^61 - 2^56 are padding.
 static void padding_beyond_what_a_size_can_count_is_the_largest_size(void **state) {
+    enum { BITS = 8 * sizeof(size_t) };
     (void)state;
     qdq_limits limits = {.elements = SIZE_MAX, .bytes = SIZE_MAX};
     qdq_graph *g = qdq_graph_create(NULL, &(qdq_graph_options){.limits = limits});
-    qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE((int64_t)1 << 54, 1));
+    qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE((int64_t)1 << (BITS - 10), 1));
     for (int i = 0; i < 9; i++) {
         char name[8];
         v = qdq_relu(g, v, (qdq_unary_attrs){0});
@@ -284,7 +285,7 @@ static void padding_beyond_what_a_size_can_count_is_the_largest_size(void **stat
     qdq_error err = {0};
     qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.tiled = true}, &err);
     assert_string_equal(err.text, "");
-    assert_true(qdq_plan_get_stats(plan).arena_bytes < (size_t)1 << 63);
+    assert_true(qdq_plan_get_stats(plan).arena_bytes < (size_t)1 << (BITS - 1));
     assert_true(qdq_plan_get_stats(plan).padding_bytes == SIZE_MAX);
     qdq_plan_destroy(plan), qdq_graph_destroy(g);
 }

@@ -334,10 +334,11 @@ static void a_node_without_a_name_gets_one_whose_outputs_are_free(void **state) 
 // A tensor whose tiles no address can count is good as long as it is not tiled, as on machines of
 // 32 bits a weight [2048, 512, 1, 1] is.
 static void only_what_is_tiled_must_fit_in_tiles(void **state) {
+    enum { BITS = 8 * sizeof(size_t) };
     (void)state;
     qdq_graph_options options = {.limits = {.elements = SIZE_MAX, .bytes = SIZE_MAX}};
     qdq_graph *g = qdq_graph_create(NULL, &options);
-    qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE((int64_t)1 << 57, 1, 1));
+    qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE((int64_t)1 << (BITS - 7), 1, 1));
     qdq_output(g, "y",
                qdq_relu(g, qdq_relu(g, x, (qdq_unary_attrs){.name = "r"}),
                         (qdq_unary_attrs){.name = "s"}));

@@ -123,7 +123,8 @@ static void a_foreign_dtype_is_listed_but_not_read(void **state) {
     assert_int_equal(x->shape.dims[0], 4);
     assert_string_equal(qdq_tensor_file_dtype(file, x), "F6_E3M2");
     assert_int_equal(qdq_tensor_file_find(file, "e")->dtype, QDQ_DTYPE_NONE);
-    assert_true(qdq_shape_count(qdq_tensor_file_find(file, "m")->shape) == INT64_MAX);
+    const qdq_shape *m = &qdq_tensor_file_find(file, "m")->shape;
+    assert_true(m->dims[0] * m->dims[1] * m->dims[2] == INT64_MAX);
     assert_int_equal(qdq_tensor_file_read(file, x, data, &err), QDQ_ERR_UNSUPPORTED);
     snprintf(wanted, sizeof wanted,
              "%s: tensor 'x': dtype is F6_E3M2, wanted one of: F32, F16, BF16, ", path);

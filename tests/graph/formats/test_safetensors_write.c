@@ -62,7 +62,7 @@ static void bad_tensors_are_not_written(void **state) {
         {{"x", QDQ_INT8, {2, {INT64_MAX, INT64_MAX}}, bytes},
          "tensor 'x': shape is larger than the address space"},
         {{"x", QDQ_INT8, {1, {1}}, NULL}, "tensor 'x': the data is NULL"},
-        {{"x", QDQ_INT8, {2, {INT64_MAX, 2}}, bytes},
+        {{"x", QDQ_INT8, {2, {(int64_t)(SIZE_MAX / 2), 2}}, bytes},
          "tensor 'x': the tensors are larger than the address space"},
         {{"first", QDQ_INT8, {0}, bytes}, "two tensors are named 'first'"},
     };
