@@ -248,8 +248,13 @@ static qdq_status plan_arena(qdq_compiler *c) {
     for (size_t i = 0; i < c->draft.step_count; i++) make_in_place(c, i);
 
     qdq_memory_plan memory;
-    if (!qdq_plan_memory(c->lifetimes, count, &c->scratch, &memory))
-        return qdq_draft_stopped(&c->draft, c->err);
+    if (!qdq_plan_memory(c->lifetimes, count, &c->scratch, &memory)) {
+        if (c->scratch.failed) return qdq_draft_stopped(&c->draft, c->err);
+        return qdq_fail(c->err, QDQ_ERR_LIMIT,
+                        "the %zu values of the plan take more bytes together than an address can "
+                        "count",
+                        count);
+    }
     plan->stats.tiled = c->draft.storage.tiled;
     plan->stats.page_bytes = QDQ_PAGE_BYTES;
     plan->stats.arena_bytes = memory.arena_bytes;

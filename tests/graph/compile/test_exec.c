@@ -267,8 +267,8 @@ static void int4_values_are_packed_in_the_arena(void **state) {
     qdq_plan_destroy(plan), qdq_graph_destroy(g);
 }
 
-// Nine floats follow each other in the same memory. With sizes of 64 bits, each has 2^54 elements in
-// 2^49 tiles of 2^12 bytes, of which 2^61 - 2^56 are padding.
+// Nine floats follow each other in the same memory. With sizes of 64 bits, each has 2^54 elements
+// in 2^49 tiles of 2^12 bytes, of which 2^61 - 2^56 are padding.
 static void padding_beyond_what_a_size_can_count_is_the_largest_size(void **state) {
     enum { BITS = 8 * sizeof(size_t) };
     (void)state;
@@ -288,6 +288,24 @@ static void padding_beyond_what_a_size_can_count_is_the_largest_size(void **stat
     assert_true(qdq_plan_get_stats(plan).arena_bytes < (size_t)1 << (BITS - 1));
     assert_true(qdq_plan_get_stats(plan).padding_bytes == SIZE_MAX);
     qdq_plan_destroy(plan), qdq_graph_destroy(g);
+}
+
+// Four floats of half of the bytes that an address can count, in slots of the arena.
+static void values_beyond_all_addresses_are_a_limit(void **state) {
+    enum { BITS = 8 * sizeof(size_t) };
+    (void)state;
+    qdq_limits limits = {.elements = SIZE_MAX, .bytes = SIZE_MAX};
+    qdq_graph *g = qdq_graph_create(NULL, &(qdq_graph_options){.limits = limits});
+    qdq_value v = qdq_input(g, "x", QDQ_INT8, QDQ_SHAPE((int64_t)1 << (BITS - 3)));
+    v = qdq_dequantize(g, v, (qdq_dequantize_attrs){.scales = QDQ_SCALE(1), .dtype = QDQ_FLOAT32});
+    for (int i = 0; i < 3; i++) v = qdq_relu(g, v, (qdq_unary_attrs){0});
+    qdq_output(g, "y", qdq_quantize(g, v, (qdq_quantize_attrs){.scales = QDQ_SCALE(1)}));
+    qdq_error err = {0};
+    assert_null(qdq_graph_compile(g, &(qdq_compile_options){.keep_all = true}, &err));
+    assert_int_equal(err.status, QDQ_ERR_LIMIT);
+    assert_non_null(
+        strstr(err.text, "values of the plan take more bytes together than an address can count"));
+    qdq_graph_destroy(g);
 }
 
 // A bound input is the caller's memory for all calls: a write changes it, and its own memory stays
@@ -545,6 +563,7 @@ int main(void) {
         cmocka_unit_test(tasks_stay_within_their_tiles),
         cmocka_unit_test(int4_values_are_packed_in_the_arena),
         cmocka_unit_test(padding_beyond_what_a_size_can_count_is_the_largest_size),
+        cmocka_unit_test(values_beyond_all_addresses_are_a_limit),
         cmocka_unit_test(a_write_to_a_bound_input_changes_the_bound_memory),
         cmocka_unit_test(a_reduction_begins_anew_in_each_run),
         cmocka_unit_test(bound_bytes_beyond_int4_change_their_own_elements_alone),

@@ -4,7 +4,8 @@
 #include "include/qdq/qdq.h"
 #include "tests/unit.h"
 
-enum { CHANNELS = 512, LAYERS = 12 };
+// In tiles of images, the weights of 12 layers take more bytes than 32 bits count.
+enum { CHANNELS = 512, LAYERS = sizeof(size_t) > 4 ? 12 : 3 };
 
 static const int64_t ones[] = {1, 1}, zeros[] = {0, 0};
 
@@ -61,7 +62,7 @@ static void buffers_are_those_of_a_capture(void **state) {
     qdq_plan_destroy(plan), qdq_graph_destroy(g);
 }
 
-// 12 layers of 9 MB; as images each takes 262,144 tiles, 1 GiB.
+// Layers of 9 MB; as images each takes 262,144 tiles, 1 GiB.
 static void a_network_of_many_channels_fits(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create("network", NULL);
@@ -74,7 +75,7 @@ static void a_network_of_many_channels_fits(void **state) {
     }
     qdq_output(g, "y", x);
     qdq_plan *plan = compile(g, "ttnn");
-    check_shape(plan, "w11", QDQ_SHAPE(9 * CHANNELS, CHANNELS));
+    check_shape(plan, "w2", QDQ_SHAPE(9 * CHANNELS, CHANNELS));
     qdq_plan_destroy(plan), qdq_graph_destroy(g);
 }
 
