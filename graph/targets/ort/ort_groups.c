@@ -3,6 +3,7 @@
 #include "graph/targets/ort/ort_groups.h"
 
 #include "graph/core/copy.h"
+#include "include/qdq/ops/products.h"
 #include "include/qdq/ops/reduce.h"
 
 //---- Units ------------------------------------------------------------------
@@ -22,6 +23,13 @@ const float *ort_scalar_of(const qdq_rewriter *r, uint32_t value) {
                    qdq_shape_count(r->from->values[value].type.shape) == 1
                ? qdq_rewrite_data(r, value)
                : NULL;
+}
+
+bool ort_is_gemm(const qdq_node *node) {
+    enum { BIAS = 2 };
+    const qdq_matmul_attrs *a = node->attrs;
+    return ort_was(node, "Gemm") || ort_has_input(node, BIAS) || a->transpose_a == QDQ_TRUE ||
+           a->transpose_b == QDQ_TRUE;
 }
 
 bool ort_is_float_constant(const qdq_rewriter *r, uint32_t value) {

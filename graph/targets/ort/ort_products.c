@@ -189,12 +189,6 @@ void ort_build_conv_sum(qdq_rewriter *r, qdq_match *m) {
 enum { QLINEAR_MATMUL, TO_FLOAT, QGEMM };
 static const char *const form_names[] = {"QLinearMatMul", "MatMulIntegerToFloat", "QGemm"};
 
-bool ort_is_gemm(const qdq_node *node) {
-    const qdq_matmul_attrs *a = node->attrs;
-    return ort_was(node, "Gemm") || ort_has_input(node, BIAS) || a->transpose_a == QDQ_TRUE ||
-           a->transpose_b == QDQ_TRUE;
-}
-
 // Returns the length of NAME if the node is named NAME/product, else 0: the reader of ONNX turns a
 // Gemm whose alpha or beta is not 1 into the nodes NAME/product, NAME/scaled and NAME.
 static size_t gemm_name(const qdq_node *node) {
