@@ -5,6 +5,7 @@
 #include "tools/check/bits.h"
 #include "tools/check/matrix.h"
 #include "tools/check/sarif.h"
+#include "tools/check/unchecked.h"
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/failure.h"
@@ -20,11 +21,11 @@ static int exit_of(const options *opt, size_t errors, size_t warnings) {
 }
 
 // `bits`: the report whose nodes are counted if not all are exact; NULL: none.
-static void print_counts(const char *path, const char *target, size_t errors, size_t warnings,
+static void print_counts(const char *path, const char *target, const char *counts, size_t unchecked,
                          bool folded, const qdq_report *bits) {
-    char counts[64];
-    printf("%s for %s: %s%s", path, target, counts_text(errors, warnings, counts),
-           folded ? "; --all lists each" : "");
+    printf("%s for %s: %s", path, target, counts);
+    if (unchecked) printf(", %zu node%s unchecked", unchecked, unchecked == 1 ? "" : "s");
+    printf("%s", folded ? "; --all lists each" : "");
     if (bits && !bits_are_exact(bits)) {
         printf("; ");
         print_bits(stdout, bits);
@@ -52,8 +53,20 @@ static void json_report(qdq_json *json, const char *path, const char *target,
     json_bits(json, report);
 }
 
-static int no_memory_for_page(void) {
+static int no_memory(void) {
     return tell_failure(QDQ_ERR_MEMORY, "no memory to list the findings");
+}
+
+static void print_report(const qdq_graph *graph, const char *path, const char *target,
+                         const qdq_report *report, const unchecked_nodes *nodes, bool all) {
+    char counts[64];
+    bool folded = print_findings(stdout, report, NULL, all ? LIST_ALL : LIST_BRIEFLY);
+    for (size_t i = 0; all && i < nodes->count; i++)
+        printf("unchecked: %s: node '%s': is not checked by every rule, because of errors at other "
+               "nodes\n",
+               path, qdq_graph_node(graph, nodes->items[i]).name);
+    print_counts(path, target, counts_text(report->errors, report->warnings, counts), nodes->count,
+                 folded || (!all && nodes->count), report);
 }
 
 static int check_one(qdq_graph *graph, const char *path, const options *opt, qdq_json *json,
@@ -62,13 +75,18 @@ static int check_one(qdq_graph *graph, const char *path, const options *opt, qdq
     const qdq_report *report = qdq_graph_validate_on(graph, opt->load.target, device_of(opt), &err);
     if (!report) return report_error(&err);
     const char *target = opt->load.target ? opt->load.target : qdq_graph_target(graph);
-    if (opt->json) {
+    unchecked_nodes nodes;
+    bool listed = unchecked_find(graph, report, target, &nodes);
+    if (listed && opt->json) {
         json_report(json, path, target, report);
-    } else {
-        bool folded = print_findings(stdout, report, NULL, opt->all ? LIST_ALL : LIST_BRIEFLY);
-        print_counts(path, target, report->errors, report->warnings, folded, report);
+        qdq_json_key(json, "unchecked");
+        unchecked_json(json, graph, &nodes);
+    } else if (listed) {
+        print_report(graph, path, target, report, &nodes, opt->all);
     }
-    if (page && !html_findings_add(page, target, report, false)) return no_memory_for_page();
+    unchecked_release(&nodes);
+    if (!listed) return no_memory();
+    if (page && !html_findings_add(page, target, report, false)) return no_memory();
     return exit_of(opt, report->errors, report->warnings);
 }
 
@@ -89,7 +107,8 @@ static void print_all(qdq_graph *graph, const char *path, const options *opt, co
         if (report)
             folded |= print_findings(stdout, report, target, opt->all ? LIST_ALL : LIST_RULES);
     }
-    print_counts(path, "all targets", m->errors, m->warnings, folded, NULL);
+    char counts[64];
+    print_counts(path, "all targets", counts_text(m->errors, m->warnings, counts), 0, folded, NULL);
 }
 
 static void json_all(qdq_json *json, qdq_graph *graph, const char *path, const options *opt,
@@ -129,7 +148,7 @@ static int check_all(qdq_graph *graph, const char *path, const options *opt, qdq
         else
             print_all(graph, path, opt, &m);
         code = exit_of(opt, m.errors, m.warnings);
-        if (page && !page_all(page, graph, opt)) code = no_memory_for_page();
+        if (page && !page_all(page, graph, opt)) code = no_memory();
     }
     matrix_close(&m);
     return code;
@@ -185,7 +204,14 @@ static int sarif_target(sarif *log, qdq_graph *graph, const char *path, const op
         sarif_add(log, path, f);
         *(f->severity == QDQ_SEVERITY_ERROR ? &errors : &warnings) += 1;
     }
-    return exit_of(opt, errors, warnings);
+    unchecked_nodes nodes;
+    bool listed = unchecked_find(graph, report, target, &nodes);
+    // The nodes that core leaves unchecked are so for all targets.
+    bool told = own && strcmp(target, "core") != 0 && !qdq_target_rewrites(target);
+    for (size_t i = 0; listed && !told && i < nodes.count; i++)
+        listed = sarif_leaves(log, path, qdq_graph_node(graph, nodes.items[i]).name, target);
+    unchecked_release(&nodes);
+    return listed ? exit_of(opt, errors, warnings) : no_memory();
 }
 
 static int sarif_graph(sarif *log, const char *path, const options *opt) {

@@ -220,6 +220,11 @@ const char *qdq_target_device_name(const char *target) {
     return target ? qdq_target_device_of(target).name : NULL;
 }
 
+bool qdq_target_rewrites(const char *target) {
+    qdq_target_version version;
+    return target && qdq_target_version_find(target, &version, NULL) && version.target->patterns;
+}
+
 // Returns the name of the release from which on a rule holds, or no longer holds.
 static const char *release_name(const qdq_target *target, int number) {
     for (size_t i = 0; number && i < target->version_count; i++)

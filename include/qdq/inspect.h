@@ -295,6 +295,9 @@ QDQ_API const char *qdq_target_release(size_t target, size_t index);
 // Returns the default device of "TARGET" or "TARGET@RELEASE"; NULL: it has none, or `target` is
 // NULL or unknown.
 QDQ_API const char *qdq_target_device_name(const char *target);
+// True if a target rewrites a graph before it runs it ("TARGET" or "TARGET@RELEASE"). Its own rules
+// are about the rewritten graph, so that they are checked only in a graph without other errors.
+QDQ_API bool qdq_target_rewrites(const char *target);
 QDQ_API qdq_rule_info qdq_target_rule(size_t target, size_t index);
 QDQ_API qdq_target_option_info qdq_target_option_get(size_t target, size_t index);
 

@@ -563,6 +563,52 @@ class Sarif(Case):
     def test_it_excludes_json(self):
         self.assertIn("exclude", self.qdq("check", "g.json", "--sarif", "--json", code=2).err)
 
+class Unchecked(Case):
+    """A node behind a node with errors is checked in part, and not `ok`."""
+
+    TARGETS = ("core", "onnx", "ort", "onednn", "tensorrt", "tripy", "ttnn", "torchao")
+
+    def setUp(self):
+        super().setUp()
+        nodes = [quantize(scales=0, dtype="int8"), node("Dequantize", "d", "q", scales=0.5), node("ReLU", "r", "d"),
+                 node("ReLU", "good", "x")]
+        self.write("g.json", graph(nodes, outputs={"y": "r", "z": "good"}))
+
+    def test_the_matrix_marks_it(self):
+        rows = {one["name"]: one for one in self.json("check", "g.json", "-t", "all", code=1)["nodes"]}
+        for target in self.TARGETS:
+            found = [rows[name][target] for name in ("q", "d", "r", "good")]
+            # Only ort rewrites the graph before it looks at it.
+            self.assertEqual(found, ["refused", "unchecked", "unchecked", "unchecked" if target == "ort" else "ok"], target)
+        told = self.qdq("check", "g.json", "-t", "all", code=1).out
+        self.assertIn("\nunchecked: not by every rule, because of errors at other nodes\n", told)
+
+    def test_one_target_names_it(self):
+        for target, names in (("core", ["d", "r"]), ("ort", ["d", "r", "good"])):
+            self.assertEqual(self.json("check", "g.json", "-t", target, code=1)["unchecked"], names)
+            last = self.qdq("check", "g.json", "-t", target, code=1).out.splitlines()[-1]
+            self.assertEqual(last, f"g.json for {target}: 1 error, 0 warnings, {len(names)} nodes unchecked; --all lists each")
+            lines = self.qdq("check", "g.json", "-t", target, "--all", code=1).out.splitlines()
+            self.assertEqual([line.split("'")[1] for line in lines if line.startswith("unchecked: ")], names)
+
+    def test_sarif_notes_it(self):
+        for target, count in (("core", 2), ("ort", 3), ("all", 5)):
+            found = json.loads(self.qdq("check", "g.json", "-t", target, "--sarif", code=1).out)
+            notes = found["runs"][0]["invocations"][0]["toolExecutionNotifications"]
+            self.assertEqual(len(notes), count)
+            self.assertIn("node 'd' is not checked by every rule", notes[0]["message"]["text"])
+            self.assertEqual(notes[0]["locations"][0]["logicalLocations"], [{"name": "d"}])
+
+    def test_a_valid_graph_has_none(self):
+        """Errors of ort's own rules are found after rewriting, when all nodes are checked."""
+        self.write("g.json", graph([quantize(scales=1, dtype="int8"), node("ReLU", "r", "x")], outputs={"y": "q", "z": "r"}))
+        self.assertEqual(self.json("check", "g.json")["unchecked"], [])
+        self.assertNotIn("unchecked", self.qdq("check", "g.json", "-t", "all", code=None).out)
+        self.write("g.json", graph([quantize(scales=1, dtype="float4_e2m1"), node("ReLU", "r", "x")], outputs={"y": "q", "z": "r"}))
+        found = self.json("check", "g.json", "-t", "ort", code=1)
+        self.assertEqual([one["target"] for one in found["findings"] if one["severity"] == "error"], ["ort"])
+        self.assertEqual(found["unchecked"], [])
+
 
 if __name__ == "__main__":
     main()

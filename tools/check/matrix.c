@@ -7,13 +7,14 @@
 #include <string.h>
 
 #include "tools/check/text_width.h"
+#include "tools/check/unchecked.h"
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/io/watch.h"
 #include "tools/options.h"
 
 const char *verdict_text(verdict v) {
-    static const char *const texts[] = {"ok", "warning", "unknown", "refused"};
+    static const char *const texts[] = {"ok", "warning", "unknown", "unchecked", "refused"};
     return texts[v];
 }
 
@@ -101,6 +102,23 @@ static void copy_verdicts(matrix *m) {
     }
 }
 
+static bool note_unchecked(matrix *m, const qdq_graph *graph, const qdq_report *report,
+                           size_t target) {
+    unchecked_nodes nodes;
+    bool done = unchecked_find(graph, report, qdq_target_get(target).name, &nodes);
+    for (size_t i = 0; done && i < nodes.count; i++) {
+        unsigned char *cell = &m->cells[nodes.items[i] * m->targets + target];
+        if (*cell < VERDICT_UNCHECKED) *cell = VERDICT_UNCHECKED;
+        m->unchecked = true;
+    }
+    unchecked_release(&nodes);
+    return done;
+}
+
+static int no_memory(void) {
+    return tell_failure(QDQ_ERR_MEMORY, "no memory for the matrix of nodes and targets");
+}
+
 // Checks the graph against a target and notes its findings. Every report repeats the core's
 // findings, which are counted only with the core.
 static int fill_column(matrix *m, qdq_graph *graph, const options *opt, size_t target) {
@@ -119,7 +137,7 @@ static int fill_column(matrix *m, qdq_graph *graph, const options *opt, size_t t
         else
             m->warnings++;
     }
-    return EXIT_OK;
+    return note_unchecked(m, graph, report, target) ? EXIT_OK : no_memory();
 }
 
 int matrix_open(matrix *m, qdq_graph *graph, const options *opt) {
@@ -127,8 +145,7 @@ int matrix_open(matrix *m, qdq_graph *graph, const options *opt) {
     *m = (matrix){.targets = qdq_target_count()};
     const qdq_report *report = qdq_graph_validate(graph, "core", &err);
     if (!report) return report_error(&err);
-    if (!make_rows(m, graph, report))
-        return tell_failure(QDQ_ERR_MEMORY, "no memory for the matrix of nodes and targets");
+    if (!make_rows(m, graph, report)) return no_memory();
     int code = EXIT_OK;
     for (size_t t = 0; t < m->targets && code == EXIT_OK; t++) {
         watch_tell(opt->watch, "target %zu of %zu, %s", t + 1, m->targets, qdq_target_get(t).name);
@@ -220,7 +237,8 @@ static void print_cell(const char *text, size_t width) {
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 static void print_lines(const matrix *m, const matrix_lines *lines, bool all) {
-    size_t names = strlen("node"), ops = strlen("op"), cells = strlen("refused");
+    size_t names = strlen("node"), ops = strlen("op");
+    size_t cells = strlen(verdict_text(m->unchecked ? VERDICT_UNCHECKED : VERDICT_REFUSED));
     char label[512];
     for (size_t i = 0; i < lines->count; i++) {
         names = larger(names, text_width(label_of(m, &lines->items[i], all, label)));
@@ -249,6 +267,7 @@ bool matrix_print(const matrix *m, bool all) {
     if (lines.fine)
         printf("%zu %s%s ok everywhere\n", lines.fine, lines.count ? "more " : "",
                lines.fine == 1 ? "node is" : "nodes are");
+    if (m->unchecked) printf("unchecked: not by every rule, because of errors at other nodes\n");
     bool folded = lines.fine || lines.left;
     for (size_t i = 0; i < lines.count; i++) folded |= lines.items[i].nodes > 1;
     free(lines.items);

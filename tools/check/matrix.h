@@ -13,7 +13,8 @@ typedef struct options options;
 typedef enum verdict {
     VERDICT_OK = 0,
     VERDICT_WARNING,
-    VERDICT_UNKNOWN,  // its documents do not mention the op
+    VERDICT_UNKNOWN,    // its documents do not mention the op
+    VERDICT_UNCHECKED,  // errors at other nodes kept rules from being checked
     VERDICT_REFUSED,
 } verdict;
 
@@ -38,6 +39,7 @@ typedef struct matrix {
     size_t nodes;             // the first rows, which are nodes of the graph
     size_t errors, warnings;  // the core's counted once, plus each target's own
     size_t *findings;         // per target: of its own rules, and those the report left out
+    bool unchecked;           // some verdict is VERDICT_UNCHECKED
 } matrix;
 
 // Validates the graph against every target, which invalidates any earlier report. EXIT_OK, or

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/check/sarif.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/common.h"
@@ -51,7 +52,8 @@ static void json_rule(qdq_json *json, const qdq_rule_info *rule) {
 
 void sarif_begin(sarif *log) {
     qdq_json *json = &log->json;
-    log->rule_count = 0;
+    log->rule_count = log->left_count = log->left_capacity = 0;
+    log->left = NULL;
     json_open(json);
     qdq_json_begin_object(json);
     json_string_key(json, "$schema", SCHEMA);
@@ -79,7 +81,7 @@ static void json_uri(qdq_json *json, const char *path) {
     json_string_key(json, "uri", uri);
 }
 
-static void json_location(qdq_json *json, const char *path, const qdq_finding *f) {
+static void json_location(qdq_json *json, const char *path, const char *node) {
     qdq_json_begin_object(json);
     qdq_json_key(json, "physicalLocation");
     qdq_json_begin_object(json);
@@ -88,11 +90,11 @@ static void json_location(qdq_json *json, const char *path, const qdq_finding *f
     json_uri(json, path);
     qdq_json_end_object(json);
     qdq_json_end_object(json);
-    if (*f->node) {
+    if (*node) {
         qdq_json_key(json, "logicalLocations");
         qdq_json_begin_array(json);
         qdq_json_begin_object(json);
-        json_string_key(json, "name", f->node);
+        json_string_key(json, "name", node);
         qdq_json_end_object(json);
         qdq_json_end_array(json);
     }
@@ -108,9 +110,54 @@ void sarif_add(sarif *log, const char *path, const qdq_finding *f) {
     text_key(json, "message", f->message);
     qdq_json_key(json, "locations");
     qdq_json_begin_array(json);
-    json_location(json, path, f);
+    json_location(json, path, f->node);
     qdq_json_end_array(json);
     qdq_json_end_object(json);
+}
+
+//---- Unchecked nodes --------------------------------------------------------
+
+struct sarif_left {
+    char *text;  // owned: the sentence, and behind its end the node
+    const char *path, *node;
+};
+
+bool sarif_leaves(sarif *log, const char *path, const char *node, const char *target) {
+    if (log->left_count == log->left_capacity) {
+        size_t capacity = 2 * log->left_capacity + 16;
+        struct sarif_left *left = realloc(log->left, capacity * sizeof *left);
+        if (!left) return false;
+        log->left = left, log->left_capacity = capacity;
+    }
+    size_t length = strlen(node), most = 2 * length + strlen(target) + 128;
+    char *text = malloc(most);
+    if (!text) return false;
+    int end = snprintf(text, most,
+                       "node '%s' is not checked by every rule for %s, because of errors at other "
+                       "nodes",
+                       node, target);
+    memcpy(text + end + 1, node, length + 1);
+    log->left[log->left_count++] = (struct sarif_left){text, path, text + end + 1};
+    return true;
+}
+
+static void json_left(sarif *log) {
+    qdq_json *json = &log->json;
+    qdq_json_key(json, "toolExecutionNotifications");
+    qdq_json_begin_array(json);
+    for (size_t i = 0; i < log->left_count; i++) {
+        qdq_json_begin_object(json);
+        json_string_key(json, "level", "note");
+        text_key(json, "message", log->left[i].text);
+        qdq_json_key(json, "locations");
+        qdq_json_begin_array(json);
+        json_location(json, log->left[i].path, log->left[i].node);
+        qdq_json_end_array(json);
+        qdq_json_end_object(json);
+        free(log->left[i].text);
+    }
+    qdq_json_end_array(json);
+    free(log->left);
 }
 
 void sarif_end(sarif *log, bool fine) {
@@ -121,6 +168,7 @@ void sarif_end(sarif *log, bool fine) {
     qdq_json_begin_object(json);
     qdq_json_key(json, "executionSuccessful");
     qdq_json_bool(json, fine);
+    if (log->left_count) json_left(log);
     qdq_json_end_object(json);
     qdq_json_end_array(json);
     qdq_json_key(json, "tool");

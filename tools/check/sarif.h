@@ -16,13 +16,17 @@ typedef struct sarif {
     qdq_json json;
     qdq_rule_info rules[SARIF_MOST_RULES];
     size_t rule_count;
+    struct sarif_left *left;  // unchecked nodes; owned
+    size_t left_count, left_capacity;
 } sarif;
 
 // Begins a log on stdout.
 void sarif_begin(sarif *log);
 // Adds a finding about the graph of the file `path`.
 void sarif_add(sarif *log, const char *path, const qdq_finding *finding);
-// Ends the log. `fine`: every file could be checked.
+// Notes that a target did not check a node by every rule. False if memory runs out.
+bool sarif_leaves(sarif *log, const char *path, const char *node, const char *target);
+// Ends the log, and frees it. `fine`: every file could be checked.
 void sarif_end(sarif *log, bool fine);
 
 #endif
