@@ -194,6 +194,42 @@ static int compare_expect(const results *r, tensor_source *source, const run_opt
     return tell_failure(QDQ_ERR_PARSE, "%s has no tensor with the name of an output", spec.file);
 }
 
+// True if an --expect has a tensor for an output.
+static bool is_expected(const results *r, tensor_source *source, const run_options *own,
+                        const char *name) {
+    tensor_spec spec;
+    for (size_t i = 0; i < own->expects.count; i++)
+        if (tensor_spec_of_result(r->graph, own->expects.items[i], &spec) &&
+            (*spec.name ? strcmp(spec.name, name) == 0 : tensor_file_has(source, spec.file, name)))
+            return true;
+    return false;
+}
+
+// True if some --expect stands for all outputs.
+static bool expects_all(const results *r, const run_options *own) {
+    tensor_spec spec;
+    for (size_t i = 0; i < own->expects.count; i++)
+        if (tensor_spec_of_result(r->graph, own->expects.items[i], &spec) && !*spec.name)
+            return true;
+    return false;
+}
+
+// Names the outputs that are not compared, although all were to be.
+static void tell_not_compared(const results *r, tensor_source *source, const run_options *own,
+                              qdq_json *json) {
+    if (json) qdq_json_key(json, "not_compared");
+    if (json) qdq_json_begin_array(json);
+    for (size_t i = 0; expects_all(r, own) && i < r->output_count; i++) {
+        const char *name = r->tensors[i].name;
+        if (is_expected(r, source, own, name)) continue;
+        if (json)
+            qdq_json_string(json, name);
+        else
+            printf("%s: not compared, because no --expect has a tensor of this name\n", name);
+    }
+    if (json) qdq_json_end_array(json);
+}
+
 static int show_results(const results *r, const options *opt, double seconds) {
     const run_options *own = opt->own;
     qdq_json json;
@@ -219,11 +255,10 @@ static int show_results(const results *r, const options *opt, double seconds) {
         int one = compare_expect(r, &source, own, text, opt->json ? &json : NULL);
         if (one > code) code = one;
     }
+    if (opt->json) qdq_json_end_array(&json);
+    tell_not_compared(r, &source, own, opt->json ? &json : NULL);
     tensor_source_close(&source);
-    if (opt->json) {
-        qdq_json_end_array(&json);
-        json_end(&json);
-    }
+    if (opt->json) json_end(&json);
     return code;
 }
 

@@ -31,7 +31,7 @@ static int tell(const session *s, const options *opt, const replay *base, const 
                 const char *target) {
     const explain_options *own = opt->own;
     char command[4096], against[128];
-    const report_title title = {command, against, "given"};
+    const report_title title = {opt->operands.items[0], command, against, "given"};
     snprintf(against, sizeof against, "target %s", target);
     (void)explain_command("explain", opt, &own->gots, command, sizeof command);
     int code = EXIT_OK;

@@ -130,14 +130,33 @@ static void print_cause(const replay *r, const explanation *e) {
     if (e->found_count > MOST_NAMED + 1) printf("and others\n");
 }
 
+// True if a node computes an output of the graph, and the output was not given.
+static bool is_left_out(const session *s, const replay *base, size_t output) {
+    qdq_value value = qdq_output_value(s->graph, qdq_plan_output(s->plan, output)->name);
+    return value.id < base->given->ids && !base->given->data[value.id] &&
+           !base->given->inputs[value.id] && !qdq_value_is_constant(s->graph, value);
+}
+
+static void print_left_out(const session *s, const replay *base) {
+    for (size_t i = 0; i < qdq_plan_output_count(s->plan); i++)
+        if (is_left_out(s, base, i))
+            printf("not compared: output '%s', which is not given\n",
+                   qdq_plan_output(s->plan, i)->name);
+}
+
 void explain_text(const session *s, const replay *base, const explanation *e,
                   const report_title *title) {
     if (base->given->ignored)
         printf("not in the graph: '%s'%s\n", base->given->ignored_name,
                base->given->ignored > 1 ? " and others" : "");
     if (!e->differs) {
-        printf("%s: all %zu given values are equal to %s\n", qdq_graph_name(s->graph),
-               base->given->count, title->against);
+        size_t count = base->given->count;
+        printf("%s: ", title->graph);
+        if (count == 1)
+            printf("the only given value is equal to %s\n", title->against);
+        else
+            printf("all %zu given values are equal to %s\n", count, title->against);
+        print_left_out(s, base);
         return;
     }
     printf("first difference: '%s', made by node '%s' (%s): %zu of %zu elements differ from %s\n",
@@ -154,6 +173,7 @@ void explain_text(const session *s, const replay *base, const explanation *e,
         printf("%zu later value%s by %s, given the device's inputs: '%s'%s\n", e->later,
                e->later > 1 ? "s differ" : " differs", e->later > 1 ? "themselves" : "itself",
                e->later_value, e->later > 1 ? ", ..." : "");
+    print_left_out(s, base);
     printf("reproduce: %s\n", title->command);
 }
 
@@ -233,6 +253,11 @@ void json_explanation(qdq_json *json, const session *s, const replay *base, cons
     qdq_json_bool(json, e->stopped);
     json_candidates(json, base, e);
     json_elements(json, base, e);
+    qdq_json_key(json, "not_compared");
+    qdq_json_begin_array(json);
+    for (size_t i = 0; i < qdq_plan_output_count(s->plan); i++)
+        if (is_left_out(s, base, i)) qdq_json_string(json, qdq_plan_output(s->plan, i)->name);
+    qdq_json_end_array(json);
     json_string_key(json, "command", title->command);
 }
 

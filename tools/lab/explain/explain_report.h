@@ -8,6 +8,7 @@
 
 // The other side of an explanation.
 typedef struct report_title {
+    const char *graph;    // its file
     const char *command;  // command that reproduces it: "qdq explain net.json --got got.npz"
     const char *against;  // side that computed: "target onnx"
     const char *given;    // name of the other side: "given"
