@@ -274,6 +274,8 @@ static int run_command(const command_row *command, options *opt) {
     streams taken = {.count = 0};
     qdq_budget memory;
     int code;
+    if (opt->compile.fast && opt->compile.literal)
+        return tell_misuse(command->name, "--fast and --literal exclude each other");
     if (!read_device(opt, &code)) return code;
     code = places_check(command, opt);
     if (code == EXIT_OK) code = streams_take(&taken, command, opt);

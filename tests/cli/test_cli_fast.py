@@ -72,10 +72,12 @@ class Fast(Case):
 
     def test_literal_is_accepted_and_does_nothing(self):
         self.assertEqual(self.first(0.1, "--literal"), self.first(0.1))
-        self.assertEqual(self.first(0.1, "--literal", "--fast"), self.first(0.1, "--fast"))
         name = self.write("g.json", product(0.1))
         for words in (["plan"], ["bench", "--repeat", "1"], ["compare", "--targets", "core,onnx"]):
             self.qdq(words[0], name, "--literal", *words[1:])
+            told = self.qdq(words[0], name, "--literal", "--fast", code=2).err
+            self.assertEqual(told, f"qdq {words[0]}: --fast and --literal exclude each other; see `qdq help {words[0]}`\n")
+        self.qdq("run", name, "--fill", 1, "--fast", "--literal", code=2)
 
     def test_fast_with_an_option_that_stores_values_is_a_usage_error(self):
         name = self.write("g.json", product(0.1))

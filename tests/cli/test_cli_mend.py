@@ -219,8 +219,18 @@ class Mend(Case):
         self.assertIn("0 files are given with -o, wanted one", self.qdq("mend", g, code=2).err)
         self.assertIn("tensort", self.qdq("mend", g, "-t", "tensort", "-o", "o.json", code=2).err)
         broken = self.write("b.json", graph([node("Quantize", "q", "x")]))
-        self.assertIn("scale", self.qdq("mend", broken, "-o", "o.json", code=4).err)
+        self.assertIn("scale", self.qdq("mend", broken, "-t", "tensorrt", "-o", "o.json", code=4).err)
         self.assertFalse((self.folder / "o.json").exists())
+
+    def test_a_graph_without_a_target_needs_one(self):
+        """core refuses nothing that a mend changes."""
+        g = self.write("g.json", graph(pair(), outputs={"y": "d"}))
+        self.assertEqual(self.qdq("mend", g, "-o", "o.json", code=2).err,
+                         "qdq: --target is missing, and g.json names no target, wanted the one that shall take the graph, as "
+                         "in --target tensorrt\n")
+        self.qdq("mend", g, "-t", "core", "-o", "o.json")
+        own = self.write("own.json", graph(pair(), outputs={"y": "d"}, target="tensorrt"))
+        self.assertIn("own.json for tensorrt: ", self.qdq("mend", own, "--allow-lossy", "-o", "o.json").out)
 
     def test_onnx_comes_out_as_onnx(self):
         g = graph(pair(zero=128), outputs={"y": "d"})

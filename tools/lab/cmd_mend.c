@@ -154,6 +154,15 @@ static int finish(mending *m, const options *opt) {
                         m->lossy, m->lossy == 1 ? " changes" : "s change", opt->outputs.items[0]);
 }
 
+// Refuses to guess the target of a graph that names none: core has nothing to mend.
+static int check_target(const mending *m, const options *opt) {
+    if (opt->load.target || strcmp(qdq_graph_target(m->graph), "core") != 0) return EXIT_OK;
+    return tell_failure(QDQ_ERR_ARGUMENT,
+                        "--target is missing, and %s names no target, wanted the one that shall "
+                        "take the graph, as in --target tensorrt",
+                        opt->operands.items[0]);
+}
+
 int run_mend(const options *opt) {
     int code;
     mending m = {0};
@@ -163,7 +172,8 @@ int run_mend(const options *opt) {
                             opt->outputs.count);
     m.graph = load_graph(opt->operands.items[0], opt, &code);
     if (!m.graph) return code;
-    code = check_to_write(m.graph, false);
+    code = check_target(&m, opt);
+    if (code == EXIT_OK) code = check_to_write(m.graph, false);
     if (code == EXIT_OK) code = mend(&m, opt);
     if (code == EXIT_OK) code = finish(&m, opt);
     free(m.noises);
