@@ -103,7 +103,7 @@ static void print_all(qdq_graph *graph, const char *path, const options *opt, co
     bool folded = matrix_print(m, opt->all);
     for (size_t t = 0; t < m->targets; t++) {
         const char *target = qdq_target_get(t).name;
-        const qdq_report *report = m->findings[t] ? report_of(graph, opt, target) : NULL;
+        const qdq_report *report = m->columns[t].findings ? report_of(graph, opt, target) : NULL;
         if (report)
             folded |= print_findings(stdout, report, target, opt->all ? LIST_ALL : LIST_RULES);
     }
@@ -120,7 +120,7 @@ static void json_all(qdq_json *json, qdq_graph *graph, const char *path, const o
     qdq_json_begin_array(json);
     for (size_t t = 0; t < m->targets; t++) {
         const char *target = qdq_target_get(t).name;
-        const qdq_report *report = m->findings[t] ? report_of(graph, opt, target) : NULL;
+        const qdq_report *report = m->columns[t].findings ? report_of(graph, opt, target) : NULL;
         for (size_t i = 0; report && i < report->count; i++)
             if (strcmp(report->findings[i].target, target) == 0)
                 json_finding(json, target, &report->findings[i]);

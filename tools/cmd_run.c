@@ -262,22 +262,6 @@ static int show_results(const results *r, const options *opt, double seconds) {
     return code;
 }
 
-//---- Bits -------------------------------------------------------------------
-
-// Says on stderr how well the bits of the nodes are known, if not all are exact.
-static int tell_bits(qdq_graph *graph, const options *opt) {
-    qdq_error err = {0};
-    const char *target = opt->load.target ? opt->load.target : qdq_graph_target(graph);
-    if (opt->quiet) return EXIT_OK;
-    const qdq_report *report = qdq_graph_validate_on(graph, target, device_of(opt), &err);
-    if (!report) return report_error(&err);
-    if (bits_are_exact(report)) return EXIT_OK;
-    fprintf(stderr, "qdq run: %s: ", target);
-    print_bits(stderr, report);
-    fprintf(stderr, "\n");
-    return EXIT_OK;
-}
-
 int run_run(const options *opt) {
     const run_options *own = opt->own;
     session s;
@@ -297,7 +281,7 @@ int run_run(const options *opt) {
         seconds = now() - start;
         code = read_results(&s, &r);
     }
-    if (code == EXIT_OK) code = tell_bits(s.graph, opt);
+    if (code == EXIT_OK) code = tell_bits("run", s.graph, opt->load.target, opt);
     if (code == EXIT_OK) code = write_outputs(&r, opt);
     if (code == EXIT_OK) code = show_results(&r, opt, seconds);
     release_results(&r);

@@ -49,8 +49,8 @@ static bool make_rows(matrix *m, qdq_graph *graph, const qdq_report *report) {
     m->rows = calloc(most, sizeof *m->rows);
     m->by_name = calloc(most, sizeof *m->by_name);
     m->cells = calloc(most, m->targets);
-    m->findings = calloc(m->targets, sizeof *m->findings);
-    if (!m->rows || !m->by_name || !m->cells || !m->findings) return false;
+    m->columns = calloc(m->targets, sizeof *m->columns);
+    if (!m->rows || !m->by_name || !m->cells || !m->columns) return false;
     for (; m->count < nodes; m->count++) {
         qdq_node_info node = qdq_graph_node(graph, m->count);
         m->rows[m->count] = (matrix_row){.name = node.name, .op = node.op};
@@ -85,12 +85,19 @@ static verdict verdict_of(const qdq_finding *f) {
     return rule && strcmp(rule, unknown) == 0 ? VERDICT_UNKNOWN : VERDICT_WARNING;
 }
 
-// Notes a finding in the first row of its name; copy_verdicts fills the others.
-static void note_finding(matrix *m, size_t target, const qdq_finding *f) {
-    size_t place = *f->node ? place_of(m, f->node) : m->count;
-    if (place == m->count || strcmp(m->by_name[place].name, f->node) != 0) return;
+// Notes a verdict in the first row of a name; copy_verdicts fills the others.
+static void note(matrix *m, size_t target, const char *node, verdict found) {
+    size_t place = *node ? place_of(m, node) : m->count;
+    if (place == m->count || strcmp(m->by_name[place].name, node) != 0) return;
     unsigned char *cell = &m->cells[m->by_name[place].row * m->targets + target];
-    if (verdict_of(f) > *cell) *cell = (unsigned char)verdict_of(f);
+    if (found > *cell) *cell = (unsigned char)found;
+}
+
+// Notes every node with unknown bits: a finding names only the first of an op.
+static void note_bits(matrix *m, const qdq_report *report, size_t target) {
+    for (size_t i = 0; i < report->node_count; i++)
+        if (report->nodes[i].bits == QDQ_BITS_UNKNOWN)
+            note(m, target, report->nodes[i].node, VERDICT_WARNING);
 }
 
 // Copies the verdicts of the first row of a name to the other rows of this name.
@@ -126,17 +133,20 @@ static int fill_column(matrix *m, qdq_graph *graph, const options *opt, size_t t
     const char *name = qdq_target_get(target).name;
     const qdq_report *report = qdq_graph_validate_on(graph, name, device_for(opt, name), &err);
     if (!report) return report_error(&err);
-    m->findings[target] = report->errors + report->warnings - report->count;
+    matrix_column *column = &m->columns[target];
+    column->findings = report->errors + report->warnings - report->count;
+    column->nodes = report->node_count, column->exact = report->nodes_with[QDQ_BITS_EXACT];
     for (size_t i = 0; i < report->count; i++) {
         const qdq_finding *f = &report->findings[i];
-        note_finding(m, target, f);
+        note(m, target, f->node, verdict_of(f));
         if (strcmp(f->target, name) != 0) continue;
-        m->findings[target]++;
+        column->findings++;
         if (f->severity == QDQ_SEVERITY_ERROR)
             m->errors++;
         else
             m->warnings++;
     }
+    note_bits(m, report, target);
     return note_unchecked(m, graph, report, target) ? EXIT_OK : no_memory();
 }
 
@@ -162,7 +172,7 @@ void matrix_close(matrix *m) {
     free(m->rows);
     free(m->by_name);
     free(m->cells);
-    free(m->findings);
+    free(m->columns);
 }
 
 //---- Lines ------------------------------------------------------------------
@@ -237,7 +247,7 @@ static void print_cell(const char *text, size_t width) {
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 static void print_lines(const matrix *m, const matrix_lines *lines, bool all) {
-    size_t names = strlen("node"), ops = strlen("op");
+    size_t names = strlen("exact bits"), ops = strlen("op");
     size_t cells = strlen(verdict_text(m->unchecked ? VERDICT_UNCHECKED : VERDICT_REFUSED));
     char label[512];
     for (size_t i = 0; i < lines->count; i++) {
@@ -255,6 +265,17 @@ static void print_lines(const matrix *m, const matrix_lines *lines, bool all) {
         print_cell(m->rows[lines->items[i].row].op, ops);
         for (size_t t = 0; t + 1 < m->targets; t++) print_cell(verdict_text(row[t]), cells);
         printf("%s\n", verdict_text(row[m->targets - 1]));
+    }
+    print_cell("exact bits", names);
+    print_cell("", ops);
+    for (size_t t = 0; t < m->targets; t++) {
+        char text[64] = "";
+        if (m->columns[t].nodes)
+            snprintf(text, sizeof text, "%zu/%zu", m->columns[t].exact, m->columns[t].nodes);
+        if (t + 1 < m->targets)
+            print_cell(text, cells);
+        else
+            printf("%s\n", text);
     }
 }
 

@@ -31,6 +31,11 @@ typedef struct named_row {
     size_t row;
 } named_row;
 
+typedef struct matrix_column {
+    size_t findings;      // of the target's own rules, and those the report left out
+    size_t nodes, exact;  // that the target runs, and those whose bits are exact; 0 if it refuses
+} matrix_column;
+
 typedef struct matrix {
     matrix_row *rows;
     named_row *by_name;    // sorted by name
@@ -38,7 +43,7 @@ typedef struct matrix {
     size_t count, targets;
     size_t nodes;             // the first rows, which are nodes of the graph
     size_t errors, warnings;  // the core's counted once, plus each target's own
-    size_t *findings;         // per target: of its own rules, and those the report left out
+    matrix_column *columns;   // per target
     bool unchecked;           // some verdict is VERDICT_UNCHECKED
 } matrix;
 

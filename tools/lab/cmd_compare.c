@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/check/bits.h"
 #include "tools/check/evidence_json.h"
 #include "tools/commands.h"
 #include "tools/common.h"
@@ -199,6 +200,10 @@ static int compare_session(session *s, const options *opt, const target_list *li
     memcpy(c.left_out, list->refused, sizeof c.left_out);
     c.exec_options = s->exec_options;
     c.isa = isa_of(opt);
+    int code = EXIT_OK;
+    for (size_t i = 0; i < list->count && code == EXIT_OK; i++)
+        code = tell_bits("compare", s->graph, list->names[i], opt);
+    if (code != EXIT_OK) return code;
     return opt->data.samples ? compare_data(&c, data, s) : compare_sample(&c, s, opt);
 }
 

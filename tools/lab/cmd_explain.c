@@ -2,6 +2,7 @@
 // qdq explain: finds the cause for which a device's results differ from a graph's.
 #include <stdio.h>
 
+#include "tools/check/bits.h"
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/failure.h"
@@ -94,6 +95,7 @@ int run_explain(const options *opt) {
         return tell_failure(QDQ_ERR_ARGUMENT, "-o is '%s', wanted a file that ends in .json",
                             opt->outputs.items[0]);
     int code = session_start_nodes(&s, opt, opt->load.target);
+    if (code == EXIT_OK) code = tell_bits("explain", s.graph, opt->load.target, opt);
     if (code == EXIT_OK) code = explain_session(&s, opt);
     session_close(&s);
     return code;

@@ -150,11 +150,28 @@ static void codes_are_those_of_onnx_runtime_1_31_on_aarch64(void **state) {
     check("onnx@1.31-neon", onnx_quantize_1_31_arm, false);
 }
 
+// Codes of ONNX Runtime 1.32.0: quotients rounded to float16 would be 0xD8 and 0xDC.
+static void float8_of_float16_is_divided_in_float32(void **state) {
+    (void)state;
+    uint16_t x[] = {0xBE07, 0xBFA4}, s[] = {0x2E39, 0x2D51};
+    uint8_t y[2];
+    qdq_graph *g = qdq_graph_create("float8", NULL);
+    qdq_quantize_attrs a = {
+        .dtype = QDQ_FLOAT8_E4M3FN, .qtype = QDQ_PER_CHANNEL, .axis = QDQ_INT(0)};
+    a.scale = qdq_constant(g, "s", QDQ_FLOAT16, QDQ_SHAPE(2), s);
+    qdq_output(g, "y", qdq_quantize(g, qdq_input(g, "x", QDQ_FLOAT16, QDQ_SHAPE(2)), a));
+    const oracle_bound bound[] = {{"x", x, sizeof x}, {"y", y, sizeof y}};
+    oracle_run(g, &(qdq_compile_options){.target = "onnx@1.32"}, bound, 2);
+    qdq_graph_destroy(g);
+    assert_memory_equal(y, ((uint8_t[]){215, 219}), 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(codes_are_those_of_onnx_runtime_1_31_on_x86),
         cmocka_unit_test(codes_are_those_of_onnx_runtime_1_32_on_x86),
         cmocka_unit_test(float16_is_truncated_as_in_onnx_runtime_1_29),
+        cmocka_unit_test(float8_of_float16_is_divided_in_float32),
         cmocka_unit_test(codes_are_those_of_onnx_runtime_1_31_on_aarch64),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
