@@ -2,6 +2,8 @@
 // Stands in for the files of ops that the profile core lacks: panels of convolutions, products of
 // integers and of weight codes, saturating pairs, the orders in which ONNX Runtime adds, and what
 // vector kernels prepare. Functions that only these choose are never called there, and do nothing.
+//
+// NOLINTBEGIN(readability-non-const-parameter): the types are those of the functions
 #include "ops/conv/panels/product_stage.h"
 #include "ops/gemm/gemm_read.h"
 #include "ops/gemm/pairs/pair_sums.h"
@@ -184,3 +186,5 @@ bool qdq_global_pool_stage(const qdq_op_context *ctx, const qdq_lowering *to, qd
     (void)ctx, (void)to, (void)stage;
     return false;
 }
+
+// NOLINTEND(readability-non-const-parameter)
