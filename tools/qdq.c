@@ -8,6 +8,7 @@
 
 #include "runtime/base/budget.h"
 #include "runtime/base/mempool.h"
+#include "runtime/base/profile.h"
 #include "runtime/base/words.h"
 #include "tools/commands.h"
 #include "tools/common.h"
@@ -189,8 +190,7 @@ static int unknown_command(const char *name) {
 #ifndef QDQ_LAB
     if (qdq_has_word("compare explain bisect mend fingerprint calibrate merge quantize", name))
         return tell_failure(QDQ_ERR_ARGUMENT,
-                            "this build has no command '%s'; meson's option -Dlab=true builds it",
-                            name);
+                            "this build has no command '%s'; " QDQ_BUILD_WITH("-Dlab=true"), name);
 #endif
     return tell_unknown("command", name, names, COMMANDS + 2);
 }
