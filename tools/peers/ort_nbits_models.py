@@ -41,7 +41,7 @@ def random_case(seed):
     return Weights(bits, block, 1 if rng.integers(3) == 0 else m, n, k, bool(rng.integers(2)), bool(rng.integers(2)))
 
 
-# 35 columns are a panel and a rest; rows are more than a chunk once.
+# 35 columns are a panel and a rest; rows are more than a chunk once. The last seven have whole steps of 16 lanes and a rest.
 EXAMPLES = {
     f"nbits_{bits}_{block}_rows_{m}{'_zeros' if zeros else ''}": (lambda a=(bits, block, m, n, k, zeros, bias): Weights(*a))
     for bits, block, m, n, k, zeros, bias in [
@@ -49,5 +49,8 @@ EXAMPLES = {
         (8, 16, 2, 35, 55, False, True), (4, 32, 1, 35, 81, False, True), (4, 32, 1, 7, 161, True, False),
         (4, 32, 3, 6, 161, True, True), (8, 32, 1, 7, 81, False, False), (8, 32, 2, 35, 40, True, False),
         (4, 64, 1, 6, 130, True, True), (4, 64, 2, 35, 70, True, False), (8, 64, 1, 7, 129, True, True),
-        (8, 128, 2, 6, 200, False, False), (4, 128, 1, 9, 200, True, False), (4, 256, 9, 5, 300, True, False)]
+        (8, 128, 2, 6, 200, False, False), (4, 128, 1, 9, 200, True, False), (4, 256, 9, 5, 300, True, False),
+        (4, 16, 2, 6, 300, True, False), (8, 16, 3, 5, 280, False, True), (4, 32, 2, 7, 300, False, False),
+        (8, 32, 3, 5, 290, True, True), (4, 64, 3, 6, 330, True, False), (8, 64, 3, 7, 330, False, True),
+        (4, 128, 3, 6, 390, False, False)]
 }

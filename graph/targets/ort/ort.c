@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX Runtime 1.31 and 1.32 on a CPU as it is deployed, with its optimizations: it rewrites the graph
-// (ort_rewrites.c) and fuses groups of nodes, whose arithmetic depends on the CPU. Rules are about
-// the rewritten graph; target onnx checks the graph as it is given.
+// ONNX Runtime 1.31 and 1.32 on a CPU as it is deployed, with its optimizations: it rewrites the
+// graph (ort_rewrites.c) and fuses groups of nodes, whose arithmetic depends on the CPU. Rules are
+// about the rewritten graph; target onnx checks the graph as it is given.
 #include <math.h>
 #include <string.h>
 
@@ -25,16 +25,17 @@
 static void activation_quantized(const qdq_op_context *ctx, const qdq_rule *rule) {
     const qdq_operand *a = &ctx->inputs[0], *b = &ctx->inputs[1];
     if (qdq_op_context_is(ctx, "MatMulNBits"))
-        qdq_report_target_violation(ctx, rule, "a",
-                                    "becomes int8 in blocks, whose sums are added in the "
-                                    "order of x86-64 with AVX2 and in others elsewhere",
-                                    NULL);
+        qdq_report_target_violation(ctx, rule, "a", "becomes int8 in blocks", NULL);
     else if (b->maker.op && strcmp(b->maker.op->name, "Dequantize") == 0 && b->constant &&
              (b->maker.x_dtype == QDQ_UINT2 || b->maker.x_dtype == QDQ_INT2) &&
              b->type.shape.rank == 2 && !a->constant)
         qdq_report_target_violation(
             ctx, rule, "b", "has constant codes of two bits: MatMulNBits is not computed here",
             NULL);
+}
+
+static void block_order(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_report_target_violation(ctx, rule, NULL, "adds the sums of its blocks as on AVX2", NULL);
 }
 
 // True if an exponent gives the bits of ONNX Runtime: 0 to 3, for all elements.
@@ -203,6 +204,10 @@ static const qdq_rule rules[] = {
                 "set session.qdq_matmulnbits_accuracy_level=0", "DQMatMulToMatMulNBits", "MatMul MatMulNBits", activation_quantized),
     WARNING_ROW("bias-scale-ignored", "QGemm adds the codes of its bias whatever their scale is, QLinearConv if it is within 1e-6 + 1%",
                 "give the bias the product of the operands' scales, and no zero point", "QGemm, QLinearConv", "MatMul Convolution", NULL),
+    {.id = "ort/block-order", .severity = QDQ_SEVERITY_WARNING, .status = QDQ_ERR_UNSUPPORTED, .bits = QDQ_BITS_CLOSE,
+     .summary = "the sums of blocks of MatMulNBits are those of AVX2 on x86-64 with AVX-512 without VNNI and on aarch64 too",
+     .hint = "compare with a tolerance", .source = "MLAS SQNBitGemm", .ops = "MatMulNBits", .check = block_order,
+     .versions = "1.31-avx512 1.32-avx512 " ARM},
     LIMITING_ROW(CLOSE, "dynamic-scale", "a dynamic product is multiplied by scales that are neither one nor of the columns after its bias is added",
                 "give b_scale one element, or one for each column", "DynamicQuantizeMatMul, MatMulIntegerToFloat", "MatMulInteger", NULL),
     LIMITING_ROW(CLOSE, "float-bits", "these float32 ops are rounded as they are defined, and by other formulas in ONNX Runtime",

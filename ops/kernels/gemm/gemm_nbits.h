@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of float rows, which become int8 in blocks, with codes of weights: MatMulNBits of ONNX
-// Runtime at accuracy level 4 as its kernels for AVX2 add. A column has eight sums, lanes.
+// Runtime at accuracy level 4. A column has several sums, lanes: 8 on AVX2, 16 on AVX-512.
 #ifndef QDQ_OPS_KERNELS_GEMM_GEMM_NBITS_H
 #define QDQ_OPS_KERNELS_GEMM_GEMM_NBITS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum { QDQ_NBITS_COLUMNS = 32, QDQ_NBITS_LANES = 8, QDQ_NBITS_STEP = 64 };
+enum { QDQ_NBITS_COLUMNS = 32, QDQ_NBITS_LANES = 16, QDQ_NBITS_STEP = 128 };
 
-// At most 64 neighbouring k of a row and of 32 columns. Lane l takes the k from first[l] on,
+// At most 128 neighbouring k of a row and of 32 columns. Lane l takes the k from first[l] on,
 // `length` of them, and as many from first[l] + `second` on unless `second` is 0:
 // lane = fma(sum of q * (code - zero), fl(a_scale * scale), lane).
 typedef struct qdq_nbits_step {
     const int8_t *q;       // of the step
     const uint8_t *codes;  // 32 for each k
+    size_t lanes;
     uint8_t first[QDQ_NBITS_LANES];
     size_t length, second;
     uint8_t block[QDQ_NBITS_LANES];  // of the lane's k, counted from the step's first one
     const float *a_scales;           // by block
     const float *scales;             // 32 for each block
-    const uint8_t *zeros;            // likewise; NULL: 0
+    const uint8_t *zeros;            // likewise, with `second` 0; NULL: 0
 } qdq_nbits_step;
 
 typedef void qdq_nbits_step_fn(const qdq_nbits_step *step, float *lanes);

@@ -33,7 +33,7 @@ static inline __attribute__((always_inline)) void nbits_lane(const qdq_nbits_ste
 }
 
 static void nbits_step(const qdq_nbits_step *s, float *lanes) {
-    for (size_t l = 0; l < QDQ_NBITS_LANES; l++) nbits_lane(s, l, lanes + l * QDQ_NBITS_COLUMNS);
+    for (size_t l = 0; l < s->lanes; l++) nbits_lane(s, l, lanes + l * QDQ_NBITS_COLUMNS);
 }
 
 static void nbits_zero(float of_a, const float *scales, const uint8_t *zeros, float *rest) {

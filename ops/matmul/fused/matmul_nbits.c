@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMulNBits at accuracy level 4, as ONNX Runtime's kernels for AVX2 compute it: rows of a become
-// int8 in blocks of k, whose integer sums with the codes of b are exact. A unit is 32 columns.
+// MatMulNBits at accuracy level 4, as ONNX Runtime's kernels for AVX2, or for AVX-512 with VNNI,
+// compute it: rows of a become int8 in blocks of k, whose integer sums with the codes of b are
+// exact. A unit is 32 columns.
 #include <math.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "ops/chunks.h"
 #include "ops/infer.h"
 #include "ops/kernels/gemm/gemm_orders.h"
+#include "ops/matmul/fused/nbits_lanes.h"
 #include "runtime/base/size.h"
 #include "runtime/numerics/dtype.h"
 
@@ -120,8 +122,9 @@ typedef struct nbits {
     sizes size;
     size_t block, b_depth_stride, b_column_stride;
     numbers scale, zero;
-    bool has_zero, has_bias, inside;  // inside: zeros are subtracted from codes
-    int bits, offset;                 // offset: added to codes so that they are unsigned
+    bool has_bias;
+    int offset;  // added to codes so that they are unsigned
+    qdq_nbits_order order;
     qdq_dtype a_dtype, scale_dtype, bias_dtype, y_dtype;
 } nbits;
 
@@ -141,7 +144,7 @@ typedef struct panel {
 } panel;
 
 static void unpack(const nbits *p, const qdq_tensors *tensors, size_t k, size_t n, panel *to) {
-    const int8_t *b = tensors->x[B], *zeros = p->has_zero ? tensors->x[B_ZERO] : NULL;
+    const int8_t *b = tensors->x[B], *zeros = p->order.has_zero ? tensors->x[B_ZERO] : NULL;
     const void *scales = tensors->x[B_SCALE];
     memset(to->codes, 0, sizeof to->codes);
     memset(to->zeros, 0, sizeof to->zeros);
@@ -160,7 +163,7 @@ static void unpack(const nbits *p, const qdq_tensors *tensors, size_t k, size_t 
             to->zeros[at] = (uint8_t)(zeros ? zeros[block * p->zero.block_stride +
                                                     column * p->zero.column_stride] +
                                                   p->offset
-                                            : 1 << (p->bits - 1));
+                                            : 1 << (p->order.bits - 1));
         }
 }
 
@@ -195,25 +198,6 @@ static void begin_block(const nbits *p, const void *a, size_t at, size_t k, row 
 
 //---- Steps ------------------------------------------------------------------
 
-static const uint8_t eights[LANES] = {0, 8, 32, 40, 16, 24, 48, 56};
-
-// Which k each lane takes of a step of `size` k.
-static void lay_lanes(const nbits *p, size_t size, qdq_nbits_step *s) {
-    bool bytes = p->bits == 8 && p->block >= STEP;
-    s->length = size == STEP ? bytes ? 4 : 8 : size / LANES;
-    s->second = size == STEP && bytes ? STEP / 2 : 0;
-    for (size_t l = 0; l < LANES; l++) {
-        s->first[l] = (uint8_t)(s->length == 8 ? eights[l] : l * s->length);
-        s->block[l] = (uint8_t)(s->first[l] / p->block);
-    }
-}
-
-static size_t step_size(const nbits *p, size_t k) {
-    bool singly = p->block == STEP / 2 && p->inside && p->has_zero;
-    if (p->block >= STEP) return STEP;
-    return !singly && k + STEP <= p->size.blocks * p->block ? STEP : p->block;
-}
-
 // The step of a row: its codes, their products, and the zero points of blocks that end.
 static void run_step(const nbits *p, const panel *o, const void *a, size_t at, size_t k,
                      size_t size, row *r) {
@@ -223,7 +207,7 @@ static void run_step(const nbits *p, const panel *o, const void *a, size_t at, s
                         .codes = o->codes,
                         .a_scales = scales,
                         .scales = o->scales,
-                        .zeros = p->inside ? o->zeros : NULL};
+                        .zeros = p->order.inside ? o->zeros : NULL};
     float ends[STEP_BLOCKS] = {0};
     for (size_t i = 0; i < size; i++) {
         if ((k + i) % p->block == 0) begin_block(p, a, at, k + i, r);
@@ -232,34 +216,24 @@ static void run_step(const nbits *p, const panel *o, const void *a, size_t at, s
         scales[i / p->block] = r->scale;
         ends[i / p->block] = r->scale * (float)r->sum;
     }
-    lay_lanes(p, size, &s);
+    qdq_nbits_lay_lanes(&p->order, size, &s);
     p->kernel->nbits_step(&s, r->lanes);
-    for (size_t i = 0; i < size && !p->inside; i += p->block)
+    for (size_t i = 0; i < size && !p->order.inside; i += p->block)
         if (p->block <= size || (k + size) % p->block == 0)
             p->kernel->nbits_zero(ends[i / p->block], o->scales + i / p->block * COLUMNS,
                                   o->zeros + i / p->block * COLUMNS, r->rest);
 }
 
-static float folded(const float *l, bool together) {
-    enum { N = COLUMNS };
-    if (together)
-        return (((l[0] + l[N]) + l[2 * N]) + l[3 * N]) +
-               (((l[4 * N] + l[5 * N]) + l[6 * N]) + l[7 * N]);
-    return ((l[0] + l[4 * N]) + (l[2 * N] + l[6 * N])) +
-           ((l[N] + l[5 * N]) + (l[3 * N] + l[7 * N]));
-}
-
-// Writes the columns of a row. The last columns, if they are fewer than four, add their lanes in
-// another order.
-static void finish(const nbits *p, const qdq_tensors *tensors, const panel *o, const row *r,
-                   void *y) {
+// Writes the columns of row number `number`.
+static void finish(const nbits *p, const qdq_tensors *tensors, const panel *o, size_t number,
+                   row *r, void *y) {
     const void *bias = p->has_bias ? tensors->x[BIAS] : NULL;
     float results[COLUMNS];
     for (size_t j = 0; j < o->columns; j++) {
         size_t column = o->column + j;
-        float v = folded(r->lanes + j, column < p->size.n / 4 * 4);
+        float v = qdq_nbits_sum(&p->order, r->lanes + j, number, column);
         if (bias) v += real_at(bias, p->bias_dtype, column);
-        if (!p->inside) v += r->rest[j];
+        if (!p->order.inside) v += r->rest[j];
         results[j] = isnan(v) ? NAN : v;
     }
     qdq_encode_float(p->y_dtype, results, y, o->columns, NULL);
@@ -269,11 +243,15 @@ static void run_rows(const nbits *p, const qdq_tensors *tensors, size_t first, s
                      panel *o, row *rows) {
     memset(rows, 0, count * sizeof *rows);
     for (size_t k = 0, size; k < p->size.blocks * p->block; k += size) {
-        size = step_size(p, k);
+        size = qdq_nbits_step_size(&p->order, k);
         unpack(p, tensors, k, size, o);
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; i++) {
+            if (qdq_nbits_halves_early(&p->order) && size < STEP) qdq_nbits_halve(rows[i].lanes);
             run_step(p, o, tensors->x[A], (first + i) * p->size.k, k, size, &rows[i]);
+        }
     }
+    for (size_t i = 0; i < count && qdq_nbits_halves_early(&p->order); i++)
+        qdq_nbits_halve(rows[i].lanes);
 }
 
 static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
@@ -290,7 +268,7 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
             size_t count = p->size.m - first < ROWS ? p->size.m - first : ROWS;
             run_rows(p, tensors, first, count, &o, rows);
             for (size_t i = 0; i < count; i++)
-                finish(p, tensors, &o, &rows[i],
+                finish(p, tensors, &o, first + i, &rows[i],
                        qdq_chunks_room(&chunks, (first + i) * p->size.n + o.column, o.columns));
         }
     }
@@ -324,15 +302,19 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     *p = (nbits){.kernel = qdq_gemm_orders_find(to->isas),
                  .size = sizes_of(ctx),
                  .block = block_to_run(block_of(a), sizes_of(ctx).k),
-                 .has_zero = ctx->inputs[B_ZERO].given,
                  .has_bias = ctx->inputs[BIAS].given,
                  .a_dtype = ctx->inputs[A].type.dtype,
                  .scale_dtype = ctx->inputs[B_SCALE].type.dtype,
                  .bias_dtype = ctx->inputs[BIAS].type.dtype,
                  .y_dtype = ctx->outputs[0].dtype,
-                 .bits = codes == QDQ_INT4 || codes == QDQ_UINT4 ? 4 : 8};
-    p->offset = codes == QDQ_INT4 || codes == QDQ_INT8 ? 1 << (p->bits - 1) : 0;
-    p->inside = p->bits == 4 && p->size.m == 1 && p->block >= 32;
+                 .order = {.bits = codes == QDQ_INT4 || codes == QDQ_UINT4 ? 4 : 8,
+                           .has_zero = ctx->inputs[B_ZERO].given}};
+    p->order.rows = p->size.m, p->order.columns = p->size.n;
+    p->order.block = p->block, p->order.blocks = p->size.blocks;
+    p->offset = codes == QDQ_INT4 || codes == QDQ_INT8 ? 1 << (p->order.bits - 1) : 0;
+    p->order.wide = to->numerics.float_ops == QDQ_FLOAT_OPS_ONNX_RUNTIME_AVX512 &&
+                    to->numerics.pair_sums == QDQ_PAIR_SUMS_EXACT;
+    p->order.inside = !p->order.wide && p->order.bits == 4 && p->size.m == 1 && p->block >= 32;
     p->b_depth_stride = transposed ? 1 : p->size.n;
     p->b_column_stride = transposed ? p->size.depth : 1;
     p->scale = numbers_of(ctx, B_SCALE, &p->size);
@@ -354,4 +336,6 @@ const qdq_op qdq_op_matmul_nbits = {
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,
     .lower = lower,
+    .by_float_ops = true,
+    .by_pair_sums = true,
 };
