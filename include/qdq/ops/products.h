@@ -172,10 +172,11 @@ typedef struct qdq_matmul_nbits_attrs {
     qdq_value bias;          // float32 [N]
     qdq_bool transpose_b;    // b is [N, K], and parameters of blocks [N, blocks]
     qdq_int block_size;      // of k: a power of two from 16 on, default 32
+    qdq_int accuracy_level;  // 4 (default): a becomes int8; 0: products of floats
 } qdq_matmul_nbits_attrs;
 
-// a * dequantized b + bias, float32, with each block of a row of a quantized to int8: MatMulNBits
-// of ONNX Runtime at accuracy level 4 (docs/ops_neural_network.md).
+// a * dequantized b + bias, float32, with each block of a row of a quantized to int8, or with
+// floats: MatMulNBits of ONNX Runtime (docs/ops_neural_network.md).
 static inline qdq_value qdq_matmul_nbits(qdq_graph *graph, qdq_matmul_nbits_attrs attrs) {
     return qdq_add_node(graph, "MatMulNBits", &attrs, sizeof attrs);
 }

@@ -24,6 +24,17 @@ typedef struct qdq_nbits_step {
     const uint8_t *zeros;            // likewise, with `second` 0; NULL: 0
 } qdq_nbits_step;
 
+// Neighbouring k of a row of floats and of 32 columns. Product k goes to lane k % lanes:
+// lane = fma(fl((code - zero) * scale), a, lane).
+typedef struct qdq_nbits_floats {
+    const float *a;
+    size_t count, lanes, block;  // k; lanes; k of a block
+    const uint8_t *codes;        // 32 for each k
+    const float *scales;         // 32 for each block
+    const uint8_t *zeros;        // likewise
+} qdq_nbits_floats;
+
+typedef void qdq_nbits_floats_fn(const qdq_nbits_floats *floats, float *lanes);
 typedef void qdq_nbits_step_fn(const qdq_nbits_step *step, float *lanes);
 // rest = fma(of_a, -fl(scale * zero), rest) for 32 columns.
 typedef void qdq_nbits_zero_fn(float of_a, const float *scales, const uint8_t *zeros, float *rest);

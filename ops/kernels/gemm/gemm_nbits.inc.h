@@ -40,3 +40,16 @@ static void nbits_zero(float of_a, const float *scales, const uint8_t *zeros, fl
     for (size_t j = 0; j < QDQ_NBITS_COLUMNS; j++)
         rest[j] = qdq_fmaf(of_a, -(scales[j] * (float)zeros[j]), rest[j]);
 }
+
+static void nbits_floats(const qdq_nbits_floats *s, float *lanes) {
+    for (size_t k = 0; k < s->count; k++) {
+        const uint8_t *codes = s->codes + k * QDQ_NBITS_COLUMNS;
+        const uint8_t *zeros = s->zeros + k / s->block * QDQ_NBITS_COLUMNS;
+        const float *scales = s->scales + k / s->block * QDQ_NBITS_COLUMNS;
+        float *to = lanes + k % s->lanes * QDQ_NBITS_COLUMNS;
+        for (size_t j = 0; j < QDQ_NBITS_COLUMNS; j++) {
+            float weight = (float)((int32_t)codes[j] - (int32_t)zeros[j]) * scales[j];
+            to[j] = qdq_fmaf(weight, s->a[k], to[j]);
+        }
+    }
+}

@@ -24,6 +24,7 @@ typedef struct qdq_gemm_orders {
     qdq_gemm_add_fn *add;
     qdq_nbits_step_fn *nbits_step;
     qdq_nbits_zero_fn *nbits_zero;
+    qdq_nbits_floats_fn *nbits_floats;
 } qdq_gemm_orders;
 
 #define QDQ_GEMM_DECLARE_ORDERS(ISA, isa) extern const qdq_gemm_orders qdq_gemm_orders_##isa;

@@ -69,7 +69,7 @@ static void order_add(float *sums, size_t stride, const float *more, size_t rows
             sums[r * stride + j] += more[r * ORDER_COLUMNS + j];
 }
 
-const qdq_gemm_orders QDQ_ISA_NAME(gemm_orders) = {order_fours, order_eights, order_lane_fours,
-                                                   order_add,   nbits_step,   nbits_zero};
+const qdq_gemm_orders QDQ_ISA_NAME(gemm_orders) = {
+    order_fours, order_eights, order_lane_fours, order_add, nbits_step, nbits_zero, nbits_floats};
 
 #undef ORDER_FOURS

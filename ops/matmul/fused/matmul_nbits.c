@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMulNBits at accuracy level 4, as ONNX Runtime's kernels for AVX2, or for AVX-512 with VNNI,
-// compute it: rows of a become int8 in blocks of k, whose integer sums with the codes of b are
-// exact. A unit is 32 columns.
+// MatMulNBits as ONNX Runtime's kernels for AVX2, or for AVX-512 with VNNI, compute it. At accuracy
+// level 4 rows of a become int8 in blocks of k, whose integer sums with the codes of b are exact;
+// at level 0 floats are multiplied. A unit is 32 columns.
 #include <math.h>
 #include <string.h>
 
@@ -41,12 +41,18 @@ static const qdq_attr_desc attrs[] = {
      "b is [N, K], and parameters of blocks [N, blocks]"},
     {"block_size", QDQ_ATTR_INT, offsetof(attrs_type, block_size), NULL, "32",
      "neighbouring k that become int8 with one scale: a power of two from 16 on"},
+    {"accuracy_level", QDQ_ATTR_INT, offsetof(attrs_type, accuracy_level), NULL, "4",
+     "4: a becomes int8; 0: products of floats"},
 };
 
 //---- Shapes -----------------------------------------------------------------
 
 static size_t block_of(const attrs_type *a) {
     return a->block_size.set != 0 ? (size_t)a->block_size.value : DEFAULT_BLOCK;
+}
+
+static bool has_floats(const attrs_type *a) {
+    return a->accuracy_level.set != 0 && a->accuracy_level.value == 0;
 }
 
 typedef struct sizes {
@@ -90,6 +96,12 @@ static void infer(qdq_op_context *ctx) {
         qdq_report_violation(ctx, QDQ_RULE_ATTR_VALUE, "block_size",
                              qdq_text(ctx->findings, "is %lld", (long long)block),
                              "a power of two from 16 on");
+        return;
+    }
+    if (a->accuracy_level.set != 0 && a->accuracy_level.value != 4 && !has_floats(a)) {
+        qdq_report_violation(ctx, QDQ_RULE_ATTR_VALUE, "accuracy_level",
+                             qdq_text(ctx->findings, "is %lld", (long long)a->accuracy_level.value),
+                             "4 or 0");
         return;
     }
     if (!qdq_has_input(ctx, B)) return;
@@ -198,6 +210,22 @@ static void begin_block(const nbits *p, const void *a, size_t at, size_t k, row 
 
 //---- Steps ------------------------------------------------------------------
 
+// The step of a row of floats.
+static void run_floats(const nbits *p, const panel *o, const void *a, size_t at, size_t k,
+                       size_t size, row *r) {
+    float x[STEP];
+    size_t rest = k < p->size.k ? p->size.k - k : 0, count = rest < size ? rest : size;
+    for (size_t i = 0; i < count; i++) x[i] = real_at(a, p->a_dtype, at + k + i);
+    p->kernel->nbits_floats(&(qdq_nbits_floats){.a = x,
+                                                .count = count,
+                                                .lanes = p->order.lanes,
+                                                .block = p->block,
+                                                .codes = o->codes,
+                                                .scales = o->scales,
+                                                .zeros = o->zeros},
+                            r->lanes);
+}
+
 // The step of a row: its codes, their products, and the zero points of blocks that end.
 static void run_step(const nbits *p, const panel *o, const void *a, size_t at, size_t k,
                      size_t size, row *r) {
@@ -233,7 +261,7 @@ static void finish(const nbits *p, const qdq_tensors *tensors, const panel *o, s
         size_t column = o->column + j;
         float v = qdq_nbits_sum(&p->order, r->lanes + j, number, column);
         if (bias) v += real_at(bias, p->bias_dtype, column);
-        if (!p->order.inside) v += r->rest[j];
+        if (!p->order.inside && !p->order.floats) v += r->rest[j];
         results[j] = isnan(v) ? NAN : v;
     }
     qdq_encode_float(p->y_dtype, results, y, o->columns, NULL);
@@ -247,7 +275,11 @@ static void run_rows(const nbits *p, const qdq_tensors *tensors, size_t first, s
         unpack(p, tensors, k, size, o);
         for (size_t i = 0; i < count; i++) {
             if (qdq_nbits_halves_early(&p->order) && size < STEP) qdq_nbits_halve(rows[i].lanes);
-            run_step(p, o, tensors->x[A], (first + i) * p->size.k, k, size, &rows[i]);
+            size_t at = (first + i) * p->size.k;
+            if (p->order.floats)
+                run_floats(p, o, tensors->x[A], at, k, size, &rows[i]);
+            else
+                run_step(p, o, tensors->x[A], at, k, size, &rows[i]);
         }
     }
     for (size_t i = 0; i < count && qdq_nbits_halves_early(&p->order); i++)
@@ -293,6 +325,12 @@ static size_t block_to_run(size_t block, size_t k) {
     return block;
 }
 
+// Returns the lanes of a product of a single row of floats.
+static size_t lanes_of_row(qdq_float_ops ops) {
+    if (ops == QDQ_FLOAT_OPS_ONNX_RUNTIME_AVX512) return LANES;
+    return ops == QDQ_FLOAT_OPS_ONNX_RUNTIME ? LANES / 2 : 1;
+}
+
 static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     const attrs_type *a = ctx->attrs;
     qdq_dtype codes = ctx->inputs[B].type.dtype;
@@ -314,6 +352,8 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     p->offset = codes == QDQ_INT4 || codes == QDQ_INT8 ? 1 << (p->order.bits - 1) : 0;
     p->order.wide = to->numerics.float_ops == QDQ_FLOAT_OPS_ONNX_RUNTIME_AVX512 &&
                     to->numerics.pair_sums == QDQ_PAIR_SUMS_EXACT;
+    p->order.floats = has_floats(a);
+    p->order.lanes = p->size.m == 1 ? lanes_of_row(to->numerics.float_ops) : 1;
     p->order.inside = !p->order.wide && p->order.bits == 4 && p->size.m == 1 && p->block >= 32;
     p->b_depth_stride = transposed ? 1 : p->size.n;
     p->b_column_stride = transposed ? p->size.depth : 1;
@@ -331,7 +371,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
 
 const qdq_op qdq_op_matmul_nbits = {
     .name = "MatMulNBits",
-    .summary = "y = a * (b - b_zero_point) * b_scale + bias, with a as int8 in blocks",
+    .summary = "y = a * (b - b_zero_point) * b_scale + bias, with a as int8 in blocks, or float",
     .attrs_size = sizeof(attrs_type),
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,

@@ -51,6 +51,8 @@ void qdq_nbits_lay_lanes(const qdq_nbits_order *p, size_t size, qdq_nbits_step *
 }
 
 size_t qdq_nbits_step_size(const qdq_nbits_order *p, size_t k) {
+    size_t rest = p->blocks * p->block - k;
+    if (p->floats) return rest < STEP ? rest : STEP;
     size_t most = p->wide ? STEP : HALF_STEP;
     bool singly = p->block == 32 && p->inside && p->has_zero;
     if (p->block >= most) return most;
@@ -63,7 +65,9 @@ void qdq_nbits_halve(float *lanes) {
     memset(lanes + (size_t)HALF * COLUMNS, 0, (size_t)HALF * COLUMNS * sizeof *lanes);
 }
 
-bool qdq_nbits_halves_early(const qdq_nbits_order *p) { return p->wide && p->block < HALF_STEP; }
+bool qdq_nbits_halves_early(const qdq_nbits_order *p) {
+    return p->wide && !p->floats && p->block < HALF_STEP;
+}
 
 //---- Sums -------------------------------------------------------------------
 
@@ -84,10 +88,24 @@ static float folded_fours(const float *l) {
     return (sums[0] + sums[2]) + (sums[1] + sums[3]);
 }
 
+// Adds the lanes of products of floats.
+static float sum_of_floats(const qdq_nbits_order *p, float *l, bool together) {
+    enum { N = COLUMNS };
+    if (p->lanes == 1) return l[0];
+    if (p->lanes == LANES && together) return folded_fours(l);
+    if (together) return folded(l, true);
+    if (p->lanes == HALF)
+        return ((l[0] + l[4 * N]) + (l[N] + l[5 * N])) +
+               ((l[2 * N] + l[6 * N]) + (l[3 * N] + l[7 * N]));
+    for (size_t i = 0; i < HALF; i++) l[i * N] += l[(i + HALF) * N];
+    return folded(l, false);
+}
+
 // Adds the lanes of a column of a row. The last columns, if they are fewer than four, add them in
 // another order; of 16 lanes, rows in pairs do so too, except with bytes in blocks of 64.
 float qdq_nbits_sum(const qdq_nbits_order *p, float *l, size_t row, size_t column) {
     bool together = column < p->columns / 4 * 4, single = row >= p->rows / 2 * 2;
+    if (p->floats) return sum_of_floats(p, l, together);
     if (!p->wide || qdq_nbits_halves_early(p)) return folded(l, together);
     if (together && (single || (p->bits == 8 && p->block == HALF_STEP))) return folded_fours(l);
     for (size_t i = 0; i < HALF; i++) l[i * COLUMNS] += l[(i + HALF) * COLUMNS];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order in which ONNX Runtime's kernels of MatMulNBits add the products of a row and a column
-// at accuracy level 4: which k a lane takes, and how lanes are added in the end.
+// which k a lane takes, and how lanes are added in the end.
 #ifndef QDQ_OPS_MATMUL_FUSED_NBITS_LANES_H
 #define QDQ_OPS_MATMUL_FUSED_NBITS_LANES_H
 
@@ -14,6 +14,8 @@ typedef struct qdq_nbits_order {
     bool wide;      // 16 lanes, as AVX-512 with VNNI adds; else the 8 lanes of AVX2
     bool inside;    // zero points are subtracted from codes
     bool has_zero;  // the product has zero points
+    bool floats;    // products of floats, in `lanes` lanes
+    size_t lanes;
 } qdq_nbits_order;
 
 // Returns the number of k in the step from k on.
