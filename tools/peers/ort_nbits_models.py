@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small models of MatMulNBits at accuracy level 4 for ort_examples.py, by the sizes of blocks, codes and rows."""
+"""Small models of MatMulNBits for ort_examples.py, by the sizes of blocks, codes and rows; at accuracy level 4 and 0."""
 
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
@@ -10,7 +10,7 @@ F32 = np.float32
 class Weights:
     """A model with one MatMulNBits and its inputs, as other examples have them."""
 
-    def __init__(self, bits, block, m, n, k, zeros, bias):
+    def __init__(self, bits, block, m, n, k, zeros, bias, level=4, added=False):
         rng = np.random.default_rng(bits * 1000 + block + m + n + k)
         blocks = -(-k // block)
         self.inputs = {"x": (rng.integers(-200, 201, (m, k)) / 64).astype(F32)}
@@ -22,11 +22,14 @@ class Weights:
         if bias:
             values["c"] = (rng.integers(-100, 101, n) / 16).astype(F32)
         names += ["z" if zeros else "", "", "c"] if bias else ["z"] if zeros else []
-        attrs = {"K": k, "N": n, "bits": bits, "block_size": block, "accuracy_level": 4}
-        node = helper.make_node("MatMulNBits", names, ["y"], name="y", domain="com.microsoft", **attrs)
+        attrs = {"K": k, "N": n, "bits": bits, "block_size": block, "accuracy_level": level}
+        nodes = [helper.make_node("MatMulNBits", names, ["p" if added else "y"], name="p" if added else "y", domain="com.microsoft", **attrs)]
+        if added:
+            nodes.append(helper.make_node("Add", ["p", "d"], ["y"], name="y"))
+            values["d"] = (rng.integers(-100, 101, n) / 16).astype(F32)
         made = [numpy_helper.from_array(v, name) for name, v in values.items()]
         ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in (("x", (m, k)), ("y", (m, n)))]
-        self.graph = helper.make_graph([node], "nbits", ends[:1], ends[1:], made)
+        self.graph = helper.make_graph(nodes, "nbits", ends[:1], ends[1:], made)
 
     def model(self):
         opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
@@ -54,3 +57,13 @@ EXAMPLES = {
         (8, 32, 3, 5, 290, True, True), (4, 64, 3, 6, 330, True, False), (8, 64, 3, 7, 330, False, True),
         (4, 128, 3, 6, 390, False, False)]
 }
+# Products of floats: sums of 16 lanes or one chain, chunks behind the bias, and an Add that becomes the bias.
+EXAMPLES |= {
+    f"nbits_float_{bits}_{block}_rows_{m}": (lambda a=(bits, block, m, n, k, zeros, bias): Weights(*a, level=0))
+    for bits, block, m, n, k, zeros, bias in [
+        (4, 16, 1, 7, 75, True, True), (4, 32, 1, 6, 165, False, False), (4, 128, 1, 9, 300, True, False),
+        (4, 32, 3, 6, 300, True, True), (4, 256, 2, 5, 346, False, False), (8, 32, 2, 6, 300, True, True),
+        (8, 64, 1, 7, 200, True, True), (2, 32, 3, 5, 280, False, True)]
+}
+EXAMPLES["nbits_added_bias"] = lambda: Weights(4, 32, 3, 6, 80, True, False, added=True)
+EXAMPLES["nbits_float_added_bias"] = lambda: Weights(4, 32, 1, 6, 80, True, False, level=0, added=True)

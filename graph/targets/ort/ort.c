@@ -20,10 +20,16 @@
 #define LIMITING_ROW(bits, id, summary, hint, source, ops, check) \
     QDQ_BITS_ROW(bits, "ort", id, summary, hint, source, ops, check, 0, 0)
 
+static bool multiplies_floats(const qdq_op_context *ctx) {
+    const qdq_matmul_nbits_attrs *attrs = ctx->attrs;
+    return attrs->accuracy_level.set != 0 && attrs->accuracy_level.value == 0;
+}
+
 // Reports a product of float activations and constant codes. Codes of two bits stay in MatMul, for
 // which ONNX Runtime has a kernel that is not modelled.
 static void activation_quantized(const qdq_op_context *ctx, const qdq_rule *rule) {
     const qdq_operand *a = &ctx->inputs[0], *b = &ctx->inputs[1];
+    if (qdq_op_context_is(ctx, "MatMulNBits") && multiplies_floats(ctx)) return;
     if (qdq_op_context_is(ctx, "MatMulNBits"))
         qdq_report_target_violation(ctx, rule, "a", "becomes int8 in blocks", NULL);
     else if (b->maker.op && strcmp(b->maker.op->name, "Dequantize") == 0 && b->constant &&
@@ -300,7 +306,9 @@ static const qdq_target_option_info options[ORT_OPTION_COUNT] = {
 
 //---- Evidence ---------------------------------------------------------------
 
-#define DEPLOYED QDQ_INTEGER_PRODUCTS " " QDQ_QLINEAR_OPS "Quantize Dequantize DynamicQuantize", "ops on codes", ""
+#define DEPLOYED                                                                    \
+    QDQ_INTEGER_PRODUCTS " " QDQ_QLINEAR_OPS "Quantize Dequantize DynamicQuantize", \
+        "ops on codes", ""
 #define PEER "ONNX Runtime 1.31.1 on "
 
 // clang-format off

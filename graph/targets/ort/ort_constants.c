@@ -104,10 +104,20 @@ static qdq_value moved(const qdq_rewriter *r, const qdq_node *node, uint32_t con
     return qdq_rewrite_constant(r, node->name, "_moved", x->dtype, *shape, to);
 }
 
+// True if a node stands for a node of the model that moves elements, and is not one of several
+// that the reader adds for another op.
+static bool is_of_model(const qdq_node *node) {
+    static const char *const ops[] = {"Transpose", "Reshape", "Squeeze", "Unsqueeze", "Flatten"};
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
+        if (ort_was(node, ops[i])) return true;
+    return !node->original_op;
+}
+
 // Matches a node that moves a constant; its result is a constant.
 bool ort_match_moved_constant(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
-    if (!ort_is_constant(r, node->inputs[X].id) || value_at(r, node->outputs[0])->returned)
+    if (!is_of_model(node) || !ort_is_constant(r, node->inputs[X].id) ||
+        value_at(r, node->outputs[0])->returned)
         return false;
     qdq_match_makes(r, m, node->outputs[0]);
     return true;

@@ -66,7 +66,7 @@ typedef struct scaled_product {
 static bool is_product(const qdq_rewriter *r, size_t index) {
     if (!qdq_rewrite_is(r, index, "MatMul")) return false;
     const qdq_node *node = node_at(r, index);
-    return !ort_has_input(node, BIAS) && !ort_was(node, "Gemm") &&
+    return !ort_has_input(node, BIAS) && !ort_was(node, "Gemm") && !ort_was(node, "MatMulNBits") &&
            value_at(r, node->outputs[0])->type.dtype == QDQ_FLOAT32;
 }
 

@@ -28,6 +28,7 @@ const float *ort_scalar_of(const qdq_rewriter *r, uint32_t value) {
 bool ort_is_gemm(const qdq_node *node) {
     enum { BIAS = 2 };
     const qdq_matmul_attrs *a = node->attrs;
+    if (ort_was(node, "MatMulNBits")) return false;
     return ort_was(node, "Gemm") || ort_has_input(node, BIAS) || a->transpose_a == QDQ_TRUE ||
            a->transpose_b == QDQ_TRUE;
 }

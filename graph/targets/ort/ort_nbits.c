@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of float activations with constant codes, which become MatMulNBits.
+#include "graph/core/copy.h"
 #include "graph/targets/ort/ort_groups.h"
 #include "include/qdq/ops/products.h"
 
@@ -82,7 +83,7 @@ bool ort_match_nbits(const qdq_rewriter *r, qdq_match *m) {
     if (!reads_alone(r, &w))
         return ort_refuses(m, "MatMulNBits takes codes and scales that no other node reads, nor "
                               "equal scales of up to 8 elements");
-    if (multiplies_floats(r->version)) {
+    if (multiplies_floats(r->version) && w.dtype != QDQ_INT4 && w.dtype != QDQ_UINT4) {
         const qdq_shape *shape = &x->type.shape;
         bool row = qdq_shape_count(*shape) == (size_t)shape->dims[shape->rank - 1];
         if (row || r->from->values[w.reals].type.shape.dims[1] == 1)
@@ -111,5 +112,102 @@ void ort_build_nbits(qdq_rewriter *r, qdq_match *m) {
                    .b_zero_point = middle ? (qdq_value){0} : qdq_coder_zero_value(r, &w),
                    .bias = node->input_count > BIAS ? qdq_rewrite_value(r, node->inputs[BIAS].id)
                                                     : (qdq_value){0},
-                   .block_size = QDQ_INT(block_of(r, &w))});
+                   .block_size = QDQ_INT(block_of(r, &w)),
+                   .accuracy_level = QDQ_INT(multiplies_floats(r->version) ? 0 : 4)});
 }
+
+//---- MatMulNBits of the model ------------------------------------------------
+
+enum { X };  // port of Slice
+
+// Returns the Dequantize of the packed weights of a MatMulNBits below accuracy level 4, for which
+// the reader adds a Dequantize, a Slice if k ends within a block, and a MatMul.
+static qdq_coder packed_weights(const qdq_rewriter *r, const qdq_node *node) {
+    size_t maker = qdq_rewrite_maker(r, node->inputs[B].id);
+    if (!ort_was(node, "MatMulNBits")) return (qdq_coder){0};
+    if (qdq_rewrite_is(r, maker, "Slice"))
+        maker = qdq_rewrite_maker(r, r->from->nodes[maker].inputs[X].id);
+    return qdq_coder_of(r, maker, "Dequantize");
+}
+
+// Matches such a MatMul with weights of 4 bits, for which ONNX Runtime has kernels.
+bool ort_match_packed_floats(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    qdq_coder w = packed_weights(r, node);
+    if (!w.given || !w.blocks || !ort_is_constant(r, w.codes) || w.dtype != QDQ_UINT4 ||
+        r->from->values[node->inputs[A].id].type.dtype != QDQ_FLOAT32)
+        return false;
+    qdq_match_reads(r, m, node->inputs[A].id);
+    ort_read_input(r, m, &w);
+    qdq_match_makes(r, m, node->outputs[0]);
+    return true;
+}
+
+void ort_build_packed_floats(qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    qdq_coder w = packed_weights(r, node);
+    m->made[0] = qdq_matmul_nbits(
+        r->to, (qdq_matmul_nbits_attrs){.name = node->name,
+                                        .a = qdq_rewrite_value(r, node->inputs[A].id),
+                                        .b = qdq_rewrite_value(r, w.codes),
+                                        .b_scale = qdq_coder_scale_value(r, &w),
+                                        .b_zero_point = qdq_coder_zero_value(r, &w),
+                                        .transpose_b = QDQ_TRUE,
+                                        .block_size = QDQ_INT(w.attrs->group_shape.data[1]),
+                                        .accuracy_level = QDQ_INT(0)});
+}
+
+//---- Biases ------------------------------------------------------------------
+
+enum { NBITS_BIAS = 4 };  // port of MatMulNBits
+
+// Returns the Add behind a product that adds a constant of its columns; SIZE_MAX: none.
+static size_t bias_behind(const qdq_rewriter *r, const qdq_node *node) {
+    uint32_t y = node->outputs[0];
+    size_t add = qdq_rewrite_only_reader(r, y);
+    const qdq_shape *shape = &r->from->values[y].type.shape;
+    if (!qdq_rewrite_is(r, add, "Add")) return SIZE_MAX;
+    const qdq_value *in = r->from->nodes[add].inputs;
+    uint32_t bias = in[in[0].id == y].id;
+    const qdq_shape *of = &r->from->values[bias].type.shape;
+    bool fits = ort_is_float_constant(r, bias) && of->rank == 1 &&
+                of->dims[0] == shape->dims[shape->rank - 1];
+    return fits ? add : SIZE_MAX;
+}
+
+// Finds the Add behind a product without a bias.
+static bool match_bias(const qdq_rewriter *r, qdq_match *m, size_t port) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    size_t add = ort_has_input(node, port) ? SIZE_MAX : bias_behind(r, node);
+    if (add == SIZE_MAX) return false;
+    qdq_match_replaces(r, m, add);
+    for (size_t i = 0; i < node->input_count; i++) qdq_match_reads(r, m, node->inputs[i].id);
+    const qdq_value *in = r->from->nodes[add].inputs;
+    qdq_match_reads(r, m, in[in[0].id == node->outputs[0]].id);
+    qdq_match_makes(r, m, r->from->nodes[add].outputs[0]);
+    return true;
+}
+
+static void build_bias(qdq_rewriter *r, qdq_match *m, size_t port) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    qdq_value inputs[QDQ_MAX_PORTS] = {{0}};
+    for (size_t i = 0; i < node->input_count; i++)
+        inputs[i] = qdq_rewrite_value(r, node->inputs[i].id);
+    inputs[port] = qdq_rewrite_value(r, m->reads.items[m->reads.count - 1]);
+    m->made[0] = qdq_copy_node(r->to, node, r->from->nodes[m->nodes.items[1]].name, inputs);
+}
+
+bool ort_match_nbits_bias(const qdq_rewriter *r, qdq_match *m) {
+    return match_bias(r, m, NBITS_BIAS);
+}
+
+void ort_build_nbits_bias(qdq_rewriter *r, qdq_match *m) { build_bias(r, m, NBITS_BIAS); }
+
+// Matches weights of 2 and 8 bits, whose floats are multiplied as by Gemm: chunks of k are added to
+// the bias.
+bool ort_match_packed_bias(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    return packed_weights(r, node).given && match_bias(r, m, BIAS);
+}
+
+void ort_build_packed_bias(qdq_rewriter *r, qdq_match *m) { build_bias(r, m, BIAS); }

@@ -279,7 +279,8 @@ bool ort_match_int8_gemm(const qdq_rewriter *r, qdq_match *m) {
 bool ort_match_matmul(const qdq_rewriter *r, qdq_match *m) {
     ort_unit u;
     product_of(r, m->anchor, &u);
-    if (!u.qdq.x[A].given && !u.qdq.x[B].given) return false;
+    if ((!u.qdq.x[A].given && !u.qdq.x[B].given) || ort_was(u.qdq.node, "MatMulNBits"))
+        return false;
     const char *why = product_differs(r, &u);
     m->form = form_of(r, &u);
     m->name = form_names[m->form];

@@ -117,6 +117,9 @@ const qdq_pattern qdq_ort_patterns[] = {
     FINDING_ROW("not modelled", "another formula", "Sigmoid", other_bits, always, "ort/float-bits"),
     FINDING_ROW("not modelled", "another formula", "Tanh", other_bits, always, "ort/float-bits"),
 
+    ROW("packed weights", "MatMulNBits", "MatMul", packed_floats, always, FLOAT_OP),
+    ROW("packed weights", "bias", "MatMul", packed_bias, always, BIAS),
+
     ROW("double pairs", "one pair", "Quantize", double_pair, removes_double_pairs, REMOVED),
     ROW("double pairs", "codes as they are", "Dequantize", equal_pair, at_basic, NULL),
 
@@ -200,6 +203,8 @@ const qdq_pattern qdq_ort_patterns[] = {
     RULE_ROW("dynamic", "MatMulIntegerToFloat", "MatMulInteger", dynamic, fuses_dynamic, "ort/dynamic-scale", BIAS),
 
     RULE_ROW("weight only", "MatMulNBits", "MatMul", nbits, fuses, "ort/weight-only-order", ACTIVATIONS),
+
+    ROW("biased", "MatMulNBits", "MatMulNBits", nbits_bias, at_extended, BIAS),
 
     REPEATED_ROW("fused float ops", "Gelu", "Multiply", gelu, at_basic, FLOAT_OP),
     ROW("fused float ops", "SimplifiedLayerNormalization", "Multiply", rms_norm, at_extended, FLOAT_OP),

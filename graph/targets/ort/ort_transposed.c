@@ -146,7 +146,9 @@ static bool reads_spread_column(const qdq_rewriter *r, const qdq_node *matmul) {
 bool ort_match_matmul_operands(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = node_at(r, m->anchor);
     const qdq_node *a = matmul_takes(r, node, A), *b = matmul_takes(r, node, B);
-    if (ort_is_gemm(node) || type_of(r, node->outputs[0])->dtype != QDQ_FLOAT32) return false;
+    if (ort_is_gemm(node) || ort_was(node, "MatMulNBits") ||
+        type_of(r, node->outputs[0])->dtype != QDQ_FLOAT32)
+        return false;
     if (reads_spread_column(r, node)) {
         m->found = "becomes FusedMatMul, whose only column is spread over its operand";
         return false;

@@ -40,8 +40,9 @@ static bool adds_bias(const qdq_rewriter *r, const qdq_node *add, size_t i, size
                     *b = &value_at(r, node->inputs[B].id)->type.shape;
     *product = maker;
     return !node->inputs[BIAS].id && attrs->transpose_a != QDQ_TRUE &&
-           attrs->transpose_b != QDQ_TRUE && !ort_was(node, "Gemm") && a->rank >= 1 &&
-           b->rank == 2 && value_at(r, y)->type.dtype == QDQ_FLOAT32 &&
+           attrs->transpose_b != QDQ_TRUE && !ort_was(node, "Gemm") &&
+           !ort_was(node, "MatMulNBits") && a->rank >= 1 && b->rank == 2 &&
+           value_at(r, y)->type.dtype == QDQ_FLOAT32 &&
            gemm_takes(&value_at(r, bias)->type.shape, a, &value_at(r, y)->type.shape);
 }
 
