@@ -168,10 +168,13 @@ static void add(qdq_onnx_node *node, const row *r, const char *port, const char 
     qdq_graph *graph = node->im->graph;
     qdq_newer *newer = QDQ_MEMPOOL_NEW(&graph->mempool, qdq_newer);
     if (!newer) return;
-    *newer = (qdq_newer){.subject = {node->name, node->proto->op, port, NULL},
-                         .found = found,
-                         .wanted = ONNX_TEXT(node, "opset %d or later, as the model has opset %lld",
-                                             r->since, (long long)node->opset)};
+    // Names are of the model, which the graph outlives.
+    newer->subject =
+        (qdq_subject){ONNX_TEXT(node, "%s", node->name), ONNX_TEXT(node, "%s", node->proto->op),
+                      port ? ONNX_TEXT(node, "%s", port) : NULL, NULL};
+    newer->found = found;
+    newer->wanted = ONNX_TEXT(node, "opset %d or later, as the model has opset %lld", r->since,
+                              (long long)node->opset);
     newer->next = graph->newer ? graph->newer->next : newer;
     if (graph->newer) graph->newer->next = newer;
     graph->newer = newer;
