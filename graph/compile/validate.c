@@ -61,6 +61,25 @@ static void check_node(const qdq_target *target, const qdq_target_version *versi
     }
 }
 
+// Reports the first scale of 0, which most targets refuse or divide by. False if there is one.
+static bool check_zero_scale(const qdq_op_context *ctx, const char *port) {
+    qdq_argument scale = qdq_argument_of(ctx, port);
+    for (size_t i = 0; scale.known && i < scale.count; i++) {
+        if ((float)qdq_argument_at(&scale, i) != 0) continue;
+        qdq_report_violation(ctx, QDQ_RULE_SCALE_VALUE, scale.name,
+                             qdq_text_number(ctx->findings, 0, i, true),
+                             "a finite number that is not 0 as float32");
+        return false;
+    }
+    return true;
+}
+
+static bool check_zero_scales(const qdq_op_context *ctx) {
+    if (qdq_op_context_is(ctx, "Requantize"))
+        return check_zero_scale(ctx, "in_scale") && check_zero_scale(ctx, "out_scale");
+    return !qdq_quantize_attrs_of(ctx) || check_zero_scale(ctx, "scale");
+}
+
 static bool check_strict(const qdq_op_context *ctx) {
     const qdq_quantize_attrs *attrs = qdq_quantize_attrs_of(ctx);
     return qdq_check_whole_bounds(ctx, qdq_quantized_dtype(ctx)) &&
@@ -89,9 +108,10 @@ static void check_target(const qdq_graph *graph, const qdq_target_version *versi
                          qdq_findings *findings) {
     const qdq_target *target = version->target;
     for (size_t i = 0; i < graph->node_count; i++) {
-        if (!graph->nodes[i].valid) continue;
         qdq_op_context ctx;
         qdq_graph_context(graph, &graph->nodes[i], findings, &ctx);
+        bool divides = target->runs_zero_scales || check_zero_scales(&ctx);
+        if (!graph->nodes[i].valid || !divides) continue;
         if (!takes_parameters(version, &ctx)) continue;  // rules assume a node without core errors
         if (target->base) check_node(target->base, version, &ctx);
         if (!target->patterns) check_node(target, version, &ctx);

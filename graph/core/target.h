@@ -74,6 +74,8 @@ typedef struct qdq_target {
     // A zero point that is a tensor is int32: no mend writes several zero points as numbers, which
     // would stay a tensor of the dtype of the codes
     bool int32_zero_points;
+    // A constant scale may be 0: quotients are infinite or NaN, and saturate.
+    bool runs_zero_scales;
     // A Requantize is computed as Dequantize and Quantize, whose rules hold for its two sides
     bool halves_requantize;
     // Returns the dtype that the backend gives the output of a node without `dtype`; NONE: as in

@@ -48,7 +48,7 @@ static bool has_global_scale(const qdq_op_context *ctx, const attrs_type *a) {
 }
 
 static qdq_scale_slot global_scale_of(const attrs_type *a) {
-    return (qdq_scale_slot){"global_scales", a->global_scales, PORT_GLOBAL_SCALE};
+    return (qdq_scale_slot){"global_scales", a->global_scales, PORT_GLOBAL_SCALE, true};
 }
 
 //---- Checking ---------------------------------------------------------------

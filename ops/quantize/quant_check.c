@@ -72,9 +72,10 @@ static void check_channels(const qdq_op_context *ctx, qdq_core_rule rule, size_t
 }
 
 // Checks one scale. The first wrong scale ends the check; the first negative scale is a warning.
+// Scales of nodes may be 0 on some targets (graph/compile/validate.c).
 static bool check_scale_at(const qdq_op_context *ctx, const char *name, size_t index, float scale,
-                           bool *negative) {
-    if (scale == 0 || !isfinite(scale)) {
+                           bool zero_is_wrong, bool *negative) {
+    if ((scale == 0 && zero_is_wrong) || !isfinite(scale)) {
         qdq_report_violation(ctx, QDQ_RULE_SCALE_VALUE, name,
                              qdq_text_number(ctx->findings, (double)scale, index, true),
                              "a finite number that is not 0 as float32");
@@ -103,7 +104,7 @@ static void check_scale_values(const qdq_op_context *ctx, const qdq_scale_slot *
                              1);
         else
             scale = slot->attr.data[i];
-        if (!check_scale_at(ctx, from->name, i, scale, &negative)) return;
+        if (!check_scale_at(ctx, from->name, i, scale, slot->is_of_scales, &negative)) return;
     }
 }
 

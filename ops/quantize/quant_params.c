@@ -231,7 +231,7 @@ qdq_quant_params *qdq_quant_params_of(const qdq_op_context *ctx, const qdq_lower
 //---- Ops with given parameters ----------------------------------------------
 
 static qdq_scale_slot scale_of(const qdq_quantize_attrs *attrs) {
-    return (qdq_scale_slot){"scales", attrs->scales, QDQ_PORT_SCALE};
+    return (qdq_scale_slot){"scales", attrs->scales, QDQ_PORT_SCALE, false};
 }
 
 static qdq_zero_point_slot zero_point_of(const qdq_quantize_attrs *attrs) {

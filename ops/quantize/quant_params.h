@@ -69,7 +69,8 @@ static inline double qdq_bound_value(qdq_int bound) { return (double)bound.value
 typedef struct qdq_scale_slot {
     const char *attr_name;  // "scales"
     qdq_floats attr;
-    size_t port;  // "scale"
+    size_t port;        // "scale"
+    bool is_of_scales;  // a scale of scales, which is never 0
 } qdq_scale_slot;
 
 typedef struct qdq_zero_point_slot {

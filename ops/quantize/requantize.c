@@ -51,12 +51,12 @@ typedef struct side {
 } side;
 
 static side in_side(const attrs_type *a) {
-    return (side){{"in_scales", a->in_scales, IN_SCALE},
+    return (side){{"in_scales", a->in_scales, IN_SCALE, false},
                   {.attr_name = "in_zps", .attr = a->in_zps, .port = IN_ZERO_POINT}};
 }
 
 static side out_side(const attrs_type *a) {
-    return (side){{"out_scales", a->out_scales, OUT_SCALE},
+    return (side){{"out_scales", a->out_scales, OUT_SCALE, false},
                   {.attr_name = "out_zps", .attr = a->out_zps, .port = OUT_ZERO_POINT}};
 }
 

@@ -278,6 +278,7 @@ const qdq_target qdq_target_onnx = {
     .evidence = qdq_onnx_evidence,
     .versions = versions,
     .version_count = sizeof versions / sizeof versions[0],
+    .runs_zero_scales = true,
     .halves_requantize = true,
     .default_dtype = own_dtype,
     .numerics = numerics,

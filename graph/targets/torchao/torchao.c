@@ -472,6 +472,7 @@ const qdq_target qdq_target_torchao = {
     .versions = versions,
     .version_count = sizeof versions / sizeof versions[0],
     .lenient_parameters = true,
+    .runs_zero_scales = true,
     .halves_requantize = true,
     .default_dtype = own_dtype,
     .numerics = numerics,

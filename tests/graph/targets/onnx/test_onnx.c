@@ -64,6 +64,26 @@ static void integers_saturate_and_nan_is_the_least_as_measured(void **state) {
         }
 }
 
+static void a_constant_scale_of_zero_saturates_as_measured(void **state) {
+    (void)state;
+    static const uint32_t x[6] = {0x3F800000, 0xBF800000, 0, 0x7F800000, 0x7FC00000, 0xFF800000};
+    static const int want[6] = {127, -128, -128, 127, -128, -128};
+    const uint32_t zero = 0;
+    run r = {.graph = qdq_graph_create("zero", NULL)};
+    qdq_value v = tensor(&r, "x", INPUT, QDQ_FLOAT32, QDQ_SHAPE(6), x);
+    qdq_quantize_attrs a = {.dtype = QDQ_INT8};
+    a.scale = tensor(&r, "s", CONSTANT, QDQ_FLOAT32, (qdq_shape){0}, &zero);
+    qdq_output(r.graph, "y", qdq_quantize(r.graph, v, a));
+    void *y = bind_bits(&r, "y", QDQ_INT8, NULL, 6);
+    oracle_run(r.graph, &(qdq_compile_options){.target = "onnx"}, r.bound, r.count);
+    for (size_t i = 0; i < 6; i++) assert_int_equal(((int8_t *)y)[i], want[i]);
+    static const char *const targets[] = {"onnx", "ort", "torchao", "core", "tensorrt", "onednn"};
+    for (size_t t = 0; t < UNIT_COUNT(targets); t++)
+        assert_int_equal(qdq_graph_validate(r.graph, targets[t], NULL)->errors, t > 2);
+    for (size_t i = 0; i < r.count; i++) free(r.bound[i].data);
+    qdq_graph_destroy(r.graph);
+}
+
 // x, scale, zero point and codes. The last row tells division from a product with the reciprocal,
 // and from double arithmetic.
 static void dynamic_quantize_linear_gives_the_measured_numbers(void **state) {
@@ -178,6 +198,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ties_go_to_even_before_the_zero_point_is_added),
         cmocka_unit_test(integers_saturate_and_nan_is_the_least_as_measured),
+        cmocka_unit_test(a_constant_scale_of_zero_saturates_as_measured),
         cmocka_unit_test(dynamic_quantize_linear_gives_the_measured_numbers),
         cmocka_unit_test(float8_follows_the_table_of_the_operator),
         cmocka_unit_test(float4_saturates_and_has_no_nan),
