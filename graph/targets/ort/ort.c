@@ -25,14 +25,16 @@ static bool multiplies_floats(const qdq_op_context *ctx) {
     return attrs->accuracy_level.set != 0 && attrs->accuracy_level.value == 0;
 }
 
-// Reports a product of float activations and constant codes. Codes of two bits stay in MatMul, for
-// which ONNX Runtime has a kernel that is not modelled.
 static void activation_quantized(const qdq_op_context *ctx, const qdq_rule *rule) {
-    const qdq_operand *a = &ctx->inputs[0], *b = &ctx->inputs[1];
-    if (qdq_op_context_is(ctx, "MatMulNBits") && multiplies_floats(ctx)) return;
-    if (qdq_op_context_is(ctx, "MatMulNBits"))
+    if (!multiplies_floats(ctx))
         qdq_report_target_violation(ctx, rule, "a", "becomes int8 in blocks", NULL);
-    else if (b->maker.op && strcmp(b->maker.op->name, "Dequantize") == 0 && b->constant &&
+}
+
+// Reports constant codes of two bits, which stay in MatMul: the kernel that ONNX Runtime has for
+// them is not modelled.
+static void two_bit_weights(const qdq_op_context *ctx, const qdq_rule *rule) {
+    const qdq_operand *a = &ctx->inputs[0], *b = &ctx->inputs[1];
+    if (b->maker.op && strcmp(b->maker.op->name, "Dequantize") == 0 && b->constant &&
              (b->maker.x_dtype == QDQ_UINT2 || b->maker.x_dtype == QDQ_INT2) &&
              b->type.shape.rank == 2 && !a->constant)
         qdq_report_target_violation(
@@ -207,7 +209,7 @@ static const qdq_rule rules[] = {
     LIMITING_ROW(CLOSE, "convolution-order", "the last bits of float convolutions and global means depend on the layout that the optimizer chooses",
                 "compare with a tolerance, or set level=extended", "NchwcTransformer", "Convolution ReduceMean", NULL),
     WARNING_ROW("activation-quantized", "a product of float activations and constant codes quantizes the activations",
-                "set session.qdq_matmulnbits_accuracy_level=0", "DQMatMulToMatMulNBits", "MatMul MatMulNBits", activation_quantized),
+                "set session.qdq_matmulnbits_accuracy_level=0", "DQMatMulToMatMulNBits", "MatMulNBits", activation_quantized),
     WARNING_ROW("bias-scale-ignored", "QGemm adds the codes of its bias whatever their scale is, QLinearConv if it is within 1e-6 + 1%",
                 "give the bias the product of the operands' scales, and no zero point", "QGemm, QLinearConv", "MatMul Convolution", NULL),
     {.id = "ort/block-order", .severity = QDQ_SEVERITY_WARNING, .status = QDQ_ERR_UNSUPPORTED, .bits = QDQ_BITS_CLOSE,
@@ -261,6 +263,8 @@ static const qdq_rule rules[] = {
     LIMITING_ROW(UNKNOWN, "weight-axis", "scales of weights that lie along another dim than output channels are taken for those",
                 "give the weights one scale for each output channel", "QLinearMatMul, QGemm, QLinearConv",
                 "MatMul Convolution", NULL),
+    LIMITING_ROW(UNKNOWN, "two-bit-weights", "a product of float activations and constant codes of two bits is computed as MatMul, and by another kernel in ONNX Runtime",
+                 "use codes of four bits, or set session.disable_quant_qdq", "DQMatMulToMatMulNBits", "MatMul", two_bit_weights),
     LIMITING_ROW(CLOSE, "weight-only-order", "a product of floats and constant codes with one row or column adds in an order that is not modelled",
                 "compare with a tolerance", "MlasQNBitGemm", "MatMul", NULL),
     WARNING_ROW("weight-quantized-by-optimizer", "the optimizer quantizes float weights and biases between quantized activations",
@@ -314,7 +318,9 @@ static const qdq_target_option_info options[ORT_OPTION_COUNT] = {
 // clang-format off
 static const qdq_evidence_row evidence[] = {
     QDQ_RUN("1.31-avx2", "MatMulNBits", "float activations, constant codes", PEER "a CPU with AVX2", "67,982 elements of 700 models", "2026-11-25"),
-    QDQ_CLOSE_IF(NULL, "", "MatMulNBits", "float activations, constant codes", "", PEER "a CPU with AVX512-VNNI", "none of 48 nodes of accuracy level 4 equal", "2026-11-28"),
+    QDQ_RUN("1.31-vnni 1.32-vnni", "MatMulNBits", "float activations, constant codes", "ONNX Runtime 1.31.1 and 1.32.0 on a CPU with AVX512-VNNI", "149,821 elements of 700 nodes", "2026-11-29"),
+    QDQ_READ_IF(NULL, "1.32-avx2", "MatMulNBits", "float activations, constant codes", "", "the kernels of 1.31"),
+    QDQ_CLOSE_IF(NULL, "", "MatMulNBits", "float activations, constant codes", "", "ONNX Runtime 1.31.1 on a CPU with AVX512-VNNI", "sums of blocks in another order", "2026-11-28"),
     QDQ_RUN_IF(NULL, "1.31-vnni", DEPLOYED, PEER "a CPU with AVX512-VNNI", "9,287 of 9,509 models", "2026-11-27"),
     QDQ_RUN_IF(NULL, "1.31-avx2", DEPLOYED, PEER "a CPU with AVX2", "5,029 of 5,094 models", "2026-11-26"),
     QDQ_READ_IF(NULL, "1.31-avx512", DEPLOYED, "ONNX Runtime's MLAS"),
@@ -342,6 +348,7 @@ const qdq_target qdq_target_ort = {
     .option_count = ORT_OPTION_COUNT,
     .patterns = qdq_ort_patterns,
     .as_is = ":level=disabled",
+    .runs_zero_scales = true,
     .halves_requantize = true,
     .numerics = numerics,
     .quantized = {.ops = QDQ_PRODUCTS,
