@@ -167,6 +167,11 @@ CASE(qdq_target_device_name) {
     EXPECT(!qdq_target_device_name(""));
     EXPECT(!qdq_target_device_name("ttnn@"));
 }
+CASE(qdq_target_rewrites) {
+    EXPECT(!qdq_target_rewrites(NULL));
+    EXPECT(!qdq_target_rewrites("ort@9"));
+    EXPECT(qdq_target_rewrites("ort"));
+}
 CASE(qdq_target_rule) {
     EXPECT(!qdq_target_rule(SIZE_MAX, 0).id);
     EXPECT(!qdq_target_rule(0, SIZE_MAX).id);
@@ -295,6 +300,7 @@ const misuse_case misuse_base[] = {ROW(qdq_version),
                                    ROW(qdq_target_get),
                                    ROW(qdq_target_release),
                                    ROW(qdq_target_device_name),
+                                   ROW(qdq_target_rewrites),
                                    ROW(qdq_target_rule),
                                    ROW(qdq_target_option_get),
                                    ROW(qdq_target_evidence),

@@ -563,6 +563,7 @@ class Sarif(Case):
     def test_it_excludes_json(self):
         self.assertIn("exclude", self.qdq("check", "g.json", "--sarif", "--json", code=2).err)
 
+
 class Unchecked(Case):
     """A node behind a node with errors is checked in part, and not `ok`."""
 
@@ -570,7 +571,7 @@ class Unchecked(Case):
 
     def setUp(self):
         super().setUp()
-        nodes = [quantize(scales=0, dtype="int8"), node("Dequantize", "d", "q", scales=0.5), node("ReLU", "r", "d"),
+        nodes = [quantize(scales=0.5, dtype="int8", quant_min=5, quant_max=4), node("Dequantize", "d", "q", scales=0.5), node("ReLU", "r", "d"),
                  node("ReLU", "good", "x")]
         self.write("g.json", graph(nodes, outputs={"y": "r", "z": "good"}))
 

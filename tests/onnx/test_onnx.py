@@ -25,13 +25,18 @@ def qdq(*words, folder=MODELS):
     return subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False, timeout=60)
 
 
+def of_release(name):
+    """The target of a model whose results are those of a release before the newest: QLinearSoftmax of 1.31 overflows."""
+    return ["--target", "onnx@1.31"] if name == "qlinear_slices" else []
+
+
 class Results(unittest.TestCase):
     def test_every_model_gives_the_recorded_results(self):
         names = [p.stem for p in sorted(MODELS.glob("*.onnx")) if p.stem not in ("refused", "names", "growing", "until", "cycle", "ended_folds", "forbidden_names", "softmax_of_floats", "division_precision")]
         self.assertGreater(len(names), 10)
         for name in names:
             with self.subTest(name):
-                words = ["run", f"{name}.onnx", "-e", f"{name}.out.safetensors", "--tolerance", NEAR.get(name, 0)]
+                words = ["run", f"{name}.onnx", "-e", f"{name}.out.safetensors", "--tolerance", NEAR.get(name, 0), *of_release(name)]
                 if (MODELS / f"{name}.in.safetensors").exists():
                     words += ["-i", f"{name}.in.safetensors"]
                 done = qdq(*words)
@@ -41,7 +46,8 @@ class Results(unittest.TestCase):
         for name in ("float_ops", "float_sums", "float_products", "float_functions", "float_norms", "float_softmax", "lstm_bits", "qlinear_pairs", "qlinear_slices", "qlinear_tables"):
             for words in (["--isa", "portable"], ["--isa", "avx2"], ["--tiled"], ["--materialize"], ["--threads", 2]):
                 with self.subTest(name, words=words):
-                    done = qdq("run", f"{name}.onnx", "-i", f"{name}.in.safetensors", "-e", f"{name}.out.safetensors", *words)
+                    done = qdq("run", f"{name}.onnx", "-i", f"{name}.in.safetensors", "-e", f"{name}.out.safetensors", *words,
+                               *of_release(name))
                     self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_the_text_of_onnx_divides_in_the_precision_that_is_asked_for(self):
@@ -175,7 +181,8 @@ class Convert(unittest.TestCase):
                 out = Path(folder) / "out.json"
                 done = qdq("convert", f"{name}.onnx", "-o", out)
                 self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
-                done = qdq("run", out, "-i", f"{name}.in.safetensors", "-e", f"{name}.out.safetensors")
+                done = qdq("run", out, "-i", f"{name}.in.safetensors", "-e", f"{name}.out.safetensors",
+                           *of_release(name))
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_a_refused_model_is_not_written(self):
