@@ -280,6 +280,8 @@ int run_run(const options *opt) {
         session_run(&s, opt);
         seconds = now() - start;
         code = read_results(&s, &r);
+        qdq_exec_destroy(s.exec);  // its memory is for the files that are compared
+        s.exec = NULL;
     }
     if (code == EXIT_OK) code = tell_bits("run", s.graph, opt->load.target, opt);
     if (code == EXIT_OK) code = write_outputs(&r, opt);

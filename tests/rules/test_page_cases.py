@@ -45,9 +45,9 @@ ONEDNN = [
     ("a scalar scale", tensor([]), ["dynamic-scale-rank"]),
     ("a scalar zero point", tensor([1], []), ["dynamic-scale-rank"]),
     ("a matrix for one scale", tensor([1, 1]), ["one-dim-parameters"]),
-    *((f"DynamicQuantize makes no {dtype}, whatever its scale comes from",
+    *((f"DynamicQuantize makes {dtype} in main, whatever its scale comes from",
        one("DynamicQuantize", given(F32, [2, 3]), {"dtype": dtype, "saturate": False, **scale},
-           **ports), ["quantize-output-dtype", *more, "float8-overflows"])
+           **ports), [*more, "float8-overflows"])
       for dtype in ("float8_e4m3fn", "float8_e5m2")
       for scale, ports, more in (({"scales": 0.5}, {}, ["dynamic-ports"]),
                                  ({}, {"scale": given(F32, [1])}, []))),
