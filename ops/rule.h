@@ -129,7 +129,7 @@ typedef struct qdq_rule {
     X(SHAPE, "shape", ERROR, GRAPH, "a shape has at most 8 dims, each of them at least 1",         \
       "a scalar has the shape []")                                                                 \
     X(SIZE, "size", ERROR, LIMIT, "a tensor has at most 2^31 elements",                            \
-      "raise the limit if you trust the file")                                                    \
+      "raise --max-elements or --max-bytes if you trust the file")                                                    \
     X(CONSTANT_DATA, "constant-data", ERROR, GRAPH,                                                \
       "a constant's data has as many elements as its shape, each in the range of its dtype",       \
       "give it flat, in row-major order")                                                                \

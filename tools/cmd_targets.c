@@ -20,6 +20,14 @@ static size_t find_target(const char *name) {
 
 static int unknown_target(const char *name) {
     const char *names[64];
+    char plain[64];
+    size_t length = strcspn(name, "@:");
+    snprintf(plain, sizeof plain, "%.*s", (int)(length < 63 ? length : 63), name);
+    if (name[length] && find_target(plain) < qdq_target_count())
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            "'%s' is a target at a version or with options, wanted its plain name, "
+                            "which lists all of them: qdq targets %s",
+                            name, plain);
     size_t count = qdq_target_count() < 64 ? qdq_target_count() : 64;
     for (size_t i = 0; i < count; i++) names[i] = qdq_target_get(i).name;
     return tell_unknown("target", name, names, count);

@@ -301,8 +301,8 @@ static qdq_status check_limits(qdq_compiler *c) {
     qdq_plan_stats *s = &c->plan->stats;
     if (s->operations > limits->operations)
         return qdq_fail(c->err, QDQ_ERR_LIMIT,
-                        "a run takes %zu operations, wanted at most %zu; raise the limit of "
-                        "operations",
+                        "a run takes %zu operations, wanted at most %zu; raise "
+                        "--max-operations",
                         s->operations, limits->operations);
     size_t exec = qdq_exec_measure(c->plan), most = limits->bytes;
     s->scratch_bytes = exec - s->arena_bytes - s->io_bytes;
@@ -310,7 +310,7 @@ static qdq_status check_limits(qdq_compiler *c) {
     if (bytes <= most) return QDQ_OK;
     return qdq_fail(c->err, QDQ_ERR_LIMIT,
                     "the plan needs %zu bytes (constants %zu, arena %zu, inputs and outputs %zu, "
-                    "scratch %zu), wanted at most %zu; raise the limit of bytes",
+                    "scratch %zu), wanted at most %zu; raise --max-bytes",
                     bytes, s->constant_bytes, s->arena_bytes, s->io_bytes, s->scratch_bytes, most);
 }
 

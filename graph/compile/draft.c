@@ -50,7 +50,7 @@ qdq_status qdq_draft_stopped(const qdq_draft *draft, qdq_error *err) {
     if (draft->budget->exceeded)
         return qdq_fail(err, QDQ_ERR_LIMIT,
                         "compiling the graph takes more than the limit of %zu bytes and what the "
-                        "plan itself may have; raise the limit of bytes",
+                        "plan itself may have; raise --max-bytes",
                         draft->graph->limits.bytes);
     return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while compiling the graph");
 }

@@ -262,16 +262,19 @@ static void *copy_attrs(qdq_graph *graph, const qdq_op *op, const void *attrs, s
 
 // Returns the given name of a node, or a name such as "Quantize_7" with the first free number.
 static const char *node_name(qdq_graph *graph, const qdq_op *op, const char *given) {
-    if (given) {
+    if (given && *given) {
         qdq_graph_check_name(graph, given, "node");
         return qdq_mempool_strdup(&graph->mempool, given);
     }
     char name[QDQ_MAX_NAME_BYTES + 1];
-    for (size_t i = graph->node_count;; i++) {
-        snprintf(name, sizeof name, "%s_%zu", op->name, i);
-        if (qdq_graph_node_name_is_free(graph, op, name))
-            return qdq_mempool_strdup(&graph->mempool, name);
-    }
+    size_t i = graph->node_count;
+    do snprintf(name, sizeof name, "%s_%zu", op->name, i++);
+    while (!qdq_graph_node_name_is_free(graph, op, name));
+    if (given)  // findings call the node by the name that it has now
+        qdq_graph_report_core(graph, QDQ_RULE_NAME_FORM,
+                              (qdq_subject){name, op->name, "name", NULL}, "is empty",
+                              "NULL, or 1 to 255 bytes of UTF-8");
+    return qdq_mempool_strdup(&graph->mempool, name);
 }
 
 static qdq_maker maker_of(const qdq_graph *graph, const qdq_graph_value *v) {

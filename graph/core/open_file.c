@@ -132,7 +132,8 @@ qdq_status qdq_open_file_check(const qdq_open_file *file, qdq_error *err) {
 
 qdq_status qdq_check_file_bytes(uint64_t bytes, size_t most, qdq_error *err) {
     if (bytes <= most) return QDQ_OK;
-    return qdq_fail(err, QDQ_ERR_LIMIT, "the file has %llu bytes, wanted at most %zu",
+    return qdq_fail(err, QDQ_ERR_LIMIT,
+                    "the file has %llu bytes, wanted at most %zu; raise --max-file-bytes",
                     (unsigned long long)bytes, most);
 }
 

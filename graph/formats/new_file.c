@@ -15,8 +15,7 @@ static size_t name_bytes(const char *path) { return strlen(path) + QDQ_FILE_DRAF
 
 static qdq_status open_stream(qdq_new_file *file, const char *path, qdq_error *err) {
     if (!qdq_file_draft_open(&file->draft, path, file->name))
-        return qdq_fail(err, QDQ_ERR_IO, "a new file cannot be made in its folder: %s",
-                        strerror(errno));
+        return qdq_fail(err, QDQ_ERR_IO, "its folder takes no new file: %s", strerror(errno));
     file->stream = fdopen(file->draft.descriptor, "wb");
     if (file->stream) return QDQ_OK;
     close(file->draft.descriptor);
@@ -45,8 +44,7 @@ qdq_status qdq_new_file_close(qdq_new_file *file, const char *path, qdq_status w
     if (status == QDQ_OK && !complete)
         status = qdq_fail(err, QDQ_ERR_IO, "cannot be written: %s", strerror(errno));
     if (status == QDQ_OK && !qdq_file_draft_link(&file->draft, path))
-        status = qdq_fail(err, QDQ_ERR_IO, "a new file cannot be made in its folder: %s",
-                          strerror(errno));
+        status = qdq_fail(err, QDQ_ERR_IO, "its folder takes no new file: %s", strerror(errno));
     if (fclose(file->stream) != 0 && status == QDQ_OK)
         status = qdq_fail(err, QDQ_ERR_IO, "cannot be written: %s", strerror(errno));
     if (status == QDQ_OK && !qdq_file_draft_place(&file->draft, path))

@@ -563,6 +563,37 @@ class Sarif(Case):
     def test_it_excludes_json(self):
         self.assertIn("exclude", self.qdq("check", "g.json", "--sarif", "--json", code=2).err)
 
+class Places(Case):
+    """Each message says where."""
+
+    def test_a_node_with_an_empty_name_gets_one(self):
+        for op in ("Quantize", "ReLU", "NoSuch"):
+            nodes = [node("ReLU", "r", "x"), node(op, "", "nosuch")]
+            found = self.check(graph(nodes, outputs={"y": "r"}))
+            self.assertIn("core/name-form", [one["rule"] for one in found])
+            for one in found:
+                self.assertIn("g.json: node 'nodes[1]': ", one["message"])
+
+    def test_files_of_other_kinds_are_named(self):
+        header = {"numbers": {"dtype": "I64", "shape": [5], "data_offsets": [0, 40]}}
+        text = json.dumps(header, separators=(",", ":")).encode()
+        for content, kind in ((bytes(range(200)), "a binary file of no kind that qdq knows"),
+                              (len(text).to_bytes(8, "little") + text + bytes(40), "a state of qdq calibrate, compare or explain"),
+                              (bytes([8, 0, 0, 0, 0, 0, 0, 0]) + b"{}      ", "a .safetensors file")):
+            told = self.qdq("check", self.write("f", content), code=3).err
+            self.assertTrue(told.startswith(f"qdq: f: is {kind}, wanted a graph in JSON or an ONNX model; "), told)
+
+    def test_limits_name_their_options(self):
+        name = self.write("g.json", graph([quantize(scales=1, dtype="int8")]))
+        for option, code in (("elements", 5), ("bytes", 5), ("operations", 5), ("values", 5), ("file-bytes", 5)):
+            told = self.qdq("run", name, "--fill", 1, f"--max-{option}", 2, code=code).err
+            self.assertIn(f"--max-{option}", told)
+
+    def test_targets_at_a_version_are_told_from_unknown_ones(self):
+        self.assertIn("wanted its plain name, which lists all of them: qdq targets ort",
+                      self.qdq("targets", "ort@1.31-avx2", code=2).err)
+        self.assertIn("there is no target 'otr@1'", self.qdq("targets", "otr@1", code=2).err)
+
 
 class Unchecked(Case):
     """A node behind a node with errors is checked in part, and not `ok`."""

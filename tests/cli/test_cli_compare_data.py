@@ -93,7 +93,7 @@ class CompareData(Case):
     def test_targets_that_agree_exit_with_0(self):
         xs = [[Fraction(x) for x in range(-3, 3)]]
         self.compare([quantize(scales=1)], xs)
-        self.assertIn("0 of 1 pairs of values differ; 1 of 1 samples", self.qdq("merge", "s.state").out)
+        self.assertIn("0 of 1 pairs of values differ; 1 of 1 sample", self.qdq("merge", "s.state").out)
         self.assertIn("q (Quantize), core and ttnn@wormhole: equal\n", self.qdq("merge", "s.state", "--all").out)
 
     def test_a_sample_has_the_counts_of_compare_without_data(self):

@@ -175,10 +175,10 @@ class Reports(Case):
     def test_reports_that_cannot_be_written_are_errors(self):
         self.write("g.json", one_quantize())
         self.write("file", "")
-        for words in (["--trace", "absent/t.json"], ["--memory-csv", "file/reports"],
-                      ["--memory-csv", "file"]):
-            result = self.qdq("plan", "g.json", "--device", "n150", *words, code=3)
-            self.assertIn("cannot be", result.err)
+        for option, file, told in (("--trace", "absent/t.json", "its folder takes no new file"),
+                                   ("--memory-csv", "file/reports", "cannot be"), ("--memory-csv", "file", "cannot be")):
+            result = self.qdq("plan", "g.json", "--device", "n150", option, file, code=3)
+            self.assertIn(told, result.err)
             self.assertEqual(result.out, "")
 
 

@@ -194,7 +194,7 @@ class Html(Case):
         for words, code, text in cases:
             self.assertIn(text, self.qdq(*words, "--html", "page.html", code=code).err)
             self.assertFalse((self.folder / "page.html").exists())
-        self.assertIn("none/page.html: a new file cannot be made",
+        self.assertIn("none/page.html: its folder takes no new file",
                       self.qdq("check", name, "--html", "none/page.html", code=3).err)
 
     def test_a_command_that_fails_leaves_no_page_and_no_device_is_removed(self):

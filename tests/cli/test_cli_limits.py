@@ -84,7 +84,7 @@ class Bytes(Case):
         self.write("g.json", graph([product("y", "x", "w")], [value("x", "float32", [1, 16 * MIB])],
                                    {"y": "y"}, constants=[w]))
         words = ["plan", "g.json", "--max-bytes", 160 * MIB]
-        self.assertIn("limit of bytes", self.qdq(*words, code=5).err)
+        self.assertIn("raise --max-bytes", self.qdq(*words, code=5).err)
         self.assertLess(self.peak_mib(*words), 160 + ROOM)
 
 
@@ -223,7 +223,7 @@ class Operations(Case):
         self.write("g.json", graph(nodes, [value("x", "float32", [1, side])], {"y": "y"}, constants=[one]))
         err = self.qdq("plan", "g.json", "--emit-c", "y.c", code=5).err
         self.assertIn(f"values that depend on constants alone take {cost} operations up to node 'p', wanted at most "
-                      f"{2**26 + 16}; store them as constants, or raise the limit of operations", err)  # fmt: skip
+                      f"{2**26 + 16}; store them as constants, or raise --max-operations", err)  # fmt: skip
         self.qdq("plan", "g.json", "--emit-c", "y.c", "--max-operations", 2 * cost)
 
     def test_a_limit_accepts_its_own_number(self):

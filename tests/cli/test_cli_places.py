@@ -31,7 +31,7 @@ class Places(Case):
         for name, words in WRITING.items():
             with self.subTest(name):
                 self.assertEqual(self.qdq(*words, "none/out.json", code=3).err,
-                                 "qdq: none/out.json: a new file cannot be made in its folder: "
+                                 "qdq: none/out.json: its folder takes no new file: "
                                  "No such file or directory\n")
 
     def test_a_folder_is_no_file(self):

@@ -159,7 +159,7 @@ class Names(Case):
         self.refused("wanted NAME=FILE, or a .safetensors file for all", "-o", "y.npy")
         self.refused("wanted [NAME=]FILE", "-o", "y=")
         self.refused("there is no output 'z'", "-o", "y=y.npy", "-o", "z=z.npy")
-        self.refused("absent/y.npy: a new file cannot be made in its folder: No such file", "-o",
+        self.refused("absent/y.npy: its folder takes no new file: No such file", "-o",
                      "y=absent/y.npy", code=3)
         (self.folder / "folder.npy").mkdir()
         self.refused("folder.npy: is not a regular file", "-o", "y=folder.npy", code=3)

@@ -140,7 +140,7 @@ static void the_size_of_the_data_is_checked(void **state) {
          "the file has 4 bytes of data, but its shape and type take 1073741824"},
         {HEADER("<f4", "(9223372036854775807, 2)"), QDQ_ERR_UNSUPPORTED,
          "shape is larger than the address space"},
-        {HEADER("<f4", "(0,)"), QDQ_ERR_PARSE, "dim 0 of shape is 0. Dims are at least 1"},
+        {HEADER("<f4", "(0,)"), QDQ_ERR_PARSE, "dim 0 of shape is 0, wanted at least 1"},
     };
     for (size_t i = 0; i < UNIT_COUNT(cases); i++) {
         char path[256];
@@ -243,8 +243,8 @@ static void bad_arrays_are_not_written(void **state) {
          "dtype is bfloat16, which .npy does not have; widen it to float32"},
         {QDQ_INT8, {9, {1}}, data, QDQ_ERR_ARGUMENT, "rank is 9, wanted 0 to 8"},
         {QDQ_INT8, {-1, {1}}, data, QDQ_ERR_ARGUMENT, "rank is -1, wanted 0 to 8"},
-        {QDQ_INT8, {2, {1, 0}}, data, QDQ_ERR_ARGUMENT, "dim 1 of shape is 0. Dims are at least 1"},
-        {QDQ_INT8, {1, {-2}}, data, QDQ_ERR_ARGUMENT, "dim 0 of shape is -2. Dims are at least 1"},
+        {QDQ_INT8, {2, {1, 0}}, data, QDQ_ERR_ARGUMENT, "dim 1 of shape is 0, wanted at least 1"},
+        {QDQ_INT8, {1, {-2}}, data, QDQ_ERR_ARGUMENT, "dim 0 of shape is -2, wanted at least 1"},
         {QDQ_INT8, {1, {1}}, NULL, QDQ_ERR_ARGUMENT, "the data is NULL"},
         {QDQ_FLOAT32,
          {1, {INT64_MAX}},
@@ -278,7 +278,7 @@ static void a_failed_write_keeps_the_old_file(void **state) {
     snprintf(inner, sizeof inner, "%s/none/x", unit_folder);
     assert_int_equal(npy_write(inner, QDQ_FLOAT32, QDQ_SHAPE(4), data, &err), QDQ_ERR_IO);
     unit_check_error(&err, QDQ_ERR_IO, inner,
-                     "a new file cannot be made in its folder: No such file or directory");
+                     "its folder takes no new file: No such file or directory");
     size_t count;
     char *content = unit_read(path, &count);
     assert_string_equal(content, "old");
@@ -304,8 +304,7 @@ static void existing_temporary_files_are_kept(void **state) {
         unit_write(unit_path(stale, name), "other", 5);
     }
     assert_int_equal(npy_write(path, QDQ_FLOAT32, QDQ_SHAPE(4), data, &err), QDQ_ERR_IO);
-    unit_check_error(&err, QDQ_ERR_IO, path,
-                     "a new file cannot be made in its folder: File exists");
+    unit_check_error(&err, QDQ_ERR_IO, path, "its folder takes no new file: File exists");
     for (int i = 0; i < 100; i++) {
         snprintf(name, sizeof name, ".qdq-%ld-%d", (long)getpid(), i);
         char *content = unit_read(unit_path(stale, name), &count);

@@ -101,7 +101,7 @@ static const struct {
      "header byte 53 is 'L', wanted ',' after the only dim"},
     {HEADER("'<f4'", "False", "(03,)"), QDQ_ERR_PARSE,
      "header byte 52 is '0', wanted a dim without leading 0"},
-    {HEADER("'<f4'", "False", "(2, 0)"), QDQ_ERR_PARSE, "dim 1 of shape is 0. Dims are at least 1"},
+    {HEADER("'<f4'", "False", "(2, 0)"), QDQ_ERR_PARSE, "dim 1 of shape is 0, wanted at least 1"},
     {HEADER("'<f4'", "False", "(9223372036854775808,)"), QDQ_ERR_PARSE,
      "header byte 70 is '8', wanted a dim below 2^63"},
     {HEADER("'<f4'", "False", "(1, 1, 1, 1, 1, 1, 1, 1, 1)"), QDQ_ERR_UNSUPPORTED,

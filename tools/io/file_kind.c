@@ -133,10 +133,37 @@ static void tell(const char *path, file_kind kind, const char *wanted, const cha
              wanted, hint);
 }
 
+// True for a state of qdq calibrate, compare or explain: a .safetensors file that begins with these
+// five numbers.
+static bool is_state(const head *h) {
+    static const char start[] = "{\"numbers\":{\"dtype\":\"I64\",\"shape\":[5]";
+    return starts_with(h, 8, start, sizeof start - 1);
+}
+
+// True if the first byte is none of a text, nor of an ONNX model.
+static bool is_binary(const head *h) { return h->count && h->bytes[0] == 0; }
+
+void tell_binary(const char *path, qdq_error *err) {
+    head h;
+    if (err->status != QDQ_ERR_PARSE || !read_head(path, &h) || !is_binary(&h)) return;
+    snprintf(
+        err->text, sizeof err->text,
+        "%.512s: is a binary file of no kind that qdq knows, wanted a graph in JSON or an ONNX "
+        "model; export it to ONNX",
+        path);
+}
+
 bool is_no_graph(const char *path, qdq_error *err) {
-    file_kind kind = file_kind_of(path);
-    if (!rows[kind].as_graph) return false;
-    tell(path, kind, "a graph in JSON", rows[kind].as_graph, err);
+    head h;
+    if (!read_head(path, &h)) return false;
+    file_kind kind = kind_of_head(&h);
+    const char *hint = rows[kind].as_graph, *what = rows[kind].what;
+    if (kind == KIND_SAFETENSORS && is_state(&h))
+        what = "a state of qdq calibrate, compare or explain", hint = "merge states with qdq merge";
+    if (!hint) return false;
+    err->status = QDQ_ERR_PARSE;
+    snprintf(err->text, sizeof err->text,
+             "%.512s: is %s, wanted a graph in JSON or an ONNX model; %s", path, what, hint);
     return true;
 }
 

@@ -31,6 +31,8 @@ file_kind file_kind_of(const char *path);
 // True if a file is known not to be a graph, or not to have tensors. Sets `err` to "PATH: is ...,
 // wanted ...; ..." then.
 bool is_no_graph(const char *path, qdq_error *err);
+// Sets the text of a failure to read a graph, if the file is neither text nor an ONNX model.
+void tell_binary(const char *path, qdq_error *err);
 bool is_no_tensor_file(const char *path, qdq_error *err);
 
 // True if a file is no .safetensors file, as states are, even if its kind is unknown. Sets `err`

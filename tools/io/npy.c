@@ -153,8 +153,7 @@ static size_t make_header(char out[4 * HEADER_ALIGN], const char *descr, qdq_sha
 static qdq_status open_draft(const char *path, qdq_file_draft *draft, char *name, FILE **out,
                              qdq_error *err) {
     if (!qdq_file_draft_open(draft, path, name))
-        return npy_fail(err, QDQ_ERR_IO, "a new file cannot be made in its folder: %s",
-                        strerror(errno));
+        return npy_fail(err, QDQ_ERR_IO, "its folder takes no new file: %s", strerror(errno));
     *out = fdopen(draft->descriptor, "wb");
     if (*out) return QDQ_OK;
     close(draft->descriptor);
@@ -173,8 +172,7 @@ static qdq_status write_draft(const char *path, char *name, const char *header, 
                 fsync(fileno(stream)) == 0;
     if (!done) status = npy_fail(err, QDQ_ERR_IO, "cannot be written: %s", strerror(errno));
     if (done && !qdq_file_draft_link(&draft, path))
-        status = npy_fail(err, QDQ_ERR_IO, "a new file cannot be made in its folder: %s",
-                          strerror(errno));
+        status = npy_fail(err, QDQ_ERR_IO, "its folder takes no new file: %s", strerror(errno));
     if (fclose(stream) != 0 && status == QDQ_OK)
         status = npy_fail(err, QDQ_ERR_IO, "cannot be written: %s", strerror(errno));
     if (status == QDQ_OK && !qdq_file_draft_place(&draft, path))
@@ -197,8 +195,7 @@ static qdq_status check_array(qdq_dtype dtype, qdq_shape shape, const void *data
     for (int i = 0; i < shape.rank; i++)
         if (shape.dims[i] < 1)
             return npy_fail(err, QDQ_ERR_ARGUMENT,
-                            "dim %d of shape is %" PRId64 ". Dims are at least 1", i,
-                            shape.dims[i]);
+                            "dim %d of shape is %" PRId64 ", wanted at least 1", i, shape.dims[i]);
     if (!data) return npy_fail(err, QDQ_ERR_ARGUMENT, "the data is NULL");
     return npy_bytes(dtype, shape, bytes, err);
 }

@@ -148,7 +148,7 @@ static qdq_status read_dim(reader *r, qdq_shape *shape) {
         return fail_wanted(r, "a dim without leading 0");
     }
     if (dim == 0)
-        return npy_fail(r->err, QDQ_ERR_PARSE, "dim %d of shape is 0. Dims are at least 1",
+        return npy_fail(r->err, QDQ_ERR_PARSE, "dim %d of shape is 0, wanted at least 1",
                         shape->rank);
     if (shape->rank == QDQ_MAX_RANK)
         return npy_fail(r->err, QDQ_ERR_UNSUPPORTED, "shape has more than %d dims", QDQ_MAX_RANK);

@@ -17,8 +17,7 @@ static int check_folder(const char *file) {
     const char *slash = strrchr(file, '/');
     snprintf(folder, sizeof folder, "%.*s.", slash ? (int)(slash - file) + 1 : 0, file);
     if (access(folder, W_OK | X_OK) == 0) return EXIT_OK;
-    return tell_failure(QDQ_ERR_IO, "%s: a new file cannot be made in its folder: %s", file,
-                        strerror(errno));
+    return tell_failure(QDQ_ERR_IO, "%s: its folder takes no new file: %s", file, strerror(errno));
 }
 
 int place_check(const char *file) {

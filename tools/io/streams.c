@@ -181,16 +181,23 @@ static qdq_graph *parse_copy(const char *path, FILE *file, const qdq_graph_optio
     return graph;
 }
 
-qdq_graph *stream_read_graph(const char *path, const qdq_graph_options *graph_options,
+static qdq_graph *read_graph(const char *path, const qdq_graph_options *graph_options,
                              qdq_error *err) {
     struct stat facts;
     int descriptor = descriptor_of(path);
-    if (is_no_graph(stream_path(path), err)) return NULL;
     if (descriptor < 0 || fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode))
         return qdq_graph_load(stream_path(path), graph_options, err);
     FILE *file = fopen(stream_path(path), "rb");
     if (!file) return qdq_graph_load(stream_path(path), graph_options, err);  // reports why
     qdq_graph *graph = parse_copy(path, file, graph_options, err);
     (void)fclose(file);
+    return graph;
+}
+
+qdq_graph *stream_read_graph(const char *path, const qdq_graph_options *graph_options,
+                             qdq_error *err) {
+    if (is_no_graph(stream_path(path), err)) return NULL;
+    qdq_graph *graph = read_graph(path, graph_options, err);
+    if (!graph) tell_binary(stream_path(path), err);
     return graph;
 }

@@ -75,8 +75,8 @@ static qdq_status check_operations(const qdq_c_draft *d, qdq_error *err) {
         if (total > most)
             return qdq_fail(err, QDQ_ERR_LIMIT,
                             "values that depend on constants alone take %zu operations up to node "
-                            "'%s', wanted at most %zu; store them as constants, or raise the limit "
-                            "of operations",
+                            "'%s', wanted at most %zu; store them as constants, or raise "
+                            "--max-operations",
                             total, graph->nodes[i].name, most);
     }
     return QDQ_OK;

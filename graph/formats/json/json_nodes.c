@@ -38,6 +38,17 @@ static qdq_status read_memory(const qdq_reader *r, const qdq_item *at, qdq_node_
     return node->memory ? QDQ_OK : qdq_fail_memory(r->err, sizeof given);
 }
 
+// Names a node that has an empty name by its place in the file, in findings and in the graph.
+static qdq_status name_by_place(const qdq_reader *r, const qdq_item *at, qdq_node_text *node) {
+    if (*node->name) return QDQ_OK;
+    node->name = qdq_mempool_strdup(r->mempool, at->where);
+    if (!node->name) return qdq_fail_memory(r->err, strlen(at->where) + 1);
+    qdq_graph_report_core(r->graph, QDQ_RULE_NAME_FORM,
+                          (qdq_subject){node->name, node->op, "name", NULL}, "is empty",
+                          "1 to 255 bytes of UTF-8 without control characters");
+    return QDQ_OK;
+}
+
 static qdq_status read_text(qdq_node_list *list, const qdq_item *at, qdq_node_text *node) {
     static const char *const keys[] = {"op", "name", "inputs", "attrs", QDQ_JSON_MEMORY_KEYS, NULL};
     const qdq_reader *r = list->r;
@@ -45,6 +56,7 @@ static qdq_status read_text(qdq_node_list *list, const qdq_item *at, qdq_node_te
     QDQ_TRY(qdq_item_check_keys(r, at, keys));
     QDQ_TRY(qdq_item_string(r, at, "op", &node->op));
     QDQ_TRY(qdq_item_string(r, at, "name", &node->name));
+    QDQ_TRY(name_by_place(r, at, node));
     QDQ_TRY(read_memory(r, at, node));
     QDQ_TRY(qdq_item_member(r, at, "inputs", false, &inputs));
     QDQ_TRY(qdq_item_member(r, at, "attrs", false, &attrs));

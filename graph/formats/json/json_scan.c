@@ -114,8 +114,8 @@ static qdq_status scan_value(scanner *s) {
     bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
     if (!number && !word && c != '"' && c != '{' && c != '[') return unexpected(s);
     if (s->values++ == s->max_values)
-        return qdq_json_fail(&s->json, s->json.at, QDQ_ERR_LIMIT, "more than %zu values",
-                             s->max_values);
+        return qdq_json_fail(&s->json, s->json.at, QDQ_ERR_LIMIT,
+                             "more than %zu values; raise --max-values", s->max_values);
     if (c == '{' || c == '[') return open_level(s, c == '{');
     size_t from = s->json.at;
     QDQ_TRY(number ? qdq_json_take_number(&s->json)

@@ -65,7 +65,7 @@ static qdq_status read_shape(const cJSON *shape, qdq_shape *out, uint64_t *count
             return qdq_fail(err, QDQ_ERR_PARSE, "dim %d of shape is no integer from 1 to 2^53 - 1",
                             out->rank);
         if (dim == 0)
-            return qdq_fail(err, QDQ_ERR_PARSE, "dim %d of shape is 0. Dims are at least 1",
+            return qdq_fail(err, QDQ_ERR_PARSE, "dim %d of shape is 0, wanted at least 1",
                             out->rank);
         if (__builtin_mul_overflow(*count, dim, count) || *count > INT64_MAX)
             return qdq_fail(err, QDQ_ERR_PARSE, "shape has more than 2^63 elements");

@@ -33,8 +33,8 @@ static qdq_status data_bytes(const qdq_tensor *tensor, size_t *out, qdq_error *e
                         QDQ_MAX_RANK);
     for (int i = 0; i < shape->rank; i++) {
         if (shape->dims[i] < 1)
-            return qdq_fail(err, QDQ_ERR_ARGUMENT, "dim %d of shape is %lld. Dims are at least 1",
-                            i, (long long)shape->dims[i]);
+            return qdq_fail(err, QDQ_ERR_ARGUMENT, "dim %d of shape is %lld, wanted at least 1", i,
+                            (long long)shape->dims[i]);
         if (__builtin_mul_overflow(*out, shape->dims[i], out))
             return qdq_fail(err, QDQ_ERR_ARGUMENT, "shape is larger than the address space");
     }

@@ -250,9 +250,10 @@ static void inputs_outputs_and_constants_are_counted_row_major(void **state) {
     qdq_output(g, "again", y);
     const qdq_report *report = qdq_graph_validate(g, NULL, NULL);
     assert_int_equal(report->errors, 1);
-    assert_string_equal(report->findings[0].message,
-                        "output 'c': shape brings inputs, outputs and constants to 8006 bytes, "
-                        "wanted at most 8003; raise the limit if you trust the file");
+    assert_string_equal(
+        report->findings[0].message,
+        "output 'c': shape brings inputs, outputs and constants to 8006 bytes, "
+        "wanted at most 8003; raise --max-elements or --max-bytes if you trust the file");
     qdq_graph_destroy(g);
 }
 

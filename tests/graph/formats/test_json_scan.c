@@ -254,7 +254,7 @@ static void values_are_counted(void **state) {
     assert_int_equal(qdq_json_scan(text, strlen(text), NULL, 6, NULL, NULL), QDQ_OK);
     assert_int_equal(qdq_json_scan(text, strlen(text), NULL, 5, NULL, &err), QDQ_ERR_LIMIT);
     assert_int_equal(err.status, QDQ_ERR_LIMIT);
-    assert_string_equal(err.text, "line 1, column 23: more than 5 values");
+    assert_string_equal(err.text, "line 1, column 23: more than 5 values; raise --max-values");
 
     size_t count = 1000000;  // the array and its items, the default limit
     char *many = malloc(2 * count + 2);

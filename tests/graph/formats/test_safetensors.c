@@ -186,7 +186,7 @@ static const struct bad_header {
     // Bad shapes.
     {TENSOR("\"I8\"", "1", "[0,1]"), 1,
      "tensor 'w': shape is not an array, wanted an array of dims"},
-    {TENSOR("\"I8\"", "[1,0]", "[0,0]"), 0, "tensor 'w': dim 1 of shape is 0. Dims are at least 1"},
+    {TENSOR("\"I8\"", "[1,0]", "[0,0]"), 0, "tensor 'w': dim 1 of shape is 0, wanted at least 1"},
     {TENSOR("\"I8\"", "[-1]", "[0,1]"), 1,
      "tensor 'w': dim 0 of shape is no integer from 1 to 2^53 - 1"},
     {TENSOR("\"I8\"", "[1.5]", "[0,1]"), 1,

@@ -114,8 +114,9 @@ static int write_sum(const merging *m) {
     const state *s = &m->sum;
     int code = write_state(s, out, m->opt);
     if (code != EXIT_OK) return code;
-    printf("%s: %zu %s, %" PRId64 " samples, %zu of %" PRId64 " shard%s\n", out, s->tables[0].rows,
-           s->kind->rows, s->taken, s->shards_held, s->shard_count, s->shard_count == 1 ? "" : "s");
+    printf("%s: %zu %s, %" PRId64 " sample%s, %zu of %" PRId64 " shard%s\n", out, s->tables[0].rows,
+           s->kind->rows, s->taken, s->taken == 1 ? "" : "s", s->shards_held, s->shard_count,
+           s->shard_count == 1 ? "" : "s");
     return EXIT_OK;
 }
 

@@ -196,9 +196,9 @@ static int finish(const data_run *w) {
     if (w->task->reports)
         code = s->kind->report(s, w->plan->opt);
     else
-        printf("%s: %zu %s, %" PRId64 " samples, shard %" PRId64 "/%" PRId64 "\n", w->plan->out,
-               s->tables[0].rows, s->kind->rows, s->taken, w->plan->shard.number,
-               w->plan->shard.count);
+        printf("%s: %zu %s, %" PRId64 " sample%s, shard %" PRId64 "/%" PRId64 "\n", w->plan->out,
+               s->tables[0].rows, s->kind->rows, s->taken, s->taken == 1 ? "" : "s",
+               w->plan->shard.number, w->plan->shard.count);
     if (s->kind->warn) s->kind->warn(s, w->plan->out);
     return report_unreadable(s) == EXIT_OK ? code : EXIT_FINDINGS;
 }

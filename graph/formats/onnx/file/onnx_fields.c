@@ -39,9 +39,10 @@ bool qdq_onnx_out_of_memory(const qdq_onnx_decoder *d) {
 bool qdq_onnx_count_values(qdq_onnx_decoder *d, size_t count) {
     d->values += count;
     if (d->values <= d->most) return true;
-    return qdq_fail(d->err, QDQ_ERR_LIMIT,
-                    "the file has more than %zu values, wanted at most that number",
-                    d->most) == QDQ_OK;
+    return qdq_fail(
+               d->err, QDQ_ERR_LIMIT,
+               "the file has more than %zu values, wanted at most that number; raise --max-values",
+               d->most) == QDQ_OK;
 }
 
 //---- Lists ------------------------------------------------------------------
