@@ -9,7 +9,6 @@
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/html/report_file.h"
-#include "tools/io/output_places.h"
 #include "tools/options.h"
 #include "tools/options/plan.h"
 #include "tools/plan/capture.h"
@@ -292,9 +291,7 @@ static qdq_graph *deployed_graph(qdq_graph *graph, const options *opt, int *code
 
 int run_plan(const options *opt) {
     const plan_options *own = opt->own;
-    int code = place_check_option("--emit-c", own->emit_c, true);
-    if (code == EXIT_OK) code = place_check_option("--trace", own->trace, false);
-    if (code != EXIT_OK) return code;
+    int code;
     qdq_graph *graph = load_graph(opt->operands.items[0], opt, &code);
     if (!graph) return code;
     if (own->emit_c) {

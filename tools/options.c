@@ -22,9 +22,10 @@
 #include "tools/options/quantize.h"
 #include "tools/options/run.h"
 
-// NAMES: as LIST, and commas separate several values of one use. FILES: as LIST, of tensors to
-// read.
-typedef enum option_kind { FLAG, TEXT, LIST, NAMES, FILES } option_kind;
+// READ, NEW, OPENED: as TEXT, a file to read, to write under another name and rename, or to open
+// and write. NAMES: as LIST, and commas separate several values of one use. FILES: as LIST, of
+// tensors to read.
+typedef enum option_kind { FLAG, TEXT, READ, NEW, OPENED, LIST, NAMES, FILES } option_kind;
 
 // An option: the field that gets its value, and the commands that have it.
 typedef struct option_row {
@@ -66,7 +67,7 @@ static const option_row rows[] = {
         "write an output (-: to standard output); without NAME all of them to one .safetensors"),
     OWN(explain, "got", 0, "[NAME=]FILE", FILES, gots,
         "the results of the device, by the names of values: .npz, .npy or .safetensors"),
-    OWN(explain, "against", 0, "GRAPH", TEXT, against,
+    OWN(explain, "against", 0, "GRAPH", READ, against,
         "show the accuracy of each node against this float model, in place of --got"),
     ROW("output", 'o', "FILE", LIST, outputs, " explain ",
         "write a graph of one node and at most 64 elements that shows the difference, and the "
@@ -78,10 +79,10 @@ static const option_row rows[] = {
         "the state to write, of the samples of --data"),
     ROW("output", 'o', "FILE", LIST, outputs, " merge ",
         "the state to write; without it print the report of the merged state"),
-    ROW("data", 0, "WHERE", TEXT, data.samples, " calibrate compare explain ",
+    ROW("data", 0, "WHERE", READ, data.samples, " calibrate compare explain ",
         "the samples: a folder of .npz, .npy and .safetensors files, or one file whose arrays have "
         "a dim of samples first"),
-    OWN(quantize, "state", 0, "STATE", TEXT, state,
+    OWN(quantize, "state", 0, "STATE", READ, state,
         "the statistics of this graph, which `qdq calibrate` wrote"),
     OWN(quantize, "method", 0, "NAME", TEXT, method,
         "how the range of a value is chosen: minmax, percentile, entropy or mse (minmax)"),
@@ -97,7 +98,7 @@ static const option_row rows[] = {
         "one scale for each N weights of a column of a matrix product, if the target takes them"),
     OWN(quantize, "keep", 0, "NODE", LIST, keep,
         "leave a node in float; may be given several times"),
-    ROW("data", 0, "WHERE", TEXT, data.samples, " quantize ",
+    ROW("data", 0, "WHERE", READ, data.samples, " quantize ",
         "measure the noise over these samples, given as for calibrate, instead of over one run"),
     ROW("shard", 0, "I/N", TEXT, data.shard, " calibrate compare explain ",
         "take samples I, I + N, I + 2 N, ... only (1/1)"),
@@ -129,7 +130,7 @@ static const option_row rows[] = {
         "store these values and keep them readable: `qdq run -o NAME=FILE`"),
     ROW("materialize", 'm', NULL, FLAG, compile.materialize, " run plan bench fingerprint ",
         "--tiled --keep all: every value in tiles, node by node"),
-    ROW("device", 0, "NAME|FILE.json|none", TEXT, compile.device,
+    ROW("device", 0, "NAME|FILE.json|none", READ, compile.device,
         " run check plan compare bench fingerprint ",
         "lay values out in the memory of a device: n150, n300, p100, p150 or a description (ttnn: "
         "its chip's; other targets: none); several targets: each that has a device uses it"),
@@ -148,14 +149,14 @@ static const option_row rows[] = {
     OWN(convert, "deployed", 0, NULL, FLAG, deployed,
         "write the graph that the target runs, with its groups"),
     OWN(plan, "map", 0, NULL, FLAG, map, "draw the arena"),
-    OWN(plan, "emit-c", 0, "FILE", TEXT, emit_c,
+    OWN(plan, "emit-c", 0, "FILE", NEW, emit_c,
         "write the graph that the target runs as one C file with its constants and kernels; it "
         "computes the same bits"),
     OWN(plan, "pages", 0, "NAME", TEXT, pages,
         "list the pages of a value on the device, with bank and address"),
     OWN(plan, "memory-csv", 0, "FOLDER", TEXT, memory_csv,
         "write the device's memory at each program as ttnn's memory reports do"),
-    OWN(plan, "trace", 0, "FILE", TEXT, trace,
+    OWN(plan, "trace", 0, "FILE", OPENED, trace,
         "write the run on the device as ttnn's graph capture does"),
     OWN(bench, "repeat", 0, "N", TEXT, repeat, "time everything N times (101)"),
     OWN(bench, "vs-copy", 0, NULL, FLAG, vs_copy,
@@ -180,7 +181,7 @@ static const option_row rows[] = {
         "print versioned JSON"),
     OWN(check, "sarif", 0, NULL, FLAG, sarif,
         "print findings as SARIF 2.1.0, which code hosts show at files"),
-    ROW("html", 0, "FILE", TEXT, html, " check compare explain plan ",
+    ROW("html", 0, "FILE", OPENED, html, " check compare explain plan ",
         "also write a page for browsers: verdicts, the graph, each node; one file that loads "
         "nothing"),
     ROW("max-elements", 0, "N", TEXT, load.max_elements,
@@ -327,7 +328,10 @@ static bool store(const command_row *command, const option_row *row, char *text,
     void *field = field_of(row, out);
     switch (row->kind) {
     case FLAG: *(bool *)field = true; return true;
-    case TEXT: memcpy(field, &text, sizeof text); return true;
+    case TEXT:
+    case READ:
+    case NEW:
+    case OPENED: memcpy(field, &text, sizeof text); return true;
     case LIST:
     case FILES: return add(command, field, text);
     case NAMES: return add_names(command, field, text);
@@ -368,9 +372,21 @@ string_list *options_files(const command_row *command, options *opt, size_t inde
     return NULL;
 }
 
+bool options_file(const command_row *command, options *opt, size_t index, option_file *out) {
+    const char *file;
+    for (int i = 0; i < ROWS; i++) {
+        if (rows[i].kind < READ || rows[i].kind > OPENED || !takes(&rows[i], command)) continue;
+        memcpy(&file, field_of(&rows[i], opt), sizeof file);
+        if (!file || index-- > 0) continue;
+        *out = (option_file){rows[i].name, file, rows[i].kind == READ, rows[i].kind == NEW};
+        return true;
+    }
+    return false;
+}
+
 void options_release(const command_row *command, options *opt) {
     for (int i = 0; i < ROWS; i++) {
-        if (rows[i].kind == FLAG || rows[i].kind == TEXT || !takes(&rows[i], command)) continue;
+        if (rows[i].kind < LIST || !takes(&rows[i], command)) continue;
         if (rows[i].own && !opt->own) continue;
         string_list *list = field_of(&rows[i], opt);
         free(list->items);

@@ -14,6 +14,7 @@
 typedef struct options {
     string_list operands;  // words other than options: graphs, an op, a target
     string_list inputs, outputs;
+    const string_list *results;  // files of values, and of inputs that `inputs` lacks; NULL: none
     const char *fill, *targets, *threads, *html, *spill_folder;
     bool json, markdown, all, quiet, help;
     load_options load;
@@ -65,5 +66,15 @@ void options_release(const command_row *command, options *opt);
 // Returns list number `index` of the files of tensors that the command line gives to read. NULL:
 // the command has fewer such options.
 string_list *options_files(const command_row *command, options *opt, size_t index);
+
+typedef struct option_file {
+    const char *option, *file;
+    bool read;     // else written
+    bool renamed;  // written under another name
+} option_file;
+
+// Sets `out` to file number `index` of the options that take a single file and are given. False if
+// there are fewer.
+bool options_file(const command_row *command, options *opt, size_t index, option_file *out);
 
 #endif

@@ -191,5 +191,44 @@ class Reports(Case):
         self.assertIn("another order of sums", text)
 
 
+class Given(Case):
+    """What --got gives, and what it lacks."""
+
+    def setUp(self):
+        super().setUp()
+        nodes = [quantize(scales=1, dtype="int8"), quantize("r", scales=2, dtype="int8")]
+        self.write("g.json", graph(nodes, [value("x", shape=[2])], {"y": "q", "w": "r"}))
+        self.x = tensor("float32", [2], [1, 4])
+        for name, tensors in {"x": {"x": self.x}, "y": {"y": [1, 4]}, "all": {"y": [1, 4], "w": [0, 2]}, "q": {"q": [1, 4]},
+                              "both": {"y": [1, 4], "q": [1, 4]}, "torn": {"y": [1, 4], "q": [1, 5]}}.items():
+            found = {key: one if one is self.x else tensor("int8", [2], one) for key, one in tensors.items()}
+            (self.folder / f"{name}.safetensors").write_bytes(safetensors_bytes(found))
+
+    def explain(self, *words, code=0):
+        return self.qdq("explain", "g.json", "-i", "x.safetensors", *words, code=code)
+
+    def test_outputs_that_are_not_given_are_named(self):
+        self.assertEqual(self.explain("--got", "y.safetensors").out.splitlines(), [
+            "g.json: the only given value is equal to target core", "not compared: output 'w', which is not given"])
+        self.assertEqual(self.explain("--got", "all.safetensors").out, "g.json: all 2 given values are equal to target core\n")
+        self.assertEqual(json.loads(self.explain("--got", "y.safetensors", "--json").out)["not_compared"], ["w"])
+
+    def test_a_value_that_is_given_twice_is_refused(self):
+        for first, second in (("y", "y"), ("y", "q"), ("all", "y")):
+            found = self.explain("--got", f"{first}.safetensors", "--got", f"{second}.safetensors", code=2).err
+            name = "q" if second == "q" else "y"
+            self.assertEqual(found, f"qdq: value '{name}' is given twice: --got {first}.safetensors and --got "
+                                    f"{second}.safetensors\n")
+        self.explain("--got", "both.safetensors")
+        self.assertIn("is there under another name too, with other elements", self.explain("--got", "torn.safetensors", code=3).err)
+
+    def test_inputs_of_both_options_are_equal(self):
+        for elements, code in ([1, 4], 0), ([1, 5], 2):
+            found = {"x": tensor("float32", [2], elements), "y": tensor("int8", [2], [1, 4])}
+            (self.folder / "dump.safetensors").write_bytes(safetensors_bytes(found))
+            told = self.explain("--got", "dump.safetensors", code=code).err
+            self.assertEqual("input 'x' is given by -i and, with other elements, by --got" in told, code == 2)
+
+
 if __name__ == "__main__":
     main()

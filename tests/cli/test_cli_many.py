@@ -123,14 +123,19 @@ class Files(Case):
         self.write_graph(names)
         own = {name: tensor("float32", [1], [i]) for i, name in enumerate(names)}
         (self.folder / "abc.safetensors").write_bytes(safetensors_bytes({x: own[x] for x in ("a", "b", "c0")}))
+        (self.folder / "ac.safetensors").write_bytes(safetensors_bytes({x: own[x] for x in ("a", "c0")}))
         (self.folder / "d.npz").write_bytes(b"")
         other = {x: tensor("float32", [1], [10 + i]) for i, x in enumerate(("b", "d"))}
         (self.folder / "bd.safetensors").write_bytes(safetensors_bytes(other))
-        for words, numbers in ((["abc", "bd"], [0, 1, 2, 11]), (["bd", "abc"], [0, 10, 2, 11]),
+        for words, numbers in ((["ac", "bd"], [0, 10, 2, 11]), (["bd", "ac"], [0, 10, 2, 11]),
+                               (["b=abc", "bd", "ac"], [0, 1, 2, 11]), (["ac", "bd", "b=abc"], [0, 1, 2, 11]),
                                (["a=abc", "c0=abc", "bd"], [0, 10, 2, 11])):  # fmt: skip
             given = [word for one in words for word in ("-i", one + ".safetensors")]
             self.qdq("run", "g.json", *given, "-o", "c=c.safetensors")
             self.assertEqual(read_safetensors(self.folder / "c.safetensors")["c"].data, pack("float32", numbers))
+        for first, second in (("abc", "bd"), ("bd", "abc")):
+            err = self.qdq("run", "g.json", "-i", f"{first}.safetensors", "-i", f"{second}.safetensors", code=2).err
+            self.assertEqual(err, f"qdq: input 'b' is given twice: {first}.safetensors and {second}.safetensors\n")
         err = self.qdq("run", "g.json", "-i", "bd.safetensors", code=2).err
         self.assertEqual(err, "qdq: input 'a' is not given; add -i a=FILE, or --fill SEED\n")
         err = self.qdq("run", "g.json", "-i", "a=bd.safetensors", "-i", "a=abc.safetensors", code=2).err

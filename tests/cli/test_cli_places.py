@@ -58,6 +58,52 @@ class Places(Case):
         self.assertIn("wanted a file that ends in .json", self.qdq(*WRITING["explain"], "r.txt", code=2).err)
 
 
+class Inputs(Case):
+    """A file that a command reads is not overwritten."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("g.json", GRAPH)
+        self.write("other.json", GRAPH)
+        (self.folder / "x.safetensors").write_bytes(safetensors_bytes({"x": tensor("float32", [2, 3], range(6))}))
+        (self.folder / "link.json").symlink_to("g.json")
+        (self.folder / "d").mkdir()
+        for name, found in {"d/a": {"x": tensor("float32", [2, 3], range(6))}, "r.got": {"y": tensor("int8", [2, 3], range(6))}}.items():
+            (self.folder / f"{name}.safetensors").write_bytes(safetensors_bytes(found))
+
+    def refused(self, file, *words):
+        before = (self.folder / file).read_bytes()
+        told = self.qdq(*words, code=2).err
+        self.assertIn("which the command reads, wanted another file", told)
+        self.assertEqual((self.folder / file).read_bytes(), before)
+
+    def test_of_every_command(self):
+        data = ["--data", "x.safetensors"]
+        for file, words in (("g.json", ["convert", "g.json", "-o", "g.json"]),
+                            ("g.json", ["convert", "link.json", "-o", "g.json"]),
+                            ("g.json", ["convert", "g.json", "-o", "./g.json"]),
+                            ("g.json", ["mend", "g.json", "-t", "onnx", "-o", "g.json"]),
+                            ("x.safetensors", ["mend", "g.json", "-t", "onnx", "-i", "x=x.safetensors#x", "-o", "x.safetensors"]),
+                            ("x.safetensors", ["quantize", "g.json", "--state", "x.safetensors", "-t", "onnx", "-o", "x.safetensors"]),
+                            ("x.safetensors", ["merge", "x.safetensors", "g.json", "-o", "x.safetensors"]),
+                            ("x.safetensors", ["calibrate", "g.json", *data, "-o", "x.safetensors"]),
+                            ("g.json", ["run", "g.json", "-i", "x.safetensors", "-o", "y=g.json"]),
+                            ("other.json", ["explain", "g.json", "--against", "other.json", *data, "-o", "other.json"]),
+                            ("d/a.safetensors", ["calibrate", "g.json", "--data", "d", "-o", "d/a.safetensors"]),
+                            ("r.got.safetensors", ["explain", "g.json", "--fill", "1", "--got", "r.got.safetensors", "-o", "r.json"]),
+                            ("g.json", ["plan", "g.json", "--emit-c", "g.json"]),
+                            ("g.json", ["plan", "g.json", "--trace", "link.json"]),
+                            ("g.json", ["check", "g.json", "--html", "g.json"])):
+            with self.subTest(" ".join(words)):
+                self.refused(file, *words)
+
+    def test_outputs_of_a_run_have_files_of_their_own(self):
+        for other in ("y.npy", "./y.npy"):
+            told = self.qdq("run", "g.json", "--fill", 1, "-o", f"y={other}", "-o", "y=y.npy", code=2).err
+            self.assertEqual(told, "qdq: y.npy is given with -o twice, wanted a file for each output\n")
+            (self.folder / "y.npy").touch()
+
+
 class Words(Case):
     def test_only_run_writes_to_standard_output(self):
         for name, words in WRITING.items():

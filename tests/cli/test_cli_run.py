@@ -342,6 +342,22 @@ class Results(Case):
         self.assertEqual(self.qdq("run", "g.json", "--fill", "1", "-o", "y=y.npy").out, "")
 
 
+class InputsTwice(Case):
+    def test_an_input_that_two_files_have_is_refused(self):
+        """An input by its name comes before files of several inputs, whatever their order is."""
+        self.write("g.json", identity("float32", [2]))
+        write_npy(self.folder / "x.npy", tensor("float32", [2], [3, 4]))
+        for name in ("a", "b"):
+            (self.folder / f"{name}.safetensors").write_bytes(safetensors_bytes({"x": tensor("float32", [2], [1, 2])}))
+        for words in (("x=x.npy", "a.safetensors"), ("a.safetensors", "x=x.npy")):
+            self.qdq("run", "g.json", "-i", words[0], "-i", words[1], "-o", "y=y.npy")
+            self.assertEqual(unpack(read_npy(self.folder / "y.npy")), [3, 4])
+        for first, second in (("a.safetensors", "b.safetensors"), ("x=x.npy", "x=x.npy")):
+            told = self.qdq("run", "g.json", "-i", first, "-i", second, code=2).err
+            files = [one.split("=")[-1] for one in (first, second)]
+            self.assertEqual(told, f"qdq: input 'x' is given twice: {files[0]} and {files[1]}\n")
+
+
 class Expect(Case):
     def setUp(self):
         super().setUp()
@@ -384,6 +400,24 @@ class Expect(Case):
             {"name": "y", "elements": 4, "different": 2, "largest": 0.5, "mean": 0.1875}])
         self.assertEqual(json.loads(self.expect("x", "--json", code=0).out)["comparisons"][0]
                          ["different"], 0)
+
+    def test_outputs_without_an_expected_tensor_are_named(self):
+        two = graph([quantize(scales=1)], inputs=[value("x", shape=[2, 2])], outputs={"y": "x", "w": "q"})
+        self.write("two.json", two)
+        one = {"y": tensor("float32", [2, 2], [1, 2, NAN, 4])}
+        (self.folder / "one.safetensors").write_bytes(safetensors_bytes(one))
+        (self.folder / "none.safetensors").write_bytes(safetensors_bytes({"v": one["y"]}))
+        (self.folder / "empty.safetensors").write_bytes(safetensors_bytes({}))
+        words = ["run", "two.json", "-i", "x=x.npy", "-e"]
+        self.assertEqual(self.qdq(*words, "one.safetensors").out.splitlines(), [
+            "y: all 4 elements equal", "w: not compared, because no --expect has a tensor of this name"])
+        self.assertEqual(self.json(*words, "one.safetensors")["not_compared"], ["w"])
+        both = self.json(*words, "one.safetensors", "-e", "w=near.npy", code=1)
+        self.assertEqual((len(both["comparisons"]), both["not_compared"]), (2, []))
+        self.assertEqual(self.json(*words, "y=x.npy")["not_compared"], [])
+        for name in ("none", "empty"):
+            found = self.qdq(*words, f"{name}.safetensors", code=3)
+            self.assertIn(f"{name}.safetensors has no tensor with the name of an output", found.err)
 
     def test_rows_lists_the_worst_first(self):
         out = self.expect("near", "--rows", "9", code=1).out

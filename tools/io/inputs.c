@@ -18,8 +18,7 @@
 
 enum { NONE = -1 };  // no --input
 
-// An input of the plan, and the numbers of the --input that names it and of the first that has a
-// tensor for it.
+// An input of the plan, and the numbers of the --input that names it and of the file that gives it.
 typedef struct input_row {
     const qdq_tensor_info *info;
     size_t number;  // in the plan
@@ -67,23 +66,28 @@ static int unknown_input(const qdq_plan *plan, const char *name) {
     return code;
 }
 
-static void choose(input_row *row, size_t option) {
-    if (row->chosen == NONE) row->chosen = (ptrdiff_t)option;
+// Returns the word of an --input or, behind the last, of a file of results.
+static const char *word_at(const input_list *list, ptrdiff_t option) {
+    const string_list *inputs = &list->opt->inputs;
+    size_t k = (size_t)option;
+    return k < inputs->count ? inputs->items[k] : list->opt->results->items[k - inputs->count];
+}
+
+static int given_twice(const input_list *list, const input_row *row, ptrdiff_t first,
+                       const tensor_spec *second) {
+    tensor_spec spec;
+    (void)tensor_spec_parse(word_at(list, first), &spec);
+    return tell_failure(QDQ_ERR_ARGUMENT, "input '%s' is given twice: %s and %s", row->info->name,
+                        spec.file, second->file);
 }
 
 // Chooses a file for the input that the spec names.
 static int choose_for_one(input_list *list, const qdq_plan *plan, const tensor_spec *spec,
                           size_t option) {
-    tensor_spec other;
     input_row *row = find_input(list, spec->name);
     if (!row) return unknown_input(plan, spec->name);
-    if (row->named != NONE) {
-        (void)tensor_spec_parse(list->opt->inputs.items[row->named], &other);
-        return tell_failure(QDQ_ERR_ARGUMENT, "input '%s' is given twice: %s and %s", spec->name,
-                            other.file, spec->file);
-    }
+    if (row->named != NONE) return given_twice(list, row, row->named, spec);
     row->named = (ptrdiff_t)option;
-    choose(row, option);
     return EXIT_OK;
 }
 
@@ -112,8 +116,10 @@ static int choose_for_all(input_list *list, const tensor_spec *spec, size_t opti
     if (!tensor_file_opens(&list->source, spec->file, &err)) return report_error(&err);
     bool used = false;
     for (size_t i = 0; i < list->count; i++) {
-        if (!has_tensor_for(list, spec->file, list->rows[i].info->name, &tensor)) continue;
-        choose(&list->rows[i], option);
+        input_row *row = &list->rows[i];
+        if (!has_tensor_for(list, spec->file, row->info->name, &tensor)) continue;
+        if (row->chosen != NONE) return given_twice(list, row, row->chosen, spec);
+        row->chosen = (ptrdiff_t)option;
         used = true;
     }
     if (used) return EXIT_OK;
@@ -122,6 +128,24 @@ static int choose_for_all(input_list *list, const tensor_spec *spec, size_t opti
                         spec->file, spec->file);
 }
 
+// Chooses files of results for inputs that no --input gives.
+static void choose_results(input_list *list) {
+    const string_list *results = list->opt->results;
+    const char *tensor;
+    for (size_t k = 0; results && k < results->count; k++) {
+        tensor_spec spec;
+        if (!tensor_spec_of_input(list->graph, results->items[k], &spec)) continue;
+        for (size_t i = 0; i < list->count; i++) {
+            input_row *row = &list->rows[i];
+            if (row->chosen == NONE &&
+                (*spec.name ? strcmp(spec.name, row->info->name) == 0
+                            : has_tensor_for(list, spec.file, row->info->name, &tensor)))
+                row->chosen = (ptrdiff_t)(list->opt->inputs.count + k);
+        }
+    }
+}
+
+// Chooses a file for each input that is given. NAME=FILE comes before files without NAME.
 static int choose_files(input_list *list, const qdq_plan *plan) {
     const string_list *inputs = &list->opt->inputs;
     int code = EXIT_OK;
@@ -132,6 +156,9 @@ static int choose_files(input_list *list, const qdq_plan *plan) {
                                 inputs->items[k]);
         code = *spec.name ? choose_for_one(list, plan, &spec, k) : choose_for_all(list, &spec, k);
     }
+    for (size_t i = 0; i < list->count; i++)
+        if (list->rows[i].named != NONE) list->rows[i].chosen = list->rows[i].named;
+    if (code == EXIT_OK) choose_results(list);
     return code;
 }
 
@@ -164,7 +191,7 @@ static int give_input(input_list *list, qdq_exec *exec, const input_row *row) {
     tensor_spec spec;
     const char *tensor = NULL;
     if (row->chosen == NONE) return EXIT_OK;
-    (void)tensor_spec_of_input(list->graph, list->opt->inputs.items[row->chosen], &spec);
+    (void)tensor_spec_of_input(list->graph, word_at(list, row->chosen), &spec);
     if (!*spec.name) (void)has_tensor_for(list, spec.file, row->info->name, &tensor);
     if (tensor) snprintf(spec.tensor, sizeof spec.tensor, "%s", tensor);
     return write_input(list, exec, row->info, &spec);

@@ -7,8 +7,9 @@
 
 typedef struct options options;
 
-// Fills every input of the exec by --input and --fill. `graph`: the graph of the plan. EXIT_OK, or
-// another exit code after a message.
+// Fills every input of the exec by --input, else by a file of results, else by --fill. Refuses an
+// input that two --input name, or that two of them without NAME have. `graph`: the graph of the
+// plan. EXIT_OK, or another exit code after a message.
 int give_inputs(const qdq_graph *graph, const qdq_plan *plan, qdq_exec *exec, const options *opt);
 
 #endif

@@ -7,18 +7,19 @@
 
 typedef struct options options;
 typedef struct command_row command_row;
+typedef struct string_list string_list;
 
 // Checks that `file` can be written under another name and renamed: a new or a regular file, in a
 // folder that takes new files. Creates nothing: a command that fails later leaves no file. EXIT_OK,
 // or another exit code after a message.
 int place_check(const char *file);
 
-// Checks the file of an option, unless it is NULL. It is written under another name and `renamed`,
-// or opened, and may then be a device or a pipe. EXIT_OK, or another exit code after a message.
-int place_check_option(const char *option, const char *file, bool renamed);
+// True if one of the files, "[NAME=]FILE[#TENSOR]", is `file`, by any path.
+bool place_is_read(const string_list *files, const char *file);
 
-// Checks the files that a command writes for -o (except `qdq run`: see outputs_check) and --html.
-// EXIT_OK, or another exit code after a message.
-int places_check(const command_row *command, const options *opt);
+// Checks the files that a command writes for -o (of `qdq run`, outputs_check does the rest) and for
+// options of a single file: none of them is a file that it reads. EXIT_OK, or another exit code
+// after a message.
+int places_check(const command_row *command, options *opt);
 
 #endif

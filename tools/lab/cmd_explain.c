@@ -7,6 +7,7 @@
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/html/report_file.h"
+#include "tools/io/output_places.h"
 #include "tools/io/tensor_io.h"
 #include "tools/lab/explain/accuracy/against.h"
 #include "tools/lab/explain/accuracy/data/against_data.h"
@@ -67,6 +68,24 @@ static int explain_session(session *s, const options *opt) {
     return code;
 }
 
+// Checks the files of a reproduction: its graph ends in .json, and its elements overwrite none of
+// the files that are read.
+static int check_reproduction(const options *opt) {
+    const explain_options *own = opt->own;
+    char given[4096];
+    if (!opt->outputs.count) return EXIT_OK;
+    const char *path = opt->outputs.items[0];
+    if (opt->outputs.count > 1)
+        return tell_failure(QDQ_ERR_ARGUMENT, "-o is given %zu times, wanted one file",
+                            opt->outputs.count);
+    if (!has_ending(path, ".json"))
+        return tell_failure(QDQ_ERR_ARGUMENT, "-o is '%s', wanted a file that ends in .json", path);
+    (void)reproduction_given(path, given, sizeof given);
+    if (!place_is_read(&own->gots, given) && !place_is_read(&opt->inputs, given)) return EXIT_OK;
+    return tell_failure(QDQ_ERR_ARGUMENT,
+                        "-o writes '%s' too, which the command reads, wanted another file", given);
+}
+
 int run_explain(const options *opt) {
     const explain_options *own = opt->own;
     session s;
@@ -88,13 +107,9 @@ int run_explain(const options *opt) {
         return tell_failure(
             QDQ_ERR_ARGUMENT,
             "--got is missing, wanted the results of the device, as in --got device.npz");
-    if (opt->outputs.count > 1)
-        return tell_failure(QDQ_ERR_ARGUMENT, "-o is given %zu times, wanted one file",
-                            opt->outputs.count);
-    if (opt->outputs.count && !has_ending(opt->outputs.items[0], ".json"))
-        return tell_failure(QDQ_ERR_ARGUMENT, "-o is '%s', wanted a file that ends in .json",
-                            opt->outputs.items[0]);
-    int code = session_start_nodes(&s, opt, opt->load.target);
+    int code = check_reproduction(opt);
+    if (code != EXIT_OK) return code;
+    code = session_start_nodes(&s, opt, opt->load.target);
     if (code == EXIT_OK) code = tell_bits("explain", s.graph, opt->load.target, opt);
     if (code == EXIT_OK) code = explain_session(&s, opt);
     session_close(&s);

@@ -132,6 +132,19 @@ static qdq_status load_value(given_values *given, const qdq_graph *graph, const 
     return tensor_load(&given->source, spec, name, shape, out, err);
 }
 
+// Checks a value that was given before: a file may have it under two names, with equal elements.
+static int check_again(const given_values *given, uint32_t id, const char *name, const char *file,
+                       const void *data, size_t bytes) {
+    if (given->files[id] != given->file)
+        return tell_failure(QDQ_ERR_ARGUMENT, "value '%s' is given twice: --got %s and --got %s",
+                            name, given->files[id], given->file);
+    if (memcmp(given->data[id], data, bytes) == 0) return EXIT_OK;
+    return tell_failure(QDQ_ERR_PARSE,
+                        "%s: '%s' is there under another name too, with other elements; leave one "
+                        "of them out",
+                        file, name);
+}
+
 // Takes the elements of a value.
 static int take(given_values *given, const qdq_graph *graph, const char *name, qdq_value value,
                 const char *file, const loaded_tensor *t) {
@@ -143,11 +156,18 @@ static int take(given_values *given, const qdq_graph *graph, const char *name, q
         return tell_failure(QDQ_ERR_PARSE, "%s: '%s' has shape %s, wanted %s", file, name,
                             qdq_write_shape(t->shape, has, sizeof has),
                             qdq_write_shape(shape, wants, sizeof wants));
-    if (value.id >= given->ids || given->data[value.id]) return EXIT_OK;
-    void *data = elements_take(given->allocator, qdq_shape_count(shape) * qdq_dtype_size(dtype));
+    if (value.id >= given->ids) return EXIT_OK;
+    size_t bytes = qdq_shape_count(shape) * qdq_dtype_size(dtype);
+    void *data = elements_take(given->allocator, bytes);
     if (!data) return tell_failure(QDQ_ERR_MEMORY, "no memory for '%s'", name);
     int code = convert(given, name, file, t, dtype, data);
+    if (given->data[value.id]) {
+        if (code == EXIT_OK) code = check_again(given, value.id, name, file, data, bytes);
+        elements_free(data);
+        return code;
+    }
     given->data[value.id] = data;
+    given->files[value.id] = given->file;
     given->count++;
     return code;
 }
@@ -208,6 +228,7 @@ static int take_file(given_values *given, const qdq_graph *graph, const qdq_plan
     qdq_error err = {0};
     tensor_spec spec;
     loaded_tensor t;
+    given->file = text;
     if (!tensor_spec_parse(text, &spec))
         return tell_failure(QDQ_ERR_ARGUMENT, "--got is '%s', wanted [NAME=]FILE", text);
     if (!*spec.name && !*spec.tensor && holds_named_tensors(spec.file))
@@ -241,7 +262,8 @@ int given_open(given_values *given, const session *s) {
     given->data = calloc(ids, sizeof *given->data);
     given->inputs = calloc(ids, sizeof *given->inputs);
     given->names = calloc(ids, sizeof *given->names);
-    if (!given->data || !given->inputs || !given->names)
+    given->files = calloc(ids, sizeof *given->files);
+    if (!given->data || !given->inputs || !given->names || !given->files)
         return tell_failure(QDQ_ERR_MEMORY, "no memory for %zu values", ids);
     for (size_t i = 0; i < qdq_plan_output_count(s->plan); i++) {
         const char *name = qdq_plan_output(s->plan, i)->name;
@@ -277,39 +299,29 @@ int given_read(given_values *given, const session *s, const string_list *files) 
     return code;
 }
 
-// True if a file of --got has a tensor for an input of the graph.
-static bool has_input(const session *s, const char *text) {
-    tensor_spec spec;
-    tensor_source source = {.from = s->exec_options.allocator};
-    bool has = false;
-    if (!tensor_spec_parse(text, &spec)) return false;
-    for (size_t i = 0; !has && i < qdq_plan_input_count(s->plan); i++) {
-        const char *name = qdq_plan_input(s->plan, i)->name;
-        const char *original = qdq_value_original(s->graph, name);
-        has = *spec.name ? strcmp(spec.name, name) == 0 || strcmp(spec.name, original) == 0
-                         : tensor_file_has(&source, spec.file, name) ||
-                               tensor_file_has(&source, spec.file, original);
-    }
-    tensor_source_close(&source);
-    return has;
+// Takes the elements of an input, and checks that --got has no others.
+static int take_input(given_values *given, const session *s, const qdq_tensor_info *info,
+                      void *data) {
+    uint32_t id = qdq_graph_find(s->graph, info->name).id;
+    given->inputs[id] = data;
+    if (!given->data[id] || memcmp(given->data[id], data, info->bytes) == 0) return EXIT_OK;
+    return tell_failure(QDQ_ERR_ARGUMENT,
+                        "input '%s' is given by -i and, with other elements, by --got; leave one "
+                        "of them out",
+                        info->name);
 }
 
 int given_take_inputs(given_values *given, session *s, const options *opt,
                       const string_list *files) {
     options both = *opt;
-    size_t count = opt->inputs.count, more = files ? files->count : 0;
     int code = EXIT_OK;
-    both.inputs.items = calloc(count + more + 1, sizeof(const char *));
-    if (!both.inputs.items) return tell_failure(QDQ_ERR_MEMORY, "no memory for the inputs");
-    for (size_t i = 0; i < count; i++) both.inputs.items[i] = opt->inputs.items[i];
-    for (size_t i = 0; i < more; i++)
-        if (has_input(s, files->items[i])) both.inputs.items[count++] = files->items[i];
-    both.inputs.count = count;
+    both.results = files;
     void **inputs = session_take_inputs(s, &both, &code);
-    for (size_t i = 0; inputs && i < qdq_plan_input_count(s->plan); i++)
-        given->inputs[qdq_graph_find(s->graph, qdq_plan_input(s->plan, i)->name).id] = inputs[i];
+    for (size_t i = 0; inputs && i < qdq_plan_input_count(s->plan); i++) {
+        int taken = take_input(given, s, qdq_plan_input(s->plan, i), inputs[i]);
+        if (code == EXIT_OK) code = taken;
+    }
     free(inputs);
-    free(both.inputs.items);
     qdq_exec_destroy(s->exec);
     s->exec = NULL;
     return code;
@@ -349,7 +361,7 @@ void given_release(given_values *given) {
         if (given->data) elements_free(given->data[i]);
         if (given->inputs) elements_free(given->inputs[i]);
     }
-    free(given->data), free(given->inputs), free(given->names);
+    free(given->data), free(given->inputs), free(given->names), free(given->files);
     tensor_source_close(&given->source);
     *given = (given_values){0};
 }

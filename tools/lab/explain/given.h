@@ -15,6 +15,8 @@ typedef struct given_values {
     void **data;         // [value]: row-major, in the dtype of the value; NULL: not given; owned
     void **inputs;       // [value]: elements of inputs of the graph; owned
     const char **names;  // [value]: the name of the output that gave it, or NULL
+    const char **files;  // [value]: the --got that gave it, or NULL
+    const char *file;    // the --got that is read
     size_t count;        // number of given values
     size_t ignored;      // tensors whose name is no value's
     char ignored_name[128];          // name of an ignored tensor

@@ -161,16 +161,20 @@ static int write_given(const char *path, const char *name, const cut *c) {
     return status == QDQ_OK ? EXIT_OK : report_error(&err);
 }
 
+const char *reproduction_given(const char *path, char *out, size_t capacity) {
+    snprintf(out, capacity, "%.*s.got.safetensors", (int)strlen(path) - 5, path);
+    return out;
+}
+
 static int write_files(node_document *d, const cut *c, const char *target, const char *path,
                        char *command, size_t capacity) {
     char given[4096];
-    int stem = (int)strlen(path) - 5;
-    snprintf(given, sizeof given, "%.*s.got.safetensors", stem, path);
     char *text = document_text(d, target);
     if (!text) return tell_failure(QDQ_ERR_MEMORY, "no memory to write %s", path);
     int code = write_text(path, text);
     free(text);
-    if (code == EXIT_OK) code = write_given(given, document_output(d), c);
+    if (code == EXIT_OK)
+        code = write_given(reproduction_given(path, given, sizeof given), document_output(d), c);
     if (code == EXIT_OK) snprintf(command, capacity, "qdq explain %s --got %s", path, given);
     return code;
 }

@@ -12,4 +12,7 @@
 int write_reproduction(const replay *r, const explanation *e, const char *target, const char *path,
                        char *command, size_t capacity);
 
+// Returns the NAME.got.safetensors of NAME.json, in `out`.
+const char *reproduction_given(const char *path, char *out, size_t capacity);
+
 #endif
