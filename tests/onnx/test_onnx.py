@@ -32,7 +32,7 @@ def of_release(name):
 
 class Results(unittest.TestCase):
     def test_every_model_gives_the_recorded_results(self):
-        names = [p.stem for p in sorted(MODELS.glob("*.onnx")) if p.stem not in ("refused", "names", "growing", "until", "cycle", "ended_folds", "forbidden_names", "softmax_of_floats", "division_precision")]
+        names = [p.stem for p in sorted(MODELS.glob("*.onnx")) if p.stem not in ("refused", "names", "growing", "until", "cycle", "ended_folds", "forbidden_names", "softmax_of_floats", "division_precision", "trt")]
         self.assertGreater(len(names), 10)
         for name in names:
             with self.subTest(name):
@@ -57,6 +57,10 @@ class Results(unittest.TestCase):
                 done = qdq("run", f"{name}.onnx", "-i", f"{name}.in.safetensors", "-e", f"{name}.out.safetensors",
                            "--target", "onnx@spec", *words)
                 self.assertEqual(done.returncode, 0, done.stdout[-300:] + done.stderr)
+
+    def test_quantizing_ops_of_tensorrt_give_the_numbers_of_their_formulas(self):
+        done = qdq("run", "trt.onnx", "-i", "trt.in.safetensors", "-e", "trt.out.safetensors", "-t", "tensorrt")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_softmax_without_avx512_equals_its_peer_in_every_bit(self):
         name = "softmax_of_floats"
@@ -264,7 +268,7 @@ class Written(unittest.TestCase):
     def test_every_model_that_is_written_gives_the_same_bits(self):
         for path in sorted(MODELS.glob("*.onnx")):
             name = path.stem
-            if name in ("refused", "growing", "cycle", "ended_folds"):
+            if name in ("refused", "growing", "cycle", "ended_folds", "trt"):
                 continue
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
                 out, given = Path(folder) / "out.onnx", self.GIVEN.get(name, [])

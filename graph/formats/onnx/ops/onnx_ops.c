@@ -8,6 +8,7 @@
 #include "graph/formats/onnx/ops/onnx_formula.h"
 
 #define MS "com.microsoft"
+#define TRT "trt"
 #define X \
     { "x" }
 #define AB \
@@ -23,6 +24,15 @@ static const qdq_onnx_op rows[] = {
     {"", "DequantizeLinear", 10, 2, "Dequantize", qdq_onnx_dequantize, {0}, {{0}}},
     {MS, "QuantizeLinear", 1, 2, "Quantize", qdq_onnx_quantize, {0}, {{0}}},
     {MS, "DequantizeLinear", 1, 2, "Dequantize", qdq_onnx_dequantize, {0}, {{0}}},
+    {TRT, "QuantizeLinear", 1, 2, "Quantize", qdq_onnx_quantize, {0}, {{0}}},
+    {TRT, "DequantizeLinear", 1, 2, "Dequantize", qdq_onnx_dequantize, {0}, {{0}}},
+    {TRT, "TRT_FP8QuantizeLinear", 1, 2, "Quantize", qdq_onnx_trt_quantize, {0}, {{0}}},
+    {TRT, "TRT_FP8DequantizeLinear", 1, 2, "Dequantize", qdq_onnx_trt_dequantize, {0}, {{0}}},
+    {TRT, "TRT_INT4QuantizeLinear", 1, 2, "Quantize", qdq_onnx_trt_quantize, {0}, {{0}}},
+    {TRT, "TRT_INT4DequantizeLinear", 1, 2, "Dequantize", qdq_onnx_trt_dequantize, {0}, {{0}}},
+    {TRT, "TRT_MXFP8DequantizeLinear", 1, 2, "Dequantize", qdq_onnx_trt_dequantize, {0}, {{0}}},
+    {TRT, "TRT_FP4DynamicQuantize", 1, 1, "DynamicQuantize", qdq_onnx_trt_dynamic_quantize, {0}, {{0}}},
+    {TRT, "TRT_MXFP8DynamicQuantize", 1, 1, "DynamicQuantize", qdq_onnx_trt_dynamic_quantize, {0}, {{0}}},
     {"", "DynamicQuantizeLinear", 11, 1, "DynamicQuantize", qdq_onnx_dynamic_quantize, {0}, {{0}}},
     {"", "Cast", 6, 1, "Cast", qdq_onnx_cast, {0}, {{0}}},
     {"", "MatMulInteger", 10, 2, "MatMulInteger", qdq_onnx_matmul_integer, {0}, {{0}}},

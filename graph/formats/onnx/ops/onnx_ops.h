@@ -43,6 +43,7 @@ const qdq_onnx_op *qdq_onnx_row_of(const char *ours);
 typedef void qdq_onnx_convert(qdq_onnx_node *node, const qdq_onnx_op *row);
 
 // onnx_quantize.c
+qdq_onnx_convert qdq_onnx_trt_quantize, qdq_onnx_trt_dequantize, qdq_onnx_trt_dynamic_quantize;
 qdq_onnx_convert qdq_onnx_quantize, qdq_onnx_dequantize, qdq_onnx_dynamic_quantize, qdq_onnx_cast,
     qdq_onnx_cast_like, qdq_onnx_matmul_integer, qdq_onnx_conv_integer, qdq_onnx_scaled_matmul,
     qdq_onnx_dynamic_matmul;
