@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorRT 10.0 to 11.0: IQuantizeLayer, IDequantizeLayer and IDynamicQuantizeLayer, and the two
+// TensorRT 10.0 to 11.4: IQuantizeLayer, IDequantizeLayer and IDynamicQuantizeLayer, and the two
 // ways to reach them, the ONNX importer and the MLIR dialect. A condition of the header is an
 // error. A condition of another document alone, or a surprising result, is a warning. The numerics
 // are the core's.
@@ -16,12 +16,17 @@ enum {
     V10_12 = 1012,
     V10_13 = 1013,
     V10_15 = 1015,
-    V11_0 = 1100
+    V11_0 = 1100,
+    V11_1 = 1101,
+    V11_2 = 1102,
+    V11_3 = 1103,
+    V11_4 = 1104
 };
 
 static const qdq_named_version versions[] = {
     {"10.0", V10_0, 0},   {"10.7", V10_7, 0},   {"10.8", V10_8, 0},   {"10.9", V10_9, 0},
     {"10.12", V10_12, 0}, {"10.13", V10_13, 0}, {"10.15", V10_15, 0}, {"11.0", V11_0, 0},
+    {"11.1", V11_1, 0},   {"11.2", V11_2, 0},   {"11.3", V11_3, 0},   {"11.4", V11_4, 0},
 };
 
 //---- Rules ------------------------------------------------------------------
@@ -170,9 +175,12 @@ static const qdq_rule rules[] = {
           "NvInfer.h 10.13 IDynamicQuantizeLayer; " IMPORTER, DYNAMIC, qdq_trt_no_float_scale),
     ERROR("dynamic-dtype", V10_8, 0, "mx_rceil makes float8_e4m3fn, symmetric makes float8_e4m3fn or int8",
           "choose the dtype of the scheme", DYNAMIC_LAYER, DYNAMIC, qdq_trt_dynamic_dtype),
-    WARNING("dynamic-result", V10_12, 0, "DynamicQuantize makes float4",
+    WARNING("dynamic-result", V10_12, V11_4, "DynamicQuantize makes float4",
             "use float4_e2m1: the header accepts other dtypes, the operator page and MLIR-TensorRT do not",
             "operator page DynamicQuantize; " MLIR, DYNAMIC, qdq_trt_dynamic_result),
+    WARNING("dynamic-float-scale", V11_4, 0, "DynamicQuantize makes float4, or float8_e4m3fn by MXFP8",
+            "use nvfp4 or mx_rceil: the header accepts float scales, the operator page does not",
+            "operator page DynamicQuantize of 11.4", DYNAMIC, qdq_trt_dynamic_float_scale),
     ERROR("dynamic-granularity", V10_8, 0, "DynamicQuantize works on blocks", "give group_shape; -1 is a whole dim",
           DYNAMIC_LAYER, DYNAMIC, qdq_trt_dynamic_granularity),
     ERROR("dynamic-rank", V10_8, 0, "x has rank 2 or 3, with blocks of several dims also 4", "reshape it",
@@ -274,7 +282,7 @@ static const qdq_mended_rules mended[] = {
 
 const qdq_target qdq_target_tensorrt = {
     .name = "tensorrt",
-    .summary = "TensorRT 10.0 to 11.0, strongly typed, with explicit quantization",
+    .summary = "TensorRT 10.0 to 11.4, strongly typed, with explicit quantization",
     .rules = rules,
     .rule_count = sizeof rules / sizeof rules[0],
     .mended = mended,

@@ -58,6 +58,11 @@ void qdq_trt_dynamic_result(const qdq_op_context *ctx, const qdq_rule *rule) {
                                     "float4_e2m1, and the scheme nvfp4");
 }
 
+void qdq_trt_dynamic_float_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
+    if (has_scheme(ctx, QDQ_SYMMETRIC) && qdq_set_has(results_of(ctx), ctx->outputs[0].dtype))
+        qdq_report_target_violation(ctx, rule, "scheme", "is symmetric", "nvfp4 or mx_rceil");
+}
+
 // The layer's scaleType is float8_e4m3fn, float8_e8m0 or float32; the scheme decides which.
 void qdq_trt_computed_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (qdq_is_computed(ctx) && attrs_of(ctx)->scheme < QDQ_MX_FLOOR)
