@@ -115,6 +115,18 @@ static inline int32_t qdq_in_float_range(const qdq_numerics *n, float v, int64_t
     return qdq_low_bits(qdq_converted(QDQ_OVERFLOW_X86, whole), range);
 }
 
+// Returns the number that a NaN becomes before it is brought into the range.
+static inline int64_t qdq_code_of_nan(const qdq_numerics *n, float v, int64_t zero_point,
+                                      const qdq_range *range) {
+    switch (n->nan) {
+    case QDQ_NAN_QUANT_MAX: return range->quant_max;
+    case QDQ_NAN_ZERO_POINT: return zero_point;
+    case QDQ_NAN_BY_SIGN: return qdq_float_bits(v) >> 31 ? INT32_MIN : INT32_MAX;
+    case QDQ_NAN_QUANT_MIN:
+    default: return range->quant_min;
+    }
+}
+
 // The last stage: rounds `v`, adds `after` exactly, and brings the sum into the range. `zero_point`
 // is the code of zero, the result of a NaN with QDQ_NAN_ZERO_POINT.
 static inline int32_t qdq_to_integer(const qdq_numerics *n, float v, int64_t after,
@@ -123,13 +135,9 @@ static inline int32_t qdq_to_integer(const qdq_numerics *n, float v, int64_t aft
     if (qdq_converts(n)) {
         int32_t whole = qdq_converted(n->overflow, qdq_round_one(n->rounding, v));
         q = qdq_wrapping_sum(whole, (int32_t)after);
-    } else if (isnan(v) && n->nan == QDQ_NAN_LOW_BITS) {
-        return qdq_low_bits(INT32_MIN, range);
     } else if (isnan(v)) {
-        q = n->nan == QDQ_NAN_QUANT_MAX    ? range->quant_max
-            : n->nan == QDQ_NAN_ZERO_POINT ? zero_point
-            : n->nan == QDQ_NAN_BY_SIGN    ? (qdq_float_bits(v) >> 31 ? INT32_MIN : INT32_MAX)
-                                           : range->quant_min;
+        if (n->nan == QDQ_NAN_LOW_BITS) return qdq_low_bits(INT32_MIN, range);
+        q = qdq_code_of_nan(n, v, zero_point, range);
     } else if (n->overflow == QDQ_OVERFLOW_FLOAT_RANGE) {
         return qdq_in_float_range(n, v, after, range);
     } else {

@@ -92,6 +92,10 @@ def numbers(values):
     return ", ".join(f"0x{v:X}" if v > 9 else str(v) for v in values)
 
 
+def literal(value):
+    return f"{value}f" if isinstance(value, float) else str(value)
+
+
 def whole(value):
     return {-(2**31): "INT32_MIN", -(2**63): "INT64_MIN"}.get(value, value)
 
@@ -105,7 +109,7 @@ def choices():
         )
         codes = qp.quantize_affine(tensor, (1, 2), scale, zero, dtype, low, high)
         yield (
-            f"{{QDQ_{x.upper()}, QDQ_{y.upper()}, QDQ_{scheme}, {low}, {high}, {{{elements[0]}, {elements[1]}}}, "
+            f"{{QDQ_{x.upper()}, QDQ_{y.upper()}, QDQ_{scheme}, {low}, {high}, {{{literal(elements[0])}, {literal(elements[1])}}}, "
             f"0x{bits(scale)[0]:08X}, {whole(zero.item())}, {{{whole(codes[0, 0].item())}, {whole(codes[0, 1].item())}}}}}"
         )
 
