@@ -80,8 +80,8 @@ void qdq_runtime_quantize(const qdq_op_context *ctx, const qdq_target_version *v
     qdq_dtype x = requantizes ? QDQ_FLOAT32 : qdq_real_dtype(ctx), y = qdq_quantized_dtype(ctx);
     if (!quantizes && !requantizes) return;
     if (version->release >= QDQ_RUNTIME_1_32) {
-        // The kernel of float16 and float8 divides in float32; mixed dtypes have another.
-        bool widens = !qdq_dtype_is_int(y) && x == qdq_argument_of(ctx, "scale").dtype;
+        // QuantizeLinear of an opset below 23 divides float16 in float32.
+        bool widens = ctx->opset && ctx->opset < 23;
         if (!widens) qdq_runtime_divide_in_scale_dtype(ctx, n);
         return;
     }
