@@ -36,15 +36,34 @@ class Weights:
         return helper.make_model(self.graph, opset_imports=opsets, ir_version=10)
 
 
+class Dequantized:
+    """A MatMul of floats with constant int2 codes of eight columns, each with a scale and a zero point."""
+
+    def __init__(self, m, k):
+        rng = np.random.default_rng(k)
+        self.inputs = {"x": (rng.integers(-200, 201, (m, k)) / 64).astype(F32)}
+        scales = numpy_helper.from_array((rng.integers(1, 64, 8) / 1000).astype(F32), "s")
+        codes, zeros = (
+            helper.make_tensor(name, TensorProto.INT2, shape, rng.integers(0, 256, size, np.uint8).tobytes(), raw=True)
+            for name, shape, size in (("w", (k, 8), k * 2), ("z", (8,), 2))
+        )
+        nodes = [helper.make_node("DequantizeLinear", ["w", "s", "z"], ["f"], name="f", axis=1), helper.make_node("MatMul", ["x", "f"], ["y"], name="y")]
+        ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in (("x", (m, k)), ("y", (m, 8)))]
+        self.graph = helper.make_graph(nodes, "nbits", ends[:1], ends[1:], [codes, scales, zeros])
+
+    def model(self):
+        return helper.make_model(self.graph, opset_imports=[helper.make_opsetid("", 25)], ir_version=13)
+
+
 def random_case(seed):
     """A case of any size, for counts against ONNX Runtime."""
     rng = np.random.default_rng(seed)
-    bits, block = int(rng.choice([4, 8])), int(rng.choice([16, 32, 64, 128, 256]))
+    bits, block = int(rng.choice([2, 4, 8])), int(rng.choice([16, 32, 64, 128, 256]))
     m, n, k = (int(rng.integers(1, most)) for most in (6, 80, 700))
     return Weights(bits, block, 1 if rng.integers(3) == 0 else m, n, k, bool(rng.integers(2)), bool(rng.integers(2)))
 
 
-# 35 columns are a panel and a rest; rows are more than a chunk once. The last seven have whole steps of 16 lanes and a rest.
+# 35 columns are a panel and a rest; rows are more than a chunk once. Seven have whole steps of 16 lanes and a rest.
 EXAMPLES = {
     f"nbits_{bits}_{block}_rows_{m}{'_zeros' if zeros else ''}": (lambda a=(bits, block, m, n, k, zeros, bias): Weights(*a))
     for bits, block, m, n, k, zeros, bias in [
@@ -55,7 +74,9 @@ EXAMPLES = {
         (8, 128, 2, 6, 200, False, False), (4, 128, 1, 9, 200, True, False), (4, 256, 9, 5, 300, True, False),
         (4, 16, 2, 6, 300, True, False), (8, 16, 3, 5, 280, False, True), (4, 32, 2, 7, 300, False, False),
         (8, 32, 3, 5, 290, True, True), (4, 64, 3, 6, 330, True, False), (8, 64, 3, 7, 330, False, True),
-        (4, 128, 3, 6, 390, False, False)]
+        (4, 128, 3, 6, 390, False, False),
+        (2, 32, 1, 7, 170, True, True), (2, 64, 3, 6, 330, True, False), (2, 64, 1, 5, 600, False, True),
+        (2, 128, 2, 6, 700, True, False), (2, 16, 3, 6, 70, True, False)]
 }
 # Products of floats: sums of 16 lanes or one chain, chunks behind the bias, and an Add that becomes the bias.
 EXAMPLES |= {
@@ -67,3 +88,4 @@ EXAMPLES |= {
 }
 EXAMPLES["nbits_added_bias"] = lambda: Weights(4, 32, 3, 6, 80, True, False, added=True)
 EXAMPLES["nbits_float_added_bias"] = lambda: Weights(4, 32, 1, 6, 80, True, False, level=0, added=True)
+EXAMPLES["nbits_2_dequantized"] = lambda: Dequantized(3, 300)

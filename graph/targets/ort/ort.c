@@ -30,18 +30,6 @@ static void activation_quantized(const qdq_op_context *ctx, const qdq_rule *rule
         qdq_report_target_violation(ctx, rule, "a", "becomes int8 in blocks", NULL);
 }
 
-// Reports constant codes of two bits, which stay in MatMul: the kernel that ONNX Runtime has for
-// them is not modelled.
-static void two_bit_weights(const qdq_op_context *ctx, const qdq_rule *rule) {
-    const qdq_operand *a = &ctx->inputs[0], *b = &ctx->inputs[1];
-    if (b->maker.op && strcmp(b->maker.op->name, "Dequantize") == 0 && b->constant &&
-             (b->maker.x_dtype == QDQ_UINT2 || b->maker.x_dtype == QDQ_INT2) &&
-             b->type.shape.rank == 2 && !a->constant)
-        qdq_report_target_violation(
-            ctx, rule, "b", "has constant codes of two bits: MatMulNBits is not computed here",
-            NULL);
-}
-
 static void block_order(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_report_target_violation(ctx, rule, NULL, "adds the sums of its blocks as on AVX2", NULL);
 }
@@ -260,11 +248,11 @@ static const qdq_rule rules[] = {
                 "use 1/256", "qlinear_softmax.cc", "QLinearSoftmax", softmax_scale),
     LIMITING_ROW(UNKNOWN, "transposes-merged", "Transposes that follow each other, with codes in between, are computed as the graph says",
                 "leave out Transposes that undo each other", "the transpose optimizer", "StaticTranspose", NULL),
+    QDQ_RULE_ROW(ERROR, "ort", "two-bit-columns", "a product of floats and constant codes of 2 bits has a number of columns that 4 divides",
+                 "add columns to the weights, or give them 4 bits", OBSERVED, "MatMul", NULL, 0, 0),
     LIMITING_ROW(UNKNOWN, "weight-axis", "scales of weights that lie along another dim than output channels are taken for those",
                 "give the weights one scale for each output channel", "QLinearMatMul, QGemm, QLinearConv",
                 "MatMul Convolution", NULL),
-    LIMITING_ROW(UNKNOWN, "two-bit-weights", "a product of float activations and constant codes of two bits is computed as MatMul, and by another kernel in ONNX Runtime",
-                 "use codes of four bits, or set session.disable_quant_qdq", "DQMatMulToMatMulNBits", "MatMul", two_bit_weights),
     LIMITING_ROW(CLOSE, "weight-only-order", "a product of floats and constant codes with one row or column adds in an order that is not modelled",
                 "compare with a tolerance", "MlasQNBitGemm", "MatMul", NULL),
     WARNING_ROW("weight-quantized-by-optimizer", "the optimizer quantizes float weights and biases between quantized activations",

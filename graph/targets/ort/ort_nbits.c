@@ -13,12 +13,18 @@ enum { LEAST_BLOCK = 16 };  // of k
 // By the words of the option.
 static const int64_t block_sizes[] = {32, 16, 64, 128, 256};
 
-static bool multiplies_floats(const qdq_target_version *version) {
-    return version->options[ORT_NBITS_ACCURACY_LEVEL] != ORT_NBITS_INT8;
-}
+static bool has_two_bits(qdq_dtype dtype) { return dtype == QDQ_INT2 || dtype == QDQ_UINT2; }
+
+static bool has_four_bits(qdq_dtype dtype) { return dtype == QDQ_INT4 || dtype == QDQ_UINT4; }
 
 static bool is_small_int(qdq_dtype dtype) {
-    return dtype == QDQ_INT4 || dtype == QDQ_UINT4 || dtype == QDQ_INT8 || dtype == QDQ_UINT8;
+    return has_two_bits(dtype) || has_four_bits(dtype) || dtype == QDQ_INT8 || dtype == QDQ_UINT8;
+}
+
+// True if the kernel for codes of a dtype in blocks multiplies floats.
+static bool multiplies_floats(const qdq_target_version *version, qdq_dtype codes, int64_t block) {
+    return version->options[ORT_NBITS_ACCURACY_LEVEL] != ORT_NBITS_INT8 ||
+           (has_two_bits(codes) && (block < 32 || block > 128));
 }
 
 // Returns the number of k that share a scale: the block size along k, else the block size of the
@@ -83,7 +89,13 @@ bool ort_match_nbits(const qdq_rewriter *r, qdq_match *m) {
     if (!reads_alone(r, &w))
         return ort_refuses(m, "MatMulNBits takes codes and scales that no other node reads, nor "
                               "equal scales of up to 8 elements");
-    if (multiplies_floats(r->version) && w.dtype != QDQ_INT4 && w.dtype != QDQ_UINT4) {
+    if (has_two_bits(w.dtype) && r->from->values[w.reals].type.shape.dims[1] % 4 != 0) {
+        m->rule = "ort/two-bit-columns";
+        m->found = "has codes of 2 bits in columns that fill no whole bytes, which ONNX Runtime "
+                   "reads beyond their end: its results change from run to run";
+        return false;
+    }
+    if (multiplies_floats(r->version, w.dtype, block_of(r, &w)) && !has_four_bits(w.dtype)) {
         const qdq_shape *shape = &x->type.shape;
         bool row = qdq_shape_count(*shape) == (size_t)shape->dims[shape->rank - 1];
         if (row || r->from->values[w.reals].type.shape.dims[1] == 1)
@@ -102,18 +114,21 @@ bool ort_match_nbits(const qdq_rewriter *r, qdq_match *m) {
 void ort_build_nbits(qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     qdq_coder w = qdq_coder_before(r, node->inputs[B].id);
-    bool middle = !w.zero_given && (w.dtype == QDQ_INT4 || w.dtype == QDQ_INT8);
+    int64_t block = block_of(r, &w);
+    bool middle =
+        !w.zero_given && (w.dtype == QDQ_INT2 || w.dtype == QDQ_INT4 || w.dtype == QDQ_INT8);
     m->made[0] = qdq_matmul_nbits(
-        r->to, (qdq_matmul_nbits_attrs){
-                   .name = node->name,
-                   .a = qdq_rewrite_value(r, node->inputs[A].id),
-                   .b = qdq_rewrite_value(r, w.codes),
-                   .b_scale = qdq_coder_scale_value(r, &w),
-                   .b_zero_point = middle ? (qdq_value){0} : qdq_coder_zero_value(r, &w),
-                   .bias = node->input_count > BIAS ? qdq_rewrite_value(r, node->inputs[BIAS].id)
-                                                    : (qdq_value){0},
-                   .block_size = QDQ_INT(block_of(r, &w)),
-                   .accuracy_level = QDQ_INT(multiplies_floats(r->version) ? 0 : 4)});
+        r->to,
+        (qdq_matmul_nbits_attrs){
+            .name = node->name,
+            .a = qdq_rewrite_value(r, node->inputs[A].id),
+            .b = qdq_rewrite_value(r, w.codes),
+            .b_scale = qdq_coder_scale_value(r, &w),
+            .b_zero_point = middle ? (qdq_value){0} : qdq_coder_zero_value(r, &w),
+            .bias = node->input_count > BIAS ? qdq_rewrite_value(r, node->inputs[BIAS].id)
+                                             : (qdq_value){0},
+            .block_size = QDQ_INT(block),
+            .accuracy_level = QDQ_INT(multiplies_floats(r->version, w.dtype, block) ? 0 : 4)});
 }
 
 //---- MatMulNBits of the model ------------------------------------------------

@@ -166,7 +166,7 @@ static inline qdq_value qdq_matmul_integer_to_float(qdq_graph *graph,
 typedef struct qdq_matmul_nbits_attrs {
     const char *name;
     qdq_value a;             // float32 [..., K]
-    qdq_value b;             // int4, uint4, int8 or uint8 [K, N]; K may fill up the last block
+    qdq_value b;             // of 2, 4 or 8 bits [K, N]; K may fill up the last block
     qdq_value b_scale;       // [] or [1]: one; [N]; or [blocks, N]
     qdq_value b_zero_point;  // likewise, of b's dtype; default: the middle of the codes
     qdq_value bias;          // float32 [N]

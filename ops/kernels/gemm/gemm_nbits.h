@@ -9,19 +9,19 @@
 
 enum { QDQ_NBITS_COLUMNS = 32, QDQ_NBITS_LANES = 16, QDQ_NBITS_STEP = 128 };
 
-// At most 128 neighbouring k of a row and of 32 columns. Lane l takes the k from first[l] on,
-// `length` of them, and as many from first[l] + `second` on unless `second` is 0:
+// At most 128 neighbouring k of a row and of 32 columns. Lane l takes `length` k from each of
+// first[l], first[l] + stride, ... on, `ranges` of them:
 // lane = fma(sum of q * (code - zero), fl(a_scale * scale), lane).
 typedef struct qdq_nbits_step {
     const int8_t *q;       // of the step
     const uint8_t *codes;  // 32 for each k
     size_t lanes;
     uint8_t first[QDQ_NBITS_LANES];
-    size_t length, second;
+    size_t length, ranges, stride;
     uint8_t block[QDQ_NBITS_LANES];  // of the lane's k, counted from the step's first one
     const float *a_scales;           // by block
     const float *scales;             // 32 for each block
-    const uint8_t *zeros;            // likewise, with `second` 0; NULL: 0
+    const uint8_t *zeros;            // likewise, with one range; NULL: 0
 } qdq_nbits_step;
 
 // Neighbouring k of a row of floats and of 32 columns. Product k goes to lane k % lanes:

@@ -20,8 +20,8 @@ static inline __attribute__((always_inline)) void nbits_lane(const qdq_nbits_ste
     const float *scales = s->scales + block * QDQ_NBITS_COLUMNS;
     float of_a = s->a_scales[block];
     int32_t sums[QDQ_NBITS_COLUMNS] = {0};
-    nbits_add(s, s->first[l], s->length, sums);
-    if (s->second) nbits_add(s, (size_t)s->first[l] + s->second, s->length, sums);
+    for (size_t i = 0; i < s->ranges; i++)
+        nbits_add(s, s->first[l] + i * s->stride, s->length, sums);
     if (s->zeros) {
         int32_t all = 0;
         for (size_t i = 0; i < s->length; i++) all += s->q[s->first[l] + i];

@@ -26,7 +26,9 @@ enum {
     DEFAULT_BLOCK = 32,
 };
 
-#define CODES (QDQ_SET(INT4) | QDQ_SET(UINT4) | QDQ_SET(INT8) | QDQ_SET(UINT8))
+#define CODES                                                                          \
+    (QDQ_SET(INT2) | QDQ_SET(UINT2) | QDQ_SET(INT4) | QDQ_SET(UINT4) | QDQ_SET(INT8) | \
+     QDQ_SET(UINT8))
 
 static const qdq_port_desc inputs[] = {
     {"a", offsetof(attrs_type, a), false, QDQ_SET(FLOAT32)},
@@ -53,6 +55,13 @@ static size_t block_of(const attrs_type *a) {
 
 static bool has_floats(const attrs_type *a) {
     return a->accuracy_level.set != 0 && a->accuracy_level.value == 0;
+}
+
+// Returns the number of bits of a code.
+static int bits_of(const qdq_op_context *ctx) {
+    qdq_dtype codes = ctx->inputs[B].type.dtype;
+    if (codes == QDQ_INT2 || codes == QDQ_UINT2) return 2;
+    return codes == QDQ_INT4 || codes == QDQ_UINT4 ? 4 : 8;
 }
 
 typedef struct sizes {
@@ -105,6 +114,12 @@ static void infer(qdq_op_context *ctx) {
         return;
     }
     if (!qdq_has_input(ctx, B)) return;
+    if (bits_of(ctx) == 2 && !has_floats(a) && (block < 32 || block > STEP)) {
+        qdq_report_violation(ctx, QDQ_RULE_ATTR_VALUE, "block_size",
+                             qdq_text(ctx->findings, "is %lld", (long long)block),
+                             "32, 64 or 128 for codes of 2 bits");
+        return;
+    }
     if (x->rank < 1 || b->rank != 2) {
         qdq_report_shape(ctx, b->rank != 2 ? "b" : "a", b->rank != 2 ? *b : *x,
                          b->rank != 2 ? "two dims" : "one dim or more");
@@ -182,8 +197,9 @@ static void unpack(const nbits *p, const qdq_tensors *tensors, size_t k, size_t 
 // A row of a: the scale of its block, and its sums.
 typedef struct row {
     float lanes[LANES * COLUMNS], rest[COLUMNS];
-    float scale, inverse;  // of the block at hand
-    int32_t sum;           // of its q
+    float parts[2][LANES * COLUMNS];  // of the group of blocks at hand, of codes of 2 bits
+    float scale, inverse;             // of the block at hand
+    int32_t sum;                      // of its q
 } row;
 
 // As x86 converts to int32 and narrows it.
@@ -226,9 +242,27 @@ static void run_floats(const nbits *p, const panel *o, const void *a, size_t at,
                             r->lanes);
 }
 
+// Adds a block of codes of 2 bits, number `block`, to the lanes of a row.
+static void add_pair(const nbits *p, const qdq_nbits_step *s, size_t block, size_t chained,
+                     row *r) {
+    enum { GROUP = 4 };
+    float *part = r->parts[block % 2];
+    bool last = block % GROUP == GROUP - 1 || block + 1 == p->size.blocks;
+    for (size_t l = 0; l < s->lanes; l++)
+        memcpy(part + l * COLUMNS, r->lanes + l * COLUMNS, chained * sizeof *part);
+    p->kernel->nbits_step(s, part);
+    for (size_t l = 0; l < s->lanes; l++) {
+        memcpy(r->lanes + l * COLUMNS, part + l * COLUMNS, chained * sizeof *part);
+        for (size_t i = l * COLUMNS + chained; last && i < (l + 1) * COLUMNS; i++)
+            r->lanes[i] += r->parts[0][i] + r->parts[1][i];
+    }
+    if (last) memset(r->parts, 0, sizeof r->parts);
+}
+
 // The step of a row: its codes, their products, and the zero points of blocks that end.
-static void run_step(const nbits *p, const panel *o, const void *a, size_t at, size_t k,
+static void run_step(const nbits *p, const panel *o, const void *a, size_t number, size_t k,
                      size_t size, row *r) {
+    size_t at = number * p->size.k;
     int8_t q[STEP] = {0};
     float scales[STEP_BLOCKS];
     qdq_nbits_step s = {.q = q,
@@ -245,7 +279,11 @@ static void run_step(const nbits *p, const panel *o, const void *a, size_t at, s
         ends[i / p->block] = r->scale * (float)r->sum;
     }
     qdq_nbits_lay_lanes(&p->order, size, &s);
-    p->kernel->nbits_step(&s, r->lanes);
+    if (p->order.bits == 2)
+        add_pair(p, &s, k / p->block, qdq_nbits_chained(&p->order, number, o->column, o->columns),
+                 r);
+    else
+        p->kernel->nbits_step(&s, r->lanes);
     for (size_t i = 0; i < size && !p->order.inside; i += p->block)
         if (p->block <= size || (k + size) % p->block == 0)
             p->kernel->nbits_zero(ends[i / p->block], o->scales + i / p->block * COLUMNS,
@@ -275,11 +313,10 @@ static void run_rows(const nbits *p, const qdq_tensors *tensors, size_t first, s
         unpack(p, tensors, k, size, o);
         for (size_t i = 0; i < count; i++) {
             if (qdq_nbits_halves_early(&p->order) && size < STEP) qdq_nbits_halve(rows[i].lanes);
-            size_t at = (first + i) * p->size.k;
             if (p->order.floats)
-                run_floats(p, o, tensors->x[A], at, k, size, &rows[i]);
+                run_floats(p, o, tensors->x[A], (first + i) * p->size.k, k, size, &rows[i]);
             else
-                run_step(p, o, tensors->x[A], at, k, size, &rows[i]);
+                run_step(p, o, tensors->x[A], first + i, k, size, &rows[i]);
         }
     }
     for (size_t i = 0; i < count && qdq_nbits_halves_early(&p->order); i++)
@@ -345,11 +382,11 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
                  .scale_dtype = ctx->inputs[B_SCALE].type.dtype,
                  .bias_dtype = ctx->inputs[BIAS].type.dtype,
                  .y_dtype = ctx->outputs[0].dtype,
-                 .order = {.bits = codes == QDQ_INT4 || codes == QDQ_UINT4 ? 4 : 8,
-                           .has_zero = ctx->inputs[B_ZERO].given}};
+                 .order = {.bits = bits_of(ctx), .has_zero = ctx->inputs[B_ZERO].given}};
     p->order.rows = p->size.m, p->order.columns = p->size.n;
     p->order.block = p->block, p->order.blocks = p->size.blocks;
-    p->offset = codes == QDQ_INT4 || codes == QDQ_INT8 ? 1 << (p->order.bits - 1) : 0;
+    p->offset =
+        codes == QDQ_INT2 || codes == QDQ_INT4 || codes == QDQ_INT8 ? 1 << (p->order.bits - 1) : 0;
     p->order.wide = to->numerics.float_ops == QDQ_FLOAT_OPS_ONNX_RUNTIME_AVX512 &&
                     to->numerics.pair_sums == QDQ_PAIR_SUMS_EXACT;
     p->order.floats = has_floats(a);

@@ -13,6 +13,15 @@ enum {
 
 //---- Steps ------------------------------------------------------------------
 
+// Lays out lanes for a block of codes of 2 bits.
+static void lay_pairs(const qdq_nbits_order *p, qdq_nbits_step *s) {
+    s->lanes = p->wide && p->block >= HALF_STEP ? LANES : HALF;
+    s->length = 4;
+    s->stride = s->lanes * s->length;
+    s->ranges = p->block / s->stride;
+    for (size_t l = 0; l < s->lanes; l++) s->first[l] = (uint8_t)(l * s->length);
+}
+
 // The first k of each lane of a step of 64 k of AVX2.
 static const uint8_t eights[HALF] = {0, 8, 32, 40, 16, 24, 48, 56};
 
@@ -21,7 +30,8 @@ static void lay_half(const qdq_nbits_order *p, size_t size, qdq_nbits_step *s) {
     bool whole = size == HALF_STEP, bytes = p->bits == 8 && p->block >= HALF_STEP;
     s->lanes = HALF;
     s->length = whole ? bytes ? 4 : 8 : size / HALF;
-    s->second = whole && bytes ? HALF_STEP / 2 : 0;
+    s->ranges = whole && bytes ? 2 : 1;
+    s->stride = HALF_STEP / 2;
     for (size_t l = 0; l < HALF; l++)
         s->first[l] = (uint8_t)(s->length == 8 ? eights[l] : l * s->length);
 }
@@ -32,7 +42,8 @@ static void lay_wide(const qdq_nbits_order *p, size_t size, qdq_nbits_step *s) {
     bool whole = size == STEP, pairs = p->block < HALF_STEP;
     s->lanes = whole || !pairs ? LANES : HALF;
     s->length = whole ? 4 : size / s->lanes;
-    s->second = !whole ? 0 : p->block >= STEP ? HALF_STEP : 8;
+    s->ranges = whole ? 2 : 1;
+    s->stride = p->block >= STEP ? HALF_STEP : 8;
     for (size_t l = 0; l < s->lanes; l++) {
         size_t quarter = l / 4, i = l % 4, upper = pairs ? i / 2 : i % 2,
                odd = pairs ? i % 2 : i / 2;
@@ -43,7 +54,9 @@ static void lay_wide(const qdq_nbits_order *p, size_t size, qdq_nbits_step *s) {
 }
 
 void qdq_nbits_lay_lanes(const qdq_nbits_order *p, size_t size, qdq_nbits_step *s) {
-    if (p->wide)
+    if (p->bits == 2)
+        lay_pairs(p, s);
+    else if (p->wide)
         lay_wide(p, size, s);
     else
         lay_half(p, size, s);
@@ -53,10 +66,17 @@ void qdq_nbits_lay_lanes(const qdq_nbits_order *p, size_t size, qdq_nbits_step *
 size_t qdq_nbits_step_size(const qdq_nbits_order *p, size_t k) {
     size_t rest = p->blocks * p->block - k;
     if (p->floats) return rest < STEP ? rest : STEP;
+    if (p->bits == 2) return p->block;
     size_t most = p->wide ? STEP : HALF_STEP;
     bool singly = p->block == 32 && p->inside && p->has_zero;
     if (p->block >= most) return most;
     return !singly && k + most <= p->blocks * p->block ? most : p->block;
+}
+
+size_t qdq_nbits_chained(const qdq_nbits_order *p, size_t row, size_t column, size_t columns) {
+    size_t end = p->columns / 4 * 4;
+    if (p->wide || p->block != HALF_STEP || row >= p->rows / 2 * 2 || column >= end) return 0;
+    return end - column < columns ? end - column : columns;
 }
 
 void qdq_nbits_halve(float *lanes) {
@@ -66,7 +86,7 @@ void qdq_nbits_halve(float *lanes) {
 }
 
 bool qdq_nbits_halves_early(const qdq_nbits_order *p) {
-    return p->wide && !p->floats && p->block < HALF_STEP;
+    return p->wide && !p->floats && p->bits != 2 && p->block < HALF_STEP;
 }
 
 //---- Sums -------------------------------------------------------------------
@@ -102,10 +122,12 @@ static float sum_of_floats(const qdq_nbits_order *p, float *l, bool together) {
 }
 
 // Adds the lanes of a column of a row. The last columns, if they are fewer than four, add them in
-// another order; of 16 lanes, rows in pairs do so too, except with bytes in blocks of 64.
+// another order, as all columns of codes of 2 bits do; of 16 lanes, rows in pairs do so too, except
+// with bytes in blocks of 64.
 float qdq_nbits_sum(const qdq_nbits_order *p, float *l, size_t row, size_t column) {
     bool together = column < p->columns / 4 * 4, single = row >= p->rows / 2 * 2;
     if (p->floats) return sum_of_floats(p, l, together);
+    if (p->bits == 2) together = false;
     if (!p->wide || qdq_nbits_halves_early(p)) return folded(l, together);
     if (together && (single || (p->bits == 8 && p->block == HALF_STEP))) return folded_fours(l);
     for (size_t i = 0; i < HALF; i++) l[i * COLUMNS] += l[(i + HALF) * COLUMNS];

@@ -10,7 +10,7 @@
 
 typedef struct qdq_nbits_order {
     size_t rows, columns, block, blocks;  // of the product; k of a block; blocks of a column
-    int bits;
+    int bits;                             // 2 bits: blocks of 32, 64 or 128
     bool wide;      // 16 lanes, as AVX-512 with VNNI adds; else the 8 lanes of AVX2
     bool inside;    // zero points are subtracted from codes
     bool has_zero;  // the product has zero points
@@ -22,6 +22,10 @@ typedef struct qdq_nbits_order {
 size_t qdq_nbits_step_size(const qdq_nbits_order *p, size_t k);
 // Chooses which k each lane takes of a step of `size` k.
 void qdq_nbits_lay_lanes(const qdq_nbits_order *p, size_t size, qdq_nbits_step *s);
+// Returns the number of the first columns of `columns` from `column` on whose lanes take blocks one
+// after another in a row of codes of 2 bits. Other columns add the sums of four blocks, blocks 0
+// and 2, and 1 and 3.
+size_t qdq_nbits_chained(const qdq_nbits_order *p, size_t row, size_t column, size_t columns);
 // True if the 16 lanes of a column become 8 before its blocks that fill no step.
 bool qdq_nbits_halves_early(const qdq_nbits_order *p);
 // Adds the upper lanes of all columns to the lower ones.

@@ -120,7 +120,8 @@ void qdq_onnx_matmul_nbits(qdq_onnx_node *node, const qdq_onnx_op *row) {
         return;
     }
     qdq_onnx_value *codes = as_codes(node, 1, "B", &w, w.n, w.depth);
-    bool level_4 = qdq_onnx_int(node, "accuracy_level", 0) == 4 && w.bits != 2 &&
+    bool level_4 = qdq_onnx_int(node, "accuracy_level", 0) == 4 &&
+                   (w.bits != 2 || (w.block >= 32 && w.block <= 128)) &&
                    qdq_onnx_dtype(node->inputs[0]->elem) == QDQ_FLOAT32;
     bool wants_zeros = !level_4 || qdq_onnx_input(node, 3);
     qdq_onnx_value *zeros = codes && wants_zeros ? zero_points(node, &w) : NULL;
