@@ -80,7 +80,7 @@ def dtype_cases():
 
 def outcomes(qdq, folder):
     for name, rules, runs, graph in (*parameter_cases(), *dtype_cases()):
-        report = run(qdq, graph, folder, "check", "--target", "ort@1.31")
+        report = run(qdq, graph, folder, "check", "--target", "ort@1.31-vnni")
         errors = {one["rule"] for one in report["findings"] if one["severity"] == "error"}
         fine = not errors if runs else errors and errors <= rules | {"core/scale-count",
                                                                      "core/zero-point-count"}

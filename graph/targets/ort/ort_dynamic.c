@@ -39,24 +39,9 @@ static uint32_t other_operand(const qdq_node *node, uint32_t value) {
 
 //---- The nodes --------------------------------------------------------------
 
-// True if another product has the same operands. ONNX Runtime merges both into one, whose result
-// then has two readers.
-static bool has_twin(const qdq_rewriter *r, size_t product) {
-    const qdq_node *node = &r->from->nodes[product];
-    for (size_t i = 0; i < qdq_rewrite_reader_count(r, node->inputs[A].id); i++) {
-        size_t other = qdq_rewrite_reader(r, node->inputs[A].id, i);
-        bool same = other != product && qdq_rewrite_is(r, other, "MatMulInteger");
-        for (size_t port = A; same && port <= B_ZERO; port++)
-            same = input_at(node, port) == input_at(&r->from->nodes[other], port);
-        if (same) return true;
-    }
-    return false;
-}
-
 // Returns why the nodes behind a product are no group; NULL if they are.
 static const char *find_nodes(const qdq_rewriter *r, size_t product, dynamic_product *d) {
     d->node = &r->from->nodes[product];
-    if (has_twin(r, product)) return "another product has the same operands";
     d->cast = qdq_rewrite_only_reader(r, result_of(r, product));
     if (!qdq_rewrite_is(r, d->cast, "Cast") ||
         type_of(r, result_of(r, d->cast))->dtype != QDQ_FLOAT32)
