@@ -26,6 +26,8 @@ static const qdq_numerics numerics_torchao_db = {.subtraction = QDQ_SUBTRACT_FLO
 static const qdq_numerics numerics_torchao = {.scaling = QDQ_SCALE_RECIPROCAL,
                                               .zero_point_order = QDQ_ZERO_POINT_AFTER_FLOAT,
                                               .nan = QDQ_NAN_LOW_BITS};
+static const qdq_numerics numerics_normal = {.power_scale = QDQ_POWER_SCALE_NORMAL};
+static const qdq_numerics numerics_one = {.power_scale = QDQ_POWER_SCALE_ONE};
 static const qdq_numerics numerics_x86 = {.overflow = QDQ_OVERFLOW_X86};
 static const qdq_numerics numerics_arm = {.overflow = QDQ_OVERFLOW_ARM};
 static const qdq_numerics numerics_ttnn_int32 = {QDQ_TTNN_NUMERICS, .rounding = QDQ_ROUND_HALF_AWAY};
@@ -83,6 +85,14 @@ static const qdq_numerics numerics_ttnn_db_int8 = {
     QUANTIZE_FLOAT8(quantize_float32_e5m2_core,    float32,  float8_e5m2,   core)                                 \
     QUANTIZE_FLOAT8(quantize_bfloat16_e4m3fn_core, bfloat16, float8_e4m3fn, core)                                 \
     QUANTIZE_FLOAT8(quantize_bfloat16_e5m2_core,   bfloat16, float8_e5m2,   core)                                 \
+    QUANTIZE_FLOAT8(quantize_float32_e4m3fn_normal,  float32,   float8_e4m3fn,  normal)                           \
+    QUANTIZE_FLOAT8(quantize_float32_e5m2_normal,    float32,   float8_e5m2,    normal)                           \
+    QUANTIZE_FLOAT8(quantize_bfloat16_e4m3fn_normal, bfloat16,  float8_e4m3fn,  normal)                           \
+    QUANTIZE_FLOAT8(quantize_bfloat16_e5m2_normal,   bfloat16,  float8_e5m2,    normal)                           \
+    QUANTIZE_FLOAT8(quantize_float32_e4m3fn_one,     float32,   float8_e4m3fn,  one)                              \
+    QUANTIZE_FLOAT8(quantize_float32_e5m2_one,       float32,   float8_e5m2,    one)                              \
+    QUANTIZE_FLOAT8(quantize_bfloat16_e4m3fn_one,    bfloat16,  float8_e4m3fn,  one)                              \
+    QUANTIZE_FLOAT8(quantize_bfloat16_e5m2_one,      bfloat16,  float8_e5m2,    one)                              \
     DEQUANTIZE(dequantize_int8_float32,            int8,          float32,  core,         finite_float32)         \
     DEQUANTIZE(dequantize_uint8_float32,           uint8,         float32,  core,         finite_float32)         \
     DEQUANTIZE(dequantize_int4_float32,            int4,          float32,  core,         finite_float32)         \

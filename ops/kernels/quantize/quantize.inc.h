@@ -59,20 +59,28 @@
         }                                                                                         \
     }
 
+// Returns the scale that a power of two stands for, as qdq_quantize_scale.
+static inline float power_of(qdq_power_scale form, float s) {
+    if (form && s == 0x1p-127f) s = form == QDQ_POWER_SCALE_ONE ? 1.0f : 0x1p-126f;
+    return form == QDQ_POWER_SCALE_NORMAL && s != s ? INFINITY : s;
+}
+
 // To float8: only the store rounds the quotient.
-#define QUANTIZE_FLOAT8(name, x_name, y_name, numerics)                                     \
-    void QDQ_ISA_NAME(name)(const void *restrict params, const qdq_view *restrict views,    \
-                            const void *restrict x, void *restrict y, size_t n) {           \
-        (void)params;                                                                       \
-        const uint32_t *s = views[0].data;                                                  \
-        if (!views[0].step) {                                                               \
-            float one = qdq_float_from_bits(s[0]);                                          \
-            for (size_t i = 0; i < n; i++)                                                  \
-                store_##y_name(y, i, quotient(load_##x_name(x, i), one));                   \
-            return;                                                                         \
-        }                                                                                   \
-        for (size_t i = 0; i < n; i++)                                                      \
-            store_##y_name(y, i, quotient(load_##x_name(x, i), qdq_float_from_bits(s[i]))); \
+#define QUANTIZE_FLOAT8(name, x_name, y_name, numerics)                                          \
+    void QDQ_ISA_NAME(name)(const void *restrict params, const qdq_view *restrict views,         \
+                            const void *restrict x, void *restrict y, size_t n) {                \
+        (void)params;                                                                            \
+        const qdq_power_scale form = numerics_##numerics.power_scale;                            \
+        const uint32_t *s = views[0].data;                                                       \
+        if (!views[0].step) {                                                                    \
+            float one = power_of(form, qdq_float_from_bits(s[0]));                               \
+            for (size_t i = 0; i < n; i++)                                                       \
+                store_##y_name(y, i, quotient(load_##x_name(x, i), one));                        \
+            return;                                                                              \
+        }                                                                                        \
+        for (size_t i = 0; i < n; i++)                                                           \
+            store_##y_name(                                                                      \
+                y, i, quotient(load_##x_name(x, i), power_of(form, qdq_float_from_bits(s[i])))); \
     }
 
 //---- Dequantize -------------------------------------------------------------

@@ -52,28 +52,48 @@ static qdq_graph *one_node(qdq_family family, qdq_dtype x_dtype, qdq_dtype y_dty
     return g;
 }
 
-// Marks the kernel rows that such a node reaches: none if the target refuses it. For a float32
-// result also the rows of a plan that stores bfloat16.
-static void mark(const char *target, qdq_family family, qdq_dtype x, qdq_dtype y, bool *chosen) {
+// Returns a graph of one DynamicQuantize that computes powers of two.
+static qdq_graph *one_block_format(qdq_dtype x_dtype, qdq_dtype y_dtype, qdq_scheme scheme) {
+    static const int64_t block[2] = {1, 32};
+    qdq_graph *g = qdq_graph_create("powers", NULL);
+    qdq_dynamic_quantize_attrs a = {
+        .scheme = scheme,
+        .quantize = {.dtype = y_dtype, .qtype = QDQ_PER_GROUP, .group_shape = {block, 2}}};
+    qdq_output(g, "y", qdq_dynamic_quantize(g, qdq_input(g, "x", x_dtype, QDQ_SHAPE(2, 32)), a));
+    return g;
+}
+
+// Marks the kernel rows that the node of a graph reaches: none if the target refuses it.
+static void mark_node(qdq_graph *g, const char *target, qdq_family family, qdq_dtype x, qdq_dtype y,
+                      bool *chosen) {
     size_t count;
     const qdq_kernel *kernels = qdq_kernels(&count);
-    for (int round = 0; round < 4 * (BLOCKS + 1); round++) {
-        qdq_error err = {0};
-        qdq_numerics numerics;
-        qdq_dtype made = round / 4 == WAYS && y == QDQ_BFLOAT16 ? QDQ_FLOAT32 : y;
-        qdq_graph *g = one_node(family, x, made, round % 4,
-                                round / 4 == BLOCKS ? BLOCKS : round / 4 % WAYS);
-        qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.target = target}, &err);
-        if (plan && qdq_graph_numerics(g, target, 0, &numerics, &err) == QDQ_OK) {
-            qdq_numerics matter = qdq_numerics_that_matter(family, y, &numerics);
-            for (size_t i = 0; i < count; i++)
-                if (kernels[i].family == family && kernels[i].x_dtype == x &&
-                    kernels[i].y_dtype == y && kernels[i].numerics)
-                    chosen[i] |= qdq_numerics_equal(kernels[i].numerics, &matter);
-        }
-        qdq_plan_destroy(plan);
-        qdq_graph_destroy(g);
+    qdq_error err = {0};
+    qdq_numerics numerics;
+    qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.target = target}, &err);
+    if (plan && qdq_graph_numerics(g, target, 0, &numerics, &err) == QDQ_OK) {
+        qdq_numerics matter = qdq_numerics_that_matter(family, y, &numerics);
+        for (size_t i = 0; i < count; i++)
+            if (kernels[i].family == family && kernels[i].x_dtype == x && kernels[i].y_dtype == y &&
+                kernels[i].numerics)
+                chosen[i] |= qdq_numerics_equal(kernels[i].numerics, &matter);
     }
+    qdq_plan_destroy(plan);
+    qdq_graph_destroy(g);
+}
+
+// Marks the rows of a family and two dtypes. For a float32 result also the rows of a plan that
+// stores bfloat16.
+static void mark(const char *target, qdq_family family, qdq_dtype x, qdq_dtype y, bool *chosen) {
+    for (int round = 0; round < 4 * (BLOCKS + 1); round++) {
+        qdq_dtype made = round / 4 == WAYS && y == QDQ_BFLOAT16 ? QDQ_FLOAT32 : y;
+        mark_node(
+            one_node(family, x, made, round % 4, round / 4 == BLOCKS ? BLOCKS : round / 4 % WAYS),
+            target, family, x, y, chosen);
+    }
+    for (int scheme = QDQ_MX_FLOOR; family == QDQ_FAMILY_QUANTIZE && scheme <= QDQ_MX_RCEIL;
+         scheme++)
+        mark_node(one_block_format(x, y, (qdq_scheme)scheme), target, family, x, y, chosen);
 }
 
 static void mark_all_of(const char *target, bool *chosen) {
