@@ -324,9 +324,19 @@ static const qdq_rule rules[] = {
 };
 // clang-format on
 
+// True for nodes without blocks, and without dynamic codes of float8: as the releases have them.
+static bool is_in_releases(const qdq_op_context *ctx) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
+    bool blocks = a && a->qtype == QDQ_PER_GROUP;
+    bool dynamic = qdq_op_context_is(ctx, "DynamicQuantize");
+    return !blocks && (!dynamic || qdq_dtype_is_int(qdq_quantized_dtype(ctx)));
+}
+
 // clang-format off
 static const qdq_evidence_row evidence[] = {
-    QDQ_RUN("", "Quantize Dequantize DynamicQuantize Cast", "quantizing ops", "oneDNN 3.13.2 on x86-64", "26 million elements in 75 batches", "2026-11-21"),
+    QDQ_RUN("3.14", "Quantize Dequantize DynamicQuantize Cast", "quantizing ops", "oneDNN 3.13.2 on x86-64", "26 million elements in 75 batches", "2026-11-21"),
+    QDQ_RUN_IF(is_in_releases, "main", "Quantize Dequantize DynamicQuantize Cast", "quantizing ops", "as 3.14 has them", "oneDNN 3.13.2 on x86-64", "26 million elements in 75 batches", "2026-11-21"),
+    QDQ_READ_IF(NULL, "main", "Quantize Dequantize DynamicQuantize Cast", "quantizing ops", "", "op_def.hpp of main"),
     QDQ_READ_IF(NULL, "", "Requantize", "Requantize", "", "its two halves: oneDNN has no Requantize"),
     QDQ_READ_IF(NULL, "", QDQ_MOVING_OPS, "moves", "", "the op schemas of oneDNN Graph 3.14: elements are not computed"),
     QDQ_READ_IF(NULL, "", QDQ_CHOOSING_OPS, "choices and comparisons", "", "the op schemas of oneDNN Graph 3.14: elements are not rounded"),

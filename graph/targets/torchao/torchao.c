@@ -443,7 +443,8 @@ static bool to_float8(const qdq_op_context *ctx) {
 
 // clang-format off
 static const qdq_evidence_row evidence[] = {
-    QDQ_RUN("0.18", ALL, "quantizing ops", "torchao 0.18.0 with PyTorch 2.15.0", "102 million elements in 774 cases, and 320 cases of bounds", "2026-11-21"),
+    QDQ_RUN("0.18", ALL, "quantizing ops", "torchao 0.18.0 with PyTorch 2.15.0", "102 million elements in 774 cases, 320 cases of bounds, 18 million elements at edges", "2026-11-29"),
+    QDQ_READ_IF(NULL, "0.18-ideal", ALL, "quantizing ops", "", "0.18, without x86-64's conversions"),
     QDQ_READ_IF(NULL, "0.11 0.12", ALL, "quantizing ops", "", PRIMITIVES "of 0.12; a few results of 0.11.0"),
     QDQ_READ_IF(NULL, "", "Requantize", "Requantize", "", "its two halves: torchao has no Requantize"),
     QDQ_RUN_IF(to_float8, "", "Cast", "Cast", "to float8", "PyTorch 2.15.0", "24 numbers to each of four dtypes", "2026-11-22"),
