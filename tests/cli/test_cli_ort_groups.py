@@ -164,6 +164,53 @@ class FoldedCodes(Case):
             self.assertIn("2 pairs of weights can saturate, in 1 of 2", found[1][0]["message"])
             self.assertEqual(found[0], found[1])
 
+    def moved_product(self, place, *moves):
+        """The product of stored codes, whose weights move before Quantize, between or behind Dequantize."""
+        g = self.product()
+        _, quantized, real, *others = g["nodes"]
+        before = {"floats": "w", "codes": "k", "reals": "wf"}[place]
+        reader = {"floats": quantized, "codes": real, "reals": others[0]}[place]
+        steps, value = [], before
+        for i, (op, attrs) in enumerate(moves):
+            steps.append(node(op, f"t{i}", value, **attrs))
+            value = f"t{i}"
+        reader["inputs"]["b" if place == "reals" else "x"] = value
+        at = {"floats": 1, "codes": 2, "reals": 3}[place]
+        g["nodes"][at:at] = steps
+        w = next(one for one in g["constants"] if one["name"] == "w")
+        for op, attrs in reversed(moves):
+            if op == "StaticTranspose":
+                rows, columns = w["shape"]
+                w["data"] = [w["data"][i * columns + j] for j in range(columns) for i in range(rows)]
+                w["shape"] = [columns, rows]
+            else:
+                w["shape"] = [len(w["data"])]
+        return g
+
+    def test_moves_of_constants_are_folded(self):
+        transpose, reshape = ("StaticTranspose", {"order": [1, 0]}), ("StaticReshape", {"shape": [4, 2], "special_zero": False})
+        flat = ("StaticReshape", {"shape": [2, 4], "special_zero": False})
+        for place, *moves in (("floats", transpose), ("codes", transpose), ("reals", transpose), ("floats", reshape),
+                              ("codes", reshape), ("codes", flat, transpose), ("floats", flat, transpose, transpose, transpose)):
+            with self.subTest(place, moves=[op for op, _ in moves]):
+                g = self.moved_product(place, *moves)
+                found = self.check(g, "-t", "ort@1.31-avx2", code=0)
+                self.assertEqual([one["rule"] for one in found], ["ort/u8s8-pairs"])
+                self.assertIn("2 pairs of weights can saturate, in 1 of 2", found[0]["message"])
+                for target, wanted in (("ort@1.31-avx2", 128), ("ort@1.31-vnni", 253)):
+                    out = self.json("run", self.write("g.json", g), "-t", target)["outputs"][0]
+                    self.assertEqual(out["first"], [wanted, 0], target)
+                self.qdq("convert", "g.json", "--deployed", "-t", "ort", "-o", "d.json")
+                written = json.loads((self.folder / "d.json").read_text())
+                self.assertNotIn(moves[0][0], [one["op"] for one in written["nodes"]])
+
+    def test_a_reshape_of_dequantized_constants_keeps_groups_away(self):
+        """ONNX Runtime adds no pair behind it, so that the product reads floats, in which no pair saturates."""
+        g = self.moved_product("reals", ("StaticReshape", {"shape": [4, 2], "special_zero": False}))
+        self.assertEqual(self.check(g, "-t", "ort@1.31-avx2", code=0), [])
+        out = self.json("run", self.write("g.json", g), "-t", "ort@1.31-avx2")["outputs"][0]
+        self.assertEqual(out["first"], [253, 0])
+
     def test_codes_that_cannot_saturate_are_silent(self):
         for words in ({"dtype": "uint8"}, {}):
             target = "ort@1.31-avx2" + ("" if words else ":x64quantprecision=1")

@@ -128,7 +128,8 @@ const qdq_pattern qdq_ort_patterns[] = {
     ROW("constant codes", "constant codes", "Quantize", folded_codes, at_basic, NULL),
     ROW("constants", "float constant", "Dequantize", folded, folds_constants, NULL),
 
-    REPEATED_ROW("moved constants", "constant", "StaticTranspose", moved_constant, at_basic, NULL),
+    REPEATED_ROW("moved constants", "constant codes", "Quantize", folded_codes, at_basic, NULL),
+    ROW("moved constants", "constant", "StaticTranspose", moved_constant, at_basic, NULL),
     ROW("moved constants", "constant codes", "StaticTranspose", moved_codes, at_basic, NULL),
     ROW("moved constants", "constant", "StaticReshape", moved_constant, at_basic, NULL),
 

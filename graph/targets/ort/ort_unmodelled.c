@@ -29,6 +29,7 @@ static bool is_elementwise(const qdq_rewriter *r, size_t node) {
 // Finds transposes that follow each other: they become one, or none, and pairs between them are
 // removed. Others are moved through the nodes between them first.
 bool ort_match_transposes(const qdq_rewriter *r, qdq_match *m) {
+    if (r->from->values[r->from->nodes[m->anchor].outputs[0]].constant) return false;  // is folded
     size_t maker = qdq_rewrite_maker(r, r->from->nodes[m->anchor].inputs[0].id);
     while (!qdq_rewrite_is(r, maker, "StaticTranspose") &&
            (is_coder(r, maker) || is_elementwise(r, maker)))
