@@ -65,6 +65,7 @@ qdq_value qdq_copy_node(qdq_graph *to, const qdq_node *node, const char *name,
     if (!made.id) return made;
     qdq_node *copy = &to->nodes[to->node_count - 1];
     copy->names_dtype = node->names_dtype;
+    copy->block_size = node->block_size;
     copy->expanded = node->expanded;
     copy->inferred |= node->inferred;
     copy->dtype_filled |= node->dtype_filled;

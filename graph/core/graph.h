@@ -35,6 +35,7 @@ typedef struct qdq_node {
     const char *original;     // its name in the file that it was read from; NULL: unknown
     const char *original_op;  // op in an ONNX model that it was read from, "Flatten"; NULL: unknown
     bool names_dtype;         // it has output_dtype there
+    int64_t block_size;       // there, where one block may exceed the dim; 0: none, or unknown
     bool expanded;            // it is one of several nodes that stand for that op
     void *attrs;              // the op's attribute struct; the pool owns its arrays
     qdq_value *inputs;        // in the order of the op's ports; id 0: not connected

@@ -19,7 +19,8 @@ typedef struct qdq_id_list {
 // Nodes of the graph before the pass that others take the place of.
 typedef struct qdq_match {
     const qdq_pattern *pattern;
-    size_t anchor;      // index of a node
+    const qdq_target_version *version;  // that decided about the pattern
+    size_t anchor;                      // index of a node
     const char *name;   // of the group, "QLinearConv"; NULL: the name of the pattern
     const char *why;    // why it does not match, if users would like to know
     const char *found;  // a finding, also of nodes that do not match; NULL: there is none

@@ -117,6 +117,7 @@ static void copy_node(qdq_rewriter *r, size_t index) {
 
 static bool build(qdq_rewriter *r, qdq_match *m) {
     const char *result = NULL;
+    r->version = m->version;
     m->pattern->build(r, m);
     for (size_t i = 0; i < m->makes.count; i++) {
         if (!m->made[i].id) return false;

@@ -147,6 +147,7 @@ static bool match_node(qdq_rewriter *r, const qdq_pattern *patterns, size_t coun
         if (patterns[i].anchor && !qdq_rewrite_is(r, node, patterns[i].anchor)) continue;
         r->version = version_for(r, &patterns[i]);
         if (!r->version) continue;
+        m.version = r->version;
         qdq_match_replaces(r, &m, node);
         bool matches = patterns[i].match(r, &m), fits = matches && !overlaps(r, &m);
         if (r->mempool->failed) return false;

@@ -16,9 +16,7 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent / "ort"
 KINDS = {"uint8": ("U8", "B"), "uint16": ("U16", "H"), "int8": ("I8", "b"), "int32": ("I32", "i"), "float32": ("F32", "f")}
 VARIANTS = ["avx2", "vnni", "neon", "dot", "i8mm"]
-NOT_PREDICTED = {
-    "drawn_74_weight_only": "a column that is one block, whose size the graph does not keep",
-}
+NOT_PREDICTED = {}
 NOT_REFUSED = {}
 OPTIONS = ["qdq_matmulnbits_accuracy_level=0", "qdq_matmulnbits_block_size=64", "qdqisint8allowed=1", "x64quantprecision=1"]
 QDQ = None

@@ -37,9 +37,11 @@ static int64_t block_of(const qdq_rewriter *r, const qdq_coder *w) {
                    ? block_sizes[r->version->options[ORT_NBITS_BLOCK_SIZE]]
                    : 0;
     int64_t block = group->count == 2 && group->data[1] == 1 ? group->data[0] : 0;
-    // The only block of a column ends with it, whatever its size was.
+    // The only block of a column ends with it here, and has the size of the model there.
+    int64_t given = r->from->nodes[w->node].block_size;
     while (one < depth) one *= 2;
-    if (block == depth || block == -1) return one;
+    if (block == depth || block == -1)
+        return given >= one && (given & (given - 1)) == 0 ? given : one;
     return block >= LEAST_BLOCK && (block & (block - 1)) == 0 ? block : 0;
 }
 

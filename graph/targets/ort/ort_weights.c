@@ -118,14 +118,36 @@ static bool has_floats(const qdq_rewriter *r, const qdq_node *node, size_t port)
     return ort_has_input(node, port) && ort_is_float_constant(r, node->inputs[port].id);
 }
 
+// Returns the dim of the output channels in ONNX's weights.
+static int channel_axis(const qdq_node *node) {
+    if (strcmp(node->op->name, "MatMul") != 0) return strcmp(node->op->name, "ConvTranspose") == 0;
+    return ((const qdq_matmul_attrs *)node->attrs)->transpose_b != QDQ_TRUE;
+}
+
+// True if the optimizer can quantize a float bias beside codes: the weights have one scale, or one
+// for each output channel.
+static bool fits_bias(const qdq_rewriter *r, const qdq_node *node, const qdq_coder *w) {
+    if (!has_known_scales(w) || w->count == 1) return has_known_scales(w);
+    return w->axis == channel_axis(node) &&
+           w->count == qdq_shape_count(value_at(r, node->inputs[BIAS].id)->type.shape);
+}
+
+// True if a node is one whose float weights and bias the optimizer quantizes. A MatMul is none, and
+// a bias that is no constant list keeps the weights as they are.
+static bool has_quantized_weights(const qdq_rewriter *r, const qdq_node *node) {
+    if (strcmp(node->op->name, "MatMul") == 0 && !ort_is_gemm(node)) return false;
+    return !ort_has_input(node, BIAS) ||
+           (has_floats(r, node, BIAS) && value_at(r, node->inputs[BIAS].id)->type.shape.rank == 1);
+}
+
 bool ort_match_float_weight(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     qdq_coder x = qdq_coder_before(r, node->inputs[A].id),
               w = qdq_coder_before(r, node->inputs[B].id);
     bool weight = has_floats(r, node, B), bias = has_floats(r, node, BIAS);
-    if (!has_known_scales(&x) || x.count != 1 || (!weight && !bias) ||
-        (!weight && !has_known_scales(&w)) || !leads_to_quantize(r, m->anchor) ||
-        (is_reshaped(r, node) && !x.zero_given))
+    if (!has_quantized_weights(r, node) || !has_known_scales(&x) || x.count != 1 ||
+        (!weight && !bias) || (!weight && !fits_bias(r, node, &w)) ||
+        !leads_to_quantize(r, m->anchor) || (is_reshaped(r, node) && !x.zero_given))
         return false;
     for (size_t i = 0; i < node->input_count; i++) qdq_match_reads(r, m, node->inputs[i].id);
     qdq_match_makes(r, m, node->outputs[0]);

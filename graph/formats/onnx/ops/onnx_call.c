@@ -168,6 +168,7 @@ static void note_op(const qdq_onnx_call *call) {
     qdq_node *made = &graph->nodes[graph->node_count - 1];
     made->original_op = qdq_mempool_strdup(&graph->mempool, call->node->proto->op);
     made->names_dtype = qdq_onnx_int(call->node, "output_dtype", 0) != 0;
+    made->block_size = qdq_onnx_int(call->node, "block_size", 0);
 }
 
 qdq_value qdq_onnx_end(qdq_onnx_call *call) {
