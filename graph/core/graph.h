@@ -36,7 +36,7 @@ typedef struct qdq_node {
     const char *original_op;  // op in an ONNX model that it was read from, "Flatten"; NULL: unknown
     bool names_dtype;         // it has output_dtype there
     int64_t block_size;       // there, where one block may exceed the dim; 0: none, or unknown
-    bool expanded;            // it is one of several nodes that stand for that op
+    bool expanded;            // one of several nodes that stand for that op, or for an Einsum
     void *attrs;              // the op's attribute struct; the pool owns its arrays
     qdq_value *inputs;        // in the order of the op's ports; id 0: not connected
     size_t input_count;       // exceeds the number of ports if the last port is variadic

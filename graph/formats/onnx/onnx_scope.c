@@ -308,9 +308,10 @@ static void note_uses(const qdq_onnx_node *node) {
             qdq_graph_note_use(node->im->graph, node->inputs[i]->ref);
 }
 
-// Marks the nodes from number `first` on, which stand for one node of the model, if they are several.
-static void note_expansion(qdq_graph *graph, size_t first) {
-    bool several = graph->node_count > first + 1;
+// Marks the nodes from number `first` on, which stand for one node of the model, if they are
+// several. A product that stands for an Einsum adds in another order than MatMul.
+static void note_expansion(qdq_graph *graph, size_t first, const char *op) {
+    bool several = graph->node_count > first + 1 || strcmp(op, "Einsum") == 0;
     for (size_t i = first; several && i < graph->node_count; i++) graph->nodes[i].expanded = true;
 }
 
@@ -343,7 +344,7 @@ static qdq_status add_node(qdq_onnx_scope *scope, const qdq_onnx_proto *proto) {
         qdq_onnx_convert_constant(&node);
     else
         convert(&node);
-    note_expansion(im->graph, before);
+    note_expansion(im->graph, before, proto->op);
     if (!is_made(&node)) note_uses(&node);
     return im->err->status;
 }
