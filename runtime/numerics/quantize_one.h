@@ -94,6 +94,13 @@ static inline int32_t qdq_wrapping_sum(int32_t a, int32_t b) {
     return sum >> 31 ? -(int32_t)~sum - 1 : (int32_t)sum;
 }
 
+// Keeps a function out of the loops of kernels, which stay small enough to be inlined.
+#if defined(__GNUC__)
+#define QDQ_RARE __attribute__((noinline, unused))
+#else
+#define QDQ_RARE inline
+#endif
+
 // Returns the low bits of an int32 as an integer of the dtype whose range is given.
 static inline int32_t qdq_low_bits(int32_t value, const qdq_range *range) {
     int64_t width = range->greatest - range->least + 1;
@@ -106,8 +113,8 @@ static inline float qdq_bound_step(const qdq_numerics *n, double bound) {
     return qdq_round_to(n->quantize_step_dtype, (float)bound, n);
 }
 
-static inline int32_t qdq_in_float_range(const qdq_numerics *n, float v, int64_t after,
-                                         const qdq_range *range) {
+static QDQ_RARE int32_t qdq_in_float_range(const qdq_numerics *n, float v, int64_t after,
+                                           const qdq_range *range) {
     float low = qdq_bound_step(n, (double)range->quant_min);
     float high = qdq_bound_step(n, (double)range->quant_max);
     double sum = (double)qdq_round_one(n->rounding, v) + (double)after;
