@@ -74,10 +74,18 @@ static bool check_zero_scale(const qdq_op_context *ctx, const char *port) {
     return true;
 }
 
+static bool has_zero(const qdq_floats *scales) {
+    for (size_t i = 0; i < scales->count; i++)
+        if (scales->data[i] == 0) return true;
+    return false;
+}
+
 static bool check_zero_scales(const qdq_op_context *ctx) {
     if (qdq_op_context_is(ctx, "Requantize"))
         return check_zero_scale(ctx, "in_scale") && check_zero_scale(ctx, "out_scale");
-    return !qdq_quantize_attrs_of(ctx) || check_zero_scale(ctx, "scale");
+    const qdq_quantize_attrs *attrs = qdq_quantize_attrs_of(ctx);
+    if (!attrs || (!ctx->inputs[QDQ_PORT_SCALE].given && !has_zero(&attrs->scales))) return true;
+    return check_zero_scale(ctx, "scale");
 }
 
 static bool check_strict(const qdq_op_context *ctx) {
