@@ -595,6 +595,40 @@ class Places(Case):
         self.assertIn("there is no target 'otr@1'", self.qdq("targets", "otr@1", code=2).err)
 
 
+class Bits(Case):
+    """How well the bits of nodes are known."""
+
+    def setUp(self):
+        super().setUp()
+        nodes = [node("Exp", "e", "x"), node("Exp", "f", "e"), node("ReLU", "r", "f")]
+        self.write("g.json", graph(nodes, outputs={"y": "r"}))
+
+    def test_the_last_line_counts_the_nodes_unless_all_are_exact(self):
+        self.assertEqual(self.qdq("check", "g.json").out, "g.json for core: 0 errors, 0 warnings\n")
+        self.assertTrue(self.qdq("check", "g.json", "-t", "ttnn").out.endswith(
+            "g.json for ttnn: 0 errors, 1 warning; bits: 0 of 3 nodes exact, 1 read, 2 unknown ('e', 'f')\n"))
+
+    def test_json_lists_the_nodes(self):
+        bits = self.json("check", "g.json", "-t", "ttnn")["bits"]
+        self.assertEqual([bits[word] for word in ("exact", "read", "close", "unknown")], [0, 1, 0, 2])
+        self.assertEqual([(one["node"], one["op"], one["bits"], one["from_same_inputs"]) for one in bits["nodes"]],
+                         [("e", "Exp", "unknown", False), ("f", "Exp", "unknown", True), ("r", "ReLU", "read", True)])
+        self.assertIsNone(bits["nodes"][0]["evidence"])
+        self.assertEqual(bits["nodes"][2]["evidence"]["kind"], "read from source")
+
+    def test_run_says_it_on_stderr_unless_quiet(self):
+        line = "\nqdq run: ttnn: bits: 0 of 3 nodes exact, 1 read, 2 unknown ('e', 'f')\n"
+        self.assertTrue(self.qdq("run", "g.json", "--fill", 1, "-t", "ttnn").err.endswith(line))
+        self.assertNotIn("bits: ", self.qdq("run", "g.json", "--fill", 1, "-t", "ttnn", "-q").err)
+        self.assertEqual(self.qdq("run", "g.json", "--fill", 1).err, "")
+
+    def test_the_matrix_marks_every_unknown_node_and_counts_exact_ones(self):
+        rows = {one["name"]: one["ttnn"] for one in self.json("check", "g.json", "-t", "all")["nodes"]}
+        self.assertEqual(rows, {"e": "warning", "f": "warning", "r": "ok"})
+        last = next(line for line in self.qdq("check", "g.json", "-t", "all").out.splitlines() if line.startswith("exact bits"))
+        self.assertEqual(last.split()[2:5], ["3/3", "3/3", "3/3"])
+
+
 class Unchecked(Case):
     """A node behind a node with errors is checked in part, and not `ok`."""
 

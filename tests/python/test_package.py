@@ -47,6 +47,16 @@ def built(**attrs):
 
 
 class Graphs(unittest.TestCase):
+    def test_a_check_says_how_well_the_bits_of_each_node_are_known(self):
+        graph = qdq.load(ROOT / "models/digits/int8.json")
+        self.assertEqual(graph.check("core").bits(), {"exact": 17, "read": 0, "close": 0, "unknown": 0})
+        report = graph.check("onednn")
+        self.assertEqual(sum(report.bits().values()), len(report.nodes))
+        conv = next(one for one in report.nodes if one.node == "conv1")
+        self.assertEqual((conv.op, conv.bits, conv.against), ("Convolution", "unknown", ""))
+        behind = next(one for one in report.nodes if one.op == "MaxPool")
+        self.assertEqual((behind.bits, behind.from_same_inputs), ("read", True))
+
     def test_every_kind_of_file_is_loaded(self):
         for path in ("models/attention/graph.json", "tests/onnx/models/quantized.onnx"):
             with self.subTest(path):
