@@ -99,7 +99,8 @@ static const qdq_rule *stricter(const qdq_rule *a, const qdq_rule *b) {
 static void lower_behind(survey *s, const qdq_rule **rules) {
     const qdq_graph *g = s->given;
     const size_t *nodes = find_counterparts(s);
-    const qdq_rule **leads = qdq_mempool_array(s->findings->mempool, g->value_count, sizeof *leads);
+    const qdq_rule **leads =
+        qdq_mempool_array(s->findings->mempool, g->value_count, sizeof(qdq_rule *));
     for (size_t i = 0; nodes && leads && i < g->node_count; i++) {
         const qdq_rule *rule = rules[i];
         for (size_t k = 0; k < g->nodes[i].input_count; k++)
@@ -123,7 +124,8 @@ static size_t node_called(const qdq_graph *graph, const char *name) {
 
 static void apply_findings(survey *s) {
     const qdq_findings *f = s->findings;
-    const qdq_rule **rules = qdq_mempool_array(f->mempool, s->given->node_count, sizeof *rules);
+    const qdq_rule **rules =
+        qdq_mempool_array(f->mempool, s->given->node_count, sizeof(qdq_rule *));
     bool any = false;
     for (size_t i = 0; rules && i < f->bits_limit_count; i++) {
         const qdq_bits_limit *found = &f->bits_limits[i];

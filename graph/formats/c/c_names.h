@@ -16,10 +16,10 @@ typedef struct qdq_c_identifiers {
     size_t capacity;
 } qdq_c_identifiers;
 
-// Returns an identifier with the letters and digits of a name, and _ for anything else: behind
+// Returns an identifier with the letters and digits of `from`, and _ for anything else: behind
 // `otherwise` if C has the identifier, and with a number if it, or one with the same macros, is
 // given. The result is not yet given.
-const char *qdq_c_identifier(qdq_c_identifiers *given, const char *name, const char *otherwise);
+const char *qdq_c_identifier(qdq_c_identifiers *given, const char *from, const char *otherwise);
 // Gives an identifier. False if memory runs out.
 bool qdq_c_give(qdq_c_identifiers *given, const char *identifier);
 // Returns a name in capitals, for macros.
