@@ -272,9 +272,9 @@ static qdq_status check_built(const qdq_graph *graph, qdq_error *err) {
     return QDQ_OK;
 }
 
-// Sets the nodes of `report`, unless it is NULL.
+// `bits`: sets the nodes of the report.
 static qdq_status check(qdq_graph *graph, const qdq_target_version *version,
-                        const qdq_device_request *request, qdq_report *report, qdq_error *err) {
+                        const qdq_device_request *request, bool bits, qdq_error *err) {
     QDQ_TRY(check_built(graph, err));
     if (start(graph)) {
         check_outputs(graph, &graph->checked);
@@ -286,7 +286,7 @@ static qdq_status check(qdq_graph *graph, const qdq_target_version *version,
         qdq_target_version memory = qdq_memory_version(version);
         if (!qdq_check_layouts(graph, &memory, request ? request->device : NULL, &graph->checked))
             return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while checking the graph");
-        QDQ_TRY(check_deployed(graph, version, &graph->checked, report, err));
+        QDQ_TRY(check_deployed(graph, version, &graph->checked, bits ? &graph->report : NULL, err));
         QDQ_TRY(check_memory(graph, memory.target, request, &graph->checked, err));
     }
     return finish(graph, err);
@@ -309,7 +309,7 @@ const qdq_report *qdq_graph_validate_on(qdq_graph *graph, const char *target_nam
     const char *target = target_name ? target_name : qdq_graph_target(graph);
     if (!qdq_target_version_find(target, &version, err) ||
         qdq_device_choose(target, device, &request.device, err) != QDQ_OK ||
-        check(graph, &version, &request, &graph->report, err) != QDQ_OK)
+        check(graph, &version, &request, true, err) != QDQ_OK)
         return NULL;
     return &graph->report;
 }
@@ -320,7 +320,7 @@ const qdq_report *qdq_graph_validate(qdq_graph *graph, const char *target, qdq_e
 
 qdq_status qdq_graph_check(qdq_graph *graph, const qdq_target_version *version,
                            const qdq_device_request *request, qdq_error *err) {
-    QDQ_TRY(check(graph, version, request, NULL, err));
+    QDQ_TRY(check(graph, version, request, false, err));
     const qdq_finding *findings = graph->report.findings;
     for (size_t i = 0; findings && i < graph->report.count; i++) {
         const qdq_finding *finding = &findings[i];
