@@ -18,7 +18,7 @@ Prints a row for each op and dtype: models and elements compared, how many diffe
     SILENT    bits differ although qdq says that they are exact or read
     WARNED    bits are equal although qdq says that they are close or unknown
 
-The exit status is 1 if any row is silent.
+The exit status is 1 if any row is silent, or if nothing was compared.
 """
 
 import argparse
@@ -156,24 +156,34 @@ class Survey:
         near = [one for one in report.nodes if any(one.node.startswith(f"{n}/") for n in names if n)]
         return near or [one for one in report.nodes if one.op == node.op_type]
 
-    def compare_unoptimized(self, kind, model, feeds):
-        target = f"onnx@{self.args.release}-{self.args.cpu}"
-        graph = self.with_values(model) if len(model.graph.node) > 1 else model
+    def of_both(self, kind, target, model, feeds, level):
+        """The results of ONNX Runtime and of qdq, and the report; None if either refuses the model. An exception of qdq
+        that is no finding counts as a difference that nothing announces."""
+        release = f"{target}@{self.args.release}-{self.args.cpu}"
         try:
-            wanted = self.of_peer(graph, feeds, "ORT_DISABLE_ALL")
-        except Exception:
+            wanted = self.of_peer(model, feeds, level)
+        except Exception:  # each of its errors has another class
             wanted = None
+        row = self.rows[target][(kind, "refused")]
         try:
-            got, report = self.of_qdq(graph, feeds, target)
+            got, report = self.of_qdq(model, feeds, release)
         except Exception as why:
-            self.tell(f"onnx {kind}: {str(why)[:160]}")
+            print(f"{release} {kind}: {str(why)[:160]}", file=sys.stderr)
+            row.silent += wanted is not None
+            return None
+        if wanted is not None and got is not None:
+            return wanted, got, report
+        row.refused += wanted is None and got is None
+        row.only_peer += wanted is None and got is not None
+        row.only_here += wanted is not None and got is None
+        return None
+
+    def compare_unoptimized(self, kind, model, feeds):
+        graph = self.with_values(model) if len(model.graph.node) > 1 else model
+        both = self.of_both(kind, "onnx", graph, feeds, "ORT_DISABLE_ALL")
+        if not both:
             return
-        if wanted is None or got is None:
-            first = self.rows["onnx"][(kind, "refused")]
-            first.refused += wanted is None and got is None
-            first.only_peer += wanted is None and got is not None
-            first.only_here += wanted is not None and got is None
-            return
+        wanted, got, report = both
         wrong = set()
         for node in model.graph.node:
             outputs = [o for o in node.output if o in wanted]
@@ -197,22 +207,10 @@ class Survey:
     # ---- Target ort
 
     def compare_deployed(self, kind, model, feeds):
-        target = f"ort@{self.args.release}-{self.args.cpu}"
-        try:
-            wanted = self.of_peer(model, feeds, "ORT_ENABLE_ALL")
-        except Exception:
-            wanted = None
-        try:
-            got, report = self.of_qdq(model, feeds, target)
-        except Exception as why:
-            self.tell(f"ort {kind}: {str(why)[:160]}")
+        both = self.of_both(kind, "ort", model, feeds, "ORT_ENABLE_ALL")
+        if not both:
             return
-        if wanted is None or got is None:
-            row = self.rows["ort"][(kind, "")]
-            row.refused += wanted is None and got is None
-            row.only_peer += wanted is None and got is not None
-            row.only_here += wanted is not None and got is None
-            return
+        wanted, got, report = both
         pairs = [self.different(got[name], wanted[name]) for name in wanted]
         differ = sum(p[0] for p in pairs)
         bits = {one.bits for one in report.nodes}
@@ -224,9 +222,6 @@ class Survey:
             self.rows["ort"][(one.op, "node")].add(1, 0, 0.0, [one.bits], kind)
 
     # ---- Words
-
-    def tell(self, text):
-        print(text, file=sys.stderr)
 
     def keep(self, name, model, feeds):
         if not self.args.failed:
@@ -243,12 +238,16 @@ class Survey:
             print(f"\n{target}@{self.args.release}-{self.args.cpu}, ONNX Runtime {self.ort.__version__}\n")
             print("| " + " | ".join(cells) + " |\n" + "|---" * len(cells) + "|")
             for (op, dtype), row in sorted(rows.items()):
+                if not (row.models or row.silent or row.refused or row.only_peer or row.only_here):
+                    continue
                 counts = f"{row.refused} {row.only_peer} {row.only_here}"
                 worst = f"{row.worst:.2g}" if row.differ else ""
                 words = (op, dtype, row.models, row.equal, row.elements, row.differ, worst, " ".join(sorted(row.bits)))
                 print("| " + " | ".join(map(str, (*words, counts, row.verdict()))) + " |")
                 silent += row.silent
-        return silent
+        compared = sum(row.models for rows in self.rows.values() for row in rows.values())
+        print(f"\n{compared} comparisons, {silent} silent differences")
+        return silent or not compared
 
 
 def cases(args):
