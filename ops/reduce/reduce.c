@@ -19,6 +19,7 @@
 #include "ops/reduce/order/global_pool.h"
 #include "ops/reduce/order/sum_order.h"
 #include "ops/reduce/reduce_axes.h"
+#include "ops/reduce/reduced_dims.h"
 
 typedef struct reduce_params {
     qdq_dtype dtype;
@@ -112,12 +113,7 @@ static void infer(qdq_op_context *ctx) {
 }
 
 static uint32_t dims_of(const qdq_op_context *ctx) {
-    const qdq_reduce_attrs *a = ctx->attrs;
-    int rank = ctx->inputs[0].type.shape.rank;
-    uint32_t dims = 0;
-    for (size_t i = 0; i < a->axes.count; i++)
-        dims |= 1u << (a->axes.data[i] < 0 ? a->axes.data[i] + rank : a->axes.data[i]);
-    return dims;
+    return qdq_reduced_dims(ctx->attrs, ctx->inputs[0].type.shape.rank);
 }
 
 static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_slice_op *op,

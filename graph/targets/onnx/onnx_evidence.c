@@ -4,8 +4,8 @@
 #include "graph/targets/onnx/onnx_evidence.h"
 
 #include "graph/targets/target_ops.h"
-#include "include/qdq/ops/reduce.h"
 #include "include/qdq/ops/spatial.h"
+#include "ops/reduce/reduced_dims.h"
 #include "runtime/base/words.h"
 
 //---- Conditions -------------------------------------------------------------
@@ -32,10 +32,7 @@ static bool adds_rows(const qdq_op_context *ctx) { return qdq_is_float32(ctx) &&
 static bool is_no_image_mean(const qdq_op_context *ctx) {
     const qdq_reduce_attrs *a = ctx->attrs;
     int rank = ctx->inputs[0].type.shape.rank;
-    uint32_t dims = 0;
-    for (size_t i = 0; i < a->axes.count; i++)
-        dims |= 1u << (a->axes.data[i] < 0 ? a->axes.data[i] + rank : a->axes.data[i]);
-    return qdq_is_float32(ctx) && (rank < 3 || dims != (1u << rank) - 4);
+    return qdq_is_float32(ctx) && (rank < 3 || qdq_reduced_dims(a, rank) != (1u << rank) - 4);
 }
 
 static bool is_nearest(const qdq_op_context *ctx) {

@@ -4,7 +4,7 @@
 
 #include "graph/core/copy.h"
 #include "include/qdq/ops/products.h"
-#include "include/qdq/ops/reduce.h"
+#include "ops/reduce/reduced_dims.h"
 
 //---- Units ------------------------------------------------------------------
 
@@ -40,10 +40,7 @@ bool ort_is_float_constant(const qdq_rewriter *r, uint32_t value) {
 bool ort_is_spatial_mean(const qdq_rewriter *r, const qdq_node *mean) {
     const qdq_reduce_attrs *a = mean->attrs;
     int rank = r->from->values[mean->inputs[0].id].type.shape.rank;
-    uint32_t dims = 0;
-    for (size_t i = 0; i < a->axes.count; i++)
-        dims |= 1u << (a->axes.data[i] < 0 ? a->axes.data[i] + rank : a->axes.data[i]);
-    return a->keep_dims == QDQ_TRUE && rank > 2 && dims == (1u << rank) - 4;
+    return a->keep_dims == QDQ_TRUE && rank > 2 && qdq_reduced_dims(a, rank) == (1u << rank) - 4;
 }
 
 bool ort_has_input(const qdq_node *node, size_t port) {
