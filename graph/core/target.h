@@ -97,7 +97,7 @@ struct qdq_target_version {
     const char *name;  // NULL if the target has no versions
     int release, variant;
     int options[QDQ_MAX_TARGET_OPTIONS];  // indices of words
-    bool given_numerics;  // compute in place of its own, and take lenient parameters that are known
+    bool given_numerics;  // the caller gave the numerics, which also take lenient constants
 };
 
 // Finds "TARGET" (the default of its newest release) or "TARGET@VERSION", either with options

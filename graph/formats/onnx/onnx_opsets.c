@@ -18,7 +18,7 @@
 #define NIBBLES (QDQ_SET(INT4) | QDQ_SET(UINT4))
 #define PAIRS (QDQ_SET(INT2) | QDQ_SET(UINT2))
 
-// What ops of ai.onnx have from opset `since` on: dtypes of inputs and outputs, or attributes.
+// Dtypes or attributes that ops of ai.onnx take from opset `since` on.
 typedef struct row {
     int since;
     qdq_dtype_set dtypes;

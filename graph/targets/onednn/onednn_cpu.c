@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What oneDNN's CPU backend runs of quantizing ops, and results that depend on which of its kernels
-// runs. Measured with oneDNN 3.13.2, limited to AVX2 and unlimited.
+// Checks the limits of oneDNN's CPU backend on quantizing ops, and results that depend on its
+// choice of a kernel. Measured with oneDNN 3.13.2, limited to AVX2 and unlimited.
 #include <math.h>
 
 #include "graph/targets/checks.h"

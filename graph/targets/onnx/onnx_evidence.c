@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of the bits of target onnx: for each version and op the backend that they were
-// compared with. tools/peers/renew.py compares all ops with a release of ONNX Runtime.
+// The evidence of target onnx: the backend with which the bits of each op were compared, by
+// version. tools/peers/renew.py compares all ops with a release of ONNX Runtime.
 #include "graph/targets/onnx/onnx_evidence.h"
 
 #include "graph/targets/target_ops.h"
@@ -27,8 +27,8 @@ static bool is_rounded_once(const qdq_op_context *ctx) {
 // Before opset 19, ONNX Runtime adds the columns of a window first.
 static bool adds_rows(const qdq_op_context *ctx) { return qdq_is_float32(ctx) && ctx->opset >= 19; }
 
-// True for a mean that is none over all positions of an image, which ONNX Runtime adds in another
-// order for ReduceMean than for GlobalAveragePool.
+// True unless the mean covers all positions of an image: ONNX Runtime adds these in another order
+// for ReduceMean than for GlobalAveragePool.
 static bool is_no_image_mean(const qdq_op_context *ctx) {
     const qdq_reduce_attrs *a = ctx->attrs;
     int rank = ctx->inputs[0].type.shape.rank;
@@ -58,7 +58,7 @@ static bool only_moves(const qdq_op_context *ctx) {
 #define OLD_PEER "ONNX Runtime 1.29.0 without optimizations on a CPU with AVX2"
 
 #define CODERS "Quantize Dequantize DynamicQuantize Requantize", "quantizing ops", ""
-// Float ops whose sums and formulas are those of ONNX Runtime.
+// Float ops with the sums and formulas of ONNX Runtime.
 #define FLOAT_OPS                                                                             \
     "BatchNormInference HardSwish HardSigmoid Sigmoid Tanh Exp Erf GELU ReduceSum LayerNorm " \
     "MatMul Convolution",                                                                     \

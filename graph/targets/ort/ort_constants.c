@@ -34,8 +34,8 @@ bool ort_same_constant(const qdq_rewriter *r, uint32_t a, uint32_t b) {
     return i && k && memcmp(i, k, bytes) == 0;
 }
 
-// Returns the number of nodes of ONNX Runtime that read a value, where each reader of a Dequantize
-// has one of its own.
+// Returns the number of nodes of ONNX Runtime that read a value: it copies a Dequantize for each
+// reader.
 static size_t node_count(const qdq_rewriter *r, uint32_t value) {
     size_t count = 0, last = SIZE_MAX;
     for (size_t i = 0; i < qdq_rewrite_reader_count(r, value); i++) {

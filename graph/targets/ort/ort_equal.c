@@ -124,8 +124,8 @@ static bool returns(const qdq_rewriter *r, const qdq_node *node) {
     return false;
 }
 
-// True if a node may be merged: it reads something, and no Dequantize, because ONNX Runtime gives
-// each reader one of its own.
+// True if a node may be merged: it reads something, and no Dequantize, because ONNX Runtime
+// copies a Dequantize for each reader.
 static bool may_merge(const qdq_rewriter *r, const qdq_node *node) {
     bool reads = false;
     if (strcmp(node->op->name, "Dequantize") == 0) return false;

@@ -18,7 +18,7 @@ static void set_group(qdq_onnx_call *call, qdq_shape x, int axis, int64_t block)
     qdq_onnx_set_ints(call, "group_shape", group, (size_t)x.rank);
 }
 
-// Sets which elements of x share a scale, by its shape: one, those of a channel, or blocks.
+// Sets the qtype by the shape of the scale: one for x, one for each channel, or one for each block.
 static bool set_granularity(qdq_onnx_call *call, int64_t block) {
     qdq_onnx_node *node = call->node;
     qdq_shape x = node->inputs[0]->shape, scale = node->inputs[1]->shape;
