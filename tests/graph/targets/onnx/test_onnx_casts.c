@@ -2,6 +2,7 @@
 // Cast on target `onnx` against ONNX Runtime on x86-64, recorded by tools/peers/onnx_casts.py:
 // every value of the small floats and float32 of any size to bool and integers, also NaN and
 // numbers out of range.
+#include "tests/crc32.h"
 #include "tests/graph/targets/onnx/onnx_casts.h"
 #include "tests/ops/oracle.h"
 
@@ -28,16 +29,6 @@ static size_t values_of(qdq_dtype dtype, float *x) {
             qdq_widen_float(dtype, bits == 8 ? (const void *)&narrow : &wide, &x[i], 1);
     }
     return count;
-}
-
-static uint32_t crc32_of(const unsigned char *data, size_t size) {
-    uint32_t table[256], crc = 0xFFFFFFFFu;
-    for (uint32_t i = 0; i < 256; i++) {
-        table[i] = i;
-        for (int k = 0; k < 8; k++) table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xEDB88320u : 0);
-    }
-    for (size_t i = 0; i < size; i++) crc = table[(crc ^ data[i]) & 0xFF] ^ crc >> 8;
-    return ~crc;
 }
 
 static uint32_t crc_of_casts(const char *target, qdq_dtype from, qdq_dtype to) {

@@ -4,6 +4,7 @@
 // scale for all, along each dim and in blocks; x and scale have the same dtype. Releases and
 // processors differ in ties, in NaN and beyond +-2^31, and 1.32 divides float16 in float16.
 #include "graph/core/graph.h"
+#include "tests/crc32.h"
 #include "tests/graph/targets/onnx/onnx_quantize_1_29_x86.h"
 #include "tests/graph/targets/onnx/onnx_quantize_1_31_arm.h"
 #include "tests/graph/targets/onnx/onnx_quantize_1_31_x86.h"
@@ -47,16 +48,6 @@ static const float *floats(void) {
         x[i] = i % 2 ? unit_float_of_bits((uint32_t)(i * 2654435761u))
                      : ((float)(i * 40503 / 16 % 2001) - 1000) * 0.125f;
     return x;
-}
-
-static uint32_t crc32_of(const unsigned char *data, size_t size) {
-    uint32_t table[256], crc = 0xFFFFFFFFu;
-    for (uint32_t i = 0; i < 256; i++) {
-        table[i] = i;
-        for (int k = 0; k < 8; k++) table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xEDB88320u : 0);
-    }
-    for (size_t i = 0; i < size; i++) crc = table[(crc ^ data[i]) & 0xFF] ^ crc >> 8;
-    return ~crc;
 }
 
 //---- Comparing --------------------------------------------------------------

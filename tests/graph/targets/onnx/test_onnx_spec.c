@@ -2,6 +2,7 @@
 // Target `onnx@spec` against results of ONNX's reference implementation, recorded by
 // tools/peers/onnx_spec.py: QuantizeLinear with quotients near halves, in every type of x and
 // y_scale, and DequantizeLinear of its codes.
+#include "tests/crc32.h"
 #include "tests/graph/targets/onnx/onnx_spec.h"
 #include "tests/ops/small_example.h"
 
@@ -21,17 +22,6 @@ static const struct {
 static const struct {
     int axis, block;  // axis -1: one scale for all
 } forms[7] = {{-1, 0}, {0, 0}, {1, 0}, {2, 0}, {2, 7}, {1, 5}, {0, 3}};
-
-static uint32_t crc32_of(const void *data, size_t size) {
-    const unsigned char *byte = data;
-    uint32_t table[256], crc = 0xFFFFFFFFu;
-    for (uint32_t i = 0; i < 256; i++) {
-        table[i] = i;
-        for (int k = 0; k < 8; k++) table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xEDB88320u : 0);
-    }
-    for (size_t i = 0; i < size; i++) crc = table[(crc ^ byte[i]) & 0xFF] ^ crc >> 8;
-    return ~crc;
-}
 
 static void make_x(qdq_dtype dtype, uint32_t *bits) {
     for (uint64_t i = 0; i < COUNT; i++) {
