@@ -20,6 +20,7 @@ bool qdq_draft_start(qdq_draft *draft) {
     draft->operations_left = qdq_fold_operations(graph);
     draft->shared = QDQ_MEMPOOL_NEW(draft->mempool, qdq_shared);
     if (!draft->values || !draft->nodes || !draft->shared) return false;
+    draft->shared->mempool = draft->mempool;
     for (size_t i = 0; i < graph->node_count; i++)
         draft->nodes[i] = (qdq_draft_node){.inputs = graph->nodes[i].inputs};
     for (size_t i = 0; i < graph->value_count; i++) {

@@ -34,14 +34,14 @@ typedef struct qdq_node {
     const char *name;
     const char *original;     // its name in the file that it was read from; NULL: unknown
     const char *original_op;  // op in an ONNX model that it was read from, "Flatten"; NULL: unknown
-    bool names_dtype;         // it has output_dtype there
-    int64_t block_size;       // there, where one block may exceed the dim; 0: none, or unknown
-    bool expanded;            // one of several nodes that stand for that op, or for an Einsum
-    void *attrs;              // the op's attribute struct; the pool owns its arrays
-    qdq_value *inputs;        // in the order of the op's ports; id 0: not connected
-    size_t input_count;       // exceeds the number of ports if the last port is variadic
+    int64_t block_size;  // in that model, where one block may exceed the dim; 0: none, or unknown
+    void *attrs;         // the op's attribute struct; the pool owns its arrays
+    qdq_value *inputs;   // in the order of the op's ports; id 0: not connected
+    size_t input_count;  // exceeds the number of ports if the last port is variadic
     uint32_t outputs[QDQ_MAX_OUTPUTS];  // value ids
     size_t output_count;
+    bool expanded;      // one of several nodes that stand for `original_op`, or for an Einsum
+    bool names_dtype;   // it has output_dtype in the ONNX model
     bool inferred;      // the op filled in attributes, a qtype
     bool dtype_filled;  // the graph's own target filled in `dtype`
     bool dtype_kept;    // `dtype` is the core's default, written because the graph has two targets

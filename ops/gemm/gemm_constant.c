@@ -47,7 +47,7 @@ const void *qdq_gemm_find_packed(const qdq_gemm *g, const qdq_op_context *ctx,
 bool qdq_gemm_add_packed(const qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *to,
                          const qdq_gemm_known *known, size_t form, const void *packed) {
     key k = key_of(g, ctx, known, form);
-    return qdq_shared_add(to->shared, to->mempool, &k, sizeof k, packed);
+    return qdq_shared_add(to->shared, &k, sizeof k, packed);
 }
 
 // The fields that packing sets.

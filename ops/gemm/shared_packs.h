@@ -6,10 +6,9 @@
 
 #include "runtime/base/mempool.h"
 
-enum { QDQ_SHARED_BUCKETS = 1024 };
-
 typedef struct qdq_shared {
-    struct qdq_shared_item *buckets[QDQ_SHARED_BUCKETS];
+    qdq_mempool *mempool;              // of the table; the values lie elsewhere
+    struct qdq_shared_item **buckets;  // NULL until the first value is added
 } qdq_shared;
 
 // Returns the value added with the same key, NULL if there is none. Keys are compared byte by byte.
@@ -17,7 +16,6 @@ typedef struct qdq_shared {
 const void *qdq_shared_find(const qdq_shared *shared, const void *key, size_t bytes);
 
 // Adds `value`; the key is copied. False when memory runs out.
-bool qdq_shared_add(qdq_shared *shared, qdq_mempool *mempool, const void *key, size_t bytes,
-                    const void *value);
+bool qdq_shared_add(qdq_shared *shared, const void *key, size_t bytes, const void *value);
 
 #endif

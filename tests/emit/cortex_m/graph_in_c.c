@@ -7,7 +7,7 @@
 
 #include "startup.h"
 
-enum { HEAP_BYTES = 19 << 10, COUNT = 8 };
+enum { HEAP_BYTES = 17 << 10, COUNT = 8 };
 
 static _Alignas(64) char heap[HEAP_BYTES];
 static size_t used, most;
