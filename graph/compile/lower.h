@@ -86,7 +86,7 @@ typedef struct qdq_draft_value {
     bool loaded;          // an input or a constant that is already copied into the arena
     bool cut;             // an input of a tiled plan that each reader cuts from the caller's rows
     bool read;            // by a step other than its own
-    bool stacked;         // its dims but the last are folded into height before tiles are cut
+    int stacked_dims;     // its first dims, which become rows of one matrix of tiles; 0: none
     size_t made_step;     // QDQ_NO_STEP: an input or a constant
     size_t first_step;    // the first step that computes it or, if it is cut, reads it
     size_t last_step;     // the last step that reads or computes it
@@ -133,10 +133,9 @@ qdq_status qdq_storage_check(const qdq_graph *graph, const qdq_compile_options *
 qdq_storage qdq_storage_of(const qdq_compile_options *options);
 // Sets `kept` of the values that the options name, or of all, and `cut` of inputs.
 void qdq_draft_store(qdq_draft *draft);
-// Decides which values of a tiled plan are stacked, once all steps are known: values that only
-// chains and reductions compute and read, if stacking takes fewer tiles. Kept values, operands and
-// results of tensor ops, and all values of a plan that goes node by node are padded in each plane,
-// as ttnn pads them; so are the values of a step that has to walk tiles.
+// Decides which values of a tiled plan are stacked, once all steps are known, if stacking takes
+// fewer tiles. Kept values and all values of a plan that goes node by node are padded in each
+// plane, as ttnn pads them; so are the values of a step that has to walk tiles.
 void qdq_draft_stack(qdq_draft *draft);
 // Returns the shape that is cut into tiles: [rows, cols] for a stacked value.
 qdq_shape qdq_draft_shape_in_tiles(const qdq_draft_value *v);

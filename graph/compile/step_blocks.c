@@ -41,7 +41,7 @@ static qdq_tiling tiling_of(const qdq_step *step) {
 }
 
 // True if tile i holds the same elements in all values that the step reads or stores in tiles.
-// Stacked and unstacked values may meet in a step.
+// Values that are stacked in several ways may meet in a step.
 static bool tiles_agree(const qdq_step *step) {
     for (size_t i = 0; i < step->link_count; i++) {
         const qdq_link *link = &step->links[i];

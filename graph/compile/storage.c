@@ -85,25 +85,30 @@ void qdq_draft_store(qdq_draft *draft) {
 
 //---- Tiles ------------------------------------------------------------------
 
-// Returns the shape with all dims but the last folded into height.
-static qdq_shape stacked_shape(qdq_shape shape) {
-    if (shape.rank < 3) return shape;
-    int64_t rows = 1;
-    for (int i = 0; i < shape.rank - 1; i++) rows *= shape.dims[i];
-    return QDQ_SHAPE(rows, shape.dims[shape.rank - 1]);
+// Returns the matrix of a tensor whose first `dims` dims become rows and the others columns.
+static qdq_shape stacked_shape(qdq_shape shape, int dims) {
+    int64_t rows = 1, cols = 1;
+    for (int i = 0; i < shape.rank; i++) *(i < dims ? &rows : &cols) *= shape.dims[i];
+    return QDQ_SHAPE(rows, cols);
 }
 
 qdq_shape qdq_draft_shape_in_tiles(const qdq_draft_value *v) {
-    return v->stacked ? stacked_shape(v->type.shape) : v->type.shape;
+    return v->stacked_dims ? stacked_shape(v->type.shape, v->stacked_dims) : v->type.shape;
 }
 
-// True if stacking needs fewer tiles for a value whose steps would take strips from the tiles of
-// its planes. A step that meets stacked and unstacked values takes strips, so stacking other values
-// could end a walk over tiles.
-static bool gains(const qdq_draft_value *v) {
-    qdq_tiling planes = qdq_tiling_of(v->type.shape);
-    qdq_tiling stacked = qdq_tiling_of(stacked_shape(v->type.shape));
-    return stacked.tiles < planes.tiles && !qdq_suits_tiles(&planes);
+// Returns how many leading dims become rows so that a value takes the fewest tiles; 0: each plane
+// of the last two dims is padded, because its tiles suit steps that walk tiles, or because no
+// matrix takes fewer. A step that meets values of several kinds takes strips.
+static int dims_to_stack(qdq_shape shape) {
+    qdq_tiling planes = qdq_tiling_of(shape);
+    size_t tiles = planes.tiles;
+    int best = 0;
+    if (shape.rank < 3 || qdq_suits_tiles(&planes)) return 0;
+    for (int dims = shape.rank - 1; dims > 0; dims--) {
+        qdq_tiling stacked = qdq_tiling_of(stacked_shape(shape, dims));
+        if (stacked.tiles < tiles) tiles = stacked.tiles, best = dims;
+    }
+    return best;
 }
 
 // True if a step that computes or reads this value walks tiles because the elements share bytes or
@@ -115,16 +120,7 @@ static bool needs_whole_tiles(const qdq_draft *draft, uint32_t id) {
            (draft->graph->values[id].kind != QDQ_VALUE_CONSTANT && (v->read || v->kept));
 }
 
-static void unstack(qdq_draft *draft, uint32_t id) { draft->values[id].stacked = false; }
-
-// Unstacks the operands and results of a tensor op, which reads and writes the tiles of its node's
-// shapes.
-static void unstack_operands(qdq_draft *draft, const qdq_draft_step *step) {
-    const qdq_node *node = step->tensor_op_node;
-    for (size_t i = 0; node && i < node->input_count; i++)
-        unstack(draft, step->tensor_op_inputs[i].id);
-    for (size_t i = 0; node && i < node->output_count; i++) unstack(draft, node->outputs[i]);
-}
+static void unstack(qdq_draft *draft, uint32_t id) { draft->values[id].stacked_dims = 0; }
 
 // Unstacks values of a step that has to walk tiles: it has one order of tiles for all its values.
 static void unstack_whole_tiles(qdq_draft *draft, const qdq_draft_step *step) {
@@ -144,12 +140,10 @@ void qdq_draft_stack(qdq_draft *draft) {
     if (!draft->storage.tiled || draft->storage.node_by_node) return;
     for (size_t i = 1; i < draft->graph->value_count; i++) {
         qdq_draft_value *v = &draft->values[i];
-        v->stacked = !v->kept && qdq_tile_is_plain(v->type.dtype) && gains(v);
+        if (!v->kept && qdq_tile_is_plain(v->type.dtype))
+            v->stacked_dims = dims_to_stack(v->type.shape);
     }
-    for (size_t i = 0; i < draft->step_count; i++) {
-        unstack_operands(draft, &draft->steps[i]);
-        unstack_whole_tiles(draft, &draft->steps[i]);
-    }
+    for (size_t i = 0; i < draft->step_count; i++) unstack_whole_tiles(draft, &draft->steps[i]);
 }
 
 //---- The lists of a plan ----------------------------------------------------

@@ -21,7 +21,7 @@ typedef struct qdq_plan_value {
     qdq_dtype dtype;
     qdq_shape shape;
     // The last two dims rounded up to 32; [32, n] for rank 0 and 1. In a tiled plan without a
-    // device all dims but the last may be folded into height: [rows, cols], rounded up.
+    // device the value may be cut as one matrix: [rows, cols], rounded up, rows of its first dims.
     qdq_shape padded_shape;
     size_t tiles;   // 0: row-major
     size_t bytes;   // of all tiles, or of the elements

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value of a tiled plan that only chains and reductions make and read lies in tiles with all dims
-// but the last folded into height. Kept values, operands and results of tensor ops, and plans with
-// a device pad each plane. The bits stay those of a streamed run.
+// A value of a tiled plan lies in the tiles of one matrix, whose rows are its first dims, if it
+// then takes fewer tiles. Kept values and plans with a device pad each plane. The bits stay the
+// same as in a streamed run.
 #include <qdq/qdq.h>
 
 #include "tests/unit.h"
@@ -33,11 +33,13 @@ typedef struct tile_count {
 } tile_count;
 
 static const tile_count stacked[] = {
-    {{4, {64, 64, 3, 3}}, 384, {2, {12288, 32}}},     // 12,288 rows of 3; each plane: 4,096
-    {{4, {2, 5, 14, 14}}, 5, {2, {160, 32}}},         // 140 rows of 14; each plane: 10
-    {{3, {3, 50, 70}}, 15, {2, {160, 96}}},           // 150 rows of 70; each plane: 3 * 2 * 3
-    {{5, {7, 1, 1, 1, 40}}, 2, {2, {32, 64}}},        // 7 rows of 40; each plane: 14
-    {{3, {16, 10, 300}}, 50, {2, {160, 320}}},        // 5 * 10; each plane: 10
+    {{4, {64, 64, 3, 3}}, 36, {2, {64, 576}}},    // 64 rows of 576; each plane: 4,096
+    {{4, {360, 16, 4, 4}}, 96, {2, {384, 256}}},  // 12 * 8; 5,760 rows of 16: 180
+    {{4, {45, 3, 5, 8}}, 8, {2, {64, 128}}},      // 45 rows of 120: 2 * 4; 135 rows of 40: 5 * 2
+    {{4, {2, 5, 14, 14}}, 5, {2, {160, 32}}},     // 140 rows of 14; each plane: 10
+    {{3, {3, 50, 70}}, 15, {2, {160, 96}}},       // 150 rows of 70; each plane: 3 * 2 * 3
+    {{5, {7, 1, 1, 1, 40}}, 2, {2, {32, 64}}},    // 7 rows of 40; each plane: 14
+    {{3, {16, 10, 300}}, 50, {2, {160, 320}}},    // 5 * 10; each plane: 10
     {{3, {16, 100, 300}}, 640, {3, {16, 128, 320}}},  // planes fill 73 % of 4 * 10 tiles
     {{3, {8, 64, 65}}, 48, {3, {8, 64, 96}}},         // whole tiles down each plane: no gain
     {{3, {2, 31, 5}}, 2, {3, {2, 32, 32}}},           // 62 rows of 5 take 2 tiles, too
@@ -58,7 +60,7 @@ static qdq_graph *fork_of(qdq_shape shape) {
     return g;
 }
 
-static void outer_dims_fold_into_height_where_this_saves_tiles(void **state) {
+static void outer_dims_become_rows_where_this_saves_tiles(void **state) {
     (void)state;
     static const char *const names[] = {"x", "q", "a", "b"};
     for (size_t i = 0; i < UNIT_COUNT(stacked); i++) {
@@ -179,16 +181,16 @@ static void a_parameter_with_other_tiles_is_read_by_strips(void **state) {
     qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
 }
 
-// Codes of int4 share bytes in tiles, but a constant lies in rows: 300 planes of 2 rows fold into
-// 600 rows, 19 tiles; 5 planes of 17 rows fold into 3 rows of 10 tiles, full enough to walk. Kept
-// codes lie in the tiles of their planes, and so do their readers.
+// Codes of int4 share bytes in tiles, but a constant lies in rows: 300 planes of 2 rows become
+// 300 rows of 16, 10 tiles; 5 planes of 17 rows fold into 3 rows of 10 tiles, full enough to walk.
+// Kept codes lie in the tiles of their planes, and so do their readers.
 static void packed_constants_let_their_readers_fold(void **state) {
     (void)state;
     static const struct {
         qdq_shape shape;
         size_t tiles, tiles_if_kept;
         bool walks;
-    } cases[] = {{{3, {300, 2, 8}}, 19, 300, false}, {{3, {5, 17, 300}}, 30, 50, true}};
+    } cases[] = {{{3, {300, 2, 8}}, 10, 300, false}, {{3, {5, 17, 300}}, 30, 50, true}};
     static const int8_t codes[5 * 17 * 300] = {1, -2, 3};
     static const char *const c_name[] = {"c"};
     for (size_t i = 0; i < 2 * UNIT_COUNT(cases); i++) {
@@ -226,7 +228,7 @@ static void a_step_with_tiles_of_both_kinds_goes_by_strips(void **state) {
 }
 
 // x -> h, which a product reads and q is made of; the product p -> n. Two nodes read q, and two n.
-static void operands_and_results_of_tensor_ops_pad_each_plane(void **state) {
+static void operands_and_results_of_tensor_ops_are_stacked(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create("product", NULL);
     qdq_value h = qdq_relu(g, qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(3, 5, 40)), named("h"));
@@ -240,36 +242,32 @@ static void operands_and_results_of_tensor_ops_pad_each_plane(void **state) {
     }
     qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.tiled = true}, NULL);
     assert_int_equal(find(plan, "x")->tiles, 2);  // 15 rows of 40
-    assert_int_equal(find(plan, "h")->tiles, 6);  // 3 planes of 5 x 40
+    assert_int_equal(find(plan, "h")->tiles, 2);
     assert_int_equal(find(plan, "q")->tiles, 2);
-    assert_int_equal(find(plan, "w")->tiles, 6);  // 3 planes of 40 x 7
+    assert_int_equal(find(plan, "w")->tiles, 4);  // 120 rows of 7
     assert_int_equal(find(plan, "n")->tiles, 1);  // 15 rows of 7
     qdq_plan_destroy(plan), qdq_graph_destroy(g);
 }
 
-// int8 [8, 5, 8] in 8 tiles, one for each plane, has the bytes of float32 in 2 tiles of 40 rows. a
-// is read by a tensor op, and b is made of it by the last step that reads it.
+// float32 [8, 5, 8] in 2 tiles of 40 rows has the bytes of int8 in 8 tiles, one for each plane,
+// because it is kept. The step that reads the last of `a` computes b.
 static void values_of_other_tiles_do_not_share_memory_in_place(void **state) {
     (void)state;
+    static const char *const names[] = {"b"};
+    const qdq_compile_options options = {.tiled = true, .keep = names, .keep_count = 1};
     qdq_graph *g = qdq_graph_create("in place", NULL);
-    qdq_value x = qdq_input(g, "x", QDQ_INT8, QDQ_SHAPE(8, 5, 8));
-    qdq_value a = qdq_requantize(g, x,
-                                 (qdq_requantize_attrs){.name = "a",
-                                                        .in_scales = QDQ_SCALE(0.5f),
-                                                        .out_scales = QDQ_SCALE(0.25f)});
-    qdq_value t = qdq_transpose(g, a, (qdq_transpose_attrs){.order = QDQ_INTS(0, 2, 1)});
-    qdq_value r = qdq_requantize(
-        g, a, (qdq_requantize_attrs){.in_scales = QDQ_SCALE(0.5f), .out_scales = QDQ_SCALE(0.25f)});
-    qdq_value b = qdq_dequantize(
-        g, a, (qdq_dequantize_attrs){.name = "b", .scales = QDQ_SCALE(0.5f), .dtype = QDQ_FLOAT32});
-    qdq_output(g, "t", t);
-    qdq_output(g, "r", r);
-    qdq_output(g, "c", qdq_relu(g, b, named("c")));
-    qdq_output(g, "d", qdq_abs(g, b, named("d")));
-    qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.tiled = true}, NULL);
+    qdq_value a = qdq_relu(g, qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(8, 5, 8)), named("a"));
+    qdq_output(g, "t", qdq_transpose(g, a, (qdq_transpose_attrs){.order = QDQ_INTS(0, 2, 1)}));
+    qdq_output(g, "s", qdq_sqrt(g, a, named("s")));  // a link of the step that computes a
+    qdq_value b = qdq_quantize(g, a, by_one_scale("b"));
+    qdq_dequantize_attrs d = {.scales = QDQ_SCALE(0.5f), .dtype = QDQ_FLOAT32};
+    qdq_output(g, "c", qdq_dequantize(g, b, d));
+    qdq_output(g, "d", qdq_abs(g, qdq_dequantize(g, b, d), named("d")));
+    qdq_plan *plan = qdq_graph_compile(g, &options, NULL);
     const qdq_plan_value *from = find(plan, "a"), *to = find(plan, "b");
-    assert_int_equal(from->bytes, 8 * 1024);
-    assert_int_equal(to->bytes, 2 * 4096);
+    assert_int_equal(from->bytes, 2 * 4096);
+    assert_int_equal(to->bytes, 8 * 1024);
+    assert_int_equal(from->last_step, to->first_step);
     assert_true(from->offset + from->bytes <= to->offset || to->offset + to->bytes <= from->offset);
     qdq_plan_destroy(plan), qdq_graph_destroy(g);
 }
@@ -505,14 +503,14 @@ static void random_graphs_give_the_bits_of_a_streamed_run(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(outer_dims_fold_into_height_where_this_saves_tiles),
+        cmocka_unit_test(outer_dims_become_rows_where_this_saves_tiles),
         cmocka_unit_test(sparse_tiles_and_narrow_rows_that_end_in_a_tile_go_by_strips),
         cmocka_unit_test(devices_and_plans_node_by_node_pad_each_plane),
         cmocka_unit_test(a_kept_value_pads_each_plane_and_its_neighbours_fold),
         cmocka_unit_test(a_parameter_with_other_tiles_is_read_by_strips),
         cmocka_unit_test(packed_constants_let_their_readers_fold),
         cmocka_unit_test(a_step_with_tiles_of_both_kinds_goes_by_strips),
-        cmocka_unit_test(operands_and_results_of_tensor_ops_pad_each_plane),
+        cmocka_unit_test(operands_and_results_of_tensor_ops_are_stacked),
         cmocka_unit_test(values_of_other_tiles_do_not_share_memory_in_place),
         cmocka_unit_test(random_graphs_give_the_bits_of_a_streamed_run),
     };
