@@ -373,7 +373,7 @@ int run_bench(const options *opt) {
     int code = session_open(&b.session, &filled);
     b.compile_options.parallel = b.session.exec_options.parallel;
     const qdq_compile_options *c = &b.compile_options;
-    bool one_mode = c->materialize || c->tiled || c->keep_all || c->keep_count ||
+    bool one_mode = c->materialize || c->layout == QDQ_PLAN_TILES || c->keep_all || c->keep_count ||
                     c->float_storage || qdq_plan_device(b.session.plan);
     if (code == EXIT_OK && !one_mode)
         code = session_open_mode(&b.other, &b.session, &filled, !opt->compile.fast);

@@ -128,8 +128,15 @@ static bool keeps_all(const string_list *keep) {
 }
 
 bool compile_options_of(const options *opt, qdq_compile_options *out) {
+    if (opt->compile.rows && opt->compile.tiles) {
+        (void)tell_failure(QDQ_ERR_ARGUMENT,
+                           "--rows and --tiles are both given, wanted one of them");
+        return false;
+    }
     *out = (qdq_compile_options){.target = opt->load.target,
-                                 .tiled = opt->compile.tiled,
+                                 .layout = opt->compile.rows    ? QDQ_PLAN_ROWS
+                                           : opt->compile.tiles ? QDQ_PLAN_TILES
+                                                                : QDQ_PLAN_DEFAULT,
                                  .keep_all = keeps_all(&opt->compile.keep),
                                  .materialize = opt->compile.materialize,
                                  .fast = opt->compile.fast,

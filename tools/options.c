@@ -34,7 +34,7 @@ typedef struct option_row {
     size_t offset;
     size_t own;            // bytes of the command's own struct with this field; 0: in `options`
     const char *commands;  // " run plan "
-    const char *help;
+    const char *help;      // NULL: an older spelling, in no list
     option_kind kind;
     char letter;  // 0: none
 } option_row;
@@ -111,7 +111,7 @@ static const option_row rows[] = {
     OWN(run, "expect", 'e', "[NAME=]FILE", FILES, expects,
         "compare an output with a file; exit 1 if they differ"),
     OWN(run, "tolerance", 0, "X", TEXT, tolerance, "--expect: largest |difference| (0)"),
-    OWN(run, "rows", 0, "N", TEXT, rows,
+    OWN(run, "worst", 0, "N", TEXT, worst,
         "--expect: also list the N worst entries of the first dim"),
     ROW("target", 't', "T", TEXT, load.target,
         " run check explain bisect plan bench convert mend fingerprint calibrate quantize ",
@@ -124,12 +124,15 @@ static const option_row rows[] = {
     ROW("threads", 0, "N", TEXT, threads,
         " run compare explain bisect bench fingerprint calibrate quantize ",
         "use at most N threads (all)"),
-    ROW("tiled", 0, NULL, FLAG, compile.tiled, " run plan bench fingerprint ",
+    ROW("tiles", 0, NULL, FLAG, compile.tiles, " run plan bench fingerprint ",
         "hold inputs, outputs and values between steps in 32x32 tiles of the arena"),
+    ROW("tiled", 0, NULL, FLAG, compile.tiles, " run plan bench fingerprint ", NULL),
+    ROW("rows", 0, NULL, FLAG, compile.rows, " run plan bench fingerprint ",
+        "hold values between steps in rows; the default"),
     ROW("keep", 0, "all|NAME,NAME", NAMES, compile.keep, " run plan bench ",
         "store these values and keep them readable: `qdq run -o NAME=FILE`"),
     ROW("materialize", 'm', NULL, FLAG, compile.materialize, " run plan bench fingerprint ",
-        "--tiled --keep all: every value in tiles, node by node"),
+        "--tiles --keep all: every value in tiles, node by node"),
     ROW("device", 0, "NAME|FILE.json|none", READ, compile.device,
         " run check plan compare bench fingerprint ",
         "lay values out in the memory of a device: n150, n300, p100, p150 or a description (ttnn: "
@@ -225,7 +228,7 @@ static bool takes(const option_row *row, const command_row *command) {
 
 bool options_get(const command_row *command, size_t index, option_info *out) {
     for (int i = 0; i < ROWS; i++) {
-        if (!takes(&rows[i], command) || index-- > 0) continue;
+        if (!rows[i].help || !takes(&rows[i], command) || index-- > 0) continue;
         *out = (option_info){rows[i].name, rows[i].letter, rows[i].argument, rows[i].help};
         return true;
     }

@@ -345,10 +345,15 @@ static qdq_status compile(qdq_compiler *c) {
 
 static bool check_options(const qdq_graph *graph, const qdq_compile_options *opt, qdq_error *err) {
     int storage = (int)opt->float_storage;
+    int layout = (int)opt->layout;
     if (opt->numerics && qdq_numerics_check(opt->numerics, err) != QDQ_OK) return false;
     if (storage < 0 || storage > QDQ_FLOAT_BFLOAT16) {
         qdq_fail(err, QDQ_ERR_ARGUMENT, "float_storage is %d, wanted 0 to %d", storage,
                  QDQ_FLOAT_BFLOAT16);
+        return false;
+    }
+    if (layout < 0 || layout > QDQ_PLAN_TILES) {
+        qdq_fail(err, QDQ_ERR_ARGUMENT, "layout is %d, wanted 0 to %d", layout, QDQ_PLAN_TILES);
         return false;
     }
     return qdq_storage_check(graph, opt, err) == QDQ_OK;
@@ -357,7 +362,8 @@ static bool check_options(const qdq_graph *graph, const qdq_compile_options *opt
 static bool choose_device(const char *target, const qdq_compile_options *opt,
                           const qdq_device **out, qdq_error *err) {
     if (qdq_device_choose(target, opt->device, out, err) != QDQ_OK) return false;
-    if (opt->fast) *out = NULL;  // qdq_storage_check refuses a device that was asked for
+    // qdq_storage_check refuses a device that was asked for.
+    if (opt->fast || opt->layout == QDQ_PLAN_ROWS) *out = NULL;
     return true;
 }
 

@@ -80,7 +80,8 @@ static qdq_plan *plan_node(const qdq_draft *draft, const qdq_node *node, qdq_err
     qdq_graph_options silent = {
         .allocator = &draft->budget->allocator, .limits = graph->limits, .target = graph->target};
     qdq_compile_options options = draft->options;
-    options.fast = options.tiled = options.materialize = options.keep_all = false;
+    options.fast = options.materialize = options.keep_all = false;
+    options.layout = QDQ_PLAN_ROWS;
     options.keep = NULL, options.keep_count = 0;
     qdq_graph *alone = qdq_graph_extract(graph, (size_t)(node - graph->nodes), &silent, err);
     qdq_plan *plan = alone ? qdq_graph_compile(alone, &options, err) : NULL;

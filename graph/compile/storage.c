@@ -12,7 +12,7 @@
 //---- Options ----------------------------------------------------------------
 
 qdq_storage qdq_storage_of(const qdq_compile_options *options) {
-    bool tiled = options->tiled || options->materialize;
+    bool tiled = options->layout == QDQ_PLAN_TILES || options->materialize;
     bool keep_all = options->keep_all || options->materialize;
     return (qdq_storage){.tiled = tiled, .node_by_node = tiled && keep_all, .keep_all = keep_all};
 }
@@ -20,10 +20,16 @@ qdq_storage qdq_storage_of(const qdq_compile_options *options) {
 // Returns the option that `fast` excludes; NULL: none is given.
 static const char *excluded_by_fast(const qdq_compile_options *options) {
     if (options->materialize) return "materialize";
-    if (options->tiled) return "tiled";
+    if (options->layout == QDQ_PLAN_TILES) return "tiles";
     if (options->device && !qdq_device_is_none(options->device)) return "device";
     if (options->keep_all || options->keep_count) return "keep";
     return options->float_storage == QDQ_FLOAT_BFLOAT16 ? "float-storage bfloat16" : NULL;
+}
+
+// Returns the option that holds values in tiles; NULL: none is given.
+static const char *with_tiles(const qdq_compile_options *options) {
+    if (options->materialize) return "materialize";
+    return options->device && !qdq_device_is_none(options->device) ? "device" : NULL;
 }
 
 // Returns the value that `keep` names: a value of the graph, or the value of an output. 0: none.
@@ -57,6 +63,11 @@ qdq_status qdq_storage_check(const qdq_graph *graph, const qdq_compile_options *
                         "fast and %s are both given, wanted one of them: integer execution "
                         "computes values that the other stores",
                         excluded);
+    const char *needs_tiles = options->layout == QDQ_PLAN_ROWS ? with_tiles(options) : NULL;
+    if (needs_tiles)
+        return qdq_fail(err, QDQ_ERR_ARGUMENT,
+                        "rows and %s are both given, wanted one of them: it holds values in tiles",
+                        needs_tiles);
     if (options->keep_count && !options->keep)
         return qdq_fail(err, QDQ_ERR_ARGUMENT, "keep is NULL, but keep_count is %zu",
                         options->keep_count);

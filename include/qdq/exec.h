@@ -18,6 +18,15 @@ typedef enum qdq_float_storage {
     QDQ_FLOAT_BFLOAT16,      // float values other than inputs and outputs become bfloat16
 } qdq_float_storage;
 
+// How a plan holds values between steps. Results have the same bits.
+typedef enum qdq_plan_layout {
+    QDQ_PLAN_DEFAULT = 0,  // rows
+    QDQ_PLAN_ROWS,         // row-major
+    // Values between steps and outputs are 32x32 tiles of the arena (qdq/tile.h), and each step
+    // cuts tiles from the rows of an input.
+    QDQ_PLAN_TILES,
+} qdq_plan_layout;
+
 typedef struct qdq_compile_options {
     const char *target;  // its rules and numerics apply; NULL: the graph's own
     // Used for every node, which may have constant parameters that only another target takes, such
@@ -25,26 +34,23 @@ typedef struct qdq_compile_options {
     const qdq_numerics *numerics;
     qdq_float_storage float_storage;
     const char *isa;  // best instruction set to use ("portable", "avx2", ...); NULL: any
-    // Values between steps and outputs are 32x32 tiles of the arena (qdq/tile.h), and each step
-    // cuts tiles from the rows of an input. Without it they are row-major. Results have the same
-    // bits.
-    bool tiled;
+    qdq_plan_layout layout;
     // Values that are stored and stay readable until the next run (qdq_exec_read, qdq_exec_tiles):
     // all of them, or the values that `keep` names. An unknown name is QDQ_ERR_ARGUMENT.
     bool keep_all;
     const char *const *keep;
     size_t keep_count;
-    bool materialize;  // `tiled` and `keep_all`: stores every value, and no nodes fuse
+    bool materialize;  // QDQ_PLAN_TILES and `keep_all`: stores every value, and no nodes fuse
     // Integer execution: computes products of dequantized operands on their integers, which rounds
     // less than the graph says. Also scales sums of weight codes afterwards, and computes 3x3
     // convolutions of float32 by Winograd's algorithm (docs/ops_neural_network.md, section 10).
-    // Combined with `tiled`, `keep_all`, `keep`, `materialize`, `device` or a `float_storage` it is
-    // refused with QDQ_ERR_ARGUMENT.
+    // Combined with QDQ_PLAN_TILES, `keep_all`, `keep`, `materialize`, `device` or a
+    // `float_storage` it is refused with QDQ_ERR_ARGUMENT.
     bool fast;
     // Gives every value a buffer in the memory of this device (qdq/device_plan.h), and runs node by
     // node on tiles, with each value's memory reused after its last use. NULL: the target's own
     // device, which only ttnn has; qdq_device_find("none"): no device. A graph that does not fit is
-    // QDQ_ERR_UNSUPPORTED. Copied. `fast` without a device means none.
+    // QDQ_ERR_UNSUPPORTED. Copied. `fast` or QDQ_PLAN_ROWS without a device mean none.
     const qdq_device *device;
     qdq_parallel parallel;  // packs large constants, and is not used later; all zero: serial
 } qdq_compile_options;

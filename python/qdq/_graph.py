@@ -29,6 +29,15 @@ from ._plan import Plan, new_threads
 from ._report import Change, Report
 
 _PLANS = 8  # most plans that Graph.run keeps
+_LAYOUTS = {None: 0, "rows": 1, "tiles": 2}  # qdq_plan_layout
+_FLOAT_STORAGES = {None: 0, "declared": 0, "bfloat16": 1}  # qdq_float_storage
+
+
+def _one_of(name, given, words):
+    """The enumerator of an option."""
+    if given not in words:
+        raise ArgumentError(f"{name} is {given!r}, wanted {' or '.join(repr(word) for word in words if word)}")
+    return words[given]
 
 
 def load(path, *, target=None, shapes=None, dims=None, until=None):
@@ -142,17 +151,24 @@ class Graph(Owning):
             made._graph = self
             return made
 
-    def compile(self, target=None, *, values=None, fast=False, tiled=False, isa=None, threads=1):
+    def compile(self, target=None, *, values=None, fast=False, layout=None, device=None, float_storage=None, isa=None,
+                threads=1):
         """Compiles the graph for a target and returns a Plan.
 
         target: None is the graph's target. values: names of values that runs return too, or "all".
-        fast: integer execution and Winograd's convolution, which are faster and have other bits. tiled: hold values in
-        32x32 tiles, with the same bits.
+        fast: integer execution and Winograd's convolution, which are faster and have other bits.
+        layout: "tiles" holds values between steps in 32x32 tiles, "rows" in rows, with the same bits.
+        device: lays values out in the memory of "n150", "n300", "p100" or "p150"; "none": without a device; None: the
+        device of the target, which only ttnn has. float_storage: "bfloat16" stores float values between steps as bfloat16.
         isa: cap the instruction set ("portable", "avx2", ...), with the same bits.
         threads: for compiling and for each run; 0 uses every processor.
         Raises GraphError or UnsupportedError with all findings in `report`, ArgumentError, LimitError or MemoryError.
         """
-        options = CCompileOptions(target=encode(target), isa=encode(isa), tiled=tiled, fast=fast)
+        options = CCompileOptions(target=encode(target), isa=encode(isa), fast=fast)
+        options.layout = _one_of("layout", layout, _LAYOUTS)
+        options.float_storage = _one_of("float_storage", float_storage, _FLOAT_STORAGES)
+        if device is not None:
+            options.device = call(lib.qdq_device_find, encode(device))
         if isinstance(values, str) and values != "all":
             raise ArgumentError(f"values is {values!r}, wanted 'all' or a list of names")
         if values == "all":
@@ -180,13 +196,15 @@ class Graph(Owning):
     def _original_output(self, name):
         return lib.qdq_output_original(self._handle, name).decode()
 
-    def run(self, inputs=None, *, target=None, values=None, fast=False, threads=1, **named):
+    def run(self, inputs=None, *, target=None, values=None, fast=False, layout=None, device=None, float_storage=None,
+            threads=1, **named):
         """Compiles the graph once for these options, runs it, and returns {name: array} (see compile and Plan.run)."""
         kept = values if values is None or isinstance(values, str) else tuple(values)
-        key = (target, kept, fast, threads)
+        key = (target, kept, fast, layout, device, float_storage, threads)
         plan = self._plans.get(key)
         if plan is None:
-            plan = self.compile(target, values=values, fast=fast, threads=threads)
+            plan = self.compile(target, values=values, fast=fast, layout=layout, device=device,
+                                float_storage=float_storage, threads=threads)
             with self._lock:
                 while len(self._plans) >= _PLANS:
                     del self._plans[next(iter(self._plans))]

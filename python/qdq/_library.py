@@ -110,7 +110,7 @@ class CParallel(Structure):  # qdq_parallel
 class CCompileOptions(Structure):  # qdq_compile_options
     _fields_ = [
         ("target", c_char_p), ("numerics", c_void_p), ("float_storage", c_int), ("isa", c_char_p),
-        ("tiled", c_bool), ("keep_all", c_bool), ("keep", POINTER(c_char_p)), ("keep_count", c_size_t),
+        ("layout", c_int), ("keep_all", c_bool), ("keep", POINTER(c_char_p)), ("keep_count", c_size_t),
         ("materialize", c_bool), ("fast", c_bool), ("device", c_void_p), ("parallel", CParallel),
     ]  # fmt: skip
 
@@ -215,6 +215,7 @@ _FUNCTIONS = {  # name: result, then parameters
     "qdq_graph_rewrite": (CRewrite, _GRAPH, c_size_t),
     "qdq_value_original": (c_char_p, _GRAPH, c_char_p),
     "qdq_output_original": (c_char_p, _GRAPH, c_char_p),
+    "qdq_device_find": (c_void_p, c_char_p, _ERROR),
     "qdq_graph_compile": (_PLAN, _GRAPH, POINTER(CCompileOptions), _ERROR),
     "qdq_plan_destroy": (None, _PLAN),
     "qdq_plan_input_count": (c_size_t, _PLAN),

@@ -75,7 +75,8 @@ static const qdq_kept *find_tiles(const qdq_exec *exec, const char *name, const 
     const qdq_kept *kept = qdq_exec_find_kept(exec->plan, name);
     if (kept && kept->place.kind == QDQ_PLACE_ARENA) return kept;
     if (kept)
-        qdq_fail(err, QDQ_ERR_ARGUMENT, "value '%s' lies row-major; compile with tiled", name);
+        qdq_fail(err, QDQ_ERR_ARGUMENT, "value '%s' lies row-major; compile with QDQ_PLAN_TILES",
+                 name);
     else
         qdq_exec_not_kept(exec->plan, "value", name, err);
     return NULL;

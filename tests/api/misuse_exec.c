@@ -20,7 +20,7 @@ static running start_with(const qdq_compile_options *options) {
 
 static running start(void) { return start_with(NULL); }
 static running start_tiled(void) {
-    return start_with(&(qdq_compile_options){.tiled = true, .keep_all = true});
+    return start_with(&(qdq_compile_options){.layout = QDQ_PLAN_TILES, .keep_all = true});
 }
 
 static void stop(running *r) {
@@ -76,7 +76,13 @@ CASE(qdq_graph_compile) {
         FAILS(QDQ_ERR_ARGUMENT, qdq_graph_compile(g, &options, err));
     }
     FAILS(QDQ_ERR_ARGUMENT, qdq_graph_compile(g, &(qdq_compile_options){.keep_count = 1}, err));
-    const qdq_compile_options fast[] = {{.fast = true, .tiled = true},
+    const qdq_compile_options layouts[] = {
+        {.layout = (qdq_plan_layout)-1},
+        {.layout = (qdq_plan_layout)3},
+        {.layout = QDQ_PLAN_ROWS, .materialize = true},
+        {.layout = QDQ_PLAN_ROWS, .device = qdq_device_find("n150", NULL)}};
+    for (size_t i = 0; i < 4; i++) FAILS(QDQ_ERR_ARGUMENT, qdq_graph_compile(g, &layouts[i], err));
+    const qdq_compile_options fast[] = {{.fast = true, .layout = QDQ_PLAN_TILES},
                                         {.fast = true, .keep_all = true},
                                         {.fast = true, .materialize = true},
                                         {.fast = true, .keep = names, .keep_count = 1}};

@@ -88,7 +88,7 @@ class Bench(Case):
                           self.qdq("bench", "g.json", "--repeat", 2, *words).out)
 
     def test_stored_values_have_one_mode(self):
-        for words in (["--materialize"], ["--float-storage", "bfloat16"], ["--tiled"],
+        for words in (["--materialize"], ["--float-storage", "bfloat16"], ["--tiles"],
                       ["--keep", "all"]):
             parsed = self.bench(*words)
             self.assertEqual(parsed["mode"], "literal")

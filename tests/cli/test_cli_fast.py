@@ -82,7 +82,7 @@ class Fast(Case):
     def test_fast_with_an_option_that_stores_values_is_a_usage_error(self):
         name = self.write("g.json", product(0.1))
         for command in ("run", "plan", "bench"):
-            for other, words in (("materialize", "--materialize"), ("tiled", "--tiled"),
+            for other, words in (("materialize", "--materialize"), ("tiles", "--tiles"),
                                  ("keep", "--keep all"), ("keep", "--keep m"),
                                  ("float-storage bfloat16", "--float-storage bfloat16")):
                 result = self.qdq(command, name, "--fast", *words.split(), code=2)

@@ -107,8 +107,8 @@ class Same(Case):
             self.assertEqual(self.qdq("fingerprint", path, "--target", target, *way).out, first, (path, target, way))
 
     def test_no_instruction_set_thread_or_layout_changes_it(self):
-        ways = [["--isa", "portable"], ["--isa", "portable", "--tiled"], ["--threads", "1"], ["--threads", "3"],
-                ["--tiled"], ["--materialize"]]
+        ways = [["--isa", "portable"], ["--isa", "portable", "--tiles"], ["--threads", "1"], ["--threads", "3"],
+                ["--tiles"], ["--materialize"]]
         for name in ("attention", "digits/int8", "chain_mixed"):
             folder = Path(harness.MODELS) / name
             path = folder / "graph.json" if folder.is_dir() else folder.with_suffix(".json")

@@ -17,7 +17,7 @@ from harness import (Case, Tensor, graph, main, node, npy_bytes, pack, read_safe
 from test_cli_names import field, onnx_node, onnx_value
 
 COUNTS = (11, 65, 200)  # an op's view of a node has room for the first 10
-MODES = ([], ["--tiled"], ["--materialize"], ["--fast"], ["--target", "ort"])
+MODES = ([], ["--tiles"], ["--materialize"], ["--fast"], ["--target", "ort"])
 
 
 def few_files():
@@ -88,7 +88,7 @@ class Inputs(Case):
         """A plan takes 2 KiB for each input of the graph and the node."""
         names = [f"x{i}" for i in range(50_000)]
         self.write("g.json", graph([concat(names, 0)], [value(name, "float32", [1]) for name in names], {"y": "c"}))
-        for command in (["check"], ["plan", "--tiled"], ["plan", "--target", "ort"]):
+        for command in (["check"], ["plan", "--tiles"], ["plan", "--target", "ort"]):
             self.assertLess(self.peak_mib(command[0], "g.json", *command[1:]), 200, command)
 
 

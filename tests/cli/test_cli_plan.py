@@ -15,7 +15,7 @@ SIZES = {"float32": 4, "float16": 2, "bfloat16": 2, "int8": 1, "uint8": 1, "int4
          "int2": 0.25, "uint2": 0.25}  # bytes of a tile element
 VALUE_KEYS = {"name", "dtype", "shape", "padded_shape", "tiles", "bytes", "offset", "first_step",
               "last_step"}
-OPTIONS = [[], ["--tiled"], ["--keep", "all"], ["--materialize"], ["--float-storage", "bfloat16"],
+OPTIONS = [[], ["--tiles"], ["--keep", "all"], ["--materialize"], ["--float-storage", "bfloat16"],
            ["-m", "--float-storage", "bfloat16"]]
 PAGE = 2048
 
@@ -117,7 +117,7 @@ class Plan(Case):
 
     def assert_plan(self, *words):
         plan = self.plan(*words)
-        self.assert_values(plan, "--tiled" in words)
+        self.assert_values(plan, "--tiles" in words)
         self.assert_sums(plan)
         self.assert_no_overlap(plan)
         return plan
@@ -146,12 +146,25 @@ class Plan(Case):
             (one,) = self.assert_plan("-m")["values"]
             self.assertEqual((one["shape"], one["padded_shape"]), (shape, wanted))
 
+    def test_rows_and_tiles(self):
+        self.write("g.json", graph([quantize("a", scales=1)], [value("x", shape=[64, 64])], {"y": "a"}))
+        self.assertFalse(self.plan("--rows")["tiled"])
+        self.assertTrue(self.plan("--tiles")["tiled"])
+        self.assertEqual(self.plan("--tiles"), self.plan("--tiled"))  # the older spelling
+        self.assertNotIn("--tiled", self.qdq("plan", "--help").out)
+        self.assertIsNone(self.plan("--rows", "--target", "ttnn")["device"])
+        for words, told in ((["--rows", "--tiles"], "--rows and --tiles are both given"),
+                            (["--rows", "--materialize"], "rows and materialize are both given"),
+                            (["--rows", "--device", "n150"], "rows and device are both given")):
+            with self.subTest(words):
+                self.assertIn(told, self.qdq("plan", "g.json", *words, code=2).err)
+
     def test_outer_dims_become_rows(self):
         """64 rows of 576 take 36 tiles; each of the 4,096 planes takes one."""
         self.write("g.json", graph([quantize("a", scales=1)], [value("x", shape=[64, 64, 3, 3])],
                                    {"y": "a"}))
-        for words, tiles, shape in ((["--tiled"], 36, [64, 576]),
-                                    (["--tiled", "--keep", "x,a"], 4096, [64, 64, 32, 32]),
+        for words, tiles, shape in ((["--tiles"], 36, [64, 576]),
+                                    (["--tiles", "--keep", "x,a"], 4096, [64, 64, 32, 32]),
                                     (["-m"], 4096, [64, 64, 32, 32]),
                                     (["--device", "n150"], 4096, [64, 64, 32, 32])):
             with self.subTest(words=words):
@@ -186,7 +199,7 @@ class Plan(Case):
                  quantize("c", "b", scales=1)]
         self.write("g.json", graph(nodes, [value("x", shape=[32, 32])], {"y": "c"}))
         for words, kept, end in (([], [], "output"), (["--keep", "b"], ["b"], "untilize")):
-            plan = self.assert_plan("--tiled", *words)
+            plan = self.assert_plan("--tiles", *words)
             self.assertEqual([one["name"] for one in plan["values"]], ["x", *kept, "c"])
             start = "tilize x -> " if kept else ""
             self.assertEqual([step["chain"] for step in plan["steps"]],
@@ -199,14 +212,14 @@ class Plan(Case):
         del nodes[2]["inputs"]["x"]
         inputs = [value(name, shape=[32, 32]) for name in "xz"]
         self.write("g.json", graph(nodes, inputs, {"y": "c"}))
-        chains = [step["chain"] for step in self.assert_plan("--tiled")["steps"]]
+        chains = [step["chain"] for step in self.assert_plan("--tiles")["steps"]]
         self.assertEqual(chains, ["x -> Quantize a -> Dequantize b -> Add c -> output y"])
 
     def test_kept_values_live_to_the_last_step(self):
         nodes = [quantize("a", scales=1), node("Dequantize", "b", "a", scales=1),
                  quantize("c", "b", scales=1)]
         self.write("g.json", graph(nodes, outputs={"y": "c"}))
-        for words in (["--keep", "a"], ["--tiled", "--keep", "a,b"], ["-m"]):
+        for words in (["--keep", "a"], ["--tiles", "--keep", "a,b"], ["-m"]):
             plan = self.assert_plan(*words)
             kept = [one for one in plan["values"] if one["name"] in ("a", "b")]
             self.assertTrue(kept)
@@ -218,7 +231,7 @@ class Plan(Case):
     def test_a_value_is_made_in_place_where_it_fits(self):
         nodes = [requantize("a", "x"), requantize("b", "x")]
         self.write("g.json", graph(nodes, [value("x", "int8", [64, 64])], {"y": "a", "z": "b"}))
-        plan = self.assert_plan("--tiled")
+        plan = self.assert_plan("--tiles")
         self.assertEqual(plan["arena_bytes"], 2 * 64 * 64)
         x, _, b = plan["values"]
         self.assertEqual((x["name"], b["name"], x["offset"]), ("x", "b", b["offset"]))
@@ -239,7 +252,7 @@ class Plan(Case):
         tiles of int4."""
         nodes = [requantize(name, "x", dtype="int8") for name in ("a", "b")]
         self.write("g.json", graph(nodes, [value("x", "int4", [32, 64])], {"y": "a", "z": "b"}))
-        x, _, b = self.assert_plan("--tiled")["values"]
+        x, _, b = self.assert_plan("--tiles")["values"]
         self.assertEqual((x["bytes"], b["bytes"]), (1024, 2048))
         self.assertNotEqual(x["offset"], b["offset"])
 
@@ -251,7 +264,7 @@ class Plan(Case):
         self.assertRegex(out, r"(?m)^ . b\.scale +\w+ +\S+ +row-major ")
         self.assertRegex(out, r"\(direct, 4 strips, streamed, ")
         self.assertNotRegex(out, r"tiles +0\b")
-        tiled = self.qdq("plan", "g.json", "--tiled", "--keep", "a,b").out
+        tiled = self.qdq("plan", "g.json", "--tiles", "--keep", "a,b").out
         self.assertNotRegex(tiled, r"(?m)^ . \S+ +\w+ +\S.* +row-major +\d")
         self.assertNotIn("streamed", tiled)
 
@@ -267,10 +280,10 @@ class Plan(Case):
             self.write("g.json", graph(nodes, [value("x", shape=[2, 3])],
                                        {name: name for name in outputs}))
             with self.subTest(words=words, outputs=outputs):
-                steps = self.plan("--tiled", *words)["steps"]
+                steps = self.plan("--tiles", *words)["steps"]
                 self.assertEqual([(one["reads"], one["writes"], one["streamed"]) for one in steps],
                                  wanted)
-                out = self.qdq("plan", "g.json", "--tiled", *words).out
+                out = self.qdq("plan", "g.json", "--tiles", *words).out
                 for reads, writes, streamed in wanted:
                     self.assertIn(", 1 strip, streamed, reads" if streamed else
                                   f", 1 strip, {reads} to {writes}, reads", out)
@@ -291,7 +304,7 @@ class Plan(Case):
         nodes = [quantize("a", scales=1), node("Dequantize", "b", "a", scales=1, dtype="float32")]
         self.write("g.json", graph(nodes, [value("x", shape=[64, 48])], {"y": "b"}))
         self.assert_moved([], 8 * n, 8 * n)
-        self.assert_moved(["--tiled"], 8 * n, 8 * n)
+        self.assert_moved(["--tiles"], 8 * n, 8 * n)
         self.assert_moved(["--keep", "a"], 9 * n, 8 * n)
         # x to tiles, x to a, a to b, b to rows
         self.assert_moved(["-m"], (8 + 5 + 5 + 8) * n, 8 * n)
@@ -324,7 +337,7 @@ class Plan(Case):
         nodes += [add(f"m{i}", f"n{i}", "c") for i in reversed(chains)]
         inputs = [value("c", shape=[64, 64])] + [value(f"a{i}", "int8", [64, 64]) for i in chains]
         self.write("g.json", graph(nodes, inputs, {f"y{i}": f"m{i}" for i in chains}))
-        plan = self.assert_plan("--tiled")
+        plan = self.assert_plan("--tiles")
         lives = {one["name"]: (one["first_step"], one["last_step"]) for one in plan["values"]}
         self.assertEqual(lives["c"], (0, 2))
         self.assertLessEqual(plan["peak_live_bytes"], plan["arena_bytes"])

@@ -420,7 +420,7 @@ class Expect(Case):
             self.assertIn(f"{name}.safetensors has no tensor with the name of an output", found.err)
 
     def test_rows_lists_the_worst_first(self):
-        out = self.expect("near", "--rows", "9", code=1).out
+        out = self.expect("near", "--worst", "9", code=1).out
         self.assertEqual([line.split(":")[0] for line in out.splitlines()[1:]],
                          ["  y[1]", "  y[0]"])
 
@@ -619,7 +619,7 @@ class Keep(Case):
         return self.qdq("run", "g.json", "-i", "x=x.npy", *words, **more)
 
     def test_a_kept_value_is_written(self):
-        for words in (["--keep", "h"], ["--keep", "all"], ["--tiled", "--keep", "h,d"], ["-m"],
+        for words in (["--keep", "h"], ["--keep", "all"], ["--tiles", "--keep", "h,d"], ["-m"],
                       ["--keep", "h", "--keep", "d"]):
             self.run_kept(*words, "-o", "h=h.npy")
             self.assertEqual(read_npy(self.folder / "h.npy"), tensor("int8", [2, 2], [1, -2, 3, -128]))

@@ -172,7 +172,7 @@ class Names(Case):
                      "other.safetensors", code=3)
         self.write("y.npy", b"")
         self.refused("--tolerance is 'x'", "-e", "y=y.npy", "--tolerance", "x")
-        self.refused("--rows is 'x'", "-e", "y=y.npy", "--rows", "x")
+        self.refused("--worst is 'x'", "-e", "y=y.npy", "--worst", "x")
 
     def test_a_file_that_the_run_itself_writes_may_be_expected(self):
         self.write("g.json", graph([quantize(scales=1, dtype="int8")]))

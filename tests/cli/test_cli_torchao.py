@@ -51,7 +51,7 @@ class Torchao(Case):
         """0.7 / 0.2 is below 3.5 in float64, and 3.5 in float32."""
         zeros = constant("z", "int32", [3], [0, 0, 0])
         for dtype, wanted in (("float64", [3, 5, 5, -10, 3, -6]), ("float32", [3, 5, 5, -10, 4, -6])):
-            for words in ((), ("--materialize",), ("--tiled",)):
+            for words in ((), ("--materialize",), ("--tiles",)):
                 content = one("Quantize", X, [self.scales(dtype), zeros], dtype="int8", **CHANNELS)
                 self.assertEqual(self.results(content, *words), wanted, (dtype, words))
         formula = [round(float32(x) * (1 / s)) for x, s in zip(X, SCALES * 2)]

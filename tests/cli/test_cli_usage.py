@@ -44,7 +44,7 @@ class Help(Case):
 
     def test_help_lists_the_documented_options(self):
         common = ["--target", "--json"]
-        storing = ["--tiled", "--keep", "--materialize", "--float-storage", "--device"]
+        storing = ["--tiles", "--keep", "--materialize", "--float-storage", "--device"]
         running = common + storing + ["--threads", "--fill", "--isa"]
         options = {"run": running + ["--input", "--output", "--expect", "--tolerance"],
                    "check": common + ["--strict", "--device"],

@@ -17,7 +17,7 @@ class Wide(Case):
     def test_files_of_every_wide_dtype_keep_every_bit(self):
         for dtype, numbers in WIDER.items():
             x = tensor(dtype, [6], numbers)
-            for more in ([], ["--tiled"], ["--materialize"]):
+            for more in ([], ["--tiles"], ["--materialize"]):
                 self.assertEqual(self.run_one(identity(dtype, [6]), x, *more), x)
             (self.folder / "x.safetensors").write_bytes(safetensors_bytes({"x": x}))
             self.qdq("run", "g.json", "-i", "x.safetensors", "-o", "y.safetensors")

@@ -529,8 +529,8 @@ class EmittedC(Case):
 
     def test_another_plan_is_refused(self):
         content = self.write("g.json", graph([node("Abs", "q", "x")]))
-        result = self.qdq("plan", content, "--emit-c", "out.c", "--tiled", code=2)
-        self.assertIn("leave out --tiled", result.err)
+        result = self.qdq("plan", content, "--emit-c", "out.c", "--tiles", code=2)
+        self.assertIn("leave out --tiles", result.err)
 
 
 if __name__ == "__main__":

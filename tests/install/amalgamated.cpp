@@ -28,7 +28,7 @@ static void fill_inputs(qdq_exec *exec, const qdq_plan *plan, const char *path, 
 static bytes run(qdq_graph *graph, bool tiled, const char *inputs, const char *path,
                  qdq_error *err) {
     qdq_compile_options options{};
-    options.tiled = tiled;
+    options.layout = tiled ? QDQ_PLAN_TILES : QDQ_PLAN_ROWS;
     qdq_plan *plan = qdq_graph_compile(graph, &options, err);
     qdq_exec *exec = qdq_exec_create(plan, nullptr, err);
     std::vector<bytes> results;

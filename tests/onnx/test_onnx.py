@@ -44,7 +44,7 @@ class Results(unittest.TestCase):
 
     def test_float_ops_equal_their_peer_in_every_bit_however_they_run(self):
         for name in ("float_ops", "float_sums", "float_products", "float_functions", "float_norms", "float_softmax", "lstm_bits", "qlinear_pairs", "qlinear_slices", "qlinear_tables"):
-            for words in (["--isa", "portable"], ["--isa", "avx2"], ["--tiled"], ["--materialize"], ["--threads", 2]):
+            for words in (["--isa", "portable"], ["--isa", "avx2"], ["--tiles"], ["--materialize"], ["--threads", 2]):
                 with self.subTest(name, words=words):
                     done = qdq("run", f"{name}.onnx", "-i", f"{name}.in.safetensors", "-e", f"{name}.out.safetensors", *words,
                                *of_release(name))
@@ -52,7 +52,7 @@ class Results(unittest.TestCase):
 
     def test_the_text_of_onnx_divides_in_the_precision_that_is_asked_for(self):
         name = "division_precision"
-        for words in ([], ["--isa", "portable"], ["--tiled"], ["--threads", 2]):
+        for words in ([], ["--isa", "portable"], ["--tiles"], ["--threads", 2]):
             with self.subTest(words=words):
                 done = qdq("run", f"{name}.onnx", "-i", f"{name}.in.safetensors", "-e", f"{name}.out.safetensors",
                            "--target", "onnx@spec", *words)
@@ -65,7 +65,7 @@ class Results(unittest.TestCase):
     def test_softmax_without_avx512_equals_its_peer_in_every_bit(self):
         name = "softmax_of_floats"
         for version, same in (("avx2", True), ("avx512", False), ("vnni", False)):
-            for words in ([], ["--isa", "portable"], ["--isa", "avx2"], ["--tiled"], ["--materialize"], ["--threads", 2]):
+            for words in ([], ["--isa", "portable"], ["--isa", "avx2"], ["--tiles"], ["--materialize"], ["--threads", 2]):
                 with self.subTest(version, words=words):
                     done = qdq("run", f"{name}.onnx", "-i", f"{name}.in.safetensors", "-e", f"{name}.out.safetensors",
                                "--target", f"onnx@1.31-{version}", *words)

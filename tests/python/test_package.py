@@ -141,6 +141,27 @@ class Running(unittest.TestCase):
         self.assertEqual(set(graph.run(x=X, values=["q"])), {"q", "y"})
         self.assertEqual(graph.run(x=X, values="all")["q"][0, 0], -2)
 
+    def test_a_plan_holds_values_in_rows_tiles_or_a_device(self):
+        b = qdq.Builder()
+        x = b.add(b.input("x", "float32", (3, 40)), b.input("y", "float32", (3, 40)))
+        b.output("z", b.relu(x))
+        graph, feeds = b.build(), {name: np.linspace(-1, 1, 120, dtype=np.float32).reshape(3, 40) for name in "xy"}
+        wanted = np.maximum(feeds["x"] + feeds["y"], 0)
+        for words in ({"layout": "rows"}, {"layout": "tiles"}, {"device": "n150"}, {"device": "none"}, {"layout": "tiles", "values": "all"}):
+            with self.subTest(words):
+                qdq.testing.assert_same_bits(graph.run(feeds, **words)["z"], wanted)
+        third = np.full((3, 40), np.float32(1) / 3)
+        stored = graph.run(x=third, y=third, float_storage="bfloat16", values="all")["z"]
+        self.assertEqual(stored[0, 0], np.float32(0.66796875))  # 2/3 with 8 bits
+        with self.assertRaisesRegex(qdq.ArgumentError, "layout is 'tiled', wanted 'rows' or 'tiles'"):
+            graph.compile(layout="tiled")
+        with self.assertRaisesRegex(qdq.ArgumentError, "n105"):
+            graph.compile(device="n105")
+        with self.assertRaisesRegex(qdq.ArgumentError, "fast and tiles are both given"):
+            graph.compile(fast=True, layout="tiles")
+        with self.assertRaisesRegex(qdq.ArgumentError, "rows and device are both given"):
+            graph.compile(layout="rows", device="n150")
+
     def test_threads_run_one_plan_at_once(self):
         plan = built().compile(threads=2)
         inputs = [np.full(X.shape, i, np.float32) for i in range(8)]

@@ -134,8 +134,8 @@ static bool check_reloaded(const random_graph *g, uint64_t seed, const results *
 
 static bool check_ways(const random_graph *g, uint64_t seed, const results *wanted) {
     qdq_compile_options fused = {0}, portable = {.isa = "portable"}, apart = {.materialize = true};
-    qdq_compile_options tiled = {.tiled = true}, kept = {.keep_all = true};
-    qdq_compile_options plain_tiles = {.tiled = true, .isa = "portable"};
+    qdq_compile_options tiled = {.layout = QDQ_PLAN_TILES}, kept = {.keep_all = true};
+    qdq_compile_options plain_tiles = {.layout = QDQ_PLAN_TILES, .isa = "portable"};
     bool same = equals(g, seed, fused, 2, wanted, "2 threads");
     same &= equals(g, seed, fused, 3, wanted, "3 threads");
     same &= equals(g, seed, portable, 1, wanted, "portable");
@@ -219,10 +219,10 @@ static bool check_kept(const random_graph *g, uint64_t seed) {
     for (size_t i = 0; i < all.count; i += 3) third[count++] = all.names[i];
     const qdq_compile_options ways[] = {
         {.keep_all = true},
-        {.tiled = true, .keep_all = true},
+        {.layout = QDQ_PLAN_TILES, .keep_all = true},
         {.materialize = true},
         {.keep = third, .keep_count = count},
-        {.tiled = true, .keep = third, .keep_count = count},
+        {.layout = QDQ_PLAN_TILES, .keep = third, .keep_count = count},
     };
     static const char *const names[] = {"keep all", "tiled, keep all", "materialize", "keep",
                                         "tiled, keep"};
@@ -366,7 +366,7 @@ static bool check_others(const random_graph *g, uint64_t seed) {
         qdq_error err = {0};
         qdq_compile_options apart = options[i], portable = options[i];
         qdq_compile_options tiled = options[i];
-        apart.materialize = true, portable.isa = "portable", tiled.tiled = true;
+        apart.materialize = true, portable.isa = "portable", tiled.layout = QDQ_PLAN_TILES;
         results wanted = run(g, seed, options[i], 1, &err);
         if (!wanted.bytes) {
             same = told(seed, what[i], err.text);

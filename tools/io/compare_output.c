@@ -142,7 +142,7 @@ static int compare_loaded(const qdq_tensor *tensor, const loaded_tensor *expecte
     char has[128], wants[128];
     int code = read_tolerance(own, &tolerance);
     if (code != EXIT_OK) return code;
-    if (!options_number("rows", own->rows, 0, 0, &rows)) return EXIT_USAGE;
+    if (!options_number("worst", own->worst, 0, 0, &rows)) return EXIT_USAGE;
     if (!qdq_shape_equal(tensor->shape, expected->shape)) {
         fprintf(stderr, "qdq: output '%s' has shape %s, the expected tensor %s\n", tensor->name,
                 qdq_write_shape(tensor->shape, has, sizeof has),
@@ -174,6 +174,6 @@ int compare_output(tensor_source *source, const qdq_tensor *tensor, const tensor
 int compare_check_options(const run_options *own) {
     double tolerance;
     size_t rows;
-    if (!options_number("rows", own->rows, 0, 0, &rows)) return EXIT_USAGE;
+    if (!options_number("worst", own->worst, 0, 0, &rows)) return EXIT_USAGE;
     return read_tolerance(own, &tolerance);
 }

@@ -10,7 +10,7 @@
 
 typedef struct run_options run_options;
 
-// Checks --tolerance and --rows. EXIT_OK, or another exit code after a message.
+// Checks --tolerance and --worst. EXIT_OK, or another exit code after a message.
 int compare_check_options(const run_options *own);
 
 // Prints the difference between `tensor` and the expected tensor, as text or, if `json` is not

@@ -11,7 +11,7 @@ typedef struct compile_options {
     const char *isa, *float_storage, *device;
     qdq_device device_numbers;  // described by `device`: see read_device
     string_list keep;           // names; "all" alone: every value
-    bool tiled, materialize, fast;
+    bool rows, tiles, materialize, fast;
     bool literal;  // the default: nothing reads it
 } compile_options;
 

@@ -7,7 +7,7 @@
 
 typedef struct run_options {
     string_list expects;
-    const char *tolerance, *rows;
+    const char *tolerance, *worst;
 } run_options;
 
 #endif

@@ -70,7 +70,7 @@ def bench(qdq, graph, *words):
 
 
 def print_row(qdq, name, graph):
-    ways = ([], ["--tiled"], ["--materialize"])
+    ways = ([], ["--tiles"], ["--materialize"])
     runs = [[bench(qdq, graph, *words) for words in ways] for _ in range(3)]
     streamed, tiled, apart = (min(run[k]["quartile_seconds"][0] for run in runs) * 1e6
                               for k in range(3))

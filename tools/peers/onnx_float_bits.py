@@ -19,7 +19,7 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 from onnx_packages import target_of_this_cpu
 
-FORMS = ([], ["--isa", "avx2"], ["--isa", "portable"], ["--tiled"], ["--materialize"])
+FORMS = ([], ["--isa", "avx2"], ["--isa", "portable"], ["--tiles"], ["--materialize"])
 SPECIAL = [0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 3e38, -3e38, 2.5, -2.5, 3, -3, 3.0000002, -3.0000002]
 RANDOM = np.random.default_rng(14)
 

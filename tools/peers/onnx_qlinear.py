@@ -19,7 +19,7 @@ import numpy as np
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
-FORMS = ([], ["--isa", "avx2"], ["--isa", "portable"], ["--threads", "2"], ["--tiled"], ["--materialize"])
+FORMS = ([], ["--isa", "avx2"], ["--isa", "portable"], ["--threads", "2"], ["--tiles"], ["--materialize"])
 TYPES = {np.dtype(np.uint8): TensorProto.UINT8, np.dtype(np.int8): TensorProto.INT8, np.dtype(bool): TensorProto.BOOL}
 
 

@@ -13,7 +13,7 @@
 static const char *other_plan(const options *opt) {
     const plan_options *own = opt->own;
     if (opt->compile.fast) return "--fast";
-    if (opt->compile.tiled) return "--tiled";
+    if (opt->compile.tiles) return "--tiles";
     if (opt->compile.materialize) return "--materialize";
     if (opt->compile.float_storage) return "--float-storage";
     if (opt->compile.keep.count) return "--keep";

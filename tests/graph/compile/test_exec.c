@@ -214,7 +214,7 @@ static void a_value_with_two_readers_lies_in_the_arena(void **state) {
     assert_int_equal(stats.tiles, 0);
     assert_int_equal(stats.padding_bytes, 0);
     qdq_plan_destroy(plan);
-    plan = qdq_graph_compile(g, &(qdq_compile_options){.tiled = true}, NULL);
+    plan = qdq_graph_compile(g, &(qdq_compile_options){.layout = QDQ_PLAN_TILES}, NULL);
     size_t q = 0;
     while (strcmp(qdq_plan_get_value(plan, q)->name, "q") != 0) q++;
     assert_int_equal(qdq_plan_get_value(plan, q)->bytes, 2 * 3 * 1024);
@@ -239,7 +239,7 @@ static void tasks_stay_within_their_tiles(void **state) {
     v = qdq_multiply(g, v, c, (qdq_binary_attrs){0});
     qdq_output(g, "r", qdq_quantize(g, v, (qdq_quantize_attrs){.scales = QDQ_SCALE(1)}));
     qdq_output(g, "y", qdq_relu(g, v, (qdq_unary_attrs){0}));
-    qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.tiled = true}, NULL);
+    qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.layout = QDQ_PLAN_TILES}, NULL);
     qdq_exec_options hook = {.parallel = {run_backwards, &calls, 0}};
     qdq_exec *exec = qdq_exec_create(plan, &hook, NULL);
     assert_int_equal(qdq_exec_write(exec, "x", QDQ_FLOAT32, x, UNIT_COUNT(x), NULL), QDQ_OK);
@@ -283,7 +283,7 @@ static void padding_beyond_what_a_size_can_count_is_the_largest_size(void **stat
     }
     qdq_output(g, "y", v);
     qdq_error err = {0};
-    qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.tiled = true}, &err);
+    qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.layout = QDQ_PLAN_TILES}, &err);
     assert_string_equal(err.text, "");
     assert_true(qdq_plan_get_stats(plan).arena_bytes < (size_t)1 << (BITS - 1));
     assert_true(qdq_plan_get_stats(plan).padding_bytes == SIZE_MAX);
@@ -342,7 +342,8 @@ static void bound_bytes_beyond_int4_change_their_own_elements_alone(void **state
     qdq_value small =
         qdq_quantize(g, real, (qdq_quantize_attrs){.scales = QDQ_SCALE(1), .dtype = QDQ_INT4});
     qdq_output(g, "y", real), qdq_output(g, "q", small);
-    static const qdq_compile_options options[] = {{0}, {.tiled = true}, {.materialize = true}};
+    static const qdq_compile_options options[] = {
+        {0}, {.layout = QDQ_PLAN_TILES}, {.materialize = true}};
     for (size_t k = 0; k < UNIT_COUNT(options); k++) {
         qdq_error err = {0};
         qdq_plan *plan = qdq_graph_compile(g, &options[k], &err);
@@ -372,8 +373,10 @@ static void a_reduction_begins_anew_in_each_run(void **state) {
                                                           .scheme = QDQ_SYMMETRIC});
     qdq_output(g, "y", y), qdq_output(g, "scale", qdq_port(g, y, "scale"));
     qdq_output(g, "small", qdq_port(g, small, "scale"));
-    static const qdq_compile_options options[] = {
-        {0}, {.tiled = true}, {.materialize = true}, {.target = "torchao"}};  // which sees NaN
+    static const qdq_compile_options options[] = {{0},
+                                                  {.layout = QDQ_PLAN_TILES},
+                                                  {.materialize = true},
+                                                  {.target = "torchao"}};  // which sees NaN
     for (size_t k = 0; k < UNIT_COUNT(options); k++) {
         qdq_plan *plan = qdq_graph_compile(g, &options[k], NULL);
         qdq_exec *exec = qdq_exec_create(plan, NULL, NULL);

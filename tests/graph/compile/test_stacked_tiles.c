@@ -66,7 +66,8 @@ static void outer_dims_become_rows_where_this_saves_tiles(void **state) {
     for (size_t i = 0; i < UNIT_COUNT(stacked); i++) {
         const tile_count *wanted = &stacked[i];
         qdq_graph *g = fork_of(wanted->shape);
-        qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.tiled = true}, NULL);
+        qdq_plan *plan =
+            qdq_graph_compile(g, &(qdq_compile_options){.layout = QDQ_PLAN_TILES}, NULL);
         for (size_t k = 0; k < UNIT_COUNT(names); k++) {
             const qdq_plan_value *v = find(plan, names[k]);
             assert_int_equal(v->tiles, wanted->tiles);
@@ -97,7 +98,8 @@ static void sparse_tiles_and_narrow_rows_that_end_in_a_tile_go_by_strips(void **
     };
     for (size_t i = 0; i < UNIT_COUNT(cases); i++) {
         qdq_graph *g = fork_of(cases[i].shape);
-        qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.tiled = true}, NULL);
+        qdq_plan *plan =
+            qdq_graph_compile(g, &(qdq_compile_options){.layout = QDQ_PLAN_TILES}, NULL);
         assert_int_equal(qdq_plan_get_step(plan, 0)->tiled, cases[i].tiles);
         qdq_plan_destroy(plan), qdq_graph_destroy(g);
     }
@@ -106,7 +108,7 @@ static void sparse_tiles_and_narrow_rows_that_end_in_a_tile_go_by_strips(void **
 static void devices_and_plans_node_by_node_pad_each_plane(void **state) {
     (void)state;
     const qdq_compile_options ways[] = {{.materialize = true},
-                                        {.tiled = true, .keep_all = true},
+                                        {.layout = QDQ_PLAN_TILES, .keep_all = true},
                                         {.device = qdq_device_find("n150", NULL)}};
     for (size_t w = 0; w < UNIT_COUNT(ways); w++) {
         qdq_graph *g = fork_of(QDQ_SHAPE(2, 5, 14, 14));
@@ -121,7 +123,7 @@ static void devices_and_plans_node_by_node_pad_each_plane(void **state) {
 static void a_kept_value_pads_each_plane_and_its_neighbours_fold(void **state) {
     (void)state;
     static const char *const q[] = {"q"};
-    const qdq_compile_options options = {.tiled = true, .keep = q, .keep_count = 1};
+    const qdq_compile_options options = {.layout = QDQ_PLAN_TILES, .keep = q, .keep_count = 1};
     static float x[2 * 5 * 14 * 14];
     for (size_t i = 0; i < UNIT_COUNT(x); i++) x[i] = (float)(i % 101) - 50;
     qdq_graph *g = fork_of(QDQ_SHAPE(2, 5, 14, 14));
@@ -158,7 +160,7 @@ static void a_parameter_with_other_tiles_is_read_by_strips(void **state) {
     enum { COUNT = 5 * 17 * 300 };
     static const char *const names[] = {"p"};
     static float x[COUNT], w[COUNT], y[COUNT];
-    const qdq_compile_options options = {.tiled = true, .keep = names, .keep_count = 1};
+    const qdq_compile_options options = {.layout = QDQ_PLAN_TILES, .keep = names, .keep_count = 1};
     for (size_t i = 0; i < COUNT; i++) x[i] = (float)(i % 997), w[i] = -(float)(i % 89);
     qdq_graph *g = qdq_graph_create(NULL, NULL);
     qdq_value in = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(5, 17, 300));
@@ -204,7 +206,8 @@ static void packed_constants_let_their_readers_fold(void **state) {
         qdq_value d = qdq_dequantize(g, c, attrs);
         qdq_output(g, "a", qdq_relu(g, d, named("a")));
         qdq_output(g, "b", qdq_abs(g, d, named("b")));
-        qdq_compile_options options = {.tiled = true, .keep = c_name, .keep_count = kept};
+        qdq_compile_options options = {
+            .layout = QDQ_PLAN_TILES, .keep = c_name, .keep_count = kept};
         qdq_plan *plan = qdq_graph_compile(g, &options, NULL);
         assert_int_equal(find(plan, "d")->tiles,
                          kept ? cases[i / 2].tiles_if_kept : cases[i / 2].tiles);
@@ -218,7 +221,7 @@ static void a_step_with_tiles_of_both_kinds_goes_by_strips(void **state) {
     (void)state;
     static const char *const a[] = {"a"};
     qdq_graph *g = fork_of(QDQ_SHAPE(5, 17, 300));
-    const qdq_compile_options options = {.tiled = true, .keep = a, .keep_count = 1};
+    const qdq_compile_options options = {.layout = QDQ_PLAN_TILES, .keep = a, .keep_count = 1};
     qdq_plan *plan = qdq_graph_compile(g, &options, NULL);
     assert_int_equal(find(plan, "q")->tiles, 3 * 10);
     assert_int_equal(find(plan, "a")->tiles, 5 * 10);
@@ -240,7 +243,7 @@ static void operands_and_results_of_tensor_ops_are_stacked(void **state) {
         qdq_output(g, i ? "q0" : "q1", qdq_dequantize(g, q, d));
         qdq_output(g, i ? "n0" : "n1", qdq_sqrt(g, n, (qdq_unary_attrs){0}));
     }
-    qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.tiled = true}, NULL);
+    qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.layout = QDQ_PLAN_TILES}, NULL);
     assert_int_equal(find(plan, "x")->tiles, 2);  // 15 rows of 40
     assert_int_equal(find(plan, "h")->tiles, 2);
     assert_int_equal(find(plan, "q")->tiles, 2);
@@ -254,7 +257,7 @@ static void operands_and_results_of_tensor_ops_are_stacked(void **state) {
 static void values_of_other_tiles_do_not_share_memory_in_place(void **state) {
     (void)state;
     static const char *const names[] = {"b"};
-    const qdq_compile_options options = {.tiled = true, .keep = names, .keep_count = 1};
+    const qdq_compile_options options = {.layout = QDQ_PLAN_TILES, .keep = names, .keep_count = 1};
     qdq_graph *g = qdq_graph_create("in place", NULL);
     qdq_value a = qdq_relu(g, qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(8, 5, 8)), named("a"));
     qdq_output(g, "t", qdq_transpose(g, a, (qdq_transpose_attrs){.order = QDQ_INTS(0, 2, 1)}));
@@ -469,7 +472,7 @@ static void check_as(const random_graph *r, size_t number, qdq_compile_options o
                      const char *const *names, size_t count) {
     size_t bytes, got_bytes;
     qdq_compile_options streamed = options;
-    streamed.tiled = false, streamed.isa = NULL;
+    streamed.layout = QDQ_PLAN_ROWS, streamed.isa = NULL;
     unsigned char *wanted = run(r, &streamed, 1, names, count, &bytes);
     unsigned char *got = run(r, &options, threads, names, count, &got_bytes);
     assert_int_equal(bytes, got_bytes);
@@ -492,7 +495,8 @@ static void random_graphs_give_the_bits_of_a_streamed_run(void **state) {
         for (size_t k = 0; k < r.nodes && kept < 3; k++)
             if (below(&r, 4) == 0 && qdq_graph_find(r.graph, r.names[k]).id)
                 names[kept++] = r.names[k];
-        qdq_compile_options tiled = {.tiled = true}, portable = {.tiled = true, .isa = "portable"};
+        qdq_compile_options tiled = {.layout = QDQ_PLAN_TILES},
+                            portable = {.layout = QDQ_PLAN_TILES, .isa = "portable"};
         for (int threads = 1; threads <= 3; threads++) check_as(&r, i, tiled, threads, NULL, 0);
         check_as(&r, i, portable, 2, NULL, 0);
         tiled.keep = names, tiled.keep_count = kept;

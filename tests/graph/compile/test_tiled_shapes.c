@@ -115,8 +115,9 @@ static void run(qdq_graph *g, qdq_shape shape, const qdq_compile_options *option
 static void every_shape_gives_the_bits_of_a_streamed_run(void **state) {
     (void)state;
     static results wanted, got;
-    static const qdq_compile_options ways[] = {
-        {.tiled = true}, {.tiled = true, .isa = "portable"}, {.tiled = true, .keep_all = true}};
+    static const qdq_compile_options ways[] = {{.layout = QDQ_PLAN_TILES},
+                                               {.layout = QDQ_PLAN_TILES, .isa = "portable"},
+                                               {.layout = QDQ_PLAN_TILES, .keep_all = true}};
     for (size_t s = 0; s < UNIT_COUNT(shapes); s++) {
         qdq_graph *g = all_kinds(shapes[s]);
         memset(&wanted, 0, sizeof wanted);
@@ -168,7 +169,7 @@ static void padding_is_never_written(void **state) {
     (void)state;
     static float x[MOST];
     for (size_t s = 0; s < UNIT_COUNT(shapes); s++) {
-        const qdq_compile_options options = {.tiled = true, .keep_all = true};
+        const qdq_compile_options options = {.layout = QDQ_PLAN_TILES, .keep_all = true};
         qdq_graph *g = all_kinds(shapes[s]);
         qdq_plan *plan = qdq_graph_compile(g, &options, NULL);
         qdq_exec *exec = qdq_exec_create(plan, &(qdq_exec_options){.poison = true}, NULL);

@@ -348,8 +348,8 @@ static void only_what_is_tiled_must_fit_in_tiles(void **state) {
     qdq_plan *plan = qdq_graph_compile(g, NULL, &err);
     if (!plan) fail_msg("%s", err.text);
     qdq_plan_destroy(plan);
-    assert_null(
-        qdq_graph_compile(g, &(qdq_compile_options){.tiled = true, .materialize = true}, &err));
+    assert_null(qdq_graph_compile(
+        g, &(qdq_compile_options){.layout = QDQ_PLAN_TILES, .materialize = true}, &err));
     assert_non_null(strstr(err.text, "takes more bytes in tiles than an address can count"));
     assert_int_equal(err.status, QDQ_ERR_LIMIT);
     qdq_graph_destroy(g);

@@ -46,7 +46,7 @@ static void check(const vector *v) {
     put(v->dtype, v->want, want, v->count);
     network_run(g, in, count, y);
     if (memcmp(want, got, bytes) != 0) fail_msg("other results: %s", v->graph);
-    network_run_once(g, &(qdq_compile_options){.tiled = true}, NULL, in, count, &y);
+    network_run_once(g, &(qdq_compile_options){.layout = QDQ_PLAN_TILES}, NULL, in, count, &y);
     if (memcmp(want, got, bytes) != 0) fail_msg("other results in tiles: %s", v->graph);
     qdq_graph_destroy(g);
 }

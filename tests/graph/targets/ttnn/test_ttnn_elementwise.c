@@ -96,7 +96,7 @@ static void worked_examples_hold_in_every_mode(void **state) {
     for (size_t i = 0; i < UNIT_COUNT(examples); i++)
         for (int t = 0; t < 3; t++) {
             check(&examples[i], t, (qdq_compile_options){0});
-            check(&examples[i], t, (qdq_compile_options){.tiled = true});
+            check(&examples[i], t, (qdq_compile_options){.layout = QDQ_PLAN_TILES});
             check(&examples[i], t, (qdq_compile_options){.materialize = true});
             for (size_t k = 0; qdq_isa_get(k).name; k++)
                 if (qdq_isa_get(k).available)
