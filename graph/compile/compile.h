@@ -37,6 +37,9 @@ bool qdq_suits_tiles(const qdq_tiling *t);
 // Sets `tiling`, `tiled` and `blocks` of a step whose x and links are set.
 void qdq_choose_blocks(const qdq_compiler *c, qdq_step *step);
 
+// Gives values between steps their places in the arena, and outputs theirs.
+qdq_status qdq_compile_arena(qdq_compiler *c);
+
 // Turns the draft's steps into the plan's steps once every value has its place. `from` is a copy of
 // the places taken before values were assigned to the arena.
 qdq_status qdq_compile_steps(qdq_compiler *c, const qdq_located *from);
