@@ -53,6 +53,15 @@ const void *qdq_exec_run_block(const qdq_exec *exec, const qdq_step *step, size_
 const void *qdq_exec_run_links(const qdq_exec *exec, const qdq_step *step, const qdq_chunk *chunk,
                                qdq_l1 *l1);
 
+// Cuts neighbouring tiles, or one that may have padding, out of rows.
+void qdq_exec_cut_tiles(const qdq_tiling *t, size_t size, size_t tile, size_t count,
+                        const char *rows, void *out);
+
+// Calls a link on the elements x of a chunk and writes its results, side by side, to y
+// (exec_call.c).
+void qdq_exec_call_link(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
+                        const qdq_chunk *chunk, const char *x, size_t x_size, char *y, qdq_l1 *l1);
+
 // Copies contiguous elements to the runs of row-major memory that `chunk` names.
 void qdq_exec_store_runs(char *memory, size_t size, const qdq_chunk *chunk, const void *elements);
 // The same, to tiles of a plain dtype (qdq_tile_is_plain).
