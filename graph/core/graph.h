@@ -118,6 +118,13 @@ void qdq_graph_set_own_target(qdq_graph *graph, const char *target);
 void qdq_graph_report_core(qdq_graph *graph, qdq_core_rule rule, qdq_subject subject,
                            const char *found, const char *wanted);
 
+// False once memory has run out; the graph records that it did.
+bool qdq_graph_is_healthy(qdq_graph *graph);
+// Returns a value of the graph; NULL: it has none of this id.
+qdq_graph_value *qdq_graph_value_at(const qdq_graph *graph, qdq_value value);
+// Adds a value and returns its id; 0 if memory runs out.
+uint32_t qdq_graph_add_value(qdq_graph *graph, qdq_graph_value value);
+
 // Adds a value of unknown type in place of a wrong one, so that checks which need its type are
 // skipped. `name` may be NULL.
 qdq_value qdq_graph_add_invalid(qdq_graph *graph, const char *name);
