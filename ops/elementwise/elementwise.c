@@ -1,225 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+// Lowers elementwise ops: chooses the function, its registers, and whether the stage is a link or a
+// tensor op; elements_run.c runs it.
 #include "ops/elementwise/elementwise.h"
 
-#include <math.h>
-
 #include "ops/blocking.h"
-#include "ops/chunks.h"
+#include "ops/elementwise/elements_run.h"
 #include "ops/kernels/elementwise/chip_elementwise.h"
 #include "runtime/numerics/dtype.h"
 
-enum { PART = QDQ_ELEMENTS_PART, UNIT = QDQ_ELEMENTS_UNIT, MAX_OPERANDS = 3 };
+enum { UNIT = QDQ_ELEMENTS_UNIT, MAX_OPERANDS = QDQ_MOST_OPERANDS };
 
-typedef struct operand {
-    bool given;
-    qdq_dtype dtype;
-    size_t port;
-} operand;
-
-// The places of the operands of an element of y, for a tensor op.
-typedef struct operand_layout {
-    qdq_shape shape;                             // of y
-    size_t strides[MAX_OPERANDS][QDQ_MAX_RANK];  // in elements, per dim of y; 0 if broadcast
-    size_t row;  // elements of y whose operands lie contiguously, or are all one
-} operand_layout;
-
-typedef struct elements_params {
-    qdq_elementwise function;
-    qdq_elementwise_fn *fn;
-    qdq_elementwise_numbers numbers;
-    qdq_registers registers;
-    qdq_dtype y_dtype;
-    bool on_chip;  // `fn` computes as a chip does
-    qdq_elementwise_single single;
-    bool plain;  // a link of floats that nothing has to convert
-    operand operands[MAX_OPERANDS];
-    const operand_layout *layout;  // tensor ops
-    // Links: the operand that is x, and the views of the other operands.
-    size_t x;
-    size_t view[MAX_OPERANDS];
-} elements_params;
-
-//---- Parts ------------------------------------------------------------------
-
-// Integers of less than 2^24 are exact; others are rounded half to even.
-static void to_floats(qdq_dtype dtype, const void *from, float *out, size_t n) {
-    if (qdq_dtype_is_real(dtype)) {
-        qdq_decode_float(dtype, from, out, n);
-        return;
-    }
-    int32_t whole[PART];
-    qdq_decode_int(dtype, from, whole, n);
-    for (size_t i = 0; i < n; i++) out[i] = (float)whole[i];
-}
-
-static int32_t clamped(double v) {
-    if (!(v > -0x1p31)) return INT32_MIN;  // NaN too
-    return v >= 0x1p31 ? INT32_MAX : (int32_t)v;
-}
-
-static void from_floats(qdq_dtype dtype, const float *y, void *out, size_t n) {
-    if (qdq_dtype_is_real(dtype)) {
-        qdq_encode_float(dtype, y, out, n, NULL);
-        return;
-    }
-    int32_t whole[PART];
-    for (size_t i = 0; i < n; i++) whole[i] = clamped(rint((double)y[i]));
-    qdq_encode_int(dtype, whole, out, n);
-}
-
-// The dtype that has the form of the registers.
-static const qdq_dtype plain_dtypes[] = {[QDQ_REGISTERS_F32] = QDQ_FLOAT32,
-                                         [QDQ_REGISTERS_I32] = QDQ_INT32,
-                                         [QDQ_REGISTERS_I64] = QDQ_INT64,
-                                         [QDQ_REGISTERS_U64] = QDQ_UINT64,
-                                         [QDQ_REGISTERS_F64] = QDQ_FLOAT64};
-
-static void to_registers(qdq_registers registers, qdq_dtype dtype, const void *from, void *out,
-                         size_t n) {
-    if (registers == QDQ_REGISTERS_F32)
-        to_floats(dtype, from, out, n);
-    else if (registers == QDQ_REGISTERS_I32)
-        qdq_decode_int(dtype, from, out, n);
-    else
-        qdq_decode_wide(dtype, from, out, n);
-}
-
-// Computes at most PART elements from contiguous registers.
-static void run_part(const elements_params *p, const void *const in[MAX_OPERANDS], void *y,
-                     size_t n) {
-    uint64_t out[PART];
-    bool direct = p->y_dtype == plain_dtypes[p->registers];
-    p->fn(&p->numbers, in[0], in[1], in[2], direct ? y : out, n);
-    if (direct) return;
-    if (p->registers == QDQ_REGISTERS_F32)
-        from_floats(p->y_dtype, (const float *)(const void *)out, y, n);
-    else if (p->registers == QDQ_REGISTERS_I32)
-        qdq_encode_int(p->y_dtype, (const int32_t *)(const void *)out, y, n);
-    else
-        qdq_encode_wide(p->y_dtype, out, y, n);
-}
-
-//---- As a link --------------------------------------------------------------
-
-// Returns the elements at to at + n - 1 of an operand: x itself, or a view. Only x can have 64
-// bits. `room` keeps an element that all share from one part to the next.
-static const void *link_operand(const elements_params *p, size_t which, const qdq_view *views,
-                                const char *x, size_t at, size_t n, uint64_t *room) {
-    const operand *o = &p->operands[which];
-    if (!o->given) return NULL;
-    if (which == p->x) {
-        const char *from = x + at * qdq_dtype_size(o->dtype);
-        if (o->dtype == plain_dtypes[p->registers]) return from;
-        to_registers(p->registers, o->dtype, from, room, n);
-        return room;
-    }
-    const qdq_view *view = &views[p->view[which]];
-    bool as_float = p->registers == QDQ_REGISTERS_F32 && which < 2;
-    bool convert = as_float && !qdq_dtype_is_real(o->dtype);
-    if (view->step && !convert) return view->data + at;
-    uint32_t *part = (uint32_t *)(void *)room;
-    if (!view->step && at) return part;  // the first part is the longest
-    for (size_t i = 0; i < n; i++) {
-        uint32_t item = view->data[view->step ? at + i : 0];
-        part[i] = convert ? qdq_float_bits((float)(int32_t)item) : item;
-    }
-    return part;
-}
-
-// Computes all elements where they lie. False: an operand must be laid out.
-static bool run_plain(const elements_params *p, const qdq_view *views, const void *x, void *y,
-                      size_t n) {
-    const void *in[MAX_OPERANDS] = {NULL};
-    qdq_elementwise_single_fn *single = NULL;
-    for (size_t i = 0; i < MAX_OPERANDS; i++) {
-        if (!p->operands[i].given) continue;
-        const qdq_view *view = i == p->x ? NULL : &views[p->view[i]];
-        in[i] = view ? (const void *)view->data : x;
-        if (!view || view->step) continue;
-        single = i == 0 ? p->single.a : i == 1 ? p->single.b : NULL;
-        if (!single) return false;
-    }
-    if (single)
-        single(in[0], in[1], y, n);
-    else
-        p->fn(&p->numbers, in[0], in[1], in[2], y, n);
-    return true;
-}
-
-static void run_link(const void *params, const qdq_view *views, const void *x, void *y, size_t n) {
-    const elements_params *p = params;
-    if (p->plain && run_plain(p, views, x, y, n)) return;
-    size_t y_size = qdq_dtype_size(p->y_dtype);
-    uint64_t parts[MAX_OPERANDS][PART];
-    for (size_t at = 0; at < n; at += PART) {
-        const void *in[MAX_OPERANDS];
-        size_t count = n - at < PART ? n - at : PART;
-        for (size_t i = 0; i < MAX_OPERANDS; i++)
-            in[i] = link_operand(p, i, views, x, at, count, parts[i]);
-        run_part(p, in, (char *)y + at * y_size, count);
-    }
-}
-
-//---- As a tensor op ---------------------------------------------------------
-
-// Used if both operands are broadcast, and for two operands of 64 bits: parameters of links
-// have 32. A part never crosses a row.
-static size_t operand_at(const operand_layout *layout, size_t which, size_t at) {
-    size_t where = 0;
-    for (int i = layout->shape.rank - 1; i >= 0; i--) {
-        where += at % (size_t)layout->shape.dims[i] * layout->strides[which][i];
-        at /= (size_t)layout->shape.dims[i];
-    }
-    return where;
-}
-
-// Returns elements at to at + n - 1 of an operand, in memory or in `room`. `step` 0: one for all.
-static const void *gather(const elements_params *p, size_t which, const void *memory, size_t at,
-                          size_t n, bool step, void *room) {
-    const operand *o = &p->operands[which];
-    qdq_registers registers = which < 2 ? p->registers : QDQ_REGISTERS_I32;
-    const char *from =
-        (const char *)memory + operand_at(p->layout, which, at) * qdq_dtype_size(o->dtype);
-    if (step && o->dtype == plain_dtypes[registers]) return from;
-    to_registers(registers, o->dtype, from, room, step ? n : 1);
-    if (registers == QDQ_REGISTERS_F32 || registers == QDQ_REGISTERS_I32)
-        for (size_t i = 1; !step && i < n; i++) ((uint32_t *)room)[i] = *(uint32_t *)room;
-    else
-        for (size_t i = 1; !step && i < n; i++) ((uint64_t *)room)[i] = *(uint64_t *)room;
-    return room;
-}
-
-// True if an operand advances within a row of y.
-static bool steps(const operand_layout *layout, size_t which) {
-    for (int i = layout->shape.rank - 1; i >= 0; i--)
-        if (layout->shape.dims[i] > 1) return layout->strides[which][i] != 0;
-    return false;
-}
-
-static void run_tensor_op(const void *params, const qdq_tensors *tensors, size_t begin,
-                          size_t end) {
-    const elements_params *p = params;
-    size_t count = qdq_shape_count(p->layout->shape);
-    size_t stop = end * UNIT < count ? end * UNIT : count, row = p->layout->row;
-    uint64_t parts[MAX_OPERANDS][PART];
-    bool step[MAX_OPERANDS];
-    for (size_t i = 0; i < MAX_OPERANDS; i++) step[i] = steps(p->layout, i);
-    qdq_chunks y;
-    qdq_chunks_begin(&y, tensors, p->y_dtype);
-    for (size_t at = begin * UNIT, n; at < stop; at += n) {
-        const void *in[MAX_OPERANDS] = {NULL};
-        n = row - at % row;
-        if (n > PART) n = PART;
-        if (n > stop - at) n = stop - at;
-        for (size_t i = 0; i < MAX_OPERANDS; i++)
-            if (p->operands[i].given)
-                in[i] = gather(p, i, tensors->x[p->operands[i].port], at, n, step[i], parts[i]);
-        run_part(p, in, qdq_chunks_room(&y, at, n), n);
-    }
-    qdq_chunks_end(&y);
-}
-
-//---- Lowering ---------------------------------------------------------------
+typedef qdq_elements_operand operand;
+typedef qdq_elements_layout operand_layout;
+typedef qdq_elements_params elements_params;
 
 static qdq_shape shape_of(const qdq_op_context *ctx, const qdq_elements *op, size_t which,
                           int port) {
@@ -255,7 +48,7 @@ static qdq_stage_param param_of(const operand *o, const size_t *strides, qdq_sha
 
 static bool link_stage(elements_params *p, const operand_layout *layout, qdq_mempool *mempool,
                        qdq_stage *stage) {
-    *stage = (qdq_stage){.x = p->operands[p->x].port, .params = p, .fn = run_link};
+    *stage = (qdq_stage){.x = p->operands[p->x].port, .params = p, .fn = qdq_elements_run_link};
     for (size_t i = 0; i < MAX_OPERANDS; i++) {
         if (i == p->x || !p->operands[i].given) continue;
         p->view[i] = stage->stage_param_count;
@@ -273,7 +66,8 @@ static size_t row_of(const operand_layout *layout, const operand *operands) {
     for (int i = layout->shape.rank - 1; i >= 0; i--) {
         if (layout->shape.dims[i] == 1) continue;
         for (size_t k = 0; row > 1 && k < MAX_OPERANDS; k++)
-            if (operands[k].given && layout->strides[k][i] != (steps(layout, k) ? row : 0))
+            if (operands[k].given &&
+                layout->strides[k][i] != (qdq_elements_step(layout, k) ? row : 0))
                 return row;
         row *= (size_t)layout->shape.dims[i];
     }
@@ -372,7 +166,7 @@ qdq_elements_shown qdq_elements_show(const qdq_stage *stage) {
 
 qdq_elementwise qdq_elements_plain(const qdq_link *link, qdq_elementwise_numbers *numbers) {
     const elements_params *p = link->params;
-    if (link->fn != run_link) return QDQ_ELEMENTWISE_COUNT;  // a table
+    if (link->fn != qdq_elements_run_link) return QDQ_ELEMENTWISE_COUNT;  // a table
     *numbers = p->numbers;
     return p->plain ? p->function : QDQ_ELEMENTWISE_COUNT;
 }
@@ -416,7 +210,7 @@ size_t qdq_lower_elements(const qdq_op_context *ctx, const qdq_lowering *to, con
     if (!p->layout) return 0;
     size_t count = qdq_shape_count(y.shape);
     stages[0] = (qdq_stage){.params = p,
-                            .tensor_op = run_tensor_op,
+                            .tensor_op = qdq_elements_run_tensor_op,
                             .units = (count + UNIT - 1) / UNIT,
                             .cost = count,
                             .chunks = true};
