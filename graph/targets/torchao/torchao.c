@@ -2,132 +2,21 @@
 // torchao: quantize_affine, dequantize_affine, choose_qparams_affine, the float8 functions, to_mx
 // and nvfp4_quantize, on the CPU. Arithmetic is in the dtype that PyTorch promotes x and the scale
 // to, so the dtype of the stored scale matters.
+#include "graph/targets/torchao/torchao.h"
+
 #include <math.h>
 
 #include "graph/targets/checks.h"
 #include "graph/targets/target_ops.h"
 #include "runtime/numerics/dtype.h"
 
-enum { RELEASE_0_11 = 11, RELEASE_0_12 = 12, RELEASE_0_18 = 18 };
-
-// The ideal variant leaves nothing to the CPU: integers saturate, NaN is the least, and powers of
-// two are those of torchao's tests since 0.18.
-enum { AS_ON_X86, IDEAL };
-
-static const qdq_named_version versions[] = {{"0.11", RELEASE_0_11, AS_ON_X86},
-                                             {"0.12", RELEASE_0_12, AS_ON_X86},
-                                             {"0.18", RELEASE_0_18, AS_ON_X86},
-                                             {"0.18-ideal", RELEASE_0_18, IDEAL}};
-
-static qdq_scheme scheme_of(const qdq_op_context *ctx) {
-    return ((const qdq_dynamic_quantize_attrs *)ctx->attrs)->scheme;
-}
+static const qdq_named_version versions[] = {{"0.11", QDQ_TORCHAO_0_11, QDQ_TORCHAO_ON_X86},
+                                             {"0.12", QDQ_TORCHAO_0_12, QDQ_TORCHAO_ON_X86},
+                                             {"0.18", QDQ_TORCHAO_0_18, QDQ_TORCHAO_ON_X86},
+                                             {"0.18-ideal", QDQ_TORCHAO_0_18, QDQ_TORCHAO_IDEAL}};
 
 static bool is_grouped_scheme(const qdq_op_context *ctx) {
-    return qdq_is_computed(ctx) && scheme_of(ctx) >= QDQ_MX_FLOOR;
-}
-
-//---- Numerics ---------------------------------------------------------------
-
-// Returns the dtype to which PyTorch promotes two float dtypes; NONE stands for float32.
-static qdq_dtype promoted(qdq_dtype a, qdq_dtype b) {
-    return a == b && a != QDQ_FLOAT32 ? a : QDQ_DTYPE_NONE;
-}
-
-static qdq_dtype unless_float32(qdq_dtype dtype) {
-    return dtype == QDQ_FLOAT32 ? QDQ_DTYPE_NONE : dtype;
-}
-
-// True for results of quantize_affine: integers, and float8 with bounds. The float8 functions have
-// no bounds.
-static bool is_affine(const qdq_op_context *ctx) {
-    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
-    return qdq_dtype_is_int(ctx->outputs[0].dtype) ||
-           (a && (a->quant_min.set != 0 || a->quant_max.set != 0));
-}
-
-static void quantize_as(qdq_numerics *n, const qdq_op_context *ctx) {
-    qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype;
-    qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
-    if (!is_affine(ctx)) return;  // computed in float32, by division
-    n->scaling = QDQ_SCALE_RECIPROCAL;
-    n->zero_point_order = QDQ_ZERO_POINT_AFTER_FLOAT;
-    qdq_dtype scale = qdq_is_computed(ctx) ? ctx->outputs[1].dtype : s.dtype;
-    if (scale != QDQ_FLOAT64) n->reciprocal_dtype = unless_float32(scale);
-    n->quantize_step_dtype = promoted(x, scale);
-    if (qdq_quantize_attrs_of(ctx)->zero_point_domain != QDQ_DOMAIN_FLOAT) return;
-    n->middle_dtype = promoted(s.dtype, z.from_port ? z.dtype : QDQ_FLOAT32);
-    if (n->middle_dtype != n->quantize_step_dtype) n->quantize_step_dtype = QDQ_DTYPE_NONE;
-}
-
-// Returns the dtype of the steps, in which bounds are compared.
-static float in_steps(const qdq_numerics *n, double bound) {
-    return qdq_round_to(n->quantize_step_dtype, (float)bound, n);
-}
-
-// Sets how PyTorch casts the clamped floats to integers on x86: a bound that was rounded outwards
-// leaves the range of int16 or int32.
-static void cast_codes_as_x86(qdq_numerics *n, const qdq_op_context *ctx) {
-    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
-    const qdq_dtype_info *y = qdq_dtype_get(ctx->outputs[0].dtype);
-    if (!qdq_dtype_is_int(ctx->outputs[0].dtype)) return;
-    double low = a && a->quant_min.set != 0 ? qdq_bound_value(a->quant_min) : (double)y->least;
-    double high = a && a->quant_max.set != 0 ? qdq_bound_value(a->quant_max) : (double)y->greatest;
-    n->nan = QDQ_NAN_LOW_BITS;
-    if ((double)in_steps(n, low) != low || (double)in_steps(n, high) != high)
-        n->overflow = QDQ_OVERFLOW_FLOAT_RANGE;
-}
-
-// Returns the lower bound of a scale: the smallest normal number of x's dtype; before 0.18 its
-// machine epsilon.
-static float least_scale(qdq_dtype x, int release) {
-    bool normal = release >= RELEASE_0_18;
-    switch (x) {
-    case QDQ_FLOAT16: return normal ? 0x1p-14f : 0x1p-10f;
-    case QDQ_BFLOAT16: return normal ? 0x1p-126f : 0x1p-7f;
-    default: return normal ? 0x1p-126f : 0x1p-23f;
-    }
-}
-
-static void dequantize_as(qdq_numerics *n, qdq_dtype y, int release) {
-    n->dequantize_step_dtype = unless_float32(y);
-    if (release >= RELEASE_0_12) n->subtraction = QDQ_SUBTRACT_FLOAT;
-}
-
-// Sets the numerics of Tensor.to, which saturates only to float8_e4m3fn.
-static void cast_as(qdq_numerics *n, qdq_dtype y, bool ideal) {
-    qdq_dtype_set overflowing = QDQ_SET(FLOAT8_E5M2) | QDQ_SET(FLOAT8_E4M3FNUZ) |
-                                QDQ_SET(FLOAT8_E5M2FNUZ) | QDQ_SET(FLOAT8_E8M0);
-    n->cast_form = QDQ_CAST_TORCH;
-    if (!ideal) n->overflow = QDQ_OVERFLOW_X86;
-    if (qdq_set_has(overflowing, y)) n->float_overflow = QDQ_FLOAT_OVERFLOW;
-}
-
-static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version *version) {
-    qdq_numerics n = {0};
-    bool ideal = version->variant == IDEAL;
-    if (qdq_op_context_is(ctx, "Cast")) {
-        cast_as(&n, ctx->outputs[0].dtype, ideal);
-    } else if (qdq_op_context_is(ctx, "Requantize")) {
-        dequantize_as(&n, QDQ_FLOAT32, version->release);
-        n.scaling = QDQ_SCALE_RECIPROCAL;
-        n.zero_point_order = QDQ_ZERO_POINT_AFTER_FLOAT;
-        n.reciprocal_dtype = unless_float32(qdq_argument_of(ctx, "out_scale").dtype);
-    } else if (qdq_op_context_is(ctx, "Dequantize")) {
-        dequantize_as(&n, ctx->outputs[0].dtype, version->release);
-    } else if (qdq_quantize_attrs_of(ctx)) {
-        quantize_as(&n, ctx);
-    }
-    if (!ideal && !qdq_op_context_is(ctx, "Cast") && !qdq_op_context_is(ctx, "Dequantize"))
-        cast_codes_as_x86(&n, ctx);
-    if (!qdq_is_computed(ctx)) return n;
-    n.choice = ideal ? QDQ_CHOOSE_TORCHAO : QDQ_CHOOSE_TORCHAO_0_18;
-    n.least_scale = least_scale(ctx->inputs[QDQ_PORT_X].type.dtype, version->release);
-    if (scheme_of(ctx) == QDQ_NVFP4) n.scaling = QDQ_SCALE_RECIPROCAL;
-    if (scheme_of(ctx) >= QDQ_MX_FLOOR && scheme_of(ctx) <= QDQ_MX_RCEIL && !ideal)
-        n.power_scale =
-            scheme_of(ctx) == QDQ_MX_RCEIL ? QDQ_POWER_SCALE_ONE : QDQ_POWER_SCALE_NORMAL;
-    return n;
+    return qdq_is_computed(ctx) && qdq_torchao_scheme(ctx) >= QDQ_MX_FLOOR;
 }
 
 //---- Rules: dtypes ----------------------------------------------------------
@@ -155,7 +44,7 @@ static void dequantize_output(const qdq_op_context *ctx, const qdq_rule *rule) {
 static void scale_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     bool dequantizes = qdq_op_context_is(ctx, "Dequantize");
     bool small = qdq_set_has(QDQ_SET_SMALL_FLOATS, qdq_quantized_dtype(ctx));
-    bool affine = dequantizes ? !small : is_affine(ctx);
+    bool affine = dequantizes ? !small : qdq_torchao_is_affine(ctx);
     qdq_expect_scales(ctx, rule,
                       (small && dequantizes ? QDQ_SET_SCALES : FLOATS) |
                           (affine ? QDQ_SET(FLOAT64) : 0));
@@ -211,14 +100,14 @@ static void grouped_input(const qdq_op_context *ctx, const qdq_rule *rule) {
 }
 
 static void grouped_output(const qdq_op_context *ctx, const qdq_rule *rule) {
-    if (is_grouped_scheme(ctx) && scheme_of(ctx) != QDQ_NVFP4)
+    if (is_grouped_scheme(ctx) && qdq_torchao_scheme(ctx) != QDQ_NVFP4)
         qdq_expect_y(ctx, rule,
                      QDQ_SET(FLOAT8_E4M3FN) | QDQ_SET(FLOAT8_E5M2) | QDQ_SET(FLOAT4_E2M1));
 }
 
 static void grouped_blocks(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (!is_grouped_scheme(ctx)) return;
-    bool nvfp4 = scheme_of(ctx) == QDQ_NVFP4, grouped;
+    bool nvfp4 = qdq_torchao_scheme(ctx) == QDQ_NVFP4, grouped;
     grouped = qdq_quantize_attrs_of(ctx)->qtype == QDQ_PER_GROUP;
     const char *wanted =
         nvfp4 ? "1 for all dims but the last, and 16 for the last" : "1 for all dims but the last";
@@ -242,7 +131,7 @@ static void grouped_blocks(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 static void nvfp4_rank(const qdq_op_context *ctx, const qdq_rule *rule) {
     int rank = ctx->inputs[QDQ_PORT_X].type.shape.rank;
-    if (qdq_is_computed(ctx) && scheme_of(ctx) == QDQ_NVFP4 && rank != 2 && rank != 3)
+    if (qdq_is_computed(ctx) && qdq_torchao_scheme(ctx) == QDQ_NVFP4 && rank != 2 && rank != 3)
         qdq_report_target_violation(ctx, rule, "x", qdq_text(ctx->findings, "has rank %d", rank),
                                     "rank 2 or 3");
 }
@@ -256,7 +145,7 @@ static bool makes_integers(const qdq_op_context *ctx) {
 static void reciprocal(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument s = qdq_argument_of(ctx, "scale");
     const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
-    if (!is_affine(ctx) || a->zero_point_domain == QDQ_DOMAIN_FLOAT) return;
+    if (!qdq_torchao_is_affine(ctx) || a->zero_point_domain == QDQ_DOMAIN_FLOAT) return;
     for (size_t i = 0; s.known && i < s.count; i++) {
         int exponent;
         if (fabs(frexp(qdq_argument_at(&s, i), &exponent)) == 0.5) continue;
@@ -269,7 +158,7 @@ static void half_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
     qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype;
     int most = x == QDQ_FLOAT16 ? 2048 : 256;
-    if (!s.from_port || promoted(x, s.dtype) == QDQ_DTYPE_NONE || !z.known) return;
+    if (!s.from_port || qdq_torchao_promoted(x, s.dtype) == QDQ_DTYPE_NONE || !z.known) return;
     for (size_t i = 0; i < z.count; i++) {
         if (fabs(qdq_argument_at(&z, i)) <= most) continue;
         qdq_report_number(ctx, rule, &z, i,
@@ -282,7 +171,8 @@ static void half_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
 static void half_sums(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument s = qdq_argument_of(ctx, "scale");
     qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype, y = ctx->outputs[0].dtype;
-    if (s.from_port && promoted(x, s.dtype) != QDQ_DTYPE_NONE && (y == QDQ_INT16 || y == QDQ_INT32))
+    if (s.from_port && qdq_torchao_promoted(x, s.dtype) != QDQ_DTYPE_NONE &&
+        (y == QDQ_INT16 || y == QDQ_INT32))
         qdq_report_target_violation(ctx, rule, "dtype",
                                     qdq_text(ctx->findings,
                                              "is %s, but x and scale are %s, so results are "
@@ -297,7 +187,8 @@ static void half_sums(const qdq_op_context *ctx, const qdq_rule *rule) {
 static void half_bounds(const qdq_op_context *ctx, const qdq_rule *rule) {
     const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
     const qdq_dtype_info *y = qdq_dtype_get(ctx->outputs[0].dtype);
-    bool computed = qdq_is_computed(ctx), clamps = !computed || scheme_of(ctx) == QDQ_ASYMMETRIC;
+    bool computed = qdq_is_computed(ctx),
+         clamps = !computed || qdq_torchao_scheme(ctx) == QDQ_ASYMMETRIC;
     qdq_argument s = qdq_argument_of(ctx, "scale");
     qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype;
     if (!qdq_dtype_is_int(ctx->outputs[0].dtype) || x != QDQ_FLOAT16) return;
@@ -324,7 +215,7 @@ static void half_dequantize(const qdq_op_context *ctx, const qdq_rule *rule) {
 }
 
 static void symmetric_formula(const qdq_op_context *ctx, const qdq_rule *rule) {
-    if (qdq_is_computed(ctx) && scheme_of(ctx) == QDQ_SYMMETRIC && makes_integers(ctx))
+    if (qdq_is_computed(ctx) && qdq_torchao_scheme(ctx) == QDQ_SYMMETRIC && makes_integers(ctx))
         qdq_report_target_violation(
             ctx, rule, "scheme",
             "is symmetric: the scale is max|x| / ((quant_max - quant_min) / 2), and "
@@ -349,7 +240,7 @@ static void selected_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
 }
 
 static void zero_block(const qdq_op_context *ctx, const qdq_rule *rule) {
-    if (qdq_is_computed(ctx) && scheme_of(ctx) == QDQ_SYMMETRIC && !makes_integers(ctx))
+    if (qdq_is_computed(ctx) && qdq_torchao_scheme(ctx) == QDQ_SYMMETRIC && !makes_integers(ctx))
         qdq_report_target_violation(ctx, rule, "dtype",
                                     qdq_text(ctx->findings,
                                              "is %s: a block of zeros has scale 0 and becomes NaN",
@@ -358,7 +249,7 @@ static void zero_block(const qdq_op_context *ctx, const qdq_rule *rule) {
 }
 
 static void float8_scale_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
-    if (qdq_is_computed(ctx) && scheme_of(ctx) == QDQ_SYMMETRIC && !makes_integers(ctx))
+    if (qdq_is_computed(ctx) && qdq_torchao_scheme(ctx) == QDQ_SYMMETRIC && !makes_integers(ctx))
         qdq_expect_dtype(ctx, rule, "scale_dtype", ctx->outputs[1].dtype, QDQ_SET(FLOAT32));
 }
 
@@ -374,7 +265,7 @@ static void default_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
 // the domain NONE have none.
 static void zero_point_missing(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_domain domain = qdq_quantize_attrs_of(ctx)->zero_point_domain;
-    if (!qdq_is_computed(ctx) && is_affine(ctx) && domain != QDQ_DOMAIN_NONE &&
+    if (!qdq_is_computed(ctx) && qdq_torchao_is_affine(ctx) && domain != QDQ_DOMAIN_NONE &&
         !qdq_argument_of(ctx, "zero_point").given)
         qdq_report_target_violation(
             ctx, rule, "zps",
@@ -424,7 +315,7 @@ static const qdq_rule rules[] = {
     WARNING_ROW("reciprocal", "x is multiplied by 1 / scale, which near a tie may round differently from x / scale", "use a power of two, or compare with `qdq compare`", PRIMITIVES "_quantize_affine_no_dtype_cast", Q, reciprocal, 0),
     WARNING_ROW("half-zero-point", "if x and scale have the same 16-bit dtype, the zero point is rounded to it", "use a float32 scale", PRIMITIVES "_quantize_affine_no_dtype_cast", "Quantize", half_zero_point, 0),
     WARNING_ROW("half-sums", "if x and scale have the same 16-bit dtype, int16 and int32 results are rounded to it", "use a float32 scale", PRIMITIVES "_quantize_affine_no_dtype_cast", "Quantize", half_sums, 0),
-    WARNING_ROW("half-dequantize", "int16 and int32 are rounded to a 16-bit result dtype before the zero point is subtracted", "make float32 and cast", PRIMITIVES "_dequantize_affine_no_dtype_check", "Dequantize", half_dequantize, RELEASE_0_12),
+    WARNING_ROW("half-dequantize", "int16 and int32 are rounded to a 16-bit result dtype before the zero point is subtracted", "make float32 and cast", PRIMITIVES "_dequantize_affine_no_dtype_check", "Dequantize", half_dequantize, QDQ_TORCHAO_0_12),
     WARNING_ROW("symmetric-formula", "a symmetric scale is max|x| over half the range, not over quant_max, and the zero point of unsigned types is not 0",
                 "use symmetric_no_clipping", PRIMITIVES "choose_qparams_affine", DYNAMIC, symmetric_formula, 0),
     WARNING_ROW("computed-in-half", "parameters are computed in the dtype of x", "cast x to float32 first", PRIMITIVES "choose_qparams_affine", DYNAMIC, computed_in_half, 0),
@@ -476,7 +367,7 @@ const qdq_target qdq_target_torchao = {
     .runs_zero_scales = true,
     .halves_requantize = true,
     .default_dtype = own_dtype,
-    .numerics = numerics,
+    .numerics = qdq_torchao_numerics,
     .quantized = {.ops = QDQ_PRODUCTS,
                   .values = QDQ_INT8,
                   .weights = QDQ_INT8,
