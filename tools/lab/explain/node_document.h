@@ -33,6 +33,18 @@ bool document_set_attr(node_document *d, const char *attr, const char *instead_o
 bool document_set_flag(node_document *d, const char *attr, bool value);
 // Replaces the numbers at a port by as many other numbers.
 bool document_set_port(node_document *d, const char *port, const double *values, size_t count);
+// Connects a new input to a port. document_put takes ownership of the elements, of elements_take.
+bool document_put(node_document *d, const char *port, qdq_dtype dtype, qdq_shape shape, void *data);
+bool document_put_numbers(node_document *d, const char *port, qdq_dtype dtype, qdq_shape shape,
+                          const double *values);
+void document_drop_port(node_document *d, const char *port);
+bool document_set_op(node_document *d, const char *op);
+bool document_set_word(node_document *d, const char *attr, const char *word);
+bool document_set_list(node_document *d, const char *attr, const double *values, size_t count);
+// Pads the value at a port by another node: `count` pads before and after each dim, as Pad has
+// them. It is the last change.
+bool document_pad_port(node_document *d, const char *port, const double *pads, size_t count,
+                       double value);
 // Exchanges the connections of two ports.
 bool document_swap(node_document *d, const char *port, const char *other);
 void document_drop_attr(node_document *d, const char *attr);

@@ -110,9 +110,39 @@ static bool same_outputs(const qdq_plan *plan, const node_run *run) {
     return true;
 }
 
+// Binds the inputs of a document. False if one is not known.
+static bool bind_inputs(const variant *v, const qdq_plan *plan, void **inputs) {
+    size_t count = qdq_plan_input_count(plan);
+    bool known = count <= v->input_count;
+    for (size_t i = 0; known && i < count; i++) {
+        // The run only reads it.
+        inputs[i] = (void *)(uintptr_t)data_called(v, qdq_plan_input(plan, i)->name);
+        known = inputs[i] != NULL;
+    }
+    return known;
+}
+
+// Runs a document whose only output becomes the node's by `finish`.
+static qdq_status run_to_finish(const node_run *run, const variant *v, const node_program *program,
+                                void *const *inputs, void *const *outputs, qdq_error *err) {
+    const qdq_tensor_info *from = qdq_plan_output(program->plan, 0);
+    if (qdq_plan_output_count(program->plan) != 1 || run->output_count != 1 ||
+        qdq_shape_count(from->shape) != qdq_shape_count(run->outputs[0].info.shape)) {
+        err->status = QDQ_ERR_GRAPH;
+        return err->status;
+    }
+    void *made = elements_take(run->exec_options.allocator, from->bytes);
+    if (!made) return no_memory(err);
+    if (node_program_run(program, inputs, &made, err) == QDQ_OK &&
+        !v->finish.run(v->finish.with, from, made, outputs[0]))
+        err->status = QDQ_ERR_GRAPH;
+    elements_free(made);
+    return err->status;
+}
+
 static qdq_status run_document(const replay *r, size_t node, const variant *v, void *const *outputs,
                                qdq_error *err) {
-    const replay_node *n = &r->nodes[node];
+    const node_run *run = &r->nodes[node].run;
     node_program program = {0};
     qdq_graph_options graph_options = {.allocator = r->exec_options.allocator, .target = "core"};
     qdq_graph *graph =
@@ -120,14 +150,10 @@ static qdq_status run_document(const replay *r, size_t node, const variant *v, v
     void **inputs = calloc(v->input_count + 1, sizeof *inputs);
     if (graph && inputs)
         (void)node_compile(&program, graph, &v->numerics, &r->exec_options, r->isa, err);
-    size_t count = qdq_plan_input_count(program.plan);
-    bool fits = program.exec && count <= v->input_count && same_outputs(program.plan, &n->run);
-    for (size_t i = 0; fits && i < count; i++) {
-        // The run only reads it.
-        inputs[i] = (void *)(uintptr_t)data_called(v, qdq_plan_input(program.plan, i)->name);
-        fits = inputs[i] != NULL;
-    }
-    if (fits)
+    bool fits = program.exec && inputs && bind_inputs(v, program.plan, inputs);
+    if (fits && v->finish.run)
+        (void)run_to_finish(run, v, &program, inputs, outputs, err);
+    else if (fits && same_outputs(program.plan, run))
         (void)node_program_run(&program, inputs, outputs, err);
     else if (err->status == QDQ_OK)
         err->status = QDQ_ERR_GRAPH;

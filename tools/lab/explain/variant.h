@@ -17,6 +17,13 @@ typedef enum variant_rounding {
     ROUND_FLUSH,  // denormals to 0
 } variant_rounding;
 
+// Computes the output of a node from the only output of a document, which has as many elements.
+// False if it cannot.
+typedef struct variant_finish {
+    bool (*run)(const void *with, const qdq_tensor_info *from, const void *in, void *out);
+    const void *with;
+} variant_finish;
+
 // An input of a document: its name and its elements, of a value or changed.
 typedef struct document_input {
     const char *name;
@@ -27,12 +34,15 @@ typedef struct variant {
     variant_kind kind;
     const char *cause;   // "tie + reciprocal"
     const char *detail;  // "scale * 2"
+    int assumptions;     // how many things differ from the graph; 0 counts as 1
     qdq_numerics numerics;
+    bool own_numerics;  // of a document: `numerics` are not the node's
     variant_rounding rounding;
     bool rounds_inputs, rounds_outputs;
     const char *document;  // a graph file of one node
     const document_input *inputs;
     size_t input_count;
+    variant_finish finish;  // of a document; `run` NULL: the outputs are the node's
 } variant;
 
 // Computes node `node` on the elements that the replay uses. Only sets `err` if the variant is not
