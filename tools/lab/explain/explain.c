@@ -16,6 +16,7 @@
 #include "tools/io/tensor_io.h"
 #include "tools/lab/compare/causes.h"
 #include "tools/lab/explain/mistakes.h"
+#include "tools/lab/explain/mistakes/parameter_pool.h"
 #include "tools/lab/explain/number_formats.h"
 #include "tools/lab/explain/target_causes.h"
 #include "tools/options.h"

@@ -11,12 +11,7 @@ typedef struct mistake_taker {
     void *with;
 } mistake_taker;
 
-// Parameters of several nodes of a graph, which a device may have confused.
 typedef struct parameter_pool parameter_pool;
-
-parameter_pool *pool_create(void);
-void pool_add(parameter_pool *pool, const node_document *d);
-void pool_destroy(parameter_pool *pool);
 
 // Passes every mistake that the node may have to the taker. True if the taker stopped.
 bool try_mistakes(node_document *d, const parameter_pool *pool, const mistake_taker *taker);

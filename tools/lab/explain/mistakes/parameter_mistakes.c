@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tries other scales and zero points.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/lab/explain/fit.h"
+#include "tools/lab/explain/mistakes/trial.h"
+
+//---- Scales -----------------------------------------------------------------
+
+static void try_one_for_all(mistake_trial *t, const parameter *p, const char *cause) {
+    double least = p->values[0], most = p->values[0], sum = 0;
+    size_t n = p->count;
+    for (size_t i = 0; i < n; i++) {
+        sum += p->values[i];
+        least = fmin(least, p->values[i]), most = fmax(most, p->values[i]);
+    }
+    const struct {
+        const char *detail;
+        double value;
+    } tried[] = {{"the first for all", p->values[0]},
+                 {"the largest for all", most},
+                 {"the mean for all", sum / (double)n},
+                 {"the smallest for all", least},
+                 {"the last for all", p->values[n - 1]}};
+    for (size_t i = 0; i < sizeof tried / sizeof tried[0]; i++) {
+        trial_fill(t, n, tried[i].value);
+        trial_values(t, p, cause, tried[i].detail);
+    }
+}
+
+static void try_other_order(mistake_trial *t, const parameter *p, const char *cause) {
+    size_t n = p->count;
+    for (size_t i = 0; i < n; i++) t->values[i] = p->values[n - 1 - i];
+    trial_values(t, p, cause, "in reverse order");
+    for (size_t i = 0; i < n; i++) t->values[i] = p->values[(i + 1) % n];
+    trial_values(t, p, cause, "one place on");
+    for (size_t i = 0; i < n; i++) t->values[i] = p->values[(i + n - 1) % n];
+    trial_values(t, p, cause, "one place back");
+}
+
+static void try_pooled(mistake_trial *t, const parameter *p, bool zero, const char *cause) {
+    char detail[160];
+    for (size_t i = 0; i < t->pool->count; i++) {
+        const pooled *one = &t->pool->items[i];
+        if (one->zero != zero || one->count != (p->count ? p->count : 1)) continue;
+        snprintf(detail, sizeof detail, "the %s of '%s'", zero ? "zero point" : "scale", one->node);
+        memcpy(t->values, one->values, one->count * sizeof(double));
+        trial_values(t, p, cause, detail);
+    }
+}
+
+// Rounds a scale to the upper 16 bits of a float32, or to 11 binary digits.
+static double rounded_scale(double scale, variant_rounding how) {
+    float x = (float)scale;
+    variant_round(how, &x, 1);
+    return x;
+}
+
+static void try_scaled(mistake_trial *t, const parameter *p) {
+    static const double factors[] = {2,           0.5,         127 / 128., 128 / 127., 127 / 127.5,
+                                     127.5 / 127, 255 / 256.,  256 / 255., 255 / 254., 254 / 255.,
+                                     10,          0.1,         4,          0.25,       256,
+                                     1 / 256.,    127 / 255.0, 255 / 127.};
+    char detail[64];
+    size_t n = p->count;
+    for (size_t k = 0; k < sizeof factors / sizeof factors[0]; k++) {
+        for (size_t i = 0; i < n; i++) t->values[i] = p->values[i] * factors[k];
+        snprintf(detail, sizeof detail, "scale * %.6g", factors[k]);
+        trial_values(t, p, "wrong-scale", detail);
+    }
+    for (size_t i = 0; i < n; i++) t->values[i] = rounded_scale(p->values[i], ROUND_BFLOAT16);
+    trial_values(t, p, "scale precision", "scale in bfloat16");
+    for (size_t i = 0; i < n; i++) t->values[i] = rounded_scale(p->values[i], ROUND_FLOAT16);
+    trial_values(t, p, "scale precision", "scale in float16");
+    for (size_t i = 0; i < n; i++) t->values[i] = exp2(nearbyint(log2(p->values[i])));
+    trial_values(t, p, "wrong-scale", "scale rounded to a power of two");
+    for (size_t i = 0; i < n; i++) t->values[i] = exp2(ceil(log2(p->values[i])));
+    trial_values(t, p, "wrong-scale", "scale rounded up to a power of two");
+}
+
+static void try_scale(mistake_trial *t, const parameter *p) {
+    if (!p->count || t->stopped) return;
+    for (size_t i = 0; i < p->count; i++) t->values[i] = 1 / p->values[i];
+    trial_values(t, p, "wrong-scale", "1 / scale");
+    trial_fill(t, p->count, 1);
+    trial_values(t, p, "wrong-scale", "scale 1");
+    if (p->count > 1) try_one_for_all(t, p, "per-tensor");
+    if (p->count > 1) try_other_order(t, p, "wrong-scale");
+    try_pooled(t, p, false, "wrong-scale");
+    try_scaled(t, p);
+}
+
+void try_scales(mistake_trial *t) {
+    for (size_t i = 0; i < t->list->count; i++) try_scale(t, &t->list->pairs[i].scale);
+}
+
+//---- Zero points ------------------------------------------------------------
+
+static void try_zero(mistake_trial *t, const parameter *p) {
+    static const struct {
+        const char *detail;
+        double factor, add;
+    } tried[] = {
+        {"no zero point", 0, 0},  {"zero point + 1", 1, 1},     {"zero point - 1", 1, -1},
+        {"- zero point", -1, 0},  {"zero point + 128", 1, 128}, {"zero point - 128", 1, -128},
+        {"zero point + 8", 1, 8}, {"zero point - 8", 1, -8},    {"-zero point - 1", -1, -1},
+        {"2 * zero point", 2, 0}, {"zero point 128", 0, 128},   {"zero point -128", 0, -128}};
+    for (size_t k = 0; k < sizeof tried / sizeof tried[0]; k++) {
+        t->values[0] = tried[k].add;
+        for (size_t i = 0; i < p->count; i++)
+            t->values[i] = p->values[i] * tried[k].factor + tried[k].add;
+        trial_values(t, p, "wrong-zero-point", tried[k].detail);
+    }
+    if (p->count > 1) try_one_for_all(t, p, "wrong-zero-point");
+    if (p->count > 1) try_other_order(t, p, "wrong-zero-point");
+    try_pooled(t, p, true, "wrong-zero-point");
+}
+
+void try_zero_points(mistake_trial *t) {
+    for (size_t i = 0; i < t->list->count; i++) try_zero(t, &t->list->pairs[i].zero);
+}
+
+//---- Fitted parameters ------------------------------------------------------
+
+static void detail_of_numbers(const char *what, const double *values, size_t count, char *out,
+                              size_t capacity) {
+    snprintf(out, capacity, "%s %.9g%s", what, values[0], count > 1 ? ", ..." : "");
+}
+
+static void try_both(mistake_trial *t, const fit_data *f, const parameter_pair *p) {
+    double zero, guess;
+    char detail[96];
+    if (!fit_zero_of_both(f, &guess)) return;
+    for (int step = 0; step < 3 && !t->stopped; step++) {
+        zero = guess + (step == 2 ? -1 : step);
+        if (!fit_scales(f, &zero, 1, t->values)) continue;
+        snprintf(detail, sizeof detail, "scale %.9g and zero point %.0f", t->values[0], zero);
+        document_begin(t->d);
+        if (parameter_set(t->d, &p->scale, t->values) && parameter_set(t->d, &p->zero, &zero))
+            trial_take(t, "wrong-scale", detail);
+    }
+}
+
+static void try_fitted(mistake_trial *t, const parameter_pair *p) {
+    fit_data f;
+    char detail[96];
+    if (!t->stopped && fit_open(&f, t->d, p)) {
+        if (fit_zeros(&f, t->values)) {
+            detail_of_numbers("zero point", t->values, p->zero.count, detail, sizeof detail);
+            trial_values(t, &p->zero, "wrong-zero-point", detail);
+        }
+        if (fit_scales(&f, p->zero.values, p->zero.count, t->values)) {
+            detail_of_numbers("scale", t->values, p->scale.count, detail, sizeof detail);
+            trial_values(t, &p->scale, "wrong-scale", detail);
+        }
+        if (!t->stopped) try_both(t, &f, p);
+        fit_release(&f);
+    }
+}
+
+void try_fitted_parameters(mistake_trial *t) {
+    for (size_t i = 0; i < t->list->count; i++) try_fitted(t, &t->list->pairs[i]);
+}

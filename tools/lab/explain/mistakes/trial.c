@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/lab/explain/mistakes/trial.h"
+
+#include <math.h>
+#include <string.h>
+
+bool trial_begin(mistake_trial *t) {
+    if (!t->stopped) document_begin(t->d);
+    return !t->stopped;
+}
+
+void trial_take_variant(mistake_trial *t, variant *v) {
+    qdq_numerics numerics = v->numerics;
+    bool own = v->own_numerics;
+    if (!document_take(t->d, v)) return;
+    if (own) v->numerics = numerics;
+    t->stopped = t->taker->take(t->taker->with, document_node(t->d), v);
+}
+
+void trial_take(mistake_trial *t, const char *cause, const char *detail) {
+    variant v = {.cause = cause, .detail = detail};
+    trial_take_variant(t, &v);
+}
+
+void trial_values(mistake_trial *t, const parameter *p, const char *cause, const char *detail) {
+    size_t count = p->count ? p->count : 1;
+    if (t->stopped || (p->count && memcmp(t->values, p->values, count * sizeof *t->values) == 0))
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(t->values[i])) return;
+    if (trial_begin(t) && parameter_set(t->d, p, t->values)) trial_take(t, cause, detail);
+}
+
+void trial_fill(mistake_trial *t, size_t count, double value) {
+    for (size_t i = 0; i < count; i++) t->values[i] = value;
+}
+
+const node_value *trial_output(const mistake_trial *t) {
+    return &document_replay(t->d)->nodes[document_node(t->d)].run.outputs[0];
+}
+
+size_t trial_op(const mistake_trial *t) {
+    size_t op = 0;
+    while (op < qdq_op_count() && strcmp(qdq_op_get(op).name, document_op(t->d)) != 0) op++;
+    return op;
+}
+
+bool trial_has_attr(const mistake_trial *t, const char *attr, const char *type) {
+    size_t op = trial_op(t);
+    for (size_t k = 0; k < qdq_op_get(op).attr_count; k++) {
+        qdq_attr_info a = qdq_op_attr(op, k);
+        if (strcmp(a.name, attr) == 0) return strcmp(a.type, type) == 0;
+    }
+    return false;
+}
