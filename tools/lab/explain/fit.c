@@ -11,6 +11,7 @@
 
 #include "tools/elements.h"
 #include "tools/io/tensor_io.h"
+#include "tools/lab/explain/grouping.h"
 
 //---- Reading ----------------------------------------------------------------
 
@@ -20,26 +21,12 @@ static double *numbers_of(const replay *r, qdq_dtype dtype, const void *data, si
     return out;
 }
 
-// Returns the stride of the channel axis in elements; 0 if the node has no axis of `groups`
-// channels.
-static size_t channel_stride(const node_document *d, qdq_shape shape, size_t groups, size_t *dim) {
-    size_t count = 0, stride = 1;
-    double *given = document_attr_numbers(d, "axis", &count);
-    double axis = given && count ? given[0] : 1;
-    elements_free(given);
-    if (axis < 0) axis += shape.rank;
-    if (!(axis >= 0 && axis < shape.rank)) return 0;
-    for (int i = (int)axis + 1; i < shape.rank; i++) stride *= (size_t)shape.dims[i];
-    *dim = (size_t)shape.dims[(int)axis];
-    return *dim == groups ? stride : 0;
-}
-
 static bool find_groups(fit_data *f, const node_document *d, qdq_shape shape) {
-    size_t dim = 1, stride = f->groups == 1 ? 1 : channel_stride(d, shape, f->groups, &dim);
+    grouping g;
+    if (!grouping_of(d, shape, f->groups, &g)) return false;
     f->group = elements_take(f->allocator, f->elements * sizeof *f->group);
-    if (!f->group || !stride) return false;
-    for (size_t i = 0; i < f->elements; i++) f->group[i] = f->groups > 1 ? i / stride % dim : 0;
-    return true;
+    for (size_t i = 0; f->group && i < f->elements; i++) f->group[i] = grouping_at(&g, i);
+    return f->group != NULL;
 }
 
 bool fit_open(fit_data *f, const node_document *d, const parameter_pair *p) {

@@ -19,9 +19,9 @@ typedef struct fit_data {
     size_t zero_count;
 } fit_data;
 
-// Reads the data of a node. False unless it is a Quantize or Dequantize with a single scale or a
-// scale per channel, and the device gave its result. `p` must outlive it. Release it in either
-// case.
+// Reads the data of a node. False unless it is a Quantize or Dequantize of integer codes whose
+// scales belong to the tensor, to channels or to blocks, and the device gave its result. `p` must
+// outlive it. Release it in either case.
 bool fit_open(fit_data *f, const node_document *d, const parameter_pair *p);
 void fit_release(fit_data *f);
 

@@ -6,10 +6,17 @@
 #include "tools/lab/explain/mistakes/trial.h"
 
 // Every kind of mistake, in the order in which they are tried.
+// clang-format off
 static void (*const kinds[])(mistake_trial *t) = {
-    try_axes,           try_scales,     try_zero_points, try_fitted_parameters,
-    try_swapped_inputs, try_transposed,
+    try_axes,
+    try_blocks,
+    try_scales,
+    try_zero_points,
+    try_fitted_parameters,
+    try_swapped_inputs,
+    try_transposed,
 };
+// clang-format on
 
 bool try_mistakes(node_document *d, const parameter_pool *pool, const mistake_taker *taker) {
     parameter_list list = parameters_of(d);

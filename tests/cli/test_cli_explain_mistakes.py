@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""qdq explain names mistakes of one node. Each result with a mistake is computed here by arithmetic on Python's numbers,
+without qdq, from seeded data."""
+
+import json
+import random
+import struct
+
+from harness import Case, constant, graph, main, npy_bytes, safetensors_bytes, tensor, value
+
+LETTERS = {"float32": "<f4", "int8": "|i1", "uint8": "|u1", "int32": "<i4"}
+RANGES = {"int8": (-128, 127), "uint8": (0, 255)}
+
+
+def f32(x):
+    return struct.unpack("<f", struct.pack("<f", x))[0]
+
+
+def clamp(code, dtype="int8"):
+    low, high = RANGES[dtype]
+    return min(max(code, low), high)
+
+
+def wrap(code, dtype="int8"):
+    low, _ = RANGES[dtype]
+    return (code - low) % 256 + low
+
+
+class Mistakes(Case):
+    """Each test gives explain a graph of one or few nodes, its inputs, and the result with a mistake."""
+
+    def explain(self, nodes, inputs, got, constants=(), target="core", code=1):
+        """The JSON of explain. `inputs` and `got`: tensors by name; the last node is the output y."""
+        self.write("g.json", graph(nodes, [value(name, one.dtype, one.shape) for name, one in inputs.items()],
+                                   {"y": nodes[-1]["name"]}, constants=list(constants), target=target))  # fmt: skip
+        self.write("in.safetensors", safetensors_bytes(inputs))
+        self.write("y.npy", npy_bytes(LETTERS[got.dtype], got.shape, got.data))
+        return json.loads(self.qdq("explain", "g.json", "-i", "in.safetensors", "--got", "y.npy", "--json", code=code).out)
+
+    def assert_cause(self, found, cause, detail, node="q"):
+        text = f"{found['cause']} at {found['node']}: {found['detail']}; {found['candidates']}"
+        self.assertEqual((found["cause"], found["node"], found["left"]), (cause, node, 0), text)
+        self.assertIn(detail, found["detail"])
+
+
+class Blocks(Mistakes):
+    """Scales of blocks that a device assigns to other elements."""
+
+    def dequantize(self, shape, group, chosen, detail, seed=1):
+        """`chosen`: the index of the parameters of an element, from its coordinates."""
+        random.seed(seed)
+        rows, columns = shape if len(shape) == 2 else (1, shape[0])
+        grid = [-(-dim // extent) for dim, extent in zip(shape, group)]
+        count = grid[0] * (grid[1] if len(grid) == 2 else 1)
+        x = [random.randrange(-128, 128) for _ in range(rows * columns)]
+        scales = [2.0 ** -random.randrange(1, 8) * (1 + i / 64) for i in range(count)]
+        zeros = [random.randrange(-9, 10) for _ in range(count)]
+        got = []
+        for i, code in enumerate(x):
+            at = chosen(i // columns, i % columns)
+            got.append(f32((code - zeros[at]) * scales[at]) if at < count else code * 0.0)
+        node = {"op": "Dequantize", "name": "q", "inputs": {"x": "x", "scale": "s", "zero_point": "z"},
+                "attrs": {"qtype": "per_group", "group_shape": list(group), "dtype": "float32"}}  # fmt: skip
+        found = self.explain([node], {"x": tensor("int8", shape, x)}, tensor("float32", shape, got),
+                             [constant("s", "float32", grid, scales), constant("z", "int8", grid, zeros)])  # fmt: skip
+        self.assert_cause(found, "wrong-blocks", detail)
+
+    def test_blocks_of_a_vector_are_read_as_channels(self):
+        self.dequantize([24], [8], lambda _, k: k, "the index on dim 0 chooses the scale, 0 beyond the last")
+        self.dequantize([24], [8], lambda _, k: min(k, 2), "the last again beyond it")
+
+    def test_the_axis_of_blocks_is_read_as_channels(self):
+        self.dequantize([3, 12], [1, 4], lambda row, _: row, "the index on dim 0")
+        self.dequantize([3, 12], [1, 4], lambda _, k: k % 9, "the index on dim 1 chooses the scale, from the first again")
+
+    def test_the_size_of_blocks_is_left_out(self):
+        self.dequantize([2, 12], [1, 4], lambda row, k: row * 3 + k, "a scale for each element of a block")
+
+    def test_blocks_have_another_size(self):
+        self.dequantize([2, 64], [1, 16], lambda row, k: row * 4 + k // 32, "blocks of 32")
+
+    def test_the_grid_of_blocks_is_transposed(self):
+        self.dequantize([4, 12], [1, 4], lambda row, k: k // 4 * 4 + row, "in column-major order")
+
+    def test_blocks_run_along_rows(self):
+        self.dequantize([4, 12], [4, 2], lambda row, k: (row * 12 + k) // 8, "blocks of neighbours in row-major order")
+
+
+if __name__ == "__main__":
+    main()
