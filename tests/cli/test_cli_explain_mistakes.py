@@ -87,5 +87,51 @@ class Blocks(Mistakes):
         self.dequantize([4, 12], [4, 2], lambda row, k: (row * 12 + k) // 8, "blocks of neighbours in row-major order")
 
 
+class EarlyClamps(Mistakes):
+    """Codes that are clamped before the zero point is added."""
+
+    SCALES = (2.0 ** -4, 2.0 ** -5 * 1.25, 2.0 ** -6)
+
+    def quantize(self, dtype, zeros, finish, detail, clamped=None, seed=1):
+        """Rows with a zero point each; `finish` brings the sum into the range."""
+        random.seed(seed)
+        scales = self.SCALES[:len(zeros)]
+        x = [f32(random.uniform(-12, 12)) for _ in range(len(zeros) * 20)]
+        got = []
+        for i, one in enumerate(x):
+            code = clamp(round(f32(one / scales[i // 20])), clamped or dtype)
+            got.append(finish(code + zeros[i // 20], dtype))
+        attrs = {"scales": list(scales), "zps": list(zeros), "qtype": "per_channel", "axis": 0, "dtype": dtype}
+        if len(zeros) == 1:
+            attrs = {"scales": scales[0], "zps": zeros[0], "dtype": dtype}
+        found = self.explain([{"op": "Quantize", "name": "q", "inputs": {"x": "x"}, "attrs": attrs}],
+                             {"x": tensor("float32", [len(zeros), 20], x)}, tensor(dtype, [len(zeros), 20], got))  # fmt: skip
+        self.assert_cause(found, "clamp-order", detail)
+
+    def test_the_sum_saturates(self):
+        self.quantize("int8", [-128], clamp, "clamped before the zero point is added, the sum saturates")
+        self.quantize("uint8", [77], clamp, "the sum saturates")
+
+    def test_the_sum_wraps(self):
+        self.quantize("int8", [-100], wrap, "clamped before the zero point is added, the sum keeps its low bits")
+        self.quantize("uint8", [200], wrap, "the sum keeps its low bits")
+
+    def test_each_channel_has_its_zero_point(self):
+        self.quantize("int8", [-50, 7, 90], clamp, "the sum saturates")
+
+    def test_codes_of_the_other_sign_are_clamped(self):
+        self.quantize("uint8", [90], clamp, "clamped to int8 before", clamped="int8")
+        self.quantize("int8", [-60], clamp, "clamped to uint8 before", clamped="uint8")
+
+    def test_a_requantize_clamps_early(self):
+        random.seed(3)
+        x = [random.randrange(-128, 128) for _ in range(48)]
+        got = [clamp(clamp(round((one - 5) * 3.0)) - 40) for one in x]
+        node = {"op": "Requantize", "name": "q", "inputs": {"x": "x"},
+                "attrs": {"in_scales": 0.375, "in_zps": 5, "out_scales": 0.125, "out_zps": -40, "dtype": "int8"}}  # fmt: skip
+        found = self.explain([node], {"x": tensor("int8", [48], x)}, tensor("int8", [48], got))
+        self.assert_cause(found, "clamp-order", "the sum saturates")
+
+
 if __name__ == "__main__":
     main()

@@ -12,6 +12,7 @@ static void (*const kinds[])(mistake_trial *t) = {
     try_blocks,
     try_scales,
     try_zero_points,
+    try_early_clamps,
     try_fitted_parameters,
     try_swapped_inputs,
     try_transposed,
