@@ -133,5 +133,45 @@ class EarlyClamps(Mistakes):
         self.assert_cause(found, "clamp-order", "the sum saturates")
 
 
+class TwoZeroPoints(Mistakes):
+    """Zero points of both sides that are dropped or shifted together."""
+
+    def product(self, dtypes, zeros, used, detail):
+        random.seed(5)
+        rows, inner, columns = 3, 8, 5
+        a = [random.randrange(*RANGES[dtypes[0]]) for _ in range(rows * inner)]
+        b = [random.randrange(*RANGES[dtypes[1]]) for _ in range(inner * columns)]
+        got = [sum((a[i * inner + k] - used[0]) * (b[k * columns + j] - used[1]) for k in range(inner))
+               for i in range(rows) for j in range(columns)]  # fmt: skip
+        node = {"op": "MatMulInteger", "name": "q", "attrs": {},
+                "inputs": {"a": "a", "b": "b", "a_zero_point": "za", "b_zero_point": "zb"}}  # fmt: skip
+        found = self.explain([node], {"a": tensor(dtypes[0], [rows, inner], a), "b": tensor(dtypes[1], [inner, columns], b)},
+                             tensor("int32", [rows, columns], got),
+                             [constant("za", dtypes[0], [], [zeros[0]]), constant("zb", dtypes[1], [], [zeros[1]])])  # fmt: skip
+        self.assert_cause(found, "wrong-zero-point", detail)
+
+    def test_a_product_drops_both(self):
+        self.product(("uint8", "uint8"), (120, 77), (0, 0), "no a_zero_point and b_zero_point")
+        self.product(("uint8", "int8"), (120, -7), (0, 0), "no a_zero_point and b_zero_point")
+
+    def test_a_product_takes_both_for_int8(self):
+        self.product(("uint8", "uint8"), (140, 177), (12, 49), "128 taken from a_zero_point and b_zero_point")
+
+    def requantize(self, used, detail, scales=(0.25, 0.75), cause="wrong-zero-point"):
+        random.seed(6)
+        x = [random.randrange(-128, 128) for _ in range(60)]
+        got = [clamp(round(f32((one - used[0]) * scales[0] / scales[1])) + used[1]) for one in x]
+        node = {"op": "Requantize", "name": "q", "inputs": {"x": "x"},
+                "attrs": {"in_scales": 0.25, "in_zps": 11, "out_scales": 0.75, "out_zps": -30, "dtype": "int8"}}  # fmt: skip
+        found = self.explain([node], {"x": tensor("int8", [60], x)}, tensor("int8", [60], got))
+        self.assert_cause(found, cause, detail)
+
+    def test_a_requantize_drops_both(self):
+        self.requantize((0, 0), "no in_zero_point and out_zero_point")
+
+    def test_a_requantize_exchanges_its_sides(self):
+        self.requantize((-30, 11), "in_scale and out_scale, with their zero points", (0.75, 0.25), "swapped-inputs")
+
+
 if __name__ == "__main__":
     main()

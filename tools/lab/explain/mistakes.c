@@ -12,6 +12,8 @@ static void (*const kinds[])(mistake_trial *t) = {
     try_blocks,
     try_scales,
     try_zero_points,
+    try_zero_pairs,
+    try_exchanged_parameters,
     try_early_clamps,
     try_fitted_parameters,
     try_swapped_inputs,

@@ -122,6 +122,50 @@ void try_zero_points(mistake_trial *t) {
     for (size_t i = 0; i < t->list->count; i++) try_zero(t, &t->list->pairs[i].zero);
 }
 
+// Adds the same number to a zero point; NAN: drops it. False if it cannot change.
+static bool move_zero(mistake_trial *t, const parameter *p, double add) {
+    for (size_t i = 0; i < p->count; i++) t->values[i] = isnan(add) ? 0 : p->values[i] + add;
+    return p->count && parameter_set(t->d, p, t->values);
+}
+
+void try_zero_pairs(mistake_trial *t) {
+    static const struct {
+        const char *detail;
+        double add;
+    } tried[] = {{"no", NAN}, {"128 added to", 128}, {"128 taken from", -128}};
+    char detail[160];
+    for (size_t i = 0; i < t->list->count; i++)
+        for (size_t k = i + 1; k < t->list->count; k++)
+            for (size_t n = 0; n < sizeof tried / sizeof *tried && trial_begin(t); n++) {
+                const parameter *a = &t->list->pairs[i].zero, *b = &t->list->pairs[k].zero;
+                if (!move_zero(t, a, tried[n].add) || !move_zero(t, b, tried[n].add)) continue;
+                snprintf(detail, sizeof detail, "%s %s and %s", tried[n].detail, a->port, b->port);
+                variant v = {.cause = "wrong-zero-point", .detail = detail, .assumptions = 2};
+                trial_take_variant(t, &v);
+            }
+}
+
+// Exchanges the scales and zero points of two pairs. False if they do not fit.
+static bool exchange(mistake_trial *t, const parameter_pair *a, const parameter_pair *b) {
+    return a->scale.count == b->scale.count && a->zero.count == b->zero.count &&
+           (!a->scale.count || (parameter_set(t->d, &a->scale, b->scale.values) &&
+                                parameter_set(t->d, &b->scale, a->scale.values))) &&
+           (!a->zero.count || (parameter_set(t->d, &a->zero, b->zero.values) &&
+                               parameter_set(t->d, &b->zero, a->zero.values)));
+}
+
+void try_exchanged_parameters(mistake_trial *t) {
+    char detail[160];
+    for (size_t i = 0; i < t->list->count; i++)
+        for (size_t k = i + 1; k < t->list->count && trial_begin(t); k++) {
+            const parameter_pair *a = &t->list->pairs[i], *b = &t->list->pairs[k];
+            if (!exchange(t, a, b)) continue;
+            snprintf(detail, sizeof detail, "%s and %s, with their zero points", a->scale.port,
+                     b->scale.port);
+            trial_take(t, "swapped-inputs", detail);
+        }
+}
+
 //---- Fitted parameters ------------------------------------------------------
 
 static void detail_of_numbers(const char *what, const double *values, size_t count, char *out,

@@ -41,6 +41,8 @@ void try_blocks(mistake_trial *t);
 void try_early_clamps(mistake_trial *t);
 void try_scales(mistake_trial *t);
 void try_zero_points(mistake_trial *t);
+void try_zero_pairs(mistake_trial *t);
+void try_exchanged_parameters(mistake_trial *t);
 void try_fitted_parameters(mistake_trial *t);
 void try_swapped_inputs(mistake_trial *t);
 void try_transposed(mistake_trial *t);
