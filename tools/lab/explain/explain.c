@@ -8,30 +8,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tools/common.h"
 #include "tools/elements.h"
 #include "tools/failure.h"
 #include "tools/io/tensor_io.h"
 #include "tools/lab/compare/causes.h"
-#include "tools/lab/explain/mistakes.h"
-#include "tools/lab/explain/mistakes/parameter_pool.h"
-#include "tools/lab/explain/number_formats.h"
+#include "tools/lab/explain/search.h"
 #include "tools/lab/explain/target_causes.h"
 #include "tools/options.h"
 
 static const double most_seconds = 8, near_fit = 0.02;
-
-typedef struct search {
-    const session *s;
-    const options *opt;
-    replay *r;
-    explanation *e;
-    size_t *suspects;
-    double until;
-    bool any;  // a candidate reproduces all bits
-} search;
 
 const char *explain_name(const session *s, const replay *r, qdq_value value) {
     qdq_value source = replay_source(r, value);
@@ -39,15 +26,6 @@ const char *explain_name(const session *s, const replay *r, qdq_value value) {
     const char *name = qdq_value_name(r->form.graph, value);
     if (!output) return qdq_value_original(s->graph, name);
     return qdq_output_original(s->graph, output);
-}
-
-// True if time and memory allow another try. A search that runs out of memory stops, as skipped
-// tries would lead to another cause.
-static bool in_time(search *f) {
-    if (f->opt->memory->exceeded) return false;
-    if (now() < f->until) return true;
-    f->e->stopped = true;
-    return false;
 }
 
 //---- The first difference ---------------------------------------------------
@@ -121,149 +99,6 @@ static bool find_suspects(search *f) {
     return found;
 }
 
-//---- Candidates -------------------------------------------------------------
-
-static bool explains(const search *f, const replay_left *left) {
-    return left->first == 0 && left->all + f->e->differing <= f->e->total;
-}
-
-static void note_result(search *f, size_t node, const void *data) {
-    const qdq_tensor_info *info = &f->r->nodes[node].run.outputs[0].info;
-    f->e->result = elements_take(f->r->exec_options.allocator, info->bytes);
-    if (f->e->result) memcpy(f->e->result, data, info->bytes);
-}
-
-// True if the cause was already found at this node, with another detail.
-static bool is_found(const explanation *e, const candidate *c) {
-    for (size_t i = 0; i < e->found_count; i++)
-        if (e->found[i].node == c->node && strcmp(e->found[i].cause, c->cause) == 0) return true;
-    return false;
-}
-
-static void note_candidate(search *f, size_t node, const variant *v, replay_left left) {
-    explanation *e = f->e;
-    candidate c = {.node = node, .left = left};
-    snprintf(c.cause, sizeof c.cause, "%s", v->cause);
-    snprintf(c.detail, sizeof c.detail, "%s", v->detail);
-    if (explains(f, &left)) {
-        f->any = true;
-        if (e->found_count < MOST_CANDIDATES && !is_found(e, &c)) e->found[e->found_count++] = c;
-    } else if (!*e->nearest.cause || left.first < e->nearest.left.first) {
-        e->nearest = c;
-    }
-}
-
-// Runs the graph with a variant of a node. True if it reproduces all bits.
-static bool try_variant(search *f, size_t node, const variant *v) {
-    qdq_error err = {0};
-    replay *r = f->r;
-    void **outputs = replay_outputs(r, node);
-    if (!outputs) return false;
-    f->e->tried++;
-    replay_left left = {.first = f->e->differing, .all = f->e->total};
-    if (variant_run(r, node, v, outputs, &err) != QDQ_OK) {
-        replay_free_outputs(r, node, outputs);
-        return false;
-    }
-    if (!f->any) note_result(f, node, outputs[0]);
-    qdq_status status = replay_change(r, node, outputs, NULL, f->e->first, &left, &err);
-    bool gives = status == QDQ_OK && left.changes && explains(f, &left);
-    if (!f->any && !gives) explanation_release(f->e);
-    if (status == QDQ_OK && left.changes) note_candidate(f, node, v, left);
-    return gives;
-}
-
-// Tries the formats of a node. Several single fields may reproduce all bits, with different causes.
-// Pairs of fields are tried only if no single field does.
-static void try_formats(search *f, size_t node) {
-    format_text text;
-    variant v;
-    bool found = false;
-    for (size_t i = 0; number_format(f->r, node, i, &text, &v); i++) {
-        if (!*text.cause || (found && strstr(text.cause, " + "))) continue;
-        if (!in_time(f)) return;
-        found |= try_variant(f, node, &v);
-    }
-}
-
-static bool take_mistake(void *with, size_t node, const variant *v) {
-    search *f = with;
-    return !in_time(f) || try_variant(f, node, v);
-}
-
-// Opens the suspects as documents, and tries the mistakes of each.
-static void try_all_mistakes(search *f) {
-    char folder[4096];
-    const char *base = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/qdq-XXXXXX", base && *base ? base : "/tmp");
-    size_t count = f->e->suspects;
-    node_document **documents = calloc(count + 1, sizeof(node_document *));
-    parameter_pool *pool = pool_create();
-    bool made = documents && pool && mkdtemp(folder);
-    const mistake_taker taker = {take_mistake, f};
-    for (size_t i = 0; made && i < count && in_time(f); i++) {
-        qdq_error err = {0};
-        documents[i] = document_open(f->r, f->suspects[i], folder, &err);
-        if (documents[i]) pool_add(pool, documents[i]);
-    }
-    for (size_t i = 0; made && i < count && in_time(f); i++)
-        if (documents[i]) (void)try_mistakes(documents[i], pool, &taker);
-    for (size_t i = 0; documents && i < count; i++) document_close(documents[i]);
-    if (made) (void)rmdir(folder);
-    pool_destroy(pool);
-    free(documents);
-}
-
-//---- All nodes --------------------------------------------------------------
-
-typedef struct everywhere {
-    search *f;
-    size_t format;
-} everywhere;
-
-static bool run_format(void *with, size_t node, void *const *outputs) {
-    everywhere *w = with;
-    format_text text;
-    variant v;
-    qdq_error err = {0};
-    return number_format(w->f->r, node, w->format, &text, &v) && *text.cause &&
-           variant_run(w->f->r, node, &v, outputs, &err) == QDQ_OK;
-}
-
-// Returns the index of the first suspect that the format may change; f->e->suspects if none.
-static size_t first_with_format(const search *f, size_t format, format_text *text, variant *v) {
-    size_t i = 0;
-    while (i < f->e->suspects &&
-           (!number_format(f->r, f->suspects[i], format, text, v) || !*text->cause))
-        i++;
-    return i;
-}
-
-static void try_format_everywhere(search *f, size_t format) {
-    everywhere w = {f, format};
-    const replay_changer others = {run_format, &w};
-    format_text text;
-    variant v;
-    qdq_error err = {0};
-    size_t first = first_with_format(f, format, &text, &v);
-    if (first == f->e->suspects) return;
-    replay_left left = {.first = f->e->differing, .all = f->e->total};
-    size_t node = f->suspects[first];
-    void **outputs = replay_outputs(f->r, node);
-    if (!outputs) return;
-    f->e->tried++;
-    if (variant_run(f->r, node, &v, outputs, &err) != QDQ_OK)
-        replay_free_outputs(f->r, node, outputs);
-    else if (replay_change(f->r, node, outputs, &others, f->e->first, &left, &err) == QDQ_OK &&
-             left.changes)
-        note_candidate(f, SIZE_MAX, &v, left);
-}
-
-static void try_everywhere(search *f) {
-    for (size_t i = 0; i < number_format_count() && !f->any && in_time(f); i++)
-        try_format_everywhere(f, i);
-}
-
 //---- Targets ----------------------------------------------------------------
 
 // True if another target runs the same graph with the same numerics.
@@ -293,7 +128,7 @@ static void try_targets(search *f) {
             char *name = e->names[e->target_count];
             snprintf(name, sizeof e->names[0], "%s%s%s", info.name, release ? "@" : "",
                      release ? release : "");
-            if (e->target_count + 1 == MOST_REPRODUCING || !in_time(f)) return;
+            if (e->target_count + 1 == MOST_REPRODUCING || !search_in_time(f)) return;
             e->tried++;
             if (target_explains(f, name)) e->target_count++;
         }
@@ -356,9 +191,9 @@ static int look(search *f, const char *other) {
         try_targets(f);
     }
     if (e->target_count) return explain_target(f);
-    for (size_t i = 0; i < e->suspects && in_time(f); i++) try_formats(f, f->suspects[i]);
-    if (!f->any) try_all_mistakes(f);
-    if (!f->any && e->suspects > 1) try_everywhere(f);
+    for (size_t i = 0; i < e->suspects && search_in_time(f); i++) search_formats(f, f->suspects[i]);
+    if (!f->any) search_mistakes(f);
+    if (!f->any && e->suspects > 1) search_formats_everywhere(f);
     choose(f);
     return EXIT_OK;
 }
