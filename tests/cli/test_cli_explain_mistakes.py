@@ -173,5 +173,90 @@ class TwoZeroPoints(Mistakes):
         self.requantize((-30, 11), "in_scale and out_scale, with their zero points", (0.75, 0.25), "swapped-inputs")
 
 
+class Borders(Mistakes):
+    """A border of code 0 around an image whose real 0 is another code."""
+
+    SIZE, CHANNELS, OUT = 5, 2, 3
+
+    def image(self, low, high):
+        return [random.randrange(low, high) for _ in range(self.CHANNELS * self.SIZE ** 2)]
+
+    def at(self, image, channel, row, column, border):
+        inside = 0 <= row < self.SIZE and 0 <= column < self.SIZE
+        return image[(channel * self.SIZE + row) * self.SIZE + column] if inside else border
+
+    def convolve(self, image, weights, border, zero, pads=(1, 1)):
+        """3x3 windows; `pads`: before and after each dim."""
+        made, count = [], self.SIZE + sum(pads) - 2
+        for out in range(self.OUT):
+            for row in range(count):
+                for column in range(count):
+                    made.append(sum(
+                        (self.at(image, c, row + i - pads[0], column + k - pads[0], border) - zero) *
+                        weights[((out * self.CHANNELS + c) * 3 + i) * 3 + k]
+                        for c in range(self.CHANNELS) for i in range(3) for k in range(3)))  # fmt: skip
+        return made
+
+    def weights(self):
+        return [random.randrange(-20, 21) for _ in range(self.OUT * self.CHANNELS * 9)]
+
+    def test_a_convolution_of_codes(self):
+        random.seed(7)
+        x, w = self.image(0, 256), self.weights()
+        node = {"op": "ConvInteger", "name": "q", "inputs": {"x": "x", "w": "w", "x_zero_point": "z"},
+                "attrs": {"pads_begin": [1, 1], "pads_end": [1, 1]}}  # fmt: skip
+        for border, detail in (0, "code 0"), (128, "code 128"):
+            got = self.convolve(x, w, border, 110)
+            found = self.explain([node], {"x": tensor("uint8", [1, 2, 5, 5], x)}, tensor("int32", [1, 3, 5, 5], got),
+                                 [constant("w", "int8", [3, 2, 3, 3], w), constant("z", "uint8", [], [110])])  # fmt: skip
+            self.assert_cause(found, "border-code", f"the border has {detail}")
+
+    def test_pads_that_a_rule_gives(self):
+        random.seed(8)
+        x, w = self.image(0, 256), self.weights()
+        node = {"op": "ConvInteger", "name": "q", "inputs": {"x": "x", "w": "w", "x_zero_point": "z"},
+                "attrs": {"auto_pad": "SAME_UPPER"}}  # fmt: skip
+        found = self.explain([node], {"x": tensor("uint8", [1, 2, 5, 5], x)},
+                             tensor("int32", [1, 3, 5, 5], self.convolve(x, w, 0, 90)),
+                             [constant("w", "int8", [3, 2, 3, 3], w), constant("z", "uint8", [], [90])])  # fmt: skip
+        self.assert_cause(found, "border-code", "code 0")
+
+    def test_a_convolution_of_dequantized_codes(self):
+        """The device convolves codes, so code 0 of the border stands for -zero point * scale."""
+        random.seed(9)
+        x, w = self.image(-128, 128), self.weights()
+        got = [one * 2.0 ** -9 for one in self.convolve(x, w, 0, -30)]
+        nodes = [{"op": "Dequantize", "name": "d", "inputs": {"x": "x"},
+                  "attrs": {"scales": 2.0 ** -5, "zps": -30, "dtype": "float32"}},
+                 {"op": "Convolution", "name": "q", "inputs": {"x": "d", "weights": "w"},
+                  "attrs": {"strides": [1, 1], "dilations": [1, 1], "pads_begin": [1, 1], "pads_end": [1, 1],
+                            "data_format": "NCX", "weights_format": "OIX"}}]  # fmt: skip
+        found = self.explain(nodes, {"x": tensor("int8", [1, 2, 5, 5], x)}, tensor("float32", [1, 3, 5, 5], got),
+                             [constant("w", "float32", [3, 2, 3, 3], [one * 2.0 ** -4 for one in w])])  # fmt: skip
+        self.assert_cause(found, "border-code", "the border has the value 0.9375")
+
+    def test_a_pool_of_codes(self):
+        random.seed(10)
+        x = self.image(-128, -20)
+        got = [max(self.at(x, c, row + i, column + k, 0) for i in (-1, 0, 1) for k in (-1, 0, 1))
+               for c in range(2) for row in range(5) for column in range(5)]  # fmt: skip
+        node = {"op": "MaxPool", "name": "q", "inputs": {"x": "x"},
+                "attrs": {"kernel": [3, 3], "strides": [1, 1], "pads_begin": [1, 1], "pads_end": [1, 1], "data_format": "NCX"}}  # fmt: skip
+        found = self.explain([node], {"x": tensor("int8", [1, 2, 5, 5], x)}, tensor("int8", [1, 2, 5, 5], got))
+        self.assert_cause(found, "border-code", "code 0")
+
+    def test_a_pad_of_codes(self):
+        random.seed(11)
+        x = [f32(random.uniform(-3, 3)) for _ in range(12)]
+        codes = [clamp(round(one * 16) + 40) for one in x]
+        nodes = [{"op": "Quantize", "name": "c", "inputs": {"x": "x"}, "attrs": {"scales": 1 / 16, "zps": 40, "dtype": "int8"}},
+                 {"op": "Pad", "name": "q", "inputs": {"x": "c", "value": "v"}, "attrs": {"pads": [0, 2, 0, 1]}}]  # fmt: skip
+        for right, wrong in (40, 0), (0, 40):
+            got = [one for row in range(3) for one in [wrong] * 2 + codes[4 * row:4 * row + 4] + [wrong]]
+            found = self.explain(nodes, {"x": tensor("float32", [3, 4], x)}, tensor("int8", [3, 7], got),
+                                 [constant("v", "int8", [], [right])])  # fmt: skip
+            self.assert_cause(found, "border-code", f"the border has code {wrong}")
+
+
 if __name__ == "__main__":
     main()

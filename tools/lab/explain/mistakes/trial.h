@@ -38,6 +38,7 @@ size_t trial_op(const mistake_trial *t);
 
 void try_axes(mistake_trial *t);
 void try_blocks(mistake_trial *t);
+void try_borders(mistake_trial *t);
 void try_early_clamps(mistake_trial *t);
 void try_scales(mistake_trial *t);
 void try_zero_points(mistake_trial *t);
