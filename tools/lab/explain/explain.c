@@ -167,6 +167,32 @@ static void name_candidate(search *f, const candidate *c) {
     e->left = c->left.all;
 }
 
+// Moves the candidate with this cause and a single change to the front. False if there is none.
+static bool bring_forward(explanation *e, const char *name) {
+    for (size_t i = 0; i < e->found_count && e->found[i].changes == 1; i++) {
+        if (strcmp(e->found[i].cause, name) != 0) continue;
+        candidate found = e->found[i];
+        memmove(&e->found[1], &e->found[0], i * sizeof found);
+        e->found[0] = found;
+        return true;
+    }
+    return false;
+}
+
+// Names a single change to the node at which a target differs, if it gives all bits too: a target
+// changes more, and the cause of most elements is only one of its changes.
+static void simplify_target(search *f) {
+    explanation *e = f->e;
+    size_t node = 0;
+    if (!e->node) return;
+    while (node < f->r->node_count &&
+           strcmp(qdq_graph_node(f->r->form.graph, node).name, e->node) != 0)
+        node++;
+    if (node == f->r->node_count) return;
+    search_formats(f, node);
+    if (f->fewest == 1 && !bring_forward(e, e->cause)) name_candidate(f, &e->found[0]);
+}
+
 static void choose(search *f) {
     explanation *e = f->e;
     bool near =
@@ -190,10 +216,14 @@ static int look(search *f, const char *other) {
     } else {
         try_targets(f);
     }
-    if (e->target_count) return explain_target(f);
+    if (e->target_count) {
+        int code = explain_target(f);
+        if (code == EXIT_OK) simplify_target(f);
+        return code;
+    }
     for (size_t i = 0; i < e->suspects && search_in_time(f); i++) search_formats(f, f->suspects[i]);
-    if (!f->any) search_mistakes(f);
-    if (!f->any && e->suspects > 1) search_formats_everywhere(f);
+    if (f->fewest != 1) search_mistakes(f);
+    if (!f->fewest && e->suspects > 1) search_formats_everywhere(f);
     choose(f);
     return EXIT_OK;
 }

@@ -14,6 +14,7 @@ enum { MOST_CANDIDATES = 12, MOST_REPRODUCING = 64 };
 typedef struct candidate {
     size_t node;  // index in the form; SIZE_MAX: all nodes
     char cause[96], detail[160];
+    int changes;  // from the graph
     replay_left left;
 } candidate;
 
@@ -29,7 +30,7 @@ typedef struct explanation {
     size_t left, total;                // differing elements of all values: with the cause, without
     bool near;                         // the cause does not reproduce all bits
     bool noise;                        // all differences are small enough for another order of sums
-    candidate found[MOST_CANDIDATES];  // reproduce all bits; the first is the cause
+    candidate found[MOST_CANDIDATES];  // reproduce all bits, those with the fewest changes first
     size_t found_count;
     candidate nearest;  // if none reproduces all bits
     void *result;       // result of the node with the candidate; NULL: not known; owned

@@ -125,8 +125,9 @@ static void print_cause(const replay *r, const explanation *e) {
         printf("this gives all bits%s\n", e->left ? " up to here" : "");
     if (e->target_count) print_targets(e);
     for (size_t i = 1; i < e->found_count && i <= MOST_NAMED; i++)
-        printf("the same bits: node '%s', %s (%s)\n", name_of(r, &e->found[i]), e->found[i].cause,
-               e->found[i].detail);
+        printf("the same bits with %s changes: node '%s', %s (%s)\n",
+               e->found[i].changes > e->found[0].changes ? "more" : "as few",
+               name_of(r, &e->found[i]), e->found[i].cause, e->found[i].detail);
     if (e->found_count > MOST_NAMED + 1) printf("and others\n");
 }
 
@@ -229,6 +230,7 @@ static void json_candidates(qdq_json *json, const replay *r, const explanation *
                           e->found[i].node == SIZE_MAX ? NULL : name_of(r, &e->found[i]));
         json_string_key(json, "cause", e->found[i].cause);
         json_string_key(json, "detail", e->found[i].detail);
+        json_uint_key(json, "changes", (uint64_t)e->found[i].changes);
         qdq_json_end_object(json);
     }
     qdq_json_end_array(json);

@@ -63,6 +63,18 @@ void fit_release(fit_data *f) {
     *f = (fit_data){0};
 }
 
+fit_data fit_as_one(const fit_data *f) {
+    fit_data one = *f;
+    one.group = NULL;
+    one.groups = 1;
+    if (one.zero_count > 1) one.zero_count = 0;
+    return one;
+}
+
+static size_t group_at(const fit_data *f, size_t element) {
+    return f->group ? f->group[element] : 0;
+}
+
 //---- Scales -----------------------------------------------------------------
 
 static double zero_at(const double *zeros, size_t count, size_t group) {
@@ -105,7 +117,7 @@ bool fit_scales(const fit_data *f, const double *zeros, size_t zero_count, doubl
     bool fits = low != NULL, any = false;
     for (size_t g = 0; low && g < f->groups; g++) high[g] = INFINITY;
     for (size_t i = 0; fits && i < f->elements; i++) {
-        size_t g = f->group[i];
+        size_t g = group_at(f, i);
         double from, to;
         if (!bounds_at(f, i, zero_at(zeros, zero_count, g), &from, &to)) continue;
         any = true;
@@ -134,11 +146,11 @@ static bool shift_of(const fit_data *f, size_t group, bool all, double *out) {
     double *shifts = elements_take_numbers(f->allocator, f->elements);
     size_t count = 0;
     for (size_t i = 0; shifts && i < f->elements; i++) {
-        if (!all && f->group[i] != group) continue;
+        if (!all && group_at(f, i) != group) continue;
         if (f->quantizes && (f->got[i] <= f->least || f->got[i] >= f->greatest ||
                              f->ours[i] <= f->least || f->ours[i] >= f->greatest))
             continue;
-        double scale = f->scales[f->group[i]];
+        double scale = f->scales[group_at(f, i)];
         double shift = f->quantizes ? f->got[i] - f->ours[i] : (f->ours[i] - f->got[i]) / scale;
         if (isfinite(shift)) shifts[count++] = shift;
     }

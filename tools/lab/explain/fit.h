@@ -10,7 +10,7 @@
 typedef struct fit_data {
     const qdq_allocator *allocator;
     double *x, *ours, *got;  // owned
-    size_t *group;           // [element]: index of its scale; owned
+    size_t *group;           // [element]: index of its scale; owned; NULL: 0
     size_t elements, groups;
     bool quantizes;
     double least, greatest;  // range of the codes
@@ -24,6 +24,10 @@ typedef struct fit_data {
 // outlive it. Release it in either case.
 bool fit_open(fit_data *f, const node_document *d, const parameter_pair *p);
 void fit_release(fit_data *f);
+
+// Returns the data of a node with a single scale for all groups, and no zero points if it has
+// several. It owns nothing, and lives as long as `f`.
+fit_data fit_as_one(const fit_data *f);
 
 // Finds scales for given zero points, a single one or one per group: of all numbers that fit, those
 // with the fewest digits. Writes `groups` numbers.

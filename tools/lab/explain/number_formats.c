@@ -2,14 +2,15 @@
 #include "tools/lab/explain/number_formats.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "tools/lab/compare/units/switches.h"
 
 //---- Fields of the numerics -------------------------------------------------
 
 // X(text for people, assignment). Single fields come before pairs, so that the simplest explanation
-// is found first.
-#define FIELDS(X)                                                                                 \
+// is found first. ALL: a format of every step, x and scale included, which is a single cause.
+#define FIELDS(X, ALL)                                                                            \
     X("half away", n->rounding = QDQ_ROUND_HALF_AWAY)                                             \
     X("half up", n->rounding = QDQ_ROUND_HALF_UP)                                                 \
     X("truncation", n->rounding = QDQ_ROUND_TRUNCATE)                                             \
@@ -82,14 +83,29 @@
     X("zero point before rounding of x * (1 / scale)",                                            \
       n->zero_point_order = QDQ_ZERO_POINT_BEFORE;                                                \
       n->scaling = QDQ_SCALE_RECIPROCAL)                                                          \
+    ALL("all steps in bfloat16", n->input_dtype = n->scale_dtype = n->quantize_step_dtype =       \
+                                     n->dequantize_step_dtype = QDQ_BFLOAT16)                     \
+    ALL("all steps in float16", n->input_dtype = n->scale_dtype = n->quantize_step_dtype =        \
+                                    n->dequantize_step_dtype = QDQ_FLOAT16)                       \
+    ALL("all steps in bfloat16, zero point before rounding",                                      \
+        n->input_dtype = n->scale_dtype = n->quantize_step_dtype = QDQ_BFLOAT16;                  \
+        n->zero_point_order = QDQ_ZERO_POINT_BEFORE)                                              \
+    ALL("all steps in float16, zero point before rounding",                                       \
+        n->input_dtype = n->scale_dtype = n->quantize_step_dtype = QDQ_FLOAT16;                   \
+        n->zero_point_order = QDQ_ZERO_POINT_BEFORE)                                              \
     X("x and scale in bfloat16", n->input_dtype = QDQ_BFLOAT16; n->scale_dtype = QDQ_BFLOAT16)    \
     X("codes from -127 on, half away", n->narrow = true; n->quant_min = -127; n->quant_max = 127; \
       n->rounding = QDQ_ROUND_HALF_AWAY)
 
-#define NAME(detail, assign) detail,
-static const char *const field_names[] = {FIELDS(NAME)};
-#undef NAME
-enum { FIELD_COUNT = sizeof field_names / sizeof *field_names };
+#define FIELD(detail, assign) {detail, false},
+#define EVERY_STEP(detail, assign) {detail, true},
+static const struct {
+    const char *name;
+    bool all;
+} fields[] = {FIELDS(FIELD, EVERY_STEP)};
+#undef FIELD
+#undef EVERY_STEP
+enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 
 // Applies row `index` of FIELDS and returns its text.
 static const char *apply(size_t index, qdq_numerics *n) {
@@ -98,9 +114,9 @@ static const char *apply(size_t index, qdq_numerics *n) {
     if (at++ == index) {      \
         assign;               \
     }
-    FIELDS(APPLY)
+    FIELDS(APPLY, APPLY)
 #undef APPLY
-    return field_names[index];
+    return fields[index].name;
 }
 
 void numerics_cause(const qdq_numerics *from, const qdq_numerics *to, bool makes_int, char *out,
@@ -109,6 +125,13 @@ void numerics_cause(const qdq_numerics *from, const qdq_numerics *to, bool makes
     reason_list reasons = {0};
     add_switch_reasons(&reasons, &list);
     (void)cause_text(&reasons, (uint32_t)((UINT64_C(1) << reasons.count) - 1), out, capacity);
+}
+
+// Returns the number of causes in "tie + reciprocal".
+static int causes_in(const char *cause) {
+    int count = 1;
+    while ((cause = strchr(cause, '+')) != NULL) count++, cause++;
+    return count;
 }
 
 //---- Roundings of floats ----------------------------------------------------
@@ -142,7 +165,13 @@ bool number_format(const replay *r, size_t node, size_t index, format_text *text
     if (index >= number_format_count()) return false;
     if (index < FIELD_COUNT) {
         snprintf(text->detail, sizeof text->detail, "%s", apply(index, &out->numerics));
-        numerics_cause(&n->numerics, &out->numerics, makes_int, text->cause, sizeof text->cause);
+        qdq_numerics named = out->numerics;
+        if (fields[index].all) {
+            named.input_dtype = n->numerics.input_dtype;
+            named.scale_dtype = n->numerics.scale_dtype;
+        }
+        numerics_cause(&n->numerics, &named, makes_int, text->cause, sizeof text->cause);
+        out->changes = causes_in(text->cause);
         return true;
     }
     const struct rounding_row *row = &roundings[index - FIELD_COUNT];

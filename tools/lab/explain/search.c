@@ -23,30 +23,43 @@ static bool explains(const search *f, const replay_left *left) {
     return left->first == 0 && left->all + f->e->differing <= f->e->total;
 }
 
-static void note_result(search *f, size_t node, const void *data) {
+static int changes_of(const variant *v) { return v->changes ? v->changes : 1; }
+
+// Copies the result of a node; NULL if memory runs out.
+static void *copy_result(const search *f, size_t node, const void *data) {
     const qdq_tensor_info *info = &f->r->nodes[node].run.outputs[0].info;
-    f->e->result = elements_take(f->r->exec_options.allocator, info->bytes);
-    if (f->e->result) memcpy(f->e->result, data, info->bytes);
+    void *copy = elements_take(f->r->exec_options.allocator, info->bytes);
+    if (copy) memcpy(copy, data, info->bytes);
+    return copy;
 }
 
-// True if the cause was already found at this node, with another detail.
-static bool is_found(const explanation *e, const candidate *c) {
+// Adds a candidate behind those with as few changes, unless its cause was found at this node with
+// another detail.
+static void add_found(explanation *e, const candidate *c) {
+    size_t at = e->found_count;
     for (size_t i = 0; i < e->found_count; i++)
-        if (e->found[i].node == c->node && strcmp(e->found[i].cause, c->cause) == 0) return true;
-    return false;
+        if (e->found[i].node == c->node && strcmp(e->found[i].cause, c->cause) == 0) return;
+    while (at && e->found[at - 1].changes > c->changes) at--;
+    if (at == MOST_CANDIDATES) return;
+    if (e->found_count < MOST_CANDIDATES) e->found_count++;
+    memmove(&e->found[at + 1], &e->found[at], (e->found_count - at - 1) * sizeof *e->found);
+    e->found[at] = *c;
 }
 
-static void note_candidate(search *f, size_t node, const variant *v, replay_left left) {
+// Notes a candidate. True if it reproduces all bits with fewer changes than all before.
+static bool note_candidate(search *f, size_t node, const variant *v, replay_left left) {
     explanation *e = f->e;
-    candidate c = {.node = node, .left = left};
+    candidate c = {.node = node, .left = left, .changes = changes_of(v)};
     snprintf(c.cause, sizeof c.cause, "%s", v->cause);
     snprintf(c.detail, sizeof c.detail, "%s", v->detail);
-    if (explains(f, &left)) {
-        f->any = true;
-        if (e->found_count < MOST_CANDIDATES && !is_found(e, &c)) e->found[e->found_count++] = c;
-    } else if (!*e->nearest.cause || left.first < e->nearest.left.first) {
-        e->nearest = c;
+    if (!explains(f, &left)) {
+        if (!*e->nearest.cause || left.first < e->nearest.left.first) e->nearest = c;
+        return false;
     }
+    add_found(e, &c);
+    if (f->fewest && f->fewest <= c.changes) return false;
+    f->fewest = c.changes;
+    return true;
 }
 
 bool search_variant(search *f, size_t node, const variant *v) {
@@ -55,17 +68,23 @@ bool search_variant(search *f, size_t node, const variant *v) {
     void **outputs = replay_outputs(r, node);
     if (!outputs) return false;
     f->e->tried++;
+    if (f->fewest == 1) f->after++;
     replay_left left = {.first = f->e->differing, .all = f->e->total};
     if (variant_run(r, node, v, outputs, &err) != QDQ_OK) {
         replay_free_outputs(r, node, outputs);
         return false;
     }
-    if (!f->any) note_result(f, node, outputs[0]);
+    bool fewer = !f->fewest || changes_of(v) < f->fewest;
+    void *result = fewer ? copy_result(f, node, outputs[0]) : NULL;
     qdq_status status = replay_change(r, node, outputs, NULL, f->e->first, &left, &err);
-    bool gives = status == QDQ_OK && left.changes && explains(f, &left);
-    if (!f->any && !gives) explanation_release(f->e);
-    if (status == QDQ_OK && left.changes) note_candidate(f, node, v, left);
-    return gives;
+    bool changes = status == QDQ_OK && left.changes;
+    if (changes && note_candidate(f, node, v, left)) {
+        explanation_release(f->e);
+        f->e->result = result;
+    } else {
+        elements_free(result);
+    }
+    return changes && explains(f, &left);
 }
 
 void search_together(search *f, size_t node, const variant *v, const replay_changer *others,
@@ -79,7 +98,7 @@ void search_together(search *f, size_t node, const variant *v, const replay_chan
         replay_free_outputs(f->r, node, outputs);
     else if (replay_change(f->r, node, outputs, others, f->e->first, &left, &err) == QDQ_OK &&
              left.changes)
-        note_candidate(f, as, v, left);
+        (void)note_candidate(f, as, v, left);
 }
 
 // Tries the formats of a node. Several single fields may reproduce all bits, with different causes.
@@ -89,7 +108,7 @@ void search_formats(search *f, size_t node) {
     variant v;
     bool found = false;
     for (size_t i = 0; number_format(f->r, node, i, &text, &v); i++) {
-        if (!*text.cause || (found && strstr(text.cause, " + "))) continue;
+        if (!*text.cause || (found && v.changes > 1)) continue;
         if (!search_in_time(f)) return;
         found |= search_variant(f, node, &v);
     }
@@ -131,6 +150,6 @@ static void try_format_everywhere(search *f, size_t format) {
 }
 
 void search_formats_everywhere(search *f) {
-    for (size_t i = 0; i < number_format_count() && !f->any && search_in_time(f); i++)
+    for (size_t i = 0; i < number_format_count() && !f->fewest && search_in_time(f); i++)
         try_format_everywhere(f, i);
 }

@@ -14,7 +14,8 @@ typedef struct search {
     explanation *e;
     size_t *suspects;
     double until;
-    bool any;  // a candidate reproduces all bits
+    int fewest;    // changes of a candidate that reproduces all bits; 0: none does
+    size_t after;  // tries since a candidate with a single change was found
 } search;
 
 // True if time and memory allow another try. A search that runs out of memory stops, as skipped

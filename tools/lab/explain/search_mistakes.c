@@ -10,7 +10,8 @@
 #include "tools/lab/explain/mistakes/parameter_pool.h"
 #include "tools/lab/explain/search.h"
 
-enum { MOST_NEIGHBOURS = 64 };
+// Tries behind a mistake that is a single change: they show other mistakes that give the same bits.
+enum { MOST_NEIGHBOURS = 64, MOST_AFTER = 256 };
 
 // The suspects as documents.
 typedef struct mistake_search {
@@ -22,7 +23,9 @@ typedef struct mistake_search {
 
 static bool take_mistake(void *with, size_t node, const variant *v) {
     search *f = with;
-    return !search_in_time(f) || search_variant(f, node, v);
+    if (!search_in_time(f) || f->after >= MOST_AFTER) return true;
+    (void)search_variant(f, node, v);
+    return false;
 }
 
 static bool has_scales(const char *op) {

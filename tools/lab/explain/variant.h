@@ -34,7 +34,7 @@ typedef struct variant {
     variant_kind kind;
     const char *cause;   // "tie + reciprocal"
     const char *detail;  // "scale * 2"
-    int assumptions;     // how many things differ from the graph; 0 counts as 1
+    int changes;         // how many things differ from the graph; 0 counts as 1
     qdq_numerics numerics;
     bool own_numerics;  // of a document: `numerics` are not the node's
     variant_rounding rounding;

@@ -30,6 +30,24 @@ static void try_one_for_all(mistake_trial *t, const parameter *p, const char *ca
     }
 }
 
+// Tries the scale and the zero point of one group for all groups.
+static void try_group_for_all(mistake_trial *t, const parameter_pair *p) {
+    static const char *const details[] = {"the first for all, with its zero point",
+                                          "the largest for all, with its zero point",
+                                          "the last for all, with its zero point"};
+    size_t n = p->scale.count, largest = 0;
+    if (n <= 1 || p->zero.count != n) return;
+    for (size_t i = 0; i < n; i++)
+        if (p->scale.values[i] > p->scale.values[largest]) largest = i;
+    const size_t groups[] = {0, largest, n - 1};
+    for (size_t k = 0; k < 3 && trial_begin(t); k++) {
+        trial_fill(t, n, p->scale.values[groups[k]]);
+        if (!parameter_set(t->d, &p->scale, t->values)) return;
+        trial_fill(t, n, p->zero.values[groups[k]]);
+        if (parameter_set(t->d, &p->zero, t->values)) trial_take(t, "per-tensor", details[k]);
+    }
+}
+
 static void try_other_order(mistake_trial *t, const parameter *p, const char *cause) {
     size_t n = p->count;
     for (size_t i = 0; i < n; i++) t->values[i] = p->values[n - 1 - i];
@@ -93,7 +111,10 @@ static void try_scale(mistake_trial *t, const parameter *p) {
 }
 
 void try_scales(mistake_trial *t) {
-    for (size_t i = 0; i < t->list->count; i++) try_scale(t, &t->list->pairs[i].scale);
+    for (size_t i = 0; i < t->list->count; i++) {
+        try_scale(t, &t->list->pairs[i].scale);
+        try_group_for_all(t, &t->list->pairs[i]);
+    }
 }
 
 //---- Zero points ------------------------------------------------------------
@@ -140,7 +161,7 @@ void try_zero_pairs(mistake_trial *t) {
                 const parameter *a = &t->list->pairs[i].zero, *b = &t->list->pairs[k].zero;
                 if (!move_zero(t, a, tried[n].add) || !move_zero(t, b, tried[n].add)) continue;
                 snprintf(detail, sizeof detail, "%s %s and %s", tried[n].detail, a->port, b->port);
-                variant v = {.cause = "wrong-zero-point", .detail = detail, .assumptions = 2};
+                variant v = {.cause = "wrong-zero-point", .detail = detail, .changes = 2};
                 trial_take_variant(t, &v);
             }
 }
@@ -181,23 +202,44 @@ static void try_both(mistake_trial *t, const fit_data *f, const parameter_pair *
         zero = guess + (step == 2 ? -1 : step);
         if (!fit_scales(f, &zero, 1, t->values)) continue;
         snprintf(detail, sizeof detail, "scale %.9g and zero point %.0f", t->values[0], zero);
+        variant v = {.cause = "wrong-scale", .detail = detail, .changes = 2};
         document_begin(t->d);
         if (parameter_set(t->d, &p->scale, t->values) && parameter_set(t->d, &p->zero, &zero))
-            trial_take(t, "wrong-scale", detail);
+            trial_take_variant(t, &v);
     }
+}
+
+// Tries a single scale, and a single zero point if the node has several, in place of one per group.
+static void try_fitted_for_all(mistake_trial *t, const fit_data *f, const parameter_pair *p) {
+    double zero = 0, scale;
+    char detail[96];
+    const fit_data one = fit_as_one(f);
+    bool zeros = p->zero.count > 1;
+    if (f->groups <= 1 || (zeros && !fit_zero_of_both(&one, &zero))) return;
+    if (!fit_scales(&one, zeros ? &zero : one.zeros, zeros ? 1 : one.zero_count, &scale) ||
+        !trial_begin(t))
+        return;
+    int at = snprintf(detail, sizeof detail, "scale %.9g", scale);
+    snprintf(detail + at, sizeof detail - (size_t)at,
+             zeros ? " and zero point %.0f for all" : " for all", zero);
+    trial_fill(t, p->scale.count, scale);
+    if (!parameter_set(t->d, &p->scale, t->values)) return;
+    trial_fill(t, p->zero.count, zero);
+    if (!zeros || parameter_set(t->d, &p->zero, t->values)) trial_take(t, "per-tensor", detail);
 }
 
 static void try_fitted(mistake_trial *t, const parameter_pair *p) {
     fit_data f;
     char detail[96];
     if (!t->stopped && fit_open(&f, t->d, p)) {
+        try_fitted_for_all(t, &f, p);
         if (fit_zeros(&f, t->values)) {
             detail_of_numbers("zero point", t->values, p->zero.count, detail, sizeof detail);
-            trial_values(t, &p->zero, "wrong-zero-point", detail);
+            trial_values_of(t, &p->zero, "wrong-zero-point", detail, p->zero.count > 1 ? 2 : 1);
         }
         if (fit_scales(&f, p->zero.values, p->zero.count, t->values)) {
             detail_of_numbers("scale", t->values, p->scale.count, detail, sizeof detail);
-            trial_values(t, &p->scale, "wrong-scale", detail);
+            trial_values_of(t, &p->scale, "wrong-scale", detail, p->scale.count > 1 ? 2 : 1);
         }
         if (!t->stopped) try_both(t, &f, p);
         fit_release(&f);

@@ -23,12 +23,18 @@ void trial_take(mistake_trial *t, const char *cause, const char *detail) {
 }
 
 void trial_values(mistake_trial *t, const parameter *p, const char *cause, const char *detail) {
+    trial_values_of(t, p, cause, detail, 1);
+}
+
+void trial_values_of(mistake_trial *t, const parameter *p, const char *cause, const char *detail,
+                     int changes) {
+    variant v = {.cause = cause, .detail = detail, .changes = changes};
     size_t count = p->count ? p->count : 1;
     if (t->stopped || (p->count && memcmp(t->values, p->values, count * sizeof *t->values) == 0))
         return;
     for (size_t i = 0; i < count; i++)
         if (!isfinite(t->values[i])) return;
-    if (trial_begin(t) && parameter_set(t->d, p, t->values)) trial_take(t, cause, detail);
+    if (trial_begin(t) && parameter_set(t->d, p, t->values)) trial_take_variant(t, &v);
 }
 
 void trial_fill(mistake_trial *t, size_t count, double value) {

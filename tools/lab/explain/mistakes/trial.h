@@ -19,11 +19,14 @@ typedef struct mistake_trial {
 bool trial_begin(mistake_trial *t);
 // Passes the changed document to the taker.
 void trial_take(mistake_trial *t, const char *cause, const char *detail);
-// Passes the changed document to the taker, with the numerics of the variant, its assumptions, and
+// Passes the changed document to the taker, with the numerics of the variant, its changes, and
 // the way from its output to the node's.
 void trial_take_variant(mistake_trial *t, variant *v);
 // Tries t->values in place of a parameter.
 void trial_values(mistake_trial *t, const parameter *p, const char *cause, const char *detail);
+// The same, as so many changes.
+void trial_values_of(mistake_trial *t, const parameter *p, const char *cause, const char *detail,
+                     int changes);
 // Fills t->values.
 void trial_fill(mistake_trial *t, size_t count, double value);
 
@@ -47,5 +50,7 @@ void try_exchanged_parameters(mistake_trial *t);
 void try_fitted_parameters(mistake_trial *t);
 void try_swapped_inputs(mistake_trial *t);
 void try_transposed(mistake_trial *t);
+void try_as_targets(mistake_trial *t);
+void try_moved_parameters(mistake_trial *t);
 
 #endif
