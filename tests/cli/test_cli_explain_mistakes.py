@@ -258,5 +258,34 @@ class Borders(Mistakes):
             self.assert_cause(found, "border-code", f"the border has code {wrong}")
 
 
+class TensorParameters(Mistakes):
+    """ttnn computes a zero point that is a tensor by other ops than a number: it truncates x / s + z, and uint8 keeps the
+    low bits; with a number int32 is rounded half away, and clamped to +-127 by the chip."""
+
+    def quantize(self, dtype, zero, got, ports, attrs, constants, detail, target="ttnn"):
+        random.seed(12)
+        x = [random.randrange(-900, 900) / 16 for _ in range(64)]
+        made = [got(one / 0.25, zero) for one in x]
+        node = {"op": "Quantize", "name": "q", "inputs": {"x": "x", **ports}, "attrs": {"scales": 0.25, "dtype": dtype, **attrs}}
+        found = self.explain([node], {"x": tensor("float32", [2, 32], x)}, tensor(dtype, [2, 32], made), constants, target)
+        self.assert_cause(found, "tensor-parameter", detail)
+
+    def test_a_number_takes_the_path_of_a_tensor(self):
+        def composite(v, zero):
+            return int(v + zero) % 256
+
+        for target in ("ttnn", "ttnn@ieee", "core"):
+            self.quantize("uint8", 3, composite, {}, {"zps": 3}, [], "zero_point as a tensor, as target ttnn", target)
+        self.quantize("uint8", 0, composite, {}, {}, [], "zero_point as a tensor, as target ttnn")
+
+    def test_a_tensor_takes_the_path_of_a_number(self):
+        def fused(v, zero):
+            rounded = int(v + zero + (0.5 if v + zero >= 0 else -0.5))
+            return min(max(rounded, -127), 127)
+
+        self.quantize("int32", 5, fused, {"zero_point": "z"}, {}, [constant("z", "int32", [1], [5])],
+                      "zero_point as a number, as target ttnn")  # fmt: skip
+
+
 if __name__ == "__main__":
     main()

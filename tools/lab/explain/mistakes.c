@@ -19,6 +19,8 @@ static void (*const kinds[])(mistake_trial *t) = {
     try_fitted_parameters,
     try_swapped_inputs,
     try_transposed,
+    try_moved_parameters,
+    try_as_targets,
 };
 // clang-format on
 
