@@ -4,6 +4,7 @@
 without qdq, from seeded data."""
 
 import json
+import math
 import random
 import struct
 
@@ -285,6 +286,118 @@ class TensorParameters(Mistakes):
 
         self.quantize("int32", 5, fused, {"zero_point": "z"}, {}, [constant("z", "int32", [1], [5])],
                       "zero_point as a number, as target ttnn")  # fmt: skip
+
+
+class Attributes(Mistakes):
+    """Other attributes, and inputs that are left out."""
+
+    WEIGHTS = [[1, -2, 3], [4, 5, -6]]
+
+    def convolve(self, x, size, before, after, strides, weights, bias=0):
+        """One channel, integers in floats, so that every order of sums gives the same bits."""
+        made = []
+        counts = [(size[d] + before[d] + after[d] - (2, 3)[d]) // strides[d] + 1 for d in (0, 1)]
+        for row in range(counts[0]):
+            for column in range(counts[1]):
+                total = bias
+                for i in range(2):
+                    for k in range(3):
+                        r, c = row * strides[0] + i - before[0], column * strides[1] + k - before[1]
+                        if 0 <= r < size[0] and 0 <= c < size[1]:
+                            total += weights[i][k] * x[r * size[1] + c]
+                made.append(float(total))
+        return made, counts
+
+    def assert_convolution(self, wrong, cause, detail, pads=((1, 0), (0, 2)), size=(6, 6)):
+        """`wrong`: other arguments of convolve."""
+        random.seed(13)
+        x = [float(random.randrange(-50, 50)) for _ in range(size[0] * size[1])]
+        right = {"before": pads[0], "after": pads[1], "strides": (1, 1), "weights": self.WEIGHTS, "bias": 7}
+        made, counts = self.convolve(x, size, **{**right, **wrong})
+        node = {"op": "Convolution", "name": "q", "inputs": {"x": "x", "weights": "w", "bias": "b"},
+                "attrs": {"strides": [1, 1], "dilations": [1, 1], "pads_begin": list(pads[0]), "pads_end": list(pads[1]),
+                          "data_format": "NCX", "weights_format": "OIX"}}  # fmt: skip
+        found = self.explain([node], {"x": tensor("float32", [1, 1, *size], x)}, tensor("float32", [1, 1, *counts], made),
+                             [constant("w", "float32", [1, 1, 2, 3], sum(self.WEIGHTS, [])), constant("b", "float32", [1], [7])])  # fmt: skip
+        self.assert_cause(found, cause, detail)
+
+    def test_pads_are_exchanged(self):
+        self.assert_convolution({"before": (0, 2), "after": (1, 0)}, "wrong-attribute", "pads_begin and pads_end exchanged")
+        self.assert_convolution({"before": (0, 1), "after": (1, 1)}, "wrong-attribute", "equal pads on both sides")
+
+    def test_a_window_of_other_dims(self):
+        random.seed(17)
+        x = [float(random.randrange(-64, 64)) for _ in range(25)]
+        made = [max(x[5 * (row + i) + column + k] for i in range(2) for k in range(3)) for row in (0, 2) for column in (0, 2)]
+        node = {"op": "MaxPool", "name": "q", "inputs": {"x": "x"},
+                "attrs": {"kernel": [3, 2], "strides": [2, 2], "data_format": "NCX"}}  # fmt: skip
+        found = self.explain([node], {"x": tensor("float32", [1, 1, 5, 5], x)}, tensor("float32", [1, 1, 2, 2], made))
+        self.assert_cause(found, "wrong-attribute", "kernel in reverse order")
+
+    def test_the_bias_is_left_out(self):
+        self.assert_convolution({"bias": 0}, "dropped-input", "no bias")
+
+    def test_weights_are_flipped(self):
+        flipped = [row[::-1] for row in self.WEIGHTS[::-1]]
+        self.assert_convolution({"weights": flipped}, "wrong-layout", "weights flipped in their spatial dims")
+
+    def test_a_mean_counts_its_border(self):
+        random.seed(14)
+        x = [float(random.randrange(-64, 64)) for _ in range(16)]
+        made = []
+        for row in range(3):
+            for column in range(3):
+                inside = [x[4 * r + c] for r in (2 * row - 1, 2 * row) for c in (2 * column - 1, 2 * column)
+                          if 0 <= r < 4 and 0 <= c < 4]  # fmt: skip
+                made.append(sum(inside) / 4)
+        node = {"op": "AvgPool", "name": "q", "inputs": {"x": "x"},
+                "attrs": {"kernel": [2, 2], "strides": [2, 2], "pads_begin": [1, 1], "pads_end": [1, 1], "data_format": "NCX",
+                          "exclude_pad": True}}  # fmt: skip
+        found = self.explain([node], {"x": tensor("float32", [1, 1, 4, 4], x)}, tensor("float32", [1, 1, 3, 3], made))
+        self.assert_cause(found, "wrong-attribute", "exclude_pad false")
+
+    def test_positions_of_a_resize(self):
+        x = [3.0, 11.0, -8.0, 40.0]
+        made = [x[math.floor(i * 3 / 10 + 0.5)] for i in range(11)]
+        node = {"op": "Interpolate", "name": "q", "inputs": {"x": "x"},
+                "attrs": {"mode": "nearest", "sizes": [11], "data_format": "NCX"}}  # fmt: skip
+        found = self.explain([node], {"x": tensor("float32", [1, 1, 4], x)}, tensor("float32", [1, 1, 11], made))
+        self.assert_cause(found, "wrong-attribute", "coordinate_transformation_mode align_corners")
+
+    def test_a_slope(self):
+        x = [-8.0, -1.0, 4.0, -16.0]
+        node = {"op": "LeakyReLU", "name": "q", "inputs": {"x": "x"}, "attrs": {"alpha": 0.25}}
+        found = self.explain([node], {"x": tensor("float32", [4], x)}, tensor("float32", [4], [max(one, one / 2) for one in x]))
+        self.assert_cause(found, "wrong-attribute", "alpha 0.5")
+
+
+class Layouts(Mistakes):
+    """Elements in another order."""
+
+    def product(self, b, detail, shape=(6, 4)):
+        """`b`: the index in b of element [k, j]."""
+        random.seed(15)
+        inner, columns = shape
+        a = [random.randrange(-128, 128) for _ in range(3 * inner)]
+        codes = [random.randrange(-128, 128) for _ in range(inner * columns)]
+        made = [sum(a[i * inner + k] * codes[b(k, j)] for k in range(inner)) for i in range(3) for j in range(columns)]
+        node = {"op": "MatMulInteger", "name": "q", "inputs": {"a": "a", "b": "b"}, "attrs": {}}
+        found = self.explain([node], {"a": tensor("int8", [3, inner], a)}, tensor("int32", [3, columns], made),
+                             [constant("b", "int8", [inner, columns], codes)])  # fmt: skip
+        self.assert_cause(found, "wrong-layout", detail)
+
+    def test_a_weight_is_read_by_columns(self):
+        self.product(lambda k, j: j * 6 + k, "b with exchanged last dims")
+        self.product(lambda k, j: j * 5 + k, "b with exchanged last dims", (5, 5))
+
+    def test_channels_are_last_in_the_result(self):
+        random.seed(16)
+        x = [random.randrange(-60, 60) / 4 for _ in range(2 * 3 * 4 * 5)]
+        codes = [clamp(round(one * 8) + 3) for one in x]
+        made = [codes[((n * 3 + c) * 4 + h) * 5 + w] for n in range(2) for h in range(4) for w in range(5) for c in range(3)]
+        node = {"op": "Quantize", "name": "q", "inputs": {"x": "x"}, "attrs": {"scales": 0.125, "zps": 3, "dtype": "int8"}}
+        found = self.explain([node], {"x": tensor("float32", [2, 3, 4, 5], x)}, tensor("int8", [2, 3, 4, 5], made))
+        self.assert_cause(found, "wrong-layout", "as NHWC")
 
 
 if __name__ == "__main__":

@@ -15,10 +15,13 @@ static void (*const kinds[])(mistake_trial *t) = {
     try_zero_pairs,
     try_exchanged_parameters,
     try_early_clamps,
+    try_attributes,
     try_borders,
+    try_dropped_inputs,
     try_fitted_parameters,
     try_swapped_inputs,
     try_transposed,
+    try_layouts,
     try_moved_parameters,
     try_as_targets,
 };

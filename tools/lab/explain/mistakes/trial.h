@@ -50,6 +50,9 @@ void try_exchanged_parameters(mistake_trial *t);
 void try_fitted_parameters(mistake_trial *t);
 void try_swapped_inputs(mistake_trial *t);
 void try_transposed(mistake_trial *t);
+void try_attributes(mistake_trial *t);
+void try_dropped_inputs(mistake_trial *t);
+void try_layouts(mistake_trial *t);
 void try_as_targets(mistake_trial *t);
 void try_moved_parameters(mistake_trial *t);
 
