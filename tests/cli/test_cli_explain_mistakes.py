@@ -400,5 +400,60 @@ class Layouts(Mistakes):
         self.assert_cause(found, "wrong-layout", "as NHWC")
 
 
+class CodeFormats(Mistakes):
+    """Codes that are read or written in another format."""
+
+    def dequantize(self, dtype, read, detail, zero=3):
+        random.seed(18)
+        low, high = {"int8": (-128, 127), "uint8": (0, 255), "int4": (-8, 7), "uint4": (0, 15)}[dtype]
+        x = [random.randrange(low, high + 1) for _ in range(48)]
+        made = [f32((one - zero) * 0.125) for one in read(x)]
+        node = {"op": "Dequantize", "name": "q", "inputs": {"x": "x"}, "attrs": {"scales": 0.125, "zps": zero, "dtype": "float32"}}
+        self.write("g.json", graph([node], [], constants=[constant("x", dtype, [48], x)], target="core"))
+        self.write("y.npy", npy_bytes("<f4", [48], tensor("float32", [48], made).data))
+        found = json.loads(self.qdq("explain", "g.json", "--got", "y.npy", "--json", code=1).out)
+        self.assert_cause(found, "code-format", detail)
+
+    def test_the_sign_is_read_otherwise(self):
+        self.dequantize("int8", lambda x: [one % 256 for one in x], "x read as uint8")
+        self.dequantize("uint8", lambda x: [wrap(one) for one in x], "x read as int8")
+        self.dequantize("int4", lambda x: [one % 16 for one in x], "x read as uint4")
+
+    def test_codes_of_int8_become_uint8(self):
+        """Weights without a zero point that a converter makes unsigned lose their negative codes."""
+        self.dequantize("int8", lambda x: [max(one, 0) for one in x], "x with negative codes as 0", zero=0)
+
+    def test_offset_codes(self):
+        self.dequantize("int8", lambda x: [wrap(one + 128) for one in x], "x with the top bit flipped")
+
+    def test_sign_and_magnitude(self):
+        self.dequantize("int8", lambda x: [one if one >= 0 else -(one % 128) for one in x], "x as sign and magnitude")
+
+    def test_codes_of_four_bits_are_exchanged(self):
+        for dtype in ("int4", "uint4"):
+            self.dequantize(dtype, lambda x: [x[i ^ 1] for i in range(len(x))], "x with the codes of each byte in reverse order")
+
+    def quantize(self, written, detail):
+        random.seed(19)
+        x = [random.randrange(-900, 900) / 16 for _ in range(60)]
+        made = written([round(one * 4) - 7 for one in x])
+        node = {"op": "Quantize", "name": "q", "inputs": {"x": "x"}, "attrs": {"scales": 0.25, "zps": -7, "dtype": "int8"}}
+        found = self.explain([node], {"x": tensor("float32", [60], x)}, tensor("int8", [60], made))
+        self.assert_cause(found, "code-format", detail)
+
+    def test_a_result_of_the_other_sign(self):
+        self.quantize(lambda codes: [wrap(clamp(one, "uint8")) for one in codes], "the bits of uint8")
+        self.quantize(lambda codes: [wrap(clamp(one) + 128) for one in codes], "the result with the top bit flipped")
+
+    def test_a_product_reads_a_side_with_the_other_sign(self):
+        random.seed(20)
+        a, b = ([random.randrange(*RANGES[dtype]) for _ in range(24)] for dtype in ("uint8", "int8"))
+        made = [sum((wrap(a[i * 8 + k]) - 5) * b[k * 3 + j] for k in range(8)) for i in range(3) for j in range(3)]
+        node = {"op": "MatMulInteger", "name": "q", "inputs": {"a": "a", "b": "b", "a_zero_point": "z"}, "attrs": {}}
+        found = self.explain([node], {"a": tensor("uint8", [3, 8], a), "b": tensor("int8", [8, 3], b)},
+                             tensor("int32", [3, 3], made), [constant("z", "uint8", [], [5])])  # fmt: skip
+        self.assert_cause(found, "code-format", "a read as int8")
+
+
 if __name__ == "__main__":
     main()

@@ -21,6 +21,7 @@ static void (*const kinds[])(mistake_trial *t) = {
     try_fitted_parameters,
     try_swapped_inputs,
     try_transposed,
+    try_code_formats,
     try_layouts,
     try_moved_parameters,
     try_as_targets,

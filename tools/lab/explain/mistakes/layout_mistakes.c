@@ -54,28 +54,7 @@ static void reorder(const layout *l, qdq_shape shape, size_t size, const char *i
 
 //---- Inputs -----------------------------------------------------------------
 
-typedef struct element_input {
-    const char *port;
-    qdq_dtype dtype;
-    qdq_shape shape;
-    const void *data;
-} element_input;
-
-// Finds an input of elements, which is no scale and no zero point.
-static bool find_input(const mistake_trial *t, size_t index, element_input *out) {
-    const replay *r = document_replay(t->d);
-    qdq_port_info port = qdq_op_input(trial_op(t), index);
-    qdq_value value = document_value(t->d, port.name);
-    out->port = port.name;
-    if (port.variadic || strstr(port.name, "scale") || strstr(port.name, "zero_point") ||
-        !qdq_value_type(r->form.graph, value, &out->dtype, &out->shape))
-        return false;
-    bool constant = qdq_value_is_constant(r->form.graph, value);
-    out->data = constant ? qdq_value_data(r->form.graph, value) : r->used[value.id];
-    return out->data != NULL && qdq_shape_count(out->shape) > 1;
-}
-
-static void try_input(mistake_trial *t, const layout *l, const element_input *in) {
+static void try_input(mistake_trial *t, const layout *l, const trial_elements *in) {
     size_t size = qdq_dtype_size(in->dtype), bytes = size * qdq_shape_count(in->shape);
     char detail[128];
     if (l->rank != in->shape.rank || !trial_begin(t)) return;
@@ -88,7 +67,7 @@ static void try_input(mistake_trial *t, const layout *l, const element_input *in
 }
 
 // Tries weights whose spatial dims run backwards, as for a true convolution.
-static void try_flipped(mistake_trial *t, const element_input *in) {
+static void try_flipped(mistake_trial *t, const trial_elements *in) {
     const char *format = document_attr_word(t->d, "weights_format");
     bool last = !trial_has_attr(t, "weights_format", "word") || (*format && *format != 'X');
     qdq_shape shape = in->shape;
@@ -129,10 +108,10 @@ static void try_result(mistake_trial *t, const layout *l) {
 }
 
 void try_layouts(mistake_trial *t) {
-    element_input in;
+    trial_elements in;
     size_t count = sizeof layouts / sizeof *layouts;
     for (size_t i = 0; i < qdq_op_get(trial_op(t)).input_count && !t->stopped; i++) {
-        if (!find_input(t, i, &in)) continue;
+        if (!trial_input(t, i, &in)) continue;
         for (size_t k = 0; k < count; k++) try_input(t, &layouts[k], &in);
         bool weights = strcmp(in.port, "w") == 0 || strcmp(in.port, "weights") == 0;
         if (weights && trial_has_attr(t, "dilations", "int[]")) try_flipped(t, &in);

@@ -41,6 +41,19 @@ void trial_fill(mistake_trial *t, size_t count, double value) {
     for (size_t i = 0; i < count; i++) t->values[i] = value;
 }
 
+bool trial_input(const mistake_trial *t, size_t port, trial_elements *out) {
+    const replay *r = document_replay(t->d);
+    qdq_port_info info = qdq_op_input(trial_op(t), port);
+    qdq_value value = document_value(t->d, info.name);
+    out->port = info.name;
+    if (info.variadic || strstr(info.name, "scale") || strstr(info.name, "zero_point") ||
+        !qdq_value_type(r->form.graph, value, &out->dtype, &out->shape))
+        return false;
+    bool constant = qdq_value_is_constant(r->form.graph, value);
+    out->data = constant ? qdq_value_data(r->form.graph, value) : r->used[value.id];
+    return out->data != NULL && qdq_shape_count(out->shape) > 1;
+}
+
 const node_value *trial_output(const mistake_trial *t) {
     return &document_replay(t->d)->nodes[document_node(t->d)].run.outputs[0];
 }

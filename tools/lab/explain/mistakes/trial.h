@@ -30,6 +30,18 @@ void trial_values_of(mistake_trial *t, const parameter *p, const char *cause, co
 // Fills t->values.
 void trial_fill(mistake_trial *t, size_t count, double value);
 
+// An input of the node with its elements.
+typedef struct trial_elements {
+    const char *port;
+    qdq_dtype dtype;
+    qdq_shape shape;
+    const void *data;
+} trial_elements;
+
+// Finds the elements at an input port. False for a scale, a zero point, a single element and a port
+// without a value.
+bool trial_input(const mistake_trial *t, size_t port, trial_elements *out);
+
 // Returns the only output of the node.
 const node_value *trial_output(const mistake_trial *t);
 // True if the node's op has an attribute of this type.
@@ -52,6 +64,7 @@ void try_swapped_inputs(mistake_trial *t);
 void try_transposed(mistake_trial *t);
 void try_attributes(mistake_trial *t);
 void try_dropped_inputs(mistake_trial *t);
+void try_code_formats(mistake_trial *t);
 void try_layouts(mistake_trial *t);
 void try_as_targets(mistake_trial *t);
 void try_moved_parameters(mistake_trial *t);
