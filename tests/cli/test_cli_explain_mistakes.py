@@ -455,5 +455,103 @@ class CodeFormats(Mistakes):
         self.assert_cause(found, "code-format", "a read as int8")
 
 
+def fixed(factor):
+    """A multiplier of 31 bits and an exponent."""
+    part, exponent = math.frexp(factor)
+    multiplier = math.floor(part * 2 ** 31 + 0.5)
+    return (2 ** 30, exponent + 1) if multiplier == 2 ** 31 else (multiplier, exponent)
+
+
+def rounded_twice(total, factor):
+    """LiteRT's reference: the upper half of twice the product, rounded, then a shift that rounds half away."""
+    multiplier, exponent = fixed(factor)
+    product = total * 2 ** max(exponent, 0) * multiplier
+    high = int((product + (2 ** 30 if product >= 0 else 1 - 2 ** 30)) / 2 ** 31)
+    right = max(-exponent, 0)
+    half = 2 ** (right - 1) if right else 0
+    return (high + half) // 2 ** right if high >= 0 else -((-high + half) // 2 ** right)
+
+
+def rounded_once(total, factor):
+    multiplier, exponent = fixed(factor)
+    return (total * multiplier + 2 ** (30 - exponent)) // 2 ** (31 - exponent)
+
+
+def shifted(total, factor):
+    return math.floor(total * 2.0 ** round(math.log2(factor)) + 0.5)
+
+
+class FixedPoint(Mistakes):
+    """Sums of integer products that a device brings to codes in fixed point. Factors near 0.3 make two roundings differ
+    from one in a quarter of the sums."""
+
+    RULES = ((rounded_twice, "rounded twice"), (shifted, "a shift in place of the factor"))
+
+    def test_one_rounding_is_told_beside_half_away(self):
+        """With a factor just above 0.3, ties of 0.3 go up, as with other scales."""
+        random.seed(25)
+        a, b = ([random.randrange(-12, 12) for _ in range(rows * 6)] for rows in (40, 8))
+        constants, ports = self.parameters("aby", (0.5, f32(0.3), 0.5), (2, 0, 7))
+        node = {"op": "QLinearMatMul", "name": "q", "inputs": {"a": "a", "b": "b", **ports}, "attrs": {}}
+        made = [clamp(rounded_once(sum((a[i * 6 + k] - 2) * b[k * 8 + j] for k in range(6)), f32(0.3)) + 7)
+                for i in range(40) for j in range(8)]  # fmt: skip
+        found = self.explain([node], {"a": tensor("int8", [40, 6], a)}, tensor("int8", [40, 8], made),
+                             [constant("b", "int8", [6, 8], b), *constants])  # fmt: skip
+        self.assertIn(("fixed point", "a multiplier of 31 bits, rounded once", 1),
+                      [(one["cause"], one["detail"], one["changes"]) for one in found["candidates"]])  # fmt: skip
+
+    def test_a_requantize(self):
+        random.seed(21)
+        x = [random.randrange(-300, 300) for _ in range(400)]
+        node = {"op": "Requantize", "name": "q", "inputs": {"x": "x"},
+                "attrs": {"in_scales": 0.15, "in_zps": 4, "out_scales": 0.5, "out_zps": -9, "dtype": "int8"}}  # fmt: skip
+        for rule, detail in self.RULES:
+            made = [clamp(rule(one - 4, f32(0.15) / 0.5) - 9) for one in x]
+            found = self.explain([node], {"x": tensor("int32", [400], x)}, tensor("int8", [400], made))
+            self.assert_cause(found, "fixed point", detail)
+
+    def test_a_requantize_of_channels(self):
+        random.seed(22)
+        x = [random.randrange(-300, 300) for _ in range(3 * 200)]
+        scales = [0.15, 0.13, 0.17]
+        node = {"op": "Requantize", "name": "q", "inputs": {"x": "x"},
+                "attrs": {"in_scales": scales, "out_scales": 0.5, "out_zps": 2, "axis": 0, "dtype": "int8"}}  # fmt: skip
+        made = [clamp(rounded_twice(one, f32(scales[i // 200]) / 0.5) + 2) for i, one in enumerate(x)]
+        found = self.explain([node], {"x": tensor("int32", [3, 200], x)}, tensor("int8", [3, 200], made))
+        self.assert_cause(found, "fixed point", "rounded twice")
+
+    def parameters(self, sides, scales, zeros):
+        made, ports = [], {}
+        for side, scale, zero in zip(sides, scales, zeros):
+            made += [constant(f"{side}s", "float32", [], [scale]), constant(f"{side}z", "int8", [], [zero])]
+            ports |= {f"{side}_scale": f"{side}s", f"{side}_zero_point": f"{side}z"}
+        return made, ports
+
+    def test_a_product_of_codes(self):
+        random.seed(23)
+        a, b = ([random.randrange(-12, 12) for _ in range(rows * 6)] for rows in (40, 8))
+        constants, ports = self.parameters("aby", (0.5, f32(0.3), 0.5), (2, 0, 7))
+        node = {"op": "QLinearMatMul", "name": "q", "inputs": {"a": "a", "b": "b", **ports}, "attrs": {}}
+        made = [clamp(rounded_twice(sum((a[i * 6 + k] - 2) * b[k * 8 + j] for k in range(6)), f32(0.3)) + 7)
+                for i in range(40) for j in range(8)]  # fmt: skip
+        found = self.explain([node], {"a": tensor("int8", [40, 6], a)}, tensor("int8", [40, 8], made),
+                             [constant("b", "int8", [6, 8], b), *constants])  # fmt: skip
+        self.assert_cause(found, "fixed point", "rounded twice")
+
+    def test_a_convolution_of_codes_with_a_bias(self):
+        random.seed(24)
+        x, w = ([random.randrange(-15, 15) for _ in range(count)] for count in (2 * 256, 3 * 2 * 9))
+        bias = [40, -25, 3]
+        constants, ports = self.parameters("xwy", (0.5, f32(0.15), 0.25), (1, 0, -5))
+        node = {"op": "QLinearConv", "name": "q", "inputs": {"x": "x", "w": "w", "bias": "b", **ports}, "attrs": {}}
+        for rule, detail in self.RULES:
+            made = [clamp(rule(bias[o] + sum((x[c * 256 + (r + i) * 16 + s + k] - 1) * w[((o * 2 + c) * 3 + i) * 3 + k]
+                                             for c in range(2) for i in range(3) for k in range(3)), f32(0.15) * 2) - 5)
+                    for o in range(3) for r in range(14) for s in range(14)]  # fmt: skip
+            found = self.explain([node], {"x": tensor("int8", [1, 2, 16, 16], x)}, tensor("int8", [1, 3, 14, 14], made),
+                                 [constant("w", "int8", [3, 2, 3, 3], w), constant("b", "int32", [3], bias), *constants])  # fmt: skip
+            self.assert_cause(found, "fixed point", detail)
+
+
 if __name__ == "__main__":
     main()

@@ -15,6 +15,7 @@ static void (*const kinds[])(mistake_trial *t) = {
     try_zero_pairs,
     try_exchanged_parameters,
     try_early_clamps,
+    try_rescaling,
     try_attributes,
     try_borders,
     try_dropped_inputs,

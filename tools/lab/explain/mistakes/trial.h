@@ -53,6 +53,7 @@ size_t trial_op(const mistake_trial *t);
 
 void try_axes(mistake_trial *t);
 void try_blocks(mistake_trial *t);
+void try_rescaling(mistake_trial *t);
 void try_borders(mistake_trial *t);
 void try_early_clamps(mistake_trial *t);
 void try_scales(mistake_trial *t);
