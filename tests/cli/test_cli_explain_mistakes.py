@@ -553,5 +553,49 @@ class FixedPoint(Mistakes):
             self.assert_cause(found, "fixed point", detail)
 
 
+class Nodes(Mistakes):
+    """Mistakes of two nodes, and parameters of nodes around the one at fault."""
+
+    def layer(self, zeros, bias_scale, detail, cause="wrong-zero-point", node=None, given=False):
+        """A quantized layer by Dequantize, MatMul, Add and Quantize; the device has other zero points or another bias."""
+        random.seed(26)
+        rows, inner, columns = 4, 6, 5
+        x, w, b = ([random.randrange(low, high) for _ in range(count)]
+                   for low, high, count in ((0, 256, rows * inner), (0, 256, inner * columns), (-900, 900, columns)))  # fmt: skip
+        scales = {"x": 2.0 ** -4, "w": 2.0 ** -7 * 1.25, "b": 2.0 ** -11 * 1.25}
+        biases = [one * bias_scale(scales) for one in b]
+        sums = [sum((x[i * inner + k] - zeros[0]) * (w[k * columns + j] - zeros[1]) for k in range(inner)) *
+                scales["b"] + biases[j] for i in range(rows) for j in range(columns)]  # fmt: skip
+        made = [min(max(round(one / 0.75) + zeros[2], 0), 255) for one in sums]
+        right = {"x": 120, "w": 131, "b": 0}
+        nodes = [{"op": "Dequantize", "name": f"d{name}", "inputs": {"x": name},
+                  "attrs": {"scales": scales[name], "zps": right[name], "dtype": "float32"}} for name in "xwb"]  # fmt: skip
+        nodes += [{"op": "MatMul", "name": "m", "inputs": {"a": "dx", "b": "dw"}},
+                  {"op": "Add", "name": "s", "inputs": {"a": "m", "b": "db"}},
+                  {"op": "Quantize", "name": "q", "inputs": {"x": "s"}, "attrs": {"scales": 0.75, "zps": 77, "dtype": "uint8"}}]  # fmt: skip
+        found = self.explain(nodes, {"x": tensor("uint8", [rows, inner], x)}, tensor("uint8", [rows, columns], made),
+                             [constant("w", "uint8", [inner, columns], w), constant("b", "int32", [columns], b)])  # fmt: skip
+        self.assert_cause(found, cause, detail, node)
+
+    def test_both_operands_lose_their_zero_points(self):
+        self.layer((0, 0, 77), lambda s: s["b"], "no zero points of 'dx' and 'dw'", node="dx")
+
+    def test_an_operand_and_the_result_lose_their_zero_points(self):
+        self.layer((0, 131, 0), lambda s: s["b"], "no zero points of 'dx' and 'q'", node="dx")
+
+    def test_a_bias_has_the_scale_of_one_operand(self):
+        self.layer((120, 131, 77), lambda s: s["w"], "", "wrong-scale", node="db")
+        self.layer((120, 131, 77), lambda s: s["x"], "", "wrong-scale", node="db")
+        self.layer((120, 131, 77), lambda s: 1, "scale 1", "wrong-scale", node="db")
+
+    def test_a_scale_is_squared(self):
+        random.seed(27)
+        x = [random.randrange(-128, 128) for _ in range(32)]
+        node = {"op": "Dequantize", "name": "q", "inputs": {"x": "x"}, "attrs": {"scales": 2.0 ** -6, "zps": 3, "dtype": "float32"}}
+        for scale, detail in (2.0 ** -12, "scale squared"), (0.125, "square root of the scale"):
+            found = self.explain([node], {"x": tensor("int8", [32], x)}, tensor("float32", [32], [(one - 3) * scale for one in x]))
+            self.assert_cause(found, "wrong-scale", detail)
+
+
 if __name__ == "__main__":
     main()

@@ -114,7 +114,7 @@ static const char *add_changed(node_document *d, qdq_dtype dtype, qdq_shape shap
         return NULL;
     }
     d->data[number] = data;
-    d->inputs[d->input_count++] = (document_input){names[number], data};
+    d->inputs[d->input_count++] = (document_input){names[number], data, {0}};
     return names[number];
 }
 

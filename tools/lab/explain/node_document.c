@@ -50,10 +50,10 @@ bool document_add_input(cJSON *root, const char *name, qdq_dtype dtype, qdq_shap
     return false;
 }
 
-static void know_input(node_document *d, const char *name, const void *data) {
+static void know_input(node_document *d, const char *name, const void *data, qdq_value value) {
     for (size_t i = 0; i < d->input_count; i++)
         if (strcmp(d->inputs[i].name, name) == 0) return;
-    d->inputs[d->input_count++] = (document_input){name, data};
+    d->inputs[d->input_count++] = (document_input){name, data, value};
 }
 
 // Turns a constant in a file into an input.
@@ -72,7 +72,7 @@ static bool take_constant(node_document *d, qdq_value value) {
     qdq_shape shape;
     if (!qdq_value_type(graph, value, &dtype, &shape)) return false;
     cJSON_DeleteItemFromArray(all, at);
-    know_input(d, name, qdq_value_data(graph, value));
+    know_input(d, name, qdq_value_data(graph, value), (qdq_value){0});
     return document_add_input(d->root, name, dtype, shape);
 }
 
@@ -89,7 +89,7 @@ static bool take_inputs(node_document *d) {
             continue;
         }
         qdq_value value = qdq_graph_node_input(d->replay->form.graph, d->node, i);
-        know_input(d, qdq_value_name(run->graph, own), d->replay->used[value.id]);
+        know_input(d, qdq_value_name(run->graph, own), NULL, value);
     }
     d->own_count = d->input_count;
     return true;

@@ -94,9 +94,12 @@ static qdq_status run_numerics(const replay *r, size_t node, const variant *v, v
     return err->status;
 }
 
-static const void *data_called(const variant *v, const char *name) {
-    for (size_t i = 0; i < v->input_count; i++)
-        if (strcmp(v->inputs[i].name, name) == 0) return v->inputs[i].data;
+static const void *data_called(const replay *r, const variant *v, const char *name) {
+    for (size_t i = 0; i < v->input_count; i++) {
+        const document_input *input = &v->inputs[i];
+        if (strcmp(input->name, name) != 0) continue;
+        return input->value.id ? replay_read(r, input->value) : input->data;
+    }
     return NULL;
 }
 
@@ -111,12 +114,12 @@ static bool same_outputs(const qdq_plan *plan, const node_run *run) {
 }
 
 // Binds the inputs of a document. False if one is not known.
-static bool bind_inputs(const variant *v, const qdq_plan *plan, void **inputs) {
+static bool bind_inputs(const replay *r, const variant *v, const qdq_plan *plan, void **inputs) {
     size_t count = qdq_plan_input_count(plan);
     bool known = count <= v->input_count;
     for (size_t i = 0; known && i < count; i++) {
         // The run only reads it.
-        inputs[i] = (void *)(uintptr_t)data_called(v, qdq_plan_input(plan, i)->name);
+        inputs[i] = (void *)(uintptr_t)data_called(r, v, qdq_plan_input(plan, i)->name);
         known = inputs[i] != NULL;
     }
     return known;
@@ -150,7 +153,7 @@ static qdq_status run_document(const replay *r, size_t node, const variant *v, v
     void **inputs = calloc(v->input_count + 1, sizeof *inputs);
     if (graph && inputs)
         (void)node_compile(&program, graph, &v->numerics, &r->exec_options, r->isa, err);
-    bool fits = program.exec && inputs && bind_inputs(v, program.plan, inputs);
+    bool fits = program.exec && inputs && bind_inputs(r, v, program.plan, inputs);
     if (fits && v->finish.run)
         (void)run_to_finish(run, v, &program, inputs, outputs, err);
     else if (fits && same_outputs(program.plan, run))

@@ -24,10 +24,11 @@ typedef struct variant_finish {
     const void *with;
 } variant_finish;
 
-// An input of a document: its name and its elements, of a value or changed.
+// An input of a document: its name and its elements, or the value that has them when it runs.
 typedef struct document_input {
     const char *name;
     const void *data;
+    qdq_value value;  // no value: `data`
 } document_input;
 
 typedef struct variant {

@@ -9,6 +9,8 @@
 
 //---- Scales -----------------------------------------------------------------
 
+enum { MOST_FACTORS = 64 };
+
 static void try_one_for_all(mistake_trial *t, const parameter *p, const char *cause) {
     double least = p->values[0], most = p->values[0], sum = 0;
     size_t n = p->count;
@@ -69,6 +71,25 @@ static void try_pooled(mistake_trial *t, const parameter *p, bool zero, const ch
     }
 }
 
+// Tries a scale with the scale of another node as a factor: left out, or applied once more. The
+// scale of a bias is the product of two.
+static void try_factors(mistake_trial *t, const parameter *p) {
+    char detail[160];
+    for (size_t i = 0; i < t->pool->count && i < MOST_FACTORS; i++) {
+        const pooled *one = &t->pool->items[i];
+        if (one->zero || (one->count != 1 && one->count != p->count)) continue;
+        for (int left_out = 0; left_out < 2; left_out++) {
+            for (size_t k = 0; k < p->count; k++) {
+                double factor = one->values[one->count == 1 ? 0 : k];
+                t->values[k] = left_out ? p->values[k] / factor : p->values[k] * factor;
+            }
+            snprintf(detail, sizeof detail, "scale %s the scale of '%s'",
+                     left_out ? "divided by" : "times", one->node);
+            trial_values(t, p, "wrong-scale", detail);
+        }
+    }
+}
+
 // Rounds a scale to the upper 16 bits of a float32, or to 11 binary digits.
 static double rounded_scale(double scale, variant_rounding how) {
     float x = (float)scale;
@@ -88,6 +109,10 @@ static void try_scaled(mistake_trial *t, const parameter *p) {
         snprintf(detail, sizeof detail, "scale * %.6g", factors[k]);
         trial_values(t, p, "wrong-scale", detail);
     }
+    for (size_t i = 0; i < n; i++) t->values[i] = p->values[i] * p->values[i];
+    trial_values(t, p, "wrong-scale", "scale squared");
+    for (size_t i = 0; i < n; i++) t->values[i] = sqrt(p->values[i]);
+    trial_values(t, p, "wrong-scale", "square root of the scale");
     for (size_t i = 0; i < n; i++) t->values[i] = rounded_scale(p->values[i], ROUND_BFLOAT16);
     trial_values(t, p, "scale precision", "scale in bfloat16");
     for (size_t i = 0; i < n; i++) t->values[i] = rounded_scale(p->values[i], ROUND_FLOAT16);
@@ -108,6 +133,7 @@ static void try_scale(mistake_trial *t, const parameter *p) {
     if (p->count > 1) try_other_order(t, p, "wrong-scale");
     try_pooled(t, p, false, "wrong-scale");
     try_scaled(t, p);
+    try_factors(t, p);
 }
 
 void try_scales(mistake_trial *t) {
