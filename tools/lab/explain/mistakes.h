@@ -5,9 +5,11 @@
 
 #include "tools/lab/explain/parameters.h"
 
-// Receives each mistake, and returns true to stop.
+// Receives each mistake, and returns true to stop. `ends` returns true if no further mistake is
+// wanted; it is asked before the work for each.
 typedef struct mistake_taker {
     bool (*take)(void *with, size_t node, const variant *v);
+    bool (*ends)(void *with);
     void *with;
 } mistake_taker;
 

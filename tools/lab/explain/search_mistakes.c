@@ -22,10 +22,14 @@ typedef struct mistake_search {
     int neighbours;  // added to the pool
 } mistake_search;
 
-static bool take_mistake(void *with, size_t node, const variant *v) {
+static bool ends(void *with) {
     search *f = with;
-    if (!search_in_time(f) || f->after >= MOST_AFTER) return true;
-    (void)search_variant(f, node, v);
+    return f->after >= MOST_AFTER || !search_in_time(f);
+}
+
+static bool take_mistake(void *with, size_t node, const variant *v) {
+    if (ends(with)) return true;
+    (void)search_variant(with, node, v);
     return false;
 }
 
@@ -161,7 +165,7 @@ void search_mistakes(search *f) {
     size_t count = f->e->suspects;
     m.documents = calloc(count + 1, sizeof(node_document *));
     m.pool = pool_create();
-    const mistake_taker taker = {take_mistake, f};
+    const mistake_taker taker = {take_mistake, ends, f};
     if (m.documents && m.pool && mkdtemp(m.folder)) {
         open_suspects(&m);
         add_neighbours(&m);

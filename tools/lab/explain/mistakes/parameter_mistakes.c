@@ -229,8 +229,8 @@ static void try_both(mistake_trial *t, const fit_data *f, const parameter_pair *
         if (!fit_scales(f, &zero, 1, t->values)) continue;
         snprintf(detail, sizeof detail, "scale %.9g and zero point %.0f", t->values[0], zero);
         variant v = {.cause = "wrong-scale", .detail = detail, .changes = 2};
-        document_begin(t->d);
-        if (parameter_set(t->d, &p->scale, t->values) && parameter_set(t->d, &p->zero, &zero))
+        if (trial_begin(t) && parameter_set(t->d, &p->scale, t->values) &&
+            parameter_set(t->d, &p->zero, &zero))
             trial_take_variant(t, &v);
     }
 }

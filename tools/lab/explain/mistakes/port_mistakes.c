@@ -21,8 +21,8 @@ void try_axes(mistake_trial *t) {
         double other = i;
         if (other == axis) continue;
         snprintf(detail, sizeof detail, "axis %d", i);
-        document_begin(t->d);
-        if (document_set_attr(t->d, "axis", NULL, &other, 1)) trial_take(t, "wrong-axis", detail);
+        if (trial_begin(t) && document_set_attr(t->d, "axis", NULL, &other, 1))
+            trial_take(t, "wrong-axis", detail);
     }
 }
 
@@ -44,8 +44,8 @@ void try_swapped_inputs(mistake_trial *t) {
                 !document_value(t->d, b).id || is_parameter(a) != is_parameter(b))
                 continue;
             snprintf(detail, sizeof detail, "%s and %s", a, b);
-            document_begin(t->d);
-            if (document_swap(t->d, a, b)) trial_take(t, "swapped-inputs", detail);
+            if (trial_begin(t) && document_swap(t->d, a, b))
+                trial_take(t, "swapped-inputs", detail);
         }
 }
 
@@ -53,10 +53,9 @@ void try_transposed(mistake_trial *t) {
     static const char *const attrs[] = {"transpose_a", "transpose_b"};
     for (size_t i = 0; i < 2 && !t->stopped; i++) {
         if (!trial_has_attr(t, attrs[i], "bool")) continue;
-        document_begin(t->d);
-        if (document_set_flag(t->d, attrs[i], true)) trial_take(t, "wrong-axis", attrs[i]);
-        document_begin(t->d);
-        if (!t->stopped && document_set_flag(t->d, attrs[i], false))
+        if (trial_begin(t) && document_set_flag(t->d, attrs[i], true))
+            trial_take(t, "wrong-axis", attrs[i]);
+        if (trial_begin(t) && document_set_flag(t->d, attrs[i], false))
             trial_take(t, "wrong-axis", attrs[i]);
     }
 }

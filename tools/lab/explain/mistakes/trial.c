@@ -2,9 +2,11 @@
 #include "tools/lab/explain/mistakes/trial.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 bool trial_begin(mistake_trial *t) {
+    if (!t->stopped) t->stopped = t->taker->ends(t->taker->with);
     if (!t->stopped) document_begin(t->d);
     return !t->stopped;
 }
@@ -28,7 +30,11 @@ void trial_values(mistake_trial *t, const parameter *p, const char *cause, const
 
 void trial_values_of(mistake_trial *t, const parameter *p, const char *cause, const char *detail,
                      int changes) {
-    variant v = {.cause = cause, .detail = detail, .changes = changes};
+    char text[160];
+    // A node with several scales says which one.
+    snprintf(text, sizeof text, "%s%s%s", t->list->count > 1 ? p->port : "",
+             t->list->count > 1 ? ": " : "", detail);
+    variant v = {.cause = cause, .detail = text, .changes = changes};
     size_t count = p->count ? p->count : 1;
     if (t->stopped || (p->count && memcmp(t->values, p->values, count * sizeof *t->values) == 0))
         return;
