@@ -36,6 +36,7 @@ typedef struct command_row {
     size_t least, most;  // how many operands; SIZE_MAX: any number
     int (*run)(const options *opt);
     const char *examples[COMMAND_EXAMPLES];  // text after "qdq "
+    const char *details;                     // more for its help; NULL: nothing
 } command_row;
 
 typedef struct command_list {

@@ -24,6 +24,17 @@
 
 static int run_help(const options *opt);
 
+#ifdef QDQ_LAB
+#define EXPLAIN_DETAILS                                                                           \
+    "Runs every target and version; each node at fault with other number formats; and each with " \
+    "the mistakes that converters make: another scale or zero point, one for all channels, two "  \
+    "zero points dropped together; another axis, blocks read as channels; a clamp before the "    \
+    "zero point is added; borders of code 0; exchanged or dropped inputs; other attributes; "     \
+    "codes and dims in another order; fixed-point factors; tensors in place of numbers. Names "   \
+    "the cause that gives all bits with the fewest changes, and those that need as few. Stops "   \
+    "after 8 seconds."
+#endif
+
 static const command_row commands[] = {
     {"run",
      "GRAPH",
@@ -32,7 +43,8 @@ static const command_row commands[] = {
      1,
      run_run,
      {"run graph.json --fill 1 -o all.safetensors",
-      "run graph.json -i x=x.npy --expect y=golden.npy --tolerance 0.5"}},
+      "run graph.json -i x=x.npy --expect y=golden.npy --tolerance 0.5"},
+     NULL},
     {"check",
      "GRAPH...",
      "Check graphs against the rules of a target.",
@@ -40,7 +52,8 @@ static const command_row commands[] = {
      SIZE_MAX,
      run_check,
      {"check graph.json --target onnx --strict",
-      "check first.json second.json --target all --json"}},
+      "check first.json second.json --target all --json"},
+     NULL},
 #ifdef QDQ_LAB
     {"compare",
      "GRAPH",
@@ -49,7 +62,8 @@ static const command_row commands[] = {
      1,
      run_compare,
      {"compare graph.json --targets onnx,onednn,torchao --fill 1",
-      "compare graph.json --fast -i x=x.npy --json"}},
+      "compare graph.json --fast -i x=x.npy --json"},
+     NULL},
     {"explain",
      "GRAPH",
      "Say why a device gave other results: node and cause.",
@@ -57,7 +71,8 @@ static const command_row commands[] = {
      1,
      run_explain,
      {"explain model.onnx -i inputs.npz --got device.npz",
-      "explain graph.json --got device.npz --target ort -o repro.json"}},
+      "explain graph.json --got device.npz --target ort -o repro.json"},
+     EXPLAIN_DETAILS},
     {"bisect",
      "GRAPH [GRAPH]",
      "Find where two graphs or targets first differ.",
@@ -65,7 +80,8 @@ static const command_row commands[] = {
      2,
      run_bisect,
      {"bisect first.json second.json -i x=x.npy",
-      "bisect model.onnx --targets onnx@1.29,onnx@1.31 --fill 1"}},
+      "bisect model.onnx --targets onnx@1.29,onnx@1.31 --fill 1"},
+     NULL},
 #endif
     {"plan",
      "GRAPH",
@@ -73,21 +89,24 @@ static const command_row commands[] = {
      1,
      1,
      run_plan,
-     {"plan graph.json", "plan graph.json --materialize --map"}},
+     {"plan graph.json", "plan graph.json --materialize --map"},
+     NULL},
     {"bench",
      "GRAPH",
      "Time a graph.",
      1,
      1,
      run_bench,
-     {"bench graph.json --compile --vs-copy --json", "bench graph.json --fast --steps"}},
+     {"bench graph.json --compile --vs-copy --json", "bench graph.json --fast --steps"},
+     NULL},
     {"convert",
      "GRAPH",
      "Write a graph as a JSON file or an ONNX model.",
      1,
      1,
      run_convert,
-     {"convert graph.json -o copy.json", "convert graph.json -o model.onnx"}},
+     {"convert graph.json -o copy.json", "convert graph.json -o model.onnx"},
+     NULL},
 #ifdef QDQ_LAB
     {"mend",
      "GRAPH",
@@ -96,7 +115,8 @@ static const command_row commands[] = {
      1,
      run_mend,
      {"mend model.onnx --target tensorrt -o mended.onnx",
-      "mend graph.json --target tripy -o mended.json --allow-lossy"}},
+      "mend graph.json --target tripy -o mended.json --allow-lossy"},
+     NULL},
     {"fingerprint",
      "GRAPH",
      "Hash a graph, its target, numerics and outputs.",
@@ -104,7 +124,8 @@ static const command_row commands[] = {
      1,
      run_fingerprint,
      {"fingerprint model.onnx --target ort@1.31-avx2",
-      "fingerprint graph.json --expect-fingerprint qdq1-..."}},
+      "fingerprint graph.json --expect-fingerprint qdq1-..."},
+     NULL},
     {"calibrate",
      "GRAPH",
      "Collect statistics of all float values over samples.",
@@ -112,14 +133,16 @@ static const command_row commands[] = {
      1,
      run_calibrate,
      {"calibrate model.onnx --data images -o all.state",
-      "calibrate model.onnx --data images --shard 3/64 --resume -o 3.state"}},
+      "calibrate model.onnx --data images --shard 3/64 --resume -o 3.state"},
+     NULL},
     {"merge",
      "STATE...",
      "Merge the states of shards, or print their report.",
      1,
      SIZE_MAX,
      run_merge,
-     {"merge 1.state 2.state -o all.state", "merge all.state --json"}},
+     {"merge 1.state 2.state -o all.state", "merge all.state --json"},
+     NULL},
     {"quantize",
      "GRAPH",
      "Quantize a float graph for a target, after calibrate.",
@@ -127,7 +150,8 @@ static const command_row commands[] = {
      1,
      run_quantize,
      {"quantize model.onnx --state all.state --target ort -o quantized.onnx",
-      "quantize model.onnx --state all.state -t tensorrt -o out.json --method mse"}},
+      "quantize model.onnx --state all.state -t tensorrt -o out.json --method mse"},
+     NULL},
 #endif
     {"ops",
      "[OP]",
@@ -135,21 +159,24 @@ static const command_row commands[] = {
      0,
      1,
      run_ops,
-     {"ops Quantize", "ops --dtypes"}},
+     {"ops Quantize", "ops --dtypes"},
+     NULL},
     {"targets",
      "[TARGET]",
      "List the targets, or versions, evidence, rules of one.",
      0,
      1,
      run_targets,
-     {"targets", "targets onnx --json"}},
+     {"targets", "targets onnx --json"},
+     NULL},
     {"help",
      "[COMMAND]",
      "Show this help, or the options of a command.",
      0,
      1,
      run_help,
-     {"check graph.json --target all", "help run"}},
+     {"check graph.json --target all", "help run"},
+     NULL},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

@@ -23,8 +23,8 @@ _ALSO = 6  # most other causes in the text
 class Explanation:
     """The cause for which results differ from a graph's. If they do not differ, it is false and all fields are None.
 
-    `cause` is a word of `qdq compare`, or wrong-scale, wrong-zero-point, wrong-axis, per-tensor, swapped-inputs, or
-    unknown (docs/differing_bits.md).
+    `cause` is a word of `qdq compare`, a mistake such as wrong-scale, clamp-order or border-code, or unknown
+    (docs/differing_bits.md lists all).
     """
 
     value: Optional[str] = None  # the first value that differs

@@ -103,6 +103,10 @@ static void put_command_page(const command_row *command) {
     printf(" [\\fIoptions\\fR]\n.SH DESCRIPTION\n");
     put_line(command->summary);
     if (command_reads_graph(command)) put_line(GRAPH_OPERAND_TEXT);
+    if (command->details) {
+        printf(".PP\n");
+        put_line(command->details);
+    }
     printf(".SH OPTIONS\n");
     option_info option;
     for (size_t i = 0; options_get(command, i, &option); i++) put_option(&option);
