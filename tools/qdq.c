@@ -30,7 +30,8 @@ static int run_help(const options *opt);
     "the mistakes that converters make: another scale or zero point, one for all channels, two "  \
     "zero points dropped together; another axis, blocks read as channels; a clamp before the "    \
     "zero point is added; borders of code 0; exchanged or dropped inputs; other attributes; "     \
-    "codes and dims in another order; fixed-point factors; tensors in place of numbers. Names "   \
+    "codes and dims in another order; fixed-point factors; tensors in place of numbers; a node "  \
+    "left out. Names "                                                                            \
     "the cause that gives all bits with the fewest changes, and those that need as few. Stops "   \
     "after 8 seconds."
 #endif

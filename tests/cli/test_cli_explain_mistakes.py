@@ -597,5 +597,36 @@ class Nodes(Mistakes):
             self.assert_cause(found, "wrong-scale", detail)
 
 
+class Ops(Mistakes):
+    """Nodes that are left out or computed by another op."""
+
+    def node(self, op, ports, wrong, cause, detail, **attrs):
+        random.seed(28)
+        inputs = {name: [random.randrange(-40, 40) / 8 for _ in range(24)] for name in ports}
+        made = [float(wrong(*row)) for row in zip(*inputs.values())]
+        found = self.explain([{"op": op, "name": "q", "inputs": {name: name for name in ports}, "attrs": attrs}],
+                             {name: tensor("float32", [24], one) for name, one in inputs.items()}, tensor("float32", [24], made))
+        self.assert_cause(found, cause, detail)
+
+    def test_a_node_is_left_out(self):
+        self.node("ReLU", "x", lambda x: x, "skipped-node", "the result is x")
+        self.node("Add", "ab", lambda a, b: b, "skipped-node", "the result is b")
+
+    def test_another_op(self):
+        self.node("Add", "ab", lambda a, b: a - b, "wrong-op", "as Subtract")
+        self.node("ReLU", "x", abs, "wrong-op", "as Abs")
+
+    def test_another_bound(self):
+        self.node("Clamp", "x", lambda x: min(max(x, 0), 2), "wrong-attribute", "max 2", min=0, max=1.5)
+        self.node("Clamp", "x", lambda x: min(max(x, -1), 1.5), "wrong-attribute", "min -1", min=0, max=1.5)
+
+    def test_another_term(self):
+        x = [-4.0, 2.0, 0.0, 8.0]
+        node = {"op": "HardSigmoid", "name": "q", "inputs": {"x": "x"}, "attrs": {"alpha": 0.125, "beta": 0.25}}
+        made = [min(max(0.125 * one, 0), 1) for one in x]
+        found = self.explain([node], {"x": tensor("float32", [4], x)}, tensor("float32", [4], made))
+        self.assert_cause(found, "wrong-attribute", "beta 0")
+
+
 if __name__ == "__main__":
     main()

@@ -148,6 +148,20 @@ bool document_set_op(node_document *d, const char *op) {
     return node && cJSON_ReplaceItemInObjectCaseSensitive(node, "op", cJSON_CreateString(op));
 }
 
+bool document_pass(node_document *d, const char *port, qdq_dtype dtype) {
+    cJSON *node = d->edit ? document_node_of(d->edit) : NULL;
+    const char *from =
+        cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(part_of_edit(d, "inputs"), port));
+    cJSON *ports = from ? cJSON_CreateObject() : NULL;
+    bool done = node && ports && cJSON_AddStringToObject(ports, "x", from);
+    if (!done || !cJSON_ReplaceItemInObjectCaseSensitive(node, "inputs", ports)) {
+        cJSON_Delete(ports);
+        return false;
+    }
+    cJSON_DeleteItemFromObjectCaseSensitive(node, "attrs");
+    return document_set_op(d, "Cast") && document_set_word(d, "dtype", qdq_dtype_name(dtype));
+}
+
 bool document_set_word(node_document *d, const char *attr, const char *word) {
     return put_attr(d, attr, cJSON_CreateString(word));
 }

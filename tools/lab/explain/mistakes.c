@@ -26,6 +26,8 @@ static void (*const kinds[])(mistake_trial *t) = {
     try_layouts,
     try_moved_parameters,
     try_as_targets,
+    try_skipped_node,
+    try_other_ops,
 };
 // clang-format on
 

@@ -39,6 +39,8 @@ bool document_put_numbers(node_document *d, const char *port, qdq_dtype dtype, q
                           const double *values);
 void document_drop_port(node_document *d, const char *port);
 bool document_set_op(node_document *d, const char *op);
+// Turns the node into one that returns the value at a port, whose dtype is given.
+bool document_pass(node_document *d, const char *port, qdq_dtype dtype);
 bool document_set_word(node_document *d, const char *attr, const char *word);
 bool document_set_list(node_document *d, const char *attr, const double *values, size_t count);
 // Pads the value at a port by another node: `count` pads before and after each dim, as Pad has

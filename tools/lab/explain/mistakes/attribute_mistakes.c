@@ -14,7 +14,8 @@ static const char *const name = "wrong-attribute";
 static bool is_covered(const char *attr) {
     static const char *const covered[] = {"axis",        "qtype",       "zero_point_domain",
                                           "transpose_a", "transpose_b", "data_format",
-                                          "quant_min",   "quant_max",   "scheme"};
+                                          "quant_min",   "quant_max",   "scales",
+                                          "zps",         "dtype"};
     for (size_t i = 0; i < sizeof covered / sizeof *covered; i++)
         if (strcmp(covered[i], attr) == 0) return true;
     return false;
@@ -41,7 +42,7 @@ static void try_flag(mistake_trial *t, const qdq_attr_info *a) {
 // Tries usual constants: epsilons, slopes, factors.
 static void try_number(mistake_trial *t, const qdq_attr_info *a) {
     static const double epsilons[] = {0, 1e-3, 1e-5, 1e-6, 1e-7, 1e-8, 1e-12};
-    static const double factors[] = {0, 1, 2, 0.5, 0.01, 0.1, 0.2, 1.702, 1 / 6.0, -1};
+    static const double factors[] = {0, 1, 2, 0.5, 0.01, 0.1, 0.2, 1.702, 1 / 6.0, -1, 6};
     bool small = strncmp(a->name, "eps", 3) == 0;
     const double *values = small ? epsilons : factors;
     size_t count = small ? sizeof epsilons / sizeof *epsilons : sizeof factors / sizeof *factors;
@@ -50,6 +51,31 @@ static void try_number(mistake_trial *t, const qdq_attr_info *a) {
         snprintf(detail, sizeof detail, "%s %.9g", a->name, values[i]);
         if (document_set_attr(t->d, a->name, NULL, &values[i], 1)) trial_take(t, name, detail);
     }
+}
+
+// Tries other dims, or another whole number.
+static void try_whole(mistake_trial *t, const qdq_attr_info *a) {
+    size_t count = 0;
+    char detail[128];
+    double *given = document_attr_numbers(t->d, a->name, &count), one = given ? given[0] : 1;
+    bool dims = strstr(a->name, "axis") != NULL;
+    int rank = trial_output(t)->info.shape.rank;
+    double values[QDQ_MAX_RANK] = {2 * one, floor(one / 2), one + 1, one - 1};
+    for (int i = 0; dims && i < rank; i++) values[i] = i;
+    elements_free(given);
+    for (int i = 0; i < (dims ? rank : 4) && trial_begin(t); i++) {
+        snprintf(detail, sizeof detail, "%s %.9g", a->name, values[i]);
+        if (document_set_attr(t->d, a->name, NULL, &values[i], 1)) trial_take(t, name, detail);
+    }
+}
+
+// Tries the default of an attribute.
+static void try_left_out(mistake_trial *t, const qdq_attr_info *a) {
+    char detail[128];
+    if (a->required || !trial_begin(t)) return;
+    document_drop_attr(t->d, a->name);
+    snprintf(detail, sizeof detail, "no %s", a->name);
+    trial_take(t, name, detail);
 }
 
 // Tries a list of dims in reverse order.
@@ -97,7 +123,9 @@ void try_attributes(mistake_trial *t) {
         if (strcmp(a.type, "word") == 0) try_words(t, &a);
         if (strcmp(a.type, "bool") == 0) try_flag(t, &a);
         if (strcmp(a.type, "number") == 0) try_number(t, &a);
+        if (strcmp(a.type, "int") == 0) try_whole(t, &a);
         if (strcmp(a.type, "int[]") == 0) try_reversed(t, a.name);
+        try_left_out(t, &a);
     }
 }
 

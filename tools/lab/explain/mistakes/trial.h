@@ -67,6 +67,8 @@ void try_attributes(mistake_trial *t);
 void try_dropped_inputs(mistake_trial *t);
 void try_code_formats(mistake_trial *t);
 void try_layouts(mistake_trial *t);
+void try_skipped_node(mistake_trial *t);
+void try_other_ops(mistake_trial *t);
 void try_as_targets(mistake_trial *t);
 void try_moved_parameters(mistake_trial *t);
 
