@@ -299,7 +299,8 @@ int run_plan(const options *opt) {
         qdq_graph_destroy(graph);
         return code;
     }
-    qdq_plan *plan = compile_graph(graph, opt, (qdq_parallel){0}, &code);
+    const qdq_report *report;
+    qdq_plan *plan = compile_graph(graph, opt, (qdq_parallel){0}, &report, &code);
     qdq_graph *deployed = plan ? deployed_graph(graph, opt, &code) : NULL;
     if (deployed) code = show_plan(plan, deployed, opt);
     qdq_graph_destroy(deployed);

@@ -283,7 +283,10 @@ int run_run(const options *opt) {
         qdq_exec_destroy(s.exec);  // its memory is for the files that are compared
         s.exec = NULL;
     }
-    if (code == EXIT_OK) code = tell_bits("run", s.graph, opt->load.target, opt);
+    if (code == EXIT_OK) {
+        const char *target = opt->load.target ? opt->load.target : qdq_graph_target(s.graph);
+        tell_bits("run", s.report, target, opt);
+    }
     if (code == EXIT_OK) code = write_outputs(&r, opt);
     if (code == EXIT_OK) code = show_results(&r, opt, seconds);
     release_results(&r);

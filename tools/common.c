@@ -182,7 +182,8 @@ int check_to_write(qdq_graph *graph, bool model) {
     return EXIT_REFUSED;
 }
 
-qdq_plan *compile_graph(qdq_graph *graph, const options *opt, qdq_parallel parallel, int *code) {
+qdq_plan *compile_graph(qdq_graph *graph, const options *opt, qdq_parallel parallel,
+                        const qdq_report **report, int *code) {
     qdq_compile_options how;
     qdq_error err = {0};
     *code = EXIT_USAGE;
@@ -191,12 +192,13 @@ qdq_plan *compile_graph(qdq_graph *graph, const options *opt, qdq_parallel paral
     watch_tell(opt->watch, "compiling %s", opt->operands.items[0]);
     qdq_plan *plan = qdq_graph_compile(graph, &how, &err);
     const qdq_device *device = opt->compile.fast ? qdq_device_find("none", NULL) : device_of(opt);
-    const qdq_report *report = qdq_graph_validate_on(graph, opt->load.target, device, NULL);
+    *report = qdq_graph_validate_on(graph, opt->load.target, device, plan ? &err : NULL);
     watch_clear(opt->watch);
-    if (report) print_findings(stderr, report, NULL, LIST_BRIEFLY);
+    if (*report) print_findings(stderr, *report, NULL, LIST_BRIEFLY);
     *code = EXIT_OK;
-    if (plan) return plan;
-    if (!report || report->errors == 0 || err.status == QDQ_ERR_ARGUMENT)
+    if (plan && *report) return plan;
+    qdq_plan_destroy(plan);
+    if (!*report || (*report)->errors == 0 || err.status == QDQ_ERR_ARGUMENT)
         *code = report_error(&err);
     else
         *code = tell_refusal(&err, graph, &opt->load.target, &device, 1);

@@ -50,8 +50,10 @@ qdq_graph *load_graph(const char *path, const options *opt, int *code);
 int check_to_write(qdq_graph *graph, bool model);
 // Returns the instruction set of --isa, or else of QDQ_ISA; NULL: no cap.
 const char *isa_of(const options *opt);
-// Compiles the graph with the options. NULL after printing the findings that prevent it.
-qdq_plan *compile_graph(qdq_graph *graph, const options *opt, qdq_parallel parallel, int *code);
+// Compiles the graph with the options, and prints the findings. *report lasts until the next call
+// with the graph. NULL after a message.
+qdq_plan *compile_graph(qdq_graph *graph, const options *opt, qdq_parallel parallel,
+                        const qdq_report **report, int *code);
 
 // Return the index of element `at` of a tensor: as a shape, and as text.
 qdq_shape index_of(qdq_shape shape, size_t at);

@@ -10,6 +10,7 @@
 #include "tools/common.h"
 #include "tools/elements.h"
 #include "tools/failure.h"
+#include "tools/findings.h"
 #include "tools/io/inputs.h"
 #include "tools/io/watch.h"
 #include "tools/options.h"
@@ -54,8 +55,19 @@ int session_compile(session *s, const options *opt, const char *target) {
     options compile = *opt;
     compile.load.target = target;
     qdq_error err = {0};
-    s->plan = compile_graph(s->graph, &compile, s->exec_options.parallel, &code);
+    s->plan = compile_graph(s->graph, &compile, s->exec_options.parallel, &s->report, &code);
     if (!s->plan) return code;
+    s->exec = qdq_exec_create(s->plan, &s->exec_options, &err);
+    return s->exec ? EXIT_OK : report_error(&err);
+}
+
+int session_compile_told(session *s, const options *opt, const char *target) {
+    qdq_error err = {0};
+    const qdq_compile_options compile = {.target = target,
+                                         .isa = isa_of(opt),
+                                         .device = qdq_device_find("none", NULL),
+                                         .parallel = s->exec_options.parallel};
+    s->plan = qdq_graph_compile(s->graph, &compile, &err);
     s->exec = qdq_exec_create(s->plan, &s->exec_options, &err);
     return s->exec ? EXIT_OK : report_error(&err);
 }
@@ -81,7 +93,16 @@ const char *session_core_or(const session *s, const char *target) {
 
 int session_start_nodes(session *s, const options *opt, const char *target) {
     int code = session_load(s, opt);
-    return code == EXIT_OK ? session_compile(s, opt, session_core_or(s, target)) : code;
+    if (code != EXIT_OK) return code;
+    const char *own = target ? target : qdq_graph_target(s->graph);
+    if (session_core_refuses(s)) return session_compile(s, opt, own);
+    code = session_compile_told(s, opt, "core");
+    if (code != EXIT_OK) return code;
+    qdq_error err = {0};
+    s->report = qdq_graph_validate_on(s->graph, own, device_for(opt, own), &err);
+    if (!s->report) return report_error(&err);
+    print_findings(stderr, s->report, "core", LIST_BRIEFLY);
+    return EXIT_OK;
 }
 
 int session_open(session *s, const options *opt) {

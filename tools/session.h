@@ -4,6 +4,7 @@
 #define QDQ_TOOLS_SESSION_H
 
 #include <qdq/exec.h>
+#include <qdq/graph.h>
 
 typedef struct options options;
 
@@ -13,6 +14,7 @@ typedef struct session {
     qdq_exec *exec;
     qdq_threads *threads;  // NULL: OpenMP's threads, or another session's
     qdq_exec_options exec_options;
+    const qdq_report *report;  // for the target; lasts until the next call with the graph
 } session;
 
 // Loads and compiles the graph of the options. EXIT_OK, or another exit code after a message; close
@@ -23,12 +25,15 @@ int session_start_as(session *s, const options *opt, const char *target);
 // The two halves of session_start_as: loads the graph, and compiles it for a target.
 int session_load(session *s, const options *opt);
 int session_compile(session *s, const options *opt, const char *target);
+// Compiles the graph, whose findings are told, to read the inputs.
+int session_compile_told(session *s, const options *opt, const char *target);
 // True if core refuses a valid graph, which another target may take.
 bool session_core_refuses(const session *s);
 // Returns "core", or, if core refuses the graph, another target (NULL: the graph's own).
 const char *session_core_or(const session *s, const char *target);
 // Does the same as session_start_as for a graph whose nodes will run one by one as `target`: the
-// plan, which only reads the inputs, is for session_core_or.
+// plan, which only reads the inputs, is for session_core_or. Prints the core's findings alone,
+// unless core refuses the graph; the session's report is for `target`.
 int session_start_nodes(session *s, const options *opt, const char *target);
 // Does the same as session_start, and fills the inputs from files or by --fill.
 int session_open(session *s, const options *opt);

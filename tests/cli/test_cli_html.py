@@ -114,6 +114,39 @@ class Html(Case):
             self.assertEqual(data["command"], "explain")
             self.assertEqual({"version": 1, **data["explain"]}, wanted)
 
+    def test_pages_of_check_compare_and_explain_have_the_bits_of_check(self):
+        """Nodes of a group share op, word, rule and evidence."""
+        nodes = [node("Exp", "e", "x"), node("Exp", "f", "e"), node("ReLU", "r", "f")]
+        name = self.write("g.json", graph(nodes, outputs={"y": "r"}))
+        self.qdq("run", name, "--fill", 1, "-o", "got.safetensors")
+        wanted = self.json("check", name, "-t", "ttnn", code=None)["bits"]
+        float_model = self.write("f.json", graph([node("Exp", "e", "x")], outputs={"y": "e"}))
+        pages = [
+            self.page("check", name, "-t", "ttnn", code=None)[0]["check"]["targets"],
+            self.page("check", name, "-t", "all", code=None)[0]["check"]["targets"],
+            self.page("compare", name, "--targets", "core,ttnn,onnx", "--fill", "1", code=None)[0]["targets"],
+            self.page("explain", name, "-t", "ttnn", "--got", "got.safetensors", "--fill", "1", code=None)[0]["targets"],
+            self.page("explain", name, "-t", "ttnn", "--against", float_model, "--fill", "1", code=None)[0]["targets"],
+        ]
+        for targets in pages:
+            (bits,) = [one["bits"] for one in targets if one["name"] == "ttnn"]
+            for word in ("exact", "read", "close", "unknown"):
+                self.assertEqual(bits[word], wanted[word])
+            found = {}
+            for group in bits["groups"]:
+                for inner in group.pop("nodes"):
+                    found[inner] = {"node": inner, "evidence": None, **group}
+            self.assertEqual([found[one["node"]] for one in wanted["nodes"]], wanted["nodes"])
+        self.assertEqual([one["name"] for one in pages[2]], ["core", "ttnn", "onnx"])
+        self.assertEqual(pages[2][0]["bits"]["exact"], 3)
+
+    def test_a_refused_target_has_no_bits(self):
+        name = self.write("g.json", graph([quantize(dtype="int32", scales=1)]))
+        data, _ = self.page("compare", name, "--targets", "core,onnx,ttnn", "--fill", "1", code=None)
+        self.assertEqual([one["name"] for one in data["targets"]], ["core", "ttnn"])
+        data, _ = self.page("check", name, "-t", "onnx", code=1)
+        self.assertNotIn("bits", data["check"]["targets"][0])
+
     def test_histograms_count_every_element_and_the_clipped_ones(self):
         result = self.json("compare", self.write("g.json", self.ties()), "--targets", "onnx,onednn", code=1)
         codes, back = result["values"]

@@ -19,9 +19,10 @@ bool bits_are_exact(const qdq_report *report);
 // Prints "bits: 41 of 44 nodes exact, 1 read, 1 close ('lstm'), 1 unknown ('gelu')".
 void print_bits(FILE *out, const qdq_report *report);
 
-// Says on stderr how well the bits of the nodes are known that a target (NULL: the graph's own) runs,
-// if not all are exact; -q silences it. EXIT_OK, or another exit code after a message.
-int tell_bits(const char *command, qdq_graph *graph, const char *target, const options *opt);
+// Says on stderr how well the bits of the nodes are known that `target` runs, if not all are exact;
+// -q silences it.
+void tell_bits(const char *command, const qdq_report *report, const char *target,
+               const options *opt);
 
 // Writes the key "bits": the number of nodes for each word, and the nodes.
 void json_bits(qdq_json *json, const qdq_report *report);

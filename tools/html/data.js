@@ -30,6 +30,7 @@ function addNode(name, op, more) {
     after: [],
     findings: [],
     results: [],
+    bits: new Map(),  // target: the group with the least known bits
     part: null,
     state: {look: "none", text: ""},
     ...more
@@ -110,6 +111,53 @@ function judgeFindings(node) {
   const look = worstLook(findings);
   const words = {bad: "refused", unknown: "unknown op", warn: "warning", ok: "ok"};
   return {look, weight: findings.length, text: words[look]};
+}
+
+//---- Bits -------------------------------------------------------------------
+
+const KNOWN = ["exact", "read", "close", "unknown"];
+const bitsTargets = ((report.check || report).targets || []).filter((target) => target.bits);
+
+function readBits() {
+  for (const target of bitsTargets)
+    for (const group of target.bits.groups)
+      for (const name of group.nodes) {
+        const node = model.byName.get(name), known = node && node.bits.get(target.name);
+        if (node && (!known || KNOWN.indexOf(known.bits) < KNOWN.indexOf(group.bits)))
+          node.bits.set(target.name, group);
+      }
+}
+
+// The count of the line of `qdq check`; empty if all bits are exact.
+function bitsLine({name, bits}) {
+  const all = KNOWN.reduce((sum, word) => sum + bits[word], 0);
+  if (bits.exact === all) return "";
+  const others = KNOWN.slice(1).filter((word) => bits[word]).map((word) => `, ${number(bits[word])} ${word}`);
+  return `bits of ${name}: ${number(bits.exact)} of ${plural(all, "node")} exact${others.join("")}`;
+}
+
+function bitsText(group) {
+  const from = group.from_same_inputs ? " from the same inputs" : "";
+  return `${group.bits}${from}${group.rule ? `, by ${group.rule}` : ""}`;
+}
+
+const bitsLines = (names) =>
+  bitsTargets.filter((target) => names.includes(target.name)).map(bitsLine).filter(Boolean);
+
+// A column for each target that does not have all bits exact.
+const bitsColumns = () =>
+  bitsTargets.filter((target) => bitsLine(target) && (!model.target || model.target === target.name))
+    .map((target) => ({key: `bits ${target.name}`, title: `bits ${target.name}`, about: bitsLine(target)}));
+
+function bitsCells(node) {
+  const looks = {read: ["none", "r"], close: ["warn", "~"], unknown: ["unknown", "?"]};
+  const cells = new Map();
+  for (const [name, group] of node.bits) {
+    if (group.bits === "exact" || (model.target && model.target !== name)) continue;
+    const [look, text] = looks[group.bits], weight = KNOWN.indexOf(group.bits);
+    cells.set(`bits ${name}`, {look, text, weight, title: `${name}: ${bitsText(group)}`});
+  }
+  return cells;
 }
 
 //---- compare ----------------------------------------------------------------
@@ -224,6 +272,7 @@ function chooseTarget(name) {
 
 readGraph();
 if (report.check) readFindings();
+readBits();
 if (report.compare) readComparison();
 if (report.plan) readPlan();
 if (report.explain) readExplanation();

@@ -35,6 +35,14 @@ function portTerms(node, choose) {
 const attributeTerms = (node) =>
   Object.entries(node.attrs).map(([name, x]) => [name, make("span", {class: "mono"}, listText(x))]);
 
+//---- Bits -------------------------------------------------------------------
+
+const bitsTerms = (node) =>
+  [...node.bits].filter(([name]) => !model.target || model.target === name).map(([name, group]) => [
+    `bits of ${name}`, `${group.op && group.op !== node.op ? `${group.op}: ` : ""}${bitsText(group)} `,
+    group.evidence ? make("span", {class: "muted"}, evidenceText(group.evidence)) : ""
+  ]);
+
 //---- check ------------------------------------------------------------------
 
 function findingBox(finding) {
@@ -171,7 +179,7 @@ function nodeDetails(node, choose, close) {
     make("p", {class: "muted"}, node.op || (node.io ? `${node.io} of the graph` : "not read"),
       node.state.text && node.state.text !== node.io ? `; ${node.state.text}` : ""),
     node.lost && make("p", {}, "The file names this node, but it could not be read."),
-    words([...portTerms(node, choose), ...attributeTerms(node), ...(report.plan ? planTerms(node) : [])]),
+    words([...portTerms(node, choose), ...attributeTerms(node), ...bitsTerms(node), ...(report.plan ? planTerms(node) : [])]),
     node.after.length > 0 &&
       make("p", {class: "muted"}, "read by ",
         node.after.slice(0, 8).map((next, i) => [i ? ", " : "", nodeLink(next, choose)]),

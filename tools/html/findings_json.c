@@ -7,6 +7,7 @@
 #include "tools/check/evidence_json.h"
 #include "tools/common.h"
 #include "tools/findings.h"
+#include "tools/html/bits_json.h"
 
 enum { MOST_RULES = 512, WHOLE_SENTENCES = 20 };
 
@@ -88,11 +89,12 @@ bool html_findings_add(qdq_json *json, const char *target, const qdq_report *rep
     json_string_key(json, "name", target);
     json_uint_key(json, "errors", report->errors);  // including the core's
     json_uint_key(json, "warnings", report->warnings);
+    bool written = report->errors || html_bits(json, report);
     qdq_json_key(json, "rules");
     qdq_json_begin_array(json);
     for (size_t i = 0; i < list.count; i++) json_rule(json, target, report, &list, (uint16_t)i);
     qdq_json_end_array(json);
     qdq_json_end_object(json);
     free(list.rule_of);
-    return true;
+    return written;
 }

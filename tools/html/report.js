@@ -36,7 +36,8 @@ function checkCards() {
     const findings = target.rules.flatMap((rule) => rule.findings.map(() => rule));
     const look = target.errors ? "bad" : worstLook(findings);
     return card(look, target.name, WORDS[look],
-      [`${plural(target.errors, "error")}, ${plural(target.warnings, "warning")}`], many ? target.name : undefined);
+      [`${plural(target.errors, "error")}, ${plural(target.warnings, "warning")}`, ...bitsLines([target.name])],
+      many ? target.name : undefined);
   });
 }
 
@@ -56,7 +57,8 @@ function compareCards() {
           equal++;
     const word = own ? `${plural(own, "value")} differ${own === 1 ? "s" : ""}` : "no node differs";
     return card(own ? "warn" : "ok", `${targets[0]} and ${target}`, word,
-      [`${number(given)} by what they are given, ${number(equal)} equal`], targets.length > 2 ? target : undefined);
+      [`${number(given)} by what they are given, ${number(equal)} equal`, ...bitsLines([targets[0], target])],
+      targets.length > 2 ? target : undefined);
   });
   return [...cards, ...refused.map((target) => card("bad", target, "refuses the graph", ["left out"]))];
 }
@@ -76,14 +78,16 @@ function planCards() {
 
 function explainCards() {
   const e = report.explain;
+  const bits = bitsLines(bitsTargets.map((target) => target.name));
   if (hasAccuracy())
     return e.outputs.map((one) => card(noiseLevel(one.total) > 2 ? "warn" : "ok", `output ${one.name}`,
-                           decibels(one.total), [`against ${e.against}`]));
-  if (!e.node) return [card("ok", `against ${e.against}`, "no element differs", [`${plural(e.tried, "trial")}`])];
+                           decibels(one.total), [`against ${e.against}`, ...bits]));
+  if (!e.node)
+    return [card("ok", `against ${e.against}`, "no element differs", [`${plural(e.tried, "trial")}`, ...bits])];
   const which = e.target ? `as ${e.target}` : e.detail || "";
   return [
     card("bad", `${e.op} ${e.node}`, e.cause, [which]),
-    card("", `value ${e.value}`, `${number(e.differing)} of ${number(e.elements)} differ`, [`against ${e.against}`]),
+    card("", `value ${e.value}`, `${number(e.differing)} of ${number(e.elements)} differ`, [`against ${e.against}`, ...bits]),
     card(e.left ? "warn" : "ok", "with the cause", e.left ? `${number(e.left)} elements left` : "all bits given",
       [`${plural(e.tried, "trial")}${e.later ? `, ${plural(e.later, "later value")} differ too` : ""}`])
   ];
@@ -166,6 +170,8 @@ function causeCells(node) {
   });
   return cells;
 }
+
+const tableColumns = (kind) => [...kind.columns(), ...bitsColumns()];
 
 const KINDS = {
   check:
@@ -319,13 +325,13 @@ function showNoise(onChoose) {
 
 function showMatrix(kind, choose) {
   const matrix = new Matrix({
-    columns: kind.columns(),
-    cells: kind.cells,
+    columns: tableColumns(kind),
+    cells: (node) => new Map([...kind.cells(node), ...bitsCells(node)]),
     onChoose: choose,
     onColumn: (key) => matrix.set({column: matrix.column === key ? null : key})
   });
   section("table", kind.table, matrix.tools(), matrix.element);
-  model.listeners.push(() => matrix.set({columns: kind.columns(), column: null}));
+  model.listeners.push(() => matrix.set({columns: tableColumns(kind), column: null}));
   return matrix;
 }
 

@@ -9,6 +9,7 @@
 
 #include "tools/common.h"
 #include "tools/failure.h"
+#include "tools/html/bits_json.h"
 #include "tools/html/graph_json.h"
 #include "tools/html/page.h"
 #include "tools/options.h"
@@ -27,7 +28,7 @@ static void to_page(void *self, const char *bytes, size_t count) {
 
 int report_file_open(report_file *r, const char *command, const options *opt,
                      const qdq_graph *graph) {
-    *r = (report_file){.path = opt->html};
+    *r = (report_file){.path = opt->html, .command = command};
     if (!opt->html) return EXIT_OK;
     r->file = fopen(opt->html, "w");
     if (!r->file)
@@ -43,11 +44,30 @@ int report_file_open(report_file *r, const char *command, const options *opt,
     json_string_key(&r->json, "file", opt->operands.items[0]);
     qdq_json_key(&r->json, "graph");
     json_graph(&r->json, graph);
-    qdq_json_key(&r->json, command);
     return EXIT_OK;
 }
 
-qdq_json *report_file_json(report_file *r) { return r->file ? &r->json : NULL; }
+int report_file_bits(report_file *r, const char *target, const qdq_report *report) {
+    if (!r->file || report->errors) return EXIT_OK;
+    if (r->stage == REPORT_BEGUN) {
+        qdq_json_key(&r->json, "targets");
+        qdq_json_begin_array(&r->json);
+        r->stage = REPORT_TARGETS;
+    }
+    qdq_json_begin_object(&r->json);
+    json_string_key(&r->json, "name", target);
+    bool written = html_bits(&r->json, report);
+    qdq_json_end_object(&r->json);
+    return written ? EXIT_OK : tell_failure(QDQ_ERR_MEMORY, "no memory to list the nodes");
+}
+
+qdq_json *report_file_json(report_file *r) {
+    if (!r->file) return NULL;
+    if (r->stage == REPORT_TARGETS) qdq_json_end_array(&r->json);
+    if (r->stage != REPORT_COMMAND) qdq_json_key(&r->json, r->command);
+    r->stage = REPORT_COMMAND;
+    return &r->json;
+}
 
 // Removes a file, but not a device such as /dev/null.
 static void remove_page(const char *path) {

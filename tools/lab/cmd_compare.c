@@ -65,9 +65,10 @@ static bool has_use_for_device(const options *opt, const target_list *list) {
     return used;
 }
 
-// Prints a target's findings, also of the core's rules until they are `told` with errors.
-static int ask_target(qdq_graph *graph, const options *opt, const char *target, bool *told,
-                      bool *refuses) {
+// Prints a target's findings, also of the core's rules until they are `told` with errors, and how
+// well its bits are known.
+static int ask_target(qdq_graph *graph, const options *opt, const char *target, report_file *page,
+                      bool *told, bool *refuses) {
     qdq_error err = {0};
     const qdq_report *report = qdq_graph_validate_on(graph, target, device_for(opt, target), &err);
     if (!report) return report_error(&err);
@@ -76,15 +77,17 @@ static int ask_target(qdq_graph *graph, const options *opt, const char *target, 
         (void)print_findings(stderr, report, *told ? target : NULL, LIST_BRIEFLY);
     *told |= *refuses;
     if (*refuses) fprintf(stderr, "qdq: %s refuses the graph and is left out\n", target);
-    return EXIT_OK;
+    tell_bits("compare", report, target, opt);
+    return report_file_bits(page, target, report);
 }
 
 // `told`: the core's findings are printed.
-static int leave_out_refusing(qdq_graph *graph, const options *opt, target_list *list, bool told) {
+static int leave_out_refusing(qdq_graph *graph, const options *opt, target_list *list,
+                              report_file *page, bool told) {
     size_t kept = 0;
     for (size_t i = 0; i < list->count; i++) {
         bool refuses = false;
-        int code = ask_target(graph, opt, list->names[i], &told, &refuses);
+        int code = ask_target(graph, opt, list->names[i], page, &told, &refuses);
         if (code != EXIT_OK) return code;
         if (refuses)
             list->refused[list->refused_count++] = list->names[i];
@@ -103,28 +106,18 @@ static int leave_out_refusing(qdq_graph *graph, const options *opt, target_list 
     return tell_refusal(&err, graph, list->refused, devices, list->refused_count);
 }
 
-// Compiles the graph, whose findings are told, to read the inputs.
-static int compile_told(session *s, const options *opt, const char *target) {
-    qdq_error err = {0};
-    const qdq_compile_options compile = {.target = target,
-                                         .isa = isa_of(opt),
-                                         .device = qdq_device_find("none", NULL),
-                                         .parallel = s->exec_options.parallel};
-    s->plan = qdq_graph_compile(s->graph, &compile, &err);
-    s->exec = qdq_exec_create(s->plan, &s->exec_options, &err);
-    return s->exec ? EXIT_OK : report_error(&err);
-}
-
-// Opens the graph for core, or, if core refuses it, for the first target that takes it.
-static int open_graph(session *s, const options *opt, target_list *list) {
+// Opens the graph for core, or, if core refuses it, for the first target that takes it, and begins
+// the page.
+static int open_graph(session *s, const options *opt, target_list *list, report_file *page) {
     options core = *opt;
     core.load.target = "core", core.compile.device = NULL;
     int code = session_load(s, &core);
+    if (code == EXIT_OK) code = report_file_open(page, "compare", opt, s->graph);
     if (code != EXIT_OK) return code;
     bool refused = session_core_refuses(s);
     if (!refused) code = session_compile(s, &core, "core");
-    if (code == EXIT_OK) code = leave_out_refusing(s->graph, opt, list, !refused);
-    if (code == EXIT_OK && refused) code = compile_told(s, opt, list->names[0]);
+    if (code == EXIT_OK) code = leave_out_refusing(s->graph, opt, list, page, !refused);
+    if (code == EXIT_OK && refused) code = session_compile_told(s, opt, list->names[0]);
     return code;
 }
 
@@ -172,25 +165,22 @@ static int compare_nodes(comparison *c, const options *opt, qdq_json *page) {
     return differs ? EXIT_FINDINGS : EXIT_OK;
 }
 
-static int compare_sample(comparison *c, session *s, const options *opt) {
+static int compare_sample(comparison *c, session *s, const options *opt, report_file *page) {
     int code;
     void **inputs = session_take_inputs(s, opt, &code);
     if (!inputs) return code;
     qdq_exec_destroy(s->exec);
     s->exec = NULL;
-    report_file page = {0};
     code = comparison_open(c, s->plan);
     comparison_give(c, s->plan, inputs);
-    if (code == EXIT_OK) code = report_file_open(&page, "compare", opt, s->graph);
-    if (code == EXIT_OK) code = compare_nodes(c, opt, report_file_json(&page));
-    code = report_file_close(&page, code);
+    if (code == EXIT_OK) code = compare_nodes(c, opt, report_file_json(page));
     comparison_close(c);
     free(inputs);
     return code;
 }
 
 static int compare_session(session *s, const options *opt, const target_list *list,
-                           const data_run_plan *data) {
+                           const data_run_plan *data, report_file *page) {
     comparison c = {.graph = s->graph,
                     .target_count = list->count,
                     .left_out_count = list->refused_count,
@@ -200,11 +190,7 @@ static int compare_session(session *s, const options *opt, const target_list *li
     memcpy(c.left_out, list->refused, sizeof c.left_out);
     c.exec_options = s->exec_options;
     c.isa = isa_of(opt);
-    int code = EXIT_OK;
-    for (size_t i = 0; i < list->count && code == EXIT_OK; i++)
-        code = tell_bits("compare", s->graph, list->names[i], opt);
-    if (code != EXIT_OK) return code;
-    return opt->data.samples ? compare_data(&c, data, s) : compare_sample(&c, s, opt);
+    return opt->data.samples ? compare_data(&c, data, s) : compare_sample(&c, s, opt, page);
 }
 
 // Refuses options that exclude each other.
@@ -243,8 +229,10 @@ int run_compare(const options *opt) {
     bool listed = split_targets(opt->targets, &list) && has_use_for_device(opt, &list);
     code = listed ? EXIT_OK : EXIT_USAGE;
     if (code == EXIT_OK) {
-        code = open_graph(&s, opt, &list);
-        if (code == EXIT_OK) code = compare_session(&s, opt, &list, &data);
+        report_file page = {0};
+        code = open_graph(&s, opt, &list, &page);
+        if (code == EXIT_OK) code = compare_session(&s, opt, &list, &data, &page);
+        code = report_file_close(&page, code);
         session_close(&s);
     }
     free(list.words);

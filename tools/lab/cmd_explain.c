@@ -16,21 +16,17 @@
 #include "tools/options.h"
 #include "tools/options/explain.h"
 
-// Writes the page of --html.
-static int write_page(const session *s, const options *opt, const replay *base,
-                      const explanation *e, const report_title *title) {
-    report_file page;
-    int code = report_file_open(&page, "explain", opt, s->graph);
-    qdq_json *json = report_file_json(&page);
-    if (!json) return code;
+static void write_page(report_file *page, const session *s, const replay *base,
+                       const explanation *e, const report_title *title) {
+    qdq_json *json = report_file_json(page);
+    if (!json) return;
     qdq_json_begin_object(json);
     json_explanation(json, s, base, e, title);
     qdq_json_end_object(json);
-    return report_file_close(&page, code);
 }
 
 static int tell(const session *s, const options *opt, const replay *base, const explanation *e,
-                const char *target) {
+                const char *target, report_file *page) {
     const explain_options *own = opt->own;
     char command[4096], against[128];
     const report_title title = {opt->operands.items[0], command, against, "given"};
@@ -43,25 +39,25 @@ static int tell(const session *s, const options *opt, const replay *base, const 
         explain_json(s, base, e, &title);
     else
         explain_text(s, base, e, &title);
-    if (code == EXIT_OK) code = write_page(s, opt, base, e, &title);
     if (code != EXIT_OK) return code;
+    write_page(page, s, base, e, &title);
     return e->differs ? EXIT_FINDINGS : EXIT_OK;
 }
 
-static int explain_session(session *s, const options *opt) {
+static int explain_session(session *s, const options *opt, const char *target,
+                           report_file *page) {
     const explain_options *own = opt->own;
     given_values given;
     replay base = {0};
     explanation e = {0};
     qdq_error err = {0};
-    const char *target = opt->load.target ? opt->load.target : qdq_graph_target(s->graph);
     int code = given_read(&given, s, &own->gots);
     if (code == EXIT_OK) code = given_take_inputs(&given, s, opt, &own->gots);
     if (code == EXIT_OK &&
         replay_open(&base, s->graph, target, &given, &s->exec_options, opt, &err) != QDQ_OK)
         code = report_error(&err);
     if (code == EXIT_OK) code = explain(s, opt, NULL, &base, &e);
-    if (code == EXIT_OK) code = tell(s, opt, &base, &e, target);
+    if (code == EXIT_OK) code = tell(s, opt, &base, &e, target, page);
     explanation_release(&e);
     replay_close(&base);
     given_release(&given);
@@ -86,9 +82,24 @@ static int check_reproduction(const options *opt) {
                         "-o writes '%s' too, which the command reads, wanted another file", given);
 }
 
+static int explain_given(const options *opt) {
+    session s;
+    report_file page = {0};
+    int code = session_start_nodes(&s, opt, opt->load.target);
+    if (code == EXIT_OK) {
+        const char *target = opt->load.target ? opt->load.target : qdq_graph_target(s.graph);
+        tell_bits("explain", s.report, target, opt);
+        code = report_file_open(&page, "explain", opt, s.graph);
+        if (code == EXIT_OK) code = report_file_bits(&page, target, s.report);
+        if (code == EXIT_OK) code = explain_session(&s, opt, target, &page);
+        code = report_file_close(&page, code);
+    }
+    session_close(&s);
+    return code;
+}
+
 int run_explain(const options *opt) {
     const explain_options *own = opt->own;
-    session s;
     if (opt->data.samples &&
         (!own->against || own->gots.count || opt->inputs.count || opt->fill || opt->html))
         return tell_failure(QDQ_ERR_ARGUMENT,
@@ -108,10 +119,5 @@ int run_explain(const options *opt) {
             QDQ_ERR_ARGUMENT,
             "--got is missing, wanted the results of the device, as in --got device.npz");
     int code = check_reproduction(opt);
-    if (code != EXIT_OK) return code;
-    code = session_start_nodes(&s, opt, opt->load.target);
-    if (code == EXIT_OK) code = tell_bits("explain", s.graph, opt->load.target, opt);
-    if (code == EXIT_OK) code = explain_session(&s, opt);
-    session_close(&s);
-    return code;
+    return code == EXIT_OK ? explain_given(opt) : code;
 }

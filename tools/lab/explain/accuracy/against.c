@@ -10,22 +10,17 @@
 #include "tools/options.h"
 #include "tools/options/explain.h"
 
-// Writes the page of --html.
-static int write_page(const session *s, const accuracy *a, const accuracy_title *title,
-                      const options *opt) {
-    report_file page;
-    int code = report_file_open(&page, "explain", opt, s->graph);
-    qdq_json *json = report_file_json(&page);
-    if (!json) return code;
+static void write_page(report_file *page, const accuracy *a, const accuracy_title *title) {
+    qdq_json *json = report_file_json(page);
+    if (!json) return;
     qdq_json_begin_object(json);
     json_accuracy(json, a, title);
     qdq_json_end_object(json);
-    return report_file_close(&page, code);
 }
 
 // Runs the float model, and measures the nodes of the quantized graph against it.
 static int measure(const session *s, const session *real, const options *opt,
-                   const given_values *given, const given_values *inputs) {
+                   const given_values *given, const given_values *inputs, report_file *page) {
     const explain_options *own = opt->own;
     replay quantized = {0}, model = {0};
     reference ref = {0};
@@ -51,7 +46,7 @@ static int measure(const session *s, const session *real, const options *opt,
             accuracy_json(&a, &title);
         else
             accuracy_text(&a, &title);
-        code = write_page(s, &a, &title, opt);
+        write_page(page, &a, &title);
     }
     accuracy_release(&a);
     reference_close(&ref);
@@ -72,14 +67,23 @@ int against_sessions(const options *opt, session *quantized, session *real) {
     return code == EXIT_OK ? session_start_nodes(real, &second, NULL) : code;
 }
 
+static int add_bits(report_file *page, const session *s, const options *opt) {
+    const char *target = opt->load.target ? opt->load.target : qdq_graph_target(s->graph);
+    return report_file_bits(page, target, s->report);
+}
+
 int explain_against(const options *opt) {
     session s = {0}, real = {0};
     given_values given = {0}, inputs = {0};
+    report_file page = {0};
     int code = against_sessions(opt, &s, &real);
+    if (code == EXIT_OK) code = report_file_open(&page, "explain", opt, s.graph);
+    if (code == EXIT_OK) code = add_bits(&page, &s, opt);
     if (code == EXIT_OK) code = given_open(&given, &s);
     if (code == EXIT_OK) code = given_take_inputs(&given, &s, opt, NULL);
     if (code == EXIT_OK) code = given_copy_inputs(&inputs, &real, &s, &given);
-    if (code == EXIT_OK) code = measure(&s, &real, opt, &given, &inputs);
+    if (code == EXIT_OK) code = measure(&s, &real, opt, &given, &inputs, &page);
+    code = report_file_close(&page, code);
     given_release(&inputs);
     given_release(&given);
     session_close(&real);
