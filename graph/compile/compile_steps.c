@@ -40,6 +40,7 @@ static const qdq_reduce *reduce_of(qdq_compiler *c, const qdq_draft_step *draft,
     qdq_set_params(c, stage, draft->reduce_sources, NULL, (qdq_shape){0}, reduce->stage_params);
     size_t bytes = stage->grid->count * stage->reduce->state_bytes;
     reduce->partials = blocks < MAX_PARTIALS ? blocks : MAX_PARTIALS;
+    if (stage->reduce->ordered && c->draft.storage.tiled) reduce->partials = 1;
     if (reduce->partials > MAX_STATE_BYTES / bytes)
         reduce->partials = MAX_STATE_BYTES / bytes ? MAX_STATE_BYTES / bytes : 1;
     reduce->states_offset = qdq_reserve_scratch(c, reduce->partials, bytes);

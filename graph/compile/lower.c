@@ -275,6 +275,23 @@ static bool starts_step(const qdq_draft_step *step) {
     return !step->tensor_op_node;
 }
 
+// Returns the step of a stage that reads x. In a tiled plan an ordered reduction reads the rows of
+// x, which tiles of a chain do not have.
+static qdq_draft_step *step_of(qdq_draft *draft, const qdq_stage *stage, const qdq_draft_link *link,
+                               uint32_t x) {
+    bool by_rows = stage->reduce && stage->reduce->ordered && draft->storage.tiled;
+    if (!by_rows)
+        return load_x(draft, x)
+                   ? step_for(draft, x, link->y, link->sources, stage->stage_param_count)
+                   : NULL;
+    qdq_draft_step *step = load(draft, x) ? add_step(draft, x) : NULL;
+    if (!step) return NULL;
+    if (draft->values[x].made_step != QDQ_NO_STEP)
+        step->apart = QDQ_APART_REDUCTION_BY_ROWS, step->apart_from = x;
+    note_read(draft, x, number_of(draft, step));
+    return step;
+}
+
 // Adds a stage to a step. `stage` must live as long as the draft: steps point to it.
 static bool place_stage(qdq_draft *draft, size_t index, qdq_stage *stage) {
     const qdq_node *node = &draft->graph->nodes[index];
@@ -285,9 +302,8 @@ static bool place_stage(qdq_draft *draft, size_t index, qdq_stage *stage) {
         link.sources[k] = source_of(node, &stage->stage_params[k]);
         if (link.sources[k] && !load(draft, link.sources[k])) return false;
     }
-    if (!load_x(draft, x)) return false;
     if (!stage->reduce) link.y = node->outputs[stage->y];
-    qdq_draft_step *step = step_for(draft, x, link.y, link.sources, stage->stage_param_count);
+    qdq_draft_step *step = step_of(draft, stage, &link, x);
     if (!step) return false;
     if (starts_step(step)) explain_second(draft, index, stage, step);
     if (!stage->reduce) return add_link(draft, step, link) != NULL;

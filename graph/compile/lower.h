@@ -20,6 +20,7 @@
     X(AFTER_REDUCTION, "after-reduction", "that step ends with a reduction")                      \
     X(NO_CHUNKS, "no-chunks", "its tensor op hands over no chunks")                               \
     X(REDUCTION, "reduction", "a reduction does not follow a tensor op")                          \
+    X(REDUCTION_BY_ROWS, "reduction-by-rows", "the order of its elements matters to a reduction") \
     X(WHOLE_TILES, "whole-tiles", "chunks cannot carry elements that share bytes or an exponent") \
     X(OTHER_RESULT, "other-result", "only the first result of a tensor op is handed over")        \
     X(READ_BEFORE, "read-before", "an earlier reader of the value continues that step")           \

@@ -83,7 +83,9 @@ static qdq_qparams choose_torchao(const qdq_choose_params *p, const qdq_block_ra
 
 //---- Powers of two ----------------------------------------------------------
 
-static bool is_torchao(const qdq_choose_params *p) { return p->choice != QDQ_CHOOSE_CORE; }
+static bool is_torchao(const qdq_choose_params *p) {
+    return p->choice == QDQ_CHOOSE_TORCHAO || p->choice == QDQ_CHOOSE_TORCHAO_0_18;
+}
 
 // Returns the code of the least power of two that is at least d; 255 if d is not finite.
 static int round_up_to_power(float d) {

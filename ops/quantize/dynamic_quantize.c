@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // DynamicQuantize: Quantize with a scale that is given at run time, or computed from x itself.
 //
-// It lowers to a reduction (minimum and maximum: exact in any order) and the link of Quantize.
-// Run-time scales are fetched into a plain list before the loop, so constant and computed scales
-// run the same code.
+// It lowers to a reduction (minimum and maximum: exact in any order, but in ONNX Runtime's with
+// NaN) and the link of Quantize. Run-time scales are fetched into a plain list before the loop, so
+// constant and computed scales run the same code.
 #include <math.h>
 
 #include "ops/kernels/kernel.h"
 #include "ops/quantize/choose_qparams.h"
+#include "ops/quantize/lane_range.h"
 #include "ops/quantize/quant_params.h"
 
 static const char *const schemes[] = {"asymmetric", "symmetric", "symmetric_no_clipping",
@@ -191,11 +192,10 @@ static void merge(void *states, const void *others, size_t count) {
     for (size_t i = 0; i < count; i++) widen(&ranges[i], more[i].low, more[i].high, more[i].nan);
 }
 
-static void finish(const void *params, const qdq_view *views, const void *state, size_t index,
-                   void *const *y) {
-    const qdq_choose_params *p = params;
-    float global_scale = p->has_global_scale ? qdq_float_from_bits(views[0].data[0]) : 1.0f;
-    qdq_qparams chosen = qdq_choose_qparams(p, state, global_scale);
+// Stores the parameters of a block.
+static void choose(const qdq_choose_params *p, const qdq_block_range *block, float global_scale,
+                   size_t index, void *const *y) {
+    qdq_qparams chosen = qdq_choose_qparams(p, block, global_scale);
     void *scale = (char *)y[0] + index * qdq_dtype_size(p->stored_scale_dtype);
     void *zero_point = (char *)y[1] + index * qdq_dtype_size(p->y_dtype);
     float zero = 0;
@@ -207,8 +207,57 @@ static void finish(const void *params, const qdq_view *views, const void *state,
         qdq_encode_float(p->y_dtype, &zero, zero_point, 1, NULL);
 }
 
-static const qdq_reduce_fns range_reduction = {sizeof(qdq_block_range), accumulate, accumulate_each,
-                                               merge, finish};
+static void finish(const void *params, const qdq_view *views, const void *state, size_t index,
+                   void *const *y) {
+    const qdq_choose_params *p = params;
+    choose(p, state, p->has_global_scale ? qdq_float_from_bits(views[0].data[0]) : 1.0f, index, y);
+}
+
+static const qdq_reduce_fns range_reduction = {
+    sizeof(qdq_block_range), accumulate, accumulate_each, merge, finish, false};
+
+//---- In lanes ---------------------------------------------------------------
+
+static void accumulate_lanes(const void *params, void *state, const void *x, size_t n) {
+    enum { PART = 256 };
+    const qdq_choose_params *p = params;
+    size_t size = qdq_dtype_size(p->x_dtype);
+    for (size_t at = 0; at < n; at += PART) {
+        float real[PART];
+        size_t part = n - at < PART ? n - at : PART;
+        qdq_decode_float(p->x_dtype, (const char *)x + at * size, real, part);
+        qdq_lane_range_add(state, real, part);
+    }
+}
+
+// There is one state.
+static void accumulate_lanes_each(const void *params, void *states, const void *x, size_t n) {
+    accumulate_lanes(params, states, x, n);
+}
+
+static void join(void *states, const void *others, size_t count) {
+    (void)count;
+    qdq_lane_range_join(states, others);
+}
+
+static void finish_lanes(const void *params, const qdq_view *views, const void *state, size_t index,
+                         void *const *y) {
+    (void)views;
+    const qdq_choose_params *p = params;
+    qdq_block_range range = qdq_lane_range_end(state, p->choice);
+    choose(p, &range, 1.0f, index, y);
+}
+
+static const qdq_reduce_fns lane_reduction = {
+    sizeof(qdq_lane_range), accumulate_lanes, accumulate_lanes_each, join, finish_lanes, true};
+
+// True for a tensor whose range ONNX Runtime finds.
+static bool finds_in_lanes(const qdq_op_context *ctx, const qdq_choose_params *p) {
+    const attrs_type *a = ctx->attrs;
+    return (p->choice == QDQ_CHOOSE_ORT_X86 || p->choice == QDQ_CHOOSE_ORT_ARM) &&
+           a->scheme == QDQ_ASYMMETRIC && a->quantize.qtype == QDQ_PER_TENSOR &&
+           ctx->inputs[QDQ_PORT_X].type.dtype == QDQ_FLOAT32;
+}
 
 //---- Lowering ---------------------------------------------------------------
 
@@ -250,19 +299,20 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     qdq_stage_param global = {0};
     qdq_quant_params *quant =
         qdq_quant_params_of(ctx, to, y, a->quantize.quant_min, a->quantize.quant_max);
-    qdq_choose_params *choose = quant ? choose_params(ctx, to, quant, has_global) : NULL;
+    qdq_choose_params *chosen = quant ? choose_params(ctx, to, quant, has_global) : NULL;
     const qdq_grid *grid = qdq_grid_copy(&granularity.grid, to->mempool);
-    if (!choose || !grid ||
+    if (!chosen || !grid ||
         (has_global && !qdq_scale_param(ctx, &slot, &one, to->mempool, &global)))
         return 0;
     quant->scales_twice = has_global;
-    stages[0] = (qdq_stage){.params = choose,
-                            .stage_params = {global},
-                            .stage_param_count = has_global,
-                            .reduce = &range_reduction,
-                            .grid = grid,
-                            .results = {OUT_SCALE, OUT_ZERO_POINT},
-                            .result_count = 2};
+    stages[0] =
+        (qdq_stage){.params = chosen,
+                    .stage_params = {global},
+                    .stage_param_count = has_global,
+                    .reduce = finds_in_lanes(ctx, chosen) ? &lane_reduction : &range_reduction,
+                    .grid = grid,
+                    .results = {OUT_SCALE, OUT_ZERO_POINT},
+                    .result_count = 2};
     qdq_stage_param scale = {
         .grid = grid, .count = grid->count, .origin = QDQ_FROM_OUTPUT, .port = OUT_SCALE};
     qdq_stage_param zero_point = scale;

@@ -216,6 +216,10 @@ static void run_reduction(const qdq_exec *exec, const qdq_step *step, size_t beg
     char *states = qdq_exec_states(exec, reduce, begin);
     size_t block = step->blocks * begin / reduce->partials;
     size_t stop = step->blocks * end / reduce->partials;
+    if (step->tiled && reduce->fns->ordered) {
+        qdq_exec_reduce_rows(exec, step, states);
+        return;
+    }
     if (step->tiled || step->link_count || step->x.place.kind == QDQ_PLACE_ARENA) {
         run_blocks(exec, step, block, stop, states, l1);
         return;

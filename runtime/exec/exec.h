@@ -64,6 +64,8 @@ void qdq_exec_reduce_block(const qdq_step *step, char *states, size_t block, con
                            size_t elements);
 // Accumulates likewise the elements of a rectangle, in row-major order.
 void qdq_exec_reduce_rectangle(const qdq_step *step, char *states, qdq_tile_at at, const char *x);
+// Accumulates all elements of tiles, or of rows, in row-major order.
+void qdq_exec_reduce_rows(const qdq_exec *exec, const qdq_step *step, char *states);
 void qdq_exec_finish_reduction(const qdq_exec *exec, const qdq_reduce *reduce, size_t partials);
 
 // Runs a tensor op and its links, whose parameters have been fetched already.

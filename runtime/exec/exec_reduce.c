@@ -3,7 +3,8 @@
 // results.
 //
 // Each task has its own partial state for every block of the grid; the states are merged after all
-// tasks have run. Merging must be exact in any order, as minimum and maximum are.
+// tasks have run. Merging must be exact in any order, as minimum and maximum are, unless the
+// reduction is `ordered`.
 #include <string.h>
 
 #include "runtime/exec/exec.h"
@@ -55,6 +56,24 @@ void qdq_exec_reduce_block(const qdq_step *step, char *states, size_t block, con
             qdq_exec_accumulate(reduce, states, at.first + r * step->tiling.cols + c,
                                 x + qdq_tile_offset(r, c) * size, size,
                                 at.cols - c < QDQ_FACE_DIM ? at.cols - c : QDQ_FACE_DIM);
+}
+
+void qdq_exec_reduce_rows(const qdq_exec *exec, const qdq_step *step, char *states) {
+    const char *x = qdq_exec_place(exec, step->x.place);
+    const qdq_tiling *t = &step->tiling;
+    size_t size = qdq_dtype_size(step->x.dtype);
+    if (step->x.place.kind != QDQ_PLACE_ARENA) {
+        qdq_exec_accumulate(step->reduce, states, 0, x, size, step->elements);
+        return;
+    }
+    for (size_t band = 0; band < step->blocks; band += t->tile_cols)
+        for (size_t r = 0; r < qdq_tile_locate(t, band).rows; r++)
+            for (size_t c = 0; c < t->cols; c += QDQ_FACE_DIM) {
+                size_t tile = band + c / QDQ_TILE_DIM;
+                size_t from = tile * QDQ_TILE_ELEMENTS + qdq_tile_offset(r, c % QDQ_TILE_DIM);
+                qdq_exec_accumulate(step->reduce, states, 0, x + from * size, size,
+                                    t->cols - c < QDQ_FACE_DIM ? t->cols - c : QDQ_FACE_DIM);
+            }
 }
 
 char *qdq_exec_states(const qdq_exec *exec, const qdq_reduce *reduce, size_t partial) {

@@ -103,7 +103,9 @@ typedef struct qdq_link {
 enum { QDQ_MAX_REDUCED = 2 };
 
 // Numbers computed from all elements of each block of a grid. States start zeroed; merging must be
-// exact in any order, since blocks run in parallel.
+// exact in any order, since blocks run in parallel, or `ordered`: then the grid is one block,
+// elements come in row-major order, and a state is merged with the next one. States but the last
+// have whole blocks of QDQ_BLOCK_ELEMENTS.
 typedef struct qdq_reduce_fns {
     size_t state_bytes;
     void (*accumulate)(const void *params, void *state, const void *x, size_t n);
@@ -114,6 +116,7 @@ typedef struct qdq_reduce_fns {
     // the single number of parameter k.
     void (*finish)(const void *params, const qdq_view *views, const void *state, size_t index,
                    void *const *y);
+    bool ordered;
 } qdq_reduce_fns;
 
 typedef struct qdq_reduce {

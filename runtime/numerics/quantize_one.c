@@ -52,7 +52,7 @@ qdq_status qdq_numerics_check(const qdq_numerics *n, qdq_error *err) {
     CHECK_ENUM(requantize_form, QDQ_REQUANTIZE_EXPANDED);
     CHECK_ENUM(bfloat16_store, QDQ_BFLOAT16_FLUSH);
     CHECK_ENUM(float_overflow, QDQ_FLOAT_THROUGH_FLOAT16);
-    CHECK_ENUM(choice, QDQ_CHOOSE_TORCHAO_0_18);
+    CHECK_ENUM(choice, QDQ_CHOOSE_ORT_ARM);
     CHECK_ENUM(multiply_add, QDQ_MULTIPLY_ADD_BLACKHOLE);
     CHECK_ENUM(bfloat16_load, QDQ_BFLOAT16_LOAD_DEVICE);
     CHECK_ENUM(cast_form, QDQ_CAST_ONNX_RUNTIME);

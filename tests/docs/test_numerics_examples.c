@@ -18,6 +18,7 @@ typedef enum kind {
     DEQUANTIZE,
     DYNAMIC_QUANTIZE,  // symmetric
     DYNAMIC_POWERS,    // mx_floor
+    DYNAMIC_LANES,     // asymmetric
     REQUANTIZE,
     CAST,
     HARD_SWISH,
@@ -81,6 +82,8 @@ typedef struct example {
     {"choice = " #mode, DYNAMIC_TO(INT8), ON(.choice = mode), OF(__VA_ARGS__)}
 #define POWERS(mode) \
     {"choice = " #mode, POWERS_TO(FLOAT8_E4M3FN), ON(.choice = mode), OF(INFINITY, 1)}
+#define LANES(mode) \
+    {"choice = " #mode, .kind = DYNAMIC_LANES, .x = QDQ_FLOAT32, .y = QDQ_UINT8, ON(.choice = mode), OF(100, 1, 1, 1, NAN, 1, 1, 1)}
 #define POWER_SCALE(mode) \
     {"power_scale = " #mode, POWERS_TO(FLOAT8_E4M3FN), ON(.power_scale = mode), OF(0x1p-126)}
 #define CAST_FORM(mode) \
@@ -214,6 +217,9 @@ static const example examples[] = {
     CHOICE(QDQ_CHOOSE_TORCHAO, 1, NAN, 4),
     POWERS(QDQ_CHOOSE_TORCHAO),
     POWERS(QDQ_CHOOSE_TORCHAO_0_18),
+    LANES(QDQ_CHOOSE_CORE),
+    LANES(QDQ_CHOOSE_ORT_X86),
+    LANES(QDQ_CHOOSE_ORT_ARM),
     INPUT(QDQ_DTYPE_NONE),
     INPUT(QDQ_BFLOAT16),
     SCALE(QDQ_DTYPE_NONE),
@@ -314,9 +320,10 @@ static qdq_value add_node(qdq_graph *graph, const example *e, qdq_value x) {
     }
     if (e->kind == QLINEAR_ADD) return add_qlinear(graph, e, x);
     if (e->kind == HARD_SWISH) return qdq_hard_swish(graph, x, (qdq_unary_attrs){0});
-    if (e->kind == DYNAMIC_QUANTIZE || e->kind == DYNAMIC_POWERS) {
+    if (e->kind >= DYNAMIC_QUANTIZE && e->kind <= DYNAMIC_LANES) {
         qdq_dynamic_quantize_attrs dynamic = {.quantize.dtype = e->y, .scheme = QDQ_SYMMETRIC};
         if (e->kind == DYNAMIC_POWERS) dynamic.scheme = QDQ_MX_FLOOR;
+        if (e->kind == DYNAMIC_LANES) dynamic.scheme = QDQ_ASYMMETRIC;
         return qdq_dynamic_quantize(graph, x, dynamic);
     }
     return qdq_requantize(graph, x,

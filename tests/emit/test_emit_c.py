@@ -145,6 +145,14 @@ class EmittedC(Case):
         for target in ("core", "torchao"):
             self.assert_same(nodes, {"x": edge_tensor([5, 7], 3)}, "--target", target, outputs=outputs)
 
+    def test_a_scale_from_data_with_nan(self):
+        """The edge numbers have NaN, which lanes drop or keep."""
+        outputs = {"y": "q", "s": "q.scale", "z": "q.zero_point"}
+        for target in ("onnx@1.32", "onnx@1.32-neon"):
+            for count in (13, 45, 200):
+                self.assert_same([node("DynamicQuantize", "q", "x", dtype="uint8")], {"x": edge_tensor([count])},
+                                 "--target", target, outputs=outputs)
+
     # ---- Elements ----
 
     def test_elementwise_ops_of_one_operand(self):

@@ -92,7 +92,7 @@ qdq_numerics random_numerics(random_source *r) {
     SOMETIMES(requantize_form, (qdq_requantize_form)random_below(r, QDQ_REQUANTIZE_EXPANDED + 1));
     SOMETIMES(bfloat16_store, (qdq_bfloat16_store)random_below(r, QDQ_BFLOAT16_FLUSH + 1));
     SOMETIMES(float_overflow, (qdq_float_overflow)random_below(r, QDQ_FLOAT_THROUGH_FLOAT16 + 1));
-    SOMETIMES(choice, (qdq_choice)random_below(r, QDQ_CHOOSE_TORCHAO_0_18 + 1));
+    SOMETIMES(choice, (qdq_choice)random_below(r, QDQ_CHOOSE_ORT_ARM + 1));
     SOMETIMES(input_dtype, floats[random_below(r, 4)]);
     SOMETIMES(scale_dtype, floats[random_below(r, 4)]);
     SOMETIMES(reciprocal_dtype, floats[random_below(r, 4)]);

@@ -176,23 +176,42 @@ static void declare_choice(qdq_c_text *text, const qdq_choose_params *p) {
               (int)p->stored_scale_dtype);
 }
 
-// Chooses the scale and the zero point of each block from its range, which lies in scratch.
-static void put_choice(qdq_c_step *step, const qdq_stage *stage) {
+// Writes the ranges of the blocks to scratch.
+static void put_ranges(qdq_c_step *step, const qdq_stage *stage) {
     const qdq_choose_params *p = stage->params;
     qdq_c_text *text = step->body;
-    size_t count = stage->grid->count, elements = qdq_shape_count(step->ctx->outputs[0].shape);
-    step->scratch = count * sizeof(qdq_block_range);
-    qdq_c_put(text, "    qdq_block_range range;\n");
-    declare_choice(text, p);
-    if (p->has_global_scale) qdq_c_declare_param(step, &stage->stage_params[0], "global");
-    qdq_c_put(text, "    memset(scratch, 0, %zu * sizeof range);\n", count);
+    qdq_c_put(text, "    memset(scratch, 0, %zu * sizeof range);\n", stage->grid->count);
     qdq_c_put(text, "    for (size_t i = 0; i < %zu; i++) {\n        char *block = scratch + (",
-              elements);
+              qdq_shape_count(step->ctx->outputs[0].shape));
     qdq_c_put_block(text, stage->grid);
     qdq_c_put(text, ") * sizeof range;\n        memcpy(&range, block, sizeof range);\n");
     qdq_c_put(text, "        emitted_widen(&range, %sload_%s(x0, i));\n",
               qdq_dtype_is_real(p->x_dtype) ? "" : "(float)", qdq_dtype_name(p->x_dtype));
     qdq_c_put(text, "        memcpy(block, &range, sizeof range);\n    }\n");
+}
+
+// Writes the range of all elements, found in lanes, to scratch.
+static void put_lane_range(qdq_c_step *step, const qdq_stage *stage) {
+    const qdq_choose_params *p = stage->params;
+    qdq_c_text *text = step->body;
+    qdq_c_put(text, "    qdq_lane_range lanes = {0};\n    for (size_t i = 0; i < %zu; i++) {\n",
+              qdq_shape_count(step->ctx->outputs[0].shape));
+    qdq_c_put(text, "        const float v = load_%s(x0, i);\n", qdq_dtype_name(p->x_dtype));
+    qdq_c_put(text, "        qdq_lane_range_add(&lanes, &v, 1);\n    }\n");
+    qdq_c_put(text, "    range = qdq_lane_range_end(&lanes, choose.choice);\n");
+    qdq_c_put(text, "    memcpy(scratch, &range, sizeof range);\n");
+}
+
+// Chooses the scale and the zero point of each block from its range, which lies in scratch.
+static void put_choice(qdq_c_step *step, const qdq_stage *stage) {
+    const qdq_choose_params *p = stage->params;
+    qdq_c_text *text = step->body;
+    size_t count = stage->grid->count;
+    step->scratch = count * sizeof(qdq_block_range);
+    qdq_c_put(text, "    qdq_block_range range;\n");
+    declare_choice(text, p);
+    if (p->has_global_scale) qdq_c_declare_param(step, &stage->stage_params[0], "global");
+    (stage->reduce->ordered ? put_lane_range : put_ranges)(step, stage);
     qdq_c_put(text, "    for (size_t i = 0; i < %zu; i++) {\n", count);
     qdq_c_put(text, "        memcpy(&range, scratch + i * sizeof range, sizeof range);\n");
     qdq_c_put(text, "        const qdq_qparams chosen = qdq_choose_qparams(&choose, &range, ");

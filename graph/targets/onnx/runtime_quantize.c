@@ -74,6 +74,8 @@ static void cast(const qdq_target_version *version, qdq_numerics *n) {
 void qdq_runtime_quantize(const qdq_op_context *ctx, const qdq_target_version *version,
                           qdq_numerics *n) {
     if (qdq_op_context_is(ctx, "Cast")) cast(version, n);
+    if (qdq_op_context_is(ctx, "DynamicQuantize") && qdq_is_computed(ctx))
+        n->choice = version->variant < QDQ_RUNTIME_NEON ? QDQ_CHOOSE_ORT_X86 : QDQ_CHOOSE_ORT_ARM;
     bool requantizes = qdq_op_context_is(ctx, "Requantize"), quantizes;
     quantizes = qdq_op_context_is(ctx, "Quantize") ||
                 (qdq_op_context_is(ctx, "DynamicQuantize") && !qdq_is_computed(ctx));
