@@ -222,6 +222,10 @@ static void accumulate_lanes(const void *params, void *state, const void *x, siz
     enum { PART = 256 };
     const qdq_choose_params *p = params;
     size_t size = qdq_dtype_size(p->x_dtype);
+    if (p->x_dtype == QDQ_FLOAT32) {
+        qdq_lane_range_add(state, x, n);
+        return;
+    }
     for (size_t at = 0; at < n; at += PART) {
         float real[PART];
         size_t part = n - at < PART ? n - at : PART;

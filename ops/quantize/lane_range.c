@@ -9,34 +9,58 @@
 #include <math.h>
 #include <string.h>
 
-enum { LANES = QDQ_RANGE_LANES, AVX_LANES = 8, NEON_LANES = 4 };
+enum {
+    LANES = QDQ_RANGE_LANES,
+    AVX_LANES = 8,
+    NEON_LANES = 4,
+};
 
 static float lane_low(float a, float b) { return a < b ? a : b; }
 static float lane_high(float a, float b) { return a > b ? a : b; }
 
-static void add_lanes(qdq_lane_range *range, const float *x) {
-    for (int i = 0; !range->begun && i < LANES; i++)
-        range->low[i] = FLT_MAX, range->high[i] = -FLT_MAX;
-    range->begun = true;
+static void add_block(qdq_lane_range *range, const float *x) {
     for (int i = 0; i < LANES; i++) {
         range->low[i] = lane_low(range->low[i], x[i]);
         range->high[i] = lane_high(range->high[i], x[i]);
-        range->nan[i] |= x[i] != x[i];
+        range->nan[i] |= isnan(x[i]) != 0;
     }
+}
+
+// Adds four blocks. Compilers turn the loop into vectors.
+static void add_blocks(float *restrict low, float *restrict high, uint32_t *restrict nan,
+                       const float *restrict x) {
+    for (int i = 0; i < LANES; i++) {
+        float a = x[i], b = x[i + LANES], c = x[i + 2 * LANES], d = x[i + 3 * LANES];
+        low[i] = lane_low(lane_low(lane_low(lane_low(low[i], a), b), c), d);
+        high[i] = lane_high(lane_high(lane_high(lane_high(high[i], a), b), c), d);
+        nan[i] |= (isnan(a) != 0) | (isnan(b) != 0) | (isnan(c) != 0) | (isnan(d) != 0);
+    }
+}
+
+// Adds as many whole blocks as n elements have, and returns their elements.
+static size_t add_lanes(qdq_lane_range *range, const float *x, size_t n) {
+    for (int i = 0; !range->begun && i < LANES; i++)
+        range->low[i] = FLT_MAX, range->high[i] = -FLT_MAX;
+    range->begun = true;
+    size_t at = 0;
+    for (; n - at >= 4 * LANES; at += 4 * LANES)
+        add_blocks(range->low, range->high, range->nan, x + at);
+    for (; n - at >= LANES; at += LANES) add_block(range, x + at);
+    return at;
 }
 
 void qdq_lane_range_add(qdq_lane_range *range, const float *x, size_t n) {
     while (n) {
         if (range->rest_count == 0 && n >= LANES) {
-            add_lanes(range, x);
-            x += LANES, n -= LANES;
+            size_t added = add_lanes(range, x, n);
+            x += added, n -= added;
             continue;
         }
         size_t room = LANES - range->rest_count, count = n < room ? n : room;
         memcpy(range->rest + range->rest_count, x, count * sizeof *x);
         range->rest_count += count, x += count, n -= count;
         if (range->rest_count < LANES) return;
-        add_lanes(range, range->rest);
+        (void)add_lanes(range, range->rest, LANES);
         range->rest_count = 0;
     }
 }
