@@ -76,6 +76,7 @@ typedef struct qdq_target {
     bool int32_zero_points;
     // A constant scale may be 0: quotients are infinite or NaN, and saturate.
     bool runs_zero_scales;
+    const char *onnx_domain;  // of ops that its importer of ONNX models adds; NULL: none
     // A Requantize is computed as Dequantize and Quantize, whose rules hold for its two sides
     bool halves_requantize;
     // Returns the dtype that the backend gives the output of a node without `dtype`; NONE: as in

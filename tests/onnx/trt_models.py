@@ -49,5 +49,24 @@ def quantizers():
     keep("trt", made, {"x": x}, wanted=wanted)
 
 
+def stored_powers():
+    """A scale of powers of two whose codes are stored as uint8, and a product of it and x. Code 0 is 2^-127."""
+    codes = np.array([[127, 130], [124, 0], [136, 119]], np.uint8)
+    weights = np.linspace(-448, 448, 3 * 64, dtype=np.float32).reshape(3, 64).astype(ml_dtypes.float8_e4m3fn)
+    nodes = [
+        N("TRT_MXFP8DequantizeLinear", ["w", "ws"], ["wd"], axis=1, block_size=32, output_dtype=T.FLOAT, domain="trt"),
+        N("Identity", ["wd"], ["y"]),
+        N("Cast", ["ws"], ["codes"], to=T.FLOAT),
+    ]
+    known = [h.make_tensor("w", T.FLOAT8E4M3FN, [3, 64], weights.tobytes(), raw=True), constant("ws", codes)]
+    graph = h.make_graph(nodes, "g", [], [info("y", [3, 64]), info("codes", [3, 2])], known)
+    opsets = [h.make_opsetid("", 19), h.make_opsetid("trt", 1)]
+    made = h.make_model(graph, opset_imports=opsets, ir_version=9, producer_name="")
+    powers = np.ldexp(np.float32(1), codes.astype(np.int32) - 127)
+    wanted = {"y": weights.astype(np.float32) * np.repeat(powers, 32, 1), "codes": codes.astype(np.float32)}
+    keep("trt_powers", made, {}, wanted=wanted)
+
+
 if __name__ == "__main__":
     quantizers()
+    stored_powers()

@@ -290,6 +290,7 @@ const qdq_target qdq_target_tensorrt = {
     .versions = versions,
     .version_count = sizeof versions / sizeof versions[0],
     .default_dtype = qdq_trt_own_dtype,
+    .onnx_domain = "trt",
     .numerics = numerics,
     .quantized = {.ops = QDQ_PRODUCTS,
                   .values = QDQ_INT8,

@@ -261,11 +261,12 @@ static void fill_graph(const void *self, size_t i, frame *out) {
     m->value_info = field_of(encode_messages, &out->subs[4]);
 }
 
-// Fills in ONNX's opset, then version 1 of com.microsoft.
+// Fills in ONNX's opset, then version 1 of other domains.
 static void fill_opset(const void *self, size_t i, frame *out) {
+    const qdq_onnx_draft *draft = self;
     out->m.opset.has_version = true;
-    out->m.opset.version = i ? 1 : ((const qdq_onnx_draft *)self)->opset;
-    out->m.opset.domain = field_of(encode_text, i ? QDQ_ONNX_MICROSOFT : "");
+    out->m.opset.version = i ? 1 : draft->opset;
+    out->m.opset.domain = field_of(encode_text, i ? draft->domains[i - 1] : "");
 }
 
 //---- The whole --------------------------------------------------------------
@@ -283,8 +284,9 @@ static int ir_version(int opset) {
 static bool encode_model(pb_ostream_t *stream, const qdq_onnx_draft *draft) {
     qdq_pb_ModelProto model = {0};
     const messages graph = {qdq_pb_GraphProto_fields, draft, 1, fill_graph};
-    const messages opsets = {qdq_pb_OperatorSetIdProto_fields, draft, draft->microsoft ? 2 : 1,
-                             fill_opset};
+    size_t opset_count = 1;
+    while (opset_count <= QDQ_ONNX_DOMAINS && draft->domains[opset_count - 1]) opset_count++;
+    const messages opsets = {qdq_pb_OperatorSetIdProto_fields, draft, opset_count, fill_opset};
     model.has_ir_version = true, model.ir_version = ir_version(draft->opset);
     model.producer_name = text_of("qdq");
     model.graph = field_of(encode_messages, &graph);

@@ -8,7 +8,7 @@
 #include "graph/formats/onnx/ops/onnx_formula.h"
 
 #define MS "com.microsoft"
-#define TRT "trt"
+#define TRT QDQ_ONNX_TENSORRT
 #define X \
     { "x" }
 #define AB \

@@ -42,8 +42,25 @@ const qdq_onnx_op *qdq_onnx_row_of(const char *ours);
 
 typedef void qdq_onnx_convert(qdq_onnx_node *node, const qdq_onnx_op *row);
 
-// onnx_quantize.c
+#define QDQ_ONNX_TENSORRT "trt"  // the domain of TensorRT's own ops
+
+// A quantizing op of TensorRT: what its name says.
+typedef struct qdq_onnx_trt_form {
+    const char *name, *ours;
+    qdq_dtype codes;
+    const char *scheme;  // of computed scales; NULL: they are given
+    int64_t block;       // block_size without the attribute; 0: none
+    bool powers;         // scales are float8_e8m0
+} qdq_onnx_trt_form;
+
+// Returns the form of our op `ours` with these codes, of computed scales by their scheme, else with
+// scales of float8_e8m0. NULL: there is none.
+const qdq_onnx_trt_form *qdq_onnx_trt_form_of(const char *ours, qdq_dtype codes,
+                                              const char *scheme);
+
+// onnx_trt.c
 qdq_onnx_convert qdq_onnx_trt_quantize, qdq_onnx_trt_dequantize, qdq_onnx_trt_dynamic_quantize;
+// onnx_quantize.c
 qdq_onnx_convert qdq_onnx_quantize, qdq_onnx_dequantize, qdq_onnx_dynamic_quantize, qdq_onnx_cast,
     qdq_onnx_cast_like, qdq_onnx_matmul_integer, qdq_onnx_conv_integer, qdq_onnx_scaled_matmul,
     qdq_onnx_dynamic_matmul;

@@ -79,6 +79,14 @@ void qdq_onnx_need_opset(qdq_onnx_draft *draft, int since) {
     if (draft->opset < since) draft->opset = since;
 }
 
+void qdq_onnx_set_domain(qdq_onnx_writer *w, qdq_onnx_new_node *n, const char *domain) {
+    const char **domains = w->draft->domains;
+    size_t i = 0;
+    while (i < QDQ_ONNX_DOMAINS && domains[i] && strcmp(domains[i], domain) != 0) i++;
+    if (i < QDQ_ONNX_DOMAINS) domains[i] = domain;
+    n->domain = domain;
+}
+
 qdq_onnx_new_node *qdq_onnx_emit(qdq_onnx_writer *w, const char *op, int since,
                                  const char *helper) {
     qdq_onnx_draft *draft = w->draft;

@@ -10,7 +10,10 @@
 
 #define QDQ_ONNX_MICROSOFT "com.microsoft"  // the domain of ONNX Runtime's own ops
 
-enum { QDQ_ONNX_LEAST_OPSET = 13 };  // in which most ops have the form that is written
+enum {
+    QDQ_ONNX_LEAST_OPSET = 13,  // in which most ops have the form that is written
+    QDQ_ONNX_DOMAINS = 2,       // other than ONNX's own
+};
 
 typedef struct qdq_onnx_new_node {
     const char *name, *op;
@@ -47,9 +50,10 @@ typedef struct qdq_onnx_draft {
     bool *read;          // constants of the graph that a node or output reads, by id
     qdq_symbols *taken;  // all names of values
     unsigned renamed;
-    int opset;                // the least opset that has all that was written so far
-    bool microsoft;           // a node is of QDQ_ONNX_MICROSOFT
-    qdq_onnx_new_node spare;  // stands for a new node when memory has run out
+    int opset;  // the least opset that has all that was written so far
+    const char
+        *domains[QDQ_ONNX_DOMAINS];  // of nodes that are not ONNX's own, without gaps; NULL: none
+    qdq_onnx_new_node spare;         // stands for a new node when memory has run out
 } qdq_onnx_draft;
 
 // Takes a name for a value: `wanted`, or one like it that is free.
@@ -98,6 +102,8 @@ const void *qdq_onnx_given_list(qdq_onnx_writer *w, const char *attr);
 // the graph has its name (`helper` NULL), others "y/helper".
 qdq_onnx_new_node *qdq_onnx_emit(qdq_onnx_writer *w, const char *op, int since, const char *helper);
 void qdq_onnx_need_opset(qdq_onnx_draft *draft, int since);
+// Makes a node an op of another domain.
+void qdq_onnx_set_domain(qdq_onnx_writer *w, qdq_onnx_new_node *n, const char *domain);
 // Adds an input; NULL: an absent one.
 void qdq_onnx_add_input(qdq_onnx_writer *w, qdq_onnx_new_node *n, const char *input);
 void qdq_onnx_add_port(qdq_onnx_writer *w, qdq_onnx_new_node *n, const char *port);

@@ -271,8 +271,7 @@ void qdq_onnx_write_microsoft_matmul(qdq_onnx_writer *w, const char *name) {
         return;
     }
     qdq_onnx_new_node *n = qdq_onnx_emit(w, name, 10, NULL);
-    n->domain = QDQ_ONNX_MICROSOFT;
-    w->draft->microsoft = true;
+    qdq_onnx_set_domain(w, n, QDQ_ONNX_MICROSOFT);
     for (size_t i = 0; i < w->node->input_count; i++)
         qdq_onnx_add_input(w, n, qdq_onnx_input_name(w, i));
     if (gemm) {

@@ -29,8 +29,7 @@ void qdq_onnx_qlinear_inputs(qdq_onnx_writer *w, const char **names) {
 }
 
 void qdq_onnx_make_qlinear(qdq_onnx_writer *w, qdq_onnx_new_node *n, const char *const *names) {
-    n->domain = QDQ_ONNX_MICROSOFT;
-    w->draft->microsoft = true;
+    qdq_onnx_set_domain(w, n, QDQ_ONNX_MICROSOFT);
     for (size_t i = 0; i < w->node->op->input_count; i++) qdq_onnx_add_input(w, n, names[i]);
 }
 

@@ -214,6 +214,7 @@ static void put_output_dtype(qdq_onnx_writer *w, qdq_onnx_new_node *n, qdq_dtype
 void qdq_onnx_write_dequantize(qdq_onnx_writer *w, const char *name) {
     params p = plain;
     qdq_dtype of_scale;
+    if (qdq_onnx_write_trt_dequantize(w)) return;
     p.codes = qdq_onnx_at_port(w, "x")->type.dtype;
     (void)qdq_onnx_given_dtype(w, "dtype");
     (void)qdq_onnx_has(w, "saturate");  // only for results that are codes
@@ -233,13 +234,20 @@ void qdq_onnx_write_dynamic(qdq_onnx_writer *w, const char *name) {
         qdq_onnx_write_quantize(w, "QuantizeLinear");
         return;
     }
+    if (qdq_onnx_write_trt_dynamic(w, scheme)) return;
     bool plain_type = qdq_onnx_given_dtype(w, "dtype") == QDQ_UINT8 &&
                       qdq_onnx_at_port(w, "x")->type.dtype == QDQ_FLOAT32;
     (void)qdq_onnx_given_int(w, "axis");
     if (!plain_type || strcmp(scheme, "asymmetric") != 0 ||
         strcmp(qdq_onnx_given_word(w, "qtype"), "per_tensor") != 0) {
+        qdq_dtype codes = qdq_onnx_result_type(w).dtype;
+        bool known = qdq_onnx_trt_form_of("DynamicQuantize", codes, scheme) != NULL;
         qdq_onnx_cannot(w, NULL, "has a form that ONNX lacks",
-                        "scheme asymmetric, float32 to uint8, per_tensor", NULL);
+                        "scheme asymmetric, float32 to uint8, per_tensor",
+                        known
+                            ? "for --target tensorrt it is written as an op of its importer, with "
+                              "blocks along one dim"
+                            : NULL);
         return;
     }
     if (!check_form(w, QDQ_UINT8)) return;

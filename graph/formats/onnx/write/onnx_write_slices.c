@@ -82,8 +82,7 @@ static void write_skip_norm(qdq_onnx_writer *w, int64_t axis, const char *gamma,
         return;
     }
     qdq_onnx_new_node *n = qdq_onnx_emit(w, "SkipLayerNormalization", 1, NULL);
-    n->domain = QDQ_ONNX_MICROSOFT;
-    w->draft->microsoft = true;
+    qdq_onnx_set_domain(w, n, QDQ_ONNX_MICROSOFT);
     qdq_onnx_add_port(w, n, "x");
     qdq_onnx_add_input(w, n, qdq_onnx_new_fill(w, "skip", x, -0.0));
     qdq_onnx_add_input(w, n, gamma);

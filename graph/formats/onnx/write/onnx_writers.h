@@ -12,6 +12,10 @@ typedef void qdq_onnx_write_op(qdq_onnx_writer *w, const char *name);
 // onnx_write_quantize.c
 qdq_onnx_write_op qdq_onnx_write_quantize, qdq_onnx_write_dequantize, qdq_onnx_write_dynamic,
     qdq_onnx_write_requantize, qdq_onnx_write_cast;
+// onnx_write_trt.c: write a node with blocks as an op of TensorRT. False if the graph's target or
+// the domain has none; nothing is written then.
+bool qdq_onnx_write_trt_dynamic(qdq_onnx_writer *w, const char *scheme);
+bool qdq_onnx_write_trt_dequantize(qdq_onnx_writer *w);
 // onnx_write_network.c
 qdq_onnx_write_op qdq_onnx_write_square, qdq_onnx_write_clamp, qdq_onnx_write_gelu,
     qdq_onnx_write_pow, qdq_onnx_write_mod, qdq_onnx_write_is_inf, qdq_onnx_write_bit_shift,
