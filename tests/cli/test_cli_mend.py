@@ -7,7 +7,7 @@ import json
 import math
 import struct
 
-from harness import Case, constant, graph, main, node, read_npy, tensor, unpack, value, write_npy
+from harness import Case, constant, graph, main, node, quantize, read_npy, tensor, unpack, value, write_npy
 
 
 def pair(dtype="uint8", scale=0.5, zero=3, x="x", name="", **more):
@@ -123,6 +123,74 @@ class Mend(Case):
         told, out = self.mend(g, "tripy")
         self.assertEqual(self.changes(told), [("d", "signed codes", True)])
         self.assertEqual(self.constants(out)["d_codes"], constant("d_codes", "int8", [2, 2], [-128, 0, 127, 2]))
+
+    def table(self, moves, codes, **attrs):
+        """A table of codes behind ops that move them, then a Dequantize; indices are an input."""
+        nodes, last = [], "t"
+        for i, (op, more) in enumerate(moves):
+            ports = {"indices": "i"} if op == "Gather" else {}
+            nodes.append(node(op, f"m{i}", last, ports, **more))
+            last = f"m{i}"
+        nodes.append(node("Dequantize", "d", last, dtype="float32", **attrs))
+        return graph(nodes, [value("i", "int64", [2])], {"y": "d"}, constants=[codes])
+
+    def test_a_table_behind_gather_gets_signed_codes(self):
+        moves = [("Gather", {"axis": 0}), ("StaticReshape", {"shape": [4, 1], "special_zero": False}), ("StaticTranspose", {"order": [1, 0]})]
+        codes = constant("t", "uint8", [3, 2], [0, 128, 255, 130, 127, 1])
+        for g in (self.table(moves, codes, scales=0.5, zps=128), self.table(moves[:1], codes, scales=0.5, zps=128)):
+            told, out = self.mend(g, "tensorrt")
+            self.assertEqual(self.changes(told), [("d", "signed codes", True)])
+            self.assertEqual((told["errors_before"], told["errors"]), (2, 0))
+            self.assertEqual(list(self.constants(out).values()),
+                             [constant("d_codes", "int8", [3, 2], [-128, 0, 127, 2, -1, -127])])
+            self.assertEqual([one["name"] for one in out["nodes"]], [one["name"] for one in g["nodes"]])
+            for name in ("g.json", "out.json"):
+                write_npy(self.folder / "i.npy", tensor("int64", [2], [2, -3]))
+                self.qdq("run", name, "-t", "core", "-i", "i=i.npy", "-o", "y=y.npy")
+                self.assertEqual(unpack(read_npy(self.folder / "y.npy")), [-0.5, -63.5, -64, 0])
+
+    def test_a_table_that_other_nodes_read_stays_beside_the_new_one(self):
+        g = self.table([("Gather", {"axis": 0})], constant("t", "uint8", [3], [0, 128, 255]), scales=0.5, zps=128)
+        g["nodes"].append(node("Cast", "c", "m0", dtype="float32"))
+        g["outputs"].append({"name": "raw", "value": "c"})
+        told, out = self.mend(g, "tensorrt", code=None)
+        self.assertEqual(self.changes(told), [("d", "signed codes", True)])
+        self.assertEqual(set(self.constants(out)), {"t", "d_codes"})
+        self.assertEqual(self.nodes(out)["d"]["inputs"], {"x": "m0_moved"})
+        self.assertEqual(self.nodes(out)["c"]["inputs"], {"x": "m0"})
+
+    def test_a_zero_point_goes_into_a_table_that_has_room(self):
+        g = self.table([("Gather", {"axis": 0})], constant("t", "int8", [3], [-100, 5, 124]), scales=0.5, zps=3)
+        told, out = self.mend(g, "tripy", code=None)
+        self.assertIn(("d", "codes without a zero point", True), self.changes(told))
+        self.assertEqual(self.constants(out)["d_codes"]["data"], [-103, 2, 121])
+
+    # ---- Scales of 16 bits ----
+
+    def test_a_16_bit_scale_of_float32_becomes_float32(self):
+        """1.1 is 1.099609375 as float16 and 1.1015625 as bfloat16."""
+        for dtype, scale in (("float16", 1.099609375), ("bfloat16", 1.1015625)):
+            g = graph(
+                [quantize("q", "x", {"scale": "s"}, dtype="int8"), node("Dequantize", "d", "q", {"scale": "s"}, dtype="float32")],
+                constants=[constant("s", dtype, [], [scale])],
+                outputs={"y": "d"},
+            )
+            told, out = self.mend(g, "tensorrt")
+            self.assertEqual(self.changes(told), [("q", "float32 scale", True), ("d", "float32 scale", True)])
+            self.assertEqual((told["errors_before"], told["errors"]), (2, 0))
+            made = self.constants(out)["d_scale"]
+            self.assertEqual((made["dtype"], struct.pack("<f", *made["data"])), ("float32", struct.pack("<f", scale)))
+            x = tensor("float32", [2, 3], [1.6, -3, 5.5, 0, 200, -9])
+            self.assertEqual(self.run_graph("out.json", x), self.run_graph("g.json", x))
+
+    def test_a_16_bit_scale_made_at_run_time_gets_a_cast(self):
+        nodes = [node("Dequantize", "d", "x", {"scale": "s"}, dtype="float32")]
+        g = graph(nodes, [value("x", "int8", [2]), value("s", "float16", [])], {"y": "d"})
+        told, out = self.mend(g, "tensorrt")
+        self.assertEqual(self.changes(told), [("d", "float32 scale", True)])
+        self.assertEqual(self.nodes(out)["d_scale"]["op"], "Cast")
+        told, _ = self.mend(g, "tensorrt@10.12", code=1)
+        self.assertNotEqual(told["errors"], 0)
 
     def test_a_zero_point_goes_into_codes_that_have_room(self):
         g = weights(constant("w", "int8", [2, 2], [-128, 4, 120, 0]), scales=0.5, zps=-5)

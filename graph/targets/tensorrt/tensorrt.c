@@ -268,6 +268,7 @@ static const qdq_mended_rules mended[] = {
     {"no Dropout", "tensorrt/no-dropout"},
     {"parameters as numbers",
      "tensorrt/scale-rank tensorrt/zero-point-shape tensorrt/zero-point-dtype"},
+    {"float32 scale", "tensorrt/scale-dtype-agrees"},
     {"float constant", "tensorrt/quantized-dtype"},
     {"signed codes", "tensorrt/no-uint8 tensorrt/quantized-dtype"},
     {"codes without a zero point", "tensorrt/zero-point-is-zero"},

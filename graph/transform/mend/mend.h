@@ -41,6 +41,8 @@ bool qdq_mend_match_float_input(const qdq_rewriter *r, qdq_match *m);
 void qdq_mend_build_float_input(qdq_rewriter *r, qdq_match *m);
 bool qdq_mend_match_float_result(const qdq_rewriter *r, qdq_match *m);
 void qdq_mend_build_float_result(qdq_rewriter *r, qdq_match *m);
+bool qdq_mend_match_float_scale(const qdq_rewriter *r, qdq_match *m);
+void qdq_mend_build_float_scale(qdq_rewriter *r, qdq_match *m);
 bool qdq_mend_match_dropout(const qdq_rewriter *r, qdq_match *m);
 void qdq_mend_build_dropout(qdq_rewriter *r, qdq_match *m);
 bool qdq_mend_match_full_range(const qdq_rewriter *r, qdq_match *m);

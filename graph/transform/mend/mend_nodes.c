@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mends of one node: its parameters in another form, a Cast beside it, or nothing in its place.
+#include <string.h>
+
 #include "graph/core/copy.h"
 #include "graph/transform/mend/mend.h"
 #include "runtime/numerics/dtype.h"
 
-enum { X, MASK = 1 };  // the first input; the second output of Dropout
+enum { X, SCALE, MASK = 1 };  // ports of Quantize and Dequantize; the second output of Dropout
 
 static const qdq_node *node_at(const qdq_rewriter *r, const qdq_match *m) {
     return &r->from->nodes[m->anchor];
@@ -101,6 +103,49 @@ void qdq_mend_build_float_result(qdq_rewriter *r, qdq_match *m) {
     qdq_value made =
         qdq_copy_node(r->to, &node, qdq_rewrite_name(r, node.name, "_float32"), inputs);
     m->made[0] = cast(r, node.name, made, r->from->values[node.outputs[0]].type.dtype);
+}
+
+//---- Scales of 16 bits ------------------------------------------------------
+
+// Matches a node whose scale has 16 bits while its reals are float32.
+bool qdq_mend_match_float_scale(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = node_at(r, m);
+    bool quantizes = strcmp(node->op->name, "Dequantize") != 0;
+    uint32_t real = quantizes ? node->inputs[X].id : node->outputs[0];
+    uint32_t scale = node->inputs[SCALE].id;
+    if (!scale || !is_half(r, scale) || r->from->values[real].type.dtype != QDQ_FLOAT32 ||
+        !qdq_mend_is_asked(r, m, m->anchor))
+        return false;
+    for (size_t i = 0; i < node->input_count; i++)
+        if (i != SCALE || !qdq_rewrite_data(r, scale)) qdq_match_reads(r, m, node->inputs[i].id);
+    for (size_t i = 0; i < node->output_count; i++) qdq_match_makes(r, m, node->outputs[i]);
+    return true;
+}
+
+// Returns a scale as float32: a constant, or a Cast of it.
+static qdq_value widened(const qdq_rewriter *r, const qdq_node *node, uint32_t scale) {
+    const qdq_type *type = &r->from->values[scale].type;
+    size_t count = qdq_shape_count(type->shape);
+    const void *data = qdq_rewrite_data(r, scale);
+    if (!data)
+        return cast(r, qdq_rewrite_name(r, node->name, "_scale"), qdq_rewrite_value(r, scale),
+                    QDQ_FLOAT32);
+    float *reals = qdq_mempool_array(r->mempool, count, sizeof *reals);
+    if (!reals) return (qdq_value){0};
+    qdq_decode_float(type->dtype, data, reals, count);
+    return qdq_rewrite_constant(r, node->name, "_scale", QDQ_FLOAT32, type->shape, reals);
+}
+
+void qdq_mend_build_float_scale(qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = node_at(r, m);
+    uint32_t scale = node->inputs[SCALE].id;
+    qdq_value inputs[QDQ_MAX_PORTS] = {{0}};
+    for (size_t i = 0; i < node->input_count; i++)
+        if (i != SCALE) inputs[i] = qdq_rewrite_value(r, node->inputs[i].id);
+    inputs[SCALE] = widened(r, node, scale);
+    qdq_value made = qdq_copy_node(r->to, node, NULL, inputs);
+    for (size_t i = 0; i < node->output_count; i++)
+        m->made[i] = i ? qdq_port(r->to, made, node->op->outputs[i].name) : made;
 }
 
 //---- Dropout ----------------------------------------------------------------
