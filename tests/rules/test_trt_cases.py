@@ -141,11 +141,14 @@ def dynamic(shape, attrs):
 
 
 DYNAMIC = [
-    ("blocks of 32", dynamic([2, 32], {**NVFP4, **blocks(1, 32)}), "@10.13", ["dynamic-block-size"]),
+    ("blocks of 32", dynamic([2, 32], {**NVFP4, **blocks(1, 32)}), "@10.13",
+     ["dynamic-needs-11", "dynamic-block-size"]),
     ("axis 1 of rank 4", dynamic([2, 16, 16, 32], {**NVFP4, **blocks(1, 16, 1, 1)}), "@10.13",
-     ["blocked-dim-is-late", "dynamic-rank"]),
-    ("a dim of 34", dynamic([2, 34], {**NVFP4, **blocks(1, 16)}), "@10.13", ["blocks-divide"]),
-    ("second to last dim", dynamic([3, 32, 6], {**NVFP4, **blocks(1, 16, 1)}), "@10.8", []),
+     ["blocked-dim-is-late", "dynamic-needs-11", "dynamic-rank"]),
+    ("a dim of 34", dynamic([2, 34], {**NVFP4, **blocks(1, 16)}), "@10.13",
+     ["blocks-divide", "dynamic-needs-11"]),
+    ("second to last dim", dynamic([3, 32, 6], {**NVFP4, **blocks(1, 16, 1)}), "@10.8",
+     ["dynamic-needs-11"]),
     ("MXFP8 with a scale of the scales",
      dynamic([2, 32], {**MXFP8, **blocks(1, 32), "global_scales": 1}), "@10.12",
      ["core/attr-value"]),
@@ -165,8 +168,9 @@ MXFP8_ROUND_TRIP = graph_of(
     {"x": given(F32, [2, 32])},
     [("DynamicQuantize", "q", {"x": "x"}, {**MXFP8, **blocks(1, 32)}),
      ("Dequantize", "y", {"x": "q", "scale": "q.scale"}, {"dtype": F32, **blocks(1, 32)})], ["y"])
-WHOLE = [(f"NVFP4 at {release}", NVFP4_ROUND_TRIP, release, [])
-         for release in ("@10.8", "@10.9", "@10.12", "@10.13", "@10.15", "@11.0")]
+WHOLE = [(f"NVFP4 at {release}", NVFP4_ROUND_TRIP, release, ["dynamic-needs-11"])
+         for release in ("@10.8", "@10.9", "@10.12", "@10.13", "@10.15")]
+WHOLE += [(f"NVFP4 at {release}", NVFP4_ROUND_TRIP, release, []) for release in ("@11.0", "@11.4")]
 WHOLE += [("MXFP8 at 10.12", MXFP8_ROUND_TRIP, "@10.12", ["dynamic-result"]),
           ("MXFP8 at 10.9", MXFP8_ROUND_TRIP, "@10.9",
            ["no-mxfp8", "no-e8m0-scale"])]

@@ -46,7 +46,7 @@ qdq_check qdq_trt_given_scale;
 qdq_check qdq_trt_scheme, qdq_trt_no_mxfp8, qdq_trt_no_float_scale, qdq_trt_dynamic_dtype;
 qdq_check qdq_trt_dynamic_result, qdq_trt_dynamic_float_scale, qdq_trt_dynamic_granularity,
     qdq_trt_dynamic_rank;
-qdq_check qdq_trt_dynamic_block_size, qdq_trt_no_eps, qdq_trt_computed_scale;
+qdq_check qdq_trt_dynamic_nvfp4, qdq_trt_dynamic_block_size, qdq_trt_no_eps, qdq_trt_computed_scale;
 qdq_check qdq_trt_global_scale_given, qdq_trt_global_scale_dtype, qdq_trt_global_scale_constant;
 qdq_check qdq_trt_global_scale_positive, qdq_trt_global_scale_rank, qdq_trt_global_scale_list;
 

@@ -32,6 +32,11 @@ void qdq_trt_no_mxfp8(const qdq_op_context *ctx, const qdq_rule *rule) {
         qdq_report_target_violation(ctx, rule, "scheme", "is mx_rceil", "nvfp4");
 }
 
+void qdq_trt_dynamic_nvfp4(const qdq_op_context *ctx, const qdq_rule *rule) {
+    if (has_scheme(ctx, QDQ_NVFP4))
+        qdq_report_target_violation(ctx, rule, "scheme", "is nvfp4", "11.0 or newer");
+}
+
 void qdq_trt_no_float_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (has_scheme(ctx, QDQ_SYMMETRIC))
         qdq_report_target_violation(ctx, rule, "scheme", "is symmetric", "nvfp4 or mx_rceil");
