@@ -10,7 +10,7 @@ from pathlib import Path
 
 import ml_dtypes
 import numpy as np
-import onnxruntime
+import ort_session
 import safetensors
 from onnx import TensorProto, helper
 
@@ -193,11 +193,5 @@ def convert(path):
 def run(path, inputs, optimize):
     """Outputs by name."""
     model, names = convert(path)
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    levels = onnxruntime.GraphOptimizationLevel
-    options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimize else levels.ORT_DISABLE_ALL
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options,
-                                           providers=["CPUExecutionProvider"])
-    given = {one.name: inputs[one.name] for one in session.get_inputs()}
-    return dict(zip(names, map(np.asarray, session.run(None, given))))
+    results = ort_session.run(model, inputs, level="all" if optimize else "disabled")
+    return dict(zip(names, map(np.asarray, results.values())))

@@ -15,7 +15,9 @@ import zlib
 import ml_dtypes
 import numpy as np
 import onnxruntime
+import ort_session
 from onnx import TensorProto, helper
+
 
 FLOATS = {"FLOAT": np.float32, "FLOAT16": np.float16, "BFLOAT16": ml_dtypes.bfloat16,
           "FLOAT8E4M3FN": ml_dtypes.float8_e4m3fn, "FLOAT8E4M3FNUZ": ml_dtypes.float8_e4m3fnuz,
@@ -43,11 +45,7 @@ def cast(x, source, result):
     ends = [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)], [
         helper.make_tensor_value_info("y", getattr(TensorProto, wide), x.shape)]  # fmt: skip
     model = helper.make_model(helper.make_graph(nodes, "g", *ends), opset_imports=[helper.make_opsetid("", 25)], ir_version=11)
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    return session.run(None, {"x": x})[0]
+    return ort_session.run(model, {"x": x})["y"]
 
 
 def main():

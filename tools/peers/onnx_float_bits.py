@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import onnxruntime
+import ort_session
 from onnx import TensorProto, helper, numpy_helper
 from onnx_packages import target_of_this_cpu
 
@@ -189,11 +190,7 @@ OPS = {"MatMul": matmul, "Gemm": gemm, "Conv": conv, "ConvTranspose": conv_trans
 
 
 def of_runtime(case):
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.intra_op_num_threads, options.log_severity_level = 1, 3
-    session = onnxruntime.InferenceSession(case.model(), options, ["CPUExecutionProvider"])
-    return session.run(["y"], case.feeds)[0]
+    return ort_session.run(case.model(), case.feeds)["y"]
 
 
 def of_qdq(qdq, case, form):

@@ -26,6 +26,7 @@ import numpy as np
 import onnx
 import onnx.version_converter
 import onnxruntime as ort
+import ort_session
 from onnxruntime import quantization
 
 Model = collections.namedtuple("Model", "package file feeds")
@@ -114,15 +115,7 @@ def extract(model, folder):
 
 
 def run_ort(path, feeds, optimized=False):
-    options = ort.SessionOptions()
-    options.log_severity_level = 4
-    options.intra_op_num_threads = 1
-    if not optimized:
-        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    session = ort.InferenceSession(str(path), options, ["CPUExecutionProvider"])
-    wanted = {one.name for one in session.get_inputs()}
-    names = [one.name for one in session.get_outputs()]
-    return dict(zip(names, session.run(names, {k: v for k, v in feeds.items() if k in wanted})))
+    return ort_session.run(path, feeds, level="all" if optimized else "disabled")
 
 
 def run_qdq(binary, path, feeds, names, folder):

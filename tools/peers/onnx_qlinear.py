@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import onnxruntime
+import ort_session
 from onnx import TensorProto, helper, numpy_helper
 
 FORMS = ([], ["--isa", "avx2"], ["--isa", "portable"], ["--threads", "2"], ["--tiles"], ["--materialize"])
@@ -197,12 +198,7 @@ OPS = {"QLinearAdd": pairs("QLinearAdd"), "QLinearMul": pairs("QLinearMul"), "QL
 
 
 def of_runtime(batch):
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.intra_op_num_threads, options.log_severity_level = 1, 3
-    session = onnxruntime.InferenceSession(batch.model(), options, ["CPUExecutionProvider"])
-    names = [o.name for o in batch.outputs]
-    return dict(zip(names, session.run(names, batch.feeds)))
+    return ort_session.run(batch.model(), batch.feeds)
 
 
 def of_qdq(qdq, batch, form):

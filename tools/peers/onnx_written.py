@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-import onnxruntime
+import ort_session
 from onnx import helper
 
 MODELS = Path(__file__).resolve().parents[2] / "tests/onnx/models"
@@ -25,14 +25,6 @@ GIVEN = {"forbidden_names": ["n=3"], "shapes": ["rows=4", "columns=5"], "convolu
 LEFT_OUT = ("refused", "growing", "cycle", "until")
 TOLERANCE = 4e-6
 STEPS = ("microsoft",)  # codes of these may be one step away: formulas in place of QLinear ops
-
-
-def session(path):
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.intra_op_num_threads = 1
-    options.log_severity_level = 4
-    return onnxruntime.InferenceSession(str(path), options, ["CPUExecutionProvider"])
 
 
 def feeds_of(model, random):
@@ -78,11 +70,11 @@ def try_model(binary, path, dims, folder):
     except Exception as why:
         return "FAIL", f"onnx.checker: {str(why)[:400]}"
     try:
-        first = session(path)
+        first = ort_session.session(path)
     except Exception as why:
         return "not run", str(why)[:120]
     try:
-        second = session(out)
+        second = ort_session.session(out)
     except Exception as why:
         words = str(why)
         return "not run" if "NOT_IMPLEMENTED" in words else "FAIL", f"ONNX Runtime: {words[:300]}"

@@ -22,38 +22,16 @@ from pathlib import Path
 
 import numpy as np
 import onnxruntime
+import ort_session
 
-LEVELS = {"all": "ORT_ENABLE_ALL", "extended": "ORT_ENABLE_EXTENDED", "basic": "ORT_ENABLE_BASIC"}
-LEVELS |= {"disabled": "ORT_DISABLE_ALL"}
-
-
-def session_options(level, options, threads):
-    made = onnxruntime.SessionOptions()
-    made.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, LEVELS[level])
-    made.intra_op_num_threads = threads
-    made.inter_op_num_threads = 1
-    made.log_severity_level = 4
-    for key, value in options:
-        made.add_session_config_entry(key, value)
-    return made
-
-
-def run_model(path, inputs, options):
-    """Outputs by name."""
-    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    wanted = {i.name for i in session.get_inputs()}
-    values = session.run(None, {k: v for k, v in inputs.items() if k in wanted})
-    return dict(zip((o.name for o in session.get_outputs()), values))
-
-
-def run_folder(folder, out, names, options):
+def run_folder(folder, out, names, how):
     """Runs each model; returns messages of those that fail."""
     errors = {}
     for name in names:
         with np.load(folder / f"{name}.npz") as stored:
             inputs = dict(stored)
         try:
-            results = run_model(folder / f"{name}.onnx", inputs, options)
+            results = ort_session.run(folder / f"{name}.onnx", inputs, **how)
         except Exception as error:  # each of its errors has a class of its own
             errors[name] = str(error)
             continue
@@ -65,7 +43,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--level", choices=LEVELS, default="all")
+    parser.add_argument("--level", choices=ort_session.LEVELS, default="all")
     parser.add_argument("--option", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--first", type=int)
@@ -77,7 +55,8 @@ def main():
     names = names[: args.first]
     args.out.mkdir(parents=True, exist_ok=True)
     pairs = [option.split("=", 1) for option in args.option]
-    errors = run_folder(args.folder, args.out, names, session_options(args.level, pairs, args.threads))
+    how = {"level": args.level, "threads": args.threads, "entries": pairs}
+    errors = run_folder(args.folder, args.out, names, how)
     (args.out / "errors.json").write_text(json.dumps(errors, indent=1) + "\n")
     about = {"onnxruntime": onnxruntime.__version__, "machine": platform.machine(), "level": args.level}
     about |= {"options": dict(pairs), "threads": args.threads, "models": len(names), "failed": len(errors)}

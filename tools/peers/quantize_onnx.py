@@ -29,6 +29,7 @@ import numpy as np
 import onnx
 import onnx.utils
 import onnxruntime as ort
+import ort_session
 from onnxruntime import quantization
 from onnxruntime.quantization import shape_inference
 from PIL import Image, ImageDraw, ImageFont
@@ -162,9 +163,7 @@ class Reader(quantization.CalibrationDataReader):
 
 
 def run(path, name, samples):
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = 1
-    session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    session = ort_session.session(path, level="all")
     return np.stack([session.run(None, {name: one})[0] for one in samples]).astype(np.float64)
 
 
