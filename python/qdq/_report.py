@@ -40,12 +40,13 @@ class NodeBits:
     rule: str  # of the finding that lowers `bits`; "": the evidence decides
     against: str  # the backend, model or source that the numbers were compared with; "" if unknown
     compared: str  # the data compared; "" if none were
+    condition: str = ""  # that a node must meet for this evidence: "float32"; "": none
 
     @classmethod
     def of(cls, one):
         """Converts a qdq_node_bits of the library."""
         row = one.evidence.contents if one.evidence else None
-        shown = (row.against.decode(), row.compared.decode()) if row else ("", "")
+        shown = (row.against.decode(), row.compared.decode(), row.condition.decode()) if row else ("", "", "")
         texts = (one.node.decode(), one.op.decode(), one.original.decode(), BITS[one.bits])
         return cls(*texts, bool(one.from_same_inputs), one.rule.decode(), *shown)
 
