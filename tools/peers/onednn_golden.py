@@ -19,31 +19,26 @@ import os
 import subprocess
 import sys
 import tempfile
-import venv
 from pathlib import Path
 
+import onednn_library
+import renew_onednn
+import renewal
+
 HERE = Path(__file__).resolve().parent
-PACKAGES = ["onednn==2026.1.0", "onednn-devel==2026.1.0"]
+VERSION = "2026.1.0"
 INSTRUCTION_SETS = ["AVX2", "AVX512_CORE", "DEFAULT"]
-
-
-def install(folder):
-    if not (folder / "bin" / "python").exists():
-        venv.create(folder, with_pip=True)
-    subprocess.run([folder / "bin" / "python", "-m", "pip", "install", "-q", *PACKAGES], check=True)
 
 
 def build(folder, program):
     lib = folder / "lib"
     command = ["g++", "-std=c++17", "-O2", "-Wall", "-Wextra", "-ffp-contract=off"]
-    command += [HERE / "onednn_peer.cpp", f"-I{folder / 'include'}", f"-L{lib}", "-ldnnl"]
+    command += [HERE / "onednn_peer.cpp", f"-I{HERE.parent.parent}", f"-I{folder / 'include'}", f"-L{lib}", "-ldnnl"]
     subprocess.run([*command, f"-Wl,-rpath-link,{lib}", "-o", program], check=True)
 
 
 def run(folder, program, instruction_set):
-    lib = folder / "lib"
-    names = {"LD_LIBRARY_PATH": str(lib), "OCL_ICD_FILENAMES": str(lib / "libintelocl.so")}
-    names["ONEDNN_MAX_CPU_ISA"] = instruction_set
+    names = {**onednn_library.variables(folder), "ONEDNN_MAX_CPU_ISA": instruction_set}
     done = subprocess.run(
         [program], env={**os.environ, **names}, capture_output=True, text=True, check=False
     )
@@ -52,14 +47,9 @@ def run(folder, program, instruction_set):
     return done.stdout, done.stderr
 
 
-def version_of(folder):
-    text = (folder / "include" / "oneapi" / "dnnl" / "dnnl_version.h").read_text(encoding="utf-8")
-    words = [line.split() for line in text.splitlines() if line.startswith("#define DNNL_VERSION")]
-    return ".".join(word[2] for word in words)
-
-
 def main(path, folder):
-    install(folder)
+    if not (folder / "bin" / "python").exists():
+        renewal.environment(folder.parent, folder.name, renew_onednn.packages(VERSION))
     with tempfile.TemporaryDirectory() as place:
         program = Path(place) / "onednn_peer"
         build(folder, program)
@@ -71,7 +61,7 @@ def main(path, folder):
     print(skipped, end="")
     Path(path).write_text(
         "// SPDX-License-Identifier: Apache-2.0\n"
-        f"// Written by tools/peers/onednn_golden.py with oneDNN {version_of(folder)} on x86-64; "
+        f"// Written by tools/peers/onednn_golden.py with oneDNN {onednn_library.version(folder)} on x86-64; "
         "the same for AVX2, AVX-512\n// and oneDNN's own choice.\n"
         "#ifndef QDQ_TESTS_GRAPH_TARGETS_ONEDNN_ONEDNN_GOLDEN_H\n"
         "#define QDQ_TESTS_GRAPH_TARGETS_ONEDNN_ONEDNN_GOLDEN_H\n\n"
