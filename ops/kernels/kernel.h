@@ -69,9 +69,13 @@ qdq_tile_fn qdq_cast_tile_portable;
 // False: they can.
 enum { QDQ_CAST_PART = 256 };
 bool qdq_cast_wide(const qdq_cast_params *p, const void *x, void *y, size_t n);
-// True if NaN becomes 0 as an integer, not the number to which the CPU converts it.
+// True if NaN becomes 0 as an integer, not the number to which the CPU converts it: of the small
+// floats with one NaN, which is a constant there.
 static inline bool qdq_cast_drops_nan(const qdq_cast_params *p) {
-    return p->x_dtype == QDQ_FLOAT8_E8M0 && p->numerics.cast_form == QDQ_CAST_ONNX_RUNTIME;
+    qdq_cast_form form = p->numerics.cast_form;
+    bool fnuz = p->x_dtype == QDQ_FLOAT8_E4M3FNUZ || p->x_dtype == QDQ_FLOAT8_E5M2FNUZ;
+    return (p->x_dtype == QDQ_FLOAT8_E8M0 && form != QDQ_CAST_TEXT) ||
+           (fnuz && form == QDQ_CAST_TORCH);
 }
 
 // Returns the best function for elements of a dtype; all give the same range.

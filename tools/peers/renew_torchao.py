@@ -10,8 +10,8 @@ from renewal import Node, Survey
 MAPPINGS = {"asymmetric": "ASYMMETRIC", "symmetric": "SYMMETRIC", "symmetric_no_clipping": "SYMMETRIC_NO_CLIPPING_ERR"}
 CODES = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-(2**15), 2**15 - 1), "int32": (-(2**31), 2**31 - 1)}
 FLOATS = ("float32", "float16", "bfloat16")
-CASTS = ("float32", "float16", "bfloat16", "float64", "int8", "uint8", "int16", "int32", "int64", "bool", "float8_e4m3fn",
-         "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0")  # fmt: skip
+CASTS = ("float32", "float16", "bfloat16", "float64", "int8", "uint8", "int16", "uint16", "int32", "int64", "bool",
+         "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0")  # fmt: skip
 
 
 def packages(version):
@@ -30,8 +30,7 @@ def torch_of(name):
 
 def array_of(tensor, name):
     """A tensor as the array that qdq returns for its dtype."""
-    from qdq._dtypes import numpy_of
-    from qdq._dtypes import to_array
+    from qdq._dtypes import numpy_of, to_array
 
     return to_array(tensor.contiguous(), "y", name, tuple(tensor.shape)).view(numpy_of(name))
 
@@ -143,7 +142,7 @@ def cast(made, source, target):
     import torch
     from element_numbers import patterns
 
-    kind = source if source in (*CODES, "float16", "float32", "float64", "int64", "bool") else "float32"
+    kind = source if source in (*CODES, "uint16", "float16", "float32", "float64", "int64", "bool") else "float32"
     x = torch.from_numpy(numpy.ascontiguousarray(patterns(numpy.random.default_rng(made.args.seed), kind)))
     x = x.to(torch_of(source))
     made.compare(graph("Cast", source, list(x.shape), {"dtype": target}), x, [target], lambda: [x.to(torch_of(target))])

@@ -55,6 +55,7 @@ CLAMPS = [
     ("float16", "int16", None, None, (NAN, 40000, -40000, INF)),
     ("float16", "uint8", None, None, (NAN, 300, -300, INF)),
 ]
+# Elements of float32 by the dtype that they are cast to.
 CASTS = {
     "float8_e8m0fnu": (0, -0.0, 5, 6, -3.5, 2**-127, 2**-126 * 1.5, 2**-130, 1e-45, 3 * 2**-128, 1.7e38, 2.6e38, 3e38, INF, NAN),
     "int8": (300, -300, 127.9, 128, -129, 3e9, INF, NAN),
@@ -64,6 +65,11 @@ CASTS = {
     "int32": (3e9, -3e9, 1e20, -INF, INF, NAN, 2**31, -(2**31)),
     "int64": (3e9, 1e20, -1e20, INF, NAN),
 }
+# The dtype of x, the dtypes that it is cast to, and elements. NaN of these small floats becomes 0, and uint8 of float64
+# has the low bits of an int64.
+WHOLE = ("int8", "uint8", "int16", "int32", "int64")
+OTHER_CASTS = [(x, WHOLE, (NAN, 2)) for x in ("float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu", "float8_e5m2", "float8_e4m3fn")]
+OTHER_CASTS += [("float64", (*WHOLE, "uint16"), (2**40 + 255.75, -(2**40) - 3, 2**33 + 1.5, 1e20, -INF, NAN, -1.5))]
 GREATEST = struct.unpack("<f", b"\xff\xff\x7f\x7f")[0]
 
 
@@ -125,13 +131,14 @@ def clamps():
 
 
 def casts():
-    for y, elements in CASTS.items():
-        tensor = torch.tensor(elements)
-        codes = tensor.to(getattr(torch, y))
-        codes = codes.view(torch.uint8) if codes.is_floating_point() else codes
-        for i, code in enumerate(codes.tolist()):
-            name = y.removesuffix("fnu").upper()
-            yield f"{{QDQ_{name}, {floats(tensor[i])}, {whole(code)}}}"
+    for x, targets, elements in [("float32", (y,), e) for y, e in CASTS.items()] + OTHER_CASTS:
+        tensor = torch.tensor(elements, dtype=torch.float64).to(getattr(torch, x))
+        for y in targets:
+            codes = tensor.to(getattr(torch, y))
+            codes = codes.view(torch.uint8) if codes.is_floating_point() else codes
+            names = ", ".join(f"QDQ_{one.removesuffix('fnu').upper() if '8m0' in one else one.upper()}" for one in (x, y))
+            for element, code in zip(tensor.double().view(torch.int64).tolist(), codes.tolist()):
+                yield f"{{{names}, UINT64_C(0x{element % 2**64:016X}), {whole(code)}}}"
 
 
 def powers():
@@ -155,7 +162,7 @@ TABLES = [
      "    uint32_t scale;\n    int32_t zero_point, codes[2];", "choices", choices),
     ("qdq_dtype x, y;\n    bool limited;\n    int64_t quant_min, quant_max;\n    uint32_t elements[4];\n"
      "    int32_t codes[4];", "clamps", clamps),
-    ("qdq_dtype y;\n    uint32_t x;\n    int64_t code;", "casts", casts),
+    ("qdq_dtype x, y;\n    uint64_t element;  // the bits of a double\n    int64_t code;", "casts", casts),
     ("qdq_dtype y;\n    qdq_scheme scheme;\n    uint32_t elements[4];\n    uint8_t scale, codes[4];", "powers", powers),
 ]  # fmt: skip
 

@@ -332,12 +332,20 @@ static bool to_float8(const qdq_op_context *ctx) {
     return qdq_set_has(QDQ_SET_SMALL_FLOATS, ctx->outputs[0].dtype);
 }
 
+// True unless a side is uint32 or uint64, for which the loops of PyTorch do not agree.
+static bool has_no_wide_unsigned(const qdq_op_context *ctx) {
+    qdq_dtype_set wide = QDQ_SET(UINT32) | QDQ_SET(UINT64);
+    return !qdq_set_has(wide, ctx->inputs[QDQ_PORT_X].type.dtype) &&
+           !qdq_set_has(wide, ctx->outputs[0].dtype);
+}
+
 // clang-format off
 static const qdq_evidence_row evidence[] = {
     QDQ_RUN("0.18", ALL, "quantizing ops", "torchao 0.18.0 with PyTorch 2.15.0", "102 million elements in 774 cases, 320 cases of bounds, 18 million elements at edges", "2026-11-29"),
     QDQ_READ_IF(NULL, "0.18-ideal", ALL, "quantizing ops", "", "0.18, without x86-64's conversions"),
     QDQ_READ_IF(NULL, "0.11 0.12", ALL, "quantizing ops", "", PRIMITIVES "of 0.12; a few results of 0.11.0"),
     QDQ_READ_IF(NULL, "", "Requantize", "Requantize", "", "its two halves: torchao has no Requantize"),
+    QDQ_RUN_IF(has_no_wide_unsigned, "0.18", "Cast", "Cast", "neither uint32 nor uint64", "PyTorch 2.15.0", "16 dtypes to each other: every value of at most 16 bits, 65,536 of any bits of wider ones", "2026-11-29"),
     QDQ_RUN_IF(to_float8, "", "Cast", "Cast", "to float8", "PyTorch 2.15.0", "24 numbers to each of four dtypes", "2026-11-22"),
     QDQ_READ_IF(NULL, "", "Cast", "Cast", "", "PyTorch's conversions"),
     QDQ_READ_IF(NULL, "", QDQ_MOVING_OPS, "moves", "", "PyTorch's functions: elements are not computed"),

@@ -33,9 +33,8 @@ static int32_t truncated(float v, const qdq_dtype_info *y) {
 
 // Integers of a byte or more: toward zero, then to int32 as the CPU converts, whose low bits stay.
 static int32_t converted(const qdq_cast_params *p, float v, const qdq_dtype_info *y) {
-    bool no_number =
-        isnan(v) && p->x_dtype == QDQ_FLOAT8_E8M0 && p->numerics.cast_form == QDQ_CAST_ONNX_RUNTIME;
-    int32_t whole = no_number ? 0 : qdq_converted(p->numerics.overflow, truncf(v));
+    bool drops = isnan(v) && qdq_cast_drops_nan(p);
+    int32_t whole = drops ? 0 : qdq_converted(p->numerics.overflow, truncf(v));
     return low_bits(whole, y->bits, y->least < 0);
 }
 

@@ -25,11 +25,14 @@ static uint64_t truncated(double v, const qdq_dtype_info *y) {
     return v >= (double)y->greatest ? (uint64_t)y->greatest : (uint64_t)(int64_t)v;
 }
 
-// Toward zero, then to int32 or int64 as the CPU converts; encoding drops the upper bits.
+// Toward zero, then to int32 or int64 as the CPU converts; encoding drops the upper bits. PyTorch
+// makes uint8 of an int64.
 static uint64_t converted(const qdq_cast_params *p, double v, const qdq_dtype_info *y) {
-    double limit = y->bits == 64 ? 0x1p63 : 0x1p31, whole = trunc(v);
+    bool by_int64 = y->bits == 64 ||
+                    (p->y_dtype == QDQ_UINT8 && p->numerics.cast_form == QDQ_CAST_TORCH);
+    double limit = by_int64 ? 0x1p63 : 0x1p31, whole = trunc(v);
     if (isnan(v) && qdq_cast_drops_nan(p)) return 0;
-    int64_t least = y->bits == 64 ? INT64_MIN : INT32_MIN;
+    int64_t least = by_int64 ? INT64_MIN : INT32_MIN;
     if (whole >= -limit && whole < limit) return (uint64_t)(int64_t)whole;
     if (p->numerics.overflow == QDQ_OVERFLOW_X86) return (uint64_t)least;
     return isnan(v) ? 0 : whole < 0 ? (uint64_t)least : (uint64_t) - (least + 1);

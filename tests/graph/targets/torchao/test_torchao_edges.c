@@ -2,19 +2,22 @@
 // Target `torchao` on elements where a simpler formula is wrong, against results of torchao that
 // tools/peers/torchao_edges.py wrote.
 #include <math.h>
+#include <string.h>
 
 #include "tests/graph/targets/torchao/torchao_edges.h"
 #include "tests/unit.h"
 
-// Runs a graph whose input x has `count` elements, and reads the codes of its outputs.
-static void run(qdq_graph *g, const float *x, size_t count, size_t outputs, void *const *results) {
+// Runs a graph whose input x has `count` elements, which are given as `dtype`, and reads the codes of
+// its outputs.
+static void run_as(qdq_graph *g, qdq_dtype dtype, const void *x, size_t count, size_t outputs,
+                   void *const *results) {
     qdq_error err = {0};
     for (int materialize = 0; materialize < 2; materialize++) {
         qdq_compile_options options = {.target = "torchao", .materialize = materialize};
         qdq_plan *plan = qdq_graph_compile(g, &options, &err);
         qdq_exec *exec = qdq_exec_create(plan, NULL, &err);
         if (!exec) fail_msg("%s", err.text);
-        qdq_exec_write(exec, "x", QDQ_FLOAT32, x, count, &err);
+        qdq_exec_write(exec, "x", dtype, x, count, &err);
         qdq_exec_run(exec);
         for (size_t i = 0; i < outputs; i++) {
             const qdq_tensor_info *info = qdq_plan_output(plan, i);
@@ -25,6 +28,10 @@ static void run(qdq_graph *g, const float *x, size_t count, size_t outputs, void
         qdq_exec_destroy(exec), qdq_plan_destroy(plan);
     }
     qdq_graph_destroy(g);
+}
+
+static void run(qdq_graph *g, const float *x, size_t count, size_t outputs, void *const *results) {
+    run_as(g, QDQ_FLOAT32, x, count, outputs, results);
 }
 
 static void floats_of(const uint32_t *bits, size_t count, float *x) {
@@ -92,16 +99,21 @@ static void codes_are_cast_as_x86_casts_them(void **state) {
 static void casts_are_those_of_pytorch_on_x86(void **state) {
     (void)state;
     for (size_t i = 0; i < UNIT_COUNT(torchao_casts); i++) {
-        qdq_dtype to = torchao_casts[i].y;
+        qdq_dtype from = torchao_casts[i].x, to = torchao_casts[i].y;
         qdq_graph *g = qdq_graph_create("casts", NULL);
-        qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(1));
+        qdq_value v = qdq_input(g, "x", from, QDQ_SHAPE(1));
         int64_t y = 0;
-        float x = unit_float_of_bits(torchao_casts[i].x);
+        double x;
+        memcpy(&x, &torchao_casts[i].element, sizeof x);
+        float narrow = (float)x;
+        bool wide = from == QDQ_FLOAT64;
         qdq_output(g, "y", qdq_cast(g, v, (qdq_cast_attrs){.dtype = to}));
-        run(g, &x, 1, 1, (void *const[]){&y});
+        run_as(g, wide ? from : QDQ_FLOAT32, wide ? (void *)&x : &narrow, 1, 1,
+               (void *const[]){&y});
         int64_t mask = to == QDQ_INT64 ? -1 : (INT64_C(1) << qdq_dtype_get(to)->bits) - 1;
         if ((y & mask) != (torchao_casts[i].code & mask))
-            fail_msg("row %zu: %s of %g is %lld", i, qdq_dtype_name(to), (double)x, (long long)y);
+            fail_msg("row %zu: %s of %s %g is %lld", i, qdq_dtype_name(to), qdq_dtype_name(from), x,
+                     (long long)y);
     }
 }
 
