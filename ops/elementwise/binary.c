@@ -359,4 +359,5 @@ const qdq_op qdq_op_prelu = {
     QDQ_OP_TABLES(prelu_inputs, float_outputs, prelu_attrs),
     .infer = infer_prelu,
     .lower = lower_prelu,
+    .by_float_ops = true,
 };

@@ -137,7 +137,10 @@ static bool has_one_exponent(const qdq_op_context *ctx) {
 static qdq_elementwise function_of(const qdq_op_context *ctx, const qdq_lowering *to,
                                    qdq_elementwise function) {
     qdq_float_ops ops = to->numerics.float_ops;
-    bool by_runtime = ops && ctx->inputs[0].type.dtype == QDQ_FLOAT32;
+    qdq_dtype x = ctx->inputs[0].type.dtype;
+    bool any_real = function == QDQ_ELEMENTWISE_sign || function == QDQ_ELEMENTWISE_prelu ||
+                    function == QDQ_ELEMENTWISE_leaky_relu;
+    bool by_runtime = ops && (x == QDQ_FLOAT32 || (any_real && qdq_dtype_is_real(x)));
     // FMAX of aarch64 turns -0 into +0.
     if (function == QDQ_ELEMENTWISE_relu && ops == QDQ_FLOAT_OPS_ONNX_RUNTIME_ARM) return function;
     if (function == QDQ_ELEMENTWISE_pow && !has_one_exponent(ctx)) return function;
@@ -201,7 +204,7 @@ size_t qdq_lower_elements(const qdq_op_context *ctx, const qdq_lowering *to, con
     p->registers = registers_of(ctx, p);
     p->function = function_of(ctx, to, op->function);
     p->fn = qdq_elementwise_find(p->function, p->registers, to->isas);
-    p->single = qdq_elementwise_single_find(op->function, to->isas);
+    p->single = qdq_elementwise_single_find(p->function, to->isas);
     use_chip(p, op->function, to);
     p->plain = is_plain(p);
     if (fits_link(p)) return link_stage(p, &layout, to->mempool, &stages[0]) ? 1 : 0;

@@ -43,6 +43,7 @@ PORTS(bool_bool, QDQ_SET(BOOL), QDQ_SET(BOOL))
 // True if ONNX Runtime has its own algorithm for a function.
 #define OF_RUNTIME(function)                                                           \
     ((function) == QDQ_ELEMENTWISE_relu || (function) == QDQ_ELEMENTWISE_hard_swish || \
+     (function) == QDQ_ELEMENTWISE_sign ||                                              \
      (function) == QDQ_ELEMENTWISE_sigmoid || (function) == QDQ_ELEMENTWISE_tanh ||    \
      (function) == QDQ_ELEMENTWISE_exp || (function) == QDQ_ELEMENTWISE_erf)
 
@@ -113,7 +114,7 @@ static void infer_alpha(qdq_op_context *ctx) {
     infer(ctx);
 }
 
-#define ALPHA(id, op_name, function, what)                                          \
+#define ALPHA(id, op_name, function, what, by_runtime)                              \
     static size_t lower_##id(const qdq_op_context *ctx, const qdq_lowering *to,     \
                              qdq_stage *stages) {                                   \
         const qdq_alpha_attrs *a = ctx->attrs;                                      \
@@ -127,10 +128,11 @@ static void infer_alpha(qdq_op_context *ctx) {
         QDQ_OP_TABLES(alpha_inputs, outputs, alpha_attrs),                          \
         .infer = infer_alpha,                                                       \
         .lower = lower_##id,                                                        \
+        .by_float_ops = (by_runtime),                                               \
     };
 
-ALPHA(leaky_relu, "LeakyReLU", leaky_relu, "y = x > 0 ? x : alpha * x")
-ALPHA(elu, "Elu", elu, "y = x > 0 ? x : alpha * (e^x - 1)")
+ALPHA(leaky_relu, "LeakyReLU", leaky_relu, "y = x > 0 ? x : alpha * x", true)
+ALPHA(elu, "Elu", elu, "y = x > 0 ? x : alpha * (e^x - 1)", false)
 
 //---- HardSigmoid ------------------------------------------------------------
 

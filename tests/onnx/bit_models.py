@@ -38,6 +38,17 @@ def float_ops():
     keep("float_ops", made, feeds)
 
 
+def float_signs():
+    """Sign, PRelu and LeakyRelu of zeros of both signs, infinities and NaN."""
+    specials = np.array([0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 3e38, -2.5])
+    x, slope = (np.ascontiguousarray(one) for one in np.meshgrid(specials.astype(np.float32), specials.astype(np.float32)))
+    feeds = {"x": x, "slope": slope, "wide": specials}
+    nodes = [N("Sign", ["x"], ["s"]), N("Sign", ["wide"], ["w"]), N("PRelu", ["x", "slope"], ["p"]),
+             N("PRelu", ["x", "one"], ["q"]), N("LeakyRelu", ["x"], ["l"], alpha=-0.25)]  # fmt: skip
+    inputs = [info("x", x.shape), info("slope", slope.shape), info("wide", specials.shape, T.DOUBLE)]
+    keep("float_signs", model(nodes, inputs, ["s", "w", "p", "q", "l"], [constant("one", np.float32([-0.5]))], opset=16), feeds)
+
+
 def float_sums():
     """Sums, means and LayerNorm in the orders of ONNX Runtime. Rows begin at each address modulo 16, have heads, packets and
     tails, and cross a part of 4,096 elements."""

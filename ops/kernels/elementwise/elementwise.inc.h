@@ -66,6 +66,8 @@ static inline float one_mish(float a) {
 }
 // 0 keeps its sign.
 static inline float one_sign(float a) { return a > 0.0f ? 1.0f : a < 0.0f ? -1.0f : a; }
+// (0 < a) - (a < 0), so -0 becomes +0.
+static inline float one_sign_ort(float a) { return a == 0.0f ? 0.0f : one_sign(a); }
 static inline float one_floor(float a) { return floorf(a); }
 static inline float one_ceil(float a) { return ceilf(a); }
 static inline float one_erf(float a) { return qdq_erff(a); }
@@ -83,6 +85,9 @@ static inline float one_acosh(float a) { return qdq_acoshf(a); }
 static inline float one_atanh(float a) { return qdq_atanhf(a); }
 static inline float one_leaky_relu(float a, const qdq_elementwise_numbers *p) {
     return a > 0.0f ? a : p->alpha * a;
+}
+static inline float one_leaky_relu_ort(float a, const qdq_elementwise_numbers *p) {
+    return a >= 0.0f ? a : p->alpha * a;
 }
 static inline float one_elu(float a, const qdq_elementwise_numbers *p) {
     double below = (double)p->alpha * qdq_expm1_near64(qdq_clamp64((double)a, -104.0, 0.0));
@@ -143,6 +148,8 @@ static inline float one_mod(float a, float b) {
     return rest != 0.0f && (rest < 0.0f) != (b < 0.0f) ? rest + b : rest;
 }
 static inline float one_prelu(float a, float b) { return a > 0.0f ? a : b * a; }
+// Zeros stay, also with an infinite or NaN slope.
+static inline float one_prelu_ort(float a, float b) { return a >= 0.0f ? a : b * a; }
 
 static inline float one_select(float a, float b, uint32_t c) {
     uint32_t mask = c ? UINT32_MAX : 0;

@@ -36,6 +36,7 @@
     X(gelu_tanh_ort, a, vectors)           \
     X(mish, a, floats)                     \
     X(sign, a, numbers)                    \
+    X(sign_ort, a, reals)                  \
     X(floor, a, reals)                     \
     X(ceil, a, reals)                      \
     X(erf, a, quick)                       \
@@ -52,6 +53,7 @@
     X(acosh, a, floats)                    \
     X(atanh, a, floats)                    \
     X(leaky_relu, a_numbers, floats)       \
+    X(leaky_relu_ort, a_numbers, floats)   \
     X(elu, a_numbers, floats)              \
     X(hard_sigmoid, a_numbers, floats)     \
     X(hard_sigmoid_ort, a_numbers, floats) \
@@ -86,15 +88,16 @@
     X(mod, a_b, numbers)                   \
     X(fmod, a_b, numbers)                  \
     X(prelu, a_b, floats)                  \
+    X(prelu_ort, a_b, floats)              \
     X(select, a_b_c, numbers)
 
 // Functions of float operands a and b that have loops for a single a or b, too.
 #define QDQ_ELEMENTWISE_SINGLES(X) \
-    X(add) X(subtract) X(multiply) X(divide) X(minimum) X(maximum) X(prelu)
+    X(add) X(subtract) X(multiply) X(divide) X(minimum) X(maximum) X(prelu) X(prelu_ort)
 
 // The functions that ONNX Runtime computes in its own way: rows above whose names end in _ort.
 #define QDQ_RUNTIME_FUNCTIONS(X) \
-    X(relu)                      \
+    X(relu) X(prelu) X(leaky_relu) X(sign) \
     X(pow) X(hard_swish) X(hard_sigmoid) X(sigmoid) X(tanh) X(exp) X(erf) X(gelu_erf) X(gelu_tanh)
 
 typedef enum qdq_elementwise {

@@ -113,6 +113,7 @@ static inline double f64_quiet(double v) {
 }
 static inline double f64_abs(double a) { return fabs(a); }
 static inline double f64_sign(double a) { return a > 0.0 ? 1.0 : a < 0.0 ? -1.0 : a; }
+static inline double f64_sign_ort(double a) { return a == 0.0 ? 0.0 : f64_sign(a); }
 static inline double f64_floor(double a) { return floor(a); }
 static inline double f64_ceil(double a) { return ceil(a); }
 static inline double f64_fmod(double a, double b) { return fmod(a, b); }

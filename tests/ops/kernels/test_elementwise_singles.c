@@ -31,6 +31,7 @@ static float define(qdq_elementwise function, float a, float b) {
         y = isnan(a) || isnan(b) ? NAN : a == b ? (signbit(a) ? b : a) : fmaxf(a, b);
         break;
     case QDQ_ELEMENTWISE_prelu: y = a > 0 ? a : b * a; break;
+    case QDQ_ELEMENTWISE_prelu_ort: y = a >= 0 ? a : b * a; break;
     default: fail_msg("function %d has no definition here", (int)function);
     }
     return isnan(y) ? qdq_float_from_bits(0x7FC00000u) : y;
