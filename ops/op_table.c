@@ -18,6 +18,7 @@
     X(qdq_op_requantize)                                                 \
     X(qdq_op_cast)                                                       \
     QDQ_UNARY_OPS(ROW)                                                   \
+    X(qdq_op_tanh)                                                       \
     X(qdq_op_is_inf)                                                     \
     X(qdq_op_leaky_relu)                                                 \
     X(qdq_op_elu)                                                        \

@@ -290,8 +290,8 @@ void qdq_run_node_lists(qdq_device_run *run, const qdq_node *node, size_t index)
 static qdq_program_kind kind_of(const char *op) {
 #define UNARY(fn, op, summary, kind) op,
 #define BINARY(fn, op, summary, kind) op,
-    static const char *const one[] = {QDQ_UNARY_OPS(UNARY) "Cast", "Clamp", "GELU", "HardSigmoid",
-                                      "IsInf"};
+    static const char *const one[] = {
+        QDQ_UNARY_OPS(UNARY) "Cast", "Clamp", "GELU", "HardSigmoid", "IsInf", "Tanh"};
     static const char *const two[] = {QDQ_BINARY_OPS(BINARY) "BiasAdd", "BitShift", "PReLU"};
     for (size_t i = 0; i < sizeof one / sizeof one[0]; i++)
         if (strcmp(one[i], op) == 0) return QDQ_PROGRAM_UNARY;

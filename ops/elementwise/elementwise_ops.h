@@ -17,7 +17,6 @@
     X(log, "Log", "y = ln x", float_alike)                                           \
     X(sqrt, "Sqrt", "y = the square root of x", real_alike)                          \
     X(square, "Square", "y = x * x", float_alike)                                    \
-    X(tanh, "Tanh", "y = tanh x", float_alike)                                       \
     X(sigmoid, "Sigmoid", "y = 1 / (1 + e^-x)", float_alike)                         \
     X(relu, "ReLU", "y = max(x, 0)", float_alike)                                    \
     X(reciprocal, "Reciprocal", "y = 1 / x", float_alike)                            \

@@ -43,8 +43,7 @@ PORTS(bool_bool, QDQ_SET(BOOL), QDQ_SET(BOOL))
 // True if ONNX Runtime has its own algorithm for a function.
 #define OF_RUNTIME(function)                                                           \
     ((function) == QDQ_ELEMENTWISE_relu || (function) == QDQ_ELEMENTWISE_hard_swish || \
-     (function) == QDQ_ELEMENTWISE_sign ||                                              \
-     (function) == QDQ_ELEMENTWISE_sigmoid || (function) == QDQ_ELEMENTWISE_tanh ||    \
+     (function) == QDQ_ELEMENTWISE_sign || (function) == QDQ_ELEMENTWISE_sigmoid ||    \
      (function) == QDQ_ELEMENTWISE_exp || (function) == QDQ_ELEMENTWISE_erf)
 
 static const qdq_op_fusion relu_fusion = {.cuts_negative = qdq_elements_are_ieee,
@@ -73,6 +72,41 @@ static const qdq_op_fusion relu_fusion = {.cuts_negative = qdq_elements_are_ieee
     };
 
 QDQ_UNARY_OPS(UNARY)
+
+//---- Within recurrent ops ---------------------------------------------------
+
+#define RECURRENT(attrs_type, text) \
+    { "recurrent", QDQ_ATTR_BOOL, offsetof(attrs_type, recurrent), NULL, "false", text }
+
+// True if a node computes as the recurrent ops of ONNX Runtime on x86-64.
+static bool is_recurrent(const qdq_op_context *ctx, const qdq_lowering *to, qdq_bool recurrent) {
+    qdq_float_ops ops = to->numerics.float_ops;
+    return recurrent == QDQ_TRUE && ctx->inputs[0].type.dtype == QDQ_FLOAT32 &&
+           (ops == QDQ_FLOAT_OPS_ONNX_RUNTIME || ops == QDQ_FLOAT_OPS_ONNX_RUNTIME_AVX512);
+}
+
+_Static_assert(offsetof(qdq_tanh_attrs, recurrent) >= sizeof(qdq_unary_attrs),
+               "qdq_tanh passes the smaller struct");
+static const qdq_attr_desc tanh_attrs[] = {
+    RECURRENT(qdq_tanh_attrs, "onnx, ort: as in GRU; others ignore it")};
+
+static size_t lower_tanh(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    const qdq_tanh_attrs *a = ctx->attrs;
+    bool recurrent = is_recurrent(ctx, to, a->recurrent);
+    return lower_as(ctx, to, stages,
+                    recurrent ? QDQ_ELEMENTWISE_tanh_recurrent : QDQ_ELEMENTWISE_tanh,
+                    (qdq_elementwise_numbers){0});
+}
+
+const qdq_op qdq_op_tanh = {
+    .name = "Tanh",
+    .summary = "y = tanh x",
+    .attrs_size = sizeof(qdq_tanh_attrs),
+    QDQ_OP_TABLES(float_alike_inputs, float_alike_outputs, tanh_attrs),
+    .infer = infer,
+    .lower = lower_tanh,
+    .by_float_ops = true,
+};
 
 //---- IsInf ------------------------------------------------------------------
 
@@ -173,7 +207,8 @@ static const qdq_port_desc clamp_inputs[] = {
     {"x", offsetof(qdq_clamp_attrs, x), false, QDQ_SET_FLOATS}};
 static const qdq_attr_desc clamp_attrs[] = {
     {"min", QDQ_ATTR_FLOAT, offsetof(qdq_clamp_attrs, min), NULL, QDQ_REQUIRED, "least result"},
-    {"max", QDQ_ATTR_FLOAT, offsetof(qdq_clamp_attrs, max), NULL, QDQ_REQUIRED, "greatest result"}};
+    {"max", QDQ_ATTR_FLOAT, offsetof(qdq_clamp_attrs, max), NULL, QDQ_REQUIRED, "greatest result"},
+    RECURRENT(qdq_clamp_attrs, "onnx, ort: NaN gives max, as in LSTM and GRU; others ignore it")};
 
 static void infer_clamp(qdq_op_context *ctx) {
     const qdq_clamp_attrs *a = ctx->attrs;
@@ -189,7 +224,9 @@ static void infer_clamp(qdq_op_context *ctx) {
 
 static size_t lower_clamp(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_clamp_attrs *a = ctx->attrs;
-    return lower_as(ctx, to, stages, QDQ_ELEMENTWISE_clamp,
+    bool recurrent = is_recurrent(ctx, to, a->recurrent);
+    return lower_as(ctx, to, stages,
+                    recurrent ? QDQ_ELEMENTWISE_clamp_recurrent : QDQ_ELEMENTWISE_clamp,
                     (qdq_elementwise_numbers){(float)a->min.value, (float)a->max.value});
 }
 
@@ -202,6 +239,7 @@ const qdq_op qdq_op_clamp = {
     QDQ_OP_TABLES(clamp_inputs, outputs, clamp_attrs),
     .infer = infer_clamp,
     .lower = lower_clamp,
+    .by_float_ops = true,
     .fusion = &clamp_fusion,
 };
 

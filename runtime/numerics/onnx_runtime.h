@@ -44,6 +44,21 @@ static inline float qdq_ort_tanh(float a) {
     return p * x / q;
 }
 
+// Within GRU: the same quotient, with wider bounds and each product rounded.
+static inline float qdq_ort_tanh_recurrent(float a) {
+    float x = qdq_ort_clamp(a, -10.0f, 10.0f), s = x * x;
+    float p = s * -2.76076847742355e-16f + 2.00018790482477e-13f;
+    p = s * p + -8.60467152213735e-11f;
+    p = s * p + 5.12229709037114e-08f;
+    p = s * p + 1.48572235717979e-05f;
+    p = s * p + 6.37261928875436e-04f;
+    p = s * p + 4.89352455891786e-03f;
+    float q = s * 1.19825839466702e-06f + 1.18534705686654e-04f;
+    q = s * q + 2.26843463243900e-03f;
+    q = s * q + 4.89352518554385e-03f;
+    return x * p / q;
+}
+
 // e^x = 2^m * e^r with r = x - m * ln 2. From -126 to 127, m has one factor; an m beyond has a
 // second.
 static inline float qdq_ort_exp(float a) {

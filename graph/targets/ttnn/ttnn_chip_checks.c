@@ -48,7 +48,8 @@ static qdq_elementwise function_of(const qdq_op_context *ctx) {
         qdq_elementwise function;
     } rows[] = {
 #define ROW(name, op_name, ...) {op_name, QDQ_ELEMENTWISE_##name},
-        QDQ_UNARY_OPS(ROW) QDQ_BINARY_OPS(ROW){"BiasAdd", QDQ_ELEMENTWISE_add}};
+        QDQ_UNARY_OPS(ROW) QDQ_BINARY_OPS(ROW){"BiasAdd", QDQ_ELEMENTWISE_add},
+        {"Tanh", QDQ_ELEMENTWISE_tanh}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (qdq_op_context_is(ctx, rows[i].op)) return rows[i].function;
     return QDQ_ELEMENTWISE_COUNT;

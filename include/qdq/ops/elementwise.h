@@ -48,6 +48,16 @@ QDQ_UNARY_CALL(qdq_is_nan, "IsNaN")            // bool; of floats, float64, floa
 QDQ_UNARY_CALL(qdq_not, "Not")                 // of bool
 QDQ_UNARY_CALL(qdq_bitwise_not, "BitwiseNot")  // of integers of 8 bits or more
 
+// Tanh with its attribute, for qdq_add_node.
+typedef struct qdq_tanh_attrs {
+    const char *name;
+    qdq_value x;
+    qdq_value unused;  // keeps the next field out of the padding of qdq_unary_attrs
+    // Targets onnx and ort: as in the GRU of ONNX Runtime, which rounds each product of its
+    // polynomial. Others ignore it.
+    qdq_bool recurrent;
+} qdq_tanh_attrs;
+
 typedef struct qdq_is_inf_attrs {
     const char *name;
     qdq_value x;
@@ -95,6 +105,8 @@ typedef struct qdq_clamp_attrs {
     const char *name;
     qdq_value x;
     qdq_float min, max;  // required, min <= max
+    // Targets onnx and ort: NaN gives max, as in the LSTM and GRU of ONNX Runtime. Others ignore it.
+    qdq_bool recurrent;
 } qdq_clamp_attrs;
 
 // min(max(x, min), max)

@@ -48,6 +48,7 @@ static inline float one_hard_swish_ort(float a) {
 static inline float one_relu_ort(float a) { return a < 0.0f ? 0.0f : a; }
 static inline float one_sigmoid_ort(float a) { return qdq_ort_sigmoid(a); }
 static inline float one_tanh_ort(float a) { return qdq_ort_tanh(a); }
+static inline float one_tanh_recurrent(float a) { return qdq_ort_tanh_recurrent(a); }
 static inline float one_exp_ort(float a) { return qdq_ort_exp(a); }
 static inline float one_erf_ort(float a) { return qdq_ort_erf(a); }
 static inline float one_gelu_erf_ort(float a) {
@@ -102,6 +103,11 @@ static inline float one_hard_sigmoid_ort(float a, const qdq_elementwise_numbers 
 static inline float one_clamp(float a, const qdq_elementwise_numbers *p) {
     float v = a < p->alpha ? p->alpha : a;
     return v > p->beta ? p->beta : v;
+}
+// NaN gives beta.
+static inline float one_clamp_recurrent(float a, const qdq_elementwise_numbers *p) {
+    float v = a < p->beta ? a : p->beta;
+    return p->alpha < v ? v : p->alpha;
 }
 // a / 2 * (1 + erf(a / sqrt 2)), which is a / 2 * erfc(-a / sqrt 2).
 static inline float one_gelu_erf(float a) {

@@ -30,6 +30,7 @@
     X(hard_swish_ort, a, floats)           \
     X(sigmoid_ort, a, vectors)             \
     X(tanh_ort, a, vectors)                \
+    X(tanh_recurrent, a, vectors)          \
     X(exp_ort, a, vectors)                 \
     X(erf_ort, a, vectors)                 \
     X(gelu_erf_ort, a, vectors)            \
@@ -58,6 +59,7 @@
     X(hard_sigmoid, a_numbers, floats)     \
     X(hard_sigmoid_ort, a_numbers, floats) \
     X(clamp, a_numbers, floats)            \
+    X(clamp_recurrent, a_numbers, floats)  \
     X(gelu_erf, a, quick)                  \
     X(gelu_tanh, a, pairs)                 \
     X(is_nan, a, reals)                    \

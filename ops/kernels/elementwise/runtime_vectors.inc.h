@@ -21,6 +21,14 @@ static inline quick_floats runtime_polynomial(quick_floats x, const float *c, si
 }
 #define RUNTIME_POLYNOMIAL(x, c) runtime_polynomial(x, c, sizeof(c) / sizeof *(c))
 
+// The same with each product rounded.
+static inline quick_floats runtime_rounded(quick_floats x, const float *c, size_t n) {
+    quick_floats y = quick_same(c[0]);
+    for (size_t i = 1; i < n; i++) y = y * x + quick_same(c[i]);
+    return y;
+}
+#define RUNTIME_ROUNDED(x, c) runtime_rounded(x, c, sizeof(c) / sizeof *(c))
+
 // x = whole * ln 2 + rest; `power` has the bits of 2^whole, for whole from -126 to 127.
 //
 // The bias of the exponent is added with the constant that rounds to a whole number. This could
@@ -68,14 +76,20 @@ static inline quick_floats runtime_sigmoid_ort(quick_floats a) {
     return quick_greater(quick_same(0.0f), above / RUNTIME_POLYNOMIAL(s, q) + quick_same(0.5f));
 }
 
+static const float runtime_tanh_p[] = {
+    -2.76076847742355e-16f, 2.00018790482477e-13f, -8.60467152213735e-11f, 5.12229709037114e-08f,
+    1.48572235717979e-05f,  6.37261928875436e-04f, 4.89352455891786e-03f};
+static const float runtime_tanh_q[] = {1.19825839466702e-06f, 1.18534705686654e-04f,
+                                       2.26843463243900e-03f, 4.89352518554385e-03f};
+
 static inline quick_floats runtime_tanh_ort(quick_floats a) {
-    static const float p[] = {-2.76076847742355e-16f, 2.00018790482477e-13f, -8.60467152213735e-11f,
-                              5.12229709037114e-08f,  1.48572235717979e-05f, 6.37261928875436e-04f,
-                              4.89352455891786e-03f};
-    static const float q[] = {1.19825839466702e-06f, 1.18534705686654e-04f, 2.26843463243900e-03f,
-                              4.89352518554385e-03f};
     quick_floats x = quick_clamp(a, -9.0f, 9.0f), s = x * x;
-    return RUNTIME_POLYNOMIAL(s, p) * x / RUNTIME_POLYNOMIAL(s, q);
+    return RUNTIME_POLYNOMIAL(s, runtime_tanh_p) * x / RUNTIME_POLYNOMIAL(s, runtime_tanh_q);
+}
+
+static inline quick_floats runtime_tanh_recurrent(quick_floats a) {
+    quick_floats x = quick_clamp(a, -10.0f, 10.0f), s = x * x;
+    return RUNTIME_ROUNDED(s, runtime_tanh_p) * x / RUNTIME_ROUNDED(s, runtime_tanh_q);
 }
 
 static inline quick_floats runtime_exp_ort(quick_floats a) {

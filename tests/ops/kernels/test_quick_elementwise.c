@@ -13,10 +13,19 @@
 enum { BLOCK = 1000, STEP = 8009 };  // a prime: over 1000 floats of every exponent and sign
 
 static const qdq_elementwise functions[] = {
-    QDQ_ELEMENTWISE_exp,     QDQ_ELEMENTWISE_sigmoid,      QDQ_ELEMENTWISE_tanh,
-    QDQ_ELEMENTWISE_erf,     QDQ_ELEMENTWISE_gelu_erf,     QDQ_ELEMENTWISE_gelu_tanh,
-    QDQ_ELEMENTWISE_exp_ort, QDQ_ELEMENTWISE_sigmoid_ort,  QDQ_ELEMENTWISE_tanh_ort,
-    QDQ_ELEMENTWISE_erf_ort, QDQ_ELEMENTWISE_gelu_erf_ort, QDQ_ELEMENTWISE_gelu_tanh_ort,
+    QDQ_ELEMENTWISE_exp,
+    QDQ_ELEMENTWISE_sigmoid,
+    QDQ_ELEMENTWISE_tanh,
+    QDQ_ELEMENTWISE_erf,
+    QDQ_ELEMENTWISE_gelu_erf,
+    QDQ_ELEMENTWISE_gelu_tanh,
+    QDQ_ELEMENTWISE_exp_ort,
+    QDQ_ELEMENTWISE_sigmoid_ort,
+    QDQ_ELEMENTWISE_tanh_ort,
+    QDQ_ELEMENTWISE_erf_ort,
+    QDQ_ELEMENTWISE_gelu_erf_ort,
+    QDQ_ELEMENTWISE_gelu_tanh_ort,
+    QDQ_ELEMENTWISE_tanh_recurrent,
 };
 
 // The definition of each function, in double; elementary.h rounds it to float.
