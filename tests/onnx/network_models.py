@@ -201,6 +201,52 @@ def lstm_bits():
     keep("lstm_bits", model(nodes, [info("x", feeds["x"].shape)], outputs, known), feeds)
 
 
+def recurrent_bits():
+    """LSTM and GRU, equal in every bit: biases, states, lengths, clip, peepholes and other activations; NaN and infinities with
+    and without biases; weights that are packed, fed, and computed with more columns than a chunk."""
+    random = np.random.default_rng(43)
+    numbers = lambda *shape: (random.standard_normal(shape) * 0.7).astype(np.float32)
+    steps, batch, wide = 4, 3, 5
+    special = numbers(steps, batch, wide)
+    special.flat[[3, 20, 40]] = np.nan, np.inf, -np.inf
+    feeds = {"x": numbers(steps, batch, wide), "special": special, "one": numbers(steps, 1, 300), "lengths": np.array([2, 4, 1], np.int32), "pool": numbers(997)}
+    known, nodes, outputs = [longs("zero", 0)], [], []
+    three = {"activations": ["Tanh", "Sigmoid", "Sigmoid"]}
+    rows = [  # op, direction, x, hidden, weights, further inputs, attributes
+        ("LSTM", "bidirectional", "x", 19, "packed", "b lengths h c", {}), ("LSTM", "reverse", "x", 7, "packed", "b h c p", {"clip": 0.6}),
+        ("LSTM", "forward", "special", 5, "packed", "b", {}), ("LSTM", "reverse", "special", 5, "packed", "p", {"clip": 2.0}),
+        ("LSTM", "forward", "one", 6, "packed", "b", {"input_forget": 1}), ("LSTM", "forward", "x", 9, "fed", "lengths p", three),
+        ("LSTM", "forward", "one", 3, "fed", "b", {}), ("LSTM", "forward", "x", 130, "computed", "h", {}),
+        ("GRU", "bidirectional", "x", 19, "packed", "b lengths h", {}), ("GRU", "reverse", "x", 19, "packed", "b h", {"linear_before_reset": 1}),
+        ("GRU", "forward", "special", 5, "packed", "b", {}), ("GRU", "reverse", "special", 5, "packed", "", {"clip": 2.0, "linear_before_reset": 1}),
+        ("GRU", "forward", "one", 6, "packed", "b", {"clip": 0.7}), ("GRU", "forward", "x", 9, "fed", "lengths h", {"activations": ["Tanh", "Sigmoid"]}),
+        ("GRU", "forward", "one", 3, "fed", "b", {}), ("GRU", "forward", "x", 130, "computed", "h", {}),
+    ]  # fmt: skip
+    for i, (op, direction, x, hidden, weights, further, attrs) in enumerate(rows):
+        gates, both, many = {"GRU": 3, "LSTM": 4}[op], 1 + (direction == "bidirectional"), 1 if x == "one" else batch
+        shapes = {"w": (both, gates * hidden, feeds[x].shape[2]), "r": (both, gates * hidden, hidden), "b": (both, 2 * gates * hidden),
+                  "lengths": (), "h": (both, many, hidden), "c": (both, many, hidden), "p": (both, 3 * hidden)}  # fmt: skip
+        names = [f"{key}{i}" if key in f"w r {further}".split() else "" for key in shapes]
+        names[3] = "lengths" if "lengths" in further else ""
+        for name, shape in zip(names, shapes.values()):
+            if not name or name == "lengths":
+                continue
+            if weights == "computed" and name[0] in "wr":
+                count = int(np.prod(shape))
+                known += [longs(f"{name}/often", count // 997 + 1), longs(f"{name}/count", count), longs(f"{name}/shape", *shape)]
+                nodes += [N("Tile", ["pool", f"{name}/often"], [f"{name}/all"]), N("Slice", [f"{name}/all", "zero", f"{name}/count"], [f"{name}/some"]),
+                          N("Reshape", [f"{name}/some", f"{name}/shape"], [name])]  # fmt: skip
+            elif weights == "fed" and name[0] in "wr":
+                feeds[name] = numbers(*shape)
+            else:
+                known.append(constant(name, numbers(*shape)))
+        made = [f"y{i}", f"h/{i}", f"c/{i}"][: 2 + (op == "LSTM")]
+        nodes.append(N(op, [x, *names[: 5 + 2 * (op == "LSTM")]], made, hidden_size=hidden, direction=direction, **attrs))
+        outputs += [info(name, None) for name in made]
+    inputs = [info(name, a.shape, h.np_dtype_to_tensor_dtype(a.dtype)) for name, a in feeds.items()]
+    keep("recurrent_bits", model(nodes, inputs, outputs, known), feeds)
+
+
 def many_parts():
     """Concat of 65 and of 4,097 inputs, along the last and the first dim, and QLinearConcat of 65 parts."""
     random = np.random.default_rng(39)

@@ -3,6 +3,7 @@
 // x are one MatMul before the first step.
 #include "graph/formats/onnx/ops/onnx_recurrent.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -42,16 +43,10 @@ static qdq_value gates_of(const qdq_onnx_direction *d, qdq_value part, int64_t b
 // Returns the state before the first step: an input, transposed if the batch comes first, or zeros.
 static qdq_value initial(const qdq_onnx_direction *d, size_t input) {
     qdq_onnx_value *given = qdq_onnx_input(d->node, input);
-    if (!given) {
-        double *zeros = qdq_mempool_array(d->node->im->mempool, (size_t)d->hidden, sizeof *zeros);
-        qdq_onnx_value *none = zeros
-                                   ? qdq_onnx_list_value(d->node, "zeros", d->node->inputs[X]->elem,
-                                                         zeros, (size_t)d->hidden)
-                                   : NULL;
-        if (!none) return (qdq_value){0};
-        none->shape = (qdq_shape){3, {1, 1, d->hidden}};
-        return qdq_onnx_ref(d->node, none);
-    }
+    qdq_shape x = d->node->inputs[X]->shape;
+    int64_t dims[] = {1, x.dims[d->batch_first ? 0 : 1], d->hidden};
+    const qdq_onnx_term none = {.name = "dims", .ints = {dims, 3}};
+    if (!given) return qdq_onnx_compute(d, "zeros = Expand(0, shape: dims)", &none, 1);
     const qdq_onnx_term terms[] = {{.name = "all", .input = given}};
     return qdq_onnx_compute(d,
                             d->batch_first
@@ -95,30 +90,42 @@ static void set_recurrence(qdq_onnx_direction *d) {
     if (most < d->gates) d->r_last = qdq_onnx_rows_of(d, R, most, d->gates);
 }
 
-// Sets both biases: B has the bias of W, then the bias of R. Returns the first; id 0 without B.
-static qdq_value set_biases(qdq_onnx_direction *d) {
-    if (!qdq_onnx_input(d->node, B)) return (qdq_value){0};
+// Returns the sum of the biases of W and R for gates begin to end.
+static qdq_value bias_of(const qdq_onnx_direction *d, qdq_value part, int64_t begin, int64_t end) {
+    int64_t behind = d->gates;  // B has the bias of W, then the bias of R
+    const qdq_onnx_term terms[] = {
+        {.name = "wb", .value = gates_of(d, part, begin, end)},
+        {.name = "rb", .value = gates_of(d, part, behind + begin, behind + end)}};
+    return qdq_onnx_compute(d, "bias = Add(wb, rb)", terms, 2);
+}
+
+static void set_biases(qdq_onnx_direction *d) {
+    bool linear = qdq_onnx_int(d->node, "linear_before_reset", 0) != 0;
     int64_t gates = d->gates, most = d->kind == QDQ_ONNX_GRU ? gates - 1 : gates;
+    if (!qdq_onnx_input(d->node, B)) return;
     qdq_value part = qdq_onnx_part_of(d, B);
-    d->rb = gates_of(d, part, gates, gates + most);
-    if (most < gates) d->rb_last = gates_of(d, part, gates + most, 2 * gates);
-    return gates_of(d, part, 0, gates);
+    bool peeps = d->kind == QDQ_ONNX_LSTM && qdq_onnx_input(d->node, PEEPHOLES);
+    for (int i = 0; peeps && i < QDQ_ONNX_MOST_GATES; i++)
+        d->gate_bias[i] = bias_of(d, part, i, i + 1);
+    if (!peeps) d->bias = bias_of(d, part, 0, most);
+    if (most == gates) return;
+    d->last_bias = linear ? gates_of(d, part, most, gates) : bias_of(d, part, most, gates);
+    if (linear) d->rb_last = gates_of(d, part, gates + most, 2 * gates);
 }
 
 static void prepare(qdq_onnx_direction *d, qdq_value x) {
-    qdq_value bias = set_biases(d);
+    set_biases(d);
     qdq_value w = d->quantized ? (qdq_value){0} : qdq_onnx_rows_of(d, W, 0, d->gates);
     const qdq_onnx_codes codes =
         d->quantized ? codes_of(d, W, W_SCALE) : (qdq_onnx_codes){{0}, {0}, {0}};
     const qdq_onnx_term terms[] = {
         {.name = "x", .value = x},
         {.name = "w", .value = w},
-        {.name = "wb", .value = bias},
+        {.name = "wb", .value = d->kind == QDQ_ONNX_RNN ? d->bias : (qdq_value){0}},
         {.name = "product",
          .value = d->quantized ? qdq_onnx_dynamic_product(d, x, &codes) : (qdq_value){0}}};
     d->xw = qdq_onnx_compute(
-        d, d->quantized ? "xw = Add(product, wb?)" : "xw = Add(MatMul(x, w, transpose_b: 1), wb?)",
-        terms, 4);
+        d, d->quantized ? "xw = product" : "xw = MatMul(x, w, wb?, transpose_b: 1)", terms, 4);
     set_recurrence(d);
     d->h = initial(d, INITIAL_H);
     if (d->kind != QDQ_ONNX_LSTM) return;
@@ -278,6 +285,16 @@ static bool read_activations(qdq_onnx_direction *d, size_t directions) {
     return true;
 }
 
+// True if an activation may differ at an infinity and at FLT_MAX, to which ONNX Runtime clips the
+// gates of LSTM and GRU.
+static bool tells_infinity(const qdq_onnx_direction *d) {
+    bool tells = false;
+    for (int i = 0; i <= (int)d->kind; i++)
+        tells |= strcmp(d->activations[i].formula, "Sigmoid(%)") != 0 &&
+                 strcmp(d->activations[i].formula, "Tanh(%)") != 0;
+    return tells && d->kind != QDQ_ONNX_RNN;
+}
+
 // Lengths of sequences as [1, batch, 1]; none if all are known to be as long as x.
 static bool read_lengths(qdq_onnx_direction *all, size_t count, int64_t steps) {
     qdq_onnx_node *node = all[0].node;
@@ -355,8 +372,10 @@ static bool read_directions(qdq_onnx_node *node, const qdq_onnx_op *row, qdq_onn
                                       .clip = qdq_onnx_float(node, "clip", 0),
                                       .quantized = strcmp(row->name, "DynamicQuantizeLSTM") == 0};
         all[k].clips = all[k].clip > 0.0;
+        if (!all[k].clips) all[k].clip = (double)FLT_MAX;
         if (!read_shapes(&all[k], (int64_t)count) || !read_activations(&all[k], count))
             return false;
+        all[k].clips |= tells_infinity(&all[k]);
     }
     return read_lengths(all, count, steps);
 }

@@ -8,7 +8,7 @@
 
 #include "graph/formats/onnx/ops/onnx_formula.h"
 
-enum { QDQ_ONNX_MOST_ACTIVATIONS = 3 };
+enum { QDQ_ONNX_MOST_ACTIVATIONS = 3, QDQ_ONNX_MOST_GATES = 4 };
 
 typedef enum { QDQ_ONNX_RNN, QDQ_ONNX_GRU, QDQ_ONNX_LSTM } qdq_onnx_recurrence;
 
@@ -32,19 +32,23 @@ typedef struct qdq_onnx_direction {
     qdq_onnx_recurrence kind;
     int64_t at, gates, hidden, steps;
     bool reverse, batch_first, clips, quantized;
-    double clip;
+    double clip;  // FLT_MAX unless it clips
     qdq_onnx_activation activations[QDQ_ONNX_MOST_ACTIVATIONS];
-    qdq_value lengths;                 // of the sequences, [1, batch, 1]; id 0: all are full
-    qdq_value xw;                      // x * W + its bias, of all steps
-    qdq_onnx_codes quantized_r;        // instead of r, if the node is quantized
-    qdq_value r, rb, r_last, rb_last;  // `last`: of GRU's third gate, which r and rb then lack
-    qdq_value peephole[3];             // of the gates i, o, f; id 0: none
-    qdq_value h, c;                    // the state
+    qdq_value lengths;           // of the sequences, [1, batch, 1]; id 0: all are full
+    qdq_value xw;                // x * W of all steps, in RNN with the bias
+    qdq_onnx_codes quantized_r;  // instead of r, if the node is quantized
+    qdq_value r, r_last;         // `last`: of GRU's third gate, which r and bias then lack
+    // Sums of the biases of W and R; id 0: none. In GRU with linear_before_reset, last_bias is the
+    // bias of W alone, and rb_last that of R.
+    qdq_value bias, last_bias, rb_last;
+    qdq_value gate_bias[QDQ_ONNX_MOST_GATES];  // parts of `bias`, if peepholes are added first
+    qdq_value peephole[3];                     // of the gates i, o, f; id 0: none
+    qdq_value h, c;                            // the state
 } qdq_onnx_direction;
 
 // Returns the value of a formula that may use the values of a direction, `more`, the activations
-// $0, $1 and $2, @, which clips a gate if peepholes are added to it first, and these lists: `g0` to
-// `g4`, where gates begin and end; `this` and `next`, which direction.
+// $0, $1 and $2, and these lists: `g0` to `g4`, where gates begin and end; `this` and `next`, which
+// direction.
 qdq_value qdq_onnx_compute(const qdq_onnx_direction *d, const char *text, const qdq_onnx_term *more,
                            size_t count);
 

@@ -9,9 +9,6 @@ enum { MOST_TEXT = 1024, MOST_STEP_TERMS = 28 };
 
 //---- Formulas ---------------------------------------------------------------
 
-// Gates are clipped after peepholes are added to them.
-static bool clips_gates(const qdq_onnx_direction *d) { return d->clips && d->peephole[0].id; }
-
 typedef struct expansion {
     char *data;
     size_t n;
@@ -30,20 +27,16 @@ static const char *end_of(const char *at) {
     return at;
 }
 
-// Copies a formula with $0(...), $1(...), $2(...) and @(...) replaced by the formulas that they
-// stand for. These are constants of this program, so the depth is bounded.
+// Copies a formula with $0(...), $1(...) and $2(...) replaced by the formulas that they stand for.
+// These are constants of this program, so the depth is bounded.
 static void expand(const qdq_onnx_direction *d, const char *from, const char *end, expansion *out) {
     for (; from < end; from++) {
-        if (*from != '$' && *from != '@') {
+        if (*from != '$') {
             put(out, *from);
             continue;
         }
-        const char *formula = clips_gates(d) ? "Minimum(Maximum(%, low), clip)" : "%";
-        char place = '0';
-        if (*from == '$') {
-            place = *++from;
-            formula = d->activations[place - '0'].formula;
-        }
+        char place = *++from;
+        const char *formula = d->activations[place - '0'].formula;
         const char *operand = from + 2, *last = end_of(operand);
         for (; *formula; formula++) {
             if (*formula == '%')
@@ -65,13 +58,12 @@ qdq_value qdq_onnx_compute(const qdq_onnx_direction *d, const char *text, const 
         {"alpha0", "beta0"}, {"alpha1", "beta1"}, {"alpha2", "beta2"}};
     char expanded[MOST_TEXT];
     qdq_onnx_term terms[MOST_STEP_TERMS] = {
-        {.name = "this", .ints = {&this, 1}},  {.name = "next", .ints = {&next, 1}},
-        {.name = "rows", .ints = {rows, 2}},   {.name = "clip", .number = d->clip},
-        {.name = "low", .number = -d->clip},   {.name = "h", .value = d->h},
-        {.name = "c", .value = d->c},          {.name = "r", .value = d->r},
-        {.name = "rb", .value = d->rb},        {.name = "last", .value = d->r_last},
-        {.name = "lastb", .value = d->rb_last}};
-    size_t n = 11;
+        {.name = "this", .ints = {&this, 1}}, {.name = "next", .ints = {&next, 1}},
+        {.name = "rows", .ints = {rows, 2}},  {.name = "clip", .number = d->clip},
+        {.name = "low", .number = -d->clip},  {.name = "h", .value = d->h},
+        {.name = "c", .value = d->c},         {.name = "r", .value = d->r},
+        {.name = "last", .value = d->r_last}, {.name = "lastb", .value = d->rb_last}};
+    size_t n = 10;
     for (int i = 0; i < 5; i++) {
         at[i] = i * d->hidden;
         terms[n++] = (qdq_onnx_term){.name = ends[i], .ints = {&at[i], 1}};
@@ -115,18 +107,15 @@ qdq_value qdq_onnx_rows_of(const qdq_onnx_direction *d, size_t input, int64_t be
 
 //---- Steps ------------------------------------------------------------------
 
-static qdq_value clipped(const qdq_onnx_direction *d, qdq_value value) {
-    const qdq_onnx_term terms[] = {{.name = "gate", .value = value}};
-    return d->clips && !clips_gates(d)
-               ? qdq_onnx_compute(d, "clipped = Minimum(Maximum(gate, low), clip)", terms, 1)
-               : value;
-}
-
-// Returns a gate's product with a peephole; id 0: it has none.
-static qdq_value peek(const qdq_onnx_direction *d, int gate) {
-    const qdq_onnx_term terms[] = {{.name = "p", .value = d->peephole[gate]}};
-    return d->peephole[gate].id ? qdq_onnx_compute(d, "peep = Multiply(c, p)", terms, 1)
-                                : (qdq_value){0};
+// Returns a sum plus its bias, clipped. With a bias, ONNX Runtime clips even without a clip, and
+// NaN becomes the upper bound.
+static qdq_value clipped(const qdq_onnx_direction *d, qdq_value sum, qdq_value bias) {
+    const qdq_onnx_term terms[] = {{.name = "sum", .value = sum}, {.name = "b", .value = bias}};
+    if (bias.id)
+        return qdq_onnx_compute(
+            d, "clipped = Clamp(Add(sum, b), min: low, max: clip, recurrent: 1)", terms, 2);
+    return d->clips ? qdq_onnx_compute(d, "clipped = Clamp(sum, min: low, max: clip)", terms, 1)
+                    : sum;
 }
 
 qdq_value qdq_onnx_dynamic_product(const qdq_onnx_direction *d, qdq_value a,
@@ -151,71 +140,103 @@ qdq_value qdq_onnx_dynamic_product(const qdq_onnx_direction *d, qdq_value a,
                             terms, 6);
 }
 
-// Returns the product of the state and R.
-static qdq_value recur(const qdq_onnx_direction *d) {
-    return d->quantized ? qdq_onnx_dynamic_product(d, d->h, &d->quantized_r)
-                        : qdq_onnx_compute(d, "product = MatMul(h, r, transpose_b: 1)", NULL, 0);
+// Returns x * W of a step plus the product of the state and R.
+static qdq_value recur(const qdq_onnx_direction *d, qdq_value x) {
+    qdq_onnx_term terms[2] = {{.name = "xt", .value = x}};
+    if (!d->quantized)
+        return qdq_onnx_compute(d, "sum = MatMul(h, r, xt, transpose_b: 1)", terms, 1);
+    terms[1] =
+        (qdq_onnx_term){.name = "hr", .value = qdq_onnx_dynamic_product(d, d->h, &d->quantized_r)};
+    return qdq_onnx_compute(d, "sum = Add(xt, hr)", terms, 2);
+}
+
+// Returns a gate of LSTM, with its peephole; -1: it has none. Sums have their bias unless there are
+// peepholes.
+static qdq_value gate_of(const qdq_onnx_direction *d, qdq_value sums, int gate, int peephole) {
+    int64_t from = gate * d->hidden, to = from + d->hidden;
+    qdq_onnx_term terms[] = {
+        {.name = "sums", .value = sums},
+        {.name = "from", .ints = {&from, 1}},
+        {.name = "to", .ints = {&to, 1}},
+        {.name = "p", .value = peephole < 0 ? (qdq_value){0} : d->peephole[peephole]}};
+    qdq_value part =
+        qdq_onnx_compute(d, "part = Slice(sums, starts: from, ends: to, axes: [2])", terms, 3);
+    if (d->peephole[0].id) {
+        terms[0].value = part;
+        if (peephole >= 0) part = qdq_onnx_compute(d, "part = Add(sums, Multiply(c, p))", terms, 4);
+        part = clipped(d, part, d->gate_bias[gate]);
+    }
+    terms[0].value = part;
+    return qdq_onnx_compute(d, gate == 3 ? "gate = $1(sums)" : "gate = $0(sums)", terms, 1);
 }
 
 // Gates: i, o, f, c.
 static void step_lstm(qdq_onnx_direction *d, qdq_value x, bool input_forget) {
-    qdq_onnx_term terms[4] = {{.name = "xt", .value = x}, {.name = "hr", .value = recur(d)}};
-    qdq_value sum = qdq_onnx_compute(d, "sum = Add(xt, Add(hr, rb?))", terms, 2);
-    terms[0] = (qdq_onnx_term){.name = "sum", .value = clipped(d, sum)};
-    terms[1] = (qdq_onnx_term){.name = "p", .value = peek(d, 0)};
-    terms[1].value = qdq_onnx_compute(
-        d, "i = $0(@(Add(Slice(sum, starts: g0, ends: g1, axes: [2]), p?)))", terms, 2);
-    terms[1].name = "i";
-    terms[2] = (qdq_onnx_term){.name = "p", .value = peek(d, 2)};
-    terms[2].value =
-        input_forget
-            ? qdq_onnx_compute(d, "f = Subtract(1, i)", terms, 2)
-            : qdq_onnx_compute(d, "f = $0(@(Add(Slice(sum, starts: g2, ends: g3, axes: [2]), p?)))",
-                               terms, 3);
-    terms[2].name = "f";
-    d->c = qdq_onnx_compute(
-        d,
-        "cell = Add(Multiply(f, c), Multiply(i, $1(@(Slice(sum, starts: g3, ends: g4, "
-        "axes: [2])))))",
-        terms, 3);
-    terms[1] = (qdq_onnx_term){.name = "p", .value = peek(d, 1)};
-    d->h = qdq_onnx_compute(
-        d,
-        "hidden = Multiply($0(@(Add(Slice(sum, starts: g1, ends: g2, axes: [2]), p?))), "
-        "$2(c))",
-        terms, 2);
+    qdq_value sums = recur(d, x);
+    if (!d->peephole[0].id) sums = clipped(d, sums, d->bias);
+    qdq_onnx_term terms[3] = {{.name = "i", .value = gate_of(d, sums, 0, 0)}};
+    terms[1].value =
+        input_forget ? qdq_onnx_compute(d, "f = Subtract(1, i)", terms, 1) : gate_of(d, sums, 2, 2);
+    terms[1].name = "f";
+    terms[2] = (qdq_onnx_term){.name = "new", .value = gate_of(d, sums, 3, -1)};
+    d->c = qdq_onnx_compute(d, "cell = Add(Multiply(f, c), Multiply(i, new))", terms, 3);
+    terms[0] = (qdq_onnx_term){.name = "o", .value = gate_of(d, sums, 1, 1)};
+    d->h = qdq_onnx_compute(d, "hidden = Multiply(o, $2(c))", terms, 1);
+}
+
+// True if an activation of float32 has a formula.
+static bool is_function(const qdq_onnx_direction *d, int activation, const char *formula) {
+    return d->node->inputs[0]->elem == ONNX_FLOAT &&
+           strcmp(d->activations[activation].formula, formula) == 0;
+}
+
+// Returns the reset gate, which ONNX Runtime, like the new state, computes by its second tanh.
+static qdq_value reset_gate(const qdq_onnx_direction *d, const qdq_onnx_term *sum) {
+    qdq_onnx_term part = {.name = "sum", .value = sum->value};
+    part.value =
+        qdq_onnx_compute(d, "part = Slice(sum, starts: g1, ends: g2, axes: [2])", &part, 1);
+    const char *formula = "reset = $0(sum)";
+    if (is_function(d, 0, "Sigmoid(%)"))
+        formula = "reset = Multiply(Add(Tanh(Multiply(sum, 0.5), recurrent: 1), 1), 0.5)";
+    else if (is_function(d, 0, "Tanh(%)"))
+        formula = "reset = Tanh(sum, recurrent: 1)";
+    return qdq_onnx_compute(d, formula, &part, 1);
 }
 
 // Gates: z, r, h.
 static void step_gru(qdq_onnx_direction *d, qdq_value x, bool linear_before_reset) {
-    qdq_onnx_term terms[3] = {{.name = "xt", .value = x}};
-    qdq_value sum = qdq_onnx_compute(d,
-                                     "sum = Add(Slice(xt, starts: g0, ends: g2, axes: [2]), "
-                                     "Add(MatMul(h, r, transpose_b: 1), rb?))",
-                                     terms, 1);
-    terms[1] = (qdq_onnx_term){.name = "sum", .value = clipped(d, sum)};
-    terms[1].value = qdq_onnx_compute(d, "zr = $0(sum)", terms, 2);
-    terms[1].name = "zr";
-    terms[2].value = qdq_onnx_compute(
+    qdq_onnx_term terms[4] = {{.name = "xt", .value = x}};
+    qdq_value zr = qdq_onnx_compute(
+        d, "zr = MatMul(h, r, Slice(xt, starts: g0, ends: g2, axes: [2]), transpose_b: 1)", terms,
+        1);
+    terms[1] = (qdq_onnx_term){.name = "zr", .value = clipped(d, zr, d->bias)};
+    terms[2] = (qdq_onnx_term){.name = "reset", .value = reset_gate(d, &terms[1])};
+    qdq_value new = qdq_onnx_compute(
         d,
         linear_before_reset
-            ? "new = Add(Slice(xt, starts: g2, ends: g3, axes: [2]), Multiply(Slice(zr, starts: "
-              "g1, ends: g2, axes: [2]), Add(MatMul(h, last, transpose_b: 1), lastb?)))"
-            : "new = Add(Slice(xt, starts: g2, ends: g3, axes: [2]), Add(MatMul(Multiply(Slice(zr, "
-              "starts: g1, ends: g2, axes: [2]), h), last, transpose_b: 1), lastb?))",
-        terms, 2);
-    terms[2] = (qdq_onnx_term){.name = "new", .value = clipped(d, terms[2].value)};
-    d->h = qdq_onnx_compute(d,
-                            "z = Slice(zr, starts: g0, ends: g1, axes: [2]); hidden = "
-                            "Add(Multiply(Subtract(1, z), $1(new)), Multiply(z, h))",
-                            terms, 3);
+            ? "new = Add(Slice(xt, starts: g2, ends: g3, axes: [2]), Multiply(reset, MatMul(h, "
+              "last, lastb?, transpose_b: 1)))"
+            : "new = MatMul(Multiply(reset, h), last, Slice(xt, starts: g2, ends: g3, axes: [2]), "
+              "transpose_b: 1)",
+        terms, 3);
+    terms[3] = (qdq_onnx_term){.name = "new", .value = clipped(d, new, d->last_bias)};
+    const char *formula = "hidden = Add(Multiply(Subtract(1, z), $1(new)), Multiply(z, h))";
+    if (is_function(d, 1, "Tanh(%)"))
+        formula = "hidden = Add(Multiply(Subtract(1, z), Tanh(new, recurrent: 1)), Multiply(z, h))";
+    else if (is_function(d, 1, "Sigmoid(%)"))
+        formula =
+            "hidden = Add(Multiply(Multiply(Subtract(1, z), 0.5), Add(Tanh(Multiply(new, 0.5), "
+            "recurrent: 1), 1)), Multiply(z, h))";
+    qdq_value z =
+        qdq_onnx_compute(d, "z = $0(Slice(zr, starts: g0, ends: g1, axes: [2]))", terms, 2);
+    terms[0] = (qdq_onnx_term){.name = "z", .value = z};
+    d->h = qdq_onnx_compute(d, formula, terms, 4);
 }
 
 static void step_rnn(qdq_onnx_direction *d, qdq_value x) {
     qdq_onnx_term terms[] = {{.name = "xt", .value = x}};
-    qdq_value sum =
-        qdq_onnx_compute(d, "sum = Add(xt, Add(MatMul(h, r, transpose_b: 1), rb?))", terms, 1);
-    terms[0] = (qdq_onnx_term){.name = "sum", .value = clipped(d, sum)};
+    qdq_value sum = qdq_onnx_compute(d, "sum = Add(xt, MatMul(h, r, transpose_b: 1))", terms, 1);
+    terms[0] = (qdq_onnx_term){.name = "sum", .value = clipped(d, sum, (qdq_value){0})};
     d->h = qdq_onnx_compute(d, "hidden = $0(sum)", terms, 1);
 }
 

@@ -58,16 +58,6 @@ void qdq_onnx_write_square(qdq_onnx_writer *w, const char *name) {
     qdq_onnx_yield(w, n, 0);
 }
 
-void qdq_onnx_write_clamp(qdq_onnx_writer *w, const char *name) {
-    qdq_type scalar = {qdq_onnx_at_port(w, "x")->type.dtype, {0}};
-    double least = qdq_onnx_given_real(w, "min", 0), most = qdq_onnx_given_real(w, "max", 0);
-    qdq_onnx_new_node *n = qdq_onnx_emit(w, name, 13, NULL);
-    qdq_onnx_add_port(w, n, "x");
-    qdq_onnx_add_input(w, n, qdq_onnx_new_fill(w, "min", scalar, least));
-    qdq_onnx_add_input(w, n, qdq_onnx_new_fill(w, "max", scalar, most));
-    qdq_onnx_yield(w, n, 0);
-}
-
 void qdq_onnx_write_gelu(qdq_onnx_writer *w, const char *name) {
     bool tanh = strcmp(qdq_onnx_given_word(w, "mode"), "gelu_tanh") == 0;
     qdq_onnx_new_node *n = qdq_onnx_emit(w, name, 20, NULL);
@@ -194,10 +184,16 @@ static void write_gemm(qdq_onnx_writer *w, bool turn_a, bool turn_b) {
     bool matrix = a.rank == 2;
     for (int i = 0; i + 1 < a.rank; i++) rows.dims[0] *= a.dims[i];
     if (!matrix) left = qdq_onnx_with_shape(w, left, "rows", rows);
+    const qdq_graph_value *added = qdq_onnx_at_port(w, "bias");
+    const char *bias = added ? qdq_onnx_port_name(w, "bias") : NULL;
+    if (added && added->type.shape.rank > 2) {
+        qdq_shape all = {2, {rows.dims[0], y.dims[y.rank - 1]}};
+        bias = qdq_onnx_with_shape(w, bias, "bias", all);
+    }
     qdq_onnx_new_node *n = qdq_onnx_emit(w, "Gemm", 13, matrix ? NULL : "product");
     qdq_onnx_add_input(w, n, left);
     qdq_onnx_add_port(w, n, "b");
-    if (qdq_onnx_at_port(w, "bias")) qdq_onnx_add_port(w, n, "bias");
+    if (bias) qdq_onnx_add_input(w, n, bias);
     if (turn_a) qdq_onnx_add_int(w, n, "transA", 1);
     if (turn_b) qdq_onnx_add_int(w, n, "transB", 1);
     if (!matrix) {
@@ -212,12 +208,13 @@ static void write_gemm(qdq_onnx_writer *w, bool turn_a, bool turn_b) {
 }
 
 // True if Gemm computes the node: a product with one matrix b, and a bias that is broadcast to
-// rows.
-static bool is_gemm(const qdq_graph_value *a, const qdq_graph_value *b, const qdq_graph_value *bias,
-                    bool turn_a) {
+// rows, or has the shape of the result.
+static bool is_gemm(const qdq_onnx_writer *w, const qdq_graph_value *a, const qdq_graph_value *b,
+                    const qdq_graph_value *bias, bool turn_a) {
     if (b->type.shape.rank != 2) return false;
     if (a->type.shape.rank == 2) return !bias || bias->type.shape.rank <= 2;
-    return !turn_a && (!bias || bias->type.shape.rank <= 1);
+    return !turn_a && (!bias || bias->type.shape.rank <= 1 ||
+                       qdq_shape_equal(bias->type.shape, qdq_onnx_result_type(w).shape));
 }
 
 void qdq_onnx_write_matmul(qdq_onnx_writer *w, const char *name) {
@@ -231,7 +228,7 @@ void qdq_onnx_write_matmul(qdq_onnx_writer *w, const char *name) {
         qdq_onnx_cannot(w, NULL, "has operands of two dtypes", "one dtype", "cast one of them");
         return;
     }
-    if ((bias || turn_a || turn_b) && is_gemm(a, b, bias, turn_a)) {
+    if ((bias || turn_a || turn_b) && is_gemm(w, a, b, bias, turn_a)) {
         write_gemm(w, turn_a, turn_b);
         return;
     }

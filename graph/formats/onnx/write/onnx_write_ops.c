@@ -29,6 +29,7 @@ static const struct {
     {"QLinearSoftmax", qdq_onnx_write_qlinear_softmax},
     {"Square", qdq_onnx_write_square},
     {"Clamp", qdq_onnx_write_clamp},
+    {"Tanh", qdq_onnx_write_tanh},
     {"GELU", qdq_onnx_write_gelu},
     {"Pow", qdq_onnx_write_pow},
     {"Mod", qdq_onnx_write_mod},
