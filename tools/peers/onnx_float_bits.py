@@ -38,11 +38,12 @@ def with_special(array):
 class Case:
     def __init__(self, op, inputs, constants=(), opset=22, **attrs):
         self.op, self.opset, self.attrs = op, opset, attrs
-        self.inputs = {f"i{n}": a for n, a in enumerate(inputs)}
-        self.feeds = {k: a for n, (k, a) in enumerate(self.inputs.items()) if n not in constants}
+        self.ports = [f"i{n}" if a is not None else "" for n, a in enumerate(inputs)]
+        self.inputs = {f"i{n}": a for n, a in enumerate(inputs) if a is not None}
+        self.feeds = {k: a for k, a in self.inputs.items() if int(k[1:]) not in constants}
 
     def model(self):
-        node = helper.make_node(self.op, list(self.inputs), ["y"], **self.attrs)
+        node = helper.make_node(self.op, self.ports, ["y"], **self.attrs)
         feeds = [helper.make_tensor_value_info(k, TensorProto.FLOAT, a.shape) for k, a in self.feeds.items()]
         known = [numpy_helper.from_array(a, k) for k, a in self.inputs.items() if k not in self.feeds]
         y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
@@ -178,6 +179,27 @@ def softmax():
         yield Case("Softmax", [with_special(x) if spread == 60 else x], axis=axis)
 
 
+def recurrent(op):
+    gates = {"LSTM": 4, "GRU": 3}[op]
+
+    def cases():
+        sizes = ((7, 1, 5, 16), (3, 4, 290, 33), (5, 2, 9, 64), (2, 3, 20, 300), (4, 1, 300, 257), (9, 5, 3, 1))  # steps, batch, x, hidden
+        for (steps, batch, wide, hidden), direction, bias, known, form in itertools.product(sizes, ("forward", "bidirectional"), (0, 1), ((), (1, 2)), (0, 1, 2)):
+            both = 1 + (direction == "bidirectional")
+            x, w, r = some(steps, batch, wide), some(both, gates * hidden, wide) / 4, some(both, gates * hidden, hidden) / 4
+            inputs = [with_special(x) if form == 2 else x, w, r, some(both, 2 * gates * hidden) if bias else None, None, some(both, batch, hidden)]
+            attrs = {"linear_before_reset": form % 2} if op == "GRU" else {"input_forget": form % 2}
+            if op == "LSTM":
+                inputs += [some(both, batch, hidden), some(both, 3 * hidden) if form else None]
+            if form == 1:
+                attrs["clip"] = 1.5
+            while inputs[-1] is None:
+                inputs.pop()
+            yield Case(op, inputs, known, direction=direction, hidden_size=hidden, **attrs)
+
+    return cases
+
+
 def functions(op, opset=22, **attrs):
     def cases():
         yield Case(op, [np.concatenate([points(20), points(105), points(4)])], opset=opset, **attrs)
@@ -185,7 +207,7 @@ def functions(op, opset=22, **attrs):
     return cases
 
 
-OPS = {"MatMul": matmul, "Gemm": gemm, "Conv": conv, "ConvTranspose": conv_transpose, "AveragePool": windows, "GlobalAveragePool": means, "ReduceSum": sums("ReduceSum"), "ReduceMean": sums("ReduceMean"), "LayerNormalization": layer_norms, "Softmax": softmax, "BatchNormalization": norms, "HardSwish": hard_swish,
+OPS = {"MatMul": matmul, "Gemm": gemm, "Conv": conv, "ConvTranspose": conv_transpose, "AveragePool": windows, "GlobalAveragePool": means, "ReduceSum": sums("ReduceSum"), "ReduceMean": sums("ReduceMean"), "LayerNormalization": layer_norms, "Softmax": softmax, "LSTM": recurrent("LSTM"), "GRU": recurrent("GRU"), "BatchNormalization": norms, "HardSwish": hard_swish,
        "HardSigmoid": hard_sigmoid, **{op: functions(op) for op in ("Relu", "Sigmoid", "Tanh", "Exp", "Erf", "Gelu")}, "Gelu by tanh": functions("Gelu", approximate="tanh")}  # fmt: skip
 
 

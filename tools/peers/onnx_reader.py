@@ -32,6 +32,7 @@ from onnx_attention_cases import ATTENTION
 from onnx_cases import CASES, EXACT
 from onnx_index_cases import READ
 from onnx_quantized import NETWORKS, QUANTIZES, QUANTIZING
+from onnx_recurrent_cases import RECURRENT
 from onnx_window_cases import PRODUCTS
 
 # A dtype of qdq: its word in .safetensors files, and what an element is there.
@@ -235,7 +236,7 @@ def main():
     options = parser.parse_args()
     logging.disable(logging.WARNING)
     total = collections.Counter()
-    kinds = {**CASES, **PRODUCTS, **QUANTIZING, **NETWORKS, **READ, **ATTENTION}
+    kinds = {**CASES, **PRODUCTS, **QUANTIZING, **NETWORKS, **READ, **ATTENTION, **RECURRENT}
     for number, (kind, make) in enumerate(kinds.items()):
         if options.only not in kind:
             continue

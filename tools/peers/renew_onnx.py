@@ -65,9 +65,10 @@ def models(args):
     from onnx_cases import CASES
     from onnx_index_cases import READ
     from onnx_quantized import NETWORKS, QUANTIZING
+    from onnx_recurrent_cases import RECURRENT
     from onnx_window_cases import PRODUCTS
 
-    kinds = {**CASES, **PRODUCTS, **QUANTIZING, **NETWORKS, **READ, **ATTENTION}
+    kinds = {**CASES, **PRODUCTS, **QUANTIZING, **NETWORKS, **READ, **ATTENTION, **RECURRENT}
     for number, (kind, make) in enumerate(kinds.items()):
         for i in range(args.count if args.only in kind else 0):
             case = make(numpy.random.default_rng([args.seed, number, i]))

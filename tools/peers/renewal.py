@@ -67,11 +67,9 @@ class Node:
 
     def reported(self, report):
         """What a report says of the node; a node that the target split or renamed counts by its op."""
-        found = [one for one in report.nodes if {one.original, one.node} & self.names]
-        if found:
-            return found
-        near = [one for one in report.nodes if any(one.node.startswith(f"{n}/") for n in self.names if n)]
-        return near or [one for one in report.nodes if one.op == self.op]
+        parts = tuple(f"{n}/" for n in self.names if n)
+        found = [one for one in report.nodes if {one.original, one.node} & self.names or one.node.startswith(parts)]
+        return found or [one for one in report.nodes if one.op == self.op]
 
 
 class Survey:
@@ -83,14 +81,16 @@ class Survey:
         self.rows = defaultdict(lambda: defaultdict(Row))
         self.folder = tempfile.TemporaryDirectory()
         self.work = Path(self.folder.name)
+        self.refusal = ""  # what qdq said when it refused a model last
 
     # ---- Running
 
     def of_qdq(self, path, feeds, target):
         """The results and the report; None for results if the target refuses the model."""
-        graph = self.qdq.load(path, target=target)
+        graph = self.qdq.load(path, target=target, shapes={k: list(v.shape) for k, v in feeds.items()})
         report = graph.check(target)
         if report.errors:
+            self.refusal = next(f.message for f in report if f.severity == "error")
             return None, report
         return graph.run(feeds, target=target), report
 
