@@ -50,6 +50,19 @@ class Results(unittest.TestCase):
                                *of_release(name))
                     self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
+    def close_nodes(self, name, target):
+        done = qdq("check", f"{name}.onnx", "--json", "--target", target)
+        nodes = json.loads(done.stdout)["bits"]["nodes"]
+        return [node for node in nodes if node["op"] in ("LSTM", "GRU") and node["bits"] not in ("exact", "read")]
+
+    def test_recurrent_ops_are_known_unless_an_activation_is_of_the_c_library(self):
+        for target in ("onnx", "onnx@1.31-vnni", "onnx@1.31-avx2", "ort", "ort@1.31-avx512"):
+            # The weights of these two are inputs, and they have one sequence.
+            self.assertEqual([node["node"] for node in self.close_nodes("recurrent_bits", target)], ["y6/xw", "y14/xw"])
+            # Four steps of Elu, ScaledTanh and Softplus.
+            self.assertEqual(len(self.close_nodes("sequences", target)), 12)
+        self.assertGreater(len(self.close_nodes("recurrent_bits", "onnx@1.32-neon")), 700)
+
     def test_the_text_of_onnx_divides_in_the_precision_that_is_asked_for(self):
         name = "division_precision"
         for words in ([], ["--isa", "portable"], ["--tiles"], ["--threads", 2]):

@@ -3,7 +3,10 @@
 // version. tools/peers/renew.py compares all ops with a release of ONNX Runtime.
 #include "graph/targets/onnx/onnx_evidence.h"
 
+#include <string.h>
+
 #include "graph/targets/target_ops.h"
+#include "include/qdq/ops/elementwise.h"
 #include "include/qdq/ops/spatial.h"
 #include "ops/reduce/reduced_dims.h"
 #include "runtime/base/words.h"
@@ -41,6 +44,42 @@ static bool is_nearest(const qdq_op_context *ctx) {
 
 static bool only_moves(const qdq_op_context *ctx) {
     return qdq_has_word(QDQ_MOVING_OPS, ctx->op->name);
+}
+
+//---- Recurrent ops ----------------------------------------------------------
+
+enum { A = 0, B = 1 };  // ports of MatMul
+
+static bool moves_or_compares(const qdq_op_context *ctx) {
+    return only_moves(ctx) || qdq_op_context_is(ctx, "Greater");
+}
+
+// ONNX Runtime packs weights that are initializers, and its optimizer may make those of constants
+// that are computed. A product of one row has another order: if all sequences have one step, also x
+// * W, which here has all rows of x.
+static bool has_known_order(const qdq_op_context *ctx) {
+    const qdq_operand *b = &ctx->inputs[B];
+    qdq_shape x = ctx->inputs[A].type.shape;
+    if (b->constant) return !b->maker.op;
+    return x.rank == 3 && (x.dims[0] == 1 || x.dims[1] > 1);
+}
+
+// The tanh within ScaledTanh is that of the C library.
+static bool is_tanh_of_runtime(const qdq_op_context *ctx) {
+    const qdq_tanh_attrs *a = ctx->attrs;
+    const qdq_op *maker = ctx->inputs[0].maker.op;
+    return a->recurrent == QDQ_TRUE || !maker || strcmp(maker->name, "Multiply") != 0;
+}
+
+// True for a node of a step that ONNX Runtime computes by the same operations. Not Relu, whose NaN
+// it makes 0 in one place, nor activations with an exponential.
+static bool is_known_step(const qdq_op_context *ctx) {
+    if (!qdq_is_float32(ctx)) return false;
+    if (qdq_op_context_is(ctx, "MatMul")) return has_known_order(ctx);
+    if (qdq_op_context_is(ctx, "Tanh")) return is_tanh_of_runtime(ctx);
+    return moves_or_compares(ctx) ||
+           qdq_has_word("Add Subtract Multiply Divide Abs Sigmoid LeakyReLU HardSigmoid Clamp",
+                        ctx->op->name);
 }
 
 //---- Rows -------------------------------------------------------------------
@@ -84,6 +123,9 @@ static bool only_moves(const qdq_op_context *ctx) {
     "MatMulInteger ConvInteger QLinearMatMul QLinearConv MatMulIntegerToFloat QGemm", \
         "integer products", ""
 #define QLINEAR_OPS QDQ_QLINEAR_OPS, "QLinear ops", ""
+#define RECURRENT_OPS           \
+    "LSTM GRU", "LSTM and GRU", \
+        "float32, W and R initializers or inputs, no Elu, Relu, ScaledTanh, Softplus"
 
 // clang-format off
 const qdq_evidence_row qdq_onnx_evidence[] = {
@@ -118,6 +160,11 @@ const qdq_evidence_row qdq_onnx_evidence[] = {
     QDQ_READ_IF(qdq_is_float32, "1.31-avx512 1.29-vnni 1.29-avx2 1.29-avx512 " NEW_X86, "SoftMax", "SoftMax", "float32", "ONNX Runtime's MLAS"),
     QDQ_READ_IF(adds_rows, "1.31-avx512 1.31-avx2 1.29-vnni 1.29-avx2 1.29-avx512 " NEW_X86, "AvgPool", "AvgPool", "float32, opset 19 or later", "ONNX Runtime's MLAS"),
     QDQ_READ_IF(is_no_image_mean, "1.31-avx512 1.31-avx2 1.29-vnni 1.29-avx2 1.29-avx512 " NEW_X86, "ReduceMean", "ReduceMean", "float32, not all positions of an image", "the kernels of 1.31-vnni"),
+
+    QDQ_RUN_IF(is_known_step, VNNI_CPUS, RECURRENT_OPS, VNNI, "1,900,000 elements", "2026-11-29"),
+    QDQ_RUN_IF(is_known_step, "1.31-avx2 1.32-avx2", RECURRENT_OPS, "ONNX Runtime 1.31.1 and 1.32.0 without optimizations on qemu 7.2 as Haswell", "8,485 recorded elements", "2026-11-29"),
+    QDQ_READ_IF(is_known_step, "1.31-avx512 1.32-avx512", RECURRENT_OPS, "the kernels of 1.31-vnni: no float op reads VNNI"),
+    QDQ_READ_IF(moves_or_compares, "", "LSTM GRU RNN DynamicQuantizeLSTM", "recurrent ops", "nodes that move or compare elements", "ONNX's operators: elements are not computed"),
 
     QDQ_RUN_IF(NULL, VNNI_CPUS, INTEGER_OPS, VNNI, "107,000 elements", "2026-11-29"),
     QDQ_RUN_IF(NULL, "1.31-avx2", INTEGER_OPS, PEER "qemu 7.2 as Haswell", "every code of the recorded models", "2026-11-24"),

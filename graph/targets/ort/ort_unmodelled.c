@@ -42,9 +42,7 @@ bool ort_match_transposes(const qdq_rewriter *r, qdq_match *m) {
 // Finds nodes that the reader adds for ops whose kernels have other formulas, and ReduceMean of the
 // spatial dims of images, which adds as GlobalAveragePool here.
 bool ort_match_other_bits(const qdq_rewriter *r, qdq_match *m) {
-    static const char *const ops[] = {"LSTM",
-                                      "DynamicQuantizeLSTM",
-                                      "GRU",
+    static const char *const ops[] = {"DynamicQuantizeLSTM",
                                       "RNN",
                                       "Softsign",
                                       "Mean",
