@@ -71,15 +71,14 @@ static bool is_tanh_of_runtime(const qdq_op_context *ctx) {
     return a->recurrent == QDQ_TRUE || !maker || strcmp(maker->name, "Multiply") != 0;
 }
 
-// True for a node of a step that ONNX Runtime computes by the same operations. Not Relu, whose NaN
-// it makes 0 in one place, nor activations with an exponential.
+// True for a node of a step that ONNX Runtime computes by the same operations. Not Relu and
+// HardSigmoid, which make 0 of NaN there, nor activations with an exponential.
 static bool is_known_step(const qdq_op_context *ctx) {
     if (!qdq_is_float32(ctx)) return false;
     if (qdq_op_context_is(ctx, "MatMul")) return has_known_order(ctx);
     if (qdq_op_context_is(ctx, "Tanh")) return is_tanh_of_runtime(ctx);
     return moves_or_compares(ctx) ||
-           qdq_has_word("Add Subtract Multiply Divide Abs Sigmoid LeakyReLU HardSigmoid Clamp",
-                        ctx->op->name);
+           qdq_has_word("Add Subtract Multiply Divide Abs Sigmoid LeakyReLU Clamp", ctx->op->name);
 }
 
 //---- Rows -------------------------------------------------------------------
@@ -125,7 +124,7 @@ static bool is_known_step(const qdq_op_context *ctx) {
 #define QLINEAR_OPS QDQ_QLINEAR_OPS, "QLinear ops", ""
 #define RECURRENT_OPS           \
     "LSTM GRU", "LSTM and GRU", \
-        "float32, W and R initializers or inputs, no Elu, Relu, ScaledTanh, Softplus"
+        "float32, W and R initializers or inputs, no Elu, HardSigmoid, Relu, ScaledTanh, Softplus"
 
 // clang-format off
 const qdq_evidence_row qdq_onnx_evidence[] = {
