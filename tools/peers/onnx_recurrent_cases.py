@@ -2,7 +2,7 @@
 """Small ONNX models of recurrent ops, with random sizes, inputs and attributes, for renew.py and onnx_reader.py."""
 
 import numpy as np
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 from onnx_cases import Case, build, either, floats
 
@@ -74,3 +74,36 @@ def recurrent(op):
 
 
 RECURRENT = {op: recurrent(op) for op in GATES}
+
+
+def computed(rng, case):
+    """The case with weights that are computed from constants, or with the batch before the steps."""
+    graph, feeds, form = case.model.graph, dict(case.feeds), int(rng.integers(5))
+    known, nodes = {t.name: numpy_helper.to_array(t) for t in graph.initializer}, []
+    for name in "wr" if "w" in known else "":
+        array, raw = known.pop(name), f"{name}/raw"
+        if form == 1:
+            known[raw] = np.ascontiguousarray(array.transpose(0, 2, 1))
+            nodes.append(helper.make_node("Transpose", [raw], [name], perm=[0, 2, 1]))
+        elif form == 2:
+            known |= {raw: np.clip(np.rint(array * 20), -128, 127).astype(np.int8), f"{name}/scale": np.float32(0.05)}
+            nodes.append(helper.make_node("DequantizeLinear", [raw, f"{name}/scale"], [name]))
+        elif form == 3:
+            known[raw] = array.astype(np.float16)
+            nodes.append(helper.make_node("Cast", [raw], [name], to=TensorProto.FLOAT))
+        else:
+            known[name] = array
+    if form == 4:
+        nodes.append(helper.make_node("Transpose", ["x"], ["x/steps"], perm=[1, 0, 2]))
+        graph.node[0].input[0] = "x/steps"
+        feeds["x"] = np.ascontiguousarray(feeds["x"].transpose(1, 0, 2))
+    outputs = dict.fromkeys((o.name for o in graph.output), TensorProto.FLOAT)
+    return Case(build([*nodes, *graph.node], feeds, known, outputs, 22), feeds)
+
+
+def deployed(seed, count):
+    """Names, models and inputs for an optimizer."""
+    for i in range(count):
+        rng, op = np.random.default_rng([seed, 43, i]), either(np.random.default_rng([seed, 44, i]), *GATES)
+        case = computed(rng, recurrent(op)(rng))
+        yield op, case.model, case.feeds

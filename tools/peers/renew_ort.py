@@ -46,6 +46,7 @@ def survey(args):
     import onnxruntime
     import ort_graphs
     import ort_session
+    from onnx_recurrent_cases import deployed as recurrent
 
     made = Optimized(args, f"ONNX Runtime {onnxruntime.__version__}")
     plain, deployed = (f"{name}@{args.release}-{args.cpu}" for name in ("onnx", "ort"))
@@ -54,6 +55,8 @@ def survey(args):
     for op, make in onnx_float_bits.OPS.items():
         for case in make() if args.only in op else ():
             made.compare_unoptimized(op, plain, onnx.load_from_string(case.model()), case.feeds, ort_session.run)
+    for kind, model, feeds in recurrent(args.seed, args.graphs // 5):
+        made.compare_optimized(kind, deployed, model, feeds)
     for index in range(args.graphs):
         builder, kind = ort_graphs.make(args.seed, index)
         made.compare_optimized(kind, deployed, builder.model(), builder.inputs)
