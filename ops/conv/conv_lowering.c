@@ -2,6 +2,8 @@
 // Lowers convolutions to products of matrices: sizes, strides and the offset of each k.
 #include "ops/conv/conv_lowering.h"
 
+#include <string.h>
+
 #include "ops/conv/panels/product_stage.h"
 #include "ops/gemm/pairs/pair_sums.h"
 #include "runtime/numerics/dtype.h"
@@ -66,13 +68,16 @@ qdq_conv *qdq_conv_new(const qdq_op_context *ctx, const qdq_conv_attrs *attrs,
 }
 
 // Orders k by taps first, so that more elements are neighbours. Only for sums of integers, which do
-// not depend on the order, and for sums of taps.
-static void put_taps_first(qdq_conv *c) {
+// not depend on the order, for sums of taps, and within blocks of channels.
+static void put_taps_first(qdq_conv *c, size_t block) {
     qdq_gemm_weights *w = &c->gemm.weights;
-    size_t tap_stride = w->tap_stride;
+    size_t tap_stride = w->tap_stride, blocks = block ? c->group_inputs / block : 0;
     c->taps_first = true;
-    w->taps = c->group_inputs;
+    c->block = w->taps = block;
     w->tap_stride = w->depth_stride, w->depth_stride = tap_stride;
+    if (block == c->group_inputs) return;
+    w->block = block * c->taps, w->block_stride = block * w->tap_stride;
+    w->whole = blocks * w->block, w->last_taps = c->group_inputs % block;
 }
 
 // Sets the offset of each k from the first element under a window, and how many are neighbours.
@@ -80,13 +85,16 @@ static bool set_offsets(qdq_conv *c, qdq_mempool *mempool) {
     size_t depth = c->gemm.depth, *offsets = qdq_mempool_array(mempool, depth, sizeof *offsets);
     if (!offsets) return false;
     for (size_t k = 0; k < depth; k++) {
-        size_t tap = c->taps_first ? k / c->group_inputs : k % c->taps;
-        offsets[k] = (c->taps_first ? k % c->group_inputs : k / c->taps) * c->channel_stride;
+        qdq_conv_block of = qdq_conv_block_of(c, k);
+        size_t tap = c->taps_first ? (k - of.k) / of.channels : k % c->taps;
+        size_t channel = c->taps_first ? of.channel + (k - of.k) % of.channels : k / c->taps;
+        offsets[k] = channel * c->channel_stride;
         for (int d = DIMS; d-- > 0; tap /= c->kernel[d])
             offsets[k] += tap % c->kernel[d] * c->dilation[d] * c->x_stride[d];
     }
     c->offsets = offsets;
     c->run = 1;
+    if (c->taps_first && c->group_inputs % c->block) return true;  // runs of two lengths
     while (c->run < depth && offsets[c->run] == offsets[0] + c->run) c->run++;
     return true;
 }
@@ -152,8 +160,27 @@ void qdq_conv_set_runtime_order(qdq_conv *c, bool initial) {
     });
 }
 
+void qdq_conv_set_block_order(qdq_conv *c, size_t block) {
+    if (block > c->group_inputs) block = c->group_inputs;
+    if (!block) block = 1;  // no channels
+    c->gemm.order = (qdq_gemm_order){.sums = QDQ_SUM_CHUNKS,
+                                     .chunk = block * c->taps,
+                                     .block = block > 1 && c->taps > 1 ? block : 0};
+}
+
+// A chain is one chunk of all k, which is added to the operand.
+void qdq_conv_begin_with(qdq_conv *c, size_t port) {
+    qdq_gemm *g = &c->gemm;
+    if (g->order.sums == QDQ_SUM_CHAIN)
+        g->order = (qdq_gemm_order){.sums = QDQ_SUM_CHUNKS, .chunk = g->depth ? g->depth : 1};
+    g->order.bias_first = true;
+    g->bias = (qdq_gemm_along){port, QDQ_FLOAT32, g->y.row_stride, g->y.column_stride, NULL};
+    memcpy(g->batches.bias, g->batches.y, sizeof g->batches.bias);
+}
+
 // True if lanes can add in the order of the product.
 static bool lanes_fit(const qdq_gemm *g) {
+    if (g->order.block || g->order.bias_first) return false;
     if (g->order.sums == QDQ_SUM_CHUNKS) return g->depth <= g->order.chunk;
     return g->order.sums != QDQ_SUM_EIGHTS;
 }
@@ -162,7 +189,7 @@ static bool lanes_fit(const qdq_gemm *g) {
 static bool choose_pair_sums(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *to) {
     qdq_gemm *g = &c->gemm;
     const qdq_gemm_weights before = g->weights;
-    if (g->pairs_saturate && g->a_dtype == QDQ_UINT8) put_taps_first(c);
+    if (g->pairs_saturate && g->a_dtype == QDQ_UINT8) put_taps_first(c, c->group_inputs);
     if (!qdq_pair_sums_choose(g, ctx, to)) return false;
     if (!qdq_gemm_saturates(g->kind)) c->taps_first = false, g->weights = before;
     return true;
@@ -178,7 +205,7 @@ static bool add_by_taps(qdq_conv *c, const qdq_op_context *ctx, const qdq_loweri
                         qdq_stage *stage, bool *done) {
     *done = c->gemm.order.by_taps;
     if (!*done) return true;
-    put_taps_first(c);
+    put_taps_first(c, c->group_inputs);
     return qdq_conv_taps_stage(c, ctx, to, stage);
 }
 
@@ -202,6 +229,10 @@ static bool run_rows(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering 
     qdq_gemm *g = &c->gemm;
     bool all, pixels = is_of_pixels(c, &all);
     *done = true;
+    if (g->order.block) {
+        put_taps_first(c, g->order.block);
+        if (!set_offsets(c, to->mempool)) return false;
+    }
     c->channels = !c->transposed && c->channel_stride == 1 && c->run == 1 && !c->taps_first &&
                   c->taps < g->depth / 4;
     if (pixels && all && c->channel_stride == 1) {
@@ -217,7 +248,7 @@ static bool reorder_integers(qdq_conv *c, const qdq_op_context *ctx, const qdq_l
     (void)ctx, (void)stage;
     *done = false;
     if (c->gemm.kind != QDQ_GEMM_INTEGERS || c->channel_stride != 1) return true;
-    put_taps_first(c);
+    put_taps_first(c, c->group_inputs);
     return set_offsets(c, to->mempool);
 }
 
@@ -241,7 +272,7 @@ bool qdq_conv_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *
                     qdq_stage *stage) {
     qdq_gemm *g = &c->gemm;
     if (!choose_pair_sums(c, ctx, to)) return false;
-    if (to->plain && g->order.by_taps) put_taps_first(c);
+    if (to->plain && g->order.by_taps) put_taps_first(c, c->group_inputs);
     if (!set_offsets(c, to->mempool)) return false;
     if (to->plain) {
         *stage = (qdq_stage){.params = c};

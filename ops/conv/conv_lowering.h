@@ -43,6 +43,8 @@ typedef struct qdq_conv_attrs {
     qdq_int groups;
     qdq_data_format format;
     bool transposed, spatial_last;  // of the weights
+    qdq_int channel_block;
+    bool addend;
 } qdq_conv_attrs;
 
 // False with findings if shapes and attributes do not go together. x and the weights are valid.
@@ -78,7 +80,8 @@ typedef struct qdq_conv {
     size_t stride[QDQ_MAX_SPATIAL], dilation[QDQ_MAX_SPATIAL], pad[QDQ_MAX_SPATIAL];
     size_t x_stride[QDQ_MAX_SPATIAL], channel_stride, taps;
     size_t groups, group_inputs, group_outputs;
-    bool taps_first;           // k is taps, then input channels
+    bool taps_first;           // k is blocks of input channels, then taps, then the channels
+    size_t block;              // with taps_first: channels of a block, the last may have fewer
     const size_t *offsets;     // from the first element under a window to each k; not transposed
     size_t run;                // k that are neighbours, from each multiple of it on
     bool positions, channels;  // are neighbours in memory, and copied together
@@ -100,6 +103,28 @@ qdq_conv *qdq_conv_new(const qdq_op_context *ctx, const qdq_conv_attrs *attrs,
 
 // Sizes and strides of the product.
 void qdq_conv_set_product(qdq_gemm *gemm, const qdq_op_context *ctx, const qdq_conv_sizes *sizes);
+
+// The k of a block of channels: the first of them, the first channel, and the number of channels.
+typedef struct qdq_conv_block {
+    size_t k, channel, channels;
+} qdq_conv_block;
+
+// Returns the block that k belongs to; all channels if k is not taps first.
+static inline qdq_conv_block qdq_conv_block_of(const qdq_conv *c, size_t k) {
+    qdq_conv_block of = {0, 0, c->group_inputs};
+    if (!c->taps_first || c->block == c->group_inputs) return of;
+    size_t number = k / (c->block * c->taps), left;
+    of.k = number * c->block * c->taps, of.channel = number * c->block;
+    left = c->group_inputs - of.channel;
+    of.channels = left < c->block ? left : c->block;
+    return of;
+}
+
+// Makes the product add the input channels of a block under all taps, and then the sums of blocks.
+void qdq_conv_set_block_order(qdq_conv *conv, size_t block);
+
+// Makes the sums begin with an operand of the shape of y.
+void qdq_conv_begin_with(qdq_conv *conv, size_t port);
 
 // Makes the product add in the order of ONNX Runtime. initial: the weights are a constant of the
 // graph.

@@ -3,7 +3,7 @@
 #include "include/qdq/ops/products.h"
 #include "ops/conv/conv_lowering.h"
 
-enum { X, WEIGHTS, BIAS };
+enum { X, WEIGHTS, BIAS, ADDEND };
 
 #define PORTS(attrs_type)                                                  \
     {"x", offsetof(attrs_type, x), false, QDQ_SET_FLOATS},                 \
@@ -43,9 +43,17 @@ static size_t lower_of(const qdq_op_context *ctx, const qdq_conv_attrs *attrs,
     const qdq_operand *w = &ctx->inputs[WEIGHTS];
     if (qdq_adds_as_runtime(ctx, to, X, WEIGHTS))
         qdq_conv_set_runtime_order(conv, w->constant && !w->maker.op);
+    if (attrs->channel_block.set != 0)
+        qdq_conv_set_block_order(conv, (size_t)attrs->channel_block.value);
     if (ctx->inputs[BIAS].given)
         conv->gemm.bias = (qdq_gemm_along){BIAS, ctx->inputs[BIAS].type.dtype, 0, 1, NULL};
+    if (attrs->addend) qdq_conv_begin_with(conv, ADDEND);
     return qdq_conv_stage(conv, ctx, to, &stages[0]) ? 1 : 0;
+}
+
+// True if the node names the order of its sums.
+static bool has_order(const qdq_conv_attrs *attrs) {
+    return attrs->channel_block.set != 0 || attrs->addend;
 }
 
 // Lanes have few weights, which are packed as floats, like the weights of transposed convolutions
@@ -56,7 +64,7 @@ static bool packs_weight_codes_of(const qdq_op_context *ctx, const qdq_conv_attr
     qdq_conv conv = {.groups = sizes.groups, .group_outputs = sizes.group_outputs};
     qdq_conv_set_product(&conv.gemm, ctx, &sizes);
     bool direct = attrs->transposed && conv.gemm.rows >= QDQ_CONV_PANELS_LEAST;
-    return !direct && !qdq_conv_has_lanes(&conv) &&
+    return !direct && !qdq_conv_has_lanes(&conv) && !has_order(attrs) &&
            qdq_gemm_takes_weight_codes(&conv.gemm, ctx->inputs[WEIGHTS].weight_codes);
 }
 
@@ -64,7 +72,7 @@ static bool packs_weight_codes_of(const qdq_op_context *ctx, const qdq_conv_attr
 static uint64_t accepts_quantized_of(const qdq_op_context *ctx, const qdq_conv_attrs *attrs,
                                      int channels) {
     qdq_conv_sizes sizes;
-    if (!qdq_conv_sizes_of(ctx, attrs, &sizes)) return 0;
+    if (has_order(attrs) || !qdq_conv_sizes_of(ctx, attrs, &sizes)) return 0;
     bool takes = qdq_gemm_takes_quantized(&ctx->inputs[X], &ctx->inputs[WEIGHTS],
                                           sizes.group_inputs * sizes.taps, channels);
     return takes ? 1u << X | 1u << WEIGHTS : 0;
@@ -73,11 +81,16 @@ static uint64_t accepts_quantized_of(const qdq_op_context *ctx, const qdq_conv_a
 //---- Convolution ------------------------------------------------------------
 
 static const char *const weights_words[] = {"XIO", "OIX", NULL};
-static const qdq_port_desc inputs[] = {PORTS(qdq_convolution_attrs)};
+static const qdq_port_desc inputs[] = {
+    PORTS(qdq_convolution_attrs){"addend", offsetof(qdq_convolution_attrs, addend), true,
+                                 QDQ_SET(FLOAT32)},
+};
 static const qdq_attr_desc attrs[] = {
     WINDOW_ATTRS(qdq_convolution_attrs){
         "weights_format", QDQ_ATTR_WORD, offsetof(qdq_convolution_attrs, weights_format),
         weights_words, "XIO", "the order of spatial dims, input and output channels"},
+    {"channel_block", QDQ_ATTR_INT, offsetof(qdq_convolution_attrs, channel_block), NULL, "none",
+     "input channels whose products are summed before the next; of float32"},
 };
 
 static qdq_conv_attrs attrs_of(const qdq_convolution_attrs *a) {
@@ -88,12 +101,31 @@ static qdq_conv_attrs attrs_of(const qdq_convolution_attrs *a) {
         .groups = a->groups,
         .format = a->data_format,
         .spatial_last = a->weights_format == QDQ_OIX,
+        .channel_block = a->channel_block,
+        .addend = a->addend.id != 0,
     };
+}
+
+// Sums of other dtypes than float32 have one order.
+static void check_order(const qdq_op_context *ctx, const qdq_conv_attrs *a) {
+    bool is_float = ctx->inputs[X].type.dtype == QDQ_FLOAT32;
+    if (a->channel_block.set != 0 && (a->channel_block.value < 1 || !is_float))
+        qdq_report_violation(
+            ctx, QDQ_RULE_ATTR_VALUE, "channel_block",
+            is_float ? qdq_text(ctx->findings, "is %lld", (long long)a->channel_block.value)
+                     : "is given",
+            "1 or more, with x of float32");
+    if (a->addend && ctx->inputs[BIAS].given)
+        qdq_report_violation(ctx, QDQ_RULE_ATTR_VALUE, "addend", "is given beside a bias",
+                             "one of them, and an Add of the bias");
+    if (a->addend && qdq_has_input(ctx, ADDEND))
+        qdq_check_shape(ctx, ADDEND, ctx->outputs[0].shape, "the shape of y");
 }
 
 static void infer(qdq_op_context *ctx) {
     qdq_conv_attrs a = attrs_of(ctx->attrs);
     infer_of(ctx, &a);
+    if (ctx->outputs[0].dtype != QDQ_DTYPE_NONE) check_order(ctx, &a);
 }
 
 static uint64_t accepts_quantized(const qdq_op_context *ctx) {

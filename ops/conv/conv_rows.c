@@ -22,6 +22,7 @@ typedef struct part {
     const void *pads;  // the element beyond the border, PART times
     size_t k, n;
     size_t first, first_tap, last, last_tap;  // k and k + n as channels and taps
+    qdq_conv_block block;                     // that k belongs to
     size_t stride;                            // elements from one packed row to the next
 } part;
 
@@ -30,6 +31,7 @@ static void set_part(part *p, size_t k, size_t n) {
     p->k = k, p->n = n;
     p->first = k / taps, p->first_tap = k % taps;
     p->last = (k + n) / taps, p->last_tap = (k + n) % taps;
+    p->block = qdq_conv_block_of(p->conv, k);
 }
 
 //---- Copies -----------------------------------------------------------------
@@ -167,11 +169,12 @@ static channels channels_of(const part *p, size_t tap) {
     const qdq_conv *c = p->conv;
     size_t end = p->k + p->n, first, last;
     if (c->taps_first) {
-        size_t begin = tap * c->group_inputs;
+        size_t begin = p->block.k + tap * p->block.channels;
         first = p->k > begin ? p->k - begin : 0;
         last = end > begin ? end - begin : 0;
-        if (last > c->group_inputs) last = c->group_inputs;
-        return (channels){begin + first - p->k, first, last > first ? last - first : 0};
+        if (last > p->block.channels) last = p->block.channels;
+        return (channels){begin + first - p->k, p->block.channel + first,
+                          last > first ? last - first : 0};
     }
     first = p->first + (tap < p->first_tap);
     last = p->last + (tap < p->last_tap);
@@ -257,7 +260,11 @@ static void copy_positions(const part *p, const size_t *at, size_t row, size_t p
     const qdq_conv *c = p->conv;
     const void *rows[PART];
     size_t tap = p->first_tap, channel = p->first;
-    if (c->taps_first) tap = p->k / c->group_inputs, channel = p->k % c->group_inputs;
+    size_t end = p->block.channel + p->block.channels;
+    if (c->taps_first) {
+        tap = (p->k - p->block.k) / p->block.channels;
+        channel = p->block.channel + (p->k - p->block.k) % p->block.channels;
+    }
     for (size_t i = 0; i < p->n; i++) {
         if (at[tap] == NOWHERE) {
             rows[i] = p->pads;
@@ -266,7 +273,7 @@ static void copy_positions(const part *p, const size_t *at, size_t row, size_t p
             rows[i] = p->x + (at[tap] + channel * c->channel_stride) * p->size;
         }
         if (c->taps_first) {
-            if (++channel == c->group_inputs) channel = 0, tap++;
+            if (++channel == end) channel = p->block.channel, tap++;
         } else if (++tap == c->taps) {
             tap = 0, channel++;
         }

@@ -66,15 +66,11 @@ typedef struct job {
     bool last_makes_results;
 } job;
 
-static size_t k_blocks(const qdq_gemm *g) {
-    return (g->depth + qdq_gemm_depth(g) - 1) / qdq_gemm_depth(g);
-}
-
 // True if the full depth of a block fits.
 static bool fits(const qdq_gemm *g, const qdq_gemm_block *block) {
-    if (k_blocks(g) * block->rows > K_BLOCKS * MOST_ROWS) return false;
-    return k_blocks(g) <= K_BLOCKS ||
-           (k_blocks(g) <= MOST_K_BLOCKS && g->pack_a == qdq_gemm_pack_rows);
+    if (qdq_gemm_k_blocks(g) * block->rows > K_BLOCKS * MOST_ROWS) return false;
+    return qdq_gemm_k_blocks(g) <= K_BLOCKS ||
+           (qdq_gemm_k_blocks(g) <= MOST_K_BLOCKS && g->pack_a == qdq_gemm_pack_rows);
 }
 
 static size_t b_bytes(const qdq_gemm *g) {
@@ -89,11 +85,6 @@ static uint16_t (*keep_of(const job *j, size_t at))[QDQ_GEMM_KEEP] {
 
 static char *k_block_of(const job *j, size_t at) {
     return j->w->a + at * j->block->rows * QDQ_GEMM_ROW_BYTES;
-}
-
-static size_t k_block_depth(const qdq_gemm *g, size_t k_block) {
-    size_t most = qdq_gemm_depth(g), left = g->depth - k_block * most;
-    return left < most ? left : most;
 }
 
 // Marks `a` as holding the rows of no block.
@@ -113,17 +104,18 @@ static void pack_a(const job *j, size_t k_block, size_t at) {
     qdq_scratch_drop(j->tensors->poison, k_block_of(j, at), j->block->rows * QDQ_GEMM_ROW_BYTES);
     if (skips) memset(keep_of(j, at), 0xFF, tiles(j) * sizeof *w->keep);
     w->skips[at] =
-        g->pack_a(g, j->tensors, j->block, k_block * qdq_gemm_depth(g), k_block_depth(g, k_block),
-                  k_block_of(j, at), skips ? keep_of(j, at) : NULL);
+        g->pack_a(g, j->tensors, j->block, qdq_gemm_k_begin(g, k_block),
+                  qdq_gemm_k_count(g, k_block), k_block_of(j, at), skips ? keep_of(j, at) : NULL);
     if (qdq_gemm_saturates(g->kind))
-        qdq_pair_zeros_add_rows(g, j->block->rows, k_block_depth(g, k_block), k_block == 0,
+        qdq_pair_zeros_add_rows(g, j->block->rows, qdq_gemm_k_count(g, k_block), k_block == 0,
                                 k_block_of(j, at), &w->zeros);
 }
 
 // True if the panels of a block stay for the next block of its columns: if B is packed by blocks
 // and its depth is one k block.
 static bool keeps_panels(const qdq_gemm *g) {
-    return !g->packed && !g->weight_codes && !qdq_gemm_saturates(g->kind) && k_blocks(g) == 1;
+    return !g->packed && !g->weight_codes && !qdq_gemm_saturates(g->kind) &&
+           qdq_gemm_k_blocks(g) == 1;
 }
 
 // Forgets panels of other columns.
@@ -146,7 +138,7 @@ static const char *kept_panel(const job *j, size_t p) {
 
 static const char *panel_part(const job *j, size_t p, size_t k_block) {
     const qdq_gemm *g = j->g;
-    size_t column = j->block->column + p * COLUMNS, k = k_block * qdq_gemm_depth(g);
+    size_t column = j->block->column + p * COLUMNS, k = qdq_gemm_k_begin(g, k_block);
     if (g->packed)
         return (const char *)g->packed +
                (j->matrix * qdq_gemm_panels(g) + column / COLUMNS) * qdq_gemm_panel_bytes(g) +
@@ -155,12 +147,12 @@ static const char *panel_part(const job *j, size_t p, size_t k_block) {
     qdq_scratch_drop(j->tensors->poison, j->w->b, b_bytes(g));
     if (g->weight_codes)
         qdq_gemm_decode(g, j->matrix * qdq_gemm_panels(g) + column / COLUMNS, k,
-                        k_block_depth(g, k_block), j->w->b);
+                        qdq_gemm_k_count(g, k_block), j->w->b);
     else if (qdq_gemm_saturates(g->kind))
-        qdq_pair_zeros_pack(g, &j->from, column, k, k_block_depth(g, k_block), j->w->b,
+        qdq_pair_zeros_pack(g, &j->from, column, k, qdq_gemm_k_count(g, k_block), j->w->b,
                             j->w->zeros.columns + p * COLUMNS);
     else
-        qdq_gemm_pack(g, &j->from, column, k, k_block_depth(g, k_block), j->w->b);
+        qdq_gemm_pack(g, &j->from, column, k, qdq_gemm_k_count(g, k_block), j->w->b);
     return j->w->b;
 }
 
@@ -182,12 +174,9 @@ static qdq_gemm_part part_of(const job *j, size_t p, size_t k_block, size_t at) 
         .c = j->sums + p * COLUMNS,
         .c_stride = SUMS_STRIDE,
         .rows = j->block->rows,
-        .steps = qdq_gemm_steps(g->kind, k_block_depth(g, k_block)),
+        .steps = qdq_gemm_steps(g->kind, qdq_gemm_k_count(g, k_block)),
     };
 }
-
-// Returns the number of k blocks of a chunk, 0 if sums have none.
-static size_t chunk_blocks(const qdq_gemm *g) { return g->order.chunk / qdq_gemm_depth(g); }
 
 // The same in an order of ONNX Runtime. Every chunk but the first has separate sums, which are
 // added once it is complete; so has the first chunk if the sums begin with the bias.
@@ -198,9 +187,9 @@ static void add_panel_in_order(const job *j, size_t p, qdq_gemm_part *part, size
         g->orders->fours(part);
         return;
     }
-    size_t chunk = chunk_blocks(g), in_chunk = k_block % chunk;
+    size_t chunk = qdq_gemm_chunk_blocks(g), in_chunk = k_block % chunk;
     bool apart = g->order.bias_first || k_block >= chunk;
-    bool last = in_chunk == chunk - 1 || k_block == k_blocks(g) - 1;
+    bool last = in_chunk == chunk - 1 || k_block == qdq_gemm_k_blocks(g) - 1;
     if (apart) part->c = j->w->chunk, part->c_stride = COLUMNS;
     if (!in_chunk) part->start = first_sums(j, p);
     g->kernel->part[g->kind](part);
@@ -215,7 +204,7 @@ static void add_codes(const job *j, size_t p, size_t k_block, size_t at) {
     size_t panel = j->matrix * qdq_gemm_panels(g) + j->block->column / COLUMNS + p;
     float *sums = (float *)(void *)j->sums + p * COLUMNS;
     if (!k_block && !g->order.bias_first) memcpy(sums, first_sums(j, p), COLUMNS * sizeof *sums);
-    qdq_gemm_multiply_codes(g, panel, k_block * qdq_gemm_depth(g), k_block_depth(g, k_block),
+    qdq_gemm_multiply_codes(g, panel, qdq_gemm_k_begin(g, k_block), qdq_gemm_k_count(g, k_block),
                             (const float *)(const void *)k_block_of(j, at), sums);
 }
 
@@ -230,7 +219,7 @@ static void finish_results(const job *j, size_t panels) {
     qdq_gemm_part part = {.a = j->w->a, .b = j->w->b, .c_stride = SUMS_STRIDE};
     for (size_t p = 0; p < panels; p++) {
         part.c = j->sums + p * COLUMNS;
-        qdq_gemm_store_results(j->g, &j->results, j->block, p, k_blocks(j->g), &part);
+        qdq_gemm_store_results(j->g, &j->results, j->block, p, qdq_gemm_k_blocks(j->g), &part);
     }
 }
 
@@ -243,7 +232,7 @@ static void add_panel(const job *j, size_t p, size_t k_block, size_t at) {
         add_codes(j, p, k_block, at);
         return;
     }
-    if (j->last_makes_results && k_block + 1 == k_blocks(g)) {
+    if (j->last_makes_results && k_block + 1 == qdq_gemm_k_blocks(g)) {
         add_results(j, p, k_block, at);
         return;
     }
@@ -273,7 +262,7 @@ static void add_eights(const job *j, size_t panels) {
     float lanes[MOST_ROWS * ROW], *sums = (float *)(void *)j->sums;
     for (size_t p = 0; p < panels; p++) {
         memset(lanes, 0, j->block->rows * ROW * sizeof *lanes);
-        for (size_t c = 0; c < k_blocks(g); c++) {
+        for (size_t c = 0; c < qdq_gemm_k_blocks(g); c++) {
             pack_a(j, c, 0);
             qdq_gemm_part part = part_of(j, p, c, 0);
             part.c = lanes, part.c_stride = ROW;
@@ -283,8 +272,10 @@ static void add_eights(const job *j, size_t panels) {
             for (size_t i = 0; i < COLUMNS; i++) {
                 size_t number = j->block->column + p * COLUMNS + i;
                 if (g->order.by_rows) number = j->block->row + r;
-                sums[r * SUMS_STRIDE + p * COLUMNS + i] =
+                float sum =
                     qdq_gemm_fold_eights(lanes + r * ROW + i, COLUMNS, number, g->order.count);
+                float *to = &sums[r * SUMS_STRIDE + p * COLUMNS + i];
+                *to = g->order.bias_first ? *to + sum : sum;
             }
     }
 }
@@ -293,12 +284,21 @@ static bool same_rows(const qdq_gemm_block *a, const qdq_gemm_block *b) {
     return a->batch == b->batch && a->row == b->row && a->rows == b->rows;
 }
 
+// Adds all products of a block whose chunks do not fit: each panel packs its k blocks.
+static void add_long_chunks(const job *j, size_t panels) {
+    for (size_t p = 0; p < panels; p++)
+        for (size_t c = 0; c < qdq_gemm_k_blocks(j->g); c++) {
+            pack_a(j, c, 0);
+            add_panel(j, p, c, 0);
+        }
+}
+
 // Adds all products of a block. If there is no room for its full depth, the first places hold one k
 // block after the other, or the k blocks of a chunk.
 static void add_k_blocks(const job *j, size_t panels) {
     const qdq_gemm *g = j->g;
     workspace *w = j->w;
-    size_t all = k_blocks(g);
+    size_t all = qdq_gemm_k_blocks(g);
     if (fits(g, j->block)) {
         for (size_t c = 0; c < all && !w->rows.rows; c++) pack_a(j, c, c);
         w->rows = *j->block;
@@ -306,7 +306,11 @@ static void add_k_blocks(const job *j, size_t panels) {
             for (size_t c = 0; c < all; c++) add_panel(j, p, c, c);
         return;
     }
-    size_t together = g->order.chunk ? chunk_blocks(g) : 1;
+    size_t together = g->order.chunk ? qdq_gemm_chunk_blocks(g) : 1;
+    if (together * j->block->rows > K_BLOCKS * MOST_ROWS) {
+        add_long_chunks(j, panels);
+        return;
+    }
     for (size_t c = 0; c < all; c += together) {
         size_t n = all - c < together ? all - c : together;
         for (size_t i = 0; i < n; i++) pack_a(j, c + i, i);
@@ -319,7 +323,8 @@ static void add_k_blocks(const job *j, size_t panels) {
 static void add_fixed(const job *j, size_t panels) {
     const qdq_gemm *g = j->g;
     workspace *w = j->w;
-    size_t all = k_blocks(g), first = j->matrix * qdq_gemm_panels(g) + j->block->column / COLUMNS;
+    size_t all = qdq_gemm_k_blocks(g),
+           first = j->matrix * qdq_gemm_panels(g) + j->block->column / COLUMNS;
     float *sums = (float *)(void *)j->sums;
     const float *a = (const float *)(const void *)w->a;
     for (size_t p = 0; p < panels; p++)
@@ -394,7 +399,7 @@ static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_g
 static size_t most_joined(const qdq_gemm *g) {
     bool in_turn = g->columns_outer || qdq_gemm_column_blocks(g) == 1;
     if (!g->weight_codes || !in_turn || g->order.sums == QDQ_SUM_EIGHTS) return 0;
-    size_t room = K_BLOCKS * MOST_ROWS / (g->order.chunk ? chunk_blocks(g) : 1);
+    size_t room = K_BLOCKS * MOST_ROWS / (g->order.chunk ? qdq_gemm_chunk_blocks(g) : 1);
     return room < JOINED_ROWS ? room : JOINED_ROWS;
 }
 

@@ -56,19 +56,26 @@ static inline const void *qdq_gemm_numbers(const qdq_gemm_along *of, const qdq_t
 }
 
 // B: element k of column j is at k / taps * depth_stride + k % taps * tap_stride +
-// j * column_stride of its matrix.
+// j * column_stride of its matrix. If `block` is set, this holds within blocks of as many k; the
+// last block, from k `whole` on, has other `taps`.
 typedef struct qdq_gemm_weights {
     size_t port;
     qdq_dtype dtype;
     qdq_dtype codes;  // if set: elements are int8 or uint8 with the range of this dtype
     size_t taps, tap_stride, depth_stride, column_stride, matrix_stride, matrices;
+    size_t block, block_stride, whole, last_taps;
     size_t zero_stride, scale_stride;  // of b_zero and b_scale, from one matrix to the next
 } qdq_gemm_weights;
 
 static inline size_t qdq_gemm_element(const qdq_gemm_weights *w, size_t matrix, size_t k,
                                       size_t column) {
-    return matrix * w->matrix_stride + k / w->taps * w->depth_stride + k % w->taps * w->tap_stride +
-           column * w->column_stride;
+    size_t at = matrix * w->matrix_stride + column * w->column_stride, taps = w->taps;
+    if (w->block) {
+        if (k >= w->whole) taps = w->last_taps;
+        at += k / w->block * w->block_stride;
+        k %= w->block;
+    }
+    return at + k / taps * w->depth_stride + k % taps * w->tap_stride;
 }
 
 typedef struct qdq_gemm qdq_gemm;
@@ -169,10 +176,17 @@ static inline const void *qdq_gemm_source_at(const qdq_gemm *gemm, const qdq_gem
     return (const char *)from->data + element * qdq_dtype_size(gemm->weights.dtype);
 }
 
-// Returns the depth of a k block.
+// Returns the greatest depth of a k block.
 static inline size_t qdq_gemm_depth(const qdq_gemm *gemm) {
     return QDQ_GEMM_ROW_BYTES / qdq_gemm_size(gemm->kind);
 }
+
+// Returns the number of k blocks of a product and of a chunk, the first k of a k block, and its
+// depth. Chunks begin with a k block.
+size_t qdq_gemm_k_blocks(const qdq_gemm *gemm);
+size_t qdq_gemm_chunk_blocks(const qdq_gemm *gemm);
+size_t qdq_gemm_k_begin(const qdq_gemm *gemm, size_t k_block);
+size_t qdq_gemm_k_count(const qdq_gemm *gemm, size_t k_block);
 
 // k..k + n of a column, at most QDQ_GEMM_DEPTH: as float, unchanged if BFLOATS, or as int16_t minus
 // its zero point.

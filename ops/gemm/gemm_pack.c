@@ -100,13 +100,15 @@ static void gather_column(const qdq_gemm *g, const qdq_gemm_source *from, size_t
                           size_t n, void *out) {
     const qdq_gemm_weights *w = &g->weights;
     size_t size = qdq_dtype_size(w->dtype);
-    bool even = w->depth_stride == w->taps * w->tap_stride;
+    bool even = w->depth_stride == w->taps * w->tap_stride && !w->block;
     for (size_t done = 0; done < n;) {
-        size_t left = w->taps - (k + done) % w->taps;
+        size_t at = k + done, taps = w->taps;
+        if (w->block && at >= w->whole) taps = w->last_taps;
+        size_t left = taps - (w->block ? at % w->block : at) % taps;
         size_t run = even || left > n - done ? n - done : left;
         size_t stride = w->tap_stride;
-        if (w->taps == 1) run = n - done, stride = w->depth_stride;
-        qdq_gemm_gather(w->dtype, qdq_gemm_source_at(g, from, k + done, column), stride, run,
+        if (w->taps == 1 && !w->block) run = n - done, stride = w->depth_stride;
+        qdq_gemm_gather(w->dtype, qdq_gemm_source_at(g, from, at, column), stride, run,
                         (char *)out + done * size);
         done += run;
     }
@@ -184,7 +186,7 @@ static bool copy_floats(const qdq_gemm *g, const qdq_gemm_source *from, const qd
     const qdq_gemm_weights *w = &g->weights;
     const float *x = qdq_gemm_source_at(g, from, k, part->column);
     const void *columns[COLUMNS];
-    if (w->dtype != QDQ_FLOAT32 || w->taps != 1) return false;
+    if (w->dtype != QDQ_FLOAT32 || w->taps != 1 || w->block) return false;
     if (w->column_stride == 1 && part->columns == COLUMNS) {
         for (size_t i = 0; i < n; i++)
             memcpy(panel + i * COLUMNS, x + i * w->depth_stride, COLUMNS * sizeof *panel);

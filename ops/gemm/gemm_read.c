@@ -17,9 +17,10 @@ typedef struct span {
 static span span_of(const qdq_gemm *g, const qdq_gemm_part_of_b *part) {
     const qdq_gemm_weights *w = &g->weights;
     size_t first = part->k, last = part->k + part->n - 1;
-    if (w->taps > 1) {  // whole windows
-        first = first / w->taps * w->taps;
-        last = last / w->taps * w->taps + w->taps - 1;
+    size_t window = w->block ? w->block : w->taps;
+    if (window > 1) {  // whole windows
+        first = first / window * window;
+        last = least(last / window * window + window, g->depth) - 1;
     }
     size_t begin = qdq_gemm_element(w, part->matrix, first, part->column);
     size_t end = qdq_gemm_element(w, part->matrix, last, part->column + part->columns - 1);

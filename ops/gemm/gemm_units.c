@@ -44,6 +44,30 @@ qdq_gemm_block qdq_gemm_block_of(const qdq_gemm *g, size_t unit) {
     };
 }
 
+//---- k blocks ---------------------------------------------------------------
+
+static size_t parts(size_t n, size_t of) { return (n + of - 1) / of; }
+
+size_t qdq_gemm_chunk_blocks(const qdq_gemm *g) { return parts(g->order.chunk, qdq_gemm_depth(g)); }
+
+size_t qdq_gemm_k_blocks(const qdq_gemm *g) {
+    size_t chunk = g->order.chunk ? g->order.chunk : SIZE_MAX;
+    return g->depth / chunk * qdq_gemm_chunk_blocks(g) + parts(g->depth % chunk, qdq_gemm_depth(g));
+}
+
+size_t qdq_gemm_k_begin(const qdq_gemm *g, size_t k_block) {
+    size_t blocks = qdq_gemm_chunk_blocks(g);
+    if (!blocks) return k_block * qdq_gemm_depth(g);
+    return k_block / blocks * g->order.chunk + k_block % blocks * qdq_gemm_depth(g);
+}
+
+size_t qdq_gemm_k_count(const qdq_gemm *g, size_t k_block) {
+    size_t k = qdq_gemm_k_begin(g, k_block), left = g->depth - k, most = qdq_gemm_depth(g);
+    size_t in_chunk = g->order.chunk ? g->order.chunk - k % g->order.chunk : left;
+    if (left > in_chunk) left = in_chunk;
+    return left < most ? left : most;
+}
+
 //---- Stage ------------------------------------------------------------------
 
 void qdq_gemm_init(qdq_gemm *g, const qdq_lowering *to, bool integer) {

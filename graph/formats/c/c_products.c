@@ -310,6 +310,9 @@ static bool check(const product *p) {
     if (chip) qdq_c_cannot(step, NULL, "computes as a Tenstorrent chip does", "IEEE arithmetic");
     if (qdq_gemm_takes_bfloats(g))
         qdq_c_cannot(step, NULL, "multiplies bfloat16 by bfloat16", "float32 or float16");
+    if (g->order.block || (g->order.bias_first && g->order.sums == QDQ_SUM_EIGHTS))
+        qdq_c_cannot(step, NULL, "adds in blocks of channels, or to an addend",
+                     "no channel_block and no addend");
     bool fine = qdq_c_makes(step, 0);
     for (size_t i = 0; i < step->node->input_count; i++)
         if (step->node->inputs[i].id) fine = qdq_c_takes(step, i) && fine;

@@ -52,11 +52,16 @@ typedef struct qdq_convolution_attrs {
     qdq_int groups;  // default 1
     qdq_data_format data_format;
     qdq_weights_format weights_format;
+    qdq_int channel_block;  // input channels of a block of the sum, float32 only; default: none
+    qdq_value addend;       // of the shape of y, with which the sum begins; float32, without bias
 } qdq_convolution_attrs;
 
 // Like the sum of MatMul, over the input channels of the group and, within a channel, over the
 // kernel's spatial dims in order. Elements beyond the border are left out of the sum, as if the
-// kernel ended there.
+// kernel ended there. With channel_block, the input channels of each block are added under the
+// first position of the kernel, then under the next, in one chain of fma from 0; then the sums of
+// the blocks are added in order (ONNX Runtime's NCHWc). An addend is the first of these summands.
+// With either, elements beyond the border are zeros.
 static inline qdq_value qdq_convolution(qdq_graph *graph, qdq_value x, qdq_value weights,
                                         qdq_convolution_attrs attrs) {
     attrs.x = x, attrs.weights = weights;

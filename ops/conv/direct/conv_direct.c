@@ -255,6 +255,7 @@ static bool sums_are_exact(const qdq_direct *d) {
 }
 
 static bool order_fits(const qdq_gemm *g) {
+    if (g->order.block || g->order.bias_first) return false;
     if (g->order.sums == QDQ_SUM_CHUNKS) return g->depth <= g->order.chunk;
     if (g->order.sums == QDQ_SUM_FOURS) return g->columns == 1;
     return g->order.sums == QDQ_SUM_CHAIN;

@@ -157,7 +157,7 @@ static const qdq_panels_form *form_of(const qdq_gemm *g) {
                    (g->order.sums == QDQ_SUM_CHUNKS && g->order.chunk == qdq_gemm_depth(g));
     if (g->kind == QDQ_GEMM_INTEGERS) return &qdq_panels_codes;
     bool floats = g->kind == QDQ_GEMM_FLOATS && g->a_dtype == QDQ_FLOAT32;
-    return floats && ordered && !g->order.bias_first ? &qdq_panels_floats : NULL;
+    return floats && ordered && !g->order.bias_first && !g->order.block ? &qdq_panels_floats : NULL;
 }
 
 // Sets *known to the weights. False unless they are constant. Weight codes, for which it is empty,

@@ -18,13 +18,16 @@ typedef enum qdq_sum_order {
 
 typedef struct qdq_gemm_order {
     qdq_sum_order sums;
-    size_t chunk;     // k of a chunk, a multiple of 128
+    size_t chunk;     // k of a chunk
     bool by_rows;     // EIGHTS: the number of the row decides, not the number of the column
     size_t count;     // EIGHTS: the number of rows or columns
     bool bias_first;  // sums begin with the bias
     // A transposed convolution adds the input channels of each tap in this order, and then the sums
     // of its taps, from 0 on.
     bool by_taps;
+    // Input channels of a convolution that are one chunk, whose k are taps, then channels; 0: k are
+    // channels, then taps.
+    size_t block;
 } qdq_gemm_order;
 
 // A product as ONNX Runtime sees it: [m, k] x [k, n].

@@ -18,11 +18,11 @@ bool qdq_gemm_stores_results(const qdq_gemm *g, const qdq_tensors *tensors) {
 }
 
 bool qdq_gemm_last_makes_results(const qdq_gemm *g) {
-    size_t depth = qdq_gemm_depth(g), last = g->depth ? (g->depth - 1) / depth : 0;
+    size_t blocks = qdq_gemm_k_blocks(g), last = blocks ? blocks - 1 : 0;
     if (g->pack_a != qdq_gemm_pack_rows || g->weight_codes) return false;
     if (g->order.sums == QDQ_SUM_CHAIN) return true;
     if (g->order.sums != QDQ_SUM_CHUNKS) return false;
-    size_t chunk = g->order.chunk / depth;
+    size_t chunk = qdq_gemm_chunk_blocks(g);
     return last % chunk == 0 || (last < chunk && !g->order.bias_first);
 }
 
@@ -50,7 +50,7 @@ void qdq_gemm_store_results(const qdq_gemm *g, const qdq_gemm_results *results,
                             const qdq_gemm_part *part) {
     qdq_gemm_results to = *results;
     const qdq_gemm_order *order = &g->order;
-    size_t left = block->columns - p * COLUMNS, chunk = order->chunk / qdq_gemm_depth(g);
+    size_t left = block->columns - p * COLUMNS, chunk = qdq_gemm_chunk_blocks(g);
     to.a = part->a, to.b = part->b, to.b_step = COLUMNS;
     to.steps = part->steps;
     to.rows = block->rows;

@@ -22,6 +22,8 @@ typedef struct example {
     bool bias;
     bool infinite;  // the first tap of the first input channel has infinite weights
     qdq_dtype dtype;
+    int64_t channel_block;  // 0: none
+    bool addend;            // input 3, instead of a bias
 } example;
 
 static inline qdq_ints ints(const int64_t *data, int n) { return (qdq_ints){data, (size_t)n}; }
@@ -34,6 +36,9 @@ static inline qdq_value build(qdq_graph *g, const qdq_value *v, const void *self
             g, v[0], v[1],
             (qdq_convolution_attrs){.name = "y",
                                     .bias = v[2],
+                                    .addend = e->addend ? v[3] : (qdq_value){0},
+                                    .channel_block =
+                                        e->channel_block ? QDQ_INT(e->channel_block) : (qdq_int){0},
                                     .strides = ints(e->strides, n),
                                     .dilations = ints(e->dilations, n),
                                     .pads_begin = ints(e->begin, n),
@@ -152,6 +157,35 @@ static inline bool under(const example *e, const int64_t *begin, const int64_t *
     return true;
 }
 
+// Returns the chain of the input channels i..end of a group under all taps.
+static inline float block_sum(const example *e, const tensor *in, const int64_t *begin, int64_t n,
+                              int64_t c, const int64_t *o, int64_t i, int64_t end) {
+    int64_t outputs = e->outputs / e->groups, inputs = e->inputs / e->groups, g = c / outputs;
+    int64_t k[DIMS] = {0}, at[DIMS] = {0};
+    float sum = 0;
+    do {
+        bool inside = under(e, begin, o, k, at);
+        for (int64_t j = i; inside && j < end; j++)
+            sum = fmaf((float)tensor_at(&in[0], image_at(e, in[0].shape, n, g * inputs + j, at)),
+                       (float)tensor_at(&in[1], weight_at(e, in[1].shape, g, j, c % outputs, k)),
+                       sum);
+    } while (next(e->spatial, e->kernel, k));
+    return sum;
+}
+
+// The sums of blocks in order, behind the addend and before the bias.
+static inline float blocked_element(const example *e, const tensor *in, const int64_t *begin,
+                                    int64_t n, int64_t c, const int64_t *o) {
+    int64_t inputs = e->inputs / e->groups, block = e->channel_block;
+    float sum = 0;
+    if (e->addend) sum = (float)tensor_at(&in[3], image_at(e, in[3].shape, n, c, o));
+    for (int64_t i = 0; i < inputs; i += block) {
+        float more = block_sum(e, in, begin, n, c, o, i, i + block < inputs ? i + block : inputs);
+        sum = i || e->addend ? sum + more : more;
+    }
+    return in[2].name ? sum + (float)tensor_at(&in[2], (size_t)c) : sum;
+}
+
 static inline float element(const example *e, const tensor *in, const int64_t *begin, int64_t n,
                             int64_t c, const int64_t *o) {
     enum { MOST = 4096 };
@@ -183,7 +217,8 @@ static inline void reference(const example *e, const tensor *in, const int64_t *
         for (int64_t c = 0; c < e->outputs; c++) {
             int64_t o[DIMS] = {0};
             do {
-                float v = element(e, in, begin, n, c, o);
+                float v = e->channel_block ? blocked_element(e, in, begin, n, c, o)
+                                           : element(e, in, begin, n, c, o);
                 tensor_put(y, image_at(e, y->shape, n, c, o), v == v ? (double)v : (double)NAN);
             } while (next(e->spatial, out, o));
         }
@@ -235,12 +270,12 @@ static inline void check(const example *e) {
     char what[200];
     int64_t begin[DIMS], out[DIMS];
     pads_and_sizes(e, begin, out);
-    tensor in[3] = {tensor_of("x", e->dtype, image(e, e->inputs, e->in)),
-                    tensor_of("weights", e->dtype, weights_shape(e)),
-                    {0}};
+    tensor in[4] = {tensor_of("x", e->dtype, image(e, e->inputs, e->in)),
+                    tensor_of("weights", e->dtype, weights_shape(e))};
+    if (e->addend) in[3] = tensor_of("addend", e->dtype, image(e, e->outputs, out));
     if (e->bias) in[2] = tensor_of("bias", e->dtype, QDQ_SHAPE(e->outputs));
     tensor y = tensor_of("y", e->dtype, image(e, e->outputs, out));
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         if (in[i].name) tensor_fill(&in[i], &seed);
     if (e->infinite) make_infinite(e, &in[1]);
     reference(e, in, begin, out, &y);
@@ -249,8 +284,8 @@ static inline void check(const example *e) {
     snprintf(what, sizeof what, "%s of %d dims, groups %d, format %d, weights %d, auto_pad %d",
              e->transposed ? "ConvTranspose" : "Convolution", e->spatial, (int)e->groups,
              (int)e->format, e->spatial_last, (int)e->auto_pad);
-    product_check(what, in, 3, build, e, &y);
-    tensors_free(in, 3), free(y.data);
+    product_check(what, in, e->addend ? 4 : 3, build, e, &y);
+    tensors_free(in, 4), free(y.data);
 }
 
 // Both ops in all layouts.
