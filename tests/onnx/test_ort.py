@@ -103,6 +103,20 @@ class Results(unittest.TestCase):
     def test_target_ort_predicts_onnx_runtime_1_32(self):
         self.check_version("1.32 vnni", "ort@1.32-vnni", 30)
 
+    def test_target_ort_predicts_onnx_runtime_1_32_without_vnni(self):
+        self.check_version("1.32 avx2", "ort@1.32-avx2", 16)
+
+    def test_target_onnx_has_the_bits_of_float_convolutions(self):
+        seen = 0
+        with tempfile.TemporaryDirectory() as folder:
+            for name, row in json.loads((FOLDER / "results.json").read_text()).items():
+                for variant in ("vnni", "avx2") if "blocks_" in name or "unblocked_" in name else ():
+                    seen += 1
+                    done = run(Path(folder), name, row["inputs"], results_of(row, f"disabled {variant}"), f"onnx@1.31-{variant}")
+                    with self.subTest(name, variant=variant):
+                        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(seen, 2 * 17)
+
     def test_target_ort_predicts_aarch64_or_warns(self):
         """Other bits only with a warning about the arithmetic that differs there."""
         warned = set()

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import ort_conv_models as convs
 import ort_deployed_models as deployed
 import ort_dynamic_models as dynamic
 import ort_example_models as examples
@@ -27,7 +28,7 @@ import ort_groups
 import ort_nbits_models as nbits
 import ort_rewrite_models as rewrites
 
-KINDS = examples, rewrites, dynamic, nbits, floats, deployed
+KINDS = examples, rewrites, dynamic, nbits, floats, deployed, convs
 OUT = Path(__file__).resolve().parents[2] / "tests/onnx/ort"
 DRAWN = 2, [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 17, 18, 19, 28, 29, 34, 43, 44, 58, 59, 73, 74, 89, 119, 149]
 

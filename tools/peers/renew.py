@@ -6,7 +6,7 @@
 
 | PEER | VERSION is a release of | target | cases |
 |---|---|---|---|
-| ort | onnxruntime, "1.32.0" | onnx, ort | onnx without optimizations: onnx_reader.py, onnx_float_bits.py, element_models.py; ort with all: ort_graphs.py, and a fifth as many recurrent ops; recorded checksums |
+| ort | onnxruntime, "1.32.0" | onnx, ort | onnx without optimizations: onnx_reader.py, onnx_float_bits.py, element_models.py; ort with all: ort_graphs.py, ort_conv_models.py, and a fifth as many recurrent ops; recorded checksums |
 | onnx | onnx, "1.23.2" | onnx@spec | the same models by its reference implementation; recorded checksums |
 | onednn | onednn, "2026.1.0" | onednn | random graphs of all forward kinds and the files of --corpus, by the library; recorded checksums |
 | torchao | torchao, "0.18.0" | torchao | random Quantize and Dequantize (torchao_wide.py) and computed parameters; recorded checksums |

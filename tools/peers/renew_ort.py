@@ -44,6 +44,7 @@ def survey(args):
     import onnx
     import onnx_float_bits
     import onnxruntime
+    import ort_conv_models
     import ort_graphs
     import ort_session
     from onnx_recurrent_cases import deployed as recurrent
@@ -58,6 +59,8 @@ def survey(args):
     for kind, model, feeds in recurrent(args.seed, args.graphs // 5):
         made.compare_optimized(kind, deployed, model, feeds)
     for index in range(args.graphs):
+        builder = ort_conv_models.make(args.seed, index)
+        made.compare_optimized("float convolutions", deployed, builder.model(), builder.inputs)
         builder, kind = ort_graphs.make(args.seed, index)
         made.compare_optimized(kind, deployed, builder.model(), builder.inputs)
     if not args.only:

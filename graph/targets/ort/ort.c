@@ -194,7 +194,7 @@ static const qdq_rule rules[] = {
     LIMITING_ROW(CLOSE, "average-pool-order", "the last bits of float AveragePool depend on the opset of the model",
                 "use opset 19 or later", "MlasPool", "AvgPool", NULL),
     QDQ_BITS_UNKNOWN_ROW("ort"),
-    LIMITING_ROW(CLOSE, "convolution-order", "the last bits of float convolutions and global means depend on the layout that the optimizer chooses",
+    LIMITING_ROW(CLOSE, "convolution-order", "the last bits of global means, and of float convolutions on aarch64, depend on the layout that the optimizer chooses",
                 "compare with a tolerance, or set level=extended", "NchwcTransformer", "Convolution ReduceMean", NULL),
     WARNING_ROW("activation-quantized", "a product of float activations and constant codes quantizes the activations",
                 "set session.qdq_matmulnbits_accuracy_level=0", "DQMatMulToMatMulNBits", "MatMulNBits", activation_quantized),
@@ -298,6 +298,13 @@ static const qdq_target_option_info options[ORT_OPTION_COUNT] = {
 
 //---- Evidence ---------------------------------------------------------------
 
+// True for a convolution whose sums ONNX Runtime's optimizer orders.
+static bool has_order(const qdq_op_context *ctx) {
+    const qdq_convolution_attrs *a = ctx->attrs;
+    return a->channel_block.set != 0 || a->addend.id != 0;
+}
+
+#define BLOCKED "Convolution", "float convolutions", "with channel_block or addend"
 #define DEPLOYED                                                                    \
     QDQ_INTEGER_PRODUCTS " " QDQ_QLINEAR_OPS "Quantize Dequantize DynamicQuantize", \
         "ops on codes", ""
@@ -305,6 +312,9 @@ static const qdq_target_option_info options[ORT_OPTION_COUNT] = {
 
 // clang-format off
 static const qdq_evidence_row evidence[] = {
+    QDQ_RUN_IF(has_order, "1.31-vnni 1.31-avx2 1.32-vnni 1.32-avx2", BLOCKED,
+               "ONNX Runtime 1.31.1 and 1.32.0 on a CPU with AVX512-VNNI, as it is and with AVX-512 off", "1,519,569 elements of 1,300 random models", "2026-11-29"),
+    QDQ_READ_IF(has_order, "1.31-avx512 1.32-avx512", BLOCKED, "the kernels of 1.31-vnni: no float op reads VNNI"),
     QDQ_RUN("1.31-avx2", "MatMulNBits", "float activations, constant codes", PEER "a CPU with AVX2", "67,982 elements of 700 models", "2026-11-25"),
     QDQ_RUN("1.31-vnni 1.32-vnni", "MatMulNBits", "float activations, constant codes", "ONNX Runtime 1.31.1 and 1.32.0 on a CPU with AVX512-VNNI", "149,821 elements of 700 nodes", "2026-11-29"),
     QDQ_READ_IF(NULL, "1.32-avx2", "MatMulNBits", "float activations, constant codes", "", "the kernels of 1.31"),

@@ -122,38 +122,51 @@ static float *times_channels(const qdq_rewriter *r, const weighted *c, const flo
 
 //---- BatchNormalization -----------------------------------------------------
 
-bool ort_match_folded_norm(const qdq_rewriter *r, qdq_match *m) {
-    const qdq_node *norm = &r->from->nodes[m->anchor];
+bool ort_is_constant_norm(const qdq_rewriter *r, const qdq_node *norm) {
     const qdq_batch_norm_attrs *a = norm->attrs;
-    weighted c;
-    if (!weighted_at(r, norm->inputs[X].id, &c)) return false;
     if (a->data_format != QDQ_NCX && type_of(r, norm->inputs[X].id)->shape.rank != 2) return false;
     for (size_t i = GAMMA; i <= VARIANCE; i++)
         if (!ort_is_float_constant(r, norm->inputs[i].id)) return false;
+    return true;
+}
+
+bool ort_norm_line(const qdq_rewriter *r, const qdq_node *norm, const float *b, float **scale,
+                   float **bias) {
+    const qdq_batch_norm_attrs *a = norm->attrs;
+    const float *p[VARIANCE + 1], epsilon = (float)a->epsilon.value;
+    size_t channels = qdq_shape_count(type_of(r, norm->inputs[GAMMA].id)->shape);
+    for (size_t i = GAMMA; i <= VARIANCE; i++) p[i] = qdq_rewrite_data(r, norm->inputs[i].id);
+    *scale = new_floats(r, channels), *bias = new_floats(r, channels);
+    if (!*scale || !*bias) return false;
+    for (size_t i = 0; i < channels; i++) {
+        (*scale)[i] = p[GAMMA][i] / sqrtf(p[VARIANCE][i] + epsilon);
+        if (b) {
+            float centered = b[i] - p[MEAN][i], scaled = centered * (*scale)[i];
+            (*bias)[i] = scaled + p[BETA][i];
+        } else {
+            float mean = p[MEAN][i] * (*scale)[i];
+            (*bias)[i] = p[BETA][i] - mean;
+        }
+    }
+    return true;
+}
+
+bool ort_match_folded_norm(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *norm = &r->from->nodes[m->anchor];
+    weighted c;
+    if (!weighted_at(r, norm->inputs[X].id, &c) || !ort_is_constant_norm(r, norm)) return false;
     replace_both(r, m, &c);
     return true;
 }
 
 void ort_build_folded_norm(qdq_rewriter *r, qdq_match *m) {
     const qdq_node *norm = &r->from->nodes[m->anchor];
-    const qdq_batch_norm_attrs *a = norm->attrs;
-    const float *p[VARIANCE + 1], *b = NULL, epsilon = (float)a->epsilon.value;
+    const float *b = NULL;
+    float *scale, *bias;
     weighted c;
     if (!weighted_at(r, norm->inputs[X].id, &c)) return;
-    for (size_t i = GAMMA; i <= VARIANCE; i++) p[i] = qdq_rewrite_data(r, norm->inputs[i].id);
     if (ort_has_input(c.node, BIAS)) b = qdq_rewrite_data(r, c.node->inputs[BIAS].id);
-    float *scale = new_floats(r, c.channels), *bias = new_floats(r, c.channels);
-    if (!scale || !bias) return;
-    for (size_t i = 0; i < c.channels; i++) {
-        scale[i] = p[GAMMA][i] / sqrtf(p[VARIANCE][i] + epsilon);
-        if (b) {
-            float centered = b[i] - p[MEAN][i], scaled = centered * scale[i];
-            bias[i] = scaled + p[BETA][i];
-        } else {
-            float mean = p[MEAN][i] * scale[i];
-            bias[i] = p[BETA][i] - mean;
-        }
-    }
+    if (!ort_norm_line(r, norm, b, &scale, &bias)) return;
     build_folded(r, m, &c, times_channels(r, &c, scale, c.channels), bias);
 }
 

@@ -23,6 +23,12 @@ bool ort_is_float_constant(const qdq_rewriter *r, uint32_t value);
 // True if a ReduceMean averages all dims of an image [N, C, ...] from the third on, and keeps them
 // with one element each.
 bool ort_is_spatial_mean(const qdq_rewriter *r, const qdq_node *mean);
+// True if a BatchNormInference has channels in dim 1 and constant parameters of float32.
+bool ort_is_constant_norm(const qdq_rewriter *r, const qdq_node *norm);
+// Sets the factor and the addend of each channel by which ONNX Runtime folds such a node into a
+// product with the bias `b`; NULL: it has none. False when memory runs out.
+bool ort_norm_line(const qdq_rewriter *r, const qdq_node *norm, const float *b, float **scale,
+                   float **bias);
 // True if something is connected to a port.
 bool ort_has_input(const qdq_node *node, size_t port);
 // Returns a constant float32 of one element; NULL: it is none.

@@ -140,49 +140,6 @@ void ort_build_conv(qdq_rewriter *r, qdq_match *m) {
                                         .groups = a->groups});
 }
 
-// Matches a convolution of float32 with a bias, and the Add of an image behind it, which the
-// convolution adds before its bias.
-bool ort_match_conv_sum(const qdq_rewriter *r, qdq_match *m) {
-    const qdq_node *node = &r->from->nodes[m->anchor], *add;
-    const qdq_convolution_attrs *a = node->attrs;
-    const qdq_type *y = &r->from->values[node->outputs[0]].type;
-    size_t sum = qdq_rewrite_only_reader(r, node->outputs[0]);
-    if (!ort_has_input(node, BIAS) || y->dtype != QDQ_FLOAT32 || y->shape.rank != 4 ||
-        a->data_format != QDQ_NCX || a->weights_format != QDQ_OIX || ort_is_blocked(r, node) ||
-        !qdq_rewrite_is(r, sum, "Add"))
-        return false;
-    add = &r->from->nodes[sum];
-    uint32_t image = add->inputs[add->inputs[0].id == node->outputs[0]].id;
-    if (!qdq_shape_equal(r->from->values[image].type.shape, y->shape)) return false;
-    if (y->shape.dims[1] == (a->groups.set != 0 ? a->groups.value : 1)) {
-        m->rule = "ort/convolution-order";
-        m->found = "adds its products to the image behind it, one by one";
-        return false;
-    }
-    qdq_match_replaces(r, m, sum);
-    for (size_t i = 0; i <= BIAS; i++) qdq_match_reads(r, m, node->inputs[i].id);
-    qdq_match_reads(r, m, image);
-    qdq_match_makes(r, m, add->outputs[0]);
-    return true;
-}
-
-void ort_build_conv_sum(qdq_rewriter *r, qdq_match *m) {
-    const qdq_node *node = &r->from->nodes[m->anchor];
-    const char *name = r->from->nodes[m->nodes.items[1]].name;
-    qdq_value inputs[QDQ_MAX_PORTS] = {{0}};
-    for (size_t i = 0; i < BIAS; i++) inputs[i] = qdq_rewrite_value(r, node->inputs[i].id);
-    qdq_value image = qdq_rewrite_value(r, m->reads.items[BIAS + 1]);
-    qdq_value bias = qdq_rewrite_value(r, node->inputs[BIAS].id);
-    qdq_shape column = {3, {r->from->values[node->outputs[0]].type.shape.dims[1], 1, 1}};
-    qdq_value y = qdq_copy_node(r->to, node, node->name, inputs);
-    y = qdq_add(r->to, y, image, (qdq_binary_attrs){.name = qdq_rewrite_name(r, name, "_sum")});
-    bias = qdq_reshape(r->to, bias,
-                       (qdq_reshape_attrs){.name = qdq_rewrite_name(r, name, "_bias"),
-                                           .special_zero = QDQ_FALSE,
-                                           .shape = {column.dims, (size_t)column.rank}});
-    m->made[0] = qdq_add(r->to, y, bias, (qdq_binary_attrs){.name = name});
-}
-
 //---- MatMul and Gemm --------------------------------------------------------
 
 // The forms that replace a product.

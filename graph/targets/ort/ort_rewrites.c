@@ -104,6 +104,7 @@ static void ort_build_nearest(qdq_rewriter *r, qdq_match *m) { ort_build_moved(r
 #define BIAS "fused bias"
 #define FOLDED "folded weights"
 #define FLOAT_OP "fused float op"
+#define BLOCKS "channel blocks"
 
 // clang-format off
 const qdq_pattern qdq_ort_patterns[] = {
@@ -218,7 +219,8 @@ const qdq_pattern qdq_ort_patterns[] = {
     RULE_ROW("groups again", "MatMulNBits", "MatMul", nbits, fuses_again, "ort/weight-only-order", ACTIVATIONS),
 
     ROW("layout", "FusedConv", "Convolution", conv_sum, at_all, BIAS),
-    FINDING_ROW("layout", "NCHWc", "Convolution", blocked_conv, at_all, "ort/convolution-order"),
+    RULE_ROW("layout", "NCHWc", "Convolution", blocked_conv, at_all, "ort/convolution-order", BLOCKS),
+    ROW("layout", "NCHWc", "BatchNormInference", blocked_norm, at_all, FOLDED),
     FINDING_ROW("layout", "NCHWc", "ReduceMean", blocked_mean, at_all, "ort/convolution-order"),
     FINDING_ROW("layout", "AveragePool", "AvgPool", float_pool, always, "ort/average-pool-order"),
     {.pass = NULL},

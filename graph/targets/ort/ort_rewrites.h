@@ -159,8 +159,6 @@ void ort_build_rms_norm(qdq_rewriter *r, qdq_match *m);
 
 bool ort_match_conv(const qdq_rewriter *r, qdq_match *m);
 void ort_build_conv(qdq_rewriter *r, qdq_match *m);
-bool ort_match_conv_sum(const qdq_rewriter *r, qdq_match *m);
-void ort_build_conv_sum(qdq_rewriter *r, qdq_match *m);
 bool ort_match_matmul(const qdq_rewriter *r, qdq_match *m);
 void ort_build_matmul(qdq_rewriter *r, qdq_match *m);
 bool ort_match_dynamic(const qdq_rewriter *r, qdq_match *m);
@@ -186,6 +184,17 @@ void ort_build_softmax(qdq_rewriter *r, qdq_match *m);
 bool ort_match_moved(const qdq_rewriter *r, qdq_match *m);
 void ort_build_moved(qdq_rewriter *r, qdq_match *m);
 
+//---- Layout (ort_layout.c) --------------------------------------------------
+
+bool ort_match_conv_sum(const qdq_rewriter *r, qdq_match *m);
+void ort_build_conv_sum(qdq_rewriter *r, qdq_match *m);
+// True if ONNX Runtime computes a convolution on blocks of channels.
+bool ort_is_blocked(const qdq_rewriter *r, const qdq_node *convolution);
+bool ort_match_blocked_conv(const qdq_rewriter *r, qdq_match *m);
+void ort_build_blocked_conv(qdq_rewriter *r, qdq_match *m);
+bool ort_match_blocked_norm(const qdq_rewriter *r, qdq_match *m);
+void ort_build_blocked_norm(qdq_rewriter *r, qdq_match *m);
+
 //---- Rewrites that are not modelled (ort_unmodelled.c) ----------------------
 
 bool ort_match_transposes(const qdq_rewriter *r, qdq_match *m);
@@ -197,7 +206,5 @@ bool ort_match_float_pool(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_other_bits(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_scaled_gemm(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_blocked_mean(const qdq_rewriter *r, qdq_match *m);
-bool ort_is_blocked(const qdq_rewriter *r, const qdq_node *convolution);
-bool ort_match_blocked_conv(const qdq_rewriter *r, qdq_match *m);
 
 #endif

@@ -5,7 +5,6 @@
 #include "include/qdq/ops/movement.h"
 #include "include/qdq/ops/products.h"
 
-enum { W = 1 };      // port of Convolution
 enum { BLOCK = 8 };  // channels of NCHWc with AVX2, and which divides all others
 
 static const qdq_type *type_of(const qdq_rewriter *r, uint32_t value) {
@@ -57,27 +56,6 @@ bool ort_match_other_bits(const qdq_rewriter *r, qdq_match *m) {
             m->found = "is part of an op that has another formula in ONNX Runtime";
     if (ort_was(node, "ReduceMean") && x->shape.rank > 3 && ort_is_spatial_mean(r, node))
         m->found = "adds as GlobalAveragePool, and in ONNX Runtime as ReduceMean";
-    return false;
-}
-
-// Convolutions of float32 on images with constant weights are computed on blocks of channels. In
-// groups of several channels they are if blocks fill them.
-bool ort_is_blocked(const qdq_rewriter *r, const qdq_node *node) {
-    const qdq_convolution_attrs *a = node->attrs;
-    const qdq_shape *w = &type_of(r, node->inputs[W].id)->shape;
-    if (!ort_is_float_constant(r, node->inputs[W].id) || w->rank != 4 ||
-        a->data_format != QDQ_NCX || a->weights_format != QDQ_OIX)
-        return false;
-    int64_t outputs = w->dims[0], inputs = w->dims[1],
-            groups = a->groups.set != 0 ? a->groups.value : 1;
-    bool depthwise = inputs == 1 && outputs == groups;
-    bool fills = inputs % BLOCK == 0 && outputs / groups % BLOCK == 0;
-    return groups == 1 || depthwise || fills;
-}
-
-bool ort_match_blocked_conv(const qdq_rewriter *r, qdq_match *m) {
-    if (ort_is_blocked(r, &r->from->nodes[m->anchor]))
-        m->found = "adds its products in the order of a layout with blocks of channels (NCHWc)";
     return false;
 }
 
