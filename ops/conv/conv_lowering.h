@@ -130,6 +130,10 @@ void qdq_conv_begin_with(qdq_conv *conv, size_t port);
 // graph.
 void qdq_conv_set_runtime_order(qdq_conv *conv, bool initial);
 
+// True if some sums of a convolution of float32, or of a transposed one, have another order in ONNX
+// Runtime with `threads` threads than with one.
+bool qdq_conv_depends_on_threads(const qdq_op_context *ctx, size_t threads);
+
 // Packs the rows of A.
 qdq_gemm_pack_a_fn qdq_conv_im2col;
 

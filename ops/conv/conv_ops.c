@@ -2,6 +2,7 @@
 // Convolution and ConvTranspose, as in oneDNN Graph.
 #include "include/qdq/ops/products.h"
 #include "ops/conv/conv_lowering.h"
+#include "ops/gemm/order/gemm_threads.h"
 
 enum { X, WEIGHTS, BIAS, ADDEND };
 
@@ -224,3 +225,40 @@ const qdq_op qdq_op_conv_transpose = {
     .by_float_ops = true,
     .fusion = &transposed_fusion,
 };
+
+//---- Threads ----------------------------------------------------------------
+
+// The product of ONNX Runtime for weights that it transposes beforehand if they are an initializer.
+static bool taps_depend(const qdq_op_context *ctx, const qdq_conv_sizes *s, size_t threads) {
+    const qdq_operand *w = &ctx->inputs[WEIGHTS];
+    qdq_runtime_product p = {.m = s->group_outputs * s->taps,
+                             .n = 1,
+                             .k = s->group_inputs,
+                             .together = true,
+                             .m_is_columns = true};
+    for (int i = 0; i < s->x.spatial; i++) p.n *= s->window.in[i];
+    p.transpose_a = !w->constant || w->maker.op || p.m == 1 || p.k == 1;
+    return qdq_gemm_depends_on_threads(&p, 1, threads);
+}
+
+bool qdq_conv_depends_on_threads(const qdq_op_context *ctx, size_t threads) {
+    bool transposed = ctx->op == &qdq_op_conv_transpose, same = true;
+    qdq_conv_attrs a = transposed ? transposed_of(ctx->attrs) : attrs_of(ctx->attrs);
+    qdq_conv_sizes s;
+    if (!qdq_conv_sizes_of(ctx, &a, &s)) return false;
+    if (transposed) return taps_depend(ctx, &s, threads);
+    qdq_runtime_product p = {.m = s.group_outputs,
+                             .n = 1,
+                             .k = s.group_inputs * s.taps,
+                             .together = true,
+                             .m_is_columns = true};
+    for (int i = 0; i < s.x.spatial; i++) {
+        p.n *= s.window.out[i];
+        same &= s.window.out[i] == s.window.in[i] && !s.window.pad_begin[i];
+    }
+    bool one = s.x.batch * s.groups == 1, pointwise = s.taps == 1 && same;
+    if (!pointwise && p.m > p.n) return qdq_gemm_depends_on_threads(&p, 1, threads);
+    if (!one) return false;
+    return pointwise ? qdq_gemm_depends_on_threads(&p, 1, threads)
+                     : qdq_windows_depend_on_threads(&p, threads);
+}

@@ -92,13 +92,11 @@ static size_t lower_on_chip(const qdq_op_context *ctx, const qdq_lowering *to,
     return 1;
 }
 
-// Sets the order of ONNX Runtime, which packs a matrix B that is a constant of the graph. The
-// product has its final rows.
-static void set_order(const qdq_op_context *ctx, const qdq_matmul_ports *ports,
-                      const qdq_matmul_dims *dims, qdq_gemm *g) {
+qdq_runtime_product qdq_matmul_product(const qdq_op_context *ctx, const qdq_matmul_ports *ports,
+                                       const qdq_matmul_dims *dims, const qdq_gemm *g) {
     const qdq_operand *b = &ctx->inputs[B];
     bool initial = b->constant && !b->maker.op;
-    g->order = qdq_gemm_order_of(&(qdq_runtime_product){
+    return (qdq_runtime_product){
         .m = g->rows,
         .n = g->columns,
         .k = g->depth,
@@ -108,7 +106,13 @@ static void set_order(const qdq_op_context *ctx, const qdq_matmul_ports *ports,
         .column_vector = dims->b_vector,
         .together = !ports->transpose_b,
         .biased = ctx->inputs[BIAS].given,
-    });
+    };
+}
+
+static void set_order(const qdq_op_context *ctx, const qdq_matmul_ports *ports,
+                      const qdq_matmul_dims *dims, qdq_gemm *g) {
+    qdq_runtime_product product = qdq_matmul_product(ctx, ports, dims, g);
+    g->order = qdq_gemm_order_of(&product);
 }
 
 static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {

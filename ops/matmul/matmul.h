@@ -45,6 +45,15 @@ void qdq_matmul_row_parameter(const qdq_op_context *ctx, const qdq_matmul_dims *
 void qdq_matmul_column_parameter(const qdq_op_context *ctx, const qdq_matmul_dims *dims,
                                  size_t port, qdq_gemm_along *along, size_t *matrix_stride);
 
+// Returns a product as ONNX Runtime sees it, which packs a matrix B that is a constant of the graph.
+// `gemm` has its final rows.
+qdq_runtime_product qdq_matmul_product(const qdq_op_context *ctx, const qdq_matmul_ports *ports,
+                                       const qdq_matmul_dims *dims, const qdq_gemm *gemm);
+
+// True if some sums of a MatMul of float32 have another order in ONNX Runtime with `threads`
+// threads than with one.
+bool qdq_matmul_depends_on_threads(const qdq_op_context *ctx, size_t threads);
+
 // Replaces a batch of products that share b by one product, if only a and y depend on the batch.
 void qdq_matmul_join_batch(const qdq_matmul_ports *ports, const qdq_matmul_dims *dims,
                            qdq_gemm *gemm);

@@ -242,10 +242,16 @@ static const qdq_rule rules[] = {
               "cast x to float32, or give a scale of its dtype at the port", OBSERVED, "Quantize DynamicQuantize", qdq_runtime_check_quantize, 0, QDQ_RUNTIME_1_32),
     LIMITING_ROW(UNKNOWN, "qdq-cleanup", "with enable_quant_qdq_cleanup a pair that no group takes is removed; groups that form without it are not all modelled",
                 "leave session.enable_quant_qdq_cleanup at 0", "QDQFinalCleanupTransformer", "Quantize", NULL),
+    QDQ_RULE_ROW(WARNING, "ort", "one-thread", "results are those of one thread; ONNX Runtime takes all cores by default, and cuts float products among them",
+                 "set intra_op_num_threads in the session, and threads=N behind the version", "MlasGemmBatch, MlasConvPrepare",
+                 "MatMul Convolution ConvTranspose", NULL, 0, 0),
     QDQ_RULE_ROW(WARNING, "ort", "softmax-overflow", "QLinearSoftmax of ONNX Runtime 1.31 multiplies by 1 / y_scale before it divides",
                  "use 1/256", "qlinear_softmax.cc", "QLinearSoftmax", softmax_overflow, 0, QDQ_RUNTIME_1_32),
     WARNING_ROW("softmax-scale", "QLinearSoftmax multiplies by the whole part of 1 / y_scale",
                 "use 1/256", "qlinear_softmax.cc", "QLinearSoftmax", softmax_scale),
+    LIMITING_ROW(CLOSE, "threads", "the sums of float products and reductions are those of one thread",
+                 "compare with a tolerance, or run ONNX Runtime with one thread", "MlasGemmBatch, MlasConvPrepare",
+                 "MatMul Convolution ConvTranspose ReduceSum ReduceMean", NULL),
     LIMITING_ROW(UNKNOWN, "transposes-merged", "Transposes that follow each other, with codes in between, are computed as the graph says",
                 "leave out Transposes that undo each other", "the transpose optimizer", "StaticTranspose", NULL),
     QDQ_RULE_ROW(ERROR, "ort", "two-bit-columns", "a product of floats and constant codes of 2 bits has a number of columns that 4 divides",
@@ -294,6 +300,7 @@ static const qdq_target_option_info options[ORT_OPTION_COUNT] = {
                               "session.qdq_matmulnbits_block_size"},
     [ORT_ENABLE_QUANT_QDQ_CLEANUP] = {"enable_quant_qdq_cleanup", off_on,
                                       "session.enable_quant_qdq_cleanup"},
+    [ORT_THREADS] = {"threads", ort_thread_words, "intra_op_num_threads"},
 };
 
 //---- Evidence ---------------------------------------------------------------

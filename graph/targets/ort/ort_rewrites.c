@@ -223,6 +223,12 @@ const qdq_pattern qdq_ort_patterns[] = {
     ROW("layout", "NCHWc", "BatchNormInference", blocked_norm, at_all, FOLDED),
     FINDING_ROW("layout", "NCHWc", "ReduceMean", blocked_mean, at_all, "ort/convolution-order"),
     FINDING_ROW("layout", "AveragePool", "AvgPool", float_pool, always, "ort/average-pool-order"),
+
+    FINDING_ROW("threads", "cut product", "MatMul", threads, always, "ort/threads"),
+    FINDING_ROW("threads", "cut product", "Convolution", threads, always, "ort/threads"),
+    FINDING_ROW("threads", "cut product", "ConvTranspose", threads, always, "ort/threads"),
+    FINDING_ROW("threads", "cut sum", "ReduceSum", threads, always, "ort/threads"),
+    FINDING_ROW("threads", "cut sum", "ReduceMean", threads, always, "ort/threads"),
     {.pass = NULL},
 };
 // clang-format on

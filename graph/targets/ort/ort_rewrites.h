@@ -19,6 +19,7 @@ enum {
     ORT_NBITS_ACCURACY_LEVEL,
     ORT_NBITS_BLOCK_SIZE,
     ORT_ENABLE_QUANT_QDQ_CLEANUP,
+    ORT_THREADS,
     ORT_OPTION_COUNT
 };
 enum { ORT_ALL, ORT_EXTENDED, ORT_BASIC, ORT_DISABLED };  // words of ORT_LEVEL
@@ -194,6 +195,12 @@ bool ort_match_blocked_conv(const qdq_rewriter *r, qdq_match *m);
 void ort_build_blocked_conv(qdq_rewriter *r, qdq_match *m);
 bool ort_match_blocked_norm(const qdq_rewriter *r, qdq_match *m);
 void ort_build_blocked_norm(qdq_rewriter *r, qdq_match *m);
+
+extern const char *const ort_thread_words[];
+// Returns the number of threads that an option names; 0: none, for which one thread stands.
+size_t ort_threads(const qdq_target_version *version);
+// Finds nodes whose sums depend on the number of threads (ort_threads.c).
+bool ort_match_threads(const qdq_rewriter *r, qdq_match *m);
 
 //---- Rewrites that are not modelled (ort_unmodelled.c) ----------------------
 
