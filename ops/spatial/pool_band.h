@@ -28,6 +28,8 @@ typedef struct qdq_pool_params {
     qdq_pool_kind kind;
     const qdq_pool_kernels *kernels;
     bool exclude_pad, channels_last;
+    bool columns;                // the stage is that of qdq_pool_columns_stage
+    int spatial;                 // dims
     qdq_dtype x_dtype, y_dtype;  // they may differ if floats are stored as bfloat16
     size_t channels;             // neighbours in memory: 1 unless they are last
     size_t part;                 // of the channels: computed together
@@ -70,6 +72,12 @@ qdq_pool_peaks_fn *qdq_pool_peaks_of(const qdq_pool_params *p);
 
 // True if qdq_pool_run_means takes windows of a mean, which need no bands.
 bool qdq_pool_means_rows(const qdq_pool_params *p);
+
+// Writes the stage of a mean of float32 in the order of `columns_first`, whose params have bands.
+// `planes`: images of one channel. False if that order is the row-major order of
+// qdq_pool_run_means and qdq_pool_run_mean.
+bool qdq_pool_columns_stage(const qdq_pool_params *p, const qdq_window *w, size_t planes,
+                            qdq_stage *stage);
 
 // Sizes the bands of params whose other fields are set. False: memory runs out.
 bool qdq_pool_set_bands(qdq_mempool *mempool, qdq_pool_params *p);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // AvgPool and MaxPool: their description, and how they are lowered. AvgPool adds the elements of a
-// window in row-major order, in double, or in float32 as ONNX Runtime does. MaxPool also takes int8
-// and uint8. mean_rows.c and peak_rows.c compute the usual windows, pool_band.c and max_rows.c all
-// others.
+// window in row-major order, in double, or in float32 as ONNX Runtime does, which has another order
+// for `columns_first` (column_means.c). MaxPool also takes int8 and uint8. mean_rows.c and
+// peak_rows.c compute the usual windows, pool_band.c and max_rows.c all others.
 #include <float.h>
 
 #include "include/qdq/ops/spatial.h"
@@ -33,7 +33,10 @@ static const char *const rounding_words[] = {"floor", "ceil", NULL};
 static const qdq_attr_desc avg_attrs[] = {
     POOL_WINDOW_ATTRS,
     POOL_ATTR(exclude_pad, BOOL, NULL, QDQ_REQUIRED,
-              "divide by the elements that there are, not by all of the window")};
+              "divide by the elements that there are, not by all of the window"),
+    POOL_ATTR(columns_first, BOOL, NULL, "false",
+              "targets onnx and ort, float32: add the columns of a window first, as ONNX Runtime "
+              "before opset 19")};
 static const qdq_attr_desc max_attrs[] = {
     POOL_WINDOW_ATTRS, POOL_ATTR(dilations, INTS, NULL, "[]",
                                  "distance of neighbouring elements of a window; empty: 1")};
@@ -111,6 +114,7 @@ static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, qdq_st
     *p = (qdq_pool_params){.kind = kind_of(ctx, to, max),
                            .kernels = qdq_pool_find(to->isas),
                            .exclude_pad = a->exclude_pad == QDQ_TRUE,
+                           .spatial = w.spatial,
                            .x_dtype = ctx->inputs[0].type.dtype,
                            .y_dtype = dtype,
                            .channels = last ? image.channels : 1,
@@ -120,6 +124,9 @@ static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, qdq_st
     set_axes(&w, p->axes);
     if (!qdq_pool_set_bands(to->mempool, p)) return 0;
     for (int i = 0; i < QDQ_MAX_SPATIAL; i++) volume = qdq_size_times(volume, p->axes[i].kernel);
+    p->columns = p->kind == QDQ_POOL_FLOATS && a->columns_first == QDQ_TRUE &&
+                 qdq_pool_columns_stage(p, &w, image.batch * image.channels, stages);
+    if (p->columns) return 1;
     qdq_tensor_op_fn *sums = p->by_rows ? qdq_pool_run_means : qdq_pool_run_mean;
     qdq_tensor_op_fn *maxima = p->peaks ? qdq_pool_run_peaks : qdq_pool_run_max;
     stages[0] = (qdq_stage){.params = p,

@@ -81,7 +81,9 @@ void qdq_c_write_pool(qdq_c_step *step) {
     const qdq_pool_params *p = step->stages[0].params;
     qdq_c_text *text = step->body;
     bool fine = qdq_c_takes(step, 0);
-    if (!qdq_c_makes(step, 0) || !fine) return;
+    if (p->columns)
+        qdq_c_cannot(step, NULL, "adds columns first", "the row-major order of a window");
+    if (!qdq_c_makes(step, 0) || !fine || p->columns) return;
     qdq_c_put_each(step, 0);
     size_t inner = p->channels;
     for (int d = QDQ_MAX_SPATIAL - 1; d >= 0; d--) {

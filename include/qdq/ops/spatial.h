@@ -21,6 +21,8 @@ typedef struct qdq_pool_attrs {
     qdq_pool_rounding rounding_type;
     qdq_auto_pad auto_pad;
     qdq_data_format data_format;
+    qdq_bool columns_first;  // AvgPool only; targets onnx and ort, float32: as ONNX Runtime's
+                             // AveragePool before opset 19. Default false
 } qdq_pool_attrs;
 
 static inline qdq_value qdq_avg_pool(qdq_graph *graph, qdq_value x, qdq_pool_attrs attrs) {

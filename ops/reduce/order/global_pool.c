@@ -12,12 +12,13 @@ typedef struct global_pool {
     qdq_dtype dtype;       // of y
 } global_pool;
 
-static float mean(const float *x, size_t n) {
+float qdq_global_mean(const float *x, size_t step, size_t n) {
     float a = 0, b = 0, c = 0, d = 0;
     size_t i = 0;
-    for (; i + 4 <= n; i += 4) a += x[i], b += x[i + 1], c += x[i + 2], d += x[i + 3];
+    for (; i + 4 <= n; i += 4, x += 4 * step)
+        a += x[0], b += x[step], c += x[2 * step], d += x[3 * step];
     float even = a + c, odd = b + d, sum = even + odd;
-    for (; i < n; i++) sum += x[i];
+    for (; i < n; i++, x += step) sum += *x;
     sum /= (float)n;
     return isnan(sum) ? NAN : sum;
 }
@@ -31,7 +32,7 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
     if (!y) return;
     if (last > p->channels) last = p->channels;
     for (size_t c = first; c < last; c++) {
-        float result = mean(x + c * p->n, p->n);
+        float result = qdq_global_mean(x + c * p->n, 1, p->n);
         qdq_encode_float(p->dtype, &result, y + c * size, 1, NULL);
     }
 }

@@ -10,6 +10,9 @@
 // Elements that a unit of whole channels reads at least. Tests take their sizes from it.
 enum { QDQ_GLOBAL_POOL_UNIT = 4096 };
 
+// Returns the mean of n elements that are `step` apart.
+float qdq_global_mean(const float *x, size_t step, size_t n);
+
 // False when memory runs out.
 bool qdq_global_pool_stage(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stage);
 
