@@ -166,8 +166,8 @@ const qdq_slice_op *qdq_rms_norm_order_of(size_t n) {
     return NULL;
 }
 
-const qdq_slice_op *qdq_slice_order_of(const qdq_reduce_axes *slices, qdq_slice_order *order) {
-    (void)slices, (void)order;
+const qdq_slice_op *qdq_slice_order_of(qdq_shape shape, uint32_t reduced, qdq_slice_order *order) {
+    (void)shape, (void)reduced, (void)order;
     return NULL;
 }
 

@@ -5,9 +5,9 @@
 //
 //     L1 sum |x|    L2 sqrt(sum x^2)    Mean (sum x) / n    Prod    Sum
 //
-// ReduceMean that keeps all spatial dims of [N, C, H, W...] is ONNX Runtime's GlobalAveragePool if
-// the target's float ops are ONNX Runtime's (ops/reduce/order/global_pool.h). Other sums and means
-// of float32 then have the orders of ops/reduce/order/sum_order.h.
+// If the target's float ops are ONNX Runtime's, ReduceMean with `global_pool` is its
+// GlobalAveragePool (ops/reduce/order/global_pool.h), and other sums and means of float32 have the
+// orders of ops/reduce/order/sum_order.h.
 //
 // Max and Min are exact, and also take int8 and uint8. NaN wins; +0 is greater than -0.
 #include "include/qdq/ops/reduce.h"
@@ -78,12 +78,19 @@ static const qdq_port_desc floats_outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
 static const qdq_port_desc extreme_inputs[] = {
     {"x", offsetof(qdq_reduce_attrs, x), false, EXTREMES}};
 static const qdq_port_desc extreme_outputs[] = {{"y", 0, false, EXTREMES}};
-static const qdq_attr_desc attrs[] = {
-    {"axes", QDQ_ATTR_INTS, offsetof(qdq_reduce_attrs, axes), NULL, QDQ_REQUIRED,
-     "the dims to reduce, each once"},
-    {"keep_dims", QDQ_ATTR_BOOL, offsetof(qdq_reduce_attrs, keep_dims), NULL, "false",
-     "keep the reduced dims, with size 1"},
-};
+#define REDUCE_ATTRS                                                                      \
+    {"axes", QDQ_ATTR_INTS, offsetof(qdq_reduce_attrs, axes),                             \
+     NULL,   QDQ_REQUIRED,  "the dims to reduce, each once"},                             \
+    {                                                                                     \
+        "keep_dims", QDQ_ATTR_BOOL, offsetof(qdq_reduce_attrs, keep_dims), NULL, "false", \
+            "keep the reduced dims, with size 1"                                          \
+    }
+static const qdq_attr_desc floats_attrs[] = {REDUCE_ATTRS};
+static const qdq_attr_desc extreme_attrs[] = {REDUCE_ATTRS};
+static const qdq_attr_desc mean_attrs[] = {
+    REDUCE_ATTRS,
+    {"global_pool", QDQ_ATTR_BOOL, offsetof(qdq_reduce_attrs, global_pool), NULL, "false",
+     "targets onnx and ort, float32: as ONNX Runtime's GlobalAveragePool"}};
 
 // Returns a bit for each dim of `axes`, with findings for entries that are no dims of x.
 static uint32_t check_axes(const qdq_op_context *ctx, qdq_ints axes, int rank) {
@@ -116,6 +123,18 @@ static uint32_t dims_of(const qdq_op_context *ctx) {
     return qdq_reduced_dims(ctx->attrs, ctx->inputs[0].type.shape.rank);
 }
 
+static void infer_mean(qdq_op_context *ctx) {
+    const qdq_reduce_attrs *a = ctx->attrs;
+    int rank = ctx->inputs[0].type.shape.rank;
+    infer(ctx);
+    bool images = rank > 2 && dims_of(ctx) == (1u << rank) - 4 && a->keep_dims == QDQ_TRUE;
+    if (a->global_pool == QDQ_TRUE && !images)
+        qdq_report_violation(ctx, QDQ_RULE_ATTR_VALUE, "global_pool",
+                             "is true for a mean of other dims than the spatial dims, or without "
+                             "keep_dims",
+                             "all dims from 2 on in `axes`, and `keep_dims`");
+}
+
 static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_slice_op *op,
                        qdq_stage *stages) {
     qdq_shape shape = ctx->inputs[0].type.shape;
@@ -130,54 +149,52 @@ static size_t lower_runtime(const qdq_op_context *ctx, const qdq_lowering *to, b
                             qdq_stage *stages) {
     qdq_shape shape = ctx->inputs[0].type.shape;
     uint32_t dims = dims_of(ctx);
-    const qdq_reduce_attrs *a = ctx->attrs;
-    bool pool = is_mean && shape.rank > 3 && a->keep_dims == QDQ_TRUE;
-    if (pool && dims == (1u << shape.rank) - 4)
+    if (is_mean && ((const qdq_reduce_attrs *)ctx->attrs)->global_pool == QDQ_TRUE)
         return qdq_global_pool_stage(ctx, to, stages) ? 1 : 0;
     qdq_reduce_axes slices = qdq_reduce_axes_of(shape, dims);
     qdq_slice_order *order = QDQ_MEMPOOL_NEW(to->mempool, qdq_slice_order);
     if (!order) return 0;
-    const qdq_slice_op *ordered = qdq_slice_order_of(&slices, order);
+    const qdq_slice_op *ordered = qdq_slice_order_of(shape, dims, order);
     order->divisor = is_mean ? (float)slices.n : 1.0f;
     order->dtype = ctx->outputs[0].dtype;
-    if (qdq_column_sums_fit(&slices))
+    if (order->is_plain && qdq_column_sums_fit(&slices))
         return qdq_column_sums_stage(to, &slices, order->divisor, order->dtype, stages);
     return qdq_slice_stage(ctx, to, ordered, slices, order, 1, stages);
 }
 
 // `takes`: the dtypes of x. `sums`: true for a sum or a mean of the elements; `is_mean`: true for
 // the mean.
-#define REDUCE_AS(op, op_name, op_summary, takes, begin, take, end, sums, is_mean)             \
-    static const qdq_slice_op op##_slices = {.passes = {{begin, take, end}}, .pass_count = 1}; \
-    static size_t lower_##op(const qdq_op_context *ctx, const qdq_lowering *to,                \
-                             qdq_stage *stages) {                                              \
-        bool by_runtime = to->numerics.float_ops && ctx->inputs[0].type.dtype == QDQ_FLOAT32;  \
-        if ((sums) && by_runtime) return lower_runtime(ctx, to, is_mean, stages);              \
-        return lower_as(ctx, to, &op##_slices, stages);                                        \
-    }                                                                                          \
-    const qdq_op qdq_op_##op = {                                                               \
-        .name = (op_name),                                                                     \
-        .summary = (op_summary),                                                               \
-        .attrs_size = sizeof(qdq_reduce_attrs),                                                \
-        QDQ_OP_TABLES(takes##_inputs, takes##_outputs, attrs),                                 \
-        .infer = infer,                                                                        \
-        .lower = lower_##op,                                                                   \
-        .by_float_ops = (sums),                                                                \
+#define REDUCE_AS(op, op_name, op_summary, takes, has, infers, begin, take, end, sums, is_mean) \
+    static const qdq_slice_op op##_slices = {.passes = {{begin, take, end}}, .pass_count = 1};  \
+    static size_t lower_##op(const qdq_op_context *ctx, const qdq_lowering *to,                 \
+                             qdq_stage *stages) {                                               \
+        bool by_runtime = to->numerics.float_ops && ctx->inputs[0].type.dtype == QDQ_FLOAT32;   \
+        if ((sums) && by_runtime) return lower_runtime(ctx, to, is_mean, stages);               \
+        return lower_as(ctx, to, &op##_slices, stages);                                         \
+    }                                                                                           \
+    const qdq_op qdq_op_##op = {                                                                \
+        .name = (op_name),                                                                      \
+        .summary = (op_summary),                                                                \
+        .attrs_size = sizeof(qdq_reduce_attrs),                                                 \
+        QDQ_OP_TABLES(takes##_inputs, takes##_outputs, has##_attrs),                            \
+        .infer = (infers),                                                                      \
+        .lower = lower_##op,                                                                    \
+        .by_float_ops = (sums),                                                                 \
     };
 #define REDUCE(op, op_name, op_summary, begin, take, end) \
-    REDUCE_AS(op, op_name, op_summary, floats, begin, take, end, false, false)
+    REDUCE_AS(op, op_name, op_summary, floats, floats, infer, begin, take, end, false, false)
 #define EXTREME(op, op_name, op_summary, begin, take, end) \
-    REDUCE_AS(op, op_name, op_summary, extreme, begin, take, end, false, false)
+    REDUCE_AS(op, op_name, op_summary, extreme, extreme, infer, begin, take, end, false, false)
 
 REDUCE(reduce_l1, "ReduceL1", "y = sum(|x|), over some dims", begin_sum, pass_magnitudes, end_sum)
 REDUCE(reduce_l2, "ReduceL2", "y = sqrt(sum(x^2)), over some dims", begin_sum, pass_squares,
        end_root)
 EXTREME(reduce_max, "ReduceMax", "y = the greatest x, over some dims", begin_max, pass_greatest,
         end_max)
-REDUCE_AS(reduce_mean, "ReduceMean", "y = the mean of x, over some dims", floats, begin_sum,
-          pass_sum, end_mean, true, true)
+REDUCE_AS(reduce_mean, "ReduceMean", "y = the mean of x, over some dims", floats, mean, infer_mean,
+          begin_sum, pass_sum, end_mean, true, true)
 EXTREME(reduce_min, "ReduceMin", "y = the least x, over some dims", begin_min, pass_least, end_min)
 REDUCE(reduce_prod, "ReduceProd", "y = the product of x, over some dims", begin_product,
        pass_product, end_product)
-REDUCE_AS(reduce_sum, "ReduceSum", "y = the sum of x, over some dims", floats, begin_sum, pass_sum,
-          end_sum, true, false)
+REDUCE_AS(reduce_sum, "ReduceSum", "y = the sum of x, over some dims", floats, floats, infer,
+          begin_sum, pass_sum, end_sum, true, false)

@@ -136,7 +136,7 @@ class Causes(Compare):
     def test_fixed_point(self):
         self.assert_causes(of_two("Add", 0.5, 1, 0), "ort@1.31-neon", [("fixed point", 2, [2, 3])],
                            first="ort@1.31-avx2")
-        mean = of_codes("ReduceMean", [0, 1], 1, 1, attrs={"axes": [2], "keep_dims": True},
+        mean = of_codes("ReduceMean", [0, 1], 1, 1, attrs={"axes": [2], "keep_dims": True, "global_pool": True},
                         shape=[1, 1, 2])
         for first in ("onnx", "onnx@1.31-neon", "ort@1.31-avx2"):
             self.assert_causes(mean, "ort@1.31-neon", [("fixed point", 1, [0, 1])], first=first)

@@ -61,8 +61,6 @@ def float_sums():
                        ("x", [1, 3]), ("x", [0, 1, 2, 3]), ("long", [1]), ("long", [0]), ("signs", [1]), ("few", [1])):  # fmt: skip
         known.append(longs(f"axes{len(known)}", *axes))
         for op in ("ReduceSum", "ReduceMean"):
-            if op == "ReduceMean" and name == "x" and axes == [2, 3]:
-                continue  # computed as GlobalAveragePool
             outputs.append(f"y{len(outputs)}")
             nodes.append(N(op, [name, known[-1].name], [outputs[-1]]))
     for name, n in (("x", 7), ("x", 28), ("long", 4107), ("few", 3)):
@@ -72,6 +70,43 @@ def float_sums():
         nodes.append(N("LayerNormalization", [name, f"scale{n}", f"bias{n}"], [outputs[-1]], axis=-len(shape), epsilon=1e-3))
     made = model(nodes, [info(k, a.shape) for k, a in feeds.items()], outputs, known, opset=20)
     keep("float_sums", made, feeds)
+
+
+def float_pools():
+    """Pools of opset 17: windows whose columns are added first, row by row (1 dim, a stride of 3, a kernel above 32), or in
+    lanes because they are the image; and sums over dims of which some have size 1."""
+    own = np.random.default_rng(18)
+
+    def some(*shape):
+        return own.standard_normal(shape).astype(np.float32) * 10
+
+    feeds = {"x": some(1, 3, 9, 11), "line": some(1, 2, 37), "volume": some(1, 2, 5, 6, 7), "tall": some(1, 1, 40, 3),
+             "zeros": np.full((1, 1, 3, 4), -0.0, np.float32), "ones": some(5, 4, 1, 9, 1)}  # fmt: skip
+    feeds["x"].flat[[40, 170, 290]] = np.inf, np.nan, -0.0
+    nodes, outputs = [], []
+
+    def add(op, x, **attrs):
+        outputs.append(f"y{len(outputs)}")
+        nodes.append(N(op, [x], [outputs[-1]], **attrs))
+
+    for count in (0, 1):
+        add("AveragePool", "x", kernel_shape=[3, 3], pads=[1, 1, 1, 1], count_include_pad=count)
+        add("AveragePool", "x", kernel_shape=[5, 4], strides=[3, 2], pads=[2, 1, 2, 2], ceil_mode=1, count_include_pad=count)
+        add("AveragePool", "volume", kernel_shape=[3, 2, 3], strides=[1, 2, 2], pads=[1, 0, 1, 1, 1, 2], count_include_pad=count)
+        add("AveragePool", "line", kernel_shape=[7], strides=[2], pads=[3, 3], count_include_pad=count)
+        add("AveragePool", "x", kernel_shape=[3, 3], strides=[1, 3], count_include_pad=count)
+    add("AveragePool", "x", kernel_shape=[3, 3], auto_pad="SAME_UPPER")
+    add("AveragePool", "tall", kernel_shape=[33, 2])
+    for x in ("x", "volume", "line"):
+        add("AveragePool", x, kernel_shape=list(feeds[x].shape[2:]))
+        add("GlobalAveragePool", x)
+        add("ReduceMean", x, axes=list(range(2, feeds[x].ndim)))
+    add("AveragePool", "zeros", kernel_shape=[2, 2])
+    add("AveragePool", "zeros", kernel_shape=[2, 2], pads=[0, 1, 0, 0])
+    for axes in ([0, 1], [1, 2, 4], [0, 3], [0, 2, 3], [1], [3, 4], [0, 1, 2]):
+        add("ReduceMean", "ones", axes=axes)
+    made = model(nodes, [info(k, a.shape) for k, a in feeds.items()], outputs, opset=17)
+    keep("float_pools", made, feeds)
 
 
 def float_products():

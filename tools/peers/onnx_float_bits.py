@@ -60,9 +60,14 @@ def windows():
              ((40, 33), (7, 7), (3, 1), (3, 3, 3, 3)), ((9, 8, 7), (3, 2, 3), (1, 2, 1), (1, 0, 1, 1, 1, 0)),
              ((14, 14), (14, 14), (1, 1), (0, 0, 0, 0)), ((300, 5), (3, 3), (1, 1), (1, 1, 1, 1)),
              ((5, 300), (3, 3), (1, 2), (1, 1, 1, 1)))  # fmt: skip
-    for (size, kernel, strides, pads), count in itertools.product(sizes, (0, 1)):
-        yield Case("AveragePool", [with_special(some(2, 3, *size) * 10)], kernel_shape=kernel, strides=strides, pads=pads,
+    for (size, kernel, strides, pads), count, opset in itertools.product(sizes, (0, 1), (17, 22)):
+        yield Case("AveragePool", [with_special(some(2, 3, *size) * 10)], opset=opset, kernel_shape=kernel, strides=strides, pads=pads,
                    count_include_pad=count)  # fmt: skip
+    for size, ceil, count in itertools.product(((9, 11), (40, 7), (4, 5, 6)), (0, 1), (0, 1)):
+        kernel = (33, 2) if size[0] == 40 else (3,) * len(size)
+        yield Case("AveragePool", [some(2, 3, *size) * 10], opset=17, kernel_shape=kernel, strides=(2,) * len(size), ceil_mode=ceil,
+                   count_include_pad=count)  # fmt: skip
+        yield Case("AveragePool", [np.where(some(1, 2, *size) > 1, 0, -0.0).astype(np.float32)], opset=17, kernel_shape=(2,) * len(size))
 
 
 def means():
@@ -148,10 +153,9 @@ def sums(op):
         shapes = (((37, 41), (1,)), ((50, 4099), (1,)), ((9, 8200), (1,)), ((40, 3), (1,)), ((40, 6), (-1,)), ((33, 16), (1,)), ((21, 27), (1,)),
                   ((5000,), (0,)), ((300, 37), (0,)), ((4, 5, 6), (0, 1)), ((1, 100, 7), (1,)), ((5, 37, 50), (1,)), ((3, 4500, 19), (1,)),
                   ((4, 18, 3), (1,)), ((6, 9, 10), (0, 2)), ((11, 3, 1500), (0, 2)), ((5, 1, 4, 7), (0, 3)), ((2, 3, 4, 5), (2, 3)),
-                  ((2, 3, 4, 5), (0, 2)), ((4, 3, 5, 6), (1, 3)), ((3, 4, 5, 6, 7), (0, 2, 4)), ((3, 4, 5, 6, 7), (1, 3)), ((1, 1, 1), (1,)))  # fmt: skip
+                  ((2, 3, 4, 5), (0, 2)), ((4, 3, 5, 6), (1, 3)), ((3, 4, 5, 6, 7), (0, 2, 4)), ((3, 4, 5, 6, 7), (1, 3)), ((1, 1, 1), (1,)),
+                  ((8, 7, 1), (0, 1)), ((5, 1, 1, 9, 8), (1, 2, 4)), ((5, 8, 3, 8, 1), (1, 4)), ((1, 16, 5, 9), (1, 3)), ((1, 9, 5), (1,)))  # fmt: skip
         for shape, axes in shapes:
-            if op == "ReduceMean" and len(shape) > 2 and axes == tuple(range(2, len(shape))):
-                continue  # computed as GlobalAveragePool
             yield Case(op, [some(*shape), np.array(axes, np.int64)], (1,), keepdims=1)
         signs = np.full((7, 21), -0.0, np.float32)
         yield Case(op, [signs, np.array([1], np.int64)], (1,))

@@ -56,6 +56,19 @@ def transposed_conv(groups):
     return m.finish(m.norm(y, 6), 1, 6, 6, 10)
 
 
+def pools():
+    """Pools of channels that fill blocks of NCHWc with AVX2 alone (8), with AVX-512 too (16), or with neither (4)."""
+    m, outputs = Floats(), []
+    for channels in (4, 8, 16):
+        x = m.input(1, channels, 4, 5)
+        outputs.append((m.node("AveragePool", x, kernel_shape=[3, 3], pads=[1, 1, 1, 1]), (1, channels, 4, 5)))
+        outputs.append((m.node("GlobalAveragePool", x), (1, channels, 1, 1)))
+        outputs.append((m.node("ReduceMean", x, axes=[2, 3]), (1, channels, 1, 1)))
+    for y, shape in outputs:
+        m.b.output(y, shape, F32)
+    return m.b
+
+
 def product_norm():
     m = Floats()
     return m.finish(m.norm(m.node("MatMul", m.input(5, 12), m.const(12, 7)), 7), 5, 7)
@@ -156,6 +169,7 @@ EXAMPLES = {
     "float_norm_of_used_sum": lambda: norm_of_sum(False, used=True),
     "float_rms_norm": lambda: rms_norm(29),
     "float_rms_norm_of_five": lambda: rms_norm(5),
+    "float_pools": pools,
     "float_one_over": one_over,
     "float_cube": cube,
 }

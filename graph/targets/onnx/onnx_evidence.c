@@ -8,7 +8,6 @@
 #include "graph/targets/target_ops.h"
 #include "include/qdq/ops/elementwise.h"
 #include "include/qdq/ops/spatial.h"
-#include "ops/reduce/reduced_dims.h"
 #include "runtime/base/words.h"
 
 //---- Conditions -------------------------------------------------------------
@@ -25,17 +24,6 @@ static bool is_real(const qdq_op_context *ctx) {
 static bool is_rounded_once(const qdq_op_context *ctx) {
     qdq_dtype x = ctx->inputs[0].type.dtype;
     return x == QDQ_FLOAT16 || x == QDQ_FLOAT64 || x == QDQ_FLOAT32;
-}
-
-// Before opset 19, ONNX Runtime adds the columns of a window first.
-static bool adds_rows(const qdq_op_context *ctx) { return qdq_is_float32(ctx) && ctx->opset >= 19; }
-
-// True unless the mean covers all positions of an image: ONNX Runtime adds these in another order
-// for ReduceMean than for GlobalAveragePool.
-static bool is_no_image_mean(const qdq_op_context *ctx) {
-    const qdq_reduce_attrs *a = ctx->attrs;
-    int rank = ctx->inputs[0].type.shape.rank;
-    return qdq_is_float32(ctx) && (rank < 3 || qdq_reduced_dims(a, rank) != (1u << rank) - 4);
 }
 
 static bool is_nearest(const qdq_op_context *ctx) {
@@ -86,6 +74,7 @@ static bool is_known_step(const qdq_op_context *ctx) {
 #define OLD "1.29-vnni 1.29-avx2 1.29-avx512 1.29-neon 1.29-dot 1.29-i8mm"
 #define VNNI_CPUS "1.31-vnni 1.32-vnni"
 #define X86 "1.31-vnni 1.31-avx2 1.31-avx512"
+#define AVX2_CPUS "1.31-avx2 1.32-avx2"
 #define NEW_X86 "1.32-avx2 1.32-avx512"
 #define NEW_ARM "1.32-neon 1.32-dot 1.32-i8mm"
 #define ARM "1.31-neon 1.31-dot 1.31-i8mm"
@@ -93,6 +82,11 @@ static bool is_known_step(const qdq_op_context *ctx) {
 
 #define PEER "ONNX Runtime 1.31.1 without optimizations on "
 #define VNNI "ONNX Runtime 1.31.1 and 1.32.0 without optimizations on a CPU with AVX512-VNNI"
+#define FULL                                                                              \
+    "ONNX Runtime 1.31.1 and 1.32.0, with optimizations and without them, on a CPU with " \
+    "AVX512-VNNI"
+#define CAPPED \
+    "ONNX Runtime 1.31.1 and 1.32.0, with optimizations and without them, limited to AVX2"
 #define OLD_PEER "ONNX Runtime 1.29.0 without optimizations on a CPU with AVX2"
 
 #define CODERS "Quantize Dequantize DynamicQuantize Requantize", "quantizing ops", ""
@@ -101,6 +95,8 @@ static bool is_known_step(const qdq_op_context *ctx) {
     "BatchNormInference HardSwish HardSigmoid Sigmoid Tanh Exp Erf GELU ReduceSum LayerNorm " \
     "MatMul Convolution",                                                                     \
         "float ops", "float32"
+// AveragePool: sums of slices, which the reader makes of a window with dilations.
+#define POOLS "AvgPool AveragePool", "pools", "float32"
 #define MORE_FLOAT_OPS \
     "ConvTranspose RMSNorm LeakyReLU PReLU GlobalAveragePool", "float ops", "float32"
 // Compared on every float16.
@@ -147,8 +143,10 @@ const qdq_evidence_row qdq_onnx_evidence[] = {
     QDQ_RUN_IF(qdq_is_float32, VNNI_CPUS, FLOAT_OPS, VNNI, "6,100,000 elements", "2026-11-29"),
     QDQ_RUN_IF(qdq_is_float32, VNNI_CPUS, MORE_FLOAT_OPS, VNNI, "947,360 elements", "2026-11-29"),
     QDQ_RUN_IF(qdq_is_float32, VNNI_CPUS, "SoftMax", "SoftMax", "float32", VNNI, "1,120,640 elements", "2026-11-29"),
-    QDQ_RUN_IF(adds_rows, VNNI_CPUS, "AvgPool", "AvgPool", "float32, opset 19 or later", VNNI, "49,486 elements", "2026-11-29"),
-    QDQ_RUN_IF(is_no_image_mean, VNNI_CPUS, "ReduceMean", "ReduceMean", "float32, not all positions of an image", VNNI, "2,283 elements", "2026-11-29"),
+    QDQ_RUN_IF(qdq_is_float32, VNNI_CPUS, POOLS, FULL, "3,255,128 elements", "2026-11-29"),
+    QDQ_RUN_IF(qdq_is_float32, AVX2_CPUS, POOLS, CAPPED, "2,506,488 elements", "2026-11-29"),
+    QDQ_RUN_IF(qdq_is_float32, VNNI_CPUS, "ReduceMean", "ReduceMean", "float32", FULL, "306,924 elements", "2026-11-29"),
+    QDQ_RUN_IF(qdq_is_float32, AVX2_CPUS, "ReduceMean ReduceSum GlobalAveragePool", "sums, means", "float32", CAPPED, "443,116 elements", "2026-11-29"),
     QDQ_RUN_IF(is_float16, VNNI_CPUS, HALF_OPS, VNNI, "every float16", "2026-11-29"),
     QDQ_CLOSE_IF(is_float16, ALL_CPUS, OTHER_HALF_OPS, VNNI, "every float16: 1 to 2,047 differ", "2026-11-29"),
     QDQ_RUN_IF(qdq_is_float32, "1.31-avx2 1.32-avx2", "Convolution", "Convolution", "float32",
@@ -159,8 +157,8 @@ const qdq_evidence_row qdq_onnx_evidence[] = {
     QDQ_READ_IF(qdq_is_float32, "1.31-avx512 1.29-vnni 1.29-avx512 " NEW_X86, FLOAT_OPS, "the kernels of 1.31-vnni: no float op reads VNNI"),
     QDQ_READ_IF(qdq_is_float32, "1.31-avx512 1.31-avx2 1.29-vnni 1.29-avx2 1.29-avx512 " NEW_X86, MORE_FLOAT_OPS, "the kernels of 1.31-vnni"),
     QDQ_READ_IF(qdq_is_float32, "1.31-avx512 1.29-vnni 1.29-avx2 1.29-avx512 " NEW_X86, "SoftMax", "SoftMax", "float32", "ONNX Runtime's MLAS"),
-    QDQ_READ_IF(adds_rows, "1.31-avx512 1.31-avx2 1.29-vnni 1.29-avx2 1.29-avx512 " NEW_X86, "AvgPool", "AvgPool", "float32, opset 19 or later", "ONNX Runtime's MLAS"),
-    QDQ_READ_IF(is_no_image_mean, "1.31-avx512 1.31-avx2 1.29-vnni 1.29-avx2 1.29-avx512 " NEW_X86, "ReduceMean", "ReduceMean", "float32, not all positions of an image", "the kernels of 1.31-vnni"),
+    QDQ_READ_IF(qdq_is_float32, "1.31-avx512 1.32-avx512 1.29-vnni 1.29-avx2 1.29-avx512", POOLS, "ONNX Runtime's MLAS"),
+    QDQ_READ_IF(qdq_is_float32, "1.31-avx512 1.32-avx512 1.29-vnni 1.29-avx2 1.29-avx512", "ReduceMean", "ReduceMean", "float32", "the kernels of 1.31-vnni"),
 
     QDQ_RUN_IF(is_known_step, VNNI_CPUS, RECURRENT_OPS, VNNI, "1,900,000 elements", "2026-11-29"),
     QDQ_RUN_IF(is_known_step, "1.31-avx2 1.32-avx2", RECURRENT_OPS, "ONNX Runtime 1.31.1 and 1.32.0 without optimizations on qemu 7.2 as Haswell", "8,485 recorded elements", "2026-11-29"),

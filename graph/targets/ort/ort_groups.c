@@ -4,7 +4,6 @@
 
 #include "graph/core/copy.h"
 #include "include/qdq/ops/products.h"
-#include "ops/reduce/reduced_dims.h"
 
 //---- Units ------------------------------------------------------------------
 
@@ -35,12 +34,6 @@ bool ort_is_gemm(const qdq_node *node) {
 
 bool ort_is_float_constant(const qdq_rewriter *r, uint32_t value) {
     return value && ort_is_constant(r, value) && r->from->values[value].type.dtype == QDQ_FLOAT32;
-}
-
-bool ort_is_spatial_mean(const qdq_rewriter *r, const qdq_node *mean) {
-    const qdq_reduce_attrs *a = mean->attrs;
-    int rank = r->from->values[mean->inputs[0].id].type.shape.rank;
-    return a->keep_dims == QDQ_TRUE && rank > 2 && qdq_reduced_dims(a, rank) == (1u << rank) - 4;
 }
 
 bool ort_has_input(const qdq_node *node, size_t port) {

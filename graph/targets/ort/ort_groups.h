@@ -20,9 +20,6 @@ void ort_unit_ends(const qdq_rewriter *r, size_t last, ort_unit *unit);
 const qdq_node *ort_made_by(const qdq_rewriter *r, uint32_t value, const char *op);
 // True if a value is given, constant and float32.
 bool ort_is_float_constant(const qdq_rewriter *r, uint32_t value);
-// True if a ReduceMean averages all dims of an image [N, C, ...] from the third on, and keeps them
-// with one element each.
-bool ort_is_spatial_mean(const qdq_rewriter *r, const qdq_node *mean);
 // True if a BatchNormInference has channels in dim 1 and constant parameters of float32.
 bool ort_is_constant_norm(const qdq_rewriter *r, const qdq_node *norm);
 // Sets the factor and the addend of each channel by which ONNX Runtime folds such a node into a

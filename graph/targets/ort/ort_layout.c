@@ -81,7 +81,8 @@ static bool keeps_blocks(const qdq_rewriter *r, size_t index) {
     for (size_t i = 0; i < sizeof fused / sizeof fused[0]; i++)
         if (qdq_rewrite_is(r, index, fused[i]))
             return ort_made_by(r, node->inputs[0].id, "Convolution");
-    return qdq_rewrite_is(r, index, "ReduceMean") && ort_is_spatial_mean(r, node) &&
+    return qdq_rewrite_is(r, index, "ReduceMean") &&
+           ((const qdq_reduce_attrs *)node->attrs)->global_pool == QDQ_TRUE &&
            fills_blocks(r, node->outputs[0]);
 }
 

@@ -221,8 +221,8 @@ const qdq_pattern qdq_ort_patterns[] = {
     ROW("layout", "FusedConv", "Convolution", conv_sum, at_all, BIAS),
     RULE_ROW("layout", "NCHWc", "Convolution", blocked_conv, at_all, "ort/convolution-order", BLOCKS),
     ROW("layout", "NCHWc", "BatchNormInference", blocked_norm, at_all, FOLDED),
-    FINDING_ROW("layout", "NCHWc", "ReduceMean", blocked_mean, at_all, "ort/convolution-order"),
-    FINDING_ROW("layout", "AveragePool", "AvgPool", float_pool, always, "ort/average-pool-order"),
+    ROW("layout", "NCHWc", "ReduceMean", blocked_mean, at_all, FLOAT_OP),
+    ROW("layout", "NCHWc", "AvgPool", blocked_pool, at_all, FLOAT_OP),
 
     FINDING_ROW("threads", "cut product", "MatMul", threads, always, "ort/threads"),
     FINDING_ROW("threads", "cut product", "Convolution", threads, always, "ort/threads"),

@@ -181,6 +181,10 @@ bool ort_match_one(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_global_pool(const qdq_rewriter *r, qdq_match *m);
 void ort_build_average_pool(qdq_rewriter *r, qdq_match *m);
 void ort_build_global_pool(qdq_rewriter *r, qdq_match *m);
+bool ort_match_blocked_pool(const qdq_rewriter *r, qdq_match *m);
+void ort_build_blocked_pool(qdq_rewriter *r, qdq_match *m);
+bool ort_match_blocked_mean(const qdq_rewriter *r, qdq_match *m);
+void ort_build_blocked_mean(qdq_rewriter *r, qdq_match *m);
 void ort_build_softmax(qdq_rewriter *r, qdq_match *m);
 bool ort_match_moved(const qdq_rewriter *r, qdq_match *m);
 void ort_build_moved(qdq_rewriter *r, qdq_match *m);
@@ -209,9 +213,7 @@ bool ort_match_int8_gemm(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_old_move(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_dilated_pool(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_average_pool_ceil(const qdq_rewriter *r, qdq_match *m);
-bool ort_match_float_pool(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_other_bits(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_scaled_gemm(const qdq_rewriter *r, qdq_match *m);
-bool ort_match_blocked_mean(const qdq_rewriter *r, qdq_match *m);
 
 #endif

@@ -38,8 +38,7 @@ bool ort_match_transposes(const qdq_rewriter *r, qdq_match *m) {
     return false;
 }
 
-// Finds nodes that the reader adds for ops whose kernels have other formulas, and ReduceMean of the
-// spatial dims of images, which adds as GlobalAveragePool here.
+// Finds nodes that the reader adds for ops whose kernels have other formulas.
 bool ort_match_other_bits(const qdq_rewriter *r, qdq_match *m) {
     static const char *const ops[] = {"DynamicQuantizeLSTM",
                                       "RNN",
@@ -54,20 +53,10 @@ bool ort_match_other_bits(const qdq_rewriter *r, qdq_match *m) {
     for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
         if (ort_was(node, ops[i]))
             m->found = "is part of an op that has another formula in ONNX Runtime";
-    if (ort_was(node, "ReduceMean") && x->shape.rank > 3 && ort_is_spatial_mean(r, node))
-        m->found = "adds as GlobalAveragePool, and in ONNX Runtime as ReduceMean";
     return false;
 }
 
-// Finds means of float32 images over their positions, into which the reader turns
-// GlobalAveragePool: ONNX Runtime computes them on blocks of channels as well.
-bool ort_match_blocked_mean(const qdq_rewriter *r, qdq_match *m) {
-    const qdq_node *node = &r->from->nodes[m->anchor];
-    const qdq_type *x = type_of(r, node->inputs[0].id);
-    if (x->dtype == QDQ_FLOAT32 && x->shape.rank == 4 && ort_is_spatial_mean(r, node) &&
-        x->shape.dims[1] % BLOCK == 0 && !ort_was(node, "ReduceMean"))
-        m->found = "adds its elements in the order of a layout with blocks of channels (NCHWc)";
-    return false;
+return false;
 }
 
 // True if several nodes read the dequantized result of a node: the reader turns Split into slices,
@@ -112,7 +101,8 @@ static int64_t distance_of_sum(const qdq_rewriter *r, size_t anchor) {
             if (distance > 0 && (!least[i] || distance < least[i])) least[i] = distance;
         }
     }
-    while (qdq_rewrite_is(r, maker, "Slice") || qdq_rewrite_is(r, maker, "Pad"))
+    while (qdq_rewrite_is(r, maker, "Slice") || qdq_rewrite_is(r, maker, "Pad") ||
+           qdq_rewrite_is(r, maker, "Add"))
         maker = qdq_rewrite_maker(r, r->from->nodes[maker].inputs[0].id);
     ort_unit unit = {0};
     ort_unit_ends(r, anchor, &unit);
@@ -132,16 +122,6 @@ bool ort_match_dilated_pool(const qdq_rewriter *r, qdq_match *m) {
     if (distance_of_sum(r, m->anchor) > 1)
         m->found = "divides the sums of AveragePool with dilations, which QLinearAveragePool does "
                    "not have; ONNX Runtime refuses the model";
-    return false;
-}
-
-// Finds AveragePool of floats. The opset decides which kernel runs, if it is known.
-bool ort_match_float_pool(const qdq_rewriter *r, qdq_match *m) {
-    const qdq_node *node = &r->from->nodes[m->anchor];
-    bool known = r->from->opset && !ort_is_older(r, 19);
-    if (type_of(r, node->inputs[0].id)->dtype == QDQ_FLOAT32 && !known)
-        m->found = "adds the floats of a window row by row, as from opset 19 on; below it ONNX "
-                   "Runtime adds columns first";
     return false;
 }
 

@@ -125,6 +125,9 @@ typedef struct qdq_reduce_attrs {
     qdq_value x;
     qdq_ints axes;       // required, in [-rank, rank - 1], each once
     qdq_bool keep_dims;  // default false
+    // ReduceMean only, over all spatial dims of [N, C, spatial...] with keep_dims; targets onnx and
+    // ort, float32: as ONNX Runtime's GlobalAveragePool. Default false
+    qdq_bool global_pool;
 } qdq_reduce_attrs;
 
 #define QDQ_REDUCE_CALL(call, op)                                                         \

@@ -112,18 +112,38 @@ static const qdq_slice_op rows = {.passes = {{begin, take_rows, end_rows}}, .pas
 
 //---- Which --------------------------------------------------------------------
 
-const qdq_slice_op *qdq_slice_order_of(const qdq_reduce_axes *slices, qdq_slice_order *order) {
-    const qdq_slice_dim *within = slices->within, *across = slices->across;
-    bool has_rows = slices->within_rank && within[0].stride == 1;
-    if (has_rows && slices->within_rank == 1 && slices->across_rank <= 1) {
-        *order = (qdq_slice_order){.width = slices->n};
-        return &rows;
+// Dims with neighbours of a kind merged, the first `MOST` of them; dims of size 1 have their kind.
+enum { MOST = 3 };
+typedef struct merged_dims {
+    size_t size[MOST];
+    int rank;
+    bool begins_reduced;
+} merged_dims;
+
+static merged_dims merge(qdq_shape shape, uint32_t reduced) {
+    merged_dims m = {.begins_reduced = reduced & 1};
+    for (int i = 0; i < shape.rank; i++) {
+        bool is_new = !i || (reduced >> i & 1) != (reduced >> (i - 1) & 1);
+        m.rank += is_new;
+        if (m.rank > MOST) return m;
+        size_t *size = &m.size[m.rank - 1];
+        *size = (is_new ? 1 : *size) * (size_t)shape.dims[i];
     }
-    if (has_rows && slices->within_rank == 2 && slices->across_rank == 1) {
-        *order = (qdq_slice_order){.width = within[0].size, .row_stride = within[1].stride};
-        return &rows;
-    }
+    return m;
+}
+
+const qdq_slice_op *qdq_slice_order_of(qdq_shape shape, uint32_t reduced, qdq_slice_order *order) {
+    merged_dims m = merge(shape, reduced);
     *order = (qdq_slice_order){0};
-    bool is_krk = slices->within_rank == 1 && slices->across_rank == 2 && across[0].stride == 1;
-    return is_krk ? &fours : &in_order;
+    if (m.rank == 1 || (m.rank == 2 && !m.begins_reduced)) {
+        *order = (qdq_slice_order){.width = m.size[m.rank - 1]};
+        return &rows;
+    }
+    if (m.rank == 3 && m.begins_reduced && m.size[1] > 1) {
+        *order = (qdq_slice_order){.width = m.size[2], .row_stride = m.size[1] * m.size[2]};
+        return &rows;
+    }
+    if (m.rank == 3 && !m.begins_reduced && m.size[0] > 1) return &fours;
+    order->is_plain = true;
+    return &in_order;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReduceMean of the spatial dims on target onnx, in the order of ONNX Runtime's GlobalAveragePool.
+// ReduceMean with global_pool on target onnx, in the order of ONNX Runtime's GlobalAveragePool.
 #include "ops/reduce/order/global_pool.h"
 #include "tests/ops/products.h"
 
@@ -18,7 +18,8 @@ static float pooled(const tensor *x, size_t first, size_t n) {
 }
 
 static void check_image(int64_t batch, int64_t channels, int64_t height, int64_t width) {
-    qdq_reduce_attrs attrs = {.axes = QDQ_INTS(2, 3), .keep_dims = QDQ_TRUE};
+    qdq_reduce_attrs attrs = {
+        .axes = QDQ_INTS(2, 3), .keep_dims = QDQ_TRUE, .global_pool = QDQ_TRUE};
     uint64_t seed = (uint64_t)(channels + height * width);
     size_t n = (size_t)(height * width);
     tensor x = tensor_of("x", QDQ_FLOAT32, QDQ_SHAPE(batch, channels, height, width));

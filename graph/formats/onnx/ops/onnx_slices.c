@@ -66,34 +66,15 @@ void qdq_onnx_reduce(qdq_onnx_node *node, const qdq_onnx_op *row) {
     qdq_onnx_finish(&call);
 }
 
-// Pools a line as an image of one row: ReduceMean of a line adds in another order.
-static void pool_line(qdq_onnx_node *node, const qdq_onnx_op *row, const int64_t *spatial) {
-    qdq_shape x = node->inputs[0]->shape;
-    int64_t image[] = {x.dims[0], x.dims[1], 1, x.dims[2]}, line[] = {x.dims[0], x.dims[1], 1};
-    const qdq_onnx_term terms[] = {{.name = "x", .input = node->inputs[0]},
-                                   {.name = "image", .ints = {image, 4}},
-                                   {.name = "line", .ints = {line, 3}},
-                                   {.name = "spatial", .ints = {spatial, 2}}};
-    qdq_onnx_bind(node, 0,
-                  qdq_onnx_formula(node, row,
-                                   "StaticReshape(ReduceMean(StaticReshape(x, shape: image, "
-                                   "special_zero: 0), axes: spatial, keep_dims: 1), shape: line, "
-                                   "special_zero: 0)",
-                                   terms, 4));
-}
-
 void qdq_onnx_global_pool(qdq_onnx_node *node, const qdq_onnx_op *row) {
     static const int64_t spatial[] = {2, 3, 4, 5, 6, 7};
     int rank = node->inputs[0]->shape.rank;
     qdq_onnx_call call;
-    if (rank == 3 && strcmp(row->ours, "ReduceMean") == 0) {
-        pool_line(node, row, spatial);
-        return;
-    }
     qdq_onnx_begin(&call, node, row->ours, NULL);
     qdq_onnx_port(&call, "x", node->inputs[0]);
     qdq_onnx_set_ints(&call, "axes", spatial, rank > 2 ? (size_t)rank - 2 : 0);
     qdq_onnx_set_bool(&call, "keep_dims", true);
+    if (strcmp(row->ours, "ReduceMean") == 0) qdq_onnx_set_bool(&call, "global_pool", true);
     qdq_onnx_finish(&call);
 }
 

@@ -82,20 +82,25 @@ static qdq_onnx_value *counts_of(const qdq_onnx_sum_pool *p, size_t d) {
             int64_t at = o * p->strides[d] + k * p->dilations[d] - p->begin[d];
             counts[o] += at >= low && at < high;
         }
+    for (int64_t o = 0; counts && o < count; o++)
+        if (counts[o] == 0) counts[o] = 1;  // a window without elements has the mean 0
     qdq_onnx_value *value =
         counts ? qdq_onnx_list_value(p->node, "counts", ONNX_FLOAT, counts, (size_t)count) : NULL;
     for (size_t i = d + 1; value && i < p->spatial; i++) value->shape.dims[value->shape.rank++] = 1;
     return value;
 }
 
+// Sums begin at 0, so a sum of -0 is 0.
 void qdq_onnx_bind_mean(const qdq_onnx_sum_pool *p) {
     qdq_onnx_term terms[] = {{.name = "x", .input = p->node->inputs[0]},
                              {.name = "sum"},
                              {.name = "counts"},
-                             {.name = "more"}};
+                             {.name = "more"},
+                             {.name = "zero", .number = 0}};
     if (!check(p)) return;
     terms[1].value = qdq_onnx_sum_windows(
-        p, qdq_onnx_formula(p->node, p->row, "wide = Cast(x, dtype: float32)", terms, 1));
+        p, qdq_onnx_formula(p->node, p->row, "wide = Add(Cast(x, dtype: float32), zero)", terms,
+                            sizeof terms / sizeof *terms));
     for (size_t d = 0; d < p->spatial; d++) {
         qdq_onnx_value *counts = counts_of(p, d);
         if (!counts || !terms[1].value.id) return;

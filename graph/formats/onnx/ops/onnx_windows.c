@@ -242,9 +242,11 @@ void qdq_onnx_average_pool(qdq_onnx_node *node, const qdq_onnx_op *row) {
         qdq_onnx_bind_mean(&pool);
         return;
     }
+    bool counts_reach = qdq_onnx_int(node, "ceil_mode", 0) && !exclude;
     qdq_onnx_begin_row(&call, node, row);
     set_pool(&call, &w, false);
     qdq_onnx_set_bool(&call, "exclude_pad", exclude);
+    if (node->opset < 19 && !counts_reach) qdq_onnx_set_bool(&call, "columns_first", true);
     qdq_onnx_finish(&call);
 }
 

@@ -152,6 +152,13 @@ void qdq_onnx_write_batch_norm(qdq_onnx_writer *w, const char *name) {
 //---- Reductions -------------------------------------------------------------
 
 void qdq_onnx_write_reduce(qdq_onnx_writer *w, const char *name) {
+    if (qdq_onnx_has(w, "global_pool") && qdq_onnx_given_bool(w, "global_pool")) {
+        (void)qdq_onnx_given_ints(w, "axes"), (void)qdq_onnx_given_bool(w, "keep_dims");
+        qdq_onnx_new_node *pool = qdq_onnx_emit(w, "GlobalAveragePool", 1, NULL);
+        qdq_onnx_add_port(w, pool, "x");
+        qdq_onnx_yield(w, pool, 0);
+        return;
+    }
     qdq_onnx_new_node *n = qdq_onnx_emit(w, name, 13, NULL);
     qdq_onnx_add_port(w, n, "x");
     n->axes = qdq_onnx_given_ints(w, "axes");

@@ -115,7 +115,10 @@ void qdq_onnx_write_pool(qdq_onnx_writer *w, const char *name) {
     const char *rule = auto_pad(w);
     const char *x = qdq_onnx_first_channels(w, &c, qdq_onnx_port_name(w, "x"));
     (void)qdq_onnx_given_word(w, "rounding_type");
-    qdq_onnx_new_node *n = qdq_onnx_emit_channels(w, &c, name, average ? 11 : 12);
+    bool columns =
+        average && qdq_onnx_has(w, "columns_first") && qdq_onnx_given_bool(w, "columns_first");
+    int since = !average ? 12 : !columns && w->draft->graph->opset >= 19 ? 19 : 11;
+    qdq_onnx_new_node *n = qdq_onnx_emit_channels(w, &c, name, since);
     qdq_onnx_add_input(w, n, x);
     qdq_onnx_add_ints(w, n, "kernel_shape", qdq_onnx_given_ints(w, "kernel"));
     put_list(w, n, "strides");
