@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interpolate: positions are computed in float32, as oneDNN does, and the weighted mean in double.
-// The nearest elements of int8 and uint8 are copied.
+// Interpolate: positions are computed in float32, as oneDNN does, and the weighted mean in double,
+// or as in interpolate_corners.c. The nearest elements of int8 and uint8 are copied.
 #include "ops/spatial/interpolate.h"
 
 #include <math.h>
@@ -360,6 +360,8 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
         p->in[i] = own < 0 ? 1 : image.size[own];
         p->out[i] = own < 0 ? 1 : size[own];
     }
+    if (qdq_interpolate_adds_corners(ctx, &to->numerics))
+        return qdq_interpolate_corners_stage(ctx, to, p, stages) ? 1 : 0;
     if (!set_positions(to->mempool, p)) return 0;
     size_t planes = image.batch * (last_channels ? 1 : image.channels) * p->out[0];
     stages[0] = (qdq_stage){.params = p,
@@ -377,5 +379,6 @@ const qdq_op qdq_op_interpolate = {
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,
     .lower = lower,
+    .by_float_ops = true,
     .fusion = &fusion,
 };

@@ -3,6 +3,7 @@
 #ifndef QDQ_OPS_SPATIAL_INTERPOLATE_H
 #define QDQ_OPS_SPATIAL_INTERPOLATE_H
 
+#include "ops/op.h"
 #include "ops/spatial/window.h"
 
 struct qdq_resize_kernels;
@@ -27,5 +28,22 @@ typedef struct qdq_interpolate_params {
     const double *weights;
     bool twice;  // positions 2 * i and 2 * i + 1 of the last dim are element before[0] + i
 } qdq_interpolate_params;
+
+// Returns the position in x of element `o` along a dim, in float32, as ONNX Runtime computes it;
+// `scale` is given, or out / in.
+static inline float qdq_interpolate_position(bool align_corners, float scale, size_t in, size_t out,
+                                             size_t o) {
+    if (scale == 1.0f) return (float)o;
+    if (!align_corners) return ((float)o + 0.5f) / scale - 0.5f;
+    return out == 1 ? 0.0f : (float)o * (float)(in - 1) / (float)(out - 1);
+}
+
+// True if a node is computed by qdq_interpolate_corners_stage.
+bool qdq_interpolate_adds_corners(const qdq_op_context *ctx, const qdq_numerics *numerics);
+
+// Writes the stage of a linear Interpolate of float32 as ONNX Runtime computes it. `sizes` has the
+// dims, channels and coordinates. False when memory runs out.
+bool qdq_interpolate_corners_stage(const qdq_op_context *ctx, const qdq_lowering *to,
+                                   const qdq_interpolate_params *sizes, qdq_stage *stage);
 
 #endif

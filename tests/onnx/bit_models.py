@@ -109,6 +109,39 @@ def float_pools():
     keep("float_pools", made, feeds)
 
 
+def float_resizes():
+    """Linear Resize of images, lines and volumes by scales and by sizes, and of codes: corners in float32, and as integers
+    where channels are last. A row of y is longer than the lanes of a kernel."""
+    own = np.random.default_rng(19)
+    feeds = {"line": (1, 2, 9), "image": (1, 2, 5, 7), "wide": (1, 1, 2, 111), "volume": (1, 1, 3, 4, 5)}
+    feeds = {name: own.standard_normal(shape).astype(np.float32) * 10 for name, shape in feeds.items()}
+    feeds["image"].flat[[3, 44]] = np.inf, np.nan
+    feeds["codes"], feeds["bytes"] = (own.integers(-128, 128, (1, 4, 5, 3)).astype(t) for t in (np.int8, np.uint8))
+    nodes, known, outputs = [], [], []
+
+    def add(x, by, mode="half_pixel"):
+        outputs.append(info(f"y{len(outputs)}", None, {"codes": T.INT8, "bytes": T.UINT8}.get(x, T.FLOAT)))
+        sizes = isinstance(by[-1], int)
+        known.append(longs(f"by{len(known)}", *by) if sizes else constant(f"by{len(known)}", np.array(by, np.float32)))
+        inputs = [x, "", "", known[-1].name] if sizes else [x, "", known[-1].name]
+        nodes.append(N("Resize", inputs, [outputs[-1].name], mode="linear", coordinate_transformation_mode=mode))
+
+    for mode in ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel", "half_pixel_symmetric"):
+        add("image", [1, 2, 12, 9], mode)
+        add("image", [1, 1, 2.0, 0.6] if mode != "align_corners" else [1, 1, 2.0, 3.0], mode)
+        add("volume", [1, 1, 7, 3, 9], mode)
+    for mode in ("half_pixel", "align_corners"):
+        add("line", [1, 1, 2.0], mode)
+        add("wide", [1, 1, 5, 300], mode)
+        add("image", [1, 2, 1, 7], mode)
+        for x in ("codes", "bytes"):
+            add(x, [1, 9, 4, 3], mode)  # channels last
+            add(x, [1, 4, 9, 4], mode)
+    made = model(nodes, [info(k, a.shape, {"codes": T.INT8, "bytes": T.UINT8}.get(k, T.FLOAT)) for k, a in feeds.items()], outputs, known,
+                 opset=19)  # fmt: skip
+    keep("float_resizes", made, feeds)
+
+
 def float_products():
     """Products in each order of ONNX Runtime, of numbers that repeat one input. Depths have several chunks and a rest."""
     own = np.random.default_rng(16)

@@ -75,6 +75,19 @@ def means():
         yield Case("GlobalAveragePool", [some(2, 40, *size) * 10])
 
 
+def resizes():
+    none = np.zeros(0, np.float32)
+    shapes = (((2, 3, 9, 14), (1, 1, 2, 2)), ((1, 2, 31, 300), (1, 1, 0.6, 1.3)), ((1, 3, 4, 5, 6), (1, 1, 1.5, 2, 2.7)), ((2, 3, 40), (1, 1, 2.7)),
+              ((2, 9, 8, 3), (1, 2, 1.3, 1)), ((17, 5), (2, 0.5)))  # fmt: skip
+    modes = ("half_pixel", "asymmetric", "pytorch_half_pixel", "align_corners")
+    for (shape, scales), mode in itertools.product(shapes, modes):
+        sizes = np.array([int(n * s) for n, s in zip(shape, scales)], np.int64)
+        attrs = {"mode": "linear", "coordinate_transformation_mode": mode}
+        yield Case("Resize", [some(*shape), none, none, sizes], (1, 2, 3), 13, **attrs)
+        if mode != "align_corners":  # of which scales give whole elements only
+            yield Case("Resize", [some(*shape), none, np.array(scales, np.float32)], (1, 2), 13, **attrs)
+
+
 def norms():
     for shape, known in itertools.product(((2, 37, 5, 7), (1, 5, 1, 1), (3, 5, 19), (4, 6), (2, 70, 17), (1, 2, 80, 77)), (0, 1)):
         four = [some(shape[1]) for _ in range(3)] + [np.abs(some(shape[1]))]
@@ -211,7 +224,7 @@ def functions(op, opset=22, **attrs):
     return cases
 
 
-OPS = {"MatMul": matmul, "Gemm": gemm, "Conv": conv, "ConvTranspose": conv_transpose, "AveragePool": windows, "GlobalAveragePool": means, "ReduceSum": sums("ReduceSum"), "ReduceMean": sums("ReduceMean"), "LayerNormalization": layer_norms, "Softmax": softmax, "LSTM": recurrent("LSTM"), "GRU": recurrent("GRU"), "BatchNormalization": norms, "HardSwish": hard_swish,
+OPS = {"MatMul": matmul, "Gemm": gemm, "Conv": conv, "ConvTranspose": conv_transpose, "AveragePool": windows, "GlobalAveragePool": means, "Resize": resizes, "ReduceSum": sums("ReduceSum"), "ReduceMean": sums("ReduceMean"), "LayerNormalization": layer_norms, "Softmax": softmax, "LSTM": recurrent("LSTM"), "GRU": recurrent("GRU"), "BatchNormalization": norms, "HardSwish": hard_swish,
        "HardSigmoid": hard_sigmoid, **{op: functions(op) for op in ("Relu", "Sigmoid", "Tanh", "Exp", "Erf", "Gelu")}, "Gelu by tanh": functions("Gelu", approximate="tanh")}  # fmt: skip
 
 

@@ -143,6 +143,10 @@ static void put_mean(qdq_c_step *step, const qdq_interpolate_params *p) {
 void qdq_c_write_interpolate(qdq_c_step *step) {
     const qdq_interpolate_params *p = step->stages[0].params;
     qdq_c_text *text = step->body;
+    if (qdq_interpolate_adds_corners(step->ctx, &step->to->numerics)) {
+        qdq_c_cannot(step, NULL, "adds corners as ONNX Runtime", "the formula of the core");
+        return;
+    }
     size_t inner = p->channels;
     for (int d = 0; d < QDQ_MAX_SPATIAL; d++) declare_positions(step, p, d);
     qdq_c_put_each(step, 0);

@@ -74,6 +74,7 @@ typedef struct qdq_onnx_node {
     const char *name;  // of the node of the graph: its first output
     bool inner;        // in a function or a branch
     bool refused;
+    bool stepwise;  // each node that stands for it is one operation of ONNX Runtime
     const char *unfolded;  // the budget that kept the node from being computed; NULL
 } qdq_onnx_node;
 

@@ -344,7 +344,7 @@ static qdq_status add_node(qdq_onnx_scope *scope, const qdq_onnx_proto *proto) {
         qdq_onnx_convert_constant(&node);
     else
         convert(&node);
-    note_expansion(im->graph, before, proto->op);
+    if (!node.stepwise) note_expansion(im->graph, before, proto->op);
     if (!is_made(&node)) note_uses(&node);
     return im->err->status;
 }

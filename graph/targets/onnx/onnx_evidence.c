@@ -30,6 +30,10 @@ static bool is_nearest(const qdq_op_context *ctx) {
     return ((const qdq_interpolate_attrs *)ctx->attrs)->mode.value == QDQ_NEAREST;
 }
 
+static bool is_linear_float32(const qdq_op_context *ctx) {
+    return qdq_is_float32(ctx) && !is_nearest(ctx);
+}
+
 static bool only_moves(const qdq_op_context *ctx) {
     return qdq_has_word(QDQ_MOVING_OPS, ctx->op->name);
 }
@@ -97,6 +101,7 @@ static bool is_known_step(const qdq_op_context *ctx) {
         "float ops", "float32"
 // AveragePool: sums of slices, which the reader makes of a window with dilations.
 #define POOLS "AvgPool AveragePool", "pools", "float32"
+#define LINEAR "Interpolate", "Interpolate", "float32, linear"
 #define MORE_FLOAT_OPS \
     "ConvTranspose RMSNorm LeakyReLU PReLU GlobalAveragePool", "float ops", "float32"
 // Compared on every float16.
@@ -177,6 +182,9 @@ const qdq_evidence_row qdq_onnx_evidence[] = {
     QDQ_RUN_IF(is_rounded_once, VNNI_CPUS, ARITHMETIC, VNNI, "2,900,000 elements of any bits", "2026-11-29"),
     QDQ_RUN_IF(qdq_is_whole, VNNI_CPUS, QDQ_ROUNDED_ONCE " Mod CumSum", "arithmetic", "integers", VNNI, "920,000 elements of any bits", "2026-11-29"),
     QDQ_RUN_IF(is_nearest, VNNI_CPUS, "Interpolate", "Interpolate", "nearest", VNNI, "random models", "2026-11-23"),
+    QDQ_RUN_IF(is_linear_float32, VNNI_CPUS, LINEAR, FULL, "21,843,160 elements", "2026-11-29"),
+    QDQ_RUN_IF(is_linear_float32, AVX2_CPUS, LINEAR, CAPPED, "11,389,424 elements", "2026-11-29"),
+    QDQ_READ_IF(is_linear_float32, "1.31-avx512 1.32-avx512 1.29-vnni 1.29-avx2 1.29-avx512", LINEAR, "the kernels of 1.31-vnni"),
     QDQ_RUN_IF(only_moves, VNNI_CPUS, "Resize Upsample", "Resize", "nodes that only move elements", VNNI, "1,768 elements", "2026-11-29"),
     QDQ_RUN(VNNI_CPUS, "GridSample", "GridSample", VNNI, "3,228 elements", "2026-11-29"),
     QDQ_READ_IF(NULL, "", QDQ_MOVING_OPS " ScatterElements ScatterND Split", "moves", "", "ONNX's operators: elements are not computed"),

@@ -43,8 +43,6 @@ static bool is_small_power(const qdq_operand *b) {
 
 static bool has_bits_of_runtime(const qdq_op_context *ctx) {
     if (qdq_op_context_is(ctx, "Pow")) return is_small_power(&ctx->inputs[1]);
-    if (qdq_op_context_is(ctx, "Interpolate"))
-        return ((const qdq_interpolate_attrs *)ctx->attrs)->mode.value == QDQ_NEAREST;
     return false;  // ort_match_other_bits finds ops that the reader splits into several nodes
 }
 
@@ -206,7 +204,7 @@ static const qdq_rule rules[] = {
                 "give b_scale one element, or one for each column", "DynamicQuantizeMatMul, MatMulIntegerToFloat", "MatMulInteger", NULL),
     LIMITING_ROW(CLOSE, "float-bits", "these float32 ops are rounded as they are defined, and by other formulas in ONNX Runtime",
                 "compare with a tolerance", "MLAS, Eigen and libm",
-                "Log Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh Softplus Elu Mish LogSoftmax Pow GroupNorm Interpolate "
+                "Log Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh Softplus Elu Mish LogSoftmax Pow GroupNorm "
                 "ReduceL1 ReduceL2 ReduceProd", float_bits),
     LIMITING_ROW(CLOSE, "fused-matmul-order", "FusedMatMul of one row or column, or of several chunks of k, multiplies by its scalar within its sums",
                 "compare with a tolerance, or set level=basic", "MatMulScaleFusion, MlasGemm", "MatMul", NULL),

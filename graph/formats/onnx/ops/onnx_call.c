@@ -154,6 +154,16 @@ void qdq_onnx_set_ints(qdq_onnx_call *call, const char *attr, const int64_t *val
     if (!list.data) call->failed = true;
 }
 
+void qdq_onnx_set_floats(qdq_onnx_call *call, const char *attr, const double *values,
+                         size_t count) {
+    const qdq_attr_desc *desc = find_attr(call, attr);
+    float *numbers = qdq_mempool_array(call->node->im->mempool, count, sizeof *numbers);
+    qdq_floats list = {.data = numbers, .count = count};
+    for (size_t i = 0; numbers && i < count; i++) numbers[i] = (float)values[i];
+    if (desc && numbers) memcpy(call->fields + desc->offset, &list, sizeof list);
+    if (!numbers) call->failed = true;
+}
+
 // Gives the node that computes the model node's first output the name of the model's node.
 static void note_node_name(const qdq_onnx_call *call) {
     qdq_graph *graph = call->node->im->graph;

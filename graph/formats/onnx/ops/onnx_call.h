@@ -29,6 +29,7 @@ void qdq_onnx_set_bool(qdq_onnx_call *call, const char *attr, bool value);
 void qdq_onnx_set_word(qdq_onnx_call *call, const char *attr, const char *word);
 void qdq_onnx_set_dtype(qdq_onnx_call *call, const char *attr, qdq_dtype dtype);
 void qdq_onnx_set_ints(qdq_onnx_call *call, const char *attr, const int64_t *values, size_t count);
+void qdq_onnx_set_floats(qdq_onnx_call *call, const char *attr, const double *values, size_t count);
 // Adds the node and returns its first output; no value if the node is refused or has errors.
 qdq_value qdq_onnx_end(qdq_onnx_call *call);
 // The same, and binds output 0.

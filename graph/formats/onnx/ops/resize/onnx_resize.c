@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "ops/spatial/interpolate.h"
+
 enum { MOST_SIZE = 1 << 20 };  // of a spatial dim of the result
 
 //---- Positions --------------------------------------------------------------
@@ -220,12 +222,42 @@ static bool gather(const qdq_onnx_resize *r) {
     return last >= 0;
 }
 
-static void interpolate(const qdq_onnx_resize *r, bool corners) {
+// True if the model's scales are those that follow from the sizes.
+static bool has_ratios_of_sizes(const qdq_onnx_resize *r) {
+    bool same = true;
+    for (int dim = 2; dim < r->in.rank; dim++)
+        same = same && (float)r->ratio[dim] == (float)r->out.dims[dim] / (float)r->in.dims[dim];
+    return same;
+}
+
+// True if Interpolate, on targets whose float ops are ONNX Runtime's, reads the positions of the
+// model to the last bit.
+static bool is_exact(const qdq_onnx_resize *r, bool corners) {
+    bool by_scales = !has_ratios_of_sizes(r);
+    for (int dim = 2; dim < r->in.rank; dim++) {
+        int64_t in = r->in.dims[dim], out = r->out.dims[dim];
+        float scale = (float)r->ratio[dim];
+        if (by_scales && (int64_t)((float)in * scale) != out) return false;
+        for (int64_t o = 0; o < out; o++) {
+            float ours =
+                qdq_interpolate_position(corners, scale, (size_t)in, (size_t)out, (size_t)o);
+            if (qdq_onnx_clamped((double)ours, in) !=
+                qdq_onnx_clamped((double)qdq_onnx_position(r, dim, o), in))
+                return false;
+        }
+    }
+    return true;
+}
+
+static void interpolate(const qdq_onnx_resize *r, bool corners, bool by_scales) {
     qdq_onnx_call call;
     qdq_onnx_begin(&call, r->node, "Interpolate", NULL);
     qdq_onnx_port(&call, "x", r->node->inputs[0]);
     qdq_onnx_set_word(&call, "mode", r->mode);
-    qdq_onnx_set_ints(&call, "sizes", r->out.dims + 2, (size_t)r->in.rank - 2);
+    if (by_scales)
+        qdq_onnx_set_floats(&call, "scales", r->ratio + 2, (size_t)r->in.rank - 2);
+    else
+        qdq_onnx_set_ints(&call, "sizes", r->out.dims + 2, (size_t)r->in.rank - 2);
     qdq_onnx_set_word(&call, "data_format", "NCX");
     qdq_onnx_set_word(&call, "coordinate_transformation_mode",
                       corners ? "align_corners" : "half_pixel");
@@ -262,8 +294,8 @@ static void convert(const qdq_onnx_resize *r) {
     bool corners = spatial && !positions_agree(r, false);
     if (same)
         qdq_onnx_alias(r->node, 0, r->node->inputs[0]);
-    else if (spatial && (!corners || positions_agree(r, true)))
-        interpolate(r, corners);
+    else if (spatial && (!corners || positions_agree(r, true)) && (nearest || is_exact(r, corners)))
+        interpolate(r, corners, !nearest && !has_ratios_of_sizes(r));
     else if (!nearest)
         qdq_onnx_resize_by_sums(r);
     else if (!gather(r) && !r->node->refused)

@@ -2,13 +2,14 @@
 // Converts a linear or cubic Resize to weighted sums: Gather, Multiply and Add, in ONNX Runtime's
 // order. Cubic and antialiased sums go along one dim after the other, the last dim first. A linear
 // Resize sums the corners around a position at once; their weights are products over the dims.
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "graph/formats/onnx/ops/resize/onnx_resize.h"
 #include "runtime/numerics/dtype.h"
 
-enum { CORNERS = 2, MOST_TEXT = 96 };
+enum { CORNERS = 2, MOST_TEXT = 96, ONE = 1 << 10 };
 
 typedef struct sums {
     const qdq_onnx_resize *r;
@@ -108,6 +109,24 @@ static bool moves(const qdq_onnx_resize *r, int dim) {
     return qdq_onnx_moves(r, dim);
 }
 
+// True if ONNX Runtime adds the corners of codes as integers: in images whose channels are last.
+static bool is_fixed(const sums *s) {
+    const qdq_onnx_resize *r = s->r;
+    int elem = r->node->inputs[0]->elem;
+    return (elem == ONNX_INT8 || elem == ONNX_UINT8) && strcmp(r->mode, "linear") == 0 &&
+           !r->antialias && s->count == 2 && s->dims[0] == 1;
+}
+
+// Turns the weights of a dim into multiples of 1 / ONE, rounded down for the element behind.
+static void fix_weights(qdq_onnx_taps *taps) {
+    for (size_t o = 0; o < taps->size; o++) {
+        double *before = &taps->weight[o], *behind = &taps->weight[taps->size + o];
+        bool twice = taps->index[o] == taps->index[taps->size + o];
+        *behind = trunc(*behind * ONE);
+        *before = twice ? *behind : ONE - *behind;
+    }
+}
+
 // Chooses the dims of the sums: ONNX Runtime's linear Resize interpolates all dims between a first
 // and a last, even unscaled dims; other forms have the scaled dims.
 static void choose_dims(sums *s) {
@@ -150,19 +169,33 @@ static qdq_value run(sums *s, qdq_value x) {
     return x;
 }
 
-// A term of the dtype that is computed in: float64 stays, all others become float32.
+// Float64 stays, codes become int32 if they are added as integers, all others float32.
 void qdq_onnx_resize_by_sums(const qdq_onnx_resize *r) {
     int elem = r->node->inputs[0]->elem == ONNX_DOUBLE ? ONNX_DOUBLE : ONNX_FLOAT;
     bool same = elem == r->node->inputs[0]->elem, crops = qdq_onnx_crops(r);
     sums s = {.r = r, .elem = elem, .last = same && !crops};
     choose_dims(&s);
-    for (int k = 0; k < s.count; k++)
+    bool fixed = is_fixed(&s), linear = strcmp(r->mode, "linear") == 0 && !r->antialias;
+    r->node->stepwise =
+        linear && (r->node->inputs[0]->elem == ONNX_FLOAT ||
+                   r->node->inputs[0]->elem == ONNX_INT8 || r->node->inputs[0]->elem == ONNX_UINT8);
+    if (fixed) s.elem = ONNX_INT32;
+    for (int k = 0; k < s.count; k++) {
         if (!qdq_onnx_find_taps(r, s.dims[k], &s.taps[k])) return;
+        if (fixed) fix_weights(&s.taps[k]);
+    }
     qdq_value x = qdq_onnx_ref(r->node, r->node->inputs[0]);
     const qdq_onnx_term whole = {.name = "narrow", .value = x};
     if (!same && x.id)
-        x = qdq_onnx_formula(r->node, r->row, "wide = Cast(narrow, dtype: float32)", &whole, 1);
+        x = qdq_onnx_formula(r->node, r->row,
+                             fixed ? "wide = Cast(narrow, dtype: int32)"
+                                   : "wide = Cast(narrow, dtype: float32)",
+                             &whole, 1);
     if (x.id) x = run(&s, x);
+    const qdq_onnx_term product[] = {{.name = "sum", .value = x},
+                                     {.name = "one", .number = (double)ONE * ONE}};
+    if (fixed && x.id)
+        x = qdq_onnx_formula(r->node, r->row, "whole = Divide(sum, one)", product, 2);
     for (int k = 0; k < s.count && crops && x.id; k++)
         x = qdq_onnx_extrapolated(r, x, s.dims[k], same && k + 1 == s.count);
     const qdq_onnx_term terms[] = {{.name = "sum", .value = x},
