@@ -16,11 +16,8 @@
 #include "ops/chunks.h"
 #include "ops/reduce/order/global_pool.h"
 #include "ops/spatial/pool_band.h"
-#include "runtime/numerics/elementary.h"
 
-enum { LINE = 2045, MOST_KERNEL = 32 };
-
-static float quiet(float v) { return qdq_nan_if(v != v, v); }
+enum { LINE = 2045, MOST_KERNEL = 32, PHASE = LINE / 2 + MOST_KERNEL + QDQ_POOL_ROOM };
 
 // Returns element 0 of plane number `unit` of a tensor with these elements in a plane.
 static size_t plane_of(const qdq_pool_params *p, size_t unit, size_t elements) {
@@ -52,9 +49,23 @@ static void run_images(const void *params, const qdq_tensors *tensors, size_t be
 
 //---- Columns ------------------------------------------------------------------
 
+// Kernels read up to QDQ_POOL_ROOM elements more.
 typedef struct scratch {
-    float sums[LINE + 1], windows[LINE], seen[LINE];  // `ceil` may read one sum more
+    _Alignas(64) float sums[LINE + 1 + QDQ_POOL_ROOM], windows[LINE + QDQ_POOL_ROOM];
+    _Alignas(64) float phases[2 * PHASE];  // of sums: even ones, odd ones
+    float means[LINE];
+    double divisors[LINE];
 } scratch;
+
+static void add_row(const qdq_pool_params *p, const float *x, size_t rows, float *sums) {
+    size_t n = p->axes[2].in;
+    if (p->channels == 1) {
+        p->sums->add_rows(sums, x, rows, n, n);
+        return;
+    }
+    for (size_t row = 0; row < rows; row++, x += n * p->channels)
+        for (size_t i = 0; i < n; i++) sums[i] += x[i * p->channels];
+}
 
 // Adds the columns of the windows in row (depth, row) of y, and returns how many elements of x each
 // column has. The ends of `sums` are padding.
@@ -66,45 +77,56 @@ static size_t add_columns(const qdq_pool_params *p, const float *x, size_t depth
     size_t count = (depths.end - depths.begin) * (rows.end - rows.begin);
     // -0 + x is x for all x.
     for (size_t i = 0; i < w->in; i++) sums[w->pad + i] = p->spatial == 3 || !count ? 0.0f : -0.0f;
-    for (size_t k = depths.begin; k < depths.end; k++)
-        for (size_t l = rows.begin; l < rows.end; l++) {
-            size_t plane = depth * d->stride + k - d->pad, at = row * h->stride + l - h->pad;
-            const float *from = x + (plane * h->in + at) * w->in * p->channels;
-            for (size_t i = 0; i < w->in; i++) sums[w->pad + i] += from[i * p->channels];
-        }
+    for (size_t k = depths.begin; count && k < depths.end; k++) {
+        size_t plane = depth * d->stride + k - d->pad;
+        size_t at = plane * h->in + row * h->stride + rows.begin - h->pad;
+        add_row(p, x + at * w->in * p->channels, rows.end - rows.begin, sums + w->pad);
+    }
     return count;
 }
 
-// Adds the columns of each window and divides.
-static void join_columns(const qdq_pool_params *p, size_t count, scratch *s) {
-    const qdq_pool_axis *a = p->axes, *w = a + 2;
-    float volume = (float)(a[0].kernel * a[1].kernel * w->kernel);
-    for (size_t i = 0; i < w->out; i++) s->windows[i] = s->sums[i * w->stride];
-    for (size_t k = 1; k < w->kernel; k++)
-        for (size_t i = 0; i < w->out; i++) s->windows[i] += s->sums[i * w->stride + k];
-    for (size_t i = 0; i < w->out; i++) {
-        float seen = (float)count * s->seen[i];
-        float divisor = !p->exclude_pad ? volume : seen > 1.0f ? seen : 1.0f;
-        s->windows[i] = quiet(s->windows[i] / divisor);
+static void set_divisors(const qdq_pool_params *p, size_t count, double *divisors) {
+    const qdq_pool_axis *a = p->axes;
+    double volume = (double)(a[0].kernel * a[1].kernel * a[2].kernel);
+    for (size_t i = 0; i < a[2].out; i++) {
+        double seen = p->exclude_pad ? (double)count * a[2].seen[i] : volume;
+        divisors[i] = seen > 1.0 ? seen : 1.0;
     }
+}
+
+// Adds the columns of each window, whose sums lie in phases if the stride is 2.
+static void join_columns(const qdq_pool_params *p, scratch *s) {
+    const qdq_pool_axis *w = &p->axes[2];
+    size_t offsets[MOST_KERNEL];
+    bool pairs = w->stride == 2;
+    if (pairs)
+        p->kernels->pairs[QDQ_POOL_FLOATS](s->sums, s->phases, s->phases + PHASE,
+                                           w->out + w->kernel / 2);
+    for (size_t k = 0; k < w->kernel; k++) offsets[k] = pairs ? k % 2 * PHASE + k / 2 : k;
+    for (size_t i = 0; i < w->out; i++) s->windows[i] = -0.0f;
+    p->kernels->join[QDQ_POOL_FLOATS](pairs ? s->phases : s->sums, offsets, w->kernel, false,
+                                      s->windows, w->out);
 }
 
 static void run_columns(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const qdq_pool_params *p = params;
     const qdq_pool_axis *a = p->axes, *w = a + 2;
+    size_t seen = SIZE_MAX;
     qdq_chunks y;
     scratch s;
     qdq_scratch_drop(tensors->poison, &s, sizeof s);
-    memset(s.sums, 0, sizeof s.sums);
-    for (size_t i = 0; i < w->out; i++) s.seen[i] = (float)w->seen[i];
+    memset(&s, 0, sizeof s);
     qdq_chunks_begin(&y, tensors, p->y_dtype);
     for (size_t unit = begin; unit < end; unit++) {
         const float *x = (const float *)tensors->x[0] + plane_of(p, unit, elements_in(p));
         size_t to = plane_of(p, unit, elements_out(p));
         for (size_t row = 0; row < a[0].out * a[1].out; row++, to += w->out * p->channels) {
             size_t count = add_columns(p, x, row / a[1].out, row % a[1].out, s.sums);
-            join_columns(p, count, &s);
-            qdq_pool_store(p, s.windows, &y, to, w->out, 1);
+            join_columns(p, &s);
+            if (count != seen) set_divisors(p, count, s.divisors);
+            seen = count;
+            p->kernels->divide_floats(s.windows, s.divisors, s.means, w->out);
+            qdq_pool_store(p, s.means, &y, to, w->out, 1);
         }
     }
     qdq_chunks_end(&y);

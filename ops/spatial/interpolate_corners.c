@@ -9,8 +9,8 @@
 #include "include/qdq/ops/spatial.h"
 #include "ops/blocking.h"
 #include "ops/chunks.h"
+#include "ops/kernels/resize/resize.h"
 #include "ops/spatial/interpolate.h"
-#include "runtime/numerics/elementary.h"
 
 enum { ROWS = QDQ_INTERPOLATE_ROWS, LANES = QDQ_INTERPOLATE_LANES };
 
@@ -25,6 +25,7 @@ typedef struct corner_axis {
 typedef struct corner_params {
     qdq_dtype y_dtype;
     size_t channels;  // neighbours in memory: 1 unless they are last
+    const qdq_resize_kernels *kernels;
     corner_axis axes[QDQ_MAX_SPATIAL];
 } corner_params;
 
@@ -61,7 +62,8 @@ static bool set_axis(qdq_mempool *mempool, const qdq_interpolate_params *p, int 
 typedef struct scratch {
     size_t at[2][LANES];
     float weight[2][LANES], sides[2][2][2][LANES], sum[LANES];
-    size_t known[2][2];  // number of the row of x + 1; 0: none
+    size_t known[2][2];   // number of the row of x in `sides` + 1; 0: none
+    const float *row[2];  // the sides of a row
 } scratch;
 
 static void set_lanes(const corner_params *p, size_t begin, size_t n, scratch *s) {
@@ -75,33 +77,31 @@ static void set_lanes(const corner_params *p, size_t begin, size_t n, scratch *s
         }
 }
 
-// Adds the corners in a row of x, on the sides d and h.
-static void add_row(const corner_params *p, const float *x, size_t number, size_t d, size_t h,
-                    float row_weight, float plane_weight, bool first, size_t n, scratch *s) {
-    const float *row = x + number * p->axes[2].in * p->channels;
-    bool known = s->known[d][h] == number + 1;
-    s->known[d][h] = number + 1;
+// Returns the elements of x on both sides of the lanes in a row of x, which neighbouring rows of y
+// share.
+static const float *const *sides_of(const corner_params *p, const float *x, size_t plane,
+                                    size_t row, size_t n, scratch *s) {
+    size_t number = plane * p->axes[1].in + row, *known = &s->known[plane % 2][row % 2];
+    float(*sides)[LANES] = s->sides[plane % 2][row % 2];
+    const float *from = x + number * p->axes[2].in * p->channels;
     for (size_t side = 0; side < 2; side++) {
-        float *of = s->sides[d][h][side];
-        const float *weight = s->weight[side];
-        for (size_t i = 0; !known && i < n; i++) of[i] = row[s->at[side][i]];
-        if (first && side == 0)
-            for (size_t i = 0; i < n; i++)
-                s->sum[i] = weight[i] * row_weight * plane_weight * of[i];
-        else
-            for (size_t i = 0; i < n; i++)
-                s->sum[i] += weight[i] * row_weight * plane_weight * of[i];
+        if (*known != number + 1) p->kernels->gather(from, s->at[side], sides[side], n);
+        s->row[side] = sides[side];
     }
+    *known = number + 1;
+    return s->row;
 }
 
 static void add_corners(const corner_params *p, const float *x, size_t plane, size_t row, size_t n,
-                        scratch *s) {
+                        scratch *s, float *y) {
     const corner_axis *d = &p->axes[0], *h = &p->axes[1];
+    const float *const weights[2] = {s->weight[0], s->weight[1]};
     for (size_t k = 0; k < d->sides; k++)
         for (size_t l = 0; l < h->sides; l++)
-            add_row(p, x, d->at[k][plane] * h->in + h->at[l][row], k, l, h->weight[l][row],
-                    d->weight[k][plane], !k && !l, n, s);
-    for (size_t i = 0; i < n; i++) s->sum[i] = qdq_nan_if(s->sum[i] != s->sum[i], s->sum[i]);
+            p->kernels->add_corners(weights, h->weight[l][row], d->weight[k][plane],
+                                    sides_of(p, x, d->at[k][plane], h->at[l][row], n, s), !k && !l,
+                                    s->sum, n);
+    p->kernels->quiet(s->sum, y, n);
 }
 
 // A unit is some neighbouring rows of y in one place of the first dim.
@@ -122,9 +122,8 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
             n = width - i < LANES ? width - i : LANES;
             set_lanes(p, i, n, &s);
             for (size_t row = first; row < last; row++) {
-                add_corners(p, x, of % d->out, row, n, &s);
-                memcpy(qdq_chunks_room(&y, (of * h->out + row) * width + i, n), s.sum,
-                       n * sizeof *s.sum);
+                float *room = qdq_chunks_room(&y, (of * h->out + row) * width + i, n);
+                add_corners(p, x, of % d->out, row, n, &s, room);
             }
         }
     }
@@ -156,7 +155,9 @@ bool qdq_interpolate_corners_stage(const qdq_op_context *ctx, const qdq_lowering
     bool last = a->data_format == QDQ_NXC;
     size_t planes = (size_t)x.dims[0] * (last ? 1 : (size_t)x.dims[1]);
     if (!p) return false;
-    *p = (corner_params){.y_dtype = ctx->outputs[0].dtype, .channels = sizes->channels};
+    *p = (corner_params){.y_dtype = ctx->outputs[0].dtype,
+                         .channels = sizes->channels,
+                         .kernels = qdq_resize_find(to->isas)};
     if (spatial == 1 && !last) {
         dims.in[0] = dims.out[0] = (size_t)x.dims[0], dims.in[1] = dims.out[1] = (size_t)x.dims[1];
         planes = 1, skipped = 0;

@@ -5,6 +5,7 @@
 
 #include "ops/chunks.h"
 #include "ops/kernels/pool/pool.h"
+#include "ops/kernels/reduce/reduce_kernels.h"
 #include "ops/spatial/window.h"
 
 // The part begin..end of a window, in elements of the window.
@@ -28,7 +29,8 @@ typedef struct qdq_pool_params {
     qdq_pool_kind kind;
     const qdq_pool_kernels *kernels;
     bool exclude_pad, channels_last;
-    bool columns;                // the stage is that of qdq_pool_columns_stage
+    bool columns;  // the stage is that of qdq_pool_columns_stage, which uses `sums`
+    const qdq_slice_kernels *sums;
     int spatial;                 // dims
     qdq_dtype x_dtype, y_dtype;  // they may differ if floats are stored as bfloat16
     size_t channels;             // neighbours in memory: 1 unless they are last

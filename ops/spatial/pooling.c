@@ -115,6 +115,7 @@ static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, qdq_st
                            .kernels = qdq_pool_find(to->isas),
                            .exclude_pad = a->exclude_pad == QDQ_TRUE,
                            .spatial = w.spatial,
+                           .sums = qdq_slice_kernels_find(to->isas),
                            .x_dtype = ctx->inputs[0].type.dtype,
                            .y_dtype = dtype,
                            .channels = last ? image.channels : 1,

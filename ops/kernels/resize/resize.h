@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of Interpolate: weighted means of two lines, in double.
+// The kernels of Interpolate: weighted means of two lines, in double, and sums of corners.
 #ifndef QDQ_OPS_KERNELS_RESIZE_RESIZE_H
 #define QDQ_OPS_KERNELS_RESIZE_RESIZE_H
 
@@ -16,6 +16,12 @@ typedef struct qdq_resize_kernels {
     void (*quiet)(const float *a, float *y, size_t n);
     // y[2 * i] = y[2 * i + 1] = a[i], NaN as 0x7FC00000, and the same to z unless it is NULL.
     void (*quiet_twice)(const float *a, float *y, float *z, size_t n);
+    // y[i] = row[at[i]]
+    void (*gather)(const float *row, const size_t *at, float *y, size_t n);
+    // Adds weights[k][i] * row * plane * x[k][i] for k = 0 and 1 to sums[i], in float32; `fresh`:
+    // the first product replaces it.
+    void (*add_corners)(const float *const *weights, float row, float plane, const float *const *x,
+                        bool fresh, float *sums, size_t n);
 } qdq_resize_kernels;
 
 #define QDQ_RESIZE_DECLARE(ISA, isa) extern const qdq_resize_kernels qdq_resize_##isa;

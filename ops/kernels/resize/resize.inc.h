@@ -40,6 +40,26 @@ static void QDQ_ISA_NAME(resize_quiet_twice)(const float *restrict a, float *res
         QDQ_EACH(n, DOUBLE_ROWS)
 }
 
+static void QDQ_ISA_NAME(resize_gather)(const float *restrict row, const size_t *restrict at,
+                                        float *restrict y, size_t n) {
+    for (size_t i = 0; i < n; i++) y[i] = row[at[i]];
+}
+
+static void QDQ_ISA_NAME(resize_add_corners)(const float *const *weights, float row, float plane,
+                                             const float *const *x, bool fresh,
+                                             float *restrict sums, size_t n) {
+    const float *restrict u = weights[0], *restrict v = weights[1];
+    const float *restrict a = x[0], *restrict b = x[1];
+    if (fresh)
+        for (size_t i = 0; i < n; i++)
+            sums[i] = u[i] * row * plane * a[i] + v[i] * row * plane * b[i];
+    else
+        for (size_t i = 0; i < n; i++)
+            sums[i] = (sums[i] + u[i] * row * plane * a[i]) + v[i] * row * plane * b[i];
+}
+
 const qdq_resize_kernels QDQ_ISA_NAME(resize) = {
-    QDQ_ISA_NAME(resize_mix_each), QDQ_ISA_NAME(resize_mix), QDQ_ISA_NAME(resize_to_floats),
-    QDQ_ISA_NAME(resize_quiet), QDQ_ISA_NAME(resize_quiet_twice)};
+    QDQ_ISA_NAME(resize_mix_each),    QDQ_ISA_NAME(resize_mix),
+    QDQ_ISA_NAME(resize_to_floats),   QDQ_ISA_NAME(resize_quiet),
+    QDQ_ISA_NAME(resize_quiet_twice), QDQ_ISA_NAME(resize_gather),
+    QDQ_ISA_NAME(resize_add_corners)};
