@@ -3,6 +3,7 @@
 // the formula. The elements of a slice are summed in memory order, channels first or last.
 #include "include/qdq/ops/reduce.h"
 #include "ops/reduce/norm.h"
+#include "ops/reduce/order/instance_norm.h"
 
 static const qdq_port_desc inputs[] = {QDQ_NORM_INPUTS(qdq_group_norm_attrs)};
 static const qdq_port_desc outputs[] = {QDQ_NORM_OUTPUTS(qdq_group_norm_attrs)};
@@ -42,6 +43,10 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     qdq_reduce_axes slices =
         first ? qdq_reduce_axes_of(QDQ_SHAPE(batch, groups, each, pixels), 1 << 2 | 1 << 3)
               : qdq_reduce_axes_of(QDQ_SHAPE(batch, pixels, groups, each), 1 << 1 | 1 << 3);
+    bool by_runtime = to->numerics.float_ops && ctx->inputs[0].type.dtype == QDQ_FLOAT32;
+    if (by_runtime && first && each == 1 && ctx->inputs[QDQ_NORM_GAMMA].given &&
+        a->keep_stats == QDQ_FALSE)
+        return qdq_instance_norm_stage(ctx, to, slices, stages) ? 1 : 0;
     qdq_norm_params *params = QDQ_MEMPOOL_NEW(to->mempool, qdq_norm_params);
     if (!params) return 0;
     *params = qdq_norm_stats_params(ctx, a->epsilon);
@@ -57,4 +62,5 @@ const qdq_op qdq_op_group_norm = {
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,
     .lower = lower,
+    .by_float_ops = true,
 };

@@ -142,6 +142,22 @@ def float_resizes():
     keep("float_resizes", made, feeds)
 
 
+def float_instances():
+    """InstanceNormalization of channels of few elements, at each address modulo 16, and of several parts of 4,096."""
+    own = np.random.default_rng(20)
+    feeds = {f"x{n}": (own.standard_normal((2, 3, n)) * 3 + 1).astype(np.float32) for n in (1, 3, 4, 7, 13, 35)}
+    feeds["image"] = own.standard_normal((1, 2, 5, 9)).astype(np.float32)
+    feeds["long"] = own.standard_normal((1, 1, 4107)).astype(np.float32)
+    feeds["same"] = np.full((1, 2, 11), 1.5, np.float32)
+    nodes, known = [], []
+    for name, x in feeds.items():
+        channels = x.shape[1]
+        known += [constant(f"{part}_{name}", own.standard_normal(channels).astype(np.float32)) for part in ("scale", "bias")]
+        nodes.append(N("InstanceNormalization", [name, f"scale_{name}", f"bias_{name}"], [f"y_{name}"], epsilon=1e-3))
+    made = model(nodes, [info(k, a.shape) for k, a in feeds.items()], [f"y_{name}" for name in feeds], known)
+    keep("float_instances", made, feeds)
+
+
 def float_products():
     """Products in each order of ONNX Runtime, of numbers that repeat one input. Depths have several chunks and a rest."""
     own = np.random.default_rng(16)

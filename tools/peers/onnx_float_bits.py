@@ -95,6 +95,12 @@ def norms():
         yield Case("BatchNormalization", [x, *four], range(1, 5) if known else (), epsilon=1e-3)
 
 
+def instances():
+    for shape in ((2, 3, 1), (2, 3, 3), (1, 5, 4), (3, 7, 13), (2, 3, 9, 11), (1, 2, 4, 5, 6), (2, 2, 4107)):
+        for x in (some(*shape) * 3 + 1, np.full(shape, 1.5, np.float32)):
+            yield Case("InstanceNormalization", [x, some(shape[1]), some(shape[1])], (1, 2), epsilon=1e-3)
+
+
 def points(spread=4.0):
     return np.concatenate([np.array(SPECIAL, np.float32), RANDOM.uniform(-spread, spread, 100001).astype(np.float32)])
 
@@ -224,7 +230,7 @@ def functions(op, opset=22, **attrs):
     return cases
 
 
-OPS = {"MatMul": matmul, "Gemm": gemm, "Conv": conv, "ConvTranspose": conv_transpose, "AveragePool": windows, "GlobalAveragePool": means, "Resize": resizes, "ReduceSum": sums("ReduceSum"), "ReduceMean": sums("ReduceMean"), "LayerNormalization": layer_norms, "Softmax": softmax, "LSTM": recurrent("LSTM"), "GRU": recurrent("GRU"), "BatchNormalization": norms, "HardSwish": hard_swish,
+OPS = {"MatMul": matmul, "Gemm": gemm, "Conv": conv, "ConvTranspose": conv_transpose, "AveragePool": windows, "GlobalAveragePool": means, "Resize": resizes, "ReduceSum": sums("ReduceSum"), "ReduceMean": sums("ReduceMean"), "LayerNormalization": layer_norms, "Softmax": softmax, "LSTM": recurrent("LSTM"), "GRU": recurrent("GRU"), "BatchNormalization": norms, "InstanceNormalization": instances, "HardSwish": hard_swish,
        "HardSigmoid": hard_sigmoid, **{op: functions(op) for op in ("Relu", "Sigmoid", "Tanh", "Exp", "Erf", "Gelu")}, "Gelu by tanh": functions("Gelu", approximate="tanh")}  # fmt: skip
 
 

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "graph/core/graph.h"
 #include "graph/targets/target_ops.h"
 #include "include/qdq/ops/elementwise.h"
 #include "include/qdq/ops/spatial.h"
@@ -32,6 +33,11 @@ static bool is_nearest(const qdq_op_context *ctx) {
 
 static bool is_linear_float32(const qdq_op_context *ctx) {
     return qdq_is_float32(ctx) && !is_nearest(ctx);
+}
+
+bool qdq_runtime_is_instance_norm(const qdq_op_context *ctx) {
+    const char *was = ctx->source_node ? ctx->source_node->original_op : NULL;
+    return qdq_is_float32(ctx) && was && strcmp(was, "InstanceNormalization") == 0;
 }
 
 static bool only_moves(const qdq_op_context *ctx) {
@@ -101,6 +107,7 @@ static bool is_known_step(const qdq_op_context *ctx) {
         "float ops", "float32"
 // AveragePool: sums of slices, which the reader makes of a window with dilations.
 #define POOLS "AvgPool AveragePool", "pools", "float32"
+#define INSTANCE "GroupNorm", "GroupNorm", "float32, of InstanceNormalization"
 #define LINEAR "Interpolate", "Interpolate", "float32, linear"
 #define MORE_FLOAT_OPS \
     "ConvTranspose RMSNorm LeakyReLU PReLU GlobalAveragePool", "float ops", "float32"
@@ -185,6 +192,9 @@ const qdq_evidence_row qdq_onnx_evidence[] = {
     QDQ_RUN_IF(is_linear_float32, VNNI_CPUS, LINEAR, FULL, "21,843,160 elements", "2026-11-29"),
     QDQ_RUN_IF(is_linear_float32, AVX2_CPUS, LINEAR, CAPPED, "11,389,424 elements", "2026-11-29"),
     QDQ_READ_IF(is_linear_float32, "1.31-avx512 1.32-avx512 1.29-vnni 1.29-avx2 1.29-avx512", LINEAR, "the kernels of 1.31-vnni"),
+    QDQ_RUN_IF(qdq_runtime_is_instance_norm, VNNI_CPUS, INSTANCE, FULL, "1,449,476 elements", "2026-11-29"),
+    QDQ_RUN_IF(qdq_runtime_is_instance_norm, AVX2_CPUS, INSTANCE, CAPPED, "2,472,828 elements", "2026-11-29"),
+    QDQ_READ_IF(qdq_runtime_is_instance_norm, "1.31-avx512 1.32-avx512", INSTANCE, "the kernels of 1.31-vnni"),
     QDQ_RUN_IF(only_moves, VNNI_CPUS, "Resize Upsample", "Resize", "nodes that only move elements", VNNI, "1,768 elements", "2026-11-29"),
     QDQ_RUN(VNNI_CPUS, "GridSample", "GridSample", VNNI, "3,228 elements", "2026-11-29"),
     QDQ_READ_IF(NULL, "", QDQ_MOVING_OPS " ScatterElements ScatterND Split", "moves", "", "ONNX's operators: elements are not computed"),

@@ -8,4 +8,7 @@
 // Up to a row of zeros.
 extern const qdq_evidence_row qdq_onnx_evidence[];
 
+// True for a GroupNorm of float32 that the reader made of InstanceNormalization.
+bool qdq_runtime_is_instance_norm(const qdq_op_context *ctx);
+
 #endif

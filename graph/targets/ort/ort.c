@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "graph/targets/onnx/onnx_evidence.h"
 #include "graph/targets/ort/ort_arm.h"
 #include "graph/targets/ort/ort_rewrites.h"
 #include "graph/targets/target_ops.h"
@@ -43,6 +44,7 @@ static bool is_small_power(const qdq_operand *b) {
 
 static bool has_bits_of_runtime(const qdq_op_context *ctx) {
     if (qdq_op_context_is(ctx, "Pow")) return is_small_power(&ctx->inputs[1]);
+    if (qdq_op_context_is(ctx, "GroupNorm")) return qdq_runtime_is_instance_norm(ctx);
     return false;  // ort_match_other_bits finds ops that the reader splits into several nodes
 }
 

@@ -11,7 +11,7 @@ static void store(const qdq_part *part, float sum) {
 //---- In order -----------------------------------------------------------------
 
 // -0 + x is x for all x.
-static void begin(const qdq_part *part) { qdq_lanes_fill(&part->state->lanes, -0.0); }
+void qdq_sum_begin_rows(const qdq_part *part) { qdq_lanes_fill(&part->state->lanes, -0.0); }
 
 static void take_in_order(const qdq_part *part) {
     float sum = (float)part->state->lanes.sums[0];
@@ -21,7 +21,8 @@ static void take_in_order(const qdq_part *part) {
 
 static void end_sum(const qdq_part *part) { store(part, (float)part->state->lanes.sums[0]); }
 
-static const qdq_slice_op in_order = {.passes = {{begin, take_in_order, end_sum}}, .pass_count = 1};
+static const qdq_slice_op in_order = {.passes = {{qdq_sum_begin_rows, take_in_order, end_sum}},
+                                      .pass_count = 1};
 
 //---- Fours --------------------------------------------------------------------
 
@@ -42,36 +43,31 @@ static const qdq_slice_op fours = {.passes = {{begin_fours, take_fours, end_sum}
 
 //---- Rows ---------------------------------------------------------------------
 
-// The layout of the state: the lanes (lane 0 is the sum once they are added), the elements before
-// the lanes, the sum of the rows before.
-enum { LANES = 8, PACKET = 4, HEAD = LANES, ROWS = HEAD + PACKET };
+enum { LANES = QDQ_ROW_LANES, PACKET = QDQ_ROW_PACKET, HEAD = LANES, ROWS = QDQ_ROW_SUM };
 
-// The elements of a row: `head` before the lanes, lanes up to `lanes`, a packet up to `packet`.
-typedef struct row {
-    size_t head, lanes, packet, end;
-} row;
+qdq_sum_row qdq_sum_row_of(size_t head, size_t n) {
+    size_t left = n > head ? n - head : 0;
+    if (left < PACKET) return (qdq_sum_row){0, 0, 0, n};
+    return (qdq_sum_row){head, head + left / LANES * LANES, head + left / PACKET * PACKET, n};
+}
 
-static row row_of(const qdq_part *part, size_t number) {
+static qdq_sum_row row_of(const qdq_part *part, size_t number) {
     const qdq_slice_order *order = part->params;
     size_t offset = number * order->row_stride + part->slice * order->width;
-    size_t head = (PACKET - offset % PACKET) % PACKET, left;
-    if (head > order->width) head = order->width;
-    left = order->width - head;
-    if (left < PACKET) return (row){0, 0, 0, order->width};
-    return (row){head, head + left / LANES * LANES, head + left / PACKET * PACKET, order->width};
+    size_t head = (PACKET - offset % PACKET) % PACKET;
+    return qdq_sum_row_of(head, order->width);
 }
 
 static void add_lanes(float *sums) {
     for (size_t l = 0; l < PACKET; l++) sums[l] += sums[l + PACKET];
 }
 
-static void add_packet(float *sums, const row *r) {
+static void add_packet(float *sums, const qdq_sum_row *r) {
     sums[0] = (sums[0] + sums[2]) + (sums[1] + sums[3]);
     for (size_t i = 0; i < r->head; i++) sums[0] += sums[HEAD + i];
 }
 
-// Adds elements `at` to `end` - 1 of a row, which begin at x[0].
-static void take_row(float *sums, const row *r, const float *x, size_t at, size_t end) {
+void qdq_sum_row_take(float *sums, const qdq_sum_row *r, const float *x, size_t at, size_t end) {
     size_t lane = at > r->head ? (at - r->head) % LANES : 0;
     for (; at < end && at < r->head; at++) sums[HEAD + at] = *x++;
     for (; at < end && at < r->lanes && lane; at++, lane = (lane + 1) % LANES) sums[lane] += *x++;
@@ -84,31 +80,31 @@ static void take_row(float *sums, const row *r, const float *x, size_t at, size_
     for (; at < end; at++) sums[0] += *x++;
 }
 
-// Ends a row: adds its sum to the sum of the rows before, and begins another.
-static void end_row(float *sums, const row *r) {
+void qdq_sum_row_end(float *sums, const qdq_sum_row *r) {
     if (r->lanes == r->end) add_lanes(sums);
     if (r->packet == r->end) add_packet(sums, r);
     sums[ROWS] += sums[0];
     for (size_t l = 0; l < LANES; l++) sums[l] = -0.0f;
 }
 
-static void take_rows(const qdq_part *part) {
+void qdq_sum_take_rows(const qdq_part *part) {
     const qdq_slice_order *order = part->params;
     float sums[QDQ_SUM_LANES];
     for (size_t l = 0; l < QDQ_SUM_LANES; l++) sums[l] = (float)part->state->lanes.sums[l];
     for (size_t i = 0, n; i < part->n; i += n) {
         size_t at = (part->at + i) % order->width;
-        row r = row_of(part, (part->at + i) / order->width);
+        qdq_sum_row r = row_of(part, (part->at + i) / order->width);
         n = r.end - at < part->n - i ? r.end - at : part->n - i;
-        take_row(sums, &r, part->x + i, at, at + n);
-        if (at + n == r.end) end_row(sums, &r);
+        qdq_sum_row_take(sums, &r, part->x + i, at, at + n);
+        if (at + n == r.end) qdq_sum_row_end(sums, &r);
     }
     for (size_t l = 0; l < QDQ_SUM_LANES; l++) part->state->lanes.sums[l] = (double)sums[l];
 }
 
 static void end_rows(const qdq_part *part) { store(part, (float)part->state->lanes.sums[ROWS]); }
 
-static const qdq_slice_op rows = {.passes = {{begin, take_rows, end_rows}}, .pass_count = 1};
+static const qdq_slice_op rows = {.passes = {{qdq_sum_begin_rows, qdq_sum_take_rows, end_rows}},
+                                  .pass_count = 1};
 
 //---- Which --------------------------------------------------------------------
 

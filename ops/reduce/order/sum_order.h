@@ -15,6 +15,26 @@ typedef struct qdq_slice_order {
     qdq_dtype dtype;  // of output 0
 } qdq_slice_order;
 
+// The elements of a row: `head` before the lanes, lanes up to `lanes`, a packet up to `packet`.
+typedef struct qdq_sum_row {
+    size_t head, lanes, packet, end;
+} qdq_sum_row;
+
+// The sums of a row: the lanes (lane 0 is the sum once they are added), the elements before the
+// lanes, and the sum of the rows before. They begin as -0: -0 + x is x for all x.
+enum { QDQ_ROW_LANES = 8, QDQ_ROW_PACKET = 4, QDQ_ROW_SUM = QDQ_ROW_LANES + QDQ_ROW_PACKET };
+
+// Returns a row of n elements, the first `head` of which are before the lanes.
+qdq_sum_row qdq_sum_row_of(size_t head, size_t n);
+// Adds elements `at` to `end` - 1 of a row, which begin at x[0].
+void qdq_sum_row_take(float *sums, const qdq_sum_row *r, const float *x, size_t at, size_t end);
+// Ends a row: adds its sum to the sum of the rows before, and begins another.
+void qdq_sum_row_end(float *sums, const qdq_sum_row *r);
+
+// A pass over rows, whose sums are in the lanes of the state. Params begin with qdq_slice_order.
+void qdq_sum_begin_rows(const qdq_part *part);
+void qdq_sum_take_rows(const qdq_part *part);
+
 // Passes that add the elements of a slice, divide, and store output 0. K stands for dims that stay,
 // R for reduced dims; neighbours of a kind count as one, also if their size is 1:
 //
