@@ -3,6 +3,7 @@
 #include <qdq/inspect.h>
 #include <string.h>
 
+#include "runtime/base/words.h"
 #include "tools/check/bits.h"
 #include "tools/check/evidence_json.h"
 #include "tools/commands.h"
@@ -45,10 +46,27 @@ static void releases_text(const qdq_rule_info *rule, char *out, size_t capacity)
                  since && until ? ", " : "", until ? "before " : "", rule->until);
 }
 
+// Returns the variant in the name of a version, "-avx2", if the version before it in the list is
+// another variant of the same release; else NULL.
+static const char *next_variant(size_t target, size_t index) {
+    const char *name = qdq_target_release(target, index);
+    const char *before = index ? qdq_target_release(target, index - 1) : "";
+    size_t length = strcspn(name, "-");
+    return name[length] && strncmp(name, before, length) == 0 && before[length] == '-'
+               ? name + length
+               : NULL;
+}
+
 static void print_releases(size_t target) {
     qdq_target_info info = qdq_target_get(target);
-    for (size_t i = 0; i < info.release_count; i++)
-        printf("%s%s@%s", i ? ", " : "Versions: ", info.name, qdq_target_release(target, i));
+    for (size_t i = 0; i < info.release_count; i++) {
+        const char *variant = next_variant(target, i);
+        printf("%s", i ? ", " : "Versions: ");
+        if (variant)
+            printf("%s", variant);
+        else
+            printf("%s@%s", info.name, qdq_target_release(target, i));
+    }
     if (info.release_count)
         printf("; the plain name is %s@%s.\n", info.name,
                qdq_target_release(target, info.default_release));
@@ -145,6 +163,16 @@ static void json_words(qdq_json *json, const char *key, const char *words) {
     qdq_json_end_array(json);
 }
 
+// Writes the names of the versions in a list of a rule or of evidence, which has patterns.
+static void json_versions(qdq_json *json, size_t target, const char *versions) {
+    qdq_json_key(json, "versions");
+    qdq_json_begin_array(json);
+    for (size_t i = 0; i < qdq_target_get(target).release_count; i++)
+        if (qdq_has_pattern(versions, qdq_target_release(target, i)))
+            qdq_json_string(json, qdq_target_release(target, i));
+    qdq_json_end_array(json);
+}
+
 static void json_options(qdq_json *json, size_t target) {
     qdq_json_key(json, "options");
     qdq_json_begin_array(json);
@@ -168,7 +196,7 @@ static void json_evidence_rows(qdq_json *json, size_t target) {
     for (size_t i = 0; i < qdq_target_get(target).evidence_count; i++) {
         qdq_evidence row = qdq_target_evidence(target, i);
         qdq_json_begin_object(json);
-        json_words(json, "versions", row.versions);
+        json_versions(json, target, row.versions);
         json_words(json, "ops", row.ops);
         json_string_key(json, "what", row.what);
         json_string_key(json, "condition", row.condition);
@@ -211,7 +239,7 @@ static void json_rules(qdq_json *json, size_t target) {
         json_string_key(json, "source", rule.source);
         json_string_key(json, "since", rule.since);
         json_string_key(json, "until", rule.until);
-        json_words(json, "versions", rule.versions);
+        json_versions(json, target, rule.versions);
         qdq_json_end_object(json);
     }
     qdq_json_end_array(json);

@@ -46,7 +46,8 @@ qdq_numerics qdq_target_numerics(const qdq_target_version *version, const qdq_op
 }
 
 bool qdq_rule_holds(const qdq_rule *rule, const qdq_target_version *version) {
-    bool named = !rule->versions || !version->name || qdq_has_word(rule->versions, version->name);
+    bool named =
+        !rule->versions || !version->name || qdq_has_pattern(rule->versions, version->name);
     return named && version->release >= rule->since &&
            (!rule->until || version->release < rule->until);
 }

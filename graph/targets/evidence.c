@@ -22,7 +22,7 @@ qdq_evidence qdq_target_evidence(size_t target, size_t index) {
 
 static bool is_about(const qdq_evidence *row, const qdq_target_version *version, const char *op) {
     return (!*row->ops || (op && qdq_has_word(row->ops, op))) &&
-           (!*row->versions || !version->name || qdq_has_word(row->versions, version->name));
+           (!*row->versions || !version->name || qdq_has_pattern(row->versions, version->name));
 }
 
 const qdq_evidence_row *qdq_evidence_row_at(const qdq_target_version *version, size_t index) {

@@ -32,7 +32,7 @@ static const qdq_target *const targets[] = {TARGETS(ENTRY, ENTRY_FULL)};
 #define NAME(description, name) QDQ_NOT_FULL(name, )
 static const char *const lacked[] = {TARGETS(NO_ENTRY, NAME) NULL};
 
-enum { TARGET_COUNT = sizeof targets / sizeof targets[0], MAX_VERSIONS = 32 };
+enum { TARGET_COUNT = sizeof targets / sizeof targets[0], MAX_VERSIONS = 64 };
 
 //---- Finding one ------------------------------------------------------------
 
@@ -62,25 +62,63 @@ static bool is_variant_of(const char *version, const char *release) {
     return strncmp(version, release, length) == 0 && version[length] == '-';
 }
 
-// Finds the version of that name, or else the first variant of the release.
-static bool find_version(const qdq_target *target, const char *name, qdq_target_version *out,
-                         qdq_error *err) {
-    const char *names[MAX_VERSIONS] = {0};
-    char what[64] = "version of target ";
+// Returns the version of that name, or else the first variant of the release; NULL: there is none.
+static const qdq_named_version *version_of(const qdq_target *target, const char *name) {
     const qdq_named_version *found = NULL;
     for (size_t i = target->version_count; i-- > 0;) {
         const qdq_named_version *version = &target->versions[i];
-        names[i] = version->name;
-        bool same = strcmp(version->name, name) == 0;
-        if (same || is_variant_of(version->name, name)) found = version;
-        if (same) break;
+        if (strcmp(version->name, name) == 0) return version;
+        if (is_variant_of(version->name, name)) found = version;
     }
+    return found;
+}
+
+typedef struct version_names {
+    char text[MAX_VERSIONS][24];
+    const char *names[MAX_VERSIONS];
+    size_t count;
+} version_names;
+
+// Adds a name, unless it is the last one already.
+static void add_name(version_names *list, const char *name, size_t length) {
+    const char *last = list->count ? list->names[list->count - 1] : "";
+    if (strlen(last) == length && strncmp(last, name, length) == 0) return;
+    char *text = list->text[list->count];
+    snprintf(text, sizeof list->text[0], "%.*s", (int)length, name);
+    list->names[list->count++] = text;
+}
+
+// Lists the variants of the release that `name` begins with; without one, the releases, and all
+// versions that are no variant of a release without a name of its own.
+static void list_versions(const qdq_target *target, const char *name, version_names *list) {
+    char release[64];
+    snprintf(release, sizeof release, "%.*s", (int)strcspn(name, "-"), name);
+    bool known = version_of(target, release) != NULL;
+    for (size_t i = 0; i < target->version_count; i++) {
+        const char *version = target->versions[i].name;
+        size_t length = strcspn(version, "-");
+        snprintf(release, sizeof release, "%.*s", (int)length, version);
+        bool named = strcmp(version_of(target, release)->name, release) == 0;
+        if (known && strncmp(name, release, length) == 0 && name[length] == '-')
+            add_name(list, version, strlen(version));
+        else if (!known)
+            add_name(list, version, named ? strlen(version) : length);
+    }
+}
+
+// Finds the version of that name, or else the first variant of the release.
+static bool find_version(const qdq_target *target, const char *name, qdq_target_version *out,
+                         qdq_error *err) {
+    const qdq_named_version *found = version_of(target, name);
     if (found) {
         *out = at_version(target, found);
         return true;
     }
+    version_names list = {.count = 0};
+    char what[64] = "version of target ";
     strncat(what, target->name, sizeof what - strlen(what) - 1);
-    tell_unknown(err, what, name, names, target->version_count);
+    list_versions(target, name, &list);
+    tell_unknown(err, what, name, list.names, list.count);
     return false;
 }
 

@@ -22,7 +22,7 @@ static bool is_op(const checker *c, const char *word) {
 
 static bool is_version(const checker *c, const char *word) {
     for (size_t i = 0; i < c->target->version_count; i++)
-        if (strcmp(c->target->versions[i].name, word) == 0) return true;
+        if (qdq_has_pattern(word, c->target->versions[i].name)) return true;
     return false;
 }
 

@@ -17,7 +17,7 @@ typedef struct qdq_evidence {
     // "vendor's model": a simulator or numbers that the vendor published; "read from source": code
     // or documents were read, and nothing of the backend was run.
     const char *kind;
-    const char *versions;   // "1.31-vnni 1.31-avx2": of the target; "": all
+    const char *versions;   // "1.31-vnni 1.29-*": of the target, * for any characters; "": all
     const char *ops;        // "Quantize Dequantize", "LSTM": also ops of ONNX models; "": all ops
     const char *what;       // `ops` in words: "quantizing ops"
     const char *condition;  // "float32": that a node must meet; "": none

@@ -266,7 +266,8 @@ typedef struct qdq_rule_info {
     const char *source;
     const char *since, *until;  // first release of the target that has the rule, and first release
                                 // that no longer has it; "" for all
-    const char *versions;       // "wormhole blackhole": the versions that have it; "" for all
+    const char *versions;       // "wormhole *-rne": the versions that have it, * for any characters;
+                                // "" for all
 } qdq_rule_info;
 
 typedef struct qdq_target_info {

@@ -15,6 +15,23 @@ static inline bool qdq_has_word(const char *words, const char *word) {
     return false;
 }
 
+// True if `word` is in a list, or fits a word of it that begins or ends in *, which stands for any
+// characters: "1.29-neon" is in "1.31-vnni 1.29-*" and in "*-neon".
+static inline bool qdq_has_pattern(const char *words, const char *word) {
+    size_t size = strlen(word);
+    for (const char *at = words; *at; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " "), rest = length - 1;
+        bool fits = length == size && strncmp(at, word, length) == 0;
+        if (*at == '*')
+            fits = size >= rest && strncmp(at + 1, word + size - rest, rest) == 0;
+        else if (at[rest] == '*')
+            fits = strncmp(at, word, rest) == 0;
+        if (fits) return true;
+        at += length;
+    }
+    return false;
+}
+
 // True if a file name ends in `ending` (".onnx"), which is in lower case; the case of the name does
 // not matter.
 static inline bool qdq_has_ending(const char *name, const char *ending) {

@@ -132,6 +132,23 @@ class Deployed(Case):
                                                 "none")):
             self.assertIn(text, self.qdq("run", name, "-t", target, code=2).err)
 
+    def test_an_unknown_version_names_the_releases_or_the_variants_of_its_release(self):
+        name = self.write("g.json", product())
+        releases = ", ".join(f"1.{minor}" for minor in range(20, 33))
+        for target, text in (("ort@1.19", f"version of target ort '1.19' is unknown, wanted one of: {releases}; did you "),
+                             ("onnx@1.4", f"wanted one of: {releases}, spec"),
+                             ("ort@1.24-vni", "version of target ort '1.24-vni' is unknown, wanted one of: 1.24-vnni, "
+                                              "1.24-avx2, 1.24-avx512; did you mean '1.24-vnni'?"),
+                             ("ttnn@wormhole-rna", "wanted one of: wormhole, wormhole-rne; did you"),
+                             ("ttnn@grayhole", "wanted one of: wormhole, blackhole, wormhole-rne, blackhole-rne, ieee")):
+            self.assertIn(text, self.qdq("run", name, "-t", target, code=2).err)
+
+    def test_a_release_without_a_cpu_is_accepted(self):
+        name = self.write("g.json", product())
+        for minor in range(20, 33):
+            for target in ("onnx", "ort"):
+                self.qdq("check", name, "-t", f"{target}@1.{minor}", code=None)
+
 
 if __name__ == "__main__":
     main()

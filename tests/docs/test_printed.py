@@ -42,11 +42,24 @@ def with_transcripts(qdq, root, name):
         return renewed(text, qdq, folder)
 
 
+def named(versions, releases, before=""):
+    """The versions in words: `1.29-*` for all variants of a release, `*-vnni` for a variant of all releases; `before`
+    stands before each."""
+    names, left = [], list(versions)
+    for end in (0, 1):
+        for part in dict.fromkeys(version.partition("-")[2 - 2 * end] for version in versions):
+            same = [r for r in releases if "-" in r and r.partition("-")[2 - 2 * end] == part]
+            if len(same) > 1 and set(same) <= set(left):
+                names.append(f"{part}-*" if end else f"*-{part}")
+                left = [version for version in left if version not in same]
+    return ", ".join(f"`{before}{version}`" for version in names + left)
+
+
 def evidence_table(target):
     """The rows of what the numbers of a target were held against."""
     rows = ["| versions | ops | bits | evidence | against | compared | date |", "|---|---|---|---|---|---|---|"]
     for row in target["evidence"]:
-        versions = ", ".join(f"`{version}`" for version in row["versions"]) or "all"
+        versions = named(row["versions"], target["releases"]) or "all"
         if set(row["versions"]) == set(target["releases"]):
             versions = "all"
         what = ", ".join(filter(None, [row["what"], row["condition"]]))
@@ -56,12 +69,17 @@ def evidence_table(target):
 
 
 def op_table(targets):
-    """The number of ops by how well their bits are known, for each version of the targets."""
+    """The number of ops by how well their bits are known, for each version of the targets; a row has all versions of a
+    target with its counts."""
     words = ["version", "exact", "exact_on_condition", "read", "close", "unknown"]
     rows = ["| " + " | ".join(word.replace("_", " ") for word in words) + " |", "|---" * len(words) + "|"]
     for target in targets:
+        equal = {}  # versions by their counts
         for one in target["ops"]:
-            rows.append("| " + " | ".join([f"`{one['version']}`", *(str(one[word]) for word in words[1:])]) + " |")
+            equal.setdefault(tuple(str(one[word]) for word in words[1:]), []).append(one["version"].partition("@")[2])
+        for counts, versions in equal.items():
+            name = named(versions, target["releases"], f"{target['name']}@") if versions[0] else f"`{target['name']}`"
+            rows.append("| " + " | ".join([name, *counts]) + " |")
     return "\n".join(rows) + "\n"
 
 

@@ -9,14 +9,16 @@
 #include "graph/targets/target_ops.h"
 
 #define OPERATORS "ONNX operators "
-#define OLD "1.29-vnni 1.29-avx2 1.29-avx512 1.29-neon 1.29-dot 1.29-i8mm"
-#define X86 "1.31-vnni 1.31-avx2 1.31-avx512"
-#define ARM "1.31-neon 1.31-dot 1.31-i8mm"
-#define NEW "1.32-vnni 1.32-avx2 1.32-avx512 1.32-neon 1.32-dot 1.32-i8mm"
 
+// clang-format off
 static const qdq_named_version versions[] = {
-    QDQ_RUNTIME_VERSIONS_1_29 QDQ_RUNTIME_VERSIONS QDQ_RUNTIME_VERSIONS_1_32 QDQ_RUNTIME_ARM_1_32{
-        "spec", QDQ_RUNTIME_1_32, QDQ_RUNTIME_NONE}};
+    QDQ_RUNTIME_OLD_RELEASES
+    QDQ_RUNTIME_X86("1.29", 129) QDQ_RUNTIME_ARM("1.29", 129)
+    QDQ_RUNTIME_X86("1.30", 130)
+    QDQ_RUNTIME_X86("1.31", 131) QDQ_RUNTIME_ARM("1.31", 131)
+    QDQ_RUNTIME_X86("1.32", 132) QDQ_RUNTIME_ARM("1.32", 132)
+    {"spec", QDQ_RUNTIME_1_32, QDQ_RUNTIME_NONE}};
+// clang-format on
 
 //---- Rules ------------------------------------------------------------------
 
@@ -230,7 +232,7 @@ static const qdq_rule rules[] = {
     {.id = "onnx/parameter-shape", .severity = QDQ_SEVERITY_ERROR, .status = QDQ_ERR_UNSUPPORTED,
      .summary = "ONNX Runtime takes fewer shapes of scales and zero points of integer products and QLinear ops than ONNX's text has",
      .hint = "reshape it, or repeat it as wanted", .source = "run of ONNX Runtime 1.32",
-     .ops = QDQ_INTEGER_PRODUCTS " " QDQ_QLINEAR_OPS, .check = qdq_runtime_check_shapes, .versions = OLD " " X86 " " ARM " " NEW},
+     .ops = QDQ_INTEGER_PRODUCTS " " QDQ_QLINEAR_OPS, .check = qdq_runtime_check_shapes, .versions = "1.*"},
     QDQ_RULE_ROW(WARNING, "onnx", "int4-runs", "ONNX Runtime before 1.32 quantizes the codes at the ends of an odd run of int4 in another kernel, which wraps around at 2^31",
                  "keep |x / scale| below 2^31", "run of ONNX Runtime 1.31.1", "Quantize DynamicQuantize", int4_runs, 0, QDQ_RUNTIME_1_32),
     QDQ_RULE_ROW(WARNING, "onnx", "int2-zero-points", "ONNX Runtime 1.29 takes the zero points of other entries for int2 of float32 along the last dim",
@@ -272,7 +274,7 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
 
 const qdq_target qdq_target_onnx = {
     .name = "onnx",
-    .summary = "ONNX at opset 25, as ONNX Runtime 1.29, 1.31 or 1.32 computes it",
+    .summary = "ONNX at opset 25, as ONNX Runtime 1.20 to 1.32 computes it",
     .rules = rules,
     .rule_count = sizeof rules / sizeof rules[0],
     .evidence = qdq_onnx_evidence,

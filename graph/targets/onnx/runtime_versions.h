@@ -16,33 +16,24 @@ typedef enum qdq_runtime_cpu {
     QDQ_RUNTIME_NONE,  // the text of ONNX
 } qdq_runtime_cpu;
 
+// Releases by number: 1.29 is 129.
 enum { QDQ_RUNTIME_1_29 = 129, QDQ_RUNTIME_1_31 = 131, QDQ_RUNTIME_1_32 = 132 };
 
-// Versions of a target; the first one of a release is its default.
-// clang-format off
-#define QDQ_RUNTIME_VERSIONS                               \
-    {"1.31-vnni", QDQ_RUNTIME_1_31, QDQ_RUNTIME_VNNI},     \
-    {"1.31-avx2", QDQ_RUNTIME_1_31, QDQ_RUNTIME_AVX2},     \
-    {"1.31-avx512", QDQ_RUNTIME_1_31, QDQ_RUNTIME_AVX512}, \
-    {"1.31-neon", QDQ_RUNTIME_1_31, QDQ_RUNTIME_NEON},     \
-    {"1.31-dot", QDQ_RUNTIME_1_31, QDQ_RUNTIME_DOT},       \
-    {"1.31-i8mm", QDQ_RUNTIME_1_31, QDQ_RUNTIME_I8MM},
-#define QDQ_RUNTIME_VERSIONS_1_32                          \
-    {"1.32-vnni", QDQ_RUNTIME_1_32, QDQ_RUNTIME_VNNI},     \
-    {"1.32-avx2", QDQ_RUNTIME_1_32, QDQ_RUNTIME_AVX2},     \
-    {"1.32-avx512", QDQ_RUNTIME_1_32, QDQ_RUNTIME_AVX512},
-#define QDQ_RUNTIME_ARM_1_32                           \
-    {"1.32-neon", QDQ_RUNTIME_1_32, QDQ_RUNTIME_NEON}, \
-    {"1.32-dot", QDQ_RUNTIME_1_32, QDQ_RUNTIME_DOT},   \
-    {"1.32-i8mm", QDQ_RUNTIME_1_32, QDQ_RUNTIME_I8MM},
-#define QDQ_RUNTIME_VERSIONS_1_29                          \
-    {"1.29-vnni", QDQ_RUNTIME_1_29, QDQ_RUNTIME_VNNI},     \
-    {"1.29-avx2", QDQ_RUNTIME_1_29, QDQ_RUNTIME_AVX2},     \
-    {"1.29-avx512", QDQ_RUNTIME_1_29, QDQ_RUNTIME_AVX512}, \
-    {"1.29-neon", QDQ_RUNTIME_1_29, QDQ_RUNTIME_NEON},     \
-    {"1.29-dot", QDQ_RUNTIME_1_29, QDQ_RUNTIME_DOT},       \
-    {"1.29-i8mm", QDQ_RUNTIME_1_29, QDQ_RUNTIME_I8MM},
-// clang-format on
+// Versions of a release; the first one is its default.
+#define QDQ_RUNTIME_X86(release, number)                                                      \
+    {release "-vnni", number, QDQ_RUNTIME_VNNI}, {release "-avx2", number, QDQ_RUNTIME_AVX2}, \
+        {release "-avx512", number, QDQ_RUNTIME_AVX512},
+#define QDQ_RUNTIME_ARM(release, number)                                                    \
+    {release "-neon", number, QDQ_RUNTIME_NEON}, {release "-dot", number, QDQ_RUNTIME_DOT}, \
+        {release "-i8mm", number, QDQ_RUNTIME_I8MM},
+
+// Releases before 1.29, on x86-64 alone.
+#define QDQ_RUNTIME_OLD_RELEASES                                                               \
+    QDQ_RUNTIME_X86("1.20", 120)                                                               \
+    QDQ_RUNTIME_X86("1.21", 121)                                                               \
+    QDQ_RUNTIME_X86("1.22", 122) QDQ_RUNTIME_X86("1.23", 123) QDQ_RUNTIME_X86("1.24", 124)     \
+        QDQ_RUNTIME_X86("1.25", 125) QDQ_RUNTIME_X86("1.26", 126) QDQ_RUNTIME_X86("1.27", 127) \
+            QDQ_RUNTIME_X86("1.28", 128)
 
 // Returns the kernels of its float ops. Plain `onnx` stands for the CPUs with VNNI that have
 // AVX-512.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX Runtime 1.31 and 1.32 on a CPU as it is deployed, with its optimizations: it rewrites the
+// ONNX Runtime 1.20 to 1.32 on a CPU as it is deployed, with its optimizations: it rewrites the
 // graph (ort_rewrites.c) and fuses groups of nodes, whose arithmetic depends on the CPU. Rules are
 // about the rewritten graph; target onnx checks the graph as it is given.
 #include <math.h>
@@ -164,7 +164,7 @@ static void u8s8_pairs(const qdq_op_context *ctx, const qdq_rule *rule) {
     QDQ_RULE_ROW(ERROR, "ort", id, summary, hint, source, ops, check, 0, 0)
 #define OBSERVED "run of ONNX Runtime 1.31.1"
 
-#define ARM "1.31-neon 1.31-dot 1.31-i8mm"
+#define ARM "*-neon *-dot *-i8mm"
 
 // clang-format off
 static const qdq_rule rules[] = {
@@ -173,7 +173,7 @@ static const qdq_rule rules[] = {
      .hint = "quantize weights with reduce_range or as uint8, or set session.x64quantprecision",
      .source = "MLAS GemmU8S8KernelAvx2, GemmU8S8KernelAvx512Core",
      .ops = "QLinearMatMul QLinearConv QGemm MatMulIntegerToFloat MatMulInteger", .check = u8s8_pairs,
-     .versions = "1.31-avx2 1.31-avx512 1.32-avx2 1.32-avx512"},
+     .versions = "*-avx2 *-avx512"},
     {.id = "ort/arm-fixed-mean", .severity = QDQ_SEVERITY_WARNING, .status = QDQ_ERR_UNSUPPORTED, .bits = QDQ_BITS_CLOSE,
      .summary = "on aarch64 means of whole images are in fixed point, as in sources of ONNX Runtime, and in float32 in its build",
      .hint = "compare with a tolerance of one step", .source = "MlasQLinearGlobalAveragePoolNchw",
@@ -188,7 +188,7 @@ static const qdq_rule rules[] = {
      .summary = "on NEON without dot products two products of -128 and -128 wrap around, and are exact here",
      .hint = "quantize weights without the code -128", .source = "MlasGemmS8S8KernelNeon",
      .ops = "QLinearMatMul QLinearConv QGemm MatMulIntegerToFloat MatMulInteger", .check = ort_check_wrapped_products,
-     .versions = "1.31-neon"},
+     .versions = "*-neon"},
     LIMITING_ROW(UNKNOWN, "average-pool-ceil", "AveragePool of codes with ceil_mode is computed as the node says, not as the group that is made of it",
                 "set ceil_mode to 0, or session.disable_quant_qdq", "QLinearAveragePool", "Divide", NULL),
     QDQ_BITS_UNKNOWN_ROW("ort"),
@@ -201,7 +201,7 @@ static const qdq_rule rules[] = {
     {.id = "ort/block-order", .severity = QDQ_SEVERITY_WARNING, .status = QDQ_ERR_UNSUPPORTED, .bits = QDQ_BITS_CLOSE,
      .summary = "the sums of blocks of MatMulNBits are those of AVX2 on x86-64 with AVX-512 without VNNI and on aarch64 too",
      .hint = "compare with a tolerance", .source = "MLAS SQNBitGemm", .ops = "MatMulNBits", .check = block_order,
-     .versions = "1.31-avx512 1.32-avx512 " ARM},
+     .versions = "*-avx512 " ARM},
     LIMITING_ROW(CLOSE, "dynamic-scale", "a dynamic product is multiplied by scales that are neither one nor of the columns after its bias is added",
                 "give b_scale one element, or one for each column", "DynamicQuantizeMatMul, MatMulIntegerToFloat", "MatMulInteger", NULL),
     LIMITING_ROW(CLOSE, "float-bits", "these float32 ops are rounded as they are defined, and by other formulas in ONNX Runtime",
@@ -278,7 +278,14 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
 
 //---- The target -------------------------------------------------------------
 
-static const qdq_named_version versions[] = {QDQ_RUNTIME_VERSIONS QDQ_RUNTIME_VERSIONS_1_32};
+// clang-format off
+static const qdq_named_version versions[] = {
+    QDQ_RUNTIME_OLD_RELEASES
+    QDQ_RUNTIME_X86("1.29", 129)
+    QDQ_RUNTIME_X86("1.30", 130)
+    QDQ_RUNTIME_X86("1.31", 131) QDQ_RUNTIME_ARM("1.31", 131)
+    QDQ_RUNTIME_X86("1.32", 132)};
+// clang-format on
 
 static const char *const levels[] = {"all", "extended", "basic", "disabled", NULL};
 static const char *const off_on[] = {"0", "1", NULL};
@@ -340,7 +347,7 @@ extern const qdq_target qdq_target_onnx;
 
 const qdq_target qdq_target_ort = {
     .name = "ort",
-    .summary = "ONNX Runtime 1.31 or 1.32 on a CPU, with its optimizations",
+    .summary = "ONNX Runtime 1.20 to 1.32 on a CPU, with its optimizations",
     .rules = rules,
     .rule_count = sizeof rules / sizeof rules[0],
     .evidence = evidence,
