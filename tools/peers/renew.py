@@ -13,7 +13,8 @@
 | ml_dtypes | ml_dtypes, "0.6.0" | core | Cast of every value of at most 16 bits (casts.py); recorded checksums |
 
 FOLDER gets an environment with the release, and is kept for the next run. RELEASE and CPU name the version of the
-target that stands for it; the default is the newest one, and for ort the release itself.
+target that stands for it; the default is the newest one, and for ort the release itself. Models for ort have the newest
+opset that the release takes.
 
 Prints a row for each op and dtype: models and elements compared, how many differ, the greatest difference, and what
 `qdq check` says of the node. A row ends in

@@ -17,12 +17,13 @@ def release(version):
 
 class Optimized(Models):
     def compare_optimized(self, kind, target, model, feeds):
+        import ort_release
         import ort_session
 
         path = self.saved(model)
         known = {i.name for i in model.graph.input}
         feeds = {k: v for k, v in feeds.items() if k in known}
-        both = self.of_both(kind, target, path, feeds, lambda: ort_session.run(model, feeds, level="all"))
+        both = self.of_both(kind, target, path, feeds, lambda: ort_release.apart(ort_session.run, model, feeds, level="all"))
         if both:
             self.compare_whole(target, kind, both, self.keeper(target, path, feeds))
 
@@ -46,23 +47,29 @@ def survey(args):
     import onnxruntime
     import ort_conv_models
     import ort_graphs
+    import ort_release
     import ort_session
     from onnx_recurrent_cases import deployed as recurrent
 
     made = Optimized(args, f"ONNX Runtime {onnxruntime.__version__}")
+    taken = ort_release.Release()
+
+    def run(model, feeds):
+        return ort_release.apart(ort_session.run, model, feeds)
+
     plain, deployed = (f"{name}@{args.release}-{args.cpu}" for name in ("onnx", "ort"))
     for kind, model, feeds in models(args):
-        made.compare_unoptimized(kind, plain, model, feeds, ort_session.run)
+        made.compare_unoptimized(kind, plain, taken.lowered(model), feeds, run)
     for op, make in onnx_float_bits.OPS.items():
         for case in make() if args.only in op else ():
-            made.compare_unoptimized(op, plain, onnx.load_from_string(case.model()), case.feeds, ort_session.run)
+            made.compare_unoptimized(op, plain, taken.lowered(onnx.load_from_string(case.model())), case.feeds, run)
     for kind, model, feeds in recurrent(args.seed, args.graphs // 5):
-        made.compare_optimized(kind, deployed, model, feeds)
+        made.compare_optimized(kind, deployed, taken.lowered(model), feeds)
     for index in range(args.graphs):
         builder = ort_conv_models.make(args.seed, index)
-        made.compare_optimized("float convolutions", deployed, builder.model(), builder.inputs)
+        made.compare_optimized("float convolutions", deployed, taken.lowered(builder.model()), builder.inputs)
         builder, kind = ort_graphs.make(args.seed, index)
-        made.compare_optimized(kind, deployed, builder.model(), builder.inputs)
+        made.compare_optimized(kind, deployed, taken.lowered(builder.model()), builder.inputs)
     if not args.only:
         for _, model, feeds in recorded_models():
             made.compare_optimized("recorded", deployed, model, feeds)
