@@ -13,7 +13,7 @@ class Targets(Case):
 
     def test_a_target_prints_its_versions_options_evidence_and_rules(self):
         lines = self.qdq("targets", "ort").out.splitlines()
-        self.assertIn("ort@1.31-vnni, ort@1.31-avx2,", lines[1])
+        self.assertIn("-avx512, ort@1.31-vnni, -avx2, -avx512, -neon,", lines[1])
         self.assertIn("  level=all|extended|basic|disabled  optimization level", lines)
         at = lines.index("Held against:")
         for row in self.rows("ort"):

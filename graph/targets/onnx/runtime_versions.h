@@ -16,8 +16,22 @@ typedef enum qdq_runtime_cpu {
     QDQ_RUNTIME_NONE,  // the text of ONNX
 } qdq_runtime_cpu;
 
-// Releases by number: 1.29 is 129.
-enum { QDQ_RUNTIME_1_29 = 129, QDQ_RUNTIME_1_31 = 131, QDQ_RUNTIME_1_32 = 132 };
+// Releases by number: 1.29 is 129. Each name says what this release and later ones do.
+enum {
+    QDQ_RUNTIME_QUANTIZES_WEIGHTS = 121,  // float weights and biases beside codes become codes,
+    QDQ_RUNTIME_GROUPS_SEE_RELU = 121,  // a Relu behind a product is part of its group, or stops it
+    QDQ_RUNTIME_RESHAPES_FOR_GEMM = 121,  // MatMul and Add become Gemm without two dims too
+    QDQ_RUNTIME_WANTS_QUANTIZE = 122,     // if a Quantize reads the product,
+    QDQ_RUNTIME_SEES_THROUGH_RELU = 123,  // also behind Relu and Clip
+    QDQ_RUNTIME_PACKS_ALL_CODES = 125,    // MatMulNBits is not only for MatMul of 4 bits in blocks
+    QDQ_RUNTIME_CHECKS_BIAS_SCALE = 127,  // QLinearConv keeps a bias of another scale float
+    QDQ_RUNTIME_RESIZES_FLOATS = 127,     // Resize between elements does not run on codes
+    QDQ_RUNTIME_KEEPS_GEMM_ALPHA = 128,   // Gemm with an alpha and a bias is no QGemm
+    QDQ_RUNTIME_GEMM_WANTS_ZERO_POINTS = 128,  // QGemm, of both operands
+    QDQ_RUNTIME_ROUNDS_HALVES = 130,           // QuantizeLinear of float16 does not truncate
+    QDQ_RUNTIME_1_31 = 131,
+    QDQ_RUNTIME_1_32 = 132
+};
 
 // Versions of a release; the first one is its default.
 #define QDQ_RUNTIME_X86(release, number)                                                      \
@@ -28,12 +42,14 @@ enum { QDQ_RUNTIME_1_29 = 129, QDQ_RUNTIME_1_31 = 131, QDQ_RUNTIME_1_32 = 132 };
         {release "-i8mm", number, QDQ_RUNTIME_I8MM},
 
 // Releases before 1.29, on x86-64 alone.
-#define QDQ_RUNTIME_OLD_RELEASES                                                               \
-    QDQ_RUNTIME_X86("1.20", 120)                                                               \
-    QDQ_RUNTIME_X86("1.21", 121)                                                               \
-    QDQ_RUNTIME_X86("1.22", 122) QDQ_RUNTIME_X86("1.23", 123) QDQ_RUNTIME_X86("1.24", 124)     \
-        QDQ_RUNTIME_X86("1.25", 125) QDQ_RUNTIME_X86("1.26", 126) QDQ_RUNTIME_X86("1.27", 127) \
-            QDQ_RUNTIME_X86("1.28", 128)
+#define QDQ_RUNTIME_OLD_RELEASES \
+    QDQ_RUNTIME_X86("1.20", 120) \
+    QDQ_RUNTIME_X86("1.21", 121) \
+    QDQ_RUNTIME_X86("1.22", 122) \
+    QDQ_RUNTIME_X86("1.23", 123) \
+    QDQ_RUNTIME_X86("1.24", 124) \
+    QDQ_RUNTIME_X86("1.25", 125) \
+    QDQ_RUNTIME_X86("1.26", 126) QDQ_RUNTIME_X86("1.27", 127) QDQ_RUNTIME_X86("1.28", 128)
 
 // Returns the kernels of its float ops. Plain `onnx` stands for the CPUs with VNNI that have
 // AVX-512.

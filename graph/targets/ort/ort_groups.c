@@ -68,7 +68,7 @@ static size_t clip_behind(const qdq_rewriter *r, uint32_t value) {
 static void find_clip(const qdq_rewriter *r, ort_unit *unit) {
     unit->clip = SIZE_MAX;
     unit->blocked = false;
-    if (unit->qdq.y.given) return;
+    if (unit->qdq.y.given || r->version->release < QDQ_RUNTIME_GROUPS_SEE_RELU) return;
     uint32_t y = r->from->nodes[unit->last].outputs[0];
     size_t clip = clip_behind(r, y);
     if (clip == SIZE_MAX) return;

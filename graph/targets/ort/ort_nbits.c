@@ -71,6 +71,12 @@ static bool takes_ends(const qdq_rewriter *r, const ort_unit *u) {
                           : !ort_is_quantized(r, u->qdq.node->outputs[0]);
 }
 
+// True if the release packs codes of these dtypes and scales for a node.
+static bool packs(const qdq_rewriter *r, const qdq_node *node, const qdq_coder *w) {
+    return r->version->release >= QDQ_RUNTIME_PACKS_ALL_CODES ||
+           (has_four_bits(w->dtype) && w->blocks && !ort_is_gemm(node));
+}
+
 bool ort_match_nbits(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     const qdq_matmul_attrs *a = node->attrs;
@@ -88,6 +94,9 @@ bool ort_match_nbits(const qdq_rewriter *r, qdq_match *m) {
         a->transpose_b == QDQ_TRUE || !block_of(r, &w) || !fits_bias(r, node))
         return ort_refuses(m, "MatMulNBits takes a matrix [K, N] with one scale, scales of columns "
                               "or of blocks of 16 or more k, and a bias of the columns");
+    if (!packs(r, node, &w))
+        return ort_refuses(m,
+                           "MatMulNBits before 1.25 takes codes of 4 bits in blocks, for MatMul");
     if (!reads_alone(r, &w))
         return ort_refuses(m, "MatMulNBits takes codes and scales that no other node reads, nor "
                               "equal scales of up to 8 elements");

@@ -176,6 +176,7 @@ bool ort_match_redundant(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     qdq_coder q = qdq_coder_behind(r, node->outputs[0]);
     if (!ort_is_scalar(&q) || !ort_is_byte(&q)) return false;
+    if (!q.zero_given && r->version->release < QDQ_RUNTIME_GROUPS_SEE_RELU) return false;
     if (qdq_rewrite_is(r, m->anchor, "ReLU") ? !relu_is_redundant(r, &q)
                                              : !clamp_is_redundant(r, node->attrs, &q))
         return false;

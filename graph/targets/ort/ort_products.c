@@ -105,7 +105,7 @@ bool ort_match_conv(const qdq_rewriter *r, qdq_match *m) {
     if (!why && (a->data_format != QDQ_NCX || a->weights_format != QDQ_OIX))
         why = "ONNX has channels in dim 1, and weights [O, I, spatial...]";
     if (!why) why = dtypes_differ(r, &u, false);
-    if (!why) why = bias_differs(r, &u, true);
+    if (!why) why = bias_differs(r, &u, r->version->release >= QDQ_RUNTIME_CHECKS_BIAS_SCALE);
     if (why) return ort_refuses(m, why);
     if (!ort_takes_scales(r, m, &u, A, A, ORT_ONE_SCALE) || !takes_weight_scales(r, m, &u, 0, 0))
         return false;
@@ -209,7 +209,8 @@ static const char *product_differs(const qdq_rewriter *r, const ort_unit *u) {
     if (!why && part_behind(r, u->qdq.node, u->last, "Add") != SIZE_MAX)
         why = "alpha or beta of Gemm is not 1";
     if (!why) why = dtypes_differ(r, u, gemm);
-    if (!why && gemm && !(u->qdq.x[A].zero_given && u->qdq.x[B].zero_given))
+    bool zeros = u->qdq.x[A].zero_given && u->qdq.x[B].zero_given;
+    if (!why && gemm && !zeros && r->version->release >= QDQ_RUNTIME_GEMM_WANTS_ZERO_POINTS)
         why = "QGemm wants zero points of both operands";
     if (!why && gemm) why = bias_differs(r, u, false);
     if (!why && gemm) why = gemm_scales_differ(r, u);

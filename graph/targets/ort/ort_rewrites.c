@@ -39,6 +39,10 @@ static bool quantizes(const qdq_target_version *version) {
     return at_basic(version) && !version->options[ORT_DISABLE_QUANT_QDQ];
 }
 
+static bool quantizes_weights(const qdq_target_version *version) {
+    return quantizes(version) && version->release >= QDQ_RUNTIME_QUANTIZES_WEIGHTS;
+}
+
 static bool fuses_dynamic(const qdq_target_version *version) {
     return version->options[ORT_LEVEL] <= ORT_EXTENDED;
 }
@@ -162,9 +166,9 @@ const qdq_pattern qdq_ort_patterns[] = {
     RULE_ROW("forward propagation", "uint8 pair", "Slice", uint8_later, quantizes, "ort/zero-point-missing", QUANTIZED),
     RULE_ROW("forward propagation", "uint8 pair", "MatMul", uint8_reshaped, quantizes, "ort/zero-point-missing", QUANTIZED),
 
-    RULE_ROW("weights", "codes of weights", "Convolution", float_weight, quantizes, "ort/weight-quantized-by-optimizer", QUANTIZED),
-    RULE_ROW("weights", "codes of weights", "ConvTranspose", float_weight, quantizes, "ort/weight-quantized-by-optimizer", QUANTIZED),
-    RULE_ROW("weights", "codes of weights", "MatMul", float_weight, quantizes, "ort/weight-quantized-by-optimizer", QUANTIZED),
+    RULE_ROW("weights", "codes of weights", "Convolution", float_weight, quantizes_weights, "ort/weight-quantized-by-optimizer", QUANTIZED),
+    RULE_ROW("weights", "codes of weights", "ConvTranspose", float_weight, quantizes_weights, "ort/weight-quantized-by-optimizer", QUANTIZED),
+    RULE_ROW("weights", "codes of weights", "MatMul", float_weight, quantizes_weights, "ort/weight-quantized-by-optimizer", QUANTIZED),
 
     ROW("relu", "no Relu", "ReLU", redundant, at_extended, ACTIVATION),
     ROW("relu", "no Clip", "Clamp", redundant, at_extended, ACTIVATION),
@@ -200,6 +204,7 @@ const qdq_pattern qdq_ort_patterns[] = {
     FINDING_ROW("groups", "codes", "ReduceMin", old_move, fuses, "ort/old-opset"),
     ROW("groups", "codes", "ReduceMax", moved, fuses, NULL),
     ROW("groups", "codes", "ReduceMin", moved, fuses, NULL),
+    FINDING_ROW("groups", "codes", "Quantize", resized_codes, fuses, "ort/resize-of-codes"),
     ROW("groups", "codes", "Interpolate", nearest, fuses, NULL),
 
     RULE_ROW("dynamic", "MatMulIntegerToFloat", "MatMulInteger", dynamic, fuses_dynamic, "ort/dynamic-scale", BIAS),

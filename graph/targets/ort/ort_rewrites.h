@@ -214,6 +214,7 @@ bool ort_match_old_move(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_dilated_pool(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_average_pool_ceil(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_other_bits(const qdq_rewriter *r, qdq_match *m);
+bool ort_match_resized_codes(const qdq_rewriter *r, qdq_match *m);
 bool ort_match_scaled_gemm(const qdq_rewriter *r, qdq_match *m);
 
 #endif

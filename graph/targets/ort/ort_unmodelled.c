@@ -4,6 +4,7 @@
 #include "graph/targets/ort/ort_groups.h"
 #include "include/qdq/ops/movement.h"
 #include "include/qdq/ops/products.h"
+#include "include/qdq/ops/spatial.h"
 
 enum { BLOCK = 8 };  // channels of NCHWc with AVX2, and which divides all others
 
@@ -125,6 +126,37 @@ bool ort_match_dilated_pool(const qdq_rewriter *r, qdq_match *m) {
     return false;
 }
 
+static bool is_resize(const qdq_rewriter *r, size_t node) {
+    return qdq_rewrite_is(r, node, "Interpolate") ||
+           (node != SIZE_MAX && ort_was(&r->from->nodes[node], "Resize"));
+}
+
+// Returns the producer of the value that a Resize reads, for the last of its nodes.
+static size_t before_resize(const qdq_rewriter *r, size_t node) {
+    while (is_resize(r, node)) node = qdq_rewrite_maker(r, r->from->nodes[node].inputs[0].id);
+    return node;
+}
+
+static bool is_nearest(const qdq_rewriter *r, size_t node) {
+    const qdq_interpolate_attrs *a = r->from->nodes[node].attrs;
+    return qdq_rewrite_is(r, node, "Interpolate") && a->mode.value == QDQ_NEAREST;
+}
+
+// Finds the Quantize of a Resize between elements that older releases compute on codes, because the
+// Dequantize before it has equal parameters.
+bool ort_match_resized_codes(const qdq_rewriter *r, qdq_match *m) {
+    qdq_coder q = qdq_coder_of(r, m->anchor, "Quantize");
+    size_t last = q.given ? qdq_rewrite_maker(r, q.reals) : SIZE_MAX;
+    if (r->version->release >= QDQ_RUNTIME_RESIZES_FLOATS || !is_resize(r, last) ||
+        is_nearest(r, last))
+        return false;
+    qdq_coder x = qdq_coder_of(r, before_resize(r, last), "Dequantize");
+    if (x.given && qdq_coders_equal(r, &x, &q))
+        m->found = "follows a Resize of codes with its parameters, which ONNX Runtime before 1.27 "
+                   "computes on codes";
+    return false;
+}
+
 // Finds a product times a number, plus a bias, into which the reader splits a Gemm with alpha.
 // Between quantized activations ONNX Runtime quantizes a float bias; otherwise Gemm rounds once
 // less.
@@ -143,6 +175,14 @@ bool ort_match_scaled_gemm(const qdq_rewriter *r, qdq_match *m) {
               b = qdq_coder_before(r, matmul->inputs[1].id),
               y = qdq_coder_behind(r, add->outputs[0]);
     bool quantized = a.given && b.given && y.given && ort_is_float_constant(r, add->inputs[1].id);
+    bool fuses = r->version->release < QDQ_RUNTIME_KEEPS_GEMM_ALPHA && a.given && b.given &&
+                 (quantized || qdq_coder_before(r, add->inputs[1].id).given);
+    if (fuses) {
+        m->rule = "ort/gemm-alpha-fused";
+        m->found = "adds the bias of a Gemm with alpha, which ONNX Runtime before 1.28 makes a "
+                   "QGemm, where alpha multiplies the bias too";
+        return false;
+    }
     m->found =
         quantized
             ? "adds the float bias of a Gemm with alpha, which ONNX Runtime quantizes to int32"

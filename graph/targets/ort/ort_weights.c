@@ -42,6 +42,7 @@ static bool adds_bias(const qdq_rewriter *r, const qdq_node *add, size_t i, size
     return !node->inputs[BIAS].id && attrs->transpose_a != QDQ_TRUE &&
            attrs->transpose_b != QDQ_TRUE && !ort_was(node, "Gemm") &&
            !ort_was(node, "MatMulNBits") && a->rank >= 1 && b->rank == 2 &&
+           (a->rank == 2 || r->version->release >= QDQ_RUNTIME_RESHAPES_FOR_GEMM) &&
            value_at(r, y)->type.dtype == QDQ_FLOAT32 &&
            gemm_takes(&value_at(r, bias)->type.shape, a, &value_at(r, y)->type.shape);
 }
@@ -100,8 +101,11 @@ bool ort_is_reshaped(const qdq_rewriter *r, const qdq_node *node) {
     return is_reshaped(r, node) && ort_has_input(node, BIAS);
 }
 
-// True if the result reaches only a Quantize, possibly through Relu or Clamp.
+// True if the result reaches only a Quantize, possibly through Relu or Clamp, as far as the release
+// looks.
 static bool leads_to_quantize(const qdq_rewriter *r, size_t node) {
+    int release = r->version->release;
+    if (release < QDQ_RUNTIME_WANTS_QUANTIZE) return true;
     if (is_reshaped(r, &r->from->nodes[node])) {
         qdq_coder y = qdq_coder_behind(r, r->from->nodes[node].outputs[0]);
         return has_known_scales(&y) && y.count == 1;
@@ -109,7 +113,8 @@ static bool leads_to_quantize(const qdq_rewriter *r, size_t node) {
     for (;;) {
         size_t next = qdq_rewrite_only_reader(r, r->from->nodes[node].outputs[0]);
         if (qdq_coder_of(r, next, "Quantize").given) return true;
-        if (!qdq_rewrite_is(r, next, "ReLU") && !qdq_rewrite_is(r, next, "Clamp")) return false;
+        bool clips = qdq_rewrite_is(r, next, "ReLU") || qdq_rewrite_is(r, next, "Clamp");
+        if (!clips || release < QDQ_RUNTIME_SEES_THROUGH_RELU) return false;
         node = next;
     }
 }
@@ -125,9 +130,11 @@ static int channel_axis(const qdq_node *node) {
 }
 
 // True if the optimizer can quantize a float bias beside codes: the weights have one scale, or one
-// for each output channel.
+// for each output channel. Older releases take any block_size for blocks, also 0, which each
+// Dequantize has from opset 21 on.
 static bool fits_bias(const qdq_rewriter *r, const qdq_node *node, const qdq_coder *w) {
     if (!has_known_scales(w) || w->count == 1) return has_known_scales(w);
+    if (r->version->release < QDQ_RUNTIME_SEES_THROUGH_RELU && ort_names_dtype(r)) return false;
     return w->axis == channel_axis(node) &&
            w->count == qdq_shape_count(value_at(r, node->inputs[BIAS].id)->type.shape);
 }
