@@ -138,13 +138,14 @@ size_t qdq_evidence_next(const qdq_target_version *version, const char *op, size
 
 // Rows of evidence: versions, ops, the ops in words, the condition in words, the backend that the
 // numbers were compared with; then the data compared, and the date. _IF: the first argument checks
-// the condition.
+// the condition. UNLIKE: the backend gave other numbers, by more than rounding.
 #define QDQ_EVIDENCE_ROW(bits, kind, covers, ...) \
     { {bits, kind, __VA_ARGS__}, covers }
 #define QDQ_DEFINED(...) QDQ_EVIDENCE_ROW(QDQ_BITS_EXACT, "definition", NULL, __VA_ARGS__, "", "")
 #define QDQ_RUN_IF(covers, ...) QDQ_EVIDENCE_ROW(QDQ_BITS_EXACT, "run", covers, __VA_ARGS__)
 #define QDQ_RUN(versions, ops, what, ...) QDQ_RUN_IF(NULL, versions, ops, what, "", __VA_ARGS__)
 #define QDQ_CLOSE_IF(covers, ...) QDQ_EVIDENCE_ROW(QDQ_BITS_CLOSE, "run", covers, __VA_ARGS__)
+#define QDQ_UNLIKE_IF(covers, ...) QDQ_EVIDENCE_ROW(QDQ_BITS_UNKNOWN, "run", covers, __VA_ARGS__)
 #define QDQ_VENDORS_MODEL(versions, ops, what, ...) \
     QDQ_EVIDENCE_ROW(QDQ_BITS_EXACT, "vendor's model", NULL, versions, ops, what, "", __VA_ARGS__)
 #define QDQ_READ_IF(covers, ...) \

@@ -3,11 +3,13 @@
 // version. tools/peers/renew.py compares all ops with a release of ONNX Runtime.
 #include "graph/targets/onnx/onnx_evidence.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "graph/core/graph.h"
 #include "graph/targets/target_ops.h"
 #include "include/qdq/ops/elementwise.h"
+#include "include/qdq/ops/qlinear.h"
 #include "include/qdq/ops/spatial.h"
 #include "runtime/base/words.h"
 
@@ -79,10 +81,82 @@ static bool is_known_step(const qdq_op_context *ctx) {
            qdq_has_word("Add Subtract Multiply Divide Abs Sigmoid LeakyReLU Clamp", ctx->op->name);
 }
 
+//---- Releases before 1.31 ----------------------------------------------------
+
+// The windows of a pool.
+typedef struct windows {
+    const qdq_ints *kernel, *strides, *begin, *end, *dilations;
+    qdq_data_format format;
+} windows;
+
+static windows windows_of(const qdq_op_context *ctx) {
+    if (qdq_op_context_is(ctx, "QLinearAveragePool")) {
+        static const qdq_ints none = {0};
+        const qdq_qlinear_pool_attrs *a = ctx->attrs;
+        return (windows){&a->kernel,   &a->strides, &a->pads_begin,
+                         &a->pads_end, &none,       a->data_format};
+    }
+    const qdq_pool_attrs *a = ctx->attrs;
+    return (windows){&a->kernel,   &a->strides,   &a->pads_begin,
+                     &a->pads_end, &a->dilations, a->data_format};
+}
+
+static int64_t entry(const qdq_ints *list, size_t i, int64_t otherwise) {
+    return i < list->count ? list->data[i] : otherwise;
+}
+
+// True if a window more than the pool has, as ceil_mode adds, would begin in the padding. The
+// reader of ONNX leaves it out, with ceil_mode.
+static bool ends_in_padding(const qdq_op_context *ctx) {
+    windows w = windows_of(ctx);
+    const qdq_shape *x = &ctx->inputs[0].type.shape;
+    for (size_t i = 0; i < w.kernel->count; i++) {
+        int64_t length = x->dims[i + (w.format == QDQ_NCX ? 2 : 1)], step = entry(w.strides, i, 1);
+        int64_t begin = entry(w.begin, i, 0),
+                window = (w.kernel->data[i] - 1) * entry(w.dilations, i, 1) + 1;
+        int64_t room = length + begin + entry(w.end, i, 0) - window;
+        if (room % step && (room / step + 1) * step >= length + begin) return true;
+    }
+    return false;
+}
+
+static bool has_pads(const qdq_ints *pads) {
+    for (size_t i = 0; i < pads->count; i++)
+        if (pads->data[i]) return true;
+    return false;
+}
+
+static bool counts_padding(const qdq_op_context *ctx) {
+    if (!qdq_op_context_is(ctx, "AvgPool")) return ctx->inputs[0].type.shape.rank > 4;
+    const qdq_pool_attrs *a = ctx->attrs;
+    return ctx->inputs[0].type.shape.rank > 4 && a->exclude_pad != QDQ_TRUE &&
+           (has_pads(&a->pads_begin) || has_pads(&a->pads_end) || a->auto_pad != QDQ_PAD_NONE);
+}
+
+// True for QLinearSoftmax to int8, unless its greatest code, 1 / y_scale + y_zero_point, is known
+// and at most 127.
+static bool wraps(const qdq_op_context *ctx) {
+    enum { X, Y_SCALE = 3, Y_ZERO = 4 };
+    const float *scale = ctx->inputs[Y_SCALE].data;
+    const int8_t *zero = ctx->inputs[Y_ZERO].data;
+    if (ctx->inputs[X].type.dtype != QDQ_INT8) return false;
+    return !scale || (ctx->inputs[Y_ZERO].given && !zero) ||
+           floorf(1.0f / *scale) + (float)(zero ? *zero : 0) > 127.0f;
+}
+
 //---- Rows -------------------------------------------------------------------
 
-#define UNPROVED "1.20-* 1.21-* 1.22-* 1.23-* 1.24-* 1.25-* 1.26-* 1.27-* 1.28-* 1.30-*"
-#define OLD "1.29-*"
+#define UP_TO_1_26 "1.20-* 1.21-* 1.22-* 1.23-* 1.24-* 1.25-* 1.26-*"
+#define UP_TO_1_28 UP_TO_1_26 " 1.27-* 1.28-*"
+#define UP_TO_1_29 UP_TO_1_28 " 1.29-*"
+#define OLD_RUNS                                                                       \
+    "1.20-vnni 1.21-vnni 1.22-vnni 1.23-vnni 1.24-vnni 1.25-vnni 1.26-vnni 1.27-vnni " \
+    "1.28-vnni 1.29-vnni 1.30-vnni 1.20-avx2 1.24-avx2 1.28-avx2 1.30-avx2"
+#define NO_VNNI "*-avx2 *-avx512"
+#define OLD_NO_VNNI                                                                        \
+    "1.21-avx2 1.22-avx2 1.23-avx2 1.25-avx2 1.26-avx2 1.27-avx2 1.20-avx512 1.21-avx512 " \
+    "1.22-avx512 1.23-avx512 1.24-avx512 1.25-avx512 1.26-avx512 1.27-avx512 1.28-avx512 " \
+    "1.29-avx512 1.30-avx512"
 #define VNNI_CPUS "1.31-vnni 1.32-vnni"
 #define X86 "1.31-vnni 1.31-avx2 1.31-avx512"
 #define AVX2_CPUS "1.31-avx2 1.32-avx2"
@@ -98,6 +172,10 @@ static bool is_known_step(const qdq_op_context *ctx) {
     "AVX512-VNNI"
 #define CAPPED \
     "ONNX Runtime 1.31.1 and 1.32.0, with optimizations and without them, limited to AVX2"
+#define OF_RELEASES                                                                               \
+    "ONNX Runtime 1.20.1 to 1.30.0 without optimizations on a CPU with AVX512-VNNI, and on qemu " \
+    "7.2 as Haswell"
+#define ALL_OPS "1,300 models of all ops, and networks, at least"
 #define OLD_PEER "ONNX Runtime 1.29.0 without optimizations on a CPU with AVX2"
 
 #define CODERS "Quantize Dequantize DynamicQuantize Requantize", "quantizing ops", ""
@@ -137,7 +215,23 @@ static bool is_known_step(const qdq_op_context *ctx) {
 
 // clang-format off
 const qdq_evidence_row qdq_onnx_evidence[] = {
-    QDQ_CLOSE_IF(NULL, UNPROVED, "", "all ops", "", "ONNX Runtime 1.20.1 to 1.30.0 on a CPU with AVX512-VNNI", "2,400 random graphs; in 1.20 211 differ from 1.31", "2026-11-29"),
+    QDQ_CLOSE_IF(is_real, "1.20-*", "BatchNormInference Sqrt Ceil Floor", "float ops", "floats", OF_RELEASES, "Sqrt is not rounded to nearest, Ceil and Floor give 0 for -0", "2026-11-29"),
+    QDQ_UNLIKE_IF(ends_in_padding, "1.20-*", "MaxPool AvgPool QLinearAveragePool", "pools", "ceil_mode, if its window would begin in the padding", OF_RELEASES, "a window may lie in the padding", "2026-11-29"),
+    QDQ_UNLIKE_IF(NULL, "1.20-*", "AveragePool", "AveragePool", "ceil_mode or dilations", OF_RELEASES, "a window may lie in the padding", "2026-11-29"),
+    QDQ_UNLIKE_IF(counts_padding, "1.21-* 1.22-* 1.23-* 1.24-*", "AvgPool AveragePool", "AveragePool", "3 dims, padding counted", OF_RELEASES, "the last windows divide by fewer elements", "2026-11-29"),
+    QDQ_CLOSE_IF(NULL, UP_TO_1_26, "Erf PReLU", "Erf, PReLU", "", OF_RELEASES, "every float16: only NaN differs, Erf of which is 1 or -1", "2026-11-29"),
+    QDQ_UNLIKE_IF(wraps, UP_TO_1_28, "QLinearSoftmax", "QLinearSoftmax", "int8 results beyond 127", OF_RELEASES, "results beyond 127 wrap around", "2026-11-29"),
+    QDQ_CLOSE_IF(NULL, UP_TO_1_29, "LayerNorm RMSNorm", "LayerNorm, RMSNorm", "", OF_RELEASES, "last bits differ", "2026-11-29"),
+
+    QDQ_RUN_IF(NULL, OLD_RUNS, CODERS, OF_RELEASES, ALL_OPS, "2026-11-29"),
+    QDQ_RUN(OLD_RUNS, "Cast", "Cast", OF_RELEASES, ALL_OPS, "2026-11-29"),
+    QDQ_RUN_IF(qdq_is_float32, OLD_RUNS, FLOAT_OPS, OF_RELEASES, ALL_OPS, "2026-11-29"),
+    QDQ_RUN_IF(qdq_is_float32, OLD_RUNS, MORE_FLOAT_OPS, OF_RELEASES, ALL_OPS, "2026-11-29"),
+    QDQ_RUN_IF(qdq_is_float32, OLD_RUNS, "SoftMax", "SoftMax", "float32", OF_RELEASES, ALL_OPS, "2026-11-29"),
+    QDQ_RUN_IF(is_float16, OLD_RUNS, HALF_OPS, OF_RELEASES, "every float16", "2026-11-29"),
+    QDQ_RUN_IF(NULL, OLD_RUNS, INTEGER_OPS, OF_RELEASES, ALL_OPS, "2026-11-29"),
+    QDQ_RUN_IF(NULL, OLD_RUNS, QLINEAR_OPS, OF_RELEASES, ALL_OPS, "2026-11-29"),
+
     QDQ_RUN("spec", "Quantize Dequantize", "quantizing ops", "the reference implementation of onnx 1.22.0",
             "5,322,240 codes and numbers, quotients near halves", "2026-11-25"),
     QDQ_READ_IF(NULL, "spec", "DynamicQuantize Requantize Cast", "quantizing ops", "", "ONNX's operators, opset 25"),
@@ -150,9 +244,9 @@ const qdq_evidence_row qdq_onnx_evidence[] = {
             "24,934,400 codes, every float16 among them", "2026-11-29"),
     QDQ_RUN_IF(NULL, "1.32-vnni", CODERS, VNNI, "600,000 elements of random nodes", "2026-11-29"),
     QDQ_READ_IF(NULL, NEW_X86 " " NEW_ARM, CODERS, "the kernels of 1.32-vnni"),
-    QDQ_READ_IF(NULL, OLD, CODERS, "the kernels of 1.29-avx2"),
+    QDQ_READ_IF(NULL, OLD_NO_VNNI " 1.29-neon 1.29-dot 1.29-i8mm", CODERS, "the kernels of 1.29-avx2"),
     QDQ_RUN(X86 " 1.32-vnni", "Cast", "Cast", "ml_dtypes and ONNX Runtime 1.31", "every value of at most 16 bits to every dtype", "2026-11-21"),
-    QDQ_READ_IF(NULL, OLD " " ARM " " NEW_X86 " " NEW_ARM, "Cast", "Cast", "", "the conversions of 1.31 on x86-64"),
+    QDQ_READ_IF(NULL, "*-avx2 *-avx512 *-neon *-dot *-i8mm", "Cast", "Cast", "", "the conversions of 1.31 on x86-64"),
 
     QDQ_RUN_IF(qdq_is_float32, VNNI_CPUS, FLOAT_OPS, VNNI, "6,100,000 elements", "2026-11-29"),
     QDQ_RUN_IF(qdq_is_float32, VNNI_CPUS, MORE_FLOAT_OPS, VNNI, "947,360 elements", "2026-11-29"),
@@ -168,9 +262,9 @@ const qdq_evidence_row qdq_onnx_evidence[] = {
     QDQ_RUN_IF(qdq_is_float32, "1.31-avx2", FLOAT_OPS, PEER "qemu 7.2 without AVX-512", "recorded results", "2026-11-23"),
     QDQ_RUN_IF(qdq_is_float32, "1.31-avx2", "SoftMax", "SoftMax", "float32", PEER "a CPU with AVX2", "1,114,443 elements", "2026-11-25"),
     QDQ_RUN_IF(qdq_is_float32, "1.29-avx2", FLOAT_OPS, OLD_PEER, "4,435,220 elements", "2026-11-25"),
-    QDQ_READ_IF(qdq_is_float32, "1.31-avx512 1.29-vnni 1.29-avx512 " NEW_X86, FLOAT_OPS, "the kernels of 1.31-vnni: no float op reads VNNI"),
-    QDQ_READ_IF(qdq_is_float32, "1.31-avx512 1.31-avx2 1.29-vnni 1.29-avx2 1.29-avx512 " NEW_X86, MORE_FLOAT_OPS, "the kernels of 1.31-vnni"),
-    QDQ_READ_IF(qdq_is_float32, "1.31-avx512 1.29-vnni 1.29-avx2 1.29-avx512 " NEW_X86, "SoftMax", "SoftMax", "float32", "ONNX Runtime's MLAS"),
+    QDQ_READ_IF(qdq_is_float32, NO_VNNI, FLOAT_OPS, "the kernels of 1.31-vnni: no float op reads VNNI"),
+    QDQ_READ_IF(qdq_is_float32, NO_VNNI, MORE_FLOAT_OPS, "the kernels of 1.31-vnni"),
+    QDQ_READ_IF(qdq_is_float32, NO_VNNI, "SoftMax", "SoftMax", "float32", "ONNX Runtime's MLAS"),
     QDQ_READ_IF(qdq_is_float32, "1.31-avx512 1.32-avx512 1.29-vnni 1.29-avx2 1.29-avx512", POOLS, "ONNX Runtime's MLAS"),
     QDQ_READ_IF(qdq_is_float32, "1.31-avx512 1.32-avx512 1.29-vnni 1.29-avx2 1.29-avx512", "ReduceMean", "ReduceMean", "float32", "the kernels of 1.31-vnni"),
 
@@ -181,10 +275,10 @@ const qdq_evidence_row qdq_onnx_evidence[] = {
 
     QDQ_RUN_IF(NULL, VNNI_CPUS, INTEGER_OPS, VNNI, "107,000 elements", "2026-11-29"),
     QDQ_RUN_IF(NULL, "1.31-avx2", INTEGER_OPS, PEER "qemu 7.2 as Haswell", "every code of the recorded models", "2026-11-24"),
-    QDQ_READ_IF(NULL, OLD " 1.31-avx512 " ARM " " NEW_X86 " " NEW_ARM, INTEGER_OPS, "ONNX Runtime's MLAS"),
+    QDQ_READ_IF(NULL, "*-avx2 *-avx512 *-neon *-dot *-i8mm", INTEGER_OPS, "ONNX Runtime's MLAS"),
     QDQ_RUN_IF(NULL, VNNI_CPUS, QLINEAR_OPS, VNNI, "4,536,808 codes", "2026-11-24"),
     QDQ_RUN_IF(NULL, "1.29-avx2", QLINEAR_OPS, OLD_PEER, "4,536,808 codes", "2026-11-25"),
-    QDQ_READ_IF(NULL, "1.29-vnni 1.29-avx512 1.29-neon 1.29-dot 1.29-i8mm 1.31-avx2 1.31-avx512 " ARM " " NEW_X86 " " NEW_ARM, QLINEAR_OPS, "ONNX Runtime's MLAS and qlinear_softmax.cc"),
+    QDQ_READ_IF(NULL, "*-avx2 *-avx512 *-neon *-dot *-i8mm", QLINEAR_OPS, "ONNX Runtime's MLAS and qlinear_softmax.cc"),
 
     QDQ_RUN(VNNI_CPUS, QDQ_MOVING_OPS " ScatterElements ScatterND Split", "moves", VNNI, "80,000 elements", "2026-11-29"),
     QDQ_RUN(VNNI_CPUS, QDQ_CHOOSING_OPS " Max Min", "choices and comparisons", VNNI, "4,800,000 elements of any bits", "2026-11-29"),

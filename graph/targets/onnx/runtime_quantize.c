@@ -90,7 +90,7 @@ void qdq_runtime_quantize(const qdq_op_context *ctx, const qdq_target_version *v
     if (!qdq_dtype_is_int(y)) return;
     if (converts(x, y, run_length(ctx)))
         n->overflow = version->variant < QDQ_RUNTIME_NEON ? QDQ_OVERFLOW_X86 : QDQ_OVERFLOW_ARM;
-    if (version->release < QDQ_RUNTIME_1_31 && x == QDQ_FLOAT16 && qtype_of(ctx) != QDQ_PER_GROUP)
+    if (version->release < QDQ_RUNTIME_ROUNDS_HALVES && x == QDQ_FLOAT16 && qtype_of(ctx) != QDQ_PER_GROUP)
         n->rounding = QDQ_ROUND_TRUNCATE;
 }
 
