@@ -5,6 +5,8 @@
     instructions.py QDQ_BINARY             compares; a case that is off by more than 3 % fails
     instructions.py QDQ_BINARY --record    writes the baseline anew
 
+Reading a graph as JSON may take at most JSON_OVER_ONNX times the instructions of reading the same graph as ONNX.
+
 The baseline is from the build of `./dev test`, with assertions and the compiler that baseline.json names. valgrind has no
 AVX-512, so the vector kernels are counted as AVX2.
 """
@@ -19,6 +21,7 @@ import tempfile
 HERE = pathlib.Path(__file__).parent
 BASELINE = HERE / "baseline.json"
 TOLERANCE = 0.03
+JSON_OVER_ONNX = 1.5
 
 
 def node(op, name, x, **attrs):
@@ -58,18 +61,32 @@ CASES = [
 ]
 
 
-def count(binary, folder, case):
-    _, description, options, function = case
-    file = folder / "graph.json"
-    file.write_text(json.dumps(description), encoding="utf-8")
+def instructions(folder, function, *command):
+    """The instructions of a function in a run of a command."""
     run = subprocess.run(
-        ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out",
-         f"--toggle-collect={function}", binary, "run", str(file), "--fill", "1", "--threads", "1",
-         *options], capture_output=True, text=True, check=False)
+        ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", f"--toggle-collect={function}", *map(str, command)],
+        capture_output=True, text=True, check=False)
     found = re.search(r"Collected : (\d+)", run.stderr)
     if run.returncode or not found:
         sys.exit(f"callgrind failed:\n{run.stderr}")
     return int(found.group(1))
+
+
+def count(binary, folder, case):
+    _, description, options, function = case
+    file = folder / "graph.json"
+    file.write_text(json.dumps(description), encoding="utf-8")
+    return instructions(folder, function, binary, "run", file, "--fill", "1", "--threads", "1", *options)
+
+
+def json_over_onnx(binary, folder, nodes):
+    """The instructions of reading a graph as JSON, divided by those of reading it as ONNX."""
+    given, onnx, same = folder / "given.json", folder / "graph.onnx", folder / "graph.json"
+    given.write_text(json.dumps(long_chain(nodes)), encoding="utf-8")
+    for file, to in (given, onnx), (onnx, same):
+        subprocess.run([binary, "convert", file, "-o", to, "--target", "onnx"], check=True)
+    counts = [instructions(folder, "qdq_graph_load", binary, "check", file) for file in (same, onnx)]
+    return counts[0] / counts[1]
 
 
 def compiler():
@@ -81,15 +98,19 @@ def main():
     binary, record = sys.argv[1], "--record" in sys.argv
     with tempfile.TemporaryDirectory() as folder:
         counts = {case[0]: count(binary, pathlib.Path(folder), case) for case in CASES}
+        ratios = {nodes: json_over_onnx(binary, pathlib.Path(folder), nodes) for nodes in (100, 4000)}
     if record:
         text = json.dumps({"compiler": compiler(), "instructions": counts}, indent=2)
         BASELINE.write_text(text + "\n", encoding="utf-8")
         return 0
+    failed = max(ratios.values()) > JSON_OVER_ONNX
+    for nodes, ratio in ratios.items():
+        print(f"{'FAIL' if ratio > JSON_OVER_ONNX else 'ok'}: {nodes} nodes as JSON take {ratio:.2f} times the instructions of "
+              f"reading them as ONNX, at most {JSON_OVER_ONNX}")
     baseline = json.loads(BASELINE.read_text(encoding="utf-8"))
     if compiler() != baseline["compiler"]:
         print(f"skipped: counted with {baseline['compiler']}, here is {compiler()}")
-        return 0
-    failed = False
+        return failed
     for name, got in counts.items():
         want = baseline["instructions"].get(name, 0)
         off = got / want - 1 if want else 1

@@ -2,7 +2,6 @@
 // Typed access to the items of a graph file, with errors that name the item.
 #include "graph/formats/json/json_item.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "include/qdq/inspect.h"
@@ -13,12 +12,29 @@ qdq_status qdq_item_wrong_kind(const qdq_reader *r, const qdq_item *at, const ch
                     qdq_json_kind_text(at->json), wanted);
 }
 
+// Copies a string, at most `most` bytes of it, and returns how many.
+static size_t put(char *to, const char *from, size_t most) {
+    size_t n = strnlen(from, most);
+    memcpy(to, from, n);
+    return n;
+}
+
+// Sets the path of a member of the object with path `object`. Each member of each node has one, so
+// it is copied instead of printed, which took a quarter of the time of reading a graph.
+static void set_path(qdq_item *item, const char *object, const char *key) {
+    enum { OBJECT = 60, KEY = 30 };
+    _Static_assert(OBJECT + KEY + 2 <= sizeof item->where, "a path has room");
+    size_t n = put(item->where, object, OBJECT);
+    if (n) item->where[n++] = '.';
+    item->where[n + put(item->where + n, key, KEY)] = 0;
+}
+
 qdq_status qdq_item_member(const qdq_reader *r, const qdq_item *object, const char *key,
                            bool required, qdq_item *out) {
     out->json = qdq_json_find(object->json, key);
-    snprintf(out->where, sizeof out->where, "%.60s%s%.30s", object->where,
-             *object->where ? "." : "", key);
     if (!required && out->json && qdq_json_is_null(out->json)) out->json = NULL;
+    *out->where = 0;
+    if (out->json) set_path(out, object->where, key);
     if (out->json || !required) return QDQ_OK;
     return qdq_fail(r->err, QDQ_ERR_PARSE, "%s%skey '%s' is missing", object->where,
                     *object->where ? ": " : "", key);

@@ -26,7 +26,7 @@ typedef struct qdq_reader {
     qdq_error *err;
 } qdq_reader;
 
-// A JSON value and its path in messages: "nodes[3].attrs".
+// A JSON value and its path in messages: "nodes[3].attrs"; "" if the value is missing.
 typedef struct qdq_item {
     const qdq_json_item *json;
     char where[96];
