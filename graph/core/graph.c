@@ -86,10 +86,6 @@ void qdq_graph_report_core(qdq_graph *graph, qdq_core_rule rule, qdq_subject sub
 
 //---- Values -----------------------------------------------------------------
 
-qdq_graph_value *qdq_graph_value_at(const qdq_graph *graph, qdq_value value) {
-    return value.id && value.id < graph->value_count ? &graph->values[value.id] : NULL;
-}
-
 uint32_t qdq_graph_add_value(qdq_graph *graph, qdq_graph_value value) {
     qdq_graph_value *values = qdq_mempool_grow(&graph->mempool, graph->values, graph->value_count,
                                                &graph->value_capacity, sizeof *values);

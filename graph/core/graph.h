@@ -121,7 +121,9 @@ void qdq_graph_report_core(qdq_graph *graph, qdq_core_rule rule, qdq_subject sub
 // False once memory has run out; the graph records that it did.
 bool qdq_graph_is_healthy(qdq_graph *graph);
 // Returns a value of the graph; NULL: it has none of this id.
-qdq_graph_value *qdq_graph_value_at(const qdq_graph *graph, qdq_value value);
+static inline qdq_graph_value *qdq_graph_value_at(const qdq_graph *graph, qdq_value value) {
+    return value.id && value.id < graph->value_count ? &graph->values[value.id] : NULL;
+}
 // Adds a value and returns its id; 0 if memory runs out.
 uint32_t qdq_graph_add_value(qdq_graph *graph, qdq_graph_value value);
 
