@@ -5,33 +5,41 @@
 
 #include "tools/lab/explain/mistakes/trial.h"
 
+typedef void mistake_kind(mistake_trial *t);
+
 // Every kind of mistake, in the order in which they are tried.
 // clang-format off
-static void (*const kinds[])(mistake_trial *t) = {
+static mistake_kind *const likely[] = {
     try_axes,
-    try_blocks,
     try_scales,
     try_zero_points,
     try_zero_pairs,
     try_exchanged_parameters,
+    try_fitted_parameters,
     try_early_clamps,
     try_rescaling,
+    try_blocks,
+    try_swapped_inputs,
+    try_transposed,
+    NULL,
+};
+static mistake_kind *const rare[] = {
     try_attributes,
     try_borders,
     try_dropped_inputs,
-    try_fitted_parameters,
-    try_swapped_inputs,
-    try_transposed,
     try_code_formats,
     try_layouts,
     try_moved_parameters,
     try_as_targets,
     try_skipped_node,
     try_other_ops,
+    NULL,
 };
 // clang-format on
 
-bool try_mistakes(node_document *d, const parameter_pool *pool, const mistake_taker *taker) {
+bool try_mistakes(node_document *d, const parameter_pool *pool, const mistake_taker *taker,
+                  bool are_rare) {
+    mistake_kind *const *kinds = are_rare ? rare : likely;
     parameter_list list = parameters_of(d);
     size_t room = 1;
     for (size_t i = 0; i < list.count; i++) {
@@ -40,7 +48,7 @@ bool try_mistakes(node_document *d, const parameter_pool *pool, const mistake_ta
     }
     mistake_trial t = {d, pool, &list, taker, calloc(room, sizeof(double)), false};
     if (t.values && room <= MOST_PARAMETERS)
-        for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !t.stopped; i++) kinds[i](&t);
+        for (size_t i = 0; kinds[i] && !t.stopped; i++) kinds[i](&t);
     free(t.values);
     parameters_release(&list);
     return t.stopped;

@@ -15,7 +15,9 @@ typedef struct mistake_taker {
 
 typedef struct parameter_pool parameter_pool;
 
-// Passes every mistake that the node may have to the taker. True if the taker stopped.
-bool try_mistakes(node_document *d, const parameter_pool *pool, const mistake_taker *taker);
+// Passes every mistake that the node may have to the taker: the likely ones, of scales, zero points
+// and exchanged inputs, or the rare ones. True if the taker stopped.
+bool try_mistakes(node_document *d, const parameter_pool *pool, const mistake_taker *taker,
+                  bool are_rare);
 
 #endif

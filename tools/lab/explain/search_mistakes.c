@@ -169,8 +169,10 @@ void search_mistakes(search *f) {
     if (m.documents && m.pool && mkdtemp(m.folder)) {
         open_suspects(&m);
         add_neighbours(&m);
-        for (size_t i = 0; i < count && search_in_time(f); i++)
-            if (m.documents[i]) (void)try_mistakes(m.documents[i], m.pool, &taker);
+        // Rare mistakes of one node come after likely mistakes of all.
+        for (int rare = 0; rare < 2 && f->fewest != 1; rare++)
+            for (size_t i = 0; i < count && search_in_time(f); i++)
+                if (m.documents[i]) (void)try_mistakes(m.documents[i], m.pool, &taker, rare);
         if (!f->fewest) try_bare_pairs(&m);
         (void)rmdir(m.folder);
     }
