@@ -121,9 +121,12 @@ static void try_pad_values(mistake_trial *t) {
         qdq_dtype_get(dtype)->kind != QDQ_KIND_INT)
         return;
     for (size_t i = 0; i <= t->pool->count && trial_begin(t); i++) {
-        const pooled *zero = i ? &t->pool->items[i - 1] : NULL;
-        if (zero && (!zero->zero || zero->count != 1)) continue;
-        double code = zero ? zero->values[0] : 0;
+        double code = 0;
+        if (i) {
+            const pooled *zero = &t->pool->items[i - 1];
+            if (!zero->zero || zero->count != 1) continue;
+            code = zero->values[0];
+        }
         snprintf(detail, sizeof detail, "the border has code %.9g", code);
         if (document_put_numbers(t->d, "value", dtype, (qdq_shape){0}, &code))
             trial_take(t, "border-code", detail);
