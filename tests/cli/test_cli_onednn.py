@@ -74,6 +74,42 @@ class Onednn(Case):
                                        [logical(2, "s8", shape)], mask=mask)))
         return self.qdq("check", "g.json", code=1).out
 
+    def error(self, kind, dtypes, shapes, **attrs):
+        """The first line of a check of one op from x and a scale."""
+        result = logical(2, dtypes[2], shapes[0])
+        node = op(0, kind, [logical(0, dtypes[0], shapes[0]), logical(1, dtypes[1], shapes[1])], [result], **attrs)
+        self.write("g.json", onednn(node))
+        return self.qdq("check", "g.json", code=None).out.splitlines()[0]
+
+    def test_a_mask_excludes_qtype_and_axis_and_covers_groups(self):
+        """As check_dyn_quant_dequant_scales_zps of op_def_constraint.cpp wants it."""
+        quantize = ("DynamicQuantize", ("f32", "f32", "u8"), ((2, 4), (2,)))
+        self.assertIn("mask is given, and so is a qtype", self.error(*quantize, mask=1, qtype="per_channel"))
+        self.assertIn("mask is given, and so is an axis", self.error(*quantize, mask=1, axis=0))
+        self.assertIn(": 0 errors", self.error(*quantize, mask=1, axis=1, qtype="per_tensor"))
+        groups = ("DynamicDequantize", ("s4", "f32", "f32"), ((3, 2, 4), (3, 2, 2)))
+        self.assertIn("mask is 5, wanted one with the bits 6", self.error(*groups, mask=5, group_shape=[1, 1, 2]))
+        self.assertIn("mask is 9, wanted 0 to 7", self.error(*groups, mask=9, group_shape=[1, 1, 2]))
+        for mask in (6, 7):
+            self.assertIn(": 0 errors", self.error(*groups, mask=mask, group_shape=[1, 1, 2]))
+
+    def test_groups_have_the_default_qtype_and_no_whole_dims(self):
+        groups = ("DynamicDequantize", ("u4", "f32", "f32"), ((2, 4), (2, 2)))
+        self.assertIn(": 0 errors", self.error(*groups, group_shape=[1, 2], qtype="per_tensor"))
+        self.assertIn("qtype per_channel", self.error(*groups, group_shape=[1, 2], qtype="per_channel"))
+        self.assertIn("group_shape has -1 for dim 0, wanted 1 or more", self.error(*groups, group_shape=[-1, 2]))
+        self.assertIn("group_shape has 0 for dim 1", self.error(*groups, group_shape=[1, 0]))
+
+    def test_a_scale_of_groups_may_lack_the_dims_of_1(self):
+        write_npy(self.folder / "q.npy", tensor("int8", [1, 2, 1, 4], list(range(8))))
+        for shape in ([1, 2, 1, 2], [2, 2]):
+            write_npy(self.folder / "s.npy", tensor("float32", shape, [1, 2, 4, 8]))
+            x = [logical(0, "s8", (1, 2, 1, 4)), logical(1, shape=shape)]
+            self.write("g.json", onednn(op(0, "DynamicDequantize", x, [logical(2, shape=(1, 2, 1, 4))], group_shape=[1, 1, 1, 2])))
+            self.qdq("run", "g.json", "-i", "t0=q.npy", "-i", "t1=s.npy", "-o", "t2=y.npy")
+            self.assertEqual(unpack(read_npy(self.folder / "y.npy")), [0, 1, 4, 6, 16, 20, 48, 56])
+        self.qdq("check", "g.json", "-t", "onednn@3.14", code=1)
+
     def test_groups_need_no_qtype(self):
         write_npy(self.folder / "q.npy", tensor("int8", [2, 4], list(range(8))))
         write_npy(self.folder / "s.npy", tensor("float32", [2, 2], [1, 2, 4, 8]))

@@ -170,8 +170,38 @@ static bool set_blocks(const qdq_onednn *file, const qdq_onednn_op *from, int64_
     return true;
 }
 
-// Sets qtype, axis and group_shape from a mask: one dim is an axis.
-static bool set_mask(const qdq_onednn *file, const qdq_onednn_op *from, int64_t mask,
+// Returns the qtype of the fields.
+static qdq_qtype qtype_of(const qdq_onednn_op *from, const char *fields) {
+    qdq_qtype word;
+    memcpy(&word, fields + find_attr(from->op, "qtype")->offset, sizeof word);
+    return word;
+}
+
+// True if a mask does not contradict the other attributes: qtype and axis keep their defaults, and
+// groups have scales along the last two dims.
+static bool check_mask(const qdq_onednn *file, const qdq_onednn_op *from, int64_t mask, int rank,
+                       bool grouped, const char *fields) {
+    qdq_findings *f = &file->r->graph->findings;
+    qdq_int axis = {0};
+    const char *found = NULL, *wanted = NULL;
+    memcpy(&axis, fields + find_attr(from->op, "axis")->offset, sizeof axis);
+    int64_t last = rank < 2 ? 0 : INT64_C(3) << (rank - 2);
+    if (!grouped && qtype_of(from, fields) != QDQ_PER_TENSOR)
+        found = "is given, and so is a qtype", wanted = "one of them";
+    else if (axis.set != 0 && axis.value != 1)
+        found = "is given, and so is an axis", wanted = "one of them";
+    else if (grouped && (mask & last) != last)
+        found = qdq_text(f, "is %lld", (long long)mask),
+        wanted = qdq_text(f, "one with the bits %lld, of the last two dims, as groups are given",
+                          (long long)last);
+    if (!found) return true;
+    qdq_graph_report_core(file->r->graph, QDQ_RULE_ATTR_VALUE,
+                          (qdq_subject){from->name, from->op->name, "mask", NULL}, found, wanted);
+    return false;
+}
+
+// Sets qtype, axis and group_shape from a mask: one dim is an axis. Groups stay as they are given.
+static bool set_mask(const qdq_onednn *file, const qdq_onednn_op *from, int64_t mask, bool grouped,
                      char *fields) {
     int rank = rank_of_x(file->r->graph, from->op, fields);
     qdq_subject subject = {from->name, from->op->name, "mask", NULL};
@@ -184,6 +214,8 @@ static bool set_mask(const qdq_onednn *file, const qdq_onednn_op *from, int64_t 
                                        (long long)((INT64_C(1) << rank) - 1), rank));
         return false;
     }
+    if (!check_mask(file, from, mask, rank, grouped, fields)) return false;
+    if (grouped) return true;
     int64_t axis = 0;
     while (mask >> axis > 1) axis++;
     bool single = mask == INT64_C(1) << axis;
@@ -195,21 +227,34 @@ static bool set_mask(const qdq_onednn *file, const qdq_onednn_op *from, int64_t 
     return true;
 }
 
-// Sets per_group where a file has group_shape alone.
-static void set_groups(const qdq_onednn_op *from, char *fields) {
+// Sets per_group where a file has a group_shape and no other qtype than the default. False after a
+// finding: files have no word for a whole dim.
+static bool set_groups(const qdq_onednn *file, const qdq_onednn_op *from, bool *grouped,
+                       char *fields) {
+    const qdq_attr_desc *attr = find_attr(from->op, "group_shape");
     const qdq_qtype groups = QDQ_PER_GROUP;
-    if (qdq_json_find(from->attrs, "group_shape") && !qdq_json_find(from->attrs, "qtype") &&
-        find_attr(from->op, "qtype"))
+    qdq_ints shape = {0};
+    if (attr && find_attr(from->op, "qtype")) memcpy(&shape, fields + attr->offset, sizeof shape);
+    *grouped = shape.count > 0;
+    for (size_t i = 0; i < shape.count; i++) {
+        if (shape.data[i] >= 1) continue;
+        qdq_graph_report_core(file->r->graph, QDQ_RULE_ATTR_VALUE,
+                              (qdq_subject){from->name, from->op->name, attr->name, NULL},
+                              qdq_text(&file->r->graph->findings, "has %lld for dim %zu",
+                                       (long long)shape.data[i], i),
+                              "1 or more");
+        return false;
+    }
+    if (*grouped && qtype_of(from, fields) == QDQ_PER_TENSOR)
         set_field(from, "qtype", &groups, sizeof groups, fields);
+    return true;
 }
 
 // Drops the axis of an op that is not per_channel, where oneDNN ignores it.
 static void drop_axis(const qdq_onednn_op *from, char *fields) {
-    const qdq_attr_desc *qtype = find_attr(from->op, "qtype"), *axis = find_attr(from->op, "axis");
-    qdq_qtype word;
-    if (!qtype || !axis) return;
-    memcpy(&word, fields + qtype->offset, sizeof word);
-    if (word != QDQ_PER_CHANNEL) memset(fields + axis->offset, 0, sizeof(qdq_int));
+    const qdq_attr_desc *axis = find_attr(from->op, "axis");
+    if (axis && find_attr(from->op, "qtype") && qtype_of(from, fields) != QDQ_PER_CHANNEL)
+        memset(fields + axis->offset, 0, sizeof(qdq_int));
 }
 
 // Sets attributes from the file's outputs: the dtype of the first, and which optional outputs
@@ -227,7 +272,7 @@ static void set_by_outputs(const qdq_onednn_op *from, qdq_dtype dtype, char *fie
 
 bool qdq_onednn_read_attrs(const qdq_onednn *file, const qdq_onednn_op *from, qdq_dtype dtype,
                            char *fields) {
-    bool fine = true, masked = false;
+    bool fine = true, masked = false, grouped = false;
     int64_t mask = 0;
     QDQ_JSON_EACH(json, from->attrs) {
         const char *name = qdq_json_name(json);
@@ -243,9 +288,8 @@ bool qdq_onednn_read_attrs(const qdq_onednn *file, const qdq_onednn_op *from, qd
             fine = false;
         }
     }
-    set_groups(from, fields);
-    if (masked && !qdq_json_find(from->attrs, "group_shape"))
-        fine = set_mask(file, from, mask, fields) && fine;
+    if (fine) fine = set_groups(file, from, &grouped, fields);
+    if (fine && masked) fine = set_mask(file, from, mask, grouped, fields);
     drop_axis(from, fields);
     set_by_outputs(from, dtype, fields);
     return fine;

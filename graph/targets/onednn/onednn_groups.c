@@ -33,8 +33,8 @@ void qdq_onednn_masked_quantize(const qdq_op_context *ctx, const qdq_rule *rule)
                                     "per_tensor or per_channel");
 }
 
-// Returns the dims of a mask: those with several scales.
-static qdq_shape masked_dims(qdq_shape grid) {
+// Returns the dims with several scales, which a packed scale has alone.
+static qdq_shape packed_dims(qdq_shape grid) {
     qdq_shape dims = {0};
     for (int i = 0; i < grid.rank; i++)
         if (grid.dims[i] > 1) dims.dims[dims.rank++] = grid.dims[i];
@@ -44,9 +44,7 @@ static qdq_shape masked_dims(qdq_shape grid) {
 void qdq_onednn_group_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument s = qdq_onednn_parameter(ctx, "scale");
     qdq_shape wanted = qdq_onednn_is_grouped(ctx) ? qdq_parameter_shape(ctx) : s.shape;
-    if (qdq_onednn_is_grouped(ctx) && is_masked(ctx) &&
-        qdq_shape_equal(s.shape, masked_dims(wanted)))
-        return;
+    if (qdq_onednn_is_grouped(ctx) && qdq_shape_equal(s.shape, packed_dims(wanted))) return;
     if (s.from_port && !qdq_shape_equal(s.shape, wanted))
         qdq_report_target_violation(
             ctx, rule, s.name,
@@ -56,8 +54,7 @@ void qdq_onednn_group_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 void qdq_onednn_masked_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument s = qdq_onednn_parameter(ctx, "scale");
-    if (qdq_onednn_is_grouped(ctx) && s.from_port && is_masked(ctx) &&
-        s.shape.rank < qdq_parameter_shape(ctx).rank)
+    if (qdq_onednn_is_grouped(ctx) && s.from_port && s.shape.rank < qdq_parameter_shape(ctx).rank)
         qdq_report_target_violation(
             ctx, rule, s.name,
             qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, s.shape)),
