@@ -51,10 +51,10 @@ static size_t json_group(qdq_json *json, const qdq_node_bits *const *nodes, size
 
 bool html_bits(qdq_json *json, const qdq_report *report) {
     size_t count = report->node_count;
-    const qdq_node_bits **nodes = malloc((count + 1) * sizeof *nodes);
+    const qdq_node_bits **nodes = malloc((count + 1) * sizeof(qdq_node_bits *));
     if (!nodes) return false;
     for (size_t i = 0; i < count; i++) nodes[i] = &report->nodes[i];
-    qsort(nodes, count, sizeof *nodes, compare_nodes);
+    qsort(nodes, count, sizeof(qdq_node_bits *), compare_nodes);
     qdq_json_key(json, "bits");
     qdq_json_begin_object(json);
     for (int bits = QDQ_BITS_EXACT; bits >= QDQ_BITS_UNKNOWN; bits--)
