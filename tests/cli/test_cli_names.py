@@ -42,6 +42,14 @@ class DottedNames(Case):
         fine = graph([dynamic, node("ReLU", "r", "d.y")], [value("x"), value("d.y")], {"y": "r", "q": "d"})
         self.assertEqual(self.check(fine, code=0), [])
 
+    def test_an_output_keeps_its_name_beside_a_value_that_had_it(self):
+        """As DynamicQuantizeLinear whose scale is the output s: the value is y.scale here, s in the model."""
+        g = graph([node("DynamicQuantize", "y", "x", dtype="uint8")], outputs={"y": "y", "s": "y.scale"})
+        g["originals"] = {"values": {"y.scale": "s"}}
+        self.write("g.json", g)
+        self.qdq("run", "g.json", "--fill", 1, "-o", "s=s.npy")
+        self.assertIn("s: all 1 elements equal", self.qdq("run", "g.json", "--fill", 1, "-e", "s=s.npy").out)
+
     def test_an_onnx_model_may_have_such_names(self):
         write_npy(self.folder / "x.npy", tensor("float32", [4], [-2.0, 0.0, 1.0, 3.0]))
         write_npy(self.folder / "s.npy", tensor("float32", [4], [10.0, 20.0, 30.0, 40.0]))

@@ -49,7 +49,8 @@ bool tensor_spec_of_input(const qdq_graph *graph, const char *text, tensor_spec 
 bool tensor_spec_of_result(const qdq_graph *graph, const char *text, tensor_spec *out) {
     if (!tensor_spec_parse(text, out)) return false;
     const char *output = qdq_output_name_of(graph, out->name);
-    return rename_spec(output != out->name ? output : qdq_value_name_of(graph, out->name), out);
+    bool named = output != out->name || qdq_output_value(graph, out->name).id;
+    return rename_spec(named ? output : qdq_value_name_of(graph, out->name), out);
 }
 
 static qdq_status fail(qdq_error *err, qdq_status status, const char *file, const char *what,
