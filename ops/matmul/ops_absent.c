@@ -11,6 +11,7 @@
 #include "ops/kernels/kernel.h"
 #include "ops/quantize/quant_params.h"
 #include "ops/reduce/order/column_sums.h"
+#include "ops/reduce/order/element_order.h"
 #include "ops/reduce/order/global_pool.h"
 #include "ops/reduce/order/layer_norm_order.h"
 #include "ops/reduce/order/sum_order.h"
@@ -179,6 +180,13 @@ bool qdq_column_sums_fit(const qdq_reduce_axes *slices) {
 bool qdq_column_sums_stage(const qdq_lowering *to, const qdq_reduce_axes *slices, float divisor,
                            qdq_dtype dtype, qdq_stage *stage) {
     (void)to, (void)slices, (void)divisor, (void)dtype, (void)stage;
+    return false;
+}
+
+bool qdq_element_order_stage(const qdq_op_context *ctx, const qdq_lowering *to,
+                             qdq_element_kind kind, bool all, qdq_reduce_axes slices,
+                             qdq_stage *stage) {
+    (void)ctx, (void)to, (void)kind, (void)all, (void)slices, (void)stage;
     return false;
 }
 

@@ -7,7 +7,7 @@
 //
 // If the target's float ops are ONNX Runtime's, ReduceMean with `global_pool` is its
 // GlobalAveragePool (ops/reduce/order/global_pool.h), and other sums and means of float32 have the
-// orders of ops/reduce/order/sum_order.h.
+// orders of ops/reduce/order/sum_order.h; L1, L2 and Prod those of element_order.h there.
 //
 // Max and Min are exact, and also take int8 and uint8. NaN wins; +0 is greater than -0.
 #include "include/qdq/ops/reduce.h"
@@ -16,6 +16,7 @@
 
 #include "ops/infer.h"
 #include "ops/reduce/order/column_sums.h"
+#include "ops/reduce/order/element_order.h"
 #include "ops/reduce/order/global_pool.h"
 #include "ops/reduce/order/sum_order.h"
 #include "ops/reduce/reduce_axes.h"
@@ -144,11 +145,20 @@ static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, const 
     return qdq_slice_stage(ctx, to, op, qdq_reduce_axes_of(shape, dims), params, 1, stages);
 }
 
-// As ONNX Runtime adds.
-static size_t lower_runtime(const qdq_op_context *ctx, const qdq_lowering *to, bool is_mean,
+// How ONNX Runtime computes an op; EXACT: as it is defined.
+typedef enum runtime_form { EXACT, SUM, MEAN, MAGNITUDES, SQUARES, FACTORS } runtime_form;
+
+static size_t lower_runtime(const qdq_op_context *ctx, const qdq_lowering *to, runtime_form form,
                             qdq_stage *stages) {
     qdq_shape shape = ctx->inputs[0].type.shape;
     uint32_t dims = dims_of(ctx);
+    bool is_mean = form == MEAN;
+    if (form >= MAGNITUDES)
+        return qdq_element_order_stage(ctx, to, (qdq_element_kind)(form - MAGNITUDES),
+                                       dims == (1u << shape.rank) - 1,
+                                       qdq_reduce_axes_of(shape, dims), stages)
+                   ? 1
+                   : 0;
     if (is_mean && ((const qdq_reduce_attrs *)ctx->attrs)->global_pool == QDQ_TRUE)
         return qdq_global_pool_stage(ctx, to, stages) ? 1 : 0;
     qdq_reduce_axes slices = qdq_reduce_axes_of(shape, dims);
@@ -162,39 +172,39 @@ static size_t lower_runtime(const qdq_op_context *ctx, const qdq_lowering *to, b
     return qdq_slice_stage(ctx, to, ordered, slices, order, 1, stages);
 }
 
-// `takes`: the dtypes of x. `sums`: true for a sum or a mean of the elements; `is_mean`: true for
-// the mean.
-#define REDUCE_AS(op, op_name, op_summary, takes, has, infers, begin, take, end, sums, is_mean) \
-    static const qdq_slice_op op##_slices = {.passes = {{begin, take, end}}, .pass_count = 1};  \
-    static size_t lower_##op(const qdq_op_context *ctx, const qdq_lowering *to,                 \
-                             qdq_stage *stages) {                                               \
-        bool by_runtime = to->numerics.float_ops && ctx->inputs[0].type.dtype == QDQ_FLOAT32;   \
-        if ((sums) && by_runtime) return lower_runtime(ctx, to, is_mean, stages);               \
-        return lower_as(ctx, to, &op##_slices, stages);                                         \
-    }                                                                                           \
-    const qdq_op qdq_op_##op = {                                                                \
-        .name = (op_name),                                                                      \
-        .summary = (op_summary),                                                                \
-        .attrs_size = sizeof(qdq_reduce_attrs),                                                 \
-        QDQ_OP_TABLES(takes##_inputs, takes##_outputs, has##_attrs),                            \
-        .infer = (infers),                                                                      \
-        .lower = lower_##op,                                                                    \
-        .by_float_ops = (sums),                                                                 \
+// `takes`: the dtypes of x.
+#define REDUCE_AS(op, op_name, op_summary, takes, has, infers, begin, take, end, form)         \
+    static const qdq_slice_op op##_slices = {.passes = {{begin, take, end}}, .pass_count = 1}; \
+    static size_t lower_##op(const qdq_op_context *ctx, const qdq_lowering *to,                \
+                             qdq_stage *stages) {                                              \
+        bool by_runtime = to->numerics.float_ops && ctx->inputs[0].type.dtype == QDQ_FLOAT32;  \
+        if ((form) && by_runtime) return lower_runtime(ctx, to, form, stages);                 \
+        return lower_as(ctx, to, &op##_slices, stages);                                        \
+    }                                                                                          \
+    const qdq_op qdq_op_##op = {                                                               \
+        .name = (op_name),                                                                     \
+        .summary = (op_summary),                                                               \
+        .attrs_size = sizeof(qdq_reduce_attrs),                                                \
+        QDQ_OP_TABLES(takes##_inputs, takes##_outputs, has##_attrs),                           \
+        .infer = (infers),                                                                     \
+        .lower = lower_##op,                                                                   \
+        .by_float_ops = (form) != EXACT,                                                       \
     };
-#define REDUCE(op, op_name, op_summary, begin, take, end) \
-    REDUCE_AS(op, op_name, op_summary, floats, floats, infer, begin, take, end, false, false)
+#define REDUCE(op, op_name, op_summary, begin, take, end, form) \
+    REDUCE_AS(op, op_name, op_summary, floats, floats, infer, begin, take, end, form)
 #define EXTREME(op, op_name, op_summary, begin, take, end) \
-    REDUCE_AS(op, op_name, op_summary, extreme, extreme, infer, begin, take, end, false, false)
+    REDUCE_AS(op, op_name, op_summary, extreme, extreme, infer, begin, take, end, EXACT)
 
-REDUCE(reduce_l1, "ReduceL1", "y = sum(|x|), over some dims", begin_sum, pass_magnitudes, end_sum)
+REDUCE(reduce_l1, "ReduceL1", "y = sum(|x|), over some dims", begin_sum, pass_magnitudes, end_sum,
+       MAGNITUDES)
 REDUCE(reduce_l2, "ReduceL2", "y = sqrt(sum(x^2)), over some dims", begin_sum, pass_squares,
-       end_root)
+       end_root, SQUARES)
 EXTREME(reduce_max, "ReduceMax", "y = the greatest x, over some dims", begin_max, pass_greatest,
         end_max)
 REDUCE_AS(reduce_mean, "ReduceMean", "y = the mean of x, over some dims", floats, mean, infer_mean,
-          begin_sum, pass_sum, end_mean, true, true)
+          begin_sum, pass_sum, end_mean, MEAN)
 EXTREME(reduce_min, "ReduceMin", "y = the least x, over some dims", begin_min, pass_least, end_min)
 REDUCE(reduce_prod, "ReduceProd", "y = the product of x, over some dims", begin_product,
-       pass_product, end_product)
-REDUCE_AS(reduce_sum, "ReduceSum", "y = the sum of x, over some dims", floats, floats, infer,
-          begin_sum, pass_sum, end_sum, true, false)
+       pass_product, end_product, FACTORS)
+REDUCE(reduce_sum, "ReduceSum", "y = the sum of x, over some dims", begin_sum, pass_sum, end_sum,
+       SUM)

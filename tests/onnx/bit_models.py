@@ -158,6 +158,22 @@ def float_instances():
     keep("float_instances", made, feeds)
 
 
+def float_reductions():
+    """ReduceL1, ReduceL2 and ReduceProd: in order, or in lanes if each dim is reduced."""
+    own = np.random.default_rng(21)
+    feeds = {f"x{n}": own.standard_normal(n).astype(np.float32) * 1.3 for n in (1, 3, 4, 7, 12, 29)}
+    feeds["long"] = (1 + own.standard_normal(4107) / 100).astype(np.float32)
+    feeds["x"], feeds["one"] = own.standard_normal((3, 5, 4, 7)).astype(np.float32), own.standard_normal((1, 29)).astype(np.float32)
+    feeds["signs"] = np.full((2, 13), -0.0, np.float32)
+    nodes, outputs = [], []
+    shapes = [(name, [0]) for name in feeds if feeds[name].ndim == 1]
+    shapes += [("x", axes) for axes in ([0], [3], [1, 2], [0, 2], [1, 3], [0, 1, 2, 3])] + [("one", [1]), ("one", [0, 1]), ("signs", [1])]
+    for (name, axes), op in ((s, op) for s in shapes for op in ("ReduceL1", "ReduceL2", "ReduceProd")):
+        outputs.append(f"y{len(outputs)}")
+        nodes.append(N(op, [name], [outputs[-1]], axes=axes))
+    keep("float_reductions", model(nodes, [info(k, a.shape) for k, a in feeds.items()], outputs), feeds)
+
+
 def float_products():
     """Products in each order of ONNX Runtime, of numbers that repeat one input. Depths have several chunks and a rest."""
     own = np.random.default_rng(16)

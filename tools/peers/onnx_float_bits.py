@@ -167,7 +167,7 @@ def conv_transpose():
                    pads=[pad] * 2 * dims, dilations=[dilation] * dims, group=groups)  # fmt: skip
 
 
-def sums(op):
+def sums(op, opset=22):
     def cases():
         shapes = (((37, 41), (1,)), ((50, 4099), (1,)), ((9, 8200), (1,)), ((40, 3), (1,)), ((40, 6), (-1,)), ((33, 16), (1,)), ((21, 27), (1,)),
                   ((5000,), (0,)), ((300, 37), (0,)), ((4, 5, 6), (0, 1)), ((1, 100, 7), (1,)), ((5, 37, 50), (1,)), ((3, 4500, 19), (1,)),
@@ -175,10 +175,10 @@ def sums(op):
                   ((2, 3, 4, 5), (0, 2)), ((4, 3, 5, 6), (1, 3)), ((3, 4, 5, 6, 7), (0, 2, 4)), ((3, 4, 5, 6, 7), (1, 3)), ((1, 1, 1), (1,)),
                   ((8, 7, 1), (0, 1)), ((5, 1, 1, 9, 8), (1, 2, 4)), ((5, 8, 3, 8, 1), (1, 4)), ((1, 16, 5, 9), (1, 3)), ((1, 9, 5), (1,)))  # fmt: skip
         for shape, axes in shapes:
-            yield Case(op, [some(*shape), np.array(axes, np.int64)], (1,), keepdims=1)
+            yield Case(op, [some(*shape), np.array(axes, np.int64)], (1,), opset, keepdims=1)
         signs = np.full((7, 21), -0.0, np.float32)
-        yield Case(op, [signs, np.array([1], np.int64)], (1,))
-        yield Case(op, [with_special(some(60, 45)), np.array([1], np.int64)], (1,))
+        yield Case(op, [signs, np.array([1], np.int64)], (1,), opset)
+        yield Case(op, [with_special(some(60, 45)), np.array([1], np.int64)], (1,), opset)
 
     return cases
 
@@ -230,7 +230,7 @@ def functions(op, opset=22, **attrs):
     return cases
 
 
-OPS = {"MatMul": matmul, "Gemm": gemm, "Conv": conv, "ConvTranspose": conv_transpose, "AveragePool": windows, "GlobalAveragePool": means, "Resize": resizes, "ReduceSum": sums("ReduceSum"), "ReduceMean": sums("ReduceMean"), "LayerNormalization": layer_norms, "Softmax": softmax, "LSTM": recurrent("LSTM"), "GRU": recurrent("GRU"), "BatchNormalization": norms, "InstanceNormalization": instances, "HardSwish": hard_swish,
+OPS = {"MatMul": matmul, "Gemm": gemm, "Conv": conv, "ConvTranspose": conv_transpose, "AveragePool": windows, "GlobalAveragePool": means, "Resize": resizes, "ReduceSum": sums("ReduceSum"), "ReduceMean": sums("ReduceMean"), **{op: sums(op, 18) for op in ("ReduceL1", "ReduceL2", "ReduceProd")}, "LayerNormalization": layer_norms, "Softmax": softmax, "LSTM": recurrent("LSTM"), "GRU": recurrent("GRU"), "BatchNormalization": norms, "InstanceNormalization": instances, "HardSwish": hard_swish,
        "HardSigmoid": hard_sigmoid, **{op: functions(op) for op in ("Relu", "Sigmoid", "Tanh", "Exp", "Erf", "Gelu")}, "Gelu by tanh": functions("Gelu", approximate="tanh")}  # fmt: skip
 
 

@@ -187,6 +187,7 @@ static bool wraps(const qdq_op_context *ctx) {
 // AveragePool: sums of slices, which the reader makes of a window with dilations.
 #define POOLS "AvgPool AveragePool", "pools", "float32"
 #define INSTANCE "GroupNorm", "GroupNorm", "float32, of InstanceNormalization"
+#define JOINS "ReduceL1 ReduceL2 ReduceProd", "reductions", "float32"
 #define LINEAR "Interpolate", "Interpolate", "float32, linear"
 #define MORE_FLOAT_OPS \
     "ConvTranspose RMSNorm LeakyReLU PReLU GlobalAveragePool", "float ops", "float32"
@@ -291,6 +292,9 @@ const qdq_evidence_row qdq_onnx_evidence[] = {
     QDQ_RUN_IF(qdq_runtime_is_instance_norm, VNNI_CPUS, INSTANCE, FULL, "1,449,476 elements", "2026-11-29"),
     QDQ_RUN_IF(qdq_runtime_is_instance_norm, AVX2_CPUS, INSTANCE, CAPPED, "2,472,828 elements", "2026-11-29"),
     QDQ_READ_IF(qdq_runtime_is_instance_norm, "1.31-avx512 1.32-avx512", INSTANCE, "the kernels of 1.31-vnni"),
+    QDQ_RUN_IF(qdq_is_float32, VNNI_CPUS, JOINS, FULL, "283,604 elements", "2026-11-29"),
+    QDQ_RUN_IF(qdq_is_float32, AVX2_CPUS, JOINS, CAPPED, "221,532 elements", "2026-11-29"),
+    QDQ_READ_IF(qdq_is_float32, "1.31-avx512 1.32-avx512", JOINS, "the kernels of 1.31-vnni"),
     QDQ_RUN_IF(only_moves, VNNI_CPUS, "Resize Upsample", "Resize", "nodes that only move elements", VNNI, "1,768 elements", "2026-11-29"),
     QDQ_RUN(VNNI_CPUS, "GridSample", "GridSample", VNNI, "3,228 elements", "2026-11-29"),
     QDQ_READ_IF(NULL, "", QDQ_MOVING_OPS " ScatterElements ScatterND Split", "moves", "", "ONNX's operators: elements are not computed"),
