@@ -177,13 +177,15 @@ static void count_unknown(survey *s, size_t node) {
 static void report_unknown(const survey *s, const op_kind *kind) {
     const qdq_rule *rule = unknown_rule(s->version->target);
     if (!rule || !kind->unknown) return;
+    const qdq_evidence *row = s->nodes[kind->first].evidence;
     const char *more = kind->others ? qdq_text(s->findings, ", nor of %zu other node%s",
                                                kind->others, kind->others == 1 ? "" : "s")
                                     : "";
     qdq_report_add(s->findings, s->version->target->name, rule,
                    (qdq_subject){.node = s->nodes[kind->first].node, .op = kind->op},
-                   qdq_text(s->findings, "no evidence covers the bits of its result%s", more), NULL,
-                   NULL);
+                   row ? qdq_text(s->findings, "the backend gives other numbers: %s", row->compared)
+                       : qdq_text(s->findings, "no evidence covers the bits of its result%s", more),
+                   NULL, NULL);
 }
 
 void qdq_node_bits_of(const qdq_graph *given, const qdq_graph *run,

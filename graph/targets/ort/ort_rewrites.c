@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The patterns of ONNX Runtime 1.31's optimizer that change results, in the order in which it
+// The patterns of ONNX Runtime's optimizer that change results, in the order in which it
 // applies them. A pattern is a row: the pass, the new form, the op at its center, the functions
 // that recognize and replace it, the level and options under which it applies, and why results
 // differ where it does (NULL: they do not). `conv` stands for ort_match_conv and ort_build_conv,

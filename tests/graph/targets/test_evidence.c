@@ -233,6 +233,29 @@ static void nodes_without_evidence_are_unknown_with_one_finding_for_each_op(void
     qdq_graph_destroy(g);
 }
 
+// A window more than the pool has would begin in the padding: with ceil_mode ONNX Runtime 1.20.1
+// has it, and 1.21.1 does not.
+static void a_node_of_which_a_release_has_other_numbers_is_unknown(void **state) {
+    (void)state;
+    qdq_graph *g = qdq_graph_create("pool", NULL);
+    qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, (qdq_shape){3, {1, 1, 4}});
+    qdq_output(g, "y",
+               qdq_max_pool(g, x,
+                            (qdq_pool_attrs){.name = "pool",
+                                             .strides = QDQ_INTS(2),
+                                             .kernel = QDQ_INTS(2),
+                                             .pads_begin = QDQ_INTS(0),
+                                             .pads_end = QDQ_INTS(1),
+                                             .data_format = QDQ_NCX}));
+    const qdq_report *report = check(g, "onnx@1.20");
+    assert_int_equal(bits_of(report, "pool"), QDQ_BITS_UNKNOWN);
+    assert_int_equal(report->count, 1);
+    assert_string_equal(report->findings[0].found,
+                        "the backend gives other numbers: a window may lie in the padding");
+    assert_int_equal(bits_of(check(g, "onnx@1.21"), "pool"), QDQ_BITS_READ);
+    qdq_graph_destroy(g);
+}
+
 static void a_graph_with_errors_has_no_bits(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create("wrong", NULL);
@@ -277,6 +300,7 @@ int main(void) {
         cmocka_unit_test(a_finding_limits_its_node_and_marks_what_reads_it),
         cmocka_unit_test(findings_beyond_the_kept_ones_limit_their_nodes_too),
         cmocka_unit_test(nodes_without_evidence_are_unknown_with_one_finding_for_each_op),
+        cmocka_unit_test(a_node_of_which_a_release_has_other_numbers_is_unknown),
         cmocka_unit_test(a_graph_with_errors_has_no_bits),
         cmocka_unit_test(the_version_and_the_op_choose_the_row),
         cmocka_unit_test(a_finding_has_the_evidence_of_the_target_that_has_the_rule),
