@@ -23,13 +23,14 @@ import tempfile
 import warnings
 from collections import Counter
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import onnx
 import onnx.version_converter
 import onnx_packages
-import renew
+import onnxruntime
+import ort_session
+import renew_ort
 from onnxruntime import quantization
 from onnxruntime.quantization import QuantFormat, QuantType
 from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
@@ -128,7 +129,7 @@ def quantized(name, network, args):
 def verdict(rows):
     """Of the rows that one model added to a survey."""
     if any(row.silent for row in rows):
-        return "SILENT", next(row.first for row in rows if row.silent)
+        return "SILENT", next(row.example for row in rows if row.silent)
     if any(row.differ for row in rows):
         worst = max(row.worst for row in rows)
         return "warned", f"{sum(row.differ for row in rows)} of {sum(row.elements for row in rows)} elements, at most {worst:.2g}"
@@ -141,12 +142,16 @@ def verdict(rows):
 
 def compare(survey, path, feeds):
     model = onnx.load(path)
-    for target, run in (("onnx", survey.compare_unoptimized), ("ort", survey.compare_deployed)):
+    for target in ("onnx", "ort"):
         if survey.args.target not in target:
             continue
-        survey.rows[target].clear()
-        run("model", model, feeds)
-        rows = dict(survey.rows[target])
+        version = f"{target}@{survey.args.release}-{survey.args.cpu}"
+        survey.rows[version].clear()
+        if target == "onnx":
+            survey.compare_unoptimized("model", version, model, feeds, ort_session.run)
+        else:
+            survey.compare_optimized("model", version, model, feeds)
+        rows = dict(survey.rows[version])
         word, why = verdict(list(rows.values()))
         if word == "SILENT":
             why = ", ".join(f"{op} {dtype}" for (op, dtype), row in rows.items() if row.silent)
@@ -169,7 +174,7 @@ def main():
     args = parser.parse_args()
     logging.disable(logging.WARNING)
     warnings.simplefilter("ignore")
-    survey = renew.Survey(SimpleNamespace(release=args.release, cpu=args.cpu, failed=args.failed, target=args.target))
+    survey = renew_ort.Optimized(args, f"ONNX Runtime {onnxruntime.__version__}")
     counts = Counter()
     for name, network in onnx_packages.MODELS.items():
         for setting, path, feeds in quantized(name, network, args) if args.only in name else ():

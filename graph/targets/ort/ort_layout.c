@@ -8,6 +8,7 @@
 #include "include/qdq/ops/elementwise.h"
 #include "include/qdq/ops/movement.h"
 #include "include/qdq/ops/products.h"
+#include "include/qdq/ops/reduce.h"
 
 enum { X, W, BIAS, ADDEND, PORTS };  // of Convolution
 

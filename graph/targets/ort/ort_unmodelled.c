@@ -57,9 +57,6 @@ bool ort_match_other_bits(const qdq_rewriter *r, qdq_match *m) {
     return false;
 }
 
-return false;
-}
-
 // True if several nodes read the dequantized result of a node: the reader turns Split into slices,
 // which count as one reader.
 static bool is_split(const qdq_rewriter *r, size_t node) {
