@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/lab/explain/mistakes.h"
 
-#include <stdlib.h>
-
+#include "tools/elements.h"
 #include "tools/lab/explain/mistakes/trial.h"
 
 typedef void mistake_kind(mistake_trial *t);
@@ -46,10 +45,12 @@ bool try_mistakes(node_document *d, const parameter_pool *pool, const mistake_ta
         if (list.pairs[i].scale.count > room) room = list.pairs[i].scale.count;
         if (list.pairs[i].zero.count > room) room = list.pairs[i].zero.count;
     }
-    mistake_trial t = {d, pool, &list, taker, calloc(room, sizeof(double)), false};
-    if (t.values && room <= MOST_PARAMETERS)
+    const qdq_allocator *from = document_replay(d)->exec_options.allocator;
+    mistake_trial t = {.d = d, .pool = pool, .list = &list, .taker = taker};
+    if (room <= MOST_PARAMETERS) t.values = elements_take_numbers(from, room);
+    if (t.values)
         for (size_t i = 0; kinds[i] && !t.stopped; i++) kinds[i](&t);
-    free(t.values);
+    elements_free(t.values);
     parameters_release(&list);
     return t.stopped;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/elements.h"
 #include "tools/lab/explain/mistakes.h"
 #include "tools/lab/explain/mistakes/parameter_pool.h"
 #include "tools/lab/explain/search.h"
@@ -134,7 +135,8 @@ static void try_bare_pairs(mistake_search *m) {
     size_t count = m->f->e->suspects, tried = 0;
     variant *bare = calloc(count + 1, sizeof *bare);
     bool *has = calloc(count + 1, sizeof *has);
-    double *zeros = calloc(MOST_PARAMETERS, sizeof *zeros);
+    double *zeros = elements_take_numbers(m->f->r->exec_options.allocator, MOST_PARAMETERS);
+    if (zeros) memset(zeros, 0, MOST_PARAMETERS * sizeof *zeros);
     for (size_t i = 0; bare && has && zeros && i < count; i++)
         has[i] = m->documents[i] && drop_zeros(m->documents[i], zeros, &bare[i]);
     for (size_t gap = 1; bare && has && zeros && gap < count; gap++)
@@ -145,7 +147,7 @@ static void try_bare_pairs(mistake_search *m) {
         }
     free(bare);
     free(has);
-    free(zeros);
+    elements_free(zeros);
 }
 
 //---- All suspects -----------------------------------------------------------

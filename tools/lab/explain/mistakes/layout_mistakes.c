@@ -71,10 +71,11 @@ static void try_flipped(mistake_trial *t, const trial_elements *in) {
     const char *format = document_attr_word(t->d, "weights_format");
     bool last = !trial_has_attr(t, "weights_format", "word") || (*format && *format != 'X');
     qdq_shape shape = in->shape;
+    if (shape.rank < 3) return;
     size_t size = qdq_dtype_size(in->dtype), count = qdq_shape_count(shape), inner = 1, window = 1;
     if (!last) inner = (size_t)(shape.dims[shape.rank - 1] * shape.dims[shape.rank - 2]);
     for (int i = 0; i < shape.rank - 2; i++) window *= (size_t)shape.dims[i + (last ? 2 : 0)];
-    if (shape.rank < 3 || !trial_begin(t)) return;
+    if (!trial_begin(t)) return;
     char *data = elements_take(document_replay(t->d)->exec_options.allocator, count * size);
     if (!data) return;
     for (size_t i = 0; i < count; i++) {
