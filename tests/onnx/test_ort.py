@@ -115,7 +115,7 @@ class Results(unittest.TestCase):
                     done = run(Path(folder), name, row["inputs"], results_of(row, f"disabled {variant}"), f"onnx@1.31-{variant}")
                     with self.subTest(name, variant=variant):
                         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertEqual(seen, 2 * 17)
+        self.assertEqual(seen, 2 * 20)
 
     def test_target_ort_predicts_aarch64_or_warns(self):
         """Other bits only with a warning about the arithmetic that differs there."""

@@ -70,6 +70,16 @@ def added_image(outputs, kernel=3, **attrs):
     return m.end(m.same("Add", y, z))
 
 
+def fused_conv(activation, bias):
+    """FusedConv of com.microsoft with an image, which its sums begin with."""
+    m = Images()
+    x = m.image(18)
+    y = m.node("FusedConv", x, m.const(7, 18, 3, 3), m.const(7) if bias else "", m.input(1, 7, 4, 5), domain="com.microsoft",
+               pads=[1, 1, 1, 1], **({"activation": activation} if activation else {}))  # fmt: skip
+    m.of[y] = 7, 4, 5
+    return m.end(y)
+
+
 def pooled_norm(adds):
     m = Images()
     x = m.pool(m.image(16))
@@ -136,6 +146,9 @@ EXAMPLES = {
     "blocks_residual_no_bias": lambda: residual(False),
     "blocks_norm": lambda: pooled_norm(False),
     "blocks_norm_added": lambda: pooled_norm(True),
+    "unblocked_fused": lambda: fused_conv("", True),
+    "unblocked_fused_relu": lambda: fused_conv("Relu", True),
+    "unblocked_fused_no_bias": lambda: fused_conv("", False),
     "unblocked_added": lambda: added_image(7),
     "unblocked_one_output_added": lambda: added_image(1),
 }

@@ -260,6 +260,8 @@ const qdq_evidence_row qdq_onnx_evidence[] = {
     QDQ_CLOSE_IF(is_float16, ALL_CPUS, OTHER_HALF_OPS, VNNI, "every float16: 1 to 2,047 differ", "2026-11-29"),
     QDQ_RUN_IF(qdq_is_float32, "1.31-avx2 1.32-avx2", "Convolution", "Convolution", "float32",
                "ONNX Runtime 1.31.1 and 1.32.0 without optimizations, with AVX-512 off", "684,134 elements", "2026-11-29"),
+    QDQ_RUN_IF(qdq_is_float32, "1.31-vnni 1.31-avx2 1.32-vnni 1.32-avx2", "FusedConv", "FusedConv", "float32",
+               "ONNX Runtime 1.31.1 and 1.32.0 without optimizations, with AVX-512 and with AVX-512 off", "174,455 elements", "2026-11-29"),
     QDQ_RUN_IF(qdq_is_float32, "1.31-avx2", FLOAT_OPS, PEER "qemu 7.2 without AVX-512", "recorded results", "2026-11-23"),
     QDQ_RUN_IF(qdq_is_float32, "1.31-avx2", "SoftMax", "SoftMax", "float32", PEER "a CPU with AVX2", "1,114,443 elements", "2026-11-25"),
     QDQ_RUN_IF(qdq_is_float32, "1.29-avx2", FLOAT_OPS, OLD_PEER, "4,435,220 elements", "2026-11-25"),

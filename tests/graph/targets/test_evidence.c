@@ -25,6 +25,7 @@ static const char *const model_ops[] = {
     "DynamicQuantizeLSTM",
     "Einsum",
     "FastGelu",
+    "FusedConv",
     "GRU",
     "Gemm",
     "GlobalAveragePool",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts convolutions and pooling, whose window slides over the spatial dims of [N, C,
 // spatial...].
+#include <stdio.h>
 #include <string.h>
 
 #include "graph/formats/onnx/ops/onnx_sum_pool.h"
@@ -81,37 +82,50 @@ void qdq_onnx_conv(qdq_onnx_node *node, const qdq_onnx_op *row) {
     qdq_onnx_bind(node, 0, end_conv(&call));
 }
 
-// Converts FusedConv: Conv, a sum with another tensor, and an activation with up to two numbers.
+// Converts FusedConv: Conv, whose sums begin with another tensor if one is given and then end with
+// the bias, and an activation with up to two numbers.
 void qdq_onnx_fused_conv(qdq_onnx_node *node, const qdq_onnx_op *row) {
-    static const char *const ports[] = {"x", "weights", "bias"};
-    static const char *const known[][2] = {
-        {"", "Add(y, z?)"},
-        {"Relu", "ReLU(Add(y, z?))"},
-        {"Tanh", "Tanh(Add(y, z?))"},
-        {"Sigmoid", "Sigmoid(Add(y, z?))"},
-        {"LeakyRelu", "LeakyReLU(Add(y, z?), alpha: first)"},
-        {"Clip", "Clamp(Add(y, z?), min: first, max: second)"},
-        {"HardSigmoid", "HardSigmoid(Add(y, z?), alpha: first, beta: second)"}};
+    static const char *const known[][3] = {
+        {"", "", ""},
+        {"Relu", "ReLU(", ")"},
+        {"Tanh", "Tanh(", ")"},
+        {"Sigmoid", "Sigmoid(", ")"},
+        {"LeakyRelu", "LeakyReLU(", ", alpha: first)"},
+        {"Clip", "Clamp(", ", min: first, max: second)"},
+        {"HardSigmoid", "HardSigmoid(", ", alpha: first, beta: second)"}};
     const qdq_onnx_attr *params = qdq_onnx_attr_find(node, "activation_params");
-    const char *word = qdq_onnx_word(node, "activation", ""), *text = NULL;
+    const char *word = qdq_onnx_word(node, "activation", ""), *sum = "y";
+    const char *const *activation = NULL;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (strcmp(word, known[i][0]) == 0) text = known[i][1];
+        if (strcmp(word, known[i][0]) == 0) activation = known[i];
     double numbers[2] = {0.2, 0.5};
     for (size_t i = 0; i < 2 && params && i < params->floats.count; i++)
         numbers[i] = (double)params->floats.items[i];
-    if (!text) {
+    if (!activation) {
         qdq_onnx_refuse(node, "activation", ONNX_TEXT(node, "is '%.40s'", word),
                         "Relu, Tanh, Sigmoid, LeakyRelu, Clip or HardSigmoid");
         return;
     }
+    qdq_onnx_value *bias = qdq_onnx_input(node, 2), *image = qdq_onnx_input(node, 3);
+    const qdq_shape *weights = &qdq_onnx_input(node, 1)->shape;
+    int64_t column[QDQ_MAX_RANK] = {weights->rank ? weights->dims[0] : 1, 1, 1, 1};
+    size_t dims = weights->rank > 2 ? (size_t)weights->rank - 1 : 1;
+    if (bias && image) sum = "Add(y, StaticReshape(b, shape: column, special_zero: 0))";
+    bool alone = !*word && *sum == 'y';
     qdq_onnx_call call;
-    qdq_onnx_begin(&call, node, row->ours, "sums");
-    for (size_t i = 0; i < 3; i++) qdq_onnx_port(&call, ports[i], qdq_onnx_input(node, i));
+    qdq_onnx_begin(&call, node, row->ours, alone ? NULL : "sums");
+    qdq_onnx_port(&call, "x", qdq_onnx_input(node, 0));
+    qdq_onnx_port(&call, "weights", qdq_onnx_input(node, 1));
+    qdq_onnx_port(&call, image ? "addend" : "bias", image ? image : bias);
     const qdq_onnx_term terms[] = {{.name = "y", .value = end_conv(&call)},
-                                   {.name = "z", .input = qdq_onnx_input(node, 3)},
+                                   {.name = "b", .input = bias},
+                                   {.name = "column", .ints = {column, dims}},
                                    {.name = "first", .number = numbers[0]},
                                    {.name = "second", .number = numbers[1]}};
-    if (terms[0].value.id) qdq_onnx_bind(node, 0, qdq_onnx_formula(node, row, text, terms, 4));
+    char formula[160];
+    snprintf(formula, sizeof formula, "%s%s%s", activation[1], sum, activation[2]);
+    if (!terms[0].value.id) return;
+    qdq_onnx_bind(node, 0, alone ? terms[0].value : qdq_onnx_formula(node, row, formula, terms, 5));
 }
 
 // Says padding by rule, or by the shape of the output, in numbers.

@@ -68,10 +68,14 @@ void qdq_onnx_write_conv(qdq_onnx_writer *w, const char *name) {
     if (!one_dtype(w)) return;
     const char *x = qdq_onnx_first_channels(w, &c, qdq_onnx_port_name(w, "x"));
     const char *weights = weights_of(w, c.rank), *bias = qdq_onnx_port_name(w, "bias");
+    const char *addend = qdq_onnx_port_name(w, "addend");
+    if (addend) addend = qdq_onnx_first_channels(w, &c, addend), name = "FusedConv";
     qdq_onnx_new_node *n = qdq_onnx_emit_channels(w, &c, name, 11);
+    if (addend) n->domain = QDQ_ONNX_MICROSOFT, w->draft->microsoft = true;
     qdq_onnx_add_input(w, n, x);
     qdq_onnx_add_input(w, n, weights);
-    if (bias) qdq_onnx_add_input(w, n, bias);
+    if (bias || addend) qdq_onnx_add_input(w, n, bias ? bias : "");
+    if (addend) qdq_onnx_add_input(w, n, addend);
     put_window(w, n, (size_t)c.rank - 2);
     put_list(w, n, "output_padding");
     qdq_onnx_yield_channels(w, &c, n);
