@@ -25,6 +25,12 @@ typedef struct qdq_lowering {
     size_t follows;
 } qdq_lowering;
 
+// True if float ops have the operations of ONNX Runtime.
+static inline bool qdq_by_onnx_runtime(const qdq_lowering *to) {
+    qdq_float_ops ops = to->numerics.float_ops;
+    return ops != QDQ_FLOAT_OPS_CORE && ops != QDQ_FLOAT_OPS_ONEDNN;
+}
+
 typedef enum qdq_origin { QDQ_FROM_NUMBERS, QDQ_FROM_INPUT, QDQ_FROM_OUTPUT } qdq_origin;
 
 // A parameter of a stage (a scale, a zero point, ...): known numbers, or the elements of a port.

@@ -90,6 +90,7 @@ typedef enum qdq_cast_form {
     QDQ_CAST_TEXT = 0,
     QDQ_CAST_TORCH,         // float8_e8m0: the nearest power of |x|, infinity is NaN
     QDQ_CAST_ONNX_RUNTIME,  // half away to integers below 8 bits; float8 to bool by codes
+    QDQ_CAST_ONEDNN,        // a -0 from or to float16 becomes +0
 } qdq_cast_form;
 
 typedef enum qdq_requantize_form {
@@ -145,6 +146,9 @@ typedef enum qdq_float_ops {
     QDQ_FLOAT_OPS_ONNX_RUNTIME_AVX512,  // the same, and SoftMax as with AVX-512
     // The same as for x86-64, and MatMulIntegerToFloat adds its bias with one rounding.
     QDQ_FLOAT_OPS_ONNX_RUNTIME_ARM,
+    // Maximum, Minimum, ReLU and Clamp as x86's MAXPS and MINPS: the second operand, which is the
+    // bound, unless the first is greater (less). The rest as in the core.
+    QDQ_FLOAT_OPS_ONEDNN,
 } qdq_float_ops;
 
 // The integer products of MatMulInteger, QLinearMatMul, ConvInteger and QLinearConv.

@@ -110,7 +110,8 @@ static const qdq_op_fusion fusion = {.adds = qdq_elements_add, .finishes = qdq_e
 #define BINARY_number_mixed \
     QDQ_OP_TABLES(number_inputs, number_outputs, mixed_attrs), .infer = infer_mixed, .by_chip = true
 #define BINARY_number_alike \
-    QDQ_OP_TABLES(number_inputs, number_outputs, alike_attrs), .infer = infer_alike, .by_chip = true
+    QDQ_OP_TABLES(number_inputs, number_outputs, alike_attrs), .infer = infer_alike, .by_chip = true, \
+                                                             .by_float_ops = true
 #define BINARY_power_alike                                                         \
     QDQ_OP_TABLES(power_inputs, power_outputs, alike_attrs), .infer = infer_alike, \
                                                              .by_float_ops = true

@@ -124,6 +124,18 @@ static qdq_elementwise function_of_runtime(qdq_elementwise function) {
     }
 }
 
+// Returns the function that oneDNN computes in its own way.
+static qdq_elementwise function_of_onednn(qdq_elementwise function, float alpha) {
+    if (function == QDQ_ELEMENTWISE_leaky_relu && alpha == 0) return QDQ_ELEMENTWISE_relu_dnn;
+    switch ((int)function) {
+#define OF_ONEDNN(name) \
+    case QDQ_ELEMENTWISE_##name: return QDQ_ELEMENTWISE_##name##_dnn;
+        QDQ_ONEDNN_FUNCTIONS(OF_ONEDNN)
+#undef OF_ONEDNN
+    default: return function;
+    }
+}
+
 // True if ONNX Runtime sees a single exponent for Pow, and so computes a cube by multiplying: the
 // exponent has one element, and along the dims of both (the last dim, for a scalar) x has more.
 static bool has_one_exponent(const qdq_op_context *ctx) {
@@ -135,9 +147,14 @@ static bool has_one_exponent(const qdq_op_context *ctx) {
 }
 
 static qdq_elementwise function_of(const qdq_op_context *ctx, const qdq_lowering *to,
-                                   qdq_elementwise function) {
+                                   const qdq_elements *op) {
+    qdq_elementwise function = op->function;
     qdq_float_ops ops = to->numerics.float_ops;
     qdq_dtype x = ctx->inputs[0].type.dtype;
+    if (ops == QDQ_FLOAT_OPS_ONEDNN)
+        return qdq_dtype_is_real(x) && x != QDQ_FLOAT64
+                   ? function_of_onednn(function, op->numbers.alpha)
+                   : function;
     bool any_real = function == QDQ_ELEMENTWISE_sign || function == QDQ_ELEMENTWISE_prelu ||
                     function == QDQ_ELEMENTWISE_leaky_relu;
     bool by_runtime = ops && (x == QDQ_FLOAT32 || (any_real && qdq_dtype_is_real(x)));
@@ -202,7 +219,7 @@ size_t qdq_lower_elements(const qdq_op_context *ctx, const qdq_lowering *to, con
             p->x = i;
     }
     p->registers = registers_of(ctx, p);
-    p->function = function_of(ctx, to, op->function);
+    p->function = function_of(ctx, to, op);
     p->fn = qdq_elementwise_find(p->function, p->registers, to->isas);
     p->single = qdq_elementwise_single_find(p->function, to->isas);
     use_chip(p, op->function, to);

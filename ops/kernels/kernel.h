@@ -77,6 +77,11 @@ static inline bool qdq_cast_drops_nan(const qdq_cast_params *p) {
     return (p->x_dtype == QDQ_FLOAT8_E8M0 && form != QDQ_CAST_TEXT) ||
            (fnuz && form == QDQ_CAST_TORCH);
 }
+// True if a -0 becomes +0, which vector kernels do not know.
+static inline bool qdq_cast_drops_minus(const qdq_cast_params *p) {
+    bool half = p->x_dtype == QDQ_FLOAT16 || p->y_dtype == QDQ_FLOAT16;
+    return half && p->numerics.cast_form == QDQ_CAST_ONEDNN;
+}
 
 // Returns the best function for elements of a dtype; all give the same range.
 qdq_range_fn *qdq_range_find(qdq_dtype x_dtype, uint32_t isas);

@@ -41,9 +41,11 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
                                 .y_dtype = ctx->outputs[0].dtype,
                                 .round_mode = a->round_mode};
     params->numerics.float_overflow = overflow_of(a, params->y_dtype, &to->numerics);
+    uint32_t portable = 1u << QDQ_ISA_PORTABLE;
+    uint32_t isas = qdq_cast_drops_minus(params) ? portable : to->isas;
     stages[0] = (qdq_stage){
         .params = params,
-        .fn = qdq_kernel_find(QDQ_FAMILY_CAST, params->x_dtype, params->y_dtype, NULL, to->isas),
+        .fn = qdq_kernel_find(QDQ_FAMILY_CAST, params->x_dtype, params->y_dtype, NULL, isas),
     };
     return 1;
 }

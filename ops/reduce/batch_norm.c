@@ -92,7 +92,7 @@ static size_t lower_inference(const qdq_op_context *ctx, const qdq_lowering *to,
     params->norm = qdq_norm_params_of(ctx, a->epsilon, 1, 2);
     params->mean = (qdq_along){3, ctx->inputs[3].type.dtype};
     params->variance = (qdq_along){4, ctx->inputs[4].type.dtype};
-    bool by_runtime = to->numerics.float_ops && ctx->inputs[0].type.dtype == QDQ_FLOAT32;
+    bool by_runtime = qdq_by_onnx_runtime(to) && ctx->inputs[0].type.dtype == QDQ_FLOAT32;
     return lower_channels(ctx, to, by_runtime ? &inference_runtime : &inference, a->data_format,
                           &params->norm, stages);
 }

@@ -63,7 +63,7 @@ static void infer_layer_norm(qdq_op_context *ctx) {
 static size_t lower_layer_norm(const qdq_op_context *ctx, const qdq_lowering *to,
                                qdq_stage *stages) {
     const qdq_layer_norm_attrs *a = ctx->attrs;
-    bool by_runtime = to->numerics.float_ops && ctx->inputs[0].type.dtype == QDQ_FLOAT32;
+    bool by_runtime = qdq_by_onnx_runtime(to) && ctx->inputs[0].type.dtype == QDQ_FLOAT32;
     size_t n = slices_from(ctx, a->begin_norm_axis).n;
     const qdq_slice_op *op =
         by_runtime ? qdq_layer_norm_order_of(n, a->one_pass == QDQ_TRUE) : &qdq_norm_slices;
@@ -120,7 +120,7 @@ static void infer_rms_norm(qdq_op_context *ctx) {
 
 static size_t lower_rms_norm(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_rms_norm_attrs *a = ctx->attrs;
-    bool by_runtime = to->numerics.float_ops && ctx->inputs[0].type.dtype == QDQ_FLOAT32;
+    bool by_runtime = qdq_by_onnx_runtime(to) && ctx->inputs[0].type.dtype == QDQ_FLOAT32;
     size_t n = slices_from(ctx, a->begin_norm_axis).n;
     return lower_from(ctx, to, by_runtime ? qdq_rms_norm_order_of(n) : &rms_norm,
                       a->begin_norm_axis, qdq_norm_params_of(ctx, a->epsilon, QDQ_NORM_GAMMA, 0),

@@ -177,7 +177,7 @@ static size_t lower_runtime(const qdq_op_context *ctx, const qdq_lowering *to, r
     static const qdq_slice_op op##_slices = {.passes = {{begin, take, end}}, .pass_count = 1}; \
     static size_t lower_##op(const qdq_op_context *ctx, const qdq_lowering *to,                \
                              qdq_stage *stages) {                                              \
-        bool by_runtime = to->numerics.float_ops && ctx->inputs[0].type.dtype == QDQ_FLOAT32;  \
+        bool by_runtime = qdq_by_onnx_runtime(to) && ctx->inputs[0].type.dtype == QDQ_FLOAT32;  \
         if ((form) && by_runtime) return lower_runtime(ctx, to, form, stages);                 \
         return lower_as(ctx, to, &op##_slices, stages);                                        \
     }                                                                                          \

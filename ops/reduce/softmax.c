@@ -270,9 +270,9 @@ static size_t lower_softmax(const qdq_op_context *ctx, const qdq_lowering *to, q
         .wide = to->numerics.float_ops == QDQ_FLOAT_OPS_ONNX_RUNTIME_AVX512,
     };
     const qdq_slice_op *op = &softmax;
-    if (to->numerics.float_ops && params.step_dtype != QDQ_FLOAT32 && !has_stats)
+    if (qdq_by_onnx_runtime(to) && params.step_dtype != QDQ_FLOAT32 && !has_stats)
         op = &stepped_softmax;
-    if (to->numerics.float_ops && ctx->outputs[0].dtype == params.step_dtype &&
+    if (qdq_by_onnx_runtime(to) && ctx->outputs[0].dtype == params.step_dtype &&
         params.step_dtype == QDQ_FLOAT32 && !has_stats)
         op = &runtime_softmax;
     return lower_along(ctx, to, op, a->axis, SOFTMAX_AXIS, params, stages);

@@ -99,7 +99,7 @@ static void set_axes(const qdq_window *w, qdq_pool_axis *axes) {
 static qdq_pool_kind kind_of(const qdq_op_context *ctx, const qdq_lowering *to, bool max) {
     qdq_dtype dtype = ctx->outputs[0].dtype;
     if (max) return qdq_dtype_get(dtype)->kind == QDQ_KIND_INT ? QDQ_POOL_BYTES : QDQ_POOL_KEYS;
-    return to->numerics.float_ops && dtype == QDQ_FLOAT32 ? QDQ_POOL_FLOATS : QDQ_POOL_DOUBLES;
+    return qdq_by_onnx_runtime(to) && dtype == QDQ_FLOAT32 ? QDQ_POOL_FLOATS : QDQ_POOL_DOUBLES;
 }
 
 static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages,

@@ -55,10 +55,10 @@ qdq_status qdq_numerics_check(const qdq_numerics *n, qdq_error *err) {
     CHECK_ENUM(choice, QDQ_CHOOSE_ORT_ARM);
     CHECK_ENUM(multiply_add, QDQ_MULTIPLY_ADD_BLACKHOLE);
     CHECK_ENUM(bfloat16_load, QDQ_BFLOAT16_LOAD_DEVICE);
-    CHECK_ENUM(cast_form, QDQ_CAST_ONNX_RUNTIME);
+    CHECK_ENUM(cast_form, QDQ_CAST_ONEDNN);
     CHECK_ENUM(power_scale, QDQ_POWER_SCALE_ONE);
     CHECK_ENUM(block_float_store, QDQ_BLOCK_FLOAT_PRECISE);
-    CHECK_FULL(float_ops, QDQ_FLOAT_OPS_ONNX_RUNTIME_ARM);
+    CHECK_FULL(float_ops, QDQ_FLOAT_OPS_ONEDNN);
     CHECK_FULL(pair_sums, QDQ_PAIR_SUMS_SATURATE);
     CHECK_ENUM(qlinear, QDQ_QLINEAR_FMA64);
     CHECK_FLOAT(input_dtype);

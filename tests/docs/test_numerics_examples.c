@@ -88,6 +88,8 @@ typedef struct example {
     {"power_scale = " #mode, POWERS_TO(FLOAT8_E4M3FN), ON(.power_scale = mode), OF(0x1p-126)}
 #define CAST_FORM(mode) \
     {"cast_form = " #mode, CAST_TO(FLOAT8_E8M0), ON(.cast_form = mode), OF(5, -3.5, INFINITY)}
+#define CAST_HALF(mode) \
+    {"cast_form = " #mode, CAST_TO(FLOAT16), ON(.cast_form = mode), OF(-0.0, -1e-10)}
 #define CAST_NARROW(mode) \
     {"cast_form = " #mode, CAST_TO(INT4), ON(.cast_form = mode), OF(0.5, 2.5, 9)}
 #define INPUT(dtype) \
@@ -261,6 +263,8 @@ static const example examples[] = {
     TYPECAST(true),
     CAST_FORM(QDQ_CAST_TEXT),
     CAST_FORM(QDQ_CAST_TORCH),
+    CAST_HALF(QDQ_CAST_TEXT),
+    CAST_HALF(QDQ_CAST_ONEDNN),
     CAST_NARROW(QDQ_CAST_TEXT),
     CAST_NARROW(QDQ_CAST_ONNX_RUNTIME),
     POWER_SCALE(QDQ_POWER_SCALE_EXACT),
@@ -273,6 +277,7 @@ static const example examples[] = {
     FLOAT_OPS(QDQ_FLOAT_OPS_ONNX_RUNTIME),
     FLOAT_OPS(QDQ_FLOAT_OPS_ONNX_RUNTIME_AVX512),
     FLOAT_OPS(QDQ_FLOAT_OPS_ONNX_RUNTIME_ARM),
+    FLOAT_OPS(QDQ_FLOAT_OPS_ONEDNN),
     PAIR_SUMS(QDQ_PAIR_SUMS_EXACT),
     PAIR_SUMS(QDQ_PAIR_SUMS_SATURATE),
     QLINEAR(QDQ_QLINEAR_FMA),

@@ -107,10 +107,10 @@ qdq_numerics random_numerics(random_source *r) {
     SOMETIMES(sign_magnitude, true);
     SOMETIMES(cast_quantizes, true);
     SOMETIMES(device_typecast, true);
-    SOMETIMES(cast_form, (qdq_cast_form)random_below(r, QDQ_CAST_ONNX_RUNTIME + 1));
+    SOMETIMES(cast_form, (qdq_cast_form)random_below(r, QDQ_CAST_ONEDNN + 1));
     SOMETIMES(power_scale, (qdq_power_scale)random_below(r, QDQ_POWER_SCALE_ONE + 1));
     SOMETIMES(block_float_store, (qdq_block_float_store)random_below(r, 3));
-    SOMETIMES(float_ops, QDQ_FLOAT_OPS_ONNX_RUNTIME_ARM);
+    SOMETIMES(float_ops, (qdq_float_ops)(random_below(r, 2) ? QDQ_FLOAT_OPS_ONEDNN : QDQ_FLOAT_OPS_ONNX_RUNTIME_ARM));
     SOMETIMES(pair_sums, QDQ_PAIR_SUMS_SATURATE);
     SOMETIMES(qlinear, (qdq_qlinear_form)random_below(r, QDQ_QLINEAR_FMA64 + 1));
     SOMETIMES(least_scale, 0x1p-12F);

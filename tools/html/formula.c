@@ -106,7 +106,9 @@ static void add_choices(line *l, const qdq_numerics *n, bool quantizes, bool deq
                    n->multiply_add == QDQ_MULTIPLY_ADD_WORMHOLE ? "Wormhole" : "Blackhole");
     if (n->bfloat16_store && bfloat16) add_choice(l, &count, stores[n->bfloat16_store], NULL);
     if (quantizes || dequantizes) return;
-    if (n->float_ops) add_choice(l, &count, "ONNX Runtime's float operations", NULL);
+    bool onednn = n->float_ops == QDQ_FLOAT_OPS_ONEDNN;
+    if (n->float_ops)
+        add_choice(l, &count, onednn ? "oneDNN's" : "ONNX Runtime's", "float operations");
     if (n->pair_sums) add_choice(l, &count, "sums of two products saturated to int16", NULL);
     if (n->qlinear) add_choice(l, &count, "another CPU's integer products", NULL);
     if (n->block_float_store) add_choice(l, &count, "the chip's block floats", NULL);

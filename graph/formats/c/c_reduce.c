@@ -101,7 +101,7 @@ void qdq_c_write_softmax(qdq_c_step *step) {
     qdq_float_ops ops = step->to->numerics.float_ops;
     bool zeros = a->mode == QDQ_SOFTMAX_INF_AS_ZERO, stats = step->node->output_count > 1;
     qdq_reduce_axes s = along(step, a->axis, 1);
-    if (ops && x != QDQ_FLOAT32 && !stats)
+    if (qdq_by_onnx_runtime(step->to) && x != QDQ_FLOAT32 && !stats)
         qdq_c_cannot(step, "x", qdq_text(step->findings, "is %s", qdq_dtype_name(x)),
                      "float32, for this target");
     if (step->refused) return;
@@ -192,7 +192,7 @@ static void put_reduction(qdq_c_step *step, const qdq_reduce_axes *s, const redu
 void qdq_c_write_reduce(qdq_c_step *step) {
     const char *op = step->node->op->name;
     qdq_reduce_axes s = qdq_reduce_axes_of(step->ctx->inputs[0].type.shape, dims_of(step));
-    bool ordered = step->to->numerics.float_ops && step->node->op->by_float_ops &&
+    bool ordered = qdq_by_onnx_runtime(step->to) && step->node->op->by_float_ops &&
                    step->ctx->inputs[0].type.dtype == QDQ_FLOAT32;
     if (ordered) {
         qdq_c_cannot(step, NULL, "adds in the order of ONNX Runtime", "the order of the core");

@@ -62,6 +62,8 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
         .float_overflow = QDQ_FLOAT_THROUGH_FLOAT16,
         .bfloat16_store = QDQ_BFLOAT16_FLUSH,
         .unit_scale_tolerance = (float)QDQ_ONEDNN_UNIT_TOLERANCE,
+        .cast_form = QDQ_CAST_ONEDNN,
+        .float_ops = QDQ_FLOAT_OPS_ONEDNN,
     };
 }
 
@@ -243,6 +245,8 @@ static void no_requantize(const qdq_op_context *ctx, const qdq_rule *rule) {
     QDQ_RULE_ROW(ERROR, "onednn", id, summary, hint, source, ops, check, 0, 0)
 #define WARNING_ROW(id, summary, hint, source, ops, check) \
     QDQ_RULE_ROW(WARNING, "onednn", id, summary, hint, source, ops, check, 0, 0)
+#define UNKNOWN_ROW(id, summary, hint, source, ops, check) \
+    QDQ_BITS_ROW(UNKNOWN, "onednn", id, summary, hint, source, ops, check, 0, 0)
 #define OLD_ROW(id, summary, hint, source, ops, check) \
     QDQ_RULE_ROW(ERROR, "onednn", id, summary, hint, source, ops, check, 0, RELEASE_MAIN)
 #define SCHEMA "oneDNN op_def.hpp"
@@ -294,9 +298,9 @@ static const qdq_rule rules[] = {
     ERROR_ROW("element-dtypes", "elementwise ops take float32, bfloat16, float16 and int32, and bool as a condition", "cast the operands", SCHEMA, QDQ_ELEMENT_OPS, qdq_onednn_element_dtypes),
     ERROR_ROW("dropout-dtypes", "seed and offset of Dropout are int64, probability is float32", "give it in that dtype", SCHEMA, "Dropout", qdq_onednn_dropout_dtypes),
     WARNING_ROW("no-requantize", "the backend has no Requantize", "write Dequantize and Quantize", SCHEMA, "Requantize", no_requantize),
-    WARNING_ROW("channel-zero-points", "the CPU has no per-channel zero points: an unfused op fails to compile, a fused op uses the first one for all channels",
+    UNKNOWN_ROW("channel-zero-points", "the CPU has no per-channel zero points: an unfused op fails to compile, a fused op uses the first one for all channels",
                 "quantize symmetrically", OBSERVED, ALL, channel_zero_points),
-    WARNING_ROW("negative-axis", "with a negative axis results are wrong: the CPU uses the first scale for all channels, or fails to compile", "count dims from the front", OBSERVED, ALL, negative_axis),
+    UNKNOWN_ROW("negative-axis", "with a negative axis results are wrong: the CPU uses the first scale for all channels, or fails to compile", "count dims from the front", OBSERVED, ALL, negative_axis),
     WARNING_ROW("one-dim-parameters", "the documentation wants scale and zero-point ports of rank 1; the code accepts others", "reshape them to [channels] or [1]",
                 "pages of DynamicQuantize and DynamicDequantize; " CONSTRAINT, ALL, one_dim),
     WARNING_ROW("channel-zero-point-count", "the documentation wants a zero point for each channel; the code accepts one for all", "repeat the zero point",
@@ -305,7 +309,7 @@ static const qdq_rule rules[] = {
     WARNING_ROW("nibble-pairs", "the CPU takes int4 and uint4 only with an even last dim", "pad x", MEASURED, "Dequantize", qdq_onednn_nibble_pairs),
     WARNING_ROW("uint8-to-float16", "the CPU does not dequantize uint8 to float16", "make float32 and add a Cast after it", MEASURED, "Dequantize", qdq_onednn_uint8_to_float16),
     WARNING_ROW("nan-without-scale", "with a scale of 1 and no zero point, NaN becomes 255 as uint8 with AVX-512, and 0 without or in three or four dims", "keep NaN out of x", MEASURED, "Quantize", qdq_onednn_nan_without_scale),
-    WARNING_ROW("half-scale", "the CPU reads a single 16-bit scale as a float32", "use a float32 scale and add a Cast after it", OBSERVED, "Dequantize", qdq_onednn_half_scale),
+    UNKNOWN_ROW("half-scale", "the CPU reads a single 16-bit scale as a float32", "use a float32 scale and add a Cast after it", OBSERVED, "Dequantize", qdq_onednn_half_scale),
     WARNING_ROW("scale-near-one", "the library treats scales that are all within 1e-6 of 1 as 1", "use 1", "oneDNN graph passes", "Quantize Dequantize", qdq_onednn_scale_near_one),
     WARNING_ROW("float8-overflows", "float8 results do not saturate, and are rounded twice", "choose a scale that keeps all values in range", OBSERVED, Q, float8_overflows),
     WARNING_ROW("never-saturates", "float8 results cannot be made to saturate", "leave saturate out", SCHEMA, Q, never_saturates),
@@ -321,27 +325,6 @@ static const qdq_rule rules[] = {
     QDQ_FIDELITY_ROW("onednn"),
     QDQ_BITS_UNKNOWN_ROW("onednn"),
     QDQ_UNKNOWN_OPS_ROW("onednn", QDQ_ONEDNN_OPS, SCHEMA),
-};
-// clang-format on
-
-// True for nodes without blocks, and without dynamic codes of float8: as the releases have them.
-static bool is_in_releases(const qdq_op_context *ctx) {
-    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
-    bool blocks = a && a->qtype == QDQ_PER_GROUP;
-    bool dynamic = qdq_op_context_is(ctx, "DynamicQuantize");
-    return !blocks && (!dynamic || qdq_dtype_is_int(qdq_quantized_dtype(ctx)));
-}
-
-// clang-format off
-static const qdq_evidence_row evidence[] = {
-    QDQ_RUN("3.14", "Quantize Dequantize DynamicQuantize Cast", "quantizing ops", "oneDNN 3.13.2 on x86-64", "26 million elements in 75 batches", "2026-11-21"),
-    QDQ_RUN_IF(is_in_releases, "main", "Quantize Dequantize DynamicQuantize Cast", "quantizing ops", "as 3.14 has them", "oneDNN 3.13.2 on x86-64", "26 million elements in 75 batches", "2026-11-21"),
-    QDQ_READ_IF(NULL, "main", "Quantize Dequantize DynamicQuantize Cast", "quantizing ops", "", "op_def.hpp of main"),
-    QDQ_READ_IF(NULL, "", "Requantize", "Requantize", "", "its two halves: oneDNN has no Requantize"),
-    QDQ_READ_IF(NULL, "", QDQ_MOVING_OPS, "moves", "", "the op schemas of oneDNN Graph 3.14: elements are not computed"),
-    QDQ_READ_IF(NULL, "", QDQ_CHOOSING_OPS, "choices and comparisons", "", "the op schemas of oneDNN Graph 3.14: elements are not rounded"),
-    QDQ_READ_IF(qdq_is_float32, "", QDQ_ROUNDED_ONCE, "arithmetic", "float32", "IEEE 754, which rounds these results once"),
-    {{0}, NULL},
 };
 // clang-format on
 
@@ -364,7 +347,7 @@ const qdq_target qdq_target_onednn = {
     .rules = rules,
     .rule_count = sizeof rules / sizeof rules[0],
     .mended = mended,
-    .evidence = evidence,
+    .evidence = qdq_onednn_evidence,
     .versions = versions,
     .version_count = sizeof versions / sizeof versions[0],
     .halves_requantize = true,

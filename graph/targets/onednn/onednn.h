@@ -21,6 +21,9 @@ qdq_check qdq_onednn_norm_rank, qdq_onednn_half_pixel, qdq_onednn_not_alone;
 // Scales of an attribute that are all this close to 1 are dropped.
 #define QDQ_ONEDNN_UNIT_TOLERANCE 1e-6
 
+// Up to a row of zeros.
+extern const qdq_evidence_row qdq_onednn_evidence[];
+
 static inline bool qdq_onednn_is_grouped(const qdq_op_context *ctx) {
     return qdq_quantize_attrs_of(ctx)->qtype == QDQ_PER_GROUP;
 }

@@ -39,7 +39,7 @@ qdq_gemm_order qdq_gemm_order_of(const qdq_runtime_product *p) {
 }
 
 bool qdq_adds_as_runtime(const qdq_op_context *ctx, const qdq_lowering *to, size_t a, size_t b) {
-    return to->numerics.float_ops && !ctx->inputs[a].quantized &&
+    return qdq_by_onnx_runtime(to) && !ctx->inputs[a].quantized &&
            ctx->inputs[a].type.dtype == QDQ_FLOAT32 && ctx->inputs[b].type.dtype == QDQ_FLOAT32 &&
            ctx->outputs[0].dtype == QDQ_FLOAT32;
 }

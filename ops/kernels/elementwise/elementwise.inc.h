@@ -46,6 +46,9 @@ static inline float one_hard_swish_ort(float a) {
 }
 // -0 stays.
 static inline float one_relu_ort(float a) { return a < 0.0f ? 0.0f : a; }
+// The functions that end in _dnn are MAXPS and MINPS, which give the second operand if it is NaN, if
+// the first is, or if both are zeros.
+static inline float one_relu_dnn(float a) { return a > 0.0f ? a : 0.0f; }
 static inline float one_sigmoid_ort(float a) { return qdq_ort_sigmoid(a); }
 static inline float one_tanh_ort(float a) { return qdq_ort_tanh(a); }
 static inline float one_tanh_recurrent(float a) { return qdq_ort_tanh_recurrent(a); }
@@ -109,6 +112,10 @@ static inline float one_clamp_recurrent(float a, const qdq_elementwise_numbers *
     float v = a < p->beta ? a : p->beta;
     return p->alpha < v ? v : p->alpha;
 }
+static inline float one_clamp_dnn(float a, const qdq_elementwise_numbers *p) {
+    float v = a > p->alpha ? a : p->alpha;
+    return v < p->beta ? v : p->beta;
+}
 // a / 2 * (1 + erf(a / sqrt 2)), which is a / 2 * erfc(-a / sqrt 2).
 static inline float one_gelu_erf(float a) {
     double x = qdq_clamp64((double)a, -30.0, 30.0);
@@ -135,6 +142,8 @@ static inline float one_maximum(float a, float b) {
     float zero = qdq_float_from_bits(qdq_float_bits(a) & qdq_float_bits(b));
     return a > b ? a : b > a ? b : a == b ? zero : a + b;
 }
+static inline float one_minimum_dnn(float a, float b) { return a < b ? a : b; }
+static inline float one_maximum_dnn(float a, float b) { return a > b ? a : b; }
 static inline float one_equal(float a, float b) { return a == b ? 1.0f : 0.0f; }
 static inline float one_greater(float a, float b) { return a > b ? 1.0f : 0.0f; }
 static inline float one_less(float a, float b) { return a < b ? 1.0f : 0.0f; }

@@ -24,6 +24,7 @@
     X(sigmoid, a, pairs)                   \
     X(relu, a, floats)                     \
     X(relu_ort, a, floats)                 \
+    X(relu_dnn, a, floats)                 \
     X(reciprocal, a, floats)               \
     X(round, a, floats)                    \
     X(hard_swish, a, floats)               \
@@ -60,6 +61,7 @@
     X(hard_sigmoid_ort, a_numbers, floats) \
     X(clamp, a_numbers, floats)            \
     X(clamp_recurrent, a_numbers, floats)  \
+    X(clamp_dnn, a_numbers, floats)        \
     X(gelu_erf, a, quick)                  \
     X(gelu_tanh, a, pairs)                 \
     X(is_nan, a, reals)                    \
@@ -72,6 +74,8 @@
     X(divide, a_b, numbers)                \
     X(minimum, a_b, numbers)               \
     X(maximum, a_b, numbers)               \
+    X(minimum_dnn, a_b, floats)            \
+    X(maximum_dnn, a_b, floats)            \
     X(equal, a_b, numbers)                 \
     X(greater, a_b, numbers)               \
     X(less, a_b, numbers)                  \
@@ -101,6 +105,9 @@
 #define QDQ_RUNTIME_FUNCTIONS(X) \
     X(relu) X(prelu) X(leaky_relu) X(sign) \
     X(pow) X(hard_swish) X(hard_sigmoid) X(sigmoid) X(tanh) X(exp) X(erf) X(gelu_erf) X(gelu_tanh)
+
+// The functions that oneDNN computes in its own way: rows above whose names end in _dnn.
+#define QDQ_ONEDNN_FUNCTIONS(X) X(relu) X(clamp) X(minimum) X(maximum)
 
 typedef enum qdq_elementwise {
 #define QDQ_ELEMENTWISE_ENUMERATOR(name, operands, registers) QDQ_ELEMENTWISE_##name,

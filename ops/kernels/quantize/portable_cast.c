@@ -178,6 +178,7 @@ static void cast_part(const qdq_cast_params *p, const void *x, void *y, size_t n
     if (qdq_cast_wide(p, x, y, n)) return;
     if (qdq_dtype_is_real(p->y_dtype)) {
         qdq_decode_float(p->x_dtype, x, real, n);
+        for (size_t i = 0; qdq_cast_drops_minus(p) && i < n; i++) real[i] += 0.0f;
         if (to->kind == QDQ_KIND_EXPONENT) round_to_powers(p, real, n);
         qdq_encode_float(p->y_dtype, real, y, n, &p->numerics);
         return;
