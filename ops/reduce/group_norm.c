@@ -43,7 +43,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     qdq_reduce_axes slices =
         first ? qdq_reduce_axes_of(QDQ_SHAPE(batch, groups, each, pixels), 1 << 2 | 1 << 3)
               : qdq_reduce_axes_of(QDQ_SHAPE(batch, pixels, groups, each), 1 << 1 | 1 << 3);
-    bool by_runtime = to->numerics.float_ops && ctx->inputs[0].type.dtype == QDQ_FLOAT32;
+    bool by_runtime = qdq_by_onnx_runtime(to) && ctx->inputs[0].type.dtype == QDQ_FLOAT32;
     if (by_runtime && first && each == 1 && ctx->inputs[QDQ_NORM_GAMMA].given &&
         a->keep_stats == QDQ_FALSE)
         return qdq_instance_norm_stage(ctx, to, slices, stages) ? 1 : 0;

@@ -135,7 +135,8 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
 bool qdq_interpolate_adds_corners(const qdq_op_context *ctx, const qdq_numerics *numerics) {
     const qdq_interpolate_attrs *a = ctx->attrs;
     qdq_shape x = ctx->inputs[0].type.shape, y = ctx->outputs[0].shape;
-    return numerics->float_ops && a->mode.value != QDQ_NEAREST && !qdq_shape_equal(x, y) &&
+    bool by_runtime = numerics->float_ops && numerics->float_ops != QDQ_FLOAT_OPS_ONEDNN;
+    return by_runtime && a->mode.value != QDQ_NEAREST && !qdq_shape_equal(x, y) &&
            ctx->inputs[0].type.dtype == QDQ_FLOAT32 && ctx->outputs[0].dtype == QDQ_FLOAT32;
 }
 

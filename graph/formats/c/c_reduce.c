@@ -107,7 +107,7 @@ void qdq_c_write_softmax(qdq_c_step *step) {
     if (step->refused) return;
     begin_slices(step, &s);
     put_greatest(step, &s, true);
-    if (ops && x == QDQ_FLOAT32 && y == QDQ_FLOAT32 && !stats) {
+    if (qdq_by_onnx_runtime(step->to) && x == QDQ_FLOAT32 && y == QDQ_FLOAT32 && !stats) {
         put_runtime_softmax(step, &s, ops == QDQ_FLOAT_OPS_ONNX_RUNTIME_AVX512, zeros);
         return;
     }
