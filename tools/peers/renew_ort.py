@@ -8,7 +8,7 @@ from renewal import ROOT
 
 
 def packages(version):
-    return [f"onnxruntime=={version}", "numpy", "onnx", "ml_dtypes"]
+    return [f"onnxruntime=={version}", "numpy", "onnx", "ml_dtypes", "sympy"]
 
 
 def release(version):
