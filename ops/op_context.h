@@ -30,6 +30,7 @@ typedef struct qdq_operand {
     const void *data;          // a constant in memory, row-major; else NULL
     const qdq_stored *stored;  // a constant that has to be read from its file; else NULL
     bool constant;             // a constant, or computed from constants alone
+    bool initial;              // a constant when the backend begins a run
     qdq_maker maker;
     // Hooks of qdq_op_fusion: the operand may be taken as these codes. `lower`: the stage reads
     // these codes. NULL: neither.

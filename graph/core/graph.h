@@ -22,6 +22,7 @@ typedef struct qdq_graph_value {
     size_t port;               // which output of that node it is
     size_t uses;               // how many nodes and outputs read it
     bool constant;             // a constant, or computed from constants alone
+    bool folded;               // the backend computes it before a run, and keeps a constant
     bool returned;             // an output of the graph
     // For a value of a rewritten graph: the value of the given graph with the same numbers, and the
     // offset added to its codes; 0 if there is no source.
@@ -92,6 +93,7 @@ struct qdq_graph {
     // or NULL: nothing.
     struct qdq_given_layout **given_layouts;
     size_t given_layout_count;
+    bool folds_constants;              // the backend does, except of Dequantize
     bool has_output_tensors;           // a node writes to the buffer of another value
     const qdq_rewrite_info *rewrites;  // the target's rewrites that led to this graph
     size_t rewrite_count;

@@ -93,6 +93,7 @@ qdq_operand qdq_graph_operand(const qdq_graph *graph, const qdq_node *node, size
                          .data = v->data,
                          .stored = v->stored,
                          .constant = v->constant,
+                         .initial = v->kind == QDQ_VALUE_CONSTANT || v->folded,
                          .maker = maker_of(graph, v)};
 }
 
@@ -159,8 +160,12 @@ static void connect(qdq_graph *graph, qdq_node *node) {
 static void add_outputs(qdq_graph *graph, qdq_node *node, const qdq_op_context *ctx) {
     qdq_subject subject = {node->name, node->op->name, NULL, NULL};
     bool constant = true;
-    for (size_t i = 0; i < node->input_count; i++)
-        constant &= !qdq_input_at(ctx, i).given || qdq_input_at(ctx, i).constant;
+    bool folded = graph->folds_constants && strcmp(node->op->name, "Dequantize") != 0;
+    for (size_t i = 0; i < node->input_count; i++) {
+        qdq_operand input = qdq_input_at(ctx, i);
+        constant &= !input.given || input.constant;
+        folded &= !input.given || input.initial;
+    }
     node->output_count = ctx->output_count;
     for (size_t i = 0; i < node->output_count; i++) {
         qdq_graph_value value = {.kind = QDQ_VALUE_MADE,
@@ -168,7 +173,8 @@ static void add_outputs(qdq_graph *graph, qdq_node *node, const qdq_op_context *
                                  .type = ctx->outputs[i],
                                  .node = graph->node_count,
                                  .port = i,
-                                 .constant = constant};
+                                 .constant = constant,
+                                 .folded = folded};
         size_t length = strlen(node->name) + strlen(node->op->outputs[i].name) + 2;
         char *full = qdq_mempool_array(&graph->mempool, length, 1);
         if (!full) return;

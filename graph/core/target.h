@@ -62,6 +62,8 @@ typedef struct qdq_target {
     // The rewrites of a graph before the backend runs it, pass by pass, up to a row without a pass;
     // NULL: the backend runs the nodes as given.
     const qdq_pattern *patterns;
+    // True if its optimizer computes constants before a run; NULL: it does not.
+    bool (*folds_constants)(const qdq_target_version *version);
     const char
         *as_is;  // option under which no pattern applies: ":level=disabled"; NULL: no patterns
     // The evidence for its numbers. The first row that covers a node at a version is the evidence

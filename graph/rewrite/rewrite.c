@@ -17,6 +17,10 @@ static qdq_status failed(const qdq_graph *graph, qdq_error *err) {
     return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while rewriting the graph");
 }
 
+static bool folds_constants(const qdq_target_version *version) {
+    return version->target->folds_constants && version->target->folds_constants(version);
+}
+
 qdq_status qdq_rewrite_pass(qdq_rewriting *w, const qdq_pattern *patterns, size_t count,
                             bool always, bool *any) {
     qdq_mempool mempool;
@@ -35,6 +39,7 @@ qdq_status qdq_rewrite_pass(qdq_rewriting *w, const qdq_pattern *patterns, size_
     bool copies = ok && (*any || always);
     if (copies) {
         r.to = qdq_copy_empty(r.from);
+        if (r.to) r.to->folds_constants = w->choice && folds_constants(w->choice->a);
         ok = r.to && qdq_rewrite_copy(&r) && !r.to->findings.errors && !r.to->broken.status;
     }
     qdq_mempool_release(&mempool);

@@ -42,8 +42,7 @@ static size_t lower_of(const qdq_op_context *ctx, const qdq_conv_attrs *attrs,
     size_t own = attrs->transposed ? 0 : conv->group_outputs;
     if (quantized && !qdq_gemm_use_quantized(&conv->gemm, ctx, own, to->mempool)) return 0;
     const qdq_operand *w = &ctx->inputs[WEIGHTS];
-    if (qdq_adds_as_runtime(ctx, to, X, WEIGHTS))
-        qdq_conv_set_runtime_order(conv, w->constant && !w->maker.op);
+    if (qdq_adds_as_runtime(ctx, to, X, WEIGHTS)) qdq_conv_set_runtime_order(conv, w->initial);
     if (attrs->channel_block.set != 0)
         qdq_conv_set_block_order(conv, (size_t)attrs->channel_block.value);
     if (ctx->inputs[BIAS].given)
@@ -237,7 +236,7 @@ static bool taps_depend(const qdq_op_context *ctx, const qdq_conv_sizes *s, size
                              .together = true,
                              .m_is_columns = true};
     for (int i = 0; i < s->x.spatial; i++) p.n *= s->window.in[i];
-    p.transpose_a = !w->constant || w->maker.op || p.m == 1 || p.k == 1;
+    p.transpose_a = !w->initial || p.m == 1 || p.k == 1;
     return qdq_gemm_depends_on_threads(&p, 1, threads);
 }
 

@@ -95,14 +95,13 @@ static size_t lower_on_chip(const qdq_op_context *ctx, const qdq_lowering *to,
 qdq_runtime_product qdq_matmul_product(const qdq_op_context *ctx, const qdq_matmul_ports *ports,
                                        const qdq_matmul_dims *dims, const qdq_gemm *g) {
     const qdq_operand *b = &ctx->inputs[B];
-    bool initial = b->constant && !b->maker.op;
     return (qdq_runtime_product){
         .m = g->rows,
         .n = g->columns,
         .k = g->depth,
         .transpose_a = ports->transpose_a && !dims->a_vector,
         .transpose_b = ports->transpose_b && !dims->b_vector,
-        .packed = initial && b->type.shape.rank == 2,
+        .packed = b->initial && b->type.shape.rank == 2,
         .column_vector = dims->b_vector,
         .together = !ports->transpose_b,
         .biased = ctx->inputs[BIAS].given,

@@ -35,12 +35,13 @@ def save_tensors(path, arrays):
     path.write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
-def expected(model, feeds, reference):
+def expected(model, feeds, reference, optimized=False):
     names = [value.name for value in model.graph.output]
     if reference:
         return dict(zip(names, ReferenceEvaluator(model).run(names, feeds)))
     options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    levels = onnxruntime.GraphOptimizationLevel
+    options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimized else levels.ORT_DISABLE_ALL
     options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
     return dict(zip(names, session.run(names, feeds)))

@@ -5,7 +5,7 @@ import numpy as np
 from onnx import TensorProto as T
 from onnx import helper as h
 
-from making import N, RANDOM, constant, floats, info, keep, longs, model
+from making import N, RANDOM, constant, expected, floats, info, keep, longs, model
 
 
 def convolutions():
@@ -245,6 +245,21 @@ def recurrent_bits():
         outputs += [info(name, None) for name in made]
     inputs = [info(name, a.shape, h.np_dtype_to_tensor_dtype(a.dtype)) for name, a in feeds.items()]
     keep("recurrent_bits", model(nodes, inputs, outputs, known), feeds)
+
+
+def folded_weights():
+    """Products of one row, and a GRU, with weights that are computed from constants: the optimizer folds them, and then they
+    are packed. Results with all optimizations on."""
+    random = np.random.default_rng(44)
+    numbers = lambda *shape: (random.standard_normal(shape) * 0.7).astype(np.float32)
+    known = [constant("a", numbers(300, 4)), constant("b", numbers(302, 6)), longs("one", 1), longs("last", 301), constant("w", numbers(40, 1, 15)), constant("r", numbers(1, 15, 5))]
+    nodes = [
+        N("Concat", ["a", "a"], ["ab"], axis=1), N("MatMul", ["x", "ab"], ["y0"]), N("Slice", ["b", "one", "last"], ["part"]),
+        N("MatMul", ["x", "part"], ["y1"]), N("Transpose", ["w"], ["wt"], perm=[1, 2, 0]), N("GRU", ["s", "wt", "r"], ["y2"], hidden_size=5),
+    ]  # fmt: skip
+    feeds = {"x": numbers(1, 300), "s": numbers(3, 1, 40)}
+    made = model(nodes, [info(n, a.shape) for n, a in feeds.items()], [info(f"y{i}", None) for i in range(3)], known)
+    keep("folded_weights", made, feeds, wanted=expected(made, feeds, False, optimized=True))
 
 
 def many_parts():

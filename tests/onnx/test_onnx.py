@@ -32,7 +32,7 @@ def of_release(name):
 
 class Results(unittest.TestCase):
     def test_every_model_gives_the_recorded_results(self):
-        names = [p.stem for p in sorted(MODELS.glob("*.onnx")) if p.stem not in ("refused", "names", "growing", "until", "cycle", "ended_folds", "forbidden_names", "softmax_of_floats", "division_precision", "trt")]
+        names = [p.stem for p in sorted(MODELS.glob("*.onnx")) if p.stem not in ("refused", "names", "growing", "until", "cycle", "ended_folds", "forbidden_names", "softmax_of_floats", "division_precision", "folded_weights", "trt")]
         self.assertGreater(len(names), 10)
         for name in names:
             with self.subTest(name):
@@ -49,6 +49,13 @@ class Results(unittest.TestCase):
                     done = qdq("run", f"{name}.onnx", "-i", f"{name}.in.safetensors", "-e", f"{name}.out.safetensors", *words,
                                *of_release(name))
                     self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_constants_that_the_optimizer_computes_are_packed_as_the_others(self):
+        words = ["run", "folded_weights.onnx", "-i", "folded_weights.in.safetensors", "-e", "folded_weights.out.safetensors", "--target"]
+        for target in ("ort", "ort@1.31-avx2", "ort:level=basic"):
+            self.assertEqual(qdq(*words, target).returncode, 0, target)
+        for target in ("onnx", "ort:level=disabled"):
+            self.assertIn("differ", qdq(*words, target).stdout)
 
     def close_nodes(self, name, target):
         done = qdq("check", f"{name}.onnx", "--json", "--target", target)

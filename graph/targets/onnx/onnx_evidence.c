@@ -54,14 +54,12 @@ static bool moves_or_compares(const qdq_op_context *ctx) {
     return only_moves(ctx) || qdq_op_context_is(ctx, "Greater");
 }
 
-// ONNX Runtime packs weights that are initializers, and its optimizer may make those of constants
-// that are computed. A product of one row has another order: if all sequences have one step, also x
-// * W, which here has all rows of x.
+// A product of one row by weights that are not packed has another order: if all sequences have one
+// step, also x * W, which here has all rows of x.
 static bool has_known_order(const qdq_op_context *ctx) {
     const qdq_operand *b = &ctx->inputs[B];
     qdq_shape x = ctx->inputs[A].type.shape;
-    if (b->constant) return !b->maker.op;
-    return x.rank == 3 && (x.dims[0] == 1 || x.dims[1] > 1);
+    return b->initial || (x.rank == 3 && (x.dims[0] == 1 || x.dims[1] > 1));
 }
 
 // The tanh within ScaledTanh is that of the C library.
@@ -210,9 +208,8 @@ static bool wraps(const qdq_op_context *ctx) {
     "MatMulInteger ConvInteger QLinearMatMul QLinearConv MatMulIntegerToFloat QGemm", \
         "integer products", ""
 #define QLINEAR_OPS QDQ_QLINEAR_OPS, "QLinear ops", ""
-#define RECURRENT_OPS           \
-    "LSTM GRU", "LSTM and GRU", \
-        "float32, W and R initializers or inputs, no Elu, HardSigmoid, Relu, ScaledTanh, Softplus"
+#define RECURRENT_OPS \
+    "LSTM GRU", "LSTM and GRU", "float32, no Elu, HardSigmoid, Relu, ScaledTanh, Softplus"
 
 // clang-format off
 const qdq_evidence_row qdq_onnx_evidence[] = {

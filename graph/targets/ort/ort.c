@@ -360,6 +360,7 @@ const qdq_target qdq_target_ort = {
     .options = options,
     .option_count = ORT_OPTION_COUNT,
     .patterns = qdq_ort_patterns,
+    .folds_constants = ort_folds_constants,
     .as_is = ":level=disabled",
     .runs_zero_scales = true,
     .halves_requantize = true,

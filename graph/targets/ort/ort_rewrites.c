@@ -19,6 +19,8 @@ static bool at_basic(const qdq_target_version *version) {
     return version->options[ORT_LEVEL] <= ORT_BASIC;
 }
 
+bool ort_folds_constants(const qdq_target_version *version) { return at_basic(version); }
+
 static bool at_extended(const qdq_target_version *version) {
     return version->options[ORT_LEVEL] <= ORT_EXTENDED;
 }

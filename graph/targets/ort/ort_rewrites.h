@@ -32,6 +32,9 @@ static inline bool ort_is_arm(const qdq_target_version *version) {
 // True if int8 codes become uint8.
 bool ort_changes_s8(const qdq_target_version *version);
 
+// True if constants are computed before a run.
+bool ort_folds_constants(const qdq_target_version *version);
+
 extern const qdq_pattern qdq_ort_patterns[];
 
 // True if the graph comes from a model whose opset is known and older than `opset`.
