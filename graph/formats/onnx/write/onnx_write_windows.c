@@ -71,7 +71,7 @@ void qdq_onnx_write_conv(qdq_onnx_writer *w, const char *name) {
     const char *addend = qdq_onnx_port_name(w, "addend");
     if (addend) addend = qdq_onnx_first_channels(w, &c, addend), name = "FusedConv";
     qdq_onnx_new_node *n = qdq_onnx_emit_channels(w, &c, name, 11);
-    if (addend) n->domain = QDQ_ONNX_MICROSOFT, w->draft->microsoft = true;
+    if (addend) qdq_onnx_set_domain(w, n, QDQ_ONNX_MICROSOFT);
     qdq_onnx_add_input(w, n, x);
     qdq_onnx_add_input(w, n, weights);
     if (bias || addend) qdq_onnx_add_input(w, n, bias ? bias : "");

@@ -73,7 +73,7 @@ static uint32_t crc_of(const char *target, const qdq_compile_options *how, size_
 
 static void check(const char *target, const uint32_t *want) {
     static const qdq_compile_options modes[] = {
-        {.tiled = false}, {.tiled = true}, {.materialize = true}};
+        {.layout = QDQ_PLAN_ROWS}, {.layout = QDQ_PLAN_TILES}, {.materialize = true}};
     static uint32_t small[SMALL];
     for (size_t m = 0; m < UNIT_COUNT(modes); m++)
         for (size_t p = 0; p < PATTERNS; p++) {
