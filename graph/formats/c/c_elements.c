@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementwise ops: a loop over y around one_<function> or i32_<function>, as
-// ops/elementwise/elementwise.c has it.
+// ops/elementwise/elements_run.c has it.
 #include "graph/formats/c/c_draft.h"
 #include "ops/elementwise/elementwise.h"
 

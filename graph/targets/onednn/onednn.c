@@ -11,6 +11,7 @@
 
 #include "graph/targets/products.h"
 #include "graph/targets/target_ops.h"
+#include "runtime/base/words.h"
 
 #define FLOAT8 (QDQ_SET(FLOAT8_E4M3FN) | QDQ_SET(FLOAT8_E5M2))
 #define BYTES (QDQ_SET(INT8) | QDQ_SET(UINT8))
@@ -54,6 +55,7 @@ static const qdq_named_version versions[] = {{"3.14", RELEASE_3_14, 0}, {"main",
 
 static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version *version) {
     (void)version;
+    bool computes_so = qdq_has_word("ReLU LeakyReLU Clamp Minimum Maximum", ctx->op->name);
     return (qdq_numerics){
         .nan = qdq_onednn_converts_nan(ctx) ? QDQ_NAN_LOW_BITS : QDQ_NAN_QUANT_MIN,
         .scaling = QDQ_SCALE_RECIPROCAL,
@@ -63,7 +65,7 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
         .bfloat16_store = QDQ_BFLOAT16_FLUSH,
         .unit_scale_tolerance = (float)QDQ_ONEDNN_UNIT_TOLERANCE,
         .cast_form = QDQ_CAST_ONEDNN,
-        .float_ops = QDQ_FLOAT_OPS_ONEDNN,
+        .float_ops = computes_so ? QDQ_FLOAT_OPS_ONEDNN : QDQ_FLOAT_OPS_CORE,
     };
 }
 

@@ -146,7 +146,7 @@ static void a_value_that_is_not_kept_is_refused(void **state) {
     assert_string_equal(err.text, "value 'h' is not kept; compile with keep");
     err = (qdq_error){0};
     assert_int_equal(qdq_exec_tiles(rows.exec, "h", &view, &err), QDQ_ERR_ARGUMENT);
-    assert_string_equal(err.text, "value 'h' lies row-major; compile with tiled");
+    assert_string_equal(err.text, "value 'h' lies row-major; compile with QDQ_PLAN_TILES");
     err = (qdq_error){0};
     assert_int_equal(qdq_exec_tiles(rows.exec, "hh", &view, &err), QDQ_ERR_ARGUMENT);
     assert_string_equal(err.text, "the graph has no value named 'hh'; did you mean 'h'?");
