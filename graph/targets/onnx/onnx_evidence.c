@@ -149,12 +149,12 @@ static bool wraps(const qdq_op_context *ctx) {
 #define UP_TO_1_29 UP_TO_1_28 " 1.29-*"
 #define OLD_RUNS                                                                       \
     "1.20-vnni 1.21-vnni 1.22-vnni 1.23-vnni 1.24-vnni 1.25-vnni 1.26-vnni 1.27-vnni " \
-    "1.28-vnni 1.29-vnni 1.30-vnni 1.20-avx2 1.24-avx2 1.28-avx2 1.30-avx2"
+    "1.28-vnni 1.29-vnni 1.30-vnni 1.20-avx2 1.24-avx2 1.28-avx2"
 #define NO_VNNI "*-avx2 *-avx512"
-#define OLD_NO_VNNI                                                                        \
-    "1.21-avx2 1.22-avx2 1.23-avx2 1.25-avx2 1.26-avx2 1.27-avx2 1.20-avx512 1.21-avx512 " \
-    "1.22-avx512 1.23-avx512 1.24-avx512 1.25-avx512 1.26-avx512 1.27-avx512 1.28-avx512 " \
-    "1.29-avx512 1.30-avx512"
+#define OLD_NO_VNNI                                                            \
+    "1.21-avx2 1.22-avx2 1.23-avx2 1.25-avx2 1.26-avx2 1.27-avx2 1.30-avx2 "   \
+    "1.20-avx512 1.21-avx512 1.22-avx512 1.23-avx512 1.24-avx512 1.25-avx512 " \
+    "1.26-avx512 1.27-avx512 1.28-avx512 1.29-avx512 1.30-avx512"
 #define VNNI_CPUS "1.31-vnni 1.32-vnni"
 #define X86 "1.31-vnni 1.31-avx2 1.31-avx512"
 #define AVX2_CPUS "1.31-avx2 1.32-avx2"
