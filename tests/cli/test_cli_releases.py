@@ -89,6 +89,15 @@ class Releases(Case):
                   constants=[constant("w", "int8", [4, 2], [1, -2, 3, -4, 5, -6, 7, -8])])
         self.assert_since("1.25", g, "MatMulNBits")
 
+    def test_explain_names_the_nearest_release_first(self):
+        codes = constant("b", "int32", [2], [3, -4])
+        name = self.write("g.json", product("Convolution", [1, 3, 4, 4], [2, 3, 1, 1], codes, [QUANTIZE], attrs=CONV))
+        self.qdq("run", name, "-t", "ort@1.24-avx2", "--fill", "7", "-o", "y=y.npy", code=None)
+        for own, names in (("ort", ["ort@1.26-vnni", "ort@1.25-vnni"]),
+                           ("ort@1.31-avx2:level=extended", ["ort@1.26-avx2:level=extended", "ort@1.25-avx2:level=extended"])):
+            told = self.json("explain", name, "-t", own, "--fill", "7", "--got", "y=y.npy", code=1)
+            self.assertEqual(told["targets"][:2], names)
+
 
 if __name__ == "__main__":
     main()

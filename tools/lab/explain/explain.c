@@ -16,6 +16,7 @@
 #include "tools/lab/compare/causes.h"
 #include "tools/lab/explain/search.h"
 #include "tools/lab/explain/target_causes.h"
+#include "tools/lab/explain/target_order.h"
 #include "tools/options.h"
 
 static const double most_seconds = 8, near_fit = 0.02;
@@ -121,17 +122,15 @@ static bool target_explains(const search *f, const char *target) {
 
 static void try_targets(search *f) {
     explanation *e = f->e;
-    for (size_t t = 0; t < qdq_target_count(); t++) {
-        qdq_target_info info = qdq_target_get(t);
-        for (size_t k = 0; k < (info.release_count ? info.release_count : 1); k++) {
-            const char *release = qdq_target_release(t, k);
-            char *name = e->names[e->target_count];
-            snprintf(name, sizeof e->names[0], "%s%s%s", info.name, release ? "@" : "",
-                     release ? release : "");
-            if (e->target_count + 1 == MOST_REPRODUCING || !search_in_time(f)) return;
-            e->tried++;
-            if (target_explains(f, name)) e->target_count++;
-        }
+    const char *own = f->opt->load.target;
+    target_order order;
+    target_order_from(own ? own : qdq_graph_target(f->s->graph), &order);
+    for (size_t i = 0; i < order.count; i++) {
+        char *name = e->names[e->target_count];
+        target_order_name(&order, i, name, sizeof e->names[0]);
+        if (e->target_count + 1 == MOST_REPRODUCING || !search_in_time(f)) return;
+        e->tried++;
+        if (target_explains(f, name)) e->target_count++;
     }
 }
 
