@@ -325,6 +325,14 @@ static bool has_order(const qdq_op_context *ctx) {
     QDQ_INTEGER_PRODUCTS " " QDQ_QLINEAR_OPS "Quantize Dequantize DynamicQuantize", \
         "ops on codes", ""
 #define PEER "ONNX Runtime 1.31.1 on "
+#define OLD_VNNI                                                                       \
+    "1.20-vnni 1.21-vnni 1.22-vnni 1.23-vnni 1.24-vnni 1.25-vnni 1.26-vnni 1.27-vnni " \
+    "1.28-vnni 1.29-vnni 1.30-vnni"
+
+static bool has_no_two_bits(const qdq_op_context *ctx) {
+    qdq_dtype codes = ctx->inputs[1].type.dtype;
+    return codes != QDQ_INT2 && codes != QDQ_UINT2;
+}
 
 // clang-format off
 static const qdq_evidence_row evidence[] = {
@@ -333,6 +341,7 @@ static const qdq_evidence_row evidence[] = {
     QDQ_READ_IF(has_order, "1.31-avx512 1.32-avx512", BLOCKED, "the kernels of 1.31-vnni: no float op reads VNNI"),
     QDQ_RUN("1.31-avx2", "MatMulNBits", "float activations, constant codes", PEER "a CPU with AVX2", "67,982 elements of 700 models", "2026-11-25"),
     QDQ_RUN("1.31-vnni 1.32-vnni", "MatMulNBits", "float activations, constant codes", "ONNX Runtime 1.31.1 and 1.32.0 on a CPU with AVX512-VNNI", "149,821 elements of 700 nodes", "2026-11-29"),
+    QDQ_RUN_IF(has_no_two_bits, OLD_VNNI, "MatMulNBits", "float activations, constant codes", "codes of 4 and 8 bits", "ONNX Runtime 1.20.1 to 1.30.0 on a CPU with AVX512-VNNI", "11,233 to 18,647 elements of 136 to 255 models", "2026-11-29"),
     QDQ_READ_IF(NULL, "1.32-avx2", "MatMulNBits", "float activations, constant codes", "", "the kernels of 1.31"),
     QDQ_CLOSE_IF(NULL, "", "MatMulNBits", "float activations, constant codes", "", "ONNX Runtime 1.31.1 on a CPU with AVX512-VNNI", "sums of blocks in another order", "2026-11-28"),
     QDQ_RUN_IF(NULL, "1.31-vnni", DEPLOYED, PEER "a CPU with AVX512-VNNI", "9,287 of 9,509 models", "2026-11-27"),
