@@ -73,11 +73,15 @@ class Node:
 
 
 class Survey:
+    # Ops whose results may be zeros of either sign, and ops left out: docs/numerics.md, section 11, says why.
+    EITHER_ZERO, LEFT_OUT = (), ()
+
     def __init__(self, args, peer):
         import numpy
         import qdq
 
         self.np, self.qdq, self.args, self.peer = numpy, qdq, args, peer
+        self.either_zero = False
         self.rows = defaultdict(lambda: defaultdict(Row))
         self.folder = tempfile.TemporaryDirectory()
         self.work = Path(self.folder.name)
@@ -118,7 +122,8 @@ class Survey:
     # ---- Comparing
 
     def differing(self, got, want):
-        """True for each element whose bits differ; all NaN are equal. None for another shape or dtype."""
+        """True for each element whose bits differ; all NaN are equal, and zeros if `either_zero`. None for another shape or
+        dtype."""
         np = self.np
         got, want = np.atleast_1d(np.asarray(got)), np.atleast_1d(np.asarray(want))
         if want.dtype.name in NARROW:  # held in a byte, whose upper bits mean nothing
@@ -128,7 +133,10 @@ class Survey:
         word = f"u{want.dtype.itemsize}"
         other = np.ascontiguousarray(got).view(word) != np.ascontiguousarray(want).view(word)
         if want.dtype.kind not in "biu":
-            other &= ~(np.isnan(got.astype(np.float64)) & np.isnan(want.astype(np.float64)))
+            g, w = got.astype(np.float64), want.astype(np.float64)
+            other &= ~(np.isnan(g) & np.isnan(w))
+            if self.either_zero:
+                other &= ~((g == 0) & (w == 0))
         return other
 
     def different(self, got, want):
@@ -172,10 +180,11 @@ class Survey:
         values, wrong = {**feeds, **wanted}, set()
         for node in nodes:
             outputs = [o for o in node.outputs if o in wanted]
-            if not outputs or set(node.inputs) & wrong:
+            if not outputs or set(node.inputs) & wrong or node.op in self.LEFT_OUT:
                 wrong |= set(node.outputs)
                 continue
             said = node.reported(report)
+            self.either_zero = self.either_zero or node.op in self.EITHER_ZERO
             pairs = [self.different(got[o], wanted[o]) if o in got else (1, float("inf")) for o in outputs]
             differ = sum(p[0] for p in pairs)
             first = next((o for o, p in zip(outputs, pairs) if p[0] and o in got), None)
@@ -185,6 +194,7 @@ class Survey:
             row = self.rows[target][(said[0].op if said else f"folded {node.op}", self.dtype_of(node, values))]
             row.conditions |= {one.condition for one in said}
             row.add(size, differ, max(p[1] for p in pairs), bits, example)
+            self.either_zero = False
             if differ:
                 wrong |= set(node.outputs)
                 if not set(bits) & DOUBTS:
