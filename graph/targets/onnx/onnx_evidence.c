@@ -230,8 +230,8 @@ const qdq_evidence_row qdq_onnx_evidence[] = {
     QDQ_RUN_IF(NULL, OLD_RUNS, INTEGER_OPS, OF_RELEASES, ALL_OPS, "2026-11-29"),
     QDQ_RUN_IF(NULL, OLD_RUNS, QLINEAR_OPS, OF_RELEASES, ALL_OPS, "2026-11-29"),
 
-    QDQ_RUN("spec", "Quantize Dequantize", "quantizing ops", "the reference implementation of onnx 1.22.0",
-            "5,322,240 codes and numbers, quotients near halves", "2026-11-25"),
+    QDQ_RUN("spec", "Quantize Dequantize", "quantizing ops", "the reference implementation of onnx 1.22.0 and 1.23.2",
+            "5,322,240 codes and numbers, quotients near halves", "2026-11-29"),
     QDQ_READ_IF(NULL, "spec", "DynamicQuantize Requantize Cast", "quantizing ops", "", "ONNX's operators, opset 25"),
     QDQ_RUN("1.29-avx2", "Quantize", "Quantize", OLD_PEER, "21,593,600 codes, every float16 among them", "2026-11-25"),
     QDQ_RUN("1.31-avx2", "Quantize", "Quantize", PEER "a CPU with AVX2", "21,616,640 codes, every float16 among them", "2026-11-25"),
