@@ -54,8 +54,8 @@ static const qdq_named_version versions[] = {{"3.14", RELEASE_3_14, 0}, {"main",
 //---- Numerics ---------------------------------------------------------------
 
 static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version *version) {
+    bool extreme = qdq_has_word("ReLU LeakyReLU Clamp Minimum Maximum", ctx->op->name);
     (void)version;
-    bool computes_so = qdq_has_word("ReLU LeakyReLU Clamp Minimum Maximum", ctx->op->name);
     return (qdq_numerics){
         .nan = qdq_onednn_converts_nan(ctx) ? QDQ_NAN_LOW_BITS : QDQ_NAN_QUANT_MIN,
         .scaling = QDQ_SCALE_RECIPROCAL,
@@ -64,8 +64,8 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
         .float_overflow = QDQ_FLOAT_THROUGH_FLOAT16,
         .bfloat16_store = QDQ_BFLOAT16_FLUSH,
         .unit_scale_tolerance = (float)QDQ_ONEDNN_UNIT_TOLERANCE,
-        .cast_form = QDQ_CAST_ONEDNN,
-        .float_ops = computes_so ? QDQ_FLOAT_OPS_ONEDNN : QDQ_FLOAT_OPS_CORE,
+        .cast_form = qdq_op_context_is(ctx, "Cast") ? QDQ_CAST_ONEDNN : QDQ_CAST_TEXT,
+        .float_ops = extreme ? QDQ_FLOAT_OPS_ONEDNN : QDQ_FLOAT_OPS_CORE,
     };
 }
 
