@@ -313,6 +313,10 @@ g.json: 1 of 2 nodes differ, and 1 more by what they are given
         for targets in ("core,onednn", "core,tripy", "core,ttnn,torchao"):
             result = self.qdq("compare", "g.json", "--targets", targets)
             self.assertEqual(result.out, "1 node is equal\ng.json: 0 of 1 nodes differ\n")
+        clamp = {"op": "Clamp", "name": "r", "inputs": {"x": "x"}, "attrs": {"min": 0, "max": 6}}
+        self.write("g.json", x_graph([2, 3], clamp))
+        result = self.qdq("compare", "g.json", "--targets", "core,onnx")
+        self.assertEqual(result.out, "1 node is equal\ng.json: 0 of 1 nodes differ\n")
 
     def test_equal_nodes_that_a_left_out_target_may_compute_differently_are_reported(self):
         # ttnn has no int16, and rounds halves away from 0, unlike core and onnx.

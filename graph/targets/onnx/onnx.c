@@ -263,7 +263,7 @@ static qdq_numerics text_numerics(const qdq_op_context *ctx) {
 
 static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version *version) {
     if (version->variant == QDQ_RUNTIME_NONE) return text_numerics(ctx);
-    qdq_numerics n = {.float_ops = qdq_runtime_float_ops(version),
+    qdq_numerics n = {.float_ops = qdq_runtime_float_ops(ctx, version),
                       .pair_sums = qdq_runtime_pair_sums(version),
                       .qlinear = qdq_runtime_qlinear(version)};
     qdq_runtime_quantize(ctx, version, &n);

@@ -5,6 +5,7 @@
 #define QDQ_GRAPH_TARGETS_ONNX_RUNTIME_VERSIONS_H
 
 #include "graph/core/target.h"
+#include "runtime/base/words.h"
 
 typedef enum qdq_runtime_cpu {
     QDQ_RUNTIME_VNNI = 0,  // x86-64 with AVX-VNNI, AVX512-VNNI or AMX
@@ -52,8 +53,10 @@ enum {
     QDQ_RUNTIME_X86("1.26", 126) QDQ_RUNTIME_X86("1.27", 127) QDQ_RUNTIME_X86("1.28", 128)
 
 // Returns the kernels of its float ops. Plain `onnx` stands for the CPUs with VNNI that have
-// AVX-512.
-static inline qdq_float_ops qdq_runtime_float_ops(const qdq_target_version *version) {
+// AVX-512. Maximum, Minimum and Clamp have the core's.
+static inline qdq_float_ops qdq_runtime_float_ops(const qdq_op_context *ctx,
+                                                  const qdq_target_version *version) {
+    if (qdq_has_word("Maximum Minimum Clamp", ctx->op->name)) return QDQ_FLOAT_OPS_CORE;
     if (version->variant >= QDQ_RUNTIME_NEON && version->variant <= QDQ_RUNTIME_I8MM)
         return QDQ_FLOAT_OPS_ONNX_RUNTIME_ARM;
     bool wide = version->variant == QDQ_RUNTIME_VNNI || version->variant == QDQ_RUNTIME_AVX512;
