@@ -4,7 +4,10 @@
 #ifndef QDQ_GRAPH_TARGETS_ONNX_RUNTIME_VERSIONS_H
 #define QDQ_GRAPH_TARGETS_ONNX_RUNTIME_VERSIONS_H
 
+#include <string.h>
+
 #include "graph/core/target.h"
+#include "include/qdq/ops/elementwise.h"
 #include "runtime/base/words.h"
 
 typedef enum qdq_runtime_cpu {
@@ -52,11 +55,19 @@ enum {
     QDQ_RUNTIME_X86("1.25", 125) \
     QDQ_RUNTIME_X86("1.26", 126) QDQ_RUNTIME_X86("1.27", 127) QDQ_RUNTIME_X86("1.28", 128)
 
+// True if a node has float operations of its own in ONNX Runtime: not Maximum and Minimum, and
+// Clamp within a recurrent op alone.
+static inline bool qdq_runtime_has_float_ops(const qdq_op_context *ctx) {
+    if (strcmp(ctx->op->name, "Clamp") == 0)
+        return ((const qdq_clamp_attrs *)ctx->attrs)->recurrent == QDQ_TRUE;
+    return !qdq_has_word("Maximum Minimum", ctx->op->name);
+}
+
 // Returns the kernels of its float ops. Plain `onnx` stands for the CPUs with VNNI that have
-// AVX-512. Maximum, Minimum and Clamp have the core's.
+// AVX-512.
 static inline qdq_float_ops qdq_runtime_float_ops(const qdq_op_context *ctx,
                                                   const qdq_target_version *version) {
-    if (qdq_has_word("Maximum Minimum Clamp", ctx->op->name)) return QDQ_FLOAT_OPS_CORE;
+    if (!qdq_runtime_has_float_ops(ctx)) return QDQ_FLOAT_OPS_CORE;
     if (version->variant >= QDQ_RUNTIME_NEON && version->variant <= QDQ_RUNTIME_I8MM)
         return QDQ_FLOAT_OPS_ONNX_RUNTIME_ARM;
     bool wide = version->variant == QDQ_RUNTIME_VNNI || version->variant == QDQ_RUNTIME_AVX512;
