@@ -112,6 +112,7 @@ bool qdq_pool_set_bands(qdq_mempool *mempool, qdq_pool_params *p) {
         size_t *most = h->taps > 1 ? &h->taps : w->taps > 1 ? &w->taps : &w->span;
         *most = (*most + 1) / 2;
     }
+    if (w->taps < w->kernel) h->taps = 1;  // sums add their taps in row-major order
     p->by_rows = sums && qdq_pool_means_rows(p);
     while (sums && !p->by_rows && h->span < h->out && (h->span++, fits(p))) continue;
     if (sums && !p->by_rows && !fits(p)) h->span--;

@@ -153,8 +153,11 @@ void ort_build_blocked_pool(qdq_rewriter *r, qdq_match *m) {
     m->made[0] = qdq_avg_pool(r->to, qdq_rewrite_value(r, node->inputs[0].id), a);
 }
 
+// Global pools run on blocks only if their input is in blocks already, or if no node computes it.
 bool ort_match_blocked_mean(const qdq_rewriter *r, qdq_match *m) {
-    return is_global_pool(r, m) && fills_blocks(r, m);
+    uint32_t x = r->from->nodes[m->anchor].inputs[0].id;
+    bool given = qdq_rewrite_maker(r, x) == SIZE_MAX;
+    return is_global_pool(r, m) && (given || ort_is_in_blocks(r, x)) && fills_blocks(r, m);
 }
 
 void ort_build_blocked_mean(qdq_rewriter *r, qdq_match *m) {

@@ -87,8 +87,7 @@ static bool keeps_blocks(const qdq_rewriter *r, size_t index) {
            fills_blocks(r, node->outputs[0]);
 }
 
-// True if ONNX Runtime has an image in blocks of channels: a convolution or a pool makes it, or
-// nodes that read such images alone.
+// True if a convolution or a pool makes an image in blocks, or nodes that read such images alone.
 static bool is_blocked_value(const qdq_rewriter *r, uint32_t value, size_t *steps) {
     size_t maker = qdq_rewrite_maker(r, value);
     if (maker == SIZE_MAX || !is_image(r, value) || ++*steps > MOST_STEPS) return false;
@@ -103,12 +102,19 @@ static bool is_blocked_value(const qdq_rewriter *r, uint32_t value, size_t *step
          i < (adds || concat || qdq_rewrite_is(r, maker, "Multiply") ? node->input_count : 1);
          i++) {
         uint32_t x = node->inputs[i].id;
-        if (!is_blocked_value(r, x, steps)) return false;
+        bool given = qdq_rewrite_is(r, maker, "ReduceMean") &&
+                     qdq_rewrite_maker(r, x) == SIZE_MAX;  // a pool of an input runs on blocks
+        if (!given && !is_blocked_value(r, x, steps)) return false;
         if (concat && !fills_blocks(r, x)) return false;
         if (!concat && type_of(r, x)->shape.dims[1] != type_of(r, value)->shape.dims[1])
             return false;
     }
     return true;
+}
+
+bool ort_is_in_blocks(const qdq_rewriter *r, uint32_t value) {
+    size_t steps = 0;
+    return is_blocked_value(r, value, &steps);
 }
 
 //---- Sums behind convolutions -----------------------------------------------

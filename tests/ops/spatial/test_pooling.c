@@ -192,6 +192,25 @@ static void many_channels_zeros_and_nan_have_fixed_bits(void **state) {
     }
 }
 
+// The ends of the first row cancel, and swallow the ones between them. The ones of the other rows
+// are added afterwards.
+static void large_windows_are_added_row_by_row(void **state) {
+    (void)state;
+    enum { SIZE = 40 };
+    static float x[SIZE * SIZE], y[1];
+    for (size_t i = 0; i < SIZE * SIZE; i++) x[i] = 1.0f;
+    x[0] = 1e20f, x[SIZE - 1] = -1e20f;
+    qdq_graph *g = qdq_graph_create("large", NULL);
+    qdq_pool_attrs attrs = {
+        .strides = QDQ_INTS(1, 1), .kernel = QDQ_INTS(SIZE, SIZE), .exclude_pad = QDQ_FALSE};
+    qdq_value in = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(1, SIZE, SIZE, 1));
+    qdq_output(g, "y", qdq_avg_pool(g, in, attrs));
+    network_tensor input = {"x", QDQ_FLOAT32, x, SIZE * SIZE};
+    network_run(g, &input, 1, (network_tensor){"y", QDQ_FLOAT32, y, 1});
+    qdq_graph_destroy(g);
+    assert_true(y[0] == (float)((double)((SIZE - 1) * SIZE) / (SIZE * SIZE)));
+}
+
 // int8 or uint8. A window of padding alone gives the least code.
 static void check_codes(const pool_case *c, qdq_data_format format, bool is_signed) {
     static float x[MOST], wanted[MOST];
@@ -305,6 +324,7 @@ int main(void) {
         cmocka_unit_test(many_channels_zeros_and_nan_have_fixed_bits),
         cmocka_unit_test(codes_are_pooled_as_they_are),
         cmocka_unit_test(other_integers_and_means_of_codes_are_refused),
+        cmocka_unit_test(large_windows_are_added_row_by_row),
         cmocka_unit_test(wrong_windows_are_refused_with_a_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
