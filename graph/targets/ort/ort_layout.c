@@ -93,21 +93,19 @@ static bool is_blocked_value(const qdq_rewriter *r, uint32_t value, size_t *step
     if (maker == SIZE_MAX || !is_image(r, value) || ++*steps > MOST_STEPS) return false;
     const qdq_node *node = &r->from->nodes[maker];
     bool concat = qdq_rewrite_is(r, maker, "Concat"), adds = qdq_rewrite_is(r, maker, "Add");
+    bool both = adds || qdq_rewrite_is(r, maker, "Multiply");  // no operand is broadcast in blocks
     bool norm = qdq_rewrite_is(r, maker, "BatchNormInference"),
          pool = qdq_rewrite_is(r, maker, "MaxPool") || qdq_rewrite_is(r, maker, "AvgPool");
     if (qdq_rewrite_is(r, maker, "Convolution")) return ort_is_blocked(r, node);
     if (pool) return fills_blocks(r, value);
     if (!keeps_blocks(r, maker) || (norm && !ort_is_constant_norm(r, node))) return false;
-    for (size_t i = 0;
-         i < (adds || concat || qdq_rewrite_is(r, maker, "Multiply") ? node->input_count : 1);
-         i++) {
+    for (size_t i = 0; i < (both || concat ? node->input_count : 1); i++) {
         uint32_t x = node->inputs[i].id;
         bool given = qdq_rewrite_is(r, maker, "ReduceMean") &&
                      qdq_rewrite_maker(r, x) == SIZE_MAX;  // a pool of an input runs on blocks
         if (!given && !is_blocked_value(r, x, steps)) return false;
         if (concat && !fills_blocks(r, x)) return false;
-        if (!concat && type_of(r, x)->shape.dims[1] != type_of(r, value)->shape.dims[1])
-            return false;
+        if (both && !qdq_shape_equal(type_of(r, x)->shape, type_of(r, value)->shape)) return false;
     }
     return true;
 }
