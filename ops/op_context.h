@@ -48,7 +48,8 @@ typedef struct qdq_op_context {
     qdq_type outputs[QDQ_MAX_OUTPUTS];  // filled in by infer
     size_t output_count;                // filled in by qdq_op_check
     bool returned;                      // a result is an output of the graph
-    int64_t opset;      // of ai.onnx in the model that it was read from; 0: unknown
+    int64_t opset;                      // of ai.onnx in the model that it was read from; 0: unknown
+    bool open_sizes;    // the model leaves the size of an image open, which the options gave
     bool dtype_filled;  // `dtype` was not given and is the default of the graph's target
     // For rules, a node may be seen as several ops in turn (graph/targets/halves.h): its own op,
     // and the prefix of its parameters' names; NULL: `op` is its own.

@@ -26,7 +26,7 @@ MODELS = [network.convolutions, network.quantized, network.integer_products, rea
           op.einsum, op.grid_samples, network.fused, network.sequences, op.dilated_pools, network.clipped_codes,
           network.long_sequences, network.lstm_bits, network.recurrent_bits, network.folded_weights, network.many_parts,
           qlinear.qlinear_pairs, qlinear.qlinear_slices, qlinear.qlinear_tables,
-          product.products_of_codes, reader.division_precision, reader.large_folds, reader.ended_folds]  # fmt: skip
+          product.products_of_codes, reader.division_precision, reader.large_folds, reader.ended_folds, network.open_sizes]  # fmt: skip
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)

@@ -31,6 +31,14 @@ def convolutions():
     keep("convolutions", made, {"x": floats(2, 3, 8, 8)})
 
 
+def open_sizes():
+    """A convolution of images whose height is open."""
+    weights = np.arange(-8, 8, dtype=np.float32).reshape(4, 4, 1, 1) / 4
+    nodes = [N("Conv", ["x", "w"], ["c"], "first"), N("Relu", ["c"], ["y"])]
+    made = model(nodes, [info("x", ["batch", 4, "height", 3])], ["y"], [constant("w", weights)])
+    keep("open_sizes", made, {"x": np.arange(-24, 24, dtype=np.float32).reshape(1, 4, 4, 3)})
+
+
 def quantized():
     """QuantizeLinear and DequantizeLinear, per tensor and per channel, and int32 bias."""
     nodes = [

@@ -62,6 +62,13 @@ class Results(unittest.TestCase):
         nodes = json.loads(done.stdout)["bits"]["nodes"]
         return [node for node in nodes if node["op"] in ("LSTM", "GRU") and node["bits"] not in ("exact", "read")]
 
+    def test_sizes_that_a_model_leaves_open_may_change_what_is_rewritten(self):
+        for name, target, wanted in (("open_sizes", "ort", "close"), ("open_sizes", "onnx", "exact"), ("convolutions", "ort", "exact")):
+            with self.subTest(name, target=target):
+                done = qdq("check", f"{name}.onnx", "--json", "--target", target, *Written.GIVEN[name])
+                nodes = {node["op"]: node["bits"] for node in json.loads(done.stdout)["bits"]["nodes"]}
+                self.assertEqual(nodes["Convolution"], wanted)
+
     def test_recurrent_ops_are_known_unless_an_activation_is_of_the_c_library(self):
         for target in ("onnx", "onnx@1.31-vnni", "onnx@1.31-avx2", "ort", "ort@1.31-avx512"):
             # The weights of these two are inputs, and they have one sequence.
@@ -277,7 +284,7 @@ def forms():
 
 class Written(unittest.TestCase):
     GIVEN = {"forbidden_names": ["--dim", "n=3"], "shapes": ["--dim", "rows=4", "--dim", "columns=5"],
-             "convolutions": ["--dim", "batch=2"], "long_sequences": ["--dim", "steps=80"], "until": ["--until", "middle"]}  # fmt: skip
+             "convolutions": ["--dim", "batch=2"], "long_sequences": ["--dim", "steps=80"], "open_sizes": ["--dim", "batch=1", "--dim", "height=4"], "until": ["--until", "middle"]}  # fmt: skip
 
     def results(self, model, folder, *words):
         out = Path(folder) / "out.safetensors"

@@ -35,6 +35,13 @@ static bool is_open(const qdq_onnx_info *info) {
     return !info->has_shape;
 }
 
+// True if dims behind the batch and the channels have no size.
+static bool has_open_size(const qdq_onnx_info *info) {
+    for (size_t i = 2; i < info->dims.count; i++)
+        if (info->dims.items[i].size < 0) return true;
+    return false;
+}
+
 // Returns the shape that the options give to an input; NULL: none. A tentative one fills open dims
 // only.
 static const qdq_input_shape *given_shape(const qdq_onnx_import *im, const qdq_onnx_info *info) {
@@ -217,6 +224,7 @@ qdq_status qdq_onnx_add_inputs(qdq_onnx_scope *scope) {
         const qdq_onnx_info *info = &inputs->items[i];
         if (info->left_out || is_constant(scope, info->name) || info->other) continue;
         if (!find_shape(&sizes, info, &shapes[i])) note_open(&open, info);
+        im->graph->open_sizes |= has_open_size(info);
     }
     if (open.count)
         return qdq_fail(im->err, QDQ_ERR_ARGUMENT,
