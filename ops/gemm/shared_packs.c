@@ -12,6 +12,10 @@ struct qdq_shared_item {
     size_t bytes;
 };
 
+struct qdq_shared_bucket {
+    struct qdq_shared_item *first;
+};
+
 // FNV-1a.
 static size_t bucket_of(const void *key, size_t bytes) {
     uint32_t hash = 2166136261;
@@ -21,7 +25,7 @@ static size_t bucket_of(const void *key, size_t bytes) {
 
 const void *qdq_shared_find(const qdq_shared *shared, const void *key, size_t bytes) {
     if (!shared || !shared->buckets) return NULL;
-    for (const struct qdq_shared_item *item = shared->buckets[bucket_of(key, bytes)]; item;
+    for (const struct qdq_shared_item *item = shared->buckets[bucket_of(key, bytes)].first; item;
          item = item->next)
         if (item->bytes == bytes && memcmp(item->key, key, bytes) == 0) return item->value;
     return NULL;
@@ -35,7 +39,7 @@ bool qdq_shared_add(qdq_shared *shared, const void *key, size_t bytes, const voi
     if (!shared->buckets) return false;
     struct qdq_shared_item *item = QDQ_MEMPOOL_NEW(mempool, struct qdq_shared_item);
     void *copy = qdq_mempool_copy(mempool, key, bytes, 1);
-    struct qdq_shared_item **bucket = &shared->buckets[bucket_of(key, bytes)];
+    struct qdq_shared_item **bucket = &shared->buckets[bucket_of(key, bytes)].first;
     if (!item || !copy) return false;
     *item = (struct qdq_shared_item){*bucket, copy, value, bytes};
     *bucket = item;

@@ -7,8 +7,8 @@
 #include "runtime/base/mempool.h"
 
 typedef struct qdq_shared {
-    qdq_mempool *mempool;              // of the table; the values lie elsewhere
-    struct qdq_shared_item **buckets;  // NULL until the first value is added
+    qdq_mempool *mempool;               // of the table; the values lie elsewhere
+    struct qdq_shared_bucket *buckets;  // NULL until the first value is added
 } qdq_shared;
 
 // Returns the value added with the same key, NULL if there is none. Keys are compared byte by byte.

@@ -8,8 +8,9 @@
 
 enum { COUNT = 12 };
 
-static void run_on(const char *target, qdq_graph *g, float *x, float *y) {
-    network_tensor input = {"x", QDQ_FLOAT32, x, COUNT}, output = {"y", QDQ_FLOAT32, y, COUNT};
+static void run_on(const char *target, qdq_graph *g, const float *x, float *y) {
+    network_tensor input = {"x", QDQ_FLOAT32, (void *)x, COUNT},
+                   output = {"y", QDQ_FLOAT32, y, COUNT};
     qdq_compile_options compile = {.target = target};
     network_run_once(g, &compile, NULL, &input, 1, &output);
     float first[COUNT];
@@ -22,7 +23,7 @@ static void run_on(const char *target, qdq_graph *g, float *x, float *y) {
     }
 }
 
-static void tanh_of(const char *target, qdq_bool recurrent, float *x, float *y) {
+static void tanh_of(const char *target, qdq_bool recurrent, const float *x, float *y) {
     qdq_graph *g = qdq_graph_create("tanh", NULL);
     qdq_tanh_attrs attrs = {.x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(COUNT)),
                             .recurrent = recurrent};
@@ -32,12 +33,22 @@ static void tanh_of(const char *target, qdq_bool recurrent, float *x, float *y) 
 }
 
 // x, and the new state of a GRU whose update gate is 0.
-static float numbers[COUNT] = {0x1.cec1f0p+1,  -0x1.4e25a2p+0, -0x1.4b778ep+1, 0x1.c85646p+0,
-                               -0x1.7edb0ap+2, -0x1.35a7dep+1, -0x1.68b1bcp+2, 0x1.3de5fcp+1,
-                               9.0f,           9.5f,           -10.0f,         12.0f};
-static const float of_gru[COUNT] = {0x1.ff424ep-1,  -0x1.b9e486p-1, -0x1.fa43b2p-1, 0x1.e3d32cp-1,
-                                    -0x1.fffe52p-1, -0x1.f7f428p-1, -0x1.fffca6p-1, 0x1.f8eb5cp-1,
-                                    1.0f,           0x1.000004p+0,  -0x1.000008p+0, 0x1.000008p+0};
+static float numbers[COUNT] = {0x1.cec1f0p+1f,
+                               -0x1.4e25a2p+0f,
+                               -0x1.4b778ep+1f,
+                               0x1.c85646p+0f,
+                               -0x1.7edb0ap+2f,
+                               -0x1.35a7dep+1f,
+                               -0x1.68b1bcp+2f,
+                               0x1.3de5fcp+1f,
+                               9.0f,
+                               9.5f,
+                               -10.0f,
+                               12.0f};
+static const float of_gru[COUNT] = {0x1.ff424ep-1f,  -0x1.b9e486p-1f, -0x1.fa43b2p-1f,
+                                    0x1.e3d32cp-1f,  -0x1.fffe52p-1f, -0x1.f7f428p-1f,
+                                    -0x1.fffca6p-1f, 0x1.f8eb5cp-1f,  1.0f,
+                                    0x1.000004p+0f,  -0x1.000008p+0f, 0x1.000008p+0f};
 
 static void tanh_of_gru_rounds_each_product_and_is_bounded_at_ten(void **state) {
     (void)state;
@@ -61,7 +72,7 @@ static void other_targets_ignore_that_tanh_is_in_a_recurrent_op(void **state) {
     }
 }
 
-static void clamp_of(const char *target, qdq_bool recurrent, float *x, float *y) {
+static void clamp_of(const char *target, qdq_bool recurrent, const float *x, float *y) {
     qdq_graph *g = qdq_graph_create("clamp", NULL);
     qdq_clamp_attrs attrs = {
         .min = QDQ_FLOAT(-2), .max = QDQ_FLOAT((double)FLT_MAX), .recurrent = recurrent};
