@@ -111,65 +111,15 @@ void ort_build_average_pool(qdq_rewriter *r, qdq_match *m) {
                                  .auto_pad = a->auto_pad, .data_format = a->data_format});
 }
 
-static bool is_global_pool(const qdq_rewriter *r, const qdq_match *m) {
-    return ((const qdq_reduce_attrs *)r->from->nodes[m->anchor].attrs)->global_pool == QDQ_TRUE;
-}
-
 // Matches GlobalAveragePool; ReduceMean of the same dims has no group.
 bool ort_match_global_pool(const qdq_rewriter *r, qdq_match *m) {
-    return is_global_pool(r, m) && ort_match_one(r, m);
+    return ort_is_global_pool(&r->from->nodes[m->anchor]) && ort_match_one(r, m);
 }
 
 void ort_build_global_pool(qdq_rewriter *r, qdq_match *m) {
     one_input i = input_of(r, m);
     m->made[0] = qdq_qlinear_global_average_pool(
         r->to, (qdq_qlinear_global_pool_attrs){PORTS_OF(i), .data_format = QDQ_NCX});
-}
-
-//---- Pools of floats on blocks of channels -----------------------------------
-
-// Matches a pool of float32 images whose channels fill blocks of the layout NCHWc: a vector of the
-// CPU. Its kernels add the elements of a window in row-major order.
-static bool fills_blocks(const qdq_rewriter *r, qdq_match *m) {
-    const qdq_node *node = &r->from->nodes[m->anchor];
-    const qdq_type *x = &r->from->values[node->inputs[0].id].type;
-    int64_t block = r->version->variant == QDQ_RUNTIME_AVX2 ? 8 : 16;
-    if (x->dtype != QDQ_FLOAT32 || x->shape.rank != 4 || x->shape.dims[1] % block) return false;
-    qdq_match_reads(r, m, node->inputs[0].id);
-    qdq_match_makes(r, m, node->outputs[0]);
-    return true;
-}
-
-bool ort_match_blocked_pool(const qdq_rewriter *r, qdq_match *m) {
-    const qdq_pool_attrs *a = r->from->nodes[m->anchor].attrs;
-    return a->columns_first == QDQ_TRUE && a->data_format == QDQ_NCX && fills_blocks(r, m);
-}
-
-void ort_build_blocked_pool(qdq_rewriter *r, qdq_match *m) {
-    const qdq_node *node = &r->from->nodes[m->anchor];
-    qdq_pool_attrs a = *(const qdq_pool_attrs *)node->attrs;
-    a.name = node->name;
-    a.columns_first = QDQ_FALSE;
-    m->made[0] = qdq_avg_pool(r->to, qdq_rewrite_value(r, node->inputs[0].id), a);
-}
-
-// Global pools run on blocks only if their input is in blocks already, or if no node computes it.
-bool ort_match_blocked_mean(const qdq_rewriter *r, qdq_match *m) {
-    uint32_t x = r->from->nodes[m->anchor].inputs[0].id;
-    bool given = qdq_rewrite_maker(r, x) == SIZE_MAX;
-    return is_global_pool(r, m) && (given || ort_is_in_blocks(r, x)) && fills_blocks(r, m);
-}
-
-void ort_build_blocked_mean(qdq_rewriter *r, qdq_match *m) {
-    const qdq_node *node = &r->from->nodes[m->anchor];
-    const int64_t *size = &r->from->values[node->inputs[0].id].type.shape.dims[2];
-    static const int64_t ones[] = {1, 1};
-    m->made[0] = qdq_avg_pool(r->to, qdq_rewrite_value(r, node->inputs[0].id),
-                              (qdq_pool_attrs){.name = node->name,
-                                               .strides = {ones, 2},
-                                               .kernel = {size, 2},
-                                               .exclude_pad = QDQ_TRUE,
-                                               .data_format = QDQ_NCX});
 }
 
 void ort_build_softmax(qdq_rewriter *r, qdq_match *m) {

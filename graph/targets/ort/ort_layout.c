@@ -2,13 +2,14 @@
 // Patterns of ONNX Runtime's last pass, which lays images out in blocks of channels (NCHWc).
 // Convolutions of float32 with constant weights then add the input channels of a block under all
 // taps before the next block, and an image that an Add behind them adds is the first summand, or
-// the bias is the last one.
+// the bias is the last one. Float pools add row by row there.
 #include "graph/core/copy.h"
 #include "graph/targets/ort/ort_groups.h"
 #include "include/qdq/ops/elementwise.h"
 #include "include/qdq/ops/movement.h"
 #include "include/qdq/ops/products.h"
 #include "include/qdq/ops/reduce.h"
+#include "include/qdq/ops/spatial.h"
 
 enum { X, W, BIAS, ADDEND, PORTS };  // of Convolution
 
@@ -22,6 +23,10 @@ static const qdq_type *type_of(const qdq_rewriter *r, uint32_t value) {
 
 static int64_t block_of_cpu(const qdq_target_version *version) {
     return version->variant == QDQ_RUNTIME_AVX2 ? AVX2_BLOCK : BLOCK;
+}
+
+bool ort_is_global_pool(const qdq_node *mean) {
+    return ((const qdq_reduce_attrs *)mean->attrs)->global_pool == QDQ_TRUE;
 }
 
 //---- Convolutions -----------------------------------------------------------
@@ -82,8 +87,7 @@ static bool keeps_blocks(const qdq_rewriter *r, size_t index) {
     for (size_t i = 0; i < sizeof fused / sizeof fused[0]; i++)
         if (qdq_rewrite_is(r, index, fused[i]))
             return ort_made_by(r, node->inputs[0].id, "Convolution");
-    return qdq_rewrite_is(r, index, "ReduceMean") &&
-           ((const qdq_reduce_attrs *)node->attrs)->global_pool == QDQ_TRUE &&
+    return qdq_rewrite_is(r, index, "ReduceMean") && ort_is_global_pool(node) &&
            fills_blocks(r, node->outputs[0]);
 }
 
@@ -110,7 +114,7 @@ static bool is_blocked_value(const qdq_rewriter *r, uint32_t value, size_t *step
     return true;
 }
 
-bool ort_is_in_blocks(const qdq_rewriter *r, uint32_t value) {
+static bool is_in_blocks(const qdq_rewriter *r, uint32_t value) {
     size_t steps = 0;
     return is_blocked_value(r, value, &steps);
 }
@@ -274,4 +278,50 @@ void ort_build_blocked_norm(qdq_rewriter *r, qdq_match *m) {
     m->made[0] = qdq_convolution(r->to, qdq_rewrite_value(r, norm->inputs[X].id), weights, attrs);
     if (adds)
         m->made[0] = add_bias(r, r->from->nodes[m->nodes.items[1]].name, m->made[0], by, channels);
+}
+
+//---- Pools ------------------------------------------------------------------
+
+// Matches a pool of float32 images whose channels fill blocks. Its kernels add the elements of a
+// window in row-major order.
+static bool match_pool(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    uint32_t x = node->inputs[0].id;
+    if (!is_image(r, x) || !fills_blocks(r, x)) return false;
+    qdq_match_reads(r, m, x);
+    qdq_match_makes(r, m, node->outputs[0]);
+    return true;
+}
+
+bool ort_match_blocked_pool(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_pool_attrs *a = r->from->nodes[m->anchor].attrs;
+    return a->columns_first == QDQ_TRUE && a->data_format == QDQ_NCX && match_pool(r, m);
+}
+
+void ort_build_blocked_pool(qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    qdq_pool_attrs a = *(const qdq_pool_attrs *)node->attrs;
+    a.name = node->name;
+    a.columns_first = QDQ_FALSE;
+    m->made[0] = qdq_avg_pool(r->to, qdq_rewrite_value(r, node->inputs[0].id), a);
+}
+
+// Global pools run on blocks only if their input is in blocks already, or if no node computes it.
+bool ort_match_blocked_mean(const qdq_rewriter *r, qdq_match *m) {
+    uint32_t x = r->from->nodes[m->anchor].inputs[0].id;
+    bool given = qdq_rewrite_maker(r, x) == SIZE_MAX;
+    return ort_is_global_pool(&r->from->nodes[m->anchor]) && (given || is_in_blocks(r, x)) &&
+           match_pool(r, m);
+}
+
+void ort_build_blocked_mean(qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    const int64_t *size = &r->from->values[node->inputs[0].id].type.shape.dims[2];
+    static const int64_t ones[] = {1, 1};
+    m->made[0] = qdq_avg_pool(r->to, qdq_rewrite_value(r, node->inputs[0].id),
+                              (qdq_pool_attrs){.name = node->name,
+                                               .strides = {ones, 2},
+                                               .kernel = {size, 2},
+                                               .exclude_pad = QDQ_TRUE,
+                                               .data_format = QDQ_NCX});
 }

@@ -198,8 +198,8 @@ bool ort_match_conv_sum(const qdq_rewriter *r, qdq_match *m);
 void ort_build_conv_sum(qdq_rewriter *r, qdq_match *m);
 // True if ONNX Runtime computes a convolution on blocks of channels.
 bool ort_is_blocked(const qdq_rewriter *r, const qdq_node *convolution);
-// True if ONNX Runtime has an image in blocks of channels.
-bool ort_is_in_blocks(const qdq_rewriter *r, uint32_t value);
+// True if a ReduceMean was read from GlobalAveragePool.
+bool ort_is_global_pool(const qdq_node *mean);
 bool ort_match_blocked_conv(const qdq_rewriter *r, qdq_match *m);
 void ort_build_blocked_conv(qdq_rewriter *r, qdq_match *m);
 bool ort_match_blocked_norm(const qdq_rewriter *r, qdq_match *m);
