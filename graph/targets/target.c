@@ -88,8 +88,8 @@ static void add_name(version_names *list, const char *name, size_t length) {
     list->names[list->count++] = text;
 }
 
-// Lists the variants of the release that `name` begins with; without one, the releases, and all
-// versions that are no variant of a release without a name of its own.
+// Lists the variants of the release that `name` begins with; without one, the releases, and
+// every version that belongs to no release.
 static void list_versions(const qdq_target *target, const char *name, version_names *list) {
     char release[64];
     snprintf(release, sizeof release, "%.*s", (int)strcspn(name, "-"), name);

@@ -200,7 +200,8 @@ static bool check_mask(const qdq_onednn *file, const qdq_onednn_op *from, int64_
     return false;
 }
 
-// Sets qtype, axis and group_shape from a mask: one dim is an axis. Groups stay as they are given.
+// Sets qtype, axis and group_shape from a mask: a mask of one dim is an axis. Keeps
+// a group_shape that the file gives.
 static bool set_mask(const qdq_onednn *file, const qdq_onednn_op *from, int64_t mask, bool grouped,
                      char *fields) {
     int rank = rank_of_x(file->r->graph, from->op, fields);

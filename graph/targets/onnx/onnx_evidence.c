@@ -62,7 +62,7 @@ static bool has_known_order(const qdq_op_context *ctx) {
     return b->initial || (x.rank == 3 && (x.dims[0] == 1 || x.dims[1] > 1));
 }
 
-// The tanh within ScaledTanh is that of the C library.
+// ScaledTanh calls tanh of the C library.
 static bool is_tanh_of_runtime(const qdq_op_context *ctx) {
     const qdq_tanh_attrs *a = ctx->attrs;
     const qdq_op *maker = ctx->inputs[0].maker.op;

@@ -55,8 +55,8 @@ enum {
     QDQ_RUNTIME_X86("1.25", 125) \
     QDQ_RUNTIME_X86("1.26", 126) QDQ_RUNTIME_X86("1.27", 127) QDQ_RUNTIME_X86("1.28", 128)
 
-// True if a node has float operations of its own in ONNX Runtime: not Maximum and Minimum, and
-// Clamp within a recurrent op alone.
+// True if ONNX Runtime computes a node by other float operations than core: not Maximum and
+// Minimum, and Clamp only within a recurrent op.
 static inline bool qdq_runtime_has_float_ops(const qdq_op_context *ctx) {
     if (strcmp(ctx->op->name, "Clamp") == 0)
         return ((const qdq_clamp_attrs *)ctx->attrs)->recurrent == QDQ_TRUE;

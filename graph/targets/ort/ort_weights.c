@@ -139,8 +139,8 @@ static bool fits_bias(const qdq_rewriter *r, const qdq_node *node, const qdq_cod
            w->count == qdq_shape_count(value_at(r, node->inputs[BIAS].id)->type.shape);
 }
 
-// True if a node is one whose float weights and bias the optimizer quantizes. A MatMul is none, and
-// a bias that is no constant list keeps the weights as they are.
+// True if the optimizer quantizes the float weights and the bias of a node: not of a MatMul, and
+// not beside a bias that is no constant list.
 static bool has_quantized_weights(const qdq_rewriter *r, const qdq_node *node) {
     if (strcmp(node->op->name, "MatMul") == 0 && !ort_is_gemm(node)) return false;
     return !ort_has_input(node, BIAS) ||

@@ -39,7 +39,7 @@ typedef struct qdq_onnx_direction {
     qdq_onnx_codes quantized_r;  // instead of r, if the node is quantized
     qdq_value r, r_last;         // `last`: of GRU's third gate, which r and bias then lack
     // Sums of the biases of W and R; id 0: none. In GRU with linear_before_reset, last_bias is the
-    // bias of W alone, and rb_last that of R.
+    // bias of W alone, and rb_last the bias of R.
     qdq_value bias, last_bias, rb_last;
     qdq_value gate_bias[QDQ_ONNX_MOST_GATES];  // parts of `bias`, if peepholes are added first
     qdq_value peephole[3];                     // of the gates i, o, f; id 0: none

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes Tanh and Clamp, also as they are within recurrent ops: as the operations that ONNX Runtime
-// computes there.
+// Writes Tanh and Clamp. A node with `recurrent` becomes the operations that ONNX Runtime computes
+// within a recurrent op.
 #include "graph/formats/onnx/write/onnx_writers.h"
 
 // True for the float32 node of a recurrent op. Other dtypes ignore the attribute.
