@@ -84,7 +84,7 @@ static void make_in_place(qdq_compiler *c, size_t index) {
         size_t y = step->links[i].y ? c->slot_of[step->links[i].y] : SIZE_MAX;
         if (y == SIZE_MAX || y == x || c->plan->values[y].bytes != c->plan->values[x].bytes ||
             lies_in_rows(c, step->links[i].y) != lies_in_rows(c, step->x) ||
-            c->draft.values[step->links[i].y].stacked_dims != c->draft.values[step->x].stacked_dims)
+            !qdq_shape_equal(c->located[step->links[i].y].shape, c->located[step->x].shape))
             continue;
         c->lifetimes[y].in_place_of = x;
         return;

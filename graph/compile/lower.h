@@ -87,7 +87,7 @@ typedef struct qdq_draft_value {
     bool loaded;          // an input or a constant that is already copied into the arena
     bool cut;             // an input of a tiled plan that each reader cuts from the caller's rows
     bool read;            // by a step other than its own
-    int stacked_dims;     // its first dims, which become rows of one matrix of tiles; 0: none
+    qdq_shape stacked;    // the matrix as which it is cut into tiles; rank 0: plane by plane
     size_t made_step;     // QDQ_NO_STEP: an input or a constant
     size_t first_step;    // the first step that computes it or, if it is cut, reads it
     size_t last_step;     // the last step that reads or computes it

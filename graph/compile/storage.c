@@ -97,29 +97,39 @@ void qdq_draft_store(qdq_draft *draft) {
 //---- Tiles ------------------------------------------------------------------
 
 // Returns the matrix of a tensor whose first `dims` dims become rows and the others columns.
-static qdq_shape stacked_shape(qdq_shape shape, int dims) {
+static qdq_shape fold_dims(qdq_shape shape, int dims) {
     int64_t rows = 1, cols = 1;
     for (int i = 0; i < shape.rank; i++) *(i < dims ? &rows : &cols) *= shape.dims[i];
     return QDQ_SHAPE(rows, cols);
 }
 
-qdq_shape qdq_draft_shape_in_tiles(const qdq_draft_value *v) {
-    return v->stacked_dims ? stacked_shape(v->type.shape, v->stacked_dims) : v->type.shape;
+// Returns the matrix of all elements with the most columns that fit in one tile.
+static qdq_shape one_tile_wide(qdq_shape shape) {
+    int64_t count = (int64_t)qdq_shape_count(shape), cols = QDQ_TILE_DIM;
+    while (count % cols) cols--;
+    return QDQ_SHAPE(count / cols, cols);
 }
 
-// Returns how many leading dims become rows so that a value takes the fewest tiles; 0: each plane
-// of the last two dims is padded, because its tiles suit steps that walk tiles, or because no
-// matrix takes fewer. A step that meets values of several kinds takes strips.
-static int dims_to_stack(qdq_shape shape) {
+qdq_shape qdq_draft_shape_in_tiles(const qdq_draft_value *v) {
+    return v->stacked.rank ? v->stacked : v->type.shape;
+}
+
+// Returns the matrix as which a value is cut into tiles: its first dims become rows where that
+// takes fewer tiles, and where a matrix one tile wide takes half of those, as vectors do, it is
+// that. Rank 0: each plane of the last two dims is padded, because its tiles suit steps that walk
+// tiles, or because no matrix takes fewer. A step that meets values of several kinds takes strips.
+static qdq_shape stack(qdq_shape shape) {
     qdq_tiling planes = qdq_tiling_of(shape);
     size_t tiles = planes.tiles;
-    int best = 0;
-    if (shape.rank < 3 || qdq_suits_tiles(&planes)) return 0;
+    qdq_shape best = {0};
+    if (tiles <= 1 || qdq_suits_tiles(&planes)) return best;
     for (int dims = shape.rank - 1; dims > 0; dims--) {
-        qdq_tiling stacked = qdq_tiling_of(stacked_shape(shape, dims));
-        if (stacked.tiles < tiles) tiles = stacked.tiles, best = dims;
+        qdq_shape matrix = fold_dims(shape, dims);
+        size_t taken = qdq_tiling_of(matrix).tiles;
+        if (taken < tiles) tiles = taken, best = matrix;
     }
-    return best;
+    qdq_shape narrow = one_tile_wide(shape);
+    return qdq_tiling_of(narrow).tiles <= tiles / 2 ? narrow : best;
 }
 
 // True if a step that computes or reads this value walks tiles because the elements share bytes or
@@ -131,7 +141,7 @@ static bool needs_whole_tiles(const qdq_draft *draft, uint32_t id) {
            (draft->graph->values[id].kind != QDQ_VALUE_CONSTANT && (v->read || v->kept));
 }
 
-static void unstack(qdq_draft *draft, uint32_t id) { draft->values[id].stacked_dims = 0; }
+static void unstack(qdq_draft *draft, uint32_t id) { draft->values[id].stacked = (qdq_shape){0}; }
 
 // Unstacks values of a step that has to walk tiles: it has one order of tiles for all its values.
 static void unstack_whole_tiles(qdq_draft *draft, const qdq_draft_step *step) {
@@ -151,8 +161,7 @@ void qdq_draft_stack(qdq_draft *draft) {
     if (!draft->storage.tiled || draft->storage.node_by_node) return;
     for (size_t i = 1; i < draft->graph->value_count; i++) {
         qdq_draft_value *v = &draft->values[i];
-        if (!v->kept && qdq_tile_is_plain(v->type.dtype))
-            v->stacked_dims = dims_to_stack(v->type.shape);
+        if (!v->kept && qdq_tile_is_plain(v->type.dtype)) v->stacked = stack(v->type.shape);
     }
     for (size_t i = 0; i < draft->step_count; i++) unstack_whole_tiles(draft, &draft->steps[i]);
 }

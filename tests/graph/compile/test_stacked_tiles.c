@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A value of a tiled plan lies in the tiles of one matrix, whose rows are its first dims, if it
-// then takes fewer tiles. Kept values and plans with a device pad each plane. The bits stay the
-// same as in a streamed run.
+// then takes fewer tiles, or of a matrix one tile wide, if that takes half of those. Kept values
+// and plans with a device pad each plane. The bits stay the same as in a streamed run.
 #include <qdq/qdq.h>
 
 #include "tests/unit.h"
@@ -38,14 +38,18 @@ static const tile_count stacked[] = {
     {{4, {45, 3, 5, 8}}, 8, {2, {64, 128}}},      // 45 rows of 120: 2 * 4; 135 rows of 40: 5 * 2
     {{4, {2, 5, 14, 14}}, 5, {2, {160, 32}}},     // 140 rows of 14; each plane: 10
     {{3, {3, 50, 70}}, 15, {2, {160, 96}}},       // 150 rows of 70; each plane: 3 * 2 * 3
-    {{5, {7, 1, 1, 1, 40}}, 2, {2, {32, 64}}},    // 7 rows of 40; each plane: 14
+    {{5, {7, 1, 1, 1, 40}}, 1, {2, {32, 32}}},    // 10 rows of 28; 7 rows of 40: 2
     {{3, {16, 10, 300}}, 50, {2, {160, 320}}},    // 5 * 10; each plane: 10
     {{3, {16, 100, 300}}, 640, {3, {16, 128, 320}}},  // planes fill 73 % of 4 * 10 tiles
     {{3, {8, 64, 65}}, 48, {3, {8, 64, 96}}},         // whole tiles down each plane: no gain
-    {{3, {2, 31, 5}}, 2, {3, {2, 32, 32}}},           // 62 rows of 5 take 2 tiles, too
-    {{3, {1, 33, 5}}, 2, {3, {1, 64, 32}}},           // one plane
-    {{2, {70, 300}}, 30, {2, {96, 320}}},
-    {{1, {9001}}, 282, {2, {32, 9024}}},
+    {{3, {2, 31, 5}}, 1, {2, {32, 32}}},              // 10 rows of 31; 62 rows of 5: 2
+    {{3, {1, 33, 31}}, 2, {3, {1, 64, 32}}},          // one plane of 1,023
+    {{2, {70, 300}}, 30, {2, {96, 320}}},             // 700 rows of 30: 22, more than half
+    {{1, {9001}}, 282, {2, {32, 9024}}},              // a prime
+    {{1, {9000}}, 10, {2, {320, 32}}},                // 300 rows of 30
+    {{2, {3, 4096}}, 384 / 32, {2, {384, 32}}},       // 384 rows of 32; one row of 128 tiles
+    {{1, {32}}, 1, {2, {32, 32}}},
+    {{1, {33}}, 1, {2, {32, 32}}},  // 3 rows of 11
     {{0, {0}}, 1, {2, {32, 32}}},
 };
 
@@ -90,7 +94,8 @@ static void sparse_tiles_and_narrow_rows_that_end_in_a_tile_go_by_strips(void **
         bool tiles;
     } cases[] = {
         {{2, {64, 64}}, true},     {{2, {17, 64}}, true},       // rows are whole tiles
-        {{2, {15, 64}}, false},                                 // 15 of 32 rows
+        {{2, {15, 64}}, true},                                  // 30 rows of 32
+        {{2, {15, 62}}, false},                                 // 30 rows of 31
         {{2, {64, 31}}, false},    {{2, {64, 127}}, false},     // up to 4 tiles wide
         {{2, {64, 129}}, true},    {{2, {16, 129}}, false},     // 5 tiles wide; 40 % full
         {{3, {5, 17, 300}}, true},                              // 85 rows in 3 rows of tiles
@@ -184,7 +189,7 @@ static void a_parameter_with_other_tiles_is_read_by_strips(void **state) {
 }
 
 // Codes of int4 share bytes in tiles, but a constant lies in rows: 300 planes of 2 rows become
-// 300 rows of 16, 10 tiles; 5 planes of 17 rows fold into 3 rows of 10 tiles, full enough to walk.
+// 150 rows of 32, 5 tiles; 5 planes of 17 rows fold into 3 rows of 10 tiles, full enough to walk.
 // Kept codes lie in the tiles of their planes, and so do their readers.
 static void packed_constants_let_their_readers_fold(void **state) {
     (void)state;
@@ -192,7 +197,7 @@ static void packed_constants_let_their_readers_fold(void **state) {
         qdq_shape shape;
         size_t tiles, tiles_if_kept;
         bool walks;
-    } cases[] = {{{3, {300, 2, 8}}, 10, 300, false}, {{3, {5, 17, 300}}, 30, 50, true}};
+    } cases[] = {{{3, {300, 2, 8}}, 5, 300, true}, {{3, {5, 17, 300}}, 30, 50, true}};
     static const int8_t codes[5 * 17 * 300] = {1, -2, 3};
     static const char *const c_name[] = {"c"};
     for (size_t i = 0; i < 2 * UNIT_COUNT(cases); i++) {
@@ -244,22 +249,22 @@ static void operands_and_results_of_tensor_ops_are_stacked(void **state) {
         qdq_output(g, i ? "n0" : "n1", qdq_sqrt(g, n, (qdq_unary_attrs){0}));
     }
     qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.layout = QDQ_PLAN_TILES}, NULL);
-    assert_int_equal(find(plan, "x")->tiles, 2);  // 15 rows of 40
-    assert_int_equal(find(plan, "h")->tiles, 2);
-    assert_int_equal(find(plan, "q")->tiles, 2);
-    assert_int_equal(find(plan, "w")->tiles, 4);  // 120 rows of 7
+    assert_int_equal(find(plan, "x")->tiles, 1);  // 20 rows of 30; 15 rows of 40: 2
+    assert_int_equal(find(plan, "h")->tiles, 1);
+    assert_int_equal(find(plan, "q")->tiles, 1);
+    assert_int_equal(find(plan, "w")->tiles, 1);  // 30 rows of 28; 120 rows of 7: 4
     assert_int_equal(find(plan, "n")->tiles, 1);  // 15 rows of 7
     qdq_plan_destroy(plan), qdq_graph_destroy(g);
 }
 
-// float32 [8, 5, 8] in 2 tiles of 40 rows has the bytes of int8 in 8 tiles, one for each plane,
+// float32 [8, 5, 31] in 2 tiles of 40 rows has the bytes of int8 in 8 tiles, one for each plane,
 // because it is kept. The step that reads the last of `a` computes b.
 static void values_of_other_tiles_do_not_share_memory_in_place(void **state) {
     (void)state;
     static const char *const names[] = {"b"};
     const qdq_compile_options options = {.layout = QDQ_PLAN_TILES, .keep = names, .keep_count = 1};
     qdq_graph *g = qdq_graph_create("in place", NULL);
-    qdq_value a = qdq_relu(g, qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(8, 5, 8)), named("a"));
+    qdq_value a = qdq_relu(g, qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(8, 5, 31)), named("a"));
     qdq_output(g, "t", qdq_transpose(g, a, (qdq_transpose_attrs){.order = QDQ_INTS(0, 2, 1)}));
     qdq_output(g, "s", qdq_sqrt(g, a, named("s")));  // a link of the step that computes a
     qdq_value b = qdq_quantize(g, a, by_one_scale("b"));
