@@ -44,6 +44,7 @@ static bool find_bytes(const qdq_draft *draft, pair *p) {
     while (!is_byte(draft, qdq_draft_x_of(p->maker, p->first)))
         if (!p->first--) return false;
     p->bytes = qdq_draft_x_of(p->maker, p->first);
+    if (draft->values[p->bytes].cut) return false;
     for (size_t i = p->first; i <= p->last; i++)
         if (!fits_table(draft, &p->maker->links[i])) return false;
     return true;
@@ -159,7 +160,7 @@ bool qdq_draft_join_bytes(qdq_draft *draft) {
     bool *left = qdq_mempool_array(draft->mempool, draft->graph->value_count, sizeof *left);
     bool found = false;
     if (!left) return false;
-    if (draft->storage.tiled || draft->storage.node_by_node) return true;
+    if (draft->storage.node_by_node) return true;
     for (size_t i = 0; i < draft->step_count; i++) {
         pair p;
         if (!find_pair(draft, i, &p)) continue;

@@ -68,16 +68,14 @@ static bool sinks(const qdq_compiler *c, const qdq_draft_step *draft) {
             qdq_tile_is_plain(c->located[y].dtype));
 }
 
-// Sets an operand of a tensor op. `flat` gets the offset of a row-major copy where the operand is
-// tiles.
-static void set_operand(const qdq_compiler *c, uint32_t id, bool made, qdq_located *operand,
-                        size_t *flat, size_t *bytes) {
-    *operand = c->located[id];
-    operand->place = made ? qdq_place_of_made(c, id) : operand->place;
+// Reserves a row-major copy of an operand that lies in tiles: *flat is its offset.
+static void set_flat(qdq_compiler *c, qdq_tensor_op *tensor_op, const qdq_located *operand,
+                     size_t *flat) {
     if (operand->place.kind != QDQ_PLACE_ARENA) return;
-    *flat = *bytes;
     size_t own = qdq_shape_count(operand->shape) * qdq_dtype_size(operand->dtype);
-    *bytes = qdq_size_add(*bytes, qdq_arena_aligned(own));
+    *flat = tensor_op->flat_bytes;
+    tensor_op->flat_bytes = qdq_size_add(tensor_op->flat_bytes, qdq_arena_aligned(own));
+    if (c->plan->flat_bytes < tensor_op->flat_bytes) c->plan->flat_bytes = tensor_op->flat_bytes;
 }
 
 static qdq_tensor_op *tensor_op_of(qdq_compiler *c, const qdq_draft_step *draft) {
@@ -98,18 +96,17 @@ static qdq_tensor_op *tensor_op_of(qdq_compiler *c, const qdq_draft_step *draft)
         .y_flat = qdq_mempool_array(mempool, node->output_count, sizeof *tensor_op->y_flat),
     };
     if (!tensor_op->x || !tensor_op->y || !tensor_op->x_flat || !tensor_op->y_flat) return NULL;
-    size_t bytes = 0;
-    for (size_t i = 0; i < node->input_count; i++)
-        if (draft->tensor_op_inputs[i].id && !qdq_draft_step_packs(draft, i))
-            set_operand(c, draft->tensor_op_inputs[i].id, false, &tensor_op->x[i],
-                        &tensor_op->x_flat[i], &bytes);
+    for (size_t i = 0; i < node->input_count; i++) {
+        if (!draft->tensor_op_inputs[i].id || qdq_draft_step_packs(draft, i)) continue;
+        tensor_op->x[i] = c->located[draft->tensor_op_inputs[i].id];
+        set_flat(c, tensor_op, &tensor_op->x[i], &tensor_op->x_flat[i]);
+    }
     tensor_op->sinks = sinks(c, draft);
-    tensor_op->y[0] = c->located[node->outputs[0]];
-    tensor_op->y[0].place = qdq_place_of_made(c, node->outputs[0]);
-    for (size_t i = tensor_op->sinks; i < node->output_count; i++)
-        set_operand(c, node->outputs[i], true, &tensor_op->y[i], &tensor_op->y_flat[i], &bytes);
-    tensor_op->flat_bytes = bytes;
-    if (c->plan->flat_bytes < bytes) c->plan->flat_bytes = bytes;
+    for (size_t i = 0; i < node->output_count; i++) {
+        tensor_op->y[i] = c->located[node->outputs[i]];
+        tensor_op->y[i].place = qdq_place_of_made(c, node->outputs[i]);
+        if (i >= tensor_op->sinks) set_flat(c, tensor_op, &tensor_op->y[i], &tensor_op->y_flat[i]);
+    }
     if (c->plan->operand_count < tensor_op->x_count) c->plan->operand_count = tensor_op->x_count;
     return tensor_op;
 }
@@ -175,60 +172,76 @@ static bool set_links(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *st
     return true;
 }
 
+// True if a tensor op may write the result of one of its links, which lies in the caller's rows, in
+// rows of the arena, or in tiles, to which the exec copies it.
+static bool may_write(const qdq_compiler *c, const qdq_step *step, const qdq_link *link) {
+    return !step->x.place.kind && !c->draft.storage.node_by_node &&
+           !needs_tiles(link->store, link->y_dtype);
+}
+
+// Lets a tensor op write the result of a link in its place, and the links after it take that.
+static void take_result(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *step, size_t i,
+                        qdq_tensor_op *tensor_op) {
+    qdq_link *link = &step->links[i];
+    if (draft->links[i].y) step->x.shape = c->located[draft->links[i].y].shape;
+    step->x.dtype = link->y_dtype;
+    step->x.place = link->store;
+    step->tiling = qdq_tiling_of(step->x.shape);
+    tensor_op->y[0] = step->x;
+    tensor_op->sinks = false;
+    for (size_t k = 0; k <= i; k++) step->links[k].fn = NULL, step->links[k].store.kind = 0;
+    for (; i < step->link_count; i++) tensor_op->sinks |= step->links[i].fn != NULL;
+    if (!tensor_op->sinks) set_flat(c, tensor_op, &tensor_op->y[0], &tensor_op->y_flat[0]);
+}
+
 // Lets a tensor op compute the Quantize that reads its result, if the Quantize is the only reader.
 // Links that only cut values which the Quantize ignores are already skipped.
-static void quantize_result(const qdq_draft *of, const qdq_draft_step *draft, qdq_step *step,
+static void quantize_result(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *step,
                             qdq_tensor_op *tensor_op) {
     qdq_stage_quantize *quantize = draft->tensor_op->quantize;
     size_t i = 0;
-    if (!quantize || step->x.place.kind || of->storage.tiled) return;
+    if (!quantize) return;
     while (i < step->link_count && !step->links[i].fn) i++;
     if (i == step->link_count || !draft->links[i].node) return;
     const qdq_op_fusion *fusion = qdq_fusion_of(draft->links[i].node->op);
-    qdq_link *link = &step->links[i];
-    if (!fusion->quantizes || !fusion->quantizes(link, quantize)) return;
-    step->x.dtype = tensor_op->y[0].dtype = link->y_dtype;
-    step->x.place = tensor_op->y[0].place = link->store;
-    link->fn = NULL;
-    link->store = (qdq_place){0};
-    tensor_op->sinks = false;
-    for (; i < step->link_count; i++) tensor_op->sinks |= step->links[i].fn != NULL;
+    const qdq_link *link = &step->links[i];
+    if (fusion->quantizes && may_write(c, step, link) && fusion->quantizes(link, quantize))
+        take_result(c, draft, step, i, tensor_op);
 }
 
-// Folds the links of a step into its tensor op's epilogue. False if one does not fit.
+// Folds the links of a step into its tensor op's epilogue. False if one does not fit; else *last is
+// the last link, and *addend the operand of a sum, or NULL.
 static bool add_links(const qdq_draft_step *draft, const qdq_step *step, qdq_stage_finish *finish,
-                      const qdq_link **last, qdq_place *addend) {
+                      size_t *last, const qdq_located **addend) {
     for (size_t i = 0; i < step->link_count; i++) {
         const qdq_link *link = &step->links[i];
         const qdq_node *node = draft->links[i].node;
         if (!link->fn) continue;
-        if (*last && (*last)->store.kind) return false;
+        if (*last != SIZE_MAX && step->links[*last].store.kind) return false;
         const qdq_op_fusion *fusion = node ? qdq_fusion_of(node->op) : NULL;
         if (!fusion || !fusion->finishes || !fusion->finishes(link, finish)) return false;
         if (link->stage_param_count) {
             if (link->stage_params[0].count != step->elements) return false;
-            *addend = link->stage_params[0].source.place;
+            *addend = &link->stage_params[0].source;
         }
-        *last = link;
+        *last = i;
     }
-    return *last != NULL;
+    return *last != SIZE_MAX;
 }
 
 // Lets a tensor op compute all links of its step on its results, if it can.
-static void finish_result(const qdq_draft *of, const qdq_draft_step *draft, qdq_step *step,
+static void finish_result(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *step,
                           qdq_tensor_op *tensor_op) {
     qdq_stage_finish *to = draft->tensor_op->finish, finish = {.finishes = true};
-    const qdq_link *last = NULL;
-    qdq_place addend = {0};
-    if (!to || step->x.place.kind || of->storage.tiled || !tensor_op->sinks ||
-        !add_links(draft, step, &finish, &last, &addend))
+    size_t last = SIZE_MAX;
+    const qdq_located *addend = NULL;
+    if (!to || !tensor_op->sinks || !add_links(draft, step, &finish, &last, &addend) ||
+        !may_write(c, step, &step->links[last]))
         return;
     *to = finish;
-    step->x.place = tensor_op->y[0].place = last->store;
-    for (size_t i = 0; i < step->link_count; i++)
-        step->links[i].fn = NULL, step->links[i].store = (qdq_place){0};
-    tensor_op->addend = addend;
-    tensor_op->sinks = false;
+    if (addend) tensor_op->addend = *addend;
+    take_result(c, draft, step, last, tensor_op);
+    set_flat(c, tensor_op, &tensor_op->addend, &tensor_op->addend_flat);
 }
 
 // True if the only link of a step goes from row-major memory to row-major memory, with parameters
@@ -284,8 +297,8 @@ static bool build_tensor_op(qdq_compiler *c, const qdq_draft_step *draft, qdq_st
     step->elements = qdq_shape_count(step->x.shape);
     tensor_op->cost += draft->link_count * step->elements;
     if (!set_links(c, draft, step)) return false;
-    quantize_result(&c->draft, draft, step, tensor_op);
-    finish_result(&c->draft, draft, step, tensor_op);
+    quantize_result(c, draft, step, tensor_op);
+    finish_result(c, draft, step, tensor_op);
     return true;
 }
 

@@ -88,7 +88,7 @@ static void count_readers(const search *s) {
 bool qdq_draft_may_read_transposed(const qdq_draft *draft) {
     const qdq_graph *graph = draft->graph;
     size_t i = 0;
-    if (draft->storage.tiled || draft->storage.node_by_node) return false;
+    if (draft->storage.node_by_node) return false;
     while (i < graph->node_count && !qdq_fusion_of(graph->nodes[i].op)->reads_transposed) i++;
     return i < graph->node_count;
 }

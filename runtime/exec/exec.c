@@ -30,7 +30,7 @@ char *qdq_exec_place(const qdq_exec *exec, qdq_place place) {
 const void *qdq_exec_rows(const qdq_exec *exec, const qdq_located *value, void *flat) {
     const char *memory = qdq_exec_place(exec, value->place);
     if (value->place.kind != QDQ_PLACE_ARENA) return memory;
-    qdq_untilize(value->dtype, value->shape, memory, flat);
+    qdq_untilize_parallel(value->dtype, value->shape, memory, flat, &exec->parallel);
     return flat;
 }
 

@@ -91,8 +91,9 @@ void qdq_exec_run_tensor_op(const qdq_exec *exec, const qdq_step *step) {
                             step,
                             step->link_count ? qdq_exec_strip_elements(step) : 0,
                             {.x = x, .y = y, .poison = exec->poison}};
-    if (tensor_op->addend.kind)
-        context.tensors.addend = (const void *)qdq_exec_place(exec, tensor_op->addend);
+    if (tensor_op->addend.place.kind)
+        context.tensors.addend =
+            qdq_exec_rows(exec, &tensor_op->addend, exec->flat + tensor_op->addend_flat);
     for (size_t i = 0; i < tensor_op->x_count; i++)
         x[i] = qdq_exec_rows(exec, &tensor_op->x[i], exec->flat + tensor_op->x_flat[i]);
     for (size_t i = 0; i < tensor_op->y_count; i++)
@@ -110,6 +111,6 @@ void qdq_exec_run_tensor_op(const qdq_exec *exec, const qdq_step *step) {
         run_units(&context, 0, tensor_op->units);
     for (size_t i = tensor_op->sinks; i < tensor_op->y_count; i++)
         if (tensor_op->y[i].place.kind == QDQ_PLACE_ARENA)
-            qdq_tilize(tensor_op->y[i].dtype, tensor_op->y[i].shape, y[i],
-                       qdq_exec_place(exec, tensor_op->y[i].place));
+            qdq_tilize_parallel(tensor_op->y[i].dtype, tensor_op->y[i].shape, y[i],
+                                qdq_exec_place(exec, tensor_op->y[i].place), &exec->parallel);
 }

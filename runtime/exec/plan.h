@@ -173,7 +173,8 @@ typedef struct qdq_tensor_op {
     qdq_located *x, *y;       // place NONE: not connected, or not wanted
     size_t *x_flat, *y_flat;  // of operands in tiles: where in `flat` the row-major copies lie
     size_t flat_bytes;        // of these copies
-    qdq_place addend;         // of qdq_tensors; NONE: there is none
+    qdq_located addend;       // of qdq_tensors; place NONE: there is none
+    size_t addend_flat;       // as x_flat
     bool sinks;               // the first result goes to a sink: to links, or to its tiles
 } qdq_tensor_op;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a graph of large tensors in every mode: thread counts, units out of order, materialized,
+// Runs a graph of large tensors in every mode: thread counts, units out of order, in tiles,
 // fast, bfloat16 storage, instruction sets. Each must give the wanted numbers bit for bit.
 #ifndef QDQ_TESTS_OPS_LARGE_GRAPH_H
 #define QDQ_TESTS_OPS_LARGE_GRAPH_H
@@ -64,7 +64,7 @@ static inline void large_output(large_graph *c, qdq_value v, tensor want) {
 typedef struct large_way {
     const char *name;
     int threads;
-    bool out_of_order, materialize, fast, as_bfloat16;
+    bool out_of_order, tiles, materialize, fast, as_bfloat16;
 } large_way;
 
 static const large_way large_ways[] = {
@@ -75,10 +75,12 @@ static const large_way large_ways[] = {
     {.name = "fast", .threads = 1, .fast = true},
     {.name = "fast, 2 threads", .threads = 2, .fast = true},
     {.name = "fast, 3 threads", .threads = 3, .fast = true},
+    {.name = "in tiles", .threads = 1, .tiles = true},
+    {.name = "in tiles, 3 threads", .threads = 3, .tiles = true},
     {.name = "materialized", .threads = 1, .materialize = true},
     {.name = "materialized, 2 threads", .threads = 2, .materialize = true},
     {.name = "materialized, 3 threads", .threads = 3, .materialize = true},
-    {.name = "stored as bfloat16", .threads = 3, .as_bfloat16 = true},
+    {.name = "stored as bfloat16", .threads = 3, .tiles = true, .as_bfloat16 = true},
 };
 
 enum { LARGE_MOST_WAYS = UNIT_COUNT(large_ways) };
@@ -112,6 +114,9 @@ static inline void large_run_once(const large_graph *c, const char *isa, const l
     qdq_error err = {0};
     qdq_compile_options options = {.target = c->target,
                                    .isa = isa,
+                                   .layout = way->tiles         ? QDQ_PLAN_TILES
+                                             : way->materialize ? QDQ_PLAN_DEFAULT
+                                                                : QDQ_PLAN_ROWS,
                                    .materialize = way->materialize,
                                    .fast = way->fast,
                                    .float_storage =

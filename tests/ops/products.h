@@ -147,8 +147,13 @@ static inline void product_check_with(const char *what, const tensor *in, size_t
     static const struct {
         int threads;
         bool materialize;
+        qdq_plan_layout layout;
         unsigned constant;
-    } ways[] = {{1, false, 0}, {1, false, ~1u}, {3, true, 0}, {3, false, ~0u}};
+    } ways[] = {{1, false, QDQ_PLAN_ROWS, 0},
+                {1, false, QDQ_PLAN_ROWS, ~1u},
+                {3, true, QDQ_PLAN_TILES, 0},
+                {3, false, QDQ_PLAN_ROWS, ~0u},
+                {2, false, QDQ_PLAN_TILES, ~1u}};
     size_t size = qdq_dtype_size(want->dtype);
     tensor out = tensor_of("out", want->dtype, want->shape);
     for (size_t isa = 0; qdq_isa_get(isa).name; isa++) {
@@ -156,6 +161,7 @@ static inline void product_check_with(const char *what, const tensor *in, size_t
         for (size_t way = 0; way < UNIT_COUNT(ways); way++) {
             qdq_compile_options options = {.isa = qdq_isa_get(isa).name,
                                            .numerics = numerics,
+                                           .layout = ways[way].layout,
                                            .materialize = ways[way].materialize};
             product_run_as(in, count, ways[way].constant, build, self, &options, ways[way].threads,
                            &out);

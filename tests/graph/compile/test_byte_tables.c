@@ -63,10 +63,11 @@ static void build(built *b, const form *f, qdq_shape shape) {
 }
 
 // How many values of floats lie in memory.
-static size_t floats_in_memory(const built *b) {
+static size_t floats_in_memory(const built *b, qdq_plan_layout layout) {
     qdq_error err;
     size_t count = 0;
-    qdq_plan *plan = qdq_graph_compile(b->c.graph, NULL, &err);
+    qdq_compile_options options = {.layout = layout};
+    qdq_plan *plan = qdq_graph_compile(b->c.graph, &options, &err);
     assert_non_null(plan);
     for (size_t i = 0; i < qdq_plan_get_stats(plan).value_count; i++)
         count += qdq_plan_get_value(plan, i)->dtype == QDQ_FLOAT32;
@@ -85,7 +86,11 @@ static void check(const form *f, qdq_shape shape, size_t floats) {
         large_output(&b.c, b.other, b.others);
     else
         free(b.others.data);
-    assert_int_equal(floats_in_memory(&b), floats);
+    assert_int_equal(floats_in_memory(&b, QDQ_PLAN_ROWS), floats);
+    // The input and outputs of a tiled plan lie in the arena, too, and both operands of a sum
+    // without a table, of which rows compute one again.
+    assert_int_equal(floats_in_memory(&b, QDQ_PLAN_TILES),
+                     2 * floats + 1 + f->returns_x + f->returns_other);
     large_graph_check(&b.c, 0);
 }
 
@@ -124,7 +129,8 @@ static void floats_with_other_readers_are_stored(void **state) {
             large_put(&want, i, tensor_at(reals, i % 70 * 65 + i / 70));
         large_output(&b.c, turned, want);
         free(b.reals.data), free(b.others.data);
-        assert_int_equal(floats_in_memory(&b), 1);
+        assert_int_equal(floats_in_memory(&b, QDQ_PLAN_ROWS), 1);
+        assert_int_equal(floats_in_memory(&b, QDQ_PLAN_TILES), 3);  // the input, and an output
         large_graph_check(&b.c, 0);
     }
 }
