@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a graph in every mode (fused, materialized, threads, instruction sets) and checks that all
-// modes give the same bits. For tests of neural-network ops.
+// Runs a graph in every mode (rows, tiles, materialized, threads, instruction sets) and checks that
+// all modes give the same bits. For tests of neural-network ops.
 #ifndef QDQ_TESTS_NETWORK_H
 #define QDQ_TESTS_NETWORK_H
 
@@ -36,12 +36,13 @@ static inline void network_run_once(qdq_graph *g, const qdq_compile_options *com
     qdq_exec_destroy(exec), qdq_plan_destroy(plan);
 }
 
-// Leaves the result in output->data, and fails unless materializing, three threads and every
+// Leaves the result in output->data, and fails unless tiles, materializing, three threads and every
 // instruction set of this machine give the same bits.
 static inline void network_run(qdq_graph *g, const network_tensor *inputs, size_t input_count,
                                network_tensor output) {
     size_t bytes = output.count * qdq_dtype_size(output.dtype);
-    network_run_once(g, NULL, NULL, inputs, input_count, &output);
+    qdq_compile_options rows = {.layout = QDQ_PLAN_ROWS};
+    network_run_once(g, &rows, NULL, inputs, input_count, &output);
     void *first = output.data;
     output.data = malloc(bytes + 1);
     assert_non_null(output.data);
@@ -53,12 +54,15 @@ static inline void network_run(qdq_graph *g, const network_tensor *inputs, size_
     assert_memory_equal(first, output.data, bytes);
     network_run_once(g, &compile, &parallel, inputs, input_count, &output);
     assert_memory_equal(first, output.data, bytes);
-    network_run_once(g, NULL, &parallel, inputs, input_count, &output);
+    network_run_once(g, &rows, &parallel, inputs, input_count, &output);
+    assert_memory_equal(first, output.data, bytes);
+    compile = (qdq_compile_options){.layout = QDQ_PLAN_TILES};
+    network_run_once(g, &compile, &parallel, inputs, input_count, &output);
     assert_memory_equal(first, output.data, bytes);
     for (size_t i = 0; qdq_isa_get(i).name; i++) {
         if (!qdq_isa_get(i).available) continue;
-        compile = (qdq_compile_options){.isa = qdq_isa_get(i).name};
-        network_run_once(g, &compile, NULL, inputs, input_count, &output);
+        rows.isa = qdq_isa_get(i).name;
+        network_run_once(g, &rows, NULL, inputs, input_count, &output);
         assert_memory_equal(first, output.data, bytes);
     }
     free(output.data);

@@ -2,6 +2,7 @@
 // qdq plan: prints the steps, the arena, the lifetime of each value, a map of the arena, and the
 // memory of the device.
 #include <qdq/inspect.h>
+#include <qdq/tile.h>
 #include <string.h>
 
 #include "runtime/base/did_you_mean.h"
@@ -57,18 +58,37 @@ static double percent(size_t part, size_t whole) {
     return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
+// Returns the bytes of a value's tiles that hold no element. Elements that share bytes, or an
+// exponent, do so in groups that divide a tile.
+static size_t padding_of(const qdq_plan_value *v) {
+    if (!v->tiles) return 0;
+    size_t elements = qdq_shape_count(v->shape), tile = v->bytes / v->tiles;
+    size_t rest = elements % QDQ_TILE_ELEMENTS * tile;
+    return v->bytes - elements / QDQ_TILE_ELEMENTS * tile -
+           (rest + QDQ_TILE_ELEMENTS - 1) / QDQ_TILE_ELEMENTS;
+}
+
+static size_t pages_of(const qdq_plan_value *v, const qdq_plan_stats *stats) {
+    return stats->tiled ? (v->bytes + stats->page_bytes - 1) / stats->page_bytes : 0;
+}
+
+// Prints a line for each value, in a tiled plan with the padding and the pages of its tiles.
 static void print_values(const qdq_plan *plan, const qdq_plan_stats *stats) {
-    char shape[128], tiles[32];
+    char shape[128], tiles[32], more[64] = "";
     if (stats->value_count == 0) return;
-    printf("\n   %-24s %-9s %-18s %9s %10s %10s  %s\n", "value", "dtype", "shape", "tiles", "bytes",
-           "offset", "steps");
+    if (stats->tiled) snprintf(more, sizeof more, " %9s %6s", "padding", "pages");
+    printf("\n   %-24s %-9s %-18s %9s%s %10s %10s  %s\n", "value", "dtype", "shape", "tiles", more,
+           "bytes", "offset", "steps");
     for (size_t i = 0; i < stats->value_count; i++) {
         const qdq_plan_value *v = qdq_plan_get_value(plan, i);
         snprintf(tiles, sizeof tiles, "row-major");
         if (v->tiles) snprintf(tiles, sizeof tiles, "%zu", v->tiles);
-        printf(" %c %-24s %-9s %-18s %9s %10zu %10zu  %zu-%zu\n", letter_of(i), v->name,
+        if (stats->tiled)
+            snprintf(more, sizeof more, " %7.1f %% %6zu", percent(padding_of(v), v->bytes),
+                     pages_of(v, stats));
+        printf(" %c %-24s %-9s %-18s %9s%s %10zu %10zu  %zu-%zu\n", letter_of(i), v->name,
                qdq_dtype_name(v->dtype), qdq_write_shape(v->shape, shape, sizeof shape), tiles,
-               v->bytes, v->offset, v->first_step, v->last_step);
+               more, v->bytes, v->offset, v->first_step, v->last_step);
     }
 }
 
@@ -119,11 +139,12 @@ static void print_plan(const qdq_plan *plan, bool map) {
     else
         printf("arena            %zu bytes, row-major; inputs and outputs are streamed\n",
                s.arena_bytes);
-    printf("peak of live     %zu bytes (arena is %.2f times it)\n", s.peak_live_bytes,
+    printf("peak of live     %zu bytes, the least possible (arena is %.2f times it)\n",
+           s.peak_live_bytes,
            s.peak_live_bytes ? (double)s.arena_bytes / (double)s.peak_live_bytes : 1);
     if (s.tiles) printf("tiles            %zu in %zu values\n", s.tiles, tiled_values(plan, &s));
-    printf("padding          %zu bytes (%.1f %% of the values)\n", s.padding_bytes,
-           percent(s.padding_bytes, bytes));
+    printf("padding          %zu bytes (%.1f %% of %zu bytes of values)\n", s.padding_bytes,
+           percent(s.padding_bytes, bytes), bytes);
     printf("inputs, outputs  %zu bytes, row-major\n", s.io_bytes);
     printf("constants        %zu bytes\n", s.constant_bytes);
     printf("scratch          %zu bytes\n", s.scratch_bytes);
@@ -141,6 +162,7 @@ static void print_plan(const qdq_plan *plan, bool map) {
 
 static void json_value(qdq_json *json, const qdq_plan *plan, size_t value) {
     const qdq_plan_value *v = qdq_plan_get_value(plan, value);
+    qdq_plan_stats stats = qdq_plan_get_stats(plan);
     qdq_json_begin_object(json);
     json_string_key(json, "name", v->name);
     json_string_key(json, "dtype", qdq_dtype_name(v->dtype));
@@ -150,6 +172,8 @@ static void json_value(qdq_json *json, const qdq_plan *plan, size_t value) {
     json_shape(json, v->padded_shape);
     json_uint_key(json, "tiles", v->tiles);
     json_uint_key(json, "bytes", v->bytes);
+    json_uint_key(json, "padding_bytes", padding_of(v));
+    json_uint_key(json, "pages", pages_of(v, &stats));
     json_uint_key(json, "offset", v->offset);
     json_uint_key(json, "first_step", v->first_step);
     json_uint_key(json, "last_step", v->last_step);

@@ -64,6 +64,7 @@ int session_compile(session *s, const options *opt, const char *target) {
 int session_compile_told(session *s, const options *opt, const char *target) {
     qdq_error err = {0};
     const qdq_compile_options compile = {.target = target,
+                                         .layout = QDQ_PLAN_ROWS,
                                          .isa = isa_of(opt),
                                          .device = qdq_device_find("none", NULL),
                                          .parallel = s->exec_options.parallel};

@@ -138,8 +138,9 @@ static qdq_status check_limits(qdq_compiler *c) {
     if (bytes <= most) return QDQ_OK;
     return qdq_fail(c->err, QDQ_ERR_LIMIT,
                     "the plan needs %zu bytes (constants %zu, arena %zu, inputs and outputs %zu, "
-                    "scratch %zu), wanted at most %zu; raise --max-bytes",
-                    bytes, s->constant_bytes, s->arena_bytes, s->io_bytes, s->scratch_bytes, most);
+                    "scratch %zu), wanted at most %zu; raise --max-bytes%s",
+                    bytes, s->constant_bytes, s->arena_bytes, s->io_bytes, s->scratch_bytes, most,
+                    s->tiled ? ", or hold values in rows: --rows" : "");
 }
 
 // Allowance for steps, names and the draft, on top of the limit of bytes that the user sets.
@@ -207,7 +208,7 @@ static qdq_plan *compile_plan(const qdq_graph *graph, const qdq_compile_options 
     qdq_compiler c = {.draft = {.graph = graph,
                                 .version = *version,
                                 .options = *opt,
-                                .storage = qdq_storage_of(opt),
+                                .storage = qdq_storage_of(opt, version->target),
                                 .isas = isas},
                       .memory = *memory,
                       .plan = plan,

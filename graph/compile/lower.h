@@ -131,7 +131,7 @@ typedef struct qdq_draft {
 // Fails if options exclude each other or name no value of the graph.
 qdq_status qdq_storage_check(const qdq_graph *graph, const qdq_compile_options *options,
                              qdq_error *err);
-qdq_storage qdq_storage_of(const qdq_compile_options *options);
+qdq_storage qdq_storage_of(const qdq_compile_options *options, const qdq_target *target);
 // Sets `kept` of the values that the options name, or of all, and `cut` of inputs.
 void qdq_draft_store(qdq_draft *draft);
 // Decides which values of a tiled plan are stacked, once all steps are known, if stacking takes

@@ -42,9 +42,11 @@ static void append_node(line *l, const qdq_node *node) {
     append(l, "", "", attrs->qtype == QDQ_PER_GROUP ? "])" : ")");
 }
 
-// Returns the words for storing an output. Strips that stream are never tiles.
-static const char *to_caller(const qdq_draft *of, const qdq_plan_step *info) {
-    return of->storage.tiled && !info->streamed ? "untilize" : "output";
+// Returns the word for storing an output. Strips that stream, and the chunks of a tensor op, are
+// rows.
+static const char *to_caller(const qdq_draft *of, const qdq_draft_step *draft,
+                             const qdq_plan_step *info) {
+    return of->storage.tiled && !info->streamed && !draft->tensor_op_node ? "untilize" : "output";
 }
 
 // Appends " on codes of b" for weight codes, or " on folded b" for an input computed while
@@ -80,7 +82,7 @@ static void describe_tensor_op(const qdq_draft *of, const qdq_draft_step *draft,
     if (info->scales_later) append(l, ", ", "", "scaled later");
     for (size_t i = 0; i < tensor_op->y_count; i++) {
         if (tensor_op->y[i].place.kind == QDQ_PLACE_OUTPUT)
-            append(l, " -> ", to_caller(of, info), graph->outputs[tensor_op->y[i].place.at].name);
+            append(l, " -> ", "output", graph->outputs[tensor_op->y[i].place.at].name);
     }
     info->blocks = tensor_op->units;
     info->scratch_bytes = tensor_op->flat_bytes;
@@ -95,11 +97,11 @@ static void describe_links(const qdq_draft *of, const qdq_draft_step *draft, con
         if (from->node)
             append_node(l, from->node);
         else if (from->output != SIZE_MAX)
-            append(l, " -> ", to_caller(of, info), graph->outputs[from->output].name);
+            append(l, " -> ", to_caller(of, draft, info), graph->outputs[from->output].name);
         else if (!info->streamed)
             append(l, " -> ", "tilize", graph->values[draft->x].name);
         if (link->store.kind == QDQ_PLACE_OUTPUT && from->node)
-            append(l, " -> ", to_caller(of, info), graph->outputs[link->store.at].name);
+            append(l, " -> ", to_caller(of, draft, info), graph->outputs[link->store.at].name);
     }
 }
 

@@ -11,10 +11,12 @@
 
 //---- Options ----------------------------------------------------------------
 
-qdq_storage qdq_storage_of(const qdq_compile_options *options) {
-    bool tiled = options->layout == QDQ_PLAN_TILES || options->materialize;
+qdq_storage qdq_storage_of(const qdq_compile_options *options, const qdq_target *target) {
+    bool asked = options->layout == QDQ_PLAN_TILES || options->materialize;
+    bool by_default = options->layout == QDQ_PLAN_DEFAULT && target->tiles && !options->fast;
     bool keep_all = options->keep_all || options->materialize;
-    return (qdq_storage){.tiled = tiled, .node_by_node = tiled && keep_all, .keep_all = keep_all};
+    return (qdq_storage){
+        .tiled = asked || by_default, .node_by_node = asked && keep_all, .keep_all = keep_all};
 }
 
 // Returns the option that `fast` excludes; NULL: none is given.

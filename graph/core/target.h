@@ -76,6 +76,8 @@ typedef struct qdq_target {
     // A zero point that is a tensor is int32: no mend writes several zero points as numbers, which
     // would stay a tensor of the dtype of the codes
     bool int32_zero_points;
+    // Plans hold values in tiles unless the caller chooses another layout.
+    bool tiles;
     // A constant scale may be 0: quotients are infinite or NaN, and saturate.
     bool runs_zero_scales;
     const char *onnx_domain;  // of ops that its importer of ONNX models adds; NULL: none

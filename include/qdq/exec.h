@@ -20,7 +20,7 @@ typedef enum qdq_float_storage {
 
 // How a plan holds values between steps. Results have the same bits.
 typedef enum qdq_plan_layout {
-    QDQ_PLAN_DEFAULT = 0,  // rows
+    QDQ_PLAN_DEFAULT = 0,  // tiles for target core without `fast`; rows for other targets
     QDQ_PLAN_ROWS,         // row-major
     // Values between steps and outputs are 32x32 tiles of the arena (qdq/tile.h), and each step
     // cuts tiles from the rows of an input.

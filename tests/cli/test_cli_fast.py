@@ -94,7 +94,7 @@ class Fast(Case):
         name = self.write("g.json", product(0.1))
         chains = [step["chain"] for step in self.json("plan", name, "--fast")["steps"]]
         self.assertEqual(chains, ["a, b -> MatMul m on codes -> output y"])
-        chains = [step["chain"] for step in self.json("plan", name)["steps"]]
+        chains = [step["chain"] for step in self.json("plan", name, "--rows")["steps"]]
         self.assertEqual(chains, ["af, b -> MatMul m on codes of b -> output y"])
 
     def chains(self, what, *words):
@@ -108,7 +108,7 @@ class Fast(Case):
         want = float32(sum(x * w[0] for x, w in zip(most, W)) * float32(float32(0.1) ** 2))
         self.assertEqual([float32(y) for y in self.json("run", name, "--fast")["outputs"][0]["first"]],
                          [want])
-        self.assertEqual(self.chains(pooled())[-1], "flat, w -> MatMul m on codes of b -> output y")
+        self.assertEqual(self.chains(pooled(), "--rows")[-1], "flat, w -> MatMul m on codes of b -> output y")
 
     def test_constants_are_moved_when_compiling(self):
         self.assertEqual(self.chains(pooled(), "--fast"), ["flat, w -> MatMul m on codes -> output y"])
@@ -201,7 +201,7 @@ class Fast(Case):
             constants=[constant("w", "float32", [16, 16, 3, 3], weights)]))
         self.assertEqual([s["chain"] for s in self.json("plan", name, "--fast")["steps"]],
                          ["x, w -> Convolution c by Winograd -> output y"])
-        self.assertEqual([s["chain"] for s in self.json("plan", name)["steps"]],
+        self.assertEqual([s["chain"] for s in self.json("plan", name, "--rows")["steps"]],
                          ["x, w -> Convolution c -> output y"])
         found = self.json("compare", name, "--fast", "--fill", "1", code=1)
         self.assertEqual([(n["node"], n["causes"]) for n in found["nodes"]], [("c", ["Winograd convolution"])])

@@ -101,18 +101,19 @@ class LargeFiles(Case):
 
 
     def test_elements_of_files_come_from_the_limit_of_bytes(self):
-        """The plan needs twice the bytes of the input, and may take 64 MiB more."""
+        """The plan needs twice the bytes of the input, in tiles four times, and may take 64 MiB more."""
         own = 4 * self.COUNT
         self.write("g.json", graph([node("ReLU", "r", "x")], [value("x", "float32", [self.COUNT])], {"y": "r"}))
         most = ["--max-bytes", 2 * own + (1 << 20)]
         for name, of in (("big.npy", "big.npy"), ("big.npz", "big.npz: 'x'"), ("big.safetensors", "big.safetensors")):
-            for words in (["run", "g.json", "-i", f"x={name}"],
+            for words in (["run", "g.json", "--rows", "-i", f"x={name}"],
                           ["explain", "g.json", "-i", f"x={name}", "--got", f"y={name}"]):  # fmt: skip
                 with self.subTest(" ".join(map(str, words))):
                     err = self.qdq(*words, *most, code=5).err
                     self.assertRegex(err, rf"\Aqdq: {re.escape(of)}: no memory for .* within --max-bytes, of which \d+ bytes "
                                      r"are left; raise it\n\Z")  # fmt: skip
-        self.qdq("run", "g.json", "-i", "x=big.npy", "--max-bytes", 3 * own)
+        self.qdq("run", "g.json", "--rows", "-i", "x=big.npy", "--max-bytes", 3 * own)
+        self.assertIn("or hold values in rows: --rows", self.qdq("run", "g.json", "-i", "x=big.npy", *most, code=5).err)
 
     def test_samples_come_from_the_limit_of_bytes(self):
         self.write("g.json", graph([node("ReLU", "r", "x")], [value("x", "float32", [4])], {"y": "r"}))

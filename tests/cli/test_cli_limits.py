@@ -146,7 +146,7 @@ class Values(Case):
         side = 4096  # 64 MiB
         self.write("g.json", graph([node("Sqrt", "y", "x")], [value("x", "float32", [side] * 2)], {"y": "y"}))
         write_npy(self.folder / "y.npy", Tensor("float32", [side] * 2, bytes(4 * side**2)))
-        self.qdq(*self.assert_stays_within(130, "run", "--fill", "1", "-e", "y=y.npy"), code=1)
+        self.qdq(*self.assert_stays_within(130, "run", "--rows", "--fill", "1", "-e", "y=y.npy"), code=1)
 
     def test_compare_stays_within_the_limit(self):
         self.write_sum(28)
@@ -232,13 +232,16 @@ class Operations(Case):
         self.write("g.json", graph(nodes, [value("x", "float32", [2, 3])], {"y": "y"},
                                    constants=[w]))
         operations = 2 * 3 + 2 * 3 * 5
+        self.assertEqual(self.json("plan", "g.json", "--rows")["operations"], operations)
+        operations += 2 * 3  # x is cut into a tile
         self.assertEqual(self.json("plan", "g.json")["operations"], operations)
         self.qdq("run", "g.json", "--fill", "1", "--max-operations", operations)
         self.qdq("run", "g.json", "--fill", "1", "--max-operations", operations - 1, code=5)
 
     def test_a_graph_without_nodes_copies(self):
         self.write("g.json", identity("int8", [7]))
-        self.assertEqual(self.json("plan", "g.json")["operations"], 7)
+        self.assertEqual(self.json("plan", "g.json", "--rows")["operations"], 7)
+        self.assertEqual(self.json("plan", "g.json")["operations"], 14)  # into a tile and out of it
 
 
 if __name__ == "__main__":

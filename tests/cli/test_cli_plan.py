@@ -15,8 +15,8 @@ SIZES = {"float32": 4, "float16": 2, "bfloat16": 2, "int8": 1, "uint8": 1, "int4
          "int2": 0.25, "uint2": 0.25}  # bytes of a tile element
 VALUE_KEYS = {"name", "dtype", "shape", "padded_shape", "tiles", "bytes", "offset", "first_step",
               "last_step"}
-OPTIONS = [[], ["--tiles"], ["--keep", "all"], ["--materialize"], ["--float-storage", "bfloat16"],
-           ["-m", "--float-storage", "bfloat16"]]
+OPTIONS = [["--rows"], ["--tiles"], ["--rows", "--keep", "all"], ["--materialize"],
+           ["--float-storage", "bfloat16"], ["-m", "--float-storage", "bfloat16"]]
 PAGE = 2048
 
 
@@ -31,6 +31,13 @@ def matrices(shape):
     if len(shape) <= 2:
         return [shape]
     return [[math.prod(shape[:i]), math.prod(shape[i:])] for i in range(1, len(shape))]
+
+
+def narrow(shape):
+    """All elements in the most columns up to 32."""
+    count = math.prod(shape)
+    columns = max(n for n in range(1, 33) if count % n == 0)
+    return [count // columns, columns]
 
 
 def in_place(old, new):
@@ -71,9 +78,10 @@ class Plan(Case):
             shape = one["padded_shape"]
             if one["tiles"]:
                 planes, matrix = padded(one["shape"]), min(map(padded, matrices(one["shape"])), key=math.prod)
-                fewer = math.prod(matrix) < math.prod(planes)
-                if may_stack and fewer and shape != planes:
-                    self.assertEqual((len(shape), math.prod(shape)), (2, math.prod(matrix)), one)
+                if may_stack and shape != planes:
+                    slim = math.prod(padded(narrow(one["shape"])))
+                    least = min(math.prod(planes), math.prod(matrix))
+                    self.assertEqual((len(shape), math.prod(shape)), (2, slim if 2 * slim <= least else least), one)
                 else:
                     self.assertEqual(shape, planes, one)
                 self.assertEqual(one["tiles"], math.prod(shape) // 1024, one)
@@ -96,6 +104,9 @@ class Plan(Case):
         tiled = [one for one in values if one["tiles"]]
         elements = sum(math.ceil(math.prod(one["shape"]) * SIZES[one["dtype"]]) for one in tiled)
         self.assertEqual(plan["padding_bytes"], sum(one["bytes"] for one in tiled) - elements)
+        self.assertEqual(plan["padding_bytes"], sum(one["padding_bytes"] for one in values))
+        for one in values:
+            self.assertEqual(one["pages"], -(-one["bytes"] // PAGE) if plan["tiled"] else 0)
         unit = PAGE if plan["tiled"] else 64
         self.assertEqual(plan["page_bytes"], PAGE)
         self.assertEqual(plan["arena_bytes"] % unit, 0)
@@ -117,7 +128,7 @@ class Plan(Case):
 
     def assert_plan(self, *words):
         plan = self.plan(*words)
-        self.assert_values(plan, "--tiles" in words)
+        self.assert_values(plan, not {"-m", "--materialize"} & set(words))
         self.assert_sums(plan)
         self.assert_no_overlap(plan)
         return plan
@@ -149,6 +160,10 @@ class Plan(Case):
     def test_rows_and_tiles(self):
         self.write("g.json", graph([quantize("a", scales=1)], [value("x", shape=[64, 64])], {"y": "a"}))
         self.assertFalse(self.plan("--rows")["tiled"])
+        self.assertTrue(self.plan()["tiled"])
+        for target in ("onnx", "ort", "onednn", "tensorrt", "torchao"):
+            self.assertFalse(self.plan("--target", target)["tiled"])
+        self.assertFalse(self.plan("--fast")["tiled"])
         self.assertTrue(self.plan("--tiles")["tiled"])
         self.assertEqual(self.plan("--tiles"), self.plan("--tiled"))  # the older spelling
         self.assertNotIn("--tiled", self.qdq("plan", "--help").out)
@@ -189,7 +204,7 @@ class Plan(Case):
         nodes = [quantize("a", scales=1), node("Dequantize", "b", "a", scales=1),
                  quantize("c", "b", scales=1)]
         self.write("g.json", graph(nodes, outputs={"y": "c"}))
-        plan = self.assert_plan()
+        plan = self.assert_plan("--rows")
         self.assertEqual((plan["arena_bytes"], plan["values"]), (0, []))
         for name in ("a", "b", "c"):
             self.assertIn(f" {name} ", plan["steps"][0]["chain"] + " ")
@@ -219,14 +234,14 @@ class Plan(Case):
         nodes = [quantize("a", scales=1), node("Dequantize", "b", "a", scales=1),
                  quantize("c", "b", scales=1)]
         self.write("g.json", graph(nodes, outputs={"y": "c"}))
-        for words in (["--keep", "a"], ["--tiles", "--keep", "a,b"], ["-m"]):
+        for words in (["--rows", "--keep", "a"], ["--tiles", "--keep", "a,b"], ["-m"]):
             plan = self.assert_plan(*words)
             kept = [one for one in plan["values"] if one["name"] in ("a", "b")]
             self.assertTrue(kept)
             for one in kept:
                 self.assertEqual(one["last_step"], len(plan["steps"]) - 1)
-        self.assertEqual([one["name"] for one in self.plan("--keep", "a")["values"]], ["a"])
-        self.assertEqual(len(self.plan("--keep", "a")["steps"]), 1)
+        self.assertEqual([one["name"] for one in self.plan("--rows", "--keep", "a")["values"]], ["a"])
+        self.assertEqual(len(self.plan("--rows", "--keep", "a")["steps"]), 1)
 
     def test_a_value_is_made_in_place_where_it_fits(self):
         nodes = [requantize("a", "x"), requantize("b", "x")]
@@ -259,7 +274,7 @@ class Plan(Case):
     def test_a_plan_says_row_major_and_streamed(self):
         nodes = [quantize("a", scales=1), node("DynamicQuantize", "b", "x")]
         self.write("g.json", graph(nodes, [value("x", shape=[64, 64])], {"y": "a", "z": "b"}))
-        out = self.qdq("plan", "g.json").out
+        out = self.qdq("plan", "g.json", "--rows").out
         self.assertRegex(out, r"arena +\d+ bytes, row-major; inputs and outputs are streamed\n")
         self.assertRegex(out, r"(?m)^ . b\.scale +\w+ +\S+ +row-major ")
         self.assertRegex(out, r"\(direct, 4 strips, streamed, ")
@@ -425,10 +440,11 @@ class Plan(Case):
 
     def test_each_step_has_the_shape_that_fits_its_work(self):
         q = quantize("a", scales=1)
-        cases = (([q], [], ["direct"]),
+        cases = (([q], ["--rows"], ["direct"]),
+                 ([q], [], ["blocks"]),
                  ([q], ["-m"], ["move", "blocks", "move"]),
                  ([q, node("Dequantize", "b", "a", scales=1)], [], ["blocks"]),
-                 ([node("DynamicQuantize", "a", "x")], [], ["reduce", "direct"]),
+                 ([node("DynamicQuantize", "a", "x")], ["--rows"], ["reduce", "direct"]),
                  ([node("SoftMax", "a", "x")], [], ["tensor_op"]),
                  ([node("SoftMax", "a", "x"), node("ReLU", "b", "a")], [], ["tensor_op"]))
         for nodes, words, wanted in cases:

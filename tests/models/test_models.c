@@ -100,12 +100,12 @@ static void every_model_gives_its_expected_outputs(void **state) {
     char path[512];
     size_t count = 0;
     const qdq_device *none = qdq_device_find("none", NULL);
-    const qdq_compile_options ways[] = {{.device = none},
+    const qdq_compile_options ways[] = {{.device = none, .layout = QDQ_PLAN_ROWS},
                                         {.device = none, .layout = QDQ_PLAN_TILES},
                                         {.materialize = true},
-                                        {.device = none, .keep_all = true},
+                                        {.device = none, .layout = QDQ_PLAN_ROWS, .keep_all = true},
                                         {.device = qdq_device_find("n150", NULL)}};
-    static const char *const commands[] = {"", "--tiles", "--materialize --threads 2"};
+    static const char *const commands[] = {"", "--rows", "--tiles", "--materialize --threads 2"};
     uint64_t turn = 0;
     DIR *dir = opendir(models);
     assert_non_null(dir);

@@ -323,11 +323,14 @@ typedef struct oracle_bound {
     size_t bytes;
 } oracle_bound;
 
-// Compiles `graph` and runs it once on the bound memory. The graph is not destroyed.
+// Compiles `graph`, in rows unless it is materialized, and runs it once on the bound memory. The
+// graph is not destroyed.
 static inline void oracle_run(qdq_graph *graph, const qdq_compile_options *options,
                               const oracle_bound *bound, size_t count) {
     qdq_error err = {0};
-    qdq_plan *plan = qdq_graph_compile(graph, options, &err);
+    qdq_compile_options in_rows = options ? *options : (qdq_compile_options){0};
+    if (!in_rows.materialize) in_rows.layout = QDQ_PLAN_ROWS;
+    qdq_plan *plan = qdq_graph_compile(graph, &in_rows, &err);
     if (!plan) fail_msg("compile: %s", err.text);
     qdq_exec *exec = qdq_exec_create(plan, &(qdq_exec_options){.poison = true}, &err);
     if (!exec) fail_msg("exec: %s", err.text);

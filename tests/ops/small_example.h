@@ -343,7 +343,9 @@ static inline void check_example(const example *e, const qdq_numerics *n,
                           : way & 2 ? "3 threads"
                                     : "";
         qdq_error err = {0};
-        qdq_compile_options options = {.materialize = way & 1, .numerics = n};
+        qdq_compile_options options = {.layout = way & 1 ? QDQ_PLAN_TILES : QDQ_PLAN_ROWS,
+                                       .materialize = way & 1,
+                                       .numerics = n};
         qdq_plan *plan = qdq_graph_compile(r.graph, &options, &err);
         if (!plan) fail_msg("%s: %s", text_of(e), err.text);
         for (int i = 0; i < OUTPUTS; i++)

@@ -133,8 +133,10 @@ static bool check_reloaded(const random_graph *g, uint64_t seed, const results *
 }
 
 static bool check_ways(const random_graph *g, uint64_t seed, const results *wanted) {
-    qdq_compile_options fused = {0}, portable = {.isa = "portable"}, apart = {.materialize = true};
-    qdq_compile_options tiled = {.layout = QDQ_PLAN_TILES}, kept = {.keep_all = true};
+    qdq_compile_options fused = {.layout = QDQ_PLAN_ROWS}, apart = {.materialize = true};
+    qdq_compile_options portable = {.layout = QDQ_PLAN_ROWS, .isa = "portable"};
+    qdq_compile_options tiled = {.layout = QDQ_PLAN_TILES};
+    qdq_compile_options kept = {.layout = QDQ_PLAN_ROWS, .keep_all = true};
     qdq_compile_options plain_tiles = {.layout = QDQ_PLAN_TILES, .isa = "portable"};
     bool same = equals(g, seed, fused, 2, wanted, "2 threads");
     same &= equals(g, seed, fused, 3, wanted, "3 threads");
@@ -149,7 +151,7 @@ static bool check_ways(const random_graph *g, uint64_t seed, const results *want
     same &= equals(g, seed, (qdq_compile_options){.device = qdq_device_find(device, NULL)}, 1,
                    wanted, device);
     for (size_t i = 0; qdq_isa_get(i).name; i++) {
-        qdq_compile_options isa = {.isa = qdq_isa_get(i).name};
+        qdq_compile_options isa = {.layout = QDQ_PLAN_ROWS, .isa = qdq_isa_get(i).name};
         if (qdq_isa_get(i).available) same &= equals(g, seed, isa, 1, wanted, isa.isa);
     }
     return same;
@@ -218,10 +220,10 @@ static bool check_kept(const random_graph *g, uint64_t seed) {
     size_t count = 0;
     for (size_t i = 0; i < all.count; i += 3) third[count++] = all.names[i];
     const qdq_compile_options ways[] = {
-        {.keep_all = true},
+        {.layout = QDQ_PLAN_ROWS, .keep_all = true},
         {.layout = QDQ_PLAN_TILES, .keep_all = true},
         {.materialize = true},
-        {.keep = third, .keep_count = count},
+        {.layout = QDQ_PLAN_ROWS, .keep = third, .keep_count = count},
         {.layout = QDQ_PLAN_TILES, .keep = third, .keep_count = count},
     };
     static const char *const names[] = {"keep all", "tiled, keep all", "materialize", "keep",
@@ -367,6 +369,7 @@ static bool check_others(const random_graph *g, uint64_t seed) {
         qdq_compile_options apart = options[i], portable = options[i];
         qdq_compile_options tiled = options[i];
         apart.materialize = true, portable.isa = "portable", tiled.layout = QDQ_PLAN_TILES;
+        portable.layout = QDQ_PLAN_ROWS;
         results wanted = run(g, seed, options[i], 1, &err);
         if (!wanted.bytes) {
             same = told(seed, what[i], err.text);

@@ -199,10 +199,12 @@ static int open_one(session *s, const options *opt) {
 
 int run_bisect(const options *opt) {
     session s = {0};
+    options own = *opt;
+    own.compile.rows = true;
     if (opt->operands.count == 2 && opt->targets)
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "two graphs and --targets are given, wanted one of them");
-    int code = opt->operands.count == 2 ? open_both(&s, opt) : open_one(&s, opt);
+    int code = opt->operands.count == 2 ? open_both(&s, &own) : open_one(&s, &own);
     session_close(&s);
     return code;
 }

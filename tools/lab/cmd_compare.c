@@ -110,7 +110,7 @@ static int leave_out_refusing(qdq_graph *graph, const options *opt, target_list 
 // the page.
 static int open_graph(session *s, const options *opt, target_list *list, report_file *page) {
     options core = *opt;
-    core.load.target = "core", core.compile.device = NULL;
+    core.load.target = "core", core.compile.device = NULL, core.compile.rows = true;
     int code = session_load(s, &core);
     if (code == EXIT_OK) code = report_file_open(page, "compare", opt, s->graph);
     if (code != EXIT_OK) return code;

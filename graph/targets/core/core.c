@@ -21,6 +21,7 @@ const qdq_target qdq_target_core = {
     .rule_count = QDQ_CORE_RULE_COUNT,
     .evidence = evidence,
     .numerics = numerics,
+    .tiles = true,
     .quantized = {.ops = QDQ_PRODUCTS,
                   .values = QDQ_UINT8,
                   .weights = QDQ_INT8,

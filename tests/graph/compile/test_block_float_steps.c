@@ -246,7 +246,7 @@ static void plans_count_tiles_with_their_exponents(void **state) {
         assert_int_equal(qdq_plan_get_step(plan, 0)->read_bytes, 99 * 4);
         assert_int_equal(qdq_plan_get_step(plan, 0)->write_bytes, 2 * tile[k]);
         qdq_plan_destroy(plan);
-        plan = qdq_graph_compile(g, NULL, NULL);
+        plan = qdq_graph_compile(g, &(qdq_compile_options){.layout = QDQ_PLAN_ROWS}, NULL);
         assert_int_equal(qdq_plan_get_stats(plan).arena_bytes, 0);
         assert_true(qdq_plan_get_step(plan, 0)->tiled);
         assert_int_equal(qdq_plan_get_step(plan, 0)->blocks, 2);

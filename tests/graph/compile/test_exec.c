@@ -180,6 +180,7 @@ static void running_all_steps_in_order_equals_a_run(void **state) {
 
 static void a_chain_between_rows_needs_no_arena(void **state) {
     (void)state;
+    const qdq_compile_options rows = {.layout = QDQ_PLAN_ROWS};
     qdq_graph *g = qdq_graph_create(NULL, NULL);
     qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(100, 100));
     for (int i = 0; i < 4; i++) {
@@ -187,7 +188,7 @@ static void a_chain_between_rows_needs_no_arena(void **state) {
         x = qdq_dequantize(g, x, (qdq_dequantize_attrs){.scales = QDQ_SCALE(0.1f)});
     }
     qdq_output(g, "y", x);
-    qdq_plan *plan = qdq_graph_compile(g, NULL, NULL);
+    qdq_plan *plan = qdq_graph_compile(g, &rows, NULL);
     qdq_plan_stats stats = qdq_plan_get_stats(plan);
     assert_int_equal(stats.step_count, 1);
     assert_int_equal(stats.arena_bytes, 0);
@@ -204,8 +205,9 @@ static void a_chain_between_rows_needs_no_arena(void **state) {
 
 static void a_value_with_two_readers_lies_in_the_arena(void **state) {
     (void)state;
+    const qdq_compile_options rows = {.layout = QDQ_PLAN_ROWS};
     qdq_graph *g = small_network(40, 70);
-    qdq_plan *plan = qdq_graph_compile(g, NULL, NULL);
+    qdq_plan *plan = qdq_graph_compile(g, &rows, NULL);
     qdq_plan_stats stats = qdq_plan_get_stats(plan);
     assert_int_equal(stats.step_count, 2);
     assert_int_equal(stats.value_count, 1);
@@ -267,14 +269,15 @@ static void int4_values_are_packed_in_the_arena(void **state) {
     qdq_plan_destroy(plan), qdq_graph_destroy(g);
 }
 
-// Nine floats follow each other in the same memory. With sizes of 64 bits, each has 2^54 elements
-// in 2^49 tiles of 2^12 bytes, of which 2^61 - 2^56 are padding.
+// Nine floats follow each other in the same memory. With sizes of 64 bits, each has 2^54 + 9
+// elements, which no number up to 32 divides, so 2^49 + 1 tiles of 2^12 bytes, of which more than
+// 2^61 - 2^56 are padding.
 static void padding_beyond_what_a_size_can_count_is_the_largest_size(void **state) {
     enum { BITS = 8 * sizeof(size_t) };
     (void)state;
     qdq_limits limits = {.elements = SIZE_MAX, .bytes = SIZE_MAX};
     qdq_graph *g = qdq_graph_create(NULL, &(qdq_graph_options){.limits = limits});
-    qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE((int64_t)1 << (BITS - 10), 1));
+    qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(((int64_t)1 << (BITS - 10)) + 9, 1));
     for (int i = 0; i < 9; i++) {
         char name[8];
         v = qdq_relu(g, v, (qdq_unary_attrs){0});
@@ -301,7 +304,8 @@ static void values_beyond_all_addresses_are_a_limit(void **state) {
     for (int i = 0; i < 3; i++) v = qdq_relu(g, v, (qdq_unary_attrs){0});
     qdq_output(g, "y", qdq_quantize(g, v, (qdq_quantize_attrs){.scales = QDQ_SCALE(1)}));
     qdq_error err = {0};
-    assert_null(qdq_graph_compile(g, &(qdq_compile_options){.keep_all = true}, &err));
+    qdq_compile_options options = {.layout = QDQ_PLAN_ROWS, .keep_all = true};
+    assert_null(qdq_graph_compile(g, &options, &err));
     assert_int_equal(err.status, QDQ_ERR_LIMIT);
     assert_non_null(
         strstr(err.text, "values of the plan take more bytes together than an address can count"));
@@ -343,7 +347,7 @@ static void bound_bytes_beyond_int4_change_their_own_elements_alone(void **state
         qdq_quantize(g, real, (qdq_quantize_attrs){.scales = QDQ_SCALE(1), .dtype = QDQ_INT4});
     qdq_output(g, "y", real), qdq_output(g, "q", small);
     static const qdq_compile_options options[] = {
-        {0}, {.layout = QDQ_PLAN_TILES}, {.materialize = true}};
+        {.layout = QDQ_PLAN_ROWS}, {.layout = QDQ_PLAN_TILES}, {.materialize = true}};
     for (size_t k = 0; k < UNIT_COUNT(options); k++) {
         qdq_error err = {0};
         qdq_plan *plan = qdq_graph_compile(g, &options[k], &err);
@@ -373,7 +377,7 @@ static void a_reduction_begins_anew_in_each_run(void **state) {
                                                           .scheme = QDQ_SYMMETRIC});
     qdq_output(g, "y", y), qdq_output(g, "scale", qdq_port(g, y, "scale"));
     qdq_output(g, "small", qdq_port(g, small, "scale"));
-    static const qdq_compile_options options[] = {{0},
+    static const qdq_compile_options options[] = {{.layout = QDQ_PLAN_ROWS},
                                                   {.layout = QDQ_PLAN_TILES},
                                                   {.materialize = true},
                                                   {.target = "torchao"}};  // which sees NaN

@@ -10,7 +10,7 @@
 
 enum { WAYS = 3 };
 static const qdq_compile_options ways[WAYS] = {
-    {0}, {.layout = QDQ_PLAN_TILES}, {.materialize = true}};
+    {.layout = QDQ_PLAN_ROWS}, {.layout = QDQ_PLAN_TILES}, {.materialize = true}};
 
 static void outputs_are_zero_before_the_first_run(void **state) {
     (void)state;

@@ -44,10 +44,10 @@ static void end(run *r) {
 
 static const char *const h[] = {"h"};
 static const qdq_compile_options keeping[] = {
-    {.keep_all = true},
+    {.layout = QDQ_PLAN_ROWS, .keep_all = true},
     {.layout = QDQ_PLAN_TILES, .keep_all = true},
     {.materialize = true},
-    {.keep = h, .keep_count = 1},
+    {.layout = QDQ_PLAN_ROWS, .keep = h, .keep_count = 1},
     {.layout = QDQ_PLAN_TILES, .keep = h, .keep_count = 1},
 };
 enum { WAYS = sizeof keeping / sizeof keeping[0], ALL_WAYS = 3 };
@@ -99,7 +99,7 @@ static size_t in_tiles(size_t r, size_t c) {
 static void tiles_are_seen_where_they_lie(void **state) {
     (void)state;
     for (size_t k = 0; k < WAYS; k++) {
-        if (!keeping[k].layout && !keeping[k].materialize) continue;
+        if (keeping[k].layout == QDQ_PLAN_ROWS) continue;
         run r = run_chain(keeping[k]);
         qdq_tiles_view view;
         assert_int_equal(qdq_exec_tiles(r.exec, "h", &view, NULL), QDQ_OK);

@@ -18,9 +18,11 @@ static planned begin(void) {
     return p;
 }
 
+// Compiles for rows without options.
 static void compile(planned *p, const qdq_compile_options *options) {
     qdq_error err = {0};
-    p->plan = qdq_graph_compile(p->g, options, &err);
+    qdq_compile_options rows = {.layout = QDQ_PLAN_ROWS};
+    p->plan = qdq_graph_compile(p->g, options ? options : &rows, &err);
     if (!p->plan) fail_msg("compile: %s", err.text);
 }
 

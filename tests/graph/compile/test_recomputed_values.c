@@ -73,7 +73,8 @@ static void residual_begin(residual *r, const char *what, qdq_shape shape, uint6
 // Bytes of an element of value "first" in the arena; 0: it has no memory.
 static size_t bytes_of_first(const residual *r, const char *keep) {
     qdq_error err;
-    qdq_compile_options options = {.keep = &keep, .keep_count = keep != NULL};
+    qdq_compile_options options = {
+        .layout = QDQ_PLAN_ROWS, .keep = &keep, .keep_count = keep != NULL};
     qdq_plan *plan = qdq_graph_compile(r->c.graph, &options, &err);
     size_t bytes = 0;
     assert_non_null(plan);

@@ -20,6 +20,8 @@ static qdq_value softmax(qdq_graph *g, qdq_value x) {
     return qdq_softmax(g, x, (qdq_softmax_attrs){.name = "s", .axis = QDQ_INT(-1)});
 }
 
+static const qdq_compile_options in_rows = {.layout = QDQ_PLAN_ROWS};
+
 // Checks that the plan has these steps and no others. Destroys the graph.
 static void check_steps(qdq_graph *g, const qdq_compile_options *options, size_t count,
                         const char *const *texts) {
@@ -49,14 +51,14 @@ static void links_are_fused_into_the_step_they_follow(void **state) {
     qdq_value r = input(g, "r"), x = softmax(g, input(g, "x"));
     x = qdq_relu(g, plus(g, x, r, "a"), NAME("relu"));
     qdq_output(g, "y", quantize(g, x, "q"));
-    qdq_plan *plan = qdq_graph_compile(g, NULL, NULL);
+    qdq_plan *plan = qdq_graph_compile(g, &in_rows, NULL);
     const qdq_plan_step *step = qdq_plan_get_step(plan, 0);
     assert_int_equal(step->read_bytes, 600 * 4 + 600 * 4);  // x and r
     assert_int_equal(step->write_bytes, 600);
     assert_false(step->tiled);
     assert_int_equal(qdq_plan_get_stats(plan).arena_bytes, 0);
     qdq_plan_destroy(plan);
-    CHECK_STEPS(g, NULL, "x -> SoftMax s -> Add a -> ReLU relu -> Quantize q -> output y");
+    CHECK_STEPS(g, &in_rows, "x -> SoftMax s -> Add a -> ReLU relu -> Quantize q -> output y");
 }
 
 static void when_materialized_each_node_is_a_step(void **state) {
@@ -73,10 +75,10 @@ static void a_fused_result_that_is_an_output_is_stored_too(void **state) {
     qdq_graph *g = qdq_graph_create("chain", NULL);
     qdq_value s = softmax(g, input(g, "x"));
     qdq_output(g, "y", s), qdq_output(g, "z", quantize(g, s, "q"));
-    qdq_plan *plan = qdq_graph_compile(g, NULL, NULL);
+    qdq_plan *plan = qdq_graph_compile(g, &in_rows, NULL);
     assert_int_equal(qdq_plan_get_step(plan, 0)->write_bytes, 600 * 4 + 600);
     qdq_plan_destroy(plan);
-    CHECK_STEPS(g, NULL, "x -> SoftMax s -> output y -> Quantize q -> output z");
+    CHECK_STEPS(g, &in_rows, "x -> SoftMax s -> output y -> Quantize q -> output z");
 }
 
 static void a_second_reader_is_a_step_of_its_own(void **state) {
@@ -84,11 +86,11 @@ static void a_second_reader_is_a_step_of_its_own(void **state) {
     qdq_graph *g = qdq_graph_create("chain", NULL);
     qdq_value s = softmax(g, input(g, "x"));
     qdq_output(g, "y", quantize(g, s, "q")), qdq_output(g, "z", qdq_relu(g, s, NAME("r")));
-    qdq_plan *plan = qdq_graph_compile(g, NULL, NULL);
+    qdq_plan *plan = qdq_graph_compile(g, &in_rows, NULL);
     assert_int_equal(qdq_plan_get_stats(plan).arena_bytes, (600 * 4 + 63) / 64 * 64);
     assert_int_equal(qdq_plan_get_value(plan, 0)->bytes, 600 * 4);
     qdq_plan_destroy(plan);
-    CHECK_STEPS(g, NULL, "x -> SoftMax s -> Quantize q -> output y", "s -> ReLU r -> output z");
+    CHECK_STEPS(g, &in_rows, "x -> SoftMax s -> Quantize q -> output y", "s -> ReLU r -> output z");
 }
 
 static void a_link_follows_the_operand_that_is_made_last(void **state) {
@@ -98,7 +100,7 @@ static void a_link_follows_the_operand_that_is_made_last(void **state) {
     qdq_value n = qdq_rms_norm(g, v, (qdq_rms_norm_attrs){.name = "n"});
     qdq_value m = qdq_subtract(g, v, n, (qdq_binary_attrs){.name = "second"});
     qdq_output(g, "y", quantize(g, m, "q"));
-    CHECK_STEPS(g, NULL, "x -> SoftMax s -> Add first",
+    CHECK_STEPS(g, &in_rows, "x -> SoftMax s -> Add first",
                 "first -> RMSNorm n -> Subtract second -> Quantize q -> output y");
 }
 
@@ -108,11 +110,11 @@ static void a_value_times_itself_is_a_step_of_its_own(void **state) {
     qdq_graph *g = qdq_graph_create("chain", NULL);
     qdq_value s = softmax(g, input(g, "x"));
     qdq_output(g, "y", qdq_multiply(g, s, s, (qdq_binary_attrs){.name = "m"}));
-    CHECK_STEPS(g, NULL, "x -> SoftMax s", "s -> Multiply m -> output y");
+    CHECK_STEPS(g, &in_rows, "x -> SoftMax s", "s -> Multiply m -> output y");
     g = qdq_graph_create("chain", NULL);
     s = softmax(g, input(g, "x"));
     qdq_output(g, "y", plus(g, qdq_relu(g, s, NAME("r")), s, "a"));
-    CHECK_STEPS(g, NULL, "x -> SoftMax s -> ReLU r", "r -> Add a -> output y");
+    CHECK_STEPS(g, &in_rows, "x -> SoftMax s -> ReLU r", "r -> Add a -> output y");
 }
 
 static void only_the_first_result_starts_a_chain(void **state) {
@@ -121,7 +123,7 @@ static void only_the_first_result_starts_a_chain(void **state) {
     qdq_value n = qdq_layer_norm(g, input(g, "x"), (qdq_layer_norm_attrs){.name = "n"});
     qdq_output(g, "y", qdq_relu(g, qdq_port(g, n, "mean"), NAME("r")));
     qdq_output(g, "z", quantize(g, n, "q"));
-    CHECK_STEPS(g, NULL, "x -> LayerNorm n -> Quantize q -> output z",
+    CHECK_STEPS(g, &in_rows, "x -> LayerNorm n -> Quantize q -> output z",
                 "n.mean -> ReLU r -> output y");
 }
 
@@ -131,7 +133,7 @@ static void a_reduction_is_a_step_of_its_own(void **state) {
     qdq_graph *g = qdq_graph_create("chain", NULL);
     qdq_dynamic_quantize_attrs d = {.quantize = {.name = "d", .dtype = QDQ_INT8}};
     qdq_output(g, "y", qdq_dynamic_quantize(g, softmax(g, input(g, "x")), d));
-    CHECK_STEPS(g, NULL, "x -> SoftMax s", "s -> parameters of d",
+    CHECK_STEPS(g, &in_rows, "x -> SoftMax s", "s -> parameters of d",
                 "s -> DynamicQuantize d -> output y");
 }
 
@@ -140,7 +142,7 @@ static void block_floats_are_made_in_tiles_by_a_step_of_their_own(void **state) 
     qdq_graph *g = qdq_graph_create("chain", NULL);
     qdq_value s = softmax(g, input(g, "x"));
     qdq_output(g, "y", qdq_cast(g, s, (qdq_cast_attrs){.name = "c", .dtype = QDQ_BFLOAT8_B}));
-    CHECK_STEPS(g, NULL, "x -> SoftMax s", "s -> Cast c -> output y");
+    CHECK_STEPS(g, &in_rows, "x -> SoftMax s", "s -> Cast c -> output y");
 }
 
 // A tensor op reads and writes row-major values, so a chain may start and end with one.
@@ -150,7 +152,7 @@ static void a_chain_may_start_and_end_with_a_tensor_op(void **state) {
     qdq_value v = qdq_relu(g, softmax(g, input(g, "x")), NAME("r"));
     v = qdq_transpose(g, v, (qdq_transpose_attrs){.name = "t"});
     qdq_output(g, "y", qdq_relu(g, v, NAME("r2")));
-    CHECK_STEPS(g, NULL, "x -> SoftMax s -> ReLU r",
+    CHECK_STEPS(g, &in_rows, "x -> SoftMax s -> ReLU r",
                 "r -> StaticTranspose t -> ReLU r2 -> output y");
 }
 
@@ -190,7 +192,7 @@ static void every_op_that_hands_over_chunks_starts_a_chain(void **state) {
                 (qdq_group_norm_attrs){.name = "n", .groups = QDQ_INT(2), .keep_stats = QDQ_FALSE});
         }
         qdq_output(g, "y", qdq_relu(g, v, NAME("r")));
-        CHECK_STEPS(g, NULL, wanted[i]);
+        CHECK_STEPS(g, &in_rows, wanted[i]);
     }
 }
 
@@ -292,7 +294,7 @@ static void a_table_of_two_links_runs_after_a_concat(void **state) {
     network_tensor in = {"x", QDQ_INT8, x, COUNT};
     network_run(g, &in, 1, (network_tensor){"y", QDQ_INT8, got, UNIT_COUNT(got)});
     assert_memory_equal(got, wanted, sizeof got);
-    CHECK_STEPS(g, NULL, "x, x -> Concat c -> Dequantize d -> Quantize q -> output y");
+    CHECK_STEPS(g, &in_rows, "x, x -> Concat c -> Dequantize d -> Quantize q -> output y");
 }
 
 // z lies after y in memory and is written first.
@@ -335,7 +337,7 @@ static void a_divided_run_writes_nothing_after_its_end(void **state) {
     qdq_value one = qdq_relu(g, qdq_input(g, "one", QDQ_FLOAT32, QDQ_SHAPE(8)), NAME("one_again"));
     v = qdq_relu(g, qdq_reorder(g, v, NAME("o")), NAME("r"));
     qdq_output(g, "y", v), qdq_output(g, "z", one);
-    qdq_plan *plan = qdq_graph_compile(g, NULL, NULL);
+    qdq_plan *plan = qdq_graph_compile(g, &in_rows, NULL);
     qdq_exec *exec = qdq_exec_create(plan, NULL, NULL);
     qdq_exec_write(exec, "x", QDQ_FLOAT32, x, COUNT, NULL);
     qdq_exec_write(exec, "one", QDQ_FLOAT32, (float[8]){1, 1, 1, 1, 1, 1, 1, 1}, 8, NULL);
@@ -345,7 +347,7 @@ static void a_divided_run_writes_nothing_after_its_end(void **state) {
     for (size_t i = 0; i < COUNT; i++) assert_true(y[i] == (x[i] > 0 ? x[i] : 0));
     for (size_t i = 0; i < 8; i++) assert_true(z[i] == 1);
     qdq_exec_destroy(exec), qdq_plan_destroy(plan);
-    CHECK_STEPS(g, NULL, "one -> ReLU one_again -> output z",
+    CHECK_STEPS(g, &in_rows, "one -> ReLU one_again -> output z",
                 "x -> Reorder o -> ReLU r -> output y");
 }
 

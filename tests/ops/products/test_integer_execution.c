@@ -283,7 +283,7 @@ static void the_plan_names_integer_products(void **state) {
     assert_string_equal(qdq_plan_get_step(plan, 0)->text, "a, b -> MatMul m on codes -> output y");
     assert_int_equal(qdq_plan_get_step(plan, 0)->read_bytes, 20);
     qdq_plan_destroy(plan);
-    plan = qdq_graph_compile(g, NULL, NULL);
+    plan = qdq_graph_compile(g, &(qdq_compile_options){.layout = QDQ_PLAN_ROWS}, NULL);
     assert_int_equal(qdq_plan_get_stats(plan).step_count, 3);
     assert_string_equal(qdq_plan_get_step(plan, 2)->text, "af, bf -> MatMul m -> output y");
     qdq_plan_destroy(plan);

@@ -48,10 +48,13 @@ static qdq_graph *graph_of(const pattern *p) {
     return g;
 }
 
+// Compiles for rows, unless the plan is materialized.
 static qdq_plan *plan_of(const pattern *p, const qdq_compile_options *options) {
     qdq_error err = {0};
     qdq_graph *g = graph_of(p);
-    qdq_plan *plan = qdq_graph_compile(g, options, &err);
+    qdq_compile_options in_rows = options ? *options : (qdq_compile_options){0};
+    if (!in_rows.materialize) in_rows.layout = QDQ_PLAN_ROWS;
+    qdq_plan *plan = qdq_graph_compile(g, &in_rows, &err);
     if (!plan) fail_msg("compile: %s", err.text);
     qdq_graph_destroy(g);
     return plan;
@@ -136,7 +139,8 @@ static void weights_that_have_no_room_to_fold_are_dequantized_in_a_run(void **st
                            (qdq_dequantize_attrs){.scales = QDQ_SCALE(1), .dtype = QDQ_FLOAT32});
         qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(1, SIDE));
         qdq_output(g, "y", qdq_matmul(g, x, w, (qdq_matmul_attrs){.name = "m"}));
-        qdq_plan *plan = qdq_graph_compile(g, NULL, &err);
+        qdq_compile_options rows = {.layout = QDQ_PLAN_ROWS};
+        qdq_plan *plan = qdq_graph_compile(g, &rows, &err);
         if (!plan) fail_msg("compile: %s", err.text);
         assert_int_equal(qdq_plan_get_stats(plan).step_count, limited ? 2 : 1);
         qdq_plan_destroy(plan), qdq_graph_destroy(g);

@@ -68,6 +68,7 @@ static options options_to_keep(const options *opt) {
     static const char *all[] = {"all"};
     options own = *opt;
     own.compile.keep = (string_list){.items = all, .count = 1};
+    own.compile.rows = true;
     own.compile.device = "none";
     own.compile.device_numbers = *qdq_device_find("none", NULL);
     return own;

@@ -148,7 +148,7 @@ static void finish(comparison *c, size_t *out_count) {
 int measure_noise(qdq_graph *before, qdq_graph *after, const options *opt, const char *const *names,
                   size_t count, noise **out, size_t *out_count) {
     options own = *opt;
-    own.load.target = "core", own.compile.device = NULL;
+    own.load.target = "core", own.compile.device = NULL, own.compile.rows = true;
     if (!own.inputs.count && !own.fill) own.fill = "1";
     own.compile.keep = (string_list){.items = (const char **)names, .count = count};
     comparison c = {.opt = &own, .names = names, .count = count};

@@ -60,6 +60,7 @@ int data_run_add_target(state *s, qdq_graph *graph, const char *target, const op
     qdq_error err = {0};
     if (!compile_options_of(opt, &compile)) return EXIT_USAGE;
     compile.target = target;
+    compile.layout = QDQ_PLAN_ROWS;
     compile.device = qdq_device_find("none", NULL);
     compile.parallel = exec_options->parallel;
     qdq_plan *plan = qdq_graph_compile(graph, &compile, &err);

@@ -310,6 +310,7 @@ int run_quantize(const options *opt) {
     session s = {0};
     options core = *opt;
     core.load.target = NULL;
+    core.compile.rows = true;
     int code = parse_options(&q);
     if (code == EXIT_OK) code = session_start_as(&s, &core, "core");
     q.graph = s.graph;

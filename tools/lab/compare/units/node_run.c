@@ -73,7 +73,8 @@ static qdq_status bind(qdq_exec *exec, const qdq_plan *plan, void *const *inputs
 
 qdq_status node_compile(node_program *program, qdq_graph *graph, const qdq_numerics *numerics,
                         const qdq_exec_options *exec_options, const char *isa, qdq_error *err) {
-    qdq_compile_options compile = {.target = "core", .numerics = numerics, .isa = isa};
+    qdq_compile_options compile = {
+        .target = "core", .numerics = numerics, .isa = isa, .layout = QDQ_PLAN_ROWS};
     *program = (node_program){.plan = qdq_graph_compile(graph, &compile, err)};
     program->exec = qdq_exec_create(program->plan, exec_options, err);
     return err->status;
