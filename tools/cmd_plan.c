@@ -22,7 +22,10 @@
 
 //---- The picture ------------------------------------------------------------
 
-enum { MAP_COLUMNS = 64 };
+enum {
+    MAP_COLUMNS = 64,
+    MAP_STEPS = 32,  // a tiled plan of up to so many is drawn unasked
+};
 
 // Prints a row per step and a column per range of the arena, with the letter of the value there. If
 // a value replaces another in place, the cell shows the newer value.
@@ -154,7 +157,8 @@ static void print_plan(const qdq_plan *plan, bool map) {
     for (size_t i = 0; i < s.step_count; i++)
         print_step(i, qdq_plan_get_step(plan, i), node_by_node);
     print_values(plan, &s);
-    if (map) print_map(plan);
+    bool short_and_tiled = s.tiled && !qdq_plan_device(plan) && s.step_count <= MAP_STEPS;
+    if (map || short_and_tiled) print_map(plan);
     print_device(plan);
 }
 

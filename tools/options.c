@@ -152,7 +152,7 @@ static const option_row rows[] = {
     OWN(mend, "allow-lossy", 0, NULL, FLAG, allow_lossy, "also write changes that change numbers"),
     OWN(convert, "deployed", 0, NULL, FLAG, deployed,
         "write the graph that the target runs, with its groups"),
-    OWN(plan, "map", 0, NULL, FLAG, map, "draw the arena"),
+    OWN(plan, "map", 0, NULL, FLAG, map, "draw the arena; the default for a tiled plan of up to 32 steps"),
     OWN(plan, "emit-c", 0, "FILE", NEW, emit_c,
         "write the graph that the target runs as one C file with its constants and kernels; it "
         "computes the same bits"),

@@ -453,6 +453,14 @@ class Plan(Case):
             with self.subTest(nodes=nodes, words=words):
                 self.assertEqual(self.shapes(*words), wanted)
 
+    def test_a_short_tiled_plan_is_drawn_unasked(self):
+        for steps in (32, 33):
+            nodes = [node("SoftMax", f"s{i}", f"s{i - 1}" if i else "x") for i in range(steps)]
+            self.write("g.json", graph(nodes, [value("x", shape=[4, 8])], {"y": nodes[-1]["name"]}))
+            self.assertEqual(" bytes a column" in self.qdq("plan", "g.json").out, steps == 32)
+            self.assertNotIn(" bytes a column", self.qdq("plan", "g.json", "--rows").out)
+        self.assertIn(" bytes a column", self.qdq("plan", "g.json", "--map").out)
+
     def test_the_map_has_a_row_for_each_step(self):
         self.write("g.json", random_graph(random.Random(5)))
         rows = [line for line in self.qdq("plan", "g.json", "-m", "--map").out.splitlines()
