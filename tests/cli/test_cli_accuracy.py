@@ -86,6 +86,61 @@ class Accuracy(Case):
         self.near(found["outputs"][0]["total"], nodes["dy"]["total"])
         self.assertEqual(nodes["dx"]["inherited"], "Infinity")
 
+    def net(self, x, w, y_scale=None):
+        """The result of the network, as rows."""
+        made = [max(sum(x[row * WIDTH + k] * w[k * WIDTH + column] for k in range(WIDTH)), 0)
+                for row in range(ROWS) for column in range(WIDTH)]  # fmt: skip
+        return quantized(made, y_scale) if y_scale else made
+
+    def test_effects_are_those_of_one_pair_alone(self):
+        nodes, found = self.quantize_model(0.03, 0.02)
+        x, w, exact = quantized(self.x, 0.03), quantized(self.w, 0.02), self.net(self.x, self.w)
+        alone = {"dx": self.net(x, self.w), "dw": self.net(self.x, w), "dy": quantized(exact, 0.05)}
+        but = {"dx": self.net(self.x, w, 0.05), "dw": self.net(x, self.w, 0.05), "dy": self.net(x, w)}
+        rows = [range(row * WIDTH, (row + 1) * WIDTH) for row in range(ROWS)]
+        for name in ("dx", "dw", "dy"):
+            self.near(nodes[name]["effect"], decibels(exact, alone[name]))
+            self.near(nodes[name]["without"], decibels(exact, but[name]))
+            alike = sum(max(row, key=lambda i: exact[i]) == max(row, key=lambda i: alone[name][i]) for row in rows)
+            self.assertAlmostEqual(nodes[name]["alike"], alike / ROWS)
+        noise = sum((p - q) ** 2 for one in alone.values() for p, q in zip(exact, one))
+        self.near(found["summed"], 10 * math.log10(sum(p * p for p in exact) / noise))
+        self.assertIsNone(nodes["m"]["effect"])
+        samples = sorted(decibels([exact[i] for i in row], [result[i] for i in row]) for row in rows
+                         for result in [self.net(x, w, 0.05)])  # fmt: skip
+        self.near(found["outputs"][0]["median"], (samples[ROWS // 2 - 1] + samples[ROWS // 2]) / 2)
+
+    def test_pairs_are_sorted_by_their_effect(self):
+        """x is coarse, and multiplied by weights of almost nothing: the error of x does not show."""
+        self.w = [float32(one if i // WIDTH else one * 1e-6) for i, one in enumerate(self.w)]
+        self.x = [one if i % WIDTH else float32(100 * one) for i, one in enumerate(self.x)]
+        self.write("x.safetensors", safetensors_bytes({"x": tensor("float32", [ROWS, WIDTH], self.x)}))
+        self.write("float.json", self.document([], [], "x", "w", [constant("w", "float32", [WIDTH, WIDTH], self.w)]))
+        self.quantize_model(0.03, 0.02)
+        text = self.qdq("explain", "net.json", "--against", "float.json", "-i", "x.safetensors", code=1).out
+        effects = [float(one) for one in re.findall(r": effect (\S+) dB", text)]
+        self.assertEqual(len(effects), 3)
+        self.assertEqual(effects, sorted(effects))
+        self.assertRegex(text, r"pairs together \S+ dB; summed one by one \S+ dB\n")
+
+    def test_codes_that_another_op_reads_round(self):
+        """x passes a transpose of codes on its way to the product, and y is quantized behind."""
+        codes = [min(max(round(one / 0.02), -128), 127) for one in self.w]
+        turned = [{"op": "StaticTranspose", "name": "t", "inputs": {"x": "qx"}, "attrs": {"order": [0, 1]}}]
+        weights = {"op": "Dequantize", "name": "dw", "inputs": {"x": "codes"},
+                   "attrs": {"scales": 0.02, "zps": 0, "dtype": "float32"}}  # fmt: skip
+        q, d = pair("x", "x", 0.03)
+        d["inputs"]["x"] = "t"
+        document = self.document([q, *turned, d, weights], pair("y", "r", 0.05), "dx", "dw",
+                                 [constant("codes", "int8", [WIDTH, WIDTH], codes)])  # fmt: skip
+        self.write("net.json", document)
+        found = json.loads(self.qdq("explain", "net.json", "--against", "float.json", "-i", "x.safetensors", "--json",
+                                    code=1).out)  # fmt: skip
+        nodes = {node["node"]: node for node in found["nodes"]}
+        exact = self.net(self.x, self.w)
+        self.near(nodes["dw"]["effect"], decibels(exact, self.net(self.x, quantized(self.w, 0.02))))
+        self.near(nodes["dy"]["effect"], decibels(exact, quantized(exact, 0.05)))
+
     def test_a_small_scale_clips(self):
         nodes, _ = self.quantize_model(0.004, 0.02)
         dx = nodes["dx"]
@@ -119,12 +174,12 @@ class Accuracy(Case):
         self.quantize_model(0.004, 0.02)
         text = self.qdq("explain", "net.json", "--against", "float.json", "-i", "x.safetensors", code=1).out
         self.assertLessEqual(len(text.splitlines()), 40)
-        self.assertIn("dx (codes: qx): own ", text)
+        self.assertRegex(text, r"dx \(codes: qx\): effect \S+ dB, without \S+ dB, \S+ alike; own ")
         self.assertIn("scale too small: scale ", text)
 
     def test_the_model_itself_is_exact(self):
         found = json.loads(self.qdq("explain", "float.json", "--against", "float.json", "-i", "x.safetensors", "--json").out)
-        self.assertEqual(found["outputs"], [{"name": "y", "total": "Infinity"}])
+        self.assertEqual(found["outputs"], [{"name": "y", "total": "Infinity", "median": "Infinity", "alike": 1}])
 
     def test_wrong_command_lines_are_refused(self):
         self.write("other.json", {"format": "qdq/1", "inputs": [value("z")], "outputs": [{"name": "y", "value": "z"}]})

@@ -13,6 +13,8 @@
 #include "tools/io/tensor_io.h"
 #include "tools/lab/compare/noise.h"
 #include "tools/lab/explain/accuracy/code_parameters.h"
+#include "tools/lab/explain/accuracy/decisions.h"
+#include "tools/lab/explain/accuracy/effect.h"
 
 const char *const accuracy_kind_names[ACCURACY_KINDS] = {"activations", "weights", "operation"};
 
@@ -49,6 +51,9 @@ node_accuracy node_accuracy_of(const reference *ref, size_t node) {
         .op = info.op,
         .codes_of = quantize == SIZE_MAX ? "" : qdq_graph_node(r->form.graph, quantize).name,
         .kind = kind_of(r, node),
+        .effect = NAN,
+        .without = NAN,
+        .alike = NAN,
         .mended = NAN};
 }
 
@@ -88,19 +93,33 @@ static bool reads_dequantized(const replay *r, size_t node) {
 
 //---- All nodes --------------------------------------------------------------
 
-static bool is_better(const node_accuracy *a, const node_accuracy *b) { return a->own > b->own; }
+// Inserts row i in a list of at most `most` rows, in ascending order of `ratio`. Returns the count.
+static size_t insert(const accuracy *a, double (*ratio)(const node_accuracy *), size_t i,
+                     size_t *list, size_t count, size_t most) {
+    size_t at = count;
+    while (at > 0 && ratio(&a->nodes[list[at - 1]]) > ratio(&a->nodes[i])) at--;
+    if (at >= most) return count;
+    if (count < most) count++;
+    memmove(list + at + 1, list + at, (count - at - 1) * sizeof *list);
+    list[at] = i;
+    return count;
+}
+
+static double own_of(const node_accuracy *n) { return n->own; }
+static double effect_of(const node_accuracy *n) { return n->effect; }
 
 size_t accuracy_worst(const accuracy *a, accuracy_kind kind, size_t *out, size_t most) {
     size_t count = 0;
-    for (size_t i = 0; i < a->count; i++) {
-        if (a->nodes[i].kind != kind || a->nodes[i].own == INFINITY) continue;
-        size_t at = count;
-        while (at > 0 && is_better(&a->nodes[out[at - 1]], &a->nodes[i])) at--;
-        if (at >= most) continue;
-        if (count < most) count++;
-        memmove(out + at + 1, out + at, (count - at - 1) * sizeof *out);
-        out[at] = i;
-    }
+    for (size_t i = 0; i < a->count; i++)
+        if (a->nodes[i].kind == kind && a->nodes[i].own != INFINITY)
+            count = insert(a, own_of, i, out, count, most);
+    return count;
+}
+
+size_t accuracy_by_effect(const accuracy *a, size_t *out, size_t most) {
+    size_t count = 0;
+    for (size_t i = 0; i < a->count; i++)
+        if (a->nodes[i].effect < INFINITY) count = insert(a, effect_of, i, out, count, most);
     return count;
 }
 
@@ -136,7 +155,7 @@ static int look_at(const reference *ref, const char *folder, bool mend, node_acc
     return EXIT_OK;
 }
 
-static int measure_all(const reference *ref, size_t worst, const char *folder, accuracy *out) {
+static int measure_nodes(const reference *ref, const char *folder, accuracy *out) {
     int code = EXIT_OK;
     for (size_t n = 0; code == EXIT_OK && n < ref->quantized->node_count; n++) {
         node_accuracy *one = &out->nodes[out->count];
@@ -151,13 +170,25 @@ static int measure_all(const reference *ref, size_t worst, const char *folder, a
         code = look_at(ref, folder, false, one);
         out->count++;
     }
-    size_t *list = calloc(worst + 1, sizeof *list);
+    return code;
+}
+
+// Looks for causes of listed nodes that have none yet.
+static int find_causes(const reference *ref, const char *folder, const size_t *list, size_t count,
+                       accuracy *out) {
+    int code = EXIT_OK;
+    for (size_t i = 0; code == EXIT_OK && i < count; i++)
+        if (!*out->nodes[list[i]].cause) code = look_at(ref, folder, true, &out->nodes[list[i]]);
+    return code;
+}
+
+static int find_all_causes(const reference *ref, size_t worst, const char *folder, accuracy *out) {
+    size_t *list = calloc(2 * worst + 1, sizeof *list);
     if (!list) return tell_failure(QDQ_ERR_MEMORY, "no memory to list the worst nodes");
-    for (int kind = KIND_ACTIVATIONS; code == EXIT_OK && kind <= KIND_OPERATION; kind++) {
-        size_t count = accuracy_worst(out, (accuracy_kind)kind, list, worst);
-        for (size_t i = 0; code == EXIT_OK && i < count; i++)
-            code = look_at(ref, folder, true, &out->nodes[list[i]]);
-    }
+    int code = find_causes(ref, folder, list, accuracy_by_effect(out, list, 2 * worst), out);
+    for (int kind = KIND_ACTIVATIONS; code == EXIT_OK && kind <= KIND_OPERATION; kind++)
+        code = find_causes(ref, folder, list, accuracy_worst(out, (accuracy_kind)kind, list, worst),
+                           out);
     free(list);
     return code;
 }
@@ -183,6 +214,8 @@ bool find_output(const accuracy_graphs *graphs, const reference *ref, size_t ind
     if (!out->quantized || !out->real || !qdq_value_type(real, b, &out->dtypes[1], &shape) ||
         !qdq_shape_equal(shape, info->shape))
         return false;
+    out->value = a;
+    out->shape = shape;
     out->dtypes[0] = info->dtype;
     out->count = qdq_shape_count(shape);
     return true;
@@ -203,6 +236,8 @@ static int measure_outputs(const reference *ref, const accuracy_graphs *graphs, 
         to_doubles(data.dtypes[1], data.real, data.count, p);
         to_doubles(data.dtypes[0], data.quantized, data.count, p + data.count);
         one->ratio = decibels(p, p + data.count, data.count);
+        one->median = decisions_median(p, p + data.count, data.shape);
+        one->alike = decisions_alike(p, p + data.count, data.shape);
         one->known = true;
         elements_free(p);
     }
@@ -218,9 +253,14 @@ int accuracy_measure(const reference *ref, const accuracy_graphs *graphs, size_t
     if (!out->nodes) return tell_failure(QDQ_ERR_MEMORY, "no memory to measure nodes");
     int code = make_folder(folder, sizeof folder);
     if (code != EXIT_OK) return code;
-    code = measure_all(ref, worst, folder, out);
+    code = measure_nodes(ref, folder, out);
+    if (code == EXIT_OK) code = measure_outputs(ref, graphs, out);
+    qdq_error err = {0};
+    if (code == EXIT_OK && effects_measure(ref, graphs, out, &err) != QDQ_OK)
+        code = report_error(&err);
+    if (code == EXIT_OK) code = find_all_causes(ref, worst, folder, out);
     (void)rmdir(folder);
-    return code == EXIT_OK ? measure_outputs(ref, graphs, out) : code;
+    return code;
 }
 
 void accuracy_release(accuracy *a) {

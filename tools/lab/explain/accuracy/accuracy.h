@@ -24,6 +24,10 @@ typedef struct node_accuracy {
     double own;        // of the result on exact inputs, against the float model
     double inherited;  // of the result on the graph's inputs, against the result on exact inputs
     double total;      // of the result on the graph's inputs, against the float model
+    // Of a pair, for the output that suffers most; NaN: not measured (effect.h).
+    double effect;   // of the output when only this pair rounds
+    double without;  // of the output when all pairs round but this one
+    double alike;    // share of samples that decide as in float when only this pair rounds
     // The following fields are for a Dequantize.
     bool has_codes;
     size_t elements, clipped;   // elements, and elements beyond the range of the codes
@@ -35,7 +39,9 @@ typedef struct node_accuracy {
 typedef struct output_accuracy {
     const char *name;
     double ratio;
-    bool known;  // both graphs have it, with the same type
+    double median, alike;  // the median sample's ratio, the share of samples that decide alike; NaN
+                           // if not measured
+    bool known;            // both graphs have it, with the same type
 } output_accuracy;
 
 typedef struct accuracy {
@@ -44,6 +50,7 @@ typedef struct accuracy {
     size_t unmatched;          // weights that the float model lacks
     output_accuracy *outputs;  // owned
     size_t output_count;
+    double summed;  // ratio of the worst output with the errors of single pairs added; NaN: unknown
 } accuracy;
 
 // The two graphs. An accuracy borrows their names.
@@ -51,7 +58,13 @@ typedef struct accuracy_graphs {
     const session *quantized, *real;
 } accuracy_graphs;
 
-// Measures all nodes and outputs, and looks for causes of the `worst` nodes of each kind. EXIT_OK,
+enum {
+    WORST_NODES = 10,
+    WITHOUT_NODES = 20,  // pairs whose `without` is measured
+};
+
+// Measures all nodes and outputs, and looks for causes of the `worst` nodes of each kind, or of the
+// pairs with the greatest effect. EXIT_OK,
 // or another exit code after a message; release it in either case.
 int accuracy_measure(const reference *ref, const accuracy_graphs *graphs, size_t worst,
                      accuracy *out);
@@ -60,6 +73,9 @@ void accuracy_release(accuracy *a);
 // Writes the indices of the nodes of a kind whose own error is not 0 to `out`, worst first, at most
 // `most`. Returns their number.
 size_t accuracy_worst(const accuracy *a, accuracy_kind kind, size_t *out, size_t most);
+
+// The same for pairs whose effect is not 0, whatever their kind, worst effect first.
+size_t accuracy_by_effect(const accuracy *a, size_t *out, size_t most);
 
 // Describes a node, without its errors.
 node_accuracy node_accuracy_of(const reference *ref, size_t node);
@@ -70,7 +86,9 @@ bool is_weight_without_truth(const reference *ref, const node_accuracy *n);
 // The elements of an output in both graphs.
 typedef struct output_data {
     const void *quantized, *real;
+    qdq_value value;  // of the form of the quantized graph
     qdq_dtype dtypes[2];
+    qdq_shape shape;
     size_t count;
 } output_data;
 bool find_output(const accuracy_graphs *graphs, const reference *ref, size_t index,

@@ -19,11 +19,22 @@ static const char *ratio_text(double ratio, char out[32]) {
     return out;
 }
 
+// Prints ": effect 21.3 dB, without 24.0 dB, 0.969 alike;", as far as it is measured.
+static void print_effect(const node_accuracy *n) {
+    char ratio[32];
+    if (isnan(n->effect)) return;
+    printf("effect %s, ", ratio_text(n->effect, ratio));
+    if (!isnan(n->without)) printf("without %s, ", ratio_text(n->without, ratio));
+    printf("%.3g alike; ", n->alike);
+}
+
 static void print_node(const node_accuracy *n) {
     char own[32], inherited[32], total[32], mended[32];
     printf("  %s", n->name);
     if (*n->codes_of) printf(" (codes: %s)", n->codes_of);
-    printf(": own %s, inherited %s, both %s", ratio_text(n->own, own),
+    printf(": ");
+    print_effect(n);
+    printf("own %s, inherited %s, both %s", ratio_text(n->own, own),
            ratio_text(n->inherited, inherited), ratio_text(n->total, total));
     if (n->has_codes)
         printf("; %zu of %zu clipped, %.0f of %.0f codes unused", n->clipped, n->elements,
@@ -42,6 +53,32 @@ static void print_kind(const accuracy *a, accuracy_kind kind, size_t most) {
     for (size_t i = 0; i < count; i++) print_node(&a->nodes[list[i]]);
 }
 
+// Prints the pairs whose effect is greatest, and the sum of all effects. False if none is known.
+static bool print_pairs(const accuracy *a) {
+    char together[32], summed[32];
+    size_t list[WITHOUT_NODES], count = accuracy_by_effect(a, list, WITHOUT_NODES), all = 0;
+    double worst = INFINITY;
+    for (size_t i = 0; i < a->count; i++) all += isnan(a->nodes[i].effect) ? 0 : 1;
+    for (size_t i = 0; i < a->output_count; i++)
+        if (a->outputs[i].known && a->outputs[i].ratio < worst) worst = a->outputs[i].ratio;
+    if (!all) return false;
+    printf("pairs together %s; summed one by one %s\n", ratio_text(worst, together),
+           ratio_text(a->summed, summed));
+    if (count) printf("the %zu worst of %zu pairs by their effect on the output:\n", count, all);
+    for (size_t i = 0; i < count; i++) print_node(&a->nodes[list[i]]);
+    return true;
+}
+
+static void print_output(const output_accuracy *o) {
+    char ratio[32];
+    printf("output '%s': ", o->name);
+    printf("%s", o->known ? ratio_text(o->ratio, ratio) : "not in the float model");
+    if (o->known && !isnan(o->median))
+        printf(", median sample %s, %.3g of samples decide alike", ratio_text(o->median, ratio),
+               o->alike);
+    printf("\n");
+}
+
 static bool output_differs(const output_accuracy *o) { return !o->known || o->ratio != INFINITY; }
 
 bool accuracy_differs(const accuracy *a) {
@@ -51,20 +88,17 @@ bool accuracy_differs(const accuracy *a) {
 }
 
 void accuracy_text(const accuracy *a, const accuracy_title *title) {
-    char ratio[32];
     if (title->graph)
         printf("%s as target %s, against %s\n", title->graph, title->target, title->model);
     else
         printf("target %s, against the float model\n", title->target);
-    for (size_t i = 0; i < a->output_count && i < MOST_OUTPUTS; i++) {
-        const output_accuracy *o = &a->outputs[i];
-        printf("output '%s': %s\n", o->name,
-               o->known ? ratio_text(o->ratio, ratio) : "not in the float model");
-    }
+    for (size_t i = 0; i < a->output_count && i < MOST_OUTPUTS; i++) print_output(&a->outputs[i]);
     if (a->output_count > MOST_OUTPUTS)
         printf("and %zu more outputs\n", a->output_count - MOST_OUTPUTS);
-    print_kind(a, KIND_ACTIVATIONS, WORST_NODES);
-    print_kind(a, KIND_WEIGHTS, WORST_NODES);
+    if (!print_pairs(a)) {
+        print_kind(a, KIND_ACTIVATIONS, WORST_NODES);
+        print_kind(a, KIND_WEIGHTS, WORST_NODES);
+    }
     print_kind(a, KIND_OPERATION, 5);
     if (a->unmatched)
         printf("%zu weights have no counterpart in the float model and are not measured\n",
@@ -87,6 +121,9 @@ static void json_node(qdq_json *json, const node_accuracy *n) {
     json_string_key(json, "op", n->op);
     json_text(json, "codes_of", n->codes_of);
     json_string_key(json, "kind", accuracy_kind_names[n->kind]);
+    json_double_key(json, "effect", n->effect);
+    json_double_key(json, "without", n->without);
+    json_double_key(json, "alike", n->alike);
     json_double_key(json, "own", n->own);
     json_double_key(json, "inherited", n->inherited);
     json_double_key(json, "total", n->total);
@@ -111,9 +148,12 @@ void json_accuracy(qdq_json *json, const accuracy *a, const accuracy_title *titl
         qdq_json_begin_object(json);
         json_string_key(json, "name", o->name);
         json_double_key(json, "total", o->known ? o->ratio : NAN);
+        json_double_key(json, "median", o->known ? o->median : NAN);
+        json_double_key(json, "alike", o->known ? o->alike : NAN);
         qdq_json_end_object(json);
     }
     qdq_json_end_array(json);
+    json_double_key(json, "summed", a->summed);
     json_uint_key(json, "unmatched", a->unmatched);
     qdq_json_key(json, "nodes");
     qdq_json_begin_array(json);

@@ -6,8 +6,6 @@
 #include "runtime/base/json_writer.h"
 #include "tools/lab/explain/accuracy/accuracy.h"
 
-enum { WORST_NODES = 10 };
-
 typedef struct accuracy_title {
     const char *graph, *model;  // names of the files; NULL: not known
     const char *target;

@@ -36,7 +36,6 @@ static int measure(const session *s, const session *real, const options *opt,
         replay_run(&model, &err) == QDQ_OK)
         (void)reference_open(&ref, &quantized, &model, &err);
     int code = err.status == QDQ_OK ? EXIT_OK : report_error(&err);
-    replay_drop_programs(&quantized);
     replay_drop_programs(&model);
     if (code == EXIT_OK) code = accuracy_measure(&ref, &graphs, WORST_NODES, &a);
     if (code == EXIT_OK) {

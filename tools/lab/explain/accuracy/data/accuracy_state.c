@@ -77,6 +77,9 @@ static node_accuracy node_of(const state_table *t, size_t row) {
                        .elements = (size_t)counts[0],
                        .clipped = (size_t)counts[1],
                        .codes = (double)codes[0],
+                       .effect = NAN,
+                       .without = NAN,
+                       .alike = NAN,
                        .mended = NAN};
     double used = codes[1] > codes[2] ? 0 : (double)codes[2] - (double)codes[1] + 1;
     n.unused = n.has_codes ? n.codes - used : 0;
@@ -89,7 +92,8 @@ static node_accuracy node_of(const state_table *t, size_t row) {
 static bool fill_accuracy(const state *s, accuracy *a) {
     const state_table *nodes = &s->tables[0], *outputs = &s->tables[1];
     *a = (accuracy){.nodes = calloc(nodes->rows + 1, sizeof *a->nodes),
-                    .outputs = calloc(outputs->rows + 1, sizeof *a->outputs)};
+                    .outputs = calloc(outputs->rows + 1, sizeof *a->outputs),
+                    .summed = NAN};
     if (!a->nodes || !a->outputs) return false;
     for (size_t row = 0; row < nodes->rows; row++)
         if (*state_text(nodes, NODE_KIND, row))
@@ -100,6 +104,8 @@ static bool fill_accuracy(const state *s, accuracy *a) {
         a->outputs[a->output_count++] =
             (output_accuracy){.name = state_text(outputs, OUTPUT_NAME, row),
                               .ratio = ratio_of(outputs, row, OUTPUT_SIGNALS, OUTPUT_NOISES),
+                              .median = NAN,
+                              .alike = NAN,
                               .known = *state_text(outputs, OUTPUT_KNOWN, row) != '\0'};
     return true;
 }
