@@ -6,9 +6,12 @@ import json
 import math
 import random
 import re
+import struct
+from pathlib import Path
 
+import harness
 from faulty_networks import float32
-from harness import Case, constant, main, safetensors_bytes, tensor, value
+from harness import Case, constant, main, read_safetensors, safetensors_bytes, tensor, value
 
 ROWS, WIDTH = 32, 8
 
@@ -140,6 +143,29 @@ class Accuracy(Case):
         exact = self.net(self.x, self.w)
         self.near(nodes["dw"]["effect"], decibels(exact, self.net(self.x, quantized(self.w, 0.02))))
         self.near(nodes["dy"]["effect"], decibels(exact, quantized(exact, 0.05)))
+
+    def test_a_group_shows_what_its_fused_node_costs(self):
+        """A convolution of ONNX Runtime saturates on a CPU without VNNI. Pairs do not know it."""
+        digits, target = Path(harness.MODELS).resolve() / "digits", "ort@1.31-avx2"
+        inputs = ["-i", str(digits / "held_out.safetensors")]
+        found = self.json("explain", str(digits / "int8.json"), "--against", str(digits / "float32.json"), *inputs,
+                          "-t", target, code=1)  # fmt: skip
+        outputs = []
+        for version in (target, f"{target}:level=disabled"):
+            self.qdq("run", str(digits / "int8.json"), *inputs, "-t", version, "-o", "y.safetensors")
+            outputs.append(read_safetensors(self.folder / "y.safetensors")["scores"])
+        deployed, written = (struct.unpack(f"<{len(one[2]) // 4}f", one[2]) for one in outputs)
+        nodes = {node["node"]: node for node in found["nodes"]}
+        worst = nodes["relu1.code"]
+        self.assertEqual((worst["kind"], worst["own"]), ("group", None))
+        self.assertLess(abs(worst["effect"] - decibels(written, deployed)), 0.5)
+        pairs = [node for node in found["nodes"] if node["kind"] in ("activations", "weights")]
+        self.assertEqual({node["node"] for node in pairs}, {f"{name}.real" for name in (
+            "x", "relu1", "relu2", "conv1.weights", "conv2.weights", "dense.weights")})  # fmt: skip
+        self.assertGreater(min(node["effect"] for node in pairs), worst["effect"] + 20)
+        text = self.qdq("explain", str(digits / "int8.json"), "--against", str(digits / "float32.json"), *inputs,
+                        "-t", target, code=1).out  # fmt: skip
+        self.assertIn("  relu1.code, as deployed in a QLinearConv: effect ", text)
 
     def test_a_small_scale_clips(self):
         nodes, _ = self.quantize_model(0.004, 0.02)

@@ -16,7 +16,8 @@
 #include "tools/lab/explain/accuracy/decisions.h"
 #include "tools/lab/explain/accuracy/effect.h"
 
-const char *const accuracy_kind_names[ACCURACY_KINDS] = {"activations", "weights", "operation"};
+const char *const accuracy_kind_names[ACCURACY_KINDS] = {"activations", "weights", "operation",
+                                                         "group"};
 
 double decibels(const double *a, const double *b, size_t count) {
     noise_sum sum = {0};
@@ -111,7 +112,7 @@ static double effect_of(const node_accuracy *n) { return n->effect; }
 size_t accuracy_worst(const accuracy *a, accuracy_kind kind, size_t *out, size_t most) {
     size_t count = 0;
     for (size_t i = 0; i < a->count; i++)
-        if (a->nodes[i].kind == kind && a->nodes[i].own != INFINITY)
+        if (a->nodes[i].kind == kind && a->nodes[i].own < INFINITY)
             count = insert(a, own_of, i, out, count, most);
     return count;
 }
@@ -133,9 +134,12 @@ static int look_at(const reference *ref, const char *folder, bool mend, node_acc
     qdq_error err = {0};
     code_parameters p;
     quantized_numbers q;
-    if (n->kind == KIND_OPERATION) {
-        if (mend) snprintf(n->cause, sizeof n->cause, "numerics");
-        if (mend) snprintf(n->mend, sizeof n->mend, "none: the target computes the op so");
+    if (n->kind >= KIND_OPERATION) {
+        bool group = n->kind == KIND_GROUP;
+        if (mend) snprintf(n->cause, sizeof n->cause, group ? "as deployed" : "numerics");
+        if (mend)
+            snprintf(n->mend, sizeof n->mend, "none: the target %s",
+                     group ? "runs this node for several" : "computes the op so");
         return EXIT_OK;
     }
     if (!code_parameters_read(ref->quantized, n->node, folder, &p, &err)) return report_error(&err);
@@ -155,12 +159,15 @@ static int look_at(const reference *ref, const char *folder, bool mend, node_acc
     return EXIT_OK;
 }
 
-static int measure_nodes(const reference *ref, const char *folder, accuracy *out) {
+// Measures the pairs of a form, its other nodes, or both.
+static int measure_nodes(const reference *ref, bool pairs, bool others, const char *folder,
+                         accuracy *out) {
     int code = EXIT_OK;
     for (size_t n = 0; code == EXIT_OK && n < ref->quantized->node_count; n++) {
         node_accuracy *one = &out->nodes[out->count];
         if (!node_is_measured(ref, n)) continue;
         *one = node_accuracy_of(ref, n);
+        if (one->kind < KIND_OPERATION ? !pairs : !others) continue;
         if (is_weight_without_truth(ref, one)) {
             out->unmatched++;
             continue;
@@ -170,6 +177,33 @@ static int measure_nodes(const reference *ref, const char *folder, accuracy *out
         code = look_at(ref, folder, false, one);
         out->count++;
     }
+    return code;
+}
+
+// True if a node of the deployed form is no node of the graph: the one that computes its first
+// result there has another op, or there is none.
+static bool is_group(const accuracy_forms *forms, size_t node) {
+    const replay *runs = forms->deployed->quantized, *written = forms->written->quantized;
+    qdq_value y = replay_source(runs, qdq_graph_node_output(runs->form.graph, node, 0));
+    if (!y.id || y.id >= written->given->ids) return true;
+    size_t maker = written->form.makers[written->form.own[y.id].id];
+    return !is_op(written, maker, qdq_graph_node(runs->form.graph, node).op);
+}
+
+// Adds a row for each group, without errors: most have codes as results.
+static int measure_groups(const accuracy_forms *forms, const char *folder, accuracy *out) {
+    const reference *ref = forms->deployed;
+    size_t first = out->count, count = first;
+    int code = measure_nodes(ref, false, true, folder, out);
+    for (size_t i = first; i < out->count; i++)
+        if (!is_group(forms, out->nodes[i].node)) out->nodes[count++] = out->nodes[i];
+    for (size_t n = 0; n < ref->quantized->node_count; n++) {
+        node_accuracy one = node_accuracy_of(ref, n);
+        if (one.kind < KIND_OPERATION || !is_group(forms, n)) continue;
+        one.kind = KIND_GROUP, one.own = one.inherited = one.total = NAN;
+        out->nodes[count++] = one;
+    }
+    out->count = count;
     return code;
 }
 
@@ -186,7 +220,7 @@ static int find_all_causes(const reference *ref, size_t worst, const char *folde
     size_t *list = calloc(2 * worst + 1, sizeof *list);
     if (!list) return tell_failure(QDQ_ERR_MEMORY, "no memory to list the worst nodes");
     int code = find_causes(ref, folder, list, accuracy_by_effect(out, list, 2 * worst), out);
-    for (int kind = KIND_ACTIVATIONS; code == EXIT_OK && kind <= KIND_OPERATION; kind++)
+    for (int kind = KIND_ACTIVATIONS; code == EXIT_OK && kind < ACCURACY_KINDS; kind++)
         code = find_causes(ref, folder, list, accuracy_worst(out, (accuracy_kind)kind, list, worst),
                            out);
     free(list);
@@ -246,19 +280,27 @@ static int measure_outputs(const reference *ref, const accuracy_graphs *graphs, 
 
 //---- Entry ------------------------------------------------------------------
 
-int accuracy_measure(const reference *ref, const accuracy_graphs *graphs, size_t worst,
+static int measure(const accuracy_forms *forms, const accuracy_graphs *graphs, size_t worst,
+                   const char *folder, accuracy *out) {
+    bool same = forms->written == forms->deployed;
+    qdq_error err = {0};
+    int code = measure_nodes(forms->written, true, same, folder, out);
+    if (code == EXIT_OK && !same) code = measure_groups(forms, folder, out);
+    if (code == EXIT_OK) code = measure_outputs(forms->deployed, graphs, out);
+    if (code == EXIT_OK && effects_measure(forms, graphs, out, &err) != QDQ_OK)
+        code = report_error(&err);
+    return code == EXIT_OK ? find_all_causes(forms->written, worst, folder, out) : code;
+}
+
+int accuracy_measure(const accuracy_forms *forms, const accuracy_graphs *graphs, size_t worst,
                      accuracy *out) {
     char folder[4096];
-    *out = (accuracy){.nodes = calloc(ref->quantized->node_count + 1, sizeof *out->nodes)};
+    size_t most = forms->written->quantized->node_count + forms->deployed->quantized->node_count;
+    *out = (accuracy){.nodes = calloc(most + 1, sizeof *out->nodes), .summed = NAN};
     if (!out->nodes) return tell_failure(QDQ_ERR_MEMORY, "no memory to measure nodes");
     int code = make_folder(folder, sizeof folder);
     if (code != EXIT_OK) return code;
-    code = measure_nodes(ref, folder, out);
-    if (code == EXIT_OK) code = measure_outputs(ref, graphs, out);
-    qdq_error err = {0};
-    if (code == EXIT_OK && effects_measure(ref, graphs, out, &err) != QDQ_OK)
-        code = report_error(&err);
-    if (code == EXIT_OK) code = find_all_causes(ref, worst, folder, out);
+    code = measure(forms, graphs, worst, folder, out);
     (void)rmdir(folder);
     return code;
 }

@@ -11,6 +11,7 @@ typedef enum accuracy_kind {
     KIND_ACTIVATIONS,
     KIND_WEIGHTS,
     KIND_OPERATION,
+    KIND_GROUP,  // a node that a target runs in place of several
     ACCURACY_KINDS
 } accuracy_kind;
 extern const char *const accuracy_kind_names[ACCURACY_KINDS];
@@ -24,10 +25,11 @@ typedef struct node_accuracy {
     double own;        // of the result on exact inputs, against the float model
     double inherited;  // of the result on the graph's inputs, against the result on exact inputs
     double total;      // of the result on the graph's inputs, against the float model
-    // Of a pair, for the output that suffers most; NaN: not measured (effect.h).
-    double effect;   // of the output when only this pair rounds
+    // For the output that suffers most; NaN: not measured (effect.h).
+    double effect;   // of the output when only this pair rounds; of a group: when all nodes run as
+                     // written but this group, against all as written
     double without;  // of the output when all pairs round but this one
-    double alike;    // share of samples that decide as in float when only this pair rounds
+    double alike;    // share of samples that decide alike with the effect and without
     // The following fields are for a Dequantize.
     bool has_codes;
     size_t elements, clipped;   // elements, and elements beyond the range of the codes
@@ -58,15 +60,21 @@ typedef struct accuracy_graphs {
     const session *quantized, *real;
 } accuracy_graphs;
 
+// The nodes as the graph has them, and as the target runs them: the same reference for a target
+// that rewrites nothing.
+typedef struct accuracy_forms {
+    const reference *written, *deployed;
+} accuracy_forms;
+
 enum {
     WORST_NODES = 10,
     WITHOUT_NODES = 20,  // pairs whose `without` is measured
 };
 
-// Measures all nodes and outputs, and looks for causes of the `worst` nodes of each kind, or of the
-// pairs with the greatest effect. EXIT_OK,
+// Measures pairs as written, and other nodes and outputs as deployed, and looks for causes of the
+// `worst` nodes of each kind and of the pairs and groups with the greatest effect. EXIT_OK,
 // or another exit code after a message; release it in either case.
-int accuracy_measure(const reference *ref, const accuracy_graphs *graphs, size_t worst,
+int accuracy_measure(const accuracy_forms *forms, const accuracy_graphs *graphs, size_t worst,
                      accuracy *out);
 void accuracy_release(accuracy *a);
 
@@ -74,7 +82,7 @@ void accuracy_release(accuracy *a);
 // `most`. Returns their number.
 size_t accuracy_worst(const accuracy *a, accuracy_kind kind, size_t *out, size_t most);
 
-// The same for pairs whose effect is not 0, whatever their kind, worst effect first.
+// The same for pairs and groups whose effect is not 0, whatever their kind, worst effect first.
 size_t accuracy_by_effect(const accuracy *a, size_t *out, size_t most);
 
 // Describes a node, without its errors.

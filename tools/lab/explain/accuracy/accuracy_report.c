@@ -31,6 +31,11 @@ static void print_effect(const node_accuracy *n) {
 static void print_node(const node_accuracy *n) {
     char own[32], inherited[32], total[32], mended[32];
     printf("  %s", n->name);
+    if (n->kind == KIND_GROUP) {
+        printf(", as deployed in a %s: effect %s, %.3g alike\n", n->op, ratio_text(n->effect, own),
+               n->alike);
+        return;
+    }
     if (*n->codes_of) printf(" (codes: %s)", n->codes_of);
     printf(": ");
     print_effect(n);
@@ -57,14 +62,21 @@ static void print_kind(const accuracy *a, accuracy_kind kind, size_t most) {
 static bool print_pairs(const accuracy *a) {
     char together[32], summed[32];
     size_t list[WITHOUT_NODES], count = accuracy_by_effect(a, list, WITHOUT_NODES), all = 0;
+    bool groups = false;
     double worst = INFINITY;
-    for (size_t i = 0; i < a->count; i++) all += isnan(a->nodes[i].effect) ? 0 : 1;
+    for (size_t i = 0; i < a->count; i++)
+        if (a->nodes[i].kind == KIND_GROUP)
+            groups = true;
+        else
+            all += isnan(a->nodes[i].effect) ? 0 : 1;
     for (size_t i = 0; i < a->output_count; i++)
         if (a->outputs[i].known && a->outputs[i].ratio < worst) worst = a->outputs[i].ratio;
     if (!all) return false;
     printf("pairs together %s; summed one by one %s\n", ratio_text(worst, together),
            ratio_text(a->summed, summed));
-    if (count) printf("the %zu worst of %zu pairs by their effect on the output:\n", count, all);
+    if (count)
+        printf("the %zu worst of %zu pairs%s by their effect on the output:\n", count, all,
+               groups ? " and of the target's groups" : "");
     for (size_t i = 0; i < count; i++) print_node(&a->nodes[list[i]]);
     return true;
 }

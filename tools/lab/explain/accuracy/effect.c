@@ -5,6 +5,10 @@
 // graph behind it. `without` is the reverse: all pairs round but this one.
 //
 // A Quantize whose codes an op other than Dequantize reads rounds in both walks.
+//
+// Pairs round as the graph is written, also for a target that fuses them with other nodes. The
+// effect of such a group is the difference that its one node causes: it runs on the operands of the
+// graph as written, and the nodes behind it run again.
 #include "tools/lab/explain/accuracy/effect.h"
 
 #include <math.h>
@@ -16,14 +20,15 @@
 #include "tools/lab/explain/accuracy/decisions.h"
 
 typedef struct walk {
-    const reference *ref;
+    const reference *ref;  // of the graph as written
     const accuracy_graphs *graphs;
     bool others_round;
-    bool *hands_on;   // [node]: a Quantize that only Dequantize nodes of the dtype of its x read
-    void **changed;   // [value]: elements that differ from the base; NULL: as in the base
-    bool *borrowed;   // [value]: another entry owns the elements
-    double *errors;   // [output]: the errors of single pairs, added
-    double *signals;  // [output]
+    bool against_base;  // outputs are compared with the base, not with the float model
+    bool *hands_on;     // [node]: a Quantize that only Dequantize nodes of the dtype of its x read
+    void **changed;     // [value]: elements that differ from the base; NULL: as in the base
+    bool *borrowed;     // [value]: another entry owns the elements
+    double *errors;     // [output]: the errors of single pairs, added
+    double *signals;    // [output]
 } walk;
 
 static const replay *graph_of(const walk *w) { return w->ref->quantized; }
@@ -41,18 +46,19 @@ static const void *now_of(const walk *w, qdq_value value) {
 
 //---- Pairs ------------------------------------------------------------------
 
-static bool same_dtype(const qdq_graph *graph, qdq_value a, qdq_value b) {
+static bool same_type(const qdq_graph *graph, qdq_value a, const qdq_graph *other, qdq_value b) {
     qdq_dtype x, y;
-    qdq_shape shape;
-    return qdq_value_type(graph, a, &x, &shape) && qdq_value_type(graph, b, &y, &shape) && x == y;
+    qdq_shape from, to;
+    return qdq_value_type(graph, a, &x, &from) && qdq_value_type(other, b, &y, &to) && x == y &&
+           qdq_shape_equal(from, to);
 }
 
 // True if a Dequantize gives what the Quantize before it reads when neither rounds.
 static bool undoes(const replay *r, size_t node, size_t quantize) {
     const qdq_graph *graph = r->form.graph;
     return quantize_of(r, node) == quantize &&
-           same_dtype(graph, qdq_graph_node_input(graph, quantize, 0),
-                      qdq_graph_node_output(graph, node, 0));
+           same_type(graph, qdq_graph_node_input(graph, quantize, 0), graph,
+                     qdq_graph_node_output(graph, node, 0));
 }
 
 static void find_pairs(walk *w) {
@@ -147,14 +153,14 @@ typedef struct outcome {
     double ratio, alike;
 } outcome;
 
-// Compares an output with the float model's, or with the base of the walk.
+// Compares an output with the base of the walk, or with the float model's.
 static qdq_status measure_output(walk *w, size_t index, outcome *worst, qdq_error *err) {
     output_data data;
     if (!find_output(w->graphs, w->ref, index, &data)) return QDQ_OK;
     const void *now = now_of(w, data.value);
-    const void *wanted = w->others_round ? data.real : base_of(w, data.value);
-    qdq_dtype dtype = w->others_round ? data.dtypes[1] : data.dtypes[0];
-    if (!now || !wanted || (!w->others_round && !w->changed[data.value.id])) return QDQ_OK;
+    const void *wanted = w->against_base ? base_of(w, data.value) : data.real;
+    qdq_dtype dtype = w->against_base ? data.dtypes[0] : data.dtypes[1];
+    if (!now || !wanted || (w->against_base && !w->changed[data.value.id])) return QDQ_OK;
     double *a = elements_take_numbers(graph_of(w)->exec_options.allocator, 2 * data.count);
     if (!a) return replay_no_memory(err);
     noise_sum sum = {0};
@@ -215,18 +221,19 @@ static double summed(const walk *w, const accuracy *a) {
     return worst;
 }
 
-static qdq_status measure_rows(walk *w, accuracy *a, qdq_error *err) {
+static qdq_status measure_pairs(walk *w, accuracy *a, qdq_error *err) {
     qdq_status status = QDQ_OK;
     outcome out;
     find_pairs(w);
+    w->against_base = true;
     for (size_t i = 0; status == QDQ_OK && i < a->count; i++) {
-        if (a->nodes[i].kind == KIND_OPERATION) continue;
+        if (a->nodes[i].kind >= KIND_OPERATION) continue;
         status = walk_from(w, &a->nodes[i], &out, err);
         a->nodes[i].effect = out.ratio, a->nodes[i].alike = out.alike;
     }
     a->summed = summed(w, a);
     size_t list[WITHOUT_NODES], count = accuracy_by_effect(a, list, WITHOUT_NODES);
-    w->others_round = true;
+    w->others_round = true, w->against_base = false;
     for (size_t i = 0; status == QDQ_OK && i < count; i++) {
         status = walk_from(w, &a->nodes[list[i]], &out, err);
         a->nodes[list[i]].without = out.ratio;
@@ -234,18 +241,83 @@ static qdq_status measure_rows(walk *w, accuracy *a, qdq_error *err) {
     return status;
 }
 
-qdq_status effects_measure(const reference *ref, const accuracy_graphs *graphs, accuracy *a,
+//---- Groups -----------------------------------------------------------------
+
+// Returns the value as written that a value of the deployed form stands for, with the same codes;
+// id 0: none.
+static qdq_value as_written(const walk *w, const replay *runs, qdq_value value) {
+    const qdq_value_source *source = &runs->form.sources[value.id];
+    uint32_t id = source->value.id;
+    if (!id || id >= graph_of(w)->given->ids || source->offset) return (qdq_value){0};
+    qdq_value own = graph_of(w)->form.own[id];
+    return own.id && same_type(graph_of(w)->form.graph, own, runs->form.graph, value)
+               ? own
+               : (qdq_value){0};
+}
+
+// Runs the node of a group on the operands as written. *known is false if one of them is no value
+// of the graph.
+static qdq_status run_group(const walk *w, const replay *runs, size_t node, void *const *outputs,
+                            bool *known, qdq_error *err) {
+    const node_run *run = &runs->nodes[node].run;
+    void **inputs = calloc(run->input_count + 1, sizeof *inputs);
+    if (!inputs || !outputs) {
+        free(inputs);
+        return replay_no_memory(err);
+    }
+    for (size_t i = 0; i < run->input_count; i++) {
+        qdq_value from = as_written(w, runs, run->inputs[i].value);
+        inputs[i] = from.id ? (void *)(uintptr_t)base_of(w, from) : NULL;
+        *known = *known && inputs[i];
+    }
+    qdq_status status = *known ? replay_compute(runs, node, inputs, outputs, err) : QDQ_OK;
+    free(inputs);
+    return status;
+}
+
+static qdq_status measure_group(walk *w, const replay *runs, node_accuracy *n, qdq_error *err) {
+    const node_run *run = &runs->nodes[n->node].run;
+    void **outputs = replay_outputs(runs, n->node);
+    qdq_value y = as_written(w, runs, run->outputs[0].value);
+    bool known = y.id && base_of(w, y);
+    qdq_status status = run_group(w, runs, n->node, outputs, &known, err);
+    outcome out = {NAN, NAN};
+    if (status == QDQ_OK && known) {
+        borrow(w, y, outputs[0]);
+        size_t maker = graph_of(w)->form.makers[y.id];
+        if (maker != SIZE_MAX) status = run_behind(w, maker, err);
+        if (status == QDQ_OK) status = measure_outputs(w, &out, err);
+        forget(w);
+    }
+    replay_free_outputs(runs, n->node, outputs);
+    n->effect = out.ratio, n->alike = out.alike;
+    return status;
+}
+
+static qdq_status measure_groups(walk *w, const replay *runs, accuracy *a, qdq_error *err) {
+    qdq_status status = QDQ_OK;
+    w->others_round = w->against_base = true;
+    for (size_t i = 0; status == QDQ_OK && i < a->count; i++)
+        if (a->nodes[i].kind == KIND_GROUP) status = measure_group(w, runs, &a->nodes[i], err);
+    return status;
+}
+
+//---- Entry ------------------------------------------------------------------
+
+qdq_status effects_measure(const accuracy_forms *forms, const accuracy_graphs *graphs, accuracy *a,
                            qdq_error *err) {
-    size_t values = ref->quantized->form.value_count;
-    walk w = {.ref = ref,
+    const replay *written = forms->written->quantized;
+    size_t values = written->form.value_count;
+    walk w = {.ref = forms->written,
               .graphs = graphs,
-              .hands_on = calloc(ref->quantized->node_count + 1, sizeof *w.hands_on),
+              .hands_on = calloc(written->node_count + 1, sizeof *w.hands_on),
               .changed = calloc(values + 1, sizeof *w.changed),
               .borrowed = calloc(values + 1, sizeof *w.borrowed),
               .errors = calloc(a->output_count + 1, sizeof *w.errors),
               .signals = calloc(a->output_count + 1, sizeof *w.signals)};
     bool fits = w.hands_on && w.changed && w.borrowed && w.errors && w.signals;
-    qdq_status status = fits ? measure_rows(&w, a, err) : replay_no_memory(err);
+    qdq_status status = fits ? measure_pairs(&w, a, err) : replay_no_memory(err);
+    if (status == QDQ_OK) status = measure_groups(&w, forms->deployed->quantized, a, err);
     if (w.changed && w.borrowed) forget(&w);
     free(w.signals), free(w.errors), free(w.borrowed), free(w.changed), free(w.hands_on);
     return status;
