@@ -61,11 +61,11 @@ static void to_registers(qdq_registers registers, qdq_dtype dtype, const void *f
 }
 
 // Computes at most PART elements from contiguous registers.
-static void run_part(const elements_params *p, const void *const in[MAX_OPERANDS], void *y,
-                     size_t n) {
+static void run_part(const elements_params *p, qdq_elementwise_fn *fn,
+                     const void *const in[MAX_OPERANDS], void *y, size_t n) {
     uint64_t out[PART];
     bool direct = p->y_dtype == plain_dtypes[p->registers];
-    p->fn(&p->numbers, in[0], in[1], in[2], direct ? y : out, n);
+    fn(&p->numbers, in[0], in[1], in[2], direct ? y : out, n);
     if (direct) return;
     if (p->registers == QDQ_REGISTERS_F32)
         from_floats(p->y_dtype, (const float *)(const void *)out, y, n);
@@ -133,7 +133,7 @@ void qdq_elements_run_link(const void *params, const qdq_view *views, const void
         size_t count = n - at < PART ? n - at : PART;
         for (size_t i = 0; i < MAX_OPERANDS; i++)
             in[i] = link_operand(p, i, views, x, at, count, parts[i]);
-        run_part(p, in, (char *)y + at * y_size, count);
+        run_part(p, p->fn, in, (char *)y + at * y_size, count);
     }
 }
 
@@ -187,10 +187,12 @@ void qdq_elements_run_tensor_op(const void *params, const qdq_tensors *tensors, 
         n = row - at % row;
         if (n > PART) n = PART;
         if (n > stop - at) n = stop - at;
+        bool rests = p->rest && at >= p->body;
+        if (p->rest && !rests && n > p->body - at) n = p->body - at;
         for (size_t i = 0; i < MAX_OPERANDS; i++)
             if (p->operands[i].given)
                 in[i] = gather(p, i, tensors->x[p->operands[i].port], at, n, step[i], parts[i]);
-        run_part(p, in, qdq_chunks_room(&y, at, n), n);
+        run_part(p, rests ? p->rest : p->fn, in, qdq_chunks_room(&y, at, n), n);
     }
     qdq_chunks_end(&y);
 }

@@ -28,6 +28,10 @@ typedef struct qdq_elements_params {
     qdq_registers registers;
     qdq_dtype y_dtype;
     bool on_chip;  // `fn` computes as a chip does
+    // Tensor ops: the function of the elements from `body` on, or NULL.
+    qdq_elementwise_fn *rest;
+    qdq_elementwise rest_function;
+    size_t body;
     qdq_elementwise_single single;
     bool plain;  // a link of floats that nothing has to convert
     qdq_elements_operand operands[QDQ_MOST_OPERANDS];

@@ -87,10 +87,23 @@ static qdq_registers registers_of(const qdq_op_context *ctx, const elements_para
     return whole ? QDQ_REGISTERS_I32 : QDQ_REGISTERS_F32;
 }
 
-// True if the op can be a link: parameters of links have 32 bits.
+// True if the op can be a link: parameters of links have 32 bits, and a link does not know the
+// place of its elements.
 static bool fits_link(const elements_params *p) {
     bool wide = p->registers != QDQ_REGISTERS_F32 && p->registers != QDQ_REGISTERS_I32;
-    return p->x < MAX_OPERANDS && !(wide && p->operands[1].given);
+    return p->x < MAX_OPERANDS && !(wide && p->operands[1].given) && !p->rest;
+}
+
+// Sets the function of the elements that fill no vector of ONNX Runtime.
+static void set_rest(elements_params *p, size_t count, uint32_t isas) {
+    enum { LANES = 4 };
+    if (p->function != QDQ_ELEMENTWISE_log_ort || count % LANES == 0) return;
+    p->rest_function = QDQ_ELEMENTWISE_log_libm;
+    p->body = count - count % LANES;
+    if (p->body == 0)
+        p->function = p->rest_function;
+    else
+        p->rest = qdq_elementwise_find(p->rest_function, p->registers, isas);
 }
 
 static bool is_plain(const elements_params *p) {
@@ -158,8 +171,10 @@ static qdq_elementwise function_of(const qdq_op_context *ctx, const qdq_lowering
     bool any_real = function == QDQ_ELEMENTWISE_sign || function == QDQ_ELEMENTWISE_prelu ||
                     function == QDQ_ELEMENTWISE_leaky_relu;
     bool by_runtime = ops && (x == QDQ_FLOAT32 || (any_real && qdq_dtype_is_real(x)));
-    // FMAX of aarch64 turns -0 into +0.
-    if (function == QDQ_ELEMENTWISE_relu && ops == QDQ_FLOAT_OPS_ONNX_RUNTIME_ARM) return function;
+    // FMAX of aarch64 turns -0 into +0, and Log has FMA there.
+    bool on_arm = ops == QDQ_FLOAT_OPS_ONNX_RUNTIME_ARM;
+    if (on_arm && (function == QDQ_ELEMENTWISE_relu || function == QDQ_ELEMENTWISE_log))
+        return function;
     if (function == QDQ_ELEMENTWISE_pow && !has_one_exponent(ctx)) return function;
     return by_runtime ? function_of_runtime(function) : function;
 }
@@ -170,7 +185,9 @@ qdq_elements_shown qdq_elements_show(const qdq_stage *stage) {
                                 .numbers = p->numbers,
                                 .registers = p->registers,
                                 .y_dtype = p->y_dtype,
-                                .on_chip = p->on_chip};
+                                .on_chip = p->on_chip,
+                                .rest = p->rest ? p->rest_function : p->function,
+                                .body = p->body};
     if (p->layout) shown.shape = p->layout->shape;
     for (size_t i = 0; i < MAX_OPERANDS; i++) {
         const operand *o = &p->operands[i];
@@ -220,6 +237,8 @@ size_t qdq_lower_elements(const qdq_op_context *ctx, const qdq_lowering *to, con
     }
     p->registers = registers_of(ctx, p);
     p->function = function_of(ctx, to, op);
+    size_t count = qdq_shape_count(y.shape);
+    set_rest(p, count, to->isas);
     p->fn = qdq_elementwise_find(p->function, p->registers, to->isas);
     p->single = qdq_elementwise_single_find(p->function, to->isas);
     use_chip(p, op->function, to);
@@ -228,7 +247,6 @@ size_t qdq_lower_elements(const qdq_op_context *ctx, const qdq_lowering *to, con
     layout.row = row_of(&layout, p->operands);
     p->layout = qdq_mempool_copy(to->mempool, &layout, 1, sizeof layout);
     if (!p->layout) return 0;
-    size_t count = qdq_shape_count(y.shape);
     stages[0] = (qdq_stage){.params = p,
                             .tensor_op = qdq_elements_run_tensor_op,
                             .units = (count + UNIT - 1) / UNIT,

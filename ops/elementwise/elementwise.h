@@ -51,6 +51,8 @@ typedef struct qdq_elements_shown {
     qdq_registers registers;
     qdq_dtype y_dtype;
     bool on_chip;
+    qdq_elementwise rest;  // the function of the elements from `body` on; may be the same
+    size_t body;
     qdq_shape shape;  // that strides are for
     qdq_shown_operand operands[QDQ_SHOWN_OPERANDS];
 } qdq_elements_shown;

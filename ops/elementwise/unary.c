@@ -44,7 +44,8 @@ PORTS(bool_bool, QDQ_SET(BOOL), QDQ_SET(BOOL))
 #define OF_RUNTIME(function)                                                           \
     ((function) == QDQ_ELEMENTWISE_relu || (function) == QDQ_ELEMENTWISE_hard_swish || \
      (function) == QDQ_ELEMENTWISE_sign || (function) == QDQ_ELEMENTWISE_sigmoid ||    \
-     (function) == QDQ_ELEMENTWISE_exp || (function) == QDQ_ELEMENTWISE_erf)
+     (function) == QDQ_ELEMENTWISE_exp || (function) == QDQ_ELEMENTWISE_log ||         \
+     (function) == QDQ_ELEMENTWISE_erf)
 
 static const qdq_op_fusion relu_fusion = {.cuts_negative = qdq_elements_are_ieee,
                                           .finishes = qdq_elements_finish};

@@ -99,6 +99,57 @@ static inline float qdq_ort_softmax_exp(float a, bool wide) {
     return near * qdq_float_from_bits(all - (uint32_t)one + bias);
 }
 
+// x = 2^exponent * m with m from the root of 1/2 to that of 2: exponent * ln 2 + p / q, where p and
+// q are polynomials of degree 3 in m - 1.
+static inline float qdq_ort_log(float x) {
+    float normal = qdq_pick(x < 0x1p-126f, x * 0x1p24f, x);
+    uint32_t bits = qdq_float_bits(normal);
+    float exponent = (float)(int32_t)(bits >> 23) - qdq_pick(x < 0x1p-126f, 150.0f, 126.0f);
+    float m = qdq_float_from_bits((bits & 0x007FFFFFu) | 0x3F000000u);
+    bool below = m < 0x1.6a09e6p-1f;
+    float d = (m - 1.0f) + qdq_pick(below, m, 0.0f);
+    exponent -= qdq_pick(below, 1.0f, 0.0f);
+    float p = d * 0.18256296349849254f + 1.0000000190281063f;
+    p = (d * p + 1.0000000190281136f) * d;
+    float q = d * 0.049616247954120038f + 0.59923249590823520f;
+    q = d * (d * q + 1.4999999999999927f) + 1.0f;
+    float y = exponent * 0x1.62e430p-1f + p / q;
+    y = qdq_pick(x == 0.0f, -INFINITY, y);
+    y = qdq_pick(x > FLT_MAX, x, y);
+    return qdq_nan_if(!(x >= 0.0f), y);
+}
+
+// logf of glibc, which ONNX Runtime calls for elements that fill no vector: x = 2^k * z, where z
+// lies in the sixteenth of an octave around c, and a polynomial in r = z / c - 1, in double.
+// glibc's forms with and without FMA give the same floats.
+typedef struct qdq_libm_log_step {
+    double inverse, log;
+} qdq_libm_log_step;
+
+static const qdq_libm_log_step qdq_libm_log_steps[] = {
+    {0x1.661ec79f8f3bep+0, -0x1.57bf7808caadep-2}, {0x1.571ed4aaf883dp+0, -0x1.2bef0a7c06ddbp-2},
+    {0x1.49539f0f010bp+0, -0x1.01eae7f513a67p-2},  {0x1.3c995b0b80385p+0, -0x1.b31d8a68224e9p-3},
+    {0x1.30d190c8864a5p+0, -0x1.6574f0ac07758p-3}, {0x1.25e227b0b8eap+0, -0x1.1aa2bc79c81p-3},
+    {0x1.1bb4a4a1a343fp+0, -0x1.a4e76ce8c0e5ep-4}, {0x1.12358f08ae5bap+0, -0x1.1973c5a611cccp-4},
+    {0x1.0953f419900a7p+0, -0x1.252f438e10c1ep-5}, {0x1p+0, 0x0p+0},
+    {0x1.e608cfd9a47acp-1, 0x1.aa5aa5df25984p-5},  {0x1.ca4b31f026aap-1, 0x1.c5e53aa362eb4p-4},
+    {0x1.b2036576afce6p-1, 0x1.526e57720db08p-3},  {0x1.9c2d163a1aa2dp-1, 0x1.bc2860d22477p-3},
+    {0x1.886e6037841edp-1, 0x1.1058bc8a07ee1p-2},  {0x1.767dcf5534862p-1, 0x1.4043057b6ee09p-2}};
+
+static inline float qdq_libm_log(float x) {
+    bool small = x < 0x1p-126f;
+    uint32_t bits = qdq_float_bits(qdq_pick(small, x * 0x1p23f, x));
+    uint32_t from_least = bits - 0x3F330000u, octaves = from_least & 0xFF800000u;
+    double k = (double)((int32_t)octaves / 0x00800000 - (small ? 23 : 0));
+    const qdq_libm_log_step *step = &qdq_libm_log_steps[from_least >> 19 & 15];
+    double r = (double)qdq_float_from_bits(bits - octaves) * step->inverse - 1.0, s = r * r;
+    double y = -0x1.00ea348b88334p-2 * s + (0x1.5575b0be00b6ap-2 * r - 0x1.ffffef20a4123p-2);
+    float near = (float)(y * s + ((step->log + k * 0x1.62e42fefa39efp-1) + r));
+    near = qdq_pick(x == 0.0f, -INFINITY, near);
+    near = qdq_pick(x > FLT_MAX, x, near);
+    return qdq_nan_if(!(x >= 0.0f), near);
+}
+
 // A polynomial up to 0.92, and above it 1 - e^(a polynomial).
 static inline float qdq_ort_erf(float a) {
     float x = fabsf(a), s;

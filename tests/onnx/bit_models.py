@@ -240,6 +240,21 @@ def float_functions():
     keep("float_functions", made, {"x": x})
 
 
+def float_logs():
+    """Log of lengths with each rest of elements that fill no vector, up to several strips; its results enter other ops."""
+    own = np.random.default_rng(41)
+    points = [0, -0.0, np.inf, -np.inf, np.nan, -1, 1e-45, 1.1754942e-38, 1.1754944e-38, 1, 0.99999994, 1.0000001, 2, 3.4e38, 0.70710677]
+    feeds, nodes, outputs = {}, [], []
+    for shape in ((), (1,), (2,), (3,), (5, 1), (3, 2), (7,), (1, 2, 4), (3, 337), (4099,), (3, 1366), (2, 61, 67)):
+        at = f"x{len(feeds)}"
+        feeds[at] = np.asarray(np.exp(own.uniform(-87, 88, shape)), np.float32)
+        nodes += [N("Log", [at], [f"log_{at}"]), N("Relu", [f"log_{at}"], [f"relu_{at}"])]
+        outputs += [f"log_{at}", f"relu_{at}"]
+    feeds["x8"].flat[: len(points)] = points
+    feeds["x9"].flat[-len(points) :] = points
+    keep("float_logs", model(nodes, [info(at, x.shape) for at, x in feeds.items()], outputs, opset=20), feeds)
+
+
 def float_norms():
     """SkipLayerNormalization and RMS normalization of rows that have few elements, lanes with each kind of remainder, and more
     than a part of 4,096; Pow by a single exponent, which is a product where x has several elements along the dims of both."""

@@ -22,7 +22,7 @@ MODELS = [network.convolutions, network.quantized, network.integer_products, rea
           op.moves, op.old_moves, reader.places, op.logic, reader.bounds, reader.empty_ports,
           op.functions_of_elements, op.slices, op.norms, network.microsoft, network.packed_weights, reader.until,
           network.recurrent, network.pooled_codes, op.nearest_by_index, op.resized, reader.forbidden_names,
-          reader.unsorted, bit.float_ops, bit.float_signs, bit.float_sums, bit.float_pools, bit.float_resizes, bit.float_instances, bit.float_reductions, bit.float_products, bit.float_functions, bit.float_norms, bit.float_softmax, bit.softmax_of_floats, network.attention,
+          reader.unsorted, bit.float_ops, bit.float_signs, bit.float_sums, bit.float_pools, bit.float_resizes, bit.float_instances, bit.float_reductions, bit.float_products, bit.float_functions, bit.float_logs, bit.float_norms, bit.float_softmax, bit.softmax_of_floats, network.attention,
           op.einsum, op.grid_samples, network.fused, network.sequences, op.dilated_pools, network.clipped_codes,
           network.long_sequences, network.lstm_bits, network.recurrent_bits, network.folded_weights, network.many_parts,
           qlinear.qlinear_pairs, qlinear.qlinear_slices, qlinear.qlinear_tables,

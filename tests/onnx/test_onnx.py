@@ -43,7 +43,7 @@ class Results(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_float_ops_equal_their_peer_in_every_bit_however_they_run(self):
-        for name in ("float_ops", "float_signs", "float_sums", "float_pools", "float_resizes", "float_instances", "float_reductions", "float_products", "float_functions", "float_norms", "float_softmax", "lstm_bits", "recurrent_bits", "qlinear_pairs", "qlinear_slices", "qlinear_tables"):
+        for name in ("float_ops", "float_signs", "float_sums", "float_pools", "float_resizes", "float_instances", "float_reductions", "float_products", "float_functions", "float_logs", "float_norms", "float_softmax", "lstm_bits", "recurrent_bits", "qlinear_pairs", "qlinear_slices", "qlinear_tables"):
             for words in (["--isa", "portable"], ["--isa", "avx2"], ["--tiles"], ["--materialize"], ["--threads", 2]):
                 with self.subTest(name, words=words):
                     done = qdq("run", f"{name}.onnx", "-i", f"{name}.in.safetensors", "-e", f"{name}.out.safetensors", *words,

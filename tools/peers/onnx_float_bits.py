@@ -230,8 +230,15 @@ def functions(op, opset=22, **attrs):
     return cases
 
 
+def logs():
+    for count in (1, 2, 3, 4, 5, 1021, 4099, 100003):
+        for _ in range(3):
+            yield Case("Log", [RANDOM.integers(1 << 32, size=count, dtype=np.uint32).view(np.float32)])
+            yield Case("Log", [np.exp(RANDOM.uniform(-87, 88, count)).astype(np.float32)])
+
+
 OPS = {"MatMul": matmul, "Gemm": gemm, "Conv": conv, "ConvTranspose": conv_transpose, "AveragePool": windows, "GlobalAveragePool": means, "Resize": resizes, "ReduceSum": sums("ReduceSum"), "ReduceMean": sums("ReduceMean"), **{op: sums(op, 18) for op in ("ReduceL1", "ReduceL2", "ReduceProd")}, "LayerNormalization": layer_norms, "Softmax": softmax, "LSTM": recurrent("LSTM"), "GRU": recurrent("GRU"), "BatchNormalization": norms, "InstanceNormalization": instances, "HardSwish": hard_swish,
-       "HardSigmoid": hard_sigmoid, **{op: functions(op) for op in ("Relu", "Sigmoid", "Tanh", "Exp", "Erf", "Gelu")}, "Gelu by tanh": functions("Gelu", approximate="tanh")}  # fmt: skip
+       "HardSigmoid": hard_sigmoid, **{op: functions(op) for op in ("Relu", "Sigmoid", "Tanh", "Exp", "Erf", "Gelu")}, "Log": logs, "Gelu by tanh": functions("Gelu", approximate="tanh")}  # fmt: skip
 
 
 def of_runtime(case):

@@ -52,6 +52,9 @@ static void put_result(qdq_c_step *step, const qdq_elements_shown *e) {
                             : f->operands == 2 ? "a, b"
                                                : "a, b, c";
     qdq_c_put(text, "        const %s v = ", floats ? "float" : "int32_t");
+    if (e->rest != e->function)
+        qdq_c_put(text, "i >= %zu ? quiet(one_%s(%s)) : ", e->body, functions[e->rest].name,
+                  arguments);
     if (floats && f->operands < 3)
         qdq_c_put(text, "quiet(one_%s(%s));\n        ", f->name, arguments);
     else

@@ -20,6 +20,8 @@
 static inline float one_abs(float a) { return fabsf(a); }
 static inline float one_exp(float a) { return qdq_expf(a); }
 static inline float one_log(float a) { return qdq_logf(a); }
+static inline float one_log_ort(float a) { return qdq_ort_log(a); }
+static inline float one_log_libm(float a) { return qdq_libm_log(a); }
 static inline float one_sqrt(float a) { return sqrtf(a); }
 static inline float one_square(float a) { return a * a; }
 static inline float one_tanh(float a) { return qdq_tanhf(a); }

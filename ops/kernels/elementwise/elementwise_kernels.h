@@ -18,6 +18,8 @@
     X(abs, a, numbers)                     \
     X(exp, a, pairs)                       \
     X(log, a, floats)                      \
+    X(log_ort, a, floats)                  \
+    X(log_libm, a, floats)                 \
     X(sqrt, a, reals)                      \
     X(square, a, floats)                   \
     X(tanh, a, pairs)                      \
@@ -104,7 +106,8 @@
 // The functions that ONNX Runtime computes in its own way: rows above whose names end in _ort.
 #define QDQ_RUNTIME_FUNCTIONS(X) \
     X(relu) X(prelu) X(leaky_relu) X(sign) \
-    X(pow) X(hard_swish) X(hard_sigmoid) X(sigmoid) X(tanh) X(exp) X(erf) X(gelu_erf) X(gelu_tanh)
+    X(pow) X(hard_swish) X(hard_sigmoid) X(sigmoid) X(tanh) X(exp) X(log) X(erf) X(gelu_erf) \
+    X(gelu_tanh)
 
 // The functions that oneDNN computes in its own way: rows above whose names end in _dnn.
 #define QDQ_ONEDNN_FUNCTIONS(X) X(relu) X(clamp) X(minimum) X(maximum)
