@@ -150,6 +150,9 @@ static bool wraps(const qdq_op_context *ctx) {
 #define OLD_RUNS                                                                       \
     "1.20-vnni 1.21-vnni 1.22-vnni 1.23-vnni 1.24-vnni 1.25-vnni 1.26-vnni 1.27-vnni " \
     "1.28-vnni 1.29-vnni 1.30-vnni 1.20-avx2 1.24-avx2 1.28-avx2"
+#define LOG_RELEASES                                                                             \
+    "1.21-vnni 1.22-vnni 1.23-vnni 1.24-vnni 1.25-vnni 1.26-vnni 1.27-vnni 1.28-vnni 1.29-vnni " \
+    "1.30-vnni"
 #define NO_VNNI "*-avx2 *-avx512"
 #define OLD_NO_VNNI                                                            \
     "1.21-avx2 1.22-avx2 1.23-avx2 1.25-avx2 1.26-avx2 1.27-avx2 1.30-avx2 "   \
@@ -186,6 +189,7 @@ static bool wraps(const qdq_op_context *ctx) {
 #define POOLS "AvgPool AveragePool", "pools", "float32"
 #define INSTANCE "GroupNorm", "GroupNorm", "float32, of InstanceNormalization"
 #define JOINS "ReduceL1 ReduceL2 ReduceProd", "reductions", "float32"
+#define LOGS "Log", "Log", "float32"
 #define LINEAR "Interpolate", "Interpolate", "float32, linear"
 #define MORE_FLOAT_OPS \
     "ConvTranspose RMSNorm LeakyReLU PReLU GlobalAveragePool", "float ops", "float32"
@@ -291,6 +295,10 @@ const qdq_evidence_row qdq_onnx_evidence[] = {
     QDQ_RUN_IF(qdq_runtime_is_instance_norm, VNNI_CPUS, INSTANCE, FULL, "1,449,476 elements", "2026-11-29"),
     QDQ_RUN_IF(qdq_runtime_is_instance_norm, AVX2_CPUS, INSTANCE, CAPPED, "2,472,828 elements", "2026-11-29"),
     QDQ_READ_IF(qdq_runtime_is_instance_norm, "1.31-avx512 1.32-avx512", INSTANCE, "the kernels of 1.31-vnni"),
+    QDQ_RUN_IF(qdq_is_float32, VNNI_CPUS, LOGS, FULL, "every float32, lengths with each rest of a vector", "2026-11-29"),
+    QDQ_RUN_IF(qdq_is_float32, AVX2_CPUS, LOGS, CAPPED, "4,417,160 elements", "2026-11-29"),
+    QDQ_RUN_IF(qdq_is_float32, LOG_RELEASES, LOGS, "ONNX Runtime 1.21.1 to 1.30.0 without optimizations on a CPU with AVX512-VNNI", "2,208,580 elements each", "2026-11-29"),
+    QDQ_READ_IF(qdq_is_float32, "1.31-avx512 1.32-avx512 1.29-avx2 1.29-avx512", LOGS, "Eigen's SSE2, on every CPU"),
     QDQ_RUN_IF(qdq_is_float32, VNNI_CPUS, JOINS, FULL, "283,604 elements", "2026-11-29"),
     QDQ_RUN_IF(qdq_is_float32, AVX2_CPUS, JOINS, CAPPED, "221,532 elements", "2026-11-29"),
     QDQ_READ_IF(qdq_is_float32, "1.31-avx512 1.32-avx512", JOINS, "the kernels of 1.31-vnni"),

@@ -236,6 +236,7 @@ const qdq_pattern qdq_ort_patterns[] = {
     FINDING_ROW("threads", "cut product", "ConvTranspose", threads, always, "ort/threads"),
     FINDING_ROW("threads", "cut sum", "ReduceSum", threads, always, "ort/threads"),
     FINDING_ROW("threads", "cut sum", "ReduceMean", threads, always, "ort/threads"),
+    FINDING_ROW("threads", "cut vectors", "Log", threads, always, "ort/threads"),
     {.pass = NULL},
 };
 // clang-format on

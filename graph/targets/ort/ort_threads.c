@@ -47,6 +47,10 @@ bool ort_match_threads(const qdq_rewriter *r, qdq_match *m) {
         if (threads > 1) m->found = "may add in another order with several threads";
         return false;
     }
+    if (qdq_rewrite_is(r, m->anchor, "Log")) {
+        if (threads > 1) m->found = "may take last elements of each thread from the C library";
+        return false;
+    }
     for (size_t n = threads ? threads : 2; n <= most && !m->found; n++)
         if (depends(&ctx, n))
             m->found = qdq_text(r->findings, "adds in another order with %zu threads", n);

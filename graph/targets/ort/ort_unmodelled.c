@@ -47,7 +47,9 @@ bool ort_match_other_bits(const qdq_rewriter *r, qdq_match *m) {
                                       "Mean",
                                       "LpNormalization",
                                       "MeanVarianceNormalization",
-                                      "ReduceSumSquare"};
+                                      "ReduceSumSquare",
+                                      "ReduceLogSum",
+                                      "ReduceLogSumExp"};
     const qdq_node *node = &r->from->nodes[m->anchor];
     const qdq_type *x = type_of(r, node->inputs[0].id);
     if (x->dtype != QDQ_FLOAT32) return false;
