@@ -6,7 +6,8 @@ import numpy as np
 from ort_build import F32
 from ort_float_models import Floats
 
-CHAIN = ["Conv", "Conv", "Conv", "Relu", "Add", "Add", "MaxPool", "Concat", "Mul", "norm", "Sigmoid", "Clip", "LeakyRelu"]
+CHAIN = ["Conv", "Conv", "Conv", "Relu", "Add", "Add", "MaxPool", "Concat", "Mul", "norm", "Sigmoid", "Clip", "LeakyRelu", "HardSwish",
+         "HardSigmoid", "QuickGelu", "mean", "factor"]  # fmt: skip
 
 
 class Images(Floats):
@@ -80,6 +81,15 @@ def fused_conv(activation, bias):
     return m.end(y)
 
 
+def mean_behind(op, channels=32, **attrs):
+    """A mean of images, in blocks if the activation before it keeps those of a convolution."""
+    m = Images()
+    y = m.same(op, m.conv(m.image(16, 5, 7), channels), **attrs)
+    mean = m.node("GlobalAveragePool", y)
+    m.of[mean] = channels, 1, 1
+    return m.end(mean)
+
+
 def pooled_norm(adds):
     m = Images()
     x = m.pool(m.image(16))
@@ -109,6 +119,14 @@ def step(m, x, images):
     if op in ("Add", "Mul"):
         pair = [x, b.pick(*[v for v in images if m.of[v] == m.of[x]])]
         return m.same(op, *(pair if b.chance(0.5) else pair[::-1]))
+    if op == "mean":
+        y = m.node("GlobalAveragePool", x)
+        m.of[y] = channels, 1, 1
+        return y
+    if op == "factor":
+        return m.same("Mul", x, m.scalar(0.7))
+    if op == "QuickGelu":
+        return m.same(op, x, domain="com.microsoft", alpha=b.pick(1.0, 1.702))
     more = {"Clip": [m.scalar(-1), m.scalar(2)]}.get(op, [])
     return m.same(op, x, *more, **({"alpha": 0.1} if op == "LeakyRelu" else {}))
 
@@ -146,6 +164,12 @@ EXAMPLES = {
     "blocks_residual_no_bias": lambda: residual(False),
     "blocks_norm": lambda: pooled_norm(False),
     "blocks_norm_added": lambda: pooled_norm(True),
+    "mean_behind_hard_swish": lambda: mean_behind("HardSwish"),
+    "mean_behind_hard_sigmoid": lambda: mean_behind("HardSigmoid"),
+    "mean_behind_gelu": lambda: mean_behind("Gelu", domain="com.microsoft"),
+    "mean_behind_quick_gelu": lambda: mean_behind("QuickGelu", domain="com.microsoft", alpha=1.702),
+    "mean_behind_fast_gelu": lambda: mean_behind("FastGelu", domain="com.microsoft"),
+    "mean_behind_exp": lambda: mean_behind("Exp"),
     "unblocked_fused": lambda: fused_conv("", True),
     "unblocked_fused_relu": lambda: fused_conv("Relu", True),
     "unblocked_fused_no_bias": lambda: fused_conv("", False),

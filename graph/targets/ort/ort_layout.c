@@ -78,12 +78,14 @@ static bool fills_blocks(const qdq_rewriter *r, uint32_t value) {
 // True if a node takes images in blocks if all that it reads are: also an activation that is fused
 // into a convolution before it.
 static bool keeps_blocks(const qdq_rewriter *r, size_t index) {
-    static const char *const ops[] = {"ReLU", "Sigmoid",  "Tanh",  "BatchNormInference",
-                                      "Add",  "Multiply", "Concat"};
-    static const char *const fused[] = {"LeakyReLU", "Clamp", "HardSigmoid"};
+    static const char *const ops[] = {"ReLU",      "Sigmoid",     "Tanh",
+                                      "HardSwish", "HardSigmoid", "BatchNormInference",
+                                      "Add",       "Multiply",    "Concat"};
+    static const char *const fused[] = {"LeakyReLU", "Clamp"};
     const qdq_node *node = &r->from->nodes[index];
     for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
         if (qdq_rewrite_is(r, index, ops[i])) return true;
+    if (qdq_rewrite_is(r, index, "GELU")) return !ort_was(node, "FastGelu");
     for (size_t i = 0; i < sizeof fused / sizeof fused[0]; i++)
         if (qdq_rewrite_is(r, index, fused[i]))
             return ort_made_by(r, node->inputs[0].id, "Convolution");
@@ -97,7 +99,7 @@ static bool is_blocked_value(const qdq_rewriter *r, uint32_t value, size_t *step
     if (maker == SIZE_MAX || !is_image(r, value) || ++*steps > MOST_STEPS) return false;
     const qdq_node *node = &r->from->nodes[maker];
     bool concat = qdq_rewrite_is(r, maker, "Concat"), adds = qdq_rewrite_is(r, maker, "Add");
-    bool both = adds || qdq_rewrite_is(r, maker, "Multiply");  // no operand is broadcast in blocks
+    bool both = adds || (qdq_rewrite_is(r, maker, "Multiply") && !ort_was(node, "QuickGelu"));
     bool norm = qdq_rewrite_is(r, maker, "BatchNormInference"),
          pool = qdq_rewrite_is(r, maker, "MaxPool") || qdq_rewrite_is(r, maker, "AvgPool");
     if (qdq_rewrite_is(r, maker, "Convolution")) return ort_is_blocked(r, node);
@@ -109,7 +111,8 @@ static bool is_blocked_value(const qdq_rewriter *r, uint32_t value, size_t *step
                      qdq_rewrite_maker(r, x) == SIZE_MAX;  // a pool of an input runs on blocks
         if (!given && !is_blocked_value(r, x, steps)) return false;
         if (concat && !fills_blocks(r, x)) return false;
-        if (both && !qdq_shape_equal(type_of(r, x)->shape, type_of(r, value)->shape)) return false;
+        if (both && !qdq_shape_equal(type_of(r, x)->shape, type_of(r, value)->shape))
+            return false;  // no operand is broadcast in blocks
     }
     return true;
 }
