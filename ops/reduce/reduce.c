@@ -7,7 +7,8 @@
 //
 // If the target's float ops are ONNX Runtime's, ReduceMean with `global_pool` is its
 // GlobalAveragePool (ops/reduce/order/global_pool.h), and other sums and means of float32 have the
-// orders of ops/reduce/order/sum_order.h; L1, L2 and Prod those of element_order.h there.
+// orders of ops/reduce/order/sum_order.h; L1, L2, Prod and sums with `in_order` those of
+// element_order.h there.
 //
 // Max and Min are exact, and also take int8 and uint8. NaN wins; +0 is greater than -0.
 #include "include/qdq/ops/reduce.h"
@@ -93,6 +94,11 @@ static const qdq_attr_desc mean_attrs[] = {
     {"global_pool", QDQ_ATTR_BOOL, offsetof(qdq_reduce_attrs, global_pool), NULL, "false",
      "targets onnx and ort, float32: as ONNX Runtime's GlobalAveragePool"}};
 
+static const qdq_attr_desc sum_attrs[] = {
+    REDUCE_ATTRS,
+    {"in_order", QDQ_ATTR_BOOL, offsetof(qdq_reduce_attrs, in_order), NULL, "false",
+     "targets onnx and ort, float32: as the sum in ONNX Runtime's ReduceSumSquare"}};
+
 // Returns a bit for each dim of `axes`, with findings for entries that are no dims of x.
 static uint32_t check_axes(const qdq_op_context *ctx, qdq_ints axes, int rank) {
     uint32_t dims = 0;
@@ -146,13 +152,14 @@ static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, const 
 }
 
 // How ONNX Runtime computes an op; EXACT: as it is defined.
-typedef enum runtime_form { EXACT, SUM, MEAN, MAGNITUDES, SQUARES, FACTORS } runtime_form;
+typedef enum runtime_form { EXACT, SUM, MEAN, MAGNITUDES, SQUARES, FACTORS, TERMS } runtime_form;
 
 static size_t lower_runtime(const qdq_op_context *ctx, const qdq_lowering *to, runtime_form form,
                             qdq_stage *stages) {
     qdq_shape shape = ctx->inputs[0].type.shape;
     uint32_t dims = dims_of(ctx);
     bool is_mean = form == MEAN;
+    if (form == SUM && ((const qdq_reduce_attrs *)ctx->attrs)->in_order == QDQ_TRUE) form = TERMS;
     if (form >= MAGNITUDES)
         return qdq_element_order_stage(ctx, to, (qdq_element_kind)(form - MAGNITUDES),
                                        dims == (1u << shape.rank) - 1,
@@ -177,7 +184,7 @@ static size_t lower_runtime(const qdq_op_context *ctx, const qdq_lowering *to, r
     static const qdq_slice_op op##_slices = {.passes = {{begin, take, end}}, .pass_count = 1}; \
     static size_t lower_##op(const qdq_op_context *ctx, const qdq_lowering *to,                \
                              qdq_stage *stages) {                                              \
-        bool by_runtime = qdq_by_onnx_runtime(to) && ctx->inputs[0].type.dtype == QDQ_FLOAT32;  \
+        bool by_runtime = qdq_by_onnx_runtime(to) && ctx->inputs[0].type.dtype == QDQ_FLOAT32; \
         if ((form) && by_runtime) return lower_runtime(ctx, to, form, stages);                 \
         return lower_as(ctx, to, &op##_slices, stages);                                        \
     }                                                                                          \
@@ -206,5 +213,5 @@ REDUCE_AS(reduce_mean, "ReduceMean", "y = the mean of x, over some dims", floats
 EXTREME(reduce_min, "ReduceMin", "y = the least x, over some dims", begin_min, pass_least, end_min)
 REDUCE(reduce_prod, "ReduceProd", "y = the product of x, over some dims", begin_product,
        pass_product, end_product, FACTORS)
-REDUCE(reduce_sum, "ReduceSum", "y = the sum of x, over some dims", begin_sum, pass_sum, end_sum,
-       SUM)
+REDUCE_AS(reduce_sum, "ReduceSum", "y = the sum of x, over some dims", floats, sum, infer,
+          begin_sum, pass_sum, end_sum, SUM)

@@ -159,7 +159,7 @@ def float_instances():
 
 
 def float_reductions():
-    """ReduceL1, ReduceL2 and ReduceProd: in order, or in lanes if each dim is reduced."""
+    """ReduceL1, ReduceL2, ReduceProd and ReduceSumSquare: in order, or in lanes if each dim is reduced."""
     own = np.random.default_rng(21)
     feeds = {f"x{n}": own.standard_normal(n).astype(np.float32) * 1.3 for n in (1, 3, 4, 7, 12, 29)}
     feeds["long"] = (1 + own.standard_normal(4107) / 100).astype(np.float32)
@@ -168,7 +168,7 @@ def float_reductions():
     nodes, outputs = [], []
     shapes = [(name, [0]) for name in feeds if feeds[name].ndim == 1]
     shapes += [("x", axes) for axes in ([0], [3], [1, 2], [0, 2], [1, 3], [0, 1, 2, 3])] + [("one", [1]), ("one", [0, 1]), ("signs", [1])]
-    for (name, axes), op in ((s, op) for s in shapes for op in ("ReduceL1", "ReduceL2", "ReduceProd")):
+    for (name, axes), op in ((s, op) for s in shapes for op in ("ReduceL1", "ReduceL2", "ReduceProd", "ReduceSumSquare")):
         outputs.append(f"y{len(outputs)}")
         nodes.append(N(op, [name], [outputs[-1]], axes=axes))
     keep("float_reductions", model(nodes, [info(k, a.shape) for k, a in feeds.items()], outputs), feeds)

@@ -237,7 +237,7 @@ def logs():
             yield Case("Log", [np.exp(RANDOM.uniform(-87, 88, count)).astype(np.float32)])
 
 
-OPS = {"MatMul": matmul, "Gemm": gemm, "Conv": conv, "ConvTranspose": conv_transpose, "AveragePool": windows, "GlobalAveragePool": means, "Resize": resizes, "ReduceSum": sums("ReduceSum"), "ReduceMean": sums("ReduceMean"), **{op: sums(op, 18) for op in ("ReduceL1", "ReduceL2", "ReduceProd")}, "LayerNormalization": layer_norms, "Softmax": softmax, "LSTM": recurrent("LSTM"), "GRU": recurrent("GRU"), "BatchNormalization": norms, "InstanceNormalization": instances, "HardSwish": hard_swish,
+OPS = {"MatMul": matmul, "Gemm": gemm, "Conv": conv, "ConvTranspose": conv_transpose, "AveragePool": windows, "GlobalAveragePool": means, "Resize": resizes, "ReduceSum": sums("ReduceSum"), "ReduceMean": sums("ReduceMean"), **{op: sums(op, 18) for op in ("ReduceL1", "ReduceL2", "ReduceProd", "ReduceSumSquare")}, "LayerNormalization": layer_norms, "Softmax": softmax, "LSTM": recurrent("LSTM"), "GRU": recurrent("GRU"), "BatchNormalization": norms, "InstanceNormalization": instances, "HardSwish": hard_swish,
        "HardSigmoid": hard_sigmoid, **{op: functions(op) for op in ("Relu", "Sigmoid", "Tanh", "Exp", "Erf", "Gelu")}, "Log": logs, "Gelu by tanh": functions("Gelu", approximate="tanh")}  # fmt: skip
 
 

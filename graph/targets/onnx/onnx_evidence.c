@@ -188,7 +188,7 @@ static bool wraps(const qdq_op_context *ctx) {
 // AveragePool: sums of slices, which the reader makes of a window with dilations.
 #define POOLS "AvgPool AveragePool", "pools", "float32"
 #define INSTANCE "GroupNorm", "GroupNorm", "float32, of InstanceNormalization"
-#define JOINS "ReduceL1 ReduceL2 ReduceProd", "reductions", "float32"
+#define JOINS "ReduceL1 ReduceL2 ReduceProd ReduceSumSquare", "reductions", "float32"
 #define LOGS "Log", "Log", "float32"
 #define LINEAR "Interpolate", "Interpolate", "float32, linear"
 #define MORE_FLOAT_OPS \

@@ -47,7 +47,6 @@ bool ort_match_other_bits(const qdq_rewriter *r, qdq_match *m) {
                                       "Mean",
                                       "LpNormalization",
                                       "MeanVarianceNormalization",
-                                      "ReduceSumSquare",
                                       "ReduceLogSum",
                                       "ReduceLogSumExp"};
     const qdq_node *node = &r->from->nodes[m->anchor];

@@ -128,6 +128,9 @@ typedef struct qdq_reduce_attrs {
     // ReduceMean only, over all spatial dims of [N, C, spatial...] with keep_dims; targets onnx and
     // ort, float32: as ONNX Runtime's GlobalAveragePool. Default false
     qdq_bool global_pool;
+    // ReduceSum only; targets onnx and ort, float32: as the sum in ONNX Runtime's ReduceSumSquare.
+    // Default false
+    qdq_bool in_order;
 } qdq_reduce_attrs;
 
 #define QDQ_REDUCE_CALL(call, op)                                                         \

@@ -24,9 +24,10 @@ static float term(qdq_element_kind kind, float x) {
     return kind == QDQ_MAGNITUDES ? fabsf(x) : kind == QDQ_SQUARES ? x * x : x;
 }
 
-// -0 + x is x for all x.
+// -0 + x is x for all x. A sum of terms -0 is +0.
 static void begin(const qdq_part *part) {
-    qdq_lanes_fill(&part->state->lanes, kind_of(part) == QDQ_FACTORS ? 1.0 : -0.0);
+    static const double first[] = {-0.0, -0.0, 1.0, 0.0};
+    qdq_lanes_fill(&part->state->lanes, first[kind_of(part)]);
 }
 
 static void store(const qdq_part *part, float result) {

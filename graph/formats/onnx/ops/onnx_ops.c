@@ -144,7 +144,7 @@ static const qdq_onnx_op rows[] = {
     {"", "ReduceSum", 1, 1, "ReduceSum", qdq_onnx_reduce, {0}, {{0}}},
     {"", "ReduceL1", 1, 1, "ReduceL1", qdq_onnx_reduce, {0}, {{0}}},
     {"", "ReduceL2", 1, 1, "ReduceL2", qdq_onnx_reduce, {0}, {{0}}},
-    {"", "ReduceSumSquare", 1, 1, "ReduceSum(Square(x), axes: axes, keep_dims: keep)",
+    {"", "ReduceSumSquare", 1, 1, "ReduceSum(Square(x), axes: axes, keep_dims: keep, in_order: 1)",
      qdq_onnx_reduce, X, {{0}}},
     {"", "ReduceLogSum", 1, 1, "Log(ReduceSum(x, axes: axes, keep_dims: keep))", qdq_onnx_reduce, X,
      {{0}}},

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "graph/formats/onnx/write/onnx_writers.h"
+#include "runtime/base/words.h"
 #include "runtime/numerics/dtype.h"
 
 // Zeros where all of a slice is -Infinity, in place of NaN.
@@ -151,7 +152,24 @@ void qdq_onnx_write_batch_norm(qdq_onnx_writer *w, const char *name) {
 
 //---- Reductions -------------------------------------------------------------
 
+// True if Square or Abs makes x.
+static bool is_never_negative(qdq_onnx_writer *w) {
+    const qdq_graph *graph = w->draft->graph;
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const qdq_node *n = &graph->nodes[i];
+        bool makes = n->output_count && n->outputs[0] == w->node->inputs[0].id;
+        if (makes) return qdq_has_word("Square Abs", n->op->name);
+    }
+    return false;
+}
+
 void qdq_onnx_write_reduce(qdq_onnx_writer *w, const char *name) {
+    if (qdq_onnx_has(w, "in_order") && qdq_onnx_given_bool(w, "in_order")) {
+        name = "ReduceL1";  // adds in this order
+        if (!is_never_negative(w))
+            qdq_onnx_cannot(w, "in_order", "is true", "false, or an x that Square or Abs makes",
+                            "set it to false for ReduceSum, which has other last bits");
+    }
     if (qdq_onnx_has(w, "global_pool") && qdq_onnx_given_bool(w, "global_pool")) {
         (void)qdq_onnx_given_ints(w, "axes"), (void)qdq_onnx_given_bool(w, "keep_dims");
         qdq_onnx_new_node *pool = qdq_onnx_emit(w, "GlobalAveragePool", 1, NULL);
