@@ -93,12 +93,12 @@ def pool(op, image, zy=0, sx=1.0, sy=1.0, opset=13, **attrs):
     return finish(b, y, (1, 1, 1, width), sy, zy)
 
 
-def double_pair():
-    b = builder()
+def double_pair(dtype=U8, zeros=(128, 100), scales=(0.02, 0.02)):
+    b = builder(13 if dtype == U8 else 21)
     name = b.name("f")
     b.inputs[name] = np.linspace(-3, 4, 40).astype(F32)
-    first = b.quantize(Real(name, (40,), 1.0), U8, F32(0.02), 128)
-    second = b.quantize(b.dequantize(first), U8, F32(0.02), 100)
+    first = b.quantize(Real(name, (40,), 1.0), dtype, F32(scales[0]), zeros[0])
+    second = b.quantize(b.dequantize(first), dtype, F32(scales[1]), zeros[1])
     b.output(b.dequantize(second).name, (40,), F32)
     return b
 
@@ -236,6 +236,8 @@ EXAMPLES = {
     "average_pool_tie": lambda: pool("AveragePool", [0, 1, 0], 1, kernel_shape=[1, 2]),
     "average_pool_of_the_image": lambda: pool("AveragePool", [0, 1], 1, kernel_shape=[1, 2]),
     "double_pair": double_pair,
+    "double_pair_uint16": lambda: double_pair(np.dtype(np.uint16), (32768, 30000), (1e-4, 0.97e-4)),
+    "double_pair_int16": lambda: double_pair(np.dtype(np.int16), (-300, 0), (1.1e-4, 1e-4)),
     "conv_saturates": lambda: conv(large_weights((4, 3, 2, 2)), 0.01, 0),
     "conv_groups_saturate": lambda: conv(large_weights((4, 2, 2, 2)), 0.01, 0, groups=2),
     "depthwise_exact": lambda: depthwise([3, 3, 3, 3]),

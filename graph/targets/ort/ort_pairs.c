@@ -52,9 +52,14 @@ static qdq_coder dq2_at(const qdq_rewriter *r, const double_pair *p, size_t i) {
     return qdq_coder_of(r, qdq_rewrite_reader(r, p->q2.codes, i), "Dequantize");
 }
 
+// True for the dtypes whose double pairs ONNX Runtime merges.
+static bool merges(const qdq_coder *c) {
+    return ort_is_byte(c) || (c->given && (c->dtype == QDQ_INT16 || c->dtype == QDQ_UINT16));
+}
+
 static bool double_pair_at(const qdq_rewriter *r, size_t node, double_pair *p) {
     *p = (double_pair){.q1 = qdq_coder_of(r, node, "Quantize")};
-    if (!ort_is_scalar(&p->q1) || !ort_is_byte(&p->q1)) return false;
+    if (!ort_is_scalar(&p->q1) || !merges(&p->q1)) return false;
     p->dq1 = qdq_coder_of(r, qdq_rewrite_only_reader(r, p->q1.codes), "Dequantize");
     if (!ort_is_scalar(&p->dq1) || !qdq_coders_equal(r, &p->q1, &p->dq1)) return false;
     p->q2 = qdq_coder_behind(r, p->dq1.reals);
@@ -104,7 +109,7 @@ static void merge(const qdq_rewriter *r, const double_pair *p, float *scale, int
     if (qdq_coders_equal(r, &p->q1, &p->q2)) return;
     real_range a = range_of(r, &p->q1), b = range_of(r, &p->q2);
     float low = larger(a.low, b.low), high = smaller(a.high, b.high);
-    *scale = (high - low) / 255.0f;
+    *scale = (high - low) / (float)(info_of(&p->q1)->greatest - info_of(&p->q1)->least);
     *zero = (int32_t)roundf((float)info_of(&p->q1)->least - low / *scale);
 }
 
@@ -129,7 +134,7 @@ void ort_build_double_pair(qdq_rewriter *r, qdq_match *m) {
 // have no other reader.
 bool ort_match_equal_pair(const qdq_rewriter *r, qdq_match *m) {
     qdq_coder dq = qdq_coder_of(r, m->anchor, "Dequantize");
-    if (!ort_is_scalar(&dq) || !ort_is_byte(&dq) || !ort_is_read_once(r, dq.codes)) return false;
+    if (!ort_is_scalar(&dq) || !merges(&dq) || !ort_is_read_once(r, dq.codes)) return false;
     qdq_coder q = qdq_coder_behind(r, dq.reals);
     if (!ort_is_scalar(&q) || !qdq_coders_equal(r, &dq, &q)) return false;
     qdq_match_replaces(r, m, q.node);
