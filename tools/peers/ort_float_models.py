@@ -86,6 +86,23 @@ def scaled(before, behind, k=24):
     return m.finish(y, 2, 5, 7)
 
 
+def no_ops():
+    """Sums with 0 and products by 1: numbers of as few dims as x are left out if a node makes x, so that -0 stays and a
+    product has its scalar behind it."""
+    m = Floats()
+    a, b = m.input(2, 5, 24), m.input(2, 24, 7)
+    a = m.node("Add", m.node("Mul", a, m.scalar(0.3)), m.scalar(0))
+    b = m.node("Div", m.node("Sub", b, m.b.const(np.zeros((1, 1), F32))), m.scalar(1))
+    y = m.node("MatMul", a, b)
+    zeros = m.input(3, 4)
+    m.b.inputs[zeros] = np.full((3, 4), -0.0, F32)
+    made = m.node("Relu", zeros)
+    for x, shape in ((made, ()), (made, (1, 1)), (made, (1, 1, 1)), (zeros, ())):
+        z = m.node("Neg", m.node("Add", x, m.b.const(np.zeros(shape, F32))))
+        m.b.output(z, (1, 3, 4) if len(shape) > 2 else (3, 4), F32)
+    return m.finish(m.node("Mul", m.scalar(1), m.node("Sqrt", m.node("Abs", y))), 2, 5, 7)
+
+
 def gelu(form):
     """Gelu as exporters write it; `wide`: one constant is a matrix of one element, and ONNX Runtime forms no Gelu."""
     m = Floats()
@@ -156,6 +173,7 @@ EXAMPLES = {
     "float_product_norm": product_norm,
     "float_product_divided": lambda: scaled(False, ["Div"]),
     "float_product_scaled": lambda: scaled(True, ["Mul", "Div"]),
+    "float_no_ops": no_ops,
     "float_gelu": lambda: gelu("plain"),
     "float_gelu_half_first": lambda: gelu("half first"),
     "float_gelu_multiplied": lambda: gelu("multiplied"),

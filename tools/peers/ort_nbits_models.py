@@ -36,6 +36,25 @@ class Weights:
         return helper.make_model(self.graph, opset_imports=opsets, ir_version=10)
 
 
+class Skipped:
+    """LayerNormalization of x and a product of codes with a bias: the norm adds the bias last."""
+
+    def __init__(self, k):
+        rng = np.random.default_rng(k)
+        self.inputs = {"x": (rng.integers(-200, 201, (2, 5, k)) / 64).astype(F32)}
+        values = {"w": rng.integers(0, 256, (k, k // 32, 16), np.uint8), "s": (rng.integers(1, 64, k * k // 32) / 1000).astype(F32)}
+        values |= {name: rng.standard_normal(k).astype(F32) for name in ("bias", "gamma", "beta")}
+        attrs = {"K": k, "N": k, "bits": 4, "block_size": 32, "accuracy_level": 4}
+        nodes = [helper.make_node("MatMulNBits", ["x", "w", "s"], ["p"], name="p", domain="com.microsoft", **attrs),
+                 helper.make_node("Add", ["p", "bias"], ["b"], name="b"), helper.make_node("Add", ["x", "b"], ["t"], name="t"),
+                 helper.make_node("LayerNormalization", ["t", "gamma", "beta"], ["y"], name="y")]  # fmt: skip
+        made = [numpy_helper.from_array(v, name) for name, v in values.items()]
+        ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, (2, 5, k)) for name in "xy"]
+        self.graph = helper.make_graph(nodes, "nbits", ends[:1], ends[1:], made)
+
+    model = Weights.model
+
+
 class Dequantized:
     """A MatMul of floats with constant int2 codes of eight columns, each with a scale and a zero point."""
 
@@ -88,4 +107,5 @@ EXAMPLES |= {
 }
 EXAMPLES["nbits_added_bias"] = lambda: Weights(4, 32, 3, 6, 80, True, False, added=True)
 EXAMPLES["nbits_float_added_bias"] = lambda: Weights(4, 32, 1, 6, 80, True, False, level=0, added=True)
+EXAMPLES["nbits_biased_norm"] = lambda: Skipped(64)
 EXAMPLES["nbits_2_dequantized"] = lambda: Dequantized(3, 300)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Patterns of ONNX Runtime that fuse several nodes into one float op: a product with a scalar
-// (FusedMatMul), Gelu (also BiasGelu, which has its bits), and a reciprocal that is multiplied.
+// (FusedMatMul), Gelu (also BiasGelu, which has its bits), and a reciprocal that is multiplied; and
+// of sums with 0 and products by 1, which it removes.
 #include <math.h>
 
 #include "graph/core/copy.h"
@@ -32,6 +33,41 @@ static int port_next_to(const qdq_rewriter *r, const qdq_node *node, float wante
     for (int i = 0; i < 2; i++)
         if (is_about(r, node->inputs[1 - i].id, wanted)) return i;
     return -1;
+}
+
+//---- Sums with 0, products by 1 ---------------------------------------------
+
+// Returns the port of x of a node whose other operand is one constant number and leaves x as it is;
+// -1 if neither does.
+static int port_kept(const qdq_rewriter *r, size_t index) {
+    const qdq_node *node = node_at(r, index);
+    bool adds = qdq_rewrite_is(r, index, "Add"), subtracts = qdq_rewrite_is(r, index, "Subtract");
+    bool one_side = subtracts || qdq_rewrite_is(r, index, "Divide");
+    for (int i = one_side; i < 2; i++) {
+        const float *v = ort_scalar_of(r, node->inputs[i].id);
+        int rank = value_at(r, node->inputs[i].id)->type.shape.rank;
+        uint32_t x = node->inputs[1 - i].id;
+        if (v && *v == (adds || subtracts ? 0.0f : 1.0f) && rank <= value_at(r, x)->type.shape.rank)
+            return 1 - i;
+    }
+    return -1;
+}
+
+// Matches Add and Sub of 0, of either sign, Mul and Div by 1, between a node that makes x and nodes
+// that read the result: x may not be an input, nor the result an output.
+bool ort_match_no_op(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = node_at(r, m->anchor);
+    const qdq_graph_value *y = value_at(r, node->outputs[0]);
+    int x = node->expanded || y->returned || y->constant ? -1 : port_kept(r, m->anchor);
+    if (x < 0 || y->type.dtype != QDQ_FLOAT32) return false;
+    if (qdq_rewrite_maker(r, node->inputs[x].id) == SIZE_MAX) return false;
+    qdq_match_reads(r, m, node->inputs[x].id);
+    qdq_match_makes(r, m, node->outputs[0]);
+    return true;
+}
+
+void ort_build_no_op(qdq_rewriter *r, qdq_match *m) {
+    m->made[0] = qdq_rewrite_value(r, m->reads.items[0]);
 }
 
 //---- Products with a scalar -------------------------------------------------

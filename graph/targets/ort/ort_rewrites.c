@@ -101,6 +101,7 @@ static void ort_build_nearest(qdq_rewriter *r, qdq_match *m) { ort_build_moved(r
 
 // Causes of differences.
 #define REMOVED "removed pair"
+#define REMOVED_OP "removed sum or product"
 #define QUANTIZED "quantized by the optimizer"
 #define ACTIVATION "fused activation"
 #define MULTIPLIER "single multiplier"
@@ -129,6 +130,11 @@ const qdq_pattern qdq_ort_patterns[] = {
 
     ROW("double pairs", "one pair", "Quantize", double_pair, removes_double_pairs, REMOVED),
     ROW("double pairs", "codes as they are", "Dequantize", equal_pair, at_basic, NULL),
+
+    ROW("no-ops", "no Add", "Add", no_op, at_basic, REMOVED_OP),
+    ROW("no-ops", "no Sub", "Subtract", no_op, at_basic, REMOVED_OP),
+    ROW("no-ops", "no Mul", "Multiply", no_op, at_basic, REMOVED_OP),
+    ROW("no-ops", "no Div", "Divide", no_op, at_basic, REMOVED_OP),
 
     REPEATED_ROW("equal nodes", "one node", NULL, equal_node, at_basic, NULL),
 
@@ -213,11 +219,10 @@ const qdq_pattern qdq_ort_patterns[] = {
 
     RULE_ROW("weight only", "MatMulNBits", "MatMul", nbits, fuses, "ort/weight-only-order", ACTIVATIONS),
 
-    ROW("biased", "MatMulNBits", "MatMulNBits", nbits_bias, at_extended, BIAS),
-
     REPEATED_ROW("fused float ops", "Gelu", "Multiply", gelu, at_basic, FLOAT_OP),
     ROW("fused float ops", "SimplifiedLayerNormalization", "Multiply", rms_norm, at_extended, FLOAT_OP),
     ROW("fused sums", "SkipLayerNormalization", "LayerNorm", skip_norm, at_extended, FLOAT_OP),
+    ROW("biased", "MatMulNBits", "MatMulNBits", nbits_bias, at_extended, BIAS),
     RULE_ROW("transposed products", "FusedMatMul", "MatMul", matmul_operands, at_extended, "ort/fused-matmul-order", FLOAT_OP),
     RULE_ROW("fused products", "FusedMatMul", "MatMul", scaled_product, at_extended, "ort/fused-matmul-order", FLOAT_OP),
 

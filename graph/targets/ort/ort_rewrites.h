@@ -147,6 +147,8 @@ bool ort_match_scaled_product(const qdq_rewriter *r, qdq_match *m);
 void ort_build_scaled_product(qdq_rewriter *r, qdq_match *m);
 bool ort_match_gelu(const qdq_rewriter *r, qdq_match *m);
 void ort_build_gelu(qdq_rewriter *r, qdq_match *m);
+bool ort_match_no_op(const qdq_rewriter *r, qdq_match *m);
+void ort_build_no_op(qdq_rewriter *r, qdq_match *m);
 bool ort_match_divided(const qdq_rewriter *r, qdq_match *m);
 void ort_build_divided(qdq_rewriter *r, qdq_match *m);
 
