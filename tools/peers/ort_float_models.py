@@ -130,6 +130,26 @@ def norm_of_nodes(n):
     return m.finish(layer_norm(m, m.input(3, 4, n), n), 3, 4, n)
 
 
+def norm_of_transposed(perm, shape, used):
+    """Below opset 17 the Transpose moves behind the differences from the mean, and what is left is a SimplifiedLayerNormalization."""
+    m = Floats()
+    m.b.opset = 13
+    x = m.node("Transpose", m.node("Relu", m.input(*shape)), perm=perm)
+    turned = tuple(shape[i] for i in perm)
+    y = layer_norm(m, x, turned[-1])
+    return m.finish(m.node("Add", x, y) if used else y, *turned)
+
+
+def sums_of_transposed():
+    m = Floats()
+    m.b.opset = 13
+    for op, axes, keep in (("ReduceMean", [-1], 1), ("ReduceMean", [0, 2], 0), ("ReduceL2", [0, 2], 1), ("ReduceL1", [1, 3], 0)):
+        y = m.node(op, m.node("Transpose", m.node("Relu", m.input(3, 4, 5, 37)), perm=[2, 0, 1, 3]), axes=axes, keepdims=keep)
+        shape = [1 if i in axes or i - 4 in axes else n for i, n in enumerate((5, 3, 4, 37)) if keep or i not in axes]
+        m.b.output(y, tuple(shape), F32)
+    return m.b
+
+
 def norm_of_sum(bias, swapped=False, of_nodes=False, used=False):
     """A norm of the sum of two images, of which one has a bias; `used`: the sum is an output too, and stays a node."""
     m = Floats()
@@ -181,6 +201,9 @@ EXAMPLES = {
     "float_gelu_biased": lambda: gelu("biased"),
     "float_norm": lambda: norm_of_nodes(29),
     "float_norm_of_five": lambda: norm_of_nodes(5),
+    "float_norm_of_transposed": lambda: norm_of_transposed([0, 2, 1], (2, 24, 9), False),
+    "float_norm_of_transposed_used": lambda: norm_of_transposed([2, 0, 1], (5, 19, 3), True),
+    "float_sums_of_transposed": sums_of_transposed,
     "float_norm_of_sum": lambda: norm_of_sum(False),
     "float_norm_of_biased_sum": lambda: norm_of_sum(True),
     "float_norm_of_sum_biased": lambda: norm_of_sum(True, swapped=True, of_nodes=True),

@@ -2,6 +2,7 @@
 // Patterns of ONNX Runtime that fuse several float nodes into a normalization.
 #include "graph/targets/ort/ort_groups.h"
 #include "include/qdq/ops/elementwise.h"
+#include "include/qdq/ops/movement.h"
 #include "include/qdq/ops/reduce.h"
 
 static const qdq_graph_value *value_at(const qdq_rewriter *r, uint32_t id) {
@@ -106,23 +107,56 @@ static bool layer_norm_at(const qdq_rewriter *r, qdq_match *m, layer_norm *n) {
            row_length(r, n->gamma) == row_length(r, n->beta) && fits_row(r, m, n->gamma, n->x);
 }
 
-// Level basic forms no LayerNormalization below opset 17, which introduced the op.
+// Returns the Transpose that ONNX Runtime moves behind the differences from the mean, before it
+// looks for a LayerNormalization: below opset 17, which introduced the op. NULL: none.
+static const qdq_node *turn_of(const qdq_rewriter *r, const layer_norm *n) {
+    const qdq_shape *x = &value_at(r, n->x)->type.shape;
+    bool moves = r->from->opset && r->from->opset < 17 && x->dims[x->rank - 1] > 1;
+    return moves ? maker_if(r, n->x, "StaticTranspose") : NULL;
+}
+
+// Level basic forms no LayerNormalization below opset 17.
 bool ort_match_layer_norm(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *last = node_at(r, m->anchor);
     layer_norm n;
     if (r->from->opset < 17 && r->version->options[ORT_LEVEL] == ORT_BASIC) return false;
     if (!layer_norm_at(r, m, &n)) return false;
-    qdq_match_reads(r, m, n.x);
+    const qdq_node *turn = turn_of(r, &n);
+    qdq_match_reads(r, m, turn ? turn->inputs[0].id : n.x);
     qdq_match_reads(r, m, n.gamma);
     qdq_match_reads(r, m, n.beta);
     qdq_match_makes(r, m, last->outputs[0]);
     return true;
 }
 
+// Builds the norm of a transposed image: what is left of it is a SimplifiedLayerNormalization.
+static qdq_value build_turned(qdq_rewriter *r, const char *stem, const layer_norm *n,
+                              const qdq_node *turn) {
+    qdq_transpose_attrs order = *(const qdq_transpose_attrs *)turn->attrs;
+    int rank = value_at(r, n->x)->type.shape.rank;
+    int64_t axis = ort_taken_dim(turn, rank, rank - 1);
+    qdq_value x = qdq_rewrite_value(r, turn->inputs[0].id);
+    qdq_reduce_attrs mean = {
+        .name = qdq_rewrite_name(r, stem, "_mean"), .axes = {&axis, 1}, .keep_dims = QDQ_TRUE};
+    x = qdq_subtract(r->to, x, qdq_reduce_mean(r->to, x, mean),
+                     (qdq_binary_attrs){.name = qdq_rewrite_name(r, stem, "_centered")});
+    order.name = qdq_rewrite_name(r, stem, "_turned");
+    qdq_rms_norm_attrs norm = {.name = qdq_rewrite_name(r, stem, "_normed"),
+                               .gamma = qdq_rewrite_value(r, n->gamma),
+                               .epsilon = QDQ_FLOAT(n->epsilon)};
+    return qdq_add(r->to, qdq_rms_norm(r->to, qdq_transpose(r->to, x, order), norm),
+                   qdq_rewrite_value(r, n->beta), (qdq_binary_attrs){.name = stem});
+}
+
 void ort_build_layer_norm(qdq_rewriter *r, qdq_match *m) {
     const qdq_node *last = node_at(r, m->anchor);
     layer_norm n;
     if (!layer_norm_at(r, m, &n)) return;
+    const qdq_node *turn = turn_of(r, &n);
+    if (turn) {
+        m->made[0] = build_turned(r, last->name, &n, turn);
+        return;
+    }
     m->made[0] = qdq_layer_norm(r->to, qdq_rewrite_value(r, n.x),
                                 (qdq_layer_norm_attrs){.name = last->name,
                                                        .gamma = qdq_rewrite_value(r, n.gamma),

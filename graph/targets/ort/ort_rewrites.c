@@ -112,6 +112,7 @@ static void ort_build_nearest(qdq_rewriter *r, qdq_match *m) { ort_build_moved(r
 #define FOLDED "folded weights"
 #define FLOAT_OP "fused float op"
 #define BLOCKS "channel blocks"
+#define SUM_ORDER "order of a sum"
 
 // clang-format off
 const qdq_pattern qdq_ort_patterns[] = {
@@ -152,6 +153,12 @@ const qdq_pattern qdq_ort_patterns[] = {
 
     ROW("float ops", "LayerNormalization", "Add", layer_norm, at_basic, FLOAT_OP),
     ROW("float ops", "Div", "Multiply", divided, at_basic, FLOAT_OP),
+
+    ROW("turned sums", "Transpose behind it", "ReduceMean", turned_sum, at_basic, SUM_ORDER),
+    ROW("turned sums", "Transpose behind it", "ReduceSum", turned_sum, at_basic, SUM_ORDER),
+    ROW("turned sums", "Transpose behind it", "ReduceL1", turned_sum, at_basic, SUM_ORDER),
+    ROW("turned sums", "Transpose behind it", "ReduceL2", turned_sum, at_basic, SUM_ORDER),
+    ROW("turned sums", "Transpose behind it", "ReduceProd", turned_sum, at_basic, SUM_ORDER),
 
     ROW("matmul add", "Gemm", "Add", matmul_add, at_basic, NULL),
 

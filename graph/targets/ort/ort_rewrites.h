@@ -147,6 +147,10 @@ bool ort_match_scaled_product(const qdq_rewriter *r, qdq_match *m);
 void ort_build_scaled_product(qdq_rewriter *r, qdq_match *m);
 bool ort_match_gelu(const qdq_rewriter *r, qdq_match *m);
 void ort_build_gelu(qdq_rewriter *r, qdq_match *m);
+bool ort_match_turned_sum(const qdq_rewriter *r, qdq_match *m);
+void ort_build_turned_sum(qdq_rewriter *r, qdq_match *m);
+// Returns the dim of the input of a Transpose that becomes dim `i` of its result.
+int64_t ort_taken_dim(const qdq_node *transpose, int rank, int i);
 bool ort_match_no_op(const qdq_rewriter *r, qdq_match *m);
 void ort_build_no_op(qdq_rewriter *r, qdq_match *m);
 bool ort_match_divided(const qdq_rewriter *r, qdq_match *m);

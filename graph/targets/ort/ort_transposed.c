@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Patterns of ONNX Runtime that let a product read transposed operands: Gemm and its own result's
-// Transpose, and MatMul, which becomes FusedMatMul. The order of sums depends on it.
+// Transpose, and MatMul, which becomes FusedMatMul; and that move a Transpose behind a reduction.
+// The order of sums depends on it.
 #include "graph/core/copy.h"
 #include "graph/targets/ort/ort_groups.h"
 #include "include/qdq/ops/movement.h"
 #include "include/qdq/ops/products.h"
+#include "include/qdq/ops/reduce.h"
 
 enum { A, B, BIAS };  // ports of MatMul
 
@@ -24,11 +26,15 @@ static const qdq_node *transpose_before(const qdq_rewriter *r, uint32_t value) {
                : NULL;
 }
 
-// True if dim `i` of the result of a Transpose is dim `from` of its input.
-static bool takes_dim(const qdq_node *transpose, int rank, int i, int from) {
+int64_t ort_taken_dim(const qdq_node *transpose, int rank, int i) {
     const qdq_transpose_attrs *a = transpose->attrs;
     int64_t dim = a->order.count ? a->order.data[i] : rank - 1 - i;
-    return (dim < 0 ? dim + rank : dim) == from;
+    return dim < 0 ? dim + rank : dim;
+}
+
+// True if dim `i` of the result of a Transpose is dim `from` of its input.
+static bool takes_dim(const qdq_node *transpose, int rank, int i, int from) {
+    return ort_taken_dim(transpose, rank, i) == from;
 }
 
 // True if a Transpose exchanges the two last dims only.
@@ -185,4 +191,69 @@ void ort_build_matmul_operands(qdq_rewriter *r, qdq_match *m) {
     inputs[A] = operand(r, node, A, &attrs.transpose_a);
     inputs[B] = operand(r, node, B, &attrs.transpose_b);
     m->made[0] = add_product(r, node, node->name, &attrs, inputs);
+}
+
+//---- Reductions --------------------------------------------------------------
+
+// Returns the Transpose before a sum, mean or product of float32; NULL: none.
+static const qdq_node *turned_before(const qdq_rewriter *r, size_t index) {
+    const qdq_node *node = node_at(r, index);
+    const qdq_reduce_attrs *a = node->attrs;
+    uint32_t x = node->inputs[0].id;
+    if (node->expanded || a->global_pool == QDQ_TRUE || type_of(r, x)->dtype != QDQ_FLOAT32)
+        return NULL;
+    return transpose_before(r, x);
+}
+
+// ONNX Runtime transposes the result, which is smaller. Beside other readers of the Transpose it
+// depends on them.
+bool ort_match_turned_sum(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = node_at(r, m->anchor), *turn = turned_before(r, m->anchor);
+    if (!turn) return false;
+    if (qdq_rewrite_reader_count(r, node->inputs[0].id) != 1) {
+        m->rule = "ort/float-bits";
+        m->found = "may add in the order of the dims before the Transpose";
+        return false;
+    }
+    qdq_match_replaces(r, m, qdq_rewrite_maker(r, node->inputs[0].id));
+    qdq_match_reads(r, m, turn->inputs[0].id);
+    qdq_match_makes(r, m, node->outputs[0]);
+    return true;
+}
+
+// Returns the result with the dims that stay in their order behind the Transpose.
+static qdq_value turn_kept(qdq_rewriter *r, const qdq_node *node, const int64_t *from,
+                           uint32_t gone, int rank, qdq_value sum) {
+    bool keeps = ((const qdq_reduce_attrs *)node->attrs)->keep_dims == QDQ_TRUE, turns = false;
+    int64_t order[QDQ_MAX_RANK];
+    int count = 0;
+    for (int i = 0; i < rank; i++) {
+        if (!keeps && gone >> from[i] & 1) continue;
+        int64_t before = 0;  // dims of the sum before this one
+        for (int64_t d = 0; d < from[i]; d++) before += keeps || !(gone >> d & 1);
+        turns |= before != count;
+        order[count++] = before;
+    }
+    qdq_transpose_attrs attrs = {.name = node->name, .order = {order, (size_t)count}};
+    return turns ? qdq_transpose(r->to, sum, attrs) : sum;
+}
+
+void ort_build_turned_sum(qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = node_at(r, m->anchor), *turn = turned_before(r, m->anchor);
+    qdq_reduce_attrs a = *(const qdq_reduce_attrs *)node->attrs;
+    int rank = type_of(r, node->inputs[0].id)->shape.rank;
+    int64_t from[QDQ_MAX_RANK], axes[QDQ_MAX_RANK];
+    uint32_t gone = 0;
+    for (int i = 0; i < rank; i++) from[i] = ort_taken_dim(turn, rank, i);
+    for (size_t i = 0; i < a.axes.count; i++) {
+        int64_t axis = a.axes.data[i] < 0 ? a.axes.data[i] + rank : a.axes.data[i];
+        axes[i] = from[axis];
+        gone |= 1u << from[axis];
+    }
+    a.axes.data = axes;
+    qdq_node changed = *node;
+    changed.attrs = &a;
+    qdq_value x = qdq_rewrite_value(r, turn->inputs[0].id);
+    const char *name = qdq_rewrite_name(r, node->name, "_before");
+    m->made[0] = turn_kept(r, node, from, gone, rank, qdq_copy_node(r->to, &changed, name, &x));
 }
