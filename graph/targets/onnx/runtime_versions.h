@@ -28,11 +28,19 @@ enum {
     QDQ_RUNTIME_WANTS_QUANTIZE = 122,     // if a Quantize reads the product,
     QDQ_RUNTIME_SEES_THROUGH_RELU = 123,  // also behind Relu and Clip
     QDQ_RUNTIME_PACKS_ALL_CODES = 125,    // MatMulNBits is not only for MatMul of 4 bits in blocks
+    QDQ_RUNTIME_KNOWS_OPSETS = 125,       // patterns also match ops of opset 21, 22 or 23
+    QDQ_RUNTIME_SCALES_WHERE = 126,       // a constant of Where becomes a code times a scale
     QDQ_RUNTIME_CHECKS_BIAS_SCALE = 127,  // QLinearConv keeps a bias of another scale float
     QDQ_RUNTIME_RESIZES_FLOATS = 127,     // Resize between elements does not run on codes
+    QDQ_RUNTIME_LEAVES_CONSTANTS = 127,   // pairs behind constants stay before nodes that move them
+    QDQ_RUNTIME_NAMES_DTYPE = 127,        // new QuantizeLinear nodes have an output_dtype
+    QDQ_RUNTIME_PACKS_ALONE = 127,        // MatMulNBits, of codes and scales of one reader
+    QDQ_RUNTIME_KNOWS_MAX_POOL_22 = 128,  // pairs move past MaxPool of opset 22 too
+    QDQ_RUNTIME_TRANSPOSES_CODES = 128,   // also if they have no zero point and are not uint8
     QDQ_RUNTIME_KEEPS_GEMM_ALPHA = 128,   // Gemm with an alpha and a bias is no QGemm
     QDQ_RUNTIME_GEMM_WANTS_ZERO_POINTS = 128,  // QGemm, of both operands
     QDQ_RUNTIME_ROUNDS_HALVES = 130,           // QuantizeLinear of float16 does not truncate
+    QDQ_RUNTIME_FOLDS_TRANSPOSED = 131,        // BatchNormalization behind ConvTranspose
     QDQ_RUNTIME_1_31 = 131,
     QDQ_RUNTIME_1_32 = 132
 };

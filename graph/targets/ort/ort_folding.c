@@ -64,6 +64,14 @@ static bool matmul_weights(const qdq_rewriter *r, weighted *c, const qdq_shape *
     return true;
 }
 
+// True if the release folds nodes into the op.
+static bool folds_into(const qdq_rewriter *r, size_t node) {
+    if (qdq_rewrite_is(r, node, "ConvTranspose"))
+        return r->version->release >= QDQ_RUNTIME_FOLDS_TRANSPOSED;
+    return !qdq_rewrite_is(r, node, "Convolution") ||
+           ort_knows_opset(r, 22, QDQ_RUNTIME_KNOWS_OPSETS);
+}
+
 static bool weighted_at(const qdq_rewriter *r, uint32_t y, weighted *c) {
     size_t maker = qdq_rewrite_maker(r, y);
     if (maker == SIZE_MAX || qdq_rewrite_only_reader(r, y) == SIZE_MAX) return false;
@@ -75,7 +83,7 @@ static bool weighted_at(const qdq_rewriter *r, uint32_t y, weighted *c) {
                 : qdq_rewrite_is(r, maker, "ConvTranspose") ? transposed_weights(c, w)
                 : qdq_rewrite_is(r, maker, "MatMul")        ? matmul_weights(r, c, w)
                                                             : false;
-    return fits &&
+    return fits && folds_into(r, maker) &&
            (!ort_has_input(c->node, BIAS) || ort_is_float_constant(r, c->node->inputs[BIAS].id));
 }
 

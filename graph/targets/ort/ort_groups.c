@@ -116,7 +116,7 @@ bool ort_is_quantized(const qdq_rewriter *r, uint32_t value) {
 
 // Reports a group that gives its result a zero point of uint8, because it has none.
 static void find_uint8(const qdq_rewriter *r, qdq_match *m, const qdq_coder *y) {
-    if (!y->given || y->zero_given || y->dtype == QDQ_UINT8 || !ort_names_dtype(r)) return;
+    if (!y->given || y->zero_given || y->dtype == QDQ_UINT8 || !ort_has_output_dtype(r)) return;
     m->rule = "ort/output-dtype";
     m->found = "goes to a QuantizeLinear with an output_dtype and no zero point; ONNX Runtime "
                "fuses them with a zero point of uint8, and refuses the model";

@@ -53,8 +53,9 @@ static bool fits_bias(const qdq_rewriter *r, const qdq_node *node) {
     return bias->rank == 1 && bias->dims[0] == w->dims[1];
 }
 
-// True if no other node reads the weights' codes or scales.
+// True if no other node reads the weights' codes or scales, or the release does not care.
 static bool reads_alone(const qdq_rewriter *r, const qdq_coder *w) {
+    if (r->version->release < QDQ_RUNTIME_PACKS_ALONE) return true;
     uint32_t scale = r->from->nodes[w->node].inputs[SCALE].id;
     return ort_has_one_node(r, w->codes) && (!scale || ort_has_one_node(r, scale));
 }

@@ -42,10 +42,20 @@ static inline bool ort_is_older(const qdq_rewriter *r, int64_t opset) {
     return r->from->opset && r->from->opset < opset;
 }
 
-// True if QuantizeLinear can name the dtype of its codes; else the dtype is its zero point's, and
-// uint8 without one. An unknown opset counts as an older opset, because `qdq convert` writes the
-// oldest that a graph can have.
-static inline bool ort_names_dtype(const qdq_rewriter *r) { return r->from->opset >= 21; }
+// True if a pattern matches ops that an opset has changed, as it does from a release on.
+static inline bool ort_knows_opset(const qdq_rewriter *r, int64_t opset, int release) {
+    return r->from->opset < opset || r->version->release >= release;
+}
+
+// True if QuantizeLinear has output_dtype, and each Dequantize a block_size. An unknown opset
+// counts as an older opset, because `qdq convert` writes the oldest that a graph can have.
+static inline bool ort_has_output_dtype(const qdq_rewriter *r) { return r->from->opset >= 21; }
+
+// True if a Quantize that propagation adds names the dtype of its codes; else the dtype is its zero
+// point's, and uint8 without one.
+static inline bool ort_names_dtype(const qdq_rewriter *r) {
+    return ort_has_output_dtype(r) && r->version->release >= QDQ_RUNTIME_NAMES_DTYPE;
+}
 
 // True if `node` is known to be `op` in the model: "Flatten" for StaticReshape.
 static inline bool ort_was(const qdq_node *node, const char *op) {
@@ -87,6 +97,8 @@ void ort_build_moved_codes(qdq_rewriter *r, qdq_match *m);
 
 //---- Transposed operands (ort_transposed.c) -----------------------------------
 
+// True if only Gemm reads the result of a Transpose of a matrix: it reads the matrix.
+bool ort_joins_gemm(const qdq_rewriter *r, const qdq_node *transpose);
 bool ort_match_gemm_operands(const qdq_rewriter *r, qdq_match *m);
 void ort_build_gemm_operands(qdq_rewriter *r, qdq_match *m);
 bool ort_match_gemm_result(const qdq_rewriter *r, qdq_match *m);
@@ -96,6 +108,15 @@ void ort_build_matmul_operands(qdq_rewriter *r, qdq_match *m);
 
 //---- Propagation (ort_propagation.c) ----------------------------------------
 
+// Returns the dtype of the Quantize that ONNX Runtime adds beside a coder: it has the same zero
+// point, and names the dtype if it can.
+qdq_dtype ort_dtype_again(const qdq_rewriter *r, const qdq_coder *c);
+// Returns the number of readers behind which propagation puts a pair: nodes, and an output of the
+// graph. 0: none, as one of the nodes is a Quantize.
+size_t ort_float_readers(const qdq_rewriter *r, uint32_t value);
+// True if pairs behind constants stay before nodes that move elements.
+bool ort_leaves_constants(const qdq_target_version *version);
+extern const char *const ort_uint8_found;
 bool ort_match_dequantize_later(const qdq_rewriter *r, qdq_match *m);
 void ort_build_dequantize_later(qdq_rewriter *r, qdq_match *m);
 bool ort_match_uint8_later(const qdq_rewriter *r, qdq_match *m);

@@ -102,7 +102,7 @@ bool ort_is_reshaped(const qdq_rewriter *r, const qdq_node *node) {
 }
 
 // True if the result reaches only a Quantize, possibly through Relu or Clamp, as far as the release
-// looks.
+// looks. It may be an output of the graph too.
 static bool leads_to_quantize(const qdq_rewriter *r, size_t node) {
     int release = r->version->release;
     if (release < QDQ_RUNTIME_WANTS_QUANTIZE) return true;
@@ -111,7 +111,9 @@ static bool leads_to_quantize(const qdq_rewriter *r, size_t node) {
         return has_known_scales(&y) && y.count == 1;
     }
     for (;;) {
-        size_t next = qdq_rewrite_only_reader(r, r->from->nodes[node].outputs[0]);
+        uint32_t y = r->from->nodes[node].outputs[0];
+        if (qdq_rewrite_reader_count(r, y) != 1) return false;
+        size_t next = qdq_rewrite_reader(r, y, 0);
         if (qdq_coder_of(r, next, "Quantize").given) return true;
         bool clips = qdq_rewrite_is(r, next, "ReLU") || qdq_rewrite_is(r, next, "Clamp");
         if (!clips || release < QDQ_RUNTIME_SEES_THROUGH_RELU) return false;
@@ -134,7 +136,8 @@ static int channel_axis(const qdq_node *node) {
 // Dequantize has from opset 21 on.
 static bool fits_bias(const qdq_rewriter *r, const qdq_node *node, const qdq_coder *w) {
     if (!has_known_scales(w) || w->count == 1) return has_known_scales(w);
-    if (r->version->release < QDQ_RUNTIME_SEES_THROUGH_RELU && ort_names_dtype(r)) return false;
+    if (r->version->release < QDQ_RUNTIME_SEES_THROUGH_RELU && ort_has_output_dtype(r))
+        return false;
     return w->axis == channel_axis(node) &&
            w->count == qdq_shape_count(value_at(r, node->inputs[BIAS].id)->type.shape);
 }
