@@ -19,6 +19,7 @@ VARIANTS = ["avx2", "vnni", "neon", "dot", "i8mm"]
 NOT_PREDICTED = {}
 NOT_REFUSED = {}
 OPTIONS = ["qdq_matmulnbits_accuracy_level=0", "qdq_matmulnbits_block_size=64", "qdqisint8allowed=1", "x64quantprecision=1"]
+RELEASES = [f"1.{minor}" for minor in range(20, 31) if minor != 21]
 QDQ = None
 
 
@@ -105,6 +106,24 @@ class Results(unittest.TestCase):
 
     def test_target_ort_predicts_onnx_runtime_1_32_without_vnni(self):
         self.check_version("1.32 avx2", "ort@1.32-avx2", 16)
+
+    def test_target_ort_predicts_or_refuses_as_older_releases(self):
+        """Models whose results depend on the release."""
+        differ = dict.fromkeys(RELEASES, 0)
+        with tempfile.TemporaryDirectory() as folder:
+            for name, row in json.loads((FOLDER / "results.json").read_text()).items():
+                for release in RELEASES:
+                    if not any(f"{release} vnni" in result["runs"] for result in row["results"]):
+                        continue
+                    outputs = results_of(row, f"{release} vnni")
+                    done = run(Path(folder), name, row["inputs"], outputs or {}, f"ort@{release}-vnni")
+                    differ[release] += outputs != results_of(row, "all vnni")
+                    with self.subTest(name, release=release):
+                        if outputs:
+                            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                        else:
+                            self.assertIn("error: ", done.stderr)
+        self.assertEqual(sum(differ.values()), 133, differ)
 
     def test_target_onnx_has_the_bits_of_float_convolutions(self):
         seen = 0

@@ -69,7 +69,7 @@ def equal(body, outputs, **more):
     return Text(text, 17, constants)
 
 
-def exported(dequantize, move, opset=13, quantized=False, rows=3, **more):
+def exported(dequantize, move, opset=13, quantized=False, rows=3, product="MatMul", **more):
     """A product of activations and constant codes, which a node moves first, as exporters write weights."""
     codes = drawn(6, 7, 40, dtype=S8)
     constants = {"w": codes, "u": (codes.astype(int) + 128).astype(U8), "s": F32(0.02), "z": S8(0), "zu": U8(120)}
@@ -80,8 +80,23 @@ def exported(dequantize, move, opset=13, quantized=False, rows=3, **more):
         text = f"""(uint8[{rows},40] x) => (uint8[{rows},7] y) {{ a = DequantizeLinear(x, t, v) {begin} p = MatMul(a, k)
             y = QuantizeLinear(p, t, v) }}"""
     else:
-        text = f"(float[{rows},40] x) => (float[{rows},7] y) {{ {begin} y = MatMul(x, k) }}"
+        text = f"(float[{rows},40] x) => (float[{rows},7] y) {{ {begin} y = {product}(x, k) }}"
     return Text(text, opset, constants)
+
+
+def moved_and_read(move, readers, outputs, inputs="float[3,40] x"):
+    """Codes without a zero point that a node moves before several readers, or an output, of its result."""
+    constants = {"w": drawn(6, 7, 40, dtype=S8), "s": F32(0.02), "shape": np.array([40, 7]), "one": np.array([1]), "three": np.array([3])}
+    text = f"({inputs}) => ({outputs}) {{ d = DequantizeLinear({'w' if 'x' in readers else 'x'}, s) k = {move} {readers} }}"
+    return Text(text, 13, constants)
+
+
+def gemm_and_output():
+    """A Gemm whose result is an output and goes to Quantize, so that its bias becomes codes."""
+    text = """(uint8[2,6] x) => (uint8[2,3] y, float[2,3] p) { a = DequantizeLinear(x, s, z) k = DequantizeLinear(w, t) m = MatMul(a, k)
+        p = Add(m, b) y = QuantizeLinear(p, u, z) }"""
+    constants = {"s": F32(0.02), "z": U8(120), "w": drawn(15, 6, 3, dtype=S8), "t": F32(0.01), "b": drawn(16, 3), "u": F32(0.2)}
+    return Text(text, 21, constants)
 
 
 TRANSPOSE, RESHAPE = "Transpose<perm = [1, 0]>(d)", "Reshape(d, shape)"
@@ -170,9 +185,16 @@ EXAMPLES = {
     "moved_codes_of_channels_in_opset_21": lambda: exported("DequantizeLinear<axis = 0>(w, c)", TRANSPOSE, 21),
     "moved_codes_of_product": lambda: exported("DequantizeLinear<axis = 0>(w, c, cz)", TRANSPOSE, quantized=True),
     "moved_codes_stay_float": lambda: exported("DequantizeLinear(w, s)", TRANSPOSE, quantized=True),
+    "moved_codes_of_gemm": lambda: exported("DequantizeLinear(w, s, z)", TRANSPOSE, product="Gemm"),
+    "moved_codes_of_gemm_in_opset_21": lambda: exported("DequantizeLinear(w, s, z)", TRANSPOSE, 21, product="Gemm"),
     "moved_codes_reshaped": lambda: exported("DequantizeLinear(w, s)", RESHAPE),
     "moved_codes_reshaped_in_opset_21": lambda: exported("DequantizeLinear(w, s, z)", RESHAPE, 21),
     "moved_codes_reshaped_of_product": lambda: exported("DequantizeLinear(w, s, z)", RESHAPE, quantized=True),
+    "moved_codes_sliced": lambda: moved_and_read("Slice(d, one, three, one)", "y = MatMul(k, x)", "float[7,5] y", "float[2,5] x"),
+    "moved_codes_read_twice": lambda: moved_and_read(TRANSPOSE, "y = MatMul(x, k) v = Neg(k)", "float[3,7] y, float[40,7] v"),
+    "moved_codes_are_output": lambda: moved_and_read(TRANSPOSE, "y = MatMul(x, k)", "float[3,7] y, float[40,7] k"),
+    "moved_activations_are_output": lambda: moved_and_read(RESHAPE, "y = Abs(k)", "float[40,7] y, float[40,7] k", "int8[7,40] x"),
+    "gemm_and_output": gemm_and_output,
     "transposed_constant": lambda: transposed("k = Transpose(w) y = MatMul(x, k)", "float[1,40] x"),
     "transposed_matmul": lambda: transposed("k = Transpose(a) y = MatMul(x, k)", "float[1,40] x, float[9,40] a"),
     "transposed_matmul_rows": lambda: transposed("k = Transpose(x) y = MatMul(k, a)", "float[40,3] x, float[40,9] a", "float[3,9] y"),

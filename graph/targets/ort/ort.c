@@ -254,6 +254,8 @@ static const qdq_rule rules[] = {
     LIMITING_ROW(CLOSE, "threads", "the sums of float products and reductions, and the last elements of Log, are those of one thread",
                  "compare with a tolerance, or run ONNX Runtime with one thread", "MlasGemmBatch, MlasConvPrepare",
                  "MatMul Convolution ConvTranspose ReduceSum ReduceMean Log", NULL),
+    QDQ_RULE_ROW(ERROR, "ort", "transposed-dtype", "codes other than uint8 that a Transpose moves have a zero point",
+                 "give DequantizeLinear its zero point of 0", "run of ONNX Runtime 1.27.0", "StaticTranspose", NULL, 0, QDQ_RUNTIME_TRANSPOSES_CODES),
     LIMITING_ROW(UNKNOWN, "transposes-merged", "Transposes that follow each other, with codes in between, are computed as the graph says",
                 "leave out Transposes that undo each other", "the transpose optimizer", "StaticTranspose", NULL),
     QDQ_RULE_ROW(ERROR, "ort", "two-bit-columns", "a product of floats and constant codes of 2 bits has a number of columns that 4 divides",
@@ -265,7 +267,7 @@ static const qdq_rule rules[] = {
                 "compare with a tolerance", "MlasQNBitGemm", "MatMul", NULL),
     WARNING_ROW("weight-quantized-by-optimizer", "the optimizer quantizes float weights and biases between quantized activations",
                 "quantize the weight in the model", "WeightBiasQuantization", "Convolution ConvTranspose MatMul", NULL),
-    LIMITING_ROW(UNKNOWN, "zero-point-missing", "codes without a zero point that are dequantized and moved become uint8 below opset 21",
+    WARNING_ROW("zero-point-missing", "codes without a zero point that are dequantized and moved become uint8 below opset 21, and before 1.27",
                 "give DequantizeLinear its zero point of 0", "QDQPropagationTransformer", "MaxPool StaticReshape StaticTranspose Slice MatMul", NULL),
 };
 // clang-format on

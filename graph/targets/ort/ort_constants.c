@@ -6,6 +6,7 @@
 
 #include "graph/targets/ort/ort_groups.h"
 #include "include/qdq/ops/movement.h"
+#include "runtime/numerics/dtype.h"
 
 enum { X };                // port of a node that moves elements
 enum { MOST_SHARED = 8 };  // elements of a constant that is compared with others
@@ -89,8 +90,20 @@ static void transpose(const qdq_node *node, const qdq_shape *x, size_t size, con
     }
 }
 
-// Adds the constant that a node makes of another one.
-static qdq_value moved(const qdq_rewriter *r, const qdq_node *node, uint32_t constant) {
+// Returns `count` codes as uint8, negative codes as 0.
+static uint8_t *as_uint8(const qdq_rewriter *r, qdq_dtype dtype, const char *codes, size_t count) {
+    uint8_t *to = qdq_mempool_array(r->mempool, count, 1);
+    for (size_t i = 0; to && i < count; i++) {
+        int32_t code;
+        qdq_decode_int(dtype, codes + i * qdq_dtype_size(dtype), &code, 1);
+        to[i] = (uint8_t)(code < 0 ? 0 : code > UINT8_MAX ? UINT8_MAX : code);
+    }
+    return to;
+}
+
+// Adds the constant that a node makes of another one. Codes of another dtype become uint8.
+static qdq_value moved(const qdq_rewriter *r, const qdq_node *node, uint32_t constant,
+                       qdq_dtype dtype) {
     const qdq_type *x = &value_at(r, constant)->type;
     const qdq_shape *shape = &value_at(r, node->outputs[0])->type.shape;
     size_t size = qdq_dtype_size(x->dtype);
@@ -101,7 +114,9 @@ static qdq_value moved(const qdq_rewriter *r, const qdq_node *node, uint32_t con
         transpose(node, &x->shape, size, from, to);
     else
         memcpy(to, from, qdq_shape_count(x->shape) * size);
-    return qdq_rewrite_constant(r, node->name, "_moved", x->dtype, *shape, to);
+    if (dtype != x->dtype) to = (char *)as_uint8(r, x->dtype, to, qdq_shape_count(x->shape));
+    if (!to) return (qdq_value){0};
+    return qdq_rewrite_constant(r, node->name, "_moved", dtype, *shape, to);
 }
 
 // True if a node stands for a node of the model that moves elements, and is not one of several
@@ -125,7 +140,8 @@ bool ort_match_moved_constant(const qdq_rewriter *r, qdq_match *m) {
 
 void ort_build_moved_constant(qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
-    m->made[0] = moved(r, node, node->inputs[X].id);
+    uint32_t x = node->inputs[X].id;
+    m->made[0] = moved(r, node, x, value_at(r, x)->type.dtype);
 }
 
 //---- Moved codes -------------------------------------------------------------
@@ -138,17 +154,53 @@ static bool has_float_reader(const qdq_rewriter *r, uint32_t value) {
     return count > 0 && !ort_is_quantized(r, value);
 }
 
+// True if a Transpose of codes with one scale is a case of propagation, which moves pairs behind
+// constants too.
+static bool propagates(const qdq_rewriter *r, const qdq_coder *c) {
+    return ort_is_scalar(c) && !ort_leaves_constants(r->version) &&
+           ort_knows_opset(r, 23, QDQ_RUNTIME_KNOWS_OPSETS);
+}
+
+// True if ONNX Runtime adds Quantize and Dequantize behind a Transpose of codes: Gemm takes the
+// Transpose before.
+static bool gets_pair(const qdq_rewriter *r, const qdq_node *node, const qdq_coder *c) {
+    uint32_t y = node->outputs[0];
+    if (!c->given || !c->known || c->blocks || ort_joins_gemm(r, node) ||
+        (node->original_op && !ort_was(node, "Transpose")))
+        return false;
+    return propagates(r, c) ? ort_float_readers(r, y) > 0 : has_float_reader(r, y);
+}
+
+// True if the added Quantize has the dtype of the codes. Without a zero point the optimizer leaves
+// the Transpose as it is, if there is no output_dtype.
+static bool keeps_dtype(const qdq_rewriter *r, const qdq_coder *c) {
+    return c->zero_given || c->dtype == QDQ_UINT8 ||
+           (ort_has_output_dtype(r) && r->version->release >= QDQ_RUNTIME_TRANSPOSES_CODES);
+}
+
+// Reports a Quantize that releases before 1.28 add as if its codes were uint8.
+static void find_other_dtype(const qdq_rewriter *r, qdq_match *m) {
+    if (r->version->release >= QDQ_RUNTIME_TRANSPOSES_CODES) return;
+    m->rule = "ort/transposed-dtype";
+    m->found = "moves codes without a zero point that are not uint8; ONNX Runtime before 1.28 adds "
+               "a QuantizeLinear to uint8 behind it, and refuses the model";
+}
+
 // Matches a Transpose of constant codes behind Dequantize. ONNX Runtime adds Quantize and
-// Dequantize behind it and computes all up to the new codes. Without a zero point these would be
-// uint8 below opset 21, so that only uint8 codes move there.
+// Dequantize behind it and computes all up to the new codes.
 bool ort_match_moved_codes(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     qdq_coder c = qdq_coder_before(r, node->inputs[X].id);
-    if (!c.given || !c.known || c.blocks || !ort_is_constant(r, c.codes) ||
-        (node->original_op && !ort_was(node, "Transpose")) ||
-        !has_float_reader(r, node->outputs[0]) ||
-        !(c.zero_given || c.dtype == QDQ_UINT8 || ort_names_dtype(r)))
+    if (!gets_pair(r, node, &c)) return false;
+    bool constant = ort_is_constant(r, c.codes);
+    if (constant && propagates(r, &c)) {
+        if (ort_dtype_again(r, &c) != c.dtype) m->found = ort_uint8_found;
+    } else if (!keeps_dtype(r, &c)) {
+        if (constant || !ort_is_scalar(&c)) find_other_dtype(r, m);
         return false;
+    } else if (!constant) {
+        return false;
+    }
     qdq_coder_reads(r, m, &c);
     qdq_match_makes(r, m, node->outputs[0]);
     return true;
@@ -164,5 +216,6 @@ void ort_build_moved_codes(qdq_rewriter *r, qdq_match *m) {
     if (c.axis >= 0) a.axis = QDQ_INT(axis);
     a.scale = qdq_coder_scale_value(r, &c);
     if (c.zero_given) a.zero_point = qdq_coder_zero_value(r, &c);
-    m->made[0] = qdq_dequantize(r->to, moved(r, node, c.codes), a);
+    qdq_dtype dtype = propagates(r, &c) ? ort_dtype_again(r, &c) : c.dtype;
+    m->made[0] = qdq_dequantize(r->to, moved(r, node, c.codes, dtype), a);
 }

@@ -1,14 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Patterns of ONNX Runtime that add pairs of Quantize and Dequantize around nodes that only move
 // elements, so that these nodes move codes.
+#include <string.h>
+
 #include "graph/core/copy.h"
 #include "graph/targets/ort/ort_groups.h"
 
 // True if pairs move past a node. They stop at Flatten and Split, which are StaticReshape and Slice
 // here.
 static bool lets_pairs_past(const qdq_rewriter *r, const qdq_node *node) {
-    return !ort_was(node, "Flatten") && !ort_was(node, "Split") &&
-           !(ort_was(node, "MaxPool") && ort_is_older(r, 12));
+    if (ort_was(node, "Flatten") || ort_was(node, "Split")) return false;
+    if (ort_was(node, "MaxPool"))
+        return !ort_is_older(r, 12) && ort_knows_opset(r, 22, QDQ_RUNTIME_KNOWS_MAX_POOL_22);
+    bool reshapes = strcmp(node->op->name, "StaticReshape") == 0;
+    return !reshapes || ort_knows_opset(r, 23, QDQ_RUNTIME_KNOWS_OPSETS);
+}
+
+// True if a pair is added behind a Transpose in spite of its opset: the optimizer of transposes
+// adds uint8 codes, or codes of a zero point.
+static bool lets_transposes_past(const qdq_rewriter *r, const qdq_node *node, const qdq_coder *x) {
+    return strcmp(node->op->name, "StaticTranspose") != 0 || x->zero_given ||
+           x->dtype == QDQ_UINT8 || ort_knows_opset(r, 23, QDQ_RUNTIME_KNOWS_OPSETS);
 }
 
 // True if the node stands for a node of the model that moves elements, and is not one of several
@@ -47,6 +59,19 @@ static qdq_value add_pair(qdq_rewriter *r, const char *stem, const char *name, q
     return qdq_dequantize(r->to, codes, a);
 }
 
+qdq_dtype ort_dtype_again(const qdq_rewriter *r, const qdq_coder *c) {
+    return ort_names_dtype(r) || c->zero_given ? c->dtype : QDQ_UINT8;
+}
+
+size_t ort_float_readers(const qdq_rewriter *r, uint32_t value) {
+    if (ort_is_quantized(r, value)) return 0;
+    return ort_reader_count(r, value) + r->from->values[value].returned;
+}
+
+bool ort_leaves_constants(const qdq_target_version *version) {
+    return version->release >= QDQ_RUNTIME_LEAVES_CONSTANTS;
+}
+
 // Reports a new Quantize that names int8 and whose codes one Dequantize reads: it gets a zero point
 // of uint8 on x86-64.
 static void find_int8(const qdq_rewriter *r, qdq_match *m, const qdq_coder *like) {
@@ -65,7 +90,8 @@ bool ort_match_quantize_earlier(const qdq_rewriter *r, qdq_match *m) {
         !lets_pairs_past(r, node) || qdq_rewrite_maker(r, x) == SIZE_MAX ||
         !ort_is_read_once(r, x) || qdq_coder_before(r, x).given)
         return false;
-    if (is_of_model(node) && r->from->nodes[y.node].names_dtype) find_int8(r, m, &y);
+    if (is_of_model(node) && r->from->nodes[y.node].names_dtype && ort_names_dtype(r))
+        find_int8(r, m, &y);
     move_reads(r, m, &y);
     qdq_match_makes(r, m, node->outputs[0]);
     return true;
@@ -82,35 +108,20 @@ static qdq_value with_pair(qdq_rewriter *r, const qdq_node *node, const qdq_code
 void ort_build_quantize_earlier(qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     qdq_coder y = qdq_coder_behind(r, node->outputs[0]);
-    m->made[0] = with_pair(r, node, &y, y.dtype);
-}
-
-// Returns the dtype of the Quantize that ONNX Runtime adds behind a node that moves the result of a
-// Dequantize: it has the same zero point, and names the dtype if it can.
-static qdq_dtype dtype_again(const qdq_rewriter *r, const qdq_coder *x) {
-    return ort_names_dtype(r) || x->zero_given ? x->dtype : QDQ_UINT8;
-}
-
-// Returns the number of nodes that read a value, if none of them is a Quantize; an output of the
-// graph that no node reads counts as one. 0: ONNX Runtime adds no pair there.
-static size_t float_readers(const qdq_rewriter *r, uint32_t value) {
-    size_t count = qdq_rewrite_reader_count(r, value), returned = r->from->values[value].returned;
-    for (size_t i = 0; i < count; i++)
-        if (qdq_rewrite_is(r, qdq_rewrite_reader(r, value, i), "Quantize")) return 0;
-    if (count && returned) return 0;
-    return count ? ort_reader_count(r, value) : returned;
+    m->made[0] = with_pair(r, node, &y, ort_dtype_again(r, &y));
 }
 
 // Returns the codes before a node if its result is quantized again. Pairs behind constants stay in
-// place.
+// place from 1.27 on.
 static qdq_coder made_again(const qdq_rewriter *r, const qdq_node *node) {
     qdq_coder x = qdq_coder_before(r, node->inputs[0].id);
-    bool forms = ort_is_scalar(&x) && !ort_is_constant(r, x.codes) && lets_pairs_past(r, node) &&
-                 float_readers(r, node->outputs[0]);
+    bool stays = x.given && ort_is_constant(r, x.codes) && ort_leaves_constants(r->version);
+    bool forms = ort_is_scalar(&x) && !stays && lets_pairs_past(r, node) &&
+                 lets_transposes_past(r, node, &x) && ort_float_readers(r, node->outputs[0]);
     return forms ? x : (qdq_coder){0};
 }
 
-static const char uint8_found[] =
+const char *const ort_uint8_found =
     "moves what a Dequantize without a zero point makes; ONNX Runtime quantizes it again, to "
     "uint8, so that numbers below 0 become 0";
 
@@ -120,8 +131,8 @@ bool ort_match_dequantize_later(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     qdq_coder x = made_again(r, node);
     bool of_model = is_of_model(node);
-    if (!x.given || (of_model && dtype_again(r, &x) != x.dtype)) return false;
-    if (of_model && ort_names_dtype(r) && float_readers(r, node->outputs[0]) == 1)
+    if (!x.given || (of_model && ort_dtype_again(r, &x) != x.dtype)) return false;
+    if (of_model && ort_names_dtype(r) && ort_float_readers(r, node->outputs[0]) == 1)
         find_int8(r, m, &x);
     if (!ort_is_byte(&x) || !qdq_node_takes(node, x.dtype)) return false;
     move_reads(r, m, &x);
@@ -157,8 +168,8 @@ void ort_build_dequantize_later(qdq_rewriter *r, qdq_match *m) {
 bool ort_match_uint8_later(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     qdq_coder x = made_again(r, node);
-    if (!x.given || !is_of_model(node) || dtype_again(r, &x) == x.dtype) return false;
-    m->found = uint8_found;
+    if (!x.given || !is_of_model(node) || ort_dtype_again(r, &x) == x.dtype) return false;
+    m->found = ort_uint8_found;
     move_reads(r, m, &x);
     qdq_match_makes(r, m, node->outputs[0]);
     return true;
@@ -175,13 +186,14 @@ void ort_build_uint8_later(qdq_rewriter *r, qdq_match *m) {
 bool ort_match_uint8_reshaped(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     qdq_coder x = qdq_coder_before(r, node->inputs[0].id);
-    if (!ort_is_scalar(&x) || ort_is_constant(r, x.codes) || !ort_is_reshaped(r, node))
+    if (!ort_is_scalar(&x) || !ort_is_reshaped(r, node) ||
+        (ort_is_constant(r, x.codes) && ort_leaves_constants(r->version)))
         return false;
-    if (dtype_again(r, &x) == x.dtype) {
+    if (ort_dtype_again(r, &x) == x.dtype) {
         if (ort_names_dtype(r)) find_int8(r, m, &x);
         return false;
     }
-    m->found = uint8_found;
+    m->found = ort_uint8_found;
     move_reads(r, m, &x);
     qdq_match_makes(r, m, node->outputs[0]);
     return true;

@@ -41,6 +41,10 @@ static bool quantizes(const qdq_target_version *version) {
     return at_basic(version) && !version->options[ORT_DISABLE_QUANT_QDQ];
 }
 
+static bool scales_where(const qdq_target_version *version) {
+    return quantizes(version) && version->release >= QDQ_RUNTIME_SCALES_WHERE;
+}
+
 static bool quantizes_weights(const qdq_target_version *version) {
     return quantizes(version) && version->release >= QDQ_RUNTIME_QUANTIZES_WEIGHTS;
 }
@@ -144,7 +148,7 @@ const qdq_pattern qdq_ort_patterns[] = {
 
     REPEATED_ROW("moved constants", "constant codes", "Quantize", folded_codes, at_basic, NULL),
     ROW("moved constants", "constant", "StaticTranspose", moved_constant, at_basic, NULL),
-    ROW("moved constants", "constant codes", "StaticTranspose", moved_codes, at_basic, NULL),
+    RULE_ROW("moved constants", "constant codes", "StaticTranspose", moved_codes, at_basic, "ort/zero-point-missing", NULL),
     ROW("moved constants", "constant", "StaticReshape", moved_constant, at_basic, NULL),
 
     REPEATED_ROW("folding", "new weights", "BatchNormInference", folded_norm, at_basic, FOLDED),
@@ -165,7 +169,7 @@ const qdq_pattern qdq_ort_patterns[] = {
     REPEATED_ROW("transposed gemm", "Gemm", "MatMul", gemm_operands, at_basic, FLOAT_OP),
     ROW("transposed gemm", "Gemm", "StaticTranspose", gemm_result, at_basic, FLOAT_OP),
 
-    ROW("where", "code of a constant", "Select", where_constant, quantizes, QUANTIZED),
+    ROW("where", "code of a constant", "Select", where_constant, scales_where, QUANTIZED),
 
     REPEATED_ROW("backward propagation", "pair", "MaxPool", quantize_earlier, quantizes, NULL),
     ROW("backward propagation", "pair", "StaticReshape", quantize_earlier, quantizes, NULL),

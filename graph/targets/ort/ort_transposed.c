@@ -76,12 +76,17 @@ static bool is_read_by_gemm(const qdq_rewriter *r, uint32_t value) {
     return true;
 }
 
+bool ort_joins_gemm(const qdq_rewriter *r, const qdq_node *transpose) {
+    uint32_t id = transpose->outputs[0];
+    return ort_knows_opset(r, 21, QDQ_RUNTIME_KNOWS_OPSETS) && !r->from->values[id].returned &&
+           qdq_rewrite_reader_count(r, id) && type_of(r, id)->shape.rank == 2 &&
+           exchanges(r, transpose) && is_read_by_gemm(r, id);
+}
+
 // Returns the Transpose that a Gemm takes as an operand; NULL: none.
 static const qdq_node *gemm_takes(const qdq_rewriter *r, const qdq_node *gemm, size_t i) {
-    uint32_t id = gemm->inputs[i].id;
-    const qdq_node *t = transpose_before(r, id);
-    bool fits = t && type_of(r, id)->shape.rank == 2 && exchanges(r, t) && is_read_by_gemm(r, id);
-    return fits ? t : NULL;
+    const qdq_node *t = transpose_before(r, gemm->inputs[i].id);
+    return t && ort_joins_gemm(r, t) ? t : NULL;
 }
 
 bool ort_match_gemm_operands(const qdq_rewriter *r, qdq_match *m) {
@@ -115,6 +120,7 @@ bool ort_match_gemm_result(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = node_at(r, m->anchor),
                    *gemm = ort_made_by(r, node->inputs[0].id, "MatMul");
     if (!gemm || !ort_was(gemm, "Gemm") || ort_has_input(gemm, BIAS) || !exchanges(r, node) ||
+        !ort_knows_opset(r, 21, QDQ_RUNTIME_KNOWS_OPSETS) ||
         type_of(r, node->outputs[0])->shape.rank != 2)
         return false;
     qdq_match_replaces(r, m, qdq_rewrite_maker(r, node->inputs[0].id));
