@@ -9,6 +9,7 @@ docs/python.md has more. Failures are exceptions of qdq.Error.
 """
 
 from . import distributed, testing
+from ._buffers import Buffer, Page
 from ._builder import Builder, Value
 from ._calibrate import calibrate
 from ._compare import Comparison, Difference
@@ -35,6 +36,7 @@ from ._torch import from_torch
 __version__ = version()
 __all__ = [
     "ArgumentError",
+    "Buffer",
     "Builder",
     "Change",
     "Comparison",
@@ -47,6 +49,7 @@ __all__ = [
     "GraphError",
     "LimitError",
     "NodeBits",
+    "Page",
     "ParseError",
     "Plan",
     "Quantized",

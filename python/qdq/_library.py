@@ -12,6 +12,7 @@ from ctypes import (
     c_int,
     c_int64,
     c_size_t,
+    c_uint16,
     c_uint32,
     c_uint64,
     c_void_p,
@@ -157,7 +158,7 @@ class CRewrite(Structure):  # qdq_rewrite_info
 
 class CTargetInfo(Structure):  # qdq_target_info
     _fields_ = [("name", c_char_p), ("summary", c_char_p)] + [
-        (n, c_size_t) for n in ("rules", "releases", "default_release", "options", "evidence")
+        (n, c_size_t) for n in ("rule_count", "release_count", "default_release", "option_count", "evidence_count")
     ]
 
 
@@ -186,6 +187,31 @@ class CAttrInfo(Structure):  # qdq_attr_info
         ("name", c_char_p), ("type", c_char_p), ("words", POINTER(c_char_p)), ("default_text", c_char_p),
         ("summary", c_char_p), ("required", c_bool),
     ]  # fmt: skip
+
+
+class CPlanValue(Structure):  # qdq_plan_value
+    _fields_ = [
+        ("name", c_char_p), ("dtype", c_int), ("shape", CShape), ("padded_shape", CShape), ("tiles", c_size_t),
+        ("bytes", c_size_t), ("offset", c_size_t), ("first_step", c_size_t), ("last_step", c_size_t),
+    ]  # fmt: skip
+
+
+class CDeviceBuffer(Structure):  # qdq_device_buffer
+    _fields_ = [
+        ("name", c_char_p), ("role", c_int), ("dtype", c_int), ("shape", CShape), ("layout", c_int), ("pool", c_int),
+        ("memory_layout", c_int), ("address", c_uint64), ("page_bytes", c_uint64), ("pages", c_uint64),
+        ("slot_bytes", c_uint64), ("banks", c_uint64), ("bytes_per_bank", c_uint64), ("taken", c_uint64),
+        ("view_of", c_size_t), ("cores", c_size_t), ("first_step", c_size_t), ("last_step", c_size_t),
+        ("last_use", c_size_t), ("lives_on", c_bool),
+    ]  # fmt: skip
+
+
+class CDevicePlan(Structure):  # qdq_device_plan, its first fields
+    _fields_ = [("device", c_void_p), ("buffers", POINTER(CDeviceBuffer)), ("buffer_count", c_size_t)]
+
+
+class CPage(Structure):  # qdq_page
+    _fields_ = [("bank", c_uint64), ("address", c_uint64), ("core_x", c_uint16), ("core_y", c_uint16)]
 
 
 _INFO, _ERROR, _GRAPH, _PLAN, _EXEC = POINTER(CTensorInfo), POINTER(CError), c_void_p, c_void_p, c_void_p
@@ -224,6 +250,11 @@ _FUNCTIONS = {  # name: result, then parameters
     "qdq_plan_input": (_INFO, _PLAN, c_size_t),
     "qdq_plan_output": (_INFO, _PLAN, c_size_t),
     "qdq_plan_kept": (_INFO, _PLAN, c_size_t),
+    "qdq_plan_get_value": (POINTER(CPlanValue), _PLAN, c_size_t),
+    "qdq_plan_device": (POINTER(CDevicePlan), _PLAN),
+    "qdq_plan_buffer_page": (c_bool, _PLAN, c_size_t, c_uint64, POINTER(CPage)),
+    "qdq_buffer_type_name": (c_char_p, c_int),
+    "qdq_tile_bytes": (c_size_t, c_int),
     "qdq_exec_create": (_EXEC, _PLAN, POINTER(CExecOptions), _ERROR),
     "qdq_exec_destroy": (None, _EXEC),
     "qdq_exec_bind": (c_int, _EXEC, c_char_p, c_void_p, c_size_t, _ERROR),
@@ -283,6 +314,6 @@ def targets():
     too."""
     infos = [lib.qdq_target_get(i) for i in range(lib.qdq_target_count())]
     return {
-        info.name.decode(): [lib.qdq_target_release(i, r).decode() for r in range(info.releases)]
+        info.name.decode(): [lib.qdq_target_release(i, r).decode() for r in range(info.release_count)]
         for i, info in enumerate(infos)
     }

@@ -2,10 +2,12 @@
 """Runs compiled graphs."""
 
 import ctypes
+import html
 from typing import NamedTuple
 
 import numpy as np
 
+from . import _buffers
 from . import _dtypes as dtypes
 from ._library import ArgumentError, CError, CExecOptions, call, lib
 from ._owner import Owner, Owning
@@ -88,6 +90,7 @@ class Plan(Owning):
         self._outputs = self._list(lib.qdq_plan_output_count, lib.qdq_plan_output, original_output)
         self._kept = self._list(lib.qdq_plan_kept_count, lib.qdq_plan_kept, original_value)
         self._names = {tensor.info.name for tensor in self._inputs}
+        self._renamed = _buffers.renamed(self._handle, original_value)
 
     def _list(self, count, get, original):
         made = []
@@ -112,6 +115,22 @@ class Plan(Owning):
     def values(self):
         """[TensorInfo, ...] of the values that a run returns in addition to the outputs."""
         return [tensor.info for tensor in self._kept]
+
+    def buffers(self):
+        """Returns a list of Buffer: where each value lies, and from which step to which.
+
+        Without a device these are the values in the arena, which begins at address 0; values that no step stores have
+        no memory. With a device they are its buffers: of inputs, constants, results and intermediates.
+        """
+        return _buffers.listed(self._handle, self._renamed)
+
+    def pages(self, value):
+        """Returns a list of Page: the places of all pages of a buffer, in the order of its tiles or rows.
+
+        value: the name of one of the buffers. Raises ArgumentError for another name, and for a value in rows of the
+        arena, which have no pages.
+        """
+        return _buffers.pages(self._handle, self._renamed, value)
 
     def run(self, inputs=None, **named):
         """Runs the graph once and returns {name: array} of the outputs and the kept values.
@@ -165,3 +184,14 @@ class Plan(Owning):
             return ", ".join(f"{t.name} {t.dtype}{list(t.shape)}" for t in tensors)
 
         return f"<qdq.Plan: {text(self.inputs)} -> {text(self.outputs)}>"
+
+    def _repr_html_(self):
+        def row(one):
+            where = f"{one.pool} {one.address}"
+            cells = (one.name, one.dtype, list(one.shape), where, one.bytes, one.pages, one.tiles, one.padding,
+                     f"{one.steps[0]}-{one.steps[1]}")  # fmt: skip
+            return "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in cells) + "</tr>"
+
+        heads = ("value", "dtype", "shape", "place", "bytes", "pages", "tiles", "padding", "steps")
+        head = "".join(f"<th>{h}</th>" for h in heads)
+        return f"<table><tr>{head}</tr>{''.join(map(row, self.buffers()))}</table>"

@@ -162,6 +162,60 @@ class Running(unittest.TestCase):
         with self.assertRaisesRegex(qdq.ArgumentError, "rows and device are both given"):
             graph.compile(layout="rows", device="n150")
 
+    def test_buffers_of_the_arena_are_tiles_in_pages(self):
+        """40 x 70 elements are 2 x 3 tiles; bfloat16 has one to a page of 2,048 bytes, float32 two pages to a tile."""
+        b = qdq.Builder()
+        x = b.input("x", "float32", (40, 70))
+        b.output("y", b.add(b.softmax(b.relu(x, name="r"), name="s")[0], x, name="a"))
+        plan = b.build().compile(layout="tiles", float_storage="bfloat16", values="all")
+        found = {one.name: one for one in plan.buffers()}
+        self.assertEqual(set(found), {"x", "r", "s", "a"})
+        for one in found.values():
+            size = {"float32": 4, "bfloat16": 2}[one.dtype]
+            self.assertEqual((one.shape, one.pool, one.tiles, one.page_bytes), ((40, 70), "host", 6, 2048))
+            self.assertEqual((one.bytes, one.pages), (6 * 1024 * size, 3 * size))
+            self.assertEqual(one.padding, one.bytes - 40 * 70 * size)
+            pages = plan.pages(one.name)
+            self.assertEqual([page.address for page in pages], [one.address + 2048 * i for i in range(one.pages)])
+            self.assertEqual({(page.pool, page.bank, page.bytes, page.core) for page in pages}, {("host", 0, 2048, None)})
+        self.assertEqual((found["x"].dtype, found["s"].dtype), ("float32", "bfloat16"))
+        self.assertLessEqual(found["r"].steps[0], found["s"].steps[0])
+        self.assertLessEqual(found["s"].steps[0], found["a"].steps[0])
+        taken = sorted((one.address, one.address + one.pages * 2048) for one in found.values())  # all are kept
+        self.assertTrue(all(end <= begin for (_, end), (begin, _) in zip(taken, taken[1:])), taken)
+        self.assertIn("<td>host ", plan._repr_html_())
+
+    def test_values_in_rows_have_no_pages(self):
+        b = qdq.Builder()
+        b.output("y", b.relu(b.matmul(b.input("x", "float32", (8, 8)), np.eye(8, dtype=np.float32), name="m")))
+        plan = b.build().compile(layout="rows", values=["m"])
+        (one,) = plan.buffers()
+        self.assertEqual((one.name, one.tiles, one.pages, one.page_bytes, one.padding, one.bytes), ("m", 0, 0, 0, 0, 256))
+        with self.assertRaisesRegex(qdq.ArgumentError, "value 'm' lies in rows, which have no pages"):
+            plan.pages("m")
+        with self.assertRaisesRegex(qdq.ArgumentError, "there is no buffer 'mm'; did you mean 'm'"):
+            plan.pages("mm")
+        with self.assertRaisesRegex(qdq.ArgumentError, "there is no buffer 3; the plan has m"):
+            plan.pages(3)
+        plan.close()
+        with self.assertRaisesRegex(qdq.ArgumentError, "this qdq.Plan is closed"):
+            plan.buffers()
+
+    def test_buffers_of_a_device_lie_over_its_banks(self):
+        """docs/device_memory.md, section 3: page p of N banks lies in bank p mod N, at p div N slots."""
+        b = qdq.Builder()
+        b.output("y", b.quantize(b.input("x", "float32", (160, 128)), scales=[0.5] * 128, axis=1, qtype="per_channel",
+                                 dtype="int32", name="q"))
+        plan = b.build().compile("ttnn")  # an n150 has 12 banks of DRAM
+        found = {one.name: one for one in plan.buffers()}
+        x, codes = found["x"], found["q"]
+        self.assertEqual((x.pool, x.tiles, x.page_bytes, x.bytes, x.padding), ("DRAM", 20, 4096, 20 * 4096, 0))
+        self.assertEqual((codes.dtype, codes.tiles, codes.page_bytes), ("int32", 20, 4096))
+        self.assertEqual(found["q.scales"].padding, 4 * 4096 - 128 * 4)
+        for one in (x, codes):
+            self.assertEqual(plan.pages(one.name),
+                             [("DRAM", p % 12, one.address + p // 12 * one.page_bytes, one.page_bytes, None) for p in range(20)])
+
     def test_threads_run_one_plan_at_once(self):
         plan = built().compile(threads=2)
         inputs = [np.full(X.shape, i, np.float32) for i in range(8)]
@@ -580,6 +634,31 @@ class Names(unittest.TestCase):
             with self.subTest(op):
                 method = getattr(qdq.Builder, name, None) or getattr(qdq.Builder, name + "_")
                 self.assertTrue(method.__doc__.startswith(f"{op}: "))
+
+
+class Structs(unittest.TestCase):
+    def fields(self):
+        """Returns {struct of C: [field, ...]} of the public headers."""
+        found = {}
+        for header in (ROOT / "include/qdq").glob("*.h"):
+            text = re.sub(r"//.*", "", header.read_text())
+            for name, body in re.findall(r"typedef struct (qdq_\w+) \{(.*?)\n\} \1;", text, re.S):
+                names = re.findall(r"(\w+)(?:\[[^]]*\])*(?=[,;])|\(\*(\w+)\)\(", re.sub(r"\)\(.*?\);", ")(", body, flags=re.S))
+                found[name] = [one or pointer for one, pointer in names]
+        return found
+
+    def test_structs_have_the_fields_of_c(self):
+        """ctypes reads memory by them: a field that is missing moves all behind it."""
+        wanted, source = self.fields(), Path(qdq.__file__).with_name("_library.py").read_text()
+        other = {"self": "log_self", "write": "log_write"}
+        structs = re.findall(r"^class (C\w+)\(Structure\):  # (qdq_\w+)(.*)$", source, re.M)
+        self.assertGreater(len(structs), 20)
+        for name, struct, rest in structs:
+            with self.subTest(struct):
+                fields = [field for field, _ in getattr(qdq._library, name)._fields_]
+                given = [one for field in wanted[struct] for one in (wanted["qdq_logger"] if field == "log" else [field])]
+                given = [other.get(one, one) if struct == "qdq_graph_options" else one for one in given]
+                self.assertEqual(fields, given[: len(fields)] if "first fields" in rest else given)
 
 
 class Documents(unittest.TestCase):
