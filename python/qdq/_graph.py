@@ -7,6 +7,7 @@ import tempfile
 import threading
 from typing import Any, Mapping, Optional
 
+from . import _tiles
 from ._compare import Comparison
 from ._explain import Explanation, explain
 from ._library import (
@@ -188,17 +189,28 @@ class Graph(Owning):
                 if isinstance(failure, (GraphError, UnsupportedError)):
                     failure.report = self.check(target)
                 raise failure
-            return Plan(handle, self._original_value, self._original_output, threads, pool)
+            return Plan(handle, self._original_value, self._original_output, self._output_value, threads, pool)
 
     def _original_value(self, name):
         return lib.qdq_value_original(self._handle, name).decode()
+
+    def _output_value(self, name):
+        return lib.qdq_value_name(self._handle, lib.qdq_output_value(self._handle, name))
 
     def _original_output(self, name):
         return lib.qdq_output_original(self._handle, name).decode()
 
     def run(self, inputs=None, *, target=None, values=None, fast=False, layout=None, device=None, float_storage=None,
-            threads=1, **named):
-        """Compiles the graph once for these options, runs it, and returns {name: array} (see compile and Plan.run)."""
+            threads=1, tiles=(), **named):
+        """Compiles the graph once for these options, runs it, and returns {name: array} (see compile and Plan.run).
+
+        tiles: names of values that are returned as tiles, arrays of shape [tiles, faces, 16, 16]; the plan keeps them,
+        and holds values in tiles unless `layout` says otherwise.
+        """
+        tiles = _tiles.check(tiles)
+        if tiles:
+            layout = layout or "tiles"
+            values = values if isinstance(values, str) else [*(values or ()), *tiles]
         kept = values if values is None or isinstance(values, str) else tuple(values)
         key = (target, kept, fast, layout, device, float_storage, threads)
         plan = self._plans.get(key)
@@ -209,7 +221,7 @@ class Graph(Owning):
                 while len(self._plans) >= _PLANS:
                     del self._plans[next(iter(self._plans))]
                 self._plans[key] = plan
-        return plan.run(inputs, **named)
+        return plan.run(inputs, tiles=tiles, **named)
 
     def compare(self, targets, inputs=None, *, threads=1, **named):
         """Runs the graph for each target with all values, and returns a Comparison of the first target with each other

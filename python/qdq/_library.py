@@ -214,6 +214,13 @@ class CPage(Structure):  # qdq_page
     _fields_ = [("bank", c_uint64), ("address", c_uint64), ("core_x", c_uint16), ("core_y", c_uint16)]
 
 
+class CTilesView(Structure):  # qdq_tiles_view
+    _fields_ = [
+        ("data", c_void_p), ("dtype", c_int), ("shape", CShape), ("padded_shape", CShape), ("tiles", c_size_t),
+        ("tile_bytes", c_size_t), ("pages", c_size_t), ("page_bytes", c_size_t),
+    ]  # fmt: skip
+
+
 _INFO, _ERROR, _GRAPH, _PLAN, _EXEC = POINTER(CTensorInfo), POINTER(CError), c_void_p, c_void_p, c_void_p
 _FUNCTIONS = {  # name: result, then parameters
     "qdq_version": (c_char_p,),
@@ -239,6 +246,7 @@ _FUNCTIONS = {  # name: result, then parameters
     "qdq_graph_mended": (_GRAPH, _GRAPH, c_char_p, _ERROR),
     "qdq_graph_rewrite_count": (c_size_t, _GRAPH),
     "qdq_graph_rewrite": (CRewrite, _GRAPH, c_size_t),
+    "qdq_output_value": (CValue, _GRAPH, c_char_p),
     "qdq_value_original": (c_char_p, _GRAPH, c_char_p),
     "qdq_output_original": (c_char_p, _GRAPH, c_char_p),
     "qdq_device_find": (c_void_p, c_char_p, _ERROR),
@@ -260,6 +268,8 @@ _FUNCTIONS = {  # name: result, then parameters
     "qdq_exec_bind": (c_int, _EXEC, c_char_p, c_void_p, c_size_t, _ERROR),
     "qdq_exec_run": (None, _EXEC),
     "qdq_exec_read": (c_int, _EXEC, c_char_p, c_int, c_void_p, c_size_t, _ERROR),
+    "qdq_exec_tiles": (c_int, _EXEC, c_char_p, POINTER(CTilesView), _ERROR),
+    "qdq_untilize": (None, c_int, CShape, c_void_p, c_void_p),
     "qdq_threads_create": (c_void_p, c_int, c_void_p, _ERROR),
     "qdq_threads_destroy": (None, c_void_p),
     "qdq_parallel_threads": (CParallel, c_void_p),

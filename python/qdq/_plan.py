@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _buffers
 from . import _dtypes as dtypes
+from . import _tiles
 from ._library import ArgumentError, CError, CExecOptions, call, lib
 from ._owner import Owner, Owning
 
@@ -84,12 +85,13 @@ class Plan(Owning):
     original; a forked process has both. A plan cannot be pickled.
     """
 
-    def __init__(self, handle, original_value, original_output, threads, pool):
+    def __init__(self, handle, original_value, original_output, output_value, threads, pool):
         self._owner = _Compiled(handle, threads, pool)
         self._inputs = self._list(lib.qdq_plan_input_count, lib.qdq_plan_input, original_value)
         self._outputs = self._list(lib.qdq_plan_output_count, lib.qdq_plan_output, original_output)
         self._kept = self._list(lib.qdq_plan_kept_count, lib.qdq_plan_kept, original_value)
         self._names = {tensor.info.name for tensor in self._inputs}
+        self._made = {tensor.info.name: output_value(tensor.key) for tensor in self._outputs}
         self._renamed = _buffers.renamed(self._handle, original_value)
 
     def _list(self, count, get, original):
@@ -132,14 +134,21 @@ class Plan(Owning):
         """
         return _buffers.pages(self._handle, self._renamed, value)
 
-    def run(self, inputs=None, **named):
+    def run(self, inputs=None, *, tiles=(), **named):
         """Runs the graph once and returns {name: array} of the outputs and the kept values.
 
         Inputs are given by name, as keywords or in a dict (for names that are no identifiers in Python). An array of
         the input's dtype and shape is read in place. Other threads may run meanwhile, but must not write to it.
-        Raises ArgumentError if an input is missing, unknown, or has another dtype or shape.
+        tiles: names of kept values, or of outputs whose values are kept, that are returned as 32x32 tiles instead of
+        rows: an array of shape [tiles, faces, 16, 16] with the tiles in the order in which they lie in memory, the
+        four faces of each row-major, and padding. Elements have the numpy dtype of the value (bfloat16 is a dtype of
+        ml_dtypes if that is installed, else uint16 with its bits), so int4 is int8, and a block float is float32.
+        Padding is undefined, except on a device. The arrays are copies, which no later run changes.
+        Raises ArgumentError if an input is missing, unknown, or has another dtype or shape, and if a name of `tiles` is
+        unknown, or its value is not kept or lies in rows.
         """
         given = {**inputs, **named} if inputs else named
+        shown = self._shown(_tiles.check(tiles))
         if given.keys() != self._names:
             self.refuse(given)
         owner = self._handle
@@ -147,6 +156,7 @@ class Plan(Owning):
         handle, error = idle[0]._as_parameter_, idle[1]
         bind = lib.qdq_exec_bind
         try:
+            views = {name: _tiles.view(handle, key, name) for name, key in shown.items()}
             arrays = []  # keeps them alive until the run ends
             for info, key, _, size, _ in self._inputs:
                 array = dtypes.to_array(given[info.name], info.name, info.dtype, info.shape)
@@ -161,12 +171,25 @@ class Plan(Owning):
                 raise failure
             lib.qdq_exec_run(handle)
             for info, key, number, _, count in self._kept:
-                if info.name not in made:
+                if info.name not in made and info.name not in views:
                     made[info.name] = array = np.empty(info.shape, info.numpy)
                     call(lib.qdq_exec_read, handle, key, number, array.ctypes.data, count)
+            made.update((name, _tiles.copied(view)) for name, view in views.items())
             return made
         finally:
             owner.idle.append(idle)
+
+    def _shown(self, names):
+        """Returns {name: name of the kept value in the plan} of the values that run returns as tiles."""
+        if not names:
+            return {}
+        kept, found = {tensor.info.name: tensor.key for tensor in self._kept}, {}
+        for name in names:
+            found[name] = kept.get(name) or self._made.get(name)
+            if found[name] not in kept.values():
+                raise ArgumentError(f"tiles has {name!r}, wanted a value that the plan keeps: "
+                                    f"{', '.join(kept) or 'there are none'}; compile with values=[{name!r}]")  # fmt: skip
+        return found
 
     def refuse(self, given):
         """Raises the ArgumentError for missing or unknown inputs. given: {name: array}."""

@@ -46,6 +46,19 @@ def built(**attrs):
     return b.build()
 
 
+def assert_in_tiles(got, rows):
+    """Looks up each element of an array at its place in tiles (include/qdq/tile.h)."""
+    planes = rows.reshape((-1, *rows.shape[-2:]) if rows.ndim > 1 else (1, 1, -1))
+    count, height, width = planes.shape
+    down, across = -(-height // 32), -(-width // 32)
+    assert got.shape == (count * down * across, 4, 16, 16), got.shape
+    assert got.dtype == rows.dtype, got.dtype
+    for plane, i, j in np.ndindex(planes.shape):
+        tile, row, column = (plane * down + i // 32) * across + j // 32, i % 32, j % 32
+        found = got[tile, row // 16 * 2 + column // 16, row % 16, column % 16]
+        assert found == planes[plane, i, j], (plane, i, j, found, planes[plane, i, j])
+
+
 class Graphs(unittest.TestCase):
     def test_a_check_says_how_well_the_bits_of_each_node_are_known(self):
         graph = qdq.load(ROOT / "models/digits/int8.json")
@@ -215,6 +228,69 @@ class Running(unittest.TestCase):
         for one in (x, codes):
             self.assertEqual(plan.pages(one.name),
                              [("DRAM", p % 12, one.address + p // 12 * one.page_bytes, one.page_bytes, None) for p in range(20)])
+
+    def test_tiles_have_the_elements_where_the_format_says(self):
+        shapes, rng = ((2, 40, 35), (16, 16), (5,), ()), np.random.default_rng(4)
+        for shape in shapes:
+            x = rng.integers(-8, 8, shape).astype(np.float32)  # of which bfloat16 and each code has every number
+            for dtype in ("int8", "int4", "int2", "float8_e5m2", "float4_e2m1"):
+                b = qdq.Builder()
+                b.output("y", b.quantize(b.input("x", "float32", shape), scales=1.0, dtype=dtype, name="q"))
+                graph = b.build()
+                with self.subTest(shape=shape, dtype=dtype):
+                    got = graph.run(x=x, tiles=["x", "q"])
+                    assert_in_tiles(got["x"], x)
+                    assert_in_tiles(got["q"], graph.run(x=x)["y"])
+                    self.assertEqual(set(got), {"x", "q", "y"})
+
+    def test_tiles_of_bfloat16_are_its_bits(self):
+        b = qdq.Builder()
+        b.output("y", b.relu(b.relu(b.input("x", "float32", (33, 3)), name="r"), name="s"))
+        x = np.float32(np.arange(99).reshape(33, 3))
+        got = b.build().run(x=x, float_storage="bfloat16", tiles=["r"])["r"]
+        self.assertEqual((got.shape, got.dtype.itemsize), ((2, 4, 16, 16), 2))
+        assert_in_tiles(got.view(np.uint16), (x.view(np.uint32) >> 16).astype(np.uint16))
+
+    def test_tiles_of_block_floats_are_their_numbers(self):
+        b = qdq.Builder()
+        b.output("y", b.cast(b.cast(b.input("x", "float32", (40, 20)), dtype="bfloat8_b", name="c"), dtype="float32"))
+        x = np.exp2(np.arange(800) // 16 % 3, dtype=np.float32).reshape(40, 20)  # 7 bits hold them at one exponent
+        assert_in_tiles(b.build().run(x=x, target="ttnn", device="none", tiles=["c"])["c"], x)
+
+    def test_tiles_of_a_device_have_its_padding(self):
+        """docs/device_memory.md, section 9: rows are padded with zeros, which a zero point of 5 turns into fives."""
+        b = qdq.Builder()
+        b.output("y", b.quantize(b.input("x", "float32", (20, 20)), scales=1.0, zps=5, dtype="int8", name="q"))
+        plan = b.build().compile("ttnn", values="all")
+        x = np.float32(np.arange(400).reshape(20, 20) % 100)
+        got = plan.run(x=x, tiles=["x", "y"])  # y is the output of q
+        for name, wanted, padding in (("x", x, 0), ("y", x + 5, 5)):
+            whole = np.full((32, 32), padding, np.float32)
+            whole[:20, :20] = wanted
+            assert_in_tiles(got[name], whole.astype(got[name].dtype))
+        again = got["y"].copy()
+        plan.run(x=x + 1)
+        np.testing.assert_array_equal(got["y"], again)  # a copy
+        np.testing.assert_array_equal(plan.run(x=x)["y"], (x + 5).astype(np.int8))
+
+    def test_tiles_of_what_has_none_are_refused(self):
+        b = qdq.Builder()
+        b.output("y", b.relu(b.relu(b.input("x", "float32", (2, 2)), name="r"), name="s"))
+        graph, x = b.build(), np.ones((2, 2), np.float32)
+        plan = graph.compile(layout="rows", values=["r"])
+        cases = (("value 'r' lies in rows, so it has no tiles; compile with layout='tiles'", lambda: plan.run(x=x, tiles=["r"])),
+                 ("tiles has 's', wanted a value that the plan keeps: r; compile with", lambda: plan.run(x=x, tiles=["s"])),
+                 ("tiles has 'y', wanted a value that the plan keeps: r; compile with", lambda: plan.run(x=x, tiles=("y",))),
+                 ("tiles is 'r', wanted a list of names of values", lambda: plan.run(x=x, tiles="r")),
+                 ("tiles is of type ndarray, wanted a list of names", lambda: plan.run(x=x, tiles=x)),
+                 ("tiles is of type list, wanted a list of names", lambda: graph.run(x=x, tiles=[3])),
+                 ("no value named 'q'", lambda: graph.run(x=x, tiles=["q"])),
+                 ("lies in rows", lambda: graph.run(x=x, tiles=["r"], layout="rows")),
+                 ("fast and tiles are both given", lambda: graph.run(x=x, tiles=["r"], fast=True)))  # fmt: skip
+        for text, call in cases:
+            with self.subTest(text), self.assertRaisesRegex(qdq.ArgumentError, text):
+                call()
+        self.assertEqual(plan.run(x=x)["y"].tolist(), [[1, 1], [1, 1]])
 
     def test_threads_run_one_plan_at_once(self):
         plan = built().compile(threads=2)
