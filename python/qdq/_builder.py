@@ -6,13 +6,14 @@ import keyword
 import os
 import re
 import tempfile
+from collections.abc import Mapping
 
 import numpy as np
 
 from . import _dtypes as dtypes
 from . import _files as files
 from ._graph import parse
-from ._library import ArgumentError, lib
+from ._library import ArgumentError, ParseError, lib
 
 
 _INLINE, _FILE = 4096, "constants.safetensors"  # most elements of a constant in the text
@@ -29,6 +30,10 @@ def _snake(name):
         name = name.replace(word, word.capitalize())
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
     return words + "_" if keyword.iskeyword(words) else words
+
+
+# Keys of an input, a constant or a node that say where its value lies on a device (docs/format.md, section 9).
+_PLACE = ("memory_config", "layout")
 
 
 class _Op:
@@ -54,6 +59,7 @@ class _Op:
             default = attr.default_text.decode()
             need = ", needed" if attr.required else f", default {default}" if default else ""
             lines.append(f"{name}: {attr.type.decode()}{need}; {attr.summary.decode()}.")
+        lines.append(f"name, {', '.join(_PLACE)}: see Builder.")
         what = " and ".join(self.outputs)
         return "\n".join([*lines, f"Returns {what}." if len(self.outputs) == 1 else f"Returns the values {what}."])
 
@@ -96,6 +102,12 @@ class Builder:
     attributes `scales` and `zps`; a float64 array stays float64 if build names a target that computes with float64
     scales (torchao). The keyword `name` names the node. build and Graph.check find mistakes in the graph; a method
     raises ArgumentError for an unknown port or attribute.
+
+    Inputs, constants, nodes and outputs take the place of their value on a Tenstorrent device, in the words of
+    docs/format.md, section 9; results never depend on it. memory_config: a name ("L1_MEMORY_CONFIG") or a dict with
+    `buffer_type`, `memory_layout` and `shard_spec` or `nd_shard_spec`, whose sizes are elements. layout: "TILE" or
+    "ROW_MAJOR". Of a node it is the place of the first output; to_memory_config, interleaved_to_sharded and reshard
+    move a value there.
     """
 
     def __init__(self, name=""):
@@ -104,6 +116,7 @@ class Builder:
         self._taken = set()
         self._numbers = {}  # {stem: number of the last name with it}
         self._large = {}  # {name: (dtype, array)} of constants that go through a file
+        self._records = {}  # {value: its input, constant or node in the file}, without further outputs of nodes
         self._wide = []  # (node, attribute, port, array): float64 arrays, which some targets read as tensors
 
     def _unique(self, stem):
@@ -120,32 +133,56 @@ class Builder:
         self._taken.add(name)
         return name
 
-    def input(self, name, dtype, shape):
-        """Adds an input of the graph and returns its value."""
-        self._inputs.append({"name": self._take(name), "dtype": dtypes.word(dtype), "shape": [int(d) for d in shape]})
+    def input(self, name, dtype, shape, *, memory_config=None, layout=None):
+        """Adds an input of the graph and returns its value. memory_config, layout: see Builder."""
+        record = {"name": self._take(name), "dtype": dtypes.word(dtype), "shape": [int(d) for d in shape]}
+        self._inputs.append(self._placed(record, "input", memory_config=memory_config, layout=layout))
         return Value(self, name)
 
-    def constant(self, array, *, name=None, dtype=None):
+    def constant(self, array, *, name=None, dtype=None, memory_config=None, layout=None):
         """Adds a constant with the elements of an array and returns its value.
 
         dtype: "int4", ...; by default the array's. An array of unsigned integers of the same size holds the bits of a
-        dtype that numpy lacks.
+        dtype that numpy lacks. memory_config, layout: see Builder.
         """
         array = np.asarray(array)
         dtype = dtypes.word(array.dtype if dtype is None else dtype)
-        name = self._take(name or self._unique("constant"))
-        bits = dtypes.holds_bits(array.dtype, dtype)
+        record = {"name": self._take(name or self._unique("constant")), "dtype": dtype, "shape": list(array.shape)}
+        self._constants.append(self._placed(record, "constant", memory_config=memory_config, layout=layout))
+        name, bits = record["name"], dtypes.holds_bits(array.dtype, dtype)
         if bits or array.size > _INLINE and array.dtype == dtypes.numpy_of(dtype):
             self._large[name] = (dtype, array)
-            self._constants.append({"name": name, "dtype": dtype, "shape": list(array.shape), "file": _FILE, "tensor": name})
+            record.update(file=_FILE, tensor=name)
             return Value(self, name)
         wide = array if array.dtype.kind in "biuf" else array.astype(np.float32)
-        self._constants.append({"name": name, "dtype": dtype, "shape": list(array.shape), "data": wide.ravel().tolist()})
+        record["data"] = wide.ravel().tolist()
         return Value(self, name)
 
-    def output(self, name, value):
-        """Adds a value to the outputs of the graph."""
-        self._outputs.append({"name": name, "value": self._named(value)})
+    def output(self, name, value, *, memory_config=None, layout=None):
+        """Adds a value to the outputs of the graph. memory_config, layout: of this value, as if the input, constant or
+        node had them, which must not have others; see Builder."""
+        value = self._named(value)
+        self._outputs.append({"name": name, "value": value})
+        if memory_config is None and layout is None:
+            return
+        if value not in self._records:
+            raise ArgumentError(f"output '{name}': value '{value}' is not the first output of its node, which alone has "
+                                f"{' and '.join(_PLACE)}")  # fmt: skip
+        self._placed(self._records[value], f"output '{name}': value", memory_config=memory_config, layout=layout)
+
+    def _placed(self, record, what, **place):
+        """Adds the place of a value to its input, constant or node, and returns that. Raises ArgumentError for a place
+        that a file could not have, and for a second one."""
+        self._records[record["name"]] = record
+        given = {key: plain(value) for key, value in place.items() if value is not None}
+        where = f"{what} '{record['name']}'"
+        for key, value in given.items():
+            if record.get(key, value) != value:
+                raise ArgumentError(f"{where}: {key} is {value}, but {record[key]} is given already; leave one out")
+        if given:
+            _check_place(where, given)
+        record.update(given)
+        return record
 
     def build(self, *, target=None):
         """Returns the graph. Raises ArgumentError if it has no outputs, GraphError if it breaks a rule that holds for
@@ -192,6 +229,7 @@ class Builder:
         return value.name
 
     def _add(self, op, values, given):
+        place = {key: given.pop(key, None) for key in _PLACE}
         name = given.pop("name", None) or self._unique(_snake(op.name).rstrip("_"))
         ports = dict(zip(op.inputs, values))
         if len(values) > len(op.inputs):
@@ -202,7 +240,7 @@ class Builder:
             if key in op.inputs:
                 ports[key] = value
             elif key not in op.attrs:
-                raise ArgumentError(f"{op.name} has no '{key}', wanted one of: {', '.join([*op.inputs, *op.attrs])}")
+                raise ArgumentError(f"{op.name} has no '{key}', wanted one of: {', '.join([*op.inputs, *op.attrs, *_PLACE])}")
         attrs = {k: plain(v) for k, v in given.items() if k not in op.inputs and v is not None}
         wide = []
         for port, attr in _NUMBERS.items():
@@ -214,14 +252,27 @@ class Builder:
         inputs = {port: [self._named(v) for v in value] if port in op.lists else self._named(value)
                   for port, value in ports.items() if value is not None}  # fmt: skip
         node = {"op": op.name, "name": self._take(name), "inputs": inputs, "attrs": attrs}
-        self._nodes.append(node)
+        self._nodes.append(self._placed(node, "node", **place))
         self._wide += [(node, *one) for one in wide]
         made = [Value(self, name if i == 0 else f"{name}.{port}") for i, port in enumerate(op.outputs)]
         return made[0] if len(made) == 1 else tuple(made)
 
 
+def _check_place(where, place):
+    """Raises ArgumentError unless a file can have these keys. Words and numbers that no device knows are findings of
+    Graph.check."""
+    record = {"name": "x", "dtype": "float32", "shape": [1], **place}
+    try:
+        parse(json.dumps({"format": "qdq/1", "inputs": [record], "nodes": [], "outputs": []}), name="place")
+    except (TypeError, ValueError) as error:
+        found = str(error).partition("inputs[0].")[2] if isinstance(error, ParseError) else f"{place}: {error}"
+        raise ArgumentError(f"{where}: {found}") from None
+
+
 def plain(value):
     """Converts an attribute to its form in JSON."""
+    if isinstance(value, Mapping):
+        return {key: plain(one) for key, one in value.items()}
     if isinstance(value, (str, bool, int, float)):
         return value
     if isinstance(value, (np.dtype, type)):

@@ -136,6 +136,76 @@ class Graphs(unittest.TestCase):
                 qdq.testing.assert_same_bits(qdq.load(path).run(x=X, target="onnx"), built().run(x=X, target="onnx"))
 
 
+class Places(unittest.TestCase):
+    """memory_config and layout of Builder, in the words of docs/format.md, section 9."""
+
+    def sharded(self, height, cores):
+        return {"memory_layout": "HEIGHT_SHARDED", "buffer_type": "L1",
+                "shard_spec": {"grid": [((0, 0), (np.int64(cores - 1), 0))], "shape": (height, 64)}}  # fmt: skip
+
+    def test_a_value_is_moved_over_a_device(self):
+        b = qdq.Builder("moves")
+        x = b.input("x", "float32", (128, 64), memory_config="L1_MEMORY_CONFIG")
+        halves = b.interleaved_to_sharded(x, name="halves", memory_config=self.sharded(64, 2))
+        quarters = b.reshard(halves, name="quarters", memory_config=self.sharded(32, 4))
+        back = b.sharded_to_interleaved(quarters, name="back")
+        b.output("y", b.to_memory_config(back, name="l1", memory_config={"buffer_type": "L1"}))
+        graph = b.build(target="ttnn")
+        self.assertEqual(str(graph.check()), "0 errors, 0 warnings")
+        plan = graph.compile()
+        found = {one.name: one for one in plan.buffers()}
+        self.assertEqual([found[name].pool for name in ("x", "halves", "quarters", "back", "l1")],
+                         ["L1", "L1", "L1", "DRAM", "L1"])
+        # 8 tiles: a core has shards of 4 or of 2 of them, row by row.
+        self.assertEqual([page.core for page in plan.pages("halves")], [(i // 4, 0) for i in range(8)])
+        self.assertEqual([page.core for page in plan.pages("quarters")], [(i // 2, 0) for i in range(8)])
+        self.assertEqual({page.core for page in plan.pages("x")}, {None})
+        given = np.random.default_rng(1).normal(size=(128, 64)).astype(np.float32)
+        np.testing.assert_array_equal(plan.run(x=given)["y"], given)
+
+    def test_rows_are_pages_of_a_device(self):
+        b = qdq.Builder()
+        c = b.constant(np.ones((2, 8), np.float32), name="c", memory_config="L1_MEMORY_CONFIG", layout="ROW_MAJOR")
+        x = b.input("x", "float32", (64, 8), layout="ROW_MAJOR")
+        b.output("y", b.to_layout(x, name="t", layout="TILE"))
+        b.output("z", c)
+        found = {one.name: one for one in b.build(target="ttnn").compile().buffers()}
+        self.assertEqual((found["x"].pages, found["x"].page_bytes, found["x"].tiles, found["x"].padding), (64, 32, 0, 0))
+        self.assertEqual((found["t"].pages, found["t"].page_bytes, found["t"].tiles), (2, 4096, 2))
+        self.assertEqual((found["c"].pool, found["c"].pages, found["c"].tiles), ("L1", 2, 0))
+
+    def test_the_place_of_an_output_is_that_of_its_node(self):
+        b = qdq.Builder()
+        r = b.relu(b.input("x", "float32", (64, 64)), name="r")
+        b.output("y", r, memory_config="L1_MEMORY_CONFIG", layout="TILE")
+        found = {one.name: one.pool for one in b.build(target="ttnn").compile().buffers()}
+        self.assertEqual(found, {"x": "DRAM", "r": "L1"})
+        two = b.softmax(b.input("z", "float32", (4, 4)), name="s")
+        with self.assertRaisesRegex(qdq.ArgumentError, "value 's.stats' is not the first output of its node"):
+            b.output("w", two[1], layout="TILE")
+        b.output("again", r, memory_config="L1_MEMORY_CONFIG")
+        with self.assertRaisesRegex(qdq.ArgumentError, "value 'r': memory_config is DRAM_MEMORY_CONFIG, but L1_MEMORY_CONFIG is"):
+            b.output("other", r, memory_config="DRAM_MEMORY_CONFIG")
+
+    def test_places_that_cannot_be_are_refused(self):
+        wrong = (("node 'r': memory_config is a number", {"memory_config": 3}),
+                 ("node 'r': memory_config: key 'buffer' is unknown", {"memory_config": {"buffer": "L1"}}),
+                 ("shard_spec.grid.0. is an array, wanted a range", {"memory_config": {"shard_spec": {"grid": [[0, 0]]}}}),
+                 ("node 'r': .*is not JSON serializable", {"memory_config": object()}),
+                 ("node 'r': layout is a number", {"layout": 3}),
+                 ("ReLU has no 'memory', wanted one of: x, memory_config, layout", {"memory": "L1"}))  # fmt: skip
+        for text, words in wrong:
+            b = qdq.Builder()
+            with self.subTest(text), self.assertRaisesRegex(qdq.ArgumentError, text):
+                b.relu(b.input("x", "float32", (4, 4)), name="r", **words)
+        for text, words in (("memory_config is 'L2', wanted one of", {"memory_config": "L2"}),
+                            ("layout is 'tile', wanted one of: TILE", {"layout": "tile"})):  # fmt: skip
+            b = qdq.Builder()
+            b.output("y", b.input("x", "float32", (4, 4), **words))
+            with self.subTest(text), self.assertRaisesRegex(qdq.GraphError, text):
+                b.build().compile("ttnn")
+
+
 class Running(unittest.TestCase):
     def test_quantize_rounds_ties_to_even_and_saturates(self):
         wanted = np.array([[-2, -1, 0, 2], [0, 0, 4, 127]], np.int8)
