@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/base/did_you_mean.h"
+#include "tools/check/bits.h"
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/failure.h"
@@ -240,8 +241,9 @@ static void json_plan(qdq_json *json, const qdq_plan *plan) {
     qdq_json_end_array(json);
 }
 
+// `bits`: the report with the bits of the nodes.
 static void print_json(const qdq_plan *plan, const qdq_graph *deployed, const options *opt,
-                       size_t paged) {
+                       size_t paged, const qdq_report *bits) {
     qdq_json json;
     json_begin(&json);
     json_string_key(&json, "graph", opt->operands.items[0]);
@@ -249,12 +251,15 @@ static void print_json(const qdq_plan *plan, const qdq_graph *deployed, const op
     json_rewrites(&json, deployed);
     json_device(&json, plan);
     if (paged != SIZE_MAX) json_pages(&json, plan, paged);
+    json_bits(&json, bits);
     json_end(&json);
 }
 
-static int write_page(const qdq_plan *plan, const qdq_graph *deployed, const options *opt) {
+static int write_page(const qdq_plan *plan, const qdq_graph *deployed, const options *opt,
+                      const char *target, const qdq_report *bits) {
     report_file page;
     int code = report_file_open(&page, "plan", opt, deployed);
+    if (code == EXIT_OK) code = report_file_bits(&page, target, bits);
     qdq_json *json = report_file_json(&page);
     if (json) {
         qdq_json_begin_object(json);
@@ -295,19 +300,24 @@ static int write_reports(const qdq_plan *plan, const plan_options *own) {
     return code;
 }
 
-static int show_plan(const qdq_plan *plan, const qdq_graph *deployed, const options *opt) {
+static int show_plan(const qdq_plan *plan, qdq_graph *graph, const qdq_graph *deployed,
+                     const options *opt) {
     const plan_options *own = opt->own;
+    const char *target = opt->load.target ? opt->load.target : qdq_graph_target(graph);
     size_t paged;
     int code = write_reports(plan, own);
     if (code == EXIT_OK) code = find_paged(qdq_plan_device(plan), own->pages, &paged);
     if (code != EXIT_OK) return code;
+    qdq_error err = {0};
+    const qdq_report *bits = qdq_graph_validate_on(graph, target, device_of_plan(opt), &err);
+    if (!bits) return report_error(&err);
     if (opt->json)
-        print_json(plan, deployed, opt, paged);
+        print_json(plan, deployed, opt, paged, bits);
     else
         print_plan(plan, own->map);
     if (!opt->json) print_rewrites(deployed);
     if (!opt->json && paged != SIZE_MAX) print_pages(plan, paged);
-    return write_page(plan, deployed, opt);
+    return write_page(plan, deployed, opt, target, bits);
 }
 
 static qdq_graph *deployed_graph(qdq_graph *graph, const options *opt, int *code) {
@@ -330,7 +340,7 @@ int run_plan(const options *opt) {
     const qdq_report *report;
     qdq_plan *plan = compile_graph(graph, opt, (qdq_parallel){0}, &report, &code);
     qdq_graph *deployed = plan ? deployed_graph(graph, opt, &code) : NULL;
-    if (deployed) code = show_plan(plan, deployed, opt);
+    if (deployed) code = show_plan(plan, graph, deployed, opt);
     qdq_graph_destroy(deployed);
     qdq_plan_destroy(plan);
     qdq_graph_destroy(graph);

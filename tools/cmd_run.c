@@ -230,7 +230,9 @@ static void tell_not_compared(const results *r, tensor_source *source, const run
     if (json) qdq_json_end_array(json);
 }
 
-static int show_results(const results *r, const options *opt, double seconds) {
+// `bits`: the report with the bits of the nodes.
+static int show_results(const results *r, const options *opt, double seconds,
+                        const qdq_report *bits) {
     const run_options *own = opt->own;
     qdq_json json;
     int code = EXIT_OK;
@@ -258,6 +260,7 @@ static int show_results(const results *r, const options *opt, double seconds) {
     if (opt->json) qdq_json_end_array(&json);
     tell_not_compared(r, &source, own, opt->json ? &json : NULL);
     tensor_source_close(&source);
+    if (opt->json) json_bits(&json, bits);
     if (opt->json) json_end(&json);
     return code;
 }
@@ -288,7 +291,7 @@ int run_run(const options *opt) {
         tell_bits("run", s.report, target, opt);
     }
     if (code == EXIT_OK) code = write_outputs(&r, opt);
-    if (code == EXIT_OK) code = show_results(&r, opt, seconds);
+    if (code == EXIT_OK) code = show_results(&r, opt, seconds, s.report);
     release_results(&r);
     session_close(&s);
     return code;

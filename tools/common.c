@@ -99,6 +99,10 @@ const qdq_device *device_of(const options *opt) {
     return opt->compile.device ? &opt->compile.device_numbers : NULL;
 }
 
+const qdq_device *device_of_plan(const options *opt) {
+    return opt->compile.fast ? qdq_device_find("none", NULL) : device_of(opt);
+}
+
 const qdq_device *device_for(const options *opt, const char *target) {
     const qdq_device *device = device_of(opt);
     return device && (qdq_device_is_none(device) || qdq_target_device_name(target)) ? device : NULL;
@@ -191,7 +195,7 @@ qdq_plan *compile_graph(qdq_graph *graph, const options *opt, qdq_parallel paral
     how.parallel = parallel;
     watch_tell(opt->watch, "compiling %s", opt->operands.items[0]);
     qdq_plan *plan = qdq_graph_compile(graph, &how, &err);
-    const qdq_device *device = opt->compile.fast ? qdq_device_find("none", NULL) : device_of(opt);
+    const qdq_device *device = device_of_plan(opt);
     *report = qdq_graph_validate_on(graph, opt->load.target, device, plan ? &err : NULL);
     watch_clear(opt->watch);
     if (*report) print_findings(stderr, *report, NULL, LIST_BRIEFLY);

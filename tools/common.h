@@ -41,6 +41,8 @@ bool compile_options_of(const options *opt, qdq_compile_options *out);
 bool read_device(options *opt, int *code);
 // Returns the device of --device after read_device; NULL if the option is not given.
 const qdq_device *device_of(const options *opt);
+// Returns the same for a plan, which has no device with --fast.
+const qdq_device *device_of_plan(const options *opt);
 // Returns the same for one of several targets: NULL if the target runs on no device.
 const qdq_device *device_for(const options *opt, const char *target);
 // Loads a graph. NULL after a message, with the exit code in *code.

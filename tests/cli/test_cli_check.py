@@ -616,6 +616,23 @@ class Bits(Case):
         self.assertIsNone(bits["nodes"][0]["evidence"])
         self.assertEqual(bits["nodes"][2]["evidence"]["kind"], "read from source")
 
+    def test_json_of_all_commands_about_a_target_has_the_bits_of_check(self):
+        wanted = self.json("check", "g.json", "-t", "ttnn")["bits"]
+        self.qdq("run", "g.json", "--fill", 1, "-o", "y=got.npy")
+        self.write("f.json", graph([node("Exp", "e", "x")], outputs={"y": "e"}))
+        for words in (["run", "--fill", 1, "-t", "ttnn"], ["plan", "-t", "ttnn"], ["plan", "-t", "ttnn", "--fast"],
+                      ["explain", "-t", "ttnn", "--got", "y=got.npy", "--fill", 1],
+                      ["explain", "-t", "ttnn", "--against", "f.json", "--fill", 1],
+                      ["bisect", "g.json", "-t", "ttnn", "--fill", 1],
+                      ["bisect", "--targets", "ttnn,core", "--fill", 1]):
+            with self.subTest(words):
+                self.assertEqual(self.json(words[0], "g.json", *words[1:], code=None)["bits"], wanted)
+        self.assertEqual(self.json("compare", "g.json", "--fast", "--fill", 1, code=None)["bits"],
+                         self.json("check", "g.json")["bits"])
+        core, ttnn = self.json("compare", "g.json", "--targets", "core,ttnn", "--fill", 1, code=None)["bits"]
+        self.assertEqual(ttnn, {"target": "ttnn", **wanted})
+        self.assertEqual((core["target"], core["exact"], len(core["nodes"])), ("core", 3, 3))
+
     def test_run_says_it_on_stderr_unless_quiet(self):
         line = "\nqdq run: ttnn: bits: 0 of 3 nodes exact, 1 read, 2 unknown ('e', 'f')\n"
         self.assertTrue(self.qdq("run", "g.json", "--fill", 1, "-t", "ttnn").err.endswith(line))

@@ -85,12 +85,15 @@ class Html(Case):
         name = self.write("g.json", self.ties())
         wanted = self.json("plan", name)
         data, _ = self.page("plan", name)
+        self.assertIn("bits", data["targets"][0])
+        wanted.pop("bits")
         self.assertEqual({"version": 1, "graph": name, **data["plan"]}, wanted)
 
     def test_a_page_of_compare_has_the_data_of_json(self):
         """Evidence once, and of pairs without a difference less."""
         words = ["compare", self.write("g.json", self.ties()), "--targets", "onnx,onednn,ttnn"]
         wanted = self.json(*words, code=1)
+        wanted.pop("bits")
         data, _ = self.page(*words, code=1)
         found, rows = data["compare"], data["compare"].pop("evidence")
         self.assertLess(len(rows), 4)
@@ -110,11 +113,12 @@ class Html(Case):
         model = graph([], inputs=[], outputs={"y": "x"}, constants=self.ties()["constants"])
         for words in (["--got", "y=got.npy"], ["--against", self.write("f.json", model)]):
             wanted = self.json("explain", source, *words, code=1)
+            wanted.pop("bits")
             data, _ = self.page("explain", source, *words, code=1)
             self.assertEqual(data["command"], "explain")
             self.assertEqual({"version": 1, **data["explain"]}, wanted)
 
-    def test_pages_of_check_compare_and_explain_have_the_bits_of_check(self):
+    def test_pages_have_the_bits_of_check(self):
         """Nodes of a group share op, word, rule and evidence."""
         nodes = [node("Exp", "e", "x"), node("Exp", "f", "e"), node("ReLU", "r", "f")]
         name = self.write("g.json", graph(nodes, outputs={"y": "r"}))
@@ -127,6 +131,7 @@ class Html(Case):
             self.page("compare", name, "--targets", "core,ttnn,onnx", "--fill", "1", code=None)[0]["targets"],
             self.page("explain", name, "-t", "ttnn", "--got", "got.safetensors", "--fill", "1", code=None)[0]["targets"],
             self.page("explain", name, "-t", "ttnn", "--against", float_model, "--fill", "1", code=None)[0]["targets"],
+            self.page("plan", name, "-t", "ttnn")[0]["targets"],
         ]
         for targets in pages:
             (bits,) = [one["bits"] for one in targets if one["name"] == "ttnn"]
@@ -139,6 +144,20 @@ class Html(Case):
             self.assertEqual([found[one["node"]] for one in wanted["nodes"]], wanted["nodes"])
         self.assertEqual([one["name"] for one in pages[2]], ["core", "ttnn", "onnx"])
         self.assertEqual(pages[2][0]["bits"]["exact"], 3)
+
+    def test_bits_of_a_page_name_the_nodes_of_its_graph(self):
+        """Also of a graph whose file gives other names, and of one that the target rewrites before it runs it."""
+        named = graph([node("Exp", "e", "x"), node("Exp", "f", "e")], outputs={"y": "f"})
+        named["originals"] = {"nodes": {"e": "no'de \"1\"", "f": "/net/exp"}}
+        self.write("named.json", named)
+        pair = graph([*quantize_pair("a", "x", scales=0.3, zps=3), node("ReLU", "r", "a.dq"), *quantize_pair("b", "r", scales=0.3, zps=3)],
+                     outputs={"y": "b.dq"})
+        self.write("pair.json", pair)
+        for words in (["check", "named.json", "-t", "ttnn"], ["plan", "named.json", "-t", "ttnn"], ["plan", "pair.json", "-t", "ort"]):
+            data, _ = self.page(*words)
+            (target,) = data["check"]["targets"] if words[0] == "check" else data["targets"]
+            listed = sorted(one for group in target["bits"]["groups"] for one in group["nodes"])
+            self.assertEqual(listed, sorted(one["name"] for one in data["graph"]["nodes"]), words)
 
     def test_a_refused_target_has_no_bits(self):
         name = self.write("g.json", graph([quantize(dtype="int32", scales=1)]))

@@ -306,6 +306,8 @@ def test_json_keys(tests, text, models, folder):
                   ["compare", str(ties), "--targets", "core,ttnn"]):
         row = re.search(rf"^\| `{words[0]}` \| `version`.*(?:\n\| \|.*)*", text, re.M)
         row = row.group(0) if row else ""
+        if "as for check" in row:
+            row += re.search(r"^\| `check` \| `version`.*(?:\n\| \|.*)*", text, re.M).group(0)
         missing = [key for key in sorted(keys_of(tests.json(words))) if f"`{key}`" not in row]
         tests.expect(f"command_line.md has the keys of {words[0]} --json", row and not missing,
                      f"it lacks {missing}")

@@ -266,6 +266,10 @@ class Pages(unittest.TestCase):
         self.assertIn("bits of ttnn: 0 of 2 nodes exact", self.text("#verdict"))
         self.browser.type("#search", "Exp<Enter>")
         self.assertIn("bits of ttnn\nunknown", self.text("#details"))
+        self.page("plan", "exp", "--target", "ttnn")
+        self.assertIn("bits of ttnn: 0 of 2 nodes exact", self.text("#verdict"))
+        self.browser.type("#search", "Exp<Enter>")
+        self.assertIn("bits of ttnn\nunknown", self.text("#details"))
 
     def test_the_accuracy_of_2000_nodes(self):
         """Against the same graph without its quantizing nodes; a bar leads to its node."""

@@ -4,6 +4,7 @@
 
 #include "tools/check/evidence_json.h"
 #include "tools/common.h"
+#include "tools/failure.h"
 #include "tools/options.h"
 
 enum { SHOWN_NAMES = 3 };
@@ -62,9 +63,10 @@ static void json_node(qdq_json *json, const qdq_node_bits *node) {
     qdq_json_end_object(json);
 }
 
-void json_bits(qdq_json *json, const qdq_report *report) {
-    qdq_json_key(json, "bits");
+// `target`: a further key; NULL: none.
+static void json_counts(qdq_json *json, const char *target, const qdq_report *report) {
     qdq_json_begin_object(json);
+    if (target) json_string_key(json, "target", target);
     for (int bits = QDQ_BITS_EXACT; bits >= QDQ_BITS_UNKNOWN; bits--)
         json_uint_key(json, bits_word((qdq_bits)bits), report->nodes_with[bits]);
     qdq_json_key(json, "nodes");
@@ -72,4 +74,31 @@ void json_bits(qdq_json *json, const qdq_report *report) {
     for (size_t i = 0; i < report->node_count; i++) json_node(json, &report->nodes[i]);
     qdq_json_end_array(json);
     qdq_json_end_object(json);
+}
+
+void json_bits(qdq_json *json, const qdq_report *report) {
+    qdq_json_key(json, "bits");
+    json_counts(json, NULL, report);
+}
+
+int json_bits_of(qdq_json *json, qdq_graph *graph, const char *target, const qdq_device *device) {
+    qdq_error err = {0};
+    const qdq_report *report = qdq_graph_validate_on(graph, target, device, &err);
+    if (!report) return report_error(&err);
+    json_bits(json, report);
+    return EXIT_OK;
+}
+
+int json_bits_of_each(qdq_json *json, qdq_graph *graph, const char *const *targets, size_t count,
+                      const options *opt) {
+    qdq_json_key(json, "bits");
+    qdq_json_begin_array(json);
+    qdq_error err = {0};
+    for (size_t i = 0; i < count && err.status == QDQ_OK; i++) {
+        const qdq_device *device = device_for(opt, targets[i]);
+        const qdq_report *report = qdq_graph_validate_on(graph, targets[i], device, &err);
+        if (report) json_counts(json, targets[i], report);
+    }
+    qdq_json_end_array(json);
+    return err.status == QDQ_OK ? EXIT_OK : report_error(&err);
 }

@@ -26,5 +26,11 @@ void tell_bits(const char *command, const qdq_report *report, const char *target
 
 // Writes the key "bits": the number of nodes for each word, and the nodes.
 void json_bits(qdq_json *json, const qdq_report *report);
+// Checks the graph for `target`, which ends its last report, and writes this key. EXIT_OK, or
+// another exit code after a message.
+int json_bits_of(qdq_json *json, qdq_graph *graph, const char *target, const qdq_device *device);
+// Does the same for several targets: the value of the key is a list, whose items have a `target`.
+int json_bits_of_each(qdq_json *json, qdq_graph *graph, const char *const *targets, size_t count,
+                      const options *opt);
 
 #endif

@@ -43,7 +43,7 @@ static size_t json_group(qdq_json *json, const qdq_node_bits *const *nodes, size
     qdq_json_key(json, "nodes");
     qdq_json_begin_array(json);
     for (; n < count && compare_groups(first, nodes[n]) == 0; n++)
-        qdq_json_string(json, nodes[n]->original);
+        qdq_json_string(json, nodes[n]->node);
     qdq_json_end_array(json);
     qdq_json_end_object(json);
     return n;

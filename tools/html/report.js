@@ -63,13 +63,15 @@ function compareCards() {
   return [...cards, ...refused.map((target) => card("bad", target, "refuses the graph", ["left out"]))];
 }
 
+const allBits = () => bitsLines(bitsTargets.map((target) => target.name));
+
 function planCards() {
   const p = report.plan;
   return [
     card("", "arena", bytes(p.arena_bytes), [`peak of live values ${bytes(p.peak_live_bytes)}`]),
     card("", "moved", bytes(p.moved_bytes), [`${p.moved_over_necessary.toFixed(2)} times the necessary`]),
     card("", "constants", bytes(p.constant_bytes), [`inputs and outputs ${bytes(p.io_bytes)}`]),
-    card("", "steps", number(p.steps.length), [`${plural(p.operations, "operation")}`]),
+    card("", "steps", number(p.steps.length), [`${plural(p.operations, "operation")}`, ...allBits()]),
     ...(p.pools || [])
       .map((pool) => card("", `${pool.pool} of ${p.device.name}`, `peak ${bytes(pool.peak)}`,
              [`of ${bytes(pool.bank_size)} in each bank`]))
@@ -78,7 +80,7 @@ function planCards() {
 
 function explainCards() {
   const e = report.explain;
-  const bits = bitsLines(bitsTargets.map((target) => target.name));
+  const bits = allBits();
   if (hasAccuracy())
     return e.outputs.map((one) => card(noiseLevel(one.total) > 2 ? "warn" : "ok", `output ${one.name}`,
                            decibels(one.total), [`against ${e.against}`, ...bits]));

@@ -109,11 +109,11 @@ static int tell(side *own, const options *opt, const char *other, const char *ag
                 const char *called) {
     explanation e = {0};
     char command[4096];
-    const report_title title = {opt->operands.items[0], command, against, called};
+    const report_title title = {opt->operands.items[0], command, against, called, own->target};
     (void)explain_command("bisect", opt, &(string_list){0}, command, sizeof command);
     int code = explain(own->s, opt, other, &own->run, &e);
-    if (code == EXIT_OK && opt->json) explain_json(own->s, &own->run, &e, &title);
     if (code == EXIT_OK && !opt->json) explain_text(own->s, &own->run, &e, &title);
+    if (code == EXIT_OK && opt->json) code = explain_json(own->s, &own->run, &e, &title, opt);
     explanation_release(&e);
     if (code != EXIT_OK) return code;
     return e.differs ? EXIT_FINDINGS : EXIT_OK;

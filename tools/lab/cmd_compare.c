@@ -131,6 +131,7 @@ static int compare_nodes(comparison *c, const options *opt, qdq_json *page) {
     if (opt->json) {
         json_begin(&json);
         json_string_key(&json, "graph", opt->operands.items[0]);
+        code = json_bits_of_each(&json, c->graph, c->targets, c->target_count, opt);
         compare_json_start(&json, c);
     }
     if (page) {

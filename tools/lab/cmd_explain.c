@@ -29,23 +29,24 @@ static int tell(const session *s, const options *opt, const replay *base, const 
                 const char *target, report_file *page) {
     const explain_options *own = opt->own;
     char command[4096], against[128];
-    const report_title title = {opt->operands.items[0], command, against, "given"};
+    const report_title title = {opt->operands.items[0], command, against, "given", target};
     snprintf(against, sizeof against, "target %s", target);
     (void)explain_command("explain", opt, &own->gots, command, sizeof command);
     int code = EXIT_OK;
     if (e->differs && opt->outputs.count)
         code = write_reproduction(base, e, target, opt->outputs.items[0], command, sizeof command);
-    if (opt->json)
-        explain_json(s, base, e, &title);
-    else
+    if (opt->json) {
+        int printed = explain_json(s, base, e, &title, opt);
+        if (code == EXIT_OK) code = printed;
+    } else {
         explain_text(s, base, e, &title);
+    }
     if (code != EXIT_OK) return code;
     write_page(page, s, base, e, &title);
     return e->differs ? EXIT_FINDINGS : EXIT_OK;
 }
 
-static int explain_session(session *s, const options *opt, const char *target,
-                           report_file *page) {
+static int explain_session(session *s, const options *opt, const char *target, report_file *page) {
     const explain_options *own = opt->own;
     given_values given;
     replay base = {0};

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tools/check/bits.h"
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/io/tensor_io.h"
@@ -260,7 +261,8 @@ static int compare_looks(comparison_run *r, const qdq_graph *graph, qdq_exec *co
     return EXIT_OK;
 }
 
-static int compare_runs(comparison_run *r, const qdq_graph *graph, const options *opt) {
+static int compare_runs(comparison_run *r, qdq_graph *graph, const options *opt) {
+    const char *target = opt->load.target ? opt->load.target : qdq_graph_target(graph);
     qdq_exec *const execs[2] = {r->literal.exec, r->fast.exec};
     qdq_json json, *to = opt->json ? &json : NULL;
     session_run(&r->literal, opt);
@@ -280,6 +282,7 @@ static int compare_runs(comparison_run *r, const qdq_graph *graph, const options
     if (code == EXIT_OK) code = compare_outputs(r, execs, to);
     if (to) {
         qdq_json_end_array(to);
+        if (code == EXIT_OK) code = json_bits_of(to, graph, target, device_of_plan(opt));
         json_end(to);
     }
     return code != EXIT_OK ? code : r->differs ? EXIT_FINDINGS : EXIT_OK;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/check/bits.h"
 #include "tools/common.h"
 #include "tools/io/tensor_io.h"
 #include "tools/lab/compare/causes.h"
@@ -263,12 +264,14 @@ void json_explanation(qdq_json *json, const session *s, const replay *base, cons
     json_string_key(json, "command", title->command);
 }
 
-void explain_json(const session *s, const replay *base, const explanation *e,
-                  const report_title *title) {
+int explain_json(const session *s, const replay *base, const explanation *e,
+                 const report_title *title, const options *opt) {
     qdq_json json;
     json_begin(&json);
     json_explanation(&json, s, base, e, title);
+    int code = json_bits_of(&json, s->graph, title->target, device_for(opt, title->target));
     json_end(&json);
+    return code;
 }
 
 //---- The command ------------------------------------------------------------

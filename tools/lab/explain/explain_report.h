@@ -12,6 +12,7 @@ typedef struct report_title {
     const char *command;  // command that reproduces it: "qdq explain net.json --got got.npz"
     const char *against;  // side that computed: "target onnx"
     const char *given;    // name of the other side: "given"
+    const char *target;   // of the side that computed
 } report_title;
 
 void explain_text(const session *s, const replay *base, const explanation *e,
@@ -19,8 +20,10 @@ void explain_text(const session *s, const replay *base, const explanation *e,
 // Writes the keys of an explanation into an object.
 void json_explanation(qdq_json *json, const session *s, const replay *base, const explanation *e,
                       const report_title *title);
-void explain_json(const session *s, const replay *base, const explanation *e,
-                  const report_title *title);
+// Prints the object, with the bits of the nodes that the target runs. EXIT_OK, or another exit code
+// after a message.
+int explain_json(const session *s, const replay *base, const explanation *e,
+                 const report_title *title, const options *opt);
 
 // Writes the command line of the options to `out`, quoted for a shell. `gots`: the files of --got.
 const char *explain_command(const char *command, const options *opt, const string_list *gots,

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "tools/check/bits.h"
 #include "tools/common.h"
 #include "tools/lab/dataset/state_report.h"
 
@@ -173,9 +174,11 @@ void json_accuracy(qdq_json *json, const accuracy *a, const accuracy_title *titl
     qdq_json_end_array(json);
 }
 
-void accuracy_json(const accuracy *a, const accuracy_title *title) {
+int accuracy_json(const accuracy *a, const accuracy_title *title, qdq_graph *graph) {
     qdq_json json;
     json_begin(&json);
     json_accuracy(&json, a, title);
+    int code = json_bits_of(&json, graph, title->target, NULL);
     json_end(&json);
+    return code;
 }

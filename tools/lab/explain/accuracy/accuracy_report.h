@@ -14,7 +14,9 @@ typedef struct accuracy_title {
 // True if an output differs from the float model's.
 bool accuracy_differs(const accuracy *a);
 void accuracy_text(const accuracy *a, const accuracy_title *title);
-void accuracy_json(const accuracy *a, const accuracy_title *title);
+// Prints the object, with the bits of the nodes that the target runs. EXIT_OK, or another exit code
+// after a message.
+int accuracy_json(const accuracy *a, const accuracy_title *title, qdq_graph *graph);
 // Writes the keys of an accuracy into an object.
 void json_accuracy(qdq_json *json, const accuracy *a, const accuracy_title *title);
 

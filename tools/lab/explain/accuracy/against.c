@@ -49,7 +49,7 @@ static int measure(const session *s, const session *real, const options *opt,
         const accuracy_title title = {opt->operands.items[0], own->against, target};
         differs = accuracy_differs(&a);
         if (opt->json)
-            accuracy_json(&a, &title);
+            code = accuracy_json(&a, &title, s->graph);
         else
             accuracy_text(&a, &title);
         write_page(page, &a, &title);
