@@ -29,9 +29,13 @@ class Difference:
 
 
 class Comparison(tuple):
-    """The values that differ, in the order of the graph. True if any value differs."""
+    """The values that differ, in the order of the graph. True if any value differs.
+
+    `nodes` is {target: [NodeBits, ...]}: how well the bits of each node are known that a target runs.
+    """
 
     targets = compared = results = ()
+    nodes = {}
     _graph = None
 
     def __copy__(self):
@@ -57,6 +61,7 @@ class Comparison(tuple):
                                        (a[first].item(), b[first].item())))  # fmt: skip
         made = cls(rows)
         made.targets, made.results, made._graph = tuple(targets), tuple(results), graph
+        made.nodes = {} if graph is None else {target: list(graph.check(target).nodes) for target in targets}
         made.compared = tuple(name for name in results[0] if any(name in other for other in results[1:]))
         return made
 
@@ -68,7 +73,8 @@ class Comparison(tuple):
         """Writes the page of `qdq compare --html`: the graph, and for each value both histograms and the first element
         that differs (docs/differing_bits.md). A node counts as differing by itself if all of its inputs are equal."""
         call = f"graph.compare({list(self.targets)})"
-        _html.write(path, "compare", _html.graph_of(self), call, _html.compare(self._graph, self))
+        nodes = {target: _html.listed(some) for target, some in self.nodes.items()}
+        _html.write(path, "compare", _html.graph_of(self), call, _html.compare(self._graph, self), nodes)
 
     def __str__(self):
         total = f"{len({row.value for row in self})} of {len(self.compared)} values differ"

@@ -5,7 +5,7 @@ bisect` on temporary files, and returns their JSON as an object."""
 import json
 import os
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
 
 from . import _dtypes as dtypes
@@ -37,6 +37,7 @@ class Explanation:
     differing: int = 0  # elements of the value that differ
     elements: int = 0
     text: str = ""
+    nodes: tuple = field(default=(), repr=False)  # NodeBits of the nodes that the target asked for runs
 
     def __bool__(self):
         return self.value is not None
@@ -64,14 +65,14 @@ def _text(found, also):
     return "\n".join(lines)
 
 
-def _explanation(found):
+def _explanation(found, nodes):
     if found["value"] is None:
-        return Explanation(text="all values are equal")
+        return Explanation(text="all values are equal", nodes=nodes)
     causes = [one["cause"] for one in found["candidates"][1:]]
     own = (found["target"], found["cause"])
     also = tuple(dict.fromkeys(one for one in [*found["targets"][1:], *causes] if one not in own))
     same = {key: found[key] for key in ("value", "node", "cause", "target", "left", "differing", "elements")}
-    return Explanation(**same, detail=found["detail"] or "", also=also, text=_text(found, also))
+    return Explanation(**same, detail=found["detail"] or "", also=also, text=_text(found, also), nodes=nodes)
 
 
 def _write(path, infos, arrays, what):
@@ -85,7 +86,7 @@ def _write(path, infos, arrays, what):
     files.write(path, tensors)
 
 
-def _call(graphs, inputs, got, words):
+def _call(graphs, inputs, got, target, words):
     with tempfile.TemporaryDirectory(prefix="qdq-") as folder:
         paths = [os.path.join(folder, f"{i}.json") for i in range(len(graphs))]
         for graph, path in zip(graphs, paths):
@@ -106,12 +107,13 @@ def _call(graphs, inputs, got, words):
             _write(os.path.join(folder, "got.safetensors"), infos, got, "value")
             words = [*words, "--got", os.path.join(folder, "got.safetensors")]
         _, out, _ = tool.run(words[0], *paths, *words[1:], "--json")
-    return _explanation(json.loads(out))
+    return _explanation(json.loads(out), graphs[0].check(target).nodes)
 
 
 def explain(graph, got, inputs, target):
     """See Graph.explain."""
-    return _call([graph], inputs, got, ["explain", "--target", target or graph.target])
+    target = target or graph.target
+    return _call([graph], inputs, got, target, ["explain", "--target", target])
 
 
 def bisect(first: "Graph", second: Optional["Graph"] = None, inputs: Optional[Mapping[str, Any]] = None, *,
@@ -127,4 +129,4 @@ def bisect(first: "Graph", second: Optional["Graph"] = None, inputs: Optional[Ma
         raise ArgumentError("bisect is given both or none of second and targets, wanted one of them")
     words = [] if targets is None else ["--targets", ",".join(targets)]
     graphs = [first] if second is None else [first, second]
-    return _call(graphs, {**(inputs or {}), **named}, None, ["bisect", *words])
+    return _call(graphs, {**(inputs or {}), **named}, None, targets[0] if targets else first.target, ["bisect", *words])

@@ -4,12 +4,13 @@
 import ctypes
 import json
 import math
+import os
 from pathlib import Path
 
 import numpy as np
 
 from ._dtypes import name_of, numpy_of
-from ._library import ArgumentError, CShape, CValue, FileError, lib, version
+from ._library import BITS, ArgumentError, CShape, CValue, FileError, lib, version
 
 _SHOWN, _MOST_READ = 8, 4096  # most elements in a list; of a constant that is read
 _BINS = 24
@@ -24,18 +25,27 @@ def graph_of(owner):
     return owner._graph
 
 
-def write(path, command, graph, call, data):
-    """Writes the page of a command. data: the value of the key of its name."""
+def template():
+    """Returns the path of the empty page: in the package, or next to the tool of the library that QDQ_LIBRARY names."""
+    own, library = Path(__file__).with_name("report.html"), os.environ.get("QDQ_LIBRARY")
+    return own if own.exists() or not library else Path(library).parent / "tools/report.html"
+
+
+def write(path, command, graph, call, data, nodes=None):
+    """Writes the page of a command. data: the value of the key of its name. nodes: {target: what `bits` takes}."""
     report = {"version": 1, "qdq": version(), "command": command, "call": call, "seed": None, "file": graph.name,
-              "graph": _graph(graph), command: data}  # fmt: skip
+              "graph": _graph(graph)}  # fmt: skip
+    if nodes:
+        report["targets"] = [{"name": target, "bits": bits(some)} for target, some in nodes.items()]
+    report[command] = data
     text = json.dumps(report, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for mark, escape in _ESCAPES.items():
         text = text.replace(mark, escape)
-    template = Path(__file__).with_name("report.html")
+    page = template()
     try:
-        before, _, after = template.read_text(encoding="utf-8").partition("@DATA@")
+        before, _, after = page.read_text(encoding="utf-8").partition("@DATA@")
     except OSError as error:
-        raise FileError(f"{template}: cannot be read: {error.strerror}; install the package with pip") from None
+        raise FileError(f"{page}: cannot be read: {error.strerror}; install the package with pip") from None
     Path(path).write_text(before + text + after, encoding="utf-8")
 
 
@@ -46,6 +56,30 @@ def number(x):
         return int(x)
     x = float(x)
     return x if math.isfinite(x) else "NaN" if math.isnan(x) else "Infinity" if x > 0 else "-Infinity"
+
+
+# ---- Bits ----
+
+
+def listed(nodes):
+    """Converts a list of NodeBits to the objects of `qdq check --json`."""
+    made = []
+    for one in nodes:
+        evidence = {name: getattr(one, name) for name in ("kind", "against", "compared", "date")} if one.kind else None
+        same = {name: getattr(one, name) for name in ("node", "op", "bits", "from_same_inputs", "rule")}
+        made.append({**same, "evidence": evidence})
+    return made
+
+
+def bits(nodes):
+    """Counts nodes by how well their bits are known, and groups those that share all but the name. nodes: objects of
+    `qdq check --json`."""
+    groups = {}
+    for one in nodes:
+        shared = {name: one[name] for name in ("op", "bits", "from_same_inputs", "rule", "evidence") if one[name] is not None}
+        groups.setdefault(json.dumps(shared), {**shared, "nodes": []})["nodes"].append(one["node"])
+    counts = {word: sum(one["bits"] == word for one in nodes) for word in reversed(BITS[1:])}
+    return {**counts, "groups": list(groups.values())}
 
 
 # ---- The graph ----
@@ -134,6 +168,8 @@ def check(asked):
     for name, report in asked:
         own = [one for one in report if len(asked) == 1 or one.target == name.partition("@")[0]]
         targets.append({"name": name, "errors": report.errors, "warnings": report.warnings, "rules": _rules(own)})
+        if not report.errors:
+            targets[-1]["bits"] = bits(listed(report.nodes))
     return {"targets": targets}
 
 

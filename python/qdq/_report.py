@@ -41,12 +41,14 @@ class NodeBits:
     against: str  # the backend, model or source that the numbers were compared with; "" if unknown
     compared: str  # the data compared; "" if none were
     condition: str = ""  # that a node must meet for this evidence: "float32"; "": none
+    kind: str = ""  # of the evidence: "run", "read from source", "vendor's model" or "definition"; "" if unknown
+    date: str = ""  # of the comparison: "2026-11-24"; "" if nothing was compared
 
     @classmethod
     def of(cls, one):
         """Converts a qdq_node_bits of the library."""
         row = one.evidence.contents if one.evidence else None
-        shown = (row.against.decode(), row.compared.decode(), row.condition.decode()) if row else ("", "", "")
+        shown = [getattr(row, name).decode() if row else "" for name in ("against", "compared", "condition", "kind", "date")]
         texts = (one.node.decode(), one.op.decode(), one.original.decode(), BITS[one.bits])
         return cls(*texts, bool(one.from_same_inputs), one.rule.decode(), *shown)
 

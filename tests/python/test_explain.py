@@ -165,6 +165,10 @@ class Faults(unittest.TestCase):
         found = graph.explain(x=x, got=graph.run(x=x, target="ttnn@wormhole"))
         self.assertEqual((found.target.split("@")[0], found.left), ("ttnn", 0))
         self.assertIn(found.target, str(found))
+        self.assertEqual({one.bits for one in found.nodes}, {"exact"})  # of the graph's own target, core
+        asked = graph.explain(x=x, got=graph.run(x=x), target="ttnn")
+        self.assertEqual(asked.nodes, graph.check("ttnn").nodes)
+        self.assertGreater(len({one.bits for one in asked.nodes}), 1)
 
     def test_equal_results_are_no_fault(self):
         graph, x = network(1, 5), data(1)
@@ -219,6 +223,7 @@ class Two(unittest.TestCase):
         b = qdq.Builder("ties")
         b.output("y", b.quantize(b.input("x", "float32", (3,)), name="q", scales=1.0, dtype="int8"))
         found = qdq.bisect(b.build(), targets=["onnx", "ttnn"], x=F32([0.5, 1.0, 2.5]))
+        self.assertEqual(found.nodes, b.build().check("onnx").nodes)
         self.assertEqual((found.node, found.cause, found.differing), ("q", "tie", 2))
         with self.assertRaisesRegex(qdq.ArgumentError, "one of them"):
             qdq.bisect(b.build(), x=F32([0, 0, 0]))

@@ -533,7 +533,7 @@ class Comparing(unittest.TestCase):
             b.build().compare(["onnx"], x=x)
 
 
-@unittest.skipUnless(Path(qdq.__file__).with_name("report.html").exists(), "the page is there in an installed package only")
+@unittest.skipUnless(qdq._html.template().exists(), "the page is neither in the package nor next to the tool")
 class Pages(unittest.TestCase):
     NAME = "</script><b>"
 
@@ -587,6 +587,28 @@ class Pages(unittest.TestCase):
         for one in (back, total):
             given, = one["pairs"]
             self.assertEqual((given["different"], given["different_overall"], given["causes"]), (0, 1, []))
+
+    def test_pages_say_how_well_the_bits_of_each_node_are_known(self):
+        """As `qdq check --json`: Exp has no evidence on ttnn, and all is exact for core."""
+        b = qdq.Builder("net")
+        b.output("y", b.relu(b.exp(b.exp(b.input("x", "float32", (2,)), name="e"), name="f"), name="r"))
+        graph = b.build()
+        with tempfile.TemporaryDirectory() as folder:
+            graph.write(f"{folder}/g.json")
+            _, out, _ = qdq._tool.run("check", f"{folder}/g.json", "--target", "ttnn", "--json")
+        wanted = json.loads(out)["bits"]
+        comparison = graph.compare(["core", "ttnn"], x=np.zeros(2, np.float32))
+        core, ttnn = self.page(comparison)["targets"]
+        checked, = self.page(graph.check("ttnn"))["check"]["targets"]
+        for made in (ttnn["bits"], checked["bits"]):
+            self.assertEqual({word: made[word] for word in qdq._library.BITS[1:]}, {word: wanted[word] for word in qdq._library.BITS[1:]})
+            found = [{"node": name, "evidence": None, **group} for group in made["groups"] for name in group.pop("nodes")]
+            self.assertEqual(sorted(found, key=str), sorted(wanted["nodes"], key=str))
+        self.assertEqual((core["name"], core["bits"]["exact"], core["bits"]["unknown"]), ("core", 3, 0))
+        self.assertEqual([one.bits for one in comparison.nodes["ttnn"]], ["unknown", "unknown", "read"])
+        self.assertEqual(pickle.loads(pickle.dumps(comparison)).nodes, comparison.nodes)
+        refused, = self.page(self.graph().check("tripy"))["check"]["targets"]
+        self.assertNotIn("bits", refused)
 
     def test_numbers_that_are_not_finite_are_in_json(self):
         data = self.page(self.graph().compare(["core", "ttnn"], x=np.float32([np.nan, np.inf, -np.inf, 0, 0, 0])))
