@@ -5,6 +5,7 @@ import ctypes
 import os
 import tempfile
 import threading
+import weakref
 from typing import Any, Mapping, Optional
 
 from . import _tiles
@@ -94,8 +95,12 @@ class Graph(Owning):
 
     @classmethod
     def _own(cls, handle):
+        return cls._sharing(_Loaded(handle))
+
+    @classmethod
+    def _sharing(cls, owner):
         graph = cls.__new__(cls)
-        graph._owner, graph._plans = _Loaded(handle), {}
+        graph._owner, graph._plans = owner, {}
         return graph
 
     @classmethod
@@ -189,7 +194,21 @@ class Graph(Owning):
                 if isinstance(failure, (GraphError, UnsupportedError)):
                     failure.report = self.check(target)
                 raise failure
-            return Plan(handle, self._original_value, self._original_output, self._output_value, threads, pool)
+            plan = Plan(handle, self._original_value, self._original_output, self._output_value, threads, pool)
+        kept = values if values is None or isinstance(values, str) else list(values)
+        plan._origin = self._weak(), {"target": target, "values": kept, "fast": bool(fast), "layout": layout, "device": device,
+                                      "float_storage": float_storage, "isa": isa}  # fmt: skip
+        return plan
+
+    def _weak(self):
+        """Returns a function that returns this graph, or None once it is closed and all its copies are gone."""
+        owner = weakref.ref(self._owner)
+
+        def graph():
+            found = owner()
+            return found and Graph._sharing(found)
+
+        return graph
 
     def _original_value(self, name):
         return lib.qdq_value_original(self._handle, name).decode()

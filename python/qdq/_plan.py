@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _buffers
 from . import _dtypes as dtypes
-from . import _tiles
+from . import _plan_page, _tiles
 from ._library import ArgumentError, CError, CExecOptions, call, lib
 from ._owner import Owner, Owning
 
@@ -87,6 +87,7 @@ class Plan(Owning):
 
     def __init__(self, handle, original_value, original_output, output_value, threads, pool):
         self._owner = _Compiled(handle, threads, pool)
+        self._origin = None  # returns the graph, or None once it is gone; and the options of compile
         self._inputs = self._list(lib.qdq_plan_input_count, lib.qdq_plan_input, original_value)
         self._outputs = self._list(lib.qdq_plan_output_count, lib.qdq_plan_output, original_output)
         self._kept = self._list(lib.qdq_plan_kept_count, lib.qdq_plan_kept, original_value)
@@ -133,6 +134,19 @@ class Plan(Owning):
         arena, which have no pages.
         """
         return _buffers.pages(self._handle, self._renamed, value)
+
+    def html(self, path):
+        """Writes the page of `qdq plan --html`: the graph that the target runs, with how well the bits of its nodes are
+        known, the steps, and the arena and the memory of the device over time (docs/differing_bits.md).
+
+        Runs `qdq plan` on a temporary file of the graph, which the plan does not keep alive. Raises ArgumentError if
+        the graph is closed or was deleted, or a name in `values` has a comma, and FileError if the tool is missing.
+        """
+        self._handle  # raises if it is closed
+        graph = self._origin and self._origin[0]()
+        if graph is None:
+            raise ArgumentError("the graph of this plan is closed or was deleted, so there is no page of it; keep the graph")
+        _plan_page.write(path, graph, self._origin[1])
 
     def run(self, inputs=None, *, tiles=(), **named):
         """Runs the graph once and returns {name: array} of the outputs and the kept values.

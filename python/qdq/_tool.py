@@ -45,12 +45,13 @@ def _failure(code, out, err, kinds):
     return made(text.removeprefix("qdq: "))
 
 
-def run(*words, kinds=None, before=None):
+def run(*words, kinds=None, before=None, isa=None):
     """Runs the tool with these words and returns (exit code, stdout, stderr) for exit codes 0 and 1. For other codes
     raises their exception with the tool's sentence. kinds: {exit code: class}, which precede the classes of qdq.Error.
-    before: called in the new process."""
+    before: called in the new process. isa: its instruction set, for commands without the option; "" is the best."""
+    environment = None if isa is None else {**os.environ, "QDQ_ISA": isa}
     done = subprocess.run([path(), *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          encoding="utf-8", errors="replace", check=False, preexec_fn=before)  # fmt: skip
+                          encoding="utf-8", errors="replace", check=False, preexec_fn=before, env=environment)  # fmt: skip
     if done.returncode not in (0, 1):
         raise _failure(done.returncode, done.stdout, done.stderr, kinds or {})
     return done.returncode, done.stdout, done.stderr

@@ -610,6 +610,40 @@ class Pages(unittest.TestCase):
         refused, = self.page(self.graph().check("tripy"))["check"]["targets"]
         self.assertNotIn("bits", refused)
 
+    def test_a_plan_has_its_graph_and_its_buffers(self):
+        graph = qdq.load(ROOT / "models/digits/int8.json")
+        for words in ({"layout": "tiles", "values": ["pool1"]}, {"layout": "rows", "isa": "portable"}, {"fast": True},
+                      {"float_storage": "bfloat16", "layout": "tiles", "values": "all"}):  # fmt: skip
+            with self.subTest(words):
+                plan = graph.compile(**words)
+                data = self.page(plan)
+                found = [(one["name"], one["dtype"], tuple(one["shape"]), one["offset"], one["bytes"], one["tiles"],
+                          (one["first_step"], one["last_step"])) for one in data["plan"]["values"]]  # fmt: skip
+                buffers = plan.buffers()
+                self.assertEqual(found, [(b.name, b.dtype, b.shape, b.address, b.bytes, b.tiles, b.steps) for b in buffers])
+                self.assertEqual(data["plan"]["padding_bytes"], sum(one.padding for one in buffers))
+                self.assertEqual((data["command"], data["file"], len(data["graph"]["nodes"])), ("plan", "digits_int8", 17))
+                target, = data["targets"]
+                self.assertEqual((target["name"], target["bits"]["exact"]), ("core", 17))
+        self.assertEqual(data["call"], "graph.compile(values='all', layout='tiles', float_storage='bfloat16')")
+
+    def test_a_plan_of_a_device_has_its_memory(self):
+        plan = qdq.load(ROOT / "models/digits/int8.json").deployed("ttnn").compile("ttnn", device="n300")
+        self.assertRaisesRegex(qdq.ArgumentError, "the graph of this plan is closed or was deleted", plan.html, "page.html")
+        graph = qdq.load(ROOT / "models/digits/int8.json")
+        plan = copy.copy(graph).compile("ttnn", device="n300")  # the copy is gone, and the graph is there
+        data = self.page(plan)["plan"]
+        found = [(one["name"], one["dtype"], tuple(one["shape"]), one["pool"], one["address"], one["pages"], one["page_bytes"],
+                  (one["first_program"], one["last_program"])) for one in data["buffers"]]  # fmt: skip
+        self.assertEqual(data["device"]["name"], "n300")
+        self.assertEqual(found, [(b.name, b.dtype, b.shape, b.pool, b.address, b.pages, b.page_bytes, b.steps) for b in plan.buffers()])
+        graph.close()
+        with self.assertRaisesRegex(qdq.ArgumentError, "closed or was deleted"):
+            plan.html("page.html")
+        plan.close()
+        with self.assertRaisesRegex(qdq.ArgumentError, "this qdq.Plan is closed"):
+            plan.html("page.html")
+
     def test_numbers_that_are_not_finite_are_in_json(self):
         data = self.page(self.graph().compare(["core", "ttnn"], x=np.float32([np.nan, np.inf, -np.inf, 0, 0, 0])))
         self.assertEqual(data["compare"]["values"][0]["elements"], 6)
