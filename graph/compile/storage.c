@@ -2,6 +2,7 @@
 // How a plan stores values: resolves the compile options, marks the values that stay readable after
 // a run and the inputs that steps cut from rows, decides how each value is cut into tiles, and
 // lists the kept values in the plan.
+#include <qdq/inspect.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,11 +35,13 @@ static const char *with_tiles(const qdq_compile_options *options) {
     return options->device && !qdq_device_is_none(options->device) ? "device" : NULL;
 }
 
-// Returns the value that `keep` names: a value of the graph, or the value of an output. 0: none.
+// Returns the value that `keep` names: a value of the graph, or the value of an output, by its name
+// in the graph or else in the file. 0: none.
 static uint32_t find_kept(const qdq_graph *graph, const char *name) {
     uint32_t id = qdq_graph_find(graph, name).id;
-    for (size_t i = 0; !id && i < graph->output_count; i++)
-        if (strcmp(graph->outputs[i].name, name) == 0) id = graph->outputs[i].value.id;
+    if (!id) id = qdq_output_value(graph, name).id;
+    if (!id) id = qdq_graph_find(graph, qdq_value_name_of(graph, name)).id;
+    if (!id) id = qdq_output_value(graph, qdq_output_name_of(graph, name)).id;
     return id;
 }
 

@@ -36,7 +36,8 @@ typedef struct qdq_compile_options {
     const char *isa;  // best instruction set to use ("portable", "avx2", ...); NULL: any
     qdq_plan_layout layout;
     // Values that are stored and stay readable until the next run (qdq_exec_read, qdq_exec_tiles):
-    // all of them, or the values that `keep` names. An unknown name is QDQ_ERR_ARGUMENT.
+    // all of them, or the values and the values of outputs that `keep` names, as in the graph or in
+    // its file. An unknown name is QDQ_ERR_ARGUMENT.
     bool keep_all;
     const char *const *keep;
     size_t keep_count;

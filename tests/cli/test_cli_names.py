@@ -50,6 +50,16 @@ class DottedNames(Case):
         self.qdq("run", "g.json", "--fill", 1, "-o", "s=s.npy")
         self.assertIn("s: all 1 elements equal", self.qdq("run", "g.json", "--fill", 1, "-e", "s=s.npy").out)
 
+    def test_values_are_kept_by_their_names_in_the_file(self):
+        g = graph([node("ReLU", "r", "x"), node("ReLU", "s", "r")], outputs={"y": "s"})
+        g["originals"] = {"values": {"r": "/re lu"}, "outputs": {"y": "the end"}}
+        self.write("g.json", g)
+        self.qdq("run", "g.json", "--fill", 1, "--keep", "/re lu,the end", "-o", "/re lu=r.npy", "-o", "the end=y.npy")
+        self.assertEqual((self.folder / "r.npy").read_bytes(), (self.folder / "y.npy").read_bytes())
+        kept = self.json("plan", "g.json", "--keep", "the end", "--tiles")["values"]
+        self.assertIn("s", [one["name"] for one in kept])
+        self.assertIn("no value named 'the'", self.qdq("plan", "g.json", "--keep", "the", code=2).err)
+
     def test_an_onnx_model_may_have_such_names(self):
         write_npy(self.folder / "x.npy", tensor("float32", [4], [-2.0, 0.0, 1.0, 3.0]))
         write_npy(self.folder / "s.npy", tensor("float32", [4], [10.0, 20.0, 30.0, 40.0]))

@@ -343,6 +343,22 @@ class Running(unittest.TestCase):
         np.testing.assert_array_equal(got["y"], again)  # a copy
         np.testing.assert_array_equal(plan.run(x=x)["y"], (x + 5).astype(np.int8))
 
+    def test_names_are_those_of_the_file(self):
+        value = {"name": "r", "op": "ReLU", "inputs": {"x": "x"}}
+        graph = {"format": "qdq/1", "inputs": [{"name": "x", "dtype": "float32", "shape": [4]}],
+                 "nodes": [value, {"name": "s", "op": "Exp", "inputs": {"x": "r"}}], "outputs": [{"name": "y", "value": "s"}],
+                 "originals": {"values": {"r": "/re lu/0", "s": "s,1"}, "outputs": {"y": "the end"}}}  # fmt: skip
+        graph = qdq.parse(json.dumps(graph))
+        for words in ({"layout": "tiles"}, {"target": "ttnn"}):
+            plan = graph.compile(values="all", **words)
+            self.assertLessEqual({"x", "/re lu/0", "s,1"}, {one.name for one in plan.buffers()})
+            self.assertEqual(len(plan.pages("/re lu/0")), 2 if words.get("layout") else 1)
+            got = plan.run(x=np.zeros(4, np.float32), tiles=["/re lu/0", "the end"])
+            self.assertEqual((got["the end"].shape, got["the end"][0, 0, 0, :4].tolist()), ((1, 4, 16, 16), [1, 1, 1, 1]))
+            self.assertEqual(got["/re lu/0"].shape, (1, 4, 16, 16))
+        got = graph.run(x=np.zeros(4, np.float32), tiles=["the end"], values=["/re lu/0"])
+        self.assertEqual((got["/re lu/0"].tolist(), got["the end"].shape), ([0, 0, 0, 0], (1, 4, 16, 16)))
+
     def test_tiles_of_what_has_none_are_refused(self):
         b = qdq.Builder()
         b.output("y", b.relu(b.relu(b.input("x", "float32", (2, 2)), name="r"), name="s"))
