@@ -21,9 +21,8 @@ static size_t stop_memory(qdq_device_run *run) {
     return stop(run, qdq_fail_memory(run->err, sizeof(qdq_run_buffer)));
 }
 
-// Reports a failure of the allocator: about the node that runs, or about `value` before the first.
-static size_t stop_failure(qdq_device_run *run, const qdq_memory_failure *failure,
-                           const char *value, qdq_buffer_role role) {
+size_t qdq_run_stop_failure(qdq_device_run *run, const qdq_memory_failure *failure,
+                            const char *value, qdq_buffer_role role) {
     if (failure->kind == QDQ_HOST_MEMORY) return stop_memory(run);
     const qdq_node *node = run->node;
     *run->trouble = (qdq_device_trouble){.failure = *failure, .program = ""};
@@ -39,7 +38,7 @@ static size_t stop_failure(qdq_device_run *run, const qdq_memory_failure *failur
 
 //---- Records ----------------------------------------------------------------
 
-static void add_event(qdq_device_run *run, qdq_device_event event) {
+void qdq_run_add_event(qdq_device_run *run, qdq_device_event event) {
     if (!run->records) return;
     qdq_device_event *events = qdq_mempool_grow(run->scratch, run->events, run->event_count,
                                                 &run->event_capacity, sizeof *events);
@@ -151,13 +150,13 @@ static size_t allocate(qdq_device_run *run, qdq_device_tensor tensor,
     uint64_t before = run->memory.lists[layout.buffer_type].peak;
     if (qdq_buffer_allocate(&run->memory, &layout, QDQ_DIRECTION_DEFAULT, &held, &failure) !=
         QDQ_FAILURE_NONE)
-        return stop_failure(run, &failure, name, role);
+        return qdq_run_stop_failure(run, &failure, name, role);
     b->address = held.address, b->is_allocated = held.is_allocated;
     note_peaks(run, layout.buffer_type, before);
     uint64_t taken = taken_at(run, &held);
     show(run, b, name, role, taken);
     size_t index = run->buffer_count++;
-    add_event(run, (qdq_device_event){.kind = QDQ_EVENT_ALLOCATE,
+    qdq_run_add_event(run, (qdq_device_event){.kind = QDQ_EVENT_ALLOCATE,
                                       .buffer = index,
                                       .address = b->address,
                                       .bytes = taken});
@@ -234,7 +233,7 @@ size_t qdq_run_view(qdq_device_run *run, uint32_t id, size_t root) {
     show(run, b, name_of(run, run->graph->values[id].name), QDQ_ROLE_RESULT,
          from->shown ? from->shown->taken : 0);
     run->buffer_of[id] = run->buffer_count++;
-    add_event(run, (qdq_device_event){.kind = QDQ_EVENT_ALLOCATE,
+    qdq_run_add_event(run, (qdq_device_event){.kind = QDQ_EVENT_ALLOCATE,
                                       .buffer = run->buffer_of[id],
                                       .address = b->address});
     return run->buffer_of[id];
@@ -249,7 +248,7 @@ void qdq_run_free(qdq_device_run *run, size_t buffer) {
     if (b->shown) b->shown->last_step = current_step(run);
     qdq_buffer_free(&run->memory, &held);
     b->is_allocated = held.is_allocated;
-    add_event(run, (qdq_device_event){.kind = QDQ_EVENT_FREE,
+    qdq_run_add_event(run, (qdq_device_event){.kind = QDQ_EVENT_FREE,
                                       .buffer = buffer,
                                       .address = b->address,
                                       .bytes = before - list->allocated});
@@ -278,82 +277,6 @@ void qdq_run_begin(qdq_device_run *run, const char *program) {
     };
 }
 
-static uint64_t tile_bytes(const qdq_device_run *run, size_t buffer) {
-    return run->buffers[buffer].place->layout.page_size;
-}
-
-// True if the tensors themselves are the circular buffers: all sharded alike in L1, of one shape,
-// without padding pages.
-static bool is_native(const qdq_device_run *run, size_t a, size_t b, size_t output) {
-    if (b == SIZE_MAX) return false;
-    const qdq_run_buffer *x = &run->buffers[a], *y = &run->buffers[b], *z = &run->buffers[output];
-    const qdq_buffer_layout *layout = &x->place->layout;
-    const qdq_memory_config *config = &x->place->config;
-    return config->buffer_type == QDQ_L1 && config->memory_layout != QDQ_INTERLEAVED &&
-           qdq_memory_config_equal(config, &y->place->config) &&
-           qdq_memory_config_equal(config, &z->place->config) &&
-           qdq_shape_equal(x->tensor.shape, y->tensor.shape) &&
-           layout->shards * layout->pages_per_shard == layout->pages;
-}
-
-// Returns the number of cores: sharded operands are computed on the cores of their shards, others
-// on all cores.
-static size_t cores_of(const qdq_device_run *run, size_t a, size_t output,
-                       const qdq_core_range *all, const qdq_core_range **cores) {
-    const qdq_memory_config *with = &run->buffers[a].place->config;
-    if (with->memory_layout == QDQ_INTERLEAVED) with = &run->buffers[output].place->config;
-    *cores = all;
-    if (with->memory_layout == QDQ_INTERLEAVED || with->buffer_type != QDQ_L1) return 1;
-    *cores = with->shard_spec.grid;
-    return with->shard_spec.grid_count;
-}
-
-static bool in_tiles(const qdq_device_run *run, size_t buffer) {
-    return buffer == SIZE_MAX || run->buffers[buffer].tensor.layout == QDQ_LAYOUT_TILE;
-}
-
-static size_t circular_buffers(const qdq_device_run *run, qdq_program_kind kind, size_t a, size_t b,
-                               qdq_dtype scalar_dtype, size_t output, const qdq_core_range *cores,
-                               size_t ranges, qdq_circular_buffer *out) {
-    qdq_binary_buffers bytes = {.a_tile_bytes = tile_bytes(run, a),
-                                .out_tile_bytes = tile_bytes(run, output)};
-    if (kind == QDQ_PROGRAM_BINARY) {
-        bytes.b_is_scalar = b == SIZE_MAX;
-        bytes.b_tile_bytes =
-            b == SIZE_MAX
-                ? qdq_tile_shape_bytes(qdq_tile_shape_or_default(run->buffers[a].tensor.tile),
-                                       scalar_dtype)
-                : tile_bytes(run, b);
-        bytes.is_native = is_native(run, a, b, output);
-    }
-    return qdq_binary_circular_buffers(&bytes, cores, ranges, out);
-}
-
-static void place_circular(qdq_device_run *run, qdq_program_kind kind, size_t a, size_t b,
-                           qdq_dtype scalar_dtype, size_t output) {
-    const qdq_device *device = &run->memory.device;
-    qdq_core_range all = {0, 0, (uint16_t)(device->grid_x - 1), (uint16_t)(device->grid_y - 1)};
-    const qdq_core_range *cores;
-    size_t ranges = cores_of(run, a, output, &all, &cores);
-    qdq_circular_buffer placed[QDQ_BINARY_CIRCULAR_BUFFERS];
-    size_t count = circular_buffers(run, kind, a, b, scalar_dtype, output, cores, ranges, placed);
-    qdq_circular_region region;
-    qdq_circular_buffers_place(device, placed, count, &region);
-    qdq_device_step *step = &run->steps[run->step_count - 1];
-    step->circular_begin = region.begin;
-    step->circular_end = region.end;
-    step->cores = cores[0];
-    for (size_t i = 0; i < count; i++)
-        add_event(run, (qdq_device_event){.kind = QDQ_EVENT_CIRCULAR_BUFFER,
-                                          .buffer = SIZE_MAX,
-                                          .address = placed[i].address,
-                                          .bytes = placed[i].bytes,
-                                          .globally_allocated = placed[i].globally_allocated});
-    qdq_memory_failure failure;
-    if (!run->stopped && qdq_circular_region_check(&run->memory, &region, &failure))
-        stop_failure(run, &failure, "", QDQ_ROLE_RESULT);
-}
-
 void qdq_run_note_use(qdq_device_run *run, size_t buffer) {
     if (buffer != SIZE_MAX && run->records)
         run->buffers[buffer].shown->last_use = current_step(run);
@@ -368,8 +291,8 @@ void qdq_run_launch(qdq_device_run *run, qdq_program_kind kind, size_t a, size_t
     step->inputs[1] = b;
     qdq_run_note_use(run, a);
     qdq_run_note_use(run, b);
-    if (kind != QDQ_PROGRAM_OTHER && in_tiles(run, a) && in_tiles(run, b) && in_tiles(run, output))
-        place_circular(run, kind, a, b, scalar_dtype, output);
+    if (kind != QDQ_PROGRAM_OTHER) qdq_run_place_circular(run, kind, scalar_dtype);
+    if (run->stopped) return;
     uint64_t circular = step->circular_end - step->circular_begin;
     uint64_t l1 = run->memory.lists[QDQ_L1].allocated + run->memory.lists[QDQ_L1_SMALL].allocated;
     for (int type = 0; run->records && type < QDQ_POOLS; type++) {

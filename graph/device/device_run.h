@@ -75,12 +75,21 @@ void qdq_run_free(qdq_device_run *run, size_t buffer);
 // Records that the last program reads or writes a buffer; SIZE_MAX: none.
 void qdq_run_note_use(qdq_device_run *run, size_t buffer);
 
+//---- Records ----------------------------------------------------------------
+
+// Appends an event of the program that runs, if there is a record.
+void qdq_run_add_event(qdq_device_run *run, qdq_device_event event);
+// Stops the run by a failure of the allocator: at the node that runs, or at `value` before the
+// first. Returns SIZE_MAX.
+size_t qdq_run_stop_failure(qdq_device_run *run, const qdq_memory_failure *failure,
+                            const char *value, qdq_buffer_role role);
+
 //---- Programs ---------------------------------------------------------------
 
 // How a program uses circular buffers.
 typedef enum qdq_program_kind {
     QDQ_PROGRAM_OTHER = 0,  // not known
-    QDQ_PROGRAM_UNARY,      // two tiles of the input, two of the output
+    QDQ_PROGRAM_UNARY,      // two tiles of the input, two of the output; or the shards of both
     QDQ_PROGRAM_BINARY,     // see qdq_binary_circular_buffers
 } qdq_program_kind;
 
@@ -91,6 +100,10 @@ void qdq_run_begin(qdq_device_run *run, const char *program);
 // programs that are not binary.
 void qdq_run_launch(qdq_device_run *run, qdq_program_kind kind, size_t a, size_t b,
                     qdq_dtype scalar_dtype, size_t output);
+
+// Places the circular buffers of the program that runs, whose inputs and output are known
+// (graph/device/device_circular.c).
+void qdq_run_place_circular(qdq_device_run *run, qdq_program_kind kind, qdq_dtype scalar_dtype);
 
 //---- Nodes ------------------------------------------------------------------
 

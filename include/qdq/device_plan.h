@@ -84,6 +84,9 @@ typedef struct qdq_device_event {
     uint64_t bytes;  // that are no longer free, or free again: 0 for a view, and for a buffer whose
                      // views live on; of a circular buffer on each core
     bool globally_allocated;  // a circular buffer that is the memory of a sharded tensor
+    // Of a circular buffer: the cores that have it.
+    const qdq_core_range *cores;
+    size_t core_ranges;
 } qdq_device_event;
 
 // A pool over the whole run. A pool that the device has not set up has 0 bytes.

@@ -48,7 +48,8 @@ size_t qdq_binary_circular_buffers(const qdq_binary_buffers *op, const qdq_core_
     size_t count = 0;
     for (size_t i = 0; i < QDQ_BINARY_CIRCULAR_BUFFERS; i++)
         if (bytes[i])
-            out[count++] = (qdq_circular_buffer){.bytes = bytes[i],
+            out[count++] = (qdq_circular_buffer){.bytes = is_native && i < 3 ? op->shard_bytes
+                                                                             : bytes[i],
                                                  .cores = cores,
                                                  .core_ranges = core_ranges,
                                                  .globally_allocated = is_native && i < 3};

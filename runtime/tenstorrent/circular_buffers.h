@@ -11,7 +11,7 @@ typedef struct qdq_circular_buffer {
     const qdq_core_range *cores;
     size_t core_ranges;
     bool globally_allocated;  // it is the memory of a sharded tensor and takes no other memory
-    uint64_t address;         // out, unless globally allocated
+    uint64_t address;         // out; of a globally allocated one the tensor's, from the caller
 } qdq_circular_buffer;
 
 // The region that the circular buffers of a program take.
@@ -32,7 +32,8 @@ void qdq_circular_buffers_place(const qdq_device *device, qdq_circular_buffer *b
 typedef struct qdq_binary_buffers {
     uint64_t a_tile_bytes, b_tile_bytes, out_tile_bytes;
     bool b_is_scalar;
-    bool is_native;  // all three are sharded in L1; never with a scalar b
+    bool is_native;        // all three are sharded in L1; never with a scalar b
+    uint64_t shard_bytes;  // of each of the three on a core, if they are
     // For the intermediates of activations before and after the op; 0: none.
     uint64_t a_intermediate_bytes, b_intermediate_bytes;
 } qdq_binary_buffers;

@@ -206,13 +206,22 @@ static void tensor_params(qdq_json *json, const qdq_device_buffer *b, size_t num
     json_string_key(json, "x-name", b->name);
 }
 
-static void circular_params(qdq_json *json, const capture *c, const qdq_device_event *e) {
-    const qdq_core_range *r = &c->plan->steps[e->step].cores;
-    char cores[96];
-    snprintf(cores, sizeof cores, "{[(x=%u,y=%u) - (x=%u,y=%u)]}", r->x0, r->y0, r->x1, r->y1);
+static void core_ranges(qdq_json *json, const qdq_device_event *e) {
+    enum { RANGE_BYTES = 32 };
+    char text[QDQ_MAX_CORE_RANGES * RANGE_BYTES + 8] = "{";
+    size_t length = 1;
+    for (size_t i = 0; i < e->core_ranges; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s[%u-%u - %u-%u]",
+                                   i ? ", " : "", e->cores[i].x0, e->cores[i].y0, e->cores[i].x1,
+                                   e->cores[i].y1);
+    snprintf(text + length, sizeof text - length, "}");
+    json_string_key(json, "core_range_set", text);
+}
+
+static void circular_params(qdq_json *json, const qdq_device_event *e) {
     json_uint_key(json, "size", e->bytes);
     json_uint_key(json, "address", e->address);
-    json_string_key(json, "core_range_set", cores);
+    core_ranges(json, e);
     json_string_key(json, "globally_allocated", e->globally_allocated ? "1" : "0");
     json_uint_key(json, "device_id", 0);
 }
@@ -238,7 +247,7 @@ static void params(qdq_json *json, const capture *c, const capture_node *node) {
     case BUFFER_DEALLOCATE:
         buffer_params(json, &p->buffers[p->events[node->subject].buffer], true);
         return;
-    case CIRCULAR_ALLOCATE: circular_params(json, c, &p->events[node->subject]); return;
+    case CIRCULAR_ALLOCATE: circular_params(json, &p->events[node->subject]); return;
     case CIRCULAR_DEALLOCATE_ALL: json_uint_key(json, "device_id", 0); return;
     }
 }

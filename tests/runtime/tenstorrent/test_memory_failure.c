@@ -111,13 +111,19 @@ static void quantize_with_a_scalar_takes_five_tiles_of_each_core(void **state) {
 static void natively_sharded_operands_take_no_circular_memory(void **state) {
     (void)state;
     qdq_device n150 = device_named("n150");
-    qdq_binary_buffers op = {
-        .a_tile_bytes = 2048, .b_tile_bytes = 2048, .out_tile_bytes = 2048, .is_native = true};
+    qdq_binary_buffers op = {.a_tile_bytes = 2048,
+                             .b_tile_bytes = 2048,
+                             .out_tile_bytes = 2048,
+                             .is_native = true,
+                             .shard_bytes = 32768};
     qdq_circular_buffer buffers[QDQ_BINARY_CIRCULAR_BUFFERS];
     qdq_circular_region region;
     size_t count = qdq_binary_circular_buffers(&op, &all_cores, 1, buffers);
     assert_int_equal(count, 3);
-    for (size_t i = 0; i < count; i++) assert_true(buffers[i].globally_allocated);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(buffers[i].globally_allocated);
+        assert_int_equal(buffers[i].bytes, 32768);
+    }
     qdq_circular_buffers_place(&n150, buffers, count, &region);
     assert_int_equal(region.end, region.begin);
     op.is_native = false;

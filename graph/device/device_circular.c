@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// The circular buffers of a program: which ones it has, on which cores, and whether they clash with
+// a buffer in L1. docs/device_memory.md, section 6, has the formulas.
+#include "graph/device/device_run.h"
+
+enum { MOST_BUFFERS = 8 };
+
+// The circular buffers of a program; all lie on the same cores.
+typedef struct circular_list {
+    qdq_core_range cores[QDQ_MAX_CORE_RANGES];
+    size_t core_ranges;
+    qdq_circular_buffer buffers[MOST_BUFFERS];
+    size_t count;
+} circular_list;
+
+//---- Operands ---------------------------------------------------------------
+
+static const qdq_buffer_layout *layout_of(const qdq_device_run *run, size_t buffer) {
+    return &run->buffers[buffer].place->layout;
+}
+
+static const qdq_memory_config *config_of(const qdq_device_run *run, size_t buffer) {
+    return &run->buffers[buffer].place->config;
+}
+
+static bool in_tiles(const qdq_device_run *run, size_t buffer) {
+    return buffer == SIZE_MAX || run->buffers[buffer].tensor.layout == QDQ_LAYOUT_TILE;
+}
+
+static bool is_sharded_in_l1(const qdq_device_run *run, size_t buffer) {
+    const qdq_memory_config *config = config_of(run, buffer);
+    return config->buffer_type == QDQ_L1 && config->memory_layout != QDQ_INTERLEAVED;
+}
+
+// True if the tensors of an op of two operands are the circular buffers: all sharded alike in L1,
+// of one shape, without padding pages.
+static bool is_native(const qdq_device_run *run, size_t a, size_t b, size_t output) {
+    if (b == SIZE_MAX) return false;
+    const qdq_buffer_layout *layout = layout_of(run, a);
+    return is_sharded_in_l1(run, a) &&
+           qdq_memory_config_equal(config_of(run, a), config_of(run, b)) &&
+           qdq_memory_config_equal(config_of(run, a), config_of(run, output)) &&
+           qdq_shape_equal(run->buffers[a].tensor.shape, run->buffers[b].tensor.shape) &&
+           layout->shards * layout->pages_per_shard == layout->pages;
+}
+
+//---- Cores ------------------------------------------------------------------
+
+static void add_range(circular_list *list, uint64_t x0, uint64_t y0, uint64_t x1, uint64_t y1) {
+    list->cores[list->core_ranges++] =
+        (qdq_core_range){(uint16_t)x0, (uint16_t)y0, (uint16_t)x1, (uint16_t)y1};
+}
+
+static void on_all_cores(const qdq_device_run *run, circular_list *list) {
+    const qdq_device *device = &run->memory.device;
+    add_range(list, 0, 0, device->grid_x - 1, device->grid_y - 1);
+}
+
+// Takes as many cores as there are units of work, along y first (tt-metal's split_work_to_cores).
+static void on_cores_of_work(const qdq_device_run *run, uint64_t units, circular_list *list) {
+    uint64_t x = run->memory.device.grid_x, y = run->memory.device.grid_y;
+    uint64_t cores = units < x * y ? units : x * y;
+    if (cores >= y) add_range(list, 0, 0, cores / y - 1, y - 1);
+    if (cores % y) add_range(list, cores / y, 0, cores / y, cores % y - 1);
+}
+
+static void on_shards(const qdq_device_run *run, size_t buffer, circular_list *list) {
+    const qdq_shard_spec *spec = &config_of(run, buffer)->shard_spec;
+    for (size_t i = 0; i < spec->grid_count; i++) list->cores[i] = spec->grid[i];
+    list->core_ranges = spec->grid_count;
+}
+
+//---- Programs ---------------------------------------------------------------
+
+static void add(circular_list *list, uint64_t bytes) {
+    list->buffers[list->count++] = (qdq_circular_buffer){.bytes = bytes};
+}
+
+// Adds a circular buffer that is the memory of a sharded tensor: on each core its shards.
+static void add_backed(const qdq_device_run *run, size_t buffer, circular_list *list) {
+    list->buffers[list->count++] =
+        (qdq_circular_buffer){.bytes = layout_of(run, buffer)->bytes_per_bank,
+                              .globally_allocated = true,
+                              .address = run->buffers[buffer].address};
+}
+
+// tt-metal's unary program factories: a sharded tensor is worked on where it lies.
+static void list_unary(const qdq_device_run *run, size_t a, size_t output, circular_list *list) {
+    if (is_sharded_in_l1(run, a) && is_sharded_in_l1(run, output)) {
+        on_shards(run, a, list);
+        add_backed(run, a, list);
+        add_backed(run, output, list);
+        return;
+    }
+    on_cores_of_work(run, layout_of(run, a)->pages, list);
+    add(list, 2 * layout_of(run, a)->page_size);
+    add(list, 2 * layout_of(run, output)->page_size);
+}
+
+// tt-metal's binary_ng: on every core, whether it has work or not.
+static void list_binary(const qdq_device_run *run, size_t a, size_t b, qdq_dtype scalar_dtype,
+                        size_t output, circular_list *list) {
+    qdq_binary_buffers op = {.a_tile_bytes = layout_of(run, a)->page_size,
+                             .out_tile_bytes = layout_of(run, output)->page_size,
+                             .b_is_scalar = b == SIZE_MAX,
+                             .is_native = is_native(run, a, b, output),
+                             .shard_bytes = layout_of(run, a)->bytes_per_bank};
+    size_t const operands[] = {a, b, output};
+    op.b_tile_bytes =
+        b == SIZE_MAX ? qdq_tile_shape_bytes(
+                            qdq_tile_shape_or_default(run->buffers[a].tensor.tile), scalar_dtype)
+                      : layout_of(run, b)->page_size;
+    on_all_cores(run, list);
+    list->count = qdq_binary_circular_buffers(&op, list->cores, list->core_ranges, list->buffers);
+    for (size_t i = 0; op.is_native && i < 3; i++)
+        list->buffers[i].address = run->buffers[operands[i]].address;
+}
+
+//---- Placing ----------------------------------------------------------------
+
+static void record(qdq_device_run *run, const circular_list *list) {
+    if (!run->records) return;
+    const qdq_core_range *cores =
+        qdq_mempool_copy(run->mempool, list->cores, list->core_ranges, sizeof *cores);
+    for (size_t i = 0; i < list->count && cores; i++)
+        qdq_run_add_event(
+            run, (qdq_device_event){.kind = QDQ_EVENT_CIRCULAR_BUFFER,
+                                    .buffer = SIZE_MAX,
+                                    .address = list->buffers[i].address,
+                                    .bytes = list->buffers[i].bytes,
+                                    .globally_allocated = list->buffers[i].globally_allocated,
+                                    .cores = cores,
+                                    .core_ranges = list->core_ranges});
+}
+
+static void place(qdq_device_run *run, circular_list *list) {
+    qdq_circular_region region;
+    for (size_t i = 0; i < list->count; i++) {
+        list->buffers[i].cores = list->cores;
+        list->buffers[i].core_ranges = list->core_ranges;
+    }
+    qdq_circular_buffers_place(&run->memory.device, list->buffers, list->count, &region);
+    qdq_device_step *step = &run->steps[run->step_count - 1];
+    step->circular_begin = region.begin;
+    step->circular_end = region.end;
+    step->cores = list->cores[0];
+    record(run, list);
+    qdq_memory_failure failure;
+    if (!run->stopped && qdq_circular_region_check(&run->memory, &region, &failure))
+        qdq_run_stop_failure(run, &failure, "", QDQ_ROLE_RESULT);
+}
+
+void qdq_run_place_circular(qdq_device_run *run, qdq_program_kind kind, qdq_dtype scalar_dtype) {
+    const qdq_device_step *step = &run->steps[run->step_count - 1];
+    size_t a = step->inputs[0], b = step->inputs[1], output = step->output;
+    circular_list list = {.count = 0};
+    if (!in_tiles(run, a) || !in_tiles(run, b) || !in_tiles(run, output)) return;
+    if (kind == QDQ_PROGRAM_UNARY) list_unary(run, a, output, &list);
+    if (kind == QDQ_PROGRAM_BINARY) list_binary(run, a, b, scalar_dtype, output, &list);
+    if (list.count) place(run, &list);
+}
