@@ -138,9 +138,15 @@ static qdq_device_record *record_of(qdq_device_run *run) {
     qdq_buffer_layout *layouts = qdq_mempool_array(mempool, count, sizeof *layouts);
     if (!record || !buffers || !layouts) return NULL;
     mark_living_on(run);
+    const qdq_memory_config *config = NULL;
     for (size_t i = 0; i < count; i++) {
         buffers[i] = *run->buffers[i].shown;
         layouts[i] = run->buffers[i].place->layout;
+        // Buffers with one place share its config.
+        if (i == 0 || run->buffers[i].place != run->buffers[i - 1].place)
+            config = qdq_mempool_copy(mempool, buffers[i].memory_config, 1, sizeof *config);
+        if (!config) return NULL;
+        buffers[i].memory_config = config;
     }
     *record = (qdq_device_record){.device = run->memory.device,
                                   .layouts = layouts,

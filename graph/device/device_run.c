@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/device/device_run.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
+#include "graph/memory/given_layout.h"
 #include "runtime/base/error.h"
 
 static size_t current_step(const qdq_device_run *run) {
@@ -86,6 +88,8 @@ static void show(const qdq_device_run *run, qdq_run_buffer *b, const char *name,
     s->layout = b->tensor.layout;
     s->pool = layout->buffer_type;
     s->memory_layout = layout->memory_layout;
+    s->memory_config = &b->place->config;
+    s->tile = b->tensor.tile;
     s->address = b->address;
     s->page_bytes = layout->page_size;
     s->pages = layout->pages;
@@ -134,8 +138,23 @@ static const qdq_run_place *place_of(qdq_device_run *run, const qdq_memory_confi
     return run->last_place;
 }
 
+// Takes the address that is given for an input.
+static qdq_status take_address(qdq_device_run *run, const qdq_buffer_layout *layout,
+                               uint64_t address, const char *name, qdq_buffer *held) {
+    if (qdq_buffer_allocate_at(&run->memory, layout, address, held, NULL) == QDQ_FAILURE_NONE)
+        return QDQ_OK;
+    return qdq_fail(run->err, QDQ_ERR_UNSUPPORTED,
+                    "'%s' cannot lie at address %" PRIu64
+                    " of %s on the device %s: its %" PRIu64
+                    " bytes are not free there in each bank",
+                    name, address, qdq_buffer_type_name(layout->buffer_type),
+                    run->memory.device.name, layout->bytes_per_bank);
+}
+
+// Allocates a buffer, at *address unless that is NULL.
 static size_t allocate(qdq_device_run *run, qdq_device_tensor tensor,
-                       const qdq_memory_config *config, const char *name, qdq_buffer_role role) {
+                       const qdq_memory_config *config, const uint64_t *address, const char *name,
+                       qdq_buffer_role role) {
     if (run->stopped) return SIZE_MAX;
     qdq_run_buffer *b = add_buffer(run);
     if (!b || !name) return stop_memory(run);
@@ -148,8 +167,11 @@ static size_t allocate(qdq_device_run *run, qdq_device_tensor tensor,
     qdq_buffer held;
     qdq_memory_failure failure;
     uint64_t before = run->memory.lists[layout.buffer_type].peak;
-    if (qdq_buffer_allocate(&run->memory, &layout, QDQ_DIRECTION_DEFAULT, &held, &failure) !=
-        QDQ_FAILURE_NONE)
+    if (address) {
+        status = take_address(run, &layout, *address, name, &held);
+        if (status != QDQ_OK) return stop(run, status);
+    } else if (qdq_buffer_allocate(&run->memory, &layout, QDQ_DIRECTION_DEFAULT, &held,
+                                   &failure) != QDQ_FAILURE_NONE)
         return qdq_run_stop_failure(run, &failure, name, role);
     b->address = held.address, b->is_allocated = held.is_allocated;
     note_peaks(run, layout.buffer_type, before);
@@ -198,14 +220,17 @@ size_t qdq_run_allocate_value(qdq_device_run *run, uint32_t id, qdq_buffer_role 
     const qdq_conv_weights *weights = &run->weights[id];
     qdq_shape shape = weights->shape.rank ? weights->shape : run->graph->values[id].type.shape;
     qdq_device_tensor tensor = {dtype, shape, as->layout, as->tile};
-    run->buffer_of[id] = allocate(run, tensor, &as->memory_config, name, role);
+    const qdq_given_layout *given = qdq_graph_given_layout(run->graph, id);
+    run->buffer_of[id] =
+        allocate(run, tensor, &as->memory_config,
+                 given && given->has_address ? &given->address : NULL, name, role);
     return run->buffer_of[id];
 }
 
 size_t qdq_run_allocate_list(qdq_device_run *run, const qdq_node *node, const char *attribute,
                              qdq_dtype dtype, qdq_shape shape) {
     return allocate(run, (qdq_device_tensor){.dtype = dtype, .shape = shape},
-                    &(qdq_memory_config){0}, joined(run, node->name, attribute), QDQ_ROLE_CONSTANT);
+                    &(qdq_memory_config){0}, NULL, joined(run, node->name, attribute), QDQ_ROLE_CONSTANT);
 }
 
 size_t qdq_run_allocate_intermediate(qdq_device_run *run, const char *program, qdq_dtype dtype,
@@ -214,7 +239,7 @@ size_t qdq_run_allocate_intermediate(qdq_device_run *run, const char *program, q
     qdq_device_tensor tensor = run->buffers[like].tensor;
     tensor.dtype = dtype;
     tensor.shape = shape;
-    return allocate(run, tensor, &run->buffers[like].place->config,
+    return allocate(run, tensor, &run->buffers[like].place->config, NULL,
                     joined(run, run->node->name, program), QDQ_ROLE_INTERMEDIATE);
 }
 

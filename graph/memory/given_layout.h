@@ -10,6 +10,8 @@
 typedef struct qdq_given_layout {
     bool has_config, has_layout, has_tile;
     qdq_tensor_layout as;  // fields not given are zero
+    bool has_address;      // an input lies at `address` before the first node runs
+    uint64_t address;
 } qdq_given_layout;
 
 // Returns the keys given for the value `id`; NULL: nothing.

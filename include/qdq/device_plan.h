@@ -33,6 +33,8 @@ typedef struct qdq_device_buffer {
     qdq_layout layout;
     qdq_buffer_type pool;
     qdq_memory_layout memory_layout;
+    const qdq_memory_config *memory_config;
+    qdq_tile_shape tile;  // of layout TILE; all zero: 32x32
     uint64_t address;
     uint64_t page_bytes, pages;  // pages: in all banks
     uint64_t slot_bytes;         // from a page to the next page in its bank

@@ -206,22 +206,11 @@ static void tensor_params(qdq_json *json, const qdq_device_buffer *b, size_t num
     json_string_key(json, "x-name", b->name);
 }
 
-static void core_ranges(qdq_json *json, const qdq_device_event *e) {
-    enum { RANGE_BYTES = 32 };
-    char text[QDQ_MAX_CORE_RANGES * RANGE_BYTES + 8] = "{";
-    size_t length = 1;
-    for (size_t i = 0; i < e->core_ranges; i++)
-        length += (size_t)snprintf(text + length, sizeof text - length, "%s[%u-%u - %u-%u]",
-                                   i ? ", " : "", e->cores[i].x0, e->cores[i].y0, e->cores[i].x1,
-                                   e->cores[i].y1);
-    snprintf(text + length, sizeof text - length, "}");
-    json_string_key(json, "core_range_set", text);
-}
-
 static void circular_params(qdq_json *json, const qdq_device_event *e) {
+    char cores[QDQ_CORE_RANGES_TEXT_BYTES];
     json_uint_key(json, "size", e->bytes);
     json_uint_key(json, "address", e->address);
-    core_ranges(json, e);
+    json_string_key(json, "core_range_set", qdq_core_ranges_text(e->cores, e->core_ranges, cores));
     json_string_key(json, "globally_allocated", e->globally_allocated ? "1" : "0");
     json_uint_key(json, "device_id", 0);
 }
