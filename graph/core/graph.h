@@ -94,6 +94,7 @@ struct qdq_graph {
     // or NULL: nothing.
     struct qdq_given_layout **given_layouts;
     size_t given_layout_count;
+    struct qdq_capture *capture;       // that it was read from; NULL: none
     bool folds_constants;              // the backend does, except of Dequantize
     bool has_output_tensors;           // a node writes to the buffer of another value
     const qdq_rewrite_info *rewrites;  // the target's rewrites that led to this graph

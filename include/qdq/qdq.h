@@ -4,6 +4,7 @@
 #define QDQ_QDQ_H
 
 #include <qdq/base.h>
+#include <qdq/capture.h>
 #include <qdq/coding.h>
 #include <qdq/device.h>
 #include <qdq/device_plan.h>
