@@ -107,8 +107,8 @@ static void list_binary(const qdq_device_run *run, size_t a, size_t b, qdq_dtype
                              .shard_bytes = layout_of(run, a)->bytes_per_bank};
     size_t const operands[] = {a, b, output};
     op.b_tile_bytes =
-        b == SIZE_MAX ? qdq_tile_shape_bytes(
-                            qdq_tile_shape_or_default(run->buffers[a].tensor.tile), scalar_dtype)
+        b == SIZE_MAX ? qdq_tile_shape_bytes(qdq_tile_shape_or_default(run->buffers[a].tensor.tile),
+                                             scalar_dtype)
                       : layout_of(run, b)->page_size;
     on_all_cores(run, list);
     list->count = qdq_binary_circular_buffers(&op, list->cores, list->core_ranges, list->buffers);

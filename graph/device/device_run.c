@@ -144,8 +144,7 @@ static qdq_status take_address(qdq_device_run *run, const qdq_buffer_layout *lay
     if (qdq_buffer_allocate_at(&run->memory, layout, address, held, NULL) == QDQ_FAILURE_NONE)
         return QDQ_OK;
     return qdq_fail(run->err, QDQ_ERR_UNSUPPORTED,
-                    "'%s' cannot lie at address %" PRIu64
-                    " of %s on the device %s: its %" PRIu64
+                    "'%s' cannot lie at address %" PRIu64 " of %s on the device %s: its %" PRIu64
                     " bytes are not free there in each bank",
                     name, address, qdq_buffer_type_name(layout->buffer_type),
                     run->memory.device.name, layout->bytes_per_bank);
@@ -170,8 +169,8 @@ static size_t allocate(qdq_device_run *run, qdq_device_tensor tensor,
     if (address) {
         status = take_address(run, &layout, *address, name, &held);
         if (status != QDQ_OK) return stop(run, status);
-    } else if (qdq_buffer_allocate(&run->memory, &layout, QDQ_DIRECTION_DEFAULT, &held,
-                                   &failure) != QDQ_FAILURE_NONE)
+    } else if (qdq_buffer_allocate(&run->memory, &layout, QDQ_DIRECTION_DEFAULT, &held, &failure) !=
+               QDQ_FAILURE_NONE)
         return qdq_run_stop_failure(run, &failure, name, role);
     b->address = held.address, b->is_allocated = held.is_allocated;
     note_peaks(run, layout.buffer_type, before);
@@ -179,9 +178,9 @@ static size_t allocate(qdq_device_run *run, qdq_device_tensor tensor,
     show(run, b, name, role, taken);
     size_t index = run->buffer_count++;
     qdq_run_add_event(run, (qdq_device_event){.kind = QDQ_EVENT_ALLOCATE,
-                                      .buffer = index,
-                                      .address = b->address,
-                                      .bytes = taken});
+                                              .buffer = index,
+                                              .address = b->address,
+                                              .bytes = taken});
     return run->stopped ? SIZE_MAX : index;
 }
 
@@ -221,16 +220,16 @@ size_t qdq_run_allocate_value(qdq_device_run *run, uint32_t id, qdq_buffer_role 
     qdq_shape shape = weights->shape.rank ? weights->shape : run->graph->values[id].type.shape;
     qdq_device_tensor tensor = {dtype, shape, as->layout, as->tile};
     const qdq_given_layout *given = qdq_graph_given_layout(run->graph, id);
-    run->buffer_of[id] =
-        allocate(run, tensor, &as->memory_config,
-                 given && given->has_address ? &given->address : NULL, name, role);
+    run->buffer_of[id] = allocate(run, tensor, &as->memory_config,
+                                  given && given->has_address ? &given->address : NULL, name, role);
     return run->buffer_of[id];
 }
 
 size_t qdq_run_allocate_list(qdq_device_run *run, const qdq_node *node, const char *attribute,
                              qdq_dtype dtype, qdq_shape shape) {
     return allocate(run, (qdq_device_tensor){.dtype = dtype, .shape = shape},
-                    &(qdq_memory_config){0}, NULL, joined(run, node->name, attribute), QDQ_ROLE_CONSTANT);
+                    &(qdq_memory_config){0}, NULL, joined(run, node->name, attribute),
+                    QDQ_ROLE_CONSTANT);
 }
 
 size_t qdq_run_allocate_intermediate(qdq_device_run *run, const char *program, qdq_dtype dtype,
@@ -259,8 +258,8 @@ size_t qdq_run_view(qdq_device_run *run, uint32_t id, size_t root) {
          from->shown ? from->shown->taken : 0);
     run->buffer_of[id] = run->buffer_count++;
     qdq_run_add_event(run, (qdq_device_event){.kind = QDQ_EVENT_ALLOCATE,
-                                      .buffer = run->buffer_of[id],
-                                      .address = b->address});
+                                              .buffer = run->buffer_of[id],
+                                              .address = b->address});
     return run->buffer_of[id];
 }
 
@@ -274,9 +273,9 @@ void qdq_run_free(qdq_device_run *run, size_t buffer) {
     qdq_buffer_free(&run->memory, &held);
     b->is_allocated = held.is_allocated;
     qdq_run_add_event(run, (qdq_device_event){.kind = QDQ_EVENT_FREE,
-                                      .buffer = buffer,
-                                      .address = b->address,
-                                      .bytes = before - list->allocated});
+                                              .buffer = buffer,
+                                              .address = b->address,
+                                              .bytes = before - list->allocated});
 }
 
 //---- Programs ---------------------------------------------------------------

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares a device plan with ttnn's graph capture, which qdq_graph_load reads as a graph:
-// docs/format.md, section 11.
+// docs/format.md, section 10.
 #ifndef QDQ_CAPTURE_H
 #define QDQ_CAPTURE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph capture of ttnn (docs/format.md, section 11): the nodes that it has of buffers, tensors,
+// A graph capture of ttnn (docs/format.md, section 10): the nodes that it has of buffers, tensors,
 // programs and circular buffers, and the graph that they are rebuilt into.
 //
 // capture_read.c turns the JSON into the records below, capture_graph.c makes values and nodes of
@@ -47,8 +47,8 @@ typedef struct qdq_capture_program {
     uint64_t operands;  // inputs without preallocated outputs
     size_t output;      // a tensor
     size_t first_circular, circular_count;
-    size_t node;        // of the graph
-    uint32_t made;      // the value of its output
+    size_t node;    // of the graph
+    uint32_t made;  // the value of its output
 } qdq_capture_program;
 
 typedef struct qdq_capture {

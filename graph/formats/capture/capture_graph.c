@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rebuilds a graph from the records of a capture. A tensor that a known op reads, and that no known
-// op has written, is an input; if it is older than the capture it keeps its address. A program of an
-// unknown op becomes nothing: its results are inputs.
+// op has written, is an input; if it is older than the capture it keeps its address. A program of
+// an unknown op becomes nothing: its results are inputs.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -125,8 +125,7 @@ static qdq_status refuse_unknown(const builder *b) {
 
 static qdq_status note_unknown(const builder *b, qdq_symbols *seen) {
     qdq_capture *c = b->capture;
-    c->unknown =
-        qdq_mempool_array(&b->graph->mempool, c->program_count + 1, sizeof *c->unknown);
+    c->unknown = qdq_mempool_array(&b->graph->mempool, c->program_count + 1, sizeof *c->unknown);
     if (!c->unknown) return qdq_fail_memory(b->r->err, c->program_count);
     for (size_t i = 0; i < c->program_count; i++) {
         const char *name = c->programs[i].name;

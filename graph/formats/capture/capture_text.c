@@ -98,7 +98,8 @@ static bool read_grid(const char *at, qdq_shard_spec *out) {
     for (const char *next = strstr(at, "\"start\""); next && next < end;
          next = strstr(next, "\"start\"")) {
         qdq_core_range range;
-        if (out->grid_count == QDQ_MAX_CORE_RANGES || !read_coordinate(&next, "\"x\":", &range.x0) ||
+        if (out->grid_count == QDQ_MAX_CORE_RANGES ||
+            !read_coordinate(&next, "\"x\":", &range.x0) ||
             !read_coordinate(&next, "\"y\":", &range.y0) ||
             !read_coordinate(&next, "\"x\":", &range.x1) ||
             !read_coordinate(&next, "\"y\":", &range.y1) || next > end)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "graph/core/target.h"
+#include "graph/formats/capture/capture.h"
 #include "graph/formats/json/json_nodes.h"
 #include "graph/formats/json/json_originals.h"
 #include "graph/formats/json/json_values.h"
@@ -85,8 +86,9 @@ static qdq_status read_names(qdq_reader *r, const qdq_item *top) {
     return QDQ_OK;
 }
 
-// Refuses shapes and dims of the options that belong to no input.
-static qdq_status check_options(const qdq_reader *r, bool onednn) {
+// Refuses shapes and dims of the options that belong to no input. `with_all_shapes` names a kind of
+// file in which inputs have shapes that cannot be given; NULL: another kind.
+static qdq_status check_options(const qdq_reader *r, const char *with_all_shapes) {
     const qdq_graph_options *options = r->options;
     for (size_t i = 0; options && i < options->dim_count; i++)
         if (!options->dims[i].tentative)
@@ -98,11 +100,13 @@ static qdq_status check_options(const qdq_reader *r, bool onednn) {
         const qdq_input_shape *given = &options->shapes[i];
         qdq_value value = qdq_graph_find(r->graph, given->name);
         bool is_input = r->graph->values[value.id].kind == QDQ_VALUE_INPUT;
-        if (given->tentative || (value.id && is_input && !onednn)) continue;
+        if (given->tentative || (value.id && is_input && !with_all_shapes)) continue;
+        if (with_all_shapes)
+            return qdq_fail(r->err, QDQ_ERR_ARGUMENT,
+                            "a shape is given for '%.200s', and %s has all shapes; change it there",
+                            given->name, with_all_shapes);
         return qdq_fail(r->err, QDQ_ERR_ARGUMENT,
-                        onednn ? "a shape is given for '%.200s', and a oneDNN Graph file has all "
-                                 "shapes; change it there"
-                               : "a shape is given for '%.200s', which is no input of the graph",
+                        "a shape is given for '%.200s', which is no input of the graph",
                         given->name);
     }
     return QDQ_OK;
@@ -113,17 +117,21 @@ static qdq_status read_graph(qdq_reader *r, const qdq_json_item *json) {
                                        "constants", "nodes",  "outputs", "originals", NULL};
     qdq_item top = {.json = json, .where = ""};
     qdq_node_list list = {.r = r};
+    if (qdq_json_is_capture(json)) {
+        QDQ_TRY(check_options(r, "a ttnn graph capture"));
+        return qdq_json_read_capture(r, json);
+    }
     if (!qdq_json_is_object(json))
         return qdq_fail(r->err, QDQ_ERR_PARSE, "the file is %s, wanted an object",
                         qdq_json_kind_text(json));
     if (qdq_json_is_onednn(json)) {
-        QDQ_TRY(check_options(r, true));
+        QDQ_TRY(check_options(r, "a oneDNN Graph file"));
         return qdq_json_read_onednn(r, &top);
     }
     QDQ_TRY(qdq_item_check_keys(r, &top, keys));
     QDQ_TRY(read_names(r, &top));
     QDQ_TRY(read_list(r, &top, "inputs", qdq_json_read_input));
-    QDQ_TRY(check_options(r, false));
+    QDQ_TRY(check_options(r, NULL));
     QDQ_TRY(read_list(r, &top, "constants", qdq_json_read_constant));
     list.names = qdq_symbols_create(r->graph->allocator, r->err);
     if (!list.names) return r->err->status;
