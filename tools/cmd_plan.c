@@ -17,6 +17,7 @@
 #include "tools/plan/device_text.h"
 #include "tools/plan/device_view.h"
 #include "tools/plan/emit_c.h"
+#include "tools/plan/from_capture.h"
 #include "tools/plan/memory_csv.h"
 #include "tools/plan/memory_json.h"
 #include "tools/plan/rewrites.h"
@@ -332,8 +333,8 @@ int run_plan(const options *opt) {
     int code;
     qdq_graph *graph = load_graph(opt->operands.items[0], opt, &code);
     if (!graph) return code;
-    if (own->emit_c) {
-        code = emit_c(graph, opt);
+    if (own->emit_c || own->from_capture) {
+        code = own->emit_c ? emit_c(graph, opt) : plan_from_capture(graph, opt);
         qdq_graph_destroy(graph);
         return code;
     }

@@ -160,6 +160,9 @@ static const option_row rows[] = {
         "list the pages of a value on the device, with bank and address"),
     OWN(plan, "memory-csv", 0, "FOLDER", TEXT, memory_csv,
         "write the device's memory at each program as ttnn's memory reports do"),
+    OWN(plan, "from-capture", 0, NULL, FLAG, from_capture,
+        "compare the plan of a ttnn graph capture with what the device did; exit 1 if a field "
+        "differs"),
     OWN(plan, "trace", 0, "FILE", OPENED, trace,
         "write the run on the device as ttnn's graph capture does"),
     OWN(bench, "repeat", 0, "N", TEXT, repeat, "time everything N times (101)"),

@@ -7,7 +7,7 @@
 
 typedef struct plan_options {
     const char *pages, *memory_csv, *trace, *emit_c;
-    bool map;
+    bool map, from_capture;
 } plan_options;
 
 #endif
