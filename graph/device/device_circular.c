@@ -2,6 +2,8 @@
 // The circular buffers of a program: which ones it has, on which cores, and whether they clash with
 // a buffer in L1. docs/device_memory.md, section 6, has the formulas.
 #include "graph/device/device_run.h"
+#include "include/qdq/ops.h"
+#include "runtime/tenstorrent/matmul_program.h"
 
 enum { MOST_BUFFERS = 8 };
 
@@ -64,6 +66,13 @@ static void on_cores_of_work(const qdq_device_run *run, uint64_t units, circular
     if (cores % y) add_range(list, cores / y, 0, cores / y, cores % y - 1);
 }
 
+// Takes cores along x first.
+static void on_cores_in_rows(const qdq_device_run *run, uint64_t cores, circular_list *list) {
+    uint64_t x = run->memory.device.grid_x;
+    if (cores >= x) add_range(list, 0, 0, x - 1, cores / x - 1);
+    if (cores % x) add_range(list, 0, cores / x, cores % x - 1, cores / x);
+}
+
 static void on_shards(const qdq_device_run *run, size_t buffer, circular_list *list) {
     const qdq_shard_spec *spec = &config_of(run, buffer)->shard_spec;
     for (size_t i = 0; i < spec->grid_count; i++) list->cores[i] = spec->grid[i];
@@ -116,6 +125,68 @@ static void list_binary(const qdq_device_run *run, size_t a, size_t b, qdq_dtype
         list->buffers[i].address = run->buffers[operands[i]].address;
 }
 
+//---- MatMul -----------------------------------------------------------------
+
+static uint64_t batch_of(qdq_shape shape) {
+    uint64_t batch = 1;
+    for (int i = 0; i + 2 < shape.rank; i++) batch *= (uint64_t)shape.dims[i];
+    return batch;
+}
+
+// Returns a dim in tiles, counted from the end of a shape; dims that it lacks are 1.
+static uint64_t tiles_of(qdq_shape shape, int from_end) {
+    enum { TILE = 32 };
+    int64_t dim = shape.rank > from_end ? shape.dims[shape.rank - 1 - from_end] : 1;
+    return ((uint64_t)dim + TILE - 1) / TILE;
+}
+
+static bool is_plain(const qdq_device_run *run, size_t buffer) {
+    qdq_tile_shape tile = qdq_tile_shape_or_default(run->buffers[buffer].tensor.tile);
+    return in_tiles(run, buffer) && config_of(run, buffer)->memory_layout == QDQ_INTERLEAVED &&
+           tile.height == 32 && tile.width == 32 && !tile.transpose;
+}
+
+static bool is_in_dram(const qdq_device_run *run, size_t buffer) {
+    return config_of(run, buffer)->buffer_type == QDQ_DRAM;
+}
+
+static void list_matmul(const qdq_device_run *run, size_t a, size_t b, size_t output,
+                        circular_list *list) {
+    if (b == SIZE_MAX || !is_plain(run, a) || !is_plain(run, b) || !is_plain(run, output)) return;
+    const qdq_matmul_attrs *attrs = run->node->attrs;
+    const qdq_device *device = &run->memory.device;
+    qdq_shape x = run->buffers[a].tensor.shape, w = run->buffers[b].tensor.shape;
+    bool flip_a = attrs->transpose_a == QDQ_TRUE, flip_b = attrs->transpose_b == QDQ_TRUE;
+    uint64_t lowest = qdq_free_list_lowest(&run->memory.lists[QDQ_L1]);
+    if (lowest > device->l1_size) lowest = device->l1_size;
+    qdq_matmul_problem problem = {.m = tiles_of(x, flip_a ? 0 : 1),
+                                  .k = tiles_of(x, flip_a ? 1 : 0),
+                                  .n = tiles_of(w, flip_b ? 1 : 0),
+                                  .batch_a = batch_of(x),
+                                  .batch_b = batch_of(w),
+                                  .a_bytes = layout_of(run, a)->page_size,
+                                  .b_bytes = layout_of(run, b)->page_size,
+                                  .y_bytes = layout_of(run, output)->page_size,
+                                  .transpose_a = flip_a,
+                                  .fp32_dest_acc_en = attrs->fp32_dest_acc_en != QDQ_FALSE,
+                                  .packer_l1_acc = run->buffers[a].tensor.dtype != QDQ_FLOAT32,
+                                  .all_dram = is_in_dram(run, a) && is_in_dram(run, b) &&
+                                              is_in_dram(run, output),
+                                  .grid_x = device->grid_x,
+                                  .grid_y = device->grid_y,
+                                  .free_l1 = lowest - device->l1_base};
+    if (attrs->bias.id) problem.bias_bytes = problem.y_bytes;
+    qdq_matmul_program program;
+    if (!qdq_matmul_program_of(&problem, &program)) return;
+    if (program.place == QDQ_MATMUL_RECTANGLE)
+        add_range(list, 0, 0, program.cores_x - 1, program.cores_y - 1);
+    else if (program.place == QDQ_MATMUL_ROWS)
+        on_cores_in_rows(run, program.cores, list);
+    else
+        on_cores_of_work(run, program.cores, list);
+    for (size_t i = 0; i < program.count; i++) add(list, program.bytes[i]);
+}
+
 //---- Placing ----------------------------------------------------------------
 
 static void record(qdq_device_run *run, const circular_list *list) {
@@ -157,5 +228,6 @@ void qdq_run_place_circular(qdq_device_run *run, qdq_program_kind kind, qdq_dtyp
     if (!in_tiles(run, a) || !in_tiles(run, b) || !in_tiles(run, output)) return;
     if (kind == QDQ_PROGRAM_UNARY) list_unary(run, a, output, &list);
     if (kind == QDQ_PROGRAM_BINARY) list_binary(run, a, b, scalar_dtype, output, &list);
+    if (kind == QDQ_PROGRAM_MATMUL) list_matmul(run, a, b, output, &list);
     if (list.count) place(run, &list);
 }

@@ -297,7 +297,7 @@ static qdq_program_kind kind_of(const char *op) {
         if (strcmp(one[i], op) == 0) return QDQ_PROGRAM_UNARY;
     for (size_t i = 0; i < sizeof two / sizeof two[0]; i++)
         if (strcmp(two[i], op) == 0) return QDQ_PROGRAM_BINARY;
-    return QDQ_PROGRAM_OTHER;
+    return strcmp(op, "MatMul") == 0 ? QDQ_PROGRAM_MATMUL : QDQ_PROGRAM_OTHER;
 }
 
 // Records a node that is one program: the outputs, then the program. Only Quantize, Dequantize and

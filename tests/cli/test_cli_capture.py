@@ -25,6 +25,13 @@ class Compare(Case):
             self.assertEqual(found["equal"], found["fields"])
             self.assertEqual(found["not_recorded"], 3 if in_place else 5)
 
+    def test_matmul_has_the_circular_buffers_of_the_device(self):
+        found = self.compare(captures.matmul())
+        self.assertEqual(found["differences"], [])
+        self.assertEqual(found["device"], {"name": "p150", "grid_x": 11, "grid_y": 10, "l1_base": 111616})
+        self.assertGreaterEqual(found["fields"], 3 * 4 + 8)
+        self.assertEqual((found["not_recorded"], found["not_modelled"]), (0, 1))
+
     def test_first_difference_stands_first(self):
         nodes = captures.sharded_add()
         allocation = next(n for n in nodes if n["node_type"] == "buffer_allocate")
