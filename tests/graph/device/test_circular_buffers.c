@@ -34,7 +34,7 @@ static void set_sharded(qdq_graph *g, qdq_value value, uint16_t x1, uint16_t y1,
 typedef struct wanted {
     uint64_t bytes, address;
     bool globally_allocated;
-    qdq_core_range cores;
+    const char *cores;
 } wanted;
 
 static void check_circular(const qdq_plan *plan, size_t step, const wanted *want, size_t count) {
@@ -48,8 +48,8 @@ static void check_circular(const qdq_plan *plan, size_t step, const wanted *want
         assert_int_equal(e->bytes, w->bytes);
         assert_int_equal(e->address, w->address);
         assert_true(e->globally_allocated == w->globally_allocated);
-        assert_int_equal(e->core_ranges, 1);
-        assert_memory_equal(&e->cores[0], &w->cores, sizeof w->cores);
+        char cores[QDQ_CORE_RANGES_TEXT_BYTES];
+        assert_string_equal(qdq_core_ranges_text(e->cores, e->core_ranges, cores), w->cores);
     }
     assert_int_equal(seen, count);
 }
@@ -65,7 +65,7 @@ static void shards_are_the_circular_buffers_of_a_sharded_add(void **state) {
     set_sharded(g, b, 7, 7, 32, 512);
     qdq_output(g, "y", qdq_add(g, a, b, (qdq_binary_attrs){0}));
     qdq_plan *plan = compile(g, &device);
-    qdq_core_range all = {0, 0, 10, 9};
+    const char *all = "{[0-0 - 10-9]}";
     wanted want[] = {
         {32768, 1540096, true, all}, {32768, 1507328, true, all}, {32768, 1474560, true, all}};
     check_circular(plan, 0, want, 3);
@@ -82,7 +82,7 @@ static void shards_are_the_circular_buffers_of_a_sharded_unary(void **state) {
     set_sharded(g, a, 7, 7, 32, 512);
     qdq_output(g, "y", qdq_exp(g, a, (qdq_unary_attrs){0}));
     qdq_plan *plan = compile(g, &device);
-    qdq_core_range shards = {0, 0, 7, 7};
+    const char *shards = "{[0-0 - 7-7]}";
     wanted want[] = {{32768, 1540096, true, shards}, {32768, 1507328, true, shards}};
     check_circular(plan, 0, want, 2);
     qdq_plan_destroy(plan), qdq_graph_destroy(g);
@@ -96,10 +96,68 @@ static void unary_runs_on_as_many_cores_as_tiles(void **state) {
     qdq_value a = qdq_input(g, "a", QDQ_BFLOAT16, QDQ_SHAPE(128, 160));
     qdq_output(g, "y", qdq_exp(g, a, (qdq_unary_attrs){0}));
     qdq_plan *plan = compile(g, &device);
-    qdq_core_range cores = {0, 0, 1, 9};
+    const char *cores = "{[0-0 - 1-9]}";
     wanted want[] = {{4096, 111616, false, cores}, {4096, 115712, false, cores}};
     check_circular(plan, 0, want, 2);
     qdq_plan_destroy(plan), qdq_graph_destroy(g);
+}
+
+//---- MatMul -----------------------------------------------------------------
+
+// Checks a product of bfloat16 tensors, accumulated in bfloat16 as ttnn does by default.
+static void check_matmul(qdq_shape a_shape, qdq_shape b_shape, qdq_buffer_type pool,
+                         const wanted *want) {
+    qdq_device device = measured();
+    qdq_graph *g = qdq_graph_create("product", NULL);
+    qdq_value a = qdq_input(g, "a", QDQ_BFLOAT16, a_shape);
+    qdq_value b = qdq_input(g, "b", QDQ_BFLOAT16, b_shape);
+    qdq_value y = qdq_matmul(g, a, b, (qdq_matmul_attrs){.fp32_dest_acc_en = QDQ_FALSE});
+    qdq_set_memory_config(g, y, &(qdq_memory_config){.buffer_type = pool});
+    qdq_output(g, "y", y);
+    qdq_plan *plan = compile(g, &device);
+    check_circular(plan, 0, want, 3);
+    qdq_plan_destroy(plan), qdq_graph_destroy(g);
+}
+
+// matmul_normal_mode.json: 16 x 16 tiles on each of 4 cores, two tiles of K, twice.
+static void product_into_l1_has_blocks_of_16_tiles(void **state) {
+    (void)state;
+    const char *cores = "{[0-0 - 1-1]}";
+    const wanted want[] = {{131072, 111616, false, cores},
+                           {131072, 242688, false, cores},
+                           {524288, 373760, false, cores}};
+    check_matmul(QDQ_SHAPE(1, 1, 1024, 1024), QDQ_SHAPE(1, 1, 1024, 1024), QDQ_L1, want);
+}
+
+// create_simple_matmul_program_config: 32 rows of tiles over 10 cores are 4, 32 columns over 11 are
+// 3; K of 32 tiles is no multiple of 11, so that a block has one of them, twice.
+static void product_in_dram_is_spread_over_the_grid(void **state) {
+    (void)state;
+    const char *cores = "{[0-0 - 10-7]}";
+    const wanted want[] = {{2 * 4 * 2048, 111616, false, cores},
+                           {2 * 3 * 2048, 128000, false, cores},
+                           {4 * 3 * 2048, 140288, false, cores}};
+    check_matmul(QDQ_SHAPE(1024, 1024), QDQ_SHAPE(1024, 1024), QDQ_DRAM, want);
+}
+
+// One row of 128 tiles: ceil(4096 / 110) = 38 columns are 2 tiles of each of 64 cores, row by row.
+static void wide_product_sends_a_to_all_cores(void **state) {
+    (void)state;
+    const char *cores = "{[0-0 - 10-4], [0-5 - 8-5]}";
+    const wanted want[] = {{2 * 2 * 2048, 111616, false, cores},
+                           {2 * 4 * 2048, 119808, false, cores},
+                           {2 * 2048, 136192, false, cores}};
+    check_matmul(QDQ_SHAPE(32, 1024), QDQ_SHAPE(1024, 4096), QDQ_DRAM, want);
+}
+
+// 16 rows of blocks are more than the 10 rows of cores: two tiles of each tensor.
+static void product_beyond_the_grid_goes_tile_by_tile(void **state) {
+    (void)state;
+    const char *cores = "{[0-0 - 10-9]}";
+    const wanted want[] = {{4096, 111616, false, cores},
+                           {4096, 115712, false, cores},
+                           {4096, 119808, false, cores}};
+    check_matmul(QDQ_SHAPE(8192, 64), QDQ_SHAPE(64, 1024), QDQ_L1, want);
 }
 
 int main(void) {
@@ -107,6 +165,10 @@ int main(void) {
         cmocka_unit_test(shards_are_the_circular_buffers_of_a_sharded_add),
         cmocka_unit_test(shards_are_the_circular_buffers_of_a_sharded_unary),
         cmocka_unit_test(unary_runs_on_as_many_cores_as_tiles),
+        cmocka_unit_test(product_into_l1_has_blocks_of_16_tiles),
+        cmocka_unit_test(product_in_dram_is_spread_over_the_grid),
+        cmocka_unit_test(wide_product_sends_a_to_all_cores),
+        cmocka_unit_test(product_beyond_the_grid_goes_tile_by_tile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
