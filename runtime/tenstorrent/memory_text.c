@@ -34,7 +34,7 @@ static void put_shape(text *t, qdq_shape shape) {
 static void put_grid(text *t, const qdq_shard_spec *spec, const char *end) {
     for (size_t i = 0; i < spec->grid_count && i < QDQ_MAX_CORE_RANGES; i++) {
         qdq_core_range r = spec->grid[i];
-        put(t, "%s{\"start\":{\"x\":%u,\"y\":%u},\"end\":{\"x\":%u,\"y\":%u}%s", i ? "," : "", r.x0,
+        put(t, "%s{\"start\":{\"x\":%u,\"y\":%u},\"end\":{\"x\":%u,\"y\":%u}%s", i ? ", " : "", r.x0,
             r.y0, r.x1, r.y1, end);
     }
 }

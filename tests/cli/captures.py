@@ -77,8 +77,9 @@ def sharded_add(in_place=False):
     a_address, b_address = (1474560, 1441792) if in_place else (1540096, 1507328)
     c.begin("ttnn.add", 1)
     first = 3
-    c.begin("BinaryNgDeviceOperation", 2, "2", ["operation_attributes_t(BinaryOpType::ADD, "
-                                               f"{SHARDED}, DataType::BFLOAT16)", "{}"],
+    c.begin("BinaryNgDeviceOperation", 2, "2", [
+        "operation_attributes_t(BinaryOpType::ADD, SmallVector([]), SmallVector([]), SmallVector([]), "
+        f"std::nullopt, {SHARDED}, DataType::BFLOAT16, DataType::BFLOAT16, <CoreRangeSet>)", "{}"],
             [first, first + 2] + ([first] if in_place else []))
     c.tensor(7, a_address, SHARDED)
     a = c.buffer("HEIGHT_SHARDED")

@@ -22,7 +22,8 @@ typedef struct qdq_capture_allocation {
 typedef struct qdq_capture_tensor {
     size_t counter;  // of its first node
     uint64_t id, address, size, buffer_type;
-    const char *shape, *dtype, *layout, *memory_config;  // as the capture prints them
+    const char *shape, *dtype, *layout;  // as the capture prints them
+    const char *memory_config;           // NULL: a tensor of the host
     const char *buffer_layout;  // of its buffer: "HEIGHT_SHARDED"; NULL: it has no buffer node
     uint64_t buffer_size;
     size_t allocation;
@@ -44,8 +45,7 @@ typedef struct qdq_capture_program {
     size_t counter, end;           // function_start and function_end
     const char *name, *arguments;  // the first argument: its attributes
     size_t first_input, input_count;
-    uint64_t operands;  // inputs without preallocated outputs
-    size_t output;      // a tensor
+    size_t output;  // a tensor
     size_t first_circular, circular_count;
     size_t node;    // of the graph
     uint32_t made;  // the value of its output
@@ -81,13 +81,17 @@ qdq_status qdq_capture_build(const qdq_reader *r, qdq_capture *capture);
 qdq_value qdq_capture_add_op(qdq_graph *graph, const qdq_capture_program *program,
                              const qdq_value *inputs, const char *name, qdq_dtype dtype,
                              qdq_value into);
-// True if qdq has the op of a program.
-bool qdq_capture_knows(const qdq_capture_program *program);
+// Returns the count of a program's operands, which are its first inputs; further ones are the
+// output, allocated before. 0: qdq does not have its op, or it reads a number or a tensor of the
+// host.
+size_t qdq_capture_operands(const qdq_capture *capture, const qdq_capture_program *program);
 
 // Read ttnn's texts. False if they are not of this form.
 bool qdq_capture_shape(const char *text, qdq_shape *out);
 bool qdq_capture_dtype(const char *text, qdq_dtype *out);
 bool qdq_capture_config(const char *text, qdq_memory_config *out);
 bool qdq_capture_tile(const char *text, qdq_tile_shape *out);
+// Returns the number behind `key`; 0 without one.
+uint64_t qdq_capture_number(const char *text, const char *key);
 
 #endif

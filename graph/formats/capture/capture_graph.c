@@ -81,13 +81,14 @@ static qdq_status add_node(const builder *b, size_t index) {
     qdq_dtype dtype;
     qdq_shape shape;
     char name[64];
-    for (size_t i = 0; i < p->operands && i < 2; i++) {
+    size_t operands = qdq_capture_operands(b->capture, p);
+    for (size_t i = 0; i < operands; i++) {
         qdq_capture_tensor *t = &b->capture->tensors[b->capture->inputs[p->first_input + i]];
         if (!t->value.id) QDQ_TRY(add_input(b, t));
         inputs[i] = t->value;
         if (t == out) into = t->value;
     }
-    if (!out->value.id && p->input_count > p->operands) {
+    if (!out->value.id && p->input_count > operands && out->allocation == SIZE_MAX) {
         QDQ_TRY(add_input(b, out));
         into = out->value;
     }
@@ -129,7 +130,7 @@ static qdq_status note_unknown(const builder *b, qdq_symbols *seen) {
     if (!c->unknown) return qdq_fail_memory(b->r->err, c->program_count);
     for (size_t i = 0; i < c->program_count; i++) {
         const char *name = c->programs[i].name;
-        if (qdq_capture_knows(&c->programs[i])) continue;
+        if (qdq_capture_operands(c, &c->programs[i])) continue;
         if (qdq_symbols_find(seen, name, strlen(name), NULL)) continue;
         QDQ_TRY(qdq_symbols_add(seen, name, strlen(name), 0, b->r->err));
         c->unknown[c->unknown_count++] = name;
@@ -153,7 +154,7 @@ qdq_status qdq_capture_build(const qdq_reader *r, qdq_capture *capture) {
     qdq_graph_set_own_target(r->graph,
                              found && device.arch == QDQ_BLACKHOLE ? "ttnn@blackhole" : "ttnn");
     for (size_t i = 0; i < capture->program_count; i++) {
-        if (!qdq_capture_knows(&capture->programs[i])) continue;
+        if (!qdq_capture_operands(capture, &capture->programs[i])) continue;
         QDQ_TRY(add_node(&b, i));
         known++;
     }

@@ -39,17 +39,12 @@ static const struct op_row {
 
 static const struct op_row *row_of(const qdq_capture_program *program) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (strcmp(rows[i].program, program->name) == 0 && program->operands == rows[i].operands &&
-            strstr(program->arguments, rows[i].word))
+        if (strcmp(rows[i].program, program->name) == 0 && strstr(program->arguments, rows[i].word))
             return &rows[i];
     return NULL;
 }
 
-bool qdq_capture_knows(const qdq_capture_program *program) {
-    return row_of(program) && program->output != SIZE_MAX;
-}
-
-//---- MatMul -----------------------------------------------------------------
+//---- Attributes -------------------------------------------------------------
 
 // Returns field `index` of a struct that ttnn prints, "Name(a, b(c, d), e)"; NULL: it has less.
 static const char *field_of(const char *text, size_t index) {
@@ -66,6 +61,28 @@ static const char *field_of(const char *text, size_t index) {
     }
     return NULL;
 }
+
+// True if an op of two operands reads a number, which the capture does not print exactly.
+static bool has_scalar(const char *text) {
+    enum { SCALAR = 4 };
+    const char *at = field_of(text, SCALAR);
+    return !at || strncmp(at, "std::nullopt", strlen("std::nullopt")) != 0;
+}
+
+size_t qdq_capture_operands(const qdq_capture *capture, const qdq_capture_program *program) {
+    const struct op_row *row = row_of(program);
+    if (!row || program->output == SIZE_MAX || program->input_count < row->operands) return 0;
+    if (row->family == BINARY && has_scalar(program->arguments)) return 0;
+    bool on_device = capture->tensors[program->output].memory_config != NULL;
+    for (size_t i = 0; i < program->input_count; i++) {
+        size_t tensor = capture->inputs[program->first_input + i];
+        if (i >= row->operands && tensor != program->output) return 0;
+        on_device &= capture->tensors[tensor].memory_config != NULL;
+    }
+    return on_device ? row->operands : 0;
+}
+
+//---- MatMul -----------------------------------------------------------------
 
 static qdq_math_fidelity fidelity_of(const char *text) {
     static const struct {

@@ -62,6 +62,15 @@ static qdq_status read_text(const records *c, const raw_node *node, const char *
     return *out ? QDQ_OK : qdq_fail_memory(c->r->err, strlen(text));
 }
 
+// The same for a text that may be missing, which sets *out to NULL.
+static qdq_status find_text(const records *c, const raw_node *node, const char *key,
+                            const char **out) {
+    qdq_item at;
+    *out = NULL;
+    QDQ_TRY(qdq_item_member(c->r, &node->params, key, false, &at));
+    return at.json ? read_text(c, node, key, out) : QDQ_OK;
+}
+
 static qdq_status read_number(const records *c, const raw_node *node, const char *key,
                               uint64_t *out) {
     qdq_item at;
@@ -120,6 +129,24 @@ static qdq_status read_raw(records *c, const qdq_json_item *json, size_t index) 
 
 //---- Tensors and buffers ----------------------------------------------------
 
+// Reads the address of a tensor. One that a program reads before its buffer was seen has it only in
+// the list of its devices, and one of the host has none.
+static qdq_status read_address(const records *c, const raw_node *node, qdq_capture_tensor *t) {
+    qdq_item at;
+    const char *devices;
+    qdq_memory_config config;
+    QDQ_TRY(qdq_item_member(c->r, &node->params, "address", false, &at));
+    if (at.json) {
+        QDQ_TRY(read_number(c, node, "address", &t->address));
+        return read_number(c, node, "buffer_type", &t->buffer_type);
+    }
+    QDQ_TRY(find_text(c, node, "device_tensors", &devices));
+    if (devices) t->address = qdq_capture_number(devices, "\"address\":");
+    if (t->memory_config && qdq_capture_config(t->memory_config, &config))
+        t->buffer_type = (uint64_t)config.buffer_type;
+    return QDQ_OK;
+}
+
 static qdq_status read_tensor(records *c, size_t index) {
     raw_node *node = &c->nodes[index];
     qdq_capture *out = c->out;
@@ -131,13 +158,12 @@ static qdq_status read_tensor(records *c, size_t index) {
         node->tensor = known;
         return QDQ_OK;
     }
-    QDQ_TRY(read_number(c, node, "address", &t->address));
     QDQ_TRY(read_number(c, node, "size", &t->size));
-    QDQ_TRY(read_number(c, node, "buffer_type", &t->buffer_type));
     QDQ_TRY(read_text(c, node, "shape", &t->shape));
     QDQ_TRY(read_text(c, node, "dtype", &t->dtype));
     QDQ_TRY(read_text(c, node, "layout", &t->layout));
-    QDQ_TRY(read_text(c, node, "memory_config", &t->memory_config));
+    QDQ_TRY(find_text(c, node, "memory_config", &t->memory_config));
+    QDQ_TRY(read_address(c, node, t));
     QDQ_TRY(qdq_symbols_add(c->ids, (const char *)&t->id, sizeof t->id, (uint32_t)out->tensor_count,
                             c->r->err));
     node->tensor = out->tensor_count++;
@@ -214,7 +240,6 @@ static const char *argument(const raw_node *node, size_t index) {
 }
 
 static qdq_status read_operands(const records *c, const raw_node *node, qdq_capture_program *p) {
-    qdq_item inputs;
     p->first_input = c->out->input_count;
     QDQ_JSON_EACH(edge, node->input_tensors) {
         const raw_node *from = &c->nodes[edge_of(edge)];
@@ -225,12 +250,6 @@ static qdq_status read_operands(const records *c, const raw_node *node, qdq_capt
         c->out->inputs[c->out->input_count++] = from->tensor;
     }
     p->input_count = c->out->input_count - p->first_input;
-    p->operands = p->input_count;
-    QDQ_TRY(qdq_item_member(c->r, &node->params, "inputs", false, &inputs));
-    const char *text = inputs.json ? qdq_json_text(inputs.json) : NULL;
-    if (text && text[0] >= '0' && text[0] <= '9' && !text[1] &&
-        (size_t)(text[0] - '0') < p->operands)
-        p->operands = (uint64_t)(text[0] - '0');
     return QDQ_OK;
 }
 

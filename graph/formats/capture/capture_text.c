@@ -24,6 +24,12 @@ static bool read_number(const char **at, uint64_t *out) {
     return true;
 }
 
+uint64_t qdq_capture_number(const char *text, const char *key) {
+    const char *at = behind(text, key);
+    uint64_t number;
+    return at && read_number(&at, &number) ? number : 0;
+}
+
 // Reads "[1, 1, 2048, 512]".
 static bool read_dims(const char *at, qdq_shape *out) {
     *out = (qdq_shape){0};
