@@ -93,6 +93,7 @@ static void show(const qdq_device_run *run, qdq_run_buffer *b, const char *name,
     s->address = b->address;
     s->page_bytes = layout->page_size;
     s->pages = layout->pages;
+    s->size = qdq_buffer_layout_size(layout);
     s->slot_bytes = layout->slot;
     s->banks = layout->banks;
     s->bytes_per_bank = layout->bytes_per_bank;

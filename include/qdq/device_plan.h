@@ -37,6 +37,7 @@ typedef struct qdq_device_buffer {
     qdq_tile_shape tile;  // of layout TILE; all zero: 32x32
     uint64_t address;
     uint64_t page_bytes, pages;  // pages: in all banks
+    uint64_t size;               // in all banks, as ttnn counts it
     uint64_t slot_bytes;         // from a page to the next page in its bank
     uint64_t banks;
     uint64_t bytes_per_bank;  // of its slots; a bank without pages of the buffer has them too

@@ -32,7 +32,8 @@ bool qdq_memory_config_equal(const qdq_memory_config *a, const qdq_memory_config
 
 // Everything else follows from these and from the config.
 bool qdq_buffer_layout_equal(const qdq_buffer_layout *a, const qdq_buffer_layout *b) {
-    return a->page_size == b->page_size && a->pages == b->pages && a->rank == b->rank &&
+    return a->page_size == b->page_size && a->pages == b->pages &&
+           a->sized_pages == b->sized_pages && a->rank == b->rank &&
            memcmp(a->tensor_pages, b->tensor_pages, sizeof a->tensor_pages) == 0 &&
            memcmp(a->shard_pages, b->shard_pages, sizeof a->shard_pages) == 0;
 }
@@ -228,10 +229,14 @@ qdq_memory_rule qdq_buffer_layout_of(const qdq_device *device, const qdq_device_
     if (rule != QDQ_MEMORY_FINE) return rule;
     out->memory_layout = config->memory_layout;
     out->page_size = pages.page_size;
-    out->pages = pages.pages;
+    out->pages = out->sized_pages = pages.pages;
     out->slot = qdq_round_up(pages.page_size, alignment);
-    if (out->memory_layout != QDQ_INTERLEAVED && out->pages)
-        return shard(device, &pages, config, out, err);
+    if (out->memory_layout != QDQ_INTERLEAVED && out->pages) {
+        rule = shard(device, &pages, config, out, err);
+        if (tensor->layout == QDQ_LAYOUT_ROW_MAJOR && out->memory_layout != QDQ_ND_SHARDED)
+            out->sized_pages = out->shards * out->pages_per_shard;
+        return rule;
+    }
     out->memory_layout = QDQ_INTERLEAVED;  // nothing to cut
     interleave(out);
     return QDQ_MEMORY_FINE;
@@ -249,7 +254,7 @@ qdq_memory_rule qdq_buffer_layout_raw(const qdq_device *device, qdq_buffer_type 
         return QDQ_MEMORY_PAGES;
     }
     out->page_size = page_size;
-    out->pages = size / page_size;
+    out->pages = out->sized_pages = size / page_size;
     out->slot = qdq_round_up(page_size, alignment);
     interleave(out);
     return QDQ_MEMORY_FINE;

@@ -10,6 +10,7 @@ typedef struct qdq_buffer_layout {
     qdq_buffer_type buffer_type;
     qdq_memory_layout memory_layout;
     uint64_t page_size, pages;
+    uint64_t sized_pages;     // that ttnn counts in the size of the buffer
     uint64_t slot;            // bytes from a page to the next in a bank: page_size, rounded up
     uint64_t banks;           // of the pool
     uint64_t bytes_per_bank;  // taken in each bank, also in banks without pages; 0: none
@@ -36,9 +37,11 @@ qdq_memory_rule qdq_buffer_layout_of(const qdq_device *device, const qdq_device_
 qdq_memory_rule qdq_buffer_layout_raw(const qdq_device *device, qdq_buffer_type type, uint64_t size,
                                       uint64_t page_size, qdq_buffer_layout *out, qdq_error *err);
 
-// Returns the bytes of all pages, without the padding of slots and without padding pages.
+// Returns the size that ttnn gives the buffer: the bytes of its pages, without the padding of
+// slots. Padding pages count if the tensor lies in rows and has a 2-D shard_spec, to whose shape
+// ttnn aligns such a tensor.
 static inline uint64_t qdq_buffer_layout_size(const qdq_buffer_layout *layout) {
-    return layout->pages * layout->page_size;
+    return layout->sized_pages * layout->page_size;
 }
 
 //---- Pages and places -------------------------------------------------------

@@ -177,7 +177,7 @@ static const char *memory_text(const qdq_device_buffer *b) {
 }
 
 static void buffer_params(qdq_json *json, const qdq_device_buffer *b, bool is_event) {
-    json_uint_key(json, "size", b->pages * b->page_bytes);
+    json_uint_key(json, "size", b->size);
     json_string_key(json, "type", memory_text(b));
     json_uint_key(json, "buffer_type", (size_t)b->pool);
     json_string_key(json, "layout", qdq_memory_layout_name(b->memory_layout));

@@ -115,7 +115,7 @@ static void compare_tensor(comparison *c, const qdq_capture_tensor *t) {
     compare_config(c, t->memory_config, b->memory_config);
     if (!t->buffer_layout) return;
     snprintf(c->subject, sizeof c->subject, "buffer of tensor %" PRIu64, t->id);
-    compare_number(c, "size", t->buffer_size, b->pages * b->page_bytes);
+    compare_number(c, "size", t->buffer_size, b->size);
     compare_text(c, "layout", t->buffer_layout, qdq_memory_layout_name(b->memory_layout));
 }
 
@@ -129,7 +129,7 @@ static void compare_allocation(comparison *c, const qdq_capture_allocation *a) {
     c->counter = a->counter;
     snprintf(c->subject, sizeof c->subject, "buffer of tensor %" PRIu64, t->id);
     compare_address(c, a->address, b->address);
-    compare_number(c, "size", a->size, b->pages * b->page_bytes);
+    compare_number(c, "size", a->size, b->size);
     compare_number(c, "page_size", a->page_size, b->page_bytes);
     compare_number(c, "max_size_per_bank", a->max_size_per_bank, b->bytes_per_bank);
     compare_number(c, "num_cores", a->num_cores, b->cores);

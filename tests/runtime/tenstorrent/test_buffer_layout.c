@@ -79,6 +79,26 @@ static void check_sharded(qdq_device_tensor tensor, qdq_memory_config config, ui
     assert_int_equal(count_kind(&layout, QDQ_PAGE_REAL), layout.pages);
 }
 
+// conv2d.json: 16,384 rows of 64 bytes in 103 shards of 160 rows have a size of 103 x 10,240 bytes,
+// and its result, 1,024 tiles in 103 shards of 10, one of 2,097,152 without padding pages.
+static void padding_pages_count_in_the_size_of_rows(void **state) {
+    (void)state;
+    qdq_device device = device_named("p150");
+    qdq_memory_config config = sharded(QDQ_L1, QDQ_HEIGHT_SHARDED, QDQ_SHAPE(160, 32), 11, 9);
+    device.grid_x = 11;
+    config.shard_spec.grid[1] = (qdq_core_range){0, 9, 3, 9};
+    config.shard_spec.grid_count = 2;
+    qdq_buffer_layout layout =
+        layout_of(&device, row_major(QDQ_BFLOAT16, QDQ_SHAPE(1, 1, 16384, 32)), config);
+    assert_int_equal(layout.page_size, 64);
+    assert_int_equal(layout.bytes_per_bank, 10240);
+    assert_int_equal(qdq_buffer_layout_size(&layout), 1054720);
+    config.shard_spec.shape = QDQ_SHAPE(160, 64);
+    layout = layout_of(&device, tiled(QDQ_BFLOAT16, QDQ_SHAPE(1, 1, 16384, 64)), config);
+    assert_int_equal(layout.bytes_per_bank, 20480);
+    assert_int_equal(qdq_buffer_layout_size(&layout), 2097152);
+}
+
 static void shards_take_the_same_bytes_on_each_core(void **state) {
     (void)state;
     check_sharded(tiled(QDQ_BFLOAT16, QDQ_SHAPE(2048, 512)),
@@ -307,6 +327,7 @@ int main(void) {
         cmocka_unit_test(configs_are_equal_if_pool_layout_and_spec_are),
         cmocka_unit_test(interleaved_pages_go_round_the_banks),
         cmocka_unit_test(a_second_buffer_lies_above_the_first_in_dram_and_below_it_in_l1),
+        cmocka_unit_test(padding_pages_count_in_the_size_of_rows),
         cmocka_unit_test(shards_take_the_same_bytes_on_each_core),
         cmocka_unit_test(the_last_shard_of_an_uneven_tensor_has_its_real_pages_first),
         cmocka_unit_test(an_element_of_a_block_sharded_tensor_has_a_core_and_an_address),
