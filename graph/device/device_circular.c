@@ -4,6 +4,7 @@
 #include "graph/device/device_run.h"
 #include "include/qdq/ops.h"
 #include "runtime/tenstorrent/matmul_program.h"
+#include "runtime/tenstorrent/shard_cores.h"
 
 enum { MOST_BUFFERS = 8 };
 
@@ -187,6 +188,87 @@ static void list_matmul(const qdq_device_run *run, size_t a, size_t b, size_t ou
     for (size_t i = 0; i < program.count; i++) add(list, program.bytes[i]);
 }
 
+//---- Ops that move a tensor -------------------------------------------------
+
+// Joins the last range with the one before it, if both together are a rectangle.
+static bool join_last(circular_list *list) {
+    if (list->core_ranges < 2) return false;
+    qdq_core_range *a = &list->cores[list->core_ranges - 2], *b = a + 1;
+    bool beside = a->y0 == b->y0 && a->y1 == b->y1 && b->x0 == a->x1 + 1;
+    bool below = a->x0 == b->x0 && a->x1 == b->x1 && b->y0 == a->y1 + 1;
+    if (!beside && !below) return false;
+    a->x1 = b->x1;
+    a->y1 = b->y1;
+    list->core_ranges--;
+    return true;
+}
+
+// Takes the cores that have shards of a tensor; all cores of its grid if they are too scattered.
+static void on_used_shards(const qdq_device_run *run, size_t buffer, circular_list *list) {
+    const qdq_buffer_layout *layout = layout_of(run, buffer);
+    bool is_block = layout->memory_layout == QDQ_BLOCK_SHARDED;
+    uint64_t used = layout->shards < layout->cores && !is_block ? layout->shards : layout->cores;
+    for (uint64_t i = 0; i < used && used < layout->cores; i++) {
+        uint16_t x, y;
+        qdq_shard_cores_at(&layout->spec, i, &x, &y);
+        if (list->core_ranges == QDQ_MAX_CORE_RANGES) break;
+        add_range(list, x, y, x, y);
+        while (join_last(list)) continue;
+        if (i + 1 == used) return;
+    }
+    list->core_ranges = 0;
+    on_shards(run, buffer, list);
+}
+
+// tt-metal's interleaved_to_sharded: the shards, and four rows or tiles that it aligns in DRAM.
+static void list_to_shards(const qdq_device_run *run, size_t output, circular_list *list) {
+    enum { TRANSFERS = 4 };
+    const qdq_buffer_layout *layout = layout_of(run, output);
+    uint64_t alignment = run->memory.device.dram_alignment;
+    on_used_shards(run, output, list);
+    add_backed(run, output, list);
+    add(list, TRANSFERS * qdq_round_up(layout->page_size + alignment, alignment));
+}
+
+static bool is_2d_in_l1(const qdq_device_run *run, size_t buffer) {
+    return is_sharded_in_l1(run, buffer) && config_of(run, buffer)->memory_layout != QDQ_ND_SHARDED;
+}
+
+static bool is_interleaved(const qdq_device_run *run, size_t buffer) {
+    return config_of(run, buffer)->memory_layout == QDQ_INTERLEAVED;
+}
+
+// interleaved_to_sharded, sharded_to_interleaved and the generic reshard, by where the tensor lies.
+static void list_move(const qdq_device_run *run, size_t a, size_t output, circular_list *list) {
+    if (is_interleaved(run, a) && is_2d_in_l1(run, output)) list_to_shards(run, output, list);
+    if (is_2d_in_l1(run, a) && is_interleaved(run, output)) {
+        on_shards(run, a, list);
+        add_backed(run, a, list);
+    }
+    if (is_2d_in_l1(run, a) && is_2d_in_l1(run, output)) {
+        on_shards(run, output, list);
+        add_backed(run, output, list);
+    }
+}
+
+// tt-metal's tilize and untilize of interleaved tensors: a row of tiles in, and one out; untilize
+// has them twice if a core has several. Wide tensors, which it cuts, are not known.
+static void list_layout(const qdq_device_run *run, size_t a, size_t output, circular_list *list) {
+    enum { MOST_TILES = 32 };
+    bool to_tiles = !in_tiles(run, a) && in_tiles(run, output);
+    bool to_rows = in_tiles(run, a) && !in_tiles(run, output);
+    size_t tiled = to_tiles ? output : a;
+    if ((!to_tiles && !to_rows) || !is_interleaved(run, a) || !is_plain(run, tiled)) return;
+    uint64_t width = tiles_of(run->buffers[tiled].tensor.shape, 0);
+    uint64_t rows = width ? layout_of(run, tiled)->pages / width : 0;
+    if (width > MOST_TILES || rows == 0 || (to_rows && rows == 1)) return;
+    uint64_t all = run->memory.device.grid_x * run->memory.device.grid_y;
+    uint64_t per_core = (rows + all - 1) / all;
+    uint64_t depth = to_rows && per_core > 1 ? 2 : 1;
+    on_cores_in_rows(run, (rows + per_core - 1) / per_core, list);
+    for (int i = 0; i < 2; i++) add(list, depth * width * layout_of(run, tiled)->page_size);
+}
+
 //---- Placing ----------------------------------------------------------------
 
 static void record(qdq_device_run *run, const circular_list *list) {
@@ -225,9 +307,19 @@ void qdq_run_place_circular(qdq_device_run *run, qdq_program_kind kind, qdq_dtyp
     const qdq_device_step *step = &run->steps[run->step_count - 1];
     size_t a = step->inputs[0], b = step->inputs[1], output = step->output;
     circular_list list = {.count = 0};
-    if (!in_tiles(run, a) || !in_tiles(run, b) || !in_tiles(run, output)) return;
-    if (kind == QDQ_PROGRAM_UNARY) list_unary(run, a, output, &list);
-    if (kind == QDQ_PROGRAM_BINARY) list_binary(run, a, b, scalar_dtype, output, &list);
-    if (kind == QDQ_PROGRAM_MATMUL) list_matmul(run, a, b, output, &list);
+    bool tiled = in_tiles(run, a) && in_tiles(run, b) && in_tiles(run, output);
+    if (run->buffers[output].view_of == a) return;  // nothing moves
+    switch (kind) {
+    case QDQ_PROGRAM_OTHER: break;
+    case QDQ_PROGRAM_UNARY:
+        if (tiled) list_unary(run, a, output, &list);
+        break;
+    case QDQ_PROGRAM_BINARY:
+        if (tiled) list_binary(run, a, b, scalar_dtype, output, &list);
+        break;
+    case QDQ_PROGRAM_MATMUL: list_matmul(run, a, b, output, &list); break;
+    case QDQ_PROGRAM_MOVE: list_move(run, a, output, &list); break;
+    case QDQ_PROGRAM_LAYOUT: list_layout(run, a, output, &list); break;
+    }
     if (list.count) place(run, &list);
 }

@@ -297,7 +297,20 @@ static qdq_program_kind kind_of(const char *op) {
         if (strcmp(one[i], op) == 0) return QDQ_PROGRAM_UNARY;
     for (size_t i = 0; i < sizeof two / sizeof two[0]; i++)
         if (strcmp(two[i], op) == 0) return QDQ_PROGRAM_BINARY;
-    return strcmp(op, "MatMul") == 0 ? QDQ_PROGRAM_MATMUL : QDQ_PROGRAM_OTHER;
+    static const struct {
+        const char *op;
+        qdq_program_kind kind;
+    } others[] = {
+        {"MatMul", QDQ_PROGRAM_MATMUL},
+        {"InterleavedToSharded", QDQ_PROGRAM_MOVE},
+        {"ShardedToInterleaved", QDQ_PROGRAM_MOVE},
+        {"Reshard", QDQ_PROGRAM_MOVE},
+        {"ToMemoryConfig", QDQ_PROGRAM_MOVE},
+        {"ToLayout", QDQ_PROGRAM_LAYOUT},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (strcmp(others[i].op, op) == 0) return others[i].kind;
+    return QDQ_PROGRAM_OTHER;
 }
 
 // Records a node that is one program: the outputs, then the program. Only Quantize, Dequantize and

@@ -92,6 +92,8 @@ typedef enum qdq_program_kind {
     QDQ_PROGRAM_UNARY,      // two tiles of the input, two of the output; or the shards of both
     QDQ_PROGRAM_BINARY,     // see qdq_binary_circular_buffers
     QDQ_PROGRAM_MATMUL,     // see qdq_matmul_program_of
+    QDQ_PROGRAM_MOVE,       // to shards, from shards, or to other shards
+    QDQ_PROGRAM_LAYOUT,     // rows to tiles, or tiles to rows
 } qdq_program_kind;
 
 // Begins a program of the node that runs; its output is allocated next. `program` lives as long as

@@ -154,10 +154,101 @@ static void wide_product_sends_a_to_all_cores(void **state) {
 static void product_beyond_the_grid_goes_tile_by_tile(void **state) {
     (void)state;
     const char *cores = "{[0-0 - 10-9]}";
-    const wanted want[] = {{4096, 111616, false, cores},
-                           {4096, 115712, false, cores},
-                           {4096, 119808, false, cores}};
+    const wanted want[] = {
+        {4096, 111616, false, cores}, {4096, 115712, false, cores}, {4096, 119808, false, cores}};
     check_matmul(QDQ_SHAPE(8192, 64), QDQ_SHAPE(64, 1024), QDQ_L1, want);
+}
+
+//---- Ops that move a tensor -------------------------------------------------
+
+// conv2d.json: 16,384 rows of 64 bytes to 103 shards of 160 rows; four aligned rows of scratch.
+static void rows_become_shards_with_scratch(void **state) {
+    (void)state;
+    qdq_device device = measured();
+    qdq_graph *g = qdq_graph_create("shards", NULL);
+    qdq_value x = qdq_input(g, "x", QDQ_BFLOAT16, QDQ_SHAPE(1, 1, 16384, 32));
+    qdq_memory_config config = {.buffer_type = QDQ_L1,
+                                .memory_layout = QDQ_HEIGHT_SHARDED,
+                                .shard_spec = {.grid = {{0, 0, 10, 8}, {0, 9, 3, 9}},
+                                               .grid_count = 2,
+                                               .shape = {2, {160, 32}}}};
+    qdq_set_layout(g, x, QDQ_LAYOUT_ROW_MAJOR);
+    qdq_value s = qdq_interleaved_to_sharded(g, x, (qdq_unary_attrs){0});
+    qdq_set_memory_config(g, s, &config);
+    qdq_value back = qdq_sharded_to_interleaved(g, s, (qdq_unary_attrs){0});
+    qdq_output(g, "y", back);
+    qdq_plan *plan = compile(g, &device);
+    const char *cores = "{[0-0 - 10-8], [0-9 - 3-9]}";
+    const wanted want[] = {{10240, 1562624, true, cores}, {512, 111616, false, cores}};
+    check_circular(plan, 0, want, 2);
+    check_circular(plan, 1, want, 1);  // the reader of sharded_to_interleaved: the shards alone
+    assert_int_equal(qdq_plan_device(plan)->buffers[1].size, 1054720);
+    qdq_plan_destroy(plan), qdq_graph_destroy(g);
+}
+
+// 6 shards of 8 cores: a row of four, and two below it.
+static void cores_without_shards_have_no_scratch(void **state) {
+    (void)state;
+    qdq_device device = measured();
+    qdq_graph *g = qdq_graph_create("few", NULL);
+    qdq_value x = qdq_input(g, "x", QDQ_BFLOAT16, QDQ_SHAPE(192, 64));
+    qdq_value s = qdq_interleaved_to_sharded(g, x, (qdq_unary_attrs){0});
+    set_sharded(g, s, 3, 1, 32, 64);
+    qdq_value r = qdq_reshard(g, s, (qdq_unary_attrs){0});
+    set_sharded(g, r, 2, 0, 64, 64);
+    qdq_output(g, "y", r);
+    qdq_plan *plan = compile(g, &device);
+    const char *six = "{[0-0 - 3-0], [0-1 - 1-1]}", *three = "{[0-0 - 2-0]}";
+    const wanted to[] = {{4096, 1568768, true, six}, {4 * (2048 + 64), 111616, false, six}};
+    const wanted again[] = {{8192, 1560576, true, three}};
+    check_circular(plan, 0, to, 2);
+    check_circular(plan, 1, again, 1);
+    qdq_plan_destroy(plan), qdq_graph_destroy(g);
+}
+
+// 4,096 rows are 128 rows of 4 tiles: 2 for each of 64 cores, six rows of cores.
+static void rows_become_tiles_a_row_of_tiles_at_a_time(void **state) {
+    (void)state;
+    qdq_device device = measured();
+    qdq_graph *g = qdq_graph_create("layout", NULL);
+    qdq_value x = qdq_input(g, "x", QDQ_BFLOAT16, QDQ_SHAPE(4096, 128));
+    qdq_set_layout(g, x, QDQ_LAYOUT_ROW_MAJOR);
+    qdq_value t = qdq_to_layout(g, x, (qdq_unary_attrs){0});
+    qdq_set_layout(g, t, QDQ_LAYOUT_TILE);
+    qdq_value rows = qdq_to_layout(g, t, (qdq_unary_attrs){0});
+    qdq_set_layout(g, rows, QDQ_LAYOUT_ROW_MAJOR);
+    qdq_output(g, "y", rows);
+    qdq_plan *plan = compile(g, &device);
+    const char *cores = "{[0-0 - 10-4], [0-5 - 8-5]}";
+    const wanted tilize[] = {{8192, 111616, false, cores}, {8192, 119808, false, cores}};
+    const wanted untilize[] = {{16384, 111616, false, cores}, {16384, 128000, false, cores}};
+    check_circular(plan, 0, tilize, 2);
+    check_circular(plan, 1, untilize, 2);
+    qdq_plan_destroy(plan), qdq_graph_destroy(g);
+}
+
+// x lies at 111,616 + 8,192 of each bank: the buffers of tilize end there, those of untilize
+// beyond.
+static void moves_clash_with_a_low_buffer(void **state) {
+    (void)state;
+    qdq_device device = measured();
+    qdq_error err = {0};
+    device.l1_size = device.l1_base + 8192 + 2 * 8192;
+    qdq_graph *g = qdq_graph_create("clash", NULL);
+    qdq_value x = qdq_input(g, "x", QDQ_BFLOAT16, QDQ_SHAPE(4096, 128));
+    qdq_set_memory_config(g, x, &(qdq_memory_config){.buffer_type = QDQ_L1});
+    qdq_value rows = qdq_to_layout(g, x, (qdq_unary_attrs){0});
+    qdq_set_layout(g, rows, QDQ_LAYOUT_ROW_MAJOR);
+    qdq_output(g, "y", rows);
+    qdq_compile_options options = {.target = "ttnn@blackhole", .device = &device};
+    assert_null(qdq_graph_compile(g, &options, &err));
+    const qdq_report *report = qdq_graph_validate_on(g, "ttnn@blackhole", &device, &err);
+    bool found = false;
+    for (size_t i = 0; i < report->count; i++)
+        found |= strcmp(report->findings[i].rule, "ttnn/memory-circular-clash") == 0 ||
+                 strcmp(report->findings[i].rule, "ttnn/memory-circular-beyond-l1") == 0;
+    assert_true(found);
+    qdq_graph_destroy(g);
 }
 
 int main(void) {
@@ -165,6 +256,10 @@ int main(void) {
         cmocka_unit_test(shards_are_the_circular_buffers_of_a_sharded_add),
         cmocka_unit_test(shards_are_the_circular_buffers_of_a_sharded_unary),
         cmocka_unit_test(unary_runs_on_as_many_cores_as_tiles),
+        cmocka_unit_test(rows_become_shards_with_scratch),
+        cmocka_unit_test(cores_without_shards_have_no_scratch),
+        cmocka_unit_test(rows_become_tiles_a_row_of_tiles_at_a_time),
+        cmocka_unit_test(moves_clash_with_a_low_buffer),
         cmocka_unit_test(product_into_l1_has_blocks_of_16_tiles),
         cmocka_unit_test(product_in_dram_is_spread_over_the_grid),
         cmocka_unit_test(wide_product_sends_a_to_all_cores),
