@@ -5,6 +5,7 @@
 import csv
 import json
 
+import captures
 from harness import Case, graph, main, node, quantize, value
 
 DEVICE = {"name": "tiny", "chip": "n150", "dram_bank_size": 131072}
@@ -148,9 +149,10 @@ class Reports(Case):
                          ("capture_start", "capture_end"))
         l1 = circular = peak_l1 = peak_circular = peak_total = 0
         for one in nodes:
-            self.assertEqual(set(one), KEYS)
-            self.assertTrue(all(to < len(nodes) for to in one["connections"]))
             kind, params = one["node_type"], one["params"]
+            self.assertEqual(list(one), sorted(KEYS | ({"duration_ns"} if kind.endswith("_end") else set())))
+            self.assertTrue(all(to < len(nodes) for to in one["connections"]))
+            self.assertEqual(params is None, kind.startswith("capture"))
             if kind in ("buffer_allocate", "buffer_deallocate"):
                 self.assertEqual(set(params), BUFFER_PARAMS)
                 self.assertEqual(params["type"], "L1" if params["buffer_type"] else "DRAM")
@@ -168,9 +170,38 @@ class Reports(Case):
         self.assertEqual(peak_l1, next(p["peak"] for p in plan["pools"] if p["pool"] == "L1"))
         # ttnn's counter forgets circular buffers at the next program alone; ours when one ends.
         self.assertGreaterEqual(peak_total, plan["peak_l1"])
-        functions = [one["params"]["name"] for one in nodes if one["node_type"] == "function_start"]
-        self.assertEqual(functions, ["ttnn::typecast", "ttnn::divide", "ttnn::add",
-                                     "ttnn::typecast", "ttnn::dequantize"])
+        levels = {1: [], 2: [], 3: []}
+        for one in nodes:
+            if one["node_type"] == "function_start":
+                levels[one["stacking_level"]].append(one["params"]["name"])
+        self.assertEqual([name for name in levels[1] if name != "Tensor::deallocate"],
+                         ["ttnn.typecast", "ttnn.divide", "ttnn.add", "ttnn.typecast", "ttnn.dequantize"])
+        binary, typecast = "BinaryNgDeviceOperation", "TypecastDeviceOperation"
+        self.assertEqual(levels[2], [typecast, binary, binary, typecast, binary])
+        self.assertEqual(set(levels[3]), {"tt::tt_metal::create_device_tensor"})
+
+    def test_trace_is_spelled_as_a_capture(self):
+        """Every text of a sharded add that a capture of the device has too, letter by letter."""
+        self.write("capture.json", captures.sharded_add())
+        self.qdq("convert", "capture.json", "-o", "g.json")
+        self.write("grid.json", {"name": "p150-110", "chip": "p150", "grid_x": 11})
+        self.qdq("plan", "g.json", "--device", "grid.json", "--trace", "trace.json")
+        trace = json.loads((self.folder / "trace.json").read_text())
+        own = {"device_id", "device_tensors", "address", "tensor_id", "x-name", "x-node", "inputs"}
+
+        def texts(nodes, kind):
+            return [{key: value for key, value in one["params"].items() if key not in own}
+                    for one in nodes if one["node_type"] == kind]
+
+        capture = captures.sharded_add()
+        for kind in ("tensor", "buffer_allocate", "circular_buffer_allocate"):
+            self.assertEqual(texts(trace, kind)[-1], texts(capture, kind)[-1])
+        for name in ("ttnn.add", "BinaryNgDeviceOperation", "tt::tt_metal::create_device_tensor"):
+            levels = [[one["stacking_level"] for one in nodes if one["node_type"] == "function_start"
+                       and one["params"]["name"] == name] for nodes in (trace, capture)]
+            self.assertEqual(*levels)
+        found = self.json("plan", "--from-capture", "trace.json")
+        self.assertEqual((found["differences"], found["not_recorded"], found["given"]), ([], 0, 0))
 
     def test_reports_that_cannot_be_written_are_errors(self):
         self.write("g.json", one_quantize())

@@ -103,7 +103,7 @@ static qdq_value add_matmul(qdq_graph *graph, const char *text, const qdq_value 
     qdq_matmul_attrs attrs = {.name = name, .math_fidelity = fidelity_of(text)};
     if (a && *a == '1') attrs.transpose_a = QDQ_TRUE;
     if (b && *b == '1') attrs.transpose_b = QDQ_TRUE;
-    if (strstr(text, "fp32_dest_acc_en=0")) attrs.fp32_dest_acc_en = QDQ_FALSE;
+    if (!strstr(text, "fp32_dest_acc_en=1")) attrs.fp32_dest_acc_en = QDQ_FALSE;
     return qdq_matmul(graph, inputs[0], inputs[1], attrs);
 }
 
