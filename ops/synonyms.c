@@ -94,7 +94,7 @@ static const struct {
 } foreign[] = {
     {"memory_config", "it is a key of the node, next to `attrs`"},
     {"queue_id", "leave it out: a run has no command queues"},
-    {"output_tensor", "leave it out: only Quantize, Dequantize and Requantize have it"},
+    {"output_tensor", "leave it out: only Quantize, Dequantize, Requantize and elementwise ops of two inputs have it"},
 };
 
 // Returns our word for a backend's word, if the caller knows it.

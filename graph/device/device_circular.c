@@ -308,7 +308,7 @@ void qdq_run_place_circular(qdq_device_run *run, qdq_program_kind kind, qdq_dtyp
     size_t a = step->inputs[0], b = step->inputs[1], output = step->output;
     circular_list list = {.count = 0};
     bool tiled = in_tiles(run, a) && in_tiles(run, b) && in_tiles(run, output);
-    if (run->buffers[output].view_of == a) return;  // nothing moves
+    bool moves = run->buffers[output].view_of == SIZE_MAX;
     switch (kind) {
     case QDQ_PROGRAM_OTHER: break;
     case QDQ_PROGRAM_UNARY:
@@ -318,7 +318,9 @@ void qdq_run_place_circular(qdq_device_run *run, qdq_program_kind kind, qdq_dtyp
         if (tiled) list_binary(run, a, b, scalar_dtype, output, &list);
         break;
     case QDQ_PROGRAM_MATMUL: list_matmul(run, a, b, output, &list); break;
-    case QDQ_PROGRAM_MOVE: list_move(run, a, output, &list); break;
+    case QDQ_PROGRAM_MOVE:
+        if (moves) list_move(run, a, output, &list);
+        break;
     case QDQ_PROGRAM_LAYOUT: list_layout(run, a, output, &list); break;
     }
     if (list.count) place(run, &list);

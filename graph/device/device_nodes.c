@@ -313,8 +313,7 @@ static qdq_program_kind kind_of(const char *op) {
     return QDQ_PROGRAM_OTHER;
 }
 
-// Records a node that is one program: the outputs, then the program. Only Quantize, Dequantize and
-// Requantize take an output_tensor, so a buffer that a result shares here is that of x.
+// Records a node that is one program: the outputs, then the program.
 static void single(qdq_device_run *run) {
     const qdq_node *node = run->node;
     size_t x = SIZE_MAX, b = SIZE_MAX, y = SIZE_MAX;
@@ -322,8 +321,9 @@ static void single(qdq_device_run *run) {
     if (node->input_count > 1 && node->inputs[1].id) b = run->buffer_of[node->inputs[1].id];
     qdq_run_begin(run, node->op->name);
     uint32_t shared = qdq_tensor_shared_with(run->graph, &run->layouts, node->outputs[0]);
-    if (shared && x != SIZE_MAX) {
-        y = qdq_run_view(run, node->outputs[0], x);
+    size_t root = shared ? run->buffer_of[shared] : SIZE_MAX;
+    if (root != SIZE_MAX) {
+        y = qdq_run_view(run, node->outputs[0], root);
     } else {
         for (size_t i = 0; i < node->output_count; i++) {
             size_t made = qdq_run_allocate_value(run, node->outputs[i], QDQ_ROLE_RESULT);

@@ -52,8 +52,16 @@ static const qdq_port_desc power_outputs[] = {{"y", 0, false, SET_POWERS}};
 static const qdq_port_desc number_outputs[] = {{"y", 0, false, QDQ_SET_ELEMENTS_NUMBER}};
 static const qdq_port_desc bits_outputs[] = {{"y", 0, false, QDQ_SET_ELEMENTS_BITS}};
 static const qdq_port_desc bool_outputs[] = {{"y", 0, false, QDQ_SET(BOOL)}};
-static const qdq_attr_desc alike_attrs[] = {BROADCAST_ATTR};
+// Of ttnn's functions.
+#define INTO_ATTR                                                                          \
+    {                                                                                      \
+        "output_tensor", QDQ_ATTR_VALUE, offsetof(qdq_binary_attrs, output_tensor), NULL,  \
+            "a new tensor",                                                                \
+            "target ttnn: the value in whose buffer y is written; no result depends on it" \
+    }
+static const qdq_attr_desc alike_attrs[] = {BROADCAST_ATTR, INTO_ATTR};
 static const qdq_attr_desc mixed_attrs[] = {BROADCAST_ATTR,
+                                            INTO_ATTR,
                                             {"dtype", QDQ_ATTR_DTYPE,
                                              offsetof(qdq_binary_attrs, dtype), NULL,
                                              "the dtype of a", "of the result"}};
@@ -109,9 +117,9 @@ static const qdq_op_fusion fusion = {.adds = qdq_elements_add, .finishes = qdq_e
 
 #define BINARY_number_mixed \
     QDQ_OP_TABLES(number_inputs, number_outputs, mixed_attrs), .infer = infer_mixed, .by_chip = true
-#define BINARY_number_alike \
-    QDQ_OP_TABLES(number_inputs, number_outputs, alike_attrs), .infer = infer_alike, .by_chip = true, \
-                                                             .by_float_ops = true
+#define BINARY_number_alike                                    \
+    QDQ_OP_TABLES(number_inputs, number_outputs, alike_attrs), \
+        .infer = infer_alike, .by_chip = true, .by_float_ops = true
 #define BINARY_power_alike                                                         \
     QDQ_OP_TABLES(power_inputs, power_outputs, alike_attrs), .infer = infer_alike, \
                                                              .by_float_ops = true

@@ -114,8 +114,8 @@ qdq_value qdq_capture_add_op(qdq_graph *graph, const qdq_capture_program *progra
                              qdq_value into) {
     const struct op_row *row = row_of(program);
     qdq_unary_attrs unary = {.name = name, .x = inputs[0]};
-    qdq_binary_attrs binary = {.name = name, .a = inputs[0], .b = inputs[1], .dtype = dtype};
-    (void)into;
+    qdq_binary_attrs binary = {
+        .name = name, .a = inputs[0], .b = inputs[1], .dtype = dtype, .output_tensor = into};
     switch (row->family) {
     case UNARY:
     case MOVE:

@@ -373,7 +373,8 @@ qdq_status qdq_capture_read_records(const qdq_reader *r, const qdq_json_item *js
     records c = {.r = r, .out = out, .count = qdq_json_count(json)};
     if (c.count == 0)
         return qdq_fail(r->err, QDQ_ERR_PARSE,
-                        "the file is an empty list, wanted the nodes of a ttnn graph capture");
+                        "the file is an empty list, wanted an object, or the nodes of a ttnn graph "
+                        "capture");
     if (!make_room(&c, json)) return qdq_fail_memory(r->err, c.count * sizeof(raw_node));
     c.ids = qdq_symbols_create(r->graph->allocator, r->err);
     qdq_status status = c.ids ? read_all(&c, json) : r->err->status;

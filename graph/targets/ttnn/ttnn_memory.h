@@ -58,9 +58,9 @@
     QDQ_TTNN_VALUE_ROW(ERROR, "layout-of-op", "only ToLayout changes the layout and the tile of its input", \
                        "use ToLayout", "to_layout_op.cpp", NULL, qdq_ttnn_layout_of_op),           \
     QDQ_TTNN_VALUE_ROW(ERROR, "output-tensor", "output_tensor has the dtype, the shape and the layout of the result", \
-                       "name such a value, or leave it out", "binary_ng_device_operation.cpp", QDQ_TTNN_FAMILY, qdq_ttnn_output_tensor), \
+                       "name such a value, or leave it out", "binary_ng_device_operation.cpp", QDQ_TTNN_BINARY, qdq_ttnn_output_tensor), \
     QDQ_TTNN_VALUE_ROW(WARNING, "output-tensor-read", "nothing reads an output_tensor after it was overwritten", \
-                       "read the result instead: the device has the new elements there, qdq keeps the old ones", "binary_ng_device_operation.cpp", QDQ_TTNN_FAMILY, qdq_ttnn_output_tensor_read), \
+                       "read the result instead: the device has the new elements there, qdq keeps the old ones", "binary_ng_device_operation.cpp", QDQ_TTNN_BINARY, qdq_ttnn_output_tensor_read), \
     QDQ_TTNN_VALUE_ROW(ERROR, "move-where", "ToMemoryConfig, InterleavedToSharded and Reshard have a memory_config, ToLayout has a layout", \
                        "say where it goes", "to_memory_config_op.hpp, to_layout_op.cpp", "ToMemoryConfig InterleavedToSharded Reshard ToLayout", qdq_ttnn_move_where), \
     QDQ_TTNN_VALUE_ROW(ERROR, "move-sharded", "InterleavedToSharded makes shards of an interleaved tensor, Reshard shards of shards, ShardedToInterleaved none", \

@@ -105,7 +105,8 @@ typedef struct qdq_clamp_attrs {
     const char *name;
     qdq_value x;
     qdq_float min, max;  // required, min <= max
-    // Targets onnx and ort: NaN gives max, as in the LSTM and GRU of ONNX Runtime. Others ignore it.
+    // Targets onnx and ort: NaN gives max, as in the LSTM and GRU of ONNX Runtime. Others ignore
+    // it.
     qdq_bool recurrent;
 } qdq_clamp_attrs;
 
@@ -135,7 +136,9 @@ typedef struct qdq_binary_attrs {
     const char *name;
     qdq_value a, b;
     qdq_broadcast auto_broadcast;
-    qdq_dtype dtype;  // of y; default: a's dtype. For Add, Subtract, Multiply, Divide
+    qdq_dtype dtype;          // of y; default: a's dtype. For Add, Subtract, Multiply, Divide
+    qdq_value output_tensor;  // target ttnn: the value in whose buffer y is written; it has the
+                              // dtype, the shape and the layout of y
 } qdq_binary_attrs;
 
 #define QDQ_BINARY_CALL(call, op)                                            \

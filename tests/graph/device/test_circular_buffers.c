@@ -73,6 +73,34 @@ static void shards_are_the_circular_buffers_of_a_sharded_add(void **state) {
     qdq_plan_destroy(plan), qdq_graph_destroy(g);
 }
 
+// sharded_add_in_place.json: two tensors lie above; the third circular buffer is a again, and
+// nothing is allocated.
+static void add_into_an_operand_allocates_nothing(void **state) {
+    (void)state;
+    qdq_device device = measured();
+    qdq_graph *g = qdq_graph_create("in place", NULL);
+    qdq_value alive[4];
+    const char *const names[] = {"older", "old", "a", "b"};
+    for (int i = 0; i < 4; i++) {
+        alive[i] = qdq_input(g, names[i], QDQ_BFLOAT16, QDQ_SHAPE(1, 1, 2048, 512));
+        set_sharded(g, alive[i], 7, 7, 32, 512);
+    }
+    qdq_output(g, "y",
+               qdq_add(g, alive[2], alive[3], (qdq_binary_attrs){.output_tensor = alive[2]}));
+    qdq_output(g, "z",
+               qdq_add(g, alive[0], alive[1], (qdq_binary_attrs){.output_tensor = alive[1]}));
+    qdq_plan *plan = compile(g, &device);
+    const char *all = "{[0-0 - 10-9]}";
+    const wanted want[] = {
+        {32768, 1474560, true, all}, {32768, 1441792, true, all}, {32768, 1474560, true, all}};
+    const wanted other[] = {
+        {32768, 1540096, true, all}, {32768, 1507328, true, all}, {32768, 1507328, true, all}};
+    check_circular(plan, 0, want, 3);
+    check_circular(plan, 1, other, 3);
+    assert_int_equal(qdq_plan_device(plan)->pools[QDQ_L1].peak, 4 * 32768);
+    qdq_plan_destroy(plan), qdq_graph_destroy(g);
+}
+
 // tt-metal's sharded unary program: on the cores of the shards.
 static void shards_are_the_circular_buffers_of_a_sharded_unary(void **state) {
     (void)state;
@@ -253,6 +281,7 @@ static void moves_clash_with_a_low_buffer(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shards_are_the_circular_buffers_of_a_sharded_add),
+        cmocka_unit_test(add_into_an_operand_allocates_nothing),
         cmocka_unit_test(shards_are_the_circular_buffers_of_a_sharded_unary),
         cmocka_unit_test(unary_runs_on_as_many_cores_as_tiles),
         cmocka_unit_test(rows_become_shards_with_scratch),
