@@ -115,6 +115,11 @@ void qdq_exec_store_in_tiles(char *tiles, size_t size, const qdq_tiling *tiling,
                             tiles + tile * QDQ_TILE_ELEMENTS * size, false);
         return;
     }
+    if (chunk->stride == tiling->cols && chunk->at % tiling->cols + chunk->n <= tiling->cols) {
+        qdq_tile_put_rows(size, tiling, chunk->at, chunk->n, chunk->count, from, chunk->n * size,
+                          tiles);
+        return;
+    }
     for (size_t i = 0; i < chunk->count; i++, from += chunk->n * size)
         qdq_tile_put_run(size, tiling, chunk->at + i * chunk->stride, chunk->n, from, tiles);
 }
@@ -207,14 +212,13 @@ const void *qdq_exec_run_rectangle(const qdq_exec *exec, const qdq_step *step, q
     if (tile != SIZE_MAX)
         qdq_rows_from_tiles(size, at.cols / QDQ_TILE_DIM, memory + tile * QDQ_TILE_ELEMENTS * size,
                             strip, at.cols * size, false);
-    for (size_t r = 0; tile == SIZE_MAX && r < at.rows; r++) {
-        size_t first = at.first + r * pitch;
-        char *row = strip + r * at.cols * size;
-        if (in_tiles)
-            qdq_tile_get_run(size, &step->tiling, first, at.cols, memory, row);
-        else
-            memcpy(row, memory + first * size, at.cols * size);
-    }
+    else if (in_tiles)
+        qdq_tile_get_rows(size, &step->tiling, at.first, at.cols, at.rows, memory, strip,
+                          at.cols * size);
+    else
+        for (size_t r = 0; r < at.rows; r++)
+            memcpy(strip + r * at.cols * size, memory + (at.first + r * pitch) * size,
+                   at.cols * size);
     if (at.cols == pitch) chunk.n *= at.rows, chunk.count = 1;
     return qdq_exec_run_links(exec, &rows, &chunk, l1);
 }

@@ -62,42 +62,9 @@ qdq_tile_at qdq_tile_locate(const qdq_tiling *t, size_t tile) {
 // True if a tile has no padding.
 static bool is_whole(qdq_tile_at at) { return at.rows * at.cols == QDQ_TILE_ELEMENTS; }
 
-// Copies a constant number of bytes from each end: they meet or overlap.
-#define COPY_ENDS(bytes, part)                                                      \
-    if ((bytes) >= (part)) {                                                        \
-        char first[part], last[part];                                               \
-        memcpy(first, from, part);                                                  \
-        memcpy(last, (const char *)from + (bytes) - (part), part);                  \
-        memcpy(to, first, part), memcpy((char *)to + (bytes) - (part), last, part); \
-        return;                                                                     \
-    }
-
-// Copies at most 64 bytes in registers, and more by memcpy.
-static inline void copy_short(void *to, const void *from, size_t bytes) {
-    if (bytes > 64) {
-        memcpy(to, from, bytes);
-        return;
-    }
-    COPY_ENDS(bytes, 32)
-    COPY_ENDS(bytes, 16)
-    COPY_ENDS(bytes, 8)
-    COPY_ENDS(bytes, 4)
-    // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): a block is loaded before
-    for (size_t i = 0; i < bytes; i++) ((char *)to)[i] = ((const char *)from)[i];
-}
-
-// Copies n <= 16 elements. A full row of a face has a constant size, which compilers copy in
-// registers.
-static inline void copy_row(void *to, const void *from, size_t size, size_t n) {
-    bool whole = n == QDQ_FACE_DIM;
-    if (whole && size == 4)
-        memcpy(to, from, 4 * (size_t)QDQ_FACE_DIM);
-    else if (whole && size == 2)
-        memcpy(to, from, 2 * (size_t)QDQ_FACE_DIM);
-    else if (whole && size == 1)
-        memcpy(to, from, QDQ_FACE_DIM);
-    else
-        copy_short(to, from, n * size);
+// Returns the tiling of the valid part of a tile alone.
+static qdq_tiling tiling_of_one(qdq_tile_at at) {
+    return (qdq_tiling){1, at.rows, at.cols, 1, 1, 1};
 }
 
 void qdq_tile_pack(size_t size, const qdq_tiling *t, size_t tile, const void *rows, void *out) {
@@ -107,13 +74,9 @@ void qdq_tile_pack(size_t size, const qdq_tiling *t, size_t tile, const void *ro
                             false);
         return;
     }
-    for (size_t r = 0; r < at.rows; r++) {
-        const char *from = (const char *)rows + (at.first + r * t->cols) * size;
-        for (size_t c = 0; c < at.cols; c += QDQ_FACE_DIM) {
-            size_t n = at.cols - c < QDQ_FACE_DIM ? at.cols - c : QDQ_FACE_DIM;
-            copy_row((char *)out + qdq_tile_offset(r, c) * size, from + c * size, size, n);
-        }
-    }
+    qdq_tiling one = tiling_of_one(at);
+    qdq_tile_put_rows(size, &one, 0, at.cols, at.rows, (const char *)rows + at.first * size,
+                      t->cols * size, out);
 }
 
 void qdq_tile_unpack(size_t size, const qdq_tiling *t, size_t tile, const void *in, void *rows) {
@@ -122,60 +85,9 @@ void qdq_tile_unpack(size_t size, const qdq_tiling *t, size_t tile, const void *
         qdq_rows_from_tiles(size, 1, in, (char *)rows + at.first * size, t->cols * size, false);
         return;
     }
-    for (size_t r = 0; r < at.rows; r++) {
-        char *to = (char *)rows + (at.first + r * t->cols) * size;
-        for (size_t c = 0; c < at.cols; c += QDQ_FACE_DIM) {
-            size_t n = at.cols - c < QDQ_FACE_DIM ? at.cols - c : QDQ_FACE_DIM;
-            copy_row(to + c * size, (const char *)in + qdq_tile_offset(r, c) * size, size, n);
-        }
-    }
-}
-
-// Copies n elements from number `at` on between a list and the tiles; `put`: into the tiles. Called
-// with constants for `size` and `put`.
-static inline void copy_run(size_t size, bool put, const qdq_tiling *t, size_t at, size_t n,
-                            char *list, char *tiles) {
-    size_t col = at % t->cols, row = at / t->cols % t->rows, plane = at / t->cols / t->rows;
-    while (n) {
-        size_t tile_row = plane * t->tile_rows + row / QDQ_TILE_DIM;
-        size_t end = t->cols - col < n ? t->cols : col + n;
-        char *in_row = tiles + (tile_row * t->tile_cols * QDQ_TILE_ELEMENTS +
-                                qdq_tile_offset(row % QDQ_TILE_DIM, 0)) *
-                                   size;
-        n -= end - col;
-        for (size_t k; col < end; col += k, list += k * size) {
-            size_t offset =
-                col / QDQ_TILE_DIM * QDQ_TILE_ELEMENTS + qdq_tile_offset(0, col % QDQ_TILE_DIM);
-            size_t left = QDQ_FACE_DIM - col % QDQ_FACE_DIM;
-            k = end - col < left ? end - col : left;
-            if (put)
-                copy_row(in_row + offset * size, list, size, k);
-            else
-                copy_row(list, in_row + offset * size, size, k);
-        }
-        col = 0;
-        if (++row == t->rows) row = 0, plane++;
-    }
-}
-
-static void copy_run_sized(size_t size, bool put, const qdq_tiling *t, size_t at, size_t n,
-                           char *list, char *tiles) {
-    switch (size) {
-    case 1: copy_run(1, put, t, at, n, list, tiles); break;
-    case 2: copy_run(2, put, t, at, n, list, tiles); break;
-    case 4: copy_run(4, put, t, at, n, list, tiles); break;
-    default: copy_run(size, put, t, at, n, list, tiles);
-    }
-}
-
-void qdq_tile_put_run(size_t size, const qdq_tiling *t, size_t at, size_t n, const void *from,
-                      void *tiles) {
-    copy_run_sized(size, true, t, at, n, (char *)from, tiles);
-}
-
-void qdq_tile_get_run(size_t size, const qdq_tiling *t, size_t at, size_t n, const void *tiles,
-                      void *to) {
-    copy_run_sized(size, false, t, at, n, to, (char *)tiles);
+    qdq_tiling one = tiling_of_one(at);
+    qdq_tile_get_rows(size, &one, 0, at.cols, at.rows, in, (char *)rows + at.first * size,
+                      t->cols * size);
 }
 
 void qdq_tile_clear_padding(size_t size, const qdq_tiling *t, size_t tile, void *block) {

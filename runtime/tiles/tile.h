@@ -31,6 +31,13 @@ void qdq_tile_put_run(size_t size, const qdq_tiling *tiling, size_t at, size_t n
 void qdq_tile_get_run(size_t size, const qdq_tiling *tiling, size_t at, size_t n, const void *tiles,
                       void *to);
 
+// Copies `count` rows of n elements, `pitch` bytes apart, to the rows of all tiles of a tensor, or
+// back. The first begins at element `at`, the next at + tiling->cols; none goes beyond its row.
+void qdq_tile_put_rows(size_t size, const qdq_tiling *tiling, size_t at, size_t n, size_t count,
+                       const void *from, size_t pitch, void *tiles);
+void qdq_tile_get_rows(size_t size, const qdq_tiling *tiling, size_t at, size_t n, size_t count,
+                       const void *tiles, void *to, size_t pitch);
+
 // Sets the padding of a tile to zero.
 void qdq_tile_clear_padding(size_t size, const qdq_tiling *tiling, size_t tile, void *block);
 

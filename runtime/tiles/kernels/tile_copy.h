@@ -3,8 +3,7 @@
 #ifndef QDQ_RUNTIME_TILES_KERNELS_TILE_COPY_H
 #define QDQ_RUNTIME_TILES_KERNELS_TILE_COPY_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "include/qdq/tile.h"
 
 // Copies `count` tiles that are neighbours in row-major memory and lie one after the other as
 // tiles. Elements have `size` bytes (1, 2, 4 or 8), rows begin `pitch` bytes apart. `past_cache`:
@@ -19,5 +18,18 @@ void qdq_tiles_from_rows_avx2(size_t size, size_t count, const void *rows, size_
                               void *tiles, bool past_cache);
 void qdq_rows_from_tiles_avx2(size_t size, size_t count, const void *tiles, void *rows,
                               size_t pitch, bool past_cache);
+
+// `count` rows of n elements: rows of a list, `pitch` bytes apart, and rows of all tiles, the first
+// from element `at` on. No row goes beyond the end of a row of the tensor.
+typedef struct qdq_rectangle {
+    const qdq_tiling *tiling;
+    size_t at, n, count;
+    char *list;
+    size_t pitch;
+    char *tiles;
+} qdq_rectangle;
+
+// Copies a rectangle of elements of `size` bytes to the tiles, or to the list; for CPUs with AVX2.
+void qdq_tile_rows_avx2(size_t size, bool put, const qdq_rectangle *of);
 
 #endif

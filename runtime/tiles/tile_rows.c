@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies parts of rows between row-major memory and tiles: rectangles, and runs as rectangles.
+#include "runtime/base/cpu.h"
+#include "runtime/tiles/kernels/tile_copy.h"
+#include "runtime/tiles/tile.h"
+
+#define TILE_ROWS tile_rows
+static void tile_rows(size_t size, bool put, const qdq_rectangle *of);
+#include "runtime/tiles/kernels/tile_rows.inc.h"
+
+static void copy(size_t size, bool put, const qdq_rectangle *of) {
+#if defined(QDQ_SIMD_X86)
+    if (qdq_cpu_has_avx2()) {
+        qdq_tile_rows_avx2(size, put, of);
+        return;
+    }
+#endif
+    tile_rows(size, put, of);
+}
+
+void qdq_tile_put_rows(size_t size, const qdq_tiling *t, size_t at, size_t n, size_t count,
+                       const void *from, size_t pitch, void *tiles) {
+    copy(size, true, &(qdq_rectangle){t, at, n, count, (char *)from, pitch, tiles});
+}
+
+void qdq_tile_get_rows(size_t size, const qdq_tiling *t, size_t at, size_t n, size_t count,
+                       const void *tiles, void *to, size_t pitch) {
+    copy(size, false, &(qdq_rectangle){t, at, n, count, to, pitch, (char *)tiles});
+}
+
+//---- Runs -------------------------------------------------------------------
+
+// Copies the rest of a row, whole rows, and the beginning of a row.
+static void copy_run(size_t size, bool put, const qdq_tiling *t, size_t at, size_t n, char *list,
+                     char *tiles) {
+    while (n) {
+        size_t col = at % t->cols, rest = t->cols - col;
+        bool whole = !col && n >= t->cols;
+        qdq_rectangle part = {t, at, n < rest ? n : rest, whole ? n / t->cols : 1, list, 0, tiles};
+        part.pitch = part.n * size;
+        copy(size, put, &part);
+        at += part.n * part.count, n -= part.n * part.count;
+        list += part.count * part.pitch;
+    }
+}
+
+void qdq_tile_put_run(size_t size, const qdq_tiling *t, size_t at, size_t n, const void *from,
+                      void *tiles) {
+    copy_run(size, true, t, at, n, (char *)from, tiles);
+}
+
+void qdq_tile_get_run(size_t size, const qdq_tiling *t, size_t at, size_t n, const void *tiles,
+                      void *to) {
+    copy_run(size, false, t, at, n, to, (char *)tiles);
+}
