@@ -34,6 +34,15 @@ void *qdq_chunks_gather(qdq_chunks *chunks, size_t at, size_t n) {
     return chunks->buffer + before * chunks->size;
 }
 
+void qdq_chunks_take_back(qdq_chunks *chunks, size_t n) {
+    qdq_chunk *chunk = &chunks->chunk;
+    if (!chunks->tensors->sink) return;
+    if (chunk->count == 1 && chunk->n > n)
+        chunk->n -= n;
+    else
+        chunk->count--;
+}
+
 void *qdq_chunks_gather_block(qdq_chunks *chunks, size_t at, size_t n, size_t count,
                               size_t stride) {
     hand_over(chunks);

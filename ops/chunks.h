@@ -35,8 +35,11 @@ static inline void *qdq_chunks_room(qdq_chunks *chunks, size_t at, size_t n) {
     return (char *)chunks->tensors->y[0] + at * chunks->size;
 }
 
-// The same for `count` runs of n elements; run i begins at element at + i * stride of the result.
-// Write it from element i * *step of the room on.
+// Takes back the last room, of n elements, which were not computed.
+void qdq_chunks_take_back(qdq_chunks *chunks, size_t n);
+
+// Returns the room for `count` runs of n elements; run i begins at element at + i * stride of the
+// result. Write it from element i * *step of the room on.
 static inline void *qdq_chunks_block(qdq_chunks *chunks, size_t at, size_t n, size_t count,
                                      size_t stride, size_t *step) {
     *step = chunks->tensors->sink ? n : stride;

@@ -84,6 +84,7 @@ typedef struct qdq_stage {
     // Set by the compiler if the tensor op can compute a Quantize. NULL: it cannot.
     qdq_stage_quantize *quantize;
     qdq_stage_finish *finish;  // likewise
+    uint64_t reads_tiles;      // a bit for each port that the tensor op also reads in tiles
     bool chunks;        // the tensor op hands output 0 to a sink in chunks if it is given one
     bool scales_later;  // `fast`: the tensor op multiplies codes and scales their sums
     bool winograd;      // `fast`: it is a Winograd convolution

@@ -78,6 +78,16 @@ static void set_flat(qdq_compiler *c, qdq_tensor_op *tensor_op, const qdq_locate
     if (c->plan->flat_bytes < tensor_op->flat_bytes) c->plan->flat_bytes = tensor_op->flat_bytes;
 }
 
+// Sets an operand that the tensor op reads. Tiles need no copy if the op reads them.
+static void set_read(qdq_compiler *c, const qdq_draft_step *draft, size_t i, qdq_tensor_op *op) {
+    bool reads = draft->tensor_op->reads_tiles >> i & 1;
+    op->x[i] = c->located[draft->tensor_op_inputs[i].id];
+    if (reads && op->x[i].place.kind == QDQ_PLACE_ARENA && qdq_tile_is_plain(op->x[i].dtype))
+        op->x_tiling[i] = qdq_tiling_of(op->x[i].shape);
+    else
+        set_flat(c, op, &op->x[i], &op->x_flat[i]);
+}
+
 static qdq_tensor_op *tensor_op_of(qdq_compiler *c, const qdq_draft_step *draft) {
     const qdq_node *node = draft->tensor_op_node;
     qdq_mempool *mempool = &c->plan->mempool;
@@ -92,15 +102,16 @@ static qdq_tensor_op *tensor_op_of(qdq_compiler *c, const qdq_draft_step *draft)
         .y_count = node->output_count,
         .x = qdq_mempool_array(mempool, node->input_count, sizeof *tensor_op->x),
         .y = qdq_mempool_array(mempool, node->output_count, sizeof *tensor_op->y),
+        .x_tiling = qdq_mempool_array(mempool, node->input_count, sizeof *tensor_op->x_tiling),
         .x_flat = qdq_mempool_array(mempool, node->input_count, sizeof *tensor_op->x_flat),
         .y_flat = qdq_mempool_array(mempool, node->output_count, sizeof *tensor_op->y_flat),
     };
-    if (!tensor_op->x || !tensor_op->y || !tensor_op->x_flat || !tensor_op->y_flat) return NULL;
-    for (size_t i = 0; i < node->input_count; i++) {
-        if (!draft->tensor_op_inputs[i].id || qdq_draft_step_packs(draft, i)) continue;
-        tensor_op->x[i] = c->located[draft->tensor_op_inputs[i].id];
-        set_flat(c, tensor_op, &tensor_op->x[i], &tensor_op->x_flat[i]);
-    }
+    if (!tensor_op->x || !tensor_op->y || !tensor_op->x_tiling || !tensor_op->x_flat ||
+        !tensor_op->y_flat)
+        return NULL;
+    for (size_t i = 0; i < node->input_count; i++)
+        if (draft->tensor_op_inputs[i].id && !qdq_draft_step_packs(draft, i))
+            set_read(c, draft, i, tensor_op);
     tensor_op->sinks = sinks(c, draft);
     for (size_t i = 0; i < node->output_count; i++) {
         tensor_op->y[i] = c->located[node->outputs[i]];

@@ -6,6 +6,7 @@
 #include "ops/blocking.h"
 #include "ops/chunks.h"
 #include "ops/kernels/transpose_block.h"
+#include "ops/operand.h"
 #include "runtime/numerics/dtype.h"
 
 //---- Which elements ---------------------------------------------------------
@@ -101,21 +102,23 @@ static void copy_rows(const char *from, size_t from_step, char *to, size_t to_st
 
 // Transposes rows of neighbouring slices into columns of floats, block by block: memory is read in
 // whole rows, and dtypes are converted many elements at a time.
-static void load_columns(const slice_job *job, const slice_group *group, const void *x,
-                         size_t stride, size_t n, float *out) {
-    size_t size = qdq_dtype_size(job->x_dtype), count = group->count, bytes = count * size;
+static void load_columns(const slice_job *job, const slice_group *group, const qdq_tensors *tensors,
+                         size_t x, size_t stride, size_t n, float *out) {
+    size_t size = qdq_dtype_size(job->x_dtype), count = group->count;
+    bool in_place = job->x_dtype == QDQ_FLOAT32 && !qdq_operand_tiling(tensors, 0);
     for (size_t at = 0; at < n; at += ROWS) {
         float rows[BLOCK], codes[BLOCK];  // codes of any float dtype
         const void *row[ROWS];
         size_t part = n - at < ROWS ? n - at : ROWS;
-        const char *from = (const char *)x + at * stride * size;
-        if (job->x_dtype == QDQ_FLOAT32) {
-            for (size_t i = 0; i < part; i++) row[i] = from + i * stride * size;
-        } else {
-            copy_rows(from, stride * size, (char *)codes, bytes, part, bytes);
+        qdq_operand_rows from = {x + at * stride, count, part, stride};
+        if (!in_place)
+            qdq_operand_copy(tensors, 0, size, &from, job->x_dtype == QDQ_FLOAT32 ? rows : codes,
+                             count * size);
+        if (job->x_dtype != QDQ_FLOAT32)
             job->kernels->decode(job->x_dtype, codes, rows, part * count);
-            for (size_t i = 0; i < part; i++) row[i] = rows + i * count;
-        }
+        for (size_t i = 0; i < part; i++)
+            row[i] =
+                in_place ? (const float *)tensors->x[0] + from.at + i * stride : rows + i * count;
         qdq_transpose_block(sizeof *out, row, part, count, out + at, job->pitch);
     }
 }
@@ -147,18 +150,23 @@ static void store_columns(const slice_job *job, const slice_group *group, const 
 
 // Loads elements at to at + n - 1 of all slices of a group; contiguous float32 memory is used in
 // place.
-static const float *load(const slice_job *job, const slice_group *group, const void *x, size_t at,
-                         size_t n, float *buffer) {
+static const float *load(const slice_job *job, const slice_group *group, const qdq_tensors *tensors,
+                         size_t at, size_t n, float *buffer, qdq_operand_band *band) {
     size_t size = qdq_dtype_size(job->x_dtype), offset, stride;
+    float codes[QDQ_SLICE_PART];  // of any float dtype
     for (size_t i = 0, run; i < n; i += run) {
         run = run_of(&job->slices, at + i, n - i, &offset, &stride);
-        const void *from = (const char *)x + (group->offset + offset) * size;
-        if (job->side_by_side)
-            load_columns(job, group, from, stride, run, buffer + i);
-        else if (run == n && job->x_dtype == QDQ_FLOAT32)
-            return from;
-        else
+        size_t first = group->offset + offset;
+        if (job->side_by_side) {
+            load_columns(job, group, tensors, first, stride, run, buffer + i);
+        } else if (job->x_dtype == QDQ_FLOAT32) {
+            const float *from = qdq_operand_run(band, tensors, 0, size, first, run, buffer + i);
+            if (run == n) return from;
+            if (from != buffer + i) memcpy(buffer + i, from, run * size);
+        } else {
+            const void *from = qdq_operand_run(band, tensors, 0, size, first, run, codes);
             job->kernels->decode(job->x_dtype, from, buffer + i, run);
+        }
     }
     return buffer;
 }
@@ -249,20 +257,19 @@ static bool run_quick_slices(const slice_job *job, const slice_group *group,
 
 // Computes a group without passes. False: passes are needed.
 static bool run_quick(const slice_job *job, const slice_group *group, const qdq_tensors *tensors,
-                      qdq_chunks *y) {
+                      qdq_operand_band *band, qdq_chunks *y) {
     float buffer[BUFFER], out[BUFFER];
     size_t n = job->slices.n, offset, stride;
     if (run_of(&job->slices, 0, n, &offset, &stride) < n || !qdq_chunks_wanted(tensors))
         return false;
     size_t at = group->offset + offset;
-    bool in_place = !tensors->sink && !job->side_by_side;
-    float *to = in_place ? (float *)tensors->y[0] + at : out;
-    const float *x = load(job, group, tensors->x[0], 0, n, buffer);
-    if (!run_quick_slices(job, group, tensors, x, to)) return false;
-    if (job->side_by_side)
-        store_columns(job, group, out, stride, n, at, tensors);
-    else if (!in_place)
-        memcpy(qdq_chunks_room(y, at, n), out, n * sizeof *out);
+    const float *x = load(job, group, tensors, 0, n, buffer, band);
+    float *to = job->side_by_side ? out : qdq_chunks_room(y, at, n);
+    if (!run_quick_slices(job, group, tensors, x, to)) {
+        if (!job->side_by_side) qdq_chunks_take_back(y, n);
+        return false;
+    }
+    if (job->side_by_side) store_columns(job, group, out, stride, n, at, tensors);
     return true;
 }
 
@@ -287,7 +294,7 @@ static void run_floats(const slice_job *job, const slice_group *group, const qdq
 }
 
 static void run_group(const slice_job *job, const slice_group *group, const qdq_tensors *tensors,
-                      qdq_chunks *y) {
+                      qdq_operand_band *band, qdq_chunks *y) {
     qdq_slice_state states[QDQ_SLICES_AT_ONCE];
     float buffer[BUFFER];
     double work[BUFFER];
@@ -302,7 +309,7 @@ static void run_group(const slice_job *job, const slice_group *group, const qdq_
             size_t n = all - at < job->part ? all - at : job->part;
             if (!x || n < all) {
                 drop_buffers(job, group, tensors->poison, buffer, work);
-                x = load(job, group, tensors->x[0], at, n, buffer);
+                x = load(job, group, tensors, at, n, buffer, band);
             }
             qdq_part first = {job->params, job->kernels, tensors, states, group->slice, at,
                               n,           all,          x,       work};
@@ -318,12 +325,14 @@ static void run_group(const slice_job *job, const slice_group *group, const qdq_
 
 static void run_slices(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const slice_job *job = params;
+    qdq_operand_band band;
     qdq_chunks y;
+    qdq_operand_begin(&band);
     qdq_chunks_begin(&y, tensors, job->y_dtype);
     for (size_t i = begin * job->unit_groups; i < end * job->unit_groups && i < job->groups; i++) {
         slice_group group = group_of(job, i);
-        if (!job->is_quick || !run_quick(job, &group, tensors, &y))
-            run_group(job, &group, tensors, &y);
+        if (!job->is_quick || !run_quick(job, &group, tensors, &band, &y))
+            run_group(job, &group, tensors, &band, &y);
     }
     qdq_chunks_end(&y);
 }
@@ -368,6 +377,7 @@ bool qdq_slice_stage(const qdq_op_context *ctx, const qdq_lowering *to, const qd
         .tensor_op = run_slices,
         .units = (job->groups + job->unit_groups - 1) / job->unit_groups,
         .cost = slices.n * slices.count * cost,
+        .reads_tiles = 1,
         .chunks = op->maps,
     };
     return true;

@@ -6,9 +6,9 @@
 // It is a function over row-major operands, cut into units that do not depend on each other;
 // threads share the units if `cost` is worth waking them. Values that a tensor op writes or reads
 // lie row-major in the arena (QDQ_PLACE_ROWS), without padding, and other steps that read or write
-// them run over strips. Values of tiled plans and block floats are tiles: the exec copies these
-// operands to rows. Results go back to tiles chunk by chunk, or by another copy if the op has no
-// chunks.
+// them run over strips. Values of tiled plans and block floats are tiles: the function reads them
+// there if its stage says so (`reads_tiles`), else the exec copies these operands to rows. Results
+// go back to tiles chunk by chunk, or by another copy if the op has no chunks.
 //
 // A tensor op function has bounded scratch, on its stack only; results that do not fit there are
 // computed again. Before it uses scratch for another unit it drops the scratch (qdq_scratch_drop),
@@ -87,15 +87,18 @@ void qdq_exec_run_tensor_op(const qdq_exec *exec, const qdq_step *step) {
     const qdq_tensor_op *tensor_op = step->tensor_op;
     const void **x = exec->x;
     void *y[MAX_Y];
-    unit_context context = {exec,
-                            step,
-                            step->link_count ? qdq_exec_strip_elements(step) : 0,
-                            {.x = x, .y = y, .poison = exec->poison}};
+    unit_context context = {
+        exec,
+        step,
+        step->link_count ? qdq_exec_strip_elements(step) : 0,
+        {.x = x, .x_tiling = tensor_op->x_tiling, .y = y, .poison = exec->poison}};
     if (tensor_op->addend.place.kind)
         context.tensors.addend =
             qdq_exec_rows(exec, &tensor_op->addend, exec->flat + tensor_op->addend_flat);
     for (size_t i = 0; i < tensor_op->x_count; i++)
-        x[i] = qdq_exec_rows(exec, &tensor_op->x[i], exec->flat + tensor_op->x_flat[i]);
+        x[i] = tensor_op->x_tiling && tensor_op->x_tiling[i].tiles
+                   ? qdq_exec_place(exec, tensor_op->x[i].place)
+                   : qdq_exec_rows(exec, &tensor_op->x[i], exec->flat + tensor_op->x_flat[i]);
     for (size_t i = 0; i < tensor_op->y_count; i++)
         y[i] = tensor_op->y[i].place.kind == QDQ_PLACE_ARENA
                    ? exec->flat + tensor_op->y_flat[i]

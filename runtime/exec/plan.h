@@ -145,11 +145,12 @@ typedef struct qdq_chunk {
 // Takes a chunk. Several threads may call it at once.
 typedef void qdq_sink_fn(void *self, const qdq_chunk *chunk);
 
-// The operands of a tensor op, in the order of the op's ports, row-major. NULL: not connected, or
-// the result is not wanted. If there is a sink, y[0] is NULL, and each element of the first result
-// goes to the sink once.
+// The operands of a tensor op, in the order of the op's ports, row-major or, for ports that the op
+// also reads in tiles, in tiles. NULL: not connected, or the result is not wanted. If there is a
+// sink, y[0] is NULL, and each element of the first result goes to the sink once.
 typedef struct qdq_tensors {
     const void *const *x;
+    const qdq_tiling *x_tiling;  // of each x in tiles; `tiles` is 0 for rows. NULL: all are rows
     void *const *y;
     qdq_sink_fn *sink;  // takes the chunks of the first result; NULL: y[0] is written
     void *sink_self;
@@ -171,7 +172,8 @@ typedef struct qdq_tensor_op {
     size_t cost;  // of all units, in operations on elements; decides if threads are woken
     size_t x_count, y_count;
     qdq_located *x, *y;       // place NONE: not connected, or not wanted
-    size_t *x_flat, *y_flat;  // of operands in tiles: where in `flat` the row-major copies lie
+    qdq_tiling *x_tiling;     // of qdq_tensors
+    size_t *x_flat, *y_flat;  // of others in tiles: where in `flat` the row-major copies lie
     size_t flat_bytes;        // of these copies
     qdq_located addend;       // of qdq_tensors; place NONE: there is none
     size_t addend_flat;       // as x_flat

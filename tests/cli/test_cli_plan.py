@@ -476,10 +476,12 @@ class Plan(Case):
             self.assert_plan(*words)
 
     def test_scratch_is_the_memory_of_a_run_outside_the_arena(self):
-        """When materialized, SoftMax reads a row-major copy of x, whose value is in tiles."""
-        self.write("g.json", graph([node("SoftMax", "y", "x")],
-                                   [value("x", "float32", [1024, 1024])],
-                                   {"y": "y"}))
+        """When materialized, a transpose reads a row-major copy of x, whose value is in tiles.
+        SoftMax reads the tiles."""
+        x = [value("x", "float32", [1024, 1024])]
+        self.write("g.json", graph([node("SoftMax", "y", "x")], x, {"y": "y"}))
+        self.assertEqual([step["scratch_bytes"] for step in self.plan("-m")["steps"]], [0, 0, 0])
+        self.write("g.json", graph([node("StaticTranspose", "y", "x", order=[1, 0])], x, {"y": "y"}))
         plan, rows = self.plan("-m"), 4 << 20
         self.assertEqual((plan["arena_bytes"], plan["io_bytes"]), (2 * rows, 2 * rows))
         self.assertTrue(rows <= plan["scratch_bytes"] < rows + 4096, plan["scratch_bytes"])
