@@ -44,7 +44,7 @@ static void pack(const qdq_conv *c, const void *data, const void *zeros, const l
                ((g->kind == QDQ_GEMM_INTEGERS) ? sizeof(int16_t) : sizeof(float)));
     for (size_t j = 0; j < l->count; j++) {
         size_t group = (l->first + j) / c->group_outputs;
-        qdq_gemm_source from = {data, zeros, group, group * g->weights.zero_stride, 0};
+        qdq_gemm_source from = {data, zeros, group, group * g->weights.zero_stride, 0, NULL};
         qdq_gemm_column(g, &from, (l->first + j) % c->group_outputs, k, n, &column);
         for (size_t i = 0; i < n; i++) {
             if ((g->kind == QDQ_GEMM_INTEGERS))

@@ -15,6 +15,7 @@
 #include "ops/gemm/pairs/pair_sums.h"
 #include "ops/gemm/results/gemm_results.h"
 #include "ops/gemm/weight_codes/gemm_fixed.h"
+#include "ops/operand.h"
 
 enum {
     ROWS = QDQ_GEMM_ROWS,
@@ -211,7 +212,7 @@ static void add_codes(const job *j, size_t p, size_t k_block, size_t at) {
 // Multiplies the last k block of A, in place number `at`, by a panel, and stores the results.
 static void add_results(const job *j, size_t p, size_t k_block, size_t at) {
     qdq_gemm_part part = part_of(j, p, k_block, at);
-    qdq_gemm_store_results(j->g, &j->results, j->block, p, k_block, &part);
+    qdq_gemm_store_results(j->g, j->tensors, &j->results, j->block, p, k_block, &part);
 }
 
 // Stores the results of sums that are complete.
@@ -219,7 +220,8 @@ static void finish_results(const job *j, size_t panels) {
     qdq_gemm_part part = {.a = j->w->a, .b = j->w->b, .c_stride = SUMS_STRIDE};
     for (size_t p = 0; p < panels; p++) {
         part.c = j->sums + p * COLUMNS;
-        qdq_gemm_store_results(j->g, &j->results, j->block, p, qdq_gemm_k_blocks(j->g), &part);
+        qdq_gemm_store_results(j->g, j->tensors, &j->results, j->block, p, qdq_gemm_k_blocks(j->g),
+                               &part);
     }
 }
 
@@ -373,8 +375,11 @@ static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_g
     job j = {.g = g, .tensors = tensors, .block = block, .matrix = matrix, .w = w};
     j.sums = (int32_t *)(void *)(w->b + b_bytes(g));
     j.from = (qdq_gemm_source){tensors->x[g->weights.port],
-                               has_zeros ? qdq_gemm_numbers(&g->b_zero, tensors) : NULL, matrix,
-                               matrix * g->weights.zero_stride, 0};
+                               has_zeros ? qdq_gemm_numbers(&g->b_zero, tensors) : NULL,
+                               matrix,
+                               matrix * g->weights.zero_stride,
+                               0,
+                               qdq_operand_tiling(tensors, g->weights.port) ? tensors : NULL};
     qdq_scratch_drop(tensors->poison, j.sums, block->rows * SUM_ROW_BYTES);
     if (!same_rows(&w->rows, block)) forget_rows(tensors, w);
     begin_panels(&j);

@@ -168,6 +168,7 @@ bool qdq_gemm_takes_bfloats(const qdq_gemm *gemm);
 typedef struct qdq_gemm_source {
     const void *data, *zeros;  // zeros NULL: none
     size_t matrix, zero_at, first;
+    const qdq_tensors *tensors;  // set if B is an operand in tiles, for qdq_gemm_pack; else NULL
 } qdq_gemm_source;
 
 static inline const void *qdq_gemm_source_at(const qdq_gemm *gemm, const qdq_gemm_source *from,

@@ -25,7 +25,7 @@ bool qdq_gemm_fits_bytes(const qdq_gemm *g, const void *zeros) {
     if (g->kind != QDQ_GEMM_INTEGERS) return false;
     if (g->a_zero.port != SIZE_MAX && !g->a_zero.known) return false;
     for (size_t matrix = 0; matrix < g->weights.matrices; matrix++) {
-        qdq_gemm_source from = {NULL, zeros, matrix, matrix * g->weights.zero_stride, 0};
+        qdq_gemm_source from = {NULL, zeros, matrix, matrix * g->weights.zero_stride, 0, NULL};
         for (size_t j = 0; j < g->columns; j++)
             if (!leaves_bytes(codes, qdq_gemm_column_zero(g, &from, j))) return false;
     }

@@ -2,6 +2,7 @@
 // Packs rows of A of a product, and B in panels of 32 columns, as the kernels take them.
 #include "ops/gemm/gemm_read.h"
 #include "ops/kernels/transpose_block.h"
+#include "ops/operand.h"
 #include "runtime/numerics/dtype.h"
 
 enum { COLUMNS = QDQ_GEMM_COLUMNS, DEPTH = QDQ_GEMM_DEPTH };
@@ -63,19 +64,52 @@ static void copy_rows(const char *x, size_t stride, size_t rows, size_t n, char 
         memcpy(a + r * QDQ_GEMM_ROW_BYTES, x + r * stride, n * sizeof(float));
 }
 
+// Returns the zero point of a row.
+static int32_t row_zero(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_gemm_block *block,
+                        size_t row) {
+    if (g->a_zero.port == SIZE_MAX) return 0;
+    size_t zeros = qdq_gemm_at(g, g->batches.a_zero, block->batch);
+    return qdq_gemm_integer_at(g->a_zero.dtype, qdq_gemm_numbers(&g->a_zero, tensors),
+                               zeros + row * g->a_zero.row_stride);
+}
+
+// Packs rows of an operand in tiles; `at`: element k of the first row.
+static void pack_from_tiles(const qdq_gemm *g, const qdq_tensors *tensors,
+                            const qdq_gemm_block *block, size_t at, size_t n, char *a) {
+    enum { AT_ONCE = 4 };
+    uint32_t raw[AT_ONCE][DEPTH];
+    size_t size = qdq_dtype_size(g->a_dtype);
+    qdq_operand_rows rows = {at, n, block->rows, g->a_row_stride};
+    if (g->kind == QDQ_GEMM_FLOATS && g->a_dtype == QDQ_FLOAT32) {
+        qdq_operand_copy(tensors, g->a_port, size, &rows, a, QDQ_GEMM_ROW_BYTES);
+        return;
+    }
+    for (size_t r = 0; r < block->rows; r += rows.count) {
+        rows.at = at + r * g->a_row_stride;
+        rows.count = block->rows - r < AT_ONCE ? block->rows - r : AT_ONCE;
+        qdq_operand_copy(tensors, g->a_port, size, &rows, raw, sizeof raw[0]);
+        for (size_t i = 0; i < rows.count; i++)
+            qdq_gemm_pack_row(g, row_zero(g, tensors, block, block->row + r + i), raw[i], n, r + i,
+                              a);
+    }
+}
+
 unsigned qdq_gemm_pack_rows(const qdq_gemm *g, const qdq_tensors *tensors,
                             const qdq_gemm_block *block, size_t k, size_t n, void *a,
                             uint16_t (*keep)[QDQ_GEMM_KEEP]) {
     (void)keep;
     size_t size = qdq_dtype_size(g->a_dtype);
-    const char *x = (const char *)tensors->x[g->a_port] +
-                    (qdq_gemm_at(g, g->batches.a, block->batch) + k * g->a_depth_stride) * size;
+    size_t at = qdq_gemm_at(g, g->batches.a, block->batch) + k * g->a_depth_stride;
+    if (qdq_operand_tiling(tensors, g->a_port)) {
+        pack_from_tiles(g, tensors, block, at + block->row * g->a_row_stride, n, a);
+        return 0;
+    }
+    const char *x = (const char *)tensors->x[g->a_port] + at * size;
     if (g->kind == QDQ_GEMM_FLOATS && g->a_dtype == QDQ_FLOAT32 && g->a_depth_stride == 1) {
         copy_rows(x + block->row * g->a_row_stride * size, g->a_row_stride * size, block->rows, n,
                   a);
         return 0;
     }
-    size_t zeros = qdq_gemm_at(g, g->batches.a_zero, block->batch);
     for (size_t r = 0; r < block->rows; r++) {
         size_t row = block->row + r;
         const void *from = x + row * g->a_row_stride * size;
@@ -84,11 +118,7 @@ unsigned qdq_gemm_pack_rows(const qdq_gemm *g, const qdq_tensors *tensors,
             qdq_gemm_gather(g->a_dtype, from, g->a_depth_stride, n, raw);
             from = raw;
         }
-        int32_t zero = 0;
-        if (g->a_zero.port != SIZE_MAX)
-            zero = qdq_gemm_integer_at(g->a_zero.dtype, qdq_gemm_numbers(&g->a_zero, tensors),
-                                       zeros + row * g->a_zero.row_stride);
-        qdq_gemm_pack_row(g, zero, from, n, r, a);
+        qdq_gemm_pack_row(g, row_zero(g, tensors, block, row), from, n, r, a);
     }
     return 0;
 }
@@ -215,8 +245,8 @@ static void pack_floats(const qdq_gemm *g, const qdq_gemm_source *from, const qd
     }
 }
 
-void qdq_gemm_pack(const qdq_gemm *g, const qdq_gemm_source *from, size_t column, size_t k,
-                   size_t n, void *panel) {
+static void pack(const qdq_gemm *g, const qdq_gemm_source *from, size_t column, size_t k, size_t n,
+                 void *panel) {
     size_t left = g->columns - column;
     qdq_gemm_block part = {.column = column, .columns = left < COLUMNS ? left : COLUMNS};
     if (part.columns < COLUMNS)
@@ -225,6 +255,37 @@ void qdq_gemm_pack(const qdq_gemm *g, const qdq_gemm_source *from, size_t column
         pack_pairs(g, from, &part, k, n, panel);
     else
         pack_floats(g, from, &part, k, n, panel);
+}
+
+// Packs columns of an operand in tiles: whole panels of float32 at once, others after a copy to
+// rows of the same direction.
+static void pack_tiles(const qdq_gemm *g, const qdq_gemm_source *from, size_t column, size_t k,
+                       size_t n, void *panel) {
+    _Alignas(64) char raw[QDQ_GEMM_ROW_BYTES * COLUMNS];
+    const qdq_gemm_weights *w = &g->weights;
+    size_t size = qdq_dtype_size(w->dtype), left = g->columns - column;
+    size_t at = qdq_gemm_element(w, from->matrix, k, column);
+    size_t columns = left < COLUMNS ? left : COLUMNS;
+    bool by_rows = w->column_stride == 1, whole = columns == COLUMNS && w->dtype == QDQ_FLOAT32;
+    qdq_operand_rows of_k = {at, columns, n, w->depth_stride};
+    qdq_operand_rows of_columns = {at, n, columns, w->column_stride};
+    size_t pitch = by_rows ? COLUMNS : n;
+    qdq_operand_copy(from->tensors, w->port, size, by_rows ? &of_k : &of_columns,
+                     by_rows && whole ? panel : raw, pitch * size);
+    if (by_rows && whole) return;
+    qdq_gemm apart = *g;
+    apart.weights.depth_stride = by_rows ? pitch : 1;
+    apart.weights.column_stride = by_rows ? 1 : pitch;
+    apart.weights.matrix_stride = 0;
+    qdq_gemm_source of_raw = *from;
+    of_raw.data = raw;
+    of_raw.first = qdq_gemm_element(&apart.weights, from->matrix, k, column);
+    pack(&apart, &of_raw, column, k, n, panel);
+}
+
+void qdq_gemm_pack(const qdq_gemm *g, const qdq_gemm_source *from, size_t column, size_t k,
+                   size_t n, void *panel) {
+    (from->tensors ? pack_tiles : pack)(g, from, column, k, n, panel);
 }
 
 size_t qdq_gemm_panels(const qdq_gemm *g) { return (g->columns + COLUMNS - 1) / COLUMNS; }

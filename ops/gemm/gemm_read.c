@@ -120,8 +120,8 @@ bool qdq_gemm_reader_read_all(qdq_gemm_reader *r, size_t count) {
 
 qdq_gemm_source qdq_gemm_reader_source(const qdq_gemm_reader *r, const qdq_gemm *g,
                                        const qdq_gemm_known *known, size_t matrix) {
-    return (qdq_gemm_source){r->data, known->zeros, matrix, matrix * g->weights.zero_stride,
-                             r->first};
+    return (qdq_gemm_source){r->data,  known->zeros, matrix, matrix * g->weights.zero_stride,
+                             r->first, NULL};
 }
 
 void qdq_gemm_reader_close(qdq_gemm_reader *r) {

@@ -9,6 +9,20 @@ bool qdq_gemm_choose_kind(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowe
     return qdq_pair_sums_choose(g, ctx, to);
 }
 
+// Returns a bit for A and for B if units pack them from memory in which k or columns are
+// neighbours. These are also packed from tiles.
+static uint64_t packs_tiles(const qdq_gemm *g) {
+    const qdq_gemm_weights *w = &g->weights;
+    uint64_t ports = 0;
+    bool units_pack_b = !g->packed && !g->weight_codes && !qdq_gemm_saturates(g->kind);
+    if (g->pack_a != qdq_gemm_pack_rows) return 0;
+    if (g->a_depth_stride == 1) ports |= (uint64_t)1 << g->a_port;
+    if (units_pack_b && w->taps == 1 && !w->block &&
+        (w->column_stride == 1 || w->depth_stride == 1))
+        ports |= (uint64_t)1 << w->port;
+    return ports;
+}
+
 bool qdq_gemm_stage(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *to,
                     qdq_stage *stage) {
     if (to->plain) {
@@ -26,6 +40,7 @@ bool qdq_gemm_stage(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *
     *stage = (qdq_stage){.params = g,
                          .tensor_op = qdq_gemm_run_units,
                          .quantize = qdq_gemm_offer_quantize(g, to->mempool),
+                         .reads_tiles = packs_tiles(g),
                          .chunks = true,
                          .units = g->batch * qdq_gemm_row_blocks(g) * qdq_gemm_column_blocks(g),
                          .cost = g->batch * g->rows * g->columns * g->depth,

@@ -106,6 +106,7 @@ void qdq_exec_run_tensor_op(const qdq_exec *exec, const qdq_step *step) {
     if (tensor_op->sinks) {
         context.tensors.sink = sink;
         context.tensors.sink_self = &context;
+        context.tensors.stores = !step->link_count;
         y[0] = NULL;
     }
     if (exec->parallel.run && tensor_op->units > 1 && tensor_op->cost >= exec->parallel.least)

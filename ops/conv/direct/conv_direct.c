@@ -161,7 +161,7 @@ static bool set_sizes(qdq_direct *d) {
 void qdq_direct_pack(const qdq_conv *c, const void *data, const void *zeros, size_t group,
                      float *out) {
     const qdq_gemm *g = &c->gemm;
-    qdq_gemm_source from = {data, zeros, group, group * g->weights.zero_stride, 0};
+    qdq_gemm_source from = {data, zeros, group, group * g->weights.zero_stride, 0, NULL};
     size_t outputs = c->group_outputs;
     for (size_t o = 0; o < outputs; o++)
         for (size_t k = 0, n; k < g->depth; k += n) {

@@ -58,7 +58,7 @@ static const float *weights_of(const unit *u, size_t k, size_t n) {
     if (g->weight_codes) {
         qdq_gemm_decode(g, panel, k, n, u->s->weights);
     } else {
-        qdq_gemm_source from = {u->tensors->x[g->weights.port], NULL, u->group, 0, 0};
+        qdq_gemm_source from = {u->tensors->x[g->weights.port], NULL, u->group, 0, 0, NULL};
         qdq_gemm_pack(g, &from, number * COLUMNS, k, n, u->s->weights);
     }
     return u->s->weights;

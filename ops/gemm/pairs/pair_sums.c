@@ -186,7 +186,7 @@ static void set_terms(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_g
     size_t matrix = qdq_gemm_at(g, g->batches.b, block->batch);
     bool has = g->b_zero.port != SIZE_MAX;
     qdq_gemm_source from = {NULL, has ? qdq_gemm_numbers(&g->b_zero, tensors) : NULL, matrix,
-                            matrix * g->weights.zero_stride, 0};
+                            matrix * g->weights.zero_stride, 0, NULL};
     size_t first = matrix * qdq_gemm_panels(g) * COLUMNS + block->column;
     for (size_t j = 0; j < block->columns; j++) {
         uint32_t sum = g->packed ? (uint32_t)g->column_sums[first + j] : zeros->columns[j];

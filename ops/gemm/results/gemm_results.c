@@ -13,8 +13,8 @@ static bool takes_bias(const qdq_gemm *g) {
 
 bool qdq_gemm_stores_results(const qdq_gemm *g, const qdq_tensors *tensors) {
     return g->kind == QDQ_GEMM_FLOATS && g->y.dtype == QDQ_FLOAT32 && g->y.column_stride == 1 &&
-           !tensors->sink && !g->phases && g->epilogue == qdq_gemm_epilogue_float &&
-           !qdq_gemm_quantizes(g) && takes_bias(g);
+           (!tensors->sink || tensors->stores) && !g->phases &&
+           g->epilogue == qdq_gemm_epilogue_float && !qdq_gemm_quantizes(g) && takes_bias(g);
 }
 
 bool qdq_gemm_last_makes_results(const qdq_gemm *g) {
@@ -26,12 +26,16 @@ bool qdq_gemm_last_makes_results(const qdq_gemm *g) {
     return last % chunk == 0 || (last < chunk && !g->order.bias_first);
 }
 
+static size_t place_of(const qdq_gemm *g, const qdq_gemm_block *block) {
+    return qdq_gemm_at(g, g->batches.y, block->batch) + block->row * g->y.row_stride +
+           block->column;
+}
+
 qdq_gemm_results qdq_gemm_results_of_block(const qdq_gemm *g, const qdq_tensors *tensors,
                                            const qdq_gemm_block *block, float *bias) {
     const qdq_gemm_along *b = &g->bias;
-    size_t at =
-        qdq_gemm_at(g, g->batches.y, block->batch) + block->row * g->y.row_stride + block->column;
-    qdq_gemm_results results = {.y = (float *)tensors->y[0] + at, .y_stride = g->y.row_stride};
+    qdq_gemm_results results = {.y_stride = g->y.row_stride};
+    if (!tensors->sink) results.y = (float *)tensors->y[0] + place_of(g, block);
     if (b->port == SIZE_MAX || g->order.bias_first) return results;
     if (!b->column_stride) {
         qdq_gemm_row_reals(g, tensors, block, NULL, bias);
@@ -45,9 +49,10 @@ qdq_gemm_results qdq_gemm_results_of_block(const qdq_gemm *g, const qdq_tensors 
 }
 
 // Adding no product to a sum of -0 would give +0, so nothing is added without steps.
-void qdq_gemm_store_results(const qdq_gemm *g, const qdq_gemm_results *results,
-                            const qdq_gemm_block *block, size_t p, size_t k_block,
-                            const qdq_gemm_part *part) {
+void qdq_gemm_store_results(const qdq_gemm *g, const qdq_tensors *tensors,
+                            const qdq_gemm_results *results, const qdq_gemm_block *block, size_t p,
+                            size_t k_block, const qdq_gemm_part *part) {
+    float panel[QDQ_GEMM_JOINED_ROWS * COLUMNS];
     qdq_gemm_results to = *results;
     const qdq_gemm_order *order = &g->order;
     size_t left = block->columns - p * COLUMNS, chunk = qdq_gemm_chunk_blocks(g);
@@ -59,7 +64,15 @@ void qdq_gemm_store_results(const qdq_gemm *g, const qdq_gemm_results *results,
     to.before_stride = part->c_stride;
     to.adds =
         part->steps && order->sums == QDQ_SUM_CHUNKS && (order->bias_first || k_block >= chunk);
-    to.y += p * COLUMNS;
     if (to.addend) to.addend += p * COLUMNS;
+    if (!tensors->sink) {
+        to.y += p * COLUMNS;
+        g->kernel->results(&to);
+        return;
+    }
+    to.y = panel, to.y_stride = to.columns;
     g->kernel->results(&to);
+    qdq_gemm_put_chunk(g, tensors,
+                       &(qdq_chunk){place_of(g, block) + p * COLUMNS, to.columns, to.rows,
+                                    g->y.row_stride, panel});
 }

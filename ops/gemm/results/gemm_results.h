@@ -5,7 +5,7 @@
 
 #include "ops/gemm/gemm.h"
 
-// True if tiles can store the results: float32 in rows of y, if no sink takes them.
+// True if tiles can store the results: float32 in rows of y, or for a sink that only stores them.
 bool qdq_gemm_stores_results(const qdq_gemm *gemm, const qdq_tensors *tensors);
 
 // True if the tile that adds the last k block also computes the results. It can continue the chain
@@ -18,8 +18,8 @@ qdq_gemm_results qdq_gemm_results_of_block(const qdq_gemm *gemm, const qdq_tenso
 
 // Adds the products of the last k block of panel p, and stores the results of the panel. If the
 // part has no steps, the sums at part->c are complete.
-void qdq_gemm_store_results(const qdq_gemm *gemm, const qdq_gemm_results *results,
-                            const qdq_gemm_block *block, size_t p, size_t k_block,
-                            const qdq_gemm_part *part);
+void qdq_gemm_store_results(const qdq_gemm *gemm, const qdq_tensors *tensors,
+                            const qdq_gemm_results *results, const qdq_gemm_block *block, size_t p,
+                            size_t k_block, const qdq_gemm_part *part);
 
 #endif

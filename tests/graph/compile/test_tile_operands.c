@@ -44,6 +44,28 @@ static const qdq_shape slice_shapes[] = {
     {3, {5, 1, 64}}, {3, {1, 37, 4}}, {4, {2, 3, 5, 17}}, {4, {1, 2, 64, 33}},
 };
 
+// Another step reads y, so that a product of floats stores it in tiles without a link.
+#define MAKE(op, attrs) NODE(op, "h", "\"x\":\"x\"", attrs) "," NODE(op, "k", "\"x\":\"z\"", attrs)
+#define PRODUCT(attrs)                                 \
+    MAKE("ReLU", "")                                   \
+    "," NODE("MatMul", "y", "\"a\":\"h\",\"b\":\"k\"", \
+             attrs) "," NODE("ReduceMax", "s", "\"x\":\"y\"", "\"axes\":[-1]")
+#define INTEGER_PRODUCT                 \
+    MAKE("Quantize", "\"scales\":0.05") \
+    "," NODE("MatMulInteger", "y", "\"a\":\"h\",\"b\":\"k\"", "")
+
+static const tile_form product_forms[] = {
+    {"MatMul", PRODUCT(""), "s", FLOATS, 2, 2, true},
+    {"MatMulInteger", INTEGER_PRODUCT, "y", 1u << QDQ_FLOAT32, 2, 2, true},
+};
+static const tile_form turned_forms[] = {
+    {"MatMul of transposed b", PRODUCT("\"transpose_b\":true"), "s", FLOATS, 2, 2, true},
+};
+
+// Rows, depth and columns.
+static const size_t product_sizes[][3] = {
+    {1, 1, 1}, {33, 65, 34}, {61, 130, 97}, {110, 300, 70}, {170, 520, 290}};
+
 static void shape_text(qdq_shape shape, char *out) {
     for (int i = 0; i < shape.rank; i++)
         out += sprintf(out, "%c%d", i ? ',' : '[', (int)shape.dims[i]);
@@ -122,7 +144,26 @@ static void slices_of_tiles_have_the_bits_of_rows(void **state) {
                 check(&slice_forms[f], slice_shapes[s], slice_shapes[s]);
 }
 
+// Returns the shape of matrices in a batch of 1 or more.
+static qdq_shape matrices(size_t batch, size_t rows, size_t columns) {
+    if (batch == 1) return QDQ_SHAPE((int64_t)rows, (int64_t)columns);
+    return QDQ_SHAPE((int64_t)batch, (int64_t)rows, (int64_t)columns);
+}
+
+static void products_of_tiles_have_the_bits_of_rows(void **state) {
+    (void)state;
+    for (size_t s = 0; s < UNIT_COUNT(product_sizes) - unit_slow(); s++)
+        for (size_t batch = 1; batch <= (s < 3 ? 3 : 1); batch += 2) {
+            size_t m = product_sizes[s][0], k = product_sizes[s][1], n = product_sizes[s][2];
+            for (size_t f = 0; f < UNIT_COUNT(product_forms); f++)
+                check(&product_forms[f], matrices(batch, m, k), matrices(batch, k, n));
+            for (size_t f = 0; f < UNIT_COUNT(turned_forms); f++)
+                check(&turned_forms[f], matrices(batch, m, k), matrices(batch, n, k));
+        }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(slices_of_tiles_have_the_bits_of_rows)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(slices_of_tiles_have_the_bits_of_rows),
+                                       cmocka_unit_test(products_of_tiles_have_the_bits_of_rows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
