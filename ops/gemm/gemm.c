@@ -75,7 +75,7 @@ static bool fits(const qdq_gemm *g, const qdq_gemm_block *block) {
 }
 
 static size_t b_bytes(const qdq_gemm *g) {
-    return g->weight_codes ? PANEL_BYTES : PANELS * PANEL_BYTES;
+    return qdq_gemm_packs_again(g) ? PANEL_BYTES : PANELS * PANEL_BYTES;
 }
 
 static size_t tiles(const job *j) { return (j->block->rows + ROWS - 1) / ROWS; }
@@ -403,7 +403,7 @@ static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_g
 // Returns the most rows of joined blocks whose k blocks of a chunk fit; 0: blocks are not joined.
 static size_t most_joined(const qdq_gemm *g) {
     bool in_turn = g->columns_outer || qdq_gemm_column_blocks(g) == 1;
-    if (!g->weight_codes || !in_turn || g->order.sums == QDQ_SUM_EIGHTS) return 0;
+    if (!qdq_gemm_packs_again(g) || !in_turn || g->order.sums == QDQ_SUM_EIGHTS) return 0;
     size_t room = K_BLOCKS * MOST_ROWS / (g->order.chunk ? qdq_gemm_chunk_blocks(g) : 1);
     return room < JOINED_ROWS ? room : JOINED_ROWS;
 }

@@ -189,6 +189,12 @@ size_t qdq_gemm_chunk_blocks(const qdq_gemm *gemm);
 size_t qdq_gemm_k_begin(const qdq_gemm *gemm, size_t k_block);
 size_t qdq_gemm_k_count(const qdq_gemm *gemm, size_t k_block);
 
+// True if each block decodes its columns of B, or packs them: one panel of a k block at a time.
+static inline bool qdq_gemm_packs_again(const qdq_gemm *gemm) {
+    return gemm->weight_codes || (!gemm->packed && !qdq_gemm_saturates(gemm->kind) &&
+                                  qdq_gemm_k_blocks(gemm) > 1);
+}
+
 // k..k + n of a column, at most QDQ_GEMM_DEPTH: as float, unchanged if BFLOATS, or as int16_t minus
 // its zero point.
 void qdq_gemm_column(const qdq_gemm *gemm, const qdq_gemm_source *from, size_t column, size_t k,

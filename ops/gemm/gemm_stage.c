@@ -36,7 +36,7 @@ bool qdq_gemm_stage(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *
     size_t a_bytes = g->rows * g->depth * qdq_gemm_size(g->kind);
     bool large = b_bytes > QDQ_GEMM_CACHE_BYTES &&
                  b_bytes * qdq_gemm_row_blocks(g) > a_bytes * qdq_gemm_column_blocks(g);
-    g->columns_outer = g->pack_a == qdq_gemm_pack_rows && (large || g->weight_codes);
+    g->columns_outer = g->pack_a == qdq_gemm_pack_rows && (large || qdq_gemm_packs_again(g));
     *stage = (qdq_stage){.params = g,
                          .tensor_op = qdq_gemm_run_units,
                          .quantize = qdq_gemm_offer_quantize(g, to->mempool),
