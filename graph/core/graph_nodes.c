@@ -109,7 +109,7 @@ void qdq_graph_context(const qdq_graph *graph, const qdq_node *node, qdq_finding
     ctx->attrs = node->attrs;
     ctx->findings = findings;
     ctx->opset = graph->opset;
-    ctx->open_sizes = graph->open_sizes;
+    ctx->open_sizes = graph->open_dims >> 2 != 0;
     ctx->dtype_filled = node->dtype_filled || node->dtype_kept;
     ctx->input_count = node->input_count;
     ctx->output_count = node->output_count;

@@ -71,6 +71,31 @@ def added_image(outputs, kernel=3, **attrs):
     return m.end(m.same("Add", y, z))
 
 
+class Open:
+    """A model that leaves dims of its inputs open."""
+
+    def __init__(self, b, *dims):
+        self.b, self.inputs, self.dims = b, b.inputs, dims
+
+    def model(self):
+        model = self.b.model()
+        for value in model.graph.input:
+            for dim in self.dims:
+                value.type.tensor_type.shape.dim[dim].Clear()
+        for value in model.graph.output:
+            value.type.tensor_type.ClearField("shape")
+        return model
+
+
+def narrow_residual(middle):
+    """A sum behind two convolutions, the first of which makes 8 channels: the next one reads them as they are, so that its dims
+    are not known to be equal. With `middle` of 16 channels they are."""
+    m = Images()
+    x = m.conv(m.image(16), middle, 1)
+    y = m.conv(m.same("Relu", m.conv(x, 32, 3)), middle, 1)
+    return m.end(m.same("Relu", m.same("Add", x, y)))
+
+
 def fused_conv(activation, bias):
     """FusedConv of com.microsoft with an image, which its sums begin with."""
     m = Images()
@@ -170,6 +195,10 @@ EXAMPLES = {
     "mean_behind_quick_gelu": lambda: mean_behind("QuickGelu", domain="com.microsoft", alpha=1.702),
     "mean_behind_fast_gelu": lambda: mean_behind("FastGelu", domain="com.microsoft"),
     "mean_behind_exp": lambda: mean_behind("Exp"),
+    "open_residual_narrow": lambda: Open(narrow_residual(8), 2, 3),
+    "open_residual_narrow_batch": lambda: Open(narrow_residual(8), 0),
+    "open_residual": lambda: Open(narrow_residual(16), 0, 2, 3),
+    "open_added": lambda: Open(added_image(7), 3),
     "unblocked_fused": lambda: fused_conv("", True),
     "unblocked_fused_relu": lambda: fused_conv("Relu", True),
     "unblocked_fused_no_bias": lambda: fused_conv("", False),

@@ -64,6 +64,12 @@ bool ort_is_blocked(const qdq_rewriter *r, const qdq_node *node) {
     return channel_block(r, node) != 0;
 }
 
+bool ort_reads_channels(const qdq_rewriter *r, const qdq_node *conv) {
+    const qdq_convolution_attrs *a = conv->attrs;
+    bool grouped = a->groups.set != 0 && a->groups.value > 1;
+    return !grouped && type_of(r, conv->inputs[W].id)->shape.dims[1] < block_of_cpu(r->version);
+}
+
 //---- Values in blocks -------------------------------------------------------
 
 static bool is_image(const qdq_rewriter *r, uint32_t value) {
@@ -113,11 +119,12 @@ static bool is_blocked_value(const qdq_rewriter *r, uint32_t value, size_t *step
         if (concat && !fills_blocks(r, x)) return false;
         if (both && !qdq_shape_equal(type_of(r, x)->shape, type_of(r, value)->shape))
             return false;  // no operand is broadcast in blocks
+        if (both && !adds && i && !ort_shapes_match(r, node->inputs[0].id, x)) return false;
     }
     return true;
 }
 
-static bool is_in_blocks(const qdq_rewriter *r, uint32_t value) {
+bool ort_is_in_blocks(const qdq_rewriter *r, uint32_t value) {
     size_t steps = 0;
     return is_blocked_value(r, value, &steps);
 }
@@ -139,6 +146,7 @@ static size_t fused_input(const qdq_rewriter *r, const qdq_node *add) {
         size_t steps = 0;
         if (!is_blocked_value(r, add->inputs[i].id, &steps)) return 2;
     }
+    if (!ort_shapes_match(r, add->inputs[0].id, add->inputs[1].id)) return 2;
     for (size_t i = 0; i < 2; i++)
         if (is_blocked_sum(r, add->inputs[i].id) &&
             qdq_rewrite_only_reader(r, add->inputs[i].id) != SIZE_MAX)
@@ -147,7 +155,8 @@ static size_t fused_input(const qdq_rewriter *r, const qdq_node *add) {
 }
 
 // Sets *image to the image that a convolution adds to its sums, if an Add behind it is fused into
-// it. If it multiplies matrices, it needs a bias, and the image may come from anywhere.
+// it. If it multiplies matrices, it needs a bias and known sizes, and the image may come from
+// anywhere.
 static bool adds_image(const qdq_rewriter *r, const qdq_node *node, size_t *sum, uint32_t *image) {
     uint32_t y = node->outputs[0];
     *sum = qdq_rewrite_only_reader(r, y);
@@ -157,7 +166,8 @@ static bool adds_image(const qdq_rewriter *r, const qdq_node *node, size_t *sum,
     *image = add->inputs[!own].id;
     if (*image == y || !qdq_shape_equal(type_of(r, *image)->shape, type_of(r, y)->shape))
         return false;
-    return is_blocked_sum(r, y) ? fused_input(r, add) == own : ort_has_input(node, BIAS);
+    if (is_blocked_sum(r, y)) return fused_input(r, add) == own;
+    return ort_has_input(node, BIAS) && !ort_leaves_open(r);
 }
 
 bool ort_match_conv_sum(const qdq_rewriter *r, qdq_match *m) {
@@ -313,7 +323,7 @@ void ort_build_blocked_pool(qdq_rewriter *r, qdq_match *m) {
 bool ort_match_blocked_mean(const qdq_rewriter *r, qdq_match *m) {
     uint32_t x = r->from->nodes[m->anchor].inputs[0].id;
     bool given = qdq_rewrite_maker(r, x) == SIZE_MAX;
-    return ort_is_global_pool(&r->from->nodes[m->anchor]) && (given || is_in_blocks(r, x)) &&
+    return ort_is_global_pool(&r->from->nodes[m->anchor]) && (given || ort_is_in_blocks(r, x)) &&
            match_pool(r, m);
 }
 

@@ -170,6 +170,15 @@ bool ort_match_gelu(const qdq_rewriter *r, qdq_match *m);
 void ort_build_gelu(qdq_rewriter *r, qdq_match *m);
 bool ort_match_turned_sum(const qdq_rewriter *r, qdq_match *m);
 void ort_build_turned_sum(qdq_rewriter *r, qdq_match *m);
+// True if an image lies in blocks of channels.
+bool ort_is_in_blocks(const qdq_rewriter *r, uint32_t value);
+// True if a convolution reads an image with few channels as it is, not in blocks.
+bool ort_reads_channels(const qdq_rewriter *r, const qdq_node *conv);
+// True if the model leaves the batch, the height or the width of an input open.
+bool ort_leaves_open(const qdq_rewriter *r);
+// True if ONNX Runtime knows that two images in blocks of one shape have the same dims, also where
+// the model leaves them open.
+bool ort_shapes_match(const qdq_rewriter *r, uint32_t a, uint32_t b);
 // Returns the dim of the input of a Transpose that becomes dim `i` of its result.
 int64_t ort_taken_dim(const qdq_node *transpose, int rank, int i);
 bool ort_match_no_op(const qdq_rewriter *r, qdq_match *m);
