@@ -20,7 +20,10 @@ qdq_graph *qdq_copy_empty(const qdq_graph *like) {
                                  .target = like->target};
     qdq_graph *graph = qdq_graph_new(like->name, &options);
     if (graph) qdq_copy_own_target(graph, like);
-    if (graph) graph->opset = like->opset, graph->open_dims = like->open_dims;
+    if (graph) {
+        graph->opset = like->opset;
+        graph->open_dims = like->open_dims, graph->unnamed_dims = like->unnamed_dims;
+    }
     if (graph) graph->file = qdq_mempool_strdup(&graph->mempool, like->file);
     return graph;
 }

@@ -76,7 +76,9 @@ struct qdq_graph {
     const char *own_target;
     const struct qdq_target *own;  // its description; NULL: no target has the name
     int64_t opset;                 // of ai.onnx in the model that it was read from; 0: unknown
-    uint32_t open_dims;  // of inputs that model leaves open: bit i for dim i; the options gave them
+    // Dims of inputs that the model leaves open, a bit each, and those of them without a name; the
+    // options gave them.
+    uint32_t open_dims, unnamed_dims;
     qdq_newer *newer;   // the last one found, before the first one; NULL: none
     bool target_given;  // by the options; the target that a file names is then ignored
     struct qdq_held_file

@@ -4,7 +4,7 @@ chains for renew.py."""
 
 import numpy as np
 from ort_build import F32
-from ort_float_models import Floats
+from ort_float_models import Floats, Open
 
 CHAIN = ["Conv", "Conv", "Conv", "Relu", "Add", "Add", "MaxPool", "Concat", "Mul", "norm", "Sigmoid", "Clip", "LeakyRelu", "HardSwish",
          "HardSigmoid", "QuickGelu", "mean", "factor"]  # fmt: skip
@@ -69,22 +69,6 @@ def added_image(outputs, kernel=3, **attrs):
     y = m.conv(x, outputs, kernel, **attrs)
     z = m.input(1, *m.of[y])
     return m.end(m.same("Add", y, z))
-
-
-class Open:
-    """A model that leaves dims of its inputs open."""
-
-    def __init__(self, b, *dims):
-        self.b, self.inputs, self.dims = b, b.inputs, dims
-
-    def model(self):
-        model = self.b.model()
-        for value in model.graph.input:
-            for dim in self.dims:
-                value.type.tensor_type.shape.dim[dim].Clear()
-        for value in model.graph.output:
-            value.type.tensor_type.ClearField("shape")
-        return model
 
 
 def narrow_residual(middle):

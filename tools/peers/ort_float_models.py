@@ -40,6 +40,24 @@ class Floats:
         return self.b
 
 
+class Open:
+    """A model that leaves dims of its inputs open, with a name or without."""
+
+    def __init__(self, b, *dims, name=""):
+        self.b, self.inputs, self.dims, self.name = b, b.inputs, dims, name
+
+    def model(self):
+        model = self.b.model()
+        for value in model.graph.input:
+            for dim in self.dims:
+                value.type.tensor_type.shape.dim[dim].Clear()
+                if self.name:
+                    value.type.tensor_type.shape.dim[dim].dim_param = f"{self.name}{dim}"
+        for value in model.graph.output:
+            value.type.tensor_type.ClearField("shape")
+        return model
+
+
 def conv(bias, *steps):
     """A convolution outside blocks of channels, and a norm, Mul or Add behind it."""
     m = Floats()
@@ -84,6 +102,11 @@ def scaled(before, behind, k=24):
     for op in behind:
         y = m.node(op, y, m.scalar(2.9))
     return m.finish(y, 2, 5, 7)
+
+
+def biased_product():
+    m = Floats()
+    return m.finish(m.node("Add", m.node("MatMul", m.node("Abs", m.input(2, 5, 300)), m.const(300, 7)), m.const(7)), 2, 5, 7)
 
 
 def no_ops():
@@ -194,6 +217,11 @@ EXAMPLES = {
     "float_product_divided": lambda: scaled(False, ["Div"]),
     "float_product_scaled": lambda: scaled(True, ["Mul", "Div"]),
     "float_no_ops": no_ops,
+    "float_biased_product": biased_product,
+    "open_biased_product": lambda: Open(biased_product(), 0),
+    "open_biased_product_named": lambda: Open(biased_product(), 0, 1, name="n"),
+    "open_norm_of_sum": lambda: Open(norm_of_sum(True), 1),
+    "open_norm_of_sum_named": lambda: Open(norm_of_sum(True), 0, 1, name="n"),
     "float_gelu": lambda: gelu("plain"),
     "float_gelu_half_first": lambda: gelu("half first"),
     "float_gelu_multiplied": lambda: gelu("multiplied"),

@@ -35,15 +35,14 @@ static bool is_open(const qdq_onnx_info *info) {
     return !info->has_shape;
 }
 
-// Returns a bit for each dim without a size. A batch with a name counts as given: all results have
-// the name.
-static uint32_t open_dims_of(const qdq_onnx_info *info) {
-    uint32_t dims = 0;
+// Notes the dims of an input that have no size.
+static void note_open_dims(qdq_graph *graph, const qdq_onnx_info *info) {
     for (size_t i = 0; i < info->dims.count && i < QDQ_MAX_RANK; i++) {
         const qdq_onnx_dim *dim = &info->dims.items[i];
-        if (dim->size < 0 && (i || !*dim->name)) dims |= 1u << i;
+        if (dim->size >= 0) continue;
+        graph->open_dims |= 1u << i;
+        if (!*dim->name) graph->unnamed_dims |= 1u << i;
     }
-    return dims;
 }
 
 // Returns the shape that the options give to an input; NULL: none. A tentative one fills open dims
@@ -228,7 +227,7 @@ qdq_status qdq_onnx_add_inputs(qdq_onnx_scope *scope) {
         const qdq_onnx_info *info = &inputs->items[i];
         if (info->left_out || is_constant(scope, info->name) || info->other) continue;
         if (!find_shape(&sizes, info, &shapes[i])) note_open(&open, info);
-        im->graph->open_dims |= open_dims_of(info);
+        note_open_dims(im->graph, info);
     }
     if (open.count)
         return qdq_fail(im->err, QDQ_ERR_ARGUMENT,

@@ -182,13 +182,19 @@ static bool take_bias(const qdq_rewriter *r, uint32_t *operand, uint32_t *bias) 
     return true;
 }
 
+// True if the model leaves dims open, none with a name: ONNX Runtime does not know then that the
+// summands have one shape.
+static bool has_unnamed_dims(const qdq_rewriter *r) {
+    return r->from->open_dims && r->from->unnamed_dims == r->from->open_dims;
+}
+
 static bool skipped_sum_at(const qdq_rewriter *r, const qdq_node *node, skipped_sum *s) {
     const qdq_layer_norm_attrs *a = node->attrs;
     const qdq_type *x = &value_at(r, node->inputs[0].id)->type;
     const qdq_node *add = ort_made_by(r, node->inputs[0].id, "Add");
     int64_t axis = a->begin_norm_axis.set != 0 ? a->begin_norm_axis.value : -1;
-    if (!add || a->one_pass == QDQ_TRUE || x->dtype != QDQ_FLOAT32 || x->shape.rank != 3 ||
-        (axis != -1 && axis != 2) || a->keep_stats != QDQ_FALSE)
+    if (!add || has_unnamed_dims(r) || a->one_pass == QDQ_TRUE || x->dtype != QDQ_FLOAT32 ||
+        x->shape.rank != 3 || (axis != -1 && axis != 2) || a->keep_stats != QDQ_FALSE)
         return false;
     for (size_t i = 0; i < 2; i++)
         if (!qdq_shape_equal(value_at(r, add->inputs[i].id)->type.shape, x->shape)) return false;

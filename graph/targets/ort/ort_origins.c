@@ -100,15 +100,19 @@ static bool dim_matches(walk *w, uint32_t a, uint32_t b) {
     return from_a.value == from_b.value && from_a.halved == from_b.halved;
 }
 
-bool ort_leaves_open(const qdq_rewriter *r) {
-    const uint32_t sizes = 1u << BATCH | 1u << HEIGHT | 1u << (HEIGHT + 1);
-    return (r->from->open_dims & sizes) != 0;
+// Returns the dims of images that are open. A batch with a name counts as given: all results have
+// the name.
+static uint32_t open_sizes(const qdq_rewriter *r) {
+    const uint32_t sizes = 1u << HEIGHT | 1u << (HEIGHT + 1);
+    return (r->from->open_dims & sizes) | (r->from->unnamed_dims & 1u << BATCH);
 }
+
+bool ort_leaves_open(const qdq_rewriter *r) { return open_sizes(r) != 0; }
 
 bool ort_shapes_match(const qdq_rewriter *r, uint32_t a, uint32_t b) {
     for (int dim = BATCH; dim < RANK; dim += dim == BATCH ? HEIGHT : 1) {
         walk w = {.r = r, .dim = dim};
-        bool open = r->from->open_dims >> dim & 1;
+        bool open = open_sizes(r) >> dim & 1;
         if (open && !dim_matches(&w, a, b) && w.nodes <= MOST_NODES) return false;
     }
     return true;

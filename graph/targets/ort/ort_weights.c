@@ -42,7 +42,8 @@ static bool adds_bias(const qdq_rewriter *r, const qdq_node *add, size_t i, size
     return !node->inputs[BIAS].id && attrs->transpose_a != QDQ_TRUE &&
            attrs->transpose_b != QDQ_TRUE && !ort_was(node, "Gemm") &&
            !ort_was(node, "MatMulNBits") && a->rank >= 1 && b->rank == 2 &&
-           (a->rank == 2 || r->version->release >= QDQ_RUNTIME_RESHAPES_FOR_GEMM) &&
+           (a->rank == 2 ||
+            (r->version->release >= QDQ_RUNTIME_RESHAPES_FOR_GEMM && !r->from->open_dims)) &&
            value_at(r, y)->type.dtype == QDQ_FLOAT32 &&
            gemm_takes(&value_at(r, bias)->type.shape, a, &value_at(r, y)->type.shape);
 }
