@@ -24,9 +24,11 @@ typedef enum qdq_runtime_cpu {
 enum {
     QDQ_RUNTIME_QUANTIZES_WEIGHTS = 121,  // float weights and biases beside codes become codes,
     QDQ_RUNTIME_GROUPS_SEE_RELU = 121,  // a Relu behind a product is part of its group, or stops it
-    QDQ_RUNTIME_RESHAPES_FOR_GEMM = 121,  // MatMul and Add become Gemm without two dims too
-    QDQ_RUNTIME_WANTS_QUANTIZE = 122,     // if a Quantize reads the product,
-    QDQ_RUNTIME_SEES_THROUGH_RELU = 123,  // also behind Relu and Clip
+    QDQ_RUNTIME_RESHAPES_FOR_GEMM = 121,    // MatMul and Add become Gemm without two dims too
+    QDQ_RUNTIME_WANTS_QUANTIZE = 122,       // if a Quantize reads the product,
+    QDQ_RUNTIME_SEES_THROUGH_RELU = 123,    // also behind Relu and Clip
+    QDQ_RUNTIME_GIVES_PAIRS_DIMS = 123,     // the scale of a pair that replaces two has shape [1],
+    QDQ_RUNTIME_GIVES_PAIRS_SCALARS = 126,  // and is a scalar again
     QDQ_RUNTIME_PACKS_ALL_CODES = 125,    // MatMulNBits is not only for MatMul of 4 bits in blocks
     QDQ_RUNTIME_KNOWS_OPSETS = 125,       // patterns also match ops of opset 21, 22 or 23
     QDQ_RUNTIME_SCALES_WHERE = 126,       // a constant of Where becomes a code times a scale

@@ -150,8 +150,7 @@ bool ort_fails(qdq_match *m, const char *port, const char *found) {
     return ort_refuses(m, "ONNX Runtime makes this group and fails");
 }
 
-// True if the scale or the zero point of a coder is a port with dims.
-static bool has_dims(const qdq_rewriter *r, const qdq_coder *c) {
+bool ort_has_dims(const qdq_rewriter *r, const qdq_coder *c) {
     const qdq_value *inputs = r->from->nodes[c->node].inputs;
     for (size_t i = 1; i <= 2; i++)
         if (inputs[i].id && r->from->values[inputs[i].id].type.shape.rank) return true;
@@ -161,7 +160,7 @@ static bool has_dims(const qdq_rewriter *r, const qdq_coder *c) {
 static bool takes_one(const qdq_rewriter *r, qdq_match *m, const qdq_coder *c, const char *port,
                       ort_scales wanted) {
     if (c->count > 1) return ort_fails(m, port, "has more than one scale, and the group takes one");
-    if (wanted == ORT_SCALAR_SCALE && has_dims(r, c))
+    if (wanted == ORT_SCALAR_SCALE && ort_has_dims(r, c))
         return ort_fails(m, port,
                          "has a scale or zero point of shape [1], and the group takes a scalar");
     return true;

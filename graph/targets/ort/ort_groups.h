@@ -50,6 +50,8 @@ bool ort_same_constant(const qdq_rewriter *r, uint32_t a, uint32_t b);
 bool ort_has_one_node(const qdq_rewriter *r, uint32_t constant);
 // True for ONNX's Gemm: a MatMul with a bias or transposed operands.
 bool ort_is_gemm(const qdq_node *node);
+// True if the scale or the zero point of a coder is a port with dims.
+bool ort_has_dims(const qdq_rewriter *r, const qdq_coder *c);
 // True for an int8 or uint8 coder; for a coder with one scale.
 bool ort_is_byte(const qdq_coder *c);
 bool ort_is_per_tensor(const qdq_coder *c);

@@ -32,15 +32,21 @@ static qdq_value add_dequantize(qdq_rewriter *r, const new_coder *c) {
 }
 
 static qdq_value add_zero_point(const qdq_rewriter *r, const char *stem, qdq_dtype dtype,
-                                int32_t zero) {
+                                qdq_shape shape, int32_t zero) {
     char code[8];
     qdq_encode_int(dtype, &zero, code, 1);
-    return qdq_rewrite_constant(r, stem, "_zero_point", dtype, (qdq_shape){0}, code);
+    return qdq_rewrite_constant(r, stem, "_zero_point", dtype, shape, code);
 }
 
 static const char *name_at(const qdq_rewriter *r, size_t node) { return r->from->nodes[node].name; }
 
 //---- Double pairs -----------------------------------------------------------
+
+// True if the parameters of a pair that replaces two have shape [1].
+static bool gives_dims(const qdq_target_version *version) {
+    return version->release >= QDQ_RUNTIME_GIVES_PAIRS_DIMS &&
+           version->release < QDQ_RUNTIME_GIVES_PAIRS_SCALARS;
+}
 
 // A double pair, from the first Quantize on. Every reader of the second Quantize is a Dequantize.
 typedef struct double_pair {
@@ -121,8 +127,9 @@ void ort_build_double_pair(qdq_rewriter *r, qdq_match *m) {
     merge(r, &p, &scale, &zero);
     const char *name = name_at(r, p.q2.node);
     new_coder c = {.name = name, .x = qdq_rewrite_value(r, p.q1.reals), .dtype = p.q1.dtype};
-    c.scale = qdq_rewrite_constant(r, name, "_scale", QDQ_FLOAT32, (qdq_shape){0}, &scale);
-    c.zero_point = add_zero_point(r, name, c.dtype, zero);
+    qdq_shape shape = gives_dims(r->version) ? (qdq_shape){1, {1}} : (qdq_shape){0};
+    c.scale = qdq_rewrite_constant(r, name, "_scale", QDQ_FLOAT32, shape, &scale);
+    c.zero_point = add_zero_point(r, name, c.dtype, shape, zero);
     c.x = add_quantize(r, &c);
     for (size_t i = 0; i < p.dq2_count; i++) {
         c.name = name_at(r, dq2_at(r, &p, i).node);
@@ -169,8 +176,13 @@ static bool clamp_has_end_codes(const qdq_rewriter *r, const qdq_clamp_attrs *a,
            rintf((float)a->max.value / s) + zero >= (float)info_of(q)->greatest;
 }
 
+// True if ONNX Runtime compares a Relu or Clip with the codes of a Quantize.
+static bool is_compared(const qdq_rewriter *r, const qdq_coder *q) {
+    return ort_is_scalar(q) && ort_is_byte(q) && !(gives_dims(r->version) && ort_has_dims(r, q));
+}
+
 bool ort_is_redundant(const qdq_rewriter *r, size_t node, const qdq_coder *q) {
-    if (!ort_is_scalar(q) || !ort_is_byte(q)) return false;
+    if (!is_compared(r, q)) return false;
     const void *attrs = r->from->nodes[node].attrs;
     if (qdq_rewrite_is(r, node, "ReLU")) return relu_is_redundant(r, q);
     return qdq_rewrite_is(r, node, "Clamp") &&
@@ -180,7 +192,7 @@ bool ort_is_redundant(const qdq_rewriter *r, size_t node, const qdq_coder *q) {
 bool ort_match_redundant(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     qdq_coder q = qdq_coder_behind(r, node->outputs[0]);
-    if (!ort_is_scalar(&q) || !ort_is_byte(&q)) return false;
+    if (!is_compared(r, &q)) return false;
     if (!q.zero_given && r->version->release < QDQ_RUNTIME_GROUPS_SEE_RELU) return false;
     if (qdq_rewrite_is(r, m->anchor, "ReLU") ? !relu_is_redundant(r, &q)
                                              : !clamp_is_redundant(r, node->attrs, &q))
@@ -269,7 +281,8 @@ void ort_build_s8_to_u8(qdq_rewriter *r, qdq_match *m) {
                    .x = qdq_rewrite_value(r, q.reals),
                    .scale = qdq_coder_scale_value(r, &q),
                    .dtype = QDQ_UINT8};
-    c.zero_point = add_zero_point(r, c.name, QDQ_UINT8, qdq_coder_zero(r, &q, 0) + 128);
+    c.zero_point =
+        add_zero_point(r, c.name, QDQ_UINT8, (qdq_shape){0}, qdq_coder_zero(r, &q, 0) + 128);
     c.x = add_quantize(r, &c);
     qdq_rewrite_shifts(r, c.x, q.codes, 128);
     c.name = name_at(r, dq.node);
