@@ -123,7 +123,7 @@ class Results(unittest.TestCase):
                             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
                         else:
                             self.assertIn("error: ", done.stderr)
-        self.assertEqual(sum(differ.values()), 133, differ)
+        self.assertEqual(sum(differ.values()), 136, differ)
 
     def test_target_onnx_has_the_bits_of_float_convolutions(self):
         seen = 0

@@ -99,6 +99,22 @@ def gemm_and_output():
     return Text(text, 21, constants)
 
 
+def clipped_pairs():
+    """Two pairs that become one, whose codes Clip does not change."""
+    text = """(uint8[16,64] x) => (float[16,9] y) { a = DequantizeLinear(x, s, z) k = DequantizeLinear(w, t, zw)
+        b = DequantizeLinear(i, bs) m = Gemm(a, k, b) c = Clip(m, low, high) p = QuantizeLinear(c, u, v) d = DequantizeLinear(p, u, v) q = QuantizeLinear(d, n, o)
+        y = DequantizeLinear(q, n, o) }"""
+    constants = {"s": F32(0.0173), "z": U8(120), "w": drawn(17, 64, 9, dtype=S8), "t": F32(0.0143), "zw": S8(0), "low": F32(-50.42)}
+    constants |= {"i": np.arange(9, dtype=np.int32) * 700, "bs": F32(0.0044), "high": F32(50.42), "u": F32(0.3955), "v": U8(128), "n": F32(0.34933), "o": U8(0)}
+    return Text(text, 17, constants)
+
+
+def transposed_codes(body, opset=13):
+    """Products of a row and codes that a Transpose moves when the model runs."""
+    constants = {"s": F32(0.37), "c": np.abs(drawn(18, 9)) + F32(0.1), "b": drawn(10, 9)}
+    return Text(f"(float[1,40] x, uint8[9,40] a) => (float[1,9] y) {{ {body} }}", opset, constants)
+
+
 TRANSPOSE, RESHAPE = "Transpose<perm = [1, 0]>(d)", "Reshape(d, shape)"
 
 
@@ -205,6 +221,13 @@ EXAMPLES = {
     "transposed_gemm": lambda: transposed("k = Transpose(a) y = Gemm(x, k, b)", "float[1,40] x, float[9,40] a"),
     "transposed_gemm_and_abs": lambda: transposed(
         "k = Transpose(a) y = Gemm(x, k, b) v = Abs(k)", "float[1,40] x, float[9,40] a", "float[1,9] y, float[40,9] v"),
+    "transposed_gemm_read_twice": lambda: transposed(
+        "k = Transpose(a) p = Gemm(x, k, b) y = Abs(p) v = Neg(p)", "float[1,40] x, float[9,40] a", "float[1,9] y, float[1,9] v"),
+    "transposed_codes_of_sum": lambda: transposed_codes(
+        "d = DequantizeLinear(a, s) k = Transpose<perm = [1, 0]>(d) p = MatMul(x, k) y = Add(p, b)"),
+    "transposed_codes_of_channels": lambda: transposed_codes(
+        "d = DequantizeLinear<axis = 0>(a, c) k = Transpose<perm = [1, 0]>(d) y = MatMul(x, k)"),
+    "clipped_pairs": clipped_pairs,
     "transposed_gemm_of_sum": lambda: transposed("k = Transpose(a) p = MatMul(x, k) y = Add(p, b)", "float[1,40] x, float[9,40] a"),
     "transposed_gemm_result": lambda: transposed("p = Gemm(x, a) y = Transpose(p)", "float[3,40] x, float[40,9] a", "float[9,3] y"),
     "alone_in_scales": lambda: alone(([0.01] * 7, [0.01] * 7)),

@@ -4,6 +4,7 @@
 // move with a Transpose only, and the Dequantize moves behind it.
 #include <string.h>
 
+#include "graph/core/copy.h"
 #include "graph/targets/ort/ort_groups.h"
 #include "include/qdq/ops/movement.h"
 #include "runtime/numerics/dtype.h"
@@ -186,8 +187,8 @@ static void find_other_dtype(const qdq_rewriter *r, qdq_match *m) {
                "a QuantizeLinear to uint8 behind it, and refuses the model";
 }
 
-// Matches a Transpose of constant codes behind Dequantize. ONNX Runtime adds Quantize and
-// Dequantize behind it and computes all up to the new codes.
+// Matches a Transpose of constant codes, or of codes of channels, behind Dequantize. ONNX Runtime
+// adds Quantize and Dequantize behind it and computes all up to the new codes.
 bool ort_match_moved_codes(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     qdq_coder c = qdq_coder_before(r, node->inputs[X].id);
@@ -198,9 +199,10 @@ bool ort_match_moved_codes(const qdq_rewriter *r, qdq_match *m) {
     } else if (!keeps_dtype(r, &c)) {
         if (constant || !ort_is_scalar(&c)) find_other_dtype(r, m);
         return false;
-    } else if (!constant) {
+    } else if (!constant && ort_is_scalar(&c)) {
         return false;
     }
+    if (!constant) qdq_match_reads(r, m, c.codes);
     qdq_coder_reads(r, m, &c);
     qdq_match_makes(r, m, node->outputs[0]);
     return true;
@@ -217,5 +219,9 @@ void ort_build_moved_codes(qdq_rewriter *r, qdq_match *m) {
     a.scale = qdq_coder_scale_value(r, &c);
     if (c.zero_given) a.zero_point = qdq_coder_zero_value(r, &c);
     qdq_dtype dtype = propagates(r, &c) ? ort_dtype_again(r, &c) : c.dtype;
-    m->made[0] = qdq_dequantize(r->to, moved(r, node, c.codes, dtype), a);
+    qdq_value codes = qdq_rewrite_value(r, c.codes);
+    codes = ort_is_constant(r, c.codes)
+                ? moved(r, node, c.codes, dtype)
+                : qdq_copy_node(r->to, node, qdq_rewrite_name(r, node->name, "_codes"), &codes);
+    m->made[0] = qdq_dequantize(r->to, codes, a);
 }

@@ -166,7 +166,7 @@ const qdq_pattern qdq_ort_patterns[] = {
 
     ROW("matmul add", "Gemm", "Add", matmul_add, at_basic, NULL),
 
-    REPEATED_ROW("transposed gemm", "Gemm", "MatMul", gemm_operands, at_basic, FLOAT_OP),
+    REPEATED_ROW("transposed gemm", "Gemm", "MatMul", own_gemm_operands, at_basic, FLOAT_OP),
     ROW("transposed gemm", "Gemm", "StaticTranspose", gemm_result, at_basic, FLOAT_OP),
 
     ROW("where", "code of a constant", "Select", where_constant, scales_where, QUANTIZED),
@@ -184,6 +184,8 @@ const qdq_pattern qdq_ort_patterns[] = {
     RULE_ROW("forward propagation", "uint8 pair", "StaticTranspose", uint8_later, quantizes, "ort/zero-point-missing", QUANTIZED),
     RULE_ROW("forward propagation", "uint8 pair", "Slice", uint8_later, quantizes, "ort/zero-point-missing", QUANTIZED),
     RULE_ROW("forward propagation", "uint8 pair", "MatMul", uint8_reshaped, quantizes, "ort/zero-point-missing", QUANTIZED),
+
+    REPEATED_ROW("transposed gemm of sums", "Gemm", "MatMul", gemm_operands, at_basic, FLOAT_OP),
 
     RULE_ROW("weights", "codes of weights", "Convolution", float_weight, quantizes_weights, "ort/weight-quantized-by-optimizer", QUANTIZED),
     RULE_ROW("weights", "codes of weights", "ConvTranspose", float_weight, quantizes_weights, "ort/weight-quantized-by-optimizer", QUANTIZED),

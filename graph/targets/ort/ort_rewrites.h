@@ -100,6 +100,8 @@ void ort_build_moved_codes(qdq_rewriter *r, qdq_match *m);
 // True if only Gemm reads the result of a Transpose of a matrix: it reads the matrix.
 bool ort_joins_gemm(const qdq_rewriter *r, const qdq_node *transpose);
 bool ort_match_gemm_operands(const qdq_rewriter *r, qdq_match *m);
+bool ort_match_own_gemm_operands(const qdq_rewriter *r, qdq_match *m);
+void ort_build_own_gemm_operands(qdq_rewriter *r, qdq_match *m);
 void ort_build_gemm_operands(qdq_rewriter *r, qdq_match *m);
 bool ort_match_gemm_result(const qdq_rewriter *r, qdq_match *m);
 void ort_build_gemm_result(qdq_rewriter *r, qdq_match *m);

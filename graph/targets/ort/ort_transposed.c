@@ -67,20 +67,26 @@ static qdq_value add_product(qdq_rewriter *r, const qdq_node *node, const char *
 
 //---- Gemm --------------------------------------------------------------------
 
-// True if only Gemm reads a value.
+// True if a Gemm may take a Transpose: one port at most reads its result.
+static bool may_take(const qdq_rewriter *r, const qdq_node *node) {
+    return ort_is_gemm(node) && qdq_rewrite_reader_count(r, node->outputs[0]) <= 1;
+}
+
+// True if only Gemm reads a value, and one of them may take its Transpose.
 static bool is_read_by_gemm(const qdq_rewriter *r, uint32_t value) {
+    bool taken = false;
     for (size_t i = 0; i < qdq_rewrite_reader_count(r, value); i++) {
         size_t reader = qdq_rewrite_reader(r, value, i);
         if (!qdq_rewrite_is(r, reader, "MatMul") || !ort_is_gemm(node_at(r, reader))) return false;
+        taken = taken || may_take(r, node_at(r, reader));
     }
-    return true;
+    return taken;
 }
 
 bool ort_joins_gemm(const qdq_rewriter *r, const qdq_node *transpose) {
     uint32_t id = transpose->outputs[0];
     return ort_knows_opset(r, 21, QDQ_RUNTIME_KNOWS_OPSETS) && !r->from->values[id].returned &&
-           qdq_rewrite_reader_count(r, id) && type_of(r, id)->shape.rank == 2 &&
-           exchanges(r, transpose) && is_read_by_gemm(r, id);
+           type_of(r, id)->shape.rank == 2 && exchanges(r, transpose) && is_read_by_gemm(r, id);
 }
 
 // Returns the Transpose that a Gemm takes as an operand; NULL: none.
@@ -91,7 +97,7 @@ static const qdq_node *gemm_takes(const qdq_rewriter *r, const qdq_node *gemm, s
 
 bool ort_match_gemm_operands(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = node_at(r, m->anchor);
-    if (!ort_is_gemm(node) || (!gemm_takes(r, node, A) && !gemm_takes(r, node, B))) return false;
+    if (!may_take(r, node) || (!gemm_takes(r, node, A) && !gemm_takes(r, node, B))) return false;
     for (size_t i = 0; i < node->input_count; i++) {
         const qdq_node *t = i == BIAS ? NULL : gemm_takes(r, node, i);
         qdq_match_reads(r, m, t ? t->inputs[0].id : node->inputs[i].id);
@@ -99,6 +105,15 @@ bool ort_match_gemm_operands(const qdq_rewriter *r, qdq_match *m) {
     qdq_match_makes(r, m, node->outputs[0]);
     return true;
 }
+
+// The same, of a Gemm that the model has. That of a MatMul and an Add is there only after pairs
+// have moved.
+bool ort_match_own_gemm_operands(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = node_at(r, m->anchor);
+    return (!node->original_op || ort_was(node, "Gemm")) && ort_match_gemm_operands(r, m);
+}
+
+void ort_build_own_gemm_operands(qdq_rewriter *r, qdq_match *m) { ort_build_gemm_operands(r, m); }
 
 void ort_build_gemm_operands(qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = node_at(r, m->anchor);
