@@ -28,6 +28,15 @@ class Optimized(Models):
             self.compare_whole(target, kind, both, self.keeper(target, path, feeds))
 
 
+    def bits_of_cast(self, target, taken, row):
+        """What qdq says of the nodes of a cast, by its row in onnx_casts.h."""
+        import onnx_casts
+
+        source, result = row.partition("// ")[2].split(" to ")
+        path = self.saved(taken.lowered(onnx_casts.model(source, result, [1])))
+        return [node.bits for node in self.qdq.load(path, target=target).check(target).nodes]
+
+
 def recorded_models():
     """Names, models and inputs of the models of tests/onnx/ort."""
     import json
@@ -73,7 +82,8 @@ def survey(args):
     if not args.only:
         for _, model, feeds in recorded_models():
             made.compare_optimized("recorded", deployed, model, feeds)
-        made.compare_recorded("graph/targets/onnx/onnx_casts.h", "onnx_casts.py", None)
+        made.compare_recorded("graph/targets/onnx/onnx_casts.h", "onnx_casts.py", None,
+                              bits=lambda row: made.bits_of_cast(plain, taken, row))  # fmt: skip
         name = f"{args.release.replace('.', '_')}_x86"
         if Path(ROOT / "tests/graph/targets/onnx" / f"onnx_quantize_{name}.h").exists():
             made.compare_recorded(f"graph/targets/onnx/onnx_quantize_{name}.h", "onnx_quantize.py", name, None)

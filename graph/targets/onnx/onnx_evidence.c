@@ -142,6 +142,14 @@ static bool wraps(const qdq_op_context *ctx) {
            floorf(1.0f / *scale) + (float)(zero ? *zero : 0) > 127.0f;
 }
 
+// True for a Cast of float8 whose NaN or negative zero older releases convert otherwise.
+static bool casts_small_floats(const qdq_op_context *ctx) {
+    qdq_dtype from = ctx->inputs[0].type.dtype, to = ((const qdq_cast_attrs *)ctx->attrs)->dtype;
+    bool wide = to == QDQ_INT32 || to == QDQ_INT64;
+    if (from == QDQ_FLOAT8_E4M3FN || from == QDQ_FLOAT8_E5M2) return wide || to == QDQ_BOOL;
+    return wide && (from == QDQ_FLOAT8_E4M3FNUZ || from == QDQ_FLOAT8_E5M2FNUZ);
+}
+
 //---- Rows -------------------------------------------------------------------
 
 #define UP_TO_1_26 "1.20-* 1.21-* 1.22-* 1.23-* 1.24-* 1.25-* 1.26-*"
@@ -218,6 +226,7 @@ static bool wraps(const qdq_op_context *ctx) {
 // clang-format off
 const qdq_evidence_row qdq_onnx_evidence[] = {
     QDQ_CLOSE_IF(is_real, "1.20-*", "BatchNormInference Sqrt Ceil Floor", "float ops", "floats", OF_RELEASES, "Sqrt is not rounded to nearest, Ceil and Floor give 0 for -0", "2026-11-29"),
+    QDQ_UNLIKE_IF(casts_small_floats, "1.20-*", "Cast", "Cast", "float8 to bool, int32 and int64", OF_RELEASES, "NaN becomes 0, and -0 false", "2026-11-29"),
     QDQ_UNLIKE_IF(ends_in_padding, "1.20-*", "MaxPool AvgPool QLinearAveragePool", "pools", "ceil_mode, if its window would begin in the padding", OF_RELEASES, "a window may lie in the padding", "2026-11-29"),
     QDQ_UNLIKE_IF(NULL, "1.20-*", "AveragePool", "AveragePool", "ceil_mode or dilations", OF_RELEASES, "a window may lie in the padding", "2026-11-29"),
     QDQ_UNLIKE_IF(counts_padding, "1.21-* 1.22-* 1.23-* 1.24-*", "AvgPool AveragePool", "AveragePool", "3 dims, padding counted", OF_RELEASES, "the last windows divide by fewer elements", "2026-11-29"),
