@@ -127,7 +127,8 @@ void ort_build_double_pair(qdq_rewriter *r, qdq_match *m) {
     merge(r, &p, &scale, &zero);
     const char *name = name_at(r, p.q2.node);
     new_coder c = {.name = name, .x = qdq_rewrite_value(r, p.q1.reals), .dtype = p.q1.dtype};
-    qdq_shape shape = gives_dims(r->version) ? (qdq_shape){1, {1}} : (qdq_shape){0};
+    bool merges = !qdq_coders_equal(r, &p.q1, &p.q2);
+    qdq_shape shape = merges && gives_dims(r->version) ? (qdq_shape){1, {1}} : (qdq_shape){0};
     c.scale = qdq_rewrite_constant(r, name, "_scale", QDQ_FLOAT32, shape, &scale);
     c.zero_point = add_zero_point(r, name, c.dtype, shape, zero);
     c.x = add_quantize(r, &c);
