@@ -25,6 +25,7 @@ enum {
     QDQ_RUNTIME_QUANTIZES_WEIGHTS = 121,  // float weights and biases beside codes become codes,
     QDQ_RUNTIME_GROUPS_SEE_RELU = 121,  // a Relu behind a product is part of its group, or stops it
     QDQ_RUNTIME_RESHAPES_FOR_GEMM = 121,    // MatMul and Add become Gemm without two dims too
+    QDQ_RUNTIME_MOVES_DEPTH = 121,          // DepthToSpace between equal pairs moves codes
     QDQ_RUNTIME_WANTS_QUANTIZE = 122,       // if a Quantize reads the product,
     QDQ_RUNTIME_SEES_THROUGH_RELU = 123,    // also behind Relu and Clip
     QDQ_RUNTIME_GIVES_PAIRS_DIMS = 123,     // the scale of a pair that replaces two has shape [1],
@@ -38,8 +39,9 @@ enum {
     QDQ_RUNTIME_NAMES_DTYPE = 127,        // new QuantizeLinear nodes have an output_dtype
     QDQ_RUNTIME_PACKS_ALONE = 127,        // MatMulNBits, of codes and scales of one reader
     QDQ_RUNTIME_KNOWS_MAX_POOL_22 = 128,  // pairs move past MaxPool of opset 22 too
-    QDQ_RUNTIME_TRANSPOSES_CODES = 128,   // also if they have no zero point and are not uint8
-    QDQ_RUNTIME_KEEPS_GEMM_ALPHA = 128,   // Gemm with an alpha and a bias is no QGemm
+    QDQ_RUNTIME_TAKES_FILTER_ZEROS = 127,      // QLinearConv, one for each output channel
+    QDQ_RUNTIME_TRANSPOSES_CODES = 128,        // also if they have no zero point and are not uint8
+    QDQ_RUNTIME_KEEPS_GEMM_ALPHA = 128,        // Gemm with an alpha and a bias is no QGemm
     QDQ_RUNTIME_GEMM_WANTS_ZERO_POINTS = 128,  // QGemm, of both operands
     QDQ_RUNTIME_ROUNDS_HALVES = 130,           // QuantizeLinear of float16 does not truncate
     QDQ_RUNTIME_FOLDS_TRANSPOSED = 131,        // BatchNormalization behind ConvTranspose

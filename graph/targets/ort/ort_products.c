@@ -95,6 +95,21 @@ static void read_all(const qdq_rewriter *r, qdq_match *m, const ort_unit *u) {
 
 //---- Convolution ------------------------------------------------------------
 
+// True if weights have zero points that are known to differ.
+static bool has_unequal_zeros(const qdq_rewriter *r, const qdq_coder *w) {
+    if (!w->zero_given || !w->known || w->blocks) return false;
+    for (size_t i = 1; i < w->count; i++)
+        if (qdq_coder_zero(r, w, i) != qdq_coder_zero(r, w, 0)) return true;
+    return false;
+}
+
+// Reports weights that the kernel of a group refuses; returns false.
+static bool refuses_zeros(qdq_match *m, const char *found) {
+    m->rule = "ort/weight-zero-points";
+    m->found = found;
+    return false;
+}
+
 bool ort_match_conv(const qdq_rewriter *r, qdq_match *m) {
     ort_unit u;
     ort_unit_of(r, m->anchor, &u);
@@ -109,6 +124,9 @@ bool ort_match_conv(const qdq_rewriter *r, qdq_match *m) {
     if (why) return ort_refuses(m, why);
     if (!ort_takes_scales(r, m, &u, A, A, ORT_ONE_SCALE) || !takes_weight_scales(r, m, &u, 0, 0))
         return false;
+    if (r->version->release < QDQ_RUNTIME_TAKES_FILTER_ZEROS && has_unequal_zeros(r, &u.qdq.x[B]))
+        return refuses_zeros(m, "has weights whose zero points differ between output channels, "
+                                "which QLinearConv before 1.27 refuses");
     if (!m->found && bias_is_other(r, &u)) m->found = bias_found;
     read_all(r, m, &u);
     return true;
@@ -246,6 +264,9 @@ bool ort_match_matmul(const qdq_rewriter *r, qdq_match *m) {
     if (!ort_takes_scales(r, m, &u, A, A, ORT_ONE_SCALE) ||
         !takes_weight_scales(r, m, &u, column_axis(r, u.qdq.node), 2))
         return false;
+    if (m->form == QGEMM && u.qdq.x[B].count > 1 && !u.qdq.x[B].zero_given)
+        return refuses_zeros(m, "has weights with several scales and no zero points, which QGemm "
+                                "before 1.28 refuses");
     if (!m->found && m->form == QGEMM && bias_is_other(r, &u)) m->found = bias_found;
     if (has_alpha(r, &u)) qdq_match_replaces(r, m, u.last);
     read_all(r, m, &u);

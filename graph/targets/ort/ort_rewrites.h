@@ -36,6 +36,7 @@ bool ort_changes_s8(const qdq_target_version *version);
 bool ort_folds_constants(const qdq_target_version *version);
 
 extern const qdq_pattern qdq_ort_patterns[];
+extern const qdq_evidence_row ort_evidence[];  // up to a row of zeros
 
 // True if the graph comes from a model whose opset is known and older than `opset`.
 static inline bool ort_is_older(const qdq_rewriter *r, int64_t opset) {

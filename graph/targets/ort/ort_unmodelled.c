@@ -70,6 +70,7 @@ static bool is_split(const qdq_rewriter *r, size_t node) {
 // kernel of DepthToSpace from opset 11 on. ONNX Runtime moves codes through the older ops too.
 bool ort_match_old_move(const qdq_rewriter *r, qdq_match *m) {
     int64_t opset = qdq_rewrite_is(r, m->anchor, "DepthToSpace") ? 11 : 12;
+    if (opset == 11 && r->version->release < QDQ_RUNTIME_MOVES_DEPTH) return false;
     if (!ort_is_older(r, opset) || !ort_match_moved(r, m) || is_split(r, m->anchor)) return false;
     m->found = opset == 11 ? "is computed on codes, for which there is a kernel from opset 11 on; "
                              "ONNX Runtime refuses the model"
