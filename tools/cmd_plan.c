@@ -334,7 +334,7 @@ int run_plan(const options *opt) {
     qdq_graph *graph = load_graph(opt->operands.items[0], opt, &code);
     if (!graph) return code;
     if (own->emit_c || own->from_capture) {
-        code = own->emit_c ? emit_c(graph, opt) : plan_from_capture(graph, opt);
+        code = own->from_capture ? plan_from_capture(graph, opt) : emit_c(graph, opt);
         qdq_graph_destroy(graph);
         return code;
     }

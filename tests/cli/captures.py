@@ -129,3 +129,35 @@ def matmul():
     c.end("ttnn.matmul", 1)
     c.add("capture_end", None, 0)
     return c.nodes
+
+
+def rows_to_shards():
+    """The first program of conv2d.json, of a newer release: the input has no address of its own, the
+    output is allocated before the program and is its second input, configs have one key more."""
+    c = Capture()
+    spec = ('[{"start":{"x":0,"y":0},"end":{"x":10,"y":8}%s, {"start":{"x":0,"y":9},"end":{"x":3,"y":9}%s]')
+    shards = ("MemoryConfig(memory_layout=TensorMemoryLayout::HEIGHT_SHARDED,buffer_type=BufferType::L1,"
+              f"shard_spec=ShardSpec{{grid={spec % ('', '')}, shape=[160, 32], "
+              "orientation=ShardOrientation::ROW_MAJOR},nd_shard_spec={\"shard_shape\":[160, 32],\"grid\":"
+              f"{spec % ('}', '}')},\"orientation\":\"ShardOrientation::ROW_MAJOR\","
+              "\"shard_distribution_strategy\":\"ShardDistributionStrategy::ROUND_ROBIN_1D\"},"
+              "created_with_nd_shard_spec=0,per_core_allocation=0,range_lockstep_allocation=0)")
+    dram = interleaved("DRAM")[:-1] + ",range_lockstep_allocation=0)"
+    shape, size = (1, 1, 16384, 32), 1048576
+    y = c.buffer("HEIGHT_SHARDED", 1054720)
+    c.allocate(y, 0, 10240, 103, 64, 1054720)
+    output = c.tensor(11, 0, shards, shape, size, layout="ROW_MAJOR")
+    c.connect(y, output)
+    begin = c.begin("InterleavedToShardedDeviceOperation", 2, "2", [
+        f"InterleavedToShardedParams({shards}, DataType::BFLOAT16, 0)", "{}"])
+    x = c.tensor(9, 5848704, dram, shape, size, pool=0, layout="ROW_MAJOR")
+    for key in ("address", "buffer_type", "device_id"):
+        del c.nodes[x]["params"][key]
+    c.nodes[begin]["input_tensors"] = [x, output]
+    c.add("circular_buffer_deallocate_all", {"device_id": 1}, 2)
+    c.circular(0, 10240, "{[0-0 - 10-8], [0-9 - 3-9]}", True)
+    c.circular(0, 512, "{[0-0 - 10-8], [0-9 - 3-9]}", False)
+    end = c.end("InterleavedToShardedDeviceOperation", 2)
+    c.connect(end, c.tensor(11, 0, shards, shape, size, layout="ROW_MAJOR"))
+    c.add("capture_end", None, 0)
+    return c.nodes

@@ -32,6 +32,18 @@ class Compare(Case):
         self.assertGreaterEqual(found["fields"], 3 * 4 + 8)
         self.assertEqual((found["not_recorded"], found["not_modelled"]), (0, 1))
 
+    def test_rows_become_shards_as_on_the_device(self):
+        found = self.compare(captures.rows_to_shards())
+        self.assertEqual(found["differences"], [])
+        self.assertEqual((found["given"], found["unknown"]), (1, []))
+
+    def test_reports_of_a_plan_are_not_of_a_comparison(self):
+        self.write("capture.json", captures.sharded_add())
+        for words in (["--map"], ["--pages", "t7"], ["--trace", "t.json"], ["--memory-csv", "reports"],
+                      ["--emit-c", "g.c"], ["--html", "g.html"]):
+            result = self.qdq("plan", "--from-capture", "capture.json", *words, code=2)
+            self.assertIn(f"--from-capture and {words[0]} are both given", result.err)
+
     def test_first_difference_stands_first(self):
         nodes = captures.sharded_add()
         allocation = next(n for n in nodes if n["node_type"] == "buffer_allocate")

@@ -7,6 +7,7 @@
 
 #include "tools/common.h"
 #include "tools/failure.h"
+#include "tools/options/plan.h"
 
 enum { MOST_LINES = 20 };
 
@@ -114,10 +115,27 @@ static int compare(qdq_graph *graph, const qdq_plan *plan, const options *opt) {
     return totals.equal == totals.fields ? EXIT_OK : EXIT_FINDINGS;
 }
 
+// Refuses options whose reports --from-capture replaces.
+static int check_alone(const options *opt) {
+    const plan_options *own = opt->own;
+    const struct {
+        const char *name;
+        bool given;
+    } others[] = {{"map", own->map},     {"pages", own->pages},   {"memory-csv", own->memory_csv},
+                  {"trace", own->trace}, {"emit-c", own->emit_c}, {"html", opt->html}};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (others[i].given)
+            return tell_failure(QDQ_ERR_ARGUMENT,
+                                "--from-capture and --%s are both given; leave out one of them",
+                                others[i].name);
+    return EXIT_OK;
+}
+
 int plan_from_capture(qdq_graph *graph, const options *opt) {
     options with = *opt;
     qdq_error err = {0};
-    int code;
+    int code = check_alone(opt);
+    if (code != EXIT_OK) return code;
     if (!qdq_graph_is_capture(graph))
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "%s is no ttnn graph capture, wanted the list that "
