@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph/device/device_run.h"
+#include "graph/memory/given_layout.h"
 #include "graph/targets/checks.h"
 #include "runtime/base/error.h"
 
@@ -14,6 +15,12 @@ static bool is_kept(const qdq_device_run *run, uint32_t id) {
     for (size_t i = 0; i < request->keep_count; i++)
         if (strcmp(request->keep[i], run->graph->values[id].name) == 0) return true;
     return request->keep_all;
+}
+
+// True if a graph capture says when the value dies.
+static bool has_life(const qdq_device_run *run, uint32_t id) {
+    const qdq_given_layout *given = qdq_graph_given_layout(run->graph, id);
+    return given && given->has_life;
 }
 
 static bool lives_on(const qdq_device_run *run, uint32_t id) {
@@ -42,7 +49,7 @@ static void find_live(qdq_device_run *run, bool *wanted) {
 }
 
 static void free_value(qdq_device_run *run, uint32_t id) {
-    if (!lives_on(run, id)) qdq_run_free(run, run->buffer_of[id]);
+    if (!lives_on(run, id) && !has_life(run, id)) qdq_run_free(run, run->buffer_of[id]);
 }
 
 // Frees a value after its last reader, once if the node reads it twice.
@@ -65,6 +72,27 @@ static void free_unread(qdq_device_run *run, const qdq_node *node) {
         if (run->last_reader[node->outputs[k]] == SIZE_MAX) free_value(run, node->outputs[k]);
 }
 
+// Lists the values that die after each node. False: no memory.
+static bool list_deaths(qdq_device_run *run) {
+    const qdq_graph *graph = run->graph;
+    if (!graph->capture) return true;
+    run->deaths = qdq_mempool_array(run->scratch, graph->node_count + 1, sizeof *run->deaths);
+    run->next_death = qdq_mempool_array(run->scratch, graph->value_count, sizeof *run->next_death);
+    if (!run->deaths || !run->next_death) return false;
+    for (uint32_t id = (uint32_t)graph->value_count; id-- > 1;) {
+        const qdq_given_layout *given = qdq_graph_given_layout(graph, id);
+        if (!given || !given->has_life || given->dies_after >= graph->node_count) continue;
+        run->next_death[id] = run->deaths[given->dies_after];
+        run->deaths[given->dies_after] = id;
+    }
+    return true;
+}
+
+static void free_dead(qdq_device_run *run, size_t index) {
+    uint32_t id = run->deaths ? run->deaths[index] : 0;
+    for (; id; id = run->next_death[id]) qdq_run_free(run, run->buffer_of[id]);
+}
+
 //---- The walk ---------------------------------------------------------------
 
 static bool start(qdq_device_run *run, bool **wanted) {
@@ -81,11 +109,26 @@ static bool start(qdq_device_run *run, bool **wanted) {
     return true;
 }
 
+static bool is_late(const qdq_device_run *run, uint32_t id) {
+    const qdq_given_layout *given = qdq_graph_given_layout(run->graph, id);
+    return given && given->is_late;
+}
+
+// Allocates the inputs that appear when the node runs.
+static void allocate_late(qdq_device_run *run, const qdq_node *node) {
+    run->node = NULL;
+    for (size_t k = 0; k < node->input_count; k++) {
+        uint32_t id = node->inputs[k].id;
+        if (id && is_late(run, id) && run->buffer_of[id] == SIZE_MAX)
+            qdq_run_allocate_value(run, id, QDQ_ROLE_INPUT);
+    }
+}
+
 static void walk(qdq_device_run *run, const bool *wanted) {
     const qdq_graph *graph = run->graph;
     for (uint32_t id = 1; id < graph->value_count; id++) {
         qdq_value_kind kind = graph->values[id].kind;
-        if (kind == QDQ_VALUE_MADE || !wanted[id]) continue;
+        if (kind == QDQ_VALUE_MADE || !wanted[id] || is_late(run, id)) continue;
         qdq_run_allocate_value(run, id,
                                kind == QDQ_VALUE_INPUT ? QDQ_ROLE_INPUT : QDQ_ROLE_CONSTANT);
     }
@@ -93,11 +136,14 @@ static void walk(qdq_device_run *run, const bool *wanted) {
         if (run->live[i]) qdq_run_node_lists(run, &graph->nodes[i], i);
     for (size_t i = 0; i < graph->node_count && !run->stopped; i++) {
         if (!run->live[i]) continue;
+        allocate_late(run, &graph->nodes[i]);
+        if (run->stopped) return;
         run->node = &graph->nodes[i];
         run->node_index = i;
         qdq_run_node(run);
         free_inputs(run, run->node, i);
         free_unread(run, run->node);
+        free_dead(run, i);
     }
 }
 
@@ -172,7 +218,7 @@ static qdq_status walk_all(qdq_device_run *run) {
     bool *wanted;
     QDQ_TRY(qdq_device_memory_init(&run->memory, run->request->device, run->scratch, run->err));
     run->weights = qdq_conv_weights_make(run->graph, run->scratch);
-    if (!start(run, &wanted) || !run->weights ||
+    if (!start(run, &wanted) || !run->weights || !list_deaths(run) ||
         !qdq_tensor_layouts_make(run->graph, run->scratch, &run->layouts))
         return qdq_fail_memory(run->err, run->graph->value_count * sizeof(size_t));
     find_live(run, wanted);

@@ -151,10 +151,10 @@ static qdq_status take_address(qdq_device_run *run, const qdq_buffer_layout *lay
                     run->memory.device.name, layout->bytes_per_bank);
 }
 
-// Allocates a buffer, at *address unless that is NULL.
+// Allocates a buffer, at the address of `given`, which may be NULL, if it has one.
 static size_t allocate(qdq_device_run *run, qdq_device_tensor tensor,
-                       const qdq_memory_config *config, const uint64_t *address, const char *name,
-                       qdq_buffer_role role) {
+                       const qdq_memory_config *config, const qdq_given_layout *given,
+                       const char *name, qdq_buffer_role role) {
     if (run->stopped) return SIZE_MAX;
     qdq_run_buffer *b = add_buffer(run);
     if (!b || !name) return stop_memory(run);
@@ -167,11 +167,15 @@ static size_t allocate(qdq_device_run *run, qdq_device_tensor tensor,
     qdq_buffer held;
     qdq_memory_failure failure;
     uint64_t before = run->memory.lists[layout.buffer_type].peak;
-    if (address) {
-        status = take_address(run, &layout, *address, name, &held);
-        if (status != QDQ_OK) return stop(run, status);
-    } else if (qdq_buffer_allocate(&run->memory, &layout, QDQ_DIRECTION_DEFAULT, &held, &failure) !=
-               QDQ_FAILURE_NONE)
+    bool has_address = given && given->has_address;
+    if (has_address && given->is_late)
+        has_address = qdq_buffer_allocate_at(&run->memory, &layout, given->address, &held, NULL) ==
+                      QDQ_FAILURE_NONE;
+    else if (has_address)
+        status = take_address(run, &layout, given->address, name, &held);
+    if (status != QDQ_OK) return stop(run, status);
+    if (!has_address && qdq_buffer_allocate(&run->memory, &layout, QDQ_DIRECTION_DEFAULT, &held,
+                                            &failure) != QDQ_FAILURE_NONE)
         return qdq_run_stop_failure(run, &failure, name, role);
     b->address = held.address, b->is_allocated = held.is_allocated;
     note_peaks(run, layout.buffer_type, before);
@@ -220,9 +224,8 @@ size_t qdq_run_allocate_value(qdq_device_run *run, uint32_t id, qdq_buffer_role 
     const qdq_conv_weights *weights = &run->weights[id];
     qdq_shape shape = weights->shape.rank ? weights->shape : run->graph->values[id].type.shape;
     qdq_device_tensor tensor = {dtype, shape, as->layout, as->tile};
-    const qdq_given_layout *given = qdq_graph_given_layout(run->graph, id);
     run->buffer_of[id] = allocate(run, tensor, &as->memory_config,
-                                  given && given->has_address ? &given->address : NULL, name, role);
+                                  qdq_graph_given_layout(run->graph, id), name, role);
     return run->buffer_of[id];
 }
 

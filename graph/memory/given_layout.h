@@ -7,11 +7,17 @@
 #include "graph/core/graph.h"
 #include "include/qdq/device.h"
 
+#define QDQ_NEVER SIZE_MAX
+
 typedef struct qdq_given_layout {
     bool has_config, has_layout, has_tile;
     qdq_tensor_layout as;  // fields not given are zero
     bool has_address;      // an input lies at `address` before the first node runs
     uint64_t address;
+    bool is_late;  // an input appears when its first reader runs, at its address if that is free
+    // The value is freed after node `dies_after`, whoever reads it; QDQ_NEVER: it lives on.
+    bool has_life;
+    size_t dies_after;
 } qdq_given_layout;
 
 // Returns the keys given for the value `id`; NULL: nothing.

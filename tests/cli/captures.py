@@ -161,3 +161,33 @@ def rows_to_shards():
     c.connect(end, c.tensor(11, 0, shards, shape, size, layout="ROW_MAJOR"))
     c.add("capture_end", None, 0)
     return c.nodes
+
+
+def unknown_results(count=200):
+    """Programs of an unknown op, each of which allocates 20,480 bytes of each bank at the top of L1,
+    and an Add of each, after which both tensors die: all together they would never fit."""
+    c = Capture()
+    config, shape = interleaved("L1"), (1, 1, 1024, 1024)
+    for i in range(count):
+        y = c.buffer("INTERLEAVED")
+        c.begin("HaloDeviceOperation", 2)
+        c.allocate(y, 1552384, 20480, 0)
+        end = c.end("HaloDeviceOperation", 2)
+        x = c.tensor(100 + i, 1552384, config, shape)
+        c.connect(y, x)
+        c.connect(end, x)
+        c.begin("BinaryNgDeviceOperation", 2, "2", [
+            "operation_attributes_t(BinaryOpType::ADD, SmallVector([]), SmallVector([]), SmallVector([]), "
+            f"std::nullopt, {config}, DataType::BFLOAT16)", "{}"], [x, x])
+        z = c.buffer("INTERLEAVED")
+        c.allocate(z, 1531904, 20480, 0)
+        for address in (111616, 115712, 119808):
+            c.circular(address, 4096, "{[0-0 - 10-9]}", False)
+        end = c.end("BinaryNgDeviceOperation", 2)
+        result = c.tensor(1000 + i, 1531904, config, shape)
+        c.connect(z, result)
+        c.connect(end, result)
+        for buffer in (y, z):
+            c.connect(c.add("buffer_deallocate", {}, 1), buffer)
+    c.add("capture_end", None, 0)
+    return c.nodes

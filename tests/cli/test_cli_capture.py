@@ -79,6 +79,13 @@ class Compare(Case):
         self.assertEqual(found["unknown"], ["HaloDeviceOperation"])
         self.assertEqual(found["unknown_programs"], 1)
 
+    def test_tensors_live_as_long_as_on_the_device(self):
+        found = self.compare(captures.unknown_results())
+        self.assertEqual(found["differences"], [])
+        self.assertEqual(found["unknown_programs"], 200)
+        # Address, size and four others of each result's allocation; its own type and its config.
+        self.assertGreaterEqual(found["fields"], 200 * 12)
+
     def test_device_can_be_given(self):
         found = self.compare(captures.sharded_add(), "--device", "p150", code=1)
         self.assertEqual({one["field"] for one in found["differences"]}, {"core_range_set"})

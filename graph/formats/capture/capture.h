@@ -27,6 +27,8 @@ typedef struct qdq_capture_tensor {
     const char *buffer_layout;  // of its buffer: "HEIGHT_SHARDED"; NULL: it has no buffer node
     uint64_t buffer_size;
     size_t allocation;
+    size_t death;         // the counter of its buffer_deallocate; SIZE_MAX: it outlives the capture
+    uint32_t input;       // the value that it is as an input of the graph; 0: none
     qdq_tile_shape tile;  // all zero: not printed
     qdq_value value;      // that holds it now; id 0: no known op reads or writes it
     bool has_name;        // a value of the graph is called after it

@@ -56,6 +56,21 @@ static void name_value(qdq_capture_tensor *t, size_t program, char name[64]) {
     t->has_name = true;
 }
 
+// Gives an input the address of its tensor. A tensor that a program of an unknown op has allocated
+// appears later than the others.
+static qdq_status give_address(const builder *b, const qdq_capture_tensor *t) {
+    const qdq_capture *c = b->capture;
+    bool late = t->allocation != SIZE_MAX && c->program_count &&
+                c->allocations[t->allocation].counter > c->programs[0].counter;
+    if (!late && t->address == 0) return QDQ_OK;
+    qdq_given_layout *given = qdq_graph_give_layout(b->graph, t->value.id);
+    if (!given) return qdq_fail_memory(b->r->err, sizeof *given);
+    given->is_late = late;
+    given->has_address = t->address != 0;
+    given->address = t->address;
+    return QDQ_OK;
+}
+
 static qdq_status add_input(const builder *b, qdq_capture_tensor *t) {
     qdq_dtype dtype;
     qdq_shape shape;
@@ -63,13 +78,9 @@ static qdq_status add_input(const builder *b, qdq_capture_tensor *t) {
     QDQ_TRY(read_type(b, t, &dtype, &shape));
     name_value(t, 0, name);
     t->value = qdq_input(b->graph, name, dtype, shape);
+    t->input = t->value.id;
     QDQ_TRY(give_place(b, t, t->value));
-    if (!t->value.id || t->allocation != SIZE_MAX || t->address == 0) return QDQ_OK;
-    qdq_given_layout *given = qdq_graph_give_layout(b->graph, t->value.id);
-    if (!given) return qdq_fail_memory(b->r->err, sizeof *given);
-    given->has_address = true;
-    given->address = t->address;
-    return QDQ_OK;
+    return t->value.id ? give_address(b, t) : QDQ_OK;
 }
 
 //---- Nodes ------------------------------------------------------------------
@@ -109,6 +120,50 @@ static void add_outputs(const builder *b) {
         if (graph->values[id].uses == 0)
             qdq_output(graph, graph->nodes[i].name, (qdq_value){.id = id});
     }
+}
+
+//---- Lives ------------------------------------------------------------------
+
+// Says of a value after which node its tensor dies: the last program before.
+static qdq_status give_life(const builder *b, uint32_t id, const qdq_capture_tensor *t,
+                            size_t last_program) {
+    if (!id) return QDQ_OK;
+    qdq_given_layout *given = qdq_graph_give_layout(b->graph, id);
+    if (!given) return qdq_fail_memory(b->r->err, sizeof *given);
+    given->has_life = true;
+    given->dies_after = t->death == SIZE_MAX ? QDQ_NEVER : last_program;
+    return QDQ_OK;
+}
+
+// Returns the node of the last known program that begins before node `counter` of the capture; the
+// first one if there is none. `known` has for each program the last known one up to it.
+static size_t node_before(const qdq_capture *c, const size_t *known, size_t counter) {
+    size_t low = 0, high = c->program_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->programs[middle].counter < counter)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? known[low - 1] : 0;
+}
+
+static qdq_status give_lives(const builder *b) {
+    const qdq_capture *c = b->capture;
+    size_t *known = qdq_mempool_array(b->r->mempool, c->program_count, sizeof *known);
+    if (!known) return qdq_fail_memory(b->r->err, c->program_count * sizeof *known);
+    for (size_t i = 0; i < c->program_count; i++)
+        known[i] = c->programs[i].node != SIZE_MAX ? c->programs[i].node : i ? known[i - 1] : 0;
+    for (size_t i = 0; i < c->tensor_count; i++)
+        QDQ_TRY(give_life(b, c->tensors[i].input, &c->tensors[i],
+                          node_before(c, known, c->tensors[i].death)));
+    for (size_t i = 0; i < c->program_count; i++) {
+        if (c->programs[i].node == SIZE_MAX) continue;
+        const qdq_capture_tensor *t = &c->tensors[c->programs[i].output];
+        QDQ_TRY(give_life(b, c->programs[i].made, t, node_before(c, known, t->death)));
+    }
+    return QDQ_OK;
 }
 
 //---- The chip ---------------------------------------------------------------
@@ -160,6 +215,7 @@ qdq_status qdq_capture_build(const qdq_reader *r, qdq_capture *capture) {
     }
     if (!known) return refuse_unknown(&b);
     add_outputs(&b);
+    QDQ_TRY(give_lives(&b));
     return list_unknown(&b);
 }
 

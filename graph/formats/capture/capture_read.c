@@ -13,6 +13,7 @@ typedef enum node_kind {
     TENSOR,
     BUFFER,
     BUFFER_ALLOCATE,
+    BUFFER_DEALLOCATE,
     CIRCULAR_ALLOCATE,
 } node_kind;
 
@@ -25,6 +26,7 @@ static const struct {
     {"tensor", TENSOR},
     {"buffer", BUFFER},
     {"buffer_allocate", BUFFER_ALLOCATE},
+    {"buffer_deallocate", BUFFER_DEALLOCATE},
     {"circular_buffer_allocate", CIRCULAR_ALLOCATE},
     {"dataflow_buffer_allocate", CIRCULAR_ALLOCATE},
 };
@@ -152,7 +154,7 @@ static qdq_status read_tensor(records *c, size_t index) {
     qdq_capture *out = c->out;
     qdq_capture_tensor *t = &out->tensors[out->tensor_count];
     uint32_t known;
-    *t = (qdq_capture_tensor){.counter = index, .allocation = SIZE_MAX};
+    *t = (qdq_capture_tensor){.counter = index, .allocation = SIZE_MAX, .death = SIZE_MAX};
     QDQ_TRY(read_number(c, node, "tensor_id", &t->id));
     if (qdq_symbols_find(c->ids, (const char *)&t->id, sizeof t->id, &known)) {
         node->tensor = known;
@@ -208,6 +210,14 @@ static qdq_status read_allocation(records *c, size_t index) {
     if (a->tensor != SIZE_MAX && c->out->tensors[a->tensor].allocation == SIZE_MAX)
         c->out->tensors[a->tensor].allocation = c->out->allocation_count;
     c->out->allocation_count++;
+    return QDQ_OK;
+}
+
+static qdq_status read_death(records *c, size_t index) {
+    QDQ_JSON_EACH(edge, c->nodes[index].connections) {
+        const raw_node *to = &c->nodes[edge_of(edge)];
+        if (to->kind == BUFFER && to->tensor != SIZE_MAX) c->out->tensors[to->tensor].death = index;
+    }
     return QDQ_OK;
 }
 
@@ -365,6 +375,7 @@ static qdq_status read_all(records *c, const qdq_json_item *json) {
     QDQ_TRY(each(c, TENSOR, read_tensor));
     QDQ_TRY(each(c, BUFFER, read_buffer));
     QDQ_TRY(each(c, BUFFER_ALLOCATE, read_allocation));
+    QDQ_TRY(each(c, BUFFER_DEALLOCATE, read_death));
     return read_programs(c);
 }
 
