@@ -131,26 +131,32 @@ def matmul():
     return c.nodes
 
 
+def on_103_cores(height, width):
+    """A config of conv2d.json, of a newer release, which has one key more."""
+    spec = '[{"start":{"x":0,"y":0},"end":{"x":10,"y":8}%s, {"start":{"x":0,"y":9},"end":{"x":3,"y":9}%s]'
+    return ("MemoryConfig(memory_layout=TensorMemoryLayout::HEIGHT_SHARDED,buffer_type=BufferType::L1,"
+            f"shard_spec=ShardSpec{{grid={spec % ('', '')}, shape=[{height}, {width}], "
+            f"orientation=ShardOrientation::ROW_MAJOR}},nd_shard_spec={{\"shard_shape\":[{height}, {width}],"
+            f"\"grid\":{spec % ('}', '}')},\"orientation\":\"ShardOrientation::ROW_MAJOR\","
+            "\"shard_distribution_strategy\":\"ShardDistributionStrategy::ROUND_ROBIN_1D\"},"
+            "created_with_nd_shard_spec=0,per_core_allocation=0,range_lockstep_allocation=0)")
+
+
+DRAM = interleaved("DRAM")[:-1] + ",range_lockstep_allocation=0)"
+
+
 def rows_to_shards():
-    """The first program of conv2d.json, of a newer release: the input has no address of its own, the
-    output is allocated before the program and is its second input, configs have one key more."""
+    """The first program of conv2d.json: the input has no address of its own, the output is allocated
+    before the program and is its second input."""
     c = Capture()
-    spec = ('[{"start":{"x":0,"y":0},"end":{"x":10,"y":8}%s, {"start":{"x":0,"y":9},"end":{"x":3,"y":9}%s]')
-    shards = ("MemoryConfig(memory_layout=TensorMemoryLayout::HEIGHT_SHARDED,buffer_type=BufferType::L1,"
-              f"shard_spec=ShardSpec{{grid={spec % ('', '')}, shape=[160, 32], "
-              "orientation=ShardOrientation::ROW_MAJOR},nd_shard_spec={\"shard_shape\":[160, 32],\"grid\":"
-              f"{spec % ('}', '}')},\"orientation\":\"ShardOrientation::ROW_MAJOR\","
-              "\"shard_distribution_strategy\":\"ShardDistributionStrategy::ROUND_ROBIN_1D\"},"
-              "created_with_nd_shard_spec=0,per_core_allocation=0,range_lockstep_allocation=0)")
-    dram = interleaved("DRAM")[:-1] + ",range_lockstep_allocation=0)"
-    shape, size = (1, 1, 16384, 32), 1048576
+    shards, shape, size = on_103_cores(160, 32), (1, 1, 16384, 32), 1048576
     y = c.buffer("HEIGHT_SHARDED", 1054720)
     c.allocate(y, 0, 10240, 103, 64, 1054720)
     output = c.tensor(11, 0, shards, shape, size, layout="ROW_MAJOR")
     c.connect(y, output)
     begin = c.begin("InterleavedToShardedDeviceOperation", 2, "2", [
         f"InterleavedToShardedParams({shards}, DataType::BFLOAT16, 0)", "{}"])
-    x = c.tensor(9, 5848704, dram, shape, size, pool=0, layout="ROW_MAJOR")
+    x = c.tensor(9, 5848704, DRAM, shape, size, pool=0, layout="ROW_MAJOR")
     for key in ("address", "buffer_type", "device_id"):
         del c.nodes[x]["params"][key]
     c.nodes[begin]["input_tensors"] = [x, output]
@@ -159,6 +165,35 @@ def rows_to_shards():
     c.circular(0, 512, "{[0-0 - 10-8], [0-9 - 3-9]}", False)
     end = c.end("InterleavedToShardedDeviceOperation", 2)
     c.connect(end, c.tensor(11, 0, shards, shape, size, layout="ROW_MAJOR"))
+    c.add("capture_end", None, 0)
+    return c.nodes
+
+
+def shards_to_tiles():
+    """The last programs of conv2d.json: the result of Conv2d, which qdq does not rebuild, goes to DRAM
+    through a dataflow buffer that borrows its shards."""
+    c = Capture()
+    shape = (1, 1, 16384, 64)
+    c.begin("Conv2dDeviceOperation", 2)
+    x = c.buffer("HEIGHT_SHARDED")
+    c.allocate(x, 0, 20480, 103)
+    end = c.end("Conv2dDeviceOperation", 2)
+    made = c.tensor(37, 0, on_103_cores(160, 64), shape)
+    c.connect(x, made)
+    c.connect(end, made)
+    c.begin("ShardedToInterleavedDeviceOperation", 2, "2", [
+        f"ShardedToInterleavedParams({DRAM}, DataType::BFLOAT16, 1, 0)", "{}"], [made])
+    y = c.buffer("INTERLEAVED", pool=0)
+    c.allocate(y, 0, 262144, 0, pool=0)
+    c.add("circular_buffer_deallocate_all", {"device_id": 1}, 2)
+    c.add("dataflow_buffer_allocate", {"address": 0, "borrows_memory": "1", "device_id": 1, "size": 20480,
+                                       "core_range_set": "{[0-0 - 10-8], [0-9 - 3-9]}"}, 2)
+    end = c.end("ShardedToInterleavedDeviceOperation", 2)
+    result = c.tensor(41, 0, DRAM, shape, pool=0)
+    c.connect(y, result)
+    c.connect(end, result)
+    for buffer in (x, y):
+        c.connect(c.add("buffer_deallocate", {}, 2), buffer)
     c.add("capture_end", None, 0)
     return c.nodes
 

@@ -37,6 +37,12 @@ class Compare(Case):
         self.assertEqual(found["differences"], [])
         self.assertEqual((found["given"], found["unknown"]), (1, []))
 
+    def test_shards_become_tiles_as_on_the_device(self):
+        found = self.compare(captures.shards_to_tiles())
+        self.assertEqual(found["differences"], [])
+        self.assertEqual(found["unknown"], ["Conv2dDeviceOperation"])
+        self.assertGreaterEqual(found["fields"], 7 + 8 + 3)
+
     def test_reports_of_a_plan_are_not_of_a_comparison(self):
         self.write("capture.json", captures.sharded_add())
         for words in (["--map"], ["--pages", "t7"], ["--trace", "t.json"], ["--memory-csv", "reports"],

@@ -79,7 +79,8 @@ qdq_status qdq_json_read_capture(const qdq_reader *r, const qdq_json_item *json)
 qdq_status qdq_capture_read_records(const qdq_reader *r, const qdq_json_item *json,
                                     qdq_capture *out);
 qdq_status qdq_capture_build(const qdq_reader *r, qdq_capture *capture);
-// Adds the node of a program. An invalid value (id 0) if the op, or a tensor of it, is not known.
+// Adds the node of a program that has operands; `into` is its output_tensor, or id 0. Only an op of
+// two operands takes one.
 qdq_value qdq_capture_add_op(qdq_graph *graph, const qdq_capture_program *program,
                              const qdq_value *inputs, const char *name, qdq_dtype dtype,
                              qdq_value into);

@@ -112,7 +112,7 @@ static qdq_status add_node(const builder *b, size_t index) {
     return give_place(b, out, out->value);
 }
 
-// Returns what no node reads, so that every program runs.
+// Makes outputs of the values that no node reads, so that every program runs.
 static void add_outputs(const builder *b) {
     qdq_graph *graph = b->graph;
     for (size_t i = 0; i < graph->node_count; i++) {
