@@ -80,7 +80,7 @@ static bool shrink(const qdq_matmul_problem *p, bool adjust_k, block *b) {
     uint64_t k_first = b->k, most = p->free_l1 / (p->a_bytes + intermediate_bytes(p)) + 1;
     if (!h_count || !w_count || k_first > UINT16_MAX) return false;
     for (uint64_t k = k_first; k >= (adjust_k ? 1 : k_first); k--) {
-        if (k_first % k) continue;
+        if (k_first % k || !fits(p, (block){1, 1, k})) continue;  // no block of this k fits
         block found = {0, 0, k};
         for (uint64_t area = most; next_block(hs, h_count, ws, w_count, area, &found);
              area = found.h * found.w)
