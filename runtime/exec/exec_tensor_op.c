@@ -81,6 +81,15 @@ static void sink(void *self, const qdq_chunk *given) {
     if (c->step->link_count) run_strips(c, &chunk);
 }
 
+// Lets the memory of a chunk come into the cache, if a step without links stores it in tiles.
+static void expect(void *self, const qdq_chunk *chunk) {
+    const unit_context *c = self;
+    const qdq_tiling *t = &c->step->tiling;
+    if (c->step->x.place.kind == QDQ_PLACE_ARENA && chunk->stride == t->cols)
+        qdq_tile_expect_rows(qdq_dtype_size(c->step->x.dtype), t, chunk->at, chunk->n, chunk->count,
+                             qdq_exec_place(c->exec, c->step->x.place));
+}
+
 //---- Operands ---------------------------------------------------------------
 
 void qdq_exec_run_tensor_op(const qdq_exec *exec, const qdq_step *step) {
@@ -106,7 +115,7 @@ void qdq_exec_run_tensor_op(const qdq_exec *exec, const qdq_step *step) {
     if (tensor_op->sinks) {
         context.tensors.sink = sink;
         context.tensors.sink_self = &context;
-        context.tensors.stores = !step->link_count;
+        if (!step->link_count) context.tensors.expect = expect;
         y[0] = NULL;
     }
     if (exec->parallel.run && tensor_op->units > 1 && tensor_op->cost >= exec->parallel.least)

@@ -154,7 +154,7 @@ typedef struct qdq_tensors {
     void *const *y;
     qdq_sink_fn *sink;  // takes the chunks of the first result; NULL: y[0] is written
     void *sink_self;
-    bool stores;  // the sink only stores chunks, which may be short
+    qdq_sink_fn *expect;  // if set, the sink only stores: chunks may be short, and announced by it
     const float *addend;  // of a tensor op that adds it to its first result, in its order; or NULL
     bool poison;          // for qdq_scratch_drop
 } qdq_tensors;

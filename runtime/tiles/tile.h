@@ -38,6 +38,11 @@ void qdq_tile_put_rows(size_t size, const qdq_tiling *tiling, size_t at, size_t 
 void qdq_tile_get_rows(size_t size, const qdq_tiling *tiling, size_t at, size_t n, size_t count,
                        const void *tiles, void *to, size_t pitch);
 
+// Takes the lines of such rows of the tiles into the cache for writing. They lie so far apart that
+// the hardware does not foresee them.
+void qdq_tile_expect_rows(size_t size, const qdq_tiling *tiling, size_t at, size_t n, size_t count,
+                          void *tiles);
+
 // Sets the padding of a tile to zero.
 void qdq_tile_clear_padding(size_t size, const qdq_tiling *tiling, size_t tile, void *block);
 

@@ -28,6 +28,31 @@ void qdq_tile_get_rows(size_t size, const qdq_tiling *t, size_t at, size_t n, si
     copy(size, false, &(qdq_rectangle){t, at, n, count, to, pitch, (char *)tiles});
 }
 
+// Requests the lines of some columns of rows in one row of faces.
+static void expect_band(size_t size, size_t col, size_t n, size_t count, char *band) {
+    enum { LINE = 64 };
+    size_t bytes = count * QDQ_FACE_DIM * size;
+    for (size_t c = col / QDQ_FACE_DIM * QDQ_FACE_DIM; c < col + n; c += QDQ_FACE_DIM) {
+        size_t place = c / QDQ_TILE_DIM * QDQ_TILE_ELEMENTS + qdq_tile_offset(0, c % QDQ_TILE_DIM);
+        for (size_t i = 0; i < bytes; i += LINE) __builtin_prefetch(band + place * size + i, 1);
+    }
+}
+
+void qdq_tile_expect_rows(size_t size, const qdq_tiling *t, size_t at, size_t n, size_t count,
+                          void *tiles) {
+    size_t row = at / t->cols % t->rows, plane = at / t->cols / t->rows;
+    for (size_t left = count, some; left; left -= some) {
+        size_t tile = (plane * t->tile_rows + row / QDQ_TILE_DIM) * t->tile_cols;
+        size_t place = tile * QDQ_TILE_ELEMENTS + qdq_tile_offset(row % QDQ_TILE_DIM, 0);
+        some = QDQ_FACE_DIM - row % QDQ_FACE_DIM;
+        if (some > t->rows - row) some = t->rows - row;
+        if (some > left) some = left;
+        expect_band(size, at % t->cols, n, some, (char *)tiles + place * size);
+        row += some;
+        if (row == t->rows) row = 0, plane++;
+    }
+}
+
 //---- Runs -------------------------------------------------------------------
 
 // Copies the rest of a row, whole rows, and the beginning of a row.

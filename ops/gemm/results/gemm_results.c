@@ -13,7 +13,7 @@ static bool takes_bias(const qdq_gemm *g) {
 
 bool qdq_gemm_stores_results(const qdq_gemm *g, const qdq_tensors *tensors) {
     return g->kind == QDQ_GEMM_FLOATS && g->y.dtype == QDQ_FLOAT32 && g->y.column_stride == 1 &&
-           (!tensors->sink || tensors->stores) && !g->phases &&
+           (!tensors->sink || tensors->expect) && !g->phases &&
            g->epilogue == qdq_gemm_epilogue_float && !qdq_gemm_quantizes(g) && takes_bias(g);
 }
 
@@ -70,9 +70,10 @@ void qdq_gemm_store_results(const qdq_gemm *g, const qdq_tensors *tensors,
         g->kernel->results(&to);
         return;
     }
+    qdq_chunk made = {place_of(g, block) + p * COLUMNS, to.columns, to.rows, g->y.row_stride,
+                       panel};
     to.y = panel, to.y_stride = to.columns;
+    tensors->expect(tensors->sink_self, &made);
     g->kernel->results(&to);
-    qdq_gemm_put_chunk(g, tensors,
-                       &(qdq_chunk){place_of(g, block) + p * COLUMNS, to.columns, to.rows,
-                                    g->y.row_stride, panel});
+    qdq_gemm_put_chunk(g, tensors, &made);
 }
