@@ -40,7 +40,7 @@ static inline void copy_short(void *to, const void *from, size_t bytes) {
 // registers.
 static inline void copy_columns(size_t size, bool put, size_t n, size_t count, char *list,
                                 size_t pitch, char *face) {
-    for (size_t r = 0; r < count; r++, list += pitch, face += QDQ_FACE_DIM * size) {
+    _Pragma("GCC unroll 4") for (size_t r = 0; r < count; r++, list += pitch, face += QDQ_FACE_DIM * size) {
         if (n == QDQ_FACE_DIM)
             memcpy(put ? face : list, put ? list : face, QDQ_FACE_DIM * size);
         else
