@@ -168,10 +168,14 @@ static size_t run_rectangle(const qdq_exec *exec, const qdq_step *step, size_t t
     return (at.cols + QDQ_TILE_DIM - 1) / QDQ_TILE_DIM;
 }
 
+// A step of as many elements finds its rows in the L3 cache or in memory.
+enum { LARGE = 1 << 18 };
+
 // Runs tiles begin..end and reduces the results to `states` unless it is NULL. Tiles with padding
 // that is not computed run in row-major order, together with whole neighbours on their left.
 static void run_tiles(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end,
                       char *states, qdq_l1 *l1) {
+    bool large = step->elements >= LARGE;
     bool by_rows = goes_by_rows(step), skips = !step->computes_padding && !step->defines_padding;
     size_t most = most_blocks(step, by_rows);
     for (size_t tile = begin, count; tile < end; tile += count) {
@@ -180,10 +184,12 @@ static void run_tiles(const qdq_exec *exec, const qdq_step *step, size_t begin, 
         bool edge = tile + count < stop && (tile + count) % step->tiling.tile_cols;
         if (by_rows ? count || skips : skips && (edge || !count)) {
             count = run_rectangle(exec, step, tile, end, states, l1);
+            if (large) qdq_exec_expect_tiles(exec, step, tile + count, count);
             continue;
         }
         if (!count) count = 1;
         size_t elements = count * QDQ_BLOCK_ELEMENTS;
+        if (large) qdq_exec_expect_tiles(exec, step, tile + count, count);
         const void *y = qdq_exec_run_block(exec, step, tile, elements, l1);
         if (states) qdq_exec_reduce_block(step, states, tile, y, elements);
     }

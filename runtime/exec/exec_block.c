@@ -223,6 +223,37 @@ const void *qdq_exec_run_rectangle(const qdq_exec *exec, const qdq_step *step, q
     return qdq_exec_run_links(exec, &rows, &chunk, l1);
 }
 
+// Requests the lines of a rectangle of rows.
+static void expect_rows(const qdq_tiling *t, qdq_tile_at at, size_t size, const char *rows,
+                        bool written) {
+    enum { LINE = 64 };
+    for (size_t r = 0; r < at.rows; r++) {
+        const char *row = rows + (at.first + r * t->cols) * size;
+        for (size_t i = 0; i < at.cols * size; i += LINE)
+            if (written)
+                __builtin_prefetch(row + i, 1);
+            else
+                __builtin_prefetch(row + i);
+    }
+}
+
+void qdq_exec_expect_tiles(const qdq_exec *exec, const qdq_step *step, size_t tile, size_t count) {
+    const qdq_tiling *t = &step->tiling;
+    if (tile >= t->tiles) return;
+    qdq_tile_at at = qdq_tile_locate(t, tile);
+    size_t left = t->cols - tile % t->tile_cols * QDQ_TILE_DIM;
+    at.cols = left < count * QDQ_TILE_DIM ? left : count * QDQ_TILE_DIM;
+    if (step->x.place.kind != QDQ_PLACE_ARENA)
+        expect_rows(t, at, qdq_dtype_size(step->x.dtype), qdq_exec_place(exec, step->x.place),
+                    false);
+    for (size_t i = 0; i < step->link_count; i++) {
+        const qdq_link *link = &step->links[i];
+        if (link->fn && link->store.kind && link->store.kind != QDQ_PLACE_ARENA)
+            expect_rows(t, at, qdq_dtype_size(link->y_dtype), qdq_exec_place(exec, link->store),
+                        true);
+    }
+}
+
 const void *qdq_exec_run_block(const qdq_exec *exec, const qdq_step *step, size_t block,
                                size_t elements, qdq_l1 *l1) {
     qdq_chunk chunk = {block * QDQ_BLOCK_ELEMENTS, elements, 1, 0, NULL};

@@ -48,6 +48,10 @@ const void *qdq_exec_run_rectangle(const qdq_exec *exec, const qdq_step *step, q
 const void *qdq_exec_run_block(const qdq_exec *exec, const qdq_step *step, size_t block,
                                size_t elements, qdq_l1 *l1);
 
+// Takes rows that go with `count` tiles into the cache: x that is cut from rows, and results that
+// are stored in rows. They lie so far apart that the hardware does not foresee them.
+void qdq_exec_expect_tiles(const qdq_exec *exec, const qdq_step *step, size_t tile, size_t count);
+
 // Runs the chain on loaded elements, at most a strip. For a tile, chunk->at counts elements in tile
 // order.
 const void *qdq_exec_run_links(const qdq_exec *exec, const qdq_step *step, const qdq_chunk *chunk,
