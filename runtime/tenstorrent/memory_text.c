@@ -79,7 +79,8 @@ static void put_nd_spec(text *t, const qdq_memory_config *config) {
 
 const char *qdq_memory_config_text(const qdq_memory_config *config,
                                    char out[QDQ_MEMORY_CONFIG_TEXT_BYTES]) {
-    text t = {.out = out, .capacity = QDQ_MEMORY_CONFIG_TEXT_BYTES};
+    text t = {.capacity = QDQ_MEMORY_CONFIG_TEXT_BYTES};
+    t.out = out;
     put(&t, "MemoryConfig(memory_layout=TensorMemoryLayout::%s,buffer_type=BufferType::%s,",
         qdq_memory_layout_name(config->memory_layout), qdq_buffer_type_name(config->buffer_type));
     put(&t, "shard_spec=");
@@ -93,7 +94,8 @@ const char *qdq_memory_config_text(const qdq_memory_config *config,
 
 const char *qdq_core_ranges_text(const qdq_core_range *ranges, size_t count,
                                  char out[QDQ_CORE_RANGES_TEXT_BYTES]) {
-    text t = {.out = out, .capacity = QDQ_CORE_RANGES_TEXT_BYTES};
+    text t = {.capacity = QDQ_CORE_RANGES_TEXT_BYTES};
+    t.out = out;
     put(&t, "{");
     for (size_t i = 0; i < count && i < QDQ_MAX_CORE_RANGES; i++)
         put(&t, "%s[%u-%u - %u-%u]", i ? ", " : "", ranges[i].x0, ranges[i].y0, ranges[i].x1,
