@@ -80,8 +80,11 @@ static void pack_from_tiles(const qdq_gemm *g, const qdq_tensors *tensors,
     uint32_t raw[AT_ONCE][DEPTH];
     size_t size = qdq_dtype_size(g->a_dtype);
     qdq_operand_rows rows = {at, n, block->rows, g->a_row_stride};
-    if (g->kind == QDQ_GEMM_FLOATS && g->a_dtype == QDQ_FLOAT32) {
+    if (g->kind == QDQ_GEMM_BFLOATS || (g->kind == QDQ_GEMM_FLOATS && size == sizeof(float))) {
+        size_t used = n * size, whole = qdq_gemm_steps(g->kind, n) * QDQ_GEMM_STEP_BYTES;
         qdq_operand_copy(tensors, g->a_port, size, &rows, a, QDQ_GEMM_ROW_BYTES);
+        for (size_t r = 0; used < whole && r < block->rows; r++)
+            memset(a + r * QDQ_GEMM_ROW_BYTES + used, 0, whole - used);
         return;
     }
     for (size_t r = 0; r < block->rows; r += rows.count) {
