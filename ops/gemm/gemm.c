@@ -2,15 +2,16 @@
 // Runs a product block by block: rows of A, panels of B, sums.
 //
 // A unit is a block of 48 rows (the last up to 60) and 256 columns; up to three blocks of the same
-// columns are joined if B is decoded. The rows of A are packed once for all columns, in k blocks of
-// 512 bytes that stay in L1. B is in panels of 32 columns, packed when the graph is compiled if B
-// is known by then; else each unit packs them, or takes the panels of the unit before. For every
-// kind of element (qdq_gemm_kind: float32, pairs of bfloat16, pairs of int16, groups of four bytes)
-// one iteration of a kernel takes four bytes of each row and column, so kinds differ in the
-// multiply-add only (gemm_vectors.inc.h, gemm_tiles.inc.h). Columns are the inner loop unless B is
-// larger than the cache. An epilogue turns the sums into y and hands rows to the links; without
-// links, tiles of floats store their results into y (results/gemm_results.c). AMX multiplies bytes
-// in tiles of 16 rows and 64 k; the sums are exact, so the result is the same.
+// columns are joined if B is decoded, or packed for each block again. The rows of A are packed once
+// for all columns, in k blocks of 512 bytes that stay in L1. B is in panels of 32 columns, packed
+// when the graph is compiled if B is known by then; else each unit packs them, or takes the panels
+// of the unit before. For every kind of element (qdq_gemm_kind: float32, pairs of bfloat16, pairs
+// of int16, groups of four bytes) one iteration of a kernel takes four bytes of each row and
+// column, so kinds differ in the multiply-add only (gemm_vectors.inc.h, gemm_tiles.inc.h). Columns
+// are the inner loop unless B is larger than the cache. An epilogue turns the sums into y and hands
+// rows to the links; without links, tiles of floats store their results into y
+// (results/gemm_results.c). AMX multiplies bytes in tiles of 16 rows and 64 k; the sums are exact,
+// so the result is the same.
 #include "ops/gemm/gemm_read.h"
 #include "ops/gemm/pairs/pair_sums.h"
 #include "ops/gemm/results/gemm_results.h"

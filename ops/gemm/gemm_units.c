@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Units of a product: the block of a unit, and where its product of the batch lies. Units are
 // ordered so that shared operands are read from memory as rarely as possible: rows of A serve all
-// columns, unless B is large or decoded, and rows are cheap to pack again. Every other row of
-// blocks is walked backwards, so that it begins with the operand that was read last.
+// columns, unless B is large, decoded or packed again, and rows are cheap to pack again. Every other
+// row of blocks is walked backwards, so that it begins with the operand that was read last.
 #include "ops/gemm/gemm_read.h"
 
 enum {
