@@ -55,26 +55,27 @@ void qdq_tile_expect_rows(size_t size, const qdq_tiling *t, size_t at, size_t n,
 
 //---- Runs -------------------------------------------------------------------
 
-// Copies the rest of a row, whole rows, and the beginning of a row.
-static void copy_run(size_t size, bool put, const qdq_tiling *t, size_t at, size_t n, char *list,
-                     char *tiles) {
+// Copies n elements of a rectangle whose extent is not set: the rest of a row, whole rows, and the
+// beginning of a row.
+static void copy_run(size_t size, bool put, qdq_rectangle part, size_t n) {
+    size_t cols = part.tiling->cols;
     while (n) {
-        size_t col = at % t->cols, rest = t->cols - col;
-        bool whole = !col && n >= t->cols;
-        qdq_rectangle part = {t, at, n < rest ? n : rest, whole ? n / t->cols : 1, list, 0, tiles};
+        size_t col = part.at % cols, rest = cols - col;
+        part.n = n < rest ? n : rest;
+        part.count = !col && n >= cols ? n / cols : 1;
         part.pitch = part.n * size;
         copy(size, put, &part);
-        at += part.n * part.count, n -= part.n * part.count;
-        list += part.count * part.pitch;
+        part.at += part.n * part.count, n -= part.n * part.count;
+        part.list += part.count * part.pitch;
     }
 }
 
 void qdq_tile_put_run(size_t size, const qdq_tiling *t, size_t at, size_t n, const void *from,
                       void *tiles) {
-    copy_run(size, true, t, at, n, (char *)from, tiles);
+    copy_run(size, true, (qdq_rectangle){t, at, 0, 0, (char *)from, 0, tiles}, n);
 }
 
 void qdq_tile_get_run(size_t size, const qdq_tiling *t, size_t at, size_t n, const void *tiles,
                       void *to) {
-    copy_run(size, false, t, at, n, to, (char *)tiles);
+    copy_run(size, false, (qdq_rectangle){t, at, 0, 0, to, 0, (char *)tiles}, n);
 }
