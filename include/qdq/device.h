@@ -134,12 +134,13 @@ QDQ_API const char *qdq_buffer_type_name(qdq_buffer_type type);
 QDQ_API const char *qdq_memory_layout_name(qdq_memory_layout layout);
 
 enum { QDQ_MEMORY_CONFIG_TEXT_BYTES = 4096 };
-// Writes the config of a tensor as ttnn's graph capture prints it, and returns `out`.
+// Writes the config of a tensor as ttnn's graph capture prints it, and returns `out`. NULL stands
+// for the config that is all zero; "" is returned for a NULL `out`.
 QDQ_API const char *qdq_memory_config_text(const qdq_memory_config *config,
                                            char out[QDQ_MEMORY_CONFIG_TEXT_BYTES]);
 enum { QDQ_CORE_RANGES_TEXT_BYTES = 512 };
 // Writes ranges of cores, at most QDQ_MAX_CORE_RANGES, as ttnn prints a CoreRangeSet:
-// "{[0-0 - 10-9]}". Returns `out`.
+// "{[0-0 - 10-9]}". Returns `out`, "" if that is NULL.
 QDQ_API const char *qdq_core_ranges_text(const qdq_core_range *ranges, size_t count,
                                          char out[QDQ_CORE_RANGES_TEXT_BYTES]);
 

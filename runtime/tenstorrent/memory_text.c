@@ -34,8 +34,8 @@ static void put_shape(text *t, qdq_shape shape) {
 static void put_grid(text *t, const qdq_shard_spec *spec, const char *end) {
     for (size_t i = 0; i < spec->grid_count && i < QDQ_MAX_CORE_RANGES; i++) {
         qdq_core_range r = spec->grid[i];
-        put(t, "%s{\"start\":{\"x\":%u,\"y\":%u},\"end\":{\"x\":%u,\"y\":%u}%s", i ? ", " : "", r.x0,
-            r.y0, r.x1, r.y1, end);
+        put(t, "%s{\"start\":{\"x\":%u,\"y\":%u},\"end\":{\"x\":%u,\"y\":%u}%s", i ? ", " : "",
+            r.x0, r.y0, r.x1, r.y1, end);
     }
 }
 
@@ -79,8 +79,11 @@ static void put_nd_spec(text *t, const qdq_memory_config *config) {
 
 const char *qdq_memory_config_text(const qdq_memory_config *config,
                                    char out[QDQ_MEMORY_CONFIG_TEXT_BYTES]) {
+    static const qdq_memory_config in_dram;
     text t = {.capacity = QDQ_MEMORY_CONFIG_TEXT_BYTES};
     t.out = out;
+    if (!out) return "";
+    if (!config) config = &in_dram;
     put(&t, "MemoryConfig(memory_layout=TensorMemoryLayout::%s,buffer_type=BufferType::%s,",
         qdq_memory_layout_name(config->memory_layout), qdq_buffer_type_name(config->buffer_type));
     put(&t, "shard_spec=");
@@ -96,6 +99,8 @@ const char *qdq_core_ranges_text(const qdq_core_range *ranges, size_t count,
                                  char out[QDQ_CORE_RANGES_TEXT_BYTES]) {
     text t = {.capacity = QDQ_CORE_RANGES_TEXT_BYTES};
     t.out = out;
+    if (!out) return "";
+    if (!ranges) count = 0;
     put(&t, "{");
     for (size_t i = 0; i < count && i < QDQ_MAX_CORE_RANGES; i++)
         put(&t, "%s[%u-%u - %u-%u]", i ? ", " : "", ranges[i].x0, ranges[i].y0, ranges[i].x1,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Misuse of base.h, device.h, tile.h and parallel.h, and of the tables of inspect.h.
+// Misuse of base.h, capture.h, device.h, tile.h and parallel.h, and of the tables of inspect.h.
 #include "tests/api/misuse.h"
 
 static const qdq_shape bad_shapes[] = {
@@ -232,6 +232,57 @@ CASE(qdq_device_parse) {
     FAILS(QDQ_ERR_PARSE, qdq_device_parse("{\"chip\": \"\xFF\"}", 13, "\xFF", NULL, &device, err));
 }
 
+CASE(qdq_memory_config_text) {
+    char text[QDQ_MEMORY_CONFIG_TEXT_BYTES];
+    qdq_memory_config config = {.shard_spec = {.grid_count = SIZE_MAX, .shape = {.rank = 1000}}};
+    EXPECT(!*qdq_memory_config_text(NULL, NULL) && !*qdq_memory_config_text(&config, NULL));
+    EXPECT(strstr(qdq_memory_config_text(NULL, text), "BufferType::DRAM"));
+    for (int i = 0; i < MISUSE_NUMBERS; i++) {
+        config.buffer_type = (qdq_buffer_type)misuse_numbers[i];
+        config.memory_layout = (qdq_memory_layout)misuse_numbers[i];
+        config.shard_spec.orientation = (qdq_shard_orientation)misuse_numbers[i];
+        EXPECT(strlen(qdq_memory_config_text(&config, text)) < sizeof text);
+    }
+}
+
+CASE(qdq_core_ranges_text) {
+    char text[QDQ_CORE_RANGES_TEXT_BYTES];
+    qdq_core_range ranges[QDQ_MAX_CORE_RANGES];
+    memset(ranges, 0xFF, sizeof ranges);
+    EXPECT(!*qdq_core_ranges_text(ranges, 1, NULL));
+    EXPECT(strcmp(qdq_core_ranges_text(NULL, 5, text), "{}") == 0);
+    EXPECT(strlen(qdq_core_ranges_text(ranges, SIZE_MAX, text)) < sizeof text);
+}
+
+CASE(qdq_graph_is_capture) {
+    qdq_graph *g = misuse_small_graph();
+    EXPECT(!qdq_graph_is_capture(NULL) && !qdq_graph_is_capture(g));
+    qdq_graph_destroy(g);
+}
+
+CASE(qdq_capture_device) {
+    qdq_graph *g = misuse_small_graph();
+    qdq_device device;
+    FAILS(QDQ_ERR_ARGUMENT, qdq_capture_device(NULL, &device, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_capture_device(g, NULL, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_capture_device(g, &device, err));
+    qdq_graph_destroy(g);
+}
+
+CASE(qdq_capture_compare) {
+    qdq_graph *g = misuse_small_graph();
+    qdq_capture_totals totals;
+    FAILS(QDQ_ERR_ARGUMENT, qdq_capture_compare(NULL, NULL, NULL, NULL, NULL, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_capture_compare(g, NULL, NULL, NULL, &totals, err));
+    qdq_graph_destroy(g);
+}
+
+CASE(qdq_capture_unknown) {
+    qdq_graph *g = misuse_small_graph();
+    EXPECT(!qdq_capture_unknown(NULL, 0) && !qdq_capture_unknown(g, SIZE_MAX));
+    qdq_graph_destroy(g);
+}
+
 CASE(qdq_device_load) {
     qdq_device device;
     FAILS(QDQ_ERR_ARGUMENT, qdq_device_load(NULL, NULL, &device, err));
@@ -277,6 +328,12 @@ const misuse_case misuse_base[] = {ROW(qdq_version),
                                    ROW(qdq_device_check),
                                    ROW(qdq_device_parse),
                                    ROW(qdq_device_load),
+                                   ROW(qdq_memory_config_text),
+                                   ROW(qdq_core_ranges_text),
+                                   ROW(qdq_graph_is_capture),
+                                   ROW(qdq_capture_device),
+                                   ROW(qdq_capture_compare),
+                                   ROW(qdq_capture_unknown),
                                    ROW(qdq_buffer_type_name),
                                    ROW(qdq_memory_layout_name),
                                    ROW(qdq_tiling_of),
