@@ -182,6 +182,18 @@ class Accuracy(Case):
         self.assertEqual(nodes["dx"]["unused"], 256 - (max(codes) - min(codes) + 1))
         self.assertEqual(nodes["dx"]["cause"], "scale too large")
 
+    def test_no_codes_of_32_bits_are_unused(self):
+        codes = [round(one / 2.0**-20) for one in self.w]
+        weights = {"op": "Dequantize", "name": "dw", "inputs": {"x": "codes"},
+                   "attrs": {"scales": 2.0**-20, "zps": 0, "dtype": "float32"}}  # fmt: skip
+        self.write("net.json", self.document([weights], [], "x", "dw", [constant("codes", "int32", [WIDTH, WIDTH], codes)]))
+        words = ["explain", "net.json", "--against", "float.json", "-i", "x.safetensors"]
+        nodes = {node["node"]: node for node in self.json(*words, code=1)["nodes"]}
+        self.assertEqual((nodes["dw"]["codes"], nodes["dw"]["unused"]), (2**32, None))
+        text = self.qdq(*words, code=1).out
+        self.assertIn("0 of 64 clipped", text)
+        self.assertNotIn("unused", text)
+
     def test_weights_of_unlike_channels_want_a_scale_each(self):
         most = max(abs(one) for one in self.w) / 127
         nodes, _ = self.quantize_model(0.03, most)

@@ -129,6 +129,11 @@ bool is_weight_without_truth(const reference *ref, const node_accuracy *n) {
     return n->kind == KIND_WEIGHTS && !ref->truth[y.id];
 }
 
+double codes_unused(double codes, double used) {
+    enum { MOST_CODES = 1 << 16 };
+    return codes > MOST_CODES ? NAN : codes - used;
+}
+
 // Counts the codes of a Dequantize, or, with `mend`, looks for a cause and a mend.
 static int look_at(const reference *ref, const char *folder, bool mend, node_accuracy *n) {
     qdq_error err = {0};
@@ -153,7 +158,7 @@ static int look_at(const reference *ref, const char *folder, bool mend, node_acc
         n->has_codes = true;
         n->clipped = count.clipped;
         n->codes = q.greatest - q.least + 1;
-        n->unused = n->codes - (count.high - count.low + 1);
+        n->unused = codes_unused(n->codes, count.high - count.low + 1);
     }
     elements_free(q.x), elements_free(q.codes);
     return EXIT_OK;

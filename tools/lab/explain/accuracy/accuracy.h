@@ -33,7 +33,7 @@ typedef struct node_accuracy {
     // The following fields are for a Dequantize.
     bool has_codes;
     size_t elements, clipped;   // elements, and elements beyond the range of the codes
-    double codes, unused;       // number of codes, and of codes beyond all that occur
+    double codes, unused;       // number of codes, and of codes beyond all that occur, or NaN
     char cause[32], mend[160];  // only for the worst nodes
     double mended;              // `own` with the mend; NaN: not known
 } node_accuracy;
@@ -84,6 +84,10 @@ size_t accuracy_worst(const accuracy *a, accuracy_kind kind, size_t *out, size_t
 
 // The same for pairs and groups whose effect is not 0, whatever their kind, worst effect first.
 size_t accuracy_by_effect(const accuracy *a, size_t *out, size_t most);
+
+// Returns how many codes lie beyond the range of those that occur; NaN for dtypes of more than 16
+// bits, of which no tensor uses a large part.
+double codes_unused(double codes, double used);
 
 // Describes a node, without its errors.
 node_accuracy node_accuracy_of(const reference *ref, size_t node);

@@ -42,9 +42,9 @@ static void print_node(const node_accuracy *n) {
     print_effect(n);
     printf("own %s, inherited %s, both %s", ratio_text(n->own, own),
            ratio_text(n->inherited, inherited), ratio_text(n->total, total));
-    if (n->has_codes)
-        printf("; %zu of %zu clipped, %.0f of %.0f codes unused", n->clipped, n->elements,
-               n->unused, n->codes);
+    if (n->has_codes) printf("; %zu of %zu clipped", n->clipped, n->elements);
+    if (n->has_codes && !isnan(n->unused))
+        printf(", %.0f of %.0f codes unused", n->unused, n->codes);
     if (*n->cause) printf("; %s: %s", n->cause, n->mend);
     if (*n->cause && !isnan(n->mended)) printf(": %s", ratio_text(n->mended, mended));
     printf("\n");

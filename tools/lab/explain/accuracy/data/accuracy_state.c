@@ -82,7 +82,7 @@ static node_accuracy node_of(const state_table *t, size_t row) {
                        .alike = NAN,
                        .mended = NAN};
     double used = codes[1] > codes[2] ? 0 : (double)codes[2] - (double)codes[1] + 1;
-    n.unused = n.has_codes ? n.codes - used : 0;
+    n.unused = n.has_codes ? codes_unused(n.codes, used) : 0;
     for (int kind = 0; kind < ACCURACY_KINDS; kind++)
         if (strcmp(state_text(t, NODE_KIND, row), accuracy_kind_names[kind]) == 0)
             n.kind = (accuracy_kind)kind;
