@@ -6,7 +6,7 @@
 #ifndef QDQ_DEVICE_H
 #define QDQ_DEVICE_H
 
-#include <qdq/base.h>
+#include <qdq/tile.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -81,13 +81,6 @@ typedef enum qdq_memory_layout {
 
 // How elements become pages: a page is a tile, or a row.
 typedef enum qdq_layout { QDQ_LAYOUT_TILE = 0, QDQ_LAYOUT_ROW_MAJOR } qdq_layout;
-
-// Both 0 means 32x32. height: 32, 16, 8, 4, 2, 1; width: 32, 16. A transposed tile holds its faces,
-// and the elements of each, in column-major order; its height is 16 or 32.
-typedef struct qdq_tile_shape {
-    uint32_t height, width;
-    bool transpose;
-} qdq_tile_shape;
 
 // A rectangle of cores; both ends belong to it.
 typedef struct qdq_core_range {

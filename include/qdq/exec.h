@@ -146,6 +146,7 @@ typedef struct qdq_tiles_view {
     qdq_shape shape, padded_shape;
     size_t tiles, tile_bytes;
     size_t pages, page_bytes;  // of the arena, which are 2048 bytes; of a device, its buffer's
+    qdq_tile_shape tile;       // 32x32 unless the graph says otherwise
 } qdq_tiles_view;
 
 // Shows the tiles of a kept value. Fails with QDQ_ERR_ARGUMENT if the plan does not keep the value
@@ -158,7 +159,7 @@ typedef struct qdq_page_info {
     const char *pool;  // "host": the plan has no device
     size_t bank;       // 0 on the host; for a device see qdq_page in qdq/device_plan.h
     uint64_t address;  // in its bank; on the host the offset in the arena
-    size_t offset;     // in the arena; SIZE_MAX for a page of a device that is no 32x32 tile
+    size_t offset;     // in the arena; SIZE_MAX for a page of a device that is no such tile
     size_t bytes;
 } qdq_page_info;
 

@@ -30,7 +30,7 @@ char *qdq_exec_place(const qdq_exec *exec, qdq_place place) {
 const void *qdq_exec_rows(const qdq_exec *exec, const qdq_located *value, void *flat) {
     const char *memory = qdq_exec_place(exec, value->place);
     if (value->place.kind != QDQ_PLACE_ARENA) return memory;
-    qdq_untilize_parallel(value->dtype, value->shape, memory, flat, &exec->parallel);
+    qdq_untilize_in(value->dtype, value->shape, value->tile, memory, flat, &exec->parallel);
     return flat;
 }
 
@@ -159,13 +159,13 @@ static size_t run_rectangle(const qdq_exec *exec, const qdq_step *step, size_t t
                             char *states, qdq_l1 *l1) {
     const qdq_tiling *t = &step->tiling;
     qdq_tile_at at = qdq_tile_locate(t, tile);
-    size_t left = t->cols - tile % t->tile_cols * QDQ_TILE_DIM;
-    size_t fit = qdq_exec_strip_elements(step) / at.rows / QDQ_TILE_DIM;
+    size_t wide = t->tile.width, left = t->cols - tile % t->tile_cols * wide;
+    size_t fit = qdq_exec_strip_elements(step) / at.rows / wide;
     size_t most = fit < end - tile ? fit : end - tile;
-    at.cols = left < most * QDQ_TILE_DIM ? left : most * QDQ_TILE_DIM;
+    at.cols = left < most * wide ? left : most * wide;
     const void *y = qdq_exec_run_rectangle(exec, step, at, l1);
     if (states) qdq_exec_reduce_rectangle(step, states, at, y);
-    return (at.cols + QDQ_TILE_DIM - 1) / QDQ_TILE_DIM;
+    return (at.cols + wide - 1) / wide;
 }
 
 // A step of as many elements finds its rows in the L3 cache or in memory.
@@ -188,7 +188,7 @@ static void run_tiles(const qdq_exec *exec, const qdq_step *step, size_t begin, 
             continue;
         }
         if (!count) count = 1;
-        size_t elements = count * QDQ_BLOCK_ELEMENTS;
+        size_t elements = count * qdq_exec_block_elements(step);
         if (large) qdq_exec_expect_tiles(exec, step, tile + count, count);
         const void *y = qdq_exec_run_block(exec, step, tile, elements, l1);
         if (states) qdq_exec_reduce_block(step, states, tile, y, elements);
@@ -287,7 +287,7 @@ static void fetch_step_params(const qdq_exec *exec, const qdq_step *step) {
 
 static void clear_padding(const qdq_exec *exec, const qdq_located *value) {
     if (value->place.kind != QDQ_PLACE_ARENA) return;
-    qdq_tiling tiling = qdq_tiling_of(value->shape);
+    qdq_tiling tiling = qdq_tiling_in(value->shape, value->tile);
     qdq_tiles_clear_padding(value->dtype, &tiling, qdq_exec_place(exec, value->place));
 }
 
@@ -297,9 +297,12 @@ static void clear_step_padding(const qdq_exec *exec, const qdq_step *step) {
     for (size_t i = 0; op && i < op->y_count; i++) clear_padding(exec, &op->y[i]);
     for (size_t i = 0; step->reduce && i < step->reduce->result_count; i++)
         clear_padding(exec, &step->reduce->results[i]);
-    if (step->shape == QDQ_STEP_MOVE)
-        clear_padding(exec,
-                      &(qdq_located){step->links[0].y_dtype, step->x.shape, step->links[0].store});
+    // Strips too, between tiles of two shapes.
+    for (size_t i = 0;
+         !op && (step->shape == QDQ_STEP_MOVE || !step->tiled) && i < step->link_count; i++)
+        if (step->links[i].store.kind == QDQ_PLACE_ARENA)
+            qdq_tiles_clear_padding(step->links[i].y_dtype, &step->links[i].tiling,
+                                    qdq_exec_place(exec, step->links[i].store));
 }
 
 static void compute_step(const qdq_exec *exec, const qdq_step *step) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the chain of a step on one block: a tile, or a strip of row-major elements.
 //
-// A block is a 32x32 tile in face order or a strip of 1024 consecutive elements in row-major order
-// (runtime/exec/plan.h says when). A strip may come from tiles and go to tiles: it is collected
-// from the rows of their faces. A tile function sees n elements and, for each parameter, a pointer
-// with a step of 0 or 1 (qdq_view); it does not know where the block lies.
+// A block is a tile, mostly of 32x32, in face order or a strip of 1024 consecutive elements in
+// row-major order (runtime/exec/plan.h says when). A strip may come from tiles and go to tiles: it
+// is collected from the rows of their faces. A tile function sees n elements and, for each
+// parameter, a pointer with a step of 0 or 1 (qdq_view); it does not know where the block lies.
 //
 // Padding is undefined, never reaches a valid element, and is not computed: the valid elements of
 // an edge tile run row by row, together with whole neighbours on its left. With `poison`, the arena
@@ -54,16 +54,12 @@ static void round_block(const qdq_step *step, qdq_dtype dtype, qdq_block_float_s
                         size_t block, void *tile) {
     if (!qdq_dtype_is_block_float(dtype)) return;
     qdq_tile_clear_padding(qdq_dtype_size(dtype), &step->tiling, block, tile);
-    qdq_block_float_round(dtype, store, tile);
+    qdq_block_float_round(dtype, store, qdq_exec_block_elements(step), tile);
 }
 
 void qdq_exec_cut_tiles(const qdq_tiling *t, size_t size, size_t tile, size_t count,
                         const char *rows, void *out) {
-    if (count > 1)
-        qdq_tiles_from_rows(size, count, rows + qdq_tile_locate(t, tile).first * size,
-                            t->cols * size, out, false);
-    else
-        qdq_tile_pack(size, t, tile, rows, out);
+    qdq_tiles_pack(size, t, tile, count, rows, out, false);
 }
 
 // Loads a block for which memory_of is NULL: collects a strip from tiles, unpacks a tile of the
@@ -79,11 +75,12 @@ static void load_block(const qdq_exec *exec, const qdq_step *step, size_t block,
         return;
     }
     if (step->x.place.kind == QDQ_PLACE_ARENA) {
-        qdq_tile_load(dtype, memory + block * qdq_tile_bytes(dtype), out);
+        qdq_tile_load(dtype, qdq_exec_block_elements(step),
+                      memory + block * qdq_tile_shape_bytes(step->tiling.tile, dtype), out);
         return;
     }
-    qdq_exec_cut_tiles(&step->tiling, qdq_dtype_size(dtype), block, elements / QDQ_BLOCK_ELEMENTS,
-                       memory, out);
+    qdq_exec_cut_tiles(&step->tiling, qdq_dtype_size(dtype), block,
+                       elements / qdq_exec_block_elements(step), memory, out);
     round_block(step, dtype, QDQ_BLOCK_FLOAT_HOST, block, out);
 }
 
@@ -94,14 +91,14 @@ void qdq_exec_store_runs(char *memory, size_t size, const qdq_chunk *chunk, cons
                bytes);
 }
 
-// Returns the number of the first of the neighbouring tiles without padding that a chunk covers;
-// SIZE_MAX: it is another piece of the tensor.
+// Returns the number of the first of the neighbouring 32x32 tiles without padding that a chunk
+// covers; SIZE_MAX: it is another piece of the tensor.
 static size_t covered_tiles(const qdq_tiling *t, const qdq_chunk *chunk) {
     size_t row = chunk->at / t->cols, col = chunk->at % t->cols, plane = row / t->rows;
     row %= t->rows;
-    if (chunk->count != QDQ_TILE_DIM || chunk->stride != t->cols || chunk->n % QDQ_TILE_DIM ||
-        col % QDQ_TILE_DIM || row % QDQ_TILE_DIM || row + QDQ_TILE_DIM > t->rows ||
-        col + chunk->n > t->cols)
+    if (!qdq_tile_shape_is_default(t->tile) || chunk->count != QDQ_TILE_DIM ||
+        chunk->stride != t->cols || chunk->n % QDQ_TILE_DIM || col % QDQ_TILE_DIM ||
+        row % QDQ_TILE_DIM || row + QDQ_TILE_DIM > t->rows || col + chunk->n > t->cols)
         return SIZE_MAX;
     return (plane * t->tile_rows + row / QDQ_TILE_DIM) * t->tile_cols + col / QDQ_TILE_DIM;
 }
@@ -127,34 +124,35 @@ void qdq_exec_store_in_tiles(char *tiles, size_t size, const qdq_tiling *tiling,
 // Stores neighbouring tiles without padding to rows.
 static void store_tiles_in_rows(const qdq_step *step, const qdq_link *link, const qdq_chunk *chunk,
                                 const void *y, char *rows) {
-    size_t size = qdq_dtype_size(link->y_dtype);
-    size_t first = qdq_tile_locate(&step->tiling, chunk->at / QDQ_BLOCK_ELEMENTS).first;
+    size_t size = qdq_dtype_size(link->y_dtype), elements = qdq_exec_block_elements(step);
     bool past_cache = step->elements * size >= QDQ_STREAM_BYTES;
-    qdq_rows_from_tiles(size, chunk->n / QDQ_BLOCK_ELEMENTS, y, rows + first * size,
-                        step->tiling.cols * size, past_cache);
+    qdq_tiles_unpack(size, &step->tiling, chunk->at / elements, chunk->n / elements, y, rows,
+                     past_cache);
 }
 
 // Stores whole tiles to tiles of the arena.
-static void store_tiles(const qdq_link *link, const qdq_chunk *chunk, const char *y, char *memory) {
-    size_t size = qdq_dtype_size(link->y_dtype), bytes = qdq_tile_bytes(link->y_dtype);
-    char *tile = memory + chunk->at / QDQ_BLOCK_ELEMENTS * bytes;
-    for (size_t done = 0; done < chunk->n; done += QDQ_BLOCK_ELEMENTS, tile += bytes)
-        qdq_tile_store(link->y_dtype, y + done * size, tile);
+static void store_tiles(const qdq_step *step, const qdq_link *link, const qdq_chunk *chunk,
+                        const char *y, char *memory) {
+    size_t size = qdq_dtype_size(link->y_dtype), elements = qdq_exec_block_elements(step);
+    size_t bytes = qdq_tile_shape_bytes(step->tiling.tile, link->y_dtype);
+    char *tile = memory + chunk->at / elements * bytes;
+    for (size_t done = 0; done < chunk->n; done += elements, tile += bytes)
+        qdq_tile_store(link->y_dtype, elements, y + done * size, tile);
 }
 
 static void store(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
                   const qdq_chunk *chunk, const void *y) {
     char *memory = qdq_exec_place(exec, link->store);
-    size_t block = chunk->at / QDQ_BLOCK_ELEMENTS;
+    size_t block = chunk->at / qdq_exec_block_elements(step);
     if (!memory) return;
     if (link->store.kind == QDQ_PLACE_ARENA && !step->tiled)
         qdq_exec_store_in_tiles(memory, qdq_dtype_size(link->y_dtype), &link->tiling, chunk, y);
     else if (link->store.kind == QDQ_PLACE_ARENA)
-        store_tiles(link, chunk, y, memory);
-    else if (step->tiled && chunk->n > QDQ_BLOCK_ELEMENTS)
+        store_tiles(step, link, chunk, y, memory);
+    else if (step->tiled && chunk->n > qdq_exec_block_elements(step))
         store_tiles_in_rows(step, link, chunk, y, memory);
     else if (step->tiled)
-        qdq_tile_unpack(qdq_dtype_size(link->y_dtype), &step->tiling, block, y, memory);
+        qdq_tiles_unpack(qdq_dtype_size(link->y_dtype), &step->tiling, block, 1, y, memory, false);
     else
         qdq_exec_store_runs(memory, qdq_dtype_size(link->y_dtype), chunk, y);
 }
@@ -178,7 +176,8 @@ static const void *run_link(const qdq_exec *exec, const qdq_step *step, const qd
         y = next_block(exec, l1);
     }
     qdq_exec_call_link(exec, step, link, chunk, x, x_size, y, l1);
-    round_block(step, link->y_dtype, link->block_float_store, chunk->at / QDQ_BLOCK_ELEMENTS, y);
+    round_block(step, link->y_dtype, link->block_float_store,
+                chunk->at / qdq_exec_block_elements(step), y);
     if (link->streams)
         qdq_stream_find()(stored, y, chunk->n * qdq_dtype_size(link->y_dtype));
     else if (y != stored)
@@ -241,8 +240,8 @@ void qdq_exec_expect_tiles(const qdq_exec *exec, const qdq_step *step, size_t ti
     const qdq_tiling *t = &step->tiling;
     if (tile >= t->tiles) return;
     qdq_tile_at at = qdq_tile_locate(t, tile);
-    size_t left = t->cols - tile % t->tile_cols * QDQ_TILE_DIM;
-    at.cols = left < count * QDQ_TILE_DIM ? left : count * QDQ_TILE_DIM;
+    size_t wide = t->tile.width, left = t->cols - tile % t->tile_cols * wide;
+    at.cols = left < count * wide ? left : count * wide;
     if (step->x.place.kind != QDQ_PLACE_ARENA)
         expect_rows(t, at, qdq_dtype_size(step->x.dtype), qdq_exec_place(exec, step->x.place),
                     false);
@@ -256,7 +255,7 @@ void qdq_exec_expect_tiles(const qdq_exec *exec, const qdq_step *step, size_t ti
 
 const void *qdq_exec_run_block(const qdq_exec *exec, const qdq_step *step, size_t block,
                                size_t elements, qdq_l1 *l1) {
-    qdq_chunk chunk = {block * QDQ_BLOCK_ELEMENTS, elements, 1, 0, NULL};
+    qdq_chunk chunk = {block * qdq_exec_block_elements(step), elements, 1, 0, NULL};
     chunk.data = memory_of(exec, step, &chunk, step->x.place, step->x.dtype);
     if (!chunk.data) {
         void *tile = next_block(exec, l1);

@@ -28,6 +28,11 @@ typedef struct qdq_l1 {
     int next;  // the strip that holds no data of the chain
 } qdq_l1;
 
+// Returns how many elements a block has: those of a tile, or of a strip.
+static inline size_t qdq_exec_block_elements(const qdq_step *step) {
+    return step->tiled ? qdq_tile_shape_elements(step->tiling.tile) : QDQ_BLOCK_ELEMENTS;
+}
+
 // Returns how many elements of the largest dtype in a chain fit in a strip, in whole blocks.
 size_t qdq_exec_strip_elements(const qdq_step *step);
 

@@ -69,9 +69,9 @@ static qdq_view view_of_rows(const qdq_exec *exec, const qdq_step *step, const q
     enum { MOST = QDQ_CUT_BLOCKS * QDQ_BLOCK_ELEMENTS };
     _Alignas(64) unsigned char tiles[MOST * QDQ_MAX_ELEMENT_BYTES];
     bool as_is = qdq_exec_is_read_as_is(v);
-    qdq_exec_cut_tiles(&step->tiling, qdq_dtype_size(v->source.dtype), at / QDQ_BLOCK_ELEMENTS,
-                       n / QDQ_BLOCK_ELEMENTS, qdq_exec_place(exec, v->source.place),
-                       as_is ? (void *)out : tiles);
+    size_t elements = qdq_exec_block_elements(step);
+    qdq_exec_cut_tiles(&step->tiling, qdq_dtype_size(v->source.dtype), at / elements, n / elements,
+                       qdq_exec_place(exec, v->source.place), as_is ? (void *)out : tiles);
     if (!as_is) decode(v, tiles, out, n);
     return (qdq_view){out, 1};
 }
@@ -113,8 +113,8 @@ static void view_params(const qdq_exec *exec, const qdq_step *step, const qdq_li
         else if (step->tiled && v->fetch == QDQ_FETCH_CUT)
             views[k] = view_of_rows(exec, step, v, at, n, l1->params[k]);
         else if (step->tiled)
-            views[k] = qdq_grid_tile(v->grid, values, &step->tiling, at / QDQ_BLOCK_ELEMENTS,
-                                     l1->params[k]);
+            views[k] = qdq_grid_tile(v->grid, values, &step->tiling,
+                                     at / qdq_exec_block_elements(step), l1->params[k]);
         else
             views[k] = qdq_grid_strip(v->grid, values, at, n, l1->params[k]);
     }

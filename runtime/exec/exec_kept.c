@@ -34,11 +34,14 @@ bool qdq_exec_has_value(const qdq_plan *plan, const char *name) {
 static void widen_tiles(const qdq_kept *kept, const char *memory, float *data) {
     _Alignas(64) unsigned char block[QDQ_TILE_ELEMENTS * QDQ_MAX_ELEMENT_BYTES];
     _Alignas(64) float wide[QDQ_TILE_ELEMENTS];
-    qdq_tiling tiling = qdq_tiling_of(kept->info.shape);
+    qdq_dtype dtype = kept->info.dtype;
+    qdq_tiling tiling = qdq_tiling_in(kept->info.shape, kept->tile);
+    size_t elements = qdq_tile_shape_elements(tiling.tile);
     for (size_t i = 0; i < tiling.tiles; i++) {
-        qdq_tile_load(kept->info.dtype, memory + i * qdq_tile_bytes(kept->info.dtype), block);
-        qdq_decode_float(kept->info.dtype, block, wide, QDQ_TILE_ELEMENTS);
-        qdq_tile_unpack(sizeof *wide, &tiling, i, wide, data);
+        qdq_tile_load(dtype, elements, memory + i * qdq_tile_shape_bytes(tiling.tile, dtype),
+                      block);
+        qdq_decode_float(dtype, block, wide, elements);
+        qdq_tiles_unpack(sizeof *wide, &tiling, i, 1, wide, data, false);
     }
 }
 
@@ -53,7 +56,7 @@ void qdq_exec_copy_kept(const qdq_exec *exec, const qdq_kept *kept, bool widen, 
     else if (kept->place.kind == QDQ_PLACE_ARENA && widen)
         widen_tiles(kept, memory, data);
     else if (kept->place.kind == QDQ_PLACE_ARENA)
-        qdq_untilize(info->dtype, info->shape, memory, data);
+        qdq_untilize_in(info->dtype, info->shape, kept->tile, memory, data, NULL);
     else if (widen)
         qdq_decode_float(info->dtype, memory, data, count);
     else
@@ -100,16 +103,18 @@ static const qdq_device_buffer *buffer_of(const qdq_exec *exec, const qdq_kept *
 
 static qdq_tiles_view view_of(const qdq_exec *exec, const qdq_kept *kept) {
     const qdq_tensor_info *info = &kept->info;
-    size_t tiles = qdq_tiling_of(info->shape).tiles, tile_bytes = qdq_tile_bytes(info->dtype);
+    qdq_tiling tiling = qdq_tiling_in(info->shape, kept->tile);
+    size_t tiles = tiling.tiles, tile_bytes = qdq_tile_shape_bytes(tiling.tile, info->dtype);
     qdq_tiles_view view = {
         .data = qdq_exec_place(exec, kept->place),
         .dtype = info->dtype,
         .shape = info->shape,
-        .padded_shape = qdq_padded_shape(info->shape),
+        .padded_shape = qdq_padded_shape_in(info->shape, tiling.tile),
         .tiles = tiles,
         .tile_bytes = tile_bytes,
         .pages = (tiles * tile_bytes + QDQ_PAGE_BYTES - 1) / QDQ_PAGE_BYTES,
         .page_bytes = QDQ_PAGE_BYTES,
+        .tile = tiling.tile,
     };
     const qdq_device_buffer *buffer = buffer_of(exec, kept);
     if (buffer) view.pages = (size_t)buffer->pages, view.page_bytes = (size_t)buffer->page_bytes;
@@ -130,6 +135,7 @@ static void describe_device_page(const qdq_exec *exec, const qdq_kept *kept,
                                  const qdq_tiles_view *view, size_t page, qdq_page_info *info) {
     const qdq_device_buffer *buffer = buffer_of(exec, kept);
     bool is_tile = buffer->layout == QDQ_LAYOUT_TILE && view->page_bytes == view->tile_bytes &&
+                   qdq_tile_shape_equal(buffer->tile, view->tile) &&
                    qdq_shape_equal(buffer->shape, view->shape);
     qdq_page place;
     if (!qdq_plan_buffer_page(exec->plan, kept->buffer, page, &place)) return;

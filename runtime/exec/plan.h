@@ -4,7 +4,7 @@
 // tensor op, whose finished chunks take the place of blocks. The executor knows only the
 // declarations of this file, no graphs and no ops.
 //
-// A block is a 32x32 tile (1024 elements in tile order) or a strip of up to 1024 consecutive
+// A block is a tile (of 32x32: 1024 elements in tile order) or a strip of up to 1024 consecutive
 // elements in row-major order. A step of a tiled plan walks tiles if they are at least half full,
 // no row of up to 4 tiles ends in the middle of one, and all its values are cut into tiles alike,
 // else strips of elements that it collects from the tiles. A step with a block float always walks
@@ -46,6 +46,7 @@ typedef struct qdq_located {
     qdq_dtype dtype;
     qdq_shape shape;  // in tiles: [rows, cols] if outer dims are folded into height
     qdq_place place;
+    qdq_tile_shape tile;  // in tiles; zeros: 32x32
 } qdq_located;
 
 //---- Parameters -------------------------------------------------------------
@@ -217,7 +218,8 @@ const char *qdq_step_shape_name(qdq_step_shape shape);
 typedef struct qdq_kept {
     qdq_tensor_info info;
     qdq_place place;
-    size_t buffer;  // number of its buffer on the plan's device; SIZE_MAX: it has none
+    qdq_tile_shape tile;  // in tiles
+    size_t buffer;        // number of its buffer on the plan's device; SIZE_MAX: it has none
 } qdq_kept;
 
 struct qdq_plan {

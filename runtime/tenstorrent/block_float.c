@@ -3,6 +3,8 @@
 // hold.
 #include "runtime/tenstorrent/block_float.h"
 
+#include <string.h>
+
 #include "runtime/numerics/dtype.h"
 #include "runtime/tenstorrent/tile_formats.h"
 
@@ -63,10 +65,18 @@ static float decode(unsigned code, int shared, int magnitude) {
 
 //---- Tiles ------------------------------------------------------------------
 
-void qdq_block_float_pack(qdq_dtype dtype, const float *block, void *tile) {
-    uint8_t *exponents = tile, *codes = exponents + QDQ_BLOCK_FLOAT_GROUPS;
+size_t qdq_block_float_codes_at(size_t elements) {
+    enum { ALIGNMENT = 16 };
+    size_t groups = elements / QDQ_BLOCK_FLOAT_GROUP;
+    return (groups + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+void qdq_block_float_pack(qdq_dtype dtype, size_t elements, const float *block, void *tile) {
+    size_t groups = elements / QDQ_BLOCK_FLOAT_GROUP, codes_at = qdq_block_float_codes_at(elements);
+    uint8_t *exponents = tile, *codes = exponents + codes_at;
     int magnitude = magnitude_bits(dtype);
-    for (size_t g = 0; g < QDQ_BLOCK_FLOAT_GROUPS; g++) {
+    memset(exponents + groups, 0, codes_at - groups);
+    for (size_t g = 0; g < groups; g++) {
         const float *group = block + g * QDQ_BLOCK_FLOAT_GROUP;
         int shared = shared_exponent(group);
         exponents[g] = (uint8_t)shared;
@@ -82,10 +92,10 @@ void qdq_block_float_pack(qdq_dtype dtype, const float *block, void *tile) {
     }
 }
 
-void qdq_block_float_unpack(qdq_dtype dtype, const void *tile, float *block) {
-    const uint8_t *exponents = tile, *codes = exponents + QDQ_BLOCK_FLOAT_GROUPS;
+void qdq_block_float_unpack(qdq_dtype dtype, size_t elements, const void *tile, float *block) {
+    const uint8_t *exponents = tile, *codes = exponents + qdq_block_float_codes_at(elements);
     int magnitude = magnitude_bits(dtype);
-    for (size_t i = 0; i < QDQ_TILE_ELEMENTS; i++) {
+    for (size_t i = 0; i < elements; i++) {
         unsigned code = magnitude == 7 ? codes[i] : (unsigned)codes[i / 2] >> (i % 2 * 4) & 0xFu;
         block[i] = decode(code, exponents[i / QDQ_BLOCK_FLOAT_GROUP], magnitude);
     }
@@ -108,9 +118,10 @@ static void round_on_chip(int code_bits, bool precise, float *group) {
     }
 }
 
-void qdq_block_float_round(qdq_dtype dtype, qdq_block_float_store store, float *block) {
+void qdq_block_float_round(qdq_dtype dtype, qdq_block_float_store store, size_t elements,
+                           float *block) {
     int magnitude = magnitude_bits(dtype);
-    for (size_t g = 0; g < QDQ_BLOCK_FLOAT_GROUPS; g++) {
+    for (size_t g = 0; g < elements / QDQ_BLOCK_FLOAT_GROUP; g++) {
         float *group = block + g * QDQ_BLOCK_FLOAT_GROUP;
         if (store == QDQ_BLOCK_FLOAT_HOST)
             round_on_host(magnitude, group);

@@ -5,50 +5,8 @@
 #include "runtime/base/error.h"
 #include "runtime/tenstorrent/device_pool.h"
 
-//---- Tiles ------------------------------------------------------------------
-
-enum { FACE = 16 };
-
 // More elements than these are refused, so that bytes of pages never overflow.
 #define MOST_ELEMENTS (UINT64_C(1) << 48)
-
-qdq_tile_shape qdq_tile_shape_or_default(qdq_tile_shape tile) {
-    if (tile.height == 0 && tile.width == 0) tile.height = tile.width = 2 * FACE;
-    return tile;
-}
-
-bool qdq_tile_shape_is_general(qdq_tile_shape tile) {
-    return (tile.height == FACE || tile.height == 2 * FACE) &&
-           (tile.width == FACE || tile.width == 2 * FACE);
-}
-
-bool qdq_tile_shape_is_legal(qdq_tile_shape tile) {
-    if (qdq_tile_shape_is_general(tile)) return true;
-    bool low = tile.height == 1 || tile.height == 2 || tile.height == 4 || tile.height == 8;
-    return low && (tile.width == FACE || tile.width == 2 * FACE) && !tile.transpose;
-}
-
-// A face has 16 columns, and 16 rows or as many as a lower tile has.
-static uint64_t face_height(qdq_tile_shape tile) { return tile.height < FACE ? tile.height : FACE; }
-
-uint64_t qdq_tile_shape_bytes(qdq_tile_shape tile, qdq_dtype dtype) {
-    const qdq_dtype_info *info = qdq_dtype_get(dtype);
-    if (!info) return 0;
-    uint64_t elements = (uint64_t)tile.height * tile.width;
-    uint64_t bytes = elements * (uint64_t)info->bits / 8;
-    // A block float has an exponent for each row of each face, rounded up to 16 of them.
-    if (info->kind == QDQ_KIND_BLOCK_FLOAT) bytes += qdq_round_up(elements / FACE, 16);
-    return bytes;
-}
-
-uint64_t qdq_tile_shape_offset(qdq_tile_shape tile, uint64_t r, uint64_t c) {
-    uint64_t high = face_height(tile), faces_high = tile.height / high;
-    uint64_t faces_wide = tile.width / FACE, i = r / high, j = c / FACE;
-    r %= high;
-    c %= FACE;
-    uint64_t face = tile.transpose ? j * faces_high + i : i * faces_wide + j;
-    return face * high * FACE + (tile.transpose ? c * FACE + r : r * FACE + c);
-}
 
 //---- Pages ------------------------------------------------------------------
 
@@ -144,6 +102,6 @@ void qdq_page_layout_element(const qdq_page_layout *pages, const qdq_device_tens
     uint64_t r = row % pages->page_height, c = column % pages->page_width;
     *page = row / pages->page_height * pages->pages_wide + column / pages->page_width;
     *element = t->layout == QDQ_LAYOUT_TILE
-                   ? qdq_tile_shape_offset(qdq_tile_shape_or_default(t->tile), r, c)
+                   ? qdq_tile_shape_at(qdq_tile_shape_or_default(t->tile), r, c)
                    : c;
 }

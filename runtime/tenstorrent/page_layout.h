@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors as pages: the shapes of tiles, the bytes of a page, and the 2-D array of pages that a
-// tensor is.
+// Tensors as pages: the bytes of a page, and the 2-D array of pages that a tensor is.
 #ifndef QDQ_RUNTIME_TENSTORRENT_PAGE_LAYOUT_H
 #define QDQ_RUNTIME_TENSTORRENT_PAGE_LAYOUT_H
 
 #include "include/qdq/device.h"
+#include "runtime/tenstorrent/tile_shape.h"
 
 //---- Rules ------------------------------------------------------------------
 
@@ -28,20 +28,6 @@ typedef enum qdq_memory_rule {
     QDQ_MEMORY_DISTRIBUTION,  // CONTIGUOUS_1D: shards not divisible by cores, or not ND_SHARDED
     QDQ_MEMORY_PAGES,         // a size that is not whole pages
 } qdq_memory_rule;
-
-//---- Tiles ------------------------------------------------------------------
-
-// Returns `tile`, or 32x32 for a shape of zeros.
-qdq_tile_shape qdq_tile_shape_or_default(qdq_tile_shape tile);
-// True if `tile` is a legal shape: see qdq_tile_shape.
-bool qdq_tile_shape_is_legal(qdq_tile_shape tile);
-// True if most ops on a device take it: height 16 or 32. Lower tiles are for the host and for the
-// first operand of products.
-bool qdq_tile_shape_is_general(qdq_tile_shape tile);
-// Returns the bytes of a legal tile; 0 for an invalid dtype.
-uint64_t qdq_tile_shape_bytes(qdq_tile_shape tile, qdq_dtype dtype);
-// Returns the offset of row r, column c in a legal tile, in elements.
-uint64_t qdq_tile_shape_offset(qdq_tile_shape tile, uint64_t r, uint64_t c);
 
 //---- Pages ------------------------------------------------------------------
 

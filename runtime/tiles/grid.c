@@ -144,16 +144,17 @@ qdq_view qdq_grid_strip(const qdq_grid *grid, qdq_grid_values values, size_t fir
     return (qdq_view){scratch, 1};
 }
 
-// True if a tile has 32 columns and its rows are rows of the grid, each with a parameter per
-// element or one for all. The dim above then counts rows, or rows and planes; the tile must not go
-// beyond its end, as it may if planes share a column of tiles.
+// True if no column of a tile is padding and its rows are rows of the grid, each with a parameter
+// per element or one for all, side by side. The dim above then counts rows, or rows and planes; the
+// tile must not go beyond its end, as it may if planes share a column of tiles.
 static bool has_plain_rows(const qdq_grid *grid, const qdq_tiling *tiling, qdq_tile_at at) {
     size_t last = (size_t)grid->rank - 1, extent = grid->extent[last];
     size_t col = at.first % tiling->cols;
-    if (at.cols < QDQ_TILE_DIM || grid->dims[last] != tiling->cols) return false;
+    if (at.cols < tiling->tile.width || grid->dims[last] != tiling->cols || tiling->tile.transpose)
+        return false;
     if (last && at.first / tiling->cols % grid->dims[last - 1] + at.rows > grid->dims[last - 1])
         return false;
-    return extent == 1 || col / extent == (col + QDQ_TILE_DIM - 1) / extent;
+    return extent == 1 || col / extent == (col + at.cols - 1) / extent;
 }
 
 // Writes the parameters of a tile with plain rows to `out`, from parameter number `block` on.
@@ -168,8 +169,8 @@ static void spread_plain_rows(const qdq_grid *grid, qdq_grid_values values, size
             block += grid->blocks[last];
             left = deep;
         }
-        for (size_t c = 0; c < QDQ_TILE_DIM; c += QDQ_FACE_DIM) {
-            uint32_t *to = out + qdq_tile_offset(r, c);
+        for (size_t c = 0; c < at.cols; c += QDQ_FACE_DIM) {
+            uint32_t *to = out + qdq_tile_shape_at(tiling->tile, r, c);
             if (grid->extent[last] == 1) {
                 take(values, block + c, QDQ_FACE_DIM, to);
             } else {
@@ -186,19 +187,20 @@ qdq_view qdq_grid_tile(const qdq_grid *grid, qdq_grid_values values, const qdq_t
     size_t run, span = (at.rows - 1) * tiling->cols + at.cols;
     size_t block = qdq_grid_block(grid, at.first, &run);
     if (run >= span) return view_of(values, block, 1, 0, scratch);
-    if (at.rows * at.cols < QDQ_TILE_ELEMENTS) {
+    if (!qdq_tile_is_whole(tiling, at)) {
         take(values, block, 1, scratch);
-        for (size_t i = 1; i < QDQ_TILE_ELEMENTS; i++) scratch[i] = scratch[0];
+        for (size_t i = 1; i < qdq_tile_shape_elements(tiling->tile); i++) scratch[i] = scratch[0];
     }
     if (has_plain_rows(grid, tiling, at)) {
         spread_plain_rows(grid, values, block, tiling, at, scratch);
         return (qdq_view){scratch, 1};
     }
+    size_t side_by_side = qdq_tile_shape_run(tiling->tile);
     for (size_t r = 0; r < at.rows; r++)
-        for (size_t c = 0; c < at.cols; c += QDQ_FACE_DIM) {
-            size_t n = at.cols - c < QDQ_FACE_DIM ? at.cols - c : QDQ_FACE_DIM;
+        for (size_t c = 0; c < at.cols; c += side_by_side) {
+            size_t n = at.cols - c < side_by_side ? at.cols - c : side_by_side;
             spread(grid, values, at.first + r * tiling->cols + c, n,
-                   scratch + qdq_tile_offset(r, c));
+                   scratch + qdq_tile_shape_at(tiling->tile, r, c));
         }
     return (qdq_view){scratch, 1};
 }

@@ -72,7 +72,7 @@ typedef struct qdq_grid_values {
 qdq_view qdq_grid_strip(const qdq_grid *grid, qdq_grid_values values, size_t first, size_t n,
                         uint32_t *scratch);
 
-// Returns the same for the 1024 elements of a tile, in tile order. Padding gets parameters too.
+// Returns the same for the elements of a tile, in tile order. Padding gets parameters too.
 qdq_view qdq_grid_tile(const qdq_grid *grid, qdq_grid_values values, const qdq_tiling *tiling,
                        size_t tile, uint32_t *scratch);
 

@@ -8,7 +8,41 @@
 static void tile_rows(size_t size, bool put, const qdq_rectangle *of);
 #include "runtime/tiles/kernels/tile_rows.inc.h"
 
+// Copies a rectangle of tiles of any shape: of each row, the elements that lie side by side. Called
+// with constants for `size`.
+static inline void copy_in_any(size_t size, bool put, const qdq_rectangle *of) {
+    const qdq_tiling *t = of->tiling;
+    size_t high = t->tile.height, wide = t->tile.width, run = qdq_tile_shape_run(t->tile);
+    size_t first = of->at % t->cols, end = first + of->n;
+    size_t row = of->at / t->cols % t->rows, plane = of->at / t->cols / t->rows;
+    for (size_t i = 0; i < of->count; i++) {
+        size_t band = (plane * t->tile_rows + row / high) * t->tile_cols;
+        char *list = of->list + i * of->pitch;
+        for (size_t col = first, n; col < end; col += n, list += n * size) {
+            n = run - col % run;
+            if (n > end - col) n = end - col;
+            size_t place = (band + col / wide) * high * wide +
+                           qdq_tile_shape_at(t->tile, row % high, col % wide);
+            copy_columns(size, put, n, 1, list, 0, of->tiles + place * size);
+        }
+        if (++row == t->rows) row = 0, plane++;
+    }
+}
+
+static void copy_in_other_tiles(size_t size, bool put, const qdq_rectangle *of) {
+    switch (size) {
+    case 1: copy_in_any(1, put, of); break;
+    case 2: copy_in_any(2, put, of); break;
+    case 4: copy_in_any(4, put, of); break;
+    default: copy_in_any(size, put, of);
+    }
+}
+
 static void copy(size_t size, bool put, const qdq_rectangle *of) {
+    if (!qdq_tile_shape_is_default(of->tiling->tile)) {
+        copy_in_other_tiles(size, put, of);
+        return;
+    }
 #if defined(QDQ_SIMD_X86)
     if (qdq_cpu_has_avx2()) {
         qdq_tile_rows_avx2(size, put, of);
@@ -40,6 +74,7 @@ static void expect_band(size_t size, size_t col, size_t n, size_t count, char *b
 
 void qdq_tile_expect_rows(size_t size, const qdq_tiling *t, size_t at, size_t n, size_t count,
                           void *tiles) {
+    if (!qdq_tile_shape_is_default(t->tile)) return;
     size_t row = at / t->cols % t->rows, plane = at / t->cols / t->rows;
     for (size_t left = count, some; left; left -= some) {
         size_t tile = (plane * t->tile_rows + row / QDQ_TILE_DIM) * t->tile_cols;

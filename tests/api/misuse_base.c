@@ -79,6 +79,42 @@ CASE(qdq_padded_shape) {
     for (int i = 0; i < BAD_SHAPES; i++) EXPECT(qdq_padded_shape(bad_shapes[i]).rank == 0);
 }
 
+static const qdq_tile_shape bad_tiles[] = {
+    {8, 32, true}, {32, 8, false}, {0, 32, false}, {UINT32_MAX, UINT32_MAX, false}};
+
+enum { BAD_TILES = sizeof bad_tiles / sizeof bad_tiles[0] };
+
+CASE(qdq_tile_shape_is_legal) {
+    for (int i = 0; i < BAD_TILES; i++) EXPECT(!qdq_tile_shape_is_legal(bad_tiles[i]));
+}
+
+CASE(qdq_tile_shape_bytes) {
+    const qdq_tile_shape low = {8, 32, false};
+    for (int i = 0; i < BAD_TILES; i++)
+        EXPECT(qdq_tile_shape_bytes(bad_tiles[i], QDQ_FLOAT32) == 0);
+    for (int i = 0; i < MISUSE_NUMBERS; i++)
+        EXPECT(qdq_tile_shape_bytes(low, (qdq_dtype)misuse_numbers[i]) == 0);
+}
+
+CASE(qdq_tile_shape_offset) {
+    for (int i = 0; i < BAD_TILES; i++) EXPECT(qdq_tile_shape_offset(bad_tiles[i], 1, 1) == 0);
+    EXPECT(qdq_tile_shape_offset((qdq_tile_shape){0}, 1, SIZE_MAX) == 0);
+}
+
+CASE(qdq_tiling_in) {
+    for (int i = 0; i < BAD_SHAPES; i++)
+        EXPECT(qdq_tiling_in(bad_shapes[i], (qdq_tile_shape){0}).tiles == 0);
+    for (int i = 0; i < BAD_TILES; i++)
+        EXPECT(qdq_tiling_in(QDQ_SHAPE(2, 3), bad_tiles[i]).tiles == 0);
+}
+
+CASE(qdq_padded_shape_in) {
+    for (int i = 0; i < BAD_SHAPES; i++)
+        EXPECT(qdq_padded_shape_in(bad_shapes[i], (qdq_tile_shape){0}).rank == 0);
+    for (int i = 0; i < BAD_TILES; i++)
+        EXPECT(qdq_padded_shape_in(QDQ_SHAPE(2, 3), bad_tiles[i]).rank == 0);
+}
+
 CASE(qdq_tile_bytes) {
     for (int i = 0; i < MISUSE_NUMBERS; i++)
         EXPECT(qdq_tile_bytes((qdq_dtype)misuse_numbers[i]) == 0);
@@ -114,6 +150,23 @@ static void serial_untilize(qdq_dtype dtype, qdq_shape shape, const void *from, 
     qdq_untilize(dtype, shape, from, to);
 }
 
+// Moves in a lower tile; tiles that do not exist take the place of 32x32 first.
+static void tilize_in(qdq_dtype dtype, qdq_shape shape, const void *from, void *to,
+                      const qdq_parallel *parallel) {
+    for (int i = 0; i < BAD_TILES; i++)
+        qdq_tilize_in(dtype, shape, bad_tiles[i], from, to, parallel);
+    qdq_tilize_in(dtype, shape, (qdq_tile_shape){8, 32, false}, from, to, parallel);
+}
+
+static void untilize_in(qdq_dtype dtype, qdq_shape shape, const void *from, void *to,
+                        const qdq_parallel *parallel) {
+    for (int i = 0; i < BAD_TILES; i++)
+        qdq_untilize_in(dtype, shape, bad_tiles[i], from, to, parallel);
+    qdq_untilize_in(dtype, shape, (qdq_tile_shape){8, 32, false}, from, to, parallel);
+}
+
+CASE(qdq_tilize_in) { check_mover(tilize_in); }
+CASE(qdq_untilize_in) { check_mover(untilize_in); }
 CASE(qdq_tilize) { check_mover(serial_tilize); }
 CASE(qdq_untilize) { check_mover(serial_untilize); }
 CASE(qdq_tilize_parallel) { check_mover(qdq_tilize_parallel); }
@@ -339,6 +392,13 @@ const misuse_case misuse_base[] = {ROW(qdq_version),
                                    ROW(qdq_tiling_of),
                                    ROW(qdq_padded_shape),
                                    ROW(qdq_tile_bytes),
+                                   ROW(qdq_tile_shape_is_legal),
+                                   ROW(qdq_tile_shape_bytes),
+                                   ROW(qdq_tile_shape_offset),
+                                   ROW(qdq_tiling_in),
+                                   ROW(qdq_padded_shape_in),
+                                   ROW(qdq_tilize_in),
+                                   ROW(qdq_untilize_in),
                                    ROW(qdq_tilize),
                                    ROW(qdq_untilize),
                                    ROW(qdq_tilize_parallel),

@@ -29,7 +29,8 @@ typedef struct qdq_rectangle {
     char *tiles;
 } qdq_rectangle;
 
-// Copies a rectangle of elements of `size` bytes to the tiles, or to the list; for CPUs with AVX2.
+// Copies a rectangle of elements of `size` bytes to tiles of 32x32, or to the list; for CPUs with
+// AVX2.
 void qdq_tile_rows_avx2(size_t size, bool put, const qdq_rectangle *of);
 
 #endif

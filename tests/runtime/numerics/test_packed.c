@@ -224,11 +224,11 @@ static void storing_and_loading_a_block_of_any_other_type_is_the_identity(void *
             if (p) block[i] = unpacked(p, (uint8_t[]){(uint8_t)(i + i / 7)}, 0);
         }
         memset(tile, 0x99, sizeof tile), memset(back, 0x77, sizeof back);
-        qdq_tile_store(dtype, block, tile);
+        qdq_tile_store(dtype, QDQ_TILE_ELEMENTS, block, tile);
         assert_int_equal(tile[stored], 0x99);
         for (size_t i = 0; p && i < 1024; i++) assert_int_equal(unpacked(p, tile, i), block[i]);
         if (!p) assert_memory_equal(tile, block, bytes);
-        qdq_tile_load(dtype, tile, back);
+        qdq_tile_load(dtype, QDQ_TILE_ELEMENTS, tile, back);
         assert_memory_equal(back, block, bytes);
     }
 }

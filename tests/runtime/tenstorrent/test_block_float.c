@@ -29,8 +29,8 @@ static group pack_row(qdq_dtype dtype, size_t row, const float *values, size_t n
     group out;
     memcpy(block + row * 16, values, n * sizeof *values);
     memset(tile, 0xFF, sizeof tile);
-    qdq_block_float_pack(dtype, block, tile);
-    qdq_block_float_unpack(dtype, tile, block);
+    qdq_block_float_pack(dtype, QDQ_TILE_ELEMENTS, block, tile);
+    qdq_block_float_unpack(dtype, QDQ_TILE_ELEMENTS, tile, block);
     out.exponent = tile[row];
     for (size_t i = 0; i < 16; i++) out.codes[i] = code_at(dtype, tile, row * 16 + i);
     memcpy(out.values, block + row * 16, sizeof out.values);
@@ -184,7 +184,7 @@ static void unpack_all(qdq_dtype dtype, int exponent, float *out) {
         else
             tile[64 + i / 2] = (uint8_t)(i % 2 ? tile[64 + i / 2] | i << 4 : i);
     }
-    qdq_block_float_unpack(dtype, tile, block);
+    qdq_block_float_unpack(dtype, QDQ_TILE_ELEMENTS, tile, block);
     memcpy(out, block, codes * sizeof *out);
 }
 
@@ -273,14 +273,14 @@ static void rounding_is_packing_and_unpacking_and_twice_is_once(void **state) {
             bool wild = i % 7 == 0 && k % 5 == 0;
             x[k] = wild ? qdq_float_from_bits((uint32_t)(bits >> 16)) : any_value(&random, top);
         }
-        qdq_block_float_pack(dtype, x, tile);
-        qdq_block_float_unpack(dtype, tile, back);
-        qdq_block_float_round(dtype, QDQ_BLOCK_FLOAT_HOST, x);
+        qdq_block_float_pack(dtype, QDQ_TILE_ELEMENTS, x, tile);
+        qdq_block_float_unpack(dtype, QDQ_TILE_ELEMENTS, tile, back);
+        qdq_block_float_round(dtype, QDQ_BLOCK_FLOAT_HOST, QDQ_TILE_ELEMENTS, x);
         assert_memory_equal(x, back, sizeof x);
-        qdq_block_float_pack(dtype, x, tile_again);
+        qdq_block_float_pack(dtype, QDQ_TILE_ELEMENTS, x, tile_again);
         assert_memory_equal(tile, tile_again, qdq_tile_bytes(dtype));
         memcpy(again, x, sizeof x);
-        qdq_block_float_round(dtype, QDQ_BLOCK_FLOAT_HOST, again);
+        qdq_block_float_round(dtype, QDQ_BLOCK_FLOAT_HOST, QDQ_TILE_ELEMENTS, again);
         assert_memory_equal(again, x, sizeof x);
     }
 }
@@ -375,7 +375,7 @@ static void tilize_rounds_and_pads_with_zeros(void **state) {
 static float rounded(qdq_dtype dtype, qdq_block_float_store store, float first, float second,
                      size_t which) {
     float block[1024] = {first, second};
-    qdq_block_float_round(dtype, store, block);
+    qdq_block_float_round(dtype, store, QDQ_TILE_ELEMENTS, block);
     return block[which];
 }
 
@@ -423,14 +423,14 @@ static void the_host_keeps_the_numbers_that_a_chip_packed(void **state) {
             if (turn % 3) bits = (bits & 0x807FFFFF) | (120 + (bits >> 23) % 12) << 23;
             x[i] = unit_float_of_bits(bits);
         }
-        qdq_block_float_round(dtype, store, x);
+        qdq_block_float_round(dtype, store, QDQ_TILE_ELEMENTS, x);
         memcpy(again, x, sizeof x);
-        qdq_block_float_round(dtype, QDQ_BLOCK_FLOAT_HOST, again);
+        qdq_block_float_round(dtype, QDQ_BLOCK_FLOAT_HOST, QDQ_TILE_ELEMENTS, again);
         assert_memory_equal(again, x, sizeof x);
-        qdq_block_float_round(dtype, store, again);
+        qdq_block_float_round(dtype, store, QDQ_TILE_ELEMENTS, again);
         assert_memory_equal(again, x, sizeof x);
-        qdq_block_float_pack(dtype, x, tile);
-        qdq_block_float_unpack(dtype, tile, again);
+        qdq_block_float_pack(dtype, QDQ_TILE_ELEMENTS, x, tile);
+        qdq_block_float_unpack(dtype, QDQ_TILE_ELEMENTS, tile, again);
         assert_memory_equal(again, x, sizeof x);
     }
 }
