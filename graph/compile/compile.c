@@ -155,12 +155,14 @@ static qdq_status compile(qdq_compiler *c) {
     qdq_located *from = qdq_mempool_array(&c->scratch, graph->value_count, sizeof *from);
     if (!c->located || !from) return qdq_draft_stopped(&c->draft, c->err);
     QDQ_TRY(qdq_lower(&c->draft, c->err));
-    if (!qdq_draft_join_bytes(&c->draft) || !qdq_draft_recompute(&c->draft))
+    if (!qdq_draft_join_bytes(&c->draft) || !qdq_draft_recompute(&c->draft) ||
+        !qdq_draft_shape_tiles(&c->draft))
         return qdq_draft_stopped(&c->draft, c->err);
     qdq_draft_stack(&c->draft);
     for (size_t i = 0; i < graph->value_count; i++) {
         c->located[i].dtype = c->draft.values[i].type.dtype;
         c->located[i].shape = qdq_draft_shape_in_tiles(&c->draft.values[i]);
+        c->located[i].tile = c->draft.values[i].tile;
     }
     QDQ_TRY(list_io(c));
     QDQ_TRY(keep_constants(c));

@@ -53,10 +53,10 @@ bool qdq_place_is_row_major(qdq_place place);
 // the same step read, or the caller alone, is not stored: it stays in L1. Its slot is planned all
 // the same, like the slot of an input whose tiles each reader cuts.
 qdq_place qdq_place_of_made(const qdq_compiler *c, uint32_t id);
-// Sets where the parameters of a stage come from; `x` is the shape of the elements that they go
-// with, `through` NULL or, for each parameter, the link that recomputes it.
+// Sets where the parameters of a stage come from; `x` is the value with the elements that they go
+// with, 0 for a reduction, `through` NULL or, for each parameter, the link that recomputes it.
 void qdq_set_params(qdq_compiler *c, const qdq_stage *stage, const uint32_t *sources,
-                    const qdq_draft_link *const *through, qdq_shape x, qdq_param *stage_params);
+                    const qdq_draft_link *const *through, uint32_t x, qdq_param *stage_params);
 // Returns the plan's link for a draft link; `x` is the value that the link reads.
 qdq_link qdq_link_of(qdq_compiler *c, const qdq_draft_link *draft, uint32_t x);
 // Joins sums of codes (code_sums.c). False if memory runs out.

@@ -35,10 +35,12 @@ static size_t slot_bytes(const qdq_compiler *c, size_t bytes) {
 static void describe_slot(qdq_compiler *c, size_t id, size_t slot) {
     const qdq_draft_value *v = &c->draft.values[id];
     bool rows = lies_in_rows(c, id);
-    qdq_tiling tiling = rows ? (qdq_tiling){0} : qdq_tiling_of(c->located[id].shape);
+    qdq_tiling tiling =
+        rows ? (qdq_tiling){0} : qdq_tiling_in(c->located[id].shape, c->located[id].tile);
+    size_t tile = qdq_tile_shape_bytes(tiling.tile, v->type.dtype);
     size_t elements = qdq_shape_count(v->type.shape);
     size_t bytes = rows ? qdq_size_times(elements, qdq_dtype_size(v->type.dtype))
-                        : qdq_size_times(tiling.tiles, qdq_tile_bytes(v->type.dtype));
+                        : qdq_size_times(tiling.tiles, tile);
     size_t last_step = v->kept ? c->draft.step_count - 1 : v->last_step;
     c->slot_of[id] = slot;
     c->lifetimes[slot] =
@@ -47,19 +49,20 @@ static void describe_slot(qdq_compiler *c, size_t id, size_t slot) {
         .name = qdq_mempool_strdup(&c->plan->mempool, c->draft.graph->values[id].name),
         .dtype = v->type.dtype,
         .shape = v->type.shape,
-        .padded_shape = rows ? v->type.shape : qdq_padded_shape(c->located[id].shape),
+        .padded_shape =
+            rows ? v->type.shape : qdq_padded_shape_in(c->located[id].shape, tiling.tile),
         .tiles = tiling.tiles,
         .bytes = bytes,
         .first_step = v->first_step,
         .last_step = last_step,
+        .tile = tiling.tile,
     };
     c->plan->stats.tiles += tiling.tiles;
     // Elements that share bytes, or an exponent, share them in groups that divide a tile.
-    size_t tile = qdq_tile_bytes(v->type.dtype), group = elements % QDQ_TILE_ELEMENTS;
-    size_t used = elements / QDQ_TILE_ELEMENTS * tile +
-                  (group * tile + QDQ_TILE_ELEMENTS - 1) / QDQ_TILE_ELEMENTS;
-    if (!rows)
-        c->plan->stats.padding_bytes = qdq_size_add(c->plan->stats.padding_bytes, bytes - used);
+    size_t whole = qdq_tile_shape_elements(tiling.tile);
+    if (rows) return;
+    size_t used = elements / whole * tile + (elements % whole * tile + whole - 1) / whole;
+    c->plan->stats.padding_bytes = qdq_size_add(c->plan->stats.padding_bytes, bytes - used);
 }
 
 // True if a link reads value `id` as a parameter, not as its x. A parameter of the step's reduction
@@ -84,7 +87,8 @@ static void make_in_place(qdq_compiler *c, size_t index) {
         size_t y = step->links[i].y ? c->slot_of[step->links[i].y] : SIZE_MAX;
         if (y == SIZE_MAX || y == x || c->plan->values[y].bytes != c->plan->values[x].bytes ||
             lies_in_rows(c, step->links[i].y) != lies_in_rows(c, step->x) ||
-            !qdq_shape_equal(c->located[step->links[i].y].shape, c->located[step->x].shape))
+            !qdq_shape_equal(c->located[step->links[i].y].shape, c->located[step->x].shape) ||
+            !qdq_tile_shape_equal(c->located[step->links[i].y].tile, c->located[step->x].tile))
             continue;
         c->lifetimes[y].in_place_of = x;
         return;

@@ -37,7 +37,7 @@ static const qdq_reduce *reduce_of(qdq_compiler *c, const qdq_draft_step *draft,
                            .stage_param_count = stage->stage_param_count,
                            .grid = stage->grid,
                            .result_count = stage->result_count};
-    qdq_set_params(c, stage, draft->reduce_sources, NULL, (qdq_shape){0}, reduce->stage_params);
+    qdq_set_params(c, stage, draft->reduce_sources, NULL, 0, reduce->stage_params);
     size_t bytes = stage->grid->count * stage->reduce->state_bytes;
     reduce->partials = blocks < MAX_PARTIALS ? blocks : MAX_PARTIALS;
     if (stage->reduce->ordered && c->draft.storage.tiled) reduce->partials = 1;
@@ -83,7 +83,7 @@ static void set_read(qdq_compiler *c, const qdq_draft_step *draft, size_t i, qdq
     bool reads = draft->tensor_op->reads_tiles >> i & 1;
     op->x[i] = c->located[draft->tensor_op_inputs[i].id];
     if (reads && op->x[i].place.kind == QDQ_PLACE_ARENA && qdq_tile_is_plain(op->x[i].dtype))
-        op->x_tiling[i] = qdq_tiling_of(op->x[i].shape);
+        op->x_tiling[i] = qdq_tiling_in(op->x[i].shape, op->x[i].tile);
     else
         set_flat(c, op, &op->x[i], &op->x_flat[i]);
 }
@@ -194,10 +194,10 @@ static bool may_write(const qdq_compiler *c, const qdq_step *step, const qdq_lin
 static void take_result(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *step, size_t i,
                         qdq_tensor_op *tensor_op) {
     qdq_link *link = &step->links[i];
-    if (draft->links[i].y) step->x.shape = c->located[draft->links[i].y].shape;
+    if (draft->links[i].y) step->x = c->located[draft->links[i].y];
     step->x.dtype = link->y_dtype;
     step->x.place = link->store;
-    step->tiling = qdq_tiling_of(step->x.shape);
+    step->tiling = qdq_tiling_in(step->x.shape, step->x.tile);
     tensor_op->y[0] = step->x;
     tensor_op->sinks = false;
     for (size_t k = 0; k <= i; k++) step->links[k].fn = NULL, step->links[k].store.kind = 0;
@@ -304,7 +304,7 @@ static bool build_tensor_op(qdq_compiler *c, const qdq_draft_step *draft, qdq_st
     *step = (qdq_step){.tensor_op = tensor_op};
     if (!tensor_op->sinks) return true;
     step->x = tensor_op->y[0];
-    step->tiling = qdq_tiling_of(step->x.shape);
+    step->tiling = qdq_tiling_in(step->x.shape, step->x.tile);
     step->elements = qdq_shape_count(step->x.shape);
     tensor_op->cost += draft->link_count * step->elements;
     if (!set_links(c, draft, step)) return false;

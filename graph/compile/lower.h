@@ -88,6 +88,7 @@ typedef struct qdq_draft_value {
     bool cut;             // an input of a tiled plan that each reader cuts from the caller's rows
     bool read;            // by a step other than its own
     qdq_shape stacked;    // the matrix as which it is cut into tiles; rank 0: plane by plane
+    qdq_tile_shape tile;  // in tiles: as its layout says; zeros: 32x32
     size_t made_step;     // QDQ_NO_STEP: an input or a constant
     size_t first_step;    // the first step that computes it or, if it is cut, reads it
     size_t last_step;     // the last step that reads or computes it
@@ -138,6 +139,10 @@ void qdq_draft_store(qdq_draft *draft);
 // fewer tiles. Kept values and all values of a plan that goes node by node are padded in each
 // plane, as ttnn pads them; so are the values of a step that has to walk tiles.
 void qdq_draft_stack(qdq_draft *draft);
+// Gives values of a tiled plan the tiles of their layouts. Two limits keep steps simple and bits
+// the same: a step with packed elements or block floats stores results in the tiles of its x, and
+// no tile of a graph with block floats is transposed. False if memory runs out.
+bool qdq_draft_shape_tiles(qdq_draft *draft);
 // Returns the shape that is cut into tiles: [rows, cols] for a stacked value.
 qdq_shape qdq_draft_shape_in_tiles(const qdq_draft_value *v);
 

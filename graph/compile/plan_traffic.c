@@ -26,10 +26,11 @@ static const char *words_of(unsigned kinds) {
 
 // Returns the bytes of a value in memory. Padding counts where it is computed: on a device, and
 // with elements that share bytes or an exponent.
-static size_t bytes_in(const qdq_draft *of, qdq_place place, qdq_dtype dtype, qdq_shape shape) {
+static size_t bytes_in(const qdq_draft *of, qdq_place place, qdq_dtype dtype, qdq_shape shape,
+                       qdq_tile_shape tile) {
     if (place.kind == QDQ_PLACE_NONE) return 0;
     if (place.kind == QDQ_PLACE_ARENA && (of->storage.on_device || !qdq_tile_is_plain(dtype)))
-        return qdq_tiling_of(shape).tiles * qdq_tile_bytes(dtype);
+        return qdq_tiling_in(shape, tile).tiles * qdq_tile_shape_bytes(tile, dtype);
     return qdq_shape_count(shape) * qdq_dtype_size(dtype);
 }
 
@@ -51,17 +52,14 @@ static void add_read(counter *c, uint32_t id, size_t bytes, bool from_outside) {
 static void read_value(counter *c, uint32_t id, const qdq_located *value) {
     qdq_place_kind kind = value->place.kind;
     c->read |= kind_of(value->place);
-    add_read(c, id, bytes_in(c->of, value->place, value->dtype, value->shape),
+    add_read(c, id, bytes_in(c->of, value->place, value->dtype, value->shape, value->tile),
              kind == QDQ_PLACE_INPUT || kind == QDQ_PLACE_CONSTANT);
 }
 
-static void write_value(counter *c, qdq_place place, qdq_dtype dtype, qdq_shape shape) {
-    c->written |= kind_of(place);
-    c->info->write_bytes = qdq_size_add(c->info->write_bytes, bytes_in(c->of, place, dtype, shape));
-}
-
-static void write_located(counter *c, const qdq_located *value) {
-    write_value(c, value->place, value->dtype, value->shape);
+static void write_value(counter *c, const qdq_located *value) {
+    size_t bytes = bytes_in(c->of, value->place, value->dtype, value->shape, value->tile);
+    c->written |= kind_of(value->place);
+    c->info->write_bytes = qdq_size_add(c->info->write_bytes, bytes);
 }
 
 static void read_params(counter *c, const qdq_param *params, size_t count,
@@ -80,7 +78,7 @@ static void count_tensor_op(counter *c, const qdq_draft_step *draft, const qdq_t
             read_value(c, id, &op->x[i]);
         }
     }
-    for (size_t i = 0; i < op->y_count; i++) write_located(c, &op->y[i]);
+    for (size_t i = 0; i < op->y_count; i++) write_value(c, &op->y[i]);
 }
 
 void qdq_count_traffic(const qdq_draft *of, const qdq_draft_step *draft, const qdq_step *step,
@@ -94,13 +92,16 @@ void qdq_count_traffic(const qdq_draft *of, const qdq_draft_step *draft, const q
     for (size_t i = 0; i < step->link_count; i++) {
         const qdq_link *link = &step->links[i];
         read_params(&c, link->stage_params, link->stage_param_count, draft->links[i].sources);
-        write_value(&c, link->store, link->y_dtype, step->x.shape);
+        write_value(&c, &(qdq_located){.dtype = link->y_dtype,
+                                       .shape = step->x.shape,
+                                       .place = link->store,
+                                       .tile = link->tiling.tile});
     }
     if (step->reduce) {
         read_params(&c, step->reduce->stage_params, step->reduce->stage_param_count,
                     draft->reduce_sources);
         for (size_t k = 0; k < step->reduce->result_count; k++)
-            write_located(&c, &step->reduce->results[k]);
+            write_value(&c, &step->reduce->results[k]);
     }
     info->reads = words_of(c.read), info->writes = words_of(c.written);
     info->streamed = !step->tensor_op && !step->tiled && !((c.read | c.written) & TILES);

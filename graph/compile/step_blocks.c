@@ -6,8 +6,9 @@
 enum { NARROW_TILES = 4 };
 
 bool qdq_suits_tiles(const qdq_tiling *t) {
-    bool half_full = t->rows * t->cols * 2 >= t->tile_rows * t->tile_cols * QDQ_TILE_ELEMENTS;
-    return half_full && (t->cols % QDQ_TILE_DIM == 0 || t->tile_cols > NARROW_TILES);
+    size_t elements = t->tile_rows * t->tile_cols * qdq_tile_shape_elements(t->tile);
+    bool half_full = t->rows * t->cols * 2 >= elements;
+    return half_full && (t->cols % t->tile.width == 0 || t->tile_cols > NARROW_TILES);
 }
 
 // True if nothing that a step reads or stores lies in tiles. The step then takes strips: tiles that
@@ -25,7 +26,8 @@ static bool only_rows(const qdq_step *step) {
 }
 
 static bool same_tiles(const qdq_tiling *a, const qdq_tiling *b) {
-    return a->planes == b->planes && a->rows == b->rows && a->cols == b->cols;
+    return a->planes == b->planes && a->rows == b->rows && a->cols == b->cols &&
+           qdq_tile_shape_equal(a->tile, b->tile);
 }
 
 // Returns the tiling of a value that the step reads or stores in tiles. If no value lies in tiles,
@@ -37,11 +39,11 @@ static qdq_tiling tiling_of(const qdq_step *step) {
         for (size_t k = 0; k < link->stage_param_count; k++)
             if (link->stage_params[k].fetch == QDQ_FETCH_TILES) return link->stage_params[k].tiling;
     }
-    return qdq_tiling_of(step->x.shape);
+    return qdq_tiling_in(step->x.shape, step->x.tile);
 }
 
 // True if tile i holds the same elements in all values that the step reads or stores in tiles.
-// Values that are stacked in several ways may meet in a step.
+// Values that are stacked in several ways, or lie in tiles of several shapes, may meet in a step.
 static bool tiles_agree(const qdq_step *step) {
     for (size_t i = 0; i < step->link_count; i++) {
         const qdq_link *link = &step->links[i];
@@ -58,9 +60,9 @@ static bool tiles_agree(const qdq_step *step) {
 void qdq_choose_blocks(const qdq_compiler *c, qdq_step *step) {
     const qdq_storage *storage = &c->draft.storage;
     step->tiling = tiling_of(step);
-    step->tiled =
-        step->computes_padding || storage->on_device ||
-        (storage->tiled && qdq_suits_tiles(&step->tiling) && tiles_agree(step) && !only_rows(step));
+    bool agree = storage->tiled && tiles_agree(step);
+    step->tiled = step->computes_padding || (storage->on_device && agree) ||
+                  (agree && qdq_suits_tiles(&step->tiling) && !only_rows(step));
     step->blocks = step->tiled ? step->tiling.tiles
                                : (step->elements + QDQ_BLOCK_ELEMENTS - 1) / QDQ_BLOCK_ELEMENTS;
 }

@@ -35,12 +35,14 @@ static qdq_fetch fetch_from_rows(const qdq_param *v) {
     return v->count > QDQ_BLOCK_ELEMENTS ? QDQ_FETCH_BLOCK : QDQ_FETCH_LIST;
 }
 
-// Chooses how a link fetches a parameter; `x` is the shape of the elements that the parameters go
+// Chooses how a link fetches a parameter; `x` is the value with the elements that the parameters go
 // with.
-static qdq_fetch fetch_of(const qdq_param *v, const qdq_draft_value *source, qdq_shape x) {
+static qdq_fetch fetch_of(const qdq_param *v, const qdq_draft_value *source,
+                          const qdq_draft_value *x) {
     bool in_arena = v->source.place.kind == QDQ_PLACE_ARENA;
-    bool matches = matches_tiles(v, source->type.shape, x);
-    if (in_arena && v->count > QDQ_BLOCK_ELEMENTS && matches) return QDQ_FETCH_TILES;
+    bool matches = matches_tiles(v, source->type.shape, x->type.shape);
+    bool alike = matches && qdq_tile_shape_equal(source->tile, x->tile);
+    if (in_arena && v->count > QDQ_BLOCK_ELEMENTS && alike) return QDQ_FETCH_TILES;
     if (source->cut && v->count > 1 && matches) return QDQ_FETCH_CUT;
     return qdq_place_is_row_major(v->source.place) ? fetch_from_rows(v) : QDQ_FETCH_LIST;
 }
@@ -89,7 +91,7 @@ static const uint32_t *known_number(const qdq_compiler *c, const qdq_param *v) {
 }
 
 void qdq_set_params(qdq_compiler *c, const qdq_stage *stage, const uint32_t *sources,
-                    const qdq_draft_link *const *through, qdq_shape x, qdq_param *stage_params) {
+                    const qdq_draft_link *const *through, uint32_t x, qdq_param *stage_params) {
     for (size_t k = 0; k < stage->stage_param_count; k++) {
         const qdq_stage_param *from = &stage->stage_params[k];
         stage_params[k] = (qdq_param){.is_int = from->is_int,
@@ -98,13 +100,15 @@ void qdq_set_params(qdq_compiler *c, const qdq_stage *stage, const uint32_t *sou
                                       .values = from->values};
         if (!sources[k]) continue;
         stage_params[k].source = c->located[sources[k]];
-        stage_params[k].tiling = qdq_tiling_of(stage_params[k].source.shape);
+        stage_params[k].tiling =
+            qdq_tiling_in(stage_params[k].source.shape, stage_params[k].source.tile);
         if (through && through[k]) {
             stage_params[k].fetch = QDQ_FETCH_THROUGH;
             stage_params[k].through = link_through(c, through[k]);
             continue;
         }
-        stage_params[k].fetch = fetch_of(&stage_params[k], &c->draft.values[sources[k]], x);
+        stage_params[k].fetch =
+            fetch_of(&stage_params[k], &c->draft.values[sources[k]], &c->draft.values[x]);
         stage_params[k].values = known_number(c, &stage_params[k]);
         if (stage_params[k].fetch == QDQ_FETCH_LIST)
             stage_params[k].exec_offset =
@@ -126,7 +130,7 @@ qdq_link qdq_link_of(qdq_compiler *c, const qdq_draft_link *draft, uint32_t x) {
     qdq_link link = {.fn = draft->stage->fn,
                      .params = draft->stage->params,
                      .y_dtype = c->located[y].dtype,
-                     .tiling = qdq_tiling_of(c->located[y].shape),
+                     .tiling = qdq_tiling_in(c->located[y].shape, c->located[y].tile),
                      .block_float_store = draft->stage->block_float_store};
     size_t stage_params = draft->stage->stage_param_count;
     if (!draft->node) {
@@ -145,7 +149,6 @@ qdq_link qdq_link_of(qdq_compiler *c, const qdq_draft_link *draft, uint32_t x) {
         qdq_mempool_array(&c->plan->mempool, stage_params, sizeof *link.stage_params);
     if (!link.stage_params) return link;
     link.stage_param_count = stage_params;
-    qdq_set_params(c, draft->stage, draft->sources, draft->through, c->draft.values[x].type.shape,
-                   link.stage_params);
+    qdq_set_params(c, draft->stage, draft->sources, draft->through, x, link.stage_params);
     return link;
 }

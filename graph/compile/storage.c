@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "graph/compile/compile.h"
+#include "graph/memory/tensor_layouts.h"
 #include "runtime/base/did_you_mean.h"
 #include "runtime/tenstorrent/block_float.h"
 
@@ -146,6 +147,37 @@ static bool needs_whole_tiles(const qdq_draft *draft, uint32_t id) {
            (draft->graph->values[id].kind != QDQ_VALUE_CONSTANT && (v->read || v->kept));
 }
 
+// Lets the results of a step whose elements share bytes or an exponent have the tiles of x: such a
+// step walks one order of tiles.
+static void shape_as_x(qdq_draft *draft, const qdq_draft_step *step) {
+    bool plain = qdq_tile_is_plain(draft->values[step->x].type.dtype);
+    for (size_t i = 0; i < step->link_count; i++)
+        plain &= qdq_tile_is_plain(draft->values[step->links[i].y].type.dtype);
+    for (size_t i = 0; !plain && !step->tensor_op_node && i < step->link_count; i++)
+        draft->values[step->links[i].y].tile = draft->values[step->x].tile;
+}
+
+// True if a value is a block float, whose elements share an exponent with neighbours of their row.
+static bool has_block_floats(const qdq_draft *draft) {
+    for (size_t id = 1; id < draft->graph->value_count; id++)
+        if (qdq_dtype_is_block_float(draft->values[id].type.dtype)) return true;
+    return false;
+}
+
+bool qdq_draft_shape_tiles(qdq_draft *draft) {
+    qdq_tensor_layouts layouts;
+    if (!draft->storage.tiled || !draft->graph->given_layouts) return true;
+    if (!qdq_tensor_layouts_make(draft->graph, draft->mempool, &layouts)) return false;
+    bool turns = !has_block_floats(draft);
+    for (uint32_t id = 1; id < draft->graph->value_count; id++) {
+        const qdq_tensor_layout *layout = qdq_tensor_layout_of(&layouts, id);
+        if (layout->layout == QDQ_LAYOUT_TILE) draft->values[id].tile = layout->tile;
+        draft->values[id].tile.transpose &= turns;
+    }
+    for (size_t i = 0; i < draft->step_count; i++) shape_as_x(draft, &draft->steps[i]);
+    return true;
+}
+
 static void unstack(qdq_draft *draft, uint32_t id) { draft->values[id].stacked = (qdq_shape){0}; }
 
 // Unstacks values of a step that has to walk tiles: it has one order of tiles for all its values.
@@ -166,7 +198,8 @@ void qdq_draft_stack(qdq_draft *draft) {
     if (!draft->storage.tiled || draft->storage.node_by_node) return;
     for (size_t i = 1; i < draft->graph->value_count; i++) {
         qdq_draft_value *v = &draft->values[i];
-        if (!v->kept && qdq_tile_is_plain(v->type.dtype)) v->stacked = stack(v->type.shape);
+        bool is_free = !v->kept && qdq_tile_shape_equal(v->tile, (qdq_tile_shape){0});
+        if (is_free && qdq_tile_is_plain(v->type.dtype)) v->stacked = stack(v->type.shape);
     }
     for (size_t i = 0; i < draft->step_count; i++) unstack_whole_tiles(draft, &draft->steps[i]);
 }
@@ -206,6 +239,7 @@ qdq_status qdq_compile_kept(qdq_compiler *c) {
         plan->kept[plan->kept_count++] =
             (qdq_kept){.info = {name, l->dtype, l->shape, bytes},
                        .place = l->place,
+                       .tile = l->tile,
                        .buffer = on_device ? plan->device->buffer_of[id] : SIZE_MAX};
     }
     qsort(plan->names, plan->name_count, sizeof *plan->names, by_name);

@@ -86,6 +86,7 @@ static void show(const qdq_device_run *run, qdq_run_buffer *b, const char *name,
     s->dtype = b->tensor.dtype;
     s->shape = b->tensor.shape;
     s->layout = b->tensor.layout;
+    if (s->layout == QDQ_LAYOUT_TILE) s->tile = qdq_tile_shape_or_default(b->tensor.tile);
     s->pool = layout->buffer_type;
     s->memory_layout = layout->memory_layout;
     s->memory_config = &b->place->config;

@@ -47,8 +47,9 @@ typedef struct qdq_device_buffer {
     // Programs, from which to which it is allocated, both included. A buffer that lives on has the
     // last program of the plan.
     size_t first_step, last_step;
-    size_t last_use;  // the last program that writes or reads it
-    bool lives_on;    // an output of the graph, or a value that is kept: never freed
+    size_t last_use;      // the last program that writes or reads it
+    bool lives_on;        // an output of the graph, or a value that is kept: never freed
+    qdq_tile_shape tile;  // of layout TILE
 } qdq_device_buffer;
 
 // The state of a pool when a program runs.

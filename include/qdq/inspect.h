@@ -20,20 +20,22 @@ typedef struct qdq_plan_value {
     const char *name;
     qdq_dtype dtype;
     qdq_shape shape;
-    // The last two dims rounded up to 32; [32, n] for rank 0 and 1. In a tiled plan without a
-    // device the value may be cut as one matrix: [rows, cols], rounded up, rows of its first dims.
+    // The last two dims rounded up to whole tiles; [32, n] for rank 0 and 1. In a tiled plan
+    // without a device the value may be cut as one matrix: [rows, cols], rounded up, rows of its
+    // first dims.
     qdq_shape padded_shape;
     size_t tiles;   // 0: row-major
     size_t bytes;   // of all tiles, or of the elements
     size_t offset;  // in the arena, a multiple of 64; in a tiled plan of page_bytes
     size_t first_step, last_step;
+    qdq_tile_shape tile;  // in tiles: 32x32 unless the graph says otherwise
 } qdq_plan_value;
 
 // A step: its inputs, a tensor op or none, the chain of tile functions, and the values it stores.
 typedef struct qdq_plan_step {
     const char *text;   // one line: "x -> Quantize xq -> Dequantize xd -> y"
     const char *shape;  // how it runs: "blocks", "direct", "move", "reduce" or "tensor_op"
-    bool tiled;         // walks 32x32 tiles; else strips, or the units of a tensor op
+    bool tiled;         // walks tiles; else strips, or the units of a tensor op
     size_t blocks;      // tiles or strips; for a tensor op, units, which threads may share
     // Memory in which it reads and writes values: "row-major", "tiles", "row-major and tiles" or
     // "nothing". A step over strips may read and write tiles: it collects strips from their rows.
@@ -266,8 +268,8 @@ typedef struct qdq_rule_info {
     const char *source;
     const char *since, *until;  // first release of the target that has the rule, and first release
                                 // that no longer has it; "" for all
-    const char *versions;       // "wormhole *-rne": the versions that have it, * for any characters;
-                                // "" for all
+    const char *versions;  // "wormhole *-rne": the versions that have it, * for any characters;
+                           // "" for all
 } qdq_rule_info;
 
 typedef struct qdq_target_info {

@@ -47,15 +47,17 @@ void qdq_exec_reduce_block(const qdq_step *step, char *states, size_t block, con
         return;
     }
     qdq_tile_at at = qdq_tile_locate(&step->tiling, block);
-    if (reduce->grid->count == 1 && at.rows * at.cols == QDQ_TILE_ELEMENTS) {
+    if (reduce->grid->count == 1 && qdq_tile_is_whole(&step->tiling, at)) {
         reduce->fns->accumulate(reduce->params, states, x, elements);
         return;
     }
+    qdq_tile_shape tile = step->tiling.tile;
+    size_t run = qdq_tile_shape_run(tile);
     for (size_t r = 0; r < at.rows; r++)
-        for (size_t c = 0; c < at.cols; c += QDQ_FACE_DIM)
+        for (size_t c = 0; c < at.cols; c += run)
             qdq_exec_accumulate(reduce, states, at.first + r * step->tiling.cols + c,
-                                x + qdq_tile_offset(r, c) * size, size,
-                                at.cols - c < QDQ_FACE_DIM ? at.cols - c : QDQ_FACE_DIM);
+                                x + qdq_tile_shape_at(tile, r, c) * size, size,
+                                at.cols - c < run ? at.cols - c : run);
 }
 
 void qdq_exec_reduce_rows(const qdq_exec *exec, const qdq_step *step, char *states) {
@@ -66,13 +68,15 @@ void qdq_exec_reduce_rows(const qdq_exec *exec, const qdq_step *step, char *stat
         qdq_exec_accumulate(step->reduce, states, 0, x, size, step->elements);
         return;
     }
+    size_t run = qdq_tile_shape_run(t->tile), wide = t->tile.width;
     for (size_t band = 0; band < step->blocks; band += t->tile_cols)
         for (size_t r = 0; r < qdq_tile_locate(t, band).rows; r++)
-            for (size_t c = 0; c < t->cols; c += QDQ_FACE_DIM) {
-                size_t tile = band + c / QDQ_TILE_DIM;
-                size_t from = tile * QDQ_TILE_ELEMENTS + qdq_tile_offset(r, c % QDQ_TILE_DIM);
+            for (size_t c = 0; c < t->cols; c += run) {
+                size_t tile = band + c / wide;
+                size_t from = tile * qdq_tile_shape_elements(t->tile) +
+                              qdq_tile_shape_at(t->tile, r, c % wide);
                 qdq_exec_accumulate(step->reduce, states, 0, x + from * size, size,
-                                    t->cols - c < QDQ_FACE_DIM ? t->cols - c : QDQ_FACE_DIM);
+                                    t->cols - c < run ? t->cols - c : run);
             }
 }
 
@@ -99,7 +103,7 @@ void qdq_exec_finish_reduction(const qdq_exec *exec, const qdq_reduce *reduce, s
         const qdq_located *result = &reduce->results[k];
         char *memory = qdq_exec_place(exec, result->place);
         if (result->place.kind == QDQ_PLACE_ARENA)
-            qdq_tilize(result->dtype, result->shape, y[k], memory);
+            qdq_tilize_in(result->dtype, result->shape, result->tile, y[k], memory, NULL);
         else if (memory)
             memcpy(memory, y[k], count * qdq_dtype_size(result->dtype));
     }

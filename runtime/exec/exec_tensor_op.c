@@ -124,6 +124,6 @@ void qdq_exec_run_tensor_op(const qdq_exec *exec, const qdq_step *step) {
         run_units(&context, 0, tensor_op->units);
     for (size_t i = tensor_op->sinks; i < tensor_op->y_count; i++)
         if (tensor_op->y[i].place.kind == QDQ_PLACE_ARENA)
-            qdq_tilize_parallel(tensor_op->y[i].dtype, tensor_op->y[i].shape, y[i],
-                                qdq_exec_place(exec, tensor_op->y[i].place), &exec->parallel);
+            qdq_tilize_in(tensor_op->y[i].dtype, tensor_op->y[i].shape, tensor_op->y[i].tile, y[i],
+                          qdq_exec_place(exec, tensor_op->y[i].place), &exec->parallel);
 }

@@ -157,6 +157,32 @@ static bool check_ways(const random_graph *g, uint64_t seed, const results *want
     return same;
 }
 
+// Gives most inputs and first outputs tiles of random shapes.
+static void give_tiles(const random_graph *g, uint64_t seed) {
+    static const uint32_t heights[] = {32, 16, 8, 4, 2, 1};
+    random_source random = {seed};
+    size_t nodes = qdq_graph_node_count(g->graph);
+    for (size_t i = 0; i < g->input_count + nodes; i++) {
+        const char *name = i < nodes ? qdq_graph_node(g->graph, i).name : g->inputs[i - nodes].name;
+        qdq_tile_shape tile = {heights[random_below(&random, 6)],
+                               random_below(&random, 2) ? 32 : 16, false};
+        tile.transpose = tile.height >= 16 && random_below(&random, 2);
+        if (random_below(&random, 3)) qdq_set_tile(g->graph, qdq_graph_find(g->graph, name), tile);
+    }
+}
+
+// Runs with values in tiles of all shapes.
+static bool check_tile_shapes(const random_graph *g, uint64_t seed, const results *wanted) {
+    qdq_compile_options tiled = {.layout = QDQ_PLAN_TILES}, apart = {.materialize = true};
+    random_graph shaped = random_graph_make(seed, g->taste, false);
+    give_tiles(&shaped, seed);
+    bool same = equals(&shaped, seed, tiled, 1, wanted, "tiles of all shapes");
+    same &= equals(&shaped, seed, tiled, 3, wanted, "tiles of all shapes, 3 threads");
+    same &= equals(&shaped, seed, apart, 2, wanted, "tiles of all shapes, materialized");
+    qdq_graph_destroy(shaped.graph);
+    return same;
+}
+
 //---- Kept values ------------------------------------------------------------
 
 // The values that nodes make, and their outputs in a graph that returns them all.
@@ -414,6 +440,7 @@ static bool check_valid(uint64_t seed, bool digest) {
         printf("%llu %016llx\n", (unsigned long long)seed, (unsigned long long)digest_of(&wanted));
     if (fine && !digest) {
         fine = check_ways(&g, seed, &wanted);
+        fine &= check_tile_shapes(&g, seed, &wanted);
         fine &= check_reloaded(&g, seed, &wanted);
         fine &= check_kept(&g, seed);
         fine &= check_fast(&g, seed, &wanted);
