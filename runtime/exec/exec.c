@@ -183,7 +183,7 @@ static void run_tiles(const qdq_exec *exec, const qdq_step *step, size_t begin, 
         count = qdq_tile_whole_run(&step->tiling, tile, stop);
         bool edge = tile + count < stop && (tile + count) % step->tiling.tile_cols;
         if (by_rows ? count || skips : skips && (edge || !count)) {
-            count = run_rectangle(exec, step, tile, end, states, l1);
+            count = run_rectangle(exec, step, tile, skips ? end : tile + count, states, l1);
             if (large) qdq_exec_expect_tiles(exec, step, tile + count, count);
             continue;
         }
