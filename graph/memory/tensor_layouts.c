@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "include/qdq/ops/products.h"
 #include "runtime/tenstorrent/page_layout.h"
 #include "runtime/tenstorrent/shard_cores.h"
 
@@ -150,13 +151,33 @@ static bool returns_operand(const qdq_node *node, const qdq_tensor_layout *a) {
     return strcmp(node->op->name, "ShardedToInterleaved") == 0 && !is_sharded(&a->memory_config);
 }
 
+qdq_tile_shape qdq_product_tile(const qdq_tensor_layouts *layouts, const qdq_node *node,
+                                size_t input) {
+    const qdq_matmul_attrs *attrs = node->attrs;
+    qdq_tile_shape tile = qdq_tensor_layout_of(layouts, node->inputs[input].id)->tile;
+    tile = qdq_tile_shape_or_default(tile);
+    if ((input ? attrs->transpose_b : attrs->transpose_a) != QDQ_TRUE) return tile;
+    return (qdq_tile_shape){tile.width, tile.height, !tile.transpose};
+}
+
+// Returns the tile of an output: A's, and for a product as high as A's and as wide as B's.
+static qdq_tile_shape output_tile(const placing *p) {
+    const qdq_tile_shape zero = {0};
+    if (strcmp(p->node->op->name, "MatMul") != 0 || p->a->layout != QDQ_LAYOUT_TILE)
+        return p->a->tile;
+    qdq_tile_shape a = qdq_product_tile(p->layouts, p->node, 0);
+    qdq_tile_shape b = qdq_product_tile(p->layouts, p->node, 1);
+    qdq_tile_shape tile = {a.height, b.width, false};
+    return qdq_tile_shape_is_default(tile) || !qdq_tile_shape_is_legal(tile) ? zero : tile;
+}
+
 static qdq_tensor_layout output_layout(placing *p, const qdq_given_layout *given) {
     const struct op_row *row = row_of(p->node->op);
     p->a = operand(p, 0, &p->a_shape);
     if (!p->a) p->a = &default_layout;
     for (size_t i = p->node->input_count; i-- > row->first_b && !p->b;)
         p->b = operand(p, i, &p->b_shape);
-    qdq_tensor_layout y = {{0}, p->a->layout, p->a->tile};
+    qdq_tensor_layout y = {{0}, p->a->layout, output_tile(p)};
     if (returns_operand(p->node, p->a)) return *p->a;
     if (given && given->has_config) {
         y.memory_config = given->as.memory_config;

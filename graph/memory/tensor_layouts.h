@@ -19,6 +19,11 @@ bool qdq_tensor_layouts_make(const qdq_graph *graph, qdq_mempool *mempool, qdq_t
 // it is if no operand has a spec to take, and target ttnn refuses it.
 const qdq_tensor_layout *qdq_tensor_layout_of(const qdq_tensor_layouts *layouts, uint32_t id);
 
+// Returns the tile of operand 0 or 1 of a MatMul as the product reads it: that of a transposed
+// operand is turned.
+qdq_tile_shape qdq_product_tile(const qdq_tensor_layouts *layouts, const qdq_node *node,
+                                size_t input);
+
 // Returns the value whose buffer the value `id` shares, because it is a reshape that moves no page,
 // a tensor that an op returns as it is, or a result that is written to its output_tensor; 0: it has
 // its own.

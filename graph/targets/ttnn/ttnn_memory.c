@@ -126,6 +126,70 @@ void qdq_ttnn_tile_height(const qdq_value_context *ctx, const qdq_rule *rule) {
     }
 }
 
+// True if qdq_ttnn_tile_height has no finding about these tiles.
+static bool is_general(const qdq_tensor_layout *layout) {
+    return layout->layout != QDQ_LAYOUT_TILE || qdq_tile_shape_is_general(layout->tile);
+}
+
+void qdq_ttnn_tile_matmul(const qdq_value_context *ctx, const qdq_rule *rule) {
+    const qdq_tensor_layout *a = qdq_input_layout(ctx, 0), *b = qdq_input_layout(ctx, 1);
+    if (!a || !b || a->layout != QDQ_LAYOUT_TILE || !is_general(b)) return;
+    qdq_tile_shape of_a = qdq_product_tile(ctx->layouts, ctx->node, 0);
+    qdq_tile_shape of_b = qdq_product_tile(ctx->layouts, ctx->node, 1);
+    uint32_t least =
+        ctx->graph->values[ctx->node->inputs[0].id].type.dtype == QDQ_BFLOAT4_B ? 4 : 1;
+    if (of_a.width != QDQ_TILE_DIM)
+        qdq_report_value(
+            ctx, rule, "a",
+            qdq_text(ctx->findings, "is read in tiles of %ux%u", of_a.height, of_a.width),
+            "a width of 32");
+    else if (of_b.height != QDQ_TILE_DIM)
+        qdq_report_value(
+            ctx, rule, "b",
+            qdq_text(ctx->findings, "is read in tiles of %ux%u", of_b.height, of_b.width),
+            "a height of 32");
+    else if (of_a.height < least)
+        qdq_report_value(
+            ctx, rule, "a",
+            qdq_text(ctx->findings, "is bfloat4_b and has tiles of %ux%u", of_a.height, of_a.width),
+            "a height of 4 or more");
+}
+
+void qdq_ttnn_tile_binary(const qdq_value_context *ctx, const qdq_rule *rule) {
+    for (size_t i = 0; i < ctx->node->input_count; i++) {
+        const qdq_tensor_layout *in = qdq_input_layout(ctx, i);
+        if (!in || is_square(in) || !is_general(in)) continue;
+        qdq_report_value(
+            ctx, rule, qdq_op_port(ctx->node->op, i)->name,
+            qdq_text(ctx->findings, "has tiles of %ux%u", in->tile.height, in->tile.width),
+            "32x32");
+        return;
+    }
+}
+
+void qdq_ttnn_tile_transpose(const qdq_value_context *ctx, const qdq_rule *rule) {
+    const qdq_tensor_layout *x = qdq_input_layout(ctx, 0);
+    if (!x || is_square(x) || !is_general(x)) return;
+    qdq_shape padded =
+        qdq_padded_shape_in(ctx->graph->values[ctx->node->inputs[0].id].type.shape, x->tile);
+    int64_t rows = padded.dims[padded.rank - 2], cols = padded.dims[padded.rank - 1];
+    if (rows % QDQ_TILE_DIM == 0 && cols % QDQ_TILE_DIM == 0) return;
+    qdq_report_value(ctx, rule, "x",
+                     qdq_text(ctx->findings, "is %lldx%lld with the padding of its tiles of %ux%u",
+                              (long long)rows, (long long)cols, x->tile.height, x->tile.width),
+                     "multiples of 32");
+}
+
+void qdq_ttnn_tile_transposed(const qdq_value_context *ctx, const qdq_rule *rule) {
+    qdq_dtype dtype = ctx->value->type.dtype;
+    if (ctx->given->has_tile && ctx->given->as.tile.transpose &&
+        qdq_dtype_get(dtype)->kind == QDQ_KIND_BLOCK_FLOAT)
+        qdq_report_value(
+            ctx, rule, "tile",
+            qdq_text(ctx->findings, "is transposed, and the dtype is %s", qdq_dtype_name(dtype)),
+            NULL);
+}
+
 void qdq_ttnn_tile_quantize(const qdq_value_context *ctx, const qdq_rule *rule) {
     const qdq_tensor_layout *x = qdq_input_layout(ctx, 0);
     if (x && !is_square(x)) qdq_report_value(ctx, rule, "tile of x", tile_text(ctx, x), "32x32");

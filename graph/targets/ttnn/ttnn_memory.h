@@ -14,8 +14,9 @@
     }
 
 #define QDQ_TTNN_FAMILY "Quantize Dequantize DynamicQuantize Requantize"
-#define QDQ_TTNN_BINARY \
-    QDQ_TTNN_FAMILY " Add Subtract Multiply Divide Minimum Maximum GreaterEqual BiasAdd PReLU"
+#define QDQ_TTNN_TWO_OPERANDS \
+    "Add Subtract Multiply Divide Minimum Maximum GreaterEqual BiasAdd PReLU"
+#define QDQ_TTNN_BINARY QDQ_TTNN_FAMILY " " QDQ_TTNN_TWO_OPERANDS
 
 // clang-format off
 #define QDQ_TTNN_MEMORY_ROWS                                                                       \
@@ -49,6 +50,14 @@
                        "use layout ROW_MAJOR", "tensor_spec.cpp", NULL, qdq_ttnn_float8_layout),   \
     QDQ_TTNN_VALUE_ROW(ERROR, "tile-height", "a tile on the device is 32 or 16 high; lower ones are for the first operand of a product", \
                        "use 32 x 32", "tile.cpp", NULL, qdq_ttnn_tile_height),                     \
+    QDQ_TTNN_VALUE_ROW(ERROR, "tile-matmul", "the tiles of a product are 32 wide in a and 32 high in b, after transposing", \
+                       "use 32 x 32", "matmul_device_operation.cpp, #42533", "MatMul", qdq_ttnn_tile_matmul), \
+    QDQ_TTNN_VALUE_ROW(WARNING, "tile-binary", "the result of an op of two operands has tiles of 32 x 32, whatever tiles these have", \
+                       "use 32 x 32, or try it on the device", "binary_ng_device_operation.cpp", QDQ_TTNN_TWO_OPERANDS, qdq_ttnn_tile_binary), \
+    QDQ_TTNN_VALUE_ROW(ERROR, "tile-transpose", "transpose and permute take tensors that are whole tiles of 32 x 32 with their padding", \
+                       "use 32 x 32", "transpose_device_operation.cpp, #42533", "StaticTranspose", qdq_ttnn_tile_transpose), \
+    QDQ_TTNN_VALUE_ROW(WARNING, "tile-transposed-block-float", "a block float shares exponents along rows; in a transposed tile it does along columns", \
+                       "leave out transpose_tile: bits are computed as if it were absent", "bfloat8.cpp", NULL, qdq_ttnn_tile_transposed), \
     QDQ_TTNN_VALUE_ROW(WARNING, "tile-quantize", "quantize, dequantize and requantize are tested with tiles of 32 x 32 only", \
                        "use 32 x 32, or try it on the device", "test_quantization.py", QDQ_TTNN_FAMILY, qdq_ttnn_tile_quantize), \
     QDQ_TTNN_VALUE_ROW(ERROR, "tile-to-sharded", "interleaved_to_sharded takes tiles of 32 x 32",  \
@@ -91,6 +100,10 @@ void qdq_ttnn_shard_unequal(const qdq_value_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_block_float_layout(const qdq_value_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_float8_layout(const qdq_value_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_tile_height(const qdq_value_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_tile_matmul(const qdq_value_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_tile_binary(const qdq_value_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_tile_transpose(const qdq_value_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_tile_transposed(const qdq_value_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_tile_quantize(const qdq_value_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_tile_to_sharded(const qdq_value_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_operand_layout(const qdq_value_context *ctx, const qdq_rule *rule);
