@@ -68,9 +68,9 @@ static double percent(size_t part, size_t whole) {
 static size_t padding_of(const qdq_plan_value *v) {
     if (!v->tiles) return 0;
     size_t elements = qdq_shape_count(v->shape), tile = v->bytes / v->tiles;
-    size_t rest = elements % QDQ_TILE_ELEMENTS * tile;
-    return v->bytes - elements / QDQ_TILE_ELEMENTS * tile -
-           (rest + QDQ_TILE_ELEMENTS - 1) / QDQ_TILE_ELEMENTS;
+    size_t whole = (size_t)v->tile.height * v->tile.width;
+    size_t rest = elements % whole * tile;
+    return v->bytes - elements / whole * tile - (rest + whole - 1) / whole;
 }
 
 static size_t pages_of(const qdq_plan_value *v, const qdq_plan_stats *stats) {
@@ -91,9 +91,11 @@ static void print_values(const qdq_plan *plan, const qdq_plan_stats *stats) {
         if (stats->tiled)
             snprintf(more, sizeof more, " %7.1f %% %6zu", percent(padding_of(v), v->bytes),
                      pages_of(v, stats));
-        printf(" %c %-24s %-9s %-18s %9s%s %10zu %10zu  %zu-%zu\n", letter_of(i), v->name,
+        printf(" %c %-24s %-9s %-18s %9s%s %10zu %10zu  %zu-%zu", letter_of(i), v->name,
                qdq_dtype_name(v->dtype), qdq_write_shape(v->shape, shape, sizeof shape), tiles,
                more, v->bytes, v->offset, v->first_step, v->last_step);
+        print_tile(v->tile);
+        printf("\n");
     }
 }
 
@@ -177,6 +179,7 @@ static void json_value(qdq_json *json, const qdq_plan *plan, size_t value) {
     qdq_json_key(json, "padded_shape");
     json_shape(json, v->padded_shape);
     json_uint_key(json, "tiles", v->tiles);
+    json_tile(json, v->tile);
     json_uint_key(json, "bytes", v->bytes);
     json_uint_key(json, "padding_bytes", padding_of(v));
     json_uint_key(json, "pages", pages_of(v, &stats));

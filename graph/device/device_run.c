@@ -90,7 +90,6 @@ static void show(const qdq_device_run *run, qdq_run_buffer *b, const char *name,
     s->pool = layout->buffer_type;
     s->memory_layout = layout->memory_layout;
     s->memory_config = &b->place->config;
-    s->tile = b->tensor.tile;
     s->address = b->address;
     s->page_bytes = layout->page_size;
     s->pages = layout->pages;

@@ -34,7 +34,7 @@ typedef struct qdq_device_buffer {
     qdq_buffer_type pool;
     qdq_memory_layout memory_layout;
     const qdq_memory_config *memory_config;
-    qdq_tile_shape tile;  // of layout TILE; all zero: 32x32
+    qdq_tile_shape tile;  // of layout TILE; of rows it is all zero
     uint64_t address;
     uint64_t page_bytes, pages;  // pages: in all banks
     uint64_t size;               // in all banks, as ttnn counts it
@@ -47,9 +47,8 @@ typedef struct qdq_device_buffer {
     // Programs, from which to which it is allocated, both included. A buffer that lives on has the
     // last program of the plan.
     size_t first_step, last_step;
-    size_t last_use;      // the last program that writes or reads it
-    bool lives_on;        // an output of the graph, or a value that is kept: never freed
-    qdq_tile_shape tile;  // of layout TILE
+    size_t last_use;  // the last program that writes or reads it
+    bool lives_on;    // an output of the graph, or a value that is kept: never freed
 } qdq_device_buffer;
 
 // The state of a pool when a program runs.

@@ -22,8 +22,8 @@ typedef enum qdq_float_storage {
 typedef enum qdq_plan_layout {
     QDQ_PLAN_DEFAULT = 0,  // tiles for target core without `fast`; rows for other targets
     QDQ_PLAN_ROWS,         // row-major
-    // Values between steps and outputs are 32x32 tiles of the arena (qdq/tile.h), and each step
-    // cuts tiles from the rows of an input.
+    // Values between steps and outputs are tiles of the arena (qdq/tile.h), of 32x32 unless a value
+    // has another tile (qdq_set_tile), and each step cuts tiles from the rows of an input.
     QDQ_PLAN_TILES,
 } qdq_plan_layout;
 

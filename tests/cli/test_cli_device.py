@@ -33,6 +33,35 @@ class Plan(Case):
         self.write("g.json", made)
         return self.json("plan", "g.json", "--device", device, *words)
 
+    def test_tiles_of_other_shapes_are_shown_where_they_are_not_32x32(self):
+        a, b = value("a", "float32", [20, 64]), value("b", "float32", [64, 40])
+        a["tile"], b["tile"], b["transpose_tile"] = [8, 32], [32, 32], True
+        made = graph([{"op": "MatMul", "name": "m", "inputs": {"a": "a", "b": "b"}},
+                      node("ReLU", "r", "c")], [a, b, value("c", "float32", [4, 4])],
+                     {"y": "m", "z": "r"})
+        plan = self.plan(made)
+        for values in (plan["values"], plan["buffers"]):
+            tiles = {v["name"]: (v.get("tile"), v.get("transpose_tile")) for v in values}
+            self.assertEqual(tiles["a"], ([8, 32], None))
+            self.assertEqual(tiles["b"], ([32, 32], True))
+            self.assertEqual(tiles["m"], ([8, 32], None))
+            self.assertEqual(tiles["c"], (None, None))
+        buffers = {b["name"]: b for b in plan["buffers"]}
+        # 3 x 2 tiles of 8 x 32 floats.
+        self.assertEqual((buffers["a"]["page_bytes"], buffers["a"]["pages"]), (1024, 6))
+        text = self.qdq("plan", "g.json", "--device", "n150").out.splitlines()
+        self.assertEqual(sum("tiles of 8x32" in line for line in text), 4)
+        self.assertEqual(sum("transposed tiles of 32x32" in line for line in text), 2)
+
+    def test_tiles_of_a_plan_without_a_device_are_shown_too(self):
+        x = value("x", "bfloat16", [20, 40])
+        x["tile"] = [16, 16]
+        self.write("g.json", graph([node("ReLU", "r", "x")], [x], {"y": "r"}))
+        plan = self.json("plan", "g.json", "--tiles")
+        self.assertEqual([v["tile"] for v in plan["values"]], [[16, 16]] * len(plan["values"]))
+        self.assertEqual([v["padded_shape"] for v in plan["values"]][0], [32, 48])
+        self.assertNotIn("tiles of", self.qdq("plan", "g.json").out)
+
     def test_buffers_of_live_values_never_overlap(self):
         for pool in ("DRAM", "L1"):
             plan = self.plan(chain(pool=pool))

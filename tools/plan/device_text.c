@@ -144,6 +144,12 @@ static void print_bars(const qdq_device_plan *p, block *blocks) {
 
 //---- Buffers ----------------------------------------------------------------
 
+void print_tile(qdq_tile_shape tile) {
+    bool is_default = tile.height == 32 && tile.width == 32 && !tile.transpose;
+    if (tile.height && !is_default)
+        printf(", %stiles of %ux%u", tile.transpose ? "transposed " : "", tile.height, tile.width);
+}
+
 static void print_buffer(const qdq_device_plan *p, size_t i) {
     const qdq_device_buffer *b = &p->buffers[i];
     char shape[QDQ_SHAPE_TEXT_BYTES], where[64];
@@ -153,6 +159,7 @@ static void print_buffer(const qdq_device_plan *p, size_t i) {
            qdq_dtype_name(b->dtype), qdq_write_shape(b->shape, shape, sizeof shape), where,
            (ull)b->address, (ull)b->page_bytes, (ull)b->pages, (ull)b->taken, b->first_step,
            b->last_step);
+    print_tile(b->tile);
     if (b->view_of != SIZE_MAX) printf(", a view of %s", p->buffers[b->view_of].name);
     if (b->lives_on && b->last_use < b->last_step)
         printf(", last used in %zu, lives on", b->last_use);

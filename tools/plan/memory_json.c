@@ -54,6 +54,19 @@ static const char *role_text(qdq_buffer_role role) {
     return texts[role];
 }
 
+void json_tile(qdq_json *json, qdq_tile_shape tile) {
+    bool is_default = tile.height == 32 && tile.width == 32 && !tile.transpose;
+    if (!tile.height || is_default) return;
+    qdq_json_key(json, "tile");
+    qdq_json_begin_line(json);
+    qdq_json_uint(json, tile.height);
+    qdq_json_uint(json, tile.width);
+    qdq_json_end_array(json);
+    if (!tile.transpose) return;
+    qdq_json_key(json, "transpose_tile");
+    qdq_json_bool(json, true);
+}
+
 static void json_where(qdq_json *json, const qdq_device_buffer *b) {
     json_string_key(json, "pool", qdq_buffer_type_name(b->pool));
     json_uint_key(json, "address", b->address);
@@ -61,6 +74,7 @@ static void json_where(qdq_json *json, const qdq_device_buffer *b) {
     json_uint_key(json, "pages", b->pages);
     json_uint_key(json, "banks", b->banks);
     json_string_key(json, "layout", b->layout == QDQ_LAYOUT_TILE ? "TILE" : "ROW_MAJOR");
+    json_tile(json, b->tile);
     json_string_key(json, "memory_layout", qdq_memory_layout_name(b->memory_layout));
     json_uint_key(json, "slot_bytes", b->slot_bytes);
     json_uint_key(json, "bytes_per_bank", b->bytes_per_bank);

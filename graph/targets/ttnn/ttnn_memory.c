@@ -136,8 +136,6 @@ void qdq_ttnn_tile_matmul(const qdq_value_context *ctx, const qdq_rule *rule) {
     if (!a || !b || a->layout != QDQ_LAYOUT_TILE || !is_general(b)) return;
     qdq_tile_shape of_a = qdq_product_tile(ctx->layouts, ctx->node, 0);
     qdq_tile_shape of_b = qdq_product_tile(ctx->layouts, ctx->node, 1);
-    uint32_t least =
-        ctx->graph->values[ctx->node->inputs[0].id].type.dtype == QDQ_BFLOAT4_B ? 4 : 1;
     if (of_a.width != QDQ_TILE_DIM)
         qdq_report_value(
             ctx, rule, "a",
@@ -148,11 +146,6 @@ void qdq_ttnn_tile_matmul(const qdq_value_context *ctx, const qdq_rule *rule) {
             ctx, rule, "b",
             qdq_text(ctx->findings, "is read in tiles of %ux%u", of_b.height, of_b.width),
             "a height of 32");
-    else if (of_a.height < least)
-        qdq_report_value(
-            ctx, rule, "a",
-            qdq_text(ctx->findings, "is bfloat4_b and has tiles of %ux%u", of_a.height, of_a.width),
-            "a height of 4 or more");
 }
 
 void qdq_ttnn_tile_binary(const qdq_value_context *ctx, const qdq_rule *rule) {
