@@ -21,7 +21,7 @@ static qdq_graph *every_kind(qdq_shape shape) {
     qdq_quantize_attrs by_column = {.name = "c",
                                     .qtype = QDQ_PER_CHANNEL,
                                     .axis = QDQ_INT(-1),
-                                    .scales = {scales, (size_t)shape.dims[shape.rank - 1]},
+                                    .scales = {scales, (size_t)shape.dims[shape.rank - 1], false},
                                     .zps = QDQ_ZP(5)};
     qdq_output(g, "columns", qdq_quantize(g, x, by_column));
     qdq_value d = qdq_dequantize(
