@@ -160,15 +160,14 @@ qdq_tile_shape qdq_product_tile(const qdq_tensor_layouts *layouts, const qdq_nod
     return (qdq_tile_shape){tile.width, tile.height, !tile.transpose};
 }
 
-// Returns the tile of an output: A's, and for a product as high as A's and as wide as B's.
-static qdq_tile_shape output_tile(const placing *p) {
-    const qdq_tile_shape zero = {0};
-    if (strcmp(p->node->op->name, "MatMul") != 0 || p->a->layout != QDQ_LAYOUT_TILE)
-        return p->a->tile;
-    qdq_tile_shape a = qdq_product_tile(p->layouts, p->node, 0);
-    qdq_tile_shape b = qdq_product_tile(p->layouts, p->node, 1);
-    qdq_tile_shape tile = {a.height, b.width, false};
-    return qdq_tile_shape_is_default(tile) || !qdq_tile_shape_is_legal(tile) ? zero : tile;
+qdq_tile_shape qdq_result_tile(const qdq_tensor_layouts *layouts, const qdq_node *node) {
+    uint32_t first = node->input_count ? node->inputs[0].id : 0;
+    const qdq_tensor_layout *a = qdq_tensor_layout_of(layouts, first);
+    if (strcmp(node->op->name, "MatMul") != 0 || a->layout != QDQ_LAYOUT_TILE) return a->tile;
+    qdq_tile_shape tile = {qdq_product_tile(layouts, node, 0).height,
+                           qdq_product_tile(layouts, node, 1).width, false};
+    bool is_plain = qdq_tile_shape_is_default(tile) || !qdq_tile_shape_is_legal(tile);
+    return is_plain ? (qdq_tile_shape){0} : tile;
 }
 
 static qdq_tensor_layout output_layout(placing *p, const qdq_given_layout *given) {
@@ -177,7 +176,7 @@ static qdq_tensor_layout output_layout(placing *p, const qdq_given_layout *given
     if (!p->a) p->a = &default_layout;
     for (size_t i = p->node->input_count; i-- > row->first_b && !p->b;)
         p->b = operand(p, i, &p->b_shape);
-    qdq_tensor_layout y = {{0}, p->a->layout, output_tile(p)};
+    qdq_tensor_layout y = {{0}, p->a->layout, qdq_result_tile(p->layouts, p->node)};
     if (returns_operand(p->node, p->a)) return *p->a;
     if (given && given->has_config) {
         y.memory_config = given->as.memory_config;

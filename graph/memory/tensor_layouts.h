@@ -23,6 +23,9 @@ const qdq_tensor_layout *qdq_tensor_layout_of(const qdq_tensor_layouts *layouts,
 // operand is turned.
 qdq_tile_shape qdq_product_tile(const qdq_tensor_layouts *layouts, const qdq_node *node,
                                 size_t input);
+// Returns the tile of the results of a node: that of operand 0; a product's is as high as that of a
+// and as wide as that of b.
+qdq_tile_shape qdq_result_tile(const qdq_tensor_layouts *layouts, const qdq_node *node);
 
 // Returns the value whose buffer the value `id` shares, because it is a reshape that moves no page,
 // a tensor that an op returns as it is, or a result that is written to its output_tensor; 0: it has

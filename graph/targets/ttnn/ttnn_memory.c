@@ -165,6 +165,7 @@ void qdq_ttnn_tile_transpose(const qdq_value_context *ctx, const qdq_rule *rule)
     if (!x || is_square(x) || !is_general(x)) return;
     qdq_shape padded =
         qdq_padded_shape_in(ctx->graph->values[ctx->node->inputs[0].id].type.shape, x->tile);
+    if (padded.rank < 2) return;
     int64_t rows = padded.dims[padded.rank - 2], cols = padded.dims[padded.rank - 1];
     if (rows % QDQ_TILE_DIM == 0 && cols % QDQ_TILE_DIM == 0) return;
     qdq_report_value(ctx, rule, "x",
@@ -212,11 +213,6 @@ void qdq_ttnn_operand_layout(const qdq_value_context *ctx, const qdq_rule *rule)
     }
 }
 
-static bool same_tile(qdq_tile_shape a, qdq_tile_shape b) {
-    a = qdq_tile_shape_or_default(a), b = qdq_tile_shape_or_default(b);
-    return a.height == b.height && a.width == b.width && a.transpose == b.transpose;
-}
-
 void qdq_ttnn_layout_of_op(const qdq_value_context *ctx, const qdq_rule *rule) {
     const qdq_tensor_layout *x = qdq_input_layout(ctx, 0);
     if (!x || strcmp(ctx->node->op->name, "ToLayout") == 0) return;
@@ -225,9 +221,13 @@ void qdq_ttnn_layout_of_op(const qdq_value_context *ctx, const qdq_rule *rule) {
                          qdq_text(ctx->findings, "is %s", layout_name(ctx->layout->layout)),
                          qdq_text(ctx->findings, "%s, as %s has", layout_name(x->layout),
                                   ctx->node->op->inputs[0].name));
-    else if (ctx->given->has_tile && !same_tile(ctx->layout->tile, x->tile))
-        qdq_report_value(ctx, rule, "tile", tile_text(ctx, ctx->layout),
-                         qdq_text(ctx->findings, "the tile of %s", ctx->node->op->inputs[0].name));
+    else if (ctx->given->has_tile &&
+             !qdq_tile_shape_equal(ctx->layout->tile, qdq_result_tile(ctx->layouts, ctx->node)))
+        qdq_report_value(
+            ctx, rule, "tile", tile_text(ctx, ctx->layout),
+            strcmp(ctx->node->op->name, "MatMul") == 0
+                ? "the height of the tile of a and the width of that of b"
+                : qdq_text(ctx->findings, "the tile of %s", ctx->node->op->inputs[0].name));
 }
 
 static bool is_sharded(const qdq_tensor_layout *layout) {

@@ -184,7 +184,9 @@ static void a_product_has_the_height_of_the_tiles_of_a_and_the_width_of_those_of
         qdq_matmul_attrs attrs = {.name = "m",
                                   .transpose_a = wanted[i].turn_a ? QDQ_TRUE : QDQ_FALSE,
                                   .transpose_b = wanted[i].turn_b ? QDQ_TRUE : QDQ_FALSE};
-        qdq_output(g, "y", qdq_matmul(g, a, b, attrs));
+        qdq_value m = qdq_matmul(g, a, b, attrs);
+        qdq_output(g, "y", m);
+        qdq_set_tile(g, m, wanted[i].y);  // may be said, and must be this one
         qdq_compile_options options = {.device = qdq_device_find("n150", NULL)};
         qdq_error err = {0};
         qdq_plan *plan = qdq_graph_compile(g, &options, &err);
@@ -194,7 +196,10 @@ static void a_product_has_the_height_of_the_tiles_of_a_and_the_width_of_those_of
         assert_int_equal(y->tile.height, wanted[i].y.height);
         assert_int_equal(y->tile.width, wanted[i].y.width);
         assert_int_equal(y->tile.transpose, wanted[i].y.transpose);
-        qdq_plan_destroy(plan), qdq_graph_destroy(g);
+        qdq_plan_destroy(plan);
+        qdq_set_tile(g, m, (qdq_tile_shape){4, 16, false});
+        assert_null(qdq_graph_compile(g, &options, &err));
+        qdq_graph_destroy(g);
     }
 }
 
