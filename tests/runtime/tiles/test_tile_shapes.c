@@ -215,7 +215,9 @@ static void block_floats_round_alike_in_every_tile_that_is_not_transposed(void *
         }
         qdq_tilize_in(dtype, shape, (qdq_tile_shape){32, 32, true}, rows, tiles, NULL);
         qdq_untilize_in(dtype, shape, (qdq_tile_shape){32, 32, true}, tiles, back, NULL);
-        assert_true(memcmp(back, wanted, sizeof back) != 0);
+        size_t others = 0;
+        for (size_t i = 0; i < UNIT_COUNT(back); i++) others += back[i] != wanted[i];
+        assert_true(others > 0);
     }
 }
 
