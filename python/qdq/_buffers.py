@@ -9,7 +9,7 @@ from typing import NamedTuple, Optional, Tuple
 from ._dtypes import name_of
 from ._library import ArgumentError, CPage, lib
 
-_TILE, _PAGE_BYTES = 1024, 2048  # elements of a tile; bytes of a page of the arena
+_PAGE_BYTES = 2048  # of the arena
 _TILE_LAYOUT, _L1 = 0, 1  # qdq_layout, qdq_buffer_type
 _SHOWN = 8  # most names in a message
 
@@ -40,12 +40,12 @@ class Page(NamedTuple):
     core: Optional[Tuple[int, int]]  # (x, y) that holds the shard in L1; else None
 
 
-def _padding(dtype, shape, size):
+def _padding(dtype, shape, tile, size):
     """Returns the bytes that no element takes of the `size` bytes of a value's tiles. Elements that share bytes or an
     exponent share them in groups that divide a tile."""
-    whole, rest = divmod(math.prod(shape), _TILE)
-    tile = lib.qdq_tile_bytes(dtype)
-    return size - whole * tile - -(-rest * tile // _TILE)
+    elements, taken = tile.height * tile.width, lib.qdq_tile_shape_bytes(tile, dtype)
+    whole, rest = divmod(math.prod(shape), elements)
+    return size - whole * taken - -(-rest * taken // elements)
 
 
 def _in_arena(value, name):
@@ -53,7 +53,7 @@ def _in_arena(value, name):
     pages = -(-size // _PAGE_BYTES) if tiles else 0
     return Buffer(name, name_of(value.dtype), shape, "host", value.offset, size, pages, _PAGE_BYTES if tiles else 0,
                   (value.first_step, value.last_step), tiles,
-                  _padding(value.dtype, shape, size) if tiles else 0)  # fmt: skip
+                  _padding(value.dtype, shape, value.tile, size) if tiles else 0)  # fmt: skip
 
 
 def _on_device(buffer, name):
@@ -61,7 +61,7 @@ def _on_device(buffer, name):
     pool = lib.qdq_buffer_type_name(buffer.pool).decode()
     return Buffer(name, name_of(buffer.dtype), shape, pool, buffer.address, size, buffer.pages, buffer.page_bytes,
                   (buffer.first_step, buffer.last_step), buffer.pages if tiled else 0,
-                  _padding(buffer.dtype, shape, size) if tiled else 0)  # fmt: skip
+                  _padding(buffer.dtype, shape, buffer.tile, size) if tiled else 0)  # fmt: skip
 
 
 def _values(plan):

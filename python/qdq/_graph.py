@@ -163,7 +163,7 @@ class Graph(Owning):
 
         target: None is the graph's target. values: names of values that runs return too, or "all".
         fast: integer execution and Winograd's convolution, which are faster and have other bits.
-        layout: "tiles" holds values between steps in 32x32 tiles, "rows" in rows, with the same bits.
+        layout: "tiles" holds values between steps in tiles, "rows" in rows, with the same bits.
         device: lays values out in the memory of "n150", "n300", "p100" or "p150"; "none": without a device; None: the
         device of the target, which only ttnn has. float_storage: "bfloat16" stores float values between steps as bfloat16.
         isa: cap the instruction set ("portable", "avx2", ...), with the same bits.

@@ -189,18 +189,23 @@ class CAttrInfo(Structure):  # qdq_attr_info
     ]  # fmt: skip
 
 
+class CTileShape(Structure):  # qdq_tile_shape
+    _fields_ = [("height", c_uint32), ("width", c_uint32), ("transpose", c_bool)]
+
+
 class CPlanValue(Structure):  # qdq_plan_value
     _fields_ = [
         ("name", c_char_p), ("dtype", c_int), ("shape", CShape), ("padded_shape", CShape), ("tiles", c_size_t),
         ("bytes", c_size_t), ("offset", c_size_t), ("first_step", c_size_t), ("last_step", c_size_t),
+        ("tile", CTileShape),
     ]  # fmt: skip
 
 
 class CDeviceBuffer(Structure):  # qdq_device_buffer
     _fields_ = [
         ("name", c_char_p), ("role", c_int), ("dtype", c_int), ("shape", CShape), ("layout", c_int), ("pool", c_int),
-        ("memory_layout", c_int), ("address", c_uint64), ("page_bytes", c_uint64), ("pages", c_uint64),
-        ("slot_bytes", c_uint64), ("banks", c_uint64), ("bytes_per_bank", c_uint64), ("taken", c_uint64),
+        ("memory_layout", c_int), ("memory_config", c_void_p), ("tile", CTileShape), ("address", c_uint64),
+        ("page_bytes", c_uint64), ("pages", c_uint64), ("size", c_uint64), ("slot_bytes", c_uint64), ("banks", c_uint64), ("bytes_per_bank", c_uint64), ("taken", c_uint64),
         ("view_of", c_size_t), ("cores", c_size_t), ("first_step", c_size_t), ("last_step", c_size_t),
         ("last_use", c_size_t), ("lives_on", c_bool),
     ]  # fmt: skip
@@ -217,7 +222,7 @@ class CPage(Structure):  # qdq_page
 class CTilesView(Structure):  # qdq_tiles_view
     _fields_ = [
         ("data", c_void_p), ("dtype", c_int), ("shape", CShape), ("padded_shape", CShape), ("tiles", c_size_t),
-        ("tile_bytes", c_size_t), ("pages", c_size_t), ("page_bytes", c_size_t),
+        ("tile_bytes", c_size_t), ("pages", c_size_t), ("page_bytes", c_size_t), ("tile", CTileShape),
     ]  # fmt: skip
 
 
@@ -262,14 +267,14 @@ _FUNCTIONS = {  # name: result, then parameters
     "qdq_plan_device": (POINTER(CDevicePlan), _PLAN),
     "qdq_plan_buffer_page": (c_bool, _PLAN, c_size_t, c_uint64, POINTER(CPage)),
     "qdq_buffer_type_name": (c_char_p, c_int),
-    "qdq_tile_bytes": (c_size_t, c_int),
+    "qdq_tile_shape_bytes": (c_size_t, CTileShape, c_int),
     "qdq_exec_create": (_EXEC, _PLAN, POINTER(CExecOptions), _ERROR),
     "qdq_exec_destroy": (None, _EXEC),
     "qdq_exec_bind": (c_int, _EXEC, c_char_p, c_void_p, c_size_t, _ERROR),
     "qdq_exec_run": (None, _EXEC),
     "qdq_exec_read": (c_int, _EXEC, c_char_p, c_int, c_void_p, c_size_t, _ERROR),
     "qdq_exec_tiles": (c_int, _EXEC, c_char_p, POINTER(CTilesView), _ERROR),
-    "qdq_untilize": (None, c_int, CShape, c_void_p, c_void_p),
+    "qdq_untilize_in": (None, c_int, CShape, CTileShape, c_void_p, c_void_p, c_void_p),
     "qdq_threads_create": (c_void_p, c_int, c_void_p, _ERROR),
     "qdq_threads_destroy": (None, c_void_p),
     "qdq_parallel_threads": (CParallel, c_void_p),

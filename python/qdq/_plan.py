@@ -153,9 +153,10 @@ class Plan(Owning):
 
         Inputs are given by name, as keywords or in a dict (for names that are no identifiers in Python). An array of
         the input's dtype and shape is read in place. Other threads may run meanwhile, but must not write to it.
-        tiles: names of kept values, or of outputs whose values are kept, that are returned as 32x32 tiles instead of
-        rows: an array of shape [tiles, faces, 16, 16] with the tiles in the order in which they lie in memory, the
-        four faces of each row-major, and padding. Elements have the numpy dtype of the value (bfloat16 is a dtype of
+        tiles: names of kept values, or of outputs whose values are kept, that are returned as tiles instead of rows:
+        an array of shape [tiles, faces, 16, 16] with the tiles in the order in which they lie in memory, the four
+        faces of each row-major, and padding; if the graph gives a value another `tile`, with the faces of that, lower
+        ones if it is lower than 16, column-major if it is transposed. Elements have the numpy dtype of the value (bfloat16 is a dtype of
         ml_dtypes if that is installed, else uint16 with its bits), so int4 is int8, and a block float is float32.
         Padding is undefined, except on a device. The arrays are copies, which no later run changes.
         Raises ArgumentError if an input is missing, unknown, or has another dtype or shape, and if a name of `tiles` is

@@ -9,7 +9,6 @@ from . import _dtypes as dtypes
 from ._library import ArgumentError, CError, CTilesView, lib
 
 _FACE = 16  # elements of a side of a face
-_FACES = 2  # faces of a side of a tile
 
 
 def check(names):
@@ -31,17 +30,20 @@ def view(handle, key, name):
 
 
 def copied(one):
-    """Returns a copy of the tiles of a view: an array of shape [tiles, faces, 16, 16]."""
-    kind = dtypes.numpy_of(dtypes.name_of(one.dtype))
-    faces, size = _FACES * _FACES, _FACE * _FACE
-    if one.tile_bytes == faces * size * kind.itemsize:
-        made = np.empty((one.tiles, faces, _FACE, _FACE), kind)
+    """Returns a copy of the tiles of a view: an array of shape [tiles, faces, 16, 16], or with the height of the faces
+    of tiles that are lower."""
+    kind, tile = dtypes.numpy_of(dtypes.name_of(one.dtype)), one.tile
+    high = min(tile.height, _FACE)
+    down, across = tile.height // high, tile.width // _FACE  # faces of a tile
+    shape = (one.tiles, down * across, high, _FACE)
+    made = np.empty(shape, kind)
+    if one.tile_bytes * one.tiles == made.nbytes:
         ctypes.memmove(made.ctypes.data, one.data, made.nbytes)
         return made
     # Elements that share bytes or an exponent: the library takes them apart, padding included, in rows.
     rows = np.empty(one.padded_shape.tuple(), kind)
-    lib.qdq_untilize(one.dtype, one.padded_shape, one.data, rows.ctypes.data)
-    side = _FACES * _FACE
-    down, across = rows.shape[-2] // side, rows.shape[-1] // side
-    parts = rows.reshape(-1, down, _FACES, _FACE, across, _FACES, _FACE)
-    return parts.transpose(0, 1, 4, 2, 5, 3, 6).reshape(one.tiles, faces, _FACE, _FACE)
+    lib.qdq_untilize_in(one.dtype, one.padded_shape, tile, one.data, rows.ctypes.data, None)
+    tile_rows, tile_cols = rows.shape[-2] // tile.height, rows.shape[-1] // tile.width
+    parts = rows.reshape(-1, tile_rows, down, high, tile_cols, across, _FACE)
+    order = (0, 1, 4, 5, 2, 6, 3) if tile.transpose else (0, 1, 4, 2, 5, 3, 6)
+    return parts.transpose(order).reshape(shape)

@@ -327,6 +327,31 @@ class Running(unittest.TestCase):
         x = np.exp2(np.arange(800) // 16 % 3, dtype=np.float32).reshape(40, 20)  # 7 bits hold them at one exponent
         assert_in_tiles(b.build().run(x=x, target="ttnn", device="none", tiles=["c"])["c"], x)
 
+    def test_tiles_of_other_shapes_have_their_faces(self):
+        """docs/device_memory.md, section 2: faces as high as a low tile; a transposed tile goes column by column."""
+        x = np.exp2(np.arange(800) // 16 % 3, dtype=np.float32).reshape(40, 20)
+        for dtype, high, wide, turned in (("float32", 16, 32, False), ("float32", 4, 32, False), ("float32", 32, 16, True),
+                                          ("int4", 8, 16, False), ("int4", 32, 32, True), ("bfloat8_b", 2, 32, False)):
+            tile = {"tile": [high, wide], "transpose_tile": turned}
+            inputs = [{"name": "x", "dtype": "float32", "shape": [40, 20], **tile}]
+            op = {"op": "Quantize", "attrs": {"scales": 1.0, "dtype": dtype}} if dtype == "int4" else {"op": "Cast", "attrs": {"dtype": dtype}}
+            nodes = [{"name": "c", "inputs": {"x": "x"}, **op, **tile}]
+            outputs = [{"name": "y", "value": "c"}]
+            graph = qdq.parse(json.dumps({"format": "qdq/1", "inputs": inputs, "nodes": nodes, "outputs": outputs}))
+            got = graph.run(x=x, tiles=["c"])["c"]
+            faces, across = min(high, 16), wide // 16
+            with self.subTest(dtype=dtype, tile=tile):
+                self.assertEqual(got.shape, (-(-40 // high) * -(-20 // wide), high // faces * across, faces, 16))
+                for r, c in np.ndindex(x.shape):
+                    down, right, r_in, c_in = r % high // faces, c % wide // 16, r % faces, c % 16
+                    face = right * (high // faces) + down if turned else down * across + right
+                    found = got[r // high * -(-20 // wide) + c // wide, face]
+                    self.assertEqual(found[c_in, r_in] if turned else found[r_in, c_in], x[r, c])
+            plan = graph.compile(layout="tiles", values="all")
+            kept = {one.name: one for one in plan.buffers()}["c"]
+            self.assertEqual(kept.tiles, len(got))
+            self.assertEqual(kept.padding, kept.bytes - 800 * kept.bytes // got.size)
+
     def test_tiles_of_a_device_have_its_padding(self):
         """docs/device_memory.md, section 9: rows are padded with zeros, which a zero point of 5 turns into fives."""
         b = qdq.Builder()
