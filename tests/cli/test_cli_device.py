@@ -60,7 +60,9 @@ class Plan(Case):
         plan = self.json("plan", "g.json", "--tiles")
         self.assertEqual([v["tile"] for v in plan["values"]], [[16, 16]] * len(plan["values"]))
         self.assertEqual([v["padded_shape"] for v in plan["values"]][0], [32, 48])
-        self.assertNotIn("tiles of", self.qdq("plan", "g.json").out)
+        self.assertEqual([v["padding_bytes"] for v in plan["values"]][0], 2 * (32 * 48 - 20 * 40))
+        self.assertEqual(self.json("plan", "g.json"), plan)  # the default of target core
+        self.assertNotIn("tiles of", self.qdq("plan", "g.json", "--rows").out)
 
     def test_buffers_of_live_values_never_overlap(self):
         for pool in ("DRAM", "L1"):
