@@ -125,8 +125,8 @@ static const option_row rows[] = {
         " run compare explain bisect bench fingerprint calibrate quantize ",
         "use at most N threads (all)"),
     ROW("tiles", 0, NULL, FLAG, compile.tiles, " run plan bench fingerprint ",
-        "hold inputs, outputs and values between steps in tiles of the arena, 32x32 by default; the "
-        "default of target core"),
+        "hold inputs, outputs and values between steps in tiles of the arena, 32x32 by default; "
+        "the default of target core"),
     ROW("tiled", 0, NULL, FLAG, compile.tiles, " run plan bench fingerprint ", NULL),
     ROW("rows", 0, NULL, FLAG, compile.rows, " run plan bench fingerprint ",
         "hold values between steps in rows: the default of other targets, and with --fast"),

@@ -86,7 +86,7 @@ static void exactly_the_tiles_of_the_hardware_are_legal(void **state) {
         }
     assert_int_equal(legal, 12);  // 32, 16, 8, 4, 2, 1 high, 32 or 16 wide
     assert_int_equal(general, 4);
-    assert_int_equal(transposed, 4);  // 32 or 16 high
+    assert_int_equal(transposed, 4);                              // 32 or 16 high
     assert_true(qdq_tile_shape_is_general((qdq_tile_shape){0}));  // 32x32
     assert_true(qdq_tile_shape_is_legal((qdq_tile_shape){1, 16, false}));
     assert_false(qdq_tile_shape_is_legal((qdq_tile_shape){32, 8, false}));
