@@ -444,9 +444,16 @@ class Digits(Quantize):
         self.assertEqual(told["outputs"][0]["name"], "scores")
         again = self.json("quantize", self.model, "--state", "s.state", "-t", "ort", "-o", "q.json", "-i", self.data)
         self.assertEqual(again["outputs"], told["outputs"])
+        self.assertEqual((told["fill"], again["fill"]), (None, None))
         text = self.qdq("quantize", self.model, "--state", "s.state", "-t", "ort", "-o", "q.json", "-i", self.data).out
         self.assertIn(f"\noutput scores, {ratio:.1f} dB\n", text)
         self.assertIn("3 of 3 nodes on codes", text)
+
+    def test_ratios_of_random_inputs_say_so(self):
+        words = ["quantize", self.model, "--state", "s.state", "-t", "ort", "-o", "q.json"]
+        for more, seed in (([], "1"), (["--fill", "7"], "7")):
+            self.assertEqual(self.json(*words, *more)["fill"], seed)
+            self.assertRegex(self.qdq(*words, *more).out, rf"\noutput scores, \S+ dB, on random inputs \(--fill {seed}\)\n")
 
     def test_a_sample_that_cannot_be_read_is_named_and_left_out(self):
         samples = self.folder / "samples"

@@ -82,6 +82,7 @@ static void print_text(const mending *m, const options *opt) {
     for (size_t i = m->lossy; m->lossy && i < m->noise_count; i++) {
         printf("output %s", m->noises[i].name);
         noise_print(&m->noises[i]);
+        noise_print_seed(opt);
         printf("\n");
     }
     print_findings(stdout, m->left, NULL, opt->all ? LIST_ALL : LIST_BRIEFLY);
@@ -126,6 +127,7 @@ static void print_json(const mending *m, const options *opt, bool writes) {
         qdq_json_end_object(&json);
     }
     qdq_json_end_array(&json);
+    if (m->lossy) noise_json_seed(&json, opt);
     qdq_json_key(&json, "findings");
     qdq_json_begin_array(&json);
     for (size_t i = 0; i < m->left->count; i++) json_finding(&json, target, &m->left->findings[i]);

@@ -149,7 +149,7 @@ int measure_noise(qdq_graph *before, qdq_graph *after, const options *opt, const
                   size_t count, noise **out, size_t *out_count) {
     options own = *opt;
     own.load.target = "core", own.compile.device = NULL, own.compile.rows = true;
-    if (!own.inputs.count && !own.fill) own.fill = "1";
+    if (!own.inputs.count && !own.fill) own.fill = "1";  // or the samples of `data` follow
     own.compile.keep = (string_list){.items = (const char **)names, .count = count};
     comparison c = {.opt = &own, .names = names, .count = count};
     int code = open_kept(&c.before, before, &own);
@@ -175,6 +175,23 @@ const noise *noise_find(const noise *noises, size_t count, const char *name) {
     for (size_t i = 0; name && i < count; i++)
         if (strcmp(noises[i].name, name) == 0) return &noises[i];
     return NULL;
+}
+
+const char *noise_seed(const options *opt) {
+    if (opt->fill || opt->inputs.count || opt->data.samples) return opt->fill;
+    return "1";
+}
+
+void noise_print_seed(const options *opt) {
+    if (noise_seed(opt)) printf(", on random inputs (--fill %s)", noise_seed(opt));
+}
+
+void noise_json_seed(qdq_json *json, const options *opt) {
+    qdq_json_key(json, "fill");
+    if (noise_seed(opt))
+        qdq_json_string(json, noise_seed(opt));
+    else
+        qdq_json_null(json);
 }
 
 void noise_print(const noise *n) {

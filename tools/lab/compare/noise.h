@@ -35,8 +35,13 @@ int measure_noise(qdq_graph *before, qdq_graph *after, const options *opt, const
 
 // Returns the measured value of this name; NULL if it was left out, or `name` is NULL.
 const noise *noise_find(const noise *noises, size_t count, const char *name);
+// Returns the seed of the random data that stands for inputs not given; NULL: there is none.
+const char *noise_seed(const options *opt);
 // Print ", 12.3 dB", or nothing for NULL; write a number, or null for NULL or if nothing differs.
 void noise_print(const noise *n);
 void noise_json(qdq_json *json, const noise *n);
+// Prints ", on random inputs (--fill 1)", or nothing; writes "fill": the seed, or null.
+void noise_print_seed(const options *opt);
+void noise_json_seed(qdq_json *json, const options *opt);
 
 #endif

@@ -63,6 +63,7 @@ void quantization_text(const quantization *q) {
     for (size_t i = 0; i < q->output_count; i++) {
         printf("output %s", q->outputs[i]);
         noise_print(noise_of_output(q, q->outputs[i]));
+        noise_print_seed(q->opt);
         printf("\n");
     }
     print_findings(stdout, q->report, NULL, q->opt->all ? LIST_ALL : LIST_BRIEFLY);
@@ -134,6 +135,7 @@ void quantization_json(const quantization *q, bool writes) {
         if (q->list.codings[i].reader_count) json_value(&json, q, &q->list.codings[i]);
     qdq_json_end_array(&json);
     json_outputs(&json, q);
+    noise_json_seed(&json, q->opt);
     json_uint_key(&json, "errors", q->report->errors);
     qdq_json_key(&json, "findings");
     qdq_json_begin_array(&json);
