@@ -9,6 +9,7 @@ Exits with 77 where there is no chromium or no chromedriver.
 
 import json
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -291,6 +292,10 @@ class Pages(unittest.TestCase):
         self.assertRegex(self.text("#verdict"), r"dB|exact|unknown")
         self.browser.run("document.querySelector('#noise button').click()")
         self.assertIn("own error", self.text("#details"))
+        self.assertIn("effect on the output", self.text("#details"))
+        bars = [float(one) for one in re.findall(r"(-?[\d.]+) dB, without it", self.text("#noise"))]
+        self.assertEqual(bars, sorted(bars))
+        self.assertTrue(bars)
 
     def test_graphs_without_nodes_and_nodes_that_cannot_be_read(self):
         (self.folder / "none.json").write_text(

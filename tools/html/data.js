@@ -238,15 +238,22 @@ const decibels = (x) => (x === null ? "unknown" : x === "Infinity" ? "exact" : `
 // From 0 for no noise to 5 for a signal that is no louder.
 const noiseLevel = (x) => (typeof x === "number" ? Math.min(5, Math.max(1, 5 - Math.floor(x / 12))) : 0);
 
+// The noise that ranks a node: its effect on the output, or its own error where no effect is measured.
+const noiseOf = ({effect, own}) => (effect === null || effect === undefined ? own : effect);
+const hasEffects = () => hasAccuracy() && report.explain.nodes.some((one) => typeof one.effect === "number");
+
 function judgeExplanation(node) {
   if (!hasAccuracy()) {
     const {node: guilty, cause} = report.explain;
     return node.name === guilty ? {look: "bad", weight: 1, text: cause} : {look: "none", weight: 0, text: ""};
   }
   if (!node.accuracy) return {look: "none", weight: 0, text: "not measured"};
-  const {own, cause} = node.accuracy, level = noiseLevel(own);
-  const text = `own error ${decibels(own)}${cause ? `, ${cause}` : ""}`;
-  return {look: level ? `heat${level}` : "ok", weight: level ? Math.max(1, 400 - own) : 0, text};
+  const {effect, cause} = node.accuracy, noise = noiseOf(node.accuracy);
+  if (hasEffects() && typeof effect !== "number" && effect !== "Infinity")
+    return {look: "none", weight: 0, text: `own error ${decibels(node.accuracy.own)}`};
+  const level = noiseLevel(noise), what = hasEffects() ? "effect on the output" : "own error";
+  const text = `${what} ${decibels(noise)}${cause ? `, ${cause}` : ""}`;
+  return {look: level ? `heat${level}` : "ok", weight: level ? Math.max(1, 400 - noise) : 0, text};
 }
 
 //---- All --------------------------------------------------------------------

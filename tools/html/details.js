@@ -143,11 +143,14 @@ function planTerms(node) {
 
 //---- explain ----------------------------------------------------------------
 
-function accuracyTerms({own, inherited, total, elements, clipped, codes, unused, cause, mend, mended}) {
-  const terms = [
-    ["own error", decibels(own)], ["inherited", decibels(inherited)], ["both", decibels(total)],
-    ["clipped", `${number(clipped)} of ${number(elements)} elements`]
-  ];
+function accuracyTerms(accuracy) {
+  const {effect, without, alike, own, inherited, total, elements, clipped, codes, unused, cause, mend, mended} = accuracy;
+  const terms = [];
+  if (effect !== null) terms.push(["effect on the output", decibels(effect)], ["samples that decide alike", percent(alike, 1)]);
+  if (without !== null) terms.push(["output without it", decibels(without)]);
+  if (accuracy.kind !== "group")
+    terms.push(["own error", decibels(own)], ["inherited", decibels(inherited)], ["both", decibels(total)],
+               ["clipped", `${number(clipped)} of ${number(elements)} elements`]);
   if (typeof unused === "number") terms.push(["codes unused", `${number(unused)} of ${number(codes)}`]);
   if (cause) terms.push(["cause", cause]);
   if (mend) terms.push(["mend", mend, typeof mended === "number" ? `: ${decibels(mended)}` : ""]);

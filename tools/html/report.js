@@ -227,7 +227,7 @@ const LEGENDS = {
   ],
   plan:
     [["cool1", "stored: few bytes"], ["cool3", ""], ["cool5", "many bytes"], ["none", "not stored: fused or streamed"]],
-  explain: [["bad", "first difference"], ["heat1", "own error: small"], ["heat3", ""], ["heat5", "large"], ["ok", "exact"]],
+  explain: [["bad", "first difference"], ["heat1", "error: small"], ["heat3", ""], ["heat5", "large"], ["ok", "exact"]],
 };
 
 function showGraph() {
@@ -311,15 +311,19 @@ function showSteps(onChoose) {
 
 // The nodes by the noise that they add: a bar is the noise in a signal of power 1, on a logarithmic scale.
 function showNoise(onChoose) {
-  const rows = model.nodes.filter((node) => node.accuracy && typeof node.accuracy.own === "number")
-                 .sort((a, b) => a.accuracy.own - b.accuracy.own);
-  section("noise", "Nodes by their own error", barChart(rows.slice(0, 20).map((node) => {
-    const {own, inherited, cause, mend} = node.accuracy;
+  const key = hasEffects() ? "effect" : "own";
+  const title = hasEffects() ? "Pairs by their effect on the output" : "Nodes by their own error";
+  const rows = model.nodes.filter((node) => node.accuracy && typeof node.accuracy[key] === "number")
+                 .sort((a, b) => a.accuracy[key] - b.accuracy[key]);
+  section("noise", title, barChart(rows.slice(0, 20).map((node) => {
+    const {own, inherited, without, cause, mend} = node.accuracy, noise = node.accuracy[key];
+    const beside = !hasEffects() ? `, inherited ${decibels(inherited)}`
+                   : without === null ? "" : `, without it ${decibels(without)}, own ${decibels(own)}`;
     return {
       label: node.name,
       about: mend || "",
-      value: Math.max(1, 150 - own),
-      text: `${decibels(own)}, inherited ${decibels(inherited)}${cause ? `; ${cause}` : ""}`,
+      value: Math.max(1, 150 - noise),
+      text: `${decibels(noise)}${beside}${cause ? `; ${cause}` : ""}`,
       click: () => onChoose(node)
     };
   })));
