@@ -167,6 +167,37 @@ class Accuracy(Case):
                         "-t", target, code=1).out  # fmt: skip
         self.assertIn("  relu1.code, as deployed in a QLinearConv: effect ", text)
 
+    def test_a_bias_that_leaves_int32_is_named(self):
+        """ONNX Runtime's optimizer rounds bias / (scale of x * scale of weights) to int32: 100 / 1e-8."""
+        def convolution(x, w):
+            return {"op": "Convolution", "name": "c", "inputs": {"x": x, "weights": w, "bias": "b"},
+                    "attrs": {"strides": [1, 1], "dilations": [1, 1], "pads_begin": [0, 0], "pads_end": [0, 0],
+                              "data_format": "NCX", "weights_format": "OIX"}}  # fmt: skip
+
+        numbers = random.Random(5)
+        codes = [numbers.randint(-127, 127) for _ in range(4 * 3)]
+        bias = constant("b", "float32", [4], [0.5, -0.25, 100.0, 0.125])
+        weights = {"op": "Dequantize", "name": "dw", "inputs": {"x": "codes"},
+                   "attrs": {"scales": 1e-4, "zps": 0, "dtype": "float32"}}  # fmt: skip
+        document = {"format": "qdq/1", "name": "net", "target": "ort", "inputs": [value("x", shape=(2, 3, 8, 8))],
+                    "constants": [constant("codes", "int8", [4, 3, 1, 1], codes), bias],
+                    "nodes": [*pair("x", "x", 1e-4), weights, convolution("dx", "dw"), *pair("y", "c", 0.5)],
+                    "outputs": [{"name": "y", "value": "dy"}]}  # fmt: skip
+        for one in document["nodes"]:
+            if one["op"] == "Quantize":
+                one["attrs"]["dtype"] = "uint8"
+        self.write("net.json", document)
+        real = [constant("w", "float32", [4, 3, 1, 1], [float32(float32(1e-4) * one) for one in codes]), bias]
+        self.write("float.json", {**document, "constants": real, "nodes": [convolution("x", "w")],
+                                  "outputs": [{"name": "y", "value": "c"}]})  # fmt: skip
+        words = ["explain", "net.json", "--against", "float.json", "--fill", "1", "-t", "ort"]
+        nodes = {node["node"]: node for node in self.json(*words, code=1)["nodes"]}
+        self.assertEqual((nodes["qy"]["kind"], nodes["qy"]["cause"]), ("group", "bias overflow"))
+        effects = {name: float(node["effect"].replace("Infinity", "inf") if isinstance(node["effect"], str) else node["effect"])
+                   for name, node in nodes.items() if node["effect"] is not None}  # fmt: skip
+        self.assertEqual(min(effects, key=effects.get), "qy")
+        self.assertIn("bias overflow: 1 of 4 channels of the bias, the first is 2, need codes beyond int32", self.qdq(*words, code=1).out)
+
     def test_a_small_scale_clips(self):
         nodes, _ = self.quantize_model(0.004, 0.02)
         dx = nodes["dx"]

@@ -139,12 +139,9 @@ static int look_at(const reference *ref, const char *folder, bool mend, node_acc
     qdq_error err = {0};
     code_parameters p;
     quantized_numbers q;
-    if (n->kind >= KIND_OPERATION) {
-        bool group = n->kind == KIND_GROUP;
-        if (mend) snprintf(n->cause, sizeof n->cause, group ? "as deployed" : "numerics");
-        if (mend)
-            snprintf(n->mend, sizeof n->mend, "none: the target %s",
-                     group ? "runs this node for several" : "computes the op so");
+    if (n->kind == KIND_OPERATION) {
+        if (mend) snprintf(n->cause, sizeof n->cause, "numerics");
+        if (mend) snprintf(n->mend, sizeof n->mend, "none: the target computes the op so");
         return EXIT_OK;
     }
     if (!code_parameters_read(ref->quantized, n->node, folder, &p, &err)) return report_error(&err);
@@ -212,22 +209,57 @@ static int measure_groups(const accuracy_forms *forms, const char *folder, accur
     return code;
 }
 
+// Describes why a group differs from its nodes: a float bias that an optimizer divides by scales so
+// small that its codes are the least or greatest int32, or no known cause.
+static void find_group_cause(const replay *runs, node_accuracy *n) {
+    const qdq_graph *graph = runs->form.graph;
+    size_t inputs = qdq_graph_node(graph, n->node).input_count;
+    snprintf(n->cause, sizeof n->cause, "as deployed");
+    snprintf(n->mend, sizeof n->mend, "none: the target runs this node for several");
+    for (size_t i = 0; i < inputs; i++) {
+        qdq_value value = qdq_graph_node_input(graph, n->node, i);
+        qdq_dtype dtype;
+        qdq_shape shape;
+        if (!value.id || !qdq_value_is_constant(graph, value) ||
+            !qdq_value_type(graph, value, &dtype, &shape) || dtype != QDQ_INT32)
+            continue;
+        const int32_t *codes = qdq_value_data(graph, value);
+        size_t count = qdq_shape_count(shape), first = 0, beyond = 0;
+        for (size_t k = 0; codes && k < count; k++)
+            if ((codes[k] == INT32_MIN || codes[k] == INT32_MAX) && !beyond++) first = k;
+        if (!beyond) continue;
+        snprintf(n->cause, sizeof n->cause, "bias overflow");
+        snprintf(n->mend, sizeof n->mend,
+                 "%zu of %zu channels of the bias, the first is %zu, need codes beyond int32: "
+                 "quantize the bias in the model, or give its inputs larger scales",
+                 beyond, count, first);
+        return;
+    }
+}
+
 // Looks for causes of listed nodes that have none yet.
-static int find_causes(const reference *ref, const char *folder, const size_t *list, size_t count,
-                       accuracy *out) {
+static int find_causes(const accuracy_forms *forms, const char *folder, const size_t *list,
+                       size_t count, accuracy *out) {
     int code = EXIT_OK;
-    for (size_t i = 0; code == EXIT_OK && i < count; i++)
-        if (!*out->nodes[list[i]].cause) code = look_at(ref, folder, true, &out->nodes[list[i]]);
+    for (size_t i = 0; code == EXIT_OK && i < count; i++) {
+        node_accuracy *n = &out->nodes[list[i]];
+        if (*n->cause) continue;
+        if (n->kind == KIND_GROUP)
+            find_group_cause(forms->deployed->quantized, n);
+        else
+            code = look_at(forms->written, folder, true, n);
+    }
     return code;
 }
 
-static int find_all_causes(const reference *ref, size_t worst, const char *folder, accuracy *out) {
+static int find_all_causes(const accuracy_forms *forms, size_t worst, const char *folder,
+                           accuracy *out) {
     size_t *list = calloc(2 * worst + 1, sizeof *list);
     if (!list) return tell_failure(QDQ_ERR_MEMORY, "no memory to list the worst nodes");
-    int code = find_causes(ref, folder, list, accuracy_by_effect(out, list, 2 * worst), out);
+    int code = find_causes(forms, folder, list, accuracy_by_effect(out, list, 2 * worst), out);
     for (int kind = KIND_ACTIVATIONS; code == EXIT_OK && kind < ACCURACY_KINDS; kind++)
-        code = find_causes(ref, folder, list, accuracy_worst(out, (accuracy_kind)kind, list, worst),
-                           out);
+        code = find_causes(forms, folder, list,
+                           accuracy_worst(out, (accuracy_kind)kind, list, worst), out);
     free(list);
     return code;
 }
@@ -294,7 +326,7 @@ static int measure(const accuracy_forms *forms, const accuracy_graphs *graphs, s
     if (code == EXIT_OK) code = measure_outputs(forms->deployed, graphs, out);
     if (code == EXIT_OK && effects_measure(forms, graphs, out, &err) != QDQ_OK)
         code = report_error(&err);
-    return code == EXIT_OK ? find_all_causes(forms->written, worst, folder, out) : code;
+    return code == EXIT_OK ? find_all_causes(forms, worst, folder, out) : code;
 }
 
 int accuracy_measure(const accuracy_forms *forms, const accuracy_graphs *graphs, size_t worst,

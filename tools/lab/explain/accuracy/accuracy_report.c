@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "tools/check/bits.h"
 #include "tools/common.h"
@@ -33,8 +34,10 @@ static void print_node(const node_accuracy *n) {
     char own[32], inherited[32], total[32], mended[32];
     printf("  %s", n->name);
     if (n->kind == KIND_GROUP) {
-        printf(", as deployed in a %s: effect %s, %.3g alike\n", n->op, ratio_text(n->effect, own),
+        printf(", as deployed in a %s: effect %s, %.3g alike", n->op, ratio_text(n->effect, own),
                n->alike);
+        if (strcmp(n->cause, "bias overflow") == 0) printf("; %s: %s", n->cause, n->mend);
+        printf("\n");
         return;
     }
     if (*n->codes_of) printf(" (codes: %s)", n->codes_of);
