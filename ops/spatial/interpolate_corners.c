@@ -11,6 +11,7 @@
 #include "ops/chunks.h"
 #include "ops/kernels/resize/resize.h"
 #include "ops/spatial/interpolate.h"
+#include "runtime/numerics/dtype.h"
 
 enum { ROWS = QDQ_INTERPOLATE_ROWS, LANES = QDQ_INTERPOLATE_LANES };
 
@@ -62,6 +63,7 @@ static bool set_axis(qdq_mempool *mempool, const qdq_interpolate_params *p, int 
 typedef struct scratch {
     size_t at[2][LANES];
     float weight[2][LANES], sides[2][2][2][LANES], sum[LANES];
+    float narrow[LANES];  // results that are stored in another dtype
     size_t known[2][2];   // number of the row of x in `sides` + 1; 0: none
     const float *row[2];  // the sides of a row
 } scratch;
@@ -122,8 +124,10 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
             n = width - i < LANES ? width - i : LANES;
             set_lanes(p, i, n, &s);
             for (size_t row = first; row < last; row++) {
-                float *room = qdq_chunks_room(&y, (of * h->out + row) * width + i, n);
-                add_corners(p, x, of % d->out, row, n, &s, room);
+                void *room = qdq_chunks_room(&y, (of * h->out + row) * width + i, n);
+                bool wide = p->y_dtype == QDQ_FLOAT32;
+                add_corners(p, x, of % d->out, row, n, &s, wide ? room : s.narrow);
+                if (!wide) qdq_encode_float(p->y_dtype, s.narrow, room, n, NULL);
             }
         }
     }
@@ -137,7 +141,7 @@ bool qdq_interpolate_adds_corners(const qdq_op_context *ctx, const qdq_numerics 
     qdq_shape x = ctx->inputs[0].type.shape, y = ctx->outputs[0].shape;
     bool by_runtime = numerics->float_ops && numerics->float_ops != QDQ_FLOAT_OPS_ONEDNN;
     return by_runtime && a->mode.value != QDQ_NEAREST && !qdq_shape_equal(x, y) &&
-           ctx->inputs[0].type.dtype == QDQ_FLOAT32 && ctx->outputs[0].dtype == QDQ_FLOAT32;
+           ctx->inputs[0].type.dtype == QDQ_FLOAT32;
 }
 
 static void leave_out(corner_axis *axis) {
