@@ -33,7 +33,7 @@ def _snake(name):
 
 
 # Keys of an input, a constant or a node that say where its value lies on a device (docs/format.md, section 9).
-_PLACE = ("memory_config", "layout")
+_PLACE = ("memory_config", "layout", "tile", "transpose_tile")
 
 
 class _Op:
@@ -106,8 +106,9 @@ class Builder:
     Inputs, constants, nodes and outputs take the place of their value on a Tenstorrent device, in the words of
     docs/format.md, section 9; results never depend on it. memory_config: a name ("L1_MEMORY_CONFIG") or a dict with
     `buffer_type`, `memory_layout` and `shard_spec` or `nd_shard_spec`, whose sizes are elements. layout: "TILE" or
-    "ROW_MAJOR". Of a node it is the place of the first output; to_memory_config, interleaved_to_sharded and reshard
-    move a value there.
+    "ROW_MAJOR". tile: [height, width] of the tiles, such as (16, 32), and transpose_tile: True for tiles whose faces
+    lie transposed, as ttnn.Tile has them. Of a node it is the place of the first output; to_memory_config,
+    interleaved_to_sharded and reshard move a value there.
     """
 
     def __init__(self, name=""):
@@ -133,22 +134,24 @@ class Builder:
         self._taken.add(name)
         return name
 
-    def input(self, name, dtype, shape, *, memory_config=None, layout=None):
-        """Adds an input of the graph and returns its value. memory_config, layout: see Builder."""
+    def input(self, name, dtype, shape, *, memory_config=None, layout=None, tile=None, transpose_tile=None):
+        """Adds an input of the graph and returns its value. memory_config, layout, tile, transpose_tile: see Builder."""
         record = {"name": self._take(name), "dtype": dtypes.word(dtype), "shape": [int(d) for d in shape]}
-        self._inputs.append(self._placed(record, "input", memory_config=memory_config, layout=layout))
+        self._inputs.append(self._placed(record, "input", memory_config=memory_config, layout=layout, tile=tile,
+                                         transpose_tile=transpose_tile))  # fmt: skip
         return Value(self, name)
 
-    def constant(self, array, *, name=None, dtype=None, memory_config=None, layout=None):
+    def constant(self, array, *, name=None, dtype=None, memory_config=None, layout=None, tile=None, transpose_tile=None):
         """Adds a constant with the elements of an array and returns its value.
 
         dtype: "int4", ...; by default the array's. An array of unsigned integers of the same size holds the bits of a
-        dtype that numpy lacks. memory_config, layout: see Builder.
+        dtype that numpy lacks. memory_config, layout, tile, transpose_tile: see Builder.
         """
         array = np.asarray(array)
         dtype = dtypes.word(array.dtype if dtype is None else dtype)
         record = {"name": self._take(name or self._unique("constant")), "dtype": dtype, "shape": list(array.shape)}
-        self._constants.append(self._placed(record, "constant", memory_config=memory_config, layout=layout))
+        self._constants.append(self._placed(record, "constant", memory_config=memory_config, layout=layout, tile=tile,
+                                            transpose_tile=transpose_tile))  # fmt: skip
         name, bits = record["name"], dtypes.holds_bits(array.dtype, dtype)
         if bits or array.size > _INLINE and array.dtype == dtypes.numpy_of(dtype):
             self._large[name] = (dtype, array)
@@ -158,17 +161,18 @@ class Builder:
         record["data"] = wide.ravel().tolist()
         return Value(self, name)
 
-    def output(self, name, value, *, memory_config=None, layout=None):
-        """Adds a value to the outputs of the graph. memory_config, layout: of this value, as if the input, constant or
-        node had them, which must not have others; see Builder."""
+    def output(self, name, value, *, memory_config=None, layout=None, tile=None, transpose_tile=None):
+        """Adds a value to the outputs of the graph. memory_config, layout, tile, transpose_tile: of this value, as if the
+        input, constant or node had them, which must not have others; see Builder."""
         value = self._named(value)
         self._outputs.append({"name": name, "value": value})
-        if memory_config is None and layout is None:
+        if all(one is None for one in (memory_config, layout, tile, transpose_tile)):
             return
         if value not in self._records:
             raise ArgumentError(f"output '{name}': value '{value}' is not the first output of its node, which alone has "
                                 f"{' and '.join(_PLACE)}")  # fmt: skip
-        self._placed(self._records[value], f"output '{name}': value", memory_config=memory_config, layout=layout)
+        self._placed(self._records[value], f"output '{name}': value", memory_config=memory_config, layout=layout, tile=tile,
+                     transpose_tile=transpose_tile)  # fmt: skip
 
     def _placed(self, record, what, **place):
         """Adds the place of a value to its input, constant or node, and returns that. Raises ArgumentError for a place

@@ -193,17 +193,37 @@ class Places(unittest.TestCase):
                  ("shard_spec.grid.0. is an array, wanted a range", {"memory_config": {"shard_spec": {"grid": [[0, 0]]}}}),
                  ("node 'r': .*is not JSON serializable", {"memory_config": object()}),
                  ("node 'r': layout is a number", {"layout": 3}),
-                 ("ReLU has no 'memory', wanted one of: x, memory_config, layout", {"memory": "L1"}))  # fmt: skip
+                 ("ReLU has no 'memory', wanted one of: x, memory_config, layout, tile, transpose_tile", {"memory": "L1"}))  # fmt: skip
         for text, words in wrong:
             b = qdq.Builder()
             with self.subTest(text), self.assertRaisesRegex(qdq.ArgumentError, text):
                 b.relu(b.input("x", "float32", (4, 4)), name="r", **words)
         for text, words in (("memory_config is 'L2', wanted one of", {"memory_config": "L2"}),
-                            ("layout is 'tile', wanted one of: TILE", {"layout": "tile"})):  # fmt: skip
+                            ("layout is 'tile', wanted one of: TILE", {"layout": "tile"}),
+                            ("tile is .64, 32., wanted .height, width., each at most 32", {"tile": (64, 32)})):  # fmt: skip
             b = qdq.Builder()
             b.output("y", b.input("x", "float32", (4, 4), **words))
             with self.subTest(text), self.assertRaisesRegex(qdq.GraphError, text):
                 b.build().compile("ttnn")
+
+
+    def test_tiles_have_the_shape_that_a_value_is_given(self):
+        x = np.arange(40 * 48, dtype=np.float32).reshape(40, 48)
+        b = qdq.Builder()
+        v = b.input("x", "float32", (40, 48), tile=(16, 32))
+        b.output("y", b.relu(v, name="r", tile=(16, 32)))
+        (value,) = [one for one in b.build().compile(values=["r"]).buffers() if one.name == "r"]
+        self.assertEqual((value.tiles, value.bytes), (3 * 2, 3 * 2 * 16 * 32 * 4))
+        got = b.build().run(x=x, tiles=["r"])["r"]
+        padded = np.zeros((48, 64), np.float32)
+        padded[:40, :48] = x
+        wanted = padded.reshape(3, 16, 2, 2, 16).transpose(0, 2, 3, 1, 4).reshape(6, 2, 16, 16)
+        for tile in range(6):
+            rows, columns = min(16, 40 - tile // 2 * 16), min(32, 48 - tile % 2 * 32)
+            for face in range(2):
+                wide = min(16, columns - 16 * face)
+                if wide > 0:
+                    np.testing.assert_array_equal(got[tile, face, :rows, :wide], wanted[tile, face, :rows, :wide])
 
 
 class Running(unittest.TestCase):
