@@ -80,7 +80,7 @@ static void set_flat(qdq_compiler *c, qdq_tensor_op *tensor_op, const qdq_locate
 
 // Sets an operand that the tensor op reads. Tiles need no copy if the op reads them.
 static void set_read(qdq_compiler *c, const qdq_draft_step *draft, size_t i, qdq_tensor_op *op) {
-    bool reads = draft->tensor_op->reads_tiles >> i & 1;
+    bool reads = qdq_ports_have(draft->tensor_op_node->op, draft->tensor_op->reads_tiles, i);
     op->x[i] = c->located[draft->tensor_op_inputs[i].id];
     if (reads && op->x[i].place.kind == QDQ_PLACE_ARENA && qdq_tile_is_plain(op->x[i].dtype))
         op->x_tiling[i] = qdq_tiling_in(op->x[i].shape, op->x[i].tile);

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times plans in tiles against plans in rows, on one thread, and prints a table in Markdown.
+"""Times plans in tiles against plans in rows, and prints a table in Markdown.
 
-    PYTHONPATH=python QDQ_LIBRARY=BUILD/libqdq.so.0 bench_layouts.py [MODEL ...]
+    PYTHONPATH=python QDQ_LIBRARY=BUILD/libqdq.so.0 bench_layouts.py [--threads N] [MODEL ...]
 
 Graphs have several steps, so that values between them lie in tiles. Both plans of a graph take turns of five runs; the time
-is the lower quartile of the time that the thread had a core, without the first run of each turn. MODEL: further models.
+is the lower quartile of the time that the thread had a core, without the first run of each turn. With several threads (1 by
+default) it is that of the clock, for which nothing else may run. MODEL: further models.
 """
 
+import argparse
 import json
-import sys
 import time
 from pathlib import Path
 
@@ -80,44 +81,49 @@ def numbers(info, random):
     return x if info.dtype == "float32" else (x.view(np.uint32) >> 16).astype(np.uint16).view(info.numpy)
 
 
-def prepared(graph, isa, layout, inputs):
+def prepared(graph, isa, layout, inputs, threads):
     """A plan that has run, with the arrays that stay bound to it."""
-    plan = graph.compile(isa=isa, layout=layout)
+    plan = graph.compile(isa=isa, layout=layout, threads=threads)
     return plan, plan.run(inputs), plan._handle.idle[-1][0]._as_parameter_
 
 
-def times(runs):
+def times(runs, clock):
     """The lower quartile of each of several prepared plans."""
-    taken, start, turns = [[] for _ in runs], time.thread_time(), 0
-    while turns < LEAST_TURNS or time.thread_time() - start < SECONDS:
+    taken, start, turns = [[] for _ in runs], clock(), 0
+    while turns < LEAST_TURNS or clock() - start < SECONDS:
         for of_plan, (_, _, handle) in zip(taken, runs):
             for i in range(TURN):
-                begin = time.thread_time()
+                begin = clock()
                 lib.qdq_exec_run(handle)
                 if i:
-                    of_plan.append(time.thread_time() - begin)
+                    of_plan.append(clock() - begin)
         turns += 1
     return [sorted(of_plan)[len(of_plan) // 4] for of_plan in taken]
 
 
-def row(name, graph, isas):
+def row(name, graph, isas, threads):
     random, cells = np.random.default_rng(1), []
+    clock = time.thread_time if threads == 1 else time.perf_counter
     inputs = None
     for isa in isas:
         inputs = inputs or {info.name: numbers(info, random) for info in graph.compile().inputs}
-        rows, tiles = times([prepared(graph, isa, layout, inputs) for layout in ("rows", "tiles")])
+        rows, tiles = times([prepared(graph, isa, layout, inputs, threads) for layout in ("rows", "tiles")], clock)
         cells += [f"{rows * 1e6:.0f}", f"{tiles / rows:.2f}"]
     print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
 def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("models", nargs="*", metavar="MODEL")
+    words = parser.parse_args()
     isas = ("avx512_bf16", "avx2")
     print("| graph |" + "".join(f" {isa}: rows, us | tiles / rows |" for isa in isas))
     print("|---|" + "---|---|" * len(isas))
     for name, nodes, shape, dtype in cases():
-        row(f"{name}, {dtype} {shape}", graph_of(nodes, shape, dtype), isas)
-    for model in sys.argv[1:]:
-        row(Path(model).stem, qdq.load(model), isas)
+        row(f"{name}, {dtype} {shape}", graph_of(nodes, shape, dtype), isas, words.threads)
+    for model in words.models:
+        row(Path(model).stem, qdq.load(model), isas, words.threads)
 
 
 if __name__ == "__main__":
