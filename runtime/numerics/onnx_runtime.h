@@ -140,7 +140,8 @@ static inline float qdq_libm_log(float x) {
     bool small = x < 0x1p-126f;
     uint32_t bits = qdq_float_bits(qdq_pick(small, x * 0x1p23f, x));
     uint32_t from_least = bits - 0x3F330000u, octaves = from_least & 0xFF800000u;
-    double k = (double)((int32_t)octaves / 0x00800000 - (small ? 23 : 0));
+    int32_t whole = (int32_t)octaves / 0x00800000;
+    double k = (double)(whole - (small ? 23 : 0));
     const qdq_libm_log_step *step = &qdq_libm_log_steps[from_least >> 19 & 15];
     double r = (double)qdq_float_from_bits(bits - octaves) * step->inverse - 1.0, s = r * r;
     double y = -0x1.00ea348b88334p-2 * s + (0x1.5575b0be00b6ap-2 * r - 0x1.ffffef20a4123p-2);

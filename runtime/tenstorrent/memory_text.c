@@ -27,7 +27,7 @@ static void put(text *t, const char *format, ...) {
 static void put_shape(text *t, qdq_shape shape) {
     put(t, "[");
     for (int i = 0; i < shape.rank && i < QDQ_MAX_RANK; i++)
-        put(t, "%s%" PRId64, i ? ", " : "", shape.dims[i]);
+        put(t, "%s%lld", i ? ", " : "", (long long)shape.dims[i]);
     put(t, "]");
 }
 

@@ -46,18 +46,18 @@ def long_chain(count):
 CASES = [
     ("quantize float32 to int8, avx2",
      graph("float32", [256, 256], node("Quantize", "q", "x", scales=0.02, zps=3)),
-     ["--isa", "avx2"], "qdq_exec_run"),
+     ["--rows", "--isa", "avx2"], "qdq_exec_run"),
     ("dequantize int8 to bfloat16, avx2",
      graph("int8", [256, 256], node("Dequantize", "d", "x", scales=0.02, zps=3)),
-     ["--isa", "avx2"], "qdq_exec_run"),
+     ["--rows", "--isa", "avx2"], "qdq_exec_run"),
     ("requantize int8, portable",
      graph("int8", [256, 256], node("Requantize", "r", "x", in_scales=0.02, out_scales=0.05)),
-     ["--isa", "portable"], "qdq_exec_run"),
+     ["--rows", "--isa", "portable"], "qdq_exec_run"),
     ("quantize and dequantize by tiles, portable",
      graph("float32", [100, 100], node("Quantize", "q", "x", scales=0.02, zps=3),
            node("Dequantize", "d", "q", scales=0.02, zps=3, dtype="float32")),
      ["--isa", "portable", "--materialize"], "qdq_exec_run"),
-    ("compile 1000 nodes", long_chain(1000), ["--isa", "portable"], "qdq_graph_compile"),
+    ("compile 1000 nodes", long_chain(1000), ["--rows", "--isa", "portable"], "qdq_graph_compile"),
 ]
 
 
