@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/device/device_run.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "graph/memory/given_layout.h"
@@ -145,10 +144,10 @@ static qdq_status take_address(qdq_device_run *run, const qdq_buffer_layout *lay
     if (qdq_buffer_allocate_at(&run->memory, layout, address, held, NULL) == QDQ_FAILURE_NONE)
         return QDQ_OK;
     return qdq_fail(run->err, QDQ_ERR_UNSUPPORTED,
-                    "'%s' cannot lie at address %" PRIu64 " of %s on the device %s: its %" PRIu64
-                    " bytes are not free there in each bank",
-                    name, address, qdq_buffer_type_name(layout->buffer_type),
-                    run->memory.device.name, layout->bytes_per_bank);
+                    "'%s' cannot lie at address %llu of %s on the device %s: its %llu bytes are "
+                    "not free there in each bank",
+                    name, (unsigned long long)address, qdq_buffer_type_name(layout->buffer_type),
+                    run->memory.device.name, (unsigned long long)layout->bytes_per_bank);
 }
 
 // Allocates a buffer, at the address of `given`, which may be NULL, if it has one.

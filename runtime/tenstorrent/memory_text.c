@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Configs and cores in the words of ttnn's graph capture, letter by letter: its ShardSpec lacks the
 // brace that closes a range of cores, its NdShardSpec has it.
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
