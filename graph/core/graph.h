@@ -76,8 +76,8 @@ struct qdq_graph {
     const char *own_target;
     const struct qdq_target *own;  // its description; NULL: no target has the name
     int64_t opset;                 // of ai.onnx in the model that it was read from; 0: unknown
-    // Dims of inputs that the model leaves open, a bit each, and those of them without a name; the
-    // options gave them.
+    // Dims of inputs that the model leaves open and the options gave, a bit each; unnamed_dims has
+    // the ones without a name.
     uint32_t open_dims, unnamed_dims;
     qdq_newer *newer;   // the last one found, before the first one; NULL: none
     bool target_given;  // by the options; the target that a file names is then ignored

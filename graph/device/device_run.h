@@ -53,7 +53,8 @@ typedef struct qdq_device_run {
     size_t *buffer_of;    // per graph value
     size_t *last_reader;  // per graph value: the last live node that reads it; SIZE_MAX: none
     bool *live;           // per node: an output of the graph depends on it
-    // Of a graph capture: the first value that dies after a node, and the next one; 0: none.
+    // The values whose tensors die in a graph capture, a list for each node. 0: the end; NULL: the
+    // graph is not read from a capture.
     uint32_t *deaths, *next_death;
     // Buffers of lists of numbers in attributes, QDQ_NODE_LISTS per node; SIZE_MAX: none.
     size_t *lists;

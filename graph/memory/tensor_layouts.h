@@ -19,12 +19,12 @@ bool qdq_tensor_layouts_make(const qdq_graph *graph, qdq_mempool *mempool, qdq_t
 // it is if no operand has a spec to take, and target ttnn refuses it.
 const qdq_tensor_layout *qdq_tensor_layout_of(const qdq_tensor_layouts *layouts, uint32_t id);
 
-// Returns the tile of operand 0 or 1 of a MatMul as the product reads it: that of a transposed
+// Returns the tile of operand 0 or 1 of a MatMul as the product reads it. The tile of a transposed
 // operand is turned.
 qdq_tile_shape qdq_product_tile(const qdq_tensor_layouts *layouts, const qdq_node *node,
                                 size_t input);
-// Returns the tile of the results of a node: that of operand 0; a product's is as high as that of a
-// and as wide as that of b.
+// Returns the tile of the results of a node, which is the tile of operand 0. The tile of a product
+// has the height of a's tile and the width of b's.
 qdq_tile_shape qdq_result_tile(const qdq_tensor_layouts *layouts, const qdq_node *node);
 
 // Returns the value whose buffer the value `id` shares, because it is a reshape that moves no page,

@@ -21,8 +21,7 @@ typedef struct qdq_plan_value {
     qdq_dtype dtype;
     qdq_shape shape;
     // The last two dims rounded up to whole tiles; [32, n] for rank 0 and 1. In a tiled plan
-    // without a device the value may be cut as one matrix: [rows, cols], rounded up, rows of its
-    // first dims.
+    // without a device the value may be cut as one matrix: [rows, cols], rounded up.
     qdq_shape padded_shape;
     size_t tiles;   // 0: row-major
     size_t bytes;   // of all tiles, or of the elements
@@ -61,7 +60,7 @@ typedef struct qdq_plan_stats {
                              // arena_bytes cannot be less
     size_t padding_bytes;    // bytes of arena values that hold no element
     size_t tiles;            // of all arena values
-    bool tiled;              // compiled with `tiled` or `materialize`
+    bool tiled;              // values lie in tiles (qdq_plan_layout)
     size_t page_bytes;       // 2048; in a tiled plan each value occupies whole pages of the arena
     size_t io_bytes;         // of inputs and outputs, row-major
     size_t constant_bytes;   // in their stored form: packed, or row-major

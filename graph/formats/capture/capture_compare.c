@@ -16,7 +16,7 @@ typedef struct comparison {
     qdq_capture_see *see;
     void *self;
     qdq_capture_totals *totals;
-    // Of the fields that come next.
+    // The node, program and subject of the next fields.
     size_t counter;
     const char *program;
     char subject[64];
