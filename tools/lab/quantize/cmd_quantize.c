@@ -2,7 +2,6 @@
 // qdq quantize: inserts Quantize and Dequantize into a float graph for a target, with scales from a
 // calibration.
 #include <inttypes.h>
-#include <qdq/fingerprint.h>
 #include <qdq/inspect.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,131 +12,48 @@
 #include "tools/failure.h"
 #include "tools/io/tensor_io.h"
 #include "tools/io/watch.h"
-#include "tools/lab/calibrate/calibrate_kind.h"
-#include "tools/lab/dataset/state_file.h"
-#include "tools/lab/quantize/quantize_report.h"
+#include "tools/lab/quantize/quantize_read.h"
 #include "tools/options.h"
-#include "tools/options/option_number.h"
 #include "tools/options/quantize.h"
-#include "tools/session.h"
 
 static int no_memory(const char *what) {
     return tell_failure(QDQ_ERR_MEMORY, "no memory for %s", what);
 }
 
-//---- Options ----------------------------------------------------------------
+//---- The graph and the choice -----------------------------------------------
 
-static int parse_method(const char *option, const char *text, choose_method *out) {
-    size_t count = 0;
-    if (!text) return EXIT_OK;
-    for (; choose_method_names[count]; count++) {
-        if (strcmp(text, choose_method_names[count]) != 0) continue;
-        *out = (choose_method)count;
-        return EXIT_OK;
-    }
-    return tell_unknown(option, text, choose_method_names, count);
+static int open_graph(quantization *q) {
+    options core = *q->opt;
+    core.load.target = NULL;
+    core.compile.rows = true;
+    int code = session_start_as(&q->session, &core, "core");
+    q->graph = q->session.graph;
+    return code == EXIT_OK ? check_to_write(q->graph, false) : code;
 }
 
-static int parse_percentile(const quantize_options *own, quantize_choice *choice) {
-    char *end = NULL;
-    choice->percentile = own->percentile ? strtod(own->percentile, &end) : 99.99;
-    if (own->percentile && choice->activations != CHOOSE_PERCENTILE)
-        return tell_failure(QDQ_ERR_ARGUMENT,
-                            "--percentile is given with --method %s, wanted --method percentile",
-                            choose_method_names[choice->activations]);
-    if ((end && (*end || end == own->percentile)) ||
-        !(choice->percentile > 0 && choice->percentile <= 100))
-        return tell_failure(QDQ_ERR_ARGUMENT,
-                            "--percentile is '%s', wanted a number above 0 and at most 100",
-                            own->percentile);
-    return EXIT_OK;
-}
-
-static int parse_weights(const quantize_options *own, quantize_choice *choice) {
-    static const char *const names[] = {"minmax", "mse"};
-    if (!own->weights || strcmp(own->weights, names[0]) == 0) return EXIT_OK;
-    choice->weights = CHOOSE_MSE;
-    if (strcmp(own->weights, names[1]) == 0) return EXIT_OK;
-    return tell_unknown("method of --weights", own->weights, names, 2);
-}
-
-static int parse_group(const quantize_options *own, quantize_choice *choice, const char *target) {
-    size_t group;
-    if (!options_number("group", own->group, 2, 0, &group)) return EXIT_USAGE;
-    choice->group = (int64_t)(group > INT32_MAX ? INT32_MAX : group);
-    if (group && choice->per_tensor)
-        return tell_failure(QDQ_ERR_ARGUMENT,
-                            "--group and --per-tensor exclude each other; give one of them");
-    if (group && !choice->form->groups)
-        return tell_failure(QDQ_ERR_ARGUMENT,
-                            "--group is given, but target %s takes no groups of these weights; "
-                            "leave it out",
-                            target);
-    return EXIT_OK;
-}
-
-static int parse_options(quantization *q) {
-    const options *opt = q->opt;
-    const quantize_options *own = q->own;
-    quantize_choice *choice = &q->choice;
-    if (opt->outputs.count != 1)
-        return tell_failure(QDQ_ERR_ARGUMENT,
-                            "%zu files are given with -o, wanted one: -o OUT.json or -o OUT.onnx",
-                            opt->outputs.count);
-    if (!own->state)
-        return tell_failure(QDQ_ERR_ARGUMENT,
-                            "--state is missing; give the file that qdq calibrate wrote");
-    if (!opt->load.target)
-        return tell_failure(QDQ_ERR_ARGUMENT,
-                            "--target is missing; `qdq targets` lists the targets");
-    if (opt->data.samples && (opt->inputs.count || opt->fill))
-        return tell_failure(QDQ_ERR_ARGUMENT,
-                            "--data and %s exclude each other; give the samples or one run",
-                            opt->inputs.count ? "-i" : "--fill");
-    choice->symmetric = own->symmetric;
-    choice->per_tensor = own->per_tensor;
-    int code = parse_method("method", own->method, &choice->activations);
-    if (code == EXIT_OK) code = parse_weights(own, choice);
-    return code == EXIT_OK ? parse_percentile(own, choice) : code;
-}
-
-//---- The state --------------------------------------------------------------
-
-static int check_state(const quantization *q, const state *s, qdq_exec *exec) {
-    const char *file = q->own->state;
-    qdq_fingerprint print;
+// Finds the row of the target.
+static int find_target(quantization *q) {
     qdq_error err = {0};
-    if (s->kind != &calibrate_kind)
-        return tell_failure(QDQ_ERR_PARSE, "%s: is a state of qdq %s, wanted one of qdq calibrate",
-                            file, s->kind->command);
-    if (s->next != COMPLETE)
-        return tell_failure(QDQ_ERR_PARSE,
-                            "%s: is a checkpoint of a run that has not ended; end it with "
-                            "qdq calibrate --resume",
-                            file);
-    if ((int64_t)s->shards_held != s->shard_count)
-        return tell_failure(QDQ_ERR_PARSE,
-                            "%s: has %zu of %" PRId64 " shards; add the others with qdq merge",
-                            file, s->shards_held, s->shard_count);
-    if (!s->taken)
-        return tell_failure(QDQ_ERR_PARSE, "%s: has no sample; calibrate with samples", file);
-    if (qdq_graph_fingerprint(q->graph, "core", exec, 1, &print, &err) != QDQ_OK)
-        return report_error(&err);
-    if (strncmp(s->fingerprints.items[0], print.text, strlen("qdq1") + QDQ_FINGERPRINT_PART) != 0)
-        return tell_failure(QDQ_ERR_PARSE,
-                            "%s: is of another graph than %s; calibrate this graph, with the same "
-                            "--shape, --dim and --until",
-                            file, q->opt->operands.items[0]);
-    return EXIT_OK;
+    q->target = q->opt->load.target;
+    const qdq_report *report = qdq_graph_validate(q->graph, q->target, &err);
+    if (!report) return report_error(&err);
+    q->float_errors = report->errors;
+    q->choice.form = qdq_target_quantized_form(q->target);
+    if (!q->choice.form)
+        return tell_failure(QDQ_ERR_UNSUPPORTED, "target %s has no quantized form here", q->target);
+    return quantize_group_read(q->own, &q->choice, q->target);
 }
 
-//---- Quantizing -------------------------------------------------------------
-
-static int find_kept(quantization *q, bool *kept) {
+static int find_kept(quantization *q) {
     size_t nodes = qdq_graph_node_count(q->graph);
     const char **names = calloc(2 * nodes + 1, sizeof *names);
+    bool *kept = calloc(nodes + 1, sizeof *kept);
     int code = EXIT_OK;
-    if (!names) return no_memory("the names of nodes");
+    q->choice.kept = q->kept = kept;
+    if (!names || !kept) {
+        free(names);
+        return no_memory("the names of nodes");
+    }
     for (size_t n = 0; n < nodes; n++) {
         qdq_node_info info = qdq_graph_node(q->graph, n);
         names[n] = info.name, names[nodes + n] = info.original;
@@ -157,6 +73,8 @@ static int find_kept(quantization *q, bool *kept) {
     free(names);
     return code;
 }
+
+//---- Codes ------------------------------------------------------------------
 
 // Returns the weights of a matrix product; no value if they are not quantized.
 static qdq_value weights_of(const quantization *q, size_t node, bool *grouped) {
@@ -200,18 +118,14 @@ static int check_group(const quantization *q) {
     return EXIT_OK;
 }
 
-static int place(quantization *q, const state *s, const qdq_plan *plan) {
+static int place(quantization *q) {
     size_t nodes = qdq_graph_node_count(q->graph);
     qdq_error err = {0};
-    bool opened = coding_list_open(&q->list, q->graph, plan);
-    bool *kept = opened ? coding_list_memory(&q->list, nodes, sizeof *kept) : NULL;
-    q->fates = kept ? coding_list_memory(&q->list, nodes, sizeof *q->fates) : NULL;
+    bool opened = coding_list_open(&q->list, q->graph, q->session.plan);
+    q->fates = opened ? coding_list_memory(&q->list, nodes, sizeof *q->fates) : NULL;
     if (!q->fates) return no_memory("the codes");
-    int code = find_kept(q, kept);
-    if (code != EXIT_OK) return code;
-    q->choice.kept = kept;
     watch_tell(q->opt->watch, "choosing scales");
-    bool placed = place_codes(&q->list, s, &q->choice, q->fates);
+    bool placed = place_codes(&q->list, &q->state, &q->choice, q->fates);
     watch_clear(q->opt->watch);
     if (!placed) return no_memory("the codes");
     size_t quantized = 0;
@@ -221,13 +135,16 @@ static int place(quantization *q, const state *s, const qdq_plan *plan) {
                             "%s has no node that can be quantized, wanted float32 products of an "
                             "operand with statistics; --keep leaves out nodes",
                             q->opt->operands.items[0]);
-    code = check_group(q);
+    int code = check_group(q);
     if (code != EXIT_OK) return code;
     q->quantized = qdq_graph_quantized(q->graph, q->list.codings, q->list.count, &err);
     return q->quantized ? EXIT_OK : report_error(&err);
 }
 
-static int measure(quantization *q, const qdq_plan *plan) {
+//---- The result -------------------------------------------------------------
+
+static int measure(quantization *q) {
+    const qdq_plan *plan = q->session.plan;
     size_t nodes = qdq_graph_node_count(q->graph), count = 0;
     const char **names = coding_list_memory(&q->list, nodes, sizeof *names);
     q->output_count = qdq_plan_output_count(plan);
@@ -251,20 +168,6 @@ static int check(quantization *q) {
     }
     return EXIT_OK;
 }
-
-static int quantize(quantization *q, const session *s) {
-    state st = {0};
-    qdq_error err = {0};
-    if (state_read(&st, q->own->state, &err) != QDQ_OK) return report_error(&err);
-    int code = check_state(q, &st, s->exec);
-    if (code == EXIT_OK) st.kind->warn(&st, q->own->state);
-    if (code == EXIT_OK) code = place(q, &st, s->plan);
-    state_release(&st);
-    if (code == EXIT_OK) code = measure(q, s->plan);
-    return code == EXIT_OK ? check(q) : code;
-}
-
-//---- The command ------------------------------------------------------------
 
 static int refuse(const quantization *q) {
     if (q->float_errors)
@@ -292,35 +195,29 @@ static int finish(quantization *q) {
     return qdq_graph_write(q->quantized, out, &err) == QDQ_OK ? EXIT_OK : report_error(&err);
 }
 
-// Finds the row of the target.
-static int find_target(quantization *q) {
-    qdq_error err = {0};
-    q->target = q->opt->load.target;
-    const qdq_report *report = qdq_graph_validate(q->graph, q->target, &err);
-    if (!report) return report_error(&err);
-    q->float_errors = report->errors;
-    q->choice.form = qdq_target_quantized_form(q->target);
-    if (!q->choice.form)
-        return tell_failure(QDQ_ERR_UNSUPPORTED, "target %s has no quantized form here", q->target);
-    return parse_group(q->own, &q->choice, q->target);
-}
+//---- The command ------------------------------------------------------------
 
 int run_quantize(const options *opt) {
+    static int (*const stages[])(quantization *) = {
+        quantize_options_read,
+        open_graph,
+        find_target,
+        quantize_state_read,
+        find_kept,
+        place,
+        measure,
+        check,
+        finish,
+    };
     quantization q = {.opt = opt, .own = opt->own};
-    session s = {0};
-    options core = *opt;
-    core.load.target = NULL;
-    core.compile.rows = true;
-    int code = parse_options(&q);
-    if (code == EXIT_OK) code = session_start_as(&s, &core, "core");
-    q.graph = s.graph;
-    if (code == EXIT_OK) code = check_to_write(q.graph, false);
-    if (code == EXIT_OK) code = find_target(&q);
-    if (code == EXIT_OK) code = quantize(&q, &s);
-    if (code == EXIT_OK && q.report) code = finish(&q);
+    int code = EXIT_OK;
+    for (size_t i = 0; code == EXIT_OK && i < sizeof stages / sizeof *stages; i++)
+        code = stages[i](&q);
     free(q.noises);
     qdq_graph_destroy(q.quantized);
     coding_list_release(&q.list);
-    session_close(&s);
+    state_release(&q.state);
+    free(q.kept);
+    session_close(&q.session);
     return code;
 }

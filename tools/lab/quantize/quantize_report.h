@@ -5,6 +5,7 @@
 
 #include "tools/lab/compare/noise.h"
 #include "tools/lab/quantize/places.h"
+#include "tools/session.h"
 
 // A graph before and after quantizing.
 typedef struct quantization {
@@ -12,6 +13,9 @@ typedef struct quantization {
     const struct quantize_options *own;
     const char *target;
     quantize_choice choice;
+    bool *kept;       // of the choice
+    session session;  // the float graph as target core
+    state state;      // its statistics
     coding_list list;
     node_fate *fates;
     qdq_graph *graph, *quantized;
