@@ -14,7 +14,7 @@
 #include "tools/lab/compare/noise.h"
 #include "tools/lab/explain/accuracy/code_parameters.h"
 #include "tools/lab/explain/accuracy/decisions.h"
-#include "tools/lab/explain/accuracy/effect.h"
+#include "tools/lab/explain/accuracy/effect_ratios.h"
 
 const char *const accuracy_kind_names[ACCURACY_KINDS] = {"activations", "weights", "operation",
                                                          "group"};

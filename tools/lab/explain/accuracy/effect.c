@@ -11,36 +11,22 @@
 // graph as written, and the nodes behind it run again.
 #include "tools/lab/explain/accuracy/effect.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/elements.h"
-#include "tools/lab/compare/noise.h"
-#include "tools/lab/explain/accuracy/decisions.h"
 
-typedef struct walk {
-    const reference *ref;  // of the graph as written
-    const accuracy_graphs *graphs;
-    bool others_round;
-    bool against_base;  // outputs are compared with the base, not with the float model
-    bool *hands_on;     // [node]: a Quantize that only Dequantize nodes of the dtype of its x read
-    void **changed;     // [value]: elements that differ from the base; NULL: as in the base
-    bool *borrowed;     // [value]: another entry owns the elements
-    double *errors;     // [output]: the errors of single pairs, added
-    double *signals;    // [output]
-} walk;
-
-static const replay *graph_of(const walk *w) { return w->ref->quantized; }
+static const reference *written(const effects *w) { return w->forms.written; }
+static const replay *graph_of(const effects *w) { return written(w)->quantized; }
 
 // Returns the elements of a value before the walk.
-static const void *base_of(const walk *w, qdq_value value) {
+static const void *base_of(const effects *w, qdq_value value) {
     const replay *r = graph_of(w);
-    if (!w->others_round) return reference_of(w->ref, value);
+    if (!w->others_round) return reference_of(written(w), value);
     return r->computed[value.id] ? r->computed[value.id] : r->used[value.id];
 }
 
-static const void *now_of(const walk *w, qdq_value value) {
+static const void *now_of(const effects *w, qdq_value value) {
     return w->changed[value.id] ? w->changed[value.id] : base_of(w, value);
 }
 
@@ -61,7 +47,7 @@ static bool undoes(const replay *r, size_t node, size_t quantize) {
                      qdq_graph_node_output(graph, node, 0));
 }
 
-static void find_pairs(walk *w) {
+static void find_pairs(effects *w) {
     const replay *r = graph_of(w);
     for (size_t n = 0; n < r->node_count; n++) w->hands_on[n] = is_op(r, n, "Quantize");
     for (size_t n = 0; n < r->node_count; n++)
@@ -70,9 +56,9 @@ static void find_pairs(walk *w) {
             if (maker != SIZE_MAX && w->hands_on[maker] && !undoes(r, n, maker))
                 w->hands_on[maker] = false;
         }
-    for (size_t i = 0; i < qdq_plan_output_count(w->graphs->quantized->plan); i++) {
+    for (size_t i = 0; i < qdq_plan_output_count(w->graphs.quantized->plan); i++) {
         output_data data;
-        if (!find_output(w->graphs, w->ref, i, &data)) continue;
+        if (!find_output(&w->graphs, written(w), i, &data)) continue;
         size_t maker = r->form.makers[data.value.id];
         if (maker != SIZE_MAX && is_op(r, maker, "Quantize")) w->hands_on[maker] = false;
     }
@@ -80,19 +66,19 @@ static void find_pairs(walk *w) {
 
 //---- A walk -----------------------------------------------------------------
 
-static void forget(walk *w) {
+static void forget(effects *w) {
     for (size_t v = 0; v < graph_of(w)->form.value_count; v++) {
         if (!w->borrowed[v]) elements_free(w->changed[v]);
         w->changed[v] = NULL, w->borrowed[v] = false;
     }
 }
 
-static void borrow(walk *w, qdq_value value, const void *elements) {
+static void borrow(effects *w, qdq_value value, const void *elements) {
     w->changed[value.id] = (void *)(uintptr_t)elements;  // only read
     w->borrowed[value.id] = true;
 }
 
-static bool reads_changed(const walk *w, size_t node) {
+static bool reads_changed(const effects *w, size_t node) {
     const node_run *run = &graph_of(w)->nodes[node].run;
     for (size_t i = 0; i < run->input_count; i++)
         if (w->changed[run->inputs[i].value.id]) return true;
@@ -100,7 +86,7 @@ static bool reads_changed(const walk *w, size_t node) {
 }
 
 // Returns the value that a node hands on instead of computing; id 0: it computes.
-static qdq_value handed_on(const walk *w, size_t node) {
+static qdq_value handed_on(const effects *w, size_t node) {
     const replay *r = graph_of(w);
     if (w->others_round) return (qdq_value){0};
     size_t quantize = w->hands_on[node] ? node : quantize_of(r, node);
@@ -108,7 +94,7 @@ static qdq_value handed_on(const walk *w, size_t node) {
     return is_pair ? qdq_graph_node_input(r->form.graph, node, 0) : (qdq_value){0};
 }
 
-static qdq_status run_node(walk *w, size_t node, qdq_error *err) {
+static qdq_status run_node(effects *w, size_t node, qdq_error *err) {
     const replay *r = graph_of(w);
     const node_run *run = &r->nodes[node].run;
     void **outputs = replay_outputs(r, node);
@@ -121,7 +107,7 @@ static qdq_status run_node(walk *w, size_t node, qdq_error *err) {
     if (status == QDQ_OK) status = replay_compute(r, node, inputs, outputs, err);
     for (size_t i = 0; status == QDQ_OK && i < run->output_count; i++) {
         uint32_t id = run->outputs[i].value.id;
-        const void *before = w->others_round ? r->computed[id] : w->ref->exact[id];
+        const void *before = w->others_round ? r->computed[id] : written(w)->exact[id];
         if (before && memcmp(before, outputs[i], run->outputs[i].info.bytes) == 0) continue;
         w->changed[id] = outputs[i];
         outputs[i] = NULL;
@@ -132,7 +118,7 @@ static qdq_status run_node(walk *w, size_t node, qdq_error *err) {
 }
 
 // Runs the nodes behind `node`, whose result has changed.
-static qdq_status run_behind(walk *w, size_t node, qdq_error *err) {
+static qdq_status run_behind(effects *w, size_t node, qdq_error *err) {
     const replay *r = graph_of(w);
     qdq_status status = QDQ_OK;
     for (size_t n = node + 1; status == QDQ_OK && n < r->node_count; n++) {
@@ -148,104 +134,76 @@ static qdq_status run_behind(walk *w, size_t node, qdq_error *err) {
 
 //---- Outputs ----------------------------------------------------------------
 
-// What a walk does to the worst output.
-typedef struct outcome {
-    double ratio, alike;
-} outcome;
+static bool is_against_base(const effect_walk *walk) {
+    return !walk->without || walk->row->kind == KIND_GROUP;
+}
 
-// Compares an output with the base of the walk, or with the float model's.
-static qdq_status measure_output(walk *w, size_t index, outcome *worst, qdq_error *err) {
+// Hands out the numbers of an output.
+static qdq_status hand_output(const effects *w, const effect_walk *walk, const effect_taker *taker,
+                              size_t index, qdq_error *err) {
     output_data data;
-    if (!find_output(w->graphs, w->ref, index, &data)) return QDQ_OK;
+    if (!find_output(&w->graphs, written(w), index, &data)) return QDQ_OK;
+    bool against_base = is_against_base(walk);
     const void *now = now_of(w, data.value);
-    const void *wanted = w->against_base ? base_of(w, data.value) : data.real;
-    qdq_dtype dtype = w->against_base ? data.dtypes[0] : data.dtypes[1];
-    if (!now || !wanted || (w->against_base && !w->changed[data.value.id])) return QDQ_OK;
-    double *a = elements_take_numbers(graph_of(w)->exec_options.allocator, 2 * data.count);
-    if (!a) return replay_no_memory(err);
-    noise_sum sum = {0};
-    to_doubles(dtype, wanted, data.count, a);
-    to_doubles(data.dtypes[0], now, data.count, a + data.count);
-    noise_sum_add(&sum, a, a + data.count, data.count);
-    double ratio = noise_sum_decibels(&sum);
-    double alike = decisions_alike(a, a + data.count, data.shape);
-    if (ratio < worst->ratio) worst->ratio = ratio;
-    if (alike < worst->alike) worst->alike = alike;
-    if (!w->others_round) w->errors[index] += sum.error, w->signals[index] = sum.signal;
-    elements_free(a);
+    const void *wanted = against_base ? base_of(w, data.value) : data.real;
+    effect_result out = {.walk = walk, .output = index, .shape = data.shape};
+    if (!now || !wanted) return QDQ_OK;
+    if (against_base && !w->changed[data.value.id]) {
+        taker->take(taker->with, &out);
+        return QDQ_OK;
+    }
+    double *numbers = elements_take_numbers(graph_of(w)->exec_options.allocator, 2 * data.count);
+    if (!numbers) return replay_no_memory(err);
+    to_doubles(data.dtypes[against_base ? 0 : 1], wanted, data.count, numbers);
+    to_doubles(data.dtypes[0], now, data.count, numbers + data.count);
+    out.wanted = numbers, out.now = numbers + data.count, out.count = data.count;
+    taker->take(taker->with, &out);
+    elements_free(numbers);
     return QDQ_OK;
 }
 
-static qdq_status measure_outputs(walk *w, outcome *out, qdq_error *err) {
+static qdq_status hand_outputs(const effects *w, const effect_walk *walk, const effect_taker *taker,
+                               qdq_error *err) {
     qdq_status status = QDQ_OK;
-    *out = (outcome){INFINITY, 1};
-    for (size_t i = 0; status == QDQ_OK && i < qdq_plan_output_count(w->graphs->quantized->plan);
-         i++)
-        status = measure_output(w, i, out, err);
+    size_t count = qdq_plan_output_count(w->graphs.quantized->plan);
+    for (size_t i = 0; status == QDQ_OK && i < count; i++)
+        status = hand_output(w, walk, taker, i, err);
     return status;
 }
 
-//---- Rows -------------------------------------------------------------------
+//---- Pairs and groups -------------------------------------------------------
 
 // Returns the elements that the Dequantize of a pair has without rounding; NULL: not known.
-static const void *unrounded(const walk *w, size_t node) {
+static const void *unrounded(const effects *w, size_t node) {
     const replay *r = graph_of(w);
     qdq_value y = qdq_graph_node_output(r->form.graph, node, 0);
     size_t quantize = quantize_of(r, node);
-    if (quantize == SIZE_MAX || !undoes(r, node, quantize)) return w->ref->truth[y.id];
+    if (quantize == SIZE_MAX || !undoes(r, node, quantize)) return written(w)->truth[y.id];
     qdq_value x = qdq_graph_node_input(r->form.graph, quantize, 0);
-    return qdq_value_is_constant(r->form.graph, x) ? w->ref->truth[y.id] : base_of(w, x);
+    return qdq_value_is_constant(r->form.graph, x) ? written(w)->truth[y.id] : base_of(w, x);
 }
 
-// Lets one pair round alone, or all but this one.
-static qdq_status walk_from(walk *w, const node_accuracy *n, outcome *out, qdq_error *err) {
-    const replay *r = graph_of(w);
-    qdq_value y = qdq_graph_node_output(r->form.graph, n->node, 0);
-    const void *start = w->others_round ? unrounded(w, n->node) : w->ref->exact[y.id];
-    *out = (outcome){NAN, NAN};
-    if (!start || !base_of(w, y)) return QDQ_OK;
-    borrow(w, y, start);
-    qdq_status status = run_behind(w, n->node, err);
-    if (status == QDQ_OK) status = measure_outputs(w, out, err);
-    forget(w);
-    return status;
-}
-
-static double summed(const walk *w, const accuracy *a) {
-    double worst = INFINITY;
-    for (size_t i = 0; i < a->output_count; i++)
-        if (w->errors[i] > 0) {
-            double ratio = 10 * log10(w->signals[i] / w->errors[i]);
-            if (ratio < worst) worst = ratio;
-        }
-    return worst;
-}
-
-static qdq_status measure_pairs(walk *w, accuracy *a, qdq_error *err) {
+static qdq_status walk_pair(effects *w, const effect_walk *walk, const effect_taker *taker,
+                            qdq_error *err) {
+    size_t node = walk->row->node;
+    qdq_value y = qdq_graph_node_output(graph_of(w)->form.graph, node, 0);
+    w->others_round = walk->without;
+    const void *start = walk->result    ? walk->result
+                        : walk->without ? unrounded(w, node)
+                                        : written(w)->exact[y.id];
+    const void *base = base_of(w, y);
+    if (!start || !base) return QDQ_OK;
     qdq_status status = QDQ_OK;
-    outcome out;
-    find_pairs(w);
-    w->against_base = true;
-    for (size_t i = 0; status == QDQ_OK && i < a->count; i++) {
-        if (a->nodes[i].kind >= KIND_OPERATION) continue;
-        status = walk_from(w, &a->nodes[i], &out, err);
-        a->nodes[i].effect = out.ratio, a->nodes[i].alike = out.alike;
+    if (memcmp(start, base, graph_of(w)->nodes[node].run.outputs[0].info.bytes) != 0) {
+        borrow(w, y, start);
+        status = run_behind(w, node, err);
     }
-    a->summed = summed(w, a);
-    size_t list[WITHOUT_NODES], count = accuracy_by_effect(a, list, WITHOUT_NODES);
-    w->others_round = true, w->against_base = false;
-    for (size_t i = 0; status == QDQ_OK && i < count; i++) {
-        status = walk_from(w, &a->nodes[list[i]], &out, err);
-        a->nodes[list[i]].without = out.ratio;
-    }
-    return status;
+    return status == QDQ_OK ? hand_outputs(w, walk, taker, err) : status;
 }
-
-//---- Groups -----------------------------------------------------------------
 
 // Returns the value as written that a value of the deployed form stands for, with the same codes;
 // id 0: none.
-static qdq_value as_written(const walk *w, const replay *runs, qdq_value value) {
+static qdq_value as_written(const effects *w, const replay *runs, qdq_value value) {
     const qdq_value_source *source = &runs->form.sources[value.id];
     uint32_t id = source->value.id;
     if (!id || id >= graph_of(w)->given->ids || source->offset) return (qdq_value){0};
@@ -257,7 +215,7 @@ static qdq_value as_written(const walk *w, const replay *runs, qdq_value value) 
 
 // Runs the node of a group on the operands as written. *known is false if one of them is no value
 // of the graph.
-static qdq_status run_group(const walk *w, const replay *runs, size_t node, void *const *outputs,
+static qdq_status run_group(const effects *w, const replay *runs, size_t node, void *const *outputs,
                             bool *known, qdq_error *err) {
     const node_run *run = &runs->nodes[node].run;
     void **inputs = calloc(run->input_count + 1, sizeof *inputs);
@@ -275,50 +233,51 @@ static qdq_status run_group(const walk *w, const replay *runs, size_t node, void
     return status;
 }
 
-static qdq_status measure_group(walk *w, const replay *runs, node_accuracy *n, qdq_error *err) {
-    const node_run *run = &runs->nodes[n->node].run;
-    void **outputs = replay_outputs(runs, n->node);
-    qdq_value y = as_written(w, runs, run->outputs[0].value);
+static qdq_status walk_group(effects *w, const effect_walk *walk, const effect_taker *taker,
+                             qdq_error *err) {
+    const replay *runs = w->forms.deployed->quantized;
+    size_t node = walk->row->node;
+    void **outputs = replay_outputs(runs, node);
+    w->others_round = true;
+    qdq_value y = as_written(w, runs, runs->nodes[node].run.outputs[0].value);
     bool known = y.id && base_of(w, y);
-    qdq_status status = run_group(w, runs, n->node, outputs, &known, err);
-    outcome out = {NAN, NAN};
+    qdq_status status = run_group(w, runs, node, outputs, &known, err);
     if (status == QDQ_OK && known) {
         borrow(w, y, outputs[0]);
         size_t maker = graph_of(w)->form.makers[y.id];
         if (maker != SIZE_MAX) status = run_behind(w, maker, err);
-        if (status == QDQ_OK) status = measure_outputs(w, &out, err);
+        if (status == QDQ_OK) status = hand_outputs(w, walk, taker, err);
         forget(w);
     }
-    replay_free_outputs(runs, n->node, outputs);
-    n->effect = out.ratio, n->alike = out.alike;
-    return status;
-}
-
-static qdq_status measure_groups(walk *w, const replay *runs, accuracy *a, qdq_error *err) {
-    qdq_status status = QDQ_OK;
-    w->others_round = w->against_base = true;
-    for (size_t i = 0; status == QDQ_OK && i < a->count; i++)
-        if (a->nodes[i].kind == KIND_GROUP) status = measure_group(w, runs, &a->nodes[i], err);
+    replay_free_outputs(runs, node, outputs);
     return status;
 }
 
 //---- Entry ------------------------------------------------------------------
 
-qdq_status effects_measure(const accuracy_forms *forms, const accuracy_graphs *graphs, accuracy *a,
-                           qdq_error *err) {
-    const replay *written = forms->written->quantized;
-    size_t values = written->form.value_count;
-    walk w = {.ref = forms->written,
-              .graphs = graphs,
-              .hands_on = calloc(written->node_count + 1, sizeof *w.hands_on),
-              .changed = calloc(values + 1, sizeof *w.changed),
-              .borrowed = calloc(values + 1, sizeof *w.borrowed),
-              .errors = calloc(a->output_count + 1, sizeof *w.errors),
-              .signals = calloc(a->output_count + 1, sizeof *w.signals)};
-    bool fits = w.hands_on && w.changed && w.borrowed && w.errors && w.signals;
-    qdq_status status = fits ? measure_pairs(&w, a, err) : replay_no_memory(err);
-    if (status == QDQ_OK) status = measure_groups(&w, forms->deployed->quantized, a, err);
-    if (w.changed && w.borrowed) forget(&w);
-    free(w.signals), free(w.errors), free(w.borrowed), free(w.changed), free(w.hands_on);
+qdq_status effects_open(effects *e, const accuracy_forms *forms, const accuracy_graphs *graphs,
+                        qdq_error *err) {
+    size_t values = forms->written->quantized->form.value_count;
+    *e = (effects){.forms = *forms,
+                   .graphs = *graphs,
+                   .hands_on = calloc(forms->written->quantized->node_count + 1, sizeof(bool)),
+                   .changed = calloc(values + 1, sizeof *e->changed),
+                   .borrowed = calloc(values + 1, sizeof *e->borrowed)};
+    if (!e->hands_on || !e->changed || !e->borrowed) return replay_no_memory(err);
+    find_pairs(e);
+    return QDQ_OK;
+}
+
+qdq_status effects_run(effects *e, const effect_walk *walk, const effect_taker *taker,
+                       qdq_error *err) {
+    qdq_status status = walk->row->kind == KIND_GROUP ? walk_group(e, walk, taker, err)
+                                                      : walk_pair(e, walk, taker, err);
+    forget(e);
     return status;
+}
+
+void effects_close(effects *e) {
+    if (e->changed && e->borrowed) forget(e);
+    free(e->borrowed), free(e->changed), free(e->hands_on);
+    *e = (effects){0};
 }
