@@ -16,9 +16,6 @@
 #include "tools/lab/explain/accuracy/decisions.h"
 #include "tools/lab/explain/accuracy/effect_ratios.h"
 
-const char *const accuracy_kind_names[ACCURACY_KINDS] = {"activations", "weights", "operation",
-                                                         "group"};
-
 double decibels(const double *a, const double *b, size_t count) {
     noise_sum sum = {0};
     noise_sum_add(&sum, a, b, count);
@@ -33,37 +30,6 @@ double *numbers_of(const replay *r, const node_value *v, const void *data) {
 }
 
 //---- Errors -----------------------------------------------------------------
-
-static accuracy_kind kind_of(const replay *r, size_t node) {
-    if (!is_op(r, node, "Dequantize")) return KIND_OPERATION;
-    qdq_value x = qdq_graph_node_input(r->form.graph, node, 0);
-    size_t maker = quantize_of(r, node);
-    if (maker != SIZE_MAX) x = qdq_graph_node_input(r->form.graph, maker, 0);
-    return qdq_value_is_constant(r->form.graph, x) ? KIND_WEIGHTS : KIND_ACTIVATIONS;
-}
-
-node_accuracy node_accuracy_of(const reference *ref, size_t node) {
-    const replay *r = ref->quantized;
-    qdq_node_info info = qdq_graph_node(r->form.graph, node);
-    size_t quantize = quantize_of(r, node);
-    return (node_accuracy){
-        .node = node,
-        .name = info.name,
-        .op = info.op,
-        .codes_of = quantize == SIZE_MAX ? "" : qdq_graph_node(r->form.graph, quantize).name,
-        .kind = kind_of(r, node),
-        .effect = NAN,
-        .without = NAN,
-        .alike = NAN,
-        .mended = NAN};
-}
-
-bool node_is_measured(const reference *ref, size_t node) {
-    const node_run *run = &ref->quantized->nodes[node].run;
-    if (!run->output_count || !qdq_dtype_is_real(run->outputs[0].info.dtype)) return false;
-    qdq_value value = run->outputs[0].value;
-    return reference_of(ref, value) && ref->exact[value.id] && ref->quantized->computed[value.id];
-}
 
 static bool measure_node(const reference *ref, node_accuracy *out) {
     const replay *r = ref->quantized;
@@ -124,11 +90,6 @@ size_t accuracy_by_effect(const accuracy *a, size_t *out, size_t most) {
     return count;
 }
 
-bool is_weight_without_truth(const reference *ref, const node_accuracy *n) {
-    qdq_value y = ref->quantized->nodes[n->node].run.outputs[0].value;
-    return n->kind == KIND_WEIGHTS && !ref->truth[y.id];
-}
-
 double codes_unused(double codes, double used) {
     enum { MOST_CODES = 1 << 16 };
     return codes > MOST_CODES ? NAN : codes - used;
@@ -161,51 +122,24 @@ static int look_at(const reference *ref, const char *folder, bool mend, node_acc
     return EXIT_OK;
 }
 
-// Measures the pairs of a form, its other nodes, or both.
-static int measure_nodes(const reference *ref, bool pairs, bool others, const char *folder,
-                         accuracy *out) {
+static int measure_row(const reference *ref, const char *folder, node_accuracy *n) {
+    if (!measure_node(ref, n))
+        return tell_failure(QDQ_ERR_MEMORY, "no memory to measure node '%s'", n->name);
+    return look_at(ref, folder, false, n);
+}
+
+// Measures rows. Most groups have codes as results, which have no errors.
+static int measure_rows(const accuracy_forms *forms, const char *folder, accuracy *out) {
+    size_t count = accuracy_rows(forms, out->nodes);
     int code = EXIT_OK;
-    for (size_t n = 0; code == EXIT_OK && n < ref->quantized->node_count; n++) {
-        node_accuracy *one = &out->nodes[out->count];
-        if (!node_is_measured(ref, n)) continue;
-        *one = node_accuracy_of(ref, n);
-        if (one->kind < KIND_OPERATION ? !pairs : !others) continue;
-        if (is_weight_without_truth(ref, one)) {
+    for (size_t i = 0; code == EXIT_OK && i < count; i++) {
+        node_accuracy n = out->nodes[i];
+        if (n.unmatched)
             out->unmatched++;
-            continue;
-        }
-        if (!measure_node(ref, one))
-            return tell_failure(QDQ_ERR_MEMORY, "no memory to measure node '%s'", one->name);
-        code = look_at(ref, folder, false, one);
-        out->count++;
+        else if (n.kind != KIND_GROUP)
+            code = measure_row(row_reference(forms, &n), folder, &n);
+        if (!n.unmatched) out->nodes[out->count++] = n;
     }
-    return code;
-}
-
-// True if a node of the deployed form is no node of the graph: the one that computes its first
-// result there has another op, or there is none.
-static bool is_group(const accuracy_forms *forms, size_t node) {
-    const replay *runs = forms->deployed->quantized, *written = forms->written->quantized;
-    qdq_value y = replay_source(runs, qdq_graph_node_output(runs->form.graph, node, 0));
-    if (!y.id || y.id >= written->given->ids) return true;
-    size_t maker = written->form.makers[written->form.own[y.id].id];
-    return !is_op(written, maker, qdq_graph_node(runs->form.graph, node).op);
-}
-
-// Adds a row for each group, without errors: most have codes as results.
-static int measure_groups(const accuracy_forms *forms, const char *folder, accuracy *out) {
-    const reference *ref = forms->deployed;
-    size_t first = out->count, count = first;
-    int code = measure_nodes(ref, false, true, folder, out);
-    for (size_t i = first; i < out->count; i++)
-        if (!is_group(forms, out->nodes[i].node)) out->nodes[count++] = out->nodes[i];
-    for (size_t n = 0; n < ref->quantized->node_count; n++) {
-        node_accuracy one = node_accuracy_of(ref, n);
-        if (one.kind < KIND_OPERATION || !is_group(forms, n)) continue;
-        one.kind = KIND_GROUP, one.own = one.inherited = one.total = NAN;
-        out->nodes[count++] = one;
-    }
-    out->count = count;
     return code;
 }
 
@@ -319,10 +253,8 @@ static int measure_outputs(const reference *ref, const accuracy_graphs *graphs, 
 
 static int measure(const accuracy_forms *forms, const accuracy_graphs *graphs, size_t worst,
                    const char *folder, accuracy *out) {
-    bool same = forms->written == forms->deployed;
     qdq_error err = {0};
-    int code = measure_nodes(forms->written, true, same, folder, out);
-    if (code == EXIT_OK && !same) code = measure_groups(forms, folder, out);
+    int code = measure_rows(forms, folder, out);
     if (code == EXIT_OK) code = measure_outputs(forms->deployed, graphs, out);
     if (code == EXIT_OK && effects_measure(forms, graphs, out, &err) != QDQ_OK)
         code = report_error(&err);

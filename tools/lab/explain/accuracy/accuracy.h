@@ -22,6 +22,7 @@ typedef struct node_accuracy {
     const char *codes_of;  // the Quantize whose codes a Dequantize reads; "": none
     size_t node;           // index in the form
     accuracy_kind kind;
+    bool unmatched;    // weights that the float model lacks; such rows are not measured
     double own;        // of the result on exact inputs, against the float model
     double inherited;  // of the result on the graph's inputs, against the result on exact inputs
     double total;      // of the result on the graph's inputs, against the float model
@@ -89,11 +90,11 @@ size_t accuracy_by_effect(const accuracy *a, size_t *out, size_t most);
 // bits, of which no tensor uses a large part.
 double codes_unused(double codes, double used);
 
-// Describes a node, without its errors.
-node_accuracy node_accuracy_of(const reference *ref, size_t node);
-// True if the exact value of the node's float output is known.
-bool node_is_measured(const reference *ref, size_t node);
-bool is_weight_without_truth(const reference *ref, const node_accuracy *n);
+// Lists the rows of a report in its order, without errors: pairs as written, and other nodes and
+// groups as deployed. `out` has room for the nodes of both forms. Returns the number of rows.
+size_t accuracy_rows(const accuracy_forms *forms, node_accuracy *out);
+// Returns the form that has the node of a row.
+const reference *row_reference(const accuracy_forms *forms, const node_accuracy *row);
 
 // The elements of an output in both graphs.
 typedef struct output_data {

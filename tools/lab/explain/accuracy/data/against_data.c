@@ -100,19 +100,17 @@ static bool add_output(const data_accuracy *d, const state_table *t, size_t row)
 
 //---- Rows -------------------------------------------------------------------
 
-static int add_node_row(data_accuracy *d, state *s, size_t node, const char *folder) {
-    node_accuracy n = node_accuracy_of(&d->ref, node);
+static int add_node_row(data_accuracy *d, state *s, const node_accuracy *n, const char *folder) {
     row_node *own = &d->nodes[d->count];
-    bool unmatched = is_weight_without_truth(&d->ref, &n);
-    const char *const texts[] = {n.name, n.op, n.codes_of,
-                                 unmatched ? "" : accuracy_kind_names[n.kind]};
+    const char *const texts[] = {n->name, n->op, n->codes_of,
+                                 n->unmatched ? "" : accuracy_kind_names[n->kind]};
     qdq_error err = {0};
-    *own = (row_node){.node = node, .measured = !unmatched};
-    if (own->measured && n.kind != KIND_OPERATION &&
-        !code_parameters_read(&d->replays[0], node, folder, &own->codes, &err))
+    *own = (row_node){.node = n->node, .measured = !n->unmatched};
+    if (own->measured && n->kind != KIND_OPERATION &&
+        !code_parameters_read(&d->replays[0], n->node, folder, &own->codes, &err))
         return report_error(&err);
     bool changes = own->codes.scale_value.id || own->codes.zero_value.id;
-    own->constant = n.kind == KIND_WEIGHTS && !changes;
+    own->constant = n->kind == KIND_WEIGHTS && !changes;
     size_t row = state_add_row(&s->tables[0], texts);
     size_t same = state_add_row(&d->constants.tables[0], texts);
     if (row == SIZE_MAX || same == SIZE_MAX) return no_memory();
@@ -134,13 +132,17 @@ static int add_output_row(const data_accuracy *d, state *s, size_t index) {
 }
 
 static int add_rows(data_accuracy *d, state *s, const char *folder) {
+    const accuracy_forms forms = {&d->ref, &d->ref};
     size_t nodes = d->replays[0].node_count;
     int code = EXIT_OK;
+    node_accuracy *rows = calloc(2 * nodes + 1, sizeof *rows);
     d->nodes = calloc(nodes + 1, sizeof *d->nodes);
-    if (!d->nodes) return no_memory();
+    size_t count = rows && d->nodes ? accuracy_rows(&forms, rows) : 0;
+    if (!rows || !d->nodes) code = no_memory();
     state_open(&d->constants, s->kind);
-    for (size_t n = 0; code == EXIT_OK && n < nodes; n++)
-        if (node_is_measured(&d->ref, n)) code = add_node_row(d, s, n, folder);
+    for (size_t i = 0; code == EXIT_OK && i < count; i++)
+        code = add_node_row(d, s, &rows[i], folder);
+    free(rows);
     for (size_t i = 0; code == EXIT_OK && i < qdq_plan_output_count(d->quantized.plan); i++)
         code = add_output_row(d, s, i);
     if (code == EXIT_OK && s->tables[0].rows == 0)
