@@ -7,6 +7,7 @@
 #include "tools/failure.h"
 #include "tools/html/report_file.h"
 #include "tools/lab/explain/accuracy/accuracy_report.h"
+#include "tools/lab/explain/accuracy/forms.h"
 #include "tools/options.h"
 #include "tools/options/explain.h"
 
@@ -22,29 +23,17 @@ static void write_page(report_file *page, const accuracy *a, const accuracy_titl
 static int measure(const session *s, const session *real, const options *opt,
                    const given_values *given, const given_values *inputs, report_file *page) {
     const explain_options *own = opt->own;
-    replay quantized = {0}, written = {0}, model = {0};
-    reference ref = {0}, written_ref = {0};
+    opened_forms f;
     accuracy a = {0};
     qdq_error err = {0};
     bool differs = false;
     const accuracy_graphs graphs = {s, real};
     const char *target = opt->load.target ? opt->load.target : qdq_graph_target(s->graph);
-    if (replay_open(&quantized, s->graph, target, given, &s->exec_options, opt, &err) == QDQ_OK &&
-        replay_open(&model, real->graph, session_core_or(real, NULL), inputs, &s->exec_options, opt,
-                    &err) == QDQ_OK &&
-        replay_has_room(&quantized, &err) && replay_run(&quantized, &err) == QDQ_OK &&
-        replay_run(&model, &err) == QDQ_OK)
-        (void)reference_open(&ref, &quantized, &model, &err);
-    // The target of a rewritten graph rewrites nothing.
-    if (err.status == QDQ_OK && quantized.form.owned &&
-        replay_open(&written, s->graph, quantized.target, given, &s->exec_options, opt, &err) ==
-            QDQ_OK &&
-        replay_has_room(&written, &err) && replay_run(&written, &err) == QDQ_OK)
-        (void)reference_open(&written_ref, &written, &model, &err);
-    const accuracy_forms forms = {quantized.form.owned ? &written_ref : &ref, &ref};
-    int code = err.status == QDQ_OK ? EXIT_OK : report_error(&err);
-    replay_drop_programs(&model);
-    if (code == EXIT_OK) code = accuracy_measure(&forms, &graphs, WORST_NODES, &a);
+    int code = forms_open(&f, &graphs, target, given, inputs, opt, &err) == QDQ_OK
+                   ? EXIT_OK
+                   : report_error(&err);
+    replay_drop_programs(&f.real);
+    if (code == EXIT_OK) code = accuracy_measure(&f.forms, &graphs, WORST_NODES, &a);
     if (code == EXIT_OK) {
         const accuracy_title title = {opt->operands.items[0], own->against, target};
         differs = accuracy_differs(&a);
@@ -55,11 +44,7 @@ static int measure(const session *s, const session *real, const options *opt,
         write_page(page, &a, &title);
     }
     accuracy_release(&a);
-    reference_close(&written_ref);
-    reference_close(&ref);
-    replay_close(&model);
-    replay_close(&written);
-    replay_close(&quantized);
+    forms_close(&f);
     return code == EXIT_OK && differs ? EXIT_FINDINGS : code;
 }
 

@@ -16,6 +16,7 @@
 #include "tools/lab/explain/accuracy/against.h"
 #include "tools/lab/explain/accuracy/code_parameters.h"
 #include "tools/lab/explain/accuracy/data/accuracy_state.h"
+#include "tools/lab/explain/accuracy/forms.h"
 #include "tools/options.h"
 
 // The node of a row, for use with each sample.
@@ -30,8 +31,8 @@ typedef struct data_accuracy {
     const char *target;
     session quantized, real;
     given_values inputs, real_inputs;
-    replay replays[2];  // quantized graph, float model
-    reference ref;
+    accuracy_graphs graphs;
+    opened_forms f;
     row_node *nodes;  // [row]
     size_t count;
     state constants;  // the errors of constant weights in a sample
@@ -53,11 +54,11 @@ static void add_codes(const state_table *t, size_t row, const quantized_numbers 
 
 static bool add_errors(const data_accuracy *d, const row_node *n, const state_table *t,
                        size_t row) {
-    const replay *r = &d->replays[0];
+    const replay *r = &d->f.deployed;
     const node_value *v = &r->nodes[n->node].run.outputs[0];
     size_t count = qdq_shape_count(v->info.shape);
-    double *truth = numbers_of(r, v, reference_of(&d->ref, v->value));
-    double *exact = numbers_of(r, v, d->ref.exact[v->value.id]);
+    double *truth = numbers_of(r, v, reference_of(&d->f.deployed_ref, v->value));
+    double *exact = numbers_of(r, v, d->f.deployed_ref.exact[v->value.id]);
     double *computed = numbers_of(r, v, r->computed[v->value.id]);
     bool done = truth && exact && computed;
     if (done) {
@@ -76,17 +77,16 @@ static bool add_node(const data_accuracy *d, row_node *n, const state_table *t, 
     quantized_numbers q = {0};
     if (!add_errors(d, n, t, row)) return false;
     if (!n->codes.known) return true;
-    code_parameters_renew(&n->codes, &d->replays[0]);
-    bool done = code_numbers(&d->ref, n->node, &n->codes, &q);
+    code_parameters_renew(&n->codes, &d->f.deployed);
+    bool done = code_numbers(&d->f.deployed_ref, n->node, &n->codes, &q);
     if (done) add_codes(t, row, &q);
     elements_free(q.x), elements_free(q.codes);
     return done;
 }
 
 static bool add_output(const data_accuracy *d, const state_table *t, size_t row) {
-    const accuracy_graphs graphs = {&d->quantized, &d->real};
     output_data data;
-    if (!find_output(&graphs, &d->ref, row, &data)) return true;
+    if (!find_output(&d->graphs, d->f.forms.deployed, row, &data)) return true;
     double *a = elements_take_numbers(d->quantized.exec_options.allocator, 2 * data.count);
     if (!a) return false;
     double *b = a + data.count;
@@ -107,7 +107,7 @@ static int add_node_row(data_accuracy *d, state *s, const node_accuracy *n, cons
     qdq_error err = {0};
     *own = (row_node){.node = n->node, .measured = !n->unmatched};
     if (own->measured && n->kind != KIND_OPERATION &&
-        !code_parameters_read(&d->replays[0], n->node, folder, &own->codes, &err))
+        !code_parameters_read(&d->f.deployed, n->node, folder, &own->codes, &err))
         return report_error(&err);
     bool changes = own->codes.scale_value.id || own->codes.zero_value.id;
     own->constant = n->kind == KIND_WEIGHTS && !changes;
@@ -123,17 +123,16 @@ static int add_node_row(data_accuracy *d, state *s, const node_accuracy *n, cons
 }
 
 static int add_output_row(const data_accuracy *d, state *s, size_t index) {
-    const accuracy_graphs graphs = {&d->quantized, &d->real};
     const char *name = qdq_plan_output(d->quantized.plan, index)->name;
     output_data data;
-    bool known = find_output(&graphs, &d->ref, index, &data);
+    bool known = find_output(&d->graphs, d->f.forms.deployed, index, &data);
     const char *const texts[] = {qdq_output_original(d->quantized.graph, name), known ? "yes" : ""};
     return state_add_row(&s->tables[1], texts) == SIZE_MAX ? no_memory() : EXIT_OK;
 }
 
 static int add_rows(data_accuracy *d, state *s, const char *folder) {
-    const accuracy_forms forms = {&d->ref, &d->ref};
-    size_t nodes = d->replays[0].node_count;
+    const accuracy_forms forms = {&d->f.deployed_ref, &d->f.deployed_ref};
+    size_t nodes = d->f.deployed.node_count;
     int code = EXIT_OK;
     node_accuracy *rows = calloc(2 * nodes + 1, sizeof *rows);
     d->nodes = calloc(nodes + 1, sizeof *d->nodes);
@@ -166,28 +165,18 @@ static int share_inputs(data_accuracy *d) {
     return code == EXIT_OK ? given_copy_inputs(&d->real_inputs, &d->real, s, &d->inputs) : code;
 }
 
-static int open_graphs(data_accuracy *d) {
-    const qdq_exec_options *exec_options = &d->quantized.exec_options;
-    qdq_error err = {0};
-    if (replay_open(&d->replays[0], d->quantized.graph, d->target, &d->inputs, exec_options, d->opt,
-                    &err) == QDQ_OK &&
-        replay_open(&d->replays[1], d->real.graph, session_core_or(&d->real, NULL), &d->real_inputs,
-                    exec_options, d->opt, &err) == QDQ_OK &&
-        replay_has_room(&d->replays[0], &err) && replay_run(&d->replays[0], &err) == QDQ_OK &&
-        replay_run(&d->replays[1], &err) == QDQ_OK)
-        (void)reference_open(&d->ref, &d->replays[0], &d->replays[1], &err);
-    return err.status == QDQ_OK ? EXIT_OK : report_error(&err);
-}
-
 static int begin(void *with, state *s) {
     data_accuracy *d = with;
     char folder[4096];
+    qdq_error err = {0};
     int code =
         data_run_add_target(s, d->quantized.graph, d->target, d->opt, &d->quantized.exec_options);
     if (code == EXIT_OK)
         code = state_add_graph(s, d->real.graph, session_core_or(&d->real, NULL), d->real.exec);
     if (code == EXIT_OK) code = share_inputs(d);
-    if (code == EXIT_OK) code = open_graphs(d);
+    if (code == EXIT_OK && forms_open(&d->f, &d->graphs, d->target, &d->inputs, &d->real_inputs,
+                                      d->opt, &err) != QDQ_OK)
+        return report_error(&err);
     if (code == EXIT_OK) code = make_folder(folder, sizeof folder);
     if (code != EXIT_OK) return code;
     code = add_rows(d, s, folder);
@@ -211,9 +200,7 @@ static int add(void *with, state *s, size_t index) {
     bool done = true;
     (void)index;
     copy_inputs(d);
-    if (replay_again(&d->replays[0], &err) != QDQ_OK ||
-        replay_again(&d->replays[1], &err) != QDQ_OK || reference_again(&d->ref, &err) != QDQ_OK)
-        return report_error(&err);
+    if (forms_again(&d->f, &err) != QDQ_OK) return report_error(&err);
     for (size_t row = 0; done && row < d->count; row++) {
         row_node *n = &d->nodes[row];
         if (n->measured && n->constant)
@@ -238,6 +225,7 @@ int explain_against_data(const options *opt) {
     static const data_run_task task = {
         .kind = &explain_kind, .reports = true, .begin = begin, .add = add};
     data_accuracy d = {.opt = opt};
+    d.graphs = (accuracy_graphs){&d.quantized, &d.real};
     data_run_plan plan;
     int code = data_run_plan_read(opt, &plan);
     if (code != EXIT_OK) return code;
@@ -245,9 +233,7 @@ int explain_against_data(const options *opt) {
     if (code == EXIT_OK) code = data_run_start(&plan, &task, &d.quantized, &d);
     state_release(&d.constants);
     free(d.nodes);
-    reference_close(&d.ref);
-    replay_close(&d.replays[1]);
-    replay_close(&d.replays[0]);
+    forms_close(&d.f);
     session_close(&d.real);
     session_close(&d.quantized);
     given_release(&d.real_inputs);
