@@ -53,11 +53,13 @@ static float *sorted_elements(coding_list *list, const block_grid *grid, const f
     return sorted;
 }
 
-// Returns the least scale with which the code of a bias fits in int32.
-static float least_scale(const weight_form *form, size_t channel) {
-    static const double most_codes = 2147483392;  // a float32 below 2^31, with room for rounding
+// Returns the least scale with which a bias and the sum of `count` products fit in int32, to which
+// kernels add it.
+static float least_scale(const weight_form *form, size_t channel, size_t count) {
+    static const double most_sum = 2147483392;  // a float32 below 2^31, with room for rounding
+    static const double most_product = 255 * 128;
     if (!form->bias) return 0;
-    double most = 0;
+    double most = 0, most_codes = fmax(most_sum - most_product * (double)count, most_sum / 2);
     for (size_t i = 0; i < form->bias_count; i++)
         if (form->channel < 0 || i == channel) most = fmax(most, fabs((double)form->bias[i]));
     return (float)(most / (most_codes * (double)form->data_scale));
@@ -72,7 +74,7 @@ static float *scales_of(coding_list *list, const block_grid *grid, const float *
     for (size_t b = 0; sorted && b < grid->count; b++) {
         size_t count = starts[b + 1] - starts[b];
         float scale = choose_weight_scale(sorted + starts[b], count, form->method, &codes);
-        scales[b] = fmaxf(scale, least_scale(form, b));
+        scales[b] = fmaxf(scale, least_scale(form, b, count));
     }
     return sorted ? scales : NULL;
 }
