@@ -25,30 +25,12 @@ import onnx
 import pairs as pair_models
 import truth
 from mends import mended
-from onnxruntime import quantization
+from static import static
 
 LEVELS = {"core": "disabled", "onnx": "disabled", "ort": "all"}
 
 
 # ---- Models -----------------------------------------------------------------
-
-
-class Reader(quantization.CalibrationDataReader):
-    def __init__(self, name, samples):
-        self.feeds = iter([{name: samples[i:i + 1]} for i in range(len(samples))])
-
-    def get_next(self):
-        return next(self.feeds, None)
-
-
-def static(model, samples, folder):
-    """ONNX Runtime's own quantized model."""
-    paths = [folder / "float.onnx", folder / "static.onnx"]
-    onnx.save(model, paths[0])
-    quantization.quantize_static(paths[0], paths[1], Reader(model.graph.input[0].name, samples), per_channel=True,
-                                 quant_format=quantization.QuantFormat.QDQ, activation_type=quantization.QuantType.QUInt8,
-                                 weight_type=quantization.QuantType.QInt8)
-    return onnx.load(paths[1])
 
 
 def cases(kinds, seeds, folder):

@@ -216,7 +216,7 @@ def draw(rng, prototypes, count):
     labels = rng.integers(0, CLASSES, count)
     gain = np.exp(rng.normal(0, 0.25, (count, *[1] * len(shape))))
     noise = np.stack([smooth(rng, shape) for _ in range(count)])
-    x = (prototypes[labels] + 0.6 * noise + 0.2 * rng.normal(0, 1, (count, *shape))) * gain
+    x = (prototypes[labels] + 1.1 * noise + 0.3 * rng.normal(0, 1, (count, *shape))) * gain
     return x.astype(np.float32), labels
 
 

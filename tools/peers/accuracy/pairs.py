@@ -7,7 +7,8 @@ computed values and at the sum; int8 with a scale for each channel for weights; 
 float. `quantize_static` of ONNX Runtime may take its place.
 
 `find` lists the pairs of a quantized model, and `only` leaves in the model those that are named: the others hand on what they
-read, and constants are those of the float model.
+read, and constants are those of the float model. quantize_static leaves out a Relu before a pair whose least code stands for 0;
+without the pair the Relu comes back.
 """
 
 import collections
@@ -175,8 +176,9 @@ def find(quantized, floats):
     return found
 
 
-def only(quantized, floats, pairs, on):
+def only(quantized, float_model, pairs, on):
     """The model with the pairs that `on` has."""
+    floats, floats_graph = constants_of(float_model), float_model.graph
     model = onnx.ModelProto()
     model.CopyFrom(quantized)
     off = {pair.real: pair for pair in pairs if pair not in on}
@@ -188,6 +190,14 @@ def only(quantized, floats, pairs, on):
                 taken[pair.real] = f"{pair.name}_float"
             if taken[pair.real] not in {one.name for one in model.graph.initializer}:
                 model.graph.initializer.append(numpy_helper.from_array(floats[pair.name], taken[pair.real]))
+
+    makers = {node.output[0]: node for node in floats_graph.node}
+    made = {node.output[0]: node for node in nodes}
+    for pair in off.values():
+        maker = makers.get(pair.name)
+        if pair.kind == "activations" and maker and maker.op_type == "Relu" and made[pair.name].op_type != "Relu":
+            taken[pair.real] = f"{pair.name}_rectified"
+            nodes.append(helper.make_node("Relu", [pair.name], [taken[pair.real]]))
 
     def source(name):
         while name in taken and taken[name] != name:

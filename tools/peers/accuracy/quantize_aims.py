@@ -24,7 +24,7 @@ import networks
 import numpy as np
 import onnx
 import truth
-from onnxruntime import quantization
+from static import static
 
 
 def call(*words, codes=(0,)):
@@ -39,13 +39,13 @@ def is_open(model):
 
 
 def run_qdq(qdq, path, target, x, open_batch, folder):
-    out, given = folder / "out.npz", folder / "in.npz"
+    out, given = folder / "out.npy", folder / "in.npz"
     results = []
     for batch in [x] if open_batch else np.split(x, len(x)):
         np.savez(given, x=batch)
         sizes = ["--dim", f"N={len(batch)}"] if open_batch else []
-        call(qdq, "run", path, "-t", target, "-i", given, "-o", out, *sizes)
-        results.append(np.load(out)["scores"])
+        call(qdq, "run", path, "-t", target, "-i", given, "-o", f"scores={out}", *sizes)
+        results.append(np.load(out))
     return np.concatenate(results)
 
 
@@ -78,15 +78,7 @@ class Network:
         return self.row(f"qdq {words}", target, results, open=open_batch, text=done.stdout)
 
     def of_peer(self, method):
-        out = self.folder / "static.onnx"
-        x, feeds = self.n.samples["calibrating"], quantization.CalibrationDataReader()
-        samples = iter([{"x": x[i:i + 1]} for i in range(len(x))])
-        feeds.get_next = lambda: next(samples, None)
-        quantization.quantize_static(self.path, out, feeds, per_channel=True, quant_format=quantization.QuantFormat.QDQ,
-                                     calibrate_method=getattr(quantization.CalibrationMethod, method),
-                                     activation_type=quantization.QuantType.QUInt8,
-                                     weight_type=quantization.QuantType.QInt8)
-        model = onnx.load(out)
+        model = static(self.n.model, self.n.samples["calibrating"], self.folder, method)
         return self.row(f"quantize_static {method}", "ort", truth.run(model, self.n.samples["held_out"], "all"),
                         open=is_open(model), text="")
 

@@ -44,7 +44,7 @@ class Case:
         self.exact = {part: run(model, x, at_once=at_once) for part, x in (("given", given), ("held_out", held_out))}
 
     def result(self, level, on=None, part="given", model=None):
-        model = model or pair_models.only(self.quantized, self.floats, self.pairs, self.pairs if on is None else on)
+        model = model or pair_models.only(self.quantized, self.model, self.pairs, self.pairs if on is None else on)
         return run(model, getattr(self, part), level, self.at_once)
 
     def ratio(self, level, on=None, part="given", model=None):
