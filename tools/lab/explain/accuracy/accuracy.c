@@ -40,6 +40,7 @@ static bool measure_node(const reference *ref, node_accuracy *out) {
     double *computed = numbers_of(r, v, r->computed[v->value.id]);
     bool done = truth && exact && computed;
     if (done) {
+        limits_apply_to_doubles(&ref->limits[v->value.id], computed, count);
         out->own = decibels(truth, exact, count);
         out->inherited = decibels(exact, computed, count);
         out->total = decibels(truth, computed, count);

@@ -105,6 +105,7 @@ static qdq_status run_node(effects *w, size_t node, qdq_error *err) {
         if (!inputs[i]) status = replay_no_memory(err);
     }
     if (status == QDQ_OK) status = replay_compute(r, node, inputs, outputs, err);
+    if (status == QDQ_OK && !w->others_round) reference_limit(written(w), run, outputs);
     for (size_t i = 0; status == QDQ_OK && i < run->output_count; i++) {
         uint32_t id = run->outputs[i].value.id;
         const void *before = w->others_round ? r->computed[id] : written(w)->exact[id];

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tools/elements.h"
+#include "tools/lab/explain/accuracy/constants_match.h"
 
 static qdq_status no_memory(qdq_error *err) {
     err->status = QDQ_ERR_MEMORY;
@@ -91,6 +92,39 @@ static void note_node(reference *ref, size_t node) {
     }
 }
 
+//---- Activations that were left out ----
+
+static void find_possible(reference *ref) {
+    const replay *r = ref->quantized;
+    for (size_t v = 0; v < r->form.value_count; v++) ref->limits[v].possible = false;
+    for (size_t n = 0; n < r->node_count; n++)
+        if (is_op(r, n, "Quantize"))
+            ref->limits[r->nodes[n].run.inputs[0].value.id].possible = true;
+    for (size_t n = 0; n < r->node_count; n++)
+        for (size_t i = 0; i < r->nodes[n].run.input_count; i++)
+            if (i > 0 || !is_op(r, n, "Quantize"))
+                ref->limits[r->nodes[n].run.inputs[i].value.id].possible = false;
+}
+
+void reference_limit(const reference *ref, const node_run *run, void *const *outputs) {
+    for (size_t i = 0; i < run->output_count; i++) {
+        const qdq_tensor_info *info = &run->outputs[i].info;
+        if (info->dtype == QDQ_FLOAT32)
+            limits_apply(&ref->limits[run->outputs[i].value.id], outputs[i],
+                         qdq_shape_count(info->shape));
+    }
+}
+
+static void find_limits(reference *ref, const node_run *run) {
+    for (size_t i = 0; i < run->output_count; i++) {
+        const node_value *v = &run->outputs[i];
+        value_limits *limits = &ref->limits[v->value.id];
+        const float *truth = ref->truth[v->value.id], *exact = ref->exact[v->value.id];
+        if (v->info.dtype != QDQ_FLOAT32 || !truth) limits->possible = false;
+        if (truth && exact) limits_find(limits, truth, exact, qdq_shape_count(v->info.shape));
+    }
+}
+
 //---- Exact inputs -----------------------------------------------------------
 
 // Notes that the result of a pair stands for the value that the pair reads.
@@ -105,6 +139,19 @@ static void note_pair(reference *ref, size_t node) {
     if (qdq_value_type(graph, x, &a, &shape) && qdq_value_type(graph, y, &b, &shape) && a == b &&
         !qdq_value_is_constant(graph, x))
         note(ref, y, reference_of(ref, x));
+}
+
+// Notes the float constant that codes of a constant stand for, if the value's names do not lead to
+// it.
+static void note_constant(reference *ref, size_t node) {
+    const qdq_graph *graph = ref->quantized->form.graph;
+    if (!is_op(ref->quantized, node, "Dequantize")) return;
+    qdq_value y = qdq_graph_node_output(graph, node, 0);
+    if (ref->truth[y.id] || !ref->exact[y.id] ||
+        !qdq_value_is_constant(graph, qdq_graph_node_input(graph, node, 0)))
+        return;
+    qdq_value found = constant_of_codes(ref->quantized, ref->real, node, ref->exact[y.id]);
+    if (found.id) note(ref, y, real_data(ref, found, y));
 }
 
 static qdq_status run_exact(const reference *ref, size_t node, void *const *outputs,
@@ -132,6 +179,8 @@ static qdq_status open_exact(reference *ref, size_t node, qdq_error *err) {
     qdq_status status = run_exact(ref, node, outputs, err);
     for (size_t i = 0; outputs && i < run->output_count; i++)
         ref->exact[run->outputs[i].value.id] = outputs[i];
+    if (status == QDQ_OK) find_limits(ref, run);
+    if (status == QDQ_OK) reference_limit(ref, run, outputs);
     free(outputs);
     return status;
 }
@@ -144,6 +193,8 @@ qdq_status reference_again(reference *ref, qdq_error *err) {
         for (size_t i = 0; outputs && i < run->output_count; i++)
             outputs[i] = ref->exact[run->outputs[i].value.id];
         status = run_exact(ref, n, outputs, err);
+        if (status == QDQ_OK) find_limits(ref, run);
+        if (status == QDQ_OK) reference_limit(ref, run, outputs);
         free(outputs);
     }
     return status;
@@ -155,12 +206,15 @@ qdq_status reference_open(reference *ref, const replay *quantized, const replay 
     *ref = (reference){.quantized = quantized, .real = real};
     ref->truth = calloc(values, sizeof *ref->truth);
     ref->exact = calloc(values, sizeof *ref->exact);
-    if (!ref->truth || !ref->exact) return no_memory(err);
+    ref->limits = calloc(values, sizeof *ref->limits);
+    if (!ref->truth || !ref->exact || !ref->limits) return no_memory(err);
+    find_possible(ref);
     for (size_t n = 0; n < quantized->node_count; n++) note_node(ref, n);
     qdq_status status = QDQ_OK;
     for (size_t n = 0; status == QDQ_OK && n < quantized->node_count; n++) {
         status = open_exact(ref, n, err);
         note_pair(ref, n);
+        if (status == QDQ_OK) note_constant(ref, n);
     }
     return status;
 }
@@ -170,5 +224,6 @@ void reference_close(reference *ref) {
         elements_free(ref->exact[v]);
     free(ref->exact);
     free((void *)(uintptr_t)ref->truth);
+    free(ref->limits);
     *ref = (reference){0};
 }

@@ -4,12 +4,14 @@
 #ifndef QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_REFERENCE_H
 #define QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_REFERENCE_H
 
+#include "tools/lab/explain/accuracy/limits.h"
 #include "tools/lab/explain/replay.h"
 
 typedef struct reference {
     const replay *quantized, *real;
-    const void **truth;  // [value of the quantized form]: the float model's elements; NULL: none
-    void **exact;        // [value]: the result of its node on exact inputs; owned
+    const void **truth;    // [value of the quantized form]: the float model's elements; NULL: none
+    void **exact;          // [value]: the result of its node on exact inputs; owned
+    value_limits *limits;  // [value]: of an activation that the quantized graph lacks; owned
 } reference;
 
 // Runs each node of the quantized graph on exact inputs. Sets `err` on failure; close it in either
@@ -23,6 +25,9 @@ qdq_status reference_again(reference *ref, qdq_error *err);
 // Returns the float model's elements for a value, or else its node's result on exact inputs; for an
 // input or a constant the elements that nodes read. NULL: none of these.
 const void *reference_of(const reference *ref, qdq_value value);
+
+// Clamps results of a node as an activation that the float model has behind it.
+void reference_limit(const reference *ref, const node_run *run, void *const *outputs);
 
 // Finds the Quantize whose codes a Dequantize reads; SIZE_MAX: none.
 size_t quantize_of(const replay *r, size_t node);

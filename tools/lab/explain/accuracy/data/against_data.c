@@ -62,6 +62,7 @@ static bool add_errors(const data_accuracy *d, const row_node *n, const state_ta
     double *computed = numbers_of(r, v, r->computed[v->value.id]);
     bool done = truth && exact && computed;
     if (done) {
+        limits_apply_to_doubles(&d->f.deployed_ref.limits[v->value.id], computed, count);
         state_ints(t, NODE_COUNTS, row)[0] += (int64_t)count;
         exact_add_squares(state_ints(t, NODE_TRUTHS, row), truth, NULL, count);
         exact_add_squares(state_ints(t, NODE_EXACTS, row), exact, NULL, count);
