@@ -6,6 +6,7 @@
 #include "graph/core/names.h"
 #include "graph/rewrite/rewrite.h"
 #include "include/qdq/coding.h"
+#include "include/qdq/equalize.h"
 #include "include/qdq/fingerprint.h"
 #include "runtime/base/profile.h"
 
@@ -20,6 +21,24 @@ qdq_graph *qdq_graph_quantized(qdq_graph *graph, const qdq_coding *codings, size
                                qdq_error *err) {
     (void)graph, (void)codings, (void)count;
     refuse(err, "qdq_graph_quantized");
+    return NULL;
+}
+
+qdq_equalize_sites *qdq_graph_equalize_sites(qdq_graph *graph, qdq_error *err) {
+    (void)graph;
+    refuse(err, "qdq_graph_equalize_sites");
+    return NULL;
+}
+
+void qdq_equalize_sites_destroy(qdq_equalize_sites *sites) { (void)sites; }
+
+size_t qdq_equalize_site_count(const qdq_equalize_sites *sites) {
+    (void)sites;
+    return 0;
+}
+
+const qdq_equalize_site *qdq_equalize_site_get(const qdq_equalize_sites *sites, size_t index) {
+    (void)sites, (void)index;
     return NULL;
 }
 

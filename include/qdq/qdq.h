@@ -8,6 +8,7 @@
 #include <qdq/coding.h>
 #include <qdq/device.h>
 #include <qdq/device_plan.h>
+#include <qdq/equalize.h>
 #include <qdq/evidence.h>
 #include <qdq/exec.h>
 #include <qdq/fingerprint.h>

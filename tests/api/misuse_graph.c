@@ -364,6 +364,23 @@ CASE(qdq_graph_quantized) {
     qdq_graph_destroy(g);
 }
 
+CASE(qdq_graph_equalize_sites) {
+    FAILS(QDQ_ERR_MEMORY, qdq_graph_equalize_sites(NULL, err));
+    qdq_equalize_sites_destroy(NULL);
+}
+
+CASE(qdq_equalize_site_get) {
+    qdq_graph *g = misuse_small_graph();
+    qdq_equalize_sites *sites = qdq_graph_equalize_sites(g, NULL);
+    EXPECT(sites && qdq_equalize_site_count(sites) == 0);
+    EXPECT(!qdq_equalize_site_count(NULL));
+    EXPECT(!qdq_equalize_site_get(NULL, 0));
+    EXPECT(!qdq_equalize_site_get(sites, 0));
+    EXPECT(!qdq_equalize_site_get(sites, SIZE_MAX));
+    qdq_equalize_sites_destroy(sites);
+    qdq_graph_destroy(g);
+}
+
 CASE(qdq_graph_deployed_between) {
     qdq_graph *g = misuse_small_graph();
     FAILS(QDQ_ERR_MEMORY, qdq_graph_deployed_between(NULL, NULL, NULL, NULL, 0, err));
@@ -445,6 +462,8 @@ const misuse_case misuse_graph[] = {ROW(qdq_graph_create),
                                     ROW(qdq_graph_mended),
                                     ROW(qdq_graph_quantized),
                                     ROW(qdq_target_quantized_form),
+                                    ROW(qdq_graph_equalize_sites),
+                                    ROW(qdq_equalize_site_get),
                                     ROW(qdq_graph_deployed),
                                     ROW(qdq_graph_deployed_between),
                                     ROW(qdq_graph_source),

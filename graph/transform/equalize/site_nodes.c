@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Facts of ops: which dims of their operands, weights and results are channels.
+#include <string.h>
+
+#include "graph/transform/equalize/sites.h"
+#include "include/qdq/ops.h"
+#include "runtime/base/words.h"
+
+// Ports of products.
+enum { DATA, WEIGHTS, BIAS };
+
+static const qdq_type *type_of(const qdq_site_search *s, qdq_value v) {
+    return &s->graph->values[v.id].type;
+}
+
+static const qdq_type *operand_type(const qdq_site_search *s, const qdq_node *node, size_t port) {
+    return type_of(s, node->inputs[port]);
+}
+
+static const qdq_shape *result_shape(const qdq_site_search *s, const qdq_node *node) {
+    return &s->graph->values[node->outputs[0]].type.shape;
+}
+
+static bool is_op(const qdq_node *node, const char *op) { return strcmp(node->op->name, op) == 0; }
+
+static bool has_port(const qdq_node *node, size_t port) {
+    return port < node->input_count && node->inputs[port].id;
+}
+
+// Returns the number of elements of the dims from `dim` on.
+static size_t elements_from(const qdq_shape *shape, int dim) {
+    size_t count = 1;
+    for (int i = dim; i < shape->rank; i++) count *= (size_t)shape->dims[i];
+    return count;
+}
+
+// Returns the dim along which the channels of a value lie; -1 if they lie along several.
+static int dim_of(const qdq_shape *shape, size_t stride, size_t channels) {
+    for (int dim = 0; dim < shape->rank; dim++) {
+        size_t inner = elements_from(shape, dim + 1), all = elements_from(shape, dim);
+        if (inner && stride % inner == 0 && all % (stride * channels) == 0) return dim;
+    }
+    return -1;
+}
+
+// Returns how many indices of `dim` belong to a channel, one after another.
+static size_t repeats_in(const qdq_shape *shape, int dim, size_t stride) {
+    return stride / elements_from(shape, dim + 1);
+}
+
+static qdq_channel_map plain(size_t stride, size_t count) {
+    return (qdq_channel_map){.outer = 1, .outer_count = 1, .stride = stride, .count = count};
+}
+
+bool qdq_site_add_constant(const qdq_site_search *s, const qdq_node *node, size_t port,
+                           qdq_constant_part part, qdq_channel_map map) {
+    qdq_site *site = s->site;
+    const qdq_graph_value *v = &s->graph->values[node->inputs[port].id];
+    if (v->kind != QDQ_VALUE_CONSTANT || v->type.dtype != QDQ_FLOAT32 || v->uses != 1) return false;
+    qdq_site_constant *more = qdq_mempool_grow(s->mempool, site->constants, site->constant_count,
+                                               &site->constant_capacity, sizeof *site->constants);
+    if (!more) return false;
+    site->constants = more;
+    more[site->constant_count++] = (qdq_site_constant){node->inputs[port].id, part, map};
+    return true;
+}
+
+//---- Products ---------------------------------------------------------------
+
+// Adds a constant that is added to a value, and has an element for each index of the channels' dim.
+static bool add_addend(const qdq_site_search *s, const qdq_node *node, size_t port,
+                       const qdq_shape *sum, size_t stride) {
+    const qdq_shape *c = &operand_type(s, node, port)->shape;
+    int dim = dim_of(sum, stride, s->site->open.channels);
+    int own = dim - (sum->rank - c->rank);
+    if (dim < 0 || own < 0 || c->dims[own] != sum->dims[dim]) return false;
+    size_t repeats = repeats_in(sum, dim, stride);
+    return qdq_site_add_constant(
+        s, node, port, QDQ_PART_ADDED,
+        plain(repeats * elements_from(c, own + 1), s->site->open.channels));
+}
+
+static bool transposes_b(const qdq_node *node) {
+    const qdq_matmul_attrs *a = node->attrs;
+    return a->transpose_b == QDQ_TRUE;
+}
+
+static bool matmul_begins(const qdq_site_search *s, const qdq_node *node, size_t *stride) {
+    const qdq_shape *b = &operand_type(s, node, WEIGHTS)->shape;
+    if (b->rank < 2 || operand_type(s, node, DATA)->shape.rank < 2) return false;
+    int column = transposes_b(node) ? b->rank - 2 : b->rank - 1;
+    size_t columns = (size_t)b->dims[column];
+    s->site->open.channels = columns;
+    *stride = 1;
+    return qdq_site_add_constant(s, node, WEIGHTS, QDQ_PART_MADE,
+                                 plain(elements_from(b, column + 1), columns)) &&
+           (!has_port(node, BIAS) || add_addend(s, node, BIAS, result_shape(s, node), 1));
+}
+
+static bool matmul_ends(const qdq_site_search *s, const qdq_node *node, size_t stride) {
+    const qdq_matmul_attrs *attrs = node->attrs;
+    const qdq_shape *a = &operand_type(s, node, DATA)->shape;
+    const qdq_shape *b = &operand_type(s, node, WEIGHTS)->shape;
+    int summed = attrs->transpose_a == QDQ_TRUE && a->rank > 1 ? a->rank - 2 : a->rank - 1;
+    int row = b->rank < 2 ? 0 : transposes_b(node) ? b->rank - 1 : b->rank - 2;
+    if (dim_of(a, stride, s->site->open.channels) != summed) return false;
+    size_t repeats = repeats_in(a, summed, stride);
+    return qdq_site_add_constant(
+        s, node, WEIGHTS, QDQ_PART_READ,
+        plain(repeats * elements_from(b, row + 1), s->site->open.channels));
+}
+
+bool qdq_site_ends(const qdq_site_search *s, const qdq_node *node, size_t port, size_t stride) {
+    if (port != DATA || !has_port(node, WEIGHTS)) return false;
+    if (is_op(node, "MatMul")) return matmul_ends(s, node, stride);
+    return false;
+}
+
+//---- Other nodes ------------------------------------------------------------
+
+bool qdq_site_begins(const qdq_site_search *s, const qdq_node *node, size_t *stride) {
+    if (!has_port(node, 1)) return false;
+    s->site->open.weighted = is_op(node, "MatMul");
+    return is_op(node, "MatMul") && matmul_begins(s, node, stride);
+}
+
+bool qdq_site_passes(const qdq_site_search *s, const qdq_node *node, size_t port, size_t *stride) {
+    static const char unary[] =
+        " ReLU LeakyReLU PReLU Abs Reorder ToMemoryConfig InterleavedToSharded "
+        "ShardedToInterleaved Reshard ToLayout StaticReshape ";
+    (void)s, (void)stride;
+    return port == DATA && qdq_has_word(unary, node->op->name);
+}
