@@ -48,6 +48,16 @@ static size_t repeats_in(const qdq_shape *shape, int dim, size_t stride) {
     return stride / elements_from(shape, dim + 1);
 }
 
+// True if each index of `dim` is a channel.
+static bool is_channel_dim(const qdq_shape *shape, int dim, size_t stride, size_t channels) {
+    return dim >= 0 && dim_of(shape, stride, channels) == dim &&
+           (size_t)shape->dims[dim] == channels && repeats_in(shape, dim, stride) == 1;
+}
+
+static int channel_dim(qdq_data_format format, int rank) {
+    return format == QDQ_NCX ? 1 : rank - 1;
+}
+
 static qdq_channel_map plain(size_t stride, size_t count) {
     return (qdq_channel_map){.outer = 1, .outer_count = 1, .stride = stride, .count = count};
 }
@@ -66,6 +76,73 @@ bool qdq_site_add_constant(const qdq_site_search *s, const qdq_node *node, size_
 }
 
 //---- Products ---------------------------------------------------------------
+
+// The dims of a convolution's weights.
+typedef struct weight_dims {
+    size_t groups, in, out;  // channels of a group
+    size_t in_stride, out_stride, group_stride;
+} weight_dims;
+
+static size_t groups_of(qdq_int groups) { return groups.set != 0 ? (size_t)groups.value : 1; }
+
+static weight_dims convolution_dims(const qdq_site_search *s, const qdq_node *node) {
+    const qdq_convolution_attrs *a = node->attrs;
+    const qdq_shape *w = &operand_type(s, node, WEIGHTS)->shape;
+    bool first = a->weights_format == QDQ_OIX;
+    size_t groups = groups_of(a->groups), spatial = elements_from(w, 2);
+    size_t out = (size_t)w->dims[first ? 0 : w->rank - 1] / groups;
+    size_t in = (size_t)w->dims[first ? 1 : w->rank - 2];
+    return first ? (weight_dims){groups, in, out, spatial, in * spatial, out * in * spatial}
+                 : (weight_dims){groups, in, out, out * groups, 1, out};
+}
+
+static weight_dims transposed_dims(const qdq_site_search *s, const qdq_node *node) {
+    const qdq_conv_transpose_attrs *a = node->attrs;
+    const qdq_shape *w = &operand_type(s, node, WEIGHTS)->shape;
+    bool first = a->weights_format == QDQ_IOX;
+    size_t groups = groups_of(a->groups), spatial = elements_from(w, 2);
+    size_t in = (size_t)w->dims[first ? 0 : w->rank - 1] / groups;
+    size_t out = (size_t)w->dims[first ? 1 : w->rank - 2];
+    return first ? (weight_dims){groups, in, out, out * spatial, spatial, in * out * spatial}
+                 : (weight_dims){groups, in, out, 1, in * groups, in};
+}
+
+static bool is_convolution(const qdq_node *node) {
+    return is_op(node, "Convolution") || is_op(node, "ConvTranspose");
+}
+
+static weight_dims dims_of(const qdq_site_search *s, const qdq_node *node) {
+    return is_op(node, "Convolution") ? convolution_dims(s, node) : transposed_dims(s, node);
+}
+
+static int convolution_channel(const qdq_site_search *s, const qdq_node *node) {
+    const qdq_convolution_attrs *a = node->attrs;
+    const qdq_conv_transpose_attrs *b = node->attrs;
+    return channel_dim(is_op(node, "Convolution") ? a->data_format : b->data_format,
+                       result_shape(s, node)->rank);
+}
+
+static qdq_channel_map map_of(const weight_dims *w, bool in) {
+    return (qdq_channel_map){w->group_stride, w->groups, in ? w->in_stride : w->out_stride,
+                             in ? w->in : w->out};
+}
+
+static bool convolution_begins(const qdq_site_search *s, const qdq_node *node, size_t *stride) {
+    weight_dims w = dims_of(s, node);
+    if (has_port(node, BIAS + 1)) return false;  // an addend
+    s->site->open.channels = w.out * w.groups;
+    *stride = elements_from(result_shape(s, node), convolution_channel(s, node) + 1);
+    return qdq_site_add_constant(s, node, WEIGHTS, QDQ_PART_MADE, map_of(&w, false)) &&
+           (!has_port(node, BIAS) ||
+            qdq_site_add_constant(s, node, BIAS, QDQ_PART_ADDED, plain(1, w.out * w.groups)));
+}
+
+static bool convolution_ends(const qdq_site_search *s, const qdq_node *node, size_t stride) {
+    weight_dims w = dims_of(s, node);
+    return is_channel_dim(&operand_type(s, node, DATA)->shape, convolution_channel(s, node), stride,
+                          s->site->open.channels) &&
+           qdq_site_add_constant(s, node, WEIGHTS, QDQ_PART_READ, map_of(&w, true));
+}
 
 // Adds a constant that is added to a value, and has an element for each index of the channels' dim.
 static bool add_addend(const qdq_site_search *s, const qdq_node *node, size_t port,
@@ -113,14 +190,15 @@ static bool matmul_ends(const qdq_site_search *s, const qdq_node *node, size_t s
 bool qdq_site_ends(const qdq_site_search *s, const qdq_node *node, size_t port, size_t stride) {
     if (port != DATA || !has_port(node, WEIGHTS)) return false;
     if (is_op(node, "MatMul")) return matmul_ends(s, node, stride);
-    return false;
+    return is_convolution(node) && convolution_ends(s, node, stride);
 }
 
 //---- Other nodes ------------------------------------------------------------
 
 bool qdq_site_begins(const qdq_site_search *s, const qdq_node *node, size_t *stride) {
     if (!has_port(node, 1)) return false;
-    s->site->open.weighted = is_op(node, "MatMul");
+    s->site->open.weighted = is_convolution(node) || is_op(node, "MatMul");
+    if (is_convolution(node)) return convolution_begins(s, node, stride);
     return is_op(node, "MatMul") && matmul_begins(s, node, stride);
 }
 
