@@ -193,19 +193,139 @@ bool qdq_site_ends(const qdq_site_search *s, const qdq_node *node, size_t port, 
     return is_convolution(node) && convolution_ends(s, node, stride);
 }
 
-//---- Other nodes ------------------------------------------------------------
+//---- Beginnings -------------------------------------------------------------
+
+// Begins a site at a node that multiplies by gamma, of the dims from `dim` on, and adds beta.
+static bool norm_begins(const qdq_site_search *s, const qdq_node *node, size_t beta, int dim,
+                        bool to_end, size_t *stride) {
+    const qdq_shape *y = result_shape(s, node);
+    if (!has_port(node, 1) || dim < 0 || dim >= y->rank) return false;
+    size_t channels = to_end ? elements_from(y, dim) : (size_t)y->dims[dim];
+    s->site->open.channels = channels;
+    *stride = to_end ? 1 : elements_from(y, dim + 1);
+    return qdq_site_add_constant(s, node, 1, QDQ_PART_MADE, plain(1, channels)) &&
+           (!has_port(node, beta) ||
+            qdq_site_add_constant(s, node, beta, QDQ_PART_ADDED, plain(1, channels)));
+}
+
+static int axis_or_last(qdq_int axis, int rank) {
+    int64_t given = axis.set != 0 ? axis.value : -1;
+    return (int)(given < 0 ? given + rank : given);
+}
+
+// Begins a site at a product of a computed operand and a constant along one dim.
+static bool multiply_begins(const qdq_site_search *s, const qdq_node *node, size_t *stride) {
+    const qdq_shape *y = result_shape(s, node), *c = &operand_type(s, node, 1)->shape;
+    int dim = -1;
+    for (int i = 0; i < c->rank; i++) {
+        if (c->dims[i] == 1) continue;
+        if (dim >= 0) return false;
+        dim = i;
+    }
+    int own = dim + y->rank - c->rank;
+    if (dim < 0 || y->dims[own] != c->dims[dim]) return false;
+    s->site->open.channels = (size_t)y->dims[own];
+    *stride = elements_from(y, own + 1);
+    return qdq_site_add_constant(s, node, 1, QDQ_PART_MADE, plain(1, (size_t)y->dims[own]));
+}
 
 bool qdq_site_begins(const qdq_site_search *s, const qdq_node *node, size_t *stride) {
+    int rank = result_shape(s, node)->rank;
     if (!has_port(node, 1)) return false;
     s->site->open.weighted = is_convolution(node) || is_op(node, "MatMul");
     if (is_convolution(node)) return convolution_begins(s, node, stride);
-    return is_op(node, "MatMul") && matmul_begins(s, node, stride);
+    if (is_op(node, "MatMul")) return matmul_begins(s, node, stride);
+    if (is_op(node, "Multiply")) return multiply_begins(s, node, stride);
+    if (is_op(node, "LayerNorm")) {
+        const qdq_layer_norm_attrs *a = node->attrs;
+        return norm_begins(s, node, 2, axis_or_last(a->begin_norm_axis, rank), true, stride);
+    }
+    if (is_op(node, "RMSNorm")) {
+        const qdq_rms_norm_attrs *a = node->attrs;
+        return norm_begins(s, node, SIZE_MAX, axis_or_last(a->begin_norm_axis, rank), true, stride);
+    }
+    if (is_op(node, "BatchNormInference")) {
+        const qdq_batch_norm_attrs *a = node->attrs;
+        return norm_begins(s, node, 2, channel_dim(a->data_format, rank), false, stride);
+    }
+    if (is_op(node, "GroupNorm")) {
+        const qdq_group_norm_attrs *a = node->attrs;
+        return norm_begins(s, node, 2, channel_dim(a->data_format, rank), false, stride);
+    }
+    return false;
+}
+
+//---- On the way -------------------------------------------------------------
+
+static bool pool_passes(const qdq_site_search *s, const qdq_node *node, size_t *stride) {
+    const qdq_pool_attrs *a = node->attrs;
+    const qdq_shape *x = &operand_type(s, node, DATA)->shape, *y = result_shape(s, node);
+    int dim = channel_dim(a->data_format, x->rank);
+    if (!is_channel_dim(x, dim, *stride, s->site->open.channels)) return false;
+    *stride = elements_from(y, dim + 1);
+    return true;
+}
+
+static bool transpose_passes(const qdq_site_search *s, const qdq_node *node, size_t *stride) {
+    const qdq_transpose_attrs *a = node->attrs;
+    const qdq_shape *x = &operand_type(s, node, DATA)->shape, *y = result_shape(s, node);
+    int dim = dim_of(x, *stride, s->site->open.channels), to = x->rank - 1 - dim;
+    if (dim < 0) return false;
+    for (int i = 0; i < (int)a->order.count; i++)
+        if (a->order.data[i] == dim) to = i;
+    *stride = repeats_in(x, dim, *stride) * elements_from(y, to + 1);
+    return true;
+}
+
+static bool reduction_passes(const qdq_site_search *s, const qdq_node *node, size_t *stride) {
+    const qdq_reduce_attrs *a = node->attrs;
+    const qdq_shape *x = &operand_type(s, node, DATA)->shape, *y = result_shape(s, node);
+    int dim = dim_of(x, *stride, s->site->open.channels), to = dim;
+    if (dim < 0) return false;
+    for (size_t i = 0; i < a->axes.count; i++) {
+        int64_t axis = a->axes.data[i] < 0 ? a->axes.data[i] + x->rank : a->axes.data[i];
+        if (axis == dim) return false;
+        if (a->keep_dims != QDQ_TRUE && axis < dim) to--;
+    }
+    *stride = repeats_in(x, dim, *stride) * elements_from(y, to + 1);
+    return true;
+}
+
+static bool is_constant(const qdq_site_search *s, const qdq_node *node, size_t port) {
+    return has_port(node, port) &&
+           s->graph->values[node->inputs[port].id].kind == QDQ_VALUE_CONSTANT;
+}
+
+// True if the result of a binary op has the shape of its operand at `port`, and the other operand
+// is a constant.
+static bool has_constant(const qdq_site_search *s, const qdq_node *node, size_t port) {
+    return port < 2 && is_constant(s, node, 1 - port) && !has_port(node, 2) &&  // output_tensor
+           qdq_shape_equal(*result_shape(s, node), operand_type(s, node, port)->shape);
+}
+
+static bool bias_passes(const qdq_site_search *s, const qdq_node *node, size_t stride) {
+    const qdq_bias_add_attrs *a = node->attrs;
+    const qdq_shape *y = result_shape(s, node);
+    size_t channels = s->site->open.channels;
+    return is_channel_dim(y, channel_dim(a->data_format, y->rank), stride, channels) &&
+           qdq_site_add_constant(s, node, 1, QDQ_PART_ADDED, plain(1, channels));
 }
 
 bool qdq_site_passes(const qdq_site_search *s, const qdq_node *node, size_t port, size_t *stride) {
     static const char unary[] =
         " ReLU LeakyReLU PReLU Abs Reorder ToMemoryConfig InterleavedToSharded "
         "ShardedToInterleaved Reshard ToLayout StaticReshape ";
-    (void)s, (void)stride;
-    return port == DATA && qdq_has_word(unary, node->op->name);
+    const char *op = node->op->name;
+    if (qdq_has_word(" Add Subtract ", op))
+        return has_constant(s, node, port) &&
+               add_addend(s, node, 1 - port, result_shape(s, node), *stride);
+    if (is_op(node, "Multiply")) return has_constant(s, node, port);
+    if (port != DATA) return false;
+    if (qdq_has_word(unary, op)) return true;
+    if (is_op(node, "Divide")) return has_constant(s, node, port);
+    if (is_op(node, "BiasAdd")) return bias_passes(s, node, *stride);
+    if (qdq_has_word(" MaxPool AvgPool ", op)) return pool_passes(s, node, stride);
+    if (is_op(node, "StaticTranspose")) return transpose_passes(s, node, stride);
+    return qdq_has_word(" ReduceMean ReduceMax ReduceMin ReduceSum ", op) &&
+           reduction_passes(s, node, stride);
 }
