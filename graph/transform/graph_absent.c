@@ -42,6 +42,13 @@ const qdq_equalize_site *qdq_equalize_site_get(const qdq_equalize_sites *sites, 
     return NULL;
 }
 
+qdq_graph *qdq_graph_equalized(const qdq_equalize_sites *sites, const qdq_equalize_factors *factors,
+                               size_t count, qdq_error *err) {
+    (void)sites, (void)factors, (void)count;
+    refuse(err, "qdq_graph_equalized");
+    return NULL;
+}
+
 qdq_graph *qdq_graph_mended(qdq_graph *graph, const char *target, qdq_error *err) {
     (void)graph, (void)target;
     refuse(err, "mends");

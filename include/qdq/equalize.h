@@ -45,6 +45,23 @@ QDQ_API size_t qdq_equalize_site_count(const qdq_equalize_sites *sites);
 QDQ_API const qdq_equalize_site *qdq_equalize_site_get(const qdq_equalize_sites *sites,
                                                        size_t index);
 
+enum { QDQ_MOST_EXPONENT = 64 };
+
+// The factors of a site: its channel c is multiplied by 2^exponents[c].
+typedef struct qdq_equalize_factors {
+    size_t site;
+    const int *exponents;  // [channels], each from -QDQ_MOST_EXPONENT to QDQ_MOST_EXPONENT
+} qdq_equalize_factors;
+
+// Returns a new graph with the same names, nodes and results, in which the channels of sites are
+// multiplied and the constants around them changed. Results keep their bits unless a number on the
+// way under- or overflows. Returns NULL with `err` set: QDQ_ERR_ARGUMENT for a site or an exponent
+// out of range, QDQ_ERR_UNSUPPORTED if an element of a constant would leave the range of normal
+// float32 numbers, QDQ_ERR_IO if constants cannot be read, or memory runs out (also for NULL).
+QDQ_API qdq_graph *qdq_graph_equalized(const qdq_equalize_sites *sites,
+                                       const qdq_equalize_factors *factors, size_t count,
+                                       qdq_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -381,6 +381,19 @@ CASE(qdq_equalize_site_get) {
     qdq_graph_destroy(g);
 }
 
+CASE(qdq_graph_equalized) {
+    const qdq_equalize_factors none = {0};
+    qdq_graph *g = misuse_small_graph();
+    qdq_equalize_sites *sites = qdq_graph_equalize_sites(g, NULL);
+    FAILS(QDQ_ERR_MEMORY, qdq_graph_equalized(NULL, NULL, 0, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_equalized(sites, &none, 1, err));
+    qdq_graph *copy = qdq_graph_equalized(sites, NULL, 0, NULL);
+    EXPECT(copy && qdq_graph_node_count(copy) == qdq_graph_node_count(g));
+    qdq_graph_destroy(copy);
+    qdq_equalize_sites_destroy(sites);
+    qdq_graph_destroy(g);
+}
+
 CASE(qdq_graph_deployed_between) {
     qdq_graph *g = misuse_small_graph();
     FAILS(QDQ_ERR_MEMORY, qdq_graph_deployed_between(NULL, NULL, NULL, NULL, 0, err));
@@ -464,6 +477,7 @@ const misuse_case misuse_graph[] = {ROW(qdq_graph_create),
                                     ROW(qdq_target_quantized_form),
                                     ROW(qdq_graph_equalize_sites),
                                     ROW(qdq_equalize_site_get),
+                                    ROW(qdq_graph_equalized),
                                     ROW(qdq_graph_deployed),
                                     ROW(qdq_graph_deployed_between),
                                     ROW(qdq_graph_source),
