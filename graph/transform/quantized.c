@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies a graph with codes in place of values where nodes read them.
+#include <stdio.h>
 #include <string.h>
 
 #include "graph/compile/validate.h"
@@ -32,10 +33,15 @@ static qdq_status check_reader(copying *c, size_t coding, qdq_node_port at, qdq_
         return qdq_fail(err, QDQ_ERR_ARGUMENT,
                         "coding %zu: port %zu of node %zu is a reader, but there is none", coding,
                         at.port, at.node);
-    if (g->nodes[at.node].inputs[at.port].id != c->codings[coding].value.id)
-        return qdq_fail(
-            err, QDQ_ERR_ARGUMENT, "coding %zu: port %zu of node '%s' does not read value '%s'",
-            coding, at.port, g->nodes[at.node].name, g->values[c->codings[coding].value.id].name);
+    uint32_t id = c->codings[coding].value.id;
+    if (!id && g->nodes[at.node].inputs[at.port].id)
+        return qdq_fail(err, QDQ_ERR_ARGUMENT,
+                        "coding %zu: has no value, but port %zu of node '%s' reads one", coding,
+                        at.port, g->nodes[at.node].name);
+    if (g->nodes[at.node].inputs[at.port].id != id)
+        return qdq_fail(err, QDQ_ERR_ARGUMENT,
+                        "coding %zu: port %zu of node '%s' does not read value '%s'", coding,
+                        at.port, g->nodes[at.node].name, g->values[id].name);
     size_t *coded = &c->coded[c->first[at.node] + at.port];
     if (*coded)
         return qdq_fail(err, QDQ_ERR_ARGUMENT,
@@ -49,12 +55,13 @@ static qdq_status check_coding(copying *c, size_t index, qdq_error *err) {
     const qdq_coding *coding = &c->codings[index];
     const qdq_graph *g = c->from;
     uint32_t id = coding->value.id;
-    if (!id || id >= g->value_count || !is_float(g->values[id].type.dtype))
+    bool is_new = !id && coding->codes && coding->reader_count;
+    if (id >= g->value_count || (!is_new && (!id || !is_float(g->values[id].type.dtype))))
         return qdq_fail(err, QDQ_ERR_ARGUMENT,
                         "coding %zu: the value is no float of the graph: give float32, float16 or "
                         "bfloat16",
                         index);
-    if (coding->codes && g->values[id].kind != QDQ_VALUE_CONSTANT)
+    if (id && coding->codes && g->values[id].kind != QDQ_VALUE_CONSTANT)
         return qdq_fail(
             err, QDQ_ERR_ARGUMENT,
             "coding %zu: codes are given, but value '%s' is no constant: leave them out", index,
@@ -101,6 +108,16 @@ static const char *new_name(copying *c, const char *stem, const char *ending) {
     return qdq_copy_name(&c->mempool, c->from, c->to, stem, ending);
 }
 
+// Returns the name of a coding's value, or a name for a constant that a port gets.
+static const char *stem_of(copying *c, const qdq_coding *coding) {
+    if (coding->value.id) return c->from->values[coding->value.id].name;
+    qdq_node_port at = coding->readers[0];
+    const qdq_node *node = &c->from->nodes[at.node];
+    char ending[64];
+    snprintf(ending, sizeof ending, "_%s", qdq_op_port(node->op, at.port)->name);
+    return new_name(c, node->name, ending);
+}
+
 static const double no_offset;
 
 // Adds the nodes of a coding, once.
@@ -108,18 +125,26 @@ static qdq_value decoded(copying *c, size_t index) {
     const qdq_coding *coding = &c->codings[index];
     const qdq_graph_value *v = &c->from->values[coding->value.id];
     if (c->reals[index].id) return c->reals[index];
+    const char *stem = stem_of(c, coding);
+    qdq_dtype dtype = coding->value.id ? v->type.dtype : QDQ_FLOAT32;
+    qdq_shape shape = coding->value.id ? v->type.shape : coding->shape;
+    if (!stem) return (qdq_value){0};
+    if (coding->codes && coding->attrs.dtype == dtype) {
+        const char *name = coding->value.id ? new_name(c, stem, "_changed") : stem;
+        return c->reals[index] = qdq_constant(c->to, name, dtype, shape, coding->codes);
+    }
     qdq_quantize_attrs attrs = coding->attrs;
     attrs.scale = attrs.zero_point = attrs.output_tensor = (qdq_value){0};
-    attrs.name = new_name(c, v->name, "_quantized");
+    attrs.name = new_name(c, stem, "_quantized");
     // Said, because ONNX Runtime takes codes without a zero point for uint8
     // (ort/zero-point-missing).
     if (!coding->codes && !attrs.zps.count && attrs.dtype == QDQ_INT8)
         attrs.zps = (qdq_numbers){&no_offset, 1, true};
-    qdq_value codes =
-        coding->codes ? qdq_constant(c->to, attrs.name, attrs.dtype, v->type.shape, coding->codes)
-                      : qdq_quantize(c->to, copy_value(c, coding->value.id), attrs);
-    attrs.name = new_name(c, v->name, "_dequantized");
-    attrs.dtype = v->type.dtype;
+    qdq_value codes = coding->codes
+                          ? qdq_constant(c->to, attrs.name, attrs.dtype, shape, coding->codes)
+                          : qdq_quantize(c->to, copy_value(c, coding->value.id), attrs);
+    attrs.name = new_name(c, stem, "_dequantized");
+    attrs.dtype = dtype;
     return c->reals[index] = qdq_dequantize(c->to, codes, attrs);
 }
 

@@ -18,20 +18,25 @@ typedef struct qdq_node_port {
 
 // How a float value becomes codes where nodes read it. All pointers belong to the caller.
 typedef struct qdq_coding {
-    qdq_value value;  // float32, float16 or bfloat16
-    // The codes that replace a constant: qdq_shape_count elements of attrs.dtype. NULL: a Quantize
-    // node computes them.
+    // float32, float16 or bfloat16. No value: the readers are ports that are not connected, and
+    // read `codes`.
+    qdq_value value;
+    // The codes that replace a constant: qdq_shape_count elements of attrs.dtype. If that is the
+    // dtype of `value`, they replace it as they are, without a Dequantize. NULL: a Quantize node
+    // computes them.
     const void *codes;
     // The attributes of the Quantize, and of the Dequantize that reads it and returns the dtype of
     // `value`. Parameters are numbers (`scales`, `zps`); `name` and the ports are ignored.
     qdq_quantize_attrs attrs;
     const qdq_node_port *readers;  // the ports that read the Dequantize; each reads `value` now
     size_t reader_count;
+    qdq_shape shape;  // of the codes, if there is no value, which then counts as float32
 } qdq_coding;
 
 // Returns a new graph in which the readers of each coding read a Dequantize of codes. Other
 // readers, and outputs of the graph, read the value itself. Names stay; a new node is named after
-// the value ("x_quantized", "x_dequantized", with a number if that name is taken). Returns NULL
+// the value ("x_quantized", "x_dequantized", "x_changed" for elements that replace it), or after
+// the node and port that had none ("conv_bias"), with a number if that name is taken. Returns NULL
 // with `err` set: QDQ_ERR_ARGUMENT if a coding does not fit the graph, QDQ_ERR_GRAPH if `graph` has
 // errors, or memory runs out (also for a NULL graph).
 QDQ_API qdq_graph *qdq_graph_quantized(qdq_graph *graph, const qdq_coding *codings, size_t count,

@@ -69,6 +69,56 @@ static void codes_take_the_place_of_a_constant(void **state) {
     qdq_graph_destroy(g);
 }
 
+static void elements_of_its_dtype_replace_a_constant_as_they_are(void **state) {
+    (void)state;
+    static const float changed[2] = {0.3F, -2.7F};
+    qdq_graph *g = small();
+    const qdq_node_port reader = {0, 1};
+    qdq_coding coding = {.value = qdq_graph_find(g, "w"), .codes = changed, .readers = &reader};
+    coding.attrs.dtype = QDQ_FLOAT32;
+    coding.reader_count = 1;
+    qdq_graph *q = qdq_graph_quantized(g, &coding, 1, NULL);
+    float out[2];
+    assert_int_equal(qdq_graph_node_count(q), 2);
+    assert_true(qdq_value_is_constant(q, qdq_graph_find(q, "w_changed")));
+    run(q, "y", 4.0F, 2.0F, out);
+    assert_true(out[0] == 4.0F * 0.3F && out[1] == 2.0F * -2.7F);
+    qdq_graph_destroy(q);
+    qdq_graph_destroy(g);
+}
+
+// y = x * w without a bias.
+static qdq_graph *product(void) {
+    static const float weights[4] = {1, 2, 3, 4};
+    qdq_graph *g = qdq_graph_create("g", NULL);
+    qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(1, 2));
+    qdq_value w = qdq_constant(g, "w", QDQ_FLOAT32, QDQ_SHAPE(2, 2), weights);
+    qdq_output(g, "y", qdq_matmul(g, x, w, (qdq_matmul_attrs){.name = "m"}));
+    return g;
+}
+
+static void a_port_that_is_not_connected_gets_a_constant(void **state) {
+    (void)state;
+    static const float elements[2] = {0.5F, -0.25F};
+    static const int32_t codes[2] = {2, -3};
+    const qdq_node_port reader = {0, 2};
+    qdq_coding coding = {.codes = elements, .readers = &reader, .reader_count = 1};
+    coding.shape = QDQ_SHAPE(2);
+    for (int i = 0; i < 2; i++) {
+        float out[2];
+        qdq_graph *g = product();
+        coding.attrs = (qdq_quantize_attrs){.scales = QDQ_SCALE(0.125F), .dtype = QDQ_INT32};
+        if (i) coding.codes = codes;
+        if (!i) coding.attrs.dtype = QDQ_FLOAT32;
+        qdq_graph *q = qdq_graph_quantized(g, &coding, 1, NULL);
+        assert_true(qdq_value_is_constant(q, qdq_graph_find(q, i ? "m_bias_quantized" : "m_bias")));
+        run(q, "y", 1, 2, out);  // (7, 10) and the bias
+        assert_true(out[0] == (i ? 7.25F : 7.5F) && out[1] == (i ? 9.625F : 9.75F));
+        qdq_graph_destroy(q);
+        qdq_graph_destroy(g);
+    }
+}
+
 static void names_stay_and_new_ones_are_free(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create("g", NULL);
@@ -108,6 +158,13 @@ static void a_coding_that_does_not_fit_is_an_error(void **state) {
     codings[0].codes = "ab";
     assert_refused(g, codings, 1,
                    "coding 0: codes are given, but value 'x' is no constant: leave them out");
+    codings[0].value = (qdq_value){0};
+    codings[0].shape = QDQ_SHAPE(2);
+    assert_refused(g, codings, 1, "coding 0: has no value, but port 1 of node 'product' reads one");
+    codings[0].codes = NULL;
+    assert_refused(g, codings, 1,
+                   "coding 0: the value is no float of the graph: give float32, float16 or "
+                   "bfloat16");
     codings[0] = codings[1];
     codings[0].attrs.scales = QDQ_SCALES(0.5F, 0.25F);
     qdq_error err = {0};
@@ -120,6 +177,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ports_of_a_coding_read_codes_and_others_the_value),
         cmocka_unit_test(codes_take_the_place_of_a_constant),
+        cmocka_unit_test(elements_of_its_dtype_replace_a_constant_as_they_are),
+        cmocka_unit_test(a_port_that_is_not_connected_gets_a_constant),
         cmocka_unit_test(names_stay_and_new_ones_are_free),
         cmocka_unit_test(a_coding_that_does_not_fit_is_an_error),
     };
