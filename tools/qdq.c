@@ -20,6 +20,7 @@
 #include "tools/options.h"
 #include "tools/options/help.h"
 #include "tools/options/option_number.h"
+#include "tools/shell_word.h"
 #include "tools/spill.h"
 
 static int run_help(const options *opt);
@@ -252,22 +253,14 @@ static int flushed(int code) {
 
 // Quotes the command line for a shell, for reports. NULL if memory runs out. The caller frees it.
 static char *call_text(int argc, char **argv) {
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-";
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     if (!out) return NULL;
     fputs("qdq", out);
     for (int i = 1; i < argc; i++) {
-        bool quoted = !*argv[i] || argv[i][strspn(argv[i], plain)];
-        fputs(quoted ? " '" : " ", out);
-        for (const char *c = argv[i]; *c; c++)
-            if (*c == '\'')
-                fputs("'\\''", out);
-            else
-                fputc(*c, out);
-        if (quoted) fputc('\'', out);
+        fputc(' ', out);
+        print_shell_word(out, argv[i]);
     }
     return fclose(out) == 0 ? text : NULL;
 }
