@@ -98,6 +98,9 @@ static const option_row rows[] = {
         "one scale for each N weights of a column of a matrix product, if the target takes them"),
     OWN(quantize, "keep", 0, "NODE", LIST, keep,
         "leave a node in float; may be given several times"),
+    OWN(quantize, "labels", 0, "[OUTPUT=]FILE", FILES, labels,
+        "the true class of each sample: a text file with a number in each line, or integers of "
+        ".npy, .npz or .safetensors (FILE#TENSOR picks one); print the share that is right"),
     ROW("data", 0, "WHERE", READ, data.samples, " quantize ",
         "measure the noise over these samples, given as for calibrate, instead of over one run"),
     ROW("shard", 0, "I/N", TEXT, data.shard, " calibrate compare explain ",
@@ -152,7 +155,8 @@ static const option_row rows[] = {
     OWN(mend, "allow-lossy", 0, NULL, FLAG, allow_lossy, "also write changes that change numbers"),
     OWN(convert, "deployed", 0, NULL, FLAG, deployed,
         "write the graph that the target runs, with its groups"),
-    OWN(plan, "map", 0, NULL, FLAG, map, "draw the arena; the default for a tiled plan of up to 32 steps"),
+    OWN(plan, "map", 0, NULL, FLAG, map,
+        "draw the arena; the default for a tiled plan of up to 32 steps"),
     OWN(plan, "emit-c", 0, "FILE", NEW, emit_c,
         "write the graph that the target runs as one C file with its constants and kernels; it "
         "computes the same bits"),

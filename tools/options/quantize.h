@@ -9,7 +9,9 @@
 
 typedef struct quantize_options {
     const char *state, *method, *percentile, *weights, *group;
-    string_list keep;  // nodes that stay in float
+    const char *at_least, *drop;  // decibels, percent
+    string_list keep;             // nodes that stay in float
+    string_list labels;
     bool symmetric, per_tensor;
 } quantize_options;
 

@@ -201,10 +201,12 @@ int run_quantize(const options *opt) {
     static int (*const stages[])(quantization *) = {
         quantize_options_read,
         open_graph,
+        aim_read,
         find_target,
         quantize_state_read,
         find_kept,
         place,
+        aim_measure,
         measure,
         check,
         finish,
@@ -213,6 +215,7 @@ int run_quantize(const options *opt) {
     int code = EXIT_OK;
     for (size_t i = 0; code == EXIT_OK && i < sizeof stages / sizeof *stages; i++)
         code = stages[i](&q);
+    aim_release(&q.aim);
     free(q.noises);
     qdq_graph_destroy(q.quantized);
     coding_list_release(&q.list);

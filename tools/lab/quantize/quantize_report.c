@@ -66,6 +66,7 @@ void quantization_text(const quantization *q) {
         noise_print_seed(q->opt);
         printf("\n");
     }
+    aim_text(q);
     print_findings(stdout, q->report, NULL, q->opt->all ? LIST_ALL : LIST_BRIEFLY);
 }
 
@@ -135,6 +136,7 @@ void quantization_json(const quantization *q, bool writes) {
         if (q->list.codings[i].reader_count) json_value(&json, q, &q->list.codings[i]);
     qdq_json_end_array(&json);
     json_outputs(&json, q);
+    aim_json(&json, q);
     noise_json_seed(&json, q->opt);
     json_uint_key(&json, "errors", q->report->errors);
     qdq_json_key(&json, "findings");

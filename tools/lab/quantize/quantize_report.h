@@ -4,6 +4,7 @@
 #define QDQ_TOOLS_LAB_QUANTIZE_QUANTIZE_REPORT_H
 
 #include "tools/lab/compare/noise.h"
+#include "tools/lab/quantize/aim.h"
 #include "tools/lab/quantize/places.h"
 #include "tools/session.h"
 
@@ -25,6 +26,7 @@ typedef struct quantization {
     size_t output_count;
     size_t float_errors;       // errors that the target finds in `graph`
     const qdq_report *report;  // findings about `quantized`
+    aim aim;
 } quantization;
 
 // True if a node is listed: its operands are codes, or the target could have read codes.
