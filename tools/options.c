@@ -98,9 +98,14 @@ static const option_row rows[] = {
         "one scale for each N weights of a column of a matrix product, if the target takes them"),
     OWN(quantize, "keep", 0, "NODE", LIST, keep,
         "leave a node in float; may be given several times"),
+    OWN(quantize, "at-least", 0, "DB", TEXT, at_least,
+        "keep the fewest products in float with which the worst output reaches DB decibels"),
     OWN(quantize, "labels", 0, "[OUTPUT=]FILE", FILES, labels,
         "the true class of each sample: a text file with a number in each line, or integers of "
         ".npy, .npz or .safetensors (FILE#TENSOR picks one); print the share that is right"),
+    OWN(quantize, "drop", 0, "PERCENT", TEXT, drop,
+        "--labels: keep the fewest products in float with which the share that is right falls by "
+        "at most PERCENT points"),
     ROW("data", 0, "WHERE", READ, data.samples, " quantize ",
         "measure the noise over these samples, given as for calibrate, instead of over one run"),
     ROW("shard", 0, "I/N", TEXT, data.shard, " calibrate compare explain ",

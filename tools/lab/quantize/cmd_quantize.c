@@ -205,6 +205,7 @@ int run_quantize(const options *opt) {
         find_target,
         quantize_state_read,
         find_kept,
+        aim_reach,
         place,
         aim_measure,
         measure,
