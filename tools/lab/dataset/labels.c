@@ -142,15 +142,18 @@ static int read_lines(const label_reader *r, FILE *file) {
     int code = EXIT_OK;
     while (code == EXIT_OK && at <= count && fgets(line, sizeof line, file)) {
         double class;
+        bool whole = strchr(line, '\n') || feof(file);  // else it is longer, or has a byte 0
         number++;
-        if (strspn(line, " \t\r\n") == strlen(line)) continue;
-        if (!read_line(line, &class))
+        if (whole && strspn(line, " \t\r\n") == strlen(line)) continue;
+        if (!whole || !read_line(line, &class))
             code = tell_failure(QDQ_ERR_PARSE, "%s:%zu: is no integer; wanted a class in each line",
                                 r->spec.file, number);
         else if (at < count)
             code = note(r, at, class);
         at++;
     }
+    if (code == EXIT_OK && ferror(file))
+        code = tell_failure(QDQ_ERR_IO, "%s: cannot be read: %s", r->spec.file, strerror(errno));
     if (code != EXIT_OK || at == count) return code;
     if (at < count)
         snprintf(found, sizeof found, "%zu lines", at);
