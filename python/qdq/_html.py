@@ -31,22 +31,27 @@ def template():
     return own if own.exists() or not library else Path(library).parent / "tools/report.html"
 
 
-def write(path, command, graph, call, data, nodes=None):
-    """Writes the page of a command. data: the value of the key of its name. nodes: {target: what `bits` takes}."""
+def text(command, graph, call, data, nodes=None):
+    """Returns the page of a command. data: the value of the key of its name. nodes: {target: what `bits` takes}."""
     report = {"version": 1, "qdq": version(), "command": command, "call": call, "seed": None, "file": graph.name,
-              "graph": _graph(graph)}  # fmt: skip
+              "graph": graph_data(graph)}  # fmt: skip
     if nodes:
         report["targets"] = [{"name": target, "bits": bits(some)} for target, some in nodes.items()]
     report[command] = data
-    text = json.dumps(report, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    content = json.dumps(report, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for mark, escape in _ESCAPES.items():
-        text = text.replace(mark, escape)
+        content = content.replace(mark, escape)
     page = template()
     try:
         before, _, after = page.read_text(encoding="utf-8").partition("@DATA@")
     except OSError as error:
         raise FileError(f"{page}: cannot be read: {error.strerror}; install the package with pip") from None
-    Path(path).write_text(before + text + after, encoding="utf-8")
+    return before + content + after
+
+
+def write(path, *page, **more):
+    """Writes the page of a command, see text."""
+    Path(path).write_text(text(*page, **more), encoding="utf-8")
 
 
 def number(x):
@@ -133,7 +138,8 @@ def _node(handle, node, ports):
             "attrs": _attributes(handle, node)}  # fmt: skip
 
 
-def _graph(graph):
+def graph_data(graph):
+    """Returns the nodes and values of a graph, as `qdq check --html` writes them."""
     with graph._lock:
         handle, ports = graph._handle, _ports()
         nodes = [_node(handle, i, ports) for i in range(lib.qdq_graph_node_count(handle))]
@@ -222,7 +228,7 @@ def _pair(targets, row, arrays, given, dtype):
 
 def compare(graph, comparison):
     """Lists the values that two targets have, for each pair of targets, as `qdq compare` lists them."""
-    data, rows, made = _graph(graph), {(row.value, row.targets): row for row in comparison}, []
+    data, rows, made = graph_data(graph), {(row.value, row.targets): row for row in comparison}, []
     first, names = comparison.results[0], [value["name"] for value in data["values"]]
     for node in data["nodes"]:
         for number_ in node["outputs"]:
