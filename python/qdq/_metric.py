@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Counts right answers of graphs over samples: by labels, or by a function of the caller."""
+
+import operator
+import os
+from dataclasses import dataclass
+from typing import Any, Callable, Mapping, Optional, Union
+
+import numpy as np
+
+from . import _dtypes as dtypes
+from . import _files as files
+from ._library import ArgumentError, UnsupportedError
+
+Metric = Callable[[Mapping[str, np.ndarray], Mapping[str, np.ndarray]], Union[bool, int]]
+Labels = Union[str, "os.PathLike[str]", Any]
+
+
+@dataclass(frozen=True)
+class Right:
+    """Right answers over the same samples. The counts of several shards add up exactly."""
+
+    model: int  # of the float model
+    quantized: int
+    count: int  # answers with labels, samples with a metric
+
+    def __str__(self):
+        return f"right: {self.quantized} of {self.count}, in float {self.model}"
+
+
+def check(labels, metric):
+    """Raises ArgumentError unless at most one of both is given, and TypeError for a metric that cannot be called."""
+    if labels is not None and metric is not None:
+        raise ArgumentError("labels and metric are both given, wanted one of them")
+    if metric is not None and not callable(metric):
+        raise TypeError(f"metric is {metric!r}, wanted a function, metric(outputs, sample)")
+
+
+def read_labels(labels):
+    """Returns (output or None, classes as int64). labels: integers, {output: integers}, or the word of --labels:
+    [OUTPUT=]FILE[#TENSOR]."""
+    output = None
+    if isinstance(labels, (str, os.PathLike)):
+        name, equals, rest = os.fspath(labels).partition("=")
+        output, labels = (name, rest) if equals else (None, name)
+        path, _, tensor = labels.partition("#")
+        if path.endswith(".safetensors"):
+            found = files.read(path)
+            key = tensor or ("labels" if "labels" in found else next(iter(found), ""))
+            if key not in found:
+                raise ArgumentError(f"{path}: has no tensor '{key}'; it has {', '.join(found) or 'none'}")
+            labels = found[key]
+        else:
+            labels = np.load(path, allow_pickle=False)
+    elif isinstance(labels, Mapping):
+        if len(labels) != 1:
+            raise ArgumentError(f"labels has {len(labels)} outputs, wanted one, {{output: integers}}")
+        ((output, labels),) = labels.items()
+    labels = dtypes.imported(labels)
+    if labels.dtype.kind not in "iu":
+        raise ArgumentError(f"labels is an array of {labels.dtype}, wanted integers: the index of the right class")
+    return output, labels.astype(np.int64)
+
+
+def _whole(answer):
+    """Returns the answer of a metric as an integer."""
+    if isinstance(answer, (bool, np.bool_)):
+        return int(answer)
+    try:
+        return operator.index(answer)
+    except TypeError:
+        raise TypeError(f"metric returned {answer!r}, wanted a bool or an integer: counts add up exactly in any order, "
+                        "floats do not") from None  # fmt: skip
+
+
+def judge_of(labels, metric):
+    """Returns judge(outputs, sample, index) -> (right, answers)."""
+    if metric is not None:
+        return lambda outputs, sample, index: (_whole(metric(outputs, sample)), 1)
+    output, classes = read_labels(labels)
+
+    def judge(outputs, sample, index):
+        if output is None and len(outputs) != 1:
+            raise ArgumentError(f"the graph has outputs {', '.join(outputs)}: give labels as {{output: integers}}")
+        if output is not None and output not in outputs:
+            raise ArgumentError(f"labels has output '{output}', and the graph {', '.join(outputs)}")
+        scores = next(iter(outputs.values())) if output is None else outputs[output]
+        rows = np.asarray(scores).reshape(-1, np.shape(scores)[-1] if np.ndim(scores) else 1)
+        wanted = classes.reshape(-1)[index * len(rows) : (index + 1) * len(rows)]
+        if len(wanted) != len(rows):
+            raise ArgumentError(f"labels has {classes.size} classes, too few: run {index} needs {len(rows)} behind the first "
+                                f"{index * len(rows)}")  # fmt: skip
+        return int((rows.argmax(axis=1) == wanted).sum()), len(rows)
+
+    judge.classes = classes.size
+    return judge
+
+
+def core_or_own(graph):
+    """Returns target core, or the graph's own target if core refuses it."""
+    try:
+        graph.compile("core")
+        return "core"
+    except UnsupportedError:
+        return None
+
+
+def count(model, quantized, target, samples, judge, threads, entries: Optional[int] = None) -> Right:
+    """Runs both graphs on each sample and counts right answers. samples: yields (inputs, sample), where the sample also
+    has arrays that are no inputs. entries: samples in a single run with a metric."""
+    right, total = [0, 0], 0
+    float_target = core_or_own(model)
+    for index, (inputs, sample) in enumerate(samples):
+        for which, (graph, one) in enumerate(((model, float_target), (quantized, target))):
+            found, answers = judge(graph.run(inputs, target=one, threads=threads or 0), sample, index)
+            right[which] += found
+        total += answers if entries is None else entries
+    if getattr(judge, "classes", total) != total:
+        raise ArgumentError(f"labels has {judge.classes} classes, too many: the samples have {total} answers")
+    return Right(right[0], right[1], total)
