@@ -9,6 +9,7 @@ docs/python.md has more. Failures are exceptions of qdq.Error.
 """
 
 from . import distributed, testing
+from ._accuracy import Accuracy, OutputAccuracy, Pair, explain_accuracy
 from ._buffers import Buffer, Page
 from ._builder import Builder, Value
 from ._calibrate import calibrate
@@ -27,6 +28,7 @@ from ._library import (
     targets,
     version,
 )
+from ._metric import Right
 from ._plan import Plan, TensorInfo
 from ._quantize import Quantized, QuantizedNode, quantize_graph
 from ._report import Change, Finding, NodeBits, Report
@@ -35,6 +37,7 @@ from ._torch import from_torch
 
 __version__ = version()
 __all__ = [
+    "Accuracy",
     "ArgumentError",
     "Buffer",
     "Builder",
@@ -49,12 +52,15 @@ __all__ = [
     "GraphError",
     "LimitError",
     "NodeBits",
+    "OutputAccuracy",
     "Page",
+    "Pair",
     "ParseError",
     "Plan",
     "Quantized",
     "QuantizedNode",
     "Report",
+    "Right",
     "State",
     "StateError",
     "Statistics",
@@ -66,6 +72,7 @@ __all__ = [
     "dequantize",
     "distributed",
     "dynamic_quantize",
+    "explain_accuracy",
     "from_torch",
     "histogram_edges",
     "load",

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shows where a quantized graph loses accuracy: runs `qdq explain --against`, and returns its report as an object."""
+
+import html
+import json
+import math
+import os
+import tempfile
+import warnings
+from dataclasses import dataclass, field
+from typing import Any, Iterable, Mapping, Optional, Tuple, Union
+
+from . import _dtypes as dtypes
+from . import _files as files
+from . import _html, _metric
+from . import _samples as samples_
+from . import _tool as tool
+from ._calibrate import Samples, folder_of, model_file, options
+from ._graph import Graph
+from ._library import ArgumentError
+from ._metric import Labels, Metric, Right
+from ._products import products_of
+from ._quantize import Quantized
+from ._state import Path, StateError
+
+_SHOWN, _CELL = 20, 10  # most pairs in the text, and in a cell of a notebook
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A pair of Quantize and Dequantize, or a group of nodes that the target fuses. Ratios are in decibels, inf without
+    an error, None if they are not measured (docs/float_to_int8.md)."""
+
+    name: str  # of the float value or weights, in the words of the report
+    node: str  # the Dequantize; of a group the node that the target runs in its place
+    kind: str  # "activations", "weights" or "group"
+    effect: Optional[float]  # of the output when only this pair rounds
+    without: Optional[float]  # of the output when all pairs round but this one
+    alike: Optional[float]  # share of samples that decide as in float with this effect
+    own: Optional[float]  # of the node on exact inputs
+    inherited: Optional[float]  # of the node on the quantized graph's inputs, against itself on exact ones
+    total: Optional[float]  # of both
+    cause: str = ""  # "resolution"; "" if it was not searched
+    mend: str = ""
+    mended: Optional[float] = None  # with the mend
+    products: Tuple[str, ...] = ()  # the products that read it: in float, they need no pair
+    elements: int = 0
+    clipped: int = 0  # elements beyond the range of the codes
+    row: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # all keys of the tool's JSON
+
+    @classmethod
+    def of(cls, row, products):
+        ratios = {name: _number(row.get(name))
+                  for name in ("effect", "without", "alike", "own", "inherited", "total", "mended")}  # fmt: skip
+        texts = {name: row.get(name) or "" for name in ("cause", "mend")}
+        counts = {name: row.get(name) or 0 for name in ("elements", "clipped")}
+        return cls(row.get("name") or row["node"], row["node"], row["kind"], **ratios, **texts, **counts, products=products, row=row)
+
+    def __str__(self):
+        texts = [f"{name} {_ratio(ratio)}" for name in ("effect", "without") if (ratio := getattr(self, name)) is not None]
+        texts += [] if self.alike is None else [f"{self.alike:.3g} alike"]
+        if self.kind != "group":
+            texts.append(f"own {_ratio(self.own)}")
+        cause = f"; {self.cause}: {self.mend}" if self.cause else ""
+        cause += f": {_ratio(self.mended)}" if self.cause and self.mended is not None else ""
+        return f"{self.name}{', as deployed' if self.kind == 'group' else ''}: {', '.join(texts)}{cause}"
+
+
+@dataclass(frozen=True)
+class OutputAccuracy:
+    """The loss of an output. Ratios are in decibels, inf without a loss, None if they are not measured."""
+
+    name: str
+    ratio: Optional[float]  # of all samples
+    median: Optional[float]  # of the median sample
+    alike: Optional[float]  # share of samples that decide as in float
+
+    def __str__(self):
+        more = "" if self.median is None else f", median sample {_ratio(self.median)}, {self.alike:.3g} of samples decide alike"
+        return f"output '{self.name}': {_ratio(self.ratio)}{more}"
+
+
+def _number(found):
+    """Returns a number of the tool's JSON, in which infinity is a text."""
+    return None if found is None else float(found)
+
+
+def _ratio(decibels):
+    return "not measured" if decibels is None else "exact" if decibels == math.inf else f"{decibels:.1f} dB"
+
+
+def _noise(decibels):
+    """Returns error power / output power."""
+    return 0.0 if decibels is None else 10 ** (-decibels / 10)
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Where a quantized graph loses accuracy against a float model."""
+
+    target: str
+    pairs: Tuple[Pair, ...]  # sorted by effect, the worst first
+    outputs: Tuple[OutputAccuracy, ...]
+    summed: Optional[float]  # ratio of the worst output if the errors of single pairs add up
+    samples: int
+    right: Optional[Right] = None  # right answers, with labels or a metric
+    report: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # the tool's JSON
+    _graph: Optional[Graph] = field(default=None, repr=False, compare=False)
+
+    def __getstate__(self):  # pickles the data, without the graph
+        return {**self.__dict__, "_graph": None}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+
+    def products(self) -> Mapping[str, float]:
+        """{product: ratio of the output in decibels when only the pairs round that it reads}, the worst first. Errors of
+        pairs add up."""
+        noises = {}
+        for pair in self.pairs:
+            for name in pair.products:
+                noises[name] = noises.get(name, 0.0) + _noise(pair.effect)
+        found = sorted(noises.items(), key=lambda item: -item[1])
+        return {name: -10 * math.log10(noise) if noise else math.inf for name, noise in found}
+
+    def keep(self, decibels: float) -> list:
+        """Returns the names of the fewest products that must stay in float to reach this ratio of the worst output, for
+        `keep` of qdq.quantize_graph. Products are taken in the order of their effect, and the errors of single pairs are
+        added: a prediction, which costs no run.
+
+        Raises ArgumentError if effects are not measured, or if pairs that no product reads lose too much.
+        """
+        if not any(pair.effect is not None for pair in self.pairs):
+            raise ArgumentError("effects are not measured in this report, so it cannot name products; explain with a dict of inputs")
+        kept = []
+        for name in [None, *self.products()]:
+            kept += [] if name is None else [name]
+            left = sum(_noise(pair.effect) for pair in self.pairs if not pair.products or not set(pair.products) <= set(kept))
+            if left <= _noise(decibels):
+                return kept
+        raise ArgumentError(f"products in float reach {-10 * math.log10(left):.1f} dB at most, wanted {decibels} dB: no product "
+                            "reads the other pairs")  # fmt: skip
+
+    def html(self) -> str:
+        """Returns the page of `qdq explain --html`: the graph, coloured by effect, and all about each pair. Raises
+        ArgumentError for an unpickled object, which has no graph."""
+        data = {key: one for key, one in self.report.items() if key not in ("version", "bits")}
+        nodes = {self.target: self.report["bits"]["nodes"]} if self.report.get("bits") else None
+        return _html.text("explain", _html.graph_of(self), "qdq.explain_accuracy(...)", data, nodes)
+
+    def __str__(self):
+        lines = [f"target {self.target}", *map(str, self.outputs)]
+        lines += [] if self.right is None else [str(self.right)]
+        lines += [] if self.summed is None else [f"summed one by one {_ratio(self.summed)}"]
+        lines += [f"  {pair}" for pair in self.pairs[:_SHOWN]]
+        lines += [f"  and {len(self.pairs) - _SHOWN} more"] if len(self.pairs) > _SHOWN else []
+        return "\n".join(lines)
+
+    def _repr_html_(self):
+        worst = max([_noise(pair.effect) for pair in self.pairs], default=0)
+
+        def bar(pair):
+            """A bar of 12 em for the worst pair, which loses an em for each 2 dB."""
+            if not _noise(pair.effect):
+                return ""
+            width = max(12 - 5 * math.log10(worst / _noise(pair.effect)), 0.2)
+            return f"<div style='background:#c33;height:.7em;width:{width:.1f}em'></div>"
+
+        def row(pair):
+            mend = f"{pair.mend}, {_ratio(pair.mended)}" if pair.mended is not None else pair.mend
+            cells = (pair.name, pair.kind, _ratio(pair.effect), _ratio(pair.without),
+                     "" if pair.alike is None else f"{pair.alike:.3g}", pair.cause, mend)  # fmt: skip
+            texts = [f"<td style='text-align:left'>{html.escape(str(cell))}</td>" for cell in cells]
+            return f"<tr>{''.join(texts[:3])}<td>{bar(pair)}</td>{''.join(texts[3:])}</tr>"
+
+        heads = ("pair", "kind", "effect", "", "without", "alike", "cause", "mend")
+        head = "".join(f"<th style='text-align:left'>{h}</th>" for h in heads)
+        lines = [*map(str, self.outputs), *([] if self.right is None else [str(self.right)])]
+        more = f"<p>and {len(self.pairs) - _CELL} more</p>" if len(self.pairs) > _CELL else ""
+        return (f"<div><p>{'<br>'.join(map(html.escape, lines))}</p><table><tr>{head}</tr>"
+                f"{''.join(map(row, self.pairs[:_CELL]))}</table>{more}</div>")  # fmt: skip
+
+
+# ---- The call ---------------------------------------------------------------
+
+
+def _imported(data):
+    """Returns the arrays of a single run by name."""
+    arrays = {name: dtypes.imported(array) for name, array in data.items()}
+    if not arrays:
+        raise ArgumentError("data has no arrays")
+    for name, array in arrays.items():
+        if array.dtype.kind not in "biufV":
+            raise ArgumentError(f"array '{name}' of data is an array of {array.dtype}, wanted numbers")
+    return arrays
+
+
+def _run(words, where, folder):
+    """Runs the tool on inputs or samples, and returns its JSON."""
+    given = ["--data", where, "-o", os.path.join(folder, "explain.state")] if folder else ["-i", where]
+    _, out, _ = tool.run("explain", *words, *given, "--json", kinds={3: StateError} if folder else None)
+    found = json.loads(out)
+    if found.get("unreadable"):
+        warnings.warn(f"samples could not be read: {', '.join(found['unreadable'])}", stacklevel=3)
+    return found
+
+
+def _effect_first(pair):
+    """Sorts by effect; pairs whose effect is not measured come last, by their own ratio."""
+    unknown = pair.effect is None
+    return unknown, (math.inf if pair.own is None else pair.own) if unknown else pair.effect
+
+
+def _accuracy(found, target, graph, samples, right):
+    products = products_of(graph)
+    rows = [row for row in found["nodes"] if row["kind"] != "operation"]
+    pairs = sorted((Pair.of(row, products(row["node"])) for row in rows), key=_effect_first)
+    outputs = [OutputAccuracy(one["name"], *map(_number, (one.get("total"), one.get("median"), one.get("alike"))))
+               for one in found["outputs"]]  # fmt: skip
+    return Accuracy(target, tuple(pairs), tuple(outputs), _number(found.get("summed")), samples, right, found, graph)
+
+
+def explain_accuracy(quantized: Union[Graph, Quantized, Path], model: Union[Graph, Path],
+                     data: Union[Mapping[str, Any], Path, Samples], *, target: Optional[str] = None,
+                     labels: Optional[Labels] = None, metric: Optional[Metric] = None, threads: Optional[int] = None,
+                     shapes: Optional[Mapping[str, Iterable[int]]] = None, dims: Optional[Mapping[str, int]] = None,
+                     until: Optional[str] = None) -> Accuracy:  # fmt: skip
+    """Measures for each pair of Quantize and Dequantize how much accuracy it costs at the output, by the bits of a target.
+
+    quantized: a Graph, a Quantized, or the path of a model. model: the float model. data: {input: array} is one run, whose
+    first dim counts samples; else a path or samples as in qdq.calibrate, whose errors are summed. target: None is the
+    target of the quantized graph. labels: the right classes, as integers, one for each row of the last dim of the output;
+    {output: integers} for graphs with several outputs; or [OUTPUT=]FILE[#TENSOR]. metric: metric(outputs, sample) returns
+    how many answers of a run are right, a bool or an integer; `sample` also has arrays of the data that are no inputs.
+    Both count for the float model and for the quantized graph. shapes, dims and until load both models, as in qdq.load.
+    Runs `qdq explain --against` (docs/float_to_int8.md).
+    Returns an Accuracy. Raises ArgumentError for arrays and labels that do not fit, and TypeError for a metric that
+    returns a float.
+    """
+    _metric.check(labels, metric)
+    judge = None if labels is None and metric is None else _metric.judge_of(labels, metric)
+    quantized = quantized.graph if isinstance(quantized, Quantized) else quantized
+    if isinstance(quantized, Graph):
+        target = target or quantized.target
+    one_run = isinstance(data, Mapping)
+    if not isinstance(data, (Mapping, str, os.PathLike, Iterable)):
+        raise TypeError(f"data is {data!r}, wanted {{input: array}}, a path, or samples")
+    with tempfile.TemporaryDirectory(prefix="qdq-") as folder, model_file(quantized) as file, model_file(model) as against:
+        words = [file, "--against", against, *options(target, shapes, dims, until, threads)]
+        if one_run:
+            arrays, where = _imported(data), os.path.join(folder, "inputs.safetensors")
+            given = {name: array.shape for name, array in arrays.items()}
+            graphs = [samples_.open_graph(one, shapes, dims, until, given, True) for one in (quantized, model)]
+            infos = graphs[0].compile(target).inputs
+            fitted = samples_.fitted(arrays, infos)
+            files.write(where, {info.name: (info.dtype, fitted[info.name]) for info in infos})
+            found = _run(words, where, None)
+            shape = next(iter(fitted.values())).shape
+            samples = shape[0] if shape else 1
+            right = judge and _metric.count(graphs[1], graphs[0], target, [(fitted, arrays)], judge, threads,
+                                            None if metric is None else samples)  # fmt: skip
+        else:
+            with folder_of(data) as where:
+                found = _run(words, where, folder)
+                given = samples_.first_shapes(where)
+                graphs = [samples_.open_graph(one, shapes, dims, until, given, False) for one in (quantized, model)]
+                right = judge and _metric.count(graphs[1], graphs[0], target, samples_.read(where, graphs[0], target), judge, threads)
+            samples = found["samples"]
+    return _accuracy(found, found["target"], graphs[0], samples, right)
+
