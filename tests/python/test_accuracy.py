@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests qdq.explain_accuracy. The expected ratios and counts are computed with numpy in float64.
+
+    test_accuracy.py SOURCE_ROOT
+"""
+
+import json
+import math
+import os
+import pickle
+import re
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+import qdq
+
+ROOT = None
+F32 = np.float32
+ROWS, WIDTH, HIDDEN, CLASSES = 48, 6, 16, 5
+X_SCALE, X_ZERO, H_SCALE = F32(0.11), 3, F32(0.07)
+
+
+def numbers(seed=1):
+    """Returns x, both weights and classes that are right for about 3 of 4 rows."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(0, 1, (ROWS, WIDTH)).astype(F32)
+    w1, w2 = rng.normal(0, 0.5, (WIDTH, HIDDEN)).astype(F32), rng.normal(0, 0.5, (HIDDEN, CLASSES)).astype(F32)
+    y = scores(x, w1, w2)
+    labels = np.where(rng.random(ROWS) < 0.7, y.argmax(axis=1), rng.integers(0, CLASSES, ROWS))
+    return x, w1, w2, labels
+
+
+def weight_scales(w, axis=0):
+    return (np.abs(w).max(axis=axis) / F32(63)).astype(F32)  # 7 bits, so that there is noise
+
+
+def rounded(x, scale, zero=0, low=-128, high=127):
+    codes = np.clip(np.rint(x / scale) + zero, low, high)
+    return (codes - zero) * np.float64(scale)
+
+
+def scores(x, w1, w2, rounds=()):
+    """Returns the scores if the pairs named in `rounds` round."""
+    x = rounded(x, X_SCALE, X_ZERO) if "x" in rounds else np.float64(x)
+    w1 = rounded(w1, weight_scales(w1)) if "w1" in rounds else np.float64(w1)
+    w2 = rounded(w2, weight_scales(w2)) if "w2" in rounds else np.float64(w2)
+    h = np.maximum(x @ w1, 0)
+    h = rounded(h, H_SCALE) if "h" in rounds else h
+    return h @ w2
+
+
+PAIRS = ("x", "w1", "h", "w2")
+
+
+def float_graph():
+    x, w1, w2, _ = numbers()
+    b = qdq.Builder("float")
+    h = b.relu(b.matmul(b.input("x", "float32", x.shape), b.constant(w1, name="w1"), name="first"), name="h")
+    b.output("y", b.matmul(h, b.constant(w2, name="w2"), name="second"))
+    return b.build()
+
+
+def quantized_graph(rows=ROWS):
+    _, w1, w2, _ = numbers()
+    b = qdq.Builder("quantized")
+
+    def coded(value, name, scale, zero):
+        codes = b.quantize(value, name=f"{name}.codes", scales=float(scale), zps=zero, dtype="int8")
+        return b.dequantize(codes, name=f"{name}.real", scales=float(scale), zps=zero, dtype="float32")
+
+    def weights(w, name):
+        codes = b.constant(np.rint(w / weight_scales(w)).astype(np.int8), name=f"{name}")
+        return b.dequantize(codes, name=f"{name}.real", scales=weight_scales(w), qtype="per_channel", axis=1, dtype="float32")
+
+    x = coded(b.input("x", "float32", (rows, WIDTH)), "x", X_SCALE, X_ZERO)
+    h = b.relu(b.matmul(x, weights(w1, "w1"), name="first"), name="h")
+    b.output("y", b.matmul(coded(h, "h", H_SCALE, 0), weights(w2, "w2"), name="second"))
+    return b.build()
+
+
+def decibels(truth, found):
+    return 10 * np.log10((truth**2).sum() / ((truth - found) ** 2).sum())
+
+
+class Ratios(unittest.TestCase):
+    def setUp(self):
+        self.x, self.w1, self.w2, self.labels = numbers()
+        self.truth = scores(self.x, self.w1, self.w2)
+
+    def explain(self, data=None, **options):
+        return qdq.explain_accuracy(quantized_graph(), float_graph(), {"x": self.x} if data is None else data, **options)
+
+    def scores(self, *rounds):
+        return scores(self.x, self.w1, self.w2, rounds)
+
+    def test_each_pair_has_the_effect_of_rounding_alone(self):
+        found = self.explain()
+        by_name = {pair.name.partition(".")[0]: pair for pair in found.pairs}
+        self.assertEqual(sorted(by_name), sorted(PAIRS))
+        for name, pair in by_name.items():
+            alone, others = self.scores(name), self.scores(*(one for one in PAIRS if one != name))
+            self.assertAlmostEqual(pair.effect, decibels(self.truth, alone), delta=0.02, msg=name)
+            self.assertAlmostEqual(pair.without, decibels(self.truth, others), delta=0.02, msg=name)
+            self.assertEqual(pair.alike, (alone.argmax(axis=1) == self.truth.argmax(axis=1)).mean(), name)
+            self.assertEqual(pair.kind, "weights" if name.startswith("w") else "activations")
+            self.assertEqual(pair.products, ("first",) if name in ("x", "w1") else ("second",))
+        effects = [pair.effect for pair in found.pairs]
+        self.assertEqual(effects, sorted(effects))
+
+    def test_outputs_have_the_loss_of_all_pairs(self):
+        found = self.explain()
+        (y,) = found.outputs
+        every = self.scores(*PAIRS)
+        self.assertAlmostEqual(y.ratio, decibels(self.truth, every), delta=0.02)
+        samples = sorted(decibels(a, b) for a, b in zip(self.truth, every))
+        self.assertGreaterEqual(y.median, samples[ROWS // 2 - 1] - 0.02)
+        self.assertLessEqual(y.median, samples[ROWS // 2] + 0.02)
+        self.assertEqual(y.alike, (every.argmax(axis=1) == self.truth.argmax(axis=1)).mean())
+        alone = sum(((self.truth - self.scores(name)) ** 2).sum() for name in PAIRS)
+        self.assertAlmostEqual(found.summed, 10 * np.log10((self.truth**2).sum() / alone), delta=0.02)
+        self.assertEqual((found.target, found.samples, found.right), ("core", ROWS, None))
+
+    def test_keep_names_the_products_that_lose_most(self):
+        power = (self.truth**2).sum()
+        noise = {name: ((self.truth - self.scores(name)) ** 2).sum() / power for name in PAIRS}
+        noises = {"first": noise["x"] + noise["w1"], "second": noise["h"] + noise["w2"]}
+        worst, best = sorted(noises, key=lambda name: -noises[name])
+        found = self.explain()
+        self.assertEqual(list(found.products()), [worst, best])
+        for name, ratio in found.products().items():
+            self.assertAlmostEqual(ratio, -10 * np.log10(noises[name]), delta=0.02)
+        self.assertEqual(found.keep(-10 * np.log10(sum(noises.values())) - 0.1), [])
+        self.assertEqual(found.keep(-10 * np.log10(sum(noises.values())) + 0.1), [worst])
+        self.assertEqual(found.keep(-10 * np.log10(noises[best]) - 0.1), [worst])
+        self.assertEqual(found.keep(-10 * np.log10(noises[best]) + 0.1), [worst, best])
+        self.assertEqual(found.keep(math.inf), [worst, best])
+
+    def test_right_answers_are_counted_by_labels_and_by_a_metric(self):
+        every = self.scores(*PAIRS).argmax(axis=1)
+        wanted = ((self.truth.argmax(axis=1) == self.labels).sum(), (every == self.labels).sum(), ROWS)
+        self.assertNotEqual(wanted[0], wanted[1])
+        for options in ({"labels": self.labels}, {"labels": {"y": self.labels.astype(np.uint8)}},
+                        {"metric": lambda outputs, sample: (outputs["y"].argmax(axis=1) == self.labels).sum()}):  # fmt: skip
+            right = self.explain(**options).right
+            self.assertEqual((right.model, right.quantized, right.count), wanted)
+        self.assertIn(f"right: {wanted[1]} of {ROWS}, in float {wanted[0]}", str(self.explain(labels=self.labels)))
+
+    def test_the_text_and_the_cell_have_each_pair(self):
+        found = self.explain(labels=self.labels)
+        for text in (str(found), found._repr_html_()):
+            for pair in found.pairs:
+                self.assertIn(pair.name, text)
+                self.assertIn(f"{pair.effect:.1f} dB", text)
+        self.assertLess(len(found._repr_html_()), 20000)
+
+    def test_a_pickle_has_all_but_the_graph(self):
+        found = self.explain()
+        again = pickle.loads(pickle.dumps(found))
+        self.assertEqual((again, str(again), again.keep(99)), (found, str(found), found.keep(99)))
+        with self.assertRaisesRegex(qdq.ArgumentError, "unpickled"):
+            again.html()
+
+
+class Pages(unittest.TestCase):
+    def data(self, page):
+        return json.loads(re.search(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', page, re.S).group(1))
+
+    def test_the_page_has_the_data_of_the_tool(self):
+        x = numbers()[0]
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [os.path.join(folder, name) for name in ("quantized.json", "float.json", "x.npz", "page.html")]
+            quantized_graph().write(paths[0]), float_graph().write(paths[1]), np.savez(paths[2], x=x)
+            qdq._tool.run("explain", paths[0], "--against", paths[1], "-i", paths[2], "--html", paths[3])
+            wanted = self.data(Path(paths[3]).read_text(encoding="utf-8"))
+            made = self.data(qdq.explain_accuracy(paths[0], paths[1], {"x": x}).html())
+        for page in (wanted, made):
+            for name in ("call", "file", "seed"):
+                del page[name]
+            for name in ("graph", "against"):
+                del page["explain"][name]
+            page["targets"][0]["bits"]["groups"].sort(key=json.dumps)
+        self.assertEqual(made, wanted)
+
+
+class DataSets(unittest.TestCase):
+    """models/digits_uneven, whose batch is open. Right answers are those of ONNX Runtime 1.32 (its README)."""
+
+    def setUp(self):
+        self.models = [ROOT / "models/digits_uneven" / f"{name}.onnx" for name in ("float_bias", "model")]
+        self.held = ROOT / "models/digits/held_out.safetensors"
+        self.arrays = qdq._files.read(self.held)
+
+    def counted(self, data, target="ort", **options):
+        right = qdq.explain_accuracy(*self.models, data, target=target, dims={"batch": 1}, **options).right
+        return right.model, right.quantized, right.count
+
+    def test_right_answers_of_a_file_are_those_of_onnx_runtime(self):
+        labels = f"{self.held}#labels"
+        self.assertEqual(self.counted(self.held, labels=labels), (354, 320, 360))
+        self.assertEqual(self.counted(self.held, "onnx", labels=labels), (354, 351, 360))
+
+    def test_a_metric_gets_all_arrays_of_a_sample(self):
+        found = self.counted(self.held, metric=lambda outputs, sample: outputs["scores"].argmax() == sample["labels"])
+        self.assertEqual(found, (354, 320, 360))
+
+    def test_samples_may_be_given_one_by_one(self):
+        some = self.arrays["x"][:40], self.arrays["labels"][:40]
+        wanted = [qdq.load(model, dims={"batch": 40}).run(x=some[0], target="ort")["scores"] for model in self.models]
+        wanted = [int((y.argmax(axis=1) == some[1]).sum()) for y in wanted]
+        for samples in (some[0], [{"x": x} for x in some[0]], ({"x": x[None]} for x in some[0])):
+            self.assertEqual(self.counted(samples, labels=some[1]), (wanted[1], wanted[0], 40))
+
+    def test_the_first_pair_is_the_bias_that_overflows(self):
+        found = qdq.explain_accuracy(*self.models, {"x": self.arrays["x"]}, target="ort", labels=self.arrays["labels"])
+        self.assertEqual((found.pairs[0].kind, found.pairs[0].cause), ("group", "bias overflow"))
+        self.assertEqual(found.pairs[0].products, found.pairs[3].products)
+        self.assertEqual((found.right.model, found.right.quantized), (354, 320))
+        self.assertEqual(len(found.keep(40)), 1)
+
+
+class Refusals(unittest.TestCase):
+    def refused(self, kind, text, data=None, **options):
+        with self.assertRaisesRegex(kind, text):
+            qdq.explain_accuracy(quantized_graph(), float_graph(), {"x": numbers()[0]} if data is None else data, **options)
+
+    def test_a_float_is_no_count(self):
+        self.refused(TypeError, "metric returned 0.5, wanted a bool or an integer", metric=lambda outputs, sample: 0.5)
+        self.refused(TypeError, "metric returned .*1.0.*, wanted a bool", metric=lambda outputs, sample: np.float32(1))
+        self.refused(TypeError, "metric returned None, wanted a bool", metric=lambda outputs, sample: None)
+
+    def test_a_metric_is_a_function(self):
+        self.refused(TypeError, "metric is 'top1', wanted a function", metric="top1")
+        self.refused(qdq.ArgumentError, "labels and metric are both given", metric=len, labels=[1])
+
+    def test_labels_are_one_integer_for_each_row(self):
+        labels = numbers()[3]
+        self.refused(qdq.ArgumentError, "labels is an array of float64, wanted integers", labels=labels / 2)
+        self.refused(qdq.ArgumentError, "labels has 3 classes, too few", labels=labels[:3])
+        self.refused(qdq.ArgumentError, "labels has 96 classes, too many", labels=np.tile(labels, 2))
+        self.refused(qdq.ArgumentError, "labels has output 'z', and the graph y", labels={"z": labels})
+
+    def test_data_is_inputs_or_samples(self):
+        self.refused(TypeError, "data is 5, wanted", data=5)
+        self.refused(qdq.ArgumentError, "data has no arrays", data={})
+        self.refused(qdq.ArgumentError, "data has no samples", data=[])
+        self.refused(qdq.ArgumentError, "a sample has no array of input 'x'; it has z", data={"z": np.zeros((2, 2), F32)})
+        self.refused(qdq.ArgumentError, "array 'x' of data is an array of <U1, wanted numbers", data={"x": "a"})
+        self.refused(qdq.ArgumentError, r"^input 'x' has shape \[2, 2\] in a sample, wanted \[48, 6\]", data={"x": np.zeros((2, 2), F32)})
+
+
+if __name__ == "__main__":
+    ROOT = Path(sys.argv.pop(1)).resolve()
+    unittest.main()
