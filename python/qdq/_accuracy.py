@@ -19,7 +19,7 @@ from ._calibrate import Samples, folder_of, model_file, options
 from ._graph import Graph
 from ._library import ArgumentError
 from ._metric import Labels, Metric, Right
-from ._products import products_of
+from ._products import Products
 from ._quantize import Quantized
 from ._state import Path, StateError
 
@@ -43,7 +43,7 @@ class Pair:
     cause: str = ""  # "resolution"; "" if it was not searched
     mend: str = ""
     mended: Optional[float] = None  # with the mend
-    products: Tuple[str, ...] = ()  # the products that read it: in float, they need no pair
+    products: Tuple[str, ...] = ()  # with all of them in float, the graph has no such pair
     elements: int = 0
     clipped: int = 0  # elements beyond the range of the codes
     row: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # all keys of the tool's JSON
@@ -114,8 +114,7 @@ class Accuracy:
         self.__dict__.update(state)
 
     def products(self) -> Mapping[str, float]:
-        """{product: ratio of the output in decibels when only the pairs round that it reads}, the worst first. Errors of
-        pairs add up."""
+        """{product: ratio of the output in decibels when only its pairs round}, the worst first. Errors of pairs add up."""
         noises = {}
         for pair in self.pairs:
             for name in pair.products:
@@ -128,7 +127,7 @@ class Accuracy:
         `keep` of qdq.quantize_graph. Products are taken in the order of their effect, and the errors of single pairs are
         added: a prediction, which costs no run.
 
-        Raises ArgumentError if effects are not measured, or if pairs that no product reads lose too much.
+        Raises ArgumentError if effects are not measured, or if pairs without a product lose too much.
         """
         if not any(pair.effect is not None for pair in self.pairs):
             raise ArgumentError("effects are not measured in this report, so it cannot name products; explain with a dict of inputs")
@@ -138,8 +137,8 @@ class Accuracy:
             left = sum(_noise(pair.effect) for pair in self.pairs if not pair.products or not set(pair.products) <= set(kept))
             if left <= _noise(decibels):
                 return kept
-        raise ArgumentError(f"products in float reach {-10 * math.log10(left):.1f} dB at most, wanted {decibels} dB: no product "
-                            "reads the other pairs")  # fmt: skip
+        raise ArgumentError(f"products in float reach {-10 * math.log10(left):.1f} dB at most, wanted {decibels} dB: the "
+                            "other pairs have no product")  # fmt: skip
 
     def html(self) -> str:
         """Returns the page of `qdq explain --html`: the graph, coloured by effect, and all about each pair. Raises
@@ -212,9 +211,9 @@ def _effect_first(pair):
 
 
 def _accuracy(found, target, graph, samples, right):
-    products = products_of(graph)
+    products = Products(graph, target)
     rows = [row for row in found["nodes"] if row["kind"] != "operation"]
-    pairs = sorted((Pair.of(row, products(row["node"])) for row in rows), key=_effect_first)
+    pairs = sorted((Pair.of(row, products.of(row["node"])) for row in rows), key=_effect_first)
     outputs = [OutputAccuracy(one["name"], *map(_number, (one.get("total"), one.get("median"), one.get("alike"))))
                for one in found["outputs"]]  # fmt: skip
     return Accuracy(target, tuple(pairs), tuple(outputs), _number(found.get("summed")), samples, right, found, graph)

@@ -226,6 +226,14 @@ class CTilesView(Structure):  # qdq_tiles_view
     ]  # fmt: skip
 
 
+class CQuantizedForm(Structure):  # qdq_quantized_form
+    _fields_ = [
+        ("ops", c_char_p), ("moves", c_char_p), ("values", c_int), ("weights", c_int), ("bias", c_int), ("residual", c_int),
+        ("symmetric", c_bool), ("zero_points", c_bool), ("results", c_bool), ("groups", c_bool), ("stacks", c_bool),
+        ("softmax", c_bool),
+    ]  # fmt: skip
+
+
 _INFO, _ERROR, _GRAPH, _PLAN, _EXEC = POINTER(CTensorInfo), POINTER(CError), c_void_p, c_void_p, c_void_p
 _FUNCTIONS = {  # name: result, then parameters
     "qdq_version": (c_char_p,),
@@ -285,6 +293,7 @@ _FUNCTIONS = {  # name: result, then parameters
     "qdq_op_attr": (CAttrInfo, c_size_t, c_size_t),
     "qdq_target_count": (c_size_t,),
     "qdq_target_get": (CTargetInfo, c_size_t),
+    "qdq_target_quantized_form": (POINTER(CQuantizedForm), c_char_p),
     "qdq_target_release": (c_char_p, c_size_t, c_size_t),
 }
 

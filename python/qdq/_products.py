@@ -1,48 +1,70 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the products of a quantized graph to which a pair of Quantize and Dequantize belongs."""
+"""Finds the products for which a quantized graph has a pair of Quantize and Dequantize: with all of them in float, `qdq
+quantize` leaves the pair out (docs/float_to_int8.md, what becomes codes)."""
 
 from ._html import graph_data
+from ._library import encode, lib
 
 _PRODUCTS = {"MatMul", "Convolution", "ConvTranspose"}
 
 
-def _reached(nodes, start, step):
-    """Returns the names of the first products on all ways from a node, in the order of the graph."""
-    found, seen, left = set(), {start}, [start]
-    while left:
-        for other in step(left.pop()):
-            if other in seen:
+class Products:
+    """The products of the pairs of a graph, as a target takes it."""
+
+    def __init__(self, graph, target):
+        form = lib.qdq_target_quantized_form(encode(target))
+        self.results = bool(form) and form.contents.results
+        self.nodes = graph_data(graph)["nodes"]
+        self.by_name = {node["name"]: i for i, node in enumerate(self.nodes)}
+        self.makers = {value: i for i, node in enumerate(self.nodes) for value in node["outputs"]}
+        self.readers = {}
+        for i, node in enumerate(self.nodes):
+            for value in node["inputs"].values():
+                self.readers.setdefault(value, []).append(i)
+
+    def _behind(self, i):
+        return [reader for value in self.nodes[i]["outputs"] for reader in self.readers.get(value, ())]
+
+    def _before(self, i):
+        return [self.makers[value] for value in self.nodes[i]["inputs"].values() if value in self.makers]
+
+    def _reached(self, start, step, wanted, passed):
+        """Returns the first nodes with `wanted` ops on all ways from a node through nodes with `passed` ops."""
+        found, seen, left = set(), {start}, [start]
+        while left:
+            for other in step(left.pop()):
+                if other in seen:
+                    continue
+                seen.add(other)
+                op = self.nodes[other]["op"]
+                if op in wanted:
+                    found.add(other)
+                elif passed(op):
+                    left.append(other)
+        return found
+
+    def _of_pair(self, dequantize):
+        """Returns the products that read a pair, or whose result it is. A pair that passes codes on has the products of
+        the pairs before it."""
+        found = self._reached(dequantize, self._behind, _PRODUCTS, lambda op: op != "Quantize")
+        for quantize in self._before(dequantize):
+            if self.nodes[quantize]["op"] != "Quantize":
                 continue
-            seen.add(other)
-            if nodes[other]["op"] in _PRODUCTS:
-                found.add(other)
-            else:
-                left.append(other)
-    return tuple(nodes[i]["name"] for i in sorted(found))
+            if self.results:
+                found |= self._reached(quantize, self._before, _PRODUCTS, lambda op: op == "ReLU")
+            if not found:
+                for pair in self._reached(quantize, self._before, {"Dequantize"}, lambda op: op not in _PRODUCTS):
+                    found |= self._of_pair(pair)
+        return found
 
-
-def products_of(graph):
-    """Returns a function: the name of a pair's Dequantize -> the products that read it. For the name of another node, and
-    for a result that no product reads, it returns the products that compute it."""
-    nodes = graph_data(graph)["nodes"]
-    by_name = {node["name"]: i for i, node in enumerate(nodes)}
-    makers = {value: i for i, node in enumerate(nodes) for value in node["outputs"]}
-    readers = {}
-    for i, node in enumerate(nodes):
-        for value in node["inputs"].values():
-            readers.setdefault(value, []).append(i)
-
-    def behind(i):
-        return [reader for value in nodes[i]["outputs"] for reader in readers.get(value, ())]
-
-    def before(i):
-        return [makers[value] for value in nodes[i]["inputs"].values() if value in makers]
-
-    def products(name):
-        if name not in by_name:
+    def of(self, name):
+        """Returns the names of the products of a pair, by its Dequantize, or of a group, by the node in its place."""
+        if name not in self.by_name:
             return ()
-        start = by_name[name]
-        found = _reached(nodes, start, behind) if nodes[start]["op"] == "Dequantize" else ()
-        return found or _reached(nodes, start, before)
-
-    return products
+        i = self.by_name[name]
+        if self.nodes[i]["op"] == "Dequantize":
+            found = self._of_pair(i)
+        else:
+            found = {i} if self.nodes[i]["op"] in _PRODUCTS else None
+            found = found or self._reached(i, self._before, _PRODUCTS, lambda op: op != "Dequantize")
+        return tuple(self.nodes[i]["name"] for i in sorted(found))

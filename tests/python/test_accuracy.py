@@ -216,9 +216,35 @@ class DataSets(unittest.TestCase):
     def test_the_first_pair_is_the_bias_that_overflows(self):
         found = qdq.explain_accuracy(*self.models, {"x": self.arrays["x"]}, target="ort", labels=self.arrays["labels"])
         self.assertEqual((found.pairs[0].kind, found.pairs[0].cause), ("group", "bias overflow"))
-        self.assertEqual(found.pairs[0].products, found.pairs[3].products)
+        products = {name for pair in found.pairs for name in pair.products}
+        self.assertEqual(len(found.pairs[0].products), 1)
         self.assertEqual((found.right.model, found.right.quantized), (354, 320))
-        self.assertEqual(len(found.keep(40)), 1)
+        self.assertEqual((len(products), set(found.keep(60))), (3, products))
+
+
+class Products(unittest.TestCase):
+    """A pair has the products with which `qdq quantize --keep` leaves it out."""
+
+    def pairs(self, target, keep=()):
+        """The pairs, by products, of a graph for a target with these products in float."""
+        folder = ROOT / "models/digits_uneven"
+        with tempfile.TemporaryDirectory() as scratch:
+            state = qdq.calibrate(folder / "model.onnx", folder / "calibration.safetensors", state=f"{scratch}/all.state",
+                                  dims={"batch": 1})  # fmt: skip
+            made = qdq.quantize_graph(folder / "model.onnx", state, target=target, keep=keep, dims={"batch": 1})
+        x = qdq._files.read(folder / "calibration.safetensors")["x"][:1]
+        found = qdq.explain_accuracy(made, folder / "model.onnx", {"x": x}, dims={"batch": 1})
+        return {pair.name: pair.products for pair in found.pairs if pair.kind != "group"}
+
+    def test_products_in_float_have_no_pairs(self):
+        for target, count in (("ort", 16), ("tensorrt", 8)):
+            every = self.pairs(target)
+            self.assertEqual(len(every), count)
+            products = sorted({name for names in every.values() for name in names})
+            self.assertEqual(len(products), 4)
+            for kept in [*([one] for one in products), products[:2], products[2:], products[1:]]:
+                left = self.pairs(target, kept)
+                self.assertEqual(sorted(left), sorted(name for name, some in every.items() if set(some) - set(kept)), (target, kept))
 
 
 class Refusals(unittest.TestCase):
