@@ -4,6 +4,8 @@
     test_accuracy.py SOURCE_ROOT
 """
 
+import ast
+import io
 import json
 import math
 import os
@@ -12,6 +14,7 @@ import re
 import sys
 import tempfile
 import unittest
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import numpy as np
@@ -275,6 +278,43 @@ class Refusals(unittest.TestCase):
         self.refused(qdq.ArgumentError, "a sample has no array of input 'x'; it has z", data={"z": np.zeros((2, 2), F32)})
         self.refused(qdq.ArgumentError, "array 'x' of data is an array of <U1, wanted numbers", data={"x": "a"})
         self.refused(qdq.ArgumentError, r"^input 'x' has shape \[2, 2\] in a sample, wanted \[48, 6\]", data={"x": np.zeros((2, 2), F32)})
+
+
+class Documents(unittest.TestCase):
+    """The guide and its notebook, with the numbers that they print."""
+
+    def setUp(self):
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(ROOT)
+
+    def test_the_guide_runs(self):
+        blocks = re.findall(r"^```python\n(.*?)^```", Path("docs/quantize_a_model.md").read_text(encoding="utf-8"), re.S | re.M)
+        self.assertTrue(blocks)
+        said = io.StringIO()
+        with redirect_stdout(said):
+            for block in blocks:
+                exec(compile(block, "quantize_a_model.md", "exec"), {"__name__": "__main__"})
+        for comment in re.findall(r"^print.*?  # (.*)$", "".join(blocks), re.M):
+            self.assertIn(f"{comment}\n", said.getvalue())
+
+    def test_the_notebook_runs(self):
+        notebook = json.loads(Path("docs/quantize_a_model.ipynb").read_text(encoding="utf-8"))
+        self.assertEqual(notebook["nbformat"], 4)
+        scope, shown = {"__name__": "__main__"}, []
+        for cell in notebook["cells"]:
+            if cell["cell_type"] != "code":
+                continue
+            self.assertEqual((cell["outputs"], cell["execution_count"]), ([], None))
+            body = ast.parse("".join(cell["source"]))
+            last = body.body.pop() if isinstance(body.body[-1], ast.Expr) else None
+            with redirect_stdout(io.StringIO()):
+                exec(compile(body, "cell", "exec"), scope)
+                value = None if last is None else eval(compile(ast.Expression(last.value), "cell", "eval"), scope)
+            if hasattr(value, "_repr_html_"):
+                shown.append(value._repr_html_())
+        self.assertGreaterEqual(len(shown), 2)
+        for table in shown:
+            self.assertRegex(table, r"right: \d+ of 360, in float 354.*<table>.*<td")
 
 
 if __name__ == "__main__":
