@@ -67,15 +67,14 @@ static void find_pairs(effects *w) {
 //---- A walk -----------------------------------------------------------------
 
 static void forget(effects *w) {
-    for (size_t v = 0; v < graph_of(w)->form.value_count; v++) {
-        if (!w->borrowed[v]) elements_free(w->changed[v]);
-        w->changed[v] = NULL, w->borrowed[v] = false;
-    }
+    memset(w->changed, 0, graph_of(w)->form.value_count * sizeof *w->changed);
 }
 
-static void borrow(effects *w, qdq_value value, const void *elements) {
-    w->changed[value.id] = (void *)(uintptr_t)elements;  // only read
-    w->borrowed[value.id] = true;
+// Returns memory for the results of a node, which each walk uses again; NULL if memory runs out.
+static void *room_for(effects *w, const node_value *v) {
+    void **room = &w->rooms[v->value.id];
+    if (!*room) *room = elements_take(graph_of(w)->exec_options.allocator, v->info.bytes);
+    return *room;
 }
 
 static bool reads_changed(const effects *w, size_t node) {
@@ -97,24 +96,25 @@ static qdq_value handed_on(const effects *w, size_t node) {
 static qdq_status run_node(effects *w, size_t node, qdq_error *err) {
     const replay *r = graph_of(w);
     const node_run *run = &r->nodes[node].run;
-    void **outputs = replay_outputs(r, node);
-    void **inputs = calloc(run->input_count + 1, sizeof *inputs);
-    qdq_status status = inputs && outputs ? QDQ_OK : replay_no_memory(err);
-    for (size_t i = 0; status == QDQ_OK && i < run->input_count; i++) {
-        inputs[i] = (void *)(uintptr_t)now_of(w, run->inputs[i].value);
-        if (!inputs[i]) status = replay_no_memory(err);
+    void **outputs = calloc(run->output_count + run->input_count + 1, sizeof *outputs);
+    void **inputs = outputs ? outputs + run->output_count : NULL;
+    bool fits = outputs != NULL;
+    for (size_t i = 0; fits && i < run->output_count; i++)
+        fits = (outputs[i] = room_for(w, &run->outputs[i])) != NULL;
+    for (size_t i = 0; fits && i < run->input_count; i++) {
+        inputs[i] = (void *)(uintptr_t)now_of(w, run->inputs[i].value);  // only read
+        fits = inputs[i] != NULL;
     }
-    if (status == QDQ_OK) status = replay_compute(r, node, inputs, outputs, err);
+    qdq_status status =
+        fits ? replay_compute(r, node, inputs, outputs, err) : replay_no_memory(err);
     if (status == QDQ_OK && !w->others_round) reference_limit(written(w), run, outputs);
     for (size_t i = 0; status == QDQ_OK && i < run->output_count; i++) {
         uint32_t id = run->outputs[i].value.id;
         const void *before = w->others_round ? r->computed[id] : written(w)->exact[id];
-        if (before && memcmp(before, outputs[i], run->outputs[i].info.bytes) == 0) continue;
-        w->changed[id] = outputs[i];
-        outputs[i] = NULL;
+        if (!before || memcmp(before, outputs[i], run->outputs[i].info.bytes) != 0)
+            w->changed[id] = outputs[i];
     }
-    replay_free_outputs(r, node, outputs);
-    free(inputs);
+    free(outputs);
     return status;
 }
 
@@ -126,7 +126,7 @@ static qdq_status run_behind(effects *w, size_t node, qdq_error *err) {
         if (!reads_changed(w, n)) continue;
         qdq_value from = handed_on(w, n);
         if (from.id)
-            borrow(w, qdq_graph_node_output(r->form.graph, n, 0), now_of(w, from));
+            w->changed[qdq_graph_node_output(r->form.graph, n, 0).id] = now_of(w, from);
         else
             status = run_node(w, n, err);
     }
@@ -196,7 +196,7 @@ static qdq_status walk_pair(effects *w, const effect_walk *walk, const effect_ta
     if (!start || !base) return QDQ_OK;
     qdq_status status = QDQ_OK;
     if (memcmp(start, base, graph_of(w)->nodes[node].run.outputs[0].info.bytes) != 0) {
-        borrow(w, y, start);
+        w->changed[y.id] = start;
         status = run_behind(w, node, err);
     }
     return status == QDQ_OK ? hand_outputs(w, walk, taker, err) : status;
@@ -244,7 +244,7 @@ static qdq_status walk_group(effects *w, const effect_walk *walk, const effect_t
     bool known = y.id && base_of(w, y);
     qdq_status status = run_group(w, runs, node, outputs, &known, err);
     if (status == QDQ_OK && known) {
-        borrow(w, y, outputs[0]);
+        w->changed[y.id] = outputs[0];
         size_t maker = graph_of(w)->form.makers[y.id];
         if (maker != SIZE_MAX) status = run_behind(w, maker, err);
         if (status == QDQ_OK) status = hand_outputs(w, walk, taker, err);
@@ -263,8 +263,8 @@ qdq_status effects_open(effects *e, const accuracy_forms *forms, const accuracy_
                    .graphs = *graphs,
                    .hands_on = calloc(forms->written->quantized->node_count + 1, sizeof(bool)),
                    .changed = calloc(values + 1, sizeof *e->changed),
-                   .borrowed = calloc(values + 1, sizeof *e->borrowed)};
-    if (!e->hands_on || !e->changed || !e->borrowed) return replay_no_memory(err);
+                   .rooms = calloc(values + 1, sizeof *e->rooms)};
+    if (!e->hands_on || !e->changed || !e->rooms) return replay_no_memory(err);
     find_pairs(e);
     return QDQ_OK;
 }
@@ -278,7 +278,8 @@ qdq_status effects_run(effects *e, const effect_walk *walk, const effect_taker *
 }
 
 void effects_close(effects *e) {
-    if (e->changed && e->borrowed) forget(e);
-    free(e->borrowed), free(e->changed), free(e->hands_on);
+    for (size_t v = 0; e->rooms && v < graph_of(e)->form.value_count; v++)
+        elements_free(e->rooms[v]);
+    free(e->rooms), free((void *)(uintptr_t)e->changed), free(e->hands_on);
     *e = (effects){0};
 }

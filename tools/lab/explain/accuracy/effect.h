@@ -13,8 +13,8 @@ typedef struct effects {
     accuracy_graphs graphs;
     bool others_round;  // in the present walk
     bool *hands_on;     // [node]: a Quantize that only Dequantize nodes of the dtype of its x read
-    void **changed;     // [value]: elements that differ from the base; NULL: as in the base
-    bool *borrowed;     // [value]: another entry owns the elements
+    const void **changed;  // [value]: elements that differ from the base; NULL: as in the base
+    void **rooms;          // [value]: memory for changed results; owned
 } effects;
 
 typedef struct effect_walk {
