@@ -266,7 +266,10 @@ int accuracy_measure(const accuracy_forms *forms, const accuracy_graphs *graphs,
                      accuracy *out) {
     char folder[4096];
     size_t most = forms->written->quantized->node_count + forms->deployed->quantized->node_count;
-    *out = (accuracy){.nodes = calloc(most + 1, sizeof *out->nodes), .summed = NAN};
+    *out = (accuracy){.nodes = calloc(most + 1, sizeof *out->nodes),
+                      .together = NAN,
+                      .summed = NAN,
+                      .together_without = NAN};
     if (!out->nodes) return tell_failure(QDQ_ERR_MEMORY, "no memory to measure nodes");
     int code = make_folder(folder, sizeof folder);
     if (code != EXIT_OK) return code;

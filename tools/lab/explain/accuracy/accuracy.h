@@ -53,7 +53,12 @@ typedef struct accuracy {
     size_t unmatched;          // weights that the float model lacks
     output_accuracy *outputs;  // owned
     size_t output_count;
-    double summed;  // ratio of the worst output with the errors of single pairs added; NaN: unknown
+    double together;  // ratio of the worst output, on the samples of `summed`; NaN: unknown
+    double summed;    // the same with the errors of single pairs added
+    // For a data set: how many of its samples have effects, how many `without`, and the ratio of
+    // the worst output on the latter. 0: a single run.
+    size_t effect_samples, without_samples;
+    double together_without;
 } accuracy;
 
 // The two graphs. An accuracy borrows their names.

@@ -64,20 +64,22 @@ static void print_kind(const accuracy *a, accuracy_kind kind, size_t most) {
 
 // Prints the pairs whose effect is greatest, and the sum of all effects. False if none is known.
 static bool print_pairs(const accuracy *a) {
-    char together[32], summed[32];
+    char ratio[32];
     size_t list[WITHOUT_NODES], count = accuracy_by_effect(a, list, WITHOUT_NODES), all = 0;
     bool groups = false;
-    double worst = INFINITY;
     for (size_t i = 0; i < a->count; i++)
         if (a->nodes[i].kind == KIND_GROUP)
             groups = true;
         else
             all += isnan(a->nodes[i].effect) ? 0 : 1;
-    for (size_t i = 0; i < a->output_count; i++)
-        if (a->outputs[i].known && a->outputs[i].ratio < worst) worst = a->outputs[i].ratio;
     if (!all) return false;
-    printf("pairs together %s; summed one by one %s\n", ratio_text(worst, together),
-           ratio_text(a->summed, summed));
+    printf("pairs together %s; ", ratio_text(a->together, ratio));
+    printf("summed one by one %s", ratio_text(a->summed, ratio));
+    if (a->effect_samples) printf(", on %zu samples", a->effect_samples);
+    if (a->without_samples)
+        printf("; together %s on %zu, the samples of `without`",
+               ratio_text(a->together_without, ratio), a->without_samples);
+    printf("\n");
     if (count)
         printf("the %zu worst of %zu pairs%s by their effect on the output:\n", count, all,
                groups ? " and of the target's groups" : "");
@@ -169,7 +171,11 @@ void json_accuracy(qdq_json *json, const accuracy *a, const accuracy_title *titl
         qdq_json_end_object(json);
     }
     qdq_json_end_array(json);
+    json_double_key(json, "together", a->together);
     json_double_key(json, "summed", a->summed);
+    json_uint_key(json, "effect_samples", a->effect_samples);
+    json_double_key(json, "together_without", a->together_without);
+    json_uint_key(json, "without_samples", a->without_samples);
     json_uint_key(json, "unmatched", a->unmatched);
     qdq_json_key(json, "nodes");
     qdq_json_begin_array(json);

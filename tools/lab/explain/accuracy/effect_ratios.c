@@ -47,7 +47,9 @@ static qdq_status measure(measuring *m, accuracy *a, qdq_error *err) {
         status = run(m, n, false, err);
         n->effect = m->ratio, n->alike = m->alike;
     }
-    a->summed = summed(m, a->output_count);
+    a->summed = summed(m, a->output_count), a->together = INFINITY;
+    for (size_t i = 0; i < a->output_count; i++)
+        if (a->outputs[i].known) a->together = fmin(a->together, a->outputs[i].ratio);
     size_t count = accuracy_by_effect(a, list, WITHOUT_NODES);
     for (size_t i = 0; status == QDQ_OK && i < count; i++) {
         if (a->nodes[list[i]].kind == KIND_GROUP) continue;

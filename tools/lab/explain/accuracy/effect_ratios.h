@@ -5,8 +5,8 @@
 
 #include "tools/lab/explain/accuracy/accuracy.h"
 
-// Sets `effect` and `alike` of all rows that are pairs or groups, `without` of the worst pairs, and
-// `summed`. Sets `err` on failure.
+// Sets `effect` and `alike` of all rows that are pairs or groups, `without` of the worst pairs,
+// `together` and `summed`. Sets `err` on failure.
 qdq_status effects_measure(const accuracy_forms *forms, const accuracy_graphs *graphs, accuracy *a,
                            qdq_error *err);
 

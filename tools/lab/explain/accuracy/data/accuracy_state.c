@@ -93,7 +93,9 @@ static bool fill_accuracy(const state *s, accuracy *a) {
     const state_table *nodes = &s->tables[0], *outputs = &s->tables[1];
     *a = (accuracy){.nodes = calloc(nodes->rows + 1, sizeof *a->nodes),
                     .outputs = calloc(outputs->rows + 1, sizeof *a->outputs),
-                    .summed = NAN};
+                    .together = NAN,
+                    .summed = NAN,
+                    .together_without = NAN};
     if (!a->nodes || !a->outputs) return false;
     for (size_t row = 0; row < nodes->rows; row++)
         if (*state_text(nodes, NODE_KIND, row))
