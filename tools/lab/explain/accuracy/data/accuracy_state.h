@@ -30,4 +30,8 @@ typedef enum output_column {
     OUTPUT_COLUMNS,
 } output_column;
 
+// Prints the report of a state. EXIT_FINDINGS if an output differs from the float model's, EXIT_OK,
+// or another exit code after a message.
+int explain_report(const state *s, const options *opt);
+
 #endif
