@@ -16,6 +16,15 @@ def squares(a, b=None):
     return sum((p - (b[i] if b else 0))**2 for i, p in enumerate(a))
 
 
+def decibels(a, b):
+    signal, noise = squares(a), squares(a, b)
+    return 10 * math.log10(signal / noise) if signal and noise else -math.inf if noise else math.inf
+
+
+def argmax(row):
+    return max(range(len(row)), key=lambda i: row[i])
+
+
 class ExplainData(Case):
     """The model is y = 2 * relu(x); the graph quantizes x and the result. All numbers are short binary fractions, so that
     arithmetic in float32 is exact, and codes are rounded half to even."""
@@ -75,6 +84,17 @@ class ExplainData(Case):
         self.assertEqual(exact(numbers(state, "output_signals")[0], 2148), squares(truth))
         self.assertEqual(exact(numbers(state, "output_noises")[0], 2148), squares(truth, result))
 
+    def test_outputs_count_their_samples(self):
+        state = self.explain()
+        both = self.pair([2 * max(x, 0) for x in self.pair(self.x, Fraction(1, 4), 3)[0]], Fraction(1, 2), 0)[0]
+        truth = [2 * max(x, 0) for x in self.x]
+        rows = [(truth[i:i + 3], both[i:i + 3]) for i in range(0, len(truth), 3)]
+        self.assertEqual(numbers(state, "output_counts")[0], (len(rows), sum(argmax(a) == argmax(b) for a, b in rows)))
+        ratios = sorted(decibels(a, b) for a, b in rows)
+        counted = [i for i, count in enumerate(numbers(state, "output_ratios")[0]) for _ in range(count)]
+        self.assertEqual(counted, [2048 if one == math.inf else 0 if one == -math.inf else 512 + math.floor(8 * one)
+                                   for one in ratios])
+
     def test_the_report_is_made_of_the_sums(self):
         self.explain()
         made, codes, clipped = self.pair(self.x, Fraction(1, 4), 3)
@@ -126,7 +146,8 @@ class ExplainData(Case):
 
     def test_equal_graphs_exit_with_0(self):
         self.qdq("explain", "f.json", "--against", "f.json", "--data", "x.npy", "-o", "s.state")
-        self.assertIn("output 'y': exact\n", self.qdq("merge", "s.state").out)
+        self.assertIn("output 'y': exact, median sample exact, 1 of samples decide alike\n",
+                      self.qdq("merge", "s.state").out)
 
 
 if __name__ == "__main__":

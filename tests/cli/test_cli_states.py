@@ -37,7 +37,7 @@ WIDTHS = {
     "compare": {"counts": 5, "steps": 3, "greatest": 3, "greatest_at": 2, "signals": 134, "noises": 134,
                 "overall_noises": 134, "cause_pairs": 1, "cause_counts": 2, "cause_at": 3, "cause_values": 3},
     "explain": {"counts": 2, "codes": 3, "truths": 134, "exacts": 134, "own_noises": 134, "inherited_noises": 134,
-                "total_noises": 134, "output_signals": 134, "output_noises": 134},
+                "total_noises": 134, "output_signals": 134, "output_noises": 134, "output_counts": 2, "output_ratios": 2049},
 }
 DEFLATED = zipfile.ZIP_DEFLATED
 QUANTIZED = graph([quantize("q", scales=1), node("Dequantize", "d", "q", scales=1, dtype="float32"), node("ReLU", "r", "d"),
@@ -363,7 +363,7 @@ class Format(States):
                 hashed.update(name.encode() + b"\0" + state[name].data)
         self.assertEqual(state["sha256"].data, hashed.digest())
         self.assertEqual(state["kind"].data.decode(), kind)
-        self.assertEqual(numbers(state, "numbers"), [(3, 2, 2, -1, 1)])
+        self.assertEqual(numbers(state, "numbers"), [(4, 2, 2, -1, 1)])
         total = 0
         text = b"".join(struct.pack("<Q", len(word)) + word for word in (b"x", b"float32"))
         for sample in range(2):

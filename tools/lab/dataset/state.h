@@ -13,11 +13,11 @@
 typedef struct options options;
 
 enum {
-    STATE_VERSION = 3,
+    STATE_VERSION = 4,
     MOST_SHARDS = 1000000,
     COMPLETE = -1,
     MOST_COLUMNS = 20,
-    MOST_TABLES = 2,
+    MOST_TABLES = 4,
 };
 
 typedef struct state state;

@@ -3,6 +3,7 @@
 #include "tools/lab/explain/accuracy/data/accuracy_state.h"
 
 #include "tools/lab/dataset/exact_sum.h"
+#include "tools/lab/explain/accuracy/data/ratio_histogram.h"
 
 static const state_column node_columns[NODE_COLUMNS] = {
     [NODE_NAME] = {"nodes", 1, QDQ_UINT8, false},
@@ -21,6 +22,8 @@ static const state_column node_columns[NODE_COLUMNS] = {
 static const state_column output_columns[OUTPUT_COLUMNS] = {
     [OUTPUT_NAME] = {"outputs", 1, QDQ_UINT8, false},
     [OUTPUT_KNOWN] = {"outputs_known", 1, QDQ_UINT8, false},
+    [OUTPUT_COUNTS] = {"output_counts", OUTPUT_COUNT_WIDTH, QDQ_INT64, false},
+    [OUTPUT_RATIOS] = {"output_ratios", RATIO_BINS, QDQ_INT64, false},
     [OUTPUT_SIGNALS] = {"output_signals", SQUARE_DIGITS, QDQ_INT64, true},
     [OUTPUT_NOISES] = {"output_noises", SQUARE_DIGITS, QDQ_INT64, true},
 };
@@ -44,6 +47,9 @@ static void merge_node(const state_table *into, size_t row, const state_table *f
 
 static void merge_output(const state_table *into, size_t row, const state_table *from,
                          size_t from_row) {
+    for (size_t c = OUTPUT_COUNTS; c <= OUTPUT_RATIOS; c++)
+        state_add_counts(state_ints(into, c, row), state_ints(from, c, from_row),
+                         into->kind->columns[c].width);
     for (size_t c = OUTPUT_SIGNALS; c < OUTPUT_COLUMNS; c++)
         exact_add_sum(state_ints(into, c, row), state_ints(from, c, from_row));
 }

@@ -24,11 +24,20 @@ typedef enum node_column {
 // Columns of the table of outputs.
 typedef enum output_column {
     OUTPUT_NAME,
-    OUTPUT_KNOWN,  // "yes" if both graphs have it with the same type
+    OUTPUT_KNOWN,   // "yes" if both graphs have it with the same type
+    OUTPUT_COUNTS,  // an output_count each
+    OUTPUT_RATIOS,  // of samples: a ratio histogram
     OUTPUT_SIGNALS,
     OUTPUT_NOISES,
     OUTPUT_COLUMNS,
 } output_column;
+
+// Samples are entries of the output's first dim.
+typedef enum output_count {
+    COUNT_SAMPLES,
+    COUNT_ALIKE,  // samples that decide alike
+    OUTPUT_COUNT_WIDTH,
+} output_count;
 
 // Prints the report of a state. EXIT_FINDINGS if an output differs from the float model's, EXIT_OK,
 // or another exit code after a message.

@@ -10,11 +10,14 @@
 #include "tools/lab/dataset/state_report.h"
 #include "tools/lab/explain/accuracy/accuracy_report.h"
 #include "tools/lab/explain/accuracy/data/accuracy_state.h"
+#include "tools/lab/explain/accuracy/data/ratio_histogram.h"
 #include "tools/options.h"
 
-static double ratio_of(const state_table *t, size_t row, size_t signal, size_t noise) {
-    return exact_decibels(state_ints(t, signal, row), state_ints(t, noise, row));
+static double ratio_of(const state_table *t, size_t row, size_t signals, size_t noises) {
+    return exact_decibels(state_ints(t, signals, row), state_ints(t, noises, row));
 }
+
+static double share(int64_t part, int64_t all) { return all ? (double)part / (double)all : NAN; }
 
 static node_accuracy node_of(const state_table *t, size_t row) {
     const int64_t *counts = state_ints(t, NODE_COUNTS, row),
@@ -42,6 +45,21 @@ static node_accuracy node_of(const state_table *t, size_t row) {
     return n;
 }
 
+static bool is_known(const state_table *outputs, size_t row) {
+    return *state_text(outputs, OUTPUT_KNOWN, row) != '\0';
+}
+
+static output_accuracy output_of(const state_table *t, size_t row) {
+    const int64_t *counts = state_ints(t, OUTPUT_COUNTS, row);
+    return (output_accuracy){
+        .name = state_text(t, OUTPUT_NAME, row),
+        .ratio = ratio_of(t, row, OUTPUT_SIGNALS, OUTPUT_NOISES),
+        .median = ratio_histogram_median(state_ints(t, OUTPUT_RATIOS, row)),
+        .alike = share(counts[COUNT_ALIKE], counts[COUNT_SAMPLES]),
+        .known = is_known(t, row),
+    };
+}
+
 static bool fill_accuracy(const state *s, accuracy *a) {
     const state_table *nodes = &s->tables[0], *outputs = &s->tables[1];
     *a = (accuracy){.nodes = calloc(nodes->rows + 1, sizeof *a->nodes),
@@ -56,12 +74,7 @@ static bool fill_accuracy(const state *s, accuracy *a) {
         else
             a->unmatched++;
     for (size_t row = 0; row < outputs->rows; row++)
-        a->outputs[a->output_count++] =
-            (output_accuracy){.name = state_text(outputs, OUTPUT_NAME, row),
-                              .ratio = ratio_of(outputs, row, OUTPUT_SIGNALS, OUTPUT_NOISES),
-                              .median = NAN,
-                              .alike = NAN,
-                              .known = *state_text(outputs, OUTPUT_KNOWN, row) != '\0'};
+        a->outputs[a->output_count++] = output_of(outputs, row);
     return true;
 }
 

@@ -16,6 +16,8 @@
 #include "tools/lab/explain/accuracy/against.h"
 #include "tools/lab/explain/accuracy/code_parameters.h"
 #include "tools/lab/explain/accuracy/data/accuracy_state.h"
+#include "tools/lab/explain/accuracy/data/ratio_histogram.h"
+#include "tools/lab/explain/accuracy/decisions.h"
 #include "tools/lab/explain/accuracy/forms.h"
 #include "tools/options.h"
 
@@ -95,6 +97,14 @@ static bool add_output(const data_accuracy *d, const state_table *t, size_t row)
     to_doubles(data.dtypes[0], data.quantized, data.count, b);
     exact_add_squares(state_ints(t, OUTPUT_SIGNALS, row), a, NULL, data.count);
     exact_add_squares(state_ints(t, OUTPUT_NOISES, row), a, b, data.count);
+    size_t entries = decisions_samples(data.shape);
+    state_ints(t, OUTPUT_COUNTS, row)[COUNT_SAMPLES] += (int64_t)entries;
+    state_ints(t, OUTPUT_COUNTS, row)[COUNT_ALIKE] +=
+        (int64_t)decisions_count_alike(a, b, data.shape);
+    for (size_t i = 0; i < entries; i++) {
+        noise_sum sum = decisions_noise(a, b, data.shape, i);
+        ratio_histogram_add(state_ints(t, OUTPUT_RATIOS, row), &sum);
+    }
     elements_free(a);
     return true;
 }
