@@ -84,27 +84,88 @@ class ExplainData(Case):
         self.assertEqual(exact(numbers(state, "output_signals")[0], 2148), squares(truth))
         self.assertEqual(exact(numbers(state, "output_noises")[0], 2148), squares(truth, result))
 
-    def test_outputs_count_their_samples(self):
+    def alone(self, xs):
+        """The results if only q rounds, and if only qy does; those of both are the first of the second."""
+        given = [2 * max(x, 0) for x in self.pair(xs, Fraction(1, 4), 3)[0]]
+        return given, self.pair([2 * max(x, 0) for x in xs], Fraction(1, 2), 0)[0]
+
+    def check_effects(self, state, data):
+        """The sums of a state with the effects of the first samples of the data, and `without` of a quarter of these."""
+        effects = data[:64 * ELEMENTS]
+        without = data[:max(4, len(effects) // ELEMENTS // 4) * ELEMENTS]
+        truth, (d, dy) = [2 * max(x, 0) for x in effects], self.alone(effects)
+        self.assertEqual(list(zip(names(state, "effects"), names(state, "effect_outputs"))), [("d", "y"), ("dy", "y")])
+        self.assertEqual([exact(one, 2148) for one in numbers(state, "effect_noises")],
+                         [squares(truth, d), squares(truth, dy)])
+        first = truth[:len(without)]
+        self.assertEqual([exact(one, 2148) for one in numbers(state, "without_noises")],
+                         [squares(first, dy[:len(first)]), squares(first, d[:len(first)])])
+        both = self.pair(d, Fraction(1, 2), 0)[0]
+        for name, wanted in {"effect_signals": squares(truth), "together_noises": squares(truth, both),
+                             "written_signals": squares(both), "without_signals": squares(first),
+                             "without_together_noises": squares(first, both[:len(first)])}.items():
+            self.assertEqual(exact(numbers(state, name)[0], 2148), wanted, name)
+        rows = [slice(i, i + 3) for i in range(0, len(effects), 3)]
+        alike = [sum(argmax(one[row]) == argmax(truth[row]) for row in rows) for one in (d, dy)]
+        self.assertEqual(numbers(state, "effect_counts"), [(len(rows), one, len(without) // 3) for one in alike])
+        self.assertEqual(numbers(state, "output_counts")[0][2:], (len(effects) // ELEMENTS, len(without) // ELEMENTS))
+
+    def test_effects_are_summed_exactly(self):
         state = self.explain()
-        both = self.pair([2 * max(x, 0) for x in self.pair(self.x, Fraction(1, 4), 3)[0]], Fraction(1, 2), 0)[0]
+        self.check_effects(state, self.x)
+        both = self.pair(self.alone(self.x)[0], Fraction(1, 2), 0)[0]
         truth = [2 * max(x, 0) for x in self.x]
         rows = [(truth[i:i + 3], both[i:i + 3]) for i in range(0, len(truth), 3)]
-        self.assertEqual(numbers(state, "output_counts")[0], (len(rows), sum(argmax(a) == argmax(b) for a, b in rows)))
+        self.assertEqual(numbers(state, "output_counts")[0][:2], (len(rows), sum(argmax(a) == argmax(b) for a, b in rows)))
         ratios = sorted(decibels(a, b) for a, b in rows)
         counted = [i for i, count in enumerate(numbers(state, "output_ratios")[0]) for _ in range(count)]
         self.assertEqual(counted, [2048 if one == math.inf else 0 if one == -math.inf else 512 + math.floor(8 * one)
                                    for one in ratios])
+
+    def test_effects_are_of_the_first_64_samples_however_shards_divide_them(self):
+        draw = random.Random(3)
+        data = [Fraction(draw.randint(-700, 700), 16) for _ in range(80 * ELEMENTS)]
+        write_npy(self.folder / "x.npy", tensor("float32", [80, 2, 3], [float(x) for x in data]))
+        state = self.explain()
+        self.check_effects(state, data)
+        self.assertEqual(numbers(state, "output_counts")[0][2:], (64, 16))
+        self.assertLess(numbers(state, "effect_counts")[0][1], 128)
+        whole = (self.folder / "s.state").read_bytes()
+        for count in (2, 100):
+            parts = [f"{i}.state" for i in range(1, count + 1)]
+            for i, part in enumerate(parts, 1):
+                self.qdq("explain", "g.json", "--against", "f.json", "--data", "x.npy", "-o", part, "--shard",
+                         f"{i}/{count}", code=None)
+            draw.shuffle(parts)
+            self.qdq("merge", *parts, "-o", "m.state")
+            self.assertEqual((self.folder / "m.state").read_bytes(), whole, count)
+        report = self.json("merge", "s.state", code=1)
+        self.assertEqual((report["effect_samples"], report["without_samples"]), (64, 16))
+        self.assertRegex(self.qdq("merge", "s.state", code=1).out,
+                         r"pairs together \S+ dB; summed one by one \S+ dB, on 64 samples; together \S+ dB on 16, the "
+                         "samples of `without`\n")
 
     def test_the_report_is_made_of_the_sums(self):
         self.explain()
         made, codes, clipped = self.pair(self.x, Fraction(1, 4), 3)
         own = 10 * math.log10(squares(self.x) / squares(self.x, made))
         text = self.qdq("merge", "s.state", code=1).out
-        self.assertIn(f"  d (codes: q): own {own:.1f} dB, inherited exact, both {own:.1f} dB; {clipped} of 180 clipped, "
+        self.assertIn(f"; own {own:.1f} dB, inherited exact, both {own:.1f} dB; {clipped} of 180 clipped, "
                       f"{256 - (max(codes) - min(codes) + 1)} of 256 codes unused\n", text)
         self.assertTrue(text.endswith("30 of 30 samples, 1 of 1 shard\n"))
         report = self.json("merge", "s.state", code=1)
         (row,) = [row for row in report["nodes"] if row["node"] == "d"]
+        truth, (d, dy) = [2 * max(x, 0) for x in self.x], self.alone(self.x)
+        both = self.pair(d, Fraction(1, 2), 0)[0]
+        self.assertAlmostEqual(row["effect"], decibels(truth, d), places=3)
+        self.assertAlmostEqual(row["without"], decibels(truth[:42], dy[:42]), places=3)
+        self.assertAlmostEqual(report["together"], decibels(truth, both), places=3)
+        self.assertAlmostEqual(report["together_without"], decibels(truth[:42], both[:42]), places=3)
+        summed = 10 * math.log10(squares(truth) / (squares(truth, d) + squares(truth, dy)))
+        self.assertAlmostEqual(report["summed"], summed, places=3)
+        ratios = sorted(decibels(truth[i:i + 3], both[i:i + 3]) for i in range(0, len(truth), 3))
+        middle = (ratios[len(ratios) // 2 - 1] + ratios[len(ratios) // 2]) / 2
+        self.assertLessEqual(abs(report["outputs"][0]["median"] - middle), 1 / 16)
         self.assertAlmostEqual(row["own"], own, places=3)
         self.assertEqual([row[key] for key in ("kind", "codes_of", "elements", "clipped", "cause")],
                          ["activations", "q", 180, clipped, None])
@@ -117,8 +178,8 @@ class ExplainData(Case):
         wanted = self.json("explain", "g.json", "--against", "f.json", "-i", "x=one.npy", code=None)
         self.assertEqual([row["node"] for row in report["nodes"]], [row["node"] for row in wanted["nodes"]])
         for row, one in zip(report["nodes"], wanted["nodes"]):
-            for key in ("own", "inherited", "total"):
-                if isinstance(one[key], str):
+            for key in ("own", "inherited", "total", "effect", "without", "alike"):
+                if one[key] is None or isinstance(one[key], str):
                     self.assertEqual(row[key], one[key])
                 else:
                     self.assertAlmostEqual(row[key], one[key], places=3)

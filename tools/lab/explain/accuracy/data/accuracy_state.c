@@ -26,6 +26,19 @@ static const state_column output_columns[OUTPUT_COLUMNS] = {
     [OUTPUT_RATIOS] = {"output_ratios", RATIO_BINS, QDQ_INT64, false},
     [OUTPUT_SIGNALS] = {"output_signals", SQUARE_DIGITS, QDQ_INT64, true},
     [OUTPUT_NOISES] = {"output_noises", SQUARE_DIGITS, QDQ_INT64, true},
+    [OUTPUT_EFFECT_SIGNALS] = {"effect_signals", SQUARE_DIGITS, QDQ_INT64, true},
+    [OUTPUT_EFFECT_NOISES] = {"together_noises", SQUARE_DIGITS, QDQ_INT64, true},
+    [OUTPUT_WRITTEN_SIGNALS] = {"written_signals", SQUARE_DIGITS, QDQ_INT64, true},
+    [OUTPUT_WITHOUT_SIGNALS] = {"without_signals", SQUARE_DIGITS, QDQ_INT64, true},
+    [OUTPUT_WITHOUT_NOISES] = {"without_together_noises", SQUARE_DIGITS, QDQ_INT64, true},
+};
+
+static const state_column effect_columns[EFFECT_COLUMNS] = {
+    [EFFECT_NODE] = {"effects", 1, QDQ_UINT8, false},
+    [EFFECT_OUTPUT] = {"effect_outputs", 1, QDQ_UINT8, false},
+    [EFFECT_COUNTS] = {"effect_counts", EFFECT_COUNT_WIDTH, QDQ_INT64, false},
+    [EFFECT_NOISES] = {"effect_noises", SQUARE_DIGITS, QDQ_INT64, true},
+    [EFFECT_WITHOUT_NOISES] = {"without_noises", SQUARE_DIGITS, QDQ_INT64, true},
 };
 
 static void clear_node(const state_table *t, size_t row) {
@@ -54,12 +67,23 @@ static void merge_output(const state_table *into, size_t row, const state_table 
         exact_add_sum(state_ints(into, c, row), state_ints(from, c, from_row));
 }
 
+static void merge_effect(const state_table *into, size_t row, const state_table *from,
+                         size_t from_row) {
+    state_add_counts(state_ints(into, EFFECT_COUNTS, row),
+                     state_ints(from, EFFECT_COUNTS, from_row), EFFECT_COUNT_WIDTH);
+    for (size_t c = EFFECT_NOISES; c < EFFECT_COLUMNS; c++)
+        exact_add_sum(state_ints(into, c, row), state_ints(from, c, from_row));
+}
+
+bool has_effect(const node_accuracy *row) { return !row->unmatched && row->kind != KIND_OPERATION; }
+
 static const state_table_kind tables[] = {
     {.columns = node_columns,
      .column_count = NODE_COLUMNS,
      .clear = clear_node,
      .merge = merge_node},
     {.columns = output_columns, .column_count = OUTPUT_COLUMNS, .merge = merge_output},
+    {.columns = effect_columns, .column_count = EFFECT_COLUMNS, .merge = merge_effect},
 };
 
 const state_kind explain_kind = {

@@ -13,6 +13,8 @@
 #include "tools/lab/explain/accuracy/data/ratio_histogram.h"
 #include "tools/options.h"
 
+//---- Rows -------------------------------------------------------------------
+
 static double ratio_of(const state_table *t, size_t row, size_t signals, size_t noises) {
     return exact_decibels(state_ints(t, signals, row), state_ints(t, noises, row));
 }
@@ -60,8 +62,82 @@ static output_accuracy output_of(const state_table *t, size_t row) {
     };
 }
 
+//---- Effects ----------------------------------------------------------------
+
+typedef struct effect_reader {
+    const state_table *outputs, *effects;
+    size_t places;                   // outputs of a row, the first that both graphs have
+    int64_t (*sums)[SQUARE_DIGITS];  // [output]: the errors of single pairs, added; owned
+} effect_reader;
+
+// Sets what a pair or group does to the output that suffers most.
+static void read_effect(const effect_reader *r, size_t row, size_t output, node_accuracy *n) {
+    const int64_t *counts = state_ints(r->effects, EFFECT_COUNTS, row),
+                  *noises = state_ints(r->effects, EFFECT_NOISES, row);
+    bool group = n->kind == KIND_GROUP;
+    size_t signals = group ? OUTPUT_WRITTEN_SIGNALS : OUTPUT_EFFECT_SIGNALS;
+    if (counts[EFFECT_ALONE_SAMPLES]) {
+        n->effect =
+            fmin(n->effect, exact_decibels(state_ints(r->outputs, signals, output), noises));
+        n->alike = fmin(n->alike, share(counts[EFFECT_ALIKE], counts[EFFECT_ALONE_SAMPLES]));
+        if (!group) exact_add_sum(r->sums[output], noises);
+    }
+    if (counts[EFFECT_WITHOUT_SAMPLES])
+        n->without =
+            fmin(n->without, exact_decibels(state_ints(r->outputs, OUTPUT_WITHOUT_SIGNALS, output),
+                                            state_ints(r->effects, EFFECT_WITHOUT_NOISES, row)));
+}
+
+static void read_together(const effect_reader *r, accuracy *a) {
+    a->together = a->summed = a->together_without = INFINITY;
+    for (size_t i = 0; i < r->outputs->rows; i++) {
+        const int64_t *counts = state_ints(r->outputs, OUTPUT_COUNTS, i),
+                      *signals = state_ints(r->outputs, OUTPUT_EFFECT_SIGNALS, i);
+        a->effect_samples = (size_t)counts[COUNT_DATA_EFFECTS];
+        a->without_samples = (size_t)counts[COUNT_DATA_WITHOUT];
+        if (!is_known(r->outputs, i)) continue;
+        a->together =
+            fmin(a->together, ratio_of(r->outputs, i, OUTPUT_EFFECT_SIGNALS, OUTPUT_EFFECT_NOISES));
+        a->summed = fmin(a->summed, exact_decibels(signals, r->sums[i]));
+        a->together_without =
+            fmin(a->together_without,
+                 ratio_of(r->outputs, i, OUTPUT_WITHOUT_SIGNALS, OUTPUT_WITHOUT_NOISES));
+    }
+}
+
+// The rows of effects lie in the order of nodes and outputs.
+static void read_effects(const effect_reader *r, accuracy *a) {
+    size_t row = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        if (!has_effect(&a->nodes[i])) continue;
+        for (size_t k = 0, place = 0; k < r->outputs->rows && place < r->places; k++)
+            if (is_known(r->outputs, k)) {
+                read_effect(r, row++, k, &a->nodes[i]);
+                place++;
+            }
+    }
+}
+
+static bool fill_effects(const state *s, accuracy *a) {
+    effect_reader r = {.outputs = &s->tables[TABLE_OUTPUTS], .effects = &s->tables[TABLE_EFFECTS]};
+    size_t pairs = 0, known = 0;
+    for (size_t i = 0; i < a->count; i++) pairs += has_effect(&a->nodes[i]);
+    for (size_t k = 0; k < r.outputs->rows; k++) known += is_known(r.outputs, k);
+    r.places = pairs ? r.effects->rows / pairs : 0;
+    // A file of another program may have any rows.
+    if (!r.places || r.places > known || r.places * pairs != r.effects->rows) return true;
+    r.sums = calloc(r.outputs->rows + 1, sizeof *r.sums);
+    if (!r.sums) return false;
+    read_effects(&r, a);
+    read_together(&r, a);
+    free(r.sums);
+    return true;
+}
+
+//---- The report -------------------------------------------------------------
+
 static bool fill_accuracy(const state *s, accuracy *a) {
-    const state_table *nodes = &s->tables[0], *outputs = &s->tables[1];
+    const state_table *nodes = &s->tables[TABLE_NODES], *outputs = &s->tables[TABLE_OUTPUTS];
     *a = (accuracy){.nodes = calloc(nodes->rows + 1, sizeof *a->nodes),
                     .outputs = calloc(outputs->rows + 1, sizeof *a->outputs),
                     .together = NAN,
@@ -75,7 +151,7 @@ static bool fill_accuracy(const state *s, accuracy *a) {
             a->unmatched++;
     for (size_t row = 0; row < outputs->rows; row++)
         a->outputs[a->output_count++] = output_of(outputs, row);
-    return true;
+    return fill_effects(s, a);
 }
 
 // Rounds ratios for JSON, which would print all digits.
@@ -84,9 +160,12 @@ static void round_ratios(accuracy *a) {
         node_accuracy *n = &a->nodes[i];
         n->own = thousandths(n->own), n->total = thousandths(n->total);
         n->inherited = thousandths(n->inherited);
+        n->effect = thousandths(n->effect), n->without = thousandths(n->without);
     }
     for (size_t i = 0; i < a->output_count; i++)
         a->outputs[i].ratio = thousandths(a->outputs[i].ratio);
+    a->together = thousandths(a->together), a->summed = thousandths(a->summed);
+    a->together_without = thousandths(a->together_without);
 }
 
 int explain_report(const state *s, const options *opt) {

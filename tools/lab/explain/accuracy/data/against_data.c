@@ -2,6 +2,9 @@
 // Compiles both graphs once, node by node, and runs them on each sample in the same memory. A first
 // run on zeros finds the nodes that have rows, so that rows do not depend on samples. The errors of
 // constant weights are the same for each sample, so they are summed once.
+//
+// The effects of all pairs are measured on the first samples of the data, by index, and so is
+// `without`: the worst pairs are known only at the end, when all shards are merged.
 #include "tools/lab/explain/accuracy/data/against_data.h"
 
 #include <stdlib.h>
@@ -15,7 +18,7 @@
 #include "tools/lab/dataset/exact_sum.h"
 #include "tools/lab/explain/accuracy/against.h"
 #include "tools/lab/explain/accuracy/code_parameters.h"
-#include "tools/lab/explain/accuracy/data/accuracy_state.h"
+#include "tools/lab/explain/accuracy/data/effect_state.h"
 #include "tools/lab/explain/accuracy/data/ratio_histogram.h"
 #include "tools/lab/explain/accuracy/decisions.h"
 #include "tools/lab/explain/accuracy/forms.h"
@@ -23,6 +26,7 @@
 
 // The node of a row, for use with each sample.
 typedef struct row_node {
+    const reference *ref;
     size_t node;  // index in the form
     bool measured, constant;
     code_parameters codes;
@@ -35,8 +39,10 @@ typedef struct data_accuracy {
     given_values inputs, real_inputs;
     accuracy_graphs graphs;
     opened_forms f;
+    node_accuracy *rows;
     row_node *nodes;  // [row]
     size_t count;
+    effect_adder effects;
     state constants;  // the errors of constant weights in a sample
 } data_accuracy;
 
@@ -54,17 +60,16 @@ static void add_codes(const state_table *t, size_t row, const quantized_numbers 
     if (count.high > (double)codes[2]) codes[2] = (int64_t)count.high;
 }
 
-static bool add_errors(const data_accuracy *d, const row_node *n, const state_table *t,
-                       size_t row) {
-    const replay *r = &d->f.deployed;
+static bool add_errors(const row_node *n, const state_table *t, size_t row) {
+    const replay *r = n->ref->quantized;
     const node_value *v = &r->nodes[n->node].run.outputs[0];
     size_t count = qdq_shape_count(v->info.shape);
-    double *truth = numbers_of(r, v, reference_of(&d->f.deployed_ref, v->value));
-    double *exact = numbers_of(r, v, d->f.deployed_ref.exact[v->value.id]);
+    double *truth = numbers_of(r, v, reference_of(n->ref, v->value));
+    double *exact = numbers_of(r, v, n->ref->exact[v->value.id]);
     double *computed = numbers_of(r, v, r->computed[v->value.id]);
     bool done = truth && exact && computed;
     if (done) {
-        limits_apply_to_doubles(&d->f.deployed_ref.limits[v->value.id], computed, count);
+        limits_apply_to_doubles(&n->ref->limits[v->value.id], computed, count);
         state_ints(t, NODE_COUNTS, row)[0] += (int64_t)count;
         exact_add_squares(state_ints(t, NODE_TRUTHS, row), truth, NULL, count);
         exact_add_squares(state_ints(t, NODE_EXACTS, row), exact, NULL, count);
@@ -76,12 +81,12 @@ static bool add_errors(const data_accuracy *d, const row_node *n, const state_ta
     return done;
 }
 
-static bool add_node(const data_accuracy *d, row_node *n, const state_table *t, size_t row) {
+static bool add_node(row_node *n, const state_table *t, size_t row) {
     quantized_numbers q = {0};
-    if (!add_errors(d, n, t, row)) return false;
+    if (!add_errors(n, t, row)) return false;
     if (!n->codes.known) return true;
-    code_parameters_renew(&n->codes, &d->f.deployed);
-    bool done = code_numbers(&d->f.deployed_ref, n->node, &n->codes, &q);
+    code_parameters_renew(&n->codes, n->ref->quantized);
+    bool done = code_numbers(n->ref, n->node, &n->codes, &q);
     if (done) add_codes(t, row, &q);
     elements_free(q.x), elements_free(q.codes);
     return done;
@@ -113,12 +118,13 @@ static bool add_output(const data_accuracy *d, const state_table *t, size_t row)
 
 static int add_node_row(data_accuracy *d, state *s, const node_accuracy *n, const char *folder) {
     row_node *own = &d->nodes[d->count];
+    bool measured = !n->unmatched && n->kind != KIND_GROUP;
     const char *const texts[] = {n->name, n->op, n->codes_of,
                                  n->unmatched ? "" : accuracy_kind_names[n->kind]};
     qdq_error err = {0};
-    *own = (row_node){.node = n->node, .measured = !n->unmatched};
+    *own = (row_node){row_reference(&d->f.forms, n), n->node, .measured = measured};
     if (own->measured && n->kind != KIND_OPERATION &&
-        !code_parameters_read(&d->f.deployed, n->node, folder, &own->codes, &err))
+        !code_parameters_read(own->ref->quantized, n->node, folder, &own->codes, &err))
         return report_error(&err);
     bool changes = own->codes.scale_value.id || own->codes.zero_value.id;
     own->constant = n->kind == KIND_WEIGHTS && !changes;
@@ -130,7 +136,7 @@ static int add_node_row(data_accuracy *d, state *s, const node_accuracy *n, cons
             (int64_t)(own->codes.greatest - own->codes.least) + 1;
     d->count++;
     if (!own->constant || !own->measured) return EXIT_OK;
-    return add_node(d, own, &d->constants.tables[0], row) ? EXIT_OK : no_memory();
+    return add_node(own, &d->constants.tables[0], row) ? EXIT_OK : no_memory();
 }
 
 static int add_output_row(const data_accuracy *d, state *s, size_t index) {
@@ -141,24 +147,34 @@ static int add_output_row(const data_accuracy *d, state *s, size_t index) {
     return state_add_row(&s->tables[1], texts) == SIZE_MAX ? no_memory() : EXIT_OK;
 }
 
-static int add_rows(data_accuracy *d, state *s, const char *folder) {
-    const accuracy_forms forms = {&d->f.deployed_ref, &d->f.deployed_ref};
-    size_t nodes = d->f.deployed.node_count;
-    int code = EXIT_OK;
-    node_accuracy *rows = calloc(2 * nodes + 1, sizeof *rows);
+static int add_node_rows(data_accuracy *d, state *s) {
+    char folder[4096];
+    size_t nodes = d->f.forms.written->quantized->node_count + d->f.deployed.node_count;
+    d->rows = calloc(nodes + 1, sizeof *d->rows);
     d->nodes = calloc(nodes + 1, sizeof *d->nodes);
-    size_t count = rows && d->nodes ? accuracy_rows(&forms, rows) : 0;
-    if (!rows || !d->nodes) code = no_memory();
-    state_open(&d->constants, s->kind);
-    for (size_t i = 0; code == EXIT_OK && i < count; i++)
-        code = add_node_row(d, s, &rows[i], folder);
-    free(rows);
-    for (size_t i = 0; code == EXIT_OK && i < qdq_plan_output_count(d->quantized.plan); i++)
-        code = add_output_row(d, s, i);
-    if (code == EXIT_OK && s->tables[0].rows == 0)
+    if (!d->rows || !d->nodes) return no_memory();
+    size_t count = accuracy_rows(&d->f.forms, d->rows);
+    if (!count)
         return tell_failure(QDQ_ERR_GRAPH,
                             "%s has no node with a float result, so there is nothing to explain",
                             d->opt->operands.items[0]);
+    state_open(&d->constants, s->kind);
+    int code = make_folder(folder, sizeof folder);
+    if (code != EXIT_OK) return code;
+    for (size_t i = 0; code == EXIT_OK && i < count; i++)
+        code = add_node_row(d, s, &d->rows[i], folder);
+    (void)rmdir(folder);
+    return code;
+}
+
+static int add_rows(data_accuracy *d, state *s) {
+    qdq_error err = {0};
+    int code = add_node_rows(d, s);
+    for (size_t i = 0; code == EXIT_OK && i < qdq_plan_output_count(d->quantized.plan); i++)
+        code = add_output_row(d, s, i);
+    if (code == EXIT_OK && effect_adder_open(&d->effects, &d->f.forms, &d->graphs, d->rows,
+                                             d->count, s, &err) != QDQ_OK)
+        return report_error(&err);
     return code;
 }
 
@@ -178,7 +194,6 @@ static int share_inputs(data_accuracy *d) {
 
 static int begin(void *with, state *s) {
     data_accuracy *d = with;
-    char folder[4096];
     qdq_error err = {0};
     int code =
         data_run_add_target(s, d->quantized.graph, d->target, d->opt, &d->quantized.exec_options);
@@ -188,11 +203,7 @@ static int begin(void *with, state *s) {
     if (code == EXIT_OK && forms_open(&d->f, &d->graphs, d->target, &d->inputs, &d->real_inputs,
                                       d->opt, &err) != QDQ_OK)
         return report_error(&err);
-    if (code == EXIT_OK) code = make_folder(folder, sizeof folder);
-    if (code != EXIT_OK) return code;
-    code = add_rows(d, s, folder);
-    (void)rmdir(folder);
-    return code;
+    return code == EXIT_OK ? add_rows(d, s) : code;
 }
 
 static void copy_inputs(const data_accuracy *d) {
@@ -209,7 +220,6 @@ static int add(void *with, state *s, size_t index) {
     data_accuracy *d = with;
     qdq_error err = {0};
     bool done = true;
-    (void)index;
     copy_inputs(d);
     if (forms_again(&d->f, &err) != QDQ_OK) return report_error(&err);
     for (size_t row = 0; done && row < d->count; row++) {
@@ -217,11 +227,12 @@ static int add(void *with, state *s, size_t index) {
         if (n->measured && n->constant)
             s->kind->tables[0].merge(&s->tables[0], row, &d->constants.tables[0], row);
         else if (n->measured)
-            done = add_node(d, n, &s->tables[0], row);
+            done = add_node(n, &s->tables[0], row);
     }
     for (size_t row = 0; done && row < s->tables[1].rows; row++)
         done = add_output(d, &s->tables[1], row);
-    return done ? EXIT_OK : no_memory();
+    if (!done) return no_memory();
+    return effect_adder_add(&d->effects, s, index, &err) == QDQ_OK ? EXIT_OK : report_error(&err);
 }
 
 static int open_sessions(data_accuracy *d) {
@@ -243,7 +254,8 @@ int explain_against_data(const options *opt) {
     code = open_sessions(&d);
     if (code == EXIT_OK) code = data_run_start(&plan, &task, &d.quantized, &d);
     state_release(&d.constants);
-    free(d.nodes);
+    effect_adder_close(&d.effects);
+    free(d.nodes), free(d.rows);
     forms_close(&d.f);
     session_close(&d.real);
     session_close(&d.quantized);
