@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+// Equalizing channels: which sites are found, that outputs keep their bits for any exponents while
+// the values at a site are multiplied exactly, and what is refused.
+#include <math.h>
+
+#include "include/qdq/qdq.h"
+#include "tests/unit.h"
+
+enum { MOST = 4096 };
+
+static float draw(uint64_t *seed) {
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (float)((double)(*seed >> 40) / (1 << 23) - 1) + 0x1p-20F;
+}
+
+// Adds a constant of random elements.
+static qdq_value random_constant(qdq_graph *g, const char *name, qdq_shape shape) {
+    float data[MOST];
+    uint64_t seed = 17;
+    for (const char *c = name; *c; c++) seed = seed * 31 + (unsigned char)*c;
+    assert_true(qdq_shape_count(shape) <= MOST);
+    for (size_t i = 0; i < qdq_shape_count(shape); i++) data[i] = draw(&seed);
+    return qdq_constant(g, name, QDQ_FLOAT32, shape, data);
+}
+
+static qdq_value input(qdq_graph *g, qdq_shape shape) {
+    return qdq_input(g, "x", QDQ_FLOAT32, shape);
+}
+
+#define WEIGHTS(g, name, ...) random_constant(g, name, QDQ_SHAPE(__VA_ARGS__))
+
+//---- Networks ---------------------------------------------------------------
+
+static const int64_t no_pads[2] = {0, 0}, ones[2] = {1, 1}, twos[2] = {2, 2};
+static const qdq_ints zeros = {no_pads, 2}, one = {ones, 2}, two = {twos, 2};
+
+static qdq_convolution_attrs convolution(const char *name, int64_t groups, bool channels_first) {
+    qdq_convolution_attrs a = {.name = name,
+                               .strides = one,
+                               .dilations = one,
+                               .pads_begin = one,
+                               .pads_end = one,
+                               .groups = QDQ_INT(groups)};
+    if (channels_first) a.data_format = QDQ_NCX, a.weights_format = QDQ_OIX;
+    return a;
+}
+
+static qdq_pool_attrs pool(bool channels_first) {
+    qdq_pool_attrs a = {.strides = two,
+                        .kernel = two,
+                        .pads_begin = zeros,
+                        .pads_end = zeros,
+                        .exclude_pad = QDQ_TRUE};
+    if (channels_first) a.data_format = QDQ_NCX;
+    return a;
+}
+
+// conv -> ReLU -> MaxPool -> conv of 2 groups -> LeakyReLU -> flatten -> product
+static qdq_graph *channels_first(void) {
+    qdq_graph *g = qdq_graph_create("g", NULL);
+    qdq_value y = input(g, QDQ_SHAPE(1, 2, 6, 6));
+    qdq_convolution_attrs a = convolution("conv1", 1, true), b = convolution("conv2", 2, true);
+    a.bias = WEIGHTS(g, "b1", 4);
+    y = qdq_convolution(g, y, WEIGHTS(g, "w1", 4, 2, 3, 3), a);
+    y = qdq_max_pool(g, qdq_relu(g, y, (qdq_unary_attrs){.name = "relu"}), pool(true));
+    y = qdq_convolution(g, y, WEIGHTS(g, "w2", 6, 2, 3, 3), b);
+    y = qdq_leaky_relu(g, y, (qdq_alpha_attrs){.alpha = QDQ_FLOAT(0.1)});
+    y = qdq_reshape(g, y, (qdq_reshape_attrs){.shape = QDQ_INTS(1, 54), .special_zero = QDQ_TRUE});
+    qdq_output(g, "y", qdq_matmul(g, y, WEIGHTS(g, "w3", 54, 3), (qdq_matmul_attrs){.name = "m"}));
+    return g;
+}
+
+// The same layers with channels last, depthwise, a transposed convolution, sums and a mean.
+static qdq_graph *channels_last(void) {
+    qdq_graph *g = qdq_graph_create("g", NULL);
+    qdq_value y = input(g, QDQ_SHAPE(1, 4, 4, 2));
+    qdq_conv_transpose_attrs up = {.name = "up",
+                                   .strides = one,
+                                   .dilations = one,
+                                   .pads_begin = one,
+                                   .pads_end = one,
+                                   .groups = QDQ_INT(2)};
+    y = qdq_convolution(g, y, WEIGHTS(g, "w1", 3, 3, 2, 4), convolution("conv1", 1, false));
+    y = qdq_bias_add(g, y, WEIGHTS(g, "b1", 4), (qdq_bias_add_attrs){.name = "biased"});
+    y = qdq_avg_pool(g, y, pool(false));
+    y = qdq_convolution(g, y, WEIGHTS(g, "w2", 3, 3, 1, 4), convolution("depthwise", 4, false));
+    y = qdq_add(g, y, WEIGHTS(g, "b2", 1, 4), (qdq_binary_attrs){.name = "sum"});
+    y = qdq_conv_transpose(g, y, WEIGHTS(g, "w3", 3, 3, 3, 4), up);
+    y = qdq_reduce_mean(g, y, (qdq_reduce_attrs){.axes = QDQ_INTS(1, -2)});
+    y = qdq_multiply(g, y, WEIGHTS(g, "factor", 1), (qdq_binary_attrs){.name = "scaled"});
+    qdq_output(g, "y",
+               qdq_matmul(g, y, WEIGHTS(g, "w4", 5, 6),
+                          (qdq_matmul_attrs){.name = "m", .transpose_b = QDQ_TRUE}));
+    return g;
+}
+
+// LayerNorm -> two products, one with a transposed operand; product -> Add -> transpose -> product
+static qdq_graph *norms(void) {
+    qdq_graph *g = qdq_graph_create("g", NULL);
+    qdq_value x = input(g, QDQ_SHAPE(3, 4));
+    qdq_layer_norm_attrs n = {
+        .name = "norm", .gamma = WEIGHTS(g, "gamma", 4), .beta = WEIGHTS(g, "beta", 4)};
+    qdq_value y = qdq_layer_norm(g, x, n);
+    qdq_value t = qdq_transpose(g, y, (qdq_transpose_attrs){.name = "t", .order = QDQ_INTS(1, 0)});
+    qdq_value a = qdq_matmul(g, y, WEIGHTS(g, "w1", 4, 5),
+                             (qdq_matmul_attrs){.name = "m1", .bias = WEIGHTS(g, "b1", 1, 5)});
+    qdq_output(g, "z",
+               qdq_matmul(g, t, WEIGHTS(g, "w2", 4, 2),
+                          (qdq_matmul_attrs){.name = "m2", .transpose_a = QDQ_TRUE}));
+    a = qdq_subtract(g, a, WEIGHTS(g, "b2", 3, 5), (qdq_binary_attrs){.name = "less"});
+    qdq_output(g, "y", qdq_matmul(g, a, WEIGHTS(g, "w3", 5, 3), (qdq_matmul_attrs){.name = "m3"}));
+    return g;
+}
+
+// BatchNorm, GroupNorm, RMSNorm and a product with a constant, each before a product
+static qdq_graph *other_norms(void) {
+    static const float variance[4] = {1, 2, 0.5F, 3};
+    qdq_graph *g = qdq_graph_create("g", NULL);
+    qdq_value x = input(g, QDQ_SHAPE(2, 4));
+    qdq_batch_norm_attrs batch = {
+        .name = "batch",
+        .gamma = WEIGHTS(g, "g1", 4),
+        .beta = WEIGHTS(g, "b1", 4),
+        .mean = WEIGHTS(g, "mean", 4),
+        .epsilon = QDQ_FLOAT(1e-5),
+        .variance = qdq_constant(g, "variance", QDQ_FLOAT32, QDQ_SHAPE(4), variance)};
+    qdq_group_norm_attrs group = {.name = "group",
+                                  .gamma = WEIGHTS(g, "g2", 4),
+                                  .beta = WEIGHTS(g, "b2", 4),
+                                  .groups = QDQ_INT(2)};
+    qdq_value values[] = {
+        qdq_batch_norm(g, x, batch),
+        qdq_group_norm(g, x, group),
+        qdq_rms_norm(g, x, (qdq_rms_norm_attrs){.name = "rms", .gamma = WEIGHTS(g, "g3", 4)}),
+        qdq_multiply(g, x, WEIGHTS(g, "g4", 4), (qdq_binary_attrs){.name = "gained"}),
+    };
+    for (size_t i = 0; i < 4; i++) {
+        char w[8], y[8];
+        snprintf(w, sizeof w, "v%zu", i), snprintf(y, sizeof y, "y%zu", i);
+        qdq_output(g, y, qdq_matmul(g, values[i], WEIGHTS(g, w, 4, 3), (qdq_matmul_attrs){0}));
+    }
+    return g;
+}
+
+// product -> transpose -> mean of the first dim -> transpose -> product
+static qdq_graph *reduced(void) {
+    const qdq_transpose_attrs back = {.name = "back", .order = QDQ_INTS(0, 2, 1)};
+    qdq_graph *g = qdq_graph_create("g", NULL);
+    qdq_value y = input(g, QDQ_SHAPE(2, 3, 4));
+    y = qdq_matmul(g, y, WEIGHTS(g, "w1", 4, 5), (qdq_matmul_attrs){.name = "m1"});
+    y = qdq_reduce_mean(g, qdq_transpose(g, y, back), (qdq_reduce_attrs){.axes = QDQ_INTS(0)});
+    y = qdq_reduce_max(g, qdq_relu(g, y, (qdq_unary_attrs){.name = "relu"}),
+                       (qdq_reduce_attrs){.axes = QDQ_INTS(1), .keep_dims = QDQ_TRUE});
+    y = qdq_transpose(g, y, (qdq_transpose_attrs){.name = "last"});
+    qdq_output(g, "y", qdq_matmul(g, y, WEIGHTS(g, "w2", 5, 2), (qdq_matmul_attrs){.name = "m"}));
+    return g;
+}
+
+//---- Running ----------------------------------------------------------------
+
+// Reads a value or an output of a run with every value kept. Returns the number of elements.
+static size_t read_value(qdq_graph *g, const char *name, float out[MOST]) {
+    const qdq_compile_options keep = {.keep_all = true};
+    qdq_error err = {0};
+    qdq_plan *plan = qdq_graph_compile(g, &keep, &err);
+    qdq_exec *exec = qdq_exec_create(plan, NULL, &err);
+    float x[MOST];
+    uint64_t seed = 3;
+    assert_string_equal(err.text, "");
+    size_t inputs = qdq_shape_count(qdq_plan_input(plan, 0)->shape), count = 0;
+    for (size_t i = 0; i < inputs; i++) x[i] = draw(&seed);
+    assert_int_equal(qdq_exec_write(exec, "x", QDQ_FLOAT32, x, inputs, &err), QDQ_OK);
+    qdq_exec_run(exec);
+    for (size_t i = 0; i < qdq_plan_output_count(plan); i++)
+        if (strcmp(qdq_plan_output(plan, i)->name, name) == 0)
+            count = qdq_shape_count(qdq_plan_output(plan, i)->shape);
+    for (size_t i = 0; i < qdq_plan_kept_count(plan); i++)
+        if (strcmp(qdq_plan_kept(plan, i)->name, name) == 0)
+            count = qdq_shape_count(qdq_plan_kept(plan, i)->shape);
+    assert_int_equal(qdq_exec_read(exec, name, QDQ_FLOAT32, out, count, &err), QDQ_OK);
+    qdq_exec_destroy(exec);
+    qdq_plan_destroy(plan);
+    return count;
+}
+
+static void assert_outputs_alike(qdq_graph *a, qdq_graph *b, const char *const *outputs) {
+    for (; *outputs; outputs++) {
+        float before[MOST], after[MOST];
+        size_t count = read_value(a, *outputs, before);
+        assert_int_equal(read_value(b, *outputs, after), count);
+        assert_true(count > 0);
+        assert_memory_equal(before, after, count * sizeof *before);
+    }
+}
+
+// Elements of each value differ by the power of two of their channel.
+static void assert_values_scaled(qdq_graph *a, qdq_graph *b, const qdq_equalize_site *site,
+                                 const int *exponents) {
+    for (size_t v = 0; v < site->value_count; v++) {
+        float before[MOST], after[MOST];
+        const char *name = qdq_value_name(a, site->values[v].value);
+        size_t count = read_value(a, name, before);
+        assert_int_equal(read_value(b, name, after), count);
+        for (size_t i = 0; i < count; i++) {
+            size_t channel = i / site->values[v].stride % site->channels;
+            assert_true(after[i] == ldexpf(before[i], exponents[channel]));
+        }
+    }
+}
+
+typedef struct expected_site {
+    const char *producer;
+    size_t channels, values, readers;
+    size_t last_stride;  // of the last value
+} expected_site;
+
+// Checks the sites of a network, then equalizes each alone and all together.
+static void check_network(qdq_graph *g, const expected_site *expected, const char *const *outputs) {
+    qdq_error err = {0};
+    qdq_equalize_sites *sites = qdq_graph_equalize_sites(g, &err);
+    size_t count = qdq_equalize_site_count(sites);
+    qdq_equalize_factors factors[8];
+    int exponents[8][64];
+    uint64_t seed = 9;
+    assert_string_equal(err.text, "");
+    for (size_t i = 0; i < count; i++) {
+        const qdq_equalize_site *site = qdq_equalize_site_get(sites, i);
+        assert_non_null(expected[i].producer);
+        assert_string_equal(qdq_graph_node(g, site->producer).name, expected[i].producer);
+        assert_int_equal(site->channels, expected[i].channels);
+        assert_int_equal(site->value_count, expected[i].values);
+        assert_int_equal(site->reader_count, expected[i].readers);
+        assert_int_equal(site->values[site->value_count - 1].stride, expected[i].last_stride);
+        for (size_t c = 0; c < site->channels; c++) exponents[i][c] = (int)floorf(8 * draw(&seed));
+        factors[i] = (qdq_equalize_factors){i, exponents[i]};
+        qdq_graph *equalized = qdq_graph_equalized(sites, &factors[i], 1, &err);
+        assert_string_equal(err.text, "");
+        assert_outputs_alike(g, equalized, outputs);
+        assert_values_scaled(g, equalized, site, exponents[i]);
+        qdq_graph_destroy(equalized);
+    }
+    assert_null(expected[count].producer);
+    qdq_graph *equalized = qdq_graph_equalized(sites, factors, count, &err);
+    assert_outputs_alike(g, equalized, outputs);
+    qdq_graph_destroy(equalized);
+    qdq_equalize_sites_destroy(sites);
+    qdq_graph_destroy(g);
+}
+
+static void channels_are_followed_to_products(void **state) {
+    (void)state;
+    static const char *const y[] = {"y", NULL};
+    const expected_site first[] = {
+        {"conv1", 4, 3, 1, 9}, {"conv2", 6, 3, 1, 9}, {NULL, 0, 0, 0, 0}};
+    check_network(channels_first(), first, y);
+    const expected_site last[] = {
+        {"conv1", 4, 3, 1, 1}, {"depthwise", 4, 2, 1, 1}, {"up", 6, 3, 1, 1}, {NULL, 0, 0, 0, 0}};
+    check_network(channels_last(), last, y);
+    const expected_site mean[] = {{"m1", 5, 6, 1, 1}, {NULL, 0, 0, 0, 0}};
+    check_network(reduced(), mean, y);
+}
+
+static void norms_begin_sites(void **state) {
+    (void)state;
+    static const char *const both[] = {"y", "z", NULL};
+    static const char *const four[] = {"y0", "y1", "y2", "y3", NULL};
+    const expected_site norm[] = {{"norm", 4, 2, 2, 3}, {"m1", 5, 2, 1, 1}, {NULL, 0, 0, 0, 0}};
+    check_network(norms(), norm, both);
+    const expected_site others[] = {{"batch", 4, 1, 1, 1},
+                                    {"group", 4, 1, 1, 1},
+                                    {"rms", 4, 1, 1, 1},
+                                    {"gained", 4, 1, 1, 1},
+                                    {NULL, 0, 0, 0, 0}};
+    check_network(other_norms(), others, four);
+}
+
+static void ranges_of_weights_are_per_channel(void **state) {
+    (void)state;
+    static const float w1[4] = {1, -3, 2, 0.5F}, w2[4] = {-5, 1, 0.25F, 4};
+    qdq_graph *g = qdq_graph_create("g", NULL);
+    qdq_value x = input(g, QDQ_SHAPE(1, 2));
+    qdq_value a = qdq_constant(g, "w1", QDQ_FLOAT32, QDQ_SHAPE(2, 2), w1);
+    qdq_value b = qdq_constant(g, "w2", QDQ_FLOAT32, QDQ_SHAPE(2, 2), w2);
+    x = qdq_matmul(g, x, a, (qdq_matmul_attrs){.name = "m1"});
+    qdq_output(g, "y", qdq_matmul(g, x, b, (qdq_matmul_attrs){.name = "m2"}));
+    qdq_equalize_sites *sites = qdq_graph_equalize_sites(g, NULL);
+    const qdq_equalize_site *site = qdq_equalize_site_get(sites, 0);
+    assert_int_equal(qdq_equalize_site_count(sites), 1);
+    assert_true(site->weighted && site->made[0] == 2 && site->made[1] == 3);  // columns
+    assert_true(site->read[0] == 5 && site->read[1] == 4);                    // rows
+    qdq_equalize_sites_destroy(sites);
+    qdq_graph_destroy(g);
+}
+
+//---- No sites ---------------------------------------------------------------
+
+typedef enum obstacle { NOTHING, SIGMOID, RETURNED, SHARED, TWO_COMPUTED, CLAMPED } obstacle;
+
+static size_t sites_with(obstacle what) {
+    qdq_graph *g = qdq_graph_create("g", NULL);
+    qdq_value x = input(g, QDQ_SHAPE(4, 4)), w = WEIGHTS(g, "w1", 4, 4);
+    qdq_value y = qdq_matmul(g, x, w, (qdq_matmul_attrs){.name = "m1"});
+    if (what == SIGMOID) y = qdq_sigmoid(g, y, (qdq_unary_attrs){.name = "curve"});
+    if (what == CLAMPED)
+        y = qdq_clamp(g, y, (qdq_clamp_attrs){.min = QDQ_FLOAT(0), .max = QDQ_FLOAT(6)});
+    if (what == RETURNED) qdq_output(g, "also", y);
+    if (what == SHARED)
+        qdq_output(g, "also", qdq_matmul(g, w, x, (qdq_matmul_attrs){.name = "other"}));
+    qdq_value other = what == TWO_COMPUTED ? x : WEIGHTS(g, "w2", 4, 4);
+    qdq_output(g, "y", qdq_matmul(g, y, other, (qdq_matmul_attrs){.name = "m2"}));
+    qdq_equalize_sites *sites = qdq_graph_equalize_sites(g, NULL);
+    size_t count = qdq_equalize_site_count(sites);
+    assert_non_null(sites);
+    qdq_equalize_sites_destroy(sites);
+    qdq_graph_destroy(g);
+    return count;
+}
+
+static void other_readers_leave_a_value_alone(void **state) {
+    (void)state;
+    assert_int_equal(sites_with(NOTHING), 1);
+    for (int what = SIGMOID; what <= CLAMPED; what++)
+        assert_int_equal(sites_with((obstacle)what), 0);
+}
+
+//---- Refusals ---------------------------------------------------------------
+
+static void refuse(float weight, int exponent, qdq_status status, const char *text) {
+    const float w[4] = {weight, 1, 1, 1};
+    const int exponents[2] = {exponent, 0};
+    const qdq_equalize_factors factors = {0, exponents};
+    qdq_error err = {0};
+    qdq_graph *g = qdq_graph_create("g", NULL);
+    qdq_value x = input(g, QDQ_SHAPE(1, 2));
+    x = qdq_matmul(g, x, qdq_constant(g, "w1", QDQ_FLOAT32, QDQ_SHAPE(2, 2), w),
+                   (qdq_matmul_attrs){0});
+    qdq_output(g, "y", qdq_matmul(g, x, WEIGHTS(g, "w2", 2, 2), (qdq_matmul_attrs){0}));
+    qdq_equalize_sites *sites = qdq_graph_equalize_sites(g, NULL);
+    qdq_graph *equalized = qdq_graph_equalized(sites, &factors, 1, &err);
+    assert_int_equal(err.status, status);
+    assert_string_equal(err.text, text);
+    assert_true((equalized != NULL) == (status == QDQ_OK));
+    qdq_graph_destroy(equalized);
+    qdq_equalize_sites_destroy(sites);
+    qdq_graph_destroy(g);
+}
+
+static void a_constant_that_leaves_normal_numbers_is_refused(void **state) {
+    (void)state;
+    refuse(0x1p100F, 27, QDQ_OK, "");
+    refuse(0x1p100F, 28, QDQ_ERR_UNSUPPORTED,
+           "constant 'w1': element 0 times 2^28 is no normal float32 number");
+    refuse(0x1p-100F, -26, QDQ_OK, "");
+    refuse(0x1p-100F, -27, QDQ_ERR_UNSUPPORTED,
+           "constant 'w1': element 0 times 2^-27 is no normal float32 number");
+    refuse(0, 64, QDQ_OK, "");
+    refuse(1, 65, QDQ_ERR_ARGUMENT, "factors 0: the exponent of channel 0 is 65, wanted -64 to 64");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(channels_are_followed_to_products),
+        cmocka_unit_test(norms_begin_sites),
+        cmocka_unit_test(ranges_of_weights_are_per_channel),
+        cmocka_unit_test(other_readers_leave_a_value_alone),
+        cmocka_unit_test(a_constant_that_leaves_normal_numbers_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
