@@ -108,6 +108,22 @@ static int run_real(trials *t, size_t run, char *own, const char **out) {
     return run_graph(t, run, t->real, *kept ? *kept : own);
 }
 
+// Runs both graphs, and sets *real to the outputs of the float graph. Those of the other lie behind
+// t->elements + t->run_bytes.
+static int run_both(trials *t, size_t run, const session *s, const char **real) {
+    int code = t->unreadable[run] ? EXIT_OK : run_real(t, run, t->elements, real);
+    if (code != EXIT_OK || t->unreadable[run]) return code;
+    return run_graph(t, run, s, t->elements + t->run_bytes);
+}
+
+int trials_compare(trials *t, size_t run, const session *s, bool *ran, bool *same) {
+    const char *real = NULL;
+    int code = run_both(t, run, s, &real);
+    *ran = code == EXIT_OK && !t->unreadable[run];
+    *same = *ran && memcmp(real, t->elements + t->run_bytes, t->run_bytes) == 0;
+    return code;
+}
+
 //---- A trial ----------------------------------------------------------------
 
 int trial_open(trial *t, trials *of) {
@@ -153,12 +169,9 @@ static void add_output(trial *t, size_t run, const trial_output *o, const double
 
 static int add_run(trial *t, size_t run, const session *changed, const trial_view *view) {
     trials *of = t->of;
-    const char *real;
-    char *own = of->elements + of->run_bytes;
-    int code = of->unreadable[run] ? EXIT_OK : run_real(of, run, of->elements, &real);
+    const char *real, *own = of->elements + of->run_bytes;
+    int code = run_both(of, run, changed, &real);
     if (code != EXIT_OK || of->unreadable[run]) return code;
-    code = run_graph(of, run, changed, own);
-    if (code != EXIT_OK) return code;
     t->runs++;
     t->same += memcmp(real, own, of->run_bytes) == 0;
     for (size_t i = 0; i < of->output_count; i++) {

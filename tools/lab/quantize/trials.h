@@ -42,6 +42,10 @@ typedef struct trials {
 int trials_open(trials *t, const session *real, const options *opt);
 void trials_close(trials *t);
 
+// Runs a graph with the outputs of the float graph on a sample, and compares their bits. *ran:
+// false if the sample cannot be read. EXIT_OK, or another exit code after a message.
+int trials_compare(trials *t, size_t run, const session *s, bool *ran, bool *same);
+
 // The results of one or more graphs that run on different samples. A run with a batch, the first
 // dim of an output, counts as so many samples.
 typedef struct trial {
