@@ -96,6 +96,9 @@ static const option_row rows[] = {
         "one scale for all weights of a node, in place of one for each output channel"),
     OWN(quantize, "group", 0, "N", TEXT, group,
         "one scale for each N weights of a column of a matrix product, if the target takes them"),
+    OWN(quantize, "equalize", 0, NULL, FLAG, equalize,
+        "--data: bring the ranges of channels together by powers of two, where the median sample "
+        "gains"),
     OWN(quantize, "keep", 0, "NODE", LIST, keep,
         "leave a node in float; may be given several times"),
     OWN(quantize, "at-least", 0, "DB", TEXT, at_least,

@@ -12,6 +12,7 @@
 #include "tools/failure.h"
 #include "tools/io/tensor_io.h"
 #include "tools/io/watch.h"
+#include "tools/lab/quantize/equalize.h"
 #include "tools/lab/quantize/quantize_read.h"
 #include "tools/options.h"
 #include "tools/options/quantize.h"
@@ -205,6 +206,7 @@ int run_quantize(const options *opt) {
         find_target,
         quantize_state_read,
         find_kept,
+        equalize,
         aim_reach,
         place,
         aim_measure,
@@ -219,6 +221,8 @@ int run_quantize(const options *opt) {
     aim_release(&q.aim);
     free(q.noises);
     qdq_graph_destroy(q.quantized);
+    equalization_release(&q.equalization);
+    qdq_graph_destroy(q.equalized);
     coding_list_release(&q.list);
     state_release(&q.state);
     free(q.kept);

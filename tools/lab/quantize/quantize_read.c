@@ -76,6 +76,10 @@ int quantize_options_read(quantization *q) {
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "--data and %s exclude each other; give the samples or one run",
                             opt->inputs.count ? "-i" : "--fill");
+    if (own->equalize && !opt->data.samples)
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            "--equalize is given without --data; add --data WHERE, the samples "
+                            "that judge it");
     choice->symmetric = own->symmetric;
     choice->per_tensor = own->per_tensor;
     int code = parse_method("method", own->method, &choice->activations);

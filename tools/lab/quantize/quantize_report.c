@@ -58,6 +58,7 @@ void quantization_text(const quantization *q) {
     coding_counts n = count_codings(q);
     printf("%s for %s: %zu of %zu nodes on codes; %zu values and %zu constants quantized\n",
            q->opt->operands.items[0], q->target, quantized, listed, n.pairs, n.constants);
+    equalization_text(&q->equalization, q->graph);
     for (size_t i = 0; i < nodes; i++)
         if (is_listed(q, i)) print_node(q, i);
     for (size_t i = 0; i < q->output_count; i++) {
@@ -125,6 +126,7 @@ void quantization_json(const quantization *q, bool writes) {
         qdq_json_string(&json, q->opt->outputs.items[0]);
     else
         qdq_json_null(&json);
+    equalization_json(&json, &q->equalization, q->graph);
     qdq_json_key(&json, "nodes");
     qdq_json_begin_array(&json);
     for (size_t i = 0; i < qdq_graph_node_count(q->graph); i++)

@@ -5,6 +5,7 @@
 
 #include "tools/lab/compare/noise.h"
 #include "tools/lab/quantize/aim.h"
+#include "tools/lab/quantize/equalization.h"
 #include "tools/lab/quantize/places.h"
 #include "tools/session.h"
 
@@ -19,7 +20,10 @@ typedef struct quantization {
     state state;      // its statistics
     coding_list list;
     node_fate *fates;
-    qdq_graph *graph, *quantized;
+    qdq_graph *graph;      // that is quantized: of the session, or `equalized`
+    qdq_graph *equalized;  // NULL: not changed
+    qdq_graph *quantized;
+    equalization equalization;
     noise *noises;  // noise of the results of nodes, then of the outputs
     size_t noise_count;
     const char **outputs;  // names

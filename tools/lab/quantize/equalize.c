@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes sites one after another, in the order of the graph. A candidate for a site is judged by the
+// median sample: the graph with it, deployed, runs on each half of the samples with ranges of the
+// changed values from the other half. Without a candidate the ranges also come from the other half.
+#include "tools/lab/quantize/equalize.h"
+
+#include <qdq/inspect.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/common.h"
+#include "tools/failure.h"
+#include "tools/lab/calibrate/calibrate_kind.h"
+#include "tools/lab/quantize/site_values.h"
+#include "tools/options.h"
+#include "tools/options/quantize.h"
+
+static const double least_gain = 0.1;  // dB
+
+typedef struct equalizing {
+    quantization *q;
+    trials trials;
+    const qdq_equalize_site **sites;
+    size_t count;
+    size_t *first;              // [site]: its first value among the values of all sites
+    size_t *rows;               // [value]: its row in the state; SIZE_MAX: none
+    state given;                // [value]: its row, without equalizing
+    site_values values;         // [value], without equalizing, then as the sites taken have it
+    qdq_equalize_factors *all;  // of the sites taken, and of a candidate behind them
+} equalizing;
+
+// A candidate with its results.
+typedef struct attempt {
+    const factor_candidate *candidate;  // NULL: no factors
+    int *exponents;
+    qdq_graph *graph;
+    site_values values;  // of the site
+    double median;
+} attempt;
+
+static int no_memory(void) { return tell_failure(QDQ_ERR_MEMORY, "no memory to equalize"); }
+
+static void attempt_release(attempt *a) {
+    free(a->exponents);
+    qdq_graph_destroy(a->graph);
+    site_values_release(&a->values);
+    *a = (attempt){0};
+}
+
+//---- Statistics -------------------------------------------------------------
+
+// Copies statistics to the state, of values from `first` on. `from` NULL: as given.
+static void set_rows(const equalizing *e, size_t first, size_t count, const state *from,
+                     size_t from_first) {
+    for (size_t i = 0; i < count; i++)
+        if (e->rows[first + i] != SIZE_MAX)
+            statistics_replace(&e->q->state, e->rows[first + i], from, from_first + i);
+}
+
+// Gives the values of the sites taken and of site `own` the statistics of a fold.
+static void use_fold(const equalizing *e, size_t own, const attempt *a, int fold) {
+    const equalization *done = &e->q->equalization;
+    for (size_t i = 0; i < done->count; i++) {
+        size_t site = done->taken[i].site;
+        set_rows(e, e->first[site], e->sites[site]->value_count, &e->values.folds[fold],
+                 e->first[site]);
+    }
+    if (a->candidate)
+        set_rows(e, e->first[own], e->sites[own]->value_count, &a->values.folds[fold], 0);
+    else
+        set_rows(e, e->first[own], e->sites[own]->value_count, &e->values.folds[fold],
+                 e->first[own]);
+}
+
+//---- One candidate ----------------------------------------------------------
+
+static bool is_of_fold(void *with, size_t run) { return run % FOLDS == *(const size_t *)with; }
+
+// Runs the graph on each fold with ranges of the other.
+static int judge(equalizing *e, size_t site, qdq_graph *graph, attempt *a, bool *refused) {
+    const quantization *q = e->q;
+    trial t;
+    int code = trial_open(&t, &e->trials);
+    for (size_t fold = 0; code == EXIT_OK && fold < FOLDS; fold++) {
+        const trial_view view = {.takes = is_of_fold, .with = &fold};
+        use_fold(e, site, a, (int)(FOLDS - 1 - fold));
+        code = trial_add_quantized(&t, graph, &q->state, &q->choice, q->target, &view);
+    }
+    set_rows(e, e->first[site], e->sites[site]->value_count, &e->given, e->first[site]);
+    a->median = trial_judge(&t).median;
+    *refused = t.refused;
+    trial_close(&t);
+    return code;
+}
+
+// Builds the graph of a candidate. *exact: false if a constant under- or overflows, or an output
+// of the float graph changes.
+static int build(equalizing *e, size_t site, attempt *a, bool *exact) {
+    equalization *done = &e->q->equalization;
+    qdq_error err = {0};
+    e->all[done->count] = (qdq_equalize_factors){site, a->exponents};
+    a->graph = qdq_graph_equalized(done->sites, e->all, done->count + 1, &err);
+    *exact = a->graph != NULL;
+    if (!a->graph && err.status == QDQ_ERR_UNSUPPORTED) return EXIT_OK;
+    if (!a->graph) return report_error(&err);
+    int code = site_values_collect(&e->trials, a->graph, &e->sites[site], 1, &a->values);
+    *exact = a->values.same == a->values.runs[0] + a->values.runs[1];
+    return code;
+}
+
+// Tries a candidate, and keeps it as *best if it is better.
+static int try_candidate(equalizing *e, size_t site, const factor_candidate *candidate,
+                         attempt *best) {
+    size_t channels = e->sites[site]->channels;
+    attempt a = {.candidate = candidate, .exponents = calloc(channels, sizeof(int))};
+    bool exact, refused;
+    if (!a.exponents) return no_memory();
+    int code = EXIT_OK;
+    if (choose_factors(e->sites[site], e->values.greatest[site], candidate, a.exponents)) {
+        code = build(e, site, &a, &exact);
+        if (code == EXIT_OK && exact) code = judge(e, site, a.graph, &a, &refused);
+        if (code == EXIT_OK && !exact) e->q->equalization.inexact++;
+        if (code == EXIT_OK && exact && a.median > best->median) {
+            attempt worse = *best;
+            *best = a, a = worse;
+        }
+    }
+    attempt_release(&a);
+    return code;
+}
+
+//---- One site ---------------------------------------------------------------
+
+static void take(equalizing *e, size_t site, attempt *best, double before) {
+    quantization *q = e->q;
+    equalization *done = &q->equalization;
+    for (int fold = 0; fold < FOLDS; fold++)
+        for (size_t i = 0; i < e->sites[site]->value_count; i++)
+            statistics_replace(&e->values.folds[fold], e->first[site] + i,
+                               &best->values.folds[fold], i);
+    e->all[done->count] = (qdq_equalize_factors){site, best->exponents};
+    done->taken[done->count++] = (equalized_site){
+        .site = site,
+        .candidate = best->candidate,
+        .exponents = best->exponents,
+        .ratio = imbalance_of(e->values.greatest[site], e->sites[site]->channels),
+        .before = before,
+        .after = best->median,
+    };
+    best->exponents = NULL;
+    done->same = best->values.same;
+    qdq_graph_destroy(q->equalized);
+    q->graph = q->equalized = best->graph;
+    best->graph = NULL;
+}
+
+static int try_site(equalizing *e, size_t site, bool *refused) {
+    attempt none = {0}, best = {0};
+    int code = judge(e, site, e->q->graph, &none, refused);
+    best.median = none.median;
+    for (size_t i = 0; code == EXIT_OK && !*refused && i < FACTOR_CANDIDATES; i++)
+        code = try_candidate(e, site, &factor_candidates[i], &best);
+    if (code == EXIT_OK && best.candidate && best.median >= none.median + least_gain)
+        take(e, site, &best, none.median);
+    attempt_release(&best);
+    return code;
+}
+
+//---- All sites --------------------------------------------------------------
+
+static int list_sites(equalizing *e) {
+    equalization *out = &e->q->equalization;
+    qdq_error err = {0};
+    size_t values = 0;
+    out->sites = qdq_graph_equalize_sites(e->q->graph, &err);
+    if (!out->sites) return report_error(&err);
+    e->count = qdq_equalize_site_count(out->sites);
+    e->sites = calloc(e->count + 1, sizeof *e->sites);
+    e->first = calloc(e->count + 1, sizeof *e->first);
+    e->all = calloc(e->count + 1, sizeof *e->all);
+    out->taken = calloc(e->count + 1, sizeof *out->taken);
+    if (!e->sites || !e->first || !e->all || !out->taken) return no_memory();
+    for (size_t i = 0; i < e->count; i++) {
+        e->sites[i] = qdq_equalize_site_get(out->sites, i);
+        e->first[i] = values;
+        values += e->sites[i]->value_count;
+    }
+    e->rows = calloc(values + 1, sizeof *e->rows);
+    return e->rows ? EXIT_OK : no_memory();
+}
+
+static size_t row_named(const state *s, const char *name) {
+    for (size_t i = 0; i < s->tables[0].rows; i++)
+        if (strcmp(state_text(&s->tables[0], 0, i), name) == 0) return i;
+    return SIZE_MAX;
+}
+
+// Finds the rows of all values in the state, and keeps a copy of each.
+static int keep_given(equalizing *e) {
+    const state *s = &e->q->state;
+    const state_table *names = &e->values.folds[0].tables[0];
+    state_open(&e->given, &calibrate_kind);
+    for (size_t i = 0; i < names->rows; i++) {
+        const char *const texts[] = {state_text(names, 0, i), state_text(names, 1, i)};
+        e->rows[i] = row_named(s, texts[0]);
+        if (state_add_row(&e->given.tables[0], texts) == SIZE_MAX) return no_memory();
+        if (e->rows[i] != SIZE_MAX) statistics_replace(&e->given, i, s, e->rows[i]);
+    }
+    return EXIT_OK;
+}
+
+static int check_samples(const equalizing *e) {
+    const size_t *runs = e->values.runs;
+    if (runs[0] && runs[1]) return EXIT_OK;
+    return tell_failure(QDQ_ERR_ARGUMENT,
+                        "--equalize: %s has samples for one half only, of %zu that can be read, "
+                        "wanted two or more: it judges each half with ranges of the other",
+                        e->q->opt->data.samples, runs[0] + runs[1]);
+}
+
+// Gives the values of the sites taken their statistics over all samples.
+static void use_all(equalizing *e) {
+    const equalization *done = &e->q->equalization;
+    const state_table_kind *kind = calibrate_kind.tables;
+    for (size_t i = 0; i < done->count; i++) {
+        size_t site = done->taken[i].site;
+        for (size_t v = e->first[site]; v < e->first[site] + e->sites[site]->value_count; v++)
+            kind->merge(&e->values.folds[0].tables[0], v, &e->values.folds[1].tables[0], v);
+        set_rows(e, e->first[site], e->sites[site]->value_count, &e->values.folds[0],
+                 e->first[site]);
+    }
+}
+
+static int run(equalizing *e) {
+    equalization *out = &e->q->equalization;
+    bool refused = false;
+    int code = site_values_collect(&e->trials, e->q->graph, e->sites, e->count, &e->values);
+    if (code == EXIT_OK) code = check_samples(e);
+    if (code == EXIT_OK) code = keep_given(e);
+    out->same = e->values.same;
+    out->samples = e->values.runs[0] + e->values.runs[1];
+    for (size_t i = 0; code == EXIT_OK && !refused && i < e->count; i++)
+        code = try_site(e, i, &refused);
+    if (code == EXIT_OK) use_all(e);
+    return code;
+}
+
+int equalize(quantization *q) {
+    equalizing e = {.q = q};
+    if (!q->own->equalize) return EXIT_OK;
+    int code = trials_open(&e.trials, &q->session, q->opt);
+    if (code == EXIT_OK) code = list_sites(&e);
+    if (code == EXIT_OK) code = run(&e);
+    trials_close(&e.trials);
+    site_values_release(&e.values);
+    state_release(&e.given);
+    free(e.sites);
+    free(e.first);
+    free(e.rows);
+    free(e.all);
+    return code;
+}
