@@ -24,7 +24,7 @@ class AtLeast(Networks):
             self.assertAlmostEqual(told["deployed"], ratios[tuple(sorted(told["kept_for"]))], delta=1e-3)
 
     def test_no_set_that_reaches_it_is_smaller(self):
-        for seed in (1, 2, 3) if not harness.LONG else range(1, 9):
+        for seed in range(1, 9) if harness.LONG else (1, 2):
             self.begin(seed)
             for target in ("ort", "tensorrt"):
                 with self.subTest(seed=seed, target=target):
@@ -132,7 +132,7 @@ class Drop(Labelled):
         return right
 
     def test_the_share_falls_by_at_most_percent_points(self):
-        for seed in (1, 2):
+        for seed in (5, 7):
             self.begin(seed)
             # The true classes are those of the float graph, so that each other decision is wrong.
             self.truth = classes(self.real)
