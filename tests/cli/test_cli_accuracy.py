@@ -198,6 +198,14 @@ class Accuracy(Case):
         self.assertEqual(min(effects, key=effects.get), "qy")
         self.assertIn("bias overflow: 1 of 4 channels of the bias, the first is 2, need codes beyond int32", self.qdq(*words, code=1).out)
 
+    def test_ratios_on_random_inputs_say_so(self):
+        self.quantize_model(0.03, 0.02)
+        for words, seed in (("--fill", 3), "3"), (("-i", "x.safetensors"), None):
+            call = "explain", "net.json", "--against", "float.json", *words
+            line = next(one for one in self.qdq(*call, code=1).out.splitlines() if one.startswith("output 'y': "))
+            self.assertEqual(line.endswith(" of samples decide alike, on random inputs (--fill 3)"), seed is not None)
+            self.assertEqual(self.json(*call, code=1)["fill"], seed)
+
     def test_a_small_scale_clips(self):
         nodes, _ = self.quantize_model(0.004, 0.02)
         dx = nodes["dx"]

@@ -87,13 +87,14 @@ static bool print_pairs(const accuracy *a) {
     return true;
 }
 
-static void print_output(const output_accuracy *o) {
+static void print_output(const output_accuracy *o, const char *seed) {
     char ratio[32];
     printf("output '%s': ", o->name);
     printf("%s", o->known ? ratio_text(o->ratio, ratio) : "not in the float model");
     if (o->known && !isnan(o->median))
         printf(", median sample %s, %.3g of samples decide alike", ratio_text(o->median, ratio),
                o->alike);
+    if (seed) printf(", on random inputs (--fill %s)", seed);
     printf("\n");
 }
 
@@ -110,7 +111,8 @@ void accuracy_text(const accuracy *a, const accuracy_title *title) {
         printf("%s as target %s, against %s\n", title->graph, title->target, title->model);
     else
         printf("target %s, against the float model\n", title->target);
-    for (size_t i = 0; i < a->output_count && i < MOST_OUTPUTS; i++) print_output(&a->outputs[i]);
+    for (size_t i = 0; i < a->output_count && i < MOST_OUTPUTS; i++)
+        print_output(&a->outputs[i], title->seed);
     if (a->output_count > MOST_OUTPUTS)
         printf("and %zu more outputs\n", a->output_count - MOST_OUTPUTS);
     if (!print_pairs(a)) {
@@ -159,6 +161,7 @@ void json_accuracy(qdq_json *json, const accuracy *a, const accuracy_title *titl
     if (title->graph) json_string_key(json, "graph", title->graph);
     if (title->model) json_string_key(json, "against", title->model);
     json_string_key(json, "target", title->target);
+    if (title->graph) json_text(json, "fill", title->seed ? title->seed : "");
     qdq_json_key(json, "outputs");
     qdq_json_begin_array(json);
     for (size_t i = 0; i < a->output_count; i++) {

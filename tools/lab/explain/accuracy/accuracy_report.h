@@ -9,6 +9,7 @@
 typedef struct accuracy_title {
     const char *graph, *model;  // names of the files; NULL: not known
     const char *target;
+    const char *seed;  // of random inputs; NULL: none are random
 } accuracy_title;
 
 // True if an output differs from the float model's.

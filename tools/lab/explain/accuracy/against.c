@@ -35,7 +35,7 @@ static int measure(const session *s, const session *real, const options *opt,
     replay_drop_programs(&f.real);
     if (code == EXIT_OK) code = accuracy_measure(&f.forms, &graphs, WORST_NODES, &a);
     if (code == EXIT_OK) {
-        const accuracy_title title = {opt->operands.items[0], own->against, target};
+        const accuracy_title title = {opt->operands.items[0], own->against, target, opt->fill};
         differs = accuracy_differs(&a);
         if (opt->json)
             code = accuracy_json(&a, &title, s->graph);
