@@ -10,12 +10,10 @@ import warnings
 from dataclasses import dataclass, field
 from typing import Any, Iterable, Mapping, Optional, Tuple, Union
 
-from . import _dtypes as dtypes
-from . import _files as files
 from . import _html, _metric
-from . import _samples as samples_
 from . import _tool as tool
-from ._calibrate import Samples, folder_of, model_file, options
+from ._calibrate import model_file, options
+from ._given import Data, Given
 from ._graph import Graph
 from ._library import ArgumentError
 from ._metric import Labels, Metric, Right
@@ -183,22 +181,12 @@ class Accuracy:
 # ---- The call ---------------------------------------------------------------
 
 
-def _imported(data):
-    """Returns the arrays of a single run by name."""
-    arrays = {name: dtypes.imported(array) for name, array in data.items()}
-    if not arrays:
-        raise ArgumentError("data has no arrays")
-    for name, array in arrays.items():
-        if array.dtype.kind not in "biufV":
-            raise ArgumentError(f"array '{name}' of data is an array of {array.dtype}, wanted numbers")
-    return arrays
-
-
-def _run(words, where, folder):
-    """Runs the tool on inputs or samples, and returns its JSON."""
-    given = ["--data", where, "-o", os.path.join(folder, "explain.state")] if folder else ["-i", where]
-    _, out, _ = tool.run("explain", *words, *given, "--json", kinds={3: StateError} if folder else None)
-    found = json.loads(out)
+def _run(words, given, graph, target):
+    """Runs the tool and returns its JSON."""
+    with tempfile.TemporaryDirectory(prefix="qdq-") as folder:
+        out = [] if given.is_run else ["-o", os.path.join(folder, "explain.state")]
+        words = ["explain", *words, *given.words(graph, target), *out, "--json"]
+        found = json.loads(tool.run(*words, kinds={3: StateError} if out else None)[1])
     if found.get("unreadable"):
         warnings.warn(f"samples could not be read: {', '.join(found['unreadable'])}", stacklevel=3)
     return found
@@ -220,8 +208,8 @@ def _accuracy(found, target, graph, samples, right):
 
 
 def explain_accuracy(quantized: Union[Graph, Quantized, Path], model: Union[Graph, Path],
-                     data: Union[Mapping[str, Any], Path, Samples], *, target: Optional[str] = None,
-                     labels: Optional[Labels] = None, metric: Optional[Metric] = None, threads: Optional[int] = None,
+                     data: Data, *, target: Optional[str] = None, labels: Optional[Labels] = None,
+                     metric: Optional[Metric] = None, threads: Optional[int] = None,
                      shapes: Optional[Mapping[str, Iterable[int]]] = None, dims: Optional[Mapping[str, int]] = None,
                      until: Optional[str] = None) -> Accuracy:  # fmt: skip
     """Measures for each pair of Quantize and Dequantize how much accuracy it costs at the output, by the bits of a target.
@@ -241,29 +229,11 @@ def explain_accuracy(quantized: Union[Graph, Quantized, Path], model: Union[Grap
     quantized = quantized.graph if isinstance(quantized, Quantized) else quantized
     if isinstance(quantized, Graph):
         target = target or quantized.target
-    one_run = isinstance(data, Mapping)
-    if not isinstance(data, (Mapping, str, os.PathLike, Iterable)):
-        raise TypeError(f"data is {data!r}, wanted {{input: array}}, a path, or samples")
-    with tempfile.TemporaryDirectory(prefix="qdq-") as folder, model_file(quantized) as file, model_file(model) as against:
+    with Given(data, shapes=shapes, dims=dims, until=until) as given, model_file(quantized) as file, model_file(model) as against:
+        graph = given.open(quantized)
         words = [file, "--against", against, *options(target, shapes, dims, until, threads)]
-        if one_run:
-            arrays, where = _imported(data), os.path.join(folder, "inputs.safetensors")
-            given = {name: array.shape for name, array in arrays.items()}
-            graphs = [samples_.open_graph(one, shapes, dims, until, given, True) for one in (quantized, model)]
-            infos = graphs[0].compile(target).inputs
-            fitted = samples_.fitted(arrays, infos)
-            files.write(where, {info.name: (info.dtype, fitted[info.name]) for info in infos})
-            found = _run(words, where, None)
-            shape = next(iter(fitted.values())).shape
-            samples = shape[0] if shape else 1
-            right = judge and _metric.count(graphs[1], graphs[0], target, [(fitted, arrays)], judge, threads,
-                                            None if metric is None else samples)  # fmt: skip
-        else:
-            with folder_of(data) as where:
-                found = _run(words, where, folder)
-                given = samples_.first_shapes(where)
-                graphs = [samples_.open_graph(one, shapes, dims, until, given, False) for one in (quantized, model)]
-                right = judge and _metric.count(graphs[1], graphs[0], target, samples_.read(where, graphs[0], target), judge, threads)
-            samples = found["samples"]
-    return _accuracy(found, found["target"], graphs[0], samples, right)
-
+        found = _run(words, given, graph, target)
+        target = found["target"]
+        right = judge and given.count(given.open(model), graph, target, judge, threads)
+        samples = given.samples() if given.is_run else found["samples"]
+    return _accuracy(found, target, graph, samples, right)

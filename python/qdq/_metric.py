@@ -36,6 +36,17 @@ def check(labels, metric):
         raise TypeError(f"metric is {metric!r}, wanted a function, metric(outputs, sample)")
 
 
+def _read_array(path, name):
+    """Returns the array of a .npy file, the array `name` of a .npz file, or the integers of a text file, one in a line."""
+    try:
+        if not path.endswith((".npy", ".npz")):
+            return np.loadtxt(path, dtype=np.int64, ndmin=1)
+        found = np.load(path, allow_pickle=False)
+        return found if path.endswith(".npy") else found[name or "labels"]
+    except (OSError, ValueError, KeyError) as error:
+        raise ArgumentError(f"{path}: has no labels: {error}") from None
+
+
 def read_labels(labels):
     """Returns (output or None, classes as int64). labels: integers, {output: integers}, or the word of --labels:
     [OUTPUT=]FILE[#TENSOR]."""
@@ -51,7 +62,7 @@ def read_labels(labels):
                 raise ArgumentError(f"{path}: has no tensor '{key}'; it has {', '.join(found) or 'none'}")
             labels = found[key]
         else:
-            labels = np.load(path, allow_pickle=False)
+            labels = _read_array(path, tensor)
     elif isinstance(labels, Mapping):
         if len(labels) != 1:
             raise ArgumentError(f"labels has {len(labels)} outputs, wanted one, {{output: integers}}")

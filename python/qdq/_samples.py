@@ -42,7 +42,7 @@ def first_shapes(where):
     return {name: array.shape for name, array in _arrays(found[0]).items()} if found else {}
 
 
-def open_graph(model, shapes, dims, until, given, whole):
+def open_graph(model, *, shapes, dims, until, given, whole):
     """Loads a model. Sizes of dims that it lacks have no effect. Open dims get the sizes of an array with the shape `given`, by
     name. whole: the arrays have all dims; else dims of 1 may be missing before them."""
     if isinstance(model, Graph):
@@ -54,7 +54,8 @@ def open_graph(model, shapes, dims, until, given, whole):
     if dims and "is given for dim" in str(refused):
         rest = dict(dims)
         rest.pop(re.search(r"dim '(.*?)'", str(refused)).group(1), None)
-        return open_graph(model, shapes, rest if len(rest) < len(dims) else None, until, given, whole)
+        rest = rest if len(rest) < len(dims) else None
+        return open_graph(model, shapes=shapes, dims=rest, until=until, given=given, whole=whole)
     names = re.findall(r"'([^']+)' is \[", str(refused)) if "are open" in str(refused) else []
     only = given.get("") if len(names) == 1 else None
     known = {name: given.get(name, only) for name in names}

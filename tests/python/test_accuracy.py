@@ -149,6 +149,13 @@ class Ratios(unittest.TestCase):
                         {"metric": lambda outputs, sample: (outputs["y"].argmax(axis=1) == self.labels).sum()}):  # fmt: skip
             right = self.explain(**options).right
             self.assertEqual((right.model, right.quantized, right.count), wanted)
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [os.path.join(folder, name) for name in ("y.txt", "y.npy", "y.npz")]
+            Path(paths[0]).write_text("".join(f"{one}\n" for one in self.labels), encoding="utf-8")
+            np.save(paths[1], self.labels), np.savez(paths[2], labels=self.labels, other=self.x)
+            for path in (*paths, f"y={paths[1]}", f"{paths[2]}#labels"):
+                right = self.explain(labels=path).right
+                self.assertEqual((right.model, right.quantized, right.count), wanted, path)
         self.assertIn(f"right: {wanted[1]} of {ROWS}, in float {wanted[0]}", str(self.explain(labels=self.labels)))
 
     def test_the_text_and_the_cell_have_each_pair(self):
@@ -269,6 +276,7 @@ class Refusals(unittest.TestCase):
         self.refused(qdq.ArgumentError, "labels is an array of float64, wanted integers", labels=labels / 2)
         self.refused(qdq.ArgumentError, "labels has 3 classes, too few", labels=labels[:3])
         self.refused(qdq.ArgumentError, "labels has 96 classes, too many", labels=np.tile(labels, 2))
+        self.refused(qdq.ArgumentError, "nothing.npy: has no labels", labels="nothing.npy")
         self.refused(qdq.ArgumentError, "labels has output 'z', and the graph y", labels={"z": labels})
 
     def test_data_is_inputs_or_samples(self):

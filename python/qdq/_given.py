@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The data of a call: a single run or samples, as files for the tool, and as arrays to run graphs in Python."""
+
+import contextlib
+import os
+import tempfile
+from typing import Any, Iterable, Mapping, Union
+
+from . import _dtypes as dtypes
+from . import _files as files
+from . import _metric
+from . import _samples as samples
+from ._calibrate import Samples, folder_of
+from ._library import ArgumentError
+from ._state import Path
+
+Data = Union[Mapping[str, Any], Path, Samples]
+
+
+def _imported(data):
+    """Returns the arrays of a single run by name."""
+    arrays = {name: dtypes.imported(array) for name, array in data.items()}
+    if not arrays:
+        raise ArgumentError("data has no arrays")
+    for name, array in arrays.items():
+        if array.dtype.kind not in "biufV":
+            raise ArgumentError(f"array '{name}' of data is an array of {array.dtype}, wanted numbers")
+    return arrays
+
+
+class Given(contextlib.ExitStack):
+    """Data in files, which are removed when the context ends. options: shapes, dims and until of the models.
+
+    data: {input: array} is one run, else a path or samples as in qdq.calibrate.
+    """
+
+    def __init__(self, data: Data, **options):
+        super().__init__()
+        if not isinstance(data, (Mapping, str, os.PathLike, Iterable)):
+            raise TypeError(f"data is {data!r}, wanted {{input: array}}, a path, or samples")
+        self.is_run, self._options = isinstance(data, Mapping), options
+        self._arrays = _imported(data) if self.is_run else None
+        if self.is_run:
+            self._folder = self.enter_context(tempfile.TemporaryDirectory(prefix="qdq-data-"))
+            self._shapes = {name: array.shape for name, array in self._arrays.items()}
+        else:
+            self._folder = self.enter_context(folder_of(data))
+            self._shapes = None
+
+    def open(self, model):
+        """Loads a model; open dims get the sizes of the data."""
+        if self._shapes is None:
+            self._shapes = samples.first_shapes(self._folder)
+        return samples.open_graph(model, given=self._shapes, whole=self.is_run, **self._options)
+
+    def words(self, graph, target):
+        """Returns the words of the tool for this data. graph: opened, whose inputs it is."""
+        if not self.is_run:
+            return ["--data", self._folder]
+        path = os.path.join(self._folder, "inputs.safetensors")
+        infos = graph.compile(target).inputs
+        fitted = samples.fitted(self._arrays, infos)
+        files.write(path, {info.name: (info.dtype, fitted[info.name]) for info in infos})
+        return ["-i", path]
+
+    def samples(self):
+        """Returns the number of samples in a single run, the first dim of its first array."""
+        shape = next(iter(self._shapes.values()))
+        return shape[0] if shape else 1
+
+    def count(self, model, quantized, target, judge, threads):
+        """Counts the right answers of both graphs, for a judge of _metric.judge_of."""
+        if not self.is_run:
+            return _metric.count(model, quantized, target, samples.read(self._folder, quantized, target), judge, threads)
+        inputs = samples.fitted(self._arrays, quantized.compile(target).inputs)
+        entries = None if hasattr(judge, "classes") else self.samples()
+        return _metric.count(model, quantized, target, [(inputs, self._arrays)], judge, threads, entries)
