@@ -192,6 +192,11 @@ def _run(words, given, graph, target):
     return found
 
 
+def _right(given, model, quantized, target, judge, threads):
+    in_float, answers = given.count(model, _metric.core_or_own(model), judge, threads)
+    return Right(in_float, given.count(quantized, target, judge, threads)[0], answers)
+
+
 def _effect_first(pair):
     """Sorts by effect; pairs whose effect is not measured come last, by their own ratio."""
     unknown = pair.effect is None
@@ -234,6 +239,6 @@ def explain_accuracy(quantized: Union[Graph, Quantized, Path], model: Union[Grap
         words = [file, "--against", against, *options(target, shapes, dims, until, threads)]
         found = _run(words, given, graph, target)
         target = found["target"]
-        right = judge and given.count(given.open(model), graph, target, judge, threads)
+        right = judge and _right(given, given.open(model), graph, target, judge, threads)
         samples = given.samples() if given.is_run else found["samples"]
     return _accuracy(found, target, graph, samples, right)

@@ -68,10 +68,10 @@ class Given(contextlib.ExitStack):
         shape = next(iter(self._shapes.values()))
         return shape[0] if shape else 1
 
-    def count(self, model, quantized, target, judge, threads):
-        """Counts the right answers of both graphs, for a judge of _metric.judge_of."""
+    def count(self, graph, target, judge, threads):
+        """Returns (right answers, answers) of a graph, for a judge of _metric.judge_of."""
         if not self.is_run:
-            return _metric.count(model, quantized, target, samples.read(self._folder, quantized, target), judge, threads)
-        inputs = samples.fitted(self._arrays, quantized.compile(target).inputs)
+            return _metric.count(graph, target, samples.read(self._folder, graph, target), judge, threads)
+        inputs = samples.fitted(self._arrays, graph.compile(target).inputs)
         entries = None if hasattr(judge, "classes") else self.samples()
-        return _metric.count(model, quantized, target, [(inputs, self._arrays)], judge, threads, entries)
+        return _metric.count(graph, target, [(inputs, self._arrays)], judge, threads, entries)

@@ -116,16 +116,14 @@ def core_or_own(graph):
         return None
 
 
-def count(model, quantized, target, samples, judge, threads, entries: Optional[int] = None) -> Right:
-    """Runs both graphs on each sample and counts right answers. samples: yields (inputs, sample), where the sample also
-    has arrays that are no inputs. entries: samples in a single run with a metric."""
-    right, total = [0, 0], 0
-    float_target = core_or_own(model)
+def count(graph, target, samples, judge, threads, entries: Optional[int] = None):
+    """Runs a graph on each sample, and returns (right answers, answers). samples: yields (inputs, sample), where the
+    sample also has arrays that are no inputs. entries: samples in a single run with a metric."""
+    right, total = 0, 0
     for index, (inputs, sample) in enumerate(samples):
-        for which, (graph, one) in enumerate(((model, float_target), (quantized, target))):
-            found, answers = judge(graph.run(inputs, target=one, threads=threads or 0), sample, index)
-            right[which] += found
+        found, answers = judge(graph.run(inputs, target=target, threads=threads or 0), sample, index)
+        right += found
         total += answers if entries is None else entries
     if getattr(judge, "classes", total) != total:
         raise ArgumentError(f"labels has {judge.classes} classes, too many: the samples have {total} answers")
-    return Right(right[0], right[1], total)
+    return right, total
