@@ -1,18 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Quantizes a float model for a target: runs `qdq quantize`, and returns its report as an object."""
 
+import contextlib
 import json
 import os
 import tempfile
 import warnings
-from dataclasses import dataclass
-from typing import Iterable, Mapping, Optional, Tuple, Union
+from dataclasses import dataclass, field
+from typing import Any, Iterable, Mapping, Optional, Tuple, Union
 
+import numpy as np
+
+from . import _metric
 from . import _tool as tool
-from ._calibrate import Samples, folder_of, model_file, options
+from ._calibrate import model_file, options
+from ._given import Data, Given
 from ._graph import Graph, load
-from ._library import ArgumentError
+from ._library import ArgumentError, UnsupportedError
+from ._metric import Labels, Metric, Right
 from ._state import Path, State, StateError
+
+_LEAST = "-300"  # decibels that every quantized graph reaches
 
 
 @dataclass(frozen=True)
@@ -26,6 +34,10 @@ class QuantizedNode:
     reason: str = ""  # reason for which it stays in float
 
 
+def _ratio(decibels):
+    return "exact" if decibels is None else f"{decibels:.1f} dB"
+
+
 @dataclass(frozen=True)
 class Quantized:
     """A quantized graph and its loss: ratios of squared signal to squared noise, in decibels; None: no noise."""
@@ -33,19 +45,107 @@ class Quantized:
     graph: Graph
     nodes: Tuple[QuantizedNode, ...]
     outputs: Mapping[str, Optional[float]]
+    deployed: Optional[float] = None  # ratio of the worst output as the target runs the graph; with at_least, drop or labels
+    kept: Tuple[str, ...] = ()  # products that at_least or drop left in float
+    ranking: Tuple[Tuple[str, Optional[float]], ...] = ()  # products, and the ratio with this one alone on codes, the worst first
+    right: Optional[Right] = None  # with labels or a metric
+    report: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # the tool's JSON
 
     def __str__(self):
-        def ratio(decibels):
-            return "exact" if decibels is None else f"{decibels:.1f} dB"
+        lines = [f"{n.name}: {n.op}, {'' if n.quantized else f'float: {n.reason}, '}{_ratio(n.decibels)}" for n in self.nodes]
+        lines += [f"output {name}, {_ratio(one)}" for name, one in self.outputs.items()]
+        lines += [f"kept in float: {', '.join(self.kept)}"] if self.kept else []
+        return "\n".join([*lines, *([] if self.right is None else [str(self.right)])])
 
-        lines = [f"{n.name}: {n.op}, {'' if n.quantized else f'float: {n.reason}, '}{ratio(n.decibels)}" for n in self.nodes]
-        return "\n".join([*lines, *(f"output {name}, {ratio(one)}" for name, one in self.outputs.items())])
+
+class _Run:
+    """Runs the tool with these words, and reads its graph and JSON."""
+
+    def __init__(self, words, target, folder):
+        self.words, self.target, self.folder, self.runs = words, target, folder, 0
+
+    def __call__(self, *words, keep=()):
+        self.runs += 1
+        made = os.path.join(self.folder, f"quantized_{self.runs}.json")
+        kept = [word for name in keep for word in ("--keep", name)]
+        _, out, err = tool.run(*self.words, *kept, *words, "-o", made, "--json", kinds={3: StateError})
+        if "samples could not be read" in err:
+            warnings.warn(err.replace("qdq: ", "").strip(), stacklevel=4)
+        return load(made, target=self.target), json.loads(out)
 
 
-def quantize_graph(model: Union[Graph, Path], state: Union[State, Path], *, target: str, method: str = "minmax",
+def _number(name, given):
+    """Returns the word of an option that takes a number."""
+    if isinstance(given, (bool, np.bool_)) or not isinstance(given, (int, float, np.integer, np.floating)):
+        raise TypeError(f"{name} is {given!r}, wanted a number")
+    return repr(float(given))
+
+
+def _labels_word(labels, folder):
+    """Returns the word of --labels, after writing labels that are no file."""
+    if isinstance(labels, (str, os.PathLike)):
+        return os.fspath(labels)
+    output, classes = _metric.read_labels(labels)
+    path = os.path.join(folder, "labels.npy")
+    np.save(path, classes)
+    return path if output is None else f"{output}={path}"
+
+
+def _reach(run, words, drop, judged):
+    """Keeps the fewest products in the order of the tool's ranking with which a metric falls by at most `drop` points.
+    words: of an aim, which is reached first. judged: graph -> Right. Returns (graph, JSON, kept, Right)."""
+    graph, first = run(*(words or ("--at-least", _LEAST)))
+    kept = first["kept_for"]
+    rest = [one["node"] for one in first["ranking"] if one["node"] not in kept]
+    tried = {0: (graph, first, judged(graph))}
+
+    def fits(count):
+        if count not in tried:
+            graph, found = run(keep=[*kept, *rest[:count]])
+            tried[count] = graph, found, judged(graph)
+        right = tried[count][2]
+        return 100 * (right.model - right.quantized) <= drop * right.count
+
+    low, high = -1, len(rest) - 1  # low fails, high fits; a product stays on codes
+    if fits(0):
+        high = 0
+    elif high < 1 or not fits(high):
+        right = max((one[2] for one in tried.values()), key=lambda one: one.quantized)
+        raise UnsupportedError(f"no products in float reach a drop of {drop} points: {right.quantized} of {right.count} are right "
+                               f"at best, and {right.model} in float")  # fmt: skip
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    graph, found, right = tried[high]
+    return graph, {**found, "ranking": first["ranking"]}, [*kept, *rest[:high]], right
+
+
+def _quantized(graph, found, kept, right):
+    nodes = tuple(QuantizedNode(n["node"], n["op"], n["quantized"], n.get("decibels"), n.get("reason", ""))
+                  for n in found["nodes"])  # fmt: skip
+    ranking = tuple((one["node"], one.get("effect")) for one in found.get("ranking", ()))
+    if right is None and "labels" in found:
+        counts = found["labels"]
+        right = Right(counts["float"], counts["quantized"], counts["rows"])
+    outputs = {one["name"]: one.get("decibels") for one in found["outputs"]}
+    return Quantized(graph, nodes, outputs, found.get("deployed"), tuple(kept), ranking, right, found)
+
+
+def _check(state, data, drop, labels, metric):
+    _metric.check(labels, metric)
+    if state is None and data is None:
+        raise ArgumentError("state and data are both None, wanted the State of qdq.calibrate, or samples to calibrate with")
+    if drop is not None and labels is None and metric is None:
+        raise ArgumentError("drop is given without labels or metric, which count right answers")
+    if metric is not None and data is None:
+        raise ArgumentError("metric is given without data, the samples that it judges")
+
+
+def quantize_graph(model: Union[Graph, Path], state: Union[State, Path, None] = None, *, target: str, method: str = "minmax",
                    percentile: Optional[float] = None, symmetric: bool = False, weights: str = "minmax",
                    per_tensor: bool = False, group: Optional[int] = None, keep: Iterable[str] = (),
-                   data: Optional[Union[Path, Samples]] = None, threads: Optional[int] = None,
+                   at_least: Optional[float] = None, drop: Optional[float] = None, labels: Optional[Labels] = None,
+                   metric: Optional[Metric] = None, data: Optional[Data] = None, threads: Optional[int] = None,
                    shapes: Optional[Mapping[str, Iterable[int]]] = None, dims: Optional[Mapping[str, int]] = None,
                    until: Optional[str] = None) -> Quantized:  # fmt: skip
     """Quantizes the products of a float model for a target, with scales from the statistics of qdq.calibrate.
@@ -54,33 +154,44 @@ def quantize_graph(model: Union[Graph, Path], state: Union[State, Path], *, targ
     shards. method: "minmax", "percentile" (keeps `percentile` percent, 99.99), "entropy" or "mse"; weights: "minmax" or
     "mse". Weights have a scale for each output channel, a single scale with per_tensor, or a scale for each `group`
     weights of a column. symmetric: one scale for both signs, even if the target accepts zero points. keep: names of
-    nodes that stay in float. data: samples to measure the noise on, as in qdq.calibrate; None uses random inputs.
-    docs/float_to_int8.md has the formulas.
+    nodes that stay in float. at_least: keeps the fewest products in float with which the worst output reaches this ratio,
+    in decibels. drop: keeps the fewest with which the share of right answers falls by at most this many percent points.
+    labels and metric count right answers as in qdq.explain_accuracy. data: samples to measure on, as in qdq.calibrate, or
+    {input: array}, a single run; None uses random inputs. docs/float_to_int8.md has the formulas.
     Returns a Quantized, whose graph has no errors for the target; `graph.check()` lists its warnings. Raises StateError
     if the state belongs to another model, lacks shards or is damaged, UnsupportedError if the target refuses the
-    result, ArgumentError for names and numbers that do not fit.
+    result or no products in float reach at_least or drop, ArgumentError for names and numbers that do not fit, and
+    TypeError for a metric that returns a float.
     """
     if percentile is not None and method != "percentile":
         raise ArgumentError(f"percentile is given with method {method!r}, wanted 'percentile'")
-    words = ["--state", state.path if isinstance(state, State) else os.fspath(state)]
+    _check(state, data, drop, labels, metric)
+    words = [] if state is None else ["--state", state.path if isinstance(state, State) else os.fspath(state)]
     words += ["--method", method, "--weights", weights]
     words += [] if percentile is None else ["--percentile", repr(percentile)]
     words += ["--symmetric"] * bool(symmetric) + ["--per-tensor"] * bool(per_tensor)
     words += [] if group is None else ["--group", str(group)]
-    for name in [keep] if isinstance(keep, str) else keep:
-        words += ["--keep", name]
-    with tempfile.TemporaryDirectory(prefix="qdq-") as folder, model_file(model) as file:
-        made = os.path.join(folder, "quantized.json")
-        words = ["quantize", file, *words, *options(target, shapes, dims, until, threads), "-o", made, "--json"]
-        if data is None:
-            _, out, err = tool.run(*words, kinds={3: StateError})
-        else:
-            with folder_of(data) as samples:
-                _, out, err = tool.run(*words, "--data", samples, kinds={3: StateError})
-        if "samples could not be read" in err:
-            warnings.warn(err.replace("qdq: ", "").strip(), stacklevel=2)
-        graph = load(made, target=target)
-    found = json.loads(out)
-    nodes = tuple(QuantizedNode(n["node"], n["op"], n["quantized"], n.get("decibels"), n.get("reason", ""))
-                  for n in found["nodes"])  # fmt: skip
-    return Quantized(graph, nodes, {one["name"]: one.get("decibels") for one in found["outputs"]})
+    words += [word for name in ([keep] if isinstance(keep, str) else keep) for word in ("--keep", name)]
+    aim = [] if at_least is None else ["--at-least", _number("at_least", at_least)]
+    most = None if drop is None else _number("drop", drop)
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="qdq-"))
+        file = stack.enter_context(model_file(model))
+        given = data is not None and stack.enter_context(Given(data, shapes=shapes, dims=dims, until=until))
+        opened = given.open(model) if given and (given.is_run or metric is not None) else None
+        words += given.words(opened, opened and _metric.core_or_own(opened)) if given else []
+        words += [] if labels is None else ["--labels", _labels_word(labels, folder)]
+        run = _Run(["quantize", file, *words, *options(target, shapes, dims, until, threads)], target, folder)
+        if metric is None:
+            graph, found = run(*aim, *([] if most is None else ["--drop", most]))
+            return _quantized(graph, found, found.get("kept_for", ()), None)
+        judge = _metric.judge_of(None, metric)
+        in_float = given.count(opened, _metric.core_or_own(opened), judge, threads)
+
+        def judged(graph):
+            return Right(in_float[0], given.count(graph, target, judge, threads)[0], in_float[1])
+
+        if most is not None:
+            return _quantized(*_reach(run, aim, float(most), judged))
+        graph, found = run(*aim)
+        return _quantized(graph, found, found.get("kept_for", ()), judged(graph))

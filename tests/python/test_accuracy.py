@@ -257,6 +257,84 @@ class Products(unittest.TestCase):
                 self.assertEqual(sorted(left), sorted(name for name, some in every.items() if set(some) - set(kept)), (target, kept))
 
 
+class Aims(unittest.TestCase):
+    """at_least and drop of quantize_graph, on models/digits_uneven."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.model, self.held = ROOT / "models/digits_uneven/model.onnx", ROOT / "models/digits/held_out.safetensors"
+        self.state = qdq.calibrate(self.model, ROOT / "models/digits_uneven/calibration.safetensors",
+                                   state=f"{folder.name}/all.state", dims={"batch": 1})  # fmt: skip
+        arrays = qdq._files.read(self.held)
+        self.x, self.labels = arrays["x"], arrays["labels"]
+        self.truth = qdq.load(self.model, dims={"batch": 360}).run(x=self.x)["scores"].astype(np.float64)
+
+    def quantized(self, target="tensorrt", **options):
+        return qdq.quantize_graph(self.model, self.state, target=target, dims={"batch": 1}, data=self.held, **options)
+
+    def scores(self, made, target="tensorrt"):
+        return np.concatenate([made.graph.run(x=x[None], target=target)["scores"] for x in self.x])
+
+    def right(self, made):
+        return int((self.scores(made).argmax(axis=1) == self.labels).sum())
+
+    def test_the_ratio_is_reached_with_the_first_of_the_ranking(self):
+        made = self.quantized(at_least=20)
+        ratio = decibels(self.truth, self.scores(made))
+        self.assertGreaterEqual(ratio, 20)
+        self.assertAlmostEqual(made.deployed, ratio, delta=0.01)
+        self.assertEqual(set(made.kept), {one.name for one in made.nodes if not one.quantized})
+        names, effects = zip(*made.ranking)
+        self.assertEqual((len(names), list(effects)), (4, sorted(effects)))
+        self.assertEqual(set(made.kept), set(names[: len(made.kept)]))
+        for fewer in names[: len(made.kept)]:
+            less = self.quantized(keep=[one for one in made.kept if one != fewer])
+            self.assertLess(decibels(self.truth, self.scores(less)), 20)
+        self.assertIn(f"kept in float: {', '.join(made.kept)}", str(made))
+
+    def test_a_report_of_explain_names_the_same_products(self):
+        found = qdq.explain_accuracy(self.quantized(), self.model, {"x": self.x[:1]}, dims={"batch": 1})
+        self.assertEqual(list(found.products()), [name for name, _ in self.quantized(at_least=1).ranking])
+
+    def test_labels_count_right_answers(self):
+        made = self.quantized(labels=self.labels)
+        self.assertEqual((made.right.model, made.right.quantized, made.right.count), (354, self.right(made), 360))
+        self.assertEqual(self.quantized(labels=f"{self.held}#labels").right, made.right)
+        self.assertEqual(self.quantized(metric=self.metric).right, made.right)
+
+    @staticmethod
+    def metric(outputs, sample):
+        return outputs["scores"].argmax() == sample["labels"]
+
+    def test_a_drop_is_reached_by_a_metric(self):
+        for drop in (60, 3, 1):
+            made = self.quantized(metric=self.metric, drop=drop)
+            self.assertEqual((made.right.model, made.right.quantized), (354, self.right(made)))
+            self.assertGreaterEqual(made.right.quantized, 354 - 3.6 * drop)
+            self.assertEqual(list(made.kept), [name for name, _ in made.ranking[: len(made.kept)]])
+            if made.kept:
+                less = self.quantized(keep=made.kept[:-1])
+                self.assertLess(self.right(less), 354 - 3.6 * drop)
+            self.assertEqual(len(self.quantized(labels=self.labels, drop=drop).kept), len(made.kept))
+        self.assertEqual(len(made.kept), 2)
+
+    def test_wrong_aims_are_refused(self):
+        cases = [(TypeError, "at_least is '30', wanted a number", {"at_least": "30"}),
+                 (qdq.ArgumentError, "drop is given without labels or metric", {"drop": 1}),
+                 (qdq.ArgumentError, "--drop is '-1.0', wanted a number of percent", {"drop": -1, "labels": self.labels}),
+                 (qdq.ArgumentError, "labels and metric are both given", {"labels": self.labels, "metric": self.metric}),
+                 (qdq.UnsupportedError, "no set of products in float reaches --at-least 900", {"at_least": 900}),
+                 (TypeError, "metric returned 0.5", {"metric": lambda outputs, sample: 0.5})]  # fmt: skip
+        for kind, text, options in cases:
+            with self.subTest(text), self.assertRaisesRegex(kind, text):
+                self.quantized(**options)
+        with self.assertRaisesRegex(qdq.ArgumentError, "metric is given without data"):
+            qdq.quantize_graph(self.model, self.state, target="ort", metric=self.metric)
+        with self.assertRaisesRegex(qdq.ArgumentError, "state and data are both None"):
+            qdq.quantize_graph(self.model, target="ort")
+
+
 class Refusals(unittest.TestCase):
     def refused(self, kind, text, data=None, **options):
         with self.assertRaisesRegex(kind, text):
