@@ -49,9 +49,9 @@ class Quantizer:
         kept = onnx.ModelProto()
         kept.CopyFrom(self.model)
         del kept.graph.output[:]
-        names = [node.output[0] for node in self.graph.node]
+        names, given = [node.output[0] for node in self.graph.node], self.graph.input[0].name
         kept.graph.output.extend(helper.make_empty_tensor_value_info(name) for name in names)
-        values = {**ort_session.run(kept, {"x": samples}), "x": samples}
+        values = {**ort_session.run(kept, {given: samples}), given: samples}
         return {name: (min(v.min(), 0), max(v.max(), 0)) for name, v in values.items() if v.dtype == np.float32}
 
     def keep(self, name, array):
@@ -93,7 +93,7 @@ class Quantizer:
             return
         self.keep(f"{name}_codes", codes.astype(np.int32))
         self.before.append(self.dequantize(name, f"{name}_codes", scales.astype(np.float32), np.zeros(len(scales), np.int32),
-                                           axis=0)[1])
+                                           axis=self.constants[name].ndim - 1)[1])
         self.renamed[name] = f"{name}_real"
 
     def product(self, node):
