@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares `qdq explain --against` with the effects that ONNX Runtime shows.
 
-    explain_aims.py --qdq QDQ_BINARY [--seeds 11,12,13] [--kinds cnn,mlp] [--targets core,ort] [--into FOLDER] [--json FILE]
+    explain_aims.py --qdq QDQ_BINARY [--seeds 11,12,13] [--kinds cnn,mlp] [--targets core,ort] [--data] [--into FOLDER]
+                    [--json FILE]
 
 For each kind of `networks.py` and seed there is a model of the quantizer of `pairs.py` (biases int32 for even seeds), and for
 the first seed one of ONNX Runtime's quantize_static. Truth for core is ONNX Runtime without optimizations, for ort with all.
@@ -52,14 +53,15 @@ def cases(kinds, seeds, folder):
 # ---- qdq --------------------------------------------------------------------
 
 
-def explain(qdq, case, target, folder, more=()):
+def explain(qdq, case, target, folder, more=(), data=False):
     """The JSON of qdq explain, and its rows by the names of pairs."""
     paths = folder / "float.onnx", folder / "quantized.onnx", folder / "given.npz"
     onnx.save(case.model, paths[0])
     onnx.save(case.quantized, paths[1])
     name = case.model.graph.input[0].name
     np.savez(paths[2], **{name: case.given})
-    words = [qdq, "explain", paths[1], "--against", paths[0], "-i", paths[2], "--target", target, "--json", *more]
+    words = [qdq, "explain", paths[1], "--against", paths[0], "--target", target, "--json", *more]
+    words += ["--data", paths[2], "-o", folder / "state"] if data else ["-i", paths[2]]
     done = subprocess.run([str(word) for word in words], capture_output=True, encoding="utf-8", check=False)
     if done.returncode not in (0, 1):
         raise RuntimeError(f"{case.name}: {' '.join(map(str, words))}: exit {done.returncode}: {done.stderr}")
@@ -78,9 +80,9 @@ def number(value):
 # ---- Comparing --------------------------------------------------------------
 
 
-def compare(qdq, n, case, target, folder):
+def compare(qdq, n, case, target, folder, data):
     level = LEVELS[target]
-    found, rows = explain(qdq, case, target, folder, ["--dim", f"N={len(case.given)}"])
+    found, rows = explain(qdq, case, target, folder, ["--dim", f"N={1 if data else len(case.given)}"], data)
     effects = case.effects(level)
     ours = {name: number(row["effect"]) for name, row in rows.items() if name in effects}
     order, exact = (sorted(one, key=one.get) for one in (ours, effects))
@@ -93,8 +95,13 @@ def compare(qdq, n, case, target, folder):
     measured = {name: number(row["without"]) for name, row in rows.items() if number(row.get("without")) is not None}
     true_without = case.without(level, [name for name in measured if name in effects])
     out["without"] = max((abs(measured[name] - one) for name, one in true_without.items() if one < 90), default=0.0)
-    total = min(number(one["total"]) for one in found["outputs"])
-    out["total"], out["total_error"] = total, total - case.ratio(level)
+    head, result = found["outputs"][0], case.result(level)
+    out["total"] = number(head["total"])
+    out["total_error"] = out["total"] - truth.decibels(case.exact["given"], result)
+    out["median_error"] = number(head["median"]) - truth.median_decibels(case.exact["given"], result)
+    out["alike_error"] = head["alike"] - truth.alike(case.exact["given"], result)
+    noise = sum(10**(-one / 10) for one in effects.values())
+    out["summed_error"] = number(found["summed"]) + 10 * math.log10(noise)
     for count in (1, 2, 3):
         out[f"ours{count}"], out[f"exact{count}"] = (case.gain(level, one[:count]) for one in (order, exact))
     out |= mended(case, level, [rows[name] | {"real": name} for name in order[:2]])
@@ -110,7 +117,7 @@ def show(row):
     flags = "".join(mark if row[key] else "-" for key, mark in (("first", "f"), ("named", "n")))
     gains = " ".join(f"{row[f'ours{i}']:5.1f}/{row[f'exact{i}']:5.1f}" for i in (1, 2, 3))
     print(f"{row['case']:22} {row['target']:5} {row['listed']:3}/{row['pairs']:3} {flags} rho {row['spearman']:6.3f} "
-          f"err {row['error']:7.3f} without {row['without']:7.3f} total {row['total']:5.1f} ({row['total_error']:+.2f}) "
+          f"err {row['error']:7.3f}{'' if abs(row['alike_error']) < 1e-6 else ' ALIKE'} without {row['without']:7.3f} total {row['total']:5.1f} ({row['total_error']:+.2f}) "
           f"gains {gains} mends {row['mends']:5.1f}: {'; '.join(row['mend_texts'])}", flush=True)
 
 
@@ -128,6 +135,8 @@ def summarize(rows, target):
     print(f"  Spearman: median {np.median(rho):.3f}, worst {min(rho):.3f}")
     print(f"  error of effect: greatest {max(row['error'] for row in rows):.3f} dB; of without "
           f"{max(row['without'] for row in rows):.3f} dB; of the output {max(abs(row['total_error']) for row in rows):.3f} dB")
+    print("  of the median sample {:.3f} dB, of the share alike {:.4f}, of the sum of effects {:.3f} dB".format(
+        *(max(abs(row[key]) for row in rows) for key in ("median_error", "alike_error", "summed_error"))))
     for count in (1, 2, 3):
         print(f"  {count} pairs in float: {mean(f'ours{count}'):.2f} dB, by exact order {mean(f'exact{count}'):.2f} dB")
     print(f"  two mends: {mean('mends'):.2f} dB, {mean('mends') / mean('exact2'):.2f} of the best two pairs")
@@ -143,6 +152,7 @@ def main():
     parser.add_argument("--seeds", default="11,12,13")
     parser.add_argument("--kinds", default=",".join(networks.KINDS))
     parser.add_argument("--targets", default="core,ort")
+    parser.add_argument("--data", action="store_true", help="explain each sample, by --data, in place of all at once")
     parser.add_argument("--into", type=Path)
     parser.add_argument("--json", type=Path)
     chosen = parser.parse_args()
@@ -152,7 +162,7 @@ def main():
         folder.mkdir(parents=True, exist_ok=True)
         for n, case in cases(chosen.kinds.split(","), [int(one) for one in chosen.seeds.split(",")], folder):
             for target in chosen.targets.split(","):
-                rows.append(compare(chosen.qdq, n, case, target, folder))
+                rows.append(compare(chosen.qdq, n, case, target, folder, chosen.data))
                 show(rows[-1])
     for target in chosen.targets.split(","):
         summarize(rows, target)
