@@ -120,6 +120,8 @@ static inline bool qdq_port_is_variadic(const qdq_op *op, const qdq_port_desc *i
 bool qdq_op_has_whole_fields(const qdq_op *op, size_t size);
 // True if an attribute differs from its default; `field` is its address in the op's struct.
 bool qdq_attr_is_set(const qdq_attr_desc *attr, const void *field);
+// True if an attribute is the same in two structs of its op.
+bool qdq_attr_is_equal(const qdq_attr_desc *attr, const void *a, const void *b);
 // Returns the op with this name, or NULL.
 const qdq_op *qdq_op_find(const char *name);
 // True if only another profile of the build has an op with this name.

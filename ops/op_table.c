@@ -226,3 +226,43 @@ bool qdq_attr_is_set(const qdq_attr_desc *attr, const void *field) {
     }
     return false;
 }
+
+static bool arrays_equal(size_t a, size_t b, const void *x, const void *y, size_t size) {
+    return a == b && (a == 0 || memcmp(x, y, a * size) == 0);
+}
+
+bool qdq_attr_is_equal(const qdq_attr_desc *attr, const void *a, const void *b) {
+    const void *x = (const char *)a + attr->offset, *y = (const char *)b + attr->offset;
+    switch (attr->kind) {
+    case QDQ_ATTR_INT:
+    case QDQ_ATTR_BOUND: {
+        const qdq_int *i = x, *k = y;
+        return i->set == k->set && i->value == k->value && i->fraction == k->fraction;
+    }
+    case QDQ_ATTR_FLOAT: {
+        const qdq_float *i = x, *k = y;
+        return i->set == k->set && i->value == k->value;
+    }
+    case QDQ_ATTR_MAYBE_WORD: {
+        const qdq_maybe_word *i = x, *k = y;
+        return i->set == k->set && i->value == k->value;
+    }
+    case QDQ_ATTR_BOOL: return *(const qdq_bool *)x == *(const qdq_bool *)y;
+    case QDQ_ATTR_WORD: return memcmp(x, y, sizeof(int)) == 0;
+    case QDQ_ATTR_DTYPE: return *(const qdq_dtype *)x == *(const qdq_dtype *)y;
+    case QDQ_ATTR_INTS: {
+        const qdq_ints *i = x, *k = y;
+        return arrays_equal(i->count, k->count, i->data, k->data, sizeof *i->data);
+    }
+    case QDQ_ATTR_FLOATS: {
+        const qdq_floats *i = x, *k = y;
+        return arrays_equal(i->count, k->count, i->data, k->data, sizeof *i->data);
+    }
+    case QDQ_ATTR_NUMBERS: {
+        const qdq_numbers *i = x, *k = y;
+        return arrays_equal(i->count, k->count, i->data, k->data, sizeof *i->data);
+    }
+    case QDQ_ATTR_VALUE: return ((const qdq_value *)x)->id == ((const qdq_value *)y)->id;
+    }
+    return false;
+}

@@ -15,46 +15,6 @@ static const qdq_node *node_at(const qdq_rewriter *r, size_t index) {
 
 //---- Equal attributes and inputs ---------------------------------------------
 
-static bool arrays_equal(size_t a, size_t b, const void *x, const void *y, size_t size) {
-    return a == b && (a == 0 || memcmp(x, y, a * size) == 0);
-}
-
-static bool attr_equal(const qdq_attr_desc *attr, const char *a, const char *b) {
-    const void *x = a + attr->offset, *y = b + attr->offset;
-    switch (attr->kind) {
-    case QDQ_ATTR_INT:
-    case QDQ_ATTR_BOUND: {
-        const qdq_int *i = x, *k = y;
-        return i->set == k->set && i->value == k->value && i->fraction == k->fraction;
-    }
-    case QDQ_ATTR_FLOAT: {
-        const qdq_float *i = x, *k = y;
-        return i->set == k->set && i->value == k->value;
-    }
-    case QDQ_ATTR_MAYBE_WORD: {
-        const qdq_maybe_word *i = x, *k = y;
-        return i->set == k->set && i->value == k->value;
-    }
-    case QDQ_ATTR_BOOL: return *(const qdq_bool *)x == *(const qdq_bool *)y;
-    case QDQ_ATTR_WORD: return memcmp(x, y, sizeof(int)) == 0;
-    case QDQ_ATTR_DTYPE: return *(const qdq_dtype *)x == *(const qdq_dtype *)y;
-    case QDQ_ATTR_INTS: {
-        const qdq_ints *i = x, *k = y;
-        return arrays_equal(i->count, k->count, i->data, k->data, sizeof *i->data);
-    }
-    case QDQ_ATTR_FLOATS: {
-        const qdq_floats *i = x, *k = y;
-        return arrays_equal(i->count, k->count, i->data, k->data, sizeof *i->data);
-    }
-    case QDQ_ATTR_NUMBERS: {
-        const qdq_numbers *i = x, *k = y;
-        return arrays_equal(i->count, k->count, i->data, k->data, sizeof *i->data);
-    }
-    case QDQ_ATTR_VALUE: return ((const qdq_value *)x)->id == ((const qdq_value *)y)->id;
-    }
-    return false;
-}
-
 static bool node_equal(const qdq_rewriter *r, const qdq_node *a, const qdq_node *b) {
     if (a->op != b->op || a->input_count != b->input_count || a->output_count != b->output_count ||
         a->names_dtype != b->names_dtype)
@@ -62,7 +22,7 @@ static bool node_equal(const qdq_rewriter *r, const qdq_node *a, const qdq_node 
     for (size_t i = 0; i < a->input_count; i++)
         if (!ort_same_constant(r, a->inputs[i].id, b->inputs[i].id)) return false;
     for (size_t i = 0; i < a->op->attr_count; i++)
-        if (!attr_equal(&a->op->attrs[i], a->attrs, b->attrs)) return false;
+        if (!qdq_attr_is_equal(&a->op->attrs[i], a->attrs, b->attrs)) return false;
     return true;
 }
 
