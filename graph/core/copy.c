@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/core/free_sizes.h"
 #include "graph/core/held_constants.h"
 #include "graph/core/names.h"
 
@@ -23,6 +24,7 @@ qdq_graph *qdq_copy_empty(const qdq_graph *like) {
     if (graph) {
         graph->opset = like->opset;
         graph->open_dims = like->open_dims, graph->unnamed_dims = like->unnamed_dims;
+        qdq_copy_free_sizes(graph, like);
     }
     if (graph) graph->file = qdq_mempool_strdup(&graph->mempool, like->file);
     return graph;
@@ -43,9 +45,12 @@ const char *qdq_copy_name(qdq_mempool *mempool, const qdq_graph *from, const qdq
 
 qdq_value qdq_copy_given(qdq_graph *to, const char *name, const qdq_graph_value *from) {
     if (from->stored) return qdq_graph_share_held(to, name, from);
-    if (from->kind == QDQ_VALUE_CONSTANT)
-        return qdq_constant(to, name, from->type.dtype, from->type.shape, from->data);
-    return qdq_input(to, name, from->type.dtype, from->type.shape);
+    if (from->kind != QDQ_VALUE_CONSTANT)
+        return qdq_input(to, name, from->type.dtype, from->type.shape);
+    qdq_value made = qdq_constant(to, name, from->type.dtype, from->type.shape, from->data);
+    qdq_graph_value *v = qdq_graph_value_at(to, made);
+    if (v && v->data) qdq_copy_free_dims(to, v, from->free_dims);
+    return made;
 }
 
 qdq_value qdq_copy_node(qdq_graph *to, const qdq_node *node, const char *name,
@@ -69,6 +74,7 @@ qdq_value qdq_copy_node(qdq_graph *to, const qdq_node *node, const char *name,
     qdq_node *copy = &to->nodes[to->node_count - 1];
     copy->names_dtype = node->names_dtype;
     copy->block_size = node->block_size;
+    copy->free_list = qdq_copy_free_list(to, node->free_list);
     copy->expanded = node->expanded;
     copy->inferred |= node->inferred;
     copy->dtype_filled |= node->dtype_filled;

@@ -24,7 +24,7 @@ typedef struct qdq_graph_value {
     bool constant;             // a constant, or computed from constants alone
     bool folded;               // the backend computes it before a run, and keeps a constant
     bool returned;             // an output of the graph
-    // For a value of a rewritten graph: the value of the given graph with the same numbers, and the
+    const struct qdq_size_list *free_dims;  // of a constant that repeats elements; NULL: fixed
     // offset added to its codes; 0 if there is no source.
     uint32_t source;
     int32_t source_offset;
@@ -41,6 +41,9 @@ typedef struct qdq_node {
     size_t input_count;  // exceeds the number of ports if the last port is variadic
     uint32_t outputs[QDQ_MAX_OUTPUTS];  // value ids
     size_t output_count;
+    // The list attribute that holds sizes ("shape", "ends"), for every size that is left free.
+    // NULL: the attribute itself.
+    const struct qdq_size_list *free_list;
     bool expanded;      // one of several nodes that stand for `original_op`, or for an Einsum
     bool names_dtype;   // it has output_dtype in the ONNX model
     bool inferred;      // the op filled in attributes, a qtype
@@ -79,7 +82,10 @@ struct qdq_graph {
     // Dims of inputs that the model leaves open and the options gave, a bit each; unnamed_dims has
     // the ones without a name.
     uint32_t open_dims, unnamed_dims;
-    qdq_newer *newer;   // the last one found, before the first one; NULL: none
+    const struct qdq_free_size *free_sizes;  // sizes that it leaves free (graph/core/free_sizes.h)
+    size_t free_size_count;
+    size_t free_lists, free_lists_read;  // lists of nodes and constants; as many as the reader made
+    qdq_newer *newer;                    // the last one found, before the first one; NULL: none
     bool target_given;  // by the options; the target that a file names is then ignored
     struct qdq_held_file
         *files;               // files that constants are read from (graph/core/held_constants.h)

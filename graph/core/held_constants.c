@@ -68,6 +68,11 @@ static const qdq_held_file *find_file(const qdq_graph *graph, const qdq_held_fil
     return NULL;
 }
 
+bool qdq_held_is_equal(const qdq_stored *a, const qdq_stored *b) {
+    const qdq_held *x = (const qdq_held *)a, *y = (const qdq_held *)b;
+    return x->at == y->at && strcmp(x->file->name, y->file->name) == 0;
+}
+
 qdq_value qdq_graph_share_held(qdq_graph *graph, const char *name, const qdq_graph_value *from) {
     const qdq_held *held = (const qdq_held *)from->stored;
     const qdq_held_file *file = find_file(graph, held->file);

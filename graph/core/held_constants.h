@@ -41,6 +41,9 @@ qdq_value qdq_graph_add_held(qdq_graph *graph, const char *name, qdq_type type,
 // Adds the same constant to another graph; both read the same file.
 qdq_value qdq_graph_share_held(qdq_graph *graph, const char *name, const qdq_graph_value *from);
 
+// True if two constants are the same place of the same file.
+bool qdq_held_is_equal(const qdq_stored *a, const qdq_stored *b);
+
 // Reads the elements into memory of the graph. On failure returns false; *failure or the pool has
 // the reason.
 bool qdq_graph_load_value(qdq_graph *graph, qdq_graph_value *value);

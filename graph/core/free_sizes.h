@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes that a graph leaves free: a dim of inputs has one size in the graph, but its nodes fit
+// other sizes too. The reader of ONNX models proves it by reading the model with other sizes, and
+// the writer by inferring the types again with them.
+#ifndef QDQ_GRAPH_CORE_FREE_SIZES_H
+#define QDQ_GRAPH_CORE_FREE_SIZES_H
+
+#include "graph/core/graph.h"
+
+enum {
+    QDQ_MOST_FREE = 6,    // sizes left free; further ones are fixed
+    QDQ_FREE_TRIALS = 3,  // the sizes of the graph, and two sets of others
+};
+
+// A dim of an input.
+typedef struct qdq_free_place {
+    const char *input;  // its name in the graph
+    int dim;
+} qdq_free_place;
+
+// The size of a dim that the model leaves open.
+typedef struct qdq_free_size {
+    const char *name;      // of the dim in the model; "": it has none
+    int64_t size;          // in the graph
+    const char *fixed_by;  // why the graph fits no other size; NULL: it may fit any
+    const qdq_free_place *places;
+    size_t place_count;
+} qdq_free_size;
+
+// An entry of a list of sizes: free size number `free` - 1, or, if `free` is 0, a number.
+typedef struct qdq_size_entry {
+    int64_t number;
+    unsigned free;
+} qdq_size_entry;
+
+typedef struct qdq_size_list {
+    const qdq_size_entry *entries;
+    size_t count;
+    const void *elements;  // that a constant repeats along free dims; NULL: the list of a node
+} qdq_size_list;
+
+// Returns size `index` in a trial; trial 0 has the sizes of the graph. Other trials multiply each
+// size by another prime.
+int64_t qdq_free_size_in(const qdq_graph *graph, size_t index, int trial);
+
+// Returns the attribute of an op that may have a free list; NULL: none.
+const qdq_attr_desc *qdq_free_list_attr(const qdq_op *op);
+
+// Copy sizes and lists to another graph, which begins without them.
+void qdq_copy_free_sizes(qdq_graph *to, const qdq_graph *from);
+const qdq_size_list *qdq_copy_free_list(qdq_graph *to, const qdq_size_list *list);
+// The same for a constant of the other graph, which the list was copied to as `to`.
+void qdq_copy_free_dims(qdq_graph *graph, qdq_graph_value *to, const qdq_size_list *list);
+
+// Returns the dims of the elements that a constant repeats: 1 in place of free sizes.
+qdq_shape qdq_repeated_shape(const qdq_size_list *list);
+// Returns the repeated element that element `at` of a constant with these dims equals.
+size_t qdq_repeated_index(const qdq_size_list *list, qdq_shape shape, size_t at);
+// Takes the elements that a constant in memory repeats. False when memory runs out.
+bool qdq_take_repeated(qdq_mempool *mempool, const qdq_graph_value *constant, qdq_size_list *list);
+
+// Sets *out to the graph with the sizes of a trial, of which only the `open` ones change. It shares
+// all but types and lists with `graph`, and lives as long as `mempool`; nothing may be added to it.
+// False if memory runs out, or if the graph does not fit; then *misfit is the node that does not,
+// or NULL: a node or constant with a list was replaced. Trial 0 fits if all types stay.
+bool qdq_resized_graph(const qdq_graph *graph, int trial, const bool *open, qdq_mempool *mempool,
+                       qdq_findings *findings, qdq_graph *out, const qdq_node **misfit);
+
+#endif
