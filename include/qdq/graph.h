@@ -51,6 +51,9 @@ typedef struct qdq_graph_options {
     // NULL: the whole model. Otherwise the graph ends at the node of this name, or at the node that
     // computes the value of this name; the results of the node become the outputs.
     const char *until;
+    // Finds dims that an ONNX model leaves open and for which the graph fits any size, by reading
+    // the model with other sizes too. qdq_graph_write then leaves them open in an ONNX model.
+    bool keep_open_dims;
 } qdq_graph_options;
 
 //---- Building ---------------------------------------------------------------

@@ -9,6 +9,7 @@
 
 #include "graph/core/names.h"
 #include "graph/formats/onnx/file/onnx_decode.h"
+#include "graph/formats/onnx/onnx_free.h"
 #include "graph/formats/onnx/onnx_inputs.h"
 #include "graph/formats/onnx/onnx_until.h"
 #include "graph/formats/onnx/ops/onnx_ops.h"
@@ -148,6 +149,8 @@ qdq_status qdq_onnx_read(qdq_graph *graph, const qdq_onnx_bytes *bytes,
         if (!bytes->memory) im->own = (qdq_onnx_file){.name = bytes->path, .open = *bytes->file};
         im->file_names = qdq_symbols_create(graph->allocator, err);
         status = im->file_names ? read_model(im) : err->status;
+        if (status == QDQ_OK && options && options->keep_open_dims && !graph->findings.errors)
+            status = qdq_onnx_find_free_sizes(im, bytes);
         close_files(im);
     }
     qdq_mempool_release(&scratch);
