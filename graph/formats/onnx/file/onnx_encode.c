@@ -61,6 +61,12 @@ typedef struct messages {
     void (*fill)(const void *list, size_t i, frame *out);
 } messages;
 
+// A dim of a declared value.
+typedef struct declared_dim {
+    int64_t size;
+    const char *name;  // "": an open dim without a name; NULL: it has its size
+} declared_dim;
+
 // One message, and the data its callbacks refer to.
 struct frame {
     union {
@@ -78,6 +84,7 @@ struct frame {
     } m;
     messages subs[MOST_SUBS];
     qdq_ints ints;
+    declared_dim dims[QDQ_MAX_RANK];
 };
 
 static bool encode_text(pb_ostream_t *stream, const pb_field_t *field, void *const *arg) {
@@ -207,37 +214,45 @@ static void fill_tensor(const void *list, size_t i, frame *out) {
 }
 
 static void fill_dim(const void *list, size_t i, frame *out) {
+    const declared_dim *dim = &((const declared_dim *)list)[i];
+    if (dim->name) {
+        out->m.dim.dim_param = text_of(dim->name);
+        return;
+    }
     out->m.dim.has_dim_value = true;
-    out->m.dim.dim_value = ((const int64_t *)list)[i];
+    out->m.dim.dim_value = dim->size;
 }
 
-static void fill_shape(const void *type, size_t i, frame *out) {
-    const qdq_shape *shape = &((const qdq_type *)type)->shape;
+static void fill_shape(const void *value, size_t i, frame *out) {
+    const qdq_onnx_declared *declared = value;
+    qdq_shape shape = declared->type.shape;
     (void)i;
+    for (int k = 0; k < shape.rank; k++)
+        out->dims[k] = (declared_dim){shape.dims[k], declared->dims[k]};
     out->subs[0] =
-        (messages){qdq_pb_DimensionProto_fields, shape->dims, (size_t)shape->rank, fill_dim};
+        (messages){qdq_pb_DimensionProto_fields, out->dims, (size_t)shape.rank, fill_dim};
     out->m.shape.dim = field_of(encode_messages, &out->subs[0]);
 }
 
-static void fill_tensor_type(const void *type, size_t i, frame *out) {
+static void fill_tensor_type(const void *value, size_t i, frame *out) {
     qdq_pb_TensorTypeProto *m = &out->m.tensor_type;
     (void)i;
     m->has_elem_type = true;
-    m->elem_type = qdq_onnx_elem_of(((const qdq_type *)type)->dtype);
-    out->subs[0] = (messages){qdq_pb_TensorShapeProto_fields, type, 1, fill_shape};
+    m->elem_type = qdq_onnx_elem_of(((const qdq_onnx_declared *)value)->type.dtype);
+    out->subs[0] = (messages){qdq_pb_TensorShapeProto_fields, value, 1, fill_shape};
     m->shape = field_of(encode_messages, &out->subs[0]);
 }
 
-static void fill_type(const void *type, size_t i, frame *out) {
+static void fill_type(const void *value, size_t i, frame *out) {
     (void)i;
-    out->subs[0] = (messages){qdq_pb_TensorTypeProto_fields, type, 1, fill_tensor_type};
+    out->subs[0] = (messages){qdq_pb_TensorTypeProto_fields, value, 1, fill_tensor_type};
     out->m.type.tensor_type = field_of(encode_messages, &out->subs[0]);
 }
 
 static void fill_info(const void *list, size_t i, frame *out) {
     const qdq_onnx_declared *value = &((const qdq_onnx_declared *)list)[i];
     out->m.info.name = text_of(value->name);
-    out->subs[0] = (messages){qdq_pb_TypeProto_fields, &value->type, 1, fill_type};
+    out->subs[0] = (messages){qdq_pb_TypeProto_fields, value, 1, fill_type};
     out->m.info.type = field_of(encode_messages, &out->subs[0]);
 }
 

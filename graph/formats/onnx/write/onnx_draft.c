@@ -195,6 +195,71 @@ const char *qdq_onnx_new_int(qdq_onnx_writer *w, const char *helper, int64_t num
     return qdq_onnx_new_constant(w, helper, (qdq_type){QDQ_INT64, {0}}, &number);
 }
 
+// Returns a value that holds an open size, [1]: a dim of an input.
+static const char *open_size(qdq_onnx_writer *w, size_t index) {
+    qdq_onnx_draft *draft = w->draft;
+    const qdq_free_place *place = &draft->graph->free_sizes[index].places[0];
+    const int64_t dim = place->dim;
+    if (draft->sizes[index]) return draft->sizes[index];
+    qdq_onnx_new_node *shape = qdq_onnx_emit(w, "Shape", 1, "sizes");
+    qdq_onnx_add_input(w, shape, draft->names[qdq_graph_find(draft->graph, place->input).id]);
+    const char *sizes = qdq_onnx_part(w, shape);
+    const char *at = qdq_onnx_new_ints(w, "dim", (qdq_ints){&dim, 1});
+    qdq_onnx_new_node *size = qdq_onnx_emit(w, "Gather", 1, "size");
+    qdq_onnx_add_input(w, size, sizes);
+    qdq_onnx_add_input(w, size, at);
+    return draft->sizes[index] = qdq_onnx_part(w, size);
+}
+
+const char *qdq_onnx_new_sizes(qdq_onnx_writer *w, const char *helper, qdq_ints list,
+                               const qdq_size_list *free) {
+    const qdq_onnx_draft *draft = w->draft;
+    const char *parts[QDQ_MAX_RANK] = {NULL};
+    bool open = false;
+    for (size_t i = 0; free && i < free->count && i < QDQ_MAX_RANK; i++) {
+        unsigned index = free->entries[i].free;
+        if (!index || !draft->open[index - 1]) continue;
+        open = true;
+        parts[i] = open_size(w, index - 1);
+    }
+    if (!open) return qdq_onnx_new_ints(w, helper, list);
+    for (size_t i = 0; i < list.count; i++)
+        if (!parts[i]) parts[i] = qdq_onnx_new_ints(w, helper, (qdq_ints){&list.data[i], 1});
+    qdq_onnx_new_node *n = qdq_onnx_emit(w, "Concat", 11, helper);
+    for (size_t i = 0; i < list.count; i++) qdq_onnx_add_input(w, n, parts[i]);
+    qdq_onnx_add_int(w, n, "axis", 0);
+    return qdq_onnx_part(w, n);
+}
+
+bool qdq_onnx_repeats(const qdq_onnx_draft *draft, const qdq_graph_value *v) {
+    bool open = false;
+    for (size_t i = 0; v->free_dims && i < v->free_dims->count; i++) {
+        unsigned index = v->free_dims->entries[i].free;
+        open |= index && draft->open[index - 1];
+    }
+    return open;
+}
+
+static void repeat_elements(qdq_onnx_draft *draft, size_t id) {
+    const qdq_graph_value *v = &draft->graph->values[id];
+    const qdq_node node = {.name = v->original ? v->original : v->name};
+    qdq_onnx_writer w = {.draft = draft, .node = &node};
+    const qdq_type few = {v->type.dtype, qdq_repeated_shape(v->free_dims)};
+    const char *elements = qdq_onnx_new_constant(&w, "elements", few, v->free_dims->elements);
+    const char *sizes = qdq_onnx_new_sizes(
+        &w, "shape", (qdq_ints){v->type.shape.dims, (size_t)v->type.shape.rank}, v->free_dims);
+    qdq_onnx_new_node *n = qdq_onnx_emit(&w, "Expand", 13, "repeated");
+    qdq_onnx_add_input(&w, n, elements);
+    qdq_onnx_add_input(&w, n, sizes);
+    add_name(&w, &n->outputs, draft->names[id]);
+}
+
+void qdq_onnx_repeat_elements(qdq_onnx_draft *draft) {
+    for (size_t i = 1; i < draft->graph->value_count; i++)
+        if (draft->graph->values[i].uses && qdq_onnx_repeats(draft, &draft->graph->values[i]))
+            repeat_elements(draft, i);
+}
+
 const char *qdq_onnx_new_fill(qdq_onnx_writer *w, const char *helper, qdq_type type,
                               double number) {
     size_t size = qdq_dtype_size(type.dtype), count = qdq_shape_count(type.shape);

@@ -5,7 +5,7 @@
 #ifndef QDQ_GRAPH_FORMATS_ONNX_WRITE_ONNX_DRAFT_H
 #define QDQ_GRAPH_FORMATS_ONNX_WRITE_ONNX_DRAFT_H
 
-#include "graph/core/graph.h"
+#include "graph/core/free_sizes.h"
 #include "graph/formats/onnx/file/onnx_model.h"
 
 #define QDQ_ONNX_MICROSOFT "com.microsoft"  // the domain of ONNX Runtime's own ops
@@ -37,7 +37,10 @@ typedef struct qdq_onnx_constant {
 typedef struct qdq_onnx_declared {
     const char *name;
     qdq_type type;
+    const char *dims[QDQ_MAX_RANK];  // names of open dims, "" without a name; NULL: it has its size
 } qdq_onnx_declared;
+
+typedef ONNX_LIST(qdq_onnx_declared) qdq_onnx_declarations;
 
 typedef struct qdq_onnx_draft {
     const qdq_graph *graph;
@@ -45,7 +48,7 @@ typedef struct qdq_onnx_draft {
     qdq_findings *findings;
     ONNX_LIST(qdq_onnx_new_node *) nodes;
     ONNX_LIST(qdq_onnx_constant) constants;
-    ONNX_LIST(qdq_onnx_declared) inputs, outputs, others;
+    qdq_onnx_declarations inputs, outputs, others;
     const char **names;  // of the graph's values, by id
     bool *read;          // constants of the graph that a node or output reads, by id
     qdq_symbols *taken;  // all names of values
@@ -53,7 +56,10 @@ typedef struct qdq_onnx_draft {
     int opset;  // the least opset that has all that was written so far
     const char
         *domains[QDQ_ONNX_DOMAINS];  // of nodes that are not ONNX's own, without gaps; NULL: none
-    qdq_onnx_new_node spare;         // stands for a new node when memory has run out
+    bool open[QDQ_MOST_FREE];        // sizes that the model leaves open
+    const char *fixed_by[QDQ_MOST_FREE];  // why another one has to be fixed; NULL: it need not
+    const char *sizes[QDQ_MOST_FREE];     // values that hold an open size, [1]; NULL: none reads it
+    qdq_onnx_new_node spare;              // stands for a new node when memory has run out
 } qdq_onnx_draft;
 
 // Takes a name for a value: `wanted`, or one like it that is free.
@@ -123,8 +129,17 @@ const char *qdq_onnx_new_constant(qdq_onnx_writer *w, const char *helper, qdq_ty
                                   const void *data);
 const char *qdq_onnx_new_ints(qdq_onnx_writer *w, const char *helper, qdq_ints list);
 const char *qdq_onnx_new_int(qdq_onnx_writer *w, const char *helper, int64_t number);  // a scalar
+// Adds a list of sizes: a constant, or nodes that compute it if it has open sizes. `free` NULL:
+// it has none.
+const char *qdq_onnx_new_sizes(qdq_onnx_writer *w, const char *helper, qdq_ints list,
+                               const qdq_size_list *free);
 // Adds a constant whose elements are all `number`.
 const char *qdq_onnx_new_fill(qdq_onnx_writer *w, const char *helper, qdq_type type, double number);
+
+// True if a constant repeats its elements as often as an open size says.
+bool qdq_onnx_repeats(const qdq_onnx_draft *draft, const qdq_graph_value *v);
+// Adds nodes that compute these constants.
+void qdq_onnx_repeat_elements(qdq_onnx_draft *draft);
 
 // Add a node that gives `x` other dims, or its dims another order; return its result's name.
 const char *qdq_onnx_with_shape(qdq_onnx_writer *w, const char *x, const char *helper,

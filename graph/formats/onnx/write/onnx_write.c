@@ -9,6 +9,7 @@
 #include "graph/formats/new_file.h"
 #include "graph/formats/onnx/file/onnx_encode.h"
 #include "graph/formats/onnx/onnx_tensor.h"
+#include "graph/formats/onnx/write/onnx_write_free.h"
 #include "graph/formats/onnx/write/onnx_writers.h"
 #include "graph/memory/given_layout.h"
 #include "runtime/numerics/dtype.h"
@@ -72,13 +73,13 @@ static void check_values(const qdq_onnx_draft *draft) {
     }
 }
 
-static bool declare(qdq_onnx_draft *draft, void *list, const char *name, qdq_type type) {
-    ONNX_LIST(qdq_onnx_declared) *all = list;
+static bool declare(qdq_onnx_draft *draft, qdq_onnx_declarations *all, const char *name,
+                    qdq_type type) {
     qdq_onnx_declared *items =
         qdq_mempool_grow(draft->mempool, all->items, all->count, &all->capacity, sizeof *items);
     if (!items) return false;
     all->items = items;
-    items[all->count++] = (qdq_onnx_declared){name, type};
+    items[all->count++] = (qdq_onnx_declared){.name = name, .type = type};
     qdq_onnx_need_opset(draft, dtype_since(type.dtype));
     return true;
 }
@@ -122,7 +123,7 @@ static void declare_values(qdq_onnx_draft *draft) {
         const qdq_graph_value *v = &graph->values[i];
         if (v->kind == QDQ_VALUE_INPUT)
             (void)declare(draft, &draft->inputs, draft->names[i], v->type);
-        else if (v->kind == QDQ_VALUE_CONSTANT && draft->read[i])
+        else if (v->kind == QDQ_VALUE_CONSTANT && draft->read[i] && !qdq_onnx_repeats(draft, v))
             add_constant(draft, i);
         else if (v->kind == QDQ_VALUE_MADE && !v->returned)
             (void)declare(draft, &draft->others, draft->names[i], v->type);
@@ -147,13 +148,14 @@ static void place_axes(qdq_onnx_draft *draft) {
     }
 }
 
-static qdq_status make_draft(qdq_onnx_draft *draft, qdq_error *err) {
+qdq_status qdq_onnx_make_draft(qdq_onnx_draft *draft, qdq_error *err) {
     const qdq_graph *graph = draft->graph;
     draft->opset = QDQ_ONNX_LEAST_OPSET;
     draft->names = qdq_mempool_array(draft->mempool, graph->value_count, sizeof *draft->names);
     draft->read = qdq_mempool_array(draft->mempool, graph->value_count, sizeof *draft->read);
     if (!draft->names || !draft->read || !qdq_onnx_name_values(draft))
         return qdq_fail_memory(err, graph->value_count);
+    qdq_onnx_repeat_elements(draft);
     for (size_t i = 0; i < graph->node_count; i++) {
         need_for_codes(draft, &graph->nodes[i]);
         qdq_onnx_write_node(draft, i);
@@ -167,6 +169,14 @@ static qdq_status make_draft(qdq_onnx_draft *draft, qdq_error *err) {
     return draft->mempool->failed ? qdq_fail_memory(err, graph->value_count) : QDQ_OK;
 }
 
+// Returns an empty list of findings about a graph.
+static qdq_findings no_findings(const qdq_graph *graph, qdq_mempool *mempool) {
+    qdq_findings findings = graph->findings;
+    findings.mempool = mempool, findings.items = NULL;
+    findings.count = findings.capacity = findings.errors = findings.warnings = 0;
+    return findings;
+}
+
 // Makes the draft and hands it on; both in separate memory.
 static qdq_status with_draft(const qdq_graph *graph, qdq_findings *findings,
                              qdq_status (*use)(qdq_onnx_draft *draft, void *self, qdq_error *err),
@@ -175,7 +185,8 @@ static qdq_status with_draft(const qdq_graph *graph, qdq_findings *findings,
     qdq_mempool_init(&mempool, graph->allocator);
     qdq_onnx_draft draft = {.graph = graph, .mempool = &mempool, .findings = findings};
     draft.taken = qdq_symbols_create(graph->allocator, err);
-    qdq_status status = draft.taken ? make_draft(&draft, err) : err->status;
+    qdq_status status = draft.taken ? qdq_onnx_make_draft(&draft, err) : err->status;
+    if (status == QDQ_OK && !findings->errors) status = qdq_onnx_open_draft(&draft, err);
     if (status == QDQ_OK && use) status = use(&draft, self, err);
     qdq_symbols_destroy(draft.taken);
     qdq_mempool_release(&mempool);
@@ -186,6 +197,32 @@ qdq_status qdq_onnx_write_check(const qdq_graph *graph, qdq_findings *findings, 
     qdq_error own = {0};
     qdq_status status = with_draft(graph, findings, NULL, NULL, &own);
     return status == QDQ_OK ? QDQ_OK : qdq_fail(err, status, "%s", own.text);
+}
+
+typedef struct reasons {
+    const char **fixed_by;
+    qdq_mempool *mempool;
+} reasons;
+
+static qdq_status copy_reasons(qdq_onnx_draft *draft, void *self, qdq_error *err) {
+    const reasons *to = self;
+    for (size_t i = 0; i < draft->graph->free_size_count; i++) {
+        const char *why =
+            draft->fixed_by[i] ? draft->fixed_by[i] : draft->graph->free_sizes[i].fixed_by;
+        to->fixed_by[i] = why ? qdq_mempool_strdup(to->mempool, why) : NULL;
+    }
+    return to->mempool->failed ? qdq_fail_memory(err, 1) : QDQ_OK;
+}
+
+qdq_status qdq_onnx_fixed_sizes(const qdq_graph *graph, qdq_mempool *mempool, const char **fixed_by,
+                                qdq_error *err) {
+    qdq_mempool report;
+    reasons to = {fixed_by, mempool};
+    qdq_mempool_init(&report, graph->allocator);
+    qdq_findings findings = no_findings(graph, &report);
+    qdq_status status = with_draft(graph, &findings, copy_reasons, &to, err);
+    qdq_mempool_release(&report);
+    return status;
 }
 
 //---- Files ------------------------------------------------------------------
@@ -280,9 +317,7 @@ static qdq_status write_files(qdq_onnx_draft *draft, void *self, qdq_error *err)
 qdq_status qdq_onnx_write(const qdq_graph *graph, const char *path, uint64_t most, qdq_error *err) {
     qdq_mempool report;
     qdq_mempool_init(&report, graph->allocator);
-    qdq_findings findings = graph->findings;
-    findings.mempool = &report, findings.items = NULL;
-    findings.count = findings.capacity = findings.errors = findings.warnings = 0;
+    qdq_findings findings = no_findings(graph, &report);
     files to = {.path = path, .most = most};
     qdq_error own = {0};
     qdq_status status = with_draft(graph, &findings, write_files, &to, &own);

@@ -14,6 +14,11 @@
 // ONNX lacks something.
 qdq_status qdq_onnx_write(const qdq_graph *graph, const char *path, uint64_t most, qdq_error *err);
 
+// Sets *fixed_by to the reasons why sizes that the graph leaves free are fixed in a model, by their
+// numbers; NULL: open. The texts live in `mempool`.
+qdq_status qdq_onnx_fixed_sizes(const qdq_graph *graph, qdq_mempool *mempool, const char **fixed_by,
+                                qdq_error *err);
+
 // Adds a finding for each node that cannot be written.
 qdq_status qdq_onnx_write_check(const qdq_graph *graph, qdq_findings *findings, qdq_error *err);
 

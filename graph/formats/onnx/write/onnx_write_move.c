@@ -16,17 +16,19 @@ void qdq_onnx_write_concat(qdq_onnx_writer *w, const char *name) {
 
 // Writes a node with x and a constant list.
 static void write_list(qdq_onnx_writer *w, const char *name, const char *helper, qdq_ints list) {
-    const char *constant = qdq_onnx_new_ints(w, helper, list);
+    const char *numbers = qdq_onnx_new_sizes(w, helper, list, w->node->free_list);
     qdq_onnx_new_node *n = qdq_onnx_emit(w, name, 13, NULL);
     qdq_onnx_add_port(w, n, "x");
-    qdq_onnx_add_input(w, n, constant);
+    qdq_onnx_add_input(w, n, numbers);
     qdq_onnx_yield(w, n, 0);
 }
 
 void qdq_onnx_write_reshape(qdq_onnx_writer *w, const char *name) {
     qdq_shape shape = qdq_onnx_result_type(w).shape;
-    (void)qdq_onnx_given_ints(w, "shape"), (void)qdq_onnx_given_bool(w, "special_zero");
-    write_list(w, name, "shape", (qdq_ints){shape.dims, (size_t)shape.rank});
+    qdq_ints given = qdq_onnx_given_ints(w, "shape");
+    (void)qdq_onnx_given_bool(w, "special_zero");
+    write_list(w, name, "shape",
+               w->node->free_list ? given : (qdq_ints){shape.dims, (size_t)shape.rank});
 }
 
 void qdq_onnx_write_expand(qdq_onnx_writer *w, const char *name) {
@@ -69,7 +71,8 @@ void qdq_onnx_write_slice(qdq_onnx_writer *w, const char *name) {
     const char *constants[4] = {NULL};
     for (size_t i = 0; i < count; i++) {
         qdq_ints list = qdq_onnx_given_ints(w, lists[i]);
-        if (list.count) constants[i] = qdq_onnx_new_ints(w, lists[i], list);
+        const qdq_size_list *free = i == 1 ? w->node->free_list : NULL;
+        if (list.count) constants[i] = qdq_onnx_new_sizes(w, lists[i], list, free);
     }
     qdq_onnx_new_node *n = qdq_onnx_emit(w, name, 13, NULL);
     qdq_onnx_add_port(w, n, "x");
