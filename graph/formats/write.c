@@ -2,9 +2,11 @@
 // Writes a graph to a file: the ending of its path names the format. Also reports the parts of a
 // graph that a format cannot express.
 #include "graph/compile/validate.h"
+#include "graph/core/free_sizes.h"
 #include "graph/formats/c/c_write.h"
 #include "graph/formats/json/json_write.h"
 #include "graph/formats/onnx/write/onnx_write.h"
+#include "include/qdq/inspect.h"
 #include "runtime/base/fp_environment.h"
 #include "runtime/base/words.h"
 
@@ -37,4 +39,27 @@ const qdq_report *qdq_graph_validate_onnx(qdq_graph *graph, qdq_error *err) {
 const qdq_report *qdq_graph_validate_c(qdq_graph *graph, qdq_error *err) {
     QDQ_FIXED_ENVIRONMENT;
     return qdq_graph_report_of(graph, qdq_c_write_check, err);
+}
+
+qdq_status qdq_graph_open_dims(qdq_graph *graph, const qdq_open_dim **dims, size_t *count,
+                               qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
+    const char *fixed_by[QDQ_MOST_FREE] = {NULL};
+    if (!graph) return qdq_fail(err, QDQ_ERR_MEMORY, "there is no graph: out of memory");
+    if (!dims || !count) return qdq_fail(err, QDQ_ERR_ARGUMENT, "`dims` or `count` is NULL");
+    *dims = NULL, *count = 0;
+    if (!graph->free_size_count || graph->findings.errors) return QDQ_OK;
+    QDQ_TRY(qdq_onnx_fixed_sizes(graph, &graph->mempool, fixed_by, err));
+    qdq_open_dim *all = qdq_mempool_array(&graph->mempool, graph->free_size_count, sizeof *all);
+    if (!all) return qdq_fail_memory(err, graph->free_size_count * sizeof *all);
+    for (size_t i = 0; i < graph->free_size_count; i++) {
+        const qdq_free_size *size = &graph->free_sizes[i];
+        all[i] = (qdq_open_dim){.name = size->name,
+                                .input = qdq_value_original(graph, size->places[0].input),
+                                .dim = (size_t)size->places[0].dim,
+                                .size = size->size,
+                                .fixed_by = fixed_by[i]};
+    }
+    *dims = all, *count = graph->free_size_count;
+    return QDQ_OK;
 }

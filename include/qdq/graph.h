@@ -133,6 +133,23 @@ QDQ_API qdq_graph *qdq_graph_parse(const char *text, size_t length, const char *
 // (docs/onnx.md), or refused with QDQ_ERR_UNSUPPORTED if ONNX has no counterpart.
 QDQ_API qdq_status qdq_graph_write(const qdq_graph *graph, const char *path, qdq_error *err);
 
+// A dim of an input that an ONNX model leaves open.
+typedef struct qdq_open_dim {
+    const char *name;   // in the model; "": it has none
+    const char *input;  // the first input with this dim, by its name in the model
+    size_t dim;         // of that input
+    int64_t size;       // in the graph
+    // Why a model that qdq_graph_write writes has only this size: the end of a sentence. NULL: the
+    // dim stays open.
+    const char *fixed_by;
+} qdq_open_dim;
+
+// Lists the open dims of a graph that was loaded with `keep_open_dims`, or made from such a graph;
+// other graphs have none. The list lives as long as the graph. QDQ_ERR_MEMORY when memory runs out,
+// also for a NULL graph.
+QDQ_API qdq_status qdq_graph_open_dims(qdq_graph *graph, const qdq_open_dim **dims, size_t *count,
+                                       qdq_error *err);
+
 // Writes the graph as one C11 file that computes it with the bits of its target, without allocation
 // or stdio: a function NAME_run and its sizes as macros (docs/firmware.md). To write the nodes that
 // a target fuses, pass the graph that qdq_graph_deployed returns. Refuses a graph that has errors,

@@ -208,6 +208,16 @@ CASE(qdq_graph_write) {
     qdq_graph_destroy(g);
 }
 
+CASE(qdq_graph_open_dims) {
+    const qdq_open_dim *dims;
+    size_t count;
+    FAILS(QDQ_ERR_MEMORY, qdq_graph_open_dims(NULL, &dims, &count, err));
+    qdq_graph *g = misuse_small_graph();
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_open_dims(g, NULL, &count, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_open_dims(g, &dims, NULL, err));
+    qdq_graph_destroy(g);
+}
+
 CASE(qdq_graph_validate_on) {
     qdq_graph *g = misuse_small_graph();
     qdq_device device = *qdq_devices(NULL);
@@ -454,6 +464,7 @@ const misuse_case misuse_graph[] = {ROW(qdq_graph_create),
                                     ROW(qdq_graph_write),
                                     ROW(qdq_graph_validate),
                                     ROW(qdq_graph_validate_onnx),
+                                    ROW(qdq_graph_open_dims),
                                     ROW(qdq_graph_validate_c),
                                     ROW(qdq_graph_write_c),
                                     ROW(qdq_graph_validate_on),
