@@ -63,11 +63,16 @@ static bool read_limits(const options *opt, qdq_limits *limits) {
 // Large enough to keep the findings of a check of every node of a large graph.
 enum { KEPT_FINDINGS = 100000 };
 
+static bool writes_model(const options *opt) {
+    return opt->outputs.count == 1 && has_ending(opt->outputs.items[0], ".onnx");
+}
+
 bool graph_options_of(const options *opt, const char *graph, qdq_graph_options *out) {
     *out = (qdq_graph_options){.allocator = &opt->memory->allocator,
                                .target = opt->load.target,
                                .limits.findings = KEPT_FINDINGS,
-                               .until = opt->load.until};
+                               .until = opt->load.until,
+                               .keep_open_dims = writes_model(opt)};
     if (opt->load.target && strcmp(opt->load.target, "all") == 0) out->target = "core";
     if (read_limits(opt, &out->limits) && input_shapes_of(&opt->load, &opt->inputs, graph, out))
         return true;
@@ -176,12 +181,27 @@ static const qdq_report *report_of_core(qdq_graph *graph, qdq_error *err) {
     return qdq_graph_validate(graph, own, err);
 }
 
+// Tells which dims that the model leaves open are fixed when it is written, and why.
+static int tell_fixed_dims(qdq_graph *graph) {
+    const qdq_open_dim *dims;
+    size_t count;
+    qdq_error err = {0};
+    if (qdq_graph_open_dims(graph, &dims, &count, &err) != QDQ_OK) return report_error(&err);
+    for (size_t i = 0; i < count; i++)
+        if (dims[i].fixed_by)
+            fprintf(stderr, "qdq: input '%s': dim %zu%s%s%s is fixed at %lld in the model: %s\n",
+                    dims[i].input, dims[i].dim, *dims[i].name ? " ('" : "", dims[i].name,
+                    *dims[i].name ? "')" : "", (long long)dims[i].size, dims[i].fixed_by);
+    return EXIT_OK;
+}
+
 int check_to_write(qdq_graph *graph, bool model) {
     qdq_error err = {0};
     const qdq_report *report =
         model ? qdq_graph_validate_onnx(graph, &err) : report_of_core(graph, &err);
     if (!report) return report_error(&err);
-    if (model ? !report->errors : !count_core_errors(report)) return EXIT_OK;
+    if (model ? !report->errors : !count_core_errors(report))
+        return model ? tell_fixed_dims(graph) : EXIT_OK;
     print_findings(stderr, report, NULL, LIST_ALL);
     return EXIT_REFUSED;
 }

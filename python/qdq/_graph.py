@@ -106,7 +106,7 @@ class Graph(Owning):
     @classmethod
     def _made(cls, function, arguments, target, shapes, dims, until):
         shapes, dims = dict(shapes or {}), dict(dims or {})
-        options = CGraphOptions(target=encode(target), until=encode(until))
+        options = CGraphOptions(target=encode(target), until=encode(until), keep_open_dims=True)
         options.shapes = (CInputShape * len(shapes))(*(CInputShape(encode(n), CShape.of(s)) for n, s in shapes.items()))
         options.dims = (CDimSize * len(dims))(*(CDimSize(encode(n), int(size)) for n, size in dims.items()))
         options.shape_count, options.dim_count = len(shapes), len(dims)

@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Dims that an ONNX model leaves open stay open in the models that convert, quantize and mend write."""
+
+import random
+
+from harness import Case, Tensor, main, read_safetensors, safetensors_bytes, tensor
+from onnx_writing import FLOAT, NETWORKS, Network, declared, ops
+
+
+class OpenDims(Case):
+    def samples(self, dims, name="x.safetensors", seed=1):
+        numbers = random.Random(seed)
+        count = 1
+        for dim in dims:
+            count *= dim
+        x = [numbers.gauss(0, 1) for _ in range(count)]
+        (self.folder / name).write_bytes(safetensors_bytes({"x": tensor("float32", dims, x)}))
+
+    def batch(self, dims, at, count):
+        """Writes the samples of data/ as one batch, in dim `at`."""
+        blocks = [read_safetensors(self.folder / f"data/{i}.safetensors")["x"].data for i in range(count)]
+        size = 4
+        for dim in dims[at + 1:]:
+            size *= dim
+        rows = [block[i:i + size] for i in range(0, len(blocks[0]), size) for block in blocks]
+        shape = [count if dim == "N" else dim for dim in dims]
+        (self.folder / "x.safetensors").write_bytes(safetensors_bytes({"x": Tensor("float32", shape, b"".join(rows))}))
+
+    def results(self, model, *words):
+        self.qdq("run", model, "-i", "x.safetensors", "-o", "y.safetensors", *words)
+        return [(one.shape, one.data) for one in read_safetensors(self.folder / "y.safetensors").values()]
+
+    def write_network(self, network, seed):
+        model = network(seed)
+        (self.folder / "m.onnx").write_bytes(model)
+        return declared(model, 11)["x"], declared(model, 12)
+
+    def test_convert_writes_the_same_model_for_every_size(self):
+        for seed, network in enumerate(NETWORKS):
+            with self.subTest(network.__name__):
+                inputs, outputs = self.write_network(network, seed)
+                for size in (1, 8):
+                    done = self.qdq("convert", "m.onnx", "--dim", f"N={size}", "-o", f"{size}.onnx")
+                    self.assertNotIn("fixed", done.err)
+                written = (self.folder / "1.onnx").read_bytes()
+                self.assertEqual(written, (self.folder / "8.onnx").read_bytes())
+                self.assertEqual(declared(written, 11), {"x": inputs})
+                self.assertEqual(declared(written, 12), outputs)
+                for size in (1, 2, 5):
+                    self.samples([size if dim == "N" else dim for dim in inputs])
+                    self.assertEqual(self.results("1.onnx"), self.results("m.onnx"))
+
+    def test_quantize_leaves_the_batch_open_and_each_sample_has_its_results(self):
+        for seed, network in enumerate(NETWORKS):
+            with self.subTest(network.__name__):
+                inputs, outputs = self.write_network(network, seed)
+                at = inputs.index("N")
+                (self.folder / "data").mkdir(exist_ok=True)
+                for i in range(4):
+                    self.samples([1 if dim == "N" else dim for dim in inputs], f"data/{i}.safetensors", i)
+                self.qdq("calibrate", "m.onnx", "--dim", "N=1", "--data", "data", "-o", "s.state")
+                self.qdq("quantize", "m.onnx", "--dim", "N=1", "--data", "data", "--state", "s.state", "-t", "onnx",
+                         "-o", "q.onnx")
+                written = (self.folder / "q.onnx").read_bytes()
+                self.assertEqual(declared(written, 11), {"x": inputs})
+                self.assertEqual(declared(written, 12), outputs)
+                self.assertIn("QuantizeLinear", ops(written))
+                single = []
+                for i in range(4):
+                    (self.folder / "x.safetensors").write_bytes((self.folder / f"data/{i}.safetensors").read_bytes())
+                    single.append(self.results("q.onnx", "--target", "core")[0][1])
+                self.batch(inputs, at, 4)
+                (shape, data), = self.results("q.onnx", "--target", "core")
+                self.assertEqual((shape[0], data), (4, b"".join(single)))
+
+    def convert(self, model, *words):
+        """What convert says on stderr, and the dims of the input and of outputs that it writes."""
+        (self.folder / "m.onnx").write_bytes(model)
+        said = self.qdq("convert", "m.onnx", *words, "-o", "w.onnx").err
+        written = (self.folder / "w.onnx").read_bytes()
+        return said, declared(written, 11)["x"], list(declared(written, 12).values())
+
+    def test_a_dim_without_a_name_and_other_dims_than_the_batch_stay_open(self):
+        n = Network(1)
+        y = n.add("Relu", n.linear("x", 4, 6))
+        self.assertEqual(self.convert(n.model([None, None, 4], y, [None, None, 6]), "--shape", "x=2,3,4"),
+                         ("", [None, None, 4], [[None, None, 6]]))
+        n = Network(2)
+        y = n.add("Reshape", n.linear("x", 4, 6), n.sizes(n.size("x", 0), n.size("x", 1), 2, 3))
+        y = n.add("Transpose", y, perm=[0, 2, 1, 3])
+        y = n.add("Reshape", y, n.sizes(n.size("x", 0), 2, -1))
+        said, dims, (y_dims,) = self.convert(n.model(["batch", "steps", 4], y, ["batch", 2, None]), "--dim", "batch=1", "--dim", "steps=5")
+        self.assertEqual((said, dims, y_dims), ("", ["batch", "steps", 4], ["batch", 2, None]))
+        for size in ((1, 5), (3, 2)):
+            self.samples([*size, 4])
+            self.assertEqual(self.results("w.onnx"), self.results("m.onnx"))
+
+    def test_height_and_width_stay_open(self):
+        n = Network(3)
+        x = n.conv(n.conv("x", 3, 4, stride=2), 4, 4)
+        y = n.add("GlobalAveragePool", x)
+        model = n.model(["N", 3, "height", "width"], y, ["N", 4, 1, 1])
+        said, dims, _ = self.convert(model, "--dim", "N=1", "--dim", "height=8", "--dim", "width=8")
+        self.assertEqual((said, dims), ("", ["N", 3, "height", "width"]))
+        self.samples([2, 3, 6, 10])
+        self.assertEqual(self.results("w.onnx"), self.results("m.onnx"))
+
+    def test_an_op_that_needs_the_size_fixes_it_and_is_named(self):
+        def divided(n):
+            return n.add("Div", "x", n.add("Cast", n.size("x", 0), to=FLOAT))
+
+        def split(n):
+            a, b = n.add("Split", "x", outputs=2, axis=0)
+            return n.add("Concat", a, b, axis=0)
+
+        for make, size, wanted in ((divided, 1, "constant 'cast6_y0' depends on it"),
+                                   (split, 2, "node '/split1/Split' (Split) depends on it")):
+            with self.subTest(make.__name__):
+                n = Network(4)
+                model = n.model(["N", 4], make(n), ["N", 4])
+                said, dims, y_dims = self.convert(model, "--dim", f"N={size}")
+                self.assertIn(f"qdq: input 'x': dim 0 ('N') is fixed at {size} in the model: {wanted}", said)
+                self.assertEqual((dims, y_dims), ([size, 4], [[size, 4]]))
+
+    def test_a_size_is_fixed_alone(self):
+        n = Network(5)
+        y = n.add("Add", "x", n.add("Cast", n.size("x", 1), to=FLOAT))
+        said, dims, _ = self.convert(n.model(["N", "steps", 4], y, ["N", "steps", 4]), "--dim", "N=1", "--dim", "steps=3")
+        self.assertIn("dim 1 ('steps') is fixed at 3", said)
+        self.assertEqual(dims, ["N", 3, 4])
+
+    def test_a_size_given_in_the_file_is_fixed(self):
+        n = Network(6)
+        said, dims, _ = self.convert(n.model([2, 4], n.linear("x", 4, 3), [2, 3]))
+        self.assertEqual((said, dims), ("", [2, 4]))
+
+
+if __name__ == "__main__":
+    main()
