@@ -4,7 +4,7 @@
 #ifndef QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_REFERENCE_H
 #define QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_REFERENCE_H
 
-#include "tools/lab/explain/accuracy/limits.h"
+#include "tools/lab/explain/accuracy/value_limits.h"
 #include "tools/lab/explain/replay.h"
 
 typedef struct reference {

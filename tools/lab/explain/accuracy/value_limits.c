@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/lab/explain/accuracy/limits.h"
+#include "tools/lab/explain/accuracy/value_limits.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The limits of a value whose activation was left out of the quantized graph: a tool may drop a
 // ReLU or a Clamp before a Quantize, whose least and greatest code clamp in the same places.
-#ifndef QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_LIMITS_H
-#define QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_LIMITS_H
+#ifndef QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_VALUE_LIMITS_H
+#define QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_VALUE_LIMITS_H
 
 #include <stdbool.h>
 #include <stddef.h>
