@@ -113,6 +113,19 @@ const qdq_device *device_for(const options *opt, const char *target) {
     return device && (qdq_device_is_none(device) || qdq_target_device_name(target)) ? device : NULL;
 }
 
+// Loads a model whose batch is the only size that nothing gives, with a batch of 1, and says so.
+// NULL with `err` as before for another model.
+static qdq_graph *load_batch(const char *path, qdq_graph_options *graph_options) {
+    qdq_error again = {0};
+    graph_options->batch = 1;
+    qdq_graph *graph = stream_read_graph(path, graph_options, &again);
+    if (graph)
+        fprintf(stderr,
+                "qdq: %s: the batch is open and is taken as 1; --dim NAME=N gives it a size\n",
+                path);
+    return graph;
+}
+
 qdq_graph *load_graph(const char *path, const options *opt, int *code) {
     qdq_graph_options graph_options;
     qdq_error err = {0};
@@ -120,6 +133,7 @@ qdq_graph *load_graph(const char *path, const options *opt, int *code) {
     if (!graph_options_of(opt, path, &graph_options)) return NULL;
     watch_tell(opt->watch, "reading %s", path);
     qdq_graph *graph = stream_read_graph(path, &graph_options, &err);
+    if (!graph && err.status == QDQ_ERR_ARGUMENT) graph = load_batch(path, &graph_options);
     input_shapes_release(&graph_options);
     watch_clear(opt->watch);
     *code = graph ? EXIT_OK : report_error(&err);

@@ -54,6 +54,9 @@ typedef struct qdq_graph_options {
     // Finds dims that an ONNX model leaves open and for which the graph fits any size, by reading
     // the model with other sizes too. qdq_graph_write then leaves them open in an ONNX model.
     bool keep_open_dims;
+    // Size of the first dim of inputs of an ONNX model, the batch, where nothing else gives it. 0:
+    // such a model is refused.
+    int64_t batch;
 } qdq_graph_options;
 
 //---- Building ---------------------------------------------------------------

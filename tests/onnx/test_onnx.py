@@ -414,6 +414,11 @@ class Shapes(unittest.TestCase):
         self.assertEqual(done.stderr, "qdq: shapes.onnx: dims of inputs are open: 'x' is [rows, columns]; give sizes with "
                                       "--dim NAME=N or --shape INPUT=N,N,...\n")  # fmt: skip
 
+    def test_an_open_batch_is_taken_as_one_and_said(self):
+        done = qdq("check", "shapes.onnx", "--dim", "columns=5")
+        self.assertEqual(done.stderr, "qdq: shapes.onnx: the batch is open and is taken as 1; --dim NAME=N gives it a size\n")
+        self.assertRegex(done.stdout, r"shapes.onnx for onnx: \d+ errors?, ")
+
     def test_dims_are_given_by_name_or_by_shape(self):
         for words in (["--dim", "rows=4", "--dim", "columns=5"], ["--shape", "x=4,5"]):
             done = qdq("check", "shapes.onnx", *words)

@@ -178,14 +178,33 @@ static bool find_shape(dim_sizes *sizes, const qdq_onnx_info *info, qdq_shape *o
     *out = given ? given->shape : (qdq_shape){0};
     if (given) return true;
     if (!info->has_shape) return false;
+    int64_t batch = sizes->im->options ? sizes->im->options->batch : 0;
     out->rank = info->dims.count > QDQ_MAX_RANK ? QDQ_MAX_RANK + 1 : (int)info->dims.count;
     for (int i = 0; i < out->rank && i < QDQ_MAX_RANK; i++) {
         const qdq_onnx_dim *dim = &info->dims.items[i];
         const int64_t *known = *dim->name ? size_of(sizes, dim->name) : NULL;
-        out->dims[i] = dim->size >= 0 ? dim->size : known ? *known : -1;
+        out->dims[i] = dim->size >= 0        ? dim->size
+                       : known               ? *known
+                       : i == 0 && batch > 0 ? batch
+                                             : -1;
         if (out->dims[i] < 0) return false;
     }
     return true;
+}
+
+// Gives the batch its size, where the first dim of an input is open. The other inputs follow by its
+// name.
+static qdq_status assume_batch(dim_sizes *sizes) {
+    const qdq_onnx_import *im = sizes->im;
+    int64_t batch = im->options ? im->options->batch : 0;
+    for (size_t i = 0; batch > 0 && i < im->model.graph.inputs.count; i++) {
+        const qdq_onnx_info *info = &im->model.graph.inputs.items[i];
+        const qdq_onnx_dim *first = info->dims.count ? &info->dims.items[0] : NULL;
+        if (!first || first->size >= 0 || given_shape(im, info)) continue;
+        if (*first->name && !size_of(sizes, first->name) && !add_size(sizes, first->name, batch))
+            return qdq_fail_memory(im->err, sizeof(qdq_dim_size));
+    }
+    return QDQ_OK;
 }
 
 //---- Inputs -----------------------------------------------------------------
@@ -221,6 +240,7 @@ qdq_status qdq_onnx_add_inputs(qdq_onnx_scope *scope) {
     open_dims open = {.count = 0};
     QDQ_TRY(check_options(im));
     QDQ_TRY(collect_sizes(&sizes));
+    QDQ_TRY(assume_batch(&sizes));
     qdq_shape *shapes = qdq_mempool_array(im->mempool, inputs->count, sizeof *shapes);
     if (!shapes) return qdq_fail_memory(im->err, inputs->count * sizeof *shapes);
     for (size_t i = 0; i < inputs->count; i++) {
