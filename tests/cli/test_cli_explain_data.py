@@ -5,9 +5,11 @@
 import math
 import random
 from fractions import Fraction
+from pathlib import Path
 
+import harness
 from datasets import exact, names, numbers
-from harness import Case, constant, graph, main, node, quantize, read_safetensors, tensor, value, write_npy
+from harness import Case, constant, graph, main, node, quantize, read_safetensors, tensor, unpack, value, write_npy
 
 SAMPLES, ELEMENTS = 30, 6
 
@@ -186,6 +188,31 @@ class ExplainData(Case):
             for key in ("op", "codes_of", "kind", "elements", "clipped", "codes", "unused"):
                 self.assertEqual(row[key], one[key], key)
 
+    def test_a_group_shows_what_its_fused_node_costs(self):
+        """A convolution of ONNX Runtime saturates on a CPU without VNNI, and all groups but one are exact."""
+        digits, target = Path(harness.MODELS).resolve() / "digits", "ort@1.31-avx2"
+        words = ["explain", str(digits / "int8.json"), "--against", str(digits / "float32.json"), "-t", target]
+        data = str(digits / "held_out.safetensors")
+        self.qdq(*words, "--data", data, "-o", "s.state", code=1)
+        report = self.json("merge", "s.state", code=1)
+        self.assertEqual(report["target"], target)
+        outputs = []
+        for version in (target, f"{target}:level=disabled"):
+            self.qdq("run", str(digits / "int8.json"), "-i", data, "-t", version, "-o", "y.safetensors")
+            outputs.append(unpack(read_safetensors(self.folder / "y.safetensors")["scores"]))
+        groups = [row for row in report["nodes"] if row["kind"] == "group"]
+        worst = min(groups, key=lambda row: row["effect"] if isinstance(row["effect"], float) else math.inf)
+        self.assertLess(abs(worst["effect"] - decibels(outputs[1], outputs[0])), 0.5)
+        single = {row["node"]: row for row in self.json(*words, "-i", data, code=1)["nodes"]}
+        self.assertEqual([row["node"] for row in report["nodes"]], list(single))
+        for row in report["nodes"]:
+            one = single[row["node"]]["effect"]
+            if isinstance(one, float):
+                self.assertAlmostEqual(row["effect"], one, places=3)
+            else:
+                self.assertEqual(row["effect"], one)
+        self.assertIn(f"  {worst['node']}, as deployed in a QLinearConv: effect ", self.qdq("merge", "s.state", code=1).out)
+
     def test_weights_count_once_for_each_sample(self):
         draw = random.Random(2)
         w = [Fraction(draw.randint(-100, 100), 64) for _ in range(9)]
@@ -209,6 +236,73 @@ class ExplainData(Case):
         self.qdq("explain", "f.json", "--against", "f.json", "--data", "x.npy", "-o", "s.state")
         self.assertIn("output 'y': exact, median sample exact, 1 of samples decide alike\n",
                       self.qdq("merge", "s.state").out)
+
+
+class Network(Case):
+    """Two products of floats, whose pairs are put into graphs one by one: the outputs of `qdq run` on all samples as a batch
+    give the effects, with Python's floats."""
+
+    SAMPLES, WIDTH, CLASSES = 21, 8, 6
+    PAIRS = {"x": 0.03, "w1": 0.02, "r": 0.06, "w2": 0.011}
+
+    def setUp(self):
+        super().setUp()
+        draw = random.Random(11)
+        self.x = [draw.gauss(0, 1) for _ in range(self.SAMPLES * self.WIDTH)]
+        # The second input reaches far, and the weights that it meets are small.
+        self.x = [one * (20 if i % self.WIDTH == 1 else 1) for i, one in enumerate(self.x)]
+        self.w1 = [draw.gauss(0, 0.5) * (0.05 if i // self.WIDTH == 1 else 1) for i in range(self.WIDTH**2)]
+        self.w2 = [draw.gauss(0, 0.5) for _ in range(self.WIDTH * self.CLASSES)]
+        write_npy(self.folder / "x.npy", tensor("float32", [self.SAMPLES, self.WIDTH], self.x))
+
+    def net(self, rows, pairs):
+        """The network on `rows` samples, in which only these pairs round."""
+        def operand(name):
+            return f"{name}_d" if name in pairs else name
+
+        nodes = []
+        for name, scale in self.PAIRS.items():
+            if name == "r":
+                product = {"op": "MatMul", "name": "m", "inputs": {"a": operand("x"), "b": operand("w1")}}
+                nodes += [product, node("ReLU", "r", "m")]
+            if name in pairs:
+                nodes += [{**quantize(f"{name}_q", name, scales=scale)},
+                          node("Dequantize", f"{name}_d", f"{name}_q", scales=scale, dtype="float32")]
+        nodes.append({"op": "MatMul", "name": "y", "inputs": {"a": operand("r"), "b": operand("w2")}})
+        weights = [constant("w1", "float32", [self.WIDTH, self.WIDTH], self.w1),
+                   constant("w2", "float32", [self.WIDTH, self.CLASSES], self.w2)]
+        return graph(nodes, inputs=[value("x", shape=[rows, self.WIDTH])], outputs={"y": "y"}, constants=weights)
+
+    def run_net(self, pairs):
+        """The results, as rows."""
+        self.write("n.json", self.net(self.SAMPLES, pairs))
+        self.qdq("run", "n.json", "-i", "x=x.npy", "-o", "y.safetensors")
+        flat = unpack(read_safetensors(self.folder / "y.safetensors")["y"])
+        return [flat[i:i + self.CLASSES] for i in range(0, len(flat), self.CLASSES)]
+
+    def test_effects_are_those_of_graphs_in_which_one_pair_rounds(self):
+        self.write("f.json", self.net(1, ()))
+        self.write("g.json", self.net(1, self.PAIRS))
+        self.qdq("explain", "g.json", "--against", "f.json", "--data", "x.npy", "-o", "s.state", code=1)
+        report = self.json("merge", "s.state", code=1)
+        rows = {row["node"]: row for row in report["nodes"]}
+        real, noises, few = self.run_net(()), [], self.SAMPLES // 4
+        together = self.run_net(self.PAIRS)
+        for name in self.PAIRS:
+            alone, rest = self.run_net((name,)), self.run_net([one for one in self.PAIRS if one != name])
+            row = rows[f"{name}_d"]
+            self.assertAlmostEqual(row["effect"], decibels(sum(real, []), sum(alone, [])), places=2)
+            self.assertAlmostEqual(row["without"], decibels(sum(real[:few], []), sum(rest[:few], [])), places=2)
+            alike = sum(argmax(a) == argmax(b) for a, b in zip(real, alone))
+            self.assertAlmostEqual(row["alike"], alike / self.SAMPLES)
+            noises.append(squares(sum(real, []), sum(alone, [])))
+        self.assertAlmostEqual(report["summed"], 10 * math.log10(squares(sum(real, [])) / sum(noises)), places=2)
+        self.assertAlmostEqual(report["together"], decibels(sum(real, []), sum(together, [])), places=2)
+        middle = sorted(decibels(a, b) for a, b in zip(real, together))[self.SAMPLES // 2]
+        (output,) = report["outputs"]
+        self.assertLessEqual(abs(output["median"] - middle), 1 / 16 + 0.001)
+        alike = sum(argmax(a) == argmax(b) for a, b in zip(real, together))
+        self.assertAlmostEqual(output["alike"], alike / self.SAMPLES)
 
 
 if __name__ == "__main__":
