@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measures the range of each channel of a value, and how far the channels differ.
+#ifndef QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_CHANNELS_H
+#define QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_CHANNELS_H
+
+#include "tools/lab/explain/replay.h"
+
+enum { WORST_CHANNELS = 3 };
+
+// The numbers at each index of an axis.
+typedef struct channel_ranges {
+    int axis;
+    size_t count;
+    double *least, *greatest;      // [index]; owned
+    double median;                 // of the greatest |x| of the channels that are not all 0
+    double ratio;                  // the greatest |x| of all, divided by the median; 1 if all are 0
+    size_t worst[WORST_CHANNELS];  // indices with the greatest |x|, descending
+    size_t worst_count;
+} channel_ranges;
+
+// Measures row-major numbers. False if memory runs out. Release it in either case.
+bool channel_ranges_open(channel_ranges *out, const double *x, qdq_shape shape, int axis,
+                         const qdq_allocator *allocator);
+void channel_ranges_release(channel_ranges *c);
+// Returns the greatest |x| of a channel.
+double channel_reach(const channel_ranges *c, size_t index);
+
+// Returns the index of an element along an axis.
+size_t channel_of(qdq_shape shape, int axis, size_t element);
+
+// Returns the axis that a product sums over, of the products that read a value directly or through
+// ops that keep its shape: a factor between the channels there can move from one operand to the
+// other. -1: no product reads it so.
+int summed_axis(const replay *r, qdq_value value);
+
+#endif
