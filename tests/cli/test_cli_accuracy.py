@@ -196,7 +196,9 @@ class Accuracy(Case):
         effects = {name: float(node["effect"].replace("Infinity", "inf") if isinstance(node["effect"], str) else node["effect"])
                    for name, node in nodes.items() if node["effect"] is not None}  # fmt: skip
         self.assertEqual(min(effects, key=effects.get), "qy")
-        self.assertIn("bias overflow: 1 of 4 channels of the bias, the first is 2, need codes beyond int32", self.qdq(*words, code=1).out)
+        bits = 1 + math.ceil(math.log2(100 / float32(1e-4) ** 2))
+        self.assertIn(f"bias overflow: channel 2 of the bias needs {bits} bits, int32 has 32: quantize the bias",
+                      self.qdq(*words, code=1).out)  # fmt: skip
 
     def test_ratios_on_random_inputs_say_so(self):
         self.quantize_model(0.03, 0.02)

@@ -12,6 +12,7 @@
 #include "tools/failure.h"
 #include "tools/io/tensor_io.h"
 #include "tools/lab/compare/noise.h"
+#include "tools/lab/explain/accuracy/causes.h"
 #include "tools/lab/explain/accuracy/code_parameters.h"
 #include "tools/lab/explain/accuracy/decisions.h"
 #include "tools/lab/explain/accuracy/effect_ratios.h"
@@ -144,34 +145,6 @@ static int measure_rows(const accuracy_forms *forms, const char *folder, accurac
     return code;
 }
 
-// Describes why a group differs from its nodes: a float bias that an optimizer divides by scales so
-// small that its codes are the least or greatest int32, or no known cause.
-static void find_group_cause(const replay *runs, node_accuracy *n) {
-    const qdq_graph *graph = runs->form.graph;
-    size_t inputs = qdq_graph_node(graph, n->node).input_count;
-    snprintf(n->cause, sizeof n->cause, "as deployed");
-    snprintf(n->mend, sizeof n->mend, "none: the target runs this node for several");
-    for (size_t i = 0; i < inputs; i++) {
-        qdq_value value = qdq_graph_node_input(graph, n->node, i);
-        qdq_dtype dtype;
-        qdq_shape shape;
-        if (!value.id || !qdq_value_is_constant(graph, value) ||
-            !qdq_value_type(graph, value, &dtype, &shape) || dtype != QDQ_INT32)
-            continue;
-        const int32_t *codes = qdq_value_data(graph, value);
-        size_t count = qdq_shape_count(shape), first = 0, beyond = 0;
-        for (size_t k = 0; codes && k < count; k++)
-            if ((codes[k] == INT32_MIN || codes[k] == INT32_MAX) && !beyond++) first = k;
-        if (!beyond) continue;
-        snprintf(n->cause, sizeof n->cause, "bias overflow");
-        snprintf(n->mend, sizeof n->mend,
-                 "%zu of %zu channels of the bias, the first is %zu, need codes beyond int32: "
-                 "quantize the bias in the model, or give its inputs larger scales",
-                 beyond, count, first);
-        return;
-    }
-}
-
 // Looks for causes of listed nodes that have none yet.
 static int find_causes(const accuracy_forms *forms, const char *folder, const size_t *list,
                        size_t count, accuracy *out) {
@@ -180,7 +153,7 @@ static int find_causes(const accuracy_forms *forms, const char *folder, const si
         node_accuracy *n = &out->nodes[list[i]];
         if (*n->cause) continue;
         if (n->kind == KIND_GROUP)
-            find_group_cause(forms->deployed->quantized, n);
+            code = find_group_cause(forms, folder, n);
         else
             code = look_at(forms->written, folder, true, n);
     }

@@ -35,7 +35,7 @@ typedef struct node_accuracy {
     bool has_codes;
     size_t elements, clipped;   // elements, and elements beyond the range of the codes
     double codes, unused;       // number of codes, and of codes beyond all that occur, or NaN
-    char cause[32], mend[224];  // only for the worst nodes
+    char cause[32], mend[384];  // only for the worst nodes
     double mended;              // `own` with the mend; NaN: not known
 } node_accuracy;
 

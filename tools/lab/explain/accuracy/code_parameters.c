@@ -4,8 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "tools/common.h"
-#include "tools/failure.h"
+#include "tools/elements.h"
 #include "tools/io/tensor_io.h"
 #include "tools/lab/explain/parameters.h"
 
@@ -50,6 +49,47 @@ static void renew(double *number, const replay *r, qdq_value value) {
 void code_parameters_renew(code_parameters *p, const replay *r) {
     renew(&p->scale, r, p->scale_value);
     renew(&p->zero, r, p->zero_value);
+}
+
+//---- All scales -------------------------------------------------------------
+
+// Copies the parameters of each group. False if they do not fit the groups or memory runs out.
+static bool take_scales(const node_document *d, const parameter_pair *p, pair_scales *out) {
+    const replay *r = document_replay(d);
+    qdq_shape shape;
+    if (!p->scale.count || !qdq_value_type(r->form.graph, document_value(d, "x"), NULL, &shape) ||
+        !grouping_of(d, shape, p->scale.count, &out->groups) ||
+        (p->zero.count > 1 && p->zero.count != p->scale.count))
+        return false;
+    size_t groups = out->groups.count;
+    out->allocator = r->exec_options.allocator;
+    out->scales = elements_take_numbers(out->allocator, groups);
+    out->zeros = elements_take_numbers(out->allocator, groups);
+    if (!out->scales || !out->zeros) return false;
+    bool positive = true;
+    for (size_t g = 0; g < groups; g++) {
+        out->scales[g] = p->scale.values[g];
+        out->zeros[g] = p->zero.count ? p->zero.values[p->zero.count > 1 ? g : 0] : 0;
+        positive = positive && out->scales[g] > 0;
+    }
+    return positive;
+}
+
+bool pair_scales_read(const replay *r, size_t node, const char *folder, pair_scales *out,
+                      qdq_error *err) {
+    *out = (pair_scales){0};
+    node_document *d = document_open(r, node, folder, err);
+    if (!d) return false;
+    parameter_list list = parameters_of(d);
+    bool known = list.count && take_scales(d, &list.pairs[0], out);
+    parameters_release(&list);
+    document_close(d);
+    return known;
+}
+
+void pair_scales_release(pair_scales *s) {
+    elements_free(s->scales), elements_free(s->zeros);
+    *s = (pair_scales){0};
 }
 
 //---- Codes ------------------------------------------------------------------

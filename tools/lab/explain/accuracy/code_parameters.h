@@ -3,6 +3,7 @@
 #ifndef QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_CODE_PARAMETERS_H
 #define QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_CODE_PARAMETERS_H
 
+#include "tools/lab/explain/accuracy/accuracy.h"
 #include "tools/lab/explain/accuracy/mends.h"
 
 typedef struct code_parameters {
@@ -19,6 +20,13 @@ bool code_parameters_read(const replay *r, size_t node, const char *folder, code
                           qdq_error *err);
 // Updates parameters that are not constant from the last run.
 void code_parameters_renew(code_parameters *p, const replay *r);
+
+// Reads all scales and zero points of a Dequantize of integers, by way of a file in `folder`. False
+// if it has none, or a scale that is not above 0; with `err` set on failure. Release it in either
+// case.
+bool pair_scales_read(const replay *r, size_t node, const char *folder, pair_scales *out,
+                      qdq_error *err);
+void pair_scales_release(pair_scales *s);
 
 // Sets the exact numbers that a Dequantize stands for, and their codes. The caller frees q->x and
 // q->codes, even after a failure. False if they are not known or memory runs out.

@@ -5,6 +5,7 @@
 #define QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_MENDS_H
 
 #include "tools/lab/explain/accuracy/accuracy.h"
+#include "tools/lab/explain/grouping.h"
 
 // The numbers that a node quantizes, and its parameters.
 typedef struct quantized_numbers {
@@ -18,6 +19,13 @@ typedef struct quantized_numbers {
     bool weights;
     double least, greatest;
 } quantized_numbers;
+
+// The scales and zero points of a node, and the elements that share one.
+typedef struct pair_scales {
+    const qdq_allocator *allocator;
+    double *scales, *zeros;  // [group]; owned
+    grouping groups;
+} pair_scales;
 
 // Sets cause and mend of `out`. Tries scales per channel only for weights: few backends have them
 // for activations.
