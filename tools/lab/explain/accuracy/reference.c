@@ -58,9 +58,7 @@ static qdq_value real_named(const reference *ref, const char *name) {
     return qdq_graph_find(graph, qdq_value_name_of(graph, name));
 }
 
-// Finds the node of the float model that computes the value named like a node's first output, or
-// else the node of the same name. SIZE_MAX if none has the same op.
-static size_t real_node(const reference *ref, size_t node) {
+size_t reference_node(const reference *ref, size_t node) {
     const replay *q = ref->quantized, *r = ref->real;
     qdq_node_info info = qdq_graph_node(q->form.graph, node);
     qdq_value made = real_named(ref, original(q, qdq_graph_node_output(q->form.graph, node, 0)));
@@ -79,7 +77,7 @@ static void note(reference *ref, qdq_value value, const void *data) {
 static void note_node(reference *ref, size_t node) {
     const qdq_graph *graph = ref->quantized->form.graph;
     qdq_node_info info = qdq_graph_node(graph, node);
-    size_t same = real_node(ref, node);
+    size_t same = reference_node(ref, node);
     for (size_t i = 0; i < info.output_count; i++) {
         qdq_value value = qdq_graph_node_output(graph, node, i);
         note(ref, value, real_data(ref, real_named(ref, original(ref->quantized, value)), value));

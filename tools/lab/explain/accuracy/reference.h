@@ -29,6 +29,10 @@ const void *reference_of(const reference *ref, qdq_value value);
 // Clamps results of a node as an activation that the float model has behind it.
 void reference_limit(const reference *ref, const node_run *run, void *const *outputs);
 
+// Finds the node of the float model that computes the value named like a node's first output, or
+// else the node of the same name. SIZE_MAX if none has the same op.
+size_t reference_node(const reference *ref, size_t node);
+
 // Finds the Quantize whose codes a Dequantize reads; SIZE_MAX: none.
 size_t quantize_of(const replay *r, size_t node);
 bool is_op(const replay *r, size_t node, const char *op);

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names the nodes that `qdq quantize --keep` has to leave in float so that a pair does not round.
+#ifndef QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_KEEP_WORDS_H
+#define QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_KEEP_WORDS_H
+
+#include "tools/lab/explain/accuracy/reference.h"
+
+// Writes "qdq quantize --keep conv1 --keep conv2", with names of the float model: the products and
+// sums that read the result of a Dequantize, or else the product that computes what it stands for.
+void keep_words(const reference *ref, size_t node, char *out, size_t capacity);
+
+#endif
