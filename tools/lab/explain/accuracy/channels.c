@@ -33,37 +33,43 @@ static void note_worst(channel_ranges *c, size_t index) {
     c->worst[at] = index;
 }
 
-static void compare_channels(channel_ranges *c, double *reaches) {
+bool channel_ranges_zero(channel_ranges *out, int axis, size_t count,
+                         const qdq_allocator *allocator) {
+    *out = (channel_ranges){.axis = axis, .count = count};
+    out->least = elements_take_numbers(allocator, count);
+    out->greatest = elements_take_numbers(allocator, count);
+    bool done = out->least && out->greatest;
+    for (size_t i = 0; done && i < count; i++) out->least[i] = out->greatest[i] = 0;
+    return done;
+}
+
+bool channel_ranges_compare(channel_ranges *c, const qdq_allocator *allocator) {
+    double *reaches = elements_take_numbers(allocator, c->count);
     size_t count = 0;
+    if (!reaches) return false;
     for (size_t i = 0; i < c->count; i++) {
         note_worst(c, i);
         if (channel_reach(c, i) > 0) reaches[count++] = channel_reach(c, i);
     }
     qsort(reaches, count, sizeof *reaches, by_size);
     c->ratio = 1;
-    if (!count) return;
-    c->median = (reaches[(count - 1) / 2] + reaches[count / 2]) / 2;
-    c->ratio = reaches[count - 1] / c->median;
+    if (count) c->median = (reaches[(count - 1) / 2] + reaches[count / 2]) / 2;
+    if (count) c->ratio = reaches[count - 1] / c->median;
+    elements_free(reaches);
+    return true;
 }
 
 bool channel_ranges_open(channel_ranges *out, const double *x, qdq_shape shape, int axis,
                          const qdq_allocator *allocator) {
-    size_t count = (size_t)shape.dims[axis], elements = qdq_shape_count(shape);
-    *out = (channel_ranges){.axis = axis, .count = count};
-    out->least = elements_take_numbers(allocator, count);
-    out->greatest = elements_take_numbers(allocator, count);
-    double *reaches = elements_take_numbers(allocator, count);
-    bool done = out->least && out->greatest && reaches;
-    for (size_t i = 0; done && i < count; i++) out->least[i] = out->greatest[i] = 0;
-    for (size_t i = 0; done && i < elements; i++) {
+    size_t elements = qdq_shape_count(shape);
+    if (!channel_ranges_zero(out, axis, (size_t)shape.dims[axis], allocator)) return false;
+    for (size_t i = 0; i < elements; i++) {
         size_t index = channel_of(shape, axis, i);
         if (!isfinite(x[i])) continue;
         out->least[index] = fmin(out->least[index], x[i]);
         out->greatest[index] = fmax(out->greatest[index], x[i]);
     }
-    if (done) compare_channels(out, reaches);
-    elements_free(reaches);
-    return done;
+    return channel_ranges_compare(out, allocator);
 }
 
 void channel_ranges_release(channel_ranges *c) {

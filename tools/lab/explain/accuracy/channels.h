@@ -22,6 +22,11 @@ typedef struct channel_ranges {
 bool channel_ranges_open(channel_ranges *out, const double *x, qdq_shape shape, int axis,
                          const qdq_allocator *allocator);
 void channel_ranges_release(channel_ranges *c);
+// Opens ranges of 0, which the caller may widen. False if memory runs out.
+bool channel_ranges_zero(channel_ranges *out, int axis, size_t count,
+                         const qdq_allocator *allocator);
+// Sets median, ratio and worst from the ranges. Call it once. False if memory runs out.
+bool channel_ranges_compare(channel_ranges *c, const qdq_allocator *allocator);
 // Returns the greatest |x| of a channel.
 double channel_reach(const channel_ranges *c, size_t index);
 
