@@ -39,7 +39,8 @@ WIDTHS = {
     "explain": {"counts": 2, "codes": 3, "truths": 134, "exacts": 134, "own_noises": 134, "inherited_noises": 134,
                 "total_noises": 134, "output_signals": 134, "output_noises": 134, "output_counts": 4, "output_ratios": 2049,
                 "effect_signals": 134, "together_noises": 134, "written_signals": 134, "without_signals": 134,
-                "without_together_noises": 134, "effect_counts": 3, "effect_noises": 134, "without_noises": 134},
+                "without_together_noises": 134, "effect_counts": 3, "effect_noises": 134, "without_noises": 134, "parameters": 4,
+                "channel_places": 5, "channel_ranges": 32},
 }
 DEFLATED = zipfile.ZIP_DEFLATED
 QUANTIZED = graph([quantize("q", scales=1), node("Dequantize", "d", "q", scales=1, dtype="float32"), node("ReLU", "r", "d"),

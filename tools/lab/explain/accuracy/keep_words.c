@@ -68,7 +68,7 @@ static size_t append(char *out, size_t capacity, size_t used, const char *format
     return length > 0 ? used + (size_t)length : used;
 }
 
-void keep_words(const reference *ref, size_t node, char *out, size_t capacity) {
+bool keep_words(const reference *ref, size_t node, char *out, size_t capacity) {
     kept_nodes k = {.r = ref->quantized};
     qdq_value y = qdq_graph_node_output(k.r->form.graph, node, 0);
     keep_readers(&k, y, 0);
@@ -78,4 +78,5 @@ void keep_words(const reference *ref, size_t node, char *out, size_t capacity) {
         used = append(out, capacity, used, " --keep %s", name_of(ref, k.nodes[i]));
     if (k.count > MOST_NAMED)
         (void)append(out, capacity, used, " and %zu more that read it", k.count - MOST_NAMED);
+    return k.count > 0;
 }

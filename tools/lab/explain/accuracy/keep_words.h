@@ -7,6 +7,7 @@
 
 // Writes "qdq quantize --keep conv1 --keep conv2", with names of the float model: the products and
 // sums that read the result of a Dequantize, or else the product that computes what it stands for.
-void keep_words(const reference *ref, size_t node, char *out, size_t capacity);
+// False if there is no such node.
+bool keep_words(const reference *ref, size_t node, char *out, size_t capacity);
 
 #endif

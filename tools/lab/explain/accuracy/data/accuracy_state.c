@@ -3,6 +3,7 @@
 #include "tools/lab/explain/accuracy/data/accuracy_state.h"
 
 #include "tools/lab/dataset/exact_sum.h"
+#include "tools/lab/explain/accuracy/data/channel_state.h"
 #include "tools/lab/explain/accuracy/data/ratio_histogram.h"
 
 static const state_column node_columns[NODE_COLUMNS] = {
@@ -10,8 +11,12 @@ static const state_column node_columns[NODE_COLUMNS] = {
     [NODE_OP] = {"ops", 1, QDQ_UINT8, false},
     [NODE_CODES_OF] = {"codes_of", 1, QDQ_UINT8, false},
     [NODE_KIND] = {"node_kinds", 1, QDQ_UINT8, false},
+    [NODE_CAUSE] = {"causes", 1, QDQ_UINT8, false},
+    [NODE_MEND] = {"mends", 1, QDQ_UINT8, false},
+    [NODE_KEEP] = {"keeps", 1, QDQ_UINT8, false},
     [NODE_COUNTS] = {"counts", 2, QDQ_INT64, false},
     [NODE_CODES] = {"codes", 3, QDQ_INT64, false},
+    [NODE_PARAMETERS] = {"parameters", PARAMETER_WIDTH, QDQ_FLOAT64, false},
     [NODE_TRUTHS] = {"truths", SQUARE_DIGITS, QDQ_INT64, true},
     [NODE_EXACTS] = {"exacts", SQUARE_DIGITS, QDQ_INT64, true},
     [NODE_OWN_NOISES] = {"own_noises", SQUARE_DIGITS, QDQ_INT64, true},
@@ -78,12 +83,19 @@ static void merge_effect(const state_table *into, size_t row, const state_table 
 bool has_effect(const node_accuracy *row) { return !row->unmatched && row->kind != KIND_OPERATION; }
 
 static const state_table_kind tables[] = {
-    {.columns = node_columns,
-     .column_count = NODE_COLUMNS,
-     .clear = clear_node,
-     .merge = merge_node},
-    {.columns = output_columns, .column_count = OUTPUT_COLUMNS, .merge = merge_output},
-    {.columns = effect_columns, .column_count = EFFECT_COLUMNS, .merge = merge_effect},
+    [TABLE_NODES] = {.columns = node_columns,
+                     .column_count = NODE_COLUMNS,
+                     .clear = clear_node,
+                     .merge = merge_node},
+    [TABLE_OUTPUTS] = {.columns = output_columns,
+                       .column_count = OUTPUT_COLUMNS,
+                       .merge = merge_output},
+    [TABLE_EFFECTS] = {.columns = effect_columns,
+                       .column_count = EFFECT_COLUMNS,
+                       .merge = merge_effect},
+    [TABLE_CHANNELS] = {.columns = channel_columns,
+                        .column_count = CHANNEL_COLUMNS,
+                        .merge = channel_merge},
 };
 
 const state_kind explain_kind = {

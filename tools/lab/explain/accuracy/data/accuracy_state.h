@@ -11,10 +11,14 @@
 typedef enum node_column {
     NODE_NAME,
     NODE_OP,
-    NODE_CODES_OF,    // the Quantize whose codes a Dequantize reads; "": none
-    NODE_KIND,        // a name of accuracy_kind_names; "": weights that the float model lacks
+    NODE_CODES_OF,  // the Quantize whose codes a Dequantize reads; "": none
+    NODE_KIND,      // a name of accuracy_kind_names; "": weights that the float model lacks
+    NODE_CAUSE,     // why it loses accuracy and a mend, if the graph tells; "": unknown
+    NODE_MEND,
+    NODE_KEEP,        // of a pair: the options that leave in float the nodes that read it
     NODE_COUNTS,      // elements, elements beyond the range of the codes
     NODE_CODES,       // number of codes (0: none); the least and the greatest that occurs
+    NODE_PARAMETERS,  // a node_parameter each
     NODE_TRUTHS,      // sum of squares of the float model's elements
     NODE_EXACTS,      // sum of squares of results on exact inputs
     NODE_OWN_NOISES,  // sums of squares of errors, as in node_accuracy
@@ -22,6 +26,14 @@ typedef enum node_column {
     NODE_TOTAL_NOISES,
     NODE_COLUMNS,
 } node_column;
+
+typedef enum node_parameter {
+    PARAMETER_SCALE,  // 0: several, or one that samples change
+    PARAMETER_ZERO,
+    PARAMETER_LEAST,  // code
+    PARAMETER_GREATEST,
+    PARAMETER_WIDTH,
+} node_parameter;
 
 // Columns of the table of outputs. Effects are measured on the first samples of the data, by index,
 // so that all shards agree on them, and `without` on the first of these.
@@ -67,7 +79,7 @@ typedef enum effect_count {
     EFFECT_COUNT_WIDTH,
 } effect_count;
 
-enum { TABLE_NODES, TABLE_OUTPUTS, TABLE_EFFECTS };
+enum { TABLE_NODES, TABLE_OUTPUTS, TABLE_EFFECTS, TABLE_CHANNELS };
 enum {
     EFFECT_SAMPLES = 64,
     LEAST_WITHOUT = 4,

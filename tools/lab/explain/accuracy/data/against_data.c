@@ -7,6 +7,7 @@
 // `without`: the worst pairs are known only at the end, when all shards are merged.
 #include "tools/lab/explain/accuracy/data/against_data.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,11 +18,14 @@
 #include "tools/io/tensor_io.h"
 #include "tools/lab/dataset/exact_sum.h"
 #include "tools/lab/explain/accuracy/against.h"
+#include "tools/lab/explain/accuracy/causes.h"
 #include "tools/lab/explain/accuracy/code_parameters.h"
+#include "tools/lab/explain/accuracy/data/channel_state.h"
 #include "tools/lab/explain/accuracy/data/effect_state.h"
 #include "tools/lab/explain/accuracy/data/ratio_histogram.h"
 #include "tools/lab/explain/accuracy/decisions.h"
 #include "tools/lab/explain/accuracy/forms.h"
+#include "tools/lab/explain/accuracy/keep_words.h"
 #include "tools/options.h"
 
 // The node of a row, for use with each sample.
@@ -30,6 +34,7 @@ typedef struct row_node {
     size_t node;  // index in the form
     bool measured, constant;
     code_parameters codes;
+    channel_rows channels;
 } row_node;
 
 typedef struct data_accuracy {
@@ -81,13 +86,14 @@ static bool add_errors(const row_node *n, const state_table *t, size_t row) {
     return done;
 }
 
-static bool add_node(row_node *n, const state_table *t, size_t row) {
+static bool add_node(row_node *n, const state_table *t, size_t row, const state_table *channels) {
     quantized_numbers q = {0};
     if (!add_errors(n, t, row)) return false;
     if (!n->codes.known) return true;
     code_parameters_renew(&n->codes, n->ref->quantized);
     bool done = code_numbers(n->ref, n->node, &n->codes, &q);
     if (done) add_codes(t, row, &q);
+    if (done) channel_rows_widen(channels, &n->channels, &q);
     elements_free(q.x), elements_free(q.codes);
     return done;
 }
@@ -116,27 +122,70 @@ static bool add_output(const data_accuracy *d, const state_table *t, size_t row)
 
 //---- Rows -------------------------------------------------------------------
 
-static int add_node_row(data_accuracy *d, state *s, const node_accuracy *n, const char *folder) {
+static bool reads_dequantized(const row_node *n) {
+    const replay *r = n->ref->quantized;
+    size_t quantize = quantize_of(r, n->node);
+    if (quantize == SIZE_MAX) return false;
+    return is_op(r, r->form.makers[qdq_graph_node_input(r->form.graph, quantize, 0).id],
+                 "Dequantize");
+}
+
+// Describes what the graph alone tells of a row.
+static int describe(const data_accuracy *d, const row_node *own, const char *folder,
+                    node_accuracy *n, char *keep, size_t capacity) {
+    *keep = '\0';
+    if (n->kind == KIND_GROUP) return find_group_cause(&d->f.forms, folder, n);
+    if (n->kind == KIND_OPERATION || n->unmatched) return EXIT_OK;
+    if (!keep_words(own->ref, n->node, keep, capacity)) *keep = '\0';
+    if (!reads_dequantized(own)) return EXIT_OK;
+    snprintf(n->cause, sizeof n->cause, "double rounding");
+    snprintf(n->mend, sizeof n->mend, "quantize once: leave out the pair before it");
+    return EXIT_OK;
+}
+
+// Adds a row to the states of all samples and of constants. SIZE_MAX if memory runs out.
+static size_t add_texts(data_accuracy *d, state *s, const node_accuracy *n, const char *keep) {
+    const char *const texts[] = {
+        n->name,  n->op,   n->codes_of, n->unmatched ? "" : accuracy_kind_names[n->kind],
+        n->cause, n->mend, keep};
+    size_t row = state_add_row(&s->tables[TABLE_NODES], texts);
+    return state_add_row(&d->constants.tables[TABLE_NODES], texts) == row ? row : SIZE_MAX;
+}
+
+static void add_parameters(const code_parameters *p, const state_table *t, size_t row) {
+    bool changes = p->scale_value.id || p->zero_value.id;
+    double *out = state_reals(t, NODE_PARAMETERS, row);
+    if (!p->known) return;
+    state_ints(t, NODE_CODES, row)[0] = (int64_t)(p->greatest - p->least) + 1;
+    out[PARAMETER_LEAST] = p->least, out[PARAMETER_GREATEST] = p->greatest;
+    if (p->per_tensor && !changes) out[PARAMETER_SCALE] = p->scale, out[PARAMETER_ZERO] = p->zero;
+}
+
+static int add_node_row(data_accuracy *d, state *s, node_accuracy *n, const char *folder) {
     row_node *own = &d->nodes[d->count];
     bool measured = !n->unmatched && n->kind != KIND_GROUP;
-    const char *const texts[] = {n->name, n->op, n->codes_of,
-                                 n->unmatched ? "" : accuracy_kind_names[n->kind]};
+    char keep[sizeof n->mend];
     qdq_error err = {0};
     *own = (row_node){row_reference(&d->f.forms, n), n->node, .measured = measured};
+    const replay *r = own->ref->quantized;
     if (own->measured && n->kind != KIND_OPERATION &&
-        !code_parameters_read(own->ref->quantized, n->node, folder, &own->codes, &err))
+        !code_parameters_read(r, n->node, folder, &own->codes, &err))
         return report_error(&err);
-    bool changes = own->codes.scale_value.id || own->codes.zero_value.id;
-    own->constant = n->kind == KIND_WEIGHTS && !changes;
-    size_t row = state_add_row(&s->tables[0], texts);
-    size_t same = state_add_row(&d->constants.tables[0], texts);
-    if (row == SIZE_MAX || same == SIZE_MAX) return no_memory();
-    if (own->codes.known)
-        state_ints(&s->tables[0], NODE_CODES, row)[0] =
-            (int64_t)(own->codes.greatest - own->codes.least) + 1;
+    int code = describe(d, own, folder, n, keep, sizeof keep);
+    if (code != EXIT_OK) return code;
+    bool weights = n->kind == KIND_WEIGHTS;
+    own->constant = weights && !own->codes.scale_value.id && !own->codes.zero_value.id;
+    size_t row = add_texts(d, s, n, keep);
+    if (row == SIZE_MAX) return no_memory();
+    add_parameters(&own->codes, &s->tables[TABLE_NODES], row);
     d->count++;
-    if (!own->constant || !own->measured) return EXIT_OK;
-    return add_node(own, &d->constants.tables[0], row) ? EXIT_OK : no_memory();
+    bool all = weights && own->codes.per_tensor;
+    if (own->codes.known && !channel_rows_add(&s->tables[TABLE_CHANNELS], r, n->node, (int64_t)row,
+                                              all, &own->channels))
+        return no_memory();
+    bool done = !own->constant || !own->measured ||
+                add_node(own, &d->constants.tables[TABLE_NODES], row, &s->tables[TABLE_CHANNELS]);
+    return done ? EXIT_OK : no_memory();
 }
 
 static int add_output_row(const data_accuracy *d, state *s, size_t index) {
@@ -227,7 +276,7 @@ static int add(void *with, state *s, size_t index) {
         if (n->measured && n->constant)
             s->kind->tables[0].merge(&s->tables[0], row, &d->constants.tables[0], row);
         else if (n->measured)
-            done = add_node(n, &s->tables[0], row);
+            done = add_node(n, &s->tables[TABLE_NODES], row, &s->tables[TABLE_CHANNELS]);
     }
     for (size_t row = 0; done && row < s->tables[1].rows; row++)
         done = add_output(d, &s->tables[1], row);

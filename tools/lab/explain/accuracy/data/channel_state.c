@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/lab/explain/accuracy/data/channel_state.h"
+
+#include <math.h>
+
+//---- The table --------------------------------------------------------------
+
+const state_column channel_columns[CHANNEL_COLUMNS] = {
+    [CHANNEL_NODE] = {"channels", 1, QDQ_UINT8, false},
+    [CHANNEL_AT] = {"channel_places", PLACE_WIDTH, QDQ_INT64, false},
+    [CHANNEL_RANGES] = {"channel_ranges", 2 * (size_t)CHANNEL_BLOCK, QDQ_FLOAT64, false},
+};
+
+// Widens a range. A negative zero never enters it, so that its bits do not depend on the order.
+static void widen(double *range, double x) {
+    if (x < range[0] && isfinite(x)) range[0] = x;
+    if (x > range[1] && isfinite(x)) range[1] = x;
+}
+
+void channel_merge(const state_table *into, size_t row, const state_table *from, size_t from_row) {
+    double *ranges = state_reals(into, CHANNEL_RANGES, row);
+    const double *others = state_reals(from, CHANNEL_RANGES, from_row);
+    for (size_t i = 0; i < CHANNEL_BLOCK; i++) {
+        widen(&ranges[2 * i], others[2 * i]);
+        widen(&ranges[2 * i], others[2 * i + 1]);
+    }
+}
+
+//---- Rows -------------------------------------------------------------------
+
+static bool add_axis(state_table *t, const char *name, int64_t node, qdq_shape shape, int axis,
+                     bool summed) {
+    int64_t count = shape.dims[axis];
+    size_t rows = ((size_t)count + CHANNEL_BLOCK - 1) / CHANNEL_BLOCK;
+    if (count > MOST_CHANNELS || t->rows + rows > MOST_CHANNEL_ROWS) return true;
+    for (int64_t first = 0; first < count; first += CHANNEL_BLOCK) {
+        size_t row = state_add_row(t, &name);
+        if (row == SIZE_MAX) return false;
+        const int64_t place[PLACE_WIDTH] = {node, axis, count, first, summed};
+        for (size_t i = 0; i < PLACE_WIDTH; i++) state_ints(t, CHANNEL_AT, row)[i] = place[i];
+    }
+    return true;
+}
+
+bool channel_rows_add(state_table *t, const replay *r, size_t pair, int64_t node, bool all,
+                      channel_rows *out) {
+    const node_value *y = &r->nodes[pair].run.outputs[0];
+    const char *name = qdq_graph_node(r->form.graph, pair).name;
+    int rank = y->info.shape.rank, axis = summed_axis(r, y->value);
+    bool summed = axis >= 0, done = true;
+    *out = (channel_rows){.first = t->rows};
+    if (!summed) axis = rank > 2 ? 1 : rank - 1;
+    if (axis >= 0) done = add_axis(t, name, node, y->info.shape, axis, summed);
+    for (int other = 0; done && all && other < rank; other++)
+        if (other != axis && y->info.shape.dims[other] > 1)
+            done = add_axis(t, name, node, y->info.shape, other, false);
+    out->count = t->rows - out->first;
+    return done;
+}
+
+static void widen_axis(const state_table *t, size_t first, int axis, const quantized_numbers *q) {
+    size_t dim = (size_t)q->shape.dims[axis], inner = 1;
+    for (int i = axis + 1; i < q->shape.rank; i++) inner *= (size_t)q->shape.dims[i];
+    for (size_t run = 0; run * inner < q->count; run++) {
+        size_t channel = run % dim;
+        double *ranges = state_reals(t, CHANNEL_RANGES, first + channel / CHANNEL_BLOCK);
+        for (size_t i = 0; i < inner; i++)
+            widen(&ranges[2 * (channel % CHANNEL_BLOCK)], q->x[run * inner + i]);
+    }
+}
+
+void channel_rows_widen(const state_table *t, const channel_rows *rows,
+                        const quantized_numbers *q) {
+    for (size_t row = rows->first; row < rows->first + rows->count; row++) {
+        const int64_t *place = state_ints(t, CHANNEL_AT, row);
+        if (place[PLACE_FIRST] == 0) widen_axis(t, row, (int)place[PLACE_AXIS], q);
+    }
+}
+
+//---- Reading ----------------------------------------------------------------
+
+// True if a row continues the axis whose first row is `first`.
+static bool continues(const state_table *t, size_t first, size_t row) {
+    const int64_t *from = state_ints(t, CHANNEL_AT, first), *at = state_ints(t, CHANNEL_AT, row);
+    return at[PLACE_NODE] == from[PLACE_NODE] && at[PLACE_AXIS] == from[PLACE_AXIS] &&
+           at[PLACE_FIRST] == (int64_t)((row - first) * CHANNEL_BLOCK);
+}
+
+bool channel_rows_read(const state_table *t, size_t first, channel_ranges *out) {
+    const int64_t *place = state_ints(t, CHANNEL_AT, first);
+    int64_t count = place[PLACE_COUNT];
+    *out = (channel_ranges){0};
+    // A file of another program may have any rows.
+    if (count < 1 || count > MOST_CHANNELS || place[PLACE_AXIS] < 0 ||
+        place[PLACE_AXIS] >= QDQ_MAX_RANK ||
+        !channel_ranges_zero(out, (int)place[PLACE_AXIS], (size_t)count, NULL))
+        return false;
+    for (size_t i = 0; i < (size_t)count; i++) {
+        size_t row = first + i / CHANNEL_BLOCK;
+        if (row >= t->rows || !continues(t, first, row)) return false;
+        const double *range = &state_reals(t, CHANNEL_RANGES, row)[2 * (i % CHANNEL_BLOCK)];
+        out->least[i] = fmin(range[0], 0), out->greatest[i] = fmax(range[1], 0);
+    }
+    return channel_ranges_compare(out, NULL);
+}
