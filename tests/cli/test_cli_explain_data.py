@@ -4,6 +4,7 @@
 
 import math
 import random
+import struct
 from fractions import Fraction
 from pathlib import Path
 
@@ -21,6 +22,10 @@ def squares(a, b=None):
 def decibels(a, b):
     signal, noise = squares(a), squares(a, b)
     return 10 * math.log10(signal / noise) if signal and noise else -math.inf if noise else math.inf
+
+
+def float32s(xs):
+    return struct.unpack(f"<{len(xs)}f", struct.pack(f"<{len(xs)}f", *xs))
 
 
 def argmax(row):
@@ -153,7 +158,7 @@ class ExplainData(Case):
         own = 10 * math.log10(squares(self.x) / squares(self.x, made))
         text = self.qdq("merge", "s.state", code=1).out
         self.assertIn(f"; own {own:.1f} dB, inherited exact, both {own:.1f} dB; {clipped} of 180 clipped, "
-                      f"{256 - (max(codes) - min(codes) + 1)} of 256 codes unused\n", text)
+                      f"{256 - (max(codes) - min(codes) + 1)} of 256 codes unused; ", text)
         self.assertTrue(text.endswith("30 of 30 samples, 1 of 1 shard\n"))
         report = self.json("merge", "s.state", code=1)
         (row,) = [row for row in report["nodes"] if row["node"] == "d"]
@@ -169,8 +174,8 @@ class ExplainData(Case):
         middle = (ratios[len(ratios) // 2 - 1] + ratios[len(ratios) // 2]) / 2
         self.assertLessEqual(abs(report["outputs"][0]["median"] - middle), 1 / 16)
         self.assertAlmostEqual(row["own"], own, places=3)
-        self.assertEqual([row[key] for key in ("kind", "codes_of", "elements", "clipped", "cause")],
-                         ["activations", "q", 180, clipped, None])
+        self.assertEqual([row[key] for key in ("kind", "codes_of", "elements", "clipped")],
+                         ["activations", "q", 180, clipped])
 
     def test_one_sample_has_the_errors_of_explain_without_data(self):
         write_npy(self.folder / "x.npy", tensor("float32", [1, 2, 3], [float(x) for x in self.x[:6]]))
@@ -187,6 +192,19 @@ class ExplainData(Case):
                     self.assertAlmostEqual(row[key], one[key], places=3)
             for key in ("op", "codes_of", "kind", "elements", "clipped", "codes", "unused"):
                 self.assertEqual(row[key], one[key], key)
+
+    def test_a_range_that_codes_do_not_cover_is_named(self):
+        """Codes of zero point 3 have 131 steps below it and 124 above; 180 numbers are clipped or not."""
+        self.explain()
+        (self.folder / "s.state").rename(self.folder / "all.state")
+        for part in (1, 2):
+            self.explain("--shard", f"{part}/2")
+            (self.folder / "s.state").rename(self.folder / f"{part}.state")
+        for states in (["all.state"], ["2.state", "1.state"]):
+            (row,) = [row for row in self.json("merge", *states, code=1)["nodes"] if row["node"] == "d"]
+            scale = struct.unpack("<f", struct.pack("<f", max(max(self.x) / 124, -min(self.x) / 131)))[0]
+            self.assertEqual((row["cause"], row["mended"]), ("scale too small", None))
+            self.assertEqual(row["mend"], f"scale {scale:.6g} instead of 0.25")
 
     def test_a_group_shows_what_its_fused_node_costs(self):
         """A convolution of ONNX Runtime saturates on a CPU without VNNI, and all groups but one are exact."""
@@ -243,7 +261,7 @@ class Network(Case):
     give the effects, with Python's floats."""
 
     SAMPLES, WIDTH, CLASSES = 21, 8, 6
-    PAIRS = {"x": 0.03, "w1": 0.02, "r": 0.06, "w2": 0.011}
+    PAIRS = {"x": 0.5, "w1": 0.02, "r": 0.06, "w2": 0.011}
 
     def setUp(self):
         super().setUp()
@@ -298,6 +316,18 @@ class Network(Case):
             noises.append(squares(sum(real, []), sum(alone, [])))
         self.assertAlmostEqual(report["summed"], 10 * math.log10(squares(sum(real, [])) / sum(noises)), places=2)
         self.assertAlmostEqual(report["together"], decibels(sum(real, []), sum(together, [])), places=2)
+        reaches = [max(abs(one) for one in float32s(self.x)[i::self.WIDTH]) for i in range(self.WIDTH)]
+        median = sum(sorted(reaches)[3:5]) / 2
+        self.assertEqual(rows["x_d"]["cause"], "channel imbalance")
+        self.assertEqual(rows["x_d"]["mend"],
+                         f"channel 1 of axis 1 reaches {max(reaches):.3g}, the median channel {median:.3g} "
+                         f"({max(reaches) / median:.3g} x): qdq quantize --equalize, or in float: qdq quantize --keep m")
+        state = read_safetensors(self.folder / "s.state")
+        at = [i for i, place in enumerate(numbers(state, "channel_places")) if place == (0, 1, self.WIDTH, 0, 1)]
+        ranges = numbers(state, "channel_ranges")[at[0]]
+        for i in range(self.WIDTH):
+            column = float32s(self.x)[i::self.WIDTH]
+            self.assertEqual(ranges[2 * i:2 * i + 2], (min(column), max(column)))
         middle = sorted(decibels(a, b) for a, b in zip(real, together))[self.SAMPLES // 2]
         (output,) = report["outputs"]
         self.assertLessEqual(abs(output["median"] - middle), 1 / 16 + 0.001)

@@ -11,6 +11,7 @@
 #include "tools/lab/explain/accuracy/accuracy_report.h"
 #include "tools/lab/explain/accuracy/data/accuracy_state.h"
 #include "tools/lab/explain/accuracy/data/ratio_histogram.h"
+#include "tools/lab/explain/accuracy/data/state_causes.h"
 #include "tools/options.h"
 
 //---- Rows -------------------------------------------------------------------
@@ -151,7 +152,9 @@ static bool fill_accuracy(const state *s, accuracy *a) {
             a->unmatched++;
     for (size_t row = 0; row < outputs->rows; row++)
         a->outputs[a->output_count++] = output_of(outputs, row);
-    return fill_effects(s, a);
+    if (!fill_effects(s, a)) return false;
+    state_find_causes(s, a);
+    return true;
 }
 
 // Rounds ratios for JSON, which would print all digits.
