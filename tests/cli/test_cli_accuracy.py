@@ -199,6 +199,11 @@ class Accuracy(Case):
         bits = 1 + math.ceil(math.log2(100 / float32(1e-4) ** 2))
         self.assertIn(f"bias overflow: channel 2 of the bias needs {bits} bits, int32 has 32: quantize the bias",
                       self.qdq(*words, code=1).out)  # fmt: skip
+        many = tensor("float32", [6, 3, 8, 8], [numbers.uniform(0, 0.02) for _ in range(6 * 3 * 64)])
+        self.write("many.safetensors", safetensors_bytes({"x": many}))
+        self.qdq(*words[:4], "-t", "ort", "--data", "many.safetensors", "-o", "s.state", code=1)
+        (row,) = [row for row in self.json("merge", "s.state", code=1)["nodes"] if row["node"] == "qy"]
+        self.assertEqual([row[key] for key in ("kind", "cause", "mend")], [nodes["qy"][key] for key in ("kind", "cause", "mend")])
 
     def test_ratios_on_random_inputs_say_so(self):
         self.quantize_model(0.03, 0.02)

@@ -206,6 +206,16 @@ class ExplainData(Case):
             self.assertEqual((row["cause"], row["mended"]), ("scale too small", None))
             self.assertEqual(row["mend"], f"scale {scale:.6g} instead of 0.25")
 
+    def test_a_shard_without_the_first_samples_has_no_effects(self):
+        data = [float(one) for one in self.x for _ in range(3)]
+        write_npy(self.folder / "x.npy", tensor("float32", [90, 2, 3], data))
+        self.explain("--shard", "90/90")
+        report = self.json("merge", "--partial", "s.state", code=1)
+        self.assertEqual([report[key] for key in ("together", "summed", "together_without", "effect_samples")],
+                         [None, None, None, 0])
+        self.assertEqual([row["effect"] for row in report["nodes"]], [None] * len(report["nodes"]))
+        self.assertIn("activations, the 2 worst of 2 nodes by", self.qdq("merge", "--partial", "s.state", code=1).out)
+
     def test_a_group_shows_what_its_fused_node_costs(self):
         """A convolution of ONNX Runtime saturates on a CPU without VNNI, and all groups but one are exact."""
         digits, target = Path(harness.MODELS).resolve() / "digits", "ort@1.31-avx2"

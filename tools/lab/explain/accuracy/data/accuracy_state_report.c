@@ -89,20 +89,21 @@ static void read_effect(const effect_reader *r, size_t row, size_t output, node_
                                             state_ints(r->effects, EFFECT_WITHOUT_NOISES, row)));
 }
 
+// Reads the ratios of outputs with effects; those of no sample stay NaN.
 static void read_together(const effect_reader *r, accuracy *a) {
-    a->together = a->summed = a->together_without = INFINITY;
-    for (size_t i = 0; i < r->outputs->rows; i++) {
-        const int64_t *counts = state_ints(r->outputs, OUTPUT_COUNTS, i),
-                      *signals = state_ints(r->outputs, OUTPUT_EFFECT_SIGNALS, i);
+    const state_table *t = r->outputs;
+    for (size_t i = 0, place = 0; i < t->rows && place < r->places; i++) {
+        const int64_t *counts = state_ints(t, OUTPUT_COUNTS, i);
+        if (!is_known(t, i)) continue;
+        place++;
         a->effect_samples = (size_t)counts[COUNT_DATA_EFFECTS];
         a->without_samples = (size_t)counts[COUNT_DATA_WITHOUT];
-        if (!is_known(r->outputs, i)) continue;
-        a->together =
-            fmin(a->together, ratio_of(r->outputs, i, OUTPUT_EFFECT_SIGNALS, OUTPUT_EFFECT_NOISES));
-        a->summed = fmin(a->summed, exact_decibels(signals, r->sums[i]));
-        a->together_without =
-            fmin(a->together_without,
-                 ratio_of(r->outputs, i, OUTPUT_WITHOUT_SIGNALS, OUTPUT_WITHOUT_NOISES));
+        double together = ratio_of(t, i, OUTPUT_EFFECT_SIGNALS, OUTPUT_EFFECT_NOISES),
+               summed = exact_decibels(state_ints(t, OUTPUT_EFFECT_SIGNALS, i), r->sums[i]);
+        if (a->effect_samples) a->together = fmin(a->together, together);
+        if (a->effect_samples) a->summed = fmin(a->summed, summed);
+        together = ratio_of(t, i, OUTPUT_WITHOUT_SIGNALS, OUTPUT_WITHOUT_NOISES);
+        if (a->without_samples) a->together_without = fmin(a->together_without, together);
     }
 }
 
