@@ -230,8 +230,12 @@ static int measure(const accuracy_forms *forms, const accuracy_graphs *graphs, s
     qdq_error err = {0};
     int code = measure_rows(forms, folder, out);
     if (code == EXIT_OK) code = measure_outputs(forms->deployed, graphs, out);
-    if (code == EXIT_OK && effects_measure(forms, graphs, out, &err) != QDQ_OK)
+    if (code != EXIT_OK) return code;
+    effect_meter meter;
+    if (effect_meter_open(&meter, forms, graphs, &err) != QDQ_OK ||
+        effects_measure(&meter, out, &err) != QDQ_OK)
         code = report_error(&err);
+    effect_meter_close(&meter);
     return code == EXIT_OK ? find_all_causes(forms, worst, folder, out) : code;
 }
 

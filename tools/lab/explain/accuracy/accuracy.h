@@ -31,6 +31,7 @@ typedef struct node_accuracy {
                      // written but this group, against all as written
     double without;  // of the output when all pairs round but this one
     double alike;    // share of samples that decide alike with the effect and without
+    double halves[2];  // `effect` of samples with an even and with an odd index
     // The following fields are for a Dequantize.
     bool has_codes;
     size_t elements, clipped;   // elements, and elements beyond the range of the codes
