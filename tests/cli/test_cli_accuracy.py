@@ -219,8 +219,59 @@ class Accuracy(Case):
         self.assertEqual(dx["clipped"], sum(not -128.5 <= one / float32(0.004) <= 127.5 for one in self.x))
         self.assertEqual(dx["cause"], "scale too small")
         scale = float(re.search(r"scale (\S+) instead", dx["mend"]).group(1))
-        self.near(dx["mended"], decibels(self.x, quantized(self.x, scale)))
-        self.assertGreater(dx["mended"], dx["own"] + 10)
+        self.near(scale, max(max(self.x) / 127, -min(self.x) / 128))
+        self.near(dx["mended"], decibels(self.net(self.x, self.w), self.net(quantized(self.x, scale), self.w)))
+        self.assertGreater(dx["mended"], dx["effect"] + 10)
+
+    def test_a_mend_helps_even_and_odd_samples(self):
+        """The scale clips one sample, and fits all others, which a scale for that sample would harm."""
+        self.x = [float32(10 * one if i < WIDTH else one) for i, one in enumerate(self.x)]
+        self.write("x.safetensors", safetensors_bytes({"x": tensor("float32", [ROWS, WIDTH], self.x)}))
+        nodes, _ = self.quantize_model(0.03, 0.02)
+        self.assertEqual(nodes["dx"]["cause"], "resolution")
+        self.assertEqual(nodes["dx"]["mend"], "more bits, or float: qdq quantize --keep m")
+        self.assertEqual(nodes["dx"]["mended"], "Infinity")
+        self.x = [float32(10 * one if WIDTH <= i < 2 * WIDTH else one) for i, one in enumerate(self.x)]
+        self.write("x.safetensors", safetensors_bytes({"x": tensor("float32", [ROWS, WIDTH], self.x)}))
+        nodes, _ = self.quantize_model(0.03, 0.02)
+        self.assertEqual(nodes["dx"]["cause"], "scale too small")
+
+    def test_channels_that_differ_are_named(self):
+        """A channel of x is scaled up and its weights are scaled down: the float network is the same."""
+        self.x = [abs(one) if one < -0.5 else one for one in self.x]
+        self.x = [float32(60 * one if i % WIDTH == 5 else one) for i, one in enumerate(self.x)]
+        self.w = [float32(one / 60 if i // WIDTH == 5 else one) for i, one in enumerate(self.w)]
+        self.write("x.safetensors", safetensors_bytes({"x": tensor("float32", [ROWS, WIDTH], self.x)}))
+        self.write("float.json", self.document([], [], "x", "w", [constant("w", "float32", [WIDTH, WIDTH], self.w)]))
+        reach = [max(map(abs, self.x[c::WIDTH])) for c in range(WIDTH)]
+        nodes, _ = self.quantize_model(reach[5] / 127, max(map(abs, self.w)) / 127)
+        dx, middle = nodes["dx"], sorted(reach)[WIDTH // 2 - 1 : WIDTH // 2 + 1]
+        self.assertEqual(dx["cause"], "channel imbalance")
+        self.assertEqual((dx["channels"]["axis"], dx["channels"]["worst"][0][0]), (1, 5))
+        self.near(dx["channels"]["worst"][0][1], reach[5])
+        self.near(dx["channels"]["median"], sum(middle) / 2)
+        self.near(dx["channels"]["ratio"], reach[5] / (sum(middle) / 2))
+        for c in range(WIDTH):
+            self.near(dx["channels"]["least"][c], min(self.x[c::WIDTH]))
+            self.near(dx["channels"]["greatest"][c], max(self.x[c::WIDTH]))
+        self.assertRegex(dx["mend"], r"^channel 5 of axis 1 reaches \S+, the median channel \S+ \(\S+ x\): "
+                         r"qdq quantize --equalize")  # fmt: skip
+        # With each channel divided by its reach, x has one scale and one zero point for all.
+        equal = [one / reach[i % WIDTH] for i, one in enumerate(self.x)]
+        scale = (max(equal) - min(equal)) / 255
+        rounded = quantized(equal, float32(scale), -128 - round(min(equal) / scale))
+        mended = [one * reach[i % WIDTH] for i, one in enumerate(rounded)]
+        self.near(dx["mended"], decibels(self.net(self.x, self.w), self.net(mended, self.w)))
+
+    def test_one_sample_is_told(self):
+        """Mends that were tried on one sample say so."""
+        document = self.document(pair("x", "x", 0.3), [], "dx", "w", [constant("w", "float32", [WIDTH, WIDTH], self.w)])
+        for name, graph in (("net.json", document), ("float.json", json.loads((self.folder / "float.json").read_text()))):
+            graph["inputs"] = [value("x", shape=(1, WIDTH))]
+            self.write(name, graph)
+        self.write("x.safetensors", safetensors_bytes({"x": tensor("float32", [1, WIDTH], self.x[:WIDTH])}))
+        text = self.qdq("explain", "net.json", "--against", "float.json", "-i", "x.safetensors", code=1).out
+        self.assertRegex(text, r"zero point: scale \S+ and zero point .* \(effect \S+ dB, on one sample\)\n")
 
     def test_a_large_scale_leaves_codes_unused(self):
         nodes, _ = self.quantize_model(0.3, 0.02)
@@ -244,11 +295,11 @@ class Accuracy(Case):
         most = max(abs(one) for one in self.w) / 127
         nodes, _ = self.quantize_model(0.03, most)
         dw = nodes["dw"]
-        self.assertEqual((dw["cause"], dw["mend"]), ("per-tensor", "a scale for each index of axis 1"))
-        rooms = [max((self.w[i] / 127 if self.w[i] > 0 else -self.w[i] / 128) for i in range(c, WIDTH * WIDTH, WIDTH))
-                 for c in range(WIDTH)]  # fmt: skip
-        self.near(dw["mended"], decibels(self.w, quantized(self.w, rooms)))
-        self.assertGreater(dw["mended"], dw["own"] + 3)
+        self.assertEqual((dw["cause"], dw["mend"]),
+                         ("per-tensor", "a scale for each index of axis 1, or in float: qdq quantize --keep m"))  # fmt: skip
+        rooms = [max(map(abs, self.w[c::WIDTH])) / 127 for c in range(WIDTH)]
+        self.near(dw["mended"], decibels(self.net(self.x, self.w), self.net(self.x, quantized(self.w, rooms))))
+        self.assertGreater(dw["mended"], dw["effect"] + 3)
 
     def test_numbers_that_are_quantized_twice(self):
         nodes, _ = self.quantize_model(0.03, 0.02, again=0.021)

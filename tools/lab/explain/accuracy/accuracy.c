@@ -12,10 +12,9 @@
 #include "tools/failure.h"
 #include "tools/io/tensor_io.h"
 #include "tools/lab/compare/noise.h"
-#include "tools/lab/explain/accuracy/causes.h"
 #include "tools/lab/explain/accuracy/code_parameters.h"
 #include "tools/lab/explain/accuracy/decisions.h"
-#include "tools/lab/explain/accuracy/effect_ratios.h"
+#include "tools/lab/explain/accuracy/pair_causes.h"
 
 double decibels(const double *a, const double *b, size_t count) {
     noise_sum sum = {0};
@@ -49,15 +48,6 @@ static bool measure_node(const reference *ref, node_accuracy *out) {
     }
     elements_free(truth), elements_free(exact), elements_free(computed);
     return done;
-}
-
-//---- Codes ------------------------------------------------------------------
-
-static bool reads_dequantized(const replay *r, size_t node) {
-    size_t quantize = quantize_of(r, node);
-    if (quantize == SIZE_MAX) return false;
-    qdq_value x = qdq_graph_node_input(r->form.graph, quantize, 0);
-    return is_op(r, r->form.makers[x.id], "Dequantize");
 }
 
 //---- All nodes --------------------------------------------------------------
@@ -97,23 +87,14 @@ double codes_unused(double codes, double used) {
     return codes > MOST_CODES ? NAN : codes - used;
 }
 
-// Counts the codes of a Dequantize, or, with `mend`, looks for a cause and a mend.
-static int look_at(const reference *ref, const char *folder, bool mend, node_accuracy *n) {
+// Counts the codes of a Dequantize.
+static int count_codes_of(const reference *ref, const char *folder, node_accuracy *n) {
     qdq_error err = {0};
     code_parameters p;
     quantized_numbers q;
-    if (n->kind == KIND_OPERATION) {
-        if (mend) snprintf(n->cause, sizeof n->cause, "numerics");
-        if (mend) snprintf(n->mend, sizeof n->mend, "none: the target computes the op so");
-        return EXIT_OK;
-    }
+    if (n->kind == KIND_OPERATION) return EXIT_OK;
     if (!code_parameters_read(ref->quantized, n->node, folder, &p, &err)) return report_error(&err);
-    bool known = code_numbers(ref, n->node, &p, &q);
-    if (known && mend) {
-        q.weights = n->kind == KIND_WEIGHTS;
-        q.twice = reads_dequantized(ref->quantized, n->node);
-        find_mend(&q, n);
-    } else if (known) {
+    if (code_numbers(ref, n->node, &p, &q)) {
         code_count count = count_codes(&q);
         n->has_codes = true;
         n->clipped = count.clipped;
@@ -127,7 +108,7 @@ static int look_at(const reference *ref, const char *folder, bool mend, node_acc
 static int measure_row(const reference *ref, const char *folder, node_accuracy *n) {
     if (!measure_node(ref, n))
         return tell_failure(QDQ_ERR_MEMORY, "no memory to measure node '%s'", n->name);
-    return look_at(ref, folder, false, n);
+    return count_codes_of(ref, folder, n);
 }
 
 // Measures rows. Most groups have codes as results, which have no errors.
@@ -145,29 +126,14 @@ static int measure_rows(const accuracy_forms *forms, const char *folder, accurac
     return code;
 }
 
-// Looks for causes of listed nodes that have none yet.
-static int find_causes(const accuracy_forms *forms, const char *folder, const size_t *list,
-                       size_t count, accuracy *out) {
-    int code = EXIT_OK;
-    for (size_t i = 0; code == EXIT_OK && i < count; i++) {
-        node_accuracy *n = &out->nodes[list[i]];
-        if (*n->cause) continue;
-        if (n->kind == KIND_GROUP)
-            code = find_group_cause(forms, folder, n);
-        else
-            code = look_at(forms->written, folder, true, n);
-    }
-    return code;
-}
-
-static int find_all_causes(const accuracy_forms *forms, size_t worst, const char *folder,
-                           accuracy *out) {
+// Finds causes of the `worst` nodes that are no pairs, and of twice as many pairs and groups.
+static int find_all_causes(effect_meter *meter, size_t worst, const char *folder, accuracy *out) {
     size_t *list = calloc(2 * worst + 1, sizeof *list);
     if (!list) return tell_failure(QDQ_ERR_MEMORY, "no memory to list the worst nodes");
-    int code = find_causes(forms, folder, list, accuracy_by_effect(out, list, 2 * worst), out);
-    for (int kind = KIND_ACTIVATIONS; code == EXIT_OK && kind < ACCURACY_KINDS; kind++)
-        code = find_causes(forms, folder, list,
-                           accuracy_worst(out, (accuracy_kind)kind, list, worst), out);
+    int code = causes_find(meter, folder, list, accuracy_by_effect(out, list, 2 * worst), out);
+    if (code == EXIT_OK)
+        code =
+            causes_find(meter, folder, list, accuracy_worst(out, KIND_OPERATION, list, worst), out);
     free(list);
     return code;
 }
@@ -235,8 +201,9 @@ static int measure(const accuracy_forms *forms, const accuracy_graphs *graphs, s
     if (effect_meter_open(&meter, forms, graphs, &err) != QDQ_OK ||
         effects_measure(&meter, out, &err) != QDQ_OK)
         code = report_error(&err);
+    if (code == EXIT_OK) code = find_all_causes(&meter, worst, folder, out);
     effect_meter_close(&meter);
-    return code == EXIT_OK ? find_all_causes(forms, worst, folder, out) : code;
+    return code;
 }
 
 int accuracy_measure(const accuracy_forms *forms, const accuracy_graphs *graphs, size_t worst,
@@ -256,6 +223,7 @@ int accuracy_measure(const accuracy_forms *forms, const accuracy_graphs *graphs,
 }
 
 void accuracy_release(accuracy *a) {
+    for (size_t i = 0; i < a->count; i++) channel_ranges_release(&a->nodes[i].channels);
     free(a->nodes);
     free(a->outputs);
     *a = (accuracy){0};

@@ -4,6 +4,7 @@
 #ifndef QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_ACCURACY_H
 #define QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_ACCURACY_H
 
+#include "tools/lab/explain/accuracy/channels.h"
 #include "tools/lab/explain/accuracy/reference.h"
 #include "tools/session.h"
 
@@ -37,7 +38,10 @@ typedef struct node_accuracy {
     size_t elements, clipped;   // elements, and elements beyond the range of the codes
     double codes, unused;       // number of codes, and of codes beyond all that occur, or NaN
     char cause[32], mend[384];  // only for the worst nodes
-    double mended;              // `own` with the mend; NaN: not known
+    double mended;              // `effect` with the mend; NaN: not known
+    size_t tried_on;            // samples on which mends were tried
+    channel_ranges channels;    // of pairs with a cause; owned by the accuracy
+    bool summed;                // a product sums over the axis of `channels`
 } node_accuracy;
 
 typedef struct output_accuracy {

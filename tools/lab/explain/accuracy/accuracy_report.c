@@ -9,7 +9,7 @@
 #include "tools/common.h"
 #include "tools/lab/dataset/state_report.h"
 
-enum { MOST_OUTPUTS = 6 };
+enum { MOST_OUTPUTS = 6, SHOWN_RANGES = 3 };
 
 //---- Text -------------------------------------------------------------------
 
@@ -49,7 +49,9 @@ static void print_node(const node_accuracy *n) {
     if (n->has_codes && !isnan(n->unused))
         printf(", %.0f of %.0f codes unused", n->unused, n->codes);
     if (*n->cause) printf("; %s: %s", n->cause, n->mend);
-    if (*n->cause && !isnan(n->mended)) printf(": %s", ratio_text(n->mended, mended));
+    if (*n->cause && n->mended < INFINITY)
+        printf(" (effect %s%s)", ratio_text(n->mended, mended),
+               n->tried_on == 1 ? ", on one sample" : "");
     printf("\n");
 }
 
@@ -135,7 +137,37 @@ static void json_text(qdq_json *json, const char *key, const char *text) {
         qdq_json_null(json);
 }
 
-static void json_node(qdq_json *json, const node_accuracy *n) {
+// Writes the channels that reach farthest, and with `all` the range of each.
+static void json_channels(qdq_json *json, const channel_ranges *c, bool all) {
+    qdq_json_key(json, "channels");
+    if (!c->count) {
+        qdq_json_null(json);
+        return;
+    }
+    qdq_json_begin_object(json);
+    json_uint_key(json, "axis", (uint64_t)c->axis);
+    json_double_key(json, "ratio", c->ratio);
+    json_double_key(json, "median", c->median);
+    qdq_json_key(json, "worst");
+    qdq_json_begin_line(json);
+    for (size_t i = 0; i < c->worst_count; i++) {
+        qdq_json_begin_line(json);
+        qdq_json_uint(json, c->worst[i]);
+        qdq_json_double(json, channel_reach(c, c->worst[i]));
+        qdq_json_end_array(json);
+    }
+    qdq_json_end_array(json);
+    for (int greatest = 0; all && greatest < 2; greatest++) {
+        qdq_json_key(json, greatest ? "greatest" : "least");
+        qdq_json_begin_line(json);
+        for (size_t i = 0; i < c->count; i++)
+            qdq_json_float32(json, (float)(greatest ? c->greatest[i] : c->least[i]));
+        qdq_json_end_array(json);
+    }
+    qdq_json_end_object(json);
+}
+
+static void json_node(qdq_json *json, const node_accuracy *n, bool ranges) {
     qdq_json_begin_object(json);
     json_string_key(json, "node", n->name);
     json_string_key(json, "op", n->op);
@@ -154,6 +186,7 @@ static void json_node(qdq_json *json, const node_accuracy *n) {
     json_text(json, "cause", n->cause);
     json_text(json, "mend", n->mend);
     json_double_key(json, "mended", n->mended);
+    json_channels(json, &n->channels, ranges);
     qdq_json_end_object(json);
 }
 
@@ -182,7 +215,12 @@ void json_accuracy(qdq_json *json, const accuracy *a, const accuracy_title *titl
     json_uint_key(json, "unmatched", a->unmatched);
     qdq_json_key(json, "nodes");
     qdq_json_begin_array(json);
-    for (size_t i = 0; i < a->count; i++) json_node(json, &a->nodes[i]);
+    size_t worst[SHOWN_RANGES], shown = accuracy_by_effect(a, worst, SHOWN_RANGES);
+    for (size_t i = 0; i < a->count; i++) {
+        bool ranges = false;
+        for (size_t k = 0; k < shown; k++) ranges = ranges || worst[k] == i;
+        json_node(json, &a->nodes[i], ranges);
+    }
     qdq_json_end_array(json);
 }
 

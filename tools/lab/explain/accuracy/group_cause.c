@@ -7,8 +7,8 @@
 
 #include "tools/common.h"
 #include "tools/failure.h"
-#include "tools/lab/explain/accuracy/causes.h"
 #include "tools/lab/explain/accuracy/code_parameters.h"
+#include "tools/lab/explain/accuracy/pair_causes.h"
 
 enum { DATA, WEIGHTS, BIAS, MOST_NAMED = 3, MOST_DEPTH = 8 };
 

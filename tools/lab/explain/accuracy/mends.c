@@ -1,133 +1,229 @@
 // SPDX-License-Identifier: Apache-2.0
+// A mend is parameters of another kind for the same numbers: scales that cover the range, scales
+// that clip it, zero points that follow it, a scale for each channel, or the scales after
+// equalization, which divides each channel by its reach.
 #include "tools/lab/explain/accuracy/mends.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-static const double gain = 1, half_bit = 3;  // in decibels; smaller gains are not reported
+#include "tools/elements.h"
 
-static double quantized(const quantized_numbers *q, double x, double scale, double zero) {
-    double code = nearbyint(x / scale) + zero;
-    return (fmin(fmax(code, q->least), q->greatest) - zero) * scale;
+static const double half_bit = 3, least_gain = 0.1;  // in decibels
+
+enum {
+    SAMPLED = 1 << 16,
+    PARTS = 32,            // of the range: 2^(-k / 8)
+    MOST_CODES = 1 << 16,  // int32 has codes for every range
+};
+
+//---- Rounding ---------------------------------------------------------------
+
+// Parameters of a trial, for each group.
+typedef struct trial {
+    const quantized_numbers *q;
+    const pair_scales *s;
+    rounding how;
+    channel_ranges channels;  // on how.axis
+    double *scales, *zeros, *low, *high;
+} trial;
+
+static double factor_at(const trial *t, size_t element) {
+    if (t->how.axis < 0) return 1;
+    double reach = channel_reach(&t->channels, channel_of(t->q->shape, t->how.axis, element));
+    return reach > 0 ? reach : 1;
 }
 
-//---- One scale --------------------------------------------------------------
+static void cover_ranges(trial *t) {
+    const quantized_numbers *q = t->q;
+    for (size_t i = 0; i < q->count; i++) {
+        size_t g = grouping_at(&t->s->groups, i);
+        double x = q->x[i] / factor_at(t, i);
+        if (!isfinite(x)) continue;
+        t->low[g] = fmin(t->low[g], x), t->high[g] = fmax(t->high[g], x);
+    }
+    for (size_t g = 0; g < t->s->groups.count; g++) {
+        double below = t->zeros[g] - q->least, above = q->greatest - t->zeros[g], scale = 0;
+        if (t->how.shifts) {
+            scale = (t->high[g] - t->low[g]) / (q->greatest - q->least);
+            if (scale > 0) t->zeros[g] = nearbyint(q->least - t->low[g] / scale);
+        } else {
+            if (above > 0) scale = t->high[g] / above;
+            if (below > 0) scale = fmax(scale, -t->low[g] / below);
+        }
+        t->scales[g] = scale > 0 ? scale : t->s->scales[g];
+    }
+}
 
-static double ratio_of(const quantized_numbers *q, double scale, double zero, size_t step) {
+static void trial_close(trial *t) {
+    if (t->how.axis >= 0) channel_ranges_release(&t->channels);
+    elements_free(t->scales);
+}
+
+static bool trial_open(trial *t, const quantized_numbers *q, const pair_scales *s,
+                       const rounding *how) {
+    size_t groups = s->groups.count;
+    *t = (trial){.q = q, .s = s, .how = *how};
+    if (how->axis >= 0 &&
+        !channel_ranges_open(&t->channels, q->x, q->shape, how->axis, s->allocator)) {
+        trial_close(t);
+        return false;
+    }
+    t->scales = elements_take_numbers(s->allocator, 4 * groups);
+    if (!t->scales) {
+        trial_close(t);
+        return false;
+    }
+    t->zeros = t->scales + groups, t->low = t->zeros + groups, t->high = t->low + groups;
+    for (size_t g = 0; g < groups; g++) {
+        t->scales[g] = s->scales[g], t->zeros[g] = s->zeros[g];
+        t->low[g] = t->high[g] = 0;
+    }
+    if (!how->given) cover_ranges(t);
+    // A backend has scales in float32.
+    for (size_t g = 0; g < groups; g++) t->scales[g] = (double)(float)(t->scales[g] * how->part);
+    return true;
+}
+
+static double rounded(const trial *t, size_t element) {
+    size_t g = grouping_at(&t->s->groups, element);
+    double factor = factor_at(t, element), scale = t->scales[g] * factor, zero = t->zeros[g];
+    double code = nearbyint(t->q->x[element] / scale) + zero;
+    return (fmin(fmax(code, t->q->least), t->q->greatest) - zero) * scale;
+}
+
+bool mend_round(const quantized_numbers *q, const pair_scales *s, const rounding *how, float *out) {
+    trial t;
+    if (!trial_open(&t, q, s, how)) return false;
+    for (size_t i = 0; i < q->count; i++) out[i] = (float)rounded(&t, i);
+    trial_close(&t);
+    return true;
+}
+
+// Returns the ratio of a sample of the numbers; NaN if memory runs out.
+static double own_ratio(const quantized_numbers *q, const pair_scales *s, const rounding *how,
+                        double *scale, double *zero) {
+    trial t;
     double signal = 0, noise = 0;
-    for (size_t i = 0; i < q->count; i += step) {
-        double error = q->x[i] - quantized(q, q->x[i], scale, zero);
+    if (!trial_open(&t, q, s, how)) return NAN;
+    for (size_t i = 0, step = q->count / SAMPLED + 1; i < q->count; i += step) {
+        double error = q->x[i] - rounded(&t, i);
+        if (!isfinite(error)) continue;
         signal += q->x[i] * q->x[i], noise += error * error;
     }
+    if (scale) *scale = t.scales[0];
+    if (zero) *zero = t.zeros[0];
+    trial_close(&t);
     return noise > 0 ? 10 * log10(signal / noise) : INFINITY;
 }
 
-static double ratio_with(const quantized_numbers *q, double scale, double zero) {
-    return ratio_of(q, scale, zero, 1);
+//---- Mends ------------------------------------------------------------------
+
+typedef struct search {
+    const quantized_numbers *q;
+    const pair_scales *s;
+    const mend_room *room;
+    double own;  // of the present parameters
+    mend *out;
+    size_t count;
+} search;
+
+static mend *add(search *f, const char *cause, rounding how, double own) {
+    mend *m = &f->out[f->count];
+    if (f->count == MOST_MENDS || !(own > f->own + least_gain)) return NULL;
+    *m = (mend){.cause = cause, .how = how, .own = own};
+    f->count++;
+    return m;
 }
 
-// Finds the best scale from 1/64 to 64 times the given scale, on a sample of the numbers.
-static double best_scale(const quantized_numbers *q, double zero, double *ratio) {
-    size_t step = q->count / 65536 + 1;
-    double best = q->scale, most = ratio_of(q, best, zero, step);
-    for (int k = -48; k <= 48; k++) {
-        double scale = q->scale * exp2(k / 8.0), now = ratio_of(q, scale, zero, step);
-        if (now > most) best = scale, most = now;
+static void say_scale(const search *f, mend *m, double scale) {
+    double before = f->s->scales[0];
+    if (!m) return;
+    m->cause = scale > before ? "scale too small" : "scale too large";
+    if (f->s->groups.count == 1)
+        snprintf(m->text, sizeof m->text, "scale %.6g instead of %.6g", scale, before);
+    else if (m->how.part < 1)
+        snprintf(m->text, sizeof m->text, "scales that cover %.3g of each range", m->how.part);
+    else
+        snprintf(m->text, sizeof m->text, "scales that cover each range");
+}
+
+// Scales that cover the range, and zero points that follow it if that gains half a bit.
+static double add_range(search *f) {
+    rounding how = {.axis = -1, .part = 1};
+    double scale, zero = 0, own = own_ratio(f->q, f->s, &how, &scale, NULL);
+    if (f->room->shifts && f->s->groups.count == 1) {
+        rounding shifted = {.shifts = true, .axis = -1, .part = 1};
+        double better = own_ratio(f->q, f->s, &shifted, &scale, &zero);
+        mend *m =
+            better > fmax(own, f->own) + half_bit ? add(f, "zero point", shifted, better) : NULL;
+        if (m) snprintf(m->text, sizeof m->text, "scale %.6g and zero point %.0f", scale, zero);
+        if (m) return better;
+        (void)own_ratio(f->q, f->s, &how, &scale, NULL);
     }
-    *ratio = ratio_with(q, best, zero);
-    return best;
+    say_scale(f, add(f, "", how, own), scale);
+    return own;
 }
 
-static void range_of(const quantized_numbers *q, double *low, double *high) {
-    *low = 0, *high = 0;
-    for (size_t i = 0; i < q->count; i++) *low = fmin(*low, q->x[i]), *high = fmax(*high, q->x[i]);
-}
-
-//---- A scale for each channel -----------------------------------------------
-
-static size_t stride_of(qdq_shape shape, int axis) {
-    size_t stride = 1;
-    for (int i = axis + 1; i < shape.rank; i++) stride *= (size_t)shape.dims[i];
-    return stride;
-}
-
-// Returns the ratio with scales that cover each channel's range, and the node's zero point.
-static double ratio_by_channel(const quantized_numbers *q, int axis) {
-    size_t dim = (size_t)q->shape.dims[axis], stride = stride_of(q->shape, axis);
-    double *most = calloc(dim, sizeof *most), signal = 0, noise = 0;
-    if (!most) return -INFINITY;
-    for (size_t i = 0; i < q->count; i++) {
-        double room = q->x[i] < 0 ? q->zero - q->least : q->greatest - q->zero;
-        double scale = room > 0 ? fabs(q->x[i]) / room : 0;
-        most[i / stride % dim] = fmax(most[i / stride % dim], scale);
+// Scales that clip the range, the best for the numbers themselves.
+static void add_clipping(search *f, double covering) {
+    rounding best = {.axis = -1, .part = 1};
+    double most = covering, scale;
+    for (int k = 1; k < PARTS; k++) {
+        rounding how = {.axis = -1, .part = exp2(-k / 8.0)};
+        double own = own_ratio(f->q, f->s, &how, NULL, NULL);
+        if (own > most) most = own, best = how;
     }
-    for (size_t i = 0; i < q->count; i++) {
-        double scale = most[i / stride % dim];
-        double error = q->x[i] - (scale > 0 ? quantized(q, q->x[i], scale, q->zero) : 0);
-        signal += q->x[i] * q->x[i], noise += error * error;
-    }
-    free(most);
-    return noise > 0 ? 10 * log10(signal / noise) : INFINITY;
+    (void)own_ratio(f->q, f->s, &best, &scale, NULL);
+    if (best.part < 1) say_scale(f, add(f, "", best, most), scale);
 }
 
-static int best_axis(const quantized_numbers *q, double *ratio) {
+// Returns the axis of weights of a single scale whose channels gain most by one each; -1: none.
+static int best_axis(const search *f, double *most) {
     int best = -1;
-    *ratio = -INFINITY;
-    for (int axis = 0; axis < q->shape.rank; axis++) {
-        bool is_dim = q->shape.dims[axis] > 1 && (size_t)q->shape.dims[axis] < q->count;
-        double now = is_dim ? ratio_by_channel(q, axis) : -INFINITY;
-        if (now > *ratio) best = axis, *ratio = now;
+    *most = -INFINITY;
+    for (int axis = 0; axis < f->q->shape.rank; axis++) {
+        bool is_dim = f->q->shape.dims[axis] > 1 && (size_t)f->q->shape.dims[axis] < f->q->count;
+        bool summed = f->room->channels && f->room->channels->axis == axis;
+        rounding how = {.axis = axis, .part = 1};
+        double own = is_dim && !summed ? own_ratio(f->q, f->s, &how, NULL, NULL) : -INFINITY;
+        if (own > *most) best = axis, *most = own;
     }
     return best;
 }
 
-//---- Choosing ---------------------------------------------------------------
-
-static void say(node_accuracy *out, const char *cause, double mended) {
-    snprintf(out->cause, sizeof out->cause, "%s", cause);
-    out->mended = mended;
+static void add_channel_scales(search *f, double covering) {
+    double own;
+    if (!f->room->weights || f->s->groups.count > 1) return;
+    int axis = best_axis(f, &own);
+    if (axis < 0 || own < covering + half_bit) return;
+    mend *m = add(f, "per-tensor", (rounding){.axis = axis, .part = 1}, own);
+    if (m) snprintf(m->text, sizeof m->text, "a scale for each index of axis %d", axis);
 }
 
-static bool mend_channels(const quantized_numbers *q, node_accuracy *out, double least) {
-    double ratio;
-    int axis = best_axis(q, &ratio);
-    if (axis < 0 || ratio < least + half_bit) return false;
-    say(out, "per-tensor", ratio);
-    snprintf(out->mend, sizeof out->mend, "a scale for each index of axis %d", axis);
-    return true;
+// Channels whose reach differs by three bits, each divided by its reach.
+static void add_equalization(search *f) {
+    const channel_ranges *c = f->room->channels;
+    static const double least_ratio = 8;
+    if (!c || c->ratio < least_ratio) return;
+    rounding how = {.shifts = f->room->shifts, .axis = c->axis, .part = 1};
+    mend *m = add(f, "channel imbalance", how, own_ratio(f->q, f->s, &how, NULL, NULL));
+    if (m)
+        snprintf(m->text, sizeof m->text,
+                 "channel %zu of axis %d reaches %.3g, the median channel %.3g (%.3g x): qdq "
+                 "quantize --equalize",
+                 c->worst[0], c->axis, channel_reach(c, c->worst[0]), c->median, c->ratio);
 }
 
-// Mends the zero point: maps the range of the numbers to the codes from least to greatest. False if
-// that gains too little.
-static bool mend_zero_point(const quantized_numbers *q, node_accuracy *out, double least) {
-    double low, high;
-    range_of(q, &low, &high);
-    double scale = (high - low) / (q->greatest - q->least);
-    if (!(scale > 0)) return false;
-    double zero = nearbyint(q->least - low / scale), ratio = ratio_with(q, scale, zero);
-    if (ratio < least + half_bit) return false;
-    say(out, "zero point", ratio);
-    snprintf(out->mend, sizeof out->mend, "scale %.6g and zero point %.0f", scale, zero);
-    return true;
-}
-
-void find_mend(const quantized_numbers *q, node_accuracy *out) {
-    if (q->twice) {
-        say(out, "double rounding", NAN);
-        snprintf(out->mend, sizeof out->mend, "quantize once: leave out the pair before it");
-        return;
-    }
-    double ratio = out->own;
-    double scale = q->per_tensor ? best_scale(q, q->zero, &ratio) : 0;
-    if (q->per_tensor && q->weights && mend_channels(q, out, fmax(ratio, out->own))) return;
-    if (q->per_tensor && mend_zero_point(q, out, fmax(ratio, out->own))) return;
-    if (q->per_tensor && ratio > out->own + gain) {
-        say(out, scale > q->scale ? "scale too small" : "scale too large", ratio);
-        snprintf(out->mend, sizeof out->mend, "scale %.6g instead of %.6g", scale, q->scale);
-        return;
-    }
-    say(out, "resolution", NAN);
-    snprintf(out->mend, sizeof out->mend, "more bits: no other scale is better by %.0f dB", gain);
+size_t find_mends(const quantized_numbers *q, const pair_scales *s, const mend_room *room,
+                  mend out[MOST_MENDS]) {
+    search f = {.q = q, .s = s, .room = room, .out = out};
+    if (q->greatest - q->least > MOST_CODES) return 0;
+    f.own = own_ratio(q, s, &(rounding){.given = true, .axis = -1, .part = 1}, NULL, NULL);
+    add_equalization(&f);
+    double covering = fmax(add_range(&f), f.own);
+    add_channel_scales(&f, covering);
+    add_clipping(&f, covering);
+    return f.count;
 }

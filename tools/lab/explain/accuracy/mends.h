@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the cause for which a pair of Quantize and Dequantize loses accuracy, and a mend: tries
-// other parameters on the numbers that the pair quantizes.
+// Tries other parameters on the numbers that a pair of Quantize and Dequantize rounds: the mends
+// for which the outputs are measured (pair_causes.h).
 #ifndef QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_MENDS_H
 #define QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_MENDS_H
 
-#include "tools/lab/explain/accuracy/accuracy.h"
+#include "tools/lab/explain/accuracy/channels.h"
 #include "tools/lab/explain/grouping.h"
 
 // The numbers that a node quantizes, and its parameters.
@@ -15,8 +15,6 @@ typedef struct quantized_numbers {
     qdq_shape shape;
     double scale, zero;  // if per_tensor
     bool per_tensor;
-    bool twice;  // x is itself the output of a Dequantize
-    bool weights;
     double least, greatest;
 } quantized_numbers;
 
@@ -27,8 +25,34 @@ typedef struct pair_scales {
     grouping groups;
 } pair_scales;
 
-// Sets cause and mend of `out`. Tries scales per channel only for weights: few backends have them
-// for activations.
-void find_mend(const quantized_numbers *q, node_accuracy *out);
+// How to choose parameters for numbers. Ranges contain 0.
+typedef struct rounding {
+    bool given;   // the node's scales and zero points, times `part`; else they cover each range
+    bool shifts;  // zero points follow the range, too; else they stay
+    int axis;     // numbers are first divided by the reach of their channel on this axis; -1: none
+    double part;  // of the range that scales cover
+} rounding;
+
+typedef struct mend {
+    const char *cause;
+    char text[192];  // what to do; empty: the caller says it
+    rounding how;
+    double own;  // ratio of the numbers to their errors, in decibels
+} mend;
+
+// A mend may use these.
+typedef struct mend_room {
+    bool weights;
+    bool shifts;                     // zero points other than the present ones
+    const channel_ranges *channels;  // on the axis that a product sums over; NULL: none
+} mend_room;
+
+enum { MOST_MENDS = 4 };
+
+// Finds mends whose own ratio is better than the present one. Returns their number.
+size_t find_mends(const quantized_numbers *q, const pair_scales *s, const mend_room *room,
+                  mend out[MOST_MENDS]);
+// Rounds all numbers to `out`, as float32. False if memory runs out.
+bool mend_round(const quantized_numbers *q, const pair_scales *s, const rounding *how, float *out);
 
 #endif

@@ -18,7 +18,6 @@
 #include "tools/io/tensor_io.h"
 #include "tools/lab/dataset/exact_sum.h"
 #include "tools/lab/explain/accuracy/against.h"
-#include "tools/lab/explain/accuracy/causes.h"
 #include "tools/lab/explain/accuracy/code_parameters.h"
 #include "tools/lab/explain/accuracy/data/channel_state.h"
 #include "tools/lab/explain/accuracy/data/effect_state.h"
@@ -26,6 +25,7 @@
 #include "tools/lab/explain/accuracy/decisions.h"
 #include "tools/lab/explain/accuracy/forms.h"
 #include "tools/lab/explain/accuracy/keep_words.h"
+#include "tools/lab/explain/accuracy/pair_causes.h"
 #include "tools/options.h"
 
 // The node of a row, for use with each sample.

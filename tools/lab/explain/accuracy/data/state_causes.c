@@ -40,10 +40,10 @@ static double covering(const pair_state *p, double low, double high) {
 // Returns what the pair gains if its numbers are rounded with this scale, and none is clipped.
 static double gain_of(const pair_state *p, double scale) {
     const state_table *t = &p->s->tables[TABLE_NODES];
-    double rounding = p->scale * p->scale / 12 * (double)p->n->elements, noise = rounding;
+    double rounded = p->scale * p->scale / 12 * (double)p->n->elements, noise = rounded;
     if (p->n->clipped)
         noise = exact_value(state_ints(t, NODE_OWN_NOISES, p->row), SQUARE_DIGITS, SQUARE_SHIFT);
-    return scale > 0 ? decibels_of(noise / rounding * (p->scale / scale) * (p->scale / scale)) : 0;
+    return scale > 0 ? decibels_of(noise / rounded * (p->scale / scale) * (p->scale / scale)) : 0;
 }
 
 static bool take(pair_state *p, const char *cause, double gain, double least) {

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the causes for which pairs and groups lose accuracy, and mends: each is tried on the
+// outputs, as the effect of the pair is measured.
+#ifndef QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_PAIR_CAUSES_H
+#define QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_PAIR_CAUSES_H
+
+#include "tools/lab/explain/accuracy/effect_ratios.h"
+
+// Sets cause, mend, `mended` and channels of listed rows that have none yet. `folder`: for
+// temporary files. EXIT_OK, or another exit code after a message.
+int causes_find(effect_meter *meter, const char *folder, const size_t *list, size_t count,
+                accuracy *a);
+
+// Describes why a group differs from its nodes: a float bias that an optimizer divides by scales so
+// small that its codes leave int32, or no known cause.
+int find_group_cause(const accuracy_forms *forms, const char *folder, node_accuracy *n);
+
+#endif
