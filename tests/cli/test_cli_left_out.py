@@ -72,6 +72,10 @@ class LeftOut(Case):
 
         wanted = {"dx": result(x=rounded["dx"]), "dw0": result(first=w[0]), "dw1": result(second=w[1]), "dact": result(rounds=True)}
         nodes = {node["node"]: node for node in found["nodes"]}
+        # Without its pair the activation comes back, on what the other pairs round.
+        act = [function(one) for one in product(rounded["dx"], w[0])]
+        without = decibels(result(), product(act, w[1]))
+        self.assertLess(abs(nodes["dact"]["without"] - without), 0.01)
         self.assertEqual(found["unmatched"], 0)
         for name, computed in wanted.items():
             self.assertAlmostEqual(nodes[name]["effect"], decibels(result(), computed), delta=0.02, msg=name)

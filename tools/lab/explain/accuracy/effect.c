@@ -136,7 +136,7 @@ static qdq_status run_behind(effects *w, size_t node, qdq_error *err) {
 //---- Outputs ----------------------------------------------------------------
 
 static bool is_against_base(const effect_walk *walk) {
-    return !walk->without || walk->row->kind == KIND_GROUP;
+    return !walk->without || (walk->row && walk->row->kind == KIND_GROUP);
 }
 
 // Hands out the numbers of an output.
@@ -174,24 +174,57 @@ static qdq_status hand_outputs(const effects *w, const effect_walk *walk, const 
 
 //---- Pairs and groups -------------------------------------------------------
 
-// Returns the elements that the Dequantize of a pair has without rounding; NULL: not known.
-static const void *unrounded(const effects *w, size_t node) {
+// Returns the value that a pair rounds; id 0: it has constant codes, or another dtype.
+static qdq_value rounded_value(const effects *w, size_t node) {
     const replay *r = graph_of(w);
-    qdq_value y = qdq_graph_node_output(r->form.graph, node, 0);
     size_t quantize = quantize_of(r, node);
-    if (quantize == SIZE_MAX || !undoes(r, node, quantize)) return written(w)->truth[y.id];
+    if (quantize == SIZE_MAX || !undoes(r, node, quantize)) return (qdq_value){0};
     qdq_value x = qdq_graph_node_input(r->form.graph, quantize, 0);
-    return qdq_value_is_constant(r->form.graph, x) ? written(w)->truth[y.id] : base_of(w, x);
+    return qdq_value_is_constant(r->form.graph, x) ? (qdq_value){0} : x;
+}
+
+// Lets a pair hand on what it reads among pairs that round, within the limits of an activation that
+// the graph leaves to its codes.
+static qdq_status hand_on(effects *w, size_t node, qdq_error *err) {
+    const node_value *y = &graph_of(w)->nodes[node].run.outputs[0];
+    qdq_value x = rounded_value(w, node);
+    const void *from = x.id ? now_of(w, x) : written(w)->truth[y->value.id];
+    if (!from) return QDQ_OK;
+    const value_limits *limits = &written(w)->limits[x.id];
+    bool computed = x.id && graph_of(w)->form.makers[x.id] != SIZE_MAX;
+    if (!computed || y->info.dtype != QDQ_FLOAT32 || !limits_exist(limits)) {
+        w->changed[y->value.id] = from;
+        return QDQ_OK;
+    }
+    float *within = room_for(w, y);
+    if (!within) return replay_no_memory(err);
+    memcpy(within, from, y->info.bytes);
+    limits_apply(limits, within, qdq_shape_count(y->info.shape));
+    w->changed[y->value.id] = within;
+    return QDQ_OK;
+}
+
+static qdq_status walk_without(effects *w, const effect_walk *walk, const effect_taker *taker,
+                               qdq_error *err) {
+    const replay *r = graph_of(w);
+    qdq_status status = QDQ_OK;
+    w->others_round = true;
+    for (size_t n = 0; status == QDQ_OK && n < r->node_count; n++) {
+        bool here = walk->floats ? walk->floats[n] : n == walk->row->node;
+        if (here)
+            status = hand_on(w, n, err);
+        else if (reads_changed(w, n))
+            status = run_node(w, n, err);
+    }
+    return status == QDQ_OK ? hand_outputs(w, walk, taker, err) : status;
 }
 
 static qdq_status walk_pair(effects *w, const effect_walk *walk, const effect_taker *taker,
                             qdq_error *err) {
     size_t node = walk->row->node;
     qdq_value y = qdq_graph_node_output(graph_of(w)->form.graph, node, 0);
-    w->others_round = walk->without;
-    const void *start = walk->result    ? walk->result
-                        : walk->without ? unrounded(w, node)
-                                        : written(w)->exact[y.id];
+    w->others_round = false;
+    const void *start = walk->result ? walk->result : written(w)->exact[y.id];
     const void *base = base_of(w, y);
     if (!start || !base) return QDQ_OK;
     qdq_status status = QDQ_OK;
@@ -271,8 +304,11 @@ qdq_status effects_open(effects *e, const accuracy_forms *forms, const accuracy_
 
 qdq_status effects_run(effects *e, const effect_walk *walk, const effect_taker *taker,
                        qdq_error *err) {
-    qdq_status status = walk->row->kind == KIND_GROUP ? walk_group(e, walk, taker, err)
-                                                      : walk_pair(e, walk, taker, err);
+    qdq_status (*run)(effects *, const effect_walk *, const effect_taker *, qdq_error *) =
+        walk->row && walk->row->kind == KIND_GROUP ? walk_group
+        : walk->without                            ? walk_without
+                                                   : walk_pair;
+    qdq_status status = run(e, walk, taker, err);
     forget(e);
     return status;
 }

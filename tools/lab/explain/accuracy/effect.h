@@ -18,9 +18,10 @@ typedef struct effects {
 } effects;
 
 typedef struct effect_walk {
-    const node_accuracy *row;  // a pair, or a group
-    bool without;              // of a pair: all other pairs round, and this one does not
+    const node_accuracy *row;  // a pair, or a group; NULL: `floats` has the pairs
+    bool without;              // of pairs: all other pairs round, and these do not
     const void *result;        // elements that take the place of the pair's; NULL: as above
+    const bool *floats;        // [node] of the graph as written: the Dequantize of a pair
 } effect_walk;
 
 // What a walk does to an output.

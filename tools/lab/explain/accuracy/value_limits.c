@@ -19,19 +19,19 @@ void limits_find(value_limits *limits, const float *truth, const float *exact, s
     if (low < high && above >= LEAST_CLAMPED) limits->high = high;
 }
 
-static bool has_limits(const value_limits *limits) {
+bool limits_exist(const value_limits *limits) {
     return limits->possible && (limits->low > -INFINITY || limits->high < INFINITY);
 }
 
 void limits_apply(const value_limits *limits, float *elements, size_t count) {
-    for (size_t i = 0; has_limits(limits) && i < count; i++)
+    for (size_t i = 0; limits_exist(limits) && i < count; i++)
         elements[i] = elements[i] < limits->low    ? limits->low
                       : elements[i] > limits->high ? limits->high
                                                    : elements[i];
 }
 
 void limits_apply_to_doubles(const value_limits *limits, double *elements, size_t count) {
-    for (size_t i = 0; has_limits(limits) && i < count; i++)
+    for (size_t i = 0; limits_exist(limits) && i < count; i++)
         elements[i] = elements[i] < (double)limits->low    ? (double)limits->low
                       : elements[i] > (double)limits->high ? (double)limits->high
                                                            : elements[i];

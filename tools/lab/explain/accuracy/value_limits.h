@@ -17,6 +17,7 @@ typedef struct value_limits {
 // but for roundings.
 void limits_find(value_limits *limits, const float *truth, const float *exact, size_t count);
 
+bool limits_exist(const value_limits *limits);
 // Clamps elements to the limits.
 void limits_apply(const value_limits *limits, float *elements, size_t count);
 void limits_apply_to_doubles(const value_limits *limits, double *elements, size_t count);
