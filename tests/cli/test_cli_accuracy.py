@@ -113,6 +113,21 @@ class Accuracy(Case):
                          for result in [self.net(x, w, 0.05)])  # fmt: skip
         self.near(found["outputs"][0]["median"], (samples[ROWS // 2 - 1] + samples[ROWS // 2]) / 2)
 
+    def test_the_curve_has_the_worst_pairs_in_float_together(self):
+        nodes, found = self.quantize_model(0.03, 0.02)
+        w, exact = quantized(self.w, 0.02), self.net(self.x, self.w)
+        order = sorted(("dx", "dw", "dy"), key=lambda name: nodes[name]["effect"])
+        self.assertEqual([k for k, _ in found["curve"]], [0, 1, 2, 3])
+        for k, ratio in found["curve"][:3]:
+            rounds = order[k:]
+            made = self.net(quantized(self.x, 0.03) if "dx" in rounds else self.x, w if "dw" in rounds else self.w,
+                            0.05 if "dy" in rounds else None)  # fmt: skip
+            self.near(ratio, decibels(exact, made))
+        self.assertEqual(found["curve"][3], [3, "Infinity"])
+        self.near(found["curve"][1][1], nodes[order[0]]["without"])
+        text = self.qdq("explain", "net.json", "--against", "float.json", "-i", "x.safetensors", code=1).out
+        self.assertRegex(text, r"worst pairs in float +0 +1 +2 +3\nworst output, in dB +\S+ +\S+ +\S+ +exact\n")
+
     def test_pairs_are_sorted_by_their_effect(self):
         """x is coarse, and multiplied by weights of almost nothing: the error of x does not show."""
         self.w = [float32(one if i // WIDTH else one * 1e-6) for i, one in enumerate(self.w)]

@@ -12,6 +12,7 @@
 #include "tools/failure.h"
 #include "tools/io/tensor_io.h"
 #include "tools/lab/compare/noise.h"
+#include "tools/lab/explain/accuracy/accuracy_curve.h"
 #include "tools/lab/explain/accuracy/code_parameters.h"
 #include "tools/lab/explain/accuracy/decisions.h"
 #include "tools/lab/explain/accuracy/pair_causes.h"
@@ -199,7 +200,8 @@ static int measure(const accuracy_forms *forms, const accuracy_graphs *graphs, s
     if (code != EXIT_OK) return code;
     effect_meter meter;
     if (effect_meter_open(&meter, forms, graphs, &err) != QDQ_OK ||
-        effects_measure(&meter, out, &err) != QDQ_OK)
+        effects_measure(&meter, out, &err) != QDQ_OK ||
+        accuracy_curve_measure(&meter, out, &err) != QDQ_OK)
         code = report_error(&err);
     if (code == EXIT_OK) code = find_all_causes(&meter, worst, folder, out);
     effect_meter_close(&meter);

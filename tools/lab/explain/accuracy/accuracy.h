@@ -52,6 +52,14 @@ typedef struct output_accuracy {
     bool known;            // both graphs have it, with the same type
 } output_accuracy;
 
+// The ratio of the worst output with the pairs of the greatest effect in float.
+typedef struct curve_point {
+    size_t pairs;
+    double ratio;
+} curve_point;
+
+enum { MOST_POINTS = 40 };
+
 typedef struct accuracy {
     node_accuracy *nodes;  // in the order of the graph; owned
     size_t count;
@@ -64,6 +72,8 @@ typedef struct accuracy {
     // the worst output on the latter. 0: a single run.
     size_t effect_samples, without_samples;
     double together_without;
+    curve_point curve[MOST_POINTS];
+    size_t curve_count;
 } accuracy;
 
 // The two graphs. An accuracy borrows their names.

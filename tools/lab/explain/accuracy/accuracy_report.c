@@ -64,6 +64,20 @@ static void print_kind(const accuracy *a, accuracy_kind kind, size_t most) {
     for (size_t i = 0; i < count; i++) print_node(&a->nodes[list[i]]);
 }
 
+// Prints the curve in two lines, whose columns are points.
+static void print_curve(const accuracy *a) {
+    char ratio[32];
+    if (!a->curve_count) return;
+    printf("worst pairs in float ");
+    for (size_t i = 0; i < a->curve_count; i++) printf("%7zu", a->curve[i].pairs);
+    printf("\nworst output, in dB  ");
+    for (size_t i = 0; i < a->curve_count; i++) {
+        snprintf(ratio, sizeof ratio, "%.1f", a->curve[i].ratio);
+        printf("%7s", a->curve[i].ratio == INFINITY ? "exact" : ratio);
+    }
+    printf("\n");
+}
+
 // Prints the pairs whose effect is greatest, and the sum of all effects. False if none is known.
 static bool print_pairs(const accuracy *a) {
     char ratio[32];
@@ -82,6 +96,7 @@ static bool print_pairs(const accuracy *a) {
         printf("; together %s on %zu, the samples of `without`",
                ratio_text(a->together_without, ratio), a->without_samples);
     printf("\n");
+    print_curve(a);
     if (count)
         printf("the %zu worst of %zu pairs%s by their effect on the output:\n", count, all,
                groups ? " and of the target's groups" : "");
@@ -190,6 +205,18 @@ static void json_node(qdq_json *json, const node_accuracy *n, bool ranges) {
     qdq_json_end_object(json);
 }
 
+static void json_curve(qdq_json *json, const accuracy *a) {
+    qdq_json_key(json, "curve");
+    qdq_json_begin_line(json);
+    for (size_t i = 0; i < a->curve_count; i++) {
+        qdq_json_begin_line(json);
+        qdq_json_uint(json, a->curve[i].pairs);
+        qdq_json_double(json, a->curve[i].ratio);
+        qdq_json_end_array(json);
+    }
+    qdq_json_end_array(json);
+}
+
 void json_accuracy(qdq_json *json, const accuracy *a, const accuracy_title *title) {
     if (title->graph) json_string_key(json, "graph", title->graph);
     if (title->model) json_string_key(json, "against", title->model);
@@ -212,6 +239,7 @@ void json_accuracy(qdq_json *json, const accuracy *a, const accuracy_title *titl
     json_uint_key(json, "effect_samples", a->effect_samples);
     json_double_key(json, "together_without", a->together_without);
     json_uint_key(json, "without_samples", a->without_samples);
+    json_curve(json, a);
     json_uint_key(json, "unmatched", a->unmatched);
     qdq_json_key(json, "nodes");
     qdq_json_begin_array(json);
