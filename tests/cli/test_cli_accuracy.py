@@ -255,7 +255,8 @@ class Accuracy(Case):
         """A channel of x is scaled up and its weights are scaled down: the float network is the same."""
         self.x = [abs(one) if one < -0.5 else one for one in self.x]
         self.x = [float32(60 * one if i % WIDTH == 5 else one) for i, one in enumerate(self.x)]
-        self.w = [float32(one / 60 if i // WIDTH == 5 else one) for i, one in enumerate(self.w)]
+        self.w = [one * 4.0 ** (i % WIDTH) / (60 if i // WIDTH == 5 else 1) for i, one in enumerate(self.w)]
+        self.w = [float32(one) for one in self.w]
         self.write("x.safetensors", safetensors_bytes({"x": tensor("float32", [ROWS, WIDTH], self.x)}))
         self.write("float.json", self.document([], [], "x", "w", [constant("w", "float32", [WIDTH, WIDTH], self.w)]))
         reach = [max(map(abs, self.x[c::WIDTH])) for c in range(WIDTH)]
@@ -277,6 +278,20 @@ class Accuracy(Case):
         rounded = quantized(equal, float32(scale), -128 - round(min(equal) / scale))
         mended = [one * reach[i % WIDTH] for i, one in enumerate(rounded)]
         self.near(dx["mended"], decibels(self.net(self.x, self.w), self.net(mended, self.w)))
+        # Row 5 of w is quiet where x is loud. Divided by its reach, each row has the scale 1 / 127.
+        dw, rows = nodes["dw"], [max(map(abs, self.w[k * WIDTH : (k + 1) * WIDTH])) for k in range(WIDTH)]
+        self.assertEqual((dw["cause"], dw["channels"]["axis"], dw["channels"]["quietest"][0]), ("channel imbalance", 0, 5))
+        self.assertRegex(dw["mend"], r"^channel 5 of axis 0 reaches \S+, the median channel \S+ \(1/\S+ x\): ")
+        rounded = quantized([one / rows[i // WIDTH] for i, one in enumerate(self.w)], float32(1 / 127))
+        mended = [one * rows[i // WIDTH] for i, one in enumerate(rounded)]
+        self.near(dw["mended"], decibels(self.net(self.x, self.w), self.net(self.x, mended)))
+
+    def test_quiet_weights_alone_are_no_imbalance(self):
+        """Without a loud channel of x, weights that are almost 0 in a row cost nothing."""
+        self.w = [one * 4.0 ** (i % WIDTH) / (60 if i // WIDTH == 5 else 1) for i, one in enumerate(self.w)]
+        self.write("float.json", self.document([], [], "x", "w", [constant("w", "float32", [WIDTH, WIDTH], self.w)]))
+        nodes, _ = self.quantize_model(max(map(abs, self.x)) / 127, max(map(abs, self.w)) / 127)
+        self.assertEqual((nodes["dx"]["cause"], nodes["dw"]["cause"]), ("resolution", "resolution"))
 
     def test_one_sample_is_told(self):
         """Mends that were tried on one sample say so."""

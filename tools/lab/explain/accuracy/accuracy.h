@@ -41,7 +41,6 @@ typedef struct node_accuracy {
     double mended;              // `effect` with the mend; NaN: not known
     size_t tried_on;            // samples on which mends were tried
     channel_ranges channels;    // of pairs with a cause; owned by the accuracy
-    bool summed;                // a product sums over the axis of `channels`
 } node_accuracy;
 
 typedef struct output_accuracy {

@@ -9,7 +9,7 @@
 #include "tools/common.h"
 #include "tools/lab/dataset/state_report.h"
 
-enum { MOST_OUTPUTS = 6, SHOWN_RANGES = 3 };
+enum { MOST_OUTPUTS = 6, SHOWN_RANGES = 3, MOST_RANGES = 4096 };
 
 //---- Text -------------------------------------------------------------------
 
@@ -152,6 +152,13 @@ static void json_text(qdq_json *json, const char *key, const char *text) {
         qdq_json_null(json);
 }
 
+static void json_channel(qdq_json *json, const channel_ranges *c, size_t index) {
+    qdq_json_begin_line(json);
+    qdq_json_uint(json, index);
+    qdq_json_double(json, channel_reach(c, index));
+    qdq_json_end_array(json);
+}
+
 // Writes the channels that reach farthest, and with `all` the range of each.
 static void json_channels(qdq_json *json, const channel_ranges *c, bool all) {
     qdq_json_key(json, "channels");
@@ -165,14 +172,11 @@ static void json_channels(qdq_json *json, const channel_ranges *c, bool all) {
     json_double_key(json, "median", c->median);
     qdq_json_key(json, "worst");
     qdq_json_begin_line(json);
-    for (size_t i = 0; i < c->worst_count; i++) {
-        qdq_json_begin_line(json);
-        qdq_json_uint(json, c->worst[i]);
-        qdq_json_double(json, channel_reach(c, c->worst[i]));
-        qdq_json_end_array(json);
-    }
+    for (size_t i = 0; i < c->worst_count; i++) json_channel(json, c, c->worst[i]);
     qdq_json_end_array(json);
-    for (int greatest = 0; all && greatest < 2; greatest++) {
+    qdq_json_key(json, "quietest");
+    json_channel(json, c, c->least_reach);
+    for (int greatest = 0; all && c->count <= MOST_RANGES && greatest < 2; greatest++) {
         qdq_json_key(json, greatest ? "greatest" : "least");
         qdq_json_begin_line(json);
         for (size_t i = 0; i < c->count; i++)

@@ -47,14 +47,18 @@ bool channel_ranges_compare(channel_ranges *c, const qdq_allocator *allocator) {
     double *reaches = elements_take_numbers(allocator, c->count);
     size_t count = 0;
     if (!reaches) return false;
+    double least = INFINITY;
     for (size_t i = 0; i < c->count; i++) {
+        double reach = channel_reach(c, i);
         note_worst(c, i);
-        if (channel_reach(c, i) > 0) reaches[count++] = channel_reach(c, i);
+        if (reach > 0 && reach < least) least = reach, c->least_reach = i;
+        if (reach > 0) reaches[count++] = reach;
     }
     qsort(reaches, count, sizeof *reaches, by_size);
-    c->ratio = 1;
+    c->ratio = c->quiet = 1;
     if (count) c->median = (reaches[(count - 1) / 2] + reaches[count / 2]) / 2;
     if (count) c->ratio = reaches[count - 1] / c->median;
+    if (count) c->quiet = c->median / least;
     elements_free(reaches);
     return true;
 }
@@ -89,8 +93,7 @@ static const char *op_of(const replay *r, size_t node) {
     return qdq_graph_node(r->form.graph, node).op;
 }
 
-// Returns the axis over which a product sums the operand at a port; -1: it is no product.
-static int axis_of_port(const replay *r, size_t node, size_t port, int rank) {
+int summed_axis(const replay *r, size_t node, size_t port, int rank) {
     enum { DATA, WEIGHTS };
     const char *op = op_of(r, node);
     if (port > WEIGHTS || rank < 2) return -1;
@@ -113,23 +116,25 @@ static bool keeps_shape(const replay *r, size_t node) {
     return false;
 }
 
-static int axis_behind(const replay *r, qdq_value value, int rank, int depth) {
+static summed_operand operand_behind(const replay *r, qdq_value value, int rank, int depth) {
     enum { MOST_DEPTH = 8 };
+    summed_operand found = {.axis = -1};
     for (size_t n = 0; depth < MOST_DEPTH && n <= r->last[value.id]; n++) {
         size_t inputs = qdq_graph_node(r->form.graph, n).input_count;
         for (size_t i = 0; i < inputs; i++) {
             if (qdq_graph_node_input(r->form.graph, n, i).id != value.id) continue;
-            int axis = axis_of_port(r, n, i, rank);
-            if (axis < 0 && i == 0 && keeps_shape(r, n))
-                axis = axis_behind(r, qdq_graph_node_output(r->form.graph, n, 0), rank, depth + 1);
-            if (axis >= 0) return axis;
+            found = (summed_operand){n, i, summed_axis(r, n, i, rank)};
+            if (found.axis < 0 && i == 0 && keeps_shape(r, n))
+                found =
+                    operand_behind(r, qdq_graph_node_output(r->form.graph, n, 0), rank, depth + 1);
+            if (found.axis >= 0) return found;
         }
     }
-    return -1;
+    return found;
 }
 
-int summed_axis(const replay *r, qdq_value value) {
+summed_operand summed_operand_of(const replay *r, qdq_value value) {
     qdq_shape shape;
-    if (!qdq_value_type(r->form.graph, value, NULL, &shape)) return -1;
-    return axis_behind(r, value, shape.rank, 0);
+    if (!qdq_value_type(r->form.graph, value, NULL, &shape)) return (summed_operand){.axis = -1};
+    return operand_behind(r, value, shape.rank, 0);
 }

@@ -14,6 +14,8 @@ typedef struct channel_ranges {
     double *least, *greatest;      // [index]; owned
     double median;                 // of the greatest |x| of the channels that are not all 0
     double ratio;                  // the greatest |x| of all, divided by the median; 1 if all are 0
+    size_t least_reach;            // index with the least reach that is not 0
+    double quiet;                  // the median divided by that reach; 1 if all are 0
     size_t worst[WORST_CHANNELS];  // indices with the greatest |x|, descending
     size_t worst_count;
 } channel_ranges;
@@ -33,9 +35,16 @@ double channel_reach(const channel_ranges *c, size_t index);
 // Returns the index of an element along an axis.
 size_t channel_of(qdq_shape shape, int axis, size_t element);
 
-// Returns the axis that a product sums over, of the products that read a value directly or through
-// ops that keep its shape: a factor between the channels there can move from one operand to the
-// other. -1: no product reads it so.
-int summed_axis(const replay *r, qdq_value value);
+// An operand of a product, and the axis that the product sums over: a factor between its channels
+// can move to the other operand. Axis -1: no product.
+typedef struct summed_operand {
+    size_t product, port;
+    int axis;
+} summed_operand;
+
+// Finds the product that reads a value directly or through ops that keep its shape.
+summed_operand summed_operand_of(const replay *r, qdq_value value);
+// Returns the axis of a product's operand of this rank; -1: it is no product, or no operand.
+int summed_axis(const replay *r, size_t product, size_t port, int rank);
 
 #endif

@@ -56,8 +56,8 @@ static void keep_maker(kept_nodes *k, qdq_value value) {
 
 static const char *name_of(const reference *ref, size_t node) {
     size_t real = reference_node(ref, node);
-    return real == SIZE_MAX ? qdq_graph_node(ref->quantized->form.graph, node).name
-                            : qdq_graph_node(ref->real->form.graph, real).name;
+    return real == SIZE_MAX ? qdq_graph_node(ref->quantized->form.graph, node).original
+                            : qdq_graph_node(ref->real->form.graph, real).original;
 }
 
 static size_t append(char *out, size_t capacity, size_t used, const char *format, ...) {

@@ -202,18 +202,23 @@ static void add_channel_scales(search *f, double covering) {
     if (m) snprintf(m->text, sizeof m->text, "a scale for each index of axis %d", axis);
 }
 
-// Channels whose reach differs by three bits, each divided by its reach.
+// Channels of which one reaches three bits farther than the median channel, or less far where the
+// other operand reaches far: each is divided by its reach.
 static void add_equalization(search *f) {
     const channel_ranges *c = f->room->channels;
-    static const double least_ratio = 8;
-    if (!c || c->ratio < least_ratio) return;
+    if (!c || (c->ratio < LEAST_IMBALANCE && !f->room->quiet)) return;
     rounding how = {.shifts = f->room->shifts, .axis = c->axis, .part = 1};
-    mend *m = add(f, "channel imbalance", how, own_ratio(f->q, f->s, &how, NULL, NULL));
+    double own = own_ratio(f->q, f->s, &how, NULL, NULL);
+    // The errors of a quiet channel are little by themselves.
+    if (f->room->quiet) own = fmax(own, f->own + half_bit);
+    mend *m = add(f, "channel imbalance", how, own);
+    size_t index = f->room->quiet ? c->least_reach : c->worst[0];
     if (m)
         snprintf(m->text, sizeof m->text,
-                 "channel %zu of axis %d reaches %.3g, the median channel %.3g (%.3g x): qdq "
+                 "channel %zu of axis %d reaches %.3g, the median channel %.3g (%s%.3g x): qdq "
                  "quantize --equalize",
-                 c->worst[0], c->axis, channel_reach(c, c->worst[0]), c->median, c->ratio);
+                 index, c->axis, channel_reach(c, index), c->median, f->room->quiet ? "1/" : "",
+                 f->room->quiet ? c->quiet : c->ratio);
 }
 
 size_t find_mends(const quantized_numbers *q, const pair_scales *s, const mend_room *room,

@@ -45,9 +45,13 @@ typedef struct mend_room {
     bool weights;
     bool shifts;                     // zero points other than the present ones
     const channel_ranges *channels;  // on the axis that a product sums over; NULL: none
+    bool quiet;  // the channel that reaches least is multiplied by one that reaches far
 } mend_room;
 
-enum { MOST_MENDS = 4 };
+enum {
+    MOST_MENDS = 4,
+    LEAST_IMBALANCE = 8,  // ratio of a channel's reach to the median
+};
 
 // Finds mends whose own ratio is better than the present one. Returns their number.
 size_t find_mends(const quantized_numbers *q, const pair_scales *s, const mend_room *room,

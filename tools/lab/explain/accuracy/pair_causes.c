@@ -39,7 +39,8 @@ typedef struct pair_trial {
     quantized_numbers q;
     pair_scales scales;
     mend best;
-    double gain, effect;  // of the best mend; 0: none
+    summed_operand operand;  // that reads the pair
+    double gain, effect;     // of the best mend; 0: none
     size_t samples;
 } pair_trial;
 
@@ -74,11 +75,35 @@ static bool may_shift(const cause_search *s, const node_accuracy *n) {
     return n->kind == KIND_ACTIVATIONS && !(form && form->symmetric);
 }
 
+// True if the quietest channel of weights is multiplied by a channel of activations that reaches
+// far.
+static bool meets_imbalance(const cause_search *s, const pair_trial *t) {
+    enum { DATA, WEIGHTS };
+    const replay *r = written(s)->quantized;
+    const channel_ranges *own = &t->n->channels;
+    if (t->operand.axis < 0 || t->operand.port != WEIGHTS || own->quiet < LEAST_IMBALANCE)
+        return false;
+    qdq_value x = qdq_graph_node_input(r->form.graph, t->operand.product, DATA);
+    const node_value v = node_value_of(r->form.graph, x);
+    int axis = summed_axis(r, t->operand.product, DATA, v.info.shape.rank);
+    if (axis < 0 || (size_t)v.info.shape.dims[axis] != own->count) return false;
+    double *numbers = numbers_of(r, &v, reference_of(written(s), x));
+    channel_ranges others = {0};
+    bool known = numbers && channel_ranges_open(&others, numbers, v.info.shape, axis,
+                                                r->exec_options.allocator);
+    bool meets =
+        known && channel_reach(&others, own->least_reach) >= LEAST_IMBALANCE * others.median;
+    channel_ranges_release(&others);
+    elements_free(numbers);
+    return meets;
+}
+
 static qdq_status try_mends(const cause_search *s, pair_trial *t, qdq_error *err) {
     mend found[MOST_MENDS];
     const mend_room room = {.weights = t->n->kind == KIND_WEIGHTS,
                             .shifts = may_shift(s, t->n),
-                            .channels = t->n->summed ? &t->n->channels : NULL};
+                            .channels = t->operand.axis >= 0 ? &t->n->channels : NULL,
+                            .quiet = meets_imbalance(s, t)};
     size_t count = find_mends(&t->q, &t->scales, &room, found);
     qdq_status status = QDQ_OK;
     for (size_t i = 0; status == QDQ_OK && i < count; i++) status = try_mend(s, t, &found[i], err);
@@ -127,13 +152,12 @@ static bool reads_dequantized(const replay *r, size_t node) {
 
 // Measures the channels of a pair along the axis that a product sums over, or else along the axis
 // where channels usually are.
-static bool measure_channels(const cause_search *s, const pair_trial *t) {
+static bool measure_channels(const cause_search *s, pair_trial *t) {
     const replay *r = written(s)->quantized;
     node_accuracy *n = t->n;
-    int rank = t->q.shape.rank;
-    int axis = summed_axis(r, qdq_graph_node_output(r->form.graph, n->node, 0));
-    n->summed = axis >= 0;
-    if (axis < 0) axis = rank > 2 ? 1 : rank - 1;
+    int rank = t->q.shape.rank, axis;
+    t->operand = summed_operand_of(r, qdq_graph_node_output(r->form.graph, n->node, 0));
+    axis = t->operand.axis >= 0 ? t->operand.axis : rank > 2 ? 1 : rank - 1;
     return axis < 0 ||
            channel_ranges_open(&n->channels, t->q.x, t->q.shape, axis, r->exec_options.allocator);
 }

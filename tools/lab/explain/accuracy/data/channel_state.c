@@ -46,7 +46,7 @@ bool channel_rows_add(state_table *t, const replay *r, size_t pair, int64_t node
                       channel_rows *out) {
     const node_value *y = &r->nodes[pair].run.outputs[0];
     const char *name = qdq_graph_node(r->form.graph, pair).name;
-    int rank = y->info.shape.rank, axis = summed_axis(r, y->value);
+    int rank = y->info.shape.rank, axis = summed_operand_of(r, y->value).axis;
     bool summed = axis >= 0, done = true;
     *out = (channel_rows){.first = t->rows};
     if (!summed) axis = rank > 2 ? 1 : rank - 1;
