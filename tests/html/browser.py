@@ -93,6 +93,11 @@ class Browser:
     def find(self, selector):
         return self.call("POST", "/element", {"using": "css selector", "value": selector})[ELEMENT]
 
+    def resize(self, width, height):
+        """Gives the page a size of its own: a window of a headless browser has a least width."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+        self.call("POST", "/goog/cdp/execute", {"cmd": "Emulation.setDeviceMetricsOverride", "params": size})
+
     def click(self, selector):
         self.call("POST", f"/element/{self.find(selector)}/click", {})
         self.settle()

@@ -21,6 +21,7 @@ import browser
 SKIPPED = 77
 NODES = 2000
 HOSTILE = "</script><b id=out>&amp;<img src=x onerror=document.title=1>"
+MODELS = Path(__file__).resolve().parents[2] / "models"
 QDQ = None
 
 
@@ -74,6 +75,20 @@ def small_graph():
         "nodes": nodes,
         "outputs": [{"name": "y", "value": f"{HOSTILE}.dq"}],
     }
+
+
+def uneven_page(folder):
+    """The page of a network of which one channel of the first convolution is 60 times as large as it was."""
+    model, samples = (MODELS / "digits_uneven" / name for name in ("model.onnx", "calibration.safetensors"))
+    dim = ["--dim", "batch=64"]
+    for words in (["calibrate", model, "--data", samples, *dim, "-o", "uneven.state"],
+                  ["quantize", model, "--state", "uneven.state", *dim, "-t", "core", "-o", "uneven.onnx"],
+                  ["explain", "uneven.onnx", "--against", model, "-t", "core", "-i", samples, *dim, "--html", "uneven.html"],
+                  ["explain", "uneven.onnx", "--against", model, "-t", "core", "-i", samples, *dim, "--json"]):  # fmt: skip
+        done = subprocess.run([QDQ, *words], cwd=folder, capture_output=True, text=True)
+        if done.returncode not in (0, 1):
+            raise AssertionError(done.stderr)
+    return folder / "uneven.html", json.loads(done.stdout)
 
 
 class Pages(unittest.TestCase):
@@ -297,6 +312,40 @@ class Pages(unittest.TestCase):
         self.assertEqual(bars, sorted(bars))
         self.assertTrue(bars)
 
+    def test_where_the_accuracy_goes(self):
+        """Bars, the curve, and strips of channels, also in the width of a telephone; names of the model are found."""
+        path, found = uneven_page(self.folder)
+        for size in ((1280, 800), (390, 844)):
+            self.browser.resize(*size)
+            self.browser.open(path)
+            self.browser.settle()
+            wide = self.browser.run("const d = document.documentElement; return [d.scrollWidth, d.clientWidth]")
+            self.assertEqual(wide, [size[0]] * 2)
+            self.assertIn(f"median sample {found['outputs'][0]['median']:.1f} dB", self.text("#verdict"))
+            self.assertEqual(self.text("#noise h2"), "Where the accuracy goes")
+            self.assertEqual(self.count("#noise .bars .track"), sum(isinstance(one["effect"], float) for one in found["nodes"]))
+            shown = self.browser.run("return [...document.querySelectorAll('.curve text')].map((e) => e.textContent)")
+            self.assertEqual((shown[0], shown[1]), (f"{found['curve'][0][1]:.1f}", "0"))
+            self.assertEqual(shown[-3:-1], ["exact", str(found["curve"][-1][0])])
+            # A step for each point: the path has a horizontal line at each.
+            steps = self.browser.run("return document.querySelector('.curve .steps').getAttribute('d')")
+            self.assertEqual(steps.count("H"), len(found["curve"]))
+            self.assertEqual(self.count("#noise .strip-chart"), 3)
+            self.assertEqual(self.count("#noise .far-channel"), 3)
+            small = "return Math.min(...[...document.querySelectorAll('#noise text')].map((e) => e.getBoundingClientRect().height))"
+            self.assertGreaterEqual(self.browser.run(small), 10)
+        strips = self.text("#noise")
+        worst = sorted((one for one in found["nodes"] if isinstance(one["effect"], float)), key=lambda one: one["effect"])[:3]
+        for one in worst:
+            self.assertIn(f"{one['cause']}: {one['mend']}", strips)
+        self.assertIn("channel imbalance: channel 6 of axis 1 reaches", strips)
+        self.browser.click("#noise .strip-of button")
+        self.assertEqual(self.text("#details h2"), worst[0]["node"])
+        # The convolution is called conv1 in the model, and conv1_out here; so is the pair of conv1.weights.
+        self.browser.type("#search", "conv1<Enter>")
+        self.assertIn("conv1", self.text("#details"))
+        self.browser.resize(1440, 1000)
+
     def test_graphs_without_nodes_and_nodes_that_cannot_be_read(self):
         (self.folder / "none.json").write_text(
             json.dumps({"format": "qdq/1", "inputs": [value("x")], "outputs": [{"name": "y", "value": "x"}]})
@@ -320,6 +369,17 @@ class Pages(unittest.TestCase):
         self.assertEqual(self.browser.run("return performance.getEntriesByType('resource').map((e) => e.name)"), [])
 
 
+def contrast(a, b):
+    """The contrast of two colours like rgb(1, 2, 3)."""
+    def luminance(colour):
+        parts = [int(one) / 255 for one in re.findall(r"\d+", colour)[:3]]
+        linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts]
+        return sum(weight * one for weight, one in zip((0.2126, 0.7152, 0.0722), linear))
+
+    low, high = sorted((luminance(a), luminance(b)))
+    return (high + 0.05) / (low + 0.05)
+
+
 class Dark(unittest.TestCase):
     def test_the_page_is_dark_where_the_system_is(self):
         graph = small_graph()
@@ -338,6 +398,22 @@ class Dark(unittest.TestCase):
                 light[dark] = sum(map(int, colour[4:-1].split(",")))
             self.assertGreater(light[False], 3 * 200)
             self.assertLess(light[True], 3 * 60)
+
+    def test_charts_are_seen_on_their_background(self):
+        """The contrast of lines and bars is at least 3, of text 4.5, as WCAG has it."""
+        with tempfile.TemporaryDirectory(prefix="qdq-html-") as name:
+            path, _ = uneven_page(Path(name))
+            for dark in (False, True):
+                one = browser.Browser(dark=dark)
+                try:
+                    one.open(path)
+                    look = "return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]]"
+                    back = one.run(look, "#noise .chart", "backgroundColor")
+                    for selector, part, least in (("#noise .steps", "stroke", 3), ("#noise .side1", "fill", 3),
+                                                  ("#noise .far-channel", "fill", 3), ("#noise .curve text", "fill", 4.5)):  # fmt: skip
+                        self.assertGreaterEqual(contrast(one.run(look, selector, part), back), least, (dark, selector))
+                finally:
+                    one.close()
 
 
 def main():

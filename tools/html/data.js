@@ -56,11 +56,18 @@ function addEnds(readers, makers) {
   });
 }
 
+// All names of a node and of its results, ours and those of the file.
+function namesOf(node) {
+  const values = node.outputs.map((id) => model.values[id]);
+  return [node, ...values].flatMap((one) => [one.name, one.original]).filter(Boolean);
+}
+
 function readGraph() {
   const makers = new Map(), readers = new Map();
   for (const one of report.graph.nodes) {
     const inputs = Object.entries(one.inputs).map(([port, id]) => ({port, id}));
-    const node = addNode(one.name, one.op, {inputs, outputs: one.outputs, attrs: parseAttributes(one.attrs)});
+    const more = {inputs, outputs: one.outputs, attrs: parseAttributes(one.attrs), original: one.original};
+    const node = addNode(one.name, one.op, more);
     for (const id of one.outputs) makers.set(id, node);
     for (const {id} of inputs) readers.set(id, true);
   }

@@ -16,6 +16,7 @@ function valueText(value) {
   return `${value.dtype} [${value.shape.join(", ")}]${data}`;
 }
 
+const valueName = ({name, original}) => (original ? `${name}, in the model ${original}` : name);
 const evidenceText = (e) => [e.kind, e.against, e.compared, e.date].filter(Boolean).join("; ");
 const words = (terms) => make("dl", {}, terms.map(([term, ...text]) => [make("dt", {}, term), make("dd", {}, text)]));
 
@@ -24,11 +25,11 @@ function nodeLink(node, choose) { return make("button", {class: "link", click: (
 function portTerms(node, choose) {
   const terms = node.inputs.map(({port, id}) => {
     const value = model.values[id], maker = model.makers.get(id);
-    const name = maker && maker !== node ? nodeLink(maker, choose) : value.name;
+    const name = maker && maker !== node ? nodeLink(maker, choose) : valueName(value);
     return [port || "value", name, " ", make("span", {class: "mono muted"}, valueText(value))];
   });
   for (const id of node.outputs)
-    terms.push(["makes", model.values[id].name, " ", make("span", {class: "mono muted"}, valueText(model.values[id]))]);
+    terms.push(["makes", valueName(model.values[id]), " ", make("span", {class: "mono muted"}, valueText(model.values[id]))]);
   return terms;
 }
 
@@ -153,7 +154,7 @@ function accuracyTerms(accuracy) {
                ["clipped", `${number(clipped)} of ${number(elements)} elements`]);
   if (typeof unused === "number") terms.push(["codes unused", `${number(unused)} of ${number(codes)}`]);
   if (cause) terms.push(["cause", cause]);
-  if (mend) terms.push(["mend", mend, typeof mended === "number" ? `: ${decibels(mended)}` : ""]);
+  if (mend) terms.push(["mend", mend, typeof mended === "number" ? ` (effect ${decibels(mended)})` : ""]);
   return terms;
 }
 
@@ -181,6 +182,7 @@ function nodeDetails(node, choose, close) {
       make("button", {class: "close", "aria-label": "Close", click: close}, "×")),
     make("p", {class: "muted"}, node.op || (node.io ? `${node.io} of the graph` : "not read"),
       node.state.text && node.state.text !== node.io ? `; ${node.state.text}` : ""),
+    node.original && make("p", {}, `In the model: ${node.original}`),
     node.lost && make("p", {}, "The file names this node, but it could not be read."),
     words([...portTerms(node, choose), ...attributeTerms(node), ...bitsTerms(node), ...(report.plan ? planTerms(node) : [])]),
     node.after.length > 0 &&

@@ -238,7 +238,7 @@ class GraphView {
   find(text) {
     const wanted = text.trim().toLowerCase();
     this.hits = wanted ?
-      this.nodes.filter((node) => node.name.toLowerCase().includes(wanted) || node.op.toLowerCase().includes(wanted)) :
+      this.nodes.filter((node) => [node.op, ...namesOf(node)].some((name) => name.toLowerCase().includes(wanted))) :
       [];
     this.render();
     return this.hits;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "tools/common.h"
-#include "tools/io/tensor_io.h"
 #include "tools/deployed.h"
+#include "tools/io/tensor_io.h"
 
 enum { SHOWN_ELEMENTS = 8, MOST_READ = 4096 };  // of a constant: larger constants may lie in a file
 
@@ -25,11 +25,18 @@ static void json_first_elements(qdq_json *json, const qdq_graph *graph, qdq_valu
     qdq_json_end_array(json);
 }
 
+// Writes a name, and the name in the file if it differs.
+static void json_names(qdq_json *json, const char *name, const char *original) {
+    json_string_key(json, "name", name);
+    if (original && strcmp(original, name) != 0) json_string_key(json, "original", original);
+}
+
 static void json_graph_value(qdq_json *json, const qdq_graph *graph, qdq_value value) {
     qdq_dtype dtype;
     qdq_shape shape;
     qdq_json_begin_object(json);
-    json_string_key(json, "name", qdq_value_name(graph, value));
+    json_names(json, qdq_value_name(graph, value),
+               qdq_value_original(graph, qdq_value_name(graph, value)));
     if (qdq_value_type(graph, value, &dtype, &shape)) {
         json_string_key(json, "dtype", qdq_dtype_name(dtype));
         qdq_json_key(json, "shape");
@@ -84,7 +91,7 @@ static void json_attrs(qdq_json *json, const qdq_graph *graph, size_t node) {
 static void json_graph_node(qdq_json *json, const qdq_graph *graph, size_t node) {
     qdq_node_info info = qdq_graph_node(graph, node);
     qdq_json_begin_object(json);
-    json_string_key(json, "name", info.name);
+    json_names(json, info.name, info.original);
     json_string_key(json, "op", info.op);
     json_inputs(json, graph, node);
     qdq_json_key(json, "outputs");
