@@ -293,15 +293,20 @@ class Accuracy(Case):
         nodes, _ = self.quantize_model(max(map(abs, self.x)) / 127, max(map(abs, self.w)) / 127)
         self.assertEqual((nodes["dx"]["cause"], nodes["dw"]["cause"]), ("resolution", "resolution"))
 
-    def test_one_sample_is_told(self):
-        """Mends that were tried on one sample say so."""
-        document = self.document(pair("x", "x", 0.3), [], "dx", "w", [constant("w", "float32", [WIDTH, WIDTH], self.w)])
+    def explain_rows(self, scale, rows):
+        """The text of a pair of x on so many samples."""
+        document = self.document(pair("x", "x", scale), [], "dx", "w", [constant("w", "float32", [WIDTH, WIDTH], self.w)])
         for name, graph in (("net.json", document), ("float.json", json.loads((self.folder / "float.json").read_text()))):
-            graph["inputs"] = [value("x", shape=(1, WIDTH))]
+            graph["inputs"] = [value("x", shape=(rows, WIDTH))]
             self.write(name, graph)
-        self.write("x.safetensors", safetensors_bytes({"x": tensor("float32", [1, WIDTH], self.x[:WIDTH])}))
-        text = self.qdq("explain", "net.json", "--against", "float.json", "-i", "x.safetensors", code=1).out
-        self.assertRegex(text, r"zero point: scale \S+ and zero point .* \(effect \S+ dB, on one sample\)\n")
+        self.write("x.safetensors", safetensors_bytes({"x": tensor("float32", [rows, WIDTH], self.x[: rows * WIDTH])}))
+        return self.qdq("explain", "net.json", "--against", "float.json", "-i", "x.safetensors", code=1).out
+
+    def test_few_samples_narrow_no_range(self):
+        """A scale that clips one sample is too small. How far other samples reach, a few do not show."""
+        self.assertRegex(self.explain_rows(0.004, 1), r"zero point: .* \(effect \S+ dB, on one sample\)\n")
+        self.assertIn("; resolution: more bits, or float: qdq quantize --keep m\n", self.explain_rows(0.3, 15))
+        self.assertRegex(self.explain_rows(0.3, 16), r"scale too large: .* \(effect \S+ dB\)\n")
 
     def test_a_large_scale_leaves_codes_unused(self):
         nodes, _ = self.quantize_model(0.3, 0.02)

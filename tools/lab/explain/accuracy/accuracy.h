@@ -32,6 +32,7 @@ typedef struct node_accuracy {
                      // written but this group, against all as written
     double without;  // of the output when all pairs round but this one
     double alike;    // share of samples that decide alike with the effect and without
+    size_t samples;  // of the outputs
     double halves[2];  // `effect` of samples with an even and with an odd index
     // The following fields are for a Dequantize.
     bool has_codes;
@@ -39,7 +40,6 @@ typedef struct node_accuracy {
     double codes, unused;       // number of codes, and of codes beyond all that occur, or NaN
     char cause[32], mend[384];  // only for the worst nodes
     double mended;              // `effect` with the mend; NaN: not known
-    size_t tried_on;            // samples on which mends were tried
     channel_ranges channels;    // of pairs with a cause; owned by the accuracy
 } node_accuracy;
 

@@ -51,7 +51,7 @@ static void print_node(const node_accuracy *n) {
     if (*n->cause) printf("; %s: %s", n->cause, n->mend);
     if (*n->cause && n->mended < INFINITY)
         printf(" (effect %s%s)", ratio_text(n->mended, mended),
-               n->tried_on == 1 ? ", on one sample" : "");
+               n->samples == 1 ? ", on one sample" : "");
     printf("\n");
 }
 

@@ -69,6 +69,7 @@ static qdq_status measure_row(effect_meter *m, node_accuracy *n, bool without, q
         n->without = ratio.all;
     else
         n->effect = ratio.all, n->alike = ratio.alike;
+    n->samples = ratio.samples;
     if (!without) n->halves[0] = ratio.halves[0], n->halves[1] = ratio.halves[1];
     return status;
 }

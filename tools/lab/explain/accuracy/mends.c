@@ -141,12 +141,21 @@ static void say_scale(const search *f, mend *m, double scale) {
     double before = f->s->scales[0];
     if (!m) return;
     m->cause = scale > before ? "scale too small" : "scale too large";
+    m->narrows = scale < before;
     if (f->s->groups.count == 1)
         snprintf(m->text, sizeof m->text, "scale %.6g instead of %.6g", scale, before);
     else if (m->how.part < 1)
         snprintf(m->text, sizeof m->text, "scales that cover %.3g of each range", m->how.part);
     else
         snprintf(m->text, sizeof m->text, "scales that cover each range");
+}
+
+// True if codes with other parameters cover less than the node's, by more than a step.
+static bool narrows(const search *f, double scale, double zero) {
+    double least = f->q->least, greatest = f->q->greatest;
+    double before = f->s->scales[0], middle = f->s->zeros[0];
+    return (least - zero) * scale > (least - middle) * before + scale ||
+           (greatest - zero) * scale < (greatest - middle) * before - scale;
 }
 
 // Scales that cover the range, and zero points that follow it if that gains half a bit.
@@ -159,6 +168,7 @@ static double add_range(search *f) {
         mend *m =
             better > fmax(own, f->own) + half_bit ? add(f, "zero point", shifted, better) : NULL;
         if (m) snprintf(m->text, sizeof m->text, "scale %.6g and zero point %.0f", scale, zero);
+        if (m) m->narrows = narrows(f, scale, zero);
         if (m) return better;
         (void)own_ratio(f->q, f->s, &how, &scale, NULL);
     }

@@ -37,7 +37,8 @@ typedef struct mend {
     const char *cause;
     char text[192];  // what to do; empty: the caller says it
     rounding how;
-    double own;  // ratio of the numbers to their errors, in decibels
+    double own;    // ratio of the numbers to their errors, in decibels
+    bool narrows;  // the codes cover less than before
 } mend;
 
 // A mend may use these.

@@ -20,6 +20,8 @@
 static const double least_gain = 1, half_bit = 3, bit = 6;
 static const double most_of_float = 0.8;  // share of the gain of float
 
+enum { LEAST_SAMPLES = 16 };  // that show the range of activations: fewer ask for too narrow a one
+
 typedef struct cause_search {
     effect_meter *meter;
     accuracy *a;
@@ -41,12 +43,11 @@ typedef struct pair_trial {
     mend best;
     summed_operand operand;  // that reads the pair
     double gain, effect;     // of the best mend; 0: none
-    size_t samples;
 } pair_trial;
 
 static double gain_of(const node_accuracy *n, const effect_ratio *with) {
     double gain = with->all - n->effect;
-    for (size_t half = 0; half < 2 && half < with->samples; half++)
+    for (size_t half = 0; half < 2 && half < n->samples; half++)
         gain = fmin(gain, with->halves[half] - n->halves[half]);
     return gain;
 }
@@ -64,7 +65,6 @@ static qdq_status try_mend(const cause_search *s, pair_trial *t, const mend *m, 
     elements_free(result);
     if (status != QDQ_OK || isnan(with.all)) return status;
     double gain = gain_of(t->n, &with);
-    t->samples = with.samples;
     if (gain > t->gain + (t->gain > 0 ? least_gain : 0))
         t->gain = gain, t->effect = with.all, t->best = *m;
     return QDQ_OK;
@@ -106,7 +106,9 @@ static qdq_status try_mends(const cause_search *s, pair_trial *t, qdq_error *err
                             .quiet = meets_imbalance(s, t)};
     size_t count = find_mends(&t->q, &t->scales, &room, found);
     qdq_status status = QDQ_OK;
-    for (size_t i = 0; status == QDQ_OK && i < count; i++) status = try_mend(s, t, &found[i], err);
+    for (size_t i = 0; status == QDQ_OK && i < count; i++)
+        if (room.weights || !found[i].narrows || t->n->samples >= LEAST_SAMPLES)
+            status = try_mend(s, t, &found[i], err);
     return status;
 }
 
@@ -179,7 +181,6 @@ static qdq_status find_pair_cause(const cause_search *s, pair_trial *t, qdq_erro
                  pair_scales_read(r, t->n->node, s->folder, &t->scales, err);
     qdq_status status = err->status == QDQ_OK && tried ? try_mends(s, t, err) : err->status;
     if (status == QDQ_OK) advise(s, t);
-    t->n->tried_on = t->samples;
     return status;
 }
 
