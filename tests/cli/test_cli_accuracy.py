@@ -336,6 +336,25 @@ class Accuracy(Case):
         self.near(dw["mended"], decibels(self.net(self.x, self.w), self.net(self.x, quantized(self.w, rooms))))
         self.assertGreater(dw["mended"], dw["effect"] + 3)
 
+    def test_the_words_of_keep_take_the_pair_away(self):
+        """Also for a target whose results are codes; relu1 and its pool pass their codes on to conv2."""
+        digits = Path(harness.MODELS).resolve() / "digits"
+        model, inputs = str(digits / "float32.json"), str(digits / "held_out.safetensors")
+        self.qdq("calibrate", model, "--data", inputs, "-o", "digits.state")
+        for target in ("core", "ort"):
+            words = ["quantize", model, "--state", "digits.state", "-t", target, "-i", inputs]
+            self.qdq(*words, "-o", "all.json")
+            explain = ["--against", model, "-i", inputs, "-t", target]
+            rows = self.json("explain", "all.json", *explain, code=1)["nodes"]
+            pairs = [row for row in rows if row["kind"] in ("activations", "weights")]
+            self.assertGreaterEqual(len(pairs), 6)
+            for row in pairs:
+                if "--keep" not in row["mend"]:
+                    continue
+                self.qdq(*words, "-o", "kept.json", *re.findall(r"--keep|(?<=--keep )\S+", row["mend"]))
+                left = {one["name"] for one in json.loads((self.folder / "kept.json").read_text())["nodes"]}
+                self.assertNotIn(row["node"], left, (target, row["mend"]))
+
     def test_numbers_that_are_quantized_twice(self):
         nodes, _ = self.quantize_model(0.03, 0.02, again=0.021)
         self.assertEqual(nodes["d2"]["cause"], "double rounding")

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/lab/explain/accuracy/keep_words.h"
 
+#include <qdq/coding.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "runtime/base/words.h"
 
 enum { MOST_NAMED = 3, MOST_DEPTH = 8 };
 
@@ -20,6 +23,13 @@ static bool reads_codes(const replay *r, size_t node) {
     return false;
 }
 
+// True if a target has codes for the result of an op that moves elements.
+static bool moves_codes(const replay *r, size_t node) {
+    const qdq_quantized_form *form = qdq_target_quantized_form(r->target);
+    return form && form->results &&
+           qdq_has_word(form->moves, qdq_graph_node(r->form.graph, node).op);
+}
+
 static void keep(kept_nodes *k, size_t node) {
     for (size_t i = 0; i < k->count && i < MOST_NAMED; i++)
         if (k->nodes[i] == node) return;
@@ -34,9 +44,8 @@ static void keep_readers(kept_nodes *k, qdq_value value, int depth) {
         size_t inputs = qdq_graph_node(r->form.graph, n).input_count;
         for (size_t i = 0; i < inputs; i++) {
             if (qdq_graph_node_input(r->form.graph, n, i).id != value.id) continue;
-            if (reads_codes(r, n))
-                keep(k, n);
-            else if (i == 0)
+            if (reads_codes(r, n) || moves_codes(r, n)) keep(k, n);
+            if (!reads_codes(r, n) && i == 0)
                 keep_readers(k, qdq_graph_node_output(r->form.graph, n, 0), depth + 1);
             break;
         }

@@ -6,8 +6,9 @@
 #include "tools/lab/explain/accuracy/reference.h"
 
 // Writes "qdq quantize --keep conv1 --keep conv2", with names of the float model, as its file has
-// them: the products and sums that read the result of a Dequantize, or else the product that
-// computes what it stands for. False if there is no such node.
+// them: the products and sums that read the result of a Dequantize, and ops between that the target
+// runs on codes; or else the product that computes what the Dequantize stands for. False if there is
+// no such node.
 bool keep_words(const reference *ref, size_t node, char *out, size_t capacity);
 
 #endif
