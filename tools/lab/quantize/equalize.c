@@ -108,19 +108,32 @@ static int build(equalizing *e, size_t site, attempt *a, bool *exact) {
     return code;
 }
 
+// Sets the factors of a candidate. False if there are none, or a candidate before it has the same.
+static bool set_factors(const equalizing *e, size_t site, size_t candidate, int *exponents,
+                        int *others) {
+    const qdq_equalize_site *s = e->sites[site];
+    const double *greatest = e->values.greatest[site];
+    if (!choose_factors(s, greatest, &factor_candidates[candidate], exponents)) return false;
+    for (size_t i = 0; i < candidate; i++)
+        if (choose_factors(s, greatest, &factor_candidates[i], others) &&
+            memcmp(exponents, others, s->channels * sizeof *others) == 0)
+            return false;
+    return true;
+}
+
 // Tries a candidate, and keeps it as *best if it is better.
-static int try_candidate(equalizing *e, size_t site, const factor_candidate *candidate,
-                         attempt *best) {
+static int try_candidate(equalizing *e, size_t site, size_t candidate, attempt *best) {
     size_t channels = e->sites[site]->channels;
-    attempt a = {.candidate = candidate, .exponents = calloc(channels, sizeof(int))};
-    bool exact, refused;
+    attempt a = {.candidate = &factor_candidates[candidate],
+                 .exponents = calloc(2 * channels, sizeof(int))};
+    bool exact = false, refused = false;
     if (!a.exponents) return no_memory();
     int code = EXIT_OK;
-    if (choose_factors(e->sites[site], e->values.greatest[site], candidate, a.exponents)) {
+    if (set_factors(e, site, candidate, a.exponents, a.exponents + channels)) {
         code = build(e, site, &a, &exact);
         if (code == EXIT_OK && exact) code = judge(e, site, a.graph, &a, &refused);
         if (code == EXIT_OK && !exact) e->q->equalization.inexact++;
-        if (code == EXIT_OK && exact && a.median > best->median) {
+        if (code == EXIT_OK && exact && !refused && a.median > best->median) {
             attempt worse = *best;
             *best = a, a = worse;
         }
@@ -159,7 +172,7 @@ static int try_site(equalizing *e, size_t site, bool *refused) {
     int code = judge(e, site, e->q->graph, &none, refused);
     best.median = none.median;
     for (size_t i = 0; code == EXIT_OK && !*refused && i < FACTOR_CANDIDATES; i++)
-        code = try_candidate(e, site, &factor_candidates[i], &best);
+        code = try_candidate(e, site, i, &best);
     if (code == EXIT_OK && best.candidate && best.median >= none.median + least_gain)
         take(e, site, &best, none.median);
     attempt_release(&best);
