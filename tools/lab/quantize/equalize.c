@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes sites one after another, in the order of the graph. A candidate for a site is judged by the
+// Takes sites one after another, in rounds over the graph. A candidate for a site is judged by the
 // median sample: the graph with it, deployed, runs on each half of the samples with ranges of the
 // changed values from the other half. Without a candidate the ranges also come from the other half.
 #include "tools/lab/quantize/equalize.h"
@@ -16,6 +16,7 @@
 #include "tools/options/quantize.h"
 
 static const double least_gain = 0.1;  // dB
+enum { ROUNDS = 3 };                   // at most, over all sites
 
 typedef struct equalizing {
     quantization *q;
@@ -26,6 +27,7 @@ typedef struct equalizing {
     size_t *rows;               // [value]: its row in the state; SIZE_MAX: none
     state given;                // [value]: its row, without equalizing
     site_values values;         // [value], without equalizing, then as the sites taken have it
+    bool *is_taken;             // [site]
     qdq_equalize_factors *all;  // of the sites taken, and of a candidate behind them
 } equalizing;
 
@@ -161,6 +163,7 @@ static void take(equalizing *e, size_t site, attempt *best, double before) {
         .after = best->median,
     };
     best->exponents = NULL;
+    e->is_taken[site] = true;
     done->same = best->values.same;
     qdq_graph_destroy(q->equalized);
     q->graph = q->equalized = best->graph;
@@ -191,8 +194,9 @@ static int list_sites(equalizing *e) {
     e->sites = calloc(e->count + 1, sizeof *e->sites);
     e->first = calloc(e->count + 1, sizeof *e->first);
     e->all = calloc(e->count + 1, sizeof *e->all);
+    e->is_taken = calloc(e->count + 1, sizeof *e->is_taken);
     out->taken = calloc(e->count + 1, sizeof *out->taken);
-    if (!e->sites || !e->first || !e->all || !out->taken) return no_memory();
+    if (!e->sites || !e->first || !e->all || !e->is_taken || !out->taken) return no_memory();
     for (size_t i = 0; i < e->count; i++) {
         e->sites[i] = qdq_equalize_site_get(out->sites, i);
         e->first[i] = values;
@@ -244,16 +248,28 @@ static void use_all(equalizing *e) {
     }
 }
 
+// Tries each site, and again the sites that gained too little before others were taken.
+static int try_sites(equalizing *e) {
+    const equalization *done = &e->q->equalization;
+    size_t left = e->count;  // sites behind the last one taken
+    bool refused = false;
+    int code = EXIT_OK;
+    for (size_t i = 0; code == EXIT_OK && !refused && left && i < ROUNDS * e->count; i++) {
+        size_t site = i % e->count, before = done->count;
+        if (!e->is_taken[site]) code = try_site(e, site, &refused);
+        left = done->count > before ? e->count - 1 : left - 1;
+    }
+    return code;
+}
+
 static int run(equalizing *e) {
     equalization *out = &e->q->equalization;
-    bool refused = false;
     int code = site_values_collect(&e->trials, e->q->graph, e->sites, e->count, &e->values);
     if (code == EXIT_OK) code = check_samples(e);
     if (code == EXIT_OK) code = keep_given(e);
     out->same = e->values.same;
     out->samples = e->values.runs[0] + e->values.runs[1];
-    for (size_t i = 0; code == EXIT_OK && !refused && i < e->count; i++)
-        code = try_site(e, i, &refused);
+    if (code == EXIT_OK) code = try_sites(e);
     if (code == EXIT_OK) use_all(e);
     return code;
 }
@@ -271,5 +287,6 @@ int equalize(quantization *q) {
     free(e.first);
     free(e.rows);
     free(e.all);
+    free(e.is_taken);
     return code;
 }
