@@ -21,7 +21,6 @@ enum { ROUNDS = 3 };                   // at most, over all sites
 typedef struct equalizing {
     quantization *q;
     trials trials;
-    const qdq_equalize_site **sites;
     size_t count;
     size_t *first;              // [site]: its first value among the values of all sites
     size_t *rows;               // [value]: its row in the state; SIZE_MAX: none
@@ -49,6 +48,10 @@ static void attempt_release(attempt *a) {
     *a = (attempt){0};
 }
 
+static const qdq_equalize_site *site_at(const equalizing *e, size_t index) {
+    return qdq_equalize_site_get(e->q->equalization.sites, index);
+}
+
 //---- Statistics -------------------------------------------------------------
 
 // Copies statistics to the state, of values from `first` on. `from` NULL: as given.
@@ -64,13 +67,13 @@ static void use_fold(const equalizing *e, size_t own, const attempt *a, int fold
     const equalization *done = &e->q->equalization;
     for (size_t i = 0; i < done->count; i++) {
         size_t site = done->taken[i].site;
-        set_rows(e, e->first[site], e->sites[site]->value_count, &e->values.folds[fold],
+        set_rows(e, e->first[site], site_at(e, site)->value_count, &e->values.folds[fold],
                  e->first[site]);
     }
     if (a->candidate)
-        set_rows(e, e->first[own], e->sites[own]->value_count, &a->values.folds[fold], 0);
+        set_rows(e, e->first[own], site_at(e, own)->value_count, &a->values.folds[fold], 0);
     else
-        set_rows(e, e->first[own], e->sites[own]->value_count, &e->values.folds[fold],
+        set_rows(e, e->first[own], site_at(e, own)->value_count, &e->values.folds[fold],
                  e->first[own]);
 }
 
@@ -88,7 +91,7 @@ static int judge(equalizing *e, size_t site, qdq_graph *graph, attempt *a, bool 
         use_fold(e, site, a, (int)(FOLDS - 1 - fold));
         code = trial_add_quantized(&t, graph, &q->state, &q->choice, q->target, &view);
     }
-    set_rows(e, e->first[site], e->sites[site]->value_count, &e->given, e->first[site]);
+    set_rows(e, e->first[site], site_at(e, site)->value_count, &e->given, e->first[site]);
     a->median = trial_judge(&t).median;
     *refused = t.refused;
     trial_close(&t);
@@ -105,7 +108,7 @@ static int build(equalizing *e, size_t site, attempt *a, bool *exact) {
     *exact = a->graph != NULL;
     if (!a->graph && err.status == QDQ_ERR_UNSUPPORTED) return EXIT_OK;
     if (!a->graph) return report_error(&err);
-    int code = site_values_collect(&e->trials, a->graph, &e->sites[site], 1, &a->values);
+    int code = site_values_collect(&e->trials, a->graph, done->sites, site, 1, &a->values);
     *exact = a->values.same == a->values.runs[0] + a->values.runs[1];
     return code;
 }
@@ -113,7 +116,7 @@ static int build(equalizing *e, size_t site, attempt *a, bool *exact) {
 // Sets the factors of a candidate. False if there are none, or a candidate before it has the same.
 static bool set_factors(const equalizing *e, size_t site, size_t candidate, int *exponents,
                         int *others) {
-    const qdq_equalize_site *s = e->sites[site];
+    const qdq_equalize_site *s = site_at(e, site);
     const double *greatest = e->values.greatest[site];
     if (!choose_factors(s, greatest, &factor_candidates[candidate], exponents)) return false;
     for (size_t i = 0; i < candidate; i++)
@@ -125,7 +128,7 @@ static bool set_factors(const equalizing *e, size_t site, size_t candidate, int 
 
 // Tries a candidate, and keeps it as *best if it is better.
 static int try_candidate(equalizing *e, size_t site, size_t candidate, attempt *best) {
-    size_t channels = e->sites[site]->channels;
+    size_t channels = site_at(e, site)->channels;
     attempt a = {.candidate = &factor_candidates[candidate],
                  .exponents = calloc(2 * channels, sizeof(int))};
     bool exact = false, refused = false;
@@ -150,7 +153,7 @@ static void take(equalizing *e, size_t site, attempt *best, double before) {
     quantization *q = e->q;
     equalization *done = &q->equalization;
     for (int fold = 0; fold < FOLDS; fold++)
-        for (size_t i = 0; i < e->sites[site]->value_count; i++)
+        for (size_t i = 0; i < site_at(e, site)->value_count; i++)
             statistics_replace(&e->values.folds[fold], e->first[site] + i,
                                &best->values.folds[fold], i);
     e->all[done->count] = (qdq_equalize_factors){site, best->exponents};
@@ -158,7 +161,7 @@ static void take(equalizing *e, size_t site, attempt *best, double before) {
         .site = site,
         .candidate = best->candidate,
         .exponents = best->exponents,
-        .ratio = imbalance_of(e->values.greatest[site], e->sites[site]->channels),
+        .ratio = imbalance_of(e->values.greatest[site], site_at(e, site)->channels),
         .before = before,
         .after = best->median,
     };
@@ -191,16 +194,14 @@ static int list_sites(equalizing *e) {
     out->sites = qdq_graph_equalize_sites(e->q->graph, &err);
     if (!out->sites) return report_error(&err);
     e->count = qdq_equalize_site_count(out->sites);
-    e->sites = calloc(e->count + 1, sizeof *e->sites);
     e->first = calloc(e->count + 1, sizeof *e->first);
     e->all = calloc(e->count + 1, sizeof *e->all);
     e->is_taken = calloc(e->count + 1, sizeof *e->is_taken);
     out->taken = calloc(e->count + 1, sizeof *out->taken);
-    if (!e->sites || !e->first || !e->all || !e->is_taken || !out->taken) return no_memory();
+    if (!e->first || !e->all || !e->is_taken || !out->taken) return no_memory();
     for (size_t i = 0; i < e->count; i++) {
-        e->sites[i] = qdq_equalize_site_get(out->sites, i);
         e->first[i] = values;
-        values += e->sites[i]->value_count;
+        values += site_at(e, i)->value_count;
     }
     e->rows = calloc(values + 1, sizeof *e->rows);
     return e->rows ? EXIT_OK : no_memory();
@@ -241,9 +242,9 @@ static void use_all(equalizing *e) {
     const state_table_kind *kind = calibrate_kind.tables;
     for (size_t i = 0; i < done->count; i++) {
         size_t site = done->taken[i].site;
-        for (size_t v = e->first[site]; v < e->first[site] + e->sites[site]->value_count; v++)
+        for (size_t v = e->first[site]; v < e->first[site] + site_at(e, site)->value_count; v++)
             kind->merge(&e->values.folds[0].tables[0], v, &e->values.folds[1].tables[0], v);
-        set_rows(e, e->first[site], e->sites[site]->value_count, &e->values.folds[0],
+        set_rows(e, e->first[site], site_at(e, site)->value_count, &e->values.folds[0],
                  e->first[site]);
     }
 }
@@ -264,7 +265,7 @@ static int try_sites(equalizing *e) {
 
 static int run(equalizing *e) {
     equalization *out = &e->q->equalization;
-    int code = site_values_collect(&e->trials, e->q->graph, e->sites, e->count, &e->values);
+    int code = site_values_collect(&e->trials, e->q->graph, out->sites, 0, e->count, &e->values);
     if (code == EXIT_OK) code = check_samples(e);
     if (code == EXIT_OK) code = keep_given(e);
     out->same = e->values.same;
@@ -283,7 +284,6 @@ int equalize(quantization *q) {
     trials_close(&e.trials);
     site_values_release(&e.values);
     state_release(&e.given);
-    free(e.sites);
     free(e.first);
     free(e.rows);
     free(e.all);

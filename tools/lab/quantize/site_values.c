@@ -14,14 +14,18 @@
 
 typedef struct collecting {
     trials *trials;
-    const qdq_equalize_site *const *sites;
-    size_t count;
+    const qdq_equalize_sites *sites;
+    size_t first, count;
     session session;  // of the graph, which keeps the values
     const char **names;
     size_t name_count;
     float *elements;  // room for the largest value
     site_values *out;
 } collecting;
+
+static const qdq_equalize_site *site_at(const collecting *c, size_t index) {
+    return qdq_equalize_site_get(c->sites, c->first + index);
+}
 
 static int no_memory(void) {
     return tell_failure(QDQ_ERR_MEMORY, "no memory for the statistics of channels");
@@ -38,17 +42,17 @@ static int add_rows(collecting *c) {
     const qdq_graph *given = c->trials->real->graph;
     site_values *out = c->out;
     size_t values = 0;
-    for (size_t i = 0; i < c->count; i++) values += c->sites[i]->value_count;
+    for (size_t i = 0; i < c->count; i++) values += site_at(c, i)->value_count;
     for (int fold = 0; fold < FOLDS; fold++) state_open(&out->folds[fold], &calibrate_kind);
     c->names = calloc(values + 1, sizeof *c->names);
     out->greatest = calloc(c->count + 1, sizeof *out->greatest);
     if (!c->names || !out->greatest) return no_memory();
     out->site_count = c->count;
     for (size_t i = 0; i < c->count; i++) {
-        out->greatest[i] = calloc(c->sites[i]->channels, sizeof(double));
+        out->greatest[i] = calloc(site_at(c, i)->channels, sizeof(double));
         if (!out->greatest[i]) return no_memory();
-        for (size_t k = 0; k < c->sites[i]->value_count; k++) {
-            const char *name = qdq_value_name(given, c->sites[i]->values[k].value);
+        for (size_t k = 0; k < site_at(c, i)->value_count; k++) {
+            const char *name = qdq_value_name(given, site_at(c, i)->values[k].value);
             const char *const texts[] = {name, qdq_dtype_name(QDQ_FLOAT32)};
             c->names[c->name_count++] = name;
             for (int fold = 0; fold < FOLDS; fold++)
@@ -93,7 +97,7 @@ static bool is_read(const qdq_graph *given, const qdq_equalize_site *site, qdq_v
 }
 
 static void add_channels(const collecting *c, size_t site, size_t stride, size_t count) {
-    const qdq_equalize_site *s = c->sites[site];
+    const qdq_equalize_site *s = site_at(c, site);
     double *greatest = c->out->greatest[site];
     for (size_t i = 0; i < count; i++) {
         double x = fabs((double)c->elements[i]), *most = &greatest[i / stride % s->channels];
@@ -106,8 +110,8 @@ static int add_values(const collecting *c, size_t fold) {
     const state_table *table = &c->out->folds[fold].tables[0];
     size_t row = 0;
     for (size_t i = 0; i < c->count; i++) {
-        for (size_t k = 0; k < c->sites[i]->value_count; k++, row++) {
-            const qdq_site_value *v = &c->sites[i]->values[k];
+        for (size_t k = 0; k < site_at(c, i)->value_count; k++, row++) {
+            const qdq_site_value *v = &site_at(c, i)->values[k];
             qdq_shape shape;
             qdq_error err = {0};
             (void)qdq_value_type(given, v->value, NULL, &shape);
@@ -117,7 +121,7 @@ static int add_values(const collecting *c, size_t fold) {
                 return report_error(&err);
             statistics one = calibrate_statistics(table, row);
             statistics_add(&one, QDQ_FLOAT32, c->elements, count);
-            if (is_read(given, c->sites[i], v->value)) add_channels(c, i, v->stride, count);
+            if (is_read(given, site_at(c, i), v->value)) add_channels(c, i, v->stride, count);
         }
     }
     return EXIT_OK;
@@ -139,10 +143,14 @@ static int add_runs(collecting *c) {
     return code;
 }
 
-int site_values_collect(trials *t, qdq_graph *graph, const qdq_equalize_site *const *sites,
+int site_values_collect(trials *t, qdq_graph *graph, const qdq_equalize_sites *sites, size_t first,
                         size_t count, site_values *out) {
-    collecting c = {
-        .trials = t, .sites = sites, .count = count, .session.graph = graph, .out = out};
+    collecting c = {.trials = t,
+                    .sites = sites,
+                    .first = first,
+                    .count = count,
+                    .session.graph = graph,
+                    .out = out};
     *out = (site_values){0};
     int code = add_rows(&c);
     if (code == EXIT_OK) code = compile(&c);

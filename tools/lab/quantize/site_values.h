@@ -19,9 +19,9 @@ typedef struct site_values {
 } site_values;
 
 // Runs a graph, which has the values and outputs of the float graph, on all samples, and collects
-// the values of `count` sites. EXIT_OK, or another exit code after a message; release it in either
-// case.
-int site_values_collect(trials *t, qdq_graph *graph, const qdq_equalize_site *const *sites,
+// the values of `count` sites from `first` on. EXIT_OK, or another exit code after a message;
+// release it in either case.
+int site_values_collect(trials *t, qdq_graph *graph, const qdq_equalize_sites *sites, size_t first,
                         size_t count, site_values *out);
 void site_values_release(site_values *v);
 
