@@ -95,8 +95,8 @@ static qdq_graph *channels_last(void) {
 }
 
 // LayerNorm -> two products, one with a transposed operand; product -> Add -> transpose -> product
-static qdq_graph *norms(void) {
-    qdq_graph *g = qdq_graph_create("g", NULL);
+static qdq_graph *norms(const qdq_graph_options *options) {
+    qdq_graph *g = qdq_graph_create("g", options);
     qdq_value x = input(g, QDQ_SHAPE(3, 4));
     qdq_layer_norm_attrs n = {
         .name = "norm", .gamma = WEIGHTS(g, "gamma", 4), .beta = WEIGHTS(g, "beta", 4)};
@@ -265,7 +265,7 @@ static void norms_begin_sites(void **state) {
     static const char *const both[] = {"y", "z", NULL};
     static const char *const four[] = {"y0", "y1", "y2", "y3", NULL};
     const expected_site norm[] = {{"norm", 4, 2, 2, 3}, {"m1", 5, 2, 1, 1}, {NULL, 0, 0, 0, 0}};
-    check_network(norms(), norm, both);
+    check_network(norms(NULL), norm, both);
     const expected_site others[] = {{"batch", 4, 1, 1, 1},
                                     {"group", 4, 1, 1, 1},
                                     {"rms", 4, 1, 1, 1},
@@ -357,6 +357,27 @@ static void a_constant_that_leaves_normal_numbers_is_refused(void **state) {
     refuse(1, 65, QDQ_ERR_ARGUMENT, "factors 0: the exponent of channel 0 is 65, wanted -64 to 64");
 }
 
+static void a_failed_allocation_leaks_nothing(void **state) {
+    (void)state;
+    static const int exponents[4] = {1, -2, 0, 3};
+    const qdq_equalize_factors factors = {0, exponents};
+    bool done = false;
+    for (size_t fail_at = 1; !done; fail_at++) {
+        unit_memory memory;
+        qdq_error err = {0};
+        qdq_graph *g = norms(&(qdq_graph_options){.allocator = unit_memory_init(&memory, 0)});
+        memory.fail_at = memory.calls + fail_at;
+        qdq_equalize_sites *sites = qdq_graph_equalize_sites(g, &err);
+        qdq_graph *equalized = sites ? qdq_graph_equalized(sites, &factors, 1, &err) : NULL;
+        done = memory.calls < memory.fail_at;
+        assert_true(equalized ? done : err.status == QDQ_ERR_MEMORY);
+        qdq_graph_destroy(equalized);
+        qdq_equalize_sites_destroy(sites);
+        qdq_graph_destroy(g);
+        unit_memory_check(&memory);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(channels_are_followed_to_products),
@@ -364,6 +385,7 @@ int main(void) {
         cmocka_unit_test(ranges_of_weights_are_per_channel),
         cmocka_unit_test(other_readers_leave_a_value_alone),
         cmocka_unit_test(a_constant_that_leaves_normal_numbers_is_refused),
+        cmocka_unit_test(a_failed_allocation_leaks_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
