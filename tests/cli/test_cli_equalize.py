@@ -209,6 +209,20 @@ class Networks(Equalize):
         self.assertTrue({one["from"] for one in told["equalized"]} <= {"first", "middle"})
         self.assertGreater(gain, 4)
 
+    def test_a_site_is_tried_again_once_a_larger_error_is_gone(self):
+        for seed in (1, 3, 5):
+            w1 = scaled(draws(seed, FEATURES * HIDDEN), HIDDEN, 3, 8)
+            w2 = scaled(draws(seed + 100, HIDDEN * HIDDEN), HIDDEN, 3, 1 / 8, row=True)
+            w3 = scaled(draws(seed + 200, HIDDEN * CLASSES), CLASSES, 5, 1 / 400, row=True)
+            self.network([matmul("first", "x", "w1"), node("ReLU", "relu", "first"), matmul("second", "relu", "w2"),
+                          node("ReLU", "relu2", "second"), matmul("last", "relu2", "w3")],
+                         [constant("w1", "float32", [FEATURES, HIDDEN], w1),
+                          constant("w2", "float32", [HIDDEN, HIDDEN], scaled(w2, HIDDEN, 5, 400)),
+                          constant("w3", "float32", [HIDDEN, CLASSES], w3)], [1, FEATURES])
+            told, gain = self.equalize("core")
+            self.assertEqual([one["from"] for one in told["equalized"]], ["second", "first"])
+            self.assertGreater(gain, 25)
+
     def test_what_the_target_computes_decides(self):
         # A channel with tiny weights and a bias: the weights alone ask for a factor that its int32 bias does not survive.
         w1 = scaled(draws(1, FEATURES * HIDDEN), HIDDEN, 3, 1e-6)
