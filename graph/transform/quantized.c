@@ -55,7 +55,7 @@ static qdq_status check_coding(copying *c, size_t index, qdq_error *err) {
     const qdq_coding *coding = &c->codings[index];
     const qdq_graph *g = c->from;
     uint32_t id = coding->value.id;
-    bool is_new = !id && coding->codes && coding->reader_count;
+    bool is_new = !id && coding->codes;
     if (id >= g->value_count || (!is_new && (!id || !is_float(g->values[id].type.dtype))))
         return qdq_fail(err, QDQ_ERR_ARGUMENT,
                         "coding %zu: the value is no float of the graph: give float32, float16 or "
