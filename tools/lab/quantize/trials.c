@@ -73,8 +73,7 @@ void trials_close(trials *t) {
 
 //---- Runs -------------------------------------------------------------------
 
-// Fills the inputs of an exec, unless the sample cannot be read.
-static int give(trials *t, size_t run, const session *s) {
+int trials_give(trials *t, size_t run, const session *s) {
     unsigned char digest[QDQ_SHA256_BYTES];
     qdq_error err = {0};
     if (!t->opt.data.samples) return give_inputs(s->graph, s->plan, s->exec, &t->opt);
@@ -87,7 +86,7 @@ static int give(trials *t, size_t run, const session *s) {
 // Runs a graph and reads its outputs.
 static int run_graph(trials *t, size_t run, const session *s, char *out) {
     qdq_error err = {0};
-    int code = give(t, run, s);
+    int code = trials_give(t, run, s);
     if (code != EXIT_OK || t->unreadable[run]) return code;
     qdq_exec_run(s->exec);
     for (size_t i = 0; i < t->output_count; i++) {

@@ -46,6 +46,10 @@ void trials_close(trials *t);
 // false if the sample cannot be read. EXIT_OK, or another exit code after a message.
 int trials_compare(trials *t, size_t run, const session *s, bool *ran, bool *same);
 
+// Fills the inputs of a session for a run, or notes in `unreadable` that its sample cannot be read.
+// EXIT_OK, or another exit code after a message.
+int trials_give(trials *t, size_t run, const session *s);
+
 // The results of one or more graphs that run on different samples. A run with a batch, the first
 // dim of an output, counts as so many samples.
 typedef struct trial {
