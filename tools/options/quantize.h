@@ -12,7 +12,7 @@ typedef struct quantize_options {
     const char *at_least, *drop;  // decibels, percent
     string_list keep;             // nodes that stay in float
     string_list labels;
-    bool symmetric, per_tensor, equalize;
+    bool symmetric, per_tensor, equalize, correct;
 } quantize_options;
 
 #endif

@@ -31,6 +31,7 @@ typedef struct quantization {
     size_t float_errors;       // errors that the target finds in `graph`
     const qdq_report *report;  // findings about `quantized`
     aim aim;
+    struct corrections *corrections;  // NULL without --correct
 } quantization;
 
 // True if a node is listed: its operands are codes, or the target could have read codes.
