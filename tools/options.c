@@ -101,6 +101,8 @@ static const option_row rows[] = {
         "gains"),
     OWN(quantize, "keep", 0, "NODE", LIST, keep,
         "leave a node in float; may be given several times"),
+    OWN(quantize, "correct", 0, NULL, FLAG, correct,
+        "correct biases and the rounding of weights where the outputs of the samples gain"),
     OWN(quantize, "at-least", 0, "DB", TEXT, at_least,
         "keep the fewest products in float with which the worst output reaches DB decibels"),
     OWN(quantize, "labels", 0, "[OUTPUT=]FILE", FILES, labels,

@@ -12,6 +12,7 @@
 #include "tools/failure.h"
 #include "tools/io/tensor_io.h"
 #include "tools/io/watch.h"
+#include "tools/lab/quantize/correct.h"
 #include "tools/lab/quantize/equalize.h"
 #include "tools/lab/quantize/quantize_read.h"
 #include "tools/options.h"
@@ -209,6 +210,7 @@ int run_quantize(const options *opt) {
         equalize,
         aim_reach,
         place,
+        correct_codes,
         aim_measure,
         measure,
         check,

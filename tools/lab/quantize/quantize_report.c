@@ -7,6 +7,7 @@
 
 #include "tools/common.h"
 #include "tools/findings.h"
+#include "tools/lab/quantize/correct.h"
 #include "tools/options.h"
 
 bool is_listed(const quantization *q, size_t node) { return q->fates[node] != NODE_OTHER; }
@@ -16,10 +17,15 @@ typedef struct coding_counts {
     size_t pairs, constants;
 } coding_counts;
 
+// True if a value of the graph is read as codes: elements may also replace a constant, or be new.
+static bool is_coded(const qdq_coding *coding) {
+    return coding->reader_count && coding->value.id && coding->attrs.dtype != QDQ_FLOAT32;
+}
+
 static coding_counts count_codings(const quantization *q) {
     coding_counts n = {0};
     for (size_t i = 0; i < q->list.count; i++)
-        if (q->list.codings[i].reader_count)
+        if (is_coded(&q->list.codings[i]))
             *(q->list.codings[i].codes ? &n.constants : &n.pairs) += 1;
     return n;
 }
@@ -61,6 +67,7 @@ void quantization_text(const quantization *q) {
     equalization_text(&q->equalization, q->graph);
     for (size_t i = 0; i < nodes; i++)
         if (is_listed(q, i)) print_node(q, i);
+    corrections_text(q);
     for (size_t i = 0; i < q->output_count; i++) {
         printf("output %s", q->outputs[i]);
         noise_print(noise_of_output(q, q->outputs[i]));
@@ -135,8 +142,9 @@ void quantization_json(const quantization *q, bool writes) {
     qdq_json_key(&json, "values");
     qdq_json_begin_array(&json);
     for (size_t i = 0; i < q->list.count; i++)
-        if (q->list.codings[i].reader_count) json_value(&json, q, &q->list.codings[i]);
+        if (is_coded(&q->list.codings[i])) json_value(&json, q, &q->list.codings[i]);
     qdq_json_end_array(&json);
+    corrections_json(&json, q);
     json_outputs(&json, q);
     aim_json(&json, q);
     noise_json_seed(&json, q->opt);
