@@ -61,6 +61,11 @@ def vectors(draw, count, width):
     return out
 
 
+def fitting(sample):
+    """True if a sample fits corrections: its number has an even count of ones in binary. The others judge."""
+    return bin(sample).count("1") % 2 == 0
+
+
 def decibels(exact, got):
     return 10 * math.log10(sum(y * y for y in exact) / sum((y - z) ** 2 for y, z in zip(exact, got)))
 
@@ -160,9 +165,9 @@ class Bias(Correct):
     """One product, so that the mean error of the result is all that the bias adds."""
 
     def mean_errors(self, target, count=64, channels=3):
-        """Mean errors of each channel over the samples that fit: the even ones."""
+        """Mean errors of each channel over the samples that fit."""
         exact, got = (self.run_on(path, "s.safetensors", count) for path in ("g.json", "q.json"))
-        fits = [i for i in range(len(exact)) if i // channels % 2 == 0]
+        fits = [i for i in range(len(exact)) if fitting(i // channels)]
         return [sum(exact[i] - got[i] for i in fits if i % channels == c) / (count / 2) for c in range(channels)]
 
     def start_codes(self, target, bias):
@@ -181,7 +186,7 @@ class Bias(Correct):
 
     def test_the_mean_error_of_a_result_is_gone(self):
         named = {("port", "ort"): "b_quantized", (None, "ort"): "m_bias_quantized", ("port", "core"): "b_changed",
-                 ("sum", "core"): "b_changed", ("sum", "ort"): "b_changed", (None, "core"): "m_bias",
+                 ("sum", "core"): "b_changed", ("sum", "onednn"): "b_changed", (None, "core"): "m_bias",
                  ("port", "tensorrt"): "b_changed", ("sum", "tensorrt"): "b_changed", (None, "tensorrt"): "m_bias"}
         for (bias, target), name in named.items():
             with self.subTest(bias=bias, target=target):
@@ -189,7 +194,7 @@ class Bias(Correct):
                 told = self.quantize("--correct", target=target)
                 self.assertEqual([one["what"] for one in told["corrected"]], ["bias"], told)
                 # An int32 bias has steps of scale 1 times 1 / 64.
-                most = 1 / 128 if target == "ort" and bias != "sum" else 1e-4
+                most = 1 / 128 if target == "ort" else 1e-4
                 for error in self.mean_errors(target):
                     self.assertLess(abs(error), most + 1e-4)
                 self.assertIn(name, self.constants())
@@ -240,7 +245,7 @@ class Rounding(Correct):
         x = next(one for one in told["values"] if one["value"] == "x")
         scale, zero = Fraction(float32(x["scale"])), x["zero_point"]
         rows = [[scale * (min(max(round(Fraction(v) / scale) + zero, 0), 255) - zero) for v in xs[i * depth:(i + 1) * depth]]
-                for i in range(0, 40, 2)]
+                for i in range(40) if fitting(i)]
         moments = [[sum(row[i] * row[j] for row in rows) for j in range(depth)] for i in range(depth)]
         damping = sum(moments[i][i] for i in range(depth)) / depth / 100
         for i in range(depth):
@@ -296,6 +301,28 @@ class Bounds(Correct):
         # 24 groups of three, each tried for its bias, its weights and its bias again, and 64 halvings.
         self.assertLessEqual(len(told["corrected"]) + told["not_corrected"], 24 * 3 + 2 * 64)
         self.assertGreaterEqual(told["median_after"], told["median_before"])
+
+    def test_a_gain_of_a_few_samples_by_chance_is_not_taken(self):
+        # y = 127 (a + b), and scales of 1. Samples 0 and 3 fit: their mean error is 127 * 0.2. Sample 1 then has an error of 0.04
+        # in place of 0.24, 15.6 dB less, sample 2 of -0.16 in place of 0.04, 12 dB more: 1.8 dB in the mean, +- 9.8. With two
+        # more samples as sample 1 the mean is above its error.
+        xs = [0.0, 255.0, 100.24, 50.0, 80.04, 60.0, 10.4, 20.0]
+        more = [100.24, 50.0, 0.0, 255.0, 10.4, 20.0, 100.24, 50.0]  # samples 4 and 7 judge
+        for samples, taken in ((xs, []), (xs + more, ["bias"])):
+            self.start(graph([product("m", "x", "w")], inputs=[value("x", shape=[1, 2])], outputs={"y": "m"},
+                             constants=[constant("w", "float32", [2, 1], [127.0, 127.0])]), [float32(x) for x in samples])
+            told = self.quantize("--correct")
+            self.assertEqual(([one["what"] for one in told["corrected"]], told["not_corrected"]), (taken, int(not taken)))
+
+    def test_many_samples_are_thinned_out(self):
+        draw = random.Random(9)
+        w = constant("w", "float32", [6, 3], [float32(draw.gauss(0, 1)) for _ in range(18)])
+        self.start(graph([product("m", "x", "w")], inputs=[value("x", shape=[1, 6])], outputs={"y": "m"}, constants=[w]),
+                   vectors(draw, 300, 6))
+        told = self.quantize("--correct")
+        used = [i for i in range(300) if i % 3 == i // 3 % 3]  # one of three, and at most 128
+        self.assertEqual(told["fitted_samples"], sum(fitting(i // 3) for i in used))
+        self.assertEqual(told["judged_samples"], len(used) - told["fitted_samples"])
 
     def test_a_graph_that_nothing_corrects_is_the_same_file(self):
         draw = random.Random(9)

@@ -21,7 +21,7 @@
 #include "tools/options/quantize.h"
 
 enum { MOST_GROUPS = 32, MOST_HALVES = 64, PASSES = 5 };  // passes: of each group
-static const double LEAST_GAIN = 0.1;                     // in decibels
+static const double LEAST_GAIN = 0.1, MOST_RATIO = 400;   // in decibels
 
 typedef struct correcting {
     quantization *q;
@@ -30,6 +30,7 @@ typedef struct correcting {
     sample_folds folds;
     candidate *all;
     size_t count, halves;
+    trial now;  // of the corrections that were taken
 } correcting;
 
 static int no_memory(void) { return tell_failure(QDQ_ERR_MEMORY, "no memory for a correction"); }
@@ -57,20 +58,39 @@ static int quantize_again(correcting *c) {
     return q->quantized ? EXIT_OK : report_error(&err);
 }
 
-// Runs the quantized graph with the present codes on the samples that judge.
-static int judge(correcting *c, verdict *out) {
-    quantization *q = c->q;
-    trial t = {0};
+// Runs the quantized graph with the present codes on the samples that judge. Close the trial in
+// either case.
+static int judge(correcting *c, trial *out) {
     const trial_view view = {.takes = judges, .with = &c->folds};
     int code = quantize_again(c);
-    if (code == EXIT_OK) code = trial_open(&t, &c->trials);
-    if (code == EXIT_OK) code = trial_add(&t, q->quantized, q->target, &view);
-    if (code == EXIT_OK) {
-        keep_judges(c, &t);
-        *out = trial_judge(&t);
-    }
-    trial_close(&t);
+    if (code == EXIT_OK) code = trial_open(out, &c->trials);
+    if (code == EXIT_OK) code = trial_add(out, c->q->quantized, c->q->target, &view);
+    if (code == EXIT_OK) keep_judges(c, out);
     return code;
+}
+
+// Returns the ratio of a sample, within bounds.
+static double ratio_of(const trial *t, size_t sample) {
+    return fmax(fmin(noise_sum_decibels(&t->sums[sample]), MOST_RATIO), -MOST_RATIO);
+}
+
+// True if the mean gain of the samples is at least its standard error: else a few samples decide,
+// by chance.
+static bool gains_surely(const trial *before, const trial *after, size_t output) {
+    const trial_output *o = &after->of->outputs[output];
+    double sum = 0, squares = 0, count = 0;
+    for (size_t i = o->first; i < o->first + o->samples * after->of->runs; i++) {
+        if (after->fates[i] == NOT_RUN) continue;
+        double gain = ratio_of(after, i) - ratio_of(before, i);
+        sum += gain, squares += gain * gain, count++;
+    }
+    double variance = squares / count - sum / count * sum / count;
+    return sum / count >= sqrt(fmax(variance, 0) / count);
+}
+
+static bool gains(const correcting *c, const trial *after, verdict v) {
+    return v.samples && v.median >= c->out->after + LEAST_GAIN &&
+           gains_surely(&c->now, after, v.output);
 }
 
 //---- Attempts ---------------------------------------------------------------
@@ -116,6 +136,7 @@ static int attempt_halves(correcting *c, candidate *a, size_t count, bool roundi
 
 static int attempt(correcting *c, candidate *a, size_t count, bool rounding, bool alone,
                    bool *taken) {
+    trial t = {0};
     verdict v = {0};
     site_codes *before = calloc(count, sizeof *before);
     size_t changed = 0;
@@ -126,9 +147,15 @@ static int attempt(correcting *c, candidate *a, size_t count, bool rounding, boo
         if (!done) code = no_memory();
     }
     bool idle = is_idle(a, count, rounding);
-    if (code == EXIT_OK && !idle) code = judge(c, &v);
-    *taken = code == EXIT_OK && v.samples && v.median >= c->out->after + LEAST_GAIN;
-    if (*taken) note_taken(c, a, count, rounding, v.median);
+    if (code == EXIT_OK && !idle) code = judge(c, &t);
+    if (code == EXIT_OK && !idle) v = trial_judge(&t);
+    *taken = code == EXIT_OK && gains(c, &t, v);
+    if (*taken) {
+        note_taken(c, a, count, rounding, v.median);
+        trial other = c->now;
+        c->now = t, t = other;
+    }
+    trial_close(&t);
     for (size_t i = 0; !*taken && i < changed; i++) site_codes_restore(c->q, &a[i].site, before[i]);
     free(before);
     if (code != EXIT_OK || *taken || idle) return code;
@@ -233,15 +260,16 @@ static int find_means(correcting *c) {
 }
 
 static int correct_all(correcting *c) {
-    verdict v = {0};
     size_t size = (c->count + MOST_GROUPS - 1) / MOST_GROUPS;
     int code = find_means(c);
-    if (code == EXIT_OK) code = judge(c, &v);
+    if (code == EXIT_OK) code = judge(c, &c->now);
+    verdict v = code == EXIT_OK ? trial_judge(&c->now) : (verdict){0};
     c->out->before = c->out->after = v.median;
     c->out->judges = v.samples;
     for (size_t i = 0; code == EXIT_OK && v.samples && isfinite(v.median) && i < c->count;
          i += size)
         code = correct_group(c, c->all + i, i + size > c->count ? c->count - i : size);
+    trial_close(&c->now);
     return code == EXIT_OK ? quantize_again(c) : code;
 }
 

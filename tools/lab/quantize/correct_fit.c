@@ -37,22 +37,29 @@ static size_t most_samples(const trials *t, size_t passes) {
     return most > LEAST_SAMPLES ? (size_t)most : LEAST_SAMPLES;
 }
 
+static bool fits(size_t sample) {
+    bool even = true;
+    for (; sample; sample >>= 1) even ^= sample & 1;
+    return even;
+}
+
 sample_folds sample_folds_of(const trials *t, size_t passes) {
-    size_t most = most_samples(t, passes), all;
+    size_t most = most_samples(t, passes);
     sample_folds f = {.step = (t->runs + most - 1) / most, .parts = 1};
     if (t->runs == 1) f.parts = parts_of(t);
-    all = t->runs == 1 ? f.parts : (t->runs + f.step - 1) / f.step;
-    f.fits = all < 2 ? 0 : (all + 1) / 2;
+    size_t all = t->runs == 1 ? f.parts : (t->runs + f.step - 1) / f.step;
+    for (size_t i = 0; all > 1 && i < all; i++) f.fits += fits(i);
     return f;
 }
 
-bool folds_take(const sample_folds *f, size_t run, bool fits) {
+bool folds_take(const sample_folds *f, size_t run, bool fitting) {
     if (f->parts > 1) return true;
-    return run % f->step == 0 && (run / f->step % 2 == 0) == fits;
+    size_t sample = run / f->step;
+    return run % f->step == sample % f->step && fits(sample) == fitting;
 }
 
-bool folds_take_part(const sample_folds *f, size_t part, bool fits) {
-    return f->parts == 1 || (part % 2 == 0) == fits;
+bool folds_take_part(const sample_folds *f, size_t part, bool fitting) {
+    return f->parts == 1 || fits(part) == fitting;
 }
 
 //---- A run ------------------------------------------------------------------

@@ -14,8 +14,10 @@ enum {
     ENOUGH_ROWS = 8192,  // rows of moments of all samples, if twice the depth is fewer
 };
 
-// The samples of a correction: every step-th run, or the entries of the first dim of the only run.
-// Even ones fit, odd ones judge.
+// The samples of a correction: one of each `step` runs, the first, then the second, and so on, or
+// the entries of the first dim of the only run. A sample fits if its number has an even count of
+// ones in binary, else it judges: data that repeats in a cycle, such as two classes in turn, has
+// its whole cycle in both.
 typedef struct sample_folds {
     size_t step;   // of runs
     size_t parts;  // samples of a run, which are consecutive rows of each value; 1: several runs
@@ -25,10 +27,10 @@ typedef struct sample_folds {
 // Divides the samples of trials. `passes`: how often all of them run. A large graph runs on fewer
 // samples.
 sample_folds sample_folds_of(const trials *t, size_t passes);
-// True if a run has samples that fit (`fits`), or judge.
-bool folds_take(const sample_folds *f, size_t run, bool fits);
+// True if a run has samples that fit (`fitting`), or judge.
+bool folds_take(const sample_folds *f, size_t run, bool fitting);
 // True if a part of a run that folds_take takes is one of these samples.
-bool folds_take_part(const sample_folds *f, size_t part, bool fits);
+bool folds_take_part(const sample_folds *f, size_t part, bool fitting);
 
 // Sums of a product. NULL: not wanted.
 typedef struct site_sums {

@@ -94,11 +94,12 @@ static void find_bias(const quantization *q, product_site *site) {
 
 bool product_site_of(quantization *q, size_t node, product_site *out) {
     qdq_shape shape;
-    const qdq_coding *coding = coding_list_at(&q->list, node, WEIGHTS);
     *out = (product_site){.node = node};
-    if (q->fates[node] != NODE_QUANTIZED || !coding || !coding->codes ||
-        coding->attrs.dtype != QDQ_INT8 ||
-        !qdq_has_word(q->choice.form->ops, qdq_graph_node(q->graph, node).op) ||
+    if (q->fates[node] != NODE_QUANTIZED ||
+        !qdq_has_word(q->choice.form->ops, qdq_graph_node(q->graph, node).op))
+        return false;
+    const qdq_coding *coding = coding_list_at(&q->list, node, WEIGHTS);
+    if (!coding || !coding->codes || coding->attrs.dtype != QDQ_INT8 ||
         !coding_list_at(&q->list, node, DATA) || !product_rows_of(q->graph, node, &out->rows))
         return false;
     out->channels = out->rows.channels * out->rows.groups;
