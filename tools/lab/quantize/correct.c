@@ -21,7 +21,7 @@
 #include "tools/options/quantize.h"
 
 enum { MOST_GROUPS = 32, MOST_HALVES = 64, PASSES = 5 };  // passes: of each group
-static const double LEAST_GAIN = 0.1, MOST_RATIO = 400;   // in decibels
+static const double least_gain = 0.1, most_ratio = 400;   // in decibels
 
 typedef struct correcting {
     quantization *q;
@@ -71,7 +71,7 @@ static int judge(correcting *c, trial *out) {
 
 // Returns the ratio of a sample, within bounds.
 static double ratio_of(const trial *t, size_t sample) {
-    return fmax(fmin(noise_sum_decibels(&t->sums[sample]), MOST_RATIO), -MOST_RATIO);
+    return fmax(fmin(noise_sum_decibels(&t->sums[sample]), most_ratio), -most_ratio);
 }
 
 // True if the mean gain of the samples is at least its standard error: else a few samples decide,
@@ -89,7 +89,7 @@ static bool gains_surely(const trial *before, const trial *after, size_t output)
 }
 
 static bool gains(const correcting *c, const trial *after, verdict v) {
-    return v.samples && v.median >= c->out->after + LEAST_GAIN &&
+    return v.samples && v.median >= c->out->after + least_gain &&
            gains_surely(&c->now, after, v.output);
 }
 

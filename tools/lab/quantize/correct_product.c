@@ -9,7 +9,7 @@
 #include "tools/lab/quantize/correct_rounding.h"
 #include "tools/options.h"
 
-static const double DAMPING = 0.01;  // of the mean moment of a column
+static const double damping = 0.01;  // of the mean moment of a column
 
 //---- The bias ---------------------------------------------------------------
 
@@ -83,7 +83,7 @@ static bool round_weights(quantization *q, candidate *a) {
     const int8_t *before = q->list.codings[a->site.coding].codes;
     if (codes) memcpy(codes, before, a->site.weights);
     for (size_t g = 0; memory && codes && g < p->groups; g++)
-        if (moments_factor(a->sums.moments + g * p->depth * p->depth, p->depth, DAMPING))
+        if (moments_factor(a->sums.moments + g * p->depth * p->depth, p->depth, damping))
             round_group(q, a, g, memory, codes);
     a->changed = 0;
     for (size_t i = 0; codes && i < a->site.weights; i++) a->changed += codes[i] != before[i];
