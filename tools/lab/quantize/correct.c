@@ -207,7 +207,8 @@ static int fit(correcting *c, candidate *a, size_t count, bool moments) {
     }
     int code = opened ? EXIT_OK : no_memory();
     if (code == EXIT_OK) code = quantize_again(c);
-    if (code == EXIT_OK) code = fit_add(&c->trials, &c->folds, c->q->quantized, sums, count);
+    if (code == EXIT_OK)
+        code = fit_add(&c->trials, &c->folds, c->q->graph, c->q->quantized, sums, count);
     for (size_t i = 0; opened && i < count; i++)
         a[i].sums.count = sums[i].count, a[i].sums.rows = sums[i].rows;
     free(sums);
@@ -251,7 +252,7 @@ static int find_means(correcting *c) {
     if (!sums) return no_memory();
     for (size_t i = 0; i < c->count; i++)
         sums[i] = (site_sums){.site = &c->all[i].site, .results = c->all[i].means};
-    int code = fit_add(&c->trials, &c->folds, c->q->graph, sums, c->count);
+    int code = fit_add(&c->trials, &c->folds, c->q->graph, c->q->graph, sums, c->count);
     for (size_t i = 0; i < c->count; i++)
         for (size_t o = 0; sums[i].count && o < c->all[i].site.channels; o++)
             c->all[i].means[o] /= (double)sums[i].count;

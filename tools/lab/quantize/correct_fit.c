@@ -68,15 +68,17 @@ bool folds_take_part(const sample_folds *f, size_t part, bool fitting) {
 typedef struct fitting {
     trials *trials;
     const sample_folds *folds;
+    const qdq_graph *given;
     session session;
     float *elements;
     double *rows;
 } fitting;
 
-// Returns the value that a port of a node of the float graph reads in another graph.
+// Returns the value that a node of the given graph returns, or reads as data, in the graph that
+// runs.
 static qdq_value value_of(const fitting *f, size_t node, bool result) {
-    const qdq_graph *from = f->trials->real->graph, *graph = f->session.graph;
-    const char *name = qdq_graph_node(from, node).name;
+    const qdq_graph *graph = f->session.graph;
+    const char *name = qdq_graph_node(f->given, node).name;
     for (size_t n = 0; n < qdq_graph_node_count(graph); n++)
         if (strcmp(qdq_graph_node(graph, n).name, name) == 0)
             return result ? qdq_graph_node_output(graph, n, 0)
@@ -194,8 +196,9 @@ static int compile(fitting *f, const site_sums *sums, size_t count) {
     return f->session.exec ? EXIT_OK : report_error(&err);
 }
 
-int fit_add(trials *t, const sample_folds *folds, qdq_graph *graph, site_sums *sums, size_t count) {
-    fitting f = {.trials = t, .folds = folds, .session = {.graph = graph}};
+int fit_add(trials *t, const sample_folds *folds, const qdq_graph *given, qdq_graph *graph,
+            site_sums *sums, size_t count) {
+    fitting f = {.trials = t, .folds = folds, .given = given, .session = {.graph = graph}};
     int code = compile(&f, sums, count);
     for (size_t run = 0; code == EXIT_OK && run < t->runs; run++) {
         if (!folds_take(folds, run, true)) continue;

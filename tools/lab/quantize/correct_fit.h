@@ -41,8 +41,10 @@ typedef struct site_sums {
     size_t count, rows;  // summed rows of results, and of inputs
 } site_sums;
 
-// Runs a graph, the float graph or a quantized one, as target core on the samples that fit, and
-// adds to the sums of products. EXIT_OK, or another exit code after a message.
-int fit_add(trials *t, const sample_folds *folds, qdq_graph *graph, site_sums *sums, size_t count);
+// Runs a graph as target core on the samples that fit, and adds to the sums of products: `given`,
+// whose nodes the sites name, or a graph with codes in it. EXIT_OK, or another exit code after a
+// message.
+int fit_add(trials *t, const sample_folds *folds, const qdq_graph *given, qdq_graph *graph,
+            site_sums *sums, size_t count);
 
 #endif
