@@ -107,6 +107,19 @@ static void no_set_has_fewer_products(void **state) {
     assert_true(found > 50 && none > 5);
 }
 
+static void few_sets_are_all_tried(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed < 1000; seed++) {
+        draw_state = seed;
+        size_t count = 1 + seed % 6;
+        network n = random_network(count, 1, 0.9);
+        bool kept[MOST] = {false};
+        keep_search s = search_of(&n, kept);
+        assert_int_equal(keep_search_run(&s), 0);
+        assert_int_equal(s.found ? size_of(kept, count) : count, fewest(&n));
+    }
+}
+
 static void a_set_that_shares_codes_is_found(void **state) {
     (void)state;
     // Products 1 and 2 read codes of one value, whose noise both have alone: keeping 0 or one of
@@ -165,6 +178,7 @@ static void nothing_to_keep(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_set_has_fewer_products),
+        cmocka_unit_test(few_sets_are_all_tried),
         cmocka_unit_test(a_set_that_shares_codes_is_found),
         cmocka_unit_test(additive_noise_takes_few_trials),
         cmocka_unit_test(a_failing_measure_ends_the_search),

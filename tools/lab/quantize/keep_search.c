@@ -2,8 +2,9 @@
 // Noise of products nearly adds up, so the products with the greatest noise are the first choice: a
 // binary search finds how many of them are needed, and each of them is then taken back if the
 // others suffice. Noise does not add up exactly, and products share the codes of a value. So sets
-// with one product fewer are tried in the order of the noise that their sum predicts, as long as
-// the prediction comes as near to the wanted noise as predictions have been wrong.
+// of fewer products are tried: few sets of a size all, others in the order of the noise that their
+// sum predicts, as long as the prediction comes as near to the wanted noise as predictions have
+// been wrong.
 #include "tools/lab/quantize/keep_search.h"
 
 #include <math.h>
@@ -12,8 +13,9 @@
 #include <string.h>
 
 enum {
-    WINDOW = 64,      // products among which sets of one size differ
-    MOST_TRIALS = 48  // sets of one size
+    WINDOW = 64,       // products among which sets of one size differ
+    MOST_TRIALS = 48,  // sets of one size
+    FEW_SETS = 24
 };
 
 // A set of products: the first ones, and the bits of the window behind them.
@@ -25,9 +27,9 @@ typedef struct candidate {
 
 typedef struct searching {
     keep_search *s;
-    bool *set;       // [product]: the set to try
-    double doubt;    // greatest measured / predicted noise, or its reciprocal
-    size_t too_few;  // so many first products do not fit
+    bool *set;     // [product]: the set to try
+    double doubt;  // greatest measured / predicted noise, or its reciprocal
+    bool *fails;   // [size]: the first products, so many, do not fit
     candidate *list;
     size_t count, capacity;
     size_t first, width;  // of the window
@@ -59,7 +61,9 @@ static int try_set(searching *a, bool *fits) {
 
 static int try_first(searching *a, size_t count, bool *fits) {
     for (size_t i = 0; i < a->s->count; i++) a->set[i] = i < count;
-    return try_set(a, fits);
+    int code = try_set(a, fits);
+    a->fails[count] = !*fits;
+    return code;
 }
 
 // Finds how many of the products with the greatest noise are needed.
@@ -69,7 +73,6 @@ static int search_count(searching *a) {
     int code = try_first(a, 0, &fits);
     if (code != 0 || fits || !high) return code;
     code = try_first(a, high, &fits);
-    a->too_few = fits ? 0 : high;
     if (code != 0 || !fits) return code;
     while (code == 0 && high - low > 1) {
         size_t middle = low + (high - low) / 2;
@@ -79,7 +82,6 @@ static int search_count(searching *a) {
         else
             low = middle;
     }
-    a->too_few = low;
     return code;
 }
 
@@ -146,37 +148,59 @@ static candidate *least_noise(const searching *a) {
     return best;
 }
 
+// True if there are few sets of a size.
+static bool has_few_sets(size_t count, size_t size) {
+    size_t sets = 1;
+    for (size_t i = 0; i < size && sets <= FEW_SETS; i++) sets = sets * (count - i) / (i + 1);
+    return sets <= FEW_SETS;
+}
+
 // Tries sets of a size until one fits.
 static int try_size(searching *a, size_t size, bool *fits) {
     const keep_search *s = a->s;
+    bool all = has_few_sets(s->count, size);
     int code = begin_size(a, size);
     *fits = false;
     for (size_t n = 0; code == 0 && n < MOST_TRIALS && !*fits; n++) {
         candidate *best = least_noise(a);
-        if (!best || best->noise > s->wanted * a->doubt) break;
+        if (!best || (!all && best->noise > s->wanted * a->doubt)) break;
         uint64_t bits = best->bits;
         best->tried = true;
         for (size_t i = 0; i < s->count; i++)
             a->set[i] = i < a->first || (i < a->first + a->width && bits >> (i - a->first) & 1);
-        if (n > 0 || size > a->too_few) code = try_set(a, fits);
+        if (n > 0 || !a->fails[size]) code = try_set(a, fits);
         if (code == 0) code = add_next(a, bits);
     }
     return code;
 }
 
-int keep_search_run(keep_search *s) {
-    searching a = {.s = s, .set = calloc(s->count + 1, sizeof *a.set), .doubt = 1.25};
-    s->found = false, s->trials = 0;
-    if (!a.set) return -1;
-    int code = s->count ? search_count(&a) : 0;
-    if (code == 0 && s->found) code = take_back(&a);
-    if (code == 0 && !s->found && s->count > 1) {
-        bool fits;
-        code = try_size(&a, s->count - 1, &fits);
+// Tries sets of fewer products than found: with one fewer as long as they fit, then of each size
+// with few sets.
+static int try_fewer(searching *a) {
+    size_t most = a->s->found ? size_of(a->s) : a->s->count;
+    bool fits = true;
+    int code = 0;
+    while (code == 0 && fits && most > 0) {
+        code = try_size(a, most - 1, &fits);
+        most -= fits;
     }
-    for (bool fits = s->found; code == 0 && fits && size_of(s) > 0;)
-        code = try_size(&a, size_of(s) - 1, &fits);
+    for (size_t size = 0; code == 0 && !fits && size + 1 < most; size++)
+        if (has_few_sets(a->s->count, size)) code = try_size(a, size, &fits);
+    return code;
+}
+
+int keep_search_run(keep_search *s) {
+    searching a = {.s = s,
+                   .set = calloc(s->count + 1, sizeof *a.set),
+                   .fails = calloc(s->count + 1, sizeof *a.fails),
+                   .doubt = 1.25};
+    s->found = false, s->trials = 0;
+    int code = a.set && a.fails ? 0 : -1;
+    if (code == 0 && s->count) code = search_count(&a);
+    if (code == 0 && s->found) code = take_back(&a);
+    if (code == 0) code = try_fewer(&a);
     free(a.list);
+    free(a.fails);
     free(a.set);
     return code;
 }
