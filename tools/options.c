@@ -105,7 +105,7 @@ static const option_row rows[] = {
         "correct biases and the rounding of weights where the outputs of the samples gain"),
     OWN(quantize, "at-least", 0, "DB", TEXT, at_least,
         "keep the fewest products in float with which the worst output reaches DB decibels"),
-    OWN(quantize, "labels", 0, "[OUTPUT=]FILE", FILES, labels,
+    ROW("labels", 0, "[OUTPUT=]FILE", FILES, data.labels, " explain quantize ",
         "the true class of each sample: a text file with a number in each line, or integers of "
         ".npy, .npz or .safetensors (FILE#TENSOR picks one); print the share that is right"),
     OWN(quantize, "drop", 0, "PERCENT", TEXT, drop,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""quantize --labels: shares that are right against outputs of qdq run, and labels that are refused."""
+"""quantize and explain --labels: shares that are right against outputs of qdq run, and labels that are refused."""
 
 import random
 from pathlib import Path
@@ -111,6 +111,38 @@ class Labels(Labelled):
         self.qdq("calibrate", "g.json", "--data", "x.safetensors", "-o", "s.state")
         told = self.qdq(*self.words("core", "--labels", "labels.txt"), code=2)
         self.assertEqual(told.err, "qdq: --labels: output 'y' has shape [1], wanted classes in the last dim\n")
+
+
+class Explain(Labelled):
+    def begin(self, seed=1):
+        super().begin(seed)
+        self.qdq(*self.words("ort", "--per-tensor"))
+
+    def test_counts_are_of_the_outputs(self):
+        for target in ("ort", "core"):
+            self.begin()
+            words = ("explain", "q.json", "--against", "g.json", "-t", target, "--shape", f"x={SAMPLES},8", "-i", "x.safetensors",
+                     "--labels", "labels.txt")
+            wanted = self.counts("q.json", target)
+            self.assertEqual(self.json(*words, code=1)["labels"], {"output": "y", **wanted})
+            lines = self.qdq(*words, code=1).out.splitlines()
+            self.assertIn(f" % quantized, {wanted['quantized']} of {SAMPLES} right, ", lines[2])
+
+    def test_labels_without_classes_are_refused(self):
+        self.begin()
+        def refused(text, *words, code=2):
+            self.assertEqual(self.qdq("explain", "q.json", *words, "--labels", "labels.txt", code=code).err, f"qdq: {text}\n")
+        refused("--labels is given without --against MODEL, whose right results are counted too", "--got", "x.safetensors")
+        refused("--labels is given for random inputs; give the samples with --data or -i", "--against", "g.json", "--fill", "1")
+        batch = "--shape", f"x={SAMPLES},8", "-i", "x.safetensors"
+        self.write("labels.txt", "1\n")
+        refused(f"labels.txt: has 1 lines, wanted [{SAMPLES}]: a class for each row of output 'y' and each sample", "--against",
+                "g.json", *batch, code=3)
+        g, _ = network(1)
+        self.write("labels.txt", "".join(f"{c}\n" for c in self.truth))
+        g["outputs"] = [{"name": "other", "value": "e"}]
+        self.write("other.json", g)
+        refused("--labels: the float model has no output 'y' of the same type", "--against", "other.json", *batch)
 
 
 class Digits(Case):

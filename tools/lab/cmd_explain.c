@@ -107,6 +107,10 @@ int run_explain(const options *opt) {
                             "--data is given %s, wanted --against MODEL --data WHERE -o STATE "
                             "without --got, -i, --fill or --html",
                             own->against ? "with one of these" : "without --against");
+    if (opt->data.labels.count && !own->against)
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            "--labels is given without --against MODEL, whose right results are "
+                            "counted too");
     if (opt->data.samples) return explain_against_data(opt);
     if (opt->data.shard || opt->data.resume || opt->data.checkpoint ||
         (own->against && opt->outputs.count))

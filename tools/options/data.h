@@ -5,8 +5,11 @@
 
 #include <stdbool.h>
 
+#include "tools/options/string_list.h"
+
 typedef struct data_options {
     const char *samples;  // a folder or a file
+    string_list labels;   // the true classes of an output
     const char *shard, *checkpoint;
     bool resume;
 } data_options;

@@ -11,7 +11,6 @@ typedef struct quantize_options {
     const char *state, *method, *percentile, *weights, *group;
     const char *at_least, *drop;  // decibels, percent
     string_list keep;             // nodes that stay in float
-    string_list labels;
     bool symmetric, per_tensor, equalize, correct;
 } quantize_options;
 

@@ -14,6 +14,7 @@
 #include "tools/io/file_kind.h"
 #include "tools/io/streams.h"
 #include "tools/io/tensor_io.h"
+#include "tools/options.h"
 
 // What the labels are read for.
 typedef struct label_reader {
@@ -182,10 +183,21 @@ static bool is_array(const label_reader *r) {
 
 //---- Entry ------------------------------------------------------------------
 
-int labels_open(labels *l, const char *word, const qdq_graph *graph, const qdq_plan *plan,
-                size_t runs, qdq_budget *memory) {
-    *l = (labels){.word = word, .runs = runs};
-    label_reader r = {.l = l, .memory = memory};
+int labels_open(labels *l, const options *opt, const qdq_graph *graph, const qdq_plan *plan,
+                size_t runs) {
+    const string_list *given = &opt->data.labels;
+    *l = (labels){.runs = runs};
+    if (!given->count) return EXIT_OK;
+    if (given->count != 1)
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            "--labels is given %zu times, wanted once: the classes of one output",
+                            given->count);
+    if (opt->fill || (!opt->inputs.count && !opt->data.samples))
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            "--labels is given for random inputs; give the samples with --data "
+                            "or -i");
+    l->word = given->items[0];
+    label_reader r = {.l = l, .memory = opt->memory};
     int code = find_output(&r, graph, plan);
     if (code == EXIT_OK) code = find_shape(&r, qdq_plan_output(plan, l->output));
     if (code != EXIT_OK) return code;
@@ -197,24 +209,52 @@ void labels_close(labels *l) {
     *l = (labels){0};
 }
 
-// Returns the class of a row of an output.
-static size_t decide(const labels *l, const double *y, size_t row) {
-    const double *at = y + row * l->classes;
+void labels_digest(const labels *l, unsigned char digest[QDQ_SHA256_BYTES]) {
+    const uint64_t sizes[] = {l->runs, l->rows, l->classes};
+    qdq_sha256 hash;
+    qdq_sha256_begin(&hash);
+    qdq_sha256_add(&hash, sizes, sizeof sizes);
+    qdq_sha256_add(&hash, l->truth, l->runs * l->rows * sizeof *l->truth);
+    qdq_sha256_end(&hash, digest);
+}
+
+//---- Counts -----------------------------------------------------------------
+
+static size_t decide(const double *row, size_t classes) {
     size_t best = 0;
-    for (size_t i = 1; i < l->classes; i++)
-        if (at[i] > at[best]) best = i;
+    for (size_t i = 1; i < classes; i++)
+        if (row[i] > row[best]) best = i;
     return best;
 }
 
-size_t labels_right(const labels *l, size_t run, const double *y) {
-    size_t right = 0;
-    for (size_t row = 0; row < l->rows; row++)
-        right += decide(l, y, row) == l->truth[run * l->rows + row];
-    return right;
+void labels_count(const labels *l, size_t run, const double *real, const double *quantized,
+                  label_counts *counts) {
+    for (size_t row = 0; row < l->rows; row++) {
+        size_t truth = l->truth[run * l->rows + row];
+        size_t a = decide(real + row * l->classes, l->classes);
+        size_t b = decide(quantized + row * l->classes, l->classes);
+        counts->rows++;
+        counts->real += a == truth;
+        counts->quantized += b == truth;
+        counts->alike += a == b;
+    }
 }
 
-size_t labels_alike(const labels *l, const double *a, const double *b) {
-    size_t alike = 0;
-    for (size_t row = 0; row < l->rows; row++) alike += decide(l, a, row) == decide(l, b, row);
-    return alike;
+static double percent(size_t part, size_t of) { return of ? 100.0 * (double)part / (double)of : 0; }
+
+void label_counts_text(const label_counts *n) {
+    printf("top-1: %.1f %% float, %.1f %% quantized, %zu of %zu right, %.1f %% as in float\n",
+           percent(n->real, n->rows), percent(n->quantized, n->rows), n->quantized, n->rows,
+           percent(n->alike, n->rows));
+}
+
+void label_counts_json(qdq_json *json, const char *output, const label_counts *n) {
+    qdq_json_key(json, "labels");
+    qdq_json_begin_object(json);
+    json_string_key(json, "output", output);
+    json_uint_key(json, "rows", n->rows);
+    json_uint_key(json, "float", n->real);
+    json_uint_key(json, "quantized", n->quantized);
+    json_uint_key(json, "alike", n->alike);
+    qdq_json_end_object(json);
 }

@@ -5,7 +5,10 @@
 
 #include <qdq/exec.h>
 
-#include "runtime/base/budget.h"
+#include "runtime/base/hash/sha256.h"
+#include "runtime/base/json_writer.h"
+
+typedef struct options options;
 
 // Classes for one output of a graph. The last dim of the output decides: each of its rows has a
 // class, the index of the greatest element.
@@ -18,16 +21,26 @@ typedef struct labels {
     uint32_t *truth;  // [run][row]
 } labels;
 
-// Reads the classes of an output of the plan for `runs` runs, each of which decides the rows of
-// that output. EXIT_OK, or another exit code after a message; close it in either case.
-int labels_open(labels *l, const char *word, const qdq_graph *graph, const qdq_plan *plan,
-                size_t runs, qdq_budget *memory);
+// Reads the classes of an output of the plan, if --labels is given, for `runs` runs, each of which
+// decides the rows of that output. EXIT_OK, or another exit code after a message; close it in
+// either case.
+int labels_open(labels *l, const options *opt, const qdq_graph *graph, const qdq_plan *plan,
+                size_t runs);
 void labels_close(labels *l);
 
-// Counts the rows of a run's output whose greatest element, the first of several, is the true
-// class.
-size_t labels_right(const labels *l, size_t run, const double *y);
-// Counts the rows whose greatest element is at the same place in both.
-size_t labels_alike(const labels *l, const double *a, const double *b);
+// Rows with the true class in the float graph, and in the quantized one, and rows alike in both.
+typedef struct label_counts {
+    size_t rows, real, quantized, alike;
+} label_counts;
+
+// Adds the rows of a run's output. The greatest element of a row, the first of several, decides.
+void labels_count(const labels *l, size_t run, const double *real, const double *quantized,
+                  label_counts *counts);
+// Hashes the classes, and the shape in which they are needed.
+void labels_digest(const labels *l, unsigned char digest[QDQ_SHA256_BYTES]);
+
+// Print the line `top-1: ...`; write the key `labels`.
+void label_counts_text(const label_counts *counts);
+void label_counts_json(qdq_json *json, const char *output, const label_counts *counts);
 
 #endif

@@ -22,21 +22,6 @@ static int read_number(const char *option, const char *text, double least, doubl
     return tell_failure(QDQ_ERR_ARGUMENT, "%s is '%s', wanted %s", option, text, wanted);
 }
 
-static int open_labels(quantization *q) {
-    const string_list *given = &q->own->labels;
-    aim *a = &q->aim;
-    if (given->count != 1)
-        return tell_failure(QDQ_ERR_ARGUMENT,
-                            "--labels is given %zu times, wanted once: the classes of one output",
-                            given->count);
-    if (noise_seed(q->opt))
-        return tell_failure(QDQ_ERR_ARGUMENT,
-                            "--labels is given for random inputs; give the samples with --data "
-                            "or -i");
-    return labels_open(&a->labels, given->items[0], q->graph, q->session.plan, a->trials.runs,
-                       q->opt->memory);
-}
-
 int aim_read(quantization *q) {
     aim *a = &q->aim;
     const quantize_options *own = q->own;
@@ -45,13 +30,15 @@ int aim_read(quantization *q) {
     if (code == EXIT_OK)
         code = read_number("--drop", own->drop, 0, 100, "a number of percent from 0 to 100",
                            &a->drop_given, &a->drop);
-    if (code == EXIT_OK && a->drop_given && !own->labels.count)
+    if (code == EXIT_OK && a->drop_given && !q->opt->data.labels.count)
         code = tell_failure(QDQ_ERR_ARGUMENT,
                             "--drop is given without --labels, the file with the true classes");
-    if (code != EXIT_OK || (!a->decibels_given && !own->labels.count)) return code;
+    if (code != EXIT_OK || (!a->decibels_given && !q->opt->data.labels.count)) return code;
     a->opened = true;
     code = trials_open(&a->trials, &q->session, q->opt);
-    return code == EXIT_OK && own->labels.count ? open_labels(q) : code;
+    return code == EXIT_OK
+               ? labels_open(&a->labels, q->opt, q->graph, q->session.plan, a->trials.runs)
+               : code;
 }
 
 void aim_release(aim *a) {
@@ -76,11 +63,8 @@ static void sees(void *with, size_t run, const trial_output *output, const doubl
                  const double *changed) {
     const view *v = with;
     const labels *l = &v->aim->labels;
-    if (!l->word || output != &v->aim->trials.outputs[l->output]) return;
-    v->counts->rows += l->rows;
-    v->counts->real += labels_right(l, run, real);
-    v->counts->changed += labels_right(l, run, changed);
-    v->counts->alike += labels_alike(l, real, changed);
+    if (l->word && output == &v->aim->trials.outputs[l->output])
+        labels_count(l, run, real, changed, v->counts);
 }
 
 int aim_try(quantization *q, qdq_graph *graph, const quantize_choice *choice, size_t stride,
@@ -103,9 +87,9 @@ bool aim_is_reached(const aim *a, const outcome *o) {
     const label_counts *n = &o->counts;
     if (!o->verdict.samples || (a->decibels_given && !(o->verdict.decibels >= a->decibels)))
         return false;
-    if (!a->drop_given || n->changed >= n->real) return true;
+    if (!a->drop_given || n->quantized >= n->real) return true;
     double most = a->drop / 100 * (double)n->rows;
-    return (double)(n->real - n->changed) <= most * (1 + 1e-12);  // 0.1 % of 1,000 rows is one
+    return (double)(n->real - n->quantized) <= most * (1 + 1e-12);  // 0.1 % of 1,000 rows is one
 }
 
 int aim_measure(quantization *q) {

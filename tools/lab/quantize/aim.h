@@ -7,12 +7,6 @@
 #include "tools/lab/dataset/labels.h"
 #include "tools/lab/quantize/trials.h"
 
-// Rows of the output with labels: of the float graph with the true class, of the changed graph with
-// it, and alike in both.
-typedef struct label_counts {
-    size_t rows, real, changed, alike;
-} label_counts;
-
 // What a trial measured.
 typedef struct outcome {
     verdict verdict;  // no samples: the target refuses the graph

@@ -90,7 +90,7 @@ static int rank_products(const reaching *r) {
 
 static bool is_better(const aim *a, const outcome *x, const outcome *y) {
     if (!x->verdict.samples || !y->verdict.samples) return x->verdict.samples > 0;
-    if (!a->decibels_given) return x->counts.changed > y->counts.changed;
+    if (!a->decibels_given) return x->counts.quantized > y->counts.quantized;
     return x->verdict.decibels > y->verdict.decibels;
 }
 
@@ -121,7 +121,7 @@ static void describe(const aim *a, const outcome *o, char *out, size_t capacity)
     else
         at = snprintf(out, capacity, "%.1f dB", o->verdict.decibels);
     if (at > 0 && a->labels.word)
-        snprintf(out + at, capacity - (size_t)at, " (%zu of %zu right)", o->counts.changed,
+        snprintf(out + at, capacity - (size_t)at, " (%zu of %zu right)", o->counts.quantized,
                  o->counts.rows);
 }
 

@@ -6,8 +6,6 @@
 #include "tools/lab/quantize/quantize_report.h"
 #include "tools/shell_word.h"
 
-static double percent(size_t part, size_t of) { return of ? 100.0 * (double)part / (double)of : 0; }
-
 static const char *node_name(const quantization *q, size_t node) {
     return qdq_graph_node(q->graph, node).name;
 }
@@ -35,13 +33,9 @@ static void print_kept(const quantization *q) {
 
 void aim_text(const quantization *q) {
     const aim *a = &q->aim;
-    const label_counts *n = &a->result.counts;
     if (!a->result.verdict.samples) return;
     if (a->found) print_kept(q);
-    if (a->labels.word)
-        printf("top-1: %.1f %% float, %.1f %% quantized, %zu of %zu right, %.1f %% as in float\n",
-               percent(n->real, n->rows), percent(n->changed, n->rows), n->changed, n->rows,
-               percent(n->alike, n->rows));
+    if (a->labels.word) label_counts_text(&a->result.counts);
 }
 
 //---- JSON -------------------------------------------------------------------
@@ -75,17 +69,9 @@ static void json_search(qdq_json *json, const quantization *q) {
 
 void aim_json(qdq_json *json, const quantization *q) {
     const aim *a = &q->aim;
-    const label_counts *n = &a->result.counts;
     if (a->found) json_search(json, q);
     if (!a->result.verdict.samples) return;
     json_decibels(json, "deployed", a->result.verdict.decibels);
-    if (!a->labels.word) return;
-    qdq_json_key(json, "labels");
-    qdq_json_begin_object(json);
-    json_string_key(json, "output", a->trials.outputs[a->labels.output].name);
-    json_uint_key(json, "rows", n->rows);
-    json_uint_key(json, "float", n->real);
-    json_uint_key(json, "quantized", n->changed);
-    json_uint_key(json, "alike", n->alike);
-    qdq_json_end_object(json);
+    if (a->labels.word)
+        label_counts_json(json, a->trials.outputs[a->labels.output].name, &a->result.counts);
 }

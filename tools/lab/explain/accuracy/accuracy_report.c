@@ -132,6 +132,7 @@ void accuracy_text(const accuracy *a, const accuracy_title *title) {
         print_output(&a->outputs[i], title->seed);
     if (a->output_count > MOST_OUTPUTS)
         printf("and %zu more outputs\n", a->output_count - MOST_OUTPUTS);
+    if (title->labelled) label_counts_text(&title->right);
     if (!print_pairs(a)) {
         print_kind(a, KIND_ACTIVATIONS, WORST_NODES);
         print_kind(a, KIND_WEIGHTS, WORST_NODES);
@@ -238,6 +239,7 @@ void json_accuracy(qdq_json *json, const accuracy *a, const accuracy_title *titl
         qdq_json_end_object(json);
     }
     qdq_json_end_array(json);
+    if (title->labelled) label_counts_json(json, title->labelled, &title->right);
     json_double_key(json, "together", a->together);
     json_double_key(json, "summed", a->summed);
     json_uint_key(json, "effect_samples", a->effect_samples);

@@ -4,12 +4,15 @@
 #define QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_ACCURACY_REPORT_H
 
 #include "runtime/base/json_writer.h"
+#include "tools/lab/dataset/labels.h"
 #include "tools/lab/explain/accuracy/accuracy.h"
 
 typedef struct accuracy_title {
     const char *graph, *model;  // names of the files; NULL: not known
     const char *target;
-    const char *seed;  // of random inputs; NULL: none are random
+    const char *seed;      // of random inputs; NULL: none are random
+    const char *labelled;  // the output of --labels; NULL: no labels
+    label_counts right;
 } accuracy_title;
 
 // True if an output differs from the float model's.

@@ -7,6 +7,7 @@
 #include "tools/failure.h"
 #include "tools/html/report_file.h"
 #include "tools/lab/explain/accuracy/accuracy_report.h"
+#include "tools/lab/explain/accuracy/answers.h"
 #include "tools/lab/explain/accuracy/forms.h"
 #include "tools/options.h"
 #include "tools/options/explain.h"
@@ -23,19 +24,27 @@ static void write_page(report_file *page, const accuracy *a, const accuracy_titl
 static int measure(const session *s, const session *real, const options *opt,
                    const given_values *given, const given_values *inputs, report_file *page) {
     const explain_options *own = opt->own;
-    opened_forms f;
+    opened_forms f = {0};
     accuracy a = {0};
     qdq_error err = {0};
     bool differs = false;
     const accuracy_graphs graphs = {s, real};
     const char *target = opt->load.target ? opt->load.target : qdq_graph_target(s->graph);
-    int code = forms_open(&f, &graphs, target, given, inputs, opt, &err) == QDQ_OK
-                   ? EXIT_OK
-                   : report_error(&err);
+    labels truth;
+    accuracy_title title = {.graph = opt->operands.items[0],
+                            .model = own->against,
+                            .target = target,
+                            .seed = opt->fill};
+    int code = labels_open(&truth, opt, s->graph, s->plan, 1);
+    if (code == EXIT_OK && forms_open(&f, &graphs, target, given, inputs, opt, &err) != QDQ_OK)
+        code = report_error(&err);
+    if (code == EXIT_OK) {
+        title.labelled = answers_output(&truth, &graphs);
+        code = answers_count(&truth, &graphs, f.forms.deployed, 0, &title.right);
+    }
     replay_drop_programs(&f.real);
     if (code == EXIT_OK) code = accuracy_measure(&f.forms, &graphs, WORST_NODES, &a);
     if (code == EXIT_OK) {
-        const accuracy_title title = {opt->operands.items[0], own->against, target, opt->fill};
         differs = accuracy_differs(&a);
         if (opt->json)
             code = accuracy_json(&a, &title, s->graph);
@@ -45,6 +54,7 @@ static int measure(const session *s, const session *real, const options *opt,
     }
     accuracy_release(&a);
     forms_close(&f);
+    labels_close(&truth);
     return code == EXIT_OK && differs ? EXIT_FINDINGS : code;
 }
 
