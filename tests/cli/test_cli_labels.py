@@ -128,6 +128,34 @@ class Explain(Labelled):
             lines = self.qdq(*words, code=1).out.splitlines()
             self.assertIn(f" % quantized, {wanted['quantized']} of {SAMPLES} right, ", lines[2])
 
+    def shard(self, out, *words, labels=("--labels", "labels.txt"), code=1):
+        return self.qdq("explain", "q.json", "--against", "g.json", "-t", "ort", "--data", "x.safetensors", "-o", out, *labels,
+                        *words, code=code)
+
+    def test_shards_merge_to_the_counts_of_all_samples(self):
+        self.begin()
+        out = self.shard("all.state").out
+        wanted = self.counts("q.json", "ort")
+        self.assertIn(f" % quantized, {wanted['quantized']} of {SAMPLES} right, ", out)
+        self.assertEqual(self.json("merge", "all.state", code=1)["labels"], {"output": "y", **wanted})
+        for shards in (2, 7):
+            names = [f"{i}.state" for i in range(1, shards + 1)]
+            for i, name in enumerate(names):
+                self.shard(name, "--shard", f"{i + 1}/{shards}")
+            self.qdq("merge", *reversed(names), "-o", "merged.state", code=None)
+            self.assertEqual((self.folder / "merged.state").read_bytes(), (self.folder / "all.state").read_bytes())
+
+    def test_states_of_other_labels_are_refused(self):
+        self.begin()
+        self.write("other.txt", "".join(f"{(c + 1) % 4}\n" for c in self.truth))
+        self.shard("1.state", "--shard", "1/2")
+        for labels in ("--labels", "other.txt"), ():
+            self.shard("2.state", "--shard", "2/2", labels=labels)
+            told = self.qdq("merge", "1.state", "2.state", code=3)
+            self.assertIn("2.state: has another set of labels than 1.state", told.err)
+        told = self.shard("1.state", "--shard", "1/2", "--resume", labels=("--labels", "other.txt"), code=3)
+        self.assertIn("1.state is of another set of labels, so it cannot be resumed", told.err)
+
     def test_labels_without_classes_are_refused(self):
         self.begin()
         def refused(text, *words, code=2):

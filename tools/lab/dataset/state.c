@@ -160,13 +160,16 @@ bool state_add_unreadable(state *s, const char *name) {
 
 //---- Merging ----------------------------------------------------------------
 
-static bool same_rows(const state *a, const state *b) {
+// Names the first table that has other texts; NULL: none.
+static const char *other_rows(const state *a, const state *b) {
     for (size_t i = 0; i < a->kind->table_count; i++) {
-        if (a->kind->tables[i].grows) continue;
-        for (size_t c = 0; c < a->kind->tables[i].column_count; c++)
-            if (!text_list_equal(&a->tables[i].texts[c], &b->tables[i].texts[c])) return false;
+        const state_table_kind *kind = &a->kind->tables[i];
+        if (kind->grows) continue;
+        for (size_t c = 0; c < kind->column_count; c++)
+            if (!text_list_equal(&a->tables[i].texts[c], &b->tables[i].texts[c]))
+                return kind->called ? kind->called : "list of values";
     }
-    return true;
+    return NULL;
 }
 
 // Finds the first graph whose own part of the fingerprint differs; SIZE_MAX: none.
@@ -186,7 +189,8 @@ const char *state_differs(const state *a, const state *b) {
     if (!text_list_equal(&a->targets, &b->targets) || !text_list_equal(&a->refused, &b->refused))
         return a->targets.count == 1 ? "target" : "list of targets";
     if (!text_list_equal(&a->fingerprints, &b->fingerprints)) return "version of qdq";
-    if (!same_rows(a, b)) return "list of values";
+    const char *rows = other_rows(a, b);
+    if (rows) return rows;
     if (a->sample_count != b->sample_count ||
         memcmp(a->listing, b->listing, sizeof a->listing) != 0)
         return "set of data";

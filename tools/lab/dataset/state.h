@@ -17,7 +17,7 @@ enum {
     MOST_SHARDS = 1000000,
     COMPLETE = -1,
     MOST_COLUMNS = 20,
-    MOST_TABLES = 4,
+    MOST_TABLES = 5,
 };
 
 typedef struct state state;
@@ -39,6 +39,7 @@ typedef struct state_table_kind {
     const state_column *columns;
     size_t column_count;
     bool grows;
+    const char *called;  // in messages about other rows; NULL: list of values
     // Sets the numbers of a row without samples; NULL: all 0.
     void (*clear)(const state_table *table, size_t row);
     // Merges a row of other samples. The result must not depend on the order of merges.

@@ -4,6 +4,7 @@
 
 #include "tools/lab/dataset/exact_sum.h"
 #include "tools/lab/explain/accuracy/data/channel_state.h"
+#include "tools/lab/explain/accuracy/data/label_state.h"
 #include "tools/lab/explain/accuracy/data/ratio_histogram.h"
 
 static const state_column node_columns[NODE_COLUMNS] = {
@@ -96,6 +97,10 @@ static const state_table_kind tables[] = {
     [TABLE_CHANNELS] = {.columns = channel_columns,
                         .column_count = CHANNEL_COLUMNS,
                         .merge = channel_merge},
+    [TABLE_LABELS] = {.columns = label_columns,
+                      .column_count = LABEL_COLUMNS,
+                      .called = "set of labels",
+                      .merge = label_state_merge},
 };
 
 const state_kind explain_kind = {

@@ -10,6 +10,7 @@
 #include "tools/lab/dataset/state_report.h"
 #include "tools/lab/explain/accuracy/accuracy_report.h"
 #include "tools/lab/explain/accuracy/data/accuracy_state.h"
+#include "tools/lab/explain/accuracy/data/label_state.h"
 #include "tools/lab/explain/accuracy/data/ratio_histogram.h"
 #include "tools/lab/explain/accuracy/data/state_causes.h"
 #include "tools/options.h"
@@ -174,7 +175,8 @@ static void round_ratios(accuracy *a) {
 
 int explain_report(const state *s, const options *opt) {
     accuracy a;
-    const accuracy_title title = {.target = s->targets.count ? s->targets.items[0] : ""};
+    accuracy_title title = {.target = s->targets.count ? s->targets.items[0] : ""};
+    title.labelled = label_state_read(&s->tables[TABLE_LABELS], &title.right);
     if (!fill_accuracy(s, &a)) {
         accuracy_release(&a);
         return tell_failure(QDQ_ERR_MEMORY, "no memory for the report");

@@ -18,9 +18,11 @@
 #include "tools/io/tensor_io.h"
 #include "tools/lab/dataset/exact_sum.h"
 #include "tools/lab/explain/accuracy/against.h"
+#include "tools/lab/explain/accuracy/answers.h"
 #include "tools/lab/explain/accuracy/code_parameters.h"
 #include "tools/lab/explain/accuracy/data/channel_state.h"
 #include "tools/lab/explain/accuracy/data/effect_state.h"
+#include "tools/lab/explain/accuracy/data/label_state.h"
 #include "tools/lab/explain/accuracy/data/ratio_histogram.h"
 #include "tools/lab/explain/accuracy/decisions.h"
 #include "tools/lab/explain/accuracy/forms.h"
@@ -48,6 +50,7 @@ typedef struct data_accuracy {
     row_node *nodes;  // [row]
     size_t count;
     effect_adder effects;
+    labels truth;
     state constants;  // the errors of constant weights in a sample
 } data_accuracy;
 
@@ -241,6 +244,14 @@ static int share_inputs(data_accuracy *d) {
     return code == EXIT_OK ? given_copy_inputs(&d->real_inputs, &d->real, s, &d->inputs) : code;
 }
 
+static int begin_labels(data_accuracy *d, state *s) {
+    const session *q = &d->quantized;
+    int code = labels_open(&d->truth, d->opt, q->graph, q->plan, (size_t)s->sample_count);
+    if (code != EXIT_OK) return code;
+    return label_state_begin(&s->tables[TABLE_LABELS], &d->truth,
+                             answers_output(&d->truth, &d->graphs));
+}
+
 static int begin(void *with, state *s) {
     data_accuracy *d = with;
     qdq_error err = {0};
@@ -252,6 +263,7 @@ static int begin(void *with, state *s) {
     if (code == EXIT_OK && forms_open(&d->f, &d->graphs, d->target, &d->inputs, &d->real_inputs,
                                       d->opt, &err) != QDQ_OK)
         return report_error(&err);
+    if (code == EXIT_OK) code = begin_labels(d, s);
     return code == EXIT_OK ? add_rows(d, s) : code;
 }
 
@@ -281,6 +293,10 @@ static int add(void *with, state *s, size_t index) {
     for (size_t row = 0; done && row < s->tables[1].rows; row++)
         done = add_output(d, &s->tables[1], row);
     if (!done) return no_memory();
+    label_counts right = {0};
+    int code = answers_count(&d->truth, &d->graphs, d->f.forms.deployed, index, &right);
+    if (code != EXIT_OK) return code;
+    label_state_add(&s->tables[TABLE_LABELS], &right);
     return effect_adder_add(&d->effects, s, index, &err) == QDQ_OK ? EXIT_OK : report_error(&err);
 }
 
@@ -302,6 +318,7 @@ int explain_against_data(const options *opt) {
     if (code != EXIT_OK) return code;
     code = open_sessions(&d);
     if (code == EXIT_OK) code = data_run_start(&plan, &task, &d.quantized, &d);
+    labels_close(&d.truth);
     state_release(&d.constants);
     effect_adder_close(&d.effects);
     free(d.nodes), free(d.rows);
