@@ -7,8 +7,8 @@
 #include <qdq/exec.h>
 
 #include "runtime/base/hash/sha256.h"
+#include "tools/io/array_file.h"
 #include "tools/io/watch.h"
-#include "tools/lab/dataset/array_file.h"
 
 typedef struct samples {
     const char *where;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists the arrays of .npy, .npz and .safetensors files, and reads parts of them.
-#include "tools/lab/dataset/array_file.h"
+#include "tools/io/array_file.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

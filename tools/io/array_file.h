@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads files of arrays, whole or in part: .npy (a single array without a name), .npz or
 // .safetensors.
-#ifndef QDQ_TOOLS_LAB_DATASET_ARRAY_FILE_H
-#define QDQ_TOOLS_LAB_DATASET_ARRAY_FILE_H
+#ifndef QDQ_TOOLS_IO_ARRAY_FILE_H
+#define QDQ_TOOLS_IO_ARRAY_FILE_H
 
 #include <qdq/tensor_file.h>
 
