@@ -74,8 +74,7 @@ bool graph_options_of(const options *opt, const char *graph, qdq_graph_options *
                                .until = opt->load.until,
                                .keep_open_dims = writes_model(opt)};
     if (opt->load.target && strcmp(opt->load.target, "all") == 0) out->target = "core";
-    if (read_limits(opt, &out->limits) && input_shapes_of(&opt->load, &opt->inputs, graph, out))
-        return true;
+    if (read_limits(opt, &out->limits) && input_shapes_of(opt, graph, out)) return true;
     input_shapes_release(out);
     return false;
 }

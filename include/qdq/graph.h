@@ -29,7 +29,12 @@ typedef struct qdq_value {
 typedef struct qdq_input_shape {
     const char *name;
     qdq_shape shape;
-    bool tentative;  // ignored unless the model has an input of this name with open dims
+    // Ignored unless the model has an input of this name with open dims. "" is the only input. Dims
+    // of 1 may lack in front.
+    bool tentative;
+    // The first dim counts samples, of which the graph takes as many at a time as its dim is given
+    // by `dims`, or else one; or the input has no such dim.
+    bool samples;
 } qdq_input_shape;
 
 // The size of a dim that an ONNX model names.

@@ -89,7 +89,7 @@ class CLimits(Structure):  # qdq_limits
 
 
 class CInputShape(Structure):  # qdq_input_shape
-    _fields_ = [("name", c_char_p), ("shape", CShape), ("tentative", c_bool)]
+    _fields_ = [("name", c_char_p), ("shape", CShape), ("tentative", c_bool), ("samples", c_bool)]
 
 
 class CDimSize(Structure):  # qdq_dim_size

@@ -3,9 +3,10 @@
 """Dims that an ONNX model leaves open stay open in the models that convert, quantize and mend write."""
 
 import random
+import zipfile
 
-from harness import Case, Tensor, main, read_safetensors, safetensors_bytes, tensor
-from onnx_writing import FLOAT, NETWORKS, Network, declared, ops
+from harness import Case, Tensor, main, read_safetensors, safetensors_bytes, tensor, write_npy
+from onnx_writing import FLOAT, NETWORKS, Network, declared, layers_network, ops, reshape_network
 
 
 class OpenDims(Case):
@@ -73,6 +74,44 @@ class OpenDims(Case):
                 self.batch(inputs, at, 4)
                 (shape, data), = self.results("q.onnx", "--target", "core")
                 self.assertEqual((shape[0], data), (4, b"".join(single)))
+
+    def test_open_dims_take_the_sizes_of_the_arrays_of_a_run(self):
+        inputs, _ = self.write_network(layers_network, 1)
+        one = tensor("float32", [3, 16], [0.25] * 48)
+        write_npy(self.folder / "x.npy", one)
+        with zipfile.ZipFile(self.folder / "x.npz", "w") as file:
+            file.write(self.folder / "x.npy", "x.npy")
+        (self.folder / "x.safetensors").write_bytes(safetensors_bytes({"x": one}))
+        for word in ("x=x.npy", "x.npz", "x=x.npz", "x.safetensors"):
+            with self.subTest(word):
+                self.qdq("run", "m.onnx", "-i", word, "-o", "y.safetensors")
+                (y,) = read_safetensors(self.folder / "y.safetensors").values()
+                self.assertEqual(y.shape, [3, 6])
+        self.qdq("run", "m.onnx", "-i", "x.npz", "--dim", "N=3", "-o", "y.safetensors")
+        said = self.qdq("run", "m.onnx", "-i", "x.npz", "--dim", "N=2", "-o", "y.safetensors", code=2).err
+        self.assertIn("dim 'N' is 2, and 3 in the shape given for 'x'", said)
+
+    def test_open_dims_take_the_sizes_of_a_sample(self):
+        """Of a folder, with or without a batch of 1, and of a file whose arrays count samples first."""
+        inputs, _ = self.write_network(reshape_network, 2)
+        numbers = random.Random(3)
+        x = [numbers.gauss(0, 1) for _ in range(12 * 3 * 8 * 8)]
+        for name, shape in (("batches", [1, 3, 8, 8]), ("samples", [3, 8, 8])):
+            (self.folder / name).mkdir()
+            for i in range(12):
+                write_npy(self.folder / name / f"{i:02}.npy", tensor("float32", shape, x[i * 192:i * 192 + 192]))
+        for name, shape in (("file", [12, 3, 8, 8]), ("batched", [12, 1, 3, 8, 8])):
+            write_npy(self.folder / f"{name}.npy", tensor("float32", shape, x))
+        ranges = set()
+        for where in ("batches", "samples", "file.npy", "batched.npy"):
+            with self.subTest(where):
+                self.assertIn("12 samples", self.qdq("calibrate", "m.onnx", "--data", where, "-o", "s.state").out)
+                ranges.add(read_safetensors(self.folder / "s.state")["ranges"].data)
+        self.assertEqual(len(ranges), 1)
+        said = self.qdq("calibrate", "m.onnx", "--dim", "N=4", "--data", "file.npy", "-o", "s.state")
+        self.assertIn("3 samples", said.out)
+        self.qdq("compare", "m.onnx", "--data", "file.npy", "--targets", "core,onnx", code=None)
+        self.qdq("quantize", "m.onnx", "--data", "file.npy", "--state", "s.state", "-t", "ort", "-o", "q.onnx", code=3)
 
     def convert(self, model, *words):
         """What convert says on stderr, and the dims of the input and of outputs that it writes."""

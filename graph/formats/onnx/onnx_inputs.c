@@ -12,6 +12,7 @@
 typedef struct dim_sizes {
     ONNX_LIST(qdq_dim_size) all;
     qdq_onnx_import *im;
+    size_t inputs;  // of the graph
 } dim_sizes;
 
 static int64_t *size_of(dim_sizes *sizes, const char *name) {
@@ -47,19 +48,43 @@ static void note_open_dims(qdq_graph *graph, const qdq_onnx_info *info) {
 
 // Returns the shape that the options give to an input; NULL: none. A tentative one fills open dims
 // only.
-static const qdq_input_shape *given_shape(const qdq_onnx_import *im, const qdq_onnx_info *info) {
-    const qdq_graph_options *options = im->options;
+static const qdq_input_shape *option_of(const dim_sizes *sizes, const qdq_onnx_info *info) {
+    const qdq_graph_options *options = sizes->im->options;
     for (size_t i = 0; options && i < options->shape_count; i++) {
         const qdq_input_shape *shape = &options->shapes[i];
-        if (qdq_onnx_is_name(im, info->name, shape->name) && (!shape->tentative || is_open(info)))
+        bool only = shape->tentative && !*shape->name && sizes->inputs == 1;
+        if ((only || qdq_onnx_is_name(sizes->im, info->name, shape->name)) &&
+            (!shape->tentative || is_open(info)))
             return shape;
     }
     return NULL;
 }
 
-static bool is_constant(const qdq_onnx_scope *scope, const char *name) {
-    qdq_onnx_value *value;
-    return qdq_onnx_scope_find(scope, name, &value);
+static int64_t first_dim(dim_sizes *sizes, const qdq_onnx_info *info) {
+    const qdq_onnx_dim *dim = &info->dims.items[0];
+    const int64_t *known = *dim->name ? size_of(sizes, dim->name) : NULL;
+    return dim->size > 0 ? dim->size : known ? *known : 1;
+}
+
+// Sets *out to the shape that the options give to an input; false: none. The shape of an array may
+// count samples first, or lack dims of 1.
+static bool given_shape(dim_sizes *sizes, const qdq_onnx_info *info, qdq_shape *out) {
+    const qdq_input_shape *given = option_of(sizes, info);
+    if (!given) return false;
+    *out = given->shape;
+    int rank = info->has_shape ? (int)info->dims.count : out->rank - given->samples;
+    bool extra = given->samples && out->rank == rank + 1;
+    if (extra) {
+        memmove(out->dims, out->dims + 1, (size_t)rank * sizeof *out->dims);
+        out->rank = rank;
+    } else if (given->samples && out->rank == rank && rank > 0) {
+        out->dims[0] = first_dim(sizes, info);
+    }
+    while (given->tentative && out->rank < rank && rank <= QDQ_MAX_RANK) {
+        memmove(out->dims + 1, out->dims, (size_t)out->rank++ * sizeof *out->dims);
+        out->dims[0] = 1;
+    }
+    return true;
 }
 
 //---- Options that name nothing -----------------------------------------------
@@ -101,18 +126,17 @@ static qdq_status check_options(const qdq_onnx_import *im) {
 //---- Sizes ------------------------------------------------------------------
 
 static qdq_status check_given(const qdq_onnx_import *im, const qdq_onnx_info *info,
-                              const qdq_input_shape *given) {
-    if (info->has_shape && info->dims.count != (size_t)given->shape.rank)
+                              const qdq_shape *given) {
+    if (info->has_shape && info->dims.count != (size_t)given->rank)
         return qdq_fail(im->err, QDQ_ERR_ARGUMENT,
                         "input '%.200s' has %zu dims, and the given shape %d", info->name,
-                        info->dims.count, given->shape.rank);
+                        info->dims.count, given->rank);
     for (size_t i = 0; i < info->dims.count; i++)
-        if (info->dims.items[i].size > 0 && info->dims.items[i].size != given->shape.dims[i])
+        if (info->dims.items[i].size > 0 && info->dims.items[i].size != given->dims[i])
             return qdq_fail(
                 im->err, QDQ_ERR_ARGUMENT,
                 "input '%.200s': dim %zu is %lld in the model, and %lld in the given shape",
-                info->name, i, (long long)info->dims.items[i].size,
-                (long long)given->shape.dims[i]);
+                info->name, i, (long long)info->dims.items[i].size, (long long)given->dims[i]);
     return QDQ_OK;
 }
 
@@ -125,18 +149,17 @@ static qdq_status collect_sizes(dim_sizes *sizes) {
             return qdq_fail_memory(im->err, sizeof(qdq_dim_size));
     for (size_t i = 0; i < im->model.graph.inputs.count; i++) {
         const qdq_onnx_info *info = &im->model.graph.inputs.items[i];
-        const qdq_input_shape *given = given_shape(im, info);
-        if (!given) continue;
-        QDQ_TRY(check_given(im, info, given));
+        qdq_shape given;
+        if (!given_shape(sizes, info, &given)) continue;
+        QDQ_TRY(check_given(im, info, &given));
         for (size_t k = 0; k < info->dims.count; k++) {
             const char *name = info->dims.items[k].name;
             const int64_t *known = *name ? size_of(sizes, name) : NULL;
-            if (known && *known != given->shape.dims[k])
+            if (known && *known != given.dims[k])
                 return qdq_fail(im->err, QDQ_ERR_ARGUMENT,
                                 "dim '%.200s' is %lld, and %lld in the shape given for '%.200s'",
-                                name, (long long)*known, (long long)given->shape.dims[k],
-                                info->name);
-            if (*name && !known && !add_size(sizes, name, given->shape.dims[k]))
+                                name, (long long)*known, (long long)given.dims[k], info->name);
+            if (*name && !known && !add_size(sizes, name, given.dims[k]))
                 return qdq_fail_memory(im->err, sizeof(qdq_dim_size));
         }
     }
@@ -174,9 +197,8 @@ static void note_open(open_dims *open, const qdq_onnx_info *info) {
 
 // False if a dim stays open.
 static bool find_shape(dim_sizes *sizes, const qdq_onnx_info *info, qdq_shape *out) {
-    const qdq_input_shape *given = given_shape(sizes->im, info);
-    *out = given ? given->shape : (qdq_shape){0};
-    if (given) return true;
+    *out = (qdq_shape){0};
+    if (given_shape(sizes, info, out)) return true;
     if (!info->has_shape) return false;
     int64_t batch = sizes->im->options ? sizes->im->options->batch : 0;
     out->rank = info->dims.count > QDQ_MAX_RANK ? QDQ_MAX_RANK + 1 : (int)info->dims.count;
@@ -200,7 +222,8 @@ static qdq_status assume_batch(dim_sizes *sizes) {
     for (size_t i = 0; batch > 0 && i < im->model.graph.inputs.count; i++) {
         const qdq_onnx_info *info = &im->model.graph.inputs.items[i];
         const qdq_onnx_dim *first = info->dims.count ? &info->dims.items[0] : NULL;
-        if (!first || first->size >= 0 || given_shape(im, info)) continue;
+        qdq_shape given;
+        if (!first || first->size >= 0 || given_shape(sizes, info, &given)) continue;
         if (*first->name && !size_of(sizes, first->name) && !add_size(sizes, first->name, batch))
             return qdq_fail_memory(im->err, sizeof(qdq_dim_size));
     }
@@ -208,6 +231,12 @@ static qdq_status assume_batch(dim_sizes *sizes) {
 }
 
 //---- Inputs -----------------------------------------------------------------
+
+// True if an initializer does not give the input, and a node reads it.
+static bool is_input(const qdq_onnx_scope *scope, const qdq_onnx_info *info) {
+    qdq_onnx_value *value;
+    return !info->left_out && !qdq_onnx_scope_find(scope, info->name, &value);
+}
 
 static qdq_status add_input(qdq_onnx_scope *scope, const qdq_onnx_info *info, qdq_shape shape) {
     qdq_onnx_import *im = scope->im;
@@ -238,6 +267,7 @@ qdq_status qdq_onnx_add_inputs(qdq_onnx_scope *scope) {
     const qdq_onnx_infos *inputs = &im->model.graph.inputs;
     dim_sizes sizes = {.im = im};
     open_dims open = {.count = 0};
+    for (size_t i = 0; i < inputs->count; i++) sizes.inputs += is_input(scope, &inputs->items[i]);
     QDQ_TRY(check_options(im));
     QDQ_TRY(collect_sizes(&sizes));
     QDQ_TRY(assume_batch(&sizes));
@@ -245,7 +275,7 @@ qdq_status qdq_onnx_add_inputs(qdq_onnx_scope *scope) {
     if (!shapes) return qdq_fail_memory(im->err, inputs->count * sizeof *shapes);
     for (size_t i = 0; i < inputs->count; i++) {
         const qdq_onnx_info *info = &inputs->items[i];
-        if (info->left_out || is_constant(scope, info->name) || info->other) continue;
+        if (!is_input(scope, info) || info->other) continue;
         if (!find_shape(&sizes, info, &shapes[i])) note_open(&open, info);
         note_open_dims(im->graph, info);
     }
@@ -255,7 +285,7 @@ qdq_status qdq_onnx_add_inputs(qdq_onnx_scope *scope) {
                         "--shape INPUT=N,N,...",
                         open.text);
     for (size_t i = 0; i < inputs->count; i++)
-        if (!inputs->items[i].left_out && !is_constant(scope, inputs->items[i].name))
+        if (is_input(scope, &inputs->items[i]))
             QDQ_TRY(add_input(scope, &inputs->items[i], shapes[i]));
     return QDQ_OK;
 }

@@ -132,7 +132,8 @@ static void options_give_the_dims_that_a_model_leaves_open(void **state) {
     char path[512];
     check_refused("shapes", NULL, QDQ_ERR_ARGUMENT,
                   "dims of inputs are open: 'x' is [rows, columns]");
-    qdq_input_shape shape = {"x", QDQ_SHAPE(4, 5), false}, other = {"z", QDQ_SHAPE(1), true};
+    qdq_input_shape shape = {.name = "x", .shape = QDQ_SHAPE(4, 5)},
+                    other = {.name = "z", .shape = QDQ_SHAPE(1), .tentative = true};
     qdq_dim_size dims[] = {{.name = "rows", .size = 4}, {.name = "columns", .size = 5}};
     qdq_input_shape both[] = {other, shape};
     qdq_graph_options by_shape = {.shapes = both, .shape_count = 2};
