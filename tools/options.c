@@ -83,7 +83,8 @@ static const option_row rows[] = {
         "the samples: a folder of .npz, .npy and .safetensors files, or one file whose arrays have "
         "a dim of samples first"),
     OWN(quantize, "state", 0, "STATE", READ, state,
-        "the statistics of this graph, which `qdq calibrate` wrote"),
+        "the statistics of this graph, which `qdq calibrate` wrote; without it "
+        "the samples of --data, or the inputs of -i, give the ranges"),
     OWN(quantize, "method", 0, "NAME", TEXT, method,
         "how the range of a value is chosen: minmax, percentile, entropy or mse (minmax)"),
     OWN(quantize, "percentile", 0, "P", TEXT, percentile,

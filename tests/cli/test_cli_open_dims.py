@@ -91,6 +91,28 @@ class OpenDims(Case):
         said = self.qdq("run", "m.onnx", "-i", "x.npz", "--dim", "N=2", "-o", "y.safetensors", code=2).err
         self.assertIn("dim 'N' is 2, and 3 in the shape given for 'x'", said)
 
+    def test_quantize_calibrates_on_its_samples_without_a_state(self):
+        """The model is the one that the state of these samples gives, byte for byte."""
+        inputs, _ = self.write_network(reshape_network, 3)
+        (self.folder / "data").mkdir()
+        for i in range(5):
+            self.samples([1, 3, 8, 8], f"data/{i}.safetensors", i)
+        self.qdq("calibrate", "m.onnx", "--data", "data", "-o", "s.state")
+        said = self.qdq("quantize", "m.onnx", "--data", "data", "--state", "s.state", "-t", "ort", "-o", "wanted.onnx").out
+        self.assertNotIn("ranges", said)
+        said = self.qdq("quantize", "m.onnx", "--data", "data", "-t", "ort", "-o", "q.onnx").out
+        self.assertIn("ranges from the samples of --data, which measure the ratios too; for ratios of unseen samples "
+                      "calibrate others and give --state\n", said)
+        wanted = (self.folder / "wanted.onnx").read_bytes()
+        self.assertEqual((self.folder / "q.onnx").read_bytes(), wanted)
+        self.assertEqual(declared(wanted, 11), {"x": inputs})
+        self.batch(inputs, 0, 5)
+        got = self.json("quantize", "m.onnx", "-i", "x.safetensors", "-t", "ort", "-o", "q.onnx")
+        self.assertEqual((got["ranges_from"], (self.folder / "q.onnx").read_bytes()), ("-i", wanted))
+        for words in ((), ("--fill", 1)):
+            self.assertIn("--state is missing", self.qdq("quantize", "m.onnx", "--dim", "N=1", *words, "-t", "ort",
+                                                         "-o", "q.onnx", code=2).err)
+
     def test_open_dims_take_the_sizes_of_a_sample(self):
         """Of a folder, with or without a batch of 1, and of a file whose arrays count samples first."""
         inputs, _ = self.write_network(reshape_network, 2)

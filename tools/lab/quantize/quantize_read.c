@@ -66,9 +66,10 @@ int quantize_options_read(quantization *q) {
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "%zu files are given with -o, wanted one: -o OUT.json or -o OUT.onnx",
                             opt->outputs.count);
-    if (!own->state)
+    if (!own->state && !opt->data.samples && !opt->inputs.count)
         return tell_failure(QDQ_ERR_ARGUMENT,
-                            "--state is missing; give the file that qdq calibrate wrote");
+                            "--state is missing; give the file that qdq calibrate wrote, or "
+                            "samples with --data or -i");
     if (!opt->load.target)
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "--target is missing; `qdq targets` lists the targets");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the options of qdq quantize and the state that they name.
+// Reads the options of qdq quantize, and its statistics.
 #ifndef QDQ_TOOLS_LAB_QUANTIZE_QUANTIZE_READ_H
 #define QDQ_TOOLS_LAB_QUANTIZE_QUANTIZE_READ_H
 
@@ -12,7 +12,8 @@ int quantize_options_read(quantization *q);
 // Reads --group, whose form must be known.
 int quantize_group_read(const quantize_options *own, quantize_choice *choice, const char *target);
 
-// Reads the file of --state, which must be a complete state of the graph.
+// Reads the file of --state, which must be a complete state of the graph; without it collects the
+// statistics over the samples of --data or the inputs of -i.
 int quantize_state_read(quantization *q);
 
 #endif

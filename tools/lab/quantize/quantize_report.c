@@ -9,6 +9,7 @@
 #include "tools/findings.h"
 #include "tools/lab/quantize/correct.h"
 #include "tools/options.h"
+#include "tools/options/quantize.h"
 
 bool is_listed(const quantization *q, size_t node) { return q->fates[node] != NODE_OTHER; }
 
@@ -45,6 +46,11 @@ static const noise *noise_of_output(const quantization *q, const char *name) {
     return NULL;
 }
 
+// Returns the option whose samples the ranges come from.
+static const char *ranges_from(const quantization *q) {
+    return q->own->state ? "--state" : q->opt->data.samples ? "--data" : "-i";
+}
+
 //---- Text -------------------------------------------------------------------
 
 static void print_node(const quantization *q, size_t node) {
@@ -64,6 +70,10 @@ void quantization_text(const quantization *q) {
     coding_counts n = count_codings(q);
     printf("%s for %s: %zu of %zu nodes on codes; %zu values and %zu constants quantized\n",
            q->opt->operands.items[0], q->target, quantized, listed, n.pairs, n.constants);
+    if (!q->own->state)
+        printf("ranges from the samples of %s, which measure the ratios too; for ratios of unseen "
+               "samples calibrate others and give --state\n",
+               ranges_from(q));
     equalization_text(&q->equalization, q->graph);
     for (size_t i = 0; i < nodes; i++)
         if (is_listed(q, i)) print_node(q, i);
@@ -128,6 +138,7 @@ void quantization_json(const quantization *q, bool writes) {
     json_string_key(&json, "graph", q->opt->operands.items[0]);
     json_string_key(&json, "target", q->target);
     json_string_key(&json, "method", choose_method_names[q->choice.activations]);
+    json_string_key(&json, "ranges_from", ranges_from(q));
     qdq_json_key(&json, "out");
     if (writes)
         qdq_json_string(&json, q->opt->outputs.items[0]);

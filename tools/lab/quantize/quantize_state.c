@@ -6,6 +6,7 @@
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/lab/calibrate/calibrate_kind.h"
+#include "tools/lab/calibrate/calibration.h"
 #include "tools/lab/dataset/state_file.h"
 #include "tools/lab/quantize/quantize_read.h"
 #include "tools/options.h"
@@ -41,6 +42,7 @@ static int check_state(const quantization *q) {
 
 int quantize_state_read(quantization *q) {
     qdq_error err = {0};
+    if (!q->own->state) return calibrate_in_process(&q->session, q->opt, &q->state);
     if (state_read(&q->state, q->own->state, &err) != QDQ_OK) return report_error(&err);
     int code = check_state(q);
     if (code == EXIT_OK) q->state.kind->warn(&q->state, q->own->state);
