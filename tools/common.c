@@ -257,6 +257,12 @@ const char *index_text(qdq_shape shape, size_t at, char *out, size_t capacity) {
     return qdq_write_shape(index_of(shape, at), out, capacity);
 }
 
+const char *node_head(const char *name, const char *original, char *out, size_t capacity) {
+    bool same = strcmp(name, original) == 0;
+    snprintf(out, capacity, "%.600s (%.600s%s", original, same ? "" : name, same ? "" : ", ");
+    return out;
+}
+
 void json_shape(qdq_json *json, qdq_shape shape) {
     qdq_json_begin_line(json);
     for (int i = 0; i < shape.rank; i++) qdq_json_int(json, shape.dims[i]);
@@ -291,6 +297,10 @@ void json_string_key(qdq_json *json, const char *key, const char *text) {
 void json_uint_key(qdq_json *json, const char *key, uint64_t value) {
     qdq_json_key(json, key);
     qdq_json_uint(json, value);
+}
+
+void json_original(qdq_json *json, const char *name, const char *original) {
+    if (strcmp(name, original) != 0) json_string_key(json, "original", original);
 }
 
 double moved_over_necessary(const qdq_plan *plan) {

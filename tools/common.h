@@ -57,6 +57,10 @@ const char *isa_of(const options *opt);
 qdq_plan *compile_graph(qdq_graph *graph, const options *opt, qdq_parallel parallel,
                         const qdq_report **report, int *code);
 
+// Begins the text "NAME (MORE)" of a node: returns "NAME (", or "ORIGINAL (NAME, " where its name
+// in its file is another one.
+const char *node_head(const char *name, const char *original, char *out, size_t capacity);
+
 // Return the index of element `at` of a tensor: as a shape, and as text.
 qdq_shape index_of(qdq_shape shape, size_t at);
 const char *index_text(qdq_shape shape, size_t at, char *out, size_t capacity);
@@ -70,6 +74,9 @@ void json_begin(qdq_json *json);
 void json_end(qdq_json *json);
 void json_string_key(qdq_json *json, const char *key, const char *text);
 void json_uint_key(qdq_json *json, const char *key, uint64_t value);
+// Writes the key `original`, the name of a node or value in its file, where it has another name in
+// the graph.
+void json_original(qdq_json *json, const char *name, const char *original);
 // Returns moved_bytes / necessary_bytes of a plan; 0 if no byte is necessary.
 double moved_over_necessary(const qdq_plan *plan);
 // Writes moved_bytes, necessary_bytes and moved_over_necessary.

@@ -79,6 +79,7 @@ qdq_value qdq_copy_node(qdq_graph *to, const qdq_node *node, const char *name,
     copy->inferred |= node->inferred;
     copy->dtype_filled |= node->dtype_filled;
     copy->dtype_kept |= node->dtype_kept;
+    if (node->part_of) copy->part_of = qdq_mempool_strdup(&to->mempool, node->part_of);
     if (node->original_op) copy->original_op = qdq_mempool_strdup(&to->mempool, node->original_op);
     return made;
 }

@@ -34,6 +34,7 @@ typedef struct qdq_node {
     const qdq_op *op;
     const char *name;
     const char *original;     // its name in the file that it was read from; NULL: unknown
+    const char *part_of;      // without `original`: the node of the file that it is a part of; NULL
     const char *original_op;  // op in an ONNX model that it was read from, "Flatten"; NULL: unknown
     int64_t block_size;  // in that model, where one block may exceed the dim; 0: none, or unknown
     void *attrs;         // the op's attribute struct; the pool owns its arrays

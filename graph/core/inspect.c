@@ -17,9 +17,9 @@ static const qdq_node *node_at(const qdq_graph *graph, size_t index) {
 qdq_node_info qdq_graph_node(const qdq_graph *graph, size_t index) {
     const qdq_node *node = node_at(graph, index);
     if (!node) return (qdq_node_info){0};
-    const char *original = node->original ? node->original : node->name;
+    const char *original = node->original ? node->original : node->part_of;
     return (qdq_node_info){node->name, node->op->name, node->input_count, node->output_count,
-                           original};
+                           original ? original : node->name};
 }
 
 qdq_value qdq_graph_node_input(const qdq_graph *graph, size_t index, size_t port) {

@@ -103,7 +103,9 @@ typedef struct qdq_node_info {
     const char *op;
     size_t input_count;  // ports of its op, connected or not; a variadic port counts once per value
     size_t output_count;   // values that it computes
-    const char *original;  // its name in the file; the same as `name` if the file gives none
+    // Its name in the file, or that of the node it is a part of (a step of an LSTM); the same as
+    // `name` if the file gives none.
+    const char *original;
 } qdq_node_info;
 
 // Nodes are numbered in topological order: each comes after the nodes that compute its inputs. A

@@ -101,7 +101,7 @@ class CGraphOptions(Structure):  # qdq_graph_options
         ("allocator", c_void_p), ("log_write", c_void_p), ("log_self", c_void_p), ("limits", CLimits),
         ("target", c_char_p), ("shapes", POINTER(CInputShape)), ("shape_count", c_size_t),
         ("dims", POINTER(CDimSize)), ("dim_count", c_size_t), ("until", c_char_p),
-        ("keep_open_dims", c_bool),
+        ("keep_open_dims", c_bool), ("batch", c_int64),
     ]  # fmt: skip
 
 

@@ -185,6 +185,22 @@ class Pages(unittest.TestCase):
         self.assertIn("block8.layer170.q", self.text("#details"))
         self.assertEqual(self.count("#graph-view .chosen"), 1)
 
+    def test_search_finds_the_names_of_the_file(self):
+        names = {"nodes": {"p.q": "attn.matmul"}, "values": {"p.dq": "/attn/out:0"}}
+        graph = {"format": "qdq/1", "name": "named", "inputs": [value("x")], "nodes": pair("p", "x", 0.25),
+                 "outputs": [{"name": "y", "value": "p.dq"}], "originals": names}  # fmt: skip
+        (self.folder / "named.json").write_text(json.dumps(graph))
+        self.page("check", "named", "--target", "all")
+        for text, node in (("attn.matmul", "p.q"), ("/attn/out", "p.dq"), ("p.dq", "p.dq")):
+            self.browser.run("document.querySelector('#search').value = ''")
+            self.browser.type("#search", text)
+            self.assertEqual(self.text("#search-count"), "1 found", text)
+            self.browser.type("#search", "<Enter>")
+            self.assertIn(node, self.text("#details"))
+        self.browser.run("document.querySelector('#search').value = ''")
+        self.browser.type("#search", "attn.matmul<Enter>")
+        self.assertIn("In the model: attn.matmul", self.text("#details"))
+
     def test_the_graph_zooms_and_moves_with_mouse_and_keyboard(self):
         self.page("check", "large", "--target", "all")
         before = self.drawn()[1]

@@ -50,6 +50,7 @@ void tell_bits(const char *command, const qdq_report *report, const char *target
 static void json_node(qdq_json *json, const qdq_node_bits *node) {
     qdq_json_begin_object(json);
     json_string_key(json, "node", node->node);
+    json_original(json, node->node, node->original);
     json_string_key(json, "op", node->op);
     json_string_key(json, "bits", bits_word(node->bits));
     qdq_json_key(json, "from_same_inputs");

@@ -53,7 +53,8 @@ static bool make_rows(matrix *m, qdq_graph *graph, const qdq_report *report) {
     if (!m->rows || !m->by_name || !m->cells || !m->columns) return false;
     for (; m->count < nodes; m->count++) {
         qdq_node_info node = qdq_graph_node(graph, m->count);
-        m->rows[m->count] = (matrix_row){.name = node.name, .op = node.op};
+        m->rows[m->count] =
+            (matrix_row){.name = node.name, .op = node.op, .original = node.original};
     }
     for (size_t i = 0; i < report->count; i++) {
         const qdq_finding *f = &report->findings[i];
@@ -301,6 +302,7 @@ void matrix_json(qdq_json *json, const matrix *m) {
         if (m->rows[i].twice) continue;
         qdq_json_begin_object(json);
         json_string_key(json, "name", m->rows[i].name);
+        if (m->rows[i].original) json_original(json, m->rows[i].name, m->rows[i].original);
         json_string_key(json, "op", m->rows[i].op);
         for (size_t t = 0; t < m->targets; t++)
             json_string_key(json, qdq_target_get(t).name,

@@ -23,6 +23,7 @@ const char *verdict_text(verdict v);
 // A node of the graph, or a node that could not be read and exists only in findings.
 typedef struct matrix_row {
     const char *name, *op;  // the matrix owns them if the node exists only in findings
+    const char *original;   // in the file of the graph; NULL: the node exists only in findings
     bool twice;             // an earlier row has the same name
 } matrix_row;
 

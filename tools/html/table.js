@@ -66,7 +66,7 @@ class Matrix {
     const wanted = this.filter.trim().toLowerCase();
     if (this.column && !cells.has(this.column)) return false;
     if (!wanted) return this.all || cells.size > 0;
-    if (node.name.toLowerCase().includes(wanted) || node.op.toLowerCase().includes(wanted))
+    if ([node.op, ...namesOf(node)].some((name) => name.toLowerCase().includes(wanted)))
       return this.all || cells.size > 0;
     return [...cells.keys()].some((key) => this.titles.get(key).toLowerCase().includes(wanted));
   }

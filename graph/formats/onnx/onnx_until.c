@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "runtime/base/did_you_mean.h"
 #include "runtime/base/error.h"
 
 // The names of the values that are needed.
@@ -83,14 +84,31 @@ static qdq_status end_at(const needs *n, size_t last) {
     return QDQ_OK;
 }
 
+// Reports that no node has the name, with the nearest name of a node or of a value.
+static qdq_status refuse_name(const qdq_onnx_import *im, const char *name) {
+    const qdq_onnx_protos *nodes = &im->model.graph.nodes;
+    size_t most = nodes->count, count = 0;
+    for (size_t i = 0; i < nodes->count; i++) most += nodes->items[i].outputs.count;
+    const char **names = qdq_mempool_array(im->mempool, most, sizeof *names);
+    for (size_t i = 0; names && i < nodes->count; i++) {
+        const qdq_onnx_proto *node = &nodes->items[i];
+        if (*node->name) names[count++] = node->name;
+        for (size_t k = 0; k < node->outputs.count; k++)
+            if (*node->outputs.items[k]) names[count++] = node->outputs.items[k];
+    }
+    const char *nearest = names ? qdq_did_you_mean(name, names, count) : NULL;
+    return qdq_fail(im->err, QDQ_ERR_ARGUMENT,
+                    "the model is to end at '%.200s', which is no node and no result of one%s"
+                    "%.200s%s",
+                    name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
+                    nearest ? "'?" : "");
+}
+
 qdq_status qdq_onnx_end_at(qdq_onnx_import *im, const char *name) {
     const qdq_onnx_protos *nodes = &im->model.graph.nodes;
     size_t last = 0;
     while (last < nodes->count && !is_called(im, &nodes->items[last], name)) last++;
-    if (last == nodes->count)
-        return qdq_fail(im->err, QDQ_ERR_ARGUMENT,
-                        "the model is to end at '%.200s', which is no node and no result of one",
-                        name);
+    if (last == nodes->count) return refuse_name(im, name);
     needs n = {im, qdq_symbols_create(im->graph->allocator, im->err)};
     if (!n.names) return im->err->status;
     qdq_status status = end_at(&n, last);

@@ -159,9 +159,10 @@ static void json_measured(qdq_json *json, const char *name, const qdq_tensor_inf
 }
 
 static void print_look(const qdq_graph *graph, const look *l, const measured *m) {
-    char name[512];
+    char name[1400], head[1300];
     qdq_node_info info = qdq_graph_node(graph, l->node);
-    snprintf(name, sizeof name, "%s (%s)", info.name, info.op);
+    snprintf(name, sizeof name, "%s%s)", node_head(info.name, info.original, head, sizeof head),
+             info.op);
     print_measured(name, m);
     const char *reads = l->given || !l->way ? "what it reads differs" : "";
     printf("; %s%s%s\n", l->way ? ways[l->way].text : "", l->way && l->given ? ", and " : "",
@@ -173,6 +174,7 @@ static void json_look(qdq_json *json, const qdq_graph *graph, const look *l,
     qdq_node_info node = qdq_graph_node(graph, l->node);
     qdq_json_begin_object(json);
     json_string_key(json, "node", node.name);
+    json_original(json, node.name, node.original);
     json_string_key(json, "op", node.op);
     json_measured(json, qdq_value_name(graph, l->value), info, m);
     qdq_json_key(json, "causes");

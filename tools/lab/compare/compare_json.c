@@ -142,6 +142,7 @@ void compare_json_node(qdq_json *json, const comparison *c, const node_compariso
         qdq_json_begin_object(json);
         json_string_key(json, "name", info->name);
         json_string_key(json, "node", node.name);
+        json_original(json, node.name, node.original);
         json_string_key(json, "op", node.op);
         json_left_out(json, c, n);
         json_string_key(json, "dtype", qdq_dtype_name(info->dtype));

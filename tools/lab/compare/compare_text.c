@@ -64,11 +64,13 @@ static void print_op(FILE *out, const comparison *c, size_t node, const node_pai
 }
 
 static void print_pairs(FILE *out, const comparison *c, const node_comparison *n, bool all) {
+    const char *original = qdq_graph_node(c->graph, n->node).original;
+    char head[1300];
     for (size_t i = 0; i < n->output_count; i++)
         for (size_t t = 0; t < n->pair_count; t++) {
             const value_pair *v = &n->pairs[t].values[i];
             if (v->absent || (!all && is_equal(v))) continue;
-            fprintf(out, "%s (", n->outputs[i].info.name);
+            fprintf(out, "%s", node_head(n->outputs[i].info.name, original, head, sizeof head));
             print_op(out, c, n->node, &n->pairs[t]);
             fprintf(out, "), %s and %s: ", c->targets[0], c->targets[t + 1]);
             print_difference(out, v);
@@ -91,7 +93,9 @@ static const node_pair *find_group(const node_comparison *n) {
 }
 
 static void print_equal(FILE *out, const comparison *c, const node_comparison *n) {
-    fprintf(out, "%s (", qdq_graph_node(c->graph, n->node).name);
+    qdq_node_info info = qdq_graph_node(c->graph, n->node);
+    char head[1300];
+    fprintf(out, "%s", node_head(info.name, info.original, head, sizeof head));
     print_op(out, c, n->node, find_group(n));
     fprintf(out, "): equal%s", is_same_numerics(n) ? "" : " on these inputs");
     for (size_t i = 0, told = 0; i < c->left_out_count; i++)

@@ -61,6 +61,8 @@ static void json_search(qdq_json *json, const quantization *q) {
     for (size_t i = 0; i < a->ranked; i++) {
         qdq_json_begin_object(json);
         json_string_key(json, "node", node_name(q, a->ranking[i].node));
+        json_original(json, node_name(q, a->ranking[i].node),
+                      qdq_graph_node(q->graph, a->ranking[i].node).original);
         json_decibels(json, "effect", a->ranking[i].effect);
         qdq_json_end_object(json);
     }

@@ -56,7 +56,9 @@ static const char *ranges_from(const quantization *q) {
 static void print_node(const quantization *q, size_t node) {
     qdq_node_info info = qdq_graph_node(q->graph, node);
     const char *reason = node_fate_text(q->fates[node]);
-    printf("  %s: %s%s%s", info.name, info.op, reason ? ", float: " : "", reason ? reason : "");
+    bool same = strcmp(info.name, info.original) == 0;
+    printf("  %s%s%s%s: %s%s%s", info.original, same ? "" : " (", same ? "" : info.name,
+           same ? "" : ")", info.op, reason ? ", float: " : "", reason ? reason : "");
     noise_print(noise_of_node(q, node));
     printf("\n");
 }
@@ -95,6 +97,7 @@ static void json_node(qdq_json *json, const quantization *q, size_t node) {
     const char *reason = node_fate_text(q->fates[node]);
     qdq_json_begin_object(json);
     json_string_key(json, "node", info.name);
+    json_original(json, info.name, info.original);
     json_string_key(json, "op", info.op);
     qdq_json_key(json, "quantized");
     qdq_json_bool(json, !reason);
@@ -106,7 +109,9 @@ static void json_node(qdq_json *json, const quantization *q, size_t node) {
 static void json_value(qdq_json *json, const quantization *q, const qdq_coding *coding) {
     const qdq_quantize_attrs *attrs = &coding->attrs;
     qdq_json_begin_object(json);
-    json_string_key(json, "value", qdq_value_name(q->graph, coding->value));
+    const char *name = qdq_value_name(q->graph, coding->value);
+    json_string_key(json, "value", name);
+    json_original(json, name, qdq_value_original(q->graph, name));
     json_string_key(json, "dtype", qdq_dtype_name(attrs->dtype));
     qdq_json_key(json, "constant");
     qdq_json_bool(json, coding->codes != NULL);

@@ -164,13 +164,17 @@ void qdq_onnx_set_floats(qdq_onnx_call *call, const char *attr, const double *va
     if (!numbers) call->failed = true;
 }
 
-// Gives the node that computes the model node's first output the name of the model's node.
+// Gives the node that computes the model node's first output the name of the model's node, of which
+// other nodes are a part.
 static void note_node_name(const qdq_onnx_call *call) {
     qdq_graph *graph = call->node->im->graph;
     const char *model = call->node->proto->name, *name;
     memcpy(&name, call->fields, sizeof name);
-    if (name == call->node->name && !call->node->inner && *model && strcmp(model, name) != 0)
+    if (call->node->inner || !*model || strcmp(model, name) == 0) return;
+    if (name == call->node->name)
         qdq_graph_set_node_original(graph, graph->node_count - 1, model);
+    else
+        graph->nodes[graph->node_count - 1].part_of = qdq_mempool_strdup(&graph->mempool, model);
 }
 
 static void note_op(const qdq_onnx_call *call) {
