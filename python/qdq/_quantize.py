@@ -2,6 +2,7 @@
 """Quantizes a float model for a target: runs `qdq quantize`, and returns its report as an object."""
 
 import contextlib
+import html
 import json
 import os
 import tempfile
@@ -34,6 +35,24 @@ class QuantizedNode:
     reason: str = ""  # reason for which it stays in float
 
 
+@dataclass(frozen=True)
+class Site:
+    """A node whose channels were multiplied by powers of two, and the products that read them. Ratios are the median
+    sample's, in decibels."""
+
+    node: str
+    products: Tuple[str, ...]
+    ratio: float  # the greatest range of a channel over the median one
+    method: str  # "weights", or "activations" with alpha
+    alpha: Optional[float]
+    before: Optional[float]  # None: no noise
+    after: Optional[float]
+
+    def __str__(self):
+        how = "weights only" if self.alpha is None else f"alpha {self.alpha:g}"
+        return f"{self.node} -> {', '.join(self.products)}: {self.ratio:.0f} x, {how}, {_ratio(self.before)} -> {_ratio(self.after)}"
+
+
 def _ratio(decibels):
     return "exact" if decibels is None else f"{decibels:.1f} dB"
 
@@ -49,13 +68,24 @@ class Quantized:
     kept: Tuple[str, ...] = ()  # products that at_least or drop left in float
     ranking: Tuple[Tuple[str, Optional[float]], ...] = ()  # products, and the ratio with this one alone on codes, the worst first
     right: Optional[Right] = None  # with labels or a metric
+    sites: Tuple[Site, ...] = ()  # that were equalized
     report: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # the tool's JSON
 
     def __str__(self):
         lines = [f"{n.name}: {n.op}, {'' if n.quantized else f'float: {n.reason}, '}{_ratio(n.decibels)}" for n in self.nodes]
         lines += [f"output {name}, {_ratio(one)}" for name, one in self.outputs.items()]
+        lines += [f"equalized {site}" for site in self.sites]
         lines += [f"kept in float: {', '.join(self.kept)}"] if self.kept else []
         return "\n".join([*lines, *([] if self.right is None else [str(self.right)])])
+
+    def _repr_html_(self):
+        def row(*cells):
+            return "<tr>" + "".join(f"<td style='text-align:left'>{html.escape(str(cell))}</td>" for cell in cells) + "</tr>"
+
+        rows = [row(n.name, n.op, "codes" if n.quantized else f"float: {n.reason}", _ratio(n.decibels)) for n in self.nodes]
+        rows += [row(name, "output", "", _ratio(ratio)) for name, ratio in self.outputs.items()]
+        more = [*(f"equalized {site}" for site in self.sites), *([] if self.right is None else [str(self.right)])]
+        return f"<div><table>{''.join(rows)}</table><p>{'<br>'.join(map(html.escape, more))}</p></div>"
 
 
 class _Run:
@@ -127,12 +157,16 @@ def _quantized(graph, found, kept, right):
     if right is None and "labels" in found:
         counts = found["labels"]
         right = Right(counts["float"], counts["quantized"], counts["rows"])
+    sites = tuple(Site(one["from"], tuple(one["to"]), *(one[name] for name in ("ratio", "method", "alpha", "before", "after")))
+                  for one in found.get("equalized", ()))  # fmt: skip
     outputs = {one["name"]: one.get("decibels") for one in found["outputs"]}
-    return Quantized(graph, nodes, outputs, found.get("deployed"), tuple(kept), ranking, right, found)
+    return Quantized(graph, nodes, outputs, found.get("deployed"), tuple(kept), ranking, right, sites, found)
 
 
-def _check(state, data, drop, labels, metric):
+def _check(state, data, equalize, drop, labels, metric):
     _metric.check(labels, metric)
+    if equalize and data is None:
+        raise ArgumentError("equalize is given without data, the samples that judge it")
     if state is None and data is None:
         raise ArgumentError("state and data are both None, wanted the State of qdq.calibrate, or samples to calibrate with")
     if drop is not None and labels is None and metric is None:
@@ -144,8 +178,9 @@ def _check(state, data, drop, labels, metric):
 def quantize_graph(model: Union[Graph, Path], state: Union[State, Path, None] = None, *, target: str, method: str = "minmax",
                    percentile: Optional[float] = None, symmetric: bool = False, weights: str = "minmax",
                    per_tensor: bool = False, group: Optional[int] = None, keep: Iterable[str] = (),
-                   at_least: Optional[float] = None, drop: Optional[float] = None, labels: Optional[Labels] = None,
-                   metric: Optional[Metric] = None, data: Optional[Data] = None, threads: Optional[int] = None,
+                   equalize: bool = False, at_least: Optional[float] = None, drop: Optional[float] = None,
+                   labels: Optional[Labels] = None, metric: Optional[Metric] = None, data: Optional[Data] = None,
+                   threads: Optional[int] = None,
                    shapes: Optional[Mapping[str, Iterable[int]]] = None, dims: Optional[Mapping[str, int]] = None,
                    until: Optional[str] = None) -> Quantized:  # fmt: skip
     """Quantizes the products of a float model for a target, with scales from the statistics of qdq.calibrate.
@@ -154,7 +189,8 @@ def quantize_graph(model: Union[Graph, Path], state: Union[State, Path, None] = 
     shards. method: "minmax", "percentile" (keeps `percentile` percent, 99.99), "entropy" or "mse"; weights: "minmax" or
     "mse". Weights have a scale for each output channel, a single scale with per_tensor, or a scale for each `group`
     weights of a column. symmetric: one scale for both signs, even if the target accepts zero points. keep: names of
-    nodes that stay in float. at_least: keeps the fewest products in float with which the worst output reaches this ratio,
+    nodes that stay in float. equalize: brings the ranges of channels together by powers of two, where the median sample
+    gains; the float network keeps every bit. at_least: keeps the fewest products in float with which the worst output reaches this ratio,
     in decibels. drop: keeps the fewest with which the share of right answers falls by at most this many percent points.
     labels and metric count right answers as in qdq.explain_accuracy. data: samples to measure on, as in qdq.calibrate, or
     {input: array}, a single run; None uses random inputs. docs/float_to_int8.md has the formulas.
@@ -165,11 +201,12 @@ def quantize_graph(model: Union[Graph, Path], state: Union[State, Path, None] = 
     """
     if percentile is not None and method != "percentile":
         raise ArgumentError(f"percentile is given with method {method!r}, wanted 'percentile'")
-    _check(state, data, drop, labels, metric)
+    _check(state, data, equalize, drop, labels, metric)
     words = [] if state is None else ["--state", state.path if isinstance(state, State) else os.fspath(state)]
     words += ["--method", method, "--weights", weights]
     words += [] if percentile is None else ["--percentile", repr(percentile)]
     words += ["--symmetric"] * bool(symmetric) + ["--per-tensor"] * bool(per_tensor)
+    words += ["--equalize"] * bool(equalize)
     words += [] if group is None else ["--group", str(group)]
     words += [word for name in ([keep] if isinstance(keep, str) else keep) for word in ("--keep", name)]
     aim = [] if at_least is None else ["--at-least", _number("at_least", at_least)]
