@@ -398,7 +398,7 @@ class Documents(unittest.TestCase):
         with redirect_stdout(said):
             for block in blocks:
                 exec(compile(block, "quantize_a_model.md", "exec"), {"__name__": "__main__"})
-        for comment in re.findall(r"^print.*?  # (.*)$", "".join(blocks), re.M):
+        for comment in re.findall(r"^print.*?  +# (.*)$", "".join(blocks), re.M):
             self.assertIn(f"{comment}\n", said.getvalue())
 
     def test_the_notebook_runs(self):
