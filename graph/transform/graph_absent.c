@@ -49,6 +49,13 @@ qdq_graph *qdq_graph_equalized(const qdq_equalize_sites *sites, const qdq_equali
     return NULL;
 }
 
+qdq_graph *qdq_graph_equalized_like(const qdq_equalize_sites *sites, qdq_other_constant other,
+                                    void *self, qdq_error *err) {
+    (void)sites, (void)other, (void)self;
+    refuse(err, "qdq_graph_equalized_like");
+    return NULL;
+}
+
 qdq_graph *qdq_graph_mended(qdq_graph *graph, const char *target, qdq_error *err) {
     (void)graph, (void)target;
     refuse(err, "mends");

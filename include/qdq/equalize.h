@@ -62,6 +62,17 @@ QDQ_API qdq_graph *qdq_graph_equalized(const qdq_equalize_sites *sites,
                                        const qdq_equalize_factors *factors, size_t count,
                                        qdq_error *err);
 
+// Returns the elements that another network has for a constant of the graph, as many as it has.
+// NULL: none.
+typedef const float *(*qdq_other_constant)(void *self, qdq_value constant);
+
+// Returns a new graph, as qdq_graph_equalized does, with the channels that another network has: an
+// equalized one, whose weights may be rounded to codes. Returns NULL without an error if no channel
+// differs by a power of two, or a channel of a site by another factor; with `err` set as
+// qdq_graph_equalized sets it.
+QDQ_API qdq_graph *qdq_graph_equalized_like(const qdq_equalize_sites *sites,
+                                            qdq_other_constant other, void *self, qdq_error *err);
+
 #ifdef __cplusplus
 }
 #endif

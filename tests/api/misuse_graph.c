@@ -404,6 +404,22 @@ CASE(qdq_graph_equalized) {
     qdq_graph_destroy(g);
 }
 
+static const float *no_constant(void *self, qdq_value constant) {
+    (void)self, (void)constant;
+    return NULL;
+}
+
+CASE(qdq_graph_equalized_like) {
+    qdq_error none = {0};
+    qdq_graph *g = misuse_small_graph();
+    qdq_equalize_sites *sites = qdq_graph_equalize_sites(g, NULL);
+    FAILS(QDQ_ERR_MEMORY, qdq_graph_equalized_like(NULL, no_constant, NULL, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_equalized_like(sites, NULL, NULL, err));
+    EXPECT(!qdq_graph_equalized_like(sites, no_constant, NULL, &none) && none.status == QDQ_OK);
+    qdq_equalize_sites_destroy(sites);
+    qdq_graph_destroy(g);
+}
+
 CASE(qdq_graph_deployed_between) {
     qdq_graph *g = misuse_small_graph();
     FAILS(QDQ_ERR_MEMORY, qdq_graph_deployed_between(NULL, NULL, NULL, NULL, 0, err));
@@ -489,6 +505,7 @@ const misuse_case misuse_graph[] = {ROW(qdq_graph_create),
                                     ROW(qdq_graph_equalize_sites),
                                     ROW(qdq_equalize_site_get),
                                     ROW(qdq_graph_equalized),
+                                    ROW(qdq_graph_equalized_like),
                                     ROW(qdq_graph_deployed),
                                     ROW(qdq_graph_deployed_between),
                                     ROW(qdq_graph_source),

@@ -33,14 +33,14 @@ static size_t count_of(const scaling *s, uint32_t value) {
     return qdq_shape_count(s->sites->graph->values[value].type.shape);
 }
 
-// Adds the exponents of a site to those of its constants. False if memory runs out.
-static bool add_exponents(scaling *s, const qdq_equalize_factors *f) {
-    const qdq_site *site = &s->sites->sites[f->site];
+bool qdq_site_add_exponents(const qdq_equalize_sites *sites, const qdq_equalize_factors *f,
+                            int **exponents, qdq_mempool *mempool) {
+    const qdq_site *site = &sites->sites[f->site];
     for (size_t i = 0; i < site->constant_count; i++) {
         const qdq_site_constant *c = &site->constants[i];
-        int **sums = &s->exponents[c->value];
-        size_t count = count_of(s, c->value);
-        if (!*sums) *sums = qdq_mempool_array(&s->mempool, count, sizeof **sums);
+        int **sums = &exponents[c->value];
+        size_t count = qdq_shape_count(sites->graph->values[c->value].type.shape);
+        if (!*sums) *sums = qdq_mempool_array(mempool, count, sizeof **sums);
         if (!*sums) return false;
         for (size_t k = 0; k < count; k++) {
             int exponent = f->exponents[qdq_channel_of(&c->map, k)];
@@ -85,7 +85,8 @@ static qdq_status prepare(scaling *s, qdq_error *err) {
     for (size_t i = 0; i < s->count; i++) QDQ_TRY(check_factors(s, i, err));
     s->exponents = qdq_mempool_array(&s->mempool, g->value_count, sizeof *s->exponents);
     bool done = s->exponents != NULL;
-    for (size_t i = 0; done && i < s->count; i++) done = add_exponents(s, &s->factors[i]);
+    for (size_t i = 0; done && i < s->count; i++)
+        done = qdq_site_add_exponents(s->sites, &s->factors[i], s->exponents, &s->mempool);
     if (done) return QDQ_OK;
     return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while equalizing the graph");
 }

@@ -67,4 +67,9 @@ bool qdq_site_ends(const qdq_site_search *s, const qdq_node *node, size_t port, 
 // added to it, and sets the stride of the result.
 bool qdq_site_passes(const qdq_site_search *s, const qdq_node *node, size_t port, size_t *stride);
 
+// Adds the exponents of a site to the sums of its constants' elements, by value. False if memory
+// runs out.
+bool qdq_site_add_exponents(const qdq_equalize_sites *sites, const qdq_equalize_factors *f,
+                            int **exponents, qdq_mempool *mempool);
+
 #endif

@@ -208,6 +208,47 @@ static void assert_values_scaled(qdq_graph *a, qdq_graph *b, const qdq_equalize_
     }
 }
 
+// The constants of an equalized network, each wrong by 1/128 of its size.
+typedef struct rounded_network {
+    qdq_graph *graph, *equalized;
+    float elements[MOST];
+} rounded_network;
+
+static const float *rounded_constant(void *self, qdq_value constant) {
+    rounded_network *r = self;
+    qdq_shape shape;
+    qdq_value same = qdq_graph_find(r->equalized, qdq_value_name(r->graph, constant));
+    const float *w = qdq_value_data(r->equalized, same);
+    (void)qdq_value_type(r->equalized, same, NULL, &shape);
+    for (size_t i = 0; i < qdq_shape_count(shape); i++)
+        r->elements[i] = w[i] * (i % 2 ? 1 + 0x1p-7F : 1 - 0x1p-7F);
+    return r->elements;
+}
+
+// The factors of a network are found by its rounded constants.
+static void assert_factors_are_found(const qdq_equalize_sites *sites, qdq_graph *g,
+                                     qdq_graph *equalized) {
+    rounded_network r = {.graph = g, .equalized = equalized};
+    qdq_error err = {0};
+    qdq_graph *found = qdq_graph_equalized_like(sites, rounded_constant, &r, &err);
+    assert_string_equal(err.text, "");
+    assert_non_null(found);
+    for (size_t i = 0; i < qdq_equalize_site_count(sites); i++) {
+        const qdq_equalize_site *site = qdq_equalize_site_get(sites, i);
+        for (size_t v = 0; v < site->value_count; v++) {
+            const char *name = qdq_value_name(g, site->values[v].value);
+            float a[MOST], b[MOST];
+            size_t count = read_value(equalized, name, a);
+            assert_int_equal(read_value(found, name, b), count);
+            assert_memory_equal(a, b, count * sizeof *a);
+        }
+    }
+    qdq_graph_destroy(found);
+    r.equalized = g;
+    assert_null(qdq_graph_equalized_like(sites, rounded_constant, &r, &err));
+    assert_string_equal(err.text, "");
+}
+
 typedef struct expected_site {
     const char *producer;
     size_t channels, values, readers;
@@ -242,6 +283,7 @@ static void check_network(qdq_graph *g, const expected_site *expected, const cha
     assert_null(expected[count].producer);
     qdq_graph *equalized = qdq_graph_equalized(sites, factors, count, &err);
     assert_outputs_alike(g, equalized, outputs);
+    assert_factors_are_found(sites, g, equalized);
     qdq_graph_destroy(equalized);
     qdq_equalize_sites_destroy(sites);
     qdq_graph_destroy(g);
