@@ -33,6 +33,26 @@ class DigitsUneven(Case):
         for kind, wanted in RIGHT.items():
             self.assertEqual(tuple(self.right(kind, target) for target in ("onnx", "ort")), wanted, kind)
 
+    def test_an_equalized_graph_is_explained_by_its_own_channels(self):
+        """Codes of 8 bits with a scale for each channel have a ratio of 30 dB and more, and noise nearly adds up."""
+        folder = Path(harness.MODELS) / "digits_uneven"
+        model, data = folder / "model.onnx", folder / "calibration.safetensors"
+        self.qdq("calibrate", model, "--dim", "batch=1", "--data", data, "-o", "all.state")
+        for target in ("ort", "tensorrt"):
+            told = self.json("quantize", model, "--dim", "batch=1", "--state", "all.state", "-t", target, "--data", data,
+                             "--equalize", "-o", f"{target}.onnx")
+            self.assertEqual(len(told["equalized"]), 2)
+            for given in (["-i", data], ["--dim", "batch=1", "--data", data, "-o", f"{target}.state"]):
+                found = self.json("explain", f"{target}.onnx", "--against", model, "-t", target, *given, code=1)
+                total = found["outputs"][0]["total"]
+                self.assertAlmostEqual(found["summed"], total, delta=2)
+                rows = [one for one in found["nodes"] if one["effect"] is not None]
+                self.assertGreaterEqual(len(rows), 8)
+                for one in rows:
+                    self.assertGreater(float(one["effect"]), total - 1, one["node"])
+                    if one["kind"] == "weights":
+                        self.assertGreater(float(one["own"]), 30, one["node"])
+
 
 if __name__ == "__main__":
     main()

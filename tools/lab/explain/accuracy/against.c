@@ -8,6 +8,7 @@
 #include "tools/html/report_file.h"
 #include "tools/lab/explain/accuracy/accuracy_report.h"
 #include "tools/lab/explain/accuracy/answers.h"
+#include "tools/lab/explain/accuracy/equalized_model.h"
 #include "tools/lab/explain/accuracy/forms.h"
 #include "tools/options.h"
 #include "tools/options/explain.h"
@@ -67,7 +68,8 @@ int against_sessions(const options *opt, session *quantized, session *real) {
     second.load.target = NULL;
     second.load.sizes_of = quantized;
     int code = session_start_nodes(quantized, &first, opt->load.target);
-    return code == EXIT_OK ? session_start_nodes(real, &second, NULL) : code;
+    if (code == EXIT_OK) code = session_start_nodes(real, &second, NULL);
+    return code == EXIT_OK ? equalized_model(quantized, real, &second) : code;
 }
 
 static int add_bits(report_file *page, const session *s, const options *opt) {
