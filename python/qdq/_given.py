@@ -47,11 +47,11 @@ class Given(contextlib.ExitStack):
             self._folder = self.enter_context(folder_of(data))
             self._shapes = None
 
-    def open(self, model):
-        """Loads a model; open dims get the sizes of the data."""
+    def open(self, model, **more):
+        """Loads a model; open dims get the sizes of the data. more: target, or until in place of the models'."""
         if self._shapes is None:
             self._shapes = samples.first_shapes(self._folder)
-        return samples.open_graph(model, given=self._shapes, whole=self.is_run, **self._options)
+        return samples.open_graph(model, given=self._shapes, whole=self.is_run, **{**self._options, **more})
 
     def words(self, graph, target):
         """Returns the words of the tool for this data. graph: opened, whose inputs it is."""

@@ -16,9 +16,10 @@ from . import _metric
 from . import _tool as tool
 from ._calibrate import model_file, options
 from ._given import Data, Given
-from ._graph import Graph, load
+from ._graph import Graph
 from ._library import ArgumentError, UnsupportedError
 from ._metric import Labels, Metric, Right
+from ._samples import open_graph
 from ._state import Path, State, StateError
 
 _LEAST = "-300"  # decibels that every quantized graph reaches
@@ -89,19 +90,19 @@ class Quantized:
 
 
 class _Run:
-    """Runs the tool with these words, and reads its graph and JSON."""
+    """Runs the tool with these words, and reads its graph and JSON. open_model: reads a file that the tool has written."""
 
-    def __init__(self, words, target, folder):
-        self.words, self.target, self.folder, self.runs = words, target, folder, 0
+    def __init__(self, words, folder, open_model):
+        self.words, self.folder, self.open_model, self.runs = words, folder, open_model, 0
 
-    def __call__(self, *words, keep=()):
+    def __call__(self, *words, keep=(), out=None):
         self.runs += 1
-        made = os.path.join(self.folder, f"quantized_{self.runs}.json")
+        made = os.path.join(self.folder, f"quantized_{self.runs}.json") if out is None else os.fspath(out)
         kept = [word for name in keep for word in ("--keep", name)]
-        _, out, err = tool.run(*self.words, *kept, *words, "-o", made, "--json", kinds={3: StateError})
+        _, told, err = tool.run(*self.words, *kept, *words, "-o", made, "--json", kinds={3: StateError})
         if "samples could not be read" in err:
             warnings.warn(err.replace("qdq: ", "").strip(), stacklevel=4)
-        return load(made, target=self.target), json.loads(out)
+        return self.open_model(made), json.loads(told)
 
 
 def _number(name, given):
@@ -121,9 +122,10 @@ def _labels_word(labels, folder):
     return path if output is None else f"{output}={path}"
 
 
-def _reach(run, words, drop, judged):
+def _reach(run, words, drop, judged, out):
     """Keeps the fewest products in the order of the tool's ranking with which a metric falls by at most `drop` points.
-    words: of an aim, which is reached first. judged: graph -> Right. Returns (graph, JSON, kept, Right)."""
+    words: of an aim, which is reached first. judged: graph -> Right. out: the file to write. Returns (graph, JSON, kept,
+    Right)."""
     graph, first = run(*(words or ("--at-least", _LEAST)))
     kept = first["kept_for"]
     rest = [one["node"] for one in first["ranking"] if one["node"] not in kept]
@@ -147,6 +149,8 @@ def _reach(run, words, drop, judged):
         middle = (low + high) // 2
         low, high = (low, middle) if fits(middle) else (middle, high)
     graph, found, right = tried[high]
+    if out is not None:
+        graph, found = run(keep=[*kept, *rest[:high]], out=out) if high else run(*words, out=out)
     return graph, {**found, "ranking": first["ranking"]}, [*kept, *rest[:high]], right
 
 
@@ -180,7 +184,7 @@ def quantize_graph(model: Union[Graph, Path], state: Union[State, Path, None] = 
                    per_tensor: bool = False, group: Optional[int] = None, keep: Iterable[str] = (),
                    equalize: bool = False, at_least: Optional[float] = None, drop: Optional[float] = None,
                    labels: Optional[Labels] = None, metric: Optional[Metric] = None, data: Optional[Data] = None,
-                   threads: Optional[int] = None,
+                   out: Optional[Path] = None, threads: Optional[int] = None,
                    shapes: Optional[Mapping[str, Iterable[int]]] = None, dims: Optional[Mapping[str, int]] = None,
                    until: Optional[str] = None) -> Quantized:  # fmt: skip
     """Quantizes the products of a float model for a target, with scales from the statistics of qdq.calibrate.
@@ -193,7 +197,9 @@ def quantize_graph(model: Union[Graph, Path], state: Union[State, Path, None] = 
     gains; the float network keeps every bit. at_least: keeps the fewest products in float with which the worst output reaches this ratio,
     in decibels. drop: keeps the fewest with which the share of right answers falls by at most this many percent points.
     labels and metric count right answers as in qdq.explain_accuracy. data: samples to measure on, as in qdq.calibrate, or
-    {input: array}, a single run; None uses random inputs. docs/float_to_int8.md has the formulas.
+    {input: array}, a single run; None uses random inputs. out: writes the quantized graph to this path, and reads it from
+    there: an ONNX model if it ends in ".onnx", whose open dims stay open, else a qdq/1 file. docs/float_to_int8.md has the
+    formulas.
     Returns a Quantized, whose graph has no errors for the target; `graph.check()` lists its warnings. Raises StateError
     if the state belongs to another model, lacks shards or is damaged, UnsupportedError if the target refuses the
     result or no products in float reach at_least or drop, ArgumentError for names and numbers that do not fit, and
@@ -218,9 +224,14 @@ def quantize_graph(model: Union[Graph, Path], state: Union[State, Path, None] = 
         opened = given.open(model) if given and (given.is_run or metric is not None) else None
         words += given.words(opened, opened and _metric.core_or_own(opened)) if given else []
         words += [] if labels is None else ["--labels", _labels_word(labels, folder)]
-        run = _Run(["quantize", file, *words, *options(target, shapes, dims, until, threads)], target, folder)
+        how = {"shapes": shapes, "dims": dims, "given": {}, "whole": True}
+
+        def written(path):
+            return given.open(path, until=None, target=target) if given else open_graph(path, until=None, target=target, **how)
+
+        run = _Run(["quantize", file, *words, *options(target, shapes, dims, until, threads)], folder, written)
         if metric is None:
-            graph, found = run(*aim, *([] if most is None else ["--drop", most]))
+            graph, found = run(*aim, *([] if most is None else ["--drop", most]), out=out)
             return _quantized(graph, found, found.get("kept_for", ()), None)
         judge = _metric.judge_of(None, metric)
         in_float = given.count(opened, _metric.core_or_own(opened), judge, threads)
@@ -229,6 +240,6 @@ def quantize_graph(model: Union[Graph, Path], state: Union[State, Path, None] = 
             return Right(in_float[0], given.count(graph, target, judge, threads)[0], in_float[1])
 
         if most is not None:
-            return _quantized(*_reach(run, aim, float(most), judged))
-        graph, found = run(*aim)
+            return _quantized(*_reach(run, aim, float(most), judged, out))
+        graph, found = run(*aim, out=out)
         return _quantized(graph, found, found.get("kept_for", ()), judged(graph))

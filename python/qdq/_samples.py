@@ -42,20 +42,20 @@ def first_shapes(where):
     return {name: array.shape for name, array in _arrays(found[0]).items()} if found else {}
 
 
-def open_graph(model, *, shapes, dims, until, given, whole):
+def open_graph(model, *, shapes, dims, until, given, whole, target=None):
     """Loads a model. Sizes of dims that it lacks have no effect. Open dims get the sizes of an array with the shape `given`, by
     name. whole: the arrays have all dims; else dims of 1 may be missing before them."""
     if isinstance(model, Graph):
         return model
     try:
-        return load(model, shapes=shapes, dims=dims, until=until)
+        return load(model, target=target, shapes=shapes, dims=dims, until=until)
     except ArgumentError as error:
         refused = error
     if dims and "is given for dim" in str(refused):
         rest = dict(dims)
         rest.pop(re.search(r"dim '(.*?)'", str(refused)).group(1), None)
         rest = rest if len(rest) < len(dims) else None
-        return open_graph(model, shapes=shapes, dims=rest, until=until, given=given, whole=whole)
+        return open_graph(model, shapes=shapes, dims=rest, until=until, given=given, whole=whole, target=target)
     names = re.findall(r"'([^']+)' is \[", str(refused)) if "are open" in str(refused) else []
     only = given.get("") if len(names) == 1 else None
     known = {name: given.get(name, only) for name in names}
@@ -63,7 +63,8 @@ def open_graph(model, *, shapes, dims, until, given, whole):
         raise refused
     for leading in range(1 if whole else _MOST_LEADING):
         try:
-            return load(model, shapes={n: (1,) * leading + tuple(s) for n, s in known.items()}, dims=dims, until=until)
+            found = {name: (1,) * leading + tuple(shape) for name, shape in known.items()}
+            return load(model, target=target, shapes=found, dims=dims, until=until)
         except ArgumentError:
             continue
     raise refused

@@ -309,6 +309,19 @@ class Aims(unittest.TestCase):
         self.assertIn(f"equalized {first.node} -> {first.products[0]}: ", str(made))
         self.assertEqual(plain.sites, ())
 
+    def test_the_batch_stays_open_in_the_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, options in (("a.onnx", {"at_least": 20}), ("b.onnx", {"metric": self.metric, "drop": 1}), ("c.json", {})):
+                made = self.quantized("ort", out=f"{folder}/{name}", **options)
+                again = qdq.load(f"{folder}/{name}", dims=None if name == "c.json" else {"batch": 360}, target="ort")
+                scores = [again.run(x=x)["scores"] for x in (self.x[:, None] if name == "c.json" else [self.x])]
+                np.testing.assert_array_equal(np.concatenate(scores), self.scores(made, "ort"))
+
+    def test_an_equalized_graph_is_explained_by_its_own_channels(self):
+        found = qdq.explain_accuracy(self.quantized(equalize=True), self.model, self.held, dims={"batch": 1})
+        self.assertGreater(found.pairs[0].effect, found.outputs[0].ratio - 1)
+        self.assertAlmostEqual(found.summed, found.outputs[0].ratio, delta=2)
+
     def test_a_report_of_explain_names_the_same_products(self):
         found = qdq.explain_accuracy(self.quantized(), self.model, {"x": self.x[:1]}, dims={"batch": 1})
         self.assertEqual(list(found.products()), [name for name, _ in self.quantized(at_least=1).ranking])
