@@ -52,7 +52,8 @@ class Pair:
                   for name in ("effect", "without", "alike", "own", "inherited", "total", "mended")}  # fmt: skip
         texts = {name: row.get(name) or "" for name in ("cause", "mend")}
         counts = {name: row.get(name) or 0 for name in ("elements", "clipped")}
-        return cls(row.get("name") or row["node"], row["node"], row["kind"], **ratios, **texts, **counts, products=products, row=row)
+        name = row.get("name") or row["node"]
+        return cls(name, row["node"], row["kind"], **ratios, **texts, **counts, products=products, row=row)
 
     def __str__(self):
         texts = [f"{name} {_ratio(ratio)}" for name in ("effect", "without") if (ratio := getattr(self, name)) is not None]
@@ -111,6 +112,11 @@ class Accuracy:
     def __setstate__(self, state):
         self.__dict__.update(state)
 
+    @property
+    def effect_samples(self) -> int:
+        """Samples on which effects are measured, of `samples`."""
+        return self.report.get("effect_samples") or self.samples
+
     def products(self) -> Mapping[str, float]:
         """{product: ratio of the output in decibels when only its pairs round}, the worst first. Errors of pairs add up."""
         noises = {}
@@ -128,7 +134,7 @@ class Accuracy:
         Raises ArgumentError if effects are not measured, or if pairs without a product lose too much.
         """
         if not any(pair.effect is not None for pair in self.pairs):
-            raise ArgumentError("effects are not measured in this report, so it cannot name products; explain with a dict of inputs")
+            raise ArgumentError("effects are not measured in this report, so it names no products")
         kept = []
         for name in [None, *self.products()]:
             kept += [] if name is None else [name]
@@ -148,7 +154,8 @@ class Accuracy:
     def __str__(self):
         lines = [f"target {self.target}", *map(str, self.outputs)]
         lines += [] if self.right is None else [str(self.right)]
-        lines += [] if self.summed is None else [f"summed one by one {_ratio(self.summed)}"]
+        some = f", on {self.effect_samples} samples" if self.effect_samples != self.samples else ""
+        lines += [] if self.summed is None else [f"summed one by one {_ratio(self.summed)}{some}"]
         lines += [f"  {pair}" for pair in self.pairs[:_SHOWN]]
         lines += [f"  and {len(self.pairs) - _SHOWN} more"] if len(self.pairs) > _SHOWN else []
         return "\n".join(lines)
