@@ -332,8 +332,13 @@ class Network(Case):
         self.assertEqual(rows["x_d"]["mend"],
                          f"channel 1 of axis 1 reaches {max(reaches):.3g}, the median channel {median:.3g} "
                          f"({max(reaches) / median:.3g} x): qdq quantize --equalize, or in float: qdq quantize --keep m")
+        self.assertEqual(rows["x_d"]["channels"]["worst"][0], [1, max(reaches)])
+        weights = [max(abs(one) for one in float32s(self.w1)[i:i + self.WIDTH]) for i in range(0, self.WIDTH**2, self.WIDTH)]
+        quiet = sum(sorted(weights)[3:5]) / 2 / min(weights)
+        self.assertIn(f"channel 1 of axis 0 reaches {min(weights):.3g}, the median channel {quiet * min(weights):.3g} "
+                      f"(1/{quiet:.3g} x)", rows["w1_d"]["mend"])
         state = read_safetensors(self.folder / "s.state")
-        at = [i for i, place in enumerate(numbers(state, "channel_places")) if place == (0, 1, self.WIDTH, 0, 1)]
+        at = [i for i, place in enumerate(numbers(state, "channel_places")) if place[:5] == (0, 1, self.WIDTH, 0, 1)]
         ranges = numbers(state, "channel_ranges")[at[0]]
         for i in range(self.WIDTH):
             column = float32s(self.x)[i::self.WIDTH]

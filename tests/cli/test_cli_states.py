@@ -40,7 +40,7 @@ WIDTHS = {
                 "total_noises": 134, "output_signals": 134, "output_noises": 134, "output_counts": 4, "output_ratios": 2049,
                 "effect_signals": 134, "together_noises": 134, "written_signals": 134, "without_signals": 134,
                 "without_together_noises": 134, "effect_counts": 3, "effect_noises": 134, "without_noises": 134, "parameters": 4,
-                "channel_places": 5, "channel_ranges": 32},
+                "channel_places": 7, "channel_ranges": 32},
 }
 DEFLATED = zipfile.ZIP_DEFLATED
 QUANTIZED = graph([quantize("q", scales=1), node("Dequantize", "d", "q", scales=1, dtype="float32"), node("ReLU", "r", "d"),

@@ -7,8 +7,8 @@
 
 // Writes "qdq quantize --keep conv1 --keep conv2", with names of the float model, as its file has
 // them: the products and sums that read the result of a Dequantize, and ops between that the target
-// runs on codes; or else the product that computes what the Dequantize stands for. False if there is
-// no such node.
+// runs on codes; or else the product that computes what the Dequantize stands for. False if there
+// is no such node.
 bool keep_words(const reference *ref, size_t node, char *out, size_t capacity);
 
 #endif

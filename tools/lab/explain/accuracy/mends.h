@@ -52,6 +52,7 @@ typedef struct mend_room {
 enum {
     MOST_MENDS = 4,
     LEAST_IMBALANCE = 8,  // ratio of a channel's reach to the median
+    LEAST_SAMPLES = 16,   // that show the range of activations: fewer ask for too narrow a one
 };
 
 // Finds mends whose own ratio is better than the present one. Returns their number.

@@ -20,8 +20,6 @@
 static const double least_gain = 1, half_bit = 3, bit = 6;
 static const double most_of_float = 0.8;  // share of the gain of float
 
-enum { LEAST_SAMPLES = 16 };  // that show the range of activations: fewer ask for too narrow a one
-
 typedef struct cause_search {
     effect_meter *meter;
     accuracy *a;

@@ -2,6 +2,9 @@
 #include "tools/lab/explain/accuracy/data/channel_state.h"
 
 #include <math.h>
+#include <string.h>
+
+#include "tools/lab/explain/accuracy/reference.h"
 
 //---- The table --------------------------------------------------------------
 
@@ -28,32 +31,49 @@ void channel_merge(const state_table *into, size_t row, const state_table *from,
 
 //---- Rows -------------------------------------------------------------------
 
-static bool add_axis(state_table *t, const char *name, int64_t node, qdq_shape shape, int axis,
-                     bool summed) {
-    int64_t count = shape.dims[axis];
+// Adds the rows of an axis, whose place has all but its length.
+static bool add_axis(state_table *t, const char *name, const int64_t *place, qdq_shape shape) {
+    int64_t count = shape.dims[place[PLACE_AXIS]];
     size_t rows = ((size_t)count + CHANNEL_BLOCK - 1) / CHANNEL_BLOCK;
     if (count > MOST_CHANNELS || t->rows + rows > MOST_CHANNEL_ROWS) return true;
     for (int64_t first = 0; first < count; first += CHANNEL_BLOCK) {
         size_t row = state_add_row(t, &name);
         if (row == SIZE_MAX) return false;
-        const int64_t place[PLACE_WIDTH] = {node, axis, count, first, summed};
-        for (size_t i = 0; i < PLACE_WIDTH; i++) state_ints(t, CHANNEL_AT, row)[i] = place[i];
+        int64_t *at = state_ints(t, CHANNEL_AT, row);
+        memcpy(at, place, PLACE_WIDTH * sizeof *at);
+        at[PLACE_COUNT] = count, at[PLACE_FIRST] = first;
     }
     return true;
+}
+
+// Finds the pair whose result a product multiplies with weights.
+static int64_t met_by(const replay *r, const summed_operand *weights) {
+    enum { DATA, WEIGHTS };
+    if (weights->axis < 0 || weights->port != WEIGHTS) return -1;
+    size_t maker = r->form.makers[qdq_graph_node_input(r->form.graph, weights->product, DATA).id];
+    return is_op(r, maker, "Dequantize") ? (int64_t)maker : -1;
 }
 
 bool channel_rows_add(state_table *t, const replay *r, size_t pair, int64_t node, bool all,
                       channel_rows *out) {
     const node_value *y = &r->nodes[pair].run.outputs[0];
     const char *name = qdq_graph_node(r->form.graph, pair).name;
-    int rank = y->info.shape.rank, axis = summed_operand_of(r, y->value).axis;
-    bool summed = axis >= 0, done = true;
+    const summed_operand operand = summed_operand_of(r, y->value);
+    int rank = y->info.shape.rank, axis = operand.axis;
+    if (axis < 0) axis = rank > 2 ? 1 : rank - 1;
+    int64_t place[PLACE_WIDTH] = {[PLACE_NODE] = node,
+                                  [PLACE_AXIS] = axis,
+                                  [PLACE_SUMMED] = operand.axis >= 0,
+                                  [PLACE_PAIR] = (int64_t)pair,
+                                  [PLACE_MEETS] = met_by(r, &operand)};
     *out = (channel_rows){.first = t->rows};
-    if (!summed) axis = rank > 2 ? 1 : rank - 1;
-    if (axis >= 0) done = add_axis(t, name, node, y->info.shape, axis, summed);
-    for (int other = 0; done && all && other < rank; other++)
+    bool done = axis < 0 || add_axis(t, name, place, y->info.shape);
+    place[PLACE_SUMMED] = 0, place[PLACE_MEETS] = -1;
+    for (int other = 0; done && all && other < rank; other++) {
+        place[PLACE_AXIS] = other;
         if (other != axis && y->info.shape.dims[other] > 1)
-            done = add_axis(t, name, node, y->info.shape, other, false);
+            done = add_axis(t, name, place, y->info.shape);
+    }
     out->count = t->rows - out->first;
     return done;
 }

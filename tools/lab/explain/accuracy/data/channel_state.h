@@ -22,6 +22,8 @@ typedef enum channel_place {
     PLACE_COUNT,   // channels of the axis
     PLACE_FIRST,   // channel of the block
     PLACE_SUMMED,  // 1: a product sums over the axis
+    PLACE_PAIR,    // node of the pair in the graph as written
+    PLACE_MEETS,   // of weights: node of the pair that this product multiplies with them; -1: none
     PLACE_WIDTH,
 } channel_place;
 

@@ -13,7 +13,6 @@
 #include "tools/lab/explain/accuracy/data/channel_state.h"
 
 static const double least_gain = 1, half_bit = 3;  // in decibels
-static const double least_ratio = 8;               // of channels that are worth equalizing
 static const double most_codes = 1 << 16;          // int32 has codes for every range
 
 // A pair, and the best mend so far.
@@ -28,6 +27,13 @@ typedef struct pair_state {
 } pair_state;
 
 static double decibels_of(double ratio) { return 10 * log10(ratio); }
+
+// True if enough samples show how far activations reach; fewer ask for too narrow a range.
+static bool may_narrow(const pair_state *p) {
+    const int64_t *counts = state_ints(&p->s->tables[TABLE_OUTPUTS], OUTPUT_COUNTS, 0);
+    bool enough = p->s->tables[TABLE_OUTPUTS].rows && counts[COUNT_SAMPLES] >= LEAST_SAMPLES;
+    return enough || p->n->kind == KIND_WEIGHTS;
+}
 
 // Returns the scale that covers a range with the present zero point.
 static double covering(const pair_state *p, double low, double high) {
@@ -60,14 +66,23 @@ static bool may_shift(const pair_state *p) {
     return p->n->kind == KIND_ACTIVATIONS && !(form && form->symmetric);
 }
 
+// True if codes with other parameters cover less than the present ones, by more than a step.
+static bool narrows(const pair_state *p, double scale, double zero) {
+    return (p->least - zero) * scale > (p->least - p->zero) * p->scale + scale ||
+           (p->greatest - zero) * scale < (p->greatest - p->zero) * p->scale - scale;
+}
+
 static void try_scales(pair_state *p) {
     double scale = (double)(float)covering(p, p->low, p->high), gain = gain_of(p, scale);
-    if (take(p, scale > p->scale ? "scale too small" : "scale too large", gain, least_gain))
+    bool possible = may_narrow(p) || scale > p->scale;
+    if (possible &&
+        take(p, scale > p->scale ? "scale too small" : "scale too large", gain, least_gain))
         snprintf(p->mend, sizeof p->mend, "scale %.6g instead of %.6g", scale, p->scale);
-    double shifted = (double)(float)((p->high - p->low) / (p->greatest - p->least));
-    if (may_shift(p) && take(p, "zero point", gain_of(p, shifted), fmax(gain, 0) + half_bit))
-        snprintf(p->mend, sizeof p->mend, "scale %.6g and zero point %.0f", shifted,
-                 nearbyint(p->least - p->low / shifted));
+    scale = (double)(float)((p->high - p->low) / (p->greatest - p->least));
+    double zero = nearbyint(p->least - p->low / scale);
+    possible = may_shift(p) && (may_narrow(p) || !narrows(p, scale, zero));
+    if (possible && take(p, "zero point", gain_of(p, scale), fmax(gain, 0) + half_bit))
+        snprintf(p->mend, sizeof p->mend, "scale %.6g and zero point %.0f", scale, zero);
 }
 
 // Tries a scale for each channel of weights.
@@ -80,18 +95,44 @@ static void try_channel_scales(pair_state *p, const channel_ranges *c) {
         snprintf(p->mend, sizeof p->mend, "a scale for each index of axis %d", c->axis);
 }
 
-// Compares channels over which a product sums: equalized, each is divided by its reach.
-static void try_equalization(pair_state *p, const channel_ranges *c) {
+// True if the quietest channel of weights meets a channel of activations that reaches far.
+static bool meets_imbalance(const pair_state *p, size_t first, const channel_ranges *own) {
+    const state_table *t = &p->s->tables[TABLE_CHANNELS];
+    int64_t pair = state_ints(t, CHANNEL_AT, first)[PLACE_MEETS];
+    if (pair < 0 || own->quiet < LEAST_IMBALANCE) return false;
+    for (size_t row = 0; row < t->rows; row++) {
+        const int64_t *at = state_ints(t, CHANNEL_AT, row);
+        if (at[PLACE_PAIR] != pair || at[PLACE_FIRST] != 0 || at[PLACE_SUMMED] != 1) continue;
+        channel_ranges others;
+        bool meets = channel_rows_read(t, row, &others) && others.count == own->count &&
+                     channel_reach(&others, own->least_reach) >= LEAST_IMBALANCE * others.median;
+        channel_ranges_release(&others);
+        return meets;
+    }
+    return false;
+}
+
+static void name_channel(pair_state *p, const channel_ranges *c, bool quiet) {
+    size_t index = quiet ? c->least_reach : c->worst[0];
+    snprintf(p->mend, sizeof p->mend,
+             "channel %zu of axis %d reaches %.3g, the median channel %.3g (%s%.3g x): qdq "
+             "quantize --equalize",
+             index, c->axis, channel_reach(c, index), c->median, quiet ? "1/" : "",
+             quiet ? c->quiet : c->ratio);
+}
+
+// Compares channels over which a product sums: equalized, each is divided by its reach. The errors
+// of a quiet channel are little by themselves, but the product multiplies them.
+static void try_equalization(pair_state *p, size_t first, const channel_ranges *c) {
     double noise = 0, most = channel_reach(c, c->worst[0]), before = 0;
+    bool quiet = meets_imbalance(p, first, c);
     if (p->scale > 0) before = fmax(gain_of(p, covering(p, p->low, p->high)), 0);
     for (size_t i = 0; i < c->count; i++)
         noise += pow(channel_reach(c, i) / most, 2) / (double)c->count;
-    double gain = before - decibels_of(noise);
-    if (c->ratio >= least_ratio && take(p, "channel imbalance", gain, before + half_bit))
-        snprintf(p->mend, sizeof p->mend,
-                 "channel %zu of axis %d reaches %.3g, the median channel %.3g (%.3g x): qdq "
-                 "quantize --equalize",
-                 c->worst[0], c->axis, most, c->median, c->ratio);
+    double gain = before + (quiet ? fmax(-decibels_of(noise), half_bit) : -decibels_of(noise));
+    if ((quiet || c->ratio >= LEAST_IMBALANCE) &&
+        take(p, "channel imbalance", gain, before + half_bit))
+        name_channel(p, c, quiet);
 }
 
 //---- A pair -----------------------------------------------------------------
@@ -110,10 +151,13 @@ static bool try_axis(pair_state *p, size_t first, bool is_first) {
     bool done = channel_rows_read(t, first, &c);
     if (done && is_first) measure_range(p, &c);
     if (done && is_first && p->scale > 0 && p->low < p->high) try_scales(p);
-    if (done && summed && c.worst_count) try_equalization(p, &c);
+    if (done && summed && c.worst_count) try_equalization(p, first, &c);
     if (done && !summed && p->scale > 0 && p->n->kind == KIND_WEIGHTS && p->low < p->high)
         try_channel_scales(p, &c);
-    channel_ranges_release(&c);
+    if (done && is_first)
+        p->n->channels = c;  // which the accuracy owns
+    else
+        channel_ranges_release(&c);
     return done;
 }
 
