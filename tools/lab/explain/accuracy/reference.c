@@ -74,13 +74,24 @@ static void note(reference *ref, qdq_value value, const void *data) {
         ref->truth[value.id] = data;
 }
 
+// Notes the limits of a result that an activation of the float model computes, and another op here.
+static void note_activation(reference *ref, size_t node, qdq_value value, size_t maker) {
+    if (maker == SIZE_MAX || qdq_value_is_constant(ref->quantized->form.graph, value)) return;
+    if (!is_op(ref->quantized, node, qdq_graph_node(ref->real->form.graph, maker).op))
+        limits_of_activation(ref->real, maker, &ref->limits[value.id]);
+}
+
 static void note_node(reference *ref, size_t node) {
     const qdq_graph *graph = ref->quantized->form.graph;
     qdq_node_info info = qdq_graph_node(graph, node);
     size_t same = reference_node(ref, node);
     for (size_t i = 0; i < info.output_count; i++) {
         qdq_value value = qdq_graph_node_output(graph, node, i);
-        note(ref, value, real_data(ref, real_named(ref, original(ref->quantized, value)), value));
+        qdq_value named = real_named(ref, original(ref->quantized, value));
+        const void *data = real_data(ref, named, value);
+        note(ref, value, data);
+        if (data && named.id < ref->real->form.value_count)
+            note_activation(ref, node, value, ref->real->form.makers[named.id]);
     }
     for (size_t i = 0; same != SIZE_MAX && i < info.input_count; i++) {
         qdq_value value = qdq_graph_node_input(graph, node, i);
