@@ -41,15 +41,16 @@ class Accuracy(Case):
         super().setUp()
         numbers = random.Random(7)
         self.x = [float32(numbers.gauss(0, 1)) for _ in range(ROWS * WIDTH)]
+        self.first, self.source, self.more = [], "x", []  # nodes before, the value that is rounded, constants
         # Columns of weights whose sizes are far apart.
         self.w = [float32(numbers.gauss(0, 1) * 4.0 ** -(i % WIDTH)) for i in range(WIDTH * WIDTH)]
         self.write("x.safetensors", safetensors_bytes({"x": tensor("float32", [ROWS, WIDTH], self.x)}))
         self.write("float.json", self.document([], [], "x", "w", [constant("w", "float32", [WIDTH, WIDTH], self.w)]))
 
     def document(self, before, after, a, b, constants):
-        nodes = [*before, {"op": "MatMul", "name": "m", "inputs": {"a": a, "b": b}},
+        nodes = [*self.first, *before, {"op": "MatMul", "name": "m", "inputs": {"a": a, "b": b}},
                  {"op": "ReLU", "name": "r", "inputs": {"x": "m"}}, *after]  # fmt: skip
-        return {"format": "qdq/1", "name": "net", "target": "core", "constants": constants, "nodes": nodes,
+        return {"format": "qdq/1", "name": "net", "target": "core", "constants": [*constants, *self.more], "nodes": nodes,
                 "inputs": [value("x", shape=(ROWS, WIDTH))],
                 "outputs": [{"name": "y", "value": after[-1]["name"] if after else "r"}]}  # fmt: skip
 
@@ -58,7 +59,7 @@ class Accuracy(Case):
         codes = [min(max(round(one / weight_scale), -128), 127) for one in self.w]
         weights = {"op": "Dequantize", "name": "dw", "inputs": {"x": "codes"},
                    "attrs": {"scales": weight_scale, "zps": 0, "dtype": "float32"}}  # fmt: skip
-        before = [*pair("x", "x", scale), *(pair("2", "dx", again) if again else []), weights]
+        before = [*pair("x", self.source, scale), *(pair("2", "dx", again) if again else []), weights]
         document = self.document(before, pair("y", "r", 0.05), "d2" if again else "dx", "dw",
                                  [constant("codes", "int8", [WIDTH, WIDTH], codes)])  # fmt: skip
         self.write("net.json", document)
@@ -252,13 +253,15 @@ class Accuracy(Case):
         self.assertEqual(nodes["dx"]["cause"], "scale too small")
 
     def test_channels_that_differ_are_named(self):
-        """A channel of x is scaled up and its weights are scaled down: the float network is the same."""
+        """The node before scales a channel up, and the weights behind scale it down: the float network is the same."""
         self.x = [abs(one) if one < -0.5 else one for one in self.x]
-        self.x = [float32(60 * one if i % WIDTH == 5 else one) for i, one in enumerate(self.x)]
-        self.w = [one * 4.0 ** (i % WIDTH) / (60 if i // WIDTH == 5 else 1) for i, one in enumerate(self.w)]
+        self.w = [one * 4.0 ** (i % WIDTH) / (64 if i // WIDTH == 5 else 1) for i, one in enumerate(self.w)]
         self.w = [float32(one) for one in self.w]
         self.write("x.safetensors", safetensors_bytes({"x": tensor("float32", [ROWS, WIDTH], self.x)}))
-        self.write("float.json", self.document([], [], "x", "w", [constant("w", "float32", [WIDTH, WIDTH], self.w)]))
+        self.first, self.source = [{"op": "MatMul", "name": "p", "inputs": {"a": "x", "b": "v"}}], "p"
+        self.more = [constant("v", "float32", [WIDTH, WIDTH], [(64.0 if i == 45 else 1.0) * (i % 9 == 0) for i in range(64)])]
+        self.write("float.json", self.document([], [], "p", "w", [constant("w", "float32", [WIDTH, WIDTH], self.w)]))
+        self.x = [float32(64 * one if i % WIDTH == 5 else one) for i, one in enumerate(self.x)]  # p
         reach = [max(map(abs, self.x[c::WIDTH])) for c in range(WIDTH)]
         nodes, _ = self.quantize_model(reach[5] / 127, max(map(abs, self.w)) / 127)
         dx, middle = nodes["dx"], sorted(reach)[WIDTH // 2 - 1 : WIDTH // 2 + 1]
@@ -285,6 +288,16 @@ class Accuracy(Case):
         rounded = quantized([one / rows[i // WIDTH] for i, one in enumerate(self.w)], float32(1 / 127))
         mended = [one * rows[i // WIDTH] for i, one in enumerate(rounded)]
         self.near(dw["mended"], decibels(self.net(self.x, self.w), self.net(self.x, mended)))
+
+    def test_channels_of_an_input_stay(self):
+        """No node before an input can take a factor, so that only float helps."""
+        self.x = [float32(64 * one if i % WIDTH == 5 else one) for i, one in enumerate(self.x)]
+        self.w = [float32(one / 64 if i // WIDTH == 5 else one) for i, one in enumerate(self.w)]
+        self.write("x.safetensors", safetensors_bytes({"x": tensor("float32", [ROWS, WIDTH], self.x)}))
+        self.write("float.json", self.document([], [], "x", "w", [constant("w", "float32", [WIDTH, WIDTH], self.w)]))
+        nodes, _ = self.quantize_model(max(map(abs, self.x)) / 127, max(map(abs, self.w)) / 127)
+        self.assertEqual((nodes["dx"]["cause"], nodes["dx"]["mended"]), ("channel imbalance", "Infinity"))
+        self.assertRegex(nodes["dx"]["mend"], r" x\), no node before it takes a factor: qdq quantize --keep m$")
 
     def test_quiet_weights_alone_are_no_imbalance(self):
         """Without a loud channel of x, weights that are almost 0 in a row cost nothing."""

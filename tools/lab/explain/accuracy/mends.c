@@ -225,9 +225,8 @@ static void add_equalization(search *f) {
     size_t index = f->room->quiet ? c->least_reach : c->worst[0];
     if (m)
         snprintf(m->text, sizeof m->text,
-                 "channel %zu of axis %d reaches %.3g, the median channel %.3g (%s%.3g x): qdq "
-                 "quantize --equalize",
-                 index, c->axis, channel_reach(c, index), c->median, f->room->quiet ? "1/" : "",
+                 "channel %zu of axis %d reaches %.3g, the median channel %.3g (%s%.3g x)", index,
+                 c->axis, channel_reach(c, index), c->median, f->room->quiet ? "1/" : "",
                  f->room->quiet ? c->quiet : c->ratio);
 }
 

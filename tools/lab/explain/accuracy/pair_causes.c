@@ -15,6 +15,7 @@
 #include "tools/lab/explain/accuracy/code_parameters.h"
 #include "tools/lab/explain/accuracy/keep_words.h"
 #include "tools/lab/explain/accuracy/mends.h"
+#include "tools/lab/explain/accuracy/pair_sites.h"
 
 // In decibels of the output.
 static const double least_gain = 1, half_bit = 3, bit = 6;
@@ -24,6 +25,7 @@ typedef struct cause_search {
     effect_meter *meter;
     accuracy *a;
     const char *folder;
+    qdq_equalize_sites *sites;  // of the float model; owned; NULL: not asked for yet
     double rest;  // noise of the pairs that are less than this one, in a signal of power 1
 } cause_search;
 
@@ -127,20 +129,39 @@ static void advise_float(const cause_search *s, node_accuracy *n, const char *ca
     n->mended = INFINITY;
 }
 
-static void advise(const cause_search *s, const pair_trial *t) {
+// Advises to equalize, or, where no factor of channels can move, to keep products in float.
+static qdq_status advise_equalizing(cause_search *s, const pair_trial *t, bool enough,
+                                    const char *words, qdq_error *err) {
+    node_accuracy *n = t->n;
+    if (!s->sites) s->sites = qdq_graph_equalize_sites(s->meter->walks.graphs.real->graph, err);
+    if (!s->sites) return err->status;
+    bool reached = pair_has_site(s->sites, written(s), n->node, &t->operand);
+    snprintf(n->mend, sizeof n->mend, "%s%s%s", t->best.text,
+             !reached ? ", no node before it takes a factor: "
+             : enough ? ": qdq quantize --equalize"
+                      : ": qdq quantize --equalize, or in float: ",
+             reached && enough ? "" : words);
+    n->mended = reached ? t->effect : INFINITY;
+    return QDQ_OK;
+}
+
+static qdq_status advise(cause_search *s, const pair_trial *t, qdq_error *err) {
     node_accuracy *n = t->n;
     char words[sizeof n->mend / 3];
     bool enough = t->gain >= least_gain && is_enough(s, t);
     bool unlike = t->gain >= half_bit && strcmp(t->best.cause, "channel imbalance") == 0;
     if (!enough && !unlike && t->gain < bit) {
         advise_float(s, n, "resolution");
-        return;
+        return QDQ_OK;
     }
     keep_words(written(s), n->node, words, sizeof words);
     snprintf(n->cause, sizeof n->cause, "%s", t->best.cause);
+    if (strcmp(t->best.cause, "channel imbalance") == 0)
+        return advise_equalizing(s, t, enough, words, err);
     snprintf(n->mend, sizeof n->mend, "%s%s%s", t->best.text,
              enough ? "" : ", or in float: ", enough ? "" : words);
     n->mended = t->effect;
+    return QDQ_OK;
 }
 
 static bool reads_dequantized(const replay *r, size_t node) {
@@ -162,7 +183,7 @@ static bool measure_channels(const cause_search *s, pair_trial *t) {
            channel_ranges_open(&n->channels, t->q.x, t->q.shape, axis, r->exec_options.allocator);
 }
 
-static qdq_status find_pair_cause(const cause_search *s, pair_trial *t, qdq_error *err) {
+static qdq_status find_pair_cause(cause_search *s, pair_trial *t, qdq_error *err) {
     const replay *r = written(s)->quantized;
     code_parameters p;
     if (!code_parameters_read(r, t->n->node, s->folder, &p, err)) return err->status;
@@ -178,8 +199,7 @@ static qdq_status find_pair_cause(const cause_search *s, pair_trial *t, qdq_erro
                  t->n->effect < INFINITY &&
                  pair_scales_read(r, t->n->node, s->folder, &t->scales, err);
     qdq_status status = err->status == QDQ_OK && tried ? try_mends(s, t, err) : err->status;
-    if (status == QDQ_OK) advise(s, t);
-    return status;
+    return status == QDQ_OK ? advise(s, t, err) : status;
 }
 
 //---- All rows ---------------------------------------------------------------
@@ -193,7 +213,7 @@ static double rest_without(const accuracy *a, const size_t *list, size_t count) 
     return fmax(rest, all * 1e-6);
 }
 
-static int find_cause(const cause_search *s, node_accuracy *n) {
+static int find_cause(cause_search *s, node_accuracy *n) {
     pair_trial t = {.n = n};
     qdq_error err = {0};
     if (n->kind == KIND_GROUP) return find_group_cause(&s->meter->walks.forms, s->folder, n);
@@ -217,5 +237,6 @@ int causes_find(effect_meter *meter, const char *folder, const size_t *list, siz
         s.rest = rest_without(a, list, mended < count ? mended : count);
         if (!*a->nodes[list[i]].cause) code = find_cause(&s, &a->nodes[list[i]]);
     }
+    qdq_equalize_sites_destroy(s.sites);
     return code;
 }

@@ -58,10 +58,14 @@ static qdq_value real_named(const reference *ref, const char *name) {
     return qdq_graph_find(graph, qdq_value_name_of(graph, name));
 }
 
+qdq_value reference_value(const reference *ref, qdq_value value) {
+    return real_named(ref, original(ref->quantized, value));
+}
+
 size_t reference_node(const reference *ref, size_t node) {
     const replay *q = ref->quantized, *r = ref->real;
     qdq_node_info info = qdq_graph_node(q->form.graph, node);
-    qdq_value made = real_named(ref, original(q, qdq_graph_node_output(q->form.graph, node, 0)));
+    qdq_value made = reference_value(ref, qdq_graph_node_output(q->form.graph, node, 0));
     size_t found = made.id && made.id < r->form.value_count ? r->form.makers[made.id] : SIZE_MAX;
     for (size_t n = 0; found == SIZE_MAX && n < r->node_count; n++)
         if (strcmp(qdq_graph_node(r->form.graph, n).name, info.name) == 0) found = n;
@@ -87,7 +91,7 @@ static void note_node(reference *ref, size_t node) {
     size_t same = reference_node(ref, node);
     for (size_t i = 0; i < info.output_count; i++) {
         qdq_value value = qdq_graph_node_output(graph, node, i);
-        qdq_value named = real_named(ref, original(ref->quantized, value));
+        qdq_value named = reference_value(ref, value);
         const void *data = real_data(ref, named, value);
         note(ref, value, data);
         if (data && named.id < ref->real->form.value_count)

@@ -32,6 +32,8 @@ void reference_limit(const reference *ref, const node_run *run, void *const *out
 // Finds the node of the float model that computes the value named like a node's first output, or
 // else the node of the same name. SIZE_MAX if none has the same op.
 size_t reference_node(const reference *ref, size_t node);
+// Returns the value of the float model with the name of a value; id 0: none.
+qdq_value reference_value(const reference *ref, qdq_value value);
 
 // Finds the Quantize whose codes a Dequantize reads; SIZE_MAX: none.
 size_t quantize_of(const replay *r, size_t node);
