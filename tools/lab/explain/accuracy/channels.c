@@ -93,20 +93,20 @@ static const char *op_of(const replay *r, size_t node) {
     return qdq_graph_node(r->form.graph, node).op;
 }
 
-int summed_axis(const replay *r, size_t node, size_t port, int rank) {
+int summed_axis(const replay *r, size_t product, size_t port, int rank) {
     enum { DATA, WEIGHTS };
-    const char *op = op_of(r, node);
+    const char *op = op_of(r, product);
     if (port > WEIGHTS || rank < 2) return -1;
     if (strcmp(op, "MatMul") == 0) {
         bool turned =
-            attr_is(r, node, port == DATA ? "\"transpose_a\":true" : "\"transpose_b\":true");
+            attr_is(r, product, port == DATA ? "\"transpose_a\":true" : "\"transpose_b\":true");
         return (port == DATA) != turned ? rank - 1 : rank - 2;
     }
     bool transposed = strcmp(op, "ConvTranspose") == 0;
     if (!transposed && strcmp(op, "Convolution") != 0) return -1;
-    if (port == DATA) return attr_is(r, node, "\"data_format\":\"NCX\"") ? 1 : rank - 1;
-    if (transposed) return attr_is(r, node, "\"weights_format\":\"IOX\"") ? 0 : rank - 1;
-    return attr_is(r, node, "\"weights_format\":\"OIX\"") ? 1 : rank - 2;
+    if (port == DATA) return attr_is(r, product, "\"data_format\":\"NCX\"") ? 1 : rank - 1;
+    if (transposed) return attr_is(r, product, "\"weights_format\":\"IOX\"") ? 0 : rank - 1;
+    return attr_is(r, product, "\"weights_format\":\"OIX\"") ? 1 : rank - 2;
 }
 
 static bool keeps_shape(const replay *r, size_t node) {
