@@ -368,6 +368,17 @@ class Accuracy(Case):
                 left = {one["name"] for one in json.loads((self.folder / "kept.json").read_text())["nodes"]}
                 self.assertNotIn(row["node"], left, (target, row["mend"]))
 
+    def test_a_pair_that_no_product_reads(self):
+        """qdq quantize rounds operands of products, so that no --keep is for the result here."""
+        self.quantize_model(0.03, 0.02)
+        document = json.loads((self.folder / "net.json").read_text())
+        for one in document["nodes"][-2:]:
+            one["attrs"]["zps"] = -128
+        self.write("net.json", document)
+        nodes = self.json("explain", "net.json", "--against", "float.json", "-i", "x.safetensors", code=1)["nodes"]
+        dy = next(one for one in nodes if one["node"] == "dy")
+        self.assertEqual((dy["cause"], dy["mend"]), ("resolution", "more bits, or float: qdq quantize leaves it in float"))
+
     def test_numbers_that_are_quantized_twice(self):
         nodes, _ = self.quantize_model(0.03, 0.02, again=0.021)
         self.assertEqual(nodes["d2"]["cause"], "double rounding")

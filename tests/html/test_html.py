@@ -357,9 +357,10 @@ class Pages(unittest.TestCase):
         self.assertIn("channel imbalance: channel 6 of axis 1 reaches", strips)
         self.browser.click("#noise .strip-of button")
         self.assertEqual(self.text("#details h2"), worst[0]["node"])
-        # The convolution is called conv1 in the model, and conv1_out here; so is the pair of conv1.weights.
-        self.browser.type("#search", "conv1<Enter>")
-        self.assertIn("conv1", self.text("#details"))
+        # The convolution is called conv1 in the model, and conv1_out here, as its result is there.
+        self.browser.type("#search", "conv1_out<Enter>")
+        self.assertEqual(self.text("#details h2"), "conv1_out")
+        self.assertIn("In the model: conv1\n", self.text("#details"))
         self.browser.resize(1440, 1000)
 
     def test_graphs_without_nodes_and_nodes_that_cannot_be_read(self):

@@ -23,11 +23,15 @@ static bool reads_codes(const replay *r, size_t node) {
     return false;
 }
 
+static bool results_are_codes(const replay *r) {
+    const qdq_quantized_form *form = qdq_target_quantized_form(r->target);
+    return form && form->results;
+}
+
 // True if a target has codes for the result of an op that moves elements.
 static bool moves_codes(const replay *r, size_t node) {
-    const qdq_quantized_form *form = qdq_target_quantized_form(r->target);
-    return form && form->results &&
-           qdq_has_word(form->moves, qdq_graph_node(r->form.graph, node).op);
+    return results_are_codes(r) && qdq_has_word(qdq_target_quantized_form(r->target)->moves,
+                                                qdq_graph_node(r->form.graph, node).op);
 }
 
 static void keep(kept_nodes *k, size_t node) {
@@ -81,8 +85,8 @@ bool keep_words(const reference *ref, size_t node, char *out, size_t capacity) {
     kept_nodes k = {.r = ref->quantized};
     qdq_value y = qdq_graph_node_output(k.r->form.graph, node, 0);
     keep_readers(&k, y, 0);
-    if (!k.count) keep_maker(&k, y);
-    size_t used = append(out, capacity, 0, k.count ? "qdq quantize" : "no node reads the pair");
+    if (!k.count && results_are_codes(k.r)) keep_maker(&k, y);
+    size_t used = append(out, capacity, 0, "qdq quantize%s", k.count ? "" : " leaves it in float");
     for (size_t i = 0; i < k.count && i < MOST_NAMED; i++)
         used = append(out, capacity, used, " --keep %s", name_of(ref, k.nodes[i]));
     if (k.count > MOST_NAMED)

@@ -7,8 +7,9 @@
 
 // Writes "qdq quantize --keep conv1 --keep conv2", with names of the float model, as its file has
 // them: the products and sums that read the result of a Dequantize, and ops between that the target
-// runs on codes; or else the product that computes what the Dequantize stands for. False if there
-// is no such node.
+// runs on codes; or else, if results of the target are codes, the product that computes what the
+// Dequantize stands for. Returns false for other pairs, and writes "qdq quantize leaves it in
+// float".
 bool keep_words(const reference *ref, size_t node, char *out, size_t capacity);
 
 #endif
