@@ -19,7 +19,7 @@ typedef struct qdq_site_value {
 } qdq_site_value;
 
 // A node whose float32 result reaches only products with constant weights, through nodes that hand
-// on factors of channels: ReLU, pooling, reshapes, transposes, sums with constants.
+// on factors of channels: ReLU, pooling, reshapes, transposes, slices, sums with constants.
 typedef struct qdq_equalize_site {
     size_t producer;  // a product with constant weights, a norm, or a product with a constant
     bool weighted;    // the producer is a product of matrices or a convolution

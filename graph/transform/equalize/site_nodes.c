@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Facts of ops: which dims of their operands, weights and results are channels.
+#include <math.h>
 #include <string.h>
 
 #include "graph/transform/equalize/sites.h"
@@ -257,37 +258,89 @@ bool qdq_site_begins(const qdq_site_search *s, const qdq_node *node, size_t *str
 
 //---- On the way -------------------------------------------------------------
 
-static bool pool_passes(const qdq_site_search *s, const qdq_node *node, size_t *stride) {
-    const qdq_pool_attrs *a = node->attrs;
+// Sets the stride of a result whose dim `to` has the channels of the operand's dim.
+static bool pass_to(const qdq_site_search *s, const qdq_node *node, int dim, int to,
+                    size_t *stride) {
     const qdq_shape *x = &operand_type(s, node, DATA)->shape, *y = result_shape(s, node);
-    int dim = channel_dim(a->data_format, x->rank);
-    if (!is_channel_dim(x, dim, *stride, s->site->open.channels)) return false;
-    *stride = elements_from(y, dim + 1);
+    *stride = repeats_in(x, dim, *stride) * elements_from(y, to + 1);
     return true;
+}
+
+// Returns the dim of the channels of a node's operand; -1: none.
+static int operand_dim(const qdq_site_search *s, const qdq_node *node, size_t stride) {
+    return dim_of(&operand_type(s, node, DATA)->shape, stride, s->site->open.channels);
+}
+
+// True for a node that works on spatial dims.
+static bool spatial_passes(const qdq_site_search *s, const qdq_node *node, qdq_data_format format,
+                           size_t *stride) {
+    const qdq_shape *x = &operand_type(s, node, DATA)->shape;
+    int dim = channel_dim(format, x->rank);
+    return is_channel_dim(x, dim, *stride, s->site->open.channels) &&
+           pass_to(s, node, dim, dim, stride);
 }
 
 static bool transpose_passes(const qdq_site_search *s, const qdq_node *node, size_t *stride) {
     const qdq_transpose_attrs *a = node->attrs;
-    const qdq_shape *x = &operand_type(s, node, DATA)->shape, *y = result_shape(s, node);
-    int dim = dim_of(x, *stride, s->site->open.channels), to = x->rank - 1 - dim;
-    if (dim < 0) return false;
+    int dim = operand_dim(s, node, *stride);
+    int to = operand_type(s, node, DATA)->shape.rank - 1 - dim;
     for (int i = 0; i < (int)a->order.count; i++)
         if (a->order.data[i] == dim) to = i;
-    *stride = repeats_in(x, dim, *stride) * elements_from(y, to + 1);
-    return true;
+    return dim >= 0 && pass_to(s, node, dim, to, stride);
+}
+
+// Returns the place of a dim in a list of axes, which may be negative; -1: it is not listed. An
+// empty list has the first `count` dims.
+static int place_of(const qdq_ints *axes, size_t count, int dim, int rank) {
+    if (!axes->count) return dim < (int)count ? dim : -1;
+    for (int i = 0; i < (int)axes->count; i++)
+        if (axes->data[i] == dim || axes->data[i] + rank == dim) return i;
+    return -1;
 }
 
 static bool reduction_passes(const qdq_site_search *s, const qdq_node *node, size_t *stride) {
     const qdq_reduce_attrs *a = node->attrs;
-    const qdq_shape *x = &operand_type(s, node, DATA)->shape, *y = result_shape(s, node);
-    int dim = dim_of(x, *stride, s->site->open.channels), to = dim;
-    if (dim < 0) return false;
-    for (size_t i = 0; i < a->axes.count; i++) {
-        int64_t axis = a->axes.data[i] < 0 ? a->axes.data[i] + x->rank : a->axes.data[i];
-        if (axis == dim) return false;
-        if (a->keep_dims != QDQ_TRUE && axis < dim) to--;
-    }
-    *stride = repeats_in(x, dim, *stride) * elements_from(y, to + 1);
+    int rank = operand_type(s, node, DATA)->shape.rank;
+    int dim = operand_dim(s, node, *stride), to = dim;
+    if (dim < 0 || place_of(&a->axes, 0, dim, rank) >= 0) return false;
+    for (int i = 0; i < dim && a->keep_dims != QDQ_TRUE; i++)
+        to -= place_of(&a->axes, 0, i, rank) >= 0;
+    return pass_to(s, node, dim, to, stride);
+}
+
+static bool slice_passes(const qdq_site_search *s, const qdq_node *node, size_t *stride) {
+    const qdq_slice_attrs *a = node->attrs;
+    int dim = operand_dim(s, node, *stride), rank = operand_type(s, node, DATA)->shape.rank;
+    return dim >= 0 && place_of(&a->axes, a->starts.count, dim, rank) < 0 &&
+           pass_to(s, node, dim, dim, stride);
+}
+
+static bool pad_passes(const qdq_site_search *s, const qdq_node *node, size_t *stride) {
+    const qdq_pad_attrs *a = node->attrs;
+    size_t count = a->pads.count / 2;
+    int dim = operand_dim(s, node, *stride), rank = operand_type(s, node, DATA)->shape.rank;
+    int place = place_of(&a->axes, count, dim, rank);
+    if (dim < 0 || has_port(node, 1)) return false;  // a value other than 0
+    if (place >= 0 && (a->pads.data[place] || a->pads.data[(size_t)place + count])) return false;
+    return pass_to(s, node, dim, dim, stride);
+}
+
+static bool gather_passes(const qdq_site_search *s, const qdq_node *node, size_t *stride) {
+    const qdq_gather_attrs *a = node->attrs;
+    int rank = operand_type(s, node, DATA)->shape.rank, dim = operand_dim(s, node, *stride);
+    int64_t axis = a->axis.set != 0 ? a->axis.value : 0;
+    if (axis < 0) axis += rank;
+    if (dim < 0 || axis == dim) return false;
+    int more = operand_type(s, node, 1)->shape.rank - 1;
+    return pass_to(s, node, dim, axis < dim ? dim + more : dim, stride);
+}
+
+// True if multiplying x by a positive number multiplies the result: bounds are 0 or infinite.
+static bool is_homogeneous_clamp(const qdq_node *node) {
+    const qdq_clamp_attrs *a = node->attrs;
+    const qdq_float bounds[] = {a->min, a->max};
+    for (size_t i = 0; i < 2; i++)
+        if (bounds[i].value != 0 && !isinf(bounds[i].value)) return false;
     return true;
 }
 
@@ -324,8 +377,16 @@ bool qdq_site_passes(const qdq_site_search *s, const qdq_node *node, size_t port
     if (qdq_has_word(unary, op)) return true;
     if (is_op(node, "Divide")) return has_constant(s, node, port);
     if (is_op(node, "BiasAdd")) return bias_passes(s, node, *stride);
-    if (qdq_has_word(" MaxPool AvgPool ", op)) return pool_passes(s, node, stride);
+    if (is_op(node, "Clamp")) return is_homogeneous_clamp(node);
+    if (qdq_has_word(" MaxPool AvgPool ", op))
+        return spatial_passes(s, node, ((const qdq_pool_attrs *)node->attrs)->data_format, stride);
+    if (is_op(node, "Interpolate"))
+        return spatial_passes(s, node, ((const qdq_interpolate_attrs *)node->attrs)->data_format,
+                              stride);
     if (is_op(node, "StaticTranspose")) return transpose_passes(s, node, stride);
+    if (is_op(node, "Slice")) return slice_passes(s, node, stride);
+    if (is_op(node, "Pad")) return pad_passes(s, node, stride);
+    if (is_op(node, "Gather")) return gather_passes(s, node, stride);
     return qdq_has_word(" ReduceMean ReduceMax ReduceMin ReduceSum ", op) &&
            reduction_passes(s, node, stride);
 }
