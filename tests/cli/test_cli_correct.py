@@ -227,6 +227,11 @@ def solve(a, b):
 
 class Rounding(Correct):
     def test_codes_are_those_of_the_definition(self):
+        for words in ([], ["--group", 3], ["--per-tensor"]):
+            with self.subTest(words=words):
+                self.check_definition(words)
+
+    def check_definition(self, words):
         depth, channels = 6, 3
         draw = random.Random(5)
         xs = [0.0] * 5 + [255.0]  # inputs are codes
@@ -236,12 +241,12 @@ class Rounding(Correct):
         ws = [float32(draw.gauss(0, 1)) for _ in range(depth * channels)]
         self.start(graph([product("m", "x", "w")], inputs=[value("x", shape=[1, depth])], outputs={"y": "m"},
                          constants=[constant("w", "float32", [depth, channels], ws)]), xs)
-        told = self.quantize("--correct")
+        told = self.quantize("--correct", *words)
         self.assertEqual([one["what"] for one in told["corrected"]][:2], ["bias", "weights"])
         self.assertGreater(told["median_after"], told["median_before"] + 10)
         taken = [one for one in told["corrected"] if one["what"] == "weights"]
         self.assertEqual(len(taken), 1, told)
-        self.quantize(out="plain.json")
+        self.quantize(*words, out="plain.json")
         x = next(one for one in told["values"] if one["value"] == "x")
         scale, zero = Fraction(float32(x["scale"])), x["zero_point"]
         rows = [[scale * (min(max(round(Fraction(v) / scale) + zero, 0), 255) - zero) for v in xs[i * depth:(i + 1) * depth]]
@@ -252,7 +257,8 @@ class Rounding(Correct):
             moments[i][i] += damping
         codes = self.constants()["w_quantized"]["data"]
         nodes = {one["name"]: one for one in json.loads((self.folder / "q.json").read_text())["nodes"]}
-        scales = [Fraction(float32(s)) for s in nodes["w_dequantized"]["attrs"]["scales"]]
+        scales = nodes["w_dequantized"]["attrs"]["scales"]
+        scales = [Fraction(float32(s)) for s in (scales if isinstance(scales, list) else [scales])]
         for c in range(channels):
             errors = []
             for j in range(depth):
@@ -260,9 +266,10 @@ class Rounding(Correct):
                 free = solve([[moments[i][k] for k in rest] for i in rest],
                              [-sum(moments[i][k] * errors[k] for k in range(j)) for i in rest])
                 w = Fraction(ws[j * channels + c])
-                code = min(max(round((w - free[0]) / scales[c]), -127), 127)
+                scale = scales[(j // 3 * channels + c if len(scales) > channels else c) % len(scales)]
+                code = min(max(round((w - free[0]) / scale), -127), 127)
                 self.assertEqual(codes[j * channels + c], code, (j, c))
-                errors.append(w - code * scales[c])
+                errors.append(w - code * scale)
         changed = sum(a != b for a, b in zip(codes, self.constants("plain.json")["w_quantized"]["data"]))
         self.assertEqual((taken[0]["changed"], taken[0]["weights"]), (changed, depth * channels))
 
