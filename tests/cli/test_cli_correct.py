@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import harness
 from harness import Case, constant, graph, main, node, read_safetensors, tensor, unpack, value
+from onnx_writing import layers_network
 
 
 def float32(x):
@@ -159,6 +160,18 @@ class Gains(Correct):
             what = ("bias corrected" if one["what"] == "bias" else
                     f"{one['changed']} of {one['weights']} weights rounded the other way")
             self.assertIn(f"\n  {one['node']}: {what}, ", text)
+
+
+    def test_nodes_of_a_model_have_its_names(self):
+        (self.folder / "m.onnx").write_bytes(layers_network(1))
+        self.samples("s.safetensors", vectors(random.Random(2), 64, 16), [16])
+        call = ["quantize", "m.onnx", "-i", "s.safetensors", "-t", "core", "-o", "q.onnx", "--correct"]
+        told, text = self.json(*call), self.qdq(*call).out
+        self.assertTrue(told["corrected"])
+        for one in told["corrected"]:
+            name = one["node"].replace("_y0", "")
+            self.assertEqual((one["original"], one["last"]), (f"/{name}/MatMul", one["node"]))
+            self.assertIn(f"\n  /{name}/MatMul: ", text)
 
 
 class Bias(Correct):

@@ -10,7 +10,7 @@
 #include "tools/lab/quantize/correct_fit.h"
 
 static const char *name_of(const quantization *q, size_t node) {
-    return qdq_graph_node(q->graph, node).name;
+    return qdq_graph_node(q->graph, node).original;
 }
 
 //---- Text -------------------------------------------------------------------
@@ -50,10 +50,16 @@ void corrections_text(const quantization *q) {
 
 //---- JSON -------------------------------------------------------------------
 
+static void json_node(qdq_json *json, const quantization *q, size_t node) {
+    qdq_node_info info = qdq_graph_node(q->graph, node);
+    json_string_key(json, "node", info.name);
+    json_original(json, info.name, info.original);
+}
+
 static void json_taken(qdq_json *json, const quantization *q, const correction *c) {
     qdq_json_begin_object(json);
-    json_string_key(json, "node", name_of(q, c->node));
-    json_string_key(json, "last", name_of(q, c->last));
+    json_node(json, q, c->node);
+    json_string_key(json, "last", qdq_graph_node(q->graph, c->last).name);
     json_uint_key(json, "products", c->products);
     json_string_key(json, "what", c->rounding ? "weights" : "bias");
     if (c->rounding) {
@@ -67,7 +73,7 @@ static void json_taken(qdq_json *json, const quantization *q, const correction *
 
 static void json_skipped(qdq_json *json, const quantization *q, const not_rounded *s) {
     qdq_json_begin_object(json);
-    json_string_key(json, "node", name_of(q, s->node));
+    json_node(json, q, s->node);
     json_string_key(json, "reason",
                     s->shared               ? "shared"
                     : s->depth > MOST_DEPTH ? "depth"
