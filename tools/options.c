@@ -105,12 +105,13 @@ static const option_row rows[] = {
     OWN(quantize, "correct", 0, NULL, FLAG, correct,
         "correct biases and the rounding of weights where the outputs of the samples gain"),
     OWN(quantize, "at-least", 0, "DB", TEXT, at_least,
-        "keep the fewest products in float with which the worst output reaches DB decibels"),
+        "keep the fewest products and sums in float with which the worst output reaches DB "
+        "decibels"),
     ROW("labels", 0, "[OUTPUT=]FILE", FILES, data.labels, " explain quantize ",
         "the true class of each sample: a text file with a number in each line, or integers of "
         ".npy, .npz or .safetensors (FILE#TENSOR picks one); print the share that is right"),
     OWN(quantize, "drop", 0, "PERCENT", TEXT, drop,
-        "--labels: keep the fewest products in float with which the share that is right falls by "
+        "--labels: keep the fewest products and sums in float with which the share right falls by "
         "at most PERCENT points"),
     ROW("data", 0, "WHERE", READ, data.samples, " quantize ",
         "measure the noise over these samples, given as for calibrate, instead of over one run"),

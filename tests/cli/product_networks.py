@@ -60,14 +60,23 @@ class Networks(Case):
         error = sum((a - b) ** 2 for a, b in zip(self.real, changed))
         return 10 * math.log10(sum(a * a for a in self.real) / error)
 
+    def nodes_on_codes(self, target):
+        """Products, and the sum if the target reads it as codes."""
+        return [one["node"] for one in self.json(*self.words(target, out="k.json"))["nodes"] if one["quantized"]]
+
     def all_sets(self, target):
-        """The ratio with each set of products in float that leaves one on codes, by size."""
-        ratios = {}
-        for size in range(5):
-            for names in itertools.combinations("abcde", size):
-                self.qdq(*self.words(target, *(word for name in names for word in ("--keep", name)), out="k.json"))
-                ratios[names] = self.decibels("k.json", target)
-        return [max(ratios[names] for names in ratios if len(names) == size) for size in range(5)], ratios
+        """The ratio with each set of nodes in float that leaves a product on codes, and the greatest by size."""
+        ratios, names = {}, self.nodes_on_codes(target)
+        for size in range(len(names)):
+            for kept in itertools.combinations(names, size):
+                if not set("abcde") <= set(kept):
+                    self.qdq(*self.words(target, *keep(kept), out="k.json"))
+                    ratios[tuple(sorted(kept))] = self.decibels("k.json", target)
+        return [max(ratios[kept] for kept in ratios if len(kept) == size) for size in range(len(names))], ratios
+
+
+def keep(names):
+    return [word for name in names for word in ("--keep", name)]
 
 
 def classes(ys, count=4):

@@ -91,7 +91,3 @@ bool aim_is_reached(const aim *a, const outcome *o) {
     double most = a->drop / 100 * (double)n->rows;
     return (double)(n->real - n->quantized) <= most * (1 + 1e-12);  // 0.1 % of 1,000 rows is one
 }
-
-int aim_measure(quantization *q) {
-    return q->aim.opened ? aim_try(q, q->quantized, NULL, 1, &q->aim.result) : EXIT_OK;
-}

@@ -13,11 +13,13 @@ typedef struct outcome {
     label_counts counts;
 } outcome;
 
-// A product, and its effect: decibels of the worst output when this product alone is on codes.
-typedef struct ranked_product {
+// A product, and its effect: decibels of the worst output when this product alone is on codes. Of a
+// residual sum, which has codes only beside a product: of the noise that goes if it is in float.
+typedef struct ranked_node {
     size_t node;
+    bool is_product;
     double effect;
-} ranked_product;
+} ranked_node;
 
 typedef struct aim {
     bool decibels_given, drop_given;
@@ -25,7 +27,7 @@ typedef struct aim {
     bool opened;
     trials trials;
     labels labels;
-    ranked_product *ranking;  // the greatest effect first
+    ranked_node *ranking;  // the greatest effect first
     size_t ranked;
     bool *found;      // [node]: kept in float for the aim; NULL: no search
     size_t searched;  // trials of the search

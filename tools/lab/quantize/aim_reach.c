@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the fewest products in float that reach an aim. Each set is tried as the target deploys it,
-// so a node counts as float only if the target computes it in float. Whole products are kept:
-// ONNX Runtime rounds weights that are left in float between codes.
+// Finds the fewest products and residual sums in float that reach an aim. Each set is tried as the
+// target deploys it, so a node counts as float only if the target computes it in float. Whole
+// products are kept: ONNX Runtime rounds weights that are left in float between codes.
 #include <math.h>
 #include <qdq/inspect.h>
 #include <stdlib.h>
@@ -20,7 +20,8 @@ enum { RANKED_RUNS = 64 };
 typedef struct reaching {
     quantization *q;
     bool *kept;      // [node]: of a trial
-    double *noises;  // [ranked product]: error / signal
+    size_t *order;   // of the search: [place] of the ranking; a product is the last
+    double *noises;  // [place of the search]: error / signal
     outcome best;    // without the aim
     size_t in_float;
 } reaching;
@@ -40,8 +41,8 @@ static int try_kept(const reaching *r, size_t stride, outcome *out) {
 
 //---- Ranking ----------------------------------------------------------------
 
-// Lists the products whose operands become codes.
-static int list_products(quantization *q) {
+// Lists the nodes whose operands become codes.
+static int list_nodes(quantization *q) {
     aim *a = &q->aim;
     size_t nodes = qdq_graph_node_count(q->graph);
     coding_list list = {0};
@@ -50,39 +51,62 @@ static int list_products(quantization *q) {
     a->ranking = calloc(nodes + 1, sizeof *a->ranking);
     bool placed = fates && a->ranking && place_codes(&list, &q->state, &q->choice, fates);
     for (size_t n = 0; placed && n < nodes; n++)
-        if (fates[n] == NODE_QUANTIZED &&
-            qdq_has_word(q->choice.form->ops, qdq_graph_node(q->graph, n).op))
-            a->ranking[a->ranked++].node = n;
+        if (fates[n] == NODE_QUANTIZED)
+            a->ranking[a->ranked++] = (ranked_node){
+                .node = n,
+                .is_product = qdq_has_word(q->choice.form->ops, qdq_graph_node(q->graph, n).op),
+            };
     coding_list_release(&list);
     return placed ? EXIT_OK : no_memory();
 }
 
-static void keep_products(const reaching *r, bool in_float) {
+static void keep_nodes(const reaching *r, bool in_float) {
     const aim *a = &r->q->aim;
     memcpy(r->kept, r->q->kept, qdq_graph_node_count(r->q->graph) * sizeof *r->kept);
     for (size_t i = 0; i < a->ranked; i++) r->kept[a->ranking[i].node] = in_float;
 }
 
 static int by_effect(const void *a, const void *b) {
-    const ranked_product *x = a, *y = b;
+    const ranked_node *x = a, *y = b;
     if (x->effect != y->effect) return x->effect < y->effect ? -1 : 1;
     return x->node < y->node ? -1 : 1;
 }
 
-// Measures each product alone on codes.
-static int rank_products(const reaching *r) {
+static double decibels_of(double ratio) { return ratio > 0 ? -10 * log10(ratio) : INFINITY; }
+
+// Measures a product alone on codes, or all nodes but a sum.
+static int rank_node(const reaching *r, ranked_node *n, size_t stride, double all) {
+    outcome o;
+    keep_nodes(r, n->is_product);
+    r->kept[n->node] = !n->is_product;
+    int code = try_kept(r, stride, &o);
+    n->effect = decibels_of(n->is_product ? noise_of(&o) : all - noise_of(&o));
+    return code;
+}
+
+// Orders the search by effect, but for the last product, without which no node has codes.
+static void order_nodes(const reaching *r) {
+    const aim *a = &r->q->aim;
+    size_t last = a->ranked, at = 0;
+    while (last > 0 && !a->ranking[last - 1].is_product) last--;
+    for (size_t i = 0; i < a->ranked; i++)
+        if (i + 1 != last) r->order[at++] = i;
+    if (last) r->order[at] = last - 1;
+    for (size_t i = 0; i < a->ranked; i++)
+        r->noises[i] = pow(10, -a->ranking[r->order[i]].effect / 10);
+}
+
+static int rank_nodes(const reaching *r) {
     aim *a = &r->q->aim;
     size_t stride = (a->trials.runs + RANKED_RUNS - 1) / RANKED_RUNS;
-    int code = EXIT_OK;
-    for (size_t i = 0; code == EXIT_OK && i < a->ranked; i++) {
-        outcome o;
-        keep_products(r, true);
-        r->kept[a->ranking[i].node] = false;
-        code = try_kept(r, stride ? stride : 1, &o);
-        a->ranking[i].effect = o.verdict.samples ? o.verdict.decibels : -INFINITY;
-    }
+    outcome all;
+    if (!stride) stride = 1;
+    keep_nodes(r, false);
+    int code = try_kept(r, stride, &all);
+    for (size_t i = 0; code == EXIT_OK && i < a->ranked; i++)
+        code = rank_node(r, &a->ranking[i], stride, noise_of(&all));
     qsort(a->ranking, a->ranked, sizeof *a->ranking, by_effect);
-    for (size_t i = 0; i < a->ranked; i++) r->noises[i] = pow(10, -a->ranking[i].effect / 10);
+    order_nodes(r);
     return code;
 }
 
@@ -98,14 +122,17 @@ static int measure(void *with, const bool *set, bool *fits, double *ratio) {
     reaching *r = with;
     const aim *a = &r->q->aim;
     outcome o;
-    size_t in_float = 0;
-    keep_products(r, false);
+    size_t in_float = 0, on_codes = 0;
+    keep_nodes(r, false);
     for (size_t i = 0; i < a->ranked; i++) {
-        r->kept[a->ranking[i].node] = set[i];
+        const ranked_node *n = &a->ranking[r->order[i]];
+        r->kept[n->node] = set[i];
         in_float += set[i];
+        on_codes += n->is_product && !set[i];
     }
-    int code = try_kept(r, 1, &o);
-    if (code != EXIT_OK) return code;
+    *fits = false, *ratio = NAN;
+    int code = on_codes ? try_kept(r, 1, &o) : EXIT_OK;
+    if (code != EXIT_OK || !on_codes) return code;
     *fits = aim_is_reached(a, &o);
     *ratio = noise_of(&o);
     if (is_better(a, &o, &r->best)) r->best = o, r->in_float = in_float;
@@ -125,20 +152,25 @@ static void describe(const aim *a, const outcome *o, char *out, size_t capacity)
                  o->counts.rows);
 }
 
+// Writes the options of the aim. `real`: right in the float graph.
+static void describe_aim(const aim *a, size_t real, char *out, size_t capacity) {
+    int at = 0;
+    if (a->decibels_given) at = snprintf(out, capacity, "--at-least %g", a->decibels);
+    if (a->drop_given)
+        snprintf(out + at, capacity - (size_t)at, "%s--drop %g (float: %zu right)",
+                 at ? " and " : "", a->drop, real);
+}
+
 // Reports that no set reaches the aim.
 static int refuse(const reaching *r) {
     const aim *a = &r->q->aim;
     const char *seed = noise_seed(r->q->opt);
     outcome all;
-    char wanted[160] = "", limit[96], best[96];
-    keep_products(r, true);
+    char wanted[160], limit[96], best[96];
+    keep_nodes(r, true);
     int code = try_kept(r, 1, &all);
     if (code != EXIT_OK) return code;
-    if (a->decibels_given) snprintf(wanted, sizeof wanted, "--at-least %g", a->decibels);
-    if (a->drop_given)
-        snprintf(wanted + strlen(wanted), sizeof wanted - strlen(wanted),
-                 "%s--drop %g (float: %zu right)", *wanted ? " and " : "", a->drop,
-                 all.counts.real);
+    describe_aim(a, all.counts.real, wanted, sizeof wanted);
     describe(a, &all, limit, sizeof limit);
     describe(a, &r->best, best, sizeof best);
     return tell_failure(QDQ_ERR_UNSUPPORTED,
@@ -159,8 +191,10 @@ static int search(reaching *r) {
     if (code < 0) code = no_memory();
     a->searched = s.trials;
     if (code == EXIT_OK && !s.found && a->ranked) code = refuse(r);
-    for (size_t i = 0; code == EXIT_OK && i < a->ranked; i++)
-        if (s.kept[i]) q->kept[a->ranking[i].node] = a->found[a->ranking[i].node] = true;
+    for (size_t i = 0; code == EXIT_OK && i < a->ranked; i++) {
+        size_t node = a->ranking[r->order[i]].node;
+        if (s.kept[i]) q->kept[node] = a->found[node] = true;
+    }
     free(s.kept);
     return code;
 }
@@ -171,12 +205,28 @@ int aim_reach(quantization *q) {
     if ((!a->decibels_given && !a->drop_given) || q->float_errors) return EXIT_OK;
     reaching r = {.q = q,
                   .kept = calloc(nodes + 1, sizeof *r.kept),
+                  .order = calloc(nodes + 1, sizeof *r.order),
                   .noises = calloc(nodes + 1, sizeof *r.noises)};
     a->found = calloc(nodes + 1, sizeof *a->found);
-    int code = r.kept && r.noises && a->found ? list_products(q) : no_memory();
-    if (code == EXIT_OK) code = rank_products(&r);
+    int code = r.kept && r.order && r.noises && a->found ? list_nodes(q) : no_memory();
+    if (code == EXIT_OK) code = rank_nodes(&r);
     if (code == EXIT_OK) code = search(&r);
     free(r.noises);
+    free(r.order);
     free(r.kept);
     return code;
+}
+
+int aim_measure(quantization *q) {
+    aim *a = &q->aim;
+    char wanted[160], found[96];
+    int code = a->opened ? aim_try(q, q->quantized, NULL, 1, &a->result) : EXIT_OK;
+    if (code != EXIT_OK || !a->found || !a->result.verdict.samples || aim_is_reached(a, &a->result))
+        return code;
+    describe_aim(a, a->result.counts.real, wanted, sizeof wanted);
+    describe(a, &a->result, found, sizeof found);
+    return tell_failure(QDQ_ERR_UNSUPPORTED,
+                        "%s: with corrections target %s gives %s, which is no longer %s; leave out "
+                        "--correct, or ask for more; nothing was written",
+                        q->opt->operands.items[0], q->target, found, wanted);
 }

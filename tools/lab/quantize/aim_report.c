@@ -55,7 +55,7 @@ static void json_search(qdq_json *json, const quantization *q) {
     for (size_t n = 0; n < qdq_graph_node_count(q->graph); n++)
         if (a->found[n]) qdq_json_string(json, node_name(q, n));
     qdq_json_end_array(json);
-    json_uint_key(json, "trials", a->ranked + a->searched);
+    json_uint_key(json, "trials", 1 + a->ranked + a->searched);
     qdq_json_key(json, "ranking");
     qdq_json_begin_array(json);
     for (size_t i = 0; i < a->ranked; i++) {
