@@ -9,12 +9,19 @@
 
 static const char *models;
 
-static const char *const names[] = {"branches", "dtypes", "external", "integer_products",
-                                    "names",    "norms",  "slices",   "wide"};
+static const char *const names[] = {"branches",         "convolutions", "dtypes", "external",
+                                    "integer_products", "names",        "norms",  "open_sizes",
+                                    "shapes",           "slices",       "wide"};
 
+// Loads a model, of which open dims stay open.
 static qdq_graph *load(const char *name, const qdq_allocator *allocator, qdq_error *err) {
+    static const qdq_dim_size sizes[] = {
+        {"batch", 2, true}, {"height", 4, true}, {"rows", 4, true}, {"columns", 5, true}};
     char path[512];
-    qdq_graph_options options = {.allocator = allocator};
+    qdq_graph_options options = {.allocator = allocator,
+                                 .dims = sizes,
+                                 .dim_count = UNIT_COUNT(sizes),
+                                 .keep_open_dims = true};
     snprintf(path, sizeof path, "%s/%s.onnx", models, name);
     return qdq_graph_load(path, &options, err);
 }
@@ -68,6 +75,30 @@ static void data_that_is_too_long_goes_to_another_file(void **state) {
     rmdir(folder);
 }
 
+static void open_dims_are_listed_with_the_reasons_of_fixed_ones(void **state) {
+    (void)state;
+    const qdq_open_dim *dims;
+    size_t count;
+    qdq_error err = {0};
+    qdq_graph *graph = load("convolutions", NULL, &err);
+    assert_int_equal(qdq_graph_open_dims(graph, &dims, &count, &err), QDQ_OK);
+    assert_int_equal(count, 1);
+    assert_string_equal(dims[0].name, "batch");
+    assert_int_equal(dims[0].dim, 0);
+    assert_int_equal(dims[0].size, 2);
+    assert_null(dims[0].fixed_by);
+    qdq_graph_destroy(graph);
+    graph = load("shapes", NULL, &err);
+    assert_int_equal(qdq_graph_open_dims(graph, &dims, &count, &err), QDQ_OK);
+    assert_int_equal(count, 2);
+    assert_string_equal(dims[0].fixed_by, "constant 'ints' depends on it");
+    qdq_graph_destroy(graph);
+    graph = load("norms", NULL, &err);
+    assert_int_equal(qdq_graph_open_dims(graph, &dims, &count, &err), QDQ_OK);
+    assert_int_equal(count, 0);
+    qdq_graph_destroy(graph);
+}
+
 static void a_graph_that_onnx_lacks_is_refused_with_the_first_finding(void **state) {
     (void)state;
     qdq_error err = {0};
@@ -90,6 +121,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(data_that_is_too_long_goes_to_another_file),
+        cmocka_unit_test(open_dims_are_listed_with_the_reasons_of_fixed_ones),
         cmocka_unit_test(a_graph_that_onnx_lacks_is_refused_with_the_first_finding),
     };
     models = argc > 1 ? argv[1] : "tests/onnx/models";
