@@ -10,7 +10,8 @@
 int64_t qdq_free_size_in(const qdq_graph *graph, size_t index, int trial) {
     static const int factors[QDQ_FREE_TRIALS][QDQ_MOST_FREE] = {
         {1, 1, 1, 1, 1, 1}, {2, 3, 5, 7, 11, 13}, {7, 2, 3, 5, 13, 11}};
-    return graph->free_sizes[index].size * factors[trial][index];
+    const qdq_free_size *size = &graph->free_sizes[index];
+    return size->size * factors[trial][size->group];
 }
 
 const qdq_attr_desc *qdq_free_list_attr(const qdq_op *op) {
@@ -44,7 +45,7 @@ void qdq_copy_free_sizes(qdq_graph *to, const qdq_graph *from) {
         copy_size(to, &from->free_sizes[i], &sizes[i]);
     if (!sizes) return;
     to->free_sizes = sizes, to->free_size_count = from->free_size_count;
-    to->free_lists_read = from->free_lists_read;
+    to->free_lists = from->free_lists;
 }
 
 static qdq_size_list *copy_list(qdq_graph *to, const qdq_size_list *list) {
@@ -54,7 +55,6 @@ static qdq_size_list *copy_list(qdq_graph *to, const qdq_size_list *list) {
         qdq_mempool_copy(&to->mempool, list->entries, list->count, sizeof *entries);
     if (!copy || !entries) return NULL;
     *copy = (qdq_size_list){entries, list->count, NULL};
-    to->free_lists++;
     return copy;
 }
 
@@ -164,6 +164,23 @@ static bool infer_again(qdq_graph *graph, const qdq_node *node, int trial) {
     return true;
 }
 
+bool qdq_count_free_lists(const qdq_graph *graph, qdq_mempool *mempool, size_t *count) {
+    bool *needed = qdq_mempool_array(mempool, graph->value_count, sizeof *needed);
+    *count = 0;
+    if (!needed) return false;
+    for (size_t i = 0; i < graph->output_count; i++) needed[graph->outputs[i].value.id] = true;
+    for (size_t i = graph->node_count; i-- > 0;) {
+        const qdq_node *node = &graph->nodes[i];
+        bool reads = false;
+        for (size_t k = 0; k < node->output_count; k++) reads |= needed[node->outputs[k]];
+        for (size_t k = 0; reads && k < node->input_count; k++) needed[node->inputs[k].id] = true;
+        *count += reads && node->free_list;
+    }
+    for (size_t i = 1; i < graph->value_count; i++)
+        *count += needed[i] && graph->values[i].free_dims;
+    return true;
+}
+
 bool qdq_resized_graph(const qdq_graph *graph, int trial, const bool *open, qdq_mempool *mempool,
                        qdq_findings *findings, qdq_graph *out, const qdq_node **misfit) {
     *out = *graph;
@@ -174,7 +191,8 @@ bool qdq_resized_graph(const qdq_graph *graph, int trial, const bool *open, qdq_
     if (!out->values || (graph->node_count && !out->nodes)) return false;
     resize_inputs(out, trial, open);
     resize_constants(out, trial, open);
-    bool fits = graph->free_lists == graph->free_lists_read;
+    size_t lists;
+    bool fits = qdq_count_free_lists(graph, mempool, &lists) && lists == graph->free_lists;
     for (size_t i = 0; fits && i < out->node_count; i++) {
         if (out->nodes[i].free_list) fits = resize_list(out, &out->nodes[i], trial, open, mempool);
         fits = fits && infer_again(out, &out->nodes[i], trial);

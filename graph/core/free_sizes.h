@@ -23,6 +23,7 @@ typedef struct qdq_free_size {
     const char *name;      // of the dim in the model; "": it has none
     int64_t size;          // in the graph
     const char *fixed_by;  // why the graph fits no other size; NULL: it may fit any
+    size_t group;          // number of the first size of those that are equal and change together
     const qdq_free_place *places;
     size_t place_count;
 } qdq_free_size;
@@ -58,6 +59,9 @@ qdq_shape qdq_repeated_shape(const qdq_size_list *list);
 size_t qdq_repeated_index(const qdq_size_list *list, qdq_shape shape, size_t at);
 // Takes the elements that a constant in memory repeats. False when memory runs out.
 bool qdq_take_repeated(qdq_mempool *mempool, const qdq_graph_value *constant, qdq_size_list *list);
+
+// Counts the lists of nodes and constants that outputs need. False when memory runs out.
+bool qdq_count_free_lists(const qdq_graph *graph, qdq_mempool *mempool, size_t *count);
 
 // Sets *out to the graph with the sizes of a trial, of which only the `open` ones change. It shares
 // all but types and lists with `graph`, and lives as long as `mempool`; nothing may be added to it.

@@ -85,8 +85,8 @@ struct qdq_graph {
     uint32_t open_dims, unnamed_dims;
     const struct qdq_free_size *free_sizes;  // sizes that it leaves free (graph/core/free_sizes.h)
     size_t free_size_count;
-    size_t free_lists, free_lists_read;  // lists of nodes and constants; as many as the reader made
-    qdq_newer *newer;                    // the last one found, before the first one; NULL: none
+    size_t free_lists;  // lists that the reader gave to nodes and constants that outputs need
+    qdq_newer *newer;   // the last one found, before the first one; NULL: none
     bool target_given;  // by the options; the target that a file names is then ignored
     struct qdq_held_file
         *files;               // files that constants are read from (graph/core/held_constants.h)

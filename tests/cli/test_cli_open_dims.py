@@ -6,7 +6,7 @@ import random
 import zipfile
 
 from harness import Case, Tensor, main, read_safetensors, safetensors_bytes, tensor, write_npy
-from onnx_writing import FLOAT, NETWORKS, Network, declared, layers_network, ops, reshape_network
+from onnx_writing import FLOAT, NETWORKS, Network, declared, layers_network, ops, recurrent_network, reshape_network
 
 
 class OpenDims(Case):
@@ -156,6 +156,28 @@ class OpenDims(Case):
         for size in ((1, 5), (3, 2)):
             self.samples([*size, 4])
             self.assertEqual(self.results("w.onnx"), self.results("m.onnx"))
+
+    def test_batches_of_several_inputs_stay_open_together(self):
+        """With a name for each input, as one exporter writes them, or without a name."""
+        for names in (("unk__1", "unk__2"), (None, None)):
+            with self.subTest(names):
+                n = Network(7)
+                y = n.add("Add", n.linear("x", 4, 6), n.linear("z", 5, 6))
+                model = n.model([names[0], 4], y, [names[0], 6], [("z", [names[1], 5])])
+                (self.folder / "m.onnx").write_bytes(model)
+                said = self.qdq("convert", "m.onnx", "--shape", "x=2,4", "--shape", "z=2,5", "-o", "w.onnx").err
+                written = (self.folder / "w.onnx").read_bytes()
+                self.assertEqual((said, declared(written, 11)), ("", {"x": [names[0], 4], "z": [names[1], 5]}))
+                self.assertEqual(declared(written, 12)[y], [names[0], 6])
+
+    def test_a_node_that_nothing_needs_is_left_out_of_the_proof(self):
+        """An LSTM whose first output no node reads: mend leaves it out."""
+        self.write_network(recurrent_network, 8)
+        self.samples([3, 2, 6])
+        self.qdq("quantize", "m.onnx", "-i", "x.safetensors", "-t", "ort", "-o", "q.onnx")
+        said = self.qdq("mend", "q.onnx", "-t", "tensorrt", "-i", "x.safetensors", "--allow-lossy", "-o", "w.onnx", code=None).err
+        self.assertNotIn("fixed", said)
+        self.assertEqual(declared((self.folder / "w.onnx").read_bytes(), 11), {"x": [3, "N", 6]})
 
     def test_height_and_width_stay_open(self):
         n = Network(3)

@@ -38,7 +38,8 @@ static bool add_dims(qdq_onnx_trials *t, const qdq_onnx_info *info) {
         qdq_free_size *size = find_size(t, dim ? dim->name : "");
         if (!size && t->count == QDQ_MOST_FREE) continue;
         if (!size) {
-            size = &t->sizes[t->count++];
+            size = &t->sizes[t->count];
+            size->group = t->count++;
             size->name = qdq_mempool_strdup(&graph->mempool, dim ? dim->name : "");
             size->size = v->type.shape.dims[i];
             if (size->size > INT32_MAX) size->fixed_by = "it is too large";
@@ -128,34 +129,54 @@ static size_t count_open(qdq_onnx_trials *t) {
     return count;
 }
 
+// Lets the sizes of first dims change together, if they are equal: the batch of several inputs,
+// with a name for each, or without a name. False: no two of them are.
+static bool tie_batches(const qdq_onnx_trials *t) {
+    size_t first = t->count;
+    bool tied = false;
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->sizes[i].places[0].dim != 0 || t->sizes[i].fixed_by) continue;
+        if (first == t->count) first = i;
+        if (i == first || t->sizes[i].size != t->sizes[first].size) continue;
+        t->sizes[i].group = first;
+        tied = true;
+    }
+    return tied;
+}
+
+// Fixes the sizes with which the graph does not fit, alone.
+static qdq_status fix_groups(qdq_onnx_trials *t) {
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->sizes[i].fixed_by || t->sizes[i].group != i) continue;
+        for (size_t k = 0; k < t->count; k++) t->open[k] = t->sizes[k].group == i;
+        QDQ_TRY(try_sizes(t));
+        for (size_t k = 0; k < t->count; k++)
+            if (t->open[k]) t->sizes[k].fixed_by = t->why;
+    }
+    return QDQ_OK;
+}
+
 // Fixes every size with which the graph does not fit.
 static qdq_status fix_sizes(qdq_onnx_trials *t) {
     size_t open = count_open(t);
     if (open) QDQ_TRY(try_sizes(t));
+    if (open && t->why && tie_batches(t)) QDQ_TRY(try_sizes(t));
     if (!open || !t->why) return QDQ_OK;
-    for (size_t i = 0; i < t->count && open > 1; i++) {
-        if (t->sizes[i].fixed_by) continue;
-        for (size_t k = 0; k < t->count; k++) t->open[k] = k == i;
-        QDQ_TRY(try_sizes(t));
-        t->sizes[i].fixed_by = t->why;
-    }
+    if (open > 1) QDQ_TRY(fix_groups(t));
     if (open > 1 && count_open(t)) QDQ_TRY(try_sizes(t));
     for (size_t i = 0; i < t->count && t->why; i++)
         if (!t->sizes[i].fixed_by) t->sizes[i].fixed_by = t->why;
     return QDQ_OK;
 }
 
-static void store(const qdq_onnx_trials *t) {
+static qdq_status store(const qdq_onnx_trials *t) {
     qdq_graph *graph = t->im->graph;
-    for (size_t i = 0; t->of_nodes && !t->why && i < graph->node_count; i++) {
+    for (size_t i = 0; t->of_nodes && !t->why && i < graph->node_count; i++)
         graph->nodes[i].free_list = t->of_nodes[i];
-        graph->free_lists += t->of_nodes[i] != NULL;
-    }
-    for (size_t i = 1; t->of_nodes && !t->why && i < graph->value_count; i++) {
+    for (size_t i = 1; t->of_nodes && !t->why && i < graph->value_count; i++)
         graph->values[i].free_dims = t->of_constants[i];
-        graph->free_lists += t->of_constants[i] != NULL;
-    }
-    graph->free_lists_read = graph->free_lists;
+    if (qdq_count_free_lists(graph, t->im->mempool, &graph->free_lists)) return QDQ_OK;
+    return qdq_fail_memory(t->im->err, graph->value_count);
 }
 
 qdq_status qdq_onnx_find_free_sizes(qdq_onnx_import *im, const qdq_onnx_bytes *bytes) {
@@ -168,6 +189,5 @@ qdq_status qdq_onnx_find_free_sizes(qdq_onnx_import *im, const qdq_onnx_bytes *b
             return qdq_fail_memory(im->err, sizeof *t.sizes);
     graph->free_sizes = t.sizes, graph->free_size_count = t.count;
     QDQ_TRY(fix_sizes(&t));
-    store(&t);
-    return QDQ_OK;
+    return store(&t);
 }

@@ -210,6 +210,20 @@ static bool open_dims(const trials *t, size_t offset) {
     return true;
 }
 
+// Gives the open dims of inputs their own names; several may have equal sizes.
+static void name_inputs(const trials *t) {
+    const qdq_onnx_draft *draft = &t->drafts[0];
+    for (size_t i = 0; i < t->graph->free_size_count; i++) {
+        const qdq_free_size *size = &t->graph->free_sizes[i];
+        for (size_t k = 0; draft->open[i] && k < size->place_count; k++) {
+            uint32_t id = qdq_graph_find(draft->graph, size->places[k].input).id;
+            for (size_t n = 0; n < draft->inputs.count; n++)
+                if (strcmp(draft->inputs.items[n].name, draft->names[id]) == 0)
+                    draft->inputs.items[n].dims[size->places[k].dim] = size->name;
+        }
+    }
+}
+
 //---- The whole --------------------------------------------------------------
 
 // Tries to open sizes. On success t->why is NULL, and the first draft holds for them.
@@ -228,6 +242,7 @@ static qdq_status try_open(trials *t, const bool *open, const qdq_findings *like
     same = same && same_constants(t);
     for (size_t i = 0; same && i < 3; i++)
         if (!open_dims(t, lists[i])) same = misfits(t, t->graph->name, "graph");
+    if (same) name_inputs(t);
     return t->mempool->failed ? qdq_fail_memory(err, t->graph->value_count) : QDQ_OK;
 }
 
@@ -240,6 +255,10 @@ static size_t count_open(const trials *t, const char *const *fixed_by, bool *ope
     return count;
 }
 
+static bool in_group(const trials *t, size_t index, size_t group) {
+    return index < t->graph->free_size_count && t->graph->free_sizes[index].group == group;
+}
+
 // Finds the sizes that cannot be open, and leaves drafts of the others.
 static qdq_status settle(trials *t, const char **fixed_by, const qdq_findings *like,
                          qdq_error *err) {
@@ -249,11 +268,12 @@ static qdq_status settle(trials *t, const char **fixed_by, const qdq_findings *l
     QDQ_TRY(try_open(t, open, like, err));
     if (!t->why) return QDQ_OK;
     for (size_t i = 0; i < t->graph->free_size_count && count > 1; i++) {
-        if (fixed_by[i]) continue;
-        for (size_t k = 0; k < QDQ_MOST_FREE; k++) open[k] = k == i;
+        if (fixed_by[i] || t->graph->free_sizes[i].group != i) continue;
+        for (size_t k = 0; k < QDQ_MOST_FREE; k++) open[k] = in_group(t, k, i);
         release_drafts(t, 0);
         QDQ_TRY(try_open(t, open, like, err));
-        fixed_by[i] = t->why;
+        for (size_t k = 0; k < QDQ_MOST_FREE; k++)
+            if (open[k]) fixed_by[k] = t->why;
     }
     release_drafts(t, 0);
     if (count == 1 || !count_open(t, fixed_by, open))
