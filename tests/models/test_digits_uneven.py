@@ -41,7 +41,7 @@ class DigitsUneven(Case):
         for target in ("ort", "tensorrt"):
             told = self.json("quantize", model, "--dim", "batch=1", "--state", "all.state", "-t", target, "--data", data,
                              "--equalize", "-o", f"{target}.onnx")
-            self.assertEqual(len(told["equalized"]), 2)
+            self.assertGreaterEqual(len(told["equalized"]), 2)
             for given in (["-i", data], ["--dim", "batch=1", "--data", data, "-o", f"{target}.state"]):
                 found = self.json("explain", f"{target}.onnx", "--against", model, "-t", target, *given, code=1)
                 total = found["outputs"][0]["total"]

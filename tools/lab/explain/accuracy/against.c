@@ -68,8 +68,7 @@ int against_sessions(const options *opt, session *quantized, session *real) {
     second.load.target = NULL;
     second.load.sizes_of = quantized;
     int code = session_start_nodes(quantized, &first, opt->load.target);
-    if (code == EXIT_OK) code = session_start_nodes(real, &second, NULL);
-    return code == EXIT_OK ? equalized_model(quantized, real, &second) : code;
+    return code == EXIT_OK ? session_start_nodes(real, &second, NULL) : code;
 }
 
 static int add_bits(report_file *page, const session *s, const options *opt) {
@@ -84,6 +83,7 @@ int explain_against(const options *opt) {
     int code = against_sessions(opt, &s, &real);
     if (code == EXIT_OK) code = report_file_open(&page, "explain", opt, s.graph);
     if (code == EXIT_OK) code = add_bits(&page, &s, opt);
+    if (code == EXIT_OK) code = equalized_model(&s, &real, opt);
     if (code == EXIT_OK) code = given_open(&given, &s);
     if (code == EXIT_OK) code = given_take_inputs(&given, &s, opt, NULL);
     if (code == EXIT_OK) code = given_copy_inputs(&inputs, &real, &s, &given);

@@ -7,7 +7,8 @@
 
 // Replaces the graph of `real` by the same network with channels multiplied by powers of two, as
 // the weights of the quantized graph show them, so that values of both graphs compare. Leaves it
-// alone if no channel differs. EXIT_OK, or another exit code after a message.
+// alone if no channel differs. The reports of both sessions end. EXIT_OK, or another exit code
+// after a message.
 int equalized_model(const session *quantized, session *real, const options *opt);
 
 #endif

@@ -25,6 +25,7 @@
 #include "tools/lab/explain/accuracy/data/label_state.h"
 #include "tools/lab/explain/accuracy/data/ratio_histogram.h"
 #include "tools/lab/explain/accuracy/decisions.h"
+#include "tools/lab/explain/accuracy/equalized_model.h"
 #include "tools/lab/explain/accuracy/forms.h"
 #include "tools/lab/explain/accuracy/keep_words.h"
 #include "tools/lab/explain/accuracy/pair_causes.h"
@@ -302,6 +303,7 @@ static int add(void *with, state *s, size_t index) {
 
 static int open_sessions(data_accuracy *d) {
     int code = against_sessions(d->opt, &d->quantized, &d->real);
+    if (code == EXIT_OK) code = equalized_model(&d->quantized, &d->real, d->opt);
     if (code == EXIT_OK)
         d->target =
             d->opt->load.target ? d->opt->load.target : qdq_graph_target(d->quantized.graph);
