@@ -42,7 +42,7 @@ class Given(contextlib.ExitStack):
         self._arrays = _imported(data) if self.is_run else None
         if self.is_run:
             self._folder = self.enter_context(tempfile.TemporaryDirectory(prefix="qdq-data-"))
-            self._shapes = {name: array.shape for name, array in self._arrays.items()}
+            self._shapes = {name: array.shape for name, array in self._arrays.items()}, False
         else:
             self._folder = self.enter_context(folder_of(data))
             self._shapes = None
@@ -50,8 +50,9 @@ class Given(contextlib.ExitStack):
     def open(self, model, **more):
         """Loads a model; open dims get the sizes of the data. more: target, or until in place of the models'."""
         if self._shapes is None:
-            self._shapes = samples.first_shapes(self._folder)
-        return samples.open_graph(model, given=self._shapes, whole=self.is_run, **{**self._options, **more})
+            self._shapes = samples.array_shapes(self._folder)
+        given, counted = self._shapes
+        return samples.open_graph(model, given=given, counted=counted, **{**self._options, **more})
 
     def words(self, graph, target):
         """Returns the words of the tool for this data. graph: opened, whose inputs it is."""
@@ -65,7 +66,7 @@ class Given(contextlib.ExitStack):
 
     def samples(self):
         """Returns the number of samples in a single run, the first dim of its first array."""
-        shape = next(iter(self._shapes.values()))
+        shape = next(iter(self._shapes[0].values()))
         return shape[0] if shape else 1
 
     def count(self, graph, target, judge, threads):

@@ -104,12 +104,16 @@ class Graph(Owning):
         return graph
 
     @classmethod
-    def _made(cls, function, arguments, target, shapes, dims, until):
+    def _made(cls, function, arguments, target, shapes, dims, until, data=None, counted=False):
+        """data: {input: shape of an array}, which give sizes to open dims; `dims` may then name dims of another model.
+        counted: their first dim counts samples."""
         shapes, dims = dict(shapes or {}), dict(dims or {})
+        given = [CInputShape(encode(n), CShape.of(s)) for n, s in shapes.items()]
+        given += [CInputShape(encode(n), CShape.of(s), True, counted) for n, s in (data or {}).items() if n not in shapes]
         options = CGraphOptions(target=encode(target), until=encode(until), keep_open_dims=True)
-        options.shapes = (CInputShape * len(shapes))(*(CInputShape(encode(n), CShape.of(s)) for n, s in shapes.items()))
-        options.dims = (CDimSize * len(dims))(*(CDimSize(encode(n), int(size)) for n, size in dims.items()))
-        options.shape_count, options.dim_count = len(shapes), len(dims)
+        options.shapes = (CInputShape * len(given))(*given)
+        options.dims = (CDimSize * len(dims))(*(CDimSize(encode(n), int(size), data is not None) for n, size in dims.items()))
+        options.shape_count, options.dim_count = len(given), len(dims)
         return cls._own(call(function, *arguments, ctypes.byref(options)))
 
     def close(self):

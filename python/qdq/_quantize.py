@@ -224,7 +224,7 @@ def quantize_graph(model: Union[Graph, Path], state: Union[State, Path, None] = 
         opened = given.open(model) if given and (given.is_run or metric is not None) else None
         words += given.words(opened, opened and _metric.core_or_own(opened)) if given else []
         words += [] if labels is None else ["--labels", _labels_word(labels, folder)]
-        how = {"shapes": shapes, "dims": dims, "given": {}, "whole": True}
+        how = {"shapes": shapes, "dims": dims, "given": {}, "counted": False}
 
         def written(path):
             return given.open(path, until=None, target=target) if given else open_graph(path, until=None, target=target, **how)

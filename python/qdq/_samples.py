@@ -2,18 +2,16 @@
 """Reads the samples of a data set as the tool reads them (docs/many_machines.md), to run graphs on them in Python."""
 
 import os
-import re
 from pathlib import Path
 
 import numpy as np
 
 from . import _dtypes as dtypes
 from . import _files as files
-from ._graph import Graph, load
-from ._library import ArgumentError
+from ._graph import Graph
+from ._library import ArgumentError, lib
 
 _ENDINGS = (".npz", ".npy", ".safetensors")
-_MOST_LEADING = 4  # most dims of 1 before the dims of a sample
 
 
 def _arrays(path):
@@ -33,41 +31,22 @@ def _sample_files(folder):
     return [path for path in (Path(folder, one) for one in sorted(named, key=os.fsencode)) if path.is_file()]
 
 
-def first_shapes(where):
-    """Returns the shapes of the first sample's arrays by name, without a dim of samples."""
+def array_shapes(where):
+    """Returns (shapes of arrays by name, True if their first dim counts samples): of the first file of a folder, or of a
+    file."""
     path = Path(where)
     if not path.is_dir():
-        return {name: array.shape[1:] for name, array in _arrays(path).items()}
+        return {name: array.shape for name, array in _arrays(path).items()}, True
     found = _sample_files(path)
-    return {name: array.shape for name, array in _arrays(found[0]).items()} if found else {}
+    return {name: array.shape for name, array in _arrays(found[0]).items()} if found else {}, False
 
 
-def open_graph(model, *, shapes, dims, until, given, whole, target=None):
-    """Loads a model. Sizes of dims that it lacks have no effect. Open dims get the sizes of an array with the shape `given`, by
-    name. whole: the arrays have all dims; else dims of 1 may be missing before them."""
+def open_graph(model, *, shapes, dims, until, given, counted, target=None):
+    """Loads a model. Sizes of dims that it lacks have no effect. Open dims get the sizes of arrays of the shapes `given`.
+    counted: the first dim of these counts samples."""
     if isinstance(model, Graph):
         return model
-    try:
-        return load(model, target=target, shapes=shapes, dims=dims, until=until)
-    except ArgumentError as error:
-        refused = error
-    if dims and "is given for dim" in str(refused):
-        rest = dict(dims)
-        rest.pop(re.search(r"dim '(.*?)'", str(refused)).group(1), None)
-        rest = rest if len(rest) < len(dims) else None
-        return open_graph(model, shapes=shapes, dims=rest, until=until, given=given, whole=whole, target=target)
-    names = re.findall(r"'([^']+)' is \[", str(refused)) if "are open" in str(refused) else []
-    only = given.get("") if len(names) == 1 else None
-    known = {name: given.get(name, only) for name in names}
-    if not names or shapes or None in known.values():
-        raise refused
-    for leading in range(1 if whole else _MOST_LEADING):
-        try:
-            found = {name: (1,) * leading + tuple(shape) for name, shape in known.items()}
-            return load(model, target=target, shapes=found, dims=dims, until=until)
-        except ArgumentError:
-            continue
-    raise refused
+    return Graph._made(lib.qdq_graph_load, [os.fsencode(model)], target, shapes, dims, until, given, counted)
 
 
 def _fitted(array, info):
