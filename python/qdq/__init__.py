@@ -30,7 +30,7 @@ from ._library import (
 )
 from ._metric import Right
 from ._plan import Plan, TensorInfo
-from ._quantize import Quantized, QuantizedNode, Site, quantize_graph
+from ._quantize import Correction, Quantized, QuantizedNode, Site, quantize_graph
 from ._report import Change, Finding, NodeBits, Report
 from ._state import State, StateError, Statistics, histogram_edges, merge
 from ._torch import from_torch
@@ -43,6 +43,7 @@ __all__ = [
     "Builder",
     "Change",
     "Comparison",
+    "Correction",
     "Difference",
     "Error",
     "Explanation",

@@ -51,7 +51,26 @@ class Site:
 
     def __str__(self):
         how = "weights only" if self.alpha is None else f"alpha {self.alpha:g}"
-        return f"{self.node} -> {', '.join(self.products)}: {self.ratio:.0f} x, {how}, {_ratio(self.before)} -> {_ratio(self.after)}"
+        gain = f"{_ratio(self.before)} -> {_ratio(self.after)}"
+        return f"{self.node} -> {', '.join(self.products)}: {self.ratio:.0f} x, {how}, {gain}"
+
+
+@dataclass(frozen=True)
+class Correction:
+    """A corrected bias, or weights rounded the other way. Ratios are the median sample's, in decibels."""
+
+    node: str
+    last: str  # the last product of a group of neighbours; `node` for a single one
+    what: str  # "bias" or "weights"
+    before: Optional[float]  # None: no noise
+    after: Optional[float]
+    changed: int = 0  # weights with another code
+    weights: int = 0  # of the product
+
+    def __str__(self):
+        what = "bias corrected" if self.what == "bias" else f"{self.changed} of {self.weights} weights rounded the other way"
+        to = "" if self.last == self.node else f" to {self.last}"
+        return f"{self.node}{to}: {what}, {_ratio(self.before)} -> {_ratio(self.after)}"
 
 
 def _ratio(decibels):
@@ -70,12 +89,14 @@ class Quantized:
     ranking: Tuple[Tuple[str, Optional[float]], ...] = ()  # products, and the ratio with this one alone on codes, the worst first
     right: Optional[Right] = None  # with labels or a metric
     sites: Tuple[Site, ...] = ()  # that were equalized
+    corrections: Tuple[Correction, ...] = ()
     report: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # the tool's JSON
 
     def __str__(self):
         lines = [f"{n.name}: {n.op}, {'' if n.quantized else f'float: {n.reason}, '}{_ratio(n.decibels)}" for n in self.nodes]
         lines += [f"output {name}, {_ratio(one)}" for name, one in self.outputs.items()]
         lines += [f"equalized {site}" for site in self.sites]
+        lines += [f"corrected {one}" for one in self.corrections]
         lines += [f"kept in float: {', '.join(self.kept)}"] if self.kept else []
         return "\n".join([*lines, *([] if self.right is None else [str(self.right)])])
 
@@ -85,7 +106,8 @@ class Quantized:
 
         rows = [row(n.name, n.op, "codes" if n.quantized else f"float: {n.reason}", _ratio(n.decibels)) for n in self.nodes]
         rows += [row(name, "output", "", _ratio(ratio)) for name, ratio in self.outputs.items()]
-        more = [*(f"equalized {site}" for site in self.sites), *([] if self.right is None else [str(self.right)])]
+        more = [*(f"equalized {site}" for site in self.sites), *(f"corrected {one}" for one in self.corrections)]
+        more += [] if self.right is None else [str(self.right)]
         return f"<div><table>{''.join(rows)}</table><p>{'<br>'.join(map(html.escape, more))}</p></div>"
 
 
@@ -154,6 +176,15 @@ def _reach(run, words, drop, judged, out):
     return graph, {**found, "ranking": first["ranking"]}, [*kept, *rest[:high]], right
 
 
+def _decibels(found):
+    """Returns a ratio of the tool's JSON; None without noise."""
+    return None if found in (None, "Infinity") else float(found)
+
+
+def _gain(one):
+    return _decibels(one["before"]), _decibels(one["after"])
+
+
 def _quantized(graph, found, kept, right):
     nodes = tuple(QuantizedNode(n["node"], n["op"], n["quantized"], n.get("decibels"), n.get("reason", ""))
                   for n in found["nodes"])  # fmt: skip
@@ -161,16 +192,18 @@ def _quantized(graph, found, kept, right):
     if right is None and "labels" in found:
         counts = found["labels"]
         right = Right(counts["float"], counts["quantized"], counts["rows"])
-    sites = tuple(Site(one["from"], tuple(one["to"]), *(one[name] for name in ("ratio", "method", "alpha", "before", "after")))
+    sites = tuple(Site(one["from"], tuple(one["to"]), one["ratio"], one["method"], one["alpha"], *_gain(one))
                   for one in found.get("equalized", ()))  # fmt: skip
+    corrections = tuple(Correction(one["node"], one["last"], one["what"], *_gain(one), one.get("changed", 0), one.get("weights", 0))
+                        for one in found.get("corrected", ()))  # fmt: skip
     outputs = {one["name"]: one.get("decibels") for one in found["outputs"]}
-    return Quantized(graph, nodes, outputs, found.get("deployed"), tuple(kept), ranking, right, sites, found)
+    return Quantized(graph, nodes, outputs, found.get("deployed"), tuple(kept), ranking, right, sites, corrections, found)
 
 
-def _check(state, data, equalize, drop, labels, metric):
+def _check(state, data, equalize, correct, drop, labels, metric):
     _metric.check(labels, metric)
-    if equalize and data is None:
-        raise ArgumentError("equalize is given without data, the samples that judge it")
+    if (equalize or correct) and data is None:
+        raise ArgumentError(f"{'equalize' if equalize else 'correct'} is given without data, the samples that judge it")
     if state is None and data is None:
         raise ArgumentError("state and data are both None, wanted the State of qdq.calibrate, or samples to calibrate with")
     if drop is not None and labels is None and metric is None:
@@ -182,7 +215,8 @@ def _check(state, data, equalize, drop, labels, metric):
 def quantize_graph(model: Union[Graph, Path], state: Union[State, Path, None] = None, *, target: str, method: str = "minmax",
                    percentile: Optional[float] = None, symmetric: bool = False, weights: str = "minmax",
                    per_tensor: bool = False, group: Optional[int] = None, keep: Iterable[str] = (),
-                   equalize: bool = False, at_least: Optional[float] = None, drop: Optional[float] = None,
+                   equalize: bool = False, correct: bool = False, at_least: Optional[float] = None,
+                   drop: Optional[float] = None,
                    labels: Optional[Labels] = None, metric: Optional[Metric] = None, data: Optional[Data] = None,
                    out: Optional[Path] = None, threads: Optional[int] = None,
                    shapes: Optional[Mapping[str, Iterable[int]]] = None, dims: Optional[Mapping[str, int]] = None,
@@ -194,7 +228,8 @@ def quantize_graph(model: Union[Graph, Path], state: Union[State, Path, None] = 
     "mse". Weights have a scale for each output channel, a single scale with per_tensor, or a scale for each `group`
     weights of a column. symmetric: one scale for both signs, even if the target accepts zero points. keep: names of
     nodes that stay in float. equalize: brings the ranges of channels together by powers of two, where the median sample
-    gains; the float network keeps every bit. at_least: keeps the fewest products in float with which the worst output reaches this ratio,
+    gains; the float network keeps every bit. correct: corrects biases and the rounding of weights where the outputs gain on
+    samples that did not fit it. at_least: keeps the fewest products in float with which the worst output reaches this ratio,
     in decibels. drop: keeps the fewest with which the share of right answers falls by at most this many percent points.
     labels and metric count right answers as in qdq.explain_accuracy. data: samples to measure on, as in qdq.calibrate, or
     {input: array}, a single run; None uses random inputs. out: writes the quantized graph to this path, and reads it from
@@ -207,12 +242,12 @@ def quantize_graph(model: Union[Graph, Path], state: Union[State, Path, None] = 
     """
     if percentile is not None and method != "percentile":
         raise ArgumentError(f"percentile is given with method {method!r}, wanted 'percentile'")
-    _check(state, data, equalize, drop, labels, metric)
+    _check(state, data, equalize, correct, drop, labels, metric)
     words = [] if state is None else ["--state", state.path if isinstance(state, State) else os.fspath(state)]
     words += ["--method", method, "--weights", weights]
     words += [] if percentile is None else ["--percentile", repr(percentile)]
     words += ["--symmetric"] * bool(symmetric) + ["--per-tensor"] * bool(per_tensor)
-    words += ["--equalize"] * bool(equalize)
+    words += ["--equalize"] * bool(equalize) + ["--correct"] * bool(correct)
     words += [] if group is None else ["--group", str(group)]
     words += [word for name in ([keep] if isinstance(keep, str) else keep) for word in ("--keep", name)]
     aim = [] if at_least is None else ["--at-least", _number("at_least", at_least)]
