@@ -32,18 +32,18 @@ static bool is_dequantized_constant(const qdq_graph *g, size_t node) {
            qdq_value_is_constant(g, qdq_graph_node_input(g, node, 0));
 }
 
-static int list_kept(weights_reader *r) {
+static bool list_kept(weights_reader *r) {
     const qdq_graph *g = r->quantized;
     r->kept = calloc(qdq_graph_node_count(g) + 1, sizeof *r->kept);
-    if (!r->kept) return tell_failure(QDQ_ERR_MEMORY, "no memory to read weights");
+    if (!r->kept) return false;
     for (size_t n = 0; n < qdq_graph_node_count(g); n++)
         if (is_dequantized_constant(g, n))
             r->kept[r->kept_count++] = qdq_value_name(g, first_output(g, n));
-    return EXIT_OK;
+    return r->kept_count > 0;
 }
 
-// Runs the quantized graph on zeros.
-static int run(weights_reader *r, const char *target, qdq_plan **plan) {
+// Runs the quantized graph on zeros. False if memory is short.
+static bool run(weights_reader *r, const char *target, qdq_plan **plan) {
     const qdq_compile_options compile = {.target = target,
                                          .layout = QDQ_PLAN_ROWS,
                                          .device = qdq_device_find("none", NULL),
@@ -53,9 +53,8 @@ static int run(weights_reader *r, const char *target, qdq_plan **plan) {
     qdq_error err = {0};
     *plan = qdq_graph_compile(r->quantized, &compile, &err);
     r->exec = qdq_exec_create(*plan, r->options, &err);
-    if (!r->exec) return report_error(&err);
     qdq_exec_run(r->exec);
-    return EXIT_OK;
+    return r->exec != NULL;
 }
 
 //---- Weights ----------------------------------------------------------------
@@ -132,18 +131,17 @@ int equalized_model(const session *quantized, session *real, const options *opt)
     weights_reader r = {
         .quantized = quantized->graph, .real = real->graph, .options = &quantized->exec_options};
     qdq_plan *plan = NULL;
-    qdq_equalize_sites *sites = qdq_graph_equalize_sites(real->graph, &err);
-    if (!sites) return report_error(&err);
     qdq_graph *graph = NULL;
-    int code = EXIT_OK;
-    if (qdq_equalize_site_count(sites)) code = list_kept(&r);
-    if (r.kept_count) code = run(&r, session_core_or(quantized, NULL), &plan);
-    if (code == EXIT_OK && r.exec) graph = qdq_graph_equalized_like(sites, weights_of, &r, &err);
-    // A graph that cannot be equalized is compared as it is.
+    qdq_equalize_sites *sites = qdq_graph_equalize_sites(real->graph, &err);
+    // Without memory for a run, or if a weight would leave the range of float32, graphs are
+    // compared as they are.
+    if (qdq_equalize_site_count(sites) && list_kept(&r) &&
+        run(&r, session_core_or(quantized, NULL), &plan))
+        graph = qdq_graph_equalized_like(sites, weights_of, &r, &err);
     qdq_equalize_sites_destroy(sites);
     elements_free(r.elements);
     qdq_exec_destroy(r.exec);
     qdq_plan_destroy(plan);
     free(r.kept);
-    return graph ? replace(real, graph, opt) : code;
+    return graph ? replace(real, graph, opt) : EXIT_OK;
 }
