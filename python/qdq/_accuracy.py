@@ -46,6 +46,12 @@ class Pair:
     clipped: int = 0  # elements beyond the range of the codes
     row: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # all keys of the tool's JSON
 
+    @property
+    def channels(self) -> Optional[Mapping[str, Any]]:
+        """The ranges of channels, if a cause was searched: `axis`, `ratio` of the greatest range to `median`, and `worst`,
+        pairs of channel and range."""
+        return self.row.get("channels")
+
     @classmethod
     def of(cls, row, products):
         ratios = {name: _number(row.get(name))
@@ -116,6 +122,11 @@ class Accuracy:
     def effect_samples(self) -> int:
         """Samples on which effects are measured, of `samples`."""
         return self.report.get("effect_samples") or self.samples
+
+    @property
+    def curve(self) -> Tuple[Tuple[int, float], ...]:
+        """(pairs, ratio): the ratio of the worst output with this many of the worst pairs in float together."""
+        return tuple((int(count), _number(ratio)) for count, ratio in self.report.get("curve") or ())
 
     def products(self) -> Mapping[str, float]:
         """{product: ratio of the output in decibels when only its pairs round}, the worst first. Errors of pairs add up."""

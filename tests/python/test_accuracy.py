@@ -126,6 +126,14 @@ class Ratios(unittest.TestCase):
         self.assertAlmostEqual(found.summed, 10 * np.log10((self.truth**2).sum() / alone), delta=0.02)
         self.assertEqual((found.target, found.samples, found.right), ("core", ROWS, None))
 
+    def test_the_curve_puts_the_worst_pairs_in_float_together(self):
+        found = self.explain()
+        names = [pair.name.partition(".")[0] for pair in found.pairs]
+        self.assertEqual([count for count, _ in found.curve], [0, 1, 2, 3, 4])
+        for count, ratio in found.curve[:-1]:
+            self.assertAlmostEqual(ratio, decibels(self.truth, self.scores(*names[count:])), delta=0.02)
+        self.assertGreater(found.curve[-1][1], 100)
+
     def test_keep_names_the_products_that_lose_most(self):
         power = (self.truth**2).sum()
         noise = {name: ((self.truth - self.scores(name)) ** 2).sum() / power for name in PAIRS}
@@ -230,6 +238,12 @@ class DataSets(unittest.TestCase):
         self.assertEqual(len(found.pairs[0].products), 1)
         self.assertEqual((found.right.model, found.right.quantized), (354, 320))
         self.assertEqual((len(products), set(found.keep(60))), (3, products))
+        uneven = next(pair for pair in found.pairs if pair.name.startswith("pool1"))
+        values = qdq.load(self.models[1], dims={"batch": 360}).run(x=self.arrays["x"], values="all")["pool1"]
+        ranges = np.abs(values).max(axis=(0, 2, 3))
+        self.assertEqual((uneven.cause, uneven.channels["axis"], uneven.channels["worst"][0][0]),
+                         ("channel imbalance", 1, ranges.argmax()))  # fmt: skip
+        self.assertAlmostEqual(uneven.channels["ratio"], ranges.max() / np.median(ranges), delta=0.02 * uneven.channels["ratio"])
 
 
 class Products(unittest.TestCase):
