@@ -17,8 +17,8 @@ from onnx import TensorProto, helper, numpy_helper
 CLASSES = 10
 COUNTS = {"fitting": 1536, "calibrating": 128, "held_out": 192}
 
-# `samples`: arrays of COUNTS by name. `trouble`: what the kind is made for.
-Network = collections.namedtuple("Network", "kind seed model samples trouble")
+# `samples` and their classes `labels`: arrays of COUNTS by name. `trouble`: what the kind is made for.
+Network = collections.namedtuple("Network", "kind seed model samples labels trouble")
 
 
 class Graph:
@@ -242,4 +242,4 @@ def network(kind, seed):
     g.nodes.append(helper.make_node("Add", ["head_out", "head.b"], ["scores"], name="head_bias"))
     model = onnx.shape_inference.infer_shapes(g.model("scores", kind))
     onnx.checker.check_model(model, full_check=True)
-    return Network(kind, seed, model, {part: x for part, (x, _) in drawn.items()}, trouble)
+    return Network(kind, seed, model, *({part: pair[i] for part, pair in drawn.items()} for i in (0, 1)), trouble)
