@@ -93,7 +93,8 @@ def compare(qdq, n, case, target, folder, data):
     out["spearman"] = truth.spearman([ours[x] for x in both], [effects[x] for x in both]) if both else 0.0
     out["error"] = max(errors, default=0.0)
     measured = {name: number(row["without"]) for name, row in rows.items() if number(row.get("without")) is not None}
-    true_without = case.without(level, [name for name in measured if name in effects])
+    seen = case.first(found["without_samples"]) if found.get("without_samples") else case
+    true_without = seen.without(level, [name for name in measured if name in effects])
     out["without"] = max((abs(measured[name] - one) for name, one in true_without.items() if one < 90), default=0.0)
     head, result = found["outputs"][0], case.result(level)
     out["total"] = number(head["total"])
@@ -162,12 +163,13 @@ def main():
         folder.mkdir(parents=True, exist_ok=True)
         for n, case in cases(chosen.kinds.split(","), [int(one) for one in chosen.seeds.split(",")], folder):
             for target in chosen.targets.split(","):
+                case = case.first(64) if chosen.data else case  # --data measures effects on as many
                 rows.append(compare(chosen.qdq, n, case, target, folder, chosen.data))
                 show(rows[-1])
     for target in chosen.targets.split(","):
         summarize(rows, target)
     if chosen.json:
-        chosen.json.write_text(json.dumps(rows, indent=1))
+        chosen.json.write_text(json.dumps(rows, indent=1, default=float))
 
 
 if __name__ == "__main__":

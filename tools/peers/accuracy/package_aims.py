@@ -84,7 +84,7 @@ def main():
                 for target in chosen.targets.split(","):
                     rows.append(compare(chosen.qdq, one, target, folder))
     if chosen.json:
-        chosen.json.write_text(json.dumps(rows, indent=1))
+        chosen.json.write_text(json.dumps(rows, indent=1, default=float))
 
 
 if __name__ == "__main__":

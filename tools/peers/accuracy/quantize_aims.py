@@ -126,7 +126,7 @@ def main():
                         print(f"{kind} {seed}: {error}", flush=True)
     summarize(rows)
     if chosen.json:
-        chosen.json.write_text(json.dumps(rows, indent=1))
+        chosen.json.write_text(json.dumps(rows, indent=1, default=float))
 
 
 if __name__ == "__main__":

@@ -43,6 +43,10 @@ class Case:
         self.pairs = pair_models.find(quantized, self.floats)
         self.exact = {part: run(model, x, at_once=at_once) for part, x in (("given", given), ("held_out", held_out))}
 
+    def first(self, count):
+        """The case with the first of the given samples only."""
+        return Case(self.name, self.model, self.quantized, self.given[:count], self.held_out, self.at_once)
+
     def result(self, level, on=None, part="given", model=None):
         model = model or pair_models.only(self.quantized, self.model, self.pairs, self.pairs if on is None else on)
         return run(model, getattr(self, part), level, self.at_once)
