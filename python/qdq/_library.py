@@ -231,7 +231,7 @@ class CQuantizedForm(Structure):  # qdq_quantized_form
     _fields_ = [
         ("ops", c_char_p), ("moves", c_char_p), ("values", c_int), ("weights", c_int), ("bias", c_int), ("residual", c_int),
         ("symmetric", c_bool), ("zero_points", c_bool), ("results", c_bool), ("groups", c_bool), ("stacks", c_bool),
-        ("softmax", c_bool),
+        ("softmax", c_bool), ("float_results", c_char_p),
     ]  # fmt: skip
 
 

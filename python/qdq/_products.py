@@ -13,7 +13,9 @@ class Products:
 
     def __init__(self, graph, target):
         form = lib.qdq_target_quantized_form(encode(target))
-        self.results = bool(form) and form.contents.results
+        codes = bool(form) and form.contents.results
+        floats = (form.contents.float_results or b"").decode().split() if codes else ()
+        self.results = _PRODUCTS - set(floats) if codes else set()
         self.nodes = graph_data(graph)["nodes"]
         self.by_name = {node["name"]: i for i, node in enumerate(self.nodes)}
         self.makers = {value: i for i, node in enumerate(self.nodes) for value in node["outputs"]}
@@ -50,8 +52,7 @@ class Products:
         for quantize in self._before(dequantize):
             if self.nodes[quantize]["op"] != "Quantize":
                 continue
-            if self.results:
-                found |= self._reached(quantize, self._before, _PRODUCTS, lambda op: op == "ReLU")
+            found |= self._reached(quantize, self._before, self.results, lambda op: op == "ReLU")
             if not found:
                 for pair in self._reached(quantize, self._before, {"Dequantize"}, lambda op: op not in _PRODUCTS):
                     found |= self._of_pair(pair)

@@ -351,6 +351,22 @@ class Places(Quantize):
         self.quantize(target="torchao")
         self.assertEqual(self.reads()["s"], ["d", "c"])
 
+    def test_a_result_of_matmul_that_floats_read_stays_float_where_the_kernel_gives_floats(self):
+        def matmul(name, x):
+            return {"op": "MatMul", "name": name, "inputs": {"a": x, "b": "w"}}
+        nodes = [matmul("a", "x"), node("ReLU", "r", "a"), matmul("b", "r"), node("Tanh", "t", "b")]
+        self.write("g.json", graph(nodes, inputs=[value("x", shape=[2, 3])], outputs={"y": "t"},
+                                   constants=[constant("w", "float32", [3, 3], normal(9))]))
+        (self.folder / "x.safetensors").write_bytes(harness.safetensors_bytes({"x": tensor("float32", [8, 3], normal(24))}))
+        self.qdq("calibrate", "g.json", "--data", "x.safetensors", "-o", "s.state")
+        for target, read in (("ort", "b"), ("onnx", "b~")):
+            self.quantize(target=target)
+            self.assertEqual(self.reads(), {"a": ["x~", "w~"], "r": ["a"], "b": ["r~", "w~"], "t": [read]})
+        self.quantize(target="ort")
+        self.qdq("convert", "q.json", "-t", "ort", "--deployed", "-o", "d.json")
+        ops = {one["op"] for one in json.loads((self.folder / "d.json").read_text())["nodes"]}
+        self.assertTrue({"QLinearMatMul", "MatMulIntegerToFloat"} <= ops, ops)
+
     def test_each_target_takes_products_of_every_form(self):
         transposed = {**self.CONV, "weights_format": "IOX"}
         weights = constant("v", "float32", [2, 4, 3], normal(24)), constant("t", "float32", [2, 3, 2, 2], normal(24))

@@ -343,5 +343,6 @@ const qdq_target qdq_target_ort = {
                   .residual = QDQ_RESIDUAL_BOTH,
                   .zero_points = true,
                   .results = true,
-                  .softmax = true},
+                  .softmax = true,
+                  .float_results = "MatMul"},
 };

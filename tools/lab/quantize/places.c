@@ -227,6 +227,12 @@ static bool place_constant(placing *p, size_t node, size_t port, size_t data) {
 
 //---- Nodes ------------------------------------------------------------------
 
+// True if the backend computes a product on integers only with a Quantize behind it.
+static bool needs_codes_behind(const placing *p, size_t node) {
+    const qdq_quantized_form *form = p->choice->form;
+    return form->results && !qdq_has_word(form->float_results, node_at(p, node).op);
+}
+
 static node_fate place_product(placing *p, size_t node) {
     size_t codings[OPERANDS] = {SIZE_MAX, SIZE_MAX};
     bool computed = false, placed = true;
@@ -246,7 +252,7 @@ static node_fate place_product(placing *p, size_t node) {
     if (!placed) return NODE_NO_ACTIVATION;
     for (size_t i = 0; i < OPERANDS; i++)
         if (codings[i] != SIZE_MAX) coding_list_read(p->list, codings[i], node, i);
-    if (p->choice->form->results) place_result(p, node);
+    if (needs_codes_behind(p, node)) place_result(p, node);
     return NODE_QUANTIZED;
 }
 
