@@ -31,7 +31,7 @@ static qdq_status run(effect_adder *a, bool without, qdq_error *err) {
     const effect_taker taker = {take, a};
     qdq_status status = QDQ_OK;
     for (a->row = 0; status == QDQ_OK && a->row < a->count; a->row++) {
-        const effect_walk walk = {.row = a->rows[a->row], .without = without};
+        const effect_walk walk = {.row = &a->nodes[a->rows[a->row]], .without = without};
         if (!without || walk.row->kind != KIND_GROUP)
             status = effects_run(&a->walks, &walk, &taker, err);
     }
@@ -75,11 +75,12 @@ static bool add_output(const effect_adder *a, size_t row, bool without) {
 static qdq_status open_rows(effect_adder *a, const node_accuracy *rows, size_t count, state *s,
                             qdq_error *err) {
     const state_table *outputs = &s->tables[TABLE_OUTPUTS];
+    a->nodes = rows;
     a->rows = calloc(count + 1, sizeof *a->rows);
     a->places = calloc(outputs->rows + 1, sizeof *a->places);
     if (!a->rows || !a->places) return replay_no_memory(err);
     for (size_t i = 0; i < count; i++)
-        if (has_effect(&rows[i])) a->rows[a->count++] = &rows[i];
+        if (has_effect(&rows[i])) a->rows[a->count++] = i;
     for (size_t i = 0; i < outputs->rows; i++) {
         bool has_room = a->output_count == 0 || a->count * (a->output_count + 1) <= MOST_EFFECTS;
         bool takes = has_room && *state_text(outputs, OUTPUT_KNOWN, i);
@@ -87,7 +88,8 @@ static qdq_status open_rows(effect_adder *a, const node_accuracy *rows, size_t c
     }
     for (size_t i = 0; i < a->count; i++)
         for (size_t k = 0; k < outputs->rows; k++) {
-            const char *const texts[] = {a->rows[i]->name, state_text(outputs, OUTPUT_NAME, k)};
+            const char *const texts[] = {rows[a->rows[i]].name,
+                                         state_text(outputs, OUTPUT_NAME, k)};
             if (a->places[k] != SIZE_MAX &&
                 state_add_row(&s->tables[TABLE_EFFECTS], texts) == SIZE_MAX)
                 return replay_no_memory(err);
@@ -123,6 +125,6 @@ qdq_status effect_adder_add(effect_adder *a, state *s, size_t index, qdq_error *
 void effect_adder_close(effect_adder *a) {
     effects_close(&a->walks);
     free(a->places);
-    free((void *)(uintptr_t)a->rows);
+    free(a->rows);
     *a = (effect_adder){0};
 }

@@ -9,7 +9,8 @@
 
 typedef struct effect_adder {
     effects walks;
-    const node_accuracy **rows;  // pairs and groups, in the order of the table of nodes; owned
+    const node_accuracy *nodes;
+    size_t *rows;  // of nodes that are pairs and groups; owned
     size_t count;
     size_t *places;       // [output]: its place among the outputs of a row; SIZE_MAX: none; owned
     size_t output_count;  // outputs of a row
