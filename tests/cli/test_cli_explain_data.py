@@ -260,6 +260,23 @@ class ExplainData(Case):
         self.assertEqual(exact(numbers(state, "own_noises")[0], 2148), SAMPLES * squares(w, made))
         self.assertEqual(numbers(state, "codes")[0], (256, min(codes), max(codes)))
 
+    def test_no_codes_of_32_bits_are_unused(self):
+        draw = random.Random(6)
+        b = [Fraction(draw.randint(-1000, 1000), 1024) for _ in range(3)]
+        inputs = [value("x", shape=[2, 3])]
+        total = {"op": "Add", "name": "a", "inputs": {"a": "x", "b": "b"}}
+        real = constant("b", "float32", [3], [float(one) for one in b])
+        self.write("f.json", graph([total], inputs=inputs, outputs={"y": "a"}, constants=[real]))
+        nodes = [node("Dequantize", "db", "c", scales=2.0**-8, dtype="float32"), {**total, "inputs": {"a": "x", "b": "db"}}]
+        coded = constant("c", "int32", [3], [round(256 * one) for one in b])
+        self.write("g.json", graph(nodes, inputs=inputs, outputs={"y": "a"}, constants=[coded]))
+        self.explain()
+        (row,) = [row for row in self.json("merge", "s.state", code=1)["nodes"] if row["node"] == "db"]
+        self.assertEqual((row["codes"], row["unused"], row["cause"]), (2**32, None, "resolution"))
+        text = self.qdq("merge", "s.state", code=1).out
+        self.assertIn("0 of 90 clipped", text)
+        self.assertNotIn("unused", text)
+
     def test_equal_graphs_exit_with_0(self):
         self.qdq("explain", "f.json", "--against", "f.json", "--data", "x.npy", "-o", "s.state")
         self.assertIn("output 'y': exact, median sample exact, 1 of samples decide alike\n",
