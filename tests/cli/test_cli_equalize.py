@@ -257,6 +257,21 @@ class Networks(Equalize):
         self.assertIn(f"float outputs: same bits on {SAMPLES} of {SAMPLES} samples\n", told.out)
 
 
+    def test_factors_that_change_a_bit_of_an_output_are_left_out(self):
+        # Products near 2^-126, of which some factors lose bits: all constants stay normal numbers.
+        w1 = scaled(draws(1, FEATURES * HIDDEN), HIDDEN, 3, 60)
+        w2 = scaled(draws(2, HIDDEN * CLASSES), CLASSES, 3, 1 / 60, row=True)
+        for shift, left_out in ((100, False), (122, True)):
+            with self.subTest(shift=shift):
+                self.network([matmul("first", "x", "w1"), node("ReLU", "relu", "first"), matmul("last", "relu", "w2")],
+                             [constant("w1", "float32", [FEATURES, HIDDEN], w1),
+                              constant("w2", "float32", [HIDDEN, CLASSES], w2)], [1, FEATURES],
+                             xs=[x * 2.0 ** -shift for x in draws(5, SAMPLES * FEATURES)])
+                told = self.qdq(*self.words("core", "--equalize")).out
+                self.assertEqual("left out: a number would under- or overflow" in told, left_out)
+                self.assertIn(f"float outputs: same bits on {SAMPLES} of {SAMPLES} samples\n", told)
+
+
 class Report(Equalize):
     def test_text_has_a_line_for_each_site(self):
         self.perceptron(60)
