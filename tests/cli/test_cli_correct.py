@@ -214,6 +214,15 @@ class Bias(Correct):
                 self.quantize(target=target)
                 self.assertGreater(min(map(abs, self.mean_errors(target))), 0.1)
 
+    def test_an_output_with_the_name_of_the_result_is_not_taken_for_it(self):
+        # Output m is half of the result of m: half of the mean error would be corrected.
+        constants = [constant("w", "float32", [8, 3], [127 / 64] * 24), constant("half", "float32", [1], [0.5])]
+        xs = [0.0, 255.0] + [float32(k % 254 + 1.3) for k in range(8 * 64 - 2)]
+        nodes = [product("m", "x", "w"), {"op": "Multiply", "name": "h", "inputs": {"a": "m", "b": "half"}}]
+        for name, taken in (("m", []), ("z", ["bias"])):
+            self.start(graph(nodes, inputs=[value("x", shape=[1, 8])], outputs={name: "h", "y": "m"}, constants=constants), xs)
+            self.assertEqual([one["what"] for one in self.quantize("--correct")["corrected"]], taken)
+
     def test_codes_of_a_bias_keep_their_scale(self):
         self.start_codes("ort", "port")
         self.quantize(target="ort", out="plain.json")

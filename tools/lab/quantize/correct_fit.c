@@ -86,17 +86,20 @@ static qdq_value value_of(const fitting *f, size_t node, bool result) {
     return (qdq_value){0};
 }
 
-// Reads a kept value, or a constant, as float32. The elements belong to `f`.
+// Reads a kept value as float32. The elements belong to `f`. *count is 0 if an output that is
+// another value has its name, and is read in its place.
 static int read_value(fitting *f, size_t node, bool result, size_t *count) {
     qdq_error err = {0};
     qdq_shape shape = {.rank = 0};
     qdq_value v = value_of(f, node, result);
+    const char *name = qdq_value_name(f->session.graph, v);
+    size_t output = qdq_output_value(f->session.graph, name).id;
     (void)qdq_value_type(f->session.graph, v, NULL, &shape);
-    *count = qdq_shape_count(shape);
+    *count = output && output != v.id ? 0 : qdq_shape_count(shape);
+    if (!*count) return EXIT_OK;
     elements_free(f->elements);
     f->elements = elements_take(&f->trials->opt.memory->allocator, *count * sizeof(float));
     if (!f->elements) return no_memory();
-    const char *name = qdq_value_name(f->session.graph, v);
     qdq_status status =
         qdq_exec_read(f->session.exec, name, QDQ_FLOAT32, f->elements, *count, &err);
     return status == QDQ_OK ? EXIT_OK : report_error(&err);
@@ -148,7 +151,7 @@ static int add_inputs(fitting *f, site_sums *s) {
     const product_rows *p = &s->site->rows;
     size_t count, added = 0, most = 2 * p->depth;
     int code = read_value(f, s->site->node, false, &count);
-    if (code != EXIT_OK) return code;
+    if (code != EXIT_OK || !count) return code;
     if (most < ENOUGH_ROWS) most = ENOUGH_ROWS;
     size_t step = p->rows * f->folds->fits / f->folds->parts / most + 1;
     elements_free(f->rows);
