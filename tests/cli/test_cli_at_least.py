@@ -59,7 +59,9 @@ class AtLeast(Networks):
             told, names = self.json(*self.words(target, "--at-least", 5)), self.nodes_on_codes(target)
             self.assertEqual(sorted(one["node"] for one in told["ranking"]), sorted(names))
             effects = [math.inf if one["effect"] is None else one["effect"] for one in told["ranking"]]
-            self.assertEqual(effects, sorted(effects))
+            self.assertEqual(effects[:-1], sorted(effects[:-1]))
+            self.assertNotEqual(told["ranking"][-1]["node"], "sum")
+            self.assertEqual(effects[-1], max(effect for one, effect in zip(told["ranking"], effects) if one["node"] != "sum"))
             for one, effect in zip(told["ranking"], effects):
                 self.assertAlmostEqual(self.effect(one["node"], names, target), effect, delta=1e-2)
 

@@ -27,7 +27,7 @@ typedef struct aim {
     bool opened;
     trials trials;
     labels labels;
-    ranked_node *ranking;  // the greatest effect first
+    ranked_node *ranking;  // the greatest effect first, but the last is a product
     size_t ranked;
     bool *found;      // [node]: kept in float for the aim; NULL: no search
     size_t searched;  // trials of the search

@@ -20,8 +20,7 @@ enum { RANKED_RUNS = 64 };
 typedef struct reaching {
     quantization *q;
     bool *kept;      // [node]: of a trial
-    size_t *order;   // of the search: [place] of the ranking; a product is the last
-    double *noises;  // [place of the search]: error / signal
+    double *noises;  // [place of the ranking]: error / signal
     outcome best;    // without the aim
     size_t in_float;
 } reaching;
@@ -84,16 +83,17 @@ static int rank_node(const reaching *r, ranked_node *n, size_t stride, double al
     return code;
 }
 
-// Orders the search by effect, but for the last product, without which no node has codes.
+// Orders nodes by effect, but the last is a product, without which no node has codes.
 static void order_nodes(const reaching *r) {
     const aim *a = &r->q->aim;
-    size_t last = a->ranked, at = 0;
+    size_t last = a->ranked;
+    qsort(a->ranking, a->ranked, sizeof *a->ranking, by_effect);
     while (last > 0 && !a->ranking[last - 1].is_product) last--;
-    for (size_t i = 0; i < a->ranked; i++)
-        if (i + 1 != last) r->order[at++] = i;
-    if (last) r->order[at] = last - 1;
-    for (size_t i = 0; i < a->ranked; i++)
-        r->noises[i] = pow(10, -a->ranking[r->order[i]].effect / 10);
+    for (; last > 0 && last < a->ranked; last++) {
+        ranked_node sum = a->ranking[last];
+        a->ranking[last] = a->ranking[last - 1], a->ranking[last - 1] = sum;
+    }
+    for (size_t i = 0; i < a->ranked; i++) r->noises[i] = pow(10, -a->ranking[i].effect / 10);
 }
 
 static int rank_nodes(const reaching *r) {
@@ -105,7 +105,6 @@ static int rank_nodes(const reaching *r) {
     int code = try_kept(r, stride, &all);
     for (size_t i = 0; code == EXIT_OK && i < a->ranked; i++)
         code = rank_node(r, &a->ranking[i], stride, noise_of(&all));
-    qsort(a->ranking, a->ranked, sizeof *a->ranking, by_effect);
     order_nodes(r);
     return code;
 }
@@ -125,7 +124,7 @@ static int measure(void *with, const bool *set, bool *fits, double *ratio) {
     size_t in_float = 0, on_codes = 0;
     keep_nodes(r, false);
     for (size_t i = 0; i < a->ranked; i++) {
-        const ranked_node *n = &a->ranking[r->order[i]];
+        const ranked_node *n = &a->ranking[i];
         r->kept[n->node] = set[i];
         in_float += set[i];
         on_codes += n->is_product && !set[i];
@@ -192,7 +191,7 @@ static int search(reaching *r) {
     a->searched = s.trials;
     if (code == EXIT_OK && !s.found && a->ranked) code = refuse(r);
     for (size_t i = 0; code == EXIT_OK && i < a->ranked; i++) {
-        size_t node = a->ranking[r->order[i]].node;
+        size_t node = a->ranking[i].node;
         if (s.kept[i]) q->kept[node] = a->found[node] = true;
     }
     free(s.kept);
@@ -205,14 +204,12 @@ int aim_reach(quantization *q) {
     if ((!a->decibels_given && !a->drop_given) || q->float_errors) return EXIT_OK;
     reaching r = {.q = q,
                   .kept = calloc(nodes + 1, sizeof *r.kept),
-                  .order = calloc(nodes + 1, sizeof *r.order),
                   .noises = calloc(nodes + 1, sizeof *r.noises)};
     a->found = calloc(nodes + 1, sizeof *a->found);
-    int code = r.kept && r.order && r.noises && a->found ? list_nodes(q) : no_memory();
+    int code = r.kept && r.noises && a->found ? list_nodes(q) : no_memory();
     if (code == EXIT_OK) code = rank_nodes(&r);
     if (code == EXIT_OK) code = search(&r);
     free(r.noises);
-    free(r.order);
     free(r.kept);
     return code;
 }
