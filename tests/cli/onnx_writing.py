@@ -70,6 +70,10 @@ def ops(model):
     return [parts(node, 4)[0].decode() for node in parts(parts(model, 7)[0], 1)]
 
 
+def node_names(model):
+    return [parts(node, 3)[0].decode() for node in parts(parts(model, 7)[0], 1)]
+
+
 def attribute(name, given):
     if isinstance(given, int):
         return field(1, name) + field(3, given) + field(20, 2)
@@ -199,6 +203,14 @@ def recurrent_network(seed, batch="N", computed=False):
     return n.model([3, batch, width], y, [batch, 6])
 
 
+def gated_network(seed, batch="N"):
+    n, width, hidden = Network(seed), 6, 8
+    states = n.add("GRU", "x", n.floats(1, 3 * hidden, width), n.floats(1, 3 * hidden, hidden), n.floats(1, 6 * hidden),
+                   outputs=2, hidden_size=hidden)
+    y = n.gemm(n.add("Squeeze", states[1], n.ints(0)), hidden, 6)
+    return n.model([3, batch, width], y, [batch, 6])
+
+
 def mobile_network(seed, batch="N"):
     n = Network(seed)
     x = n.conv("x", 3, 8, act="HardSwish", stride=2)
@@ -237,4 +249,4 @@ def computed_recurrent_network(seed, batch="N"):
 
 
 NETWORKS = (flatten_network, reshape_network, layers_network, attention_network, computed_attention_network, depthwise_network,
-            recurrent_network, computed_recurrent_network, mobile_network, exported_network, token_network)
+            recurrent_network, computed_recurrent_network, gated_network, mobile_network, exported_network, token_network)

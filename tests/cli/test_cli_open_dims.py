@@ -6,7 +6,7 @@ import random
 import zipfile
 
 from harness import Case, Tensor, main, read_safetensors, safetensors_bytes, tensor, write_npy
-from onnx_writing import FLOAT, NETWORKS, Network, declared, layers_network, ops, recurrent_network, reshape_network
+from onnx_writing import FLOAT, NETWORKS, Network, declared, layers_network, node_names, ops, recurrent_network, reshape_network
 
 
 class OpenDims(Case):
@@ -48,6 +48,8 @@ class OpenDims(Case):
                 self.assertEqual(written, (self.folder / "8.onnx").read_bytes())
                 self.assertEqual(declared(written, 11), {"x": inputs})
                 self.assertEqual(declared(written, 12), outputs)
+                names = node_names(written)
+                self.assertEqual(len(set(names)), len(names), "ONNX Runtime refuses two nodes of one name")
                 for size in (1, 2, 5):
                     self.samples([size if dim == "N" else dim for dim in inputs])
                     self.assertEqual(self.results("1.onnx"), self.results("m.onnx"))

@@ -9,22 +9,42 @@
 
 //---- Names ------------------------------------------------------------------
 
+bool qdq_onnx_open_names(qdq_onnx_draft *draft, qdq_error *err) {
+    draft->taken = qdq_symbols_create(draft->graph->allocator, err);
+    draft->taken_nodes = draft->taken ? qdq_symbols_create(draft->graph->allocator, err) : NULL;
+    return draft->taken_nodes != NULL;
+}
+
+void qdq_onnx_close_names(qdq_onnx_draft *draft) {
+    qdq_symbols_destroy(draft->taken);
+    qdq_symbols_destroy(draft->taken_nodes);
+    draft->taken = draft->taken_nodes = NULL;
+}
+
 // Enters a name; false if it is taken, or if memory ran out.
-static bool take(const qdq_onnx_draft *draft, const char *name) {
+static bool take(const qdq_onnx_draft *draft, qdq_symbols *taken, const char *name) {
     qdq_error err = {0};
-    qdq_status status = qdq_symbols_add(draft->taken, name, strlen(name), 0, &err);
+    qdq_status status = qdq_symbols_add(taken, name, strlen(name), 0, &err);
     if (status != QDQ_OK && status != QDQ_ERR_ARGUMENT) draft->mempool->failed = true;
     return status == QDQ_OK;
 }
 
-const char *qdq_onnx_take_name(qdq_onnx_draft *draft, const char *wanted) {
+static const char *take_name(qdq_onnx_draft *draft, qdq_symbols *taken, const char *wanted) {
     size_t length = strlen(wanted);
-    if (draft->mempool->failed || take(draft, wanted)) return wanted;
+    if (draft->mempool->failed || take(draft, taken, wanted)) return wanted;
     char *name = qdq_mempool_array(draft->mempool, length + 32, 1);
     do {  // no number is tried twice
         if (name) snprintf(name, length + 32, "%s~%u", wanted, ++draft->renamed);
-    } while (name && !take(draft, name) && !draft->mempool->failed);
+    } while (name && !take(draft, taken, name) && !draft->mempool->failed);
     return name ? name : wanted;
+}
+
+const char *qdq_onnx_take_name(qdq_onnx_draft *draft, const char *wanted) {
+    return take_name(draft, draft->taken, wanted);
+}
+
+const char *qdq_onnx_take_node_name(qdq_onnx_draft *draft, const char *wanted) {
+    return take_name(draft, draft->taken_nodes, wanted);
 }
 
 static const char *natural_name(const qdq_graph_value *v) {
@@ -98,6 +118,7 @@ qdq_onnx_new_node *qdq_onnx_emit(qdq_onnx_writer *w, const char *op, int since,
     draft->nodes.items = nodes;
     nodes[draft->nodes.count++] = node;
     node->name = helper ? helper_name(w, helper) : node_name(w);
+    if (node->name) node->name = qdq_onnx_take_node_name(draft, node->name);
     node->op = op;
     qdq_onnx_need_opset(draft, since);
     return node;

@@ -49,9 +49,9 @@ typedef struct qdq_onnx_draft {
     ONNX_LIST(qdq_onnx_new_node *) nodes;
     ONNX_LIST(qdq_onnx_constant) constants;
     qdq_onnx_declarations inputs, outputs, others;
-    const char **names;  // of the graph's values, by id
-    bool *read;          // constants of the graph that a node or output reads, by id
-    qdq_symbols *taken;  // all names of values
+    const char **names;                // of the graph's values, by id
+    bool *read;                        // constants of the graph that a node or output reads, by id
+    qdq_symbols *taken, *taken_nodes;  // all names of values, and of nodes
     unsigned renamed;
     int opset;  // the least opset that has all that was written so far
     const char
@@ -64,6 +64,11 @@ typedef struct qdq_onnx_draft {
 
 // Takes a name for a value: `wanted`, or one like it that is free.
 const char *qdq_onnx_take_name(qdq_onnx_draft *draft, const char *wanted);
+// The same for a node.
+const char *qdq_onnx_take_node_name(qdq_onnx_draft *draft, const char *wanted);
+// Creates the sets of names, and destroys them. False with `err` set when memory runs out.
+bool qdq_onnx_open_names(qdq_onnx_draft *draft, qdq_error *err);
+void qdq_onnx_close_names(qdq_onnx_draft *draft);
 // Names all values of the graph. False if memory runs out.
 bool qdq_onnx_name_values(qdq_onnx_draft *draft);
 

@@ -112,6 +112,7 @@ static void add_output(qdq_onnx_draft *draft, const qdq_graph_output *output) {
         n->name = name;
         qdq_onnx_add_input(&w, n, draft->names[id]);
         name = qdq_onnx_part(&w, n);
+        n->name = qdq_onnx_take_node_name(draft, n->name);
     }
     (void)declare(draft, &draft->outputs, name, v->type);
 }
@@ -184,11 +185,11 @@ static qdq_status with_draft(const qdq_graph *graph, qdq_findings *findings,
     qdq_mempool mempool;
     qdq_mempool_init(&mempool, graph->allocator);
     qdq_onnx_draft draft = {.graph = graph, .mempool = &mempool, .findings = findings};
-    draft.taken = qdq_symbols_create(graph->allocator, err);
-    qdq_status status = draft.taken ? qdq_onnx_make_draft(&draft, err) : err->status;
+    qdq_status status =
+        qdq_onnx_open_names(&draft, err) ? qdq_onnx_make_draft(&draft, err) : err->status;
     if (status == QDQ_OK && !findings->errors) status = qdq_onnx_open_draft(&draft, err);
     if (status == QDQ_OK && use) status = use(&draft, self, err);
-    qdq_symbols_destroy(draft.taken);
+    qdq_onnx_close_names(&draft);
     qdq_mempool_release(&mempool);
     return status;
 }

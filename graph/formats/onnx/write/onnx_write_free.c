@@ -43,8 +43,7 @@ static qdq_status make_drafts(trials *t, const bool *open, qdq_findings *finding
                               node->original_op ? node->original_op : node->op->name);
             break;
         }
-        draft->taken = qdq_symbols_create(t->graph->allocator, err);
-        if (!draft->taken) return err->status;
+        if (!qdq_onnx_open_names(draft, err)) return err->status;
         QDQ_TRY(qdq_onnx_make_draft(draft, err));
         if (findings->errors) t->why = qdq_text(findings, "%s", findings->items[0].message);
     }
@@ -52,10 +51,7 @@ static qdq_status make_drafts(trials *t, const bool *open, qdq_findings *finding
 }
 
 static void release_drafts(trials *t, int first) {
-    for (int k = first; k < QDQ_FREE_TRIALS; k++) {
-        qdq_symbols_destroy(t->drafts[k].taken);
-        t->drafts[k].taken = NULL;
-    }
+    for (int k = first; k < QDQ_FREE_TRIALS; k++) qdq_onnx_close_names(&t->drafts[k]);
 }
 
 //---- Comparing --------------------------------------------------------------
@@ -297,9 +293,9 @@ qdq_status qdq_onnx_open_draft(qdq_onnx_draft *draft, qdq_error *err) {
     qdq_status status = settle(t, fixed_by, draft->findings, err);
     if (status == QDQ_OK && count_open(t, fixed_by, open)) {
         qdq_findings *findings = draft->findings;
-        qdq_symbols_destroy(draft->taken);
+        qdq_onnx_close_names(draft);
         *draft = t->drafts[0];
-        t->drafts[0].taken = NULL;
+        t->drafts[0].taken = t->drafts[0].taken_nodes = NULL;
         draft->findings = findings;
     }
     memcpy(draft->fixed_by, fixed_by, sizeof fixed_by);
