@@ -105,9 +105,9 @@ static qdq_status try_sizes(qdq_onnx_trials *t) {
     qdq_graph *others[QDQ_FREE_TRIALS] = {NULL};
     qdq_error err = {0};
     t->why = NULL;
-    t->of_nodes = qdq_mempool_array(t->im->mempool, graph->node_count + 1, sizeof *t->of_nodes);
+    t->of_nodes = qdq_mempool_array(t->im->mempool, graph->node_count + 1, sizeof(qdq_size_list *));
     t->of_constants =
-        qdq_mempool_array(t->im->mempool, graph->value_count, sizeof *t->of_constants);
+        qdq_mempool_array(t->im->mempool, graph->value_count, sizeof(qdq_size_list *));
     if (!t->of_nodes || !t->of_constants) return qdq_fail_memory(t->im->err, graph->value_count);
     for (int k = 1; k < QDQ_FREE_TRIALS && err.status == QDQ_OK; k++)
         t->graphs[k] = others[k] = read_again(t, k, &err);

@@ -66,8 +66,7 @@ static bool same_texts(const qdq_onnx_strings *a, const qdq_onnx_strings *b) {
 
 static bool same_attr(const qdq_onnx_attr *a, const qdq_onnx_attr *b) {
     bool same = a->type == b->type && a->i == b->i && same_text(a->name, b->name) &&
-                same_text(a->s, b->s) && memcmp(&a->f, &b->f, sizeof a->f) == 0 &&
-                a->ints.count == b->ints.count;
+                same_text(a->s, b->s) && a->f == b->f && a->ints.count == b->ints.count;
     return same && (!a->ints.count || memcmp(a->ints.items, b->ints.items,
                                              a->ints.count * sizeof *a->ints.items) == 0);
 }
@@ -96,7 +95,8 @@ static bool same_nodes(trials *t, const qdq_onnx_draft *other) {
 static bool find_readers(trials *t, qdq_error *err) {
     const qdq_onnx_draft *draft = &t->drafts[0];
     qdq_symbols *names = qdq_symbols_create(t->graph->allocator, err);
-    t->readers = qdq_mempool_array(t->mempool, draft->constants.count + 1, sizeof *t->readers);
+    t->readers =
+        qdq_mempool_array(t->mempool, draft->constants.count + 1, sizeof(qdq_onnx_new_node *));
     bool fine = names && t->readers;
     for (size_t i = 0; fine && i < draft->constants.count; i++) {
         const char *name = draft->constants.items[i].name;
