@@ -15,8 +15,9 @@ class Products:
         form = lib.qdq_target_quantized_form(encode(target))
         codes = bool(form) and form.contents.results
         floats = (form.contents.float_results or b"").decode().split() if codes else ()
-        self.results = _PRODUCTS - set(floats) if codes else set()
         self.nodes = graph_data(graph)["nodes"]
+        self.results = {i for i, node in enumerate(self.nodes) if codes and node["op"] in _PRODUCTS
+                        and (node["op"] not in floats or "bias" in node["inputs"])}  # fmt: skip
         self.by_name = {node["name"]: i for i, node in enumerate(self.nodes)}
         self.makers = {value: i for i, node in enumerate(self.nodes) for value in node["outputs"]}
         self.readers = {}
@@ -52,7 +53,7 @@ class Products:
         for quantize in self._before(dequantize):
             if self.nodes[quantize]["op"] != "Quantize":
                 continue
-            found |= self._reached(quantize, self._before, self.results, lambda op: op == "ReLU")
+            found |= self._reached(quantize, self._before, _PRODUCTS, lambda op: op == "ReLU") & self.results
             if not found:
                 for pair in self._reached(quantize, self._before, {"Dequantize"}, lambda op: op not in _PRODUCTS):
                     found |= self._of_pair(pair)

@@ -362,6 +362,12 @@ class Places(Quantize):
         for target, read in (("ort", "b"), ("onnx", "b~")):
             self.quantize(target=target)
             self.assertEqual(self.reads(), {"a": ["x~", "w~"], "r": ["a"], "b": ["r~", "w~"], "t": [read]})
+        nodes[2]["inputs"]["bias"] = "c"  # Gemm needs a Quantize behind it
+        constants = [constant("w", "float32", [3, 3], normal(9)), constant("c", "float32", [3], [1, 2, 3])]
+        self.write("h.json", graph(nodes, inputs=[value("x", shape=[2, 3])], outputs={"y": "t"}, constants=constants))
+        self.qdq("calibrate", "h.json", "--data", "x.safetensors", "-o", "h.state")
+        self.qdq("quantize", "h.json", "--state", "h.state", "-t", "ort", "-o", "q.json")
+        self.assertEqual(self.reads()["t"], ["b~"])
         self.quantize(target="ort")
         self.qdq("convert", "q.json", "-t", "ort", "--deployed", "-o", "d.json")
         ops = {one["op"] for one in json.loads((self.folder / "d.json").read_text())["nodes"]}

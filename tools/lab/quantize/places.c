@@ -230,7 +230,9 @@ static bool place_constant(placing *p, size_t node, size_t port, size_t data) {
 // True if the backend computes a product on integers only with a Quantize behind it.
 static bool needs_codes_behind(const placing *p, size_t node) {
     const qdq_quantized_form *form = p->choice->form;
-    return form->results && !qdq_has_word(form->float_results, node_at(p, node).op);
+    bool gives_floats =
+        qdq_has_word(form->float_results, node_at(p, node).op) && !input(p, node, BIAS).id;
+    return form->results && !gives_floats;
 }
 
 static node_fate place_product(placing *p, size_t node) {
