@@ -114,11 +114,9 @@ static qdq_status try_mends(const cause_search *s, pair_trial *t, qdq_error *err
 
 //---- The advice -------------------------------------------------------------
 
-// True if a mend gives the output most of the gain of float.
-static bool is_enough(const cause_search *s, const pair_trial *t) {
-    double all = s->rest + noise_of(t->n->effect);
-    double with = 10 * log10(all / (s->rest + noise_of(t->effect)));
-    return with >= most_of_float * 10 * log10(all / s->rest);
+bool is_most_of_float(double effect, double with, double rest) {
+    double all = rest + noise_of(effect), gain = 10 * log10(all / (rest + noise_of(with)));
+    return gain >= most_of_float * 10 * log10(all / rest);
 }
 
 static void advise_float(const cause_search *s, node_accuracy *n, const char *cause) {
@@ -148,7 +146,7 @@ static qdq_status advise_equalizing(cause_search *s, const pair_trial *t, bool e
 static qdq_status advise(cause_search *s, const pair_trial *t, qdq_error *err) {
     node_accuracy *n = t->n;
     char words[sizeof n->mend / 3];
-    bool enough = t->gain >= least_gain && is_enough(s, t);
+    bool enough = t->gain >= least_gain && is_most_of_float(t->n->effect, t->effect, s->rest);
     bool unlike = t->gain >= half_bit && strcmp(t->best.cause, "channel imbalance") == 0;
     if (!enough && !unlike && t->gain < bit) {
         advise_float(s, n, "resolution");
@@ -204,11 +202,10 @@ static qdq_status find_pair_cause(cause_search *s, pair_trial *t, qdq_error *err
 
 //---- All rows ---------------------------------------------------------------
 
-// Returns the noise of the pairs without the first `count` pairs of the list, at least the first
-// two.
-static double rest_without(const accuracy *a, const size_t *list, size_t count) {
+double noise_behind(const accuracy *a, const size_t *list, size_t count, size_t at) {
+    size_t mended = at < 1 ? 2 : at + 1;
     double all = noise_of(a->summed), rest = all;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && i < mended; i++)
         if (a->nodes[list[i]].kind < KIND_OPERATION) rest -= noise_of(a->nodes[list[i]].effect);
     return fmax(rest, all * 1e-6);
 }
@@ -233,8 +230,7 @@ int causes_find(effect_meter *meter, const char *folder, const size_t *list, siz
     cause_search s = {.meter = meter, .a = a, .folder = folder};
     int code = EXIT_OK;
     for (size_t i = 0; code == EXIT_OK && i < count; i++) {
-        size_t mended = i + 1 < 2 ? 2 : i + 1;
-        s.rest = rest_without(a, list, mended < count ? mended : count);
+        s.rest = noise_behind(a, list, count, i);
         if (!*a->nodes[list[i]].cause) code = find_cause(&s, &a->nodes[list[i]]);
     }
     qdq_equalize_sites_destroy(s.sites);

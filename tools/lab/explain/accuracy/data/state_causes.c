@@ -11,9 +11,10 @@
 
 #include "tools/lab/dataset/exact_sum.h"
 #include "tools/lab/explain/accuracy/data/channel_state.h"
+#include "tools/lab/explain/accuracy/pair_causes.h"
 
-static const double least_gain = 1, half_bit = 3;  // in decibels
-static const double most_codes = 1 << 16;          // int32 has codes for every range
+static const double least_gain = 1, half_bit = 3, bit = 6;  // in decibels
+static const double most_codes = 1 << 16;                   // int32 has codes for every range
 
 // A pair, and the best mend so far.
 typedef struct pair_state {
@@ -46,10 +47,10 @@ static double covering(const pair_state *p, double low, double high) {
 // Returns what the pair gains if its numbers are rounded with this scale, and none is clipped.
 static double gain_of(const pair_state *p, double scale) {
     const state_table *t = &p->s->tables[TABLE_NODES];
-    double rounded = p->scale * p->scale / 12 * (double)p->n->elements, noise = rounded;
+    double rounded = p->scale * p->scale / 12 * (double)p->n->elements, noises = rounded;
     if (p->n->clipped)
-        noise = exact_value(state_ints(t, NODE_OWN_NOISES, p->row), SQUARE_DIGITS, SQUARE_SHIFT);
-    return scale > 0 ? decibels_of(noise / rounded * (p->scale / scale) * (p->scale / scale)) : 0;
+        noises = exact_value(state_ints(t, NODE_OWN_NOISES, p->row), SQUARE_DIGITS, SQUARE_SHIFT);
+    return scale > 0 ? decibels_of(noises / rounded * (p->scale / scale) * (p->scale / scale)) : 0;
 }
 
 static bool take(pair_state *p, const char *cause, double gain, double least) {
@@ -87,11 +88,11 @@ static void try_scales(pair_state *p) {
 
 // Tries a scale for each channel of weights.
 static void try_channel_scales(pair_state *p, const channel_ranges *c) {
-    double covered = covering(p, p->low, p->high), noise = 0;
+    double covered = covering(p, p->low, p->high), noises = 0;
     for (size_t i = 0; i < c->count; i++)
-        noise += pow(covering(p, c->least[i], c->greatest[i]) / covered, 2) / (double)c->count;
-    double before = fmax(gain_of(p, covered), 0), gain = before - decibels_of(noise);
-    if (noise > 0 && take(p, "per-tensor", gain, before + half_bit))
+        noises += pow(covering(p, c->least[i], c->greatest[i]) / covered, 2) / (double)c->count;
+    double before = fmax(gain_of(p, covered), 0), gain = before - decibels_of(noises);
+    if (noises > 0 && take(p, "per-tensor", gain, before + half_bit))
         snprintf(p->mend, sizeof p->mend, "a scale for each index of axis %d", c->axis);
 }
 
@@ -124,12 +125,12 @@ static void name_channel(pair_state *p, const channel_ranges *c, bool quiet) {
 // Compares channels over which a product sums: equalized, each is divided by its reach. The errors
 // of a quiet channel are little by themselves, but the product multiplies them.
 static void try_equalization(pair_state *p, size_t first, const channel_ranges *c) {
-    double noise = 0, most = channel_reach(c, c->worst[0]), before = 0;
+    double noises = 0, most = channel_reach(c, c->worst[0]), before = 0;
     bool quiet = meets_imbalance(p, first, c);
     if (p->scale > 0) before = fmax(gain_of(p, covering(p, p->low, p->high)), 0);
     for (size_t i = 0; i < c->count; i++)
-        noise += pow(channel_reach(c, i) / most, 2) / (double)c->count;
-    double gain = before + (quiet ? fmax(-decibels_of(noise), half_bit) : -decibels_of(noise));
+        noises += pow(channel_reach(c, i) / most, 2) / (double)c->count;
+    double gain = before + (quiet ? fmax(-decibels_of(noises), half_bit) : -decibels_of(noises));
     if ((quiet || c->ratio >= LEAST_IMBALANCE) &&
         take(p, "channel imbalance", gain, before + half_bit))
         name_channel(p, c, quiet);
@@ -173,7 +174,15 @@ static void try_mends(pair_state *p) {
     }
 }
 
-static void find_pair_cause(const state *s, node_accuracy *n) {
+// True if the mend is worth more than more bits or float, as for a single run.
+static bool is_advice(const pair_state *p, double rest) {
+    double effect = p->n->effect;
+    bool unlike = strcmp(p->cause, "channel imbalance") == 0;
+    return *p->cause && (p->gain >= (unlike ? half_bit : bit) ||
+                         is_most_of_float(effect, effect + p->gain, rest));
+}
+
+static void find_pair_cause(const state *s, node_accuracy *n, double rest) {
     const double *parameters = state_reals(&s->tables[TABLE_NODES], NODE_PARAMETERS, n->node);
     pair_state p = {.s = s,
                     .row = n->node,
@@ -184,7 +193,7 @@ static void find_pair_cause(const state *s, node_accuracy *n) {
                     .greatest = parameters[PARAMETER_GREATEST]};
     const char *keep = state_text(&s->tables[TABLE_NODES], NODE_KEEP, n->node);
     try_mends(&p);
-    bool found = *p.cause != '\0';
+    bool found = is_advice(&p, rest);
     snprintf(n->cause, sizeof n->cause, "%s", found ? p.cause : "resolution");
     snprintf(n->mend, sizeof n->mend, "%s%s%s%s", found ? p.mend : "more bits",
              !*keep  ? ""
@@ -195,13 +204,13 @@ static void find_pair_cause(const state *s, node_accuracy *n) {
 
 //---- All rows ---------------------------------------------------------------
 
-static void find_cause(const state *s, node_accuracy *n) {
+static void find_cause(const state *s, node_accuracy *n, double rest) {
     const state_table *t = &s->tables[TABLE_NODES];
     snprintf(n->cause, sizeof n->cause, "%s", state_text(t, NODE_CAUSE, n->node));
     snprintf(n->mend, sizeof n->mend, "%s", state_text(t, NODE_MEND, n->node));
     if (*n->cause) return;
     if (n->kind != KIND_OPERATION) {
-        find_pair_cause(s, n);
+        find_pair_cause(s, n, rest);
         return;
     }
     snprintf(n->cause, sizeof n->cause, "numerics");
@@ -210,7 +219,8 @@ static void find_cause(const state *s, node_accuracy *n) {
 
 void state_find_causes(const state *s, accuracy *a) {
     size_t list[2 * WORST_NODES], count = accuracy_by_effect(a, list, 2 * WORST_NODES);
-    for (size_t i = 0; i < count; i++) find_cause(s, &a->nodes[list[i]]);
+    for (size_t i = 0; i < count; i++)
+        find_cause(s, &a->nodes[list[i]], noise_behind(a, list, count, i));
     count = accuracy_worst(a, KIND_OPERATION, list, WORST_NODES);
-    for (size_t i = 0; i < count; i++) find_cause(s, &a->nodes[list[i]]);
+    for (size_t i = 0; i < count; i++) find_cause(s, &a->nodes[list[i]], 0);
 }
