@@ -257,6 +257,20 @@ class Networks(Equalize):
         self.assertIn(f"float outputs: same bits on {SAMPLES} of {SAMPLES} samples\n", told.out)
 
 
+    def test_factors_that_are_left_out_count_once(self):
+        w1 = scaled(draws(1, FEATURES * HIDDEN), HIDDEN, 3, 2.0 ** 20)
+        w1[2 * HIDDEN + 3] = 2.0 ** -120
+        w2 = scaled(draws(2, HIDDEN * HIDDEN), HIDDEN, 3, 2.0 ** -20, row=True)
+        w3 = scaled(draws(3, HIDDEN * CLASSES), CLASSES, 5, 1 / 60, row=True)
+        self.network([matmul("first", "x", "w1"), node("ReLU", "relu", "first"), matmul("second", "relu", "w2"),
+                      node("ReLU", "relu2", "second"), matmul("last", "relu2", "w3")],
+                     [constant("w1", "float32", [FEATURES, HIDDEN], w1),
+                      constant("w2", "float32", [HIDDEN, HIDDEN], scaled(w2, HIDDEN, 5, 60)),
+                      constant("w3", "float32", [HIDDEN, CLASSES], w3)], [1, FEATURES])
+        told = self.qdq(*self.words("ort", "--equalize", "--keep", "second")).out
+        self.assertIn("second -> last", told)  # after which the first site is tried again
+        self.assertRegex(told, r"\n  [1-4] changes? of factors left out")
+
     def test_factors_that_change_a_bit_of_an_output_are_left_out(self):
         # Products near 2^-126, of which some factors lose bits: all constants stay normal numbers.
         w1 = scaled(draws(1, FEATURES * HIDDEN), HIDDEN, 3, 60)

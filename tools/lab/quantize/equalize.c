@@ -26,6 +26,7 @@ typedef struct equalizing {
     size_t *rows;               // [value]: its row in the state; SIZE_MAX: none
     state given;                // [value]: its row, without equalizing
     site_values values;         // [value], without equalizing, then as the sites taken have it
+    bool *is_inexact;           // [site][candidate]
     bool *is_taken;             // [site]
     qdq_equalize_factors *all;  // of the sites taken, and of a candidate behind them
 } equalizing;
@@ -132,12 +133,13 @@ static int try_candidate(equalizing *e, size_t site, size_t candidate, attempt *
     attempt a = {.candidate = &factor_candidates[candidate],
                  .exponents = calloc(2 * channels, sizeof(int))};
     bool exact = false, refused = false;
+    bool *is_inexact = &e->is_inexact[site * FACTOR_CANDIDATES + candidate];
     if (!a.exponents) return no_memory();
     int code = EXIT_OK;
-    if (set_factors(e, site, candidate, a.exponents, a.exponents + channels)) {
+    if (!*is_inexact && set_factors(e, site, candidate, a.exponents, a.exponents + channels)) {
         code = build(e, site, &a, &exact);
         if (code == EXIT_OK && exact) code = judge(e, site, a.graph, &a, &refused);
-        if (code == EXIT_OK && !exact) e->q->equalization.inexact++;
+        *is_inexact = !exact;
         if (code == EXIT_OK && exact && !refused && a.median > best->median) {
             attempt worse = *best;
             *best = a, a = worse;
@@ -196,9 +198,10 @@ static int list_sites(equalizing *e) {
     e->count = qdq_equalize_site_count(out->sites);
     e->first = calloc(e->count + 1, sizeof *e->first);
     e->all = calloc(e->count + 1, sizeof *e->all);
+    e->is_inexact = calloc(e->count + 1, FACTOR_CANDIDATES * sizeof *e->is_inexact);
     e->is_taken = calloc(e->count + 1, sizeof *e->is_taken);
     out->taken = calloc(e->count + 1, sizeof *out->taken);
-    if (!e->first || !e->all || !e->is_taken || !out->taken) return no_memory();
+    if (!e->first || !e->all || !e->is_inexact || !e->is_taken || !out->taken) return no_memory();
     for (size_t i = 0; i < e->count; i++) {
         e->first[i] = values;
         values += site_at(e, i)->value_count;
@@ -260,6 +263,8 @@ static int try_sites(equalizing *e) {
         if (!e->is_taken[site]) code = try_site(e, site, &refused);
         left = done->count > before ? e->count - 1 : left - 1;
     }
+    for (size_t i = 0; i < e->count * FACTOR_CANDIDATES; i++)
+        e->q->equalization.inexact += e->is_inexact[i];
     return code;
 }
 
@@ -287,6 +292,7 @@ int equalize(quantization *q) {
     free(e.first);
     free(e.rows);
     free(e.all);
+    free(e.is_inexact);
     free(e.is_taken);
     return code;
 }
