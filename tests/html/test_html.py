@@ -80,11 +80,13 @@ def small_graph():
 def uneven_page(folder):
     """The page of a network of which one channel of the first convolution is 60 times as large as it was."""
     model, samples = (MODELS / "digits_uneven" / name for name in ("model.onnx", "calibration.safetensors"))
-    dim = ["--dim", "batch=64"]
+    dim, labels = ["--dim", "batch=64"], ["--labels", "labels.txt"]
+    (folder / "labels.txt").write_text("".join(f"{i % 10}\n" for i in range(64)))
     for words in (["calibrate", model, "--data", samples, *dim, "-o", "uneven.state"],
                   ["quantize", model, "--state", "uneven.state", *dim, "-t", "core", "-o", "uneven.onnx"],
-                  ["explain", "uneven.onnx", "--against", model, "-t", "core", "-i", samples, *dim, "--html", "uneven.html"],
-                  ["explain", "uneven.onnx", "--against", model, "-t", "core", "-i", samples, *dim, "--json"]):  # fmt: skip
+                  ["explain", "uneven.onnx", "--against", model, "-t", "core", "-i", samples, *dim, *labels, "--html",
+                   "uneven.html"],
+                  ["explain", "uneven.onnx", "--against", model, "-t", "core", "-i", samples, *dim, *labels, "--json"]):  # fmt: skip
         done = subprocess.run([QDQ, *words], cwd=folder, capture_output=True, text=True)
         if done.returncode not in (0, 1):
             raise AssertionError(done.stderr)
@@ -322,6 +324,7 @@ class Pages(unittest.TestCase):
         path = self.page("explain", "large", "--against", "quiet.json", "--fill", "1")
         self.assertLess(path.stat().st_size, 5e6)
         self.assertRegex(self.text("#verdict"), r"dB|exact|unknown")
+        self.assertIn("on random inputs (--fill 1)", self.text("#verdict"))
         self.browser.run("document.querySelector('#noise button').click()")
         self.assertIn("own error", self.text("#details"))
         self.assertIn("effect on the output", self.text("#details"))
@@ -339,6 +342,8 @@ class Pages(unittest.TestCase):
             wide = self.browser.run("const d = document.documentElement; return [d.scrollWidth, d.clientWidth]")
             self.assertEqual(wide, [size[0]] * 2)
             self.assertIn(f"median sample {found['outputs'][0]['median']:.1f} dB", self.text("#verdict"))
+            right = found["labels"]
+            self.assertIn(f"{right['quantized']} of 64 right, in float {right['float']}", self.text("#verdict"))
             self.assertEqual(self.text("#noise h2"), "Where the accuracy goes")
             self.assertEqual(self.count("#noise .bars .track"), sum(isinstance(one["effect"], float) for one in found["nodes"]))
             shown = self.browser.run("return [...document.querySelectorAll('.curve text')].map((e) => e.textContent)")

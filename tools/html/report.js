@@ -81,12 +81,21 @@ function planCards() {
 const samplesLines = ({median, alike}) =>
   typeof alike === "number" ? [`median sample ${decibels(median)}, ${percent(alike, 1)} decide alike`] : [];
 
+// What the output has with --labels, and inputs that are no samples.
+function labelLines({labels, fill}, name) {
+  const lines = fill ? [`on random inputs (--fill ${fill})`] : [];
+  if (labels && labels.output === name)
+    lines.push(`${number(labels.quantized)} of ${number(labels.rows)} right, in float ${number(labels.float)}`);
+  return lines;
+}
+
 function explainCards() {
   const e = report.explain;
   const bits = allBits();
   if (hasAccuracy())
     return e.outputs.map((one) => card(noiseLevel(one.total) > 2 ? "warn" : "ok", `output ${one.name}`,
-                           decibels(one.total), [...samplesLines(one), `against ${e.against}`, ...bits]));
+                           decibels(one.total),
+                           [...samplesLines(one), ...labelLines(e, one.name), `against ${e.against}`, ...bits]));
   if (!e.node)
     return [card("ok", `against ${e.against}`, "no element differs", [`${plural(e.tried, "trial")}`, ...bits])];
   const which = e.target ? `as ${e.target}` : e.detail || "";
