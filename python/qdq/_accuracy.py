@@ -183,8 +183,9 @@ class Accuracy:
 
         def row(pair):
             mend = f"{pair.mend}, {_ratio(pair.mended)}" if pair.mended is not None else pair.mend
-            cells = (pair.name, pair.kind, _ratio(pair.effect), _ratio(pair.without),
-                     "" if pair.alike is None else f"{pair.alike:.3g}", pair.cause, mend)  # fmt: skip
+            ratios = ["" if one is None else _ratio(one).replace(" ", "\u00a0") for one in (pair.effect, pair.without)]
+            alike = "" if pair.alike is None else f"{pair.alike:.3g}"
+            cells = (pair.name, pair.kind, *ratios, alike, pair.cause, mend)
             texts = [f"<td style='text-align:left'>{html.escape(str(cell))}</td>" for cell in cells]
             return f"<tr>{''.join(texts[:3])}<td>{bar(pair)}</td>{''.join(texts[3:])}</tr>"
 
@@ -213,6 +214,10 @@ def _run(words, given, graph, target):
 def _right(given, model, quantized, target, judge, threads):
     in_float, answers = given.count(model, _metric.core_or_own(model), judge, threads)
     return Right(in_float, given.count(quantized, target, judge, threads)[0], answers)
+
+
+def _name_of(model):
+    return model.name if isinstance(model, Graph) else os.fspath(model)
 
 
 def _effect_first(pair):
@@ -256,6 +261,7 @@ def explain_accuracy(quantized: Union[Graph, Quantized, Path], model: Union[Grap
         graph = given.open(quantized)
         words = [file, "--against", against, *options(target, shapes, dims, until, threads)]
         found = _run(words, given, graph, target)
+        found.update(graph=_name_of(quantized), against=_name_of(model))  # not those of temporary files
         target = found["target"]
         right = judge and _right(given, given.open(model), graph, target, judge, threads)
         samples = given.samples() if given.is_run else found["samples"]

@@ -168,7 +168,7 @@ class Ratios(unittest.TestCase):
 
     def test_the_text_and_the_cell_have_each_pair(self):
         found = self.explain(labels=self.labels)
-        for text in (str(found), found._repr_html_()):
+        for text in (str(found), found._repr_html_().replace("\u00a0", " ")):
             for pair in found.pairs:
                 self.assertIn(pair.name, text)
                 self.assertIn(f"{pair.effect:.1f} dB", text)
@@ -201,6 +201,15 @@ class Pages(unittest.TestCase):
                 del page["explain"][name]
             page["targets"][0]["bits"]["groups"].sort(key=json.dumps)
         self.assertEqual(made, wanted)
+
+    def test_the_page_names_both_models(self):
+        x, folder = numbers()[0], ROOT / "models/digits_uneven"
+        found = qdq.explain_accuracy(quantized_graph(), float_graph(), {"x": x})
+        page = self.data(found.html())["explain"]
+        self.assertEqual((page["graph"], page["against"]), ("quantized", "float"))
+        paths = folder / "float_bias.onnx", folder / "model.onnx"
+        page = self.data(qdq.explain_accuracy(*paths, folder / "calibration.safetensors", target="ort").html())["explain"]
+        self.assertEqual((page["graph"], page["against"]), tuple(map(str, paths)))
 
 
 class DataSets(unittest.TestCase):
