@@ -241,6 +241,18 @@ class ExplainData(Case):
                 self.assertEqual(row["effect"], one)
         self.assertIn(f"  {worst['node']}, as deployed in a QLinearConv: effect ", self.qdq("merge", "s.state", code=1).out)
 
+    def test_channels_that_equalizing_can_change_are_named(self):
+        """The README of the network says which channels it makes uneven: 6 of the first convolution, and unit 4 of the norm."""
+        models = Path(harness.MODELS).resolve()
+        model, data = str(models / "digits_uneven/model.onnx"), str(models / "digits/held_out.safetensors")
+        self.qdq("calibrate", model, "--data", data, "-o", "c.state")
+        self.qdq("quantize", model, "--state", "c.state", "-t", "core", "-o", "q.onnx")
+        self.qdq("explain", "q.onnx", "--against", model, "--data", data, "-o", "s.state", code=1)
+        rows = {row["node"]: row for row in self.json("merge", "s.state", code=1)["nodes"]}
+        for name, channel in (("pool1_dequantized", 6), ("conv2.weights_dequantized", 6), ("hidden_norm_dequantized", 4)):
+            self.assertEqual(rows[name]["cause"], "channel imbalance", name)
+            self.assertRegex(rows[name]["mend"], rf"^channel {channel} of axis 1 reaches .* x\): qdq quantize --equalize, or in ")
+
     def test_weights_count_once_for_each_sample(self):
         draw = random.Random(2)
         w = [Fraction(draw.randint(-100, 100), 64) for _ in range(9)]
@@ -348,7 +360,7 @@ class Network(Case):
         self.assertEqual(rows["x_d"]["cause"], "channel imbalance")
         self.assertEqual(rows["x_d"]["mend"],
                          f"channel 1 of axis 1 reaches {max(reaches):.3g}, the median channel {median:.3g} "
-                         f"({max(reaches) / median:.3g} x): qdq quantize --equalize, or in float: qdq quantize --keep m")
+                         f"({max(reaches) / median:.3g} x), no node before it takes a factor: qdq quantize --keep m")
         self.assertEqual(rows["x_d"]["channels"]["worst"][0], [1, max(reaches)])
         weights = [max(abs(one) for one in float32s(self.w1)[i:i + self.WIDTH]) for i in range(0, self.WIDTH**2, self.WIDTH)]
         quiet = sum(sorted(weights)[3:5]) / 2 / min(weights)

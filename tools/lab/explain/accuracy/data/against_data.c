@@ -51,6 +51,7 @@ typedef struct data_accuracy {
     row_node *nodes;  // [row]
     size_t count;
     effect_adder effects;
+    qdq_equalize_sites *sites;  // of the float model; owned
     labels truth;
     state constants;  // the errors of constant weights in a sample
 } data_accuracy;
@@ -184,8 +185,8 @@ static int add_node_row(data_accuracy *d, state *s, node_accuracy *n, const char
     add_parameters(&own->codes, &s->tables[TABLE_NODES], row);
     d->count++;
     bool all = weights && own->codes.per_tensor;
-    if (own->codes.known && !channel_rows_add(&s->tables[TABLE_CHANNELS], r, n->node, (int64_t)row,
-                                              all, &own->channels))
+    if (own->codes.known && !channel_rows_add(&s->tables[TABLE_CHANNELS], own->ref, d->sites,
+                                              n->node, (int64_t)row, all, &own->channels))
         return no_memory();
     bool done = !own->constant || !own->measured ||
                 add_node(own, &d->constants.tables[TABLE_NODES], row, &s->tables[TABLE_CHANNELS]);
@@ -212,6 +213,9 @@ static int add_node_rows(data_accuracy *d, state *s) {
                             "%s has no node with a float result, so there is nothing to explain",
                             d->opt->operands.items[0]);
     state_open(&d->constants, s->kind);
+    qdq_error err = {0};
+    d->sites = qdq_graph_equalize_sites(d->real.graph, &err);
+    if (!d->sites) return report_error(&err);
     int code = make_folder(folder, sizeof folder);
     if (code != EXIT_OK) return code;
     for (size_t i = 0; code == EXIT_OK && i < count; i++)
@@ -323,6 +327,7 @@ int explain_against_data(const options *opt) {
     labels_close(&d.truth);
     state_release(&d.constants);
     effect_adder_close(&d.effects);
+    qdq_equalize_sites_destroy(d.sites);
     free(d.nodes), free(d.rows);
     forms_close(&d.f);
     session_close(&d.real);

@@ -54,16 +54,18 @@ static int64_t met_by(const replay *r, const summed_operand *weights) {
     return is_op(r, maker, "Dequantize") ? (int64_t)maker : -1;
 }
 
-bool channel_rows_add(state_table *t, const replay *r, size_t pair, int64_t node, bool all,
-                      channel_rows *out) {
+bool channel_rows_add(state_table *t, const reference *ref, const qdq_equalize_sites *sites,
+                      size_t pair, int64_t node, bool all, channel_rows *out) {
+    const replay *r = ref->quantized;
     const node_value *y = &r->nodes[pair].run.outputs[0];
     const char *name = qdq_graph_node(r->form.graph, pair).name;
     const summed_operand operand = summed_operand_of(r, y->value);
     int rank = y->info.shape.rank, axis = operand.axis;
-    if (axis < 0) axis = rank > 2 ? 1 : rank - 1;
+    bool summed = axis >= 0, has_site = summed && pair_has_site(sites, ref, pair, &operand);
+    if (!summed) axis = rank > 2 ? 1 : rank - 1;
     int64_t place[PLACE_WIDTH] = {[PLACE_NODE] = node,
                                   [PLACE_AXIS] = axis,
-                                  [PLACE_SUMMED] = operand.axis >= 0,
+                                  [PLACE_SUMMED] = summed ? 1 + has_site : 0,
                                   [PLACE_PAIR] = (int64_t)pair,
                                   [PLACE_MEETS] = met_by(r, &operand)};
     *out = (channel_rows){.first = t->rows};

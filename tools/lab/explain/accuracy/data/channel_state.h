@@ -7,6 +7,7 @@
 #include "tools/lab/dataset/state.h"
 #include "tools/lab/explain/accuracy/channels.h"
 #include "tools/lab/explain/accuracy/mends.h"
+#include "tools/lab/explain/accuracy/pair_sites.h"
 
 // A row has the ranges of up to CHANNEL_BLOCK neighbouring channels.
 typedef enum channel_column {
@@ -21,7 +22,8 @@ typedef enum channel_place {
     PLACE_AXIS,
     PLACE_COUNT,   // channels of the axis
     PLACE_FIRST,   // channel of the block
-    PLACE_SUMMED,  // 1: a product sums over the axis
+    PLACE_SUMMED,  // 1: a product sums over the axis; 2: and `qdq quantize --equalize` can change
+                   // it
     PLACE_PAIR,    // node of the pair in the graph as written
     PLACE_MEETS,   // of weights: node of the pair that this product multiplies with them; -1: none
     PLACE_WIDTH,
@@ -43,8 +45,8 @@ typedef struct channel_rows {
 
 // Adds rows for the axis along which the pair has channels; with `all`, also for its other axes.
 // `node`: row of the table of nodes. False if memory runs out.
-bool channel_rows_add(state_table *t, const replay *r, size_t pair, int64_t node, bool all,
-                      channel_rows *out);
+bool channel_rows_add(state_table *t, const reference *ref, const qdq_equalize_sites *sites,
+                      size_t pair, int64_t node, bool all, channel_rows *out);
 // Widens the ranges to the numbers of a pair.
 void channel_rows_widen(const state_table *t, const channel_rows *rows, const quantized_numbers *q);
 

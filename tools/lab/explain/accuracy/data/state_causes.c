@@ -24,6 +24,7 @@ typedef struct pair_state {
     double scale, zero, least, greatest;  // scale 0: several
     double low, high;                     // of all numbers, 0 included
     double gain;                          // of the mend, in decibels
+    bool in_float;                        // the mend is float
     char cause[sizeof((node_accuracy *)NULL)->cause], mend[192];
 } pair_state;
 
@@ -56,6 +57,7 @@ static double gain_of(const pair_state *p, double scale) {
 static bool take(pair_state *p, const char *cause, double gain, double least) {
     if (!(gain >= least) || !(gain >= p->gain)) return false;
     p->gain = gain;
+    p->in_float = false;
     snprintf(p->cause, sizeof p->cause, "%s", cause);
     return true;
 }
@@ -103,7 +105,7 @@ static bool meets_imbalance(const pair_state *p, size_t first, const channel_ran
     if (pair < 0 || own->quiet < LEAST_IMBALANCE) return false;
     for (size_t row = 0; row < t->rows; row++) {
         const int64_t *at = state_ints(t, CHANNEL_AT, row);
-        if (at[PLACE_PAIR] != pair || at[PLACE_FIRST] != 0 || at[PLACE_SUMMED] != 1) continue;
+        if (at[PLACE_PAIR] != pair || at[PLACE_FIRST] != 0 || at[PLACE_SUMMED] < 1) continue;
         channel_ranges others;
         bool meets = channel_rows_read(t, row, &others) && others.count == own->count &&
                      channel_reach(&others, own->least_reach) >= LEAST_IMBALANCE * others.median;
@@ -113,13 +115,14 @@ static bool meets_imbalance(const pair_state *p, size_t first, const channel_ran
     return false;
 }
 
-static void name_channel(pair_state *p, const channel_ranges *c, bool quiet) {
+static void name_channel(pair_state *p, const channel_ranges *c, bool quiet, bool has_site) {
     size_t index = quiet ? c->least_reach : c->worst[0];
+    p->in_float = !has_site;
     snprintf(p->mend, sizeof p->mend,
-             "channel %zu of axis %d reaches %.3g, the median channel %.3g (%s%.3g x): qdq "
-             "quantize --equalize",
-             index, c->axis, channel_reach(c, index), c->median, quiet ? "1/" : "",
-             quiet ? c->quiet : c->ratio);
+             "channel %zu of axis %d reaches %.3g, the median channel %.3g (%s%.3g x)%s", index,
+             c->axis, channel_reach(c, index), c->median, quiet ? "1/" : "",
+             quiet ? c->quiet : c->ratio,
+             has_site ? ": qdq quantize --equalize" : ", no node before it takes a factor");
 }
 
 // Compares channels over which a product sums: equalized, each is divided by its reach. The errors
@@ -133,7 +136,9 @@ static void try_equalization(pair_state *p, size_t first, const channel_ranges *
     double gain = before + (quiet ? fmax(-decibels_of(noises), half_bit) : -decibels_of(noises));
     if ((quiet || c->ratio >= LEAST_IMBALANCE) &&
         take(p, "channel imbalance", gain, before + half_bit))
-        name_channel(p, c, quiet);
+        name_channel(p, c, quiet,
+                     state_ints(&p->s->tables[TABLE_CHANNELS], CHANNEL_AT, first)[PLACE_SUMMED] ==
+                         2);
 }
 
 //---- A pair -----------------------------------------------------------------
@@ -147,7 +152,7 @@ static void measure_range(pair_state *p, const channel_ranges *c) {
 // usually are, also has its range.
 static bool try_axis(pair_state *p, size_t first, bool is_first) {
     const state_table *t = &p->s->tables[TABLE_CHANNELS];
-    bool summed = state_ints(t, CHANNEL_AT, first)[PLACE_SUMMED] == 1;
+    bool summed = state_ints(t, CHANNEL_AT, first)[PLACE_SUMMED] >= 1;
     channel_ranges c;
     bool done = channel_rows_read(t, first, &c);
     if (done && is_first) measure_range(p, &c);
@@ -195,11 +200,9 @@ static void find_pair_cause(const state *s, node_accuracy *n, double rest) {
     try_mends(&p);
     bool found = is_advice(&p, rest);
     snprintf(n->cause, sizeof n->cause, "%s", found ? p.cause : "resolution");
-    snprintf(n->mend, sizeof n->mend, "%s%s%s%s", found ? p.mend : "more bits",
-             !*keep  ? ""
-             : found ? ", or in float"
-                     : ", or float",
-             *keep ? ": " : "", keep);
+    const char *how = !found ? ", or float: " : p.in_float ? ": " : ", or in float: ";
+    snprintf(n->mend, sizeof n->mend, "%s%s%s", found ? p.mend : "more bits", *keep ? how : "",
+             keep);
 }
 
 //---- All rows ---------------------------------------------------------------
