@@ -28,7 +28,7 @@ class AtLeast(Networks):
     def test_no_set_that_reaches_it_is_smaller(self):
         for seed in range(1, 9) if harness.LONG else (1,) if os.environ.get("QDQ_SLOW") else (1, 2):
             self.begin(seed)
-            for target in ("ort", "tensorrt"):
+            for target in ("onnx", "ort", "tensorrt"):
                 with self.subTest(seed=seed, target=target):
                     self.check_fewest(target)
 
@@ -106,7 +106,7 @@ class AtLeast(Networks):
         best, _ = self.all_sets("ort")
         told = self.qdq(*self.words("ort", "--at-least", best[-1] + 0.05), code=4)
         self.assertRegex(told.err, r"\Aqdq: g\.json: no set of products in float reaches --at-least [\d.]+ on target ort: it "
-                                   rf"gives {max(best):.1f} dB with \d of 6 in float, and (\d+\.\d dB|all bits) with all of "
+                                   rf"gives {max(best):.1f} dB with \d of \d in float, and (\d+\.\d dB|all bits) with all of "
                                    r"them; nothing was written\n\Z")
         self.assertFalse((self.folder / "q.json").exists() and told.out)
         told = self.json(*self.words("ort", "--at-least", 900, out="none.json"), code=4)
@@ -114,15 +114,17 @@ class AtLeast(Networks):
         self.assertFalse((self.folder / "none.json").exists())
 
     def test_corrections_that_fall_below_the_aim_are_refused(self):
-        self.begin(17)
-        before = self.json(*self.words("ort", "--per-tensor", "--at-least", 5))["deployed"]
-        self.qdq(*self.words("ort", "--per-tensor", "--correct", out="k.json"))
-        after = self.decibels("k.json", "ort")
-        self.assertLess(after, before)
+        for seed in (7, 10, 17, 30):  # networks whose ratio a correction lowers
+            self.begin(seed)
+            before = self.json(*self.words("tensorrt", "--per-tensor", "--at-least", 5))["deployed"]
+            self.qdq(*self.words("tensorrt", "--per-tensor", "--correct", out="k.json"))
+            after = self.decibels("k.json", "tensorrt")
+            if after < before - 0.02:
+                break
         wanted = (before + after) / 2
-        told = self.qdq(*self.words("ort", "--per-tensor", "--at-least", wanted, "--correct", out="none.json"), code=4)
-        self.assertEqual(told.err, f"qdq: g.json: with corrections target ort gives {after:.1f} dB, which is no longer --at-least "
-                                   f"{wanted:.6g}; leave out --correct, or ask for more; nothing was written\n")
+        told = self.qdq(*self.words("tensorrt", "--per-tensor", "--at-least", wanted, "--correct", out="none.json"), code=4)
+        self.assertEqual(told.err, f"qdq: g.json: with corrections target tensorrt gives {after:.1f} dB, which is no longer "
+                                   f"--at-least {wanted:.6g}; leave out --correct, or ask for more; nothing was written\n")
         self.assertFalse((self.folder / "none.json").exists())
 
     def test_random_inputs_are_named(self):
