@@ -8,10 +8,12 @@
 #include "runtime/numerics/dtype.h"
 
 int64_t qdq_free_size_in(const qdq_graph *graph, size_t index, int trial) {
-    static const int factors[QDQ_FREE_TRIALS][QDQ_MOST_FREE] = {
+    static const int factors[QDQ_FREE_ALWAYS][QDQ_MOST_FREE] = {
         {1, 1, 1, 1, 1, 1}, {2, 3, 5, 7, 11, 13}, {7, 2, 3, 5, 13, 11}};
     const qdq_free_size *size = &graph->free_sizes[index];
-    return size->size * factors[trial][size->group];
+    if (trial < QDQ_FREE_ALWAYS) return size->size * factors[trial][size->group];
+    bool one = trial > QDQ_FREE_ALWAYS || size->places[0].dim == 0;
+    return one && graph->free_trials >> trial & 1 ? 1 : size->size;
 }
 
 const qdq_attr_desc *qdq_free_list_attr(const qdq_op *op) {
@@ -46,6 +48,7 @@ void qdq_copy_free_sizes(qdq_graph *to, const qdq_graph *from) {
     if (!sizes) return;
     to->free_sizes = sizes, to->free_size_count = from->free_size_count;
     to->free_lists = from->free_lists;
+    to->free_trials = from->free_trials;
 }
 
 static qdq_size_list *copy_list(qdq_graph *to, const qdq_size_list *list) {

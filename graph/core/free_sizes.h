@@ -8,8 +8,11 @@
 #include "graph/core/graph.h"
 
 enum {
-    QDQ_MOST_FREE = 6,    // sizes left free; further ones are fixed
-    QDQ_FREE_TRIALS = 3,  // the sizes of the graph, and two sets of others
+    QDQ_MOST_FREE = 6,  // sizes left free; further ones are fixed
+    // The sizes of the graph; two sets of others; 1 for first dims; 1 for all. The last two are
+    // left out of `free_trials` of a graph whose model does not take them.
+    QDQ_FREE_TRIALS = 5,
+    QDQ_FREE_ALWAYS = 3,
 };
 
 // A dim of an input.
@@ -40,8 +43,8 @@ typedef struct qdq_size_list {
     const void *elements;  // that a constant repeats along free dims; NULL: the list of a node
 } qdq_size_list;
 
-// Returns size `index` in a trial; trial 0 has the sizes of the graph. Other trials multiply each
-// size by another prime.
+// Returns size `index` in a trial; trial 0, and one that is left out, has the sizes of the graph.
+// Trials 1 and 2 multiply each size by another prime.
 int64_t qdq_free_size_in(const qdq_graph *graph, size_t index, int trial);
 
 // Returns the attribute of an op that may have a free list; NULL: none.

@@ -85,9 +85,10 @@ struct qdq_graph {
     uint32_t open_dims, unnamed_dims;
     const struct qdq_free_size *free_sizes;  // sizes that it leaves free (graph/core/free_sizes.h)
     size_t free_size_count;
-    size_t free_lists;  // lists that the reader gave to nodes and constants that outputs need
-    qdq_newer *newer;   // the last one found, before the first one; NULL: none
-    bool target_given;  // by the options; the target that a file names is then ignored
+    unsigned free_trials;  // a bit for each trial of sizes that its model takes
+    size_t free_lists;     // lists that the reader gave to nodes and constants that outputs need
+    qdq_newer *newer;      // the last one found, before the first one; NULL: none
+    bool target_given;     // by the options; the target that a file names is then ignored
     struct qdq_held_file
         *files;               // files that constants are read from (graph/core/held_constants.h)
     qdq_error *failure;       // the first error of reading those files; NULL without files

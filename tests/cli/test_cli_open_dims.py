@@ -208,6 +208,57 @@ class OpenDims(Case):
                 self.assertIn(f"qdq: input 'x': dim 0 ('N') is fixed at {size} in the model: {wanted}", said)
                 self.assertEqual((dims, y_dims), ([size, 4], [[size, 4]]))
 
+    def test_a_batch_of_one_counts(self):
+        """Graphs that fit 3, 6 and 21 samples, but not one."""
+        def squeezed(n):
+            return n.add("Squeeze", "x")
+
+        def at_least_two(n):
+            rows = n.add("ReduceMax", "x", axes=[0], keepdims=1)
+            return n.add("Expand", rows, n.sizes(n.add("Max", n.size("x", 0), n.ints(2)), 4))
+
+        def alone(n):
+            return n.add("Mul", "x", n.add("Cast", n.add("Equal", n.size("x", 0), n.ints(1)), to=FLOAT))
+
+        def columns(n):
+            return n.add("Slice", "x", n.ints(0), n.add("Min", n.size("x", 0), n.ints(3)), n.ints(1))
+
+        for make in (squeezed, at_least_two, alone, columns):
+            with self.subTest(make.__name__):
+                n = Network(8)
+                said, dims, _ = self.convert(n.model(["N", 4], make(n), [None]), "--dim", "N=3")
+                self.assertIn("dim 0 ('N') is fixed at 3", said)
+                self.assertEqual(dims, [3, 4])
+
+    def test_lists_of_sizes_are_computed_where_constants_cannot_say_them(self):
+        def repeated(n):
+            rows = n.add("Expand", n.floats(1, 4), n.sizes(n.size("x", 0), 4))
+            return n.add("ReduceSum", n.add("Concat", "x", rows, axis=0), n.ints(0), keepdims=1)
+
+        def zeros(n):
+            rows = n.add("ConstantOfShape", n.sizes(n.size("x", 0), 4))
+            return n.add("ReduceMean", n.add("Concat", "x", rows, axis=0), axes=[0], keepdims=1)
+
+        def twice(n):
+            return n.add("Reshape", n.add("Concat", "x", "x", axis=0), n.sizes(2, n.size("x", 0), 4))
+
+        def halves(n):
+            rows = n.add("Reshape", "x", n.sizes(n.add("Mul", n.size("x", 0), n.ints(2)), 2))
+            return n.add("Reshape", rows, n.sizes(n.size("x", 0), -1))
+
+        def first(n):
+            return n.add("Slice", n.add("Concat", "x", "x", axis=0), n.ints(0), n.size("x", 0), n.ints(0))
+
+        for make in (repeated, zeros, twice, halves, first):
+            for size in (1, 3):
+                with self.subTest(make.__name__, size=size):
+                    n = Network(9)
+                    said, dims, _ = self.convert(n.model(["N", 4], make(n), [None]), "--dim", f"N={size}")
+                    self.assertEqual((said, dims), ("", ["N", 4]))
+                    for count in (1, 2, 5):
+                        self.samples([count, 4])
+                        self.assertEqual(self.results("w.onnx"), self.results("m.onnx"))
+
     def test_a_size_is_fixed_alone(self):
         n = Network(5)
         y = n.add("Add", "x", n.add("Cast", n.size("x", 1), to=FLOAT))

@@ -99,6 +99,23 @@ static qdq_graph *read_again(qdq_onnx_trials *t, int trial, qdq_error *err) {
 
 //---- Trials -----------------------------------------------------------------
 
+// Reads the model in a trial. The graph of a trial that its model does not take, or whose sizes are
+// those of the graph, is the first one.
+static qdq_graph *read_trial(qdq_onnx_trials *t, int trial, qdq_error *err) {
+    qdq_graph *graph = t->im->graph;
+    bool optional = trial >= QDQ_FREE_ALWAYS, changes = false;
+    qdq_error own = {0};
+    if (optional) graph->free_trials |= 1u << trial;
+    for (size_t i = 0; i < t->count; i++)
+        changes |= qdq_onnx_size_in(t, i, trial) != t->sizes[i].size;
+    qdq_graph *other = changes ? read_again(t, trial, &own) : NULL;
+    if (changes && (!optional || own.status == QDQ_ERR_MEMORY)) *err = own;
+    if (changes && own.status == QDQ_OK) return other;
+    qdq_graph_destroy(other);
+    if (optional) graph->free_trials &= ~(1u << trial);
+    return NULL;
+}
+
 // Reads the model in all trials and compares the graphs. t->why tells why they do not fit.
 static qdq_status try_sizes(qdq_onnx_trials *t) {
     const qdq_graph *graph = t->im->graph;
@@ -109,15 +126,16 @@ static qdq_status try_sizes(qdq_onnx_trials *t) {
     t->of_constants =
         qdq_mempool_array(t->im->mempool, graph->value_count, sizeof(qdq_size_list *));
     if (!t->of_nodes || !t->of_constants) return qdq_fail_memory(t->im->err, graph->value_count);
-    for (int k = 1; k < QDQ_FREE_TRIALS && err.status == QDQ_OK; k++)
-        t->graphs[k] = others[k] = read_again(t, k, &err);
-    if (err.status == QDQ_OK) {
-        (void)qdq_onnx_same_graphs(t);
-    } else if (err.status == QDQ_ERR_MEMORY) {
-        qdq_fail(t->im->err, err.status, "%s", err.text);
-    } else {
-        t->why = qdq_text(&t->im->graph->findings, "with another size, %s", err.text);
+    for (int k = 1; k < QDQ_FREE_TRIALS && err.status == QDQ_OK; k++) {
+        others[k] = read_trial(t, k, &err);
+        t->graphs[k] = others[k] ? others[k] : graph;
     }
+    if (err.status == QDQ_OK)
+        (void)qdq_onnx_same_graphs(t);
+    else if (err.status == QDQ_ERR_MEMORY)
+        qdq_fail(t->im->err, err.status, "%s", err.text);
+    else
+        t->why = qdq_text(&t->im->graph->findings, "with another size, %s", err.text);
     for (int k = 1; k < QDQ_FREE_TRIALS; k++) qdq_graph_destroy(others[k]);
     if (t->im->graph->mempool.failed) qdq_fail_memory(t->im->err, 1);
     return t->im->err->status;

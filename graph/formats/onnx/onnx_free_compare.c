@@ -10,6 +10,12 @@
 
 //---- Lists of sizes ---------------------------------------------------------
 
+static bool all_equal(const int64_t *numbers) {
+    bool equal = true;
+    for (int k = 1; k < QDQ_FREE_TRIALS; k++) equal &= numbers[k] == numbers[0];
+    return equal;
+}
+
 // Sets *out to the free size that these numbers are, one for each trial. False: none.
 static bool is_free(const qdq_onnx_trials *t, const int64_t *numbers, qdq_size_entry *out) {
     for (size_t i = 0; i < t->count; i++) {
@@ -54,7 +60,7 @@ static bool find_plain(const qdq_onnx_trials *t, size_t node, size_t i, size_t c
     const char *op = t->graphs[0]->nodes[node].op->name;
     bool reshape = strcmp(op, "StaticReshape") == 0, slice = strcmp(op, "Slice") == 0;
     *out = (qdq_size_entry){numbers[0], 0};
-    if (numbers[0] == numbers[1] && numbers[0] == numbers[2]) return true;
+    if (all_equal(numbers)) return true;
     int64_t dim = slice ? cut_to_end(t, node, i) : (int64_t)i;
     if (!is_dim_of_x(t, node, numbers, dim, count)) return false;
     out->number = slice ? INT64_MAX : reshape ? 0 : 1;
@@ -162,8 +168,7 @@ static bool merge_constant(qdq_onnx_trials *t, size_t id) {
         for (int k = 0; k < QDQ_FREE_TRIALS; k++)
             numbers[k] = t->graphs[k]->values[id].type.shape.dims[i];
         entries[i] = (qdq_size_entry){numbers[0], 0};
-        bool equal = numbers[0] == numbers[1] && numbers[0] == numbers[2];
-        if (!equal && !is_free(t, numbers, &entries[i])) return false;
+        if (!all_equal(numbers) && !is_free(t, numbers, &entries[i])) return false;
     }
     if (!list || !v->data || !qdq_take_repeated(&t->im->graph->mempool, v, list)) return false;
     for (int k = 0; k < QDQ_FREE_TRIALS; k++)

@@ -13,45 +13,64 @@ typedef struct trials {
     const qdq_graph *graph;
     qdq_mempool *mempool;
     qdq_graph graphs[QDQ_FREE_TRIALS];
-    qdq_onnx_draft drafts[QDQ_FREE_TRIALS];
+    qdq_onnx_draft own[QDQ_FREE_TRIALS];
+    qdq_onnx_draft *drafts[QDQ_FREE_TRIALS];  // the first one for a trial that is left out
     qdq_onnx_new_node **readers;  // of the constants of the first draft; `several`: more than one
     qdq_onnx_new_node several;
     const char *why;  // the end of a sentence: why no model holds for all sizes
 } trials;
 
 static bool misfits(trials *t, const char *name, const char *op) {
-    t->why = qdq_text(t->drafts[0].findings, "node '%.200s' (%s) depends on it", name, op);
+    t->why = qdq_text(t->drafts[0]->findings, "node '%.200s' (%s) depends on it", name, op);
     return false;
 }
 
 //---- Drafts -----------------------------------------------------------------
 
+// True if a trial changes one of these sizes.
+static bool changes(const trials *t, const bool *open, int trial) {
+    bool change = false;
+    for (size_t i = 0; i < t->graph->free_size_count; i++)
+        change |= open[i] && qdq_free_size_in(t->graph, i, trial) != t->graph->free_sizes[i].size;
+    return change;
+}
+
+static qdq_status make_draft(trials *t, const bool *open, int trial, qdq_findings *findings,
+                             qdq_error *err) {
+    qdq_onnx_draft *draft = t->drafts[trial] = &t->own[trial];
+    qdq_graph *graph = &t->graphs[trial];
+    const qdq_node *node = NULL;
+    *draft = (qdq_onnx_draft){.graph = graph, .mempool = t->mempool, .findings = findings};
+    memcpy(draft->open, open, sizeof draft->open);
+    if (!qdq_resized_graph(t->graph, trial, open, t->mempool, findings, graph, &node)) {
+        if (t->mempool->failed) return qdq_fail_memory(err, t->graph->value_count);
+        t->why = "a node or a constant that depends on it was replaced";
+        if (node)
+            (void)misfits(t, node->original ? node->original : node->name,
+                          node->original_op ? node->original_op : node->op->name);
+        return QDQ_OK;
+    }
+    if (!qdq_onnx_open_names(draft, err)) return err->status;
+    QDQ_TRY(qdq_onnx_make_draft(draft, err));
+    if (findings->errors) t->why = qdq_text(findings, "%s", findings->items[0].message);
+    return QDQ_OK;
+}
+
 // Makes the drafts with these sizes open; t->why tells why it cannot.
 static qdq_status make_drafts(trials *t, const bool *open, qdq_findings *findings, qdq_error *err) {
     t->why = NULL;
     for (int k = 0; k < QDQ_FREE_TRIALS && !t->why; k++) {
-        qdq_onnx_draft *draft = &t->drafts[k];
-        const qdq_node *node = NULL;
-        *draft =
-            (qdq_onnx_draft){.graph = &t->graphs[k], .mempool = t->mempool, .findings = findings};
-        memcpy(draft->open, open, sizeof draft->open);
-        if (!qdq_resized_graph(t->graph, k, open, t->mempool, findings, &t->graphs[k], &node)) {
-            if (t->mempool->failed) return qdq_fail_memory(err, t->graph->value_count);
-            t->why = "a node or a constant that depends on it was replaced";
-            if (node)
-                (void)misfits(t, node->original ? node->original : node->name,
-                              node->original_op ? node->original_op : node->op->name);
-            break;
-        }
-        if (!qdq_onnx_open_names(draft, err)) return err->status;
-        QDQ_TRY(qdq_onnx_make_draft(draft, err));
-        if (findings->errors) t->why = qdq_text(findings, "%s", findings->items[0].message);
+        if (k && !changes(t, open, k))
+            t->drafts[k] = t->drafts[0];
+        else
+            QDQ_TRY(make_draft(t, open, k, findings, err));
     }
     return QDQ_OK;
 }
 
-static void release_drafts(trials *t, int first) {
-    for (int k = first; k < QDQ_FREE_TRIALS; k++) qdq_onnx_close_names(&t->drafts[k]);
+static void release_drafts(trials *t) {
+    for (int k = 0; k < QDQ_FREE_TRIALS; k++)
+        if (t->own[k].graph) qdq_onnx_close_names(&t->own[k]);
 }
 
 //---- Comparing --------------------------------------------------------------
@@ -81,7 +100,7 @@ static bool same_node(const qdq_onnx_new_node *a, const qdq_onnx_new_node *b) {
 }
 
 static bool same_nodes(trials *t, const qdq_onnx_draft *other) {
-    const qdq_onnx_draft *draft = &t->drafts[0];
+    const qdq_onnx_draft *draft = t->drafts[0];
     size_t count = draft->nodes.count;
     for (size_t i = 0; i < count && i < other->nodes.count; i++)
         if (!same_node(draft->nodes.items[i], other->nodes.items[i]))
@@ -93,7 +112,7 @@ static bool same_nodes(trials *t, const qdq_onnx_draft *other) {
 
 // Finds the only reader of each constant of the first draft.
 static bool find_readers(trials *t, qdq_error *err) {
-    const qdq_onnx_draft *draft = &t->drafts[0];
+    const qdq_onnx_draft *draft = t->drafts[0];
     qdq_symbols *names = qdq_symbols_create(t->graph->allocator, err);
     t->readers =
         qdq_mempool_array(t->mempool, draft->constants.count + 1, sizeof(qdq_onnx_new_node *));
@@ -129,7 +148,7 @@ static bool same_constant(const qdq_onnx_constant *a, const qdq_onnx_constant *b
 // Merges the shapes of a Reshape: one entry may differ between drafts, and becomes -1. False: it
 // is no Reshape, or several entries differ.
 static bool merge_shape(trials *t, size_t index) {
-    qdq_onnx_constant *first = &t->drafts[0].constants.items[index];
+    qdq_onnx_constant *first = &t->drafts[0]->constants.items[index];
     const qdq_onnx_new_node *reader = t->readers[index];
     size_t count = qdq_shape_count(first->type.shape), others = 0;
     bool reshape = reader && strcmp(reader->op ? reader->op : "", "Reshape") == 0 &&
@@ -137,12 +156,12 @@ static bool merge_shape(trials *t, size_t index) {
     if (!reshape || first->value) return false;
     int64_t *merged = qdq_mempool_copy(t->mempool, first->data, count, sizeof *merged);
     for (int k = 1; merged && k < QDQ_FREE_TRIALS; k++)
-        if (!qdq_shape_equal(t->drafts[k].constants.items[index].type.shape, first->type.shape))
+        if (!qdq_shape_equal(t->drafts[k]->constants.items[index].type.shape, first->type.shape))
             return false;
     for (size_t i = 0; merged && i < count; i++) {
         bool differs = false;
         for (int k = 1; k < QDQ_FREE_TRIALS; k++) {
-            const int64_t *other = t->drafts[k].constants.items[index].data;
+            const int64_t *other = t->drafts[k]->constants.items[index].data;
             differs |= other[i] != merged[i];
         }
         if (differs) merged[i] = -1;
@@ -154,14 +173,14 @@ static bool merge_shape(trials *t, size_t index) {
 }
 
 static bool same_constants(trials *t) {
-    qdq_onnx_draft *draft = &t->drafts[0];
+    qdq_onnx_draft *draft = t->drafts[0];
     for (int k = 1; k < QDQ_FREE_TRIALS; k++)
-        if (t->drafts[k].constants.count != draft->constants.count)
+        if (t->drafts[k]->constants.count != draft->constants.count)
             return misfits(t, draft->graph->name, "graph");
     for (size_t i = 0; i < draft->constants.count; i++) {
         bool same = true;
         for (int k = 1; k < QDQ_FREE_TRIALS; k++)
-            same &= same_constant(&draft->constants.items[i], &t->drafts[k].constants.items[i]);
+            same &= same_constant(&draft->constants.items[i], &t->drafts[k]->constants.items[i]);
         const qdq_onnx_new_node *reader = t->readers[i];
         if (same || merge_shape(t, i)) continue;
         return misfits(t, reader && reader->name ? reader->name : draft->constants.items[i].name,
@@ -175,7 +194,7 @@ static bool same_constants(trials *t) {
 // Returns the name of a dim that has other sizes in other drafts.
 static const char *name_of(const trials *t, const int64_t *sizes) {
     for (size_t i = 0; i < t->graph->free_size_count; i++) {
-        bool equal = t->drafts[0].open[i];
+        bool equal = t->drafts[0]->open[i];
         for (int k = 0; k < QDQ_FREE_TRIALS; k++)
             equal &= sizes[k] == qdq_free_size_in(t->graph, i, k);
         if (equal) return t->graph->free_sizes[i].name;
@@ -187,7 +206,7 @@ static const char *name_of(const trials *t, const int64_t *sizes) {
 static bool open_dims(const trials *t, size_t offset) {
     qdq_onnx_declarations lists[QDQ_FREE_TRIALS];
     for (int k = 0; k < QDQ_FREE_TRIALS; k++)
-        memcpy(&lists[k], (const char *)&t->drafts[k] + offset, sizeof lists[k]);
+        memcpy(&lists[k], (const char *)t->drafts[k] + offset, sizeof lists[k]);
     for (size_t i = 0; i < lists[0].count; i++) {
         qdq_onnx_declared *declared = &lists[0].items[i];
         for (int d = 0; d < declared->type.shape.rank; d++) {
@@ -208,7 +227,7 @@ static bool open_dims(const trials *t, size_t offset) {
 
 // Gives the open dims of inputs their own names; several may have equal sizes.
 static void name_inputs(const trials *t) {
-    const qdq_onnx_draft *draft = &t->drafts[0];
+    const qdq_onnx_draft *draft = t->drafts[0];
     for (size_t i = 0; i < t->graph->free_size_count; i++) {
         const qdq_free_size *size = &t->graph->free_sizes[i];
         for (size_t k = 0; draft->open[i] && k < size->place_count; k++) {
@@ -234,7 +253,7 @@ static qdq_status try_open(trials *t, const bool *open, const qdq_findings *like
     if (t->why) return QDQ_OK;
     if (!find_readers(t, err)) return err->status;
     bool same = true;
-    for (int k = 1; same && k < QDQ_FREE_TRIALS; k++) same = same_nodes(t, &t->drafts[k]);
+    for (int k = 1; same && k < QDQ_FREE_TRIALS; k++) same = same_nodes(t, t->drafts[k]);
     same = same && same_constants(t);
     for (size_t i = 0; same && i < 3; i++)
         if (!open_dims(t, lists[i])) same = misfits(t, t->graph->name, "graph");
@@ -266,12 +285,12 @@ static qdq_status settle(trials *t, const char **fixed_by, const qdq_findings *l
     for (size_t i = 0; i < t->graph->free_size_count && count > 1; i++) {
         if (fixed_by[i] || t->graph->free_sizes[i].group != i) continue;
         for (size_t k = 0; k < QDQ_MOST_FREE; k++) open[k] = in_group(t, k, i);
-        release_drafts(t, 0);
+        release_drafts(t);
         QDQ_TRY(try_open(t, open, like, err));
         for (size_t k = 0; k < QDQ_MOST_FREE; k++)
             if (open[k]) fixed_by[k] = t->why;
     }
-    release_drafts(t, 0);
+    release_drafts(t);
     if (count == 1 || !count_open(t, fixed_by, open))
         open[0] = false;
     else
@@ -294,11 +313,11 @@ qdq_status qdq_onnx_open_draft(qdq_onnx_draft *draft, qdq_error *err) {
     if (status == QDQ_OK && count_open(t, fixed_by, open)) {
         qdq_findings *findings = draft->findings;
         qdq_onnx_close_names(draft);
-        *draft = t->drafts[0];
-        t->drafts[0].taken = t->drafts[0].taken_nodes = NULL;
+        *draft = *t->drafts[0];
+        t->drafts[0]->taken = t->drafts[0]->taken_nodes = NULL;
         draft->findings = findings;
     }
     memcpy(draft->fixed_by, fixed_by, sizeof fixed_by);
-    release_drafts(t, 0);
+    release_drafts(t);
     return status;
 }
