@@ -376,14 +376,16 @@ CASE(qdq_graph_quantized) {
 
 CASE(qdq_graph_equalize_sites) {
     FAILS(QDQ_ERR_MEMORY, qdq_graph_equalize_sites(NULL, err));
-    qdq_equalize_sites_destroy(NULL);
 }
+
+CASE(qdq_equalize_sites_destroy) { qdq_equalize_sites_destroy(NULL); }
+
+CASE(qdq_equalize_site_count) { EXPECT(!qdq_equalize_site_count(NULL)); }
 
 CASE(qdq_equalize_site_get) {
     qdq_graph *g = misuse_small_graph();
     qdq_equalize_sites *sites = qdq_graph_equalize_sites(g, NULL);
     EXPECT(sites && qdq_equalize_site_count(sites) == 0);
-    EXPECT(!qdq_equalize_site_count(NULL));
     EXPECT(!qdq_equalize_site_get(NULL, 0));
     EXPECT(!qdq_equalize_site_get(sites, 0));
     EXPECT(!qdq_equalize_site_get(sites, SIZE_MAX));
@@ -503,6 +505,8 @@ const misuse_case misuse_graph[] = {ROW(qdq_graph_create),
                                     ROW(qdq_graph_quantized),
                                     ROW(qdq_target_quantized_form),
                                     ROW(qdq_graph_equalize_sites),
+                                    ROW(qdq_equalize_sites_destroy),
+                                    ROW(qdq_equalize_site_count),
                                     ROW(qdq_equalize_site_get),
                                     ROW(qdq_graph_equalized),
                                     ROW(qdq_graph_equalized_like),
