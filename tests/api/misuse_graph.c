@@ -374,9 +374,7 @@ CASE(qdq_graph_quantized) {
     qdq_graph_destroy(g);
 }
 
-CASE(qdq_graph_equalize_sites) {
-    FAILS(QDQ_ERR_MEMORY, qdq_graph_equalize_sites(NULL, err));
-}
+CASE(qdq_graph_equalize_sites) { FAILS(QDQ_ERR_MEMORY, qdq_graph_equalize_sites(NULL, err)); }
 
 CASE(qdq_equalize_sites_destroy) { qdq_equalize_sites_destroy(NULL); }
 
