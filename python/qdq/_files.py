@@ -32,16 +32,55 @@ def write(path, tensors):
             file.write(np.ascontiguousarray(array).tobytes())
 
 
-def read(path):
-    """Returns {name: array} of a .safetensors file. Raises FileError or ParseError."""
+def read(path, only=None):
+    """Returns {name: array} of a .safetensors file. `only`: the names to read, of which absent ones are left out.
+    Raises FileError or ParseError."""
     try:
         with open(path, "rb") as file:
-            length = int.from_bytes(file.read(8), "little")
-            if length > os.path.getsize(path):
-                raise ValueError("its header is longer than the file")
-            header = json.loads(file.read(length))
-            body = memoryview(file.read())
-        return {name: _array(name, one, body) for name, one in header.items() if name != "__metadata__"}
+            header, begin = _header(file)
+            if only is None:
+                body = memoryview(file.read())
+                return {name: _array(name, one, body) for name, one in header.items()}
+            return {name: _array_of(file, begin, name, header[name]) for name in only if name in header}
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ParseError(f"{path}: is no .safetensors file: {error}") from None
+
+
+def _header(file):
+    """Reads the header of an open file. Returns it, and the position of the first element."""
+    length, size = int.from_bytes(file.read(8), "little"), os.fstat(file.fileno()).st_size
+    if length > size:
+        raise ValueError("its header is longer than the file")
+    header = json.loads(file.read(length))
+    header.pop("__metadata__", None)
+    return header, 8 + length
+
+
+def _array_of(file, begin, name, one):
+    first, end = one["data_offsets"]
+    if not 0 <= first <= end <= os.fstat(file.fileno()).st_size:
+        raise ValueError(f"'{name}' lies outside the file")
+    file.seek(begin + first)
+    return _array(name, {**one, "data_offsets": [0, end - first]}, memoryview(file.read(end - first)))
+
+
+def blocks(path, size):
+    """Yields (name, bytes) of the elements of each tensor, in the order of the file, at most `size` bytes at a time. Raises as
+    `read`."""
+    try:
+        with open(path, "rb") as file:
+            header, begin = _header(file)
+            for name, one in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
+                first, end = one["data_offsets"]
+                file.seek(begin + first)
+                while first < end:
+                    part = file.read(min(size, end - first))
+                    if not part:
+                        raise ValueError(f"'{name}' lies outside the file")
+                    first += len(part)
+                    yield name, part
     except OSError as error:
         raise FileError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:

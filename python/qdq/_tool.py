@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the command-line tool qdq inside the package: as the command `qdq`, and for calls from Python."""
 
+import contextlib
 import json
 import os
 import signal
@@ -45,16 +46,23 @@ def _failure(code, out, err, kinds):
     return made(text.removeprefix("qdq: "))
 
 
-def run(*words, kinds=None, before=None, isa=None):
+def run(*words, kinds=None, before=None, isa=None, running=contextlib.nullcontext):
     """Runs the tool with these words and returns (exit code, stdout, stderr) for exit codes 0 and 1. For other codes
     raises their exception with the tool's sentence. kinds: {exit code: class}, which precede the classes of qdq.Error.
-    before: called in the new process. isa: its instruction set, for commands without the option; "" is the best."""
+    before: called in the new process. isa: its instruction set, for commands without the option; "" is the best.
+    running: returns a context for the process, which lasts until it ends."""
     environment = None if isa is None else {**os.environ, "QDQ_ISA": isa}
-    done = subprocess.run([path(), *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          encoding="utf-8", errors="replace", check=False, preexec_fn=before, env=environment)  # fmt: skip
-    if done.returncode not in (0, 1):
-        raise _failure(done.returncode, done.stdout, done.stderr, kinds or {})
-    return done.returncode, done.stdout, done.stderr
+    with subprocess.Popen([path(), *map(str, words)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, encoding="utf-8", errors="replace", preexec_fn=before,
+                          env=environment) as process, running(process):  # fmt: skip
+        try:
+            out, err = process.communicate()
+        except BaseException:
+            process.kill()
+            raise
+    if process.returncode not in (0, 1):
+        raise _failure(process.returncode, out, err, kinds or {})
+    return process.returncode, out, err
 
 
 def main():
