@@ -17,10 +17,10 @@ import tempfile
 import warnings
 from typing import Any, Callable, Optional, Sequence, Union
 
-from . import _tool as tool
-from ._calibrate import options
-from ._library import ArgumentError
-from ._state import Path, State, StateError
+from .. import _tool as tool
+from .._calibrate import options
+from .._library import ArgumentError
+from .._state import Path, State, StateError
 
 _SHARDS_A_THREAD = 4  # several, so that slow machines take fewer
 _MERGED = 4  # most states that a task merges: they wait for each other in memory
