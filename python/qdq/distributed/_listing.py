@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The identity of a data set: names, sizes and content of its files, as the tool stores it in a state
+(docs/many_machines.md, `listing`)."""
+
+import bisect
+import contextlib
+import hashlib
+import itertools
+import os
+from dataclasses import dataclass
+from typing import List, Optional, Tuple
+
+_ENDINGS = (b".npz", b".npy", b".safetensors")
+_BLOCK, _BLOCKS = 1 << 16, 256
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The files of a data set as they were when it was listed."""
+
+    folder: bytes  # b"": a single file
+    files: Tuple[Tuple[bytes, int], ...]  # name, or the path of the single file; bytes
+    digest: bytes  # SHA-256
+
+    def changed(self) -> Optional[List[str]]:
+        """Returns the names of files that have another size now, or are gone or new; none if only the content of a file
+        has changed. None: nothing has changed."""
+        now = list_data(os.fsdecode(self.folder or self.files[0][0]))
+        if now and now.digest == self.digest:
+            return None
+        before, after = dict(self.files), dict(now.files) if now else {}
+        return sorted(os.fsdecode(name) for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+
+
+def _number(value):
+    return (value % (1 << 64)).to_bytes(8, "little")
+
+
+def _content(paths, ends, begin, length, digest):
+    """Hashes bytes `begin` .. `begin` + `length` of all files after each other; zeros for bytes that cannot be read.
+    ends: for each file the sum of its size and of all before it."""
+    at = bisect.bisect_right(ends, begin)
+    while length:
+        first = ends[at - 1] if at else 0
+        take = min(length, ends[at] - begin)
+        part = b""
+        if take:
+            with contextlib.suppress(OSError), open(paths[at], "rb") as file:
+                file.seek(begin - first)
+                part = file.read(take)
+        digest.update(part + bytes(take - len(part)))
+        begin, length, at = begin + take, length - take, at + 1
+
+
+def list_data(where: str) -> Optional[Listing]:
+    """Lists a folder of samples or a single file. None if it cannot be read here: perhaps only the workers see it."""
+    path = os.fsencode(where)
+    try:
+        if not os.path.isdir(path):
+            found = ((path, os.path.getsize(path)),)
+        else:
+            with os.scandir(path) as entries:
+                found = tuple(sorted((e.name, e.stat().st_size if e.is_file() else -1) for e in entries
+                                     if e.name.endswith(_ENDINGS) and not e.name.startswith(b".")))  # fmt: skip
+    except OSError:
+        return None
+    folder = path if os.path.isdir(path) else b""
+    digest = hashlib.sha256()
+    for name, size in found:
+        shown = name if folder else b""
+        digest.update(_number(len(shown)) + shown + _number(size))
+    paths = [os.path.join(folder, name) for name, _ in found]
+    ends = list(itertools.accumulate(max(size, 0) for _, size in found))
+    total = ends[-1] if ends else 0
+    if total <= _BLOCK * _BLOCKS:
+        _content(paths, ends, 0, total, digest)
+    else:
+        for i in range(_BLOCKS):
+            _content(paths, ends, i * (total - _BLOCK) // (_BLOCKS - 1), _BLOCK, digest)
+    return Listing(folder, found, digest.digest())
