@@ -8,55 +8,17 @@ import importlib.util
 import logging
 import os
 import signal
-import subprocess
 import sys
-import tempfile
 import time
 import unittest
 import warnings
-from pathlib import Path
 from unittest import mock
 
 import numpy as np
 import qdq
+from distributed_folder import COUNT, SHAPE, Folder, alive, shards_in
 from qdq import _tool, distributed
-
-SHAPE = (4, 5)
-COUNT = 45
-
-
-class Folder(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-        self.model, self.data = self.folder / "net.json", self.folder / "data"
-        b = qdq.Builder("net")
-        b.output("y", b.exp(b.relu(b.input("x", "float32", SHAPE), name="r"), name="e"))
-        b.build().write(self.model)
-        self.data.mkdir()
-        rng = np.random.default_rng(5)
-        for i in range(COUNT):
-            np.save(self.data / f"{i:03}.npy", rng.normal(0, 3, SHAPE).astype(np.float32))
-
-    def single(self):
-        """One process, one thread, no shards."""
-        return qdq.calibrate(self.model, self.data, state=self.folder / "single.state", threads=1)
-
-    def calibrate(self, scheduler=None, shards=None, data=None, **options):
-        out = self.folder / "all.state"
-        return distributed.calibrate(self.model, data or self.data, scheduler, shards, out=out, **options)
-
-    def slow_tool(self):
-        """A tool that notes each call in a file and takes half a second longer."""
-        log, tool = self.folder / "calls", self.folder / "qdq"
-        tool.write_text(f'#!/bin/sh\necho "$*" >>{log}\nsleep 0.5\nexec {_tool.path()} "$@"\n')
-        tool.chmod(0o755)
-        patched = mock.patch.dict(os.environ, QDQ_TOOL=str(tool))
-        patched.start()
-        self.addCleanup(patched.stop)
-        return log
-
+from qdq.distributed import _tasks
 
 class Missing(Folder):
     def test_without_dask_the_error_says_what_to_install(self):
@@ -78,34 +40,33 @@ class Threads(Folder):
 
     def test_any_number_of_shards_has_the_bytes_of_one_run(self):
         whole = self.single()
-        for shards in (1, 3, 4, 5, 17, 70):  # 4 states are merged at once; 70 are more than there are samples
+        for shards in (1, 3, 8, 9, 17, 70):  # 8 states are merged at once; 70 are more than there are samples
             with self.subTest(shards=shards):
                 self.assertEqual(self.calibrate(self.cluster, shards), whole)
                 self.assertEqual(sorted(os.listdir(self.folder)), ["all.state", "data", "net.json", "single.state"])
 
     def test_a_scheduler_is_found_by_its_address_and_shards_are_counted(self):
         told = []
-        made = self.calibrate(self.cluster.scheduler_address, progress=lambda done, count: told.append((done, count)))
+        made = self.calibrate(self.cluster.scheduler_address, 9, progress=lambda done, count: told.append((done, count)))
         self.assertEqual(made, self.single())
-        self.assertEqual(told, [(i, 8) for i in range(1, 9)])
+        # Nine shards, a merge of eight states, and one of the last two.
+        self.assertEqual(told, [(i, 11) for i in range(1, 12)])
 
-    def test_states_are_merged_before_more_shards_begin(self):
-        """Also where the scheduler hands all shards to the workers at once."""
-        import dask
-        from distributed import LocalCluster
+    def test_small_data_has_few_shards(self):
+        told = []
+        self.calibrate(self.cluster, progress=lambda done, count: told.append((done, count)))
+        self.assertEqual(told, [(1, 1)])
 
-        log = self.slow_tool()
-        with dask.config.set({"distributed.scheduler.worker-saturation": float("inf")}), \
-                LocalCluster(n_workers=2, threads_per_worker=1, processes=False,
-                             dashboard_address=None, silence_logs=logging.CRITICAL) as cluster:  # fmt: skip
-            self.calibrate(cluster, 24)
-        waiting = most = 0
-        for call in log.read_text().splitlines():
-            # A merge reads all of its states but the last word.
-            waiting += 1 if call.startswith("calibrate") else 2 - call.count(".state")
-            most = max(most, waiting)
-        self.assertEqual(waiting, 1)
-        self.assertLess(most, 12)
+    def test_the_folder_holds_few_states(self):
+        most, kept = 0, self.folder / "kept"
+
+        def count(_done, _count):
+            nonlocal most
+            most = max(most, len(list(kept.glob("*.state"))))
+
+        self.calibrate(self.cluster, 45, resume=kept, progress=count)
+        self.assertLess(most, 24)
+        self.assertEqual(list(kept.iterdir()), [])
 
     def test_a_cluster_may_grow_with_its_tasks(self):
         from distributed import LocalCluster
@@ -135,8 +96,8 @@ class Threads(Folder):
         for i in (7, 30):
             (self.data / f"{i:03}.npy").write_bytes(b"no array")
         with self.assertWarnsRegex(UserWarning, r"(?s)\A2 samples could not be read.*007\.npy: .*030\.npy: ") as caught:
-            made = self.calibrate(self.cluster, 5)
-        self.assertEqual(caught.filename, __file__)
+            made = self.calibrate(self.cluster, 5, max_unreadable=0.1)
+        self.assertTrue(caught.filename.endswith("distributed_folder.py"), "the warning names its caller")
         self.assertEqual(made.unreadable, ("007.npy", "030.npy"))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -208,8 +169,7 @@ class Processes(Folder):
 
             made = self.calibrate(client, 8, progress=kill)
         self.assertEqual(killed, [victim])
-        calls = log.read_text().splitlines()
-        shards = [call.split("--shard ")[1].split()[0] for call in calls if call.startswith("calibrate")]
+        shards = shards_in(log)
         self.assertEqual(set(shards), {f"{i}/8" for i in range(1, 9)})
         self.assertGreater(len(shards), 8, "no shard ran twice")
         self.assertEqual(made, whole)
@@ -225,7 +185,7 @@ class Processes(Folder):
                 LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster, \
                 Client(cluster) as client:  # fmt: skip
             worker, = client.run(os.getpid).values()
-            task = client.submit(distributed._run_shard, ["calibrate"], 1, 1)
+            task = client.submit(_tasks.run_shard, _tasks.Job("run", "key", ("calibrate",), 1, str(self.folder)), 1)
             pids = self.folder / "pid"
             while not pids.exists() or not pids.read_text():
                 time.sleep(0.05)
@@ -236,11 +196,6 @@ class Processes(Folder):
                 time.sleep(0.05)
             self.assertFalse(alive(pid))
             del task
-
-
-def alive(pid):
-    done = subprocess.run(["ps", "-o", "stat=", "-p", pid], capture_output=True, text=True, check=False)
-    return bool(done.stdout.strip()) and not done.stdout.startswith("Z")
 
 
 if __name__ == "__main__":

@@ -3,29 +3,33 @@
 
     state = qdq.distributed.calibrate("model.onnx", "images", scheduler="tcp://10.0.0.1:8786", out="all.state")
 
-Each shard is a task that runs the command-line tool on a worker and returns the bytes of its state. The workers merge
-the states in a tree. The result has the bytes of a single run on one machine.
+Each shard is a task that runs the command-line tool on a worker. The client merges their states as they come. The result
+has the bytes of a single run on one machine.
 """
 
+import collections
 import contextlib
-import ctypes
+import hashlib
 import os
 import re
-import signal
+import secrets
+import shutil
 import sys
 import tempfile
 import warnings
 from typing import Any, Callable, Optional, Sequence, Union
 
-from .. import _tool as tool
 from .._calibrate import options
-from .._library import ArgumentError
-from .._state import Path, State, StateError
+from .._library import ArgumentError, FileError, version
+from .._state import Path, State
+from ._listing import list_data
+from ._run import Policy, Run
+from ._states import States
+from ._tasks import Job
 
 _SHARDS_A_THREAD = 4  # several, so that slow machines take fewer
-_MERGED = 4  # most states that a task merges: they wait for each other in memory
+_LEAST_SAMPLES = 64  # of a shard, by default: a task takes as long as some samples
 _LINES = 20  # most lines of a warning
-_SUMMARY = re.compile(r"\d+ of \d+ samples could not be read")  # follows the reasons
 
 Progress = Union[bool, Callable[[int, int], None], None]
 
@@ -36,53 +40,6 @@ def _dask():
     except ImportError as error:
         raise ImportError(f"qdq.distributed needs dask: pip install 'qdq[distributed]' ({error})") from None
     return distributed
-
-
-# ---- Tasks on the workers ----
-
-
-_PR_SET_PDEATHSIG = 1
-
-
-def _end_with_worker():
-    """Runs in the tool's process before the tool: Linux ends the process if the worker is killed, so that no run is
-    left behind."""
-    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-_libc = ctypes.CDLL(None)
-
-
-def _state_of(folder, *words):
-    """Returns the bytes of the state that a call writes, and its messages about samples that could not be read."""
-    out = os.path.join(folder, "out.state")
-    code, _, err = tool.run(*words, "-o", out, kinds={3: StateError}, before=_end_with_worker)
-    with open(out, "rb") as file:
-        return file.read(), err if code == 1 else ""
-
-
-def _run_shard(words, shard, count):
-    with tempfile.TemporaryDirectory(prefix="qdq-shard-") as folder:
-        state, told = _state_of(folder, *words, "--shard", f"{shard}/{count}")
-    reasons = told.replace("qdq: ", "").splitlines()
-    end = next((i for i, line in enumerate(reasons) if _SUMMARY.match(line)), len(reasons))
-    return state, reasons[: min(end, _LINES)]
-
-
-def _merge(states, partial):
-    told = []
-    with tempfile.TemporaryDirectory(prefix="qdq-merge-") as folder:
-        paths = []
-        for i, (state, lines) in enumerate(states):
-            paths.append(os.path.join(folder, f"{i}.state"))
-            told += lines
-            with open(paths[-1], "wb") as file:
-                file.write(state)
-        state, _ = _state_of(folder, "merge", *paths, *(["--partial"] if partial else []))
-    return state, sorted(told)[:_LINES]
-
-
-# ---- The client ----
 
 
 @contextlib.contextmanager
@@ -101,18 +58,6 @@ def _client_of(scheduler):
             yield client
 
 
-def _tree(client, words, count):
-    """Returns futures of the shards, and of the state of all shards. Shards begin in order, and a merge precedes shards
-    that have not begun, so that memory holds O(log `count`) states."""
-    shards = level = [client.submit(_run_shard, words, i + 1, count, pure=False, priority=-i) for i in range(count)]
-    priority = 0
-    while len(level) > 1 or level is shards:
-        priority += 1
-        groups = [level[i : i + _MERGED] for i in range(0, len(level), _MERGED)]
-        level = [client.submit(_merge, group, len(groups) > 1, pure=False, priority=priority) for group in groups]
-    return shards, level[0]
-
-
 def _path(what, given):
     if not isinstance(given, (str, os.PathLike)):
         raise ArgumentError(f"{what} is a {type(given).__name__}, wanted a path that every worker can read")
@@ -121,48 +66,95 @@ def _path(what, given):
 
 def _show(done, count):
     end = "\n" if done == count else ""
-    print(f"\rshard {done} of {count}", end=end, file=sys.stderr, flush=True)
+    print(f"\rstep {done} of {count}", end=end, file=sys.stderr, flush=True)
 
 
-def _watch(client, shards, progress):
-    """Waits for the shards, and drops each: its state stays in memory only until it is merged."""
-    distributed = _dask()
-    tell = _show if progress is True else progress or (lambda done, count: None)
-    count = len(shards)
-    waiting = distributed.as_completed(shards, loop=client.loop)
-    shards.clear()
-    for done, future in enumerate(waiting, 1):
-        if future.status != "finished":
-            future.result()  # raises the exception of the task
-        tell(done, count)
+@contextlib.contextmanager
+def _folder_of(resume):
+    """Yields the folder of the states: `resume`, or a temporary one."""
+    if resume is None:
+        with tempfile.TemporaryDirectory(prefix="qdq-states-") as folder:
+            yield folder
+        return
+    try:
+        os.makedirs(resume, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"resume is {os.fspath(resume)!r}, which is no folder: {error.strerror}") from None
+    yield os.path.abspath(resume)
+
+
+def _key_of(words, paths, listing):
+    """Returns the name of a job: equal for runs whose states can be merged."""
+    digest = hashlib.sha256(repr((version(), words, listing.digest if listing else b"")).encode())
+    for path in paths:
+        with contextlib.suppress(OSError), open(path, "rb") as file:
+            while part := file.read(1 << 20):
+                digest.update(part)
+    return digest.hexdigest()[:16]
+
+
+def _shards_of(client, asked, listing, key, folder):
+    """Returns the number of shards: as asked, as an earlier run in the folder had, or by workers and samples."""
+    samples = len(listing.files) if listing and listing.folder else None
+    if asked is not None:
+        return min(asked, samples or asked)
+    found = (re.fullmatch(rf"{key}\..*of(\d+)\.state", name) for name in os.listdir(folder))
+    counts = collections.Counter(int(one[1]) for one in found if one)
+    if counts:
+        return counts.most_common(1)[0][0]
+    client.wait_for_workers(1)
+    most = _SHARDS_A_THREAD * sum(client.nthreads().values())
+    return max(1, min(most, -(-samples // _LEAST_SAMPLES)) if samples else most)
 
 
 def _write(out, state):
     """Replaces the file once the new file is complete."""
     made = f"{os.fspath(out)}.{os.getpid()}"
-    with open(made, "wb") as file:
-        file.write(state)
+    shutil.copyfile(state, made)
     os.replace(made, out)
 
 
-def _run_all(words, scheduler, shards, progress, out) -> State:
-    """Runs a command that takes --data, --shard and -o, and writes the state of all shards."""
+def _warn(run, made):
+    if run.left_out:
+        warnings.warn("workers got no more shards after failures: " + "; ".join(run.left_out.values()), stacklevel=4)
+    if made.unreadable:
+        told = sorted({line for outcome in run.unreadable.values() for line in outcome.told})[:_LINES]
+        text = f"{len(made.unreadable)} samples could not be read and are not in the state"
+        warnings.warn("\n".join([text, *told]), stacklevel=4)
+
+
+def _check(shards, retries, max_unreadable):
     if shards is not None and shards < 1:
         raise ArgumentError(f"shards is {shards}, wanted 1 or more")
+    if retries < 0:
+        raise ArgumentError(f"retries is {retries}, wanted 0 or more")
+    if not 0 <= max_unreadable <= 1:
+        raise ArgumentError(f"max_unreadable is {max_unreadable}, wanted a share from 0 to 1, as 0.01 for 1 %")
+
+
+def _run_all(words, data, paths, scheduler, shards, progress, out, retries=3, max_unreadable=0.01, resume=None) -> State:
+    """Runs a command that takes --data, --shard and -o, and writes the state of all shards. paths: its models."""
+    _check(shards, retries, max_unreadable)
     if progress is None:
         progress = sys.stderr.isatty()
-    with _client_of(scheduler) as client:
-        if shards is None:
-            client.wait_for_workers(1)
-            shards = _SHARDS_A_THREAD * sum(client.nthreads().values())
-        futures, whole = _tree(client, words, max(1, shards))
-        _watch(client, futures, progress)
-        state, told = whole.result()
-    _write(out, state)
+    listing = list_data(data)
+    key = _key_of(words, paths, listing)
+    with _folder_of(resume) as folder, _client_of(scheduler) as client:
+        count = _shards_of(client, shards, listing, key, folder)
+        job = Job(secrets.token_hex(8), key, (*words, "--data", data), count, folder)
+        states = States(job)
+        removed = states.find(listing.digest if listing else b"")
+        if removed:
+            warnings.warn(f"{len(removed)} states in {folder} are damaged or of other data, and were removed: their "
+                          "shards run again", stacklevel=3)  # fmt: skip
+        tell = _show if progress is True else progress or (lambda done, count: None)
+        run = Run(client, job, states, Policy(retries, max_unreadable), listing, tell)
+        try:
+            _write(out, run.execute())
+        finally:
+            states.close(keep=resume is not None and sys.exc_info()[0] is not None)
     made = State(out)
-    if made.unreadable:
-        count = len(made.unreadable)
-        warnings.warn("\n".join([f"{count} samples could not be read and are not in the state", *told]), stacklevel=3)
+    _warn(run, made)
     return made
 
 
@@ -170,33 +162,48 @@ def _run_all(words, scheduler, shards, progress, out) -> State:
 
 
 def calibrate(model: Path, data: Path, scheduler: Any = None, shards: Optional[int] = None, *, out: Path,
-              progress: Progress = None, threads: int = 1, **load: Any) -> State:  # fmt: skip
+              progress: Progress = None, threads: int = 1, retries: int = 3, max_unreadable: float = 0.01,
+              resume: Optional[Path] = None, **load: Any) -> State:  # fmt: skip
     """Runs qdq.calibrate on the workers of a Dask cluster, and writes the state of the whole data set to `out`.
 
     model, data: paths that every worker can read; qdq must be installed on the workers. target, shapes, dims, until: as
     in qdq.load. scheduler: an address, a cluster or a client of Dask; None creates a LocalCluster with a worker for
     each processor.
-    shards: None means four for each thread of the present workers; give a number if the cluster grows with its tasks.
-    threads: of each run; a worker has as many simultaneous runs as threads.
-    progress: called with (finished shards, all shards); True prints a line; None prints it on a terminal.
-    A shard whose worker dies runs again on another worker, within Dask's `allowed-failures`. Returns a State. Raises
-    the exceptions of qdq.calibrate, and ImportError without dask.
+    shards: None means four for each thread of the present workers, of at least 64 samples each; give a number if the
+    cluster grows with its tasks. threads: of each run; a worker has as many simultaneous runs as threads.
+    progress: called with (finished steps, all steps), where shards and merges are steps; True prints a line; None
+    prints it on a terminal.
+    retries: how often a shard runs again, on another worker where there is one, after its tool was ended by a signal,
+    or its worker had no tool, no temporary folder or no space. A worker that fails twice in sequence gets no more
+    shards. A wrong model or option raises at once, a file that cannot be read after a second worker has failed too.
+    max_unreadable: the share of samples that may be unreadable. A shard with a larger share runs again on another
+    worker; the run ends with StateError if samples beyond the share cannot be read by either.
+    resume: a folder that keeps the states of finished shards if the run ends early (an exception, Ctrl-C, a lost
+    scheduler); the same call continues from them. If the workers see the folder too, states do not travel over the
+    network.
+    On the way out the tasks of this run are cancelled and their tools ended. Returns a State. Raises the exceptions of
+    qdq.calibrate, and ImportError without dask.
     """
-    words = ["calibrate", _path("model", model), "--data", _path("data", data)]
-    return _run_all([*words, *options(threads=threads, **load)], scheduler, shards, progress, out)
+    model, data = _path("model", model), _path("data", data)
+    words = ["calibrate", model, *options(threads=threads, **load)]
+    return _run_all(words, data, [model], scheduler, shards, progress, out, retries, max_unreadable, resume)
 
 
 def compare(model: Path, targets: Sequence[str], data: Path, scheduler: Any = None, shards: Optional[int] = None, *,
-            out: Path, progress: Progress = None, threads: int = 1, **load: Any) -> State:  # fmt: skip
+            out: Path, progress: Progress = None, threads: int = 1, retries: int = 3, max_unreadable: float = 0.01,
+            resume: Optional[Path] = None, **load: Any) -> State:  # fmt: skip
     """Runs `qdq compare --targets --data` in the same way: how each target differs from the first. `report()` of the
     State has the rows."""
-    words = ["compare", _path("model", model), "--targets", ",".join(targets), "--data", _path("data", data)]
-    return _run_all([*words, *options(threads=threads, **load)], scheduler, shards, progress, out)
+    model, data = _path("model", model), _path("data", data)
+    words = ["compare", model, "--targets", ",".join(targets), *options(threads=threads, **load)]
+    return _run_all(words, data, [model], scheduler, shards, progress, out, retries, max_unreadable, resume)
 
 
 def explain(model: Path, against: Path, data: Path, scheduler: Any = None, shards: Optional[int] = None, *,
-            out: Path, progress: Progress = None, threads: int = 1, **load: Any) -> State:  # fmt: skip
+            out: Path, progress: Progress = None, threads: int = 1, retries: int = 3, max_unreadable: float = 0.01,
+            resume: Optional[Path] = None, **load: Any) -> State:  # fmt: skip
     """Runs `qdq explain --against --data` in the same way: the error that each node adds to a float model, the file
     `against`. `report()` of the State has the rows."""
-    words = ["explain", _path("model", model), "--against", _path("against", against), "--data", _path("data", data)]
-    return _run_all([*words, *options(threads=threads, **load)], scheduler, shards, progress, out)
+    model, against, data = _path("model", model), _path("against", against), _path("data", data)
+    words = ["explain", model, "--against", against, *options(threads=threads, **load)]
+    return _run_all(words, data, [model, against], scheduler, shards, progress, out, retries, max_unreadable, resume)

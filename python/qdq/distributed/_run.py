@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the shards of a job on a cluster: hands them out, tries failed ones again on other workers, runs slow ones twice,
+and merges their states as they come."""
+
+import concurrent.futures
+import contextlib
+import queue
+import statistics
+import time
+from collections import Counter, defaultdict, deque
+from dataclasses import dataclass, replace
+from typing import Any, Callable, Dict, List, Optional, Set
+
+from .. import _files as files
+from .._library import ArgumentError, Error, GraphError, LimitError, ParseError, UnsupportedError
+from .._state import StateError
+from . import _tasks as tasks
+from ._listing import Listing
+from ._states import States
+
+_TICK = 0.2  # seconds between looks at the cluster
+_LEAST_FLIGHTS = 16  # shards that a cluster without workers is given, so that it grows
+_SICK = 2  # failures of a worker in sequence after which it gets no more shards
+_SLOW, _LEAST_SLOW = 3, 5.0  # a shard is slow after three times the median, and after 5 seconds
+_NAMED = 5  # most samples, workers or shards in a sentence
+_FINAL = (ArgumentError, UnsupportedError, LimitError, GraphError)  # other workers would say the same
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What a run tolerates."""
+
+    retries: int
+    max_unreadable: float
+
+
+@dataclass
+class _Flight:
+    number: int
+    began: float
+
+
+def _list(words):
+    words = list(words)
+    return ", ".join(words[:_NAMED]) + (f" and {len(words) - _NAMED} more" if len(words) > _NAMED else "")
+
+
+class Run:
+    """A job on a client's cluster. """
+
+    def __init__(self, client, job: tasks.Job, states: States, policy: Policy, listing: Optional[Listing],
+                 tell: Callable[[int, int], None]):  # fmt: skip
+        self.client, self.job, self.states, self.policy = client, job, states, policy
+        self.listing, self.tell = listing, tell
+        self.events: queue.SimpleQueue = queue.SimpleQueue()
+        self.waiting = deque(sorted(set(range(1, job.count + 1)) - states.shards()))
+        self.flights: Dict[Any, _Flight] = {}  # by future
+        self.merges: Dict[Any, List[str]] = {}  # by future: the states that it reads
+        self.failed: Dict[int, List[tasks.Outcome]] = defaultdict(list)  # by shard
+        self.doubtful: Dict[int, tasks.Outcome] = {}  # shards with unreadable samples, which run again
+        self.faults: Counter = Counter()  # by worker: failures since its last success
+        self.left_out: Dict[str, str] = {}  # worker: its host, and the reason
+        self.unreadable: Dict[int, tasks.Outcome] = states.unreadable()
+        self.seconds: List[float] = []
+        self.merged = 0
+        self.finished = False
+        self.alone = concurrent.futures.ThreadPoolExecutor(1)
+
+    # ---- Workers ----
+
+    def _threads(self):
+        try:
+            return self.client.nthreads()
+        except Exception as error:  # pylint: disable=broad-except
+            raise self._lost(error) from None
+
+    def _lost(self, error=None):
+        kept = len(self.states.shards())
+        return Error(f"the scheduler at {self.client.scheduler.address} is lost{f' ({error})' if error else ''}: {kept} of "
+                     f"{self.job.count} shards are done; with resume=FOLDER a new run goes on from them")  # fmt: skip
+
+    def _usable(self, threads, number) -> Optional[List[str]]:
+        """Returns the workers for a shard: those that have not failed; None: all."""
+        avoided = set(self.left_out) | {outcome.worker for outcome in self.failed[number]}
+        if number in self.doubtful:
+            avoided.add(self.doubtful[number].worker)
+        usable = [address for address in threads if address not in avoided]
+        return usable if usable and len(usable) < len(threads) else None
+
+    # ---- Shards ----
+
+    def _submit(self, number, threads, priority=0):
+        usable = self._usable(threads, number)
+        where = {"workers": usable, "allow_other_workers": True} if usable else {}
+        future = self.client.submit(tasks.run_shard, self.job, number, pure=False, priority=priority, **where)
+        self.flights[future] = _Flight(number, time.monotonic())
+        future.add_done_callback(lambda done: self.events.put(("shard", done)))
+
+    def _fill(self):
+        threads = self._threads()
+        most = max(2 * sum(threads.values()), _LEAST_FLIGHTS)
+        while self.waiting and len(self.flights) < most:
+            self._submit(self.waiting.popleft(), threads)
+        return threads
+
+    def _speculate(self, threads):
+        """Runs a slow shard on another worker too, if workers are idle and no shard waits."""
+        running = Counter(flight.number for flight in self.flights.values())
+        if self.waiting or not self.seconds or len(self.flights) >= sum(threads.values()) or len(threads) < 2:
+            return
+        slow = max(_SLOW * statistics.median(self.seconds), _LEAST_SLOW)
+        for flight in list(self.flights.values()):
+            if time.monotonic() - flight.began > slow and running[flight.number] == 1:
+                self._submit(flight.number, threads, priority=1)
+                return
+
+    def _drop(self, number):
+        """Cancels other runs of a shard that is done."""
+        for future in [future for future, flight in self.flights.items() if flight.number == number]:
+            del self.flights[future]
+            future.cancel()
+
+    def _shard_is_done(self, future):
+        flight = self.flights.pop(future, None)
+        if flight is None:
+            return
+        if future.status == "cancelled":
+            raise self._lost()
+        outcome = future.result() if future.status == "finished" else tasks.Outcome("", "", error=future.exception())
+        number = flight.number
+        if outcome.error is not None:
+            self._retry(number, outcome)
+        elif not self._second_opinion(number, outcome):
+            self._take(number, outcome)
+
+    def _take(self, number, outcome):
+        path = self.states.add(number, outcome.path, outcome.parts)
+        if self._saw_other_data(number, path, outcome):
+            return
+        self._drop(number)
+        self.faults[outcome.worker] = 0
+        self.seconds.append(outcome.seconds)
+        if outcome.unreadable:
+            self.unreadable[number] = outcome
+            self._check_unreadable(outcome)
+
+    def _retry(self, number, outcome):
+        """Gives a failed shard to another worker, or raises its error."""
+        error, before = outcome.error, self.failed[number]
+        self._blame(outcome, str(error))
+        others = set(self._threads()) - {one.worker for one in before} - {outcome.worker}
+        before.append(outcome)
+        final = isinstance(error, _FINAL) or (isinstance(error, ParseError) and (len(before) > 1 or not others))
+        if not final and len(before) <= self.policy.retries:
+            self.waiting.appendleft(number)
+            return
+        where = _list(dict.fromkeys(f"{one.worker} on {one.host}" if one.worker else "a worker that died" for one in before))
+        text = f"{error} (shard {number} of {self.job.count}, tried {len(before)} times, on {where})"
+        known = isinstance(error, (Error, MemoryError))
+        raise type(error)(str(error) if isinstance(error, _FINAL) else text) if known else Error(text) from error
+
+    def _blame(self, outcome, reason):
+        self.faults[outcome.worker] += 1
+        if outcome.worker and self.faults[outcome.worker] >= _SICK:
+            self.left_out[outcome.worker] = f"{outcome.worker} on {outcome.host}: {reason}"
+
+    # ---- Unreadable samples ----
+
+    def _second_opinion(self, number, outcome):
+        """True if a shard runs again on another worker, because more of its samples than allowed could not be read. If
+        the other worker reads more of them, the first one is at fault."""
+        first = self.doubtful.get(number)
+        if first is None:
+            allowed = self.policy.max_unreadable * (outcome.samples + len(outcome.unreadable))
+            self.doubtful[number] = outcome
+            threads = self._threads() if len(outcome.unreadable) > allowed else {}
+            if self._usable(threads, number):
+                self.waiting.appendleft(number)
+                return True
+            del self.doubtful[number]
+            return False
+        del self.doubtful[number]
+        if len(outcome.unreadable) < len(first.unreadable):
+            self._blame(first, f"{len(first.unreadable)} samples that another worker reads could not be read")
+        return False
+
+    def _check_unreadable(self, outcome):
+        """Fails if more samples are unreadable so far than allowed of all."""
+        lost = sum(len(one.unreadable) for one in self.unreadable.values())
+        if lost <= self.policy.max_unreadable * outcome.of:
+            return
+        shards = [f"shard {number} on {one.worker} ({one.host}): {_list(one.unreadable)}"
+                  for number, one in sorted(self.unreadable.items())]  # fmt: skip
+        told = [line for one in self.unreadable.values() for line in one.told]
+        raise StateError(f"{lost} of {outcome.of} samples could not be read, more than max_unreadable="
+                         f"{self.policy.max_unreadable:g} allows: {'; '.join(shards[:_NAMED])}"
+                         f"{f'; the first: {told[0]}' if told else ''}")  # fmt: skip
+
+    def _saw_other_data(self, number, path, outcome):
+        """True if a shard ran on other data than the client sees: its worker is at fault. Fails if the client sees other
+        data than it has listed."""
+        if self.listing is None or files.read(path, only=("listing",))["listing"].tobytes() == self.listing.digest:
+            return False
+        del self.states.held[path]
+        changed = self.listing.changed()
+        if changed is None:
+            self._retry(number, replace(outcome, error=StateError("the worker sees other data than the client")))
+            return True
+        raise StateError(f"the data has changed since the run began: {_list(changed) or 'the content of a file'}; shard "
+                         f"{number} of {self.job.count} saw it on {outcome.worker} ({outcome.host}). "
+                         f"{len(self.states.shards())} shards are done on the old data; put it back, or begin anew")  # fmt: skip
+
+    # ---- Merging ----
+
+    def _merge(self):
+        last = not (self.waiting or self.flights)
+        paths = self.states.take(last)
+        if len(paths) == 1:  # nothing is left to merge
+            self.states.held[paths[0]] = self.states.merging.pop(paths[0])
+            self.finished = not self.merges
+            return
+        if not paths:
+            return
+        whole = last and not self.states.held and not self.merges
+        out = self.states.name_of(paths)
+        future = self.alone.submit(tasks.merge, self.job, paths, out, not whole)
+        self.merges[future] = paths
+        future.add_done_callback(lambda done: self.events.put(("merge", done)))
+
+    def _merge_is_done(self, future):
+        paths, outcome = self.merges.pop(future), future.result()
+        if outcome.error is None:
+            self.merged += 1
+            self.states.merged(paths, outcome.path)
+            return
+        lost = self.states.return_whole(paths)
+        for number in lost:
+            self.failed[number].append(outcome)
+        if not lost or max(len(self.failed[number]) for number in lost) > self.policy.retries:
+            raise outcome.error
+        self.waiting.extend(lost)
+
+    # ---- Entry ----
+
+    def _show(self):
+        done = len(self.states.shards()) + self.merged
+        left = self.job.count - len(self.states.shards())
+        self.tell(done, done + left + self.states.merges_left(left, self.merges.values()) + len(self.merges))
+
+    def _handle(self, kind, future):
+        if kind == "shard":
+            self._shard_is_done(future)
+        else:
+            self._merge_is_done(future)
+
+    def execute(self) -> str:
+        """Runs all shards, and returns the path of the state that holds them."""
+        try:
+            while True:
+                threads = self._fill()
+                self._merge()
+                if self.finished:
+                    return next(iter(self.states.held))
+                try:
+                    self._handle(*self.events.get(timeout=_TICK))
+                except queue.Empty:
+                    self._speculate(threads)
+                    continue
+                self._show()
+        finally:
+            self._end()
+
+    def _end(self):
+        """Cancels what is left of the run, ends its tools on the workers, and removes their temporary folders."""
+        left: Set[Any] = set(self.flights)
+        self.alone.shutdown(wait=False, cancel_futures=True)
+        tasks.end(self.job.run)
+        with contextlib.suppress(Exception):
+            self.client.cancel(list(left))
+            if left or self.left_out:
+                self.client.run(tasks.end, self.job.run, on_error="ignore")
+        self.alone.shutdown()
