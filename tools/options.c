@@ -80,8 +80,8 @@ static const option_row rows[] = {
     ROW("output", 'o', "FILE", LIST, outputs, " merge ",
         "the state to write; without it print the report of the merged state"),
     ROW("data", 0, "WHERE", READ, data.samples, " calibrate compare explain ",
-        "the samples: a folder of .npz, .npy and .safetensors files, or one file whose arrays have "
-        "a dim of samples first"),
+        "the samples: a folder of .npz, .npy and .safetensors files, one file whose arrays have "
+        "a dim of samples first, or - for a stream of such files on standard input"),
     OWN(quantize, "state", 0, "STATE", READ, state,
         "the statistics of this graph, which `qdq calibrate` wrote; without it "
         "the samples of --data, or the inputs of -i, give the ranges"),

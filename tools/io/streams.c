@@ -150,6 +150,9 @@ int streams_take(streams *s, const command_row *command, options *opt) {
     if (strncmp(command->operands, "GRAPH", 5) != 0) return EXIT_OK;
     int code = take_graphs(s, opt);
     string_list *files;
+    if (code == EXIT_OK && s->has_stdin && opt->data.samples && strcmp(opt->data.samples, "-") == 0)
+        code = tell_failure(QDQ_ERR_ARGUMENT,
+                            "standard input is given twice, wanted '-' at most once");
     for (size_t i = 0; code == EXIT_OK && (files = options_files(command, opt, i)); i++)
         code = take_tensors(s, files);
     return code;

@@ -31,6 +31,10 @@ static int no_memory(const char *what) {
     return tell_failure(QDQ_ERR_MEMORY, "no memory for %s", what);
 }
 
+static bool plan_streams(const data_run_plan *plan) {
+    return strcmp(plan->opt->data.samples, sample_stream_word) == 0;
+}
+
 //---- The state --------------------------------------------------------------
 
 int write_state(const state *s, const char *path, const options *opt) {
@@ -118,6 +122,23 @@ static int add_sample(data_run *w, size_t index) {
     return w->task->add(w->with, &w->state, index);
 }
 
+// Adds the samples of a stream, which are the shard.
+static int add_stream(data_run *w) {
+    state *s = &w->state;
+    for (bool more = true; more;) {
+        watch_tell(w->plan->opt->watch, "sample %" PRId64, s->next + 1);
+        int code = samples_next(&w->data, &more);
+        if (code == EXIT_OK && more)
+            code = add_sample(
+                w, (size_t)(w->plan->shard.number - 1 + s->next++ * w->plan->shard.count));
+        if (code != EXIT_OK) return code;
+    }
+    watch_clear(w->plan->opt->watch);
+    s->next = COMPLETE;
+    if (s->taken || s->unreadable.count || s->shard_count > 1) return EXIT_OK;
+    return tell_failure(QDQ_ERR_PARSE, "standard input has no sample");
+}
+
 static int add_samples(data_run *w) {
     double last = now();
     state *s = &w->state;
@@ -162,6 +183,11 @@ int data_run_plan_read(const options *opt, data_run_plan *out) {
         !shard_parse(opt->data.shard, &out->shard))
         return EXIT_USAGE;
     out->out = opt->outputs.items[0];
+    if (plan_streams(out) && (opt->data.resume || opt->data.checkpoint))
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            "%s is given with --data -, but a stream cannot be read again; leave "
+                            "it out",
+                            opt->data.resume ? "--resume" : "--checkpoint");
     return EXIT_OK;
 }
 
@@ -171,8 +197,11 @@ static int prepare(data_run *w) {
     w->checkpoint = malloc(length);
     if (!w->checkpoint) return no_memory("a path");
     snprintf(w->checkpoint, length, "%s.part", w->plan->out);
-    int code = samples_open(&w->data, w->plan->opt->data.samples, w->session->graph,
-                            w->session->plan, w->plan->opt->memory);
+    const char *where = w->plan->opt->data.samples;
+    const session *own = w->session;
+    qdq_budget *memory = w->plan->opt->memory;
+    int code = plan_streams(w->plan) ? samples_open_stream(&w->data, own->graph, own->plan, memory)
+                                     : samples_open(&w->data, where, own->graph, own->plan, memory);
     if (code == EXIT_OK) code = begin_state(w);
     return code == EXIT_OK ? resume(w) : code;
 }
@@ -208,7 +237,7 @@ int data_run_start(const data_run_plan *plan, const data_run_task *task, const s
                    void *with) {
     data_run w = {.plan = plan, .task = task, .session = s, .with = with};
     int code = prepare(&w);
-    if (code == EXIT_OK) code = add_samples(&w);
+    if (code == EXIT_OK) code = w.data.streams ? add_stream(&w) : add_samples(&w);
     if (code == EXIT_OK) code = finish(&w);
     samples_close(&w.data);
     state_release(&w.state);

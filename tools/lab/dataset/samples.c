@@ -171,7 +171,7 @@ static qdq_status load_input(samples *s, array_file *file, size_t number, size_t
     qdq_error own = {0};
     file_array *array = find_array(s, file, input->name, err);
     if (!array) return err->status;
-    if (s->names && !has_dims(array->shape, input->shape))
+    if ((s->names || s->streams) && !has_dims(array->shape, input->shape))
         return source_fail(err, QDQ_ERR_PARSE, "input '%.200s' has shape %s, wanted %s",
                            input->name, qdq_write_shape(array->shape, has, sizeof has),
                            qdq_write_shape(input->shape, wants, sizeof wants));
@@ -207,8 +207,11 @@ qdq_status sample_load(samples *s, size_t index, qdq_exec *exec,
                        unsigned char digest[QDQ_SHA256_BYTES], qdq_error *err) {
     char path[MOST_PATH];
     array_file file;
-    if (!s->names) return load_inputs(s, &s->file, index, exec, digest, err);
-    snprintf(path, sizeof path, "%s/%s", s->where, s->names[index]);
+    if (!s->names && !s->streams) return load_inputs(s, &s->file, index, exec, digest, err);
+    if (s->streams)
+        snprintf(path, sizeof path, "%s", s->stream.path);
+    else
+        snprintf(path, sizeof path, "%s/%s", s->where, s->names[index]);
     qdq_status status = array_file_open(&file, path, s->memory, err);
     if (status == QDQ_OK) status = load_inputs(s, &file, 0, exec, digest, err);
     array_file_close(&file);
@@ -239,11 +242,25 @@ int samples_open(samples *s, const char *where, const qdq_graph *graph, const qd
     bool exists = stat(where, &facts) == 0;
     if (exists && S_ISDIR(facts.st_mode)) return list_folder(s);
     if (is_array_file_name(where)) return open_file(s);
+    if (strcmp(where, sample_stream_word) == 0)
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            "--data is '-', but this command reads the samples several times; give "
+                            "a folder or a file");
     return tell_failure(QDQ_ERR_PARSE,
                         "--data is '%s', wanted a folder of .npz, .npy or .safetensors files, each "
                         "a sample, or one such file whose arrays have a dim of samples first%s",
                         where, exists ? "" : "; there is no file of this name");
 }
+
+int samples_open_stream(samples *s, const qdq_graph *graph, const qdq_plan *plan,
+                        qdq_budget *memory) {
+    *s = (samples){.where = "standard input", .graph = graph, .plan = plan, .memory = memory};
+    s->streams = true;
+    int code = make_buffers(s);
+    return code == EXIT_OK ? sample_stream_open(&s->stream, memory->left) : code;
+}
+
+int samples_next(samples *s, bool *more) { return sample_stream_next(&s->stream, more); }
 
 void samples_close(samples *s) {
     for (size_t i = 0; s->names && i < s->count; i++) free(s->names[i]);
@@ -252,6 +269,7 @@ void samples_close(samples *s) {
     free(s->names);
     free(s->buffers);
     array_file_close(&s->file);
+    sample_stream_close(&s->stream);
 }
 
 const char *sample_name(const samples *s, size_t index, char *out, size_t capacity) {

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// The samples of --data: the files of a folder, sorted by name, or the entries of the leading dim
-// of one file. A sample has every input of a graph.
+// The samples of --data: the files of a folder, sorted by name, the entries of the leading dim of
+// one file, or a stream. A sample has every input of a graph.
 #ifndef QDQ_TOOLS_LAB_DATASET_SAMPLES_H
 #define QDQ_TOOLS_LAB_DATASET_SAMPLES_H
 
 #include <qdq/exec.h>
 
 #include "runtime/base/hash/sha256.h"
-#include "tools/io/array_file.h"
 #include "tools/io/watch.h"
+#include "tools/lab/dataset/sample_stream.h"
 
 typedef struct samples {
     const char *where;
     const qdq_graph *graph;
     const qdq_plan *plan;
     qdq_budget *memory;
-    size_t count;
-    char **names;                             // files of a folder; NULL: a single file
-    array_file file;                          // the single file
+    size_t count;     // 0: a stream, whose end is not known
+    char **names;     // files of a folder; NULL: a single file
+    array_file file;  // the single file
+    bool streams;
+    sample_stream stream;
     void **buffers;                           // memory for each input of the plan
-    unsigned char listing[QDQ_SHA256_BYTES];  // data_digest of the files
+    unsigned char listing[QDQ_SHA256_BYTES];  // data_digest of the files; zeros for a stream
     qdq_error problem;                        // error of the first unreadable sample, with its name
 } samples;
 
@@ -28,7 +30,14 @@ typedef struct samples {
 // case.
 int samples_open(samples *s, const char *where, const qdq_graph *graph, const qdq_plan *plan,
                  qdq_budget *memory);
+// The same for the samples of standard input.
+int samples_open_stream(samples *s, const qdq_graph *graph, const qdq_plan *plan,
+                        qdq_budget *memory);
 void samples_close(samples *s);
+
+// Reads the next sample of a stream, for sample_load. *more is false after the last. EXIT_OK, or
+// another exit code after a message.
+int samples_next(samples *s, bool *more);
 
 // Returns the name of a sample: its file in the folder, or "sample N", counted from 0.
 const char *sample_name(const samples *s, size_t index, char *out, size_t capacity);

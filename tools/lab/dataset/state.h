@@ -74,7 +74,7 @@ struct state {
     text_list refused;                        // targets that refuse the graph
     unsigned char listing[QDQ_SHA256_BYTES];  // digest of the data, see samples.h
     unsigned char samples[QDQ_SHA256_BYTES];  // sum of the hashes of all samples, modulo 2^256
-    int64_t sample_count;                     // of the data
+    int64_t sample_count;                     // of the data; 0: a stream
     int64_t taken;                            // samples in the tables
     int64_t next;  // sample of the shard with which a run resumes; COMPLETE: none
     int64_t shard_count;

@@ -188,9 +188,9 @@ static bool read_numbers(const reader *r, state *s) {
     s->taken = numbers[NUMBER_TAKEN];
     s->next = numbers[NUMBER_NEXT];
     s->shard_count = numbers[NUMBER_SHARDS];
-    bool good = s->sample_count >= 0 && s->taken >= 0 && s->taken <= s->sample_count &&
-                s->next >= COMPLETE && s->next <= s->sample_count && s->shard_count >= 1 &&
-                s->shard_count <= MOST_SHARDS;
+    bool good = s->sample_count >= 0 && s->taken >= 0 &&
+                (!s->sample_count || s->taken <= s->sample_count) && s->next >= COMPLETE &&
+                s->next <= s->sample_count && s->shard_count >= 1 && s->shard_count <= MOST_SHARDS;
     return good || is_wrong(r, "numbers");
 }
 

@@ -8,8 +8,12 @@
 #include "tools/common.h"
 
 void print_samples(const state *s) {
-    printf("%" PRId64 " of %" PRId64 " sample%s, %zu of %" PRId64 " shard%s", s->taken,
-           s->sample_count, s->sample_count == 1 ? "" : "s", s->shards_held, s->shard_count,
+    if (s->sample_count)
+        printf("%" PRId64 " of %" PRId64 " sample%s", s->taken, s->sample_count,
+               s->sample_count == 1 ? "" : "s");
+    else
+        printf("%" PRId64 " sample%s", s->taken, s->taken == 1 ? "" : "s");
+    printf(", %zu of %" PRId64 " shard%s", s->shards_held, s->shard_count,
            s->shard_count == 1 ? "" : "s");
     if (s->unreadable.count) printf(", %zu could not be read", s->unreadable.count);
     printf("\n");
