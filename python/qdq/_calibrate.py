@@ -2,6 +2,7 @@
 """Computes statistics of a graph's values over a data set: runs `qdq calibrate` on files, or on samples from Python."""
 
 import contextlib
+import io
 import os
 import tempfile
 from typing import Any, Iterable, Mapping, Optional, Tuple, Union
@@ -12,23 +13,47 @@ from . import _dtypes as dtypes
 from . import _files as files
 from ._graph import Graph
 from ._library import ArgumentError
-from ._state import Path, State, call, shard_word
+from ._state import Path, State, call, shard_numbers, shard_word
 
 Samples = Iterable[Union[Mapping[str, Any], Any]]
 
 
-def _write_sample(folder, index, sample):
-    path = os.path.join(folder, f"{index:012}")
+def _write_to(file, index, sample):
+    """Writes a sample to an open file, and returns the ending of its kind."""
     if isinstance(sample, Mapping):
         if not sample:
             raise ArgumentError(f"sample {index} of data has no arrays")
         arrays = {name: dtypes.imported(array) for name, array in sample.items()}
-        files.write(path + ".safetensors", {name: (dtypes.word(array.dtype), array) for name, array in arrays.items()})
-        return
+        files.write_to(file, {name: (dtypes.word(array.dtype), array) for name, array in arrays.items()})
+        return ".safetensors"
     array = dtypes.imported(sample)
     if array.dtype.kind not in "biuf":
         raise ArgumentError(f"sample {index} of data is an array of {array.dtype}, wanted a dict, {{input: array}}")
-    np.save(path + ".npy", array)
+    np.save(file, array)
+    return ".npy"
+
+
+def _write_sample(folder, index, sample):
+    path = os.path.join(folder, f"{index:012}")
+    with open(path, "wb") as file:
+        ending = _write_to(file, index, sample)
+    os.rename(path, path + ending)
+
+
+def stream_of(data, shard=None):
+    """Yields the bytes of a stream of samples (docs/many_machines.md), those of a shard, (number, count), or all. Raises
+    ArgumentError if there are none."""
+    index = -1
+    number, count = shard if shard and shard[1] > 0 else (1, 1)
+    for index, sample in enumerate(data):
+        if index % count != number - 1:
+            continue
+        file = io.BytesIO()
+        _write_to(file, index, sample)
+        yield file.getbuffer().nbytes.to_bytes(8, "little")
+        yield file.getbuffer()
+    if index < 0:
+        raise ArgumentError("data has no samples")
 
 
 @contextlib.contextmanager
@@ -79,15 +104,17 @@ def calibrate(model: Union[Graph, Path], data: Union[Path, Samples], *, state: P
     model: a Graph, or the path of a model, which target, shapes, dims and until load as in qdq.load.
     data: a folder of .npz, .npy and .safetensors files, or a single file whose arrays have a dim of samples first
     (docs/many_machines.md); or an iterable of samples, each {input: array}, or an array for a graph with a single
-    input. The samples of an iterable are written one by one to a folder in the temporary directory (TMPDIR) before the
-    run, and removed after it: memory holds a single sample, and the disk all of them.
+    input. The samples of an iterable go to the run one by one: neither memory nor disk holds more than one or two. The order
+    of the samples makes no difference.
     shard: (i, n) or 'i/n' takes samples i, i + n, i + 2n, ..., counted from 1. resume: continue from the checkpoint
-    `state`.part of an interrupted run. threads: of each run; None uses every processor.
+    `state`.part of an interrupted run; data must be a path. threads: of each run; None uses every processor.
     Returns a State. Samples that cannot be read are left out and named in a warning. Raises StateError if data or a
     checkpoint does not fit; ArgumentError, UnsupportedError or LimitError with the tool's sentence.
     """
-    with model_file(model) as file, folder_of(data) as folder:
-        words = ["calibrate", file, "--data", folder, *shard_word(shard), *(["--resume"] if resume else [])]
+    is_path = isinstance(data, (str, os.PathLike))
+    with model_file(model) as file:
+        words = ["calibrate", file, "--data", os.fspath(data) if is_path else "-", *shard_word(shard)]
         if isinstance(model, Graph):
             target = target or model.target
-        return call([*words, *options(target, shapes, dims, until, threads)], state)
+        words += [*(["--resume"] if resume else []), *options(target, shapes, dims, until, threads)]
+        return call(words, state, None if is_path else stream_of(data, shard_numbers(shard)))

@@ -19,6 +19,12 @@ _HELD = {"int4": "I8", "int2": "I8", "uint4": "U8", "uint2": "U8", "float4_e2m1"
 
 def write(path, tensors):
     """Writes a .safetensors file. tensors: {name: (dtype, array of it)}; narrow dtypes use a byte for each element."""
+    with open(path, "wb") as file:
+        write_to(file, tensors)
+
+
+def write_to(file, tensors):
+    """Writes the bytes of a .safetensors file to an open file."""
     words = {**{dtype: word for word, dtype in _WORDS.items()}, **_HELD}
     header, at = {}, 0
     for name, (dtype, array) in tensors.items():
@@ -26,10 +32,9 @@ def write(path, tensors):
         at += array.nbytes
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
-    with open(path, "wb") as file:
-        file.write(len(text).to_bytes(8, "little") + text)
-        for _, array in tensors.values():
-            file.write(np.ascontiguousarray(array).tobytes())
+    file.write(len(text).to_bytes(8, "little") + text)
+    for _, array in tensors.values():
+        file.write(np.ascontiguousarray(array).tobytes())
 
 
 def read(path, only=None):

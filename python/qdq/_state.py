@@ -171,10 +171,10 @@ class State:
         return f"<qdq.State {self.path!r}>"
 
 
-def call(words, out) -> State:
+def call(words, out, feed=None) -> State:
     """Runs `qdq calibrate` or `qdq merge` and returns the State of the file `out`. Names samples that could not be read
-    in a warning."""
-    code, _, err = tool.run(*words, "-o", out, kinds={3: StateError})
+    in a warning. feed: yields the standard input."""
+    code, _, err = tool.run(*words, "-o", out, kinds={3: StateError}, feed=feed)
     if code == 1:
         warnings.warn(err.replace("qdq: ", "").strip(), stacklevel=3)
     return State(out)
@@ -195,12 +195,24 @@ def merge(states: Iterable[Union[State, Path]], out: Path, *, partial: bool = Fa
     return call(["merge", *paths, *(["--partial"] if partial else [])], out)
 
 
-def shard_word(shard: Union[Tuple[int, int], str, None]) -> list:
-    """Returns the words of --shard. The command checks the numbers."""
-    if shard is None or isinstance(shard, str):
-        return [] if shard is None else ["--shard", shard]
+def shard_numbers(shard: Union[Tuple[int, int], str, None]) -> Optional[Tuple[int, int]]:
+    """Returns a shard as (number, count); None for text that the command refuses."""
+    if isinstance(shard, str):
+        parts = shard.split("/")
+        shard = tuple(map(int, parts)) if len(parts) == 2 and all(part.isdecimal() for part in parts) else None
+        return shard if shard and 1 <= shard[0] <= shard[1] else None
+    if shard is None:
+        return None
     try:
         number, count = (operator.index(part) for part in shard)
     except (TypeError, ValueError):
         raise TypeError(f"shard is {shard!r}, wanted (number, count) or 'number/count', as in (1, 4) or '1/4'") from None
+    return number, count
+
+
+def shard_word(shard: Union[Tuple[int, int], str, None]) -> list:
+    """Returns the words of --shard. The command checks the numbers."""
+    if shard is None or isinstance(shard, str):
+        return [] if shard is None else ["--shard", shard]
+    number, count = shard_numbers(shard)
     return ["--shard", f"{number}/{count}"]

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 from ._library import ArgumentError, Error, FileError, GraphError, LimitError, ParseError, UnsupportedError
@@ -46,17 +47,40 @@ def _failure(code, out, err, kinds):
     return made(text.removeprefix("qdq: "))
 
 
-def run(*words, kinds=None, before=None, isa=None, running=contextlib.nullcontext):
+def _fed(process, feed):
+    """Writes to the standard input of a process until it ends. Returns its outputs."""
+    told = {}
+
+    def read(name):
+        told[name] = getattr(process, name).read()
+
+    readers = [threading.Thread(target=read, args=(name,), daemon=True) for name in ("stdout", "stderr")]
+    for reader in readers:
+        reader.start()
+    stream = process.stdin.buffer
+    with contextlib.suppress(BrokenPipeError):  # the process has ended with a message
+        for part in feed:
+            stream.write(part)
+        stream.flush()
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.close()
+    for reader in readers:
+        reader.join()
+    process.wait()
+    return told["stdout"], told["stderr"]
+
+
+def run(*words, kinds=None, before=None, isa=None, running=contextlib.nullcontext, feed=None):
     """Runs the tool with these words and returns (exit code, stdout, stderr) for exit codes 0 and 1. For other codes
     raises their exception with the tool's sentence. kinds: {exit code: class}, which precede the classes of qdq.Error.
     before: called in the new process. isa: its instruction set, for commands without the option; "" is the best.
-    running: returns a context for the process, which lasts until it ends."""
+    running: returns a context for the process, which lasts until it ends. feed: yields bytes for its standard input."""
     environment = None if isa is None else {**os.environ, "QDQ_ISA": isa}
-    with subprocess.Popen([path(), *map(str, words)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    with subprocess.Popen([path(), *map(str, words)], stdin=subprocess.PIPE if feed else subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, encoding="utf-8", errors="replace", preexec_fn=before,
                           env=environment) as process, running(process):  # fmt: skip
         try:
-            out, err = process.communicate()
+            out, err = process.communicate() if feed is None else _fed(process, feed)
         except BaseException:
             process.kill()
             raise

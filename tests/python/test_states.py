@@ -166,7 +166,11 @@ class Shards(States):
     def test_a_run_resumes_from_its_checkpoint(self):
         whole = self.calibrate()
         os.rename(whole.path, self.folder / "other.state.part")
+        (self.folder / "other").mkdir()
+        np.save(self.folder / "other/0.npy", self.xs[0])
         with self.assertRaisesRegex(qdq.StateError, r"other\.state\.part is of another set of data"):
+            self.calibrate("other.state", data=self.folder / "other", resume=True)
+        with self.assertRaisesRegex(qdq.ArgumentError, "a stream cannot be read again"):
             self.calibrate("other.state", data=[self.xs[0]], resume=True)
         self.assertEqual(self.calibrate("other.state", resume=True), self.calibrate())
 
