@@ -236,6 +236,21 @@ class Unreadable(Calibration):
             self.assertRegex(err, rf"qdq: {name}: .*{reason}".replace("[", r"\[") if "[" not in reason else name)
             self.assertIn(f"\n  {name}\n", err)
 
+    def test_more_unreadable_samples_than_allowed_are_refused(self):
+        self.break_files()
+        words = "calibrate", "g.json", "--data", "data", "-o", "all.state"
+        self.qdq(*words, "--max-unreadable", "40", code=1)
+        (self.folder / "all.state").unlink()
+        told = self.qdq(*words, "--max-unreadable", "39.9", code=3).err
+        self.assertRegex(told, r"data: 6 of 15 samples could not be read, more than --max-unreadable 39.9 allows: .*, \.\.\.\n\Z")
+        self.assertFalse((self.folder / "all.state").exists())
+        # A shard is written: the others decide.
+        for i in (1, 2):
+            self.qdq(*words[:-1], f"{i}.state", "--shard", f"{i}/2", "--max-unreadable", "0", code=1)
+        self.assertIn("6 of 15", self.qdq("merge", "1.state", "2.state", "--max-unreadable", "0", code=3).err)
+        for wrong in ("-1", "101", "1%", ""):
+            self.assertIn("wanted percent from 0 to 100", self.qdq(*words, "--max-unreadable", wrong, code=2).err)
+
     def test_elements_that_are_not_finite_are_a_warning(self):
         self.make_folder(0)
         npz(self.folder / "data/0001.npz", x=tensor("float32", SHAPE, [1.0, -2.0, 0.5, 0.0, 2.0, -1.0]))

@@ -10,7 +10,7 @@
 typedef struct data_options {
     const char *samples;  // a folder or a file
     string_list labels;   // the true classes of an output
-    const char *shard, *checkpoint;
+    const char *shard, *checkpoint, *max_unreadable;  // max_unreadable: percent
     bool resume;
 } data_options;
 

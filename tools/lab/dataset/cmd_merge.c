@@ -130,6 +130,7 @@ int run_merge(const options *opt) {
     bool complete = m.sum.shards_held == 1 && m.sum.shard_count == 1;
     if (code == EXIT_OK && complete && !m.sum.taken && m.sum.unreadable.count)
         code = refuse_unreadable(&m.sum, path_of(&m, 0));
+    if (code == EXIT_OK) code = check_unreadable(&m.sum, path_of(&m, 0), opt);
     if (code == EXIT_OK)
         code = opt->outputs.count ? write_sum(&m) : m.sum.kind->report(&m.sum, opt);
     if ((code == EXIT_OK || code == EXIT_FINDINGS) && report_unreadable(&m.sum) != EXIT_OK)

@@ -180,7 +180,8 @@ int data_run_plan_read(const options *opt, data_run_plan *out) {
                             opt->data.samples ? "-o" : "--data");
     if (!options_number("checkpoint", opt->data.checkpoint, 0, CHECKPOINT_SECONDS,
                         &out->interval) ||
-        !shard_parse(opt->data.shard, &out->shard))
+        !shard_parse(opt->data.shard, &out->shard) ||
+        !max_unreadable_parse(opt->data.max_unreadable, &(double){0}))
         return EXIT_USAGE;
     out->out = opt->outputs.items[0];
     if (plan_streams(out) && (opt->data.resume || opt->data.checkpoint))
@@ -218,6 +219,7 @@ static int check_samples(const data_run *w) {
 static int finish(const data_run *w) {
     const state *s = &w->state;
     int code = check_samples(w);
+    if (code == EXIT_OK) code = check_unreadable(s, w->plan->opt->data.samples, w->plan->opt);
     if (code == EXIT_OK) code = write_state(s, w->plan->out, w->plan->opt);
     if (code != EXIT_OK) return code;
     if (unlink(w->checkpoint) != 0 && errno != ENOENT)

@@ -10,6 +10,7 @@
 #include "runtime/base/utf8.h"
 #include "tools/common.h"
 #include "tools/failure.h"
+#include "tools/options.h"
 
 enum { MOST_DIGITS = 7 };
 
@@ -37,6 +38,32 @@ int refuse_unreadable(const state *s, const char *where) {
     return tell_failure(QDQ_ERR_IO, "%s: none of %zu sample%s could be read; the first is %s",
                         where, s->unreadable.count, s->unreadable.count == 1 ? "" : "s",
                         shown_name(s->unreadable.items[0], shown, sizeof shown));
+}
+
+bool max_unreadable_parse(const char *text, double *percent) {
+    char *end = NULL;
+    *percent = text ? strtod(text, &end) : 100;
+    if (!text || (end != text && !*end && *percent >= 0 && *percent <= 100)) return true;
+    (void)tell_failure(QDQ_ERR_ARGUMENT, "--max-unreadable is '%s', wanted percent from 0 to 100",
+                       text);
+    return false;
+}
+
+int check_unreadable(const state *s, const char *where, const options *opt) {
+    enum { NAMED = 5 };
+    char names[NAMED * 128 + 1] = "", shown[96];
+    double percent;
+    size_t lost = s->unreadable.count, at = 0;
+    int64_t all = s->taken + (int64_t)lost;
+    if (!max_unreadable_parse(opt->data.max_unreadable, &percent)) return EXIT_USAGE;
+    if (s->shard_count > 1 || (double)lost * 100 <= percent * (double)all) return EXIT_OK;
+    for (size_t i = 0; i < lost && i < NAMED; i++)
+        at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "",
+                               shown_name(s->unreadable.items[i], shown, sizeof shown));
+    return tell_failure(QDQ_ERR_PARSE,
+                        "%s: %zu of %" PRId64 " samples could not be read, more than "
+                        "--max-unreadable %g allows: %s%s",
+                        where, lost, all, percent, names, lost > NAMED ? ", ..." : "");
 }
 
 int report_unreadable(const state *s) {

@@ -21,6 +21,13 @@ const char *shown_name(const char *name, char *out, size_t capacity);
 // code.
 int refuse_unreadable(const state *s, const char *where);
 
+// Parses --max-unreadable; 100 for NULL. False after a message.
+bool max_unreadable_parse(const char *text, double *percent);
+
+// Refuses a complete state with more unreadable samples than --max-unreadable allows, and names the
+// first ones. EXIT_OK, or another exit code after a message.
+int check_unreadable(const state *s, const char *where, const options *opt);
+
 // Prints the names of samples that could not be read. EXIT_FINDINGS if any, else EXIT_OK.
 int report_unreadable(const state *s);
 
