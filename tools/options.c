@@ -117,6 +117,8 @@ static const option_row rows[] = {
         "measure the noise over these samples, given as for calibrate, instead of over one run"),
     ROW("shard", 0, "I/N", TEXT, data.shard, " calibrate compare explain ",
         "take samples I, I + N, I + 2 N, ... only (1/1)"),
+    ROW("listing", 0, "FILE", READ, data.listing, " calibrate compare explain ",
+        "the files of this shard in the folder of --data, as another process has listed them"),
     ROW("resume", 0, NULL, FLAG, data.resume, " calibrate compare explain ",
         "go on where a run was ended, from the checkpoint STATE.part"),
     ROW("checkpoint", 0, "SECONDS", TEXT, data.checkpoint, " calibrate compare explain ",

@@ -91,7 +91,7 @@ class Workers(Folder):
             np.save(other / path.name, np.zeros(SHAPE, np.float32))
         words = f"for w; do shift; [ \"$w\" = {self.data} ] && w={other}; set -- \"$@\" \"$w\"; done"
         self.on_sick(set_tool, self.tool("stale", words))
-        self.check("the worker sees other data than the client")
+        self.check("has other content than in the listing")
 
     def test_a_tool_that_is_killed_once_runs_again(self):
         log = self.folder / "calls"

@@ -8,8 +8,9 @@
 #include "tools/options/string_list.h"
 
 typedef struct data_options {
-    const char *samples;  // a folder or a file
-    string_list labels;   // the true classes of an output
+    const char *listing;                              // of a folder
+    const char *samples;                              // a folder or a file
+    string_list labels;                               // the true classes of an output
     const char *shard, *checkpoint, *max_unreadable;  // max_unreadable: percent
     bool resume;
 } data_options;

@@ -5,13 +5,19 @@
 import bisect
 import contextlib
 import hashlib
+import io
 import itertools
 import os
 from dataclasses import dataclass
 from typing import List, Optional, Tuple
 
+import numpy as np
+
+from .. import _files as files
+
 _ENDINGS = (b".npz", b".npy", b".safetensors")
 _BLOCK, _BLOCKS = 1 << 16, 256
+_PROBES = 4  # files of a shard whose content a worker compares
 
 
 @dataclass(frozen=True)
@@ -21,6 +27,24 @@ class Listing:
     folder: bytes  # b"": a single file
     files: Tuple[Tuple[bytes, int], ...]  # name, or the path of the single file; bytes
     digest: bytes  # SHA-256
+
+    def shard_file(self, number: int, count: int) -> bytes:
+        """Returns the file for --listing of a shard of a folder. Raises OSError if a file cannot be read."""
+        own = self.files[number - 1 :: count]
+        probed = [i * len(own) // _PROBES for i in range(_PROBES)] if len(own) > _PROBES else range(len(own))
+        probes = [(i, max(0, own[i][1] - _BLOCK) // 2, min(max(own[i][1], 0), _BLOCK)) for i in probed]
+        digests = b"".join(self._digest(own[i][0], first, size) for i, first, size in probes)
+        file, names = io.BytesIO(), np.frombuffer(b"".join(name + b"\0" for name, _ in own), np.uint8)
+        files.write_to(file, {"samples": ("int64", np.array([len(self.files)])), "shard": ("int64", np.array([number, count])),
+                              "names": ("uint8", names), "sizes": ("int64", np.array([size for _, size in own], np.int64)),
+                              "probes": ("int64", np.array(probes, np.int64)), "digests": ("uint8", np.frombuffer(digests, np.uint8)),
+                              "listing": ("uint8", np.frombuffer(self.digest, np.uint8))})  # fmt: skip
+        return file.getvalue()
+
+    def _digest(self, name, first, size):
+        with open(os.path.join(self.folder, name), "rb") as file:
+            file.seek(first)
+            return hashlib.sha256(file.read(size)).digest()
 
     def changed(self) -> Optional[List[str]]:
         """Returns the names of files that have another size now, or are gone or new; none if only the content of a file

@@ -5,8 +5,10 @@ and merges their states as they come."""
 import concurrent.futures
 import contextlib
 import queue
+import re
 import statistics
 import time
+import zlib
 from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, replace
 from typing import Any, Callable, Dict, List, Optional, Set
@@ -23,6 +25,7 @@ _LEAST_FLIGHTS = 16  # shards that a cluster without workers is given, so that i
 _SICK = 2  # failures of a worker in sequence after which it gets no more shards
 _SLOW, _LEAST_SLOW = 3, 5.0  # a shard is slow after three times the median, and after 5 seconds
 _NAMED = 5  # most samples, workers or shards in a sentence
+_UNLIKE_LISTING = re.compile("bytes, and -?[0-9]+ in the listing|other content than in the listing|is listed, but there is no such file")
 _FINAL = (ArgumentError, UnsupportedError, LimitError, GraphError)  # other workers would say the same
 
 
@@ -92,9 +95,19 @@ class Run:
     def _submit(self, number, threads, priority=0):
         usable = self._usable(threads, number)
         where = {"workers": usable, "allow_other_workers": True} if usable else {}
-        future = self.client.submit(tasks.run_shard, self.job, number, pure=False, priority=priority, **where)
+        future = self.client.submit(tasks.run_shard, self.job, number, self._listing_of(number), pure=False,
+                                    priority=priority, **where)  # fmt: skip
         self.flights[future] = _Flight(number, time.monotonic())
         future.add_done_callback(lambda done: self.events.put(("shard", done)))
+
+    def _listing_of(self, number):
+        """Returns the compressed file that lists the samples of a shard; b"" for a single file."""
+        if self.listing is None or not self.listing.folder or number > len(self.listing.files):
+            return b""
+        try:
+            return zlib.compress(self.listing.shard_file(number, self.job.count), 1)
+        except OSError:
+            return b""  # the shard names it
 
     def _fill(self):
         threads = self._threads()
@@ -147,6 +160,8 @@ class Run:
     def _retry(self, number, outcome):
         """Gives a failed shard to another worker, or raises its error."""
         error, before = outcome.error, self.failed[number]
+        if self.listing and _UNLIKE_LISTING.search(str(error)):
+            self._check_data(number, outcome)
         self._blame(outcome, str(error))
         others = set(self._threads()) - {one.worker for one in before} - {outcome.worker}
         before.append(outcome)
@@ -197,15 +212,19 @@ class Run:
                          f"{f'; the first: {told[0]}' if told else ''}")  # fmt: skip
 
     def _saw_other_data(self, number, path, outcome):
-        """True if a shard ran on other data than the client sees: its worker is at fault. Fails if the client sees other
-        data than it has listed."""
+        """True if a shard ran on other data than the client sees: its worker is at fault. Fails if the data has changed."""
         if self.listing is None or files.read(path, only=("listing",))["listing"].tobytes() == self.listing.digest:
             return False
         del self.states.held[path]
+        self._check_data(number, outcome)
+        self._retry(number, replace(outcome, error=StateError("the worker sees other data than the client")))
+        return True
+
+    def _check_data(self, number, outcome):
+        """Fails if the client sees other data than it has listed."""
         changed = self.listing.changed()
         if changed is None:
-            self._retry(number, replace(outcome, error=StateError("the worker sees other data than the client")))
-            return True
+            return
         raise StateError(f"the data has changed since the run began: {_list(changed) or 'the content of a file'}; shard "
                          f"{number} of {self.job.count} saw it on {outcome.worker} ({outcome.host}). "
                          f"{len(self.states.shards())} shards are done on the old data; put it back, or begin anew")  # fmt: skip

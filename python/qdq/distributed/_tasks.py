@@ -150,12 +150,17 @@ def _outcome(job: Job, work) -> Outcome:
         return Outcome(address, host, error=error)
 
 
-def run_shard(job: Job, number: int) -> Outcome:
-    """Runs the command on a shard."""
+def run_shard(job: Job, number: int, listing: bytes = b"") -> Outcome:
+    """Runs the command on a shard. listing: the file of --listing; b"": the shard lists the data itself."""
 
     def work(folder) -> Any:
         began, out = time.monotonic(), os.path.join(folder, "out.state")
-        told = call(job, *job.words, "--shard", f"{number}/{job.count}", "-o", out)
+        words = [*job.words, "--shard", f"{number}/{job.count}", "-o", out]
+        if listing:
+            words += ["--listing", os.path.join(folder, "listing.safetensors")]
+            with open(words[-1], "wb") as file:
+                file.write(zlib.decompress(listing))
+        told = call(job, *words)
         facts = files.read(out, only=("numbers", "unreadable"))
         path, parts = _deliver(job, out, number)
         return {"path": path, "parts": parts, "of": int(facts["numbers"][1]), "samples": int(facts["numbers"][2]),

@@ -22,6 +22,7 @@ typedef struct data_run {
     const data_run_task *task;
     const session *session;
     void *with;
+    data_listing listing;  // of --listing
     samples data;
     state state;
     char *checkpoint;  // path of the state of an unfinished run
@@ -184,6 +185,9 @@ int data_run_plan_read(const options *opt, data_run_plan *out) {
         !max_unreadable_parse(opt->data.max_unreadable, &(double){0}))
         return EXIT_USAGE;
     out->out = opt->outputs.items[0];
+    if (plan_streams(out) && opt->data.listing)
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            "--listing is given with --data -, wanted --data FOLDER");
     if (plan_streams(out) && (opt->data.resume || opt->data.checkpoint))
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "%s is given with --data -, but a stream cannot be read again; leave "
@@ -201,8 +205,15 @@ static int prepare(data_run *w) {
     const char *where = w->plan->opt->data.samples;
     const session *own = w->session;
     qdq_budget *memory = w->plan->opt->memory;
-    int code = plan_streams(w->plan) ? samples_open_stream(&w->data, own->graph, own->plan, memory)
-                                     : samples_open(&w->data, where, own->graph, own->plan, memory);
+    const char *listing = w->plan->opt->data.listing;
+    int code = listing ? listing_read(&w->listing, listing, &w->plan->shard) : EXIT_OK;
+    if (code != EXIT_OK) return code;
+    if (plan_streams(w->plan))
+        code = samples_open_stream(&w->data, own->graph, own->plan, memory);
+    else if (listing)
+        code = samples_open_listed(&w->data, where, &w->listing, own->graph, own->plan, memory);
+    else
+        code = samples_open(&w->data, where, own->graph, own->plan, memory);
     if (code == EXIT_OK) code = begin_state(w);
     return code == EXIT_OK ? resume(w) : code;
 }
@@ -242,6 +253,7 @@ int data_run_start(const data_run_plan *plan, const data_run_task *task, const s
     if (code == EXIT_OK) code = w.data.streams ? add_stream(&w) : add_samples(&w);
     if (code == EXIT_OK) code = finish(&w);
     samples_close(&w.data);
+    listing_release(&w.listing);
     state_release(&w.state);
     free(w.checkpoint);
     return code;

@@ -71,6 +71,12 @@ static int list_folder(samples *s) {
     return EXIT_OK;
 }
 
+static bool is_folder(const samples *s) { return s->names || s->listed; }
+
+static const char *file_name(const samples *s, size_t index) {
+    return s->listed ? listing_name(s->listed, index) : s->names[index];
+}
+
 //---- One file ---------------------------------------------------------------
 
 // Returns the number of samples in an array: N for [N, ...] and an input [...], or for [N * B, ...]
@@ -171,7 +177,7 @@ static qdq_status load_input(samples *s, array_file *file, size_t number, size_t
     qdq_error own = {0};
     file_array *array = find_array(s, file, input->name, err);
     if (!array) return err->status;
-    if ((s->names || s->streams) && !has_dims(array->shape, input->shape))
+    if ((is_folder(s) || s->streams) && !has_dims(array->shape, input->shape))
         return source_fail(err, QDQ_ERR_PARSE, "input '%.200s' has shape %s, wanted %s",
                            input->name, qdq_write_shape(array->shape, has, sizeof has),
                            qdq_write_shape(input->shape, wants, sizeof wants));
@@ -207,11 +213,11 @@ qdq_status sample_load(samples *s, size_t index, qdq_exec *exec,
                        unsigned char digest[QDQ_SHA256_BYTES], qdq_error *err) {
     char path[MOST_PATH];
     array_file file;
-    if (!s->names && !s->streams) return load_inputs(s, &s->file, index, exec, digest, err);
+    if (!is_folder(s) && !s->streams) return load_inputs(s, &s->file, index, exec, digest, err);
     if (s->streams)
         snprintf(path, sizeof path, "%s", s->stream.path);
     else
-        snprintf(path, sizeof path, "%s/%s", s->where, s->names[index]);
+        snprintf(path, sizeof path, "%s/%s", s->where, file_name(s, index));
     qdq_status status = array_file_open(&file, path, s->memory, err);
     if (status == QDQ_OK) status = load_inputs(s, &file, 0, exec, digest, err);
     array_file_close(&file);
@@ -252,6 +258,16 @@ int samples_open(samples *s, const char *where, const qdq_graph *graph, const qd
                         where, exists ? "" : "; there is no file of this name");
 }
 
+int samples_open_listed(samples *s, const char *folder, const data_listing *listed,
+                        const qdq_graph *graph, const qdq_plan *plan, qdq_budget *memory) {
+    *s = (samples){.where = folder, .graph = graph, .plan = plan, .memory = memory};
+    s->listed = listed;
+    s->count = (size_t)listed->samples;
+    memcpy(s->listing, listed->digest, sizeof s->listing);
+    int code = make_buffers(s);
+    return code == EXIT_OK ? listing_check(listed, folder) : code;
+}
+
 int samples_open_stream(samples *s, const qdq_graph *graph, const qdq_plan *plan,
                         qdq_budget *memory) {
     *s = (samples){.where = "standard input", .graph = graph, .plan = plan, .memory = memory};
@@ -273,8 +289,8 @@ void samples_close(samples *s) {
 }
 
 const char *sample_name(const samples *s, size_t index, char *out, size_t capacity) {
-    if (s->names)
-        snprintf(out, capacity, "%s", s->names[index]);
+    if (is_folder(s))
+        snprintf(out, capacity, "%s", file_name(s, index));
     else
         snprintf(out, capacity, "sample %zu", index);
     return out;

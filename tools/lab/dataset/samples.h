@@ -8,6 +8,7 @@
 
 #include "runtime/base/hash/sha256.h"
 #include "tools/io/watch.h"
+#include "tools/lab/dataset/listing.h"
 #include "tools/lab/dataset/sample_stream.h"
 
 typedef struct samples {
@@ -15,9 +16,10 @@ typedef struct samples {
     const qdq_graph *graph;
     const qdq_plan *plan;
     qdq_budget *memory;
-    size_t count;     // 0: a stream, whose end is not known
-    char **names;     // files of a folder; NULL: a single file
-    array_file file;  // the single file
+    size_t count;                // 0: a stream, whose end is not known
+    char **names;                // files of a folder; NULL: a single file, or listed
+    const data_listing *listed;  // files of a shard; NULL: not given
+    array_file file;             // the single file
     bool streams;
     sample_stream stream;
     void **buffers;                           // memory for each input of the plan
@@ -30,6 +32,9 @@ typedef struct samples {
 // case.
 int samples_open(samples *s, const char *where, const qdq_graph *graph, const qdq_plan *plan,
                  qdq_budget *memory);
+// The same for the samples of a folder that a listing names, which must outlive them.
+int samples_open_listed(samples *s, const char *folder, const data_listing *listed,
+                        const qdq_graph *graph, const qdq_plan *plan, qdq_budget *memory);
 // The same for the samples of standard input.
 int samples_open_stream(samples *s, const qdq_graph *graph, const qdq_plan *plan,
                         qdq_budget *memory);
