@@ -64,8 +64,8 @@ typedef struct qdq_quantized_form {
     bool groups;       // weights of MatMul may have scales for groups of a column
     bool stacks;       // weights of MatMul with several matrices may have scales for channels
     bool softmax;  // asymmetric codes of a SoftMax have the scale 1 / 256, which its kernel takes
-    // With `results`: ops whose integer kernels also give floats, except with a bias, so that a result
-    // becomes codes only for a node that reads codes. NULL: none.
+    // With `results`: ops whose integer kernels also give floats, except with a bias, so that a
+    // result becomes codes only for a node that reads codes. NULL: none.
     const char *float_results;
 } qdq_quantized_form;
 

@@ -102,7 +102,7 @@ typedef struct qdq_node_info {
     const char *name;
     const char *op;
     size_t input_count;  // ports of its op, connected or not; a variadic port counts once per value
-    size_t output_count;   // values that it computes
+    size_t output_count;  // values that it computes
     // Its name in the file, or that of the node it is a part of (a step of an LSTM); the same as
     // `name` if the file gives none.
     const char *original;
