@@ -160,6 +160,35 @@ class Accuracy(Case):
         self.near(nodes["dw"]["effect"], decibels(exact, self.net(self.x, quantized(self.w, 0.02))))
         self.near(nodes["dy"]["effect"], decibels(exact, quantized(exact, 0.05)))
 
+    def test_a_pair_rounds_what_the_target_computes(self):
+        """Tanh of target onnx differs from the core's in the last bit, and a code lies between the two."""
+        grid = [float32(i / 5000) for i in range(1, 10000)]
+        self.write("grid.safetensors", safetensors_bytes({"x": tensor("float32", [len(grid)], grid)}))
+        tanh = {"op": "Tanh", "name": "t", "inputs": {"x": "x"}}
+        self.write("grid.json", {"format": "qdq/1", "name": "grid", "nodes": [tanh], "inputs": [value("x", shape=(len(grid),))],
+                                 "outputs": [{"name": "y", "value": "t"}]})  # fmt: skip
+        found = {target: self.results("grid.json", "grid.safetensors", target) for target in ("core", "onnx")}
+        at = next(i for i, (a, b) in enumerate(zip(*found.values())) if a != b)
+        scale = 2 * min(one[at] for one in found.values())  # one result is at the tie of codes 0 and 1, the other above
+        least = found["onnx"][at] - scale / 4
+        self.write("x.safetensors", safetensors_bytes({"x": tensor("float32", [4], [grid[at]] * 4)}))
+        attrs = {"scales": scale, "zps": 0}
+        pair = [{"op": "Quantize", "name": "q", "inputs": {"x": "t"}, "attrs": {**attrs, "dtype": "int8"}},
+                {"op": "Dequantize", "name": "d", "inputs": {"x": "q"}, "attrs": {**attrs, "dtype": "float32"}}]  # fmt: skip
+        for name, between, read in (("float.json", [], "t"), ("int8.json", pair, "d")):
+            rest = [{"op": "Subtract", "name": "s", "inputs": {"a": read, "b": "least"}}, {"op": "ReLU", "name": "r", "inputs": {"x": "s"}}]
+            self.write(name, {"format": "qdq/1", "name": "net", "nodes": [tanh, *between, *rest], "inputs": [value("x", shape=(4,))],
+                              "constants": [constant("least", "float32", [1], [least])], "outputs": [{"name": "y", "value": "r"}]})  # fmt: skip
+        told = self.json("explain", "int8.json", "--against", "float.json", "-t", "onnx", "-i", "x.safetensors", code=1)
+        exact, rounded = (self.results(name, "x.safetensors", "onnx") for name in ("float.json", "int8.json"))
+        effect = next(one["effect"] for one in told["nodes"] if one["node"] == "d")
+        self.assertAlmostEqual(effect, decibels(exact, rounded), delta=0.01)
+
+    def results(self, graph, inputs, target):
+        self.qdq("run", graph, "-i", inputs, "-t", target, "-o", "y.safetensors")
+        (made,) = read_safetensors(self.folder / "y.safetensors").values()
+        return list(struct.unpack(f"<{len(made.data) // 4}f", made.data))
+
     def test_a_group_shows_what_its_fused_node_costs(self):
         """A convolution of ONNX Runtime saturates on a CPU without VNNI. Pairs do not know it."""
         digits, target = Path(harness.MODELS).resolve() / "digits", "ort@1.31-avx2"

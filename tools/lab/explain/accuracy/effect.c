@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "tools/elements.h"
+#include "tools/lab/explain/accuracy/pair_value.h"
 
 static const reference *written(const effects *w) { return w->forms.written; }
 static const replay *graph_of(const effects *w) { return written(w)->quantized; }
@@ -22,7 +23,8 @@ static const replay *graph_of(const effects *w) { return written(w)->quantized; 
 // Returns the elements of a value before the walk.
 static const void *base_of(const effects *w, qdq_value value) {
     const replay *r = graph_of(w);
-    if (!w->others_round) return reference_of(written(w), value);
+    if (!w->others_round)
+        return w->unrounded[value.id] ? w->unrounded[value.id] : reference_of(written(w), value);
     return r->computed[value.id] ? r->computed[value.id] : r->used[value.id];
 }
 
@@ -32,28 +34,13 @@ static const void *now_of(const effects *w, qdq_value value) {
 
 //---- Pairs ------------------------------------------------------------------
 
-static bool same_type(const qdq_graph *graph, qdq_value a, const qdq_graph *other, qdq_value b) {
-    qdq_dtype x, y;
-    qdq_shape from, to;
-    return qdq_value_type(graph, a, &x, &from) && qdq_value_type(other, b, &y, &to) && x == y &&
-           qdq_shape_equal(from, to);
-}
-
-// True if a Dequantize gives what the Quantize before it reads when neither rounds.
-static bool undoes(const replay *r, size_t node, size_t quantize) {
-    const qdq_graph *graph = r->form.graph;
-    return quantize_of(r, node) == quantize &&
-           same_type(graph, qdq_graph_node_input(graph, quantize, 0), graph,
-                     qdq_graph_node_output(graph, node, 0));
-}
-
 static void find_pairs(effects *w) {
     const replay *r = graph_of(w);
     for (size_t n = 0; n < r->node_count; n++) w->hands_on[n] = is_op(r, n, "Quantize");
     for (size_t n = 0; n < r->node_count; n++)
         for (size_t i = 0; i < r->nodes[n].run.input_count; i++) {
             size_t maker = r->form.makers[r->nodes[n].run.inputs[i].value.id];
-            if (maker != SIZE_MAX && w->hands_on[maker] && !undoes(r, n, maker))
+            if (maker != SIZE_MAX && w->hands_on[maker] && !pair_undoes(r, n, maker))
                 w->hands_on[maker] = false;
         }
     for (size_t i = 0; i < qdq_plan_output_count(w->graphs.quantized->plan); i++) {
@@ -110,7 +97,9 @@ static qdq_status run_node(effects *w, size_t node, qdq_error *err) {
     if (status == QDQ_OK && !w->others_round) reference_limit(written(w), run, outputs);
     for (size_t i = 0; status == QDQ_OK && i < run->output_count; i++) {
         uint32_t id = run->outputs[i].value.id;
-        const void *before = w->others_round ? r->computed[id] : written(w)->exact[id];
+        const void *before = w->others_round    ? r->computed[id]
+                             : w->unrounded[id] ? w->unrounded[id]
+                                                : written(w)->exact[id];
         if (!before || memcmp(before, outputs[i], run->outputs[i].info.bytes) != 0)
             w->changed[id] = outputs[i];
     }
@@ -174,20 +163,11 @@ static qdq_status hand_outputs(const effects *w, const effect_walk *walk, const 
 
 //---- Pairs and groups -------------------------------------------------------
 
-// Returns the value that a pair rounds; id 0: it has constant codes, or another dtype.
-static qdq_value rounded_value(const effects *w, size_t node) {
-    const replay *r = graph_of(w);
-    size_t quantize = quantize_of(r, node);
-    if (quantize == SIZE_MAX || !undoes(r, node, quantize)) return (qdq_value){0};
-    qdq_value x = qdq_graph_node_input(r->form.graph, quantize, 0);
-    return qdq_value_is_constant(r->form.graph, x) ? (qdq_value){0} : x;
-}
-
 // Lets a pair hand on what it reads among pairs that round, within the limits of an activation that
 // the graph leaves to its codes.
 static qdq_status hand_on(effects *w, size_t node, qdq_error *err) {
     const node_value *y = &graph_of(w)->nodes[node].run.outputs[0];
-    qdq_value x = rounded_value(w, node);
+    qdq_value x = pair_value(graph_of(w), node);
     const void *from = x.id ? now_of(w, x) : written(w)->truth[y->value.id];
     if (!from) return QDQ_OK;
     const value_limits *limits = &written(w)->limits[x.id];
@@ -202,6 +182,80 @@ static qdq_status hand_on(effects *w, size_t node, qdq_error *err) {
     limits_apply(limits, within, qdq_shape_count(y->info.shape));
     w->changed[y->value.id] = within;
     return QDQ_OK;
+}
+
+// Notes the elements that a node computes without rounding, unless they are the exact ones.
+static qdq_status note_unrounded(effects *w, size_t node, qdq_error *err) {
+    const node_run *run = &graph_of(w)->nodes[node].run;
+    qdq_status status = run_node(w, node, err);
+    for (size_t i = 0; status == QDQ_OK && i < run->output_count; i++) {
+        uint32_t id = run->outputs[i].value.id;
+        size_t bytes = run->outputs[i].info.bytes;
+        if (!w->changed[id]) continue;
+        if (!w->unrounded_rooms[id])
+            w->unrounded_rooms[id] = elements_take(graph_of(w)->exec_options.allocator, bytes);
+        if (!w->unrounded_rooms[id]) return replay_no_memory(err);
+        memcpy(w->unrounded_rooms[id], w->changed[id], bytes);
+        w->unrounded[id] = w->unrounded_rooms[id];
+        w->changed[id] = NULL;
+    }
+    return status;
+}
+
+// Lets a Dequantize hand on what its pair reads, or the float model's constant. False if it has
+// neither.
+static bool note_pair(effects *w, size_t node) {
+    if (!is_op(graph_of(w), node, "Dequantize")) return false;
+    qdq_value y = qdq_graph_node_output(graph_of(w)->form.graph, node, 0);
+    qdq_value x = pair_value(graph_of(w), node);
+    if (x.id && w->unrounded[x.id]) w->unrounded[y.id] = w->unrounded[x.id];
+    return x.id || written(w)->truth[y.id];
+}
+
+static bool reads_unrounded(const effects *w, size_t node) {
+    const node_run *run = &graph_of(w)->nodes[node].run;
+    for (size_t i = 0; i < run->input_count; i++)
+        if (w->unrounded[run->inputs[i].value.id]) return true;
+    return false;
+}
+
+// Notes results on exact inputs that are not the float model's.
+static void note_exact(effects *w, const node_run *run) {
+    for (size_t i = 0; i < run->output_count; i++) {
+        uint32_t id = run->outputs[i].value.id;
+        const void *truth = written(w)->truth[id], *exact = written(w)->exact[id];
+        if (truth && exact && memcmp(truth, exact, run->outputs[i].info.bytes) != 0)
+            w->unrounded[id] = exact;
+    }
+}
+
+qdq_status effects_begin(effects *w, qdq_error *err) {
+    const replay *r = graph_of(w);
+    qdq_status status = QDQ_OK;
+    memset(w->unrounded, 0, r->form.value_count * sizeof *w->unrounded);
+    w->others_round = false;
+    for (size_t n = 0; status == QDQ_OK && n < r->node_count; n++) {
+        if (note_pair(w, n) || w->hands_on[n]) continue;
+        if (reads_unrounded(w, n))
+            status = note_unrounded(w, n, err);
+        else
+            note_exact(w, &r->nodes[n].run);
+    }
+    forget(w);
+    return status;
+}
+
+// Returns the result of a pair on numbers without rounding: the exact one if these are exact.
+static const void *rounded(effects *w, size_t node, qdq_error *err) {
+    qdq_value y = qdq_graph_node_output(graph_of(w)->form.graph, node, 0);
+    qdq_value x = pair_value(graph_of(w), node);
+    size_t quantize = quantize_of(graph_of(w), node);
+    if (!x.id || !w->unrounded[x.id]) return written(w)->exact[y.id];
+    qdq_status status = run_node(w, quantize, err);
+    if (status == QDQ_OK) status = run_node(w, node, err);
+    const void *result = w->changed[y.id] ? w->changed[y.id] : base_of(w, y);
+    forget(w);
+    return status == QDQ_OK ? result : NULL;
 }
 
 static qdq_status walk_without(effects *w, const effect_walk *walk, const effect_taker *taker,
@@ -224,9 +278,11 @@ static qdq_status walk_pair(effects *w, const effect_walk *walk, const effect_ta
     size_t node = walk->row->node;
     qdq_value y = qdq_graph_node_output(graph_of(w)->form.graph, node, 0);
     w->others_round = false;
-    const void *start = walk->result ? walk->result : written(w)->exact[y.id];
+    qdq_error own = {0};
+    const void *start = walk->result ? walk->result : rounded(w, node, &own);
     const void *base = base_of(w, y);
-    if (!start || !base) return QDQ_OK;
+    if (own.status != QDQ_OK) *err = own;
+    if (!start || !base || own.status != QDQ_OK) return own.status;
     qdq_status status = QDQ_OK;
     if (memcmp(start, base, graph_of(w)->nodes[node].run.outputs[0].info.bytes) != 0) {
         w->changed[y.id] = start;
@@ -242,7 +298,7 @@ static qdq_value as_written(const effects *w, const replay *runs, qdq_value valu
     uint32_t id = source->value.id;
     if (!id || id >= graph_of(w)->given->ids || source->offset) return (qdq_value){0};
     qdq_value own = graph_of(w)->form.own[id];
-    return own.id && same_type(graph_of(w)->form.graph, own, runs->form.graph, value)
+    return own.id && types_equal(graph_of(w)->form.graph, own, runs->form.graph, value)
                ? own
                : (qdq_value){0};
 }
@@ -296,8 +352,11 @@ qdq_status effects_open(effects *e, const accuracy_forms *forms, const accuracy_
                    .graphs = *graphs,
                    .hands_on = calloc(forms->written->quantized->node_count + 1, sizeof(bool)),
                    .changed = calloc(values + 1, sizeof *e->changed),
-                   .rooms = calloc(values + 1, sizeof *e->rooms)};
-    if (!e->hands_on || !e->changed || !e->rooms) return replay_no_memory(err);
+                   .rooms = calloc(values + 1, sizeof *e->rooms),
+                   .unrounded = calloc(values + 1, sizeof *e->unrounded),
+                   .unrounded_rooms = calloc(values + 1, sizeof *e->unrounded_rooms)};
+    if (!e->hands_on || !e->changed || !e->rooms || !e->unrounded || !e->unrounded_rooms)
+        return replay_no_memory(err);
     find_pairs(e);
     return QDQ_OK;
 }
@@ -316,6 +375,9 @@ qdq_status effects_run(effects *e, const effect_walk *walk, const effect_taker *
 void effects_close(effects *e) {
     for (size_t v = 0; e->rooms && v < graph_of(e)->form.value_count; v++)
         elements_free(e->rooms[v]);
+    for (size_t v = 0; e->unrounded_rooms && v < graph_of(e)->form.value_count; v++)
+        elements_free(e->unrounded_rooms[v]);
+    free(e->unrounded_rooms), free((void *)(uintptr_t)e->unrounded);
     free(e->rooms), free((void *)(uintptr_t)e->changed), free(e->hands_on);
     *e = (effects){0};
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Walks from a pair of Quantize and Dequantize, or from a group of nodes that the target runs as
 // one, to the outputs of a quantized graph: what the outputs are if this pair alone rounds, or all
-// pairs but this one, or if this group runs as deployed. Walks are opened once for a graph, and run
-// on the elements that its forms have at the time.
+// pairs but this one, or if this group runs as deployed. Walks are opened once for a graph, and
+// begun for the elements that its forms have at the time.
 #ifndef QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_EFFECT_H
 #define QDQ_TOOLS_LAB_EXPLAIN_ACCURACY_EFFECT_H
 
@@ -15,6 +15,10 @@ typedef struct effects {
     bool *hands_on;     // [node]: a Quantize that only Dequantize nodes of the dtype of its x read
     const void **changed;  // [value]: elements that differ from the base; NULL: as in the base
     void **rooms;          // [value]: memory for changed results; owned
+    // [value]: elements if no pair rounds, by the arithmetic of the target, whose floats may differ
+    // from the float model's in the last bits; NULL: as reference_of.
+    const void **unrounded;
+    void **unrounded_rooms;  // [value]; owned
 } effects;
 
 typedef struct effect_walk {
@@ -47,6 +51,8 @@ qdq_status effects_open(effects *e, const accuracy_forms *forms, const accuracy_
 // known. Sets `err` on failure.
 qdq_status effects_run(effects *e, const effect_walk *walk, const effect_taker *taker,
                        qdq_error *err);
+// Runs the graph without rounding. Call it before walks on new elements. Sets `err` on failure.
+qdq_status effects_begin(effects *e, qdq_error *err);
 void effects_close(effects *e);
 
 #endif

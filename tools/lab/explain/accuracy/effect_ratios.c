@@ -44,7 +44,9 @@ qdq_status effect_meter_open(effect_meter *m, const accuracy_forms *forms,
                              const accuracy_graphs *graphs, qdq_error *err) {
     size_t outputs = qdq_plan_output_count(graphs->quantized->plan);
     *m = (effect_meter){.sums = calloc(outputs + 1, sizeof *m->sums)};
-    return m->sums ? effects_open(&m->walks, forms, graphs, err) : replay_no_memory(err);
+    if (!m->sums) return replay_no_memory(err);
+    qdq_status status = effects_open(&m->walks, forms, graphs, err);
+    return status == QDQ_OK ? effects_begin(&m->walks, err) : status;
 }
 
 void effect_meter_close(effect_meter *m) {

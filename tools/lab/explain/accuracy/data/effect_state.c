@@ -118,7 +118,8 @@ qdq_status effect_adder_add(effect_adder *a, state *s, size_t index, qdq_error *
     a->state = s;
     for (size_t i = 0; i < s->tables[TABLE_OUTPUTS].rows; i++)
         if (!add_output(a, i, without)) return replay_no_memory(err);
-    qdq_status status = run(a, false, err);
+    qdq_status status = effects_begin(&a->walks, err);
+    if (status == QDQ_OK) status = run(a, false, err);
     return status == QDQ_OK && without ? run(a, true, err) : status;
 }
 
