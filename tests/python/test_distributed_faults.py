@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tracemalloc
 import unittest
 import warnings
 from pathlib import Path
@@ -294,6 +295,25 @@ class Pieces(Folder):
         path = _states.States(self.job(self.folder / "states")).add(1, outcome.path, outcome.parts)
         self.assertEqual(qdq.State(path), self.single())
         self.assertLess(sum(map(len, outcome.parts)), os.path.getsize(path) / 8)
+
+    def test_memory_does_not_hold_a_state(self):
+        b = qdq.Builder("long")
+        value = b.input("x", "float32", SHAPE)
+        for _ in range(200):
+            value = b.relu(value)
+        b.output("y", value)
+        b.build().write(self.model)
+        (self.folder / "states").mkdir()
+        states = _states.States(self.job(self.folder / "states"))
+        tracemalloc.start()
+        outcome = _tasks.run_shard(self.job(self.folder / "unseen"), 1)
+        path = states.add(1, outcome.path, outcome.parts)
+        whole = _states.is_whole(path)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        self.assertTrue(whole)
+        self.assertGreater(os.path.getsize(path), 6_900_000)
+        self.assertLess(peak, 4_000_000)  # blocks of 1 MiB
 
     def test_a_full_disk_of_the_client_is_told(self):
         outcome = _tasks.run_shard(self.job(self.folder / "unseen"), 1)

@@ -19,13 +19,14 @@ import tempfile
 import warnings
 from typing import Any, Callable, Optional, Sequence, Union
 
+from .. import _files as files
 from .._calibrate import options
 from .._library import ArgumentError, FileError, version
 from .._state import Path, State
 from ._listing import list_data
 from ._run import Policy, Run
 from ._states import States
-from ._tasks import Job
+from ._tasks import Job, names_in
 
 _SHARDS_A_THREAD = 4  # several, so that slow machines take fewer
 _LEAST_SAMPLES = 64  # of a shard, by default: a task takes as long as some samples
@@ -114,12 +115,13 @@ def _write(out, state):
     os.replace(made, out)
 
 
-def _warn(run, made):
+def _warn(run, out):
     if run.left_out:
         warnings.warn("workers got no more shards after failures: " + "; ".join(run.left_out.values()), stacklevel=4)
-    if made.unreadable:
+    lost = names_in(files.read(out, only=("unreadable",)))
+    if lost:
         told = sorted({line for outcome in run.unreadable.values() for line in outcome.told})[:_LINES]
-        text = f"{len(made.unreadable)} samples could not be read and are not in the state"
+        text = f"{len(lost)} samples could not be read and are not in the state"
         warnings.warn("\n".join([text, *told]), stacklevel=4)
 
 
@@ -153,9 +155,8 @@ def _run_all(words, data, paths, scheduler, shards, progress, out, retries=3, ma
             _write(out, run.execute())
         finally:
             states.close(keep=resume is not None and sys.exc_info()[0] is not None)
-    made = State(out)
-    _warn(run, made)
-    return made
+    _warn(run, out)
+    return State(out)
 
 
 # Each command is a function. `load`: target, shapes, dims and until of qdq.load.

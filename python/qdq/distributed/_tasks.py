@@ -22,7 +22,7 @@ from .. import _files as files
 from .. import _tool as tool
 from .._state import StateError
 
-_BLOCK = 1 << 22  # bytes of a state that are compressed at once
+_BLOCK = 1 << 20  # bytes of a state that are compressed at once
 _LINES = 20  # most lines of a warning
 _SUMMARY = re.compile(r"\d+ of \d+ samples could not be read")  # follows the reasons
 _PR_SET_PDEATHSIG = 1
