@@ -22,6 +22,7 @@ from ._states import States
 
 _TICK = 0.2  # seconds between looks at the cluster
 _LEAST_FLIGHTS = 16  # shards that a cluster without workers is given, so that it grows
+_MOST_STATES = 64  # in the folder and on the way, unless the cluster has more threads
 _SICK = 2  # failures of a worker in sequence after which it gets no more shards
 _SLOW, _LEAST_SLOW = 3, 5.0  # a shard is slow after three times the median, and after 5 seconds
 _NAMED = 5  # most samples, workers or shards in a sentence
@@ -109,10 +110,15 @@ class Run:
         except OSError:
             return b""  # the shard names it
 
+    def _has_room(self, most):
+        """True if the folder may hold one more state: shards wait for merges, so that the disk is bounded."""
+        states = len(self.flights) + len(self.states.held) + len(self.states.merging)
+        return states < max(_MOST_STATES, most) or not (self.flights or self.merges)
+
     def _fill(self):
         threads = self._threads()
         most = max(2 * sum(threads.values()), _LEAST_FLIGHTS)
-        while self.waiting and len(self.flights) < most:
+        while self.waiting and len(self.flights) < most and self._has_room(most):
             self._submit(self.waiting.popleft(), threads)
         return threads
 
