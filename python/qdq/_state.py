@@ -172,11 +172,12 @@ class State:
 
 
 def call(words, out, feed=None) -> State:
-    """Runs `qdq calibrate` or `qdq merge` and returns the State of the file `out`. Names samples that could not be read
-    in a warning. feed: yields the standard input."""
-    code, _, err = tool.run(*words, "-o", out, kinds={3: StateError}, feed=feed)
-    if code == 1:
-        warnings.warn(err.replace("qdq: ", "").strip(), stacklevel=3)
+    """Runs `qdq calibrate` or `qdq merge` and returns the State of the file `out`. Passes on what the tool says on stderr,
+    as a warning: samples that could not be read, values with NaN. feed: yields the standard input."""
+    _, _, err = tool.run(*words, "-o", out, kinds={3: StateError}, feed=feed)
+    told = [line.removeprefix("qdq: ").removeprefix("warning: ") for line in err.strip().splitlines()]
+    if told:
+        warnings.warn("\n".join(told), stacklevel=3)
     return State(out)
 
 
