@@ -42,10 +42,9 @@ def read(path, only=None):
     Raises FileError or ParseError."""
     try:
         with open(path, "rb") as file:
-            header, begin = _header(file)
             if only is None:
-                body = memoryview(file.read())
-                return {name: _array(name, one, body) for name, one in header.items()}
+                return read_from(file)
+            header, begin = _header(file)
             return {name: _array_of(file, begin, name, header[name]) for name in only if name in header}
     except OSError as error:
         raise FileError(f"{path}: cannot be read: {error.strerror or error}") from None
@@ -53,9 +52,19 @@ def read(path, only=None):
         raise ParseError(f"{path}: is no .safetensors file: {error}") from None
 
 
+def read_from(file):
+    """Returns {name: array} of an open file. Raises ValueError, KeyError, TypeError or AttributeError if it is no
+    .safetensors file."""
+    header, _ = _header(file)
+    body = memoryview(file.read())
+    return {name: _array(name, one, body) for name, one in header.items()}
+
+
 def _header(file):
     """Reads the header of an open file. Returns it, and the position of the first element."""
-    length, size = int.from_bytes(file.read(8), "little"), os.fstat(file.fileno()).st_size
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    length = int.from_bytes(file.read(8), "little")
     if length > size:
         raise ValueError("its header is longer than the file")
     header = json.loads(file.read(length))
