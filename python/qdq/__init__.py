@@ -8,7 +8,7 @@
 docs/python.md has more. Failures are exceptions of qdq.Error.
 """
 
-from . import distributed, testing
+from . import data, distributed, testing
 from ._accuracy import Accuracy, OutputAccuracy, Pair, explain_accuracy
 from ._buffers import Buffer, Page
 from ._builder import Builder, Value
@@ -71,6 +71,7 @@ __all__ = [
     "Value",
     "bisect",
     "calibrate",
+    "data",
     "dequantize",
     "distributed",
     "dynamic_quantize",

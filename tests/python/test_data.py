@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests the sources of qdq.data: a state must have the bytes of the same samples in a list.
+
+    test_data.py SOURCE_ROOT
+"""
+
+import importlib.util
+import io
+import pickle
+import random
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+import qdq
+
+F32 = np.float32
+SHAPE = (2, 3)
+
+
+def needs(*packages):
+    missing = [one for one in packages if not importlib.util.find_spec(one)]
+    return unittest.skipIf(missing, f"{', '.join(missing)} is not installed")
+
+
+def network(shape=SHAPE):
+    b = qdq.Builder("chain")
+    x = b.input("x", "float32", shape)
+    b.output("y", b.relu(x, name="r"))
+    return b.build()
+
+
+def encoded(save, *args, **named):
+    file = io.BytesIO()
+    save(file, *args, **named)
+    return file.getvalue()
+
+
+def as_npy(x):
+    return encoded(np.save, x)
+
+
+class Sources(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.xs = np.random.default_rng(1).normal(0, 1, (12, *SHAPE)).astype(F32)
+        self.graph = network()
+
+    def state(self, data, name="a", **options):
+        return qdq.calibrate(self.graph, data, state=self.folder / f"{name}.state", **options)
+
+    def check(self, source, xs=None):
+        """Expects the state of a list, twice, of a pickled copy, and of merged shards by 5 and 13."""
+        whole = self.state(list(self.xs if xs is None else xs), "list")
+        self.assertEqual(self.state(source), whole)
+        self.assertEqual(self.state(source), whole)
+        self.assertEqual(self.state(pickle.loads(pickle.dumps(source))), whole)
+        for count in (5, 13):
+            parts = [self.state(source, f"{i}", shard=(i, count)) for i in range(1, count + 1)]
+            self.assertEqual(qdq.merge(parts, self.folder / "merged.state"), whole)
+        halves = [list(source.shard(3, 3).shard(i, 2)) for i in (1, 2)]
+        self.assertEqual(sum(map(len, halves)), len(list(source.shard(3, 3))))
+        return whole
+
+
+class Files(Sources):
+    def setUp(self):
+        super().setUp()
+        self.data = self.folder / "data"
+        (self.data / "deep/er").mkdir(parents=True)
+        (self.data / ".hidden").mkdir()
+        (self.data / ".hidden/x.npy").write_bytes(b"no array")
+        (self.data / "note.txt").write_text("no sample")
+        for i, x in enumerate(self.xs[:10]):
+            np.save(self.data / ("" if i % 2 else "deep") / f"{i:02}.npy", x)
+        np.savez(self.data / "deep/er/10.npz", x=self.xs[10])
+        qdq._files.write(self.data / "11.safetensors", {"x": ("float32", self.xs[11])})
+
+    def test_folders_globs_and_lists_have_the_bytes_of_a_list(self):
+        self.check(qdq.data.files(self.data))
+        self.check(qdq.data.files(f"{self.data}/**/*.*[yzs]"))
+        self.check(qdq.data.files([self.data / "deep", f"{self.data}/*.npy", self.data / "11.safetensors"]))
+
+    def test_order_makes_no_difference(self):
+        whole = self.state(list(self.xs), "list")
+        names = [str(path) for path in self.data.rglob("*.*[yzs]") if ".hidden" not in str(path)]
+        for seed in range(3):
+            random.Random(seed).shuffle(names)
+            self.assertEqual(self.state(qdq.data.files(names)), whole)
+
+    def test_ranges_of_numbers_are_names(self):
+        source = qdq.data.files(f"{self.data}/0{{1..1}}.npy")
+        np.testing.assert_array_equal(list(source), self.xs[1:2])
+        with self.assertRaisesRegex(qdq.ArgumentError, r"0002\.npy: no file has this name"):
+            qdq.data.files(f"{self.data}/{{0002..0003}}.npy")
+
+    @needs("fsspec")
+    def test_urls_are_read_by_fsspec(self):
+        import fsspec
+
+        files = fsspec.filesystem("memory")
+        for i, x in enumerate(self.xs):
+            files.pipe(f"/data/{'' if i % 2 else 'deep/'}{i}.npy", as_npy(x))
+        self.check(qdq.data.files("memory://data"))
+        self.check(qdq.data.files(["memory://data/*.npy", "memory://data/deep/*.npy"]))
+        files.pipe("/data/5.npy", b"no array")
+        with self.assertWarnsRegex(UserWarning, r"\A1 of 12 samples could not be read.*\n  memory:///data/5\.npy: "):
+            list(qdq.data.files("memory://data", max_unreadable=0.1))
+
+    def test_unreadable_files_are_named_once_and_limited(self):
+        (self.data / "01.npy").write_bytes(b"no array")
+        (self.data / "11.safetensors").write_bytes(b"\xff" * 20)
+        with self.assertRaisesRegex(qdq.StateError, r"^1 of 1 samples could not be read, a larger share than "
+                                                    r"max_unreadable, 0\.01, permits: \S+01\.npy: is no \.npy file$"):  # fmt: skip
+            self.state(qdq.data.files(self.data))
+        self.assertFalse((self.folder / "a.state").exists())
+        with self.assertWarnsRegex(UserWarning, r"\A2 of 12 samples could not be read and were left out:\n  \S+01\.npy: "
+                                                r".+\n  \S+11\.safetensors: its header is longer than the file\Z") as caught:  # fmt: skip
+            state = self.state(qdq.data.files(self.data, max_unreadable=0.2))
+        self.assertEqual(state.samples, 10)
+        self.assertEqual(caught.filename, __file__)
+
+    def test_wrong_arguments_have_a_sentence(self):
+        with self.assertRaisesRegex(qdq.ArgumentError, r"none: no file has this name, and no folder .* ends in \.npy, "):
+            qdq.data.files(self.folder / "none")
+        with self.assertRaisesRegex(qdq.ArgumentError, "max_unreadable is 2, wanted a share"):
+            qdq.data.files(self.data, max_unreadable=2)
+        with self.assertRaisesRegex(qdq.ArgumentError, r"shard\(0, 2\): wanted a number from 1"):
+            qdq.data.files(self.data).shard(0, 2)
+
+    def test_other_functions_take_sources(self):
+        b = qdq.Builder("product")
+        x = b.input("x", "float32", SHAPE)
+        b.output("y", b.matmul(x, b.constant(np.ones((3, 2), F32), name="w"), name="main"))
+        both = (list(self.xs), qdq.data.files(self.data))
+        made = [qdq.quantize_graph(b.build(), data=data, target="onnx") for data in both]
+        self.assertEqual(made[0].nodes[0].quantized, True)
+        self.assertEqual(made[0].outputs, made[1].outputs)
+
+
+if __name__ == "__main__":
+    sys.argv.pop(1)
+    unittest.main()
