@@ -13,7 +13,8 @@ from . import _dtypes as dtypes
 from . import _files as files
 from ._graph import Graph
 from ._library import ArgumentError
-from ._state import Path, State, call, shard_numbers, shard_word
+from ._state import Path, State, StateError, call, shard_numbers, shard_word
+from .data import Source
 
 Samples = Iterable[Union[Mapping[str, Any], Any]]
 
@@ -40,19 +41,19 @@ def _write_sample(folder, index, sample):
     os.rename(path, path + ending)
 
 
-def stream_of(data, shard=None):
+def stream_of(data, shard=None, is_divided=False):
     """Yields the bytes of a stream of samples (docs/many_machines.md), those of a shard, (number, count), or all. Raises
-    ArgumentError if there are none."""
+    ArgumentError if there are none. is_divided: data are the samples of the shard, perhaps none."""
     index = -1
     number, count = shard if shard and shard[1] > 0 else (1, 1)
     for index, sample in enumerate(data):
-        if index % count != number - 1:
+        if not is_divided and index % count != number - 1:
             continue
         file = io.BytesIO()
         _write_to(file, index, sample)
         yield file.getbuffer().nbytes.to_bytes(8, "little")
         yield file.getbuffer()
-    if index < 0:
+    if index < 0 and not is_divided:
         raise ArgumentError("data has no samples")
 
 
@@ -94,6 +95,30 @@ def options(target=None, shapes=None, dims=None, until=None, threads=None) -> li
     return words + ([] if threads is None else ["--threads", str(threads)])
 
 
+def _names_of(data, shard):
+    """Returns a function that returns {number: name} for numbers that the tool gives the samples of a source: of a
+    shard, i - 1, i - 1 + n and so on."""
+    if not isinstance(data, Source):
+        return None
+    number, count = shard or (1, 1)
+
+    def names(told):
+        return {number - 1 + at * count: name for at, name in data.names((one - number + 1) // count for one in told).items()}
+
+    return names
+
+
+def _refuse_misfits(made, share):
+    """Removes a state without too many of the samples, and raises StateError."""
+    found = files.read(made.path, only=("numbers", "unreadable"))
+    count = bytes(found.get("unreadable", b"")).count(b"\0")
+    samples = int(found["numbers"][2]) + count
+    if count > share * samples:
+        os.unlink(made.path)
+        raise StateError(f"{count} of {samples} samples do not fit the graph, a larger share than max_unreadable, {share:g}, "
+                         "permits; the warning before names them")  # fmt: skip
+
+
 def calibrate(model: Union[Graph, Path], data: Union[Path, Samples], *, state: Path,
               shard: Union[Tuple[int, int], str, None] = None,
               resume: bool = False, threads: Optional[int] = None, target: Optional[str] = None,
@@ -106,15 +131,22 @@ def calibrate(model: Union[Graph, Path], data: Union[Path, Samples], *, state: P
     (docs/many_machines.md); or an iterable of samples, each {input: array}, or an array for a graph with a single
     input. The samples of an iterable go to the run one by one: neither memory nor disk holds more than one or two. The order
     of the samples makes no difference.
+    Sources of qdq.data read files, pictures, tar files and other data in this way, and limit unreadable samples.
     shard: (i, n) or 'i/n' takes samples i, i + n, i + 2n, ..., counted from 1. resume: continue from the checkpoint
     `state`.part of an interrupted run; data must be a path. threads: of each run; None uses every processor.
     Returns a State. Samples that cannot be read are left out and named in a warning. Raises StateError if data or a
     checkpoint does not fit; ArgumentError, UnsupportedError or LimitError with the tool's sentence.
     """
-    is_path = isinstance(data, (str, os.PathLike))
+    is_path, numbers = isinstance(data, (str, os.PathLike)), shard_numbers(shard)
+    is_divided = isinstance(data, Source) and bool(numbers) and 1 < numbers[1]
+    data = data.shard(*numbers) if is_divided else data
     with model_file(model) as file:
         words = ["calibrate", file, "--data", os.fspath(data) if is_path else "-", *shard_word(shard)]
         if isinstance(model, Graph):
             target = target or model.target
         words += [*(["--resume"] if resume else []), *options(target, shapes, dims, until, threads)]
-        return call(words, state, None if is_path else stream_of(data, shard_numbers(shard)))
+        feed = None if is_path else stream_of(data, numbers, is_divided)
+        made = call(words, state, feed, _names_of(data, numbers))
+    if isinstance(data, Source):
+        _refuse_misfits(made, data.max_unreadable)
+    return made

@@ -8,6 +8,7 @@ import json
 import math
 import operator
 import os
+import re
 import warnings
 from dataclasses import dataclass
 from typing import Any, Dict, Iterable, Optional, Tuple, Union
@@ -171,13 +172,23 @@ class State:
         return f"<qdq.State {self.path!r}>"
 
 
-def call(words, out, feed=None) -> State:
+_SAMPLE = re.compile(r"^( *)sample (\d+)(?=:|$)", re.M)  # of a stream, in the tool's messages
+
+
+def _with_names(told, names):
+    """Adds the names of samples to the tool's messages. names: returns {number: name} for numbers."""
+    found = names({int(one[2]) for one in _SAMPLE.finditer(told)})
+    return _SAMPLE.sub(lambda one: f"{one[0]} ({found[int(one[2])]})" if int(one[2]) in found else one[0], told)
+
+
+def call(words, out, feed=None, names=None) -> State:
     """Runs `qdq calibrate` or `qdq merge` and returns the State of the file `out`. Passes on what the tool says on stderr,
-    as a warning: samples that could not be read, values with NaN. feed: yields the standard input."""
+    as a warning: samples that could not be read, values with NaN. feed: yields the standard input. names: as in _with_names."""
     _, _, err = tool.run(*words, "-o", out, kinds={3: StateError}, feed=feed)
     told = [line.removeprefix("qdq: ").removeprefix("warning: ") for line in err.strip().splitlines()]
     if told:
-        warnings.warn("\n".join(told), stacklevel=3)
+        text = "\n".join(told)
+        warnings.warn(_with_names(text, names) if names and _SAMPLE.search(text) else text, stacklevel=3)
     return State(out)
 
 

@@ -11,6 +11,7 @@ import random
 import sys
 import tempfile
 import unittest
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -123,6 +124,28 @@ class Files(Sources):
             state = self.state(qdq.data.files(self.data, max_unreadable=0.2))
         self.assertEqual(state.samples, 10)
         self.assertEqual(caught.filename, __file__)
+
+    def test_samples_that_do_not_fit_are_named_and_limited(self):
+        (self.data / "01.npy").write_bytes(b"no array")
+        np.save(self.data / "03.npy", np.ones((2, 4), F32))
+        source = qdq.data.files(self.data, max_unreadable=0.1)
+        for shard in (None, (1, 1)):
+            with self.assertWarnsRegex(UserWarning, r"sample 0 \(\S+03\.npy\): input 'x' has shape \[2, 4\], wanted"):
+                self.state(source, shard=shard)
+        with self.assertWarnsRegex(UserWarning, r"sample 1 \(\S+03\.npy\): input 'x'"):
+            self.state(qdq.data.files(sorted(self.data.glob("*.npy")), max_unreadable=0.5), shard=(2, 2))
+        with warnings.catch_warnings(), self.assertRaisesRegex(qdq.StateError, "^1 of 11 samples do not fit the graph, a larger"):
+            warnings.simplefilter("ignore")
+            self.state(qdq.data.files(self.data, max_unreadable=0.085))
+        self.assertFalse((self.folder / "a.state").exists())
+
+    def test_a_shard_reads_its_own_files(self):
+        (self.data / "01.npy").write_bytes(b"no array")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertEqual(self.state(qdq.data.files(self.data), shard="2/2").samples, 6)
+        with self.assertRaisesRegex(qdq.StateError, "^1 of 1 samples could not be read"):
+            self.state(qdq.data.files(self.data), shard="1/2")
 
     def test_wrong_arguments_have_a_sentence(self):
         with self.assertRaisesRegex(qdq.ArgumentError, r"none: no file has this name, and no folder .* ends in \.npy, "):
