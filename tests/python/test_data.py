@@ -8,8 +8,11 @@ import importlib.util
 import io
 import pickle
 import random
+import re
 import sys
+import tarfile
 import tempfile
+import tracemalloc
 import unittest
 import warnings
 from pathlib import Path
@@ -41,6 +44,15 @@ def encoded(save, *args, **named):
 
 def as_npy(x):
     return encoded(np.save, x)
+
+
+def write_tar(path, members, mode="w"):
+    """members: (name, bytes)."""
+    with tarfile.open(path, mode) as tar:
+        for name, data in members:
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
 
 
 class Sources(unittest.TestCase):
@@ -163,6 +175,81 @@ class Files(Sources):
         made = [qdq.quantize_graph(b.build(), data=data, target="onnx") for data in both]
         self.assertEqual(made[0].nodes[0].quantized, True)
         self.assertEqual(made[0].outputs, made[1].outputs)
+
+
+class Tars(Sources):
+    def members(self, xs, begin=0):
+        for i, x in enumerate(xs, begin):
+            yield f"a/{i:04}.cls", b"7"
+            yield f"a/{i:04}.npy", as_npy(x)
+
+    def write(self):
+        write_tar(self.folder / "t-000.tar", self.members(self.xs[:5]))
+        write_tar(self.folder / "t-001.tar", self.members(self.xs[5:6], 5))
+        write_tar(self.folder / "t-002.tar.gz", self.members(self.xs[6:], 6), "w:gz")
+
+    def test_members_of_a_key_are_a_sample(self):
+        self.write()
+        self.check(qdq.data.webdataset(self.folder))
+        self.check(qdq.data.webdataset([f"{self.folder}/t-{{000..001}}.tar", f"{self.folder}/*.tar.gz"]))
+        self.assertEqual([len(list(qdq.data.webdataset(self.folder).shard(i, 3))) for i in (1, 2, 3)], [5, 1, 6])
+        write_tar(self.folder / "named.tar", ((f"{i}.x.npy", as_npy(x)) for i, x in enumerate(self.xs)))
+        self.check(qdq.data.webdataset(self.folder / "named.tar"))
+        write_tar(self.folder / "zipped.tar", ((f"{i}.npz", encoded(np.savez, x=x)) for i, x in enumerate(self.xs)))
+        self.check(qdq.data.webdataset(self.folder / "zipped.tar"))
+
+    def test_prepare_gets_the_bytes_of_all_members(self):
+        self.write()
+        seen = []
+
+        def prepare(sample):
+            seen.append((sample["__key__"], sample["cls"]))
+            return {"x": np.load(io.BytesIO(sample["npy"])) * 2}
+
+        self.assertEqual(self.state(qdq.data.webdataset(self.folder, prepare)), self.state(list(self.xs * 2), "list"))
+        self.assertEqual(seen, [(f"a/{i:04}", b"7") for i in range(12)])
+
+    def test_mistakes_of_prepare_end_the_run(self):
+        self.write()
+        with self.assertRaisesRegex(TypeError, "unsupported operand"):
+            self.state(qdq.data.webdataset(self.folder, lambda sample: sample["npy"] / 2))
+        with self.assertRaisesRegex(qdq.StateError, r"^12 of 12 samples could not be read.*t-000\.tar: a/0000: KeyError: 'jpg'; "):
+            self.state(qdq.data.webdataset(self.folder, lambda sample: sample["jpg"]))
+
+    def test_samples_without_arrays_are_refused(self):
+        write_tar(self.folder / "a.tar", [("0.jpg", b""), ("0.json", b"{}")])
+        with self.assertRaisesRegex(qdq.StateError, r"a\.tar: 0: has no \.npy, .* only jpg, json; give `prepare`"):
+            list(qdq.data.webdataset(self.folder / "a.tar"))
+
+    def test_damaged_tar_files_are_refused(self):
+        """A file that ends behind a member has no end mark."""
+        write_tar(self.folder / "a.tar", self.members(self.xs))
+        write_tar(self.folder / "b.tgz", self.members(self.xs), "w:gz")
+        whole, packed = (self.folder / "a.tar").read_bytes(), (self.folder / "b.tgz").read_bytes()
+        for name, data, last in (("a.tar", whole[: 4 * 1024 * 2], "a/0003.npy"), ("a.tar", whole[:5000], "a/0002.cls"),
+                                 ("b.tgz", packed[: len(packed) // 2], "a/")):  # fmt: skip
+            (self.folder / name).write_bytes(data)
+            with self.assertRaisesRegex(qdq.StateError, rf"{re.escape(name)}: is damaged or cut off after '{last}"):
+                list(qdq.data.webdataset(self.folder / name))
+
+    def test_sparse_members_are_refused(self):
+        with tarfile.open(self.folder / "a.tar", "w", format=tarfile.PAX_FORMAT) as tar:
+            info = tarfile.TarInfo("0.npy")
+            info.size, info.pax_headers = 512, {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "0.npy",
+                                                "GNU.sparse.realsize": str(1 << 50)}  # fmt: skip
+            tar.addfile(info, io.BytesIO(f"1\n{(1 << 50) - 1}\n1\n".encode().ljust(512, b"\0")))
+        with self.assertRaisesRegex(qdq.StateError, "a.tar: is damaged or cut off after its beginning: '0.npy' is sparse"):
+            list(qdq.data.webdataset(self.folder / "a.tar"))
+
+    def test_memory_does_not_grow_with_the_samples(self):
+        """20,000 headers and names alone would take 10 MB."""
+        one = as_npy(np.ones(SHAPE, F32))
+        write_tar(self.folder / "a.tar", ((f"{i:06}.npy", one) for i in range(20000)))
+        tracemalloc.start()
+        self.addCleanup(tracemalloc.stop)
+        state = self.state(qdq.data.webdataset(self.folder / "a.tar"))
+        self.assertEqual(state.samples, 20000)
+        self.assertLess(tracemalloc.get_traced_memory()[1], 1 << 20)
 
 
 if __name__ == "__main__":

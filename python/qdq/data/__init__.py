@@ -8,7 +8,7 @@ A source yields samples one by one, so that memory holds a sample (of tables and
 files. The state has the same bytes for any order of the samples.
 """
 
-from ._arrays import files
+from ._arrays import files, webdataset
 from ._source import Source
 
-__all__ = ["Source", "files"]
+__all__ = ["Source", "files", "webdataset"]
