@@ -252,6 +252,72 @@ class Tars(Sources):
         self.assertLess(tracemalloc.get_traced_memory()[1], 1 << 20)
 
 
+@needs("PIL")
+class Images(Sources):
+    MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+
+    def setUp(self):
+        super().setUp()
+        from PIL import Image
+
+        rng = np.random.default_rng(2)
+        self.pictures = [Image.fromarray(rng.integers(0, 256, (9, 7, 3), np.uint8)) for _ in range(6)]
+        for i, picture in enumerate(self.pictures):
+            picture.save(self.folder / f"{i}.png")
+        Image.fromarray(np.arange(256, dtype=np.uint8).reshape(16, 16)).save(self.folder / "grey.bmp")
+
+    def test_numbers_are_those_of_numpy(self):
+        from PIL import Image
+
+        xs = [((np.asarray(one.resize((5, 4), Image.Resampling.BILINEAR), F32) / F32(255)) - F32(self.MEAN)) / F32(self.STD)
+              for one in self.pictures]  # fmt: skip
+        self.graph = network((1, 3, 4, 5))
+        how = {"size": (4, 5), "mean": self.MEAN, "std": self.STD}
+        self.check(qdq.data.images(f"{self.folder}/*.png", **how, name="x"), [x.transpose(2, 0, 1) for x in xs])
+        self.graph = network((4, 5, 3))
+        self.check(qdq.data.images(f"{self.folder}/*.png", **how, layout="NHWC"), xs)
+
+    @needs("torch")
+    def test_numbers_are_those_of_torch(self):
+        """The arithmetic of torchvision's ToTensor and Normalize."""
+        import torch
+
+        x = torch.from_numpy(np.stack([np.asarray(one) for one in self.pictures])).permute(0, 3, 1, 2)
+        mean, std = (torch.tensor(one)[:, None, None] for one in (self.MEAN, self.STD))
+        wanted = x.to(torch.float32).div(255).sub(mean).div(std).numpy()
+        got = np.concatenate(list(qdq.data.images(f"{self.folder}/*.png", mean=self.MEAN, std=self.STD)))
+        np.testing.assert_array_equal(got, wanted, strict=True)
+
+    def test_grey_pictures_and_bytes(self):
+        grey, = qdq.data.images(self.folder / "grey.bmp", convert=None, scale=None)
+        np.testing.assert_array_equal(grey, np.arange(256, dtype=np.uint8).reshape(1, 1, 16, 16), strict=True)
+        tall, = qdq.data.images(self.folder / "grey.bmp", convert="L", size=20, layout="NHWC", resample="nearest")
+        self.assertEqual((tall.shape, tall.dtype), ((1, 20, 20, 1), F32))
+        every, = qdq.data.images(self.folder / "grey.bmp")
+        np.testing.assert_array_equal(every[0, 2].ravel(), np.arange(256, dtype=F32) / F32(255))
+        again = qdq.data.Picture(name="x")((self.folder / "grey.bmp").read_bytes())
+        np.testing.assert_array_equal(again["x"], every)
+
+    def test_prepare_gets_the_picture(self):
+        self.graph = network((9, 7, 3))
+        source = qdq.data.images(f"{self.folder}/*.png", prepare=lambda picture: np.asarray(picture, F32))
+        self.assertEqual(self.state(source), self.state([np.asarray(one, F32) for one in self.pictures], "list"))
+
+    def test_pictures_that_are_cut_off_are_named(self):
+        whole = (self.folder / "3.png").read_bytes()
+        (self.folder / "3.png").write_bytes(whole[: len(whole) // 2])
+        (self.folder / "4.png").write_bytes(b"no picture")
+        with self.assertWarnsRegex(UserWarning, r"\A2 of 7 .*\n  \S+3\.png: .+\n  \S+4\.png: cannot identify"):
+            self.assertEqual(len(list(qdq.data.images(self.folder, max_unreadable=0.5))), 5)
+
+    def test_wrong_options_have_a_sentence(self):
+        for how, text in (({"layout": "CHW"}, "layout is 'CHW', wanted one of: NCHW, NHWC"),
+                          ({"resample": "cubic"}, "resample is 'cubic', wanted one of: nearest, "),
+                          ({"prepare": np.asarray, "size": 3}, "images has prepare and size")):  # fmt: skip
+            with self.assertRaisesRegex(qdq.ArgumentError, text):
+                qdq.data.images(self.folder, **how)
+
+
 if __name__ == "__main__":
     sys.argv.pop(1)
     unittest.main()

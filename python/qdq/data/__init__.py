@@ -2,13 +2,14 @@
 """Sources of samples for `qdq.calibrate`, `quantize_graph(data=...)` and all functions that take an iterable of samples:
 `pip install 'qdq[data]'` (docs/many_machines.md).
 
-    state = qdq.calibrate("model.onnx", qdq.data.files("samples/**/*.npy"), state="all.state")
+    state = qdq.calibrate("model.onnx", qdq.data.images("pictures", size=224), state="all.state")
 
 A source yields samples one by one, so that memory holds a sample (of tables and loaders a batch), and the names of the
 files. The state has the same bytes for any order of the samples.
 """
 
 from ._arrays import files, webdataset
+from ._images import Picture, images
 from ._source import Source
 
-__all__ = ["Source", "files", "webdataset"]
+__all__ = ["Picture", "Source", "files", "images", "webdataset"]
