@@ -318,6 +318,60 @@ class Images(Sources):
                 qdq.data.images(self.folder, **how)
 
 
+@needs("pyarrow")
+class Parquet(Sources):
+    def write(self, name="a.parquet", xs=None, **columns):
+        import pyarrow
+        import pyarrow.parquet
+
+        kind = pyarrow.list_(pyarrow.list_(pyarrow.float32()))
+        xs = self.xs if xs is None else xs
+        pyarrow.parquet.write_table(pyarrow.table({"x": pyarrow.array([x.tolist() for x in xs], kind), **columns}),
+                                    self.folder / name, row_group_size=5)  # fmt: skip
+
+    def test_columns_of_numbers_are_arrays(self):
+        self.write(label=list(range(12)), text=["a"] * 12)
+        self.check(qdq.data.parquet(self.folder))
+        self.check(qdq.data.parquet(self.folder, "x"))
+        self.check(qdq.data.parquet(self.folder, {"x": "x"}))
+        (self.folder / "a.parquet").unlink()
+        for i in range(6):
+            self.write(f"{i}.parquet", self.xs[2 * i : 2 * i + 2])
+        self.check(qdq.data.parquet(self.folder))
+        sizes = [len(list(qdq.data.parquet(self.folder).shard(i, 4))) for i in (1, 2, 3, 4)]
+        self.assertEqual(sizes, [4, 4, 2, 2])
+
+    def test_prepare_gets_all_columns(self):
+        self.write(data=[as_npy(x) for x in self.xs], text=["a"] * 12)
+
+        def prepare(row):
+            self.assertEqual((row["text"], row["x"].dtype), ("a", F32))
+            return np.load(io.BytesIO(row["data"]))
+
+        self.assertEqual(self.state(qdq.data.parquet(self.folder, prepare=prepare)), self.state(list(self.xs), "list"))
+
+    def test_dtypes_stay(self):
+        import pyarrow
+
+        self.write(a=pyarrow.array([1] * 12, pyarrow.uint8()), b=pyarrow.array([1.5] * 12, pyarrow.float16()),
+                   c=pyarrow.array([[True, False]] * 12, pyarrow.list_(pyarrow.bool_(), 2)))  # fmt: skip
+        row = next(iter(qdq.data.parquet(self.folder)))
+        self.assertEqual({name: (one.dtype, one.shape) for name, one in row.items()},
+                         {"x": (F32, SHAPE), "a": (np.uint8, ()), "b": (np.float16, ()), "c": (bool, (2,))})  # fmt: skip
+
+    def test_wrong_files_and_columns_have_a_sentence(self):
+        self.write(text=["a"] * 12, gaps=[[[1.0], [2.0, 3.0]]] * 12, null=[None, *[1.0] * 11])
+        for columns, error, text in ((["y"], qdq.ArgumentError, r"a\.parquet: there is no column 'y'; it has x, text"),
+                                     ("text", qdq.StateError, r"a\.parquet: row 0: column 'text' has no numbers; give"),
+                                     ("gaps", qdq.StateError, "lists of different lengths"),
+                                     ("null", qdq.StateError, "^1 of 12 .* row 0: a cell is null")):  # fmt: skip
+            with self.assertRaisesRegex(error, text):
+                list(qdq.data.parquet(self.folder, columns))
+        (self.folder / "a.parquet").write_bytes(b"no table at all")
+        with self.assertRaisesRegex(qdq.StateError, r"a\.parquet: cannot be read: "):
+            list(qdq.data.parquet(self.folder))
+
+
 if __name__ == "__main__":
     sys.argv.pop(1)
     unittest.main()

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Samples in rows of Parquet files, by pyarrow."""
+
+from functools import partial
+from typing import Any, Callable, Mapping, Optional, Sequence, Union
+
+import numpy as np
+
+from .._library import ArgumentError
+from .._state import StateError
+from ._places import Files, Pattern
+from ._source import needed
+
+_ROWS = 64  # of a batch
+
+Columns = Union[str, Sequence[str], Mapping[str, str], None]
+Prepare = Optional[Callable[[Mapping[str, Any]], Any]]
+
+
+class Choice:
+    """Turns a row into a sample: by a function, or with its columns of numbers. columns: a name, whose array is the sample;
+    names; or {column: input}."""
+
+    def __init__(self, columns: Columns, prepare: Prepare):
+        self.single = columns if isinstance(columns, str) else None
+        names = [columns] if self.single else columns
+        self.inputs = names if names is None or isinstance(names, Mapping) else {name: name for name in names}
+        self.columns = None if names is None else list(names)
+        self.prepare = prepare
+
+    def refuse_missing(self, where, found):
+        missing = [] if self.columns is None else [name for name in self.columns if name not in found]
+        if missing:
+            raise ArgumentError(f"{where}: there is no column '{missing[0]}'; it has {', '.join(found)}")
+
+    def sample(self, row):
+        """row: {column: array, or another object of Python}."""
+        if self.prepare:
+            return self.prepare(row)
+        arrays = {name: value for name, value in row.items() if isinstance(value, np.ndarray)}
+        others = [name for name in self.columns or row if name not in arrays]
+        if others and (self.columns or not arrays):
+            raise ValueError(f"column '{others[0]}' has no numbers; give `prepare`")
+        if self.single:
+            return arrays[self.single]
+        return {(self.inputs or {}).get(name, name): array for name, array in arrays.items()}
+
+
+def _is_list(types, kind):
+    return types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+
+
+def _cell(arrow, scalar):
+    """Returns an array for a number, a tensor, or a list of equally long lists of numbers; else the object of Python."""
+    types, leaf = arrow.types, scalar.type
+    if hasattr(scalar, "to_numpy"):
+        return scalar.to_numpy()
+    while _is_list(types, leaf):
+        leaf = leaf.value_type
+    if not (types.is_integer(leaf) or types.is_floating(leaf) or types.is_boolean(leaf)):
+        return scalar.as_py()
+    if not scalar.is_valid:
+        raise ValueError("a cell is null")
+    if not _is_list(types, scalar.type):
+        return np.asarray(scalar.as_py(), leaf.to_pandas_dtype())
+    found, shape = scalar.values, [len(scalar.values)]
+    while _is_list(types, found.type):
+        lengths = set(arrow.compute.list_value_length(found).to_pylist()) or {0}
+        if len(lengths) > 1 or None in lengths:
+            raise ValueError("a cell has lists of different lengths")
+        shape.append(lengths.pop())
+        found = found.flatten()
+    if found.null_count:
+        raise ValueError("a list of a cell has null")
+    return found.to_numpy(zero_copy_only=False).reshape(shape)
+
+
+class Parquet(Files):
+    """The source of `parquet`."""
+
+    def __init__(self, pattern, columns, prepare, max_unreadable, storage_options):
+        needed("pyarrow.parquet", "parquet")
+        super().__init__("parquet", pattern, (".parquet", ".pq"), max_unreadable, storage_options)
+        self._choice = Choice(columns, prepare)
+
+    def _read(self, batch, row):
+        import pyarrow.compute
+
+        return self._choice.sample({name: _cell(pyarrow, batch.column(name)[row]) for name in batch.schema.names})
+
+    def _batches(self, at):
+        import pyarrow.parquet
+
+        try:
+            with self._open(at) as file:
+                table = pyarrow.parquet.ParquetFile(file)
+                self._choice.refuse_missing(self._name(at), table.schema_arrow.names)
+                yield from table.iter_batches(_ROWS, columns=self._choice.columns)
+        except (pyarrow.ArrowException, OSError) as error:
+            raise StateError(f"{self._name(at)}: cannot be read: {error}; copy the file again") from None
+
+    def _entries(self):
+        for at in range(len(self._found)):
+            index = 0
+            for batch in self._batches(at):
+                for row in range(batch.num_rows):
+                    yield f"{self._name(at)}: row {index}", partial(self._read, batch, row)
+                    index += 1
+
+
+def parquet(pattern: Pattern, columns: Columns = None, prepare: Prepare = None, *, max_unreadable: float = 0.01,
+            storage_options: Optional[Mapping[str, Any]] = None) -> Files:  # fmt: skip
+    """Samples in the rows of Parquet files, which are read in batches of 64 rows.
+
+    columns: names of columns; {column: input}; or one name, whose array is the sample; None: all. Without `prepare` the
+    columns of numbers, of lists, or of lists of equally long lists, are arrays of their dtype, and others are left out.
+    prepare: called with {column: array, or bytes, str, dict}; returns the sample. pattern as in `files`.
+    """
+    return Parquet(pattern, columns, prepare, max_unreadable, storage_options)
