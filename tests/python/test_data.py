@@ -372,6 +372,36 @@ class Parquet(Sources):
             list(qdq.data.parquet(self.folder))
 
 
+@needs("datasets")
+class HuggingFace(Sources):
+    def dataset(self):
+        import datasets
+
+        features = datasets.Features({"x": datasets.Array2D(SHAPE, "float32"), "text": datasets.Value("string")})
+        return datasets.Dataset.from_dict({"x": list(self.xs), "text": ["a"] * 12}, features)
+
+    def test_columns_are_arrays_of_their_feature(self):
+        data = self.dataset()
+        self.check(qdq.data.hugging_face(data))
+        self.check(qdq.data.hugging_face(data, "x"))
+        self.check(qdq.data.hugging_face(data, {"x": "x"}))
+        self.check(qdq.data.hugging_face(data.with_format("numpy")))
+        self.check(qdq.data.hugging_face(data.to_iterable_dataset(num_shards=6)))
+        self.check(qdq.data.hugging_face(data.to_iterable_dataset(), "x"))
+        plain = data.to_iterable_dataset().map(lambda row: {"x": [[2 * y for y in line] for line in row["x"]]})
+        self.assertEqual(self.state(qdq.data.hugging_face(plain)), self.state(list(2 * self.xs), "list"))
+
+    def test_prepare_gets_the_row(self):
+        source = qdq.data.hugging_face(self.dataset(), prepare=lambda row: {"x": np.asarray(row["x"], F32)})
+        self.assertEqual(self.state(source), self.state(list(self.xs), "list"))
+
+    def test_wrong_columns_have_a_sentence(self):
+        with self.assertRaisesRegex(qdq.ArgumentError, "dataset: there is no column 'y'; it has x, text"):
+            qdq.data.hugging_face(self.dataset(), ["y"])
+        with self.assertRaisesRegex(qdq.StateError, "sample 0: column 'text' has no numbers"):
+            list(qdq.data.hugging_face(self.dataset(), "text"))
+
+
 if __name__ == "__main__":
     sys.argv.pop(1)
     unittest.main()

@@ -11,6 +11,6 @@ files. The state has the same bytes for any order of the samples.
 from ._arrays import files, webdataset
 from ._images import Picture, images
 from ._source import Source
-from ._tables import parquet
+from ._tables import hugging_face, parquet
 
-__all__ = ["Picture", "Source", "files", "images", "parquet", "webdataset"]
+__all__ = ["Picture", "Source", "files", "hugging_face", "images", "parquet", "webdataset"]

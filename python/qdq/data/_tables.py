@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Samples in rows of Parquet files, by pyarrow."""
+"""Samples in rows: of Parquet files, by pyarrow, and of data sets of Hugging Face."""
 
+import copy
 from functools import partial
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
+from .. import _dtypes as dtypes
 from .._library import ArgumentError
 from .._state import StateError
 from ._places import Files, Pattern
-from ._source import needed
+from ._source import Source, needed
 
 _ROWS = 64  # of a batch
 
@@ -117,3 +119,79 @@ def parquet(pattern: Pattern, columns: Columns = None, prepare: Prepare = None, 
     prepare: called with {column: array, or bytes, str, dict}; returns the sample. pattern as in `files`.
     """
     return Parquet(pattern, columns, prepare, max_unreadable, storage_options)
+
+
+def _dtype_of(feature):
+    """Returns the dtype of the numbers in a column of Hugging Face; None if it holds no numbers, or unknown ones."""
+    while True:
+        if isinstance(feature, (list, tuple)) and feature:
+            feature = feature[0]
+        elif hasattr(feature, "feature"):
+            feature = feature.feature
+        else:
+            break
+    name = getattr(feature, "dtype", None)
+    try:
+        return np.dtype(name) if name is not None and np.dtype(name).kind in "biuf" else None
+    except TypeError:
+        return None
+
+
+def _value(value, feature):
+    """Returns the value of a column as an array, if it holds numbers."""
+    dtype = _dtype_of(feature)
+    if isinstance(value, np.ndarray) or hasattr(value, "__dlpack__"):
+        return dtypes.imported(value)
+    if feature is not None:
+        return value if dtype is None else np.asarray(value, dtype)
+    if not isinstance(value, (bool, int, float, list, tuple)):
+        return value
+    found = np.asarray(value)
+    return found.astype(np.float32) if found.dtype == np.float64 else found if found.dtype.kind in "biu" else value
+
+
+class HuggingFace(Source):
+    """The source of `hugging_face`."""
+
+    def __init__(self, dataset, columns, prepare, max_unreadable):
+        super().__init__(max_unreadable)
+        self._dataset, self._choice = dataset, Choice(columns, prepare)
+        names = getattr(dataset, "column_names", None)
+        if names is not None:
+            self._choice.refuse_missing("dataset", names)
+            if self._choice.columns is not None:
+                self._dataset = dataset.select_columns(self._choice.columns)
+
+    def _total(self):
+        return len(self._dataset) if hasattr(self._dataset, "__len__") else None
+
+    def _divided(self, number, count):
+        if not hasattr(self._dataset, "shard"):
+            return None
+        made = copy.copy(self)
+        if hasattr(self._dataset, "__len__"):
+            made._dataset = self._dataset.shard(num_shards=count, index=number - 1, contiguous=False)
+        elif getattr(self._dataset, "num_shards", 0) >= count:
+            made._dataset = self._dataset.shard(num_shards=count, index=number - 1)
+        else:
+            return None
+        return made
+
+    def _read(self, row):
+        if self._choice.prepare:
+            return self._choice.prepare(row)
+        features = getattr(self._dataset, "features", None) or {}
+        return self._choice.sample({name: _value(value, features.get(name)) for name, value in row.items()})
+
+    def _entries(self):
+        for index, row in enumerate(self._dataset):
+            yield f"sample {index}", partial(self._read, row)
+
+
+def hugging_face(dataset: Any, columns: Columns = None, prepare: Prepare = None, *, max_unreadable: float = 0.01) -> Source:
+    """Samples of a datasets.Dataset or IterableDataset, in its format, with its transforms.
+
+    columns: as in `parquet`. Without `prepare` the columns of numbers are arrays of the dtype of their feature; where
+    features are unknown, floats of Python are float32. Columns of pictures and text need `prepare`, called with the row.
+    """
+    return HuggingFace(dataset, columns, prepare, max_unreadable)
