@@ -6,6 +6,7 @@
 
 import importlib.util
 import io
+import os
 import pickle
 import random
 import re
@@ -16,12 +17,14 @@ import tracemalloc
 import unittest
 import warnings
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import qdq
 
 F32 = np.float32
 SHAPE = (2, 3)
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def needs(*packages):
@@ -65,6 +68,17 @@ class Sources(unittest.TestCase):
 
     def state(self, data, name="a", **options):
         return qdq.calibrate(self.graph, data, state=self.folder / f"{name}.state", **options)
+
+    def example(self, begin, **names):
+        """Runs the example of the document that begins with these words, in the folder. Returns its names."""
+        text = (ROOT / "docs/many_machines.md").read_text(encoding="utf-8")
+        code = re.search(rf"```python\n({re.escape(begin)}.*?)```", text, re.S)[1]
+        names["qdq"] = qdq
+        before = os.getcwd()
+        os.chdir(self.folder)
+        self.addCleanup(os.chdir, before)
+        exec(code, names)  # pylint: disable=exec-used
+        return names
 
     def check(self, source, xs=None):
         """Expects the state of a list, twice, of a pickled copy, and of merged shards by 5 and 13."""
@@ -176,6 +190,15 @@ class Files(Sources):
         self.assertEqual(made[0].nodes[0].quantized, True)
         self.assertEqual(made[0].outputs, made[1].outputs)
 
+    def test_a_missing_package_is_named(self):
+        for module, source, call in (("fsspec.core", "files", lambda: qdq.data.files("memory://data")),
+                                     ("PIL.Image", "images", lambda: qdq.data.images(self.data)),
+                                     ("pyarrow.parquet", "parquet", lambda: qdq.data.parquet(self.data))):  # fmt: skip
+            package = module.partition(".")[0]
+            text = rf"^qdq\.data\.{source} needs {package}: pip install 'qdq\[data\]'"
+            with mock.patch.dict(sys.modules, {package: None, module: None}), self.assertRaisesRegex(ImportError, text):
+                call()
+
 
 class Tars(Sources):
     def members(self, xs, begin=0):
@@ -277,6 +300,18 @@ class Images(Sources):
         self.graph = network((4, 5, 3))
         self.check(qdq.data.images(f"{self.folder}/*.png", **how, layout="NHWC"), xs)
 
+    def test_the_example_of_the_document_runs(self):
+        network((1, 3, 224, 224)).write(self.folder / "model.onnx")
+        for name in ("pictures", "shards"):
+            (self.folder / name).mkdir()
+        for i, picture in enumerate(self.pictures):
+            picture.save(self.folder / f"pictures/{i}.jpg")
+        write_tar(self.folder / "shards/train-000.tar",
+                  ((one.name, one.read_bytes()) for one in sorted((self.folder / "pictures").iterdir())))  # fmt: skip
+        names = self.example("how = ")
+        self.assertEqual(names["state"].samples, 6)
+        self.assertEqual(names["state"], names["again"])
+
     @needs("torch")
     def test_numbers_are_those_of_torch(self):
         """The arithmetic of torchvision's ToTensor and Normalize."""
@@ -370,6 +405,65 @@ class Parquet(Sources):
         (self.folder / "a.parquet").write_bytes(b"no table at all")
         with self.assertRaisesRegex(qdq.StateError, r"a\.parquet: cannot be read: "):
             list(qdq.data.parquet(self.folder))
+
+
+class Batches:
+    """A DataLoader without torch."""
+
+    def __init__(self, xs, size, make):
+        self.xs, self.size, self.make = xs, size, make
+
+    def __iter__(self):
+        for at in range(0, len(self.xs), self.size):
+            yield self.make(self.xs[at : at + self.size])
+
+
+def pair(x):
+    return [x, np.zeros(len(x), np.int64)]
+
+
+def mapping(x):
+    return {"pixels": x, "label": np.zeros(len(x), np.int64), "path": ["a"] * len(x)}
+
+
+class Loaders(Sources):
+    def test_batches_are_divided(self):
+        for size in (1, 5, 12):
+            self.check(qdq.data.loader(Batches(self.xs, size, np.asarray)))
+            self.check(qdq.data.loader(Batches(self.xs, size, pair)))
+            self.check(qdq.data.loader(Batches(self.xs, size, pair), "x"))
+            self.check(qdq.data.loader(Batches(self.xs, size, mapping), {"pixels": "x"}))
+        self.assertEqual(list(next(iter(qdq.data.loader(Batches(self.xs, 5, mapping))))), ["pixels", "label"])
+        self.assertEqual(list(next(iter(qdq.data.loader(Batches(self.xs, 5, pair), [None, "y"])))), ["y"])
+
+    def test_wrong_batches_have_a_sentence(self):
+        for make, names, text in ((mapping, ["y"], "a batch has no 'y', only pixels, label, path"),
+                                  (mapping, ["path"], "'path' of a batch is a list, wanted a tensor"),
+                                  (pair, ["x", "y", "z"], "wanted at most 2 names"),
+                                  (lambda x: (x, x[:1]), ["x", "y"], r"first dim: x \[5, 2, 3\], y \[1, 2, 3\]"),
+                                  (str, None, "a batch is a str, wanted a tensor, a tuple or a dict")):  # fmt: skip
+            with self.assertRaisesRegex(qdq.ArgumentError, text):
+                list(qdq.data.loader(Batches(self.xs, 5, make), names))
+
+    @needs("torch")
+    def test_loaders_of_torch(self):
+        import torch
+        from torch.utils.data import DataLoader, TensorDataset
+
+        data = TensorDataset(torch.from_numpy(self.xs), torch.zeros(12))
+        for size in (1, 5, None):
+            self.check(qdq.data.loader(DataLoader(data, batch_size=size)))
+        shuffled = qdq.data.loader(DataLoader(data, batch_size=5, shuffle=True))
+        self.assertEqual(self.state(shuffled), self.state(list(self.xs), "list"))
+        with self.assertRaisesRegex(qdq.ArgumentError, "the DataLoader shuffles"):
+            shuffled.shard(1, 2)
+
+    @needs("torch")
+    def test_the_example_of_the_document_runs(self):
+        self.graph.write(self.folder / "model.onnx")
+        names = self.example("from torch", dataset=[(x, 0) for x in self.xs])
+        self.assertEqual(names["state"].samples, 12)
+        self.assertEqual(names["state"].values["x"].mean, self.state(list(self.xs)).values["x"].mean)
 
 
 @needs("datasets")

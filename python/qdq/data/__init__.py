@@ -10,7 +10,8 @@ files. The state has the same bytes for any order of the samples.
 
 from ._arrays import files, webdataset
 from ._images import Picture, images
+from ._loaders import loader
 from ._source import Source
 from ._tables import hugging_face, parquet
 
-__all__ = ["Picture", "Source", "files", "hugging_face", "images", "parquet", "webdataset"]
+__all__ = ["Picture", "Source", "files", "hugging_face", "images", "loader", "parquet", "webdataset"]
