@@ -141,7 +141,7 @@ class Files(Sources):
     def test_unreadable_files_are_named_once_and_limited(self):
         (self.data / "01.npy").write_bytes(b"no array")
         (self.data / "11.safetensors").write_bytes(b"\xff" * 20)
-        with self.assertRaisesRegex(qdq.StateError, r"^1 of 1 samples could not be read, a larger share than "
+        with self.assertRaisesRegex(qdq.StateError, r"^1 of 12 samples could not be read, a larger share than "
                                                     r"max_unreadable, 0\.01, permits: \S+01\.npy: is no \.npy file$"):  # fmt: skip
             self.state(qdq.data.files(self.data))
         self.assertFalse((self.folder / "a.state").exists())
@@ -170,7 +170,7 @@ class Files(Sources):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             self.assertEqual(self.state(qdq.data.files(self.data), shard="2/2").samples, 6)
-        with self.assertRaisesRegex(qdq.StateError, "^1 of 1 samples could not be read"):
+        with self.assertRaisesRegex(qdq.StateError, "^1 of 6 samples could not be read"):
             self.state(qdq.data.files(self.data), shard="1/2")
 
     def test_wrong_arguments_have_a_sentence(self):

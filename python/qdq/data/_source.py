@@ -51,7 +51,8 @@ class _Unreadable:
             self._fail()
 
     def _fail(self):
-        raise StateError(f"{self.count} of {self.seen} samples could not be read, a larger share than max_unreadable, "
+        known = self.seen if self.total is None else self.total
+        raise StateError(f"{self.count} of {known} samples could not be read, a larger share than max_unreadable, "
                          f"{self.share:g}, permits: {'; '.join(self.told[:3])}")  # fmt: skip
 
     def end(self):
