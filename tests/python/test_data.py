@@ -221,6 +221,15 @@ class Tars(Sources):
         write_tar(self.folder / "zipped.tar", ((f"{i}.npz", encoded(np.savez, x=x)) for i, x in enumerate(self.xs)))
         self.check(qdq.data.webdataset(self.folder / "zipped.tar"))
 
+    @needs("fsspec")
+    def test_urls_are_read_by_fsspec(self):
+        import fsspec
+
+        self.write()
+        for name in ("t-000.tar", "t-001.tar", "t-002.tar.gz"):
+            fsspec.filesystem("memory").pipe(f"/tars/{name}", (self.folder / name).read_bytes())
+        self.check(qdq.data.webdataset("memory://tars"))
+
     def test_prepare_gets_the_bytes_of_all_members(self):
         self.write()
         seen = []
@@ -489,10 +498,27 @@ class HuggingFace(Sources):
         source = qdq.data.hugging_face(self.dataset(), prepare=lambda row: {"x": np.asarray(row["x"], F32)})
         self.assertEqual(self.state(source), self.state(list(self.xs), "list"))
 
+    @needs("PIL")
+    def test_pictures_that_cannot_be_decoded_are_named(self):
+        import datasets
+        from PIL import Image
+
+        good = encoded(Image.new("RGB", (3, 2)).save, "png")
+        rows = [{"bytes": one, "path": None} for one in (good, b"no picture", good)]
+        data = datasets.Dataset.from_dict({"image": rows}, datasets.Features({"image": datasets.Image()}))
+
+        def source(share):
+            return qdq.data.hugging_face(data, prepare=lambda row: np.asarray(row["image"], F32), max_unreadable=share)
+
+        with self.assertWarnsRegex(UserWarning, r"\A1 of 3 samples could not be read and were left out:\n  row 1: "):
+            self.assertEqual([x.shape for x in source(0.5)], [(2, 3, 3)] * 2)
+        with self.assertRaisesRegex(qdq.StateError, "^1 of 3 samples could not be read, .*row 1: "):
+            list(source(0))
+
     def test_wrong_columns_have_a_sentence(self):
         with self.assertRaisesRegex(qdq.ArgumentError, "dataset: there is no column 'y'; it has x, text"):
             qdq.data.hugging_face(self.dataset(), ["y"])
-        with self.assertRaisesRegex(qdq.StateError, "sample 0: column 'text' has no numbers"):
+        with self.assertRaisesRegex(qdq.StateError, "row 0: column 'text' has no numbers"):
             list(qdq.data.hugging_face(self.dataset(), "text"))
 
 

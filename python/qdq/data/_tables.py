@@ -177,15 +177,20 @@ class HuggingFace(Source):
             return None
         return made
 
-    def _read(self, row):
+    def _read(self, index, row=None):
+        row = self._dataset[index] if row is None else row
         if self._choice.prepare:
             return self._choice.prepare(row)
         features = getattr(self._dataset, "features", None) or {}
         return self._choice.sample({name: _value(value, features.get(name)) for name, value in row.items()})
 
     def _entries(self):
+        if hasattr(self._dataset, "__len__"):  # a row that cannot be decoded does not end the others
+            for index in range(len(self._dataset)):
+                yield f"row {index}", partial(self._read, index)
+            return
         for index, row in enumerate(self._dataset):
-            yield f"sample {index}", partial(self._read, row)
+            yield f"row {index}", partial(self._read, index, row)
 
 
 def hugging_face(dataset: Any, columns: Columns = None, prepare: Prepare = None, *, max_unreadable: float = 0.01) -> Source:
@@ -193,5 +198,6 @@ def hugging_face(dataset: Any, columns: Columns = None, prepare: Prepare = None,
 
     columns: as in `parquet`. Without `prepare` the columns of numbers are arrays of the dtype of their feature; where
     features are unknown, floats of Python are float32. Columns of pictures and text need `prepare`, called with the row.
+    A row of an IterableDataset that cannot be decoded ends the iteration.
     """
     return HuggingFace(dataset, columns, prepare, max_unreadable)
