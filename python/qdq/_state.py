@@ -172,6 +172,20 @@ class State:
         return f"<qdq.State {self.path!r}>"
 
 
+def not_finite(path: Path) -> str:
+    """Returns the tool's sentence about values with NaN or infinities in a state of calibrate; "" if it has none."""
+    found = files.read(path, only=("counts", "values", "kind"))
+    if not found["kind"].tobytes().startswith(b"calibrate"):
+        return ""
+    nans, infinite = found["counts"][:, 2], found["counts"][:, 3:].sum(axis=1)
+    if not (nans + infinite).any():
+        return ""
+    row = int((nans + infinite).argmax())
+    return (f"{os.fspath(path)}: {np.count_nonzero(nans + infinite)} of {len(nans)} values have elements that are not finite, "
+            f"which count for no range: '{_texts(found, 'values')[row]}' has {nans[row]} NaN and {infinite[row]} infinite ones; "
+            "look at the samples")  # fmt: skip
+
+
 _SAMPLE = re.compile(r"^( *)sample (\d+)(?=:|$)", re.M)  # of a stream, in the tool's messages
 
 

@@ -104,6 +104,15 @@ class Threads(Folder):
             warnings.simplefilter("ignore")
             self.assertEqual(made, self.single())
 
+    def test_values_with_nan_are_named_as_in_one_run(self):
+        np.save(self.data / "005.npy", np.float32([[np.nan, np.inf, -np.inf, np.nan, 0]] * SHAPE[0]))
+        told = []
+        for run in (self.single, lambda: self.calibrate(self.cluster, 5)):
+            with self.assertWarnsRegex(UserWarning, r": 3 of 3 values have elements that are not finite") as caught:
+                run()
+            told.append(str(caught.warning).partition(": ")[2])
+        self.assertEqual(told[0], told[1])
+
 
 @unittest.skipUnless(importlib.util.find_spec("distributed"), "dask is not installed (pip install 'dask[distributed]')")
 class Kinds(Folder):

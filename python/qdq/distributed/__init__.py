@@ -22,7 +22,7 @@ from typing import Any, Callable, Optional, Sequence, Union
 from .. import _files as files
 from .._calibrate import options
 from .._library import ArgumentError, FileError, version
-from .._state import Path, State
+from .._state import Path, State, not_finite
 from ._listing import list_data
 from ._run import Policy, Run
 from ._states import States
@@ -123,6 +123,9 @@ def _warn(run, out):
         told = sorted({line for outcome in run.unreadable.values() for line in outcome.told})[:_LINES]
         text = f"{len(lost)} samples could not be read and are not in the state"
         warnings.warn("\n".join([text, *told]), stacklevel=4)
+    spread = not_finite(out)
+    if spread:
+        warnings.warn(spread, stacklevel=4)
 
 
 def _check(shards, retries, max_unreadable):
