@@ -229,19 +229,19 @@ static void note_exact(effects *w, const node_run *run) {
     }
 }
 
-qdq_status effects_begin(effects *w, qdq_error *err) {
-    const replay *r = graph_of(w);
+qdq_status effects_begin(effects *e, qdq_error *err) {
+    const replay *r = graph_of(e);
     qdq_status status = QDQ_OK;
-    memset(w->unrounded, 0, r->form.value_count * sizeof *w->unrounded);
-    w->others_round = false;
+    memset(e->unrounded, 0, r->form.value_count * sizeof *e->unrounded);
+    e->others_round = false;
     for (size_t n = 0; status == QDQ_OK && n < r->node_count; n++) {
-        if (note_pair(w, n) || w->hands_on[n]) continue;
-        if (reads_unrounded(w, n))
-            status = note_unrounded(w, n, err);
+        if (note_pair(e, n) || e->hands_on[n]) continue;
+        if (reads_unrounded(e, n))
+            status = note_unrounded(e, n, err);
         else
-            note_exact(w, &r->nodes[n].run);
+            note_exact(e, &r->nodes[n].run);
     }
-    forget(w);
+    forget(e);
     return status;
 }
 
