@@ -84,6 +84,23 @@ class Threads(Folder):
             self.calibrate(client, 2)
             self.assertEqual(client.submit(len, "abc").result(), 3)
 
+    def test_a_source_of_samples_is_divided(self):
+        source = qdq.data.files(str(self.data / "*.npy"))
+        single = qdq.calibrate(self.model, source, state=self.folder / "single.state", threads=1)
+        for shards in (1, 4, 70):
+            self.assertEqual(self.calibrate(self.cluster, shards, source), single)
+        with self.assertRaisesRegex(qdq.ArgumentError, "resume is given with a source"):
+            self.calibrate(self.cluster, 4, source, resume=self.folder / "kept")
+
+    def test_unreadable_samples_of_a_source_are_limited(self):
+        (self.data / "007.npy").write_bytes(b"no array")
+        source = qdq.data.files(str(self.data / "*.npy"))
+        with self.assertRaisesRegex(qdq.StateError, r"1 of 45 samples could not be read, more than max_unreadable=0.01 allows: shard "
+                                                    r"\d on .*: sample 7"):  # fmt: skip
+            self.calibrate(self.cluster, 5, source)
+        with self.assertWarnsRegex(UserWarning, "1 sample could not be read and is not in the state"):
+            self.assertEqual(self.calibrate(self.cluster, 5, source, max_unreadable=0.1).samples, COUNT - 1)
+
     def test_errors_have_the_sentence_of_the_tool(self):
         for kind, text, options in ((qdq.StateError, "none', wanted a folder", {"data": self.folder / "none"}),
                                     (qdq.ArgumentError, "nothing", {"target": "nothing"}),

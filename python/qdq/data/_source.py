@@ -89,6 +89,14 @@ class Source:
         """Returns the number of samples; None if it is not known before they are read."""
         return None
 
+    def total(self) -> int:
+        """Returns the number of samples; 0 if it is not known before they are read."""
+        return self._total() or 0
+
+    def left_out(self, number: int, count: int) -> Tuple[str, ...]:
+        """Returns names of the samples that the last iteration over this shard has left out."""
+        return tuple(f"sample {number - 1 + at * count}" for at in self._left_out)
+
     def _divided(self, number: int, count: int) -> Optional["Source"]:
         """Returns the source of a shard that reads only its part of the files; None: it reads all, and skips samples."""
         return None

@@ -23,6 +23,7 @@ from .. import _files as files
 from .._calibrate import options
 from .._library import ArgumentError, FileError, version
 from .._state import Path, State, not_finite
+from ..data._source import Source
 from ._listing import list_data
 from ._run import Policy, Run
 from ._states import States
@@ -63,6 +64,11 @@ def _path(what, given):
     if not isinstance(given, (str, os.PathLike)):
         raise ArgumentError(f"{what} is a {type(given).__name__}, wanted a path that every worker can read")
     return os.path.abspath(given)
+
+
+def _data_of(data):
+    """Returns a source of qdq.data as it is, and a path as text."""
+    return data if isinstance(data, Source) else _path("data", data)
 
 
 def _show(done, count):
@@ -118,10 +124,11 @@ def _write(out, state):
 def _warn(run, out):
     if run.left_out:
         warnings.warn("workers got no more shards after failures: " + "; ".join(run.left_out.values()), stacklevel=4)
-    lost = names_in(files.read(out, only=("unreadable",)))
+    lost = set(names_in(files.read(out, only=("unreadable",))))
+    lost.update(name for outcome in run.unreadable.values() for name in outcome.unreadable)  # of sources, too
     if lost:
         told = sorted({line for outcome in run.unreadable.values() for line in outcome.told})[:_LINES]
-        text = f"{len(lost)} samples could not be read and are not in the state"
+        text = f"{len(lost)} sample{'s' if len(lost) > 1 else ''} could not be read and {'are' if len(lost) > 1 else 'is'} not in the state"
         warnings.warn("\n".join([text, *told]), stacklevel=4)
     spread = not_finite(out)
     if spread:
@@ -142,11 +149,14 @@ def _run_all(words, data, paths, scheduler, shards, progress, out, retries=3, ma
     _check(shards, retries, max_unreadable)
     if progress is None:
         progress = sys.stderr.isatty()
-    listing = list_data(data)
+    source = data if isinstance(data, Source) else None
+    if source is not None and resume is not None:
+        raise ArgumentError("resume is given with a source, which may have other samples in the next run; wanted data as a path")
+    listing = None if source else list_data(data)
     key = _key_of(words, paths, listing)
     with _folder_of(resume) as folder, _client_of(scheduler) as client:
         count = _shards_of(client, shards, listing, key, folder)
-        job = Job(secrets.token_hex(8), key, (*words, "--data", data), count, folder)
+        job = Job(secrets.token_hex(8), key, (*words, "--data", "-" if source else data), count, folder, source)
         states = States(job)
         removed = states.find(listing.digest if listing else b"")
         if removed:
@@ -165,12 +175,13 @@ def _run_all(words, data, paths, scheduler, shards, progress, out, retries=3, ma
 # Each command is a function. `load`: target, shapes, dims and until of qdq.load.
 
 
-def calibrate(model: Path, data: Path, scheduler: Any = None, shards: Optional[int] = None, *, out: Path,
+def calibrate(model: Path, data: Union[Path, Source], scheduler: Any = None, shards: Optional[int] = None, *, out: Path,
               progress: Progress = None, threads: int = 1, retries: int = 3, max_unreadable: float = 0.01,
               resume: Optional[Path] = None, **load: Any) -> State:  # fmt: skip
     """Runs qdq.calibrate on the workers of a Dask cluster, and writes the state of the whole data set to `out`.
 
-    model, data: paths that every worker can read; qdq must be installed on the workers. target, shapes, dims, until: as
+    model, data: paths that every worker can read, or a source of qdq.data, which is sent to the workers; qdq must be
+    installed on the workers. target, shapes, dims, until: as
     in qdq.load. scheduler: an address, a cluster or a client of Dask; None creates a LocalCluster with a worker for
     each processor.
     shards: None means four for each thread of the present workers, of at least 64 samples each; give a number if the
@@ -188,26 +199,26 @@ def calibrate(model: Path, data: Path, scheduler: Any = None, shards: Optional[i
     On the way out the tasks of this run are cancelled and their tools ended. Returns a State. Raises the exceptions of
     qdq.calibrate, and ImportError without dask.
     """
-    model, data = _path("model", model), _path("data", data)
+    model, data = _path("model", model), _data_of(data)
     words = ["calibrate", model, *options(threads=threads, **load)]
     return _run_all(words, data, [model], scheduler, shards, progress, out, retries, max_unreadable, resume)
 
 
-def compare(model: Path, targets: Sequence[str], data: Path, scheduler: Any = None, shards: Optional[int] = None, *,
+def compare(model: Path, targets: Sequence[str], data: Union[Path, Source], scheduler: Any = None, shards: Optional[int] = None, *,
             out: Path, progress: Progress = None, threads: int = 1, retries: int = 3, max_unreadable: float = 0.01,
             resume: Optional[Path] = None, **load: Any) -> State:  # fmt: skip
     """Runs `qdq compare --targets --data` in the same way: how each target differs from the first. `report()` of the
     State has the rows."""
-    model, data = _path("model", model), _path("data", data)
+    model, data = _path("model", model), _data_of(data)
     words = ["compare", model, "--targets", ",".join(targets), *options(threads=threads, **load)]
     return _run_all(words, data, [model], scheduler, shards, progress, out, retries, max_unreadable, resume)
 
 
-def explain(model: Path, against: Path, data: Path, scheduler: Any = None, shards: Optional[int] = None, *,
+def explain(model: Path, against: Path, data: Union[Path, Source], scheduler: Any = None, shards: Optional[int] = None, *,
             out: Path, progress: Progress = None, threads: int = 1, retries: int = 3, max_unreadable: float = 0.01,
             resume: Optional[Path] = None, **load: Any) -> State:  # fmt: skip
     """Runs `qdq explain --against --data` in the same way: the error that each node adds to a float model, the file
     `against`. `report()` of the State has the rows."""
-    model, against, data = _path("model", model), _path("against", against), _path("data", data)
+    model, against, data = _path("model", model), _path("against", against), _data_of(data)
     words = ["explain", model, "--against", against, *options(threads=threads, **load)]
     return _run_all(words, data, [model, against], scheduler, shards, progress, out, retries, max_unreadable, resume)

@@ -66,7 +66,7 @@ class Run:
         self.left_out: Dict[str, str] = {}  # worker: its host, and the reason
         self.unreadable: Dict[int, tasks.Outcome] = states.unreadable()
         self.seconds: List[float] = []
-        self.merged = 0
+        self.merged = self.taken = 0
         self.finished = False
         self.alone = concurrent.futures.ThreadPoolExecutor(1)
 
@@ -159,9 +159,11 @@ class Run:
         self._drop(number)
         self.faults[outcome.worker] = 0
         self.seconds.append(outcome.seconds)
+        self.taken += outcome.samples
         if outcome.unreadable:
             self.unreadable[number] = outcome
-            self._check_unreadable(outcome)
+        if outcome.unreadable and outcome.of:
+            self._check_unreadable(outcome.of)
 
     def _retry(self, number, outcome):
         """Gives a failed shard to another worker, or raises its error."""
@@ -205,17 +207,24 @@ class Run:
             self._blame(first, f"{len(first.unreadable)} samples that another worker reads could not be read")
         return False
 
-    def _check_unreadable(self, outcome):
+    def _check_unreadable(self, total):
         """Fails if more samples are unreadable so far than allowed of all."""
         lost = sum(len(one.unreadable) for one in self.unreadable.values())
-        if lost <= self.policy.max_unreadable * outcome.of:
+        if lost <= self.policy.max_unreadable * total:
             return
         shards = [f"shard {number} on {one.worker} ({one.host}): {_list(one.unreadable)}"
                   for number, one in sorted(self.unreadable.items())]  # fmt: skip
         told = [line for one in self.unreadable.values() for line in one.told]
-        raise StateError(f"{lost} of {outcome.of} samples could not be read, more than max_unreadable="
+        raise StateError(f"{lost} of {total} samples could not be read, more than max_unreadable="
                          f"{self.policy.max_unreadable:g} allows: {'; '.join(shards[:_NAMED])}"
                          f"{f'; the first: {told[0]}' if told else ''}")  # fmt: skip
+
+    def _check_source(self):
+        """Fails if a source has no samples, or too many unreadable ones: of all, since it may not know its samples before."""
+        total = self.taken + sum(len(one.unreadable) for one in self.unreadable.values())
+        if not total:
+            raise ArgumentError("data has no samples")
+        self._check_unreadable(total)
 
     def _saw_other_data(self, number, path, outcome):
         """True if a shard ran on other data than the client sees: its worker is at fault. Fails if the data has changed."""
@@ -285,6 +294,8 @@ class Run:
                 threads = self._fill()
                 self._merge()
                 if self.finished:
+                    if self.job.source:
+                        self._check_source()
                     return next(iter(self.states.held))
                 try:
                     self._handle(*self.events.get(timeout=_TICK))

@@ -20,6 +20,7 @@ from typing import Any, Optional, Tuple
 
 from .. import _files as files
 from .. import _tool as tool
+from .._calibrate import stream_of
 from .._state import StateError
 
 _BLOCK = 1 << 20  # bytes of a state that are compressed at once
@@ -40,6 +41,7 @@ class Job:
     words: Tuple[str, ...]  # of the command, without --shard and -o
     count: int  # shards
     folder: str  # the client's folder of states, which workers write to if they see it
+    source: Any = None  # of qdq.data, whose samples go to --data -; None: --data has a path
 
 
 @dataclass(frozen=True)
@@ -105,9 +107,16 @@ def _known(run, process):
                 del _processes[run]
 
 
-def call(job: Job, *words: str) -> str:
+def _part_of(source, number, count):
+    """Returns the source of a shard. The client limits unreadable samples, of all shards."""
+    own = source.shard(number, count)
+    own.max_unreadable = 1
+    return own
+
+
+def call(job: Job, *words: str, feed=None) -> str:
     """Runs the tool, and returns its messages about samples that could not be read."""
-    code, _, err = tool.run(*words, kinds={3: StateError}, before=_end_with_worker,
+    code, _, err = tool.run(*words, kinds={3: StateError}, before=_end_with_worker, feed=feed,
                             running=lambda process: _known(job.run, process))  # fmt: skip
     return err if code == 1 else ""
 
@@ -160,11 +169,13 @@ def run_shard(job: Job, number: int, listing: bytes = b"") -> Outcome:
             words += ["--listing", os.path.join(folder, "listing.safetensors")]
             with open(words[-1], "wb") as file:
                 file.write(zlib.decompress(listing))
-        told = call(job, *words)
+        own = None if job.source is None else _part_of(job.source, number, job.count)
+        told = call(job, *words, feed=None if own is None else stream_of(own, is_divided=True))
         facts = files.read(out, only=("numbers", "unreadable"))
+        lost = names_in(facts) + (() if own is None else own.left_out(number, job.count))
         path, parts = _deliver(job, out, number)
-        return {"path": path, "parts": parts, "of": int(facts["numbers"][1]), "samples": int(facts["numbers"][2]),
-                "unreadable": names_in(facts),
+        of = int(facts["numbers"][1]) or (job.source.total() if job.source else 0)
+        return {"path": path, "parts": parts, "of": of, "samples": int(facts["numbers"][2]), "unreadable": lost,
                 "told": _reasons(told), "seconds": time.monotonic() - began}  # fmt: skip
 
     return _outcome(job, work)
