@@ -36,6 +36,11 @@ def set_temporary(path):
     tempfile.tempdir = path
 
 
+def heed_interrupts():
+    """Runs in a new process: one that is started in the background may ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def claim_unreadable(count):
     """Lets the tasks of a worker say that samples could not be read."""
     _tasks.names_in = lambda facts: tuple(f"{i}.npy" for i in range(count))
@@ -167,7 +172,8 @@ class Ended(Folder):
         (self.folder / "run.py").write_text(SCRIPT)
         words = [self.model, self.data, scheduler, self.folder / "all.state", self.folder / "kept" if kept else ""]
         process = subprocess.Popen([sys.executable, self.folder / "run.py", *map(str, words)], stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True, start_new_session=True)  # fmt: skip
+                                   stderr=subprocess.PIPE, text=True, start_new_session=True,
+                                   preexec_fn=heed_interrupts)  # fmt: skip
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.stderr.close)
         self.addCleanup(process.wait)
