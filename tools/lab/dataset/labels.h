@@ -40,7 +40,7 @@ void labels_count(const labels *l, size_t run, const double *real, const double 
 void labels_digest(const labels *l, unsigned char digest[QDQ_SHA256_BYTES]);
 
 // Print the line `top-1: ...`; write the key `labels`.
-void label_counts_text(const label_counts *counts);
-void label_counts_json(qdq_json *json, const char *output, const label_counts *counts);
+void label_counts_text(const label_counts *n);
+void label_counts_json(qdq_json *json, const char *output, const label_counts *n);
 
 #endif

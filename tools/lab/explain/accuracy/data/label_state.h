@@ -17,8 +17,8 @@ void label_state_merge(const state_table *into, size_t row, const state_table *f
 // code after a message.
 int label_state_begin(state_table *t, const labels *l, const char *output);
 // Adds counts to the row.
-void label_state_add(const state_table *t, const label_counts *counts);
+void label_state_add(const state_table *t, const label_counts *n);
 // Returns the output, and sets the counts; NULL: there are no labels.
-const char *label_state_read(const state_table *t, label_counts *counts);
+const char *label_state_read(const state_table *t, label_counts *n);
 
 #endif
