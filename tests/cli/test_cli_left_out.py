@@ -42,26 +42,30 @@ class LeftOut(Case):
         self.write(name, {"format": "qdq/1", "name": "net", "target": "core", "constants": constants, "nodes": nodes,
                           "inputs": [value("x", shape=(self.rows, WIDTH))], "outputs": [{"name": "y", "value": "second"}]})  # fmt: skip
 
-    def write_models(self, activation, scale, zero):
+    def write_models(self, activation, scale, zero, around):
         """The float model, and one that has the activation only in the codes of its result."""
         weights = [constant(f"w{i}", "float32", [WIDTH, WIDTH], w) for i, w in enumerate(self.w)]
         multiply = {"op": "MatMul", "name": "first", "inputs": {"a": "x", "b": "w0"}}
         last = {"op": "MatMul", "name": "second", "inputs": {"a": "act", "b": "w1"}}
         self.document("float.json", [multiply, {**activation, "name": "act", "inputs": {"x": "first"}}, last], weights)
         codes = [constant(f"w{i}_quantized", "int8", [WIDTH, WIDTH], codes_of(w, WEIGHTS[i])) for i, w in enumerate(self.w)]
-        nodes = [{"op": "Dequantize", "name": f"dw{i}", "inputs": {"x": f"w{i}_quantized"},
+        nodes = [{"op": "Dequantize", "name": f"dw{i}", "inputs": {"x": f"qw{i}" if around else f"w{i}_quantized"},
                   "attrs": {"scales": WEIGHTS[i], "zps": 0, "dtype": "float32"}} for i in range(2)]  # fmt: skip
+        if around:
+            codes = weights
+            nodes = [{"op": "Quantize", "name": f"qw{i}", "inputs": {"x": f"w{i}"},
+                      "attrs": {"scales": WEIGHTS[i], "zps": 0, "dtype": "int8"}} for i in range(2)] + nodes  # fmt: skip
         for name, x, own_scale, own_zero in (("dx", "x", 1 / 32, 0), ("dact", "act", scale, zero)):
             attrs = {"scales": own_scale, "zps": own_zero}
             nodes += [{"op": "Quantize", "name": f"q{name}", "inputs": {"x": x}, "attrs": {**attrs, "dtype": "int8"}},
                       {"op": "Dequantize", "name": name, "inputs": {"x": f"q{name}"}, "attrs": {**attrs, "dtype": "float32"}}]  # fmt: skip
         act, second = ({"op": "MatMul", "name": name, "inputs": {"a": a, "b": b}}
                        for name, a, b in (("act", "dx", "dw0"), ("second", "dact", "dw1")))  # fmt: skip
-        nodes.insert(4, act)
+        nodes.insert(len(nodes) - 2, act)
         self.document("int8.json", [*nodes, second], codes)
 
-    def compare(self, activation, scale, zero, function):
-        self.write_models(activation, scale, zero)
+    def compare(self, activation, scale, zero, function, around=False):
+        self.write_models(activation, scale, zero, around)
         self.write("x.safetensors", safetensors_bytes({"x": tensor("float32", [self.rows, WIDTH], self.x)}))
         found = self.json("explain", "int8.json", "--against", "float.json", "-i", "x.safetensors", code=1)
         rounded = {"dx": numbers_of(codes_of(self.x, 1 / 32), 1 / 32)}
@@ -86,6 +90,10 @@ class LeftOut(Case):
 
     def test_a_relu_is_in_the_codes(self):
         self.compare({"op": "ReLU"}, 1 / 32, -128, lambda one: max(one, 0))
+
+    def test_pairs_stand_around_float_weights(self):
+        """As quantize_static writes them with AddQDQPairToWeight: the float weights are in the quantized model."""
+        self.compare({"op": "ReLU"}, 1 / 32, -128, lambda one: max(one, 0), around=True)
 
     def test_a_clamp_is_in_the_codes(self):
         attrs = {"min": -0.5, "max": 127 / 256 + 0.5}

@@ -159,11 +159,14 @@ static void note_pair(reference *ref, size_t node) {
 static void note_constant(reference *ref, size_t node) {
     const qdq_graph *graph = ref->quantized->form.graph;
     if (!is_op(ref->quantized, node, "Dequantize")) return;
+    size_t quantize = quantize_of(ref->quantized, node);
+    qdq_value x = qdq_graph_node_input(graph, quantize == SIZE_MAX ? node : quantize, 0);
     qdq_value y = qdq_graph_node_output(graph, node, 0);
-    if (ref->truth[y.id] || !ref->exact[y.id] ||
-        !qdq_value_is_constant(graph, qdq_graph_node_input(graph, node, 0)))
-        return;
-    qdq_value found = constant_of_codes(ref->quantized, ref->real, node, ref->exact[y.id]);
+    if (ref->truth[y.id] || !ref->exact[y.id] || !qdq_value_is_constant(graph, x)) return;
+    // A pair may also read the float constant itself.
+    qdq_value found = real_named(ref, original(ref->quantized, x));
+    if (quantize == SIZE_MAX || !real_data(ref, found, y))
+        found = constant_of_codes(ref->quantized, ref->real, node, ref->exact[y.id]);
     if (found.id) note(ref, y, real_data(ref, found, y));
 }
 
