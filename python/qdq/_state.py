@@ -74,7 +74,8 @@ def _moments(total, squares, count):
     return total / (count << _SUM_BITS), math.sqrt(variance / (count * count << _SQUARE_BITS))
 
 
-def _texts(tensors, name):
+def texts_of(tensors, name):
+    """Returns the texts of a tensor, of which each ends with a zero byte; none if the tensor is left out."""
     return tensors[name].tobytes().decode("utf-8", "replace").split("\0")[:-1] if name in tensors else []
 
 
@@ -130,7 +131,7 @@ class State:
     @property
     def unreadable(self) -> Tuple[str, ...]:
         """Names of samples that could not be read and are not in the statistics."""
-        return tuple(_texts(self._tensors, "unreadable"))
+        return tuple(texts_of(self._tensors, "unreadable"))
 
     @property
     def kind(self) -> str:
@@ -149,7 +150,7 @@ class State:
         if self.kind != "calibrate":
             raise ArgumentError(f"{self.path}: is a state of qdq {self.kind}, which has no statistics; take its report()")
         t, made = self._tensors, {}
-        for i, (name, dtype) in enumerate(zip(_texts(t, "values"), _texts(t, "dtypes"))):
+        for i, (name, dtype) in enumerate(zip(texts_of(t, "values"), texts_of(t, "dtypes"))):
             (least, greatest), (count, zeros, nans, plus, minus) = map(float, t["ranges"][i]), map(int, t["counts"][i])
             mean, std = _moments(_integer(t["sums"][i]), _integer(t["squares"][i]), count)
             made[name] = Statistics(dtype, least, greatest, mean, std, count, zeros, nans, (plus, minus), t["histograms"][i])
@@ -182,7 +183,7 @@ def not_finite(path: Path) -> str:
         return ""
     row = int((nans + infinite).argmax())
     return (f"{os.fspath(path)}: {np.count_nonzero(nans + infinite)} of {len(nans)} values have elements that are not finite, "
-            f"which count for no range: '{_texts(found, 'values')[row]}' has {nans[row]} NaN and {infinite[row]} infinite ones; "
+            f"which count for no range: '{texts_of(found, 'values')[row]}' has {nans[row]} NaN and {infinite[row]} infinite ones; "
             "look at the samples")  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from typing import Any, Optional, Tuple
 from .. import _files as files
 from .. import _tool as tool
 from .._calibrate import stream_of
-from .._state import StateError
+from .._state import StateError, texts_of
 
 _BLOCK = 1 << 20  # bytes of a state that are compressed at once
 _LINES = 20  # most lines of a warning
@@ -73,9 +73,7 @@ def token_of(job: Job) -> str:
 
 def names_in(facts) -> Tuple[str, ...]:
     """Returns the names of the samples that could not be read, from the tensors of a state."""
-    if "unreadable" not in facts:
-        return ()
-    return tuple(facts["unreadable"].tobytes().decode("utf-8", "replace").split("\0")[:-1])
+    return tuple(texts_of(facts, "unreadable"))
 
 
 def _worker():
