@@ -66,10 +66,10 @@ bool qdq_take_repeated(qdq_mempool *mempool, const qdq_graph_value *constant, qd
 // Counts the lists of nodes and constants that outputs need. False when memory runs out.
 bool qdq_count_free_lists(const qdq_graph *graph, qdq_mempool *mempool, size_t *count);
 
-// Sets *out to the graph with the sizes of a trial, of which only the `open` ones change. It shares
-// all but types and lists with `graph`, and lives as long as `mempool`; nothing may be added to it.
-// False if memory runs out, or if the graph does not fit; then *misfit is the node that does not,
-// or NULL: a node or constant with a list was replaced. Trial 0 fits if all types stay.
+// Sets *out to the graph in which the `open` dims have the sizes of a trial. It shares all but
+// types and lists with `graph`, and lives as long as `mempool`; nothing may be added to it. False
+// if memory runs out, or if the graph does not fit; then *misfit is the node that does not, or
+// NULL: a node or constant with a list was replaced. Trial 0 fits if all types stay.
 bool qdq_resized_graph(const qdq_graph *graph, int trial, const bool *open, qdq_mempool *mempool,
                        qdq_findings *findings, qdq_graph *out, const qdq_node **misfit);
 

@@ -99,8 +99,8 @@ static qdq_graph *read_again(qdq_onnx_trials *t, int trial, qdq_error *err) {
 
 //---- Trials -----------------------------------------------------------------
 
-// Reads the model in a trial. The graph of a trial that its model does not take, or whose sizes are
-// those of the graph, is the first one.
+// Reads the model with the sizes of a trial. Returns the first graph if the model does not take
+// these sizes, or if they equal the graph's.
 static qdq_graph *read_trial(qdq_onnx_trials *t, int trial, qdq_error *err) {
     qdq_graph *graph = t->im->graph;
     bool optional = trial >= QDQ_FREE_ALWAYS, changes = false;
