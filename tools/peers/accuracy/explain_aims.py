@@ -10,16 +10,15 @@ the first seed one of ONNX Runtime's quantize_static. Truth for core is ONNX Run
 Both see the calibrating samples; gains are of held-out ones. The script prints a row for each model and target, and the means.
 """
 
-import argparse
 import json
 import math
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 # pylint: disable=wrong-import-position
+import common
 import networks
 import numpy as np
 import onnx
@@ -148,19 +147,13 @@ def summarize(rows, target):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--qdq", required=True, type=lambda name: Path(name).resolve())
+    parser = common.parser(__doc__, "core,ort")
     parser.add_argument("--seeds", default="11,12,13")
     parser.add_argument("--kinds", default=",".join(networks.KINDS))
-    parser.add_argument("--targets", default="core,ort")
     parser.add_argument("--data", action="store_true", help="explain each sample, by --data, in place of all at once")
-    parser.add_argument("--into", type=Path)
-    parser.add_argument("--json", type=Path)
     chosen = parser.parse_args()
     rows = []
-    with tempfile.TemporaryDirectory(prefix="qdq-accuracy-") as name:
-        folder = chosen.into or Path(name)
-        folder.mkdir(parents=True, exist_ok=True)
+    with common.folder_of(chosen.into) as folder:
         for n, case in cases(chosen.kinds.split(","), [int(one) for one in chosen.seeds.split(",")], folder):
             for target in chosen.targets.split(","):
                 case = case.first(64) if chosen.data else case  # --data measures effects on as many

@@ -8,15 +8,14 @@
 8 pairs in float by the order of qdq and by the exact one, Spearman's coefficient, and the time of explain against that of a run.
 """
 
-import argparse
 import json
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 # pylint: disable=wrong-import-position
+import common
 import explain_aims
 import numpy as np
 import onnx
@@ -66,18 +65,12 @@ def compare(qdq, one, target, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--qdq", required=True, type=lambda name: Path(name).resolve())
+    parser = common.parser(__doc__, "core,ort")
     parser.add_argument("--only", default="")
-    parser.add_argument("--targets", default="core,ort")
     parser.add_argument("--seed", type=int, default=21)
-    parser.add_argument("--into", type=Path)
-    parser.add_argument("--json", type=Path)
     chosen = parser.parse_args()
     rows = []
-    with tempfile.TemporaryDirectory(prefix="qdq-accuracy-") as name:
-        folder = chosen.into or Path(name)
-        folder.mkdir(parents=True, exist_ok=True)
+    with common.folder_of(chosen.into) as folder:
         for name in ("rapidocr classifier", "magika"):
             if chosen.only in name:
                 one = case(chosen.qdq, name, folder, chosen.seed)

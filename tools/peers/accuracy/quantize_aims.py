@@ -11,15 +11,14 @@ The script prints the ratio over all samples, that of the median sample, how man
 after `keeps bits` if the float model of --equalize gives the same bits.
 """
 
-import argparse
 import json
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 # pylint: disable=wrong-import-position
+import common
 import networks
 import numpy as np
 import onnx
@@ -98,20 +97,14 @@ def summarize(rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--qdq", required=True, type=lambda name: Path(name).resolve())
+    parser = common.parser(__doc__, "ort,tensorrt")
     parser.add_argument("--seeds", default="11,12,13")
     parser.add_argument("--kinds", default=",".join(networks.KINDS))
-    parser.add_argument("--targets", default="ort,tensorrt")
     parser.add_argument("--options", default="", help="option lists of quantize, divided by |")
     parser.add_argument("--peer", default="", help="methods of quantize_static: MinMax,Entropy,Percentile")
-    parser.add_argument("--into", type=Path)
-    parser.add_argument("--json", type=Path)
     chosen = parser.parse_args()
     rows = []
-    with tempfile.TemporaryDirectory(prefix="qdq-accuracy-") as name:
-        folder = chosen.into or Path(name)
-        folder.mkdir(parents=True, exist_ok=True)
+    with common.folder_of(chosen.into) as folder:
         for kind in chosen.kinds.split(","):
             for seed in chosen.seeds.split(","):
                 network = Network(chosen.qdq, networks.network(kind, int(seed)), folder)
