@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds graphs: every op of the library is a method, generated from the library's table of ops."""
+"""Builds graphs."""
 
 import json
-import keyword
 import os
-import re
 import tempfile
 from collections.abc import Mapping
 
@@ -13,63 +11,12 @@ import numpy as np
 from . import _dtypes as dtypes
 from . import _files as files
 from ._graph import parse
-from ._library import ArgumentError, ParseError, lib
+from ._library import ArgumentError, ParseError
+from ._op_names import NUMBERS, PLACE, snake
+from ._ops import Ops
 
 
 _INLINE, _FILE = 4096, "constants.safetensors"  # most elements of a constant in the text
-
-# Names of calls in C that do not follow from the name of the op.
-_NAMES = {"BatchNormInference": "batch_norm", "BatchNormForwardTraining": "batch_norm_training",
-          "StaticReshape": "reshape", "StaticTranspose": "transpose", "MatMulNBits": "matmul_nbits",
-          "QGemm": "qgemm"}  # fmt: skip
-
-
-def _snake(name):
-    """Returns the name of an op's call in C: "layer_norm" for LayerNorm, with _ behind a keyword of Python."""
-    for word in ("MatMul", "SoftMax", "ReLU", "PRelu", "QLinear", "NaN"):
-        name = name.replace(word, word.capitalize())
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
-    return words + "_" if keyword.iskeyword(words) else words
-
-
-# Keys of an input, a constant or a node that say where its value lies on a device (docs/format.md, section 9).
-_PLACE = ("memory_config", "layout", "tile", "transpose_tile")
-
-
-class _Op:
-    """An op of the library."""
-
-    def __init__(self, index):
-        info = lib.qdq_op_get(index)
-        self.name, self.summary = info.name.decode(), info.summary.decode()
-        inputs = [lib.qdq_op_input(index, i) for i in range(info.input_count)]
-        self.inputs = [port.name.decode() for port in inputs]
-        self.lists = {port.name.decode() for port in inputs if port.variadic}
-        self.optional = {port.name.decode() for port in inputs if port.optional}
-        self.outputs = [lib.qdq_op_output(index, i).name.decode() for i in range(info.output_count)]
-        attrs = [lib.qdq_op_attr(index, i) for i in range(info.attr_count)]
-        self.attrs = {attr.name.decode(): attr for attr in attrs}
-
-    def doc(self):
-        lines = [f"{self.name}: {self.summary}.", ""]
-        for port in self.inputs:
-            what = "values" if port in self.lists else "a value"
-            lines.append(f"{port}: {what}{', may be left out' if port in self.optional else ''}.")
-        for name, attr in self.attrs.items():
-            default = attr.default_text.decode()
-            need = ", needed" if attr.required else f", default {default}" if default else ""
-            lines.append(f"{name}: {attr.type.decode()}{need}; {attr.summary.decode()}.")
-        lines.append(f"name, {', '.join(_PLACE)}: see Builder.")
-        what = " and ".join(self.outputs)
-        return "\n".join([*lines, f"Returns {what}." if len(self.outputs) == 1 else f"Returns the values {what}."])
-
-
-_OPS = {_NAMES.get(op.name) or _snake(op.name): op for op in map(_Op, range(lib.qdq_op_count()))}
-
-
-# {port: attribute that takes its numbers}
-_NUMBERS = {"scale": "scales", "zero_point": "zps", "in_scale": "in_scales", "in_zero_point": "in_zps",
-            "out_scale": "out_scales", "out_zero_point": "out_zps", "global_scale": "global_scales"}  # fmt: skip
 
 
 def is_number(value):
@@ -89,7 +36,7 @@ class Value:
         return f"<qdq.Value {self.name}>"
 
 
-class Builder:
+class Builder(Ops):
     """Builds a graph node by node.
 
         b = qdq.Builder("net")
@@ -170,7 +117,7 @@ class Builder:
             return
         if value not in self._records:
             raise ArgumentError(f"output '{name}': value '{value}' is not the first output of its node, which alone has "
-                                f"{' and '.join(_PLACE)}")  # fmt: skip
+                                f"{' and '.join(PLACE)}")  # fmt: skip
         self._placed(self._records[value], f"output '{name}': value", memory_config=memory_config, layout=layout, tile=tile,
                      transpose_tile=transpose_tile)  # fmt: skip
 
@@ -233,8 +180,8 @@ class Builder:
         return value.name
 
     def _add(self, op, values, given):
-        place = {key: given.pop(key, None) for key in _PLACE}
-        name = given.pop("name", None) or self._unique(_snake(op.name).rstrip("_"))
+        place = {key: given.pop(key, None) for key in PLACE}
+        name = given.pop("name", None) or self._unique(snake(op.name).rstrip("_"))
         ports = dict(zip(op.inputs, values))
         if len(values) > len(op.inputs):
             raise ArgumentError(f"{op.name} has {len(op.inputs)} inputs, found {len(values)}")
@@ -244,10 +191,10 @@ class Builder:
             if key in op.inputs:
                 ports[key] = value
             elif key not in op.attrs:
-                raise ArgumentError(f"{op.name} has no '{key}', wanted one of: {', '.join([*op.inputs, *op.attrs, *_PLACE])}")
+                raise ArgumentError(f"{op.name} has no '{key}', wanted one of: {', '.join([*op.inputs, *op.attrs, *PLACE])}")
         attrs = {k: plain(v) for k, v in given.items() if k not in op.inputs and v is not None}
         wide = []
-        for port, attr in _NUMBERS.items():
+        for port, attr in NUMBERS.items():
             if attr in op.attrs and attr not in attrs and port in ports and is_number(ports[port]):
                 array = ports.pop(port)
                 attrs[attr] = plain(array)
@@ -286,15 +233,3 @@ def plain(value):
     if isinstance(value, Value):
         return value.name
     return np.asarray(value).tolist()
-
-
-def _method(key, op):
-    def method(self, *values, **given):
-        return self._add(op, values, given)
-
-    method.__name__, method.__qualname__, method.__doc__ = key, f"Builder.{key}", op.doc()
-    return method
-
-
-for _key, _op in _OPS.items():
-    setattr(Builder, _key, _method(_key, _op))

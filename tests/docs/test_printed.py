@@ -6,11 +6,12 @@
 
 Without --write each file that differs from what the program prints is a failure. With it the file
 is written: `./dev docs` does this. Documents are printed as a whole, or their transcripts are, and in docs/targets.md the
-tables behind "**Held against**".
+tables behind "**Held against**". So are the signatures of the ops in Python.
 """
 import json
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -22,6 +23,7 @@ PRINTED = {
     "docs/ops.md": "ops --markdown",
     "docs/rules.md": "targets --markdown",
 }
+SIGNATURES = "python/qdq/_ops.pyi"  # python/stub.py writes it from what `qdq ops --json` prints
 # Documents whose console blocks show all ops or all targets. In every other document a transcript
 # is mended by hand, so that nobody renews a wrong number unseen.
 TRANSCRIPTS = ["README.md", "docs/targets.md"]
@@ -32,6 +34,11 @@ def printed(qdq, command):
     if code != 0:
         raise SystemExit(f"`qdq {command}` exits {code}")
     return text
+
+
+def signatures(qdq, root):
+    return subprocess.run([sys.executable, root / "python/stub.py"], input=printed(qdq, "ops --json"), capture_output=True,
+                          check=True, text=True).stdout  # fmt: skip
 
 
 def with_transcripts(qdq, root, name):
@@ -101,6 +108,7 @@ def main(words):
     qdq, root = str(Path(qdq).resolve()), Path(words[1]).resolve()
     wanted = {name: printed(qdq, command) for name, command in PRINTED.items()}
     wanted |= {name: with_transcripts(qdq, root, name) for name in TRANSCRIPTS}
+    wanted[SIGNATURES] = signatures(qdq, root)
     wanted["docs/targets.md"] = with_evidence(qdq, wanted["docs/targets.md"])
     failed = 0
     for name, text in wanted.items():
