@@ -44,6 +44,20 @@ qdq_status qdq_graph_find_node(const qdq_graph *graph, size_t index, const qdq_n
                     (*node)->name);
 }
 
+size_t qdq_graph_value_count(const qdq_graph *graph) {
+    return graph && graph->value_count ? graph->value_count - 1 : 0;  // [0] is not a value
+}
+
+qdq_value qdq_graph_get_value(const qdq_graph *graph, size_t index) {
+    return (qdq_value){index < qdq_graph_value_count(graph) ? (uint32_t)index + 1 : 0};
+}
+
+size_t qdq_graph_output_count(const qdq_graph *graph) { return graph ? graph->output_count : 0; }
+
+const char *qdq_graph_get_output(const qdq_graph *graph, size_t index) {
+    return index < qdq_graph_output_count(graph) ? graph->outputs[index].name : NULL;
+}
+
 static const qdq_graph_value *value_at(const qdq_graph *graph, qdq_value value) {
     return graph && value.id && value.id < graph->value_count ? &graph->values[value.id] : NULL;
 }
@@ -65,6 +79,11 @@ const void *qdq_value_data(const qdq_graph *graph, qdq_value value) {
 bool qdq_value_is_constant(const qdq_graph *graph, qdq_value value) {
     const qdq_graph_value *v = value_at(graph, value);
     return v && v->kind == QDQ_VALUE_CONSTANT;
+}
+
+bool qdq_value_is_input(const qdq_graph *graph, qdq_value value) {
+    const qdq_graph_value *v = value_at(graph, value);
+    return v && v->kind == QDQ_VALUE_INPUT;
 }
 
 qdq_value_source qdq_graph_source(const qdq_graph *deployed, qdq_value value) {

@@ -126,6 +126,15 @@ QDQ_API qdq_value qdq_graph_node_output(const qdq_graph *graph, size_t index, si
 QDQ_API size_t qdq_graph_node_attrs(const qdq_graph *graph, size_t index, size_t most, char *out,
                                     size_t capacity);
 
+// The values of a graph: inputs, constants and results of nodes, in the order in which they were
+// added. A NULL graph has none. An index out of range gives no value.
+QDQ_API size_t qdq_graph_value_count(const qdq_graph *graph);
+QDQ_API qdq_value qdq_graph_get_value(const qdq_graph *graph, size_t index);
+// The outputs of a graph, in the order of its file. Returns the name of an output; NULL for an
+// index out of range. qdq_output_value returns its value.
+QDQ_API size_t qdq_graph_output_count(const qdq_graph *graph);
+QDQ_API const char *qdq_graph_get_output(const qdq_graph *graph, size_t index);
+
 // Returns the name of a value ("x", "node", "node.port"); "" for no value.
 QDQ_API const char *qdq_value_name(const qdq_graph *graph, qdq_value value);
 // A file may have names that graphs do not allow; its reader then gives values and outputs other
@@ -138,6 +147,8 @@ QDQ_API const char *qdq_value_original(const qdq_graph *graph, const char *name)
 QDQ_API const char *qdq_output_original(const qdq_graph *graph, const char *name);
 // True if `value` is a constant; false for no value and for a NULL graph.
 QDQ_API bool qdq_value_is_constant(const qdq_graph *graph, qdq_value value);
+// True if `value` is an input of the graph; false for no value and for a NULL graph.
+QDQ_API bool qdq_value_is_input(const qdq_graph *graph, qdq_value value);
 // Returns the row-major elements of a constant, which live as long as the graph; NULL for every
 // other value and for a NULL graph. The first call reads elements that are still in a file; NULL if
 // it cannot.

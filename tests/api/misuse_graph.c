@@ -252,6 +252,31 @@ CASE(qdq_graph_validate) {
 CASE(qdq_graph_name) { EXPECT(!strcmp(qdq_graph_name(NULL), "")); }
 CASE(qdq_graph_target) { EXPECT(!strcmp(qdq_graph_target(NULL), "core")); }
 CASE(qdq_graph_node_count) { EXPECT(qdq_graph_node_count(NULL) == 0); }
+CASE(qdq_graph_value_count) { EXPECT(qdq_graph_value_count(NULL) == 0); }
+CASE(qdq_graph_output_count) { EXPECT(qdq_graph_output_count(NULL) == 0); }
+
+CASE(qdq_graph_get_value) {
+    qdq_graph *g = misuse_small_graph();
+    EXPECT(!qdq_graph_get_value(NULL, 0).id);
+    EXPECT(!qdq_graph_get_value(g, SIZE_MAX).id);
+    EXPECT(!qdq_graph_get_value(g, qdq_graph_value_count(g)).id);
+    qdq_graph_destroy(g);
+}
+
+CASE(qdq_graph_get_output) {
+    qdq_graph *g = misuse_small_graph();
+    EXPECT(!qdq_graph_get_output(NULL, 0));
+    EXPECT(!qdq_graph_get_output(g, SIZE_MAX));
+    qdq_graph_destroy(g);
+}
+
+CASE(qdq_value_is_input) {
+    qdq_graph *g = misuse_small_graph();
+    EXPECT(!qdq_value_is_input(NULL, (qdq_value){1}));
+    EXPECT(!qdq_value_is_input(g, (qdq_value){0}));
+    EXPECT(!qdq_value_is_input(g, (qdq_value){UINT32_MAX}));
+    qdq_graph_destroy(g);
+}
 
 CASE(qdq_graph_node) {
     qdq_graph *g = misuse_small_graph();
@@ -487,6 +512,10 @@ const misuse_case misuse_graph[] = {ROW(qdq_graph_create),
                                     ROW(qdq_graph_name),
                                     ROW(qdq_graph_target),
                                     ROW(qdq_graph_node_count),
+                                    ROW(qdq_graph_value_count),
+                                    ROW(qdq_graph_get_value),
+                                    ROW(qdq_graph_output_count),
+                                    ROW(qdq_graph_get_output),
                                     ROW(qdq_graph_node),
                                     ROW(qdq_graph_node_input),
                                     ROW(qdq_graph_node_output),
@@ -514,4 +543,5 @@ const misuse_case misuse_graph[] = {ROW(qdq_graph_create),
                                     ROW(qdq_graph_rewrite_count),
                                     ROW(qdq_graph_rewrite),
                                     ROW(qdq_value_is_constant),
+                                    ROW(qdq_value_is_input),
                                     {NULL, NULL}};

@@ -103,6 +103,29 @@ static void every_output_of_a_node_can_be_reached(void **state) {
     qdq_graph_destroy(g);
 }
 
+static void values_and_outputs_are_listed_in_the_order_of_the_graph(void **state) {
+    (void)state;
+    const float two = 2;
+    qdq_graph *g = qdq_graph_create("g", NULL);
+    qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(1));
+    qdq_value w = qdq_constant(g, "w", QDQ_FLOAT32, QDQ_SHAPE(1), &two);
+    qdq_value sum = qdq_add(g, x, w, (qdq_binary_attrs){.name = "sum"});
+    qdq_output(g, "y", sum), qdq_output(g, "x again", x);
+    static const char *const names[] = {"x", "w", "sum"};
+    assert_int_equal(qdq_graph_value_count(g), UNIT_COUNT(names));
+    for (size_t i = 0; i < UNIT_COUNT(names); i++) {
+        qdq_value value = qdq_graph_get_value(g, i);
+        assert_string_equal(qdq_value_name(g, value), names[i]);
+        assert_int_equal(qdq_value_is_input(g, value), i == 0);
+        assert_int_equal(qdq_value_is_constant(g, value), i == 1);
+    }
+    assert_int_equal(qdq_graph_output_count(g), 2);
+    assert_string_equal(qdq_graph_get_output(g, 0), "y");
+    assert_string_equal(qdq_graph_get_output(g, 1), "x again");
+    assert_int_equal(qdq_output_value(g, qdq_graph_get_output(g, 1)).id, x.id);
+    qdq_graph_destroy(g);
+}
+
 static void an_older_smaller_struct_is_accepted(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create(NULL, NULL);
@@ -407,6 +430,7 @@ int main(void) {
         cmocka_unit_test(nodes_without_names_get_free_ones),
         cmocka_unit_test(a_value_of_another_graph_is_refused_if_its_id_is_beyond_this_graph),
         cmocka_unit_test(every_output_of_a_node_can_be_reached),
+        cmocka_unit_test(values_and_outputs_are_listed_in_the_order_of_the_graph),
         cmocka_unit_test(an_older_smaller_struct_is_accepted),
         cmocka_unit_test(a_struct_that_ends_within_a_field_is_refused),
         cmocka_unit_test(a_null_graph_is_reported_once_at_the_end),
