@@ -13,6 +13,7 @@ from ._accuracy import Accuracy, OutputAccuracy, Pair, explain_accuracy
 from ._buffers import Buffer, Page
 from ._builder import Builder, Value
 from ._calibrate import calibrate
+from ._contents import Initializers, Node, ValueInfo
 from ._compare import Comparison, Difference
 from ._explain import Explanation, bisect
 from ._functions import dequantize, dynamic_quantize, quantize, requantize
@@ -51,7 +52,9 @@ __all__ = [
     "Finding",
     "Graph",
     "GraphError",
+    "Initializers",
     "LimitError",
+    "Node",
     "NodeBits",
     "OutputAccuracy",
     "Page",
@@ -69,6 +72,7 @@ __all__ = [
     "TensorInfo",
     "UnsupportedError",
     "Value",
+    "ValueInfo",
     "bisect",
     "calibrate",
     "data",

@@ -8,7 +8,7 @@ import threading
 import weakref
 from typing import Any, Mapping, Optional
 
-from . import _tiles
+from . import _contents, _tiles
 from ._compare import Comparison
 from ._explain import Explanation, explain
 from ._library import (
@@ -142,6 +142,32 @@ class Graph(Owning):
     def target(self):
         """The target of the file, or of load."""
         return lib.qdq_graph_target(self._handle).decode()
+
+    @property
+    def inputs(self):
+        """[ValueInfo, ...] of the inputs, in the order of the file."""
+        return [value for value in self.values if value.kind == "input"]
+
+    @property
+    def outputs(self):
+        """[ValueInfo, ...] of the outputs, by the names that runs return."""
+        return _contents.outputs(self._handle)
+
+    @property
+    def nodes(self):
+        """[Node, ...]: each comes after the nodes that compute its inputs."""
+        return _contents.nodes(self._handle)
+
+    @property
+    def values(self):
+        """[ValueInfo, ...] of all inputs, constants and results of nodes."""
+        return _contents.values(self._handle)
+
+    @property
+    def initializers(self):
+        """{name: array} of the constants. Elements are read from the graph's file when they are looked up, and cannot be
+        written."""
+        return _contents.Initializers(self._handle)
 
     def check(self, target=None):
         """Checks the graph by the rules of a target, of several (a list), or of "all", and returns a Report.

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from . import _contents
 from ._dtypes import name_of, numpy_of
 from ._library import BITS, ArgumentError, CShape, CValue, FileError, lib, version
 
@@ -90,16 +91,6 @@ def bits(nodes):
 # ---- The graph ----
 
 
-def _ports():
-    """Returns {op: (names of its input ports, True if the last port is a list)}."""
-    found = {}
-    for op in range(lib.qdq_op_count()):
-        info = lib.qdq_op_get(op)
-        ports = [lib.qdq_op_input(op, i) for i in range(info.input_count)]
-        found[info.name.decode()] = [port.name.decode() for port in ports], bool(ports and ports[-1].variadic)
-    return found
-
-
 def _value(handle, number_):
     value, dtype, shape = CValue(number_), ctypes.c_int(), CShape()
     made = {"name": lib.qdq_value_name(handle, value).decode()}
@@ -117,31 +108,19 @@ def _value(handle, number_):
     return made
 
 
-def _attributes(handle, node):
-    length = lib.qdq_graph_node_attrs(handle, node, _SHOWN, None, 0)
-    text = ctypes.create_string_buffer(length + 1)
-    lib.qdq_graph_node_attrs(handle, node, _SHOWN, text, length + 1)
-    return text.value.decode()
-
-
 def _node(handle, node, ports):
     info = lib.qdq_graph_node(handle, node)
-    names, listed = ports[info.op.decode()]
-    inputs = {}
-    for i in range(info.input_count):
-        value = lib.qdq_graph_node_input(handle, node, i).id
-        last = listed and i + 1 >= len(names)
-        if value:
-            inputs[f"{names[-1]}[{i + 1 - len(names)}]" if last else names[i]] = value
+    op = info.op.decode()
+    inputs = {ports[op].input(i): lib.qdq_graph_node_input(handle, node, i).id for i in range(info.input_count)}
     outputs = [lib.qdq_graph_node_output(handle, node, i).id for i in range(info.output_count)]
-    return {"name": info.name.decode(), "op": info.op.decode(), "inputs": inputs, "outputs": outputs,
-            "attrs": _attributes(handle, node)}  # fmt: skip
+    return {"name": info.name.decode(), "op": op, "inputs": {port: value for port, value in inputs.items() if value},
+            "outputs": outputs, "attrs": _contents.attributes(handle, node, _SHOWN)}  # fmt: skip
 
 
 def graph_data(graph):
     """Returns the nodes and values of a graph, as `qdq check --html` writes them."""
     with graph._lock:
-        handle, ports = graph._handle, _ports()
+        handle, ports = graph._handle, _contents.ports()
         nodes = [_node(handle, i, ports) for i in range(lib.qdq_graph_node_count(handle))]
         most = max((max([*node["inputs"].values(), *node["outputs"]], default=0) for node in nodes), default=0)
         values = [_value(handle, i) for i in range(most + 1)]
