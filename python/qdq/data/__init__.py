@@ -8,6 +8,8 @@ A source yields samples one by one, so that memory holds a sample (of tables and
 files. The state has the same bytes for any order of the samples.
 """
 
+from __future__ import annotations
+
 from ._arrays import files, webdataset
 from ._images import Picture, images
 from ._loaders import loader

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pictures as arrays, by Pillow."""
 
+from __future__ import annotations
+
 import io
 from functools import partial
-from typing import Any, Callable, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -32,9 +34,9 @@ class Picture:
     name: of the input; the result then is {name: array}.
     """
 
-    def __init__(self, *, size: Union[int, Tuple[int, int], None] = None, mean: Numbers = None, std: Numbers = None,
-                 layout: str = "NCHW", scale: Optional[float] = 1 / 255, name: Optional[str] = None,
-                 convert: Optional[str] = "RGB", resample: str = "bilinear"):  # fmt: skip
+    def __init__(self, *, size: Union[int, Tuple[int, int], None] = None, mean: Optional[Numbers] = None,
+                 std: Optional[Numbers] = None, layout: str = "NCHW", scale: Optional[float] = 1 / 255,
+                 name: Optional[str] = None, convert: Optional[str] = "RGB", resample: str = "bilinear") -> None:  # fmt: skip
         for what, given, wanted in (("layout", layout, _LAYOUTS), ("resample", resample, _FILTERS)):
             if given not in wanted:
                 raise ArgumentError(f"{what} is {given!r}, wanted one of: {', '.join(wanted)}")
@@ -58,7 +60,7 @@ class Picture:
         x = np.ascontiguousarray(x.transpose(0, 3, 1, 2)) if self._layout == "NCHW" else x
         return x if self._name is None else {self._name: x}
 
-    def _normalized(self, x):
+    def _normalized(self, x: Any) -> Any:
         if self._scale is not None:
             x = (x * np.float64(self._scale)).astype(np.float32)
         elif self._mean is not None or self._std is not None:
@@ -70,19 +72,19 @@ class Picture:
 class Images(Files):
     """The source of `images`."""
 
-    def __init__(self, pattern, prepare, max_unreadable, storage_options):
+    def __init__(self, pattern: Any, prepare: Any, max_unreadable: Any, storage_options: Any) -> None:
         self._image = needed("PIL.Image", "images").open
         super().__init__("images", pattern, _ENDINGS, max_unreadable, storage_options)
         self._prepare = prepare
 
-    def _read(self, at):
+    def _read(self, at: Any) -> Any:
         with self._open(at) as file, self._image(file) as picture:
             return self._prepare(picture)
 
-    def _total(self):
+    def _total(self) -> Any:
         return len(self._found)
 
-    def _entries(self):
+    def _entries(self) -> Iterator[Any]:
         for at in range(len(self._found)):
             yield self._name(at), partial(self._read, at)
 

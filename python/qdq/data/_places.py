@@ -1,27 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds and opens files: local ones by the standard library, URLs by fsspec. Reads the arrays in them."""
 
+from __future__ import annotations
+
 import glob
 import io
 import itertools
 import os
 import re
-from typing import Any, Mapping, Optional, Sequence, Union
+from typing import Any, List, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
 from .. import _files
 from .._library import ArgumentError
-from .._state import Path
 from ._source import Source, needed
+from .._types import PathLike
 
 _BEGINS = {".npy": b"\x93NUMPY", ".npz": b"PK", ".safetensors": b""}
 ARRAYS = tuple(_BEGINS)
 
-Pattern = Union[Path, Sequence[Path]]
+Pattern = Union[PathLike, Sequence[PathLike]]
 
 
-def _ranges(pattern):
+def _ranges(pattern: Any) -> Any:
     """Returns the patterns of one with ranges of numbers, as in train-{000..127}.tar."""
     found = re.search(r"\{(\d+)\.\.(\d+)\}", pattern)
     if not found:
@@ -31,7 +33,7 @@ def _ranges(pattern):
     return list(itertools.chain.from_iterable(map(_ranges, names)))
 
 
-def _local(pattern, endings):
+def _local(pattern: Any, endings: Any) -> Any:
     """Returns the files of a folder and its subfolders, of a glob, or a file."""
     if not os.path.isdir(pattern):
         return [pattern] if os.path.exists(pattern) else list(filter(os.path.isfile, glob.glob(pattern, recursive=True)))
@@ -42,7 +44,7 @@ def _local(pattern, endings):
     return found
 
 
-def _remote(files, pattern, endings):
+def _remote(files: Any, pattern: Any, endings: Any) -> List[Any]:
     """Returns the same of a file system of fsspec."""
     if files.isdir(pattern):
         found = [path for path in files.find(pattern) if path.lower().endswith(endings)]
@@ -55,7 +57,8 @@ class Files(Source):
 
     _has_names = True
 
-    def __init__(self, source: str, pattern: Pattern, endings, max_unreadable, storage_options: Optional[Mapping[str, Any]]):
+    def __init__(self, source: str, pattern: Pattern, endings: Any, max_unreadable: Any,
+                 storage_options: Optional[Mapping[str, Any]]) -> None:  # fmt: skip
         super().__init__(max_unreadable)
         patterns = [pattern] if isinstance(pattern, (str, os.PathLike)) else list(pattern)
         found = []
@@ -72,25 +75,25 @@ class Files(Source):
             found += [(files, name) for name in sorted(names, key=os.fsencode)]
         self._found = found
 
-    def _open(self, at):
+    def _open(self, at: Any) -> Any:
         files, name = self._found[at]
         return open(name, "rb") if files is None else files.open(name, "rb")
 
-    def _name(self, at):
+    def _name(self, at: Any) -> Any:
         files, name = self._found[at]
         return name if files is None else files.unstrip_protocol(name)
 
-    def _bytes(self, at):
+    def _bytes(self, at: Any) -> Any:
         with self._open(at) as file:
             return file.read()
 
-    def _share(self, number, count):
+    def _share(self, number: int, count: int) -> Any:
         """Returns the source of every count-th file."""
         made = type(self).__new__(type(self))
         made.__dict__.update(self.__dict__, _found=self._found[number - 1 :: count])
         return made
 
-    def _divided(self, number, count):
+    def _divided(self, number: int, count: int) -> Any:
         return self._share(number, count) if len(self._found) >= count else None
 
 

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The base of all sources: an iterable of samples that leaves out unreadable ones, up to a limit, and divides into shards."""
 
+from __future__ import annotations
+
 import copy
 import importlib
 import itertools
 import os
 import sys
 import warnings
-from typing import Any, Callable, Dict, Iterable, Iterator, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from .._library import ArgumentError
 from .._state import StateError, shard_numbers
@@ -27,7 +29,7 @@ def needed(module: str, source: str) -> Any:
         raise ImportError(f"qdq.data.{source} needs {module.partition('.')[0]}: pip install 'qdq[data]' ({error})") from None
 
 
-def _level_of_caller():
+def _level_of_caller() -> Any:
     """Returns the stack level of the first function outside of the package, for a warning of the calling function."""
     frame, level = sys._getframe(1), 1
     while frame.f_back and frame.f_code.co_filename.startswith(_PACKAGE):
@@ -38,10 +40,11 @@ def _level_of_caller():
 class _Unreadable:
     """Counts samples that could not be read. share: the most of all samples. total: of all samples, if it is known."""
 
-    def __init__(self, share, total):
-        self.share, self.total, self.count, self.seen, self.told = share, total, 0, 0, []
+    def __init__(self, share: Any, total: Any) -> None:
+        self.share, self.total, self.count, self.seen = share, total, 0, 0
+        self.told: List[str] = []
 
-    def add(self, name, error):
+    def add(self, name: str, error: Any) -> None:
         self.count += 1
         if len(self.told) < _LINES:
             kind = "" if isinstance(error, (OSError, ValueError)) else f"{type(error).__name__}: "
@@ -50,12 +53,12 @@ class _Unreadable:
         if self.total is not None and self.count > self.share * self.total:
             self._fail()
 
-    def _fail(self):
+    def _fail(self) -> None:
         known = self.seen if self.total is None else self.total
         raise StateError(f"{self.count} of {known} samples could not be read, a larger share than max_unreadable, "
                          f"{self.share:g}, permits: {'; '.join(self.told[:3])}")  # fmt: skip
 
-    def end(self):
+    def end(self) -> None:
         if self.count > self.share * self.seen:
             self._fail()
         if self.count:
@@ -74,12 +77,12 @@ class Source:
 
     _has_names = False  # True: entries have names that an iteration without reading finds again
 
-    def __init__(self, max_unreadable: float):
+    def __init__(self, max_unreadable: float) -> None:
         if not 0 <= max_unreadable <= 1:
             raise ArgumentError(f"max_unreadable is {max_unreadable}, wanted a share from 0 to 1, as 0.01 for 1 %")
         self.max_unreadable = max_unreadable
         self._first, self._step = 0, 1  # of the samples of a shard
-        self._left_out = []  # indices of samples that the last iteration left out
+        self._left_out: List[int] = []  # indices of samples that the last iteration left out
 
     def _entries(self) -> Iterator[Entry]:
         """Yields the name of each sample, and a function that reads it."""
@@ -107,7 +110,7 @@ class Source:
         Tar and Parquet files are divided in this way, in place of samples, if there are at least `count`. The shards 1
         to `count` hold every sample once.
         """
-        number, count = shard_numbers((number, count))
+        number, count = shard_numbers((number, count)) or (0, 0)
         if not 1 <= number <= count:
             raise ArgumentError(f"shard({number}, {count}): wanted a number from 1 to the count of shards")
         made = self._divided(number, count) if self._step == 1 else None
@@ -116,7 +119,7 @@ class Source:
             made._first, made._step = self._first + self._step * (number - 1), self._step * count
         return made
 
-    def _own_entries(self):
+    def _own_entries(self) -> Any:
         return itertools.islice(self._entries(), self._first, None, self._step)
 
     def names(self, numbers: Iterable[int]) -> Dict[int, str]:
@@ -124,7 +127,8 @@ class Source:
         once more, without reading them."""
         if not self._has_names:
             return {}
-        wanted, left_out, at, found = set(numbers), set(self._left_out), 0, {}
+        wanted, left_out, at = set(numbers), set(self._left_out), 0
+        found: Dict[int, str] = {}
         for index, (name, _) in enumerate(self._own_entries()):
             if len(found) == len(wanted):
                 break

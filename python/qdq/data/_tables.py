@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Samples in rows: of Parquet files, by pyarrow, and of data sets of Hugging Face."""
 
+from __future__ import annotations
+
 import copy
 from functools import partial
-from typing import Any, Callable, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
@@ -23,19 +25,19 @@ class Choice:
     """Turns a row into a sample: by a function, or with its columns of numbers. columns: a name, whose array is the sample;
     names; or {column: input}."""
 
-    def __init__(self, columns: Columns, prepare: Prepare):
+    def __init__(self, columns: Columns, prepare: Prepare) -> None:
         self.single = columns if isinstance(columns, str) else None
         names = [columns] if self.single else columns
         self.inputs = names if names is None or isinstance(names, Mapping) else {name: name for name in names}
         self.columns = None if names is None else list(names)
         self.prepare = prepare
 
-    def refuse_missing(self, where, found):
+    def refuse_missing(self, where: str, found: Any) -> None:
         missing = [] if self.columns is None else [name for name in self.columns if name not in found]
         if missing:
             raise ArgumentError(f"{where}: there is no column '{missing[0]}'; it has {', '.join(found)}")
 
-    def sample(self, row):
+    def sample(self, row: Any) -> Any:
         """row: {column: array, or another object of Python}."""
         if self.prepare:
             return self.prepare(row)
@@ -48,11 +50,11 @@ class Choice:
         return {(self.inputs or {}).get(name, name): array for name, array in arrays.items()}
 
 
-def _is_list(types, kind):
+def _is_list(types: Any, kind: Any) -> Any:
     return types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
 
 
-def _cell(arrow, scalar):
+def _cell(arrow: Any, scalar: Any) -> Any:
     """Returns an array for a number, a tensor, or a list of equally long lists of numbers; else the object of Python."""
     types, leaf = arrow.types, scalar.type
     if hasattr(scalar, "to_numpy"):
@@ -80,17 +82,17 @@ def _cell(arrow, scalar):
 class Parquet(Files):
     """The source of `parquet`."""
 
-    def __init__(self, pattern, columns, prepare, max_unreadable, storage_options):
+    def __init__(self, pattern: Any, columns: Any, prepare: Any, max_unreadable: Any, storage_options: Any) -> None:
         needed("pyarrow.parquet", "parquet")
         super().__init__("parquet", pattern, (".parquet", ".pq"), max_unreadable, storage_options)
         self._choice = Choice(columns, prepare)
 
-    def _read(self, batch, row):
+    def _read(self, batch: Any, row: Any) -> Any:
         import pyarrow.compute
 
         return self._choice.sample({name: _cell(pyarrow, batch.column(name)[row]) for name in batch.schema.names})
 
-    def _batches(self, at):
+    def _batches(self, at: Any) -> Iterator[Any]:
         import pyarrow.parquet
 
         try:
@@ -101,7 +103,7 @@ class Parquet(Files):
         except (pyarrow.ArrowException, OSError) as error:
             raise StateError(f"{self._name(at)}: cannot be read: {error}; copy the file again") from None
 
-    def _entries(self):
+    def _entries(self) -> Iterator[Any]:
         for at in range(len(self._found)):
             index = 0
             for batch in self._batches(at):
@@ -110,8 +112,8 @@ class Parquet(Files):
                     index += 1
 
 
-def parquet(pattern: Pattern, columns: Columns = None, prepare: Prepare = None, *, max_unreadable: float = 0.01,
-            storage_options: Optional[Mapping[str, Any]] = None) -> Files:  # fmt: skip
+def parquet(pattern: Pattern, columns: Optional[Columns] = None, prepare: Optional[Prepare] = None, *,
+            max_unreadable: float = 0.01, storage_options: Optional[Mapping[str, Any]] = None) -> Files:  # fmt: skip
     """Samples in the rows of Parquet files, which are read in batches of 64 rows.
 
     columns: names of columns; {column: input}; or one name, whose array is the sample; None: all. Without `prepare` the
@@ -121,7 +123,7 @@ def parquet(pattern: Pattern, columns: Columns = None, prepare: Prepare = None, 
     return Parquet(pattern, columns, prepare, max_unreadable, storage_options)
 
 
-def _dtype_of(feature):
+def _dtype_of(feature: Any) -> Any:
     """Returns the dtype of the numbers in a column of Hugging Face; None if it holds no numbers, or unknown ones."""
     while True:
         if isinstance(feature, (list, tuple)) and feature:
@@ -137,7 +139,7 @@ def _dtype_of(feature):
         return None
 
 
-def _value(value, feature):
+def _value(value: Any, feature: Any) -> Any:
     """Returns the value of a column as an array, if it holds numbers."""
     dtype = _dtype_of(feature)
     if isinstance(value, np.ndarray) or hasattr(value, "__dlpack__"):
@@ -153,7 +155,7 @@ def _value(value, feature):
 class HuggingFace(Source):
     """The source of `hugging_face`."""
 
-    def __init__(self, dataset, columns, prepare, max_unreadable):
+    def __init__(self, dataset: Any, columns: Any, prepare: Any, max_unreadable: Any) -> None:
         super().__init__(max_unreadable)
         self._dataset, self._choice = dataset, Choice(columns, prepare)
         names = getattr(dataset, "column_names", None)
@@ -162,10 +164,10 @@ class HuggingFace(Source):
             if self._choice.columns is not None:
                 self._dataset = dataset.select_columns(self._choice.columns)
 
-    def _total(self):
+    def _total(self) -> Any:
         return len(self._dataset) if hasattr(self._dataset, "__len__") else None
 
-    def _divided(self, number, count):
+    def _divided(self, number: int, count: int) -> Any:
         if not hasattr(self._dataset, "shard"):
             return None
         made = copy.copy(self)
@@ -177,14 +179,14 @@ class HuggingFace(Source):
             return None
         return made
 
-    def _read(self, index, row=None):
+    def _read(self, index: int, row: Any = None) -> Any:
         row = self._dataset[index] if row is None else row
         if self._choice.prepare:
             return self._choice.prepare(row)
         features = getattr(self._dataset, "features", None) or {}
         return self._choice.sample({name: _value(value, features.get(name)) for name, value in row.items()})
 
-    def _entries(self):
+    def _entries(self) -> Iterator[Any]:
         if hasattr(self._dataset, "__len__"):  # a row that cannot be decoded does not end the others
             for index in range(len(self._dataset)):
                 yield f"row {index}", partial(self._read, index)
@@ -193,7 +195,8 @@ class HuggingFace(Source):
             yield f"row {index}", partial(self._read, index, row)
 
 
-def hugging_face(dataset: Any, columns: Columns = None, prepare: Prepare = None, *, max_unreadable: float = 0.01) -> Source:
+def hugging_face(dataset: Any, columns: Optional[Columns] = None, prepare: Optional[Prepare] = None, *,
+                 max_unreadable: float = 0.01) -> Source:  # fmt: skip
     """Samples of a datasets.Dataset or IterableDataset, in its format, with its transforms.
 
     columns: as in `parquet`. Without `prepare` the columns of numbers are arrays of the dtype of their feature; where

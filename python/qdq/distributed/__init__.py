@@ -7,6 +7,8 @@ Each shard is a task that runs the command-line tool on a worker. The client mer
 has the bytes of a single run on one machine.
 """
 
+from __future__ import annotations
+
 import collections
 import contextlib
 import hashlib
@@ -17,17 +19,18 @@ import shutil
 import sys
 import tempfile
 import warnings
-from typing import Any, Callable, Optional, Sequence, Union
+from typing import Any, Callable, Iterator, Optional, Sequence, Union
 
 from .. import _files as files
 from .._calibrate import options
 from .._library import ArgumentError, FileError, version
-from .._state import Path, State, not_finite
+from .._state import State, not_finite
 from ..data._source import Source
 from ._listing import list_data
 from ._run import Policy, Run
 from ._states import States
 from ._tasks import Job, names_in
+from .._types import PathLike
 
 _SHARDS_A_THREAD = 4  # several, so that slow machines take fewer
 _LEAST_SAMPLES = 64  # of a shard, by default: a task takes as long as some samples
@@ -36,7 +39,7 @@ _LINES = 20  # most lines of a warning
 Progress = Union[bool, Callable[[int, int], None], None]
 
 
-def _dask():
+def _dask() -> Any:
     try:
         import distributed
     except ImportError as error:
@@ -45,7 +48,7 @@ def _dask():
 
 
 @contextlib.contextmanager
-def _client_of(scheduler):
+def _client_of(scheduler: Any) -> Iterator[Any]:
     """Yields a client of a scheduler's address, of a cluster, or of a LocalCluster that lives for the call; or the
     given client."""
     distributed = _dask()
@@ -60,24 +63,24 @@ def _client_of(scheduler):
             yield client
 
 
-def _path(what, given):
+def _path(what: str, given: Any) -> Any:
     if not isinstance(given, (str, os.PathLike)):
         raise ArgumentError(f"{what} is a {type(given).__name__}, wanted a path that every worker can read")
     return os.path.abspath(given)
 
 
-def _data_of(data):
+def _data_of(data: Any) -> Any:
     """Returns a source of qdq.data as it is, and a path as text."""
     return data if isinstance(data, Source) else _path("data", data)
 
 
-def _show(done, count):
+def _show(done: Any, count: int) -> None:
     end = "\n" if done == count else ""
     print(f"\rstep {done} of {count}", end=end, file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager
-def _folder_of(resume):
+def _folder_of(resume: Any) -> Iterator[Any]:
     """Yields the folder of the states: `resume`, or a temporary one."""
     if resume is None:
         with tempfile.TemporaryDirectory(prefix="qdq-states-") as folder:
@@ -90,7 +93,7 @@ def _folder_of(resume):
     yield os.path.abspath(resume)
 
 
-def _key_of(words, paths, listing):
+def _key_of(words: Sequence[str], paths: Any, listing: Any) -> Any:
     """Returns the name of a job: equal for runs whose states can be merged."""
     digest = hashlib.sha256(repr((version(), words, listing.digest if listing else b"")).encode())
     for path in paths:
@@ -100,7 +103,7 @@ def _key_of(words, paths, listing):
     return digest.hexdigest()[:16]
 
 
-def _shards_of(client, asked, listing, key, folder):
+def _shards_of(client: Any, asked: Any, listing: Any, key: str, folder: str) -> Any:
     """Returns the number of shards: as asked, as an earlier run in the folder had, or by workers and samples."""
     samples = len(listing.files) if listing and listing.folder else None
     if asked is not None:
@@ -114,14 +117,14 @@ def _shards_of(client, asked, listing, key, folder):
     return max(1, min(most, -(-samples // _LEAST_SAMPLES)) if samples else most)
 
 
-def _write(out, state):
+def _write(out: Any, state: Any) -> None:
     """Replaces the file once the new file is complete."""
     made = f"{os.fspath(out)}.{os.getpid()}"
     shutil.copyfile(state, made)
     os.replace(made, out)
 
 
-def _warn(run, out):
+def _warn(run: Any, out: Any) -> None:
     if run.left_out:
         warnings.warn("workers got no more shards after failures: " + "; ".join(run.left_out.values()), stacklevel=4)
     lost = set(names_in(files.read(out, only=("unreadable",))))
@@ -135,7 +138,7 @@ def _warn(run, out):
         warnings.warn(spread, stacklevel=4)
 
 
-def _check(shards, retries, max_unreadable):
+def _check(shards: Any, retries: Any, max_unreadable: Any) -> None:
     if shards is not None and shards < 1:
         raise ArgumentError(f"shards is {shards}, wanted 1 or more")
     if retries < 0:
@@ -144,7 +147,8 @@ def _check(shards, retries, max_unreadable):
         raise ArgumentError(f"max_unreadable is {max_unreadable}, wanted a share from 0 to 1, as 0.01 for 1 %")
 
 
-def _run_all(words, data, paths, scheduler, shards, progress, out, retries=3, max_unreadable=0.01, resume=None) -> State:
+def _run_all(words: Sequence[str], data: Any, paths: Any, scheduler: Any, shards: Any, progress: Any, out: Any,
+             retries: Any = 3, max_unreadable: Any = 0.01, resume: Any = None) -> State:  # fmt: skip
     """Runs a command that takes --data, --shard and -o, and writes the state of all shards. paths: its models."""
     _check(shards, retries, max_unreadable)
     if progress is None:
@@ -175,9 +179,9 @@ def _run_all(words, data, paths, scheduler, shards, progress, out, retries=3, ma
 # Each command is a function. `load`: target, shapes, dims and until of qdq.load.
 
 
-def calibrate(model: Path, data: Union[Path, Source], scheduler: Any = None, shards: Optional[int] = None, *, out: Path,
-              progress: Progress = None, threads: int = 1, retries: int = 3, max_unreadable: float = 0.01,
-              resume: Optional[Path] = None, **load: Any) -> State:  # fmt: skip
+def calibrate(model: PathLike, data: Union[PathLike, Source], scheduler: Any = None, shards: Optional[int] = None, *, out: PathLike,
+              progress: Optional[Progress] = None, threads: int = 1, retries: int = 3, max_unreadable: float = 0.01,
+              resume: Optional[PathLike] = None, **load: Any) -> State:  # fmt: skip
     """Runs qdq.calibrate on the workers of a Dask cluster, and writes the state of the whole data set to `out`.
 
     model, data: paths that every worker can read, or a source of qdq.data, which is sent to the workers; qdq must be
@@ -199,26 +203,26 @@ def calibrate(model: Path, data: Union[Path, Source], scheduler: Any = None, sha
     On the way out the tasks of this run are cancelled and their tools ended. Returns a State. Raises the exceptions of
     qdq.calibrate, and ImportError without dask.
     """
-    model, data = _path("model", model), _data_of(data)
-    words = ["calibrate", model, *options(threads=threads, **load)]
-    return _run_all(words, data, [model], scheduler, shards, progress, out, retries, max_unreadable, resume)
+    file, data = _path("model", model), _data_of(data)
+    words = ["calibrate", file, *options(threads=threads, **load)]
+    return _run_all(words, data, [file], scheduler, shards, progress, out, retries, max_unreadable, resume)
 
 
-def compare(model: Path, targets: Sequence[str], data: Union[Path, Source], scheduler: Any = None, shards: Optional[int] = None, *,
-            out: Path, progress: Progress = None, threads: int = 1, retries: int = 3, max_unreadable: float = 0.01,
-            resume: Optional[Path] = None, **load: Any) -> State:  # fmt: skip
+def compare(model: PathLike, targets: Sequence[str], data: Union[PathLike, Source], scheduler: Any = None,
+            shards: Optional[int] = None, *, out: PathLike, progress: Optional[Progress] = None, threads: int = 1,
+            retries: int = 3, max_unreadable: float = 0.01, resume: Optional[PathLike] = None, **load: Any) -> State:  # fmt: skip
     """Runs `qdq compare --targets --data` in the same way: how each target differs from the first. `report()` of the
     State has the rows."""
-    model, data = _path("model", model), _data_of(data)
-    words = ["compare", model, "--targets", ",".join(targets), *options(threads=threads, **load)]
-    return _run_all(words, data, [model], scheduler, shards, progress, out, retries, max_unreadable, resume)
+    file, data = _path("model", model), _data_of(data)
+    words = ["compare", file, "--targets", ",".join(targets), *options(threads=threads, **load)]
+    return _run_all(words, data, [file], scheduler, shards, progress, out, retries, max_unreadable, resume)
 
 
-def explain(model: Path, against: Path, data: Union[Path, Source], scheduler: Any = None, shards: Optional[int] = None, *,
-            out: Path, progress: Progress = None, threads: int = 1, retries: int = 3, max_unreadable: float = 0.01,
-            resume: Optional[Path] = None, **load: Any) -> State:  # fmt: skip
+def explain(model: PathLike, against: PathLike, data: Union[PathLike, Source], scheduler: Any = None, shards: Optional[int] = None,
+            *, out: PathLike, progress: Optional[Progress] = None, threads: int = 1, retries: int = 3,
+            max_unreadable: float = 0.01, resume: Optional[PathLike] = None, **load: Any) -> State:  # fmt: skip
     """Runs `qdq explain --against --data` in the same way: the error that each node adds to a float model, the file
     `against`. `report()` of the State has the rows."""
-    model, against, data = _path("model", model), _path("against", against), _data_of(data)
-    words = ["explain", model, "--against", against, *options(threads=threads, **load)]
-    return _run_all(words, data, [model, against], scheduler, shards, progress, out, retries, max_unreadable, resume)
+    files, data = [_path("model", model), _path("against", against)], _data_of(data)
+    words = ["explain", files[0], "--against", files[1], *options(threads=threads, **load)]
+    return _run_all(words, data, files, scheduler, shards, progress, out, retries, max_unreadable, resume)

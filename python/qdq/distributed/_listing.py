@@ -2,6 +2,8 @@
 """The identity of a data set: names, sizes and content of its files, as the tool stores it in a state
 (docs/many_machines.md, `listing`)."""
 
+from __future__ import annotations
+
 import bisect
 import contextlib
 import hashlib
@@ -9,7 +11,7 @@ import io
 import itertools
 import os
 from dataclasses import dataclass
-from typing import List, Optional, Tuple
+from typing import Any, List, Optional, Tuple
 
 import numpy as np
 
@@ -41,7 +43,7 @@ class Listing:
                               "listing": ("uint8", np.frombuffer(self.digest, np.uint8))})  # fmt: skip
         return file.getvalue()
 
-    def _digest(self, name, first, size):
+    def _digest(self, name: bytes, first: int, size: int) -> bytes:
         with open(os.path.join(self.folder, name), "rb") as file:
             file.seek(first)
             return hashlib.sha256(file.read(size)).digest()
@@ -56,11 +58,11 @@ class Listing:
         return sorted(os.fsdecode(name) for name in before.keys() | after.keys() if before.get(name) != after.get(name))
 
 
-def _number(value):
+def _number(value: int) -> bytes:
     return (value % (1 << 64)).to_bytes(8, "little")
 
 
-def _content(paths, ends, begin, length, digest):
+def _content(paths: Any, ends: Any, begin: Any, length: Any, digest: Any) -> None:
     """Hashes bytes `begin` .. `begin` + `length` of all files after each other; zeros for bytes that cannot be read.
     ends: for each file the sum of its size and of all before it."""
     at = bisect.bisect_right(ends, begin)
@@ -81,7 +83,7 @@ def list_data(where: str) -> Optional[Listing]:
     path = os.fsencode(where)
     try:
         if not os.path.isdir(path):
-            found = ((path, os.path.getsize(path)),)
+            found: Tuple[Tuple[bytes, int], ...] = ((path, os.path.getsize(path)),)
         else:
             with os.scandir(path) as entries:
                 found = tuple(sorted((e.name, e.stat().st_size if e.is_file() else -1) for e in entries

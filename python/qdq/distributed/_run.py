@@ -2,6 +2,8 @@
 """Runs the shards of a job on a cluster: hands them out, tries failed ones again on other workers, runs slow ones twice,
 and merges their states as they come."""
 
+from __future__ import annotations
+
 import concurrent.futures
 import contextlib
 import queue
@@ -11,7 +13,7 @@ import time
 import zlib
 from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, replace
-from typing import Any, Callable, Dict, List, Optional, Set
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Set, Tuple
 
 from .. import _files as files
 from .._library import ArgumentError, Error, GraphError, LimitError, ParseError, UnsupportedError
@@ -19,6 +21,7 @@ from .._state import StateError
 from . import _tasks as tasks
 from ._listing import Listing
 from ._states import States
+from .._types import PathLike
 
 _TICK = 0.2  # seconds between looks at the cluster
 _LEAST_FLIGHTS = 16  # shards that a cluster without workers is given, so that it grows
@@ -44,7 +47,7 @@ class _Flight:
     began: float
 
 
-def _list(words):
+def _list(words: Iterable[Any]) -> str:
     words = list(words)
     return ", ".join(words[:_NAMED]) + (f" and {len(words) - _NAMED} more" if len(words) > _NAMED else "")
 
@@ -52,17 +55,17 @@ def _list(words):
 class Run:
     """A job on a client's cluster. """
 
-    def __init__(self, client, job: tasks.Job, states: States, policy: Policy, listing: Optional[Listing],
-                 tell: Callable[[int, int], None]):  # fmt: skip
+    def __init__(self, client: Any, job: tasks.Job, states: States, policy: Policy, listing: Optional[Listing],
+                 tell: Callable[[int, int], None]) -> None:  # fmt: skip
         self.client, self.job, self.states, self.policy = client, job, states, policy
         self.listing, self.tell = listing, tell
-        self.events: queue.SimpleQueue = queue.SimpleQueue()
+        self.events: queue.SimpleQueue[Tuple[str, Any]] = queue.SimpleQueue()
         self.waiting = deque(sorted(set(range(1, job.count + 1)) - states.shards()))
         self.flights: Dict[Any, _Flight] = {}  # by future
         self.merges: Dict[Any, List[str]] = {}  # by future: the states that it reads
         self.failed: Dict[int, List[tasks.Outcome]] = defaultdict(list)  # by shard
         self.doubtful: Dict[int, tasks.Outcome] = {}  # shards with unreadable samples, which run again
-        self.faults: Counter = Counter()  # by worker: failures since its last success
+        self.faults: Counter[str] = Counter()  # by worker: failures since its last success
         self.left_out: Dict[str, str] = {}  # worker: its host, and the reason
         self.unreadable: Dict[int, tasks.Outcome] = states.unreadable()
         self.seconds: List[float] = []
@@ -72,18 +75,19 @@ class Run:
 
     # ---- Workers ----
 
-    def _threads(self):
+    def _threads(self) -> Dict[str, int]:
         try:
-            return self.client.nthreads()
+            found: Dict[str, int] = self.client.nthreads()
+            return found
         except Exception as error:  # pylint: disable=broad-except
             raise self._lost(error) from None
 
-    def _lost(self, error=None):
+    def _lost(self, error: Optional[BaseException] = None) -> Error:
         kept = len(self.states.shards())
         return Error(f"the scheduler at {self.client.scheduler.address} is lost{f' ({error})' if error else ''}: {kept} of "
                      f"{self.job.count} shards are done; with resume=FOLDER a new run goes on from them")  # fmt: skip
 
-    def _usable(self, threads, number) -> Optional[List[str]]:
+    def _usable(self, threads: Mapping[str, int], number: int) -> Optional[List[str]]:
         """Returns the workers for a shard: those that have not failed; None: all."""
         avoided = set(self.left_out) | {outcome.worker for outcome in self.failed[number]}
         if number in self.doubtful:
@@ -93,7 +97,7 @@ class Run:
 
     # ---- Shards ----
 
-    def _submit(self, number, threads, priority=0):
+    def _submit(self, number: int, threads: Mapping[str, int], priority: int = 0) -> None:
         usable = self._usable(threads, number)
         where = {"workers": usable, "allow_other_workers": True} if usable else {}
         future = self.client.submit(tasks.run_shard, self.job, number, self._listing_of(number), pure=False,
@@ -101,7 +105,7 @@ class Run:
         self.flights[future] = _Flight(number, time.monotonic())
         future.add_done_callback(lambda done: self.events.put(("shard", done)))
 
-    def _listing_of(self, number):
+    def _listing_of(self, number: int) -> bytes:
         """Returns the compressed file that lists the samples of a shard; b"" for a single file."""
         if self.listing is None or not self.listing.folder or number > len(self.listing.files):
             return b""
@@ -110,19 +114,19 @@ class Run:
         except OSError:
             return b""  # the shard names it
 
-    def _has_room(self, most):
+    def _has_room(self, most: int) -> bool:
         """True if the folder may hold one more state: shards wait for merges, so that the disk is bounded."""
         states = len(self.flights) + len(self.states.held) + len(self.states.merging)
         return states < max(_MOST_STATES, most) or not (self.flights or self.merges)
 
-    def _fill(self):
+    def _fill(self) -> Dict[str, int]:
         threads = self._threads()
         most = max(2 * sum(threads.values()), _LEAST_FLIGHTS)
         while self.waiting and len(self.flights) < most and self._has_room(most):
             self._submit(self.waiting.popleft(), threads)
         return threads
 
-    def _speculate(self, threads):
+    def _speculate(self, threads: Mapping[str, int]) -> None:
         """Runs a slow shard on another worker too, if workers are idle and no shard waits."""
         running = Counter(flight.number for flight in self.flights.values())
         if self.waiting or not self.seconds or len(self.flights) >= sum(threads.values()) or len(threads) < 2:
@@ -133,13 +137,13 @@ class Run:
                 self._submit(flight.number, threads, priority=1)
                 return
 
-    def _drop(self, number):
+    def _drop(self, number: int) -> None:
         """Cancels other runs of a shard that is done."""
         for future in [future for future, flight in self.flights.items() if flight.number == number]:
             del self.flights[future]
             future.cancel()
 
-    def _shard_is_done(self, future):
+    def _shard_is_done(self, future: Any) -> None:
         flight = self.flights.pop(future, None)
         if flight is None:
             return
@@ -152,7 +156,7 @@ class Run:
         elif not self._second_opinion(number, outcome):
             self._take(number, outcome)
 
-    def _take(self, number, outcome):
+    def _take(self, number: int, outcome: Any) -> None:
         path = self.states.add(number, outcome.path, outcome.parts)
         if self._saw_other_data(number, path, outcome):
             return
@@ -165,7 +169,7 @@ class Run:
         if outcome.unreadable and outcome.of:
             self._check_unreadable(outcome.of)
 
-    def _retry(self, number, outcome):
+    def _retry(self, number: int, outcome: Any) -> None:
         """Gives a failed shard to another worker, or raises its error."""
         error, before = outcome.error, self.failed[number]
         if self.listing and _UNLIKE_LISTING.search(str(error)):
@@ -182,22 +186,22 @@ class Run:
         known = isinstance(error, (Error, MemoryError))
         raise type(error)(str(error) if isinstance(error, _FINAL) else text) if known else Error(text) from error
 
-    def _blame(self, outcome, reason):
+    def _blame(self, outcome: Any, reason: Any) -> None:
         self.faults[outcome.worker] += 1
         if outcome.worker and self.faults[outcome.worker] >= _SICK:
             self.left_out[outcome.worker] = f"{outcome.worker} on {outcome.host}: {reason}"
 
     # ---- Unreadable samples ----
 
-    def _second_opinion(self, number, outcome):
+    def _second_opinion(self, number: int, outcome: Any) -> bool:
         """True if a shard runs again on another worker, because more of its samples than allowed could not be read. If
         the other worker reads more of them, the first one is at fault."""
         first = self.doubtful.get(number)
         if first is None:
             allowed = self.policy.max_unreadable * (outcome.samples + len(outcome.unreadable))
             self.doubtful[number] = outcome
-            threads = self._threads() if len(outcome.unreadable) > allowed else {}
-            if self._usable(threads, number):
+            usable = self._usable(self._threads(), number) if len(outcome.unreadable) > allowed else None
+            if usable:
                 self.waiting.appendleft(number)
                 return True
             del self.doubtful[number]
@@ -207,7 +211,7 @@ class Run:
             self._blame(first, f"{len(first.unreadable)} samples that another worker reads could not be read")
         return False
 
-    def _check_unreadable(self, total):
+    def _check_unreadable(self, total: Any) -> None:
         """Fails if more samples are unreadable so far than allowed of all."""
         lost = sum(len(one.unreadable) for one in self.unreadable.values())
         if lost <= self.policy.max_unreadable * total:
@@ -219,14 +223,14 @@ class Run:
                          f"{self.policy.max_unreadable:g} allows: {'; '.join(shards[:_NAMED])}"
                          f"{f'; the first: {told[0]}' if told else ''}")  # fmt: skip
 
-    def _check_source(self):
+    def _check_source(self) -> None:
         """Fails if a source has no samples, or too many unreadable ones: of all, since it may not know its samples before."""
         total = self.taken + sum(len(one.unreadable) for one in self.unreadable.values())
         if not total:
             raise ArgumentError("data has no samples")
         self._check_unreadable(total)
 
-    def _saw_other_data(self, number, path, outcome):
+    def _saw_other_data(self, number: int, path: str, outcome: tasks.Outcome) -> bool:
         """True if a shard ran on other data than the client sees: its worker is at fault. Fails if the data has changed."""
         if self.listing is None or files.read(path, only=("listing",))["listing"].tobytes() == self.listing.digest:
             return False
@@ -235,9 +239,9 @@ class Run:
         self._retry(number, replace(outcome, error=StateError("the worker sees other data than the client")))
         return True
 
-    def _check_data(self, number, outcome):
+    def _check_data(self, number: int, outcome: Any) -> None:
         """Fails if the client sees other data than it has listed."""
-        changed = self.listing.changed()
+        changed = None if self.listing is None else self.listing.changed()
         if changed is None:
             return
         raise StateError(f"the data has changed since the run began: {_list(changed) or 'the content of a file'}; shard "
@@ -246,7 +250,7 @@ class Run:
 
     # ---- Merging ----
 
-    def _merge(self):
+    def _merge(self) -> None:
         last = not (self.waiting or self.flights)
         paths = self.states.take(last)
         if len(paths) == 1:  # nothing is left to merge
@@ -261,7 +265,7 @@ class Run:
         self.merges[future] = paths
         future.add_done_callback(lambda done: self.events.put(("merge", done)))
 
-    def _merge_is_done(self, future):
+    def _merge_is_done(self, future: Any) -> None:
         paths, outcome = self.merges.pop(future), future.result()
         if outcome.error is None:
             self.merged += 1
@@ -276,12 +280,12 @@ class Run:
 
     # ---- Entry ----
 
-    def _show(self):
+    def _show(self) -> None:
         done = len(self.states.shards()) + self.merged
         left = self.job.count - len(self.states.shards())
         self.tell(done, done + left + self.states.merges_left(left, self.merges.values()) + len(self.merges))
 
-    def _handle(self, kind, future):
+    def _handle(self, kind: Any, future: Any) -> None:
         if kind == "shard":
             self._shard_is_done(future)
         else:
@@ -306,7 +310,7 @@ class Run:
         finally:
             self._end()
 
-    def _end(self):
+    def _end(self) -> None:
         """Cancels what is left of the run, ends its tools on the workers, and removes their temporary folders."""
         left: Set[Any] = set(self.flights)
         self.alone.shutdown(wait=False, cancel_futures=True)

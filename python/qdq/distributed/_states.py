@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The states that a run has so far: files in a folder, each of one or more shards, which are merged eight at a time."""
 
+from __future__ import annotations
+
 import contextlib
 import hashlib
 import os
 import secrets
 import zlib
-from typing import Dict, List, Tuple
+from typing import Any, Dict, List, Set, Tuple
 
 from .. import _files as files
 from .._library import Error, FileError
 from ._tasks import Job, Outcome, names_in, state_name, token_of
+from .._types import PathLike
 
 FAN_IN = 8  # states that a merge reads, so that the disk holds a few states and not all
 _BLOCK = 1 << 20
@@ -28,10 +31,10 @@ def is_whole(path: str) -> bool:
             last = name
     except (Error, KeyError):
         return False
-    return digest.digest() == told
+    return bool(digest.digest() == told)
 
 
-def _unpack(parts, path):
+def _unpack(parts: Any, path: PathLike) -> None:
     unpacker, made = zlib.decompressobj(), f"{path}.{os.getpid()}"
     try:
         with open(made, "wb") as file:
@@ -60,7 +63,7 @@ def _level(shards: int) -> int:
 class States:
     """The states of a job in its folder. Only one thread uses an object."""
 
-    def __init__(self, job: Job):
+    def __init__(self, job: Job) -> None:
         self.job = job
         self.held: Dict[str, Tuple[int, ...]] = {}  # {path: shards}
         self.merging: Dict[str, Tuple[int, ...]] = {}  # states that a merge reads now
@@ -70,7 +73,8 @@ class States:
     def find(self, listing: bytes) -> List[str]:
         """Takes the states of the same job that an earlier run left in the folder. Removes and returns the others: states
         that are damaged, hold a shard twice, or are of data with another listing; b"": not known."""
-        removed, seen = [], set()
+        removed: List[str] = []
+        seen: Set[int] = set()
         for name in sorted(os.listdir(self.job.folder)):
             path = os.path.join(self.job.folder, name)
             if not name.startswith(f"{self.job.key}.") or name == os.path.basename(token_of(self.job)):
@@ -84,14 +88,14 @@ class States:
             self.held[path] = shards
         return removed
 
-    def _shards(self, path, listing):
+    def _shards(self, path: str, listing: bytes) -> Tuple[int, ...]:
         if not is_whole(path):
             return ()
         facts = files.read(path, only=("numbers", "shards", "listing"))
         same = int(facts["numbers"][4]) == self.job.count and (not listing or facts["listing"].tobytes() == listing)
         return tuple(int(number) for number in facts["shards"]) if same else ()
 
-    def add(self, number: int, path: str, parts) -> str:
+    def add(self, number: int, path: str, parts: Any) -> str:
         """Adds the state of a shard: a file of the folder, or compressed bytes. Returns its path."""
         if not path:
             path = os.path.join(self.job.folder, state_name(self.job, (number,)))
@@ -108,7 +112,7 @@ class States:
                 found[shards[0]] = Outcome("an earlier run", "", of=int(facts["numbers"][1]), unreadable=names_in(facts))
         return found
 
-    def shards(self) -> set:
+    def shards(self) -> Set[int]:
         """Returns the numbers of all shards that are held or being merged."""
         return {number for kept in (self.held, self.merging) for numbers in kept.values() for number in numbers}
 
@@ -124,12 +128,12 @@ class States:
             self.merging[path] = self.held.pop(path)
         return ready
 
-    def name_of(self, paths) -> str:
+    def name_of(self, paths: Any) -> str:
         """Returns the path of the state that a merge of these writes."""
         numbers = sorted(number for path in paths for number in self.merging[path])
         return os.path.join(self.job.folder, state_name(self.job, numbers))
 
-    def merged(self, paths, out: str) -> None:
+    def merged(self, paths: Any, out: str) -> None:
         """Replaces states by the state that a merge wrote."""
         shards = tuple(sorted(number for path in paths for number in self.merging.pop(path)))
         self.held[out] = shards
@@ -137,9 +141,9 @@ class States:
             if path != out:
                 os.unlink(path)
 
-    def return_whole(self, paths) -> List[int]:
+    def return_whole(self, paths: Any) -> List[int]:
         """Takes back states whose merge has failed. Removes damaged ones and returns the shards that they held."""
-        lost = []
+        lost: List[int] = []
         for path in paths:
             shards = self.merging.pop(path)
             if is_whole(path):
@@ -150,7 +154,7 @@ class States:
                 os.unlink(path)
         return lost
 
-    def merges_left(self, shards: int, merged) -> int:
+    def merges_left(self, shards: int, merged: Any) -> int:
         """Returns how many merges end the run when `shards` more states and those of merges have come. merged: for each
         merge its paths."""
         levels: Dict[int, int] = {0: shards}

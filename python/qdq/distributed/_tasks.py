@@ -3,6 +3,8 @@
 
 A task returns its exception as a value, so that the client learns which worker failed."""
 
+from __future__ import annotations
+
 import contextlib
 import ctypes
 import glob
@@ -16,19 +18,20 @@ import threading
 import time
 import zlib
 from dataclasses import dataclass
-from typing import Any, Optional, Tuple
+from typing import Any, Dict, Iterator, Optional, Set, Tuple
 
 from .. import _files as files
 from .. import _tool as tool
 from .._calibrate import stream_of
 from .._state import StateError, texts_of
+from .._types import PathLike
 
 _BLOCK = 1 << 20  # bytes of a state that are compressed at once
 _LINES = 20  # most lines of a warning
 _SUMMARY = re.compile(r"\d+ of \d+ samples could not be read")  # follows the reasons
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
-_processes: dict = {}  # {run: set of Popen}
+_processes: Dict[str, Set[Any]] = {}  # {run: Popens}
 _lock = threading.Lock()
 
 
@@ -60,7 +63,7 @@ class Outcome:
     seconds: float = 0
 
 
-def state_name(job: Job, numbers) -> str:
+def state_name(job: Job, numbers: Any) -> str:
     """Returns the name of a state that holds these shards."""
     held = "-".join(map(str, numbers)) if len(numbers) == 1 else f"{min(numbers)}+{len(numbers) - 1}"
     return f"{job.key}.{held}of{job.count}.state"
@@ -71,12 +74,12 @@ def token_of(job: Job) -> str:
     return os.path.join(job.folder, f"{job.key}.token")
 
 
-def names_in(facts) -> Tuple[str, ...]:
+def names_in(facts: Any) -> Tuple[str, ...]:
     """Returns the names of the samples that could not be read, from the tensors of a state."""
     return tuple(texts_of(facts, "unreadable"))
 
 
-def _worker():
+def _worker() -> Any:
     import distributed
 
     try:
@@ -86,14 +89,14 @@ def _worker():
     return address, socket.gethostname()
 
 
-def _end_with_worker():
+def _end_with_worker() -> None:
     """Runs in the tool's process before the tool: Linux ends the process if the worker is killed, so that no run is
     left behind."""
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 @contextlib.contextmanager
-def _known(run, process):
+def _known(run: Any, process: Any) -> Iterator[Any]:
     with _lock:
         _processes.setdefault(run, set()).add(process)
     try:
@@ -105,27 +108,27 @@ def _known(run, process):
                 del _processes[run]
 
 
-def _part_of(source, number, count):
+def _part_of(source: Any, number: int, count: int) -> Any:
     """Returns the source of a shard. The client limits unreadable samples, of all shards."""
     own = source.shard(number, count)
     own.max_unreadable = 1
     return own
 
 
-def call(job: Job, *words: str, feed=None) -> str:
+def call(job: Job, *words: str, feed: Any = None) -> str:
     """Runs the tool, and returns its messages about samples that could not be read."""
     code, _, err = tool.run(*words, kinds={3: StateError}, before=_end_with_worker, feed=feed,
                             running=lambda process: _known(job.run, process))  # fmt: skip
     return err if code == 1 else ""
 
 
-def _reasons(told):
+def _reasons(told: Any) -> Any:
     lines = told.replace("qdq: ", "").splitlines()
     end = next((i for i, line in enumerate(lines) if _SUMMARY.match(line)), len(lines))
     return tuple(lines[: min(end, _LINES)])
 
 
-def _compressed(path):
+def _compressed(path: PathLike) -> Any:
     packer, parts = zlib.compressobj(1), []
     with open(path, "rb") as file:
         while block := file.read(_BLOCK):
@@ -133,7 +136,7 @@ def _compressed(path):
     return (*parts, packer.flush())
 
 
-def _deliver(job, path, number):
+def _deliver(job: Any, path: PathLike, number: int) -> Any:
     """Returns the path of a state in the client's folder, or its compressed bytes."""
     if not os.path.exists(token_of(job)):
         return "", _compressed(path)
@@ -148,7 +151,7 @@ def _deliver(job, path, number):
     return to, ()
 
 
-def _outcome(job: Job, work) -> Outcome:
+def _outcome(job: Job, work: Any) -> Outcome:
     address, host = _worker()
     try:
         with tempfile.TemporaryDirectory(prefix=f"qdq-{job.run}-") as folder:
@@ -160,7 +163,7 @@ def _outcome(job: Job, work) -> Outcome:
 def run_shard(job: Job, number: int, listing: bytes = b"") -> Outcome:
     """Runs the command on a shard. listing: the file of --listing; b"": the shard lists the data itself."""
 
-    def work(folder) -> Any:
+    def work(folder: str) -> Any:
         began, out = time.monotonic(), os.path.join(folder, "out.state")
         words = [*job.words, "--shard", f"{number}/{job.count}", "-o", out]
         if listing:
@@ -179,10 +182,10 @@ def run_shard(job: Job, number: int, listing: bytes = b"") -> Outcome:
     return _outcome(job, work)
 
 
-def merge(job: Job, paths, out: str, partial: bool) -> Outcome:
+def merge(job: Job, paths: Any, out: str, partial: bool) -> Outcome:
     """Merges states in the client's folder, or, run by the client, anywhere. Memory holds two of them."""
 
-    def work(_folder) -> Any:
+    def work(_folder: Any) -> Any:
         call(job, "merge", *paths, *(["--partial"] if partial else []), "-o", out)
         return {"path": out}
 
