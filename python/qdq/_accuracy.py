@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shows where a quantized graph loses accuracy: runs `qdq explain --against`, and returns its report as an object."""
 
+from __future__ import annotations
+
 import html
 import json
 import math
@@ -8,7 +10,7 @@ import os
 import tempfile
 import warnings
 from dataclasses import dataclass, field
-from typing import Any, Iterable, Mapping, Optional, Tuple, Union
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _html, _metric
 from . import _tool as tool
@@ -19,7 +21,8 @@ from ._library import ArgumentError
 from ._metric import Labels, Metric, Right
 from ._products import Products
 from ._quantize import Quantized
-from ._state import Path, StateError
+from ._state import StateError
+from ._types import PathLike
 
 _SHOWN, _CELL = 20, 10  # most pairs in the text, and in a cell of a notebook
 
@@ -53,15 +56,15 @@ class Pair:
         return self.row.get("channels")
 
     @classmethod
-    def of(cls, row, products):
-        ratios = {name: _number(row.get(name))
+    def of(cls, row: Mapping[str, Any], products: Tuple[str, ...]) -> Pair:
+        ratios: Dict[str, Any] = {name: _number(row.get(name))
                   for name in ("effect", "without", "alike", "own", "inherited", "total", "mended")}  # fmt: skip
-        texts = {name: row.get(name) or "" for name in ("cause", "mend")}
-        counts = {name: row.get(name) or 0 for name in ("elements", "clipped")}
+        texts: Dict[str, Any] = {name: row.get(name) or "" for name in ("cause", "mend")}
+        counts: Dict[str, Any] = {name: row.get(name) or 0 for name in ("elements", "clipped")}
         name = row.get("name") or row["node"]
         return cls(name, row["node"], row["kind"], **ratios, **texts, **counts, products=products, row=row)
 
-    def __str__(self):
+    def __str__(self) -> str:
         texts = [f"{name} {_ratio(ratio)}" for name in ("effect", "without") if (ratio := getattr(self, name)) is not None]
         texts += [] if self.alike is None else [f"{self.alike:.3g} alike"]
         if self.kind != "group":
@@ -80,21 +83,21 @@ class OutputAccuracy:
     median: Optional[float]  # of the median sample
     alike: Optional[float]  # share of samples that decide as in float
 
-    def __str__(self):
+    def __str__(self) -> str:
         more = "" if self.median is None else f", median sample {_ratio(self.median)}, {self.alike:.3g} of samples decide alike"
         return f"output '{self.name}': {_ratio(self.ratio)}{more}"
 
 
-def _number(found):
+def _number(found: Any) -> Any:
     """Returns a number of the tool's JSON, in which infinity is a text."""
     return None if found is None else float(found)
 
 
-def _ratio(decibels):
+def _ratio(decibels: Any) -> str:
     return "not measured" if decibels is None else "exact" if decibels == math.inf else f"{decibels:.1f} dB"
 
 
-def _noise(decibels):
+def _noise(decibels: Any) -> Any:
     """Returns error power / output power."""
     return 0.0 if decibels is None else 10 ** (-decibels / 10)
 
@@ -112,10 +115,10 @@ class Accuracy:
     report: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # the tool's JSON
     _graph: Optional[Graph] = field(default=None, repr=False, compare=False)
 
-    def __getstate__(self):  # pickles the data, without the graph
+    def __getstate__(self) -> Any:  # pickles the data, without the graph
         return {**self.__dict__, "_graph": None}
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: Any) -> None:
         self.__dict__.update(state)
 
     @property
@@ -130,14 +133,14 @@ class Accuracy:
 
     def products(self) -> Mapping[str, float]:
         """{product: ratio of the output in decibels when only its pairs round}, the worst first. Errors of pairs add up."""
-        noises = {}
+        noises: Dict[str, float] = {}
         for pair in self.pairs:
             for name in pair.products:
                 noises[name] = noises.get(name, 0.0) + _noise(pair.effect)
         found = sorted(noises.items(), key=lambda item: -item[1])
         return {name: -10 * math.log10(noise) if noise else math.inf for name, noise in found}
 
-    def keep(self, decibels: float) -> list:
+    def keep(self, decibels: float) -> List[str]:
         """Returns the names of the fewest products that must stay in float to reach this ratio of the worst output, for
         `keep` of qdq.quantize_graph. Products are taken in the order of their effect, and the errors of single pairs are
         added: a prediction, which costs no run.
@@ -162,7 +165,7 @@ class Accuracy:
         nodes = {self.target: self.report["bits"]["nodes"]} if self.report.get("bits") else None
         return _html.text("explain", _html.graph_of(self), "qdq.explain_accuracy(...)", data, nodes)
 
-    def __str__(self):
+    def __str__(self) -> str:
         lines = [f"target {self.target}", *map(str, self.outputs)]
         lines += [] if self.right is None else [str(self.right)]
         some = f", on {self.effect_samples} samples" if self.effect_samples != self.samples else ""
@@ -171,17 +174,17 @@ class Accuracy:
         lines += [f"  and {len(self.pairs) - _SHOWN} more"] if len(self.pairs) > _SHOWN else []
         return "\n".join(lines)
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         worst = max([_noise(pair.effect) for pair in self.pairs], default=0)
 
-        def bar(pair):
+        def bar(pair: Any) -> str:
             """A bar of 12 em for the worst pair, which loses an em for each 2 dB."""
             if not _noise(pair.effect):
                 return ""
             width = max(12 - 5 * math.log10(worst / _noise(pair.effect)), 0.2)
             return f"<div style='background:#c33;height:.7em;width:{width:.1f}em'></div>"
 
-        def row(pair):
+        def row(pair: Any) -> str:
             mend = f"{pair.mend}, {_ratio(pair.mended)}" if pair.mended is not None else pair.mend
             ratios = ["" if one is None else _ratio(one).replace(" ", "\u00a0") for one in (pair.effect, pair.without)]
             alike = "" if pair.alike is None else f"{pair.alike:.3g}"
@@ -200,7 +203,7 @@ class Accuracy:
 # ---- The call ---------------------------------------------------------------
 
 
-def _run(words, given, graph, target):
+def _run(words: Sequence[str], given: Any, graph: Any, target: Optional[str]) -> Any:
     """Runs the tool and returns its JSON."""
     with tempfile.TemporaryDirectory(prefix="qdq-") as folder:
         out = [] if given.is_run else ["-o", os.path.join(folder, "explain.state")]
@@ -211,22 +214,22 @@ def _run(words, given, graph, target):
     return found
 
 
-def _right(given, model, quantized, target, judge, threads):
+def _right(given: Given, model: Any, quantized: Any, target: Optional[str], judge: Any, threads: Optional[int]) -> Right:
     in_float, answers = given.count(model, _metric.core_or_own(model), judge, threads)
     return Right(in_float, given.count(quantized, target, judge, threads)[0], answers)
 
 
-def _name_of(model):
+def _name_of(model: Any) -> Any:
     return model.name if isinstance(model, Graph) else os.fspath(model)
 
 
-def _effect_first(pair):
+def _effect_first(pair: Any) -> Any:
     """Sorts by effect; pairs whose effect is not measured come last, by their own ratio."""
     unknown = pair.effect is None
     return unknown, (math.inf if pair.own is None else pair.own) if unknown else pair.effect
 
 
-def _accuracy(found, target, graph, samples, right):
+def _accuracy(found: Dict[str, Any], target: str, graph: Graph, samples: int, right: Optional[Right]) -> Accuracy:
     products = Products(graph, target)
     rows = [row for row in found["nodes"] if row["kind"] != "operation"]
     pairs = sorted((Pair.of(row, products.of(row["node"])) for row in rows), key=_effect_first)
@@ -235,11 +238,10 @@ def _accuracy(found, target, graph, samples, right):
     return Accuracy(target, tuple(pairs), tuple(outputs), _number(found.get("summed")), samples, right, found, graph)
 
 
-def explain_accuracy(quantized: Union[Graph, Quantized, Path], model: Union[Graph, Path],
-                     data: Data, *, target: Optional[str] = None, labels: Optional[Labels] = None,
-                     metric: Optional[Metric] = None, threads: Optional[int] = None,
-                     shapes: Optional[Mapping[str, Iterable[int]]] = None, dims: Optional[Mapping[str, int]] = None,
-                     until: Optional[str] = None) -> Accuracy:  # fmt: skip
+def explain_accuracy(quantized: Union[Graph, Quantized, PathLike], model: Union[Graph, PathLike], data: Data, *,
+                     target: Optional[str] = None, labels: Optional[Labels] = None, metric: Optional[Metric] = None,
+                     threads: Optional[int] = None, shapes: Optional[Mapping[str, Iterable[int]]] = None,
+                     dims: Optional[Mapping[str, int]] = None, until: Optional[str] = None) -> Accuracy:  # fmt: skip
     """Measures for each pair of Quantize and Dequantize how much accuracy it costs at the output, by the bits of a target.
 
     quantized: a Graph, a Quantized, or the path of a model. model: the float model. data: {input: array} is one run, whose
@@ -262,7 +264,7 @@ def explain_accuracy(quantized: Union[Graph, Quantized, Path], model: Union[Grap
         words = [file, "--against", against, *options(target, shapes, dims, until, threads)]
         found = _run(words, given, graph, target)
         found.update(graph=_name_of(quantized), against=_name_of(model))  # not those of temporary files
-        target = found["target"]
-        right = judge and _right(given, given.open(model), graph, target, judge, threads)
+        ran: str = found["target"]
+        right = judge and _right(given, given.open(model), graph, ran, judge, threads)
         samples = given.samples() if given.is_run else found["samples"]
-    return _accuracy(found, target, graph, samples, right)
+    return _accuracy(found, ran, graph, samples, right)

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Computes statistics of a graph's values over a data set: runs `qdq calibrate` on files, or on samples from Python."""
 
+from __future__ import annotations
+
 import contextlib
 import io
 import os
 import tempfile
-from typing import Any, Iterable, Mapping, Optional, Tuple, Union
+from typing import Any, Callable, Iterable, Iterator, List, Mapping, Optional, Set, Tuple, Union
 
 import numpy as np
 
@@ -13,13 +15,14 @@ from . import _dtypes as dtypes
 from . import _files as files
 from ._graph import Graph
 from ._library import ArgumentError
-from ._state import Path, State, StateError, call, shard_numbers, shard_word
+from ._state import State, StateError, call, shard_numbers, shard_word
 from .data import Source
+from ._types import PathLike
 
 Samples = Iterable[Union[Mapping[str, Any], Any]]
 
 
-def _write_to(file, index, sample):
+def _write_to(file: Any, index: int, sample: Any) -> str:
     """Writes a sample to an open file, and returns the ending of its kind."""
     if isinstance(sample, Mapping):
         if not sample:
@@ -34,14 +37,14 @@ def _write_to(file, index, sample):
     return ".npy"
 
 
-def _write_sample(folder, index, sample):
+def _write_sample(folder: str, index: int, sample: Any) -> None:
     path = os.path.join(folder, f"{index:012}")
     with open(path, "wb") as file:
         ending = _write_to(file, index, sample)
     os.rename(path, path + ending)
 
 
-def stream_of(data, shard=None, is_divided=False):
+def stream_of(data: Any, shard: Any = None, is_divided: Any = False) -> Iterator[Any]:
     """Yields the bytes of a stream of samples (docs/many_machines.md), those of a shard, (number, count), or all. Raises
     ArgumentError if there are none. is_divided: data are the samples of the shard, perhaps none."""
     index = -1
@@ -58,7 +61,7 @@ def stream_of(data, shard=None, is_divided=False):
 
 
 @contextlib.contextmanager
-def folder_of(data):
+def folder_of(data: Any) -> Iterator[Any]:
     """Yields a folder or file of samples: `data` if it is a path, else a temporary folder with a file for each sample."""
     if isinstance(data, (str, os.PathLike)):
         yield os.fspath(data)
@@ -73,7 +76,7 @@ def folder_of(data):
 
 
 @contextlib.contextmanager
-def model_file(model):
+def model_file(model: Any) -> Iterator[Any]:
     """Yields the path of a model. Writes a Graph to a temporary file."""
     if not isinstance(model, Graph):
         yield os.fspath(model)
@@ -84,7 +87,8 @@ def model_file(model):
         yield path
 
 
-def options(target=None, shapes=None, dims=None, until=None, threads=None) -> list:
+def options(target: Optional[str] = None, shapes: Any = None, dims: Any = None, until: Any = None,
+            threads: Optional[int] = None) -> List[str]:  # fmt: skip
     """Returns the words of options that load and run a model, as in qdq.load."""
     words = [] if target is None else ["--target", target]
     for name, shape in (shapes or {}).items():
@@ -95,20 +99,20 @@ def options(target=None, shapes=None, dims=None, until=None, threads=None) -> li
     return words + ([] if threads is None else ["--threads", str(threads)])
 
 
-def _names_of(data, shard):
+def _names_of(data: Any, shard: Optional[Tuple[int, int]]) -> Optional[Callable[[Set[int]], Mapping[int, str]]]:
     """Returns a function that returns {number: name} for numbers that the tool gives the samples of a source: of a
     shard, i - 1, i - 1 + n and so on."""
     if not isinstance(data, Source):
         return None
     number, count = shard or (1, 1)
 
-    def names(told):
+    def names(told: Set[int]) -> Mapping[int, str]:
         return {number - 1 + at * count: name for at, name in data.names((one - number + 1) // count for one in told).items()}
 
     return names
 
 
-def _refuse_misfits(made, share):
+def _refuse_misfits(made: Any, share: Any) -> None:
     """Removes a state without too many of the samples, and raises StateError."""
     found = files.read(made.path, only=("numbers", "unreadable"))
     count = bytes(found.get("unreadable", b"")).count(b"\0")
@@ -119,9 +123,9 @@ def _refuse_misfits(made, share):
                          "permits; the warning before names them")  # fmt: skip
 
 
-def calibrate(model: Union[Graph, Path], data: Union[Path, Samples], *, state: Path,
-              shard: Union[Tuple[int, int], str, None] = None,
-              resume: bool = False, threads: Optional[int] = None, target: Optional[str] = None,
+def calibrate(model: Union[Graph, PathLike], data: Union[PathLike, Samples], *, state: PathLike,
+              shard: Union[Tuple[int, int], str, None] = None, resume: bool = False,
+              threads: Optional[int] = None, target: Optional[str] = None,
               shapes: Optional[Mapping[str, Iterable[int]]] = None, dims: Optional[Mapping[str, int]] = None,
               until: Optional[str] = None) -> State:  # fmt: skip
     """Runs a graph on every sample of a data set and writes exact statistics of its float values to the file `state`.
@@ -137,15 +141,16 @@ def calibrate(model: Union[Graph, Path], data: Union[Path, Samples], *, state: P
     Returns a State. Samples that cannot be read are left out and named in a warning. Raises StateError if data or a
     checkpoint does not fit; ArgumentError, UnsupportedError or LimitError with the tool's sentence.
     """
-    is_path, numbers = isinstance(data, (str, os.PathLike)), shard_numbers(shard)
-    is_divided = isinstance(data, Source) and bool(numbers) and 1 < numbers[1]
-    data = data.shard(*numbers) if is_divided else data
+    numbers, is_divided = shard_numbers(shard), False
+    if isinstance(data, Source) and numbers and 1 < numbers[1]:
+        data, is_divided = data.shard(*numbers), True
+    path = os.fspath(data) if isinstance(data, (str, os.PathLike)) else None
     with model_file(model) as file:
-        words = ["calibrate", file, "--data", os.fspath(data) if is_path else "-", *shard_word(shard)]
+        words = ["calibrate", file, "--data", path or "-", *shard_word(shard)]
         if isinstance(model, Graph):
             target = target or model.target
         words += [*(["--resume"] if resume else []), *options(target, shapes, dims, until, threads)]
-        feed = None if is_path else stream_of(data, numbers, is_divided)
+        feed = None if path else stream_of(data, numbers, is_divided)
         made = call(words, state, feed, _names_of(data, numbers))
     if isinstance(data, Source):
         _refuse_misfits(made, data.max_unreadable)

@@ -1,24 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the page of `qdq check --html` and `qdq compare --html` for a report or a comparison (docs/differing_bits.md)."""
 
+from __future__ import annotations
+
 import ctypes
 import json
 import math
 import os
 from pathlib import Path
+from typing import Any, Dict, Sequence
 
 import numpy as np
 
 from . import _contents
 from ._dtypes import name_of, numpy_of
 from ._library import BITS, ArgumentError, CShape, CValue, FileError, lib, version
+from ._types import PathLike, Array
 
 _SHOWN, _MOST_READ = 8, 4096  # most elements in a list; of a constant that is read
 _BINS = 24
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
-def graph_of(owner):
+def graph_of(owner: Any) -> Any:
     """Returns the graph of a report or comparison. Raises ArgumentError if that was unpickled: pickling leaves the
     graph behind."""
     if owner._graph is None:
@@ -26,13 +30,13 @@ def graph_of(owner):
     return owner._graph
 
 
-def template():
+def template() -> Path:
     """Returns the path of the empty page: in the package, or next to the tool of the library that QDQ_LIBRARY names."""
     own, library = Path(__file__).with_name("report.html"), os.environ.get("QDQ_LIBRARY")
     return own if own.exists() or not library else Path(library).parent / "tools/report.html"
 
 
-def text(command, graph, call, data, nodes=None):
+def text(command: Any, graph: Any, call: Any, data: Any, nodes: Any = None) -> str:
     """Returns the page of a command. data: the value of the key of its name. nodes: {target: what `bits` takes}."""
     report = {"version": 1, "qdq": version(), "command": command, "call": call, "seed": None, "file": graph.name,
               "graph": graph_data(graph)}  # fmt: skip
@@ -50,12 +54,12 @@ def text(command, graph, call, data, nodes=None):
     return before + content + after
 
 
-def write(path, *page, **more):
+def write(path: PathLike, *page: Any, **more: Any) -> None:
     """Writes the page of a command, see text."""
     Path(path).write_text(text(*page, **more), encoding="utf-8")
 
 
-def number(x):
+def number(x: Any) -> Any:
     """Converts a number for JSON; NaN and the infinities become strings."""
     x = x.item() if hasattr(x, "item") else x
     if isinstance(x, (bool, int)):
@@ -67,7 +71,7 @@ def number(x):
 # ---- Bits ----
 
 
-def listed(nodes):
+def listed(nodes: Any) -> Any:
     """Converts a list of NodeBits to the objects of `qdq check --json`."""
     made = []
     for one in nodes:
@@ -77,10 +81,10 @@ def listed(nodes):
     return made
 
 
-def bits(nodes):
+def bits(nodes: Any) -> Dict[str, Any]:
     """Counts nodes by how well their bits are known, and groups those that share all but the name. nodes: objects of
     `qdq check --json`."""
-    groups = {}
+    groups: Dict[str, Dict[str, Any]] = {}
     for one in nodes:
         shared = {name: one[name] for name in ("op", "bits", "from_same_inputs", "rule", "evidence") if one[name] is not None}
         groups.setdefault(json.dumps(shared), {**shared, "nodes": []})["nodes"].append(one["node"])
@@ -91,7 +95,7 @@ def bits(nodes):
 # ---- The graph ----
 
 
-def _value(handle, number_):
+def _value(handle: Any, number_: Any) -> Any:
     value, dtype, shape = CValue(number_), ctypes.c_int(), CShape()
     made = {"name": lib.qdq_value_name(handle, value).decode()}
     if not lib.qdq_value_type(handle, value, dtype, shape):
@@ -108,7 +112,7 @@ def _value(handle, number_):
     return made
 
 
-def _node(handle, node, ports):
+def _node(handle: Any, node: Any, ports: Any) -> Dict[str, Any]:
     info = lib.qdq_graph_node(handle, node)
     op = info.op.decode()
     inputs = {ports[op].input(i): lib.qdq_graph_node_input(handle, node, i).id for i in range(info.input_count)}
@@ -117,7 +121,7 @@ def _node(handle, node, ports):
             "outputs": outputs, "attrs": _contents.attributes(handle, node, _SHOWN)}  # fmt: skip
 
 
-def graph_data(graph):
+def graph_data(graph: Any) -> Dict[str, Any]:
     """Returns the nodes and values of a graph, as `qdq check --html` writes them."""
     with graph._lock:
         handle, ports = graph._handle, _contents.ports()
@@ -130,9 +134,9 @@ def graph_data(graph):
 # ---- check ----
 
 
-def _rules(findings):
+def _rules(findings: Any) -> Any:
     """Groups findings by rule. A finding leaves out texts that equal its rule's."""
-    rules = {}
+    rules: Dict[str, Dict[str, Any]] = {}
     for one in findings:
         texts = {name: getattr(one, name) for name in ("op", "port", "found", "wanted")}
         rule = rules.get(one.rule)
@@ -146,7 +150,7 @@ def _rules(findings):
     return list(rules.values())
 
 
-def check(asked):
+def check(asked: Any) -> Dict[str, Any]:
     """Converts reports for the page. asked: [(target, Report)]; with several targets each has only the findings of its
     own rules."""
     targets = []
@@ -161,7 +165,7 @@ def check(asked):
 # ---- compare ----
 
 
-def histogram(sides, dtype):
+def histogram(sides: Any, dtype: str) -> Any:
     """Counts the elements of one or two arrays in the bins of a common range, and the clipped elements."""
     limits = np.iinfo(sides[0].dtype) if sides[0].dtype.kind in "iu" and sides[0].dtype.itemsize <= 2 else None
     if dtype in ("int4", "uint4", "int2", "uint2"):
@@ -187,12 +191,12 @@ def histogram(sides, dtype):
             "counts": [np.bincount(some, minlength=bins).tolist() for some in places]}  # fmt: skip
 
 
-def _bits(array, index):
+def _bits(array: Array, index: int) -> str:
     array = np.ascontiguousarray(array)
     return f"0x{int(array.view(f'u{array.dtype.itemsize}').reshape(array.shape)[index]):0{2 * array.dtype.itemsize}x}"
 
 
-def _pair(targets, row, arrays, given, dtype):
+def _pair(targets: Sequence[str], row: Any, arrays: Sequence[Array], given: Any, dtype: str) -> Any:
     """Compares a value of two targets. A node whose inputs are all equal differs by itself; for other nodes, Python
     does not know."""
     made = {"targets": list(targets), "numerics": [], "different": 0, "steps": 0, "nan_count": 0,
@@ -205,7 +209,7 @@ def _pair(targets, row, arrays, given, dtype):
             "histogram": histogram(arrays, dtype)}  # fmt: skip
 
 
-def compare(graph, comparison):
+def compare(graph: Any, comparison: Any) -> Dict[str, Any]:
     """Lists the values that two targets have, for each pair of targets, as `qdq compare` lists them."""
     data, rows, made = graph_data(graph), {(row.value, row.targets): row for row in comparison}, []
     first, names = comparison.results[0], [value["name"] for value in data["values"]]

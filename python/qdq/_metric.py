@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts right answers of graphs over samples: by labels, or by a function of the caller."""
 
+from __future__ import annotations
+
 import operator
 import os
 from dataclasses import dataclass
-from typing import Any, Callable, Mapping, Optional, Union
+from typing import Any, Callable, Mapping, Optional, Tuple, Union
 
 import numpy as np
 
 from . import _dtypes as dtypes
 from . import _files as files
 from ._library import ArgumentError, UnsupportedError
+from ._types import Array, PathLike
 
 Metric = Callable[[Mapping[str, np.ndarray], Mapping[str, np.ndarray]], Union[bool, int]]
 Labels = Union[str, "os.PathLike[str]", Any]
@@ -24,11 +27,11 @@ class Right:
     quantized: int
     count: int  # answers with labels, samples with a metric
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"right: {self.quantized} of {self.count}, in float {self.model}"
 
 
-def check(labels, metric):
+def check(labels: Any, metric: Any) -> None:
     """Raises ArgumentError unless at most one of both is given, and TypeError for a metric that cannot be called."""
     if labels is not None and metric is not None:
         raise ArgumentError("labels and metric are both given, wanted one of them")
@@ -36,18 +39,19 @@ def check(labels, metric):
         raise TypeError(f"metric is {metric!r}, wanted a function, metric(outputs, sample)")
 
 
-def _read_array(path, name):
+def _read_array(path: str, name: str) -> Array:
     """Returns the array of a .npy file, the array `name` of a .npz file, or the integers of a text file, one in a line."""
     try:
         if not path.endswith((".npy", ".npz")):
             return np.loadtxt(path, dtype=np.int64, ndmin=1)
-        found = np.load(path, allow_pickle=False)
-        return found if path.endswith(".npy") else found[name or "labels"]
+        found: Any = np.load(path, allow_pickle=False)
+        array: Array = found if path.endswith(".npy") else found[name or "labels"]
+        return array
     except (OSError, ValueError, KeyError) as error:
         raise ArgumentError(f"{path}: has no labels: {error}") from None
 
 
-def read_labels(labels):
+def read_labels(labels: Any) -> Any:
     """Returns (output or None, classes as int64). labels: integers, {output: integers}, or the word of --labels:
     [OUTPUT=]FILE[#TENSOR]."""
     output = None
@@ -73,7 +77,7 @@ def read_labels(labels):
     return output, labels.astype(np.int64)
 
 
-def _whole(answer):
+def _whole(answer: Any) -> Any:
     """Returns the answer of a metric as an integer."""
     if isinstance(answer, (bool, np.bool_)):
         return int(answer)
@@ -84,13 +88,13 @@ def _whole(answer):
                         "floats do not") from None  # fmt: skip
 
 
-def judge_of(labels, metric):
+def judge_of(labels: Any, metric: Any) -> Any:
     """Returns judge(outputs, sample, index) -> (right, answers)."""
     if metric is not None:
         return lambda outputs, sample, index: (_whole(metric(outputs, sample)), 1)
     output, classes = read_labels(labels)
 
-    def judge(outputs, sample, index):
+    def judge(outputs: Any, sample: Any, index: int) -> Any:
         if output is None and len(outputs) != 1:
             raise ArgumentError(f"the graph has outputs {', '.join(outputs)}: give labels as {{output: integers}}")
         if output is not None and output not in outputs:
@@ -103,11 +107,11 @@ def judge_of(labels, metric):
                                 f"{index * len(rows)}")  # fmt: skip
         return int((rows.argmax(axis=1) == wanted).sum()), len(rows)
 
-    judge.classes = classes.size
+    judge.classes = classes.size  # type: ignore[attr-defined]
     return judge
 
 
-def core_or_own(graph):
+def core_or_own(graph: Any) -> Optional[str]:
     """Returns target core, or the graph's own target if core refuses it."""
     try:
         graph.compile("core")
@@ -116,7 +120,8 @@ def core_or_own(graph):
         return None
 
 
-def count(graph, target, samples, judge, threads, entries: Optional[int] = None):
+def count(graph: Any, target: Optional[str], samples: Any, judge: Any, threads: Optional[int],
+          entries: Optional[int] = None) -> Tuple[int, int]:  # fmt: skip
     """Runs a graph on each sample, and returns (right answers, answers). samples: yields (inputs, sample), where the
     sample also has arrays that are no inputs. entries: samples in a single run with a metric."""
     right, total = 0, 0

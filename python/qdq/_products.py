@@ -2,6 +2,10 @@
 """Finds the products for which a quantized graph has a pair of Quantize and Dequantize: with all of them in float, `qdq
 quantize` leaves the pair out (docs/float_to_int8.md, what becomes codes)."""
 
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional
+
 from ._html import graph_data
 from ._library import encode, lib
 
@@ -11,7 +15,7 @@ _PRODUCTS = {"MatMul", "Convolution", "ConvTranspose"}
 class Products:
     """The products of the pairs of a graph, as a target takes it."""
 
-    def __init__(self, graph, target):
+    def __init__(self, graph: Any, target: Optional[str]) -> None:
         form = lib.qdq_target_quantized_form(encode(target))
         codes = bool(form) and form.contents.results
         floats = (form.contents.float_results or b"").decode().split() if codes else ()
@@ -20,18 +24,18 @@ class Products:
                         and (node["op"] not in floats or "bias" in node["inputs"])}  # fmt: skip
         self.by_name = {node["name"]: i for i, node in enumerate(self.nodes)}
         self.makers = {value: i for i, node in enumerate(self.nodes) for value in node["outputs"]}
-        self.readers = {}
+        self.readers: Dict[int, List[int]] = {}
         for i, node in enumerate(self.nodes):
             for value in node["inputs"].values():
                 self.readers.setdefault(value, []).append(i)
 
-    def _behind(self, i):
+    def _behind(self, i: Any) -> List[Any]:
         return [reader for value in self.nodes[i]["outputs"] for reader in self.readers.get(value, ())]
 
-    def _before(self, i):
+    def _before(self, i: Any) -> List[Any]:
         return [self.makers[value] for value in self.nodes[i]["inputs"].values() if value in self.makers]
 
-    def _reached(self, start, step, wanted, passed):
+    def _reached(self, start: Any, step: Any, wanted: Any, passed: Any) -> Any:
         """Returns the first nodes with `wanted` ops on all ways from a node through nodes with `passed` ops."""
         found, seen, left = set(), {start}, [start]
         while left:
@@ -46,7 +50,7 @@ class Products:
                     left.append(other)
         return found
 
-    def _of_pair(self, dequantize):
+    def _of_pair(self, dequantize: Any) -> Any:
         """Returns the products that read a pair, or whose result it is. A pair that passes codes on has the products of
         the pairs before it."""
         found = self._reached(dequantize, self._behind, _PRODUCTS, lambda op: op != "Quantize")
@@ -59,7 +63,7 @@ class Products:
                     found |= self._of_pair(pair)
         return found
 
-    def of(self, name):
+    def of(self, name: str) -> Any:
         """Returns the names of the products of a pair, by its Dequantize, or of a group, by the node in its place."""
         if name not in self.by_name:
             return ()

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Quantizes a float model for a target: runs `qdq quantize`, and returns its report as an object."""
 
+from __future__ import annotations
+
 import contextlib
 import html
 import json
@@ -8,7 +10,7 @@ import os
 import tempfile
 import warnings
 from dataclasses import dataclass, field
-from typing import Any, Iterable, Mapping, Optional, Tuple, Union
+from typing import Any, Dict, Iterable, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -20,7 +22,8 @@ from ._graph import Graph
 from ._library import ArgumentError, UnsupportedError
 from ._metric import Labels, Metric, Right
 from ._samples import open_graph
-from ._state import Path, State, StateError
+from ._state import State, StateError
+from ._types import PathLike
 
 _LEAST = "-300"  # decibels that every quantized graph reaches
 
@@ -49,7 +52,7 @@ class Site:
     before: Optional[float]  # None: no noise
     after: Optional[float]
 
-    def __str__(self):
+    def __str__(self) -> str:
         how = "weights only" if self.alpha is None else f"alpha {self.alpha:g}"
         gain = f"{_ratio(self.before)} -> {_ratio(self.after)}"
         return f"{self.node} -> {', '.join(self.products)}: {self.ratio:.0f} x, {how}, {gain}"
@@ -67,13 +70,13 @@ class Correction:
     changed: int = 0  # weights with another code
     weights: int = 0  # of the product
 
-    def __str__(self):
+    def __str__(self) -> str:
         what = "bias corrected" if self.what == "bias" else f"{self.changed} of {self.weights} weights rounded the other way"
         to = "" if self.last == self.node else f" to {self.last}"
         return f"{self.node}{to}: {what}, {_ratio(self.before)} -> {_ratio(self.after)}"
 
 
-def _ratio(decibels):
+def _ratio(decibels: Any) -> str:
     return "exact" if decibels is None else f"{decibels:.1f} dB"
 
 
@@ -92,7 +95,7 @@ class Quantized:
     corrections: Tuple[Correction, ...] = ()
     report: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # the tool's JSON
 
-    def __str__(self):
+    def __str__(self) -> str:
         lines = [f"{n.name}: {n.op}, {'' if n.quantized else f'float: {n.reason}, '}{_ratio(n.decibels)}" for n in self.nodes]
         lines += [f"output {name}, {_ratio(one)}" for name, one in self.outputs.items()]
         lines += [f"equalized {site}" for site in self.sites]
@@ -100,8 +103,8 @@ class Quantized:
         lines += [f"kept in float: {', '.join(self.kept)}"] if self.kept else []
         return "\n".join([*lines, *([] if self.right is None else [str(self.right)])])
 
-    def _repr_html_(self):
-        def row(*cells):
+    def _repr_html_(self) -> str:
+        def row(*cells: object) -> str:
             return "<tr>" + "".join(f"<td style='text-align:left'>{html.escape(str(cell))}</td>" for cell in cells) + "</tr>"
 
         rows = [row(n.name, n.op, "codes" if n.quantized else f"float: {n.reason}", _ratio(n.decibels)) for n in self.nodes]
@@ -114,10 +117,10 @@ class Quantized:
 class _Run:
     """Runs the tool with these words, and reads its graph and JSON. open_model: reads a file that the tool has written."""
 
-    def __init__(self, words, folder, open_model):
+    def __init__(self, words: Sequence[str], folder: str, open_model: Any) -> None:
         self.words, self.folder, self.open_model, self.runs = words, folder, open_model, 0
 
-    def __call__(self, *words, keep=(), out=None):
+    def __call__(self, *words: str, keep: Any = (), out: Any = None) -> Any:
         self.runs += 1
         made = os.path.join(self.folder, f"quantized_{self.runs}.json") if out is None else os.fspath(out)
         kept = [word for name in keep for word in ("--keep", name)]
@@ -127,14 +130,14 @@ class _Run:
         return self.open_model(made), json.loads(told)
 
 
-def _number(name, given):
+def _number(name: str, given: Any) -> Any:
     """Returns the word of an option that takes a number."""
     if isinstance(given, (bool, np.bool_)) or not isinstance(given, (int, float, np.integer, np.floating)):
         raise TypeError(f"{name} is {given!r}, wanted a number")
     return repr(float(given))
 
 
-def _labels_word(labels, folder):
+def _labels_word(labels: Any, folder: str) -> Any:
     """Returns the word of --labels, after writing labels that are no file."""
     if isinstance(labels, (str, os.PathLike)):
         return os.fspath(labels)
@@ -144,7 +147,7 @@ def _labels_word(labels, folder):
     return path if output is None else f"{output}={path}"
 
 
-def _reach(run, words, drop, judged, out):
+def _reach(run: Any, words: Sequence[str], drop: Any, judged: Any, out: Any) -> Any:
     """Keeps the fewest products in the order of the tool's ranking with which a metric falls by at most `drop` points.
     words: of an aim, which is reached first. judged: graph -> Right. out: the file to write. Returns (graph, JSON, kept,
     Right)."""
@@ -153,12 +156,12 @@ def _reach(run, words, drop, judged, out):
     rest = [one["node"] for one in first["ranking"] if one["node"] not in kept]
     tried = {0: (graph, first, judged(graph))}
 
-    def fits(count):
+    def fits(count: int) -> bool:
         if count not in tried:
             graph, found = run(keep=[*kept, *rest[:count]])
             tried[count] = graph, found, judged(graph)
         right = tried[count][2]
-        return 100 * (right.model - right.quantized) <= drop * right.count
+        return bool(100 * (right.model - right.quantized) <= drop * right.count)
 
     low, high = -1, len(rest) - 1  # low fails, high fits; a product stays on codes
     if fits(0):
@@ -176,16 +179,16 @@ def _reach(run, words, drop, judged, out):
     return graph, {**found, "ranking": first["ranking"]}, [*kept, *rest[:high]], right
 
 
-def _decibels(found):
+def _decibels(found: Any) -> Optional[float]:
     """Returns a ratio of the tool's JSON; None without noise."""
     return None if found in (None, "Infinity") else float(found)
 
 
-def _gain(one):
+def _gain(one: Mapping[str, Any]) -> Tuple[Optional[float], Optional[float]]:
     return _decibels(one["before"]), _decibels(one["after"])
 
 
-def _quantized(graph, found, kept, right):
+def _quantized(graph: Graph, found: Dict[str, Any], kept: Iterable[str], right: Optional[Right]) -> Quantized:
     nodes = tuple(QuantizedNode(n["node"], n["op"], n["quantized"], n.get("decibels"), n.get("reason", ""))
                   for n in found["nodes"])  # fmt: skip
     ranking = tuple((one["node"], one.get("effect")) for one in found.get("ranking", ()))
@@ -200,7 +203,7 @@ def _quantized(graph, found, kept, right):
     return Quantized(graph, nodes, outputs, found.get("deployed"), tuple(kept), ranking, right, sites, corrections, found)
 
 
-def _check(state, data, equalize, correct, drop, labels, metric):
+def _check(state: Any, data: Any, equalize: Any, correct: Any, drop: Any, labels: Any, metric: Any) -> None:
     _metric.check(labels, metric)
     if (equalize or correct) and data is None:
         raise ArgumentError(f"{'equalize' if equalize else 'correct'} is given without data, the samples that judge it")
@@ -212,15 +215,14 @@ def _check(state, data, equalize, correct, drop, labels, metric):
         raise ArgumentError("metric is given without data, the samples that it judges")
 
 
-def quantize_graph(model: Union[Graph, Path], state: Union[State, Path, None] = None, *, target: str, method: str = "minmax",
-                   percentile: Optional[float] = None, symmetric: bool = False, weights: str = "minmax",
-                   per_tensor: bool = False, group: Optional[int] = None, keep: Iterable[str] = (),
-                   equalize: bool = False, correct: bool = False, at_least: Optional[float] = None,
-                   drop: Optional[float] = None,
-                   labels: Optional[Labels] = None, metric: Optional[Metric] = None, data: Optional[Data] = None,
-                   out: Optional[Path] = None, threads: Optional[int] = None,
-                   shapes: Optional[Mapping[str, Iterable[int]]] = None, dims: Optional[Mapping[str, int]] = None,
-                   until: Optional[str] = None) -> Quantized:  # fmt: skip
+def quantize_graph(model: Union[Graph, PathLike], state: Union[State, PathLike, None] = None, *, target: str,
+                   method: str = "minmax", percentile: Optional[float] = None, symmetric: bool = False,
+                   weights: str = "minmax", per_tensor: bool = False, group: Optional[int] = None,
+                   keep: Iterable[str] = (), equalize: bool = False, correct: bool = False,
+                   at_least: Optional[float] = None, drop: Optional[float] = None, labels: Optional[Labels] = None,
+                   metric: Optional[Metric] = None, data: Optional[Data] = None, out: Optional[PathLike] = None,
+                   threads: Optional[int] = None, shapes: Optional[Mapping[str, Iterable[int]]] = None,
+                   dims: Optional[Mapping[str, int]] = None, until: Optional[str] = None) -> Quantized:  # fmt: skip
     """Quantizes the products of a float model for a target, with scales from the statistics of qdq.calibrate.
 
     model: a Graph, or the path of a model, with the shapes, dims and until of its calibration. state: its State, of all
@@ -255,13 +257,13 @@ def quantize_graph(model: Union[Graph, Path], state: Union[State, Path, None] = 
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="qdq-"))
         file = stack.enter_context(model_file(model))
-        given = data is not None and stack.enter_context(Given(data, shapes=shapes, dims=dims, until=until))
+        given = None if data is None else stack.enter_context(Given(data, shapes=shapes, dims=dims, until=until))
         opened = given.open(model) if given and (given.is_run or metric is not None) else None
         words += given.words(opened, opened and _metric.core_or_own(opened)) if given else []
         words += [] if labels is None else ["--labels", _labels_word(labels, folder)]
         how = {"shapes": shapes, "dims": dims, "given": {}, "counted": False}
 
-        def written(path):
+        def written(path: PathLike) -> Any:
             return given.open(path, until=None, target=target) if given else open_graph(path, until=None, target=target, **how)
 
         run = _Run(["quantize", file, *words, *options(target, shapes, dims, until, threads)], folder, written)
@@ -269,9 +271,10 @@ def quantize_graph(model: Union[Graph, Path], state: Union[State, Path, None] = 
             graph, found = run(*aim, *([] if most is None else ["--drop", most]), out=out)
             return _quantized(graph, found, found.get("kept_for", ()), None)
         judge = _metric.judge_of(None, metric)
+        assert given is not None  # a metric has data
         in_float = given.count(opened, _metric.core_or_own(opened), judge, threads)
 
-        def judged(graph):
+        def judged(graph: Any, given: Given = given) -> Right:
             return Right(in_float[0], given.count(graph, target, judge, threads)[0], in_float[1])
 
         if most is not None:

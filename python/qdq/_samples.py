@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads the samples of a data set as the tool reads them (docs/many_machines.md), to run graphs on them in Python."""
 
+from __future__ import annotations
+
 import os
 from pathlib import Path
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
 
 import numpy as np
 
@@ -10,14 +13,16 @@ from . import _dtypes as dtypes
 from . import _files as files
 from ._graph import Graph
 from ._library import ArgumentError, lib
+from ._types import PathLike, Array
 
 _ENDINGS = (".npz", ".npy", ".safetensors")
 
 
-def _arrays(path):
+def _arrays(path: Path) -> Dict[str, Array]:
     """Returns the arrays of a file by name. The array of a .npy file has the name ""."""
     if path.suffix == ".safetensors":
-        return files.read(path)
+        tensors: Dict[str, Array] = files.read(path)
+        return tensors
     try:
         found = np.load(path, allow_pickle=False)
         return {"": found} if path.suffix == ".npy" else {name: found[name] for name in found.files}
@@ -25,13 +30,13 @@ def _arrays(path):
         raise ArgumentError(f"{path}: cannot be read: {error}") from None
 
 
-def _sample_files(folder):
+def _sample_files(folder: Path) -> List[Any]:
     """Returns the samples of a folder, sorted by name as bytes."""
     named = [one for one in os.listdir(folder) if one.endswith(_ENDINGS) and not one.startswith(".")]
     return [path for path in (Path(folder, one) for one in sorted(named, key=os.fsencode)) if path.is_file()]
 
 
-def array_shapes(where):
+def array_shapes(where: str) -> Tuple[Dict[str, Tuple[int, ...]], bool]:
     """Returns (shapes of arrays by name, True if their first dim counts samples): of the first file of a folder, or of a
     file."""
     path = Path(where)
@@ -41,7 +46,8 @@ def array_shapes(where):
     return {name: array.shape for name, array in _arrays(found[0]).items()} if found else {}, False
 
 
-def open_graph(model, *, shapes, dims, until, given, counted, target=None):
+def open_graph(model: Any, *, shapes: Any, dims: Any, until: Any, given: Any, counted: Any,
+               target: Optional[str] = None) -> Any:  # fmt: skip
     """Loads a model. Sizes of dims that it lacks have no effect. Open dims get the sizes of arrays of the shapes `given`.
     counted: the first dim of these counts samples."""
     if isinstance(model, Graph):
@@ -49,7 +55,7 @@ def open_graph(model, *, shapes, dims, until, given, counted, target=None):
     return Graph._made(lib.qdq_graph_load, [os.fsencode(model)], target, shapes, dims, until, given, counted)
 
 
-def _fitted(array, info):
+def _fitted(array: Array, info: Any) -> Any:
     """Returns an array of a sample with the shape and dtype of an input; dims of 1 before its dims may differ."""
     bare = [shape[next((i for i, dim in enumerate(shape) if dim != 1), len(shape)) :] for shape in (array.shape, info.shape)]
     if bare[0] != bare[1]:
@@ -59,7 +65,7 @@ def _fitted(array, info):
     return dtypes.to_array(array, info.name, info.dtype, info.shape)
 
 
-def fitted(arrays, infos):
+def fitted(arrays: Mapping[str, Any], infos: Any) -> Dict[str, Array]:
     """Returns {input: array} of a sample for the inputs of a plan."""
     made = {}
     for info in infos:
@@ -70,13 +76,13 @@ def fitted(arrays, infos):
     return made
 
 
-def _part(array, index, size):
+def _part(array: Array, index: int, size: Any) -> Any:
     """Returns the entries of a sample in an array with a dim of samples first. size: entries of a sample; 0: the sample
     lacks the dim."""
     return array[index * size : (index + 1) * size] if size else array[index]
 
 
-def _entries(path, infos):
+def _entries(path: Path, infos: Any) -> Iterator[Any]:
     """Yields the samples of a file whose arrays have a dim of samples first."""
     arrays = {name: array for name, array in _arrays(path).items() if array.ndim}
     sizes = {}
@@ -91,7 +97,7 @@ def _entries(path, infos):
         yield {name: _part(array, i, sizes[name]) for name, array in arrays.items() if len(array) >= count}
 
 
-def read(where, graph, target):
+def read(where: str, graph: Any, target: Optional[str]) -> Iterator[Any]:
     """Yields (inputs, sample) for each sample of a folder or a file: {input: array} for a graph, and all arrays."""
     path, infos = Path(where), graph.compile(target).inputs
     for sample in map(_arrays, _sample_files(path)) if path.is_dir() else _entries(path, infos):

@@ -2,6 +2,8 @@
 """Reads and merges states of data sets, which `qdq calibrate`, `compare`, `explain` and `merge` write
 (docs/many_machines.md)."""
 
+from __future__ import annotations
+
 import functools
 import hashlib
 import json
@@ -11,15 +13,14 @@ import os
 import re
 import warnings
 from dataclasses import dataclass
-from typing import Any, Dict, Iterable, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
 import numpy as np
 
 from . import _files as files
 from . import _tool as tool
 from ._library import ArgumentError, ParseError
-
-Path = Union[str, "os.PathLike[str]"]
+from ._types import PathLike
 
 _LEAST_POWER, _POWERS, _BINS_A_POWER = -32, 64, 32
 _SUM_BITS, _SQUARE_BITS = 1074, 2148  # sums are integers times 2^-bits
@@ -59,13 +60,13 @@ class Statistics:
     histogram: np.ndarray  # int64 [4099], the counts between histogram_edges()
 
 
-def _integer(digits):
+def _integer(digits: Any) -> Any:
     """Returns the integer with these digits to the base 2^32, least first; the last has the sign."""
     low = int.from_bytes(digits[:-1].astype("<u4").tobytes(), "little")
     return low + (int(digits[-1]) << 32 * (len(digits) - 1))
 
 
-def _moments(total, squares, count):
+def _moments(total: Any, squares: Any, count: int) -> Any:
     """Returns mean and standard deviation for an exact sum and an exact sum of squares. Divisions of integers round
     once."""
     if not count:
@@ -74,7 +75,7 @@ def _moments(total, squares, count):
     return total / (count << _SUM_BITS), math.sqrt(variance / (count * count << _SQUARE_BITS))
 
 
-def texts_of(tensors, name):
+def texts_of(tensors: Any, name: str) -> Any:
     """Returns the texts of a tensor, of which each ends with a zero byte; none if the tensor is left out."""
     return tensors[name].tobytes().decode("utf-8", "replace").split("\0")[:-1] if name in tensors else []
 
@@ -87,11 +88,11 @@ class State:
     content; a damaged file raises StateError, a missing one FileError.
     """
 
-    def __init__(self, path: Path):
+    def __init__(self, path: PathLike) -> None:
         self.path = os.fspath(path)
 
     @functools.cached_property
-    def _tensors(self):
+    def _tensors(self) -> Any:
         try:
             tensors = files.read(self.path)
             told = tensors["sha256"].tobytes()
@@ -115,8 +116,9 @@ class State:
         """The numbers of its shards, from 1, and the count of all shards: ((2,), 8) is shard 2/8, ((1,), 1) the whole."""
         return tuple(int(number) for number in self._tensors["shards"]), int(self._tensors["numbers"][4])
 
-    def _text(self, name):
-        return self._tensors[name].tobytes().decode("utf-8", "replace").partition("\0")[0]
+    def _text(self, name: str) -> str:
+        text: str = self._tensors[name].tobytes().decode("utf-8", "replace").partition("\0")[0]
+        return text
 
     @property
     def target(self) -> str:
@@ -141,7 +143,8 @@ class State:
     def report(self) -> Dict[str, Any]:
         """The output of `qdq merge STATE --json`: a dict with the rows of any kind of state, and the missing samples
         and shards."""
-        return json.loads(tool.run("merge", self.path, "--partial", "--json", kinds={3: StateError})[1])
+        found: Dict[str, Any] = json.loads(tool.run("merge", self.path, "--partial", "--json", kinds={3: StateError})[1])
+        return found
 
     @functools.cached_property
     def values(self) -> Dict[str, Statistics]:
@@ -156,24 +159,24 @@ class State:
             made[name] = Statistics(dtype, least, greatest, mean, std, count, zeros, nans, (plus, minus), t["histograms"][i])
         return made
 
-    def merge(self, others: Iterable[Union["State", Path]], out: Path, *, partial: bool = False) -> "State":
+    def merge(self, others: Iterable[Union["State", PathLike]], out: PathLike, *, partial: bool = False) -> "State":
         """Merges this state and others, see qdq.merge."""
         return merge([self, *others], out, partial=partial)
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         """True if both files have the same bytes."""
         if not isinstance(other, State):
             return NotImplemented
         with open(self.path, "rb") as a, open(other.path, "rb") as b:
             return a.read() == b.read()
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]  # the file may change
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<qdq.State {self.path!r}>"
 
 
-def not_finite(path: Path) -> str:
+def not_finite(path: PathLike) -> str:
     """Returns the tool's sentence about values with NaN or infinities in a state of calibrate; "" if it has none."""
     found = files.read(path, only=("counts", "values", "kind"))
     if not found["kind"].tobytes().startswith(b"calibrate"):
@@ -190,13 +193,14 @@ def not_finite(path: Path) -> str:
 _SAMPLE = re.compile(r"^( *)sample (\d+)(?=:|$)", re.M)  # of a stream, in the tool's messages
 
 
-def _with_names(told, names):
+def _with_names(told: str, names: Callable[[Set[int]], Mapping[int, str]]) -> str:
     """Adds the names of samples to the tool's messages. names: returns {number: name} for numbers."""
     found = names({int(one[2]) for one in _SAMPLE.finditer(told)})
     return _SAMPLE.sub(lambda one: f"{one[0]} ({found[int(one[2])]})" if int(one[2]) in found else one[0], told)
 
 
-def call(words, out, feed=None, names=None) -> State:
+def call(words: Sequence[PathLike], out: PathLike, feed: Any = None,
+         names: Optional[Callable[[Set[int]], Mapping[int, str]]] = None) -> State:
     """Runs `qdq calibrate` or `qdq merge` and returns the State of the file `out`. Passes on what the tool says on stderr,
     as a warning: samples that could not be read, values with NaN. feed: yields the standard input. names: as in _with_names."""
     _, _, err = tool.run(*words, "-o", out, kinds={3: StateError}, feed=feed)
@@ -207,7 +211,7 @@ def call(words, out, feed=None, names=None) -> State:
     return State(out)
 
 
-def merge(states: Iterable[Union[State, Path]], out: Path, *, partial: bool = False) -> State:
+def merge(states: Iterable[Union[State, PathLike]], out: PathLike, *, partial: bool = False) -> State:
     """Merges the states of shards, in any order, and writes the state of all of them to `out`, with the same bytes as a
     single run.
 
@@ -226,8 +230,10 @@ def shard_numbers(shard: Union[Tuple[int, int], str, None]) -> Optional[Tuple[in
     """Returns a shard as (number, count); None for text that the command refuses."""
     if isinstance(shard, str):
         parts = shard.split("/")
-        shard = tuple(map(int, parts)) if len(parts) == 2 and all(part.isdecimal() for part in parts) else None
-        return shard if shard and 1 <= shard[0] <= shard[1] else None
+        if len(parts) != 2 or not all(part.isdecimal() for part in parts):
+            return None
+        number, count = map(int, parts)
+        return (number, count) if 1 <= number <= count else None
     if shard is None:
         return None
     try:
@@ -237,9 +243,9 @@ def shard_numbers(shard: Union[Tuple[int, int], str, None]) -> Optional[Tuple[in
     return number, count
 
 
-def shard_word(shard: Union[Tuple[int, int], str, None]) -> list:
+def shard_word(shard: Union[Tuple[int, int], str, None]) -> List[str]:
     """Returns the words of --shard. The command checks the numbers."""
     if shard is None or isinstance(shard, str):
         return [] if shard is None else ["--shard", shard]
-    number, count = shard_numbers(shard)
+    number, count = shard_numbers(shard) or (0, 0)
     return ["--shard", f"{number}/{count}"]

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the command-line tool qdq inside the package: as the command `qdq`, and for calls from Python."""
 
+from __future__ import annotations
+
 import contextlib
 import json
 import os
@@ -9,8 +11,10 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any, Callable, ContextManager, Mapping, Optional, Tuple, Type
 
 from ._library import ArgumentError, Error, FileError, GraphError, LimitError, ParseError, UnsupportedError
+from ._types import PathLike
 
 # Exceptions by exit code, and by kind of error in JSON (docs/command_line.md).
 _CODES = {2: ArgumentError, 3: ParseError, 4: UnsupportedError, 5: LimitError}
@@ -18,7 +22,7 @@ _KINDS = {"argument": ArgumentError, "parse": ParseError, "graph": GraphError, "
           "io": FileError, "memory": MemoryError, "limit": LimitError}  # fmt: skip
 
 
-def path():
+def path() -> Any:
     """Returns the path of the tool: QDQ_TOOL, tools/qdq next to the library that QDQ_LIBRARY names, or the tool in the
     package.
 
@@ -33,7 +37,7 @@ def path():
     return found
 
 
-def _failure(code, out, err, kinds):
+def _failure(code: Any, out: Any, err: Any, kinds: Any) -> Any:
     """Returns the exception of a failed call. Its sentence is the first on stderr, without "qdq: "."""
     if code < 0:
         return Error(f"qdq was ended by {signal.Signals(-code).name}: {err.strip() or 'it has printed nothing'}")
@@ -47,11 +51,11 @@ def _failure(code, out, err, kinds):
     return made(text.removeprefix("qdq: "))
 
 
-def _fed(process, feed):
+def _fed(process: Any, feed: Any) -> Any:
     """Writes to the standard input of a process until it ends. Returns its outputs."""
     told = {}
 
-    def read(name):
+    def read(name: str) -> None:
         told[name] = getattr(process, name).read()
 
     readers = [threading.Thread(target=read, args=(name,), daemon=True) for name in ("stdout", "stderr")]
@@ -70,7 +74,9 @@ def _fed(process, feed):
     return told["stdout"], told["stderr"]
 
 
-def run(*words, kinds=None, before=None, isa=None, running=contextlib.nullcontext, feed=None):
+def run(*words: PathLike, kinds: Optional[Mapping[int, Type[Exception]]] = None,
+        before: Optional[Callable[[], object]] = None, isa: Optional[str] = None,
+        running: Callable[[Any], ContextManager[Any]] = contextlib.nullcontext, feed: Any = None) -> Tuple[int, str, str]:  # fmt: skip
     """Runs the tool with these words and returns (exit code, stdout, stderr) for exit codes 0 and 1. For other codes
     raises their exception with the tool's sentence. kinds: {exit code: class}, which precede the classes of qdq.Error.
     before: called in the new process. isa: its instruction set, for commands without the option; "" is the best.
@@ -89,7 +95,7 @@ def run(*words, kinds=None, before=None, isa=None, running=contextlib.nullcontex
     return process.returncode, out, err
 
 
-def main():
+def main() -> int:
     """Runs the command `qdq`: replaces the process by the tool, so that signals, streams and the exit code are the
     tool's."""
     try:
