@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lists where the values of a plan lie: in the arena of the host, or in the memory of a device."""
 
+from __future__ import annotations
+
 import ctypes
 import difflib
 import math
-from typing import NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from ._dtypes import name_of
 from ._library import ArgumentError, CPage, lib
@@ -40,7 +42,7 @@ class Page(NamedTuple):
     core: Optional[Tuple[int, int]]  # (x, y) that holds the shard in L1; else None
 
 
-def _padding(dtype, shape, tile, size):
+def _padding(dtype: str, shape: Sequence[int], tile: Any, size: Any) -> Any:
     """Returns the bytes that no element takes of the `size` bytes of a value's tiles. Elements that share bytes or an
     exponent share them in groups that divide a tile."""
     elements, taken = tile.height * tile.width, lib.qdq_tile_shape_bytes(tile, dtype)
@@ -48,7 +50,7 @@ def _padding(dtype, shape, tile, size):
     return size - whole * taken - -(-rest * taken // elements)
 
 
-def _in_arena(value, name):
+def _in_arena(value: Any, name: str) -> Any:
     shape, tiles, size = value.shape.tuple(), value.tiles, value.bytes
     pages = -(-size // _PAGE_BYTES) if tiles else 0
     return Buffer(name, name_of(value.dtype), shape, "host", value.offset, size, pages, _PAGE_BYTES if tiles else 0,
@@ -56,7 +58,7 @@ def _in_arena(value, name):
                   _padding(value.dtype, shape, value.tile, size) if tiles else 0)  # fmt: skip
 
 
-def _on_device(buffer, name):
+def _on_device(buffer: Any, name: str) -> Any:
     shape, tiled, size = buffer.shape.tuple(), buffer.layout == _TILE_LAYOUT, buffer.pages * buffer.page_bytes
     pool = lib.qdq_buffer_type_name(buffer.pool).decode()
     return Buffer(name, name_of(buffer.dtype), shape, pool, buffer.address, size, buffer.pages, buffer.page_bytes,
@@ -64,7 +66,7 @@ def _on_device(buffer, name):
                   _padding(buffer.dtype, shape, buffer.tile, size) if tiled else 0)  # fmt: skip
 
 
-def _values(plan):
+def _values(plan: Any) -> Iterator[Any]:
     """Yields the values in the arena of a plan of the library."""
     index = 0
     while value := lib.qdq_plan_get_value(plan, index):
@@ -72,13 +74,13 @@ def _values(plan):
         index += 1
 
 
-def _device_buffers(plan):
+def _device_buffers(plan: Any) -> Any:
     """Returns the buffers of a plan of the library on its device; None without one."""
     device = lib.qdq_plan_device(plan)
     return device.contents.buffers[: device.contents.buffer_count] if device else None
 
 
-def renamed(plan, original):
+def renamed(plan: Any, original: Any) -> Dict[str, Any]:
     """Returns {name in the plan: name in the file} of the buffers whose names differ. original: the function from one to
     the other, of a graph that may be gone when buffers are listed."""
     found = _device_buffers(plan)
@@ -86,10 +88,10 @@ def renamed(plan, original):
     return {name: text for name in names if (text := original(name)) != name.decode()}
 
 
-def listed(plan, names):
+def listed(plan: Any, names: Any) -> List[Buffer]:
     """See Plan.buffers. names: as renamed returns them."""
 
-    def name(one):
+    def name(one: Any) -> Any:
         return names.get(one.name) or one.name.decode()
 
     found = _device_buffers(plan)
@@ -98,7 +100,7 @@ def listed(plan, names):
     return [_on_device(one, name(one)) for one in found]
 
 
-def _find(buffers, name):
+def _find(buffers: Any, name: str) -> Any:
     known = [one.name for one in buffers]
     if name in known:
         return known.index(name)
@@ -109,7 +111,7 @@ def _find(buffers, name):
     raise ArgumentError(f"there is no buffer {name!r}{more}")
 
 
-def pages(plan, names, name):
+def pages(plan: Any, names: Any, name: str) -> List[Page]:
     """See Plan.pages."""
     buffers = listed(plan, names)
     index = _find(buffers, name)
@@ -118,7 +120,8 @@ def pages(plan, names, name):
         if not one.tiles:
             raise ArgumentError(f"value '{name}' lies in rows, which have no pages; compile with layout='tiles'")
         return [Page("host", 0, one.address + i * _PAGE_BYTES, _PAGE_BYTES, None) for i in range(one.pages)]
-    sharded, found, page = _device_buffers(plan)[index], [], CPage()
+    sharded, page = _device_buffers(plan)[index], CPage()
+    found: List[Page] = []
     on_core = sharded.cores and sharded.pool == _L1
     while lib.qdq_plan_buffer_page(plan, index, len(found), ctypes.byref(page)):
         core = (page.core_x, page.core_y) if on_core else None

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds graphs."""
 
+from __future__ import annotations
+
 import json
 import os
 import tempfile
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple, Union
 
 import numpy as np
 
@@ -15,24 +18,32 @@ from ._library import ArgumentError, ParseError
 from ._op_names import NUMBERS, PLACE, snake
 from ._ops import Ops
 
+if TYPE_CHECKING:
+    from ._graph import Graph
+from ._types import Array, ArrayLike, DeviceLayout, Dtype, DtypeName, MemoryConfig
+
 
 _INLINE, _FILE = 4096, "constants.safetensors"  # most elements of a constant in the text
 
 
-def is_number(value):
+def is_number(value: object) -> bool:
     """True for numbers, lists of numbers, and arrays of numpy's default types, none of which choose a dtype."""
     if isinstance(value, (np.ndarray, np.generic)):
         return value.dtype in (np.float64, np.int64)
     return isinstance(value, (bool, int, float, list, tuple))
 
 
+# An input, a constant, a node or an output as in a qdq/1 file.
+_Record = Dict[str, Any]
+
+
 class Value:
     """A value of a graph under construction."""
 
-    def __init__(self, builder, name):
+    def __init__(self, builder: Builder, name: str) -> None:
         self._builder, self.name = builder, name
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<qdq.Value {self.name}>"
 
 
@@ -58,16 +69,19 @@ class Builder(Ops):
     interleaved_to_sharded and reshard move a value there.
     """
 
-    def __init__(self, name=""):
+    def __init__(self, name: str = "") -> None:
         self._name = name
-        self._inputs, self._constants, self._nodes, self._outputs = [], [], [], []
-        self._taken = set()
-        self._numbers = {}  # {stem: number of the last name with it}
-        self._large = {}  # {name: (dtype, array)} of constants that go through a file
-        self._records = {}  # {value: its input, constant or node in the file}, without further outputs of nodes
-        self._wide = []  # (node, attribute, port, array): float64 arrays, which some targets read as tensors
+        self._inputs: List[_Record] = []
+        self._constants: List[_Record] = []
+        self._nodes: List[_Record] = []
+        self._outputs: List[_Record] = []
+        self._taken: Set[str] = set()
+        self._numbers: Dict[str, int] = {}  # {stem: number of the last name with it}
+        self._large: Dict[str, Tuple[DtypeName, Array]] = {}  # {name: (dtype, array)} of constants that go through a file
+        self._records: Dict[str, _Record] = {}  # {value: its input, constant or node in the file}, without further outputs of nodes
+        self._wide: List[Tuple[_Record, str, str, Array]] = []  # (node, attribute, port, array): float64 arrays, which some targets read as tensors
 
-    def _unique(self, stem):
+    def _unique(self, stem: str) -> str:
         name, count = stem, self._numbers.get(stem, 1)
         while name in self._taken:
             count += 1
@@ -75,40 +89,46 @@ class Builder(Ops):
         self._numbers[stem] = count
         return name
 
-    def _take(self, name):
+    def _take(self, name: str) -> str:
         if name in self._taken:
             raise ArgumentError(f"there are two values '{name}'")
         self._taken.add(name)
         return name
 
-    def input(self, name, dtype, shape, *, memory_config=None, layout=None, tile=None, transpose_tile=None):
+    def input(self, name: str, dtype: Dtype, shape: Iterable[int], *, memory_config: Optional[MemoryConfig] = None,
+              layout: Optional[DeviceLayout] = None, tile: Optional[Sequence[int]] = None,
+              transpose_tile: Optional[bool] = None) -> Value:  # fmt: skip
         """Adds an input of the graph and returns its value. memory_config, layout, tile, transpose_tile: see Builder."""
-        record = {"name": self._take(name), "dtype": dtypes.word(dtype), "shape": [int(d) for d in shape]}
+        record: _Record = {"name": self._take(name), "dtype": dtypes.word(dtype), "shape": [int(d) for d in shape]}
         self._inputs.append(self._placed(record, "input", memory_config=memory_config, layout=layout, tile=tile,
                                          transpose_tile=transpose_tile))  # fmt: skip
         return Value(self, name)
 
-    def constant(self, array, *, name=None, dtype=None, memory_config=None, layout=None, tile=None, transpose_tile=None):
+    def constant(self, array: ArrayLike, *, name: Optional[str] = None, dtype: Optional[Dtype] = None,
+                 memory_config: Optional[MemoryConfig] = None, layout: Optional[DeviceLayout] = None,
+                 tile: Optional[Sequence[int]] = None, transpose_tile: Optional[bool] = None) -> Value:  # fmt: skip
         """Adds a constant with the elements of an array and returns its value.
 
         dtype: "int4", ...; by default the array's. An array of unsigned integers of the same size holds the bits of a
         dtype that numpy lacks. memory_config, layout, tile, transpose_tile: see Builder.
         """
         array = np.asarray(array)
-        dtype = dtypes.word(array.dtype if dtype is None else dtype)
-        record = {"name": self._take(name or self._unique("constant")), "dtype": dtype, "shape": list(array.shape)}
+        word = dtypes.word(array.dtype if dtype is None else dtype)
+        record: _Record = {"name": self._take(name or self._unique("constant")), "dtype": word, "shape": list(array.shape)}
         self._constants.append(self._placed(record, "constant", memory_config=memory_config, layout=layout, tile=tile,
                                             transpose_tile=transpose_tile))  # fmt: skip
-        name, bits = record["name"], dtypes.holds_bits(array.dtype, dtype)
-        if bits or array.size > _INLINE and array.dtype == dtypes.numpy_of(dtype):
-            self._large[name] = (dtype, array)
-            record.update(file=_FILE, tensor=name)
-            return Value(self, name)
+        made = Value(self, record["name"])
+        if dtypes.holds_bits(array.dtype, word) or array.size > _INLINE and array.dtype == dtypes.numpy_of(word):
+            self._large[made.name] = (word, array)
+            record.update(file=_FILE, tensor=made.name)
+            return made
         wide = array if array.dtype.kind in "biuf" else array.astype(np.float32)
         record["data"] = wide.ravel().tolist()
-        return Value(self, name)
+        return made
 
-    def output(self, name, value, *, memory_config=None, layout=None, tile=None, transpose_tile=None):
+    def output(self, name: str, value: Union[Value, ArrayLike], *, memory_config: Optional[MemoryConfig] = None,
+               layout: Optional[DeviceLayout] = None, tile: Optional[Sequence[int]] = None,
+               transpose_tile: Optional[bool] = None) -> None:  # fmt: skip
         """Adds a value to the outputs of the graph. memory_config, layout, tile, transpose_tile: of this value, as if the
         input, constant or node had them, which must not have others; see Builder."""
         value = self._named(value)
@@ -121,7 +141,7 @@ class Builder(Ops):
         self._placed(self._records[value], f"output '{name}': value", memory_config=memory_config, layout=layout, tile=tile,
                      transpose_tile=transpose_tile)  # fmt: skip
 
-    def _placed(self, record, what, **place):
+    def _placed(self, record: Any, what: str, **place: Any) -> Any:
         """Adds the place of a value to its input, constant or node, and returns that. Raises ArgumentError for a place
         that a file could not have, and for a second one."""
         self._records[record["name"]] = record
@@ -135,12 +155,12 @@ class Builder(Ops):
         record.update(given)
         return record
 
-    def build(self, *, target=None):
+    def build(self, *, target: Optional[str] = None) -> Graph:
         """Returns the graph. Raises ArgumentError if it has no outputs, GraphError if it breaks a rule that holds for
         every target."""
         return self._build(target, target)
 
-    def _build(self, target, runs_on):
+    def _build(self, target: Optional[str], runs_on: Optional[str]) -> Graph:
         """Builds the graph of a target to run on another target, with float64 arrays as tensors if that target accepts
         them."""
         if not self._wide or runs_on is None:
@@ -149,12 +169,12 @@ class Builder(Ops):
         refused = any(one.rule == "core/port-dtype" for one in graph.check(runs_on))
         return self._parsed(target) if refused else graph
 
-    def _with_tensors(self):
+    def _with_tensors(self) -> Builder:
         """Returns a copy whose float64 arrays are constants."""
         made = Builder(self._name)
         made._inputs, made._constants, made._outputs = self._inputs, list(self._constants), self._outputs
         made._taken, made._large = set(self._taken), dict(self._large)
-        changed = {}
+        changed: Dict[str, _Record] = {}
         for node, attr, port, array in self._wide:
             one = changed.setdefault(node["name"], {**node, "inputs": dict(node["inputs"]), "attrs": dict(node["attrs"])})
             one["inputs"][port] = made.constant(array, name=made._unique(f"{node['name']}_{port}")).name
@@ -162,7 +182,7 @@ class Builder(Ops):
         made._nodes = [changed.get(node["name"], node) for node in self._nodes]
         return made
 
-    def _parsed(self, target):
+    def _parsed(self, target: Optional[str]) -> Graph:
         made = {"format": "qdq/1", "name": self._name, "inputs": self._inputs, "constants": self._constants,
                 "nodes": self._nodes, "outputs": self._outputs}  # fmt: skip
         name = self._name or "Builder"
@@ -172,14 +192,14 @@ class Builder(Ops):
             files.write(os.path.join(folder, _FILE), self._large)
             return parse(json.dumps(made), name=name, folder=folder, target=target)
 
-    def _named(self, value):
+    def _named(self, value: Any) -> str:
         if not isinstance(value, Value):
             return self.constant(value).name
         if value._builder is not self:
             raise ArgumentError(f"'{value.name}' is a value of another graph")
         return value.name
 
-    def _add(self, op, values, given):
+    def _add(self, op: Any, values: Any, given: Any) -> Any:
         place = {key: given.pop(key, None) for key in PLACE}
         name = given.pop("name", None) or self._unique(snake(op.name).rstrip("_"))
         ports = dict(zip(op.inputs, values))
@@ -209,7 +229,7 @@ class Builder(Ops):
         return made[0] if len(made) == 1 else tuple(made)
 
 
-def _check_place(where, place):
+def _check_place(where: str, place: Any) -> None:
     """Raises ArgumentError unless a file can have these keys. Words and numbers that no device knows are findings of
     Graph.check."""
     record = {"name": "x", "dtype": "float32", "shape": [1], **place}
@@ -220,7 +240,7 @@ def _check_place(where, place):
         raise ArgumentError(f"{where}: {found}") from None
 
 
-def plain(value):
+def plain(value: Any) -> Any:
     """Converts an attribute to its form in JSON."""
     if isinstance(value, Mapping):
         return {key: plain(one) for key, one in value.items()}

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the values of a graph as several targets compute them."""
 
+from __future__ import annotations
+
 import html
 from dataclasses import dataclass
+from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 import numpy as np
 
 from . import _html
 from .testing import differing, index_text
+from ._report import NodeBits
+from ._types import Array, PathLike
 
 
 @dataclass(frozen=True)
@@ -15,37 +20,39 @@ class Difference:
     """A value that two targets compute differently when each runs the whole graph."""
 
     value: str
-    targets: tuple  # the two targets
+    targets: Tuple[str, str]  # the two targets
     differing: int  # elements with other bits
     count: int  # of elements
     steps: int  # the largest distance, in representable numbers of the dtype
-    first: tuple  # index of the first differing element
-    found: tuple  # both elements at this index
+    first: Tuple[int, ...]  # index of the first differing element
+    found: Tuple[Any, Any]  # both elements at this index
 
-    def __str__(self):
+    def __str__(self) -> str:
         a, b = self.targets
         return (f"{self.value}, {a} and {b}: {self.differing} of {self.count} differ, at most {self.steps} steps; "
                 f"{index_text(self.first)}: {a} {self.found[0]}, {b} {self.found[1]}")  # fmt: skip
 
 
-class Comparison(tuple):
+class Comparison(Tuple[Difference, ...]):
     """The values that differ, in the order of the graph. True if any value differs.
 
     `nodes` is {target: [NodeBits, ...]}: how well the bits of each node are known that a target runs.
     """
 
-    targets = compared = results = ()
-    nodes = {}
-    _graph = None
+    targets: Tuple[str, ...] = ()
+    compared: Tuple[str, ...] = ()
+    results: Tuple[Mapping[str, Array], ...] = ()
+    nodes: Dict[str, List[NodeBits]] = {}
+    _graph: Any = None
 
-    def __copy__(self):
+    def __copy__(self) -> Comparison:
         return self
 
-    def __getstate__(self):  # pickles the data, without the graph
+    def __getstate__(self) -> Dict[str, Any]:  # pickles the data, without the graph
         return {name: value for name, value in self.__dict__.items() if name != "_graph"}
 
     @classmethod
-    def of(cls, targets, results, graph=None):
+    def of(cls, targets: Sequence[str], results: Sequence[Mapping[str, Array]], graph: Any = None) -> Comparison:
         """Compares the first target with each other target. results: for each target {value: array} of all values."""
         rows = []
         for name, a in results[0].items():
@@ -65,27 +72,27 @@ class Comparison(tuple):
         made.compared = tuple(name for name in results[0] if any(name in other for other in results[1:]))
         return made
 
-    def worst(self, count=10):
+    def worst(self, count: int = 10) -> List[Difference]:
         """Returns the `count` values with the largest fraction of elements that differ."""
         return sorted(self, key=lambda row: -row.differing / row.count)[:count]
 
-    def html(self, path):
+    def html(self, path: PathLike) -> None:
         """Writes the page of `qdq compare --html`: the graph, and for each value both histograms and the first element
         that differs (docs/differing_bits.md). A node counts as differing by itself if all of its inputs are equal."""
         call = f"graph.compare({list(self.targets)})"
         nodes = {target: _html.listed(some) for target, some in self.nodes.items()}
         _html.write(path, "compare", _html.graph_of(self), call, _html.compare(self._graph, self), nodes)
 
-    def __str__(self):
+    def __str__(self) -> str:
         total = f"{len({row.value for row in self})} of {len(self.compared)} values differ"
         return "\n".join([*map(str, self), total])
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<qdq.Comparison of {', '.join(self.targets)}: {len(self)} differences>"
 
-    def _repr_html_(self):
-        def row(one):
-            cells = (one.value, " and ".join(one.targets), f"{one.differing} of {one.count}", one.steps, index_text(one.first),
+    def _repr_html_(self) -> str:
+        def row(one: Difference) -> str:
+            cells: Tuple[object, ...] = (one.value, " and ".join(one.targets), f"{one.differing} of {one.count}", one.steps, index_text(one.first),
                      *one.found)  # fmt: skip
             return "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in cells) + "</tr>"
 

@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Tuple
 import numpy as np
 
 from . import _dtypes as dtypes
-from ._library import CShape, CValue, FileError, lib
+from ._library import CShape, CValue, FileError, decode, lib
 from ._types import Array
 
 
@@ -59,8 +59,7 @@ def attributes(handle: Any, node: int, most: int) -> str:
 
 
 def _name(handle: Any, value: CValue) -> str:
-    name: str = lib.qdq_value_original(handle, lib.qdq_value_name(handle, value)).decode()
-    return name
+    return decode(lib.qdq_value_original(handle, lib.qdq_value_name(handle, value)))
 
 
 def value_info(handle: Any, value: CValue) -> ValueInfo:
@@ -123,9 +122,9 @@ class Initializers(Mapping[str, Array]):
             raise FileError(f"constant '{name}' cannot be read: its file changed or is gone; load the graph again")
         if not count:
             return np.empty(info.shape, kind)
-        memory = (ctypes.c_char * (count * kind.itemsize)).from_address(data)
+        memory: Any = (ctypes.c_char * (count * kind.itemsize)).from_address(data)
         memory.owner = self._owner  # the elements live as long as the graph
-        array = np.frombuffer(memory, kind).reshape(info.shape)
+        array: Array = np.frombuffer(memory, kind).reshape(info.shape)
         array.flags.writeable = False
         return array
 

@@ -5,68 +5,73 @@ A dtype that numpy lacks is held as a dtype of ml_dtypes if that is installed, e
 Integers of fewer than 8 bits are held as int8 or uint8, and block floats as float32, as in the C API.
 """
 
+from __future__ import annotations
+
+from typing import Any, Dict, Optional, Tuple, cast
+
 import numpy as np
 
-from ._library import ArgumentError, lib
+from ._library import ArgumentError, decode, lib
+from ._types import Array, DtypeName
 
 try:
     import ml_dtypes
 except ImportError:
-    ml_dtypes = None
+    ml_dtypes = None  # type: ignore[assignment,unused-ignore]
 
-_PLAIN = {name: np.dtype(name) for name in ("float32", "float16", "float64", "bool", "int8", "uint8", "int16", "uint16",
+_PLAIN: Dict[str, np.dtype[Any]] = {name: np.dtype(name) for name in ("float32", "float16", "float64", "bool", "int8", "uint8", "int16", "uint16",
                                             "int32", "uint32", "int64", "uint64")}  # fmt: skip
-NARROW = {"int4": np.dtype(np.int8), "int2": np.dtype(np.int8), "uint4": np.dtype(np.uint8), "uint2": np.dtype(np.uint8),
+NARROW: Dict[str, np.dtype[Any]] = {"int4": np.dtype(np.int8), "int2": np.dtype(np.int8), "uint4": np.dtype(np.uint8), "uint2": np.dtype(np.uint8),
            "bfloat8_b": np.dtype(np.float32), "bfloat4_b": np.dtype(np.float32)}  # fmt: skip
 _EXTENDED = {"bfloat16": "bfloat16", "float8_e4m3fn": "float8_e4m3fn", "float8_e5m2": "float8_e5m2",
              "float8_e4m3fnuz": "float8_e4m3fnuz", "float8_e5m2fnuz": "float8_e5m2fnuz",
              "float8_e8m0": "float8_e8m0fnu", "float4_e2m1": "float4_e2m1fn"}  # fmt: skip
 
 
-def name_of(number):
+def name_of(number: int) -> str:
     """Returns the name of a dtype of the library."""
-    return lib.qdq_dtype_name(number).decode()
+    return decode(lib.qdq_dtype_name(number))
 
 
-def numpy_of(name):
+def numpy_of(name: str) -> np.dtype[Any]:
     """Returns the numpy dtype of arrays that hold a dtype of the library."""
     if name in _PLAIN:
         return _PLAIN[name]
     if name in NARROW:
         return NARROW[name]
-    extended = getattr(ml_dtypes, _EXTENDED[name], None) if ml_dtypes else None
+    extended: Any = getattr(ml_dtypes, _EXTENDED[name], None) if ml_dtypes else None
     if extended is not None:
-        return np.dtype(extended)
+        return cast("np.dtype[Any]", np.dtype(extended))
     return np.dtype(np.uint16 if name == "bfloat16" else np.uint8)
 
 
-def word(dtype):
+def word(dtype: object) -> DtypeName:
     """Returns the library's name of a dtype, which is given by name or as a dtype of numpy, ml_dtypes or torch."""
     if isinstance(dtype, str) and (dtype in _PLAIN or dtype in NARROW or dtype in _EXTENDED):
-        return dtype
+        return cast(DtypeName, dtype)
     text = str(dtype).rpartition(".")[2] if type(dtype).__module__.partition(".")[0] == "torch" else None
     if text is None:
         try:
-            text = np.dtype(dtype).name
+            text = np.dtype(cast(Any, dtype)).name
         except TypeError:
             text = str(dtype)
     text = {"float8_e8m0fnu": "float8_e8m0", "float4_e2m1fn": "float4_e2m1"}.get(text, text)
     if text not in _PLAIN and text not in NARROW and text not in _EXTENDED:
         raise ArgumentError(f"there is no dtype '{text}', wanted one of: {', '.join([*_PLAIN, *NARROW, *_EXTENDED])}")
-    return text
+    return cast(DtypeName, text)
 
 
-def holds_bits(kind, dtype):
+def holds_bits(kind: np.dtype[Any], dtype: str) -> bool:
     """True if an array of numpy dtype `kind` holds the bits of a dtype that numpy lacks."""
     return dtype in _EXTENDED and kind == np.dtype(f"u{numpy_of(dtype).itemsize}")
 
 
-def imported(given):
+def imported(given: Any) -> Array:
     """Returns `given` as an array, without a copy if possible."""
     return given if isinstance(given, np.ndarray) else _import(given, None)
 
 
-def to_array(given, name, dtype, shape, what="input"):
+def to_array(given: Any, name: str, dtype: str, shape: Tuple[int, ...], what: str = "input") -> Array:
     """Returns `given` as a C-contiguous array for an input of this dtype and shape, without a copy if it already is.
     `what` replaces "input" in messages.
 
@@ -76,19 +81,20 @@ def to_array(given, name, dtype, shape, what="input"):
     wanted = numpy_of(dtype)
     if not isinstance(given, np.ndarray):
         given = _import(given, wanted)
-    if given.shape != shape:
-        raise ArgumentError(f"{what} '{name}' has shape {list(given.shape)}, wanted {list(shape)}")
-    if given.dtype != wanted:
-        if not holds_bits(given.dtype, dtype):
-            raise ArgumentError(f"{what} '{name}' has dtype {given.dtype}, wanted {dtype}"
+    array: Array = given
+    if array.shape != shape:
+        raise ArgumentError(f"{what} '{name}' has shape {list(array.shape)}, wanted {list(shape)}")
+    if array.dtype != wanted:
+        if not holds_bits(array.dtype, dtype):
+            raise ArgumentError(f"{what} '{name}' has dtype {array.dtype}, wanted {dtype}"
                                 + (f" (in an array of {wanted})" if str(wanted) != dtype else "")
                                 + f"; convert it with astype({str(wanted)!r})")  # fmt: skip
-    if not given.flags.c_contiguous or not given.flags.aligned:
-        given = np.ascontiguousarray(given)
-    return given
+    if not array.flags.c_contiguous or not array.flags.aligned:
+        array = np.ascontiguousarray(array)
+    return array
 
 
-def _import(given, wanted):
+def _import(given: Any, wanted: Optional[np.dtype[Any]]) -> Array:
     if type(given).__module__.partition(".")[0] == "torch":
         given = given.detach().cpu().contiguous()
         size = given.dtype.itemsize
@@ -96,8 +102,9 @@ def _import(given, wanted):
             import torch
 
             bits = given.view(torch.uint8 if size == 1 else torch.int16).numpy()
-            return bits.view(numpy_of(word(given.dtype)) if wanted is None else f"u{size}")
-        return given.numpy()
+            exact: Array = bits.view(numpy_of(word(given.dtype)) if wanted is None else f"u{size}")
+            return exact
+        return np.asarray(given.numpy())
     if hasattr(given, "__dlpack__"):
         return np.from_dlpack(given)
     if hasattr(given, "__array__") or hasattr(given, "__array_interface__"):

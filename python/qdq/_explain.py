@@ -2,19 +2,23 @@
 """Finds why the results of a device, a target or another graph differ from a graph's: runs `qdq explain` and `qdq
 bisect` on temporary files, and returns their JSON as an object."""
 
+from __future__ import annotations
+
 import json
 import os
 import tempfile
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Tuple
 
 from . import _dtypes as dtypes
 from . import _files as files
 from . import _tool as tool
 from ._library import ArgumentError
+from ._types import Array, PathLike
 
 if TYPE_CHECKING:
     from ._graph import Graph
+    from ._report import NodeBits
 
 _ALSO = 6  # most other causes in the text
 
@@ -32,21 +36,21 @@ class Explanation:
     cause: Optional[str] = None
     target: Optional[str] = None  # the target that reproduces the bits
     detail: str = ""  # the change
-    also: tuple = ()  # other targets and causes that reproduce all bits
+    also: Tuple[str, ...] = ()  # other targets and causes that reproduce all bits
     left: int = 0  # elements that still differ with the cause; 0: it reproduces all bits
     differing: int = 0  # elements of the value that differ
     elements: int = 0
     text: str = ""
-    nodes: tuple = field(default=(), repr=False)  # NodeBits of the nodes that the target asked for runs
+    nodes: Tuple[NodeBits, ...] = field(default=(), repr=False)  # NodeBits of the nodes that the target asked for runs
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return self.value is not None
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.text
 
 
-def _text(found, also):
+def _text(found: Any, also: Any) -> str:
     """Summarizes the JSON of `qdq explain` in a few lines for people."""
     lines = [f"{found['value']}: {found['differing']} of {found['elements']} elements differ from {found['against']}"]
     if found["cause"] == "unknown":
@@ -65,7 +69,7 @@ def _text(found, also):
     return "\n".join(lines)
 
 
-def _explanation(found, nodes):
+def _explanation(found: Any, nodes: Any) -> Explanation:
     if found["value"] is None:
         return Explanation(text="all values are equal", nodes=nodes)
     causes = [one["cause"] for one in found["candidates"][1:]]
@@ -75,7 +79,7 @@ def _explanation(found, nodes):
     return Explanation(**same, detail=found["detail"] or "", also=also, text=_text(found, also), nodes=nodes)
 
 
-def _write(path, infos, arrays, what):
+def _write(path: PathLike, infos: Mapping[str, Any], arrays: Mapping[str, Any], what: str) -> None:
     """Writes arrays of values to a .safetensors file. Each must have the type of its value."""
     tensors = {}
     for name, array in arrays.items():
@@ -86,7 +90,8 @@ def _write(path, infos, arrays, what):
     files.write(path, tensors)
 
 
-def _call(graphs, inputs, got, target, words):
+def _call(graphs: Sequence[Graph], inputs: Mapping[str, Any], got: Any, target: Optional[str],
+          words: Sequence[str]) -> Explanation:  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="qdq-") as folder:
         paths = [os.path.join(folder, f"{i}.json") for i in range(len(graphs))]
         for graph, path in zip(graphs, paths):
@@ -110,13 +115,13 @@ def _call(graphs, inputs, got, target, words):
     return _explanation(json.loads(out), graphs[0].check(target).nodes)
 
 
-def explain(graph, got, inputs, target):
+def explain(graph: Graph, got: Any, inputs: Mapping[str, Any], target: Optional[str]) -> Explanation:
     """See Graph.explain."""
     target = target or graph.target
     return _call([graph], inputs, got, target, ["explain", "--target", target])
 
 
-def bisect(first: "Graph", second: Optional["Graph"] = None, inputs: Optional[Mapping[str, Any]] = None, *,
+def bisect(first: Graph, second: Optional[Graph] = None, inputs: Optional[Mapping[str, Any]] = None, *,
            targets: Optional[Sequence[str]] = None, **named: Any) -> Explanation:  # fmt: skip
     """Finds the first node at which two graphs, or two targets of a graph, differ, and the cause.
 

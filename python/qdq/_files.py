@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads and writes arrays in .safetensors files, which the library and the tool use too."""
 
+from __future__ import annotations
+
 import json
 import os
+from typing import Any, Dict, Iterator
 
 import numpy as np
 
 from . import _dtypes as dtypes
 from ._library import FileError, ParseError
+from ._types import PathLike
 
 _WORDS = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "I64": "int64", "I32": "int32",
           "I16": "int16", "I8": "int8", "U64": "uint64", "U32": "uint32", "U16": "uint16", "U8": "uint8", "BOOL": "bool",
@@ -17,13 +21,13 @@ _HELD = {"int4": "I8", "int2": "I8", "uint4": "U8", "uint2": "U8", "float4_e2m1"
          "bfloat8_b": "F32", "bfloat4_b": "F32"}  # fmt: skip
 
 
-def write(path, tensors):
+def write(path: PathLike, tensors: Any) -> None:
     """Writes a .safetensors file. tensors: {name: (dtype, array of it)}; narrow dtypes use a byte for each element."""
     with open(path, "wb") as file:
         write_to(file, tensors)
 
 
-def write_to(file, tensors):
+def write_to(file: Any, tensors: Any) -> None:
     """Writes the bytes of a .safetensors file to an open file."""
     words = {**{dtype: word for word, dtype in _WORDS.items()}, **_HELD}
     header, at = {}, 0
@@ -37,7 +41,7 @@ def write_to(file, tensors):
         file.write(np.ascontiguousarray(array).tobytes())
 
 
-def read(path, only=None):
+def read(path: PathLike, only: Any = None) -> Any:
     """Returns {name: array} of a .safetensors file. `only`: the names to read, of which absent ones are left out.
     Raises FileError or ParseError."""
     try:
@@ -52,7 +56,7 @@ def read(path, only=None):
         raise ParseError(f"{path}: is no .safetensors file: {error}") from None
 
 
-def read_from(file):
+def read_from(file: Any) -> Dict[str, Any]:
     """Returns {name: array} of an open file. Raises ValueError, KeyError, TypeError or AttributeError if it is no
     .safetensors file."""
     header, _ = _header(file)
@@ -60,7 +64,7 @@ def read_from(file):
     return {name: _array(name, one, body) for name, one in header.items()}
 
 
-def _header(file):
+def _header(file: Any) -> Any:
     """Reads the header of an open file. Returns it, and the position of the first element."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
@@ -72,7 +76,7 @@ def _header(file):
     return header, 8 + length
 
 
-def _array_of(file, begin, name, one):
+def _array_of(file: Any, begin: Any, name: str, one: Any) -> Any:
     first, end = one["data_offsets"]
     if not 0 <= first <= end <= os.fstat(file.fileno()).st_size:
         raise ValueError(f"'{name}' lies outside the file")
@@ -80,7 +84,7 @@ def _array_of(file, begin, name, one):
     return _array(name, {**one, "data_offsets": [0, end - first]}, memoryview(file.read(end - first)))
 
 
-def blocks(path, size):
+def blocks(path: PathLike, size: Any) -> Iterator[Any]:
     """Yields (name, bytes) of the elements of each tensor, in the order of the file, at most `size` bytes at a time. Raises as
     `read`."""
     try:
@@ -101,7 +105,7 @@ def blocks(path, size):
         raise ParseError(f"{path}: is no .safetensors file: {error}") from None
 
 
-def _array(name, one, body):
+def _array(name: str, one: Any, body: Any) -> Any:
     if one["dtype"] not in _WORDS:
         raise ValueError(f"'{name}' has dtype {one['dtype']}")
     begin, end = one["data_offsets"]

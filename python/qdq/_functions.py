@@ -4,40 +4,45 @@
 Arguments, checks and findings are Builder's. The functions add a cache of plans, and the dtype of x.
 """
 
+from __future__ import annotations
+
 from collections import OrderedDict
 from threading import Lock
+from typing import Any, Optional, Sequence
 
 import numpy as np
 
 from . import _dtypes as dtypes
 from ._builder import Builder, is_number, plain
 from ._library import UnsupportedError
+from ._types import DtypeName
 
-_PLANS = OrderedDict()  # {(op, target, types, arguments): plan and names}, in the order of use
+_PLANS: OrderedDict[Any, Any] = OrderedDict()  # {(op, target, types, arguments): plan and names}, in the order of use
 _MOST = 64
 _LOCK = Lock()
 _ZERO_POINTS = ("zero_point", "in_zero_point", "out_zero_point")
 
 
-def _argument(value):
+def _argument(value: Any) -> Any:
     """Returns a tensor of another package as an array."""
     return dtypes.imported(value) if hasattr(value, "__dlpack__") else value
 
 
-def _key(value):
+def _key(value: Any) -> Any:
     """Returns a key for a value: equal keys mean equal arguments."""
     if isinstance(value, (np.ndarray, np.generic)):
         return value.shape, value.dtype.str, value.tobytes()
     return repr(plain(value))
 
 
-def _graph(op, dtype, shape, given, quantized, target, inside):
+def _graph(op: str, dtype: DtypeName, shape: Sequence[int], given: Any, quantized: Any, target: Optional[str],
+           inside: Any) -> Any:  # fmt: skip
     """Returns a graph of one node, and the names of its results. inside: a Dequantize reads the codes, which are no
     output."""
     b = Builder(op)
     given = dict(given)
     for port in _ZERO_POINTS:  # numpy holds int4 in int8
-        array = given.get(port)
+        array: Any = given.get(port)
         holds = isinstance(array, (np.ndarray, np.generic)) and array.dtype == dtypes.numpy_of(quantized)
         if holds and quantized in dtypes.NARROW:
             given[port] = b.constant(array, dtype=quantized)
@@ -53,7 +58,7 @@ def _graph(op, dtype, shape, given, quantized, target, inside):
     return b._build(None, target), [f"y{i}" for i in range(len(made))]
 
 
-def _compiled(op, dtype, shape, given, quantized, target):
+def _compiled(op: str, dtype: DtypeName, shape: Sequence[int], given: Any, quantized: Any, target: Optional[str]) -> Any:
     """Returns a plan and the names of its results. If the target lets no graph return these codes, they are read as the
     input of a Dequantize behind the node."""
     graph, names = _graph(op, dtype, shape, given, quantized, target, False)
@@ -68,7 +73,7 @@ def _compiled(op, dtype, shape, given, quantized, target):
         return graph.compile(target, values=names), names
 
 
-def _run(op, x, given, quantized, target, x_dtype=None):
+def _run(op: Any, x: Any, given: Any, quantized: Any, target: Optional[str], x_dtype: Any = None) -> Any:
     """Runs a graph of one node. quantized: the dtype of zero points, by default x's."""
     x = dtypes.imported(x)
     dtype = dtypes.word(x_dtype or x.dtype)
@@ -91,7 +96,8 @@ def _run(op, x, given, quantized, target, x_dtype=None):
     return made[0] if len(made) == 1 else tuple(made)
 
 
-def quantize(x, scale=None, zero_point=None, *, dtype="int8", target=None, x_dtype=None, **attrs):
+def quantize(x: Any, scale: Any = None, zero_point: Any = None, *, dtype: str = "int8", target: Optional[str] = None,
+             x_dtype: Any = None, **attrs: Any) -> Any:  # fmt: skip
     """Computes clamp(round(x / scale) + zero_point) as the target rounds, clamps and converts.
 
     x: array of float32, float16, bfloat16 or int32; x_dtype names the dtype if x holds its bits. scale, zero_point: as
@@ -104,14 +110,16 @@ def quantize(x, scale=None, zero_point=None, *, dtype="int8", target=None, x_dty
     return _run("quantize", x, given, dtype, target, x_dtype)
 
 
-def dequantize(x, scale=None, zero_point=None, *, dtype="float32", target=None, x_dtype=None, **attrs):
+def dequantize(x: Any, scale: Any = None, zero_point: Any = None, *, dtype: str = "float32",
+               target: Optional[str] = None, x_dtype: Any = None, **attrs: Any) -> Any:  # fmt: skip
     """Computes (x - zero_point) * scale in `dtype` as the target does. x: array of codes; x_dtype: for example "int4"
     for an int8 array that holds int4. attrs: further attributes, see help(qdq.Builder.dequantize)."""
     given = {"scale": scale, "zero_point": zero_point, "scales": None, "dtype": dtype, **attrs}
     return _run("dequantize", x, given, None, target, x_dtype)
 
 
-def dynamic_quantize(x, scale=None, zero_point=None, *, dtype="uint8", target=None, x_dtype=None, **attrs):
+def dynamic_quantize(x: Any, scale: Any = None, zero_point: Any = None, *, dtype: str = "uint8",
+                     target: Optional[str] = None, x_dtype: Any = None, **attrs: Any) -> Any:  # fmt: skip
     """Quantizes with a scale computed from x: returns the codes, the scale and the zero point. With a given scale it
     returns only the codes. attrs: `scheme`, `axis`, `group_shape`, `eps`, ..., see help(qdq.Builder.dynamic_quantize)."""
     given = {"scale": scale, "zero_point": zero_point, "scales": None, "dtype": dtype, **attrs}
@@ -120,8 +128,9 @@ def dynamic_quantize(x, scale=None, zero_point=None, *, dtype="uint8", target=No
     return _run("dynamic_quantize", x, given, dtype, target, x_dtype)
 
 
-def requantize(x, in_scale=None, in_zero_point=None, out_scale=None, out_zero_point=None, *, dtype=None, target=None,
-               x_dtype=None, **attrs):  # fmt: skip
+def requantize(x: Any, in_scale: Any = None, in_zero_point: Any = None, out_scale: Any = None,
+               out_zero_point: Any = None, *, dtype: Optional[str] = None, target: Optional[str] = None,
+               x_dtype: Any = None, **attrs: Any) -> Any:  # fmt: skip
     """Converts codes of one scale and zero point to codes of another. dtype: of the result, by default x's. attrs:
     further attributes, see help(qdq.Builder.requantize)."""
     given = {"in_scale": in_scale, "in_zero_point": in_zero_point, "out_scale": out_scale,

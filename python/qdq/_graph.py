@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loads, checks, writes, compiles and runs graphs."""
 
+from __future__ import annotations
+
 import ctypes
 import os
 import tempfile
 import threading
 import weakref
-from typing import Any, Mapping, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Union
 
 from . import _contents, _tiles
 from ._compare import Comparison
@@ -22,6 +24,7 @@ from ._library import (
     GraphError,
     UnsupportedError,
     call,
+    decode,
     encode,
     lib,
     targets,
@@ -30,19 +33,25 @@ from ._owner import Owner, Owning, forks
 from ._plan import Plan, new_threads
 from ._report import Change, Report
 
+if TYPE_CHECKING:
+    from ._contents import Initializers, Node, ValueInfo
+from ._types import FloatStorage, Inputs, Outputs, PathLike, PlanLayout
+
 _PLANS = 8  # most plans that Graph.run keeps
 _LAYOUTS = {None: 0, "rows": 1, "tiles": 2}  # qdq_plan_layout
 _FLOAT_STORAGES = {None: 0, "declared": 0, "bfloat16": 1}  # qdq_float_storage
 
 
-def _one_of(name, given, words):
+def _one_of(name: str, given: Any, words: Mapping[Any, int]) -> int:
     """The enumerator of an option."""
     if given not in words:
         raise ArgumentError(f"{name} is {given!r}, wanted {' or '.join(repr(word) for word in words if word)}")
     return words[given]
 
 
-def load(path, *, target=None, shapes=None, dims=None, until=None):
+def load(path: Union[PathLike, bytes], *, target: Optional[str] = None,
+         shapes: Optional[Mapping[str, Sequence[int]]] = None, dims: Optional[Mapping[str, int]] = None,
+         until: Optional[str] = None) -> Graph:  # fmt: skip
     """Loads a qdq/1 file, a oneDNN Graph JSON file or an ONNX model, with any ending of its name.
 
     target: "onnx", "ort@1.31-avx2", ...; by default the target that the file names, "onnx" for ONNX models.
@@ -54,7 +63,9 @@ def load(path, *, target=None, shapes=None, dims=None, until=None):
     return Graph._made(lib.qdq_graph_load, [os.fsencode(path)], target, shapes, dims, until)
 
 
-def parse(data, *, name="", folder=None, target=None, shapes=None, dims=None, until=None):
+def parse(data: Union[str, bytes, bytearray, memoryview], *, name: str = "", folder: Optional[PathLike] = None,
+          target: Optional[str] = None, shapes: Optional[Mapping[str, Sequence[int]]] = None,
+          dims: Optional[Mapping[str, int]] = None, until: Optional[str] = None) -> Graph:  # fmt: skip
     """Loads a graph from a str or bytes, like load. `name` stands for the file in messages. Files that constants name
     are searched below `folder`, and refused without it."""
     data = data.encode() if isinstance(data, str) else bytes(data)
@@ -65,18 +76,18 @@ def parse(data, *, name="", folder=None, target=None, shapes=None, dims=None, un
 class _Loaded(Owner):
     """A graph of the library. It takes a single call at a time."""
 
-    def __init__(self, handle):
+    def __init__(self, handle: Any) -> None:
         super().__init__(handle, lib.qdq_graph_destroy)
         self._lock = threading.RLock()
 
     @property
-    def lock(self):
+    def lock(self) -> threading.RLock:
         if self.forked:  # the thread that held the lock may not exist in this process
             self._lock, self._forks = threading.RLock(), forks()
         return self._lock
 
 
-def _unpickled(files, target):
+def _unpickled(files: Mapping[str, bytes], target: str) -> Graph:
     with tempfile.TemporaryDirectory(prefix="qdq-") as folder:
         for name, content in files.items():
             with open(os.path.join(folder, name), "wb") as file:
@@ -90,21 +101,26 @@ class Graph(Owning):
     A copy shares the memory of the original. Pickling writes the graph and its constants as a qdq/1 file.
     """
 
-    def __init__(self):
+    _plans: Dict[Any, Plan]  # by their options
+
+    def __init__(self) -> None:
         raise TypeError("qdq.load and qdq.parse make graphs")
 
     @classmethod
-    def _own(cls, handle):
+    def _own(cls, handle: Any) -> Graph:
         return cls._sharing(_Loaded(handle))
 
     @classmethod
-    def _sharing(cls, owner):
+    def _sharing(cls, owner: Any) -> Graph:
         graph = cls.__new__(cls)
-        graph._owner, graph._plans = owner, {}
+        graph._owner = owner
+        graph._plans = {}
         return graph
 
     @classmethod
-    def _made(cls, function, arguments, target, shapes, dims, until, data=None, counted=False):
+    def _made(cls, function: Any, arguments: List[Any], target: Optional[str],
+              shapes: Optional[Mapping[str, Sequence[int]]], dims: Optional[Mapping[str, int]], until: Optional[str],
+              data: Optional[Mapping[str, Sequence[int]]] = None, counted: bool = False) -> Graph:  # fmt: skip
         """data: {input: shape of an array}, which give sizes to open dims; `dims` may then name dims of another model.
         counted: their first dim counts samples."""
         shapes, dims = dict(shapes or {}), dict(dims or {})
@@ -116,15 +132,15 @@ class Graph(Owning):
         options.shape_count, options.dim_count = len(given), len(dims)
         return cls._own(call(function, *arguments, ctypes.byref(options)))
 
-    def close(self):
+    def close(self) -> None:
         super().close()
         self._plans = {}
 
     @property
-    def _lock(self):
+    def _lock(self) -> Any:
         return self._handle.lock
 
-    def __reduce__(self):
+    def __reduce__(self) -> Any:
         with tempfile.TemporaryDirectory(prefix="qdq-") as folder:
             self.write(os.path.join(folder, "graph.json"))
             files = {}
@@ -134,42 +150,42 @@ class Graph(Owning):
         return _unpickled, (files, self.target)
 
     @property
-    def name(self):
+    def name(self) -> str:
         """The name of the graph in its file."""
-        return lib.qdq_graph_name(self._handle).decode()
+        return decode(lib.qdq_graph_name(self._handle))
 
     @property
-    def target(self):
+    def target(self) -> str:
         """The target of the file, or of load."""
-        return lib.qdq_graph_target(self._handle).decode()
+        return decode(lib.qdq_graph_target(self._handle))
 
     @property
-    def inputs(self):
+    def inputs(self) -> List[ValueInfo]:
         """[ValueInfo, ...] of the inputs, in the order of the file."""
         return [value for value in self.values if value.kind == "input"]
 
     @property
-    def outputs(self):
+    def outputs(self) -> List[ValueInfo]:
         """[ValueInfo, ...] of the outputs, by the names that runs return."""
         return _contents.outputs(self._handle)
 
     @property
-    def nodes(self):
+    def nodes(self) -> List[Node]:
         """[Node, ...]: each comes after the nodes that compute its inputs."""
         return _contents.nodes(self._handle)
 
     @property
-    def values(self):
+    def values(self) -> List[ValueInfo]:
         """[ValueInfo, ...] of all inputs, constants and results of nodes."""
         return _contents.values(self._handle)
 
     @property
-    def initializers(self):
+    def initializers(self) -> Initializers:
         """{name: array} of the constants. Elements are read from the graph's file when they are looked up, and cannot be
         written."""
         return _contents.Initializers(self._handle)
 
-    def check(self, target=None):
+    def check(self, target: Union[str, Sequence[str], None] = None) -> Report:
         """Checks the graph by the rules of a target, of several (a list), or of "all", and returns a Report.
 
         None: the graph's target. Raises ArgumentError for an unknown target.
@@ -177,7 +193,7 @@ class Graph(Owning):
         if target == "all":
             target = list(targets())
         with self._lock:
-            if isinstance(target, (list, tuple)):
+            if target is not None and not isinstance(target, str):
                 reports = [self.check(one) for one in target]
                 made = Report.join(reports)
                 made._asked = list(zip(target, reports))
@@ -187,8 +203,9 @@ class Graph(Owning):
             made._graph = self
             return made
 
-    def compile(self, target=None, *, values=None, fast=False, layout=None, device=None, float_storage=None, isa=None,
-                threads=1):
+    def compile(self, target: Optional[str] = None, *, values: Union[str, Iterable[str], None] = None,
+                fast: bool = False, layout: Optional[PlanLayout] = None, device: Optional[str] = None,
+                float_storage: Optional[FloatStorage] = None, isa: Optional[str] = None, threads: int = 1) -> Plan:  # fmt: skip
         """Compiles the graph for a target and returns a Plan.
 
         target: None is the graph's target. values: names of values that runs return too, or "all".
@@ -210,6 +227,7 @@ class Graph(Owning):
         if values == "all":
             options.keep_all = True
         elif values:
+            values = list(values)
             options.keep = (ctypes.c_char_p * len(values))(*map(encode, values))
             options.keep_count = len(values)
         pool = None
@@ -230,27 +248,30 @@ class Graph(Owning):
                                       "float_storage": float_storage, "isa": isa}  # fmt: skip
         return plan
 
-    def _weak(self):
+    def _weak(self) -> Callable[[], Optional[Graph]]:
         """Returns a function that returns this graph, or None once it is closed and all its copies are gone."""
         owner = weakref.ref(self._owner)
 
-        def graph():
+        def graph() -> Optional[Graph]:
             found = owner()
             return found and Graph._sharing(found)
 
         return graph
 
-    def _original_value(self, name):
-        return lib.qdq_value_original(self._handle, name).decode()
+    def _original_value(self, name: bytes) -> str:
+        return decode(lib.qdq_value_original(self._handle, name))
 
-    def _output_value(self, name):
-        return lib.qdq_value_name(self._handle, lib.qdq_output_value(self._handle, name))
+    def _output_value(self, name: bytes) -> bytes:
+        return bytes(lib.qdq_value_name(self._handle, lib.qdq_output_value(self._handle, name)))
 
-    def _original_output(self, name):
-        return lib.qdq_output_original(self._handle, name).decode()
+    def _original_output(self, name: bytes) -> str:
+        return decode(lib.qdq_output_original(self._handle, name))
 
-    def run(self, inputs=None, *, target=None, values=None, fast=False, layout=None, device=None, float_storage=None,
-            threads=1, tiles=(), **named):
+    def run(self, inputs: Optional[Inputs] = None, *, target: Optional[str] = None,
+            values: Union[str, Iterable[str], None] = None, fast: bool = False,
+            layout: Optional[PlanLayout] = None, device: Optional[str] = None,
+            float_storage: Optional[FloatStorage] = None, threads: int = 1, tiles: Sequence[str] = (),
+            **named: Any) -> Outputs:  # fmt: skip
         """Compiles the graph once for these options, runs it, and returns {name: array} (see compile and Plan.run).
 
         tiles: names of values that are returned as tiles, arrays of shape [tiles, faces, 16, 16]; the plan keeps them,
@@ -272,7 +293,8 @@ class Graph(Owning):
                 self._plans[key] = plan
         return plan.run(inputs, tiles=tiles, **named)
 
-    def compare(self, targets, inputs=None, *, threads=1, **named):
+    def compare(self, targets: Iterable[str], inputs: Optional[Inputs] = None, *, threads: int = 1,
+                **named: Any) -> Comparison:  # fmt: skip
         """Runs the graph for each target with all values, and returns a Comparison of the first target with each other
         target.
 
@@ -298,29 +320,29 @@ class Graph(Owning):
         """
         return explain(self, got, {**(inputs or {}), **named}, target)
 
-    def deployed(self, target=None):
+    def deployed(self, target: Optional[str] = None) -> Graph:
         """Returns the graph that a target actually runs: fused, moved and requantized (docs/onnx_deployed.md)."""
         with self._lock:
             return Graph._own(call(lib.qdq_graph_deployed, self._handle, encode(target)))
 
-    def mended(self, target=None):
+    def mended(self, target: Optional[str] = None) -> Graph:
         """Returns the graph with a known change at each node that a target refuses (docs/float_to_int8.md). `changes`
         lists the changes, and `check` the remaining findings."""
         with self._lock:
             return Graph._own(call(lib.qdq_graph_mended, self._handle, encode(target)))
 
     @property
-    def changes(self):
+    def changes(self) -> List[Change]:
         """The changes by which `deployed` or `mended` built this graph from another: a list of Change."""
         with self._lock:
             count = lib.qdq_graph_rewrite_count(self._handle)
             return [Change.of(lib.qdq_graph_rewrite(self._handle, i)) for i in range(count)]
 
-    def write(self, path):
+    def write(self, path: PathLike) -> None:
         """Writes the graph as an ONNX model if the path ends in ".onnx", else as a qdq/1 file with its constants next
         to it. Files are replaced completely or not at all."""
         with self._lock:
             call(lib.qdq_graph_write, self._handle, os.fsencode(path))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<qdq.Graph {self.name!r}: {lib.qdq_graph_node_count(self._handle)} nodes, target {self.target}>"

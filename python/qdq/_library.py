@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Binds the C library: its structs and functions (include/qdq/), and its errors as exceptions."""
 
+from __future__ import annotations
+
 import ctypes
 import os
 from ctypes import (
@@ -18,6 +20,10 @@ from ctypes import (
     c_void_p,
 )
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Tuple
+
+if TYPE_CHECKING:
+    from ._report import Report
 
 MAX_RANK = 8
 
@@ -37,13 +43,13 @@ class ParseError(Error, ValueError):
 class GraphError(Error, ValueError):
     """The graph breaks a rule that holds for every target. `report` has all findings."""
 
-    report = None
+    report: Optional[Report] = None
 
 
 class UnsupportedError(Error):
     """The target refuses the graph, or the library lacks something it needs. `report` has all findings."""
 
-    report = None
+    report: Optional[Report] = None
 
 
 class FileError(Error, OSError):
@@ -61,7 +67,7 @@ _KINDS = {1: ArgumentError, 2: ParseError, 3: GraphError, 4: UnsupportedError, 5
 class CError(Structure):  # qdq_error
     _fields_ = [("status", c_int), ("text", c_char * 1024)]
 
-    def exception(self):
+    def exception(self) -> Exception:
         text = self.text.decode("utf-8", "replace")
         return MemoryError(text) if self.status == 6 else _KINDS.get(self.status, Error)(text)
 
@@ -70,13 +76,13 @@ class CShape(Structure):  # qdq_shape
     _fields_ = [("rank", c_int), ("dims", c_int64 * MAX_RANK)]
 
     @classmethod
-    def of(cls, shape):
+    def of(cls, shape: Iterable[int]) -> CShape:
         shape = tuple(int(d) for d in shape)
         if len(shape) > MAX_RANK:
             raise ArgumentError(f"a shape has {len(shape)} dims, wanted at most {MAX_RANK}")
         return cls(len(shape), (c_int64 * MAX_RANK)(*shape))
 
-    def tuple(self):
+    def tuple(self) -> Tuple[int, ...]:
         return tuple(self.dims[: self.rank])
 
 
@@ -304,7 +310,7 @@ _FUNCTIONS = {  # name: result, then parameters
 }
 
 
-def _open():
+def _open() -> ctypes.CDLL:
     path = os.environ.get("QDQ_LIBRARY") or Path(__file__).with_name("libqdq.so")
     try:
         found = ctypes.CDLL(str(path))
@@ -320,12 +326,17 @@ def _open():
 lib = _open()  # a call releases the interpreter's lock
 
 
-def encode(text):
+def encode(text: Optional[object]) -> Optional[bytes]:
     """Encodes a str for the library; None stays None."""
     return None if text is None else str(text).encode()
 
 
-def call(function, *arguments):
+def decode(text: bytes) -> str:
+    """Decodes a text of the library."""
+    return text.decode()
+
+
+def call(function: Any, *arguments: Any) -> Any:
     """Calls a function whose last parameter is an error, and raises the error that it reports."""
     error = CError()
     result = function(*arguments, error)
@@ -334,12 +345,12 @@ def call(function, *arguments):
     return result
 
 
-def version():
+def version() -> str:
     """Returns the version of the library, "MAJOR.MINOR.PATCH"."""
-    return lib.qdq_version().decode()
+    return decode(lib.qdq_version())
 
 
-def targets():
+def targets() -> Dict[str, List[str]]:
     """Returns every target with its releases and variants: {"onnx": ["1.29", ...], ...}. The name alone is a target
     too."""
     infos = [lib.qdq_target_get(i) for i in range(lib.qdq_target_count())]

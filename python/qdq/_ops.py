@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every op of the library as a method, generated from the library's table of ops. _ops.pyi has their signatures."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from ._library import lib
 from ._op_names import PLACE, method_name
 
@@ -8,7 +12,7 @@ from ._op_names import PLACE, method_name
 class Op:
     """An op of the library."""
 
-    def __init__(self, index):
+    def __init__(self, index: int) -> None:
         info = lib.qdq_op_get(index)
         self.name, self.summary = info.name.decode(), info.summary.decode()
         inputs = [lib.qdq_op_input(index, i) for i in range(info.input_count)]
@@ -19,7 +23,7 @@ class Op:
         attrs = [lib.qdq_op_attr(index, i) for i in range(info.attr_count)]
         self.attrs = {attr.name.decode(): attr for attr in attrs}
 
-    def doc(self):
+    def doc(self) -> str:
         """Returns the text that help() shows for the method."""
         lines = [f"{self.name}: {self.summary}.", ""]
         for port in self.inputs:
@@ -37,11 +41,11 @@ class Op:
 class Ops:
     """The methods of Builder that add a node, one for each op."""
 
-    def _add(self, op, values, given):
+    def _add(self, op: Any, values: Any, given: Any) -> None:
         raise NotImplementedError
 
 
-def _method(key, op):
+def _method(key: str, op: Any) -> Any:
     def method(self, *values, **given):
         return self._add(op, values, given)
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs compiled graphs."""
 
+from __future__ import annotations
+
 import ctypes
 import html
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -13,43 +15,47 @@ from . import _plan_page, _tiles
 from ._library import ArgumentError, CError, CExecOptions, call, lib
 from ._owner import Owner, Owning
 
+if TYPE_CHECKING:
+    from ._buffers import Buffer, Page
+from ._types import Inputs, Outputs, PathLike
+
 
 class TensorInfo(NamedTuple):
     """An input, an output or a kept value."""
 
     name: str
     dtype: str  # "bfloat16"
-    shape: tuple
-    numpy: np.dtype  # dtype of the arrays that hold it
+    shape: Tuple[int, ...]
+    numpy: np.dtype[Any]  # dtype of the arrays that hold it
 
 
 class _Tensor(NamedTuple):
     info: TensorInfo
     key: bytes  # its name in the plan
     number: int  # its dtype
-    bytes: int
-    count: int
+    size: int  # in bytes
+    elements: int
 
 
 class _Compiled(Owner):
     """A plan of the library, the execs of its runs, and its threads. threads: for each run; 0 uses every processor."""
 
-    def __init__(self, handle, threads, pool):
+    def __init__(self, handle: Any, threads: int, pool: Any) -> None:
         super().__init__(handle, lib.qdq_plan_destroy)
         self._threads, self._pool = threads, pool  # the pool has a qdq_threads; None: one thread
-        self.idle = []  # (exec, error) that no run uses; append and pop are atomic
+        self.idle: List[Any] = []  # (exec, error) that no run uses; append and pop are atomic
 
-    def new_exec(self):
+    def new_exec(self) -> Any:
         if self._pool and self._pool.forked:
             self._pool = new_threads(self._threads)
         options = CExecOptions()
         if self._pool:
             options.parallel = lib.qdq_parallel_threads(self._pool)
-        made = Owner(call(lib.qdq_exec_create, self, ctypes.byref(options)), lib.qdq_exec_destroy)
+        made: Any = Owner(call(lib.qdq_exec_create, self, ctypes.byref(options)), lib.qdq_exec_destroy)
         made.pool = self._pool  # keeps the threads alive as long as the exec
         return made
 
-    def pop(self):
+    def pop(self) -> Any:
         """Returns an exec that no run uses, and its error. The parent's execs run on threads that a forked child lacks."""
         while True:
             try:
@@ -59,7 +65,7 @@ class _Compiled(Owner):
             if not idle[0].pool or not idle[0].forked:
                 return idle
 
-    def __del__(self):
+    def __del__(self) -> None:
         self.idle.clear()
         super().__del__()
 
@@ -67,13 +73,13 @@ class _Compiled(Owner):
 class _Threads(Owner):
     """A qdq_threads."""
 
-    def __del__(self):
+    def __del__(self) -> None:
         if self.forked:
             self._as_parameter_ = None  # the child has no threads to end
         super().__del__()
 
 
-def new_threads(count):
+def new_threads(count: int) -> Owner:
     """Creates the threads of a plan, an argument of qdq_parallel_threads."""
     return _Threads(call(lib.qdq_threads_create, count or 0, None), lib.qdq_threads_destroy)
 
@@ -85,9 +91,10 @@ class Plan(Owning):
     original; a forked process has both. A plan cannot be pickled.
     """
 
-    def __init__(self, handle, original_value, original_output, output_value, threads, pool):
+    def __init__(self, handle: Any, original_value: Any, original_output: Any, output_value: Any, threads: int,
+                 pool: Any) -> None:  # fmt: skip
         self._owner = _Compiled(handle, threads, pool)
-        self._origin = None  # returns the graph, or None once it is gone; and the options of compile
+        self._origin: Any = None  # returns the graph, or None once it is gone; and the options of compile
         self._inputs = self._list(lib.qdq_plan_input_count, lib.qdq_plan_input, original_value)
         self._outputs = self._list(lib.qdq_plan_output_count, lib.qdq_plan_output, original_output)
         self._kept = self._list(lib.qdq_plan_kept_count, lib.qdq_plan_kept, original_value)
@@ -95,7 +102,7 @@ class Plan(Owning):
         self._made = {tensor.info.name: output_value(tensor.key) for tensor in self._outputs}
         self._renamed = _buffers.renamed(self._handle, original_value)
 
-    def _list(self, count, get, original):
+    def _list(self, count: Callable[..., int], get: Callable[..., Any], original: Callable[[bytes], str]) -> List[_Tensor]:
         made = []
         for i in range(count(self._handle)):
             one = get(self._handle, i).contents
@@ -105,21 +112,21 @@ class Plan(Owning):
         return made
 
     @property
-    def inputs(self):
+    def inputs(self) -> List[TensorInfo]:
         """[TensorInfo, ...] of the inputs."""
         return [tensor.info for tensor in self._inputs]
 
     @property
-    def outputs(self):
+    def outputs(self) -> List[TensorInfo]:
         """[TensorInfo, ...] of the outputs."""
         return [tensor.info for tensor in self._outputs]
 
     @property
-    def values(self):
+    def values(self) -> List[TensorInfo]:
         """[TensorInfo, ...] of the values that a run returns in addition to the outputs."""
         return [tensor.info for tensor in self._kept]
 
-    def buffers(self):
+    def buffers(self) -> List[Buffer]:
         """Returns a list of Buffer: where each value lies, and from which step to which.
 
         Without a device these are the values in the arena, which begins at address 0; values that no step stores have
@@ -127,7 +134,7 @@ class Plan(Owning):
         """
         return _buffers.listed(self._handle, self._renamed)
 
-    def pages(self, value):
+    def pages(self, value: Any) -> List[Page]:
         """Returns a list of Page: the places of all pages of a buffer, in the order of its tiles or rows.
 
         value: the name of one of the buffers. Raises ArgumentError for another name, and for a value in rows of the
@@ -135,7 +142,7 @@ class Plan(Owning):
         """
         return _buffers.pages(self._handle, self._renamed, value)
 
-    def html(self, path):
+    def html(self, path: PathLike) -> None:
         """Writes the page of `qdq plan --html`: the graph that the target runs, with how well the bits of its nodes are
         known, the steps, and the arena and the memory of the device over time (docs/differing_bits.md).
 
@@ -148,7 +155,7 @@ class Plan(Owning):
             raise ArgumentError("the graph of this plan is closed or was deleted, so there is no page of it; keep the graph")
         _plan_page.write(path, graph, self._origin[1])
 
-    def run(self, inputs=None, *, tiles=(), **named):
+    def run(self, inputs: Optional[Inputs] = None, *, tiles: Sequence[str] = (), **named: Any) -> Outputs:
         """Runs the graph once and returns {name: array} of the outputs and the kept values.
 
         Inputs are given by name, as keywords or in a dict (for names that are no identifiers in Python). An array of
@@ -194,7 +201,7 @@ class Plan(Owning):
         finally:
             owner.idle.append(idle)
 
-    def _shown(self, names):
+    def _shown(self, names: Sequence[str]) -> Any:
         """Returns {name: name of the kept value in the plan} of the values that run returns as tiles."""
         if not names:
             return {}
@@ -206,7 +213,7 @@ class Plan(Owning):
                                     f"{', '.join(kept) or 'there are none'}; compile with values=[{name!r}]")  # fmt: skip
         return found
 
-    def refuse(self, given):
+    def refuse(self, given: Any) -> None:
         """Raises the ArgumentError for missing or unknown inputs. given: {name: array}."""
         missing = [tensor.info.name for tensor in self._inputs if tensor.info.name not in given]
         unknown = [str(name) for name in given if name not in self._names]
@@ -214,19 +221,19 @@ class Plan(Owning):
         parts += [f"there is no input '{unknown[0]}'"] if unknown else []
         raise ArgumentError("; ".join(parts) + f"; the graph has {', '.join(sorted(self._names)) or 'no inputs'}")
 
-    def __reduce__(self):
+    def __reduce__(self) -> Any:
         raise TypeError("a qdq.Plan cannot be pickled or sent to another process; pickle its Graph, and compile it there")
 
-    def __repr__(self):
-        def text(tensors):
+    def __repr__(self) -> str:
+        def text(tensors: List[TensorInfo]) -> str:
             return ", ".join(f"{t.name} {t.dtype}{list(t.shape)}" for t in tensors)
 
         return f"<qdq.Plan: {text(self.inputs)} -> {text(self.outputs)}>"
 
-    def _repr_html_(self):
-        def row(one):
+    def _repr_html_(self) -> str:
+        def row(one: Buffer) -> str:
             where = f"{one.pool} {one.address}"
-            cells = (one.name, one.dtype, list(one.shape), where, one.bytes, one.pages, one.tiles, one.padding,
+            cells: Tuple[object, ...] = (one.name, one.dtype, list(one.shape), where, one.bytes, one.pages, one.tiles, one.padding,
                      f"{one.steps[0]}-{one.steps[1]}")  # fmt: skip
             return "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in cells) + "</tr>"
 

@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the page of a plan: runs `qdq plan` on a temporary file, whose JSON is the data of the page."""
 
+from __future__ import annotations
+
 import json
 import os
 import tempfile
+from typing import Any
 
 from . import _html
 from . import _tool as tool
 from ._library import ArgumentError
+from ._types import PathLike
 
 _FLAGS = {("layout", "rows"): ["--rows"], ("layout", "tiles"): ["--tiles"], ("fast", True): ["--fast"]}
 
 
-def _words(options):
+def _words(options: Any) -> Any:
     """Converts options of Graph.compile to those of the command."""
     words = [word for (name, value), some in _FLAGS.items() if options[name] == value for word in some]
     for name in ("device", "float_storage"):
@@ -25,7 +29,7 @@ def _words(options):
     return words + (["--keep", ",".join(names)] if names else [])
 
 
-def write(path, graph, options):
+def write(path: PathLike, graph: Any, options: Any) -> None:
     """Writes the page of a graph that was compiled with these options of Graph.compile."""
     target = options["target"] or graph.target
     given = ", ".join(f"{name}={value!r}" for name, value in options.items() if value not in (None, False))

@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds the findings of a check, and the changes of a graph."""
 
+from __future__ import annotations
+
 import html
 from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple
 
 from . import _html
 from ._library import BITS
+from ._types import PathLike
+
+if TYPE_CHECKING:
+    from ._graph import Graph
 
 
 @dataclass(frozen=True)
@@ -24,7 +31,7 @@ class Finding:
     message: str  # the whole sentence
     source: str  # source of the rule in documents or code of the target
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.severity}: {self.message}"
 
 
@@ -45,7 +52,7 @@ class NodeBits:
     date: str = ""  # of the comparison: "2026-11-24"; "" if nothing was compared
 
     @classmethod
-    def of(cls, one):
+    def of(cls, one: Any) -> NodeBits:
         """Converts a qdq_node_bits of the library."""
         row = one.evidence.contents if one.evidence else None
         shown = [getattr(row, name).decode() if row else "" for name in ("against", "compared", "condition", "kind", "date")]
@@ -59,20 +66,20 @@ class Change:
     is None."""
 
     name: str  # op of the group that formed, or did not: "QLinearConv"; of a mended graph "signed codes"
-    nodes: tuple  # the replaced nodes; the first is the node in question
+    nodes: Tuple[str, ...]  # the replaced nodes; the first is the node in question
     result: str  # the value that replaces theirs
     reason: str  # reason for which it did not form
     cause: str  # cause for which numbers differ; None: they do not
     rule: str  # of a mended graph: the rule that refused the node
 
     @classmethod
-    def of(cls, info):
+    def of(cls, info: Any) -> Change:
         """Converts a qdq_rewrite_info of the library."""
         texts = [t and t.decode() for t in (info.result, info.reason, info.cause, info.rule)]
         return cls(info.group.decode(), tuple(n.decode() for n in info.nodes[: info.node_count]), *texts)
 
 
-class Report(tuple):
+class Report(Tuple[Finding, ...]):
     """The findings of a check, in the order found. True if it has errors or warnings.
 
     `errors` and `warnings` count all findings, including those beyond the first 100 of each, which a report leaves out.
@@ -80,17 +87,18 @@ class Report(tuple):
     """
 
     errors = warnings = 0
-    nodes = ()
-    _graph, _asked = None, ()
+    nodes: Tuple[NodeBits, ...] = ()
+    _graph: Optional[Graph] = None
+    _asked: Sequence[Tuple[str, Report]] = ()
 
-    def __copy__(self):
+    def __copy__(self) -> Report:
         return self
 
-    def __getstate__(self):  # pickles the data, without the graph
+    def __getstate__(self) -> Dict[str, Any]:  # pickles the data, without the graph
         return {name: value for name, value in self.__dict__.items() if name != "_graph"}
 
     @classmethod
-    def of(cls, found):
+    def of(cls, found: Any) -> Report:
         """Converts a qdq_report of the library."""
         texts = [field.name for field in fields(Finding) if field.name != "severity"]
         made = cls(
@@ -102,7 +110,7 @@ class Report(tuple):
         return made
 
     @classmethod
-    def join(cls, reports):
+    def join(cls, reports: Sequence[Report]) -> Report:
         """Joins several reports; a finding in several of them counts once."""
         reports = list(reports)
         made = cls(dict.fromkeys(one for report in reports for one in report))
@@ -111,35 +119,35 @@ class Report(tuple):
         return made
 
     @property
-    def ok(self):
+    def ok(self) -> bool:
         """True if the report has no errors."""
         return self.errors == 0
 
-    def bits(self):
+    def bits(self) -> Dict[str, int]:
         """{"exact": nodes, "read": nodes, "close": nodes, "unknown": nodes}: how many nodes have such bits."""
         return {word: sum(one.bits == word for one in self.nodes) for word in reversed(BITS[1:])}
 
-    def by_rule(self):
+    def by_rule(self) -> Dict[str, List[Finding]]:
         """{rule: [finding, ...]}."""
-        made = {}
+        made: Dict[str, List[Finding]] = {}
         for one in self:
             made.setdefault(one.rule, []).append(one)
         return made
 
-    def html(self, path):
+    def html(self, path: PathLike) -> None:
         """Writes the page of `qdq check --html`: verdicts, the graph, and a matrix of rules and nodes (docs/differing_bits.md)."""
         targets = [name for name, _ in self._asked]
         call = f"graph.check({targets if len(targets) > 1 else targets[0]!r})"
         _html.write(path, "check", _html.graph_of(self), call, _html.check(self._asked))
 
-    def __str__(self):
+    def __str__(self) -> str:
         return "\n".join([*map(str, self), f"{self.errors} errors, {self.warnings} warnings"])
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<qdq.Report: {self.errors} errors, {self.warnings} warnings>"
 
-    def _repr_html_(self):
-        def row(one):
+    def _repr_html_(self) -> str:
+        def row(one: Finding) -> str:
             cells = (one.severity, one.target, one.rule, one.node, one.found, one.wanted, one.hint)
             return "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>"
 

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads the tiles of values where a run left them."""
 
+from __future__ import annotations
+
 import ctypes
+from typing import Any, Sequence
 
 import numpy as np
 
@@ -11,7 +14,7 @@ from ._library import ArgumentError, CError, CTilesView, lib
 _FACE = 16  # elements of a side of a face
 
 
-def check(names):
+def check(names: Sequence[str]) -> Any:
     """Returns the names of values as a list. Raises ArgumentError for anything but a list of str."""
     if names is None or isinstance(names, (list, tuple)) and all(isinstance(name, str) for name in names):
         return list(names or ())
@@ -19,7 +22,7 @@ def check(names):
     raise ArgumentError(f"tiles is {found}, wanted a list of names of values; an input called 'tiles' goes into a dict")
 
 
-def view(handle, key, name):
+def view(handle: Any, key: str, name: str) -> Any:
     """Returns the tiles of a kept value in the memory of an exec, which a run fills later. Raises ArgumentError if they
     are rows."""
     made, error = CTilesView(), CError()
@@ -29,7 +32,7 @@ def view(handle, key, name):
     return made
 
 
-def copied(one):
+def copied(one: Any) -> Any:
     """Returns a copy of the tiles of a view: an array of shape [tiles, faces, 16, 16], or with the height of the faces
     of tiles that are lower."""
     kind, tile = dtypes.numpy_of(dtypes.name_of(one.dtype)), one.tile

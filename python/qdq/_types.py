@@ -46,7 +46,7 @@ DeviceLayout = Literal["TILE", "ROW_MAJOR"]
 Inputs = Mapping[str, Any]
 Outputs = Dict[str, Array]
 
-Path = Union[str, "os.PathLike[str]"]
+PathLike = Union[str, "os.PathLike[str]"]
 
 # Layouts and storage of a plan.
 PlanLayout = Literal["rows", "tiles"]

@@ -33,7 +33,7 @@ X = np.array([[-1.0, -0.5, 0.25, 0.75], [0.01, 0.03, 2.0, 1e9]], np.float32)
 
 
 def installed():
-    """Whether qdq is installed, so that pytest finds its plugin."""
+    """True if qdq is installed, so that pytest finds its plugin."""
     try:
         return bool(importlib.metadata.version("qdq"))
     except importlib.metadata.PackageNotFoundError:
