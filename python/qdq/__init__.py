@@ -30,7 +30,7 @@ from ._library import (
     version,
 )
 from ._metric import Right
-from ._plan import Plan, TensorInfo
+from ._plan import Plan, Step, TensorInfo
 from ._quantize import Correction, Quantized, QuantizedNode, Site, quantize_graph
 from ._report import Change, Finding, NodeBits, Report
 from ._state import State, StateError, Statistics, histogram_edges, merge
@@ -69,6 +69,7 @@ __all__ = [
     "State",
     "StateError",
     "Statistics",
+    "Step",
     "TensorInfo",
     "UnsupportedError",
     "Value",

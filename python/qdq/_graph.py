@@ -28,6 +28,7 @@ from ._library import (
     encode,
     lib,
     targets,
+    wrong_type,
 )
 from ._owner import Owner, Owning, forks
 from ._plan import Plan, new_threads
@@ -49,17 +50,37 @@ def _one_of(name: str, given: Any, words: Mapping[Any, int]) -> int:
     return words[given]
 
 
-def load(path: Union[PathLike, bytes], *, target: Optional[str] = None,
+def _names(name: str, given: Any, wanted: str) -> List[str]:
+    """Returns names that an argument lists."""
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+        raise wrong_type(name, given, wanted)
+    names = list(given)
+    for one in names:
+        if not isinstance(one, str):
+            raise wrong_type(f"an entry of {name}", one, "a name")
+    return names
+
+
+def _shape(name: str, given: Any) -> CShape:
+    if not isinstance(given, Iterable):
+        raise wrong_type(f"the shape of '{name}'", given, "a list of sizes")
+    return CShape.of(given)
+
+
+def load(path: Union[PathLike, bytes, bytearray, memoryview], *, target: Optional[str] = None,
          shapes: Optional[Mapping[str, Sequence[int]]] = None, dims: Optional[Mapping[str, int]] = None,
          until: Optional[str] = None) -> Graph:  # fmt: skip
     """Loads a qdq/1 file, a oneDNN Graph JSON file or an ONNX model, with any ending of its name.
 
+    path: of the file, or its content as bytes; files that the content names are not read then (see parse).
     target: "onnx", "ort@1.31-avx2", ...; by default the target that the file names, "onnx" for ONNX models.
     shapes: {input: (1, 3, 224, 224)} and dims: {"batch": 1} set the open dims of an ONNX model.
     until: the node or value at which an ONNX model shall end.
     Raises FileError, ParseError, or ArgumentError for dims that stay open. A graph with mistakes is returned: check()
     lists them.
     """
+    if isinstance(path, (bytes, bytearray, memoryview)):
+        return parse(path, target=target, shapes=shapes, dims=dims, until=until)
     return Graph._made(lib.qdq_graph_load, [os.fsencode(path)], target, shapes, dims, until)
 
 
@@ -123,8 +144,11 @@ class Graph(Owning):
               data: Optional[Mapping[str, Sequence[int]]] = None, counted: bool = False) -> Graph:  # fmt: skip
         """data: {input: shape of an array}, which give sizes to open dims; `dims` may then name dims of another model.
         counted: their first dim counts samples."""
+        for name, sizes in (("shapes", shapes), ("dims", dims)):
+            if not isinstance(sizes, (Mapping, type(None))):
+                raise wrong_type(name, sizes, "a dict")
         shapes, dims = dict(shapes or {}), dict(dims or {})
-        given = [CInputShape(encode(n), CShape.of(s)) for n, s in shapes.items()]
+        given = [CInputShape(encode(n), _shape(n, s)) for n, s in shapes.items()]
         given += [CInputShape(encode(n), CShape.of(s), True, counted) for n, s in (data or {}).items() if n not in shapes]
         options = CGraphOptions(target=encode(target), until=encode(until), keep_open_dims=True)
         options.shapes = (CInputShape * len(given))(*given)
@@ -192,8 +216,10 @@ class Graph(Owning):
         """
         if target == "all":
             target = list(targets())
+        if not isinstance(target, (str, list, tuple, type(None))):
+            raise wrong_type("target", target, "a name or a list of names")
         with self._lock:
-            if target is not None and not isinstance(target, str):
+            if isinstance(target, (list, tuple)):
                 reports = [self.check(one) for one in target]
                 made = Report.join(reports)
                 made._asked = list(zip(target, reports))
@@ -226,11 +252,13 @@ class Graph(Owning):
             raise ArgumentError(f"values is {values!r}, wanted 'all' or a list of names")
         if values == "all":
             options.keep_all = True
-        elif values:
-            values = list(values)
+        elif values is not None:
+            values = _names("values", values, "'all' or a list of names")
             options.keep = (ctypes.c_char_p * len(values))(*map(encode, values))
             options.keep_count = len(values)
         pool = None
+        if not isinstance(threads, int):
+            raise wrong_type("threads", threads, "a number")
         if threads != 1:
             pool = new_threads(threads)
             options.parallel = lib.qdq_parallel_threads(pool)
@@ -302,7 +330,7 @@ class Graph(Owning):
         difference inherit it; `qdq compare` of the command line also finds the causes.
         Raises UnsupportedError if a target refuses the graph.
         """
-        targets = list(targets)
+        targets = _names("targets", targets, "a list of two or more")
         if len(targets) < 2:
             raise ArgumentError(f"targets is {targets}, wanted two or more")
         results = [self.run(inputs, target=t, values="all", threads=threads, **named) for t in targets]
@@ -343,6 +371,15 @@ class Graph(Owning):
         to it. Files are replaced completely or not at all."""
         with self._lock:
             call(lib.qdq_graph_write, self._handle, os.fsencode(path))
+
+    def write_c(self, path: PathLike, *, target: Optional[str] = None) -> None:
+        """Writes the graph that a target runs as one C11 file with the bits of that target, without allocation or stdio:
+        a function NAME_run, and its sizes as macros (docs/firmware.md).
+
+        target: None is the graph's target. Raises UnsupportedError for an op or a dtype that C cannot express.
+        """
+        with self.deployed(target) as graph, graph._lock:
+            call(lib.qdq_graph_write_c, graph._handle, os.fsencode(path))
 
     def __repr__(self) -> str:
         return f"<qdq.Graph {self.name!r}: {lib.qdq_graph_node_count(self._handle)} nodes, target {self.target}>"

@@ -208,6 +208,14 @@ class CPlanValue(Structure):  # qdq_plan_value
     ]  # fmt: skip
 
 
+class CPlanStep(Structure):  # qdq_plan_step, its first fields
+    _fields_ = [
+        ("text", c_char_p), ("shape", c_char_p), ("tiled", c_bool), ("blocks", c_size_t), ("reads", c_char_p),
+        ("writes", c_char_p), ("streamed", c_bool), ("read_bytes", c_size_t), ("write_bytes", c_size_t),
+        ("operations", c_size_t), ("scratch_bytes", c_size_t),
+    ]  # fmt: skip
+
+
 class CDeviceBuffer(Structure):  # qdq_device_buffer
     _fields_ = [
         ("name", c_char_p), ("role", c_int), ("dtype", c_int), ("shape", CShape), ("layout", c_int), ("pool", c_int),
@@ -249,6 +257,7 @@ _FUNCTIONS = {  # name: result, then parameters
     "qdq_graph_load": (_GRAPH, c_char_p, POINTER(CGraphOptions), _ERROR),
     "qdq_graph_parse": (_GRAPH, c_char_p, c_size_t, c_char_p, c_char_p, POINTER(CGraphOptions), _ERROR),
     "qdq_graph_write": (c_int, _GRAPH, c_char_p, _ERROR),
+    "qdq_graph_write_c": (c_int, _GRAPH, c_char_p, _ERROR),
     "qdq_graph_destroy": (None, _GRAPH),
     "qdq_graph_validate": (POINTER(CReport), _GRAPH, c_char_p, _ERROR),
     "qdq_graph_name": (c_char_p, _GRAPH),
@@ -284,6 +293,7 @@ _FUNCTIONS = {  # name: result, then parameters
     "qdq_plan_output": (_INFO, _PLAN, c_size_t),
     "qdq_plan_kept": (_INFO, _PLAN, c_size_t),
     "qdq_plan_get_value": (POINTER(CPlanValue), _PLAN, c_size_t),
+    "qdq_plan_get_step": (POINTER(CPlanStep), _PLAN, c_size_t),
     "qdq_plan_device": (POINTER(CDevicePlan), _PLAN),
     "qdq_plan_buffer_page": (c_bool, _PLAN, c_size_t, c_uint64, POINTER(CPage)),
     "qdq_buffer_type_name": (c_char_p, c_int),
@@ -329,6 +339,12 @@ lib = _open()  # a call releases the interpreter's lock
 def encode(text: Optional[object]) -> Optional[bytes]:
     """Encodes a str for the library; None stays None."""
     return None if text is None else str(text).encode()
+
+
+def wrong_type(name: str, given: object, wanted: str) -> TypeError:
+    """Returns the error of an argument of another type than wanted."""
+    article = "an" if type(given).__name__[0] in "aeiou" else "a"
+    return TypeError(f"{name} is {article} {type(given).__name__}, wanted {wanted}")
 
 
 def decode(text: bytes) -> str:

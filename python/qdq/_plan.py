@@ -5,17 +5,18 @@ from __future__ import annotations
 
 import ctypes
 import html
-from typing import TYPE_CHECKING, Any, Callable, List, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
 from . import _buffers
 from . import _dtypes as dtypes
 from . import _plan_page, _tiles
-from ._library import ArgumentError, CError, CExecOptions, call, lib
+from ._library import ArgumentError, CError, CExecOptions, call, decode, lib, wrong_type
 from ._owner import Owner, Owning
 
 if TYPE_CHECKING:
+    from ._graph import Graph
     from ._buffers import Buffer, Page
 from ._types import Inputs, Outputs, PathLike
 
@@ -27,6 +28,19 @@ class TensorInfo(NamedTuple):
     dtype: str  # "bfloat16"
     shape: Tuple[int, ...]
     numpy: np.dtype[Any]  # dtype of the arrays that hold it
+
+
+class Step(NamedTuple):
+    """A step of a plan: one node, or a chain of nodes that run block by block."""
+
+    text: str  # "x -> Quantize xq -> Dequantize xd -> y"
+    kind: str  # how it runs: "blocks", "direct", "move", "reduce" or "tensor_op"
+    blocks: int  # tiles or strips; of a tensor op its units, which threads may share
+    reads: str  # memory that it reads: "row-major", "tiles", "row-major and tiles" or "nothing"
+    writes: str
+    read_bytes: int  # in a run: from the arena, constants and inputs
+    write_bytes: int
+    operations: int  # in a run; a multiply-add counts as one
 
 
 class _Tensor(NamedTuple):
@@ -126,6 +140,16 @@ class Plan(Owning):
         """[TensorInfo, ...] of the values that a run returns in addition to the outputs."""
         return [tensor.info for tensor in self._kept]
 
+    @property
+    def steps(self) -> List[Step]:
+        """[Step, ...] in the order in which they run."""
+        made: List[Step] = []
+        while found := lib.qdq_plan_get_step(self._handle, len(made)):
+            one = found.contents
+            text, kind, reads, writes = map(decode, (one.text, one.shape, one.reads, one.writes))
+            made.append(Step(text, kind, one.blocks, reads, writes, one.read_bytes, one.write_bytes, one.operations))
+        return made
+
     def buffers(self) -> List[Buffer]:
         """Returns a list of Buffer: where each value lies, and from which step to which.
 
@@ -149,11 +173,23 @@ class Plan(Owning):
         Runs `qdq plan` on a temporary file of the graph, which the plan does not keep alive. Raises ArgumentError if
         the graph is closed or was deleted, or a name in `values` has a comma, and FileError if the tool is missing.
         """
+        _plan_page.write(path, *self._compiled())
+
+    def text(self) -> str:
+        """Returns what `qdq plan` prints: the steps, and the arena as a drawing. Raises as html does."""
+        return _plan_page.text(*self._compiled())
+
+    def json(self) -> Dict[str, Any]:
+        """Returns what `qdq plan --json` prints (docs/command_line.md). Raises as html does."""
+        return _plan_page.data(*self._compiled())
+
+    def _compiled(self) -> Tuple[Graph, Mapping[str, Any]]:
+        """Returns the graph and the options of Graph.compile."""
         self._handle  # raises if it is closed
         graph = self._origin and self._origin[0]()
         if graph is None:
-            raise ArgumentError("the graph of this plan is closed or was deleted, so there is no page of it; keep the graph")
-        _plan_page.write(path, graph, self._origin[1])
+            raise ArgumentError("the graph of this plan is closed or was deleted, and the plan holds no copy; keep the graph")
+        return graph, self._origin[1]
 
     def run(self, inputs: Optional[Inputs] = None, *, tiles: Sequence[str] = (), **named: Any) -> Outputs:
         """Runs the graph once and returns {name: array} of the outputs and the kept values.
@@ -169,7 +205,10 @@ class Plan(Owning):
         Raises ArgumentError if an input is missing, unknown, or has another dtype or shape, and if a name of `tiles` is
         unknown, or its value is not kept or lies in rows.
         """
-        given = {**inputs, **named} if inputs else named
+        try:
+            given = {**inputs, **named} if inputs else named
+        except TypeError:
+            raise wrong_type("inputs", inputs, "a dict {input: array}") from None
         shown = self._shown(_tiles.check(tiles))
         if given.keys() != self._names:
             self.refuse(given)

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional, Sequence, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, TypeVar
 
 import numpy as np
 
 from . import _dtypes as dtypes
 from ._builder import Builder, Value
-from ._library import UnsupportedError
+from ._library import UnsupportedError, wrong_type
+
+if TYPE_CHECKING:
+    from ._graph import Graph
 
 # Adds an op of ATen to a Builder.
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -26,15 +29,31 @@ def _op(*names: str) -> Callable[[_Function], _Function]:
     return add
 
 
-def from_torch(program: Any, *, name: str = "", target: Optional[str] = "torchao") -> Any:
-    """Translates a torch.export.ExportedProgram to a graph. Its parameters and buffers become constants.
+def from_torch(program: Any, example: Any = None, *, name: str = "", target: Optional[str] = "torchao") -> Graph:
+    """Translates a torch.export.ExportedProgram, or a module, to a graph. Its parameters and buffers become constants.
+
+    example: of a module, a tensor or a tuple of tensors with the shapes of its inputs; torch.export.export traces the
+    module with them, in its own mode: call module.eval() before.
 
     PT2E's quantized_decomposed ops and torchao's quantize_affine, dequantize_affine and choose_qparams_affine become
     Quantize, Dequantize and DynamicQuantize; torchao's quantized weights become their codes and scales, with the ops
     that use them. Inputs and outputs keep their names in the program. Shapes must be fixed.
     target: of the graph. Raises UnsupportedError, which lists every op without a counterpart.
     """
+    if hasattr(program, "forward"):
+        program = _exported(program, example)
+    if not hasattr(program, "graph_signature"):
+        raise wrong_type("program", program, "a torch.export.ExportedProgram, or a module and an example")
     return _Translation(program).build(name, target)
+
+
+def _exported(module: Any, example: Any) -> Any:
+    if example is None:
+        raise TypeError(f"from_torch is given the module {type(module).__name__} without an example of its inputs; wanted "
+                        "from_torch(module, example)")  # fmt: skip
+    import torch
+
+    return torch.export.export(module, example if isinstance(example, tuple) else (example,))
 
 
 class _Translation:
@@ -44,7 +63,7 @@ class _Translation:
         self.nodes = list(program.graph.nodes)
         self.values: Dict[Any, Any] = {}  # {node: Value, or tuple of Values}
 
-    def build(self, name: str, target: Optional[str]) -> Any:
+    def build(self, name: str, target: Optional[str]) -> Graph:
         self.b._name = name
         self._refuse_unknown()
         self._add_given()

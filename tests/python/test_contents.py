@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a graph lists: inputs, outputs, nodes, values and constants.
+"""What a graph and a plan list, and the forms in which they are loaded and written.
 
     test_contents.py SOURCE_DIR
 """
@@ -94,6 +94,60 @@ class Contents(unittest.TestCase):
         g.close()
         with self.assertRaisesRegex(qdq.ArgumentError, "closed"):
             g.nodes
+
+
+class Plans(unittest.TestCase):
+    def test_steps_say_what_they_run_and_move(self):
+        steps = built().compile(layout="rows").steps
+        self.assertIn("Quantize code", steps[0].text)
+        self.assertEqual((steps[0].kind, steps[0].reads, steps[0].writes), ("blocks", "row-major", "row-major"))
+        self.assertEqual(steps[0].read_bytes, 4 * 8 * 4)
+        self.assertGreater(sum(step.operations for step in steps), 0)
+
+    def test_text_and_json_are_those_of_the_tool(self):
+        g = built()
+        plan = g.compile()
+        self.assertIn("Quantize code", plan.text())
+        found = plan.json()
+        self.assertEqual(found["graph"], "net")
+        self.assertEqual(len(found["steps"]), len(plan.steps))
+        self.assertEqual([one["name"] for one in found["values"]], [one.name for one in plan.buffers()])
+
+    def test_a_plan_without_its_graph_has_no_text(self):
+        plan = built().compile()
+        gc.collect()
+        with self.assertRaisesRegex(qdq.ArgumentError, "keep the graph"):
+            plan.text()
+
+
+class Files(unittest.TestCase):
+    def test_the_content_of_a_file_is_loaded(self):
+        content = (ROOT / "tests/onnx/models/quantized.onnx").read_bytes()
+        self.assertEqual(qdq.load(content).nodes, qdq.load(ROOT / "tests/onnx/models/quantized.onnx").nodes)
+        self.assertEqual(qdq.load(memoryview(content)).target, "onnx")
+
+    def test_a_graph_is_written_as_c(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "net.c"
+            built().write_c(path)
+            self.assertIn("void net_run(", path.read_text(encoding="utf-8"))
+
+    def test_wrong_types_are_named(self):
+        for call, sentence in [
+            (lambda: qdq.load(3), "int"),
+            (lambda: qdq.from_torch(3), "program is an int, wanted a torch.export.ExportedProgram"),
+            (lambda: built().run(3), "inputs is an int, wanted a dict"),
+            (lambda: built().run(["x"]), "inputs is a list, wanted a dict"),
+            (lambda: built().check(3), "target is an int, wanted a name"),
+            (lambda: built().compile(threads="two"), "threads is a str, wanted a number"),
+            (lambda: built().compile(values=3), "values is an int, wanted 'all' or a list of names"),
+            (lambda: built().compile(values=[3]), "an entry of values is an int, wanted a name"),
+            (lambda: built().compare("onnx"), "targets is a str, wanted a list of two or more"),
+            (lambda: qdq.load("graph.json", dims=["batch"]), "dims is a list, wanted a dict"),
+            (lambda: qdq.load("graph.json", shapes={"x": 3}), "the shape of 'x' is an int, wanted a list of sizes"),
+        ]:
+            with self.subTest(sentence), self.assertRaisesRegex(TypeError, sentence):
+                call()
 
 
 if __name__ == "__main__":

@@ -160,5 +160,11 @@ class FromTorch(unittest.TestCase):
             p.run(p.call("aten.add.Tensor", x, x, shape=(3,), alpha=2))
 
 
+class Modules(unittest.TestCase):
+    def test_a_module_needs_an_example(self):
+        with self.assertRaisesRegex(TypeError, "from_torch.module, example."):
+            qdq.from_torch(SimpleNamespace(forward=None))
+
+
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
