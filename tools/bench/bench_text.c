@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints the times of `qdq bench` as text.
+#include <qdq/inspect.h>
+#include <stdio.h>
+
+#include "tools/bench/bench.h"
+#include "tools/common.h"
+
+const char *const bench_stage_names[STAGES] = {"load", "compile"};
+
+double bench_rate(size_t bytes, double seconds) {
+    return seconds > 0 ? (double)bytes / seconds * 1e-9 : 0;
+}
+
+static double limit_rate(const bench *b, size_t i) {
+    return bench_rate(b->limits.items[i].bytes, b->members[FIRST_LIMIT + i].spread.median);
+}
+
+size_t bench_best_limit(const bench *b) {
+    size_t best = 0;
+    for (size_t i = 1; i < b->limits.count; i++)
+        if (limit_rate(b, i) > limit_rate(b, best)) best = i;
+    return best;
+}
+
+double bench_ratio_to_best(const bench *b) {
+    double best = limit_rate(b, bench_best_limit(b));
+    double run = bench_rate(b->read_bytes + b->write_bytes, b->members[RUN].spread.median);
+    return best > 0 ? run / best : 0;
+}
+
+static void print_spread(const char *what, const spread *s) {
+    printf("%s: median %.3f us (quartiles %.3f to %.3f)", what, s->median * 1e6, s->low * 1e6,
+           s->high * 1e6);
+}
+
+static void print_rate(size_t bytes, double seconds) {
+    printf(", %zu bytes, %.2f GB/s", bytes, bench_rate(bytes, seconds));
+}
+
+const char *bench_mode_name(bool fast) { return fast ? "fast" : "literal"; }
+
+static void print_steps(const bench *b) {
+    for (size_t i = 0; i < b->step_count; i++) {
+        const qdq_plan_step *step = qdq_plan_get_step(b->session.plan, i);
+        printf("  step %zu", i);
+        print_spread("", &b->step_spreads[i]);
+        print_rate(step->read_bytes + step->write_bytes, b->step_spreads[i].median);
+        printf("  %s\n", step->text);
+    }
+}
+
+double bench_fraction_of_limit(const slow_step *step, const char **bound) {
+    double least = slow_step_limit(step, bound);
+    return step->seconds > 0 ? least / step->seconds : 0;
+}
+
+static void print_slowest(const bench *b) {
+    for (size_t i = 0; i < b->slowest.count; i++) {
+        const slow_step *step = &b->slowest.items[i];
+        const char *bound;
+        double fraction = bench_fraction_of_limit(step, &bound);
+        printf(
+            "  step %zu: %.1f %%, median %.3f us, %zu bytes, %zu operations, %.2f of the limit of "
+            "%s  %s\n",
+            step->index, step->share * 100, step->seconds * 1e6, step->bytes, step->operations,
+            fraction, bound, qdq_plan_get_step(b->session.plan, step->index)->text);
+    }
+    if (b->step_count > b->slowest.count)
+        printf("  %zu more steps are faster\n", b->step_count - b->slowest.count);
+}
+
+void bench_print_text(const bench *b) {
+    const member *run = &b->members[RUN];
+    print_spread(b->opt->operands.items[0], &run->spread);
+    print_rate(b->read_bytes + b->write_bytes, run->spread.median);
+    printf(" in and out; all steps move %zu bytes, %.2f GB/s, %.2f times the necessary %zu\n",
+           b->step_bytes, bench_rate(b->step_bytes, run->spread.median),
+           moved_over_necessary(b->session.plan),
+           qdq_plan_get_stats(b->session.plan).necessary_bytes);
+    if (b->own->steps)
+        print_slowest(b);
+    else
+        print_steps(b);
+    if (b->other.exec) {
+        printf("  other mode, %s", bench_mode_name(!b->opt->compile.fast));
+        print_spread("", &b->members[OTHER_MODE].spread);
+        printf("\n");
+    }
+    for (size_t i = 0; b->stage_seconds && i < STAGES; i++) {
+        printf("  ");
+        print_spread(bench_stage_names[i], &b->stage_spreads[i]);
+        printf("\n");
+    }
+    for (size_t i = 0; i < b->limits.count; i++) {
+        const member *m = &b->members[FIRST_LIMIT + i];
+        printf("  ");
+        print_spread(b->limits.items[i].name, &m->spread);
+        print_rate(b->limits.items[i].bytes, m->spread.median);
+        printf("\n");
+    }
+    if (b->limits.count)
+        printf("  the run has %.2f of the rate of the fastest, %s\n", bench_ratio_to_best(b),
+               b->limits.items[bench_best_limit(b)].name);
+}
