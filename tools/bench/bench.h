@@ -38,8 +38,8 @@ void bench_print_text(const bench *b);
 void bench_print_json(const bench *b);
 
 // Shared by both: GB/s; the name of a mode; the number of the fastest limit of --vs-copy, and the
-// rate of the run divided by its rate; the fraction of its limit that a step reaches, whose name
-// goes to *bound.
+// rate of the run divided by its rate, both by minima; the fraction of its limit that a step
+// reaches, whose name goes to *bound.
 double bench_rate(size_t bytes, double seconds);
 const char *bench_mode_name(bool fast);
 size_t bench_best_limit(const bench *b);

@@ -8,6 +8,8 @@
 static void json_spread(qdq_json *json, const spread *s) {
     qdq_json_key(json, "median_seconds");
     qdq_json_double(json, s->median);
+    qdq_json_key(json, "minimum_seconds");
+    qdq_json_double(json, s->least);
     qdq_json_key(json, "quartile_seconds");
     qdq_json_begin_line(json);
     qdq_json_double(json, s->low);

@@ -12,8 +12,9 @@ double bench_rate(size_t bytes, double seconds) {
     return seconds > 0 ? (double)bytes / seconds * 1e-9 : 0;
 }
 
+// Of the fastest pass.
 static double limit_rate(const bench *b, size_t i) {
-    return bench_rate(b->limits.items[i].bytes, b->members[FIRST_LIMIT + i].spread.median);
+    return bench_rate(b->limits.items[i].bytes, b->members[FIRST_LIMIT + i].spread.least);
 }
 
 size_t bench_best_limit(const bench *b) {
@@ -25,13 +26,13 @@ size_t bench_best_limit(const bench *b) {
 
 double bench_ratio_to_best(const bench *b) {
     double best = limit_rate(b, bench_best_limit(b));
-    double run = bench_rate(b->read_bytes + b->write_bytes, b->members[RUN].spread.median);
+    double run = bench_rate(b->read_bytes + b->write_bytes, b->members[RUN].spread.least);
     return best > 0 ? run / best : 0;
 }
 
 static void print_spread(const char *what, const spread *s) {
-    printf("%s: median %.3f us (quartiles %.3f to %.3f)", what, s->median * 1e6, s->low * 1e6,
-           s->high * 1e6);
+    printf("%s: median %.3f us (minimum %.3f, quartiles %.3f to %.3f)", what, s->median * 1e6,
+           s->least * 1e6, s->low * 1e6, s->high * 1e6);
 }
 
 static void print_rate(size_t bytes, double seconds) {

@@ -18,7 +18,10 @@ static int by_value(const void *a, const void *b) {
 
 spread spread_of(double *seconds, size_t count) {
     qsort(seconds, count, sizeof *seconds, by_value);
-    return (spread){seconds[count / 2], seconds[count / 4], seconds[count - 1 - count / 4]};
+    return (spread){.least = seconds[0],
+                    .low = seconds[count / 4],
+                    .median = seconds[count / 2],
+                    .high = seconds[count - 1 - count / 4]};
 }
 
 double clock_cost(void) {

@@ -8,9 +8,10 @@
 
 #include "tools/io/watch.h"
 
-// Seconds per run: the median and the quartiles around it.
+// Seconds per run: the least, the median, and the quartiles around it. Other work on the machine
+// only adds time: the least is the first that can be trusted, the lower quartile the next.
 typedef struct spread {
-    double median, low, high;
+    double least, low, median, high;
 } spread;
 
 // A function to time.
