@@ -192,7 +192,8 @@ static const option_row rows[] = {
     OWN(bench, "steps", 0, NULL, FLAG, steps,
         "list the slowest steps only: share, bytes, operations, and how near each comes to the "
         "limits of the machine"),
-    OWN(bench, "compile", 0, NULL, FLAG, compile, "also time loading and compiling"),
+    OWN(bench, "compile", 0, NULL, FLAG, compile,
+        "time loading and compiling N times too, instead of three times"),
     ROW("isa", 0, "NAME", TEXT, compile.isa,
         " run compare explain bisect bench fingerprint calibrate quantize ",
         "cap the instruction set: portable; avx2, avx_vnni, avx512, avx512_bf16, amx; neon, "

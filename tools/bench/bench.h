@@ -28,7 +28,8 @@ typedef struct bench {
     double *step_seconds;  // step_count x repeat
     spread *step_spreads;
     slowest slowest;        // empty without --steps
-    double *stage_seconds;  // STAGES x repeat; NULL without --compile
+    double *stage_seconds;  // STAGES x repeat, of which the first stage_repeat are timed
+    size_t stage_repeat;    // `repeat` with --compile, else a few
     spread stage_spreads[STAGES];
     qdq_error err;  // of a stage that succeeded at first and then failed
     member members[MEMBERS];

@@ -102,7 +102,7 @@ void bench_print_json(const bench *b) {
         json_spread(&json, &b->members[OTHER_MODE].spread);
         qdq_json_end_object(&json);
     }
-    for (size_t i = 0; b->stage_seconds && i < STAGES; i++) {
+    for (size_t i = 0; i < STAGES; i++) {
         qdq_json_key(&json, bench_stage_names[i]);
         qdq_json_begin_object(&json);
         json_spread(&json, &b->stage_spreads[i]);

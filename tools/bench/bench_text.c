@@ -88,7 +88,7 @@ void bench_print_text(const bench *b) {
         print_spread("", &b->members[OTHER_MODE].spread);
         printf("\n");
     }
-    for (size_t i = 0; b->stage_seconds && i < STAGES; i++) {
+    for (size_t i = 0; i < STAGES; i++) {
         printf("  ");
         print_spread(bench_stage_names[i], &b->stage_spreads[i]);
         printf("\n");
