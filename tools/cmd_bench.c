@@ -54,6 +54,8 @@ static void run_pass(member *self) {
     l->run(l);
 }
 
+static void run_multiply_adds(member *self) { arithmetic_run(self->context); }
+
 //---- Measuring --------------------------------------------------------------
 
 static int no_memory(void) {
@@ -75,6 +77,16 @@ static double *times_of(const bench *b, size_t rows) {
     return rows ? calloc(rows, b->repeat * sizeof(double)) : calloc(1, sizeof(double));
 }
 
+static void list_arithmetic(bench *b) {
+    arithmetic_open(&b->arithmetic, b->compile_options.isa, b->session.exec_options.parallel);
+    for (size_t i = 0; i < MULTIPLY_KINDS; i++) {
+        arithmetic_pass *pass = &b->arithmetic.passes[i];
+        if (pass->fn)
+            b->members[FIRST_ARITHMETIC + i] =
+                (member){.run = run_multiply_adds, .context = pass, .batch = 1};
+    }
+}
+
 static bool list_members(bench *b) {
     for (size_t i = 0; i < MEMBERS; i++) b->members[i] = (member){.run = do_nothing, .batch = 1};
     b->members[RUN] = (member){.run = run_graph, .context = &b->session};
@@ -87,23 +99,25 @@ static bool list_members(bench *b) {
     b->stage_seconds = times_of(b, STAGES);
     b->stage_repeat = b->own->compile || b->repeat < FEW ? b->repeat : FEW;
     if (!b->stage_seconds) return false;
-    if (b->own->vs_copy &&
-        !limits_open(&b->limits, b->read_bytes, b->write_bytes, b->session.exec_options.parallel))
+    if (b->own->vs_copy && !limits_open(&b->limits, b->read_bytes, b->write_bytes,
+                                        b->session.exec_options.parallel, b->compile_options.isa))
         return false;
     for (size_t i = 0; i < b->limits.count; i++)
         b->members[FIRST_LIMIT + i] = (member){.run = run_pass, .context = &b->limits.items[i]};
+    if (b->own->steps) list_arithmetic(b);
     return true;
 }
 
 // Finds the slowest steps for --steps, after everything else is timed.
 static bool find_slowest(bench *b) {
-    double *medians = times_of(b, b->step_count);
-    if (!medians) return false;
-    for (size_t i = 0; i < b->step_count; i++) medians[i] = b->step_spreads[i].median;
-    bool done = slowest_find(&b->slowest, b->session.plan, medians,
-                             b->session.exec_options.parallel, b->compile_options.isa);
-    free(medians);
-    return done;
+    for (size_t i = 0; i < MULTIPLY_KINDS; i++) {
+        double seconds = b->members[FIRST_ARITHMETIC + i].spread.least;
+        if (seconds > 0) b->rates[i] = b->arithmetic.passes[i].operations / seconds;
+    }
+    if (b->rates[MULTIPLY_BYTES] < b->rates[MULTIPLY_PAIRS])
+        b->rates[MULTIPLY_BYTES] = b->rates[MULTIPLY_PAIRS];
+    return slowest_find(&b->slowest, b->session.plan, b->step_spreads,
+                        b->session.exec_options.parallel, b->compile_options.isa, b->rates);
 }
 
 static int measure_all(bench *b) {

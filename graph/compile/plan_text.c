@@ -73,6 +73,7 @@ static void describe_tensor_op(const qdq_draft *of, const qdq_draft_step *draft,
     append_node(l, node);
     if (draft->on_integers) append(l, " ", "", "on codes");
     info->on_integers = draft->on_integers;
+    if (tensor_op->x_count) info->operand = graph->values[draft->tensor_op_inputs[0].id].type.dtype;
     info->scales_later = draft->tensor_op->scales_later;
     info->winograd = draft->tensor_op->winograd;
     bool other = info->on_integers || info->scales_later || info->winograd;

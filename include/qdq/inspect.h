@@ -49,6 +49,7 @@ typedef struct qdq_plan_step {
     bool scales_later;     // fast: `node` multiplies a row by weight codes and scales their sums
     bool winograd;         // fast: `node` is a convolution by Winograd's algorithm
     size_t node;           // the number of this node in the graph
+    qdq_dtype operand;     // of the first input that a tensor op reads: of codes if on_integers
     // Why the step was not fused with the step that computes the value `apart_from`: a name
     // ("read-before") and the end of a sentence. NULL: nothing to fuse with.
     const char *apart, *apart_text, *apart_from;

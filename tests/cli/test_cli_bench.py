@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """qdq bench: what it prints, and which of the numbers must agree. No test checks a time."""
 
+import platform
+
 from harness import Case, graph, main, node, quantize, value
 
 # float32 [64, 48] in, int8 and float32 out, in two steps, as two nodes read q.
@@ -12,6 +14,7 @@ ELEMENTS = 64 * 48
 NUMBER = r"\d+\.\d+"
 SPREAD = rf"median {NUMBER} us \(minimum {NUMBER}, quartiles {NUMBER} to {NUMBER}\)"
 LIMITS = ["memcpy", "stream", "stream_nontemporal"]
+HAS_SIMD = platform.machine() in ("x86_64", "AMD64")  # passes of other machines are portable
 
 
 class Bench(Case):
@@ -106,24 +109,44 @@ class Bench(Case):
         parsed = self.bench("--steps", "--threads", 1, content=self.LONG)
         slowest, steps = parsed["slowest"], parsed["steps"]
         self.assertEqual((len(slowest), len(steps)), (10, 13))
-        medians = [one["median_seconds"] for one in steps]
-        self.assertEqual([one["median_seconds"] for one in slowest], sorted(medians, reverse=True)[:10])
+        least = [one["minimum_seconds"] for one in steps]
+        self.assertEqual([one["minimum_seconds"] for one in slowest], sorted(least, reverse=True)[:10])
         for one in slowest:
+            self.assert_spread(one)
             self.assertEqual(one["chain"], steps[one["step"]]["chain"])
             self.assertEqual(one["bytes"], steps[one["step"]]["bytes"])
             self.assertEqual(one["operations"], 16 * 16 * 16)
-            self.assertAlmostEqual(one["share"], one["median_seconds"] / sum(medians))
+            self.assertAlmostEqual(one["share"], one["minimum_seconds"] / sum(least))
             self.assertIn(one["limit"], ("memory", "arithmetic"))
-            self.assertGreater(one["fraction"], 0)
+            longer = max(one["memory_seconds"], one["arithmetic_seconds"])
+            self.assertEqual(longer, one[f"{one['limit']}_seconds"])
+            self.assertAlmostEqual(one["fraction"], longer / one["minimum_seconds"])
+            self.assertEqual(one["arithmetic"], "float32")
+            self.assertIn(one["level"], ("L1", "L2", "L3", "memory", ""))
         self.assertEqual(len({one["step"] for one in slowest}), 10)
         self.assertNotIn("slowest", self.bench(content=self.LONG))
+
+    def test_the_limit_of_arithmetic_is_that_of_the_numbers_and_of_the_instruction_set(self):
+        for isa in ("portable", None):
+            words = ["--steps", *(["--isa", isa] if isa else [])]
+            for name, dtype, op in (("int8", "uint8", "MatMulInteger"), ("float32", "float32", "MatMul")):
+                content = graph([{"op": op, "name": "m", "inputs": {"a": "x", "b": "x"}}],
+                                [value("x", dtype, (64, 64))], {"y": "m"})
+                parsed = self.bench(*words, content=content)
+                one, rates = parsed["slowest"][0], parsed["multiply_adds_per_second"]
+                self.assertEqual(one["arithmetic"], name)
+                self.assertAlmostEqual(one["arithmetic_seconds"] * rates[name], one["operations"], delta=1)
+                self.assertGreaterEqual(set(rates), {"float32", "int8"})
+                self.assertGreater(min(rates.values()), 0)
+            self.assertEqual(parsed["isa"] == "portable", isa == "portable" or not HAS_SIMD)
 
     def test_text_lists_the_slowest_steps_and_counts_the_others(self):
         out = self.qdq("bench", self.write("g.json", self.LONG), "--repeat", 3, "--steps").out.splitlines()
         for line in out[1:11]:
-            self.assertRegex(line, rf"\A  step \d+: {NUMBER} %, median {NUMBER} us, \d+ bytes, 4096 operations, "
-                                   rf"{NUMBER} of the limit of (memory|arithmetic)  .* -> ")
+            self.assertRegex(line, rf"\A  step \d+: {NUMBER} %, {SPREAD}, \d+ bytes, 4096 operations, "
+                                   rf"{NUMBER} of the limit of (memory(, \w+)?|arithmetic, float32)  .* -> ")
         self.assertEqual(out[11], "  3 more steps are faster")
+        self.assertRegex(out[12], rf"\A  limits of arithmetic, \w+, multiply-adds in a nanosecond: float32 {NUMBER}, int8 {NUMBER}")
         self.assertNotIn("more steps", self.qdq("bench", self.write("g.json", GRAPH), "--repeat", 3, "--steps").out)
 
     # ---- --vs-copy ----

@@ -2,9 +2,10 @@
 // Times memory passes: memcpy, and streams that move as many bytes as a graph reads and writes.
 #include "tools/bench/bandwidth.h"
 
-#include <qdq/inspect.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "tools/bench/isa_rows.h"
 #include "tools/common.h"
 
 //---- Instruction sets -------------------------------------------------------
@@ -23,15 +24,9 @@ static const stream_row rows[] = {
     {"portable", stream_task_portable, stream_has_nontemporal_portable},
 };
 
-static bool available(const char *isa) {
-    for (size_t i = 0; qdq_isa_get(i).name; i++)
-        if (strcmp(qdq_isa_get(i).name, isa) == 0) return qdq_isa_get(i).available;
-    return false;
-}
-
-static const stream_row *best_row(void) {
+static const stream_row *best_row(const char *cap) {
     size_t i = 0;
-    while (i + 1 < sizeof rows / sizeof rows[0] && !available(rows[i].isa)) i++;
+    while (i + 1 < sizeof rows / sizeof rows[0] && !isa_fits(rows[i].isa, cap)) i++;
     return &rows[i];
 }
 
@@ -52,14 +47,15 @@ static void run_limit(const limit *l) {
         l->task(&traffic, 0, parts);
 }
 
+// Short passes are repeated for a millisecond, so that one of them is undisturbed.
 static double least_seconds(const limit *l) {
-    double least = 0;
+    double least = 0, begin = now(), end = begin;
     l->run(l);
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 5 || end - begin < 1e-3; i++) {
         double start = now();
         l->run(l);
-        double seconds = now() - start;
-        if (i == 0 || seconds < least) least = seconds;
+        end = now();
+        if (i == 0 || end - start < least) least = end - start;
     }
     return least;
 }
@@ -82,8 +78,9 @@ static size_t lines_of(size_t bytes) {
     return bytes && lines == 0 ? 1 : lines;
 }
 
-bool limits_open(limits *out, size_t read_bytes, size_t write_bytes, qdq_parallel parallel) {
-    const stream_row *row = best_row();
+bool limits_open(limits *out, size_t read_bytes, size_t write_bytes, qdq_parallel parallel,
+                 const char *isa) {
+    const stream_row *row = best_row(isa);
     size_t reads = lines_of(read_bytes), writes = lines_of(write_bytes),
            half = (reads + writes) / 2;
     if (half == 0) half = 1;
@@ -110,15 +107,33 @@ bool limits_open(limits *out, size_t read_bytes, size_t write_bytes, qdq_paralle
 
 void limits_close(limits *l) { free(l->memory); }
 
-bool limits_seconds(size_t read_bytes, size_t write_bytes, qdq_parallel parallel, double *out) {
+bool limits_seconds(size_t read_bytes, size_t write_bytes, qdq_parallel parallel, const char *isa,
+                    double *out) {
     limits all;
     *out = 0;
     if (read_bytes + write_bytes == 0) return true;
-    if (!limits_open(&all, read_bytes, write_bytes, parallel)) return false;
+    if (!limits_open(&all, read_bytes, write_bytes, parallel, isa)) return false;
     for (size_t i = 0; i < all.count; i++) {
         double seconds = least_seconds(&all.items[i]);
         if (i == 0 || seconds < *out) *out = seconds;
     }
     limits_close(&all);
     return true;
+}
+
+//---- Levels -----------------------------------------------------------------
+
+const char *memory_level(size_t bytes) {
+#if defined(_SC_LEVEL1_DCACHE_SIZE)
+    static const char *const names[] = {"L1", "L2", "L3"};
+    const int sizes[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
+    for (int i = 0; i < 3; i++) {
+        long size = sysconf(sizes[i]);
+        if (size > 0 && bytes <= (size_t)size) return names[i];
+    }
+    return sysconf(_SC_LEVEL1_DCACHE_SIZE) > 0 ? "memory" : "";
+#else
+    (void)bytes;
+    return "";
+#endif
 }

@@ -28,13 +28,20 @@ typedef struct limits {
     void *memory;
 } limits;
 
-// Prepares the passes. Each runs on the threads of `parallel` or on one thread, whichever is
-// faster. False if memory runs out.
-bool limits_open(limits *out, size_t read_bytes, size_t write_bytes, qdq_parallel parallel);
+// Prepares the passes with the best available instruction set, at most `isa` (NULL: no cap). Each
+// runs on the threads of `parallel` or on one thread, whichever is faster. False if memory runs
+// out.
+bool limits_open(limits *out, size_t read_bytes, size_t write_bytes, qdq_parallel parallel,
+                 const char *isa);
 void limits_close(limits *l);
 
 // Measures the least seconds of the fastest of these passes; 0 without bytes. False if memory runs
 // out.
-bool limits_seconds(size_t read_bytes, size_t write_bytes, qdq_parallel parallel, double *out);
+bool limits_seconds(size_t read_bytes, size_t write_bytes, qdq_parallel parallel, const char *isa,
+                    double *out);
+
+// Returns the name of the smallest cache that holds so many bytes, or "memory"; "" if the system
+// does not tell the sizes of its caches.
+const char *memory_level(size_t bytes);
 
 #endif

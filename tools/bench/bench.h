@@ -3,6 +3,7 @@
 #ifndef QDQ_TOOLS_BENCH_BENCH_H
 #define QDQ_TOOLS_BENCH_BENCH_H
 
+#include "tools/bench/arithmetic.h"
 #include "tools/bench/bandwidth.h"
 #include "tools/bench/measure.h"
 #include "tools/bench/slowest.h"
@@ -10,7 +11,15 @@
 #include "tools/options/bench.h"
 #include "tools/session.h"
 
-enum { RUN, STEPS, OTHER_MODE, LOAD_COMPILE, FIRST_LIMIT, MEMBERS = FIRST_LIMIT + MAX_LIMITS };
+enum {
+    RUN,
+    STEPS,
+    OTHER_MODE,
+    LOAD_COMPILE,
+    FIRST_LIMIT,
+    FIRST_ARITHMETIC = FIRST_LIMIT + MAX_LIMITS,
+    MEMBERS = FIRST_ARITHMETIC + MULTIPLY_KINDS
+};
 enum { LOAD, COMPILE, STAGES };
 extern const char *const bench_stage_names[STAGES];
 
@@ -27,9 +36,11 @@ typedef struct bench {
     double clock_cost;
     double *step_seconds;  // step_count x repeat
     spread *step_spreads;
-    slowest slowest;        // empty without --steps
-    double *stage_seconds;  // STAGES x repeat, of which the first stage_repeat are timed
-    size_t stage_repeat;    // `repeat` with --compile, else a few
+    slowest slowest;               // empty without --steps
+    arithmetic arithmetic;         // none without --steps
+    double rates[MULTIPLY_KINDS];  // multiply-adds per second, of bytes by the faster of two ways
+    double *stage_seconds;         // STAGES x repeat, of which the first stage_repeat are timed
+    size_t stage_repeat;           // `repeat` with --compile, else a few
     spread stage_spreads[STAGES];
     qdq_error err;  // of a stage that succeeded at first and then failed
     member members[MEMBERS];

@@ -47,8 +47,7 @@ static void json_slowest(qdq_json *json, const bench *b) {
         qdq_json_begin_object(json);
         json_uint_key(json, "step", step->index);
         json_string_key(json, "chain", qdq_plan_get_step(b->session.plan, step->index)->text);
-        qdq_json_key(json, "median_seconds");
-        qdq_json_double(json, step->seconds);
+        json_spread(json, &step->seconds);
         qdq_json_key(json, "share");
         qdq_json_double(json, step->share);
         json_uint_key(json, "bytes", step->bytes);
@@ -56,9 +55,24 @@ static void json_slowest(qdq_json *json, const bench *b) {
         json_string_key(json, "limit", bound);
         qdq_json_key(json, "fraction");
         qdq_json_double(json, fraction);
+        qdq_json_key(json, "memory_seconds");
+        qdq_json_double(json, step->memory_seconds);
+        json_string_key(json, "level", step->level);
+        qdq_json_key(json, "arithmetic_seconds");
+        qdq_json_double(json, step->arithmetic_seconds);
+        json_string_key(json, "arithmetic", step->arithmetic);
         qdq_json_end_object(json);
     }
     qdq_json_end_array(json);
+    json_string_key(json, "isa", b->arithmetic.isa);
+    qdq_json_key(json, "multiply_adds_per_second");
+    qdq_json_begin_object(json);
+    for (size_t i = 0; i < MULTIPLY_KINDS; i++) {
+        if (!arithmetic_names[i] || b->rates[i] <= 0) continue;
+        qdq_json_key(json, arithmetic_names[i]);
+        qdq_json_double(json, b->rates[i]);
+    }
+    qdq_json_end_object(json);
 }
 
 static void json_limits(qdq_json *json, const bench *b) {

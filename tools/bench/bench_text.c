@@ -2,6 +2,7 @@
 // Prints the times of `qdq bench` as text.
 #include <qdq/inspect.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "tools/bench/bench.h"
 #include "tools/common.h"
@@ -30,9 +31,9 @@ double bench_ratio_to_best(const bench *b) {
     return best > 0 ? run / best : 0;
 }
 
-static void print_spread(const char *what, const spread *s) {
-    printf("%s: median %.3f us (minimum %.3f, quartiles %.3f to %.3f)", what, s->median * 1e6,
-           s->least * 1e6, s->low * 1e6, s->high * 1e6);
+static void print_spread(const spread *s) {
+    printf("median %.3f us (minimum %.3f, quartiles %.3f to %.3f)", s->median * 1e6, s->least * 1e6,
+           s->low * 1e6, s->high * 1e6);
 }
 
 static void print_rate(size_t bytes, double seconds) {
@@ -44,8 +45,8 @@ const char *bench_mode_name(bool fast) { return fast ? "fast" : "literal"; }
 static void print_steps(const bench *b) {
     for (size_t i = 0; i < b->step_count; i++) {
         const qdq_plan_step *step = qdq_plan_get_step(b->session.plan, i);
-        printf("  step %zu", i);
-        print_spread("", &b->step_spreads[i]);
+        printf("  step %zu: ", i);
+        print_spread(&b->step_spreads[i]);
         print_rate(step->read_bytes + step->write_bytes, b->step_spreads[i].median);
         printf("  %s\n", step->text);
     }
@@ -53,7 +54,7 @@ static void print_steps(const bench *b) {
 
 double bench_fraction_of_limit(const slow_step *step, const char **bound) {
     double least = slow_step_limit(step, bound);
-    return step->seconds > 0 ? least / step->seconds : 0;
+    return step->seconds.least > 0 ? least / step->seconds.least : 0;
 }
 
 static void print_slowest(const bench *b) {
@@ -61,19 +62,26 @@ static void print_slowest(const bench *b) {
         const slow_step *step = &b->slowest.items[i];
         const char *bound;
         double fraction = bench_fraction_of_limit(step, &bound);
-        printf(
-            "  step %zu: %.1f %%, median %.3f us, %zu bytes, %zu operations, %.2f of the limit of "
-            "%s  %s\n",
-            step->index, step->share * 100, step->seconds * 1e6, step->bytes, step->operations,
-            fraction, bound, qdq_plan_get_step(b->session.plan, step->index)->text);
+        const char *of = strcmp(bound, "memory") == 0 ? step->level : step->arithmetic;
+        printf("  step %zu: %.1f %%, ", step->index, step->share * 100);
+        print_spread(&step->seconds);
+        printf(", %zu bytes, %zu operations, %.2f of the limit of %s%s%s  %s\n", step->bytes,
+               step->operations, fraction, bound, *of ? ", " : "", of,
+               qdq_plan_get_step(b->session.plan, step->index)->text);
     }
     if (b->step_count > b->slowest.count)
         printf("  %zu more steps are faster\n", b->step_count - b->slowest.count);
+    printf("  limits of arithmetic, %s, multiply-adds in a nanosecond:", b->arithmetic.isa);
+    for (size_t i = 0, shown = 0; i < MULTIPLY_KINDS; i++)
+        if (arithmetic_names[i] && b->rates[i] > 0)
+            printf("%s %s %.1f", shown++ ? "," : "", arithmetic_names[i], b->rates[i] * 1e-9);
+    printf("\n");
 }
 
 void bench_print_text(const bench *b) {
     const member *run = &b->members[RUN];
-    print_spread(b->opt->operands.items[0], &run->spread);
+    printf("%s: ", b->opt->operands.items[0]);
+    print_spread(&run->spread);
     print_rate(b->read_bytes + b->write_bytes, run->spread.median);
     printf(" in and out; all steps move %zu bytes, %.2f GB/s, %.2f times the necessary %zu\n",
            b->step_bytes, bench_rate(b->step_bytes, run->spread.median),
@@ -84,19 +92,19 @@ void bench_print_text(const bench *b) {
     else
         print_steps(b);
     if (b->other.exec) {
-        printf("  other mode, %s", bench_mode_name(!b->opt->compile.fast));
-        print_spread("", &b->members[OTHER_MODE].spread);
+        printf("  other mode, %s: ", bench_mode_name(!b->opt->compile.fast));
+        print_spread(&b->members[OTHER_MODE].spread);
         printf("\n");
     }
     for (size_t i = 0; i < STAGES; i++) {
-        printf("  ");
-        print_spread(bench_stage_names[i], &b->stage_spreads[i]);
+        printf("  %s: ", bench_stage_names[i]);
+        print_spread(&b->stage_spreads[i]);
         printf("\n");
     }
     for (size_t i = 0; i < b->limits.count; i++) {
         const member *m = &b->members[FIRST_LIMIT + i];
-        printf("  ");
-        print_spread(b->limits.items[i].name, &m->spread);
+        printf("  %s: ", b->limits.items[i].name);
+        print_spread(&m->spread);
         print_rate(b->limits.items[i].bytes, m->spread.median);
         printf("\n");
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Multiply-adds on registers, compiled once per instruction set (STREAM_ISA). Twelve independent
-// sums hide the latency. Without VNNI, bytes are multiplied as pairs of int16: vpmaddubsw
-// saturates.
+// sums hide the latency. Without VNNI, bytes are multiplied as pairs of int16, or by vpmaddubsw,
+// whose sums of pairs fit if weights are split. The loop on pairs has the three instructions of
+// each product.
 #include "tools/bench/kernels/multiply_adds.h"
 
 #include <stdint.h>
@@ -21,6 +22,10 @@ typedef __m512i ints;
 #define INTS(code) _mm512_set1_epi8(code)
 #define FMA(sum, a, b) _mm512_fmadd_ps(a, b, sum)
 #define DOT(sum, a, b) _mm512_dpbusd_epi32(sum, a, b)
+#if defined __AVX512BF16__
+#define BFLOATS(number) _mm512_set1_epi16(number)
+#define DOT_BFLOATS(sum, a, b) _mm512_dpbf16_ps(sum, (__m512bh)(a), (__m512bh)(b))
+#endif
 #define REGISTER "+v"
 #elif defined __AVX2__
 #include <immintrin.h>
@@ -34,6 +39,7 @@ typedef __m256i ints;
 #else
 #define DOT(sum, a, b) _mm256_add_epi32(sum, _mm256_madd_epi16(a, b))
 #define DOT_BYTES 2  // of an element
+#define DOT_PAIRS(sum, a, b) _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_maddubs_epi16(a, b), a))
 #endif
 #define REGISTER "+x"
 #elif defined __GNUC__
@@ -64,33 +70,57 @@ typedef int16_t ints __attribute__((vector_size(16)));
 #endif
 
 #define DECLARE_SUM(k) sum##k = zero,
-#define FMA_STEP(k)             \
-    sum##k = FMA(sum##k, a, b); \
-    KEEP(sum##k);
-#define DOT_STEP(k)             \
-    sum##k = DOT(sum##k, a, b); \
-    KEEP(sum##k);
-#define LOOP(type, first, second, STEP)               \
-    const type zero = {0};                            \
-    type EACH(DECLARE_SUM) a = (first), b = (second); \
-    KEEP(a);                                          \
-    KEEP(b);                                          \
-    for (size_t i = 0; i < rounds; i++) {             \
-        EACH(STEP)                                    \
+// Each step reads `a` anew: the compiler would move a product of `a` and `b` out of the loop.
+#define STEP(k, MULTIPLY)            \
+    sum##k = MULTIPLY(sum##k, a, b); \
+    KEEP(sum##k);                    \
+    KEEP(a);
+#define FMA_STEP(k) STEP(k, FMA)
+#define DOT_STEP(k) STEP(k, DOT)
+#define PAIRS_STEP(k) STEP(k, DOT_PAIRS)
+#define BFLOATS_STEP(k) STEP(k, DOT_BFLOATS)
+#define LOOP(sums, type, first, second, EACH_STEP) \
+    const sums zero = {0};                         \
+    sums EACH(DECLARE_SUM) last = zero;            \
+    type a = (first), b = (second);                \
+    KEEP(last);                                    \
+    KEEP(a);                                       \
+    KEEP(b);                                       \
+    for (size_t i = 0; i < rounds; i++) {          \
+        EACH(EACH_STEP)                            \
     }
 
 static size_t multiply_floats(size_t rounds) {
-    LOOP(floats, FLOATS(0.001f), FLOATS(0.003f), FMA_STEP)
+    LOOP(floats, floats, FLOATS(0.001f), FLOATS(0.003f), FMA_STEP)
     return SUMS * sizeof(floats) / sizeof(float);
 }
 
 static size_t multiply_bytes(size_t rounds) {
-    LOOP(ints, INTS(3), INTS(5), DOT_STEP)
+    LOOP(ints, ints, INTS(3), INTS(5), DOT_STEP)
     return SUMS * sizeof(ints) / DOT_BYTES;
 }
+
+#ifdef DOT_PAIRS
+static size_t multiply_pairs(size_t rounds) {
+    LOOP(ints, ints, INTS(3), INTS(5), PAIRS_STEP)
+    return SUMS * sizeof(ints);
+}
+#else
+#define multiply_pairs NULL
+#endif
+
+#ifdef DOT_BFLOATS
+static size_t multiply_bfloats(size_t rounds) {
+    enum { ONE = 0x3f80, TINY = 0x3a80 };
+    LOOP(floats, ints, BFLOATS(TINY), BFLOATS(ONE), BFLOATS_STEP)
+    return SUMS * sizeof(ints) / 2;
+}
+#else
+#define multiply_bfloats NULL
+#endif
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 
-multiply_adds_fn *const JOIN(multiply_adds_, STREAM_ISA)[MULTIPLY_KINDS] = {multiply_floats,
-                                                                            multiply_bytes};
+multiply_adds_fn *const JOIN(multiply_adds_, STREAM_ISA)[MULTIPLY_KINDS] = {
+    multiply_floats, multiply_bytes, multiply_pairs, multiply_bfloats};

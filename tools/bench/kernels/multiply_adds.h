@@ -5,14 +5,17 @@
 
 #include <stddef.h>
 
-enum { MULTIPLY_FLOATS, MULTIPLY_BYTES, MULTIPLY_KINDS };
+// Float32; bytes by the widest exact instruction; bytes by pairs whose sums fit 16 bits, as with
+// split weights; bfloat16.
+enum { MULTIPLY_FLOATS, MULTIPLY_BYTES, MULTIPLY_PAIRS, MULTIPLY_BFLOATS, MULTIPLY_KINDS };
 
-// Runs `rounds` rounds of float32 multiply-adds, or of bytes by the fastest exact instruction.
-// Returns the number of multiply-adds in a round.
+// Runs `rounds` rounds. Returns the number of multiply-adds in a round.
 typedef size_t multiply_adds_fn(size_t rounds);
+// Functions of the kinds; NULL for a kind without instructions in the set.
 extern multiply_adds_fn *const multiply_adds_portable[MULTIPLY_KINDS];
 extern multiply_adds_fn *const multiply_adds_avx2[MULTIPLY_KINDS];
 extern multiply_adds_fn *const multiply_adds_avx_vnni[MULTIPLY_KINDS];
 extern multiply_adds_fn *const multiply_adds_avx512[MULTIPLY_KINDS];
+extern multiply_adds_fn *const multiply_adds_avx512_bf16[MULTIPLY_KINDS];
 
 #endif
