@@ -24,7 +24,6 @@ the median of all timings where fewer than five remain.
 """
 
 import argparse
-import json
 import os
 import re
 import subprocess
@@ -39,6 +38,7 @@ import bench_element_rows
 import bench_product_cases
 import bench_product_rows
 import bench_tables
+from bench_process import Process
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -96,30 +96,11 @@ def environment(kind, threads, cpus, onednn):
     return names
 
 
-class Worker:
-    def __init__(self, work, kind, python, threads, cpus, folder, onednn):
-        self.kind = kind
-        self.process = subprocess.Popen(
-            [python, HERE / "bench_worker.py", work, kind, str(threads), folder], text=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            env={**os.environ, **environment(kind, threads, cpus, onednn)},
-            preexec_fn=lambda: os.sched_setaffinity(0, cpus[:threads]))
-        self.about = self.answer()["about"]
-
-    def answer(self):
-        line = self.process.stdout.readline()
-        if not line:
-            sys.exit(f"bench_worker.py {self.kind} ended")
-        return json.loads(line)
-
-    def ask(self, **order):
-        self.process.stdin.write(json.dumps(order) + "\n")
-        self.process.stdin.flush()
-        return self.answer()
-
-    def stop(self):
-        self.process.stdin.close()
-        self.process.wait()
+def worker(work, kind, python, threads, cpus, folder, onednn):
+    made = Process([python, HERE / "bench_worker.py", work, kind, str(threads), folder],
+                   environment(kind, threads, cpus, onednn), cpus[:threads])
+    made.kind = kind
+    return made
 
 
 def kept_median(timings):
@@ -227,7 +208,7 @@ def run_all(work, options, cpus, folder):
     cases = [(number, case) for number, case in enumerate(all_cases())
              if options.cases in f"{case.name} {tables.size_of(case)}"]
     for threads in options.threads:
-        workers = [Worker(work, kind, python, threads, cpus, folder, options.onednn)
+        workers = [worker(work, kind, python, threads, cpus, folder, options.onednn)
                    for kind, python in kinds_of(work, options)]
         about = list(dict.fromkeys(worker.about for worker in workers if worker.about))
         rows_of[threads] = []
