@@ -22,13 +22,12 @@ def is_capped(package):
     return (Path(package.__file__).parent / MARK).exists()
 
 
-def main():
-    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
-        sys.exit(__doc__)
+def copy_into(folder):
+    """Makes the copy, folder/onnxruntime."""
     found = importlib.util.find_spec("onnxruntime")
     if not found:
         sys.exit("onnxruntime is not installed; run pip install onnxruntime")
-    copy = Path(sys.argv[1]) / "onnxruntime"
+    copy = Path(folder) / "onnxruntime"
     shutil.copytree(Path(found.origin).parent, copy)
     count = 0
     for library in copy.glob("capi/*.so*"):
@@ -39,6 +38,12 @@ def main():
         shutil.rmtree(copy)
         sys.exit(f"this ONNX Runtime asks for registers in another way, wanted bytes {ASKS.hex()} in its library")
     (copy / MARK).touch()
+
+
+def main():
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
+    copy_into(sys.argv[1])
 
 
 if __name__ == "__main__":
