@@ -1,33 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times single ops with qdq and with ONNX Runtime, on one thread, and prints a table of ratios.
+"""Times single ops with qdq, ONNX Runtime and OpenVINO, on one thread, and prints a table of ratios.
 
-    python3 bench_ops.py BUILD [--only WORDS] [--rounds N] [--isa NAME] [--into docs/performance.md]
+    python3 bench_ops.py BUILD [--only WORDS] [--rounds N] [--isa NAME] [--peers ort,openvino] [--into docs/performance.md]
 
 BUILD is a release build. An op is an ONNX model of one node with seeded weights, and u8s8 the node between
-DequantizeLinear and QuantizeLinear: uint8 activations, int8 weights per channel, a bias, and Relu behind it. The peer is
-ONNX Runtime with all optimizations and exact products (`exact` in bench_networks.py). qdq runs with --fast on target
-onnx; elementary functions and softmax on target core too, which computes other bits.
+DequantizeLinear and QuantizeLinear: uint8 activations, int8 weights per channel, a bias, and Relu behind it. qdq runs
+with --fast on target onnx; elementary functions and softmax on target core too, which computes other bits.
 
-Results are compared first. Then qdq and the peer take turns, each for at least 10 ms or three runs; a cell is the median
-over the rounds.
+Results are compared with the exact mode of ONNX Runtime first. Then all take turns, as in bench_networks.py; a cell is
+the least time of a call with bound inputs and outputs.
 """
 
 import argparse
-import json
-import sys
 import tempfile
-import time
 from pathlib import Path
-from statistics import median
 
 import numpy as np
 import onnx
 from bench_network_models import Builder
-from bench_networks import Qdq, bold, difference, machine, put_into, session
+from bench_turns import Model, add_options, columns, difference, parsed, print_tables, to_faster
 from onnx import TensorProto
 
-HEAD = ("| op | shape of x | qdq, ms | ONNX Runtime, ms | ratio | differs |\n|---|---|---|---|---|---|")
-SLICE = 0.01  # seconds of runs in a round
+HEAD = ("| op | shape of x | qdq, ms | ONNX Runtime | OpenVINO | to the faster | differs |\n|---|---|---|---|---|---|---|")
+SLICE = 0.02  # seconds of a turn
 LESS = 0.8  # aim of depthwise, pooling and Resize
 CORE = 2.0  # aim of elementary functions on target core
 IMAGE, LAYER = (1, 64, 112, 112), (128, 3072)
@@ -180,17 +175,7 @@ def cases():
 # ---- Rows ----
 
 
-def seconds(one, feeds):
-    """Seconds of a run: the median over a time slice."""
-    times = []
-    while len(times) < 3 or sum(times) < SLICE:
-        start = time.perf_counter()
-        one.run(None, feeds)
-        times.append(time.perf_counter() - start)
-    return median(times)
-
-
-def row_of(case, options, folder):
+def row_of(case, options, peers, folder):
     name, shape, build, codes, target, aim = case
     b = Builder()
     made = build(b, codes)
@@ -199,39 +184,29 @@ def row_of(case, options, folder):
     onnx.save(b.model({"x": (shape, dtype)}, [made]), path)
     rng = np.random.default_rng(2)
     feeds = {"x": rng.integers(0, 256, shape, np.uint8) if codes else rng.standard_normal(shape).astype(np.float32)}
-    peer = session(path, exact=True)[0]
-    qdq = Qdq(options.build / "tools/qdq", path, feeds, options.isa, folder)
-    apart = difference(qdq.outputs([made], "--fast", "--target", target), peer.run(None, feeds))
-    rounds = []
-    repeat = str(max(3, round(SLICE / seconds(peer, feeds))))
-    for _ in range(options.rounds):
-        report = json.loads(qdq.call("bench", "--fast", "--target", target, "--repeat", repeat, "--json"))
-        rounds.append((report["median_seconds"], seconds(peer, feeds)))
-    ours, theirs = (median(times) for times in zip(*rounds))
-    return (f"| {name} | {' x '.join(map(str, shape))} | {ours * 1e3:.3f} | {theirs * 1e3:.3f} | {bold(ours / theirs, aim)} | "
-            f"{apart} |")  # fmt: skip
+    fast, exact, *others = ((kind, 1, options.build) for kind in ("qdq", "ort exact", *options.peers))
+    model = Model(peers, path, feeds, target, [fast, exact, *others], folder)
+    apart = difference(model.outputs(fast), model.outputs(exact))
+    model.close(exact)
+    runs, _ = model.least(options.rounds, slice=SLICE)
+    model.close()
+    cells = [f"{runs[key] * 1e3:.3f}" if key in runs else "-" for key in (fast, *((kind, 1, options.build) for kind in columns(options.peers)))]
+    return f"| {name} | {' x '.join(map(str, shape))} | {' | '.join(cells)} | {to_faster(runs[fast], runs, others, aim)} | {apart} |"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("build", type=Path)
-    parser.add_argument("--only", default="", help="ops with this in their name")
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--isa")
-    parser.add_argument("--into", type=Path)
-    options = parser.parse_args()
-    options.build, options.threads = options.build.resolve(), False
-    lines = [machine(options), "", HEAD]
-    print("\n".join(lines), flush=True)
-    for case in cases():
-        if options.only in case[0]:
-            with tempfile.TemporaryDirectory() as folder:
-                lines.append(row_of(case, options, Path(folder)))
-            print(lines[-1], flush=True)
-    if len(lines) == 3:
-        sys.exit(f"no op has '{options.only}' in its name")
-    if options.into:
-        put_into(options, lines, "single ops")
+    add_options(parser, "ops")
+    options = parsed(parser)
+    options.threads = False
+
+    def rows(peers, _folder):
+        for case in cases():
+            if options.only in case[0]:
+                with tempfile.TemporaryDirectory() as folder:
+                    yield row_of(case, options, peers, Path(folder))
+
+    print_tables(options, HEAD, "single ops", rows)
 
 
 if __name__ == "__main__":
