@@ -1,44 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times whole networks with qdq and with ONNX Runtime, on one thread, and prints a table of ratios.
+"""Times whole networks with qdq, ONNX Runtime and OpenVINO, and prints a table of ratios.
 
-    python3 bench_networks.py BUILD [--models FOLDER] [--only WORDS] [--rounds N] [--isa NAME] [--threads] [--into docs/performance.md]
+    python3 bench_networks.py BUILD [--models FOLDER] [--only WORDS] [--rounds N] [--isa NAME] [--threads]
+                              [--peers ort,openvino] [--former BUILD] [--into docs/performance.md]
 
 BUILD is a release build. Networks of bench_network_models.py and of packages of PyPI (onnx_packages.py) are made in FOLDER,
 or kept there, in float32 and quantized by onnxruntime.quantization (QDQ, uint8 activations, int8 weights per channel).
 
-Results are checked first: qdq's default mode on target onnx with ONNX Runtime without optimizations, and --fast with
-the exact peer. Then qdq and the peers take turns, a few runs each; a cell is the median over the rounds. Peers:
+Results are checked first: qdq's default mode on target onnx with ONNX Runtime without optimizations (ort0), and --fast
+with its exact mode: session.x64quantprecision=1 and session.qdq_matmulnbits_accuracy_level=0. Then qdq and the peers
+take turns, each in a process of its own that stays alive; a cell is the least time of all rounds, because other work
+on the machine only adds time. --fast is held against the faster of ONNX Runtime and OpenVINO as they come, the default
+mode against ort0. By default, both peers quantize the float activations of products with int4 weights: a row of
+int4 has them with float activations (the option above, and DYNAMIC_QUANTIZATION_GROUP_SIZE=0 of OpenVINO), a second row
+as they come.
 
-    ort    all optimizations. On a CPU without VNNI its products of uint8 and int8 saturate, and are inexact. Products
-           with int4 weights quantize their float activations to int8
-    exact  the same with session.x64quantprecision=1, which is slower with VNNI, where it is not needed, and with
-           session.qdq_matmulnbits_accuracy_level=0, which keeps activations in float32
-    ort0   no optimizations
+--threads writes another table: all three on two threads, and how many times as fast these are as one.
 
---threads times qdq alone, in turn on one thread and on two, and writes another table: how many times as fast two are.
+--isa caps the instruction set of qdq, and those of the peers: ONEDNN_MAX_CPU_ISA caps OpenVINO; for avx2 on a CPU with
+more, ort_avx2.py makes a capped copy of ONNX Runtime in FOLDER. --into replaces the table of docs/performance.md for a
+CPU like this one, with AVX-512, or for AVX2: without it, or capped by --isa avx2.
 
---isa caps the instruction set of qdq alone; ort_avx2.py caps that of ONNX Runtime. --into replaces the table of
-docs/performance.md for a CPU like this one, with AVX-512, or for AVX2: without it, or where both are capped.
+--former times the library of another release build in place of the peers, in the same turns, and prints the ratio of
+each row, and whether the bits are equal; with --threads on two threads.
 """
 
 import argparse
-import json
-import os
 import re
-import subprocess
-import sys
 import tempfile
-import time
+from itertools import product
 from pathlib import Path
-from statistics import median
 
 import bench_network_models as networks
 import numpy as np
 import onnx
 import onnx_packages
-import onnxruntime as ort
+from bench_turns import Model, add_options, bold, columns, difference, ms, parsed, print_tables, to_faster
 from onnxruntime import quantization
-from ort_avx2 import is_capped
 
 BUILT = {
     "ResNet-50": networks.resnet50,
@@ -51,9 +49,10 @@ BUILT = {
 }
 PACKAGED = {"PP-OCRv4 detector 320": "rapidocr detector", "nudenet 320": "nudenet", "magika": "magika"}
 ONLY_FLOAT = ("BERT-base, 12 layers, int4", "decoder step, int4")
-RUNS = 3  # of each in a round
-ORT_AIM = {False: 1.1, True: float("inf")}  # of float32 networks or not: int8 activations are no aim for them
+AIMS = {"f32": 1.0, "u8s8": 0.9, "int4": 0.9}  # of --fast, to the faster peer
+ORT0_AIM, FAST_AIM, LOAD_AIM = 1.0, 2.0, 1.0  # of the default mode, to ort0 and to --fast; of loading
 SCALING_AIM = 1.8  # of two threads, where steps are large
+NOISE = 1.03  # of a ratio to the former build
 
 
 # ---- Models ----
@@ -88,196 +87,143 @@ def quantized_model(path, feeds):
     return made
 
 
-# ---- Peers ----
-
-
-def session(path, optimized=True, exact=False):
-    options = ort.SessionOptions()
-    options.log_severity_level = 4
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    if exact:
-        options.add_session_config_entry("session.x64quantprecision", "1")
-        options.add_session_config_entry("session.qdq_matmulnbits_accuracy_level", "0")
-    if not optimized:
-        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    start = time.perf_counter()
-    made = ort.InferenceSession(str(path), options, ["CPUExecutionProvider"])
-    return made, time.perf_counter() - start
-
-
-class Qdq:
-    def __init__(self, binary, path, feeds, isa, folder):
-        self.words = [str(path), *(["--isa", isa] if isa else []), "--max-values", "100000000",
-                      "--max-file-bytes", str(1 << 34), "--max-bytes", str(1 << 34)]  # fmt: skip
-        self.binary, self.folder, self.given = binary, folder, []
-        for name, array in feeds.items():
-            np.save(folder / f"{len(self.given)}.npy", array)
-            self.given += ["-i", f"{name}={folder / f'{len(self.given)}.npy'}"]
-
-    def call(self, command, *more, threads=1):
-        # Bound by OpenMP, the thread of main() would keep the others on its processor.
-        bound = {"OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "true"} if threads == 1 else {}
-        done = subprocess.run([self.binary, command, *self.words, "--threads", str(threads), *more], capture_output=True, text=True,
-                              check=False, env={**os.environ, **bound})  # fmt: skip
-        if done.returncode:
-            raise RuntimeError(done.stderr.strip()[-400:])
-        return done.stdout
-
-    def outputs(self, names, *more):
-        files = [self.folder / f"out{i}.npy" for i in range(len(names))]
-        self.call("run", *self.given, *more, *(w for n, f in zip(names, files) for w in ("-o", f"{n}={f}")))
-        return [np.load(f) for f in files]
-
-    def timed(self, shapes, threads=1):
-        """Seconds of a run with --fast, without, and of loading and compiling."""
-        parsed = json.loads(self.call("bench", "--fast", "--repeat", str(RUNS), "--compile", "--json", *shapes, threads=threads))
-        return (parsed["median_seconds"], parsed.get("other_mode", parsed)["median_seconds"],
-                parsed["load"]["median_seconds"] + parsed["compile"]["median_seconds"])  # fmt: skip
-
-
-def run_seconds(one, feeds):
-    one.run(None, feeds)
-    times = []
-    for _ in range(RUNS):
-        start = time.perf_counter()
-        one.run(None, feeds)
-        times.append(time.perf_counter() - start)
-    return median(times)
-
-
 # ---- Rows ----
 
 
-def difference(found, wanted):
-    """Elements that differ, of how many, and the greatest difference over the greatest number."""
-    pairs = [(np.asarray(f, np.float64).ravel(), np.asarray(w, np.float64).ravel()) for f, w in zip(found, wanted)]
-    count = sum(int((f != w).sum()) for f, w in pairs)
-    largest = max(float(np.abs(f - w).max() / (np.abs(w).max() or 1)) for f, w in pairs)
-    return f"{largest:.1e}" if count else "equal"
+class Case:
+    """A network: its name and kind (f32, u8s8), the file, and inputs by seed."""
+
+    def __init__(self, name, kind, path, feeds, options, peers):
+        self.name, self.path, self.feeds, self.options, self.peers = f"{name}, {kind}", path, feeds(7), options, peers
+        self.int4 = "int4" in name
+        self.aim = AIMS["int4" if self.int4 else kind]
+
+    def keys(self, kinds, threads=1, build=None):
+        return [(kind, threads, build or self.options.build) for kind in kinds]
+
+    def chosen(self, exact):
+        """Kinds of the peers that --fast is held against. `exact`: with float activations."""
+        return [f"{kind} exact" if exact else kind for kind in self.options.peers]
+
+    def opened(self, keys, folder):
+        return Model(self.peers, self.path, self.feeds, None, keys, folder)
 
 
-def shapes_of(one, given):
-    """Options for inputs with open dims: bench reads no files."""
-    return [word for value in one.get_inputs() if not all(isinstance(size, int) for size in value.shape)
-            for word in ("--shape", f"{value.name}={','.join(map(str, given[value.name].shape))}")]  # fmt: skip
+def check(case, model):
+    """How the default mode differs from ort0, and --fast from the exact mode of ONNX Runtime."""
+    fast, default, ort0, exact = case.keys(["qdq", "qdq default", "ort0", "ort exact"])
+    literal = difference(model.outputs(default), model.outputs(ort0))
+    was_open = exact in model.opened
+    if not was_open:
+        model.open(exact, case.peers.get(*exact))
+    found = difference(model.outputs(fast), model.outputs(exact))
+    if not was_open:
+        model.close(exact)
+    return literal, found
 
 
-def measure(name, kind, path, feeds, options, folder):
-    given = feeds(7)
-    exact = session(path, exact=True)[0]
-    peers = {"exact": exact, "ort0": session(path, optimized=False)[0]}
-    if kind == "u8s8" or name in ONLY_FLOAT:
-        peers["ort"] = session(path)[0]
-    qdq = Qdq(options.build / "tools/qdq", path, given, options.isa, folder)
-    names = [value.name for value in exact.get_outputs()]
-    literal = difference(qdq.outputs(names), peers["ort0"].run(None, given))
-    fast = difference(qdq.outputs(names, "--fast"), exact.run(None, given))
-    shapes = shapes_of(exact, given)
-    rounds = []
-    for _ in range(options.rounds):
-        took = dict(zip(("fast", "literal", "load"), qdq.timed(shapes)))
-        took.update({peer: run_seconds(one, given) for peer, one in peers.items()})
-        took["ort load"] = session(path)[1]
-        rounds.append(took)
-    cell = {key: median(one[key] for one in rounds) for key in rounds[0]}
-    return {"name": f"{name}, {kind}", "float": kind != "u8s8", **cell, "literal is": literal, "fast is": fast}
+HEAD = ("| network | qdq --fast, ms | ONNX Runtime | OpenVINO | to the faster | qdq, ms | ort0 | to ort0 | to --fast | load, compile | "
+        "differs from ort0 | --fast from exact |\n|---|---|---|---|---|---|---|---|---|---|---|---|")  # fmt: skip
 
 
-def bold(value, aim):
-    return f"{value:.2f}" if value <= aim else f"**{value:.2f}**"
+def network_rows(case, folder):
+    """The row of a network; of int4 two."""
+    sets = [case.chosen(exact=True), case.chosen(exact=False)] if case.int4 else [case.chosen(exact=False)]
+    fast, default, ort0 = case.keys(["qdq", "qdq default", "ort0"])
+    load = case.keys(["ort"])[0]
+    model = case.opened([fast, default, ort0, *case.keys(sum(sets, []))], folder)
+    literal, differs = check(case, model)
+    runs, loading = model.least(case.options.rounds, [fast, load])
+    model.close()
+    for number, kinds in enumerate(sets):
+        cells = [ms(runs.get(case.keys([kind])[0])) for kind in columns(kinds)]
+        ratio = to_faster(runs[fast], runs, case.keys(kinds), case.aim if number == 0 else float("inf"))
+        loads = bold(loading[fast] / loading[load], LOAD_AIM) if load in loading else "-"
+        if number:
+            yield f"| {case.name}, peers as they come | {ms(runs[fast])} | {' | '.join(cells)} | {ratio} |" + " |" * 7
+            continue
+        yield (f"| {case.name} | {ms(runs[fast])} | {' | '.join(cells)} | {ratio} | {ms(runs[default])} | {ms(runs[ort0])} | "
+               f"{bold(runs[default] / runs[ort0], ORT0_AIM)} | {bold(runs[default] / runs[fast], FAST_AIM)} | "
+               f"{loads} | {literal} | {differs} |")  # fmt: skip
 
 
-def row_of(r):
-    aim = 1.0 if r["float"] else 0.9
-    if "int4" in r["name"]:
-        aim = 0.7
-    ms = lambda key: f"{r[key] * 1e3:.1f}"
-    other = f"{ms('ort')} | {bold(r['fast'] / r['ort'], ORT_AIM[r['float']])}" if "ort" in r else "- | -"
-    return (f"| {r['name']} | {ms('fast')} | {ms('exact')} | {bold(r['fast'] / r['exact'], aim)} | {other} | {ms('literal')} | "
-            f"{bold(r['literal'] / r['ort0'], 1.0)} | {bold(r['load'] / r['ort load'], 1.0)} | {r['literal is']} | {r['fast is']} |")  # fmt: skip
+THREADS_HEAD = ("| network | --fast, 2 threads, ms | times 1 thread | ONNX Runtime | times | OpenVINO | times | to the faster | "
+                "default, 2 threads, ms | times 1 thread | ort0 | to ort0 |\n|---|---|---|---|---|---|---|---|---|---|---|---|")  # fmt: skip
 
 
-def thread_row(name, kind, path, feeds, options, folder):
-    """A row of the table of threads: how many times as fast two threads are as one."""
-    given = feeds(7)
-    qdq = Qdq(options.build / "tools/qdq", path, given, options.isa, folder)
-    shapes = shapes_of(session(path, exact=True)[0], given)
-    rounds = [[qdq.timed(shapes, threads)[:2] for threads in (1, 2)] for _ in range(options.rounds)]
-    cells = []
-    for mode in range(2):
-        one, two = (median(times[threads][mode] for times in rounds) for threads in range(2))
-        ratio = f"{one / two:.2f}"
-        cells += [f"{one * 1e3:.1f}", f"{two * 1e3:.1f}", ratio if one / two >= SCALING_AIM else f"**{ratio}**"]
-    return f"| {name}, {kind} | {' | '.join(cells)} |"
+def thread_rows(case, folder):
+    """The row of a network on two threads, and how many times as fast they are as one."""
+    peers = case.chosen(exact=case.int4)
+    kinds = ["qdq", "qdq default", *peers]
+    ort0 = case.keys(["ort0"], 2)
+    model = case.opened([*(key for n in (1, 2) for key in case.keys(kinds, n)), *ort0], folder)
+    runs, _ = model.least(case.options.rounds)
+    model.close()
+
+    def pair(kind, aim=0.0):
+        one, two = (runs.get(key) for n in (1, 2) for key in case.keys([kind], n))
+        if not two:
+            return "- | -"
+        return f"{ms(two)} | {one / two:.2f}" if one / two >= aim else f"{ms(two)} | **{one / two:.2f}**"
+
+    default = runs[case.keys(["qdq default"], 2)[0]]
+    yield (f"| {case.name} | {pair('qdq', SCALING_AIM)} | {' | '.join(map(pair, columns(peers)))} | "
+           f"{to_faster(runs[case.keys(['qdq'], 2)[0]], runs, case.keys(peers, 2), case.aim)} | "
+           f"{pair('qdq default', SCALING_AIM)} | {ms(runs[ort0[0]])} | {bold(default / runs[ort0[0]], ORT0_AIM)} |")  # fmt: skip
 
 
-THREADS_HEAD = ("| network | --fast, 1 thread, ms | 2 threads | ratio | default, 1 thread, ms | 2 threads | ratio |\n"
-                "|---|---|---|---|---|---|---|")  # fmt: skip
-HEAD = ("| network | qdq --fast, ms | exact | ratio | ort | ratio | qdq, ms | to ort0 | load, compile | differs from ort0 | "
-        "--fast from exact |\n|---|---|---|---|---|---|---|---|---|---|---|")  # fmt: skip
+FORMER_HEAD = ("| network | former --fast, ms | now | ratio | former default, ms | now | ratio | bits |\n|---|---|---|---|---|---|---|---|")
 
 
-def instruction_sets():
-    """Those of this CPU, and the model of it."""
-    cpu = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    flags = set(re.search(r"flags\s*:(.*)", cpu).group(1).split())
-    known = ("avx2", "avx_vnni", "avx512f", "avx512_vnni", "avx512_bf16", "amx_int8")
-    return [w for w in known if w in flags], re.search(r"model name\s*:\s*(.*)", cpu).group(1)
+def former_rows(case, folder):
+    """The row of a network with the former build and this one."""
+    threads = 2 if case.options.threads else 1
+    kinds, builds = ["qdq", "qdq default"], [case.options.former, case.options.build]
+    keys = {(kind, build): case.keys([kind], threads, build)[0] for kind, build in product(kinds, builds)}
+    model = case.opened(keys.values(), folder)
+    found = {key: model.outputs(key) for key in model.opened}
+    runs, _ = model.least(case.options.rounds)
+    model.close()
+    cells, bits = [], []
+    for kind in kinds:
+        former, now = (keys[kind, build] for build in builds)
+        cells += [ms(runs[former]), ms(runs[now]), bold(runs[now] / runs[former], NOISE, "{:.3f}")]
+        bits.append(difference(found[now], found[former]))
+    yield f"| {case.name} | {' | '.join(cells)} | {'equal' if set(bits) == {'equal'} else ', '.join(bits)} |"
 
 
-def machine(options):
-    sets, model = instruction_sets()
-    found = f"Machine: {model} ({', '.join(sets)}), load {os.getloadavg()[0]:.1f}"
-    if options.threads:
-        return found + (f"; qdq with --isa {options.isa}." if options.isa else ".")
-    peer = "without AVX-512" if is_capped(ort) else "with all that the CPU has"
-    capped = f"; qdq with --isa {options.isa}, ONNX Runtime {peer}" if options.isa else ""
-    return f"{found}; ONNX Runtime {ort.__version__}; one thread{capped}."
+# ---- Entry ----
 
 
-def put_into(options, lines, table):
-    """Replaces the lines between the marks of this table for CPUs like this one, or like one that both are capped to."""
-    path, capped = options.into, options.isa == "avx2" and (is_capped(ort) or options.threads)
-    table += ", AVX-512" if "avx512f" in instruction_sets()[0] and not capped else ", AVX2"
-    start, end = f"<!-- {table} -->", f"<!-- end of {table} -->"
-    page = path.read_text(encoding="utf-8")
-    before, _, rest = page.partition(start)
-    _, _, after = rest.partition(end)
-    if not after:
-        sys.exit(f"{path} has no line {start}, or none {end}")
-    text = "\n".join(lines)
-    path.write_text(f"{before}{start}\n\n{text}\n\n{end}{after}", encoding="utf-8")
+def cases(options, peers, folder):
+    for name in [*BUILT, *PACKAGED]:
+        if options.only not in name:
+            continue
+        path = float_model(name, folder)
+        feeds = feeds_of(onnx.load(path, load_external_data=False), name)
+        kinds = {"f32": path} if name in ONLY_FLOAT else {"f32": path, "u8s8": quantized_model(path, feeds)}
+        for kind, one in kinds.items():
+            yield Case(name, kind, one, feeds, options, peers)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("build", type=Path)
-    parser.add_argument("--models", type=Path, help="keeps models and packages (a temporary folder)")
-    parser.add_argument("--only", default="", help="networks with this in their name")
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--isa")
+    add_options(parser, "networks")
     parser.add_argument("--threads", action="store_true", help="the table of one and two threads instead")
-    parser.add_argument("--into", type=Path)
-    options = parser.parse_args()
-    options.build = options.build.resolve()
-    lines = [machine(options), "", THREADS_HEAD if options.threads else HEAD]
-    print("\n".join(lines), flush=True)
-    with tempfile.TemporaryDirectory() as name:
-        folder = (options.models or Path(name)).resolve()
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in [*BUILT, *PACKAGED]:
-            if options.only not in name:
-                continue
-            path = float_model(name, folder)
-            feeds = feeds_of(onnx.load(path, load_external_data=False), name)
-            kinds = {"f32": path} if name in ONLY_FLOAT else {"f32": path, "u8s8": quantized_model(path, feeds)}
-            for kind, one in kinds.items():
-                with tempfile.TemporaryDirectory() as data:
-                    case = (name, kind, one, feeds, options, Path(data))
-                    lines.append(thread_row(*case) if options.threads else row_of(measure(*case)))
-                print(lines[-1], flush=True)
-    if options.into:
-        put_into(options, lines, "threads" if options.threads else "networks")
+    parser.add_argument("--former", type=Path, help="another build, instead of the peers")
+    options = parsed(parser)
+    make, head, table = (thread_rows, THREADS_HEAD, "threads") if options.threads else (network_rows, HEAD, "networks")
+    if options.former:
+        options.former, make, head = options.former.resolve(), former_rows, FORMER_HEAD
+        if options.into:
+            parser.error("--former prints a table only; leave out --into")
+
+    def rows(peers, folder):
+        for case in cases(options, peers, folder):
+            with tempfile.TemporaryDirectory() as files:
+                yield from make(case, Path(files))
+
+    print_tables(options, head, table, rows)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,9 @@
 """Makes a copy of the installed ONNX Runtime that uses no AVX-512, to measure its kernels for AVX2 on a CPU with more.
 
     python3 ort_avx2.py FOLDER
-    PYTHONPATH=FOLDER python3 bench_networks.py BUILD --isa avx2 ...
+    PYTHONPATH=FOLDER python3 ...
+
+bench_networks.py --isa avx2 makes one by itself.
 
 ONNX Runtime asks XGETBV which registers the system saves, and takes AVX-512 if it saves theirs, bits 5 to 7 of EAX. The
 copy clears these bits after the instruction: 'and al, 7' takes the place of 'mov eax, eax', which changes nothing there.
@@ -13,13 +15,7 @@ import shutil
 import sys
 from pathlib import Path
 
-MARK = "uses_no_avx512"  # a file in the copy
 ASKS, CLEARS = bytes.fromhex("0f01d0 89c0"), bytes.fromhex("0f01d0 2407")
-
-
-def is_capped(package):
-    """Whether an imported onnxruntime is such a copy."""
-    return (Path(package.__file__).parent / MARK).exists()
 
 
 def copy_into(folder):
@@ -37,7 +33,6 @@ def copy_into(folder):
     if not count:
         shutil.rmtree(copy)
         sys.exit(f"this ONNX Runtime asks for registers in another way, wanted bytes {ASKS.hex()} in its library")
-    (copy / MARK).touch()
 
 
 def main():
