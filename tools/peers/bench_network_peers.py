@@ -10,6 +10,7 @@ cap the others.
 """
 
 import json
+import os
 import sys
 import time
 
@@ -21,27 +22,18 @@ import numpy as np
 
 
 class Qdq:
-    """The library through its Python package, which costs no time in a run. `fast`: with integer execution."""
+    """The library that QDQ_LIBRARY names. `fast`: with integer execution."""
 
     def __init__(self, threads, isa, fast):
-        import qdq
+        import bench_network_qdq
 
-        self.qdq, self.options = qdq, {"threads": threads, "isa": isa, "fast": fast}
-        self.about = ""
+        self.make = bench_network_qdq.Model
+        self.library = bench_network_qdq.Library(os.environ["QDQ_LIBRARY"], threads)
+        self.options, self.about = {"isa": isa and isa.encode(), "fast": fast}, ""
 
     def load(self, path, feeds, target):
-        shapes = {name: array.shape for name, array in feeds.items()}
-        plan = self.qdq.load(path, shapes=shapes).compile(target, **self.options)
-        lib, error = self.qdq._library.lib, self.qdq._library.CError()
-        made = plan._handle.new_exec()
-        outputs = [np.empty(one.info.shape, one.info.numpy) for one in plan._outputs]
-        inputs = [np.ascontiguousarray(feeds[one.info.name]) for one in plan._inputs]
-        for one, array in zip(plan._inputs + plan._outputs, inputs + outputs):
-            lib.qdq_exec_bind(made, one.key, array.ctypes.data, one.bytes, error)
-        if error.status:
-            raise error.exception()
-        handle = made._as_parameter_
-        return lambda: lib.qdq_exec_run(handle), lambda: outputs, (made, plan, inputs)
+        made = self.make(self.library, path, feeds, target and target.encode(), **self.options)
+        return made.run, lambda: made.outputs, made
 
 
 class Ort:

@@ -2,7 +2,6 @@
 """Turns of qdq and its peers, each in a process of its own, and tables of their least times. bench_networks.py and
 bench_ops.py import this."""
 
-import json
 import os
 import re
 import sys
@@ -40,12 +39,6 @@ def is_capped(isa):
     return isa == "avx2" and "avx512f" in instruction_sets()[0]
 
 
-def python_of(build):
-    """The Python package in the sources of a build."""
-    info = json.loads((build / "meson-info/meson-info.json").read_text(encoding="utf-8"))
-    return Path(info["directories"]["source"]) / "python"
-
-
 class Peers:
     """Processes by kind, number of threads and build, each started where it is first asked for. `folder` keeps copies."""
 
@@ -53,13 +46,12 @@ class Peers:
         self.isa, self.folder, self.processes, self.about = isa, folder, {}, []
 
     def variables(self, threads, build):
-        paths = [python_of(build)]
+        found = {"QDQ_LIBRARY": str(build / "libqdq.so.0"), "OPENBLAS_NUM_THREADS": "1"}
         if is_capped(self.isa):
             copy = self.folder / "onnxruntime-avx2"
             if not copy.exists():
                 ort_avx2.copy_into(copy)
-            paths.insert(0, copy)
-        found = {"PYTHONPATH": os.pathsep.join(map(str, paths)), "QDQ_LIBRARY": str(build / "libqdq.so.0"), "OPENBLAS_NUM_THREADS": "1"}
+            found["PYTHONPATH"] = str(copy)
         if threads == 1:
             found["OMP_NUM_THREADS"] = "1"
         if self.isa in ONEDNN:
