@@ -208,6 +208,15 @@ class CPlanValue(Structure):  # qdq_plan_value
     ]  # fmt: skip
 
 
+class CPlanStats(Structure):  # qdq_plan_stats
+    _fields_ = [
+        ("arena_bytes", c_size_t), ("peak_live_bytes", c_size_t), ("padding_bytes", c_size_t), ("tiles", c_size_t),
+        ("tiled", c_bool), ("page_bytes", c_size_t), ("io_bytes", c_size_t), ("constant_bytes", c_size_t),
+        ("scratch_bytes", c_size_t), ("moved_bytes", c_size_t), ("necessary_bytes", c_size_t), ("operations", c_size_t),
+        ("value_count", c_size_t), ("step_count", c_size_t),
+    ]  # fmt: skip
+
+
 class CPlanStep(Structure):  # qdq_plan_step, its first fields
     _fields_ = [
         ("text", c_char_p), ("shape", c_char_p), ("tiled", c_bool), ("blocks", c_size_t), ("reads", c_char_p),
@@ -293,6 +302,7 @@ _FUNCTIONS = {  # name: result, then parameters
     "qdq_plan_output": (_INFO, _PLAN, c_size_t),
     "qdq_plan_kept": (_INFO, _PLAN, c_size_t),
     "qdq_plan_get_value": (POINTER(CPlanValue), _PLAN, c_size_t),
+    "qdq_plan_get_stats": (CPlanStats, _PLAN),
     "qdq_plan_get_step": (POINTER(CPlanStep), _PLAN, c_size_t),
     "qdq_plan_device": (POINTER(CDevicePlan), _PLAN),
     "qdq_plan_buffer_page": (c_bool, _PLAN, c_size_t, c_uint64, POINTER(CPage)),

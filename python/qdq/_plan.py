@@ -13,12 +13,16 @@ from . import _buffers
 from . import _dtypes as dtypes
 from . import _plan_page, _tiles
 from ._library import ArgumentError, CError, CExecOptions, call, decode, lib, wrong_type
+from ._interrupt import LONG, Abandoned, interruptible
 from ._owner import Owner, Owning
 
 if TYPE_CHECKING:
     from ._graph import Graph
     from ._buffers import Buffer, Page
 from ._types import Inputs, Outputs, PathLike
+
+
+_NO_TILES: Sequence[str] = ()
 
 
 class TensorInfo(NamedTuple):
@@ -57,7 +61,7 @@ class _Compiled(Owner):
     def __init__(self, handle: Any, threads: int, pool: Any) -> None:
         super().__init__(handle, lib.qdq_plan_destroy)
         self._threads, self._pool = threads, pool  # the pool has a qdq_threads; None: one thread
-        self.idle: List[Any] = []  # (exec, error) that no run uses; append and pop are atomic
+        self.idle: List[Any] = []  # (exec, error, {name: address bound to it}) that no run uses; append and pop are atomic
 
     def new_exec(self) -> Any:
         if self._pool and self._pool.forked:
@@ -70,12 +74,12 @@ class _Compiled(Owner):
         return made
 
     def pop(self) -> Any:
-        """Returns an exec that no run uses, and its error. The parent's execs run on threads that a forked child lacks."""
+        """Returns an exec that no run uses, its error, and the addresses that are bound to it. The parent's execs run on threads that a forked child lacks."""
         while True:
             try:
                 idle = self.idle.pop()
             except IndexError:
-                return self.new_exec(), CError()
+                return self.new_exec(), CError(), {}
             if not idle[0].pool or not idle[0].forked:
                 return idle
 
@@ -114,6 +118,7 @@ class Plan(Owning):
         self._kept = self._list(lib.qdq_plan_kept_count, lib.qdq_plan_kept, original_value)
         self._names = {tensor.info.name for tensor in self._inputs}
         self._made = {tensor.info.name: output_value(tensor.key) for tensor in self._outputs}
+        self._long = lib.qdq_plan_get_stats(self._handle).operations > LONG
         self._renamed = _buffers.renamed(self._handle, original_value)
 
     def _list(self, count: Callable[..., int], get: Callable[..., Any], original: Callable[[bytes], str]) -> List[_Tensor]:
@@ -191,7 +196,7 @@ class Plan(Owning):
             raise ArgumentError("the graph of this plan is closed or was deleted, and the plan holds no copy; keep the graph")
         return graph, self._origin[1]
 
-    def run(self, inputs: Optional[Inputs] = None, *, tiles: Sequence[str] = (), **named: Any) -> Outputs:
+    def run(self, inputs: Optional[Inputs] = None, *, tiles: Sequence[str] = _NO_TILES, **named: Any) -> Outputs:
         """Runs the graph once and returns {name: array} of the outputs and the kept values.
 
         Inputs are given by name, as keywords or in a dict (for names that are no identifiers in Python). An array of
@@ -209,36 +214,53 @@ class Plan(Owning):
             given = {**inputs, **named} if inputs else named
         except TypeError:
             raise wrong_type("inputs", inputs, "a dict {input: array}") from None
-        shown = self._shown(_tiles.check(tiles))
+        shown = {} if tiles is _NO_TILES else self._shown(_tiles.check(tiles))
         if given.keys() != self._names:
             self.refuse(given)
         owner = self._handle
         idle = owner.pop()
-        handle, error = idle[0]._as_parameter_, idle[1]
-        bind = lib.qdq_exec_bind
+        handle, error, bound = idle[0]._as_parameter_, idle[1], idle[2]
+        bind, address = lib.qdq_exec_bind, dtypes.address
         try:
-            views = {name: _tiles.view(handle, key, name) for name, key in shown.items()}
+            views = {name: _tiles.view(handle, key, name) for name, key in shown.items()} if shown else {}
             arrays = []  # keeps them alive until the run ends
-            for info, key, _, size, _ in self._inputs:
-                array = dtypes.to_array(given[info.name], info.name, info.dtype, info.shape)
+            for (name, dtype, shape, kind), key, _, size, _ in self._inputs:
+                array = given[name]
+                if type(array) is not np.ndarray or array.dtype is not kind or array.shape != shape or not array.flags.carray:
+                    array = dtypes.to_array(array, name, dtype, shape)
                 arrays.append(array)
-                bind(handle, key, array.__array_interface__["data"][0], size, error)
+                at = address(array)
+                if bound.get(key) != at:
+                    bound[key] = at
+                    bind(handle, key, at, size, error)
             made = {}
             for info, key, _, size, _ in self._outputs:
                 made[info.name] = array = np.empty(info.shape, info.numpy)
-                bind(handle, key, array.__array_interface__["data"][0], size, error)
+                at = address(array)
+                if bound.get(key) != at:
+                    bound[key] = at
+                    bind(handle, key, at, size, error)
             if error.status:
+                bound.clear()
                 failure, error.status = error.exception(), 0
                 raise failure
-            lib.qdq_exec_run(handle)
+            if self._long:
+                interruptible(lib.qdq_exec_run, handle, holds=(idle, arrays, made))
+            else:
+                lib.qdq_exec_run(handle)
             for info, key, number, _, count in self._kept:
                 if info.name not in made and info.name not in views:
                     made[info.name] = array = np.empty(info.shape, info.numpy)
                     call(lib.qdq_exec_read, handle, key, number, array.ctypes.data, count)
-            made.update((name, _tiles.copied(view)) for name, view in views.items())
+            if views:
+                made.update((name, _tiles.copied(view)) for name, view in views.items())
             return made
+        except Abandoned:
+            idle = None  # still runs
+            raise
         finally:
-            owner.idle.append(idle)
+            if idle is not None:
+                owner.idle.append(idle)
 
     def _shown(self, names: Sequence[str]) -> Any:
         """Returns {name: name of the kept value in the plan} of the values that run returns as tiles."""

@@ -5,8 +5,12 @@
 """
 
 import gc
+import os
+import signal
 import sys
 import tempfile
+import threading
+import time
 import unittest
 from pathlib import Path
 
@@ -118,6 +122,27 @@ class Plans(unittest.TestCase):
         gc.collect()
         with self.assertRaisesRegex(qdq.ArgumentError, "keep the graph"):
             plan.text()
+
+
+class Interrupts(unittest.TestCase):
+    def test_ctrl_c_ends_the_wait_for_a_long_run(self):
+        """The run takes several times as long as the wait; afterwards the plan runs again."""
+        b = qdq.Builder()
+        x = b.input("x", "float32", (1024, 1024))
+        y = x
+        for _ in range(32):
+            y = b.matmul(y, x)
+        b.output("y", y)
+        plan, data = b.build().compile(), np.zeros((1024, 1024), np.float32)
+        timer = threading.Timer(0.05, os.kill, [os.getpid(), signal.SIGINT])
+        started = time.monotonic()
+        timer.start()
+        with self.assertRaises(KeyboardInterrupt):
+            plan.run(x=data)
+        waited = time.monotonic() - started
+        started = time.monotonic()
+        self.assertEqual(plan.run(x=data)["y"].max(), 0)
+        self.assertLess(waited, time.monotonic() - started)
 
 
 class Files(unittest.TestCase):
