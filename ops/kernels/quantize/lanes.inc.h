@@ -10,6 +10,7 @@
 
 #include "ops/kernels/quantize/kernel_list.h"
 #include "runtime/numerics/dtype.h"
+#include "runtime/numerics/quantize_one.h"
 
 enum { PART = 256 };  // elements whose parameters are expanded together
 
@@ -21,12 +22,23 @@ static inline qdq_view body_from(qdq_view view, size_t at) {
     return (qdq_view){view.data + at * view.step, view.step};
 }
 
+// Loops over parameters, which few calls have, stay out of line: the kernels share them.
+
+static QDQ_RARE bool body_small_list(const uint32_t *z, size_t n) {
+    uint32_t beyond = 0;
+    for (size_t i = 0; i < n; i++) beyond |= z[i] + (1u << 20) > (1u << 21);
+    return !beyond;
+}
+
+static QDQ_RARE bool body_finite_list(const uint32_t *s, size_t n) {
+    uint32_t beyond = 0;
+    for (size_t i = 0; i < n; i++) beyond |= (s[i] & 0x7FFFFFFF) >= 0x7F800000;
+    return !beyond;
+}
+
 // True if the range of y and all zero points are small enough for exact sums.
 static inline bool body_small_zeros(qdq_view z, size_t n) {
-    uint32_t beyond = 0;
-    size_t count = z.step ? n : 1;
-    for (size_t i = 0; i < count; i++) beyond |= z.data[i] + (1u << 20) > (1u << 21);
-    return !beyond;
+    return z.step ? body_small_list(z.data, n) : z.data[0] + (1u << 20) <= (1u << 21);
 }
 
 static inline bool body_small(const qdq_quant_params *p, qdq_view z, size_t n) {
@@ -34,7 +46,7 @@ static inline bool body_small(const qdq_quant_params *p, qdq_view z, size_t n) {
     return p->range.quant_min >= -most && p->range.quant_max <= most && body_small_zeros(z, n);
 }
 
-static inline void body_floats(qdq_view view, size_t n, float *out) {
+static QDQ_RARE void body_floats(qdq_view view, size_t n, float *out) {
     if (view.step) {
         memcpy(out, view.data, n * sizeof *out);
     } else {
@@ -43,8 +55,13 @@ static inline void body_floats(qdq_view view, size_t n, float *out) {
     }
 }
 
-static inline void body_ints(qdq_view view, size_t n, int32_t *out) {
-    for (size_t i = 0; i < n; i++) out[i] = (int32_t)view.data[view.step ? i : 0];
+static QDQ_RARE void body_ints(qdq_view view, size_t n, int32_t *out) {
+    if (view.step) {
+        memcpy(out, view.data, n * sizeof *out);
+    } else {
+        int32_t value = (int32_t)view.data[0];
+        for (size_t i = 0; i < n; i++) out[i] = value;
+    }
 }
 
 // Lists are read in their place. A single number is repeated in `copies`.
@@ -68,10 +85,12 @@ static inline float load_bfloat16(const void *x, size_t i) {
 }
 static inline float load_int32(const void *x, size_t i) { return (float)((const int32_t *)x)[i]; }
 
-static inline void store_int8(void *y, size_t i, int32_t q) { ((int8_t *)y)[i] = (int8_t)q; }
+// Integers with and without sign have the same low bits. gcc folds kernels that differ in nothing
+// else.
 static inline void store_uint8(void *y, size_t i, int32_t q) { ((uint8_t *)y)[i] = (uint8_t)q; }
-static inline void store_int16(void *y, size_t i, int32_t q) { ((int16_t *)y)[i] = (int16_t)q; }
 static inline void store_uint16(void *y, size_t i, int32_t q) { ((uint16_t *)y)[i] = (uint16_t)q; }
+static inline void store_int8(void *y, size_t i, int32_t q) { store_uint8(y, i, q); }
+static inline void store_int16(void *y, size_t i, int32_t q) { store_uint16(y, i, q); }
 static inline void store_int32(void *y, size_t i, int32_t q) { ((int32_t *)y)[i] = q; }
 
 // Store a number that is not NaN. To bfloat16: half even; _device: half away, with denormals and -0
@@ -289,10 +308,7 @@ static inline float minus_float8_e5m2(const void *x, size_t i, int32_t z) {
 }
 
 static inline bool body_finite(qdq_view s, size_t n) {
-    uint32_t beyond = 0;
-    size_t count = s.step ? n : 1;
-    for (size_t i = 0; i < count; i++) beyond |= (s.data[i] & 0x7FFFFFFF) >= 0x7F800000;
-    return !beyond;
+    return s.step ? body_finite_list(s.data, n) : (s.data[0] & 0x7FFFFFFF) < 0x7F800000;
 }
 
 static inline float scaled(float d, float s, bool flush) {
