@@ -76,12 +76,12 @@ static inline int32_t chip_zero(chip_integer c, int32_t z) { return c.even ? CHI
 // Compilers vectorize loops whose elements all have one width, so a part of PART elements goes
 // through four of them: patterns of x, sums, integers, elements of y.
 
-static inline void chip_read_float32(const void *x, size_t n, uint32_t *out) {
+static QDQ_RARE void chip_read_float32(const void *x, size_t n, uint32_t *out) {
     memcpy(out, x, n * sizeof *out);
 }
 
 // As qdq_chip_load_bfloat16; denormals are zero to the multiply-add anyway.
-static inline void chip_read_bfloat16(const void *x, size_t n, uint32_t *out) {
+static QDQ_RARE void chip_read_bfloat16(const void *x, size_t n, uint32_t *out) {
     for (size_t i = 0; i < n; i++) {
         uint32_t v = (uint32_t)((const uint16_t *)x)[i] << 16;
         uint32_t nan = CHIP_IF((int32_t)(v & ~CHIP_SIGN) > (int32_t)CHIP_INFINITY);
@@ -90,15 +90,26 @@ static inline void chip_read_bfloat16(const void *x, size_t n, uint32_t *out) {
 }
 
 // INT32_MIN has sign and magnitude: it is -0.
-static inline void chip_read_int32(const void *x, size_t n, uint32_t *out) {
+static QDQ_RARE void chip_read_int32(const void *x, size_t n, uint32_t *out) {
     for (size_t i = 0; i < n; i++) {
         int32_t q = ((const int32_t *)x)[i];
         out[i] = chip_pick(CHIP_IF(q == INT32_MIN), CHIP_SIGN, qdq_float_bits((float)q));
     }
 }
 
+static QDQ_RARE void chip_write_uint8(void *restrict y, const int32_t *restrict q, size_t n) {
+    for (size_t i = 0; i < n; i++) store_uint8(y, i, q[i]);
+}
+static inline void chip_write_int8(void *restrict y, const int32_t *restrict q, size_t n) {
+    chip_write_uint8(y, q, n);
+}
+static inline void chip_write_int32(void *restrict y, const int32_t *restrict q, size_t n) {
+    memcpy(y, q, n * sizeof *q);
+}
+
 // x * y + z, in place. `forgets`: see chip_mad.
-static void chip_sums(bool wormhole, bool forgets, uint32_t *x, uint32_t y, uint32_t z, size_t n) {
+static QDQ_RARE void chip_sums(bool wormhole, bool forgets, uint32_t *x, uint32_t y, uint32_t z,
+                               size_t n) {
     if (wormhole && forgets)
         for (size_t i = 0; i < n; i++) x[i] = chip_mad(true, true, x[i], y, z);
     else if (wormhole)
@@ -107,8 +118,9 @@ static void chip_sums(bool wormhole, bool forgets, uint32_t *x, uint32_t y, uint
         for (size_t i = 0; i < n; i++) x[i] = chip_mad(false, false, x[i], y, z);
 }
 
-static void chip_sums_of_lists(bool wormhole, uint32_t *restrict x, const uint32_t *restrict y,
-                               const uint32_t *restrict z, size_t n) {
+static QDQ_RARE void chip_sums_of_lists(bool wormhole, uint32_t *restrict x,
+                                        const uint32_t *restrict y, const uint32_t *restrict z,
+                                        size_t n) {
     if (wormhole)
         for (size_t i = 0; i < n; i++) x[i] = chip_mad(true, false, x[i], y[i], z[i]);
     else
@@ -195,8 +207,8 @@ static inline bool chip_is_normal(uint32_t v) { return (v >> 23 & 0xFF) - 1 < 25
 //---- Quantize ---------------------------------------------------------------
 
 // Sets n reciprocals 1 / s as a chip computes them.
-static void chip_reciprocals(bool wormhole, const uint32_t *restrict s, size_t n,
-                             uint32_t *restrict out) {
+static QDQ_RARE void chip_reciprocals(bool wormhole, const uint32_t *restrict s, size_t n,
+                                      uint32_t *restrict out) {
     if (wormhole)
         for (size_t i = 0; i < n; i++) out[i] = chip_wormhole_reciprocal(s[i]);
     else
@@ -205,8 +217,8 @@ static void chip_reciprocals(bool wormhole, const uint32_t *restrict s, size_t n
 
 // Sets the reciprocals of up to PART scales: computed when the graph was compiled, or as the host
 // or the chip computes them. False if a reciprocal is not normal, or near an end of the range.
-static bool chip_inverses(const qdq_quant_params *p, bool wormhole, qdq_view view, size_t n,
-                          uint32_t *restrict inverse) {
+static QDQ_RARE bool chip_inverses(const qdq_quant_params *p, bool wormhole, qdq_view view,
+                                   size_t n, uint32_t *restrict inverse) {
     float s[PART];
     uint32_t patterns[PART], wrong = 0;
     body_floats(view, n, s);
@@ -222,7 +234,7 @@ static bool chip_inverses(const qdq_quant_params *p, bool wormhole, qdq_view vie
     return true;
 }
 
-static inline bool chip_all_equal(qdq_view view, size_t n) {
+static QDQ_RARE bool chip_all_equal(qdq_view view, size_t n) {
     uint32_t other = 0;
     for (size_t i = 1; i < n && view.step; i++) other |= view.data[i] ^ view.data[0];
     return !other;
@@ -235,99 +247,101 @@ typedef struct chip_part {
 } chip_part;
 
 // Sets zero points as the multiply-add takes them, and their places.
-static inline void chip_zero_points(chip_integer c, qdq_view view, size_t n, chip_part *part) {
+static QDQ_RARE void chip_zero_points(chip_integer c, qdq_view view, size_t n, chip_part *part) {
     int32_t z[PART];
     body_ints(view, n, z);
     for (size_t i = 0; i < n; i++) part->z[i] = chip_addend(c, z[i]);
     for (size_t i = 0; i < n; i++) part->zero[i] = chip_zero(c, z[i]);
 }
 
+// The loops of a kernel over a part. Calls through pointers keep one copy of each in a file.
+typedef struct chip_loops {
+    chip_integer c;  // without bounds
+    void (*read)(const void *x, size_t n, uint32_t *out);
+    void (*quantize)(chip_integer c, chip_factors f, int32_t zero, uint32_t *x, size_t n,
+                     int32_t *q);
+    void (*round)(chip_integer c, const chip_part *part, size_t n, int32_t *q);
+    void (*write)(void *restrict y, const int32_t *restrict q, size_t n);
+} chip_loops;
+
 // One scale and one zero point, or a part at a time with a list of them.
-#define CHIP_QUANTIZE(name, is_wormhole, is_even, is_folded, is_unsigned, x_name, y_name)          \
-    void QDQ_ISA_NAME(name)(const void *restrict params, const qdq_view *restrict views,           \
-                            const void *restrict x, void *restrict y, size_t n) {                  \
-        const qdq_quant_params *p = params;                                                        \
-        const chip_integer c = {.wormhole = (is_wormhole),                                         \
-                                .even = (is_even),                                                 \
-                                .folded = (is_folded) ? 128 : 0,                                   \
-                                .keeps_sign = (is_unsigned) ? 0 : -1,                              \
-                                .low = (int32_t)p->range.quant_min,                                \
-                                .high = (int32_t)p->range.quant_max};                              \
-        const size_t x_size = qdq_dtype_size(p->x_dtype), y_size = qdq_dtype_size(p->y_dtype);     \
-        const int32_t z = (int32_t)views[1].data[0];                                               \
-        uint32_t inverse;                                                                          \
-        if (!body_small(p, views[1], n)) {                                                         \
-            qdq_quantize_tile_portable(params, views, x, y, n);                                    \
-            return;                                                                                \
-        }                                                                                          \
-        bool one = chip_all_equal(views[0], n) && chip_all_equal(views[1], n) &&                   \
-                   chip_inverses(p, c.wormhole, (qdq_view){views[0].data, 0}, 1, &inverse);        \
-        int32_t zero = one ? chip_zero(c, z) : 0;                                                  \
-        const chip_factors f = chip_factors_of(c, one ? inverse : 0, one ? chip_addend(c, z) : 0); \
-        chip_part part;                                                                            \
-        int32_t q[PART];                                                                           \
-        for (size_t at = 0; at < n; at += PART) {                                                  \
-            size_t size = n - at < PART ? n - at : PART;                                           \
-            const void *from = (const char *)x + at * x_size;                                      \
-            qdq_view here[2] = {body_from(views[0], at), body_from(views[1], at)};                 \
-            if (one) {                                                                             \
-                chip_read_##x_name(from, size, part.x);                                            \
-                chip_quantize_part(c, f, zero, part.x, size, q);                                   \
-                for (size_t i = 0; i < size; i++) store_##y_name(y, at + i, q[i]);                 \
-            } else if (chip_inverses(p, c.wormhole, here[0], size, part.inverse)) {                \
-                chip_read_##x_name(from, size, part.x);                                            \
-                chip_zero_points(c, here[1], size, &part);                                         \
-                chip_sums_of_lists(c.wormhole, part.x, part.inverse, part.z, size);                \
-                for (size_t i = 0; i < size; i++)                                                  \
-                    q[i] =                                                                         \
-                        c.even ? chip_even(c, part.x[i], part.zero[i]) : chip_away(c, part.x[i]);  \
-                for (size_t i = 0; i < size; i++) store_##y_name(y, at + i, q[i]);                 \
-            } else {                                                                               \
-                qdq_quantize_tile_portable(params, here, from, (char *)y + at * y_size, size);     \
-            }                                                                                      \
-        }                                                                                          \
+static QDQ_RARE void chip_quantize(const chip_loops *loops, const void *params,
+                                   const qdq_view *views, const void *x, void *y, size_t n) {
+    const qdq_quant_params *p = params;
+    const size_t x_size = qdq_dtype_size(p->x_dtype), y_size = qdq_dtype_size(p->y_dtype);
+    const int32_t z = (int32_t)views[1].data[0];
+    chip_integer c = loops->c;
+    c.low = (int32_t)p->range.quant_min, c.high = (int32_t)p->range.quant_max;
+    uint32_t inverse;
+    if (!body_small(p, views[1], n)) {
+        qdq_quantize_tile_portable(params, views, x, y, n);
+        return;
     }
+    bool one = chip_all_equal(views[0], n) && chip_all_equal(views[1], n) &&
+               chip_inverses(p, c.wormhole, (qdq_view){views[0].data, 0}, 1, &inverse);
+    int32_t zero = one ? chip_zero(c, z) : 0;
+    const chip_factors f = chip_factors_of(c, one ? inverse : 0, one ? chip_addend(c, z) : 0);
+    chip_part part;
+    int32_t q[PART];
+    for (size_t at = 0; at < n; at += PART) {
+        size_t size = n - at < PART ? n - at : PART;
+        const void *from = (const char *)x + at * x_size;
+        void *to = (char *)y + at * y_size;
+        qdq_view here[2] = {body_from(views[0], at), body_from(views[1], at)};
+        bool known = one || chip_inverses(p, c.wormhole, here[0], size, part.inverse);
+        if (!known) {
+            qdq_quantize_tile_portable(params, here, from, to, size);
+            continue;
+        }
+        loops->read(from, size, part.x);
+        if (one) {
+            loops->quantize(c, f, zero, part.x, size, q);
+        } else {
+            chip_zero_points(c, here[1], size, &part);
+            chip_sums_of_lists(c.wormhole, part.x, part.inverse, part.z, size);
+            loops->round(c, &part, size, q);
+        }
+        loops->write(to, q, size);
+    }
+}
 
 //---- Requantize -------------------------------------------------------------
 
 // The host computes ratio and offset.
-#define CHIP_REQUANTIZE(name, is_wormhole, is_even, is_folded, is_unsigned, y_name)        \
-    void QDQ_ISA_NAME(name)(const void *restrict params, const qdq_view *restrict views,   \
-                            const void *restrict x, void *restrict y, size_t n) {          \
-        const qdq_quant_params *p = params;                                                \
-        bool alike = !views[0].step && !views[1].step && !views[2].step && !views[3].step; \
-        const chip_integer c = {.wormhole = (is_wormhole),                                 \
-                                .even = (is_even),                                         \
-                                .folded = (is_folded) ? 128 : 0,                           \
-                                .keeps_sign = (is_unsigned) ? 0 : -1,                      \
-                                .low = (int32_t)p->range.quant_min,                        \
-                                .high = (int32_t)p->range.quant_max};                      \
-        float ratio =                                                                      \
-            qdq_float_from_bits(views[0].data[0]) / qdq_float_from_bits(views[2].data[0]); \
-        float shift = (float)(int32_t)views[1].data[0] * ratio;                            \
-        float offset = (float)(int32_t)views[3].data[0] - shift;                           \
-        uint32_t r = qdq_float_bits(ratio), z = qdq_float_bits(offset);                    \
-        if (!alike || !body_small(p, views[3], n) || !chip_is_normal(r) ||                 \
-            (z & CHIP_INFINITY) == CHIP_INFINITY) {                                        \
-            qdq_requantize_tile_portable(params, views, x, y, n);                          \
-            return;                                                                        \
-        }                                                                                  \
-        if (c.folded) z = qdq_sfpmad(chip_name(c), z, CHIP_ONE, CHIP_128);                 \
-        for (size_t at = 0; at < n; at += PART) {                                          \
-            size_t size = n - at < PART ? n - at : PART;                                   \
-            uint32_t sum[PART];                                                            \
-            int32_t q[PART];                                                               \
-            chip_read_int32((const int32_t *)x + at, size, sum);                           \
-            if (c.even) {                                                                  \
-                chip_sums(c.wormhole, true, sum, r, z, size);                              \
-                chip_sums(c.wormhole, false, sum, CHIP_ONE, CHIP_MAGIC, size);             \
-                for (size_t i = 0; i < size; i++) q[i] = chip_even(c, sum[i], CHIP_MAGIC); \
-            } else {                                                                       \
-                chip_quantize_part(c, chip_factors_of(c, r, z), 0, sum, size, q);          \
-            }                                                                              \
-            for (size_t i = 0; i < size; i++) store_##y_name(y, at + i, q[i]);             \
-        }                                                                                  \
+static QDQ_RARE void chip_requantize(const chip_loops *loops, const void *params,
+                                     const qdq_view *views, const void *x, void *y, size_t n) {
+    const qdq_quant_params *p = params;
+    bool alike = !views[0].step && !views[1].step && !views[2].step && !views[3].step;
+    chip_integer c = loops->c;
+    c.low = (int32_t)p->range.quant_min, c.high = (int32_t)p->range.quant_max;
+    float ratio = qdq_float_from_bits(views[0].data[0]) / qdq_float_from_bits(views[2].data[0]);
+    float shift = (float)(int32_t)views[1].data[0] * ratio;
+    float offset = (float)(int32_t)views[3].data[0] - shift;
+    uint32_t r = qdq_float_bits(ratio), z = qdq_float_bits(offset);
+    if (!alike || !body_small(p, views[3], n) || !chip_is_normal(r) ||
+        (z & CHIP_INFINITY) == CHIP_INFINITY) {
+        qdq_requantize_tile_portable(params, views, x, y, n);
+        return;
     }
+    if (c.folded) z = qdq_sfpmad(chip_name(c), z, CHIP_ONE, CHIP_128);
+    const chip_factors f = chip_factors_of(c, r, z);
+    const size_t y_size = qdq_dtype_size(p->y_dtype);
+    chip_part part;
+    int32_t q[PART];
+    for (size_t i = 0; i < PART; i++) part.zero[i] = CHIP_MAGIC;
+    for (size_t at = 0; at < n; at += PART) {
+        size_t size = n - at < PART ? n - at : PART;
+        loops->read((const int32_t *)x + at, size, part.x);
+        if (c.even) {
+            chip_sums(c.wormhole, true, part.x, r, z, size);
+            chip_sums(c.wormhole, false, part.x, CHIP_ONE, CHIP_MAGIC, size);
+            loops->round(c, &part, size, q);
+        } else {
+            loops->quantize(c, f, 0, part.x, size, q);
+        }
+        loops->write((char *)y + at * y_size, q, size);
+    }
+}
 
 //---- Dequantize -------------------------------------------------------------
 
@@ -392,16 +406,49 @@ enum { CHIP_IS_wormhole = 1, CHIP_IS_blackhole = 0, CHIP_IS_away = 0, CHIP_IS_ev
 #define CHIP_STORE_float32 finite_float32
 #define CHIP_STORE_bfloat16 finite_bfloat16_device
 
-#define CHIP_INTEGER_KERNELS(chip, CHIP, generation, y)                           \
-    CHIP_QUANTIZE(quantize_float32_##y##_##chip##_##generation, CHIP_IS_##chip,   \
-                  CHIP_IS_##generation, CHIP_FOLDS_##generation##_##y,            \
-                  CHIP_DROPS_##generation##_##y, float32, y)                      \
-    CHIP_QUANTIZE(quantize_bfloat16_##y##_##chip##_##generation, CHIP_IS_##chip,  \
-                  CHIP_IS_##generation, CHIP_FOLDS_##generation##_##y,            \
-                  CHIP_DROPS_##generation##_##y, bfloat16, y)                     \
-    CHIP_REQUANTIZE(requantize_int32_##y##_##chip##_##generation, CHIP_IS_##chip, \
-                    CHIP_IS_##generation, CHIP_FOLDS_##generation##_##y,          \
-                    CHIP_DROPS_##generation##_##y, y)
+// The integer of a row. Its constants are known in the loops below.
+#define CHIP_INTEGER_OF(generation, y)                                               \
+    .even = CHIP_IS_##generation, .folded = CHIP_FOLDS_##generation##_##y ? 128 : 0, \
+    .keeps_sign = CHIP_DROPS_##generation##_##y ? 0 : -1
+#define CHIP_INTEGER_LOOPS(generation, y)                                                          \
+    static void chip_quantize_##generation##_##y(chip_integer c, chip_factors f, int32_t zero,     \
+                                                 uint32_t *x, size_t n, int32_t *q) {              \
+        const chip_integer known = {                                                               \
+            .wormhole = c.wormhole, .low = c.low, .high = c.high, CHIP_INTEGER_OF(generation, y)}; \
+        chip_quantize_part(known, f, zero, x, n, q);                                               \
+    }                                                                                              \
+    static void chip_round_##generation##_##y(chip_integer c, const chip_part *part, size_t n,     \
+                                              int32_t *restrict q) {                               \
+        const chip_integer known = {.low = c.low, .high = c.high, CHIP_INTEGER_OF(generation, y)}; \
+        for (size_t i = 0; i < n; i++)                                                             \
+            q[i] = known.even ? chip_even(known, part->x[i], part->zero[i])                        \
+                              : chip_away(known, part->x[i]);                                      \
+    }
+CHIP_INTEGER_LOOPS(away, int32)
+CHIP_INTEGER_LOOPS(away, uint8)
+CHIP_INTEGER_LOOPS(away, int8)
+CHIP_INTEGER_LOOPS(even, int32)
+CHIP_INTEGER_LOOPS(even, uint8)
+CHIP_INTEGER_LOOPS(even, int8)
+
+#define CHIP_INTEGER_KERNEL(name, run, chip, generation, x_name, y_name)                 \
+    void QDQ_ISA_NAME(name)(const void *restrict params, const qdq_view *restrict views, \
+                            const void *restrict x, void *restrict y, size_t n) {        \
+        static const chip_loops loops = {                                                \
+            {.wormhole = CHIP_IS_##chip, CHIP_INTEGER_OF(generation, y_name)},           \
+            chip_read_##x_name,                                                          \
+            chip_quantize_##generation##_##y_name,                                       \
+            chip_round_##generation##_##y_name,                                          \
+            chip_write_##y_name};                                                        \
+        run(&loops, params, views, x, y, n);                                             \
+    }
+#define CHIP_INTEGER_KERNELS(chip, CHIP, generation, y)                                      \
+    CHIP_INTEGER_KERNEL(quantize_float32_##y##_##chip##_##generation, chip_quantize, chip,   \
+                        generation, float32, y)                                              \
+    CHIP_INTEGER_KERNEL(quantize_bfloat16_##y##_##chip##_##generation, chip_quantize, chip,  \
+                        generation, bfloat16, y)                                             \
+    CHIP_INTEGER_KERNEL(requantize_int32_##y##_##chip##_##generation, chip_requantize, chip, \
+                        generation, int32, y)
 #define CHIP_FLOAT_KERNELS(chip, CHIP, x, bias, y) \
     CHIP_DEQUANTIZE(dequantize_##x##_##y##_##chip, x, chip_minus, CHIP_STORE_##y)
 

@@ -16,15 +16,15 @@ typedef struct composite_part {
 
 //---- Parameters -------------------------------------------------------------
 
-static void composite_seeds(bool wormhole, const uint32_t *restrict s, size_t n,
-                            uint32_t *restrict out) {
+static QDQ_RARE void composite_seeds(bool wormhole, const uint32_t *restrict s, size_t n,
+                                     uint32_t *restrict out) {
     if (wormhole)
         for (size_t i = 0; i < n; i++) out[i] = qdq_float_bits(chip_seed(true, s[i]));
     else
         for (size_t i = 0; i < n; i++) out[i] = qdq_float_bits(chip_seed(false, s[i]));
 }
 
-static bool composite_all_middling(const uint32_t *s, size_t n) {
+static QDQ_RARE bool composite_all_middling(const uint32_t *s, size_t n) {
     uint32_t wrong = 0;
     for (size_t i = 0; i < n; i++) wrong |= chip_is_middling(s[i]) ? 0 : 1;
     return !wrong;
@@ -32,8 +32,8 @@ static bool composite_all_middling(const uint32_t *s, size_t n) {
 
 // Sets the factors of x: 1 / s of the host or of the chip, or the estimate with which a division
 // begins. False if a scale is not middling.
-static bool composite_factors(const qdq_quant_params *p, qdq_view view, size_t n, bool narrow,
-                              composite_part *part) {
+static QDQ_RARE bool composite_factors(const qdq_quant_params *p, qdq_view view, size_t n,
+                                       bool narrow, composite_part *part) {
     bool wormhole = p->numerics.multiply_add == QDQ_MULTIPLY_ADD_WORMHOLE;
     bool divides = p->numerics.scaling == QDQ_SCALE_DIVIDE;
     uint32_t keeps = narrow ? CHIP_UPPER : UINT32_MAX;
@@ -52,7 +52,7 @@ static bool composite_factors(const qdq_quant_params *p, qdq_view view, size_t n
     return true;
 }
 
-static bool composite_zeros(qdq_view view, size_t n, bool narrow, composite_part *part) {
+static QDQ_RARE bool composite_zeros(qdq_view view, size_t n, bool narrow, composite_part *part) {
     int32_t z[PART];
     if (!body_small_zeros(view, n)) return false;
     body_ints(view, n, z);
@@ -64,7 +64,7 @@ static bool composite_zeros(qdq_view view, size_t n, bool narrow, composite_part
 
 //---- Sums -------------------------------------------------------------------
 
-static bool composite_all_finite(const uint32_t *x, size_t n) {
+static QDQ_RARE bool composite_all_finite(const uint32_t *x, size_t n) {
     uint32_t special = 0;
     for (size_t i = 0; i < n; i++)
         special |= CHIP_IF((int32_t)(x[i] & CHIP_INFINITY) == (int32_t)CHIP_INFINITY);
@@ -72,7 +72,7 @@ static bool composite_all_finite(const uint32_t *x, size_t n) {
 }
 
 // An infinity stays one, as the zero point is far below it.
-static void composite_narrow_sums(composite_part *part, size_t n) {
+static QDQ_RARE void composite_narrow_sums(composite_part *part, size_t n) {
     for (size_t i = 0; i < n; i++) {
         uint32_t quotient = chip_short_product(chip_loaded(part->x[i]), part->factor[i]);
         part->x[i] = chip_upper_away(chip_short_sum(quotient, part->zero[i]));
@@ -84,7 +84,7 @@ static inline uint32_t composite_sum(uint32_t a, uint32_t b) {
     return qdq_float_bits(qdq_float_from_bits(a) + qdq_float_from_bits(b));
 }
 
-static void composite_sums_of_products(composite_part *part, size_t n) {
+static QDQ_RARE void composite_sums_of_products(composite_part *part, size_t n) {
     for (size_t i = 0; i < n; i++) {
         uint32_t x = part->x[i] & CHIP_IF((int32_t)(part->x[i] & CHIP_INFINITY) != 0);
         float product = qdq_float_from_bits(x) * qdq_float_from_bits(part->factor[i]);
@@ -92,7 +92,7 @@ static void composite_sums_of_products(composite_part *part, size_t n) {
     }
 }
 
-static void composite_sums_of_quotients(composite_part *part, size_t n) {
+static QDQ_RARE void composite_sums_of_quotients(composite_part *part, size_t n) {
     for (size_t i = 0; i < n; i++) {
         uint32_t quotient =
             chip_divide_seeded(part->x[i], part->scale[i], qdq_float_from_bits(part->factor[i]));
@@ -134,42 +134,64 @@ enum { COMPOSITE_NARROWS_float32 = 0, COMPOSITE_NARROWS_bfloat16 = 1 };
 enum { COMPOSITE_FOLDS_int32 = 0, COMPOSITE_FOLDS_uint8 = 0, COMPOSITE_FOLDS_even = 0 };
 enum { COMPOSITE_FOLDS_away = 128 };
 
-#define CHIP_COMPOSITE(x_name, stage, y_name)                                                   \
-    void QDQ_ISA_NAME(quantize_##x_name##_##y_name##_composite_##stage)(                        \
-        const void *restrict params, const qdq_view *restrict views, const void *restrict x,    \
-        void *restrict y, size_t n) {                                                           \
-        const qdq_quant_params *p = params;                                                     \
-        const chip_integer c = {.folded = COMPOSITE_FOLDS_##stage,                              \
-                                .keeps_sign = -1,                                               \
-                                .low = (int32_t)p->range.quant_min,                             \
-                                .high = (int32_t)p->range.quant_max,                            \
-                                .wraps = (int32_t)qdq_dtype_get(p->y_dtype)->greatest};         \
-        const size_t x_size = qdq_dtype_size(p->x_dtype), y_size = qdq_dtype_size(p->y_dtype);  \
-        const bool narrow = COMPOSITE_NARROWS_##x_name, lists = views[0].step || views[1].step; \
-        bool known = false;                                                                     \
-        composite_part part;                                                                    \
-        for (size_t at = 0; at < n; at += PART) {                                               \
-            size_t size = n - at < PART ? n - at : PART;                                        \
-            const qdq_view here[2] = {body_from(views[0], at), body_from(views[1], at)};        \
-            const void *from = (const char *)x + at * x_size;                                   \
-            if (!at || lists)                                                                   \
-                known = composite_factors(p, here[0], size, narrow, &part) &&                   \
-                        composite_zeros(here[1], size, narrow, &part);                          \
-            chip_read_##x_name(from, size, part.x);                                             \
-            if (!known || !(narrow || composite_all_finite(part.x, size))) {                    \
-                qdq_quantize_tile_portable(params, here, from, (char *)y + at * y_size, size);  \
-                continue;                                                                       \
-            }                                                                                   \
-            if (narrow)                                                                         \
-                composite_narrow_sums(&part, size);                                             \
-            else if (p->numerics.scaling == QDQ_SCALE_DIVIDE)                                   \
-                composite_sums_of_quotients(&part, size);                                       \
-            else                                                                                \
-                composite_sums_of_products(&part, size);                                        \
-            for (size_t i = 0; i < size; i++) part.q[i] = composite_##stage(c, part.x[i]);      \
-            for (size_t i = 0; i < size; i++) store_##y_name(y, at + i, part.q[i]);             \
-        }                                                                                       \
+// The loops of a kernel over a part.
+typedef struct composite_loops {
+    bool narrow;  // x is bfloat16
+    int32_t folded;
+    void (*read)(const void *x, size_t n, uint32_t *out);
+    void (*round)(chip_integer c, composite_part *part, size_t n);
+    void (*write)(void *restrict y, const int32_t *restrict q, size_t n);
+} composite_loops;
+
+static QDQ_RARE void composite_quantize(const composite_loops *loops, const void *params,
+                                        const qdq_view *views, const void *x, void *y, size_t n) {
+    const qdq_quant_params *p = params;
+    const chip_integer c = {.folded = loops->folded,
+                            .keeps_sign = -1,
+                            .low = (int32_t)p->range.quant_min,
+                            .high = (int32_t)p->range.quant_max,
+                            .wraps = (int32_t)qdq_dtype_get(p->y_dtype)->greatest};
+    const size_t x_size = qdq_dtype_size(p->x_dtype), y_size = qdq_dtype_size(p->y_dtype);
+    const bool narrow = loops->narrow, lists = views[0].step || views[1].step;
+    bool known = false;
+    composite_part part;
+    for (size_t at = 0; at < n; at += PART) {
+        size_t size = n - at < PART ? n - at : PART;
+        const qdq_view here[2] = {body_from(views[0], at), body_from(views[1], at)};
+        const void *from = (const char *)x + at * x_size;
+        if (!at || lists)
+            known = composite_factors(p, here[0], size, narrow, &part) &&
+                    composite_zeros(here[1], size, narrow, &part);
+        loops->read(from, size, part.x);
+        if (!known || !(narrow || composite_all_finite(part.x, size))) {
+            qdq_quantize_tile_portable(params, here, from, (char *)y + at * y_size, size);
+            continue;
+        }
+        if (narrow)
+            composite_narrow_sums(&part, size);
+        else if (p->numerics.scaling == QDQ_SCALE_DIVIDE)
+            composite_sums_of_quotients(&part, size);
+        else
+            composite_sums_of_products(&part, size);
+        loops->round(c, &part, size);
+        loops->write((char *)y + at * y_size, part.q, size);
     }
+}
+
+#define CHIP_COMPOSITE(x_name, stage, y_name)                                                      \
+    void QDQ_ISA_NAME(quantize_##x_name##_##y_name##_composite_##stage)(                           \
+        const void *restrict params, const qdq_view *restrict views, const void *restrict x,       \
+        void *restrict y, size_t n) {                                                              \
+        static const composite_loops loops = {COMPOSITE_NARROWS_##x_name, COMPOSITE_FOLDS_##stage, \
+                                              chip_read_##x_name, composite_round_##stage,         \
+                                              chip_write_##y_name};                                \
+        composite_quantize(&loops, params, views, x, y, n);                                        \
+    }
+#define COMPOSITE_ROUND(stage, y_name)                                                    \
+    static void composite_round_##stage(chip_integer c, composite_part *part, size_t n) { \
+        for (size_t i = 0; i < n; i++) part->q[i] = composite_##stage(c, part->x[i]);     \
+    }
+QDQ_CHIP_STAGES(COMPOSITE_ROUND)
 #define CHIP_COMPOSITES(stage, y_name)     \
     CHIP_COMPOSITE(float32, stage, y_name) \
     CHIP_COMPOSITE(bfloat16, stage, y_name)
@@ -184,8 +206,9 @@ QDQ_CHIP_BACK(COMPOSITE_DEQUANTIZE)
 
 // Replaces seeds of out by in / out. Returns bits that are not 0 if a quotient is too small or too
 // large.
-static uint32_t composite_quotients(const uint32_t *restrict in, const uint32_t *restrict out,
-                                    size_t n, uint32_t *restrict factor) {
+static QDQ_RARE uint32_t composite_quotients(const uint32_t *restrict in,
+                                             const uint32_t *restrict out, size_t n,
+                                             uint32_t *restrict factor) {
     uint32_t beyond = 0;
     for (size_t i = 0; i < n; i++)
         factor[i] = chip_divide_seeded(in[i], out[i], qdq_float_from_bits(factor[i]));
@@ -197,8 +220,10 @@ static uint32_t composite_quotients(const uint32_t *restrict in, const uint32_t 
 }
 
 // z_out - z_in * ratio.
-static void composite_offsets(const int32_t *restrict in_zero, const int32_t *restrict out_zero,
-                              const uint32_t *restrict ratio, size_t n, uint32_t *restrict out) {
+static QDQ_RARE void composite_offsets(const int32_t *restrict in_zero,
+                                       const int32_t *restrict out_zero,
+                                       const uint32_t *restrict ratio, size_t n,
+                                       uint32_t *restrict out) {
     for (size_t i = 0; i < n; i++) {
         float shift = (float)in_zero[i] * qdq_float_from_bits(ratio[i]);
         out[i] = qdq_float_bits((float)out_zero[i] - shift);
