@@ -10,8 +10,8 @@ enum { CHIP_ELEMENTS_PART = 256 };
 //---- Ranges of the lanes ----------------------------------------------------
 
 // True if every element has an exponent from least to most, or equals 0 in the bits `zero`.
-static inline bool chip_all_within(const float *v, size_t n, int32_t least, int32_t most,
-                                   uint32_t zero) {
+static QDQ_RARE bool chip_all_within(const float *v, size_t n, int32_t least, int32_t most,
+                                     uint32_t zero) {
     uint32_t special = 0;
     for (size_t i = 0; i < n; i++) {
         uint32_t bits = qdq_float_bits(v[i]);
@@ -136,26 +136,32 @@ CHIP_LANE(reciprocal, float32, chip_reciprocal(wormhole, a))
 
 enum { CHIP_OF_wormhole = 1, CHIP_OF_blackhole = 0 };
 
-#define CHIP_LOOP(name, formats, FORMATS, chip, CHIP, second)                                      \
-    static void QDQ_ISA_NAME(name##_##chip##_##formats)(const qdq_elementwise_numbers *numbers,    \
-                                                        const void *from_a, const void *from_b,    \
-                                                        const uint32_t *c, void *to, size_t n) {   \
-        const float *a = from_a, *b = from_b;                                                      \
-        float *y = to;                                                                             \
-        (void)b;                                                                                   \
-        for (size_t at = 0, part; at < n; at += part) {                                            \
-            part = n - at < CHIP_ELEMENTS_PART ? n - at : CHIP_ELEMENTS_PART;                      \
-            if (!CHIP_FITS_##name##_##formats(a + at, (second) + at, part)) {                      \
-                qdq_chip_elementwise_portable[QDQ_ELEMENTWISE_##name]                              \
-                                             [QDQ_MULTIPLY_ADD_##CHIP - QDQ_MULTIPLY_ADD_WORMHOLE] \
-                                             [QDQ_CHIP_##FORMATS](numbers, a + at, (second) + at,  \
-                                                                  c, y + at, part);                \
-                continue;                                                                          \
-            }                                                                                      \
-            for (size_t i = at; i < at + part; i++)                                                \
-                y[i] = qdq_float_from_bits(chip_##name##_##formats(                                \
-                    CHIP_OF_##chip, qdq_float_bits(a[i]), qdq_float_bits((second)[i])));           \
-        }                                                                                          \
+// The kernel of a chip, and its loops, which know the kernel for parts beyond their range. gcc
+// folds loops that are the same on both chips.
+#define CHIP_LOOP(name, formats, FORMATS, chip, CHIP, second)                                   \
+    static QDQ_RARE void chip_##name##_##chip##_##formats(                                      \
+        qdq_elementwise_fn *beyond, const qdq_elementwise_numbers *numbers, const float *a,     \
+        const float *b, const uint32_t *c, float *y, size_t n) {                                \
+        (void)b;                                                                                \
+        for (size_t at = 0, part; at < n; at += part) {                                         \
+            part = n - at < CHIP_ELEMENTS_PART ? n - at : CHIP_ELEMENTS_PART;                   \
+            if (!CHIP_FITS_##name##_##formats(a + at, (second) + at, part)) {                   \
+                beyond(numbers, a + at, (second) + at, c, y + at, part);                        \
+                continue;                                                                       \
+            }                                                                                   \
+            for (size_t i = at; i < at + part; i++)                                             \
+                y[i] = qdq_float_from_bits(chip_##name##_##formats(                             \
+                    CHIP_OF_##chip, qdq_float_bits(a[i]), qdq_float_bits((second)[i])));        \
+        }                                                                                       \
+    }                                                                                           \
+    static void QDQ_ISA_NAME(name##_##chip##_##formats)(const qdq_elementwise_numbers *numbers, \
+                                                        const void *a, const void *b,           \
+                                                        const uint32_t *c, void *y, size_t n) { \
+        chip_##name##_##chip##_##formats(                                                       \
+            qdq_chip_elementwise_portable[QDQ_ELEMENTWISE_##name]                               \
+                                         [QDQ_MULTIPLY_ADD_##CHIP - QDQ_MULTIPLY_ADD_WORMHOLE]  \
+                                         [QDQ_CHIP_##FORMATS],                                  \
+            numbers, a, b, c, y, n);                                                            \
     }
 #define CHIP_BINARY(name, formats, FORMATS, chip, CHIP) \
     CHIP_LOOP(name, formats, FORMATS, chip, CHIP, b)
