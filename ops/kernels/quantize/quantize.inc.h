@@ -66,21 +66,40 @@ static inline float power_of(qdq_power_scale form, float s) {
 }
 
 // To float8: only the store rounds the quotient.
-#define QUANTIZE_FLOAT8(name, x_name, y_name, numerics)                                          \
-    void QDQ_ISA_NAME(name)(const void *restrict params, const qdq_view *restrict views,         \
-                            const void *restrict x, void *restrict y, size_t n) {                \
-        (void)params;                                                                            \
-        const qdq_power_scale form = numerics_##numerics.power_scale;                            \
-        const uint32_t *s = views[0].data;                                                       \
-        if (!views[0].step) {                                                                    \
-            float one = power_of(form, qdq_float_from_bits(s[0]));                               \
-            for (size_t i = 0; i < n; i++)                                                       \
-                store_##y_name(y, i, quotient(load_##x_name(x, i), one));                        \
-            return;                                                                              \
-        }                                                                                        \
-        for (size_t i = 0; i < n; i++)                                                           \
-            store_##y_name(                                                                      \
-                y, i, quotient(load_##x_name(x, i), power_of(form, qdq_float_from_bits(s[i])))); \
+#define FLOAT8_LOOPS(x_name, y_name)                                                              \
+    static QDQ_RARE void one_##x_name##_##y_name(const void *restrict x, void *restrict y,        \
+                                                 size_t n, float s) {                             \
+        for (size_t i = 0; i < n; i++) store_##y_name(y, i, quotient(load_##x_name(x, i), s));    \
+    }                                                                                             \
+    static QDQ_RARE void list_##x_name##_##y_name(const void *restrict x, void *restrict y,       \
+                                                  size_t n, const float *restrict s) {            \
+        for (size_t i = 0; i < n; i++) store_##y_name(y, i, quotient(load_##x_name(x, i), s[i])); \
+    }
+FLOAT8_LOOPS(float32, float8_e4m3fn)
+FLOAT8_LOOPS(float32, float8_e5m2)
+FLOAT8_LOOPS(bfloat16, float8_e4m3fn)
+FLOAT8_LOOPS(bfloat16, float8_e5m2)
+
+static QDQ_RARE void powers_of(qdq_power_scale form, const uint32_t *s, size_t n, float *out) {
+    for (size_t i = 0; i < n; i++) out[i] = power_of(form, qdq_float_from_bits(s[i]));
+}
+
+#define QUANTIZE_FLOAT8(name, x_name, y_name, numerics)                                            \
+    void QDQ_ISA_NAME(name)(const void *restrict params, const qdq_view *restrict views,           \
+                            const void *restrict x, void *restrict y, size_t n) {                  \
+        const size_t x_size = qdq_dtype_size(((const qdq_quant_params *)params)->x_dtype);         \
+        const qdq_power_scale form = numerics_##numerics.power_scale;                              \
+        const uint32_t *s = views[0].data;                                                         \
+        if (!views[0].step) {                                                                      \
+            one_##x_name##_##y_name(x, y, n, power_of(form, qdq_float_from_bits(s[0])));           \
+            return;                                                                                \
+        }                                                                                          \
+        for (size_t at = 0; at < n; at += PART) {                                                  \
+            size_t part = n - at < PART ? n - at : PART;                                           \
+            float scales[PART];                                                                    \
+            powers_of(form, s + at, part, scales);                                                 \
+            list_##x_name##_##y_name((const char *)x + at * x_size, (char *)y + at, part, scales); \
+        }                                                                                          \
     }
 
 //---- Dequantize -------------------------------------------------------------
