@@ -182,7 +182,7 @@ static qdq_status open_tensors(qdq_reader *r, const char *name, size_t *number) 
 // Finds the first byte that is no element of the dtype; SIZE_MAX if there is none. False if the
 // file cannot be read.
 static bool find_beyond(const qdq_graph_value *v, size_t *beyond) {
-    char part[4096];
+    char part[16 << 10];
     size_t count = qdq_shape_count(v->type.shape);
     *beyond = SIZE_MAX;
     for (size_t at = 0; at < count && *beyond == SIZE_MAX; at += sizeof part) {

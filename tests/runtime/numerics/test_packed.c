@@ -124,6 +124,27 @@ static void published_bytes_are_packed_and_unpacked(void **state) {
     }
 }
 
+// Numbers of elements around a block of the search; every byte, in the last place of a block too.
+static void the_first_byte_beyond_a_type_is_found(void **state) {
+    (void)state;
+    enum { BLOCK = 4096, MOST = 2 * BLOCK + 9 };
+    static const size_t places[] = {0, 1, BLOCK - 1, BLOCK, 2 * BLOCK - 1, MOST - 1};
+    static uint8_t elements[MOST];
+    for (size_t k = 0; k < UNIT_COUNT(packs); k++) {
+        int count = 1 << packs[k].bits;
+        for (size_t p = 0; p < UNIT_COUNT(places); p++)
+            for (int byte = 0; byte < 256; byte++) {
+                bool code = false;
+                for (int i = 0; i < count; i++) code |= held(&packs[k], i) == byte;
+                memset(elements, held(&packs[k], count - 1), sizeof elements);
+                elements[places[p]] = (uint8_t)byte;
+                size_t found = qdq_first_beyond(packs[k].dtype, elements, MOST);
+                assert_int_equal(found, code ? SIZE_MAX : places[p]);
+            }
+    }
+    assert_int_equal(qdq_first_beyond(QDQ_INT8, elements, MOST), SIZE_MAX);
+}
+
 //---- Tiles ------------------------------------------------------------------
 
 static void tiles_of_narrow_types_have_512_and_256_bytes(void **state) {
@@ -239,6 +260,7 @@ int main(void) {
         cmocka_unit_test(only_types_narrower_than_a_byte_are_packed),
         cmocka_unit_test(every_byte_holds_its_first_element_in_the_low_bits),
         cmocka_unit_test(published_bytes_are_packed_and_unpacked),
+        cmocka_unit_test(the_first_byte_beyond_a_type_is_found),
         cmocka_unit_test(tiles_of_narrow_types_have_512_and_256_bytes),
         cmocka_unit_test(packed_tiles_round_trip_and_leave_padding_for_shapes_to_two_tiles_and_one),
         cmocka_unit_test(packed_planes_begin_on_a_byte_up_to_rank_eight),
