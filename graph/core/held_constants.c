@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "runtime/base/posix.h"
+#include "runtime/numerics/dtype.h"
 
 const qdq_held_file *qdq_hold_file(qdq_graph *graph, const qdq_open_file *open, const char *name,
                                    qdq_error *err) {
@@ -35,25 +36,59 @@ void qdq_release_files(qdq_graph *graph) {
     graph->files = NULL;
 }
 
+// Reads packed elements, and spreads them to a byte each.
+static qdq_status read_packed(const qdq_held *held, size_t at, size_t count, unsigned char *out,
+                              qdq_error *err) {
+    enum { PART = 4096, MOST_EACH = 4 };
+    unsigned char packed[PART], spread[PART * MOST_EACH];
+    const size_t each = 8 / (size_t)qdq_dtype_get(held->packed)->bits;
+    at += held->first;
+    while (count) {
+        size_t skipped = at % each, most = PART * each - skipped;
+        size_t n = count < most ? count : most, bytes = (skipped + n + each - 1) / each;
+        QDQ_TRY(qdq_open_file_read(held->file->open.descriptor, packed, bytes, held->at + at / each,
+                                   err));
+        qdq_unpack_bits(held->packed, packed, spread, bytes * each);
+        memcpy(out, spread + skipped, n);
+        out += n, at += n, count -= n;
+    }
+    return QDQ_OK;
+}
+
+static qdq_status read_bytes(const qdq_held *held, size_t at, size_t bytes, void *out,
+                             qdq_error *err) {
+    if (held->packed) return read_packed(held, at, bytes, out, err);
+    return qdq_open_file_read(held->file->open.descriptor, out, bytes, held->at + at, err);
+}
+
 // Reads elements, then checks the time stamp: if it is unchanged, the file had these bytes when it
 // was loaded.
 static bool read_held(const qdq_stored *stored, size_t at, size_t bytes, void *out) {
     const qdq_held *held = (const qdq_held *)stored;
-    const qdq_open_file *open = &held->file->open;
     qdq_error own = {0};
-    if (qdq_open_file_read(open->descriptor, out, bytes, held->at + at, &own) == QDQ_OK &&
-        qdq_open_file_check(open, &own) == QDQ_OK)
+    if (read_bytes(held, at, bytes, out, &own) == QDQ_OK &&
+        qdq_open_file_check(&held->file->open, &own) == QDQ_OK)
         return true;
     qdq_fail(held->failure, own.status, "%s: %s", held->file->name, own.text);
     return false;
 }
 
+static qdq_value add_held(qdq_graph *graph, const char *name, qdq_type type, qdq_held from) {
+    from.stored.read = read_held;
+    from.failure = graph->failure;
+    qdq_held *held = qdq_mempool_copy(&graph->mempool, &from, 1, sizeof from);
+    return held ? qdq_graph_declare_constant(graph, name, type, &held->stored) : (qdq_value){0};
+}
+
 qdq_value qdq_graph_add_held(qdq_graph *graph, const char *name, qdq_type type,
                              const qdq_held_file *file, uint64_t at) {
-    qdq_held *held = QDQ_MEMPOOL_NEW(&graph->mempool, qdq_held);
-    if (!held) return (qdq_value){0};
-    *held = (qdq_held){{read_held}, file, at, graph->failure};
-    return qdq_graph_declare_constant(graph, name, type, &held->stored);
+    return add_held(graph, name, type, (qdq_held){.file = file, .at = at});
+}
+
+qdq_value qdq_graph_add_packed(qdq_graph *graph, const char *name, qdq_type type,
+                               const qdq_held_file *file, uint64_t at, size_t first) {
+    return add_held(graph, name, type,
+                    (qdq_held){.file = file, .at = at, .packed = type.dtype, .first = first});
 }
 
 // Finds a file that the graph holds already, opened at the same state of the file.
@@ -70,7 +105,8 @@ static const qdq_held_file *find_file(const qdq_graph *graph, const qdq_held_fil
 
 bool qdq_held_is_equal(const qdq_stored *a, const qdq_stored *b) {
     const qdq_held *x = (const qdq_held *)a, *y = (const qdq_held *)b;
-    return x->at == y->at && strcmp(x->file->name, y->file->name) == 0;
+    return x->at == y->at && x->packed == y->packed && x->first == y->first &&
+           strcmp(x->file->name, y->file->name) == 0;
 }
 
 qdq_value qdq_graph_share_held(qdq_graph *graph, const char *name, const qdq_graph_value *from) {
@@ -78,5 +114,7 @@ qdq_value qdq_graph_share_held(qdq_graph *graph, const char *name, const qdq_gra
     const qdq_held_file *file = find_file(graph, held->file);
     if (!file) file = qdq_hold_file(graph, &held->file->open, held->file->name, &graph->broken);
     if (!file) return (qdq_value){0};
-    return qdq_graph_add_held(graph, name, from->type, file, held->at);
+    qdq_held same = *held;
+    same.file = file;
+    return add_held(graph, name, from->type, same);
 }

@@ -25,7 +25,9 @@ typedef struct qdq_held_file {
 typedef struct qdq_held {
     qdq_stored stored;
     const qdq_held_file *file;
-    uint64_t at;  // offset in the file
+    uint64_t at;       // offset in the file
+    qdq_dtype packed;  // of elements that share bytes in the file; 0: each has its own bytes
+    size_t first;      // elements between `at` and the constant, if they are packed
     qdq_error *failure;
 } qdq_held;
 
@@ -37,6 +39,11 @@ void qdq_release_files(qdq_graph *graph);
 // Adds a constant whose elements are in `file` from byte `at`.
 qdq_value qdq_graph_add_held(qdq_graph *graph, const char *name, qdq_type type,
                              const qdq_held_file *file, uint64_t at);
+
+// Adds a constant of a dtype narrower than a byte, whose elements are packed in `file` as ONNX
+// packs them; the constant begins `first` elements after byte `at`.
+qdq_value qdq_graph_add_packed(qdq_graph *graph, const char *name, qdq_type type,
+                               const qdq_held_file *file, uint64_t at, size_t first);
 
 // Adds the same constant to another graph; both read the same file.
 qdq_value qdq_graph_share_held(qdq_graph *graph, const char *name, const qdq_graph_value *from);

@@ -298,11 +298,11 @@ qdq_status qdq_onnx_tensor_numbers(qdq_onnx_import *im, const qdq_onnx_tensor *t
 
 //---- Constants --------------------------------------------------------------
 
-// True if the file holds the elements in the same bytes as the graph.
+// True if the file holds the elements in the same bytes as the graph, or packed.
 static bool may_stay(const qdq_onnx_import *im, const qdq_onnx_tensor *tensor, size_t count) {
     bool in_file = tensor->external || !im->source->memory;
     return is_raw(tensor) && in_file && count > QDQ_MAX_INLINE_ELEMENTS &&
-           tensor->elem != ONNX_BOOL && elems[legal(tensor->elem)].bits >= 8;
+           tensor->elem != ONNX_BOOL;
 }
 
 static size_t elements_of(const qdq_onnx_tensor *tensor) {
@@ -320,8 +320,11 @@ static qdq_status hold(qdq_onnx_import *im, const char *name, const qdq_onnx_ten
     if (file && !file->held)
         file->held = qdq_hold_file(im->graph, &file->open, file->name, im->err);
     if (!file || !file->held) return im->err->status;
-    *out = qdq_graph_add_held(im->graph, name, (qdq_type){dtype, shape}, file->held,
-                              from.at + first * qdq_dtype_size(dtype));
+    const qdq_type type = {dtype, shape};
+    *out = elems[legal(tensor->elem)].bits < 8
+               ? qdq_graph_add_packed(im->graph, name, type, file->held, from.at, first)
+               : qdq_graph_add_held(im->graph, name, type, file->held,
+                                    from.at + first * qdq_dtype_size(dtype));
     return QDQ_OK;
 }
 

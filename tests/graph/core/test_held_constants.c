@@ -322,6 +322,31 @@ static void a_graph_and_its_plan_keep_one_copy_of_a_constant(void **state) {
     unit_memory_check(&memory);
 }
 
+// ONNX packs two elements of int4 in a byte. An odd number of them precedes each part that is read.
+static void packed_elements_stay_in_a_model(void **state) {
+    (void)state;
+    char path[256];
+    size_t bytes;
+    qdq_error err = {0};
+    qdq_graph *built = qdq_graph_create("g", &(qdq_graph_options){.target = "onnx"});
+    qdq_value w = codes(built, QDQ_INT4, QDQ_SHAPE(333, 77), 1);
+    qdq_output(built, "y",
+               qdq_matmul(built, input(built, QDQ_SHAPE(2, 333)), w, (qdq_matmul_attrs){0}));
+    assert_int_equal(qdq_graph_write(built, unit_path(path, "g.onnx"), &err), QDQ_OK);
+    unit_memory memory;
+    qdq_graph_options options = {.allocator = unit_memory_init(&memory, 0)};
+    qdq_graph *g = qdq_graph_load(path, &options, &err);
+    assert_string_equal(err.text, "");
+    assert_true(memory.live_bytes < 333 * 77);
+    void *expected = results(built, NULL, &bytes), *found = results(g, NULL, &bytes);
+    assert_memory_equal(expected, found, bytes);
+    const void *data = qdq_value_data(g, qdq_graph_find(g, "w"));
+    assert_memory_equal(data, qdq_value_data(built, qdq_graph_find(built, "w")), 333 * 77);
+    free(expected), free(found);
+    qdq_graph_destroy(g), qdq_graph_destroy(built);
+    unit_memory_check(&memory);
+}
+
 static void elements_are_read_on_demand(void **state) {
     (void)state;
     qdq_graph *built = qdq_graph_create("g", NULL);
@@ -416,6 +441,7 @@ int main(void) {
         cmocka_unit_test(a_shared_matrix_gives_the_same_bits),
         cmocka_unit_test(shared_integers_give_the_same_bits),
         IN_FOLDER(a_graph_and_its_plan_keep_one_copy_of_a_constant),
+        IN_FOLDER(packed_elements_stay_in_a_model),
         IN_FOLDER(elements_are_read_on_demand),
         IN_FOLDER(a_changed_or_truncated_file_is_an_error),
         IN_FOLDER(a_replaced_file_is_still_read),
