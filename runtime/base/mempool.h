@@ -22,7 +22,8 @@ typedef struct qdq_mempool {
     const qdq_allocator *allocator;
     qdq_mempool_block *blocks;
     size_t block_bytes;  // of a usual block; tests set 1 so that every call allocates
-    size_t used;         // of the newest block
+    size_t used;         // of the first block, which the next array may share
+    size_t taken;        // bytes of all blocks
     bool failed;
 } qdq_mempool;
 

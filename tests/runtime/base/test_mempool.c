@@ -50,12 +50,13 @@ static void sizes_that_no_memory_has_are_refused(void **state) {
 
 // An allocator that counts the bytes it has handed out.
 typedef struct counter {
-    size_t now, most;
+    size_t now, most, count;
 } counter;
 
 static void *count_alloc(void *self, size_t size, size_t align) {
     counter *c = self;
     c->now += size;
+    c->count++;
     if (c->now > c->most) c->most = c->now;
     return qdq_alloc_array(qdq_allocator_or_default(NULL), size, 1, align);
 }
@@ -65,10 +66,34 @@ static void count_free(void *self, void *ptr, size_t size) {
     qdq_free_array(qdq_allocator_or_default(NULL), ptr, size, 1);
 }
 
+// Arrays of 100 KB, between them others that are too large for a block. The pool takes few blocks
+// of its own choice, and at most an eighth more than the arrays and a block of 16 MB.
+static void a_large_pool_takes_blocks_of_huge_pages(void **state) {
+    enum { COUNT = 1000, SMALL = 100 * 1000, LARGE = 3 * HUGE_PAGE };
+    counter c = {0, 0, 0};
+    qdq_allocator counting = {count_alloc, count_free, &c};
+    qdq_mempool pool;
+    size_t bytes = 0;
+    (void)state;
+    qdq_mempool_init(&pool, &counting);
+    for (size_t i = 0; i < COUNT; i++) {
+        size_t each = i % 100 == 99 ? LARGE : SMALL;
+        char *array = qdq_mempool_uncleared(&pool, each, 1);
+        check_alignment(array, 64);
+        array[0] = array[each - 1] = 1;  // sanitizers see arrays beyond a block
+        bytes += each;
+    }
+    assert_in_range(c.now, bytes, bytes + bytes / 8 + 8 * HUGE_PAGE);
+    assert_int_equal(c.now, pool.taken);
+    assert_true(c.count < 100);
+    qdq_mempool_release(&pool);
+    assert_int_equal(c.now, 0);
+}
+
 // Two arrays that grow in turn take their own size and, while one is copied, half of it.
 static void a_growing_array_gives_its_old_block_back(void **state) {
     enum { COUNT = 1 << 17, USUAL = 32 * 1024 };
-    counter c = {0, 0};
+    counter c = {0, 0, 0};
     qdq_allocator counting = {count_alloc, count_free, &c};
     qdq_mempool pool;
     size_t *arrays[2] = {NULL, NULL}, capacity[2] = {0, 0};
@@ -95,6 +120,7 @@ int main(void) {
         cmocka_unit_test(the_default_allocator_puts_large_memory_on_huge_pages),
         cmocka_unit_test(memory_of_a_pool_is_aligned_and_zero),
         cmocka_unit_test(sizes_that_no_memory_has_are_refused),
+        cmocka_unit_test(a_large_pool_takes_blocks_of_huge_pages),
         cmocka_unit_test(a_growing_array_gives_its_old_block_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
