@@ -157,10 +157,11 @@ int32_t qdq_gemm_column_zero(const qdq_gemm *g, const qdq_gemm_source *from, siz
 void qdq_gemm_column(const qdq_gemm *g, const qdq_gemm_source *from, size_t column, size_t k,
                      size_t n, void *out) {
     uint32_t raw[DEPTH];
-    gather_column(g, from, column, k, n, raw);
-    if (g->kind == QDQ_GEMM_BFLOATS)
-        memcpy(out, raw, n * sizeof(uint16_t));
-    else if (g->kind != QDQ_GEMM_FLOATS)
+    bool as_it_is = g->kind == QDQ_GEMM_BFLOATS ||
+                    (g->kind == QDQ_GEMM_FLOATS && g->weights.dtype == QDQ_FLOAT32);
+    gather_column(g, from, column, k, n, as_it_is ? out : raw);
+    if (as_it_is) return;
+    if (g->kind != QDQ_GEMM_FLOATS)
         qdq_gemm_less(g->weights.dtype, raw, qdq_gemm_column_zero(g, from, column), out, n);
     else
         g->kernel->widen(g->weights.dtype, raw, out, n);
@@ -213,20 +214,27 @@ static void pack_pairs(const qdq_gemm *g, const qdq_gemm_source *from, const qdq
     }
 }
 
+// True if k + 1 of a column lies behind k.
+static bool has_dense_columns(const qdq_gemm_weights *w) {
+    if (w->block) return false;
+    return w->taps == 1 ? w->depth_stride == 1 : w->tap_stride == 1 && w->depth_stride == w->taps;
+}
+
 // float32 whose columns or k are neighbours in memory. Rows of a whole panel have a known length.
 static bool copy_floats(const qdq_gemm *g, const qdq_gemm_source *from, const qdq_gemm_block *part,
                         size_t k, size_t n, float *panel) {
     const qdq_gemm_weights *w = &g->weights;
     const float *x = qdq_gemm_source_at(g, from, k, part->column);
     const void *columns[COLUMNS];
-    if (w->dtype != QDQ_FLOAT32 || w->taps != 1 || w->block) return false;
-    if (w->column_stride == 1 && part->columns == COLUMNS) {
+    if (w->dtype != QDQ_FLOAT32) return false;
+    if (w->taps == 1 && !w->block && w->column_stride == 1 && part->columns == COLUMNS) {
         for (size_t i = 0; i < n; i++)
             memcpy(panel + i * COLUMNS, x + i * w->depth_stride, COLUMNS * sizeof *panel);
         return true;
     }
-    if (w->depth_stride != 1) return false;
-    for (size_t j = 0; j < part->columns; j++) columns[j] = x + j * w->column_stride;
+    if (!has_dense_columns(w)) return false;
+    for (size_t j = 0; j < part->columns; j++)
+        columns[j] = qdq_gemm_source_at(g, from, k, part->column + j);
     qdq_transpose_block(sizeof *panel, columns, part->columns, n, panel, COLUMNS);
     return true;
 }
@@ -314,7 +322,7 @@ static void pack_panel(void *self, const qdq_gemm_source *from, const qdq_gemm_p
 
 bool qdq_gemm_pack_all(qdq_gemm *g, const qdq_gemm_known *known, const qdq_lowering *to) {
     size_t count = g->weights.matrices * qdq_gemm_panels(g), bytes = qdq_gemm_panel_bytes(g);
-    char *packed = qdq_mempool_array(to->mempool, count, bytes);
+    char *packed = qdq_mempool_uncleared(to->mempool, count, bytes);
     if (!packed) return false;
     g->packed = packed;
     g->packed_bytes = count * bytes;

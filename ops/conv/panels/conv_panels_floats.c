@@ -33,17 +33,45 @@ static void pack(const qdq_panels_job *j, size_t k_block, size_t panels) {
 
 //---- Weights ----------------------------------------------------------------
 
-// Compares magnitudes by their bits.
-void qdq_panels_see(qdq_panels_seen *to, const float *weights, size_t n) {
-    uint32_t most = 0, least = UINT32_MAX;  // least: that is not 0, less 1
-    for (size_t i = 0; i < n; i++) {
-        uint32_t bits = qdq_float_bits(weights[i]) & 0x7FFFFFFF, less = bits - 1;
-        most = bits > most ? bits : most;
-        least = less < least ? less : least;
+// The bits of magnitudes, which compare as magnitudes do. As signed numbers, because SSE2 has no
+// comparison of unsigned ones.
+typedef struct magnitudes {
+    int32_t most, least;  // least: that is not 0, less 1; INT32_MAX: none
+} magnitudes;
+
+static magnitudes both(magnitudes of, int32_t most, int32_t least) {
+    of.most = most > of.most ? most : of.most;
+    of.least = least < of.least ? least : of.least;
+    return of;
+}
+
+// Lanes have a known number, so that compilers make vectors of them without being asked for speed.
+static magnitudes magnitudes_of(const float *weights, size_t n) {
+    enum { LANES = 16 };
+    magnitudes all = {0, INT32_MAX};
+    int32_t most[LANES], least[LANES];
+    for (size_t k = 0; k < LANES; k++) most[k] = 0, least[k] = INT32_MAX;
+    size_t i = 0;
+    for (; n - i >= LANES; i += LANES)
+        for (size_t k = 0; k < LANES; k++) {
+            int32_t bits = (int32_t)(qdq_float_bits(weights[i + k]) & 0x7FFFFFFF);
+            int32_t less = (bits - 1) & INT32_MAX;
+            most[k] = bits > most[k] ? bits : most[k];
+            least[k] = less < least[k] ? less : least[k];
+        }
+    for (size_t k = 0; k < LANES; k++) all = both(all, most[k], least[k]);
+    for (; i < n; i++) {
+        int32_t bits = (int32_t)(qdq_float_bits(weights[i]) & 0x7FFFFFFF);
+        all = both(all, bits, (bits - 1) & INT32_MAX);
     }
-    if (most >= 0x7F800000) to->finite = false;
-    if (least == UINT32_MAX) return;
-    double magnitude = (double)qdq_float_from_bits(least + 1);
+    return all;
+}
+
+void qdq_panels_see(qdq_panels_seen *to, const float *weights, size_t n) {
+    magnitudes all = magnitudes_of(weights, n);
+    if (all.most >= 0x7F800000) to->finite = false;
+    if (all.least == INT32_MAX) return;
+    double magnitude = (double)qdq_float_from_bits((uint32_t)all.least + 1);
     if (magnitude < to->least) to->least = magnitude;
 }
 

@@ -2,6 +2,7 @@
 // Chooses and prepares convolutions with positions as columns (conv_panels.c): form, units, slots,
 // and the packed weights.
 #include <math.h>
+#include <string.h>
 
 #include "ops/conv/panels/conv_panels.h"
 #include "ops/gemm/gemm_read.h"
@@ -65,6 +66,22 @@ static void keep_seen(packed_rows *to, const qdq_panels_seen *seen, size_t count
     }
 }
 
+// Returns memory for the packed rows, cleared where packing writes nothing: after the last k, and
+// in slots of no channel. Clearing all of it would read it into the cache once more.
+static char *rows_of(const panels_params *p, bool of_codes, qdq_mempool *mempool) {
+    const qdq_conv *c = &p->conv;
+    const qdq_gemm *g = &c->gemm;
+    size_t count = g->weights.matrices * p->slots, blocks = qdq_panels_k_blocks(c);
+    if (of_codes) return qdq_mempool_array(mempool, count, p->row_bytes);
+    char *rows = qdq_mempool_uncleared(mempool, count, p->row_bytes);
+    size_t filled = (blocks - 1) * c->group_outputs;
+    if (qdq_panels_k(c, blocks - 1) == qdq_gemm_depth(g)) filled += c->group_outputs;
+    for (size_t m = 0; rows && m < g->weights.matrices; m++)
+        memset(rows + (m * p->slots + filled) * p->row_bytes, 0,
+               (p->slots - filled) * p->row_bytes);
+    return rows;
+}
+
 // weight_codes: NULL if weights are not kept as codes.
 static bool pack(panels_params *p, const qdq_gemm_known *known,
                  const qdq_weight_codes *weight_codes, const qdq_lowering *lowering,
@@ -73,7 +90,7 @@ static bool pack(panels_params *p, const qdq_gemm_known *known,
     qdq_mempool *mempool = lowering->mempool;
     size_t count = g->weights.matrices * g->columns;
     packed_rows *to = QDQ_MEMPOOL_NEW(mempool, packed_rows);
-    char *rows = qdq_mempool_array(mempool, g->weights.matrices * p->slots, p->row_bytes);
+    char *rows = rows_of(p, weight_codes, mempool);
     uint32_t *sums = NULL;
     bool of_bytes = qdq_gemm_size(g->kind) == 1;
     if (of_bytes) sums = qdq_mempool_array(mempool, count, sizeof *sums);
