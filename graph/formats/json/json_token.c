@@ -33,10 +33,6 @@ qdq_status qdq_json_fail(qdq_json_source *json, size_t at, qdq_status status, co
     return qdq_fail(json->err, status, "line %zu, column %zu: %s", line, column, sentence);
 }
 
-int qdq_json_peek(const qdq_json_source *json) {
-    return json->at < json->length ? (unsigned char)json->text[json->at] : QDQ_JSON_END;
-}
-
 qdq_status qdq_json_wanted(qdq_json_source *json, const char *what) {
     char found[SHOWN_BYTES];
     int c = qdq_json_peek(json);
@@ -123,7 +119,8 @@ qdq_status qdq_json_take_string(qdq_json_source *json) {
             return qdq_json_fail(json, json->at, QDQ_ERR_PARSE,
                                  "byte 0x%02X in a string, wanted the escape \\u%04X", (unsigned)c,
                                  (unsigned)c);
-        size_t bytes = qdq_utf8_length(json->text + json->at, json->length - json->at);
+        size_t bytes =
+            c < 0x80 ? 1 : qdq_utf8_length(json->text + json->at, json->length - json->at);
         if (bytes == 0)
             return qdq_json_fail(json, json->at, QDQ_ERR_PARSE,
                                  "byte 0x%02X in a string is not UTF-8", (unsigned)c);
@@ -169,9 +166,10 @@ size_t qdq_json_unescape(const qdq_json_source *json, size_t from, size_t to, ch
 //---- Numbers and words ----
 
 static size_t skip_digits(qdq_json_source *json) {
-    size_t from = json->at;
-    while (is_digit(qdq_json_peek(json))) json->at++;
-    return json->at - from;
+    size_t from = json->at, at = from;
+    while (at < json->length && is_digit(json->text[at])) at++;
+    json->at = at;
+    return at - from;
 }
 
 // True if a number of at most MOST_NUMBER_BYTES overflows a double. strtod gets the number without
@@ -221,13 +219,15 @@ qdq_status qdq_json_take_number(qdq_json_source *json) {
         json->at++;
         if (skip_digits(json) == 0) return qdq_json_wanted(json, "a digit after the point");
     }
+    size_t whole_end = json->at;
     QDQ_TRY(take_exponent(json));
     size_t bytes = json->at - from;
     if (bytes > MOST_NUMBER_BYTES)
         return qdq_json_fail(json, from, QDQ_ERR_PARSE,
                              "a number of %zu characters, wanted at most %d", bytes,
                              (int)MOST_NUMBER_BYTES);
-    if (overflows(json->text + from, bytes))
+    bool has_exponent = json->at > whole_end;
+    if (has_exponent && overflows(json->text + from, bytes))
         return qdq_json_fail(json, from, QDQ_ERR_PARSE, "%.*s is too large for a double",
                              (int)bytes, json->text + from);
     return QDQ_OK;

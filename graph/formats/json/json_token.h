@@ -23,7 +23,9 @@ qdq_status qdq_json_fail(qdq_json_source *json, size_t at, qdq_status status, co
 qdq_status qdq_json_wanted(qdq_json_source *json, const char *what);
 
 // Returns the next byte, 0..255, or QDQ_JSON_END.
-int qdq_json_peek(const qdq_json_source *json);
+static inline int qdq_json_peek(const qdq_json_source *json) {
+    return json->at < json->length ? (unsigned char)json->text[json->at] : QDQ_JSON_END;
+}
 
 // Take one token that begins at the next byte, or fail: a string with its quotes, a number, or a
 // word of letters.
