@@ -54,12 +54,24 @@ static void write_elements(qdq_json *json, const qdq_graph_value *value) {
     qdq_json_end_array(json);
 }
 
-static bool is_inline(const qdq_graph_value *value) {
-    return qdq_shape_count(value->type.shape) <= QDQ_MAX_INLINE_ELEMENTS;
+// Returns the most elements of a constant in the text. A graph that needs a file of constants
+// anyway has only short ones there: a number takes 100 times as long to read from text.
+static size_t most_inline(const qdq_graph *graph) {
+    enum { SHORT = 32 };
+    for (size_t i = 1; i < graph->value_count; i++)
+        if (graph->values[i].kind == QDQ_VALUE_CONSTANT &&
+            qdq_shape_count(graph->values[i].type.shape) > QDQ_MAX_INLINE_ELEMENTS)
+            return SHORT;
+    return QDQ_MAX_INLINE_ELEMENTS;
+}
+
+static bool is_inline(const qdq_graph_value *value, size_t most) {
+    return qdq_shape_count(value->type.shape) <= most;
 }
 
 static void write_values(qdq_json *json, const qdq_graph *graph, qdq_value_kind kind,
                          const char *key, const char *tensors) {
+    size_t most = most_inline(graph);
     qdq_json_key(json, key);
     qdq_json_begin_array(json);
     for (size_t i = 1; i < graph->value_count; i++) {
@@ -68,7 +80,7 @@ static void write_values(qdq_json *json, const qdq_graph *graph, qdq_value_kind 
         qdq_json_begin_object(json);
         write_declaration(json, value);
         qdq_json_write_memory(json, qdq_graph_given_layout(graph, (uint32_t)i));
-        if (kind == QDQ_VALUE_CONSTANT && is_inline(value)) {
+        if (kind == QDQ_VALUE_CONSTANT && is_inline(value, most)) {
             write_elements(json, value);
         } else if (kind == QDQ_VALUE_CONSTANT) {
             qdq_json_key(json, "file");
@@ -213,12 +225,12 @@ static qdq_status fail_to_read(const qdq_graph *graph, qdq_error *err) {
 // Writes the constants that are too large for the JSON file to a .safetensors file.
 static qdq_status write_tensors(const qdq_graph *graph, const char *path, qdq_mempool *scratch,
                                 qdq_error *err) {
-    size_t count = 0;
+    size_t count = 0, most = most_inline(graph);
     qdq_tensor *tensors = qdq_mempool_array(scratch, graph->value_count, sizeof *tensors);
     if (!tensors) return qdq_fail_memory(err, graph->value_count * sizeof *tensors);
     for (size_t i = 1; i < graph->value_count; i++) {
         const qdq_graph_value *v = &graph->values[i];
-        if (v->kind != QDQ_VALUE_CONSTANT || is_inline(v)) continue;
+        if (v->kind != QDQ_VALUE_CONSTANT || is_inline(v, most)) continue;
         const void *data = v->stored ? read_elements(v, scratch) : v->data;
         if (!data) return fail_to_read(graph, err);
         tensors[count++] = (qdq_tensor){v->name, v->type.dtype, v->type.shape, data};
@@ -263,9 +275,7 @@ static bool names_file(const char *path, const char *name) {
 static qdq_status check_tensors(const qdq_graph *graph, const char *path, const char *tensors,
                                 qdq_error *err) {
     const char *slash = strrchr(tensors, '/');
-    bool needed = false;
-    for (size_t i = 1; i < graph->value_count; i++)
-        needed |= graph->values[i].kind == QDQ_VALUE_CONSTANT && !is_inline(&graph->values[i]);
+    bool needed = most_inline(graph) < QDQ_MAX_INLINE_ELEMENTS;
     FILE *old = needed ? fopen(tensors, "rb") : NULL;
     if (!old) return QDQ_OK;
     (void)fclose(old);

@@ -347,6 +347,36 @@ static void packed_elements_stay_in_a_model(void **state) {
     unit_memory_check(&memory);
 }
 
+// A graph that needs a file of constants has only short ones in its text, and reads the same.
+static void medium_constants_go_to_a_file_that_is_needed(void **state) {
+    (void)state;
+    static const int64_t counts[] = {5000, 100, 4};
+    static const char *const names[] = {"large", "medium", "short"};
+    char path[256], text[8192];
+    qdq_graph *built = qdq_graph_create("g", NULL);
+    qdq_value y = input(built, QDQ_SHAPE(1));
+    for (size_t i = 0; i < 3; i++) {
+        float elements[5000];
+        for (int64_t k = 0; k < counts[i]; k++) elements[k] = (float)(noise() % 2001) / 1000;
+        qdq_value w = qdq_constant(built, names[i], QDQ_FLOAT32, QDQ_SHAPE(counts[i], 1), elements);
+        qdq_output(built, names[i], qdq_add(built, y, w, (qdq_binary_attrs){0}));
+    }
+    write_graph(built);
+    FILE *file = fopen(unit_path(path, "g.json"), "rb");
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    assert_int_equal(fclose(file), 0);
+    text[length] = '\0';
+    const char *data = strstr(text, "\"data\"");
+    assert_non_null(data);
+    assert_null(strstr(data + 1, "\"data\""));
+    qdq_graph *g = load();
+    for (size_t i = 0; i < 3; i++)
+        assert_memory_equal(qdq_value_data(g, qdq_graph_find(g, names[i])),
+                            qdq_value_data(built, qdq_graph_find(built, names[i])),
+                            (size_t)counts[i] * sizeof(float));
+    qdq_graph_destroy(g), qdq_graph_destroy(built);
+}
+
 static void elements_are_read_on_demand(void **state) {
     (void)state;
     qdq_graph *built = qdq_graph_create("g", NULL);
@@ -442,6 +472,7 @@ int main(void) {
         cmocka_unit_test(shared_integers_give_the_same_bits),
         IN_FOLDER(a_graph_and_its_plan_keep_one_copy_of_a_constant),
         IN_FOLDER(packed_elements_stay_in_a_model),
+        IN_FOLDER(medium_constants_go_to_a_file_that_is_needed),
         IN_FOLDER(elements_are_read_on_demand),
         IN_FOLDER(a_changed_or_truncated_file_is_an_error),
         IN_FOLDER(a_replaced_file_is_still_read),
