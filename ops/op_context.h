@@ -38,6 +38,8 @@ typedef struct qdq_operand {
     const qdq_weight_codes *weight_codes;  // likewise; `type` stays the type of the floats
     // Dim i of `type` is dim order[i] of the tensor in memory. NULL: in the order of `type`.
     const int *order;
+    // The dim before the last two is shorter in memory: index i of `type` lies at i / repeat. 0: no.
+    size_t repeat;
 } qdq_operand;
 
 typedef struct qdq_op_context {

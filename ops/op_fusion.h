@@ -74,6 +74,9 @@ typedef struct qdq_op_fusion {
     // its inputs in the `order` of their operands, about as fast as in the order of their types.
     bool (*transposes)(const struct qdq_op_context *ctx, int *order);
     bool (*reads_transposed)(const struct qdq_op_context *ctx, const qdq_lowering *to);
+    // Repeated operands, which `reads_transposed` is also asked for. `renames`: the result has the
+    // elements of the first input in the same order. `broadcasts`: the op only broadcasts it.
+    bool renames, broadcasts;
 
     // ReLU in front of Quantize. `cuts_negative`: true if the link computes y = x for x above 0 or
     // NaN, else 0.

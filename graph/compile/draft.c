@@ -65,7 +65,7 @@ static qdq_operand draft_operand(const qdq_draft *draft, const qdq_node *node, s
         in.quantized = &of->quantized[i];
         in.type.dtype = of->quantized[i].dtype;
     }
-    if (of->orders) in.order = of->orders[i];
+    if (of->views) in.order = of->views[i].order, in.repeat = of->views[i].repeat;
     if (!of->known) return in;
     in.weight_codes = of->known[i].weight_codes;
     if (of->known[i].data) in.data = of->known[i].data;

@@ -102,14 +102,20 @@ typedef struct qdq_draft_known {
     const qdq_weight_codes *weight_codes;
 } qdq_draft_known;
 
+// `order` and `repeat` of the operand that reads a value in place of its transposed or repeated
+// form.
+typedef struct qdq_draft_view {
+    const int *order;
+    size_t repeat;
+} qdq_draft_view;
+
 // The inputs that a node reads after integer execution and folding.
 typedef struct qdq_draft_node {
     const qdq_value *inputs;  // the node's own, or the values that hold their quantized forms
     const qdq_quantized *quantized;  // per input, empty where not quantized; NULL: no input is
     qdq_draft_known *known;          // per input; NULL: folding has not run
-    // Per input, the order of dims that `inputs` names in place of a transposed value, or NULL;
-    // NULL: no input has an order.
-    const int **orders;
+    // Per input, how `inputs` holds the elements of a value that is not computed; NULL: all are.
+    qdq_draft_view *views;
 } qdq_draft_node;
 
 typedef struct qdq_draft {

@@ -6,6 +6,10 @@
 //
 // Two hooks of an op take part: `transposes` gives the order of its result's dims in its input,
 // `reads_transposed` is true if an op can read an operand in that order.
+//
+// The keys and values of grouped queries are repeated for the heads of a group: a new dim is
+// broadcast and joined with the dim before it. A product reads them in place, too, and multiplies
+// the heads of a group at once.
 #include "graph/compile/lower.h"
 
 typedef struct search {
@@ -35,44 +39,85 @@ static bool order_of(search *s, uint32_t id, int *order, uint32_t *x) {
            fusion->transposes(&ctx, order);
 }
 
-// True if a node can read input i in an order of dims, with the orders of its other inputs.
-static bool takes(search *s, size_t index, size_t i, const int *order) {
+// True if the maker of a value only renames the elements of *x, or only broadcasts them.
+static bool moves(const search *s, uint32_t id, bool broadcasts, uint32_t *x) {
+    const qdq_draft *draft = s->draft;
+    if (!id || draft->graph->values[id].kind != QDQ_VALUE_MADE) return false;
+    size_t maker = draft->graph->values[id].node;
+    const qdq_op_fusion *fusion = qdq_fusion_of(draft->graph->nodes[maker].op);
+    *x = draft->nodes[maker].inputs[0].id;
+    return (broadcasts ? fusion->broadcasts : fusion->renames) && !draft->nodes[maker].quantized &&
+           draft->values[*x].type.dtype == draft->values[id].type.dtype;
+}
+
+// Returns how often each matrix of x lies in `wide`, x with a dim of 1 broadcast, if `joined` has
+// that dim joined with the one before it, and the last two dims are those of matrices; else 0.
+static size_t repeat_between(qdq_shape x, qdq_shape wide, qdq_shape joined) {
+    int dim = wide.rank - 3;
+    if (dim < 1 || x.rank != wide.rank || joined.rank != wide.rank - 1 || x.dims[dim] != 1)
+        return 0;
+    for (int i = 0; i < wide.rank; i++) {
+        int64_t is = i == dim - 1 ? wide.dims[i] * wide.dims[dim] : wide.dims[i];
+        if (i != dim && x.dims[i] != wide.dims[i]) return 0;
+        if (i != dim && joined.dims[i < dim ? i : i - 1] != is) return 0;
+    }
+    return (size_t)wide.dims[dim];
+}
+
+// True if a value repeats the matrices of *x, whose elements may have had other dims before.
+static bool repeat_of(const search *s, uint32_t id, size_t *repeat, uint32_t *x) {
+    const qdq_draft_value *values = s->draft->values;
+    uint32_t wide, before;
+    if (!moves(s, id, false, &wide) || !has_one_reader(s, wide) || !moves(s, wide, true, x))
+        return false;
+    *repeat = repeat_between(values[*x].type.shape, values[wide].type.shape, values[id].type.shape);
+    while (moves(s, *x, false, &before)) *x = before;
+    return *repeat > 1;
+}
+
+// True if a node can read input i in a view, with the views of its other inputs.
+static bool takes(search *s, size_t index, size_t i, const qdq_draft_view *view) {
     qdq_op_context ctx;
     qdq_draft_context(s->draft, index, &s->silent, &ctx);
-    ctx.inputs[i].order = order;
+    ctx.inputs[i].order = view->order;
+    ctx.inputs[i].repeat = view->repeat;
     qdq_lowering to = qdq_draft_lowering(s->draft, &ctx, s->draft->mempool);
     return !ctx.inputs[i].constant && qdq_fusion_of(ctx.op)->reads_transposed(&ctx, &to);
 }
 
-static bool replace(search *s, size_t index, size_t i, uint32_t x, const int *order) {
+static bool replace(search *s, size_t index, size_t i, uint32_t x, qdq_draft_view view) {
     const qdq_node *node = &s->draft->graph->nodes[index];
     qdq_draft_node *of = &s->draft->nodes[index];
     qdq_value *inputs =
         qdq_mempool_copy(s->draft->mempool, of->inputs, node->input_count, sizeof *inputs);
-    if (!of->orders)
-        of->orders = qdq_mempool_array(s->draft->mempool, node->input_count, sizeof(const int *));
-    if (!inputs || !of->orders) return false;
+    if (!of->views)
+        of->views = qdq_mempool_array(s->draft->mempool, node->input_count, sizeof *of->views);
+    if (!inputs || !of->views) return false;
     inputs[i].id = x;
     of->inputs = inputs;
-    of->orders[i] = order;
+    of->views[i] = view;
     return true;
 }
 
-// Skips one transpose after the other, as long as the node can read the transpose's input.
+// Skips one transpose after the other, as long as the node can read the transpose's input, and then
+// one repetition.
 static bool read_input(search *s, size_t index, size_t i) {
     const qdq_draft_node *node = &s->draft->nodes[index];
     int inner[QDQ_MAX_RANK] = {0};
     uint32_t id, x;
     while ((id = node->inputs[i].id) != 0 && has_one_reader(s, id) && order_of(s, id, inner, &x)) {
         int *order = qdq_mempool_array(s->draft->mempool, QDQ_MAX_RANK, sizeof *order);
-        const int *outer = node->orders ? node->orders[i] : NULL;
+        const int *outer = node->views ? node->views[i].order : NULL;
+        qdq_draft_view view = {.order = order};
         if (!order) return false;
         for (int d = 0; d < s->draft->values[id].type.shape.rank; d++)
             order[d] = inner[outer ? outer[d] : d];
-        if (!takes(s, index, i, order)) break;
-        if (!replace(s, index, i, x, order)) return false;
+        if (!takes(s, index, i, &view)) break;
+        if (!replace(s, index, i, x, view)) return false;
     }
-    return true;
+    qdq_draft_view view = node->views ? node->views[i] : (qdq_draft_view){0};
+    if (!id || !has_one_reader(s, id) || !repeat_of(s, id, &view.repeat, &x)) return true;
+    return !takes(s, index, i, &view) || replace(s, index, i, x, view);
 }
 
 static void count_readers(const search *s) {

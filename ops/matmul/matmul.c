@@ -130,9 +130,11 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     if (quantized && !qdq_gemm_use_quantized(gemm, ctx, 0, to->mempool)) return 0;
     if (ctx->inputs[BIAS].given)
         qdq_matmul_along(ctx, &dims, BIAS, &gemm->bias, gemm->batches.bias);
-    if (!ctx->inputs[A].order) qdq_matmul_join_batch(&ports, &dims, gemm);
+    size_t repeat = ctx->inputs[B].repeat;
+    if (!ctx->inputs[A].order && !repeat) qdq_matmul_join_batch(&ports, &dims, gemm);
     gemm->fast = to->fast;
     if (qdq_adds_as_runtime(ctx, to, A, B)) set_order(ctx, &ports, &dims, gemm);
+    if (repeat) qdq_matmul_join_repeats(repeat, gemm);
     return qdq_product_stage(gemm, ctx, to, &stages[0]) ? 1 : 0;
 }
 
@@ -142,6 +144,7 @@ static bool reads_transposed(const qdq_op_context *ctx, const qdq_lowering *to) 
     qdq_matmul_dims dims;
     qdq_gemm gemm = {.kind = QDQ_GEMM_FLOATS};
     if (to->numerics.multiply_add || !qdq_matmul_dims_of(ctx, &ports, &dims)) return false;
+    if (ctx->inputs[B].repeat && ctx->inputs[BIAS].given) return false;
     qdq_matmul_lay_out(ctx, &ports, &dims, &gemm);
     return qdq_matmul_read_transposed(ctx, &ports, &dims, &gemm);
 }

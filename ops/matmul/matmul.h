@@ -27,10 +27,14 @@ bool qdq_matmul_dims_of(const qdq_op_context *ctx, const qdq_matmul_ports *ports
 void qdq_matmul_lay_out(const qdq_op_context *ctx, const qdq_matmul_ports *ports,
                         const qdq_matmul_dims *dims, qdq_gemm *gemm);
 
-// Sets the strides of float32 operands that lie in an `order` of dims. False if the product cannot
-// read them so, or would take longer. No operand has one: true.
+// Sets the strides of float32 operands that lie in an `order` of dims, or of a b with a `repeat`.
+// False if the product cannot read them so, or would take longer. No operand has one: true.
 bool qdq_matmul_read_transposed(const qdq_op_context *ctx, const qdq_matmul_ports *ports,
                                 const qdq_matmul_dims *dims, qdq_gemm *gemm);
+
+// Replaces each `repeat` products that share a matrix of b by one product of all of their rows. It
+// keeps the order of sums, which is set before.
+void qdq_matmul_join_repeats(size_t repeat, qdq_gemm *gemm);
 
 // Sets the strides of an input that is broadcast onto y.
 void qdq_matmul_along(const qdq_op_context *ctx, const qdq_matmul_dims *dims, size_t port,

@@ -109,12 +109,18 @@ void qdq_matmul_lay_out(const qdq_op_context *ctx, const qdq_matmul_ports *ports
     g->y = (qdq_gemm_along){0, ctx->outputs[0].dtype, d->n, 1, NULL};
 }
 
+// Returns the size in memory of dim i of an operand.
+static size_t size_in_memory(const qdq_operand *x, int i) {
+    size_t size = (size_t)x->type.shape.dims[i];
+    return x->repeat && i == x->type.shape.rank - 3 ? size / x->repeat : size;
+}
+
 // Sets the strides of the dims of an operand that lies in memory in its order of dims.
 static void strides_in_order(const qdq_operand *x, size_t *strides) {
     int rank = x->type.shape.rank, at[QDQ_MAX_RANK] = {0};
     size_t unit = 1;
-    for (int i = 0; i < rank; i++) at[x->order[i]] = i;
-    for (int m = rank; m-- > 0; unit *= (size_t)x->type.shape.dims[at[m]]) strides[at[m]] = unit;
+    for (int i = 0; i < rank; i++) at[x->order ? x->order[i] : i] = i;
+    for (int m = rank; m-- > 0; unit *= size_in_memory(x, at[m])) strides[at[m]] = unit;
 }
 
 static bool read_a(const qdq_operand *a, bool transposed, qdq_gemm *g) {
@@ -138,7 +144,7 @@ static bool read_b(const qdq_operand *b, bool transposed, qdq_gemm *g) {
     w->depth_stride = strides[rank - (transposed ? 1 : 2)];
     w->column_stride = strides[rank - (transposed ? 2 : 1)];
     for (int i = rank - 2; i-- > 0;) {
-        size_t size = (size_t)b->type.shape.dims[i];
+        size_t size = size_in_memory(b, i);
         if (size == 1) continue;
         if (next && strides[i] != next) return false;
         if (!next) w->matrix_stride = strides[i];
@@ -147,14 +153,35 @@ static bool read_b(const qdq_operand *b, bool transposed, qdq_gemm *g) {
     return w->column_stride == 1 || (w->depth_stride == 1 && g->depth <= qdq_gemm_depth(g));
 }
 
+// True if the products that share a repeated b can be rows of one product. Rows must lie evenly
+// apart, and the sums of a column of B may depend on the number of its row.
+static bool joins_repeats(const qdq_op_context *ctx, const qdq_matmul_ports *ports,
+                          const qdq_matmul_dims *d) {
+    const qdq_operand *a = &ctx->inputs[ports->a], *b = &ctx->inputs[ports->b];
+    int dim = b->type.shape.rank - 3;
+    return !a->order && !ports->transpose_a && !d->a_vector && d->n > 1 &&
+           qdq_shape_equal(d->a_batch, d->batch) && (!b->order || b->order[dim] == dim);
+}
+
+void qdq_matmul_join_repeats(size_t repeat, qdq_gemm *g) {
+    qdq_gemm_batches *s = &g->batches;
+    int last = s->rank - 1;
+    g->rows *= repeat;
+    g->batch /= repeat;
+    s->dims[last] /= repeat, s->a[last] *= repeat, s->y[last] *= repeat;
+    for (int i = 0; i < last; i++) s->b[i] /= repeat;
+}
+
 bool qdq_matmul_read_transposed(const qdq_op_context *ctx, const qdq_matmul_ports *ports,
                                 const qdq_matmul_dims *d, qdq_gemm *g) {
     const qdq_operand *a = &ctx->inputs[ports->a], *b = &ctx->inputs[ports->b];
-    if (!a->order && !b->order) return true;
+    if (a->repeat || (b->repeat && !joins_repeats(ctx, ports, d))) return false;
+    if (b->repeat) g->weights.matrices /= b->repeat;
+    if (!a->order && !b->order && !b->repeat) return true;
     return !d->a_vector && !d->b_vector && a->type.dtype == QDQ_FLOAT32 &&
            b->type.dtype == QDQ_FLOAT32 && !a->quantized && !b->quantized && !b->weight_codes &&
            (!a->order || read_a(a, ports->transpose_a, g)) &&
-           (!b->order || read_b(b, ports->transpose_b, g));
+           ((!b->order && !b->repeat) || read_b(b, ports->transpose_b, g));
 }
 
 void qdq_matmul_along(const qdq_op_context *ctx, const qdq_matmul_dims *d, size_t port,

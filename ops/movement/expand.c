@@ -56,6 +56,8 @@ static size_t lower_expand(const qdq_op_context *ctx, const qdq_lowering *to, qd
 }
 
 static const qdq_op_fusion fusion = {.passes_quantized = qdq_runs_quantized};
+static const qdq_op_fusion expand_fusion = {.passes_quantized = qdq_runs_quantized,
+                                            .broadcasts = true};
 
 const qdq_op qdq_op_expand = {
     .name = "Expand",
@@ -64,7 +66,7 @@ const qdq_op qdq_op_expand = {
     QDQ_OP_TABLES(expand_inputs, outputs, expand_attrs),
     .infer = infer_expand,
     .lower = lower_expand,
-    .fusion = &fusion,
+    .fusion = &expand_fusion,
 };
 
 //---- Tile -------------------------------------------------------------------

@@ -191,7 +191,8 @@ static bool reshape_quantized(const qdq_op_context *ctx, qdq_quantized *quantize
     return false;
 }
 
-static const qdq_op_fusion reshape_fusion = {.passes_quantized = reshape_quantized};
+static const qdq_op_fusion reshape_fusion = {.passes_quantized = reshape_quantized,
+                                             .renames = true};
 
 const qdq_op qdq_op_reshape = {
     .name = "StaticReshape",

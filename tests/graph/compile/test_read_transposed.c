@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products read operands where transposes found them: the sums of a plain loop over the transposed
-// elements, in every mode, and which transposes need no memory. The elements are small integers,
-// whose sums are exact.
+// Products read operands where transposes found them, and matrices before they are repeated: the
+// sums of a plain loop over the transposed elements, in every mode, and which transposes need no
+// memory. The elements are small integers, whose sums are exact.
 #include "ops/gemm/gemm.h"
 #include "tests/ops/large_links.h"
 
@@ -221,8 +221,104 @@ static void a_transpose_with_other_readers_is_stored(void **unused) {
     large_graph_check(&c, 0);
 }
 
+//---- Repeated matrices -------------------------------------------------------
+
+// Keys or values for groups of queries: b repeats each of its matrices for `repeat` matrices of a.
+typedef struct repeated_example {
+    const char *what;
+    qdq_shape a, b;
+    int64_t repeat;
+    bool turned, read;  // b is transposed after it is repeated; the product reads it as it was
+} repeated_example;
+
+#define SHAPE(...)                                                                          \
+    {                                                                                       \
+        .rank = sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), .dims = { __VA_ARGS__ } \
+    }
+
+static const repeated_example repeated_examples[] = {
+    {"a query of keys", SHAPE(1, 12, 1, 64), SHAPE(1, 3, COLUMNS, 64), 4, true, true},
+    {"a query of values", SHAPE(1, 12, 1, DEEP), SHAPE(1, 3, DEEP, 64), 4, false, true},
+    {"queries of keys", SHAPE(2, 6, 7, SHALLOW), SHAPE(2, 3, COLUMNS, SHALLOW), 2, true, true},
+    {"queries of values", SHAPE(2, 6, ROWS, 40), SHAPE(2, 3, 40, 33), 2, false, true},
+    {"one matrix for all", SHAPE(2, 5, 3, 9), SHAPE(2, 1, 9, 40), 5, false, true},
+    {"fewer dims than the batch", SHAPE(2, 6, 3, 9), SHAPE(3, 9, 40), 2, false, true},
+    {"three dims", SHAPE(6, 1, 9), SHAPE(3, 40, 9), 2, true, true},
+    {"one column, of which the number of the row decides", SHAPE(4, 5, 9), SHAPE(2, 9, 1), 2, false,
+     false},
+    {"a of one matrix", SHAPE(1, 5, 9), SHAPE(2, 9, 40), 2, false, false},
+};
+
+static qdq_ints ints_of(const qdq_shape *shape) {
+    return (qdq_ints){shape->dims, (size_t)shape->rank};
+}
+
+// Returns x with each matrix repeated, by way of a dim that is broadcast.
+static qdq_value repeat_matrices(large_graph *c, qdq_value x, qdq_shape shape, int64_t repeat) {
+    qdq_shape open = shape, wide, joined = shape;
+    int dim = shape.rank - 2;
+    memmove(open.dims + dim + 1, open.dims + dim, 2 * sizeof *open.dims);
+    open.dims[dim] = 1, open.rank++;
+    wide = open;
+    wide.dims[dim] = repeat;
+    joined.dims[dim - 1] *= repeat;
+    qdq_value v = qdq_reshape(
+        c->graph, x, (qdq_reshape_attrs){.shape = ints_of(&open), .special_zero = QDQ_FALSE});
+    v = qdq_expand(c->graph, v, (qdq_expand_attrs){.shape = ints_of(&wide)});
+    return qdq_reshape(
+        c->graph, v,
+        (qdq_reshape_attrs){.name = "b", .shape = ints_of(&joined), .special_zero = QDQ_FALSE});
+}
+
+static tensor repeated(const tensor *x, size_t repeat) {
+    qdq_shape shape = x->shape;
+    size_t matrix = rows_of(x) * columns_of(x);
+    shape.dims[shape.rank - 3] *= (int64_t)repeat;
+    tensor y = tensor_of(NULL, QDQ_FLOAT32, shape);
+    for (size_t at = 0; at < tensor_count(&y); at++)
+        tensor_put(&y, at, tensor_at(x, at / matrix / repeat * matrix + at % matrix));
+    return y;
+}
+
+static tensor *add_small(large_graph *c, qdq_shape shape, uint64_t *state, qdq_value *v) {
+    tensor *in;
+    *v = large_input(c, QDQ_FLOAT32, shape, &in);
+    for (size_t i = 0; i < tensor_count(in); i++)
+        tensor_put(in, i, (double)large_pick(state, 9) - 4);
+    return in;
+}
+
+static void products_read_matrices_before_they_are_repeated(void **unused) {
+    (void)unused;
+    for (size_t i = 0; i < sizeof repeated_examples / sizeof *repeated_examples; i++) {
+        const repeated_example *e = &repeated_examples[i];
+        int64_t order[QDQ_MAX_RANK];
+        int rank = e->b.rank;
+        uint64_t state = large_state(i);
+        large_graph c;
+        large_graph_begin(&c, e->what);
+        qdq_value x, y;
+        tensor *a = add_small(&c, e->a, &state, &x);
+        tensor b = repeated(add_small(&c, e->b, &state, &y), (size_t)e->repeat);
+        y = repeat_matrices(&c, y, e->b, e->repeat);
+        for (int d = 0; d < rank; d++) order[d] = d < rank - 2 ? d : 2 * rank - 3 - d;
+        if (e->turned) {
+            tensor turned = transposed(&b, order);
+            free(b.data);
+            b = turned;
+            y = qdq_transpose(c.graph, y, (qdq_transpose_attrs){.order = {order, (size_t)rank}});
+        }
+        large_output(&c, qdq_matmul(c.graph, x, y, (qdq_matmul_attrs){0}), product_of(a, &b));
+        if (has_memory(&c, "b") == e->read)
+            fail_msg("%s: repeated matrices are read that should not be, or not", e->what);
+        free(b.data);
+        large_graph_check(&c, i);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(products_read_matrices_before_they_are_repeated),
         cmocka_unit_test(products_read_operands_before_their_transposes),
         cmocka_unit_test(a_product_with_its_transpose_reads_one_value),
         cmocka_unit_test(a_transpose_with_other_readers_is_stored),
