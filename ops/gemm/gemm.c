@@ -12,6 +12,7 @@
 // rows to the links; without links, tiles of floats store their results into y
 // (results/gemm_results.c). AMX multiplies bytes in tiles of 16 rows and 64 k; the sums are exact,
 // so the result is the same.
+#include "ops/gemm/gemm_ahead.h"
 #include "ops/gemm/gemm_read.h"
 #include "ops/gemm/pairs/pair_sums.h"
 #include "ops/gemm/results/gemm_results.h"
@@ -66,6 +67,9 @@ typedef struct job {
     int32_t *sums;
     qdq_gemm_results results;  // of the block, unless an epilogue computes them
     bool last_makes_results;
+    const qdq_gemm_block *next;  // the block after this one; no rows: none
+    size_t panels, k_blocks;     // of the block
+    size_t together;             // k blocks of a panel that are added one after the other
 } job;
 
 // True if the full depth of a block fits.
@@ -167,8 +171,24 @@ static const void *first_sums(const job *j, size_t p) {
            (j->matrix * qdq_gemm_panels(g) + j->block->column / COLUMNS + p) * COLUMNS;
 }
 
+// Returns the packed floats that the part after this one reads, and sets their bytes. NULL: B is
+// not packed, or the block ends.
+static const char *next_floats(const job *j, size_t p, size_t k_block, size_t *bytes) {
+    const qdq_gemm *g = j->g;
+    size_t first = k_block - k_block % j->together;
+    *bytes = 0;
+    if (!g->packed || g->kind != QDQ_GEMM_FLOATS) return NULL;
+    if (++k_block == first + j->together || k_block == j->k_blocks) k_block = first, p++;
+    if (p == j->panels) k_block += j->together, p = 0;
+    if (k_block >= j->k_blocks) return NULL;
+    *bytes = PANEL_BYTES;
+    return panel_part(j, p, k_block);
+}
+
 static qdq_gemm_part part_of(const job *j, size_t p, size_t k_block, size_t at) {
     const qdq_gemm *g = j->g;
+    size_t bytes;
+    const char *ahead = next_floats(j, p, k_block, &bytes);
     return (qdq_gemm_part){
         .a = k_block_of(j, at),
         .b = panel_part(j, p, k_block),
@@ -177,6 +197,8 @@ static qdq_gemm_part part_of(const job *j, size_t p, size_t k_block, size_t at) 
         .c_stride = SUMS_STRIDE,
         .rows = j->block->rows,
         .steps = qdq_gemm_steps(g->kind, qdq_gemm_k_count(g, k_block)),
+        .ahead = ahead,
+        .ahead_bytes = bytes,
     };
 }
 
@@ -296,29 +318,36 @@ static void add_long_chunks(const job *j, size_t panels) {
         }
 }
 
+// Prefetches a share of the rows that are packed after k block `end`: of the next k blocks, or the
+// first of the next block.
+static void ask_for_rows(const job *j, size_t end, size_t share, size_t shares) {
+    const qdq_gemm *g = j->g;
+    const qdq_gemm_block *block = end < j->k_blocks ? j->block : j->next;
+    size_t first = end < j->k_blocks ? end : 0, last = first + j->together;
+    if (!block->rows || (block == j->next && same_rows(&j->w->rows, block))) return;
+    size_t k = qdq_gemm_k_begin(g, first);
+    size_t k_end = last < j->k_blocks ? qdq_gemm_k_begin(g, last) : g->depth;
+    qdq_gemm_ask_for_rows(g, j->tensors, block, k, k_end - k, share, shares);
+}
+
 // Adds all products of a block. If there is no room for its full depth, the first places hold one k
 // block after the other, or the k blocks of a chunk.
 static void add_k_blocks(const job *j, size_t panels) {
-    const qdq_gemm *g = j->g;
     workspace *w = j->w;
-    size_t all = qdq_gemm_k_blocks(g);
-    if (fits(g, j->block)) {
-        for (size_t c = 0; c < all && !w->rows.rows; c++) pack_a(j, c, c);
-        w->rows = *j->block;
-        for (size_t p = 0; p < panels; p++)
-            for (size_t c = 0; c < all; c++) add_panel(j, p, c, c);
-        return;
-    }
-    size_t together = g->order.chunk ? qdq_gemm_chunk_blocks(g) : 1;
-    if (together * j->block->rows > K_BLOCKS * MOST_ROWS) {
+    bool deep = fits(j->g, j->block);
+    if (j->together * j->block->rows > K_BLOCKS * MOST_ROWS) {
         add_long_chunks(j, panels);
         return;
     }
-    for (size_t c = 0; c < all; c += together) {
-        size_t n = all - c < together ? all - c : together;
-        for (size_t i = 0; i < n; i++) pack_a(j, c + i, i);
+    for (size_t c = 0, n; c < j->k_blocks; c += n) {
+        n = j->k_blocks - c < j->together ? j->k_blocks - c : j->together;
+        for (size_t i = 0; i < n && !w->rows.rows; i++) pack_a(j, c + i, i);
+        if (deep) w->rows = *j->block;
         for (size_t p = 0; p < panels; p++)
-            for (size_t i = 0; i < n; i++) add_panel(j, p, c + i, i);
+            for (size_t i = 0; i < n; i++) {
+                ask_for_rows(j, c + n, p * n + i, panels * n);
+                add_panel(j, p, c + i, i);
+            }
     }
 }
 
@@ -368,13 +397,16 @@ static void finish_rows(const job *j) {
 }
 
 static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_gemm_block *block,
-                      workspace *w) {
+                      const qdq_gemm_block *next, workspace *w) {
     float bias[JOINED_ROWS + COLUMNS];
     size_t count = (block->columns + COLUMNS - 1) / COLUMNS;
     bool has_zeros = g->b_zero.port != SIZE_MAX;
     size_t matrix = qdq_gemm_at(g, g->batches.b, block->batch);
-    job j = {.g = g, .tensors = tensors, .block = block, .matrix = matrix, .w = w};
+    job j = {.g = g, .tensors = tensors, .block = block, .next = next, .matrix = matrix, .w = w};
     j.sums = (int32_t *)(void *)(w->b + b_bytes(g));
+    j.panels = count, j.k_blocks = qdq_gemm_k_blocks(g);
+    j.together = fits(g, block) ? j.k_blocks : qdq_gemm_chunk_blocks(g);
+    if (!j.together) j.together = 1;
     j.from = (qdq_gemm_source){tensors->x[g->weights.port],
                                has_zeros ? qdq_gemm_numbers(&g->b_zero, tensors) : NULL,
                                matrix,
@@ -431,7 +463,9 @@ void qdq_gemm_run_units(const void *params, const qdq_tensors *tensors, size_t b
     for (size_t unit = begin; unit < end;) {
         qdq_gemm_block block = qdq_gemm_block_of(g, unit++);
         while (unit < end && join(&block, qdq_gemm_block_of(g, unit), most)) unit++;
-        run_block(g, tensors, &block, &w);
+        qdq_gemm_block next = {0};
+        if (unit < end) next = qdq_gemm_block_of(g, unit);
+        run_block(g, tensors, &block, &next, &w);
     }
     if (enters) g->kernel->leave();
 }

@@ -85,6 +85,9 @@ typedef struct qdq_gemm_part {
     // For codes, instead of `start`: a sum for each row, which all of its columns start from; or
     // NULL.
     const int32_t *row_start;
+    // For floats: bytes that later parts read, which come into the L2 cache meanwhile; or NULL.
+    const void *ahead;
+    size_t ahead_bytes;
 } qdq_gemm_part;
 
 typedef void qdq_gemm_part_fn(const qdq_gemm_part *part);

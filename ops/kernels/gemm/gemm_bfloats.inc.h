@@ -121,7 +121,8 @@ static void bfloat_rows(const qdq_gemm_part *p, size_t row, size_t rows, int32_t
             bfloats_kept(a, b + j, start + j, stride, c + j, c_stride, p->steps, p->keep, row,
                          rows);
         else
-            tiles[rows](a, b + j, start + j, stride, c + j, c_stride, p->steps, row == 0);
+            tiles[rows](a, b + j, start + j, stride, c + j, c_stride, p->steps, row == 0,
+                        (tile_ahead){0});
     }
 }
 

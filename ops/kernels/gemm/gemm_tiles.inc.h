@@ -59,6 +59,23 @@ static inline void ask_for(const int32_t *b, size_t columns) {
 #define codes_at_once 1
 #define saturated_codes_at_once 1
 
+// The kinds whose tiles prefetch `ahead` of a part.
+#define floats_look true
+#define bfloats_look false
+#define pairs_look false
+#define fours_look false
+#define saturated_look false
+#define codes_look false
+#define saturated_codes_look false
+
+// Bytes of later parts, of which a tile prefetches a line every `step` bytes, one in each group of
+// steps. All tiles of a part take the same number: the first tile alone would wait for memory. A
+// step of 0: none.
+typedef struct tile_ahead {
+    const char *at;
+    size_t step;
+} tile_ahead;
+
 // A step of R rows of A, which adds to a set of sums. KIND names the multiply-add, TYPE the
 // vectors.
 #define TILE_STEP(KIND, TYPE, R, SET, A, B)                                                     \
@@ -72,13 +89,15 @@ static inline void ask_for(const int32_t *b, size_t columns) {
         }                                                                                       \
     } while (0)
 
-// Groups of steps, which prefetch B for later steps if `asks`.
-#define TILE_GROUPS(KIND, TYPE, R, SETS, WIDTH, asks)                          \
-    for (; left >= GROUP; left -= GROUP, a += GROUP, b += GROUP * COLUMNS)     \
+// Groups of steps, which prefetch B for later steps if `asks`, and a part of `ahead` if `looks`.
+#define TILE_GROUPS(KIND, TYPE, R, SETS, WIDTH, asks, looks)                   \
+    for (; left >= GROUP; left -= GROUP, a += GROUP, b += GROUP * COLUMNS) {   \
+        if (looks) __builtin_prefetch(ahead.at, 0, 2), ahead.at += ahead.step; \
         UNROLLED for (size_t s = 0; s < GROUP; s++) {                          \
             if (asks) ask_for(b + s * COLUMNS, WIDTH);                         \
             TILE_STEP(KIND, TYPE, R, sum[s % (SETS)], a + s, b + s * COLUMNS); \
-        }
+        }                                                                      \
+    }
 
 // R rows of WIDTH columns. A small tile has too few chains of additions to hide their latency, so
 // integers, whose order is free, are added to SETS sets of sums. `first`: of
@@ -86,7 +105,7 @@ static inline void ask_for(const int32_t *b, size_t columns) {
 #define TILE_OF(NAME, KIND, TYPE, R, SETS, WIDTH)                                                  \
     static void NAME##_##R(const int32_t *restrict a, const int32_t *restrict b,                   \
                            const int32_t *start, size_t start_stride, int32_t *c, size_t c_stride, \
-                           size_t steps, bool first) {                                             \
+                           size_t steps, bool first, tile_ahead ahead) {                           \
         enum { VECS = (WIDTH) / LANES };                                                           \
         enum { GROUP = (SETS) > KIND##_at_once ? (SETS) : KIND##_at_once };                        \
         gemm_##TYPE sum[SETS][R][VECS], of_b[VECS];                                                \
@@ -99,10 +118,12 @@ static inline void ask_for(const int32_t *b, size_t columns) {
         UNROLLED for (size_t s = 1; s < (SETS); s++) UNROLLED for (size_t r = 0; r < (R); r++)     \
             UNROLLED for (size_t v = 0; v < VECS; v++) sum[s][r][v] = TYPE##_all(0);               \
         size_t left = steps;                                                                       \
-        if (ASKS_FOR_B(first))                                                                     \
-            TILE_GROUPS(KIND, TYPE, R, SETS, WIDTH, true)                                          \
+        if (KIND##_look && ahead.step)                                                             \
+            TILE_GROUPS(KIND, TYPE, R, SETS, WIDTH, ASKS_FOR_B(false), true)                       \
+        else if (ASKS_FOR_B(first))                                                                \
+            TILE_GROUPS(KIND, TYPE, R, SETS, WIDTH, true, false)                                   \
         else                                                                                       \
-            TILE_GROUPS(KIND, TYPE, R, SETS, WIDTH, false)                                         \
+            TILE_GROUPS(KIND, TYPE, R, SETS, WIDTH, false, false)                                  \
         for (; GROUP > 1 && left; left--, a++, b += COLUMNS)                                       \
             TILE_STEP(KIND, TYPE, R, sum[0], a, b);                                                \
         UNROLLED for (size_t r = 0; r < (R); r++) UNROLLED for (size_t v = 0; v < VECS; v++) {     \
@@ -117,7 +138,7 @@ static inline void ask_for(const int32_t *b, size_t columns) {
 // Tiles for each count of rows, and run_tiles, which cuts a part into tiles of nearly the same
 // count.
 typedef void tile_fn(const int32_t *a, const int32_t *b, const int32_t *start, size_t start_stride,
-                     int32_t *c, size_t c_stride, size_t steps, bool first);
+                     int32_t *c, size_t c_stride, size_t steps, bool first, tile_ahead ahead);
 
 #define FEW_ROWS(KIND, TYPE, SETS_1, SETS_2, SETS_4) \
     TILE(KIND, TYPE, 1, SETS_1)                      \
@@ -168,7 +189,9 @@ static inline void run_tiles(tile_fn *const *tiles, tile_fn *const *halves,
                              const qdq_gemm_part *p) {
     size_t columns = p->half ? COLUMNS / 2 : COLUMNS;
     if (p->half && halves) tiles = halves;
-    size_t left = (p->rows + TILE_ROWS - 1) / TILE_ROWS;
+    size_t left = (p->rows + TILE_ROWS - 1) / TILE_ROWS, groups = p->steps / STEPS_AT_ONCE;
+    size_t asks = left * (columns / TILE_COLUMNS) * groups;
+    tile_ahead ahead = {p->ahead, asks ? (p->ahead_bytes + asks - 1) / asks : 0};
     for (size_t row = 0, rows; row < p->rows; row += rows, left--) {
         rows = (p->rows - row + left - 1) / left;
         const int32_t *a = (const int32_t *)p->a + row * ROW_WORDS;
@@ -178,7 +201,8 @@ static inline void run_tiles(tile_fn *const *tiles, tile_fn *const *halves,
             size_t start_stride = p->start ? 0 : p->c_stride;
             if (p->row_start) start = p->row_start + row, start_stride = BY_ROW;
             tiles[rows](a, (const int32_t *)p->b + j, start, start_stride, c, p->c_stride, p->steps,
-                        row == 0);
+                        row == 0, ahead);
+            ahead.at += groups * ahead.step;
         }
     }
 }
