@@ -303,16 +303,20 @@ static bool lay_out(qdq_direct *d, const qdq_conv *c, const qdq_lowering *to) {
     return true;
 }
 
-// Finds a kernel that needs no planes of floats.
-static void set_depthwise(qdq_direct *d, uint32_t isas) {
+// Finds kernels that need no planes of floats. False: no memory.
+static bool set_depthwise(qdq_direct *d, const qdq_lowering *to, size_t *bytes) {
     const qdq_conv *c = &d->conv;
     bool square = c->kernel[1] == c->kernel[LAST] && c->stride[1] == c->stride[LAST];
     bool codes = c->gemm.kind == QDQ_GEMM_INTEGERS;
     size_t rows = (d->axes[1].band - 1) * c->stride[1] + c->kernel[1];
     if (!d->alone || !square || c->kernel[0] != 1 || c->dilation[1] != 1 || c->dilation[LAST] != 1)
-        return;
-    if (codes && rows * c->in[LAST] > QDQ_DIRECT_PLANES) return;
-    d->depthwise = qdq_depthwise_find(isas, c->kernel[1], c->stride[1], d->axes[LAST].band);
+        return true;
+    if (codes && qdq_depthwise_codes_has(to->isas, c->kernel[1], c->stride[1]) &&
+        !qdq_direct_pack_codes(d, to->mempool, bytes))
+        return false;
+    if (codes && rows * c->in[LAST] > QDQ_DIRECT_PLANES) return true;
+    d->depthwise = qdq_depthwise_find(to->isas, c->kernel[1], c->stride[1], d->axes[LAST].band);
+    return true;
 }
 
 bool qdq_conv_direct_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *to,
@@ -331,7 +335,7 @@ bool qdq_conv_direct_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_low
     if (constant && !set_weights(d, ctx, to, &known, &packed_bytes)) return false;
     if (constant && !sums_are_exact(d)) return true;
     d->alone = constant && c->group_inputs == 1 && c->group_outputs == 1 && !c->transposed;
-    set_depthwise(d, to->isas);
+    if (!set_depthwise(d, to, &packed_bytes)) return false;
     *done = true;
     *stage = (qdq_stage){.params = d,
                          .tensor_op = qdq_direct_run,

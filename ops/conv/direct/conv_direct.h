@@ -24,6 +24,7 @@
 #define QDQ_OPS_CONV_DIRECT_CONV_DIRECT_H
 
 #include "ops/conv/conv_lowering.h"
+#include "ops/kernels/direct/depthwise_codes.h"
 #include "ops/kernels/direct/direct.h"
 
 // Floats on the stack of a unit, and other limits. Tests take their sizes from these.
@@ -73,7 +74,9 @@ typedef struct qdq_direct {
     const float *weights;  // [group][k][output]; NULL: not constant
     const bool *odd;       // of constant weights: a channel has one that is infinite or a NaN
     bool alone;            // each channel is a group, with constant weights
-    qdq_depthwise_fn *depthwise;  // of channels that are alone; NULL: planes
+    qdq_depthwise_fn *depthwise;    // of channels that are alone; NULL: planes
+    qdq_depthwise_windows windows;  // of code_weights
+    const int32_t *code_weights;    // of channels that are alone, for codes of results; NULL: none
     bool flat;
     const uint32_t *masks;      // of flat planes: the elements of rows that each tap keeps
     size_t start;               // floats of a flat plane before its padding, which align its rows
@@ -89,6 +92,10 @@ typedef struct qdq_direct {
 // Packs the weights of a group as kernels take them: [k][output].
 void qdq_direct_pack(const qdq_conv *conv, const void *data, const void *zeros, size_t group,
                      float *out);
+
+// Packs the weights of channels that are alone for kernels from codes to codes, if they are int8.
+// False: no memory. Adds to `bytes`.
+bool qdq_direct_pack_codes(qdq_direct *direct, qdq_mempool *mempool, size_t *bytes);
 
 // Runs units.
 void qdq_direct_run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end);

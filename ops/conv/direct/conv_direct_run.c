@@ -332,6 +332,7 @@ static void run_unit(qdq_direct_unit *u) {
     u->listed[1] = NOWHERE;
     qdq_direct_begin_planes(u);
     bool alone = d->alone && u->slices == 1 && u->s->slices[0].at != NOWHERE;
+    if (alone && qdq_direct_run_codes(u)) return;
     if (alone && d->depthwise) {
         qdq_direct_run_depthwise(u);
         return;

@@ -65,6 +65,9 @@ void qdq_direct_view_reals(qdq_direct_unit *unit, const float **scale, size_t *s
 // results.
 void qdq_direct_run_depthwise(qdq_direct_unit *unit);
 
+// The same from codes to codes. False: no kernel supports it, and nothing is done.
+bool qdq_direct_run_codes(qdq_direct_unit *unit);
+
 // Computes a channel of this kind of unit with planes.
 void qdq_direct_run_channel(qdq_direct_unit *unit, size_t channel, float *results);
 

@@ -156,6 +156,33 @@ static void square_windows_of_every_width_are_exact(void **unused) {
         }
 }
 
+// Codes of depthwise windows that a Quantize turns into codes: rows of y that follow each other as
+// one, and rows in parts of 16, 32 and 64 codes, with windows that begin and end at every distance
+// from the border, and images in bands.
+static void depthwise_codes_become_codes(void **unused) {
+    (void)unused;
+    enum { ROWS = 2 * QDQ_DIRECT_RESULTS / 70 + 3 };
+    static const qdq_dtype dtypes[] = {U8, I8};
+    for (int64_t width = 1; width <= 2 * QDQ_DEPTHWISE_GROUP + 13; width += 1 + width / 40)
+        for (uint64_t turn = 0; turn < 4; turn++) {
+            window p = codes;
+            int64_t size = turn & 1 ? 5 : 3, stride = turn & 2 ? 2 : 1;
+            uint64_t seed = (uint64_t)width * 4 + turn;
+            p.x = dtypes[width % 2], p.zeros = width % 3;
+            p.blocks = width % 5 ? PER_COLUMN : PER_TENSOR;
+            set_image(&p.e, width % 16 == 7 ? ROWS : 1 + width % 9, width, size);
+            set_channels(&p.e, width % 16 == 7 ? 3 : 7 + width % 3, 1, 1);
+            p.e.strides[0] = p.e.strides[1] = stride;
+            for (int d = 0; d < 2; d++) {
+                p.e.begin[d] = (width / 2 + d) % (size + 1), p.e.end[d] = size / 2;
+                if (width % 4 == 0) p.e.begin[d] = p.e.end[d] = size / 2;
+                if (width + p.e.begin[d] < size) p.e.end[d] = size - 1;
+            }
+            if (p.e.in[0] < size) p.e.begin[0] = p.e.end[0] = size - 1;
+            check_window(&p, 5 * seed + 1 + 2 * (seed % 2));
+        }
+}
+
 // Phases of y with as many inputs as planes have room for, and one more or less; one to three rows.
 static void phases_share_the_planes_of_all_inputs(void **unused) {
     (void)unused;
@@ -177,6 +204,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(bands_and_groups_of_narrow_images_are_exact),
         cmocka_unit_test(strides_of_rows_of_every_width_are_exact),
         cmocka_unit_test(square_windows_of_every_width_are_exact),
+        cmocka_unit_test(depthwise_codes_become_codes),
         cmocka_unit_test(phases_share_the_planes_of_all_inputs),
         cmocka_unit_test(groups_of_codes_with_many_outputs_are_exact),
     };
