@@ -305,6 +305,7 @@ static void run_block(job *j) {
     const panels_params *p = j->p;
     size_t panels = (j->block.columns + COLUMNS - 1) / COLUMNS;
     drop(j);
+    if (qdq_panels_run_few(j)) return;
     bool planes = p->planes.at && !p->leaves_out;  // need no places of elements
     bool read = !j->is_packed && !planes && (p->linear || !p->form->stages);
     for (size_t i = 0; read && i < panels; i++) {

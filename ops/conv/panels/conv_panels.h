@@ -201,6 +201,9 @@ void qdq_panels_set_codes(qdq_panels_job *job);
 void qdq_panels_add_codes(const qdq_panels_job *job, size_t panel, size_t row, size_t columns,
                           const qdq_gemm_part *part);
 
+// Computes the codes of a block without panels. False: no kernel supports it, and nothing is done.
+bool qdq_panels_run_few(const qdq_panels_job *job);
+
 qdq_tensor_op_fn qdq_panels_run;
 // Packs bytes of weight codes with one scale and zero point for each output channel, and adds their
 // bytes to *bytes. False when memory runs out or the codes cannot be read.
