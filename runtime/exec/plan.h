@@ -85,6 +85,17 @@ typedef struct qdq_param {
 typedef void qdq_tile_fn(const void *params, const qdq_view *views, const void *x, void *y,
                          size_t n);
 
+// Rows that share a parameter for each of their n elements, so many bytes apart.
+typedef struct qdq_rows {
+    const void *x;
+    void *y;
+    size_t count, n, x_pitch, y_pitch;
+    bool past_cache;  // stores past the cache: y and its rows begin at cache lines
+} qdq_rows;
+
+// Does the work of a tile function on rows, and reads each parameter once for all of them.
+typedef void qdq_rows_fn(const void *params, const qdq_view *views, const qdq_rows *rows);
+
 // One tile function with its parameters. The result goes to the next link and to `store`.
 typedef struct qdq_link {
     qdq_tile_fn *fn;  // NULL: the next link does this one's work too
@@ -96,6 +107,7 @@ typedef struct qdq_link {
     qdq_tiling tiling;                        // of y
     qdq_block_float_store block_float_store;  // if y is a block float
     bool copies;                              // y is x: `fn` computes nothing
+    qdq_rows_fn *rows_fn;                     // NULL: `fn` takes row by row
     bool streams;  // stores past the cache, because the row-major result is larger than the cache
 } qdq_link;
 

@@ -123,10 +123,43 @@ words_of_units(load_fn *load, const void *x, size_t at, const qdq_view *views, _
         leave(rest, params, views, x, y, at, n);                                                  \
     }
 
+static inline void store(char *y, __m256i bytes, bool past_cache) {
+    if (past_cache)
+        _mm256_stream_si256((__m256i *)(void *)y, bytes);
+    else
+        _mm256_storeu_si256((__m256i *)(void *)y, bytes);
+}
+
+// Rows. The units of a cache line of y stay in L1 while its columns go through all rows.
+#define QUANTIZE_ROWS(x_name, y_name, rest)                                                   \
+    void qdq_quantize_##x_name##_##y_name##_units_avx2_rows(                                  \
+        const void *params, const qdq_view *views, const qdq_rows *rows) {                    \
+        const factors f = factors_of(params, 1.0f, 0);                                        \
+        size_t at = 0;                                                                        \
+        for (; at + 2 * GROUP <= rows->n; at += 2 * GROUP) {                                  \
+            const char *x = rows->x;                                                          \
+            char *y = (char *)rows->y + at;                                                   \
+            for (size_t r = 0; r < rows->count; r++, x += rows->x_pitch, y += rows->y_pitch)  \
+                for (size_t i = 0; i < 2 * GROUP; i += GROUP) {                               \
+                    __m256i words[2];                                                         \
+                    words_of_units(x_name##_at, x, at + i, views, words);                     \
+                    store(y + i, order_of_float32(to_##y_name(&f, words)), rows->past_cache); \
+                }                                                                             \
+        }                                                                                     \
+        for (size_t r = 0; r < rows->count; r++)                                              \
+            leave(rest, params, views, (const char *)rows->x + r * rows->x_pitch,             \
+                  (char *)rows->y + r * rows->y_pitch, at, rows->n);                          \
+    }
+
 QUANTIZE_UNITS(float32, int8, qdq_quantize_float32_int8_core_avx2)
 QUANTIZE_UNITS(float32, uint8, qdq_quantize_float32_uint8_core_avx2)
 QUANTIZE_UNITS(bfloat16, int8, qdq_quantize_bfloat16_int8_core_avx2)
 QUANTIZE_UNITS(bfloat16, uint8, qdq_quantize_bfloat16_uint8_core_avx2)
+
+QUANTIZE_ROWS(float32, int8, qdq_quantize_float32_int8_core_avx2)
+QUANTIZE_ROWS(float32, uint8, qdq_quantize_float32_uint8_core_avx2)
+QUANTIZE_ROWS(bfloat16, int8, qdq_quantize_bfloat16_int8_core_avx2)
+QUANTIZE_ROWS(bfloat16, uint8, qdq_quantize_bfloat16_uint8_core_avx2)
 
 //---- Sums of products --------------------------------------------------------
 

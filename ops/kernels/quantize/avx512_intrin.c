@@ -97,17 +97,29 @@ static inline void quantize_channels(source from, const factors *f, const void *
     }
 }
 
-// The same with 1 / s and z + 1/2 in parts of 2^-16 as views 2 and 3.
-static inline void quantize_units(source from, const factors *f, const void *x, size_t at,
-                                  const qdq_view *views, __m512i words[2]) {
+// 1 / s and z + 1/2 of a group of channels in parts of 2^-16: views 2 and 3.
+typedef struct group_units {
+    __m512 unit[4], start[4];
+} group_units;
+
+static inline group_units units_at(const qdq_view *views, size_t at) {
+    group_units u;
+    for (size_t i = 0; i < 4; i++) {
+        u.unit[i] = _mm512_loadu_ps(views[2].data + at + i * REALS);
+        u.start[i] = _mm512_loadu_ps(views[3].data + at + i * REALS);
+    }
+    return u;
+}
+
+// The same as quantize_channels, with units.
+static inline void quantize_by_units(source from, const factors *f, const void *x, size_t at,
+                                     const qdq_view *views, const group_units *u,
+                                     __m512i words[2]) {
     const uint32_t *zs = views[1].data + at * views[1].step;
     __m512i sums[4];
-    for (size_t i = 0; i < 4; i++) {
-        __m512 unit = _mm512_loadu_ps(views[2].data + at + i * REALS);
-        __m512 start = _mm512_loadu_ps(views[3].data + at + i * REALS);
-        sums[i] =
-            _mm512_cvtps_epi32(_mm512_fmadd_ps(load(from, f, x, at + i * REALS), unit, start));
-    }
+    for (size_t i = 0; i < 4; i++)
+        sums[i] = _mm512_cvtps_epi32(
+            _mm512_fmadd_ps(load(from, f, x, at + i * REALS), u->unit[i], u->start[i]));
     if (__builtin_expect(any_near(sums[0], sums[1], sums[2], sums[3]), 0))
         for (size_t i = 0; i < 4; i++) {
             __m512 s = _mm512_loadu_ps(views[0].data + at + i * REALS);
@@ -117,6 +129,12 @@ static inline void quantize_units(source from, const factors *f, const void *x, 
                                        _mm512_slli_epi32(z, 16));
         }
     upper_halves(sums, words);
+}
+
+static inline void quantize_units(source from, const factors *f, const void *x, size_t at,
+                                  const qdq_view *views, __m512i words[2]) {
+    group_units u = units_at(views, at);
+    quantize_by_units(from, f, x, at, views, &u, words);
 }
 
 static bool all_bytes(const qdq_quant_params *p, qdq_view z, size_t n) {
@@ -136,6 +154,13 @@ static void leave(qdq_tile_fn *fn, const void *params, const qdq_view *views, si
     for (size_t k = 0; k < view_count; k++)
         left[k] = (qdq_view){views[k].data + at * views[k].step, views[k].step};
     fn(params, left, (const char *)x + at * qdq_dtype_size(p->x_dtype), (char *)y + at, n - at);
+}
+
+static inline void store(char *y, __m512i bytes, bool past_cache) {
+    if (past_cache)
+        _mm512_stream_si512((__m512i *)(void *)y, bytes);
+    else
+        _mm512_storeu_si512(y, bytes);
 }
 
 #define STORE_GROUPS(y_name, order_of, GET)                                 \
@@ -179,11 +204,34 @@ static void leave(qdq_tile_fn *fn, const void *params, const qdq_view *views, si
         leave(rest, params, views, 2, x, y, at, n);                                                \
     }
 
+// Rows by units. A group of columns goes through all rows while its units are in registers.
+#define QUANTIZE_ROWS(name, y_name, rest, source)                                              \
+    void qdq_##name##_##y_name##_units_avx512_rows(const void *params, const qdq_view *views,  \
+                                                   const qdq_rows *rows) {                     \
+        const factors f = factors_of(params, 1.0f, 1.0f, 0);                                   \
+        const __m512i order = _mm512_loadu_si512(order_of_words);                              \
+        size_t at = 0;                                                                         \
+        for (; at + GROUP <= rows->n; at += GROUP) {                                           \
+            const group_units u = units_at(views, at);                                         \
+            const char *x = rows->x;                                                           \
+            char *y = (char *)rows->y + at;                                                    \
+            for (size_t r = 0; r < rows->count; r++, x += rows->x_pitch, y += rows->y_pitch) { \
+                __m512i words[2];                                                              \
+                quantize_by_units(source, &f, x, at, views, &u, words);                        \
+                store(y, to_##y_name(&f, words, order), rows->past_cache);                     \
+            }                                                                                  \
+        }                                                                                      \
+        for (size_t r = 0; r < rows->count; r++)                                               \
+            leave(rest, params, views, 2, (const char *)rows->x + r * rows->x_pitch,           \
+                  (char *)rows->y + r * rows->y_pitch, at, rows->n);                           \
+    }
+
 // By channels, whose zero points have to be bytes, and by units, which qdq_quantize_prepare has
 // checked.
 #define QUANTIZE_CHANNELS(name, y_name, rest, source)                                   \
     QUANTIZE_EACH(name, y_name, channels, rest, source, all_bytes(params, views[1], n)) \
-    QUANTIZE_EACH(name, y_name, units, rest, source, true)
+    QUANTIZE_EACH(name, y_name, units, rest, source, true)                              \
+    QUANTIZE_ROWS(name, y_name, rest, source)
 
 #define GROUP_OF(source) quantize_group(source, &f, x, at, words)
 #define GROUP_OF_PAIRS                    \

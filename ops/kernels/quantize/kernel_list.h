@@ -173,7 +173,7 @@ static const qdq_numerics numerics_ttnn_db_int8 = {
     X(lookup_words_avx512,                     LOOKUP_WORDS,  any,      any,   NULL)
 
 // X(name, kernel): the function qdq_<name>, which takes over from qdq_<kernel> if scales are known
-// when a graph is compiled: qdq_quantize_prepare.
+// when a graph is compiled, and qdq_<name>_rows, which takes several rows: qdq_quantize_prepare.
 #define QDQ_PREPARED_LIST(X) \
     X(quantize_float32_int8_units_avx2,     quantize_float32_int8_hot_avx2)         \
     X(quantize_float32_uint8_units_avx2,    quantize_float32_uint8_hot_avx2)        \
@@ -201,6 +201,7 @@ static const qdq_numerics numerics_ttnn_db_int8 = {
 #define QDQ_DECLARE_RANGE(x, ...)
 #endif
 #define QDQ_DECLARE_INTRIN(name, ...) extern qdq_tile_fn qdq_##name;
+#define QDQ_DECLARE_ROWS(name, ...) extern qdq_rows_fn qdq_##name##_rows;
 
 QDQ_KERNEL_LIST(QDQ_DECLARE_KERNEL, QDQ_DECLARE_KERNEL, QDQ_DECLARE_KERNEL, QDQ_DECLARE_KERNEL,
                 QDQ_DECLARE_KERNEL, QDQ_DECLARE_KERNEL)
@@ -210,5 +211,6 @@ QDQ_AVX2_LIST(QDQ_DECLARE_INTRIN)
 QDQ_AVX512_LIST(QDQ_DECLARE_INTRIN)
 QDQ_NEON_LIST(QDQ_DECLARE_INTRIN)
 QDQ_PREPARED_LIST(QDQ_DECLARE_INTRIN)
+QDQ_PREPARED_LIST(QDQ_DECLARE_ROWS)
 
 #endif

@@ -8,20 +8,21 @@
 
 typedef struct prepared_row {
     qdq_tile_fn *kernel, *prepared;
+    qdq_rows_fn *prepared_rows;
 } prepared_row;
 
 static const prepared_row rows[] = {
 #if defined(QDQ_SIMD_X86)
-#define ROW(name, kernel) {qdq_##kernel, qdq_##name},
+#define ROW(name, kernel) {qdq_##kernel, qdq_##name, qdq_##name##_rows},
     QDQ_PREPARED_LIST(ROW)
 #endif
-        {NULL, NULL},
+        {NULL, NULL, NULL},
 };
 
-static qdq_tile_fn *prepared_of(qdq_tile_fn *kernel) {
+static const prepared_row *row_of(qdq_tile_fn *kernel) {
     const prepared_row *row = rows;
     while (row->kernel && row->kernel != kernel) row++;
-    return row->prepared;
+    return row;
 }
 
 // True if all numbers are known and their inverses may be factors.
@@ -38,8 +39,8 @@ static bool suits(const qdq_link *link) {
 }
 
 bool qdq_quantize_prepare(qdq_link *link, qdq_mempool *mempool) {
-    qdq_tile_fn *prepared = prepared_of(link->fn);
-    if (!prepared || !suits(link)) return true;
+    const prepared_row *row = row_of(link->fn);
+    if (!row->prepared || !suits(link)) return true;
     const qdq_param *given = link->stage_params;
     size_t count = given[0].count, zero_step = given[1].count > 1;
     uint32_t *units = qdq_mempool_array(mempool, count, sizeof *units);
@@ -56,7 +57,8 @@ bool qdq_quantize_prepare(qdq_link *link, qdq_mempool *mempool) {
     params[2] = params[3] =
         (qdq_param){.grid = given[0].grid, .count = count, .fetch = QDQ_FETCH_KNOWN};
     params[2].values = units, params[3].values = starts;
-    link->fn = prepared;
+    link->fn = row->prepared;
+    link->rows_fn = row->prepared_rows;
     link->stage_params = params;
     link->stage_param_count = 4;
     return true;

@@ -186,20 +186,22 @@ static void same_codes(const char *name, const tie_case *c, const work *w, size_
     }
 }
 
-// The form of a kernel that takes constant scales, or NULL; views[2] and views[3] become what it
-// reads besides.
-static qdq_tile_fn *prepared_form(const qdq_kernel *k, const qdq_quant_params *p, qdq_view *views,
-                                  size_t n, qdq_mempool *mempool) {
+// The form of a kernel that takes constant scales, or one without functions; views[2] and views[3]
+// become what it reads besides.
+static qdq_link prepared_form(const qdq_kernel *k, const qdq_quant_params *p, qdq_view *views,
+                              size_t n, qdq_mempool *mempool) {
     qdq_param given[2] = {
         {.count = n, .values = views[0].data},
         {.is_int = true, .count = views[1].step ? n : 1, .values = views[1].data}};
     qdq_link link = {.fn = k->fn, .params = p, .stage_param_count = 2, .stage_params = given};
-    if (!views[0].step) return NULL;
+    if (!views[0].step) return (qdq_link){0};
     assert_true(qdq_quantize_prepare(&link, mempool));
-    if (link.fn == k->fn) return NULL;
+    if (link.fn == k->fn) return (qdq_link){0};
     for (int i = 2; i < 4; i++) views[i] = (qdq_view){link.stage_params[i].values, 1};
-    return link.fn;
+    return link;
 }
+
+enum { ROWS = 3 };
 
 // Checks that the kernel gives the portable bits for the first n elements of w->x, with parameters
 // as single numbers and as lists, also as its form for constant scales. Elements repeat after
@@ -225,11 +227,16 @@ static void same_as_portable(const qdq_kernel *k, const tie_case *c, work *w, si
         same_codes(k->name, c, w, n, size, x_size);
         qdq_mempool mempool;
         qdq_mempool_init(&mempool, NULL);
-        qdq_tile_fn *prepared = prepared_form(k, &c->params, views, n, &mempool);
-        if (prepared) {
+        qdq_link prepared = prepared_form(k, &c->params, views, n, &mempool);
+        if (prepared.fn) {
             memset(w->y[1], 0xA5, n * size);
-            prepared(&c->params, views, w->x, w->y[1], n);
+            prepared.fn(&c->params, views, w->x, w->y[1], n);
             same_codes(k->name, c, w, n, size, x_size);
+            memset(w->y[1], 0xA5, n * size);
+            size_t each = n / ROWS;
+            prepared.rows_fn(&c->params, views,
+                             &(qdq_rows){w->x, w->y[1], ROWS, each, each * x_size, each * size, 0});
+            same_codes(k->name, c, w, each * ROWS, size, x_size);
         }
         qdq_mempool_release(&mempool);
     }
@@ -329,13 +336,17 @@ static void kernels_for_constant_scales_give_the_portable_bits(void **state) {
             }
             qdq_mempool mempool;
             qdq_mempool_init(&mempool, NULL);
-            qdq_tile_fn *prepared = prepared_form(k, &c.params, views, n, &mempool);
+            qdq_link prepared = prepared_form(k, &c.params, views, n, &mempool);
             memset(w.y, 0xA5, sizeof w.y);
-            if (prepared) {
+            if (prepared.fn) {
                 size_t at = round % 3;
                 memmove(w.x + at * size, w.x, n * size);
                 portable_of(k->family)(&c.params, views, w.x + at * size, w.y[0] + GUARD + at, n);
-                prepared(&c.params, views, w.x + at * size, w.y[1] + GUARD + at, n);
+                prepared.fn(&c.params, views, w.x + at * size, w.y[1] + GUARD + at, n);
+                compare_bytes(k, &w, GUARD + at, n, round);
+                memset(w.y[1] + GUARD + at, 0xA5, n);
+                prepared.rows_fn(&c.params, views,
+                                 &(qdq_rows){w.x + at * size, w.y[1] + GUARD + at, 2, n, 0, 0, 0});
                 compare_bytes(k, &w, GUARD + at, n, round);
                 forms += round == 0;
             }
