@@ -34,76 +34,6 @@ const void *qdq_exec_rows(const qdq_exec *exec, const qdq_located *value, void *
     return flat;
 }
 
-//---- Row-major to row-major -------------------------------------------------
-
-// Prefetches the bytes that are read four parts from now, on CPUs whose memory would else be idle
-// while a part is computed and stored past the cache.
-static void fetch_ahead(const char *x, size_t at, size_t end, size_t part) {
-    enum { PARTS = 4, LINE = 64 };
-    size_t begin = at + PARTS * part, stop = begin + part < end ? begin + part : end;
-    for (size_t i = begin; i < stop; i += LINE) __builtin_prefetch(x + i);
-}
-
-// The parameters of a link, found run by run. Parameters of one grid share a walk.
-typedef struct param_walks {
-    size_t param_count, walk_count;
-    const uint32_t *values[QDQ_MAX_STAGE_PARAMS];
-    size_t walk_of[QDQ_MAX_STAGE_PARAMS];
-    qdq_grid_walk walks[QDQ_MAX_STAGE_PARAMS];
-} param_walks;
-
-static void start_walks(const qdq_exec *exec, const qdq_link *link, size_t first, param_walks *p) {
-    p->param_count = link->stage_param_count;
-    p->walk_count = 0;
-    for (size_t k = 0; k < p->param_count; k++) {
-        const qdq_param *v = &link->stage_params[k];
-        size_t w = 0;
-        while (w < p->walk_count && p->walks[w].grid != v->grid) w++;
-        if (w == p->walk_count) p->walks[p->walk_count++] = qdq_grid_walk_from(v->grid, first);
-        p->values[k] = qdq_exec_param(exec, v).data;
-        p->walk_of[k] = w;
-    }
-}
-
-// Sets views for the next run of at most n elements, and returns its length.
-static size_t next_run(const param_walks *p, size_t n, qdq_view *views) {
-    for (size_t w = 0; w < p->walk_count; w++)
-        if (p->walks[w].run < n) n = p->walks[w].run;
-    for (size_t k = 0; k < p->param_count; k++) {
-        const qdq_grid_walk *walk = &p->walks[p->walk_of[k]];
-        views[k] = (qdq_view){p->values[k] + walk->block, walk->step};
-    }
-    return n;
-}
-
-// Runs the link on the elements of blocks begin..end, in runs whose parameters are one item or side
-// by side. A parameter with one number serves all elements; a walk finds the others.
-static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end_block,
-                       qdq_l1 *l1) {
-    size_t first = begin * QDQ_BLOCK_ELEMENTS, end = end_block * QDQ_BLOCK_ELEMENTS;
-    if (end > step->elements) end = step->elements;
-    const qdq_link *link = &step->links[0];
-    const char *x = qdq_exec_place(exec, step->x.place);
-    char *y = qdq_exec_place(exec, link->store);
-    size_t x_size = qdq_dtype_size(step->x.dtype), y_size = qdq_dtype_size(link->y_dtype);
-    qdq_stream_fn *copy = qdq_stream_find();
-    bool ahead = link->streams && qdq_stream_wants_prefetch();
-    param_walks params;
-    qdq_view views[QDQ_MAX_STAGE_PARAMS];
-    start_walks(exec, link, first, &params);
-    while (first < end) {
-        size_t n = end - first;
-        if (link->streams && n > QDQ_BLOCK_ELEMENTS) n = QDQ_BLOCK_ELEMENTS;
-        n = next_run(&params, n, views);
-        char *out = y + first * y_size, *made = link->streams ? (char *)l1->block[0] : out;
-        if (ahead) fetch_ahead(x, first * x_size, end * x_size, n * x_size);
-        link->fn(link->params, views, x + first * x_size, made, n);
-        if (link->streams) copy(out, made, n * y_size);
-        for (size_t w = 0; w < params.walk_count; w++) qdq_grid_walk_on(&params.walks[w], n);
-        first += n;
-    }
-}
-
 //---- Between rows and the arena --------------------------------------------
 
 static void run_move(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end) {
@@ -254,7 +184,7 @@ static void run_task(void *context, size_t begin, size_t end) {
     if (step->tiled)
         for (int i = 0; i < 2; i++) memset(l1.block[i], 0xFF, QDQ_BLOCK_ELEMENTS * 4);
     switch (step->shape) {
-    case QDQ_STEP_DIRECT: run_direct(task->exec, step, begin, end, &l1); break;
+    case QDQ_STEP_DIRECT: qdq_exec_run_direct(task->exec, step, begin, end, &l1); break;
     case QDQ_STEP_MOVE: run_move(task->exec, step, begin, end); break;
     case QDQ_STEP_REDUCE: run_reduction(task->exec, step, begin, end, &l1); break;
     case QDQ_STEP_TENSOR_OP:  // runs units instead: qdq_exec_run_tensor_op

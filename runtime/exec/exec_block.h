@@ -71,6 +71,10 @@ void qdq_exec_cut_tiles(const qdq_tiling *t, size_t size, size_t tile, size_t co
 void qdq_exec_call_link(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
                         const qdq_chunk *chunk, const char *x, size_t x_size, char *y, qdq_l1 *l1);
 
+// Runs blocks begin..end of a step of one link from rows to rows (exec_direct.c).
+void qdq_exec_run_direct(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end,
+                         qdq_l1 *l1);
+
 // Copies contiguous elements to the runs of row-major memory that `chunk` names.
 void qdq_exec_store_runs(char *memory, size_t size, const qdq_chunk *chunk, const void *elements);
 // The same, to tiles of a plain dtype (qdq_tile_is_plain).
