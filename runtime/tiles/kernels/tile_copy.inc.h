@@ -62,6 +62,10 @@ static inline void expect(const char *to, size_t ahead, size_t bytes) {
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
+// Returns how many neighbouring tiles are copied together past the cache: 2 KB of each row, so that
+// the hardware foresees the rows, but not of 4 bytes, whose rows are long enough.
+static inline size_t group_past_cache(size_t size) { return size > 2 ? GROUP : 64 / size; }
+
 //---- From rows --------------------------------------------------------------
 
 #if defined(__AVX2__)
@@ -136,7 +140,7 @@ void TILES_FROM_ROWS(size_t size, size_t count, const void *rows, size_t pitch, 
     for (size_t i = 0, n; i < count; i += n) {
         const char *from = (const char *)rows + i * width;
         char *to = (char *)tiles + i * bytes;
-        n = least(count - i, GROUP);
+        n = least(count - i, past_cache && begins_a_line(to) ? group_past_cache(size) : GROUP);
         size_t ahead = count - i >= 2 * GROUP ? GROUP * bytes : 0;
         if (!past_cache) {
             copy_group_sized(size, n, from, pitch, to, ahead, false);
@@ -210,11 +214,16 @@ void ROWS_FROM_TILES(size_t size, size_t count, const void *tiles, void *rows, s
     for (size_t i = 0, n; i < count; i += n) {
         const char *from = (const char *)tiles + i * bytes;
         char *to = (char *)rows + i * width;
+        if (past_cache && begins_a_line(to) && pitch % LINE == 0) {
+            n = least(count - i, group_past_cache(size));
+            if (n * width % LINE) n--;  // whole lines
+            if (n) {
+                copy_rows(size, n, from, to, pitch, 0, true);
+                continue;
+            }
+        }
         n = least(count - i, width < LINE && !begins_a_line(to) ? 1 : GROUP);
         size_t ahead = width < LINE && n == GROUP && count - i >= 2 * n ? n * width : 0;
-        if (past_cache && begins_a_line(to) && pitch % LINE == 0 && n * width % LINE == 0)
-            copy_rows(size, n, from, to, pitch, 0, true);
-        else
-            copy_rows(size, n, from, to, pitch, ahead, false);
+        copy_rows(size, n, from, to, pitch, ahead, false);
     }
 }
