@@ -112,31 +112,41 @@ static inline pair_bounds pair_gelu_tanh(quick_two a, const float *middle) {
 
 //---- Loops ------------------------------------------------------------------
 
-// The number of elements computed before their uncertain elements, and the uncertain elements:
-// their operands, as y may be x, and their places.
-enum { PAIR_BLOCK = 256 };
+// The number of elements computed before their uncertain elements, and the vectors that have any:
+// their operands, as y may be x, their places, and a bit for each uncertain element.
+enum { PAIR_BLOCK = 256, PAIR_VECTORS = PAIR_BLOCK / QUICK_TWO, PAIR_KEPT = 4 * PAIR_VECTORS };
 typedef struct pair_again {
     size_t count;
-    uint32_t places[2 * PAIR_BLOCK];
-    float x[2 * PAIR_BLOCK];
+    uint32_t bits[PAIR_KEPT];
+    size_t places[PAIR_KEPT];
+    _Alignas(64) float x[PAIR_KEPT * QUICK_TWO];
 } pair_again;
 
-static inline void pair_keep(pair_again *again, const float *x, size_t i, quick_mask sure) {
-    if (mask_all(sure)) return;
-    for (size_t k = 0, bits = mask_bits(sure); k < QUICK_LANES; k++) {
-        again->x[again->count] = x[i + k];
-        again->places[again->count] = (uint32_t)(i + k);
-        again->count += ~bits >> k & 1;
-    }
+static inline void pair_keep(pair_again *again, quick_two x, size_t place, quick_mask sure_a,
+                             quick_mask sure_b) {
+    const size_t k = again->count++;
+    const uint32_t all = (uint32_t)((UINT64_C(1) << QUICK_TWO) - 1);
+    two_store(again->x + k * QUICK_TWO, x);
+    again->places[k] = place;
+    again->bits[k] = ~(mask_bits(sure_a) | mask_bits(sure_b) << QUICK_LANES) & all;
 }
 
 // Computes the uncertain elements; `quick` takes whole pairs of vectors.
 static inline void pair_again_compute(pair_again *again, qdq_elementwise_fn *quick, float *y) {
-    size_t n = again->count, rest = -n % QUICK_TWO;
-    for (size_t i = n; i < n + rest; i++) again->x[i] = again->x[0];
-    quick(NULL, again->x, NULL, NULL, again->x, n + rest);
-    for (size_t i = 0; i < n; i++) y[again->places[i]] = again->x[i];
+    float list[PAIR_KEPT * QUICK_TWO];
+    size_t to[PAIR_KEPT * QUICK_TWO], n = 0;
+    for (size_t k = 0; k < again->count; k++)
+        for (uint32_t bits = again->bits[k]; bits; bits &= bits - 1) {
+            const size_t i = (size_t)__builtin_ctz(bits);
+            list[n] = again->x[k * QUICK_TWO + i];
+            to[n++] = again->places[k] + i;
+        }
     again->count = 0;
+    if (!n) return;
+    const size_t rest = -n % QUICK_TWO;
+    for (size_t i = n; i < n + rest; i++) list[i] = list[0];
+    quick(NULL, list, NULL, NULL, list, n + rest);
+    for (size_t i = 0; i < n; i++) y[to[i]] = list[i];
 }
 
 // Defines the loop over any number of floats. It calls the loop over pairs of vectors for at most
@@ -155,10 +165,7 @@ static inline void pair_again_compute(pair_again *again, qdq_elementwise_fn *qui
             quick_two most = two_add(near.high, near.most);                                       \
             quick_mask sure_a = pair_sure_##name(v.a, quick_equal(least.a, most.a));              \
             quick_mask sure_b = pair_sure_##name(v.b, quick_equal(least.b, most.b));              \
-            if (!mask_all(mask_and(sure_a, sure_b))) {                                            \
-                pair_keep(again, x, i, sure_a);                                                   \
-                pair_keep(again, x, i + QUICK_LANES, sure_b);                                     \
-            }                                                                                     \
+            if (!mask_all(mask_and(sure_a, sure_b))) pair_keep(again, v, i, sure_a, sure_b);      \
             two_store(y + i, (quick_two){end_##name(v.a, most.a), end_##name(v.b, most.b)});      \
         }                                                                                         \
     }                                                                                             \
@@ -166,13 +173,14 @@ static inline void pair_again_compute(pair_again *again, qdq_elementwise_fn *qui
                                           const void *b, const uint32_t *c, void *to, size_t n) { \
         const float *x = a;                                                                       \
         float *y = to, last[QUICK_TWO] = {0};                                                     \
-        pair_again again = {.count = 0};                                                          \
+        pair_again again;                                                                         \
+        again.count = 0;                                                                          \
         (void)numbers, (void)b, (void)c;                                                          \
         const size_t rest = n % QUICK_TWO;                                                        \
         for (size_t i = 0; i < n - rest; i += PAIR_BLOCK) {                                       \
             const size_t left = n - rest - i, end = i + (left < PAIR_BLOCK ? left : PAIR_BLOCK);  \
             QDQ_ISA_NAME(pair_block_##name)(x, y, i, end, &again);                                \
-            if (again.count > PAIR_BLOCK) pair_again_compute(&again, quick, y);                   \
+            if (again.count > PAIR_KEPT - PAIR_VECTORS) pair_again_compute(&again, quick, y);     \
         }                                                                                         \
         pair_again_compute(&again, quick, y);                                                     \
         if (!rest) return;                                                                        \
