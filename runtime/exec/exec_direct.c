@@ -61,7 +61,7 @@ enum {
     LONG = 2048,          // the parameters of more elements fill L1
     ROWS = 8,             // rows of this length at a time: more compete for the same sets of L1
     TOGETHER = 8 * 1024,  // elements of shorter rows
-    GROUP = 64,           // longer rows of memory are read one after the other, as it foresees
+    GROUP = 64,           // longer rows of memory are read in sequence, as prefetchers expect
 };
 
 // Returns how many rows of `period` elements run at a time; at most 1: row by row. Results past the
