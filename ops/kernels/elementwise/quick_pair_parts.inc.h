@@ -75,12 +75,25 @@ static inline quick_floats pair_power(quick_floats t) {
     return quick_from_bits(quick_ints_add(quick_bits(power), quick_table_exponents(k)));
 }
 
-// Splits the exponential of x + x_low, or of x if x_low is NULL, for |x| <= 88.
-static inline pair_exp_parts pair_exp_split(quick_two x, const quick_two *x_low) {
+// x = k * ln(2) / QUICK_LANES + rest, less the rounding of ln 2; the low bits of t hold k.
+typedef struct pair_reduced {
+    quick_two t, rest;
+} pair_reduced;
+
+static const float pair_to_whole = 0x1.8p23f;
+
+// Reduces |x| <= 88.
+static inline pair_reduced pair_exp_reduce(quick_two x) {
     const float n = QUICK_LANES;
-    quick_two to_whole = two_same(0x1.8p23f);
-    quick_two t = two_fused(x, two_same(0x1.715476p+0f * n), to_whole);
-    quick_two k = two_subtract(t, to_whole), r = two_fused(k, two_same(-0x1.62e43p-1f / n), x);
+    quick_two t = two_fused(x, two_same(0x1.715476p+0f * n), two_same(pair_to_whole));
+    quick_two k = two_subtract(t, two_same(pair_to_whole));
+    return (pair_reduced){t, two_fused(k, two_same(-0x1.62e43p-1f / n), x)};
+}
+
+// Splits the exponential of a reduced x + x_low, or of x if x_low is NULL.
+static inline pair_exp_parts pair_exp_split(pair_reduced x, const quick_two *x_low) {
+    const float n = QUICK_LANES;
+    quick_two t = x.t, r = x.rest, k = two_subtract(t, two_same(pair_to_whole));
     quick_two square = two_multiply(r, r), power = {pair_power(t.a), pair_power(t.b)};
     quick_two lost = {quick_lookup(pair_powers_low, quick_bits(t.a)),
                       quick_lookup(pair_powers_low, quick_bits(t.b))};

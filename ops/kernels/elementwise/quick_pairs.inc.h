@@ -9,8 +9,9 @@
 // 250 with AVX2, one in 1000 with AVX-512. These elements are collected and computed together.
 //
 // A function is a chain of about 40 operations, and a processor looks ahead about 100: it would
-// wait for most of them. Therefore a function has two halves, in separate loops: first_<name>
-// stores the operands of pair_<name>.
+// wait for most of them. Therefore a function has three parts, in separate loops: reduce_<name>
+// stores the operands of first_<name>, and this one those of pair_<name>. exp is short enough to do
+// without the first one.
 //
 // Tolerances are 1.1 to 1.6 times the greatest error over every 101st float within the limits. The
 // estimates of reciprocals differ between processors. Estimates that are off by as much as their
@@ -26,7 +27,7 @@
 
 //---- Functions --------------------------------------------------------------
 
-// The floats that the first half of a function stores for two vectors.
+// The floats that a part of a function stores for two vectors.
 enum { PAIR_MIDDLES = 3, PAIR_MIDDLE = PAIR_MIDDLES * QUICK_TWO };
 
 static inline void pair_store(float *middle, quick_pair v) {
@@ -36,12 +37,20 @@ static inline void pair_store(float *middle, quick_pair v) {
 static inline quick_pair pair_load(const float *middle) {
     return (quick_pair){two_load(middle), two_load(middle + QUICK_TWO)};
 }
+static inline void pair_store_reduced(float *middle, pair_reduced v) {
+    two_store(middle, v.t);
+    two_store(middle + QUICK_TWO, v.rest);
+}
+static inline pair_reduced pair_load_reduced(const float *middle) {
+    return (pair_reduced){two_load(middle), two_load(middle + QUICK_TWO)};
+}
 
 static inline quick_mask pair_sure_exp(quick_floats a, quick_mask same) {
     return mask_and(same, quick_between(a, -77.0f, 88.0f));
 }
+static inline void reduce_exp(quick_two a, float *middle) { (void)a, (void)middle; }
 static inline void first_exp(quick_two a, float *middle) {
-    pair_store(middle, pair_exp_join(pair_exp_split(a, NULL)));
+    pair_store(middle, pair_exp_join(pair_exp_split(pair_exp_reduce(a), NULL)));
 }
 static inline pair_bounds pair_exp(quick_two a, const float *middle) {
     return (void)a, pair_within(pair_load(middle), pair_tolerance);
@@ -50,9 +59,13 @@ static inline pair_bounds pair_exp(quick_two a, const float *middle) {
 static inline quick_mask pair_sure_sigmoid(quick_floats a, quick_mask same) {
     return mask_and(same, quick_at_or_above(a, -77.0f));
 }
-static inline void first_sigmoid(quick_two a, float *middle) {
+static inline void reduce_sigmoid(quick_two a, float *middle) {
     quick_two x = two_greater(two_same(-87.0f), (quick_two){-a.a, -a.b});
-    pair_store(middle, pair_normal(pair_exp_join(pair_exp_split(x, NULL))));
+    pair_store_reduced(middle, pair_exp_reduce(x));
+}
+static inline void first_sigmoid(quick_two a, float *middle) {
+    pair_exp_parts e = pair_exp_split(pair_load_reduced(middle), NULL);
+    (void)a, pair_store(middle, pair_normal(pair_exp_join(e)));
 }
 static inline pair_bounds pair_sigmoid(quick_two a, const float *middle) {
     return (void)a, pair_logistic(two_same(1.0f), pair_load(middle));
@@ -61,10 +74,14 @@ static inline pair_bounds pair_sigmoid(quick_two a, const float *middle) {
 // t / (2 - t) with t = 1 - e^(-2|a|). Near 0 the tolerance follows the error of t, which is
 // proportional to its square. With the quotient y the rest of t is t - y * (2 - t).
 static inline quick_mask pair_sure_tanh(quick_floats a, quick_mask same) { return (void)a, same; }
+static inline void reduce_tanh(quick_two a, float *middle) {
+    quick_two x = two_multiply(two_size(a), two_same(-2.0f));
+    pair_store_reduced(middle, pair_exp_reduce(two_greater(two_same(-20.0f), x)));
+}
 static inline void first_tanh(quick_two a, float *middle) {
-    quick_two one = two_same(1.0f), x = {quick_size(a.a), quick_size(a.b)};
-    x = two_greater(two_same(-20.0f), two_multiply(x, two_same(-2.0f)));
-    pair_exp_parts e = pair_exp_split(x, NULL);
+    (void)a;
+    quick_two one = two_same(1.0f);
+    pair_exp_parts e = pair_exp_split(pair_load_reduced(middle), NULL);
     quick_two base = two_subtract(one, e.power);
     quick_two error = two_subtract(two_subtract(one, base), e.power);
     quick_two high = two_less(e.power, e.rest, base);
@@ -95,7 +112,7 @@ static const float pair_gelu_d_low = -0x1.49a866p-29f;
 static inline quick_mask pair_sure_gelu_tanh(quick_floats a, quick_mask same) {
     return mask_and(same, quick_at_or_above(a, -6.5f));
 }
-static inline void first_gelu_tanh(quick_two a, float *middle) {
+static inline void reduce_gelu_tanh(quick_two a, float *middle) {
     quick_two x = two_lesser(two_same(9.5f), a), square = two_multiply(x, x);
     quick_two c = two_same(pair_gelu_c), d = two_same(pair_gelu_d);
     quick_two u = two_fused(square, d, c), u_low = two_fused(square, d, two_subtract(c, u));
@@ -104,7 +121,13 @@ static inline void first_gelu_tanh(quick_two a, float *middle) {
     u_low = two_add(u_low, two_fused(square, two_same(pair_gelu_d_low), lost));
     quick_two product = two_multiply(x, u);
     quick_two low = two_fused(x, u_low, two_fused_minus(x, u, product));
-    pair_store(middle, pair_normal(pair_exp_join(pair_exp_split(product, &low))));
+    pair_store_reduced(middle, pair_exp_reduce(product));
+    two_store(middle + 2 * QUICK_TWO, low);
+}
+static inline void first_gelu_tanh(quick_two a, float *middle) {
+    quick_two low = two_load(middle + 2 * QUICK_TWO);
+    pair_exp_parts e = pair_exp_split(pair_load_reduced(middle), &low);
+    (void)a, pair_store(middle, pair_normal(pair_exp_join(e)));
 }
 static inline pair_bounds pair_gelu_tanh(quick_two a, const float *middle) {
     return pair_logistic(a, pair_load(middle));
@@ -155,6 +178,9 @@ static inline void pair_again_compute(pair_again *again, qdq_elementwise_fn *qui
     static void QDQ_ISA_NAME(pair_block_##name)(const float *x, float *y, size_t from, size_t to, \
                                                 pair_again *again) {                              \
         _Alignas(64) float middles[PAIR_BLOCK / QUICK_TWO * PAIR_MIDDLE], *middle = middles;      \
+        for (size_t i = from; i < to; i += QUICK_TWO, middle += PAIR_MIDDLE)                      \
+            reduce_##name(two_load(x + i), middle);                                               \
+        middle = middles;                                                                         \
         for (size_t i = from; i < to; i += QUICK_TWO, middle += PAIR_MIDDLE)                      \
             first_##name(two_load(x + i), middle);                                                \
         middle = middles;                                                                         \
