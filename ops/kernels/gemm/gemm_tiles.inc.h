@@ -140,12 +140,19 @@ typedef struct tile_ahead {
 typedef void tile_fn(const int32_t *a, const int32_t *b, const int32_t *start, size_t start_stride,
                      int32_t *c, size_t c_stride, size_t steps, bool first, tile_ahead ahead);
 
+// With 16 registers, 4 rows and more have no room for a second set.
+#if defined(__AVX2__) && !defined(__AVX512F__)
+#define SETS_THAT_FIT(sets) 1
+#else
+#define SETS_THAT_FIT(sets) (sets)
+#endif
+
 #define FEW_ROWS(KIND, TYPE, SETS_1, SETS_2, SETS_4) \
     TILE(KIND, TYPE, 1, SETS_1)                      \
     TILE(KIND, TYPE, 2, SETS_2)                      \
     TILE(KIND, TYPE, 3, SETS_4)                      \
-    TILE(KIND, TYPE, 4, SETS_4)                      \
-    TILE(KIND, TYPE, 5, SETS_4)                      \
+    TILE(KIND, TYPE, 4, SETS_THAT_FIT(SETS_4))       \
+    TILE(KIND, TYPE, 5, SETS_THAT_FIT(SETS_4))       \
     TILE(KIND, TYPE, 6, 1)
 #define FEW_NAMES(KIND) \
     NULL, KIND##_tile_1, KIND##_tile_2, KIND##_tile_3, KIND##_tile_4, KIND##_tile_5, KIND##_tile_6
