@@ -30,11 +30,14 @@ static void pack_channel(const packing *of, size_t group, size_t channel) {
     const qdq_gemm *g = &w->conv.gemm;
     qdq_gemm_source from = qdq_gemm_reader_source(of->reader, g, of->known, group);
     size_t row_block = channel / w->block_rows, row = channel % w->block_rows;
+    size_t step = qdq_winograd_step(w), most = w->k * step;
     for (size_t i = 0, n; i < w->conv.group_inputs; i += n) {
-        enum { ELEMENTS = WINDOW * WINDOW, TOGETHER = QDQ_GEMM_DEPTH / ELEMENTS };
-        size_t k_block = i / w->k, k = i % w->k;
-        float weights[TOGETHER * ELEMENTS], *points[POINTS];
-        n = least(qdq_winograd_k(w, k_block) - k, TOGETHER);
+        // An even number of channels is whole steps.
+        enum { ELEMENTS = WINDOW * WINDOW, TOGETHER = QDQ_GEMM_DEPTH / ELEMENTS / 2 * 2 };
+        size_t k_block = i / most, k = i % most / step;
+        float weights[TOGETHER * ELEMENTS];
+        void *points[POINTS];
+        n = least(qdq_winograd_inputs(w, k_block) - i % most, TOGETHER);
         qdq_gemm_column(g, &from, channel, i * ELEMENTS, n * ELEMENTS, weights);
         for (size_t p = 0; p < POINTS; p++)
             points[p] = of->rows + qdq_winograd_row(w, group, row_block, k_block, p, row) + k;
@@ -53,7 +56,8 @@ static bool pack(qdq_winograd *w, const qdq_gemm_known *known, const qdq_lowerin
     const qdq_conv *c = &w->conv;
     size_t floats = qdq_winograd_row(w, c->groups, 0, 0, 0, 0);
     float *rows = qdq_mempool_uncleared(to->mempool, floats, sizeof *rows);
-    qdq_gemm_reader reader = qdq_gemm_reader_of(known, sizeof *rows, to->mempool);
+    qdq_gemm_reader reader =
+        qdq_gemm_reader_of(known, qdq_dtype_size(c->gemm.weights.dtype), to->mempool);
     bool done = rows && qdq_gemm_each_column(&c->gemm, &reader, to->parallel, pack_channels,
                                              &(packing){w, known, &reader, rows});
     qdq_gemm_reader_close(&reader);
@@ -90,8 +94,9 @@ static void set_tiles(qdq_winograd *w) {
 static void set_blocks(qdq_winograd *w) {
     const qdq_conv *c = &w->conv;
     size_t most = QDQ_WINOGRAD_AREA / w->columns;
-    w->k_blocks = parts(c->group_inputs, least(most, QDQ_WINOGRAD_DEPTH));
-    w->k = parts(c->group_inputs, w->k_blocks);
+    size_t steps = parts(c->group_inputs, qdq_winograd_step(w));
+    w->k_blocks = parts(steps, least(most, QDQ_WINOGRAD_DEPTH));
+    w->k = parts(steps, w->k_blocks);
     w->ways = 1;
     while (w->ways < POINTS && 2 * w->ways * w->k <= QDQ_WINOGRAD_DEPTH) w->ways *= 2;
     w->row_blocks = parts(c->group_outputs, least(most, QDQ_WINOGRAD_OUTPUTS));
@@ -108,24 +113,40 @@ static bool suits(const qdq_conv *c, const qdq_op_context *ctx) {
     for (int d = 1; d < DIMS; d++)
         flat &= c->kernel[d] == WINDOW && c->stride[d] == 1 && c->dilation[d] == 1;
     size_t tiles = parts(c->out[1], 2) * parts(c->out[LAST], 2);
-    return flat && g->kind == QDQ_GEMM_FLOATS && g->a_dtype == QDQ_FLOAT32 &&
-           g->weights.dtype == QDQ_FLOAT32 && !ctx->inputs[g->weights.port].weight_codes &&
-           g->y.dtype == QDQ_FLOAT32 && tiles >= QDQ_WINOGRAD_LEAST_TILES &&
-           c->group_inputs >= QDQ_WINOGRAD_LEAST_CHANNELS &&
+    return flat && !ctx->inputs[g->weights.port].weight_codes &&
+           tiles >= QDQ_WINOGRAD_LEAST_TILES && c->group_inputs >= QDQ_WINOGRAD_LEAST_CHANNELS &&
            c->group_outputs >= QDQ_WINOGRAD_LEAST_CHANNELS && qdq_conv_has_panels(c, ctx);
+}
+
+// Returns the kernels for the elements of a convolution. NULL: it is computed in another way.
+static const qdq_winograd_kernels *kernels_of(const qdq_conv *c, const qdq_lowering *to,
+                                              const qdq_gemm_known *known) {
+    const qdq_gemm *g = &c->gemm;
+    if (g->kind == QDQ_GEMM_INTEGERS)
+        return c->group_inputs <= QDQ_WINOGRAD_MOST_CODES && qdq_gemm_fits_bytes(g, known->zeros)
+                   ? qdq_winograd_find_codes(to->isas)
+                   : NULL;
+    bool floats = g->kind == QDQ_GEMM_FLOATS && g->a_dtype == QDQ_FLOAT32 &&
+                  g->weights.dtype == QDQ_FLOAT32 && g->y.dtype == QDQ_FLOAT32;
+    return to->fast && floats ? qdq_winograd_find(to->isas) : NULL;
 }
 
 bool qdq_conv_winograd_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *to,
                              qdq_stage *stage, bool *done) {
     const qdq_gemm *g = &c->gemm;
+    const qdq_winograd_kernels *kernels = NULL;
     qdq_gemm_known known;
     size_t packed_bytes = 0;
-    *done = to->fast && suits(c, ctx) && qdq_gemm_constant_weights(g, ctx, &known);
+    if (suits(c, ctx) && qdq_gemm_constant_weights(g, ctx, &known))
+        kernels = kernels_of(c, to, &known);
+    *done = kernels != NULL;
     if (!*done) return true;
     qdq_winograd *w = QDQ_MEMPOOL_NEW(to->mempool, qdq_winograd);
     if (!w) return false;
     w->conv = *c;
-    w->kernels = qdq_winograd_find(to->isas);
+    w->kernels = kernels;
+    w->of_codes = g->kind == QDQ_GEMM_INTEGERS;
+    w->x_count = qdq_shape_count(ctx->inputs[g->a_port].type.shape);
     w->tile_rows = parts(c->out[1], 2), w->tile_columns = parts(c->out[LAST], 2);
     set_tiles(w);
     set_blocks(w);
@@ -141,7 +162,7 @@ bool qdq_conv_winograd_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_l
                          .tensor_op = qdq_winograd_run,
                          .quantize = quantize,
                          .chunks = true,
-                         .winograd = true,
+                         .winograd = !w->of_codes,
                          .units = planes * w->row_units * w->column_units * w->row_blocks,
                          .cost = planes * w->tile_rows * w->tile_columns * POINTS *
                                  c->group_inputs * c->group_outputs,

@@ -18,6 +18,10 @@
 // input channels is a chain of fma in their order, from 0; every other operation is rounded to
 // float32 as written. A result that is not finite is computed again from x and the weights, as a
 // chain of fma: an infinite element would turn all results of its tile into NaN.
+//
+// Codes are convolved so in integers, in every mode, where no instruction multiplies bytes exactly:
+// G is doubled, so that all points are int16_t, and a sum is a quarter of A' [..] A, without a
+// rest. That is exact modulo 2^30, so the sum of |x * weight| must fit (QDQ_WINOGRAD_MOST_CODES).
 #ifndef QDQ_OPS_CONV_WINOGRAD_CONV_WINOGRAD_H
 #define QDQ_OPS_CONV_WINOGRAD_CONV_WINOGRAD_H
 
@@ -29,10 +33,11 @@ enum {
     QDQ_WINOGRAD_LEAST_TILES = 20,     // of an image
     QDQ_WINOGRAD_LEAST_CHANNELS = 16,  // input and output channels of a group
     QDQ_WINOGRAD_TILES = 64,           // of a unit
-    QDQ_WINOGRAD_AREA = 4096,          // most tiles times k, and tiles times output channels
-    QDQ_WINOGRAD_DEPTH = QDQ_GEMM_ROW_BYTES / sizeof(float),  // most k of a k block
-    QDQ_WINOGRAD_OUTPUTS = 128,                               // most output channels of a unit
-    QDQ_WINOGRAD_GROUP = 24,  // output channels whose results are computed together
+    QDQ_WINOGRAD_AREA = 4096,          // most tiles times steps, and tiles times output channels
+    QDQ_WINOGRAD_DEPTH = QDQ_GEMM_ROW_BYTES / QDQ_GEMM_STEP_BYTES,  // most steps of a k block
+    QDQ_WINOGRAD_MOST_CODES = 1024,  // input channels: 2^10 * 9 * 255 * 128 < 2^29
+    QDQ_WINOGRAD_OUTPUTS = 128,      // most output channels of a unit
+    QDQ_WINOGRAD_GROUP = 24,         // output channels whose results are computed together
 };
 
 typedef struct qdq_winograd {
@@ -40,9 +45,12 @@ typedef struct qdq_winograd {
     qdq_gemm transposed_gemm;  // rows are output channels, columns positions
     const qdq_winograd_kernels *kernels;
     // G g G', in slots of a row of A: of each group, row block, k block, `ways` points at a time,
-    // and output channel of the block. The points of a slot lie in it one after the other.
+    // and output channel of the block. The points of a slot lie in it one after the other. They are
+    // floats, or words of two int16_t.
     const float *rows;
-    size_t k_blocks, k, ways;
+    bool of_codes;
+    size_t x_count;            // elements of x
+    size_t k_blocks, k, ways;  // k: steps of a k block, an input channel or two of codes
     size_t row_blocks, block_rows;
     size_t tile_rows, tile_columns;  // of an image
     size_t unit_rows, unit_columns;  // tiles of a unit: whole rows, or a part of one
@@ -58,9 +66,11 @@ static inline size_t qdq_winograd_row(const qdq_winograd *w, size_t group, size_
     return (slots + row) * QDQ_WINOGRAD_DEPTH + point % w->ways * (QDQ_WINOGRAD_DEPTH / w->ways);
 }
 
-static inline size_t qdq_winograd_k(const qdq_winograd *w, size_t k_block) {
-    size_t left = w->conv.group_inputs - k_block * w->k;
-    return left < w->k ? left : w->k;
+// Return the most input channels of a k block and of a step, and those of a k block.
+static inline size_t qdq_winograd_step(const qdq_winograd *w) { return w->of_codes ? 2 : 1; }
+static inline size_t qdq_winograd_inputs(const qdq_winograd *w, size_t k_block) {
+    size_t most = w->k * qdq_winograd_step(w), left = w->conv.group_inputs - k_block * most;
+    return left < most ? left : most;
 }
 
 // Runs units.

@@ -29,7 +29,7 @@ typedef struct workspace {
 typedef struct job {
     const qdq_winograd *w;
     const qdq_tensors *tensors;
-    const float *x;  // of the plane, in the first channel of the group
+    size_t at;  // in x: of the plane, in the first channel of the group
     size_t batch, group, plane, row_block;
     size_t rows;                 // output channels
     size_t tile_row, tile_rows;  // of the unit
@@ -39,6 +39,7 @@ typedef struct job {
 } job;
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+static size_t parts(size_t n, size_t of) { return (n + of - 1) / of; }
 static size_t panels(const job *j) { return j->w->columns / PANEL; }
 static size_t panel_floats(const job *j) { return j->w->k * PANEL; }
 static size_t point_floats(const job *j) { return panels(j) * panel_floats(j) + GAP; }
@@ -47,17 +48,30 @@ static size_t tile_count(const job *j) { return j->tile_rows * j->tile_columns; 
 
 //---- Points -----------------------------------------------------------------
 
+static int16_t zero_of(const job *j) {
+    const qdq_gemm_along *zero = &j->w->conv.gemm.a_zero;
+    if (!j->w->of_codes || zero->port == SIZE_MAX) return 0;
+    return (int16_t)qdq_gemm_integer_at(zero->dtype, qdq_gemm_numbers(zero, j->tensors), 0);
+}
+
 // Transforms a k block of all tiles. A run is the tiles of a row that lie in one panel.
 static void set_points(const job *j, size_t k_block) {
     const qdq_winograd *w = j->w;
     const qdq_conv *c = &w->conv;
+    const void *x = j->tensors->x[c->gemm.a_port];
+    size_t at = j->at + k_block * w->k * qdq_winograd_step(w) * c->channel_stride;
+    int16_t zero = zero_of(j);
     for (size_t first = 0, n; first < tile_count(j); first += n) {
         size_t row = first / j->tile_columns, column = first % j->tile_columns;
         n = least(j->tile_columns - column, PANEL - first % PANEL);
         float *panel = j->space->points + first / PANEL * panel_floats(j);
         w->kernels->begin(&(qdq_winograd_tiles){
-            .x = j->x + k_block * w->k * c->channel_stride,
-            .channels = qdq_winograd_k(w, k_block),
+            .x = w->of_codes ? x : (const float *)x + at,
+            .size = w->x_count,
+            .at = at,
+            .zero = zero,
+            .is_signed = c->gemm.a_dtype == QDQ_INT8,
+            .channels = qdq_winograd_inputs(w, k_block),
             .channel_stride = c->channel_stride,
             .row_stride = c->x_stride[1],
             .rows = c->in[1],
@@ -81,6 +95,25 @@ static const float *rows_after(const job *j, size_t k_block, size_t p) {
     return w->rows + qdq_winograd_row(w, j->group, j->row_block, k_block, (p + 1) % POINTS, 0);
 }
 
+// Adds the products of words of codes, likewise.
+static void add_codes(const job *j, size_t k_block, const qdq_gemm_results *of) {
+    static const int32_t zeros[PANEL];
+    enum { LINE_FLOATS = 16 };
+    const float *ahead = of->ahead;
+    for (size_t i = 0; i < of->ahead_bytes / sizeof *ahead; i += LINE_FLOATS)
+        __builtin_prefetch(ahead + i, 0, 2);
+    j->w->conv.gemm.kernel->part[QDQ_GEMM_INTEGERS](&(qdq_gemm_part){
+        .a = of->a,
+        .b = of->b,
+        .start = k_block ? NULL : zeros,
+        .c = of->y,
+        .c_stride = of->y_stride,
+        .rows = of->rows,
+        .steps = of->steps,
+        .half = of->columns <= PANEL / 2,
+    });
+}
+
 // Adds the products of a k block to the sums of a point, of a panel of tiles.
 static void add_panel(const job *j, size_t k_block, size_t p, size_t panel) {
     const qdq_winograd *w = j->w;
@@ -92,7 +125,7 @@ static void add_panel(const job *j, size_t k_block, size_t p, size_t panel) {
         .b_step = PANEL,
         .rows = j->rows,
         .columns = (columns + NARROW - 1) / NARROW * NARROW,
-        .steps = qdq_winograd_k(w, k_block),
+        .steps = parts(qdq_winograd_inputs(w, k_block), qdq_winograd_step(w)),
         .before = k_block ? sums : NULL,
         .before_stride = w->columns,
         .y = sums,
@@ -101,7 +134,10 @@ static void add_panel(const job *j, size_t k_block, size_t p, size_t panel) {
     const float *ahead = rows_after(j, k_block, p);
     size_t floats = j->rows * QDQ_WINOGRAD_DEPTH / panels(j);
     if (ahead) part.ahead = ahead + panel * floats, part.ahead_bytes = floats * sizeof *ahead;
-    w->conv.gemm.kernel->results(&part);
+    if (w->of_codes)
+        add_codes(j, k_block, &part);
+    else
+        w->conv.gemm.kernel->results(&part);
 }
 
 static void add_k_block(const job *j, size_t k_block) {
@@ -117,13 +153,14 @@ static float chain_of(const job *j, size_t channel, const size_t at[DIMS]) {
     const qdq_conv *c = &j->w->conv;
     const qdq_gemm *g = &c->gemm;
     const float *weights = j->tensors->x[g->weights.port];
+    const float *x0 = (const float *)j->tensors->x[g->a_port] + j->at;
     float sum = 0;
     for (size_t k = 0; k < g->depth; k++) {
         size_t tap = k % c->taps;
         size_t row = at[1] + tap / c->kernel[LAST] - c->pad[1];
         size_t column = at[LAST] + tap % c->kernel[LAST] - c->pad[LAST];
         if (row >= c->in[1] || column >= c->in[LAST]) continue;
-        float x = j->x[k / c->taps * c->channel_stride + row * c->x_stride[1] + column];
+        float x = x0[k / c->taps * c->channel_stride + row * c->x_stride[1] + column];
         sum = qdq_fmaf(x, weights[qdq_gemm_element(&g->weights, j->group, k, channel)], sum);
     }
     return sum;
@@ -244,8 +281,7 @@ void qdq_winograd_run(const void *params, const qdq_tensors *tensors, size_t beg
         j.tile_rows = least(w->unit_rows, w->tile_rows - j.tile_row);
         j.plane = rest % c->out[0], j.batch = rest / c->out[0];
         j.group = qdq_gemm_at(g, g->batches.b, j.batch);
-        j.x = (const float *)tensors->x[g->a_port] + qdq_gemm_at(g, g->batches.a, j.batch) +
-              j.plane * c->x_stride[0];
+        j.at = qdq_gemm_at(g, g->batches.a, j.batch) + j.plane * c->x_stride[0];
         run_unit(&j);
     }
 }

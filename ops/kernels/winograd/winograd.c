@@ -15,3 +15,20 @@ const qdq_winograd_kernels *qdq_winograd_find(uint32_t isas) {
     const row *best = QDQ_BEST_ROW(rows, isas, NULL, NULL);
     return best->kernels;
 }
+
+#if defined(QDQ_SIMD_X86)
+extern const qdq_winograd_kernels qdq_winograd_codes_avx2;
+#endif
+
+const qdq_winograd_kernels *qdq_winograd_find_codes(uint32_t isas) {
+    static const row of_codes[] = {
+        {QDQ_ISA_PORTABLE, NULL},
+#if defined(QDQ_SIMD_X86)
+        {QDQ_ISA_AVX2, &qdq_winograd_codes_avx2},
+        {QDQ_ISA_AVX_VNNI, NULL},
+        {QDQ_ISA_AVX512, NULL},
+#endif
+    };
+    const row *best = QDQ_BEST_ROW(of_codes, isas, NULL, NULL);
+    return best->kernels;
+}

@@ -73,7 +73,7 @@ static void winograd_begin(const qdq_winograd_tiles *t) {
         ptrdiff_t first = t->column + (ptrdiff_t)(i * DIRECT_LANES);
         masks[i] = direct_lanes_of(-first, (ptrdiff_t)t->columns - first);
     }
-    const float *x = t->x + t->row * (ptrdiff_t)t->row_stride + t->column;
+    const float *x = (const float *)t->x + t->row * (ptrdiff_t)t->row_stride + t->column;
     for (size_t k = 0; k < t->channels; k++) {
         winograd_begin_rows(t, x + k * t->channel_stride, masks, vectors, &rows);
         winograd_begin_columns(t, &rows, t->points + k * QDQ_WINOGRAD_PITCH);
@@ -139,8 +139,9 @@ static inline void winograd_weights_three(const winograd_weight *g, size_t step,
     }
 }
 
-static void winograd_weights(const float *weights, size_t n, float *const points[]) {
+static void winograd_weights(const void *elements, size_t n, void *const points[]) {
     enum { WINDOW = QDQ_WINOGRAD_WINDOW, ELEMENTS = WINDOW * WINDOW };
+    const float *weights = elements;
     winograd_weight g[ELEMENTS] = {0}, rows[WINOGRAD_SIDE * WINDOW], u[QDQ_WINOGRAD_POINTS];
     for (size_t i = 0, some; i < n; i += some) {
         some = n - i < WINOGRAD_WEIGHTS ? n - i : WINOGRAD_WEIGHTS;
@@ -154,9 +155,9 @@ static void winograd_weights(const float *weights, size_t n, float *const points
             float made[WINOGRAD_WEIGHTS];
             for (size_t j = 0; j < WINOGRAD_WEIGHTS; j++) made[j] = (float)u[p].of[j];
             if (some == WINOGRAD_WEIGHTS)  // a copy of known size is one store
-                memcpy(points[p] + i, made, sizeof made);
+                memcpy((float *)points[p] + i, made, sizeof made);
             else
-                memcpy(points[p] + i, made, some * sizeof *made);
+                memcpy((float *)points[p] + i, made, some * sizeof *made);
         }
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Winograd's convolution (ops/products/winograd/), on shapes whose tiles, k and output channels
-// cross their blocks twice. Small integers make all of its sums exact, so that they give the bits
-// of the graph. Sums that round must have the bits of plain loops over its formula, and lie within
-// the bound of docs/ops_neural_network.md.
+// cross their blocks twice. Codes are convolved in integers. Small integers make all of its sums
+// exact, so that they give the bits of the graph. Sums that round must have the bits of plain loops
+// over its formula, and lie within the bound of docs/ops_neural_network.md.
 #include <float.h>
 
 #include "ops/conv/winograd/conv_winograd.h"
@@ -70,6 +70,50 @@ static void integers_have_the_bits_of_the_graph(void **unused) {
         for (size_t n = 0; n < isa_count; n++) run(&p, isas[n], ways[turn++ % UNIT_COUNT(ways)]);
         destroy(&p);
     }
+}
+
+//---- Codes ----------------------------------------------------------------------
+
+static const window of_codes[] = {
+    WINDOW_OF_BYTES,
+    {.name = "int8 codes and zero points",
+     .kind = CODES,
+     .x = I8,
+     .w = I8,
+     .real = F32,
+     .size = 1,
+     .zeros = true,
+     .wide = true},
+    {.name = "ConvInteger", .kind = INTEGERS, .x = U8, .w = I8, .size = 1, .wide = true},
+    {.name = "QLinearConv",
+     .kind = QLINEAR,
+     .x = U8,
+     .w = I8,
+     .size = 1,
+     .blocks = PER_COLUMN,
+     .zeros = true,
+     .wide = true},
+};
+
+// Odd sizes have the least and the greatest codes.
+static void codes_are_convolved_exactly(void **unused) {
+    (void)unused;
+    const char *isas[32];
+    size_t isa_count = large_isas(isas), turn = 0;
+    for (size_t v = 0; v < UNIT_COUNT(of_codes); v++)
+        for (size_t i = 0; i < UNIT_COUNT(shapes); i++) {
+            if (of_codes[v].kind != CODES && shapes[i].spatial > 2) continue;
+            uint64_t random = large_state(v * 50 + i);
+            window p = of_codes[v];
+            set_shape(&p.e, &shapes[i]);
+            p.e.spatial_last = true;
+            p.block = 5, p.ends = i % 2;
+            set_link(&p, i);
+            make(&p, &random);
+            for (size_t n = 0; n < isa_count; n++)
+                run(&p, isas[n], (large_way){(int)(turn++ % 3) + 1, false, true, ~1u});
+            destroy(&p);
+        }
 }
 
 //---- Sums that round --------------------------------------------------------
@@ -332,6 +376,7 @@ static void fast_convolutions_that_suit_are_winograds(void **unused) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers_have_the_bits_of_the_graph),
+        cmocka_unit_test(codes_are_convolved_exactly),
         cmocka_unit_test(sums_round_as_documented),
         cmocka_unit_test(infinities_stay_in_their_window),
         cmocka_unit_test(infinite_weights_are_added_as_they_are),
