@@ -156,6 +156,7 @@ static void add_group(const job *j, size_t p, size_t k_block, size_t row, size_t
         .rows = rows,
         .steps = qdq_gemm_steps(g->kind, qdq_panels_k(&j->p->conv, k_block)),
         .half = columns <= COLUMNS / 2,
+        .columns = columns,
         .row_start = (const int32_t *)first_sums,
     };
     if (g->kind == QDQ_GEMM_SPLIT_CODES) add_rest(j, k_block, row, &part);

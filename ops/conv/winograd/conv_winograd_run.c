@@ -111,6 +111,7 @@ static void add_codes(const job *j, size_t k_block, const qdq_gemm_results *of) 
         .rows = of->rows,
         .steps = of->steps,
         .half = of->columns <= PANEL / 2,
+        .columns = of->columns,
     });
 }
 

@@ -81,7 +81,8 @@ typedef struct qdq_gemm_part {
     // For floats and bfloats bit r of keep[k] is set if row r has a product k; other products are
     // left out, and a part has at most 12 rows. NULL: all rows have all products.
     const uint16_t *keep;
-    bool half;  // without `keep`: the last 16 columns may be left out, with any sums
+    bool half;       // without `keep`: the last 16 columns may be left out, with any sums
+    size_t columns;  // the same of columns from here on, for pairs and codes; 0: of none
     // For codes, instead of `start`: a sum for each row, which all of its columns start from; or
     // NULL.
     const int32_t *row_start;

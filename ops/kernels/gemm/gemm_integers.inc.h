@@ -7,10 +7,11 @@ qdq_gemm_part_fn QDQ_ISA_NAME(gemm_bytes);
 
 FEW_ROWS(pairs, ints, 4, 2, 2)
 MORE_ROWS(pairs, ints)
+NARROW_ROWS(pairs, ints)
 
 void QDQ_ISA_NAME(gemm_integers)(const qdq_gemm_part *p) {
     static tile_fn *const tiles[] = {FEW_NAMES(pairs) MORE_NAMES(pairs)};
-    run_tiles(tiles, NULL, p);
+    run_all_tiles(tiles, NULL, pairs_narrows, p);
 }
 
 FEW_ROWS(fours, ints, 4, 2, 2)

@@ -17,10 +17,11 @@ void QDQ_ISA_NAME(gemm_saturated_bytes)(const qdq_gemm_part *p) {
 
 FEW_ROWS(saturated_codes, ints, 4, 2, 2)
 MORE_ROWS(saturated_codes, ints)
+NARROW_ROWS(saturated_codes, ints)
 
 void QDQ_ISA_NAME(gemm_saturated_codes)(const qdq_gemm_part *p) {
     static tile_fn *const tiles[] = {FEW_NAMES(saturated_codes) MORE_NAMES(saturated_codes)};
-    run_tiles(tiles, NULL, p);
+    run_all_tiles(tiles, NULL, saturated_codes_narrows, p);
 }
 
 #if defined(__AVX2__) && !defined(__AVX512F__)

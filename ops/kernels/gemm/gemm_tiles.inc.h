@@ -191,13 +191,35 @@ typedef void tile_fn(const int32_t *a, const int32_t *b, const int32_t *start, s
 #define HALF_ROWS(KIND, TYPE) static tile_fn *const *const KIND##_halves = NULL;
 #endif
 
-// Runs tiles; `halves`: tiles of half a panel, or NULL.
-static inline void run_tiles(tile_fn *const *tiles, tile_fn *const *halves,
-                             const qdq_gemm_part *p) {
+// Tiles of half the columns of a tile.
+#if defined(__AVX2__) && !defined(__AVX512F__)
+#define NARROW_ROWS(KIND, TYPE)                                \
+    TILE_OF(KIND##_narrow, KIND, TYPE, 1, 1, TILE_COLUMNS / 2) \
+    TILE_OF(KIND##_narrow, KIND, TYPE, 2, 1, TILE_COLUMNS / 2) \
+    TILE_OF(KIND##_narrow, KIND, TYPE, 3, 1, TILE_COLUMNS / 2) \
+    TILE_OF(KIND##_narrow, KIND, TYPE, 4, 1, TILE_COLUMNS / 2) \
+    TILE_OF(KIND##_narrow, KIND, TYPE, 5, 1, TILE_COLUMNS / 2) \
+    TILE_OF(KIND##_narrow, KIND, TYPE, 6, 1, TILE_COLUMNS / 2) \
+    static tile_fn *const KIND##_narrows[] = {NULL,            \
+                                              KIND##_narrow_1, \
+                                              KIND##_narrow_2, \
+                                              KIND##_narrow_3, \
+                                              KIND##_narrow_4, \
+                                              KIND##_narrow_5, \
+                                              KIND##_narrow_6};
+#else
+#define NARROW_ROWS(KIND, TYPE) static tile_fn *const *const KIND##_narrows = NULL;
+#endif
+
+// Runs tiles; `halves`: tiles of half a panel, `narrows`: tiles of half the columns of a tile, or
+// NULL.
+static inline void run_all_tiles(tile_fn *const *tiles, tile_fn *const *halves,
+                                 tile_fn *const *narrows, const qdq_gemm_part *p) {
     size_t columns = p->half ? COLUMNS / 2 : COLUMNS;
     if (p->half && halves) tiles = halves;
+    if (narrows && p->columns) columns = p->columns;
     size_t left = (p->rows + TILE_ROWS - 1) / TILE_ROWS, groups = p->steps / STEPS_AT_ONCE;
-    size_t asks = left * (columns / TILE_COLUMNS) * groups;
+    size_t asks = left * ((columns + TILE_COLUMNS - 1) / TILE_COLUMNS) * groups;
     tile_ahead ahead = {p->ahead, asks ? (p->ahead_bytes + asks - 1) / asks : 0};
     for (size_t row = 0, rows; row < p->rows; row += rows, left--) {
         rows = (p->rows - row + left - 1) / left;
@@ -207,11 +229,17 @@ static inline void run_tiles(tile_fn *const *tiles, tile_fn *const *halves,
             const int32_t *start = p->start ? (const int32_t *)p->start + j : c;
             size_t start_stride = p->start ? 0 : p->c_stride;
             if (p->row_start) start = p->row_start + row, start_stride = BY_ROW;
-            tiles[rows](a, (const int32_t *)p->b + j, start, start_stride, c, p->c_stride, p->steps,
-                        row == 0, ahead);
+            tile_fn *const *some = narrows && columns - j <= TILE_COLUMNS / 2 ? narrows : tiles;
+            some[rows](a, (const int32_t *)p->b + j, start, start_stride, c, p->c_stride, p->steps,
+                       row == 0, ahead);
             ahead.at += groups * ahead.step;
         }
     }
+}
+
+static inline void run_tiles(tile_fn *const *tiles, tile_fn *const *halves,
+                             const qdq_gemm_part *p) {
+    run_all_tiles(tiles, halves, NULL, p);
 }
 
 #endif

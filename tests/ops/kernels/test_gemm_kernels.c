@@ -64,6 +64,31 @@ static void half_a_panel_has_the_sums_of_a_whole_one(void **state) {
         }
 }
 
+// The first columns of pairs and of codes with every number of columns; the others may have any
+// sums.
+static void missing_columns_change_no_other(void **state) {
+    static const qdq_gemm_kind kinds[] = {QDQ_GEMM_INTEGERS, QDQ_GEMM_SATURATED_CODES};
+    static work w;
+    uint64_t seed = 10;
+    size_t count;
+    const qdq_gemm_kernel *kernels = qdq_gemm_kernels(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        for (size_t round = 0; round < 6 * ROWS; round++) {
+            if (!(qdq_cpu_isas() >> kernels[i].isa & 1)) continue;
+            fill(&w, &seed, pair_word, any_word);
+            qdq_gemm_part p = part_of(&w, round, w.c[0]);
+            qdq_gemm_part_fn *fn = kernels[i].part[kinds[round % 2]];
+            fn(&p);
+            p.c = w.c[1], p.columns = unit_random(&seed) % COLUMNS + 1;
+            p.half = p.columns <= COLUMNS / 2;
+            fn(&p);
+            for (size_t r = 0; r < p.rows; r++)
+                check_same(kernels[i].name, w.c[0] + r * STRIDE, w.c[1] + r * STRIDE,
+                           p.columns * sizeof w.c[0][0]);
+        }
+}
+
 // The product of one step, of int16 pairs.
 static int64_t pairs_of(uint32_t a, uint32_t b) {
     int16_t x[2], y[2];
@@ -321,6 +346,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_are_chains_of_fused_multiply_adds),
         cmocka_unit_test(half_a_panel_has_the_sums_of_a_whole_one),
+        cmocka_unit_test(missing_columns_change_no_other),
         cmocka_unit_test(integer_tiles_are_exact),
         cmocka_unit_test(tiles_of_bytes_are_exact),
         cmocka_unit_test(tiles_of_pairs_saturate),

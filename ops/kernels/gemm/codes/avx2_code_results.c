@@ -7,7 +7,7 @@
 qdq_gemm_code_factors_fn qdq_gemm_code_factors_avx2;
 qdq_gemm_code_results_fn qdq_gemm_code_results_avx2;
 
-enum { VECS = TILE_COLUMNS / LANES, VECTORS = GROUP / LANES };  // of a row, of a group of codes
+enum { VECTORS = GROUP / LANES };  // of a group of codes
 
 _Static_assert(sizeof(factors) <= sizeof(qdq_gemm_code_factors), "factors have no room");
 
@@ -33,41 +33,44 @@ static inline gemm_floats result_of(gemm_ints sum, float scale, float bias) {
     return floats_add(floats_mul(floats_of(sum), floats_from(&scale)), floats_from(&bias));
 }
 
-// Stores the first n codes of a row.
-// A copy of known size is one store.
-static inline void put_codes(uint8_t *out, const uint8_t *codes, size_t n) {
-    if (n >= TILE_COLUMNS)
-        memcpy(out, codes, TILE_COLUMNS);
+// Stores the first n codes of a row of a tile. A copy of known size is one store.
+static inline void put_codes(uint8_t *out, const uint8_t *codes, size_t n, size_t width) {
+    if (n >= width)
+        memcpy(out, codes, width);
     else
         memcpy(out, codes, n);
 }
 
-// A group of codes has two rows. A last group with a single row takes it twice.
-#define CODES_TILE(R)                                                                              \
-    static void codes_tile_##R(const codes_tile *t) {                                              \
-        enum { ROWS = VECTORS / VECS };                                                            \
-        const int32_t *restrict a = t->a, *restrict b = t->b;                                      \
-        gemm_ints sum[R][VECS], of_b[VECS];                                                        \
-        UNROLLED for (size_t r = 0; r < (R); r++) UNROLLED for (size_t v = 0; v < VECS; v++)       \
-            sum[r][v] = ints_load(t->start + r * t->start_stride + v * LANES);                     \
-        size_t left = t->steps;                                                                    \
-        for (; t->first && left; left--, a++, b += COLUMNS) {                                      \
-            ask_for(b, TILE_COLUMNS);                                                              \
-            TILE_STEP(saturated_codes, ints, R, sum, a, b);                                        \
-        }                                                                                          \
-        for (; left; left--, a++, b += COLUMNS) TILE_STEP(saturated_codes, ints, R, sum, a, b);    \
-        UNROLLED for (size_t r = 0; r < (R); r += ROWS) {                                          \
-            gemm_floats real[VECTORS];                                                             \
-            uint8_t codes[GROUP];                                                                  \
-            UNROLLED for (size_t i = 0; i < VECTORS; i++) {                                        \
-                size_t own = r + i / VECS < (R) ? r + i / VECS : r;                                \
-                real[i] = result_of(sum[own][i % VECS], t->scale[own], t->bias[own]);              \
-            }                                                                                      \
-            store_codes(t->by, real, t->is_signed, codes);                                         \
-            UNROLLED for (size_t i = 0; i < ROWS; i++) if (r + i < (R))                            \
-                put_codes(t->out + (r + i) * t->out_stride, codes + i * TILE_COLUMNS, t->columns); \
-        }                                                                                          \
+// A group of codes has two rows, or four of half the columns. Rows that a last group lacks are its
+// first row.
+#define CODES_TILE_OF(NAME, R, WIDTH)                                                           \
+    static void NAME##_##R(const codes_tile *t) {                                               \
+        enum { VECS = (WIDTH) / LANES, ROWS = VECTORS / VECS };                                 \
+        const int32_t *restrict a = t->a, *restrict b = t->b;                                   \
+        gemm_ints sum[R][VECS], of_b[VECS];                                                     \
+        UNROLLED for (size_t r = 0; r < (R); r++) UNROLLED for (size_t v = 0; v < VECS; v++)    \
+            sum[r][v] = ints_load(t->start + r * t->start_stride + v * LANES);                  \
+        size_t left = t->steps;                                                                 \
+        for (; t->first && left; left--, a++, b += COLUMNS) {                                   \
+            ask_for(b, WIDTH);                                                                  \
+            TILE_STEP(saturated_codes, ints, R, sum, a, b);                                     \
+        }                                                                                       \
+        for (; left; left--, a++, b += COLUMNS) TILE_STEP(saturated_codes, ints, R, sum, a, b); \
+        UNROLLED for (size_t r = 0; r < (R); r += ROWS) {                                       \
+            gemm_floats real[VECTORS];                                                          \
+            uint8_t codes[GROUP];                                                               \
+            UNROLLED for (size_t i = 0; i < VECTORS; i++) {                                     \
+                size_t own = r + i / VECS < (R) ? r + i / VECS : r;                             \
+                real[i] = result_of(sum[own][i % VECS], t->scale[own], t->bias[own]);           \
+            }                                                                                   \
+            store_codes(t->by, real, t->is_signed, codes);                                      \
+            UNROLLED for (size_t i = 0; i < ROWS; i++) if (r + i < (R)) put_codes(              \
+                t->out + (r + i) * t->out_stride, codes + i * (WIDTH), t->columns, WIDTH);      \
+        }                                                                                       \
     }
+#define CODES_TILE(R)                          \
+    CODES_TILE_OF(codes_tile, R, TILE_COLUMNS) \
+    CODES_TILE_OF(codes_narrow, R, TILE_COLUMNS / 2)
 
 CODES_TILE(1)
 CODES_TILE(2)
@@ -82,6 +85,9 @@ typedef void codes_tile_fn(const codes_tile *tile);
 void qdq_gemm_code_results_avx2(const qdq_gemm_code_results *p) {
     static codes_tile_fn *const tiles[] = {NULL,         codes_tile_1, codes_tile_2, codes_tile_3,
                                            codes_tile_4, codes_tile_5, codes_tile_6};
+    static codes_tile_fn *const narrows[] = {NULL,           codes_narrow_1, codes_narrow_2,
+                                             codes_narrow_3, codes_narrow_4, codes_narrow_5,
+                                             codes_narrow_6};
     const qdq_gemm_part *part = &p->part;
     const qdq_gemm_code_rows *to = &p->codes;
     codes_tile t = {.start_stride = part->c_stride,
@@ -100,7 +106,7 @@ void qdq_gemm_code_results_avx2(const qdq_gemm_code_results *p) {
             t.start = (const int32_t *)part->c + row * part->c_stride + j;
             t.out = (uint8_t *)to->out + row * to->out_stride + j;
             t.columns = to->n - j;
-            tiles[rows](&t);
+            (t.columns <= TILE_COLUMNS / 2 ? narrows : tiles)[rows](&t);
         }
     }
 }
