@@ -2,6 +2,7 @@
 // Turns reals into bytes with AVX2 for the core's numerics and one scale and zero point.
 // avx512_codes.inc.h explains the arithmetic and why it is exact.
 #include <immintrin.h>
+#include <string.h>
 
 #include "ops/kernels/quantize/kernel_list.h"
 
@@ -91,4 +92,13 @@ static inline void store_codes(const factors *f, const __m256 x[4], bool is_sign
     words_of_vectors(f, x, words);
     _mm256_storeu_si256((__m256i *)(void *)y,
                         order_of_float32(is_signed ? to_int8(f, words) : to_uint8(f, words)));
+}
+
+// Copies less than GROUP bytes, in pieces of known size.
+static inline void copy_some(char *to, const char *from, size_t n) {
+    size_t at = 0;
+    if (n & 16) memcpy(to, from, 16), at = 16;
+    if (n & 8) memcpy(to + at, from + at, 8), at += 8;
+    if (n & 4) memcpy(to + at, from + at, 4), at += 4;
+    for (; at < n; at++) to[at] = from[at];
 }

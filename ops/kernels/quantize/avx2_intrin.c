@@ -170,36 +170,40 @@ typedef struct group {
     char *out;
 } group;
 
+// Loads 8 numbers, or as many as `mask` has, and zeros.
+static inline __m256 load_some(const void *from, const __m256i *mask) {
+    return mask ? _mm256_maskload_ps(from, *mask) : _mm256_loadu_ps(from);
+}
+
 // Zeros may have another sign than qdq_gemm_real_rows gives them, and NaNs other bits; codes are
 // the same.
-static inline __m256 real_of(const group *g, bool by_column, size_t j) {
-    const float *sums = (const float *)(const void *)g->sums;
-    __m256 v = _mm256_loadu_ps(sums + j);
+static inline __m256 real_of(const group *g, bool by_column, size_t j, const __m256i *mask) {
+    __m256 v = load_some(g->sums + j, mask);
     if (g->scale)
         v = _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_castps_si256(v)),
-                          by_column ? _mm256_loadu_ps(g->scale + j) : all(*g->scale));
-    if (g->bias) v = _mm256_add_ps(v, by_column ? _mm256_loadu_ps(g->bias + j) : all(*g->bias));
+                          by_column ? load_some(g->scale + j, mask) : all(*g->scale));
+    if (g->bias) v = _mm256_add_ps(v, by_column ? load_some(g->bias + j, mask) : all(*g->bias));
     return v;
 }
 
 static inline void code_group(const group *g, const factors *f, bool by_column, bool is_signed) {
     __m256 v[4];
-    for (size_t i = 0; i < 4; i++) v[i] = real_of(g, by_column, i * REALS);
+    for (size_t i = 0; i < 4; i++) v[i] = real_of(g, by_column, i * REALS, NULL);
     store_codes(f, v, is_signed, (uint8_t *)g->out);
 }
 
 // Computes the last group of a row, of fewer columns.
-static void code_end(const group *of, const factors *f, bool by_column, bool is_signed, size_t n) {
-    int32_t sums[GROUP] = {0};
-    float scale[GROUP] = {0}, bias[GROUP] = {0};
+static void code_end(const group *g, const factors *f, bool by_column, bool is_signed, size_t n) {
+    const __m256i number = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    __m256 v[4];
     char out[GROUP];
-    group g = *of;
-    memcpy(sums, g.sums, n * sizeof *sums);
-    g.sums = sums, g.out = out;
-    if (by_column && g.scale) g.scale = memcpy(scale, g.scale, n * sizeof *scale);
-    if (by_column && g.bias) g.bias = memcpy(bias, g.bias, n * sizeof *bias);
-    code_group(&g, f, by_column, is_signed);
-    memcpy(of->out, out, n);
+    for (size_t i = 0; i < 4; i++) {
+        int left = (int)n - (int)(i * REALS);
+        __m256i mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(left), number);
+        v[i] = real_of(g, by_column, i * REALS, &mask);
+    }
+    store_codes(f, v, is_signed, (uint8_t *)out);
+    copy_some(g->out, out, n);
 }
 
 bool qdq_gemm_code_rows_avx2(const qdq_gemm_code_rows *c) {

@@ -38,7 +38,7 @@ static inline void put_codes(uint8_t *out, const uint8_t *codes, size_t n, size_
     if (n >= width)
         memcpy(out, codes, width);
     else
-        memcpy(out, codes, n);
+        copy_some((char *)out, (const char *)codes, n);
 }
 
 // A group of codes has two rows, or four of half the columns. Rows that a last group lacks are its
