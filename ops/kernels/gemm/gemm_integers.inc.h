@@ -73,20 +73,67 @@ void QDQ_ISA_NAME(gemm_codes)(const qdq_gemm_part *p) {
 
 qdq_gemm_code_columns_fn QDQ_ISA_NAME(gemm_code_columns);
 
+enum { DOT_ROWS = 4, DOT_COLUMNS = 4 };  // whose dot products are added up together
+
+// Returns the sums of the lanes of four vectors.
+static inline __m128i sums_of_lanes(gemm_ints w, gemm_ints x, gemm_ints y, gemm_ints z) {
+    gemm_ints low = ints_add(_mm512_unpacklo_epi32(w, x), _mm512_unpackhi_epi32(w, x));
+    gemm_ints high = ints_add(_mm512_unpacklo_epi32(y, z), _mm512_unpackhi_epi32(y, z));
+    gemm_ints all = ints_add(_mm512_unpacklo_epi64(low, high), _mm512_unpackhi_epi64(low, high));
+    __m256i half = _mm256_add_epi32(_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64(all, 1));
+    return _mm_add_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+}
+
+// The sum that row r of a column starts from.
+static inline uint32_t start_of(const qdq_gemm_code_columns *p, size_t r, size_t column) {
+    return (uint32_t)(p->row_start ? p->row_start[r] : p->c[r * p->c_stride + column]);
+}
+
+// Computes the sums of COLS columns, row by row from `row` on. Rows beyond the last repeat it.
+#define DOTS(NAME, COLS)                                                                 \
+    static void NAME(const qdq_gemm_code_columns *p, size_t row, const char *const *b,   \
+                     int32_t *to) {                                                      \
+        size_t depth = p->steps * QDQ_GEMM_STEP_BYTES;                                   \
+        const char *a[DOT_ROWS];                                                         \
+        gemm_ints sum[DOT_ROWS * (COLS)];                                                \
+        UNROLLED for (size_t r = 0; r < DOT_ROWS; r++) {                                 \
+            size_t own = row + r < p->rows ? row + r : p->rows - 1;                      \
+            a[r] = (const char *)p->a + own * QDQ_GEMM_ROW_BYTES;                        \
+        }                                                                                \
+        UNROLLED for (size_t i = 0; i < DOT_ROWS * (COLS); i++) sum[i] = ints_all(0);    \
+        for (size_t k = 0; k < depth; k += LANES * QDQ_GEMM_STEP_BYTES)                  \
+            UNROLLED for (size_t j = 0; j < (COLS); j++) {                               \
+                gemm_ints x = ints_load(b[j] + k);                                       \
+                UNROLLED for (size_t r = 0; r < DOT_ROWS; r++) sum[r * (COLS) + j] =     \
+                    codes_madd(sum[r * (COLS) + j], ints_load(a[r] + k), x);             \
+            }                                                                            \
+        UNROLLED for (size_t i = 0; i < DOT_ROWS * (COLS); i += 4)                       \
+            _mm_storeu_si128((__m128i *)(void *)(to + i),                                \
+                             sums_of_lanes(sum[i], sum[i + 1], sum[i + 2], sum[i + 3])); \
+    }
+
+DOTS(dots_of_column, 1)
+DOTS(dots_of_columns, DOT_COLUMNS)
+
+// Two columns and three are computed as four.
+static void add_columns(const qdq_gemm_code_columns *p, size_t first, size_t columns) {
+    const char *b[DOT_COLUMNS];
+    size_t step = columns > 1 ? DOT_COLUMNS : 1;
+    for (size_t j = 0; j < DOT_COLUMNS; j++)
+        b[j] = (const char *)p->b + (first + (j < columns ? j : 0)) * QDQ_GEMM_ROW_BYTES;
+    for (size_t row = 0; row < p->rows; row += DOT_ROWS) {
+        int32_t sums[DOT_ROWS * DOT_COLUMNS], *at = sums;
+        (columns > 1 ? dots_of_columns : dots_of_column)(p, row, b, sums);
+        for (size_t r = row; r < p->rows && r < row + DOT_ROWS; r++, at += step)
+            for (size_t j = 0; j < columns; j++)
+                p->c[r * p->c_stride + first + j] =
+                    (int32_t)(start_of(p, r, first + j) + (uint32_t)at[j]);
+    }
+}
+
 void QDQ_ISA_NAME(gemm_code_columns)(const qdq_gemm_code_columns *p) {
-    enum { BYTES = LANES * QDQ_GEMM_STEP_BYTES };
-    size_t depth = p->steps * QDQ_GEMM_STEP_BYTES;
-    for (size_t r = 0; r < p->rows; r++)
-        for (size_t j = 0; j < p->columns; j++) {
-            const char *a = (const char *)p->a + r * QDQ_GEMM_ROW_BYTES;
-            const char *b = (const char *)p->b + j * QDQ_GEMM_ROW_BYTES;
-            int32_t *c = p->c + r * p->c_stride + j;
-            gemm_ints sum = ints_all(0);
-            for (size_t k = 0; k < depth; k += BYTES)
-                sum = codes_madd(sum, ints_load(a + k), ints_load(b + k));
-            uint32_t start = (uint32_t)(p->row_start ? p->row_start[r] : *c);
-            *c = (int32_t)(start + (uint32_t)_mm512_reduce_add_epi32(sum));
-        }
+    for (size_t j = 0; j < p->columns; j += DOT_COLUMNS)
+        add_columns(p, j, p->columns - j < DOT_COLUMNS ? p->columns - j : DOT_COLUMNS);
 }
 
 #endif
