@@ -141,7 +141,8 @@ static size_t few_of(const job *j, size_t p) {
     return dots && few <= QDQ_PANELS_FEW ? few : 0;
 }
 
-static void add_group(const job *j, size_t p, size_t k_block, size_t row, size_t rows) {
+static void add_group(const job *j, size_t p, size_t k_block, size_t row, size_t rows,
+                      qdq_panels_ahead ahead) {
     static const int32_t zeros[COLUMNS];
     const qdq_gemm *g = &j->p->conv.gemm;
     size_t columns = qdq_panels_columns(j, p) - few_of(j, p);
@@ -158,6 +159,8 @@ static void add_group(const job *j, size_t p, size_t k_block, size_t row, size_t
         .half = columns <= COLUMNS / 2,
         .columns = columns,
         .row_start = (const int32_t *)first_sums,
+        .ahead = ahead.at,
+        .ahead_bytes = ahead.bytes,
     };
     if (g->kind == QDQ_GEMM_SPLIT_CODES) add_rest(j, k_block, row, &part);
     if (j->codes.out && k_block + 1 == qdq_panels_k_blocks(&j->p->conv))
@@ -200,8 +203,15 @@ static void ask_for(qdq_panels_ahead ahead) {
     for (size_t i = 0; i < ahead.bytes; i += LINE) __builtin_prefetch(ahead.at + i, 0, 2);
 }
 
-// Tiles of codes that share slots are not neighbours, and are added one by one. Tiles of floats ask
-// for the next weights step by step, and may take several panels.
+// True if tiles ask for the next weights step by step.
+static bool asks_by_step(const job *j, size_t p) {
+    const qdq_gemm *g = &j->p->conv.gemm;
+    return g->kind == QDQ_GEMM_CODES && g->kernel->asks_ahead &&
+           few_of(j, p) < qdq_panels_columns(j, p);
+}
+
+// Tiles of codes that share slots are not neighbours, and are added one by one. Tiles of floats may
+// take several panels.
 static void add_tiles(const job *j, size_t p, size_t count, size_t k_block, size_t row, size_t rows,
                       qdq_panels_ahead ahead) {
     if (j->p->conv.gemm.kind == QDQ_GEMM_FLOATS) {
@@ -211,11 +221,13 @@ static void add_tiles(const job *j, size_t p, size_t count, size_t k_block, size
     bool last = k_block + 1 == qdq_panels_k_blocks(&j->p->conv);
     size_t most = last && j->p->ways > 1 ? QDQ_GEMM_ROWS : rows;
     size_t few = few_of(j, p);
-    ask_for(ahead);
+    if (!asks_by_step(j, p)) ask_for(ahead), ahead.bytes = 0;
     for (size_t r = 0; r < rows; r += most) {
         size_t n = rows - r < most ? rows - r : most;
-        if (few < qdq_panels_columns(j, p)) add_group(j, p, k_block, row + r, n);
+        qdq_panels_ahead part = {ahead.at, ahead.bytes * n / rows};
+        if (few < qdq_panels_columns(j, p)) add_group(j, p, k_block, row + r, n, part);
         if (few) add_few(j, p, k_block, row + r, n);
+        if (part.bytes) ahead.at += part.bytes;
     }
 }
 

@@ -86,7 +86,8 @@ typedef struct qdq_gemm_part {
     // For codes, instead of `start`: a sum for each row, which all of its columns start from; or
     // NULL.
     const int32_t *row_start;
-    // For floats: bytes that later parts read, which come into the L2 cache meanwhile; or NULL.
+    // Bytes that later parts read, which come into the L2 cache meanwhile, if the kernel does this
+    // for the kind: for floats, and for codes if it asks_ahead. NULL: none.
     const void *ahead;
     size_t ahead_bytes;
 } qdq_gemm_part;
@@ -315,6 +316,7 @@ typedef struct qdq_gemm_kernel {
     qdq_isa isa;
     bool widens_bytes;  // in every tile, so that many rows are faster as int16_t
     bool signs_codes;   // codes are int8_t, not uint8_t
+    bool asks_ahead;    // parts of codes ask for the bytes ahead of them
     const char *name;
     qdq_gemm_part_fn *part[QDQ_GEMM_KINDS];
     qdq_gemm_results_fn *results;

@@ -19,6 +19,10 @@ QDQ_GEMM_DECLARE_INTEGERS(neon_dot)
 extern qdq_gemm_part_fn qdq_gemm_codes_neon_dot;
 #endif
 
+#define ASKS_AHEAD_portable false
+#define ASKS_AHEAD_avx2 false
+#define ASKS_AHEAD_avx512 true
+#define ASKS_AHEAD_neon false
 #define CODE_COLUMNS_portable NULL
 #define CODE_COLUMNS_avx2 NULL
 #define CODE_COLUMNS_avx512 qdq_gemm_code_columns_avx512
@@ -39,7 +43,7 @@ extern qdq_gemm_part_fn qdq_gemm_codes_neon_dot;
 // clang-format off
 #define GEMM(ISA, isa, integers, bytes, bfloats, base, widens_bytes, signs_codes, codes, split, rest, \
              factors, results, ...) \
-    {QDQ_ISA_##ISA, widens_bytes, signs_codes, "qdq_gemm_" #isa, \
+    {QDQ_ISA_##ISA, widens_bytes, signs_codes, ASKS_AHEAD_##base, "qdq_gemm_" #isa, \
     {[QDQ_GEMM_FLOATS] = qdq_gemm_floats_##base, [QDQ_GEMM_INTEGERS] = qdq_gemm_integers_##integers, \
      [QDQ_GEMM_BYTES] = qdq_gemm_bytes_##bytes, [QDQ_GEMM_BFLOATS] = qdq_gemm_bfloats_##bfloats, \
      [QDQ_GEMM_CODES] = codes, [QDQ_GEMM_SATURATED_BYTES] = qdq_gemm_saturated_bytes_##base, \

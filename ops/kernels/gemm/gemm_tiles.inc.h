@@ -65,12 +65,12 @@ static inline void ask_for(const int32_t *b, size_t columns) {
 #define pairs_look false
 #define fours_look false
 #define saturated_look false
-#define codes_look false
+#define codes_look (LANES == 16)
 #define saturated_codes_look false
 
 // Bytes of later parts, of which a tile prefetches a line every `step` bytes, one in each group of
-// steps. All tiles of a part take the same number: the first tile alone would wait for memory. A
-// step of 0: none.
+// steps: many requests at once would keep the loads of the first steps waiting. All tiles of a part
+// take the same number: the first tile alone would wait for memory. A step of 0: none.
 typedef struct tile_ahead {
     const char *at;
     size_t step;
@@ -91,13 +91,13 @@ typedef struct tile_ahead {
 
 // Groups of steps, which prefetch B for later steps if `asks`, and a part of `ahead` if `looks`.
 #define TILE_GROUPS(KIND, TYPE, R, SETS, WIDTH, asks, looks)                   \
-    for (; left >= GROUP; left -= GROUP, a += GROUP, b += GROUP * COLUMNS) {   \
-        if (looks) __builtin_prefetch(ahead.at, 0, 2), ahead.at += ahead.step; \
+    for (; left >= GROUP; left -= GROUP, a += GROUP, b += GROUP * COLUMNS)     \
         UNROLLED for (size_t s = 0; s < GROUP; s++) {                          \
+            if ((looks) && s % STEPS_AT_ONCE == 0)                             \
+                __builtin_prefetch(ahead.at, 0, 2), ahead.at += ahead.step;    \
             if (asks) ask_for(b + s * COLUMNS, WIDTH);                         \
             TILE_STEP(KIND, TYPE, R, sum[s % (SETS)], a + s, b + s * COLUMNS); \
-        }                                                                      \
-    }
+        }
 
 // R rows of WIDTH columns. A small tile has too few chains of additions to hide their latency, so
 // integers, whose order is free, are added to SETS sets of sums. `first`: of
