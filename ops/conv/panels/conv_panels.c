@@ -320,7 +320,7 @@ static void run_block(job *j) {
     drop(j);
     if (qdq_panels_run_few(j)) return;
     bool planes = p->planes.at && !p->leaves_out;  // need no places of elements
-    bool read = !j->is_packed && !planes && (p->linear || !p->form->stages);
+    bool read = !j->is_packed && !planes && (p->linear || p->picks || !p->form->stages);
     for (size_t i = 0; read && i < panels; i++) {
         size_t left = j->block.columns - i * COLUMNS;
         set_panel(p, j->block.column + i * COLUMNS, left < COLUMNS ? left : COLUMNS,

@@ -86,6 +86,7 @@ typedef struct qdq_panels_params {
     bool linear;      // position i begins i elements after the first
     bool bordered;    // some windows reach beyond the border
     bool leaves_out;  // products beyond the border
+    bool picks;       // columns may be picked from two stretches of x
     bool in_place;    // a k of a whole panel is a line of x, which tiles read in place
     qdq_panels_planes planes;
     size_t ways, slots;  // slots: of all k blocks of a group

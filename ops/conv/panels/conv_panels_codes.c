@@ -8,7 +8,8 @@
 // point in the same form. The sum((x' - z') * w) of an output channel begins with -z' * sum(w),
 // modulo 2^32, and adds x' * w.
 //
-// Positions that are not neighbours (strides, a result narrower than x) are first staged: some
+// Positions that are not neighbours (strides, a result narrower than x) are picked from two
+// stretches of x, if they lie in them and an instruction does it. Else they are first staged: some
 // lines of all positions of the unit are copied, row by row of the result.
 #include "ops/conv/panels/conv_panels.h"
 #include "ops/gemm/gemm_read.h"
@@ -56,25 +57,70 @@ static void pack_lines(const qdq_gemm *g, const qdq_gemm_code_lines *lines) {
     (g->kind == QDQ_GEMM_INTEGERS ? g->kernel->pair_lines : g->kernel->byte_lines)(lines);
 }
 
-static void pack_linear(const qdq_panels_job *j, size_t k_block, size_t panels) {
+// The lines of x for a k block of a panel.
+static qdq_gemm_code_lines lines_of(const qdq_panels_job *j, size_t k_block, size_t p,
+                                    code_form form) {
     const qdq_conv *c = &j->p->conv;
     size_t k = k_block * qdq_gemm_depth(&c->gemm);
+    return (qdq_gemm_code_lines){.x = (const uint8_t *)j->x,
+                                 .size = j->x_bytes,
+                                 .base = j->w->panels[p].base,
+                                 .offsets = c->offsets + k,
+                                 .masks = j->w->panels[p].masks,
+                                 .tap = k % c->taps,
+                                 .taps = c->taps,
+                                 .n = qdq_panels_k(c, k_block),
+                                 .pad = form.pad,
+                                 .flip = form.flip,
+                                 .zero = form.zero,
+                                 .out = j->w->b[p]};
+}
+
+static void pack_linear(const qdq_panels_job *j, size_t k_block, size_t panels) {
     code_form form = form_at_run(j);
     for (size_t p = 0; p < panels; p++) {
-        const qdq_panel *of = &j->w->panels[p];
-        pack_lines(&c->gemm, &(qdq_gemm_code_lines){.x = (const uint8_t *)j->x,
-                                                    .size = j->x_bytes,
-                                                    .base = of->base,
-                                                    .offsets = c->offsets + k,
-                                                    .masks = of->masks,
-                                                    .tap = k % c->taps,
-                                                    .taps = c->taps,
-                                                    .n = qdq_panels_k(c, k_block),
-                                                    .pad = form.pad,
-                                                    .flip = form.flip,
-                                                    .zero = form.zero,
-                                                    .out = j->w->b[p]});
+        qdq_gemm_code_lines lines = lines_of(j, k_block, p, form);
+        pack_lines(&j->p->conv.gemm, &lines);
     }
+}
+
+//---- Picked lines -----------------------------------------------------------
+
+// The bytes of two stretches that the columns of a panel take, as in qdq_gemm_code_lines.
+typedef struct picks {
+    uint8_t from[COLUMNS];
+    size_t second;
+} picks;
+
+// False if the columns do not lie in two stretches.
+static bool set_picks(const qdq_panel *panel, picks *to) {
+    enum { STRETCH = 64 };
+    to->second = 0;
+    for (size_t i = 0; i < COLUMNS; i++) {
+        size_t at = (size_t)panel->at[i];  // modulo 2^64
+        if (at >= STRETCH) {
+            if (!to->second) to->second = at;
+            at -= to->second;
+            if (at >= STRETCH) return false;
+            at += STRETCH;
+        }
+        to->from[i] = (uint8_t)at;
+    }
+    return true;
+}
+
+// False if a panel has other columns.
+static bool pack_picked(const qdq_panels_job *j, size_t k_block, size_t panels) {
+    picks of[QDQ_PANELS];
+    code_form form = form_at_run(j);
+    for (size_t p = 0; p < panels; p++)
+        if (!set_picks(&j->w->panels[p], &of[p])) return false;
+    for (size_t p = 0; p < panels; p++) {
+        qdq_gemm_code_lines lines = lines_of(j, k_block, p, form);
+        lines.from = of[p].from, lines.second = of[p].second;
+        j->p->conv.gemm.kernel->picked_lines(&lines);
+    }
+    return true;
 }
 
 //---- Staged lines -----------------------------------------------------------
@@ -170,7 +216,10 @@ static void pack_rows(const qdq_panels_job *j, size_t k_block, size_t panels) {
 }
 
 static void pack(const qdq_panels_job *j, size_t k_block, size_t panels) {
-    (j->p->linear ? pack_linear : pack_staged)(j, k_block, panels);
+    if (j->p->linear)
+        pack_linear(j, k_block, panels);
+    else if (!j->p->picks || !pack_picked(j, k_block, panels))
+        pack_staged(j, k_block, panels);
 }
 
 //---- Weights ----------------------------------------------------------------

@@ -14,7 +14,8 @@ enum {
     POSITIONS = QDQ_CONV_PANELS_POSITIONS,  // of a unit
     TAPS = QDQ_CONV_PANELS_TAPS,
     GROUP = QDQ_PANELS_GROUP,
-    CHANNELS = 32,  // whose weights are packed together
+    CHANNELS = 32,      // whose weights are packed together
+    PICKED_STRIDE = 4,  // most stride with which a panel may lie in two stretches of 64 bytes
 };
 
 typedef qdq_panels_params panels_params;
@@ -222,6 +223,8 @@ bool qdq_conv_panels_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_low
     p->x_count = qdq_shape_count(ctx->inputs[g->a_port].type.shape);
     p->linear = is_linear(c);
     p->bordered = has_border(c);
+    p->picks = p->form == &qdq_panels_codes && g->kind == QDQ_GEMM_CODES &&
+               g->kernel->picked_lines && !p->linear && c->stride[LAST] <= PICKED_STRIDE;
     p->in_place = g->kind == QDQ_GEMM_FLOATS && p->linear && !p->bordered && c->taps == 1 &&
                   g->columns <= QDQ_CONV_PANELS_IN_PLACE;
     p->leaves_out = g->kind == QDQ_GEMM_FLOATS && g->order.sums == QDQ_SUM_CHAIN && p->bordered;

@@ -200,6 +200,10 @@ typedef struct qdq_gemm_code_lines {
     uint8_t pad, flip;
     int16_t zero;
     void *out;
+    // For `picked_lines`: column j is not byte j of the line, but byte from[j] of the 64 bytes from
+    // there on or, from 64 on, of the 64 bytes `second` after them.
+    const uint8_t *from;
+    size_t second;
 } qdq_gemm_code_lines;
 
 typedef void qdq_gemm_code_lines_fn(const qdq_gemm_code_lines *lines);
@@ -326,6 +330,7 @@ typedef struct qdq_gemm_kernel {
     qdq_gemm_integer_lanes_fn *integer_lanes;
     qdq_gemm_lines_fn *lines;
     qdq_gemm_code_lines_fn *byte_lines, *pair_lines;
+    qdq_gemm_code_lines_fn *picked_lines;  // as byte_lines; or NULL
     qdq_gemm_code_runs_fn *code_runs;
     qdq_gemm_reals_fn *reals;
     qdq_gemm_real_rows_fn *real_rows;

@@ -113,32 +113,64 @@ static inline void interleave_pairs(const code_vector *x, const qdq_gemm_code_li
 
 #endif
 
-// Lines beyond the last repeat the first line of the last step: their weights are zeros.
+// Defines a function that packs lines. GET loads the codes of line k. Lines beyond the last repeat
+// the first line of the last step: their weights are zeros.
 // The copy of the struct tells the compiler that stores of bytes do not change it.
-#define CODE_LINES(NAME, LINES, INTERLEAVE)                                            \
-    void QDQ_ISA_NAME(NAME)(const qdq_gemm_code_lines *lines) {                        \
-        const qdq_gemm_code_lines l = *lines;                                          \
-        size_t tap = l.tap, k = 0;                                                     \
-        uint8_t *out = l.out;                                                          \
-        for (; k + (LINES) <= l.n; k += (LINES), out += (size_t)COLUMNS * FOUR) {      \
-            code_vector x[LINES];                                                      \
-            UNROLLED for (size_t i = 0; i < (LINES); i++) {                            \
-                x[i] = codes(&l, code_line(&l, k + i), l.masks[tap]);                  \
-                if (++tap == l.taps) tap = 0;                                          \
-            }                                                                          \
-            INTERLEAVE(x, &l, out);                                                    \
-        }                                                                              \
-        if (k == l.n) return;                                                          \
-        code_vector x[LINES] = {codes(&l, code_line(&l, k), l.masks[tap])};            \
-        for (size_t i = 1; i < (LINES); i++) {                                         \
-            if (++tap == l.taps) tap = 0;                                              \
-            x[i] = k + i < l.n ? codes(&l, code_line(&l, k + i), l.masks[tap]) : x[0]; \
-        }                                                                              \
-        INTERLEAVE(x, &l, out);                                                        \
+#define CODE_LINES(NAME, LINES, INTERLEAVE, GET)                                  \
+    void QDQ_ISA_NAME(NAME)(const qdq_gemm_code_lines *lines) {                   \
+        const qdq_gemm_code_lines l = *lines;                                     \
+        size_t tap = l.tap, k = 0;                                                \
+        uint8_t *out = l.out;                                                     \
+        for (; k + (LINES) <= l.n; k += (LINES), out += (size_t)COLUMNS * FOUR) { \
+            code_vector x[LINES];                                                 \
+            UNROLLED for (size_t i = 0; i < (LINES); i++) {                       \
+                x[i] = GET(&l, k + i, l.masks[tap]);                              \
+                if (++tap == l.taps) tap = 0;                                     \
+            }                                                                     \
+            INTERLEAVE(x, &l, out);                                               \
+        }                                                                         \
+        if (k == l.n) return;                                                     \
+        code_vector x[LINES] = {GET(&l, k, l.masks[tap])};                        \
+        for (size_t i = 1; i < (LINES); i++) {                                    \
+            if (++tap == l.taps) tap = 0;                                         \
+            x[i] = k + i < l.n ? GET(&l, k + i, l.masks[tap]) : x[0];             \
+        }                                                                         \
+        INTERLEAVE(x, &l, out);                                                   \
     }
 
-CODE_LINES(gemm_byte_lines, FOUR, interleave_bytes)
-CODE_LINES(gemm_pair_lines, TWO, interleave_pairs)
+#define LINE_CODES(l, k, mask) codes(l, code_line(l, k), mask)
+CODE_LINES(gemm_byte_lines, FOUR, interleave_bytes, LINE_CODES)
+CODE_LINES(gemm_pair_lines, TWO, interleave_pairs, LINE_CODES)
+
+#if defined(__AVX512F__)
+
+qdq_gemm_code_lines_fn QDQ_ISA_NAME(gemm_picked_lines);
+
+// Returns 64 bytes, with zeros for those that are not among the bytes of l. `at`: modulo 2^64.
+static inline __m512i window(const qdq_gemm_code_lines *l, size_t at) {
+    enum { BYTES = 64 };
+    uintptr_t from = (uintptr_t)l->x + at;
+    const void *x = (const void *)from;  // NOLINT(performance-no-int-to-ptr)
+    if (at <= l->size && l->size - at >= BYTES) return _mm512_loadu_si512(x);
+    size_t before = at <= l->size ? 0 : 0 - at, end = l->size - at;
+    if (before >= BYTES || (!before && at == l->size)) return _mm512_setzero_si512();
+    __mmask64 mask = ~0ULL << before;
+    if (end < BYTES) mask &= ~(~0ULL << end);
+    return _mm512_maskz_loadu_epi8(mask, x);
+}
+
+static inline code_vector picked_codes(const qdq_gemm_code_lines *l, size_t k, uint32_t mask) {
+    size_t at = l->base + l->offsets[k];
+    __m256i from = _mm256_loadu_si256((const __m256i *)(const void *)l->from);
+    __m512i bytes = _mm512_permutex2var_epi8(window(l, at), _mm512_castsi256_si512(from),
+                                             window(l, at + l->second));
+    return _mm256_mask_mov_epi8(_mm256_set1_epi8((char)l->pad), mask,
+                                _mm512_castsi512_si256(bytes));
+}
+
+CODE_LINES(gemm_picked_lines, FOUR, interleave_bytes, picked_codes)
+
+#endif
 
 //---- Runs of positions ------------------------------------------------------
 

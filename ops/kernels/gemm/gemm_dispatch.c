@@ -10,6 +10,7 @@ extern qdq_gemm_part_fn qdq_gemm_codes_avx_vnni, qdq_gemm_codes_avx512;
 QDQ_GEMM_DECLARE(avx512)
 extern qdq_gemm_part_fn qdq_gemm_bfloats_avx512_bf16;
 extern qdq_gemm_code_columns_fn qdq_gemm_code_columns_avx512;
+extern qdq_gemm_code_lines_fn qdq_gemm_picked_lines_avx512;
 extern qdq_gemm_code_rows_fn qdq_gemm_code_rows_avx2, qdq_gemm_code_rows_avx512;
 extern qdq_gemm_code_factors_fn qdq_gemm_code_factors_avx2;
 extern qdq_gemm_code_results_fn qdq_gemm_code_results_avx2;
@@ -23,6 +24,10 @@ extern qdq_gemm_part_fn qdq_gemm_codes_neon_dot;
 #define ASKS_AHEAD_avx2 false
 #define ASKS_AHEAD_avx512 true
 #define ASKS_AHEAD_neon false
+#define PICKED_LINES_portable NULL
+#define PICKED_LINES_avx2 NULL
+#define PICKED_LINES_avx512 qdq_gemm_picked_lines_avx512
+#define PICKED_LINES_neon NULL
 #define CODE_COLUMNS_portable NULL
 #define CODE_COLUMNS_avx2 NULL
 #define CODE_COLUMNS_avx512 qdq_gemm_code_columns_avx512
@@ -52,7 +57,7 @@ extern qdq_gemm_part_fn qdq_gemm_codes_neon_dot;
     CODE_COLUMNS_##base, \
     qdq_gemm_lanes_##base, qdq_gemm_bfloat_lanes_##base, qdq_gemm_integer_lanes_##base, \
     qdq_gemm_lines_##base, qdq_gemm_byte_lines_##base, qdq_gemm_pair_lines_##base, \
-    qdq_gemm_code_runs_##base, qdq_gemm_reals_##base, qdq_gemm_real_rows_##base, CODE_ROWS_##base, \
+    PICKED_LINES_##base, qdq_gemm_code_runs_##base, qdq_gemm_reals_##base, qdq_gemm_real_rows_##base, CODE_ROWS_##base, \
     factors, results, \
     qdq_gemm_widen_##base, qdq_gemm_narrow_##base, \
      qdq_gemm_decode_##base, qdq_gemm_multiply_codes_##base, \

@@ -177,6 +177,41 @@ static void lines_of_codes_are_codes_or_padding(void **state) {
             check_lines(&kernels[i], &seed);
 }
 
+// Columns from two stretches, of which some begin before x or end after it.
+static void check_picked(const qdq_gemm_kernel *kernel, uint64_t *seed) {
+    uint8_t x[CODE_ROOM], bytes[CODE_LINES * 4 * COLUMNS], from[COLUMNS];
+    size_t offsets[CODE_LINES], at[COLUMNS];
+    uint32_t masks[CODE_TAPS];
+    qdq_gemm_code_lines l = random_lines(seed, x, offsets, masks);
+    l.from = from, l.second = unit_random(seed) % CODE_ROOM, l.out = bytes;
+    for (size_t j = 0; j < COLUMNS; j++) {
+        from[j] = (uint8_t)(unit_random(seed) % 128);
+        at[j] = from[j] < 64 ? from[j] : l.second + from[j] - 64;
+    }
+    for (size_t k = 0; k < l.n; k++)
+        for (size_t j = 0; j < COLUMNS; j++)
+            if (l.base + offsets[k] + at[j] >= CODE_ROOM)
+                masks[(l.tap + k) % CODE_TAPS] &= ~(1U << j);
+    kernel->picked_lines(&l);
+    for (size_t k = 0; k < l.n; k++)
+        for (size_t j = 0; j < COLUMNS; j++) {
+            bool there = masks[(l.tap + k) % CODE_TAPS] >> j & 1;
+            uint8_t code = (there ? x[l.base + offsets[k] + at[j]] : l.pad) ^ l.flip;
+            assert_int_equal(bytes[(k / 4 * COLUMNS + j) * 4 + k % 4], code);
+        }
+}
+
+static void picked_codes_are_codes_or_padding(void **state) {
+    uint64_t seed = 17;
+    size_t count;
+    const qdq_gemm_kernel *kernels = qdq_gemm_kernels(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        if (!(qdq_cpu_isas() >> kernels[i].isa & 1) || !kernels[i].picked_lines) continue;
+        for (int round = 0; round < 600; round++) check_picked(&kernels[i], &seed);
+    }
+}
+
 // Runs of 1 to 70 positions with strides of 1 to 3, of which some lie in rows beyond the border and
 // some positions beyond the ends of their row.
 static void check_runs(const qdq_gemm_kernel *kernel, uint64_t *seed) {
@@ -232,6 +267,7 @@ int main(void) {
         cmocka_unit_test(halves_of_codes_are_the_first_columns),
         cmocka_unit_test(few_columns_are_dot_products),
         cmocka_unit_test(lines_of_codes_are_codes_or_padding),
+        cmocka_unit_test(picked_codes_are_codes_or_padding),
         cmocka_unit_test(runs_of_codes_are_codes_or_padding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
