@@ -52,6 +52,31 @@ static inline code_vector codes(const qdq_gemm_code_lines *l, const uint8_t *x, 
 
 #endif
 
+#if defined(__AVX512F__)
+
+// The bytes of the four lines in each column, of 16 columns.
+#define FOUR_OF(j) (j), (j) + 32, (j) + 64, (j) + 96
+#define SIXTEEN_FROM(j)                                                                           \
+    FOUR_OF(j), FOUR_OF((j) + 1), FOUR_OF((j) + 2), FOUR_OF((j) + 3), FOUR_OF((j) + 4),           \
+        FOUR_OF((j) + 5), FOUR_OF((j) + 6), FOUR_OF((j) + 7), FOUR_OF((j) + 8), FOUR_OF((j) + 9), \
+        FOUR_OF((j) + 10), FOUR_OF((j) + 11), FOUR_OF((j) + 12), FOUR_OF((j) + 13),               \
+        FOUR_OF((j) + 14), FOUR_OF((j) + 15)
+static const uint8_t bytes_of_columns[2][64] = {{SIXTEEN_FROM(0)}, {SIXTEEN_FROM(16)}};
+
+static inline void interleave_bytes(const code_vector *x, const qdq_gemm_code_lines *l,
+                                    uint8_t *out) {
+    __m512i flip = _mm512_set1_epi8((char)l->flip);
+    __m512i low = _mm512_inserti64x4(_mm512_castsi256_si512(x[0]), x[1], 1);
+    __m512i high = _mm512_inserti64x4(_mm512_castsi256_si512(x[2]), x[3], 1);
+    UNROLLED for (size_t i = 0; i < 2; i++) {
+        __m512i order = _mm512_loadu_si512(bytes_of_columns[i]);
+        __m512i columns = _mm512_permutex2var_epi8(low, order, high);
+        _mm512_storeu_si512(out + i * 64, _mm512_xor_si512(columns, flip));
+    }
+}
+
+#else
+
 // Half of a vector lies 16 columns after the other.
 static inline void interleave_bytes(const code_vector *x, const qdq_gemm_code_lines *l,
                                     uint8_t *out) {
@@ -70,6 +95,8 @@ static inline void interleave_bytes(const code_vector *x, const qdq_gemm_code_li
         _mm256_storeu_si256(to + HALF / sizeof *to, _mm256_xor_si256(high, flip));
     }
 }
+
+#endif
 
 static inline void interleave_pairs(const code_vector *x, const qdq_gemm_code_lines *l,
                                     uint8_t *out) {
