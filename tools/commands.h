@@ -6,6 +6,7 @@
 typedef struct options options;
 
 int run_run(const options *opt);
+int run_inspect(const options *opt);
 int run_check(const options *opt);
 int run_compare(const options *opt);
 int run_explain(const options *opt);

@@ -53,14 +53,17 @@ static const option_row rows[] = {
         "read an input from .npy, .npz or .safetensors (-: standard input; FILE#TENSOR picks one; "
         "without NAME all by name)"),
     ROW("shape", 0, "NAME=N,N,...", LIST, load.shapes,
-        " run check compare explain bisect plan bench convert mend fingerprint calibrate quantize ",
+        " run inspect check compare explain bisect plan bench convert mend fingerprint calibrate "
+        "quantize ",
         "the shape of an input: of an ONNX model that leaves dims open, or in place of the one in "
         "a graph file"),
     ROW("dim", 0, "NAME=N", LIST, load.dims,
-        " run check compare explain bisect plan bench convert mend fingerprint calibrate quantize ",
+        " run inspect check compare explain bisect plan bench convert mend fingerprint calibrate "
+        "quantize ",
         "the size of a dim that an ONNX model names"),
     ROW("until", 0, "NODE", TEXT, load.until,
-        " run check compare explain bisect plan bench convert mend fingerprint calibrate quantize ",
+        " run inspect check compare explain bisect plan bench convert mend fingerprint calibrate "
+        "quantize ",
         "end an ONNX model at a node, or at the node that computes this value; its results are the "
         "outputs"),
     ROW("output", 'o', "[NAME=]FILE", LIST, outputs, " run ",
@@ -138,7 +141,7 @@ static const option_row rows[] = {
         "use the rules and numerics of a backend; see `qdq targets`"),
     ROW("targets", 0, "A,B[,C]", TEXT, targets, " compare bisect ",
         "the targets to compare: the first with each of the others (bisect: two)"),
-    ROW("all", 0, NULL, FLAG, all, " check compare mend merge quantize ",
+    ROW("all", 0, NULL, FLAG, all, " inspect check compare mend merge quantize ",
         "list every node and every finding, without grouping"),
     OWN(check, "strict", 0, NULL, FLAG, strict, "exit 1 for warnings as well as for errors"),
     ROW("threads", 0, "N", TEXT, threads,
@@ -206,7 +209,8 @@ static const option_row rows[] = {
     OWN(help, "completion", 0, "bash|zsh|fish", TEXT, completion,
         "print the script that completes command lines in a shell"),
     ROW("json", 0, NULL, FLAG, json,
-        " run check compare explain bisect plan bench mend quantize ops targets fingerprint merge ",
+        " run inspect check compare explain bisect plan bench mend quantize ops targets "
+        "fingerprint merge ",
         "print versioned JSON"),
     OWN(check, "sarif", 0, NULL, FLAG, sarif,
         "print findings as SARIF 2.1.0, which code hosts show at files"),
@@ -214,10 +218,12 @@ static const option_row rows[] = {
         "also write a page for browsers: verdicts, the graph, each node; one file that loads "
         "nothing"),
     ROW("max-elements", 0, "N", TEXT, load.max_elements,
-        " run check compare explain bisect plan bench convert mend fingerprint calibrate quantize ",
+        " run inspect check compare explain bisect plan bench convert mend fingerprint calibrate "
+        "quantize ",
         "limit on the elements of one tensor (2^31)"),
     ROW("max-bytes", 0, "N", TEXT, load.max_bytes,
-        " run check compare explain bisect plan bench convert mend fingerprint calibrate quantize ",
+        " run inspect check compare explain bisect plan bench convert mend fingerprint calibrate "
+        "quantize ",
         "limit on the bytes of constants, arena, inputs, outputs and scratch (8 GiB; on 32-bit "
         "machines 2 GiB)"),
     ROW("spill", 0, "DIR", TEXT, spill_folder, " compare calibrate ",
@@ -227,17 +233,21 @@ static const option_row rows[] = {
         " run compare explain bisect plan bench fingerprint calibrate quantize ",
         "limit on the operations of a run (none)"),
     ROW("max-file-bytes", 0, "N", TEXT, load.max_file_bytes,
-        " run check compare explain bisect plan bench convert mend fingerprint calibrate quantize ",
+        " run inspect check compare explain bisect plan bench convert mend fingerprint calibrate "
+        "quantize ",
         "limit on the bytes of a JSON file, or of a model without its tensors (64 MiB)"),
     ROW("max-values", 0, "N", TEXT, load.max_values,
-        " run check compare explain bisect plan bench convert mend fingerprint calibrate quantize ",
+        " run inspect check compare explain bisect plan bench convert mend fingerprint calibrate "
+        "quantize ",
         "limit on the JSON values in a file, or the parts of a model (1,000,000)"),
     ROW("quiet", 'q', NULL, FLAG, quiet,
-        " run check compare explain bisect plan bench convert mend fingerprint calibrate quantize "
+        " run inspect check compare explain bisect plan bench convert mend fingerprint calibrate "
+        "quantize "
         "merge ",
         "do not show the progress of long work on a terminal"),
     ROW("help", 'h', NULL, FLAG, help,
-        " run check compare explain bisect plan bench convert mend fingerprint calibrate quantize "
+        " run inspect check compare explain bisect plan bench convert mend fingerprint calibrate "
+        "quantize "
         "merge "
         "ops "
         "targets help ",
