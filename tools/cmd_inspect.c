@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// qdq inspect: lists the inputs, outputs, ops, dtypes and sizes of a graph.
+// qdq inspect: lists the inputs, outputs, ops, dtypes and sizes of a graph, or the tensors of a
+// file.
 #include <inttypes.h>
 #include <qdq/inspect.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/inspect/inventory.h"
+#include "tools/inspect/tensor_list.h"
 #include "tools/options.h"
 
 // Returns "s" unless `count` is 1.
@@ -202,6 +204,7 @@ int run_inspect(const options *opt) {
     inventory of;
     qdq_error err = {0};
     int code;
+    if (is_tensor_list(path)) return print_tensor_list(path, opt);
     qdq_graph *graph = load_graph(path, opt, &code);
     if (!graph) return code;
     const qdq_report *report = qdq_graph_validate(graph, NULL, &err);

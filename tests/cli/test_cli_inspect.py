@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""qdq inspect: inputs, outputs, ops, dtypes and sizes of graphs."""
+"""qdq inspect: inputs, outputs, ops, dtypes and sizes of graphs and of files of tensors."""
 
-from harness import Case, constant, graph, main, node, quantize
+from harness import Case, constant, graph, main, node, npy_bytes, quantize, safetensors_bytes, tensor
 from onnx_writing import layers_network
 
 PAIR = graph([quantize("q", scales=0.5, zps=3), node("Dequantize", "back", "q", scales=0.5, zps=3)],
@@ -22,6 +22,7 @@ ops:
   Dequantize: 1
   Quantize: 1
 """
+TENSORS = {"w": tensor("float32", [2, 2], [1, 2, 3, 4]), "b": tensor("int8", [3], [1, 2, 3])}
 
 
 class Graphs(Case):
@@ -57,6 +58,30 @@ class Graphs(Case):
     def test_a_graph_with_an_error_is_listed(self):
         self.write("g.json", graph([quantize("q", scales=0)]))
         self.assertIn("\n1 error, which `qdq check` lists\n", self.qdq("inspect", "g.json").out)
+
+
+class Tensors(Case):
+    def test_safetensors_by_name_or_content(self):
+        for name in ("t.safetensors", "some.state"):
+            self.write(name, safetensors_bytes(TENSORS))
+            self.assertEqual(self.qdq("inspect", name).out,
+                             f"{name}: 2 tensors, 19 bytes\n  b: int8 [3], 3 bytes\n  w: float32 [2, 2], 16 bytes\n")
+
+    def test_a_dtype_that_qdq_lacks_is_named(self):
+        self.write("t.safetensors", safetensors_bytes({"c": tensor("float64", [1], [1])._replace(dtype="C64")}))
+        self.assertEqual(self.qdq("inspect", "t.safetensors").out,
+                         "t.safetensors: 1 tensor, 8 bytes\n  c: C64 [1], 8 bytes, which qdq does not read\n")
+
+    def test_an_npy_array(self):
+        self.write("x.npy", npy_bytes("<f4", [2, 2], TENSORS["w"].data))
+        self.assertEqual(self.qdq("inspect", "x.npy").out, "x.npy: 1 tensor, 16 bytes\n  float32 [2, 2], 16 bytes\n")
+        self.assertEqual(self.json("inspect", "x.npy"),
+                         {"version": 1, "file": "x.npy", "kind": "tensors", "bytes": 16,
+                          "tensors": [{"name": "", "dtype": "float32", "shape": [2, 2], "bytes": 16}]})
+
+    def test_a_damaged_file_is_refused(self):
+        self.write("x.npy", npy_bytes("<f4", [2, 2], b"1234"))
+        self.assertRegex(self.qdq("inspect", "x.npy", code=3).err, r"\Aqdq: x\.npy: [^\n]*\n\Z")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tools/elements.h"
+#include "tools/io/file_kind.h"
 #include "tools/io/npy_source.h"
 #include "tools/io/tensor_io.h"
 
@@ -137,6 +138,15 @@ qdq_status array_file_open(array_file *file, const char *path, qdq_budget *memor
     *file = (array_file){.memory = memory};
     if (has_ending(path, ".npy")) return open_npy(file, path, err);
     if (has_ending(path, ".npz")) return open_npz(file, path, err);
+    return open_safetensors(file, path, err);
+}
+
+qdq_status array_file_open_kind(array_file *file, const char *path, qdq_budget *memory,
+                                qdq_error *err) {
+    file_kind kind = file_kind_of(path);
+    *file = (array_file){.memory = memory};
+    if (kind == KIND_NPY) return open_npy(file, path, err);
+    if (kind == KIND_NPZ) return open_npz(file, path, err);
     return open_safetensors(file, path, err);
 }
 

@@ -36,6 +36,9 @@ bool is_array_file_name(const char *path);
 // to the bytes that `memory` has left, though only parts of them are held. Errors do not begin with
 // the path. Close it in either case.
 qdq_status array_file_open(array_file *file, const char *path, qdq_budget *memory, qdq_error *err);
+// Does the same for a file whose kind its first bytes tell, whatever its name.
+qdq_status array_file_open_kind(array_file *file, const char *path, qdq_budget *memory,
+                                qdq_error *err);
 void array_file_close(array_file *file);
 
 // Finds the array named `name`, or the only array of an .npy file. NULL with `err` set if the file
