@@ -354,6 +354,14 @@ g.json: 1 of 2 nodes differ, and 1 more by what they are given
         self.assertNotIn("onnx and core", self.qdq(*words, code=1).out)
         self.assertIn("q (Quantize), onnx and core: equal\n", self.qdq(*words, "--all", code=1).out)
 
+    def test_a_warning_that_versions_of_a_target_share_is_told_once(self):
+        self.write("g.json", x_graph([2, 3], quantize(scales=1, dtype="int32")))
+        err = self.qdq("compare", "g.json", "--targets", "core,ttnn@wormhole,ttnn@blackhole", "-q", code=None).err
+        self.assertEqual(err, "warning: g.json: node 'q': Quantize: dtype is int32: results are clamped to -127..127, and "
+                              "halves round away from 0; use int8 for -128 [ttnn/int32-range]\n"
+                              "warning: g.json: node 'q': Quantize: x has rank 1, wanted rank 2, 3 or 4, as documented; "
+                              "reshape x [ttnn/page-ranks]\n")
+
     def test_a_target_that_refuses_is_reported_and_left_out(self):
         self.write("g.json", x_graph([2, 3], quantize(scales=1, dtype="int16")))
         result = self.qdq("compare", "g.json", "--targets", "ttnn,core,onnx")

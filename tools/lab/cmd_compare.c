@@ -28,6 +28,7 @@ typedef struct target_list {
     size_t count;
     const char *refused[MAX_TARGETS];  // targets that refuse the graph
     size_t refused_count;
+    char *told;  // all lines of findings so far; owned
 } target_list;
 
 static bool complain(const char *text, const char *wanted) {
@@ -65,16 +66,46 @@ static bool has_use_for_device(const options *opt, const target_list *list) {
     return used;
 }
 
+// Prints the lines of `text` that no target has had before, as the versions of a target share
+// findings.
+static void tell_new_lines(target_list *list, const char *text) {
+    for (const char *end; (end = strchr(text, '\n')) != NULL; text = end + 1) {
+        size_t length = (size_t)(end + 1 - text), before = list->told ? strlen(list->told) : 0;
+        bool known = false;
+        for (const char *at = list->told; at && *at && !known; at = strchr(at, '\n') + 1)
+            known = strncmp(at, text, length) == 0;
+        if (known) continue;
+        fprintf(stderr, "%.*s", (int)length, text);
+        char *told = realloc(list->told, before + length + 1);
+        if (!told) continue;  // it may be printed again
+        memcpy(told + before, text, length);
+        told[before + length] = '\0';
+        list->told = told;
+    }
+}
+
+// Prints the findings of a report (`target`: only those of its own rules) once for all targets.
+static void tell_findings(target_list *list, const qdq_report *report, const char *target) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out) (void)print_findings(out, report, target, LIST_BRIEFLY);
+    if (out && fclose(out) == 0)
+        tell_new_lines(list, text);
+    else
+        (void)print_findings(stderr, report, target, LIST_BRIEFLY);
+    free(text);
+}
+
 // Prints a target's findings, also of the core's rules until they are `told` with errors, and how
 // well its bits are known.
-static int ask_target(qdq_graph *graph, const options *opt, const char *target, report_file *page,
-                      bool *told, bool *refuses) {
+static int ask_target(qdq_graph *graph, const options *opt, target_list *list, const char *target,
+                      report_file *page, bool *told, bool *refuses) {
     qdq_error err = {0};
     const qdq_report *report = qdq_graph_validate_on(graph, target, device_for(opt, target), &err);
     if (!report) return report_error(&err);
     *refuses = report->errors > 0;
-    if (!*told || strcmp(target, "core") != 0)
-        (void)print_findings(stderr, report, *told ? target : NULL, LIST_BRIEFLY);
+    if (!*told || strcmp(target, "core") != 0) tell_findings(list, report, *told ? target : NULL);
     *told |= *refuses;
     if (*refuses) fprintf(stderr, "qdq: %s refuses the graph and is left out\n", target);
     tell_bits("compare", report, target, opt);
@@ -87,7 +118,7 @@ static int leave_out_refusing(qdq_graph *graph, const options *opt, target_list 
     size_t kept = 0;
     for (size_t i = 0; i < list->count; i++) {
         bool refuses = false;
-        int code = ask_target(graph, opt, list->names[i], page, &told, &refuses);
+        int code = ask_target(graph, opt, list, list->names[i], page, &told, &refuses);
         if (code != EXIT_OK) return code;
         if (refuses)
             list->refused[list->refused_count++] = list->names[i];
@@ -236,6 +267,6 @@ int run_compare(const options *opt) {
         code = report_file_close(&page, code);
         session_close(&s);
     }
-    free(list.words);
+    free(list.words), free(list.told);
     return code;
 }
