@@ -19,8 +19,8 @@
 #include "tools/options/run.h"
 #include "tools/session.h"
 
-// The outputs of a run and the kept values that options name, copied from the exec. Outputs come
-// first.
+// The outputs of a run and the kept values that options name, or all that are kept if a file gets
+// them, copied from the exec. Outputs come first.
 typedef struct results {
     const qdq_graph *graph;
     qdq_tensor *tensors;
@@ -50,10 +50,25 @@ static bool names(const qdq_graph *graph, const string_list *list, const char *n
     return false;
 }
 
+// True if a file without NAME gets the kept values too.
+static bool writes_kept(const qdq_graph *graph, const options *opt) {
+    tensor_spec spec;
+    for (size_t i = 0; opt->compile.keep.count && i < opt->outputs.count; i++)
+        if (tensor_spec_of_result(graph, opt->outputs.items[i], &spec) && !*spec.name) return true;
+    return false;
+}
+
+static bool is_output(const qdq_plan *plan, const char *name) {
+    for (size_t i = 0; i < qdq_plan_output_count(plan); i++)
+        if (strcmp(qdq_plan_output(plan, i)->name, name) == 0) return true;
+    return false;
+}
+
 // Allocates memory for the results before the run.
 static int take_results(const session *s, const options *opt, results *r) {
     const run_options *own = opt->own;
     size_t outputs = qdq_plan_output_count(s->plan), kept = qdq_plan_kept_count(s->plan);
+    bool all = writes_kept(s->graph, opt);
     int code = EXIT_OK;
     r->graph = s->graph;
     r->output_count = outputs;
@@ -64,7 +79,8 @@ static int take_results(const session *s, const options *opt, results *r) {
         code = take_result(s, qdq_plan_output(s->plan, i), r);
     for (size_t i = 0; code == EXIT_OK && i < kept; i++) {
         const char *name = qdq_plan_kept(s->plan, i)->name;
-        if (names(s->graph, &opt->outputs, name) || names(s->graph, &own->expects, name))
+        if (is_output(s->plan, name)) continue;
+        if (all || names(s->graph, &opt->outputs, name) || names(s->graph, &own->expects, name))
             code = take_result(s, qdq_plan_kept(s->plan, i), r);
     }
     return code;
@@ -95,9 +111,9 @@ static int write_output(const results *r, const tensor_spec *spec) {
     if (*spec->name)
         status = tensor_save(spec->file, find_result(r, spec->name), &err);
     else if (is_stream(spec->file))
-        status = stream_save(spec->file, r->tensors, r->output_count, false, &err);
+        status = stream_save(spec->file, r->tensors, r->count, false, &err);
     else
-        status = qdq_tensor_file_write(spec->file, r->tensors, r->output_count, NULL, &err);
+        status = qdq_tensor_file_write(spec->file, r->tensors, r->count, NULL, &err);
     return status == QDQ_OK ? EXIT_OK : report_error(&err);
 }
 

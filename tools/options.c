@@ -154,7 +154,8 @@ static const option_row rows[] = {
     ROW("rows", 0, NULL, FLAG, compile.rows, " run plan bench fingerprint ",
         "hold values between steps in rows: the default of other targets, and with --fast"),
     ROW("keep", 0, "all|NAME,NAME", NAMES, compile.keep, " run plan bench ",
-        "store these values and keep them readable: `qdq run -o NAME=FILE`"),
+        "store these values and keep them readable: `qdq run -o FILE.safetensors` writes all of "
+        "them, -o NAME=FILE one"),
     ROW("materialize", 'm', NULL, FLAG, compile.materialize, " run plan bench fingerprint ",
         "--tiles --keep all: every value in tiles, node by node"),
     ROW("device", 0, "NAME|FILE.json|none", READ, compile.device,

@@ -625,10 +625,25 @@ class Keep(Case):
             self.assertEqual(read_npy(self.folder / "h.npy"), tensor("int8", [2, 2], [1, -2, 3, -128]))
             self.assertIn("all 4 elements equal", self.run_kept(*words, "-e", "h=h.npy").out)
 
-    def test_outputs_alone_are_summed_up_and_written_together(self):
+    def test_outputs_alone_are_summed_up(self):
         self.assertEqual(self.run_kept("--keep", "all").out, self.run_kept().out)
-        self.run_kept("--keep", "all", "-o", "all.safetensors", "-o", "h=h.npy")
-        self.assertEqual(set(read_safetensors(self.folder / "all.safetensors")), {"y"})
+
+    def test_a_file_without_a_name_gets_all_that_is_kept(self):
+        h, y = tensor("int8", [2, 2], [1, -2, 3, -128]), tensor("bfloat16", [2, 2], [0x3F80, 0xC000, 0x4040, 0xC300])
+        x = read_npy(self.folder / "x.npy")
+        for words, wanted in ((["--keep", "all"], {"y": y, "x": x, "h": h, "d": y}), (["--keep", "h"], {"y": y, "h": h}),
+                              (["-m"], {"y": y}), ([], {"y": y})):
+            self.run_kept(*words, "-o", "all.safetensors")
+            self.assertEqual(read_safetensors(self.folder / "all.safetensors"), wanted, words)
+        self.run_kept("--keep", "all", "-o", "all.safetensors", "-o", "h=h.npy", "-e", "all.safetensors")
+        self.assertEqual(read_npy(self.folder / "h.npy"), h)
+
+    def test_an_output_with_the_name_of_a_kept_value_is_written_once(self):
+        one = graph([quantize("h", scales=1), node("Dequantize", "d", "h", scales=1)], [value("x", shape=[2, 2])],
+                    {"h": "h", "d": "d"})
+        self.write("g.json", one)
+        self.run_kept("--keep", "all", "-o", "all.safetensors")
+        self.assertEqual(set(read_safetensors(self.folder / "all.safetensors")), {"x", "h", "d"})
 
     def test_a_value_that_is_not_kept_is_no_output(self):
         self.assertIn("there is no output 'h'", self.run_kept("-o", "h=h.npy", code=2).err)
