@@ -11,6 +11,7 @@
 #include "tools/failure.h"
 #include "tools/options/bench.h"
 #include "tools/options/check.h"
+#include "tools/options/compare.h"
 #include "tools/options/convert.h"
 #include "tools/options/explain.h"
 #include "tools/options/fingerprint.h"
@@ -141,6 +142,9 @@ static const option_row rows[] = {
         "use the rules and numerics of a backend; see `qdq targets`"),
     ROW("targets", 0, "A,B[,C]", TEXT, targets, " compare bisect ",
         "the targets to compare: the first with each of the others (bisect: two)"),
+    OWN(compare, "atol", 0, "X", TEXT, atol,
+        "count elements as different only if they differ by more than X + Y |first| (0)"),
+    OWN(compare, "rtol", 0, "Y", TEXT, rtol, "the relative part of --atol (0)"),
     ROW("all", 0, NULL, FLAG, all, " inspect check compare mend merge quantize ",
         "list every node and every finding, without grouping"),
     OWN(check, "strict", 0, NULL, FLAG, strict, "exit 1 for warnings as well as for errors"),

@@ -295,6 +295,40 @@ d (Dequantize), onnx and ttnn: equal from the same inputs; 2 of 4 differ when ea
 g.json: 1 of 2 nodes differ, and 1 more by what they are given
 """)
 
+    def test_elements_within_a_tolerance_are_counted_apart(self):
+        self.write("g.json", x_graph([2.5, 3.5, 4, NAN], quantize(scales=1),
+                                     node("Dequantize", "d", "q", scales=1, dtype="float32"), shape=[2, 2]))
+        words = ["compare", "g.json", "--targets", "onnx,ttnn"]
+        wanted = """\
+q (Quantize), onnx and ttnn: 1 of 4 differ, at most 255 steps, 1 within the tolerance
+  NaN: 1 element, at [1, 1]: x nan, onnx -128, ttnn 127
+d (Dequantize), onnx and ttnn: equal from the same inputs; 1 of 4 differ when each runs the whole graph
+g.json: 1 of 2 nodes differ, and 1 more by what they are given; 1 element is within the tolerance
+"""
+        for more in (["--atol", "1"], ["--rtol", "0.5"], ["--atol", "0.5", "--rtol", "0.25"]):
+            self.assertEqual(self.qdq(*words, *more, code=1).out, wanted)
+        exact = self.qdq(*words, code=1).out
+        for more in (["--atol", "0"], ["--atol", "0.5", "--rtol", "0.2"]):
+            self.assertEqual(self.qdq(*words, *more, code=1).out, exact)
+        self.assertTrue(self.qdq(*words, "--atol", "255").out.endswith(
+            "g.json: 0 of 2 nodes differ; 2 elements are within the tolerance\n"))
+        pair = self.json(*words, "--atol", "1", code=1)["values"][0]["pairs"][0]
+        self.assertEqual((pair["different"], pair["within"]), (1, 1))
+
+    def test_nan_is_within_no_tolerance(self):
+        self.write("g.json", x_graph([1000.0, 1], quantize(scales=1, dtype="float8_e4m3fn")))
+        self.assertIn("1 of 2 differ, 1 NaN on one side\n", self.qdq(
+            "compare", "g.json", "--targets", "core,onednn", "--atol", "1e9", "--rtol", "9", code=1).out)
+
+    def test_a_tolerance_is_a_number_and_not_for_data_sets(self):
+        self.write("g.json", x_graph([2.5], quantize(scales=1)))
+        words = ["compare", "g.json", "--targets", "onnx,core"]
+        for text in ("-1", "x", "nan", "inf", "1x", ""):
+            self.assertEqual(self.qdq(*words, f"--atol={text}", code=2).err,
+                             f"qdq: --atol is '{text}', wanted a number of at least 0\n")
+        self.assertEqual(self.qdq(*words, "--rtol", "1", "--data", "x", "-o", "s", code=2).err,
+                         "qdq: --data and --rtol are both given, wanted one of them\n")
+
     def test_equal_nodes_are_counted(self):
         self.write("g.json", x_graph([2, 3], quantize(scales=1)))
         result = self.qdq("compare", "g.json", "--targets", "core,onnx")

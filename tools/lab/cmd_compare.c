@@ -17,6 +17,8 @@
 #include "tools/lab/compare/compare_text.h"
 #include "tools/lab/compare/data/compare_data.h"
 #include "tools/options.h"
+#include "tools/options/compare.h"
+#include "tools/options/option_number.h"
 #include "tools/session.h"
 
 //---- Which targets ----------------------------------------------------------
@@ -212,11 +214,13 @@ static int compare_sample(comparison *c, session *s, const options *opt, report_
 }
 
 static int compare_session(session *s, const options *opt, const target_list *list,
-                           const data_run_plan *data, report_file *page) {
+                           const tolerances *tolerance, const data_run_plan *data,
+                           report_file *page) {
     comparison c = {.graph = s->graph,
                     .target_count = list->count,
                     .left_out_count = list->refused_count,
                     .watch = opt->watch,
+                    .tolerance = *tolerance,
                     .wants_spread = (opt->json || opt->html) && !opt->data.samples};
     memcpy(c.targets, list->names, sizeof c.targets);
     memcpy(c.left_out, list->refused, sizeof c.left_out);
@@ -227,6 +231,7 @@ static int compare_session(session *s, const options *opt, const target_list *li
 
 // Refuses options that exclude each other.
 static int check_options(const options *opt) {
+    const compare_options *own = opt->own;
     const struct {
         bool given;
         const char *names[2];
@@ -238,6 +243,8 @@ static int check_options(const options *opt) {
         {opt->data.samples && opt->html, {"--data", "--html"}},
         {opt->data.samples && opt->inputs.count, {"--data", "-i"}},
         {opt->data.samples && opt->fill, {"--data", "--fill"}},
+        {opt->data.samples && own->atol, {"--data", "--atol"}},
+        {opt->data.samples && own->rtol, {"--data", "--rtol"}},
     };
     for (size_t i = 0; i < sizeof both / sizeof *both; i++)
         if (both[i].given)
@@ -250,9 +257,14 @@ int run_compare(const options *opt) {
     target_list list = {0};
     session s;
     data_run_plan data = {0};
+    const compare_options *own = opt->own;
+    tolerances tolerance;
     int code = check_options(opt);
     if (code != EXIT_OK) return code;
-    if (opt->compile.fast) return compare_fast(opt);
+    if (!options_amount("atol", own->atol, &tolerance.atol) ||
+        !options_amount("rtol", own->rtol, &tolerance.rtol))
+        return EXIT_USAGE;
+    if (opt->compile.fast) return compare_fast(opt, &tolerance);
     if (!opt->targets)
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "--targets is missing, wanted two or more, as in --targets onnx,ttnn");
@@ -263,7 +275,7 @@ int run_compare(const options *opt) {
     if (code == EXIT_OK) {
         report_file page = {0};
         code = open_graph(&s, opt, &list, &page);
-        if (code == EXIT_OK) code = compare_session(&s, opt, &list, &data, &page);
+        if (code == EXIT_OK) code = compare_session(&s, opt, &list, &tolerance, &data, &page);
         code = report_file_close(&page, code);
         session_close(&s);
     }

@@ -2,6 +2,7 @@
 #include "tools/options/option_number.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -25,5 +26,13 @@ bool options_number(const char *name, const char *text, size_t least, size_t fal
     else
         (void)tell_failure(QDQ_ERR_ARGUMENT, "--%s is '%s', wanted a whole number of at least %zu",
                            name, text, least);
+    return false;
+}
+
+bool options_amount(const char *name, const char *text, double *out) {
+    char *end = NULL;
+    *out = text ? strtod(text, &end) : 0;
+    if (!text || (end != text && *end == '\0' && *out >= 0 && isfinite(*out))) return true;
+    (void)tell_failure(QDQ_ERR_ARGUMENT, "--%s is '%s', wanted a number of at least 0", name, text);
     return false;
 }

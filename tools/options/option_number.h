@@ -10,4 +10,7 @@
 // NULL. False after a message.
 bool options_number(const char *name, const char *text, size_t least, size_t fallback, size_t *out);
 
+// Parses a finite number of at least 0 in the same way; 0 if `text` is NULL.
+bool options_amount(const char *name, const char *text, double *out);
+
 #endif

@@ -11,6 +11,7 @@
 #include "tools/common.h"
 #include "tools/elements.h"
 #include "tools/failure.h"
+#include "tools/io/tensor_io.h"
 
 //---- Elements ---------------------------------------------------------------
 
@@ -46,13 +47,30 @@ static int64_t ordinal(qdq_dtype dtype, uint64_t code) {
     return code & sign ? -magnitude : magnitude;
 }
 
-difference measure_difference(const qdq_tensor_info *info, const void *a, const void *b) {
+// True if the difference of element `at` is within the tolerance. NaN and infinities are within no
+// tolerance of other numbers.
+static bool is_within(const tolerances *t, qdq_dtype dtype, const void *a, const void *b,
+                      size_t at) {
+    size_t from = at * qdq_dtype_size(dtype);
+    double x, y;
+    if (!t || (t->atol == 0 && t->rtol == 0)) return false;
+    to_doubles(dtype, (const char *)a + from, 1, &x);
+    to_doubles(dtype, (const char *)b + from, 1, &y);
+    return isfinite(x) && isfinite(y) && fabs(x - y) <= t->atol + t->rtol * fabs(x);
+}
+
+difference measure_difference(const qdq_tensor_info *info, const void *a, const void *b,
+                              const tolerances *tolerance) {
     size_t size = qdq_dtype_size(info->dtype);
     difference d = {.elements = qdq_shape_count(info->shape)};
     if (memcmp(a, b, info->bytes) == 0) return d;
     for (size_t i = 0; i < d.elements; i++) {
         uint64_t x = code_at(a, size, i), y = code_at(b, size, i);
         if (!codes_differ(info->dtype, x, y)) continue;
+        if (is_within(tolerance, info->dtype, a, b, i)) {
+            d.within++;
+            continue;
+        }
         d.different++;
         if (is_nan_code(info->dtype, x) || is_nan_code(info->dtype, y)) {
             d.nan_count++;
@@ -120,7 +138,9 @@ static bool start(search *s) {
         s->unexplained[k] = elements_take(s->trial->allocator, s->diffs[k].elements);
         if (!s->unexplained[k]) return false;
         for (size_t i = 0; i < s->diffs[k].elements; i++)
-            s->unexplained[k][i] = !same(s, k, i, s->a, s->b);
+            s->unexplained[k][i] = !same(s, k, i, s->a, s->b) &&
+                                   !is_within(s->trial->tolerance, s->trial->outputs[k].info.dtype,
+                                              s->a[k], s->b[k], i);
         s->left += s->diffs[k].different;
     }
     return true;

@@ -6,6 +6,7 @@
 
 #include <qdq/base.h>
 
+#include "tools/lab/compare/tolerance.h"
 #include "tools/lab/compare/units/node_run.h"
 #include "tools/lab/compare/units/switches.h"
 
@@ -22,6 +23,7 @@ typedef struct cause {
 typedef struct difference {
     size_t elements;
     size_t different;  // NaN equals NaN; zeros of different sign differ
+    size_t within;     // further elements, whose difference is within the tolerance
     size_t nan_count;  // different elements that are NaN on one side only
     uint64_t steps;    // the largest distance of all others, in representable values
     size_t steps_at;   // the first element with this distance
@@ -29,8 +31,9 @@ typedef struct difference {
     size_t cause_count;
 } difference;
 
-// Counts differences; leaves the causes empty.
-difference measure_difference(const qdq_tensor_info *info, const void *a, const void *b);
+// Counts differences beyond a tolerance (NULL: exact); leaves the causes empty.
+difference measure_difference(const qdq_tensor_info *info, const void *a, const void *b,
+                              const tolerances *tolerance);
 
 // A computation under any set of reasons: with none of them as one target computes it, with all of
 // them as the other.
@@ -42,6 +45,7 @@ typedef struct trial {
     int (*run)(void *with, uint32_t switches, void *const *outputs);
     void *with;
     const qdq_allocator *allocator;  // of results and lists of elements
+    const tolerances *tolerance;     // elements within it need no cause; NULL: exact
 } trial;
 
 // Finds the causes of all differences between outputs `a` and `b`, and adds them to diffs[output].

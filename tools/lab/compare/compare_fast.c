@@ -136,12 +136,14 @@ static void print_measured(const char *name, const measured *m) {
     const difference *d = &m->difference;
     if (!d->different) {
         printf("%s: all %zu elements equal", name, d->elements);
+        if (d->within) printf(", %zu within the tolerance", d->within);
         return;
     }
     printf("%s: %zu of %zu elements differ, at most %llu step%s; largest |difference| %.6g", name,
            d->different, d->elements, (unsigned long long)d->steps, d->steps == 1 ? "" : "s",
            m->largest);
     if (d->nan_count) printf(", %zu NaN on one side", d->nan_count);
+    if (d->within) printf(", %zu within the tolerance", d->within);
 }
 
 static void json_measured(qdq_json *json, const char *name, const qdq_tensor_info *info,
@@ -152,6 +154,7 @@ static void json_measured(qdq_json *json, const char *name, const qdq_tensor_inf
     json_shape(json, info->shape);
     json_uint_key(json, "elements", m->difference.elements);
     json_uint_key(json, "different", m->difference.different);
+    json_uint_key(json, "within", m->difference.within);
     json_uint_key(json, "steps", (size_t)m->difference.steps);
     json_uint_key(json, "nan_count", m->difference.nan_count);
     qdq_json_key(json, "largest");
@@ -188,7 +191,8 @@ static void json_look(qdq_json *json, const qdq_graph *graph, const look *l,
 //---- Comparing --------------------------------------------------------------
 
 // Measures the difference between both results of an output, in its dtype and as doubles.
-static int measure_output(qdq_exec *const execs[2], const qdq_tensor_info *info, measured *m) {
+static int measure_output(qdq_exec *const execs[2], const qdq_tensor_info *info,
+                          const tolerances *tolerance, measured *m) {
     size_t count = qdq_shape_count(info->shape);
     qdq_error err = {0};
     char *data = calloc(2, info->bytes);
@@ -204,7 +208,7 @@ static int measure_output(qdq_exec *const execs[2], const qdq_tensor_info *info,
             to_doubles(info->dtype, own, count, numbers + k * count);
     }
     if (code == EXIT_OK)
-        *m = (measured){measure_difference(info, data, data + info->bytes),
+        *m = (measured){measure_difference(info, data, data + info->bytes, tolerance),
                         largest_of(numbers, numbers + count, count)};
     free(data), free(numbers);
     return code;
@@ -214,6 +218,7 @@ typedef struct comparison_run {
     session literal, fast;
     fast_nodes nodes;
     size_t outputs;  // outputs of the graph; compared values follow them
+    const tolerances *tolerance;
     bool differs;
 } comparison_run;
 
@@ -222,7 +227,7 @@ static int compare_outputs(comparison_run *r, qdq_exec *const execs[2], qdq_json
     for (size_t i = 0; code == EXIT_OK && i < r->outputs; i++) {
         const qdq_tensor_info *info = qdq_plan_output(r->literal.plan, i);
         measured m = {0};
-        code = measure_output(execs, info, &m);
+        code = measure_output(execs, info, r->tolerance, &m);
         r->differs |= m.difference.different > 0;
         if (code == EXIT_OK && json) {
             qdq_json_begin_object(json);
@@ -250,7 +255,7 @@ static int compare_looks(comparison_run *r, const qdq_graph *graph, qdq_exec *co
             look *l = &n->looks[next];
             const qdq_tensor_info *info = qdq_plan_output(r->literal.plan, r->outputs + next);
             measured m = {0};
-            int code = measure_output(execs, info, &m);
+            int code = measure_output(execs, info, r->tolerance, &m);
             if (code != EXIT_OK) return code;
             l->given = given;
             n->differs[l->value.id] = m.difference.different > 0;
@@ -303,9 +308,9 @@ static int compare_session(comparison_run *r, const session *s, const options *o
     return code == EXIT_OK ? compare_runs(r, s->graph, opt) : code;
 }
 
-int compare_fast(const options *opt) {
+int compare_fast(const options *opt, const tolerances *tolerance) {
     session s;
-    comparison_run r = {0};
+    comparison_run r = {.tolerance = tolerance};
     int code = session_start(&s, opt);
     if (code == EXIT_OK) code = compare_session(&r, &s, opt);
     release_nodes(&r.nodes);

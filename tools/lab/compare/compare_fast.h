@@ -4,10 +4,12 @@
 #ifndef QDQ_TOOLS_LAB_COMPARE_COMPARE_FAST_H
 #define QDQ_TOOLS_LAB_COMPARE_COMPARE_FAST_H
 
+#include "tools/lab/compare/tolerance.h"
+
 typedef struct options options;
 
 // Prints each node at which a difference begins or arrives, and each output. EXIT_FINDINGS if an
 // output differs, EXIT_OK, or another exit code after a message.
-int compare_fast(const options *opt);
+int compare_fast(const options *opt, const tolerances *tolerance);
 
 #endif

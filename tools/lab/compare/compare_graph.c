@@ -151,7 +151,8 @@ static int look_for_causes(const comparison *c, unit *u, const buffers *first, c
                .rewrites = u->reasons.rewrites,
                .run = try_reasons,
                .with = &with,
-               .allocator = c->exec_options.allocator};
+               .allocator = c->exec_options.allocator,
+               .tolerance = &c->tolerance};
     return find_causes(&t, first->items, other->items, diffs);
 }
 
@@ -164,7 +165,8 @@ static int compare_local(const comparison *c, size_t node, unit *u, node_pair *p
     int code = diffs ? EXIT_OK : no_memory(c, node);
     for (size_t i = 0; code == EXIT_OK && i < outputs; i++) {
         if (!u->outputs[i].value.id) continue;
-        diffs[i] = measure_difference(&u->outputs[i].info, first->items[i], other->items[i]);
+        diffs[i] = measure_difference(&u->outputs[i].info, first->items[i], other->items[i],
+                                      &c->tolerance);
         different += diffs[i].different;
     }
     if (different) code = look_for_causes(c, u, first, other, diffs);
@@ -187,8 +189,9 @@ static int compare_overall(const comparison *c, const node_comparison *n, const 
     int code = compute(c, n, u, target, own);
     for (size_t i = 0; code == EXIT_OK && i < n->output_count; i++)
         if (u->outputs[i].value.id)
-            pair->values[i].overall =
-                measure_difference(&n->outputs[i].info, first->items[i], own->items[i]).different;
+            pair->values[i].overall = measure_difference(&n->outputs[i].info, first->items[i],
+                                                         own->items[i], &c->tolerance)
+                                          .different;
     return code;
 }
 

@@ -102,6 +102,7 @@ static void json_pair(qdq_json *json, const comparison *c, const node_comparison
     if (whole) json_strings(json, "numerics", pair->reasons.names, pair->reasons.count);
     if (whole && pair->reasons.count && n->numerics) json_formulas(json, c, n, t, output);
     json_uint_key(json, "different", v->local.different);
+    json_uint_key(json, "within", v->local.within);
     json_uint_key(json, "steps", (size_t)v->local.steps);
     json_uint_key(json, "nan_count", v->local.nan_count);
     json_uint_key(json, "different_overall", v->overall);

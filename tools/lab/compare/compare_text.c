@@ -24,6 +24,7 @@ static void print_difference(FILE *out, const value_pair *v) {
                     plural((size_t)d->steps));
         if (d->nan_count) fprintf(out, ", %zu NaN on one side", d->nan_count);
     }
+    if (d->within) fprintf(out, ", %zu within the tolerance", d->within);
     if (v->overall != d->different)
         fprintf(out, "; %zu of %zu differ when each runs the whole graph", v->overall, d->elements);
     fprintf(out, "\n");
@@ -92,12 +93,13 @@ static const node_pair *find_group(const node_comparison *n) {
     return NULL;
 }
 
-static void print_equal(FILE *out, const comparison *c, const node_comparison *n) {
+static void print_equal(FILE *out, const comparison *c, const node_comparison *n, size_t within) {
     qdq_node_info info = qdq_graph_node(c->graph, n->node);
     char head[1300];
     fprintf(out, "%s", node_head(info.name, info.original, head, sizeof head));
     print_op(out, c, n->node, find_group(n));
     fprintf(out, "): equal%s", is_same_numerics(n) ? "" : " on these inputs");
+    if (within) fprintf(out, ", %zu within the tolerance", within);
     for (size_t i = 0, told = 0; i < c->left_out_count; i++)
         if (n->left_out >> i & 1)
             fprintf(out, "%s%s", told++ ? ", " : "; left out: ", c->left_out[i]);
@@ -126,6 +128,7 @@ static node_lines judge(const node_comparison *n) {
                 own = (double)v->local.different / elements;
             if ((double)v->overall / elements > overall) overall = (double)v->overall / elements;
             if (v->local.steps > lines.steps) lines.steps = v->local.steps;
+            lines.within += v->local.within;
         }
     if (overall > 0) lines.outcome = NODE_INHERITS, lines.share = overall;
     if (own > 0) lines.outcome = NODE_DIFFERS, lines.share = own;
@@ -144,7 +147,7 @@ static bool write_lines(node_lines *lines, const comparison *c, const node_compa
     FILE *out = open_memstream(&lines->text, &size);
     if (!out) return false;
     if (lines->outcome == NODE_EQUAL)
-        print_equal(out, c, n);
+        print_equal(out, c, n, lines->within);
     else
         print_pairs(out, c, n, all);
     if (fclose(out) != 0) return false;
@@ -169,6 +172,7 @@ bool compare_list_add(compare_list *list, const comparison *c, const node_compar
     if (!is_compared(n)) return true;
     if (find_group(n)) list->groups++;
     list->counts[lines.outcome]++;
+    list->within += lines.within;
     if (lines.outcome == NODE_EQUAL) {
         list->equal_here += !is_same_numerics(n);
         list->equal_elsewise += n->left_out != 0;
@@ -245,5 +249,8 @@ void compare_list_print(compare_list *list, const comparison *c, const char *pat
            list->groups ? " and groups" : "");
     if (counts[NODE_INHERITS])
         printf(", and %zu more by what they are given", counts[NODE_INHERITS]);
+    if (list->within)
+        printf("; %zu element%s within the tolerance", list->within,
+               list->within == 1 ? " is" : "s are");
     printf("\n");
 }

@@ -18,7 +18,8 @@ typedef struct node_lines {
     size_t node;
     double share;  // largest fraction of elements that differ, of all outputs and pairs of targets
     uint64_t steps;
-    char *text;  // owned, from malloc
+    size_t within;  // elements whose difference is within the tolerance
+    char *text;     // owned, from malloc
     size_t line_count;
 } node_lines;
 
@@ -26,6 +27,7 @@ typedef struct compare_list {
     node_lines *items;
     size_t count, capacity;
     size_t counts[NODE_OUTCOMES];
+    size_t within;          // elements whose difference is within the tolerance
     size_t groups;          // nodes at which a group is compared
     size_t equal_here;      // equal nodes whose numerics differ
     size_t equal_elsewise;  // equal nodes that a left-out target computes differently

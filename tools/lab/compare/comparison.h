@@ -6,6 +6,7 @@
 #include <qdq/exec.h>
 
 #include "tools/io/watch.h"
+#include "tools/lab/compare/tolerance.h"
 #include "tools/lab/compare/units/piece.h"
 #include "tools/lab/compare/units/target_pair.h"
 
@@ -28,6 +29,7 @@ typedef struct comparison {
     const char *left_out[MAX_TARGETS];  // targets that refuse the graph
     size_t left_out_count;
     watch *watch;
+    tolerances tolerance;  // differences within it do not count; all zero: exact
     bool wants_spread;     // measure histograms, for JSON
     bool describes;        // compute nothing, and only describe what the targets do at nodes
     comparison_sink sink;  // all zero: none

@@ -63,8 +63,8 @@ static void take_first(search *f, size_t node, const node_value *v, const differ
 static void look_at(search *f, size_t node, const node_value *v) {
     explanation *e = f->e;
     if (!replay_given(f->r, v->value)) return;
-    difference d =
-        measure_difference(&v->info, f->r->computed[v->value.id], replay_given(f->r, v->value));
+    difference d = measure_difference(&v->info, f->r->computed[v->value.id],
+                                      replay_given(f->r, v->value), NULL);
     if (!d.different) return;
     bool noise = is_noise(f->r, v->value, qdq_graph_node(f->r->form.graph, node).op);
     if (!e->differs || (e->noise && !noise)) {

@@ -71,7 +71,8 @@ static bool next_element(shown *s, size_t from) {
     for (s->at = from; s->at < count; s->at++) {
         const char *a = (const char *)s->given + s->at * one.bytes;
         const char *b = (const char *)s->computed + s->at * one.bytes;
-        if (memcmp(a, b, one.bytes) != 0 && measure_difference(&one, a, b).different) return true;
+        if (memcmp(a, b, one.bytes) != 0 && measure_difference(&one, a, b, NULL).different)
+            return true;
     }
     return false;
 }

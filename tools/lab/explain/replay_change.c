@@ -9,7 +9,7 @@
 
 size_t replay_count(const replay *r, qdq_value value, const void *data) {
     const void *given = replay_given(r, value);
-    return given ? measure_difference(&r->values[value.id].info, data, given).different : 0;
+    return given ? measure_difference(&r->values[value.id].info, data, given, NULL).different : 0;
 }
 
 replay_left replay_difference(const replay *r, qdq_value first) {

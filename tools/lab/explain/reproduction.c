@@ -53,7 +53,7 @@ static bool element_differs(const replay *r, const cut *c, size_t i) {
     size_t size = qdq_dtype_size(c->y->info.dtype);
     qdq_tensor_info one = {.dtype = c->y->info.dtype, .bytes = size};
     const char *a = (const char *)r->computed[c->y->value.id] + i * size;
-    return measure_difference(&one, a, (const char *)c->given + i * size).different != 0;
+    return measure_difference(&one, a, (const char *)c->given + i * size, NULL).different != 0;
 }
 
 static size_t channel_of(const cut *c, size_t i) {
