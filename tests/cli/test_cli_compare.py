@@ -295,6 +295,23 @@ d (Dequantize), onnx and ttnn: equal from the same inputs; 2 of 4 differ when ea
 g.json: 1 of 2 nodes differ, and 1 more by what they are given
 """)
 
+    def test_floats_far_apart_have_no_steps(self):
+        self.write("g.json", x_graph([-2147483648, 4], node("Dequantize", "d", "x", scales=0.5, dtype="float32"),
+                                     dtype="int32"))
+        words = ["compare", "g.json", "--targets", "core,ttnn"]
+        line = self.qdq(*words, code=1).out.splitlines()[0]
+        self.assertEqual(line, "d (Dequantize), core and ttnn: 1 of 2 differ, relative error 1, cosine 1.86265e-09")
+        pair = self.json(*words, code=1)["values"][0]["pairs"][0]
+        self.assertEqual((pair["steps"], pair["relative_error"]), (0x4E800000, 1))
+        self.assertAlmostEqual(pair["cosine"], 2 ** -29, delta=1e-15)
+
+    def test_infinite_elements_are_counted_apart(self):
+        words = ["compare", "g.json", "--targets", "core,onednn"]
+        self.write("g.json", x_graph([1e9, 2], quantize(scales=1, dtype="float8_e5m2")))
+        wanted = "q (Quantize), core and onednn: 1 of 2 differ, at most 1 step, 1 infinite on one side"
+        self.assertEqual(self.qdq(*words, code=1).out.splitlines()[0], wanted)
+        self.assertTrue(self.qdq(*words, "--atol", "1e30", code=1).out.startswith(wanted + "\n"))
+
     def test_elements_within_a_tolerance_are_counted_apart(self):
         self.write("g.json", x_graph([2.5, 3.5, 4, NAN], quantize(scales=1),
                                      node("Dequantize", "d", "q", scales=1, dtype="float32"), shape=[2, 2]))

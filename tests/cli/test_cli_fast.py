@@ -5,6 +5,7 @@
 With scales of 0.1 an integer product rounds fewer times; both results are computed here. Pooling
 and a reshape between Dequantize and the product run on integers as well."""
 
+import math
 import struct
 
 from harness import Case, constant, graph, main, node
@@ -131,11 +132,14 @@ class Fast(Case):
         self.assertEqual((out[0]["name"], out[0]["elements"], out[0]["different"],
                           out[0]["nan_count"]), ("y", 4, differ, 0))
         self.assertEqual(out[0]["largest"], largest)
+        error = math.dist(literal, on_codes(0.1)) / math.hypot(*literal)
+        self.assertAlmostEqual(out[0]["relative_error"], error, delta=error * 1e-12)
+        self.assertAlmostEqual(out[0]["cosine"], 1, delta=1e-12)
         text = self.qdq("compare", name, "--fast", code=1).out
         lines = text.splitlines()
-        self.assertRegex(lines[0], rf"^m \(MatMul\): {differ} of 4 elements differ, at most \d+ steps?; "
-                                   r"largest .*; computed on integers$")
-        self.assertRegex(lines[1], rf"^y: {differ} of 4 elements differ, at most \d+ steps?; largest ")
+        self.assertRegex(lines[0], rf"^m \(MatMul\): {differ} of 4 elements differ, at most 1 step, "
+                                   rf"relative error {error:.3g}, cosine 1; largest .*; computed on integers$")
+        self.assertRegex(lines[1], rf"^y: {differ} of 4 elements differ, at most 1 step, relative error {error:.3g}, cosine 1; largest ")
         self.assertEqual(len(lines), 2)
 
     def test_compare_names_nodes_and_causes(self):

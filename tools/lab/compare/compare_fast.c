@@ -11,7 +11,7 @@
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/io/tensor_io.h"
-#include "tools/lab/compare/causes.h"
+#include "tools/lab/compare/closeness.h"
 #include "tools/options.h"
 #include "tools/session.h"
 
@@ -129,19 +129,20 @@ static void add_looks(const fast_nodes *n, qdq_graph *graph) {
 
 typedef struct measured {
     difference difference;
+    closeness closeness;
     double largest;
 } measured;
 
-static void print_measured(const char *name, const measured *m) {
+static void print_measured(const char *name, qdq_dtype dtype, const measured *m) {
     const difference *d = &m->difference;
     if (!d->different) {
         printf("%s: all %zu elements equal", name, d->elements);
         if (d->within) printf(", %zu within the tolerance", d->within);
         return;
     }
-    printf("%s: %zu of %zu elements differ, at most %llu step%s; largest |difference| %.6g", name,
-           d->different, d->elements, (unsigned long long)d->steps, d->steps == 1 ? "" : "s",
-           m->largest);
+    printf("%s: %zu of %zu elements differ", name, d->different, d->elements);
+    print_closeness(stdout, dtype, d, &m->closeness);
+    printf("; largest |difference| %.6g", m->largest);
     if (d->nan_count) printf(", %zu NaN on one side", d->nan_count);
     if (d->within) printf(", %zu within the tolerance", d->within);
 }
@@ -157,16 +158,17 @@ static void json_measured(qdq_json *json, const char *name, const qdq_tensor_inf
     json_uint_key(json, "within", m->difference.within);
     json_uint_key(json, "steps", (size_t)m->difference.steps);
     json_uint_key(json, "nan_count", m->difference.nan_count);
+    json_closeness(json, info->dtype, &m->difference, &m->closeness);
     qdq_json_key(json, "largest");
     qdq_json_double(json, m->largest);
 }
 
-static void print_look(const qdq_graph *graph, const look *l, const measured *m) {
+static void print_look(const qdq_graph *graph, const look *l, qdq_dtype dtype, const measured *m) {
     char name[1400], head[1300];
     qdq_node_info info = qdq_graph_node(graph, l->node);
     snprintf(name, sizeof name, "%s%s)", node_head(info.name, info.original, head, sizeof head),
              info.op);
-    print_measured(name, m);
+    print_measured(name, dtype, m);
     const char *reads = l->given || !l->way ? "what it reads differs" : "";
     printf("; %s%s%s\n", l->way ? ways[l->way].text : "", l->way && l->given ? ", and " : "",
            reads);
@@ -209,6 +211,7 @@ static int measure_output(qdq_exec *const execs[2], const qdq_tensor_info *info,
     }
     if (code == EXIT_OK)
         *m = (measured){measure_difference(info, data, data + info->bytes, tolerance),
+                        measure_closeness(info, data, data + info->bytes),
                         largest_of(numbers, numbers + count, count)};
     free(data), free(numbers);
     return code;
@@ -234,7 +237,7 @@ static int compare_outputs(comparison_run *r, qdq_exec *const execs[2], qdq_json
             json_measured(json, info->name, info, &m);
             qdq_json_end_object(json);
         } else if (code == EXIT_OK) {
-            print_measured(info->name, &m);
+            print_measured(info->name, info->dtype, &m);
             printf("\n");
         }
     }
@@ -262,7 +265,7 @@ static int compare_looks(comparison_run *r, const qdq_graph *graph, qdq_exec *co
             if (json)
                 json_look(json, graph, l, info, &m);
             else if (m.difference.different)
-                print_look(graph, l, &m);
+                print_look(graph, l, info->dtype, &m);
         }
     }
     return EXIT_OK;

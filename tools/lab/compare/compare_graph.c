@@ -175,6 +175,8 @@ static int compare_local(const comparison *c, size_t node, unit *u, node_pair *p
         pair->values[i].local = diffs[i];
         pair->values[i].overall = diffs[i].different;
         const void *a = first->items[i], *b = other->items[i];
+        if (diffs[i].different && qdq_dtype_is_real(u->outputs[i].info.dtype))
+            pair->values[i].closeness = measure_closeness(&u->outputs[i].info, a, b);
         if (!take_examples(c, u, node, i, a, b, pair) ||
             !take_spread(c, &u->outputs[i].info, a, b, &pair->values[i]))
             code = no_memory(c, node);

@@ -105,6 +105,7 @@ static void json_pair(qdq_json *json, const comparison *c, const node_comparison
     json_uint_key(json, "within", v->local.within);
     json_uint_key(json, "steps", (size_t)v->local.steps);
     json_uint_key(json, "nan_count", v->local.nan_count);
+    json_closeness(json, n->outputs[output].info.dtype, &v->local, &v->closeness);
     json_uint_key(json, "different_overall", v->overall);
     qdq_json_key(json, "causes");
     qdq_json_begin_array(json);

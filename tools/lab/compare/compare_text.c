@@ -12,16 +12,13 @@ static const char *plural(size_t count) { return count == 1 ? "" : "s"; }
 
 //---- One node ---------------------------------------------------------------
 
-static void print_difference(FILE *out, const value_pair *v) {
+static void print_difference(FILE *out, qdq_dtype dtype, const value_pair *v) {
     const difference *d = &v->local;
-    size_t numbers = d->different - d->nan_count;
     if (!d->different) {
         fprintf(out, "%s", v->overall ? "equal from the same inputs" : "equal");
     } else {
         fprintf(out, "%zu of %zu differ", d->different, d->elements);
-        if (numbers)
-            fprintf(out, ", at most %llu step%s", (unsigned long long)d->steps,
-                    plural((size_t)d->steps));
+        print_closeness(out, dtype, d, &v->closeness);
         if (d->nan_count) fprintf(out, ", %zu NaN on one side", d->nan_count);
     }
     if (d->within) fprintf(out, ", %zu within the tolerance", d->within);
@@ -74,7 +71,7 @@ static void print_pairs(FILE *out, const comparison *c, const node_comparison *n
             fprintf(out, "%s", node_head(n->outputs[i].info.name, original, head, sizeof head));
             print_op(out, c, n->node, &n->pairs[t]);
             fprintf(out, "), %s and %s: ", c->targets[0], c->targets[t + 1]);
-            print_difference(out, v);
+            print_difference(out, n->outputs[i].info.dtype, v);
             print_causes(out, c, n, t, i);
         }
 }

@@ -67,12 +67,14 @@ static void print_greatest(const state *s, size_t row) {
     const double *greatest = state_reals(t, PAIR_GREATEST, row);
     qdq_dtype dtype = dtype_of(s, row, PAIR_DTYPE);
     char place[320], a[32], b[32];
-    if (steps[0])
+    bool told = steps[0] && tells_steps(dtype, (uint64_t)steps[0]);
+    if (told)
         printf(", at most %" PRIu64 " step%s (%s)", (uint64_t)steps[0], steps[0] == 1 ? "" : "s",
                place_text(s, row, steps[1], steps[2], place));
     if (at[0] != NO_SAMPLE)
-        printf(" and %.6g (%s: %s and %s)", greatest[0], place_text(s, row, at[0], at[1], place),
-               element_text(dtype, greatest[1], a), element_text(dtype, greatest[2], b));
+        printf("%s %.6g (%s: %s and %s)", told ? " and" : ", at most", greatest[0],
+               place_text(s, row, at[0], at[1], place), element_text(dtype, greatest[1], a),
+               element_text(dtype, greatest[2], b));
 }
 
 static void print_ratio(double ratio) {
