@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/check/evidence_json.h"
+#include "tools/colour.h"
 #include "tools/common.h"
 
 const char *severity_text(qdq_severity severity) {
@@ -62,8 +63,27 @@ static bool is_told(const qdq_finding *f, const char *target) {
     return !target || (strlen(f->target) == length && strncmp(f->target, target, length) == 0);
 }
 
+static void print_severity(FILE *out, qdq_severity severity) {
+    const char *text = severity_text(severity);
+    colour_print(out, severity == QDQ_SEVERITY_ERROR ? COLOUR_RED : COLOUR_YELLOW, text,
+                 strlen(text));
+}
+
 static void print_finding(FILE *out, const qdq_finding *f) {
-    fprintf(out, "%s: %s [%s]", severity_text(f->severity), f->message, f->rule);
+    print_severity(out, f->severity);
+    fprintf(out, ": %s [%s]", f->message, f->rule);
+}
+
+void print_finding_line(FILE *out, const char *line, size_t length) {
+    static const qdq_severity severities[] = {QDQ_SEVERITY_ERROR, QDQ_SEVERITY_WARNING};
+    for (size_t i = 0; i < 2; i++) {
+        size_t word = strlen(severity_text(severities[i]));
+        if (word >= length || strncmp(line, severity_text(severities[i]), word) != 0) continue;
+        print_severity(out, severities[i]);
+        line += word, length -= word;
+        break;
+    }
+    fprintf(out, "%.*s", (int)length, line);
 }
 
 // True if the finding shares a line with others of its rule. A few errors are listed one by one,

@@ -19,6 +19,9 @@ typedef enum listing {
 // "NAME@RELEASE"); NULL: all. True if any line stands for several findings.
 bool print_findings(FILE *out, const qdq_report *report, const char *target, listing how);
 
+// Prints one of these lines of `length` bytes, with its severity in colour on a terminal.
+void print_finding_line(FILE *out, const char *line, size_t length);
+
 // Returns "error" or "warning".
 const char *severity_text(qdq_severity severity);
 

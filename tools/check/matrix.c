@@ -8,6 +8,7 @@
 
 #include "tools/check/text_width.h"
 #include "tools/check/unchecked.h"
+#include "tools/colour.h"
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/io/watch.h"
@@ -245,6 +246,19 @@ static void print_cell(const char *text, size_t width) {
     printf("%s%*s  ", text, (int)(columns < width ? width - columns : 0), "");
 }
 
+// Prints a verdict, padded to `width` unless that is 0.
+static void print_verdict(verdict v, size_t width) {
+    static const colour colours[] = {[VERDICT_OK] = COLOUR_NONE,
+                                     [VERDICT_WARNING] = COLOUR_YELLOW,
+                                     [VERDICT_UNKNOWN] = COLOUR_FAINT,
+                                     [VERDICT_UNCHECKED] = COLOUR_FAINT,
+                                     [VERDICT_REFUSED] = COLOUR_RED};
+    const char *text = verdict_text(v);
+    size_t length = strlen(text);
+    colour_print(stdout, colours[v], text, length);
+    if (width) printf("%*s  ", (int)(length < width ? width - length : 0), "");
+}
+
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 static void print_lines(const matrix *m, const matrix_lines *lines, bool all) {
@@ -264,8 +278,9 @@ static void print_lines(const matrix *m, const matrix_lines *lines, bool all) {
         const unsigned char *row = &m->cells[lines->items[i].row * m->targets];
         print_cell(label_of(m, &lines->items[i], all, label), names);
         print_cell(m->rows[lines->items[i].row].op, ops);
-        for (size_t t = 0; t + 1 < m->targets; t++) print_cell(verdict_text(row[t]), cells);
-        printf("%s\n", verdict_text(row[m->targets - 1]));
+        for (size_t t = 0; t + 1 < m->targets; t++) print_verdict(row[t], cells);
+        print_verdict(row[m->targets - 1], 0);
+        printf("\n");
     }
     print_cell("exact bits", names);
     print_cell("", ops);

@@ -77,7 +77,7 @@ static void tell_new_lines(target_list *list, const char *text) {
         for (const char *at = list->told; at && *at && !known; at = strchr(at, '\n') + 1)
             known = strncmp(at, text, length) == 0;
         if (known) continue;
-        fprintf(stderr, "%.*s", (int)length, text);
+        print_finding_line(stderr, text, length);
         char *told = realloc(list->told, before + length + 1);
         if (!told) continue;  // it may be printed again
         memcpy(told + before, text, length);
