@@ -127,6 +127,9 @@ static int write_outputs(const results *r, const options *opt) {
         watch_tell(opt->watch, "writing %s", spec.file);
         if (holds) watch_hold_signals(opt->watch);
         code = write_output(r, &spec);
+        if (code == EXIT_OK)
+            watch_saved(opt->watch, "%zu of %zu files of -o %s written", i + 1, opt->outputs.count,
+                        i == 0 ? "was" : "were");
         if (holds) watch_release_signals(opt->watch);
     }
     watch_clear(opt->watch);
@@ -289,6 +292,7 @@ int run_run(const options *opt) {
                                            : own->expects.count ? "--expect"
                                                                 : NULL);
     if (code != EXIT_OK) return code;
+    if (opt->outputs.count) watch_saved(opt->watch, "no output was written");
     code = session_start(&s, opt);
     if (code == EXIT_OK) code = outputs_check(s.graph, s.plan, opt);
     if (code == EXIT_OK) code = give_inputs(s.graph, s.plan, s.exec, opt);

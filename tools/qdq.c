@@ -311,6 +311,7 @@ static int run_command(const command_row *command, options *opt) {
     if (code == EXIT_OK) code = open_memory(opt, &memory);
     if (code == EXIT_OK) {
         opt->watch = watch_start(!opt->quiet && isatty(STDERR_FILENO));
+        if (opt->data.samples && opt->outputs.count) watch_saved(opt->watch, "nothing was saved");
         code = command->run(opt);
         watch_clear(opt->watch);
     }

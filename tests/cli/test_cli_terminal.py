@@ -57,6 +57,14 @@ class Progress(Case):
                           "onednn")
         self.assertRegex(text, pattern)
 
+    def test_work_of_more_than_ten_seconds_shows_what_is_left(self):
+        nodes = [node("MatMul", f"m{i}", None) for i in range(400)]
+        for i, one in enumerate(nodes):
+            one["inputs"] = {"a": f"m{i - 1}" if i else "x", "b": "x"}
+        self.write("g.json", graph(nodes, inputs=[value("x", shape=[1024, 1024])], outputs={"y": "m399"}))
+        pattern = r"step \d+ of 400, core, \d+ s, about \d+ (s|min) left"
+        self.assertRegex(self.shown(pattern, harness.TIMEOUT, "run", "g.json", "--fill", 1), pattern)
+
     def test_compare_shows_nodes_target_and_seconds(self):
         pattern = r"node \d+ of 40, (core|ttnn), \d+ s"
         text = self.shown(pattern, harness.TIMEOUT, "compare", "g.json", "--fill", 1, "--targets",
@@ -85,6 +93,81 @@ class Progress(Case):
             time.sleep(2)
             process.terminate()
             self.assertEqual(process.communicate(), (b"", b""))
+
+
+class Colours(Case):
+    """Severities and verdicts have colours on a terminal, unless NO_COLOR is set."""
+
+    def shown(self, *words, **environment):
+        """All that a call prints on a terminal that is its stdout and stderr."""
+        master, slave = pty.openpty()
+        kept = {name: text for name, text in os.environ.items() if name != "NO_COLOR"}
+        with subprocess.Popen([harness.QDQ, *map(str, words)], cwd=self.folder, stdin=subprocess.DEVNULL,
+                              stdout=slave, stderr=slave, env={**kept, "TERM": "xterm", **environment}):
+            os.close(slave)
+            shown = b""
+            try:
+                while one := os.read(master, 4096):
+                    shown += one
+            except OSError:  # the other end was closed
+                pass
+        os.close(master)
+        return shown.decode()
+
+    def test_an_error_and_a_warning_are_coloured(self):
+        self.write("g.json", graph([quantize("q", scales=1, dtype="int32"), quantize("p", scales=0)], outputs={"y": "q"}))
+        words = ["check", "g.json", "--target", "ttnn"]
+        shown = self.shown(*words)
+        self.assertIn("\033[1;31merror\033[0m: g.json: node 'p'", shown)
+        self.assertIn("\033[1;33mwarning\033[0m: g.json: node 'q'", shown)
+        self.assertIn("\033[1;31mrefused\033[0m", self.shown("check", "g.json", "--target", "all"))
+        plain = self.qdq(*words, code=1).out
+        self.assertNotIn("\033", plain)
+        for more in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+            self.assertEqual(self.shown(*words, **more).replace("\r\n", "\n"), plain)
+        self.assertIn("\033[1;31m", self.shown(*words, NO_COLOR=""))
+
+    def test_findings_of_compare_are_coloured(self):
+        self.write("g.json", graph([quantize(scales=1, dtype="int32")]))
+        shown = self.shown("compare", "g.json", "--targets", "core,ttnn", "--fill", 1)
+        self.assertTrue(shown.startswith("\033[1;33mwarning\033[0m: g.json: node 'q'"), shown)
+
+
+class Saved(Case):
+    """A signal that ends a command says what is saved."""
+
+    def interrupted(self, ready, *words):
+        """The stderr of a call that gets SIGINT when `ready` is true."""
+        with subprocess.Popen([harness.QDQ, *map(str, words)], cwd=self.folder, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+            end = time.monotonic() + harness.TIMEOUT
+            while not ready() and time.monotonic() < end:
+                time.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+            err = process.communicate(timeout=harness.TIMEOUT)[1].decode()
+        self.assertEqual(process.returncode, -signal.SIGINT)
+        return err
+
+    def test_a_data_run_names_its_checkpoint(self):
+        self.write("g.json", graph([{"op": "MatMul", "name": "q", "inputs": {"a": "x", "b": "x"}}],
+                                   inputs=[value("x", shape=[512, 512])]))
+        x = tensor("float32", [20, 512, 512], [0.5] * (20 * 512 * 512))
+        self.write("x.safetensors", safetensors_bytes({"x": x}))
+        words = ["calibrate", "g.json", "--data", "x.safetensors", "-o", "s.state", "--isa", "portable", "--threads", 1]
+        part = self.folder / "s.state.part"
+        begin = time.monotonic()
+        err = self.interrupted(lambda: time.monotonic() > begin + 0.1, *words, "--checkpoint", 1000)
+        self.assertEqual(err, "qdq: interrupted: nothing was saved\n")
+        self.assertFalse(part.exists())
+        err = self.interrupted(part.exists, *words, "--checkpoint", 0)
+        self.assertRegex(err, r"\Aqdq: interrupted: s\.state\.part has \d+ of 20 samples, from which --resume goes on\n\Z")
+
+    def test_a_run_counts_its_files(self):
+        self.write("g.json", graph([node("Abs", "q", "x")]))
+        os.mkfifo(self.folder / "pipe.npy")
+        first = self.folder / "one.npy"
+        err = self.interrupted(first.exists, "run", "g.json", "--fill", 1, "-o", "y=one.npy", "-o", "y=pipe.npy")
+        self.assertRegex(err, r"\Aqdq: interrupted: 1 of 2 files of -o was written\n\Z")
 
 
 class Interrupted(Case):

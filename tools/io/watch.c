@@ -7,12 +7,21 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "tools/check/text_width.h"
 #include "tools/common.h"
 
-enum { COLUMNS = 64, TICK_NANOSECONDS = 200000000 };
+// A line has at most 80 columns.
+enum { COLUMNS = 64, COLUMNS_WITH_REST = 44, TICK_NANOSECONDS = 200000000 };
+static const double least_estimated = 10;  // seconds of work for which the rest is shown
+
+// Parts of a work that are alike, "N of M": their rate tells how long the rest takes.
+typedef struct series {
+    long long first, done, total;  // done: before the series was first seen, and now; total 0: none
+    double begin, at;              // when each of these numbers was first seen, by now()
+} series;
 
 struct watch {
     sigset_t signals;      // signals that end the program
@@ -21,19 +30,61 @@ struct watch {
     bool shows, shown;
     double since;  // start of the work, by now(); 0: no work to show
     char text[512];
+    series series;
+    char saved[512];
 };
+
+//---- The rest of the work ---------------------------------------------------
+
+// Finds the first "N of M" in a text.
+static bool find_part(const char *text, long long *number, long long *total) {
+    for (const char *at = text; *at; at += strspn(at, "0123456789")) {
+        at += strcspn(at, "0123456789");
+        if (*at && sscanf(at, "%18lld of %18lld", number, total) == 2) return true;
+    }
+    return false;
+}
+
+// Notes that part `number` of `total` begins.
+static void note_part(series *s, long long number, long long total) {
+    long long done = number - 1;
+    if (s->total != total || done < s->done)
+        *s = (series){done, done, total, now(), now()};
+    else if (done > s->done)
+        s->done = done, s->at = now();
+}
+
+// Returns the seconds that the parts after the finished ones will take; 0: unknown.
+static double seconds_left(const series *s) {
+    if (s->done <= s->first) return 0;
+    double each = (s->at - s->begin) / (double)(s->done - s->first);
+    double left = each * (double)(s->total - s->done) - (now() - s->at);
+    return left > 1 ? left : 1;
+}
+
+// Writes ", about 40 s left", or nothing for short work.
+static const char *rest_text(const series *s, double seconds, char out[64]) {
+    double left = seconds_left(s);
+    bool minutes = left >= 120;
+    *out = '\0';
+    if (left > 0 && seconds + left >= least_estimated)
+        snprintf(out, 64, ", about %.0f %s left", minutes ? left / 60 : left,
+                 minutes ? "min" : "s");
+    return out;
+}
 
 //---- The thread -------------------------------------------------------------
 
 // Shows the work and its seconds. Returns the cursor to the start of the line, so that the next
 // output overwrites it.
 static void show(watch *w) {
-    char cut[512];
+    char cut[512], rest[64];
     pthread_mutex_lock(&w->lock);
     double seconds = w->since > 0 ? now() - w->since : 0;
     if (seconds >= 1) {
-        text_cut(w->text, COLUMNS, cut);
-        fprintf(stderr, "\r\033[K%s, %.0f s\r", cut, seconds);
+        rest_text(&w->series, seconds, rest);
+        text_cut(w->text, *rest ? COLUMNS_WITH_REST : COLUMNS, cut);
+        fprintf(stderr, "\r\033[K%s, %.0f s%s\r", cut, seconds, rest);
         fflush(stderr);
         w->shown = true;
     }
@@ -43,6 +94,9 @@ static void show(watch *w) {
 static void end_program(watch *w, int number) {
     pthread_mutex_lock(&w->hold);
     watch_clear(w);
+    pthread_mutex_lock(&w->lock);
+    if (*w->saved) fprintf(stderr, "qdq: interrupted: %s\n", w->saved);
+    pthread_mutex_unlock(&w->lock);
     signal(number, SIG_DFL);
     pthread_sigmask(SIG_UNBLOCK, &w->signals, NULL);
     raise(number);
@@ -99,7 +153,9 @@ void watch_tell(watch *w, const char *format, ...) {
     va_start(args, format);
     pthread_mutex_lock(&w->lock);
     vsnprintf(w->text, sizeof w->text, format, args);
-    if (w->since == 0) w->since = now();
+    long long number, total;
+    if (w->since == 0) w->since = now(), w->series = (series){0};
+    if (find_part(w->text, &number, &total)) note_part(&w->series, number, total);
     pthread_mutex_unlock(&w->lock);
     va_end(args);
 }
@@ -111,6 +167,16 @@ void watch_clear(watch *w) {
     w->shown = false;
     w->since = 0;
     pthread_mutex_unlock(&w->lock);
+}
+
+void watch_saved(watch *w, const char *format, ...) {
+    if (!w) return;
+    va_list args;
+    va_start(args, format);
+    pthread_mutex_lock(&w->lock);
+    vsnprintf(w->saved, sizeof w->saved, format, args);
+    pthread_mutex_unlock(&w->lock);
+    va_end(args);
 }
 
 bool watch_shows(const watch *w) { return w && w->shows; }

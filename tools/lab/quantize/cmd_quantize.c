@@ -194,7 +194,11 @@ static int finish(quantization *q) {
     else
         quantization_text(q);
     if (!writes) return refuse(q);
-    return qdq_graph_write(q->quantized, out, &err) == QDQ_OK ? EXIT_OK : report_error(&err);
+    watch_hold_signals(q->opt->watch);
+    qdq_status status = qdq_graph_write(q->quantized, out, &err);
+    if (status == QDQ_OK) watch_saved(q->opt->watch, "%s was written", out);
+    watch_release_signals(q->opt->watch);
+    return status == QDQ_OK ? EXIT_OK : report_error(&err);
 }
 
 //---- The command ------------------------------------------------------------
