@@ -606,6 +606,41 @@ def random_graph(rng):
                  constants=[constant("c", "float32", [], [1.5])])
 
 
+class Memory(Case):
+    """-o NAME=FILE.mem: the bits of elements as $readmemh reads them."""
+
+    def written(self, dtype, x):
+        one = graph([node("Cast", "q", "x", dtype=dtype)], [value("x", shape=[len(x)])], target="core")
+        write_npy(self.folder / "x.npy", tensor("float32", [len(x)], x))
+        self.qdq("run", self.write("g.json", one), "-i", "x=x.npy", "-o", "y=y.mem")
+        head, *lines = (self.folder / "y.mem").read_text(encoding="ascii").splitlines()
+        return head, lines
+
+    def test_a_line_has_the_bits_of_an_element(self):
+        for dtype, bits, lines in (("int8", 8, ["fe", "03", "7f"]), ("uint8", 8, ["02", "03", "7f"]),
+                                   ("int4", 4, ["e", "3", "7"]), ("int32", 32, ["fffffffe", "00000003", "0000007f"]),
+                                   ("float32", 32, ["c0000000", "40400000", "42fe0000"]),
+                                   ("bfloat16", 16, ["c000", "4040", "42fe"])):
+            x = [2 if dtype[0] == "u" else -2, 3, 7 if bits == 4 else 127]
+            self.assertEqual(self.written(dtype, x),
+                             (f"// y: {dtype} [3], {bits} bits, written by qdq", lines), dtype)
+
+    def test_a_kept_value_and_an_input_are_written(self):
+        self.write("g.json", graph([quantize("h", scales=1), node("Abs", "d", "x")], [value("x", shape=[2])], {"y": "d"}))
+        write_npy(self.folder / "x.npy", tensor("float32", [2], [1.4, -300]))
+        self.qdq("run", "g.json", "-i", "x=x.npy", "--keep", "all", "-o", "h=h.mem", "-o", "x=x.mem")
+        self.assertEqual((self.folder / "h.mem").read_text().splitlines()[1:], ["01", "80"])
+        self.assertEqual((self.folder / "x.mem").read_text().splitlines()[1:], ["3fb33333", "c3960000"])
+
+    def test_pipes_and_all_outputs_are_refused(self):
+        self.write("g.json", graph([quantize("q", scales=1)]))
+        os.mkfifo(self.folder / "pipe.mem")
+        words = ["run", "g.json", "--fill", 1, "-o"]
+        self.assertEqual(self.qdq(*words, "y=pipe.mem", code=2).err,
+                         "qdq: pipe.mem: a pipe takes .npy or .safetensors, not .mem\n")
+        self.assertIn("wanted NAME=FILE, or a .safetensors file for all", self.qdq(*words, "y.mem", code=2).err)
+
+
 class Keep(Case):
     """--keep: values that are no outputs can be written and compared."""
 

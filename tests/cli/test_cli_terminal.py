@@ -238,7 +238,7 @@ class Names(Case):
 
     def test_outputs_to_write_are_checked_before_computing(self):
         self.refused("there is no output 'z'", "-o", "z=z.npy")
-        self.refused("a tensor file ends in .npy or .safetensors", "-o", "y=y.txt")
+        self.refused("a tensor file ends in .npy, .safetensors or .mem", "-o", "y=y.txt")
         self.refused("wanted NAME=FILE, or a .safetensors file for all", "-o", "y.npy")
         self.refused("wanted [NAME=]FILE", "-o", "y=")
         self.refused("there is no output 'z'", "-o", "y=y.npy", "-o", "z=z.npy")

@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/base/file_draft.h"
 #include "runtime/base/posix.h"
 #include "tools/elements.h"
 #include "tools/io/npy_header.h"
+#include "tools/io/replace_file.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                ".npy data is not converted: build for a little-endian machine");
@@ -150,37 +150,6 @@ static size_t make_header(char out[4 * HEADER_ALIGN], const char *descr, qdq_sha
     return bytes + padding;
 }
 
-static qdq_status open_draft(const char *path, qdq_file_draft *draft, char *name, FILE **out,
-                             qdq_error *err) {
-    if (!qdq_file_draft_open(draft, path, name))
-        return npy_fail(err, QDQ_ERR_IO, "its folder takes no new file: %s", strerror(errno));
-    *out = fdopen(draft->descriptor, "wb");
-    if (*out) return QDQ_OK;
-    close(draft->descriptor);
-    qdq_file_draft_drop(draft);
-    return npy_fail(err, QDQ_ERR_MEMORY, "out of memory: a stream to write to");
-}
-
-static qdq_status write_draft(const char *path, char *name, const char *header, size_t header_bytes,
-                              const void *data, size_t bytes, qdq_error *err) {
-    FILE *stream = NULL;
-    qdq_file_draft draft;
-    qdq_status status = open_draft(path, &draft, name, &stream, err);
-    if (status != QDQ_OK) return status;
-    bool done = fwrite(header, header_bytes, 1, stream) == 1 &&
-                fwrite(data, bytes, 1, stream) == 1 && fflush(stream) == 0 &&
-                fsync(fileno(stream)) == 0;
-    if (!done) status = npy_fail(err, QDQ_ERR_IO, "cannot be written: %s", strerror(errno));
-    if (done && !qdq_file_draft_link(&draft, path))
-        status = npy_fail(err, QDQ_ERR_IO, "its folder takes no new file: %s", strerror(errno));
-    if (fclose(stream) != 0 && status == QDQ_OK)
-        status = npy_fail(err, QDQ_ERR_IO, "cannot be written: %s", strerror(errno));
-    if (status == QDQ_OK && !qdq_file_draft_place(&draft, path))
-        status = npy_fail(err, QDQ_ERR_IO, "cannot be replaced: %s", strerror(errno));
-    if (status != QDQ_OK) qdq_file_draft_drop(&draft);
-    return status;
-}
-
 static qdq_status check_array(qdq_dtype dtype, qdq_shape shape, const void *data, size_t *bytes,
                               qdq_error *err) {
     const qdq_dtype_info *row = qdq_dtype_get(dtype);
@@ -200,28 +169,14 @@ static qdq_status check_array(qdq_dtype dtype, qdq_shape shape, const void *data
     return npy_bytes(dtype, shape, bytes, err);
 }
 
-// Refuses a link, a device or a pipe, which renaming would replace by a regular file.
-static qdq_status check_target(const char *path, qdq_error *err) {
-    struct stat facts;
-    if (lstat(path, &facts) == 0 && !S_ISREG(facts.st_mode))
-        return npy_fail(err, QDQ_ERR_IO, "is not a regular file, wanted a new or a regular one");
-    return QDQ_OK;
-}
-
 static qdq_status write_file(const char *path, qdq_dtype dtype, qdq_shape shape, const void *data,
                              qdq_error *err) {
     size_t bytes = 0;
     qdq_status status = check_array(dtype, shape, data, &bytes, err);
-    if (status == QDQ_OK) status = check_target(path, err);
     if (status != QDQ_OK) return status;
     char header[4 * HEADER_ALIGN];
     size_t header_bytes = make_header(header, qdq_dtype_get(dtype)->npy, shape);
-    size_t capacity = strlen(path) + QDQ_FILE_DRAFT_NAME;
-    char *name = malloc(capacity);
-    if (!name) return npy_fail(err, QDQ_ERR_MEMORY, "out of memory: %zu bytes", capacity);
-    status = write_draft(path, name, header, header_bytes, data, bytes, err);
-    free(name);
-    return status;
+    return replace_file(path, header, header_bytes, data, bytes, err);
 }
 
 qdq_status npy_write(const char *path, qdq_dtype dtype, qdq_shape shape, const void *data,

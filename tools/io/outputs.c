@@ -44,11 +44,15 @@ static int check_output(const qdq_graph *graph, const qdq_plan *plan, const char
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "--output is '%s', wanted NAME=FILE, or a .safetensors file for all",
                             text);
+    bool memory = has_ending(spec.file, ".mem");
+    if (memory && is_stream(spec.file))
+        return tell_failure(QDQ_ERR_ARGUMENT, "%s: a pipe takes .npy or .safetensors, not .mem",
+                            spec.file);
     int code = *spec.name ? check_name(plan, spec.name) : EXIT_OK;
     if (code != EXIT_OK || is_stream(spec.file)) return code;
-    if (!npy && !named)
+    if (!npy && !named && !memory)
         return tell_failure(QDQ_ERR_ARGUMENT,
-                            "%s: a tensor file ends in .npy or .safetensors; needed for '%s'",
+                            "%s: a tensor file ends in .npy, .safetensors or .mem; needed for '%s'",
                             spec.file, spec.name);
     return place_check(spec.file);
 }

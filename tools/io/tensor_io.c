@@ -10,6 +10,7 @@
 #include "runtime/base/words.h"
 #include "tools/elements.h"
 #include "tools/io/file_kind.h"
+#include "tools/io/memory_file.h"
 #include "tools/io/npy.h"
 #include "tools/io/npz.h"
 #include "tools/io/stream_out.h"
@@ -211,9 +212,10 @@ qdq_status tensor_save(const char *file, const qdq_tensor *tensor, qdq_error *er
     bool named = has_ending(file, ".safetensors");
     if (is_stream(file)) return stream_save(file, tensor, 1, !named, err);
     if (named) return qdq_tensor_file_write(file, tensor, 1, NULL, err);
+    if (has_ending(file, ".mem")) return memory_file_write(file, tensor, err);
     if (!has_ending(file, ".npy"))
         return fail(err, QDQ_ERR_ARGUMENT, file,
-                    "a tensor file ends in .npy or .safetensors; needed for ", tensor->name);
+                    "a tensor file ends in .npy, .safetensors or .mem; needed for ", tensor->name);
     bool narrow = qdq_dtype_is_real(tensor->dtype) && tensor->dtype != QDQ_FLOAT32 &&
                   tensor->dtype != QDQ_FLOAT64;
     if (!narrow) return npy_write(file, tensor->dtype, tensor->shape, tensor->data, err);
