@@ -334,6 +334,9 @@ static qdq_graph *deployed_graph(qdq_graph *graph, const options *opt, int *code
 int run_plan(const options *opt) {
     const plan_options *own = opt->own;
     int code;
+    if (own->emit_header && !own->emit_c)
+        return tell_failure(QDQ_ERR_ARGUMENT, "--emit-header is for the file of --emit-c, which is "
+                                              "not given");
     qdq_graph *graph = load_graph(opt->operands.items[0], opt, &code);
     if (!graph) return code;
     if (own->emit_c || own->from_capture) {

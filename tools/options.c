@@ -68,7 +68,8 @@ static const option_row rows[] = {
         "end an ONNX model at a node, or at the node that computes this value; its results are the "
         "outputs"),
     ROW("output", 'o', "[NAME=]FILE", LIST, outputs, " run ",
-        "write an output (-: to standard output); without NAME all of them to one .safetensors"),
+        "write an output as .npy, .safetensors or .mem for $readmemh (-: to standard output); "
+        "without NAME all of them to one .safetensors"),
     OWN(explain, "got", 0, "[NAME=]FILE", FILES, gots,
         "the results of the device, by the names of values: .npz, .npy or .safetensors"),
     OWN(explain, "against", 0, "GRAPH", READ, against,
@@ -185,6 +186,8 @@ static const option_row rows[] = {
     OWN(plan, "emit-c", 0, "FILE", NEW, emit_c,
         "write the graph that the target runs as one C file with its constants and kernels; it "
         "computes the same bits"),
+    OWN(plan, "emit-header", 0, "FILE", NEW, emit_header,
+        "--emit-c: also write the sizes and the declaration of its function, for C and C++"),
     OWN(plan, "pages", 0, "NAME", TEXT, pages,
         "list the pages of a value on the device, with bank and address"),
     OWN(plan, "memory-csv", 0, "FOLDER", TEXT, memory_csv,

@@ -439,6 +439,42 @@ class EmittedC(Case):
         self.assertEqual(emitted.macro(text, "net_y_elements"), 7)
         self.assertGreaterEqual(emitted.macro(text, "net_arena_bytes"), 28)
 
+    def test_a_header_declares_the_function_for_c_and_cpp(self):
+        self.write("g.json", graph([node("Abs", "a", "x")], [value("x", "float32", [4])], {"y": "a"}, name="net"))
+        self.qdq("plan", "g.json", "--emit-c", "net.c", "--emit-header", "net.h")
+        self.assertEqual((self.folder / "net.h").read_text(encoding="utf-8"), """\
+// Written by qdq with the C file that has this function.
+#ifndef NET_QDQ_H
+#define NET_QDQ_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define NET_ARENA_BYTES 0
+#define NET_X_ELEMENTS 4
+#define NET_Y_ELEMENTS 4
+void net_run(const float *x, float *y);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+""")
+        uses = '#include "net.h"\n#include "net.h"\nstatic float y[NET_Y_ELEMENTS];\nvoid f(void) { net_run(y, y); }\n'
+        for language in ("c", "c++"):
+            subprocess.run([*emitted.COMPILER, f"-x{language}", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-"],
+                           input=uses, check=True, text=True, cwd=self.folder)
+
+    def test_a_header_belongs_to_a_file(self):
+        self.write("g.json", graph([node("Abs", "a", "x")], [value("x", "float32", [4])], {"y": "a"}))
+        self.assertEqual(self.qdq("plan", "g.json", "--emit-header", "net.h", code=2).err,
+                         "qdq: --emit-header is for the file of --emit-c, which is not given\n")
+        self.assertEqual(self.qdq("plan", "g.json", "--emit-c", "n.c", "--emit-header", "n.c", code=2).err,
+                         "qdq: --emit-c and --emit-header are both 'n.c'\n")
+
     def test_inputs_and_constants_may_be_outputs(self):
         half = constant("half", "float32", [2], [0.5, -0.5])
         self.assert_same([node("Abs", "a", "x"), node("Abs", "b", "half")], {"x": edge_tensor([4])},

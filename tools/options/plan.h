@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 typedef struct plan_options {
-    const char *pages, *memory_csv, *trace, *emit_c;
+    const char *pages, *memory_csv, *trace, *emit_c, *emit_header;
     bool map, from_capture;
 } plan_options;
 

@@ -2,10 +2,14 @@
 #include "tools/plan/emit_c.h"
 
 #include <qdq/inspect.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/findings.h"
+#include "tools/io/replace_file.h"
 #include "tools/options.h"
 #include "tools/options/plan.h"
 
@@ -36,9 +40,52 @@ static int check_graph(qdq_graph *graph) {
     return EXIT_REFUSED;
 }
 
+// Copies the sizes and the declaration from the head of a C file: the lines from the first macro to
+// the first function.
+static void copy_declarations(FILE *from, FILE *out) {
+    char *line = NULL;
+    size_t capacity = 0;
+    bool began = false, ended = false;
+    while (!ended && getline(&line, &capacity, from) > 0) {
+        if (!began && strncmp(line, "#define ", 8) != 0) continue;
+        if (!began) {
+            int length = (int)(strstr(line, "_ARENA_BYTES") - line) - 8;
+            fprintf(out, "#ifndef %.*s_QDQ_H\n#define %.*s_QDQ_H\n\n#include <stdint.h>\n\n",
+                    length, line + 8, length, line + 8);
+            fprintf(out, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
+        }
+        began = true, ended = strncmp(line, "void ", 5) == 0;
+        fputs(line, out);
+    }
+    free(line);
+    fprintf(out, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
+}
+
+static int write_header(const char *c_path, const char *path) {
+    static const char head[] = "// Written by qdq with the C file that has this function.\n";
+    char *text = NULL;
+    size_t size = 0;
+    qdq_error err = {0};
+    FILE *from = fopen(c_path, "r"), *out = open_memstream(&text, &size);
+    if (from && out) copy_declarations(from, out);
+    bool made = from && out;
+    if (from) (void)fclose(from);
+    if (out && fclose(out) != 0) made = false;
+    int code = EXIT_OK;
+    if (!made)
+        code = tell_failure(QDQ_ERR_IO, "%s: cannot be read for --emit-header", c_path);
+    else if (replace_file(path, head, sizeof head - 1, text, size, &err) != QDQ_OK)
+        code = tell_failure(err.status, "%s: %s", path, err.text);
+    free(text);
+    return code;
+}
+
 int emit_c(qdq_graph *graph, const options *opt) {
     const plan_options *own = opt->own;
     qdq_error err = {0};
+    if (own->emit_header && strcmp(own->emit_c, own->emit_header) == 0)
+        return tell_failure(QDQ_ERR_ARGUMENT, "--emit-c and --emit-header are both '%s'",
+                            own->emit_c);
     const char *other = other_plan(opt);
     if (other)
         return tell_failure(QDQ_ERR_ARGUMENT,
@@ -50,6 +97,7 @@ int emit_c(qdq_graph *graph, const options *opt) {
     int code = check_graph(deployed);
     if (code == EXIT_OK && qdq_graph_write_c(deployed, own->emit_c, &err) != QDQ_OK)
         code = report_error(&err);
+    if (code == EXIT_OK && own->emit_header) code = write_header(own->emit_c, own->emit_header);
     qdq_graph_destroy(deployed);
     return code;
 }
