@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests vectors/: the committed files are what the library computes, and the readers find a wrong bit.
+
+    test_vectors.py QDQ LIBRARY SOURCE_ROOT
+"""
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+QDQ = LIBRARY = ROOT = None
+
+
+def run(*command, **more):
+    return subprocess.run([str(one) for one in command], capture_output=True, text=True, **more)
+
+
+def files():
+    return sorted((ROOT / "vectors").glob("*.json"))
+
+
+def groups():
+    return [group for path in files() for group in json.loads(path.read_text())["groups"]]
+
+
+def wrong_bit(folder):
+    """Writes quantize.json with one bit of core's results of quantize/tie-int8 changed."""
+    text = (ROOT / "vectors/quantize.json").read_text()
+    start = text.index('"id": "quantize/tie-int8"')
+    place = text.index('"results"', start)
+    bits = re.compile(r'"bits": \{"y": "(\w)').search(text, place)
+    digit = f"{int(bits[1], 16) ^ 1:x}"
+    path = Path(folder, "quantize.json")
+    path.write_text(text[: bits.start(1)] + digit + text[bits.end(1) :])
+    return path
+
+
+class Files(unittest.TestCase):
+    def test_the_library_computes_what_the_files_say(self):
+        done = run(sys.executable, ROOT / "vectors/generator", "--library", LIBRARY, "--tool", QDQ, "--check")
+        self.assertEqual((done.returncode, done.stdout), (0, "no file differs\n"), done.stderr[-2000:])
+
+    def test_every_version_of_every_backend_has_one_row(self):
+        sys.path.insert(0, str(ROOT / "vectors/generator"))
+        from compact import covers
+
+        for path in files():
+            content = json.loads(path.read_text())
+            for group in content["groups"]:
+                rows = [short for key in ("results", "refused") for row in group.get(key, []) for short in row["backends"]]
+                self.assertEqual(len(rows), len(set(rows)), group["id"])
+                bare = [name for name in content["versions"] if not any(covers(short, name) for short in rows)]
+                self.assertEqual(bare, [], group["id"])
+
+    def test_ids_are_unique(self):
+        ids = [group["id"] for group in groups()]
+        self.assertEqual(len(ids), len(set(ids)))
+        self.assertGreater(len(ids), 200)
+
+    def test_the_readme_names_ids_that_exist(self):
+        ids = {group["id"] for group in groups()}
+        named = re.findall(r"`((?:%s)/[\w.-]+)`" % "|".join(path.stem for path in files()),
+                           (ROOT / "vectors/README.md").read_text())
+        self.assertGreater(len(named), 0)
+        self.assertEqual([name for name in named if name not in ids], [])
+
+
+class Readers(unittest.TestCase):
+    def assert_reader_works(self, *command):
+        """A reader with its ONNX implementation: equal to core and onnx, unlike onednn, unlike a file with a wrong bit."""
+        path = ROOT / "vectors/quantize.json"
+        for backend in ("core", "onnx@spec"):
+            done = run(*command, path, "--backend", backend)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertRegex(done.stdout, rf"{backend}: [4-9]\d groups equal, 0 differ, \d+ not implemented\n$")
+        done = run(*command, path, "--backend", "onednn@3.14")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("quantize/tie-int8-z1: y[0] is fd, wanted fe", done.stdout)
+        with tempfile.TemporaryDirectory() as folder:
+            done = run(*command, wrong_bit(folder), "--backend", "core")
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertRegex(done.stdout, r"quantize/tie-int8: y\[0\] is \w\w, wanted \w\w.*\ncore: \d+ groups equal, 1 differ")
+        self.assertNotEqual(run(*command, path, "--backend", "nobody").returncode, 0)
+
+    def test_python(self):
+        self.assert_reader_works(sys.executable, ROOT / "vectors/readers/python/test_vectors.py")
+
+
+if __name__ == "__main__":
+    QDQ, LIBRARY, ROOT = (Path(one).resolve() for one in sys.argv[1:4])
+    del sys.argv[1:4]
+    unittest.main()
