@@ -17,7 +17,7 @@ from pages import page
 from results import rows
 
 HERE = Path(__file__).resolve().parents[1]
-FILES = ("quantize", "dequantize", "dynamic_quantize", "requantize", "cast")  # each with the module cases_<name>
+FILES = ("quantize", "dequantize", "dynamic_quantize", "requantize", "cast", "product",
          "graph")  # each with the module cases_<name>
 
 

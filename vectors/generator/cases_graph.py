@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Groups of a few nodes, which a backend fuses or rewrites."""
+
+from group import Group
+from tensor import NAN, f32, tensor
+
+TITLE = "Small graphs that backends rewrite"
+
+
+def node(op, name, inputs, **attrs):
+    return {"op": op, "name": name, "inputs": inputs, "attrs": attrs}
+
+
+def graph(name, about, provokes, inputs, nodes, bugs=(), output="y"):
+    return Group(f"graph/{name}", "Graph", about, provokes, inputs, {}, bugs, nodes, (output,))
+
+
+def quantize(name, x, s, z=0, dtype="int8", **more):
+    return node("Quantize", name, {"x": x}, scales=f32(s), zps=z, dtype=dtype, **more)
+
+
+def dequantize(name, x, s, z=0, **more):
+    return node("Dequantize", name, {"x": x}, scales=f32(s), zps=z, dtype="float32", **more)
+
+
+def port_node(op, name, x):
+    """A Quantize or Dequantize by the tensors s and z."""
+    return node(op, name, {"x": x, "scale": "s", "zero_point": "z"}, dtype="int8" if op == "Quantize" else "float32")
+
+
+def moved():
+    made = []
+    x = {"x": tensor("float32", [2.0, 7.0, 4.0], (1, 1, 1, 3)), "s": tensor("float32", [1.0], (), True),
+         "z": tensor("int8", [0], (), True)}
+    resize = node("Interpolate", "r", {"x": "d"}, mode="linear", sizes=[1, 6], data_format="NCX")
+    made.append(graph("resize-linear", "Resize between Dequantize and Quantize runs on codes in some releases",
+                      ("fusion", "truncation"), x,
+                      [port_node("Quantize", "q", "x"), port_node("Dequantize", "d", "q"), resize,
+                       port_node("Quantize", "c", "r"), port_node("Dequantize", "y", "c")],
+                       ("microsoft/onnxruntime#28448", "microsoft/onnxruntime#21319")))  # fmt: skip
+    for kind, op, attrs in (("reshape", "StaticReshape", {"shape": [2, 2], "special_zero": False}),
+                            ("transpose", "StaticTranspose", {"order": [1, 0]})):
+        for zero in (False, True):
+            for constant in (True, False):
+                codes = tensor("int8", [12, -45, 7, -3], (4,) if kind == "reshape" else (2, 2), constant)
+                inputs = {"w": codes, "x": tensor("float32", [0.0] * 4, (2, 2)), "s": tensor("float32", [f32(0.02)], (), True),
+                          **({"z": tensor("int8", [0], (), True)} if zero else {})}
+                ports = {"x": "w", "scale": "s", **({"zero_point": "z"} if zero else {})}
+                name = f"{kind}-{'zero-point' if zero else 'no-zero-point'}-{'constant' if constant else 'input'}"
+                made.append(graph(name,
+                                  "int8 codes that a backend takes for uint8: negative numbers become 0",
+                                  ("fusion", "saturation"), inputs,
+                                  [node("Dequantize", "d", ports, dtype="float32"), node(op, "r", {"x": "d"}, **attrs),
+                                   node("Add", "y", {"a": "r", "b": "x"})], ("microsoft/onnxruntime#28491",)))  # fmt: skip
+    return made
+
+
+def products():
+    made = []
+    fixed = {"w": tensor("int8", [30, -6, -60, -87, 48, 59, -119, -99, -13, -28, 98, 4], (3, 4), True),
+             "b": tensor("int32", [7500, -11250, 3750], (3,), True), "two": tensor("float32", [2.0], (), True)}
+    x = {"x": tensor("float32", list(map(f32, (1.1, -0.7, 2.2, 0.3))), (1, 4)), **fixed}
+    head = [quantize("q", "x", 0.02, 128, "uint8"), dequantize("d", "q", 0.02, 128), dequantize("wd", "w", 0.01),
+            dequantize("bd", "b", 0.0002)]
+    product = node("MatMul", "p", {"a": "d", "b": "wd"}, transpose_b=True)
+    scaled = [product, node("Multiply", "m", {"a": "p", "b": "two"}), node("Add", "g", {"a": "m", "b": "bd"}),
+              quantize("y", "g", 0.05, 128, "uint8")]
+    made.append(graph("gemm-alpha", "2 * x * w + b: alpha is no factor of the bias", ("fusion", "alpha"), x, [*head, *scaled],
+                      ("microsoft/onnxruntime#28130",)))
+    plain = [product, node("Add", "g", {"a": "p", "b": "bd"}), quantize("y", "g", 0.05, 128, "uint8")]
+    made.append(graph("linear-bias", "a bias of int32 codes behind Dequantize: TensorRT takes none", ("constant parameters",),
+                      {key: one for key, one in x.items() if key != "two"}, [*head, *plain],
+                      ("microsoft/onnxruntime#14229", "microsoft/onnxruntime#17738", "onnx/onnx-tensorrt#850",
+                       "NVIDIA/TensorRT#3360")))  # fmt: skip
+    pair = {"x": tensor("float32", [255.0, 255.0, 255.0, 255.0], (1, 4)),
+            "w": tensor("float32", [127.0, 127.0, -128.0, -128.0, 1.0, 2.0, 3.0, 4.0], (4, 2), True)}
+    made.append(graph("float-weights", "weights that a Quantize makes codes of: products of pairs saturate without VNNI",
+                      ("pair saturation", "fusion"), pair,
+                      [quantize("q", "x", 1.0, 0, "uint8"), dequantize("d", "q", 1.0), quantize("wq", "w", 1.0),
+                       dequantize("wd", "wq", 1.0), node("MatMul", "p", {"a": "d", "b": "wd"}),
+                       quantize("y", "p", 512.0, 3, "uint8")],
+                      ("microsoft/onnxruntime#24711",)))  # fmt: skip
+    return made
+
+
+def pairs():
+    made = []
+    x = list(map(f32, (0.25, 0.75, 1.25, -0.25, -0.75, -1.25, 44.75, 0.0, 3.3, 100.0, -100.0, 45.25)))
+    made.append(graph("fake-quantize-z10",
+                      "Quantize and Dequantize: a backend that has one FakeQuantize rounds half up behind the zero point",
+                      ("tie", "zero-point order"), {"x": tensor("float32", x)},
+                      [quantize("q", "x", 0.5, 10), dequantize("y", "q", 0.5, 10)],
+                      ("microsoft/onnxruntime#25045", "intel/onnxruntime#707")))  # fmt: skip
+    own = list(map(f32, (-1.0, -0.0004, 0.0005, 0.0015, 1.2345, 70.0, -70.0, 0.5, NAN)))
+    for dtype in ("uint16", "int16", "uint8", "int8"):
+        made.append(graph(f"relu-{dtype}", "Relu before Quantize, which a backend drops if the clamp range does it",
+                          ("fusion", "NaN", "tie"), {"x": tensor("float32", own)},
+                          [node("ReLU", "r", {"x": "x"}), quantize("y", "r", 0.001, 0, dtype)],
+                          ("microsoft/onnxruntime#20187",)))  # fmt: skip
+    clip = list(map(f32, (0.14, 0.15, 0.25, 2.0, -0.05, -0.95, -0.85, 0.75)))
+    made.append(graph("clip-4-bits", "codes of 4 bits as int8, between Maximum and Minimum", ("saturation", "tie"),
+                      {"x": tensor("float32", clip), "low": tensor("int32", [-8], (), True),
+                       "high": tensor("int32", [7], (), True)},
+                      [quantize("q", "x", 0.1), node("Cast", "w", {"x": "q"}, dtype="int32"),
+                       node("Maximum", "a", {"a": "w", "b": "low"}), node("Minimum", "b", {"a": "a", "b": "high"}),
+                       node("Cast", "c", {"x": "b"}, dtype="int8"), dequantize("y", "c", 0.1)],
+                       ("Xilinx/brevitas#497", "fastmachinelearning/qonnx#48")))  # fmt: skip
+    codes = {"x": tensor("int8", [-128, -124, -3, -1, 0, 1, 3, 127])}
+    made.append(graph("requantize-pair", "Dequantize and Quantize with a ratio of 1/2: ties", ("tie", "double rounding"), codes,
+                      [dequantize("d", "x", 0.5, 3), quantize("y", "d", 1.0, 1)]))
+    made.append(graph("requantize-pair-tflite", "Dequantize and Quantize in float, not by a multiplier and a shift",
+                      ("tie", "fixed point"), codes, [dequantize("d", "x", 0.1, 1), quantize("y", "d", 0.6, 0)],
+                      ("tensorflow/tensorflow#102943",)))
+    for op in ("Add", "Multiply"):
+        two = {"a": tensor("int8", [-114, 3, 127, -128]), "b": tensor("int8", [-122, 5, 127, -128])}
+        made.append(graph(f"{op.lower()}-codes",
+                          f"{op} of dequantized codes, quantized again: ONNX Runtime computes it on codes",
+                          ("fusion", "tie", "multiply-add"), two,
+                          [dequantize("da", "a", 0.025346905, -106), dequantize("db", "b", 0.03580992, -120),
+                           node(op, "s", {"a": "da", "b": "db"}), quantize("y", "s", 0.03658597, -105)],
+                           ("microsoft/onnxruntime#25512",)))  # fmt: skip
+    return made
+
+
+def groups():
+    return moved() + products() + pairs()
