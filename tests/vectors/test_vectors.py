@@ -6,6 +6,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -43,6 +44,12 @@ class Files(unittest.TestCase):
     def test_the_library_computes_what_the_files_say(self):
         done = run(sys.executable, ROOT / "vectors/generator", "--library", LIBRARY, "--tool", QDQ, "--check")
         self.assertEqual((done.returncode, done.stdout), (0, "no file differs\n"), done.stderr[-2000:])
+
+    def test_recorded_peers_gave_these_bits(self):
+        done = run(sys.executable, ROOT / "vectors/generator/peers.py", "--recorded")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout,
+                         r"onnx@1.32-vnni: 2\d\d groups equal, 1 differ\nort@1.32-vnni: 2\d\d groups equal, 1 differ\n")
 
     def test_every_version_of_every_backend_has_one_row(self):
         sys.path.insert(0, str(ROOT / "vectors/generator"))
@@ -93,6 +100,23 @@ class Readers(unittest.TestCase):
 
     def test_python(self):
         self.assert_reader_works(sys.executable, ROOT / "vectors/readers/python/test_vectors.py")
+
+    @unittest.skipUnless(shutil.which("node"), "no node")
+    def test_javascript(self):
+        self.assert_reader_works("node", ROOT / "vectors/readers/javascript/vectors.mjs")
+
+    def test_c(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program, sources = Path(folder, "vectors"), sorted((ROOT / "vectors/readers/c").glob("*.c"))
+            flags = ["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Werror"]
+            built = run(shutil.which("cc") or "gcc", *flags, "-o", program, *sources, "-lcjson", "-lm")
+            self.assertEqual(built.returncode, 0, built.stderr)
+            self.assert_reader_works(program)
+
+    def test_readers_have_at_most_100_lines(self):
+        found = [path for end in ("py", "c", "mjs", "rs") for path in (ROOT / "vectors/readers").glob(f"*/*.{end}")]
+        self.assertEqual(len(found), 8)
+        self.assertEqual([path.name for path in found if len(path.read_text().splitlines()) > 100], [])
 
 
 if __name__ == "__main__":
