@@ -11,7 +11,7 @@ PEERS = Path(__file__).resolve().parents[1] / "peers"
 
 LICENCE = "CC0-1.0: https://creativecommons.org/publicdomain/zero/1.0/"
 EVIDENCE = ("known", "kind", "against", "condition", "compared", "date")
-KEPT = ("id", "op", "about", "inputs", "outputs", "results", "shape")  # also if empty
+KEPT = ("id", "op", "about", "inputs", "outputs", "results", "shape", "refused")  # also if empty
 
 
 def tidy(one):
@@ -27,7 +27,7 @@ def recordings():
 
 def with_recordings(group, recorded):
     """Adds the backends that gave the bits of a group's rows themselves, and the bits of those that gave others."""
-    rows = [(row["backends"], row.get("bits")) for key in ("results", "refused") for row in group[key]]
+    rows = [(row["backends"], row.get("bits")) for row in group["results"]]
     given = {backend: (bits[group["id"]], row_of(rows, backend)) for backend, bits in recorded if group["id"] in bits}
     return {**group, "recorded": [backend for backend, (got, wanted) in given.items() if got == wanted],
             "differing": {backend: got for backend, (got, wanted) in given.items() if wanted and got != wanted}}  # fmt: skip
@@ -37,7 +37,7 @@ def lines(group):
     """Returns a group as lines, one for each short key and one for each row of a long one."""
     made = []
     for key, value in tidy(group).items():
-        if key in ("inputs", "results", "refused", "nodes", "outputs"):
+        if key in ("inputs", "results", "nodes", "outputs"):
             inner = ",\n".join(f"   {json.dumps(tidy(one) if key != 'nodes' else one)}" for one in value)
             made.append(f'  "{key}": [\n{inner}\n  ]')
         else:

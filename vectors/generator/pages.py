@@ -44,10 +44,9 @@ def section(group):
         rows.append(f"* Catches {', '.join(group['bugs'])}")
     rows += ["", "| backends | results | cause |", "|---|---|---|"]
     for row in group["results"]:
-        texts = [f"{one['name']}: {elements(one, row['bits'][one['name']])}" for one in group["outputs"]]
-        rows.append(f"| {', '.join(row['backends'])} | {'; '.join(texts)} | {', '.join(row.get('causes', []))} |")
-    for row in group.get("refused", []):
-        rows.append(f"| {', '.join(row['backends'])} | refused | {', '.join(row.get('rules', [])) or 'the plan'} |")
+        texts = [f"{one['name']}: {elements(one, row['bits'][one['name']])}" for one in group["outputs"] if "bits" in row]
+        cell = "unknown" if "unknown" in row else "refused" if "refused" in row else "; ".join(texts)
+        rows.append(f"| {', '.join(row['backends'])} | {cell} | {', '.join(row.get('causes', []) + row.get('refused', []))} |")
     rows += [""] * ("recorded" in group or "differing" in group)
     rows += [f"Recorded from {', '.join(group['recorded'])} itself."] if "recorded" in group else []
     for backend, bits in group.get("differing", {}).items():

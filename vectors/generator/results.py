@@ -97,7 +97,8 @@ def rows(library, tool, group):
     for name, why in causes(tool, text, group, [first, *asked.values()]).items():
         found[name.partition("@")[0], results[name]] = tuple(why)
     keyed = {name: (bits, found.get((name.partition("@")[0], bits), ())) for name, bits in results.items()}
-    ordered = compact({**keyed, **{name: (None, rules) for name, rules in refused.items()}})
+    keyed.update((name, (None, ("unknown",))) for name, row in known.items() if row[0] == "unknown")
+    ordered = compact({**keyed, **{name: (None, ("refused", *rules)) for name, rules in refused.items()}})
     made = {"id": group.id, "op": group.op, "about": group.about, "provokes": list(group.provokes)}
     made["bugs"] = list(group.bugs)
     made["attributes"] = group.attributes
@@ -106,7 +107,8 @@ def rows(library, tool, group):
                        "bits": one.words()}
                       for port, one in group.inputs.items()]  # fmt: skip
     made["outputs"] = [{"name": output, "dtype": dtype, "shape": list(shape)} for output, (dtype, shape) in types.items()]
-    made["results"] = [{"backends": names, "bits": dict(bits), "causes": list(why)} for (bits, why),
-                       names in ordered.items() if bits]
-    made["refused"] = [{"backends": names, "rules": list(rules)} for (bits, rules), names in ordered.items() if not bits]
+    made["results"] = [{"backends": names, "bits": dict(bits), "causes": list(why)}
+                       for (bits, why), names in ordered.items() if bits]  # fmt: skip
+    for (bits, (kind, *rules)), names in ((row, names) for row, names in ordered.items() if not row[0]):
+        made["results"].append({"backends": names, **({"refused": rules} if kind == "refused" else {"unknown": True})})
     return made, compact(known)

@@ -10,20 +10,13 @@ import { pathToFileURL } from "node:url";
 // True if `short` is `name`, or its beginning before @ or -.
 const covers = (short, name) => name === short || name.startsWith(`${short}@`) || name.startsWith(`${short}-`);
 
-// Returns the length of the longest name that covers the backend, and its row.
-function rowOf(rows, backend) {
-  let best = { length: 0, row: null };
-  for (const row of rows ?? [])
-    for (const short of row.backends)
-      if (covers(short, backend) && short.length > best.length) best = { length: short.length, row };
-  return best;
-}
-
-// Returns {output: words} of a backend; null if it refuses the group.
+// Returns {output: words} of the row with the longest name that covers the backend; null if that has no bits.
 export function expected(group, backend) {
-  const given = rowOf(group.results, backend), refused = rowOf(group.refused, backend);
-  if (refused.length > given.length) return null;
-  return Object.fromEntries(Object.entries(given.row.bits).map(([output, bits]) => [output, bits.split(" ")]));
+  let length = 0, best = null;
+  for (const row of group.results)
+    for (const short of row.backends)
+      if (covers(short, backend) && short.length > length) [length, best] = [short.length, row];
+  return best?.bits ? Object.fromEntries(Object.entries(best.bits).map(([output, bits]) => [output, bits.split(" ")])) : null;
 }
 
 // Returns a sentence about the first element that differs; "" if none does.

@@ -24,21 +24,15 @@ def covers(short, name):
     return name == short or name.startswith((f"{short}@", f"{short}-"))
 
 
-def row_of(rows, backend):
-    """Returns the length of the longest name that covers the backend, and its row."""
-    found = [(len(short), i) for i, row in enumerate(rows) for short in row["backends"] if covers(short, backend)]
-    length, i = max(found, default=(0, None))
-    return length, None if i is None else rows[i]
-
-
 def expected(group, backend):
-    """Returns {output: words} of a backend; None if it refuses the group."""
-    (length, row), (refusal, _) = (row_of(group.get(key, []), backend) for key in ("results", "refused"))
-    return None if refusal > length else {output: bits.split() for output, bits in row["bits"].items()}
+    """Returns {output: words} of the row with the longest name that covers the backend; None if that has no bits."""
+    found = [(len(short), i) for i, row in enumerate(group["results"]) for short in row["backends"] if covers(short, backend)]
+    bits = group["results"][max(found)[1]].get("bits") if found else None
+    return bits and {output: words.split() for output, words in bits.items()}
 
 
 def load(path, backend):
-    """Returns the groups of a file that the backend does not refuse, with its words."""
+    """Returns the groups of a file that have bits of the backend, with these."""
     content = json.loads(Path(path).read_text())
     if backend not in content["versions"]:
         raise SystemExit(f"{path}: no backend {backend}; it has {', '.join(content['versions'])}")

@@ -15,27 +15,18 @@ fn covers(short: &str, name: &str) -> bool {
     name.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with(['@', '-']))
 }
 
-/// Returns the length of the longest name that covers the backend, and its row.
-fn row_of<'a>(rows: &'a Value, backend: &str) -> (usize, Option<&'a Value>) {
-    let mut best = (0, None);
-    for row in rows.as_array().into_iter().flatten() {
+/// Returns {output: words} of the row with the longest name that covers the backend; None if that has no bits.
+fn expected(group: &Value, backend: &str) -> Option<HashMap<String, Vec<String>>> {
+    let mut best = (0, &Value::Null);
+    for row in group["results"].as_array().into_iter().flatten() {
         for short in row["backends"].as_array().into_iter().flatten().filter_map(Value::as_str) {
             if covers(short, backend) && short.len() > best.0 {
-                best = (short.len(), Some(row));
+                best = (short.len(), row);
             }
         }
     }
-    best
-}
-
-/// Returns {output: words} of a backend; None if it refuses the group.
-fn expected(group: &Value, backend: &str) -> Option<HashMap<String, Vec<String>>> {
-    let (length, row) = row_of(&group["results"], backend);
-    if row_of(&group["refused"], backend).0 > length {
-        return None;
-    }
     let words = |bits: &Value| bits.as_str().unwrap_or("").split(' ').map(String::from).collect();
-    Some(row?["bits"].as_object()?.iter().map(|(output, bits)| (output.clone(), words(bits))).collect())
+    Some(best.1["bits"].as_object()?.iter().map(|(output, bits)| (output.clone(), words(bits))).collect())
 }
 
 /// Returns a sentence about the first element that differs.
