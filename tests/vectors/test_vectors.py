@@ -48,8 +48,8 @@ class Files(unittest.TestCase):
     def test_recorded_peers_gave_these_bits(self):
         done = run(sys.executable, ROOT / "vectors/generator/peers.py", "--recorded")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertRegex(done.stdout,
-                         r"onnx@1.32-vnni: 2\d\d groups equal, 1 differ\nort@1.32-vnni: 2\d\d groups equal, 1 differ\n")
+        for backend in ("onnx@1.32-vnni", "ort@1.32-vnni"):
+            self.assertRegex(done.stdout, rf"{backend}: 2\d\d groups equal, 1 differ\n")
 
     def test_every_version_of_every_backend_has_one_row(self):
         sys.path.insert(0, str(ROOT / "vectors/generator"))

@@ -27,7 +27,7 @@ def recordings():
 
 def with_recordings(group, recorded):
     """Adds the backends that gave the bits of a group's rows themselves, and the bits of those that gave others."""
-    rows = [(row["backends"], row.get("bits")) for row in group["results"]]
+    rows = [(row["backends"], row.get("bits", "unknown" if "unknown" in row else None)) for row in group["results"]]
     given = {backend: (bits[group["id"]], row_of(rows, backend)) for backend, bits in recorded if group["id"] in bits}
     return {**group, "recorded": [backend for backend, (got, wanted) in given.items() if got == wanted],
             "differing": {backend: got for backend, (got, wanted) in given.items() if wanted and got != wanted}}  # fmt: skip

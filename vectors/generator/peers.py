@@ -5,7 +5,7 @@
     peers.py --recorded                                       # compares the files with all recordings; needs no ONNX Runtime
 
 The first needs numpy, onnx and onnxruntime. Each group is written as an ONNX model by `qdq convert`; groups that ONNX cannot
-express are left out. A recording, peers/<backend>.json, has the words of each output by id, and the ids that differ with the reason.
+express are left out. A recording, peers/<backend>.json, has the words of each output by id, and why some differ.
 """
 
 import argparse
