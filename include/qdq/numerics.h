@@ -70,7 +70,7 @@ typedef enum qdq_choice {
     QDQ_CHOOSE_TORCHAO,       // in the dtype of x; NaN propagates; scales are floored
     QDQ_CHOOSE_TORCHAO_0_18,  // the same, with the powers of two of 0.18
     // As core, but per tensor of float32 a NaN counts as in ONNX Runtime's vectors: on x86-64 it
-    // removes what its lane held, on aarch64 it stays.
+    // removes what its lane held, on aarch64 it stays. A scale that underflows stays 0.
     QDQ_CHOOSE_ORT_X86,
     QDQ_CHOOSE_ORT_ARM,
 } qdq_choice;

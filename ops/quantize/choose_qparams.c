@@ -26,13 +26,20 @@ static float core_scale(const qdq_choose_params *p, const qdq_block_range *block
     }
 }
 
-// A range so small that its scale is 0 counts as all zero.
+// True if a scale of 0 becomes 1. In the core a range so small that its scale is 0 counts as all
+// zero. ONNX Runtime looks at the range: an underflow leaves the scale 0, and y the greatest code, the
+// least, or the least for a NaN.
+static bool has_no_range(const qdq_choose_params *p, const qdq_block_range *block, float scale) {
+    bool runtime = p->choice == QDQ_CHOOSE_ORT_X86 || p->choice == QDQ_CHOOSE_ORT_ARM;
+    return scale == 0 && (!runtime || block->high == block->low);
+}
+
 static qdq_qparams choose_core(const qdq_choose_params *p, const qdq_block_range *block) {
     float qmin = (float)p->range.quant_min, qmax = (float)p->range.quant_max;
     float scale = core_scale(p, block);
     int64_t zero_point = 0;
     if (scale > 0 && scale < p->eps) scale = p->eps;
-    if (scale == 0) {
+    if (has_no_range(p, block, scale)) {
         scale = 1.0f;
     } else if (p->scheme == QDQ_ASYMMETRIC) {
         float exact = qmin - block->low / scale;

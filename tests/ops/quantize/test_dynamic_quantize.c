@@ -295,6 +295,41 @@ static void rows_measured_on_onnx_runtime_come_out(void **state) {
     }
 }
 
+// Results of ONNX Runtime 1.20.1 and 1.32.0; the core's scale is 1.
+static void a_scale_that_underflows_stays_0_in_onnx_runtime(void **state) {
+    (void)state;
+    static const char *const targets[] = {"onnx", "ort", "core"};
+    static const struct {
+        uint32_t x[4];
+        uint8_t y[4];
+    } rows[] = {
+        {{1, 0x80000001, 0, 0}, {255, 0, 0, 0}},
+        {{1, 0, 0, 0}, {255, 0, 0, 0}},
+        {{0x80000001, 0, 0, 0}, {0, 0, 0, 0}},
+        {{5, 0x80000030, 7, 0}, {255, 0, 255, 0}},
+    };
+    for (size_t i = 0; i < UNIT_COUNT(targets) * UNIT_COUNT(rows); i++) {
+        bool core = i % UNIT_COUNT(targets) == 2;
+        size_t row = i / UNIT_COUNT(targets);
+        uint32_t x[4];
+        float s;
+        uint8_t y[4], z;
+        memcpy(x, rows[row].x, sizeof x);
+        qdq_graph *g = qdq_graph_create(
+            "tiny", &(qdq_graph_options){.target = targets[i % UNIT_COUNT(targets)]});
+        qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(4));
+        put_out(g, qdq_dynamic_quantize(g, v,
+                                        (qdq_dynamic_quantize_attrs){.quantize.dtype = QDQ_UINT8}));
+        oracle_bound bound[] = {
+            {"x", x, sizeof x}, {"y", y, sizeof y}, {"s", &s, sizeof s}, {"z", &z, sizeof z}};
+        oracle_run(g, NULL, bound, 4);
+        assert_true(s == (core ? 1.0f : 0.0f));
+        assert_int_equal(z, core ? 0 : 255);
+        for (size_t e = 0; e < 4; e++) assert_int_equal(y[e], core ? 0 : rows[row].y[e]);
+        qdq_graph_destroy(g);
+    }
+}
+
 static void computed_parameters_do_not_depend_on_the_rounding_mode_of_the_caller(void **state) {
     (void)state;
     static const int modes[4] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
@@ -424,6 +459,7 @@ int main(void) {
         cmocka_unit_test(the_range_is_spread_over_quant_min_and_max),
         cmocka_unit_test(tile_padding_never_counts),
         cmocka_unit_test(rows_measured_on_onnx_runtime_come_out),
+        cmocka_unit_test(a_scale_that_underflows_stays_0_in_onnx_runtime),
         cmocka_unit_test(computed_parameters_do_not_depend_on_the_rounding_mode_of_the_caller),
         cmocka_unit_test(a_computed_scale_has_the_dtype_of_its_storage),
         cmocka_unit_test(given_parameters_of_any_dtype_quantize_as_quantize_does),
