@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/reduce/order/sum_order.h"
 
+#include <string.h>
+
 #include "runtime/numerics/dtype.h"
 
 static void store(const qdq_part *part, float sum) {
@@ -67,12 +69,23 @@ static void add_packet(float *sums, const qdq_sum_row *r) {
     for (size_t i = 0; i < r->head; i++) sums[0] += sums[HEAD + i];
 }
 
+// Adds `count` elements for each lane. In its own array the sums stay in registers: x might alias
+// the caller's.
+static void add_to_lanes(float *sums, const float *x, size_t count) {
+    float own[LANES];
+    memcpy(own, sums, sizeof own);
+    for (size_t i = 0; i < count; i++, x += LANES)
+        for (size_t l = 0; l < LANES; l++) own[l] += x[l];
+    memcpy(sums, own, sizeof own);
+}
+
 void qdq_sum_row_take(float *sums, const qdq_sum_row *r, const float *x, size_t at, size_t end) {
     size_t lane = at > r->head ? (at - r->head) % LANES : 0;
     for (; at < end && at < r->head; at++) sums[HEAD + at] = *x++;
     for (; at < end && at < r->lanes && lane; at++, lane = (lane + 1) % LANES) sums[lane] += *x++;
-    for (; at + LANES <= end && at + LANES <= r->lanes; at += LANES, x += LANES)
-        for (size_t l = 0; l < LANES; l++) sums[l] += x[l];
+    size_t whole = at < r->lanes ? ((end < r->lanes ? end : r->lanes) - at) / LANES : 0;
+    add_to_lanes(sums, x, whole);
+    at += whole * LANES, x += whole * LANES;
     for (; at < end && at < r->lanes; at++) sums[lane++] += *x++;
     if (at == r->lanes && at < end) add_lanes(sums);
     for (; at < end && at < r->packet; at++) sums[at - r->lanes] += *x++;
