@@ -158,12 +158,12 @@ class Accuracy:
         raise ArgumentError(f"products in float reach {-10 * math.log10(left):.1f} dB at most, wanted {decibels} dB: the "
                             "other pairs have no product")  # fmt: skip
 
-    def html(self) -> str:
-        """Returns the page of `qdq explain --html`: the graph, coloured by effect, and all about each pair. Raises
-        ArgumentError for an unpickled object, which has no graph."""
+    def html(self, path: Optional[PathLike] = None) -> str:
+        """Returns the page of `qdq explain --html`: the graph, coloured by effect, and all about each pair.
+        path: None, or the file that it is written to. Raises ArgumentError for an unpickled object, which has no graph."""
         data = {key: one for key, one in self.report.items() if key not in ("version", "bits")}
         nodes = {self.target: self.report["bits"]["nodes"]} if self.report.get("bits") else None
-        return _html.text("explain", _html.graph_of(self), "qdq.explain_accuracy(...)", data, nodes)
+        return _html.write(path, "explain", _html.graph_of(self), "qdq.explain_accuracy(...)", data, nodes)
 
     def __str__(self) -> str:
         lines = [f"target {self.target}", *map(str, self.outputs)]

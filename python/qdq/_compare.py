@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass
-from typing import Any, Dict, List, Mapping, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -76,12 +76,12 @@ class Comparison(Tuple[Difference, ...]):
         """Returns the `count` values with the largest fraction of elements that differ."""
         return sorted(self, key=lambda row: -row.differing / row.count)[:count]
 
-    def html(self, path: PathLike) -> None:
-        """Writes the page of `qdq compare --html`: the graph, and for each value both histograms and the first element
+    def html(self, path: Optional[PathLike] = None) -> str:
+        """Returns the page of `qdq compare --html`: the graph, and for each value both histograms and the first element
         that differs (docs/differing_bits.md). A node counts as differing by itself if all of its inputs are equal."""
         call = f"graph.compare({list(self.targets)})"
         nodes = {target: _html.listed(some) for target, some in self.nodes.items()}
-        _html.write(path, "compare", _html.graph_of(self), call, _html.compare(self._graph, self), nodes)
+        return _html.write(path, "compare", _html.graph_of(self), call, _html.compare(self._graph, self), nodes)
 
     def __str__(self) -> str:
         total = f"{len({row.value for row in self})} of {len(self.compared)} values differ"

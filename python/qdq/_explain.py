@@ -4,11 +4,13 @@ bisect` on temporary files, and returns their JSON as an object."""
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import tempfile
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Tuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional, Sequence, Tuple
 
 from . import _dtypes as dtypes
 from . import _files as files
@@ -43,8 +45,27 @@ class Explanation:
     text: str = ""
     nodes: Tuple[NodeBits, ...] = field(default=(), repr=False)  # NodeBits of the nodes that the target asked for runs
 
+    _page: Optional[Callable[[], str]] = field(default=None, repr=False, compare=False)  # None once unpickled
+
     def __bool__(self) -> bool:
         return self.value is not None
+
+    def __getstate__(self) -> Dict[str, Any]:  # pickles the data, without graphs and arrays
+        return {**self.__dict__, "_page": None}
+
+    def html(self, path: Optional[PathLike] = None) -> str:
+        """Returns the page of `qdq explain --html` or `qdq bisect --html`: the graph, and the first elements that differ at
+        each node. path: None, or the file that it is written to. Runs the command once more; raises ArgumentError for an
+        unpickled object."""
+        if self._page is None:
+            raise ArgumentError("what was unpickled has no graph, so there is no page of it; explain again")
+        made = self._page()
+        if path is not None:
+            Path(path).write_text(made, encoding="utf-8")
+        return made
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.text)}</pre>"
 
     def __str__(self) -> str:
         return self.text
@@ -69,14 +90,14 @@ def _text(found: Any, also: Any) -> str:
     return "\n".join(lines)
 
 
-def _explanation(found: Any, nodes: Any) -> Explanation:
+def _explanation(found: Any, nodes: Any, page: Callable[[], str]) -> Explanation:
     if found["value"] is None:
-        return Explanation(text="all values are equal", nodes=nodes)
+        return Explanation(text="all values are equal", nodes=nodes, _page=page)
     causes = [one["cause"] for one in found["candidates"][1:]]
     own = (found["target"], found["cause"])
     also = tuple(dict.fromkeys(one for one in [*found["targets"][1:], *causes] if one not in own))
     same = {key: found[key] for key in ("value", "node", "cause", "target", "left", "differing", "elements")}
-    return Explanation(**same, detail=found["detail"] or "", also=also, text=_text(found, also), nodes=nodes)
+    return Explanation(**same, detail=found["detail"] or "", also=also, text=_text(found, also), nodes=nodes, _page=page)
 
 
 def _write(path: PathLike, infos: Mapping[str, Any], arrays: Mapping[str, Any], what: str) -> None:
@@ -92,6 +113,12 @@ def _write(path: PathLike, infos: Mapping[str, Any], arrays: Mapping[str, Any], 
 
 def _call(graphs: Sequence[Graph], inputs: Mapping[str, Any], got: Any, target: Optional[str],
           words: Sequence[str]) -> Explanation:  # fmt: skip
+    out = _run(graphs, inputs, got, [*words, "--json"])
+    return _explanation(json.loads(out), graphs[0].check(target).nodes, lambda: _run(graphs, inputs, got, words, page=True))
+
+
+def _run(graphs: Sequence[Graph], inputs: Mapping[str, Any], got: Any, words: Sequence[str], page: bool = False) -> str:
+    """Runs a command on files of the graphs and arrays, and returns what it prints, or its page."""
     with tempfile.TemporaryDirectory(prefix="qdq-") as folder:
         paths = [os.path.join(folder, f"{i}.json") for i in range(len(graphs))]
         for graph, path in zip(graphs, paths):
@@ -111,8 +138,9 @@ def _call(graphs: Sequence[Graph], inputs: Mapping[str, Any], got: Any, target: 
             infos = {info.name: info for info in [*plan.inputs, *plan.values, *plan.outputs]}
             _write(os.path.join(folder, "got.safetensors"), infos, got, "value")
             words = [*words, "--got", os.path.join(folder, "got.safetensors")]
-        _, out, _ = tool.run(words[0], *paths, *words[1:], "--json")
-    return _explanation(json.loads(out), graphs[0].check(target).nodes)
+        made = os.path.join(folder, "page.html")
+        _, out, _ = tool.run(words[0], *paths, *words[1:], *(["--html", made] if page else []))
+        return Path(made).read_text(encoding="utf-8") if page else out
 
 
 def explain(graph: Graph, got: Any, inputs: Mapping[str, Any], target: Optional[str]) -> Explanation:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import html
 import os
 import tempfile
 import threading
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 from ._types import FloatStorage, Inputs, Outputs, PathLike, PlanLayout
 
 _PLANS = 8  # most plans that Graph.run keeps
+_SHOWN = 20  # most nodes in a cell of a notebook
 _LAYOUTS = {None: 0, "rows": 1, "tiles": 2}  # qdq_plan_layout
 _FLOAT_STORAGES = {None: 0, "declared": 0, "bfloat16": 1}  # qdq_float_storage
 
@@ -380,6 +382,14 @@ class Graph(Owning):
         """
         with self.deployed(target) as graph, graph._lock:
             call(lib.qdq_graph_write_c, graph._handle, os.fsencode(path))
+
+    def _repr_html_(self) -> str:
+        nodes = self.nodes
+        rows = [(node.name, node.op, ", ".join(node.inputs.values()), ", ".join(node.outputs)) for node in nodes[:_SHOWN]]
+        cells = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+        head = "".join(f"<th>{name}</th>" for name in ("node", "op", "inputs", "outputs"))
+        more = f"<p>and {len(nodes) - _SHOWN} more nodes</p>" if len(nodes) > _SHOWN else ""
+        return f"<p>{html.escape(repr(self))}</p><table><tr>{head}</tr>{cells}</table>{more}"
 
     def __repr__(self) -> str:
         return f"<qdq.Graph {self.name!r}: {lib.qdq_graph_node_count(self._handle)} nodes, target {self.target}>"

@@ -8,7 +8,7 @@ import json
 import math
 import os
 from pathlib import Path
-from typing import Any, Dict, Sequence
+from typing import Any, Dict, Optional, Sequence
 
 import numpy as np
 
@@ -54,9 +54,12 @@ def text(command: Any, graph: Any, call: Any, data: Any, nodes: Any = None) -> s
     return before + content + after
 
 
-def write(path: PathLike, *page: Any, **more: Any) -> None:
-    """Writes the page of a command, see text."""
-    Path(path).write_text(text(*page, **more), encoding="utf-8")
+def write(path: Optional[PathLike], *page: Any, **more: Any) -> str:
+    """Returns the page of a command, see text. path: None, or the file that it is written to."""
+    made = text(*page, **more)
+    if path is not None:
+        Path(path).write_text(made, encoding="utf-8")
+    return made
 
 
 def number(x: Any) -> Any:

@@ -171,14 +171,14 @@ class Plan(Owning):
         """
         return _buffers.pages(self._handle, self._renamed, value)
 
-    def html(self, path: PathLike) -> None:
-        """Writes the page of `qdq plan --html`: the graph that the target runs, with how well the bits of its nodes are
+    def html(self, path: Optional[PathLike] = None) -> str:
+        """Returns the page of `qdq plan --html`: the graph that the target runs, with how well the bits of its nodes are
         known, the steps, and the arena and the memory of the device over time (docs/differing_bits.md).
 
         Runs `qdq plan` on a temporary file of the graph, which the plan does not keep alive. Raises ArgumentError if
         the graph is closed or was deleted, or a name in `values` has a comma, and FileError if the tool is missing.
         """
-        _plan_page.write(path, *self._compiled())
+        return _plan_page.write(path, *self._compiled())
 
     def text(self) -> str:
         """Returns what `qdq plan` prints: the steps, and the arena as a drawing. Raises as html does."""

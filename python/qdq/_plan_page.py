@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional
 
 from . import _html
 from . import _tool as tool
@@ -50,12 +50,12 @@ def data(graph: Graph, options: Mapping[str, Any]) -> Dict[str, Any]:
     return found
 
 
-def write(path: PathLike, graph: Graph, options: Mapping[str, Any]) -> None:
-    """Writes the page of a graph that was compiled with these options of Graph.compile."""
+def write(path: Optional[PathLike], graph: Graph, options: Mapping[str, Any]) -> str:
+    """Returns the page of a graph that was compiled with these options of Graph.compile."""
     target = options["target"] or graph.target
     given = ", ".join(f"{name}={value!r}" for name, value in options.items() if value not in (None, False))
     plan = data(graph, options)
     nodes = {target: plan.pop("bits")["nodes"]}
     for name in ("version", "graph"):
         del plan[name]
-    _html.write(path, "plan", graph.deployed(target), f"graph.compile({given})", plan, nodes)
+    return _html.write(path, "plan", graph.deployed(target), f"graph.compile({given})", plan, nodes)

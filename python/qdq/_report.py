@@ -134,11 +134,11 @@ class Report(Tuple[Finding, ...]):
             made.setdefault(one.rule, []).append(one)
         return made
 
-    def html(self, path: PathLike) -> None:
-        """Writes the page of `qdq check --html`: verdicts, the graph, and a matrix of rules and nodes (docs/differing_bits.md)."""
+    def html(self, path: Optional[PathLike] = None) -> str:
+        """Returns the page of `qdq check --html`: verdicts, the graph, and a matrix of rules and nodes (docs/differing_bits.md)."""
         targets = [name for name, _ in self._asked]
         call = f"graph.check({targets if len(targets) > 1 else targets[0]!r})"
-        _html.write(path, "check", _html.graph_of(self), call, _html.check(self._asked))
+        return _html.write(path, "check", _html.graph_of(self), call, _html.check(self._asked))
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self), f"{self.errors} errors, {self.warnings} warnings"])

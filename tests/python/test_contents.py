@@ -6,6 +6,7 @@
 
 import gc
 import os
+import pickle
 import signal
 import sys
 import tempfile
@@ -122,6 +123,35 @@ class Plans(unittest.TestCase):
         gc.collect()
         with self.assertRaisesRegex(qdq.ArgumentError, "keep the graph"):
             plan.text()
+
+
+class Cells(unittest.TestCase):
+    def test_a_graph_is_a_table_of_nodes(self):
+        cell = built()._repr_html_()
+        self.assertEqual(cell.count("<tr>"), 4)
+        self.assertIn("<td>real</td><td>Dequantize</td>", cell)
+
+    def test_names_of_files_are_no_markup(self):
+        b = qdq.Builder("<b>")
+        b.output("y", b.relu(b.input("x", "float32", (2,))))
+        self.assertNotIn("<b>", b.build()._repr_html_())
+
+    def test_pages_are_returned_and_written(self):
+        g, data = built(), np.zeros((4, 8), np.float32)
+        got = g.run(x=data)
+        got["codes"] = got["codes"] + np.int8(1)
+        found = g.explain(x=data, got=got)
+        with tempfile.TemporaryDirectory() as folder:
+            for one in (g.check("all"), g.compile(), g.compare(["core", "onnx"], x=data), found):
+                path = Path(folder) / "page.html"
+                page = one.html(path)
+                self.assertIn("<html", page)
+                self.assertEqual(path.read_text(encoding="utf-8"), page)
+        self.assertIn("<pre>", found._repr_html_())
+        again = pickle.loads(pickle.dumps(found))
+        self.assertEqual(again, found)
+        with self.assertRaisesRegex(qdq.ArgumentError, "explain again"):
+            again.html()
 
 
 class Interrupts(unittest.TestCase):
