@@ -232,7 +232,7 @@ static inline void run_all_tiles(tile_fn *const *tiles, tile_fn *const *halves,
             tile_fn *const *some = narrows && columns - j <= TILE_COLUMNS / 2 ? narrows : tiles;
             some[rows](a, (const int32_t *)p->b + j, start, start_stride, c, p->c_stride, p->steps,
                        row == 0, ahead);
-            ahead.at += groups * ahead.step;
+            if (ahead.step) ahead.at += groups * ahead.step;
         }
     }
 }
