@@ -252,6 +252,22 @@ class Pages(unittest.TestCase):
         self.assertGreaterEqual(self.count("#details .hist"), 2)
         self.assertEqual(self.count("#graph-view [class*=s-heat]"), 1)
 
+    def test_floats_differ_by_relative_error_and_codes_by_steps(self):
+        """A float that is further away than 1,000 steps has none; codes have no relative error."""
+        x = {"name": "x", "dtype": "int32", "shape": [2], "data": [-2147483648, 4]}
+        nodes = [{"op": "Dequantize", "name": "far", "inputs": {"x": "x"}, "attrs": {"scales": 0.5, "dtype": "float32"}},
+                 *pair("ties", "far", 0.3, 3)]  # fmt: skip
+        graph = {"format": "qdq/1", "constants": [x], "nodes": nodes, "outputs": [{"name": "y", "value": "ties.dq"}]}
+        (self.folder / "floats.json").write_text(json.dumps(graph))
+        self.page("compare", "floats", "--targets", "core,ttnn")
+        self.browser.type("#search", "far<Enter>")
+        self.assertIn("1 of 2 differ (50 %), relative error 1, cosine 1.86265e-9", self.text("#details"))
+        self.assertNotRegex(self.text("#details"), r"\bsteps?\b")
+        self.page("compare", "small", "--targets", "onnx,onednn,ttnn,torchao")
+        self.browser.type("#search", "ties.q<Enter>")
+        self.assertRegex(self.text("#details"), r"differ \(\d+ %\), at most \d+ steps?")
+        self.assertNotIn("relative error", self.text("#details"))
+
     def test_names_full_of_markup_are_text(self):
         for command, words in (("check", ["--target", "all"]), ("compare", ["--targets", "onnx,onednn"]), ("plan", [])):
             path = self.page(command, "small", *words)

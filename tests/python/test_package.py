@@ -649,6 +649,23 @@ class Pages(unittest.TestCase):
             given, = one["pairs"]
             self.assertEqual((given["different"], given["different_overall"], given["causes"]), (0, 1, []))
 
+    def test_a_comparison_has_the_closeness_of_floats_as_the_tool_has_it(self):
+        """ttnn dequantizes -2147483648 to another number. Codes have no relative error."""
+        b = qdq.Builder("net")
+        b.output("y", b.dequantize(b.input("x", "int32", (2,)), scales=0.5, dtype="float32", name="far"))
+        graph, x = b.build(), np.int32([-2147483648, 4])
+        with tempfile.TemporaryDirectory() as folder:
+            graph.write(f"{folder}/g.json")
+            np.save(f"{folder}/x.npy", x)
+            words = ("compare", f"{folder}/g.json", "--targets", "core,ttnn", "-i", f"x={folder}/x.npy", "--json")
+            wanted, = json.loads(qdq._tool.run(*words)[1])["values"][0]["pairs"]
+        found, = self.page(graph.compare(["core", "ttnn"], x=x))["compare"]["values"][0]["pairs"]
+        self.assertEqual((found["relative_error"], wanted["relative_error"]), (1, 1))
+        self.assertAlmostEqual(found["cosine"], wanted["cosine"], delta=1e-15)
+        codes = self.page(self.graph().compare(["core", "ttnn"], x=np.float32([0.25, 1, 2, 3, -100, 100])))
+        pair, = codes["compare"]["values"][0]["pairs"]
+        self.assertEqual((pair["relative_error"], pair["cosine"]), (None, None))
+
     def test_pages_say_how_well_the_bits_of_each_node_are_known(self):
         """As `qdq check --json`: Exp has no evidence on ttnn, and all is exact for core."""
         b = qdq.Builder("net")

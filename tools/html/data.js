@@ -192,22 +192,31 @@ function readComparison() {
 
 const chosenPairs = (value) => value.pairs.filter((pair) => !model.target || pair.targets[1] === model.target);
 
+const closeText = (x) => (typeof x === "number" ? String(Number(x.toPrecision(3))) : String(x).toLowerCase());
+
+// The distance of elements that differ: steps of codes and of near floats, relative error and cosine of floats.
+function distanceText({different, nan_count, steps, relative_error, cosine}) {
+  const parts = [], real = relative_error !== null && relative_error !== undefined;
+  if (different === nan_count) return "";
+  if (!real || steps < 1000) parts.push(`at most ${plural(steps, "step")}`);
+  if (real && relative_error !== 0) {
+    parts.push(`relative error ${closeText(relative_error)}`);
+    if (typeof cosine === "number") parts.push(`cosine ${Number(cosine.toPrecision(6))}`);
+  } else if (real && steps >= 1000) {
+    parts.push("infinite on one side");
+  }
+  return parts.map((part) => `, ${part}`).join("");
+}
+
 function judgeComparison(node) {
-  let own = 0, overall = 0, steps = 0, compared = false;
+  let own = 0, overall = 0, worst = null, compared = false;
   for (const value of node.results)
     for (const pair of chosenPairs(value)) {
       compared = true;
-      own = Math.max(own, pair.different / value.elements);
+      if (pair.different / value.elements > own) worst = pair, own = pair.different / value.elements;
       overall = Math.max(overall, pair.different_overall / value.elements);
-      steps = Math.max(steps, pair.steps);
     }
-  if (own)
-    return {
-      look: `heat${heat(own)}`,
-      weight: own,
-      steps,
-      text: `${percent(own, 1)} differ, at most ${plural(steps, "step")}`
-    };
+  if (own) return {look: `heat${heat(own)}`, weight: own, text: `${percent(own, 1)} differ${distanceText(worst)}`};
   if (overall)
     return {look: "inherit", weight: overall / 1e6, text: `${percent(overall, 1)} differ by what it is given`};
   if (compared) return {look: "ok", weight: 0, text: "equal"};

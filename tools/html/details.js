@@ -70,8 +70,7 @@ function differenceText(value, pair) {
   const parts = [];
   if (pair.different) {
     const share = percent(pair.different, value.elements);
-    parts.push(`${number(pair.different)} of ${number(value.elements)} differ (${share}), at most ${
-      plural(pair.steps, "step")}`);
+    parts.push(`${number(pair.different)} of ${number(value.elements)} differ (${share})${distanceText(pair)}`);
     if (pair.nan_count) parts.push(`, ${number(pair.nan_count)} NaN on one side`);
   } else {
     parts.push("equal from the same inputs");
