@@ -287,6 +287,25 @@ class Pages(unittest.TestCase):
         self.page("plan", "small")
         self.assertIn("arena", self.text("#verdict"))
 
+    def test_a_plan_fits_every_width(self):
+        """With long names, bars keep a quarter of the width, and the text of charts can be read."""
+        nodes = [one for k in range(6) for one in pair(f"model.decoder.layers.{k}.self_attention.query_projection.in", "x", 0.25)]
+        outputs = [{"name": f"y{k}", "value": nodes[2 * k + 1]["name"]} for k in range(6)]
+        graph = {"format": "qdq/1", "inputs": [value("x")], "nodes": nodes, "outputs": outputs}
+        (self.folder / "long.json").write_text(json.dumps(graph))
+        try:
+            for width, height in ((390, 844), (700, 900), (1280, 800)):
+                self.browser.resize(width, height)
+                self.page("plan", "long", "--target", "ttnn", "--device", "n150")
+                self.assertEqual(self.browser.run("return document.documentElement.scrollWidth"), width)
+                widths = "return [...document.querySelectorAll(arguments[0])].map((e) => e.getBoundingClientRect().width)"
+                least = min(self.browser.run(widths, ".bars .track"))
+                self.assertGreater(least, self.browser.run(widths, "#steps .bars")[0] / 4, width)
+                heights = "return [...document.querySelectorAll('#memory text')].map((e) => e.getBoundingClientRect().height)"
+                self.assertGreaterEqual(min(self.browser.run(heights)), 10, width)
+        finally:
+            self.browser.resize(1440, 1000)
+
     def test_an_explanation_goes_to_the_node_at_fault(self):
         got = self.folder / "got.safetensors"
         subprocess.run([QDQ, "run", "small.json", "--target", "ttnn@ieee", "-o", got], cwd=self.folder, check=True,

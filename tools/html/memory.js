@@ -4,7 +4,7 @@ const MOST_BUFFERS = 4000;
 
 // boxes: [{name, from, to, at, size, kind}]; `most` is the end of the memory shown.
 function memoryChart({boxes, steps, base, most, label, noun, onChoose}) {
-  const width = 1200, height = 300, left = 76, bottom = 24, right = 8, top = 8;
+  const width = chartWidth(), height = 300, left = 76, bottom = 24, right = 8, top = 8;
   const x = (step) => left + ((width - left - right) * step) / Math.max(1, steps);
   const y = (at) => height - bottom - ((height - bottom - top) * (at - base)) / Math.max(1, most - base);
   const shown = boxes.length > MOST_BUFFERS ? [...boxes].sort((a, b) => b.size - a.size).slice(0, MOST_BUFFERS) : boxes;
@@ -39,7 +39,7 @@ function liveChart(boxes, steps, label) {
     change[box.from] += box.size;
     change[replaced ? box.to : box.to + 1] -= box.size;
   }
-  const width = 1200, height = 90, left = 76, bottom = 6, top = 8;
+  const width = chartWidth(), height = 90, left = 76, bottom = 6, top = 8;
   let live = 0, most = 1;
   const line = Array.from({length: steps}, (_, i) => (most = Math.max(most, (live += change[i])), live));
   const x = (i) => left + ((width - left - 8) * i) / Math.max(1, steps),
