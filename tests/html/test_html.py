@@ -287,6 +287,20 @@ class Pages(unittest.TestCase):
         self.page("plan", "small")
         self.assertIn("arena", self.text("#verdict"))
 
+    def test_the_peak_of_l1_has_its_circular_buffers(self):
+        """No tensor lies in L1: its peak is all circular buffers, from the first address that a program may use."""
+        self.page("plan", "small", "--target", "ttnn", "--device", "n150")
+        told = subprocess.run([QDQ, "plan", "small.json", "--target", "ttnn", "--device", "n150", "--json"], cwd=self.folder,
+                              capture_output=True, text=True, check=True)  # fmt: skip
+        plan = json.loads(told.stdout)
+        pool = next(one for one in plan["pools"] if one["pool"] == "L1")
+        circular = f"{plan['peak_circular'] / 1024:.1f} KiB"
+        self.assertEqual((pool["peak"], plan["peak_l1"]), (0, plan["peak_circular"]))
+        self.assertIn(f"L1 of n150\npeak {circular}\nof 1.3 MiB in each bank\ntensors 0 B, circular buffers {circular}",
+                      self.text("#verdict"))
+        self.assertIn(f"from {pool['base'] // 1024} KiB; tensors 0 B, circular buffers {circular}", self.text("#memory"))
+        self.assertIn(f"{circular} of 1.3 MiB", self.text("#memory .bars"))
+
     def test_a_plan_fits_every_width(self):
         """With long names, bars keep a quarter of the width, and the text of charts can be read."""
         nodes = [one for k in range(6) for one in pair(f"model.decoder.layers.{k}.self_attention.query_projection.in", "x", 0.25)]

@@ -69,6 +69,16 @@ function arenaCharts(plan, onChoose) {
   ];
 }
 
+// The peak of a pool. In L1, the circular buffers of programs lie below the tensors, and pool.peak counts tensors alone.
+const isL1 = (pool) => pool.pool.toLowerCase() === "l1";
+const peakOf = (plan, pool) => (isL1(pool) ? plan.peak_l1 : pool.peak);
+
+function peakText(plan, pool) {
+  const at = pool.peak_program === null ? "" : ` at program ${pool.peak_program}`;
+  return isL1(pool) ? `tensors ${bytes(pool.peak)}${at}, circular buffers ${bytes(plan.peak_circular)}` :
+                      `peak ${bytes(pool.peak)}${at}`;
+}
+
 function poolChart(plan, pool, onChoose) {
   const programs = plan.programs.length, name = pool.pool;
   const boxes = plan.buffers.filter((b) => b.pool === name && b.view_of === null).map((b) => ({
@@ -78,7 +88,7 @@ function poolChart(plan, pool, onChoose) {
     at: b.address,
     size: b.taken
   }));
-  if (name.toLowerCase() === "l1")
+  if (isL1(pool))
     plan.programs.forEach((p, i) => {
       if (p.circular_end > p.circular_begin)
         boxes.push({
@@ -91,29 +101,27 @@ function poolChart(plan, pool, onChoose) {
         });
     });
   if (!boxes.length) return null;
-  const base = Math.min(...boxes.map((box) => box.at)), most = Math.max(...boxes.map((box) => box.at + box.size));
+  const most = Math.max(...boxes.map((box) => box.at + box.size));
   return memoryChart({
     boxes,
     steps: programs,
-    base,
+    base: pool.base,
     most,
     noun: "program",
     onChoose,
-    label: `${name}: the same addresses in each of ${plural(pool.banks, "bank")} of ${bytes(pool.bank_size)}; peak ${
-             bytes(pool.peak)}` +
-      `${pool.peak_program === null ? "" : ` at program ${pool.peak_program}`}, fragmentation ${
-        percent(pool.fragmentation, 1)}` +
+    label: `${name}: the same addresses in each of ${plural(pool.banks, "bank")} of ${bytes(pool.bank_size)} from ${
+             bytes(pool.base)}; ${peakText(plan, pool)}, fragmentation ${percent(pool.fragmentation, 1)}` +
       `${boxes.some((box) => box.kind) ? "; grey: circular buffers" : ""}`
   });
 }
 
-function bankBars(pool) {
-  const used = pool.peak / pool.bank_size;
+function bankBars(plan, pool) {
+  const peak = peakOf(plan, pool), used = peak / pool.bank_size;
   return {
     label: pool.pool,
     value: used,
     look: used > 0.9 ? "bad" : "",
-    text: `${bytes(pool.peak)} of ${bytes(pool.bank_size)} in each of ` +
+    text: `${bytes(peak)} of ${bytes(pool.bank_size)} in each of ` +
       `${plural(pool.banks, "bank")} (${percent(used, 1)})`,
     click: () => {}
   };
@@ -123,7 +131,10 @@ function deviceCharts(plan, onChoose) {
   if (!plan.device) return null;
   return [
     make("h3", {}, `Memory of ${plan.device.name} (${plan.device.arch})`),
-    barChart([...plan.pools.map(bankBars), {label: "", value: 1, text: "a whole bank", click: () => {}}]),
+    barChart([
+      ...plan.pools.map((pool) => bankBars(plan, pool)),
+      {label: "", value: 1, text: "a whole bank", click: () => {}}
+    ]),
     plan.pools.map((pool) => poolChart(plan, pool, onChoose))
   ];
 }

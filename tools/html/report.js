@@ -73,8 +73,8 @@ function planCards() {
     card("", "constants", bytes(p.constant_bytes), [`inputs and outputs ${bytes(p.io_bytes)}`]),
     card("", "steps", number(p.steps.length), [`${plural(p.operations, "operation")}`, ...allBits()]),
     ...(p.pools || [])
-      .map((pool) => card("", `${pool.pool} of ${p.device.name}`, `peak ${bytes(pool.peak)}`,
-             [`of ${bytes(pool.bank_size)} in each bank`]))
+      .map((pool) => card("", `${pool.pool} of ${p.device.name}`, `peak ${bytes(peakOf(p, pool))}`,
+             [`of ${bytes(pool.bank_size)} in each bank`, ...(isL1(pool) ? [peakText(p, pool)] : [])]))
   ];
 }
 
