@@ -143,6 +143,17 @@ class Pages(unittest.TestCase):
         self.assertGreater(near, 0.4)
         self.assertTrue(5 < nodes < 200, nodes)
 
+    def test_the_legend_has_the_colours_of_the_boxes(self):
+        self.page("check", "large", "--target", "all")
+        look = "return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]]"
+        colours = set()
+        for button, box in (("#worst", "#graph-view .s-bad rect"), ("#fit", "#graph-view path.s-bad")):
+            self.browser.click(button)
+            colour = self.browser.run(look, ".legend .s-bad", "backgroundColor")
+            self.assertEqual(colour, self.browser.run(look, box, "fill"), button)
+            colours.add(colour)
+        self.assertEqual(len(colours), 2)
+
     def test_a_wide_layer_is_drawn_in_rows(self):
         nodes = [one for k in range(400) for one in pair(f"p{k}", "x", 0.25)]
         outputs = [{"name": f"y{k}", "value": f"p{k}.dq"} for k in range(400)]

@@ -117,6 +117,7 @@ class GraphView {
       this.paintNear(view);
     this.paintMarks();
     this.paintStrip(view);
+    this.element.dataset.mode = this.mode;
     this.svg.dataset.nodes = this.boxes.childElementCount;
     this.svg.dataset.scale = at.scale.toFixed(4);
   }
