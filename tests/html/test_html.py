@@ -135,6 +135,10 @@ class Pages(unittest.TestCase):
     def test_a_graph_of_2000_nodes_is_small_and_draws_only_what_is_in_view(self):
         path = self.page("check", "large", "--target", "all")
         self.assertLess(path.stat().st_size, 5_000_000)
+        nodes, first = self.drawn()
+        self.assertEqual(first, 0.85, "the page opens where labels can be read")
+        self.assertTrue(5 < nodes < 200, nodes)
+        self.browser.click("#fit")
         paths, far = self.drawn()
         self.assertTrue(0.05 < far < 0.2, f"{far}: a deep graph is folded into columns")
         self.assertTrue(0 < paths < 10, "from afar there is a path for each colour")
@@ -153,6 +157,22 @@ class Pages(unittest.TestCase):
             self.assertEqual(colour, self.browser.run(look, box, "fill"), button)
             colours.add(colour)
         self.assertEqual(len(colours), 2)
+
+    def test_a_small_graph_opens_at_its_worst_node_with_labels(self):
+        (self.folder / "twenty.json").write_text(json.dumps(large_graph(20)))
+        place = ("const c = document.querySelector('.canvas').getBoundingClientRect();"
+                 "return [...document.querySelectorAll('#graph-view [class*=s-heat]')].map((e) => {"
+                 "const r = e.getBoundingClientRect(); return r.top >= c.top && r.bottom <= c.bottom && "
+                 "r.left >= c.left && r.right <= c.right})")  # fmt: skip
+        try:
+            for size in ((1280, 800), (390, 844)):
+                self.browser.resize(*size)
+                self.page("compare", "twenty", "--targets", "core,onednn,ttnn", "--fill", "1")
+                self.assertGreaterEqual(self.drawn()[1], 0.85)
+                self.assertGreater(self.count("#graph-view text.name"), 3)
+                self.assertIn(True, self.browser.run(place))
+        finally:
+            self.browser.resize(1440, 1000)
 
     def test_a_wide_layer_is_drawn_in_rows(self):
         nodes = [one for k in range(400) for one in pair(f"p{k}", "x", 0.25)]

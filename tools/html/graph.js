@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The picture of the graph. From afar it is one path for each colour; near, only the nodes in view exist.
 const NEAR = 0.42;  // the scale from which nodes have text
+const READABLE = 0.85;  // the least scale of a page that opens
 
 class GraphView {
   constructor(nodes, onChoose) {
@@ -40,7 +41,7 @@ class GraphView {
   resized() {
     if (this.shown) return this.render();
     this.shown = true;
-    this.fit();
+    this.open();
   }
 
   bounds() {
@@ -62,6 +63,18 @@ class GraphView {
       y: (size.height - scale * (b.bottom - b.top)) / 2
     };
     this.render();
+  }
+
+  // The whole graph if its labels can be read, else the part around the chosen node, the worst, or the first.
+  open() {
+    this.fit();
+    if (this.at.scale >= READABLE || !this.nodes.length) return;
+    const size = this.size(), b = this.bounds(), pad = 30;
+    this.center(this.chosen || this.worst()[0] || this.layers[0][0], READABLE);
+    const inside = (at, length, most) => length + 2 * pad < most ? (most - length) / 2 :
+                                                                   Math.min(pad, Math.max(most - length - pad, at));
+    this.at.x = inside(this.at.x, READABLE * b.right, size.width);
+    this.at.y = inside(this.at.y, READABLE * b.bottom, size.height);
   }
 
   worst() {
