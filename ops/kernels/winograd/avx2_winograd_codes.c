@@ -50,7 +50,7 @@ static inline void copy_line(const qdq_winograd_tiles *t, size_t row, uint8_t *t
     if (first < t->size && t->size - first >= LINE)
         for (size_t i = 0; i < LINE; i += BYTES) store(to + i, load(x + first + i));
     else
-        memcpy(to + begin, x + first + begin, end - begin);
+        memcpy(to + begin, x + (first + begin), end - begin);
     if (begin) memset(to, t->zero, begin);
     if (end < needed) memset(to + end, t->zero, needed - end);
 }
