@@ -295,12 +295,12 @@ class Run:
         """Runs all shards, and returns the path of the state that holds them."""
         try:
             while True:
-                threads = self._fill()
                 self._merge()
                 if self.finished:
                     if self.job.source:
                         self._check_source()
                     return next(iter(self.states.held))
+                threads = self._fill()  # after a merge has begun, which makes room
                 try:
                     self._handle(*self.events.get(timeout=_TICK))
                 except queue.Empty:
