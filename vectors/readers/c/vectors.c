@@ -87,5 +87,5 @@ int main(int count, char **words) {
     }
     printf("%s: %d groups equal, %d differ, %d not implemented\n", backend, equal, differ, skipped);
     cJSON_Delete(file);
-    return differ > 0;
+    return equal + differ == 0 ? 2 : differ > 0;
 }
