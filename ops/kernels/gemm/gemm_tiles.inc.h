@@ -68,9 +68,9 @@ static inline void ask_for(const int32_t *b, size_t columns) {
 #define codes_look (LANES == 16)
 #define saturated_codes_look false
 
-// Bytes of later parts, of which a tile prefetches a line every `step` bytes, one in each group of
-// steps: many requests at once would keep the loads of the first steps waiting. All tiles of a part
-// take the same number: the first tile alone would wait for memory. A step of 0: none.
+// The bytes that later parts read. A tile prefetches a cache line every `step` bytes, one in each
+// group of steps: many requests at once would delay the loads of the first steps. All tiles of a
+// part prefetch as many lines: the first tile alone would wait for memory. A step of 0: none.
 typedef struct tile_ahead {
     const char *at;
     size_t step;
@@ -100,8 +100,8 @@ typedef struct tile_ahead {
         }
 
 // R rows of WIDTH columns. A small tile has too few chains of additions to hide their latency, so
-// integers, whose order is free, are added to SETS sets of sums. `first`: of
-// the tiles that read these columns of B.
+// integers, whose order is free, are added to SETS sets of sums. `first`: no tile has read these
+// columns of B before.
 #define TILE_OF(NAME, KIND, TYPE, R, SETS, WIDTH)                                                  \
     static void NAME##_##R(const int32_t *restrict a, const int32_t *restrict b,                   \
                            const int32_t *start, size_t start_stride, int32_t *c, size_t c_stride, \
@@ -147,6 +147,15 @@ typedef void tile_fn(const int32_t *a, const int32_t *b, const int32_t *start, s
 #define SETS_THAT_FIT(sets) (sets)
 #endif
 
+// Tiles of one to six rows, with one set of sums.
+#define SIX_ROWS(NAME, KIND, TYPE, WIDTH)  \
+    TILE_OF(NAME, KIND, TYPE, 1, 1, WIDTH) \
+    TILE_OF(NAME, KIND, TYPE, 2, 1, WIDTH) \
+    TILE_OF(NAME, KIND, TYPE, 3, 1, WIDTH) \
+    TILE_OF(NAME, KIND, TYPE, 4, 1, WIDTH) \
+    TILE_OF(NAME, KIND, TYPE, 5, 1, WIDTH) \
+    TILE_OF(NAME, KIND, TYPE, 6, 1, WIDTH)
+
 #define FEW_ROWS(KIND, TYPE, SETS_1, SETS_2, SETS_4) \
     TILE(KIND, TYPE, 1, SETS_1)                      \
     TILE(KIND, TYPE, 2, SETS_2)                      \
@@ -168,12 +177,7 @@ typedef void tile_fn(const int32_t *a, const int32_t *b, const int32_t *start, s
     , KIND##_tile_7, KIND##_tile_8, KIND##_tile_9, KIND##_tile_10, KIND##_tile_11, KIND##_tile_12
 // Tiles of the first 16 columns of a panel.
 #define HALF_ROWS(KIND, TYPE)                                                        \
-    TILE_OF(KIND##_half, KIND, TYPE, 1, 1, COLUMNS / 2)                              \
-    TILE_OF(KIND##_half, KIND, TYPE, 2, 1, COLUMNS / 2)                              \
-    TILE_OF(KIND##_half, KIND, TYPE, 3, 1, COLUMNS / 2)                              \
-    TILE_OF(KIND##_half, KIND, TYPE, 4, 1, COLUMNS / 2)                              \
-    TILE_OF(KIND##_half, KIND, TYPE, 5, 1, COLUMNS / 2)                              \
-    TILE_OF(KIND##_half, KIND, TYPE, 6, 1, COLUMNS / 2)                              \
+    SIX_ROWS(KIND##_half, KIND, TYPE, COLUMNS / 2)                                   \
     TILE_OF(KIND##_half, KIND, TYPE, 7, 1, COLUMNS / 2)                              \
     TILE_OF(KIND##_half, KIND, TYPE, 8, 1, COLUMNS / 2)                              \
     TILE_OF(KIND##_half, KIND, TYPE, 9, 1, COLUMNS / 2)                              \
@@ -194,12 +198,7 @@ typedef void tile_fn(const int32_t *a, const int32_t *b, const int32_t *start, s
 // Tiles of half the columns of a tile.
 #if defined(__AVX2__) && !defined(__AVX512F__)
 #define NARROW_ROWS(KIND, TYPE)                                \
-    TILE_OF(KIND##_narrow, KIND, TYPE, 1, 1, TILE_COLUMNS / 2) \
-    TILE_OF(KIND##_narrow, KIND, TYPE, 2, 1, TILE_COLUMNS / 2) \
-    TILE_OF(KIND##_narrow, KIND, TYPE, 3, 1, TILE_COLUMNS / 2) \
-    TILE_OF(KIND##_narrow, KIND, TYPE, 4, 1, TILE_COLUMNS / 2) \
-    TILE_OF(KIND##_narrow, KIND, TYPE, 5, 1, TILE_COLUMNS / 2) \
-    TILE_OF(KIND##_narrow, KIND, TYPE, 6, 1, TILE_COLUMNS / 2) \
+    SIX_ROWS(KIND##_narrow, KIND, TYPE, TILE_COLUMNS / 2)      \
     static tile_fn *const KIND##_narrows[] = {NULL,            \
                                               KIND##_narrow_1, \
                                               KIND##_narrow_2, \
