@@ -51,7 +51,8 @@ static bool moves(const search *s, uint32_t id, bool broadcasts, uint32_t *x) {
 }
 
 // Returns how often each matrix of x lies in `wide`, x with a dim of 1 broadcast, if `joined` has
-// that dim joined with the one before it, and the last two dims are those of matrices; else 0.
+// that dim joined with the one before it, and the last two dims are rows and columns of matrices;
+// else 0.
 static size_t repeat_between(qdq_shape x, qdq_shape wide, qdq_shape joined) {
     int dim = wide.rank - 3;
     if (dim < 1 || x.rank != wide.rank || joined.rank != wide.rank - 1 || x.dims[dim] != 1)

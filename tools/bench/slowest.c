@@ -7,8 +7,8 @@
 #include "tools/bench/arithmetic.h"
 #include "tools/bench/bandwidth.h"
 
-// Sets the numbers that a step multiplies, and the least time. Without an instruction of its own,
-// bfloat16 is multiplied as float32.
+// Sets the numbers that a step multiplies, and the least time. Without an instruction for
+// bfloat16 its products take as long as float32.
 static void find_arithmetic(slow_step *out, const qdq_plan_step *step, const double *rates) {
     bool bytes = step->operand == QDQ_INT8 || step->operand == QDQ_UINT8;
     bool halves = step->operand == QDQ_BFLOAT16 && rates[MULTIPLY_BFLOATS] > rates[MULTIPLY_FLOATS];

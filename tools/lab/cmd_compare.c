@@ -86,7 +86,7 @@ static void tell_new_lines(target_list *list, const char *text) {
     }
 }
 
-// Prints the findings of a report (`target`: only those of its own rules) once for all targets.
+// Prints the findings of a report (`target`: only findings of its rules) once for all targets.
 static void tell_findings(target_list *list, const qdq_report *report, const char *target) {
     char *text = NULL;
     size_t size = 0;

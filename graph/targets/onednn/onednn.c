@@ -282,7 +282,7 @@ static const qdq_rule rules[] = {
     ERROR_ROW("group-divides", "group_shape divides the shape of x", "pad x", LOWERING, "Dequantize", qdq_check_group_divides),
     ERROR_ROW("group-dims", "an x with groups has at least two dims", "reshape x", LOWERING, "Dequantize", qdq_onednn_group_dims),
     OLD_ROW("leading-groups", "groups lie along the last two dims, up to 3.14", "transpose x", LOWERING, "Dequantize", qdq_onednn_leading_groups),
-    ERROR_ROW("group-scale", "the scale of groups has the rank of x, and each dim of x divided by that of the group, possibly without the dims of 1", "reshape the scale", LOWERING, "Dequantize", qdq_onednn_group_scale),
+    ERROR_ROW("group-scale", "the scale of groups has the rank of x, and each dim of x divided by the group's, possibly without the dims of 1", "reshape the scale", LOWERING, "Dequantize", qdq_onednn_group_scale),
     OLD_ROW("masked-scale", "the scale of groups has the rank of x, up to 3.14", "reshape the scale", LOWERING, "Dequantize", qdq_onednn_masked_scale),
     ERROR_ROW("group-zero-point", "zero points of groups have the shape of the scales, or one element", "repeat the zero point", CONSTRAINT, "Dequantize", qdq_onednn_group_zero_point),
     OLD_ROW("one-group-zero-point", "zero points of groups have the shape of the scales, up to 3.14", "repeat the zero point", CONSTRAINT, "Dequantize", qdq_onednn_one_group_zero_point),

@@ -66,7 +66,7 @@ static inline size_t qdq_winograd_row(const qdq_winograd *w, size_t group, size_
     return (slots + row) * QDQ_WINOGRAD_DEPTH + point % w->ways * (QDQ_WINOGRAD_DEPTH / w->ways);
 }
 
-// Return the most input channels of a k block and of a step, and those of a k block.
+// Return the number of input channels in a step, and in a k block.
 static inline size_t qdq_winograd_step(const qdq_winograd *w) { return w->of_codes ? 2 : 1; }
 static inline size_t qdq_winograd_inputs(const qdq_winograd *w, size_t k_block) {
     size_t most = w->k * qdq_winograd_step(w), left = w->conv.group_inputs - k_block * most;

@@ -3,8 +3,8 @@
 // of padding, products are added as int32, and sums become codes in registers: no float is stored.
 //
 // Columns beyond the border are not in the copy: masks replace their bytes by the zero point. With
-// a stride of 1, and rows of y as long as those of x, vectors run over all rows as if they were
-// one, so that narrow images fill them.
+// a stride of 1, and rows of y as long as rows of x, vectors run over all rows as if they were one,
+// so that narrow images fill them.
 #ifndef QDQ_OPS_KERNELS_DIRECT_DEPTHWISE_CODES_H
 #define QDQ_OPS_KERNELS_DIRECT_DEPTHWISE_CODES_H
 
@@ -38,8 +38,8 @@ typedef struct qdq_depthwise_codes {
     ptrdiff_t top;            // row of x under the first window; < 0: beyond the border
     uint8_t flip;             // the bits that turn a code into uint8
     uint8_t padding;          // the zero point as uint8
-    // Of each channel: the rows of its window in whole words, with zeros after the taps, then
-    // minus their sum.
+    // For each channel the rows of its window in whole words, with zeros after the taps, then the
+    // negated sum of its weights.
     const int32_t *weights;
     const float *scale, *bias;  // bias NULL: none
     size_t scale_next;          // bias: 1

@@ -66,8 +66,8 @@ static void count_free(void *self, void *ptr, size_t size) {
     qdq_free_array(qdq_allocator_or_default(NULL), ptr, size, 1);
 }
 
-// Arrays of 100 KB, between them others that are too large for a block. The pool takes few blocks
-// of its own choice, and at most an eighth more than the arrays and a block of 16 MB.
+// Arrays of 100 KB, between them others that are too large for a block. The pool adds few blocks
+// for small arrays, and takes at most an eighth more than the arrays and a block of 16 MB.
 static void a_large_pool_takes_blocks_of_huge_pages(void **state) {
     enum { COUNT = 1000, SMALL = 100 * 1000, LARGE = 3 * HUGE_PAGE };
     counter c = {0, 0, 0};
