@@ -96,7 +96,7 @@ def environment(kind, threads, cpus, onednn):
     return names
 
 
-def worker(work, kind, python, threads, cpus, folder, onednn):
+def start(work, kind, python, threads, cpus, folder, onednn):
     made = Process([python, HERE / "bench_worker.py", work, kind, str(threads), folder],
                    environment(kind, threads, cpus, onednn), cpus[:threads])
     made.kind = kind
@@ -208,7 +208,7 @@ def run_all(work, options, cpus, folder):
     cases = [(number, case) for number, case in enumerate(all_cases())
              if options.cases in f"{case.name} {tables.size_of(case)}"]
     for threads in options.threads:
-        workers = [worker(work, kind, python, threads, cpus, folder, options.onednn)
+        workers = [start(work, kind, python, threads, cpus, folder, options.onednn)
                    for kind, python in kinds_of(work, options)]
         about = list(dict.fromkeys(worker.about for worker in workers if worker.about))
         rows_of[threads] = []
