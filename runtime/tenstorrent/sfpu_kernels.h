@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of the vector unit (sfpu_ops.c has their table): functions of a register, before the
+// result is rounded and stored. Names that end with _float32 are of kernels for a Dst of 32 bits.
+#ifndef QDQ_RUNTIME_TENSTORRENT_SFPU_KERNELS_H
+#define QDQ_RUNTIME_TENSTORRENT_SFPU_KERNELS_H
+
+#include "runtime/tenstorrent/sfpu_ops.h"
+
+typedef uint32_t qdq_sfpu_kernel(const qdq_sfpu_program *program, uint32_t x);
+
+// sfpu_exp.c
+qdq_sfpu_kernel qdq_sfpu_exp, qdq_sfpu_exp_approximate;
+
+#endif

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs of the vector unit: tables of kernels, and the way of an element through Dst and the
+// packer (docs/device_arithmetic.md 9).
+#include "runtime/tenstorrent/sfpu_ops.h"
+
+#include "runtime/tenstorrent/patterns.h"
+#include "runtime/tenstorrent/sfpu.h"
+#include "runtime/tenstorrent/sfpu_kernels.h"
+#include "runtime/tenstorrent/tile_formats.h"
+
+// Modes for which a row stands.
+typedef enum mode { EXACT, APPROXIMATE, BOTH } mode;
+
+// The end of a kernel: the store truncates to the width of Dst, unless the kernel rounds before it.
+typedef enum ending { TRUNCATED, ROUNDED } ending;
+
+// A kernel from a generation on, until the next row of its op and mode. NULL: not modelled.
+typedef struct kernel_row {
+    qdq_sfpu_op op;
+    mode mode;
+    qdq_sfpu_generation since;
+    qdq_sfpu_kernel *kernel;
+    ending ending;
+    qdq_sfpu_evidence wormhole, blackhole;
+} kernel_row;
+
+#define OLD QDQ_SFPU_BEFORE_2026_05
+#define TABLES QDQ_SFPU_2026_10
+#define NEW QDQ_SFPU_AFTER_2026_10
+#define SILICON QDQ_SFPU_SILICON
+#define MODEL QDQ_SFPU_MODEL
+#define READ QDQ_SFPU_READ
+
+static const kernel_row bfloat16_rows[] = {
+    {QDQ_SFPU_EXP, EXACT, OLD, qdq_sfpu_exp, ROUNDED, SILICON, SILICON},
+    {QDQ_SFPU_EXP, APPROXIMATE, OLD, qdq_sfpu_exp_approximate, TRUNCATED, SILICON, MODEL},
+};
+
+static const kernel_row float32_rows[] = {
+    {QDQ_SFPU_EXP, APPROXIMATE, OLD, qdq_sfpu_exp_approximate, TRUNCATED, READ, READ},
+};
+
+#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
+
+// Returns the last row that holds for a program; NULL if none does.
+static const kernel_row *row_of(const qdq_sfpu_program *program, bool is_float32) {
+    const kernel_row *rows = is_float32 ? float32_rows : bfloat16_rows, *found = NULL;
+    size_t count = is_float32 ? COUNT(float32_rows) : COUNT(bfloat16_rows);
+    mode wanted = program->approximate ? APPROXIMATE : EXACT;
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].op == program->op && (rows[i].mode == wanted || rows[i].mode == BOTH) &&
+            rows[i].since <= program->generation)
+            found = &rows[i];
+    return found && found->kernel ? found : NULL;
+}
+
+// Moves a bfloat16 to the vector unit: a move within Dst, not the addition of
+// qdq_chip_load_bfloat16, so -0 and NaN stay.
+static uint32_t load(uint16_t x) { return qdq_sfp_store((uint32_t)x << 16); }
+
+static uint16_t bfloat16(const kernel_row *row, const qdq_sfpu_program *program, uint16_t x) {
+    uint32_t y = row->kernel(program, load(x));
+    if (row->ending == ROUNDED) y = qdq_sfp_round_bfloat16(y);
+    return qdq_chip_pack_bfloat16_dst16((uint16_t)(qdq_sfp_store(y) >> 16));
+}
+
+uint16_t qdq_sfpu_bfloat16(const qdq_sfpu_program *program, uint16_t x) {
+    const kernel_row *row = row_of(program, false);
+    return row ? bfloat16(row, program, x) : 0;
+}
+
+uint32_t qdq_sfpu_float32(const qdq_sfpu_program *program, uint32_t x) {
+    const kernel_row *row = row_of(program, true);
+    return row ? qdq_sfp_store(row->kernel(program, x)) : 0;
+}
+
+void qdq_sfpu_table(const qdq_sfpu_program *program, uint16_t table[65536]) {
+    const kernel_row *row = row_of(program, false);
+    for (uint32_t x = 0; x < 65536; x++) table[x] = row ? bfloat16(row, program, (uint16_t)x) : 0;
+}
+
+bool qdq_sfpu_modelled(const qdq_sfpu_program *program, bool is_float32) {
+    return row_of(program, is_float32) != NULL;
+}
+
+qdq_sfpu_evidence qdq_sfpu_evidence_of(const qdq_sfpu_program *program, bool is_float32) {
+    const kernel_row *row = row_of(program, is_float32);
+    if (!row) return QDQ_SFPU_UNKNOWN;
+    qdq_sfpu_evidence known =
+        program->chip == QDQ_MULTIPLY_ADD_WORMHOLE ? row->wormhole : row->blackhole;
+    // Tables were published of one generation.
+    return known > READ && program->generation != TABLES ? READ : known;
+}

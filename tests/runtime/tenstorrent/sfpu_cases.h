@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs of the vector unit with known results: of each, FNV-1a checksums of all results on
+// Wormhole and Blackhole, computed from published vectors and not by qdq.
+#ifndef QDQ_TESTS_RUNTIME_TENSTORRENT_SFPU_CASES_H
+#define QDQ_TESTS_RUNTIME_TENSTORRENT_SFPU_CASES_H
+
+#include "runtime/tenstorrent/sfpu_ops.h"
+#include "tests/unit.h"
+
+#define OLD QDQ_SFPU_BEFORE_2026_05
+#define TABLES QDQ_SFPU_2026_10
+#define NEW QDQ_SFPU_AFTER_2026_10
+
+typedef struct sfpu_case {
+    const char *vectors;  // name of their file
+    qdq_sfpu_op op;
+    bool approximate;
+    qdq_sfpu_generation generation;
+    float a, b;
+    // Of the 65,536 results for bfloat16, each two bytes, the lower first; 0: the vectors are not
+    // of the kernel of this chip.
+    uint64_t checksum[2];
+} sfpu_case;
+
+static const sfpu_case sfpu_cases[] = {
+    {"exp", QDQ_SFPU_EXP, false, TABLES, 0, 0, {0xBFF74C6614F964AA, 0x18B6097156D710DB}},
+    {"exp_fast", QDQ_SFPU_EXP, true, TABLES, 0, 0, {0x3A8E7CDB84293626, 0x3A8E7CDB84293626}},
+};
+
+enum { SFPU_CASES = sizeof sfpu_cases / sizeof *sfpu_cases };
+
+static const struct {
+    qdq_multiply_add chip;
+    const char *name;
+} sfpu_chips[2] = {{QDQ_MULTIPLY_ADD_WORMHOLE, "wormhole"},
+                   {QDQ_MULTIPLY_ADD_BLACKHOLE, "blackhole"}};
+
+static inline qdq_sfpu_program sfpu_program(const sfpu_case *c, int chip) {
+    return (qdq_sfpu_program){.op = c->op,
+                              .chip = sfpu_chips[chip].chip,
+                              .generation = c->generation,
+                              .approximate = c->approximate,
+                              .a = c->a,
+                              .b = c->b};
+}
+
+#endif
