@@ -63,24 +63,27 @@ uint32_t qdq_sfp_min(uint32_t a, uint32_t b) { return place(a) < place(b) ? a : 
 
 //---- Reciprocal -------------------------------------------------------------
 
-// Wormhole: a polynomial of the significand in [1, 2), improved by Newton's method.
-static uint32_t wormhole_significand(uint32_t x, int newton_steps) {
+uint32_t qdq_sfp_reciprocal_significand(uint32_t x, const float seed[3], int steps) {
     const qdq_multiply_add chip = QDQ_MULTIPLY_ADD_WORMHOLE;
-    const uint32_t k0 = qdq_float_bits(0.3232325017452239990234375f);
-    const uint32_t k1 = qdq_float_bits(1.4545459747314453125f);
-    const uint32_t k2 = qdq_float_bits(2.121212482452392578125f);
     uint32_t minus = 0xBF800000u | (x & 0x7FFFFF);
-    uint32_t y = qdq_sfpmad(chip, qdq_sfpmad(chip, k0, minus, k1), minus, k2);
-    for (int i = 0; i < newton_steps; i++)
-        y = qdq_sfpmad(chip, y, qdq_sfpmad(chip, minus, y, ONE), y);
+    uint32_t y = qdq_float_bits(seed[0]);
+    for (int i = 1; i < 3; i++) y = qdq_sfpmad(chip, y, minus, qdq_float_bits(seed[i]));
+    for (int i = 0; i < steps; i++) y = qdq_sfpmad(chip, y, qdq_sfpmad(chip, minus, y, ONE), y);
     return y;
 }
 
-static uint32_t wormhole_reciprocal(uint32_t x) {
+uint32_t qdq_sfp_reciprocal_scaled(uint32_t y, uint32_t x) {
     const qdq_multiply_add chip = QDQ_MULTIPLY_ADD_WORMHOLE;
     uint32_t scale = qdq_sfpmul(chip, HALF, ~x & 0xFF800000u);
-    uint32_t y = qdq_sfpmul(chip, wormhole_significand(x, 2), scale);
-    return (y & MAGNITUDE) | (x & SIGN_BIT);
+    return (qdq_sfpmul(chip, y, scale) & MAGNITUDE) | (x & SIGN_BIT);
+}
+
+static const float wormhole_seed[3] = {0.3232325017452239990234375f, 1.4545459747314453125f,
+                                       2.121212482452392578125f};
+
+static uint32_t wormhole_reciprocal(uint32_t x, int steps) {
+    uint32_t y = qdq_sfp_reciprocal_significand(x, wormhole_seed, steps);
+    return qdq_sfp_reciprocal_scaled(y, x);
 }
 
 uint32_t qdq_sfp_approximate_reciprocal(uint32_t x) {
@@ -101,14 +104,27 @@ static uint32_t blackhole_reciprocal(uint32_t x) {
 }
 
 uint32_t qdq_sfp_reciprocal(qdq_multiply_add chip, uint32_t x) {
-    return chip == QDQ_MULTIPLY_ADD_WORMHOLE ? wormhole_reciprocal(x) : blackhole_reciprocal(x);
+    return chip == QDQ_MULTIPLY_ADD_WORMHOLE ? wormhole_reciprocal(x, 2) : blackhole_reciprocal(x);
+}
+
+// Blackhole: a step is taken if x * y is below 2, which the first step tests for both.
+uint32_t qdq_sfp_reciprocal_newton(qdq_multiply_add chip, uint32_t x, int steps) {
+    if (chip == QDQ_MULTIPLY_ADD_WORMHOLE) return wormhole_reciprocal(x, steps);
+    uint32_t y = qdq_sfp_approximate_reciprocal(x);
+    for (int i = 0; i < steps; i++) {
+        uint32_t rest = qdq_sfpmad(chip, x, y, TWO | SIGN_BIT);
+        if (i == 0 && !(rest & SIGN_BIT)) break;
+        y = qdq_sfpmad(chip, y, rest ^ SIGN_BIT, SIGN_BIT);
+    }
+    return y;
 }
 
 //---- Division ---------------------------------------------------------------
 
 // Returns the reciprocal of a significand in [1, 2) that division begins with.
 static uint32_t seed(qdq_multiply_add chip, uint32_t b) {
-    if (chip == QDQ_MULTIPLY_ADD_WORMHOLE) return wormhole_significand(b, 1);
+    if (chip == QDQ_MULTIPLY_ADD_WORMHOLE)
+        return qdq_sfp_reciprocal_significand(b, wormhole_seed, 1);
     uint32_t r = qdq_sfp_approximate_reciprocal(b);
     return qdq_sfpmul(chip, r, qdq_sfpmad(chip, b ^ SIGN_BIT, r, TWO));
 }

@@ -33,6 +33,13 @@ uint32_t qdq_sfp_min(uint32_t a, uint32_t b);
 // Returns 1 / x as the kernel for float32 tensors computes it; at most one unit in the last place
 // off.
 uint32_t qdq_sfp_reciprocal(qdq_multiply_add chip, uint32_t x);
+// Returns 1 / x with `steps`, 1 or 2, of Newton's method: part of kernels for bfloat16 tensors and
+// of functions that divide.
+uint32_t qdq_sfp_reciprocal_newton(qdq_multiply_add chip, uint32_t x, int steps);
+// Wormhole's 1 / x in two parts: of the significand in [1, 2), negated, a polynomial of degree 2
+// and steps of Newton's method; and y times the power of two of 1 / x, with its sign.
+uint32_t qdq_sfp_reciprocal_significand(uint32_t x, const float seed[3], int steps);
+uint32_t qdq_sfp_reciprocal_scaled(uint32_t y, uint32_t x);
 // SFPARECIP of Blackhole: 1 / x to 7 bits.
 uint32_t qdq_sfp_approximate_reciprocal(uint32_t x);
 // Returns a / b of float32 tensors. Not correctly rounded: about one quotient in 14 is a unit off.

@@ -10,5 +10,9 @@ typedef uint32_t qdq_sfpu_kernel(const qdq_sfpu_program *program, uint32_t x);
 
 // sfpu_exp.c
 qdq_sfpu_kernel qdq_sfpu_exp, qdq_sfpu_exp_approximate;
+// sfpu_roots.c
+qdq_sfpu_kernel qdq_sfpu_sqrt, qdq_sfpu_sqrt_approximate;
+qdq_sfpu_kernel qdq_sfpu_rsqrt, qdq_sfpu_rsqrt_approximate;
+qdq_sfpu_kernel qdq_sfpu_reciprocal, qdq_sfpu_reciprocal_rounded, qdq_sfpu_reciprocal_float32;
 
 #endif

@@ -14,7 +14,7 @@ typedef enum mode { EXACT, APPROXIMATE, BOTH } mode;
 // The end of a kernel: the store truncates to the width of Dst, unless the kernel rounds before it.
 typedef enum ending { TRUNCATED, ROUNDED } ending;
 
-// A kernel from a generation on, until the next row of its op and mode. NULL: not modelled.
+// A kernel from a generation on, until the next row of its op and mode.
 typedef struct kernel_row {
     qdq_sfpu_op op;
     mode mode;
@@ -24,7 +24,7 @@ typedef struct kernel_row {
     qdq_sfpu_evidence wormhole, blackhole;
 } kernel_row;
 
-#define OLD QDQ_SFPU_BEFORE_2026_05
+#define OLD QDQ_SFPU_2026_04
 #define TABLES QDQ_SFPU_2026_10
 #define NEW QDQ_SFPU_AFTER_2026_10
 #define SILICON QDQ_SFPU_SILICON
@@ -34,10 +34,20 @@ typedef struct kernel_row {
 static const kernel_row bfloat16_rows[] = {
     {QDQ_SFPU_EXP, EXACT, OLD, qdq_sfpu_exp, ROUNDED, SILICON, SILICON},
     {QDQ_SFPU_EXP, APPROXIMATE, OLD, qdq_sfpu_exp_approximate, TRUNCATED, SILICON, MODEL},
+    {QDQ_SFPU_SQRT, EXACT, OLD, qdq_sfpu_sqrt, ROUNDED, SILICON, MODEL},
+    {QDQ_SFPU_SQRT, APPROXIMATE, OLD, qdq_sfpu_sqrt_approximate, ROUNDED, READ, READ},
+    {QDQ_SFPU_RSQRT, EXACT, OLD, qdq_sfpu_rsqrt, ROUNDED, SILICON, MODEL},
+    {QDQ_SFPU_RSQRT, APPROXIMATE, OLD, qdq_sfpu_rsqrt_approximate, ROUNDED, READ, READ},
+    {QDQ_SFPU_RECIPROCAL, BOTH, OLD, qdq_sfpu_reciprocal, TRUNCATED, SILICON, MODEL},
+    {QDQ_SFPU_RECIPROCAL, BOTH, NEW, qdq_sfpu_reciprocal_rounded, TRUNCATED, READ, READ},
 };
 
+// A Dst of 32 bits takes the result as it is.
 static const kernel_row float32_rows[] = {
     {QDQ_SFPU_EXP, APPROXIMATE, OLD, qdq_sfpu_exp_approximate, TRUNCATED, READ, READ},
+    {QDQ_SFPU_SQRT, EXACT, OLD, qdq_sfpu_sqrt, TRUNCATED, READ, READ},
+    {QDQ_SFPU_RSQRT, EXACT, OLD, qdq_sfpu_rsqrt, TRUNCATED, READ, READ},
+    {QDQ_SFPU_RECIPROCAL, BOTH, OLD, qdq_sfpu_reciprocal_float32, TRUNCATED, MODEL, READ},
 };
 
 #define COUNT(rows) (sizeof(rows) / sizeof *(rows))
@@ -51,7 +61,7 @@ static const kernel_row *row_of(const qdq_sfpu_program *program, bool is_float32
         if (rows[i].op == program->op && (rows[i].mode == wanted || rows[i].mode == BOTH) &&
             rows[i].since <= program->generation)
             found = &rows[i];
-    return found && found->kernel ? found : NULL;
+    return found;
 }
 
 // Moves a bfloat16 to the vector unit: a move within Dst, not the addition of
@@ -88,6 +98,6 @@ qdq_sfpu_evidence qdq_sfpu_evidence_of(const qdq_sfpu_program *program, bool is_
     if (!row) return QDQ_SFPU_UNKNOWN;
     qdq_sfpu_evidence known =
         program->chip == QDQ_MULTIPLY_ADD_WORMHOLE ? row->wormhole : row->blackhole;
-    // Tables were published of one generation.
-    return known > READ && program->generation != TABLES ? READ : known;
+    bool published = program->generation == TABLES;
+    return known > READ && !published ? READ : known;
 }

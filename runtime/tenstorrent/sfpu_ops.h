@@ -44,7 +44,7 @@ typedef enum qdq_sfpu_op {
 // Generations of ttnn's kernels, in the order of time. A generation has the kernels of the one
 // before it, except those that have a row of their own in the tables of sfpu_ops.c.
 typedef enum qdq_sfpu_generation {
-    QDQ_SFPU_BEFORE_2026_05 = -1,
+    QDQ_SFPU_2026_04 = -1,
     QDQ_SFPU_2026_10 = 0,  // the published tables of September and October 2026
     QDQ_SFPU_AFTER_2026_10 = 1,
 } qdq_sfpu_generation;
@@ -52,16 +52,16 @@ typedef enum qdq_sfpu_generation {
 // How well the bits of a program are known.
 typedef enum qdq_sfpu_evidence {
     QDQ_SFPU_UNKNOWN = 0,
-    QDQ_SFPU_READ,   // the kernel's source, over the arithmetic of the vendor's simulator
-    QDQ_SFPU_MODEL,  // the same source equals silicon on the other chip, or silicon agrees in part
-    QDQ_SFPU_SILICON,  // counts and special values of all inputs equal tables published of silicon
+    QDQ_SFPU_READ,     // source of the kernel, over the arithmetic of the vendor's simulator
+    QDQ_SFPU_MODEL,    // and silicon agrees in part: on the other chip, or on published points
+    QDQ_SFPU_SILICON,  // a published table of silicon, over all inputs, has the same counts
 } qdq_sfpu_evidence;
 
 typedef struct qdq_sfpu_program {
     qdq_sfpu_op op;
     qdq_multiply_add chip;  // of Wormhole or Blackhole
     qdq_sfpu_generation generation;
-    bool approximate;  // ttnn's fast_and_approximate_mode; ignored by functions that lack it
+    bool approximate;  // fast_and_approximate_mode of ttnn; ignored by functions that lack it
     float a, b;        // parameters, at the op
 } qdq_sfpu_program;
 

@@ -22,7 +22,8 @@ static void tables_have_the_checksums_of_published_vectors(void **state) {
             qdq_sfpu_program program = sfpu_program(&sfpu_cases[i], chip);
             qdq_sfpu_table(&program, table);
             if (checksum() == sfpu_cases[i].checksum[chip]) continue;
-            print_error("%s on %s differs\n", sfpu_cases[i].vectors, sfpu_chips[chip].name);
+            print_error("case %d (op %d) on %s differs\n", i, (int)program.op,
+                        sfpu_chips[chip].name);
             wrong++;
         }
     assert_int_equal(wrong, 0);
