@@ -17,7 +17,9 @@ typedef struct term {
     uint32_t magnitude;
 } term;
 
-static uint32_t significand_of(uint32_t v) { return v >> 23 & 0xFF ? (v >> 13 & 0x3FF) | 0x400 : 0; }
+static uint32_t significand_of(uint32_t v) {
+    return v >> 23 & 0xFF ? (v >> 13 & 0x3FF) | 0x400 : 0;
+}
 
 qdq_fpu_operand qdq_fpu_weight(uint32_t v) {
     uint32_t m = significand_of(v);  // bit 0 is never used
@@ -120,6 +122,7 @@ uint32_t qdq_fpu_elwmul(qdq_multiply_add chip, bool dst32, int phase, uint32_t d
                         uint32_t b) {
     qdq_fpu_operand of_a = qdq_fpu_weight(a), of_b = qdq_fpu_activation(b);
     term t = product(phase, &of_a, &of_b);
+    if (t.exponent <= 0) t = (term){0};  // as in group_sum
     t.magnitude <<= TO_DST;
     return accumulate(chip, dst32, dst, &t, 1);
 }

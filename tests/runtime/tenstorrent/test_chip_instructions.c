@@ -315,6 +315,15 @@ static void phases_take_the_bits_of_the_table(void **state) {
     }
 }
 
+// 0.5 * 2^-125 * (1 + 2^-7): the lower bits of the activation are a product of phase 2.
+static void products_of_a_phase_below_the_normal_numbers_are_dropped(void **state) {
+    (void)state;
+    uint32_t dst = 0;
+    for (int phase = 0; phase < QDQ_FPU_PHASES; phase++)
+        dst = qdq_fpu_elwmul(WORMHOLE, false, phase, dst, 0x3F000000, 0x01010000);
+    assert_int_equal(dst, 0x00800000);
+}
+
 static void mvmul_gives_the_worked_sums(void **state) {
     (void)state;
     static const uint16_t a[QDQ_FPU_DEPTH] = {
@@ -357,6 +366,7 @@ int main(void) {
         cmocka_unit_test(typecasts_are_the_worked_ones),
         cmocka_unit_test(elwadd_keeps_ten_bits_of_the_lesser),
         cmocka_unit_test(phases_take_the_bits_of_the_table),
+        cmocka_unit_test(products_of_a_phase_below_the_normal_numbers_are_dropped),
         cmocka_unit_test(mvmul_gives_the_worked_sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
