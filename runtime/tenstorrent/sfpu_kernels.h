@@ -14,5 +14,10 @@ qdq_sfpu_kernel qdq_sfpu_exp, qdq_sfpu_exp_approximate;
 qdq_sfpu_kernel qdq_sfpu_sqrt, qdq_sfpu_sqrt_approximate;
 qdq_sfpu_kernel qdq_sfpu_rsqrt, qdq_sfpu_rsqrt_approximate;
 qdq_sfpu_kernel qdq_sfpu_reciprocal, qdq_sfpu_reciprocal_rounded, qdq_sfpu_reciprocal_float32;
+// sfpu_simple.c
+qdq_sfpu_kernel qdq_sfpu_square, qdq_sfpu_leaky_relu, qdq_sfpu_relu, qdq_sfpu_relu6;
+qdq_sfpu_kernel qdq_sfpu_hard_sigmoid, qdq_sfpu_hard_swish;
+qdq_sfpu_kernel qdq_sfpu_trunc, qdq_sfpu_floor, qdq_sfpu_ceil, qdq_sfpu_round;
+qdq_sfpu_kernel qdq_sfpu_abs, qdq_sfpu_neg, qdq_sfpu_sign;
 
 #endif

@@ -40,6 +40,19 @@ static const kernel_row bfloat16_rows[] = {
     {QDQ_SFPU_RSQRT, APPROXIMATE, OLD, qdq_sfpu_rsqrt_approximate, ROUNDED, READ, READ},
     {QDQ_SFPU_RECIPROCAL, BOTH, OLD, qdq_sfpu_reciprocal, TRUNCATED, SILICON, MODEL},
     {QDQ_SFPU_RECIPROCAL, BOTH, NEW, qdq_sfpu_reciprocal_rounded, TRUNCATED, READ, READ},
+    {QDQ_SFPU_SQUARE, BOTH, OLD, qdq_sfpu_square, TRUNCATED, SILICON, MODEL},
+    {QDQ_SFPU_LEAKY_RELU, BOTH, OLD, qdq_sfpu_leaky_relu, TRUNCATED, SILICON, MODEL},
+    {QDQ_SFPU_RELU, BOTH, OLD, qdq_sfpu_relu, TRUNCATED, SILICON, SILICON},
+    {QDQ_SFPU_RELU6, BOTH, OLD, qdq_sfpu_relu6, TRUNCATED, SILICON, SILICON},
+    {QDQ_SFPU_HARD_SIGMOID, BOTH, OLD, qdq_sfpu_hard_sigmoid, TRUNCATED, SILICON, MODEL},
+    {QDQ_SFPU_HARD_SWISH, BOTH, OLD, qdq_sfpu_hard_swish, TRUNCATED, SILICON, MODEL},
+    {QDQ_SFPU_FLOOR, BOTH, OLD, qdq_sfpu_floor, TRUNCATED, SILICON, SILICON},
+    {QDQ_SFPU_CEIL, BOTH, OLD, qdq_sfpu_ceil, TRUNCATED, SILICON, SILICON},
+    {QDQ_SFPU_TRUNC, BOTH, OLD, qdq_sfpu_trunc, TRUNCATED, SILICON, MODEL},
+    {QDQ_SFPU_ROUND, BOTH, OLD, qdq_sfpu_round, TRUNCATED, SILICON, SILICON},
+    {QDQ_SFPU_ABS, BOTH, OLD, qdq_sfpu_abs, TRUNCATED, SILICON, SILICON},
+    {QDQ_SFPU_NEG, BOTH, OLD, qdq_sfpu_neg, TRUNCATED, SILICON, SILICON},
+    {QDQ_SFPU_SIGN, BOTH, OLD, qdq_sfpu_sign, TRUNCATED, SILICON, SILICON},
 };
 
 // A Dst of 32 bits takes the result as it is.
@@ -48,6 +61,18 @@ static const kernel_row float32_rows[] = {
     {QDQ_SFPU_SQRT, EXACT, OLD, qdq_sfpu_sqrt, TRUNCATED, READ, READ},
     {QDQ_SFPU_RSQRT, EXACT, OLD, qdq_sfpu_rsqrt, TRUNCATED, READ, READ},
     {QDQ_SFPU_RECIPROCAL, BOTH, OLD, qdq_sfpu_reciprocal_float32, TRUNCATED, MODEL, READ},
+    {QDQ_SFPU_SQUARE, BOTH, OLD, qdq_sfpu_square, TRUNCATED, READ, READ},
+    {QDQ_SFPU_LEAKY_RELU, BOTH, OLD, qdq_sfpu_leaky_relu, TRUNCATED, READ, READ},
+    {QDQ_SFPU_RELU, BOTH, OLD, qdq_sfpu_relu, TRUNCATED, READ, READ},
+    {QDQ_SFPU_RELU6, BOTH, OLD, qdq_sfpu_relu6, TRUNCATED, READ, READ},
+    {QDQ_SFPU_HARD_SIGMOID, BOTH, OLD, qdq_sfpu_hard_sigmoid, TRUNCATED, READ, READ},
+    {QDQ_SFPU_FLOOR, BOTH, OLD, qdq_sfpu_floor, TRUNCATED, READ, READ},
+    {QDQ_SFPU_CEIL, BOTH, OLD, qdq_sfpu_ceil, TRUNCATED, READ, READ},
+    {QDQ_SFPU_TRUNC, BOTH, OLD, qdq_sfpu_trunc, TRUNCATED, READ, READ},
+    {QDQ_SFPU_ROUND, BOTH, OLD, qdq_sfpu_round, TRUNCATED, READ, READ},
+    {QDQ_SFPU_ABS, BOTH, OLD, qdq_sfpu_abs, TRUNCATED, READ, READ},
+    {QDQ_SFPU_NEG, BOTH, OLD, qdq_sfpu_neg, TRUNCATED, READ, READ},
+    {QDQ_SFPU_SIGN, BOTH, OLD, qdq_sfpu_sign, TRUNCATED, READ, READ},
 };
 
 #define COUNT(rows) (sizeof(rows) / sizeof *(rows))
@@ -93,11 +118,21 @@ bool qdq_sfpu_modelled(const qdq_sfpu_program *program, bool is_float32) {
     return row_of(program, is_float32) != NULL;
 }
 
+// True if the parameters are those of the published tables.
+static bool has_usual_parameters(const qdq_sfpu_program *program) {
+    switch (program->op) {
+    case QDQ_SFPU_ELU: return program->a == 1;
+    case QDQ_SFPU_LEAKY_RELU: return program->a == 0.01f;
+    case QDQ_SFPU_SOFTPLUS: return program->a == 1 && program->b == 20;
+    default: return true;
+    }
+}
+
 qdq_sfpu_evidence qdq_sfpu_evidence_of(const qdq_sfpu_program *program, bool is_float32) {
     const kernel_row *row = row_of(program, is_float32);
     if (!row) return QDQ_SFPU_UNKNOWN;
     qdq_sfpu_evidence known =
         program->chip == QDQ_MULTIPLY_ADD_WORMHOLE ? row->wormhole : row->blackhole;
-    bool published = program->generation == TABLES;
+    bool published = program->generation == TABLES && has_usual_parameters(program);
     return known > READ && !published ? READ : known;
 }
