@@ -66,5 +66,14 @@ uint32_t qdq_sfp_fixed(uint32_t v);
 uint32_t qdq_sfp_power(qdq_multiply_add chip, uint32_t z, uint32_t exponent, float c0);
 // Returns exp(x) with about 8 bits, at most a NaN with the exponent of infinity.
 uint32_t qdq_sfp_exp(qdq_multiply_add chip, uint32_t x);
+// Returns exp(x) of kernels for float32 tensors, at most a unit in the last place off.
+uint32_t qdq_sfp_exp_float32(qdq_multiply_add chip, uint32_t x);
+
+// 1.5 * 2^23: the lower bits of a sum with it are the rounded other term.
+#define QDQ_SFP_SHIFTER 0x4B400000u
+// Returns x - k * log(2), log(2) in two parts.
+uint32_t qdq_sfp_minus_log2(qdq_multiply_add chip, uint32_t x, uint32_t k);
+// Returns exp(x) - 1 for x of at most 0; with a polynomial of a higher degree for float32 tensors.
+uint32_t qdq_sfp_expm1(qdq_multiply_add chip, uint32_t x, bool is_float32);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp, and functions that are built on it (docs/device_arithmetic.md 9).
+// exp (docs/device_arithmetic.md 9).
 #include "runtime/tenstorrent/sfpu_blocks.h"
 #include "runtime/tenstorrent/sfpu_kernels.h"
 
@@ -20,4 +20,8 @@ uint32_t qdq_sfpu_exp_approximate(const qdq_sfpu_program *program, uint32_t x) {
     x = qdq_sfp_max(x, qdq_float_bits(-88.5f));
     uint32_t scaled = qdq_sfpmad(program->chip, 0x43B8AA3Bu, x, 0x46FDE9A3u);
     return qdq_sfp_round(scaled, 65535, false) << 15;
+}
+
+uint32_t qdq_sfpu_exp_float32(const qdq_sfpu_program *program, uint32_t x) {
+    return qdq_sfp_exp_float32(program->chip, x);
 }

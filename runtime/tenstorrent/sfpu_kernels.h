@@ -9,7 +9,12 @@
 typedef uint32_t qdq_sfpu_kernel(const qdq_sfpu_program *program, uint32_t x);
 
 // sfpu_exp.c
-qdq_sfpu_kernel qdq_sfpu_exp, qdq_sfpu_exp_approximate;
+qdq_sfpu_kernel qdq_sfpu_exp, qdq_sfpu_exp_approximate, qdq_sfpu_exp_float32;
+// sfpu_activations.c
+qdq_sfpu_kernel qdq_sfpu_sigmoid, qdq_sfpu_sigmoid_float32, qdq_sfpu_silu, qdq_sfpu_silu_float32;
+qdq_sfpu_kernel qdq_sfpu_elu, qdq_sfpu_elu_from_exp, qdq_sfpu_elu_float32;
+qdq_sfpu_kernel qdq_sfpu_tanh_from_sigmoid_float32, qdq_sfpu_mish;
+qdq_sfpu_kernel qdq_sfpu_softplus, qdq_sfpu_softplus_tail;
 // sfpu_roots.c
 qdq_sfpu_kernel qdq_sfpu_sqrt, qdq_sfpu_sqrt_approximate;
 qdq_sfpu_kernel qdq_sfpu_rsqrt, qdq_sfpu_rsqrt_approximate;
