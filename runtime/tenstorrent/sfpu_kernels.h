@@ -15,6 +15,9 @@ qdq_sfpu_kernel qdq_sfpu_sigmoid, qdq_sfpu_sigmoid_float32, qdq_sfpu_silu, qdq_s
 qdq_sfpu_kernel qdq_sfpu_elu, qdq_sfpu_elu_from_exp, qdq_sfpu_elu_float32;
 qdq_sfpu_kernel qdq_sfpu_tanh_from_sigmoid_float32, qdq_sfpu_mish;
 qdq_sfpu_kernel qdq_sfpu_softplus, qdq_sfpu_softplus_tail;
+// sfpu_tanh.c
+qdq_sfpu_kernel qdq_sfpu_tanh, qdq_sfpu_tanh_float32, qdq_sfpu_tanh_six_segments;
+qdq_sfpu_kernel qdq_sfpu_tanh_three_segments, qdq_sfpu_gelu_segments;
 // sfpu_roots.c
 qdq_sfpu_kernel qdq_sfpu_sqrt, qdq_sfpu_sqrt_approximate;
 qdq_sfpu_kernel qdq_sfpu_rsqrt, qdq_sfpu_rsqrt_approximate;
