@@ -18,6 +18,8 @@ qdq_sfpu_kernel qdq_sfpu_softplus, qdq_sfpu_softplus_tail;
 // sfpu_tanh.c
 qdq_sfpu_kernel qdq_sfpu_tanh, qdq_sfpu_tanh_float32, qdq_sfpu_tanh_six_segments;
 qdq_sfpu_kernel qdq_sfpu_tanh_three_segments, qdq_sfpu_gelu_segments;
+// sfpu_erf.c
+qdq_sfpu_kernel qdq_sfpu_erf, qdq_sfpu_erf_float32, qdq_sfpu_gelu, qdq_sfpu_gelu_float32;
 // sfpu_roots.c
 qdq_sfpu_kernel qdq_sfpu_sqrt, qdq_sfpu_sqrt_approximate;
 qdq_sfpu_kernel qdq_sfpu_rsqrt, qdq_sfpu_rsqrt_approximate;
