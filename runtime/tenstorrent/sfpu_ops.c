@@ -30,6 +30,7 @@ typedef struct kernel_row {
 #define SILICON QDQ_SFPU_SILICON
 #define MODEL QDQ_SFPU_MODEL
 #define READ QDQ_SFPU_READ
+#define UNKNOWN QDQ_SFPU_UNKNOWN
 
 static const kernel_row bfloat16_rows[] = {
     {QDQ_SFPU_EXP, EXACT, OLD, qdq_sfpu_exp, ROUNDED, SILICON, SILICON},
@@ -47,6 +48,10 @@ static const kernel_row bfloat16_rows[] = {
     {QDQ_SFPU_RSQRT, APPROXIMATE, OLD, qdq_sfpu_rsqrt_approximate, ROUNDED, READ, READ},
     {QDQ_SFPU_RECIPROCAL, BOTH, OLD, qdq_sfpu_reciprocal, TRUNCATED, SILICON, MODEL},
     {QDQ_SFPU_RECIPROCAL, BOTH, NEW, qdq_sfpu_reciprocal_rounded, TRUNCATED, READ, READ},
+    {QDQ_SFPU_LOG, EXACT, OLD, qdq_sfpu_log_from_1, ROUNDED, READ, READ},
+    {QDQ_SFPU_LOG, EXACT, TABLES, qdq_sfpu_log, ROUNDED, SILICON, MODEL},
+    {QDQ_SFPU_LOG, EXACT, NEW, qdq_sfpu_log_of_normal, ROUNDED, READ, READ},
+    {QDQ_SFPU_LOG1P, BOTH, OLD, qdq_sfpu_log1p, ROUNDED, SILICON, MODEL},
     {QDQ_SFPU_ELU, BOTH, OLD, qdq_sfpu_elu_from_exp, ROUNDED, READ, READ},
     {QDQ_SFPU_ELU, BOTH, TABLES, qdq_sfpu_elu, ROUNDED, SILICON, MODEL},
     {QDQ_SFPU_ERF, BOTH, OLD, qdq_sfpu_erf, TRUNCATED, SILICON, MODEL},
@@ -80,6 +85,8 @@ static const kernel_row float32_rows[] = {
     {QDQ_SFPU_SQRT, EXACT, OLD, qdq_sfpu_sqrt, TRUNCATED, READ, READ},
     {QDQ_SFPU_RSQRT, EXACT, OLD, qdq_sfpu_rsqrt, TRUNCATED, READ, READ},
     {QDQ_SFPU_RECIPROCAL, BOTH, OLD, qdq_sfpu_reciprocal_float32, TRUNCATED, MODEL, READ},
+    {QDQ_SFPU_LOG, EXACT, TABLES, qdq_sfpu_log_float32, TRUNCATED, READ, READ},
+    {QDQ_SFPU_LOG1P, BOTH, TABLES, qdq_sfpu_log1p_float32, TRUNCATED, UNKNOWN, UNKNOWN},
     {QDQ_SFPU_ELU, BOTH, TABLES, qdq_sfpu_elu_float32, TRUNCATED, MODEL, READ},
     {QDQ_SFPU_ERF, BOTH, OLD, qdq_sfpu_erf_float32, TRUNCATED, MODEL, READ},
     {QDQ_SFPU_SQUARE, BOTH, OLD, qdq_sfpu_square, TRUNCATED, READ, READ},

@@ -62,12 +62,47 @@ static void programs_that_are_not_modelled_are_unknown(void **state) {
     assert_int_equal(qdq_sfpu_float32(&none, 0x3F800000), 0);
 }
 
-static void tables_were_published_of_one_generation(void **state) {
+static qdq_sfpu_evidence evidence(qdq_sfpu_op op, qdq_multiply_add chip, bool is_float32) {
+    qdq_sfpu_program program = {.op = op, .chip = chip};
+    return qdq_sfpu_evidence_of(&program, is_float32);
+}
+
+static void evidence_differs_by_chip_and_dtype(void **state) {
     (void)state;
-    qdq_sfpu_program exp = {.op = QDQ_SFPU_EXP, .chip = QDQ_MULTIPLY_ADD_WORMHOLE};
-    assert_int_equal(qdq_sfpu_evidence_of(&exp, false), QDQ_SFPU_SILICON);
-    exp.generation = NEW;
-    assert_int_equal(qdq_sfpu_evidence_of(&exp, false), QDQ_SFPU_READ);
+    const qdq_multiply_add wormhole = QDQ_MULTIPLY_ADD_WORMHOLE;
+    assert_int_equal(evidence(QDQ_SFPU_EXP, wormhole, false), QDQ_SFPU_SILICON);
+    assert_int_equal(evidence(QDQ_SFPU_MISH, wormhole, false), QDQ_SFPU_SILICON);
+    assert_int_equal(evidence(QDQ_SFPU_MISH, QDQ_MULTIPLY_ADD_BLACKHOLE, false), QDQ_SFPU_READ);
+    assert_int_equal(evidence(QDQ_SFPU_MISH, wormhole, true), QDQ_SFPU_UNKNOWN);
+    assert_int_equal(evidence(QDQ_SFPU_TANH, wormhole, true), QDQ_SFPU_SILICON);
+    assert_int_equal(evidence(QDQ_SFPU_ERF, wormhole, true), QDQ_SFPU_MODEL);
+    assert_int_equal(evidence(QDQ_SFPU_LOG1P, wormhole, true), QDQ_SFPU_UNKNOWN);
+    qdq_sfpu_program log1p = {.op = QDQ_SFPU_LOG1P, .chip = wormhole};
+    assert_true(qdq_sfpu_modelled(&log1p, true));
+}
+
+static void tables_were_published_of_one_generation_and_of_usual_parameters(void **state) {
+    (void)state;
+    qdq_sfpu_program leaky = {
+        .op = QDQ_SFPU_LEAKY_RELU, .chip = QDQ_MULTIPLY_ADD_WORMHOLE, .a = 0.01f};
+    assert_int_equal(qdq_sfpu_evidence_of(&leaky, false), QDQ_SFPU_SILICON);
+    leaky.generation = NEW;
+    assert_int_equal(qdq_sfpu_evidence_of(&leaky, false), QDQ_SFPU_READ);
+    leaky.generation = TABLES, leaky.a = 0.3f;
+    assert_int_equal(qdq_sfpu_evidence_of(&leaky, false), QDQ_SFPU_READ);
+    qdq_sfpu_program gelu = {
+        .op = QDQ_SFPU_GELU, .chip = QDQ_MULTIPLY_ADD_WORMHOLE, .generation = OLD};
+    assert_int_equal(qdq_sfpu_evidence_of(&gelu, false), QDQ_SFPU_UNKNOWN);
+}
+
+static void functions_without_an_approximate_mode_ignore_it(void **state) {
+    (void)state;
+    qdq_sfpu_program erf = {
+        .op = QDQ_SFPU_ERF, .chip = QDQ_MULTIPLY_ADD_WORMHOLE, .approximate = true};
+    assert_int_equal(qdq_sfpu_evidence_of(&erf, false), QDQ_SFPU_SILICON);
+    qdq_sfpu_program sigmoid = {
+        .op = QDQ_SFPU_SIGMOID, .chip = QDQ_MULTIPLY_ADD_WORMHOLE, .approximate = true};
+    assert_false(qdq_sfpu_modelled(&sigmoid, false));
 }
 
 int main(void) {
@@ -76,7 +111,9 @@ int main(void) {
         cmocka_unit_test(an_element_equals_its_entry_of_the_table),
         cmocka_unit_test(the_packer_stores_neither_nan_nor_minus_zero),
         cmocka_unit_test(programs_that_are_not_modelled_are_unknown),
-        cmocka_unit_test(tables_were_published_of_one_generation),
+        cmocka_unit_test(evidence_differs_by_chip_and_dtype),
+        cmocka_unit_test(tables_were_published_of_one_generation_and_of_usual_parameters),
+        cmocka_unit_test(functions_without_an_approximate_mode_ignore_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
