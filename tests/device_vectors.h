@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads vectors of Tenstorrent chips: safetensors files in the folder `ttnn_device` of the folder
-// that the environment variable QDQ_VECTORS names. Tests that need them are skipped without it.
+// Reads vectors of Tenstorrent chips: safetensors files in the folders `ttnn_device` and
+// `ttnn_sfpu` of the folder that the environment variable QDQ_VECTORS names. Tests that need them
+// are skipped without it.
 #ifndef QDQ_TESTS_DEVICE_VECTORS_H
 #define QDQ_TESTS_DEVICE_VECTORS_H
 
@@ -23,11 +24,11 @@ typedef struct vector_tensor {
 
 static inline bool vectors_given(void) { return getenv("QDQ_VECTORS") != NULL; }
 
-static inline vector_file vectors_open(const char *name) {
+static inline vector_file vectors_open_in(const char *folder, const char *name) {
     vector_file file = {0};
     size_t size;
     uint64_t header;
-    snprintf(file.path, sizeof file.path, "%s/ttnn_device/%s.safetensors", getenv("QDQ_VECTORS"),
+    snprintf(file.path, sizeof file.path, "%s/%s/%s.safetensors", getenv("QDQ_VECTORS"), folder,
              name);
     file.bytes = unit_read(file.path, &size);
     memcpy(&header, file.bytes, sizeof header);
@@ -38,18 +39,24 @@ static inline vector_file vectors_open(const char *name) {
     return file;
 }
 
+static inline vector_file vectors_open(const char *name) {
+    return vectors_open_in("ttnn_device", name);
+}
+
 static inline void vectors_close(vector_file *file) { free(file->bytes); }
 
 // A tensor by its name; NULL data if the file lacks it.
 static inline vector_tensor vectors_find(const vector_file *file, const char *name) {
     char key[128];
-    int length = snprintf(key, sizeof key, "\"%s\":{", name);
+    int length = snprintf(key, sizeof key, "\"%s\":", name);
     size_t size = (size_t)length;
     for (size_t i = 0; i + size < file->header_bytes; i++) {
         if (memcmp(file->header + i, key, size) != 0) continue;
-        const char *offsets = strstr(file->header + i, "\"data_offsets\":[");
+        const char *value = file->header + i + size;
+        if (value[strspn(value, " ")] != '{') continue;
+        const char *offsets = strstr(value, "\"data_offsets\":");
         unsigned long long from, to;
-        assert_int_equal(sscanf(offsets, "\"data_offsets\":[%llu,%llu]", &from, &to), 2);
+        assert_int_equal(sscanf(offsets, "\"data_offsets\": [%llu,%llu]", &from, &to), 2);
         return (vector_tensor){file->data + from, (size_t)(to - from)};
     }
     return (vector_tensor){0};
