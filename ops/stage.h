@@ -19,7 +19,7 @@ typedef struct qdq_lowering {
     // packed or tabulated, and products stay a qdq_gemm or qdq_conv.
     bool plain;
     const qdq_parallel *parallel;  // packs large constants; NULL: serial
-    struct qdq_shared *shared;     // packed constants (ops/gemm/shared_packs.h); NULL: none
+    struct qdq_shared *shared;     // ops/shared_constants.h; NULL: none
     // The operand that the node's link should take as x, because the chain that computes it can be
     // extended. 0 by convention if every operand will do.
     size_t follows;

@@ -5,7 +5,7 @@
 #define QDQ_GRAPH_COMPILE_LOWER_H
 
 #include "graph/compile/validate.h"
-#include "ops/gemm/shared_packs.h"
+#include "ops/shared_constants.h"
 #include "runtime/base/budget.h"
 #include "runtime/base/size.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packing constant B once for all products that read it in the same form.
 //
-// The key below says when two products may share a packed constant; ops/gemm/shared_packs.c is
+// The key below says when two products may share a packed constant; ops/shared_constants.c is
 // the table.
 #include <string.h>
 
 #include "ops/gemm/gemm_read.h"
-#include "ops/gemm/shared_packs.h"
+#include "ops/shared_constants.h"
 
 // Everything that the packed form depends on. It has no padding.
 typedef struct key {

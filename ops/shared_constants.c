@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hash table of packed constants.
-#include "ops/gemm/shared_packs.h"
+// A hash table of shared constants.
+#include "ops/shared_constants.h"
 
 #include <string.h>
 

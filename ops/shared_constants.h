@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packed constants that the stages of several nodes share, so that a constant is packed once in
-// each form.
-#ifndef QDQ_OPS_GEMM_SHARED_PACKS_H
-#define QDQ_OPS_GEMM_SHARED_PACKS_H
+// Constants that lowering computes and the stages of several nodes share: packed weights, each once
+// in each form, and tables of functions.
+#ifndef QDQ_OPS_SHARED_CONSTANTS_H
+#define QDQ_OPS_SHARED_CONSTANTS_H
 
 #include "runtime/base/mempool.h"
 
