@@ -78,8 +78,9 @@ typedef struct qdq_op {
     // 0 when memory runs out or a constant cannot be read.
     size_t (*lower)(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages);
     // True if targets have their own numerics for this op. `by_chip`: only `multiply_add` matters,
-    // set if a chip computes the op. `by_float_ops`, `by_pair_sums`, `by_qlinear`: the field of
-    // this name matters. Every other op computes the same for all targets.
+    // set if a chip computes the op, and `sfpu_generation`. `by_float_ops`, `by_pair_sums`,
+    // `by_qlinear`: the field of this name matters. Every other op computes the same for all
+    // targets.
     bool by_target, by_chip, by_float_ops, by_pair_sums, by_qlinear;
     // Hooks of integer execution, weight packing and fusion; NULL: none.
     const qdq_op_fusion *fusion;

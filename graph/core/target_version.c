@@ -40,6 +40,7 @@ qdq_numerics qdq_target_numerics(const qdq_target_version *version, const qdq_op
     if (!op->by_qlinear) n.qlinear = QDQ_QLINEAR_FMA;
     if (op->by_target) return n;
     return (qdq_numerics){.multiply_add = op->by_chip ? n.multiply_add : QDQ_MULTIPLY_ADD_IEEE,
+                          .sfpu_generation = op->by_chip ? n.sfpu_generation : QDQ_SFPU_2026_10,
                           .float_ops = n.float_ops,
                           .pair_sums = n.pair_sums,
                           .qlinear = n.qlinear};

@@ -138,6 +138,15 @@ typedef enum qdq_multiply_add {
     QDQ_MULTIPLY_ADD_BLACKHOLE,
 } qdq_multiply_add;
 
+// The generation of the kernels by which a Tenstorrent chip's vector unit computes functions such
+// as Exp and GELU, in the order of time. A generation has the kernels of the one before it, except
+// those with a row in the tables of runtime/tenstorrent/sfpu_ops.c.
+typedef enum qdq_sfpu_generation {
+    QDQ_SFPU_2026_04 = -1,
+    QDQ_SFPU_2026_10 = 0,  // of the tables that Tenstorrent published in September and October 2026
+    QDQ_SFPU_AFTER_2026_10 = 1,  // kernels that were read, and are in no table yet
+} qdq_sfpu_generation;
+
 // The operations of float ops, their order and where they round: docs/ops_neural_network.md and
 // docs/onnx.md have both forms of each op that reads this field.
 typedef enum qdq_float_ops {
@@ -196,6 +205,8 @@ typedef struct qdq_numerics {
     // The multiply-add of Quantize, Dequantize and Requantize. With a chip's, MatMul and some
     // elementwise ops are the chip's too (docs/device_arithmetic.md, sections 7 and 8).
     qdq_multiply_add multiply_add;
+    // With a chip's multiply-add: the kernels of functions of one operand.
+    qdq_sfpu_generation sfpu_generation;
     qdq_bfloat16_load bfloat16_load;
     // Quantize and Requantize: 128 is added to the float zero point before the product is added,
     // and subtracted from the rounded sum (int8 computed as uint8).
@@ -247,6 +258,7 @@ typedef struct qdq_numerics {
     X(code_bias,             "code bias")                 \
     X(flush_denormals,       "denormals")                 \
     X(multiply_add,          "multiply-add")              \
+    X(sfpu_generation,       "generation of kernels")     \
     X(bfloat16_load,         "bfloat16 input")            \
     X(fold_128,              "folded zero point")         \
     X(unit_scale_tolerance,  "scale near 1")              \

@@ -20,9 +20,14 @@ qdq_range qdq_range_of(qdq_dtype dtype, const int64_t *quant_min, const int64_t 
 
 //---- Checking ---------------------------------------------------------------
 
+static qdq_status check_range(const char *name, int value, int first, int last, qdq_error *err) {
+    if (value >= first && value <= last) return QDQ_OK;
+    return qdq_fail(err, QDQ_ERR_ARGUMENT, "numerics: %s is %d, wanted %d to %d", name, value,
+                    first, last);
+}
+
 static qdq_status check_enum(const char *name, int value, int last, qdq_error *err) {
-    if (value >= 0 && value <= last) return QDQ_OK;
-    return qdq_fail(err, QDQ_ERR_ARGUMENT, "numerics: %s is %d, wanted 0 to %d", name, value, last);
+    return check_range(name, value, 0, last, err);
 }
 
 static qdq_status check_float(const char *name, qdq_dtype dtype, qdq_error *err) {
@@ -54,6 +59,8 @@ qdq_status qdq_numerics_check(const qdq_numerics *n, qdq_error *err) {
     CHECK_ENUM(float_overflow, QDQ_FLOAT_THROUGH_FLOAT16);
     CHECK_ENUM(choice, QDQ_CHOOSE_ORT_ARM);
     CHECK_ENUM(multiply_add, QDQ_MULTIPLY_ADD_BLACKHOLE);
+    QDQ_TRY(check_range("sfpu_generation", (int)n->sfpu_generation, QDQ_SFPU_2026_04,
+                        QDQ_SFPU_AFTER_2026_10, err));
     CHECK_ENUM(bfloat16_load, QDQ_BFLOAT16_LOAD_DEVICE);
     CHECK_ENUM(cast_form, QDQ_CAST_ONEDNN);
     CHECK_ENUM(power_scale, QDQ_POWER_SCALE_ONE);

@@ -41,14 +41,6 @@ typedef enum qdq_sfpu_op {
     QDQ_SFPU_OPS_COUNT
 } qdq_sfpu_op;
 
-// Generations of ttnn's kernels, in the order of time. A generation has the kernels of the one
-// before it, except those that have a row of their own in the tables of sfpu_ops.c.
-typedef enum qdq_sfpu_generation {
-    QDQ_SFPU_2026_04 = -1,
-    QDQ_SFPU_2026_10 = 0,  // the published tables of September and October 2026
-    QDQ_SFPU_AFTER_2026_10 = 1,
-} qdq_sfpu_generation;
-
 // How well the bits of a program are known.
 typedef enum qdq_sfpu_evidence {
     QDQ_SFPU_UNKNOWN = 0,

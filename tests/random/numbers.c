@@ -102,6 +102,7 @@ qdq_numerics random_numerics(random_source *r) {
     SOMETIMES(requantize_dtype, floats[random_below(r, 4)]);
     SOMETIMES(flush_denormals, true);
     SOMETIMES(multiply_add, (qdq_multiply_add)random_below(r, QDQ_MULTIPLY_ADD_BLACKHOLE + 1));
+    SOMETIMES(sfpu_generation, (qdq_sfpu_generation)((int)random_below(r, 3) - 1));
     SOMETIMES(bfloat16_load, QDQ_BFLOAT16_LOAD_DEVICE);
     SOMETIMES(fold_128, true);
     SOMETIMES(sign_magnitude, true);

@@ -12,10 +12,9 @@ bool trial_begin(mistake_trial *t) {
 }
 
 void trial_take_variant(mistake_trial *t, variant *v) {
-    qdq_numerics numerics = v->numerics;
-    bool own = v->own_numerics;
+    const variant given = *v;
     if (!document_take(t->d, v)) return;
-    if (own) v->numerics = numerics;
+    if (given.own_numerics) memcpy(&v->numerics, &given.numerics, sizeof v->numerics);
     t->stopped = t->taker->take(t->taker->with, document_node(t->d), v);
 }
 
