@@ -5,6 +5,7 @@
 
 #include "ops/blocking.h"
 #include "ops/elementwise/elements_run.h"
+#include "ops/elementwise/sfpu_elements.h"
 #include "ops/kernels/elementwise/chip_elementwise.h"
 #include "runtime/numerics/dtype.h"
 
@@ -181,6 +182,8 @@ static qdq_elementwise function_of(const qdq_op_context *ctx, const qdq_lowering
 
 qdq_elements_shown qdq_elements_show(const qdq_stage *stage) {
     const elements_params *p = stage->params;
+    if (stage->fn && stage->fn != qdq_elements_run_link)
+        return (qdq_elements_shown){.on_chip = true};
     qdq_elements_shown shown = {.function = p->function,
                                 .numbers = p->numbers,
                                 .registers = p->registers,
@@ -210,7 +213,7 @@ qdq_elementwise qdq_elements_plain(const qdq_link *link, qdq_elementwise_numbers
 
 bool qdq_elements_are_ieee(const qdq_link *link) {
     const elements_params *p = link->params;
-    return !p->on_chip;
+    return link->fn == qdq_elements_run_link && !p->on_chip;
 }
 
 bool qdq_elements_add(const qdq_link *link) {
@@ -219,8 +222,21 @@ bool qdq_elements_add(const qdq_link *link) {
            link->stage_param_count == 1;
 }
 
+// Finds the program of the vector unit, if no function of two operands and no rule of the matrix
+// unit computes the op on the chip.
+static bool is_sfpu(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_elements *op,
+                    qdq_sfpu_program *out) {
+    qdq_dtype x = ctx->inputs[op->a].type.dtype;
+    return op->b < 0 && ctx->outputs[0].dtype == x &&
+           !qdq_chip_elementwise_find(op->function, to->numerics.multiply_add, x, x, x, to->isas) &&
+           qdq_sfpu_program_of(op->function, &op->numbers, &to->numerics, x, out);
+}
+
 size_t qdq_lower_elements(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_elements *op,
                           qdq_stage *stages) {
+    qdq_sfpu_program program;
+    if (is_sfpu(ctx, to, op, &program))
+        return qdq_lower_sfpu(ctx, to, &program, (size_t)op->a, stages);
     elements_params *p = QDQ_MEMPOOL_NEW(to->mempool, elements_params);
     if (!p) return 0;
     qdq_type y = ctx->outputs[0];

@@ -47,6 +47,17 @@ PORTS(bool_bool, QDQ_SET(BOOL), QDQ_SET(BOOL))
      (function) == QDQ_ELEMENTWISE_exp || (function) == QDQ_ELEMENTWISE_log ||         \
      (function) == QDQ_ELEMENTWISE_erf)
 
+// True if target `ttnn` has the chip's kernel of a function.
+#define OF_CHIP(function)                                                               \
+    ((function) == QDQ_ELEMENTWISE_abs || (function) == QDQ_ELEMENTWISE_exp ||          \
+     (function) == QDQ_ELEMENTWISE_log || (function) == QDQ_ELEMENTWISE_sqrt ||         \
+     (function) == QDQ_ELEMENTWISE_square || (function) == QDQ_ELEMENTWISE_sigmoid ||   \
+     (function) == QDQ_ELEMENTWISE_relu || (function) == QDQ_ELEMENTWISE_reciprocal ||  \
+     (function) == QDQ_ELEMENTWISE_round || (function) == QDQ_ELEMENTWISE_hard_swish || \
+     (function) == QDQ_ELEMENTWISE_mish || (function) == QDQ_ELEMENTWISE_sign ||        \
+     (function) == QDQ_ELEMENTWISE_floor || (function) == QDQ_ELEMENTWISE_ceil ||       \
+     (function) == QDQ_ELEMENTWISE_erf || (function) == QDQ_ELEMENTWISE_softplus)
+
 static const qdq_op_fusion relu_fusion = {.cuts_negative = qdq_elements_are_ieee,
                                           .finishes = qdq_elements_finish};
 
@@ -66,8 +77,7 @@ static const qdq_op_fusion relu_fusion = {.cuts_negative = qdq_elements_are_ieee
         .output_count = 1,                                                                  \
         .infer = INFER_##kind,                                                              \
         .lower = lower_##function,                                                          \
-        .by_chip = QDQ_ELEMENTWISE_##function == QDQ_ELEMENTWISE_relu ||                    \
-                   QDQ_ELEMENTWISE_##function == QDQ_ELEMENTWISE_reciprocal,                \
+        .by_chip = OF_CHIP(QDQ_ELEMENTWISE_##function),                                     \
         .by_float_ops = OF_RUNTIME(QDQ_ELEMENTWISE_##function),                             \
         .fusion = QDQ_ELEMENTWISE_##function == QDQ_ELEMENTWISE_relu ? &relu_fusion : NULL, \
     };
@@ -106,6 +116,7 @@ const qdq_op qdq_op_tanh = {
     QDQ_OP_TABLES(float_alike_inputs, float_alike_outputs, tanh_attrs),
     .infer = infer,
     .lower = lower_tanh,
+    .by_chip = true,
     .by_float_ops = true,
 };
 
@@ -163,6 +174,7 @@ static void infer_alpha(qdq_op_context *ctx) {
         QDQ_OP_TABLES(alpha_inputs, outputs, alpha_attrs),                          \
         .infer = infer_alpha,                                                       \
         .lower = lower_##id,                                                        \
+        .by_chip = true,                                                            \
         .by_float_ops = (by_runtime),                                               \
     };
 
@@ -199,6 +211,7 @@ const qdq_op qdq_op_hard_sigmoid = {
     QDQ_OP_TABLES(hard_sigmoid_inputs, outputs, hard_sigmoid_attrs),
     .infer = infer_hard_sigmoid,
     .lower = lower_hard_sigmoid,
+    .by_chip = true,
     .by_float_ops = true,
 };
 
@@ -267,5 +280,6 @@ const qdq_op qdq_op_gelu = {
     QDQ_OP_TABLES(gelu_inputs, outputs, gelu_attrs),
     .infer = infer,
     .lower = lower_gelu,
+    .by_chip = true,
     .by_float_ops = true,
 };
