@@ -22,6 +22,7 @@ typedef enum kind {
     REQUANTIZE,
     CAST,
     HARD_SWISH,
+    RECIPROCAL_OF,
     MATMUL_INTEGER,  // by a constant matrix
     QLINEAR_ADD      // of 0
 } kind;
@@ -130,6 +131,9 @@ typedef struct example {
     {"multiply_add = " #mode, QUANTIZE_TO(INT8), \
      ON(.multiply_add = mode, .zero_point_order = QDQ_ZERO_POINT_FMA, .rounding = QDQ_ROUND_HALF_AWAY, .nan = QDQ_NAN_BY_SIGN), \
      .scale = 0.03f, .zero_point = 127, OF(-5.684999465942383, NAN, -NAN)}
+#define GENERATION(which) \
+    {"sfpu_generation = " #which, .kind = RECIPROCAL_OF, .x = QDQ_BFLOAT16, .y = QDQ_BFLOAT16, \
+     ON(.multiply_add = QDQ_MULTIPLY_ADD_WORMHOLE, .sfpu_generation = which), OF(1.34375, 1.9921875, 3)}
 #define LOAD(mode) \
     {"bfloat16_load = " #mode, .kind = QUANTIZE, .x = QDQ_BFLOAT16, .y = QDQ_INT8, ON(.bfloat16_load = mode), .scale = 1, \
      OF(NAN, -NAN, 5)}
@@ -247,6 +251,8 @@ static const example examples[] = {
     MULTIPLY_ADD(QDQ_MULTIPLY_ADD_IEEE),
     MULTIPLY_ADD(QDQ_MULTIPLY_ADD_WORMHOLE),
     MULTIPLY_ADD(QDQ_MULTIPLY_ADD_BLACKHOLE),
+    GENERATION(QDQ_SFPU_2026_10),
+    GENERATION(QDQ_SFPU_AFTER_2026_10),
     LOAD(QDQ_BFLOAT16_LOAD_EXACT),
     LOAD(QDQ_BFLOAT16_LOAD_DEVICE),
     FOLD(false),
@@ -324,6 +330,7 @@ static qdq_value add_node(qdq_graph *graph, const example *e, qdq_value x) {
                                   (qdq_matmul_integer_attrs){0});
     }
     if (e->kind == QLINEAR_ADD) return add_qlinear(graph, e, x);
+    if (e->kind == RECIPROCAL_OF) return qdq_reciprocal(graph, x, (qdq_unary_attrs){0});
     if (e->kind == HARD_SWISH) return qdq_hard_swish(graph, x, (qdq_unary_attrs){0});
     if (e->kind >= DYNAMIC_QUANTIZE && e->kind <= DYNAMIC_LANES) {
         qdq_dynamic_quantize_attrs dynamic = {.quantize.dtype = e->y, .scheme = QDQ_SYMMETRIC};

@@ -233,7 +233,7 @@ static const qdq_rule rules[] = {
     VERSION_ROW("chip-division", "quotients on the chip are known from the text of their kernels alone, and not in which order the scale of a bfloat16 x is inverted and truncated",
                 "give the zero point as a number, or expect results that are off by one step", "tt-metal ckernel_sfpu_binary.h, read", "Quantize DynamicQuantize Requantize",
                 qdq_ttnn_chip_division, CHIP_VERSIONS),
-    VERSION_ROW("chip-elementwise", "how a chip computes an elementwise op is known for float32 and, except for Reciprocal, for bfloat16", "cast the operands to float32", "tt-metal binary_ng, read",
+    VERSION_ROW("chip-elementwise", "how a chip computes an elementwise op is known for float32 and bfloat16", "cast the operands to float32", "tt-metal binary_ng, read",
                 "Add Subtract Multiply Divide BiasAdd Minimum Maximum ReLU Reciprocal", qdq_ttnn_chip_elementwise, CHIP_VERSIONS),
     VERSION_ROW("chip-quotient", "quotients, and products of bfloat16, are known from the text of their kernels alone", "results may be off by one step",
                 "tt-metal ckernel_sfpu_binary.h, read", "Divide Multiply", qdq_ttnn_chip_quotient, CHIP_VERSIONS),
@@ -279,11 +279,38 @@ static bool is_fused(const qdq_op_context *ctx) {
     return qdq_ttnn_argument(ctx, "zero_point").scalar;
 }
 
+// True if the kernel of the vector unit is known this well for a chip.
+#define SFPU_IS(name, chip, level)                                                       \
+    static bool name(const qdq_op_context *ctx) {                                        \
+        return qdq_ttnn_sfpu_evidence(ctx, QDQ_MULTIPLY_ADD_##chip) == QDQ_SFPU_##level; \
+    }
+SFPU_IS(is_published_on_wormhole, WORMHOLE, SILICON)
+SFPU_IS(is_published_on_blackhole, BLACKHOLE, SILICON)
+SFPU_IS(is_modelled_on_wormhole, WORMHOLE, MODEL)
+SFPU_IS(is_modelled_on_blackhole, BLACKHOLE, MODEL)
+SFPU_IS(is_read_on_wormhole, WORMHOLE, READ)
+SFPU_IS(is_read_on_blackhole, BLACKHOLE, READ)
+
+#define WORMHOLES "wormhole wormhole-rne"
+#define BLACKHOLES "blackhole blackhole-rne"
+#define SFPU_OPS                                                                                \
+    "Abs Ceil Elu Erf Exp Floor GELU HardSigmoid HardSwish LeakyReLU Log Mish ReLU Reciprocal " \
+    "Round Sigmoid Sign Softplus Sqrt Square Tanh"
+#define SFPU_ROW(covers, versions, condition, against, compared, date)             \
+    QDQ_EVIDENCE_ROW(QDQ_BITS_EXACT, "vendor's model", covers, versions, SFPU_OPS, \
+                     "functions of the vector unit", condition, against, compared, date)
+
 // clang-format off
 static const qdq_evidence_row evidence[] = {
     QDQ_EVIDENCE_ROW(QDQ_BITS_EXACT, "vendor's model", is_fused, CHIP_VERSIONS, "Quantize Dequantize Requantize", "quantizing ops", "fused",
                      "the simulator ttsim 56694c8a", "693,696 vectors", "2026-11-23"),
     QDQ_READ_IF(NULL, CHIP_VERSIONS, "Quantize Dequantize Requantize", "quantizing ops", "", "tt-metal quantization.cpp at 0197d822"),
+    SFPU_ROW(is_published_on_wormhole, WORMHOLES, "as published", "Tenstorrent's tables of silicon, tt-eltwise-accuracy-report 02b2fa10", "all 65,536 bfloat16", "2026-11-28"),
+    SFPU_ROW(is_published_on_blackhole, BLACKHOLES, "as published", "Tenstorrent's tables of silicon, tt-eltwise-accuracy-report 02b2fa10", "all 65,536 bfloat16", "2026-11-28"),
+    SFPU_ROW(is_modelled_on_wormhole, WORMHOLES, "as on the other chip", "the source that equals silicon there, with instructions as the simulator ttsim 56694c8a", "all 65,536 bfloat16", "2026-11-28"),
+    SFPU_ROW(is_modelled_on_blackhole, BLACKHOLES, "as on the other chip", "the source that equals silicon there, with instructions as the simulator ttsim 56694c8a", "all 65,536 bfloat16", "2026-11-28"),
+    QDQ_READ_IF(is_read_on_wormhole, WORMHOLES, SFPU_OPS, "functions of the vector unit", "others", "tt-metal's kernels, with single instructions as the simulator ttsim 56694c8a computes them"),
+    QDQ_READ_IF(is_read_on_blackhole, BLACKHOLES, SFPU_OPS, "functions of the vector unit", "others", "tt-metal's kernels, with single instructions as the simulator ttsim 56694c8a computes them"),
     QDQ_READ_IF(is_of_floats, CHIP_VERSIONS, "MatMul Add Subtract BiasAdd Minimum Maximum ReLU Reciprocal Cast", "ops that a chip computes", "floats",
                 "tt-metal's kernels, with single instructions as the simulator ttsim 56694c8a computes them"),
     QDQ_READ_IF(is_of_floats, CHIP_VERSIONS, "Divide Multiply", "quotients and products", "floats", "tt-metal ckernel_sfpu_binary.h"),

@@ -4,6 +4,7 @@
 #define QDQ_GRAPH_TARGETS_TTNN_TTNN_CHECKS_H
 
 #include "graph/targets/checks.h"
+#include "runtime/tenstorrent/sfpu_ops.h"
 
 typedef enum qdq_ttnn_way { QDQ_TTNN_FUSED, QDQ_TTNN_EXPANDED, QDQ_TTNN_MIXED } qdq_ttnn_way;
 
@@ -37,6 +38,9 @@ void qdq_ttnn_matmul_configuration(const qdq_op_context *ctx, const qdq_rule *ru
 void qdq_ttnn_matmul_k_blocks(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_matmul_bias(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_chip_cast(const qdq_op_context *ctx, const qdq_rule *rule);
+// Returns how well the program is known by which a chip's vector unit computes a node;
+// QDQ_SFPU_UNKNOWN if no program does.
+qdq_sfpu_evidence qdq_ttnn_sfpu_evidence(const qdq_op_context *ctx, qdq_multiply_add chip);
 void qdq_ttnn_chip_elementwise(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_chip_quotient(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_chip_division(const qdq_op_context *ctx, const qdq_rule *rule);

@@ -3,8 +3,10 @@
 // chip computes something that may differ from the chip. `numerics` in ttnn.c chooses what is
 // computed.
 #include "graph/targets/ttnn/ttnn_checks.h"
+#include "include/qdq/ops/elementwise.h"
 #include "ops/elementwise/elementwise_ops.h"
 #include "ops/kernels/elementwise/chip_elementwise.h"
+#include "ops/kernels/elementwise/sfpu_elementwise.h"
 #include "runtime/numerics/dtype.h"
 
 #define FLOATS (QDQ_SET(FLOAT32) | QDQ_SET(BFLOAT16) | QDQ_SET_BLOCK_FLOATS)
@@ -41,6 +43,22 @@ void qdq_ttnn_chip_cast(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 //---- Elementwise ops --------------------------------------------------------
 
+// Returns the numbers that an op hands to its function.
+static qdq_elementwise_numbers numbers_of(const qdq_op_context *ctx) {
+    if (qdq_op_context_is(ctx, "LeakyReLU") || qdq_op_context_is(ctx, "Elu")) {
+        const qdq_alpha_attrs *a = ctx->attrs;
+        return (qdq_elementwise_numbers){.alpha = (float)a->alpha.value};
+    }
+    if (!qdq_op_context_is(ctx, "HardSigmoid")) return (qdq_elementwise_numbers){0};
+    const qdq_hard_sigmoid_attrs *a = ctx->attrs;
+    return (qdq_elementwise_numbers){(float)a->alpha.value, (float)a->beta.value};
+}
+
+static qdq_elementwise function_of_gelu(const qdq_op_context *ctx) {
+    const qdq_gelu_attrs *a = ctx->attrs;
+    return a->mode == QDQ_GELU_TANH ? QDQ_ELEMENTWISE_gelu_tanh : QDQ_ELEMENTWISE_gelu_erf;
+}
+
 // Returns the function of an op, QDQ_ELEMENTWISE_COUNT if it has none here.
 static qdq_elementwise function_of(const qdq_op_context *ctx) {
     static const struct {
@@ -49,17 +67,44 @@ static qdq_elementwise function_of(const qdq_op_context *ctx) {
     } rows[] = {
 #define ROW(name, op_name, ...) {op_name, QDQ_ELEMENTWISE_##name},
         QDQ_UNARY_OPS(ROW) QDQ_BINARY_OPS(ROW){"BiasAdd", QDQ_ELEMENTWISE_add},
-        {"Tanh", QDQ_ELEMENTWISE_tanh}};
+        {"Tanh", QDQ_ELEMENTWISE_tanh},
+        {"LeakyReLU", QDQ_ELEMENTWISE_leaky_relu},
+        {"Elu", QDQ_ELEMENTWISE_elu},
+        {"HardSigmoid", QDQ_ELEMENTWISE_hard_sigmoid}};
+    if (qdq_op_context_is(ctx, "GELU")) return function_of_gelu(ctx);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (qdq_op_context_is(ctx, rows[i].op)) return rows[i].function;
     return QDQ_ELEMENTWISE_COUNT;
 }
 
+// True if an instruction of the vector or matrix unit computes the node.
+static bool is_one_instruction(const qdq_op_context *ctx) {
+    qdq_dtype a = ctx->inputs[0].type.dtype, y = ctx->outputs[0].dtype;
+    qdq_dtype b = ctx->input_count > 1 ? ctx->inputs[1].type.dtype : a;
+    return qdq_chip_elementwise_find(function_of(ctx), QDQ_MULTIPLY_ADD_WORMHOLE, a, b, y,
+                                     1u << QDQ_ISA_PORTABLE) != NULL;
+}
+
+qdq_sfpu_evidence qdq_ttnn_sfpu_evidence(const qdq_op_context *ctx, qdq_multiply_add chip) {
+    const qdq_numerics numerics = {.multiply_add = chip};
+    qdq_elementwise_numbers numbers = numbers_of(ctx);
+    qdq_dtype x = ctx->inputs[0].type.dtype;
+    qdq_sfpu_program program;
+    if (ctx->input_count > 1 || is_one_instruction(ctx) ||
+        !qdq_sfpu_program_of(function_of(ctx), &numbers, &numerics, x, &program))
+        return QDQ_SFPU_UNKNOWN;
+    return qdq_sfpu_evidence_of(&program, x == QDQ_FLOAT32);
+}
+
 void qdq_ttnn_chip_elementwise(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_dtype a = ctx->inputs[0].type.dtype, y = ctx->outputs[0].dtype;
     qdq_dtype b = ctx->input_count > 1 ? ctx->inputs[1].type.dtype : a;
-    if (qdq_chip_elementwise_find(function_of(ctx), QDQ_MULTIPLY_ADD_WORMHOLE, a, b, y,
-                                  1u << QDQ_ISA_PORTABLE))
+    const qdq_numerics chip = {.multiply_add = QDQ_MULTIPLY_ADD_WORMHOLE};
+    qdq_elementwise_numbers numbers = numbers_of(ctx);
+    qdq_sfpu_program program;
+    if (is_one_instruction(ctx) ||
+        (ctx->input_count == 1 &&
+         qdq_sfpu_program_of(function_of(ctx), &numbers, &chip, a, &program)))
         return;
     const char *operands =
         a == b ? qdq_dtype_name(a)
