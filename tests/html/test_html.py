@@ -174,6 +174,30 @@ class Pages(unittest.TestCase):
         finally:
             self.browser.resize(1440, 1000)
 
+    def test_a_chain_is_folded_into_the_width_of_the_window(self):
+        """All of 22 boxes are seen with labels, in columns that go down: three on a screen, two on a telephone."""
+        nodes = [{"op": "ReLU", "name": f"layer{k}", "inputs": {"x": f"layer{k - 1}" if k else "x"}} for k in range(20)]
+        graph = {"format": "qdq/1", "inputs": [value("x")], "nodes": nodes, "outputs": [{"name": "y", "value": "layer19"}]}
+        (self.folder / "chain.json").write_text(json.dumps(graph))
+        place = ("const c = document.querySelector('#graph-view').getBoundingClientRect();"
+                 "return [...document.querySelectorAll('#graph-view .node')].map((e) => e.getBoundingClientRect())"
+                 ".filter((r) => r.top >= c.top && r.bottom <= c.bottom && r.left >= c.left && r.right <= c.right - 14)"
+                 ".map((r) => [Math.round(r.left), Math.round(r.top)])")  # fmt: skip
+        try:
+            for size, least in (((1280, 800), 3), ((390, 844), 2)):
+                self.browser.resize(*size)
+                self.page("check", "chain")
+                self.assertGreaterEqual(self.drawn()[1], 0.85)
+                seen = self.browser.run(place)
+                self.assertEqual(len(seen), 22)
+                columns = {left: [top for other, top in seen if other == left] for left, _ in seen}
+                self.assertGreaterEqual(len(columns), least)
+                self.assertEqual([top for one in columns.values() for top in one],
+                                 [top for one in columns.values() for top in sorted(set(one))])  # fmt: skip
+                self.assertLess(self.browser.run("return document.querySelector('.canvas').clientHeight"), size[1])
+        finally:
+            self.browser.resize(1440, 1000)
+
     def test_a_wide_layer_is_drawn_in_rows(self):
         nodes = [one for k in range(400) for one in pair(f"p{k}", "x", 0.25)]
         outputs = [{"name": f"y{k}", "value": f"p{k}.dq"} for k in range(400)]

@@ -2,12 +2,14 @@
 // The picture of the graph. From afar it is one path for each colour; near, only the nodes in view exist.
 const NEAR = 0.42;  // the scale from which nodes have text
 const READABLE = 0.85;  // the least scale of a page that opens
+const PAD = 10, BEND = 24, STRIP = 14, LOW = 420;  // pixels: beside and above the graph, of the strip, least height
 
 class GraphView {
   constructor(nodes, onChoose) {
     this.nodes = nodes;
     this.onChoose = onChoose;
-    Object.assign(this, layOut(nodes));
+    this.layers = orderLayers(nodes);
+    this.columns = [];
     this.long = [];
     for (const node of nodes)
       for (const next of node.after)
@@ -31,50 +33,68 @@ class GraphView {
     this.scaleText = make("span", {class: "scale", "aria-hidden": "true"});
     this.strip =
       draw("svg", {class: "strip", viewBox: "0 0 10 1000", preserveAspectRatio: "none", "aria-hidden": "true"});
-    this.element = make("div", {class: "canvas"}, this.svg, this.strip, this.scaleText);
+    this.element = make("div", {class: "canvas"}, make("div", {class: "sheet"}, this.svg, this.strip, this.scaleText));
     this.listen();
     new ResizeObserver(() => this.resized()).observe(this.element);
   }
 
-  size() { return {width: this.element.clientWidth || 800, height: this.element.clientHeight || 500}; }
+  size() { return {width: this.svg.clientWidth || 800, height: this.svg.clientHeight || 500}; }
+
+  // The size within which the graph is shown whole, beside the strip.
+  room(height = this.size().height) {
+    return {width: this.size().width - STRIP - 2 * PAD, height: height - 2 * BEND};
+  }
+
+  // Makes the picture as high as the graph at the greatest scale that shows its width, within the window.
+  stretch() {
+    const most = Math.max(LOW, 0.85 * innerHeight), legend = this.element.clientHeight - this.size().height;
+    const room = this.room(most - legend);
+    this.columns = fold(this.layers, room, READABLE);
+    const b = this.bounds(), scale = Math.min(1.2, room.width / b.right);
+    const wanted = scale < READABLE ? most : scale * b.bottom + 2 * BEND + legend + 2;
+    this.element.parentElement.style.setProperty("--tall", `${Math.max(LOW, Math.min(most, wanted))}px`);
+  }
 
   resized() {
-    if (this.shown) return this.render();
-    this.shown = true;
-    this.open();
+    const turned = this.windowWidth !== innerWidth;
+    this.windowWidth = innerWidth;
+    if (turned) return this.open();
+    if (this.chosen && !this.isSeen(this.chosen)) return this.center(this.chosen, this.at.scale);
+    this.render();
+  }
+
+  isSeen(node) {
+    const {x, y, scale} = this.at, size = this.size(), left = x + scale * node.x, top = y + scale * node.y;
+    return left >= 0 && top >= 0 && left + scale * BOX.width <= size.width && top + scale * BOX.height <= size.height;
   }
 
   bounds() {
     const rows = Math.max(...this.columns.map((column) => column.end - column.first), 1);
     return {
-      left: 0,
       right: Math.max(BOX.width, this.columns[this.columns.length - 1]?.right || 0),
-      top: 0,
-      bottom: rows * (BOX.height + BOX.gapY)
+      bottom: rows * (BOX.height + BOX.gapY) - BOX.gapY
     };
   }
 
   fit() {
-    const size = this.size(), b = this.bounds();
-    const scale = Math.min(1.2, (size.width - 40) / (b.right - b.left), (size.height - 60) / (b.bottom - b.top));
-    this.at = {
-      scale,
-      x: size.width / 2 - (scale * (b.left + b.right)) / 2,
-      y: (size.height - scale * (b.bottom - b.top)) / 2
-    };
+    const room = this.room(), b = this.bounds();
+    const scale = Math.min(1.2, room.width / b.right, room.height / b.bottom);
+    this.at = {scale, x: PAD + (room.width - scale * b.right) / 2, y: BEND + (room.height - scale * b.bottom) / 2};
     this.render();
   }
 
   // The whole graph if its labels can be read, else the part around the chosen node, the worst, or the first.
   open() {
+    this.stretch();
+    this.mode = "";
     this.fit();
     if (this.at.scale >= READABLE || !this.nodes.length) return;
-    const size = this.size(), b = this.bounds(), pad = 30;
+    const room = this.room(), b = this.bounds();
     this.center(this.chosen || this.worst()[0] || this.layers[0][0], READABLE);
-    const inside = (at, length, most) => length + 2 * pad < most ? (most - length) / 2 :
-                                                                   Math.min(pad, Math.max(most - length - pad, at));
-    this.at.x = inside(this.at.x, READABLE * b.right, size.width);
-    this.at.y = inside(this.at.y, READABLE * b.bottom, size.height);
+    const inside = (at, length, most, pad) =>
+      pad + (length < most ? (most - length) / 2 : Math.min(0, Math.max(most - length, at - pad)));
+    this.at.x = inside(this.at.x, READABLE * b.right, room.width, PAD);
+    this.at.y = inside(this.at.y, READABLE * b.bottom, room.height, BEND);
   }
 
   worst() {
@@ -109,7 +129,7 @@ class GraphView {
   //---- Drawing --------------------------------------------------------------
 
   render() {
-    if (this.waiting) return;
+    if (this.waiting || !this.windowWidth) return;
     this.waiting = true;
     requestAnimationFrame(() => {
       this.waiting = false;
@@ -211,7 +231,7 @@ class GraphView {
     return draw("g", {class: kind, transform: `translate(${node.x} ${node.y})`}, draw("title", {}, title),
       draw("rect", {width: BOX.width, height: BOX.height, rx: node.io ? 20 : 5}),
       draw("text", {class: "op", x: 10, y: 16}, shorten(node.op || node.io || "not read", 22)),
-      draw("text", {class: "name", x: 10, y: 31}, shorten(node.name, 28)));
+      draw("text", {class: "name", x: 10, y: 32}, shorten(node.name, 24)));
   }
 
   // From afar, rings show the chosen node and those found.
