@@ -10,9 +10,11 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from . import _html
-from .testing import differing, index_text
+from .testing import closeness, differing, index_text
 from ._report import NodeBits
 from ._types import Array, PathLike
+
+_MOST_STEPS = 1000  # a float that is further away is not near in the last place
 
 
 @dataclass(frozen=True)
@@ -26,10 +28,23 @@ class Difference:
     steps: int  # the largest distance, in representable numbers of the dtype
     first: Tuple[int, ...]  # index of the first differing element
     found: Tuple[Any, Any]  # both elements at this index
+    relative_error: Optional[float] = None  # of floats: |a - b| / |a|, of elements that are finite in both
+    cosine: Optional[float] = None  # of floats; None if all elements of a side are 0
+
+    @property
+    def distance(self) -> str:
+        """ "at most 3 steps, relative error 1.2e-07, cosine 1": steps of codes and of near floats, the rest of floats."""
+        real, parts = self.relative_error is not None, []
+        if not real or self.steps < _MOST_STEPS:
+            parts.append(f"at most {self.steps} step{'' if self.steps == 1 else 's'}")
+        if real and self.relative_error:
+            parts.append(f"relative error {self.relative_error:.3g}")
+            parts += [f"cosine {self.cosine:.6g}"] if self.cosine is not None else []
+        return ", ".join(parts) or "infinite or NaN on one side"
 
     def __str__(self) -> str:
         a, b = self.targets
-        return (f"{self.value}, {a} and {b}: {self.differing} of {self.count} differ, at most {self.steps} steps; "
+        return (f"{self.value}, {a} and {b}: {self.differing} of {self.count} differ, {self.distance}; "
                 f"{index_text(self.first)}: {a} {self.found[0]}, {b} {self.found[1]}")  # fmt: skip
 
 
@@ -65,7 +80,7 @@ class Comparison(Tuple[Difference, ...]):
                     continue
                 first = tuple(int(i) for i in np.argwhere(where)[0])[: a.ndim]
                 rows.append(Difference(name, (targets[0], target), int(where.sum()), int(where.size), int(steps.max()), first,
-                                       (a[first].item(), b[first].item())))  # fmt: skip
+                                       (a[first].item(), b[first].item()), *closeness(a, b)))  # fmt: skip
         made = cls(rows)
         made.targets, made.results, made._graph = tuple(targets), tuple(results), graph
         made.nodes = {} if graph is None else {target: list(graph.check(target).nodes) for target in targets}
@@ -92,10 +107,10 @@ class Comparison(Tuple[Difference, ...]):
 
     def _repr_html_(self) -> str:
         def row(one: Difference) -> str:
-            cells: Tuple[object, ...] = (one.value, " and ".join(one.targets), f"{one.differing} of {one.count}", one.steps, index_text(one.first),
+            cells: Tuple[object, ...] = (one.value, " and ".join(one.targets), f"{one.differing} of {one.count}", one.distance, index_text(one.first),
                      *one.found)  # fmt: skip
             return "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in cells) + "</tr>"
 
-        heads = ("value", "targets", "differ", "steps", "first at", "first", "other")
+        heads = ("value", "targets", "differ", "distance", "first at", "first", "other")
         head = "".join(f"<th>{h}</th>" for h in heads)
         return f"<table><tr>{head}</tr>{''.join(map(row, self))}</table>"

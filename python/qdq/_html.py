@@ -199,17 +199,8 @@ def _bits(array: Array, index: int) -> str:
     return f"0x{int(array.view(f'u{array.dtype.itemsize}').reshape(array.shape)[index]):0{2 * array.dtype.itemsize}x}"
 
 
-def _closeness(arrays: Sequence[Array], dtype: str) -> Any:
-    """Returns relative error |a - b| / |a| and cosine, norms over elements finite on both sides: None for integers."""
-    if "float" not in dtype:
-        return {"relative_error": None, "cosine": None}
-    a, b = (np.asarray(array, np.float64).ravel() for array in arrays)
-    finite = np.isfinite(a) & np.isfinite(b)
-    a, b = a[finite], b[finite]
-    error, first, second = (math.sqrt(float(np.dot(x, x))) for x in (a - b, a, b))
-    relative = 0.0 if not error else error / first if first else math.inf
-    return {"relative_error": number(relative),
-            "cosine": float(np.dot(a, b)) / first / second if first and second else None}  # fmt: skip
+def _closeness(row: Any) -> Any:
+    return {key: None if x is None else number(x) for key, x in (("relative_error", row.relative_error), ("cosine", row.cosine))}
 
 
 def _pair(targets: Sequence[str], row: Any, arrays: Sequence[Array], given: Any, dtype: str) -> Any:
@@ -221,7 +212,7 @@ def _pair(targets: Sequence[str], row: Any, arrays: Sequence[Array], given: Any,
         return made
     cause = {"cause": "differs", "elements": row.differing, "index": list(row.first), "results": [number(x) for x in row.found],
              "bits": [_bits(array, row.first) for array in arrays]}  # fmt: skip
-    return {**made, "different": row.differing, "steps": row.steps, **_closeness(arrays, dtype), "causes": [cause],
+    return {**made, "different": row.differing, "steps": row.steps, **_closeness(row), "causes": [cause],
             "histogram": histogram(arrays, dtype)}  # fmt: skip
 
 

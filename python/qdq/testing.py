@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Tuple
+import math
+from typing import Any, Iterable, Optional, Tuple
 
 import numpy as np
 from ._types import Array
@@ -32,6 +33,19 @@ def differing(got: Array, want: Array) -> Tuple[Array, Array]:
     if got.dtype.kind == "b":
         return other, other.astype(int)
     return other, np.abs(_order(a, got.dtype) - _order(b, want.dtype))
+
+
+def closeness(a: Array, b: Array) -> Tuple[Optional[float], Optional[float]]:
+    """Returns the relative error |a - b| / |a| and the cosine of two float arrays, with norms over the elements that are
+    finite in both. None for integers and booleans, and for the cosine if a norm is 0."""
+    if a.dtype.kind in "iub":
+        return None, None
+    x, y = (np.asarray(one, np.float64).ravel() for one in (a, b))
+    finite = np.isfinite(x) & np.isfinite(y)
+    x, y = x[finite], y[finite]
+    error, first, second = (math.sqrt(float(np.dot(one, one))) for one in (x - y, x, y))
+    relative = 0.0 if not error else error / first if first else math.inf
+    return relative, float(np.dot(x, y)) / first / second if first and second else None
 
 
 def index_text(index: Iterable[Any]) -> str:

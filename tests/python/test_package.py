@@ -593,6 +593,23 @@ class Comparing(unittest.TestCase):
         with self.assertRaisesRegex(qdq.ArgumentError, "two or more"):
             b.build().compare(["onnx"], x=x)
 
+    def test_floats_differ_by_relative_error_and_codes_by_steps(self):
+        a, b = np.float32([1, 2, 2]), np.float32([1, 2, 2 + 2**-22])
+        other = np.float32([1, -2, 2])
+        codes = np.int8([1, 2, 3]), np.int8([1, 2, 5])
+        texts = {}
+        for name, first, second in (("near", a, b), ("far", a, other), ("codes", *codes), ("none", 0 * a, a),
+                                    ("NaN", a, np.float32([1, 2, np.nan]))):  # fmt: skip
+            one, = qdq.Comparison.of(["core", "ttnn"], [{name: first}, {name: second}])
+            texts[name] = one.distance
+            self.assertIn(f"differ, {one.distance}; [", str(one))
+            self.assertIn(f"<td>{one.distance}</td>", qdq.Comparison.of(["core", "ttnn"], [{name: first}, {name: second}])._repr_html_())
+        self.assertEqual(texts["near"], f"at most 1 step, relative error {2**-22 / 3:.3g}, cosine 1")
+        self.assertEqual(texts["far"], f"relative error {4 / 3:.3g}, cosine {(1 - 4 + 4) / 9:.6g}")
+        self.assertEqual(texts["codes"], "at most 2 steps")
+        self.assertEqual(texts["none"], "relative error inf")
+        self.assertEqual(texts["NaN"], "infinite or NaN on one side")
+
 
 @unittest.skipUnless(qdq._html.template().exists(), "the page is neither in the package nor next to the tool")
 class Pages(unittest.TestCase):
