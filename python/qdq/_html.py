@@ -207,7 +207,8 @@ def _pair(targets: Sequence[str], row: Any, arrays: Sequence[Array], given: Any,
     """Compares a value of two targets. A node whose inputs are all equal differs by itself; for other nodes, Python
     does not know."""
     made = {"targets": list(targets), "numerics": [], "different": 0, "steps": 0, "nan_count": 0,
-            "different_overall": row.differing if row else 0, "causes": []}  # fmt: skip
+            "different_overall": row.differing if row else 0, "causes": [],
+            "relative_error_overall": _closeness(row)["relative_error"] if row else 0 if "float" in dtype else None}  # fmt: skip
     if row is None or given:
         return made
     cause = {"cause": "differs", "elements": row.differing, "index": list(row.first), "results": [number(x) for x in row.found],

@@ -184,6 +184,16 @@ class Html(Case):
         self.assertEqual(sum(back["histogram"]["counts"][0]), 8)
         self.assertIsNone(back["histogram"]["clipped"])
 
+    def test_floats_behind_a_difference_have_their_relative_error(self):
+        """Codes 3 and 4 of 0.15 are 0 and 0.3 again; the other floats are equal. Codes have no relative error."""
+        pairs = [one["pairs"][0] for one in self.json("compare", self.write("g.json", self.ties()), "--targets", "onnx,onednn",
+                                                      code=1)["values"]]  # fmt: skip
+        self.assertIsNone(pairs[0]["relative_error_overall"])
+        codes = [3, 5, 10, 103, 127, -128, -128, 3]
+        length = math.sqrt(sum((0.3 * (code - 3)) ** 2 for code in codes))
+        self.assertEqual((pairs[1]["different"], pairs[1]["different_overall"]), (0, pairs[0]["different"]))
+        self.assertAlmostEqual(pairs[1]["relative_error_overall"], math.sqrt(pairs[0]["different"]) * 0.3 / length, places=6)
+
     def test_the_first_element_has_its_bits_and_both_formulas(self):
         name = self.write("g.json", self.ties())
         pair = self.json("compare", name, "--targets", "onnx,onednn", code=1)["values"][0]["pairs"][0]

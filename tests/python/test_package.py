@@ -10,6 +10,7 @@ import importlib.metadata
 import importlib.util
 import io
 import json
+import math
 import multiprocessing
 import os
 import pickle
@@ -665,6 +666,10 @@ class Pages(unittest.TestCase):
         for one in (back, total):
             given, = one["pairs"]
             self.assertEqual((given["different"], given["different_overall"], given["causes"]), (0, 1, []))
+        self.assertEqual(pair["relative_error_overall"], None)
+        # One step of 0.5, of 0, 1, 2, 3, -64.5 and 63.
+        given, = back["pairs"]
+        self.assertAlmostEqual(given["relative_error_overall"], 0.5 / math.sqrt(1 + 4 + 9 + 64.5**2 + 63**2))
 
     def test_a_comparison_has_the_closeness_of_floats_as_the_tool_has_it(self):
         """ttnn dequantizes -2147483648 to another number. Codes have no relative error."""

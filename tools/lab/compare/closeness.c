@@ -54,8 +54,12 @@ static void json_number_or_null(qdq_json *json, const char *key, bool known, dou
         qdq_json_null(json);
 }
 
+void json_relative_error(qdq_json *json, const char *key, qdq_dtype dtype, double error) {
+    json_number_or_null(json, key, qdq_dtype_is_real(dtype), error);
+}
+
 void json_closeness(qdq_json *json, qdq_dtype dtype, const difference *d, const closeness *c) {
     bool known = qdq_dtype_is_real(dtype);
-    json_number_or_null(json, "relative_error", known, d->different ? c->relative_error : 0);
+    json_relative_error(json, "relative_error", dtype, d->different ? c->relative_error : 0);
     json_number_or_null(json, "cosine", known, d->different ? c->cosine : 1);
 }

@@ -24,6 +24,8 @@ closeness measure_closeness(const qdq_tensor_info *info, const void *a, const vo
 void print_closeness(FILE *out, qdq_dtype dtype, const difference *d, const closeness *c);
 // Writes the keys `relative_error` and `cosine`: null for integers, and where they are not defined.
 void json_closeness(qdq_json *json, qdq_dtype dtype, const difference *d, const closeness *c);
+// Writes a relative error: null for integers.
+void json_relative_error(qdq_json *json, const char *key, qdq_dtype dtype, double error);
 
 // True if a distance in representable values says something to a reader.
 bool tells_steps(qdq_dtype dtype, uint64_t steps);

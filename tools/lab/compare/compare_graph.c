@@ -177,6 +177,7 @@ static int compare_local(const comparison *c, size_t node, unit *u, node_pair *p
         const void *a = first->items[i], *b = other->items[i];
         if (diffs[i].different && qdq_dtype_is_real(u->outputs[i].info.dtype))
             pair->values[i].closeness = measure_closeness(&u->outputs[i].info, a, b);
+        pair->values[i].overall_error = pair->values[i].closeness.relative_error;
         if (!take_examples(c, u, node, i, a, b, pair) ||
             !take_spread(c, &u->outputs[i].info, a, b, &pair->values[i]))
             code = no_memory(c, node);
@@ -189,11 +190,16 @@ static int compare_overall(const comparison *c, const node_comparison *n, const 
                            size_t target, const buffers *first, buffers *own) {
     node_pair *pair = &n->pairs[target - 1];
     int code = compute(c, n, u, target, own);
-    for (size_t i = 0; code == EXIT_OK && i < n->output_count; i++)
-        if (u->outputs[i].value.id)
-            pair->values[i].overall = measure_difference(&n->outputs[i].info, first->items[i],
-                                                         own->items[i], &c->tolerance)
-                                          .different;
+    for (size_t i = 0; code == EXIT_OK && i < n->output_count; i++) {
+        const qdq_tensor_info *info = &n->outputs[i].info;
+        const void *a = first->items[i], *b = own->items[i];
+        value_pair *v = &pair->values[i];
+        if (!u->outputs[i].value.id) continue;
+        v->overall = measure_difference(info, a, b, &c->tolerance).different;
+        v->overall_error = v->overall && qdq_dtype_is_real(info->dtype)
+                               ? measure_closeness(info, a, b).relative_error
+                               : 0;
+    }
     return code;
 }
 

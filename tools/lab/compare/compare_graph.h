@@ -22,12 +22,13 @@ typedef struct example {
 
 // An output of a node in the first target and in another target.
 typedef struct value_pair {
-    bool absent;          // a target does not have it; nothing else is set
-    difference local;     // both computed from the first target's data
-    closeness closeness;  // of a float, if `local` has differences
-    size_t overall;       // elements that differ if each target runs the whole graph
-    example *examples;    // one per cause
-    spread *spread;       // spread of both results, if they differ from the same inputs
+    bool absent;           // a target does not have it; nothing else is set
+    difference local;      // both computed from the first target's data
+    closeness closeness;   // of a float, if `local` has differences
+    size_t overall;        // elements that differ if each target runs the whole graph
+    double overall_error;  // their relative error, of a float
+    example *examples;     // one per cause
+    spread *spread;        // spread of both results, if they differ from the same inputs
 } value_pair;
 
 // A node in the first target and in another target.

@@ -107,6 +107,8 @@ static void json_pair(qdq_json *json, const comparison *c, const node_comparison
     json_uint_key(json, "nan_count", v->local.nan_count);
     json_closeness(json, n->outputs[output].info.dtype, &v->local, &v->closeness);
     json_uint_key(json, "different_overall", v->overall);
+    json_relative_error(json, "relative_error_overall", n->outputs[output].info.dtype,
+                        v->overall_error);
     qdq_json_key(json, "causes");
     qdq_json_begin_array(json);
     for (size_t i = 0; i < v->local.cause_count; i++) json_cause(json, c, n, t, output, i, rows);
