@@ -198,6 +198,31 @@ class Pages(unittest.TestCase):
         finally:
             self.browser.resize(1440, 1000)
 
+    def test_the_profile_shows_the_error_along_the_depth(self):
+        """Marks are nodes that differ by themselves; the line has the float results; a click chooses the node there."""
+        (self.folder / "twenty.json").write_text(json.dumps(large_graph(20)))
+        words = ["twenty", "--targets", "core,onednn,ttnn", "--fill", "1"]
+        path = self.page("compare", *words)
+        found = json.loads(re.search(r'id="qdq-report">(.*?)</script>', path.read_text(), re.S)[1])["compare"]["values"]
+        own = [one["name"] for one in found if any(pair["different"] for pair in one["pairs"])]
+        errors = {one["name"]: max(pair["relative_error_overall"] for pair in one["pairs"]) for one in found if one["dtype"] == "float32"}
+        shown = self.browser.run("return [...document.querySelectorAll('#profile .own title')].map((e) => e.textContent)")
+        self.assertEqual([text.split()[0] for text in shown], own)
+        points = self.browser.run("return [...document.querySelectorAll('#profile .point')].map((e) => "
+                                  "[e.textContent.split(' ')[0], +e.getAttribute('cy')])")  # fmt: skip
+        self.assertEqual({name for name, _ in points}, set(errors))
+        ranked = [name for name, height in sorted(points, key=lambda one: (-one[1], one[0])) if errors[name]]
+        self.assertEqual([round(errors[name], 3) for name in ranked], sorted(round(one, 3) for one in errors.values() if one))
+        self.browser.run("const e = [...document.querySelectorAll('#profile .own')][1], r = e.getBoundingClientRect();"
+                         "e.dispatchEvent(new MouseEvent('click', {bubbles: true, clientX: r.x + 2, clientY: r.y + 2}))")  # fmt: skip
+        self.browser.settle()
+        self.assertEqual(self.text("#details h2"), own[1])
+        self.assertEqual(self.count("#profile .cursor"), 1)
+        self.browser.open(uneven_page(self.folder)[0])
+        self.browser.settle()
+        self.assertEqual(self.text("#profile h2"), "Error along the depth")
+        self.assertGreater(self.count("#profile .own"), 0)
+
     def test_a_wide_layer_is_drawn_in_rows(self):
         nodes = [one for k in range(400) for one in pair(f"p{k}", "x", 0.25)]
         outputs = [{"name": f"y{k}", "value": f"p{k}.dq"} for k in range(400)]

@@ -243,9 +243,11 @@ const LEGENDS = {
 };
 
 function showGraph() {
+  let profile = null;
   const details = make("aside", {id: "details", "aria-live": "polite", hidden: true, "aria-label": "The chosen node"});
   const view = new GraphView(model.nodes, (node) => {
     details.hidden = !node;
+    if (profile) profile.mark(node);
     details.scrollTop = 0;
     details.replaceChildren(...(node ?
         fillIn(make("div"), {}, [nodeDetails(node, (next) => view.choose(next), () => view.choose(null))]).childNodes :
@@ -283,6 +285,7 @@ function showGraph() {
     button("zoom-out", "−", "Zoom out (-)", () => view.zoom(1 / 1.4)),
     button("zoom-in", "+", "Zoom in (+)", () => view.zoom(1.4)),
     button("fit", "All", "Show the whole graph (0)", () => view.fit()));
+  profile = showProfile(view.layers, (node) => view.choose(node));
   section("graph", "Graph", tools, make("div", {class: "stage"}, view.element, details));
   addEventListener("keydown", (event) => {
     if (event.key !== "/" || /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName)) return;
