@@ -18,7 +18,7 @@ from ._library import BITS, ArgumentError, CShape, CValue, FileError, lib, versi
 from ._types import PathLike, Array
 
 _SHOWN, _MOST_READ = 8, 4096  # most elements in a list; of a constant that is read
-_BINS = 24
+_BINS, _CODES = 64, 256  # bins of floats, and at most of integers
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
@@ -185,7 +185,7 @@ def histogram(sides: Any, dtype: str) -> Any:
     if not every.size:
         return made
     low, high, whole = every.min(), every.max(), sides[0].dtype.kind in "iub"
-    width = math.ceil((high - low + 1) / _BINS) if whole else (high - low) / _BINS
+    width = 1 if whole and high - low < _CODES else math.ceil((high - low + 1) / _BINS) if whole else (high - low) / _BINS
     bins = math.ceil((high - low + 1) / width) if whole else _BINS
     if not width > 0:
         width, bins = 1, 1

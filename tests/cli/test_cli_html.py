@@ -4,6 +4,7 @@
 import json
 import math
 import re
+import struct
 import unittest
 from collections import Counter
 from pathlib import Path
@@ -177,12 +178,43 @@ class Html(Case):
         for code in expected:
             bins[math.floor((code - histogram["low"]) / histogram["width"])] += 1
         self.assertEqual((histogram["counts"], histogram["clipped"], histogram["not_finite"]), ([bins], [3], [0]))
-        self.assertLessEqual(len(bins), 24)
+        self.assertEqual((histogram["width"], len(bins)), (1, 256), "a bin for each code")
         both = codes["pairs"][0]["histogram"]
         self.assertEqual([sum(side) for side in both["counts"]], [8, 8])
         self.assertNotEqual(*both["counts"])
         self.assertEqual(sum(back["histogram"]["counts"][0]), 8)
         self.assertIsNone(back["histogram"]["clipped"])
+        self.assertEqual(len(back["histogram"]["counts"][0]), 64)
+
+    def test_integers_that_span_more_than_256_numbers_have_64_bins(self):
+        for greatest, bins, width in ((255, 256, 1), (256, 52, 5), (6399, 64, 100)):
+            added = {"op": "Add", "name": "a", "inputs": {"a": "x", "b": "zero"}}
+            content = graph([added], inputs=[], outputs={"y": "a"},
+                            constants=[constant("x", "int32", [3], [0, greatest // 2, greatest]),
+                                       constant("zero", "int32", [1], [0])])  # fmt: skip
+            result = self.json("compare", self.write("g.json", content), "--targets", "onnx,core", code=None)
+            found = result["values"][0]["histogram"]
+            self.assertEqual((found["width"], len(found["counts"][0]), sum(found["counts"][0])), (width, bins, 3))
+
+    def test_an_explanation_has_histograms_of_values_and_codes(self):
+        """Of the float model and the quantized value, over the same bins, and a bin for each code."""
+        x = [0.1 * k for k in range(-16, 16)]
+        source = graph(quantize_pair("p", "x", scales=0.25, zps=1), inputs=[], outputs={"y": "p.dq"},
+                       constants=[constant("x", "float32", [32], x)])  # fmt: skip
+        model = graph([], inputs=[], outputs={"y": "x"}, constants=source["constants"])
+        self.write("g.json", source)
+        row, = self.json("explain", "g.json", "--against", self.write("f.json", model), code=1)["nodes"]
+        numbers = [struct.unpack("f", struct.pack("f", one))[0] for one in x]
+        codes = [round(one / 0.25) + 1 for one in numbers]
+        bins = row["code_histogram"]
+        self.assertEqual((bins["low"], bins["width"]), (min(codes), 1))
+        self.assertEqual(bins["counts"], [[codes.count(code) for code in range(min(codes), max(codes) + 1)]])
+        sides = row["histogram"]
+        for side, elements in zip(sides["counts"], (numbers, [0.25 * (code - 1) for code in codes])):
+            bins = [0] * len(side)
+            for one in elements:
+                bins[min(len(side) - 1, math.floor((one - sides["low"]) / sides["width"]))] += 1
+            self.assertEqual(side, bins)
 
     def test_floats_behind_a_difference_have_their_relative_error(self):
         """Codes 3 and 4 of 0.15 are 0 and 0.3 again; the other floats are equal. Codes have no relative error."""

@@ -73,7 +73,8 @@ spread measure_spread(const qdq_tensor_info *info, const void *const *data, size
     if (s.bins) {
         double range = s.width - s.low;
         bool whole = !qdq_dtype_is_real(info->dtype);
-        s.width = whole ? ceil((range + 1) / SPREAD_BINS) : range / SPREAD_BINS;
+        bool each = whole && range < SPREAD_CODES;
+        s.width = each ? 1 : whole ? ceil((range + 1) / SPREAD_BINS) : range / SPREAD_BINS;
         s.bins = whole ? (size_t)ceil((range + 1) / s.width) : SPREAD_BINS;
         if (!(s.width > 0)) s.width = 1, s.bins = 1;
         if (!isfinite(s.width)) return (spread){.sides = sides};

@@ -5,13 +5,14 @@
 
 #include "runtime/base/json_writer.h"
 
-enum { SPREAD_BINS = 24 };
+enum { SPREAD_BINS = 64, SPREAD_CODES = 256 };  // bins of floats, and at most of integers
 
-// A histogram of one or two arrays over the same bins.
+// A histogram of one or two arrays over the same bins. Integers that span at most SPREAD_CODES
+// numbers have a bin for each; a wider span has at most SPREAD_BINS.
 typedef struct spread {
     size_t sides, bins;
     double low, width;  // of the first bin, and of each; whole numbers for an integer dtype
-    size_t counts[2][SPREAD_BINS];
+    size_t counts[2][SPREAD_CODES];
     size_t not_finite[2];
     bool can_clip;      // the dtype has a least and a greatest number, at which it clips
     size_t clipped[2];  // elements equal to either

@@ -8,6 +8,7 @@
 #include "tools/check/bits.h"
 #include "tools/common.h"
 #include "tools/lab/dataset/state_report.h"
+#include "tools/lab/explain/accuracy/row_spreads.h"
 
 enum { MOST_OUTPUTS = 6, SHOWN_RANGES = 3, MOST_RANGES = 4096 };
 
@@ -187,7 +188,8 @@ static void json_channels(qdq_json *json, const channel_ranges *c, bool all) {
     qdq_json_end_object(json);
 }
 
-static void json_node(qdq_json *json, const node_accuracy *n, bool ranges) {
+static void json_node(qdq_json *json, const node_accuracy *n, bool ranges,
+                      const accuracy_forms *forms) {
     qdq_json_begin_object(json);
     json_string_key(json, "node", n->name);
     json_string_key(json, "op", n->op);
@@ -207,6 +209,7 @@ static void json_node(qdq_json *json, const node_accuracy *n, bool ranges) {
     json_text(json, "mend", n->mend);
     json_double_key(json, "mended", n->mended);
     json_channels(json, &n->channels, ranges);
+    if (forms) json_row_spreads(json, forms, n);
     qdq_json_end_object(json);
 }
 
@@ -253,7 +256,7 @@ void json_accuracy(qdq_json *json, const accuracy *a, const accuracy_title *titl
     for (size_t i = 0; i < a->count; i++) {
         bool ranges = false;
         for (size_t k = 0; k < shown; k++) ranges = ranges || worst[k] == i;
-        json_node(json, &a->nodes[i], ranges);
+        json_node(json, &a->nodes[i], ranges, title->forms);
     }
     qdq_json_end_array(json);
 }

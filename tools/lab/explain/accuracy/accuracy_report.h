@@ -13,6 +13,7 @@ typedef struct accuracy_title {
     const char *seed;      // of random inputs; NULL: none are random
     const char *labelled;  // the output of --labels; NULL: no labels
     label_counts right;
+    const accuracy_forms *forms;  // of the last run, for histograms; NULL: none
 } accuracy_title;
 
 // True if an output differs from the float model's.

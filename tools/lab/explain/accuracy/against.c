@@ -35,7 +35,8 @@ static int measure(const session *s, const session *real, const options *opt,
     accuracy_title title = {.graph = opt->operands.items[0],
                             .model = own->against,
                             .target = target,
-                            .seed = opt->fill};
+                            .seed = opt->fill,
+                            .forms = &f.forms};
     int code = labels_open(&truth, opt, s->graph, s->plan, 1);
     if (code == EXIT_OK && forms_open(&f, &graphs, target, given, inputs, opt, &err) != QDQ_OK)
         code = report_error(&err);
