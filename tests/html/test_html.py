@@ -190,6 +190,8 @@ class Pages(unittest.TestCase):
                 self.assertGreaterEqual(self.drawn()[1], 0.85)
                 seen = self.browser.run(place)
                 self.assertEqual(len(seen), 22)
+                shapes = self.browser.run("return [...document.querySelectorAll('#graph-view .shape')].map((e) => e.textContent)")
+                self.assertEqual(shapes, ["4×32"] * 22)
                 columns = {left: [top for other, top in seen if other == left] for left, _ in seen}
                 self.assertGreaterEqual(len(columns), least)
                 self.assertEqual([top for one in columns.values() for top in one],

@@ -21,6 +21,8 @@ class GraphView {
     this.boxes = draw("g");
     this.marks = draw("g");
     this.world = draw("g", {}, this.edges, this.boxes, this.marks);
+    const tip = draw("marker", {id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto"},
+      draw("path", {d: "M0 0.5L8 4L0 7.5z"}));
     this.svg = draw("svg", {
       tabindex: "0",
       role: "application",
@@ -29,7 +31,7 @@ class GraphView {
         "The graph. Arrow keys move, plus and minus zoom, 0 shows all, n and p go to the next and previous " +
         "node with something to say; with a node chosen, arrow keys go along the graph."
     },
-      this.world);
+      tip, this.world);
     this.scaleText = make("span", {class: "scale", "aria-hidden": "true"});
     this.strip =
       draw("svg", {class: "strip", viewBox: "0 0 10 1000", preserveAspectRatio: "none", "aria-hidden": "true"});
@@ -211,7 +213,7 @@ class GraphView {
       if (told.has(key)) return;
       told.add(key);
       const near = from === this.chosen || to === this.chosen;
-      paths.push(draw("path", {class: near ? "edge near" : "edge", d: edgePath(from, to)}));
+      paths.push(draw("path", {class: near ? "edge near" : "edge", d: edgePath(from, to), "marker-end": "url(#tip)"}));
     };
     for (const node of nodes) {
       for (const before of node.before) add(before, node);
@@ -227,10 +229,13 @@ class GraphView {
   box(node, hit) {
     const kind =
       `node s-${node.state.look}${node.io ? " io" : ""}${hit ? " hit" : ""}${node === this.chosen ? " chosen" : ""}`;
+    const op = node.op || node.io || "not read", made = node.io ? node.value : model.values[node.outputs[0]];
+    const shape = made && made.shape ? made.shape.join("×") : "";
     const title = `${node.name}${node.op ? ` (${node.op})` : ""}: ${node.state.text}`;
     return draw("g", {class: kind, transform: `translate(${node.x} ${node.y})`}, draw("title", {}, title),
       draw("rect", {width: BOX.width, height: BOX.height, rx: node.io ? 20 : 5}),
-      draw("text", {class: "op", x: 10, y: 16}, shorten(node.op || node.io || "not read", 22)),
+      draw("text", {class: "op", x: 10, y: 16}, shorten(op, 22)),
+      op.length + shape.length < 20 && draw("text", {class: "shape", x: BOX.width - 8, y: 16, "text-anchor": "end"}, shape),
       draw("text", {class: "name", x: 10, y: 32}, shorten(node.name, 24)));
   }
 
