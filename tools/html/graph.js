@@ -91,12 +91,7 @@ class GraphView {
     this.mode = "";
     this.fit();
     if (this.at.scale >= READABLE || !this.nodes.length) return;
-    const room = this.room(), b = this.bounds();
     this.center(this.chosen || this.worst()[0] || this.layers[0][0], READABLE);
-    const inside = (at, length, most, pad) =>
-      pad + (length < most ? (most - length) / 2 : Math.min(0, Math.max(most - length, at - pad)));
-    this.at.x = inside(this.at.x, READABLE * b.right, room.width, PAD);
-    this.at.y = inside(this.at.y, READABLE * b.bottom, room.height, BEND);
   }
 
   worst() {
@@ -104,12 +99,15 @@ class GraphView {
       .sort((a, b) => b.state.weight - a.state.weight || a.index - b.index);
   }
 
+  // Shows a node in the middle, or as near to it as the ends of the graph allow.
   center(node, scale = Math.max(this.at.scale, NEAR * 1.6)) {
-    const size = this.size();
+    const room = this.room(), b = this.bounds();
+    const place = (middle, length, most, pad) =>
+      pad + (length < most ? (most - length) / 2 : Math.min(0, Math.max(most - length, most / 2 - middle)));
     this.at = {
       scale,
-      x: size.width / 2 - scale * (node.x + BOX.width / 2),
-      y: size.height / 2 - scale * (node.y + BOX.height / 2)
+      x: place(scale * (node.x + BOX.width / 2), scale * b.right, room.width, PAD),
+      y: place(scale * (node.y + BOX.height / 2), scale * b.bottom, room.height, BEND)
     };
     this.render();
   }
