@@ -334,6 +334,26 @@ class Pages(unittest.TestCase):
         self.assertGreaterEqual(self.count("#details .hist"), 2)
         self.assertEqual(self.count("#graph-view [class*=s-heat]"), 1)
 
+    def test_a_click_shows_the_histograms_of_a_value_and_of_its_codes(self):
+        """Of a comparison on both sides of a Quantize, of an accuracy with the float model and a bar for each code."""
+        self.page("compare", "small", "--targets", "onnx,onednn,ttnn,torchao")
+        self.browser.type("#search", "ties.dq<Enter>")
+        self.assertIn("Codes that it reads, ties.q", self.text("#details"))
+        # Codes -128 to 127, each a bar.
+        self.assertEqual(self.count("#details .values:last-child .side1"), 256)
+        path, found = uneven_page(self.folder)
+        row = next(one for one in found["nodes"] if one["codes_of"])
+        self.browser.open(path)
+        self.browser.settle()
+        self.browser.type("#search", f"{row['node']}<Enter>")
+        self.assertEqual(self.count("#details .hist"), 2)
+        self.assertEqual(self.count("#details .side2"), 1, "the quantized value is a line around the float model's bars")
+        self.assertEqual(self.count("#details .values:last-child .side1"), len(row["code_histogram"]["counts"][0]))
+        self.browser.run("document.querySelector('#search').value = ''")
+        self.browser.type("#search", f"{row['codes_of']}<Enter>")
+        self.assertIn(f"Measured at {row['node']}", self.text("#details"))
+        self.assertEqual(self.count("#details .hist"), 1)
+
     def test_floats_differ_by_relative_error_and_codes_by_steps(self):
         """A float that is further away than 1,000 steps has none; codes have no relative error."""
         x = {"name": "x", "dtype": "int32", "shape": [2], "data": [-2147483648, 4]}

@@ -247,6 +247,8 @@ function readExplanation() {
   for (const one of hasAccuracy() ? report.explain.nodes : []) {
     const node = model.byName.get(one.node);
     if (node) node.accuracy = one;
+    const quantize = node && one.codes_of && model.byName.get(one.codes_of);
+    if (quantize && !quantize.accuracy) quantize.codesFor = node;
   }
 }
 

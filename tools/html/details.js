@@ -106,13 +106,27 @@ function pairBox(value, pair) {
       [histogram(pair.histogram, pair.targets), histogramNote(pair.histogram, pair.targets, value.elements)]);
 }
 
+const histogramBox = (title, h, names, elements) =>
+  h && make("div", {class: "values"}, make("h3", {}, title), histogram(h, names), histogramNote(h, names, elements));
+
+// The other side of a Quantize or Dequantize: the value that becomes codes, or the codes of the value.
+function readBox(node) {
+  if (!/^(Quantize|Dequantize|Requantize)$/.test(node.op)) return null;
+  const x = node.inputs.find(({port}) => port === "x"), maker = x && model.makers.get(x.id);
+  const read = maker && maker.results.find((one) => one.name === model.values[x.id].name);
+  if (!read) return null;
+  const codes = node.op !== "Quantize";
+  return histogramBox(`${codes ? "Codes that it reads" : "What it reads"}, ${read.name}`, read.histogram,
+    [report.compare.targets[0]], read.elements);
+}
+
 function resultBoxes(node, value) {
   const pairs = [...chosenPairs(value)].sort((a, b) => b.different - a.different);
   const alone = value.histogram && !pairs.some((pair) => pair.histogram);
   const first = [report.compare.targets[0]], left = value.left_out || [];
   return [
     node.results.length > 1 && make("h3", {}, value.name),
-    alone && [histogram(value.histogram, first), histogramNote(value.histogram, first, value.elements)],
+    alone && histogramBox(node.op === "Quantize" ? "Codes" : "Elements", value.histogram, first, value.elements),
     left.length > 0 && make("p", {class: "muted"}, `Left out, may differ here: ${left.join(", ")}`),
     pairs.map((pair) => pairBox(value, pair))
   ];
@@ -121,7 +135,7 @@ function resultBoxes(node, value) {
 function comparisonBoxes(node, choose) {
   if (node.part && !node.results.length)
     return make("p", {}, `Part of ${node.part.op}, compared at `, nodeLink(node.part.node, choose), ".");
-  return node.results.map((value) => resultBoxes(node, value));
+  return [node.results.map((value) => resultBoxes(node, value)), readBox(node)];
 }
 
 //---- plan -------------------------------------------------------------------
@@ -157,9 +171,23 @@ function accuracyTerms(accuracy) {
   return terms;
 }
 
-function explanationBoxes(node) {
+// Elements at the ends of the codes need not be clipped: `clipped` of the accuracy counts those that are.
+const codesBox = ({code_histogram: codes, elements}) =>
+  codes && histogramBox("Codes", {...codes, clipped: null}, ["codes"], elements);
+
+function accuracyBoxes(accuracy) {
+  return [
+    words(accuracyTerms(accuracy)),
+    histogramBox("Elements", accuracy.histogram, ["float model", "quantized"], accuracy.elements), codesBox(accuracy)
+  ];
+}
+
+function explanationBoxes(node, choose) {
   const e = report.explain;
-  if (node.accuracy) return words(accuracyTerms(node.accuracy));
+  if (node.accuracy) return accuracyBoxes(node.accuracy);
+  if (node.codesFor) {
+    return [make("p", {}, "Measured at ", nodeLink(node.codesFor, choose), "."), codesBox(node.codesFor.accuracy)];
+  }
   if (node.name !== e.node) return null;
   const cell = (one, key) => make("td", {class: "mono"}, one[key] === undefined ? "" : short(one[key]), " ",
                                make("span", {class: "muted"}, one[`${key}_bits`] || ""));
@@ -189,6 +217,6 @@ function nodeDetails(node, choose, close) {
         node.after.slice(0, 8).map((next, i) => [i ? ", " : "", nodeLink(next, choose)]),
         node.after.length > 8 ? ", ..." : ""),
     findings.map(findingBox), report.compare ? comparisonBoxes(node, choose) : null,
-    report.explain ? explanationBoxes(node) : null
+    report.explain ? explanationBoxes(node, choose) : null
   ];
 }
