@@ -98,6 +98,17 @@ class Browser:
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
         self.call("POST", "/goog/cdp/execute", {"cmd": "Emulation.setDeviceMetricsOverride", "params": size})
 
+    def media(self, name):
+        """Shows the page as on "print", or with "" as on the screen."""
+        self.call("POST", "/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": {"media": name}})
+        self.settle()
+
+    def sheets(self):
+        """How many sheets of A4 the page takes when printed."""
+        size = {"paperWidth": 8.27, "paperHeight": 11.69, "printBackground": True, "preferCSSPageSize": True}
+        made = self.call("POST", "/goog/cdp/execute", {"cmd": "Page.printToPDF", "params": size})
+        return len(re.findall(rb"/Type\s*/Page\b", base64.b64decode(made["data"])))
+
     def click(self, selector):
         self.call("POST", f"/element/{self.find(selector)}/click", {})
         self.settle()

@@ -225,6 +225,33 @@ class Pages(unittest.TestCase):
         self.assertEqual(self.text("#profile h2"), "Error along the depth")
         self.assertGreater(self.count("#profile .own"), 0)
 
+    def test_a_printed_page_is_a_sheet_with_the_whole_graph_and_the_worst_nodes(self):
+        (self.folder / "twenty.json").write_text(json.dumps(large_graph(20)))
+        shown = ("return [...document.querySelectorAll(arguments[0])].filter((e) => e.getBoundingClientRect().height).length")
+        for name, words in (("twenty", ["--targets", "core,onednn,ttnn", "--fill", "1"]),
+                            ("large", ["--targets", "onnx,onednn,torchao,ttnn", "--fill", "1"])):  # fmt: skip
+            self.page("compare", name, *words)
+            before, drawn = self.drawn(), self.count("#graph-view .node")
+            self.assertEqual(self.browser.run(shown, "#worst-nodes"), 0)
+            self.assertEqual(self.browser.sheets(), 1, name)
+            self.browser.settle()
+            self.assertEqual((self.drawn(), self.count("#graph-view .node")), (before, drawn), "as before on the screen")
+            self.browser.media("print")
+            self.browser.run("dispatchEvent(new Event('beforeprint'))")
+            self.assertEqual(self.browser.run(shown, ".bar, nav, #table, .strip, .hint"), 0)
+            self.assertEqual(self.browser.run(shown, "#worst-nodes td"), 24)
+            own = max(one["different"] for one in self.pairs())
+            self.assertRegex(self.text("#worst-nodes td:last-child"), rf"^{round(100 * own / 128)} % differ")
+            if name == "twenty":
+                self.assertEqual(self.browser.run(shown, "#graph-view .node"), 22)
+            self.browser.run("dispatchEvent(new Event('afterprint'))")
+            self.browser.media("")
+
+    def pairs(self):
+        """All pairs of targets at all values of the page of a comparison."""
+        read = "return JSON.parse(document.getElementById('qdq-report').textContent).compare.values"
+        return [pair for one in self.browser.run(read) for pair in one["pairs"]]
+
     def test_a_wide_layer_is_drawn_in_rows(self):
         nodes = [one for k in range(400) for one in pair(f"p{k}", "x", 0.25)]
         outputs = [{"name": f"y{k}", "value": f"p{k}.dq"} for k in range(400)]

@@ -4,6 +4,9 @@ const NEAR = 0.42;  // the scale from which nodes have text
 const READABLE = 0.85;  // the least scale of a page that opens
 const PAD = 10, BEND = 24, STRIP = 14, LOW = 420;  // pixels: beside and above the graph, of the strip, least height
 
+const PAPER = {width: 680, height: 250};  // of the graph, in pixels
+const PRINTED = 0.55;  // the least scale at which labels are read on paper
+
 class GraphView {
   constructor(nodes, onChoose) {
     this.nodes = nodes;
@@ -58,6 +61,7 @@ class GraphView {
   }
 
   resized() {
+    if (this.paper) return;
     const turned = this.windowWidth !== innerWidth;
     this.windowWidth = innerWidth;
     if (turned) return this.open();
@@ -129,11 +133,11 @@ class GraphView {
   //---- Drawing --------------------------------------------------------------
 
   render() {
-    if (this.waiting || !this.windowWidth) return;
+    if (this.waiting || !this.windowWidth || this.paper) return;
     this.waiting = true;
     requestAnimationFrame(() => {
       this.waiting = false;
-      this.paint();
+      if (!this.paper) this.paint();
     });
   }
 
@@ -153,6 +157,32 @@ class GraphView {
     this.element.dataset.mode = this.mode;
     this.svg.dataset.nodes = this.boxes.childElementCount;
     this.svg.dataset.scale = at.scale.toFixed(4);
+  }
+
+  // Draws the whole graph in a view box, which takes the width of the paper.
+  toPaper() {
+    this.columns = fold(this.layers, PAPER, PRINTED);
+    this.mode = "";
+    this.paper = true;
+    const b = this.bounds(), scale = Math.min(1.2, PAPER.width / b.right, PAPER.height / b.bottom);
+    const width = b.right + 2 * PAD, height = b.bottom + 2 * BEND;
+    this.svg.setAttribute("viewBox", `${-PAD} ${-BEND} ${width} ${height}`);
+    this.svg.style.setProperty("--paper", `${scale * width}px`);
+    this.world.setAttribute("transform", "");
+    if (scale < NEAR)
+      this.paintFar();
+    else
+      this.paintNear({left: -1e9, right: 1e9, top: -1e9, bottom: 1e9});
+    this.paintMarks();
+    this.element.dataset.mode = this.mode;
+  }
+
+  toScreen() {
+    this.paper = false;
+    this.svg.removeAttribute("viewBox");
+    this.mode = "";
+    this.stretch();
+    this.render();
   }
 
   // The strip at the right edge is the whole graph, a line for each layer with the look of its worst node.

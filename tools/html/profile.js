@@ -76,8 +76,8 @@ class Profile {
     return this.told.reduce((best, one) => (Math.abs(one.i - at) < Math.abs(best.i - at) ? one : best), this.told[0]);
   }
 
-  paint() {
-    const width = this.element.clientWidth - 20, height = 132, top = 10, base = 96;
+  paint(width = this.element.clientWidth - 20) {
+    const height = 132, top = 10, base = 96;
     if (width <= 0) return;
     const points = this.points(), errors = points.map((one) => one.error).filter((x) => x > 0 && x < Infinity);
     const low = Math.floor(Math.log10(Math.max(LEAST_ERROR, Math.min(...errors, 0.1)))), high =
@@ -152,7 +152,8 @@ function showProfile(layers, onChoose) {
   const profile = new Profile(layers, onChoose);
   if (!profile.points().some((one) => one.error > 0)) return null;
   section("profile", kind.title, profile.element,
-    make("p", {class: "muted"}, make("i", {class: "own-mark"}), ` ${kind.marks}. A click chooses the node in the graph.`));
+    make("p", {class: "muted"}, make("i", {class: "own-mark"}), ` ${kind.marks}. `,
+      make("span", {class: "hint"}, "A click chooses the node in the graph.")));
   model.listeners.push(() => profile.paint());
   return profile;
 }

@@ -285,7 +285,7 @@ function showGraph() {
     button("zoom-out", "−", "Zoom out (-)", () => view.zoom(1 / 1.4)),
     button("zoom-in", "+", "Zoom in (+)", () => view.zoom(1.4)),
     button("fit", "All", "Show the whole graph (0)", () => view.fit()));
-  profile = showProfile(view.layers, (node) => view.choose(node));
+  profile = view.profile = showProfile(view.layers, (node) => view.choose(node));
   section("graph", "Graph", tools, make("div", {class: "stage"}, view.element, details));
   addEventListener("keydown", (event) => {
     if (event.key !== "/" || /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName)) return;
@@ -413,6 +413,8 @@ function show() {
       scroll("table");
     });
   view = showGraph();
+  showWorst(view);
+  printWhole(view, view.profile);
   if (kind) matrix = showMatrix(kind, choose);
   if (report.explain && hasAccuracy()) showNoise(choose);
   if (report.explain && report.explain.node) view.choose(model.byName.get(report.explain.node) || null);
@@ -424,7 +426,7 @@ function show() {
   }
   showCall();
   document.getElementById("sections")
-    .append(...[...main.children].map((one) => make("a", {href: `#${one.id}`}, one.querySelector("h2").textContent)));
+    .append(...[...main.querySelectorAll("section:not(.paper)")].map((one) => make("a", {href: `#${one.id}`}, one.querySelector("h2").textContent)));
   document.documentElement.dataset.ready = Math.round(performance.now());
 }
 
