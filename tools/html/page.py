@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the page of reports from its sources: styles and scripts go into page.html, which is then cut at its data.
 
-    page.py OUT.c OUT.html page.html style.css SCRIPT...
+    page.py page.html style.css SCRIPT... OUT.c OUT.html
 
 OUT.c has the bytes before and after the data, for the program; OUT.html is the whole page, for the Python package.
 """
@@ -23,7 +23,7 @@ def array(name, data):
 
 
 def main():
-    out_c, out_html, page, style, *scripts = map(Path, sys.argv[1:])
+    page, style, *scripts, out_c, out_html = map(Path, sys.argv[1:])
     parts = {
         "@STYLE@": style.read_text(encoding="utf-8"),
         "@SCRIPT@": "\n".join(script.read_text(encoding="utf-8") for script in scripts),
