@@ -252,6 +252,19 @@ class Pages(unittest.TestCase):
         read = "return JSON.parse(document.getElementById('qdq-report').textContent).compare.values"
         return [pair for one in self.browser.run(read) for pair in one["pairs"]]
 
+    def test_weights_lie_beside_a_chain_that_goes_straight_down(self):
+        """And beside the line of the profile, which has the values that depend on inputs."""
+        path, found = uneven_page(self.folder)
+        self.browser.open(path)
+        self.browser.settle()
+        places = dict(self.browser.run("return [...document.querySelectorAll('#graph-view .node')].map((e) => "
+                                       "[e.querySelector('.name').textContent, e.getAttribute('transform').split(/[( ]/)[1]])"))  # fmt: skip
+        chain = ["x_quantized", "x_dequantized", "conv1_out", "relu1", "pool1"]
+        self.assertEqual({places[name] for name in chain}, {places["x"]})
+        line = self.browser.run("return document.querySelector('#profile .steps').getAttribute('d')")
+        self.assertEqual(len(re.findall("[ML]", line)),
+                         sum(one["kind"] != "weights" and one["total"] is not None for one in found["nodes"]))  # fmt: skip
+
     def test_a_wide_layer_is_drawn_in_rows(self):
         nodes = [one for k in range(400) for one in pair(f"p{k}", "x", 0.25)]
         outputs = [{"name": f"y{k}", "value": f"p{k}.dq"} for k in range(400)]

@@ -62,6 +62,19 @@ function namesOf(node) {
   return [node, ...values].flatMap((one) => [one.name, one.original]).filter(Boolean);
 }
 
+// Marks the nodes that compute from inputs of the graph; other nodes compute from constants, such as weights. Without
+// inputs all nodes are marked.
+function markSpine() {
+  const inputs = model.nodes.filter((node) => node.io === "input"), reached = inputs.length ? [...inputs] : [...model.nodes];
+  for (const node of reached) node.spine = true;
+  for (let i = 0; i < reached.length; i++)
+    for (const next of reached[i].after)
+      if (!next.spine) {
+        next.spine = true;
+        reached.push(next);
+      }
+}
+
 function readGraph() {
   const makers = new Map(), readers = new Map();
   for (const one of report.graph.nodes) {
@@ -80,6 +93,7 @@ function readGraph() {
       node.before.push(maker);
       maker.after.push(node);
     }
+  markSpine();
   model.makers = makers;
 }
 

@@ -4,9 +4,6 @@ const NEAR = 0.42;  // the scale from which nodes have text
 const READABLE = 0.85;  // the least scale of a page that opens
 const PAD = 10, BEND = 24, STRIP = 14, LOW = 420;  // pixels: beside and above the graph, of the strip, least height
 
-const PAPER = {width: 680, height: 250};  // of the graph, in pixels
-const PRINTED = 0.55;  // the least scale at which labels are read on paper
-
 class GraphView {
   constructor(nodes, onChoose) {
     this.nodes = nodes;
@@ -159,32 +156,6 @@ class GraphView {
     this.svg.dataset.scale = at.scale.toFixed(4);
   }
 
-  // Draws the whole graph in a view box, which takes the width of the paper.
-  toPaper() {
-    this.columns = fold(this.layers, PAPER, PRINTED);
-    this.mode = "";
-    this.paper = true;
-    const b = this.bounds(), scale = Math.min(1.2, PAPER.width / b.right, PAPER.height / b.bottom);
-    const width = b.right + 2 * PAD, height = b.bottom + 2 * BEND;
-    this.svg.setAttribute("viewBox", `${-PAD} ${-BEND} ${width} ${height}`);
-    this.svg.style.setProperty("--paper", `${scale * width}px`);
-    this.world.setAttribute("transform", "");
-    if (scale < NEAR)
-      this.paintFar();
-    else
-      this.paintNear({left: -1e9, right: 1e9, top: -1e9, bottom: 1e9});
-    this.paintMarks();
-    this.element.dataset.mode = this.mode;
-  }
-
-  toScreen() {
-    this.paper = false;
-    this.svg.removeAttribute("viewBox");
-    this.mode = "";
-    this.stretch();
-    this.render();
-  }
-
   // The strip at the right edge is the whole graph, a line for each layer with the look of its worst node.
   paintStrip(view) {
     const step = 1000 / Math.max(1, this.layers.length);
@@ -264,7 +235,7 @@ class GraphView {
       draw("rect", {width: BOX.width, height: BOX.height, rx: node.io ? 20 : 5}),
       draw("text", {class: "op", x: 10, y: 16}, shorten(op, 22)),
       op.length + shape.length < 20 && draw("text", {class: "shape", x: BOX.width - 8, y: 16, "text-anchor": "end"}, shape),
-      draw("text", {class: "name", x: 10, y: 32}, shorten(node.name, 24)));
+      draw("text", {class: "name", x: 10, y: 32}, shorten(node.name, 22)));
   }
 
   // From afar, rings show the chosen node and those found.

@@ -37,15 +37,17 @@ const middle = (nodes) => nodes.reduce((sum, node) => sum + node.x, 0) / nodes.l
 function spreadLayer(layer, wish) {
   const step = BOX.width + BOX.gapX;
   const order = layer.map((node) => ({node, at: wish(node)}));
-  order.sort((a, b) => a.at - b.at || a.node.index - b.node.index);
-  let right = -Infinity, moved = 0;
+  order.sort((a, b) => a.at - b.at || Boolean(b.node.spine) - Boolean(a.node.spine) || a.node.index - b.node.index);
+  let right = -Infinity, moved = 0, count = 0;
+  const spine = layer.some((node) => node.spine);
   for (const one of order) {
     one.node.x = Math.max(one.at, right + step);
     right = one.node.x;
-    moved += one.node.x - one.at;
+    if (spine && !one.node.spine) continue;
+    moved += one.node.x - one.at, count++;
   }
-  // Pushing to the right is shared by both sides.
-  for (const one of order) one.node.x -= moved / order.length;
+  // Pushing to the right is shared by both sides. Weights give way: a chain of products goes straight down.
+  for (const one of order) one.node.x -= moved / count;
   layer.splice(0, layer.length, ...order.map((one) => one.node));
 }
 
@@ -57,7 +59,8 @@ function orderLayers(nodes) {
     for (let i = 0; i < layers.length; i++) {
       const layer = layers[down ? i : layers.length - 1 - i];
       spreadLayer(layer, (node) => {
-        const near = down ? node.before : node.after;
+        const all = down ? node.before : node.after, spine = all.filter((one) => one.spine);
+        const near = spine.length ? spine : all;
         return near.length ? middle(near) : node.x;
       });
     }
@@ -103,7 +106,6 @@ function layersInColumn(layers, room, readable) {
     const scale = Math.min(1.2, across, scaleOf(size * step, room.height));
     if (scale > most) best = size, most = scale;
     if (across >= readable) wide = size;
-    else if (count > 1) break;
   }
   if (most >= readable) return best;
   if (wide * step * readable < 4 * room.height) return wide;

@@ -2,6 +2,8 @@
 // The page on paper: the whole graph, and a table of the worst nodes in place of the matrix.
 
 const ON_PAPER = 8;  // rows of the table
+const PAPER = {width: 680, height: 250};  // of the graph, in pixels
+const PRINTED = 0.55;  // the least scale at which labels are read on paper
 
 // The reason for a node's place in the table, in a sentence.
 function reasonOf(node) {
@@ -28,13 +30,39 @@ function showWorst(view) {
   fill();
 }
 
+// Draws the whole graph in a view box, which takes the width of the paper.
+function toPaper(view) {
+  view.columns = fold(view.layers, PAPER, PRINTED);
+  view.mode = "";
+  view.paper = true;
+  const b = view.bounds(), scale = Math.min(1.2, PAPER.width / b.right, PAPER.height / b.bottom);
+  const width = b.right + 2 * PAD, height = b.bottom + 2 * BEND;
+  view.svg.setAttribute("viewBox", `${-PAD} ${-BEND} ${width} ${height}`);
+  view.svg.style.setProperty("--paper", `${scale * width}px`);
+  view.world.setAttribute("transform", "");
+  if (scale < NEAR)
+    view.paintFar();
+  else
+    view.paintNear({left: -1e9, right: 1e9, top: -1e9, bottom: 1e9});
+  view.paintMarks();
+  view.element.dataset.mode = view.mode;
+}
+
+function toScreen(view) {
+  view.paper = false;
+  view.svg.removeAttribute("viewBox");
+  view.mode = "";
+  view.stretch();
+  view.render();
+}
+
 function printWhole(view, profile) {
   addEventListener("beforeprint", () => {
-    view.toPaper();
+    toPaper(view);
     if (profile) profile.paint(PAPER.width);
   });
   addEventListener("afterprint", () => {
-    view.toScreen();
+    toScreen(view);
     if (profile) profile.paint();
   });
 }

@@ -15,9 +15,10 @@ function comparedPoint(node) {
   const values = node.results.filter((value) => chosenPairs(value).length);
   const pairs = values.flatMap(chosenPairs);
   if (!pairs.length) return null;
-  const own = pairs.some((pair) => pair.different > 0);
-  if (model.realErrors) return {error: greatest(pairs.map((pair) => asNumber(pair.relative_error_overall))), own};
-  return {error: greatest(values.flatMap((value) => chosenPairs(value).map((pair) => pair.different_overall / value.elements))), own};
+  const own = pairs.some((pair) => pair.different > 0), share = (value) => (pair) => pair.different_overall / value.elements;
+  const errors = model.realErrors ? pairs.map((pair) => asNumber(pair.relative_error_overall)) :
+                                    values.flatMap((value) => chosenPairs(value).map(share(value)));
+  return {error: greatest(errors), own, aside: !node.spine};
 }
 
 const errorOf = (ratio) => (ratio === "Infinity" ? 0 : typeof ratio === "number" ? 10 ** (-ratio / 20) : null);
