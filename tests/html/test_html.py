@@ -273,6 +273,17 @@ class Pages(unittest.TestCase):
         self.page("plan", "wide")
         self.assertGreater(self.drawn()[1], 0.1, "one row of 400 nodes would take 0.018")
 
+    def test_the_matrix_shows_cells_on_a_telephone(self):
+        try:
+            self.browser.resize(390, 844)
+            self.page("check", "large", "--target", "all")
+            right = self.browser.run("const m = document.querySelector('.matrix').getBoundingClientRect().right;"
+                                     "return [...document.querySelectorAll('.matrix .line:first-child .cell')]"
+                                     ".filter((e) => e.getBoundingClientRect().right <= m).length")  # fmt: skip
+            self.assertGreaterEqual(right, 4)
+        finally:
+            self.browser.resize(1440, 1000)
+
     def test_the_matrix_filters_groups_and_opens(self):
         self.page("check", "large", "--target", "all")
         rows = self.text("#matrix-count")
