@@ -171,6 +171,9 @@ class Pages(unittest.TestCase):
                 self.assertGreaterEqual(self.drawn()[1], 0.85)
                 self.assertGreater(self.count("#graph-view text.name"), 3)
                 self.assertIn(True, self.browser.run(place))
+                first = self.browser.run("return [...document.querySelectorAll('#graph-view .node')]"
+                                         ".filter((e) => e.getBoundingClientRect().bottom <= innerHeight).length")  # fmt: skip
+                self.assertGreaterEqual(first, 8 if size[0] > 1000 else 2, "seen before the page scrolls")
         finally:
             self.browser.resize(1440, 1000)
 

@@ -407,14 +407,14 @@ function show() {
     view.choose(node);
     scroll("graph");
   };
+  view = showGraph();
+  showWorst(view);
+  printWhole(view, view.profile);
   if (kind)
     showBars(kind, (key) => {
       if (matrix.column !== key) matrix.onColumn(key);
       scroll("table");
     });
-  view = showGraph();
-  showWorst(view);
-  printWhole(view, view.profile);
   if (kind) matrix = showMatrix(kind, choose);
   if (report.explain && hasAccuracy()) showNoise(choose);
   if (report.explain && report.explain.node) view.choose(model.byName.get(report.explain.node) || null);
