@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ops of each target: one table, and the rule that reads it. A target has an op if its
 // documents name one operator (layer, function) that computes it, given constants for extra
-// operands: BiasAdd is an addition that broadcasts, Square a product. An op that a row does not
-// name is unknown to that target, so a new op is unknown to all until their rows name it. Ops that
-// the documents exclude are named as well: a separate rule refuses them, or names the replacement.
+// operands: BiasAdd is an addition that broadcasts, Square a product, Neg a product by -1. An op
+// that a row does not name is unknown to that target, so a new op is unknown to all until their
+// rows name it. Ops that the documents exclude are named as well: a separate rule refuses them, or
+// names the replacement.
 #ifndef QDQ_GRAPH_TARGETS_TARGET_OPS_H
 #define QDQ_GRAPH_TARGETS_TARGET_OPS_H
 
@@ -19,7 +20,7 @@
 
 // Elementwise ops whose operands may have more dtypes than most ops take.
 #define QDQ_ELEMENT_OPS                                                       \
-    "Abs Sqrt Add Subtract Multiply Divide Minimum Maximum Select "           \
+    "Abs Neg Sqrt Add Subtract Multiply Divide Minimum Maximum Select "       \
     "Equal Greater GreaterEqual Less LessOrEqual IsNaN IsInf Not And Or Xor " \
     "BitwiseNot BitwiseAnd BitwiseOr BitwiseXor BitShift"
 
@@ -29,7 +30,7 @@
 // All six backends have these ops, or their documents name a replacement.
 #define QDQ_COMMON_OPS                                                                        \
     "Quantize Dequantize DynamicQuantize Requantize Cast "                                    \
-    "Abs Exp Log Sqrt Square Tanh Sigmoid ReLU Reciprocal "                                   \
+    "Abs Neg Exp Log Sqrt Square Tanh Sigmoid ReLU Reciprocal "                               \
     "GELU Add Subtract Multiply Divide Minimum Maximum GreaterEqual Select BiasAdd "          \
     "MatMul Convolution ConvTranspose SoftMax LayerNorm GroupNorm BatchNormInference "        \
     "ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum AvgPool MaxPool Interpolate Concat " \
@@ -65,9 +66,9 @@
     "StaticReshape StaticTranspose Reorder Concat Dropout Slice Pad Expand Tile Gather "      \
     "GatherElements GatherND DepthToSpace SpaceToDepth Trilu EyeLike OneHot GenIndex Select " \
     "ToMemoryConfig InterleavedToSharded ShardedToInterleaved Reshard ToLayout"
-#define QDQ_CHOOSING_OPS                                                                       \
-    "Abs ReLU Sign Minimum Maximum Clamp MaxPool ReduceMax ReduceMin Floor Ceil Round ArgMax " \
-    "ArgMin TopK " QDQ_ALL_LOGIC "GreaterEqual"
+#define QDQ_CHOOSING_OPS                                                                    \
+    "Abs Neg ReLU Sign Minimum Maximum Clamp MaxPool ReduceMax ReduceMin Floor Ceil Round " \
+    "ArgMax ArgMin TopK " QDQ_ALL_LOGIC "GreaterEqual"
 // IEEE 754 rounds their float32 results once.
 #define QDQ_ROUNDED_ONCE "Add Subtract Multiply Divide Square Sqrt Reciprocal BiasAdd"
 

@@ -13,6 +13,7 @@
 // clang-format off
 #define QDQ_UNARY_OPS(X)                                                             \
     X(abs, "Abs", "y = |x|", number_alike)                                           \
+    X(neg, "Neg", "y = -x", number_alike)                                            \
     X(exp, "Exp", "y = e^x", float_alike)                                            \
     X(log, "Log", "y = ln x", float_alike)                                           \
     X(sqrt, "Sqrt", "y = the square root of x", real_alike)                          \

@@ -158,6 +158,13 @@ class Ops:
     ) -> Value:
         """Abs: y = |x|."""
 
+    def neg(
+        self, x: Operand, *, name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
+        layout: Optional[DeviceLayout] = None, tile: Optional[Sequence[int]] = None,
+        transpose_tile: Optional[bool] = None,
+    ) -> Value:
+        """Neg: y = -x."""
+
     def exp(
         self, x: Operand, *, name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
         layout: Optional[DeviceLayout] = None, tile: Optional[Sequence[int]] = None,

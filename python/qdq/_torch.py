@@ -435,7 +435,7 @@ def _unary(method: Any, **attrs: Any) -> Any:
 
 
 for _name, _method in {"relu": "relu", "sigmoid": "sigmoid", "tanh": "tanh", "exp": "exp", "log": "log", "sqrt": "sqrt",
-                       "abs": "abs", "reciprocal": "reciprocal", "erf": "erf", "mish": "mish", "sin": "sin", "cos": "cos",
+                       "abs": "abs", "neg": "neg", "reciprocal": "reciprocal", "erf": "erf", "mish": "mish", "sin": "sin", "cos": "cos",
                        "floor": "floor", "ceil": "ceil", "sign": "sign", "round": "round", "square": "square",
                        "hardswish": "hard_swish", "softplus": "softplus"}.items():  # fmt: skip
     _OPS[f"aten.{_name}.default"] = _OPS[f"aten.{_name}_.default"] = _unary(_method)
@@ -446,12 +446,6 @@ _OPS["aten.hardsigmoid.default"] = _unary("hard_sigmoid", alpha=1 / 6, beta=0.5)
 @_op("aten.silu.default", "aten.silu_.default")
 def _silu(t: Any, node: Any, x: Any) -> Any:
     return t.b.multiply(t.value(x), t.b.sigmoid(t.value(x)), name=node.name)
-
-
-@_op("aten.neg.default")
-def _neg(t: Any, node: Any, x: Any) -> Any:
-    x, minus = t.operands(node, x, -1)
-    return t.b.multiply(x, minus, name=node.name)
 
 
 @_op("aten.rsqrt.default")

@@ -156,7 +156,7 @@ class EmittedC(Case):
     # ---- Elements ----
 
     def test_elementwise_ops_of_one_operand(self):
-        ops = """Abs Exp Log Sqrt Square Tanh Sigmoid ReLU Reciprocal Round IsNaN HardSwish Mish Sign Floor Ceil
+        ops = """Abs Neg Exp Log Sqrt Square Tanh Sigmoid ReLU Reciprocal Round IsNaN HardSwish Mish Sign Floor Ceil
                  Erf Softplus Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh IsInf""".split()
         nodes = [node(op, op.lower(), "x") for op in ops]
         nodes += [node("LeakyReLU", "leaky", "x", alpha=0.1), node("Elu", "elu", "x", alpha=1.5),
@@ -182,7 +182,7 @@ class EmittedC(Case):
         ops = ["Add", "Subtract", "Multiply", "Divide", "Minimum", "Maximum", "BitwiseAnd", "BitwiseOr",
                "BitwiseXor", "Equal", "Less", "Mod"]
         nodes = [node(op, op.lower(), None, {"a": "a", "b": "b"}) for op in ops]
-        nodes += [node("Abs", "abs", "a"), node("BitwiseNot", "not", "a")]
+        nodes += [node("Abs", "abs", "a"), node("Neg", "neg", "a"), node("BitwiseNot", "not", "a")]
         for one in nodes[:len(ops)]:
             del one["inputs"]["x"]
         self.assert_same(nodes, {"a": codes("int32", [7, 9]), "b": codes("int32", [9], 4)})

@@ -250,6 +250,7 @@ def dropout(rng):
 
 ELEMENTS = {
     "Abs": unary_case("Abs", how=EXACT),
+    "Neg": unary_case("Neg", how=EXACT),
     "Exp": unary_case("Exp"),
     "Log": unary_case("Log", positive=True),
     "Sqrt": unary_case("Sqrt", positive=True),

@@ -14,9 +14,10 @@ typedef enum qdq_broadcast { QDQ_BROADCAST_NUMPY = 0, QDQ_BROADCAST_NONE } qdq_b
 
 //---- Elements: one input ----------------------------------------------------
 
-// Abs takes every number of 32 bits or more, Sqrt float64 too. |INT32_MIN| is INT32_MAX,
-// |INT64_MIN| wraps around to itself.
+// Abs and Neg take every number of 32 bits or more, Sqrt float64 too. Integers wrap around:
+// INT32_MIN and INT64_MIN stay.
 QDQ_UNARY_CALL(qdq_abs, "Abs")
+QDQ_UNARY_CALL(qdq_neg, "Neg")  // -x
 QDQ_UNARY_CALL(qdq_exp, "Exp")
 QDQ_UNARY_CALL(qdq_log, "Log")
 QDQ_UNARY_CALL(qdq_sqrt, "Sqrt")

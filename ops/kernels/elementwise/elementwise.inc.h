@@ -18,6 +18,7 @@
 //---- Bodies -----------------------------------------------------------------
 
 static inline float one_abs(float a) { return fabsf(a); }
+static inline float one_neg(float a) { return -a; }
 static inline float one_exp(float a) { return qdq_expf(a); }
 static inline float one_log(float a) { return qdq_logf(a); }
 static inline float one_log_ort(float a) { return qdq_ort_log(a); }

@@ -16,6 +16,7 @@
 // all five, and `not_double` are all but double.
 #define QDQ_ELEMENTWISE_LIST(X)            \
     X(abs, a, numbers)                     \
+    X(neg, a, numbers)                     \
     X(exp, a, pairs)                       \
     X(log, a, floats)                      \
     X(log_ort, a, floats)                  \

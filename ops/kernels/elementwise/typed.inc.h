@@ -19,6 +19,9 @@ static inline uint64_t u64_divide(uint64_t a, uint64_t b) { return b == 0 ? 0 : 
 static inline int64_t i64_abs(int64_t a) { return a < 0 ? (int64_t)(0 - (uint64_t)a) : a; }
 static inline int32_t i32_abs(int32_t a) { return (int32_t)i64_abs(a); }
 static inline uint64_t u64_abs(uint64_t a) { return a; }
+static inline int64_t i64_neg(int64_t a) { return (int64_t)(0 - (uint64_t)a); }
+static inline int32_t i32_neg(int32_t a) { return (int32_t)(0 - (uint32_t)a); }
+static inline uint64_t u64_neg(uint64_t a) { return 0 - a; }
 static inline int32_t i32_sign(int32_t a) { return (a > 0) - (a < 0); }
 static inline int64_t i64_sign(int64_t a) { return (a > 0) - (a < 0); }
 static inline uint64_t u64_sign(uint64_t a) { return a > 0; }
@@ -112,6 +115,7 @@ static inline double f64_quiet(double v) {
     return f64_from((UINT64_C(0x7FF8000000000000) & is_nan) | (f64_bits(v) & ~is_nan));
 }
 static inline double f64_abs(double a) { return fabs(a); }
+static inline double f64_neg(double a) { return -a; }
 static inline double f64_sign(double a) { return a > 0.0 ? 1.0 : a < 0.0 ? -1.0 : a; }
 static inline double f64_sign_ort(double a) { return a == 0.0 ? 0.0 : f64_sign(a); }
 static inline double f64_floor(double a) { return floor(a); }

@@ -23,6 +23,7 @@ typedef union unary_attrs {
     qdq_gelu_attrs gelu;
 } unary_attrs;
 
+static long double negative(long double x) { return -x; }
 static long double square(long double x) { return x * x; }
 static long double sigmoid(long double x) { return 1 / (1 + expl(-x)); }
 static long double relu(long double x) { return x > 0 ? x : 0; }
@@ -43,6 +44,7 @@ static long double softplus(long double x) { return (x > 0 ? x : 0) + log1pl(exp
 
 static const unary_case cases[] = {
     {"Abs", fabsl, 0, 0, 0},
+    {"Neg", negative, 0, 0, 0},
     {"Exp", expl, 0.5001, 0, 0},
     {"Log", logl, 0.5001, 0, 0},
     {"Sqrt", sqrtl, 0.5, 0, 0},
@@ -180,6 +182,9 @@ static void special_values_follow_the_limits_of_the_functions(void **state) {
         {"Log", -1.0f, NAN},
         {"Sqrt", -0.0f, -0.0f},
         {"Sqrt", -1.0f, NAN},
+        {"Neg", 0.0f, -0.0f},
+        {"Neg", -0.0f, 0.0f},
+        {"Neg", INFINITY, -INFINITY},
         {"Tanh", -0.0f, -0.0f},
         {"Tanh", INFINITY, 1},
         {"Sigmoid", -INFINITY, 0},

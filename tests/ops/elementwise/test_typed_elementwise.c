@@ -132,7 +132,7 @@ static void shifts_by_the_width_or_more_give_0(void **state) {
     }
 }
 
-static void one_integer_gives_its_magnitude_or_its_complement(void **state) {
+static void one_integer_gives_its_magnitude_negative_or_complement(void **state) {
     (void)state;
     for (qdq_dtype dtype = QDQ_FLOAT32; dtype < QDQ_DTYPE_COUNT; dtype++) {
         if (!(BITS >> dtype & 1)) continue;
@@ -149,6 +149,10 @@ static void one_integer_gives_its_magnitude_or_its_complement(void **state) {
             big x = value_of(dtype, a_data, i);
             assert_true(value_of(dtype, y_data, i) == fitted(dtype, (big_bits)(x < 0 ? -x : x)));
         }
+        run_unary("Neg", dtype, dtype, a_data, y_data, MOST);
+        for (size_t i = 0; i < MOST; i++)
+            assert_true(value_of(dtype, y_data, i) ==
+                        fitted(dtype, (big_bits)-value_of(dtype, a_data, i)));
     }
     fill(QDQ_BOOL, a_data, MOST, 9);
     run_unary("Not", QDQ_BOOL, QDQ_BOOL, a_data, y_data, MOST);
@@ -161,7 +165,7 @@ int main(void) {
         cmocka_unit_test(integers_are_exact_at_every_shape),
         cmocka_unit_test(products_beyond_64_bits_wrap_around),
         cmocka_unit_test(shifts_by_the_width_or_more_give_0),
-        cmocka_unit_test(one_integer_gives_its_magnitude_or_its_complement),
+        cmocka_unit_test(one_integer_gives_its_magnitude_negative_or_complement),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,6 +76,7 @@ static const qdq_onnx_op rows[] = {
     {"", "BitShift", 11, 2, "BitShift", qdq_onnx_bit_shift, AB, {{0}}},
     {"", "Where", 9, 3, "Select", qdq_onnx_where, {"condition", "a", "b"}, {{0}}},
     {"", "Abs", 6, 1, "Abs", NULL, X, {{0}}},
+    {"", "Neg", 6, 1, "Neg", NULL, X, {{0}}},
     {"", "Exp", 6, 1, "Exp", NULL, X, {{0}}},
     {"", "Log", 6, 1, "Log", NULL, X, {{0}}},
     {"", "Sqrt", 6, 1, "Sqrt", NULL, X, {{0}}},
@@ -111,7 +112,6 @@ static const qdq_onnx_op rows[] = {
     {"", "Mean", 8, QDQ_ONNX_ALL, "Add", qdq_onnx_mean, AB, {{0}}},
     {"", "CastLike", 15, 2, "Cast", qdq_onnx_cast_like, {0}, {{0}}},
     // Formulas of our ops
-    {"", "Neg", 6, 1, "Multiply(x, -1)", qdq_onnx_compose, X, {{0}}},
     {"", "Softsign", 1, 1, "Divide(x, Add(Abs(x), 1))", qdq_onnx_compose, X, {{0}}},
     {"", "Selu", 6, 1, "Multiply(Elu(x, alpha: alpha), gamma)", qdq_onnx_compose, X, {{"alpha",
      NULL, 'f', 1.67326319217681884765625}, {"gamma", NULL, 'f', 1.05070102214813232421875}}},
