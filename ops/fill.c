@@ -18,6 +18,7 @@ static const struct {
     {"Divide", "b", QDQ_FILL_POSITIVE},     {"Log", "x", QDQ_FILL_POSITIVE},
     {"Sqrt", "x", QDQ_FILL_POSITIVE},       {"Reciprocal", "x", QDQ_FILL_POSITIVE},
     {"ReduceProd", "x", QDQ_FILL_NEAR_ONE}, {NULL, "indices", QDQ_FILL_COUNT},
+    {"Log1p", "x", QDQ_FILL_POSITIVE},      {"Rsqrt", "x", QDQ_FILL_POSITIVE},
 };
 
 static bool is_port(const char *name, const char *wanted) {

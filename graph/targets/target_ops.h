@@ -67,14 +67,14 @@
     "GatherElements GatherND DepthToSpace SpaceToDepth Trilu EyeLike OneHot GenIndex Select " \
     "ToMemoryConfig InterleavedToSharded ShardedToInterleaved Reshard ToLayout"
 #define QDQ_CHOOSING_OPS                                                                    \
-    "Abs Neg ReLU Sign Minimum Maximum Clamp MaxPool ReduceMax ReduceMin Floor Ceil Round " \
-    "ArgMax ArgMin TopK " QDQ_ALL_LOGIC "GreaterEqual"
+    "Abs Neg ReLU Sign Minimum Maximum Clamp MaxPool ReduceMax ReduceMin Floor Ceil Trunc " \
+    "Round ArgMax ArgMin TopK " QDQ_ALL_LOGIC "GreaterEqual"
 // IEEE 754 rounds their float32 results once.
 #define QDQ_ROUNDED_ONCE "Add Subtract Multiply Divide Square Sqrt Reciprocal BiasAdd"
 
 #define QDQ_ONNX_OPS                                                    \
     QDQ_USUAL_OPS QDQ_ONNX_MOVES QDQ_ALL_LOGIC QDQ_FUNCTIONS QDQ_PLACES \
-        "BatchNormForwardTraining " QDQ_QLINEAR_OPS QDQ_INTEGER_PRODUCTS
+        "SiLU BatchNormForwardTraining " QDQ_QLINEAR_OPS QDQ_INTEGER_PRODUCTS
 #define QDQ_ONEDNN_OPS \
     QDQ_USUAL_OPS "Softplus Pow BatchNormForwardTraining GenIndex " QDQ_INTEGER_PRODUCTS
 #define QDQ_TENSORRT_OPS                                                            \
@@ -82,15 +82,18 @@
         QDQ_INTEGER_PRODUCTS
 #define QDQ_TRIPY_OPS              \
     QDQ_COMMON_OPS QDQ_COMPARISONS \
+        "SiLU Rsqrt "              \
         "Not Or Sin Cos Pow Mod ArgMax ArgMin TopK GenIndex Slice Pad Expand Gather Trilu CumSum"
 #define QDQ_TTNN_OPS                                                                 \
     QDQ_COMMON_OPS QDQ_ALL_LOGIC QDQ_FUNCTIONS                                       \
+        "SiLU Rsqrt ReLU6 Trunc Log1p "                                              \
         "Round HardSwish Mish LeakyReLU Elu HardSigmoid Clamp PReLU "                \
         "ToMemoryConfig InterleavedToSharded ShardedToInterleaved Reshard ToLayout " \
         "ArgMax TopK RMSNorm BatchNormForwardTraining Slice Pad Expand Tile "        \
         "GatherElements ScatterElements Trilu CumSum"
 #define QDQ_TORCHAO_OPS                                                         \
     QDQ_USUAL_OPS QDQ_ALL_LOGIC QDQ_FUNCTIONS QDQ_PLACES                        \
+        "SiLU Rsqrt ReLU6 Trunc Log1p "                                         \
         "BatchNormForwardTraining Slice Pad Expand Tile Gather GatherElements " \
         "ScatterElements ScatterND DepthToSpace Trilu EyeLike CumSum"
 

@@ -16,10 +16,14 @@
     X(neg, "Neg", "y = -x", number_alike)                                            \
     X(exp, "Exp", "y = e^x", float_alike)                                            \
     X(log, "Log", "y = ln x", float_alike)                                           \
+    X(log1p, "Log1p", "y = ln(1 + x)", float_alike)                                  \
     X(sqrt, "Sqrt", "y = the square root of x", real_alike)                          \
+    X(rsqrt, "Rsqrt", "y = 1 / the square root of x", float_alike)                   \
     X(square, "Square", "y = x * x", float_alike)                                    \
     X(sigmoid, "Sigmoid", "y = 1 / (1 + e^-x)", float_alike)                         \
+    X(silu, "SiLU", "y = x / (1 + e^-x)", float_alike)                               \
     X(relu, "ReLU", "y = max(x, 0)", float_alike)                                    \
+    X(relu6, "ReLU6", "y = min(max(x, 0), 6)", float_alike)                          \
     X(reciprocal, "Reciprocal", "y = 1 / x", float_alike)                            \
     X(round, "Round", "y = x rounded to a whole number, half to even", float_alike)  \
     X(is_nan, "IsNaN", "y = true if x is NaN", real_bool)                            \
@@ -30,6 +34,7 @@
     X(sign, "Sign", "y = 1, 0 or -1, the sign of x", number_alike)                   \
     X(floor, "Floor", "y = the greatest whole number that is at most x", real_alike) \
     X(ceil, "Ceil", "y = the least whole number that is at least x", real_alike)     \
+    X(trunc, "Trunc", "y = x without its fraction", real_alike)                      \
     X(erf, "Erf", "y = the error function of x", float_alike)                        \
     X(softplus, "Softplus", "y = ln(1 + e^x)", float_alike)                          \
     X(sin, "Sin", "y = sin x", float_alike)                                          \

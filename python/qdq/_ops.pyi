@@ -179,12 +179,26 @@ class Ops:
     ) -> Value:
         """Log: y = ln x."""
 
+    def log1p(
+        self, x: Operand, *, name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
+        layout: Optional[DeviceLayout] = None, tile: Optional[Sequence[int]] = None,
+        transpose_tile: Optional[bool] = None,
+    ) -> Value:
+        """Log1p: y = ln(1 + x)."""
+
     def sqrt(
         self, x: Operand, *, name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
         layout: Optional[DeviceLayout] = None, tile: Optional[Sequence[int]] = None,
         transpose_tile: Optional[bool] = None,
     ) -> Value:
         """Sqrt: y = the square root of x."""
+
+    def rsqrt(
+        self, x: Operand, *, name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
+        layout: Optional[DeviceLayout] = None, tile: Optional[Sequence[int]] = None,
+        transpose_tile: Optional[bool] = None,
+    ) -> Value:
+        """Rsqrt: y = 1 / the square root of x."""
 
     def square(
         self, x: Operand, *, name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
@@ -200,12 +214,26 @@ class Ops:
     ) -> Value:
         """Sigmoid: y = 1 / (1 + e^-x)."""
 
+    def si_lu(
+        self, x: Operand, *, name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
+        layout: Optional[DeviceLayout] = None, tile: Optional[Sequence[int]] = None,
+        transpose_tile: Optional[bool] = None,
+    ) -> Value:
+        """SiLU: y = x / (1 + e^-x)."""
+
     def relu(
         self, x: Operand, *, name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
         layout: Optional[DeviceLayout] = None, tile: Optional[Sequence[int]] = None,
         transpose_tile: Optional[bool] = None,
     ) -> Value:
         """ReLU: y = max(x, 0)."""
+
+    def relu6(
+        self, x: Operand, *, name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
+        layout: Optional[DeviceLayout] = None, tile: Optional[Sequence[int]] = None,
+        transpose_tile: Optional[bool] = None,
+    ) -> Value:
+        """ReLU6: y = min(max(x, 0), 6)."""
 
     def reciprocal(
         self, x: Operand, *, name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
@@ -276,6 +304,13 @@ class Ops:
         transpose_tile: Optional[bool] = None,
     ) -> Value:
         """Ceil: y = the least whole number that is at least x."""
+
+    def trunc(
+        self, x: Operand, *, name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
+        layout: Optional[DeviceLayout] = None, tile: Optional[Sequence[int]] = None,
+        transpose_tile: Optional[bool] = None,
+    ) -> Value:
+        """Trunc: y = x without its fraction."""
 
     def erf(
         self, x: Operand, *, name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,

@@ -156,7 +156,7 @@ class EmittedC(Case):
     # ---- Elements ----
 
     def test_elementwise_ops_of_one_operand(self):
-        ops = """Abs Neg Exp Log Sqrt Square Tanh Sigmoid ReLU Reciprocal Round IsNaN HardSwish Mish Sign Floor Ceil
+        ops = """Abs Neg Rsqrt ReLU6 SiLU Trunc Log1p Exp Log Sqrt Square Tanh Sigmoid ReLU Reciprocal Round IsNaN HardSwish Mish Sign Floor Ceil
                  Erf Softplus Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh IsInf""".split()
         nodes = [node(op, op.lower(), "x") for op in ops]
         nodes += [node("LeakyReLU", "leaky", "x", alpha=0.1), node("Elu", "elu", "x", alpha=1.5),

@@ -214,7 +214,7 @@ static bool casts_small_floats(const qdq_op_context *ctx) {
     "Upsample Attention MultiHeadAttention Einsum Gemm RotaryEmbedding LSTM "                \
     "DynamicQuantizeLSTM GRU RNN Softsign Selu Celu Swish Mean LpNormalization AveragePool " \
     "MeanVarianceNormalization SkipLayerNormalization SkipSimplifiedLayerNormalization "     \
-    "SimplifiedLayerNormalization BiasGelu FastGelu QuickGelu",                              \
+    "SimplifiedLayerNormalization BiasGelu FastGelu QuickGelu SiLU",                         \
         "float ops with other formulas", "floats"
 #define INTEGER_OPS                                                                   \
     "MatMulInteger ConvInteger QLinearMatMul QLinearConv MatMulIntegerToFloat QGemm", \

@@ -207,7 +207,7 @@ static const qdq_rule rules[] = {
                 "give b_scale one element, or one for each column", "DynamicQuantizeMatMul, MatMulIntegerToFloat", "MatMulInteger", NULL),
     LIMITING_ROW(CLOSE, "float-bits", "these float32 ops are rounded as they are defined, and by other formulas in ONNX Runtime",
                 "compare with a tolerance", "MLAS, Eigen and libm",
-                "Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh Softplus Elu Mish LogSoftmax Pow GroupNorm", float_bits),
+                "Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh Softplus Elu Mish SiLU LogSoftmax Pow GroupNorm", float_bits),
     LIMITING_ROW(CLOSE, "fused-matmul-order", "FusedMatMul of one row or column, or of several chunks of k, multiplies by its scalar within its sums",
                 "compare with a tolerance, or set level=basic", "MatMulScaleFusion, MlasGemm", "MatMul", NULL),
     LIMITING_ROW(CLOSE, "gemm-alpha", "Gemm with alpha is computed as MatMul, Multiply and Add, with its float bias as it is",

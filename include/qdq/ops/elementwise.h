@@ -20,11 +20,15 @@ QDQ_UNARY_CALL(qdq_abs, "Abs")
 QDQ_UNARY_CALL(qdq_neg, "Neg")  // -x
 QDQ_UNARY_CALL(qdq_exp, "Exp")
 QDQ_UNARY_CALL(qdq_log, "Log")
+QDQ_UNARY_CALL(qdq_log1p, "Log1p")  // ln(1 + x)
 QDQ_UNARY_CALL(qdq_sqrt, "Sqrt")
+QDQ_UNARY_CALL(qdq_rsqrt, "Rsqrt")  // 1 / sqrt(x), rounded once
 QDQ_UNARY_CALL(qdq_square, "Square")
 QDQ_UNARY_CALL(qdq_tanh, "Tanh")
 QDQ_UNARY_CALL(qdq_sigmoid, "Sigmoid")  // 1 / (1 + e^-x)
+QDQ_UNARY_CALL(qdq_silu, "SiLU")        // x / (1 + e^-x)
 QDQ_UNARY_CALL(qdq_relu, "ReLU")        // max(x, 0); NaN stays NaN
+QDQ_UNARY_CALL(qdq_relu6, "ReLU6")      // min(max(x, 0), 6); NaN stays NaN
 QDQ_UNARY_CALL(qdq_reciprocal, "Reciprocal")
 QDQ_UNARY_CALL(qdq_round, "Round")           // half to even
 QDQ_UNARY_CALL(qdq_hard_swish, "HardSwish")  // x * max(0, min(1, x / 6 + 0.5))
@@ -32,6 +36,7 @@ QDQ_UNARY_CALL(qdq_mish, "Mish")             // x * tanh(ln(1 + e^x))
 QDQ_UNARY_CALL(qdq_sign, "Sign")             // 1, 0 or -1; -0 and NaN stay
 QDQ_UNARY_CALL(qdq_floor, "Floor")           // a whole number, rounded down
 QDQ_UNARY_CALL(qdq_ceil, "Ceil")             // rounded up
+QDQ_UNARY_CALL(qdq_trunc, "Trunc")           // rounded toward zero; the sign stays
 QDQ_UNARY_CALL(qdq_erf, "Erf")               // the error function
 QDQ_UNARY_CALL(qdq_softplus, "Softplus")     // ln(1 + e^x)
 QDQ_UNARY_CALL(qdq_sin, "Sin")

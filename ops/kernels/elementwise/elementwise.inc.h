@@ -23,12 +23,21 @@ static inline float one_exp(float a) { return qdq_expf(a); }
 static inline float one_log(float a) { return qdq_logf(a); }
 static inline float one_log_ort(float a) { return qdq_ort_log(a); }
 static inline float one_log_libm(float a) { return qdq_libm_log(a); }
+static inline float one_log1p(float a) { return qdq_log1pf(a); }
 static inline float one_sqrt(float a) { return sqrtf(a); }
+// Correctly rounded: no float has a result within two roundings to double of a tie.
+static inline float one_rsqrt(float a) { return (float)(1.0 / sqrt((double)a)); }
 static inline float one_square(float a) { return a * a; }
 static inline float one_tanh(float a) { return qdq_tanhf(a); }
 static inline float one_sigmoid(float a) { return qdq_sigmoidf(a); }
+// a / (1 + e^-a). From -110 down the result rounds to -0.
+static inline float one_silu(float a) {
+    double e = qdq_exp_near64(-qdq_clamp32(a, -120.0f, 120.0f));
+    return qdq_pick(a < -120.0f, -0.0f, (float)((double)a / (1.0 + e)));
+}
 // -0 becomes +0.
 static inline float one_relu(float a) { return a <= 0.0f ? 0.0f : a; }
+static inline float one_relu6(float a) { return a <= 0.0f ? 0.0f : a > 6.0f ? 6.0f : a; }
 static inline float one_reciprocal(float a) { return 1.0f / a; }
 // Adding and subtracting 2^23 rounds a smaller magnitude half to even; larger magnitudes are
 // integers.
@@ -77,6 +86,7 @@ static inline float one_sign(float a) { return a > 0.0f ? 1.0f : a < 0.0f ? -1.0
 static inline float one_sign_ort(float a) { return a == 0.0f ? 0.0f : one_sign(a); }
 static inline float one_floor(float a) { return floorf(a); }
 static inline float one_ceil(float a) { return ceilf(a); }
+static inline float one_trunc(float a) { return truncf(a); }
 static inline float one_erf(float a) { return qdq_erff(a); }
 static inline float one_softplus(float a) { return qdq_softplusf(a); }
 static inline float one_sin(float a) { return qdq_sinf(a); }

@@ -21,11 +21,15 @@
     X(log, a, floats)                      \
     X(log_ort, a, floats)                  \
     X(log_libm, a, floats)                 \
+    X(log1p, a, floats)                    \
     X(sqrt, a, reals)                      \
+    X(rsqrt, a, floats)                    \
     X(square, a, floats)                   \
     X(tanh, a, pairs)                      \
     X(sigmoid, a, pairs)                   \
+    X(silu, a, floats)                     \
     X(relu, a, floats)                     \
+    X(relu6, a, floats)                    \
     X(relu_ort, a, floats)                 \
     X(relu_dnn, a, floats)                 \
     X(reciprocal, a, floats)               \
@@ -44,6 +48,7 @@
     X(sign_ort, a, reals)                  \
     X(floor, a, reals)                     \
     X(ceil, a, reals)                      \
+    X(trunc, a, reals)                     \
     X(erf, a, quick)                       \
     X(softplus, a, floats)                 \
     X(sin, a, floats)                      \

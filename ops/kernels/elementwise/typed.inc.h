@@ -120,6 +120,7 @@ static inline double f64_sign(double a) { return a > 0.0 ? 1.0 : a < 0.0 ? -1.0 
 static inline double f64_sign_ort(double a) { return a == 0.0 ? 0.0 : f64_sign(a); }
 static inline double f64_floor(double a) { return floor(a); }
 static inline double f64_ceil(double a) { return ceil(a); }
+static inline double f64_trunc(double a) { return trunc(a); }
 static inline double f64_fmod(double a, double b) { return fmod(a, b); }
 static inline double f64_mod(double a, double b) {
     double rest = fmod(a, b);

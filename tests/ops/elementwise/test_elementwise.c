@@ -26,7 +26,10 @@ typedef union unary_attrs {
 static long double negative(long double x) { return -x; }
 static long double square(long double x) { return x * x; }
 static long double sigmoid(long double x) { return 1 / (1 + expl(-x)); }
+static long double silu(long double x) { return x / (1 + expl(-x)); }
 static long double relu(long double x) { return x > 0 ? x : 0; }
+static long double relu6(long double x) { return x > 0 ? fminl(x, 6) : 0; }
+static long double rsqrt(long double x) { return 1 / sqrtl(x); }
 static long double reciprocal(long double x) { return 1 / x; }
 static long double swish(long double x) { return x * fmaxl(0, fminl(1, x / 6 + 0.5L)); }
 static long double mish(long double x) { return x * tanhl(log1pl(expl(x))); }
@@ -47,11 +50,15 @@ static const unary_case cases[] = {
     {"Neg", negative, 0, 0, 0},
     {"Exp", expl, 0.5001, 0, 0},
     {"Log", logl, 0.5001, 0, 0},
+    {"Log1p", log1pl, 0.5001, 0, 0},
     {"Sqrt", sqrtl, 0.5, 0, 0},
+    {"Rsqrt", rsqrt, 0.5, 0, 0},
     {"Square", square, 0.5, 0, 0},
     {"Tanh", tanhl, 0.5001, 0, 0},
     {"Sigmoid", sigmoid, 0.5001, 0, 0},
+    {"SiLU", silu, 0.5001, 0, 0},
     {"ReLU", relu, 0, 0, 0},
+    {"ReLU6", relu6, 0, 0, 0},
     {"Reciprocal", reciprocal, 0.5, 0, 0},
     {"Round", rintl, 0, 0, 0},
     {"HardSwish", swish, 0.5001, 0, 0},
@@ -59,6 +66,7 @@ static const unary_case cases[] = {
     {"Sign", sign, 0, 0, 0},
     {"Floor", floorl, 0, 0, 0},
     {"Ceil", ceill, 0, 0, 0},
+    {"Trunc", truncl, 0, 0, 0},
     {"Erf", erfl, 0.5001, 0, 0},
     {"Softplus", softplus, 0.5001, 0, 0},
     {"Sin", sinl, 0.5001, 0, 0},
@@ -202,6 +210,25 @@ static void special_values_follow_the_limits_of_the_functions(void **state) {
         {"Sign", -INFINITY, -1},
         {"Ceil", -0.5f, -0.0f},
         {"Floor", -0.5f, -1},
+        {"Trunc", -0.5f, -0.0f},
+        {"Trunc", -1.5f, -1},
+        {"Trunc", INFINITY, INFINITY},
+        {"Log1p", -0.0f, -0.0f},
+        {"Log1p", -1.0f, -INFINITY},
+        {"Log1p", -1.5f, NAN},
+        {"Log1p", INFINITY, INFINITY},
+        {"Rsqrt", 0.0f, INFINITY},
+        {"Rsqrt", -0.0f, -INFINITY},
+        {"Rsqrt", -1.0f, NAN},
+        {"Rsqrt", INFINITY, 0},
+        {"Rsqrt", 0x1p-149f, 0x1.6a09e6p+74f},
+        {"ReLU6", -0.0f, 0.0f},
+        {"ReLU6", 0x1.800002p+2f, 6},
+        {"ReLU6", -INFINITY, 0},
+        {"SiLU", -0.0f, -0.0f},
+        {"SiLU", -INFINITY, -0.0f},
+        {"SiLU", INFINITY, INFINITY},
+        {"SiLU", -108.6f, -0x1p-149f},
         {"Erf", -INFINITY, -1},
         {"Erf", -0.0f, -0.0f},
         {"Softplus", -INFINITY, 0},

@@ -42,6 +42,17 @@ static void float64_is_computed_in_double(void **state) {
     }
 }
 
+static void float64_is_negated_and_cut_in_double(void **state) {
+    static const double x[] = {0.0, -0.0, 0x1.fffffffffffffp51, -2.75, 0x1p60, 0x1p-1074};
+    static const double cut[] = {0.0, -0.0, 0x1.ffffffffffffep51, -2, 0x1p60, 0};
+    double y[UNIT_COUNT(x)];
+    (void)state;
+    run_unary("Neg", QDQ_FLOAT64, QDQ_FLOAT64, x, y, UNIT_COUNT(x));
+    for (size_t i = 0; i < UNIT_COUNT(x); i++) assert_true(bits_of(y[i]) == bits_of(-x[i]));
+    run_unary("Trunc", QDQ_FLOAT64, QDQ_FLOAT64, x, y, UNIT_COUNT(x));
+    assert_memory_equal(y, cut, sizeof y);
+}
+
 static void float64_compares_and_broadcasts_as_the_shapes_say(void **state) {
     static const char *const compares[] = {"Equal", "Greater", "GreaterEqual", "Less",
                                            "LessOrEqual"};
@@ -169,6 +180,7 @@ static void dtypes_of_64_bits_do_not_mix_with_others(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(float64_is_computed_in_double),
+        cmocka_unit_test(float64_is_negated_and_cut_in_double),
         cmocka_unit_test(float64_compares_and_broadcasts_as_the_shapes_say),
         cmocka_unit_test(nan_and_infinities_are_told_apart),
         cmocka_unit_test(select_keeps_the_bits_of_every_dtype),
