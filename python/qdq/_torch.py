@@ -436,7 +436,7 @@ def _unary(method: Any, **attrs: Any) -> Any:
 
 for _name, _method in {"relu": "relu", "sigmoid": "sigmoid", "tanh": "tanh", "exp": "exp", "log": "log", "sqrt": "sqrt",
                        "abs": "abs", "neg": "neg", "reciprocal": "reciprocal", "erf": "erf", "mish": "mish", "sin": "sin", "cos": "cos",
-                       "floor": "floor", "ceil": "ceil", "sign": "sign", "round": "round", "square": "square",
+                       "floor": "floor", "ceil": "ceil", "trunc": "trunc", "log1p": "log1p", "sign": "sign", "round": "round", "square": "square",
                        "hardswish": "hard_swish", "softplus": "softplus"}.items():  # fmt: skip
     _OPS[f"aten.{_name}.default"] = _OPS[f"aten.{_name}_.default"] = _unary(_method)
 _OPS["aten.relu6.default"] = _OPS["aten.relu6_.default"] = _unary("clamp", min=0.0, max=6.0)

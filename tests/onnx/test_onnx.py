@@ -244,7 +244,8 @@ def forms():
         ("PReLU", "last", {"x": "image", "slope": "stats"}, {}),
         ("Interpolate", "large", {"x": "image"}, {"mode": "nearest", "scales": [1.5, 2]}),
         ("Interpolate", "smooth", {"x": "image"}, {"mode": "linear", "sizes": [7, 9], "coordinate_transformation_mode": "align_corners"}),
-        ("Square", "square", {"x": "rows"}, {}), ("Mod", "rest", {"a": "rows", "b": "stats_of_both_signs"}, {}), ("Reorder", "reorder", {"x": "rows"}, {}),
+        ("Square", "square", {"x": "rows"}, {}), ("Neg", "minus", {"x": "rows"}, {}), ("Trunc", "whole", {"x": "line"}, {}),
+        ("ReLU6", "six", {"x": "line"}, {}), ("Rsqrt", "root", {"x": "stats"}, {}), ("Mod", "rest", {"a": "rows", "b": "stats_of_both_signs"}, {}), ("Reorder", "reorder", {"x": "rows"}, {}),
         ("SoftMax", "soft", {"x": "rows"}, {"mode": "inf_as_zero"}), ("LogSoftmax", "log", {"x": "rows"}, {}),
         ("LayerNorm", "layer", {"x": "rows"}, {"use_affine": False, "keep_stats": False}), ("RMSNorm", "rms", {"x": "rows"}, {}),
         ("MatMul", "product", {"a": "rows", "b": "wide", "bias": "stats5"}, {"transpose_b": True}),
@@ -338,25 +339,26 @@ class Written(unittest.TestCase):
         graph = {"format": "qdq/1", "inputs": [{"name": "x", "dtype": "float32", "shape": [4, 4]}, {"name": "b", "dtype": "bfloat8_b", "shape": [2]}],
                  "nodes": [
                      {"op": "GenIndex", "name": "index", "inputs": {"x": "x"}, "attrs": {"axis": 0}},
+                     {"op": "SiLU", "name": "s", "inputs": {"x": "x"}},
                      {"op": "Quantize", "name": "tiles", "inputs": {"x": "x"},
                       "attrs": {"qtype": "per_group", "group_shape": [2, 2], "scales": [1, 2, 3, 4]}},
                      {"op": "Quantize", "name": "narrow", "inputs": {"x": "x"}, "attrs": {"scales": 1, "quant_min": -7}},
                      {"op": "ToMemoryConfig", "name": "moved", "inputs": {"x": "x"}, "memory_config": {"buffer_type": "L1", "memory_layout": "INTERLEAVED"}},
                      {"op": "ReLU", "name": "r", "inputs": {"x": "x"}, "layout": "TILE"},
                      {"op": "MatMul", "name": "m", "inputs": {"a": "x", "b": "x"}, "attrs": {"math_fidelity": "HiFi2"}}],
-                 "outputs": [{"name": n, "value": n} for n in ("index", "tiles", "narrow", "moved", "r", "m", "b")]}  # fmt: skip
+                 "outputs": [{"name": n, "value": n} for n in ("index", "s", "tiles", "narrow", "moved", "r", "m", "b")]}  # fmt: skip
         with tempfile.TemporaryDirectory() as folder:
             path, out = Path(folder) / "g.json", Path(folder) / "g.onnx"
             path.write_text(json.dumps(graph))
             out.write_text("old")
             done = qdq("convert", path, "-o", out)
             self.assertEqual((done.returncode, done.stdout), (4, ""))
-            for words in ("node 'index': GenIndex: is no op of ONNX", "node 'tiles': Quantize: group_shape has blocks along more than one dim",
+            for words in ("node 'index': GenIndex: is no op of ONNX", "node 's': SiLU: rounds once, and ONNX's Swish twice", "node 'tiles': Quantize: group_shape has blocks along more than one dim",
                           "node 'narrow': Quantize: quant_min or quant_max is narrower than the dtype",
                           "node 'moved': ToMemoryConfig: says where its result lies on a device", "node 'r': ReLU: says where its result lies",
                           "node 'm': MatMul: math_fidelity has no counterpart in ONNX", "input 'b': is bfloat8_b, wanted a dtype of ONNX"):  # fmt: skip
                 self.assertIn(words, done.stderr)
-            self.assertEqual(len(done.stderr.splitlines()), 7, done.stderr)
+            self.assertEqual(len(done.stderr.splitlines()), 8, done.stderr)
             self.assertEqual(out.read_text(), "old")
             self.assertEqual(sorted(p.name for p in Path(folder).iterdir()), ["g.json", "g.onnx"])
 

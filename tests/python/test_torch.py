@@ -78,6 +78,13 @@ class FromTorch(unittest.TestCase):
                    p.parameters["z"], 0, -127, 127, "int8", shape=(2, 2), dtype="int8")  # fmt: skip
         self.assertEqual(p.run(q, x=np.float32([[-99, 1], [-999, 3]])), [[[-127, 2], [-127, 2]]])
 
+    def test_functions_of_one_element(self):
+        x = np.float32([[-1.5, -0.0, 0.75]])
+        for name, wanted in (("neg", -x), ("trunc", np.trunc(x)), ("log1p", [[np.nan, -0.0, 0.5596158]])):
+            p = Program()
+            y = p.run(p.call(f"aten.{name}.default", p.given("x", (1, 3)), shape=(1, 3)), x=x)[0]
+            self.assertEqual(np.float32(y).tobytes(), np.float32(wanted).tobytes(), name)
+
     def affine(self, scale, dtype, zero=(0, 0, 0)):
         """The codes of quantize_affine for three channels, and of dequantize_affine the reals."""
         p = Program()

@@ -58,6 +58,71 @@ void qdq_onnx_write_square(qdq_onnx_writer *w, const char *name) {
     qdq_onnx_yield(w, n, 0);
 }
 
+// Adds a node of one or two operands before the last node; returns its result.
+static const char *pair(qdq_onnx_writer *w, const char *op, const char *helper, const char *a,
+                        const char *b) {
+    qdq_onnx_new_node *n = qdq_onnx_emit(w, op, 13, helper);
+    qdq_onnx_add_input(w, n, a);
+    if (b) qdq_onnx_add_input(w, n, b);
+    return qdq_onnx_part(w, n);
+}
+
+// Refuses: Swish is a function of ONNX that rounds the sigmoid, and then the product.
+void qdq_onnx_write_silu(qdq_onnx_writer *w, const char *name) {
+    (void)name;
+    qdq_onnx_cannot(w, NULL, "rounds once, and ONNX's Swish twice", NULL,
+                    "compute it by Sigmoid and Multiply");
+}
+
+// Unlike Clip and Relu, Max makes +0 of -0.
+void qdq_onnx_write_relu6(qdq_onnx_writer *w, const char *name) {
+    qdq_type scalar = {qdq_onnx_result_type(w).dtype, {0}};
+    const char *zero = qdq_onnx_new_fill(w, "zero", scalar, 0);
+    const char *least = pair(w, "Max", "least", qdq_onnx_port_name(w, "x"), zero);
+    (void)name;
+    qdq_onnx_new_node *n = qdq_onnx_emit(w, "Min", 13, NULL);
+    qdq_onnx_add_input(w, n, least);
+    qdq_onnx_add_input(w, n, qdq_onnx_new_fill(w, "six", scalar, 6));
+    qdq_onnx_yield(w, n, 0);
+}
+
+// Adds a Cast to a dtype; with `helper` it is a part, whose name is returned.
+static const char *cast_to(qdq_onnx_writer *w, const char *helper, const char *x, qdq_dtype dtype) {
+    qdq_onnx_new_node *n = qdq_onnx_emit(w, "Cast", 13, helper);
+    qdq_onnx_add_input(w, n, x);
+    qdq_onnx_add_int(w, n, "to", qdq_onnx_elem_of(dtype));
+    if (helper) return qdq_onnx_part(w, n);
+    qdq_onnx_yield(w, n, 0);
+    return NULL;
+}
+
+// Writes the definition: root and quotient in double, rounded to float32, and then to the dtype.
+void qdq_onnx_write_rsqrt(qdq_onnx_writer *w, const char *name) {
+    const qdq_type wide = {QDQ_FLOAT64, {0}};
+    qdq_dtype dtype = qdq_onnx_result_type(w).dtype;
+    const char *x = cast_to(w, "wide", qdq_onnx_port_name(w, "x"), QDQ_FLOAT64);
+    const char *y = pair(w, "Div", "quotient", qdq_onnx_new_fill(w, "one", wide, 1),
+                         pair(w, "Sqrt", "root", x, NULL));
+    (void)name;
+    if (dtype != QDQ_FLOAT32) y = cast_to(w, "float32", y, QDQ_FLOAT32);
+    (void)cast_to(w, NULL, y, dtype);
+}
+
+// Where of ONNX Runtime makes +0 of a -0 in its second input, which therefore has the floors of
+// positive numbers alone.
+void qdq_onnx_write_trunc(qdq_onnx_writer *w, const char *name) {
+    qdq_type scalar = {qdq_onnx_result_type(w).dtype, {0}};
+    const char *x = qdq_onnx_port_name(w, "x"), *zero = qdq_onnx_new_fill(w, "zero", scalar, 0);
+    const char *positive = pair(w, "Greater", "positive", x, zero);
+    const char *down = pair(w, "Floor", "down", x, NULL), *up = pair(w, "Ceil", "up", x, NULL);
+    (void)name;
+    qdq_onnx_new_node *n = qdq_onnx_emit(w, "Where", 9, NULL);
+    qdq_onnx_add_input(w, n, positive);
+    qdq_onnx_add_input(w, n, down);
+    qdq_onnx_add_input(w, n, up);
+    qdq_onnx_yield(w, n, 0);
+}
+
 void qdq_onnx_write_gelu(qdq_onnx_writer *w, const char *name) {
     bool tanh = strcmp(qdq_onnx_given_word(w, "mode"), "gelu_tanh") == 0;
     qdq_onnx_new_node *n = qdq_onnx_emit(w, name, 20, NULL);
@@ -71,15 +136,6 @@ void qdq_onnx_write_pow(qdq_onnx_writer *w, const char *name) {
     qdq_onnx_add_port(w, n, "a");
     qdq_onnx_add_port(w, n, "b");
     qdq_onnx_yield(w, n, 0);
-}
-
-// Adds a node of two operands before the last node; returns its result.
-static const char *pair(qdq_onnx_writer *w, const char *op, const char *helper, const char *a,
-                        const char *b) {
-    qdq_onnx_new_node *n = qdq_onnx_emit(w, op, 13, helper);
-    qdq_onnx_add_input(w, n, a);
-    if (b) qdq_onnx_add_input(w, n, b);
-    return qdq_onnx_part(w, n);
 }
 
 // Writes a float Mod: ONNX's result has the sign of a. If b has the other sign, b is added.

@@ -17,7 +17,8 @@ qdq_onnx_write_op qdq_onnx_write_quantize, qdq_onnx_write_dequantize, qdq_onnx_w
 bool qdq_onnx_write_trt_dynamic(qdq_onnx_writer *w, const char *scheme);
 bool qdq_onnx_write_trt_dequantize(qdq_onnx_writer *w);
 // onnx_write_network.c
-qdq_onnx_write_op qdq_onnx_write_square, qdq_onnx_write_gelu, qdq_onnx_write_pow,
+qdq_onnx_write_op qdq_onnx_write_square, qdq_onnx_write_silu, qdq_onnx_write_relu6,
+    qdq_onnx_write_rsqrt, qdq_onnx_write_trunc, qdq_onnx_write_gelu, qdq_onnx_write_pow,
     qdq_onnx_write_mod, qdq_onnx_write_is_inf, qdq_onnx_write_bit_shift, qdq_onnx_write_bias_add,
     qdq_onnx_write_prelu, qdq_onnx_write_matmul, qdq_onnx_write_integer_matmul,
     qdq_onnx_write_microsoft_matmul;
