@@ -27,7 +27,7 @@
     X(square, a, floats)                   \
     X(tanh, a, pairs)                      \
     X(sigmoid, a, pairs)                   \
-    X(silu, a, floats)                     \
+    X(silu, a, quick)                      \
     X(relu, a, floats)                     \
     X(relu6, a, floats)                    \
     X(relu_ort, a, floats)                 \

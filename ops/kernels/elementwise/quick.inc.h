@@ -57,6 +57,20 @@ static inline quick_mask hard_sigmoid(quick_floats a) {
     return (void)a, quick_between(a, -104.0f, -87.0f);
 }
 
+// a / (1 + e^-a). Below -87 1 + e^-a comes near the end of the range of the reciprocal.
+#define QUICK_WINDOW_silu 16
+static inline void begin_silu(quick_two a, double *middle) { begin_sigmoid(a, middle); }
+static inline quick_doubles near_silu(quick_two a, const double *middle) {
+    return quick_multiply(quick_widen(a), near_sigmoid(a, middle));
+}
+static inline quick_floats end_silu(quick_floats a, quick_floats y) {
+    return quick_if_less(a, -120.0f, -0.0f, y);
+}
+static inline quick_mask suspect_silu(quick_floats a, quick_floats y) {
+    return mask_or(quick_below(a, -87.0f), quick_below(quick_size(y), FLT_MIN));
+}
+static inline quick_mask hard_silu(quick_floats a) { return quick_between(a, -120.0f, -87.0f); }
+
 // t / (t + 2) with t = e^(2x) - 1
 #define QUICK_WINDOW_tanh 16
 static inline void begin_tanh(quick_two a, double *middle) {

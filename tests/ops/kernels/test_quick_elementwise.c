@@ -13,19 +13,13 @@
 enum { BLOCK = 1000, STEP = 8009 };  // a prime: over 1000 floats of every exponent and sign
 
 static const qdq_elementwise functions[] = {
-    QDQ_ELEMENTWISE_exp,
-    QDQ_ELEMENTWISE_sigmoid,
-    QDQ_ELEMENTWISE_tanh,
-    QDQ_ELEMENTWISE_erf,
-    QDQ_ELEMENTWISE_gelu_erf,
-    QDQ_ELEMENTWISE_gelu_tanh,
-    QDQ_ELEMENTWISE_exp_ort,
-    QDQ_ELEMENTWISE_sigmoid_ort,
-    QDQ_ELEMENTWISE_tanh_ort,
-    QDQ_ELEMENTWISE_erf_ort,
-    QDQ_ELEMENTWISE_gelu_erf_ort,
-    QDQ_ELEMENTWISE_gelu_tanh_ort,
-    QDQ_ELEMENTWISE_tanh_recurrent,
+    QDQ_ELEMENTWISE_exp,           QDQ_ELEMENTWISE_sigmoid,
+    QDQ_ELEMENTWISE_silu,          QDQ_ELEMENTWISE_tanh,
+    QDQ_ELEMENTWISE_erf,           QDQ_ELEMENTWISE_gelu_erf,
+    QDQ_ELEMENTWISE_gelu_tanh,     QDQ_ELEMENTWISE_exp_ort,
+    QDQ_ELEMENTWISE_sigmoid_ort,   QDQ_ELEMENTWISE_tanh_ort,
+    QDQ_ELEMENTWISE_erf_ort,       QDQ_ELEMENTWISE_gelu_erf_ort,
+    QDQ_ELEMENTWISE_gelu_tanh_ort, QDQ_ELEMENTWISE_tanh_recurrent,
 };
 
 // The definition of each function, in double; elementary.h rounds it to float.
@@ -130,6 +124,10 @@ static const struct {
     {QDQ_ELEMENTWISE_sigmoid, -0x1.46c7e8p-4f, 0x1.eb9646p-2f},
     {QDQ_ELEMENTWISE_sigmoid, 0x1.1bff5ep-2f, 0x1.23461ep-1f},
     {QDQ_ELEMENTWISE_sigmoid, -0x1.c9bb96p+3f, 0x1.49596cp-21f},
+    {QDQ_ELEMENTWISE_silu, -0x1.51f626p+2f, -0x1.b61294p-6f},
+    {QDQ_ELEMENTWISE_silu, 0x1.4c4efep+3f, 0x1.4c4c5ep+3f},
+    {QDQ_ELEMENTWISE_silu, 0x1.f5a86ap-1f, 0x1.6cbd5cp-1f},
+    {QDQ_ELEMENTWISE_silu, -0x1.7b532ap+3f, -0x1.618948p-14f},
     {QDQ_ELEMENTWISE_tanh, -0x1.dc0accp-2f, -0x1.bc797cp-2f},
     {QDQ_ELEMENTWISE_tanh, 0x1.dc0accp-2f, 0x1.bc797cp-2f},
     {QDQ_ELEMENTWISE_tanh, -0x1.a83722p-6f, -0x1.a81eep-6f},
