@@ -234,6 +234,16 @@ class Reports(Case):
         found = self.json("plan", "--from-capture", "trace.json")
         self.assertEqual((found["differences"], found["not_recorded"], found["given"]), ([], 0, 0))
 
+    def test_functions_of_one_element_come_back_from_a_trace(self):
+        ops = "Abs Exp Log Sqrt Square Sigmoid ReLU Reciprocal Neg SiLU Rsqrt ReLU6 Trunc Log1p".split()
+        names = ["x", *map(str.lower, ops)]
+        x = value("x", "bfloat16", [64, 64])
+        self.write("g.json", graph([node(op, op.lower(), before) for op, before in zip(ops, names)], [x], {"y": names[-1]}))
+        self.qdq("plan", "g.json", "--device", "n150", "--trace", "trace.json")
+        self.qdq("convert", "trace.json", "-o", "back.json")
+        back = json.loads((self.folder / "back.json").read_text())
+        self.assertEqual([one["op"] for one in back["nodes"] if one["op"] != "ToLayout"], ops)
+
     def test_reports_that_cannot_be_written_are_errors(self):
         self.write("g.json", one_quantize())
         self.write("file", "")
