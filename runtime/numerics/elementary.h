@@ -101,6 +101,18 @@ static inline float qdq_sigmoidf(float x) {
     return qdq_nan_if(x != x, (float)(1.0 / (1.0 + e)));
 }
 
+// x / (1 + e^-x). From -109 on down the result rounds to -0.
+static inline float qdq_siluf(float x) {
+    double e = qdq_exp_near64(-qdq_clamp32(x, -120.0f, 120.0f));
+    float y = (float)((double)x / (1.0 + e));
+    return qdq_nan_if(x != x, qdq_pick(x < -120.0f, -0.0f, y));
+}
+
+// Always correctly rounded: no result is within an ulp of a double of halfway between two floats.
+static inline float qdq_rsqrtf(float x) {
+    return qdq_nan_if(!(x >= 0.0f), (float)(1.0 / sqrt((double)x)));
+}
+
 // ln(1 + e^x) = max(x, 0) + ln(1 + e^-|x|)
 static inline float qdq_softplusf(float x) {
     double e = qdq_exp_near64(-qdq_clamp32(fabsf(x), 0.0f, 104.0f));

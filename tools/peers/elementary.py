@@ -63,6 +63,14 @@ def sigmoid(x):
     return 1 / (1 + mpmath.exp(-x))
 
 
+def silu(x):
+    return x / (1 + mpmath.exp(-x))
+
+
+def rsqrt(x):
+    return 1 / mpmath.sqrt(x)
+
+
 def softplus(x):
     return mpmath.log1p(mpmath.exp(x))
 
@@ -89,6 +97,8 @@ FUNCTIONS = [
     ("asinh", mpmath.asinh, (-26, 127), "+-", []),
     ("acosh", mpmath.acosh, (0, 127), "+", []),
     ("atanh", mpmath.atanh, (-26, -1), "+-", []),
+    ("silu", silu, (-26, 6), "+-", [(-80, -120)]),
+    ("rsqrt", rsqrt, (-149, 127), "+", []),
 ]
 
 

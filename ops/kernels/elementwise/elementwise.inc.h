@@ -25,16 +25,11 @@ static inline float one_log_ort(float a) { return qdq_ort_log(a); }
 static inline float one_log_libm(float a) { return qdq_libm_log(a); }
 static inline float one_log1p(float a) { return qdq_log1pf(a); }
 static inline float one_sqrt(float a) { return sqrtf(a); }
-// Correctly rounded: no float has a result within two roundings to double of a tie.
-static inline float one_rsqrt(float a) { return (float)(1.0 / sqrt((double)a)); }
+static inline float one_rsqrt(float a) { return qdq_rsqrtf(a); }
 static inline float one_square(float a) { return a * a; }
 static inline float one_tanh(float a) { return qdq_tanhf(a); }
 static inline float one_sigmoid(float a) { return qdq_sigmoidf(a); }
-// a / (1 + e^-a). From -110 down the result rounds to -0.
-static inline float one_silu(float a) {
-    double e = qdq_exp_near64(-qdq_clamp32(a, -120.0f, 120.0f));
-    return qdq_pick(a < -120.0f, -0.0f, (float)((double)a / (1.0 + e)));
-}
+static inline float one_silu(float a) { return qdq_siluf(a); }
 // -0 becomes +0.
 static inline float one_relu(float a) { return a <= 0.0f ? 0.0f : a; }
 static inline float one_relu6(float a) { return a <= 0.0f ? 0.0f : a > 6.0f ? 6.0f : a; }

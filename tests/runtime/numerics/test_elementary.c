@@ -12,6 +12,10 @@ enum { BLOCK = 1024, STEP = 4099 };  // a prime: over 2000 floats of every expon
 
 static long double sigmoidl(long double x) { return 1 / (1 + expl(-x)); }
 
+static long double silul(long double x) { return x / (1 + expl(-x)); }
+
+static long double rsqrtl(long double x) { return 1 / sqrtl(x); }
+
 static long double softplusl(long double x) { return (x > 0 ? x : 0) + log1pl(expl(-fabsl(x))); }
 
 // The loops in which callers use the functions, and which compilers vectorize.
@@ -27,6 +31,8 @@ LOOP(log1p)
 LOOP(tanh)
 LOOP(erf)
 LOOP(sigmoid)
+LOOP(silu)
+LOOP(rsqrt)
 LOOP(softplus)
 LOOP(sin)
 LOOP(cos)
@@ -60,7 +66,8 @@ static const struct function {
     ROW(acos, 0x58752C4715886FCD),    ROW(atan, 0xD2033D2624E9CF34),
     ROW(sinh, 0xC468AB2B82F38AE0),    ROW(cosh, 0x187FEB080D3FE061),
     ROW(asinh, 0x728D97B5B89E47BD),   ROW(acosh, 0x56816834F27FCC7A),
-    ROW(atanh, 0xCFF36A8C3854F230),
+    ROW(atanh, 0xCFF36A8C3854F230),   ROW(silu, 0x6C7EE43FA35D0E42),
+    ROW(rsqrt, 0x05A624D3B360D7A3),
 };
 
 static const struct function *function_of(const char *name) {
@@ -166,6 +173,8 @@ static void special_values_have_these_bits(void **state) {
         {"erf", {0x00000000, 0x80000000, 0x3F800000, 0xBF800000}},
         {"sigmoid", {0x3F000000, 0x3F000000, 0x3F800000, 0x00000000}},
         {"softplus", {0x3F317218, 0x3F317218, 0x7F800000, 0x00000000}},
+        {"silu", {0x00000000, 0x80000000, 0x7F800000, 0x80000000}},
+        {"rsqrt", {0x7F800000, 0xFF800000, 0x00000000, 0x7FC00000}},
         {"sin", {0, 0x80000000, 0x7FC00000, 0x7FC00000}},
         {"cos", {0x3F800000, 0x3F800000, 0x7FC00000, 0x7FC00000}},
         {"tan", {0, 0x80000000, 0x7FC00000, 0x7FC00000}},
