@@ -56,7 +56,10 @@ PORTS(bool_bool, QDQ_SET(BOOL), QDQ_SET(BOOL))
      (function) == QDQ_ELEMENTWISE_round || (function) == QDQ_ELEMENTWISE_hard_swish || \
      (function) == QDQ_ELEMENTWISE_mish || (function) == QDQ_ELEMENTWISE_sign ||        \
      (function) == QDQ_ELEMENTWISE_floor || (function) == QDQ_ELEMENTWISE_ceil ||       \
-     (function) == QDQ_ELEMENTWISE_erf || (function) == QDQ_ELEMENTWISE_softplus)
+     (function) == QDQ_ELEMENTWISE_erf || (function) == QDQ_ELEMENTWISE_softplus ||     \
+     (function) == QDQ_ELEMENTWISE_silu || (function) == QDQ_ELEMENTWISE_rsqrt ||       \
+     (function) == QDQ_ELEMENTWISE_relu6 || (function) == QDQ_ELEMENTWISE_trunc ||      \
+     (function) == QDQ_ELEMENTWISE_neg || (function) == QDQ_ELEMENTWISE_log1p)
 
 static const qdq_op_fusion relu_fusion = {.cuts_negative = qdq_elements_are_ieee,
                                           .finishes = qdq_elements_finish};

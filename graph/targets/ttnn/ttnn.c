@@ -293,9 +293,9 @@ SFPU_IS(is_read_on_blackhole, BLACKHOLE, READ)
 
 #define WORMHOLES "wormhole wormhole-rne"
 #define BLACKHOLES "blackhole blackhole-rne"
-#define SFPU_OPS                                                                                \
-    "Abs Ceil Elu Erf Exp Floor GELU HardSigmoid HardSwish LeakyReLU Log Mish ReLU Reciprocal " \
-    "Round Sigmoid Sign Softplus Sqrt Square Tanh"
+#define SFPU_OPS                                                                               \
+    "Abs Ceil Elu Erf Exp Floor GELU HardSigmoid HardSwish LeakyReLU Log Log1p Mish Neg ReLU " \
+    "ReLU6 Reciprocal Round Rsqrt SiLU Sigmoid Sign Softplus Sqrt Square Tanh Trunc"
 #define SFPU_ROW(covers, versions, condition, against, compared, date)             \
     QDQ_EVIDENCE_ROW(QDQ_BITS_EXACT, "vendor's model", covers, versions, SFPU_OPS, \
                      "functions of the vector unit", condition, against, compared, date)

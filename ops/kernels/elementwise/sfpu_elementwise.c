@@ -28,6 +28,12 @@ static const struct {
     {QDQ_ELEMENTWISE_round, QDQ_SFPU_ROUND},
     {QDQ_ELEMENTWISE_abs, QDQ_SFPU_ABS},
     {QDQ_ELEMENTWISE_sign, QDQ_SFPU_SIGN},
+    {QDQ_ELEMENTWISE_silu, QDQ_SFPU_SILU},
+    {QDQ_ELEMENTWISE_rsqrt, QDQ_SFPU_RSQRT},
+    {QDQ_ELEMENTWISE_relu6, QDQ_SFPU_RELU6},
+    {QDQ_ELEMENTWISE_trunc, QDQ_SFPU_TRUNC},
+    {QDQ_ELEMENTWISE_neg, QDQ_SFPU_NEG},
+    {QDQ_ELEMENTWISE_log1p, QDQ_SFPU_LOG1P},
 };
 
 // True if the kernel has the numbers of the op: HardSigmoid's are constants of the kernel.

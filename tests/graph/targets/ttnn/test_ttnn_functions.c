@@ -25,15 +25,21 @@ static const function functions[] = {
     {"HardSwish", QDQ_SFPU_HARD_SWISH, 0, 0},
     {"LeakyReLU", QDQ_SFPU_LEAKY_RELU, 0.01f, 0},
     {"Log", QDQ_SFPU_LOG, 0, 0},
+    {"Log1p", QDQ_SFPU_LOG1P, 0, 0},
     {"Mish", QDQ_SFPU_MISH, 0, 0},
+    {"Neg", QDQ_SFPU_NEG, 0, 0},
+    {"ReLU6", QDQ_SFPU_RELU6, 0, 0},
     {"Reciprocal", QDQ_SFPU_RECIPROCAL, 0, 0},
     {"Round", QDQ_SFPU_ROUND, 0, 0},
+    {"Rsqrt", QDQ_SFPU_RSQRT, 0, 0},
+    {"SiLU", QDQ_SFPU_SILU, 0, 0},
     {"Sigmoid", QDQ_SFPU_SIGMOID, 0, 0},
     {"Sign", QDQ_SFPU_SIGN, 0, 0},
     {"Softplus", QDQ_SFPU_SOFTPLUS, 0, 0},
     {"Sqrt", QDQ_SFPU_SQRT, 0, 0},
     {"Square", QDQ_SFPU_SQUARE, 0, 0},
     {"Tanh", QDQ_SFPU_TANH, 0, 0},
+    {"Trunc", QDQ_SFPU_TRUNC, 0, 0},
 };
 
 static const char *const targets[2] = {"ttnn@wormhole", "ttnn@blackhole"};
