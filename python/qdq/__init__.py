@@ -13,8 +13,9 @@ from ._accuracy import Accuracy, OutputAccuracy, Pair, explain_accuracy
 from ._buffers import Buffer, Page
 from ._builder import Builder, Value
 from ._calibrate import calibrate
-from ._contents import Initializers, Node, ValueInfo
 from ._compare import Comparison, Difference
+from ._contents import Initializers, Node, ValueInfo
+from ._devices import Device, devices
 from ._explain import Explanation, bisect
 from ._functions import dequantize, dynamic_quantize, quantize, requantize
 from ._graph import Graph, load, parse
@@ -45,6 +46,7 @@ __all__ = [
     "Change",
     "Comparison",
     "Correction",
+    "Device",
     "Difference",
     "Error",
     "Explanation",
@@ -78,6 +80,7 @@ __all__ = [
     "calibrate",
     "data",
     "dequantize",
+    "devices",
     "distributed",
     "dynamic_quantize",
     "explain_accuracy",

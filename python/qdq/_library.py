@@ -225,6 +225,14 @@ class CPlanStep(Structure):  # qdq_plan_step, its first fields
     ]  # fmt: skip
 
 
+_DEVICE = ("grid_x", "grid_y", "dram_banks", "dram_bank_size", "dram_base", "dram_alignment", "l1_size", "l1_base",
+           "l1_alignment", "l1_small_size", "trace_region_size")  # fmt: skip
+
+
+class CDevice(Structure):  # qdq_device
+    _fields_ = [("name", c_char * 32), ("arch", c_int), *((name, c_uint64) for name in _DEVICE)]
+
+
 class CDeviceBuffer(Structure):  # qdq_device_buffer
     _fields_ = [
         ("name", c_char_p), ("role", c_int), ("dtype", c_int), ("shape", CShape), ("layout", c_int), ("pool", c_int),
@@ -292,6 +300,7 @@ _FUNCTIONS = {  # name: result, then parameters
     "qdq_output_value": (CValue, _GRAPH, c_char_p),
     "qdq_value_original": (c_char_p, _GRAPH, c_char_p),
     "qdq_output_original": (c_char_p, _GRAPH, c_char_p),
+    "qdq_devices": (POINTER(CDevice), POINTER(c_size_t)),
     "qdq_device_find": (c_void_p, c_char_p, _ERROR),
     "qdq_graph_compile": (_PLAN, _GRAPH, POINTER(CCompileOptions), _ERROR),
     "qdq_plan_destroy": (None, _PLAN),

@@ -102,6 +102,21 @@ class Contents(unittest.TestCase):
 
 
 class Plans(unittest.TestCase):
+    def test_devices_have_the_numbers_of_their_table(self):
+        text = (ROOT / "docs/device_memory.md").read_text(encoding="utf-8").split("## 1. Devices")[1]
+        table = {cells[1]: cells[2:] for cells in (row.strip("|").split(" | ") for row in text.splitlines()[4:13])
+                 for cells in [["", *(cell.strip() for cell in cells)]]}  # fmt: skip
+        found = qdq.devices()
+        self.assertEqual([one.name for one in found], ["n150", "n300", "p100", "p150"])
+        grids = [f"{one.grid_x} x {one.grid_y}" for one in found]
+        self.assertEqual(grids, table.pop("grid_x x grid_y, an L1 bank each"))
+        for name, cells in table.items():
+            with self.subTest(name):
+                self.assertEqual([str(getattr(one, name)) for one in found], [cell.replace(",", "") for cell in cells])
+        self.assertEqual(len(table), 8)
+        for one in found:
+            self.assertEqual(built().compile(device=one.name).pages("x")[0].address, one.dram_base)
+
     def test_steps_say_what_they_run_and_move(self):
         steps = built().compile(layout="rows").steps
         self.assertIn("Quantize code", steps[0].text)

@@ -944,7 +944,9 @@ class Structs(unittest.TestCase):
         found = {}
         for header in (ROOT / "include/qdq").glob("*.h"):
             text = re.sub(r"//.*", "", header.read_text())
+            lists = {name: re.findall(r"X\((\w+),", rows) for name, rows in re.findall(r"#define (QDQ_\w+)\(X\)((?:.*\\\n)+.*)", text)}
             for name, body in re.findall(r"typedef struct (qdq_\w+) \{(.*?)\n\} \1;", text, re.S):
+                body = re.sub(r"(QDQ_\w+)\(QDQ_\w+\)", lambda x: ";".join(lists.get(x[1], ())) + ";", re.sub(r"#.*", "", body))
                 names = re.findall(r"(\w+)(?:\[[^]]*\])*(?=[,;])|\(\*(\w+)\)\(", re.sub(r"\)\(.*?\);", ")(", body, flags=re.S))
                 found[name] = [one or pointer for one, pointer in names]
         return found
