@@ -471,8 +471,9 @@ class Documents(unittest.TestCase):
         for comment in re.findall(r"^print.*?  +# (.*)$", "".join(blocks), re.M):
             self.assertIn(f"{comment}\n", said.getvalue())
 
-    def test_the_notebook_runs(self):
-        notebook = json.loads(Path("docs/quantize_a_model.ipynb").read_text(encoding="utf-8"))
+    def shown(self, name):
+        """Runs the cells of a notebook. Returns the HTML that Jupyter would show."""
+        notebook = json.loads(Path(name).read_text(encoding="utf-8"))
         self.assertEqual(notebook["nbformat"], 4)
         scope, shown = {"__name__": "__main__"}, []
         for cell in notebook["cells"]:
@@ -486,10 +487,23 @@ class Documents(unittest.TestCase):
                 value = None if last is None else eval(compile(ast.Expression(last.value), "cell", "eval"), scope)
             if hasattr(value, "_repr_html_"):
                 shown.append(value._repr_html_())
+        return shown
+
+    def test_the_notebook_runs(self):
+        shown = self.shown("docs/quantize_a_model.ipynb")
         self.assertGreaterEqual(len(shown), 2)
         for table in shown:
             self.assertRegex(table, r"<table>.*<td")
             self.assertRegex(table, r"right: \d+ of 360, in float 354")
+
+    def test_the_notebook_about_differing_bits_runs(self):
+        _, table, found, page, cause, other = self.shown("docs/why_bits_differ.ipynb")
+        self.assertRegex(table, r"<table>.*<td>hidden_out</td><td>onnx and ttnn</td><td>32 of 32</td>")
+        self.assertRegex(found, r"hidden_out: 32 of 32 elements differ from target onnx\ncause: multiply-add")
+        self.assertRegex(cause, r"cause: tie \(node &#x27;codes&#x27;, as target ttnn@wormhole\): all bits are reproduced")
+        for frame, word in ((page, "hidden_out"), (other, "codes")):
+            self.assertRegex(frame, r'^<iframe srcdoc="&lt;!DOCTYPE html[^"]*" width="100%" height="700"></iframe>$')
+            self.assertIn(word, frame)
 
 
 if __name__ == "__main__":
