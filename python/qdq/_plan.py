@@ -245,7 +245,7 @@ class Plan(Owning):
                 failure, error.status = error.exception(), 0
                 raise failure
             if self._long:
-                interruptible(lib.qdq_exec_run, handle, holds=(idle, arrays, made))
+                interruptible(lib.qdq_exec_run, handle, holds=(owner, idle, arrays, made))
             else:
                 lib.qdq_exec_run(handle)
             for info, key, number, _, count in self._kept:

@@ -13,6 +13,7 @@ import tempfile
 import threading
 import time
 import unittest
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -170,8 +171,8 @@ class Cells(unittest.TestCase):
 
 
 class Interrupts(unittest.TestCase):
-    def test_ctrl_c_ends_the_wait_for_a_long_run(self):
-        """The run takes several times as long as the wait; afterwards the plan runs again."""
+    def interrupted(self):
+        """Returns a plan whose run was left by Ctrl-C and goes on, its inputs, and the seconds that the caller waited."""
         b = qdq.Builder()
         x = b.input("x", "float32", (1024, 1024))
         y = x
@@ -186,10 +187,27 @@ class Interrupts(unittest.TestCase):
         timer.start()
         with self.assertRaises(KeyboardInterrupt):
             plan.run(x=data)
-        waited = time.monotonic() - started
+        return plan, data, time.monotonic() - started
+
+    def test_ctrl_c_ends_the_wait_for_a_long_run(self):
+        """The run takes several times as long as the wait; afterwards the plan runs again."""
+        plan, data, waited = self.interrupted()
         started = time.monotonic()
         self.assertEqual(plan.run(x=data)["y"].max(), 0)
         self.assertLess(waited, time.monotonic() - started)
+
+    def test_a_run_that_ctrl_c_left_keeps_its_plan(self):
+        before = set(threading.enumerate())
+        plan, _, _ = self.interrupted()
+        left = [one for one in threading.enumerate() if one not in before and one.daemon]
+        owner = weakref.ref(plan._owner)
+        del plan
+        gc.collect()
+        kept = owner() is not None
+        self.assertTrue(kept or not any(one.is_alive() for one in left))
+        for one in left:
+            one.join()
+        self.assertIsNone(owner())
 
 
 class Files(unittest.TestCase):
