@@ -9,7 +9,8 @@ import pathlib
 import sys
 
 ENDS = (".c", ".h", ".py", ".js", ".css", ".html", ".in", ".toml", ".sh", ".map", "meson.build", "meson_options.txt")
-PROGRAMS = {"dev", ".ci/run", "tests/cross/run", "tests/cross/run_i686", "tests/install/run", "tests/python/run"}
+PROGRAMS = {"dev", ".ci/run", "tests/cross/run", "tests/cross/run_i686", "tests/install/run", "tests/python/run",
+            "tests/python/wheels", "python/packages", "python/wheel", "python/wheels"}
 SKIPPED = {".git", "subprojects", "__pycache__", "corpus"}
 LINE = "SPDX-License-Identifier: Apache-2.0"
 
