@@ -28,8 +28,8 @@ def interruptible(function: Callable[..., Any], *arguments: Any, holds: Any = No
             kept.clear()
             done.set()
 
-    threading.Thread(target=work, args=(kept,), daemon=True).start()
     try:
+        threading.Thread(target=work, args=(kept,), daemon=True).start()  # an interrupted start may have started it
         done.wait()
     except KeyboardInterrupt:
         raise Abandoned from None

@@ -182,9 +182,16 @@ class Interrupts(unittest.TestCase):
         plan, data = b.build().compile(), np.zeros((1024, 1024), np.float32)
         # A job in the background of a shell ignores Ctrl-C.
         self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
-        timer = threading.Timer(0.01, os.kill, [os.getpid(), signal.SIGINT])
+        others = threading.active_count() + 1
+
+        def interrupt():
+            while threading.active_count() == others:
+                time.sleep(0.001)
+            time.sleep(0.01)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        threading.Thread(target=interrupt).start()
         started = time.monotonic()
-        timer.start()
         with self.assertRaises(KeyboardInterrupt):
             plan.run(x=data)
         return plan, data, time.monotonic() - started
