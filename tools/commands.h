@@ -14,6 +14,8 @@ int run_bisect(const options *opt);
 int run_plan(const options *opt);
 int run_bench(const options *opt);
 int run_convert(const options *opt);
+int run_link(const options *opt);
+int run_open(const options *opt);
 int run_mend(const options *opt);
 int run_fingerprint(const options *opt);
 int run_calibrate(const options *opt);

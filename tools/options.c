@@ -16,6 +16,7 @@
 #include "tools/options/explain.h"
 #include "tools/options/fingerprint.h"
 #include "tools/options/help.h"
+#include "tools/options/link.h"
 #include "tools/options/mend.h"
 #include "tools/options/merge.h"
 #include "tools/options/ops.h"
@@ -50,20 +51,24 @@ typedef struct option_row {
     }
 
 static const option_row rows[] = {
-    ROW("input", 'i', "[NAME=]FILE", FILES, inputs, " run compare explain bisect mend quantize ",
+    ROW("input", 'i', "[NAME=]FILE", FILES, inputs,
+        " run compare explain bisect mend quantize link ",
         "read an input from .npy, .npz or .safetensors (-: standard input; FILE#TENSOR picks one; "
         "without NAME all by name)"),
     ROW("shape", 0, "NAME=N,N,...", LIST, load.shapes,
-        " run inspect check compare explain bisect plan bench convert mend fingerprint calibrate "
+        " run inspect link check compare explain bisect plan bench convert mend fingerprint "
+        "calibrate "
         "quantize ",
         "the shape of an input: of an ONNX model that leaves dims open, or in place of the one in "
         "a graph file"),
     ROW("dim", 0, "NAME=N", LIST, load.dims,
-        " run inspect check compare explain bisect plan bench convert mend fingerprint calibrate "
+        " run inspect link check compare explain bisect plan bench convert mend fingerprint "
+        "calibrate "
         "quantize ",
         "the size of a dim that an ONNX model names"),
     ROW("until", 0, "NODE", TEXT, load.until,
-        " run inspect check compare explain bisect plan bench convert mend fingerprint calibrate "
+        " run inspect link check compare explain bisect plan bench convert mend fingerprint "
+        "calibrate "
         "quantize ",
         "end an ONNX model at a node, or at the node that computes this value; its results are the "
         "outputs"),
@@ -80,6 +85,8 @@ static const option_row rows[] = {
     ROW("output", 'o', "FILE", LIST, outputs, " convert mend quantize ",
         "the file to write: an ONNX model if it ends in .onnx, else a graph file, whose large "
         "constants go to a .safetensors file in the same folder"),
+    ROW("output", 'o', "FILE", LIST, outputs, " open ",
+        "the graph file to write; inputs go to FILE.inputs.safetensors, without .json in FILE"),
     ROW("output", 'o', "FILE", LIST, outputs, " calibrate compare ",
         "the state to write, of the samples of --data"),
     ROW("output", 'o', "FILE", LIST, outputs, " merge ",
@@ -139,9 +146,9 @@ static const option_row rows[] = {
     OWN(run, "worst", 0, "N", TEXT, worst,
         "--expect: also list the N worst entries of the first dim"),
     ROW("target", 't', "T", TEXT, load.target,
-        " run check explain bisect plan bench convert mend fingerprint calibrate quantize ",
+        " run check explain bisect plan bench convert mend fingerprint calibrate quantize link ",
         "use the rules and numerics of a backend; see `qdq targets`"),
-    ROW("targets", 0, "A,B[,C]", TEXT, targets, " compare bisect ",
+    ROW("targets", 0, "A,B[,C]", TEXT, targets, " compare bisect link ",
         "the targets to compare: the first with each of the others (bisect: two)"),
     OWN(compare, "atol", 0, "X", TEXT, atol,
         "count elements as different only if they differ by more than X + Y |first| (0)"),
@@ -150,7 +157,7 @@ static const option_row rows[] = {
         "list every node and every finding, without grouping"),
     OWN(check, "strict", 0, NULL, FLAG, strict, "exit 1 for warnings as well as for errors"),
     ROW("threads", 0, "N", TEXT, threads,
-        " run compare explain bisect bench fingerprint calibrate quantize ",
+        " run compare explain bisect bench fingerprint calibrate quantize link ",
         "use at most N threads (all)"),
     ROW("tiles", 0, NULL, FLAG, compile.tiles, " run plan bench fingerprint ",
         "hold inputs, outputs and values between steps in tiles of the arena, 32x32 by default; "
@@ -167,17 +174,20 @@ static const option_row rows[] = {
         " run check plan compare bench fingerprint ",
         "lay values out in the memory of a device: n150, n300, p100, p150 or a description (ttnn: "
         "its chip's; other targets: none); several targets: each that has a device uses it"),
-    ROW("fast", 0, NULL, FLAG, compile.fast, " run plan compare bench ",
+    ROW("fast", 0, NULL, FLAG, compile.fast, " run plan compare bench link ",
         "integer execution, Winograd: faster, other bits (compare: how far from the graph's bits)"),
     ROW("literal", 0, NULL, FLAG, compile.literal, " run plan compare bench ",
         "the default: compute every node as it is written"),
     ROW("float-storage", 0, "bfloat16|declared", TEXT, compile.float_storage, " run plan bench ",
         "hold float values between nodes as bfloat16 tiles of the arena, a page each (declared)"),
-    ROW("fill", 0, "SEED", TEXT, fill, " run compare explain bisect bench mend quantize ",
+    ROW("fill", 0, "SEED", TEXT, fill, " run compare explain bisect bench mend quantize link ",
         "fill inputs that are not given with random data, which SEED chooses"),
     OWN(fingerprint, "seed", 0, "N", TEXT, seed, "the seed of the random data of all inputs (1)"),
     OWN(fingerprint, "expect-fingerprint", 0, "HASH", TEXT, expect_fingerprint,
         "exit 1 if the fingerprint differs, and name the parts that differ"),
+    OWN(link, "base", 0, "URL", TEXT, base, "the address of the page (qdq.html)"),
+    OWN(link, "command", 0, "NAME", TEXT, command,
+        "what the page runs: run, check, compare or plan (--targets: compare; else run)"),
     OWN(mend, "allow-lossy", 0, NULL, FLAG, allow_lossy, "also write changes that change numbers"),
     OWN(convert, "deployed", 0, NULL, FLAG, deployed,
         "write the graph that the target runs, with its groups"),
@@ -217,7 +227,7 @@ static const option_row rows[] = {
     OWN(help, "completion", 0, "bash|zsh|fish", TEXT, completion,
         "print the script that completes command lines in a shell"),
     ROW("json", 0, NULL, FLAG, json,
-        " run inspect check compare explain bisect plan bench mend quantize ops targets "
+        " run inspect open check compare explain bisect plan bench mend quantize ops targets "
         "fingerprint merge ",
         "print versioned JSON"),
     OWN(check, "sarif", 0, NULL, FLAG, sarif,
@@ -226,11 +236,13 @@ static const option_row rows[] = {
         "also write a page for browsers: verdicts, the graph, each node; one file that loads "
         "nothing"),
     ROW("max-elements", 0, "N", TEXT, load.max_elements,
-        " run inspect check compare explain bisect plan bench convert mend fingerprint calibrate "
+        " run inspect link open check compare explain bisect plan bench convert mend fingerprint "
+        "calibrate "
         "quantize ",
         "limit on the elements of one tensor (2^31)"),
     ROW("max-bytes", 0, "N", TEXT, load.max_bytes,
-        " run inspect check compare explain bisect plan bench convert mend fingerprint calibrate "
+        " run inspect link open check compare explain bisect plan bench convert mend fingerprint "
+        "calibrate "
         "quantize ",
         "limit on the bytes of constants, arena, inputs, outputs and scratch (8 GiB; on 32-bit "
         "machines 2 GiB)"),
@@ -241,20 +253,24 @@ static const option_row rows[] = {
         " run compare explain bisect plan bench fingerprint calibrate quantize ",
         "limit on the operations of a run (none)"),
     ROW("max-file-bytes", 0, "N", TEXT, load.max_file_bytes,
-        " run inspect check compare explain bisect plan bench convert mend fingerprint calibrate "
+        " run inspect link open check compare explain bisect plan bench convert mend fingerprint "
+        "calibrate "
         "quantize ",
         "limit on the bytes of a JSON file, or of a model without its tensors (64 MiB)"),
     ROW("max-values", 0, "N", TEXT, load.max_values,
-        " run inspect check compare explain bisect plan bench convert mend fingerprint calibrate "
+        " run inspect link open check compare explain bisect plan bench convert mend fingerprint "
+        "calibrate "
         "quantize ",
         "limit on the JSON values in a file, or the parts of a model (1,000,000)"),
     ROW("quiet", 'q', NULL, FLAG, quiet,
-        " run inspect check compare explain bisect plan bench convert mend fingerprint calibrate "
+        " run inspect link open check compare explain bisect plan bench convert mend fingerprint "
+        "calibrate "
         "quantize "
         "merge ",
         "do not show the progress of long work on a terminal"),
     ROW("help", 'h', NULL, FLAG, help,
-        " run inspect check compare explain bisect plan bench convert mend fingerprint calibrate "
+        " run inspect link open check compare explain bisect plan bench convert mend fingerprint "
+        "calibrate "
         "quantize "
         "merge "
         "ops "

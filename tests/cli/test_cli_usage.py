@@ -118,7 +118,7 @@ class Words(Case):
         self.write("g.json", GOOD)
         self.assertIn("'--strict'; it is one of: check;",
                       self.qdq("run", "g.json", "--strict", code=2).err)
-        self.assertIn("'--fill'; it is one of: run compare explain bisect bench mend quantize;",
+        self.assertIn("'--fill'; it is one of: run compare explain bisect bench mend quantize link;",
                       self.qdq("check", "g.json", "--fill", "1", code=2).err)
 
     def test_unknown_option_is_named(self):
