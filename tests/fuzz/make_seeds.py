@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the seeds of the readers of binary files: good files, for fuzzers to change.
+"""Writes the seeds of the readers of files: good files, for fuzzers to change.
 
-    make_seeds.py FOLDER    writes FOLDER/npy/..., npz, safetensors and state
+    make_seeds.py FOLDER    writes FOLDER/npy/..., npz, safetensors, state and link
 """
 
 import hashlib
@@ -87,8 +87,15 @@ def state_files():
     yield "other_kind", state_file(kind=b"calibrate")
 
 
+def link_files():
+    head = b'{"format":"qdq-link/1","command":"compare"'
+    yield "all", head + b',"target":"ort","targets":"a,b","fill":"1","fast":true,"left_out":2,"graph":{"a":["}",1]},"inputs":"AA"}'
+    yield "graph", head + b',"graph":{"name":"\\"{"}}'
+
+
 if __name__ == "__main__":
-    for target, files in {"npy": npy_files, "npz": npz_files, "safetensors": safetensors_files, "state": state_files}.items():
+    for target, files in {"npy": npy_files, "npz": npz_files, "safetensors": safetensors_files, "state": state_files,
+                          "link": link_files}.items():
         folder = Path(sys.argv[1]) / target
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in files():
