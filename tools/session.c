@@ -34,7 +34,9 @@ static int start_threads(session *s, int count, const options *opt) {
     s->exec_options.parallel =
         bound ? qdq_parallel_openmp(count) : qdq_parallel_threads(s->threads);
     if (opt->spill) s->exec_options.parallel = spill_parallel(opt->spill, s->exec_options.parallel);
-    return bound || s->threads ? EXIT_OK : report_error(&err);
+    // A build without threads runs on this one.
+    bool alone = err.status == QDQ_ERR_UNSUPPORTED;
+    return bound || s->threads || alone ? EXIT_OK : report_error(&err);
 }
 
 int session_start(session *s, const options *opt) {
