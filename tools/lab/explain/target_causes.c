@@ -14,14 +14,16 @@
 // Notes the first output of a node that differs between the targets.
 static void note_node(const comparison *c, const node_comparison *n, first_difference *out) {
     const node_pair *pair = &n->pairs[0];
-    for (size_t i = 0; i < n->output_count && !out->differs; i++) {
+    for (size_t i = 0; i < n->output_count && (!out->differs || out->by_zeros); i++) {
         const difference *d = &pair->values[i].local;
-        if (pair->values[i].absent || !d->different) continue;
+        bool by_zeros = d->steps == 0 && d->nan_count == 0;
+        if (pair->values[i].absent || !d->different || (out->differs && by_zeros)) continue;
         size_t most = 0;
         for (size_t k = 1; k < d->cause_count; k++)
             if (d->causes[k].count > d->causes[most].count) most = k;
         qdq_node_info info = qdq_graph_node(c->graph, n->node);
         *out = (first_difference){.differs = true,
+                                  .by_zeros = by_zeros,
                                   .node = info.name,
                                   .op = info.op,
                                   .value = n->outputs[i].info.name,
@@ -35,7 +37,8 @@ static void note_node(const comparison *c, const node_comparison *n, first_diffe
 
 static int compare_until(comparison *c, first_difference *out) {
     int code = EXIT_OK;
-    for (size_t i = 0; code == EXIT_OK && !out->differs && i < qdq_graph_node_count(c->graph);
+    for (size_t i = 0;
+         code == EXIT_OK && (!out->differs || out->by_zeros) && i < qdq_graph_node_count(c->graph);
          i++) {
         node_comparison n;
         code = compare_node(c, i, &n);

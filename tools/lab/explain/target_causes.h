@@ -7,13 +7,14 @@
 
 typedef struct first_difference {
     bool differs;
+    bool by_zeros;  // only by signs of zeros
     const char *node, *op, *value;  // names in the graph
     char cause[128];                // cause of the most elements
     size_t elements, differing;
 } first_difference;
 
 // Runs the nodes as both targets on the inputs of `given`, until a node differs from the same
-// inputs. EXIT_OK, or another exit code after a message.
+// inputs. Signs of zeros give way to a later node that differs by more. EXIT_OK, or another exit code after a message.
 int find_first_difference(const session *s, const options *opt, const given_values *given,
                           const char *a, const char *b, first_difference *out);
 
