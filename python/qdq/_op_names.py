@@ -19,7 +19,7 @@ NUMBERS = {"scale": "scales", "zero_point": "zps", "in_scale": "in_scales", "in_
 
 def snake(name: str) -> str:
     """Returns a name in lower case with underscores, "layer_norm" for LayerNorm, with _ behind a keyword of Python."""
-    for word in ("MatMul", "SoftMax", "ReLU", "PRelu", "QLinear", "NaN"):
+    for word in ("MatMul", "SoftMax", "ReLU", "PRelu", "SiLU", "QLinear", "NaN"):
         name = name.replace(word, word.capitalize())
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
     return words + "_" if keyword.iskeyword(words) else words

@@ -214,7 +214,7 @@ class Ops:
     ) -> Value:
         """Sigmoid: y = 1 / (1 + e^-x)."""
 
-    def si_lu(
+    def silu(
         self, x: Operand, *, name: Optional[str] = None, memory_config: Optional[MemoryConfig] = None,
         layout: Optional[DeviceLayout] = None, tile: Optional[Sequence[int]] = None,
         transpose_tile: Optional[bool] = None,
