@@ -46,6 +46,10 @@ static bool only_moves(const qdq_op_context *ctx) {
     return qdq_has_word(QDQ_MOVING_OPS, ctx->op->name);
 }
 
+static bool selects_floats(const qdq_op_context *ctx) {
+    return qdq_dtype_is_real(ctx->outputs[0].dtype);
+}
+
 //---- Recurrent ops ----------------------------------------------------------
 
 enum { A = 0, B = 1 };  // ports of MatMul
@@ -230,6 +234,7 @@ const qdq_evidence_row qdq_onnx_evidence[] = {
     QDQ_UNLIKE_IF(ends_in_padding, "1.20-*", "MaxPool AvgPool QLinearAveragePool", "pools", "ceil_mode, if its window would begin in the padding", OF_RELEASES, "a window may lie in the padding", "2026-11-29"),
     QDQ_UNLIKE_IF(NULL, "1.20-*", "AveragePool", "AveragePool", "ceil_mode or dilations", OF_RELEASES, "a window may lie in the padding", "2026-11-29"),
     QDQ_UNLIKE_IF(counts_padding, "1.21-* 1.22-* 1.23-* 1.24-*", "AvgPool AveragePool", "AveragePool", "3 dims, padding counted", OF_RELEASES, "the last windows divide by fewer elements", "2026-11-29"),
+    QDQ_CLOSE_IF(selects_floats, ALL_CPUS, "Select", "Select", "floats", "ONNX Runtime 1.32.0", "Where turns a chosen -0 of its second input into +0; here it stays", "2026-11-30"),
     QDQ_CLOSE_IF(NULL, UP_TO_1_26, "Erf PReLU", "Erf, PReLU", "", OF_RELEASES, "every float16: only NaN differs, Erf of which is 1 or -1", "2026-11-29"),
     QDQ_UNLIKE_IF(wraps, UP_TO_1_28, "QLinearSoftmax", "QLinearSoftmax", "int8 results beyond 127", OF_RELEASES, "results beyond 127 wrap around", "2026-11-29"),
     QDQ_CLOSE_IF(NULL, UP_TO_1_29, "LayerNorm RMSNorm", "LayerNorm, RMSNorm", "", OF_RELEASES, "last bits differ", "2026-11-29"),
