@@ -490,25 +490,25 @@ class Pages(unittest.TestCase):
         self.assertIn(found["examples"][0]["given_bits"], self.text("#details"))
 
     def test_each_node_says_how_well_its_bits_are_known(self):
-        """Exp of ttnn has no evidence; core is exact by definition."""
+        """Sin of ttnn has no evidence; core is exact by definition."""
         nodes = [{"op": op, "name": op, "inputs": {"x": before}}
-                 for op, before in (("Exp", "x"), ("ReLU", "Exp"))]  # fmt: skip
+                 for op, before in (("Sin", "x"), ("ReLU", "Sin"))]  # fmt: skip
         graph = {"format": "qdq/1", "inputs": [value("x")], "nodes": nodes, "outputs": [{"name": "y", "value": "ReLU"}]}
-        (self.folder / "exp.json").write_text(json.dumps(graph))
-        self.page("compare", "exp", "--targets", "core,onednn,ttnn", "--fill", "1")
+        (self.folder / "sin.json").write_text(json.dumps(graph))
+        self.page("compare", "sin", "--targets", "core,onednn,ttnn", "--fill", "1")
         self.assertIn("bits of ttnn: 0 of 2 nodes exact, 1 read, 1 unknown", self.text("#verdict"))
         self.assertNotIn("bits of core", self.text("#verdict"))
         self.assertIn("bits ttnn", self.text("#matrix"))
         self.browser.type("#search", "ReLU<Enter>")
         self.assertIn("bits of ttnn\nread from the same inputs", self.text("#details"))
         self.assertIn("bits of core\nexact", self.text("#details"))
-        self.page("check", "exp", "-t", "ttnn")
+        self.page("check", "sin", "-t", "ttnn")
         self.assertIn("bits of ttnn: 0 of 2 nodes exact", self.text("#verdict"))
-        self.browser.type("#search", "Exp<Enter>")
+        self.browser.type("#search", "Sin<Enter>")
         self.assertIn("bits of ttnn\nunknown", self.text("#details"))
-        self.page("plan", "exp", "--target", "ttnn")
+        self.page("plan", "sin", "--target", "ttnn")
         self.assertIn("bits of ttnn: 0 of 2 nodes exact", self.text("#verdict"))
-        self.browser.type("#search", "Exp<Enter>")
+        self.browser.type("#search", "Sin<Enter>")
         self.assertIn("bits of ttnn\nunknown", self.text("#details"))
 
     def test_the_accuracy_of_2000_nodes(self):

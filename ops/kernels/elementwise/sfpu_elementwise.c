@@ -75,10 +75,11 @@ bool qdq_sfpu_program_of(qdq_elementwise function, const qdq_elementwise_numbers
         for (size_t i = 0; i < n; i++) y[i] = (result);                                     \
     }
 
-LOOP(float32, uint32_t, qdq_sfpu_float32(&k->program, x[i]))
-LOOP(bfloat16, uint16_t, qdq_sfpu_bfloat16(&k->program, x[i]))
-LOOP(bfloat16_by_table, uint16_t, k->table[x[i]])
+LOOP(sfpu_float32, uint32_t, qdq_sfpu_float32(&k->program, x[i]))
+LOOP(sfpu_bfloat16, uint16_t, qdq_sfpu_bfloat16(&k->program, x[i]))
+LOOP(sfpu_by_table, uint16_t, k->table[x[i]])
+
 qdq_tile_fn *qdq_sfpu_tile_fn(const qdq_sfpu_params *params, qdq_dtype dtype) {
-    if (dtype == QDQ_FLOAT32) return float32;
-    return params->table ? bfloat16_by_table : bfloat16;
+    if (dtype == QDQ_FLOAT32) return sfpu_float32;
+    return params->table ? sfpu_by_table : sfpu_bfloat16;
 }

@@ -219,8 +219,8 @@ static void nodes_without_evidence_are_unknown_with_one_finding_for_each_op(void
     (void)state;
     qdq_graph *g = qdq_graph_create("unknown", NULL);
     qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, image());
-    for (int i = 0; i < 3; i++) x = qdq_exp(g, x, (qdq_unary_attrs){0});
-    x = qdq_tanh(g, qdq_relu(g, x, (qdq_unary_attrs){.name = "relu"}), (qdq_unary_attrs){0});
+    for (int i = 0; i < 3; i++) x = qdq_sin(g, x, (qdq_unary_attrs){0});
+    x = qdq_cos(g, qdq_relu(g, x, (qdq_unary_attrs){.name = "relu"}), (qdq_unary_attrs){0});
     qdq_output(g, "y", x);
     const qdq_report *report = check(g, "ttnn");
     assert_int_equal(report->nodes_with[QDQ_BITS_UNKNOWN], 4);
