@@ -70,9 +70,8 @@ bool qdq_sfpu_program_of(qdq_elementwise function, const qdq_elementwise_numbers
                      size_t n) {                                                            \
         const qdq_sfpu_params *k = params;                                                  \
         const type *x = from;                                                               \
-        type *y = to;                                                                       \
         (void)views;                                                                        \
-        for (size_t i = 0; i < n; i++) y[i] = (result);                                     \
+        for (size_t i = 0; i < n; i++) ((type *)to)[i] = (result);                          \
     }
 
 LOOP(sfpu_float32, uint32_t, qdq_sfpu_float32(&k->program, x[i]))
