@@ -286,7 +286,6 @@ static bool is_fused(const qdq_op_context *ctx) {
     }
 SFPU_IS(is_published_on_wormhole, WORMHOLE, SILICON)
 SFPU_IS(is_published_on_blackhole, BLACKHOLE, SILICON)
-SFPU_IS(is_modelled_on_wormhole, WORMHOLE, MODEL)
 SFPU_IS(is_modelled_on_blackhole, BLACKHOLE, MODEL)
 SFPU_IS(is_read_on_wormhole, WORMHOLE, READ)
 SFPU_IS(is_read_on_blackhole, BLACKHOLE, READ)
@@ -307,7 +306,6 @@ static const qdq_evidence_row evidence[] = {
     QDQ_READ_IF(NULL, CHIP_VERSIONS, "Quantize Dequantize Requantize", "quantizing ops", "", "tt-metal quantization.cpp at 0197d822"),
     SFPU_ROW(is_published_on_wormhole, WORMHOLES, "as published", "Tenstorrent's tables of silicon, tt-eltwise-accuracy-report 02b2fa10", "every bfloat16; Exp and Tanh on Wormhole every float32", "2026-11-28"),
     SFPU_ROW(is_published_on_blackhole, BLACKHOLES, "as published", "Tenstorrent's tables of silicon, tt-eltwise-accuracy-report 02b2fa10", "every bfloat16", "2026-11-28"),
-    SFPU_ROW(is_modelled_on_wormhole, WORMHOLES, "as on the other chip", "the source that equals silicon there, with instructions as the simulator ttsim 56694c8a", "every bfloat16", "2026-11-28"),
     SFPU_ROW(is_modelled_on_blackhole, BLACKHOLES, "as on the other chip", "the source that equals silicon there, with instructions as the simulator ttsim 56694c8a", "every bfloat16", "2026-11-28"),
     QDQ_READ_IF(is_read_on_wormhole, WORMHOLES, SFPU_OPS, "functions of the vector unit", "others", "tt-metal's kernels, with single instructions as the simulator ttsim 56694c8a computes them"),
     QDQ_READ_IF(is_read_on_blackhole, BLACKHOLES, SFPU_OPS, "functions of the vector unit", "others", "tt-metal's kernels, with single instructions as the simulator ttsim 56694c8a computes them"),

@@ -93,7 +93,9 @@ qdq_sfpu_evidence qdq_ttnn_sfpu_evidence(const qdq_op_context *ctx, qdq_multiply
     if (ctx->input_count > 1 || is_one_instruction(ctx) ||
         !qdq_sfpu_program_of(function_of(ctx), &numbers, &numerics, x, &program))
         return QDQ_SFPU_UNKNOWN;
-    return qdq_sfpu_evidence_of(&program, x == QDQ_FLOAT32);
+    qdq_sfpu_evidence found = qdq_sfpu_evidence_of(&program, x == QDQ_FLOAT32);
+    // Silicon agrees on published points of float32, which are not all inputs.
+    return x == QDQ_FLOAT32 && found == QDQ_SFPU_MODEL ? QDQ_SFPU_READ : found;
 }
 
 void qdq_ttnn_chip_elementwise(const qdq_op_context *ctx, const qdq_rule *rule) {
