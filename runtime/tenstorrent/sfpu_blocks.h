@@ -35,7 +35,7 @@ static inline uint32_t qdq_sfp_shift(uint32_t v, int by) {
 
 //---- Arithmetic -------------------------------------------------------------
 
-// Returns x * y + z of numbers of which two are constants or one is.
+// Returns x * y + z for constants y and z.
 uint32_t qdq_sfp_scale_add(qdq_multiply_add chip, uint32_t x, float y, float z);
 // Returns a - b.
 uint32_t qdq_sfp_subtract(qdq_multiply_add chip, uint32_t a, uint32_t b);

@@ -3,8 +3,8 @@
 #include "runtime/tenstorrent/sfpu_blocks.h"
 #include "runtime/tenstorrent/sfpu_kernels.h"
 
-// Blackhole bounds the power from above only; below 0 the exponent is 0, and the fraction that of
-// the unbounded power.
+// Blackhole bounds the power from above only; below 0 the exponent is 0, and the
+// unbounded power gives the fraction.
 uint32_t qdq_sfpu_exp(const qdq_sfpu_program *program, uint32_t x) {
     const qdq_multiply_add chip = program->chip;
     uint32_t scaled = qdq_sfpmad(chip, x, QDQ_SFP_LOG2_E, qdq_float_bits(127));
@@ -15,7 +15,7 @@ uint32_t qdq_sfpu_exp(const qdq_sfpu_program *program, uint32_t x) {
     return qdq_sfp_power(chip, z, exponent, QDQ_SFP_POWER_EXP);
 }
 
-// The integer is 256 times the power, and its bits those of the float. Its sign is dropped.
+// The integer, 256 times the power without its sign, shifted up, is the pattern of the result.
 uint32_t qdq_sfpu_exp_approximate(const qdq_sfpu_program *program, uint32_t x) {
     x = qdq_sfp_max(x, qdq_float_bits(-88.5f));
     uint32_t scaled = qdq_sfpmad(program->chip, 0x43B8AA3Bu, x, 0x46FDE9A3u);

@@ -65,7 +65,7 @@ uint32_t qdq_sfpu_log_from_1(const qdq_sfpu_program *program, uint32_t x) {
 
 //---- log1p ------------------------------------------------------------------
 
-// The exponent is that of u = 1 + x; m is x / 2^k + 1 / 2^k - 1.
+// k is the exponent of u = 1 + x; m is x / 2^k + 1 / 2^k - 1.
 static uint32_t log_of_1_more(qdq_multiply_add chip, uint32_t x, bool is_float32) {
     uint32_t u = qdq_sfpadd(chip, x, ONE);
     if (qdq_sfp_negative(u)) return NAN_BITS;

@@ -146,7 +146,7 @@ bool qdq_sfpu_modelled(const qdq_sfpu_program *program, bool is_float32) {
     return row_of(program, is_float32) != NULL;
 }
 
-// True if the parameters are those of the published tables.
+// True if tables of silicon were published for these parameters.
 static bool has_usual_parameters(const qdq_sfpu_program *program) {
     switch (program->op) {
     case QDQ_SFPU_ELU: return program->a == 1;

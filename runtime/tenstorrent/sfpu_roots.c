@@ -59,8 +59,8 @@ uint32_t qdq_sfpu_rsqrt_approximate(const qdq_sfpu_program *program, uint32_t x)
 
 //---- Reciprocals ------------------------------------------------------------
 
-// Blackhole's kernel for bfloat16 tensors: adds the upper half of the error's pattern to that of
-// 1 / x. The result is truncated; rounding would carry the lower half into it.
+// Blackhole's kernel for bfloat16 tensors: adds the upper half of the error's pattern to the
+// pattern of 1 / x. The result is truncated; rounding would carry the lower half into it.
 static uint32_t blackhole_reciprocal(uint32_t x) {
     uint32_t y = qdq_sfp_approximate_reciprocal(x) | 0x8000;
     uint32_t error = qdq_sfpmad(QDQ_MULTIPLY_ADD_BLACKHOLE, x, y, MINUS_ONE);

@@ -108,8 +108,8 @@ void qdq_onnx_write_rsqrt(qdq_onnx_writer *w, const char *name) {
     (void)cast_to(w, NULL, y, dtype);
 }
 
-// Where of ONNX Runtime makes +0 of a -0 in its second input, which therefore has the floors of
-// positive numbers alone.
+// ONNX Runtime's Where turns a chosen -0 of its second input into +0. Therefore the second input
+// gives the floors of positive numbers alone.
 void qdq_onnx_write_trunc(qdq_onnx_writer *w, const char *name) {
     qdq_type scalar = {qdq_onnx_result_type(w).dtype, {0}};
     const char *x = qdq_onnx_port_name(w, "x"), *zero = qdq_onnx_new_fill(w, "zero", scalar, 0);
