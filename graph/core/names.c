@@ -63,6 +63,22 @@ void qdq_graph_check_name(qdq_graph *graph, const char *name, const char *what) 
                           "1 to 255 bytes of UTF-8 without control characters");
 }
 
+char *qdq_graph_legal_name(qdq_mempool *mempool, const char *name) {
+    enum { KEPT = 200 };
+    size_t length = strlen(name) < KEPT ? strlen(name) : KEPT;
+    while (length && length == KEPT && ((unsigned char)name[length] & 0xC0) == 0x80) length--;
+    char *out = qdq_mempool_array(mempool, length + 32, 1);
+    if (!out) return NULL;
+    snprintf(out, length + 1, "%.*s", (int)length, name);
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)out[i] < 0x20 || out[i] == 0x7F) out[i] = '_';
+    if (!qdq_graph_name_is_legal(out))  // broken UTF-8, or a control character of two bytes
+        for (size_t i = 0; i < length; i++)
+            if ((unsigned char)out[i] >= 0x80) out[i] = '_';
+    if (!length) snprintf(out, 32, "unnamed");
+    return out;
+}
+
 void qdq_graph_check_own_name(qdq_graph *graph) {
     if (graph->name && !is_utf8(graph->name))
         qdq_graph_report_core(

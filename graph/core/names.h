@@ -12,6 +12,9 @@
 void qdq_graph_check_name(qdq_graph *graph, const char *name, const char *what);
 // The same check without a finding.
 bool qdq_graph_name_is_legal(const char *name);
+// Returns a legal name like `name`, with room for a number of up to 24 bytes behind it: forbidden
+// characters become '_', and a long name is cut. NULL: no memory.
+char *qdq_graph_legal_name(qdq_mempool *mempool, const char *name);
 // Reports a graph name that is not UTF-8.
 void qdq_graph_check_own_name(qdq_graph *graph);
 // Enters a name for a value; a taken name is a finding about `subject`.

@@ -7,24 +7,6 @@
 #include "graph/core/names.h"
 #include "graph/formats/onnx/onnx_import.h"
 
-// Replaces forbidden characters of a name by '_', and cuts it. The copy has room for a number
-// behind it.
-static char *legal_name(qdq_onnx_import *im, const char *name) {
-    enum { KEPT = 200 };
-    size_t length = strlen(name) < KEPT ? strlen(name) : KEPT;
-    while (length && length == KEPT && ((unsigned char)name[length] & 0xC0) == 0x80) length--;
-    char *out = qdq_mempool_array(im->mempool, length + 32, 1);
-    if (!out) return NULL;
-    snprintf(out, length + 1, "%.*s", (int)length, name);
-    for (size_t i = 0; i < length; i++)
-        if ((unsigned char)out[i] < 0x20 || out[i] == 0x7F) out[i] = '_';
-    if (!qdq_graph_name_is_legal(out))  // broken UTF-8, or a control character of two bytes
-        for (size_t i = 0; i < length; i++)
-            if ((unsigned char)out[i] >= 0x80) out[i] = '_';
-    if (!length) snprintf(out, 32, "unnamed");
-    return out;
-}
-
 static bool is_claimed(const qdq_onnx_import *im, const char *name) {
     return qdq_symbols_find(im->claimed, name, strlen(name), NULL);
 }
@@ -108,7 +90,7 @@ static qdq_status replace_others(qdq_onnx_import *im, const char *name) {
                                         &im->others.capacity, sizeof *all);
     if (!all) return qdq_fail_memory(im->err, sizeof *all);
     im->others.items = all;
-    char *legal = legal_name(im, name);
+    char *legal = qdq_graph_legal_name(im->mempool, name);
     if (!legal) return qdq_fail_memory(im->err, 1);
     if (strcmp(legal, name) == 0) snprintf(legal + strlen(legal), 16, "~%u", ++im->renamed);
     const char *other = numbered(im, legal);
@@ -141,7 +123,7 @@ const char *qdq_onnx_free_name(qdq_onnx_import *im, const char *wanted, bool own
     if (qdq_graph_name_is_legal(name) && qdq_graph_name_is_free(im->graph, name) &&
         (own || !is_claimed(im, name)))
         return name;
-    return numbered(im, legal_name(im, wanted));
+    return numbered(im, qdq_graph_legal_name(im->mempool, wanted));
 }
 
 void qdq_onnx_note_original(const qdq_onnx_import *im, const qdq_onnx_value *value) {
