@@ -18,7 +18,7 @@ static const qdq_port_desc inputs[] = {
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_FLOATS | CODES}};
 _Static_assert(sizeof(qdq_maybe_interpolate_mode) == sizeof(qdq_maybe_word), "QDQ_ATTR_MAYBE_WORD");
 static const char *const mode_words[] = {"nearest", "linear", "bilinear", "trilinear", NULL};
-static const char *const coordinate_words[] = {"half_pixel", "align_corners", NULL};
+static const char *const coordinate_words[] = {"half_pixel", "align_corners", "asymmetric", NULL};
 static const qdq_attr_desc attrs[] = {
     {"mode", QDQ_ATTR_MAYBE_WORD, offsetof(qdq_interpolate_attrs, mode), mode_words, QDQ_REQUIRED,
      "bilinear and trilinear mean linear"},
@@ -101,7 +101,9 @@ typedef qdq_position position;
 typedef qdq_interpolate_params interpolate_params;
 
 static float position_of(const interpolate_params *p, size_t out, size_t in, size_t o) {
-    if (p->align_corners) return out == 1 ? 0.0f : (float)o * (float)(in - 1) / (float)(out - 1);
+    if (p->coordinates == QDQ_ASYMMETRIC_POSITIONS) return (float)o * (float)in / (float)out;
+    if (p->coordinates == QDQ_ALIGN_CORNERS)
+        return out == 1 ? 0.0f : (float)o * (float)(in - 1) / (float)(out - 1);
     return ((float)o + 0.5f) * (float)in / (float)out - 0.5f;
 }
 
@@ -351,8 +353,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
                               .y_dtype = ctx->outputs[0].dtype,
                               .nearest = a->mode.value == QDQ_NEAREST,
                               .codes = qdq_set_has(CODES, ctx->inputs[0].type.dtype),
-                              .align_corners =
-                                  a->coordinate_transformation_mode == QDQ_ALIGN_CORNERS,
+                              .coordinates = a->coordinate_transformation_mode,
                               .channels = last_channels ? image.channels : 1,
                               .kernels = qdq_resize_find(to->isas)};
     for (int i = 0; i < QDQ_MAX_SPATIAL; i++) {

@@ -3,6 +3,7 @@
 #ifndef QDQ_OPS_SPATIAL_INTERPOLATE_H
 #define QDQ_OPS_SPATIAL_INTERPOLATE_H
 
+#include "include/qdq/ops/spatial.h"
 #include "ops/op.h"
 #include "ops/spatial/window.h"
 
@@ -17,7 +18,8 @@ typedef struct qdq_position {
 
 typedef struct qdq_interpolate_params {
     qdq_dtype x_dtype, y_dtype;
-    bool nearest, align_corners;
+    bool nearest;
+    qdq_coordinates coordinates;
     bool codes;       // the dtypes are of a byte, which is copied
     size_t channels;  // neighbours in memory: 1 unless they are last
     const struct qdq_resize_kernels *kernels;
@@ -31,10 +33,11 @@ typedef struct qdq_interpolate_params {
 
 // Returns the position in x of element `o` along a dim, in float32, as ONNX Runtime computes it;
 // `scale` is given, or out / in.
-static inline float qdq_interpolate_position(bool align_corners, float scale, size_t in, size_t out,
-                                             size_t o) {
+static inline float qdq_interpolate_position(qdq_coordinates coordinates, float scale, size_t in,
+                                             size_t out, size_t o) {
     if (scale == 1.0f) return (float)o;
-    if (!align_corners) return ((float)o + 0.5f) / scale - 0.5f;
+    if (coordinates == QDQ_ASYMMETRIC_POSITIONS) return (float)o / scale;
+    if (coordinates == QDQ_HALF_PIXEL) return ((float)o + 0.5f) / scale - 0.5f;
     return out == 1 ? 0.0f : (float)o * (float)(in - 1) / (float)(out - 1);
 }
 

@@ -43,7 +43,7 @@ static bool set_axis(qdq_mempool *mempool, const qdq_interpolate_params *p, int 
         if (!at[k] || !weight[k]) return false;
     }
     for (size_t o = 0; o < out; o++) {
-        float place = qdq_interpolate_position(p->align_corners, scale, in, out, o);
+        float place = qdq_interpolate_position(p->coordinates, scale, in, out, o);
         float last = (float)(in - 1);
         place = place > last ? last : place;
         place = place > 0.0f ? place : 0.0f;

@@ -1278,7 +1278,7 @@ class Ops:
     def interpolate(
         self, x: Operand, *, mode: Literal["nearest", "linear", "bilinear", "trilinear"],
         sizes: Optional[Sequence[int]] = None, scales: Optional[Floats] = None,
-        coordinate_transformation_mode: Optional[Literal["half_pixel", "align_corners"]] = "half_pixel",
+        coordinate_transformation_mode: Optional[Literal["half_pixel", "align_corners", "asymmetric"]] = "half_pixel",
         data_format: Optional[Literal["NXC", "NCX"]] = "NXC", name: Optional[str] = None,
         memory_config: Optional[MemoryConfig] = None, layout: Optional[DeviceLayout] = None,
         tile: Optional[Sequence[int]] = None, transpose_tile: Optional[bool] = None,

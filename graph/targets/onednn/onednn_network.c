@@ -62,7 +62,10 @@ void qdq_onednn_norm_rank(const qdq_op_context *ctx, const qdq_rule *rule) {
 void qdq_onednn_half_pixel(const qdq_op_context *ctx, const qdq_rule *rule) {
     const qdq_interpolate_attrs *a = ctx->attrs;
     if (a->coordinate_transformation_mode != QDQ_HALF_PIXEL)
-        qdq_report_target_violation(ctx, rule, "coordinate_transformation_mode", "is align_corners",
+        qdq_report_target_violation(ctx, rule, "coordinate_transformation_mode",
+                                    a->coordinate_transformation_mode == QDQ_ALIGN_CORNERS
+                                        ? "is align_corners"
+                                        : "is asymmetric",
                                     "half_pixel");
 }
 

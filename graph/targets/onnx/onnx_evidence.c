@@ -33,8 +33,11 @@ static bool is_nearest(const qdq_op_context *ctx) {
     return ((const qdq_interpolate_attrs *)ctx->attrs)->mode.value == QDQ_NEAREST;
 }
 
+// Models with other coordinates were compared as formulas, to which the reader turns them.
 static bool is_linear_float32(const qdq_op_context *ctx) {
-    return qdq_is_float32(ctx) && !is_nearest(ctx);
+    const qdq_interpolate_attrs *a = ctx->attrs;
+    return qdq_is_float32(ctx) && !is_nearest(ctx) &&
+           a->coordinate_transformation_mode != QDQ_ASYMMETRIC_POSITIONS;
 }
 
 bool qdq_runtime_is_instance_norm(const qdq_op_context *ctx) {

@@ -55,7 +55,12 @@ typedef struct qdq_maybe_interpolate_mode {
 #define QDQ_MODE(v) (qdq_maybe_interpolate_mode{QDQ_GIVEN, (v)})
 #endif
 
-typedef enum qdq_coordinates { QDQ_HALF_PIXEL = 0, QDQ_ALIGN_CORNERS } qdq_coordinates;
+// The position in x of element o of y, of `out` elements, along a dim of `in` elements.
+typedef enum qdq_coordinates {
+    QDQ_HALF_PIXEL = 0,        // (o + 0.5) * in / out - 0.5
+    QDQ_ALIGN_CORNERS,         // o * (in - 1) / (out - 1); 0 if out is 1
+    QDQ_ASYMMETRIC_POSITIONS,  // o * in / out
+} qdq_coordinates;
 
 typedef struct qdq_interpolate_attrs {
     const char *name;

@@ -30,8 +30,9 @@ static const interpolate_case cases[] = {
 enum { BATCH = 2, CHANNELS = 67, MOST = 41000 };
 
 // The position in x of an output element, as a fraction of small integers.
-static double position_of(int64_t in, int64_t out, int64_t o, bool align) {
-    if (align) return out == 1 ? 0 : (double)(o * (in - 1)) / (double)(out - 1);
+static double position_of(int64_t in, int64_t out, int64_t o, qdq_coordinates by) {
+    if (by == QDQ_ASYMMETRIC_POSITIONS) return (double)(o * in) / (double)out;
+    if (by == QDQ_ALIGN_CORNERS) return out == 1 ? 0 : (double)(o * (in - 1)) / (double)(out - 1);
     return (double)((2 * o + 1) * in) / (double)(2 * out) - 0.5;
 }
 
@@ -41,12 +42,12 @@ static double between(double low, double v, double high) {
 
 // oneDNN Graph's linear Interpolate: the weight of a corner is the product of its weights along
 // each dim.
-static double interpolated(const interpolate_case *c, const image *x, bool nearest, bool align,
-                           int64_t n, int64_t channel, const int64_t *o) {
+static double interpolated(const interpolate_case *c, const image *x, bool nearest,
+                           qdq_coordinates by, int64_t n, int64_t channel, const int64_t *o) {
     double at[3] = {0}, sum = 0;
     int64_t corner[3] = {0};
     for (int i = 0; i < c->spatial; i++) {
-        at[i] = position_of(c->in[i], c->out[i], o[i], align);
+        at[i] = position_of(c->in[i], c->out[i], o[i], by);
         corner[i] = (int64_t)between(0, round(at[i]), (double)(c->in[i] - 1));
         at[i] = between(0, at[i], (double)(c->in[i] - 1));
     }
@@ -64,12 +65,12 @@ static double interpolated(const interpolate_case *c, const image *x, bool neare
 }
 
 static qdq_value add_interpolate(qdq_graph *g, qdq_value x, const interpolate_case *c,
-                                 qdq_interpolate_mode mode, bool align, qdq_data_format format) {
+                                 qdq_interpolate_mode mode, qdq_coordinates by,
+                                 qdq_data_format format) {
     size_t n = (size_t)c->spatial;
     qdq_interpolate_attrs attrs = {.name = "i",
                                    .mode = QDQ_MODE(mode),
-                                   .coordinate_transformation_mode =
-                                       align ? QDQ_ALIGN_CORNERS : QDQ_HALF_PIXEL,
+                                   .coordinate_transformation_mode = by,
                                    .data_format = format};
     if (c->scales[0] > 0)
         attrs.scales = (qdq_floats){c->scales, n, false};
@@ -78,7 +79,7 @@ static qdq_value add_interpolate(qdq_graph *g, qdq_value x, const interpolate_ca
     return qdq_interpolate(g, x, attrs);
 }
 
-static void check_case(const interpolate_case *c, qdq_interpolate_mode mode, bool align,
+static void check_case(const interpolate_case *c, qdq_interpolate_mode mode, qdq_coordinates by,
                        qdq_data_format format, qdq_dtype dtype) {
     static float numbers[MOST], x[MOST], y[MOST];
     static char stored[MOST * 4], result[MOST * 4];
@@ -94,7 +95,7 @@ static void check_case(const interpolate_case *c, qdq_interpolate_mode mode, boo
     qdq_widen_float(dtype, stored, x, count);
     qdq_graph *g = qdq_graph_create("interpolate", NULL);
     qdq_value v =
-        add_interpolate(g, qdq_input(g, "x", dtype, image_shape(&in)), c, mode, align, format);
+        add_interpolate(g, qdq_input(g, "x", dtype, image_shape(&in)), c, mode, by, format);
     qdq_output(g, "y", v);
     network_tensor input = {"x", dtype, stored, count};
     network_run(g, &input, 1, (network_tensor){"y", dtype, result, results});
@@ -108,7 +109,7 @@ static void check_case(const interpolate_case *c, qdq_interpolate_mode mode, boo
             for (int64_t flat = 0; flat < image_pixels(&out); flat++) {
                 int64_t at[3] = {0};
                 image_position(&out, flat, at);
-                double wanted = interpolated(c, &in, mode == QDQ_NEAREST, align, n, channel, at);
+                double wanted = interpolated(c, &in, mode == QDQ_NEAREST, by, n, channel, at);
                 double is = (double)image_get(&out, n, channel, at);
                 double off = mode == QDQ_NEAREST ? 0 : slack + fabs(wanted) * ulp;
                 if (!(fabs(is - wanted) <= off)) fail_msg("%a, wanted %a", is, wanted);
@@ -121,15 +122,15 @@ static void elements_are_nearest_or_means_of_neighbours(void **state) {
     uint64_t turn = 0;
     for (size_t c = 0; c < UNIT_COUNT(cases); c++)
         for (qdq_interpolate_mode mode = QDQ_NEAREST; mode <= QDQ_TRILINEAR; mode++)
-            for (int align = 0; align < 2; align++)
+            for (qdq_coordinates by = QDQ_HALF_PIXEL; by <= QDQ_ASYMMETRIC_POSITIONS; by++)
                 for (size_t d = 0; d < UNIT_COUNT(dtypes); d++) {
                     if (unit_left_out(turn++)) continue;
-                    check_case(&cases[c], mode, align, QDQ_NCX, dtypes[d]);
-                    check_case(&cases[c], mode, align, QDQ_NXC, dtypes[d]);
+                    check_case(&cases[c], mode, by, QDQ_NCX, dtypes[d]);
+                    check_case(&cases[c], mode, by, QDQ_NXC, dtypes[d]);
                 }
 }
 
-static void check_codes(const interpolate_case *c, bool align, qdq_data_format format,
+static void check_codes(const interpolate_case *c, qdq_coordinates by, qdq_data_format format,
                         bool is_signed) {
     static float x[MOST], y[MOST];
     static uint8_t stored[MOST], result[MOST];
@@ -146,7 +147,7 @@ static void check_codes(const interpolate_case *c, bool align, qdq_data_format f
     }
     qdq_graph *g = qdq_graph_create("codes", NULL);
     qdq_value v = qdq_input(g, "x", dtype, image_shape(&in));
-    qdq_output(g, "y", add_interpolate(g, v, c, QDQ_NEAREST, align, format));
+    qdq_output(g, "y", add_interpolate(g, v, c, QDQ_NEAREST, by, format));
     network_tensor input = {"x", dtype, stored, count};
     network_run(g, &input, 1, (network_tensor){"y", dtype, result, results});
     qdq_graph_destroy(g);
@@ -158,20 +159,21 @@ static void check_codes(const interpolate_case *c, bool align, qdq_data_format f
                 int64_t at[3] = {0};
                 image_position(&out, flat, at);
                 assert_int_equal((int)image_get(&out, n, channel, at),
-                                 (int)interpolated(c, &in, true, align, n, channel, at));
+                                 (int)interpolated(c, &in, true, by, n, channel, at));
             }
 }
 
 static void codes_are_copied_from_the_nearest(void **state) {
     (void)state;
     for (size_t c = 0; c < UNIT_COUNT(cases); c++)
-        for (int way = 0; way < 8; way++)
-            check_codes(&cases[c], way & 1, way & 2 ? QDQ_NCX : QDQ_NXC, way & 4);
+        for (int way = 0; way < 12; way++)
+            check_codes(&cases[c], (qdq_coordinates)(way / 4), way & 2 ? QDQ_NCX : QDQ_NXC,
+                        way & 1);
 }
 
 // One channel has the same memory layout in both formats.
 static void run_line(const float *x, size_t in, float *y, size_t out, qdq_interpolate_mode mode,
-                     bool align) {
+                     qdq_coordinates by) {
     interpolate_case c = {1, {(int64_t)in}, {(int64_t)out}, {0}};
     float other[16];
     assert_true(out <= UNIT_COUNT(other));
@@ -179,7 +181,7 @@ static void run_line(const float *x, size_t in, float *y, size_t out, qdq_interp
         qdq_graph *g = qdq_graph_create("line", NULL);
         qdq_shape shape = last ? QDQ_SHAPE(1, (int64_t)in, 1) : QDQ_SHAPE(1, 1, (int64_t)in);
         qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, shape);
-        qdq_output(g, "y", add_interpolate(g, v, &c, mode, align, last ? QDQ_NXC : QDQ_NCX));
+        qdq_output(g, "y", add_interpolate(g, v, &c, mode, by, last ? QDQ_NXC : QDQ_NCX));
         network_tensor input = {"x", QDQ_FLOAT32, (void *)(uintptr_t)x, in};
         network_run(g, &input, 1, (network_tensor){"y", QDQ_FLOAT32, last ? other : y, out});
         qdq_graph_destroy(g);
@@ -193,16 +195,20 @@ static void positions_halfway_are_rounded_up(void **state) {
     (void)state;
     static const float x[] = {1, 2, 4, 8};
     float y[5];
-    run_line(x, 4, y, 2, QDQ_NEAREST, false);
+    run_line(x, 4, y, 2, QDQ_NEAREST, QDQ_HALF_PIXEL);
     assert_memory_equal(y, ((float[]){2, 8}), 8);
-    run_line(x, 4, y, 2, QDQ_LINEAR, false);
+    run_line(x, 4, y, 2, QDQ_LINEAR, QDQ_HALF_PIXEL);
     assert_memory_equal(y, ((float[]){1.5f, 6}), 8);
-    run_line(x, 3, y, 5, QDQ_NEAREST, true);
+    run_line(x, 3, y, 5, QDQ_NEAREST, QDQ_ALIGN_CORNERS);
     assert_memory_equal(y, ((float[]){1, 2, 2, 4, 4}), 20);
-    run_line(x, 3, y, 5, QDQ_LINEAR, true);
+    run_line(x, 3, y, 5, QDQ_LINEAR, QDQ_ALIGN_CORNERS);
     assert_memory_equal(y, ((float[]){1, 1.5f, 2, 3, 4}), 20);
-    run_line(x, 2, y, 4, QDQ_LINEAR, false);
+    run_line(x, 2, y, 4, QDQ_LINEAR, QDQ_HALF_PIXEL);
     assert_memory_equal(y, ((float[]){1, 1.25f, 1.75f, 2}), 16);
+    run_line(x, 2, y, 4, QDQ_LINEAR, QDQ_ASYMMETRIC_POSITIONS);
+    assert_memory_equal(y, ((float[]){1, 1.5f, 2, 2}), 16);
+    run_line(x, 3, y, 5, QDQ_NEAREST, QDQ_ASYMMETRIC_POSITIONS);  // 0, 0.6, 1.2, 1.8, 2.4
+    assert_memory_equal(y, ((float[]){1, 2, 2, 4, 4}), 20);
 }
 
 // An element with weight 0 does not count, even if it is infinite; the sign of zero is kept.
@@ -211,7 +217,7 @@ static void infinity_affects_only_results_that_weigh_it(void **state) {
     static const float x[] = {-0.0f, INFINITY, NAN, 3};
     float y[4];
     uint32_t bits[4];
-    run_line(x, 4, y, 4, QDQ_LINEAR, false);
+    run_line(x, 4, y, 4, QDQ_LINEAR, QDQ_HALF_PIXEL);
     memcpy(bits, y, sizeof bits);
     assert_memory_equal(bits, ((uint32_t[]){0x80000000, 0x7F800000, 0x7FC00000, 0x40400000}), 16);
 }
