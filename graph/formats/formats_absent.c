@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands in for the formats that the profile core lacks: oneDNN Graph files, ttnn's graph captures
-// and emitted C.
+// Stands in for the formats that the profile core lacks: oneDNN Graph files, ttnn's graph captures,
+// TensorFlow Lite models and emitted C.
 #include "graph/formats/c/c_write.h"
 #include "graph/formats/capture/capture.h"
 #include "graph/formats/onednn/json_onednn.h"
+#include "graph/formats/tflite/tflite_read.h"
 #include "runtime/base/profile.h"
 
 bool qdq_json_is_onednn(const qdq_json_item *json) {
@@ -14,6 +15,14 @@ qdq_status qdq_json_read_onednn(const qdq_reader *r, const qdq_item *top) {
     (void)top;
     return qdq_fail(r->err, QDQ_ERR_UNSUPPORTED,
                     "is a oneDNN Graph file, which this build does not read; %s",
+                    QDQ_BUILD_WITH("-Dprofile=full"));
+}
+
+qdq_status qdq_tflite_read(qdq_graph *graph, const qdq_tflite_bytes *bytes,
+                           const qdq_graph_options *options, qdq_error *err) {
+    (void)graph, (void)bytes, (void)options;
+    return qdq_fail(err, QDQ_ERR_UNSUPPORTED,
+                    "is a TensorFlow Lite model, which this build does not read; %s",
                     QDQ_BUILD_WITH("-Dprofile=full"));
 }
 

@@ -8,26 +8,31 @@
 #include "graph/core/open_file.h"
 #include "graph/formats/json/json_read.h"
 #include "graph/formats/onnx/onnx_read.h"
+#include "graph/formats/tflite/tflite_read.h"
 #include "include/qdq/tensor_file.h"
 #include "runtime/base/fp_environment.h"
 
-// Text, or a model if `onnx` is not NULL.
+enum { HEAD_BYTES = 16 };
+
+// Text, or a model if one of the last two is not NULL.
 typedef struct contents {
     const char *text;
     size_t length;
     const char *folder;
     const qdq_onnx_bytes *onnx;
+    const qdq_tflite_bytes *tflite;
 } contents;
 
 static qdq_status read_contents(qdq_graph *graph, const contents *from,
                                 const qdq_graph_options *options, qdq_error *err) {
     if (!from->onnx && options && options->until)
         return qdq_fail(err, QDQ_ERR_ARGUMENT,
-                        "only an ONNX model can end at '%.200s'; this is a graph file",
-                        options->until);
+                        "only an ONNX model can end at '%.200s'; this is a %s", options->until,
+                        from->tflite ? "TensorFlow Lite model" : "graph file");
     qdq_status status =
-        from->onnx ? qdq_onnx_read(graph, from->onnx, options, err)
-                   : qdq_json_read(graph, from->text, from->length, from->folder, options, err);
+        from->onnx     ? qdq_onnx_read(graph, from->onnx, options, err)
+        : from->tflite ? qdq_tflite_read(graph, from->tflite, options, err)
+                       : qdq_json_read(graph, from->text, from->length, from->folder, options, err);
     if (status == QDQ_OK && graph->mempool.failed) status = qdq_fail_memory(err, 1);
     if (status == QDQ_OK && graph->broken.status)
         status = qdq_fail(err, graph->broken.status, "%s", graph->broken.text);
@@ -81,7 +86,10 @@ qdq_graph *qdq_graph_parse(const char *text, size_t length, const char *name, co
     memcpy(copy, text, length);
     copy[length] = '\0';
     qdq_onnx_bytes model = {.memory = copy, .length = length, .path = name, .folder = folder};
-    contents all = {copy, length, folder, qdq_onnx_is_model(copy, length) ? &model : NULL};
+    qdq_tflite_bytes tflite = {.memory = copy, .length = length, .path = name};
+    bool is_tflite = qdq_tflite_is_model(copy, length);
+    bool is_onnx = !is_tflite && qdq_onnx_is_model(copy, length);
+    contents all = {copy, length, folder, is_onnx ? &model : NULL, is_tflite ? &tflite : NULL};
     qdq_graph *graph = read_new_graph(&all, name, options, err);
     qdq_free_array(allocator, copy, length + 1, 1);
     return graph;
@@ -94,13 +102,13 @@ static void folder_of(const char *path, char *out, size_t capacity) {
              slash ? path : ".");
 }
 
-// True if the file is an ONNX model, which `file` then has open; the caller closes it.
-static bool open_model(const char *path, qdq_open_file *file) {
-    unsigned char head[16];
+// Reads the first bytes of a file, of which fewer may exist, to `head`, and keeps `file` open for
+// the caller. False if it is no model.
+static bool open_model(const char *path, qdq_open_file *file, unsigned char head[HEAD_BYTES]) {
     if (qdq_open_path(path, file, NULL) != QDQ_OK) return false;
-    size_t count = file->bytes < sizeof head ? (size_t)file->bytes : sizeof head;
+    size_t count = file->bytes < HEAD_BYTES ? (size_t)file->bytes : HEAD_BYTES;
     if (qdq_open_file_read(file->descriptor, head, count, 0, NULL) == QDQ_OK &&
-        qdq_onnx_is_model(head, count))
+        (qdq_onnx_is_model(head, count) || qdq_tflite_is_model(head, count)))
         return true;
     close(file->descriptor);
     return false;
@@ -117,7 +125,7 @@ static qdq_graph *load_text(const char *path, const char *folder, const qdq_grap
         give_up(&own, path, err);
         return NULL;
     }
-    contents all = {text, length, folder, NULL};
+    contents all = {.text = text, .length = length, .folder = folder};
     qdq_graph *graph = read_new_graph(&all, path, options, err);
     qdq_free_array(allocator, text, length + 1, 1);
     return graph;
@@ -126,15 +134,18 @@ static qdq_graph *load_text(const char *path, const char *folder, const qdq_grap
 qdq_graph *qdq_graph_load(const char *path, const qdq_graph_options *options, qdq_error *err) {
     QDQ_FIXED_ENVIRONMENT;
     char folder[4096];
+    unsigned char head[HEAD_BYTES] = {0};
     qdq_open_file file;
     if (!path) {
         qdq_fail(err, QDQ_ERR_ARGUMENT, "the path of a graph is NULL");
         return NULL;
     }
     folder_of(path, folder, sizeof folder);
-    if (!open_model(path, &file)) return load_text(path, folder, options, err);
-    qdq_onnx_bytes model = {.file = &file, .path = path, .folder = folder};
-    contents all = {.onnx = &model};
+    if (!open_model(path, &file, head)) return load_text(path, folder, options, err);
+    qdq_onnx_bytes onnx = {.file = &file, .path = path, .folder = folder};
+    qdq_tflite_bytes tflite = {.file = &file, .path = path};
+    bool is_tflite = qdq_tflite_is_model(head, sizeof head);
+    contents all = {.onnx = is_tflite ? NULL : &onnx, .tflite = is_tflite ? &tflite : NULL};
     qdq_graph *graph = read_new_graph(&all, path, options, err);
     close(file.descriptor);
     return graph;
