@@ -26,11 +26,11 @@ subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNUL
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"""
 
 # Struct letters of each dtype. A bfloat16 is passed as its bits.
-LETTERS = {"float32": "f", "bfloat16": "H", "int8": "b", "uint8": "B", "int32": "i",
+LETTERS = {"float32": "f", "bfloat16": "H", "int8": "b", "uint8": "B", "int16": "h", "int32": "i",
            "int64": "q", "uint32": "I", "uint64": "Q", "float64": "d"}
-NPY = {"float32": "<f4", "int8": "|i1", "uint8": "|u1", "int32": "<i4", "int64": "<i8",
+NPY = {"float32": "<f4", "int8": "|i1", "uint8": "|u1", "int16": "<i2", "int32": "<i4", "int64": "<i8",
        "uint32": "<u4", "uint64": "<u8", "float64": "<f8"}
-SAFETENSORS = {"float32": "F32", "bfloat16": "BF16", "int8": "I8", "uint8": "U8", "int32": "I32",
+SAFETENSORS = {"float32": "F32", "bfloat16": "BF16", "int8": "I8", "uint8": "U8", "int16": "I16", "int32": "I32",
                "int64": "I64", "uint32": "U32", "uint64": "U64", "float64": "F64"}
 
 Result = namedtuple("Result", "code out err")

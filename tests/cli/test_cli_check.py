@@ -581,7 +581,7 @@ class Places(Case):
                               (len(text).to_bytes(8, "little") + text + bytes(40), "a state of qdq calibrate, compare or explain"),
                               (bytes([8, 0, 0, 0, 0, 0, 0, 0]) + b"{}      ", "a .safetensors file")):
             told = self.qdq("check", self.write("f", content), code=3).err
-            self.assertTrue(told.startswith(f"qdq: f: is {kind}, wanted a graph in JSON or an ONNX model; "), told)
+            self.assertTrue(told.startswith(f"qdq: f: is {kind}, wanted a graph in JSON, an ONNX or a TensorFlow Lite model; "), told)
 
     def test_limits_name_their_options(self):
         name = self.write("g.json", graph([quantize(scales=1, dtype="int8")]))

@@ -203,13 +203,13 @@ class WrongKind(Case):
     def test_as_a_graph(self):
         tensors = {"npy": (harness.npy_bytes("<f4", [6], X.data), "a .npy array", "-i NAME=FILE"),
                    "safetensors": (safetensors_bytes({"x": X}), "a .safetensors file", "-i FILE")}
-        graphs = {name: row for name, row in WRONG.items() if "onnx" not in name}  # qdq reads those
+        graphs = {name: row for name, row in WRONG.items() if "onnx" not in name and name != "tflite"}  # qdq reads those
         for name, (content, what, hint) in {**graphs, **tensors}.items():
             self.write("model.bin", content)
             for command in ("check", "run", "plan"):
                 err = self.qdq(command, "model.bin", code=3).err
                 self.assertTrue(err.startswith(f"qdq: model.bin: is {what}"), (name, err))
-                self.assertIn(", wanted a graph in JSON or an ONNX model; ", err)
+                self.assertIn(", wanted a graph in JSON, an ONNX or a TensorFlow Lite model; ", err)
                 self.assertIn(hint, err, name)
 
     def test_as_tensors(self):

@@ -25,7 +25,7 @@ static const kind_row rows[KIND_COUNT] = {
     [KIND_PICKLE] = {"a Python pickle, as old PyTorch files are", EXPORT_ONNX,
                      "save its tensors with safetensors.torch.save_file"},
     [KIND_ZIP] = {"a zip archive", "unpack it", "unpack it"},
-    [KIND_TFLITE] = {"a TensorFlow Lite model", EXPORT_ONNX, "save its tensors with numpy.save"},
+    [KIND_TFLITE] = {"a TensorFlow Lite model", NULL, "save its tensors with numpy.save"},
     [KIND_GZIP] = {"compressed with gzip", "unpack it: gunzip -c FILE | qdq check -",
                    "unpack it with gunzip"},
     [KIND_BZIP2] = {"compressed with bzip2", "unpack it with bunzip2", "unpack it with bunzip2"},
@@ -140,16 +140,18 @@ static bool is_state(const head *h) {
     return starts_with(h, 8, start, sizeof start - 1);
 }
 
-// True if the first byte is none of a text, nor of an ONNX model.
-static bool is_binary(const head *h) { return h->count && h->bytes[0] == 0; }
+// True if the first byte is none of a text, nor of an ONNX model, and it is no TensorFlow Lite model.
+static bool is_binary(const head *h) {
+    return h->count && h->bytes[0] == 0 && kind_of_head(h) != KIND_TFLITE;
+}
 
 void tell_binary(const char *path, qdq_error *err) {
     head h;
     if (err->status != QDQ_ERR_PARSE || !read_head(path, &h) || !is_binary(&h)) return;
     snprintf(
         err->text, sizeof err->text,
-        "%.512s: is a binary file of no kind that qdq knows, wanted a graph in JSON or an ONNX "
-        "model; export it to ONNX",
+        "%.512s: is a binary file of no kind that qdq knows, wanted a graph in JSON, an ONNX or a "
+        "TensorFlow Lite model; export it to ONNX",
         path);
 }
 
@@ -163,7 +165,8 @@ bool is_no_graph(const char *path, qdq_error *err) {
     if (!hint) return false;
     err->status = QDQ_ERR_PARSE;
     snprintf(err->text, sizeof err->text,
-             "%.512s: is %s, wanted a graph in JSON or an ONNX model; %s", path, what, hint);
+             "%.512s: is %s, wanted a graph in JSON, an ONNX or a TensorFlow Lite model; %s", path,
+             what, hint);
     return true;
 }
 
