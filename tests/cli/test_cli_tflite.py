@@ -54,5 +54,154 @@ class Quantizing(Tflite):
                             "node 'y': QUANTIZE: converts codes with several scales, wanted one scale")
 
 
+# ---- Windows ----
+
+
+def same_padding(size, kernel, stride, dilation):
+    out = -(-size // stride)
+    total = max((out - 1) * stride + (kernel - 1) * dilation + 1 - size, 0)
+    return total // 2, out
+
+
+def padding(valid, size, kernel, stride, dilation):
+    """How many rows or columns are before the first, and how many windows there are."""
+    if valid:
+        return 0, (size - (kernel - 1) * dilation - 1) // stride + 1
+    return same_padding(size, kernel, stride, dilation)
+
+
+def window(y, x, size, kernel, strides, dilations, before):
+    """The positions that a window covers in an image, and the places of the kernel over them."""
+    for ky, kx in itertools.product(range(kernel[0]), range(kernel[1])):
+        row, column = y * strides[0] + ky * dilations[0] - before[0], x * strides[1] + kx * dilations[1] - before[1]
+        if 0 <= row < size[0] and 0 <= column < size[1]:
+            yield row, column, ky, kx
+
+
+def convolution(x, shape, weight, kernel, outputs, each, bias, strides, dilations, valid):
+    """Real sums of x [1, H, W, C] times weight(o, ky, kx, channel within its group)."""
+    _, height, width, channels = shape
+    (top, rows), (left, columns) = (padding(valid, *one) for one in zip((height, width), kernel, strides, dilations))
+    out = []
+    for y, column, o in itertools.product(range(rows), range(columns), range(outputs)):
+        first = o // (outputs // (channels // each)) * each
+        total = bias[o]
+        for r, c, ky, kx in window(y, column, (height, width), kernel, strides, dilations, (top, left)):
+            total += sum(x[(r * width + c) * channels + first + i] * weight(o, ky, kx, i) for i in range(each))
+        out.append(total)
+    return out, [1, rows, columns, outputs]
+
+
+def window_options(slots, valid, strides, dilations=None, activation=0, **more):
+    """Options of an operator whose slots are: padding, strides, activation, dilations."""
+    out = {0: i8(int(valid)), 1: i32(strides[1]), 2: i32(strides[0]), slots[0]: i8(activation)}
+    if dilations:
+        out.update({slots[1]: i32(dilations[1]), slots[1] + 1: i32(dilations[0])})
+    return {**out, **{int(slot[1:]): value for slot, value in more.items()}}
+
+
+class Convolutions(Tflite):
+    SHAPE = [1, 5, 6, 4]
+
+    def check_conv(self, op, w_shape, outputs, each, strides, dilations, valid, activation=0, scales=None, bias_scale=True):
+        """Runs a convolution whose weights [., kh, kw, .] have a scale for each output, or one."""
+        kernel, depthwise = w_shape[1:3], op == "DEPTHWISE_CONV_2D"
+        w = numbers(math.prod(w_shape), 3, -7, 7)
+        scales = scales or [2.0 ** -(o % 3) for o in range(outputs)]
+        bias = numbers(outputs, 5, -50, 50)
+        at = (lambda o, ky, kx, i: (ky * kernel[1] + kx) * outputs + o) if depthwise else (
+            lambda o, ky, kx, i: ((o * kernel[0] + ky) * kernel[1] + kx) * each + i)
+        scale = lambda o: scales[o if len(scales) > 1 else 0]
+        weight = lambda *place: w[at(*place)] * scale(place[0])
+        more = [Tensor("w", "int8", w_shape, w, scales, [0] * len(scales), 3 if depthwise else 0),
+                Tensor("b", "int32", [outputs], bias, [SCALE * one for one in scales] if bias_scale else None)]
+        options = window_options((4, 5) if depthwise else (3, 4), valid, strides, dilations, activation, **({"_3": i32(1)} if depthwise else {}))
+        x = numbers(math.prod(self.SHAPE), 7)
+        want, shape = convolution(reals(x), self.SHAPE, weight, kernel, outputs, each,
+                                  [b * SCALE * scale(o) for o, b in enumerate(bias)], strides, dilations, valid)
+        out = Tensor("y", "int8", shape, scale=16.0, zero_point=-5)
+        bounds = {0: (-math.inf, math.inf), 1: (0, math.inf), 2: (-1, 1), 3: (0, 6)}[activation]
+        want = [code(min(max(one, bounds[0]), bounds[1]), 16.0, -5) for one in want]
+        self.assertEqual(self.run_op(op, self.SHAPE, shape, options, more, x, out)[1], want)
+
+    def test_conv(self):
+        for strides, dilations, valid in (([1, 1], [1, 1], True), ([2, 1], [1, 1], False), ([1, 2], [2, 1], False), ([3, 3], [1, 2], True)):
+            self.check_conv("CONV_2D", [3, 2, 3, 4], 3, 4, strides, dilations, valid)
+
+    def test_conv_of_groups_and_activations(self):
+        for activation in range(4):
+            self.check_conv("CONV_2D", [4, 3, 2, 2], 4, 2, [1, 1], [1, 1], False, activation)
+        self.check_conv("CONV_2D", [4, 1, 1, 4], 4, 4, [1, 1], [1, 1], True, scales=[0.5])
+
+    def test_depthwise(self):
+        for outputs, strides, valid in ((4, [1, 1], True), (8, [2, 2], False)):
+            self.check_conv("DEPTHWISE_CONV_2D", [1, 3, 3, outputs], outputs, 1, strides, [1, 1], valid)
+
+    def test_a_bias_without_scale_has_the_product_of_scales(self):
+        self.check_conv("CONV_2D", [3, 1, 1, 4], 3, 4, [1, 1], [1, 1], True, bias_scale=False)
+
+    def test_weights_are_turned_as_they_are_read(self):
+        w = numbers(2 * 2 * 1 * 4, 3)
+        content = model([x_tensor([1, 2, 1, 4]), Tensor("w", "int8", [2, 2, 1, 4], w, [1.0, 2.0], [0, 0]), x_tensor([1, 1, 1, 2], "y")],
+                        [Op("CONV_2D", ["x", "w"], ["y"], window_options((3, 4), True, [1, 1]))], ["x"], ["y"])
+        made = self.converted(content)
+        self.assertEqual((made["constants"][0]["name"], made["constants"][0]["shape"]), ("w", [2, 4, 2, 1]))
+        self.assertEqual(made["constants"][0]["data"], [w[(o * 2 + k) * 4 + i] for o in range(2) for i in range(4) for k in range(2)])
+        nodes = {one["name"]: one for one in made["nodes"]}
+        self.assertEqual([(one["op"], name) for name, one in nodes.items()],
+                         [("Dequantize", "y/x"), ("Dequantize", "y/weights"), ("Convolution", "y/real"), ("Quantize", "y")])
+        self.assertEqual(nodes["y/weights"]["attrs"], {"qtype": "per_channel", "axis": 0, "scales": [1.0, 2.0], "dtype": "float32"})
+        self.assertEqual(nodes["y/real"]["attrs"]["weights_format"], "OIX")
+
+    def test_float16_weights_are_turned_by_a_node(self):
+        content = model([Tensor("x", "float32", [1, 1, 2, 1]), Tensor("h", "float16", [1, 1, 2, 1], [2.0, 3.0]), Tensor("w", "float32", [1, 1, 2, 1]),
+                         Tensor("y", "float32", [1, 1, 1, 1])],
+                        [Op("DEQUANTIZE", ["h"], ["w"]), Op("CONV_2D", ["x", "w"], ["y"], window_options((3, 4), True, [1, 1]))], ["x"], ["y"])
+        self.assertEqual(self.run_model(content, x=harness.tensor("float32", [1, 1, 2, 1], [10, 1])), {"y": [23]})
+
+    def test_refusals(self):
+        def conv(options, w_shape=(1, 1, 1, 4), x_shape=(1, 2, 2, 4), **more):
+            w = Tensor("w", "int8", list(w_shape), [1] * math.prod(w_shape), 1.0, **more)
+            return model([x_tensor(list(x_shape)), w, x_tensor([1, 2, 2, 1], "y")], [Op("CONV_2D", ["x", "w"], ["y"], options)], ["x"], ["y"])
+
+        fine = window_options((3, 4), True, [1, 1])
+        for content, text in (
+                (conv({**fine, 1: i32(0)}), "stride is 0, wanted 1 or more"), (conv({**fine, 4: i32(-1)}), "dilation is -1, wanted 1 or more"),
+                (conv({**fine, 0: i8(2)}), "padding is 2, wanted 0 (SAME) or 1 (VALID)"), (conv({**fine, 3: i8(9)}), "activation is 9, wanted 0 to 4"),
+                (conv(fine, w_shape=(1, 1, 1, 3)), "weights are [1, 1, 1, 3], wanted [outputs, rows, columns, channels / groups] for 4 channels"),
+                (conv(fine, w_shape=(1, 1, 4)), "weights has 3 dims, wanted 4"), (conv(fine, x_shape=(2, 4)), "x has 2 dims, wanted 4")):
+            self.assert_refusal(content, f"node 'y': CONV_2D: {text}; docs/tflite.md lists what is read")
+        w = Tensor("w", "int8", [2, 1, 1, 4], [1] * 8, [1.0] * 4, [0] * 4, 3)
+        self.assert_refusal(model([x_tensor([1, 2, 2, 4]), w, x_tensor([1, 2, 2, 2], "y")], [Op("CONV_2D", ["x", "w"], ["y"], fine)], ["x"], ["y"]),
+                            "node 'y': CONV_2D: weights has scales along dim 3, wanted dim 0")
+
+
+class Pools(Tflite):
+    SHAPE = [1, 5, 4, 3]
+
+    def check_pool(self, op, kernel, strides, valid, activation=0):
+        _, height, width, channels = self.SHAPE
+        (top, rows), (left, columns) = (padding(valid, *one, 1) for one in zip((height, width), kernel, strides))
+        x = numbers(math.prod(self.SHAPE), 9)
+        want = []
+        for y, column, c in itertools.product(range(rows), range(columns), range(channels)):
+            found = [x[(r * width + k) * channels + c] for r, k, _, _ in window(y, column, (height, width), kernel, strides, (1, 1), (top, left))]
+            real = reals([max(found)])[0] if op == "MAX_POOL_2D" else sum(reals(found)) / len(found)
+            want.append(code(min(max(real, 0), 6) if activation else real))
+        options = window_options((5, None), valid, strides, None, activation, _3=i32(kernel[1]), _4=i32(kernel[0]))
+        self.assertEqual(self.run_op(op, self.SHAPE, [1, rows, columns, channels], options, codes=x)[1], want)
+
+    def test_pools(self):
+        for op in ("MAX_POOL_2D", "AVERAGE_POOL_2D"):
+            self.check_pool(op, (2, 2), (2, 2), True)
+            self.check_pool(op, (4, 2), (2, 1), False)
+            self.check_pool(op, (2, 4), (1, 3), False, 3)
+
+    def test_max_pool_takes_codes(self):
+        self.check_pool("MAX_POOL_2D", (2, 2), (2, 2), True)
+        self.qdq("convert", "m.tflite", "-o", "g.json")
+        self.assertEqual([one["op"] for one in json.loads((self.folder / "g.json").read_text())["nodes"]], ["MaxPool"])
+
+
 if __name__ == "__main__":
     main()

@@ -30,6 +30,9 @@ typedef void qdq_tflite_convert(qdq_tflite_node *node, const qdq_tflite_op *row)
 
 // tflite_quantize.c
 qdq_tflite_convert qdq_tflite_quantize_op, qdq_tflite_dequantize_op;
+// tflite_windows.c
+qdq_tflite_convert qdq_tflite_conv, qdq_tflite_depthwise, qdq_tflite_average_pool,
+    qdq_tflite_max_pool;
 
 //---- Pairs (tflite_pairs.c) -------------------------------------------------
 
